@@ -1,0 +1,48 @@
+# Helpers for the test folders. Tests find what they test by where they lie, so that adding a test is
+# adding a file.
+
+# sonde_unit_tests(): every tests/unit/<room>/test_<name>.c becomes the executable test_<room>_<name>
+# that links sonde_<room> (with what that room declares, nothing more) and cmocka, label `unit`.
+function(sonde_unit_tests)
+    pkg_check_modules(cmocka REQUIRED IMPORTED_TARGET cmocka)
+    file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*/test_*.c")
+    foreach(source IN LISTS sources)
+        get_filename_component(name "${source}" NAME_WE)
+        get_filename_component(folder "${source}" DIRECTORY)
+        get_filename_component(room "${folder}" NAME)
+        if(NOT TARGET sonde_${room})
+            message(WARNING "${source}: there is no room '${room}'")
+            continue()
+        endif()
+        string(REGEX REPLACE "^test_" "test_${room}_" target "${name}")
+        add_executable(${target} "${source}")
+        target_link_libraries(${target} PRIVATE sonde_${room} PkgConfig::cmocka)
+        target_compile_definitions(${target} PRIVATE
+                                   SONDE_TEST_DIR="${folder}" SONDE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+        add_test(NAME unit.${room}.${name} COMMAND ${target})
+        set_tests_properties(unit.${room}.${name} PROPERTIES LABELS unit TIMEOUT 120)
+    endforeach()
+endfunction()
+
+# sonde_fuzz_tests(): every tests/fuzz/fuzz_<room>[_<what>].c becomes a libFuzzer target over sonde_<room>, run
+# briefly and repeatably over the corpus in tests/fuzz/corpus/<room>[_<what>], label `fuzz`.
+# Outside the preset `fuzz` the same file is not built.
+function(sonde_fuzz_tests)
+    file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/fuzz_*.c")
+    foreach(source IN LISTS sources)
+        get_filename_component(target "${source}" NAME_WE)
+        string(REGEX REPLACE "^fuzz_" "" name "${target}")
+        string(REGEX REPLACE "_.*$" "" room "${name}")
+        if(NOT TARGET sonde_${room})
+            message(WARNING "${source}: there is no room '${room}'")
+            continue()
+        endif()
+        add_executable(${target} "${source}")
+        target_link_libraries(${target} PRIVATE sonde_${room})
+        target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+        add_test(NAME fuzz.${name}
+                 COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/run.sh" $<TARGET_FILE:${target}>
+                         "${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name}")
+        set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 120)
+    endforeach()
+endfunction()
