@@ -1,0 +1,96 @@
+/*
+ * The contract of a device that probes run on. A backend is one file that ends in one struct of
+ * operations: sim.c (the simulator, through rt), cuda.c (a real GPU through libcuda.so.1, opened at run time; PTX
+ * is compiled by the driver), replay.c (a recording: it launches nothing and answers only what was
+ * recorded; see trace/source.h). Calls are synchronous. A device is used by one thread.
+ */
+#ifndef SONDE_DEVICE_DEVICE_H
+#define SONDE_DEVICE_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum device_kind { DEVICE_SIM, DEVICE_CUDA, DEVICE_REPLAY };
+
+/*
+ * What a driver query tells. Printed beside results; never evidence for them: infer cannot see
+ * this struct.
+ */
+struct device_info {
+    enum device_kind kind;
+    char name[128];
+    char driver[64];                    /* driver version, or "sonde VERSION" */
+    uint32_t compute_major, compute_minor;
+    uint32_t sms;
+    uint64_t clock_hz;
+    uint64_t memory_bytes;
+    uint64_t l2_bytes_reported;
+    uint64_t shared_per_sm_bytes, shared_per_block_bytes;  /* opt-in maximum per block */
+    uint32_t max_threads_per_block;
+    char uuid[40];                      /* empty if none */
+};
+
+struct device;
+struct device_module;
+struct device_kernel;
+struct traceset;
+
+#define DEVICE_MAX_ARGS 16
+struct device_launch {
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared_bytes;
+    const void *args[DEVICE_MAX_ARGS];  /* pointer to each argument's value */
+    uint32_t arg_sizes[DEVICE_MAX_ARGS];
+    uint32_t arg_count;
+};
+
+struct device_ops {
+    void (*close)(struct device *device);
+    int (*module_load)(struct device *device, struct device_module **out, const char *name,
+                       const char *ptx, size_t length);
+    void (*module_unload)(struct device *device, struct device_module *module);
+    int (*kernel_get)(struct device *device, struct device_kernel **out,
+                      struct device_module *module, const char *name);
+    int (*mem_alloc)(struct device *device, uint64_t *address, uint64_t bytes);
+    int (*mem_free)(struct device *device, uint64_t address);
+    int (*copy_to)(struct device *device, uint64_t dst, const void *src, uint64_t bytes);
+    int (*copy_from)(struct device *device, void *dst, uint64_t src, uint64_t bytes);
+    /* Ask for at least this much shared memory per SM for the kernel's launches; the rest is L1. */
+    int (*set_carveout)(struct device *device, struct device_kernel *kernel, uint64_t shared_bytes);
+    int (*launch)(struct device *device, struct device_kernel *kernel,
+                  const struct device_launch *launch);
+};
+
+struct device {
+    const struct device_ops *ops;       /* NULL members: this backend cannot */
+    struct device_info info;
+    const struct traceset *recording;   /* replay only, else NULL; owned by the device */
+};
+
+/*
+ * Open "sim:NAME", "sim:PATH.yaml", "cuda:N" or "replay:FILE". SONDE_EDEVICE (with the reason: no
+ * driver, no such GPU), SONDE_EINPUT (bad model or recording), SONDE_EUSAGE (not a device name).
+ */
+int device_open(struct device **out, const char *spec);
+void device_close(struct device *device);
+
+/* Everything `sonde devices` lists: spec strings with info; a backend that is absent tells why. */
+struct device_listing { char spec[160]; struct device_info info; bool available; char why[256]; };
+int device_list(struct device_listing **out, size_t *count);    /* free() the array */
+
+/* Checked wrappers: SONDE_EUNSUPPORTED where the backend lacks the operation. */
+int device_module_load(struct device *device, struct device_module **out, const char *name,
+                       const char *ptx, size_t length);
+void device_module_unload(struct device *device, struct device_module *module);
+int device_kernel_get(struct device *device, struct device_kernel **out,
+                      struct device_module *module, const char *name);
+int device_mem_alloc(struct device *device, uint64_t *address, uint64_t bytes);
+int device_mem_free(struct device *device, uint64_t address);
+int device_copy_to(struct device *device, uint64_t dst, const void *src, uint64_t bytes);
+int device_copy_from(struct device *device, void *dst, uint64_t src, uint64_t bytes);
+int device_set_carveout(struct device *device, struct device_kernel *kernel, uint64_t shared_bytes);
+int device_launch(struct device *device, struct device_kernel *kernel,
+                  const struct device_launch *launch);
+
+#endif

@@ -1,0 +1,143 @@
+/*
+ * Functional execution of one warp, 32 lanes at once. Issue and commit are two calls: exec_issue()
+ * executes arithmetic and control flow on the spot, and for everything that waits for memory it
+ * computes addresses and store data and describes the access; exec_commit() performs that access on
+ * the memory image and writes results back, when the timing model (or the functional loop, at once)
+ * says so. exec knows no cycles: the caller writes `env->clock` before it issues.
+ *
+ * Registers are structure-of-arrays: a 32-bit slot is uint32_t[32], a 64-bit one uint64_t[32]; a
+ * predicate is one lane mask. All lanes are computed, results are committed under the active mask.
+ *
+ * Memory: device addresses are host addresses inside one reserved range (exec/memory.h), so a global
+ * access is a bounds check and a memcpy. Shared and local memory are per-CTA and per-thread
+ * windows with their own address ranges for generic addressing.
+ */
+#ifndef SONDE_EXEC_EXEC_H
+#define SONDE_EXEC_EXEC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ptx/ir.h"
+
+#define WARP_LANES 32
+#define EXEC_MAX_SLOTS_READ 12
+
+struct exec_program;    /* a kernel decoded for execution; immutable, shared by all warps */
+struct exec_memory;     /* the memory image of a device, see exec/memory.h */
+
+/* What the scoreboard and the issue logic need to know of the instruction at a pc. */
+struct exec_uop_info {
+    enum isa_unit unit;
+    bool is_load, is_store, is_atomic, is_branch, is_barrier, is_exit, is_fence, reads_clock;
+    enum isa_space space;               /* of a memory access, SPACE_NONE: generic */
+    uint8_t src_count, dst_count;
+    uint8_t src_pred_count, dst_pred_count;
+    uint16_t src[EXEC_MAX_SLOTS_READ];  /* 32-bit slots read (a 64-bit value: both) */
+    uint16_t dst[8];                    /* slots written */
+    uint8_t src_pred[4], dst_pred[2];   /* predicate slots, guard included */
+};
+
+enum exec_access_kind { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC, ACCESS_REDUCTION, ACCESS_TEXTURE,
+                        ACCESS_SURFACE, ACCESS_PREFETCH, ACCESS_FENCE };
+
+/*
+ * One warp memory instruction between issue and commit. `space` is resolved when every active lane
+ * agrees; generic accesses of mixed spaces are split by lane with `lane_space`.
+ */
+struct exec_access {
+    enum exec_access_kind kind;
+    enum isa_space space;       /* GLOBAL, SHARED, LOCAL, CONST, PARAM; resolved from generic */
+    uint32_t mask;              /* lanes that access */
+    uint32_t pc;
+    uint8_t bytes;              /* per element */
+    uint8_t vec;                /* elements per lane */
+    uint16_t cache_op;          /* enum isa_mod of class COP, MOD_NONE: default */
+    bool is_volatile, non_coherent;
+    uint64_t address[WARP_LANES];       /* device virtual addresses; shared/local: window offset */
+    uint64_t data[WARP_LANES][2];       /* store and atomic operands (up to 16 bytes a lane) */
+    uint64_t data2[WARP_LANES];         /* second atomic operand (cas) */
+};
+
+enum exec_event {
+    EXEC_DONE,      /* executed and committed; warp->pc advanced */
+    EXEC_ACCESS,    /* *access filled; the caller must exec_commit() it, once, later */
+    EXEC_BARRIER,   /* warp waits at barrier `barrier_id` for `barrier_threads` (0: all) */
+    EXEC_EXIT,      /* the last lanes have left: the warp is done */
+    EXEC_FAULT,     /* error text set; pc and lane in the warp's fault record */
+};
+
+/* One CTA's shared state, owned by the caller. */
+struct exec_cta {
+    uint8_t *shared;            /* shared_bytes, static + dynamic */
+    uint32_t shared_bytes;
+    uint32_t ctaid[3];
+    uint32_t linear_id;
+    const struct exec_launch *launch;
+};
+
+/* One launch's constant state. */
+struct exec_launch {
+    const struct exec_program *program;
+    struct exec_memory *memory;
+    const uint8_t *params;      /* the kernel's .param space */
+    uint32_t param_bytes;
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared_bytes;
+    uint64_t launch_id;
+};
+
+/* What changes while a warp runs, read through special registers. */
+struct exec_env {
+    uint64_t clock;             /* core cycles, for %clock and %clock64 */
+    uint64_t globaltimer_ns;
+    uint32_t smid, nsmid, warpid, nwarpid;
+};
+
+struct exec_warp {
+    uint32_t pc;                /* of the next instruction, valid while not done */
+    uint32_t active;            /* lanes that execute at pc */
+    uint32_t live;              /* lanes that have not exited */
+    bool done;
+    uint32_t barrier_id, barrier_threads;
+    uint32_t fault_lane;
+    uint64_t fault_address;
+    struct exec_cta *cta;
+    const struct exec_env *env;
+    struct exec_state *state;   /* registers, predicates, divergence stack, local memory: private */
+};
+
+/*
+ * Decode entry `kernel`. Refuses by name (SONDE_EUNSUPPORTED, with file:line:column) whatever it cannot
+ * execute, at load time and never later. `memory` is needed to resolve addresses of module variables,
+ * which must have been placed before (exec_program_set_var via `resolve`).
+ */
+struct exec_resolver {
+    /* The device address of a module-scope .global/.const variable, or 0 with the error set. */
+    uint64_t (*var_address)(void *ctx, const struct ptx_var *var);
+    void *ctx;
+};
+int exec_program_create(struct exec_program **out, const struct ptx_module *module,
+                        const struct ptx_func *kernel, const struct exec_resolver *resolver);
+void exec_program_destroy(struct exec_program *program);
+uint32_t exec_program_register_count(const struct exec_program *program);
+uint32_t exec_program_shared_bytes(const struct exec_program *program);     /* static */
+uint32_t exec_program_local_bytes(const struct exec_program *program);      /* per thread */
+uint32_t exec_program_length(const struct exec_program *program);           /* uops */
+uint32_t exec_program_slot_count(const struct exec_program *program);
+const struct exec_uop_info *exec_uop_info(const struct exec_program *program, uint32_t pc);
+
+/* Prepare a warp of `cta` whose lane 0 is thread `first_thread` (linear); reuses warp->state's storage. */
+int exec_warp_init(struct exec_warp *warp, struct exec_cta *cta, uint32_t first_thread,
+                   const struct exec_env *env);
+void exec_warp_free(struct exec_warp *warp);
+
+enum exec_event exec_issue(struct exec_warp *warp, struct exec_access *access);
+
+/* Perform the access on memory and write results to registers. SONDE_EFAULT on a bad address. */
+int exec_commit(struct exec_warp *warp, const struct exec_access *access);
+
+/* Functional mode: run a whole launch, CTA after CTA, without timing. */
+int exec_run_launch(const struct exec_launch *launch);
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * Specifications of the memory system's components: plain data, validated by model, frozen
+ * afterwards. Cycles are cycles of the core clock unless a name says otherwise. No power of two is
+ * assumed anywhere.
+ */
+#ifndef SONDE_MEM_SPEC_H
+#define SONDE_MEM_SPEC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MEM_MAX_WAYS 512
+#define MEM_MAX_INDEX_MASKS 24
+#define MEM_MAX_MAP 4096
+
+/* indexing/indexing.def: INDEXING(ID, "name", "doc") */
+enum index_kind {
+#define INDEXING(id, text, doc) INDEX_##id,
+#include "mem/cache/indexing/indexing.def"
+#undef INDEXING
+    INDEX_KIND_COUNT
+};
+
+/*
+ * A function from address to set. BITS: set bit i is address bit bits[i]. XOR: set bit i is the
+ * parity of (address & masks[i]). MODULO: (address / unit_bytes) mod sets. MAP: (address /
+ * unit_bytes) mod map_count looked up in map[].
+ */
+struct index_spec {
+    enum index_kind kind;
+    uint32_t mask_count;
+    uint64_t masks[MEM_MAX_INDEX_MASKS];    /* BITS: one bit each */
+    uint32_t unit_bytes;                    /* MODULO, MAP; 0: the line */
+    uint32_t map_count;
+    uint16_t map[MEM_MAX_MAP];
+};
+
+/* replacement/replacement.def: REPLACEMENT(ID, "name", "doc") */
+enum replacement_kind {
+#define REPLACEMENT(id, text, doc) REPLACE_##id,
+#include "mem/cache/replacement/replacement.def"
+#undef REPLACEMENT
+    REPLACE_KIND_COUNT
+};
+
+struct replacement_spec {
+    enum replacement_kind kind;
+    uint32_t probability_count;             /* BIASED: one a way */
+    double probability[MEM_MAX_WAYS];
+    uint64_t seed;                          /* RANDOM, BIASED */
+};
+
+enum write_policy { WRITE_THROUGH_INVALIDATE, WRITE_THROUGH_UPDATE, WRITE_BACK };
+enum address_kind { ADDRESS_VIRTUAL, ADDRESS_PHYSICAL };
+
+struct cache_spec {
+    bool enabled;
+    uint64_t size_bytes;            /* of one instance (one SM's L1, one L2 slice) */
+    uint32_t line_bytes;            /* what a tag covers */
+    uint32_t sector_bytes;          /* what a miss fetches; = line_bytes when not sectored */
+    uint32_t sets;
+    uint32_t ways;                  /* equal sets; else ways_per_set */
+    uint32_t unequal_count;         /* 0, or = sets */
+    uint16_t ways_per_set[MEM_MAX_MAP];
+    struct index_spec index;
+    struct replacement_spec replacement;
+    enum address_kind address;
+    enum write_policy write;
+    bool invalidate_on_launch;
+    uint32_t hit_cycles;            /* arrival of a request to its data ready, on a hit */
+    uint32_t miss_cycles;           /* arrival to the request leaving downstream, on a miss */
+    uint32_t fill_cycles;           /* reply arriving to data forwarded */
+    uint32_t accesses_per_cycle;    /* tag lookups a cycle */
+    uint32_t data_bytes_per_cycle;  /* data port width; 0: unlimited */
+    uint32_t mshr_entries;          /* lines that may be pending */
+    uint32_t mshr_mergers;          /* further requests per pending line */
+    uint32_t queue_entries;         /* input queue */
+};
+
+enum noc_kind { NOC_LINKS };        /* flit-level networks come beside it */
+
+struct noc_spec {
+    enum noc_kind kind;
+    uint32_t request_cycles, reply_cycles;      /* latency, one way */
+    uint32_t request_bytes_per_cycle;           /* per source port */
+    uint32_t reply_bytes_per_cycle;             /* per destination port */
+    uint32_t header_bytes;
+    uint32_t queue_entries;
+};
+
+struct dram_spec {
+    uint32_t channels;              /* one per L2 slice group; requests interleave by slice */
+    uint32_t banks;
+    uint32_t row_bytes;
+    uint32_t burst_bytes;
+    uint64_t period_ps;             /* memory command clock */
+    uint32_t t_cl, t_rcd, t_rp, t_ras, t_rc, t_rrd;     /* memory clock cycles */
+    uint32_t bytes_per_cycle;       /* data bus, per memory clock cycle and channel */
+    uint32_t queue_entries;
+    uint32_t fixed_cycles;          /* core cycles of controller and pads, both ways together */
+    bool closed_page;               /* precharge after each access: a constant latency */
+};
+
+/* Virtual memory. TLBs are described here and arrive with their own work; entries = 0: none. */
+struct vm_spec {
+    uint64_t page_bytes;
+    uint64_t memory_bytes;          /* device memory */
+};
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * A model: one GPU, described in one YAML file. param.def lists every parameter once (path, unit,
+ * default, range, doc); loading, validating, printing and `sonde model params` are expanded from it.
+ * A file may say `inherits: NAME` to start from a shipped model. Unknown keys, wrong units, values out of range and
+ * impossible geometry are errors with file, line, column and reason (all of them, up to 20).
+ */
+#ifndef SONDE_MODEL_MODEL_H
+#define SONDE_MODEL_MODEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/spec.h"
+#include "mem/spec.h"
+
+#define MODEL_NAME_MAX 64
+
+/* What the simulated driver reports. It may lie: no inference may look at it. */
+struct driver_spec {
+    char device_name[128];
+    uint32_t compute_major, compute_minor;
+    uint64_t l2_bytes;
+    uint64_t shared_per_block_bytes, shared_per_sm_bytes;
+    uint64_t const_bytes;
+    uint32_t memory_bus_bits;
+    uint64_t memory_clock_hz;
+};
+
+/* L1 and shared memory cut from one array: the choices and what each gives. */
+struct carveout_spec { uint32_t count; struct { uint64_t shared_bytes, l1_bytes; uint32_t l1_sets, l1_ways; } choice[8];
+                       uint32_t initial; };
+
+struct model {
+    char name[MODEL_NAME_MAX];
+    char doc[512];
+    char file[4096];
+    uint32_t sms, clusters;
+    uint64_t core_period_ps;
+    struct sm_spec sm;
+    struct cache_spec l1_data;
+    struct cache_spec l2;               /* one slice */
+    uint32_t l2_slices;
+    struct index_spec l2_slice_index;   /* which slice an address belongs to */
+    struct noc_spec noc;
+    struct dram_spec dram;
+    struct vm_spec vm;
+    struct carveout_spec carveout;
+    struct driver_spec driver;
+    bool copies_allocate_in_l2;         /* host-device copies leave their lines in L2 */
+};
+
+/* `name`: a shipped model's name, or a path that ends in .yaml or .yml. */
+int model_load(struct model **out, const char *name);
+int model_parse(struct model **out, const char *file, const char *text, size_t length);
+void model_destroy(struct model *model);
+
+size_t model_builtin_count(void);
+const char *model_builtin_name(size_t i);
+const char *model_builtin_text(size_t i, size_t *length);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * Probes: kernels in PTX plus the host code that lays out memory, launches, and returns raw columns.
+ * A probe interprets nothing. probes.def lists each with its parameters (name, default, range, doc);
+ * requests are checked against that list. The live source runs requests on a device and keeps every trace in a set.
+ */
+#ifndef SONDE_PROBE_PROBE_H
+#define SONDE_PROBE_PROBE_H
+
+#include "device/device.h"
+#include "trace/source.h"
+
+struct probe_live;
+
+/* The set outlives the source's use; every measurement is added to it. */
+int probe_live_create(struct probe_live **out, struct device *device, struct traceset *set);
+void probe_live_destroy(struct probe_live *live);
+struct trace_source probe_live_source(struct probe_live *live);
+/* Limits for infer_options, from the device's hard limits. */
+uint32_t probe_live_max_window(const struct probe_live *live);
+uint64_t probe_live_max_footprint(const struct probe_live *live);
+
+struct probe_param_info { const char *name, *def, *range, *doc; };
+struct probe_info { const char *name, *doc; const struct probe_param_info *params; size_t param_count; };
+size_t probe_count(void);
+const struct probe_info *probe_at(size_t i);
+const struct probe_info *probe_find(const char *name);
+
+/* Fill defaults, check names and ranges: SONDE_EUSAGE with the reason and the nearest name. */
+int probe_request_complete(struct trace_request *request);
+
+#endif

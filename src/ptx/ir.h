@@ -1,0 +1,170 @@
+/*
+ * What the PTX front end hands on: a module, resolved. Names are gone (labels are instruction
+ * indices, registers are numbers, symbols are pointers), types are checked, every function carries
+ * its control-flow facts and its register slots. Everything lives in the module's arena.
+ *
+ * Registers: a function's virtual registers are numbered from 0 (`reg`). The slot pass maps them to
+ * the smallest set of 32-bit register slots by liveness (64-bit values take two aligned slots, 8-
+ * and 16-bit values one); predicates have their own numbering (`pred slots`, one lane mask each).
+ * `register_count` is the number of 32-bit slots that limits occupancy.
+ */
+#ifndef SONDE_PTX_IR_H
+#define SONDE_PTX_IR_H
+
+#include <stddef.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "isa/isa.h"
+
+struct arena;
+struct ptx_func;
+struct ptx_var;
+
+struct ptx_loc { int line, column; };
+
+enum ptx_operand_kind {
+    OPERAND_NONE,
+    OPERAND_REG,      /* reg */
+    OPERAND_IMM,      /* imm: bits of the constant, already converted to the operand's type */
+    OPERAND_SREG,     /* sreg */
+    OPERAND_VAR,      /* var + imm: the address of a variable as a value (mov, cvta) */
+    OPERAND_FUNC,     /* func: address or callee */
+    OPERAND_ADDR,     /* memory operand [base + imm]: base is reg, or var, or neither (absolute) */
+    OPERAND_LABEL,    /* target: instruction index */
+    OPERAND_TARGETS,  /* a .branchtargets or .calltargets list (brx.idx, indirect call) */
+    OPERAND_PROTO,    /* a .callprototype */
+    OPERAND_VECTOR,   /* {a, b, c, d}: elems[count], each REG, IMM or a sink */
+    OPERAND_PAIR,     /* p|q: elems[2] */
+    OPERAND_SINK,     /* _ */
+};
+
+struct ptx_targets { uint32_t count; const uint32_t *pc; struct ptx_func *const *funcs; };
+
+struct ptx_operand {
+    enum ptx_operand_kind kind;
+    enum isa_type type;         /* of the register, constant or special register */
+    bool negate;                /* !p, or -a where an instruction allows it */
+    bool has_reg;               /* OPERAND_ADDR: a base register is there */
+    int32_t reg;                /* virtual register number */
+    uint64_t imm;               /* constant bits, or the byte offset of an address (signed) */
+    enum isa_sreg sreg;
+    struct ptx_var *var;
+    struct ptx_func *func;
+    uint32_t target;
+    const struct ptx_targets *targets;
+    struct ptx_operand *elems;  /* vector, pair, call argument list */
+    uint32_t count;
+};
+
+#define PTX_MAX_OPERANDS 8
+#define PTX_MAX_TYPES 4
+#define PTX_NO_PC UINT32_MAX
+
+/* One instruction, in the order of the text. */
+struct ptx_insn {
+    enum isa_op op;
+    struct ptx_loc loc;
+    uint16_t mods[MODC_COUNT];          /* enum isa_mod of each class, MOD_NONE if absent */
+    enum isa_space space[2];            /* state spaces written (cp.async, cvta have two) */
+    enum isa_type types[PTX_MAX_TYPES]; /* as written: .type, .dtype.atype, ... */
+    uint8_t type_count;
+    uint8_t vec;                        /* 1, 2, 4, 8 */
+    uint8_t operand_count;
+    int32_t guard;                      /* predicate register of @p, -1 if none */
+    bool guard_negate;
+    struct ptx_operand operands[PTX_MAX_OPERANDS];
+    uint32_t reconverge;    /* branches: pc of the immediate post-dominator, PTX_NO_PC: exit */
+};
+
+enum ptx_linkage { LINK_INTERNAL, LINK_VISIBLE, LINK_EXTERN, LINK_WEAK, LINK_COMMON };
+
+/* An address inside an initialiser: the 8 (or 4) bytes at `offset` are &symbol + addend. */
+struct ptx_reloc {
+    uint64_t offset;
+    struct ptx_var *var;
+    struct ptx_func *func;
+    int64_t addend;
+    bool generic;           /* generic(symbol) was written */
+    uint8_t mask_shift, bytes;
+};
+
+struct ptx_var {
+    const char *name;
+    struct ptx_loc loc;
+    enum isa_space space;
+    enum isa_type type;
+    enum ptx_linkage linkage;
+    uint32_t align;
+    uint64_t size;          /* bytes; 0 with `unsized` for extern .shared x[] */
+    bool unsized, managed, is_array;
+    const uint8_t *init;    /* `size` bytes, or NULL: zero */
+    const struct ptx_reloc *relocs;
+    uint32_t reloc_count;
+    uint64_t offset;        /* params, locals, shared: byte offset in their space's frame */
+    struct ptx_func *owner; /* function-scope variables; NULL: module scope */
+};
+
+struct ptx_reg {
+    const char *name;
+    enum isa_type type;
+    int32_t slot;           /* first 32-bit slot, or predicate slot; -1: never live */
+};
+
+/* A basic block: instructions [first, last]. Successors by block index. */
+struct ptx_block {
+    uint32_t first, last;
+    uint32_t *succ;
+    uint32_t succ_count;
+    uint32_t ipdom;         /* block index, PTX_NO_PC: the exit */
+};
+
+struct ptx_func {
+    const char *name;
+    struct ptx_loc loc;
+    enum ptx_linkage linkage;
+    bool is_entry, noreturn, has_body;
+    struct ptx_var *params;         /* entry: .param space, offset laid out by natural alignment */
+    uint32_t param_count;
+    struct ptx_var *returns;
+    uint32_t return_count;
+    uint32_t param_bytes;
+    struct ptx_insn *insns;
+    uint32_t insn_count;
+    struct ptx_reg *regs;
+    uint32_t reg_count;
+    struct ptx_block *blocks;
+    uint32_t block_count;
+    struct ptx_var **locals;        /* .local, .shared, .param variables declared inside */
+    uint32_t local_count;
+    uint32_t slot_count;            /* 32-bit slots after the slot pass */
+    uint32_t pred_count;            /* predicate slots */
+    uint32_t register_count;        /* what occupancy counts */
+    uint32_t local_bytes, shared_bytes;     /* frames of this function alone */
+    uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg;   /* 0: not given */
+};
+
+struct ptx_module {
+    const char *file;               /* for messages */
+    int version_major, version_minor;
+    int target_sm;                  /* 75 for sm_75 */
+    int address_size;               /* 32 or 64 */
+    struct ptx_var **vars;          /* module scope, in order */
+    uint32_t var_count;
+    struct ptx_func **funcs;
+    uint32_t func_count;
+    struct arena *arena;
+};
+
+/*
+ * Parse, check and analyse `text` (need not be NUL-terminated). On failure returns SONDE_EINPUT
+ * and the error text holds up to 20 diagnostics, one a line: "file:line:column: error: got 'tok',
+ * expected ...". An instruction that the grammar knows but no row implements is SONDE_EUNSUPPORTED by name.
+ */
+int ptx_parse(struct ptx_module **out, const char *file, const char *text, size_t length);
+void ptx_module_destroy(struct ptx_module *module);
+
+struct ptx_func *ptx_find_func(const struct ptx_module *module, const char *name);
+struct ptx_var *ptx_find_var(const struct ptx_module *module, const char *name);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * Where inference gets its traces from, and all that it ever sees: ask for a measurement, get the
+ * trace. A live source (probe/live.c) runs the probe on a device and records it; a recorded source looks it
+ * up and answers SONDE_ENOTRECORDED for what is not there. So one inference serves the simulator,
+ * a real GPU, `replay:` and `sonde infer`, and tests can put any structure behind it.
+ */
+#ifndef SONDE_TRACE_SOURCE_H
+#define SONDE_TRACE_SOURCE_H
+
+#include "trace/trace.h"
+
+struct trace_source {
+    /* The result is borrowed from the source and lives as long as it. */
+    int (*get)(void *ctx, const struct trace **out, const struct trace_request *request);
+    void *ctx;
+};
+
+static inline int trace_get(struct trace_source *source, const struct trace **out,
+                            const struct trace_request *request)
+{
+    return source->get(source->ctx, out, request);
+}
+
+/* A source over a recording (borrowed). */
+struct trace_source traceset_source(const struct traceset *set);
+
+#endif
