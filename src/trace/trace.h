@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define TRACE_MAX_PARAMS 16
-#define TRACE_KEY_MAX 512
+#define TRACE_KEY_MAX 1280
 #define TRACE_MAX_COLUMNS 8
 
 struct trace_param { char name[24]; char text[40]; };
