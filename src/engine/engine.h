@@ -1,6 +1,6 @@
 /*
- * The event engine: time in integer picoseconds, events ordered by (time, source, sequence). It knows
- * nothing about GPUs. One engine serves one group of components; groups that run in parallel own
+ * The event engine: time in integer picoseconds, events ordered by (time, source, sequence), where the
+ * sequence is the order of scheduling. It knows nothing about GPUs. One engine serves one group of components; groups that run in parallel own
  * one engine each and exchange events only at horizons (gpu decides), so nothing here is global and
  * every component holds a pointer to the engine of its group.
  *
@@ -12,6 +12,7 @@
 #define SONDE_ENGINE_ENGINE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define ENGINE_NEVER UINT64_MAX
@@ -20,12 +21,17 @@ struct engine;
 
 typedef void engine_handler(void *ctx, uint64_t arg);
 
+/* SONDE_ENOMEM. */
 int engine_create(struct engine **out);
 void engine_destroy(struct engine *engine);
 
 uint64_t engine_now_ps(const struct engine *engine);
 
-/* `source`: the id of the scheduling component; breaks ties in time deterministically. */
+/*
+ * Call handler(ctx, arg) at `time_ps`, which is not in the past. `source`: the id of the scheduling component;
+ * breaks ties in time deterministically. Memory running out is engine_fail(), so that none of the
+ * many callers needs a way back.
+ */
 void engine_at(struct engine *engine, uint64_t time_ps, uint32_t source, engine_handler *handler,
                void *ctx, uint64_t arg);
 
@@ -35,9 +41,21 @@ uint64_t engine_next_ps(const struct engine *engine);
 /* A component that ran ahead inline moves the clock itself; never past engine_next_ps(). */
 void engine_advance(struct engine *engine, uint64_t time_ps);
 
-/* Run one event / all events up to and including `until_ps`. False when nothing was pending. */
+/*
+ * Run one event / all events up to and including `until_ps`. False when nothing was pending or the
+ * engine has failed. The clock stands at the last event run, never past it.
+ */
 bool engine_step(struct engine *engine);
 void engine_run(struct engine *engine, uint64_t until_ps);
+
+/*
+ * A component that cannot go on (memory is out) stops the engine for good: nothing runs any more, and who
+ * runs it finds the first code given here, a negative SONDE_E..., or 0.
+ */
+void engine_fail(struct engine *engine, int code);
+int engine_error(const struct engine *engine);
+
+size_t engine_pending(const struct engine *engine);
 
 /* Clock domains: integer picoseconds a cycle. */
 struct engine_clock { uint64_t period_ps; };

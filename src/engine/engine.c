@@ -1,0 +1,211 @@
+/*
+ * The pending events are a four-way heap of keys; what is to be called lies in a slot beside it, so
+ * that moving an event in the heap moves 24 bytes. A few events (one SM chasing a pointer keeps one or two)
+ * sit in the first cache lines and need no comparison at all; 10^5 events are nine levels deep. A calendar
+ * queue would win for many events of similar distance, and lose where it matters most here.
+ */
+#include "engine/engine.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "util/error.h"
+
+enum { FANOUT = 4, FIRST_CAPACITY = 64 };
+
+struct event_key {
+    uint64_t time_ps;
+    uint64_t sequence;
+    uint32_t source;
+    uint32_t slot;
+};
+
+struct event_call {
+    engine_handler *handler;
+    void *ctx;
+    uint64_t arg;
+};
+
+struct engine {
+    uint64_t now_ps;
+    uint64_t sequence;
+    uint32_t count, capacity;
+    struct event_key *heap;
+    struct event_call *calls;
+    uint32_t *free_slots;       /* a stack: [count, capacity) are free, filled in from there */
+    int error;
+};
+
+/* Grows all three arrays or none. */
+static int engine_reserve(struct engine *engine, uint32_t capacity)
+{
+    struct event_key *heap = malloc(capacity * sizeof *heap);
+    struct event_call *calls = malloc(capacity * sizeof *calls);
+    uint32_t *free_slots = malloc(capacity * sizeof *free_slots);
+    if (!heap || !calls || !free_slots) {
+        free(heap);
+        free(calls);
+        free(free_slots);
+        return error_memory();
+    }
+    for (uint32_t i = 0; i < engine->capacity; i++) {
+        heap[i] = engine->heap[i];
+        calls[i] = engine->calls[i];
+        free_slots[i] = engine->free_slots[i];
+    }
+    for (uint32_t i = engine->capacity; i < capacity; i++) {
+        free_slots[i] = i;
+    }
+    free(engine->heap);
+    free(engine->calls);
+    free(engine->free_slots);
+    engine->heap = heap;
+    engine->calls = calls;
+    engine->free_slots = free_slots;
+    engine->capacity = capacity;
+    return 0;
+}
+
+int engine_create(struct engine **out)
+{
+    *out = NULL;
+    struct engine *engine = calloc(1, sizeof *engine);
+    if (!engine) {
+        return error_memory();
+    }
+    int rc = engine_reserve(engine, FIRST_CAPACITY);
+    if (rc < 0) {
+        free(engine);
+        return rc;
+    }
+    *out = engine;
+    return 0;
+}
+
+void engine_destroy(struct engine *engine)
+{
+    if (engine) {
+        free(engine->heap);
+        free(engine->calls);
+        free(engine->free_slots);
+        free(engine);
+    }
+}
+
+uint64_t engine_now_ps(const struct engine *engine)
+{
+    return engine->now_ps;
+}
+
+uint64_t engine_next_ps(const struct engine *engine)
+{
+    return engine->count ? engine->heap[0].time_ps : ENGINE_NEVER;
+}
+
+size_t engine_pending(const struct engine *engine)
+{
+    return engine->count;
+}
+
+void engine_advance(struct engine *engine, uint64_t time_ps)
+{
+    assert(time_ps >= engine->now_ps && time_ps <= engine_next_ps(engine));
+    engine->now_ps = time_ps;
+}
+
+void engine_fail(struct engine *engine, int code)
+{
+    if (engine->error == 0) {
+        engine->error = code;
+    }
+}
+
+int engine_error(const struct engine *engine)
+{
+    return engine->error;
+}
+
+static inline bool key_before(const struct event_key *a, const struct event_key *b)
+{
+    if (a->time_ps != b->time_ps) {
+        return a->time_ps < b->time_ps;
+    }
+    if (a->source != b->source) {
+        return a->source < b->source;
+    }
+    return a->sequence < b->sequence;
+}
+
+void engine_at(struct engine *engine, uint64_t time_ps, uint32_t source, engine_handler *handler,
+               void *ctx, uint64_t arg)
+{
+    assert(time_ps >= engine->now_ps && time_ps != ENGINE_NEVER);
+    if (engine->count == engine->capacity && engine_reserve(engine, engine->capacity * 2) < 0) {
+        engine_fail(engine, SONDE_ENOMEM);
+        return;
+    }
+    uint32_t slot = engine->free_slots[engine->count];
+    engine->calls[slot] = (struct event_call){.handler = handler, .ctx = ctx, .arg = arg};
+    struct event_key key = {
+        .time_ps = time_ps, .sequence = engine->sequence++, .source = source, .slot = slot};
+    struct event_key *heap = engine->heap;
+    uint32_t i = engine->count++;
+    while (i > 0) {
+        uint32_t parent = (i - 1) / FANOUT;
+        if (!key_before(&key, &heap[parent])) {
+            break;
+        }
+        heap[i] = heap[parent];
+        i = parent;
+    }
+    heap[i] = key;
+}
+
+/* Put `key` where the root was taken from, walking down past earlier children. */
+static void heap_sift_down(struct event_key *heap, uint32_t count, struct event_key key)
+{
+    uint32_t i = 0;
+    for (;;) {
+        uint32_t first = i * FANOUT + 1;
+        if (first >= count) {
+            break;
+        }
+        uint32_t end = first + FANOUT < count ? first + FANOUT : count;
+        uint32_t least = first;
+        for (uint32_t child = first + 1; child < end; child++) {
+            if (key_before(&heap[child], &heap[least])) {
+                least = child;
+            }
+        }
+        if (!key_before(&heap[least], &key)) {
+            break;
+        }
+        heap[i] = heap[least];
+        i = least;
+    }
+    heap[i] = key;
+}
+
+bool engine_step(struct engine *engine)
+{
+    if (engine->count == 0 || engine->error < 0) {
+        return false;
+    }
+    struct event_key top = engine->heap[0];
+    uint32_t last = --engine->count;
+    if (last > 0) {
+        heap_sift_down(engine->heap, last, engine->heap[last]);
+    }
+    engine->free_slots[last] = top.slot;
+    engine->now_ps = top.time_ps;
+    /* A copy: the handler may schedule, which may reuse the slot or move the array. */
+    struct event_call call = engine->calls[top.slot];
+    call.handler(call.ctx, call.arg);
+    return true;
+}
+
+void engine_run(struct engine *engine, uint64_t until_ps)
+{
+    while (engine->count > 0 && engine->heap[0].time_ps <= until_ps && engine_step(engine)) {
+    }
+}
