@@ -1,8 +1,9 @@
 /*
  * A model: one GPU, described in one YAML file. param.def lists every parameter once (path, unit,
  * default, range, doc); loading, validating, printing and `sonde model params` are expanded from it.
- * A file may say `inherits: NAME` to start from a shipped model. Unknown keys, wrong units, values out of range and
- * impossible geometry are errors with file, line, column and reason (all of them, up to 20).
+ * A file may say `inherits: NAME` to start from a shipped model. Unknown keys, wrong units, values
+ * out of range and impossible geometry are errors with file, line, column and reason (all of them,
+ * up to 20).
  */
 #ifndef SONDE_MODEL_MODEL_H
 #define SONDE_MODEL_MODEL_H
@@ -14,11 +15,13 @@
 #include "mem/spec.h"
 
 #define MODEL_NAME_MAX 64
+#define MODEL_MAX_CARVEOUTS 8
 
 /* What the simulated driver reports. It may lie: no inference may look at it. */
 struct driver_spec {
     char device_name[128];
     uint32_t compute_major, compute_minor;
+    uint64_t clock_hz;                  /* 0: the core clock's */
     uint64_t l2_bytes;
     uint64_t shared_per_block_bytes, shared_per_sm_bytes;
     uint64_t const_bytes;
@@ -26,9 +29,23 @@ struct driver_spec {
     uint64_t memory_clock_hz;
 };
 
+/* One way to cut the array. What is 0 or empty is as l1_data says. */
+struct carveout_choice {
+    uint64_t shared_bytes, l1_bytes;
+    uint32_t l1_sets, l1_ways;
+    uint32_t index_mask_count;          /* bits or xor masks of this geometry's set index */
+    uint64_t index_masks[MEM_MAX_INDEX_MASKS];
+    uint32_t probability_count;         /* a biased policy's victim probabilities */
+    double probability[MEM_MAX_WAYS];
+};
+
 /* L1 and shared memory cut from one array: the choices and what each gives. */
-struct carveout_spec { uint32_t count; struct { uint64_t shared_bytes, l1_bytes; uint32_t l1_sets, l1_ways; } choice[8];
-                       uint32_t initial; };
+struct carveout_spec {
+    uint32_t count;                     /* 0: the division is fixed, as l1_data and sm.shared say */
+    struct carveout_choice choice[MODEL_MAX_CARVEOUTS];
+    uint32_t initial;
+    bool follows_preference;            /* a kernel's preference selects a choice; else it is ignored */
+};
 
 struct model {
     char name[MODEL_NAME_MAX];
@@ -49,11 +66,31 @@ struct model {
     bool copies_allocate_in_l2;         /* host-device copies leave their lines in L2 */
 };
 
-/* `name`: a shipped model's name, or a path that ends in .yaml or .yml. */
+/*
+ * `name`: a shipped model's name, or a path that holds a '/' or ends in .yaml or .yml. SONDE_EUSAGE:
+ * no such shipped model (the text names the nearest). SONDE_EINPUT: the file is wrong, a line of text
+ * for each mistake. The model is the caller's, to be given to model_destroy().
+ */
 int model_load(struct model **out, const char *name);
+/* `file` stands in messages and gives the name where the text gives none. */
 int model_parse(struct model **out, const char *file, const char *text, size_t length);
 void model_destroy(struct model *model);
 
+/*
+ * The L1 and the shared memory of a carve-out choice (one of carveout.count), index and
+ * probabilities included. The model's own l1_data and sm.shared are those of the initial choice.
+ */
+void model_carve(struct cache_spec *l1, uint64_t *shared_bytes, const struct model *model,
+                 uint32_t choice);
+
+/* The model as YAML: every parameter that applies, with its meaning. It parses back to the same
+ * model. free() the text. */
+int model_show(char **yaml, const struct model *model);
+/* Every parameter with unit, default, range and meaning, for people and as JSON. free() the text. */
+int model_params_text(char **text);
+int model_params_json(char **text);
+
+/* The shipped models, in the order of their names. Texts end with a zero byte. */
 size_t model_builtin_count(void);
 const char *model_builtin_name(size_t i);
 const char *model_builtin_text(size_t i, size_t *length);
