@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 struct embedded_file {
-    const char *name;   /* base name, e.g. "gtx780.yaml" */
+    const char *name; /* base name, e.g. "gtx780.yaml" */
     const unsigned char *data;
     size_t size_bytes;
 };

@@ -9,7 +9,7 @@
 
 #include "sonde/sonde.h"
 
-#define ERROR_TEXT_MAX 4096     /* bytes with the terminating zero; longer text is cut, with "..." */
+#define ERROR_TEXT_MAX 4096 /* bytes with the terminating zero; longer text is cut, with "..." */
 
 /* Replaces this thread's text; returns `code`. */
 int error_set(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -23,8 +23,8 @@ int file_read_all(char **data, size_t *size_bytes, const char *path, size_t limi
  */
 struct file_writer {
     FILE *stream;
-    char *path;         /* NULL: standard output */
-    char *temp_path;    /* NULL: the target is no regular file and is written directly */
+    char *path;      /* NULL: standard output */
+    char *temp_path; /* NULL: the target is no regular file and is written directly */
 };
 
 /* "-" is standard output. The temporary file lies beside the target, so that the rename is atomic. */

@@ -17,10 +17,10 @@ struct file_writer;
 
 /* 0, SONDE_ENOMEM, or SONDE_EINPUT for what JSON cannot say. Texts that are no UTF-8 are repaired
  * with U+FFFD, as a device's name must not spoil a report. */
-int json_put_string(json_t *object, const char *key, const char *text);     /* NULL text: null */
+int json_put_string(json_t *object, const char *key, const char *text); /* NULL text: null */
 int json_put_u64(json_t *object, const char *key, uint64_t value);
 int json_put_i64(json_t *object, const char *key, int64_t value);
-int json_put_double(json_t *object, const char *key, double value);         /* NaN, infinity: refused */
+int json_put_double(json_t *object, const char *key, double value); /* NaN, infinity: refused */
 int json_put_bool(json_t *object, const char *key, bool value);
 int json_put_null(json_t *object, const char *key);
 

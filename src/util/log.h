@@ -9,9 +9,9 @@ enum log_level { LOG_WARNING, LOG_INFO, LOG_DEBUG };
 typedef void log_fn(void *context, enum log_level level, const char *text);
 
 struct log {
-    log_fn *write;          /* NULL: nobody listens */
+    log_fn *write; /* NULL: nobody listens */
     void *context;
-    enum log_level level;   /* messages of a higher level than this are dropped */
+    enum log_level level; /* messages of a higher level than this are dropped */
 };
 
 /* NULL for `log` is allowed. Text beyond 1 KiB is cut. */

@@ -22,8 +22,8 @@ struct map_entry {
 struct map {
     struct map_entry *entries;
     size_t count, capacity;
-    uint32_t *slots;    /* open addressing; index into entries plus 1, 0 is empty */
-    size_t slot_count;  /* a power of two, or 0 */
+    uint32_t *slots;   /* open addressing; index into entries plus 1, 0 is empty */
+    size_t slot_count; /* a power of two, or 0 */
 };
 
 /* Inserts or replaces. 0 or SONDE_ENOMEM. */
@@ -59,7 +59,7 @@ struct u64_map_entry *u64_map_find(const struct u64_map *map, uint64_t key);
 /* True and *value when the key is there. */
 bool u64_map_get(uint64_t *value, const struct u64_map *map, uint64_t key);
 void *u64_map_get_pointer(const struct u64_map *map, uint64_t key);
-void u64_map_clear(struct u64_map *map);    /* keeps the memory */
+void u64_map_clear(struct u64_map *map); /* keeps the memory */
 void u64_map_free(struct u64_map *map);
 
 #endif

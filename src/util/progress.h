@@ -8,7 +8,7 @@
 typedef void progress_fn(void *context, double fraction, const char *what);
 
 struct progress {
-    progress_fn *report;    /* NULL: nobody listens */
+    progress_fn *report; /* NULL: nobody listens */
     void *context;
 };
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 struct strbuf {
-    char *text;         /* zero-terminated once something was appended, NULL before */
+    char *text; /* zero-terminated once something was appended, NULL before */
     size_t length, capacity;
     bool failed;
 };

@@ -15,8 +15,8 @@
 struct unit_row {
     enum unit unit;
     const char *name;
-    uint64_t scale;         /* base units in one; 0: percent */
-    bool formats;           /* units_format() may use it */
+    uint64_t scale; /* base units in one; 0: percent */
+    bool formats;   /* units_format() may use it */
 };
 
 static const struct unit_row unit_rows[] = {
@@ -67,10 +67,14 @@ static const char *const counted[] = {
 const char *units_name(enum unit unit)
 {
     static const char *const names[] = {
-        [UNIT_NONE] = "a plain number",    [UNIT_COUNT] = "a count",
-        [UNIT_BYTES] = "bytes",            [UNIT_CYCLES] = "cycles",
-        [UNIT_HZ] = "a frequency",         [UNIT_PS] = "a time",
-        [UNIT_FRACTION] = "a fraction",    [UNIT_BYTES_PER_CYCLE] = "bytes per cycle",
+        [UNIT_NONE] = "a plain number",
+        [UNIT_COUNT] = "a count",
+        [UNIT_BYTES] = "bytes",
+        [UNIT_CYCLES] = "cycles",
+        [UNIT_HZ] = "a frequency",
+        [UNIT_PS] = "a time",
+        [UNIT_FRACTION] = "a fraction",
+        [UNIT_BYTES_PER_CYCLE] = "bytes per cycle",
         [UNIT_BYTES_PER_S] = "bytes per second",
     };
     return (size_t)unit < COUNT_OF(names) ? names[unit] : "an unknown unit";
@@ -79,9 +83,11 @@ const char *units_name(enum unit unit)
 const char *units_base(enum unit unit)
 {
     static const char *const names[] = {
-        [UNIT_NONE] = "",      [UNIT_COUNT] = "",    [UNIT_BYTES] = "B",
-        [UNIT_CYCLES] = "cycles", [UNIT_HZ] = "Hz",  [UNIT_PS] = "ps",
-        [UNIT_FRACTION] = "",  [UNIT_BYTES_PER_CYCLE] = "B/cycle", [UNIT_BYTES_PER_S] = "B/s",
+        [UNIT_NONE] = "",           [UNIT_COUNT] = "",
+        [UNIT_BYTES] = "B",         [UNIT_CYCLES] = "cycles",
+        [UNIT_HZ] = "Hz",           [UNIT_PS] = "ps",
+        [UNIT_FRACTION] = "",       [UNIT_BYTES_PER_CYCLE] = "B/cycle",
+        [UNIT_BYTES_PER_S] = "B/s",
     };
     return (size_t)unit < COUNT_OF(names) ? names[unit] : "";
 }
@@ -296,7 +302,7 @@ int units_parse_u64(uint64_t *value, const char *text, enum unit unit)
     if (number.negative && number.mantissa != 0) {
         return error_set(SONDE_EINPUT, "'%.60s' is negative", text);
     }
-    if (scale == 0) {       /* percent of a whole */
+    if (scale == 0) { /* percent of a whole */
         scale = 1;
         number.exponent -= 2;
     }

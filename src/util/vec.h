@@ -36,7 +36,7 @@
 #define vec_last(vec) ((vec)->data[(vec)->count - 1])
 #define vec_pop(vec) ((vec)->data[--(vec)->count])
 
-enum { VEC_OUT_OF_MEMORY = -1 };    /* is SONDE_ENOMEM; vec.c checks */
+enum { VEC_OUT_OF_MEMORY = -1 }; /* is SONDE_ENOMEM; vec.c checks */
 
 /* What the macros stand on. */
 int vec_grow(void **data, size_t *capacity, size_t wanted, size_t element_bytes);

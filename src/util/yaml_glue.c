@@ -21,7 +21,7 @@ struct yaml_level {
     struct yaml_node *node, *last;
     const char *key;
     int key_line, key_column;
-    struct map seen;            /* the keys so far */
+    struct map seen; /* the keys so far */
 };
 
 struct yaml_builder {

@@ -24,14 +24,14 @@ enum yaml_kind { YAML_SCALAR, YAML_MAPPING, YAML_SEQUENCE };
 
 struct yaml_node {
     enum yaml_kind kind;
-    const char *key;            /* in a mapping: this child's key; else NULL */
+    const char *key; /* in a mapping: this child's key; else NULL */
     int key_line, key_column;
-    const char *text;           /* of a scalar, never NULL there; NULL otherwise */
-    bool quoted;                /* the scalar stood in quotes or was a block: never null or a number */
-    int line, column;           /* from 1 */
-    struct yaml_node *first, *next;     /* children in the file's order; next among siblings */
+    const char *text; /* of a scalar, never NULL there; NULL otherwise */
+    bool quoted;      /* the scalar stood in quotes or was a block: never null or a number */
+    int line, column; /* from 1 */
+    struct yaml_node *first, *next; /* children in the file's order; next among siblings */
     size_t child_count;
-    const char *file;           /* for messages */
+    const char *file; /* for messages */
 };
 
 /* Parses `text`; nodes live in `arena`. `name` is the file in messages. An empty document is an
