@@ -17,6 +17,7 @@
 #define SONDE_ISA_ISA_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* types.def: TYPE(ID, "text", KIND, bytes); pred has 0 bytes: it lives in lane masks. */
@@ -66,6 +67,14 @@ enum isa_op {
     OP_COUNT
 };
 
+/* shapes.def: SHAPE(ID, "operands") */
+enum isa_shape {
+#define SHAPE(id, text) SHAPE_##id,
+#include "isa/shapes.def"
+#undef SHAPE
+    SHAPE_COUNT
+};
+
 /*
  * Modifier classes (mods.def): MOD(CLASS, VALUE, "text"). Class X yields enum isa_mod_X with
  * MOD_X_NONE = 0; an instruction carries one value per class.
@@ -93,14 +102,47 @@ const char *isa_sreg_text(enum isa_sreg sreg);
 enum isa_type isa_sreg_type(enum isa_sreg sreg);
 const char *isa_unit_text(enum isa_unit unit);
 const char *isa_mod_text(enum isa_mod mod);          /* with its leading dot */
+enum isa_mod_class isa_mod_class(enum isa_mod mod);
+const char *isa_mod_class_text(enum isa_mod_class cls);     /* as patterns call it */
+
+/*
+ * By text, without the leading dot for types, spaces and modifiers, with its % for special registers;
+ * `length` bytes. The NONE value if there is none.
+ */
+enum isa_type isa_type_find(const char *text, size_t length);
+enum isa_space isa_space_find(const char *text, size_t length);
+enum isa_sreg isa_sreg_find(const char *text, size_t length);
+enum isa_mod isa_mod_find(enum isa_mod_class cls, const char *text, size_t length);
+
+/* A legal form of a row: the types of result (D) and operation (S). */
+struct isa_tuple { enum isa_type d, s; };
 
 /* A row as data. */
 struct isa_row {
     const char *name;       /* fixed leading text, e.g. "mul.wide" */
     const char *pattern;    /* modifier pattern of the manual */
-    const char *shape;      /* operand shape, see shapes.def */
+
+    enum isa_shape shape;
     enum isa_unit unit;
+    bool irregular;         /* no expression: exec holds the semantics */
+    const struct isa_tuple *tuples;
+    uint16_t tuple_count;
 };
 const struct isa_row *isa_row(enum isa_op op);
+const char *isa_shape_text(enum isa_shape shape);     /* the operands, see shapes.def */
+
+/*
+ * The first row whose name is exactly `name`; further rows of that name follow by isa_op_next(), which
+ * ends in OP_NONE.
+ */
+enum isa_op isa_op_find(const char *name, size_t length);
+enum isa_op isa_op_next(enum isa_op op);
+
+/*
+ * True if PTX has an instruction with this first word ("wmma", "tex"), whether or not a row
+ * implements it (opcodes.def). `isa_opcode_nearest` is the known first word closest to a misspelling, or NULL.
+ */
+bool isa_opcode_known(const char *word, size_t length);
+const char *isa_opcode_nearest(const char *word, size_t length);
 
 #endif

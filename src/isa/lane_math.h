@@ -1,0 +1,246 @@
+/*
+ * The arithmetic that insn.def's expressions lean on: each helper is one lane's result, defined for
+ * every operand. C leaves overflow, wide shifts and INT_MIN / -1 undefined; PTX does not, so signed
+ * arithmetic goes through WRAP() and counts are clamped here. Source: PTX ISA 9.0, 9.7.1 to 9.7.9.
+ */
+#ifndef SONDE_ISA_LANE_MATH_H
+#define SONDE_ISA_LANE_MATH_H
+
+#include <math.h>
+#include <stdint.h>
+
+__extension__ typedef __int128 lane_s128;
+__extension__ typedef unsigned __int128 lane_u128;
+
+#define BITS(x) ((uint32_t)(sizeof(x) * 8))
+
+/* The operand's bits as an unsigned value of 32 or 64 bits, whose overflow wraps. */
+#define WRAP(x) \
+    _Generic((x), int64_t: (uint64_t)(x), uint64_t: (uint64_t)(x), default: (uint32_t)(x))
+
+/* The comparisons of class CMP. lo, ls, hi, hs are lt, le, gt, ge on unsigned operands. */
+#define COMPARE_eq(a, b) ((a) == (b))
+#define COMPARE_ne(a, b) (!((a) == (b)) && !LANE_NAN(a, b))
+#define COMPARE_lt(a, b) ((a) < (b))
+#define COMPARE_le(a, b) ((a) <= (b))
+#define COMPARE_gt(a, b) ((a) > (b))
+#define COMPARE_ge(a, b) ((a) >= (b))
+#define COMPARE_lo(a, b) ((a) < (b))
+#define COMPARE_ls(a, b) ((a) <= (b))
+#define COMPARE_hi(a, b) ((a) > (b))
+#define COMPARE_hs(a, b) ((a) >= (b))
+#define COMPARE_equ(a, b) ((a) == (b) || LANE_NAN(a, b))
+#define COMPARE_neu(a, b) (!((a) == (b)))
+#define COMPARE_ltu(a, b) (!((a) >= (b)))
+#define COMPARE_leu(a, b) (!((a) > (b)))
+#define COMPARE_gtu(a, b) (!((a) <= (b)))
+#define COMPARE_geu(a, b) (!((a) < (b)))
+#define COMPARE_num(a, b) (!LANE_NAN(a, b))
+#define COMPARE_nan(a, b) LANE_NAN(a, b)
+/* True if either is a NaN; constant false for integers. */
+#define LANE_NAN(a, b) \
+    _Generic((a), float: isnan((double)(a)) || isnan((double)(b)), \
+             double: isnan((double)(a)) || isnan((double)(b)), default: 0)
+
+static inline int32_t lane_clamp_s32(int64_t v)
+{
+    return v < INT32_MIN ? INT32_MIN : v > INT32_MAX ? INT32_MAX : (int32_t)v;
+}
+
+static inline int32_t lane_mul_hi_s16(int16_t a, int16_t b) { return (int16_t)((a * b) >> 16); }
+static inline uint32_t lane_mul_hi_u16(uint16_t a, uint16_t b) { return (uint32_t)a * b >> 16; }
+static inline int32_t lane_mul_hi_s32(int32_t a, int32_t b) { return (int32_t)((int64_t)a * b >> 32); }
+static inline uint32_t lane_mul_hi_u32(uint32_t a, uint32_t b)
+{
+    return (uint32_t)((uint64_t)a * b >> 32);
+}
+static inline int64_t lane_mul_hi_s64(int64_t a, int64_t b)
+{
+    return (int64_t)((lane_s128)a * b >> 64);
+}
+static inline uint64_t lane_mul_hi_u64(uint64_t a, uint64_t b)
+{
+    return (uint64_t)((lane_u128)a * b >> 64);
+}
+#define MUL_HI(a, b) \
+    _Generic((a), int16_t: lane_mul_hi_s16, uint16_t: lane_mul_hi_u16, int32_t: lane_mul_hi_s32, \
+             uint32_t: lane_mul_hi_u32, int64_t: lane_mul_hi_s64, uint64_t: lane_mul_hi_u64)(a, b)
+
+/* The 48-bit product of the low 24 bits; mul24.hi takes its upper 32. */
+static inline int64_t lane_mul24_s32(int32_t a, int32_t b)
+{
+    return (int64_t)((int32_t)((uint32_t)a << 8) >> 8) * ((int32_t)((uint32_t)b << 8) >> 8);
+}
+static inline uint64_t lane_mul24_u32(uint32_t a, uint32_t b)
+{
+    return (uint64_t)(a & 0xffffff) * (b & 0xffffff);
+}
+#define MUL24(a, b) _Generic((a), int32_t: lane_mul24_s32, uint32_t: lane_mul24_u32)(a, b)
+
+/*
+ * Division by zero is unspecified in the manual. Hardware gives all ones and, for the remainder, the
+ * dividend; the most negative number by -1 wraps. The divisor is made harmless first: inactive
+ * lanes divide too.
+ */
+#define LANE_DIV_SIGNED(a, b) \
+    ((b) == 0 ? -1 : (b) == -1 ? (ST)(0 - WRAP(a)) : (a) / ((b) == 0 || (b) == -1 ? 1 : (b)))
+#define LANE_REM_SIGNED(a, b) \
+    ((b) == 0 ? (a) : (b) == -1 ? 0 : (a) % ((b) == 0 || (b) == -1 ? 1 : (b)))
+
+static inline uint32_t lane_popc(uint64_t a) { return (uint32_t)__builtin_popcountll(a); }
+#define LANE_CLZ(a) \
+    ((a) == 0 ? BITS(a) : (uint32_t)__builtin_clzll((uint64_t)(a) | 1) - (64 - BITS(a)))
+
+/* Position of the highest one, all ones if there is none. */
+static inline uint32_t lane_bfind(uint64_t a)
+{
+    return a == 0 ? UINT32_MAX : 63 - (uint32_t)__builtin_clzll(a | 1);
+}
+static inline uint32_t lane_shift_amount(uint32_t position, uint32_t bits)
+{
+    return position == UINT32_MAX ? position : bits - 1 - position;
+}
+
+static inline uint64_t lane_brev64(uint64_t a)
+{
+    a = (a >> 1 & 0x5555555555555555u) | (a & 0x5555555555555555u) << 1;
+    a = (a >> 2 & 0x3333333333333333u) | (a & 0x3333333333333333u) << 2;
+    a = (a >> 4 & 0x0f0f0f0f0f0f0f0fu) | (a & 0x0f0f0f0f0f0f0f0fu) << 4;
+    return __builtin_bswap64(a);
+}
+#define LANE_BREV(a) (lane_brev64(a) >> (64 - BITS(a)))
+
+/*
+ * Bit field extract: positions and lengths are taken modulo 256. Bits past the value's top are copies
+ * of its sign (signed) or zero.
+ */
+static inline uint64_t lane_bfe_unsigned(uint64_t a, uint32_t pos, uint32_t len)
+{
+    pos &= 0xff;
+    len &= 0xff;
+    uint64_t field = pos < 64 ? a >> pos : 0;
+    return len < 64 ? field & ((UINT64_C(1) << len) - 1) : field;
+}
+static inline int64_t lane_bfe_signed(int64_t a, uint32_t pos, uint32_t len, uint32_t bits)
+{
+    pos &= 0xff;
+    len &= 0xff;
+    if (len == 0)
+        return 0;
+    if (pos >= bits)
+        return a < 0 ? -1 : 0;
+    int64_t field = a >> pos;
+    uint32_t spare = len < 64 ? 64 - len : 0;
+    return (int64_t)((uint64_t)field << spare) >> spare;
+}
+/* The low `len` bits of a, put into b at `pos`; what falls off the top is lost. */
+static inline uint64_t lane_bfi(uint64_t a, uint64_t b, uint32_t pos, uint32_t len, uint32_t bits)
+{
+    pos &= 0xff;
+    len &= 0xff;
+    if (pos >= bits)
+        return b;
+    uint64_t mask = len < 64 ? (UINT64_C(1) << len) - 1 : UINT64_MAX;
+    return (b & ~(mask << pos)) | (a & mask) << pos;
+}
+
+static inline uint32_t lane_bmsk_clamp(uint32_t pos, uint32_t len)
+{
+    uint64_t ones = len < 32 ? (UINT64_C(1) << len) - 1 : UINT32_MAX;
+    return pos < 32 ? (uint32_t)(ones << pos) : 0;
+}
+
+static inline uint32_t lane_shf_left(uint32_t lo, uint32_t hi, uint32_t count)
+{
+    return (uint32_t)((((uint64_t)hi << 32 | lo) << count) >> 32);
+}
+static inline uint32_t lane_shf_right(uint32_t lo, uint32_t hi, uint32_t count)
+{
+    return (uint32_t)(((uint64_t)hi << 32 | lo) >> count);
+}
+
+/* One selector nibble: three bits of byte number, one that replicates the byte's sign. */
+static inline uint32_t lane_prmt_byte(uint64_t bytes, uint32_t selector)
+{
+    uint32_t byte = (uint32_t)(bytes >> 8 * (selector & 7)) & 0xff;
+    return selector & 8 ? (byte & 0x80 ? 0xff : 0) : byte;
+}
+static inline uint32_t lane_prmt(uint32_t a, uint32_t b, uint32_t selectors)
+{
+    uint64_t bytes = (uint64_t)b << 32 | a;
+    return lane_prmt_byte(bytes, selectors) | lane_prmt_byte(bytes, selectors >> 4) << 8 |
+           lane_prmt_byte(bytes, selectors >> 8) << 16 | lane_prmt_byte(bytes, selectors >> 12) << 24;
+}
+
+/* Any function of three bits; the table's index is a:b:c. */
+static inline uint32_t lane_lop3(uint32_t a, uint32_t b, uint32_t c, uint32_t table)
+{
+    uint32_t r = 0;
+    for (uint32_t i = 0; i < 8; i++)
+        r |= (0 - (table >> i & 1)) & (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
+    return r;
+}
+
+static inline uint32_t lane_dp4a_uu(uint32_t a, uint32_t b)
+{
+    return (a & 0xff) * (b & 0xff) + (a >> 8 & 0xff) * (b >> 8 & 0xff) +
+           (a >> 16 & 0xff) * (b >> 16 & 0xff) + (a >> 24) * (b >> 24);
+}
+static inline int32_t lane_dp4a_ss(int32_t a, int32_t b)
+{
+    int32_t sum = 0;
+    for (int i = 0; i < 32; i += 8)
+        sum += (int8_t)((uint32_t)a >> i) * (int8_t)((uint32_t)b >> i);
+    return sum;
+}
+
+/* The value clamped to what type T holds. */
+#define LANE_IS_SIGNED(T) ((T)-1 < (T)1)
+#define LANE_MAX_OF(T) ((lane_s128)(UINT64_MAX >> (64 - sizeof(T) * 8 + LANE_IS_SIGNED(T))))
+#define LANE_MIN_OF(T) (LANE_IS_SIGNED(T) ? -LANE_MAX_OF(T) - 1 : (lane_s128)0)
+static inline lane_s128 lane_clamp(lane_s128 v, lane_s128 lo, lane_s128 hi)
+{
+    return v < lo ? lo : v > hi ? hi : v;
+}
+#define LANE_SATURATE(T, v) ((T)lane_clamp((v), LANE_MIN_OF(T), LANE_MAX_OF(T)))
+
+/* An already rounded float as an integer: out of range clamps, NaN is 0. */
+#define LANE_TO_INT(T, v) ((T)lane_float_to_int((v), LANE_MIN_OF(T), LANE_MAX_OF(T)))
+static inline lane_s128 lane_float_to_int(double v, lane_s128 lo, lane_s128 hi)
+{
+    if (v != v)
+        return 0;
+    if (v <= (double)lo)
+        return lo;
+    return v >= (double)hi ? hi : (lane_s128)v;
+}
+
+/* min and max: a NaN loses against a number, -0 is below +0. .NaN is exec's to add. */
+static inline float lane_fmin_f32(float a, float b)
+{
+    if (a != a || b != b)
+        return a != a ? b : a;
+    return a < b || (a == b && signbit(a)) ? a : b;
+}
+static inline float lane_fmax_f32(float a, float b)
+{
+    if (a != a || b != b)
+        return a != a ? b : a;
+    return a > b || (a == b && !signbit(a)) ? a : b;
+}
+static inline double lane_fmin_f64(double a, double b)
+{
+    if (a != a || b != b)
+        return a != a ? b : a;
+    return a < b || (a == b && signbit(a)) ? a : b;
+}
+static inline double lane_fmax_f64(double a, double b)
+{
+    if (a != a || b != b)
+        return a != a ? b : a;
+    return a > b || (a == b && !signbit(a)) ? a : b;
+}
+#define LANE_FMIN(a, b) _Generic((a), float: lane_fmin_f32, double: lane_fmin_f64)(a, b)
+#define LANE_FMAX(a, b) _Generic((a), float: lane_fmax_f32, double: lane_fmax_f64)(a, b)
+
+#endif
