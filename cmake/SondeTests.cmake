@@ -24,10 +24,11 @@ function(sonde_unit_tests)
     endforeach()
 endfunction()
 
-# sonde_fuzz_tests(): every tests/fuzz/fuzz_<room>[_<what>].c becomes a libFuzzer target over sonde_<room>, run
-# briefly and repeatably over the corpus in tests/fuzz/corpus/<room>[_<what>], label `fuzz`.
-# Outside the preset `fuzz` the same file is not built.
+# sonde_fuzz_tests(): every tests/fuzz/fuzz_<room>[_<what>].c becomes a libFuzzer target over
+# sonde_<room>, run briefly and repeatably over tests/fuzz/corpus/<room>[_<what>], label `fuzz`.
+# The target `fuzzers` builds them all. Only in the preset `fuzz`.
 function(sonde_fuzz_tests)
+    add_custom_target(fuzzers)
     file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/fuzz_*.c")
     foreach(source IN LISTS sources)
         get_filename_component(target "${source}" NAME_WE)
@@ -40,9 +41,26 @@ function(sonde_fuzz_tests)
         add_executable(${target} "${source}")
         target_link_libraries(${target} PRIVATE sonde_${room})
         target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+        add_dependencies(fuzzers ${target})
         add_test(NAME fuzz.${name}
                  COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/run.sh" $<TARGET_FILE:${target}>
                          "${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name}")
         set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 120)
+    endforeach()
+endfunction()
+
+# sonde_cli_tests(): every <name>.sh of the folder runs with `sonde` on its path, and all that it
+# prints is held against <name>.expected, label `cli` (see tests/cli/run.sh).
+function(sonde_cli_tests)
+    if(NOT TARGET sonde)
+        return()
+    endif()
+    file(GLOB scripts CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.sh")
+    list(FILTER scripts EXCLUDE REGEX "/run\\.sh$")
+    foreach(script IN LISTS scripts)
+        get_filename_component(name "${script}" NAME_WE)
+        add_test(NAME cli.${name}
+                 COMMAND "${PROJECT_SOURCE_DIR}/tests/cli/run.sh" $<TARGET_FILE:sonde> "${script}")
+        set_tests_properties(cli.${name} PROPERTIES LABELS cli TIMEOUT 120)
     endforeach()
 endfunction()

@@ -1,0 +1,45 @@
+#!/bin/sh
+# lint.sh: formatting, layering, limits of the house style, compiler warnings as errors, and the
+# static analyzers. Goes on after a finding, so that one run shows all. Status 1 when there was one.
+set -eu
+cd "$(dirname "$0")/.."
+status=0
+
+# step NAME COMMAND...
+step() {
+    echo "== lint: $1"
+    shift
+    "$@" || status=1
+}
+
+c_files() {
+    find src tests include shim bench -type f \( -name '*.c' -o -name '*.h' \) 2>/dev/null | LC_ALL=C sort
+}
+
+scripts_in_tree() {
+    find scripts tests bench .ci -type f \( -name '*.sh' -o -path '.ci/run' \) 2>/dev/null | LC_ALL=C sort
+}
+
+format() { c_files | xargs clang-format --dry-run -Werror --ferror-limit=3; }
+layers() { scripts/layers.sh; }
+limits() { c_files | xargs scripts/limits.sh; }
+shell() { scripts_in_tree | xargs shellcheck -S warning; }
+warnings() { scripts/build.sh dev all; }
+cpp_check() {
+    cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
+        --suppressions-list=.cppcheck --error-exitcode=1 -j "$(nproc)" -I src -I include src
+}
+tidy() {
+    find src -name '*.c' | LC_ALL=C sort |
+        xargs -P "$(nproc)" -n 4 clang-tidy -p build/dev --quiet --warnings-as-errors='*' 2>/dev/null
+}
+
+step format format
+step layers layers
+step limits limits
+step shell shell
+step warnings warnings
+step cppcheck cpp_check
+step clang-tidy tidy
+if [ "$status" -eq 0 ]; then echo "lint: nothing found"; else echo "lint: SOMETHING FOUND"; fi
+exit "$status"
