@@ -5,6 +5,9 @@
 #ifndef SONDE_SONDE_H
 #define SONDE_SONDE_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -28,6 +31,105 @@ enum sonde_error {
     SONDE_ERRORS(SONDE_ERROR_VALUE)
 #undef SONDE_ERROR_VALUE
 };
+
+/* The library's version, "0.1.0". */
+const char *sonde_version(void);
+
+/* The text of this thread's last failure; "" when there was none. Valid until the next call that fails. */
+const char *sonde_error_last(void);
+
+/* Frees a text that a function of this header handed out. NULL is allowed. */
+void sonde_free(void *text);
+
+/* Writes text to a file, "-" for standard output: whole or not at all (temporary file, rename). SONDE_EIO. */
+int sonde_write(const char *path, const char *text);
+
+/*
+ * Long work reports where it stands (0.0 to 1.0, and what it is doing) and stops when *cancel becomes
+ * non-zero, with SONDE_EINTERRUPTED. Either member may be NULL.
+ */
+struct sonde_watch {
+    void (*progress)(void *ctx, double fraction, const char *what);
+    void *ctx;
+    const volatile int *cancel;
+};
+
+/* ---- devices: "sim:NAME", "sim:PATH.yaml", "cuda:N", "replay:FILE" (docs/man/sonde.1) ---- */
+
+struct sonde_device;
+
+/* SONDE_EDEVICE: not there, with the reason. SONDE_EINPUT: bad model or recording. SONDE_EUSAGE: no such kind of name. */
+int sonde_device_open(struct sonde_device **out, const char *spec);
+void sonde_device_close(struct sonde_device *device);
+
+/* What is here, as a table for people or as JSON. */
+int sonde_devices_table(char **text);
+int sonde_devices_json(char **text);
+
+/* ---- dissecting ---- */
+
+struct sonde_dissection;
+
+struct sonde_dissect_options {
+    const char *only, *skip; /* comma-separated experiments, NULL: all */
+    const char *record;      /* write every measurement to this recording, NULL: do not */
+    uint64_t seed;           /* of the visiting orders that are random */
+    struct sonde_watch watch;
+};
+
+/*
+ * Run probes on the device and infer its memory hierarchy from what they measured. When interrupted,
+ * a recording that was asked for is still written with all measured so far.
+ */
+int sonde_dissect(struct sonde_dissection **out, struct sonde_device *device,
+                  const struct sonde_dissect_options *options);
+
+/* Inference alone, over a recording. */
+int sonde_infer(struct sonde_dissection **out, const char *path,
+                const struct sonde_dissect_options *options);
+void sonde_dissection_destroy(struct sonde_dissection *dissection);
+
+enum sonde_table_flags { SONDE_TABLE_COLOUR = 1, SONDE_TABLE_EVIDENCE = 2 };
+
+/* The dissection as a table for people (flags of enum sonde_table_flags), as JSON by docs/dissection.schema.json. */
+int sonde_dissection_table(char **text, const struct sonde_dissection *dissection, unsigned flags);
+int sonde_dissection_json(char **text, const struct sonde_dissection *dissection);
+
+/* The experiments that `only` and `skip` name, one a line with what each does. */
+int sonde_experiments(char **text);
+
+/* ---- probes: raw measurements ---- */
+
+/* The probes with their parameters, for people. */
+int sonde_probe_list(char **text);
+
+/* Run one probe; `settings` are "key=value" texts. Result: CSV with a header line. */
+int sonde_probe(char **csv, struct sonde_device *device, const char *name,
+                const char *const *settings, size_t setting_count,
+                const struct sonde_watch *watch);
+
+/* ---- models ---- */
+
+int sonde_model_list(char **text);
+int sonde_model_show(char **yaml, const char *name); /* name or path; every parameter written out */
+int sonde_model_check(const char *path); /* SONDE_EINPUT with all that is wrong, a line each */
+int sonde_model_params(char **text);     /* every parameter: unit, default, range, meaning */
+
+/* ---- running one kernel of a PTX file on a simulated device ---- */
+
+struct sonde_exec_options {
+    const char *ptx_path, *kernel;
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared_bytes;
+    /* One specification a parameter: "u32:7", "f32:1.5", "zero:BYTES", "file:PATH", "out:PATH:BYTES"; docs/man/sonde.1. */
+    const char *const *args;
+    size_t arg_count;
+    int functional; /* no timing */
+    struct sonde_watch watch;
+};
+
+/* `text`: cycles and counters, a line each. SONDE_EFAULT with place and reason when the kernel faults. */
+int sonde_exec(char **text, const char *device_spec, const struct sonde_exec_options *options);
 
 #ifdef __cplusplus
 }

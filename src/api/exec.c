@@ -1,0 +1,337 @@
+/*
+ * One kernel of a PTX file on a simulated device: parameters from their specifications, buffers from
+ * and to files, the launch, and what it cost.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/model.h"
+#include "ptx/ir.h"
+#include "rt/rt.h"
+#include "sonde/sonde.h"
+#include "util/error.h"
+#include "util/fileio.h"
+#include "util/strbuf.h"
+#include "util/units.h"
+
+#define PTX_LIMIT_BYTES ((size_t)64 << 20)
+#define BUFFER_LIMIT_BYTES ((size_t)4 << 30)
+
+/* One argument: a scalar, or a buffer whose address is passed. */
+struct argument {
+    uint64_t bits;          /* the value, or the buffer's device address */
+    uint32_t bytes;
+    enum isa_type_kind kind;
+    uint64_t buffer_bytes;
+    char *out_path;         /* where the buffer goes afterwards, or NULL */
+};
+
+struct run {
+    struct rt *rt;
+    struct rt_module *module;
+    struct rt_kernel *kernel;
+    struct argument *args;
+    size_t arg_count;
+};
+
+static int bad_argument(const char *spec, const char *why)
+{
+    return error_set(SONDE_EUSAGE, "--arg %s: %s", spec, why);
+}
+
+static int parse_integer(struct argument *arg, const char *spec, const char *text, bool is_signed)
+{
+    char *end;
+    errno = 0;
+    bool negative = text[0] == '-';
+    arg->bits = is_signed ? (uint64_t)strtoll(text, &end, 0) : strtoull(text, &end, 0);
+    if (end == text || *end || errno || (negative && !is_signed)) {
+        return bad_argument(spec, "not a number of that type");
+    }
+    int64_t value = (int64_t)arg->bits;
+    bool fits = arg->bytes == 8 ||
+                (is_signed ? value >= INT32_MIN && value <= INT32_MAX : arg->bits <= UINT32_MAX);
+    return fits ? 0 : bad_argument(spec, "out of range");
+}
+
+static int parse_float(struct argument *arg, const char *spec, const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end) {
+        return bad_argument(spec, "not a number");
+    }
+    if (arg->bytes == 8) {
+        memcpy(&arg->bits, &value, 8);
+    } else {
+        float narrow = (float)value;
+        memcpy(&arg->bits, &narrow, 4);
+    }
+    return 0;
+}
+
+/* A buffer of `bytes`, holding `data` or zeros. */
+static int make_buffer(struct run *run, struct argument *arg, uint64_t bytes, const void *data)
+{
+    arg->bytes = 8;
+    arg->kind = KIND_BITS;
+    arg->buffer_bytes = bytes;
+    int rc = rt_mem_alloc(run->rt, &arg->bits, bytes);
+    if (rc < 0) {
+        return rc;
+    }
+    return data ? rt_copy_to_device(run->rt, arg->bits, data, bytes)
+                : rt_memset(run->rt, arg->bits, 0, bytes);
+}
+
+static int parse_bytes(uint64_t *bytes, const char *spec, const char *text)
+{
+    char *end;
+    errno = 0;
+    *bytes = strtoull(text, &end, 0);
+    if (end == text || *end || errno) {
+        int rc = units_parse_u64(bytes, text, UNIT_BYTES);
+        if (rc < 0) {
+            return error_prefix(SONDE_EUSAGE, "--arg %s", spec);
+        }
+    }
+    return *bytes > 0 ? 0 : bad_argument(spec, "the buffer would be empty");
+}
+
+static int buffer_from_file(struct run *run, struct argument *arg, const char *spec,
+                            const char *path)
+{
+    char *data;
+    size_t size;
+    int rc = file_read_all(&data, &size, path, BUFFER_LIMIT_BYTES);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = size > 0 ? make_buffer(run, arg, size, data) : bad_argument(spec, "the file is empty");
+    free(data);
+    return rc;
+}
+
+static int buffer_to_file(struct run *run, struct argument *arg, const char *spec, const char *rest)
+{
+    const char *colon = strrchr(rest, ':');
+    uint64_t bytes;
+    if (!colon || colon == rest) {
+        return bad_argument(spec, "expected out:PATH:BYTES");
+    }
+    int rc = parse_bytes(&bytes, spec, colon + 1);
+    if (rc < 0) {
+        return rc;
+    }
+    arg->out_path = strndup(rest, (size_t)(colon - rest));
+    return arg->out_path ? make_buffer(run, arg, bytes, NULL) : error_memory();
+}
+
+static int parse_buffer(struct run *run, struct argument *arg, const char *spec, const char *kind,
+                        const char *rest)
+{
+    uint64_t bytes;
+    if (strcmp(kind, "zero") == 0) {
+        int rc = parse_bytes(&bytes, spec, rest);
+        return rc < 0 ? rc : make_buffer(run, arg, bytes, NULL);
+    }
+    if (strcmp(kind, "file") == 0) {
+        return buffer_from_file(run, arg, spec, rest);
+    }
+    if (strcmp(kind, "out") == 0) {
+        return buffer_to_file(run, arg, spec, rest);
+    }
+    if (strcmp(kind, "inout") == 0) {
+        arg->out_path = strdup(rest);
+        return arg->out_path ? buffer_from_file(run, arg, spec, rest) : error_memory();
+    }
+    return bad_argument(spec, "expected u32, s32, u64, s64, f32, f64, zero, file, out or inout");
+}
+
+static int parse_argument(struct run *run, struct argument *arg, const char *spec)
+{
+    static const struct {
+        const char *name;
+        uint32_t bytes;
+        enum isa_type_kind kind;
+    } scalars[] = {
+        {"u32", 4, KIND_UNSIGNED}, {"s32", 4, KIND_SIGNED}, {"u64", 8, KIND_UNSIGNED},
+        {"s64", 8, KIND_SIGNED},   {"f32", 4, KIND_FLOAT},  {"f64", 8, KIND_FLOAT},
+    };
+    const char *colon = strchr(spec, ':');
+    char kind[8];
+    if (!colon || (size_t)(colon - spec) >= sizeof(kind)) {
+        return bad_argument(spec, "expected KIND:VALUE");
+    }
+    memcpy(kind, spec, (size_t)(colon - spec));
+    kind[colon - spec] = '\0';
+    for (size_t i = 0; i < sizeof(scalars) / sizeof(scalars[0]); i++) {
+        if (strcmp(kind, scalars[i].name) == 0) {
+            arg->bytes = scalars[i].bytes;
+            arg->kind = scalars[i].kind;
+            return arg->kind == KIND_FLOAT
+                       ? parse_float(arg, spec, colon + 1)
+                       : parse_integer(arg, spec, colon + 1, arg->kind == KIND_SIGNED);
+        }
+    }
+    return parse_buffer(run, arg, spec, kind, colon + 1);
+}
+
+/* A value of the wrong size or kind would be read as garbage: refuse it by the parameter's name. */
+static int check_argument(const struct run *run, size_t i, const char *spec)
+{
+    const struct ptx_var *param = rt_kernel_param(run->kernel, (uint32_t)i);
+    const struct argument *arg = &run->args[i];
+    enum isa_type_kind kind = isa_type_info(param->type)->kind;
+    bool float_mismatch = kind != KIND_BITS && arg->kind != KIND_BITS &&
+                          (kind == KIND_FLOAT) != (arg->kind == KIND_FLOAT);
+    if (param->size != arg->bytes || float_mismatch) {
+        return error_set(SONDE_EUSAGE, "--arg %s: parameter %zu, '%s', is .%s (%" PRIu64 " bytes)",
+                         spec, i, param->name, isa_type_info(param->type)->text, param->size);
+    }
+    return 0;
+}
+
+static int make_arguments(struct run *run, const struct sonde_exec_options *options)
+{
+    uint32_t wanted = rt_kernel_param_count(run->kernel);
+    if (options->arg_count != wanted) {
+        return error_set(SONDE_EUSAGE, "the kernel has %u parameters, %zu --arg were given", wanted,
+                         options->arg_count);
+    }
+    run->args = calloc(options->arg_count ? options->arg_count : 1, sizeof(*run->args));
+    if (!run->args) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < options->arg_count; i++) {
+        run->arg_count = i + 1;
+        int rc = parse_argument(run, &run->args[i], options->args[i]);
+        rc = rc < 0 ? rc : check_argument(run, i, options->args[i]);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+static int load(struct run *run, const char *device_spec, const struct sonde_exec_options *options)
+{
+    if (strncmp(device_spec, "sim:", 4) != 0) {
+        return error_set(SONDE_EUSAGE, "'%s': kernels are run on simulated devices, sim:NAME",
+                         device_spec);
+    }
+    struct model *model;
+    int rc = model_load(&model, device_spec + 4);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = rt_create(&run->rt, model);
+    model_destroy(model);
+    char *ptx = NULL;
+    size_t size = 0;
+    rc = rc < 0 ? rc : file_read_all(&ptx, &size, options->ptx_path, PTX_LIMIT_BYTES);
+    rc = rc < 0 ? rc : rt_module_load(run->rt, &run->module, options->ptx_path, ptx, size);
+    free(ptx);
+    if (rc < 0) {
+        return rc;
+    }
+    rt_set_cancel(run->rt, options->watch.cancel);
+    return rt_kernel_get(run->module, &run->kernel, options->kernel);
+}
+
+static int launch(struct run *run, const struct sonde_exec_options *options, uint64_t *cycles)
+{
+    const void **pointers = calloc(run->arg_count ? run->arg_count : 1, sizeof(*pointers));
+    if (!pointers) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < run->arg_count; i++) {
+        pointers[i] = &run->args[i].bits;
+    }
+    struct rt_launch request = {
+        .dynamic_shared_bytes = options->dynamic_shared_bytes,
+        .args = pointers,
+        .arg_count = (uint32_t)run->arg_count,
+        .functional = options->functional,
+    };
+    memcpy(request.grid, options->grid, sizeof(request.grid));
+    memcpy(request.block, options->block, sizeof(request.block));
+    int rc = rt_launch(run->rt, run->kernel, &request, cycles);
+    free(pointers);
+    return rc;
+}
+
+static int write_buffer(struct run *run, const struct argument *arg)
+{
+    char *data = malloc(arg->buffer_bytes);
+    if (!data) {
+        return error_memory();
+    }
+    struct file_writer writer;
+    int rc = rt_copy_from_device(run->rt, data, arg->bits, arg->buffer_bytes);
+    rc = rc < 0 ? rc : file_writer_open(&writer, arg->out_path);
+    if (rc == 0) {
+        rc = file_writer_write(&writer, data, arg->buffer_bytes);
+        if (rc == 0) {
+            rc = file_writer_commit(&writer);
+        } else {
+            file_writer_abandon(&writer);
+        }
+    }
+    free(data);
+    return rc;
+}
+
+static char *statistics(const struct run *run, bool functional, uint64_t cycles)
+{
+    struct gpu_stats stats;
+    struct strbuf out = {0};
+    uint32_t registers, shared, local;
+    rt_kernel_info(run->kernel, &registers, &shared, &local);
+    strbuf_printf(&out, "registers         %u per thread\nshared            %u B static\n"
+                        "local             %u B per thread\n", registers, shared, local);
+    if (functional) {
+        return strbuf_take(&out);
+    }
+    gpu_stats(rt_gpu(run->rt), &stats);
+#define LINE(label, value) strbuf_printf(&out, "%-17s %" PRIu64 "\n", label, value)
+    LINE("cycles", cycles);
+    LINE("warp_insns", stats.warp_insns);
+    LINE("thread_insns", stats.thread_insns);
+    LINE("transactions", stats.transactions);
+    LINE("l1_reads", stats.l1_reads);
+    LINE("l1_hits", stats.l1_hits);
+    LINE("l2_reads", stats.l2_reads);
+    LINE("l2_hits", stats.l2_hits);
+    LINE("dram_reads", stats.dram_reads);
+    LINE("dram_writes", stats.dram_writes);
+    LINE("shared_accesses", stats.shared_accesses);
+    LINE("shared_conflicts", stats.shared_conflicts);
+#undef LINE
+    return strbuf_take(&out);
+}
+
+int sonde_exec(char **text, const char *device_spec, const struct sonde_exec_options *options)
+{
+    struct run run = {0};
+    uint64_t cycles = 0;
+    int rc = load(&run, device_spec, options);
+    rc = rc < 0 ? rc : make_arguments(&run, options);
+    rc = rc < 0 ? rc : launch(&run, options, &cycles);
+    for (size_t i = 0; rc == 0 && i < run.arg_count; i++) {
+        rc = run.args[i].out_path ? write_buffer(&run, &run.args[i]) : 0;
+    }
+    if (rc == 0) {
+        *text = statistics(&run, options->functional, cycles);
+        rc = *text ? 0 : error_memory();
+    }
+    for (size_t i = 0; i < run.arg_count; i++) {
+        free(run.args[i].out_path);
+    }
+    free(run.args);
+    rt_destroy(run.rt);
+    return rc;
+}

@@ -1,0 +1,30 @@
+/*
+ * What the public interface's opaque handles hold.
+ */
+#ifndef SONDE_API_HANDLES_H
+#define SONDE_API_HANDLES_H
+
+#include "device/device.h"
+#include "infer/dissection.h"
+#include "sonde/sonde.h"
+#include "trace/trace.h"
+
+#define API_SPEC_MAX 4200
+
+struct sonde_device {
+    struct device *device;
+    char spec[API_SPEC_MAX];    /* as the user named it */
+};
+
+struct sonde_dissection {
+    struct dissection result;
+    struct trace_device device;     /* what its driver said */
+    char spec[API_SPEC_MAX];
+    char date[32];
+    double seconds;
+};
+
+/* What a report and a recording say of a device. */
+void api_describe_device(struct trace_device *out, const struct device_info *info);
+
+#endif

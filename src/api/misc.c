@@ -1,0 +1,39 @@
+/*
+ * The small functions of the public interface: version, last error, texts, files.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sonde/sonde.h"
+#include "util/error.h"
+#include "util/fileio.h"
+
+const char *sonde_version(void)
+{
+    return SONDE_VERSION;
+}
+
+const char *sonde_error_last(void)
+{
+    return error_text();
+}
+
+void sonde_free(void *text)
+{
+    free(text);
+}
+
+int sonde_write(const char *path, const char *text)
+{
+    struct file_writer writer;
+    int rc = file_writer_open(&writer, path);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = file_writer_write(&writer, text, strlen(text));
+    if (rc < 0) {
+        file_writer_abandon(&writer);
+        return rc;
+    }
+    return file_writer_commit(&writer);
+}

@@ -1,0 +1,51 @@
+/*
+ * Models for users of the public interface.
+ */
+#include "model/model.h"
+#include "sonde/sonde.h"
+#include "util/error.h"
+#include "util/strbuf.h"
+
+int sonde_model_list(char **text)
+{
+    struct strbuf out = {0};
+    for (size_t i = 0; i < model_builtin_count(); i++) {
+        struct model *model;
+        int rc = model_load(&model, model_builtin_name(i));
+        if (rc < 0) {
+            strbuf_free(&out);
+            return rc;
+        }
+        strbuf_printf(&out, "%-12s %s\n", model_builtin_name(i), model->doc);
+        model_destroy(model);
+    }
+    *text = strbuf_take(&out);
+    return *text ? 0 : error_memory();
+}
+
+int sonde_model_show(char **yaml, const char *name)
+{
+    struct model *model;
+    int rc = model_load(&model, name);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = model_print(yaml, model);
+    model_destroy(model);
+    return rc;
+}
+
+int sonde_model_check(const char *path)
+{
+    struct model *model;
+    int rc = model_load(&model, path);
+    if (rc == 0) {
+        model_destroy(model);
+    }
+    return rc;
+}
+
+int sonde_model_params(char **text)
+{
+    return model_params(text);
+}

@@ -1,0 +1,98 @@
+/*
+ * One probe's raw measurements, for users who want to look for themselves.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/handles.h"
+#include "probe/probe.h"
+#include "trace/csv.h"
+#include "util/error.h"
+#include "util/strbuf.h"
+#include "util/units.h"
+
+int sonde_probe_list(char **text)
+{
+    struct strbuf out = {0};
+    for (size_t i = 0; i < probe_count(); i++) {
+        const struct probe_info *probe = probe_at(i);
+        strbuf_printf(&out, "%s%s\n    %s\n", i ? "\n" : "", probe->name, probe->doc);
+        for (size_t k = 0; k < probe->param_count; k++) {
+            const struct probe_param_info *param = &probe->params[k];
+            strbuf_printf(&out, "    %-12s default %-8s %-24s %s\n", param->name,
+                          param->def[0] ? param->def : "-", param->range, param->doc);
+        }
+    }
+    *text = strbuf_take(&out);
+    return *text ? 0 : error_memory();
+}
+
+/* "key=value" into the request; a value with a unit of bytes ("48 KiB") becomes the plain number. */
+static int add_setting(struct trace_request *request, const char *setting)
+{
+    const char *equals = strchr(setting, '=');
+    char name[sizeof(request->params[0].name)];
+    if (!equals || equals == setting || (size_t)(equals - setting) >= sizeof(name)) {
+        return error_set(SONDE_EUSAGE, "'%s' is not KEY=VALUE", setting);
+    }
+    memcpy(name, setting, (size_t)(equals - setting));
+    name[equals - setting] = '\0';
+    uint64_t bytes;
+    if (units_parse_u64(&bytes, equals + 1, UNIT_BYTES) == 0) {
+        return trace_request_set_u64(request, name, bytes);
+    }
+    error_clear();
+    return trace_request_set_text(request, name, equals + 1);
+}
+
+static int run(char **csv, struct trace_source *source, const struct trace_request *request)
+{
+    const struct trace *trace;
+    int rc = trace_get(source, &trace, request);
+    if (rc < 0) {
+        return rc;
+    }
+    if (trace->status < 0) {
+        return error_set(trace->status, "%s", trace->reason);
+    }
+    return trace_csv(csv, trace);
+}
+
+static int run_live(char **csv, struct sonde_device *device, const struct trace_request *request)
+{
+    struct traceset *set = NULL;
+    struct probe_live *live = NULL;
+    int rc = traceset_create(&set);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = probe_live_create(&live, device->device, set);
+    if (rc == 0) {
+        struct trace_source source = probe_live_source(live);
+        rc = run(csv, &source, request);
+    }
+    probe_live_destroy(live);
+    traceset_destroy(set);
+    return rc;
+}
+
+int sonde_probe(char **csv, struct sonde_device *device, const char *name,
+                const char *const *settings, size_t setting_count,
+                const struct sonde_watch *watch)
+{
+    struct trace_request request;
+    trace_request_init(&request, name);
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < setting_count; i++) {
+        rc = add_setting(&request, settings[i]);
+    }
+    rc = rc < 0 ? rc : probe_request_complete(&request);
+    if (rc < 0) {
+        return rc;
+    }
+    if (device->device->recording) {
+        struct trace_source source = traceset_source(device->device->recording);
+        return run(csv, &source, &request);
+    }
+    return run_live(csv, device, &request);
+}

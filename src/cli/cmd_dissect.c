@@ -1,0 +1,206 @@
+/*
+ * sonde dissect and sonde infer: a device's, or a recording's, memory hierarchy. The two differ in
+ * where the measurements come from; options and output are the same code.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/cli.h"
+
+#define PATH_BYTES 4096
+
+struct dissect_arguments {
+    const char *device, *folder, *json, *file;
+    bool quiet, verbose, list;
+    struct sonde_dissect_options options;
+    char record[PATH_BYTES];    /* inside `folder`, when one is given and --record is not */
+};
+
+static const struct option_spec dissect_options[] = {
+    {"-d", true},       {"-o", true},     {"--json", true},         {"--only", true},
+    {"--skip", true},   {"--record", true}, {"--seed", true}, {"--experiments", false},
+    {"-q", false},      {"-v", false},    {NULL, false},
+};
+
+static const struct option_spec infer_options[] = {
+    {"--json", true}, {"--only", true}, {"--skip", true}, {"--seed", true},
+    {"-q", false},    {"-v", false},    {NULL, false},
+};
+
+static void take_option(struct dissect_arguments *arguments, struct option_walk *walk)
+{
+    if (option_is(walk, "-d")) {
+        arguments->device = walk->value;
+    } else if (option_is(walk, "-o")) {
+        arguments->folder = walk->value;
+    } else if (option_is(walk, "--json")) {
+        arguments->json = walk->value;
+    } else if (option_is(walk, "--only")) {
+        arguments->options.only = walk->value;
+    } else if (option_is(walk, "--skip")) {
+        arguments->options.skip = walk->value;
+    } else if (option_is(walk, "--record")) {
+        arguments->options.record = walk->value;
+    } else if (option_is(walk, "--seed")) {
+        option_u64(walk, &arguments->options.seed);
+    } else if (option_is(walk, "--experiments")) {
+        arguments->list = true;
+    } else if (option_is(walk, "-q")) {
+        arguments->quiet = true;
+    } else if (option_is(walk, "-v")) {
+        arguments->verbose = true;
+    }
+}
+
+static int parse(struct dissect_arguments *arguments, int argc, char **argv,
+                 const struct option_spec *spec, bool wants_file)
+{
+    struct option_walk walk;
+    *arguments = (struct dissect_arguments){.device = "sim:gtx780", .options.seed = 1};
+    option_walk_start(&walk, argc, argv);
+    while (option_walk_next(&walk, spec)) {
+        if (walk.name) {
+            take_option(arguments, &walk);
+        } else if (wants_file && !arguments->file) {
+            arguments->file = walk.value;
+        } else {
+            return cli_usage(argv[0], "what is '%s'", walk.value);
+        }
+    }
+    if (walk.failed) {
+        return EXIT_USAGE;
+    }
+    if (wants_file && !arguments->file) {
+        return cli_usage(argv[0], "which recording");
+    }
+    if (arguments->quiet && arguments->verbose) {
+        return cli_usage(argv[0], "-q and -v exclude each other");
+    }
+    return EXIT_DONE;
+}
+
+/* The folder is made before the work, so that a long dissection does not end in a folder that cannot be. */
+static int prepare_folder(struct dissect_arguments *arguments)
+{
+    const char *folder = arguments->folder;
+    if (!folder) {
+        return EXIT_DONE;
+    }
+    if (strlen(folder) + sizeof("/dissection.json") > PATH_BYTES) {
+        return cli_usage("dissect", "-o: the path is too long");
+    }
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+        fprintf(stderr, "sonde: %s: %s\n", folder, strerror(errno));
+        return EXIT_NOT_HELD;
+    }
+    if (!arguments->options.record) {
+        snprintf(arguments->record, PATH_BYTES, "%.*s/recording.sonde", PATH_BYTES - 32, folder);
+        arguments->options.record = arguments->record;
+    }
+    return EXIT_DONE;
+}
+
+static int write_in(const char *folder, const char *name, const char *text)
+{
+    char path[PATH_BYTES];
+    snprintf(path, sizeof(path), "%.*s/%s", PATH_BYTES - 32, folder, name);
+    return sonde_write(path, text);
+}
+
+static int write_folder(const char *folder, const struct sonde_dissection *dissection)
+{
+    char *json = NULL;
+    char *table = NULL;
+    int rc = sonde_dissection_json(&json, dissection);
+    rc = rc < 0 ? rc : sonde_dissection_table(&table, dissection, SONDE_TABLE_EVIDENCE);
+    rc = rc < 0 ? rc : write_in(folder, "dissection.json", json);
+    rc = rc < 0 ? rc : write_in(folder, "dissection.txt", table);
+    sonde_free(json);
+    sonde_free(table);
+    return rc;
+}
+
+static int write_json(const char *path, const struct sonde_dissection *dissection)
+{
+    char *json = NULL;
+    int rc = sonde_dissection_json(&json, dissection);
+    rc = rc < 0 ? rc : sonde_write(path, json);
+    sonde_free(json);
+    return rc;
+}
+
+static int show(const struct dissect_arguments *arguments, const struct sonde_dissection *dissection)
+{
+    bool json_on_stdout = arguments->json && strcmp(arguments->json, "-") == 0;
+    int rc = arguments->json ? write_json(arguments->json, dissection) : 0;
+    if (rc == 0 && arguments->folder) {
+        rc = write_folder(arguments->folder, dissection);
+    }
+    if (rc < 0) {
+        return cli_fail(rc);
+    }
+    if (arguments->quiet || json_on_stdout) {
+        return EXIT_DONE;
+    }
+    unsigned flags = (cli_colour() ? SONDE_TABLE_COLOUR : 0u) |
+                     (arguments->verbose ? SONDE_TABLE_EVIDENCE : 0u);
+    char *table = NULL;
+    rc = sonde_dissection_table(&table, dissection, flags);
+    return cli_print_text(rc, table);
+}
+
+static int finish(const struct dissect_arguments *arguments, int rc,
+                  struct sonde_dissection *dissection)
+{
+    cli_watch_end();
+    if (rc < 0) {
+        return cli_fail(rc);
+    }
+    int status = show(arguments, dissection);
+    sonde_dissection_destroy(dissection);
+    return status;
+}
+
+int cmd_dissect(int argc, char **argv)
+{
+    struct dissect_arguments arguments;
+    int status = parse(&arguments, argc, argv, dissect_options, false);
+    if (status != EXIT_DONE) {
+        return status;
+    }
+    if (arguments.list) {
+        char *text = NULL;
+        int rc = sonde_experiments(&text);
+        return cli_print_text(rc, text);
+    }
+    struct sonde_device *device;
+    int rc = sonde_device_open(&device, arguments.device);
+    if (rc < 0) {
+        return cli_fail(rc);
+    }
+    status = prepare_folder(&arguments);
+    if (status == EXIT_DONE) {
+        struct sonde_dissection *dissection = NULL;
+        arguments.options.watch = cli_watch(arguments.quiet);
+        rc = sonde_dissect(&dissection, device, &arguments.options);
+        status = finish(&arguments, rc, dissection);
+    }
+    sonde_device_close(device);
+    return status;
+}
+
+int cmd_infer(int argc, char **argv)
+{
+    struct dissect_arguments arguments;
+    int status = parse(&arguments, argc, argv, infer_options, true);
+    if (status != EXIT_DONE) {
+        return status;
+    }
+    struct sonde_dissection *dissection = NULL;
+    arguments.options.watch = cli_watch(arguments.quiet);
+    int rc = sonde_infer(&dissection, arguments.file, &arguments.options);
+    return finish(&arguments, rc, dissection);
+}

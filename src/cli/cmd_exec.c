@@ -1,0 +1,109 @@
+/* sonde exec: one kernel of a PTX file on a simulated device. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+#define MAX_ARGS 128
+
+static const struct option_spec options[] = {
+    {"-d", true},       {"--kernel", true}, {"--grid", true},         {"--block", true},
+    {"--shared", true}, {"--arg", true},    {"--functional", false}, {"-q", false},
+    {NULL, false},
+};
+
+struct exec_arguments {
+    const char *device;
+    const char *args[MAX_ARGS];
+    struct sonde_exec_options options;
+    bool quiet;
+};
+
+/* "X[,Y[,Z]]", each at least 1. */
+static bool parse_size(struct option_walk *walk, uint32_t size[3])
+{
+    const char *text = walk->value;
+    size[0] = size[1] = size[2] = 1;
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        unsigned long long value = strtoull(text, &end, 10);
+        if (end == text || value == 0 || value > UINT32_MAX || text[0] == '-') {
+            break;
+        }
+        size[i] = (uint32_t)value;
+        if (*end == '\0') {
+            return true;
+        }
+        if (*end != ',') {
+            break;
+        }
+        text = end + 1;
+    }
+    cli_usage(walk->command, "%s: '%s' is not X[,Y[,Z]] with numbers from 1", walk->name,
+              walk->value);
+    walk->failed = true;
+    return false;
+}
+
+static void take_option(struct exec_arguments *arguments, struct option_walk *walk)
+{
+    struct sonde_exec_options *exec = &arguments->options;
+    uint64_t bytes;
+    if (option_is(walk, "-d")) {
+        arguments->device = walk->value;
+    } else if (option_is(walk, "--kernel")) {
+        exec->kernel = walk->value;
+    } else if (option_is(walk, "--grid")) {
+        parse_size(walk, exec->grid);
+    } else if (option_is(walk, "--block")) {
+        parse_size(walk, exec->block);
+    } else if (option_is(walk, "--functional")) {
+        exec->functional = 1;
+    } else if (option_is(walk, "-q")) {
+        arguments->quiet = true;
+    } else if (option_is(walk, "--shared")) {
+        if (option_u64(walk, &bytes) && bytes <= UINT32_MAX) {
+            exec->dynamic_shared_bytes = (uint32_t)bytes;
+        } else if (!walk->failed) {
+            cli_usage(walk->command, "--shared: %s is too much", walk->value);
+            walk->failed = true;
+        }
+    } else if (exec->arg_count < MAX_ARGS) {
+        arguments->args[exec->arg_count++] = walk->value;
+    } else {
+        cli_usage(walk->command, "at most %d arguments", MAX_ARGS);
+        walk->failed = true;
+    }
+}
+
+int cmd_exec(int argc, char **argv)
+{
+    struct exec_arguments arguments = {
+        .device = "sim:gtx780",
+        .options = {.grid = {1, 1, 1}, .block = {1, 1, 1}},
+    };
+    struct option_walk walk;
+    option_walk_start(&walk, argc, argv);
+    while (option_walk_next(&walk, options)) {
+        if (walk.name) {
+            take_option(&arguments, &walk);
+        } else if (!arguments.options.ptx_path) {
+            arguments.options.ptx_path = walk.value;
+        } else {
+            return cli_usage(argv[0], "what is '%s'", walk.value);
+        }
+    }
+    if (walk.failed) {
+        return EXIT_USAGE;
+    }
+    if (!arguments.options.ptx_path) {
+        return cli_usage(argv[0], "which PTX file");
+    }
+    arguments.options.args = arguments.args;
+    arguments.options.watch = cli_watch(arguments.quiet);
+    char *text = NULL;
+    int rc = sonde_exec(&text, arguments.device, &arguments.options);
+    cli_watch_end();
+    return cli_print_text(rc, text);
+}

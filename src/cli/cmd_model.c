@@ -1,0 +1,51 @@
+/* sonde model: list, show, check, params. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static int check(const char *path)
+{
+    int rc = sonde_model_check(path);
+    if (rc < 0) {
+        return cli_fail(rc);
+    }
+    char text[4200];
+    snprintf(text, sizeof(text), "%s: ok\n", path);
+    return cli_print(text);
+}
+
+int cmd_model(int argc, char **argv)
+{
+    static const struct option_spec no_options[] = {{NULL, false}};
+    const char *words[2] = {NULL, NULL};
+    int count = 0;
+    struct option_walk walk;
+    option_walk_start(&walk, argc, argv);
+    while (option_walk_next(&walk, no_options)) {
+        if (count == 2) {
+            return cli_usage(argv[0], "what is '%s'", walk.value);
+        }
+        words[count++] = walk.value;
+    }
+    if (walk.failed) {
+        return EXIT_USAGE;
+    }
+    char *text = NULL;
+    if (count == 1 && strcmp(words[0], "list") == 0) {
+        int rc = sonde_model_list(&text);
+        return cli_print_text(rc, text);
+    }
+    if (count == 1 && strcmp(words[0], "params") == 0) {
+        int rc = sonde_model_params(&text);
+        return cli_print_text(rc, text);
+    }
+    if (count == 2 && strcmp(words[0], "show") == 0) {
+        int rc = sonde_model_show(&text, words[1]);
+        return cli_print_text(rc, text);
+    }
+    if (count == 2 && strcmp(words[0], "check") == 0) {
+        return check(words[1]);
+    }
+    return cli_usage(argv[0], "one of: list, show NAME, check FILE, params");
+}

@@ -1,0 +1,103 @@
+/*
+ * The table of subcommands, and what all of them share: help, usage errors, the exit status of an error code,
+ * checked output.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+static const struct command commands[] = {
+#define COMMAND(name, synopsis, summary, help) {#name, cmd_##name, synopsis, summary, help},
+#include "cli/commands.def"
+#undef COMMAND
+};
+
+const struct command *cli_command(const char *name)
+{
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        if (strcmp(commands[i].name, name) == 0) {
+            return &commands[i];
+        }
+    }
+    return NULL;
+}
+
+static enum exit_status status_of(int code)
+{
+    switch (code) {
+    case SONDE_OK:
+        return EXIT_DONE;
+    case SONDE_EUSAGE:
+        return EXIT_USAGE;
+    case SONDE_EDEVICE:
+        return EXIT_DEVICE;
+    case SONDE_EINPUT:
+    case SONDE_EUNSUPPORTED:
+    case SONDE_ENOTRECORDED:
+        return EXIT_INPUT;
+    case SONDE_EINTERRUPTED:
+        return EXIT_INTERRUPTED;
+    default:
+        return EXIT_NOT_HELD;
+    }
+}
+
+int cli_fail(int code)
+{
+    cli_watch_end();
+    fprintf(stderr, "sonde: %s\n", sonde_error_last());
+    return (int)status_of(code);
+}
+
+int cli_usage(const char *command, const char *fmt, ...)
+{
+    va_list args;
+    fprintf(stderr, "sonde %s: ", command);
+    va_start(args, fmt);
+    vfprintf(stderr, fmt, args);
+    va_end(args);
+    fprintf(stderr, "; try: sonde %s --help\n", command);
+    return EXIT_USAGE;
+}
+
+int cli_help(const char *command)
+{
+    const struct command *row = cli_command(command);
+    char text[4096];
+    snprintf(text, sizeof(text), "usage: sonde %s %s\n\n%s.\n%s%s", row->name, row->synopsis,
+             row->summary, row->help[0] ? "\n" : "", row->help);
+    return cli_print(text);
+}
+
+int cli_print(const char *text)
+{
+    errno = 0;
+    if (fputs(text, stdout) < 0 || fflush(stdout) != 0) {
+        if (errno != EPIPE) {
+            fprintf(stderr, "sonde: standard output: %s\n", strerror(errno));
+        }
+        return EXIT_NOT_HELD;
+    }
+    return EXIT_DONE;
+}
+
+int cli_print_text(int rc, char *text)
+{
+    if (rc < 0) {
+        return cli_fail(rc);
+    }
+    int status = cli_print(text);
+    sonde_free(text);
+    return status;
+}
+
+bool cli_colour(void)
+{
+    const char *no_color = getenv("NO_COLOR");
+    return isatty(STDOUT_FILENO) && !(no_color && no_color[0]);
+}

@@ -1,0 +1,54 @@
+/*
+ * Entry point: picks the subcommand.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static int overview(void)
+{
+    char text[4096];
+    int used = snprintf(text, sizeof(text),
+                        "usage: sonde COMMAND [OPTIONS]\n\n"
+                        "Takes a GPU's memory hierarchy apart by measurement, and simulates GPUs.\n\n");
+#define COMMAND(name, synopsis, summary, help)                                                     \
+    used += snprintf(text + used, sizeof(text) - (size_t)used, "  %-9s %s\n", #name, summary);
+#include "cli/commands.def"
+#undef COMMAND
+    snprintf(text + used, sizeof(text) - (size_t)used,
+             "\nsonde COMMAND --help tells a command's options; sonde --version the version.\n"
+             "Exit status: 0 done, 1 done and something did not hold, 2 usage, 3 device not\n"
+             "available, 4 bad input, 130 interrupted.\n");
+    return cli_print(text);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        fputs("sonde: no command; try: sonde --help\n", stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        return overview();
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        char text[64];
+        snprintf(text, sizeof(text), "sonde %s\n", sonde_version());
+        return cli_print(text);
+    }
+    if (strcmp(argv[1], "help") == 0) {
+        return argc > 2 && cli_command(argv[2]) ? cli_help(argv[2]) : overview();
+    }
+    const struct command *command = cli_command(argv[1]);
+    if (!command) {
+        fprintf(stderr, "sonde: there is no command '%s'; try: sonde --help\n", argv[1]);
+        return EXIT_USAGE;
+    }
+    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            return cli_help(argv[1]);
+        }
+    }
+    return command->run(argc - 1, argv + 1);
+}

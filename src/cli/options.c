@@ -1,0 +1,93 @@
+/*
+ * Walks a command's arguments. Written here because getopt_long permutes argv and prints messages of
+ * its own; ours name the command and the way to its help.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+void option_walk_start(struct option_walk *walk, int argc, char **argv)
+{
+    *walk = (struct option_walk){.command = argv[0], .argc = argc, .index = 1, .argv = argv};
+}
+
+/* The row that `argument` begins with; *attached is the value in the same argument, if any. */
+static const struct option_spec *find(const struct option_spec *spec, const char *argument,
+                                      const char **attached)
+{
+    *attached = NULL;
+    for (; spec->name; spec++) {
+        size_t length = strlen(spec->name);
+        if (strcmp(argument, spec->name) == 0) {
+            return spec;
+        }
+        if (!spec->takes_value || strncmp(argument, spec->name, length) != 0) {
+            continue;
+        }
+        bool is_long = spec->name[1] == '-';
+        if (!is_long || argument[length] == '=') {
+            *attached = argument + length + (is_long ? 1 : 0);
+            return spec;
+        }
+    }
+    return NULL;
+}
+
+static bool fail(struct option_walk *walk)
+{
+    walk->failed = true;
+    return false;
+}
+
+bool option_walk_next(struct option_walk *walk, const struct option_spec *spec)
+{
+    if (walk->failed || walk->index >= walk->argc) {
+        return false;
+    }
+    const char *argument = walk->argv[walk->index++];
+    walk->name = NULL;
+    walk->value = argument;
+    if (walk->only_positional || argument[0] != '-' || argument[1] == '\0') {
+        return true;
+    }
+    if (strcmp(argument, "--") == 0) {
+        walk->only_positional = true;
+        return option_walk_next(walk, spec);
+    }
+    const char *attached;
+    const struct option_spec *row = find(spec, argument, &attached);
+    if (!row) {
+        cli_usage(walk->command, "there is no option '%s'", argument);
+        return fail(walk);
+    }
+    walk->name = row->name;
+    walk->value = attached;
+    if (row->takes_value && !attached) {
+        if (walk->index >= walk->argc) {
+            cli_usage(walk->command, "%s needs a value", row->name);
+            return fail(walk);
+        }
+        walk->value = walk->argv[walk->index++];
+    }
+    return true;
+}
+
+bool option_is(const struct option_walk *walk, const char *name)
+{
+    return walk->name && strcmp(walk->name, name) == 0;
+}
+
+bool option_u64(struct option_walk *walk, uint64_t *value)
+{
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(walk->value, &end, 0);
+    if (errno || end == walk->value || *end || walk->value[0] == '-') {
+        cli_usage(walk->command, "%s: '%s' is not a whole number", walk->name, walk->value);
+        return fail(walk);
+    }
+    *value = number;
+    return true;
+}

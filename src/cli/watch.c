@@ -1,0 +1,54 @@
+/*
+ * What a person sees of long work: a progress line on a terminal, none when piped; and Ctrl-C, which asks
+ * the work to stop at a place where nothing is lost (a second one ends the program at once).
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+/* A signal handler can reach nothing but a global. */
+static volatile int interrupted;
+static bool line_is_shown;
+
+static void on_interrupt(int number)
+{
+    interrupted = 1;
+    signal(number, SIG_DFL);
+}
+
+static void show(void *ctx, double fraction, const char *what)
+{
+    (void)ctx;
+    int filled = fraction < 0 ? 0 : fraction > 1 ? 20 : (int)(fraction * 20);
+    fprintf(stderr, "\r\033[K[%.*s%.*s] %3d %%  %s", filled, "####################", 20 - filled,
+            "....................", (int)(fraction * 100), what);
+    fflush(stderr);
+    line_is_shown = true;
+}
+
+struct sonde_watch cli_watch(bool quiet)
+{
+    signal(SIGINT, on_interrupt);
+    signal(SIGTERM, on_interrupt);
+    return (struct sonde_watch){
+        .progress = !quiet && isatty(STDERR_FILENO) ? show : NULL,
+        .cancel = &interrupted,
+    };
+}
+
+void cli_watch_end(void)
+{
+    if (line_is_shown) {
+        fputs("\r\033[K", stderr);
+        fflush(stderr);
+        line_is_shown = false;
+    }
+}
+
+bool cli_interrupted(void)
+{
+    return interrupted;
+}

@@ -1,0 +1,183 @@
+/*
+ * The dissection as JSON, by docs/dissection.schema.json ("sonde.dissection/1"). An attribute is
+ * an object with value, unit, confidence and evidence, or with status "not measured" and the reason.
+ * What no experiment looks at yet is present and says so, so that readers need no special case.
+ */
+#include <string.h>
+
+#include <jansson.h>
+
+#include "report/report.h"
+#include "util/error.h"
+#include "util/json_glue.h"
+
+#define NO_EXPERIMENT "no experiment measures this yet"
+
+static int put_not_measured(json_t *parent, const char *key, const char *reason)
+{
+    json_t *object = json_put_object(parent, key);
+    if (!object) {
+        return error_memory();
+    }
+    int rc = json_put_string(object, "status", "not measured");
+    return rc < 0 ? rc : json_put_string(object, "reason", reason);
+}
+
+static int put_attribute(json_t *parent, const char *key, const struct attribute *attribute)
+{
+    if (attribute->status != ATTRIBUTE_MEASURED) {
+        return put_not_measured(parent, key,
+                                attribute->reason[0] ? attribute->reason : NO_EXPERIMENT);
+    }
+    json_t *object = json_put_object(parent, key);
+    if (!object) {
+        return error_memory();
+    }
+    double whole = (double)(int64_t)attribute->value;
+    int rc = whole == attribute->value ? json_put_i64(object, "value", (int64_t)attribute->value)
+                                       : json_put_double(object, "value", attribute->value);
+    rc = rc < 0 ? rc : json_put_string(object, "unit", attribute->unit);
+    rc = rc < 0 ? rc : json_put_double(object, "confidence", attribute->confidence);
+    return rc < 0 ? rc : json_put_string(object, "evidence", attribute->evidence);
+}
+
+static int put_latency_classes(json_t *parent, const char *key, const struct latency_class *classes,
+                               size_t count)
+{
+    json_t *array = json_put_array(parent, key);
+    int rc = array ? 0 : error_memory();
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        json_t *object = json_object();
+        rc = json_append(array, object);
+        rc = rc < 0 ? rc : json_put_double(object, "cycles", classes[i].cycles);
+        rc = rc < 0 ? rc : json_put_double(object, "low", classes[i].low);
+        rc = rc < 0 ? rc : json_put_double(object, "high", classes[i].high);
+        rc = rc < 0 ? rc : json_put_double(object, "share", classes[i].share);
+    }
+    return rc;
+}
+
+static int put_steps(json_t *parent, const struct cache_result *cache)
+{
+    json_t *array = json_put_array(parent, "steps");
+    int rc = array ? 0 : error_memory();
+    for (size_t i = 0; rc == 0 && i < cache->step_count; i++) {
+        json_t *object = json_object();
+        rc = json_append(array, object);
+        rc = rc < 0 ? rc : json_put_double(object, "bytes", cache->steps[i].bytes);
+        rc = rc < 0 ? rc : json_put_double(object, "median_cycles", cache->steps[i].median_cycles);
+        rc = rc < 0 ? rc : json_put_double(object, "miss_share", cache->steps[i].miss_share);
+    }
+    return rc;
+}
+
+static int put_index_and_policy(json_t *object)
+{
+    json_t *index = json_put_object(object, "set_index");
+    int rc = index ? json_put_string(index, "kind", "unknown") : error_memory();
+    json_t *policy = rc < 0 ? NULL : json_put_object(object, "policy");
+    return policy ? json_put_string(policy, "name", "unknown") : rc < 0 ? rc : error_memory();
+}
+
+static int put_cache(json_t *array, const struct cache_result *cache)
+{
+    json_t *object = json_object();
+    int rc = json_append(array, object);
+    rc = rc < 0 ? rc : json_put_string(object, "id", cache->id);
+    rc = rc < 0 ? rc : json_put_string(object, "scope", cache->scope);
+    rc = rc < 0 ? rc : json_put_bool(object, "present", cache->present);
+#define CACHE_ATTRIBUTE(field, key, label)                                                         \
+    rc = rc < 0 ? rc : put_attribute(object, key, &cache->field);
+#include "report/cache_attributes.def"
+#undef CACHE_ATTRIBUTE
+    rc = rc < 0 ? rc : put_index_and_policy(object);
+    rc = rc < 0 ? rc
+                : put_latency_classes(object, "hit_latencies", cache->latencies,
+                                      cache->latency_count);
+    return rc < 0 ? rc : put_steps(object, cache);
+}
+
+static int put_device(json_t *root, const struct report_subject *subject)
+{
+    const struct trace_device *device = subject->device;
+    json_t *object = json_put_object(root, "device");
+    int rc = object ? json_put_string(object, "spec", subject->device_spec) : error_memory();
+    rc = rc < 0 ? rc : json_put_string(object, "name", device->name);
+    rc = rc < 0 ? rc : json_put_string(object, "kind", device->kind);
+    rc = rc < 0 ? rc : json_put_string(object, "driver", device->driver);
+    rc = rc < 0 ? rc : json_put_u64(object, "sms", device->sms);
+    rc = rc < 0 ? rc : json_put_u64(object, "clock_hz", device->clock_hz);
+    rc = rc < 0 ? rc : json_put_u64(object, "compute_major", device->compute_major);
+    rc = rc < 0 ? rc : json_put_u64(object, "compute_minor", device->compute_minor);
+    rc = rc < 0 ? rc : json_put_u64(object, "memory_bytes", device->memory_bytes);
+    rc = rc < 0 ? rc : json_put_u64(object, "l2_bytes_reported", device->l2_bytes_reported);
+    rc = rc < 0 ? rc : json_put_u64(object, "shared_per_sm_bytes", device->shared_per_sm_bytes);
+    return rc < 0 ? rc
+                  : json_put_u64(object, "shared_per_block_bytes", device->shared_per_block_bytes);
+}
+
+/* Parts of the schema that later experiments fill. */
+static int put_unmeasured_parts(json_t *root)
+{
+    int rc = json_put_array(root, "tlbs") && json_put_array(root, "latency_patterns")
+                 ? 0
+                 : error_memory();
+    rc = rc < 0 ? rc : put_not_measured(root, "shared_memory", NO_EXPERIMENT);
+    return rc < 0 ? rc : put_not_measured(root, "outstanding", NO_EXPERIMENT);
+}
+
+static int put_memory(json_t *root, const struct dissection *dissection)
+{
+    json_t *memory = json_put_object(root, "memory");
+    int rc = memory ? put_attribute(memory, "latency", &dissection->memory_latency)
+                    : error_memory();
+    rc = rc < 0 ? rc : put_not_measured(memory, "read_bandwidth", NO_EXPERIMENT);
+    return rc < 0 ? rc : put_not_measured(memory, "write_bandwidth", NO_EXPERIMENT);
+}
+
+static int put_evidence(json_t *root, const struct dissection *dissection)
+{
+    json_t *object = json_put_object(root, "evidence");
+    int rc = object ? 0 : error_memory();
+    for (size_t i = 0; rc == 0 && i < dissection->evidence_count; i++) {
+        rc = json_put_string(object, dissection->evidence[i].id, dissection->evidence[i].text);
+    }
+    return rc;
+}
+
+static int put_caches(json_t *root, const struct dissection *dissection)
+{
+    json_t *caches = json_put_array(root, "caches");
+    int rc = caches ? 0 : error_memory();
+    for (size_t i = 0; rc == 0 && i < dissection->cache_count; i++) {
+        rc = put_cache(caches, &dissection->caches[i]);
+    }
+    return rc;
+}
+
+static int build(json_t *root, const struct dissection *dissection,
+                 const struct report_subject *subject)
+{
+    int rc = json_put_string(root, "schema", "sonde.dissection/1");
+    rc = rc < 0 ? rc : json_put_string(root, "sonde", subject->version);
+    rc = rc < 0 ? rc : json_put_string(root, "date", subject->date);
+    rc = rc < 0 ? rc : json_put_double(root, "seconds", subject->seconds);
+    rc = rc < 0 ? rc : put_device(root, subject);
+    rc = rc < 0 ? rc : put_caches(root, dissection);
+    rc = rc < 0 ? rc : put_unmeasured_parts(root);
+    rc = rc < 0 ? rc : put_memory(root, dissection);
+    rc = rc < 0 ? rc
+                : put_latency_classes(root, "latency_classes", dissection->classes,
+                                      dissection->class_count);
+    return rc < 0 ? rc : put_evidence(root, dissection);
+}
+
+int report_json(char **text, const struct dissection *dissection,
+                const struct report_subject *subject)
+{
+    json_t *root = json_object();
+    int rc = root ? build(root, dissection, subject) : error_memory();
+    rc = rc < 0 ? rc : json_to_text(text, root);
+    json_decref(root);
+    return rc;
+}

@@ -1,0 +1,188 @@
+/*
+ * The dissection as a table for a terminal: attributes down, caches across, each value with its
+ * confidence; below it the latency classes and, when asked for, the evidence.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "report/report.h"
+#include "util/error.h"
+#include "util/strbuf.h"
+#include "util/units.h"
+
+#define LABEL_WIDTH 26
+#define CELL_WIDTH 26
+
+struct pen {
+    struct strbuf out;
+    const struct report_style *style;
+};
+
+static const char *paint(const struct pen *pen, const char *code)
+{
+    return pen->style->colour ? code : "";
+}
+
+static void heading(struct pen *pen, const char *text)
+{
+    strbuf_printf(&pen->out, "%s%s%s\n", paint(pen, "\033[1m"), text, paint(pen, "\033[0m"));
+}
+
+static void format_value(char *text, size_t size, const struct attribute *attribute)
+{
+    double value = attribute->value;
+    bool whole = value >= 0 && value < 1e18 && value == (double)(uint64_t)value;
+    if (strcmp(attribute->unit, "B") == 0 && whole) {
+        units_format(text, size, (uint64_t)value, UNIT_BYTES);
+    } else if (strcmp(attribute->unit, "1") == 0) {
+        snprintf(text, size, "%.6g", value);
+    } else {
+        snprintf(text, size, "%.6g %s", value, attribute->unit);
+    }
+}
+
+static void cell(struct pen *pen, const struct attribute *attribute)
+{
+    char text[64] = "-";
+    char padded[96];
+    if (attribute->status == ATTRIBUTE_MEASURED) {
+        char value[48];
+        format_value(value, sizeof(value), attribute);
+        snprintf(text, sizeof(text), "%-14s %.2f", value, attribute->confidence);
+    }
+    snprintf(padded, sizeof(padded), "%-*s", CELL_WIDTH, text);
+    const char *code = attribute->status != ATTRIBUTE_MEASURED ? "\033[2m"
+                       : attribute->confidence < 0.9           ? "\033[33m"
+                                                               : "\033[32m";
+    strbuf_printf(&pen->out, "%s%s%s", paint(pen, code), padded, paint(pen, "\033[0m"));
+}
+
+static void row_label(struct pen *pen, const char *label)
+{
+    strbuf_printf(&pen->out, "  %-*s", LABEL_WIDTH - 2, label);
+}
+
+static void device_lines(struct pen *pen, const struct report_subject *subject)
+{
+    const struct trace_device *device = subject->device;
+    char clock[32];
+    units_format(clock, sizeof(clock), device->clock_hz, UNIT_HZ);
+    heading(pen, subject->device_spec);
+    strbuf_printf(&pen->out, "  %s, %u SMs, %s, driver %s; dissected in %.1f s\n\n", device->name,
+                  device->sms, clock, device->driver, subject->seconds);
+}
+
+static void cache_table(struct pen *pen, const struct dissection *d)
+{
+    strbuf_printf(&pen->out, "%-*s", LABEL_WIDTH, "");
+    for (size_t i = 0; i < d->cache_count; i++) {
+        char name[40];
+        snprintf(name, sizeof(name), "%s (per %s)", d->caches[i].id, d->caches[i].scope);
+        strbuf_printf(&pen->out, "%s%-*s%s", paint(pen, "\033[1m"), CELL_WIDTH, name,
+                      paint(pen, "\033[0m"));
+    }
+    strbuf_append(&pen->out, "\n");
+#define CACHE_ATTRIBUTE(field, key, label)                                                         \
+    row_label(pen, label);                                                                         \
+    for (size_t i = 0; i < d->cache_count; i++) {                                                  \
+        cell(pen, &d->caches[i].field);                                                            \
+    }                                                                                              \
+    strbuf_append(&pen->out, "\n");
+#include "report/cache_attributes.def"
+#undef CACHE_ATTRIBUTE
+    row_label(pen, "memory latency");
+    cell(pen, &d->memory_latency);
+    strbuf_append(&pen->out, "\n\n");
+}
+
+static void class_lines(struct pen *pen, const char *title, const struct latency_class *classes,
+                        size_t count)
+{
+    if (count == 0) {
+        return;
+    }
+    heading(pen, title);
+    for (size_t i = 0; i < count; i++) {
+        strbuf_printf(&pen->out, "  %8.6g cycles   5 %% to 95 %%: %.6g to %.6g   share %.3f\n",
+                      classes[i].cycles, classes[i].low, classes[i].high, classes[i].share);
+    }
+    strbuf_append(&pen->out, "\n");
+}
+
+static void reason_line(struct pen *pen, const char *id, const char *label,
+                        const struct attribute *attribute)
+{
+    if (attribute->status != ATTRIBUTE_MEASURED) {
+        strbuf_printf(&pen->out, "  %s %s: %s\n", id, label,
+                      attribute->reason[0] ? attribute->reason : "no experiment measured it");
+    }
+}
+
+static void reasons(struct pen *pen, const struct dissection *d)
+{
+    size_t before = pen->out.length;
+    heading(pen, "not measured");
+    size_t start = pen->out.length;
+    for (size_t i = 0; i < d->cache_count; i++) {
+#define CACHE_ATTRIBUTE(field, key, label)                                                         \
+    reason_line(pen, d->caches[i].id, label, &d->caches[i].field);
+#include "report/cache_attributes.def"
+#undef CACHE_ATTRIBUTE
+    }
+    reason_line(pen, "memory", "latency", &d->memory_latency);
+    if (pen->out.length == start && pen->out.text) {
+        pen->out.length = before;
+        pen->out.text[before] = '\0';
+    } else {
+        strbuf_append(&pen->out, "\n");
+    }
+}
+
+static void steps(struct pen *pen, const struct cache_result *cache)
+{
+    if (cache->step_count == 0) {
+        return;
+    }
+    char title[64];
+    snprintf(title, sizeof(title), "%s: latency against footprint", cache->id);
+    heading(pen, title);
+    for (size_t i = 0; i < cache->step_count; i++) {
+        char bytes[32];
+        units_format(bytes, sizeof(bytes), (uint64_t)cache->steps[i].bytes, UNIT_BYTES);
+        strbuf_printf(&pen->out, "  %14s  median %8.6g cycles  misses %5.1f %%\n", bytes,
+                      cache->steps[i].median_cycles, 100 * cache->steps[i].miss_share);
+    }
+    strbuf_append(&pen->out, "\n");
+}
+
+static void evidence(struct pen *pen, const struct dissection *d)
+{
+    heading(pen, "evidence");
+    for (size_t i = 0; i < d->evidence_count; i++) {
+        strbuf_printf(&pen->out, "  %-6s %s\n", d->evidence[i].id, d->evidence[i].text);
+    }
+}
+
+int report_table(char **text, const struct dissection *dissection,
+                 const struct report_subject *subject, const struct report_style *style)
+{
+    struct pen pen = {.style = style};
+    device_lines(&pen, subject);
+    cache_table(&pen, dissection);
+    reasons(&pen, dissection);
+    class_lines(&pen, "latency classes", dissection->classes, dissection->class_count);
+    for (size_t i = 0; i < dissection->cache_count; i++) {
+        char title[64];
+        snprintf(title, sizeof(title), "%s: hit latencies", dissection->caches[i].id);
+        class_lines(&pen, title, dissection->caches[i].latencies,
+                    dissection->caches[i].latency_count);
+    }
+    if (style->evidence) {
+        for (size_t i = 0; i < dissection->cache_count; i++) {
+            steps(&pen, &dissection->caches[i]);
+        }
+        evidence(&pen, dissection);
+    }
+    *text = strbuf_take(&pen.out);
+    return *text ? 0 : error_memory();
+}
