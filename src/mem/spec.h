@@ -45,9 +45,17 @@ enum replacement_kind {
 
 struct replacement_spec {
     enum replacement_kind kind;
-    uint32_t probability_count;             /* BIASED: one a way */
-    double probability[MEM_MAX_WAYS];
-    uint64_t seed;                          /* RANDOM, BIASED */
+    uint32_t probability_count;             /* BIASED, BIASED_ALTERNATING: one a way */
+    double probability[MEM_MAX_WAYS];       /* in order of cold fill; a smaller set uses the first ones */
+    uint64_t seed;                          /* RANDOM, BIASED, BIASED_ALTERNATING */
+};
+
+/* miss/miss.def: MISS(ID, "name", "doc") */
+enum miss_kind {
+#define MISS(id, text, doc) MISS_##id,
+#include "mem/cache/miss/miss.def"
+#undef MISS
+    MISS_KIND_COUNT
 };
 
 enum write_policy { WRITE_THROUGH_INVALIDATE, WRITE_THROUGH_UPDATE, WRITE_BACK };
@@ -70,33 +78,55 @@ struct cache_spec {
     uint32_t hit_cycles;            /* arrival of a request to its data ready, on a hit */
     uint32_t miss_cycles;           /* arrival to the request leaving downstream, on a miss */
     uint32_t fill_cycles;           /* reply arriving to data forwarded */
-    uint32_t accesses_per_cycle;    /* tag lookups a cycle */
+    uint32_t accesses_per_cycle;    /* tag lookups a cycle; 0: unlimited */
     uint32_t data_bytes_per_cycle;  /* data port width; 0: unlimited */
-    uint32_t mshr_entries;          /* lines that may be pending */
+    enum miss_kind miss;
+    uint32_t mshr_entries;          /* lines that may be pending, at least 1 */
     uint32_t mshr_mergers;          /* further requests per pending line */
-    uint32_t queue_entries;         /* input queue */
+    uint32_t queue_entries;         /* input queue: requests that wait for a lookup, at least 1 */
 };
 
-enum noc_kind { NOC_LINKS };        /* flit-level networks come beside it */
+/* noc/noc.def: NOC(ID, "name", "doc") */
+enum noc_kind {
+#define NOC(id, text, doc) NOC_##id,
+#include "mem/noc/noc.def"
+#undef NOC
+    NOC_KIND_COUNT
+};
 
+/*
+ * A packet is the header, and the data where it carries any (write, atomic; reply to a read, an atomic).
+ * One that fits into a cycle's width takes the latency; each further cycle of serialization adds one.
+ */
 struct noc_spec {
     enum noc_kind kind;
     uint32_t request_cycles, reply_cycles;      /* latency, one way */
-    uint32_t request_bytes_per_cycle;           /* per source port */
-    uint32_t reply_bytes_per_cycle;             /* per destination port */
+    uint32_t request_bytes_per_cycle;           /* per source port; 0: unlimited */
+    uint32_t reply_bytes_per_cycle;             /* per destination port; 0: unlimited */
     uint32_t header_bytes;
-    uint32_t queue_entries;
+    uint32_t queue_entries;                     /* per source port, at least 1 */
+};
+
+/* dram/sched/sched.def: DRAM_SCHED(ID, "name", "doc") */
+enum dram_sched_kind {
+#define DRAM_SCHED(id, text, doc) DRAM_SCHED_##id,
+#include "mem/dram/sched/sched.def"
+#undef DRAM_SCHED
+    DRAM_SCHED_KIND_COUNT
 };
 
 struct dram_spec {
+    enum dram_sched_kind sched;
     uint32_t channels;              /* one per L2 slice group; requests interleave by slice */
+    uint32_t interleave_bytes;      /* contiguous bytes in one channel, taken out of the bank and row; 0: the
+                                       address is used as it is */
     uint32_t banks;
     uint32_t row_bytes;
     uint32_t burst_bytes;
     uint64_t period_ps;             /* memory command clock */
     uint32_t t_cl, t_rcd, t_rp, t_ras, t_rc, t_rrd;     /* memory clock cycles */
-    uint32_t bytes_per_cycle;       /* data bus, per memory clock cycle and channel */
-    uint32_t queue_entries;
+    uint32_t bytes_per_cycle;       /* data bus, per memory clock cycle and channel; 0: unlimited */
+    uint32_t queue_entries;         /* per channel, at least 1 */
     uint32_t fixed_cycles;          /* core cycles of controller and pads, both ways together */
     bool closed_page;               /* precharge after each access: a constant latency */
 };
