@@ -30,7 +30,7 @@ int sonde_model_show(char **yaml, const char *name)
     if (rc < 0) {
         return rc;
     }
-    rc = model_print(yaml, model);
+    rc = model_show(yaml, model);
     model_destroy(model);
     return rc;
 }
@@ -47,5 +47,5 @@ int sonde_model_check(const char *path)
 
 int sonde_model_params(char **text)
 {
-    return model_params(text);
+    return model_params_text(text);
 }
