@@ -15,9 +15,12 @@ struct probe_live;
 int probe_live_create(struct probe_live **out, struct device *device, struct traceset *set);
 void probe_live_destroy(struct probe_live *live);
 struct trace_source probe_live_source(struct probe_live *live);
-/* Limits for infer_options, from the device's hard limits. */
-uint32_t probe_live_max_window(const struct probe_live *live);
-uint64_t probe_live_max_footprint(const struct probe_live *live);
+/*
+ * Limits for infer_options, from the device's hard limits (which a recording carries too, so that live and
+ * recorded inference ask for the same): records that fit a window, largest footprint in bytes.
+ */
+uint32_t probe_window_limit(uint64_t shared_per_block_bytes);
+uint64_t probe_footprint_limit(uint64_t memory_bytes);
 
 struct probe_param_info { const char *name, *def, *range, *doc; };
 struct probe_info { const char *name, *doc; const struct probe_param_info *params; size_t param_count; };
