@@ -19,8 +19,9 @@ function(sonde_unit_tests)
         target_link_libraries(${target} PRIVATE sonde_${room} PkgConfig::cmocka)
         target_compile_definitions(${target} PRIVATE
                                    SONDE_TEST_DIR="${folder}" SONDE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-        add_test(NAME unit.${room}.${name} COMMAND ${target})
-        set_tests_properties(unit.${room}.${name} PROPERTIES LABELS unit TIMEOUT 120)
+        string(REGEX REPLACE "^test_" "" short "${name}")
+        add_test(NAME unit.${room}.${short} COMMAND ${target})
+        set_tests_properties(unit.${room}.${short} PROPERTIES LABELS unit TIMEOUT 120)
     endforeach()
 endfunction()
 
