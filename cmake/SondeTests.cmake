@@ -4,7 +4,6 @@
 # sonde_unit_tests(): every tests/unit/<room>/test_<name>.c becomes the executable test_<room>_<name>
 # that links sonde_<room> (with what that room declares, nothing more) and cmocka, label `unit`.
 function(sonde_unit_tests)
-    pkg_check_modules(cmocka REQUIRED IMPORTED_TARGET cmocka)
     file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*/test_*.c")
     foreach(source IN LISTS sources)
         get_filename_component(name "${source}" NAME_WE)
@@ -14,14 +13,14 @@ function(sonde_unit_tests)
             message(WARNING "${source}: there is no room '${room}'")
             continue()
         endif()
-        string(REGEX REPLACE "^test_" "test_${room}_" target "${name}")
+        string(REGEX REPLACE "^test_" "" name "${name}")
+        set(target test_${room}_${name})
         add_executable(${target} "${source}")
         target_link_libraries(${target} PRIVATE sonde_${room} PkgConfig::cmocka)
         target_compile_definitions(${target} PRIVATE
                                    SONDE_TEST_DIR="${folder}" SONDE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-        string(REGEX REPLACE "^test_" "" short "${name}")
-        add_test(NAME unit.${room}.${short} COMMAND ${target})
-        set_tests_properties(unit.${room}.${short} PROPERTIES LABELS unit TIMEOUT 120)
+        add_test(NAME unit.${room}.${name} COMMAND ${target})
+        set_tests_properties(unit.${room}.${name} PROPERTIES LABELS unit TIMEOUT 120)
     endforeach()
 endfunction()
 
