@@ -22,9 +22,8 @@ enum mem_kind { MEM_READ, MEM_WRITE, MEM_ATOMIC, MEM_PREFETCH };
 enum mem_level { MEM_AT_NONE, MEM_AT_L1, MEM_AT_L2, MEM_AT_DRAM };
 
 /*
- * Fill in with zero what does not apply. Which cache a bypass passes by: the first one that sees it. Its
- * matching line is evicted, so that a later ordinary load does not hit what has become stale; the flag is
- * cleared there.
+ * Fill in with zero what does not apply. A bypass passes by caches of level MEM_AT_L1; a matching line is
+ * evicted there, so that a later ordinary load does not hit what has become stale.
  */
 struct mem_request {
     uint64_t vaddr, paddr;          /* of the first byte */
@@ -32,7 +31,7 @@ struct mem_request {
     uint32_t sm;                    /* source SM */
     enum mem_kind kind;
     enum mem_level served_at;
-    bool bypass;                    /* do not look up or allocate in the next cache (.cg at L1) */
+    bool bypass;                    /* do not look up or allocate in the L1 (.cg) */
     uint64_t issued_ps;
     uint64_t arrive_ps;             /* when it reaches the port it is sent to; the past means now. So a sender
                                        need not wait for that time; it must not send earlier ones after */
@@ -43,6 +42,7 @@ struct mem_request {
     struct {                        /* the cache that holds it: lines still to look up, not yet there */
         uint32_t done_bytes, pieces;
         uint64_t ready_ps;
+        bool stalled;
     } held;
 };
 

@@ -1,0 +1,244 @@
+/*
+ * The way in and out of a cache: its input queue, lookups per cycle, the senders it refused, and what waits to
+ * be sent on. A request that finds the cache idle is looked up inside send(), without an event; one that
+ * does not is looked up by an event at the first edge with a free lookup, in order of arrival.
+ *
+ * A request whose lookup cannot go on (miss structure full, downstream refuses) blocks those behind it:
+ * real ones replay it, at a cost that no measurement here tells apart.
+ */
+#include <stdlib.h>
+
+#include "mem/cache/state.h"
+#include "util/error.h"
+
+int mem_cache_check(const struct cache_spec *spec)
+{
+    int rc = tags_check(spec);
+    if (rc < 0) {
+        return rc;
+    }
+    if (!miss_ops_of(spec->miss)) {
+        return error_set(SONDE_EINPUT, "miss structure: unknown kind %d", (int)spec->miss);
+    }
+    if (spec->mshr_entries == 0 || spec->mshr_entries > TAGS_MAX_LINES) {
+        return error_set(SONDE_EINPUT, "mshr_entries: 1 to %u are possible, not %u", TAGS_MAX_LINES,
+                         spec->mshr_entries);
+    }
+    if (spec->queue_entries == 0 || spec->queue_entries > TAGS_MAX_LINES) {
+        return error_set(SONDE_EINPUT, "queue_entries: 1 to %u are possible, not %u",
+                         TAGS_MAX_LINES, spec->queue_entries);
+    }
+    return 0;
+}
+
+static int cache_build(struct mem_cache *cache)
+{
+    int rc = tags_init(&cache->tags, cache->spec);
+    if (rc < 0) {
+        return rc;
+    }
+    cache->miss_ops = miss_ops_of(cache->spec->miss);
+    rc = cache->miss_ops->create(&cache->misses, cache->spec);
+    if (rc < 0) {
+        return rc;
+    }
+    return request_queue_init(&cache->in, cache->spec->queue_entries);
+}
+
+int mem_cache_create(struct mem_cache **out, const struct cache_spec *spec, enum mem_level level,
+                     struct engine *engine, const struct engine_clock *clock, uint32_t source,
+                     struct mem_port downstream)
+{
+    *out = NULL;
+    int rc = spec->enabled ? mem_cache_check(spec) : 0;
+    if (rc < 0) {
+        return rc;
+    }
+    struct mem_cache *cache = calloc(1, sizeof *cache);
+    if (!cache) {
+        return error_memory();
+    }
+    cache->spec = spec;
+    cache->level = level;
+    cache->engine = engine;
+    cache->clock = clock;
+    cache->source = source;
+    cache->downstream = downstream;
+    timeline_init(&cache->data_port, engine);
+    waiters_init(&cache->space, engine, source);
+    pool_init(&cache->own, sizeof(struct own_request));
+    rc = spec->enabled ? cache_build(cache) : 0;
+    if (rc < 0) {
+        mem_cache_destroy(cache);
+        return rc;
+    }
+    *out = cache;
+    return 0;
+}
+
+void mem_cache_destroy(struct mem_cache *cache)
+{
+    if (cache) {
+        tags_free(&cache->tags);
+        if (cache->misses) {
+            cache->miss_ops->destroy(cache->misses);
+        }
+        timeline_free(&cache->data_port);
+        request_queue_free(&cache->in);
+        waiters_free(&cache->space);
+        pool_free_all(&cache->own);
+        free(cache);
+    }
+}
+
+const struct mem_cache_stats *mem_cache_stats(const struct mem_cache *cache)
+{
+    return &cache->stats;
+}
+
+static void cache_pump(void *ctx, uint64_t arg);
+
+static void schedule_pump(struct mem_cache *cache, uint64_t time_ps)
+{
+    if (!cache->pump_scheduled) {
+        cache->pump_scheduled = true;
+        engine_at(cache->engine, time_ps, cache->source, cache_pump, cache, 0);
+    }
+}
+
+/* Whether a lookup is left at this edge. */
+static bool take_lookup(struct mem_cache *cache, uint64_t edge_ps)
+{
+    if (edge_ps != cache->lookup_ps) {
+        cache->lookup_ps = edge_ps;
+        cache->lookups = 0;
+    }
+    uint32_t most = cache->spec->accesses_per_cycle;
+    if (most && cache->lookups == most) {
+        return false;
+    }
+    cache->lookups++;
+    return true;
+}
+
+/* Look up what is due now; leave an event behind for what is due later. */
+static void serve_queue(struct mem_cache *cache)
+{
+    struct mem_request *head;
+    uint64_t now_ps = engine_now_ps(cache->engine);
+    uint64_t edge_ps = clock_align(cache->clock, now_ps);
+    while (!cache->stalled && (head = request_queue_head(&cache->in))) {
+        if (head->arrive_ps > now_ps) {
+            schedule_pump(cache, head->arrive_ps);
+            return;
+        }
+        if (!take_lookup(cache, edge_ps)) {
+            schedule_pump(cache, edge_ps + cache->clock->period_ps);
+            return;
+        }
+        if (!cache_lookup(cache, head, edge_ps)) {
+            cache->lookups--;       /* nothing came of it: another may use it */
+            cache->stalled = true;
+            return;
+        }
+        if (head->held.done_bytes == head->bytes) {
+            bool was_full = request_queue_full(&cache->in);
+            request_queue_pop(&cache->in);
+            if (was_full) {
+                waiters_wake(&cache->space);
+            }
+        }
+    }
+}
+
+static void cache_pump(void *ctx, uint64_t arg)
+{
+    struct mem_cache *cache = ctx;
+    (void)arg;
+    cache->pump_scheduled = false;
+    serve_queue(cache);
+}
+
+void cache_resume(struct mem_cache *cache)
+{
+    cache->stalled = false;
+    if (cache->in.count && !cache->pump_scheduled) {
+        serve_queue(cache);
+    }
+}
+
+static bool cache_send(void *self, struct mem_request *request)
+{
+    struct mem_cache *cache = self;
+    if (request_queue_full(&cache->in)) {
+        return false;
+    }
+    uint64_t now_ps = engine_now_ps(cache->engine);
+    uint64_t key = cache_key(cache, request);
+    if (request->arrive_ps < now_ps) {
+        request->arrive_ps = now_ps;
+    }
+    request->served_at = MEM_AT_NONE;
+    request->held.done_bytes = 0;
+    request->held.ready_ps = 0;
+    request->held.stalled = false;
+    request->held.pieces = (uint32_t)(tags_line(&cache->tags, key + request->bytes - 1) -
+                                      tags_line(&cache->tags, key)) + 1;
+    request_queue_push(&cache->in, request);
+    if (cache->in.count == 1 && !cache->pump_scheduled) {
+        serve_queue(cache);
+    }
+    return true;
+}
+
+static void cache_when_space(void *self, engine_handler *handler, void *ctx, uint64_t arg)
+{
+    struct mem_cache *cache = self;
+    waiters_add(&cache->space, handler, ctx, arg);
+    if (!request_queue_full(&cache->in)) {
+        waiters_wake(&cache->space);
+    }
+}
+
+struct mem_port mem_cache_port(struct mem_cache *cache)
+{
+    if (!cache->spec->enabled) {
+        return cache->downstream;
+    }
+    return (struct mem_port){.send = cache_send, .when_space = cache_when_space, .self = cache};
+}
+
+static void on_space_downstream(void *ctx, uint64_t arg);
+
+static void flush_out(struct mem_cache *cache)
+{
+    struct mem_request *head;
+    while ((head = cache->out.head)) {
+        struct mem_request *next = head->next;  /* belongs to whoever accepts it */
+        if (!cache->downstream.send(cache->downstream.self, head)) {
+            cache->downstream.when_space(cache->downstream.self, on_space_downstream, cache, 0);
+            return;
+        }
+        cache->out.head = next;
+    }
+}
+
+static void on_space_downstream(void *ctx, uint64_t arg)
+{
+    struct mem_cache *cache = ctx;
+    (void)arg;
+    flush_out(cache);
+    if (!cache->out.head) {
+        cache_resume(cache);
+    }
+}
+
+void cache_send_out(struct mem_cache *cache, struct mem_request *request, uint64_t leave_ps)
+{
+    bool waiting = cache->out.head != NULL;
+    request->arrive_ps = leave_ps;
+    request_list_push(&cache->out, request);
+    if (!waiting) {
+        flush_out(cache);
+    }
+}

@@ -1,0 +1,442 @@
+/*
+ * What a lookup decides, and what a fill does. A place for a line is chosen when its first sectors arrive,
+ * not when they are asked for: no way is held while a fetch is on its way, and a victim may still be hit
+ * until then.
+ *
+ * Left out: byte masks (a sector written in part is fetched first), the replacement policy's view of requests
+ * that merge with a pending line (the fill counts once), a lookup's cost for fills, bank conflicts of
+ * the data array.
+ */
+#include "mem/cache/state.h"
+#include "util/error.h"
+
+/* The part of a request that lies in one line. */
+struct piece {
+    uint64_t key;               /* of its first byte, in the address by which the cache knows lines */
+    uint64_t line;              /* its set is that of its first byte: a line lies in one set */
+    uint32_t offset, bytes;     /* in the line */
+    uint32_t set, slot;
+    uint64_t sectors;
+};
+
+static struct piece next_piece(const struct mem_cache *cache, const struct mem_request *request)
+{
+    struct piece p = {.key = cache_key(cache, request) + request->held.done_bytes};
+    uint32_t line_bytes = cache->spec->line_bytes;
+    p.line = tags_line(&cache->tags, p.key);
+    p.offset = (uint32_t)(p.key - p.line * line_bytes);
+    p.bytes = request->bytes - request->held.done_bytes;
+    if (p.bytes > line_bytes - p.offset) {
+        p.bytes = line_bytes - p.offset;
+    }
+    p.sectors = tags_sectors_touched(&cache->tags, p.offset, p.bytes);
+    p.set = tags_set(&cache->tags, p.key - p.offset);
+    p.slot = tags_find(&cache->tags, p.set, p.line);
+    return p;
+}
+
+/* The end of the data port's work for `bytes` that are ready at `ready_ps`. */
+static uint64_t pass_data_port(struct mem_cache *cache, uint64_t ready_ps, uint32_t bytes)
+{
+    uint32_t width = cache->spec->data_bytes_per_cycle;
+    if (width == 0) {
+        return ready_ps;
+    }
+    uint64_t period_ps = cache->clock->period_ps;
+    uint64_t cycles = bytes <= width ? 1 : (bytes + width - 1) / width;
+    uint64_t start_ps = timeline_reserve(&cache->data_port, ready_ps, cycles * period_ps);
+    return start_ps + (cycles - 1) * period_ps;
+}
+
+/* One piece is there at `ready_ps`; the reply is due when the last one is. */
+static void complete_piece(struct mem_cache *cache, struct mem_request *request, uint64_t ready_ps,
+                           enum mem_level served_at)
+{
+    if (ready_ps > request->held.ready_ps) {
+        request->held.ready_ps = ready_ps;
+    }
+    if (served_at > request->served_at) {
+        request->served_at = served_at;
+    }
+    if (--request->held.pieces == 0) {
+        engine_at(cache->engine, request->held.ready_ps, cache->source, request->reply,
+                  request->ctx, request->arg);
+    }
+}
+
+static struct own_request *own_take(struct mem_cache *cache)
+{
+    struct own_request *own = pool_take(&cache->own);
+    if (!own) {
+        engine_fail(cache->engine, SONDE_ENOMEM);
+    }
+    return own;
+}
+
+static void on_written_back(void *ctx, uint64_t arg)
+{
+    struct own_request *own = ctx;
+    (void)arg;
+    pool_put(&own->cache->own, own);
+}
+
+/* The first run of adjoining bits: its first bit, its length. */
+static uint32_t next_run(uint32_t *length, uint64_t bits)
+{
+    uint32_t first = 0;
+    while (!(bits >> first & 1)) {
+        first++;
+    }
+    *length = 0;
+    while (first + *length < 64 && (bits >> (first + *length) & 1)) {
+        ++*length;
+    }
+    return first;
+}
+
+static uint64_t run_mask(uint32_t first, uint32_t length)
+{
+    return (UINT64_MAX >> (64 - length)) << first;
+}
+
+/* Dirty sectors of a line that has left go downstream, each run of neighbours as one write. */
+static void write_back(struct mem_cache *cache, const struct tag_line *line, uint64_t physical,
+                       uint64_t leave_ps)
+{
+    uint64_t base = line->line * cache->spec->line_bytes;
+    uint32_t sector_bytes = cache->spec->sector_bytes, length;
+    cache->stats.writebacks += line->dirty != 0;
+    for (uint64_t left = line->dirty; left;) {
+        uint32_t first = next_run(&length, left);
+        left &= ~run_mask(first, length);
+        struct own_request *own = own_take(cache);
+        if (!own) {
+            return;
+        }
+        uint64_t offset = (uint64_t)first * sector_bytes;
+        bool virtual = cache->tags.physical != NULL;
+        *own = (struct own_request){
+            .cache = cache,
+            .request = {.vaddr = base + offset,
+                        .paddr = (virtual ? physical : base) + offset,
+                        .bytes = length * sector_bytes,
+                        .kind = MEM_WRITE,
+                        .issued_ps = engine_now_ps(cache->engine),
+                        .reply = on_written_back,
+                        .ctx = own}};
+        cache_send_out(cache, &own->request, leave_ps);
+    }
+}
+
+static uint32_t make_room(struct mem_cache *cache, uint32_t set, uint64_t line, uint64_t physical,
+                          uint64_t now_ps)
+{
+    struct tag_line evicted;
+    uint64_t evicted_physical;
+    uint32_t slot =
+        tags_allocate(&cache->tags, set, line, physical, &evicted, &evicted_physical);
+    if (evicted.valid) {
+        cache->stats.evictions++;
+        write_back(cache, &evicted, evicted_physical, now_ps);
+    }
+    return slot;
+}
+
+/* The physical address of the line's first byte. */
+static uint64_t line_physical(const struct mem_request *request, const struct piece *piece)
+{
+    return request->paddr + request->held.done_bytes - piece->offset;
+}
+
+/* Ask downstream for sectors of a pending line, each run of neighbours as one read. */
+static void fetch_sectors(struct mem_cache *cache, const struct mem_request *request,
+                          const struct piece *piece, struct miss_line *line, uint64_t sectors,
+                          uint64_t leave_ps);
+
+static void count_access(struct mem_cache *cache, const struct mem_request *request, bool hit,
+                         bool pending)
+{
+    struct mem_cache_stats *stats = &cache->stats;
+    switch (request->kind) {
+    case MEM_READ:
+    case MEM_PREFETCH:
+        stats->reads++;
+        stats->read_hits += hit;
+        stats->read_pending_hits += pending;
+        break;
+    case MEM_ATOMIC:
+        stats->atomics++;
+        break;
+    case MEM_WRITE:
+        stats->writes++;
+        stats->write_hits += hit;
+        break;
+    }
+}
+
+static bool wait_for_misses(struct mem_cache *cache, struct mem_request *request)
+{
+    cache->stats.mshr_full_stalls += !request->held.stalled;
+    request->held.stalled = true;
+    return false;
+}
+
+static bool lookup_miss(struct mem_cache *cache, struct mem_request *request,
+                        const struct piece *piece, uint64_t missing, uint64_t edge_ps)
+{
+    bool writes = request->kind == MEM_WRITE || request->kind == MEM_ATOMIC;
+    struct miss_waiter waiter = {.request = request,
+                                 .sectors = missing,
+                                 .dirty = writes ? piece->sectors : 0,
+                                 .bytes = piece->bytes};
+    struct miss_line *line;
+    uint64_t fetch;
+    int rc = cache->miss_ops->add(&line, &fetch, cache->misses, piece->line, &waiter);
+    if (rc == MISS_FULL) {
+        return wait_for_misses(cache, request);
+    }
+    if (rc < 0) {
+        engine_fail(cache->engine, rc);
+        return false;
+    }
+    count_access(cache, request, false, fetch == 0);
+    if (fetch) {
+        uint64_t miss_ps = clock_cycles_to_ps(cache->clock, cache->spec->miss_cycles);
+        fetch_sectors(cache, request, piece, line, fetch, edge_ps + miss_ps);
+    }
+    request->held.done_bytes += piece->bytes;
+    return true;
+}
+
+/* Reads, and writes and atomics of a cache that keeps them. */
+static bool lookup_kept(struct mem_cache *cache, struct mem_request *request, uint64_t edge_ps)
+{
+    struct piece piece = next_piece(cache, request);
+    struct tag_line *slot = piece.slot == TAGS_NONE ? NULL : &cache->tags.slot[piece.slot];
+    bool writes = request->kind == MEM_WRITE || request->kind == MEM_ATOMIC;
+    uint64_t missing = slot ? piece.sectors & ~slot->valid : piece.sectors;
+    bool hit = missing == 0;
+    if (request->kind == MEM_WRITE) {
+        missing &= ~tags_sectors_covered(&cache->tags, piece.offset, piece.bytes);
+    }
+    if ((missing || !slot) && cache->out.head) {
+        return false;               /* it may have to send downstream, where others wait */
+    }
+    if (missing) {
+        return lookup_miss(cache, request, &piece, missing, edge_ps);
+    }
+    if (slot) {
+        tags_use(&cache->tags, piece.set, piece.slot);
+    } else {
+        piece.slot = make_room(cache, piece.set, piece.line, line_physical(request, &piece), edge_ps);
+        slot = &cache->tags.slot[piece.slot];
+    }
+    if (writes) {
+        slot->valid |= piece.sectors;
+        slot->dirty |= piece.sectors;
+    }
+    count_access(cache, request, hit, false);
+    request->held.done_bytes += piece.bytes;
+    uint64_t hit_ps = clock_cycles_to_ps(cache->clock, cache->spec->hit_cycles);
+    uint64_t ready_ps = pass_data_port(cache, edge_ps + hit_ps, piece.bytes);
+    complete_piece(cache, request, ready_ps, cache->level);
+    return true;
+}
+
+/* The line becomes stale here: it goes, and if it is on its way it will not be kept. */
+static void evict_line(struct mem_cache *cache, const struct piece *piece, uint64_t edge_ps)
+{
+    struct miss_line *pending = cache->miss_ops->find(cache->misses, piece->line);
+    if (pending) {
+        pending->discard = true;
+    }
+    if (piece->slot != TAGS_NONE) {
+        uint64_t physical = cache->tags.physical ? cache->tags.physical[piece->slot] : 0;
+        struct tag_line dropped = tags_drop(&cache->tags, piece->set, piece->slot);
+        cache->stats.evictions++;
+        write_back(cache, &dropped, physical, edge_ps);
+    }
+}
+
+/* Requests that go on downstream as they are: bypasses, the L1's atomics, write-through. */
+static bool lookup_passed_on(struct mem_cache *cache, struct mem_request *request, bool bypass,
+                             uint64_t edge_ps)
+{
+    if (cache->out.head) {
+        return false;
+    }
+    bool hit = true;
+    while (request->held.done_bytes < request->bytes) {
+        struct piece piece = next_piece(cache, request);
+        request->held.done_bytes += piece.bytes;
+        hit = hit && piece.slot != TAGS_NONE;
+        if (bypass || cache->spec->write == WRITE_THROUGH_INVALIDATE) {
+            evict_line(cache, &piece, edge_ps);
+        } else if (piece.slot != TAGS_NONE) {
+            tags_use(&cache->tags, piece.set, piece.slot);
+        }
+    }
+    if (bypass) {
+        cache->stats.bypasses++;
+        cache_send_out(cache, request, edge_ps);
+        return true;
+    }
+    count_access(cache, request, hit, false);
+    cache_send_out(cache, request,
+                   edge_ps + clock_cycles_to_ps(cache->clock, cache->spec->miss_cycles));
+    return true;
+}
+
+bool cache_lookup(struct mem_cache *cache, struct mem_request *request, uint64_t edge_ps)
+{
+    if (cache->level == MEM_AT_L1 && (request->bypass || request->kind == MEM_ATOMIC)) {
+        return lookup_passed_on(cache, request, true, edge_ps);
+    }
+    if (request->kind == MEM_WRITE && cache->spec->write != WRITE_BACK) {
+        return lookup_passed_on(cache, request, false, edge_ps);
+    }
+    return lookup_kept(cache, request, edge_ps);
+}
+
+/* What a fill's waiters need to know. */
+struct fill {
+    struct mem_cache *cache;
+    struct tag_line *slot;          /* NULL: not kept */
+    uint64_t forward_ps;
+    enum mem_level served_at;
+};
+
+static void on_served(void *ctx, const struct miss_waiter *waiter)
+{
+    const struct fill *fill = ctx;
+    if (fill->slot) {
+        fill->slot->valid |= waiter->dirty;
+        fill->slot->dirty |= waiter->dirty;
+    }
+    uint64_t ready_ps = pass_data_port(fill->cache, fill->forward_ps, waiter->bytes);
+    complete_piece(fill->cache, waiter->request, ready_ps, fill->served_at);
+}
+
+/* Sectors have arrived: keep them, serve who waited for them, let the head of the queue try again. */
+static void on_fill(void *ctx, uint64_t arg)
+{
+    struct own_request *own = ctx;
+    struct mem_cache *cache = own->cache;
+    (void)arg;
+    uint64_t edge_ps = clock_align(cache->clock, engine_now_ps(cache->engine));
+    struct miss_line *pending = own->line;
+    struct fill fill = {.cache = cache,
+                        .forward_ps = edge_ps + clock_cycles_to_ps(cache->clock,
+                                                                   cache->spec->fill_cycles),
+                        .served_at = own->request.served_at};
+    if (!pending->discard) {
+        uint64_t base = pending->line * cache->spec->line_bytes;
+        uint64_t offset = cache_key(cache, &own->request) - base;
+        uint32_t set = tags_set(&cache->tags, base);
+        uint32_t slot = tags_find(&cache->tags, set, pending->line);
+        if (slot == TAGS_NONE) {
+            slot = make_room(cache, set, pending->line, own->request.paddr - offset, edge_ps);
+        }
+        fill.slot = &cache->tags.slot[slot];
+        fill.slot->valid |= own->sectors;
+    }
+    cache->miss_ops->arrive(cache->misses, pending, own->sectors, on_served, &fill);
+    pool_put(&cache->own, own);
+    cache_resume(cache);
+}
+
+static void fetch_sectors(struct mem_cache *cache, const struct mem_request *request,
+                          const struct piece *piece, struct miss_line *line, uint64_t sectors,
+                          uint64_t leave_ps)
+{
+    uint32_t sector_bytes = cache->spec->sector_bytes, length;
+    while (sectors) {
+        uint32_t first = next_run(&length, sectors);
+        struct own_request *own = own_take(cache);
+        if (!own) {
+            return;
+        }
+        uint64_t offset = (uint64_t)first * sector_bytes;
+        uint64_t shift = offset - piece->offset + request->held.done_bytes;
+        *own = (struct own_request){
+            .cache = cache,
+            .line = line,
+            .sectors = run_mask(first, length),
+            .request = {.vaddr = request->vaddr + shift,
+                        .paddr = request->paddr + shift,
+                        .bytes = length * sector_bytes,
+                        .sm = request->sm,
+                        .kind = MEM_READ,
+                        .issued_ps = engine_now_ps(cache->engine),
+                        .reply = on_fill,
+                        .ctx = own}};
+        sectors &= ~own->sectors;
+        cache->stats.fetches++;
+        cache_send_out(cache, &own->request, leave_ps);
+    }
+}
+
+void mem_cache_invalidate(struct mem_cache *cache)
+{
+    if (!cache->spec->enabled) {
+        return;
+    }
+    struct tags *tags = &cache->tags;
+    for (uint32_t set = 0; set < tags->sets; set++) {
+        for (uint32_t slot = tags->first[set]; slot < tags->first[set + 1]; slot++) {
+            cache->stats.writebacks += tags->slot[slot].dirty != 0;
+            tags->slot[slot] = (struct tag_line){0};
+        }
+        tags->filled[set] = 0;
+    }
+    cache->miss_ops->discard_all(cache->misses);
+}
+
+void mem_cache_touch(struct mem_cache *cache, uint64_t address, uint64_t bytes, bool dirty)
+{
+    if (!cache->spec->enabled) {
+        return;
+    }
+    struct tags *tags = &cache->tags;
+    for (uint32_t step; bytes > 0; address += step, bytes -= step) {
+        uint64_t line = tags_line(tags, address);
+        uint32_t offset = (uint32_t)(address - line * cache->spec->line_bytes);
+        step = cache->spec->line_bytes - offset;
+        step = bytes < step ? (uint32_t)bytes : step;
+        uint64_t sectors = tags_sectors_touched(tags, offset, step);
+        uint32_t set = tags_set(tags, address - offset), slot = tags_find(tags, set, line);
+        if (slot == TAGS_NONE) {
+            struct tag_line evicted;
+            uint64_t evicted_physical;
+            slot = tags_allocate(tags, set, line, address - offset, &evicted, &evicted_physical);
+            cache->stats.evictions += evicted.valid != 0;
+            cache->stats.writebacks += evicted.dirty != 0;
+        } else {
+            tags_use(tags, set, slot);
+        }
+        tags->slot[slot].valid |= sectors;
+        if (dirty && cache->spec->write == WRITE_BACK) {
+            tags->slot[slot].dirty |= sectors;
+        }
+    }
+}
+
+bool mem_cache_holds(const struct mem_cache *cache, uint64_t address, uint64_t bytes)
+{
+    if (!cache->spec->enabled) {
+        return false;
+    }
+    const struct tags *tags = &cache->tags;
+    for (uint32_t step; bytes > 0; address += step, bytes -= step) {
+        uint64_t line = tags_line(tags, address);
+        uint32_t offset = (uint32_t)(address - line * cache->spec->line_bytes);
+        step = cache->spec->line_bytes - offset;
+        step = bytes < step ? (uint32_t)bytes : step;
+        uint64_t sectors = tags_sectors_touched(tags, offset, step);
+        uint32_t slot = tags_find(tags, tags_set(tags, address - offset), line);
+        if (slot == TAGS_NONE || (sectors & ~tags->slot[slot].valid)) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,66 @@
+/*
+ * A cache's state, shared by the two files that work on it: cache.c moves requests in and out, lookup.c
+ * decides what happens to them.
+ *
+ *      send -> [in queue] -> lookup --hit--> data port -> reply
+ *                              |miss                        ^
+ *                              v                            |
+ *                         miss table -> [out] -> downstream -> fill
+ */
+#ifndef SONDE_MEM_CACHE_STATE_H
+#define SONDE_MEM_CACHE_STATE_H
+
+#include "mem/cache/miss/miss.h"
+#include "mem/cache/tags.h"
+#include "mem/pool.h"
+#include "mem/queue.h"
+#include "mem/timeline.h"
+
+struct mem_cache {
+    const struct cache_spec *spec;
+    enum mem_level level;
+    struct engine *engine;
+    const struct engine_clock *clock;
+    uint32_t source;
+    struct mem_port downstream;
+    struct mem_cache_stats stats;
+
+    struct tags tags;
+    const struct miss_ops *miss_ops;
+    struct miss_table *misses;
+    struct timeline data_port;
+
+    struct request_queue in;
+    struct waiters space;           /* senders refused */
+    bool stalled;                   /* the head waits for a fill or for space downstream */
+    bool pump_scheduled;
+    uint64_t lookup_ps;             /* the edge of the last lookups, and how many there were */
+    uint32_t lookups;
+
+    struct request_list out;        /* refused downstream; while there are any, lookups that would add wait */
+    struct pool own;                /* struct own_request */
+};
+
+/* A request that the cache itself makes: a fetch of sectors, or (line == NULL) a write-back. */
+struct own_request {
+    struct mem_request request;
+    struct mem_cache *cache;
+    struct miss_line *line;
+    uint64_t sectors;
+};
+
+/* Look up the next piece of a request at `edge_ps`. False: it must wait for a fill or space downstream. */
+bool cache_lookup(struct mem_cache *cache, struct mem_request *request, uint64_t edge_ps);
+
+/* Send downstream at `leave_ps`, behind those that wait already. */
+void cache_send_out(struct mem_cache *cache, struct mem_request *request, uint64_t leave_ps);
+
+/* A fill or space has come: the head may try again. */
+void cache_resume(struct mem_cache *cache);
+
+static inline uint64_t cache_key(const struct mem_cache *cache, const struct mem_request *request)
+{
+    return cache->spec->address == ADDRESS_VIRTUAL ? request->vaddr : request->paddr;
+}
+
+#endif

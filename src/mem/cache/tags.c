@@ -1,0 +1,259 @@
+/*
+ * Lookup compares the low halves of line numbers first: they lie side by side, so that 128 ways are a few
+ * vector compares, and they are equal for lines of one set that are not 2^32 lines apart.
+ */
+#include "mem/cache/tags.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem/mem.h"
+#include "util/error.h"
+
+static uint32_t spec_ways(const struct cache_spec *spec, uint32_t set)
+{
+    return spec->unequal_count ? spec->ways_per_set[set] : spec->ways;
+}
+
+static int check_ways(uint64_t *lines, uint32_t *most, const struct cache_spec *spec)
+{
+    if (spec->unequal_count != 0 &&
+        (spec->unequal_count != spec->sets || spec->unequal_count > MEM_MAX_MAP)) {
+        return error_set(SONDE_EINPUT, "ways_per_set: %u numbers for %u sets", spec->unequal_count,
+                         spec->sets);
+    }
+    *lines = (uint64_t)spec->sets * spec->ways;
+    *most = spec->ways;
+    if (spec->unequal_count) {
+        *lines = *most = 0;
+    }
+    for (uint32_t set = 0; set < (spec->unequal_count ? spec->sets : 1); set++) {
+        uint32_t ways = spec_ways(spec, set);
+        if (ways == 0 || ways > MEM_MAX_WAYS) {
+            return error_set(SONDE_EINPUT, "ways: 1 to %d are possible, not %u", MEM_MAX_WAYS,
+                             ways);
+        }
+        if (spec->unequal_count) {
+            *lines += ways;
+            *most = ways > *most ? ways : *most;
+        }
+    }
+    return 0;
+}
+
+int tags_check(const struct cache_spec *spec)
+{
+    if (spec->line_bytes == 0 || spec->sector_bytes == 0 ||
+        spec->line_bytes % spec->sector_bytes != 0 ||
+        spec->line_bytes / spec->sector_bytes > TAGS_MAX_SECTORS) {
+        return error_set(SONDE_EINPUT, "line: %u bytes are not 1 to %d sectors of %u bytes",
+                         spec->line_bytes, TAGS_MAX_SECTORS, spec->sector_bytes);
+    }
+    if (spec->sets == 0 || spec->sets > TAGS_MAX_LINES) {
+        return error_set(SONDE_EINPUT, "sets: 1 to %u are possible, not %u", TAGS_MAX_LINES,
+                         spec->sets);
+    }
+    uint64_t lines = 0;
+    uint32_t most = 0;
+    int rc = check_ways(&lines, &most, spec);
+    if (rc < 0) {
+        return rc;
+    }
+    if (lines > TAGS_MAX_LINES) {
+        return error_set(SONDE_EINPUT, "sets, ways: %llu lines are more than the %u possible",
+                         (unsigned long long)lines, TAGS_MAX_LINES);
+    }
+    if (spec->size_bytes != lines * spec->line_bytes) {
+        return error_set(SONDE_EINPUT, "size: %llu bytes are not %llu lines of %u bytes",
+                         (unsigned long long)spec->size_bytes, (unsigned long long)lines,
+                         spec->line_bytes);
+    }
+    rc = mem_index_check(&spec->index, spec->sets);
+    return rc < 0 ? rc : replacement_check(&spec->replacement, most);
+}
+
+/* Index bits that adjoin in ascending order are taken with one shift. */
+static void tags_plan_index(struct tags *tags)
+{
+    const struct index_spec *index = &tags->spec->index;
+    tags->index_plain = index->kind == INDEX_BITS;
+    for (uint32_t i = 1; i < index->mask_count; i++) {
+        tags->index_plain = tags->index_plain && index->masks[i] == index->masks[i - 1] << 1;
+    }
+    if (tags->index_plain && index->mask_count > 0) {
+        while (index->masks[0] >> tags->index_shift != 1) {
+            tags->index_shift++;
+        }
+    }
+    tags->index_mask = tags->sets - 1;
+}
+
+static int tags_allocate_arrays(struct tags *tags)
+{
+    uint32_t most = 0;
+    tags->first = calloc((size_t)tags->sets + 1, sizeof *tags->first);
+    if (!tags->first) {
+        return error_memory();
+    }
+    for (uint32_t set = 0; set < tags->sets; set++) {
+        uint32_t ways = spec_ways(tags->spec, set);
+        tags->first[set + 1] = tags->first[set] + ways;
+        most = ways > most ? ways : most;
+    }
+    tags->lines = tags->first[tags->sets];
+    tags->state_stride = (tags->replacement.ops->state_bytes(most) + 7) / 8 * 8;
+    tags->filled = calloc(tags->sets, sizeof *tags->filled);
+    tags->short_tag = calloc(tags->lines, sizeof *tags->short_tag);
+    tags->slot = calloc(tags->lines, sizeof *tags->slot);
+    tags->state = calloc(tags->sets, tags->state_stride ? tags->state_stride : 1);
+    bool needs_physical = tags->spec->address == ADDRESS_VIRTUAL;
+    if (needs_physical) {
+        tags->physical = calloc(tags->lines, sizeof *tags->physical);
+    }
+    if (!tags->filled || !tags->short_tag || !tags->slot || !tags->state ||
+        (needs_physical && !tags->physical)) {
+        return error_memory();
+    }
+    return 0;
+}
+
+int tags_init(struct tags *tags, const struct cache_spec *spec)
+{
+    *tags = (struct tags){.spec = spec, .sets = spec->sets, .line_shift = -1};
+    for (int shift = 0; shift < 32; shift++) {
+        if (spec->line_bytes == UINT32_C(1) << shift) {
+            tags->line_shift = shift;
+        }
+    }
+    tags_plan_index(tags);
+    replacement_init(&tags->replacement, &spec->replacement);
+    int rc = tags_allocate_arrays(tags);
+    if (rc < 0) {
+        tags_free(tags);
+        return rc;
+    }
+    for (uint32_t set = 0; set < tags->sets; set++) {
+        tags->replacement.ops->init(tags->state + set * tags->state_stride, spec_ways(spec, set));
+    }
+    return 0;
+}
+
+void tags_free(struct tags *tags)
+{
+    free(tags->first);
+    free(tags->filled);
+    free(tags->short_tag);
+    free(tags->slot);
+    free(tags->physical);
+    free(tags->state);
+    *tags = (struct tags){0};
+}
+
+uint32_t tags_set(const struct tags *tags, uint64_t address)
+{
+    if (tags->index_plain) {
+        return (uint32_t)(address >> tags->index_shift) & tags->index_mask;
+    }
+    return mem_index_set(&tags->spec->index, tags->sets, tags->spec->line_bytes, address);
+}
+
+static inline bool slot_holds(const struct tags *tags, uint32_t slot, uint64_t line)
+{
+    return tags->slot[slot].line == line && tags->slot[slot].valid != 0;
+}
+
+uint32_t tags_find(const struct tags *tags, uint32_t set, uint64_t line)
+{
+    enum { BLOCK = 16 };
+    uint32_t wanted = (uint32_t)line, slot = tags->first[set], end = tags->first[set + 1];
+    for (; end - slot >= BLOCK; slot += BLOCK) {
+        uint32_t equal = 0;
+        for (uint32_t i = 0; i < BLOCK; i++) {
+            equal |= tags->short_tag[slot + i] == wanted;
+        }
+        for (uint32_t i = 0; equal && i < BLOCK; i++) {
+            if (tags->short_tag[slot + i] == wanted && slot_holds(tags, slot + i, line)) {
+                return slot + i;
+            }
+        }
+    }
+    for (; slot < end; slot++) {
+        if (tags->short_tag[slot] == wanted && slot_holds(tags, slot, line)) {
+            return slot;
+        }
+    }
+    return TAGS_NONE;
+}
+
+static inline void *set_state(const struct tags *tags, uint32_t set)
+{
+    return tags->state + set * tags->state_stride;
+}
+
+static inline uint32_t set_ways(const struct tags *tags, uint32_t set)
+{
+    return tags->first[set + 1] - tags->first[set];
+}
+
+void tags_use(struct tags *tags, uint32_t set, uint32_t slot)
+{
+    tags->replacement.ops->on_hit(set_state(tags, set), set_ways(tags, set),
+                                  slot - tags->first[set]);
+}
+
+uint32_t tags_allocate(struct tags *tags, uint32_t set, uint64_t line, uint64_t physical,
+                       struct tag_line *evicted, uint64_t *evicted_physical)
+{
+    uint32_t ways = set_ways(tags, set), way = 0, first = tags->first[set];
+    if (tags->filled[set] < ways) {
+        while (tags->slot[first + way].valid) {
+            way++;
+        }
+        tags->filled[set]++;
+    } else {
+        way = tags->replacement.ops->victim(&tags->replacement, set_state(tags, set), ways);
+    }
+    uint32_t slot = first + way;
+    *evicted = tags->slot[slot];
+    *evicted_physical = 0;
+    if (tags->physical) {
+        *evicted_physical = tags->physical[slot];
+        tags->physical[slot] = physical;
+    }
+    tags->slot[slot] = (struct tag_line){.line = line};
+    tags->short_tag[slot] = (uint32_t)line;
+    tags->replacement.ops->on_fill(set_state(tags, set), ways, way);
+    return slot;
+}
+
+struct tag_line tags_drop(struct tags *tags, uint32_t set, uint32_t slot)
+{
+    struct tag_line dropped = tags->slot[slot];
+    tags->slot[slot] = (struct tag_line){0};
+    tags->filled[set]--;
+    return dropped;
+}
+
+/* Bits [first, end) of at most 64. */
+static uint64_t sector_range(uint32_t first, uint32_t end)
+{
+    if (first >= end) {
+        return 0;
+    }
+    return (UINT64_MAX >> (64 - (end - first))) << first;
+}
+
+uint64_t tags_sectors_touched(const struct tags *tags, uint32_t offset, uint32_t bytes)
+{
+    uint32_t sector_bytes = tags->spec->sector_bytes;
+    if (sector_bytes == tags->spec->line_bytes) {
+        return 1;
+    }
+    return sector_range(offset / sector_bytes, (offset + bytes - 1) / sector_bytes + 1);
+}
+
+uint64_t tags_sectors_covered(const struct tags *tags, uint32_t offset, uint32_t bytes)
+{
+    uint32_t sector_bytes = tags->spec->sector_bytes;
+    return sector_range((offset + sector_bytes - 1) / sector_bytes, (offset + bytes) / sector_bytes);
+}

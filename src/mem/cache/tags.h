@@ -1,0 +1,80 @@
+/*
+ * The tags of a cache: which lines, and which of their sectors, are there and dirty; who goes when
+ * a set is full. No time passes here.
+ *
+ *      address  =  line number * line_bytes  +  offset         sector = offset / sector_bytes
+ *      set      =  index function of the address; ways[set] differ from set to set if the model says so
+ *      slot     =  first[set] + way: one number for a place in the cache
+ */
+#ifndef SONDE_MEM_CACHE_TAGS_H
+#define SONDE_MEM_CACHE_TAGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mem/cache/replacement/replacement.h"
+#include "mem/spec.h"
+
+#define TAGS_NONE UINT32_MAX
+#define TAGS_MAX_SECTORS 64
+#define TAGS_MAX_LINES (UINT32_C(1) << 24)
+
+struct tag_line {
+    uint64_t line;              /* its number */
+    uint64_t valid, dirty;      /* sectors, bit 0 the lowest address; valid == 0: the way is empty */
+};
+
+struct tags {
+    const struct cache_spec *spec;
+    int line_shift;             /* log2 of line_bytes, or -1 */
+    uint32_t index_shift;       /* plain adjoining index bits: set = (address >> shift) & mask */
+    uint32_t index_mask;
+    bool index_plain;
+    uint32_t sets, lines;
+    uint32_t *first;            /* [sets + 1] */
+    uint32_t *filled;           /* [sets]: ways in use */
+    uint32_t *short_tag;        /* [lines]: the low half of the line number, compared first */
+    struct tag_line *slot;      /* [lines] */
+    uint64_t *physical;         /* [lines]: where a dirty line is written to, for caches that know lines by
+                                   virtual addresses; else NULL */
+    struct replacement replacement;
+    size_t state_stride;
+    unsigned char *state;       /* the policy's, state_stride bytes a set */
+};
+
+/* SONDE_EINPUT, naming the parameter, when the geometry does not hold together. */
+int tags_check(const struct cache_spec *spec);
+
+/* `spec` has passed tags_check and is borrowed. SONDE_ENOMEM. */
+int tags_init(struct tags *tags, const struct cache_spec *spec);
+void tags_free(struct tags *tags);
+
+static inline uint64_t tags_line(const struct tags *tags, uint64_t address)
+{
+    return tags->line_shift >= 0 ? address >> tags->line_shift : address / tags->spec->line_bytes;
+}
+
+/* `address`: of the line's first byte, so that index functions that see lower bits put it in one set. */
+uint32_t tags_set(const struct tags *tags, uint64_t address);
+
+/* The slot that holds the line in `set`, or TAGS_NONE. */
+uint32_t tags_find(const struct tags *tags, uint32_t set, uint64_t line);
+
+/* The line in `slot` was used. */
+void tags_use(struct tags *tags, uint32_t set, uint32_t slot);
+
+/*
+ * A slot for a line that is not there, its sectors not valid yet: the caller sets some before anything
+ * else happens. *evicted: what was in it (valid == 0: nothing). *evicted_physical: its place, if known.
+ */
+uint32_t tags_allocate(struct tags *tags, uint32_t set, uint64_t line, uint64_t physical,
+                       struct tag_line *evicted, uint64_t *evicted_physical);
+
+/* Empties one slot; what was in it is returned. */
+struct tag_line tags_drop(struct tags *tags, uint32_t set, uint32_t slot);
+
+/* The sectors that bytes [offset, offset + bytes) of a line touch / cover whole. */
+uint64_t tags_sectors_touched(const struct tags *tags, uint32_t offset, uint32_t bytes);
+uint64_t tags_sectors_covered(const struct tags *tags, uint32_t offset, uint32_t bytes);
+
+#endif

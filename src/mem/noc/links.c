@@ -1,0 +1,288 @@
+/*
+ * A network reduced to what a latency measurement sees of it: a latency each way, and one link each way
+ * at each SM's port, which takes ceil(packet / width) cycles for a packet and delays those behind it.
+ *
+ *      send at t, link free at f:      starts at max(t, f), on a clock edge
+ *                                      arrives at start + latency + (cycles on the link - 1)
+ *
+ * Times are computed when a packet is sent; it costs one event each way. A source port holds up to
+ * queue_entries requests: those that have not left the link, and those that have arrived where the target
+ * refuses them. What is in between is on the wire.
+ *
+ * Left out: contention inside the network and at the targets' ports (the targets' own lookups and data ports
+ * stand for them), a bound on replies (there are no more than requests outstanding).
+ */
+#include <stdlib.h>
+
+#include "mem/noc/noc.h"
+#include "mem/pool.h"
+#include "mem/queue.h"
+#include "mem/timeline.h"
+#include "util/error.h"
+
+struct links;
+
+struct link_source {
+    struct links *links;
+    noc_route *route;
+    void *route_ctx;
+    struct timeline request_link, reply_link;
+    struct waiters space;
+    bool wake_scheduled;
+    uint32_t blocked;           /* requests that have arrived and were refused */
+    uint32_t leaving;           /* requests not yet on the wire, and when each will be, ascending */
+    uint64_t *leave_ps;
+};
+
+struct link_target {
+    struct links *links;
+    struct mem_port port;
+    struct request_list refused;
+};
+
+/* One request on its way, and whom its reply goes to. */
+struct flight {
+    struct link_source *source;
+    uint32_t target;
+    struct mem_request *request;
+    engine_handler *reply;
+    void *ctx;
+    uint64_t arg;
+};
+
+struct links {
+    const struct noc_spec *spec;
+    struct engine *engine;
+    const struct engine_clock *clock;
+    uint32_t source_id;
+    uint32_t source_count, target_count;
+    struct link_source *sources;
+    struct link_target *targets;
+    struct pool flights;
+};
+
+static void links_destroy(void *state)
+{
+    struct links *links = state;
+    for (uint32_t i = 0; links->sources && i < links->source_count; i++) {
+        timeline_free(&links->sources[i].request_link);
+        timeline_free(&links->sources[i].reply_link);
+        waiters_free(&links->sources[i].space);
+        free(links->sources[i].leave_ps);
+    }
+    free(links->sources);
+    free(links->targets);
+    pool_free_all(&links->flights);
+    free(links);
+}
+
+static int links_create(void **state, const struct noc_spec *spec, struct engine *engine,
+                        const struct engine_clock *clock, uint32_t source, uint32_t sources,
+                        uint32_t targets)
+{
+    struct links *links = calloc(1, sizeof *links);
+    if (!links) {
+        return error_memory();
+    }
+    *links = (struct links){.spec = spec,
+                            .engine = engine,
+                            .clock = clock,
+                            .source_id = source,
+                            .source_count = sources,
+                            .target_count = targets};
+    pool_init(&links->flights, sizeof(struct flight));
+    links->sources = calloc(sources, sizeof *links->sources);
+    links->targets = calloc(targets, sizeof *links->targets);
+    bool whole = links->sources && links->targets;
+    for (uint32_t i = 0; whole && i < sources; i++) {
+        struct link_source *s = &links->sources[i];
+        s->links = links;
+        timeline_init(&s->request_link, engine);
+        timeline_init(&s->reply_link, engine);
+        waiters_init(&s->space, engine, source);
+        s->leave_ps = calloc(spec->queue_entries, sizeof *s->leave_ps);
+        whole = s->leave_ps != NULL;
+    }
+    if (!whole) {
+        links_destroy(links);
+        return error_memory();
+    }
+    for (uint32_t i = 0; i < targets; i++) {
+        links->targets[i].links = links;
+    }
+    *state = links;
+    return 0;
+}
+
+static void links_connect(void *state, uint32_t target, struct mem_port port)
+{
+    struct links *links = state;
+    links->targets[target].port = port;
+}
+
+/* A packet of `bytes` on a link from `earliest_ps` on. *left: its tail is on the wire. Returns when it arrives. */
+static uint64_t pass_link(uint64_t *left_ps, const struct links *links, struct timeline *link,
+                          uint64_t earliest_ps, uint32_t bytes, uint32_t width, uint32_t latency)
+{
+    uint64_t cycles = width == 0 || bytes <= width ? 1 : (bytes + width - 1) / width;
+    uint64_t period_ps = links->clock->period_ps;
+    uint64_t start_ps = clock_align(links->clock, earliest_ps);
+    if (width) {
+        start_ps = timeline_reserve(link, start_ps, cycles * period_ps);
+    }
+    *left_ps = start_ps + cycles * period_ps;
+    return start_ps + (latency + cycles - 1) * period_ps;
+}
+
+static void forget_left(struct link_source *source)
+{
+    uint64_t now_ps = engine_now_ps(source->links->engine);
+    uint32_t left = 0;
+    while (left < source->leaving && source->leave_ps[left] <= now_ps) {
+        left++;
+    }
+    source->leaving -= left;
+    for (uint32_t i = 0; left && i < source->leaving; i++) {
+        source->leave_ps[i] = source->leave_ps[i + left];
+    }
+}
+
+static bool source_full(struct link_source *source)
+{
+    forget_left(source);
+    return source->leaving + source->blocked >= source->links->spec->queue_entries;
+}
+
+static void remember_leaving(struct link_source *source, uint64_t left_ps)
+{
+    uint32_t i = source->leaving++;
+    for (; i > 0 && source->leave_ps[i - 1] > left_ps; i--) {
+        source->leave_ps[i] = source->leave_ps[i - 1];
+    }
+    source->leave_ps[i] = left_ps;
+}
+
+static void on_left(void *ctx, uint64_t arg)
+{
+    struct link_source *source = ctx;
+    (void)arg;
+    source->wake_scheduled = false;
+    if (!source_full(source)) {
+        waiters_wake(&source->space);
+    } else if (source->leaving) {
+        source->wake_scheduled = true;
+        engine_at(source->links->engine, source->leave_ps[0], source->links->source_id, on_left,
+                  source, 0);
+    }
+}
+
+static void links_when_space(void *self, engine_handler *handler, void *ctx, uint64_t arg)
+{
+    struct link_source *source = self;
+    waiters_add(&source->space, handler, ctx, arg);
+    if (!source->wake_scheduled) {
+        on_left(source, 0);
+    }
+}
+
+static void on_refused_space(void *ctx, uint64_t arg);
+
+static void on_reply(void *ctx, uint64_t arg)
+{
+    struct flight *flight = ctx;
+    (void)arg;
+    struct links *links = flight->source->links;
+    struct mem_request *request = flight->request;
+    uint64_t left_ps;
+    uint64_t arrive_ps = pass_link(&left_ps, links, &flight->source->reply_link,
+                                   engine_now_ps(links->engine),
+                                   noc_reply_bytes(links->spec, request),
+                                   links->spec->reply_bytes_per_cycle, links->spec->reply_cycles);
+    request->reply = flight->reply;
+    request->ctx = flight->ctx;
+    request->arg = flight->arg;
+    engine_at(links->engine, arrive_ps, links->source_id, flight->reply, flight->ctx, flight->arg);
+    pool_put(&links->flights, flight);
+}
+
+/* Hand the refused ones on, as many as the target takes. */
+static void on_refused_space(void *ctx, uint64_t arg)
+{
+    struct link_target *target = ctx;
+    struct mem_request *head;
+    (void)arg;
+    while ((head = target->refused.head)) {
+        struct mem_request *next = head->next;      /* belongs to whoever accepts it */
+        struct link_source *source = ((struct flight *)head->ctx)->source;
+        if (!target->port.send(target->port.self, head)) {
+            target->port.when_space(target->port.self, on_refused_space, target, 0);
+            return;
+        }
+        target->refused.head = next;
+        source->blocked--;
+        if (!source_full(source)) {
+            waiters_wake(&source->space);
+        }
+    }
+}
+
+static void on_arrival(void *ctx, uint64_t arg)
+{
+    struct flight *flight = ctx;
+    (void)arg;
+    struct link_target *target = &flight->source->links->targets[flight->target];
+    bool others_wait = target->refused.head != NULL;
+    if (others_wait || !target->port.send(target->port.self, flight->request)) {
+        flight->source->blocked++;
+        request_list_push(&target->refused, flight->request);
+        if (!others_wait) {
+            target->port.when_space(target->port.self, on_refused_space, target, 0);
+        }
+    }
+}
+
+static bool links_send(void *self, struct mem_request *request)
+{
+    struct link_source *source = self;
+    struct links *links = source->links;
+    if (source_full(source)) {
+        return false;
+    }
+    struct flight *flight = pool_take(&links->flights);
+    if (!flight) {
+        engine_fail(links->engine, SONDE_ENOMEM);
+        return false;
+    }
+    *flight = (struct flight){.source = source,
+                              .target = source->route(source->route_ctx, request),
+                              .request = request,
+                              .reply = request->reply,
+                              .ctx = request->ctx,
+                              .arg = request->arg};
+    request->reply = on_reply;
+    request->ctx = flight;
+    uint64_t now_ps = engine_now_ps(links->engine), left_ps;
+    uint64_t earliest_ps = request->arrive_ps > now_ps ? request->arrive_ps : now_ps;
+    uint64_t arrive_ps = pass_link(&left_ps, links, &source->request_link, earliest_ps,
+                                   noc_request_bytes(links->spec, request),
+                                   links->spec->request_bytes_per_cycle,
+                                   links->spec->request_cycles);
+    remember_leaving(source, left_ps);
+    request->arrive_ps = arrive_ps;
+    engine_at(links->engine, arrive_ps, links->source_id, on_arrival, flight, 0);
+    return true;
+}
+
+static struct mem_port links_port(void *state, uint32_t source, noc_route *route, void *ctx)
+{
+    struct links *links = state;
+    struct link_source *s = &links->sources[source];
+    s->route = route;
+    s->route_ctx = ctx;
+    return (struct mem_port){.send = links_send, .when_space = links_when_space, .self = s};
+}
+
+const struct noc_ops noc_LINKS = {.create = links_create,
+                                  .destroy = links_destroy,
+                                  .connect = links_connect,
+                                  .port = links_port};

@@ -1,0 +1,61 @@
+/* The network's contract, handed to the kind that the model chose. */
+#include "mem/noc/noc.h"
+
+#include <stdlib.h>
+
+#include "util/error.h"
+
+struct mem_noc {
+    const struct noc_ops *ops;
+    void *state;
+};
+
+static const struct noc_ops *const kinds[NOC_KIND_COUNT] = {
+#define NOC(id, text, doc) [NOC_##id] = &noc_##id,
+#include "mem/noc/noc.def"
+#undef NOC
+};
+
+int mem_noc_create(struct mem_noc **out, const struct noc_spec *spec, struct engine *engine,
+                   const struct engine_clock *clock, uint32_t source, uint32_t sources,
+                   uint32_t targets)
+{
+    *out = NULL;
+    if ((unsigned)spec->kind >= NOC_KIND_COUNT) {
+        return error_set(SONDE_EINPUT, "network: unknown kind %d", (int)spec->kind);
+    }
+    if (spec->queue_entries == 0 || sources == 0 || targets == 0) {
+        return error_set(SONDE_EINPUT,
+                         "network: queue entries, sources and targets must be at least 1");
+    }
+    struct mem_noc *noc = calloc(1, sizeof *noc);
+    if (!noc) {
+        return error_memory();
+    }
+    noc->ops = kinds[spec->kind];
+    int rc = noc->ops->create(&noc->state, spec, engine, clock, source, sources, targets);
+    if (rc < 0) {
+        free(noc);
+        return rc;
+    }
+    *out = noc;
+    return 0;
+}
+
+void mem_noc_destroy(struct mem_noc *noc)
+{
+    if (noc) {
+        noc->ops->destroy(noc->state);
+        free(noc);
+    }
+}
+
+void mem_noc_connect(struct mem_noc *noc, uint32_t target, struct mem_port port)
+{
+    noc->ops->connect(noc->state, target, port);
+}
+
+struct mem_port mem_noc_port(struct mem_noc *noc, uint32_t source, noc_route *route, void *ctx)
+{
+    return noc->ops->port(noc->state, source, route, ctx);
+}

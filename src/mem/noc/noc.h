@@ -1,0 +1,38 @@
+/*
+ * What a kind of network provides. The functions are those of mem.h without the dispatch; `state` is the
+ * kind's own.
+ */
+#ifndef SONDE_MEM_NOC_NOC_H
+#define SONDE_MEM_NOC_NOC_H
+
+#include "mem/mem.h"
+
+typedef uint32_t noc_route(void *ctx, const struct mem_request *request);
+
+struct noc_ops {
+    int (*create)(void **state, const struct noc_spec *spec, struct engine *engine,
+                  const struct engine_clock *clock, uint32_t source, uint32_t sources,
+                  uint32_t targets);
+    void (*destroy)(void *state);
+    void (*connect)(void *state, uint32_t target, struct mem_port port);
+    struct mem_port (*port)(void *state, uint32_t source, noc_route *route, void *ctx);
+};
+
+#define NOC(id, text, doc) extern const struct noc_ops noc_##id;
+#include "mem/noc/noc.def"
+#undef NOC
+
+/* Bytes on the wire, each way. */
+static inline uint32_t noc_request_bytes(const struct noc_spec *spec, const struct mem_request *r)
+{
+    bool carries = r->kind == MEM_WRITE || r->kind == MEM_ATOMIC;
+    return spec->header_bytes + (carries ? r->bytes : 0);
+}
+
+static inline uint32_t noc_reply_bytes(const struct noc_spec *spec, const struct mem_request *r)
+{
+    bool carries = r->kind == MEM_READ || r->kind == MEM_ATOMIC;
+    return spec->header_bytes + (carries ? r->bytes : 0);
+}
+
+#endif

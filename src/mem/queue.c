@@ -1,0 +1,55 @@
+/* Queues and waiting senders: what happens rarely. */
+#include "mem/queue.h"
+
+#include <stdlib.h>
+
+#include "util/error.h"
+
+void waiters_init(struct waiters *waiters, struct engine *engine, uint32_t source)
+{
+    *waiters = (struct waiters){.engine = engine, .source = source};
+}
+
+void waiters_free(struct waiters *waiters)
+{
+    free(waiters->list);
+    waiters->list = NULL;
+}
+
+void waiters_add(struct waiters *waiters, engine_handler *handler, void *ctx, uint64_t arg)
+{
+    if (waiters->count == waiters->capacity) {
+        uint32_t capacity = waiters->capacity ? waiters->capacity * 2 : 4;
+        struct waiter *list = realloc(waiters->list, capacity * sizeof *list);
+        if (!list) {
+            engine_fail(waiters->engine, error_memory());
+            return;
+        }
+        waiters->list = list;
+        waiters->capacity = capacity;
+    }
+    waiters->list[waiters->count++] = (struct waiter){handler, ctx, arg};
+}
+
+void waiters_wake(struct waiters *waiters)
+{
+    for (uint32_t i = 0; i < waiters->count; i++) {
+        const struct waiter *w = &waiters->list[i];
+        engine_at(waiters->engine, engine_now_ps(waiters->engine), waiters->source, w->handler,
+                  w->ctx, w->arg);
+    }
+    waiters->count = 0;
+}
+
+int request_queue_init(struct request_queue *queue, uint32_t capacity)
+{
+    *queue = (struct request_queue){.capacity = capacity};
+    queue->ring = calloc(capacity, sizeof(struct mem_request *));
+    return queue->ring ? 0 : error_memory();
+}
+
+void request_queue_free(struct request_queue *queue)
+{
+    free(queue->ring);
+    queue->ring = NULL;
+}

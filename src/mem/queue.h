@@ -1,0 +1,91 @@
+/*
+ * What every port has: a bounded first-in first-out queue of requests, and the senders that were refused and
+ * wait for space in it. They are called as events of the present time, in the order in which they asked,
+ * so that none is called out of the middle of another component's work. All waiting ones are
+ * called: those refused again ask again, behind those that have not been served.
+ */
+#ifndef SONDE_MEM_QUEUE_H
+#define SONDE_MEM_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/engine.h"
+#include "mem/mem.h"
+
+struct waiter {
+    engine_handler *handler;
+    void *ctx;
+    uint64_t arg;
+};
+
+struct waiters {
+    struct engine *engine;
+    uint32_t source;
+    uint32_t count, capacity;
+    struct waiter *list;
+};
+
+void waiters_init(struct waiters *waiters, struct engine *engine, uint32_t source);
+void waiters_free(struct waiters *waiters);
+void waiters_add(struct waiters *waiters, engine_handler *handler, void *ctx, uint64_t arg);
+void waiters_wake(struct waiters *waiters);
+
+struct request_queue {
+    uint32_t count, capacity, head;
+    struct mem_request **ring;
+};
+
+/* SONDE_ENOMEM. */
+int request_queue_init(struct request_queue *queue, uint32_t capacity);
+void request_queue_free(struct request_queue *queue);
+
+static inline bool request_queue_full(const struct request_queue *queue)
+{
+    return queue->count == queue->capacity;
+}
+
+static inline struct mem_request *request_queue_head(const struct request_queue *queue)
+{
+    return queue->count ? queue->ring[queue->head] : NULL;
+}
+
+/* The queue must not be full. */
+static inline void request_queue_push(struct request_queue *queue, struct mem_request *request)
+{
+    uint32_t i = queue->head + queue->count++;
+    queue->ring[i >= queue->capacity ? i - queue->capacity : i] = request;
+}
+
+/* The queue must not be empty. */
+static inline void request_queue_pop(struct request_queue *queue)
+{
+    queue->head = queue->head + 1 == queue->capacity ? 0 : queue->head + 1;
+    queue->count--;
+}
+
+/* Requests without a bound, linked through `next`. */
+struct request_list {
+    struct mem_request *head, *tail;
+};
+
+static inline void request_list_push(struct request_list *list, struct mem_request *request)
+{
+    request->next = NULL;
+    if (list->head) {
+        list->tail->next = request;
+    } else {
+        list->head = request;
+    }
+    list->tail = request;
+}
+
+/* The list must not be empty. */
+static inline struct mem_request *request_list_pop(struct request_list *list)
+{
+    struct mem_request *request = list->head;
+    list->head = request->next;
+    return request;
+}
+
+#endif
