@@ -1,4 +1,5 @@
-# sonde_room(NAME [DEPENDS ROOM...] [LINKS ROOM...] [FILES FILE:ROOM...] [LIBRARIES TARGET...])
+# sonde_room(NAME [DEPENDS ROOM...] [LINKS ROOM...] [FILES FILE:ROOM...]
+#            [GENERATES HEADER...] [LIBRARIES TARGET...])
 #
 # Builds src/NAME/**/*.c (all but a main.c) into the static library sonde_NAME. The call is the one
 # place that says which rooms this one may use; the test `layers` (scripts/layers.sh) reads it too,
@@ -6,11 +7,12 @@
 #   DEPENDS    rooms whose headers it may include, with those that these depend on
 #   LINKS      rooms that it needs at link time, but whose headers it must not see
 #   FILES      a room that one file alone may include from
+#   GENERATES  headers that the build writes for it, found in CMAKE_CURRENT_BINARY_DIR
 #   LIBRARIES  libraries from outside
 # A room of headers only is an interface library. A room that is not in the tree (yet) is left out
 # of the link, not an error.
 function(sonde_room name)
-    cmake_parse_arguments(arg "" "" "DEPENDS;LINKS;FILES;LIBRARIES" ${ARGN})
+    cmake_parse_arguments(arg "" "" "DEPENDS;LINKS;FILES;GENERATES;LIBRARIES" ${ARGN})
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "sonde_room(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
     endif()
@@ -26,6 +28,9 @@ function(sonde_room name)
     endif()
     target_include_directories(${target} ${scope} "${PROJECT_SOURCE_DIR}/src"
                                "${PROJECT_SOURCE_DIR}/include")
+    if(arg_GENERATES)
+        target_include_directories(${target} PRIVATE "${CMAKE_CURRENT_BINARY_DIR}")
+    endif()
     list(TRANSFORM arg_FILES REPLACE "^.*:" "" OUTPUT_VARIABLE rooms_of_files)
     foreach(room IN LISTS arg_DEPENDS arg_LINKS rooms_of_files)
         target_link_libraries(${target} ${scope} $<TARGET_NAME_IF_EXISTS:sonde_${room}>)

@@ -4,6 +4,7 @@
 #   DEPENDS a b     the room may include a's and b's headers, and those that these depend on
 #   LINKS a         linked, but its headers stay out of sight (the cli sees the public header alone)
 #   FILES f.c:a     the file src/<room>/f.c alone may include a's headers
+#   GENERATES x.def the build writes x.def for this room, which includes it by that name
 # Prints each violation as file:line: reason; status 1 when there is one.
 set -eu
 root=${1:-$(cd "$(dirname "$0")/.." && pwd)}
@@ -32,13 +33,15 @@ function declare(text, file,    word, n, i, mode, room, pair) {
     n = split(text, word, /[ \t\n]+/)
     for (i = 1; i <= n; i++) {
         if (word[i] == "") continue
-        if (word[i] ~ /^(DEPENDS|LIBRARIES|LINKS|FILES)$/) { mode = word[i]; continue }
+        if (word[i] ~ /^(DEPENDS|LIBRARIES|LINKS|FILES|GENERATES)$/) { mode = word[i]; continue }
         if (room == "") {
             room = word[i]
             if (room != room_of(file)) complain(file ": declares the room " room)
             declared[room] = file
         } else if (mode == "DEPENDS") {
             direct[room] = direct[room] " " word[i]
+        } else if (mode == "GENERATES") {
+            generated[room, word[i]] = 1
         } else if (mode == "FILES") {
             split(word[i], pair, ":")
             special["src/" room "/" pair[1]] = special["src/" room "/" pair[1]] " " pair[2]
@@ -85,7 +88,7 @@ function check_include(target, angle,    from, to, part, word, n, i) {
             complain(FILENAME ":" FNR ": write \"" target "\", not <" target ">")
         return
     }
-    if (to == "sonde") return
+    if (to == "sonde" || (from, target) in generated) return
     if (target !~ /\// || !(to in declared)) {
         complain(FILENAME ":" FNR ": \"" target "\": includes are written from src/, room first")
         return

@@ -14,11 +14,11 @@ tree() {
     cd "$scratch/t" || exit 1
     echo 'sonde_room(low)' >src/low/CMakeLists.txt
     echo 'sonde_room(mid DEPENDS low LIBRARIES m)' >src/mid/CMakeLists.txt
-    printf '# a comment: DEPENDS far\nsonde_room(top\n    DEPENDS mid\n    FILES special.c:far)\n' \
+    printf '# a comment: DEPENDS far\nsonde_room(top\n    DEPENDS mid\n    FILES special.c:far GENERATES made.def)\n' \
         >src/top/CMakeLists.txt
     echo 'sonde_room(far LINKS top)' >src/far/CMakeLists.txt
     printf '#include <stdio.h>\n#include "low/low.h"\n#include "sonde/sonde.h"\n' >src/mid/mid.c
-    printf '#include "mid/mid.h"\n#include "low/low.h"\n' >src/top/top.c
+    printf '#include "mid/mid.h"\n#include "low/low.h"\n#include "made.def"\n' >src/top/top.c
     echo '#include "far/far.h"' >src/top/special.c
     echo '#include "low/low.h"' >tests/unit/low/test_low.c
 }
@@ -51,6 +51,8 @@ tree; echo '#include "mid/mid.h"' >tests/unit/low/test_low.c
 reports 'tests/unit/low/test_low.c:1: low may not include mid/mid.h'
 tree; echo '#include "low.h"' >src/low/low.c
 reports 'src/low/low.c:1: "low.h": includes are written from src/'
+tree; echo '#include "made.def"' >src/low/low.c
+reports 'src/low/low.c:1: "made.def": includes are written from src/'
 tree; echo '#include "../mid/mid.h"' >src/top/top.c
 reports 'src/top/top.c:1: "../mid/mid.h": includes are written from src/'
 tree; echo '#include <mid/mid.h>' >src/low/low.c
