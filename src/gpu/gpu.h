@@ -5,9 +5,11 @@
 #ifndef SONDE_GPU_GPU_H
 #define SONDE_GPU_GPU_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "exec/exec.h"
+#include "exec/memory.h"
 #include "model/model.h"
 
 struct gpu;
@@ -19,19 +21,26 @@ int gpu_create(struct gpu **out, const struct model *model, struct exec_memory *
                const struct gpu_translate *translate);
 void gpu_destroy(struct gpu *gpu);
 
-/* Select a carve-out choice of the model (index); takes effect at the next launch, empties L1. */
+/* Select a carve-out choice of the model (index); a change takes effect at the next launch, with empty L1s. */
 int gpu_set_carveout(struct gpu *gpu, uint32_t choice);
+uint32_t gpu_carveout(const struct gpu *gpu);
+
+/* Launches stop with SONDE_EINTERRUPTED soon after *cancel becomes non-zero; NULL: never. */
+void gpu_set_cancel(struct gpu *gpu, const volatile int *cancel);
 
 /*
- * Run a launch to its end with timing. SONDE_EFAULT with the fault's text; SONDE_EINPUT when the CTA can
- * never fit an SM. `*cycles`: core cycles from start to end.
+ * Run a launch to its end with timing. SONDE_EFAULT with the fault's text, also when the launch can never
+ * end because all warps wait; SONDE_EINPUT when the CTA can never fit an SM. `*cycles` (may be NULL):
+ * core cycles from start to end. After an error the GPU is idle again and may be used.
  */
 int gpu_launch(struct gpu *gpu, const struct exec_launch *launch, uint64_t *cycles);
 
 /* A host copy that passes through L2 (physical contiguous pieces are found by translate). */
 void gpu_host_copy(struct gpu *gpu, uint64_t vaddr, uint64_t bytes, bool to_device);
 
+/* Sums over all SMs, caches and channels, and over all launches since the beginning. */
 struct gpu_stats {
+    uint64_t launches, ctas;
     uint64_t cycles, warp_insns, thread_insns;
     uint64_t l1_reads, l1_hits, l2_reads, l2_hits, dram_reads, dram_writes;
     uint64_t shared_accesses, shared_conflicts, transactions;

@@ -43,6 +43,11 @@ int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *l
 /* Prefer this much shared memory per SM (bytes); the nearest choice of the model that holds it. */
 int rt_set_carveout(struct rt *rt, uint64_t shared_bytes, uint64_t *l1_bytes_got);
 void rt_kernel_info(const struct rt_kernel *kernel, uint32_t *registers, uint32_t *static_shared, uint32_t *local_bytes);
+/* The kernel's parameters as declared (name, type, size): what a launch's arguments must fit. */
+uint32_t rt_kernel_param_count(const struct rt_kernel *kernel);
+const struct ptx_var *rt_kernel_param(const struct rt_kernel *kernel, uint32_t i);
+/* Launches stop with SONDE_EINTERRUPTED when *cancel becomes non-zero; NULL: never. */
+void rt_set_cancel(struct rt *rt, const volatile int *cancel);
 struct gpu *rt_gpu(struct rt *rt);
 
 #endif

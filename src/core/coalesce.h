@@ -1,0 +1,33 @@
+/*
+ * The coalescer: which memory transactions a warp's global access becomes. Lanes are taken in
+ * passes (the warp, or half-warps on the first generations); the lanes of a pass that fall into one
+ * aligned segment share a transaction. CUDA C Programming Guide, "Global Memory", compute
+ * capability 1.2 and later.
+ */
+#ifndef SONDE_CORE_COALESCE_H
+#define SONDE_CORE_COALESCE_H
+
+#include <stdint.h>
+
+#include "exec/exec.h"
+
+/* A lane's element may lie across two segments when segments are small. */
+#define COALESCE_MAX (2 * WARP_LANES)
+
+/* DRAM and L2 move sectors of this size: a read asks for whole ones. */
+#define COALESCE_SECTOR_BYTES 32
+
+struct transaction {
+    uint64_t address;
+    uint32_t bytes;
+};
+
+/*
+ * Fills `out`; returns the count, in the order of the lowest lane. `segment_bytes` is a power of
+ * two of at least COALESCE_SECTOR_BYTES; a transaction never crosses a segment. Reads cover whole
+ * sectors, writes exactly the bytes from the first to the last written.
+ */
+uint32_t coalesce(struct transaction out[COALESCE_MAX], const struct exec_access *access,
+                  uint32_t segment_bytes, uint32_t lanes_per_pass);
+
+#endif

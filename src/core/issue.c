@@ -1,0 +1,183 @@
+/*
+ * The issue stage: each cycle every scheduler picks a ready warp whose unit is free and executes its
+ * next instruction (exec_issue), up to issue_per_scheduler instructions of that warp. A unit with n
+ * lanes a cycle is taken for 32/n cycles; units with more than 32 lanes take several warps in one
+ * cycle. Fetch and decode are not modelled: instructions are always there.
+ */
+#include "core/banks.h"
+#include "core/state.h"
+#include "util/error.h"
+
+static bool unit_is_free(const struct sm *sm, const struct sm_unit *unit)
+{
+    return unit->busy_lanes < (sm->cycle + 1) * unit->lanes_per_cycle &&
+           !(unit == &sm->unit[UNIT_LSU] && lsu_full(sm));
+}
+
+/* The first cycle in which a busy unit can start another warp. A full LSU says so itself. */
+static uint64_t unit_free_cycle(const struct sm *sm, const struct sm_unit *unit)
+{
+    uint64_t cycle = unit->busy_lanes / unit->lanes_per_cycle;
+    return cycle > sm->cycle ? cycle : CYCLE_NEVER;
+}
+
+static void unit_occupy(struct sm_unit *unit, uint64_t cycle, uint64_t lanes)
+{
+    uint64_t start = cycle * unit->lanes_per_cycle;
+    unit->busy_lanes = (unit->busy_lanes > start ? unit->busy_lanes : start) + lanes;
+}
+
+static void set_results(struct sm_warp *warp, const struct exec_uop_info *info, uint64_t cycle)
+{
+    for (uint32_t i = 0; i < info->dst_count; i++) {
+        warp->slot_ready[info->dst[i]] = cycle;
+    }
+    for (uint32_t i = 0; i < info->dst_pred_count; i++) {
+        warp->pred_ready[info->dst_pred[i]] = cycle;
+    }
+}
+
+/* Shared memory is in order and on the spot, so its accesses take effect at issue. */
+static uint64_t shared_result_cycle(struct sm *sm, const struct exec_access *access)
+{
+    const struct shared_spec *spec = &sm->spec->shared;
+    uint32_t passes = banks_passes(spec, access);
+    uint64_t extra = passes > 1 ? (uint64_t)(passes - 1) * spec->conflict_cycles : 0;
+    struct sm_unit *unit = &sm->unit[UNIT_LSU];
+    unit_occupy(unit, sm->cycle, extra * unit->lanes_per_cycle);
+    sm->stats.shared_accesses++;
+    sm->stats.shared_conflicts += passes ? passes - 1 : 0;
+    return sm->cycle + spec->latency_cycles + extra;
+}
+
+/* False: the access waits for memory. Else *cycle is when its result is there. */
+static bool access_cycles_known(struct sm *sm, const struct exec_access *access, uint64_t *cycle)
+{
+    *cycle = sm->cycle + 1;
+    if (access->mask == 0 || access->kind == ACCESS_FENCE) {
+        return true;
+    }
+    switch (access->space) {
+    case SPACE_SHARED:
+        *cycle = shared_result_cycle(sm, access);
+        return true;
+    case SPACE_LOCAL:
+        *cycle = sm->cycle + sm->spec->local_hit_cycles;
+        return true;
+    case SPACE_CONST:
+    case SPACE_PARAM:
+        *cycle = sm->cycle + sm->spec->const_hit_cycles;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static int issue_access(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info)
+{
+    struct lsu_access *spare = sm->lsu.spare;
+    uint64_t cycle;
+    if (access_cycles_known(sm, &spare->access, &cycle)) {
+        set_results(warp, info, cycle);
+        return exec_commit(&warp->exec, &spare->access);
+    }
+    set_results(warp, info, CYCLE_NEVER);
+    spare->warp = warp;
+    spare->info = info;
+    return lsu_enqueue_spare(sm);
+}
+
+static void warp_exit(struct sm *sm, struct sm_warp *warp)
+{
+    warp->state = WARP_EXITED;
+    warp->cta->live_warps--;
+    barrier_check_all(sm, warp->cta);
+    cta_try_retire(sm, warp->cta);
+}
+
+static int issue_warp(struct sm *sm, struct sm_warp *warp)
+{
+    const struct exec_uop_info *info = warp->next;
+    struct sm_unit *unit = &sm->unit[info->unit];
+    uint64_t bit = 1ull << warp->slot;
+    sm->ready &= ~bit;
+    unit->ready_warps &= ~bit;
+    unit_occupy(unit, sm->cycle, WARP_LANES);
+    sm->stats.warp_insns++;
+    sm->stats.thread_insns += (uint64_t)__builtin_popcount(warp->exec.active);
+    uint64_t latency = unit->latency_cycles;
+    warp->next_issue = info->is_branch ? sm->cycle + latency : sm->cycle;
+    if (info->unit == UNIT_SPECIAL || info->reads_clock) {
+        warp->env.clock = sm->cycle;
+        warp->env.globaltimer_ns = sm->cycle * sm->period_ps / 1000;
+        latency = info->reads_clock ? sm->spec->clock_read_cycles : latency;
+    }
+    int rc = 0;
+    switch (exec_issue(&warp->exec, &sm->lsu.spare->access)) {
+    case EXEC_DONE:
+        set_results(warp, info, sm->cycle + latency);
+        break;
+    case EXEC_ACCESS:
+        rc = issue_access(sm, warp, info);
+        break;
+    case EXEC_BARRIER:
+        set_results(warp, info, sm->cycle + latency);
+        rc = barrier_arrive(sm, warp);
+        break;
+    case EXEC_EXIT:
+        warp_exit(sm, warp);
+        return 0;
+    case EXEC_FAULT:
+        return SONDE_EFAULT;
+    }
+    if (rc == 0 && warp->state == WARP_RUNNING) {
+        warp_refresh(sm, warp);
+    }
+    return rc;
+}
+
+/* Lets one scheduler issue; lowers *next_cycle to when a busy unit lets a ready warp go on. */
+static int scheduler_cycle(struct sm *sm, struct sched_state *state, uint64_t *next_cycle)
+{
+    uint64_t candidates = sm->ready & state->warps;
+    while (candidates) {
+        uint32_t slot = sm->sched->pick(state, candidates, sm->warp_start);
+        struct sm_warp *warp = &sm->warp[slot];
+        const struct sm_unit *unit = &sm->unit[warp->next->unit];
+        if (!unit_is_free(sm, unit)) {
+            uint64_t free_cycle = unit_free_cycle(sm, unit);
+            candidates &= ~unit->ready_warps;
+            *next_cycle = free_cycle < *next_cycle ? free_cycle : *next_cycle;
+            continue;
+        }
+        state->last = slot;
+        for (uint32_t i = 0; i < sm->spec->issue_per_scheduler; i++) {
+            int rc = issue_warp(sm, warp);
+            if (rc < 0) {
+                return rc;
+            }
+            if (!(sm->ready >> slot & 1) || !unit_is_free(sm, &sm->unit[warp->next->unit])) {
+                break;
+            }
+        }
+        if (sm->ready & state->warps) {
+            *next_cycle = sm->cycle + 1;
+        }
+        return 0;
+    }
+    return 0;
+}
+
+uint64_t issue_cycle(struct sm *sm)
+{
+    uint64_t next_cycle = CYCLE_NEVER;
+    for (uint32_t i = 0; sm->ready && i < sm->spec->schedulers; i++) {
+        int rc = scheduler_cycle(sm, &sm->scheduler[i], &next_cycle);
+        if (rc < 0) {
+            sm_fault(sm, rc);
+            return CYCLE_NEVER;
+        }
+    }
+    uint64_t turn = wheel_next_cycle(sm);
+    return turn < next_cycle ? turn : next_cycle;
+}

@@ -1,0 +1,105 @@
+/*
+ * The scoreboard: when may a warp's next instruction issue? Instructions of a warp issue in order. One
+ * may issue when its sources are ready and its destinations are not pending, so that no result
+ * overtakes another. Each register slot has a ready cycle; CYCLE_NEVER marks one that waits for
+ * memory. Fixed-latency results need no event: their cycle is known at issue.
+ */
+#include <assert.h>
+
+#include "core/state.h"
+
+static inline uint64_t latest(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t operands_ready(const struct sm_warp *warp, const struct exec_uop_info *info)
+{
+    const uint64_t *slot = warp->slot_ready, *pred = warp->pred_ready;
+    uint64_t cycle = warp->next_issue;
+    for (uint32_t i = 0; i < info->src_count; i++) {
+        cycle = latest(cycle, slot[info->src[i]]);
+    }
+    for (uint32_t i = 0; i < info->dst_count; i++) {
+        cycle = latest(cycle, slot[info->dst[i]]);
+    }
+    for (uint32_t i = 0; i < info->src_pred_count; i++) {
+        cycle = latest(cycle, pred[info->src_pred[i]]);
+    }
+    for (uint32_t i = 0; i < info->dst_pred_count; i++) {
+        cycle = latest(cycle, pred[info->dst_pred[i]]);
+    }
+    return cycle;
+}
+
+/*
+ * A fence orders everything before it, so it waits for all of the warp's accesses. A barrier makes
+ * the CTA's accesses visible to the CTA: loads and stores have taken effect in the order of the LSU's
+ * queue, so only atomics, which take effect at their reply, are waited for.
+ */
+static bool must_drain(const struct sm_warp *warp, const struct exec_uop_info *info)
+{
+    return (info->is_fence && warp->outstanding) || (info->is_barrier && warp->atomics_out);
+}
+
+static void make_ready(struct sm *sm, struct sm_warp *warp)
+{
+    sm->ready |= 1ull << warp->slot;
+    sm->unit[warp->next->unit].ready_warps |= 1ull << warp->slot;
+}
+
+static void wheel_insert(struct sm *sm, uint32_t slot, uint64_t cycle)
+{
+    assert(cycle > sm->cycle);
+    uint64_t limit = sm->cycle + WHEEL_CYCLES - 1;
+    uint32_t spoke = (uint32_t)((cycle < limit ? cycle : limit) % WHEEL_CYCLES);
+    sm->wheel[spoke] |= 1ull << slot;
+    sm->wheel_used |= 1ull << spoke;
+}
+
+void warp_refresh(struct sm *sm, struct sm_warp *warp)
+{
+    const struct exec_uop_info *info = &sm->program[warp->exec.pc];
+    warp->next = info;
+    warp->ready_cycle = operands_ready(warp, info);
+    warp->blocked = warp->ready_cycle == CYCLE_NEVER || must_drain(warp, info);
+    if (warp->blocked) {
+        return;
+    }
+    if (warp->ready_cycle <= sm->cycle) {
+        make_ready(sm, warp);
+    } else {
+        wheel_insert(sm, warp->slot, warp->ready_cycle);
+    }
+}
+
+void wheel_turn(struct sm *sm)
+{
+    uint32_t spoke = (uint32_t)(sm->cycle % WHEEL_CYCLES);
+    uint64_t due = sm->wheel[spoke];
+    if (!due) {
+        return;
+    }
+    sm->wheel[spoke] = 0;
+    sm->wheel_used &= ~(1ull << spoke);
+    for (; due; due &= due - 1) {
+        struct sm_warp *warp = &sm->warp[__builtin_ctzll(due)];
+        if (warp->ready_cycle <= sm->cycle) {
+            make_ready(sm, warp);
+        } else {
+            wheel_insert(sm, warp->slot, warp->ready_cycle);
+        }
+    }
+}
+
+uint64_t wheel_next_cycle(const struct sm *sm)
+{
+    if (!sm->wheel_used) {
+        return CYCLE_NEVER;
+    }
+    /* Rotate so that the spoke of the next cycle is bit 0. */
+    uint32_t next = (uint32_t)((sm->cycle + 1) % WHEEL_CYCLES);
+    uint64_t used = sm->wheel_used;
+    uint64_t rotated = next ? used >> next | used << (WHEEL_CYCLES - next) : used;
+    return sm->cycle + 1 + (uint64_t)__builtin_ctzll(rotated);
+}

@@ -1,0 +1,229 @@
+/*
+ * The SM as a component of the engine: construction, and the loop that runs cycles while something
+ * can happen and sleeps otherwise.
+ */
+#include "core/sm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/banks.h"
+#include "core/state.h"
+#include "util/error.h"
+
+/* After so many cycles inline the engine's loop gets a look, so that a launch can be interrupted. */
+#define RUN_AHEAD_CYCLES 4096
+
+static int spec_check(const struct sm_spec *spec)
+{
+    for (uint32_t i = 0; i < ISA_UNIT_COUNT; i++) {
+        if (spec->unit[i].lanes_per_cycle == 0 || spec->unit[i].latency_cycles == 0) {
+            return error_set(SONDE_EINPUT, "sm: unit %s needs lanes and a latency of at least 1",
+                             isa_unit_text((enum isa_unit)i));
+        }
+    }
+    uint32_t segment = spec->coalesce.segment_bytes;
+    const struct { bool bad; const char *why; } rules[] = {
+        {spec->max_warps == 0 || spec->max_warps > SM_MAX_WARPS, "max_warps is not in 1 to 64"},
+        {spec->max_ctas == 0 || spec->max_ctas > SM_MAX_WARPS, "max_ctas is not in 1 to 64"},
+        {spec->schedulers == 0 || spec->schedulers > spec->max_warps,
+         "schedulers is not in 1 to max_warps"},
+        {spec->issue_per_scheduler == 0, "issue_per_scheduler is 0"},
+        {spec->scheduler >= SCHED_KIND_COUNT, "no such scheduler"},
+        {spec->lsu_queue_entries == 0, "lsu_queue_entries is 0"},
+        {spec->shared.banks == 0 || spec->shared.banks > BANKS_MAX, "banks is not in 1 to 64"},
+        {spec->shared.bank_bytes == 0, "bank_bytes is 0"},
+        {segment < COALESCE_SECTOR_BYTES || (segment & (segment - 1)),
+         "segment_bytes is not a power of two of at least 32"},
+        {spec->coalesce.lanes_per_pass == 0, "lanes_per_pass is 0"},
+        {spec->clock_read_cycles == 0, "clock_read_cycles is 0"},
+        {spec->shared.latency_cycles == 0 || spec->const_hit_cycles == 0 ||
+             spec->local_hit_cycles == 0, "a memory latency is 0"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (rules[i].bad) {
+            return error_set(SONDE_EINPUT, "sm: %s", rules[i].why);
+        }
+    }
+    return 0;
+}
+
+static void units_init(struct sm *sm)
+{
+    for (uint32_t i = 0; i < ISA_UNIT_COUNT; i++) {
+        sm->unit[i].latency_cycles = sm->spec->unit[i].latency_cycles;
+        sm->unit[i].lanes_per_cycle = sm->spec->unit[i].lanes_per_cycle;
+    }
+    for (uint32_t slot = 0; slot < sm->max_warps; slot++) {
+        sm->scheduler[slot % sm->spec->schedulers].warps |= 1ull << slot;
+    }
+}
+
+static int page_shift(uint32_t *shift, uint64_t page_bytes)
+{
+    if (page_bytes < 256 || (page_bytes & (page_bytes - 1))) {
+        return error_set(SONDE_EINPUT, "vm: the page size is not a power of two of at least 256");
+    }
+    *shift = (uint32_t)__builtin_ctzll(page_bytes);
+    return 0;
+}
+
+int sm_create(struct sm **out, const struct sm_setup *setup)
+{
+    *out = NULL;
+    int rc = spec_check(setup->spec);
+    if (rc < 0) {
+        return rc;
+    }
+    struct sm *sm = calloc(1, sizeof *sm);
+    if (!sm) {
+        return error_memory();
+    }
+    sm->spec = setup->spec;
+    sm->engine = setup->engine;
+    sm->period_ps = setup->clock.period_ps;
+    sm->source = setup->source;
+    sm->id = setup->id;
+    sm->sm_count = setup->sm_count;
+    sm->network = setup->network;
+    sm->host = setup->host;
+    sm->max_warps = setup->spec->max_warps;
+    sm->sched = sched_ops(setup->spec->scheduler);
+    sm->scheduled_cycle = CYCLE_NEVER;
+    sm->shared_bytes = setup->spec->shared.size_bytes;
+    units_init(sm);
+    sm->cta = calloc(setup->spec->max_ctas, sizeof *sm->cta);
+    rc = sm->cta ? page_shift(&sm->page_shift, setup->host.page_bytes) : error_memory();
+    sm->lsu.end = &sm->lsu.head;
+    if (rc == 0) {
+        rc = lsu_init(sm);
+    }
+    if (rc < 0) {
+        sm_destroy(sm);
+        return rc;
+    }
+    *out = sm;
+    return 0;
+}
+
+void sm_destroy(struct sm *sm)
+{
+    if (!sm) {
+        return;
+    }
+    for (uint32_t i = 0; i < sm->max_warps; i++) {
+        exec_warp_free(&sm->warp[i].exec);
+    }
+    lsu_free(sm);
+    free(sm->cta);
+    free(sm->shared);
+    free(sm->scoreboard);
+    free(sm);
+}
+
+void sm_set_l1(struct sm *sm, const struct mem_port *l1)
+{
+    sm->has_l1 = l1 != NULL;
+    sm->l1 = l1 ? *l1 : (struct mem_port){0};
+}
+
+void sm_set_shared(struct sm *sm, uint64_t bytes)
+{
+    sm->shared_bytes = bytes;
+}
+
+uint64_t sm_now_cycle(const struct sm *sm)
+{
+    return (engine_now_ps(sm->engine) + sm->period_ps - 1) / sm->period_ps;
+}
+
+/* An SM that slept has nothing to do before now: nothing on its wheel is due earlier. */
+void sm_sync(struct sm *sm)
+{
+    uint64_t now = sm_now_cycle(sm);
+    if (!sm->running && sm->cycle + 1 < now) {
+        sm->cycle = now - 1;
+    }
+}
+
+static void sm_run(void *ctx, uint64_t arg);
+
+static void schedule(struct sm *sm, uint64_t cycle)
+{
+    sm->scheduled_cycle = cycle;
+    engine_at(sm->engine, cycle * sm->period_ps, sm->source, sm_run, sm, cycle);
+}
+
+void sm_wake(struct sm *sm, uint64_t cycle)
+{
+    uint64_t target = cycle > sm->cycle ? cycle : sm->cycle + 1;
+    if (!sm->running && target < sm->scheduled_cycle) {
+        schedule(sm, target);
+    }
+}
+
+void sm_fault(struct sm *sm, int code)
+{
+    sm->aborted = true;
+    sm->host.fault(sm->host.ctx, sm->id, code);
+}
+
+/* One cycle: requests go out, then instructions issue. Returns the next cycle worth a look. */
+static uint64_t run_cycle(struct sm *sm, uint64_t cycle)
+{
+    sm->cycle = cycle;
+    wheel_turn(sm);
+    lsu_cycle(sm);
+    uint64_t next = sm->aborted ? CYCLE_NEVER : issue_cycle(sm);
+    return sm->lsu.next_cycle < next ? sm->lsu.next_cycle : next;
+}
+
+static void sm_run(void *ctx, uint64_t arg)
+{
+    struct sm *sm = ctx;
+    if (arg != sm->scheduled_cycle) {
+        return;     /* superseded by an earlier wake-up */
+    }
+    sm->scheduled_cycle = CYCLE_NEVER;
+    sm->running = true;
+    uint64_t cycle = arg;
+    for (uint32_t budget = RUN_AHEAD_CYCLES;; budget--) {
+        cycle = run_cycle(sm, cycle);
+        if (cycle == CYCLE_NEVER || sm->aborted) {
+            break;
+        }
+        uint64_t time_ps = cycle * sm->period_ps;
+        if (budget == 0 || engine_next_ps(sm->engine) <= time_ps) {
+            schedule(sm, cycle);
+            break;
+        }
+        engine_advance(sm->engine, time_ps);
+    }
+    sm->running = false;
+}
+
+uint32_t sm_requests_out(const struct sm *sm)
+{
+    return sm->lsu.requests_out;
+}
+
+const struct sm_stats *sm_stats(const struct sm *sm)
+{
+    return &sm->stats;
+}
+
+bool sm_describe_stall(const struct sm *sm, char *text, uint32_t size)
+{
+    for (uint32_t i = 0; i < sm->max_warps; i++) {
+        const struct sm_warp *warp = &sm->warp[i];
+        if (warp->state != WARP_RUNNING && warp->state != WARP_AT_BARRIER) {
+            continue;
+        }
+        const uint32_t *cta = warp->cta->exec.ctaid;
+        snprintf(text, size, "a warp of block (%u,%u,%u) waits for ever %s %u", cta[0], cta[1],
+                 cta[2], warp->state == WARP_AT_BARRIER ? "at barrier" : "for memory at pc",
+                 warp->state == WARP_AT_BARRIER ? warp->exec.barrier_id : warp->exec.pc);
+        return true;
+    }
+    return false;
+}

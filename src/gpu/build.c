@@ -1,0 +1,170 @@
+/*
+ * Wiring: the one place that knows which component talks to which. Components are created from the
+ * memory side up, since each needs the port below it; their engine source ids rise in the same
+ * order, so that at one instant memory goes before the SMs.
+ */
+#include <stdlib.h>
+
+#include "gpu/state.h"
+#include "util/error.h"
+
+/* What lies between two slices of the same name: the address as a whole decides, nothing is cut out of it. */
+static uint32_t slice_of(void *ctx, const struct mem_request *request)
+{
+    const struct model *model = ctx;
+    return mem_index_set(&model->l2_slice_index, model->l2_slices, model->l2.line_bytes,
+                         request->paddr);
+}
+
+static int model_check(const struct model *model)
+{
+    if (model->sms == 0 || model->l2_slices == 0 || model->dram.channels == 0) {
+        return error_set(SONDE_EINPUT, "a GPU needs SMs, L2 slices and DRAM channels");
+    }
+    if (model->l2_slices % model->dram.channels) {
+        return error_set(SONDE_EINPUT, "%u L2 slices cannot be shared out over %u DRAM channels",
+                         model->l2_slices, model->dram.channels);
+    }
+    if (model->core_period_ps == 0) {
+        return error_set(SONDE_EINPUT, "the core clock's period is 0");
+    }
+    return mem_index_check(&model->l2_slice_index, model->l2_slices);
+}
+
+static int arrays_create(struct gpu *gpu)
+{
+    const struct model *model = gpu->model;
+    gpu->sm = calloc(model->sms, sizeof(struct sm *));
+    gpu->l1 = calloc(model->sms, sizeof(struct mem_cache *));
+    gpu->source_port = calloc(model->sms, sizeof *gpu->source_port);
+    gpu->l2 = calloc(model->l2_slices, sizeof(struct mem_cache *));
+    gpu->dram = calloc(model->dram.channels, sizeof(struct mem_dram *));
+    return gpu->sm && gpu->l1 && gpu->source_port && gpu->l2 && gpu->dram ? 0 : error_memory();
+}
+
+static int memory_side_create(struct gpu *gpu)
+{
+    const struct model *model = gpu->model;
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < model->dram.channels; i++) {
+        rc = mem_dram_create(&gpu->dram[i], &model->dram, gpu->engine, &gpu->clock,
+                             gpu->next_source++);
+    }
+    uint32_t slices_per_channel = model->l2_slices / model->dram.channels;
+    for (uint32_t i = 0; rc == 0 && i < model->l2_slices; i++) {
+        rc = mem_cache_create(&gpu->l2[i], &model->l2, MEM_AT_L2, gpu->engine, &gpu->clock,
+                              gpu->next_source++, mem_dram_port(gpu->dram[i / slices_per_channel]));
+    }
+    return rc;
+}
+
+static int network_create(struct gpu *gpu)
+{
+    const struct model *model = gpu->model;
+    int rc = mem_noc_create(&gpu->noc, &model->noc, gpu->engine, &gpu->clock, gpu->next_source++,
+                            model->sms, model->l2_slices);
+    if (rc < 0) {
+        return rc;
+    }
+    for (uint32_t i = 0; i < model->l2_slices; i++) {
+        mem_noc_connect(gpu->noc, i, mem_cache_port(gpu->l2[i]));
+    }
+    for (uint32_t i = 0; i < model->sms; i++) {
+        gpu->source_port[i] = mem_noc_port(gpu->noc, i, slice_of, (void *)model);
+    }
+    return 0;
+}
+
+static void l1_destroy(struct gpu *gpu, uint32_t i)
+{
+    if (gpu->l1[i]) {
+        const struct mem_cache_stats *stats = mem_cache_stats(gpu->l1[i]);
+        gpu->l1_reads_before += stats->reads;
+        gpu->l1_hits_before += stats->read_hits;
+        mem_cache_destroy(gpu->l1[i]);
+        gpu->l1[i] = NULL;
+    }
+}
+
+/* (Re)make the L1s and the shared memory of the chosen carve-out; the old L1s have nothing on its way. */
+int gpu_apply_carveout(struct gpu *gpu)
+{
+    const struct model *model = gpu->model;
+    for (uint32_t i = 0; i < model->sms; i++) {
+        l1_destroy(gpu, i);
+    }
+    gpu->carveout = gpu->wanted_carveout;
+    gpu->l1_spec = model->l1_data;
+    gpu->shared_bytes = model->sm.shared.size_bytes;
+    if (model->carveout.count > 0) {
+        model_carve(&gpu->l1_spec, &gpu->shared_bytes, model, gpu->carveout);
+    }
+    for (uint32_t i = 0; i < model->sms; i++) {
+        sm_set_shared(gpu->sm[i], gpu->shared_bytes);
+        sm_set_l1(gpu->sm[i], NULL);
+        if (!gpu->l1_spec.enabled) {
+            continue;
+        }
+        int rc = mem_cache_create(&gpu->l1[i], &gpu->l1_spec, MEM_AT_L1, gpu->engine, &gpu->clock,
+                                  gpu->l1_source + i, gpu->source_port[i]);
+        if (rc < 0) {
+            return rc;
+        }
+        struct mem_port port = mem_cache_port(gpu->l1[i]);
+        sm_set_l1(gpu->sm[i], &port);
+    }
+    return 0;
+}
+
+static bool physical(void *ctx, uint64_t vaddr, uint64_t *paddr)
+{
+    struct gpu *gpu = ctx;
+    return gpu->translate.physical(gpu->translate.ctx, vaddr, paddr);
+}
+
+static int sms_create(struct gpu *gpu)
+{
+    const struct model *model = gpu->model;
+    gpu->l1_source = gpu->next_source;
+    gpu->next_source += model->sms;
+    for (uint32_t i = 0; i < model->sms; i++) {
+        struct sm_setup setup = {.spec = &model->sm,
+                                 .engine = gpu->engine,
+                                 .clock = gpu->clock,
+                                 .source = gpu->next_source++,
+                                 .id = i,
+                                 .sm_count = model->sms,
+                                 .network = gpu->source_port[i],
+                                 .host = {.physical = physical,
+                                          .page_bytes = model->vm.page_bytes,
+                                          .cta_done = gpu_cta_done,
+                                          .fault = gpu_fault,
+                                          .ctx = gpu}};
+        int rc = sm_create(&gpu->sm[i], &setup);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+int gpu_build(struct gpu *gpu)
+{
+    int rc = model_check(gpu->model);
+    if (rc == 0) {
+        rc = arrays_create(gpu);
+    }
+    if (rc == 0) {
+        rc = engine_create(&gpu->engine);
+    }
+    if (rc == 0) {
+        rc = memory_side_create(gpu);
+    }
+    if (rc == 0) {
+        rc = network_create(gpu);
+    }
+    if (rc == 0) {
+        rc = sms_create(gpu);
+    }
+    return rc == 0 ? gpu_apply_carveout(gpu) : rc;
+}

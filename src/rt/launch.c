@@ -1,0 +1,129 @@
+/*
+ * Launches: the checks a driver makes before it lets a grid onto the GPU, the parameter block, and the
+ * carve-out of this launch.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "rt/state.h"
+#include "util/error.h"
+
+/* CUDA C Programming Guide, "Technical Specifications per Compute Capability", the same since 3.0. */
+#define MAX_BLOCK_THREADS 1024
+static const uint32_t max_grid[3] = {2147483647, 65535, 65535};
+static const uint32_t max_block[3] = {1024, 1024, 64};
+
+static int shape_check(const struct ptx_func *func, const struct rt_launch *launch)
+{
+    static const char axis[3] = {'x', 'y', 'z'};
+    uint64_t threads = 1, allowed = 1;
+    for (int i = 0; i < 3; i++) {
+        if (launch->grid[i] == 0 || launch->grid[i] > max_grid[i]) {
+            return error_set(SONDE_EINPUT, "%s: grid.%c is %u, not in 1 to %u", func->name, axis[i],
+                             launch->grid[i], max_grid[i]);
+        }
+        if (launch->block[i] == 0 || launch->block[i] > max_block[i]) {
+            return error_set(SONDE_EINPUT, "%s: block.%c is %u, not in 1 to %u", func->name,
+                             axis[i], launch->block[i], max_block[i]);
+        }
+        if (func->reqntid[0] && launch->block[i] != (func->reqntid[i] ? func->reqntid[i] : 1)) {
+            return error_set(SONDE_EINPUT, "%s: block.%c is %u, but .reqntid wants %u", func->name,
+                             axis[i], launch->block[i], func->reqntid[i]);
+        }
+        threads *= launch->block[i];
+        allowed *= func->maxntid[i] ? func->maxntid[i] : 1;
+    }
+    if (func->maxntid[0] && threads > allowed) {
+        return error_set(SONDE_EINPUT, "%s: %llu threads a block, but .maxntid allows %llu",
+                         func->name, (unsigned long long)threads, (unsigned long long)allowed);
+    }
+    if (threads > MAX_BLOCK_THREADS) {
+        return error_set(SONDE_EINPUT, "%s: %llu threads a block, at most %d are possible",
+                         func->name, (unsigned long long)threads, MAX_BLOCK_THREADS);
+    }
+    return 0;
+}
+
+static int params_pack(uint8_t **out, const struct ptx_func *func, const struct rt_launch *launch)
+{
+    *out = NULL;
+    if (launch->arg_count != func->param_count) {
+        return error_set(SONDE_EINPUT, "%s takes %u arguments, %u were given", func->name,
+                         func->param_count, launch->arg_count);
+    }
+    uint8_t *params = calloc(1, func->param_bytes + 1u);
+    if (!params) {
+        return error_memory();
+    }
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        if (!launch->args[i]) {
+            free(params);
+            return error_set(SONDE_EINPUT, "%s: argument %u is missing", func->name, i);
+        }
+        memcpy(params + func->params[i].offset, launch->args[i], func->params[i].size);
+    }
+    *out = params;
+    return 0;
+}
+
+/*
+ * A launch runs with the preferred carve-out if its blocks fit, else with the nearest that holds one block:
+ * hardware would not refuse a launch over a preference.
+ */
+static int carveout_choose(struct rt *rt, const struct rt_kernel *kernel, uint64_t shared_bytes)
+{
+    const struct model *model = rt->model;
+    uint64_t limit = model->driver.shared_per_block_bytes;
+    if (limit > 0 && shared_bytes > limit) {
+        return error_set(SONDE_EINPUT, "%s: a block wants %llu bytes of shared memory, at most %llu "
+                         "are possible", kernel->func->name, (unsigned long long)shared_bytes,
+                         (unsigned long long)limit);
+    }
+    if (model->carveout.count == 0) {
+        return 0;
+    }
+    uint32_t choice = rt->preferred_carveout;
+    if (model->carveout.choice[choice].shared_bytes < shared_bytes) {
+        carveout_that_holds(model, shared_bytes, &choice);
+    }
+    return gpu_set_carveout(rt->gpu, choice);
+}
+
+static int launch_functional(struct rt *rt, const struct exec_launch *launch)
+{
+    struct exec_run_options options = {.interrupt = rt->cancel};
+    return exec_run_launch_with(launch, &options);
+}
+
+int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *launch,
+              uint64_t *cycles)
+{
+    const struct ptx_func *func = kernel->func;
+    uint64_t shared_bytes = (uint64_t)exec_program_shared_bytes(kernel->program) +
+                            launch->dynamic_shared_bytes;
+    if (cycles) {
+        *cycles = 0;
+    }
+    int rc = shape_check(func, launch);
+    if (rc == 0) {
+        rc = carveout_choose(rt, kernel, shared_bytes);
+    }
+    uint8_t *params = NULL;
+    if (rc == 0) {
+        rc = params_pack(&params, func, launch);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    struct exec_launch run = {.program = kernel->program,
+                              .memory = rt->memory,
+                              .params = params,
+                              .param_bytes = func->param_bytes,
+                              .dynamic_shared_bytes = launch->dynamic_shared_bytes,
+                              .launch_id = rt->launches++};
+    memcpy(run.grid, launch->grid, sizeof run.grid);
+    memcpy(run.block, launch->block, sizeof run.block);
+    rc = launch->functional ? launch_functional(rt, &run) : gpu_launch(rt->gpu, &run, cycles);
+    free(params);
+    return rc < 0 ? error_prefix(rc, "%s", func->name) : 0;
+}

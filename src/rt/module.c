@@ -1,0 +1,234 @@
+/*
+ * Modules: PTX is parsed and checked at load; variables of .global and .const space are placed in
+ * device memory and initialised; a kernel is decoded when it is first asked for. Modules do not see each
+ * other: an extern variable that its own module does not define is an error when a kernel uses it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "rt/state.h"
+#include "util/error.h"
+
+static bool is_placed(const struct ptx_var *var)
+{
+    return (var->space == SPACE_GLOBAL || var->space == SPACE_CONST) &&
+           var->linkage != LINK_EXTERN && var->size > 0;
+}
+
+static int variable_place(struct rt_module *module, const struct ptx_var *var)
+{
+    const char *file = module->ptx->file;
+    if (var->align > RT_ALIGN_BYTES) {
+        return error_at(SONDE_EUNSUPPORTED, file, var->loc.line, var->loc.column,
+                        "the alignment %u of variable '%s' is not supported (at most %d)",
+                        var->align, var->name, RT_ALIGN_BYTES);
+    }
+    uint64_t address;
+    int rc = rt_mem_alloc(module->rt, &address, var->size);
+    if (rc < 0) {
+        return error_prefix(rc, "%s: variable '%s'", file, var->name);
+    }
+    if (u64_map_put(&module->addresses, (uintptr_t)var, address) < 0) {
+        rt_mem_free(module->rt, address);
+        return error_memory();
+    }
+    return 0;
+}
+
+/* Place all, before any initialiser refers to another. */
+static int variables_place(struct rt_module *module)
+{
+    const struct ptx_module *ptx = module->ptx;
+    uint64_t const_bytes = 0, const_limit = module->rt->model->driver.const_bytes;
+    for (uint32_t i = 0; i < ptx->var_count; i++) {
+        const struct ptx_var *var = ptx->vars[i];
+        if (!is_placed(var)) {
+            continue;
+        }
+        const_bytes += var->space == SPACE_CONST ? var->size : 0;
+        if (const_limit > 0 && const_bytes > const_limit) {
+            return error_at(SONDE_EINPUT, ptx->file, var->loc.line, var->loc.column,
+                            "with variable '%s' constant memory exceeds %llu bytes", var->name,
+                            (unsigned long long)const_limit);
+        }
+        int rc = variable_place(module, var);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+static int relocate(struct rt_module *module, const struct ptx_var *var,
+                    const struct ptx_reloc *reloc, uint8_t *bytes)
+{
+    uint64_t address = 0;
+    if (!reloc->var || !u64_map_get(&address, &module->addresses, (uintptr_t)reloc->var)) {
+        return error_at(SONDE_EUNSUPPORTED, module->ptx->file, var->loc.line, var->loc.column,
+                        "the initialiser of '%s' needs the address of '%s', which is not a variable "
+                        "of global or constant memory defined here", var->name,
+                        reloc->var ? reloc->var->name : reloc->func->name);
+    }
+    uint64_t value = (address + (uint64_t)reloc->addend) >> reloc->mask_shift;
+    memcpy(bytes + reloc->offset, &value, reloc->bytes);
+    return 0;
+}
+
+static int variables_initialise(struct rt_module *module)
+{
+    for (uint32_t i = 0; i < module->ptx->var_count; i++) {
+        const struct ptx_var *var = module->ptx->vars[i];
+        uint64_t address;
+        if (!u64_map_get(&address, &module->addresses, (uintptr_t)var)) {
+            continue;
+        }
+        uint8_t *bytes = (uint8_t *)(uintptr_t)address;
+        if (var->init) {
+            memcpy(bytes, var->init, var->size);
+        } else {
+            memset(bytes, 0, var->size);
+        }
+        for (uint32_t r = 0; r < var->reloc_count; r++) {
+            int rc = relocate(module, var, &var->relocs[r], bytes);
+            if (rc < 0) {
+                return rc;
+            }
+        }
+        gpu_host_copy(module->rt->gpu, address, var->size, true);
+    }
+    return 0;
+}
+
+int rt_module_load(struct rt *rt, struct rt_module **out, const char *file, const char *ptx,
+                   size_t length)
+{
+    *out = NULL;
+    struct rt_module *module = calloc(1, sizeof *module);
+    if (!module) {
+        return error_memory();
+    }
+    module->rt = rt;
+    module->next = rt->modules;
+    module->link = &rt->modules;
+    if (module->next) {
+        module->next->link = &module->next;
+    }
+    rt->modules = module;
+    int rc = ptx_parse(&module->ptx, file, ptx, length);
+    if (rc == 0) {
+        rc = variables_place(module);
+    }
+    if (rc == 0) {
+        rc = variables_initialise(module);
+    }
+    if (rc < 0) {
+        rt_module_unload(rt, module);
+        return rc;
+    }
+    *out = module;
+    return 0;
+}
+
+void rt_module_unload(struct rt *rt, struct rt_module *module)
+{
+    if (!module) {
+        return;
+    }
+    for (size_t i = 0; i < module->kernels.count; i++) {
+        exec_program_destroy(module->kernels.data[i]->program);
+        free(module->kernels.data[i]);
+    }
+    vec_free(&module->kernels);
+    for (size_t i = 0; i < module->addresses.count; i++) {
+        rt_mem_free(rt, module->addresses.entries[i].value);
+    }
+    u64_map_free(&module->addresses);
+    ptx_module_destroy(module->ptx);
+    *module->link = module->next;
+    if (module->next) {
+        module->next->link = module->link;
+    }
+    free(module);
+}
+
+static uint64_t variable_address(void *ctx, const struct ptx_var *var)
+{
+    struct rt_module *module = ctx;
+    uint64_t address;
+    if (u64_map_get(&address, &module->addresses, (uintptr_t)var)) {
+        return address;
+    }
+    error_set(SONDE_EINPUT, "variable '%s' has no definition", var->name);
+    return 0;
+}
+
+static int kernel_create(struct rt_kernel **out, struct rt_module *module,
+                         const struct ptx_func *func)
+{
+    struct rt_kernel *kernel = calloc(1, sizeof *kernel);
+    if (!kernel) {
+        return error_memory();
+    }
+    kernel->module = module;
+    kernel->func = func;
+    struct exec_resolver resolver = {.var_address = variable_address, .ctx = module};
+    int rc = exec_program_create(&kernel->program, module->ptx, func, &resolver);
+    if (rc == 0 && vec_push(&module->kernels, kernel) < 0) {
+        rc = error_memory();
+    }
+    if (rc < 0) {
+        exec_program_destroy(kernel->program);
+        free(kernel);
+        return rc;
+    }
+    *out = kernel;
+    return 0;
+}
+
+int rt_kernel_get(struct rt_module *module, struct rt_kernel **out, const char *name)
+{
+    *out = NULL;
+    for (size_t i = 0; i < module->kernels.count; i++) {
+        if (strcmp(module->kernels.data[i]->func->name, name) == 0) {
+            *out = module->kernels.data[i];
+            return 0;
+        }
+    }
+    const struct ptx_func *func = ptx_find_func(module->ptx, name);
+    if (!func || !func->is_entry || !func->has_body) {
+        return error_set(SONDE_EINPUT, "%s: %s '%s'", module->ptx->file,
+                         func ? "not a kernel:" : "no kernel", name);
+    }
+    return kernel_create(out, module, func);
+}
+
+int rt_global_get(struct rt_module *module, const char *name, uint64_t *address, uint64_t *bytes)
+{
+    const struct ptx_var *var = ptx_find_var(module->ptx, name);
+    if (!var || !u64_map_get(address, &module->addresses, (uintptr_t)var)) {
+        return error_set(SONDE_EINPUT, "%s: no variable '%s' in global or constant memory",
+                         module->ptx->file, name);
+    }
+    if (bytes) {
+        *bytes = var->size;
+    }
+    return 0;
+}
+
+void rt_kernel_info(const struct rt_kernel *kernel, uint32_t *registers, uint32_t *static_shared,
+                    uint32_t *local_bytes)
+{
+    *registers = exec_program_register_count(kernel->program);
+    *static_shared = exec_program_shared_bytes(kernel->program);
+    *local_bytes = exec_program_local_bytes(kernel->program);
+}
+
+uint32_t rt_kernel_param_count(const struct rt_kernel *kernel)
+{
+    return kernel->func->param_count;
+}
+
+const struct ptx_var *rt_kernel_param(const struct rt_kernel *kernel, uint32_t i)
+{
+    return i < kernel->func->param_count ? &kernel->func->params[i] : NULL;
+}

@@ -1,0 +1,76 @@
+/*
+ * The runtime's state, shared by the files of this room: rt.c (creation, copies, carve-out), vmem.c
+ * (addresses, frames, page table), module.c (modules, variables, kernels), launch.c.
+ */
+#ifndef SONDE_RT_STATE_H
+#define SONDE_RT_STATE_H
+
+#include "exec/exec.h"
+#include "exec/memory.h"
+#include "ptx/ir.h"
+#include "rt/rt.h"
+#include "util/map.h"
+#include "util/vec.h"
+
+#define RT_ALIGN_BYTES 256      /* of every allocation: the driver API's promise */
+#define RT_NO_FRAME UINT32_MAX
+
+struct vmem_page {
+    uint32_t frame;             /* RT_NO_FRAME: not mapped */
+    uint32_t users;             /* allocations that touch it */
+};
+
+struct vmem_range { uint64_t address, bytes; };
+
+/*
+ * Virtual addresses and the page table. A page has a frame as long as an allocation touches it;
+ * small allocations share pages, large ones begin on a page of their own.
+ */
+struct vmem {
+    uint64_t base, range_bytes, page_bytes;
+    uint32_t frame_count;       /* of the device's memory */
+    uint32_t frames_used;
+    uint64_t *frame_taken;      /* one bit a frame */
+    uint32_t frame_hint;        /* no frame below is free */
+    VEC(struct vmem_range) ranges;  /* sorted by address */
+    VEC(struct vmem_page) pages;    /* by page number from base */
+};
+
+struct rt {
+    struct model *model;
+    struct exec_memory *memory;
+    struct gpu *gpu;
+    struct vmem vmem;
+    struct rt_module *modules;
+    uint32_t preferred_carveout;
+    uint64_t launches;
+    const volatile int *cancel;
+};
+
+struct rt_module {
+    struct rt *rt;
+    struct rt_module *next, **link;
+    struct ptx_module *ptx;
+    struct u64_map addresses;   /* of a variable (its pointer as key) */
+    VEC(struct rt_kernel *) kernels;
+};
+
+struct rt_kernel {
+    struct rt_module *module;
+    const struct ptx_func *func;
+    struct exec_program *program;
+};
+
+/* rt.c: the choice with the least shared memory that is at least this much */
+bool carveout_that_holds(const struct model *model, uint64_t shared_bytes, uint32_t *choice);
+
+/* vmem.c */
+int vmem_create(struct vmem *vmem, const struct model *model, const struct exec_memory *memory);
+void vmem_destroy(struct vmem *vmem);
+int vmem_take(struct vmem *vmem, uint64_t *address, uint64_t bytes);
+void vmem_give(struct vmem *vmem, const struct vmem_range *range);
+/* The range that begins at `address`, borrowed until the next take or give; NULL if none does. */
+const struct vmem_range *vmem_find(const struct vmem *vmem, uint64_t address);
+bool vmem_physical(const struct vmem *vmem, uint64_t vaddr, uint64_t *paddr);
+
+#endif
