@@ -1,8 +1,8 @@
 /*
  * Where inference gets its traces from, and all that it ever sees: ask for a measurement, get the
- * trace. A live source (probe/live.c) runs the probe on a device and records it; a recorded source looks it
- * up and answers SONDE_ENOTRECORDED for what is not there. So one inference serves the simulator,
- * a real GPU, `replay:` and `sonde infer`, and tests can put any structure behind it.
+ * trace. A live source (probe/live.c) runs the probe on a device and records it; a recorded source
+ * looks it up and answers SONDE_ENOTRECORDED for what is not there. So one inference serves the
+ * simulator, a real GPU, `replay:` and `sonde infer`, and tests can put any structure behind it.
  */
 #ifndef SONDE_TRACE_SOURCE_H
 #define SONDE_TRACE_SOURCE_H
@@ -10,7 +10,11 @@
 #include "trace/trace.h"
 
 struct trace_source {
-    /* The result is borrowed from the source and lives as long as it. */
+    /*
+     * The result is borrowed from the source and lives as long as it. An error is a request that
+     * cannot be answered at all: wrong (SONDE_EUSAGE), not recorded, interrupted, memory out. What the
+     * device refused or failed at is an answer: a trace whose status and reason say so.
+     */
     int (*get)(void *ctx, const struct trace **out, const struct trace_request *request);
     void *ctx;
 };
