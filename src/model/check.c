@@ -1,0 +1,562 @@
+/*
+ * What the values of a model mean together: geometry, index functions, carve-out choices, the machine
+ * around them. Each finding names the parameter at fault and stands at its place in the file.
+ * Single values and their ranges are param.c's.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "mem/mem.h"
+#include "model/param.h"
+#include "model/read.h"
+#include "util/error.h"
+#include "util/rng.h"
+
+#define LINES_MAX (UINT64_C(1) << 24)       /* tags of all caches together, so that a model fits a host */
+#define SAMPLES_MAX (UINT64_C(1) << 21)
+
+/*
+ * What a check is about: a cache's own parameters, or a carve-out choice, all of whose mistakes stand
+ * at one place.
+ */
+struct subject { struct reader *reader; const char *prefix, *place; uint32_t choice; };
+
+static void complain(const struct subject *subject, const char *key, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void complain(const struct subject *subject, const char *key, const char *fmt, ...)
+{
+    char text[400], path[128];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    if (subject->place) {
+        problem(subject->reader, subject->place, "choice %u: %s", subject->choice, text);
+    } else {
+        snprintf(path, sizeof(path), "%s.%s", subject->prefix, key);
+        problem(subject->reader, path, "%s", text);
+    }
+}
+
+struct words { char a[32], b[32], c[32]; };
+
+static const char *bytes_text(char text[32], uint64_t bytes)
+{
+    return units_format(text, 32, bytes, UNIT_BYTES);
+}
+
+/* ---- index functions ---- */
+
+static uint32_t lowest_bit(uint64_t mask)
+{
+    uint32_t bit = 0;
+    while (!(mask >> bit & 1)) {
+        bit++;
+    }
+    return bit;
+}
+
+/* Rows that are independent of each other over GF(2), by elimination from the lowest bit up. */
+static uint32_t rank_of(uint64_t *rows, uint32_t count)
+{
+    uint32_t rank = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (rows[i] == 0) {
+            continue;
+        }
+        uint64_t pivot = rows[i] & -rows[i];
+        rank++;
+        for (uint32_t j = i + 1; j < count; j++) {
+            rows[j] ^= rows[j] & pivot ? rows[i] : 0;
+        }
+    }
+    return rank;
+}
+
+static bool is_linear(const struct index_spec *index)
+{
+    return index->kind == INDEX_BITS || index->kind == INDEX_XOR;
+}
+
+/* The largest aligned block of addresses that all have the same number. */
+static uint64_t grain_bytes(const struct index_spec *index, uint32_t line_bytes)
+{
+    if (!is_linear(index)) {
+        return index->unit_bytes ? index->unit_bytes : line_bytes;
+    }
+    uint32_t lowest = 62;
+    for (uint32_t i = 0; i < index->mask_count; i++) {
+        uint32_t bit = lowest_bit(index->masks[i]);
+        lowest = bit < lowest ? bit : lowest;
+    }
+    return UINT64_C(1) << lowest;
+}
+
+/* A map that leaves sets out would make the cache smaller than its size says. */
+static void check_map_covers(const struct subject *subject, const struct index_spec *index,
+                             uint32_t sets)
+{
+    bool used[MEM_MAX_MAP] = {false};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < index->map_count; i++) {
+        count += !used[index->map[i]];
+        used[index->map[i]] = true;
+    }
+    if (count < sets) {
+        complain(subject, "map", "only %u of %u sets are ever used", count, sets);
+    }
+}
+
+static void check_index(const struct subject *subject, const struct index_spec *index,
+                        uint32_t sets, uint32_t line_bytes, const char *what)
+{
+    static const char *const keys[] = {
+        [INDEX_BITS] = "bits", [INDEX_XOR] = "masks", [INDEX_MODULO] = "unit", [INDEX_MAP] = "map"};
+    const char *key = keys[index->kind];
+    if (mem_index_check(index, sets) < 0) {
+        complain(subject, key, "%s", error_text());
+        return;
+    }
+    uint64_t rows[MEM_MAX_INDEX_MASKS];
+    memcpy(rows, index->masks, sizeof(rows));
+    uint64_t grain = grain_bytes(index, line_bytes);
+    struct words words;
+    if (is_linear(index) && rank_of(rows, index->mask_count) < index->mask_count) {
+        complain(subject, key, "the masks are not independent of each other: some of %u %s "
+                 "are never used", sets, what);
+    } else if (index->kind == INDEX_MAP) {
+        check_map_covers(subject, index, sets);
+    }
+    if (sets > 1 && grain % line_bytes != 0) {
+        complain(subject, key, "changes every %s, which tears lines of %s apart",
+                 bytes_text(words.a, grain), bytes_text(words.b, line_bytes));
+    }
+}
+
+/* ---- one cache ---- */
+
+static uint64_t lines_of(const struct cache_spec *cache)
+{
+    uint64_t lines = (uint64_t)cache->sets * cache->ways;
+    if (cache->unequal_count > 0) {
+        lines = 0;
+        for (uint32_t i = 0; i < cache->unequal_count; i++) {
+            lines += cache->ways_per_set[i];
+        }
+    }
+    return lines;
+}
+
+static bool check_unequal(const struct subject *subject, const struct cache_spec *cache)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < cache->unequal_count; i++) {
+        most = cache->ways_per_set[i] > most ? cache->ways_per_set[i] : most;
+    }
+    if (cache->unequal_count > 0 && cache->unequal_count != cache->sets) {
+        complain(subject, "ways_per_set", "has %u items for %u sets", cache->unequal_count,
+                 cache->sets);
+        return false;
+    }
+    if (cache->unequal_count > 0 && cache->ways != most) {
+        complain(subject, "ways", "is %u, but the largest of ways_per_set is %u", cache->ways, most);
+        return false;
+    }
+    return true;
+}
+
+static void check_size(const struct subject *subject, const struct cache_spec *cache)
+{
+    uint64_t product = lines_of(cache) * cache->line_bytes;
+    struct words words;
+    if (product == cache->size_bytes) {
+        return;
+    }
+    bytes_text(words.a, cache->size_bytes);
+    bytes_text(words.b, cache->line_bytes);
+    bytes_text(words.c, product);
+    if (cache->unequal_count > 0) {
+        complain(subject, "size", "is %s, but %llu lines of %s make %s", words.a,
+                 (unsigned long long)lines_of(cache), words.b, words.c);
+    } else {
+        complain(subject, "size", "is %s, but %u sets of %u ways of %s lines make %s", words.a,
+                 cache->sets, cache->ways, words.b, words.c);
+    }
+}
+
+static void check_sector(const struct subject *subject, const struct cache_spec *cache)
+{
+    struct words words;
+    if (cache->line_bytes % cache->sector_bytes != 0) {
+        complain(subject, "sector", "%s does not divide the line, %s",
+                 bytes_text(words.a, cache->sector_bytes), bytes_text(words.b, cache->line_bytes));
+    } else if (cache->line_bytes / cache->sector_bytes > 64) {
+        complain(subject, "sector", "a line has %u sectors; 64 are the most",
+                 cache->line_bytes / cache->sector_bytes);
+    }
+}
+
+static void check_probabilities(const struct subject *subject, const struct cache_spec *cache)
+{
+    const struct replacement_spec *replacement = &cache->replacement;
+    if (replacement->kind != REPLACE_BIASED && replacement->kind != REPLACE_BIASED_ALTERNATING) {
+        return;
+    }
+    double sum = 0;
+    for (uint32_t i = 0; i < replacement->probability_count; i++) {
+        sum += replacement->probability[i];
+    }
+    if (replacement->probability_count != cache->ways) {
+        complain(subject, "replacement.victim_probability", "has %u items for %u ways",
+                 replacement->probability_count, cache->ways);
+    } else if (fabs(sum - 1) > 1e-6) {
+        complain(subject, "replacement.victim_probability", "the sum is %.6g, not 1", sum);
+    }
+}
+
+static void check_cache(const struct subject *subject, const struct cache_spec *cache)
+{
+    unsigned before = subject->reader->problem_count;
+    char prefix[64];
+    struct subject index = *subject;
+    snprintf(prefix, sizeof(prefix), "%s.index", subject->prefix);
+    index.prefix = prefix;
+    check_sector(subject, cache);
+    if (check_unequal(subject, cache)) {
+        check_size(subject, cache);
+    }
+    check_index(&index, &cache->index, cache->sets, cache->line_bytes, "sets");
+    check_probabilities(subject, cache);
+    if (subject->reader->problem_count == before && mem_cache_check(cache) < 0) {
+        complain(subject, "size", "%s", error_text());
+    }
+}
+
+/* ---- carve-out ---- */
+
+/* A value that a choice determines may be given beside it only if it agrees. */
+static void check_agrees(struct reader *reader, const char *path, bool agrees)
+{
+    if (given(reader, path) && !agrees) {
+        problem(reader, path, "differs from choice %u of carveout.choices, which determines it",
+                reader->model->carveout.initial);
+    }
+}
+
+/* If one choice has index bits (probabilities), all have them: what the others meant would depend on
+ * which choice is the initial one. */
+static void check_complete(struct reader *reader, const struct carveout_spec *carveout)
+{
+    uint32_t index = 0, probability = 0;
+    for (uint32_t i = 0; i < carveout->count; i++) {
+        index += carveout->choice[i].index_mask_count > 0;
+        probability += carveout->choice[i].probability_count > 0;
+    }
+    if (index > 0 && index < carveout->count) {
+        problem(reader, "carveout.choices", "give each choice its index_bits or index_masks, or none");
+    }
+    if (probability > 0 && probability < carveout->count) {
+        problem(reader, "carveout.choices", "give each choice its victim_probability, or none");
+    }
+}
+
+static void derive_carveout(struct reader *reader)
+{
+    struct model *model = reader->model;
+    struct carveout_spec *carveout = &model->carveout;
+    if (carveout->count == 0) {
+        carveout->initial = given(reader, "carveout.initial") ? carveout->initial : 0;
+        if (carveout->initial > 0) {
+            problem(reader, "carveout.initial", "there are no choices");
+        }
+        return;
+    }
+    if (carveout->initial >= carveout->count) {
+        problem(reader, "carveout.initial", "is %u, but there are only %u choices, counted from 0",
+                carveout->initial, carveout->count);
+        return;
+    }
+    check_complete(reader, carveout);
+    struct cache_spec carved;
+    uint64_t shared_bytes;
+    model_carve(&carved, &shared_bytes, model, carveout->initial);
+    const struct cache_spec *l1 = &model->l1_data;
+    check_agrees(reader, "l1_data.size", l1->size_bytes == carved.size_bytes);
+    check_agrees(reader, "l1_data.sets", l1->sets == carved.sets);
+    check_agrees(reader, "l1_data.ways", l1->ways == carved.ways);
+    check_agrees(reader, "l1_data.ways_per_set", l1->unequal_count == 0);
+    bool same_masks = l1->index.mask_count == carved.index.mask_count &&
+                      memcmp(l1->index.masks, carved.index.masks, sizeof(l1->index.masks)) == 0;
+    check_agrees(reader, "l1_data.index.bits", same_masks);
+    check_agrees(reader, "l1_data.index.masks", same_masks);
+    bool same_probability =
+        l1->replacement.probability_count == carved.replacement.probability_count &&
+        memcmp(l1->replacement.probability, carved.replacement.probability,
+               sizeof(l1->replacement.probability)) == 0;
+    check_agrees(reader, "l1_data.replacement.victim_probability", same_probability);
+    check_agrees(reader, "sm.shared.size", model->sm.shared.size_bytes == shared_bytes);
+    model->l1_data = carved;
+    model->sm.shared.size_bytes = shared_bytes;
+}
+
+static void check_choices(struct reader *reader)
+{
+    const struct model *model = reader->model;
+    for (uint32_t i = 0; i < model->carveout.count; i++) {
+        struct subject subject = {reader, "l1_data", "carveout.choices", i};
+        struct cache_spec l1;
+        uint64_t shared_bytes;
+        model_carve(&l1, &shared_bytes, model, i);
+        if (model->carveout.choice[i].index_mask_count > 0 && !is_linear(&l1.index)) {
+            complain(&subject, "", "index_bits and index_masks are for the kinds bits and xor");
+        }
+        check_cache(&subject, &l1);
+        uint64_t sum = model->carveout.choice[0].shared_bytes + model->carveout.choice[0].l1_bytes;
+        struct words words;
+        if (shared_bytes + l1.size_bytes != sum) {
+            complain(&subject, "", "shared and l1 make %s, those of choice 0 make %s",
+                     bytes_text(words.a, shared_bytes + l1.size_bytes), bytes_text(words.b, sum));
+        }
+    }
+}
+
+/* ---- L2 as a whole ---- */
+
+static void use_sample(const struct model *model, uint64_t address, unsigned char *seen,
+                       uint32_t *used)
+{
+    const struct cache_spec *l2 = &model->l2;
+    uint32_t slice = mem_index_set(&model->l2_slice_index, model->l2_slices, l2->line_bytes, address);
+    uint32_t set = mem_index_set(&l2->index, l2->sets, l2->line_bytes, address);
+    uint64_t place = (uint64_t)slice * l2->sets + set;
+    *used += !(seen[place >> 3] >> (place & 7) & 1);
+    seen[place >> 3] |= (unsigned char)(1u << (place & 7));
+}
+
+/*
+ * Two index functions that are sound by themselves can leave sets unused together: a slice that takes
+ * every sixth line sees only some values of the line's low bits. Linear ones are checked by rank, others
+ * by running over lines from 0 and over random ones.
+ */
+static bool all_sets_used(const struct model *model)
+{
+    const struct cache_spec *l2 = &model->l2;
+    const struct index_spec *slice = &model->l2_slice_index;
+    if (is_linear(slice) && is_linear(&l2->index)) {
+        uint64_t rows[2 * MEM_MAX_INDEX_MASKS];
+        uint32_t count = slice->mask_count + l2->index.mask_count;
+        memcpy(rows, slice->masks, slice->mask_count * sizeof(rows[0]));
+        memcpy(rows + slice->mask_count, l2->index.masks, l2->index.mask_count * sizeof(rows[0]));
+        return rank_of(rows, count) == count;
+    }
+    static const uint64_t per_place = 32;
+    uint64_t places = (uint64_t)model->l2_slices * l2->sets;
+    uint64_t unit = l2->index.unit_bytes > l2->line_bytes ? l2->index.unit_bytes / l2->line_bytes : 1;
+    if (places > SAMPLES_MAX || unit > SAMPLES_MAX || places * per_place * unit > SAMPLES_MAX) {
+        return true;    /* too many to try: not refused for that */
+    }
+    unsigned char seen[SAMPLES_MAX / 32 / 8 + 1] = {0};
+    uint32_t used = 0;
+    struct rng rng;
+    rng_seed(&rng, 1);
+    for (uint64_t i = 0; i < places * per_place * unit && used < places; i++) {
+        use_sample(model, i * l2->line_bytes, seen, &used);
+        use_sample(model, rng_below(&rng, UINT64_C(1) << 40) / l2->line_bytes * l2->line_bytes, seen,
+                   &used);
+    }
+    return used == places;
+}
+
+static void check_slices(struct reader *reader)
+{
+    const struct model *model = reader->model;
+    unsigned before = reader->problem_count;
+    struct subject subject = {reader, "l2.slice_index", NULL, 0};
+    check_index(&subject, &model->l2_slice_index, model->l2_slices, model->l2.line_bytes, "slices");
+    uint64_t grain = grain_bytes(&model->l2_slice_index, model->l2.line_bytes);
+    uint32_t piece = model->sm.coalesce.segment_bytes;
+    if (model->l1_data.enabled && model->l1_data.sector_bytes > piece) {
+        piece = model->l1_data.sector_bytes;
+    }
+    struct words words;
+    if (model->l2_slices > 1 && grain % piece != 0) {
+        problem(reader, "l2.slice_index.kind", "the slice changes every %s, within a request of %s",
+                bytes_text(words.a, grain), bytes_text(words.b, piece));
+    }
+    if (model->l2.enabled && reader->problem_count == before && !all_sets_used(model)) {
+        problem(reader, "l2.index.kind", "together with l2.slice_index it leaves sets of some slices unused");
+    }
+}
+
+/* ---- the rest of the machine ---- */
+
+static void check_sm(struct reader *reader)
+{
+    const struct sm_spec *sm = &reader->model->sm;
+    if (sm->max_threads > sm->max_warps * 32) {
+        problem(reader, "sm.max_threads", "%u threads do not fit %u warps of 32", sm->max_threads,
+                sm->max_warps);
+    }
+    if (sm->schedulers > sm->max_warps) {
+        problem(reader, "sm.schedulers", "%u schedulers share %u warps", sm->schedulers, sm->max_warps);
+    }
+    if (32 % sm->coalesce.lanes_per_pass != 0) {
+        problem(reader, "sm.coalesce.lanes_per_pass", "%u does not divide 32",
+                sm->coalesce.lanes_per_pass);
+    }
+    if (sm->registers < sm->register_granule) {
+        problem(reader, "sm.register_granule", "is more than all registers");
+    }
+    if (reader->model->clusters > reader->model->sms) {
+        problem(reader, "clusters", "%u clusters share %u SMs", reader->model->clusters,
+                reader->model->sms);
+    }
+}
+
+static bool is_power_of_two(uint64_t value)
+{
+    return value && (value & (value - 1)) == 0;
+}
+
+static void check_memory(struct reader *reader)
+{
+    const struct model *model = reader->model;
+    const struct dram_spec *dram = &model->dram;
+    struct words words;
+    if (model->l2_slices % dram->channels != 0) {
+        problem(reader, "dram.channels", "%u does not divide l2.slices, %u", dram->channels,
+                model->l2_slices);
+    }
+    if (dram->row_bytes % dram->burst_bytes != 0) {
+        problem(reader, "dram.burst", "%s does not divide the row, %s",
+                bytes_text(words.a, dram->burst_bytes), bytes_text(words.b, dram->row_bytes));
+    }
+    if (dram->t_rc < dram->t_ras) {
+        problem(reader, "dram.t_rc", "%u cycles are less than t_ras, %u, which is part of it", dram->t_rc,
+                dram->t_ras);
+    }
+    if (!is_power_of_two(model->vm.page_bytes)) {
+        problem(reader, "vm.page", "%s is not a power of two", bytes_text(words.a, model->vm.page_bytes));
+    } else if (model->vm.memory_bytes % model->vm.page_bytes != 0 || model->vm.memory_bytes == 0) {
+        problem(reader, "vm.memory", "%s is not a multiple of the page, %s",
+                bytes_text(words.a, model->vm.memory_bytes), bytes_text(words.b, model->vm.page_bytes));
+    }
+}
+
+static void check_name(struct reader *reader)
+{
+    for (const char *p = reader->model->name; *p; p++) {
+        bool plain = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') ||
+                     (*p >= 'A' && *p <= 'Z') || *p == '-' || *p == '_' || *p == '.';
+        if (!plain) {
+            problem(reader, "name", "'%s' may hold letters, digits, - _ and . only",
+                    reader->model->name);
+            return;
+        }
+    }
+    if (!reader->model->name[0]) {
+        problem(reader, "name", "is empty");
+    }
+}
+
+/* A list that this file gives although the kind beside it has no use for it. */
+static void check_unused_lists(struct reader *reader)
+{
+    for (size_t i = 0; i < param_count(); i++) {
+        const struct param *param = param_at(i);
+        if (reader->where[i] && !param_applies(reader->model, param)) {
+            problem(reader, param->path, "does not belong to this kind: see '%s'", param->doc);
+        }
+    }
+}
+
+static void normalise_index(struct index_spec *index)
+{
+    if (!is_linear(index)) {
+        index->mask_count = 0;
+        memset(index->masks, 0, sizeof(index->masks));
+    } else {
+        index->unit_bytes = 0;
+    }
+    if (index->kind != INDEX_MAP) {
+        index->map_count = 0;
+        memset(index->map, 0, sizeof(index->map));
+    }
+}
+
+static void normalise_cache(struct cache_spec *cache)
+{
+    struct replacement_spec *replacement = &cache->replacement;
+    normalise_index(&cache->index);
+    if (cache->sector_bytes == 0) {
+        cache->sector_bytes = cache->line_bytes;
+    }
+    if (replacement->kind != REPLACE_BIASED && replacement->kind != REPLACE_BIASED_ALTERNATING) {
+        replacement->probability_count = 0;
+        memset(replacement->probability, 0, sizeof(replacement->probability));
+    }
+}
+
+static void check_total(struct reader *reader)
+{
+    const struct model *model = reader->model;
+    uint64_t lines = (model->l1_data.enabled ? lines_of(&model->l1_data) * model->sms : 0) +
+                     (model->l2.enabled ? lines_of(&model->l2) * model->l2_slices : 0);
+    if (lines > LINES_MAX) {
+        problem(reader, "sms", "all caches together have %llu lines; %llu are the most that are simulated",
+                (unsigned long long)lines, (unsigned long long)LINES_MAX);
+    }
+}
+
+void check_model(struct reader *reader)
+{
+    struct model *model = reader->model;
+    check_unused_lists(reader);
+    normalise_cache(&model->l1_data);
+    normalise_cache(&model->l2);
+    normalise_index(&model->l2_slice_index);
+    derive_carveout(reader);
+    if (reader->problem_count > 0) {
+        return;     /* what follows would repeat it in other words */
+    }
+    check_name(reader);
+    check_sm(reader);
+    struct subject l1 = {reader, "l1_data", NULL, 0}, l2 = {reader, "l2", NULL, 0};
+    if (model->carveout.count > 0) {
+        check_choices(reader);
+    } else if (model->l1_data.enabled) {
+        check_cache(&l1, &model->l1_data);
+    }
+    if (model->l2.enabled) {
+        check_cache(&l2, &model->l2);
+    }
+    if (reader->problem_count == 0) {
+        check_slices(reader);
+        check_total(reader);
+    }
+    check_memory(reader);
+}
+
+void model_carve(struct cache_spec *l1, uint64_t *shared_bytes, const struct model *model,
+                 uint32_t choice)
+{
+    const struct carveout_choice *cut = &model->carveout.choice[choice];
+    *l1 = model->l1_data;
+    l1->size_bytes = cut->l1_bytes;
+    l1->sets = cut->l1_sets;
+    l1->ways = cut->l1_ways;
+    l1->unequal_count = 0;
+    memset(l1->ways_per_set, 0, sizeof(l1->ways_per_set));
+    if (cut->index_mask_count > 0) {
+        l1->index.mask_count = cut->index_mask_count;
+        memcpy(l1->index.masks, cut->index_masks, sizeof(l1->index.masks));
+    }
+    if (cut->probability_count > 0) {
+        l1->replacement.probability_count = cut->probability_count;
+        memcpy(l1->replacement.probability, cut->probability, sizeof(l1->replacement.probability));
+    }
+    *shared_bytes = cut->shared_bytes;
+}

@@ -1,0 +1,335 @@
+/*
+ * From YAML to a model. The tree is walked with the path so far; a path is a parameter, the beginning
+ * of one (then its mapping is walked), or a mistake. Nothing stops at the first mistake: a file's
+ * author wants them all.
+ */
+#include "model/read.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/param.h"
+#include "util/arena.h"
+#include "util/error.h"
+#include "util/fileio.h"
+#include "util/suggest.h"
+#include "util/yaml_glue.h"
+
+#define PATH_MAX_BYTES 128
+#define INHERIT_MAX 8
+
+static void note(struct reader *reader, const struct yaml_node *node, const char *path,
+                 const char *fmt, va_list args)
+{
+    if (reader->problem_count++ >= PROBLEMS_MAX) {
+        return;
+    }
+    struct strbuf *out = &reader->problems;
+    strbuf_printf(out, "%s%s:", out->length ? "\n" : "", reader->file);
+    if (node) {
+        strbuf_printf(out, "%d:%d:", node->line, node->column);
+    }
+    char text[512];
+    vsnprintf(text, sizeof(text), fmt, args);
+    strbuf_printf(out, " %s%s%s", path ? path : "", path ? ": " : "", text);
+}
+
+void problem_at(struct reader *reader, const struct yaml_node *node, const char *path,
+                const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    note(reader, node, path, fmt, args);
+    va_end(args);
+}
+
+void problem(struct reader *reader, const char *path, const char *fmt, ...)
+{
+    const struct param *param = param_find(path);
+    va_list args;
+    va_start(args, fmt);
+    note(reader, param ? reader->where[param_index(param)] : NULL, path, fmt, args);
+    va_end(args);
+}
+
+bool given(const struct reader *reader, const char *path)
+{
+    const struct param *param = param_find(path);
+    return param && reader->where[param_index(param)];
+}
+
+/* Whether some parameter's path begins with `path` and a dot. */
+static bool is_group(const char *path)
+{
+    size_t length = strlen(path);
+    for (size_t i = 0; i < param_count(); i++) {
+        if (strncmp(param_at(i)->path, path, length) == 0 && param_at(i)->path[length] == '.') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The nearest word among those that may stand where `key` stands, or a parameter that ends in it. */
+static const char *nearest_key(char *out, size_t size, const char *group, const char *key)
+{
+    struct suggest suggest = suggest_begin(key);
+    size_t length = strlen(group);
+    char words[PARAMS_MAX][48];
+    for (size_t i = 0; i < param_count(); i++) {
+        const char *path = param_at(i)->path;
+        if (strncmp(path, group, length) == 0) {
+            size_t word = strcspn(path + length, ".");
+            snprintf(words[i], sizeof(words[i]), "%.*s", (int)word, path + length);
+            suggest_offer(&suggest, words[i]);
+        }
+    }
+    const char *best = suggest_best(&suggest);
+    if (best) {
+        snprintf(out, size, "%s%s", group, best);
+        return out;
+    }
+    for (size_t i = 0; i < param_count(); i++) {
+        const char *dot = strrchr(param_at(i)->path, '.');
+        if (dot && strcmp(dot + 1, key) == 0) {
+            return param_at(i)->path;
+        }
+    }
+    return NULL;
+}
+
+static void unknown_key(struct reader *reader, const struct yaml_node *node, const char *group)
+{
+    char near_buffer[PATH_MAX_BYTES];
+    const char *near = nearest_key(near_buffer, sizeof(near_buffer), group, node->key);
+    struct yaml_node at_key = *node;
+    at_key.line = node->key_line;
+    at_key.column = node->key_column;
+    problem_at(reader, &at_key, NULL, "unknown key '%s%.60s'%s%s%s", group, node->key,
+               near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static void read_value(struct reader *reader, const struct param *param,
+                       const struct yaml_node *node)
+{
+    const struct yaml_node *bad = node;
+    int rc;
+    reader->where[param_index(param)] = node;
+    if (param->kind == PARAM_LIST) {
+        rc = list_set(reader->model, param, node, &bad);
+    } else if (node->kind != YAML_SCALAR) {
+        rc = error_set(SONDE_EINPUT, "expected a value, found a %s",
+                       node->kind == YAML_MAPPING ? "mapping" : "sequence");
+    } else {
+        rc = param_set(reader->model, param, node->text);
+    }
+    if (rc < 0) {
+        problem_at(reader, bad, param->path, "%s", error_text());
+    }
+}
+
+/* `group` is empty or ends with a dot. The depth is that of the longest path: a deeper group is none. */
+static void read_group(struct reader *reader, const struct yaml_node *mapping, const char *group)
+{
+    for (const struct yaml_node *node = mapping->first; node; node = node->next) {
+        char path[PATH_MAX_BYTES];
+        int length = snprintf(path, sizeof(path), "%s%s", group, node->key);
+        bool fits = length > 0 && (size_t)length < sizeof(path) - 1;
+        const struct param *param = fits ? param_find(path) : NULL;
+        if (param) {
+            read_value(reader, param, node);
+        } else if (fits && is_group(path) && node->kind == YAML_MAPPING) {
+            path[length] = '.';
+            path[length + 1] = '\0';
+            read_group(reader, node, path);
+        } else if (fits && is_group(path)) {
+            problem_at(reader, node, path, "expected a mapping of what is under it");
+        } else if (!(*group == '\0' && strcmp(node->key, "inherits") == 0)) {
+            unknown_key(reader, node, group);
+        }
+    }
+}
+
+/* What follows the last slash, without .yaml or .yml. */
+static void name_from_file(char name[MODEL_NAME_MAX], const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    const char *base = slash ? slash + 1 : file;
+    const char *dot = strrchr(base, '.');
+    size_t length = dot && dot != base ? (size_t)(dot - base) : strlen(base);
+    memset(name, 0, MODEL_NAME_MAX);
+    for (size_t i = 0; i < length && i < MODEL_NAME_MAX - 1; i++) {
+        unsigned char c = (unsigned char)base[i];
+        bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                     c == '-' || c == '_' || c == '.';
+        name[i] = plain ? (char)c : '_';
+    }
+    if (!name[0]) {
+        strcpy(name, "unnamed");
+    }
+}
+
+static int parse(struct model *model, const char *file, const char *text, size_t length, int depth);
+
+static int find_builtin(const char *name)
+{
+    for (size_t i = 0; i < model_builtin_count(); i++) {
+        if (strcmp(model_builtin_name(i), name) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static int parse_builtin(struct model *model, int builtin, int depth)
+{
+    char file[MODEL_NAME_MAX + 16];
+    size_t length;
+    snprintf(file, sizeof(file), "%s.yaml", model_builtin_name((size_t)builtin));
+    const char *text = model_builtin_text((size_t)builtin, &length);
+    return parse(model, file, text, length, depth);
+}
+
+static int unknown_builtin(int code, const char *name)
+{
+    struct suggest suggest = suggest_begin(name);
+    struct strbuf list = {0};
+    for (size_t i = 0; i < model_builtin_count(); i++) {
+        suggest_offer(&suggest, model_builtin_name(i));
+        strbuf_printf(&list, "%s%s", i ? ", " : "", model_builtin_name(i));
+    }
+    const char *near = suggest_best(&suggest);
+    if (near) {
+        error_set(code, "no shipped model '%.60s'; did you mean '%s'?", name, near);
+    } else {
+        error_set(code, "no shipped model '%.60s'; there are: %s", name, strbuf_text(&list));
+    }
+    strbuf_free(&list);
+    return code;
+}
+
+/* The starting point: the defaults, or the model that the file inherits. */
+static int begin(struct model *model, const struct yaml_node *root, int depth)
+{
+    const struct yaml_node *inherits = yaml_get(root, "inherits");
+    if (!inherits) {
+        return param_set_defaults(model);
+    }
+    if (inherits->kind != YAML_SCALAR) {
+        return yaml_error(SONDE_EINPUT, inherits, "inherits: expected the name of a shipped model");
+    }
+    if (depth >= INHERIT_MAX) {
+        return yaml_error(SONDE_EINPUT, inherits, "inherits: more than %d models in a row",
+                          INHERIT_MAX);
+    }
+    int builtin = find_builtin(inherits->text);
+    if (builtin < 0) {
+        unknown_builtin(SONDE_EINPUT, inherits->text);
+        char reason[512];
+        snprintf(reason, sizeof(reason), "%s", error_text());
+        return yaml_error(SONDE_EINPUT, inherits, "inherits: %s", reason);
+    }
+    return parse_builtin(model, builtin, depth + 1);
+}
+
+static int finish(struct reader *reader)
+{
+    if (reader->problem_count > PROBLEMS_MAX) {
+        strbuf_printf(&reader->problems, "\n%s: and %u more", reader->file,
+                      reader->problem_count - PROBLEMS_MAX);
+    }
+    int rc = SONDE_OK;
+    if (strbuf_failed(&reader->problems)) {
+        rc = error_memory();
+    } else if (reader->problem_count > 0) {
+        rc = error_set(SONDE_EINPUT, "%s", strbuf_text(&reader->problems));
+    }
+    strbuf_free(&reader->problems);
+    return rc;
+}
+
+static int parse(struct model *model, const char *file, const char *text, size_t length, int depth)
+{
+    struct yaml_node *root;
+    struct reader *reader = NULL;
+    struct arena *arena = arena_create();
+    int rc = arena ? yaml_parse(&root, arena, text, length, file) : error_memory();
+    if (rc < 0) {
+        goto out;
+    }
+    reader = arena_alloc(arena, sizeof(*reader));
+    if (!reader) {
+        rc = error_memory();
+        goto out;
+    }
+    if (root->kind != YAML_MAPPING) {
+        rc = yaml_error(SONDE_EINPUT, root, "a model is a mapping of parameters");
+        goto out;
+    }
+    rc = begin(model, root, depth);
+    if (rc < 0) {
+        goto out;
+    }
+    *reader = (struct reader){.model = model, .file = file};
+    name_from_file(model->name, file);
+    snprintf(model->file, sizeof(model->file), "%s", file);
+    read_group(reader, root, "");
+    if (reader->problem_count == 0) {
+        check_model(reader);
+    }
+    rc = finish(reader);
+out:
+    arena_destroy(arena);
+    return rc;
+}
+
+int model_parse(struct model **out, const char *file, const char *text, size_t length)
+{
+    struct model *model = calloc(1, sizeof(*model));
+    if (!model) {
+        return error_memory();
+    }
+    int rc = parse(model, file, text, length, 0);
+    if (rc < 0) {
+        free(model);
+        return rc;
+    }
+    *out = model;
+    return SONDE_OK;
+}
+
+void model_destroy(struct model *model)
+{
+    free(model);
+}
+
+static bool is_path(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return strchr(name, '/') || (dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0));
+}
+
+int model_load(struct model **out, const char *name)
+{
+    if (is_path(name)) {
+        char *text;
+        size_t length;
+        int rc = file_read_all(&text, &length, name, YAML_BYTES_MAX);
+        if (rc == SONDE_OK) {
+            rc = model_parse(out, name, text, length);
+            free(text);
+        }
+        return rc;
+    }
+    int builtin = find_builtin(name);
+    if (builtin < 0) {
+        return unknown_builtin(SONDE_EUSAGE, name);
+    }
+    char file[MODEL_NAME_MAX + 16];
+    size_t length;
+    snprintf(file, sizeof(file), "%s.yaml", model_builtin_name((size_t)builtin));
+    const char *text = model_builtin_text((size_t)builtin, &length);
+    return model_parse(out, file, text, length);
+}
