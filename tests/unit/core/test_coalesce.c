@@ -1,0 +1,128 @@
+/* Transactions of a warp's access. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "core/coalesce.h"
+
+static struct transaction out[COALESCE_MAX];
+
+static struct exec_access strided(uint64_t first, uint32_t stride_bytes, uint8_t bytes)
+{
+    struct exec_access access = {.kind = ACCESS_LOAD, .space = SPACE_GLOBAL, .mask = UINT32_MAX,
+                                 .bytes = bytes, .vec = 1};
+    for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
+        access.address[lane] = first + (uint64_t)lane * stride_bytes;
+    }
+    return access;
+}
+
+static void a_warp_of_neighbours_is_one_transaction(void **state)
+{
+    (void)state;
+    struct exec_access access = strided(0x1000, 4, 4);
+    assert_int_equal(coalesce(out, &access, 128, 32), 1);
+    assert_int_equal(out[0].address, 0x1000);
+    assert_int_equal(out[0].bytes, 128);
+}
+
+static void a_misaligned_warp_touches_two_segments(void **state)
+{
+    (void)state;
+    struct exec_access access = strided(0x1040, 4, 4);
+    assert_int_equal(coalesce(out, &access, 128, 32), 2);
+    assert_int_equal(out[0].address, 0x1040);
+    assert_int_equal(out[0].bytes, 64);
+    assert_int_equal(out[1].address, 0x1080);
+    assert_int_equal(out[1].bytes, 64);
+}
+
+static void strides_cost_a_segment_each(void **state)
+{
+    (void)state;
+    for (uint32_t stride = 4; stride <= 256; stride += 4) {
+        struct exec_access access = strided(0, stride, 4);
+        uint32_t expected = stride >= 128 ? 32 : (31 * stride + 3) / 128 + 1;
+        assert_int_equal(coalesce(out, &access, 128, 32), expected);
+    }
+}
+
+static void one_lane_reads_its_sector(void **state)
+{
+    (void)state;
+    struct exec_access access = strided(0x1234, 4, 4);
+    access.mask = 1;
+    assert_int_equal(coalesce(out, &access, 128, 32), 1);
+    assert_int_equal(out[0].address, 0x1220);
+    assert_int_equal(out[0].bytes, 32);
+}
+
+static void writes_carry_exactly_their_bytes(void **state)
+{
+    (void)state;
+    struct exec_access access = strided(0x1004, 4, 4);
+    access.kind = ACCESS_STORE;
+    access.mask = 0x7;
+    assert_int_equal(coalesce(out, &access, 128, 32), 1);
+    assert_int_equal(out[0].address, 0x1004);
+    assert_int_equal(out[0].bytes, 12);
+}
+
+static void lanes_in_any_order_share_their_segment(void **state)
+{
+    (void)state;
+    struct exec_access access = strided(0x1000, 4, 4);
+    for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
+        access.address[lane] = 0x1000 + (lane * 7 % 32) * 4 + (lane & 1) * 0x1000;
+    }
+    assert_int_equal(coalesce(out, &access, 128, 32), 2);
+}
+
+static void half_warps_do_not_share(void **state)
+{
+    (void)state;
+    struct exec_access access = strided(0x1000, 0, 4);
+    assert_int_equal(coalesce(out, &access, 128, 16), 2);
+    assert_int_equal(coalesce(out, &access, 128, 32), 1);
+}
+
+static void inactive_lanes_ask_for_nothing(void **state)
+{
+    (void)state;
+    struct exec_access access = strided(0, 4096, 8);
+    access.mask = 0x80000000;
+    assert_int_equal(coalesce(out, &access, 128, 32), 1);
+    assert_int_equal(out[0].address, 31 * 4096);
+    access.mask = 0;
+    assert_int_equal(coalesce(out, &access, 128, 32), 0);
+}
+
+static void an_element_across_segments_is_split(void **state)
+{
+    (void)state;
+    struct exec_access access = strided(0x103C, 0, 8);
+    access.kind = ACCESS_STORE;
+    access.mask = 1;
+    assert_int_equal(coalesce(out, &access, 32, 32), 2);
+    assert_int_equal(out[0].bytes, 4);
+    assert_int_equal(out[1].address, 0x1040);
+    assert_int_equal(out[1].bytes, 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_warp_of_neighbours_is_one_transaction),
+        cmocka_unit_test(a_misaligned_warp_touches_two_segments),
+        cmocka_unit_test(strides_cost_a_segment_each),
+        cmocka_unit_test(one_lane_reads_its_sector),
+        cmocka_unit_test(writes_carry_exactly_their_bytes),
+        cmocka_unit_test(lanes_in_any_order_share_their_segment),
+        cmocka_unit_test(half_warps_do_not_share),
+        cmocka_unit_test(inactive_lanes_ask_for_nothing),
+        cmocka_unit_test(an_element_across_segments_is_split),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
