@@ -1,0 +1,50 @@
+#!/bin/sh
+# run.sh: measures speed. Ends with one line a figure, NAME<TAB>VALUE<TAB>UNIT; ONLY=PREFIX runs the
+# figures whose names begin so. Compare figures of one run only: machines differ and are shared.
+set -eu
+cd "$(dirname "$0")/.."
+only=${ONLY:-}
+sonde=build/release/sonde
+programs=build/release/bench
+figures=$(mktemp)
+trap 'rm -f "$figures"' EXIT INT TERM
+
+wanted() {
+    case "$1" in "$only"*) return 0 ;; *) return 1 ;; esac
+}
+
+figure() {
+    printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"$figures"
+}
+
+scripts/build.sh release sonde benchmarks
+
+# Recorded loads a second of a chase that hits L2 (the default model has no L1 for global loads), and one
+# that hits L1.
+if wanted sim.chase.loads_per_s; then
+    echo "chase, L2 hits on sim:gtx780, 5 x 262144 records"
+    figure sim.chase.loads_per_s "$("$programs/bench_chase" sim:gtx780 ca 65536)" loads/s
+fi
+if wanted sim.chase.l1.loads_per_s; then
+    echo "chase, L1 hits on sim:gtx560ti, 5 x 262144 records"
+    figure sim.chase.l1.loads_per_s "$("$programs/bench_chase" sim:gtx560ti ca 8192)" loads/s
+fi
+
+peak=0
+for model in gtx560ti gtx780; do
+    if wanted "dissect.sim.$model.seconds" || wanted peak_rss_mb; then
+        echo "dissecting sim:$model, median of 3"
+        result=$("$programs/bench_measure" 3 "$sonde" dissect -q -d "sim:$model" --json -)
+        peak=$(printf '%s\n%s\n' "$peak" "${result#* }" | sort -g | tail -n 1)
+        if wanted "dissect.sim.$model.seconds"; then
+            figure "dissect.sim.$model.seconds" "${result% *}" s
+        fi
+    fi
+done
+if wanted peak_rss_mb; then
+    figure peak_rss_mb "$peak" MiB
+fi
+
+echo
+echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores"
+cat "$figures"
