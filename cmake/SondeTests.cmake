@@ -3,6 +3,7 @@
 
 # sonde_unit_tests(): every tests/unit/<room>/test_<name>.c becomes the executable test_<room>_<name>
 # that links sonde_<room> (with what that room declares, nothing more) and cmocka, label `unit`.
+# What tests share lies in tests/support/: `#include "support/x.h"`.
 function(sonde_unit_tests)
     file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*/test_*.c")
     foreach(source IN LISTS sources)
@@ -17,6 +18,7 @@ function(sonde_unit_tests)
         set(target test_${room}_${name})
         add_executable(${target} "${source}")
         target_link_libraries(${target} PRIVATE sonde_${room} PkgConfig::cmocka)
+        target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
         target_compile_definitions(${target} PRIVATE
                                    SONDE_TEST_DIR="${folder}" SONDE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
         add_test(NAME unit.${room}.${name} COMMAND ${target})

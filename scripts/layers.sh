@@ -5,6 +5,7 @@
 #   LINKS a         linked, but its headers stay out of sight (the cli sees the public header alone)
 #   FILES f.c:a     the file src/<room>/f.c alone may include a's headers
 #   GENERATES x.def the build writes x.def for this room, which includes it by that name
+# Tests may also include what tests share, from tests/support/: "support/x.h".
 # Prints each violation as file:line: reason; status 1 when there is one.
 set -eu
 root=${1:-$(cd "$(dirname "$0")/.." && pwd)}
@@ -89,6 +90,7 @@ function check_include(target, angle,    from, to, part, word, n, i) {
         return
     }
     if (to == "sonde" || (from, target) in generated) return
+    if (FILENAME ~ /^tests\// && target ~ /^(\.\.\/\.\.\/)?support\//) return
     if (target !~ /\// || !(to in declared)) {
         complain(FILENAME ":" FNR ": \"" target "\": includes are written from src/, room first")
         return
