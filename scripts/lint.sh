@@ -1,6 +1,7 @@
 #!/bin/sh
 # lint.sh: formatting, layering, limits of the house style, compiler warnings as errors, and the
 # static analyzers. Goes on after a finding, so that one run shows all. Status 1 when there was one.
+# lint.sh format: changes the layout of every C file to what the first step wants.
 set -eu
 cd "$(dirname "$0")/.."
 status=0
@@ -33,6 +34,11 @@ tidy() {
     find src -name '*.c' | LC_ALL=C sort |
         xargs -P "$(nproc)" -n 4 clang-tidy -p build/dev --quiet --warnings-as-errors='*' 2>/dev/null
 }
+
+if [ "${1:-}" = format ]; then
+    c_files | xargs clang-format -i
+    exit 0
+fi
 
 step format format
 step layers layers

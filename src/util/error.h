@@ -1,8 +1,8 @@
 /*
  * Errors: a function that can fail returns 0 or a negative SONDE_E... code and leaves one line of
  * text for its thread. The innermost function that knows the place and the reason calls error_set()
- * or error_at(); callers that know more add it in front with error_prefix(). All of them return the code, so
- * that `return error_set(...)` is one statement.
+ * or error_at(); callers that know more add it in front with error_prefix(). All of them return the
+ * code, so that `return error_set(...)` is one statement.
  */
 #ifndef SONDE_UTIL_ERROR_H
 #define SONDE_UTIL_ERROR_H

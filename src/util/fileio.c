@@ -1,7 +1,7 @@
 /*
- * Reading whole files with a limit, and writing files that appear whole or not at all: the data goes
- * to a temporary file in the target's folder, is synced, and is renamed over the target. Targets
- * that are no regular files (a pipe, /dev/stdout, /dev/full) are written directly.
+ * Reading whole files with a limit, and writing files that appear whole or not at all: the data
+ * goes to a temporary file in the target's folder, is synced, and is renamed over the target.
+ * Targets that are no regular files (a pipe, /dev/stdout, /dev/full) are written directly.
  */
 #include "util/fileio.h"
 

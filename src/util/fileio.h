@@ -27,7 +27,8 @@ struct file_writer {
     char *temp_path; /* NULL: the target is no regular file and is written directly */
 };
 
-/* "-" is standard output. The temporary file lies beside the target, so that the rename is atomic. */
+/* "-" is standard output. The temporary file lies beside the target, so that the rename is atomic.
+ */
 int file_writer_open(struct file_writer *writer, const char *path);
 int file_writer_write(struct file_writer *writer, const void *data, size_t size_bytes);
 /* Flush, sync, close, rename. On any failure the temporary file is removed. Ends the writer. */

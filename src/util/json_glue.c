@@ -1,7 +1,7 @@
 /*
- * Building, writing and reading JSON over jansson. jansson prints a real with a fixed number of digits,
- * so 0.1 would read 0.10000000000000001; the writer here walks the tree itself, prints the shortest form that
- * reads back, and leaves the escaping of strings to jansson.
+ * Building, writing and reading JSON over jansson. jansson prints a real with a fixed number of
+ * digits, so 0.1 would read 0.10000000000000001; the writer here walks the tree itself, prints the
+ * shortest form that reads back, and leaves the escaping of strings to jansson.
  */
 #include "util/json_glue.h"
 
@@ -35,8 +35,8 @@ int json_append(json_t *array, json_t *value)
 }
 
 /*
- * The length of the valid UTF-8 sequence at `p`, 0 when there is none. Overlong forms, surrogates and
- * values beyond U+10FFFF are not valid (RFC 3629, section 4).
+ * The length of the valid UTF-8 sequence at `p`, 0 when there is none. Overlong forms, surrogates
+ * and values beyond U+10FFFF are not valid (RFC 3629, section 4).
  */
 static size_t utf8_length(const unsigned char *p)
 {

@@ -1,7 +1,7 @@
 /*
- * A thin layer over jansson. Building: the json_put_ functions add to an object; the first that fails
- * (memory out, text that is no UTF-8, a number that JSON cannot hold) is an error return, so a
- * document is whole or not there. Writing: insertion order, two spaces, numbers in their shortest
+ * A thin layer over jansson. Building: the json_put_ functions add to an object; the first that
+ * fails (memory out, text that is no UTF-8, a number that JSON cannot hold) is an error return, so
+ * a document is whole or not there. Writing: insertion order, two spaces, numbers in their shortest
  * form that reads back exactly, so that equal results are equal bytes.
  */
 #ifndef SONDE_UTIL_JSON_GLUE_H
@@ -36,7 +36,8 @@ int json_to_text(char **text, const json_t *value);
 /* Writes it to a file, "-" for standard output, atomically. */
 int json_to_file(const char *path, const json_t *value);
 
-/* Parses text; `name` stands in messages as the file. Duplicate keys are refused. json_decref() it. */
+/* Parses text; `name` stands in messages as the file. Duplicate keys are refused. json_decref() it.
+ */
 int json_from_text(json_t **value, const char *text, size_t length, const char *name);
 int json_from_file(json_t **value, const char *path, size_t limit_bytes);
 

@@ -1,5 +1,6 @@
 /*
- * Messages about work in progress. Nothing in the library prints: a log is a callback, by default none.
+ * Messages about work in progress. Nothing in the library prints: a log is a callback, by default
+ * none.
  */
 #ifndef SONDE_UTIL_LOG_H
 #define SONDE_UTIL_LOG_H

@@ -1,11 +1,12 @@
 /*
- * Hash maps: an array of entries in insertion order, and beside it a table of slots (open addressing,
- * linear probing, at most 3/4 full) that holds indices into the array. Hash functions: FNV-1a for
- * text, the splitmix64 finaliser for numbers. They are fixed, as results must not depend on a
- * seed; a hostile file can make lookups slow within its size limit, never wrong.
+ * Hash maps: an array of entries in insertion order, and beside it a table of slots (open
+ * addressing, linear probing, at most 3/4 full) that holds indices into the array. Hash functions:
+ * FNV-1a for text, the splitmix64 finaliser for numbers. They are fixed, as results must not depend
+ * on a seed; a hostile file can make lookups slow within its size limit, never wrong.
  */
 #include "util/map.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,6 +114,7 @@ int map_put_n(struct map *map, const char *key, size_t key_length, void *value)
     }
     memcpy(copy, key, key_length);
     copy[key_length] = '\0';
+    assert(map->entries && map->slots); /* by map_prepare() */
     size_t slot = slot_empty(map->slots, map->slot_count, hash_text(key, key_length));
     map->entries[map->count++] = (struct map_entry){.key = copy, .value = value};
     map->slots[slot] = (uint32_t)map->count;
@@ -198,6 +200,7 @@ static struct u64_map_entry *u64_map_entry_of(struct u64_map *map, uint64_t key)
     if (u64_map_prepare(map) < 0) {
         return NULL;
     }
+    assert(map->entries && map->slots); /* by u64_map_prepare() */
     size_t slot = slot_empty(map->slots, map->slot_count, hash_u64(key));
     entry = &map->entries[map->count++];
     *entry = (struct u64_map_entry){.key = key};

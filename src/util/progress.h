@@ -1,5 +1,6 @@
 /*
- * Progress of long work. Nothing in the library prints: who wants to show progress passes a callback.
+ * Progress of long work. Nothing in the library prints: who wants to show progress passes a
+ * callback.
  */
 #ifndef SONDE_UTIL_PROGRESS_H
 #define SONDE_UTIL_PROGRESS_H

@@ -1,6 +1,6 @@
 /*
- * Random numbers that are the same on every machine: xoshiro256** (Blackman and Vigna, 2018), its state
- * filled from one seed by splitmix64. Not for secrets.
+ * Random numbers that are the same on every machine: xoshiro256** (Blackman and Vigna, 2018), its
+ * state filled from one seed by splitmix64. Not for secrets.
  */
 #ifndef SONDE_UTIL_RNG_H
 #define SONDE_UTIL_RNG_H

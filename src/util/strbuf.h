@@ -24,7 +24,8 @@ int strbuf_printf(struct strbuf *buf, const char *fmt, ...) __attribute__((forma
 const char *strbuf_text(const struct strbuf *buf);
 bool strbuf_failed(const struct strbuf *buf);
 
-/* Hands the text over (free() it), "" when empty, and empties the buffer. NULL when an append failed. */
+/* Hands the text over (free() it), "" when empty, and empties the buffer. NULL when an append
+ * failed. */
 char *strbuf_take(struct strbuf *buf);
 void strbuf_clear(struct strbuf *buf);
 void strbuf_free(struct strbuf *buf);

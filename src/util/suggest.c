@@ -28,8 +28,7 @@ static unsigned distance(const char *a, const char *b)
         unsigned *row = rows[i % 3], *above = rows[(i - 1) % 3], *above2 = rows[(i + 1) % 3];
         row[0] = (unsigned)i;
         for (size_t j = 1; j <= b_length; j++) {
-            row[j] = least(least(above[j], row[j - 1]) + 1,
-                           above[j - 1] + (a[i - 1] != b[j - 1]));
+            row[j] = least(least(above[j], row[j - 1]) + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
                 row[j] = least(row[j], above2[j - 2] + 1);
             }

@@ -10,7 +10,7 @@
 #define SONDE_UTIL_SUGGEST_H
 
 struct suggest {
-    const char *word, *best;    /* both borrowed */
+    const char *word, *best; /* both borrowed */
     unsigned distance;
 };
 

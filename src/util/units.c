@@ -1,6 +1,6 @@
 /*
- * Parsing and printing quantities. A number is read as decimal digits with an exponent and scaled in
- * integers, so that "1.5 MiB" is exact and "0.3 B" is refused rather than rounded.
+ * Parsing and printing quantities. A number is read as decimal digits with an exponent and scaled
+ * in integers, so that "1.5 MiB" is exact and "0.3 B" is refused rather than rounded.
  */
 #include "util/units.h"
 
@@ -163,7 +163,7 @@ static int number_parse_digits(struct number *number, const char *text, const ch
 
 static int number_parse(struct number *number, const char *text)
 {
-    *number = (struct number){0};
+    *number = (struct number){.rest = text};
     const char *p = text;
     while (*p == ' ') {
         p++;
@@ -345,8 +345,8 @@ int units_parse_double(double *value, const char *text, enum unit unit)
 }
 
 /*
- * Prints value / scale in decimal if it ends within three places; false when it does not. The places are
- * found in integers so that what is printed is exact.
+ * Prints value / scale in decimal if it ends within three places; false when it does not. The
+ * places are found in integers so that what is printed is exact.
  */
 static bool format_exactly(char *text, size_t size, uint64_t value, const struct unit_row *row)
 {

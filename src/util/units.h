@@ -1,6 +1,7 @@
 /*
  * Quantities as people write them: "48 KiB", "116 cycles", "705 MHz", "16 B/cycle", "25%". Parsing
- * checks that the unit is of the kind that is asked for, and gives the value in the kind's base unit:
+ * checks that the unit is of the kind that is asked for, and gives the value in the kind's base
+ * unit:
  *
  *     kind                    base          accepted
  *     UNIT_NONE               1             a plain number
@@ -40,12 +41,12 @@ int units_parse_u64(uint64_t *value, const char *text, enum unit unit);
 /* The same as a double; fractions of a base unit and (but for bytes, cycles, Hz) minus are fine. */
 int units_parse_double(double *value, const char *text, enum unit unit);
 
-/* What messages and documentation call a kind: "bytes", "cycles"; and its base unit: "B", "cycle". */
+/* What messages and documentation call a kind, "bytes", "a time"; and its base unit, "B", "ps". */
 const char *units_name(enum unit unit);
 const char *units_base(enum unit unit);
 
-/* For people, "1.5 MiB", "705 MHz", "12 ns": the largest unit in which the number stays short. The text
- * parses back to the value exactly. Always terminated. Returns `text`. */
+/* For people, "1.5 MiB", "705 MHz", "12 ns": the largest unit in which the number stays short. The
+ * text parses back to the value exactly. Always terminated. Returns `text`. */
 const char *units_format(char *text, size_t size, uint64_t value, enum unit unit);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Builds the tree of yaml_glue.h from libyaml's events. Every limit is checked as the events come, so a
- * hostile file costs no more than its size. The open nodes are a small explicit stack.
+ * Builds the tree of yaml_glue.h from libyaml's events. Every limit is checked as the events come,
+ * so a hostile file costs no more than its size. The open nodes are a small explicit stack.
  */
 #include "util/yaml_glue.h"
 
@@ -54,7 +54,8 @@ static struct yaml_node *node_create(struct yaml_builder *builder, enum yaml_kin
     return node;
 }
 
-/* Hangs a new node where the document stands: under the open mapping or sequence, or as the root. */
+/* Hangs a new node where the document stands: under the open mapping or sequence, or as the root.
+ */
 static int attach(struct yaml_builder *builder, struct yaml_node *node, const yaml_mark_t *mark)
 {
     if (!node) {

@@ -1,9 +1,9 @@
 /*
- * A YAML file as a tree whose every node knows its line and column, so that a validator can point at
- * what is wrong. A subset: one document of mappings, sequences and scalars. Refused, with the place:
- * duplicate keys, anchors and aliases (a few lines of them unfold to gigabytes), keys that are not
- * scalars, tags, more than YAML_DEPTH_MAX levels, YAML_NODES_MAX nodes, YAML_BYTES_MAX bytes, a second
- * document. Scalars stay text: their meaning is the reader's.
+ * A YAML file as a tree whose every node knows its line and column, so that a validator can point
+ * at what is wrong. A subset: one document of mappings, sequences and scalars. Refused, with the
+ * place: duplicate keys, anchors and aliases (a few lines of them unfold to gigabytes), keys that
+ * are not scalars, tags, more than YAML_DEPTH_MAX levels, YAML_NODES_MAX nodes, YAML_BYTES_MAX
+ * bytes, a second document. Scalars stay text: their meaning is the reader's.
  */
 #ifndef SONDE_UTIL_YAML_GLUE_H
 #define SONDE_UTIL_YAML_GLUE_H

@@ -1,3 +1,4 @@
+#!/bin/sh
 # tests/cli/run.sh passes a script that prints what is expected, and fails on other output, another
 # exit status or a missing expectation.
 set -u

@@ -1,3 +1,4 @@
+#!/bin/sh
 # Feeds scripts/layers.sh small trees: a sound one must pass, and each kind of violation must be
 # reported with its file and line.
 set -u

@@ -1,3 +1,4 @@
+#!/bin/sh
 # scripts/limits.sh passes a sound file and reports a long line, a long file and a missing opening.
 set -u
 root=$1

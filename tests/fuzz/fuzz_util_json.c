@@ -1,6 +1,6 @@
 /*
- * Any bytes as a JSON document: refused with a text, or read; and what was read, written and read again is
- * the same document.
+ * Any bytes as a JSON document: refused with a text, or read; and what was read, written and read
+ * again is the same document.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * Any bytes as a YAML document: the reader must accept or refuse, with a text, and every scalar that it
- * gives must be accepted or refused by the quantity parser of every kind.
+ * Any bytes as a YAML document: the reader must accept or refuse, with a text, and every scalar
+ * that it gives must be accepted or refused by the quantity parser of every kind.
  */
 #include <stdint.h>
 #include <stdlib.h>
