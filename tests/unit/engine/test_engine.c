@@ -1,0 +1,232 @@
+/* The event engine against a sorted list. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "engine/engine.h"
+#include "util/error.h"
+#include "util/rng.h"
+
+enum { MANY = 100000 };
+
+struct expected {
+    uint64_t time_ps;
+    uint32_t source;
+    uint32_t sequence;
+};
+
+struct log {
+    struct engine *engine;
+    uint32_t count;
+    uint64_t *arg;
+    uint64_t *time_ps;
+};
+
+static void note(void *ctx, uint64_t arg)
+{
+    struct log *log = ctx;
+    log->arg[log->count] = arg;
+    log->time_ps[log->count] = engine_now_ps(log->engine);
+    log->count++;
+}
+
+static int compare_expected(const void *a, const void *b)
+{
+    const struct expected *x = a, *y = b;
+    if (x->time_ps != y->time_ps) {
+        return x->time_ps < y->time_ps ? -1 : 1;
+    }
+    if (x->source != y->source) {
+        return x->source < y->source ? -1 : 1;
+    }
+    return x->sequence < y->sequence ? -1 : 1;
+}
+
+static struct log log_create(uint32_t capacity)
+{
+    struct log log = {.arg = calloc(capacity, sizeof *log.arg),
+                      .time_ps = calloc(capacity, sizeof *log.time_ps)};
+    assert_non_null(log.arg);
+    assert_non_null(log.time_ps);
+    assert_int_equal(engine_create(&log.engine), 0);
+    return log;
+}
+
+static void log_destroy(struct log *log)
+{
+    engine_destroy(log->engine);
+    free(log->arg);
+    free(log->time_ps);
+}
+
+static void events_run_by_time_then_source_then_sequence(void **state)
+{
+    (void)state;
+    struct log log = log_create(MANY);
+    struct expected *expected = calloc(MANY, sizeof *expected);
+    assert_non_null(expected);
+    struct rng rng;
+    rng_seed(&rng, 7);
+    for (uint32_t i = 0; i < MANY; i++) {
+        expected[i] = (struct expected){.time_ps = rng_below(&rng, 5000),
+                                        .source = (uint32_t)rng_below(&rng, 5),
+                                        .sequence = i};
+        engine_at(log.engine, expected[i].time_ps, expected[i].source, note, &log, i);
+    }
+    assert_int_equal(engine_pending(log.engine), MANY);
+    qsort(expected, MANY, sizeof *expected, compare_expected);
+    engine_run(log.engine, ENGINE_NEVER);
+    assert_int_equal(log.count, MANY);
+    for (uint32_t i = 0; i < MANY; i++) {
+        assert_int_equal(log.arg[i], expected[i].sequence);
+        assert_int_equal(log.time_ps[i], expected[i].time_ps);
+    }
+    assert_int_equal(engine_next_ps(log.engine), ENGINE_NEVER);
+    assert_false(engine_step(log.engine));
+    free(expected);
+    log_destroy(&log);
+}
+
+static void run_includes_its_last_time_and_leaves_later_events(void **state)
+{
+    (void)state;
+    struct log log = log_create(4);
+    engine_at(log.engine, 10, 0, note, &log, 1);
+    engine_at(log.engine, 20, 0, note, &log, 2);
+    engine_at(log.engine, 21, 0, note, &log, 3);
+    engine_run(log.engine, 20);
+    assert_int_equal(log.count, 2);
+    assert_int_equal(engine_now_ps(log.engine), 20);
+    assert_int_equal(engine_next_ps(log.engine), 21);
+    engine_run(log.engine, 20);
+    assert_int_equal(log.count, 2);
+    log_destroy(&log);
+}
+
+static void a_component_may_move_the_clock_up_to_the_next_event(void **state)
+{
+    (void)state;
+    struct log log = log_create(4);
+    engine_at(log.engine, 50, 0, note, &log, 1);
+    engine_advance(log.engine, 30);
+    assert_int_equal(engine_now_ps(log.engine), 30);
+    engine_advance(log.engine, 50);
+    engine_at(log.engine, 50, 1, note, &log, 2);
+    engine_run(log.engine, ENGINE_NEVER);
+    assert_int_equal(log.count, 2);
+    assert_int_equal(log.arg[0], 1);
+    assert_int_equal(engine_now_ps(log.engine), 50);
+    log_destroy(&log);
+}
+
+/* A chain: each event schedules the next one, and one at its own time. */
+struct chain {
+    struct engine *engine;
+    uint32_t links, same_time;
+};
+
+static void count_same_time(void *ctx, uint64_t arg)
+{
+    struct chain *chain = ctx;
+    assert_int_equal(engine_now_ps(chain->engine), arg);
+    chain->same_time++;
+}
+
+static void schedule_next(void *ctx, uint64_t left)
+{
+    struct chain *chain = ctx;
+    uint64_t now_ps = engine_now_ps(chain->engine);
+    chain->links++;
+    engine_at(chain->engine, now_ps, 9, count_same_time, chain, now_ps);
+    if (left > 0) {
+        engine_at(chain->engine, now_ps + 3, 0, schedule_next, chain, left - 1);
+    }
+}
+
+static void handlers_may_schedule_at_their_own_time_and_later(void **state)
+{
+    (void)state;
+    struct chain chain = {0};
+    assert_int_equal(engine_create(&chain.engine), 0);
+    engine_at(chain.engine, 0, 0, schedule_next, &chain, 1000);
+    engine_run(chain.engine, ENGINE_NEVER);
+    assert_int_equal(chain.links, 1001);
+    assert_int_equal(chain.same_time, 1001);
+    assert_int_equal(engine_now_ps(chain.engine), 3000);
+    engine_destroy(chain.engine);
+}
+
+/* Random scheduling and running mixed, so that slots are reused in every order. */
+static void nothing_is_lost_when_scheduling_and_running_alternate(void **state)
+{
+    (void)state;
+    struct log log = log_create(MANY);
+    struct rng rng;
+    rng_seed(&rng, 11);
+    uint32_t scheduled = 0;
+    while (scheduled < MANY) {
+        uint32_t burst = (uint32_t)rng_below(&rng, 200);
+        for (uint32_t i = 0; i < burst && scheduled < MANY; i++) {
+            engine_at(log.engine, engine_now_ps(log.engine) + rng_below(&rng, 1000), 0, note, &log,
+                      scheduled++);
+        }
+        for (uint64_t i = rng_below(&rng, 200); i > 0; i--) {
+            engine_step(log.engine);
+        }
+    }
+    engine_run(log.engine, ENGINE_NEVER);
+    assert_int_equal(log.count, MANY);
+    unsigned char *seen = calloc(MANY, 1);
+    assert_non_null(seen);
+    for (uint32_t i = 0; i < MANY; i++) {
+        assert_false(seen[log.arg[i]]);
+        seen[log.arg[i]] = 1;
+        assert_true(i == 0 || log.time_ps[i] >= log.time_ps[i - 1]);
+    }
+    free(seen);
+    log_destroy(&log);
+}
+
+static void a_failed_engine_runs_nothing_and_keeps_the_first_code(void **state)
+{
+    (void)state;
+    struct log log = log_create(4);
+    engine_at(log.engine, 10, 0, note, &log, 1);
+    assert_int_equal(engine_error(log.engine), 0);
+    engine_fail(log.engine, SONDE_ENOMEM);
+    engine_fail(log.engine, SONDE_EINTERNAL);
+    assert_int_equal(engine_error(log.engine), SONDE_ENOMEM);
+    assert_false(engine_step(log.engine));
+    engine_run(log.engine, ENGINE_NEVER);
+    assert_int_equal(log.count, 0);
+    log_destroy(&log);
+}
+
+static void a_clock_edge_is_at_or_after_the_time(void **state)
+{
+    (void)state;
+    const struct engine_clock clock = {.period_ps = 608};
+    assert_int_equal(clock_align(&clock, 0), 0);
+    assert_int_equal(clock_align(&clock, 1), 608);
+    assert_int_equal(clock_align(&clock, 608), 608);
+    assert_int_equal(clock_align(&clock, 609), 1216);
+    assert_int_equal(clock_cycles_to_ps(&clock, 3), 1824);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_run_by_time_then_source_then_sequence),
+        cmocka_unit_test(run_includes_its_last_time_and_leaves_later_events),
+        cmocka_unit_test(a_component_may_move_the_clock_up_to_the_next_event),
+        cmocka_unit_test(handlers_may_schedule_at_their_own_time_and_later),
+        cmocka_unit_test(nothing_is_lost_when_scheduling_and_running_alternate),
+        cmocka_unit_test(a_failed_engine_runs_nothing_and_keeps_the_first_code),
+        cmocka_unit_test(a_clock_edge_is_at_or_after_the_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
