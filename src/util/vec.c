@@ -34,7 +34,7 @@ int vec_grow(void **data, size_t *capacity, size_t wanted, size_t element_bytes)
     }
     memcpy(data, &memory, sizeof(memory));
     *capacity = grown;
-    /* cppcheck-suppress memleak: memcpy has just stored it */
+    /* cppcheck-suppress memleak ; memcpy has just stored it */
     return SONDE_OK;
 }
 
