@@ -66,6 +66,8 @@ struct device {
     const struct device_ops *ops;       /* NULL members: this backend cannot */
     struct device_info info;
     const struct traceset *recording;   /* replay only, else NULL; owned by the device */
+    const volatile int *cancel;         /* a launch stops with SONDE_EINTERRUPTED when it becomes
+                                           non-zero, where the backend can; NULL: never */
 };
 
 /*

@@ -1,0 +1,24 @@
+/*
+ * What device.c knows of its backends: how each opens a device and lists what it has. A backend's
+ * device begins with its struct device.
+ */
+#ifndef SONDE_DEVICE_BACKEND_H
+#define SONDE_DEVICE_BACKEND_H
+
+#include "device/device.h"
+#include "util/vec.h"
+
+struct listing_vec VEC_FIELDS(struct device_listing);
+
+int sim_open(struct device **out, const char *model);
+int sim_list(struct listing_vec *rows);
+
+/* `library`: what to load as the driver; CUDA_LIBRARY but in tests. */
+#define CUDA_LIBRARY "libcuda.so.1"
+int cuda_open(struct device **out, unsigned ordinal, const char *library);
+/* Adds a row for each GPU, or one that tells why there is none. */
+int cuda_list(struct listing_vec *rows, const char *library);
+
+int replay_open(struct device **out, const char *path);
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * The part of the CUDA driver interface that cuda.c calls, declared here because no toolkit is
+ * needed to build or run Sonde. Names, argument types and numbers are the published ABI of the
+ * driver API (64-bit; unchanged from CUDA 11.4 to 13). X(member, symbol, result, arguments).
+ */
+#ifndef SONDE_DEVICE_CUDA_API_H
+#define SONDE_DEVICE_CUDA_API_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int cu_result;
+typedef int cu_device;
+typedef struct cu_context_s *cu_context;
+typedef struct cu_module_s *cu_module;
+typedef struct cu_function_s *cu_function;
+typedef struct cu_stream_s *cu_stream;
+typedef uint64_t cu_pointer;
+struct cu_uuid { unsigned char bytes[16]; };
+
+#define CUDA_CALLS(X)                                                                              \
+    X(init, "cuInit", (unsigned flags))                                                            \
+    X(driver_version, "cuDriverGetVersion", (int *version))                                        \
+    X(error_name, "cuGetErrorName", (cu_result error, const char **text))                          \
+    X(error_string, "cuGetErrorString", (cu_result error, const char **text))                      \
+    X(device_count, "cuDeviceGetCount", (int *count))                                              \
+    X(device_get, "cuDeviceGet", (cu_device *device, int ordinal))                                 \
+    X(device_name, "cuDeviceGetName", (char *name, int length, cu_device device))                  \
+    X(device_attribute, "cuDeviceGetAttribute", (int *value, int attribute, cu_device device))     \
+    X(device_memory, "cuDeviceTotalMem_v2", (size_t *bytes, cu_device device))                     \
+    X(context_retain, "cuDevicePrimaryCtxRetain", (cu_context *context, cu_device device))         \
+    X(context_release, "cuDevicePrimaryCtxRelease_v2", (cu_device device))                         \
+    X(context_set, "cuCtxSetCurrent", (cu_context context))                                        \
+    X(context_synchronize, "cuCtxSynchronize", (void))                                             \
+    X(module_load, "cuModuleLoadDataEx",                                                           \
+      (cu_module *module, const void *image, unsigned count, int *options, void **values))         \
+    X(module_unload, "cuModuleUnload", (cu_module module))                                         \
+    X(module_function, "cuModuleGetFunction",                                                      \
+      (cu_function *function, cu_module module, const char *name))                                 \
+    X(memory_alloc, "cuMemAlloc_v2", (cu_pointer *address, size_t bytes))                          \
+    X(memory_free, "cuMemFree_v2", (cu_pointer address))                                           \
+    X(copy_to, "cuMemcpyHtoD_v2", (cu_pointer target, const void *source, size_t bytes))           \
+    X(copy_from, "cuMemcpyDtoH_v2", (void *target, cu_pointer source, size_t bytes))               \
+    X(function_set, "cuFuncSetAttribute", (cu_function function, int attribute, int value))        \
+    X(launch, "cuLaunchKernel",                                                                    \
+      (cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,  \
+       unsigned block_y, unsigned block_z, unsigned shared_bytes, cu_stream stream,                \
+       void **arguments, void **extra))
+
+/* Missing in some drivers; the member is NULL then. */
+#define CUDA_OPTIONAL_CALLS(X) X(device_uuid, "cuDeviceGetUuid_v2", (struct cu_uuid *uuid, cu_device device))
+
+struct cuda_api {
+#define CUDA_MEMBER(member, symbol, arguments) cu_result(*member) arguments;
+    CUDA_CALLS(CUDA_MEMBER)
+    CUDA_OPTIONAL_CALLS(CUDA_MEMBER)
+#undef CUDA_MEMBER
+};
+
+/* Results that mean something to us; the driver names the others. */
+enum {
+    CU_SUCCESS = 0,
+    CU_OUT_OF_MEMORY = 2,
+    CU_INVALID_DEVICE = 101,
+    CU_INVALID_IMAGE = 200,
+    CU_INVALID_PTX = 218,
+    CU_UNSUPPORTED_PTX_VERSION = 222,
+    CU_NOT_FOUND = 500,
+    CU_ILLEGAL_ADDRESS = 700,
+    CU_LAUNCH_OUT_OF_RESOURCES = 701,
+    CU_LAUNCH_TIMEOUT = 702,
+    CU_ASSERT = 710,
+    CU_HARDWARE_STACK_ERROR = 714,
+    CU_LAUNCH_FAILED = 719,     /* 714 to 719 are faults of a kernel */
+};
+
+enum {
+    CU_MAX_THREADS_PER_BLOCK = 1,
+    CU_MAX_SHARED_PER_BLOCK = 8,
+    CU_CLOCK_RATE = 13,         /* kHz */
+    CU_MULTIPROCESSOR_COUNT = 16,
+    CU_L2_CACHE_SIZE = 38,
+    CU_COMPUTE_MAJOR = 75,
+    CU_COMPUTE_MINOR = 76,
+    CU_MAX_SHARED_PER_SM = 81,
+    CU_MAX_SHARED_PER_BLOCK_OPTIN = 97,
+    CU_RESERVED_SHARED_PER_BLOCK = 111,
+};
+
+enum { CU_JIT_ERROR_LOG = 5, CU_JIT_ERROR_LOG_BYTES = 6 };
+enum { CU_FUNCTION_MAX_DYNAMIC_SHARED = 8, CU_FUNCTION_CARVEOUT = 9 /* percent */ };
+
+#endif

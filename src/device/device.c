@@ -1,0 +1,137 @@
+/*
+ * Device names to devices, and the checked calls. What a device is lies in the backends: sim.c,
+ * cuda.c, replay.c.
+ */
+#include "device/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/backend.h"
+#include "util/error.h"
+
+/* What follows "sim:" and the like, or NULL. */
+static const char *after(const char *spec, const char *prefix)
+{
+    size_t length = strlen(prefix);
+    return strncmp(spec, prefix, length) == 0 ? spec + length : NULL;
+}
+
+static int open_cuda(struct device **out, const char *number)
+{
+    char *end;
+    unsigned long ordinal = strtoul(number, &end, 10);
+    if (*number < '0' || *number > '9' || *end != '\0' || ordinal > 1023) {
+        return error_set(SONDE_EUSAGE, "'cuda:%.60s': expected the number of a GPU, as in cuda:0",
+                         number);
+    }
+    return cuda_open(out, (unsigned)ordinal, CUDA_LIBRARY);
+}
+
+int device_open(struct device **out, const char *spec)
+{
+    const char *name;
+    if ((name = after(spec, "sim:")) && *name) {
+        return sim_open(out, name);
+    }
+    if ((name = after(spec, "cuda:"))) {
+        return open_cuda(out, name);
+    }
+    if ((name = after(spec, "replay:")) && *name) {
+        return replay_open(out, name);
+    }
+    return error_set(SONDE_EUSAGE, "'%.100s' is no device: expected sim:NAME, sim:PATH.yaml, cuda:N or "
+                     "replay:FILE", spec);
+}
+
+void device_close(struct device *device)
+{
+    if (device) {
+        device->ops->close(device);
+    }
+}
+
+int device_list(struct device_listing **out, size_t *count)
+{
+    struct listing_vec rows = {0};
+    int rc = sim_list(&rows);
+    if (rc == SONDE_OK) {
+        rc = cuda_list(&rows, CUDA_LIBRARY);
+    }
+    if (rc < 0) {
+        vec_free(&rows);
+        return rc;
+    }
+    *out = rows.data;
+    *count = rows.count;
+    return SONDE_OK;
+}
+
+static int unsupported(const struct device *device, const char *what)
+{
+    return error_set(SONDE_EUNSUPPORTED, "%s cannot %s", device->info.name, what);
+}
+
+int device_module_load(struct device *device, struct device_module **out, const char *name,
+                       const char *ptx, size_t length)
+{
+    return device->ops->module_load ? device->ops->module_load(device, out, name, ptx, length)
+                                    : unsupported(device, "load a module");
+}
+
+void device_module_unload(struct device *device, struct device_module *module)
+{
+    if (module && device->ops->module_unload) {
+        device->ops->module_unload(device, module);
+    }
+}
+
+int device_kernel_get(struct device *device, struct device_kernel **out,
+                      struct device_module *module, const char *name)
+{
+    return device->ops->kernel_get ? device->ops->kernel_get(device, out, module, name)
+                                   : unsupported(device, "look up a kernel");
+}
+
+int device_mem_alloc(struct device *device, uint64_t *address, uint64_t bytes)
+{
+    return device->ops->mem_alloc ? device->ops->mem_alloc(device, address, bytes)
+                                  : unsupported(device, "allocate memory");
+}
+
+int device_mem_free(struct device *device, uint64_t address)
+{
+    return device->ops->mem_free ? device->ops->mem_free(device, address)
+                                 : unsupported(device, "free memory");
+}
+
+int device_copy_to(struct device *device, uint64_t dst, const void *src, uint64_t bytes)
+{
+    return device->ops->copy_to ? device->ops->copy_to(device, dst, src, bytes)
+                                : unsupported(device, "copy memory");
+}
+
+int device_copy_from(struct device *device, void *dst, uint64_t src, uint64_t bytes)
+{
+    return device->ops->copy_from ? device->ops->copy_from(device, dst, src, bytes)
+                                  : unsupported(device, "copy memory");
+}
+
+int device_set_carveout(struct device *device, struct device_kernel *kernel, uint64_t shared_bytes)
+{
+    return device->ops->set_carveout ? device->ops->set_carveout(device, kernel, shared_bytes)
+                                     : unsupported(device, "divide L1 and shared memory");
+}
+
+int device_launch(struct device *device, struct device_kernel *kernel,
+                  const struct device_launch *launch)
+{
+    if (!device->ops->launch) {
+        return unsupported(device, "launch a kernel");
+    }
+    if (launch->arg_count > DEVICE_MAX_ARGS) {
+        return error_set(SONDE_EUSAGE, "a launch has %u arguments; %d are the most",
+                         launch->arg_count, DEVICE_MAX_ARGS);
+    }
+    return device->ops->launch(device, kernel, launch);
+}

@@ -1,0 +1,306 @@
+/*
+ * The simulator as a device: a thin layer over rt, which does what a driver does. What it tells about
+ * itself is what the model's driver section says, true or not.
+ *
+ * A carve-out belongs to a kernel, as with a real driver: it is applied at each launch. Models whose
+ * driver knows no such preference (before Volta) keep their division; a kernel may ask for what that has.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/backend.h"
+#include "model/model.h"
+#include "ptx/ir.h"
+#include "rt/rt.h"
+#include "util/error.h"
+
+struct device_kernel {
+    struct rt_kernel *kernel;
+    uint64_t shared_bytes;          /* carve-out asked for; NO_PREFERENCE */
+    struct device_kernel *next;     /* of its module */
+};
+
+struct device_module {
+    struct rt_module *module;
+    struct device_kernel *kernels;
+    struct device_module *next, **link;
+};
+
+struct sim {
+    struct device device;
+    struct model *model;
+    struct rt *rt;
+    struct device_module *modules;
+    uint64_t carved_bytes;          /* what was last asked of rt; NO_PREFERENCE at first */
+};
+
+#define NO_PREFERENCE UINT64_MAX
+
+static struct sim *sim_of(struct device *device)
+{
+    return (struct sim *)device;
+}
+
+static void describe(struct device_info *info, const struct model *model)
+{
+    const struct driver_spec *driver = &model->driver;
+    uint32_t max_threads = model->sm.max_threads < 1024 ? model->sm.max_threads : 1024;
+    *info = (struct device_info){
+        .kind = DEVICE_SIM,
+        .driver = "sonde " SONDE_VERSION,
+        .compute_major = driver->compute_major,
+        .compute_minor = driver->compute_minor,
+        .sms = model->sms,
+        .clock_hz = driver->clock_hz ? driver->clock_hz
+                                     : UINT64_C(1000000000000) / model->core_period_ps,
+        .memory_bytes = model->vm.memory_bytes,
+        .l2_bytes_reported = driver->l2_bytes,
+        .shared_per_sm_bytes = driver->shared_per_sm_bytes,
+        .shared_per_block_bytes = driver->shared_per_block_bytes,
+        .max_threads_per_block = max_threads,
+    };
+    snprintf(info->name, sizeof(info->name), "%s",
+             driver->device_name[0] ? driver->device_name : model->name);
+}
+
+static void free_module(struct sim *sim, struct device_module *module)
+{
+    for (struct device_kernel *kernel = module->kernels, *next; kernel; kernel = next) {
+        next = kernel->next;
+        free(kernel);
+    }
+    rt_module_unload(sim->rt, module->module);
+    *module->link = module->next;
+    if (module->next) {
+        module->next->link = module->link;
+    }
+    free(module);
+}
+
+static void sim_close(struct device *device)
+{
+    struct sim *sim = sim_of(device);
+    while (sim->modules) {
+        free_module(sim, sim->modules);
+    }
+    rt_destroy(sim->rt);
+    model_destroy(sim->model);
+    free(sim);
+}
+
+static int sim_module_load(struct device *device, struct device_module **out, const char *name,
+                           const char *ptx, size_t length)
+{
+    struct sim *sim = sim_of(device);
+    struct device_module *module = calloc(1, sizeof(*module));
+    if (!module) {
+        return error_memory();
+    }
+    int rc = rt_module_load(sim->rt, &module->module, name, ptx, length);
+    if (rc < 0) {
+        free(module);
+        return rc;
+    }
+    module->next = sim->modules;
+    module->link = &sim->modules;
+    if (module->next) {
+        module->next->link = &module->next;
+    }
+    sim->modules = module;
+    *out = module;
+    return SONDE_OK;
+}
+
+static void sim_module_unload(struct device *device, struct device_module *module)
+{
+    free_module(sim_of(device), module);
+}
+
+static int sim_kernel_get(struct device *device, struct device_kernel **out,
+                          struct device_module *module, const char *name)
+{
+    (void)device;
+    struct rt_kernel *kernel;
+    int rc = rt_kernel_get(module->module, &kernel, name);
+    if (rc < 0) {
+        return rc;
+    }
+    struct device_kernel *found = module->kernels;
+    while (found && found->kernel != kernel) {
+        found = found->next;
+    }
+    if (!found) {
+        found = calloc(1, sizeof(*found));
+        if (!found) {
+            return error_memory();
+        }
+        *found = (struct device_kernel){.kernel = kernel, .shared_bytes = NO_PREFERENCE,
+                                        .next = module->kernels};
+        module->kernels = found;
+    }
+    *out = found;
+    return SONDE_OK;
+}
+
+static int sim_mem_alloc(struct device *device, uint64_t *address, uint64_t bytes)
+{
+    return rt_mem_alloc(sim_of(device)->rt, address, bytes);
+}
+
+static int sim_mem_free(struct device *device, uint64_t address)
+{
+    return rt_mem_free(sim_of(device)->rt, address);
+}
+
+static int sim_copy_to(struct device *device, uint64_t dst, const void *src, uint64_t bytes)
+{
+    return rt_copy_to_device(sim_of(device)->rt, dst, src, bytes);
+}
+
+static int sim_copy_from(struct device *device, void *dst, uint64_t src, uint64_t bytes)
+{
+    return rt_copy_from_device(sim_of(device)->rt, dst, src, bytes);
+}
+
+/* The most shared memory that a launch can get: of the division in force where that is fixed. */
+static uint64_t shared_available(const struct model *model)
+{
+    const struct carveout_spec *carveout = &model->carveout;
+    uint64_t most = model->sm.shared.size_bytes;
+    for (uint32_t i = 0; carveout->follows_preference && i < carveout->count; i++) {
+        uint64_t shared = carveout->choice[i].shared_bytes;
+        most = shared > most ? shared : most;
+    }
+    return most;
+}
+
+static int sim_set_carveout(struct device *device, struct device_kernel *kernel,
+                            uint64_t shared_bytes)
+{
+    const struct model *model = sim_of(device)->model;
+    if (shared_bytes > shared_available(model)) {
+        return error_set(SONDE_EUNSUPPORTED, "%s has at most %llu bytes of shared memory for a "
+                         "kernel, not %llu", device->info.name,
+                         (unsigned long long)shared_available(model),
+                         (unsigned long long)shared_bytes);
+    }
+    kernel->shared_bytes = shared_bytes;
+    return SONDE_OK;
+}
+
+/* A change of the division empties L1, so rt is told only what differs from the last launch. */
+static int apply_carveout(struct sim *sim, const struct device_kernel *kernel)
+{
+    const struct carveout_spec *carveout = &sim->model->carveout;
+    if (carveout->count == 0 || !carveout->follows_preference) {
+        return SONDE_OK;
+    }
+    uint64_t wanted = kernel->shared_bytes;
+    if (wanted == NO_PREFERENCE) {
+        wanted = carveout->choice[carveout->initial].shared_bytes;
+    }
+    if (wanted == sim->carved_bytes) {
+        return SONDE_OK;
+    }
+    uint64_t l1_bytes;
+    int rc = rt_set_carveout(sim->rt, wanted, &l1_bytes);
+    if (rc == SONDE_OK) {
+        sim->carved_bytes = wanted;
+    }
+    return rc;
+}
+
+static int check_args(const struct device_kernel *kernel, const struct device_launch *launch)
+{
+    uint32_t count = rt_kernel_param_count(kernel->kernel);
+    if (launch->arg_count != count) {
+        return error_set(SONDE_EINPUT, "the kernel takes %u arguments, not %u", count,
+                         launch->arg_count);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ptx_var *param = rt_kernel_param(kernel->kernel, i);
+        if (launch->arg_sizes[i] != param->size) {
+            return error_set(SONDE_EINPUT, "argument %u (%s) has %llu bytes, not %u", i, param->name,
+                             (unsigned long long)param->size, launch->arg_sizes[i]);
+        }
+    }
+    return SONDE_OK;
+}
+
+static int sim_launch(struct device *device, struct device_kernel *kernel,
+                      const struct device_launch *launch)
+{
+    struct sim *sim = sim_of(device);
+    int rc = check_args(kernel, launch);
+    if (rc == SONDE_OK) {
+        rc = apply_carveout(sim, kernel);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    struct rt_launch run = {
+        .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
+        .block = {launch->block[0], launch->block[1], launch->block[2]},
+        .dynamic_shared_bytes = launch->dynamic_shared_bytes,
+        .args = launch->args,
+        .arg_count = launch->arg_count,
+    };
+    uint64_t cycles;
+    rt_set_cancel(sim->rt, device->cancel);
+    return rt_launch(sim->rt, kernel->kernel, &run, &cycles);
+}
+
+static const struct device_ops sim_ops = {
+    .close = sim_close,
+    .module_load = sim_module_load,
+    .module_unload = sim_module_unload,
+    .kernel_get = sim_kernel_get,
+    .mem_alloc = sim_mem_alloc,
+    .mem_free = sim_mem_free,
+    .copy_to = sim_copy_to,
+    .copy_from = sim_copy_from,
+    .set_carveout = sim_set_carveout,
+    .launch = sim_launch,
+};
+
+int sim_open(struct device **out, const char *name)
+{
+    struct sim *sim = calloc(1, sizeof(*sim));
+    if (!sim) {
+        return error_memory();
+    }
+    sim->device.ops = &sim_ops;
+    sim->carved_bytes = NO_PREFERENCE;
+    int rc = model_load(&sim->model, name);
+    if (rc == SONDE_OK) {
+        rc = rt_create(&sim->rt, sim->model);
+    }
+    if (rc < 0) {
+        model_destroy(sim->model);
+        free(sim);
+        return rc;
+    }
+    describe(&sim->device.info, sim->model);
+    *out = &sim->device;
+    return SONDE_OK;
+}
+
+int sim_list(struct listing_vec *rows)
+{
+    for (size_t i = 0; i < model_builtin_count(); i++) {
+        struct device_listing row = {.available = true};
+        struct model *model;
+        int rc = model_load(&model, model_builtin_name(i));
+        if (rc < 0) {
+            return rc;
+        }
+        snprintf(row.spec, sizeof(row.spec), "sim:%s", model_builtin_name(i));
+        describe(&row.info, model);
+        model_destroy(model);
+        if (vec_push(rows, row) < 0) {
+            return error_memory();
+        }
+    }
+    return SONDE_OK;
+}
