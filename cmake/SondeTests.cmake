@@ -1,10 +1,11 @@
 # Helpers for the test folders. Tests find what they test by where they lie, so that adding a test is
 # adding a file.
 
-# sonde_unit_tests(): every tests/unit/<room>/test_<name>.c becomes the executable test_<room>_<name>
-# that links sonde_<room> (with what that room declares, nothing more) and cmocka, label `unit`.
-# What tests share lies in tests/support/: `#include "support/x.h"`.
-function(sonde_unit_tests)
+# sonde_room_tests(KIND): every <room>/test_<name>.c of the folder becomes an executable that links
+# sonde_<room> (with what that room declares, nothing more) and cmocka; the test is called
+# KIND.<room>.<name> and has the label KIND. What tests share lies in tests/support/:
+# `#include "support/x.h"`.
+function(sonde_room_tests kind)
     file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*/test_*.c")
     foreach(source IN LISTS sources)
         get_filename_component(name "${source}" NAME_WE)
@@ -15,14 +16,17 @@ function(sonde_unit_tests)
             continue()
         endif()
         string(REGEX REPLACE "^test_" "" name "${name}")
-        set(target test_${room}_${name})
+        set(target test_${kind}_${room}_${name})
+        if(kind STREQUAL "unit")
+            set(target test_${room}_${name})
+        endif()
         add_executable(${target} "${source}")
         target_link_libraries(${target} PRIVATE sonde_${room} PkgConfig::cmocka)
         target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
         target_compile_definitions(${target} PRIVATE
                                    SONDE_TEST_DIR="${folder}" SONDE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-        add_test(NAME unit.${room}.${name} COMMAND ${target})
-        set_tests_properties(unit.${room}.${name} PROPERTIES LABELS unit TIMEOUT 120)
+        add_test(NAME ${kind}.${room}.${name} COMMAND ${target})
+        set_tests_properties(${kind}.${room}.${name} PROPERTIES LABELS ${kind} TIMEOUT 120)
     endforeach()
 endfunction()
 
