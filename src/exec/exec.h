@@ -42,30 +42,55 @@ enum exec_access_kind { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC, ACCESS_REDUCTI
                         ACCESS_SURFACE, ACCESS_PREFETCH, ACCESS_FENCE };
 
 /*
- * One warp memory instruction between issue and commit. `space` is resolved when every active lane
- * agrees; generic accesses of mixed spaces are split by lane with `lane_space`.
+ * Generic addresses of what is not global memory. Shared, local and kernel parameters appear in
+ * windows below device memory (exec/memory.h); the address of global and constant memory is the same
+ * with and without a state space.
+ */
+#define EXEC_SHARED_WINDOW 0x010000000000u
+#define EXEC_LOCAL_WINDOW (EXEC_SHARED_WINDOW + EXEC_WINDOW_BYTES)
+#define EXEC_PARAM_WINDOW (EXEC_LOCAL_WINDOW + EXEC_WINDOW_BYTES)
+#define EXEC_WINDOW_BYTES 0x1000000u
+/* Code addresses: the value of a function's name, by its place in module->funcs. */
+#define EXEC_CODE_BASE 0x008000000000u
+#define EXEC_CODE_STEP 16u
+uint64_t exec_function_address(const struct ptx_module *module, const struct ptx_func *func);
+
+/*
+ * One warp memory instruction between issue and commit. Addresses have been checked at issue:
+ * aligned, and inside of an allocation. `space` is the one space of all lanes; a generic access whose
+ * lanes disagree has SPACE_NONE and a space for each lane in `lane_space`. Only the lanes of `mask`
+ * have valid entries in the arrays.
  */
 struct exec_access {
     enum exec_access_kind kind;
-    enum isa_space space;       /* GLOBAL, SHARED, LOCAL, CONST, PARAM; resolved from generic */
+    enum isa_space space;       /* GLOBAL, SHARED, LOCAL, CONST, PARAM; NONE: see lane_space */
     uint32_t mask;              /* lanes that access */
     uint32_t pc;
     uint8_t bytes;              /* per element */
     uint8_t vec;                /* elements per lane */
     uint16_t cache_op;          /* enum isa_mod of class COP, MOD_NONE: default */
     bool is_volatile, non_coherent;
+    uint32_t frame_offset;      /* private: the call frame whose registers take the result */
     uint64_t address[WARP_LANES];       /* device virtual addresses; shared/local: window offset */
     uint64_t data[WARP_LANES][2];       /* store and atomic operands (up to 16 bytes a lane) */
     uint64_t data2[WARP_LANES];         /* second atomic operand (cas) */
+    uint8_t lane_space[WARP_LANES];     /* enum isa_space, when space is NONE */
 };
 
 enum exec_event {
     EXEC_DONE,      /* executed and committed; warp->pc advanced */
     EXEC_ACCESS,    /* *access filled; the caller must exec_commit() it, once, later */
-    EXEC_BARRIER,   /* warp waits at barrier `barrier_id` for `barrier_threads` (0: all) */
+    EXEC_BARRIER,   /* warp waits at barrier `barrier_id` for `barrier_threads` (0: all), see below */
     EXEC_EXIT,      /* the last lanes have left: the warp is done */
     EXEC_FAULT,     /* error text set; pc and lane in the warp's fault record */
 };
+
+/*
+ * What a warp does at a barrier. ARRIVE does not wait: the warp goes on at once. The reductions
+ * wait, and the caller hands the result to exec_barrier_result() before the warp issues again.
+ * exec/barrier.h keeps a CTA's barriers and does all of this.
+ */
+enum exec_barrier_kind { BARRIER_SYNC, BARRIER_ARRIVE, BARRIER_POPC, BARRIER_AND, BARRIER_OR };
 
 /* One CTA's shared state, owned by the caller. */
 struct exec_cta {
@@ -99,7 +124,10 @@ struct exec_warp {
     uint32_t active;            /* lanes that execute at pc */
     uint32_t live;              /* lanes that have not exited */
     bool done;
-    uint32_t barrier_id, barrier_threads;
+    uint32_t barrier_id, barrier_threads;   /* after EXEC_BARRIER */
+    enum exec_barrier_kind barrier_kind;
+    uint32_t barrier_value;     /* BARRIER_POPC, AND, OR: the lanes whose predicate holds */
+    uint32_t barrier_lanes;     /* the lanes that executed the instruction */
     uint32_t fault_lane;
     uint64_t fault_address;
     struct exec_cta *cta;
@@ -108,9 +136,10 @@ struct exec_warp {
 };
 
 /*
- * Decode entry `kernel`. Refuses by name (SONDE_EUNSUPPORTED, with file:line:column) whatever it cannot
- * execute, at load time and never later. `memory` is needed to resolve addresses of module variables,
- * which must have been placed before (exec_program_set_var via `resolve`).
+ * Decode entry `kernel` and every function it can call. Refuses by name (SONDE_EUNSUPPORTED, with
+ * file:line:column) whatever it cannot execute, at load time and never later. Addresses of module
+ * variables come from `resolver`, which must have placed them before; a NULL resolver knows none.
+ * The module must outlive the program.
  */
 struct exec_resolver {
     /* The device address of a module-scope .global/.const variable, or 0 with the error set. */
@@ -137,7 +166,18 @@ enum exec_event exec_issue(struct exec_warp *warp, struct exec_access *access);
 /* Perform the access on memory and write results to registers. SONDE_EFAULT on a bad address. */
 int exec_commit(struct exec_warp *warp, const struct exec_access *access);
 
+/* The result of a barrier reduction: the count, or 0 and 1. */
+void exec_barrier_result(struct exec_warp *warp, uint32_t value);
+
 /* Functional mode: run a whole launch, CTA after CTA, without timing. */
 int exec_run_launch(const struct exec_launch *launch);
+
+/* The same with limits and counts; all fields may be zero. */
+struct exec_run_options {
+    uint64_t max_warp_insns;            /* SONDE_EFAULT after so many; 0: no limit */
+    const volatile int *interrupt;      /* SONDE_EINTERRUPTED soon after it becomes true */
+    uint64_t warp_insns, thread_insns;  /* out: executed so far */
+};
+int exec_run_launch_with(const struct exec_launch *launch, struct exec_run_options *options);
 
 #endif

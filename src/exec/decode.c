@@ -1,0 +1,481 @@
+/*
+ * From PTX IR to uops: the kernel first, then every function that it can reach, in the order in which
+ * they are met. An instruction becomes exactly one uop, so a pc is the index of the instruction
+ * counted from its function's first.
+ *
+ * The layout of what the uops address is decided here too: .param variables that functions exchange
+ * lie in call frames, and static shared variables of all reachable functions lie one after the other in
+ * the CTA's shared memory, module scope first, the dynamic array after them.
+ */
+#include "exec/decode.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/error.h"
+
+#define LOCAL_MAX_BYTES (512u << 10)        /* per thread, all calls together */
+#define SHARED_MAX_BYTES (1u << 20)
+#define LOCAL_CALL_BYTES (64u << 10)        /* room for calls above the kernel's own */
+
+uint64_t exec_function_address(const struct ptx_module *module, const struct ptx_func *func)
+{
+    for (uint32_t i = 0; i < module->func_count; i++)
+        if (module->funcs[i] == func)
+            return EXEC_CODE_BASE + (uint64_t)EXEC_CODE_STEP * i;
+    return 0;
+}
+
+static uint64_t align_up(uint64_t value, uint64_t align)
+{
+    return align > 1 ? (value + align - 1) / align * align : value;
+}
+
+/* Calls: the same position in a function's list of .param variables as in param_offsets. */
+static const struct ptx_var *frame_param(const struct ptx_func *func, uint32_t index)
+{
+    if (index < func->param_count)
+        return &func->params[index];
+    index -= func->param_count;
+    if (index < func->return_count)
+        return &func->returns[index];
+    index -= func->return_count;
+    return index < func->local_count ? func->locals[index] : NULL;
+}
+
+/* The frame holds the parameters of a function but not those of a kernel. */
+static int layout_params(struct decoder *d, struct exec_function *function)
+{
+    const struct ptx_func *func = function->func;
+    uint32_t count = func->param_count + func->return_count + func->local_count;
+    function->param_offsets = arena_array(d->arena, count, sizeof *function->param_offsets);
+    if (!function->param_offsets)
+        return error_memory();
+    uint64_t at = 0;
+    for (uint32_t i = func->is_entry ? func->param_count : 0; i < count; i++) {
+        const struct ptx_var *var = frame_param(func, i);
+        if (decode_plain_space(var->space) != SPACE_PARAM)
+            continue;
+        at = align_up(at, var->align);
+        function->param_offsets[i] = (uint32_t)at;
+        at += var->size;
+        if (at > LOCAL_MAX_BYTES)
+            return error_at(SONDE_EUNSUPPORTED, d->module->file, var->loc.line, var->loc.column,
+                            "parameters of '%s' take more than %u bytes", func->name,
+                            LOCAL_MAX_BYTES);
+    }
+    function->param_bytes = (uint32_t)align_up(at, 16);
+    return SONDE_OK;
+}
+
+bool decode_frame_param(struct decoder *d, uint32_t *offset, const struct ptx_var *var)
+{
+    const struct ptx_func *func = d->function->func;
+    uint32_t count = func->param_count + func->return_count + func->local_count;
+    for (uint32_t i = func->is_entry ? func->param_count : 0; i < count; i++) {
+        if (frame_param(func, i) != var)
+            continue;
+        *offset = d->function->param_offsets[i];
+        return true;
+    }
+    return false;
+}
+
+static int check_function(struct decoder *d, const struct ptx_func *func)
+{
+    const char *file = d->module->file;
+    if (!func->has_body)
+        return error_at(SONDE_EINPUT, file, func->loc.line, func->loc.column,
+                        "function '%s' is called but not defined", func->name);
+    if (func->slot_count > UINT16_MAX || func->pred_count > UINT8_MAX)
+        return error_at(SONDE_EUNSUPPORTED, file, func->loc.line, func->loc.column,
+                        "'%s' needs %u registers and %u predicates; at most %u and %u are possible",
+                        func->name, func->slot_count, func->pred_count, UINT16_MAX, UINT8_MAX);
+    if (func->local_bytes > LOCAL_MAX_BYTES)
+        return error_at(SONDE_EUNSUPPORTED, file, func->loc.line, func->loc.column,
+                        "'%s' needs %u bytes of local memory; at most %u are possible", func->name,
+                        func->local_bytes, LOCAL_MAX_BYTES);
+    return SONDE_OK;
+}
+
+int decode_function(struct decoder *d, struct exec_function **out, struct ptx_func *func)
+{
+    struct exec_program *program = d->program;
+    for (int hops = 0; func->alias_of && hops < 16; hops++)
+        func = func->alias_of;
+    *out = u64_map_get_pointer(&d->functions, (uint64_t)(uintptr_t)func);
+    if (*out)
+        return SONDE_OK;
+    int rc = check_function(d, func);
+    if (rc != SONDE_OK)
+        return rc;
+    struct exec_function *function = arena_alloc(d->arena, sizeof *function);
+    if (!function || u64_map_put_pointer(&d->functions, (uint64_t)(uintptr_t)func, function) < 0)
+        return error_memory();
+    function->func = func;
+    function->local_bytes = (uint32_t)align_up(func->local_bytes, LANE_STRIPE_BYTES);
+    uint32_t slots = (uint32_t)align_up(func->slot_count, 2);
+    function->sink_ref = slots * SLOT_BYTES | (uint32_t)BASE_REG << REF_BASE_SHIFT;
+    function->regs_bytes = (slots + 2) * SLOT_BYTES;
+    function->preds_bytes = (uint32_t)align_up((PRED_FIRST + func->pred_count) * 4, 64);
+    rc = layout_params(d, function);
+    if (rc != SONDE_OK)
+        return rc;
+    function->frame_bytes = (uint32_t)align_up(function->regs_bytes + function->preds_bytes +
+                                               WARP_LANES * function->param_bytes, 64);
+    program->functions[program->function_count++] = function;
+    for (uint32_t i = 0; i < d->module->func_count; i++)
+        if (d->module->funcs[i] == func)
+            program->by_index[i] = function;
+    *out = function;
+    return SONDE_OK;
+}
+
+/* Shared memory. */
+
+static int place_shared(struct decoder *d, uint64_t *at, const struct ptx_var *var)
+{
+    if (decode_plain_space(var->space) != SPACE_SHARED || var->unsized)
+        return SONDE_OK;
+    *at = align_up(*at, var->align);
+    uint64_t offset = *at;
+    *at += var->size;
+    if (*at > SHARED_MAX_BYTES || var->size > SHARED_MAX_BYTES)
+        return error_at(SONDE_EUNSUPPORTED, d->module->file, var->loc.line, var->loc.column,
+                        "shared variable '%s' of %" PRIu64 " bytes does not fit %u bytes", var->name,
+                        var->size, SHARED_MAX_BYTES);
+    if (u64_map_put(&d->shared_offsets, (uint64_t)(uintptr_t)var, offset) < 0)
+        return error_memory();
+    return SONDE_OK;
+}
+
+static bool operand_names(const struct ptx_operand *operand, const struct ptx_var *var)
+{
+    if (operand->kind == OPERAND_VAR || operand->kind == OPERAND_ADDR)
+        return operand->var == var;
+    for (uint32_t i = 0; operand->kind == OPERAND_VECTOR && i < operand->count; i++)
+        if (operand->elems[i].kind == OPERAND_VAR && operand->elems[i].var == var)
+            return true;
+    return false;
+}
+
+/* Module-scope shared variables take room in the kernels that name them. */
+static bool function_names(const struct ptx_func *func, const struct ptx_var *var)
+{
+    for (uint32_t i = 0; i < func->insn_count; i++)
+        for (uint32_t k = 0; k < func->insns[i].operand_count; k++)
+            if (operand_names(&func->insns[i].operands[k], var))
+                return true;
+    return false;
+}
+
+static bool program_names(const struct exec_program *program, const struct ptx_var *var)
+{
+    for (uint32_t i = 0; i < program->function_count; i++)
+        if (function_names(program->functions[i]->func, var))
+            return true;
+    return false;
+}
+
+static int layout_shared(struct decoder *d)
+{
+    uint64_t at = 0, align = 1;
+    int rc = SONDE_OK;
+    for (uint32_t i = 0; rc == SONDE_OK && i < d->module->var_count; i++) {
+        const struct ptx_var *var = d->module->vars[i];
+        if (decode_plain_space(var->space) != SPACE_SHARED || !program_names(d->program, var))
+            continue;
+        rc = place_shared(d, &at, var);
+        if (var->unsized && var->align > align)
+            align = var->align;
+    }
+    for (uint32_t i = 0; rc == SONDE_OK && i < d->program->function_count; i++) {
+        const struct ptx_func *func = d->program->functions[i]->func;
+        for (uint32_t k = 0; rc == SONDE_OK && k < func->local_count; k++)
+            rc = place_shared(d, &at, func->locals[k]);
+    }
+    d->program->shared_bytes = (uint32_t)align_up(at, align);
+    return rc;
+}
+
+int decode_var_address(struct decoder *d, uint64_t *value, bool *relative, struct ptx_var *var)
+{
+    uint32_t offset;
+    *relative = false;
+    switch (decode_plain_space(var->space)) {
+    case SPACE_SHARED:
+        if (var->unsized)
+            *value = d->program->shared_bytes;
+        else if (!u64_map_get(value, &d->shared_offsets, (uint64_t)(uintptr_t)var))
+            return decode_refuse(d, "shared variable '%s' has no place", var->name);
+        return SONDE_OK;
+    case SPACE_LOCAL:
+        if (!var->owner)
+            return decode_refuse(d, "local variable '%s' outside of a function is not implemented",
+                                 var->name);
+        *value = var->offset;
+        *relative = !d->function->func->is_entry;
+        return SONDE_OK;
+    case SPACE_PARAM:
+        if (decode_frame_param(d, &offset, var))
+            return decode_refuse(d, "the address of parameter '%s' of a function is not implemented",
+                                 var->name);
+        *value = var->offset;
+        return SONDE_OK;
+    case SPACE_GLOBAL:
+    case SPACE_CONST:
+        if (!d->resolver || !d->resolver->var_address)
+            return decode_refuse(d, "variable '%s' has no address", var->name);
+        *value = d->resolver->var_address(d->resolver->ctx, var);
+        return *value ? SONDE_OK : SONDE_EINPUT;
+    default:
+        return decode_refuse(d, "the address of '%s' in space .%s is not implemented", var->name,
+                             isa_space_text(var->space));
+    }
+}
+
+/* Instructions. */
+
+static void note_kind(struct exec_uop_info *info, const struct ptx_insn *insn)
+{
+    const struct isa_row *row = isa_row(insn->op);
+    info->unit = row->unit;
+    info->is_barrier = row->unit == UNIT_BARRIER;
+    info->is_fence = row->unit == UNIT_FENCE;
+    info->is_branch = row->unit == UNIT_BRANCH;
+    info->is_exit = insn->op == OP_EXIT || insn->op == OP_RET;
+}
+
+static int decode_guard(struct decoder *d)
+{
+    d->uop->guard = PRED_TRUE;
+    if (d->insn->guard < 0)
+        return SONDE_OK;
+    struct ptx_operand guard = { .kind = OPERAND_REG, .type = TYPE_pred, .reg = d->insn->guard,
+                                 .negate = d->insn->guard_negate };
+    int rc = decode_pred_source(d, 0, &guard);
+    d->uop->guard = d->uop->pred_source[0];
+    d->uop->guard_flip = d->uop->pred_flip ? UINT32_MAX : 0;
+    d->uop->pred_source[0] = PRED_TRUE;
+    d->uop->pred_flip = 0;
+    return rc;
+}
+
+static int decode_insn(struct decoder *d)
+{
+    const struct ptx_insn *insn = d->insn;
+    if (insn->op <= OP_NONE || insn->op >= OP_COUNT)
+        return decode_refuse(d, "unknown instruction");
+    note_kind(d->info, insn);
+    int rc = decode_guard(d);
+    if (rc != SONDE_OK)
+        return rc;
+    decode_fn *decode = decode_irregular(insn->op);
+    rc = decode ? decode(d) : decode_regular(d);
+    if (rc == SONDE_OK && !d->uop->run)
+        rc = decode_refuse(d, "instruction '%s' is not implemented", isa_row(insn->op)->name);
+    if (d->uop->specials) {
+        d->uop->inner = d->uop->run;
+        d->uop->run = run_special;
+    }
+    return rc;
+}
+
+/* The uop after a function's last: leaves it. */
+static void leaving_uop(struct decoder *d, struct uop *uop, struct exec_uop_info *info)
+{
+    bool entry = d->function->func->is_entry;
+    uop->run = entry ? run_exit : run_return;
+    uop->guard = PRED_TRUE;
+    info->unit = UNIT_BRANCH;
+    info->is_branch = true;
+    info->is_exit = entry;
+}
+
+static int decode_body(struct decoder *d, struct exec_function *function)
+{
+    struct exec_program *program = d->program;
+    const struct ptx_func *func = function->func;
+    d->function = function;
+    function->first_pc = program->length;
+    function->exit_pc = function->first_pc + func->insn_count;
+    for (uint32_t i = 0; i <= func->insn_count; i++) {
+        d->pc = function->first_pc + i;
+        d->uop = &program->uops[d->pc];
+        d->info = &program->infos[d->pc];
+        if (i == func->insn_count) {
+            leaving_uop(d, d->uop, d->info);
+            break;
+        }
+        d->insn = program->insns[d->pc] = &func->insns[i];
+        int rc = decode_insn(d);
+        if (rc != SONDE_OK)
+            return rc;
+    }
+    program->length += func->insn_count + 1;
+    return SONDE_OK;
+}
+
+/* Room for all functions that could be reached; what is not decoded costs nothing later. */
+static int reserve_code(struct decoder *d)
+{
+    struct exec_program *program = d->program;
+    uint64_t uops = 1;
+    for (uint32_t i = 0; i < d->module->func_count; i++)
+        uops += (uint64_t)d->module->funcs[i]->insn_count + 1;
+    if (uops > UINT32_MAX / 2)
+        return error_set(SONDE_EUNSUPPORTED, "%s: too many instructions", d->module->file);
+    program->uops = calloc(uops, sizeof *program->uops);
+    program->infos = calloc(uops, sizeof *program->infos);
+    program->insns = calloc(uops, sizeof *program->insns);
+    program->functions = arena_array(d->arena, d->module->func_count + 1, sizeof *program->functions);
+    program->by_index = arena_array(d->arena, d->module->func_count + 1, sizeof *program->by_index);
+    if (!program->uops || !program->infos || !program->insns || !program->functions ||
+        !program->by_index)
+        return error_memory();
+    return SONDE_OK;
+}
+
+/*
+ * Functions reachable by direct calls and by addresses that are taken. An indirect call may reach any
+ * function of the module, so one of those brings in all.
+ */
+static int find_functions(struct decoder *d, const struct exec_function *function)
+{
+    const struct ptx_func *func = function->func;
+    int rc = SONDE_OK;
+    for (uint32_t i = 0; rc == SONDE_OK && i < func->insn_count; i++) {
+        const struct ptx_insn *insn = &func->insns[i];
+        struct exec_function *reached;
+        bool indirect = insn->op == OP_CALL;
+        d->insn = insn;
+        for (uint32_t k = 0; rc == SONDE_OK && k < insn->operand_count; k++)
+            if (insn->operands[k].kind == OPERAND_FUNC) {
+                rc = decode_function(d, &reached, insn->operands[k].func);
+                indirect = false;
+            }
+        for (uint32_t k = 0; rc == SONDE_OK && indirect && k < d->module->func_count; k++)
+            if (!d->module->funcs[k]->is_entry && d->module->funcs[k]->has_body)
+                rc = decode_function(d, &reached, d->module->funcs[k]);
+    }
+    return rc;
+}
+
+static int finish_pool(struct decoder *d)
+{
+    size_t bytes = (size_t)align_up(d->pool.count ? d->pool.count : 1, 64);
+    d->program->pool = aligned_alloc(64, bytes);
+    if (!d->program->pool)
+        return error_memory();
+    if (d->pool.count)
+        memcpy(d->program->pool, d->pool.data, d->pool.count);
+    return SONDE_OK;
+}
+
+static int decode_program(struct decoder *d, struct ptx_func *kernel)
+{
+    struct exec_program *program = d->program;
+    struct exec_function *function;
+    int rc = reserve_code(d);
+    if (rc == SONDE_OK)
+        rc = decode_function(d, &function, kernel);
+    for (uint32_t i = 0; rc == SONDE_OK && i < program->function_count; i++)
+        rc = find_functions(d, program->functions[i]);
+    if (rc == SONDE_OK)
+        rc = layout_shared(d);
+    for (uint32_t i = 0; rc == SONDE_OK && i < program->function_count; i++)
+        rc = decode_body(d, program->functions[i]);
+    if (rc == SONDE_OK)
+        rc = finish_pool(d);
+    if (rc != SONDE_OK)
+        return rc;
+    program->local_limit_bytes = program->functions[0]->local_bytes + LOCAL_CALL_BYTES;
+    for (uint32_t i = 1; i < program->function_count; i++)
+        program->local_limit_bytes += program->functions[i]->local_bytes;
+    return SONDE_OK;
+}
+
+int exec_program_create(struct exec_program **out, const struct ptx_module *module,
+                        const struct ptx_func *kernel, const struct exec_resolver *resolver)
+{
+    *out = NULL;
+    if (module->address_size != 64)
+        return error_set(SONDE_EUNSUPPORTED, "%s: .address_size %d is not implemented, only 64",
+                         module->file, module->address_size);
+    struct arena *arena = arena_create();
+    struct exec_program *program = arena ? arena_alloc(arena, sizeof *program) : NULL;
+    if (!program) {
+        arena_destroy(arena);
+        return error_memory();
+    }
+    program->arena = arena;
+    program->module = module;
+    struct decoder d = { .program = program, .arena = arena, .module = module,
+                         .resolver = resolver, .lanes = lanes_table() };
+    int rc = decode_program(&d, (struct ptx_func *)kernel);
+    vec_free(&d.pool);
+    u64_map_free(&d.pool_32);
+    u64_map_free(&d.pool_64);
+    u64_map_free(&d.shared_offsets);
+    u64_map_free(&d.functions);
+    if (rc != SONDE_OK) {
+        exec_program_destroy(program);
+        return rc;
+    }
+    *out = program;
+    return SONDE_OK;
+}
+
+void exec_program_destroy(struct exec_program *program)
+{
+    if (!program)
+        return;
+    free(program->uops);
+    free(program->infos);
+    free(program->insns);
+    free(program->pool);
+    arena_destroy(program->arena);
+}
+
+/* A call chain needs at least the most registers of any function in it. */
+uint32_t exec_program_register_count(const struct exec_program *program)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < program->function_count; i++)
+        if (program->functions[i]->func->register_count > most)
+            most = program->functions[i]->func->register_count;
+    return most;
+}
+
+uint32_t exec_program_slot_count(const struct exec_program *program)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < program->function_count; i++)
+        if (program->functions[i]->func->slot_count > most)
+            most = program->functions[i]->func->slot_count;
+    return most;
+}
+
+uint32_t exec_program_local_bytes(const struct exec_program *program)
+{
+    uint32_t bytes = 0;
+    for (uint32_t i = 0; i < program->function_count; i++)
+        bytes += program->functions[i]->local_bytes;
+    return bytes;
+}
+
+uint32_t exec_program_shared_bytes(const struct exec_program *program)
+{
+    return program->shared_bytes;
+}
+
+uint32_t exec_program_length(const struct exec_program *program)
+{
+    return program->length;
+}
+
+const struct exec_uop_info *exec_uop_info(const struct exec_program *program, uint32_t pc)
+{
+    return &program->infos[pc];
+}

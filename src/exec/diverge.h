@@ -1,0 +1,43 @@
+/*
+ * How a warp whose lanes disagree goes on: one interface, so that the rest of exec does not know
+ * whether lanes wait for each other (the SIMT stack, stack.c) or are scheduled independently.
+ *
+ * An implementation owns warp->pc, warp->active, warp->live, warp->done and state->reconverge. It is
+ * called when control flow splits, joins or ends; straight-line code only advances the pc and calls
+ * arrive() when the pc equals state->reconverge.
+ */
+#ifndef SONDE_EXEC_DIVERGE_H
+#define SONDE_EXEC_DIVERGE_H
+
+#include <stdint.h>
+
+struct exec_warp;
+struct diverge_state;
+
+struct diverge_ops {
+    /* All `lanes` start at `pc`; storage of an earlier run is reused. */
+    int (*reset)(struct exec_warp *warp, uint32_t lanes, uint32_t pc);
+    void (*free)(struct exec_warp *warp);
+
+    /* The pc is state->reconverge: wait for, or join, the lanes of the other paths. */
+    void (*arrive)(struct exec_warp *warp);
+
+    /*
+     * `taken` (a subset of active, neither empty nor whole) goes to `target`, the others to
+     * `fallthrough`; they meet at `reconverge` (PTX_NO_PC: only at their exit). The taken side
+     * runs first.
+     */
+    int (*branch)(struct exec_warp *warp, uint32_t taken, uint32_t target, uint32_t fallthrough,
+                  uint32_t reconverge);
+
+    /* The active lanes enter a function at `entry`; after leave() they go on at `return_pc`. */
+    int (*enter)(struct exec_warp *warp, uint32_t entry, uint32_t return_pc);
+    void (*leave)(struct exec_warp *warp);
+
+    /* `lanes` (a subset of active) are done; the rest of the warp goes on somewhere. */
+    void (*exit)(struct exec_warp *warp, uint32_t lanes);
+};
+
+extern const struct diverge_ops diverge_stack;
+
+#endif

@@ -1,0 +1,82 @@
+/*
+ * What the files of exec/ops/ share: the steps that every instruction's run function takes. A run
+ * function executes one uop for the lanes of `mask` (active lanes whose guard holds; may be none), moves
+ * the warp to the next instruction and says what its caller has to do.
+ */
+#ifndef SONDE_EXEC_OPS_H
+#define SONDE_EXEC_OPS_H
+
+#include "exec/diverge.h"
+#include "exec/program.h"
+#include "exec/state.h"
+
+/* 32 lanes in registers, of either width; any type may alias them. */
+typedef uint32_t __attribute__((may_alias)) lane_word;
+typedef uint64_t __attribute__((may_alias)) lane_dword;
+
+/* The lanes behind an operand reference. */
+static inline void *lanes_at(const struct exec_state *state, uint32_t ref)
+{
+    return state->base[ref >> REF_BASE_SHIFT] + (ref & REF_OFFSET_MASK);
+}
+
+/* Straight-line code: the next instruction. */
+static inline enum exec_event advance(struct exec_warp *warp)
+{
+    struct exec_state *state = warp->state;
+    if (++warp->pc == state->reconverge)
+        state->diverge_ops->arrive(warp);
+    return EXEC_DONE;
+}
+
+static inline uint32_t lowest_lane(uint32_t mask)
+{
+    return (uint32_t)__builtin_ctz(mask);
+}
+
+/* A predicate operand: the lanes in which it holds. */
+static inline uint32_t pred_lanes(const struct exec_state *state, const struct uop *uop, int source)
+{
+    uint32_t flip = uop->pred_flip >> source & 1 ? UINT32_MAX : 0;
+    return state->preds[uop->pred_source[source]] ^ flip;
+}
+
+static inline void pred_write(struct exec_state *state, uint16_t slot, uint32_t lanes, uint32_t mask)
+{
+    state->preds[slot] = (state->preds[slot] & ~mask) | (lanes & mask);
+}
+
+/* Value of lane `lane` of a register or constant of `register_bytes` (4 or 8). */
+static inline uint64_t element_get(const struct exec_state *state, const struct element *element,
+                                   uint32_t lane)
+{
+    const void *lanes = lanes_at(state, element->ref);
+    return element->register_bytes == 8 ? ((const lane_dword *)lanes)[lane]
+                                        : ((const lane_word *)lanes)[lane];
+}
+
+static inline void element_set(const struct exec_state *state, const struct element *element,
+                               uint32_t lane, uint64_t value)
+{
+    void *lanes = lanes_at(state, element->ref);
+    if (element->register_bytes == 8)
+        ((lane_dword *)lanes)[lane] = value;
+    else
+        ((lane_word *)lanes)[lane] = (uint32_t)value;
+}
+
+/* Run functions, by file of ops/. */
+uop_run run_lanes, run_float, run_convert, run_select, run_pred_logic;      /* alu.c */
+uop_run run_compare, run_set;                                               /* compare.c */
+uop_run run_carry, run_prmt_mode;                                           /* carry.c */
+uop_run run_pack, run_unpack;                                               /* move.c */
+uop_run run_memory, run_fence;                                              /* memory.c */
+uop_run run_frame_param;                                                    /* access.c */
+uop_run run_cvta, run_isspacep;                                             /* address.c */
+uop_run run_branch, run_switch, run_exit, run_trap, run_nop;                /* control.c */
+uop_run run_call, run_return;                                               /* call.c */
+uop_run run_barrier;                                                        /* barrier.c */
+uop_run run_activemask, run_vote, run_shfl, run_match;                      /* warp.c */
+uop_run run_special;                                                        /* special.c */
+
+#endif

@@ -1,0 +1,303 @@
+/*
+ * Decoding of loads, stores, atomics, prefetches and fences. Also loads and stores of the .param
+ * variables by which functions pass values: those lie in call frames, where the compiler of a real
+ * GPU would have registers, so they are done at issue and never reach the memory system.
+ * Source: PTX ISA 9.0, 9.7.9 and 9.7.13.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "exec/decode.h"
+#include "exec/fault.h"
+#include "util/error.h"
+
+/* Parameters of calls: address and size have been checked at decode, unless a register adds to them. */
+enum exec_event run_frame_param(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                                struct exec_access *access)
+{
+    (void)access;
+    const struct exec_state *state = warp->state;
+    const struct uop_memory *memory = uop->memory;
+    uint32_t stride = state->frames[state->depth].function->param_bytes;
+    for (uint32_t k = 0; mask && k < memory->vec; k++) {
+        const struct element *element = &memory->elements[k];
+        uint32_t shift = memory->sign_extend ? 64 - 8 * memory->bytes : 0;
+        for (uint32_t rest = mask; rest && element->register_bytes; rest &= rest - 1) {
+            uint32_t lane = lowest_lane(rest);
+            uint8_t *at = state->params + lane * stride + memory->offset + k * memory->bytes;
+            uint64_t value = 0;
+            if (memory->kind == ACCESS_STORE) {
+                value = element_get(state, element, lane);
+                memcpy(at, &value, memory->bytes);
+                continue;
+            }
+            memcpy(&value, at, memory->bytes);
+            element_set(state, element, lane, (uint64_t)((int64_t)(value << shift) >> shift));
+        }
+    }
+    return advance(warp);
+}
+
+static int decode_address(struct decoder *d, struct uop_memory *memory,
+                          const struct ptx_operand *address)
+{
+    uint64_t value = 0;
+    bool relative = false;
+    int rc = SONDE_OK;
+    memory->offset = address->imm;
+    if (address->var)
+        rc = decode_var_address(d, &value, &relative, address->var);
+    if (rc != SONDE_OK)
+        return rc;
+    memory->offset += value;
+    memory->local_relative = relative;
+    if (!address->has_reg)
+        return SONDE_OK;
+    struct ptx_operand base = { .kind = OPERAND_REG, .reg = address->reg, .type = address->type };
+    memory->has_base = true;
+    memory->base_is_64 = decode_register_bytes(d, &base) == 8;
+    return decode_source_ref(d, &memory->base, &base, 0);
+}
+
+static int begin(struct decoder *d, struct uop_memory **out, enum exec_access_kind kind)
+{
+    const struct ptx_insn *insn = d->insn;
+    struct uop_memory *memory = arena_alloc(d->arena, sizeof *memory);
+    if (!memory)
+        return error_memory();
+    *out = memory;
+    d->uop->run = run_memory;
+    d->uop->memory = memory;
+    memory->kind = kind;
+    memory->space = decode_plain_space(insn->space[0]);
+    memory->vec = insn->vec ? insn->vec : 1;
+    memory->bytes = 1;
+    memory->cache_op = insn->mods[MODC_COP];
+    memory->is_volatile = insn->mods[MODC_SEM] == MOD_SEM_volatile ||
+                          insn->mods[MODC_SEM] == MOD_SEM_mmio;
+    memory->non_coherent = insn->mods[MODC_NC] != MOD_NONE;
+    d->info->space = memory->space;
+    d->info->is_load = kind == ACCESS_LOAD;
+    d->info->is_store = kind == ACCESS_STORE;
+    d->info->is_atomic = kind == ACCESS_ATOMIC || kind == ACCESS_REDUCTION;
+    return SONDE_OK;
+}
+
+static int value_type(struct decoder *d, struct uop_memory *memory)
+{
+    const struct isa_type_info *type = isa_type_info(d->insn->types[0]);
+    if (type->bytes == 0 || type->bytes > 8 || memory->vec > UOP_VECTOR_MAX)
+        return decode_refuse(d, "'%s' of .%s with %u elements is not implemented",
+                             isa_row(d->insn->op)->name, type->text, memory->vec);
+    memory->bytes = type->bytes;
+    memory->sign_extend = type->kind == KIND_SIGNED;
+    return SONDE_OK;
+}
+
+/* [param] where param belongs to a call: a place in the frame. */
+static int decode_param_access(struct decoder *d, struct uop_memory *memory, bool *done,
+                               const struct ptx_operand *address)
+{
+    uint32_t offset;
+    *done = false;
+    if (memory->space != SPACE_PARAM || !address->var ||
+        !decode_frame_param(d, &offset, address->var)) {
+        if (memory->space == SPACE_PARAM &&
+            (memory->kind == ACCESS_STORE || !d->function->func->is_entry))
+            return decode_refuse(d, "this access of .param memory is not implemented");
+        return SONDE_OK;
+    }
+    uint64_t bytes = (uint64_t)memory->bytes * memory->vec;
+    if (address->has_reg)
+        return decode_refuse(d, "a register in the address of parameter '%s' is not implemented",
+                             address->var->name);
+    if (address->imm > address->var->size || bytes > address->var->size - address->imm)
+        return error_at(SONDE_EINPUT, d->module->file, d->insn->loc.line, d->insn->loc.column,
+                        "access of %" PRIu64 " bytes at offset %" PRId64
+                        " is outside of '%s' of %" PRIu64 " bytes", bytes, (int64_t)address->imm,
+                        address->var->name, address->var->size);
+    memory->offset = offset + address->imm;
+    d->uop->run = run_frame_param;
+    d->info->is_load = d->info->is_store = false;
+    d->info->unit = UNIT_ALU;
+    *done = true;
+    return SONDE_OK;
+}
+
+static int decode_values(struct decoder *d, struct uop_memory *memory,
+                         const struct ptx_operand *value)
+{
+    bool load = memory->kind == ACCESS_LOAD;
+    bool vector = value->kind == OPERAND_VECTOR;
+    if ((vector ? value->count : 1) != memory->vec)
+        return decode_refuse(d, "%u elements where .v%u says otherwise", vector ? value->count : 1,
+                             memory->vec);
+    int rc = SONDE_OK;
+    for (uint32_t k = 0; rc == SONDE_OK && k < memory->vec; k++) {
+        const struct ptx_operand *element = vector ? &value->elems[k] : value;
+        rc = load ? decode_dest_element(d, &memory->elements[k], element)
+                  : decode_source_element(d, &memory->elements[k], element, memory->bytes);
+    }
+    return rc;
+}
+
+static int decode_transfer(struct decoder *d, enum exec_access_kind kind,
+                           const struct ptx_operand *address, const struct ptx_operand *value)
+{
+    struct uop_memory *memory;
+    bool done = false;
+    int rc = begin(d, &memory, kind);
+    if (rc == SONDE_OK)
+        rc = value_type(d, memory);
+    if (rc == SONDE_OK && kind == ACCESS_STORE && memory->bytes * memory->vec > 16)
+        rc = decode_refuse(d, "stores of more than 16 bytes are not implemented");
+    if (rc == SONDE_OK)
+        rc = decode_values(d, memory, value);
+    if (rc == SONDE_OK)
+        rc = decode_param_access(d, memory, &done, address);
+    if (rc == SONDE_OK && !done)
+        rc = decode_address(d, memory, address);
+    return rc;
+}
+
+int decode_load(struct decoder *d)
+{
+    return decode_transfer(d, ACCESS_LOAD, &d->insn->operands[1], &d->insn->operands[0]);
+}
+
+int decode_store(struct decoder *d)
+{
+    return decode_transfer(d, ACCESS_STORE, &d->insn->operands[0], &d->insn->operands[1]);
+}
+
+/* prefetch and discard name a line, whose size is the model's: one byte is enough to find it. */
+int decode_prefetch(struct decoder *d)
+{
+    struct uop_memory *memory;
+    int rc = begin(d, &memory, ACCESS_PREFETCH);
+    if (rc == SONDE_OK)
+        rc = decode_address(d, memory, &d->insn->operands[0]);
+    return rc;
+}
+
+int decode_fence(struct decoder *d)
+{
+    d->uop->run = run_fence;
+    return SONDE_OK;
+}
+
+/* Atomics: the new contents of memory. Values arrive zero-extended to 64 bits. */
+
+#define ATOM(name, expr) \
+    static uint64_t atom_##name(uint64_t old, uint64_t b, uint64_t c) \
+    { \
+        (void)old, (void)b, (void)c; \
+        return (expr); \
+    }
+ATOM(and, old & b)
+ATOM(or, old | b)
+ATOM(xor, old ^ b)
+ATOM(exch, b)
+ATOM(cas_16, (uint16_t)old == (uint16_t)b ? c : old)
+ATOM(cas_32, (uint32_t)old == (uint32_t)b ? c : old)
+ATOM(cas_64, old == b ? c : old)
+ATOM(add, old + b)
+ATOM(inc, (uint32_t)old >= (uint32_t)b ? 0 : old + 1)
+ATOM(dec, (uint32_t)old == 0 || (uint32_t)old > (uint32_t)b ? b : old - 1)
+ATOM(min_u32, (uint32_t)old < (uint32_t)b ? old : b)
+ATOM(max_u32, (uint32_t)old > (uint32_t)b ? old : b)
+ATOM(min_s32, (int32_t)old < (int32_t)b ? old : b)
+ATOM(max_s32, (int32_t)old > (int32_t)b ? old : b)
+ATOM(min_u64, old < b ? old : b)
+ATOM(max_u64, old > b ? old : b)
+ATOM(min_s64, (int64_t)old < (int64_t)b ? old : b)
+ATOM(max_s64, (int64_t)old > (int64_t)b ? old : b)
+
+/* red.add.f32 and atom.add.f32 round to nearest; on global memory they keep denormals. */
+static uint64_t atom_add_f32(uint64_t old, uint64_t b, uint64_t c)
+{
+    (void)c;
+    uint32_t bits[2] = { (uint32_t)old, (uint32_t)b };
+    float value[2];
+    memcpy(value, bits, sizeof value);
+    value[0] += value[1];
+    memcpy(bits, value, sizeof bits);
+    return bits[0];
+}
+
+static uint64_t atom_add_f64(uint64_t old, uint64_t b, uint64_t c)
+{
+    (void)c;
+    double value[2];
+    memcpy(&value[0], &old, 8);
+    memcpy(&value[1], &b, 8);
+    value[0] += value[1];
+    memcpy(&old, &value[0], 8);
+    return old;
+}
+
+/* Rows with TYPE_NONE serve every type that the instruction allows; the first that fits counts. */
+static const struct { enum isa_mod op; enum isa_type type; lane_atom *fn; } atoms[] = {
+    { MOD_ATOM_and, TYPE_NONE, atom_and },      { MOD_ATOM_or, TYPE_NONE, atom_or },
+    { MOD_ATOM_xor, TYPE_NONE, atom_xor },      { MOD_ATOM_exch, TYPE_NONE, atom_exch },
+    { MOD_ATOM_cas, TYPE_b16, atom_cas_16 },    { MOD_ATOM_cas, TYPE_b32, atom_cas_32 },
+    { MOD_ATOM_cas, TYPE_b64, atom_cas_64 },    { MOD_ATOM_add, TYPE_f32, atom_add_f32 },
+    { MOD_ATOM_add, TYPE_f64, atom_add_f64 },   { MOD_ATOM_add, TYPE_NONE, atom_add },
+    { MOD_ATOM_inc, TYPE_u32, atom_inc },       { MOD_ATOM_dec, TYPE_u32, atom_dec },
+    { MOD_ATOM_min, TYPE_u32, atom_min_u32 },   { MOD_ATOM_max, TYPE_u32, atom_max_u32 },
+    { MOD_ATOM_min, TYPE_s32, atom_min_s32 },   { MOD_ATOM_max, TYPE_s32, atom_max_s32 },
+    { MOD_ATOM_min, TYPE_u64, atom_min_u64 },   { MOD_ATOM_max, TYPE_u64, atom_max_u64 },
+    { MOD_ATOM_min, TYPE_s64, atom_min_s64 },   { MOD_ATOM_max, TYPE_s64, atom_max_s64 },
+};
+
+static lane_atom *find_atom(enum isa_mod op, enum isa_type type)
+{
+    enum isa_type_kind kind = isa_type_info(type)->kind;
+    for (size_t i = 0; i < sizeof atoms / sizeof *atoms; i++) {
+        if (atoms[i].op != op)
+            continue;
+        if (atoms[i].type == type)
+            return atoms[i].fn;
+        if (atoms[i].type == TYPE_NONE && (kind != KIND_FLOAT || op == MOD_ATOM_exch))
+            return atoms[i].fn;
+    }
+    return NULL;
+}
+
+static int decode_combine(struct decoder *d, enum exec_access_kind kind,
+                          const struct ptx_operand *address, const struct ptx_operand *operands,
+                          uint32_t count, const struct ptx_operand *result)
+{
+    struct uop_memory *memory;
+    enum isa_type type = d->insn->types[0];
+    int rc = begin(d, &memory, kind);
+    if (rc == SONDE_OK)
+        rc = value_type(d, memory);
+    if (rc != SONDE_OK)
+        return rc;
+    memory->sign_extend = false;
+    memory->combine = find_atom((enum isa_mod)d->insn->mods[MODC_ATOM], type);
+    if (!memory->combine || memory->vec != 1)
+        return decode_refuse(d, "'%s%s.%s' is not implemented", isa_row(d->insn->op)->name,
+                             isa_mod_text((enum isa_mod)d->insn->mods[MODC_ATOM]),
+                             isa_type_info(type)->text);
+    rc = decode_address(d, memory, address);
+    for (uint32_t k = 0; rc == SONDE_OK && k < count && k < 2; k++)
+        rc = decode_source_element(d, &memory->atom[k], &operands[k], memory->bytes);
+    if (rc == SONDE_OK && result)
+        rc = decode_dest_element(d, &memory->elements[0], result);
+    return rc;
+}
+
+int decode_atomic(struct decoder *d)
+{
+    const struct ptx_operand *operands = d->insn->operands;
+    return decode_combine(d, ACCESS_ATOMIC, &operands[1], &operands[2], d->insn->operand_count - 2u,
+                          &operands[0]);
+}
+
+int decode_reduction(struct decoder *d)
+{
+    const struct ptx_operand *operands = d->insn->operands;
+    return decode_combine(d, ACCESS_REDUCTION, &operands[0], &operands[1], 1, NULL);
+}

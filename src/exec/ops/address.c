@@ -1,0 +1,73 @@
+/*
+ * cvta, cvta.to, isspacep: between addresses of a state space and generic ones. Shared, local and
+ * parameter memory appear in windows (exec.h); global and constant addresses are generic already.
+ * Source: PTX ISA 9.0, 9.7.9.19 and 9.7.9.20.
+ */
+#include "exec/decode.h"
+#include "util/error.h"
+
+static uint64_t window_of(enum isa_space space)
+{
+    switch (decode_plain_space(space)) {
+    case SPACE_SHARED: return EXEC_SHARED_WINDOW;
+    case SPACE_LOCAL: return EXEC_LOCAL_WINDOW;
+    case SPACE_PARAM: return EXEC_PARAM_WINDOW;
+    default: return 0;
+    }
+}
+
+/* uop->number is what to add, modulo 2^64. */
+enum exec_event run_cvta(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                         struct exec_access *access)
+{
+    (void)access;
+    const struct exec_state *state = warp->state;
+    const lane_dword *from = lanes_at(state, uop->source[0]);
+    lane_dword *to = lanes_at(state, uop->dst);
+    uint64_t value[WARP_LANES];
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        value[lowest_lane(rest)] = from[lowest_lane(rest)] + uop->number;
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        to[lowest_lane(rest)] = value[lowest_lane(rest)];
+    return advance(warp);
+}
+
+enum exec_event run_isspacep(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                             struct exec_access *access)
+{
+    (void)access;
+    struct exec_state *state = warp->state;
+    const lane_dword *from = lanes_at(state, uop->source[0]);
+    uint32_t lanes = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint64_t address = from[lowest_lane(rest)];
+        bool window = address - EXEC_SHARED_WINDOW < 3 * (uint64_t)EXEC_WINDOW_BYTES;
+        bool inside = uop->number ? address - uop->number < EXEC_WINDOW_BYTES : !window;
+        lanes |= (uint32_t)inside << lowest_lane(rest);
+    }
+    pred_write(state, uop->pred_dst[0], lanes, mask);
+    return advance(warp);
+}
+
+int decode_cvta(struct decoder *d)
+{
+    if (isa_type_info(d->insn->types[0])->bytes != 8)
+        return decode_refuse(d, "cvta of 32-bit addresses is not implemented");
+    uint64_t window = window_of(d->insn->space[0]);
+    d->uop->run = run_cvta;
+    d->uop->number = d->insn->op == OP_CVTA_TO ? 0 - window : window;
+    int rc = decode_dest(d, &d->uop->dst, &d->insn->operands[0], 8);
+    return rc == SONDE_OK ? decode_source(d, 0, &d->insn->operands[1], 8) : rc;
+}
+
+/* No address is recognised as constant memory: it is global memory with another name. */
+int decode_isspacep(struct decoder *d)
+{
+    enum isa_space space = decode_plain_space(d->insn->space[0]);
+    if (space == SPACE_CONST)
+        return decode_refuse(d, "isspacep.const is not implemented");
+    d->uop->run = run_isspacep;
+    d->uop->number = window_of(space);
+    int rc = decode_pred_dest(d, 0, &d->insn->operands[0]);
+    return rc == SONDE_OK ? decode_source(d, 0, &d->insn->operands[1], 8) : rc;
+}

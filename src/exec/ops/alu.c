@@ -1,0 +1,145 @@
+/*
+ * Regular instructions: a lane loop over operands. Two cases need more than the loop and take a
+ * slower path around it: float instructions with .ftz, .sat or a rounding mode other than nearest, and
+ * conversions between registers that are wider than the types they hold.
+ */
+#include <fenv.h>
+#include <string.h>
+
+#include "exec/decode.h"
+#include "util/error.h"
+
+enum exec_event run_lanes(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                          struct exec_access *access)
+{
+    (void)access;
+    const struct exec_state *state = warp->state;
+    if (mask)
+        uop->lanes(lanes_at(state, uop->dst), lanes_at(state, uop->source[0]),
+                   lanes_at(state, uop->source[1]), lanes_at(state, uop->source[2]),
+                   lanes_at(state, uop->source[3]), mask);
+    return advance(warp);
+}
+
+/* selp: the third operand is a predicate. */
+enum exec_event run_select(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                           struct exec_access *access)
+{
+    (void)access;
+    const struct exec_state *state = warp->state;
+    uint32_t choice = pred_lanes(state, uop, 0);
+    if (mask)
+        uop->lanes(lanes_at(state, uop->dst), lanes_at(state, uop->source[0]),
+                   lanes_at(state, uop->source[1]), &choice, NULL, mask);
+    return advance(warp);
+}
+
+enum exec_event run_pred_logic(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                               struct exec_access *access)
+{
+    (void)access;
+    struct exec_state *state = warp->state;
+    uint32_t a = pred_lanes(state, uop, 0), b = pred_lanes(state, uop, 1);
+    if (mask)
+        uop->lanes(&state->preds[uop->pred_dst[0]], &a, &b, NULL, NULL, mask);
+    return advance(warp);
+}
+
+static void flush_denormals(uint32_t lanes[WARP_LANES], const uint32_t from[WARP_LANES])
+{
+    for (int i = 0; i < WARP_LANES; i++)
+        lanes[i] = from[i] & 0x7f800000 ? from[i] : from[i] & 0x80000000;
+}
+
+/* Clamp to [0, 1]; a NaN becomes +0. */
+static void saturate(uint32_t lanes[WARP_LANES])
+{
+    for (int i = 0; i < WARP_LANES; i++) {
+        float value;
+        memcpy(&value, &lanes[i], 4);
+        value = value > 0 ? (value < 1 ? value : 1) : 0;
+        memcpy(&lanes[i], &value, 4);
+    }
+}
+
+/* min.NaN, max.NaN: a NaN operand gives the canonical NaN. */
+static void propagate_nan(uint32_t r[WARP_LANES], const uint32_t a[WARP_LANES],
+                          const uint32_t b[WARP_LANES])
+{
+    for (int i = 0; i < WARP_LANES; i++)
+        if ((a[i] & 0x7fffffff) > 0x7f800000 || (b[i] & 0x7fffffff) > 0x7f800000)
+            r[i] = 0x7fffffff;
+}
+
+static void keep_lanes(void *d, const void *r, uint32_t bytes, uint32_t mask)
+{
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        memcpy((uint8_t *)d + lane * bytes, (const uint8_t *)r + lane * bytes, bytes);
+    }
+}
+
+/*
+ * Bits of uop->narrow say which operands are f32: bit i source i, bit 7 the result. Only those are
+ * flushed and clamped. The processor's rounding mode is set around the loop, which the compiler
+ * cannot see into.
+ */
+enum exec_event run_float(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                          struct exec_access *access)
+{
+    static const int rounding[] = { FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD };
+    (void)access;
+    const struct exec_state *state = warp->state;
+    if (!mask)
+        return advance(warp);
+    _Alignas(64) uint32_t flushed[3][WARP_LANES];
+    _Alignas(64) uint64_t result[WARP_LANES];
+    const void *source[3];
+    for (int i = 0; i < 3; i++) {
+        source[i] = lanes_at(state, uop->source[i]);
+        if (uop->option & FLOAT_FTZ && uop->narrow >> i & 1) {
+            flush_denormals(flushed[i], source[i]);
+            source[i] = flushed[i];
+        }
+    }
+    int before = fegetround();
+    fesetround(rounding[uop->option & FLOAT_ROUND]);
+    uop->lanes(result, source[0], source[1], source[2], NULL, UINT32_MAX);
+    fesetround(before);
+    bool single = uop->narrow >> 7;
+    if (single && uop->option & FLOAT_NAN)
+        propagate_nan((uint32_t *)result, source[0], source[1]);
+    if (single && uop->option & FLOAT_FTZ)
+        flush_denormals((uint32_t *)result, (const uint32_t *)result);
+    if (single && uop->option & FLOAT_SAT)
+        saturate((uint32_t *)result);
+    keep_lanes(lanes_at(state, uop->dst), result, uop->dst_bytes, mask);
+    return advance(warp);
+}
+
+/* cvt with a 64-bit register on either side of a narrower type. */
+enum exec_event run_convert(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                            struct exec_access *access)
+{
+    (void)access;
+    const struct exec_state *state = warp->state;
+    if (!mask)
+        return advance(warp);
+    _Alignas(64) lane_word narrow[WARP_LANES];
+    _Alignas(64) lane_dword result[WARP_LANES];
+    const void *source = lanes_at(state, uop->source[0]);
+    if (uop->option & CONVERT_SOURCE_WIDE) {
+        for (int i = 0; i < WARP_LANES; i++)
+            narrow[i] = (uint32_t)((const lane_dword *)source)[i];
+        source = narrow;
+    }
+    if (!(uop->option & CONVERT_DEST_WIDE)) {
+        uop->lanes(lanes_at(state, uop->dst), source, NULL, NULL, NULL, mask);
+        return advance(warp);
+    }
+    uop->lanes(narrow, source, NULL, NULL, NULL, UINT32_MAX);
+    for (int i = 0; i < WARP_LANES; i++)
+        result[i] = uop->option & CONVERT_SIGNED ? (uint64_t)(int64_t)(int32_t)narrow[i] : narrow[i];
+    keep_lanes(lanes_at(state, uop->dst), result, 8, mask);
+    return advance(warp);
+}

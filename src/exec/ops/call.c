@@ -1,0 +1,277 @@
+/*
+ * Calls. The arguments are copied from the caller's .param variables (or registers) into the callee's
+ * frame, and results back when the callee's lanes have all returned; both under the mask of the
+ * lanes that called. An indirect call serves the lanes of one target at a time.
+ *
+ * Only the lanes that called return: lanes that exited inside of the callee are gone from every
+ * waiting path. Source: PTX ISA 9.0, 7.1 and 9.7.12.5.
+ */
+#include <string.h>
+
+#include "exec/decode.h"
+#include "exec/fault.h"
+#include "util/error.h"
+
+/* One value between two frames: either side is a register or a place in the .param area. */
+static void copy_value(struct exec_state *state, const struct call_value *value, uint32_t from_depth,
+                       uint32_t to_depth, uint32_t mask)
+{
+    const struct call_side *from = &value->from, *to = &value->to;
+    const struct exec_frame *frames = state->frames;
+    uint8_t *from_frame = frame_start(state, from_depth), *to_frame = frame_start(state, to_depth);
+    const struct exec_function *source = frames[from_depth].function;
+    const struct exec_function *dest = frames[to_depth].function;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        const uint8_t *read = from->stride ? from_frame + from->offset + lane * from->stride
+                                           : from_frame + source->regs_bytes + source->preds_bytes +
+                                                 lane * source->param_bytes + from->offset;
+        uint8_t *write = to->stride ? to_frame + to->offset + lane * to->stride
+                                    : to_frame + dest->regs_bytes + dest->preds_bytes +
+                                          lane * dest->param_bytes + to->offset;
+        if (from->pool)
+            read = state->base[BASE_POOL] + from->offset + lane * from->stride;
+        memmove(write, read, value->bytes);
+    }
+}
+
+static enum exec_event enter(struct exec_warp *warp, const struct uop *uop,
+                             const struct exec_function *callee)
+{
+    struct exec_state *state = warp->state;
+    const struct uop_call *call = uop->call;
+    uint32_t pc = warp->pc;
+    int rc = frame_push(state, callee, uop);
+    if (rc == SONDE_OK) {
+        for (uint32_t i = 0; i < call->arg_count; i++)
+            copy_value(state, &call->args[i], state->depth - 1, state->depth, warp->active);
+        rc = state->diverge_ops->enter(warp, callee->first_pc, pc + 1);
+    }
+    if (rc == SONDE_OK)
+        return EXEC_DONE;
+    if (rc == SONDE_EFAULT)
+        fault_set(warp, pc, lowest_lane(warp->active), 0, "call stack overflow entering '%s'",
+                  callee->func->name);
+    else
+        fault_wrap(warp, pc, rc);
+    return EXEC_FAULT;
+}
+
+/* The lanes that stay behind meet the others after the call. */
+static enum exec_event part(struct exec_warp *warp, uint32_t lanes, uint32_t others_pc)
+{
+    uint32_t pc = warp->pc;
+    int rc = warp->state->diverge_ops->branch(warp, lanes, pc, others_pc, pc + 1);
+    if (rc == SONDE_OK)
+        return EXEC_DONE;
+    fault_wrap(warp, pc, rc);
+    return EXEC_FAULT;
+}
+
+static const struct exec_function *function_at(const struct exec_program *program, uint64_t address)
+{
+    uint64_t index = (address - EXEC_CODE_BASE) / EXEC_CODE_STEP;
+    if (address < EXEC_CODE_BASE || address % EXEC_CODE_STEP != 0 ||
+        index >= program->module->func_count)
+        return NULL;
+    return program->by_index[index];
+}
+
+/* An indirect call must agree with its callee on what is passed: the copies were decoded from a prototype. */
+static bool fits(const struct uop_call *call, const struct exec_function *callee)
+{
+    const struct ptx_func *func = callee->func;
+    if (func->is_entry || func->param_count != call->arg_count ||
+        func->return_count != call->return_count)
+        return false;
+    for (uint32_t i = 0; i < call->arg_count; i++)
+        if (call->args[i].to.offset != callee->param_offsets[i] || call->args[i].to.stride)
+            return false;
+    for (uint32_t i = 0; i < call->return_count; i++)
+        if (call->returns[i].from.offset != callee->param_offsets[func->param_count + i] ||
+            call->returns[i].from.stride)
+            return false;
+    return true;
+}
+
+static enum exec_event call_pointer(struct exec_warp *warp, const struct uop *uop)
+{
+    const struct exec_state *state = warp->state;
+    const lane_dword *pointer = lanes_at(state, uop->source[0]);
+    uint32_t first = lowest_lane(warp->active), same = 0;
+    for (uint32_t rest = warp->active; rest; rest &= rest - 1)
+        same |= (uint32_t)(pointer[lowest_lane(rest)] == pointer[first]) << lowest_lane(rest);
+    if (same != warp->active)
+        return part(warp, same, warp->pc);
+    const struct exec_function *callee = function_at(state->program, pointer[first]);
+    if (callee && fits(uop->call, callee))
+        return enter(warp, uop, callee);
+    fault_set(warp, warp->pc, first, pointer[first],
+              "call through 0x%llx, which is not a function of this prototype",
+              (unsigned long long)pointer[first]);
+    return EXEC_FAULT;
+}
+
+enum exec_event run_call(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                         struct exec_access *access)
+{
+    (void)access;
+    if (!mask)
+        return advance(warp);
+    if (mask != warp->active)
+        return part(warp, mask, warp->pc + 1);
+    return uop->call->callee ? enter(warp, uop, uop->call->callee) : call_pointer(warp, uop);
+}
+
+enum exec_event run_return(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                           struct exec_access *access)
+{
+    (void)uop, (void)access;
+    struct exec_state *state = warp->state;
+    const struct uop_call *call = state->frames[state->depth].call->call;
+    for (uint32_t i = 0; i < call->return_count; i++)
+        copy_value(state, &call->returns[i], state->depth, state->depth - 1, mask);
+    state->diverge_ops->leave(warp);
+    return EXEC_DONE;
+}
+
+/* Decoding. */
+
+/* A variable of the callee (or of a prototype): a register, or a place in its .param area. */
+static int callee_side(struct decoder *d, struct call_side *side, const struct ptx_func *func,
+                       const struct exec_function *callee, const struct ptx_var *var, uint64_t offset)
+{
+    if (var->space != SPACE_REG) {
+        side->offset = (uint32_t)offset;
+        return SONDE_OK;
+    }
+    if (!callee || var->reg < 0 || (uint32_t)var->reg >= func->reg_count)
+        return decode_refuse(d, "an indirect call with .reg parameters is not implemented");
+    const struct ptx_reg *reg = &func->regs[var->reg];
+    if (isa_type_info(reg->type)->bytes == 0 || isa_type_info(reg->type)->bytes > 8)
+        return decode_refuse(d, "parameter '%s' of type .%s is not implemented", var->name,
+                             isa_type_info(reg->type)->text);
+    side->stride = isa_type_info(reg->type)->bytes > 4 ? 8 : 4;
+    side->offset = reg->slot < 0 ? callee->sink_ref & REF_OFFSET_MASK
+                                 : (uint32_t)reg->slot * SLOT_BYTES;
+    return SONDE_OK;
+}
+
+static int caller_side(struct decoder *d, struct call_side *side, const struct ptx_operand *operand,
+                       uint32_t bytes, bool written)
+{
+    struct element element;
+    if (operand->kind == OPERAND_VAR) {
+        if (decode_frame_param(d, &side->offset, operand->var))
+            return SONDE_OK;
+        return decode_refuse(d, "'%s' as an argument is not implemented", operand->var->name);
+    }
+    int rc = written ? decode_dest_element(d, &element, operand)
+                     : decode_source_element(d, &element, operand, bytes);
+    if (rc != SONDE_OK)
+        return rc;
+    if (element.ref >> REF_BASE_SHIFT == BASE_SPECIAL)
+        return decode_refuse(d, "a special register as an argument is not implemented");
+    side->pool = element.ref >> REF_BASE_SHIFT == BASE_POOL;
+    side->offset = element.ref & REF_OFFSET_MASK;
+    side->stride = element.register_bytes ? element.register_bytes : 8;
+    return SONDE_OK;
+}
+
+static uint32_t side_bytes(const struct call_value *value, const struct ptx_var *var)
+{
+    uint64_t bytes = var->space == SPACE_REG ? isa_type_info(var->type)->bytes : var->size;
+    if (value->from.stride && value->from.stride < bytes)
+        bytes = value->from.stride;
+    if (value->to.stride && value->to.stride < bytes)
+        bytes = value->to.stride;
+    return (uint32_t)bytes;
+}
+
+/* A prototype has no frame: its parameters lie as those of any function with the same list. */
+static uint64_t prototype_offset(uint64_t *at, const struct ptx_var *var)
+{
+    if (var->space == SPACE_REG)
+        return 0;
+    uint64_t align = var->align ? var->align : 1;
+    uint64_t offset = (*at + align - 1) / align * align;
+    *at = offset + var->size;
+    return offset;
+}
+
+static int decode_values(struct decoder *d, struct call_value **out, uint64_t *at,
+                         const struct ptx_operand *list, const struct ptx_func *func,
+                         const struct exec_function *callee, bool returns)
+{
+    const struct ptx_var *vars = returns ? func->returns : func->params;
+    uint32_t count = returns ? func->return_count : func->param_count;
+    if (list->count != count)
+        return decode_refuse(d, "call of '%s' with %u %s instead of %u", func->name, list->count,
+                             returns ? "results" : "arguments", count);
+    *out = arena_array(d->arena, count, sizeof **out);
+    if (!*out)
+        return error_memory();
+    int rc = SONDE_OK;
+    for (uint32_t i = 0; rc == SONDE_OK && i < count; i++) {
+        struct call_value *value = &(*out)[i];
+        const struct ptx_var *var = &vars[i];
+        struct call_side *callee_is = returns ? &value->from : &value->to;
+        uint64_t offset = prototype_offset(at, var);
+        rc = callee_side(d, callee_is, func, callee, var, offset);
+        if (rc == SONDE_OK)
+            rc = caller_side(d, returns ? &value->to : &value->from, &list->elems[i],
+                             (uint32_t)var->size, returns);
+        if (rc == SONDE_OK && list->elems[i].kind == OPERAND_VAR && var->space != SPACE_REG &&
+            list->elems[i].var->size != var->size)
+            rc = decode_refuse(d, "'%s' of %llu bytes passed as '%s' of %llu", list->elems[i].var->name,
+                               (unsigned long long)list->elems[i].var->size, var->name,
+                               (unsigned long long)var->size);
+        value->bytes = side_bytes(value, var);
+    }
+    return rc;
+}
+
+/* The prototype of an indirect call: its own, or that of the first of its targets. */
+static const struct ptx_func *prototype_of(const struct ptx_insn *insn)
+{
+    const struct ptx_operand *operand = insn->operand_count > 3 ? &insn->operands[3] : NULL;
+    if (!operand)
+        return NULL;
+    if (operand->kind == OPERAND_PROTO)
+        return operand->func;
+    if (operand->kind == OPERAND_TARGETS && operand->targets->count)
+        return operand->targets->funcs[0];
+    return NULL;
+}
+
+int decode_call(struct decoder *d)
+{
+    const struct ptx_insn *insn = d->insn;
+    const struct ptx_operand *target = &insn->operands[0];
+    struct exec_function *callee = NULL;
+    struct uop_call *call = arena_alloc(d->arena, sizeof *call);
+    int rc = SONDE_OK;
+    if (!call)
+        return error_memory();
+    d->uop->run = run_call;
+    d->uop->call = call;
+    const struct ptx_func *func;
+    if (target->kind == OPERAND_FUNC) {
+        rc = decode_function(d, &callee, target->func);
+        func = callee ? callee->func : NULL;
+    } else {
+        func = prototype_of(insn);
+        rc = decode_source(d, 0, target, 8);
+    }
+    if (rc == SONDE_OK && (!func || func->is_entry || insn->operand_count < 3))
+        rc = decode_refuse(d, "this call is not implemented");
+    if (rc != SONDE_OK)
+        return rc;
+    call->callee = callee;
+    call->arg_count = func->param_count;
+    call->return_count = func->return_count;
+    uint64_t at = 0;
+    rc = decode_values(d, &call->args, &at, &insn->operands[2], func, callee, false);
+    return rc == SONDE_OK
+               ? decode_values(d, &call->returns, &at, &insn->operands[1], func, callee, true) : rc;
+}

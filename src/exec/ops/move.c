@@ -1,0 +1,92 @@
+/*
+ * mov with vectors: {a, b} packed into one register of twice the width, or unpacked from it; the first
+ * element has the low bits. Everything else that mov does is regular. All lanes are read before the
+ * first is written, because results may lie in the slots of sources that die here.
+ */
+#include "exec/decode.h"
+#include "util/error.h"
+
+#define PACK_MAX 8
+
+/* The vector's elements, and the whole value after them. */
+static const struct element *whole(const struct uop *uop)
+{
+    return &uop->elements[PACK_MAX];
+}
+
+enum exec_event run_pack(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                         struct exec_access *access)
+{
+    (void)access;
+    const struct exec_state *state = warp->state;
+    uint32_t bits = uop->target;
+    uint64_t keep = (UINT64_C(1) << bits) - 1;
+    uint64_t value[WARP_LANES];
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        value[lane] = 0;
+        for (uint32_t k = 0; k < uop->option; k++)
+            value[lane] |= (element_get(state, &uop->elements[k], lane) & keep) << (k * bits);
+    }
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        element_set(state, whole(uop), lowest_lane(rest), value[lowest_lane(rest)]);
+    return advance(warp);
+}
+
+enum exec_event run_unpack(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                           struct exec_access *access)
+{
+    (void)access;
+    const struct exec_state *state = warp->state;
+    uint32_t bits = uop->target;
+    uint64_t keep = (UINT64_C(1) << bits) - 1;
+    uint64_t value[WARP_LANES];
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        value[lowest_lane(rest)] = element_get(state, whole(uop), lowest_lane(rest));
+    for (uint32_t k = 0; k < uop->option; k++) {
+        if (!uop->elements[k].register_bytes)
+            continue;
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {
+            uint32_t lane = lowest_lane(rest);
+            element_set(state, &uop->elements[k], lane, value[lane] >> (k * bits) & keep);
+        }
+    }
+    return advance(warp);
+}
+
+static int decode_elements(struct decoder *d, const struct ptx_operand *vector,
+                           const struct ptx_operand *value, bool packs)
+{
+    struct element *elements = arena_array(d->arena, PACK_MAX + 1, sizeof *elements);
+    uint32_t bytes = isa_type_info(d->insn->types[0])->bytes;
+    if (!elements)
+        return error_memory();
+    if (vector->count < 2 || vector->count > PACK_MAX || bytes % vector->count != 0)
+        return decode_refuse(d, "mov of %u bytes with %u elements is not implemented", bytes,
+                             vector->count);
+    d->uop->elements = elements;
+    d->uop->option = (uint16_t)vector->count;
+    d->uop->target = bytes / vector->count * 8;
+    int rc = packs ? decode_dest_element(d, &elements[PACK_MAX], value)
+                   : decode_source_element(d, &elements[PACK_MAX], value, bytes);
+    for (uint32_t k = 0; rc == SONDE_OK && k < vector->count; k++)
+        rc = packs ? decode_source_element(d, &elements[k], &vector->elems[k], bytes / vector->count)
+                   : decode_dest_element(d, &elements[k], &vector->elems[k]);
+    return rc;
+}
+
+int decode_mov(struct decoder *d)
+{
+    const struct ptx_operand *to = &d->insn->operands[0], *from = &d->insn->operands[1];
+    if (from->kind == OPERAND_SREG)
+        d->info->unit = UNIT_SPECIAL;
+    if (from->kind == OPERAND_VECTOR && to->kind == OPERAND_REG) {
+        d->uop->run = run_pack;
+        return decode_elements(d, from, to, true);
+    }
+    if (to->kind == OPERAND_VECTOR && from->kind == OPERAND_REG) {
+        d->uop->run = run_unpack;
+        return decode_elements(d, to, from, false);
+    }
+    return decode_regular(d);
+}

@@ -1,0 +1,42 @@
+/* Which file of ops/ decodes an irregular row of isa/insn.def. mov is regular except for vectors. */
+#include "exec/decode.h"
+
+static decode_fn *const table[OP_COUNT] = {
+    [OP_ADD_CC] = decode_carry, [OP_ADDC] = decode_carry, [OP_SUB_CC] = decode_carry,
+    [OP_SUBC] = decode_carry, [OP_MAD_LO_CC] = decode_carry, [OP_MAD_HI_CC] = decode_carry,
+    [OP_MADC_LO] = decode_carry, [OP_MADC_HI] = decode_carry,
+    [OP_PRMT_MODE] = decode_prmt_mode,
+    [OP_SETP] = decode_compare, [OP_SETP_BOOL] = decode_compare,
+    [OP_SETP_FLOAT] = decode_compare, [OP_SETP_FLOAT_BOOL] = decode_compare,
+    [OP_SET] = decode_set, [OP_SET_BOOL] = decode_set,
+    [OP_MOV] = decode_mov,
+    [OP_CVTA] = decode_cvta, [OP_CVTA_TO] = decode_cvta, [OP_ISSPACEP] = decode_isspacep,
+    [OP_LD] = decode_load, [OP_LD_HINT] = decode_load, [OP_LD_NC] = decode_load,
+    [OP_LD_NC_HINT] = decode_load, [OP_LDU] = decode_load,
+    [OP_ST] = decode_store, [OP_ST_HINT] = decode_store,
+    [OP_PREFETCH] = decode_prefetch, [OP_PREFETCH_EVICT] = decode_prefetch,
+    [OP_PREFETCHU] = decode_prefetch, [OP_DISCARD] = decode_prefetch,
+    [OP_ATOM_BITS] = decode_atomic, [OP_ATOM_EXCH] = decode_atomic, [OP_ATOM_CAS] = decode_atomic,
+    [OP_ATOM_ADD] = decode_atomic, [OP_ATOM_INC] = decode_atomic,
+    [OP_ATOM_MINMAX] = decode_atomic,
+    [OP_RED_BITS] = decode_reduction, [OP_RED_ADD] = decode_reduction,
+    [OP_RED_INC] = decode_reduction, [OP_RED_MINMAX] = decode_reduction,
+    [OP_BRA] = decode_branch, [OP_BRX_IDX] = decode_switch, [OP_CALL] = decode_call,
+    [OP_RET] = decode_ret, [OP_EXIT] = decode_exit, [OP_TRAP] = decode_trap,
+    [OP_BRKPT] = decode_nop,
+    [OP_BAR_SYNC] = decode_barrier, [OP_BAR_ARRIVE] = decode_barrier,
+    [OP_BAR_CTA_ARRIVE] = decode_barrier, [OP_BARRIER_SYNC] = decode_barrier,
+    [OP_BARRIER_ARRIVE] = decode_barrier, [OP_BARRIER_CTA_ARRIVE] = decode_barrier,
+    [OP_BAR_RED] = decode_barrier, [OP_BAR_RED_COUNT] = decode_barrier,
+    [OP_BAR_RED_POPC] = decode_barrier, [OP_BAR_RED_POPC_COUNT] = decode_barrier,
+    [OP_BAR_WARP_SYNC] = decode_nop,
+    [OP_MEMBAR] = decode_fence, [OP_FENCE] = decode_fence, [OP_FENCE_PROXY_ALIAS] = decode_fence,
+    [OP_ACTIVEMASK] = decode_activemask, [OP_VOTE] = decode_vote, [OP_VOTE_BALLOT] = decode_vote,
+    [OP_SHFL] = decode_shfl, [OP_MATCH_ANY] = decode_match, [OP_MATCH_ALL] = decode_match,
+    [OP_NANOSLEEP] = decode_nop,
+};
+
+decode_fn *decode_irregular(enum isa_op op)
+{
+    return table[op];
+}

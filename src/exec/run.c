@@ -1,0 +1,199 @@
+/*
+ * Functional mode: a launch without timing. CTAs run one after the other; the warps of a CTA take turns,
+ * each until it waits at a barrier, exits, or has used up its slice (so that a warp that spins on a
+ * value that another warp writes does not spin for ever). Memory is accessed at once. %clock counts the
+ * instructions that have been executed. Left out: CTAs that wait for each other, which would need
+ * several of them in flight.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/barrier.h"
+#include "exec/fault.h"
+#include "exec/program.h"
+#include "util/error.h"
+
+#define SLICE_INSNS 4096
+#define BLOCK_MAX_THREADS 1024
+#define SHARED_LIMIT_BYTES (4u << 20)
+
+struct runner {
+    const struct exec_launch *launch;
+    struct exec_run_options *options;
+    struct exec_cta cta;
+    struct exec_env env;
+    struct cta_barriers barriers;
+    struct exec_access access;
+    struct exec_warp warp[CTA_WARPS_MAX];
+    struct exec_warp *warps[CTA_WARPS_MAX];
+    uint32_t warp_count;
+    uint64_t ready;             /* warps that can issue */
+};
+
+static int check_launch(const struct exec_launch *launch)
+{
+    const uint32_t *grid = launch->grid, *block = launch->block;
+    uint64_t threads = 1;
+    for (int i = 0; i < 3; i++) {
+        if (grid[i] == 0 || block[i] == 0 || block[i] > BLOCK_MAX_THREADS)
+            return error_set(SONDE_EINPUT, "grid (%u,%u,%u) of blocks (%u,%u,%u) is not possible",
+                             grid[0], grid[1], grid[2], block[0], block[1], block[2]);
+        threads *= block[i];
+    }
+    if (threads > BLOCK_MAX_THREADS)
+        return error_set(SONDE_EINPUT, "a block of %" PRIu64 " threads; at most %d are possible",
+                         threads, BLOCK_MAX_THREADS);
+    if (launch->dynamic_shared_bytes > SHARED_LIMIT_BYTES)
+        return error_set(SONDE_EINPUT, "%u bytes of dynamic shared memory; at most %u are possible",
+                         launch->dynamic_shared_bytes, SHARED_LIMIT_BYTES);
+    if (launch->param_bytes < launch->program->functions[0]->func->param_bytes)
+        return error_set(SONDE_EINPUT, "%u bytes of parameters where the kernel has %u",
+                         launch->param_bytes, launch->program->functions[0]->func->param_bytes);
+    return SONDE_OK;
+}
+
+static int start_cta(struct runner *r, uint64_t linear)
+{
+    const uint32_t *grid = r->launch->grid;
+    r->cta.ctaid[0] = (uint32_t)(linear % grid[0]);
+    r->cta.ctaid[1] = (uint32_t)(linear / grid[0] % grid[1]);
+    r->cta.ctaid[2] = (uint32_t)(linear / grid[0] / grid[1]);
+    r->cta.linear_id = (uint32_t)linear;
+    if (r->cta.shared_bytes)
+        memset(r->cta.shared, 0, r->cta.shared_bytes);
+    cta_barriers_init(&r->barriers, r->warp_count);
+    r->ready = r->barriers.alive;
+    int rc = SONDE_OK;
+    for (uint32_t i = 0; rc == SONDE_OK && i < r->warp_count; i++)
+        rc = exec_warp_init(&r->warp[i], &r->cta, i * WARP_LANES, &r->env);
+    return rc;
+}
+
+/* Account for a finished slice; an error when a limit is reached. */
+static int account(struct runner *r, const struct exec_warp *warp, uint64_t insns, uint64_t lanes)
+{
+    struct exec_run_options *options = r->options;
+    options->warp_insns += insns;
+    options->thread_insns += lanes;
+    r->env.clock += insns;
+    r->env.globaltimer_ns += insns;
+    if (options->interrupt && *options->interrupt)
+        return error_set(SONDE_EINTERRUPTED, "interrupted");
+    if (options->max_warp_insns && options->warp_insns >= options->max_warp_insns)
+        return error_set(SONDE_EFAULT, "kernel '%s' was stopped after %" PRIu64 " warp instructions",
+                         warp->state->program->functions[0]->func->name, options->warp_insns);
+    return SONDE_OK;
+}
+
+/* Run a warp for a slice. `*event` is the last one: DONE means that the slice is over. */
+static int run_slice(struct runner *r, struct exec_warp *warp, enum exec_event *event)
+{
+    uint64_t start = r->env.clock, limit = SLICE_INSNS, lanes = 0, insns = 0;
+    const struct exec_run_options *options = r->options;
+    if (options->max_warp_insns && options->max_warp_insns - options->warp_insns < limit)
+        limit = options->max_warp_insns - options->warp_insns;
+    int rc = SONDE_OK;
+    do {
+        r->env.clock = start + insns++;
+        lanes += (uint64_t)__builtin_popcount(warp->active);
+        *event = exec_issue(warp, &r->access);
+        if (*event == EXEC_ACCESS) {
+            rc = exec_commit(warp, &r->access);
+            *event = EXEC_DONE;
+        }
+    } while (*event == EXEC_DONE && rc == SONDE_OK && insns < limit);
+    r->env.clock = start;
+    if (rc != SONDE_OK)
+        return rc;
+    return *event == EXEC_FAULT ? SONDE_EFAULT : account(r, warp, insns, lanes);
+}
+
+static int deadlock(const struct runner *r)
+{
+    const struct exec_program *program = r->launch->program;
+    uint32_t first = (uint32_t)__builtin_ctzll(r->barriers.alive);
+    const struct exec_warp *warp = &r->warp[first];
+    const struct ptx_insn *insn = warp->pc > 0 ? program->insns[warp->pc - 1] : NULL;
+    const struct cta_barrier *barrier = &r->barriers.barrier[warp->barrier_id];
+    struct ptx_loc loc = insn ? insn->loc : program->functions[0]->func->loc;
+    return error_at(SONDE_EFAULT, program->module->file, loc.line, loc.column,
+                    "kernel '%s': deadlock in CTA (%u,%u,%u): all %d warps that have not exited wait "
+                    "at barriers; warp %u at barrier %u, to which %u of %u warps have come",
+                    program->functions[0]->func->name, r->cta.ctaid[0], r->cta.ctaid[1],
+                    r->cta.ctaid[2], __builtin_popcountll(r->barriers.alive), first,
+                    warp->barrier_id, barrier->arrived,
+                    barrier->expected ? barrier->expected
+                                      : (uint32_t)__builtin_popcountll(r->barriers.alive));
+}
+
+static int run_cta(struct runner *r)
+{
+    while (r->barriers.alive) {
+        if (!r->ready)
+            return deadlock(r);
+        for (uint64_t turn = r->ready; turn; turn &= turn - 1) {
+            uint32_t i = (uint32_t)__builtin_ctzll(turn);
+            uint64_t self = UINT64_C(1) << i;
+            enum exec_event event;
+            r->env.warpid = i;
+            int rc = run_slice(r, &r->warp[i], &event);
+            if (rc != SONDE_OK)
+                return rc;
+            if (event == EXEC_DONE)
+                continue;
+            r->ready &= ~self;
+            r->ready |= event == EXEC_EXIT ? cta_barriers_exit(&r->barriers, r->warps, i)
+                                           : cta_barriers_arrive(&r->barriers, r->warps, i);
+        }
+    }
+    return SONDE_OK;
+}
+
+static int run_grid(struct runner *r)
+{
+    const uint32_t *grid = r->launch->grid;
+    uint64_t ctas = (uint64_t)grid[0] * grid[1] * grid[2];
+    if (ctas > UINT32_MAX)
+        return error_set(SONDE_EINPUT, "a grid of %" PRIu64 " CTAs is too large", ctas);
+    int rc = SONDE_OK;
+    for (uint64_t i = 0; rc == SONDE_OK && i < ctas; i++) {
+        rc = start_cta(r, i);
+        if (rc == SONDE_OK)
+            rc = run_cta(r);
+    }
+    return rc;
+}
+
+int exec_run_launch_with(const struct exec_launch *launch, struct exec_run_options *options)
+{
+    const uint32_t *block = launch->block;
+    int rc = check_launch(launch);
+    if (rc != SONDE_OK)
+        return rc;
+    struct runner *r = calloc(1, sizeof *r);
+    if (!r)
+        return error_memory();
+    r->launch = launch;
+    r->options = options;
+    r->warp_count = (block[0] * block[1] * block[2] + WARP_LANES - 1) / WARP_LANES;
+    r->env.nsmid = 1;
+    r->env.nwarpid = r->warp_count;
+    r->cta.launch = launch;
+    r->cta.shared_bytes = launch->program->shared_bytes + launch->dynamic_shared_bytes;
+    r->cta.shared = r->cta.shared_bytes ? malloc(r->cta.shared_bytes) : NULL;
+    for (uint32_t i = 0; i < r->warp_count; i++)
+        r->warps[i] = &r->warp[i];
+    rc = r->cta.shared_bytes && !r->cta.shared ? error_memory() : run_grid(r);
+    for (uint32_t i = 0; i < r->warp_count; i++)
+        exec_warp_free(&r->warp[i]);
+    free(r->cta.shared);
+    free(r);
+    return rc;
+}
+
+int exec_run_launch(const struct exec_launch *launch)
+{
+    struct exec_run_options options = { 0 };
+    return exec_run_launch_with(launch, &options);
+}

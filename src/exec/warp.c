@@ -1,0 +1,81 @@
+/* A warp's life: initialised for a CTA, issued one instruction at a time, reused or freed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/fault.h"
+#include "exec/ops.h"
+#include "util/error.h"
+
+static int make_state(struct exec_warp *warp)
+{
+    if (warp->state)
+        return SONDE_OK;
+    struct exec_state *state = aligned_alloc(64, (sizeof *state + 63) / 64 * 64);
+    if (!state)
+        return error_memory();
+    memset(state, 0, sizeof *state);
+    warp->state = state;
+    return SONDE_OK;
+}
+
+/* Coordinates of the lanes' threads; lanes past the block's end stay inactive. */
+static uint32_t place_threads(struct exec_state *state, const uint32_t block[3], uint32_t first)
+{
+    uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    uint32_t lanes = 0;
+    for (uint32_t i = 0; i < WARP_LANES; i++) {
+        uint32_t linear = first + i;
+        state->tid[0][i] = linear % block[0];
+        state->tid[1][i] = linear / block[0] % block[1];
+        state->tid[2][i] = linear / block[0] / block[1];
+        lanes |= (uint32_t)(linear < threads) << i;
+    }
+    return lanes;
+}
+
+int exec_warp_init(struct exec_warp *warp, struct exec_cta *cta, uint32_t first_thread,
+                   const struct exec_env *env)
+{
+    int rc = make_state(warp);
+    if (rc != SONDE_OK)
+        return rc;
+    struct exec_state *state = warp->state;
+    const struct exec_program *program = cta->launch->program;
+    warp->cta = cta;
+    warp->env = env;
+    warp->barrier_id = warp->barrier_threads = warp->barrier_value = warp->barrier_lanes = 0;
+    warp->fault_lane = 0;
+    warp->fault_address = 0;
+    state->program = program;
+    state->uops = program->uops;
+    state->base[BASE_POOL] = program->pool;
+    state->base[BASE_SPECIAL] = (uint8_t *)state->tid;
+    state->first_thread = first_thread;
+    state->diverge_ops = &diverge_stack;
+    state->carry = 0;
+    uint32_t lanes = place_threads(state, cta->launch->block, first_thread);
+    if (!lanes)
+        return error_set(SONDE_EINPUT, "a warp that starts at thread %u has no threads", first_thread);
+    rc = frame_reset(state);
+    return rc == SONDE_OK ? state->diverge_ops->reset(warp, lanes, program->functions[0]->first_pc)
+                          : rc;
+}
+
+void exec_warp_free(struct exec_warp *warp)
+{
+    if (!warp->state)
+        return;
+    if (warp->state->diverge_ops)
+        warp->state->diverge_ops->free(warp);
+    frame_free(warp->state);
+    free(warp->state);
+    warp->state = NULL;
+}
+
+enum exec_event exec_issue(struct exec_warp *warp, struct exec_access *access)
+{
+    const struct exec_state *state = warp->state;
+    const struct uop *uop = &state->uops[warp->pc];
+    uint32_t mask = warp->active & (state->preds[uop->guard] ^ uop->guard_flip);
+    return uop->run(warp, uop, mask, access);
+}
