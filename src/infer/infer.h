@@ -24,4 +24,8 @@ struct infer_options {
 int infer_dissect(struct dissection *out, struct trace_source *source,
                   const struct infer_options *options);
 
+/* The experiments that `only` and `skip` name, in the order in which they run; name is NULL past the last. */
+struct infer_experiment { const char *name, *doc; };
+struct infer_experiment infer_experiment_at(size_t i);
+
 #endif

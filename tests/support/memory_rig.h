@@ -90,7 +90,7 @@ struct sink_note {
 
 struct sink {
     struct engine *engine;
-    uint64_t latency_cycles;
+    uint64_t latency_cycles, further_ps;
     bool refuses;
     engine_handler *waiting;        /* one sender */
     void *waiting_ctx;
@@ -115,8 +115,8 @@ static inline bool sink_send(void *self, struct mem_request *request)
     }
     sink->count++;
     request->served_at = MEM_AT_DRAM;
-    engine_at(sink->engine, time_ps + sink->latency_cycles * PERIOD_PS, 1000, request->reply,
-              request->ctx, request->arg);
+    engine_at(sink->engine, time_ps + sink->latency_cycles * PERIOD_PS + sink->further_ps, 1000,
+              request->reply, request->ctx, request->arg);
     return true;
 }
 

@@ -1,0 +1,251 @@
+/*
+ * The ways: the size of a smallest set of addresses that do not fit together, less one. When one element more
+ * than fits is walked, exactly one cache set holds exactly one line too many; its members are found by
+ *   1. who ever missed in that walk (Mei's third step; enough for LRU, FIFO, random);
+ *   2. equal spacing, tried for every divisor of the capacity (enough for index functions that repeat);
+ *   3. group testing: an element belongs to the set exactly if the walk fits without it (any policy, any index;
+ *      policies that resist thrashing, such as SRRIP, never show more than two members).
+ * Whichever way a set was found, it is checked in walks of its own: it must not fit, and must fit without any
+ * one member. So the ways follow from "w fit, w + 1 do not" and from nothing else.
+ */
+#include "infer/level.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/error.h"
+
+#define CHECK_ALL 40            /* sets up to this size are checked member by member */
+#define GROUP_BUDGET 40000000   /* loads that group testing may cost */
+
+struct ring { uint32_t *offsets; size_t count; };
+
+static int ring_verdict(struct level *level, enum fit_verdict *out, const uint32_t *offsets, size_t count)
+{
+    if (count < 2) {
+        *out = FIT_YES;
+        return 0;
+    }
+    return fit_verdict(level, out, &(struct walk_shape){.ring = offsets, .count = count});
+}
+
+/* The verdict on `ring` without the members [from, to). */
+static int verdict_without(struct level *level, enum fit_verdict *out, const struct ring *ring,
+                           size_t from, size_t to)
+{
+    uint32_t *rest = malloc((ring->count + 1) * sizeof *rest);
+    if (!rest) {
+        return error_memory();
+    }
+    memcpy(rest, ring->offsets, from * sizeof *rest);
+    memcpy(rest + from, ring->offsets + to, (ring->count - to) * sizeof *rest);
+    int rc = ring_verdict(level, out, rest, ring->count - (to - from));
+    free(rest);
+    return rc;
+}
+
+static void ring_drop(struct ring *ring, size_t from, size_t to)
+{
+    memmove(ring->offsets + from, ring->offsets + to, (ring->count - to) * sizeof *ring->offsets);
+    ring->count -= to - from;
+}
+
+/* Drop what is not needed for the set not to fit: chunks first, then one by one. */
+static int ring_reduce(struct level *level, struct ring *ring)
+{
+    uint64_t start = level->lab->loads;
+    for (size_t chunk = ring->count / 2; chunk >= 1; chunk /= 2) {
+        for (size_t at = 0; at + 1 < ring->count && at < ring->count;) {
+            size_t end = at + chunk < ring->count ? at + chunk : ring->count;
+            enum fit_verdict verdict;
+            int rc = verdict_without(level, &verdict, ring, at, end);
+            if (rc) {
+                return rc;
+            }
+            if (verdict == FIT_NO) {
+                ring_drop(ring, at, end);
+            } else {
+                at = end;
+            }
+            if (level->lab->loads - start > GROUP_BUDGET) {
+                return lab_undecided(level->lab, "no smallest conflicting set found in %d loads", GROUP_BUDGET);
+            }
+        }
+    }
+    return 0;
+}
+
+/* Does each member matter? All are tried in small sets, a sample of them in large ones. */
+static int ring_is_minimal(struct level *level, bool *minimal, const struct ring *ring)
+{
+    size_t step = ring->count <= CHECK_ALL ? 1 : ring->count / 8;
+    *minimal = true;
+    for (size_t i = 0; i < ring->count && *minimal; i += step) {
+        enum fit_verdict verdict;
+        int rc = verdict_without(level, &verdict, ring, i, i + 1);
+        if (rc) {
+            return rc;
+        }
+        *minimal = verdict == FIT_YES;
+    }
+    return 0;
+}
+
+/* 1. Who missed in the walk of one element too many. Empty when these do fit together. */
+static int by_misses(struct level *level, struct ring *out)
+{
+    struct fit fit;
+    size_t count = level->fit_count + 1;
+    int rc = fit_test(level, &fit, &(struct walk_shape){.stride = level->fit_stride, .count = count});
+    if (rc) {
+        return rc;
+    }
+    uint32_t most = 0;
+    for (size_t i = 0; i < count; i++) {
+        most = fit.misses[i] > most ? fit.misses[i] : most;
+    }
+    /* Single misses of a noisy device are not evidence against an address. */
+    uint32_t least = fit.noisy && most > 2 ? 2 : 1;
+    enum fit_verdict verdict = FIT_YES;
+    do {
+        out->count = 0;
+        for (size_t i = 0; i < count; i++) {
+            if (fit.misses[i] >= least) {
+                out->offsets[out->count++] = (uint32_t)(i * level->fit_stride);
+            }
+        }
+        rc = ring_verdict(level, &verdict, out->offsets, out->count);
+    } while (rc == 0 && verdict != FIT_NO && least-- > 1);
+    fit_free(&fit);
+    if (verdict != FIT_NO) {
+        out->count = 0;
+    }
+    return rc;
+}
+
+/* 2. Equally spaced lines: with w ways, capacity / w apart. */
+static int by_spacing(struct level *level, struct ring *out)
+{
+    size_t fits = level->fit_count;
+    for (size_t ways = 1; ways <= fits && ways <= 512; ways++) {
+        if (fits % ways != 0) {
+            continue;
+        }
+        out->count = ways + 1;
+        for (size_t i = 0; i <= ways; i++) {
+            out->offsets[i] = (uint32_t)(i * (fits / ways) * level->fit_stride);
+        }
+        enum fit_verdict verdict;
+        int rc = ring_verdict(level, &verdict, out->offsets, out->count);
+        if (rc) {
+            return rc;
+        }
+        if (verdict == FIT_NO) {
+            return 0;
+        }
+    }
+    out->count = 0;
+    return 0;
+}
+
+struct members { struct level *level; const struct ring *whole; struct ring *found; uint64_t start; };
+
+static int search_members(struct members *m, size_t from, size_t to)
+{
+    struct level *level = m->level;
+    if (level->lab->loads - m->start > GROUP_BUDGET) {
+        return lab_undecided(level->lab, "no smallest conflicting set found in %d loads", GROUP_BUDGET);
+    }
+    enum fit_verdict verdict;
+    int rc = verdict_without(level, &verdict, m->whole, from, to);
+    if (rc || verdict != FIT_YES) {
+        return rc;
+    }
+    if (to - from == 1) {
+        m->found->offsets[m->found->count++] = m->whole->offsets[from];
+        return 0;
+    }
+    size_t middle = from + (to - from) / 2;
+    rc = search_members(m, from, middle);
+    return rc ? rc : search_members(m, middle, to);
+}
+
+/* 3. Group testing over everything. `out` is empty when no member shows (several lines too many). */
+static int by_groups(struct level *level, struct ring *out)
+{
+    struct ring whole = {.count = level->fit_count + 1};
+    whole.offsets = malloc(whole.count * sizeof *whole.offsets);
+    if (!whole.offsets) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < whole.count; i++) {
+        whole.offsets[i] = (uint32_t)(i * level->fit_stride);
+    }
+    out->count = 0;
+    struct members m = {level, &whole, out, level->lab->loads};
+    int rc = search_members(&m, 0, whole.count);
+    enum fit_verdict verdict = FIT_YES;
+    rc = rc ? rc : ring_verdict(level, &verdict, out->offsets, out->count);
+    if (rc == 0 && verdict != FIT_NO) {
+        memcpy(out->offsets, whole.offsets, whole.count * sizeof *whole.offsets);
+        out->count = whole.count;
+    }
+    free(whole.offsets);
+    return rc;
+}
+
+static int find_ring(struct level *level, struct ring *ring, const char **how)
+{
+    static const struct { int (*find)(struct level *, struct ring *); const char *how; } ways[] = {
+        {by_misses, "they are those that missed"},
+        {by_spacing, "they are equally spaced"},
+        {by_groups, "found by group testing"},
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        bool minimal = false;
+        int rc = ways[i].find(level, ring);
+        if (rc || ring->count == 0) {
+            if (rc) {
+                return rc;
+            }
+            continue;
+        }
+        rc = ring_is_minimal(level, &minimal, ring);
+        if (rc == 0 && !minimal && (ring->count <= 1024 || i == 2)) {
+            rc = ring_reduce(level, ring);
+            rc = rc ? rc : ring_is_minimal(level, &minimal, ring);
+        }
+        if (rc || minimal) {
+            *how = ways[i].how;
+            return rc;
+        }
+    }
+    return lab_undecided(level->lab, "no smallest set of conflicting addresses shows");
+}
+
+int level_ways(struct level *level)
+{
+    struct ring ring = {.offsets = malloc((level->fit_count + 1) * sizeof *ring.offsets)};
+    if (!ring.offsets) {
+        return error_memory();
+    }
+    const char *how = "";
+    int rc = find_ring(level, &ring, &how);
+    if (rc) {
+        free(ring.offsets);
+        return rc;
+    }
+    free(level->conflict);
+    level->conflict = ring.offsets;
+    level->conflict_count = ring.count;
+    char id[24];
+    lab_evidence(level->lab, id, level->info->id,
+                 "chase op=%s: %zu addresses (%u, %u, ... %u) do not fit together, and fit without any one of them; "
+                 "%s among the %zu at stride %llu of which one is too many",
+                 level->info->op, ring.count, ring.offsets[0], ring.offsets[1],
+                 ring.offsets[ring.count - 1], how, level->fit_count + 1,
+                 (unsigned long long)level->fit_stride);
+    attribute_set(&level->result->ways, (double)(ring.count - 1), "1",
+                  level->fit_certain ? 0.9 : 0.7, id);
+    return 0;
+}

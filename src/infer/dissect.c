@@ -1,0 +1,205 @@
+/*
+ * Runs the experiments on the caches. What fails leaves its reason in the attributes concerned and in those
+ * of everything that needs it; only an error that concerns the whole (memory out, interrupted, a source that
+ * breaks) ends the dissection.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/level.h"
+#include "util/error.h"
+
+enum {
+#define EXPERIMENT(name, function, needs, yields, doc) EXPERIMENT_##name,
+#include "infer/experiments.def"
+    EXPERIMENT_COUNT
+};
+
+enum {
+#define ATTRIBUTE(field, unit) CACHE_ATTRIBUTE_##field,
+#include "infer/attributes.def"
+    CACHE_ATTRIBUTE_COUNT
+};
+
+static const struct { size_t offset; const char *unit; } attributes[] = {
+#define ATTRIBUTE(field, unit) {offsetof(struct cache_result, field), unit},
+#include "infer/attributes.def"
+};
+
+static const struct { const char *name; int (*run)(struct level *); uint32_t needs, yields; const char *doc; }
+experiments[] = {
+#define EXPERIMENT(name, function, needs, yields, doc) {#name, function, needs, yields, doc},
+#include "infer/experiments.def"
+};
+
+static const struct level_info levels[] = {
+#define LEVEL(id, scope, op, beneath, shared, window, doc) {id, scope, op, beneath, shared, window},
+#include "infer/levels.def"
+};
+#define LEVEL_COUNT (sizeof levels / sizeof *levels)
+
+struct infer_experiment infer_experiment_at(size_t i)
+{
+    if (i >= EXPERIMENT_COUNT) {
+        return (struct infer_experiment){NULL, NULL};
+    }
+    return (struct infer_experiment){experiments[i].name, experiments[i].doc};
+}
+
+static struct attribute *attribute_at(struct cache_result *result, size_t i)
+{
+    return (struct attribute *)((char *)result + attributes[i].offset);
+}
+
+/* Give the yields of an experiment that have no value the reason why. */
+static void refuse_yields(struct cache_result *result, uint32_t yields, const char *reason)
+{
+    for (size_t i = 0; i < CACHE_ATTRIBUTE_COUNT; i++) {
+        struct attribute *attribute = attribute_at(result, i);
+        if (yields & (1u << i) && attribute->status == ATTRIBUTE_NOT_MEASURED && !attribute->reason[0]) {
+            attribute_refuse(attribute, attributes[i].unit, reason);
+        }
+    }
+}
+
+/* Bits of the experiments in a comma-separated list. */
+static int parse_list(uint32_t *out, const char *list)
+{
+    *out = 0;
+    while (list && *list) {
+        size_t length = strcspn(list, ","), i = 0;
+        while (i < EXPERIMENT_COUNT &&
+               (strlen(experiments[i].name) != length || strncmp(experiments[i].name, list, length) != 0)) {
+            i++;
+        }
+        if (i == EXPERIMENT_COUNT) {
+            return error_set(SONDE_EUSAGE, "there is no experiment '%.*s'", (int)(length > 60 ? 60 : length), list);
+        }
+        *out |= 1u << i;
+        list += length + (list[length] == ',');
+    }
+    return 0;
+}
+
+static uint32_t with_needs(uint32_t wanted)
+{
+    for (size_t i = EXPERIMENT_COUNT; i-- > 0;) {
+        wanted |= wanted & (1u << i) ? experiments[i].needs : 0;
+    }
+    return wanted;
+}
+
+static int select_experiments(uint32_t *out, const struct infer_options *options)
+{
+    uint32_t only, skip;
+    int rc = parse_list(&only, options->only);
+    rc = rc ? rc : parse_list(&skip, options->skip);
+    if (rc == 0) {
+        *out = (only ? with_needs(only) : (1u << EXPERIMENT_COUNT) - 1) & ~skip;
+    }
+    return rc;
+}
+
+static void report_progress(struct lab *lab, const struct level *level, size_t experiment)
+{
+    const struct infer_options *options = lab->options;
+    if (options->progress) {
+        char what[64];
+        snprintf(what, sizeof what, "%s: %s", level->info->id, experiments[experiment].name);
+        options->progress(options->progress_ctx, lab->done, what);
+    }
+}
+
+static int run_experiments(struct level *level, uint32_t selected)
+{
+    struct lab *lab = level->lab;
+    uint32_t good = 0;
+    char failed[EXPERIMENT_COUNT][160] = {{0}};
+    for (size_t i = 0; i < EXPERIMENT_COUNT; i++) {
+        lab->done += 1.0 / (EXPERIMENT_COUNT * LEVEL_COUNT);
+        uint32_t lacking = experiments[i].needs & ~good;
+        if (!(selected & (1u << i))) {
+            snprintf(failed[i], sizeof failed[i], "not asked for");
+        } else if (lacking) {
+            size_t first = 0;
+            while (!(lacking & (1u << first))) {
+                first++;
+            }
+            memcpy(failed[i], failed[first], sizeof failed[i]);
+        } else {
+            report_progress(lab, level, i);
+            lab->why[0] = '\0';
+            int rc = experiments[i].run(level);
+            if (rc && !lab_soft(rc)) {
+                return rc;
+            }
+            good |= rc == 0 ? 1u << i : 0;
+            snprintf(failed[i], sizeof failed[i], "%.*s", (int)sizeof failed[i] - 1,
+                     rc == 0 ? "" : lab->why[0] ? lab->why : "the measurements do not decide");
+        }
+        if (!(good & (1u << i))) {
+            refuse_yields(level->result, experiments[i].yields, failed[i]);
+        }
+    }
+    return 0;
+}
+
+/* No cache beyond: when all loads take the same, that is the memory's latency; else the reason is handed on. */
+static void memory_without_cache(struct dissection *out, const struct level *level)
+{
+    if (out->memory_latency.status == ATTRIBUTE_NOT_MEASURED && !out->memory_latency.reason[0]) {
+        const char *why = level->result->miss_penalty.reason;
+        attribute_refuse(&out->memory_latency, "cycles", why[0] ? why : "no walk misses the outermost cache");
+    }
+}
+
+static int dissect_level(struct lab *lab, struct sample *seen, size_t i, uint32_t selected)
+{
+    struct cache_result *result = &lab->out->caches[lab->out->cache_count++];
+    snprintf(result->id, sizeof result->id, "%s", levels[i].id);
+    snprintf(result->scope, sizeof result->scope, "%s", levels[i].scope);
+    for (size_t a = 0; a < CACHE_ATTRIBUTE_COUNT; a++) {
+        attribute_refuse(attribute_at(result, a), attributes[a].unit, "");
+    }
+    struct level level = {.lab = lab, .info = &levels[i], .result = result, .outermost = i + 1 == LEVEL_COUNT};
+    uint32_t limit = lab->options->max_window ? lab->options->max_window : 1024;
+    level.max_window = levels[i].max_window && levels[i].max_window < limit ? levels[i].max_window : limit;
+    int rc = run_experiments(&level, selected);
+    refuse_yields(result, ~0u, result->present ? "not applicable" : "the cache does not show");
+    if (level.outermost) {
+        memory_without_cache(lab->out, &level);
+    }
+    if (rc == 0) {
+        struct sample all;
+        rc = sample_join(&all, seen, &level.seen);
+        if (rc == 0) {
+            sample_free(seen);
+            *seen = all;
+        }
+    }
+    level_free(&level);
+    return rc;
+}
+
+int infer_dissect(struct dissection *out, struct trace_source *source,
+                  const struct infer_options *options)
+{
+    memset(out, 0, sizeof *out);
+    attribute_refuse(&out->memory_latency, "cycles", "");
+    uint32_t selected;
+    int rc = select_experiments(&selected, options);
+    struct infer_options filled = *options;
+    filled.max_footprint_bytes = options->max_footprint_bytes ? options->max_footprint_bytes : UINT64_C(1) << 28;
+    struct lab lab = {.source = source, .options = &filled, .out = out};
+    struct sample seen = {0};
+    for (size_t i = 0; rc == 0 && i < LEVEL_COUNT; i++) {
+        rc = dissect_level(&lab, &seen, i, selected);
+    }
+    if (rc == 0) {
+        out->class_count = sample_classes(out->classes, INFER_MAX_LATENCIES, &seen);
+    }
+    sample_free(&seen);
+    return rc;
+}

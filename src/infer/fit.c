@@ -1,0 +1,272 @@
+/*
+ * The question that everything about a cache's geometry is built from: do these addresses fit into the
+ * cache together? It is asked by walking them in a circle. Whatever the replacement policy,
+ *   - a set with more lines than ways misses at least once in every pass, and
+ *   - once a whole pass went by without a miss, everything is resident and no miss can follow.
+ * So a pass without a miss proves the fit, and passes that all miss, however long the warm-up, disprove it.
+ * Nothing is assumed about policy, index function or geometry.
+ *
+ * What a real GPU adds is noise that looks like a miss now and then. A false miss falls on any address; a set that
+ * is too full misses on its own few addresses again and again. When false misses are frequent enough to spoil whole
+ * passes, the verdict comes from two tests: more misses than noise explains (Poisson), or misses that
+ * concentrate on few addresses more than chance would have it (binomial).
+ */
+#include "infer/level.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "util/error.h"
+
+#define MAX_ROUNDS 6
+#define SMALL_RING 256
+#define MANY_MISSES 3           /* in a pass: a number that stray noise of a quiet device does not reach */
+#define CLEAN_ROUNDS 3          /* that prove a fit when no window holds a whole pass */
+#define CERTAIN 1e-7            /* chance at which noise is ruled out; some thousand tests a dissection */
+
+struct round { uint64_t records, misses; bool clean; };
+
+struct walk_plan level_plan(const struct level *level, struct walk_shape shape)
+{
+    return (struct walk_plan){.op = level->info->op, .shape = shape, .windows = 1,
+                              .shared_bytes = level->info->shared_bytes};
+}
+
+/* Share of the records that look like misses although everything hits: estimate, and a bound on it. */
+static double false_share(const struct level *level)
+{
+    return level->hit_records ? (double)level->false_misses / (double)level->hit_records : 0;
+}
+
+static double false_bound(const struct level *level)
+{
+    double seen = (double)level->false_misses;
+    return (seen + 3 * sqrt(seen) + 3) / (double)(level->hit_records + 1);
+}
+
+static void plan_round(struct walk_plan *plan, const struct level *level, unsigned round, bool noisy)
+{
+    static const uint64_t small_passes[MAX_ROUNDS] = {2, 4, 8, 16, 32, 64};
+    static const uint64_t large_passes[MAX_ROUNDS] = {1, 2, 3, 6, 12, 24};
+    size_t n = plan->shape.count, window = level->max_window;
+    bool small = n <= SMALL_RING;
+    plan->warm = n * (small ? small_passes[round] : noisy ? 1 : large_passes[round]);
+    plan->run = round;
+    if (n <= window) {
+        size_t passes = small ? 256 / n : 1;
+        passes = passes < 2 ? 2 : passes > 16 ? 16 : passes;
+        passes = passes * n > window ? window / n : passes;
+        plan->window = (uint32_t)(passes * n);
+        plan->windows = noisy ? 1u << round : 1;
+    } else {
+        size_t records = noisy ? n << round : n;
+        plan->windows = (uint32_t)((records + window - 1) / window);
+        plan->window = (uint32_t)((records + plan->windows - 1) / plan->windows);
+    }
+}
+
+/* Counts one walk into `fit`. Strays are noise unless they are many: then they are misses of some other kind. */
+static void count_walk(struct fit *fit, struct round *round, const struct level *level,
+                       const struct walk *walk)
+{
+    size_t strays = 0, run = 0, longest = 0;
+    for (size_t i = 0; i < walk->count; i++) {
+        strays += level_class(level, walk->latency[i]) == LOAD_STRAY;
+    }
+    bool strays_count = strays * 20 > walk->count;
+    *round = (struct round){.records = walk->count};
+    for (size_t i = 0; i < walk->count; i++) {
+        enum load_class class = level_class(level, walk->latency[i]);
+        if (i % walk->window == 0) {
+            run = 0;
+        }
+        if (class == LOAD_MISS || (class == LOAD_STRAY && strays_count)) {
+            fit->misses[walk_element(walk, i)]++;
+            round->misses++;
+            run = 0;
+        } else {
+            run++;
+            longest = run > longest ? run : longest;
+        }
+    }
+    round->clean = round->misses == 0 ? walk->count >= fit->count : longest >= fit->count;
+    fit->records += round->records;
+    fit->total += round->misses;
+}
+
+/* Chance that noise alone puts the misses on so few addresses. */
+static double concentration(const struct fit *fit, double false_rate)
+{
+    double passes = ceil((double)fit->records / (double)fit->count), least = 1;
+    double rate = fmax(false_rate, (double)fit->total / (double)fit->records);
+    size_t at_least[34] = {0};
+    for (size_t i = 0; i < fit->count; i++) {
+        uint32_t misses = fit->misses[i] < 33 ? fit->misses[i] : 33;
+        at_least[misses]++;
+    }
+    for (int k = 32; k >= 0; k--) {
+        at_least[k] += at_least[k + 1];
+    }
+    for (int k = 2; k <= 32 && at_least[k]; k++) {
+        double expected = (double)fit->count * binomial_tail(passes, rate, k);
+        least = fmin(least, poisson_tail(expected, (double)at_least[k]));
+    }
+    return least;
+}
+
+static enum fit_verdict judge_quiet(const struct level *level, const struct fit *fit,
+                                    const struct round rounds[], unsigned round)
+{
+    double now = (double)rounds[round].misses / (double)rounds[round].records;
+    double passes = (double)fit->records / (double)fit->count;
+    if (round + 1 == MAX_ROUNDS) {
+        return FIT_NO;
+    }
+    if (round == 0) {
+        /* Where longer warming never helped, do not ask for it again on a long walk. */
+        bool shortcut = level->steady >= 2 && fit->count > 1024;
+        return shortcut && (double)fit->total >= MANY_MISSES * passes ? FIT_NO : FIT_UNKNOWN;
+    }
+    double before = (double)rounds[round - 1].misses / (double)rounds[round - 1].records;
+    bool going = now < 0.7 * before;
+    bool few = (double)fit->total < MANY_MISSES * passes && round < 2;
+    return going || few ? FIT_UNKNOWN : FIT_NO;
+}
+
+static enum fit_verdict judge_noisy(const struct level *level, struct fit *fit,
+                                    const struct round rounds[], unsigned round)
+{
+    double bound = false_bound(level);
+    double chance = fmin(poisson_tail(bound * (double)fit->records, (double)fit->total),
+                         concentration(fit, bound));
+    bool last = round + 1 == MAX_ROUNDS ||
+                (round >= 1 && (double)fit->count * (double)(2u << round) > 50e3) || round >= 4;
+    fit->noisy = true;
+    if (chance < CERTAIN && round >= 1) {
+        double now = (double)rounds[round].misses / (double)rounds[round].records;
+        double before = (double)rounds[round - 1].misses / (double)rounds[round - 1].records;
+        if (now >= 0.7 * before || last) {
+            return FIT_NO;
+        }
+    }
+    if (last) {
+        return chance > 1e-3 ? FIT_YES : FIT_UNKNOWN;
+    }
+    return FIT_UNKNOWN;
+}
+
+/*
+ * A pass without a miss proves the fit when one window saw it. Windows that each see a part see parts of different
+ * passes, so a set that misses once here, once there (random replacement) can slip through: then several
+ * rounds must be clean, unless the cache was seen to miss alike in every pass.
+ */
+static bool judge_clean(const struct level *level, const struct walk_plan *plan, unsigned clean)
+{
+    bool whole = plan->window >= plan->shape.count;
+    bool alike = level->regular > 0 && level->irregular == 0;
+    return clean >= (whole || alike ? 1 : CLEAN_ROUNDS);
+}
+
+/* Two rounds of a walk with many misses: alike, or not? */
+static void learn_rhythm(struct level *level, const struct fit *fit, const struct round rounds[])
+{
+    double a = (double)rounds[0].misses / (double)rounds[0].records;
+    double b = (double)rounds[1].misses / (double)rounds[1].records;
+    if (fit->total < 32 || fit->noisy) {
+        return;
+    }
+    if (fabs(a - b) <= 0.02 * fmax(a, b)) {
+        level->regular++;
+    } else {
+        level->irregular++;
+    }
+}
+
+/* What was learned about noise: a set that fits missed nevertheless, so many times. */
+static void learn_noise(struct level *level, const struct fit *fit, const struct round *last)
+{
+    bool first = fit->records == last->records;
+    level->hit_records += first ? fit->records : last->records;
+    level->false_misses += first ? fit->total : last->misses;
+}
+
+int fit_test(struct level *level, struct fit *out, const struct walk_shape *shape)
+{
+    *out = (struct fit){.verdict = FIT_UNKNOWN, .count = shape->count};
+    out->misses = calloc(shape->count, sizeof *out->misses);
+    if (!out->misses) {
+        return error_memory();
+    }
+    struct round rounds[MAX_ROUNDS];
+    unsigned round = 0, clean = 0;
+    for (; round < MAX_ROUNDS && out->verdict == FIT_UNKNOWN; round++) {
+        bool noisy = false_share(level) * (double)shape->count > 0.02;
+        struct walk_plan plan = level_plan(level, *shape);
+        plan_round(&plan, level, round, noisy);
+        struct walk walk;
+        int rc = walk_run(level->lab, &walk, &plan);
+        if (rc) {
+            fit_free(out);
+            return rc;
+        }
+        count_walk(out, &rounds[round], level, &walk);
+        walk_free(&walk);
+        clean = rounds[round].clean ? clean + 1 : 0;
+        if (clean) {
+            out->verdict = judge_clean(level, &plan, clean) ? FIT_YES : FIT_UNKNOWN;
+            out->noisy = false;
+        } else if (noisy) {
+            out->verdict = judge_noisy(level, out, rounds, round);
+            if (out->verdict == FIT_UNKNOWN && round >= 4) {
+                break;
+            }
+        } else {
+            out->verdict = judge_quiet(level, out, rounds, round);
+        }
+    }
+    if (out->verdict == FIT_UNKNOWN && clean) {
+        out->verdict = FIT_YES;
+    }
+    if (out->verdict == FIT_YES) {
+        learn_noise(level, out, &rounds[round - 1]);
+        level->steady = round > 1 && !out->noisy && out->total > 2 ? 0 : level->steady;
+    } else if (out->verdict == FIT_NO && round == 2) {
+        level->steady++;
+        learn_rhythm(level, out, rounds);
+    }
+    return 0;
+}
+
+int fit_count_misses(struct level *level, uint32_t *misses, const struct walk_shape *shape, uint32_t run)
+{
+    struct walk_plan plan = level_plan(level, *shape);
+    plan_round(&plan, level, 0, false);
+    plan.warm = shape->count * (1 + run % 3);
+    plan.run = 100 + run;
+    struct fit fit = {.count = shape->count, .misses = misses};
+    struct round round;
+    struct walk walk;
+    int rc = walk_run(level->lab, &walk, &plan);
+    if (rc == 0) {
+        count_walk(&fit, &round, level, &walk);
+        walk_free(&walk);
+    }
+    return rc;
+}
+
+void fit_free(struct fit *fit)
+{
+    free(fit->misses);
+    fit->misses = NULL;
+}
+
+int fit_verdict(struct level *level, enum fit_verdict *out, const struct walk_shape *shape)
+{
+    struct fit fit;
+    int rc = fit_test(level, &fit, shape);
+    if (rc == 0) {
+        *out = fit.verdict;
+        fit_free(&fit);
+    }
+    return rc;
+}

@@ -1,0 +1,41 @@
+/*
+ * What one dissection carries along: where measurements come from, what they have cost, and the result
+ * that grows. An experiment's function returns 0, INFER_UNDECIDED (the measurements do not decide; the
+ * reason is in lab->why), or a negative error; lab_soft() tells the errors that cost only the attributes
+ * concerned from those that end the dissection.
+ */
+#ifndef SONDE_INFER_LAB_H
+#define SONDE_INFER_LAB_H
+
+#include "infer/infer.h"
+
+enum { INFER_UNDECIDED = 1 };
+
+struct lab {
+    struct trace_source *source;
+    const struct infer_options *options;
+    struct dissection *out;
+    uint64_t loads;             /* asked for so far, warm-up included */
+    uint64_t requests;
+    char why[160];
+    const char *doing;
+    double done;                /* share of the work, for the progress line */
+};
+
+/* A trace of a measurement that worked; why it did not is in lab->why (soft) or the error text. */
+int lab_measure(struct lab *lab, const struct trace **out, const struct trace_request *request);
+
+/* Leaves the reason and returns INFER_UNDECIDED. */
+int lab_undecided(struct lab *lab, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The error concerns only one measurement. */
+bool lab_soft(int code);
+
+/* Adds an entry "PREFIX.N" with the text, and writes its id to `id`. */
+void lab_evidence(struct lab *lab, char id[24], const char *prefix, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+void attribute_set(struct attribute *attribute, double value, const char *unit, double confidence,
+                   const char *evidence);
+void attribute_refuse(struct attribute *attribute, const char *unit, const char *reason);
+
+#endif

@@ -1,0 +1,92 @@
+/*
+ * One cache under examination: what tells its hits from its misses, and what is known of it so far. The
+ * experiments of experiments.def run on a level in order, each adding its part.
+ */
+#ifndef SONDE_INFER_LEVEL_H
+#define SONDE_INFER_LEVEL_H
+
+#include "infer/lab.h"
+#include "infer/stats.h"
+#include "infer/walk.h"
+
+struct level_info { const char *id, *scope, *op, *beneath; uint32_t shared_bytes, max_window; };
+
+struct level {
+    struct lab *lab;
+    const struct level_info *info;
+    struct cache_result *result;
+    bool outermost;
+    uint32_t max_window;
+
+    /* reference: a latency in (threshold, ceiling] is a miss; above, a stray that says nothing */
+    double threshold, ceiling, hit_cycles, miss_cycles;
+    uint64_t false_misses, hit_records;     /* misses seen where everything hits, of so many records */
+    uint32_t fetch_bytes;
+    char reference[24];                     /* evidence */
+
+    /* capacity: the first `fit_count` elements at `fit_stride` fit, one more does not */
+    uint64_t fit_stride;
+    size_t fit_count;
+    bool fit_certain;
+
+    /* conflict: a smallest set of offsets that do not fit together, ascending; owned. It is one more than the ways. */
+    uint32_t *conflict;
+    size_t conflict_count;
+
+    uint64_t line_bytes;
+    uint64_t size_bytes;
+    bool large;                             /* too large for ordered walks */
+    unsigned steady;                        /* how often misses did not go away with more warming */
+    unsigned regular, irregular;            /* how often two passes missed alike, and not */
+
+    struct sample seen;                     /* latencies for the classes of the whole device; owned */
+};
+
+enum load_class { LOAD_HIT, LOAD_MISS, LOAD_STRAY };
+
+static inline enum load_class level_class(const struct level *level, uint32_t cycles)
+{
+    return cycles <= level->threshold ? LOAD_HIT : cycles <= level->ceiling ? LOAD_MISS : LOAD_STRAY;
+}
+
+/* A plan with this level's operator, carve-out and one window. */
+struct walk_plan level_plan(const struct level *level, struct walk_shape shape);
+
+/* ---- fit.c: does a set of addresses fit into the cache together? ---- */
+
+enum fit_verdict { FIT_YES, FIT_NO, FIT_UNKNOWN };
+
+struct fit {
+    enum fit_verdict verdict;
+    size_t count;               /* elements */
+    uint32_t *misses;           /* per element; owned */
+    uint64_t records, total;    /* recorded loads, misses among them */
+    bool noisy;                 /* decided by statistics, not by a pass without a miss */
+};
+
+int fit_test(struct level *level, struct fit *out, const struct walk_shape *shape);
+void fit_free(struct fit *fit);
+/* Misses per element of one more walk, added to `misses` without judging; `run` tells repeats apart. */
+int fit_count_misses(struct level *level, uint32_t *misses, const struct walk_shape *shape, uint32_t run);
+/* Only the verdict. */
+int fit_verdict(struct level *level, enum fit_verdict *out, const struct walk_shape *shape);
+
+/* ---- the experiments; each returns 0, INFER_UNDECIDED or an error ---- */
+
+int level_reference(struct level *level);       /* reference.c */
+int level_capacity(struct level *level);        /* capacity.c */
+/* The edge at another stride; `hint`: the count that is expected to fit, or 0. */
+int level_fit_edge(struct level *level, uint64_t stride, size_t hint);
+int level_ways(struct level *level);            /* conflict.c */
+int level_line(struct level *level);            /* line.c */
+int level_sets(struct level *level);            /* sets.c */
+int level_latency(struct level *level);         /* latency.c */
+int level_load_to_use(struct level *level);
+int level_penalty(struct level *level);
+int level_sweep(struct level *level);           /* sweep.c */
+
+/* Adds the latencies to level->seen. */
+int level_saw(struct level *level, const struct sample *latencies);
+void level_free(struct level *level);
+
+#endif

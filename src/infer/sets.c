@@ -1,0 +1,151 @@
+/*
+ * The sets, and the size with them. With the line known, the capacity is counted in lines; lines that fit
+ * divided by ways is the number of sets, if the sets are all alike. That is checked, not assumed:
+ *   - when the conflicting lines are equally spaced by S lines, the index repeats after S lines. In a walk with
+ *     one line too many for every set, each of the S classes must miss; one that does not has more ways;
+ *   - when they are not (hashed index), arrays that begin elsewhere must have the same edge.
+ * Where this fails the sets differ or are filled unevenly, and number and ways are not given.
+ */
+#include "infer/level.h"
+
+#include <stdlib.h>
+
+#include "util/error.h"
+
+#define MAX_PASSES 12
+#define SHIFTS 6
+
+/* Spacing of the conflicting lines in lines, 0 when it varies. */
+static uint64_t conflict_spacing(const struct level *level)
+{
+    uint64_t step = level->conflict[1] / level->line_bytes - level->conflict[0] / level->line_bytes;
+    for (size_t i = 1; i < level->conflict_count; i++) {
+        if (level->conflict[i] / level->line_bytes - level->conflict[i - 1] / level->line_bytes != step) {
+            return 0;
+        }
+    }
+    return step;
+}
+
+/* Each class of lines modulo `sets` must miss when every set holds one line too many. */
+static int check_classes(struct level *level, size_t *silent, size_t sets, size_t ways)
+{
+    size_t count = sets * (ways + 1);
+    struct walk_shape shape = {.stride = level->line_bytes, .count = count};
+    uint32_t *misses = calloc(count, sizeof *misses);
+    uint32_t *class = calloc(sets, sizeof *class);
+    int rc = misses && class ? 0 : error_memory();
+    *silent = sets;
+    for (uint32_t pass = 0; rc == 0 && *silent && pass < MAX_PASSES; pass++) {
+        rc = fit_count_misses(level, misses, &shape, pass);
+        for (size_t i = 0; i < sets; i++) {
+            class[i] = 0;
+        }
+        for (size_t i = 0; i < count; i++) {
+            class[i % sets] += misses[i];
+        }
+        /* From noise alone a class of this many addresses would miss so often: ask for more. */
+        double noise = (double)level->false_misses / (double)(level->hit_records + 1) * (double)(ways + 1) * (pass + 1);
+        *silent = 0;
+        for (size_t i = 0; i < sets; i++) {
+            *silent += class[i] <= 3 * noise;
+        }
+    }
+    free(misses);
+    free(class);
+    return rc;
+}
+
+/* The array that begins `first` lines on: `lines` must fit, one more must not. */
+static int check_shift(struct level *level, bool *same, size_t first, size_t lines)
+{
+    uint32_t *ring = malloc((lines + 1) * sizeof *ring);
+    if (!ring) {
+        return error_memory();
+    }
+    for (size_t i = 0; i <= lines; i++) {
+        ring[i] = (uint32_t)((first + i) * level->line_bytes);
+    }
+    enum fit_verdict more = FIT_NO, exact = FIT_YES;
+    int rc = fit_verdict(level, &more, &(struct walk_shape){.ring = ring, .count = lines + 1});
+    rc = rc ? rc : fit_verdict(level, &exact, &(struct walk_shape){.ring = ring, .count = lines});
+    *same = more == FIT_NO && exact == FIT_YES;
+    free(ring);
+    return rc;
+}
+
+static int check_shifts(struct level *level, size_t *differing, size_t sets, size_t lines)
+{
+    *differing = 0;
+    for (size_t i = 1; i <= SHIFTS; i++) {
+        bool same = false;
+        /* Odd multiples spread over the sets and over the tag bits that a hash may fold in. */
+        size_t first = i <= 2 ? i : (i * 5 * sets + i * sets / SHIFTS) / 4 + i;
+        int rc = check_shift(level, &same, first, lines);
+        if (rc) {
+            return rc;
+        }
+        *differing += !same;
+    }
+    return 0;
+}
+
+static void report(struct level *level, size_t sets, size_t ways, bool even, const char *check)
+{
+    char id[24];
+    struct cache_result *r = level->result;
+    lab_evidence(level->lab, id, level->info->id,
+                 "chase op=%s: an array of %zu lines of %llu B fits, one line more does not; with %zu ways that "
+                 "is %zu sets; %s",
+                 level->info->op, level->fit_count, (unsigned long long)level->line_bytes, ways, sets, check);
+    double doubt = level->fit_certain ? 0 : 0.1;
+    attribute_set(&r->size, (double)level->size_bytes, "B", (even ? 0.98 : 0.5) - doubt, id);
+    if (even) {
+        attribute_set(&r->sets, (double)sets, "1", 0.97 - doubt, id);
+        r->ways.confidence = 0.98 - doubt;
+    } else {
+        char reason[160] = "sets differ, or are filled unevenly: ";
+        size_t used = 0;
+        while (reason[used]) {
+            used++;
+        }
+        for (size_t i = 0; check[i] && used + 1 < sizeof reason; i++) {
+            reason[used++] = check[i];
+        }
+        reason[used] = '\0';
+        attribute_refuse(&r->sets, "1", reason);
+        attribute_refuse(&r->ways, "1", reason);
+    }
+}
+
+int level_sets(struct level *level)
+{
+    uint64_t line = level->line_bytes;
+    if (line != level->fit_stride) {
+        uint64_t hint = level->fit_count * level->fit_stride / line;
+        int rc = level_fit_edge(level, line, (size_t)hint);
+        if (rc) {
+            return rc;
+        }
+    }
+    size_t lines = level->fit_count, ways = level->conflict_count - 1, sets = lines / ways;
+    level->size_bytes = lines * line;
+    uint64_t spacing = conflict_spacing(level);
+    if (lines % ways != 0 || (spacing && spacing != sets)) {
+        report(level, sets, ways, false, "the lines that fit are no multiple of the ways");
+        return 0;
+    }
+    size_t bad = 0;
+    int rc = spacing ? check_classes(level, &bad, sets, ways) : check_shifts(level, &bad, sets, lines);
+    if (rc) {
+        return rc;
+    }
+    if (spacing) {
+        report(level, sets, ways, bad == 0, bad ? "some sets hold a line more than others" :
+               "with one line more for every set each of them misses");
+    } else {
+        report(level, sets, ways, bad == 0, bad ? "arrays that begin elsewhere have another edge" :
+               "conflicting lines are not equally spaced (hashed index); arrays that begin elsewhere have the same edge");
+    }
+    return 0;
+}

@@ -1,0 +1,42 @@
+/*
+ * The statistics that inference rests on: quantiles, a split of a sample into a lower and an upper class,
+ * tails of counts. Nothing here knows about caches.
+ */
+#ifndef SONDE_INFER_STATS_H
+#define SONDE_INFER_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "infer/dissection.h"
+
+/* A sorted copy of a sample; `values` is owned. */
+struct sample { uint32_t *values; size_t count; };
+
+int sample_create(struct sample *out, const uint32_t *values, size_t count);
+/* A sorted union of two. */
+int sample_join(struct sample *out, const struct sample *a, const struct sample *b);
+void sample_free(struct sample *sample);
+/* Value below which the share q of the sample lies, interpolated; 0 for an empty one. */
+double sample_quantile(const struct sample *sample, double q);
+/* Share of values v with low < v <= high. */
+double sample_share(const struct sample *sample, double low, double high);
+/* The part with low < v <= high, as a view into `sample`. */
+struct sample sample_view(const struct sample *sample, double low, double high);
+
+/*
+ * The best threshold between two classes of a sample (largest variance between them), outliers above
+ * `ceiling` left out. False when there are no two classes: one of them has less than min_share, or they are not
+ * apart: the gap between them must be wider than what the bulk of either spreads.
+ */
+bool sample_split(double *threshold, const struct sample *sample, double ceiling, double min_share);
+
+/* Cuts a sample into classes, splitting as long as sample_split() finds two. Returns how many. */
+size_t sample_classes(struct latency_class *out, size_t max, const struct sample *sample);
+
+/* P(X >= count) for a Poisson variable and for a binomial one. */
+double poisson_tail(double mean, double count);
+double binomial_tail(double trials, double probability, double count);
+
+#endif

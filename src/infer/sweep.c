@@ -1,0 +1,111 @@
+/*
+ * The size sweep: median latency and share of misses against the array's size, on a fixed grid of half powers of
+ * two. It shows where steps appear; sizes come from walks that decide (capacity.c). For a cache too large for those,
+ * the edge is sought here by sampling: all threads touch the array, then windows spread over it are timed.
+ */
+#include "infer/level.h"
+
+#include <math.h>
+
+#include "util/error.h"
+
+#define SWEEP_STRIDE 128
+#define LARGE_MISS_SHARE 0.03
+
+static int sweep_point(struct level *level, struct capacity_step *step, uint64_t bytes, uint32_t windows)
+{
+    struct walk_plan plan = level_plan(
+        level, (struct walk_shape){.stride = SWEEP_STRIDE, .count = (size_t)(bytes / SWEEP_STRIDE)});
+    plan.touch = plan.shape.count > 512;
+    plan.warm = plan.touch ? 0 : plan.shape.count;
+    plan.window = level->max_window < 128 ? level->max_window : 128;
+    plan.windows = windows;
+    plan.spread = true;
+    struct walk walk;
+    int rc = walk_run(level->lab, &walk, &plan);
+    if (rc) {
+        return rc;
+    }
+    struct sample sample;
+    rc = sample_create(&sample, walk.latency, walk.count);
+    walk_free(&walk);
+    if (rc == 0) {
+        *step = (struct capacity_step){
+            .bytes = (double)bytes,
+            .median_cycles = sample_quantile(&sample, 0.5),
+            .miss_share = sample_share(&sample, level->threshold, INFINITY),
+        };
+        sample_free(&sample);
+    }
+    return rc;
+}
+
+/* Size of grid point i: 1 KiB times the square root of two to the i, in whole lines of 128 B. */
+static uint64_t grid_bytes(unsigned i)
+{
+    uint64_t bytes = UINT64_C(1024) << (i / 2);
+    return i % 2 ? (uint64_t)((double)bytes * 1.41421356 / SWEEP_STRIDE) * SWEEP_STRIDE : bytes;
+}
+
+static int walk_grid(struct level *level)
+{
+    struct cache_result *r = level->result;
+    uint64_t limit = level->lab->options->max_footprint_bytes;
+    uint64_t fits = level->fit_count * level->fit_stride;
+    if (!level->large && fits && limit > 4 * fits) {
+        limit = 4 * fits;
+    }
+    r->step_count = 0;
+    for (unsigned i = 0; r->step_count < INFER_MAX_STEPS && grid_bytes(i) <= limit; i++) {
+        struct capacity_step *step = &r->steps[r->step_count];
+        int rc = sweep_point(level, step, grid_bytes(i), 4);
+        if (rc) {
+            return r->step_count && lab_soft(rc) ? 0 : rc;
+        }
+        r->step_count++;
+        if (level->large && step->miss_share > 0.95 && grid_bytes(i) > 2 * fits) {
+            break;
+        }
+    }
+    return 0;
+}
+
+/* The largest array of which next to nothing misses: between two grid points, by bisection. */
+static int find_large_edge(struct level *level)
+{
+    struct cache_result *r = level->result;
+    size_t at = 0;
+    while (at < r->step_count && r->steps[at].miss_share < LARGE_MISS_SHARE) {
+        at++;
+    }
+    if (at == 0 || at == r->step_count) {
+        return 0;
+    }
+    uint64_t low = (uint64_t)r->steps[at - 1].bytes, high = (uint64_t)r->steps[at].bytes;
+    while (high - low > low / 32) {
+        struct capacity_step step;
+        uint64_t middle = (low + (high - low) / 2) / SWEEP_STRIDE * SWEEP_STRIDE;
+        int rc = sweep_point(level, &step, middle, 16);
+        if (rc) {
+            return rc;
+        }
+        if (step.miss_share < LARGE_MISS_SHARE) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    char id[24];
+    lab_evidence(level->lab, id, level->info->id,
+                 "chase op=%s after touching the array, 16 windows spread over it: below %.0f %% misses up to %.2f MiB, "
+                 "more at %.2f MiB; a sampled edge, not a count of lines",
+                 level->info->op, 100 * LARGE_MISS_SHARE, (double)low / 1048576, (double)high / 1048576);
+    attribute_set(&r->size, (double)low, "B", 0.4, id);
+    return 0;
+}
+
+int level_sweep(struct level *level)
+{
+    int rc = walk_grid(level);
+    return rc == 0 && level->large ? find_large_edge(level) : rc;
+}

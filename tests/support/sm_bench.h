@@ -1,0 +1,216 @@
+/*
+ * One SM on a test bench: no caches, no network; memory answers every request after a fixed time and
+ * keeps a log. Kernels are PTX with one parameter, the address of an output buffer.
+ */
+#ifndef SONDE_TESTS_SM_BENCH_H
+#define SONDE_TESTS_SM_BENCH_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/sm.h"
+#include "exec/memory.h"
+#include "ptx/ir.h"
+#include "util/error.h"
+
+#define BENCH_PERIOD_PS 1000
+#define BENCH_BUFFER_BYTES (1 << 20)
+#define BENCH_LOG 4096
+
+struct bench_log { uint64_t cycle, address; uint32_t bytes; enum mem_kind kind; bool bypass, l1; };
+
+struct bench {
+    struct sm_spec spec;
+    uint64_t memory_cycles;     /* request to reply */
+    uint32_t refuse_above;      /* refuse requests while so many are out; 0: never */
+    bool with_l1;
+
+    /* After bench_run(). */
+    int error;
+    uint64_t cycles;
+    uint32_t *out;
+    struct bench_log log[BENCH_LOG];
+    uint32_t log_count;
+    struct sm_stats stats;
+
+    struct engine *engine;
+    struct exec_memory *memory;
+    struct sm *sm;
+    uint32_t requests_out, ctas_ended;
+    engine_handler *waiting;
+    void *waiting_ctx;
+    uint64_t waiting_arg;
+};
+
+/* Every unit: latency 10, a warp a cycle; one scheduler, one instruction a cycle. */
+static inline void bench_defaults(struct bench *b)
+{
+    memset(b, 0, sizeof *b);
+    b->memory_cycles = 100;
+    b->spec = (struct sm_spec){
+        .max_threads = 1536, .max_warps = 48, .max_ctas = 8, .registers = 32768,
+        .register_granule = 64, .schedulers = 1, .issue_per_scheduler = 1,
+        .scheduler = SCHED_LOOSE_ROUND_ROBIN, .clock_read_cycles = 5, .lsu_queue_entries = 8,
+        .lsu_cycles = 20,
+        .shared = {.size_bytes = 48 << 10, .banks = 32, .bank_bytes = 4, .latency_cycles = 30,
+                   .conflict_cycles = 3},
+        .coalesce = {.segment_bytes = 128, .lanes_per_pass = 32},
+        .const_hit_cycles = 8, .local_hit_cycles = 40, .l1_caches_global = true};
+    for (int i = 0; i < ISA_UNIT_COUNT; i++) {
+        b->spec.unit[i] = (struct unit_spec){.latency_cycles = 10, .lanes_per_cycle = 32};
+    }
+}
+
+static inline void bench_reply(void *ctx, uint64_t arg)
+{
+    struct bench *b = ctx;
+    struct mem_request *request = (struct mem_request *)(uintptr_t)arg;
+    b->requests_out--;
+    if (b->waiting) {
+        engine_handler *handler = b->waiting;
+        b->waiting = NULL;
+        engine_at(b->engine, engine_now_ps(b->engine), 0, handler, b->waiting_ctx, b->waiting_arg);
+    }
+    request->reply(request->ctx, request->arg);
+}
+
+static inline bool bench_accept(struct bench *b, struct mem_request *request, bool l1)
+{
+    if (b->refuse_above && b->requests_out >= b->refuse_above) {
+        return false;
+    }
+    uint64_t now_ps = engine_now_ps(b->engine);
+    if (b->log_count < BENCH_LOG) {
+        b->log[b->log_count++] = (struct bench_log){now_ps / BENCH_PERIOD_PS, request->vaddr,
+                                                    request->bytes, request->kind,
+                                                    request->bypass, l1};
+    }
+    b->requests_out++;
+    engine_at(b->engine, now_ps + b->memory_cycles * BENCH_PERIOD_PS, 0, bench_reply, b,
+              (uintptr_t)request);
+    return true;
+}
+
+static inline bool bench_send_l1(void *self, struct mem_request *request)
+{
+    return bench_accept(self, request, true);
+}
+
+static inline bool bench_send_network(void *self, struct mem_request *request)
+{
+    return bench_accept(self, request, false);
+}
+
+static inline void bench_when_space(void *self, engine_handler *handler, void *ctx, uint64_t arg)
+{
+    struct bench *b = self;
+    b->waiting = handler;
+    b->waiting_ctx = ctx;
+    b->waiting_arg = arg;
+}
+
+static inline bool bench_physical(void *ctx, uint64_t vaddr, uint64_t *paddr)
+{
+    (void)ctx;
+    *paddr = vaddr;
+    return true;
+}
+
+static inline void bench_cta_done(void *ctx, uint32_t sm)
+{
+    (void)sm;
+    ((struct bench *)ctx)->ctas_ended++;
+}
+
+static inline void bench_fault(void *ctx, uint32_t sm, int code)
+{
+    (void)sm;
+    ((struct bench *)ctx)->error = code;
+}
+
+static inline int bench_build(struct bench *b)
+{
+    struct sm_setup setup = {
+        .spec = &b->spec, .clock = {.period_ps = BENCH_PERIOD_PS}, .source = 10, .sm_count = 1,
+        .network = {bench_send_network, bench_when_space, b},
+        .host = {bench_physical, 1 << 16, bench_cta_done, bench_fault, b}};
+    int rc = engine_create(&b->engine);
+    setup.engine = b->engine;
+    rc = rc < 0 ? rc : sm_create(&b->sm, &setup);
+    rc = rc < 0 ? rc : exec_memory_create(&b->memory, BENCH_BUFFER_BYTES);
+    if (rc < 0) {
+        return rc;
+    }
+    if (b->with_l1) {
+        struct mem_port l1 = {bench_send_l1, bench_when_space, b};
+        sm_set_l1(b->sm, &l1);
+    }
+    uint64_t base = exec_memory_base(b->memory);
+    b->out = (uint32_t *)(uintptr_t)base;
+    return exec_memory_map(b->memory, base, BENCH_BUFFER_BYTES);
+}
+
+/* Up to `ctas` CTAs at once; true when all have ended without a fault. */
+static inline bool bench_loop(struct bench *b, const struct exec_launch *launch, uint32_t ctas,
+                              uint32_t threads)
+{
+    struct cta_needs needs;
+    occupancy_needs(&needs, &b->spec, threads, exec_program_register_count(launch->program),
+                    exec_program_shared_bytes(launch->program));
+    b->error = sm_launch(b->sm, launch, &needs);
+    for (uint32_t i = 0; b->error == 0 && i < ctas; i++) {
+        b->error = sm_cta_start(b->sm, i);
+    }
+    while (b->error == 0 && b->ctas_ended < ctas && engine_step(b->engine)) {
+    }
+    b->cycles = engine_now_ps(b->engine) / BENCH_PERIOD_PS;
+    b->stats = *sm_stats(b->sm);
+    if (b->error < 0) {
+        sm_abort(b->sm);
+    }
+    engine_run(b->engine, ENGINE_NEVER);
+    return b->error == 0 && b->ctas_ended == ctas;
+}
+
+/* Runs `body` as a kernel with registers r0-r31, rd0-rd31, p0-p7, and rd0 = out. */
+static inline bool bench_run(struct bench *b, const char *body, uint32_t ctas, uint32_t threads)
+{
+    static char text[1 << 16];
+    int length = snprintf(text, sizeof text,
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".visible .entry k(.param .u64 out)\n{\n"
+        "  .reg .b32 %%r<32>;\n  .reg .b64 %%rd<32>;\n  .reg .pred %%p<8>;\n"
+        "  .shared .align 16 .b8 smem[4096];\n"
+        "  ld.param.u64 %%rd0, [out];\n%s\n  ret;\n}\n", body);
+    struct ptx_module *module = NULL;
+    struct exec_program *program = NULL;
+    int rc = bench_build(b);
+    rc = rc < 0 ? rc : ptx_parse(&module, "test.ptx", text, (size_t)length);
+    rc = rc < 0 ? rc : exec_program_create(&program, module, ptx_find_func(module, "k"), NULL);
+    if (rc < 0) {
+        fprintf(stderr, "%s\n", error_text());
+        b->error = rc;
+        return false;
+    }
+    uint64_t param = (uintptr_t)b->out;
+    struct exec_launch launch = {.program = program, .memory = b->memory,
+                                 .params = (const uint8_t *)&param, .param_bytes = 8,
+                                 .grid = {ctas, 1, 1}, .block = {threads, 1, 1}};
+    bool ok = bench_loop(b, &launch, ctas, threads);
+    sm_destroy(b->sm);
+    b->sm = NULL;
+    exec_program_destroy(program);
+    ptx_module_destroy(module);
+    return ok;
+}
+
+static inline void bench_free(struct bench *b)
+{
+    sm_destroy(b->sm);
+    exec_memory_destroy(b->memory);
+    engine_destroy(b->engine);
+}
+
+#endif

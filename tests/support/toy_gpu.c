@@ -1,0 +1,389 @@
+/*
+ * See toy_gpu.h. A cache is an array of tags with a sector mask and two words of policy state per way; a
+ * request is answered by walking it. Fills of a cold set take invalid ways first.
+ */
+#include "toy_gpu.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/error.h"
+#include "util/rng.h"
+
+struct way { uint64_t tag; uint64_t sectors; uint64_t age; bool valid; };
+struct set { struct way *way; uint32_t ways; uint64_t tree; };
+struct cache { const struct toy_cache *config; struct set *set; struct way *storage; uint64_t clock; };
+
+struct toy_gpu {
+    struct toy_config config;
+    struct cache l1, l2;
+    struct rng rng, noise;
+    struct traceset *set;
+    uint64_t loads, requests;
+};
+
+static void cache_create(struct cache *cache, const struct toy_cache *config)
+{
+    cache->config = config;
+    if (!config->present) {
+        return;
+    }
+    cache->set = calloc(config->sets, sizeof *cache->set);
+    cache->storage = calloc((size_t)config->sets * config->ways + config->extra_ways, sizeof *cache->storage);
+    struct way *next = cache->storage;
+    for (uint32_t i = 0; i < config->sets; i++) {
+        cache->set[i].ways = config->ways + (i == 0 ? config->extra_ways : 0);
+        cache->set[i].way = next;
+        next += cache->set[i].ways;
+    }
+}
+
+static void cache_empty(struct cache *cache)
+{
+    if (!cache->config->present) {
+        return;
+    }
+    memset(cache->storage, 0, ((size_t)cache->config->sets * cache->config->ways + cache->config->extra_ways) *
+                                  sizeof *cache->storage);
+    for (uint32_t i = 0; i < cache->config->sets; i++) {
+        cache->set[i].tree = 0;
+    }
+}
+
+static uint32_t set_of(const struct toy_cache *c, uint64_t line)
+{
+    switch (c->index) {
+    case TOY_XOR: {
+        uint64_t folded = line;
+        for (uint64_t rest = line / c->sets; rest; rest /= c->sets) {
+            folded ^= rest;
+            if (c->sets == 1) {
+                break;
+            }
+        }
+        return (uint32_t)(folded & (c->sets - 1));
+    }
+    case TOY_HASH:
+        return (uint32_t)(((line * UINT64_C(0x9e3779b97f4a7c15)) >> 20) % c->sets);
+    default:
+        return (uint32_t)(line % c->sets);
+    }
+}
+
+static void plru_touch(struct set *set, uint32_t way)
+{
+    for (uint32_t node = 1, size = set->ways / 2; size >= 1; size /= 2) {
+        bool right = (way / size) & 1;
+        set->tree = right ? set->tree & ~(UINT64_C(1) << (node & 63)) : set->tree | UINT64_C(1) << (node & 63);
+        node = node * 2 + right;
+    }
+}
+
+static uint32_t plru_victim(const struct set *set)
+{
+    uint32_t way = 0, node = 1;
+    for (uint32_t size = set->ways / 2; size >= 1; size /= 2) {
+        bool right = (set->tree >> (node & 63)) & 1;
+        way += right ? size : 0;
+        node = node * 2 + right;
+    }
+    return way;
+}
+
+static void mark_used(struct cache *cache, struct set *set, uint32_t way, bool fill)
+{
+    struct way *w = &set->way[way];
+    cache->clock++;
+    switch (cache->config->policy) {
+    case TOY_LRU: w->age = cache->clock; break;
+    case TOY_FIFO: w->age = fill ? cache->clock : w->age; break;
+    case TOY_PLRU: plru_touch(set, way); break;
+    case TOY_NRU: {
+        w->age = 1;
+        bool all = true;
+        for (uint32_t i = 0; i < set->ways; i++) {
+            all = all && set->way[i].age;
+        }
+        for (uint32_t i = 0; all && i < set->ways; i++) {
+            set->way[i].age = i == way;
+        }
+        break;
+    }
+    case TOY_SRRIP: w->age = fill ? 2 : 0; break;
+    default: break;
+    }
+}
+
+static uint32_t srrip_victim(struct set *set)
+{
+    for (;;) {
+        for (uint32_t i = 0; i < set->ways; i++) {
+            if (set->way[i].age >= 3) {
+                return i;
+            }
+        }
+        for (uint32_t i = 0; i < set->ways; i++) {
+            set->way[i].age++;
+        }
+    }
+}
+
+static uint32_t victim_of(struct cache *cache, struct set *set, struct rng *rng)
+{
+    uint32_t oldest = 0;
+    for (uint32_t i = 0; i < set->ways; i++) {
+        if (!set->way[i].valid) {
+            return i;
+        }
+        oldest = set->way[i].age < set->way[oldest].age ? i : oldest;
+    }
+    switch (cache->config->policy) {
+    case TOY_PLRU: return plru_victim(set);
+    case TOY_SRRIP: return srrip_victim(set);
+    case TOY_RANDOM: return (uint32_t)rng_below(rng, set->ways);
+    case TOY_BIASED: {      /* way 1 three times as often as any other */
+        uint64_t draw = rng_below(rng, set->ways + 2);
+        return draw < set->ways ? (uint32_t)draw : set->ways > 1 ? 1 : 0;
+    }
+    default: return oldest; /* NRU: ages are 0 and 1, the first 0 wins */
+    }
+}
+
+/* Reads through the cache: was the sector there? Afterwards it is. */
+static bool cache_read(struct cache *cache, uint64_t address, struct rng *rng)
+{
+    const struct toy_cache *c = cache->config;
+    if (!c->present) {
+        return false;
+    }
+    uint64_t line = address / c->line_bytes;
+    uint64_t sector = UINT64_C(1) << (address % c->line_bytes / c->sector_bytes);
+    struct set *set = &cache->set[set_of(c, line)];
+    for (uint32_t i = 0; i < set->ways; i++) {
+        if (set->way[i].valid && set->way[i].tag == line) {
+            bool hit = set->way[i].sectors & sector;
+            set->way[i].sectors |= sector;
+            mark_used(cache, set, i, false);
+            return hit;
+        }
+    }
+    uint32_t victim = victim_of(cache, set, rng);
+    set->way[victim] = (struct way){.tag = line, .sectors = sector, .valid = true};
+    mark_used(cache, set, victim, true);
+    return false;
+}
+
+static uint32_t add_noise(struct toy_gpu *toy, double cycles)
+{
+    const struct toy_noise *n = &toy->config.noise;
+    if (n->drift > 0) {
+        cycles *= 1 + n->drift * sin((double)toy->loads / 40000.0);
+    }
+    if (n->jitter_cycles) {
+        double u = rng_double(&toy->noise);
+        cycles += u * u * u * (n->jitter_cycles + 0.999);
+    }
+    if (n->outlier_share > 0 && rng_double(&toy->noise) < n->outlier_share) {
+        double u = rng_double(&toy->noise);
+        cycles += 20 * exp(u * 5.5);        /* 20 to 5000 */
+    }
+    return (uint32_t)cycles;
+}
+
+static uint32_t load(struct toy_gpu *toy, uint64_t address, bool through_l1)
+{
+    const struct toy_config *c = &toy->config;
+    toy->loads++;
+    if (through_l1 && cache_read(&toy->l1, address, &toy->rng)) {
+        return add_noise(toy, c->l1.hit_cycles);
+    }
+    double far = c->far_cycles && (address >> 12) & 1 ? c->far_cycles : 0;
+    if (cache_read(&toy->l2, address, &toy->rng)) {
+        return add_noise(toy, c->l2.hit_cycles + far);
+    }
+    return add_noise(toy, c->memory_cycles + far);
+}
+
+/* ---- answering requests ---- */
+
+struct walk_request {
+    const uint32_t *ring;
+    uint64_t count, stride, warm, window, windows, touch_stride, bytes;
+    bool l1, touch, spread;
+};
+
+static uint64_t number(const struct trace_request *request, const char *name, uint64_t otherwise)
+{
+    uint64_t value;
+    return trace_request_u64(request, name, &value) ? value : otherwise;
+}
+
+static uint32_t offset_of(const struct walk_request *w, uint64_t element)
+{
+    return w->ring ? w->ring[element % w->count] : (uint32_t)(element % w->count * w->stride);
+}
+
+static void parse_walk(struct walk_request *w, const struct trace_request *request)
+{
+    const char *op = trace_request_text(request, "op");
+    *w = (struct walk_request){.ring = request->ring, .count = request->ring_count};
+    w->l1 = !op || strcmp(op, "ca") == 0;
+    w->bytes = number(request, "bytes", 16384);
+    w->stride = number(request, "stride", 128);
+    if (!w->ring) {
+        w->count = (w->bytes + w->stride - 1) / w->stride;
+    }
+    w->touch = number(request, "touch", 0);
+    w->touch_stride = number(request, "touch_stride", 32);
+    w->warm = number(request, "warm", w->touch ? 4 : w->count);
+    w->window = number(request, "window", w->count < 1024 ? w->count : 1024);
+    w->windows = number(request, "windows", 1);
+    w->spread = number(request, "spread", 0);
+}
+
+static void begin_launch(struct toy_gpu *toy, const struct walk_request *w)
+{
+    if (!toy->config.keeps_l1) {
+        cache_empty(&toy->l1);
+    }
+    for (uint64_t at = 0; w->touch && at < w->bytes; at += w->touch_stride) {
+        load(toy, at, w->l1);
+    }
+}
+
+/* After a launch the record is written out: that passes through L2, far from the array. */
+static void end_launch(struct toy_gpu *toy, uint64_t records)
+{
+    for (uint64_t at = 0; at < records * 8; at += 32) {
+        cache_read(&toy->l2, (UINT64_C(1) << 40) + at, &toy->rng);
+    }
+}
+
+static void shuffle(struct toy_gpu *toy, uint32_t *values, size_t count)
+{
+    for (size_t i = count; i-- > 1;) {
+        size_t j = (size_t)rng_below(&toy->noise, i + 1);
+        uint32_t other = values[j];
+        values[j] = values[i];
+        values[i] = other;
+    }
+}
+
+static int answer_chase(struct toy_gpu *toy, struct trace *trace)
+{
+    struct walk_request w;
+    parse_walk(&w, &trace->request);
+    if (toy->config.max_window && w.window > toy->config.max_window) {
+        trace->status = SONDE_EUNSUPPORTED;
+        snprintf(trace->reason, sizeof trace->reason, "the window does not fit");
+        return 0;
+    }
+    size_t records = w.window * w.windows;
+    uint32_t *latency = malloc(records * sizeof *latency), *next = malloc(records * sizeof *next);
+    uint32_t *start = malloc(w.windows * sizeof *start);
+    for (uint64_t i = 0; i < w.windows; i++) {
+        uint64_t first = w.spread ? i * w.count / w.windows : i * w.window;
+        begin_launch(toy, &w);
+        for (uint64_t k = 0; k < w.warm; k++) {
+            load(toy, offset_of(&w, first + w.count * w.warm - w.warm + k), w.l1);
+        }
+        start[i] = offset_of(&w, first);
+        for (uint64_t k = 0; k < w.window; k++) {
+            latency[i * w.window + k] = load(toy, offset_of(&w, first + k), w.l1);
+            next[i * w.window + k] = offset_of(&w, first + k + 1);
+        }
+        end_launch(toy, w.window);
+    }
+    if (toy->config.shuffle) {
+        shuffle(toy, latency, records);
+    }
+    int rc = trace_add_column(trace, "latency", TRACE_U32, latency, records);
+    rc = rc ? rc : trace_add_column(trace, "next", TRACE_U32, next, records);
+    rc = rc ? rc : trace_add_column(trace, "start", TRACE_U32, start, w.windows);
+    free(latency);
+    free(next);
+    free(start);
+    return rc;
+}
+
+static int answer_average(struct toy_gpu *toy, struct trace *trace)
+{
+    struct walk_request w;
+    parse_walk(&w, &trace->request);
+    uint64_t loads = number(&trace->request, "loads", 1024), repeats = number(&trace->request, "repeats", 1);
+    double cycles[64] = {0}, counts[64];
+    for (uint64_t r = 0; r < repeats && r < 64; r++) {
+        begin_launch(toy, &w);
+        for (uint64_t k = 0; k < w.warm; k++) {
+            load(toy, offset_of(&w, k), w.l1);
+        }
+        for (uint64_t k = 0; k < loads; k++) {      /* the clock and the store are not in it: 8 cycles less */
+            cycles[r] += load(toy, offset_of(&w, w.warm + k), w.l1) - 8.0;
+        }
+        counts[r] = (double)loads;
+    }
+    int rc = trace_add_column(trace, "cycles", TRACE_F64, cycles, repeats);
+    return rc ? rc : trace_add_column(trace, "loads", TRACE_F64, counts, repeats);
+}
+
+static int toy_get(void *ctx, const struct trace **out, const struct trace_request *request)
+{
+    struct toy_gpu *toy = ctx;
+    char key[TRACE_KEY_MAX];
+    trace_request_key(request, key);
+    *out = traceset_find(toy->set, key);
+    if (*out) {
+        return 0;
+    }
+    toy->requests++;
+    struct trace trace = {.request = *request};
+    uint32_t *ring = NULL;
+    if (request->ring) {
+        ring = malloc(request->ring_count * sizeof *ring);
+        memcpy(ring, request->ring, request->ring_count * sizeof *ring);
+        trace.request.ring = ring;
+    }
+    int rc = strcmp(request->probe, "chase") == 0     ? answer_chase(toy, &trace)
+             : strcmp(request->probe, "average") == 0 ? answer_average(toy, &trace)
+                                                      : error_set(SONDE_EUSAGE, "no probe %s", request->probe);
+    return rc ? rc : traceset_add(toy->set, &trace, out);
+}
+
+struct toy_gpu *toy_create(const struct toy_config *config)
+{
+    struct toy_gpu *toy = calloc(1, sizeof *toy);
+    toy->config = *config;
+    cache_create(&toy->l1, &toy->config.l1);
+    cache_create(&toy->l2, &toy->config.l2);
+    rng_seed(&toy->rng, config->seed);
+    rng_seed(&toy->noise, config->seed + 1);
+    traceset_create(&toy->set);
+    return toy;
+}
+
+void toy_destroy(struct toy_gpu *toy)
+{
+    free(toy->l1.set);
+    free(toy->l1.storage);
+    free(toy->l2.set);
+    free(toy->l2.storage);
+    traceset_destroy(toy->set);
+    free(toy);
+}
+
+struct trace_source toy_source(struct toy_gpu *toy)
+{
+    return (struct trace_source){.get = toy_get, .ctx = toy};
+}
+
+uint64_t toy_loads(const struct toy_gpu *toy)
+{
+    return toy->loads;
+}
+
+uint64_t toy_requests(const struct toy_gpu *toy)
+{
+    return toy->requests;
+}
