@@ -145,6 +145,56 @@ static inline struct mem_port sink_port(struct sink *sink)
     return (struct mem_port){.send = sink_send, .when_space = sink_when_space, .self = sink};
 }
 
+/* Keeps a port as busy as it lets itself be kept. */
+struct rig_source {
+    struct mem_port port;
+    struct probe *probe;
+    uint32_t count, sent;
+};
+
+static inline void rig_push(void *ctx, uint64_t arg)
+{
+    struct rig_source *source = ctx;
+    (void)arg;
+    while (source->sent < source->count) {
+        if (!probe_send(&source->probe[source->sent], source->port)) {
+            source->port.when_space(source->port.self, rig_push, source, 0);
+            return;
+        }
+        source->sent++;
+    }
+}
+
+/* Bytes a cycle over `count` requests of `bytes`, `stride` apart, from the first reply to the last. */
+static inline double rig_bandwidth(struct engine *engine, struct mem_port port, enum mem_kind kind,
+                                   uint32_t count, uint32_t bytes, uint64_t stride)
+{
+    struct rig_source source = {
+        .port = port, .count = count, .probe = calloc(count, sizeof *source.probe)};
+    assert_non_null(source.probe);
+    for (uint32_t i = 0; i < count; i++) {
+        probe_init(&source.probe[i], engine, kind, 0x10000 + stride * i, bytes);
+    }
+    rig_push(&source, 0);
+    engine_run(engine, ENGINE_NEVER);
+    uint64_t first_ps = UINT64_MAX, last_ps = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t at_ps = source.probe[i].replied_ps;
+        assert_int_equal(source.probe[i].replies, 1);
+        first_ps = at_ps < first_ps ? at_ps : first_ps;
+        last_ps = at_ps > last_ps ? at_ps : last_ps;
+    }
+    free(source.probe);
+    return (double)bytes * (count - 1) / ((double)(last_ps - first_ps) / PERIOD_PS);
+}
+
+static inline void assert_within_2_percent(double measured, double configured)
+{
+    if (measured < configured * 0.98 || measured > configured * 1.02) {
+        fail_msg("%g is not within 2 %% of %g", measured, configured);
+    }
+}
+
 /* 4 sets of 2 ways of 128 bytes, LRU, plain index; every latency different from the others. */
 static inline struct cache_spec rig_cache_spec(void)
 {

@@ -1,0 +1,272 @@
+/*
+ * The network of links: each latency on time and not a cycle early, serialization, contention, refusal. Two
+ * sources, two targets that answer after 50 cycles; request 20, reply 30 cycles, header 8 bytes.
+ */
+#include "../../support/memory_rig.h"
+
+enum { REQUEST = 20, REPLY = 30, BELOW_CYCLES = 50, ROUND = REQUEST + BELOW_CYCLES + REPLY };
+
+struct fixture {
+    struct engine *engine;
+    struct sink sink[2];
+    struct noc_spec spec;
+    struct mem_noc *noc;
+    struct mem_port port[2];
+};
+
+static uint32_t route_by_bit_8(void *ctx, const struct mem_request *request)
+{
+    (void)ctx;
+    return request->paddr >> 8 & 1;
+}
+
+static void fixture_open(struct fixture *f)
+{
+    memset(f, 0, sizeof *f);
+    assert_int_equal(engine_create(&f->engine), 0);
+    f->spec = (struct noc_spec){.kind = NOC_LINKS,
+                                .request_cycles = REQUEST,
+                                .reply_cycles = REPLY,
+                                .request_bytes_per_cycle = 40,
+                                .reply_bytes_per_cycle = 40,
+                                .header_bytes = 8,
+                                .queue_entries = 4};
+}
+
+static void fixture_start(struct fixture *f)
+{
+    assert_int_equal(mem_noc_create(&f->noc, &f->spec, f->engine, &rig_clock, 1, 2, 2), 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        f->sink[i] = (struct sink){.engine = f->engine, .latency_cycles = BELOW_CYCLES};
+        mem_noc_connect(f->noc, i, sink_port(&f->sink[i]));
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        f->port[i] = mem_noc_port(f->noc, i, route_by_bit_8, NULL);
+    }
+}
+
+static void fixture_close(struct fixture *f)
+{
+    mem_noc_destroy(f->noc);
+    engine_destroy(f->engine);
+}
+
+static void a_small_packet_takes_the_latencies(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f);
+    fixture_start(&f);
+    struct probe probe;
+    probe_init(&probe, f.engine, MEM_READ, 0x1000, 32);
+    assert_true(probe_send(&probe, f.port[0]));
+    engine_run(f.engine, (REQUEST - 1) * PERIOD_PS);
+    assert_int_equal(f.sink[0].count, 0);
+    engine_run(f.engine, REQUEST * PERIOD_PS);
+    assert_int_equal(f.sink[0].count, 1);
+    engine_run(f.engine, (ROUND - 1) * PERIOD_PS);
+    assert_int_equal(probe.replies, 0);
+    engine_run(f.engine, ROUND * PERIOD_PS);
+    assert_int_equal(probe.replies, 1);
+    assert_ptr_equal(probe.request.ctx, &probe);
+    fixture_close(&f);
+}
+
+static void data_is_serialized_in_the_direction_it_goes(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f);
+    fixture_start(&f);
+    struct mem_port port = f.port[0];
+    /* 8 + 32 = 40 bytes: one cycle; 8 + 33: two; 8 + 128 = 136: four */
+    assert_int_equal(probe_alone(f.engine, port, MEM_READ, 0, 32, NULL), ROUND);
+    assert_int_equal(probe_alone(f.engine, port, MEM_READ, 0, 33, NULL), ROUND + 1);
+    assert_int_equal(probe_alone(f.engine, port, MEM_READ, 0, 128, NULL), ROUND + 3);
+    assert_int_equal(probe_alone(f.engine, port, MEM_WRITE, 0, 128, NULL), ROUND + 3);
+    assert_int_equal(f.sink[0].note[3].time_ps - f.sink[0].note[2].time_ps,
+                     (ROUND + 3 + 3) * PERIOD_PS);      /* it was the request that was late */
+    assert_int_equal(probe_alone(f.engine, port, MEM_ATOMIC, 0, 128, NULL), ROUND + 6);
+    fixture_close(&f);
+}
+
+static void an_unlimited_link_takes_the_latency_alone(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f);
+    f.spec.request_bytes_per_cycle = f.spec.reply_bytes_per_cycle = 0;
+    fixture_start(&f);
+    assert_int_equal(probe_alone(f.engine, f.port[0], MEM_ATOMIC, 0, 128, NULL), ROUND);
+    fixture_close(&f);
+}
+
+static void one_source_waits_for_its_own_link_only(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f);
+    fixture_start(&f);
+    struct probe probe[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        probe_init(&probe[i], f.engine, MEM_WRITE, 0x1000, 128);
+        assert_true(probe_send(&probe[i], f.port[i == 2]));
+    }
+    engine_run(f.engine, ENGINE_NEVER);
+    assert_int_equal(probe[0].replied_ps, (ROUND + 3) * PERIOD_PS);
+    assert_int_equal(probe[1].replied_ps, (ROUND + 3 + 4) * PERIOD_PS);
+    assert_int_equal(probe[2].replied_ps, (ROUND + 3) * PERIOD_PS);
+    fixture_close(&f);
+}
+
+static void replies_of_two_targets_share_the_link_to_their_source(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f);
+    fixture_start(&f);
+    f.sink[1].latency_cycles = BELOW_CYCLES - 1;        /* both replies at the network in one cycle */
+    struct probe probe[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        probe_init(&probe[i], f.engine, MEM_READ, 0x100 * i, 128);
+        assert_true(probe_send(&probe[i], f.port[0]));
+    }
+    engine_run(f.engine, ENGINE_NEVER);
+    assert_int_equal(probe[0].replied_ps, (ROUND + 3) * PERIOD_PS);
+    assert_int_equal(probe[1].replied_ps, (ROUND + 3 + 4) * PERIOD_PS);
+    fixture_close(&f);
+}
+
+static void a_request_sent_ahead_of_its_time_lets_an_earlier_one_pass(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f);
+    fixture_start(&f);
+    struct probe ahead, direct;
+    probe_init(&ahead, f.engine, MEM_READ, 0x1000, 4);
+    probe_init(&direct, f.engine, MEM_READ, 0x1000, 4);
+    ahead.request.arrive_ps = 6 * PERIOD_PS;
+    assert_true(probe_send(&ahead, f.port[0]));
+    assert_true(probe_send(&direct, f.port[0]));
+    engine_run(f.engine, ENGINE_NEVER);
+    assert_int_equal(direct.replied_ps, ROUND * PERIOD_PS);
+    assert_int_equal(ahead.replied_ps, (6 + ROUND) * PERIOD_PS);
+    fixture_close(&f);
+}
+
+static void a_full_port_refuses_until_a_packet_has_left(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f);
+    f.spec.queue_entries = 2;
+    fixture_start(&f);
+    struct probe probe[3], wake;
+    for (uint32_t i = 0; i < 3; i++) {
+        probe_init(&probe[i], f.engine, MEM_WRITE, 0x1000, 128);
+        assert_int_equal(probe_send(&probe[i], f.port[0]), i < 2);
+    }
+    probe_init(&wake, f.engine, MEM_READ, 0, 4);
+    f.port[0].when_space(f.port[0].self, probe_on_reply, &wake, 0);
+    engine_run(f.engine, 3 * PERIOD_PS);
+    assert_int_equal(wake.replies, 0);
+    engine_run(f.engine, 4 * PERIOD_PS);                /* 136 bytes at 40 a cycle */
+    assert_int_equal(wake.replies, 1);
+    assert_true(probe_send(&probe[2], f.port[0]));
+    engine_run(f.engine, ENGINE_NEVER);
+    assert_int_equal(probe[2].replied_ps, (8 + ROUND + 3) * PERIOD_PS);
+    fixture_close(&f);
+}
+
+static void requests_that_the_target_refuses_keep_their_places(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f);
+    fixture_start(&f);
+    f.sink[0].refuses = true;
+    struct probe probe[5], other;
+    for (uint32_t i = 0; i < 5; i++) {
+        probe_init(&probe[i], f.engine, MEM_READ, 0x1000 + 4 * i, 4);
+    }
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_true(probe_send(&probe[i], f.port[0]));
+    }
+    engine_run(f.engine, ENGINE_NEVER);
+    assert_int_equal(f.sink[0].count, 0);
+    assert_false(probe_send(&probe[4], f.port[0]));
+    probe_init(&other, f.engine, MEM_READ, 0x100, 4);
+    assert_true(probe_send(&other, f.port[1]));         /* another source, another target */
+    engine_run(f.engine, ENGINE_NEVER);
+    assert_int_equal(other.replies, 1);
+    struct probe wake;
+    probe_init(&wake, f.engine, MEM_READ, 0, 4);
+    f.port[0].when_space(f.port[0].self, probe_on_reply, &wake, 0);
+    engine_run(f.engine, ENGINE_NEVER);
+    assert_int_equal(wake.replies, 0);
+    sink_open(&f.sink[0]);
+    engine_run(f.engine, ENGINE_NEVER);
+    assert_int_equal(wake.replies, 1);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(probe[i].replies, 1);
+        assert_int_equal(f.sink[0].note[i].address, 0x1000 + 4 * i);
+    }
+    assert_true(probe_send(&probe[4], f.port[0]));
+    engine_run(f.engine, ENGINE_NEVER);
+    assert_int_equal(probe[4].replies, 1);
+    fixture_close(&f);
+}
+
+static void links_saturate_at_their_width(void **state)
+{
+    (void)state;
+    const uint32_t widths[] = {8, 16, 32, 33, 136};
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        struct fixture f;
+        fixture_open(&f);
+        f.spec.request_bytes_per_cycle = widths[i];
+        f.spec.reply_bytes_per_cycle = widths[i];
+        f.spec.queue_entries = 3;
+        fixture_start(&f);
+        double cycles = (136 + widths[i] - 1) / widths[i];
+        for (enum mem_kind kind = MEM_READ; kind <= MEM_ATOMIC; kind++) {
+            double measured = rig_bandwidth(f.engine, f.port[0], kind, 2000, 128, 128);
+            assert_within_2_percent(measured, 128 / cycles);
+        }
+        fixture_close(&f);
+    }
+}
+
+static void networks_of_nothing_are_refused(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f);
+    f.spec.queue_entries = 0;
+    int rc = mem_noc_create(&f.noc, &f.spec, f.engine, &rig_clock, 1, 2, 2);
+    assert_int_equal(rc, SONDE_EINPUT);
+    f.spec.queue_entries = 1;
+    f.spec.kind = NOC_KIND_COUNT;
+    rc = mem_noc_create(&f.noc, &f.spec, f.engine, &rig_clock, 1, 2, 2);
+    assert_int_equal(rc, SONDE_EINPUT);
+    assert_string_equal(error_text(), "network: unknown kind 1");
+    engine_destroy(f.engine);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_small_packet_takes_the_latencies),
+        cmocka_unit_test(data_is_serialized_in_the_direction_it_goes),
+        cmocka_unit_test(an_unlimited_link_takes_the_latency_alone),
+        cmocka_unit_test(one_source_waits_for_its_own_link_only),
+        cmocka_unit_test(replies_of_two_targets_share_the_link_to_their_source),
+        cmocka_unit_test(a_request_sent_ahead_of_its_time_lets_an_earlier_one_pass),
+        cmocka_unit_test(a_full_port_refuses_until_a_packet_has_left),
+        cmocka_unit_test(requests_that_the_target_refuses_keep_their_places),
+        cmocka_unit_test(links_saturate_at_their_width),
+        cmocka_unit_test(networks_of_nothing_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
