@@ -154,6 +154,7 @@ uint32_t exec_program_shared_bytes(const struct exec_program *program);     /* s
 uint32_t exec_program_local_bytes(const struct exec_program *program);      /* per thread */
 uint32_t exec_program_length(const struct exec_program *program);           /* uops */
 uint32_t exec_program_slot_count(const struct exec_program *program);
+/* One array for the whole program: the entry of `pc` lies pc entries behind that of 0. */
 const struct exec_uop_info *exec_uop_info(const struct exec_program *program, uint32_t pc);
 
 /* Prepare a warp of `cta` whose lane 0 is thread `first_thread` (linear); reuses warp->state's storage. */
