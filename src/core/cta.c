@@ -77,19 +77,22 @@ bool sm_cta_fits(const struct sm *sm)
            sm->shared_used + needs->shared_bytes <= sm->shared_bytes;
 }
 
-static int warp_start(struct sm *sm, struct sm_cta *cta, uint32_t slot, uint32_t first_thread)
+static int warp_start(struct sm *sm, struct sm_cta *cta, uint32_t slot, uint32_t index)
 {
     struct sm_warp *warp = &sm->warp[slot];
     warp->env = (struct exec_env){.smid = sm->id,
                                   .nsmid = sm->sm_count,
                                   .warpid = slot,
                                   .nwarpid = sm->max_warps};
-    int rc = exec_warp_init(&warp->exec, &cta->exec, first_thread, &warp->env);
+    int rc = exec_warp_init(&warp->exec, &cta->exec, index * WARP_LANES, &warp->env);
     if (rc < 0) {
         return rc;
     }
     warp->cta = cta;
     warp->slot = slot;
+    warp->index = index;
+    cta->by_index[index] = &warp->exec;
+    cta->slot_of[index] = (uint8_t)slot;
     warp->state = WARP_RUNNING;
     warp->next_issue = sm->cycle + 1;
     warp->outstanding = warp->atomics_out = 0;
@@ -120,6 +123,7 @@ static struct sm_cta *cta_take(struct sm *sm, uint64_t linear_id)
                   (uint32_t)(row / launch->grid[1])},
         .linear_id = (uint32_t)linear_id,
         .launch = launch};
+    cta_barriers_init(&cta->barriers, sm->needs.warps);
     /* Real shared memory keeps what was there; zero makes runs repeat. */
     memset(cta->exec.shared, 0, sm->needs.shared_bytes);
     return cta;
@@ -140,7 +144,7 @@ int sm_cta_start(struct sm *sm, uint64_t linear_id)
         while (sm->warps_used >> slot & 1) {
             slot++;
         }
-        int rc = warp_start(sm, cta, slot, i * WARP_LANES);
+        int rc = warp_start(sm, cta, slot, i);
         if (rc < 0) {
             return rc;
         }

@@ -91,7 +91,7 @@ static void warp_exit(struct sm *sm, struct sm_warp *warp)
 {
     warp->state = WARP_EXITED;
     warp->cta->live_warps--;
-    barrier_check_all(sm, warp->cta);
+    barrier_exit(sm, warp);
     cta_try_retire(sm, warp->cta);
 }
 
@@ -122,15 +122,15 @@ static int issue_warp(struct sm *sm, struct sm_warp *warp)
         break;
     case EXEC_BARRIER:
         set_results(warp, info, sm->cycle + latency);
-        rc = barrier_arrive(sm, warp);
-        break;
+        barrier_arrive(sm, warp);
+        return 0;
     case EXEC_EXIT:
         warp_exit(sm, warp);
         return 0;
     case EXEC_FAULT:
         return SONDE_EFAULT;
     }
-    if (rc == 0 && warp->state == WARP_RUNNING) {
+    if (rc == 0) {
         warp_refresh(sm, warp);
     }
     return rc;

@@ -16,21 +16,13 @@
 #include "core/coalesce.h"
 #include "core/sched/sched.h"
 #include "core/sm.h"
+#include "exec/barrier.h"
 
 #define CYCLE_NEVER UINT64_MAX
 #define WHEEL_CYCLES 64
-#define SM_MAX_BARRIERS 16
 #define TRANSLATION_ENTRIES 64
 
 enum warp_state { WARP_FREE, WARP_RUNNING, WARP_AT_BARRIER, WARP_EXITED };
-
-struct sm_barrier {
-    uint32_t threads;       /* expected; 0: all that are left */
-    uint32_t arrived;       /* threads, in whole warps */
-    uint64_t waiting;       /* warp slots */
-    enum exec_barrier_kind kind;
-    uint32_t lanes, true_lanes;     /* that came; whose predicate holds */
-};
 
 struct sm_cta {
     struct exec_cta exec;
@@ -38,7 +30,9 @@ struct sm_cta {
     uint64_t warps;         /* its warp slots */
     uint32_t live_warps;    /* not exited */
     uint32_t outstanding;   /* accesses of all its warps that are not complete */
-    struct sm_barrier barrier[SM_MAX_BARRIERS];
+    struct cta_barriers barriers;       /* know warps by their index in the CTA */
+    struct exec_warp *by_index[CTA_WARPS_MAX];
+    uint8_t slot_of[CTA_WARPS_MAX];
 };
 
 struct sm_warp {
@@ -48,7 +42,7 @@ struct sm_warp {
     uint64_t *slot_ready;               /* by register slot, then by predicate slot */
     uint64_t *pred_ready;
     struct sm_cta *cta;
-    uint32_t slot;
+    uint32_t slot, index;               /* in the SM; in the CTA */
     enum warp_state state;
     bool blocked;
     uint32_t outstanding;               /* accesses that are not complete */
@@ -158,8 +152,8 @@ uint64_t wheel_next_cycle(const struct sm *sm);
 uint64_t issue_cycle(struct sm *sm);    /* issue what can in sm->cycle; the next cycle worth a look */
 
 /* barrier.c */
-int barrier_arrive(struct sm *sm, struct sm_warp *warp);
-void barrier_check_all(struct sm *sm, struct sm_cta *cta);  /* after an exit */
+void barrier_arrive(struct sm *sm, struct sm_warp *warp);
+void barrier_exit(struct sm *sm, struct sm_warp *warp);
 
 /* lsu.c */
 bool lsu_full(const struct sm *sm);

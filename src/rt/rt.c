@@ -164,7 +164,7 @@ int rt_set_carveout(struct rt *rt, uint64_t shared_bytes, uint64_t *l1_bytes_got
 {
     const struct carveout_spec *carveout = &rt->model->carveout;
     if (carveout->count > 0 && carveout->follows_preference) {
-        uint32_t choice;
+        uint32_t choice = 0;
         if (!carveout_that_holds(rt->model, shared_bytes, &choice)) {
             return error_set(SONDE_EINPUT, "%s has no carve-out with %llu bytes of shared memory",
                              rt->model->name, (unsigned long long)shared_bytes);
