@@ -101,6 +101,7 @@ static int dissect_live(struct sonde_dissection **out, struct sonde_device *devi
         return rc;
     }
     api_describe_device(traceset_device(set), &device->device->info);
+    device->device->cancel = options->watch.cancel;
     rc = probe_live_create(&live, device->device, set);
     if (rc < 0) {
         goto out;
@@ -113,6 +114,7 @@ static int dissect_live(struct sonde_dissection **out, struct sonde_device *devi
         *out = NULL;
     }
 out:
+    device->device->cancel = NULL;
     probe_live_destroy(live);
     traceset_destroy(set);
     return rc;
@@ -142,6 +144,17 @@ int sonde_infer(struct sonde_dissection **out, const char *path,
     rc = dissect_recording(out, set, path, options);
     traceset_destroy(set);
     return rc;
+}
+
+int sonde_experiments(char **text)
+{
+    struct strbuf out = {0};
+    for (size_t i = 0; infer_experiment_at(i).name; i++) {
+        struct infer_experiment experiment = infer_experiment_at(i);
+        strbuf_printf(&out, "%-14s %s\n", experiment.name, experiment.doc);
+    }
+    *text = strbuf_take(&out);
+    return *text ? 0 : error_memory();
 }
 
 void sonde_dissection_destroy(struct sonde_dissection *dissection)

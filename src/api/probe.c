@@ -45,13 +45,8 @@ static int add_setting(struct trace_request *request, const char *setting)
     return trace_request_set_text(request, name, equals + 1);
 }
 
-static int run(char **csv, struct trace_source *source, const struct trace_request *request)
+static int columns(char **csv, const struct trace *trace)
 {
-    const struct trace *trace;
-    int rc = trace_get(source, &trace, request);
-    if (rc < 0) {
-        return rc;
-    }
     if (trace->status < 0) {
         return error_set(trace->status, "%s", trace->reason);
     }
@@ -66,10 +61,12 @@ static int run_live(char **csv, struct sonde_device *device, const struct trace_
     if (rc < 0) {
         return rc;
     }
+    const struct trace *trace;
     rc = probe_live_create(&live, device->device, set);
     if (rc == 0) {
         struct trace_source source = probe_live_source(live);
-        rc = run(csv, &source, request);
+        rc = trace_get(&source, &trace, request);
+        rc = rc < 0 ? rc : columns(csv, trace);
     }
     probe_live_destroy(live);
     traceset_destroy(set);
@@ -91,8 +88,12 @@ int sonde_probe(char **csv, struct sonde_device *device, const char *name,
         return rc;
     }
     if (device->device->recording) {
-        struct trace_source source = traceset_source(device->device->recording);
-        return run(csv, &source, &request);
+        const struct trace *trace;
+        rc = probe_find_recorded(&trace, device->device->recording, &request);
+        return rc < 0 ? rc : columns(csv, trace);
     }
-    return run_live(csv, device, &request);
+    device->device->cancel = watch ? watch->cancel : NULL;
+    rc = run_live(csv, device, &request);
+    device->device->cancel = NULL;
+    return rc;
 }

@@ -86,10 +86,8 @@ static int put_cache(json_t *array, const struct cache_result *cache)
     rc = rc < 0 ? rc : json_put_string(object, "id", cache->id);
     rc = rc < 0 ? rc : json_put_string(object, "scope", cache->scope);
     rc = rc < 0 ? rc : json_put_bool(object, "present", cache->present);
-#define CACHE_ATTRIBUTE(field, key, label)                                                         \
-    rc = rc < 0 ? rc : put_attribute(object, key, &cache->field);
-#include "report/cache_attributes.def"
-#undef CACHE_ATTRIBUTE
+#define ATTRIBUTE(field, unit) rc = rc < 0 ? rc : put_attribute(object, #field, &cache->field);
+#include "infer/attributes.def"
     rc = rc < 0 ? rc : put_index_and_policy(object);
     rc = rc < 0 ? rc
                 : put_latency_classes(object, "hit_latencies", cache->latencies,

@@ -57,8 +57,19 @@ static void cell(struct pen *pen, const struct attribute *attribute)
     strbuf_printf(&pen->out, "%s%s%s", paint(pen, code), padded, paint(pen, "\033[0m"));
 }
 
-static void row_label(struct pen *pen, const char *label)
+/* A field's name as words. */
+static void words(char *label, size_t size, const char *field)
 {
+    snprintf(label, size, "%s", field);
+    for (char *c = label; *c; c++) {
+        *c = *c == '_' ? ' ' : *c;
+    }
+}
+
+static void row_label(struct pen *pen, const char *field)
+{
+    char label[LABEL_WIDTH];
+    words(label, sizeof(label), field);
     strbuf_printf(&pen->out, "  %-*s", LABEL_WIDTH - 2, label);
 }
 
@@ -82,14 +93,13 @@ static void cache_table(struct pen *pen, const struct dissection *d)
                       paint(pen, "\033[0m"));
     }
     strbuf_append(&pen->out, "\n");
-#define CACHE_ATTRIBUTE(field, key, label)                                                         \
-    row_label(pen, label);                                                                         \
+#define ATTRIBUTE(field, unit)                                                                     \
+    row_label(pen, #field);                                                                        \
     for (size_t i = 0; i < d->cache_count; i++) {                                                  \
         cell(pen, &d->caches[i].field);                                                            \
     }                                                                                              \
     strbuf_append(&pen->out, "\n");
-#include "report/cache_attributes.def"
-#undef CACHE_ATTRIBUTE
+#include "infer/attributes.def"
     row_label(pen, "memory latency");
     cell(pen, &d->memory_latency);
     strbuf_append(&pen->out, "\n\n");
@@ -109,10 +119,12 @@ static void class_lines(struct pen *pen, const char *title, const struct latency
     strbuf_append(&pen->out, "\n");
 }
 
-static void reason_line(struct pen *pen, const char *id, const char *label,
+static void reason_line(struct pen *pen, const char *id, const char *field,
                         const struct attribute *attribute)
 {
     if (attribute->status != ATTRIBUTE_MEASURED) {
+        char label[LABEL_WIDTH];
+        words(label, sizeof(label), field);
         strbuf_printf(&pen->out, "  %s %s: %s\n", id, label,
                       attribute->reason[0] ? attribute->reason : "no experiment measured it");
     }
@@ -124,10 +136,8 @@ static void reasons(struct pen *pen, const struct dissection *d)
     heading(pen, "not measured");
     size_t start = pen->out.length;
     for (size_t i = 0; i < d->cache_count; i++) {
-#define CACHE_ATTRIBUTE(field, key, label)                                                         \
-    reason_line(pen, d->caches[i].id, label, &d->caches[i].field);
-#include "report/cache_attributes.def"
-#undef CACHE_ATTRIBUTE
+#define ATTRIBUTE(field, unit) reason_line(pen, d->caches[i].id, #field, &d->caches[i].field);
+#include "infer/attributes.def"
     }
     reason_line(pen, "memory", "latency", &d->memory_latency);
     if (pen->out.length == start && pen->out.text) {
