@@ -1,7 +1,8 @@
 /*
  * Probes: kernels in PTX plus the host code that lays out memory, launches, and returns raw columns.
  * A probe interprets nothing. probes.def lists each with its parameters (name, default, range, doc);
- * requests are checked against that list. The live source runs requests on a device and keeps every trace in a set.
+ * requests are checked against that list. The live source runs requests on a device and keeps
+ * every trace in a set.
  */
 #ifndef SONDE_PROBE_PROBE_H
 #define SONDE_PROBE_PROBE_H
@@ -11,24 +12,41 @@
 
 struct probe_live;
 
-/* The set outlives the source's use; every measurement is added to it. */
-int probe_live_create(struct probe_live **out, struct device *device, struct traceset *set);
-void probe_live_destroy(struct probe_live *live);
-struct trace_source probe_live_source(struct probe_live *live);
 /*
- * Limits for infer_options, from the device's hard limits (which a recording carries too, so that live and
- * recorded inference ask for the same): records that fit a window, largest footprint in bytes.
+ * The set outlives the source's use; every measurement is added to it under the request as it was
+ * asked, and answers the same request from then on. Also adds the kernels' hashes and the defaults (notes). Runs
+ * stop with SONDE_EINTERRUPTED when device->cancel says so.
  */
+int probe_live_create(struct probe_live **out, struct device *device, struct traceset *set);
+void probe_live_destroy(struct probe_live *live);       /* frees the device's memory; NULL is allowed */
+struct trace_source probe_live_source(struct probe_live *live);
+
+/* Limits for infer_options, from the device's hard limits. */
+uint32_t probe_live_max_window(const struct probe_live *live);
+uint64_t probe_live_max_footprint(const struct probe_live *live);
+/* The same from the numbers themselves, as a recording has them. */
 uint32_t probe_window_limit(uint64_t shared_per_block_bytes);
 uint64_t probe_footprint_limit(uint64_t memory_bytes);
 
-struct probe_param_info { const char *name, *def, *range, *doc; };
-struct probe_info { const char *name, *doc; const struct probe_param_info *params; size_t param_count; };
+struct probe_param_info {
+    const char *name, *def, *range, *doc;
+};
+
+struct probe_info {
+    const char *name, *doc;
+    const struct probe_param_info *params;
+    size_t param_count;
+};
+
 size_t probe_count(void);
 const struct probe_info *probe_at(size_t i);
-const struct probe_info *probe_find(const char *name);
+const struct probe_info *probe_find(const char *name);  /* NULL: none */
 
 /* Fill defaults, check names and ranges: SONDE_EUSAGE with the reason and the nearest name. */
 int probe_request_complete(struct trace_request *request);
+
+/* The trace in a recording whose request means the same, defaults filled in; SONDE_ENOTRECORDED. */
+int probe_find_recorded(const struct trace **out, const struct traceset *set,
+                        const struct trace_request *request);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "trace/trace.h"
+#include "trace/csv.h"
 #include "util/error.h"
 #include "util/strbuf.h"
 

@@ -182,6 +182,11 @@ struct trace_device *traceset_device(struct traceset *set)
     return &set->device;
 }
 
+const struct trace_device *traceset_device_info(const struct traceset *set)
+{
+    return &set->device;
+}
+
 int traceset_add_kernel_hash(struct traceset *set, const char *name, const char *hash)
 {
     struct trace_kernel kernel = {0};

@@ -84,13 +84,6 @@ int trace_add_column(struct trace *trace, const char *name, enum trace_type type
                      size_t count);
 size_t trace_type_bytes(enum trace_type type);
 
-/*
- * The columns as comma-separated text with a header line (free() it). Rows are the longest column's;
- * a column whose length divides theirs is repeated for its block of rows (`start` for its window), others
- * end in empty fields. Where blocks exist, a first column `window` counts them.
- */
-int trace_csv(char **text, const struct trace *trace);
-
 struct trace_device {                   /* printed with a recording; infer has no access to it */
     char name[128], driver[64], kind[8];
     uint32_t sms, compute_major, compute_minor;
@@ -122,6 +115,7 @@ const struct trace *traceset_find(const struct traceset *set, const char *key);
 size_t traceset_count(const struct traceset *set);
 const struct trace *traceset_at(const struct traceset *set, size_t i);      /* in order of adding */
 struct trace_device *traceset_device(struct traceset *set);
+const struct trace_device *traceset_device_info(const struct traceset *set);
 
 /* A kernel or note of a name that is there already replaces it. */
 int traceset_add_kernel(struct traceset *set, const char *name, const char *ptx, size_t length);

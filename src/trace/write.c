@@ -140,7 +140,7 @@ static int put_names(json_t *root, const struct traceset *set)
 
 static int put_index(json_t *root, struct strbuf *binary, const struct traceset *set)
 {
-    int rc = put_device(root, traceset_device((struct traceset *)set));
+    int rc = put_device(root, traceset_device_info(set));
     if (rc == 0) {
         rc = put_names(root, set);
     }

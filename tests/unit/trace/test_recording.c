@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "trace/csv.h"
 #include "trace/recording.h"
 #include "trace/sha256.h"
 #include "trace/source.h"

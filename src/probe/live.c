@@ -1,0 +1,149 @@
+/*
+ * The live source: answers a request from the set when it was measured before, else checks it, runs its
+ * probe on the device and keeps the trace. What the device refuses becomes a trace with a status, so that
+ * a dissection goes on and says why something is missing, live and from the recording alike.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/live.h"
+#include "util/error.h"
+
+typedef int probe_run_fn(struct probe_live *live, struct trace *trace,
+                         const struct trace_request *request);
+
+/* In the order of probes.def; each probe NAME has its NAME_run. */
+static probe_run_fn *const runners[] = {
+#define PROBE(name, doc) name##_run,
+#include "probe/probes.def"
+};
+
+uint32_t probe_window_limit(uint64_t shared_per_block_bytes)
+{
+    enum { RECORD_BYTES = 12, MOST = 65536 };
+    uint64_t records = shared_per_block_bytes / RECORD_BYTES;
+    return records < 16 ? 16 : records > MOST ? MOST : (uint32_t)records;
+}
+
+uint64_t probe_footprint_limit(uint64_t memory_bytes)
+{
+    uint64_t quarter = memory_bytes / 4, least = UINT64_C(1) << 20, most = UINT64_C(2) << 30;
+    return quarter < least ? least : quarter > most ? most : quarter & ~UINT64_C(4095);
+}
+
+uint32_t probe_live_max_window(const struct probe_live *live)
+{
+    return probe_window_limit(live->device->info.shared_per_block_bytes);
+}
+
+uint64_t probe_live_max_footprint(const struct probe_live *live)
+{
+    return probe_footprint_limit(live->device->info.memory_bytes);
+}
+
+/* A recording says what its requests left out. */
+static int note_defaults(struct traceset *set)
+{
+    for (size_t i = 0; i < probe_count(); i++) {
+        struct trace_request request;
+        char name[64], key[TRACE_KEY_MAX];
+        trace_request_init(&request, probe_at(i)->name);
+        int rc = probe_request_complete(&request);
+        if (rc < 0) {
+            return rc;
+        }
+        trace_request_key(&request, key);
+        snprintf(name, sizeof(name), "defaults.%s", probe_at(i)->name);
+        rc = traceset_add_note(set, name, key);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return SONDE_OK;
+}
+
+int probe_live_create(struct probe_live **out, struct device *device, struct traceset *set)
+{
+    *out = NULL;
+    if (!device->ops || !device->ops->launch) {
+        return error_set(SONDE_EUNSUPPORTED, "%s runs no probes", device->info.name);
+    }
+    int rc = note_defaults(set);
+    if (rc < 0) {
+        return rc;
+    }
+    *out = calloc(1, sizeof(**out));
+    if (!*out) {
+        return error_memory();
+    }
+    (*out)->device = device;
+    (*out)->set = set;
+    return SONDE_OK;
+}
+
+void probe_live_destroy(struct probe_live *live)
+{
+    if (!live) {
+        return;
+    }
+    const struct buffer buffers[] = {live->walk, live->out, live->staging, live->flush};
+    for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++) {
+        if (buffers[i].bytes > 0) {
+            device_mem_free(live->device, buffers[i].address);
+        }
+    }
+    kernels_unload(live);
+    free(live);
+}
+
+/* Errors that are not the device's answer. */
+static bool ends_measuring(int rc)
+{
+    return rc == SONDE_EUSAGE || rc == SONDE_ENOMEM || rc == SONDE_EINTERRUPTED ||
+           rc == SONDE_EINTERNAL;
+}
+
+static int measure(struct probe_live *live, struct trace *trace, const struct trace_request *request)
+{
+    struct trace_request complete = *request;
+    int rc = probe_request_complete(&complete);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = runners[probe_find(complete.probe) - probe_at(0)](live, trace, &complete);
+    if (rc == 0 || ends_measuring(rc)) {
+        return rc;
+    }
+    trace->status = rc;
+    snprintf(trace->reason, sizeof(trace->reason), "%.*s", (int)sizeof(trace->reason) - 1,
+             error_text());
+    return SONDE_OK;
+}
+
+static int live_get(void *ctx, const struct trace **out, const struct trace_request *request)
+{
+    struct probe_live *live = ctx;
+    char key[TRACE_KEY_MAX];
+    trace_request_key(request, key);
+    *out = traceset_find(live->set, key);
+    if (*out) {
+        return SONDE_OK;
+    }
+    struct trace trace;
+    int rc = trace_init(&trace, request);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = measure(live, &trace, request);
+    if (rc < 0) {
+        trace_clear(&trace);
+        return rc;
+    }
+    return traceset_add(live->set, &trace, out);
+}
+
+struct trace_source probe_live_source(struct probe_live *live)
+{
+    return (struct trace_source){.get = live_get, .ctx = live};
+}
