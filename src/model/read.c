@@ -274,6 +274,7 @@ static int parse(struct model *model, const char *file, const char *text, size_t
     }
     *reader = (struct reader){.model = model, .file = file};
     name_from_file(model->name, file);
+    memset(model->file, 0, sizeof(model->file));
     snprintf(model->file, sizeof(model->file), "%s", file);
     read_group(reader, root, "");
     if (reader->problem_count == 0) {
