@@ -12,27 +12,30 @@
 
 /* The part of a request that lies in one line. */
 struct piece {
-    uint64_t key;               /* of its first byte, in the address by which the cache knows lines */
     uint64_t line;              /* its set is that of its first byte: a line lies in one set */
     uint32_t offset, bytes;     /* in the line */
     uint32_t set, slot;
     uint64_t sectors;
 };
 
-static struct piece next_piece(const struct mem_cache *cache, const struct mem_request *request)
+static inline void next_piece(struct piece *piece, const struct mem_cache *cache,
+                              const struct mem_request *request)
 {
-    struct piece p = {.key = cache_key(cache, request) + request->held.done_bytes};
     uint32_t line_bytes = cache->spec->line_bytes;
-    p.line = tags_line(&cache->tags, p.key);
-    p.offset = (uint32_t)(p.key - p.line * line_bytes);
-    p.bytes = request->bytes - request->held.done_bytes;
-    if (p.bytes > line_bytes - p.offset) {
-        p.bytes = line_bytes - p.offset;
+    uint64_t key = cache_key(cache, request) + request->held.done_bytes;
+    uint64_t line = tags_line(&cache->tags, key);
+    uint64_t base = line * line_bytes;
+    uint32_t offset = (uint32_t)(key - base);
+    uint32_t bytes = request->bytes - request->held.done_bytes;
+    if (bytes > line_bytes - offset) {
+        bytes = line_bytes - offset;
     }
-    p.sectors = tags_sectors_touched(&cache->tags, p.offset, p.bytes);
-    p.set = tags_set(&cache->tags, p.key - p.offset);
-    p.slot = tags_find(&cache->tags, p.set, p.line);
-    return p;
+    piece->line = line;
+    piece->offset = offset;
+    piece->bytes = bytes;
+    piece->sectors = tags_sectors_touched(&cache->tags, offset, bytes);
+    piece->set = tags_set(&cache->tags, base);
+    piece->slot = tags_find(&cache->tags, piece->set, line);
 }
 
 /* The end of the data port's work for `bytes` that are ready at `ready_ps`. */
@@ -64,12 +67,28 @@ static void complete_piece(struct mem_cache *cache, struct mem_request *request,
     }
 }
 
-static struct own_request *own_take(struct mem_cache *cache)
+/* A request of the cache's own, for `sectors`; vaddr, paddr and sm are the caller's to fill in. */
+static struct own_request *own_take(struct mem_cache *cache, enum mem_kind kind,
+                                    engine_handler *reply, struct miss_line *line, uint32_t bytes,
+                                    uint64_t sectors)
 {
     struct own_request *own = pool_take(&cache->own);
     if (!own) {
         engine_fail(cache->engine, SONDE_ENOMEM);
+        return NULL;
     }
+    own->cache = cache;
+    own->line = line;
+    own->sectors = sectors;
+    own->request.sm = 0;
+    own->request.bytes = bytes;
+    own->request.kind = kind;
+    own->request.served_at = MEM_AT_NONE;
+    own->request.bypass = false;
+    own->request.issued_ps = engine_now_ps(cache->engine);
+    own->request.reply = reply;
+    own->request.ctx = own;
+    own->request.arg = 0;
     return own;
 }
 
@@ -109,21 +128,14 @@ static void write_back(struct mem_cache *cache, const struct tag_line *line, uin
     for (uint64_t left = line->dirty; left;) {
         uint32_t first = next_run(&length, left);
         left &= ~run_mask(first, length);
-        struct own_request *own = own_take(cache);
+        struct own_request *own = own_take(cache, MEM_WRITE, on_written_back, NULL,
+                                           length * sector_bytes, run_mask(first, length));
         if (!own) {
             return;
         }
         uint64_t offset = (uint64_t)first * sector_bytes;
-        bool virtual = cache->tags.physical != NULL;
-        *own = (struct own_request){
-            .cache = cache,
-            .request = {.vaddr = base + offset,
-                        .paddr = (virtual ? physical : base) + offset,
-                        .bytes = length * sector_bytes,
-                        .kind = MEM_WRITE,
-                        .issued_ps = engine_now_ps(cache->engine),
-                        .reply = on_written_back,
-                        .ctx = own}};
+        own->request.vaddr = base + offset;
+        own->request.paddr = (cache->tags.physical ? physical : base) + offset;
         cache_send_out(cache, &own->request, leave_ps);
     }
 }
@@ -211,7 +223,8 @@ static bool lookup_miss(struct mem_cache *cache, struct mem_request *request,
 /* Reads, and writes and atomics of a cache that keeps them. */
 static bool lookup_kept(struct mem_cache *cache, struct mem_request *request, uint64_t edge_ps)
 {
-    struct piece piece = next_piece(cache, request);
+    struct piece piece;
+    next_piece(&piece, cache, request);
     struct tag_line *slot = piece.slot == TAGS_NONE ? NULL : &cache->tags.slot[piece.slot];
     bool writes = request->kind == MEM_WRITE || request->kind == MEM_ATOMIC;
     uint64_t missing = slot ? piece.sectors & ~slot->valid : piece.sectors;
@@ -267,7 +280,8 @@ static bool lookup_passed_on(struct mem_cache *cache, struct mem_request *reques
     }
     bool hit = true;
     while (request->held.done_bytes < request->bytes) {
-        struct piece piece = next_piece(cache, request);
+        struct piece piece;
+        next_piece(&piece, cache, request);
         request->held.done_bytes += piece.bytes;
         hit = hit && piece.slot != TAGS_NONE;
         if (bypass || cache->spec->write == WRITE_THROUGH_INVALIDATE) {
@@ -352,24 +366,15 @@ static void fetch_sectors(struct mem_cache *cache, const struct mem_request *req
     uint32_t sector_bytes = cache->spec->sector_bytes, length;
     while (sectors) {
         uint32_t first = next_run(&length, sectors);
-        struct own_request *own = own_take(cache);
+        struct own_request *own = own_take(cache, MEM_READ, on_fill, line, length * sector_bytes,
+                                           run_mask(first, length));
         if (!own) {
             return;
         }
-        uint64_t offset = (uint64_t)first * sector_bytes;
-        uint64_t shift = offset - piece->offset + request->held.done_bytes;
-        *own = (struct own_request){
-            .cache = cache,
-            .line = line,
-            .sectors = run_mask(first, length),
-            .request = {.vaddr = request->vaddr + shift,
-                        .paddr = request->paddr + shift,
-                        .bytes = length * sector_bytes,
-                        .sm = request->sm,
-                        .kind = MEM_READ,
-                        .issued_ps = engine_now_ps(cache->engine),
-                        .reply = on_fill,
-                        .ctx = own}};
+        uint64_t shift = (uint64_t)first * sector_bytes - piece->offset + request->held.done_bytes;
+        own->request.vaddr = request->vaddr + shift;
+        own->request.paddr = request->paddr + shift;
+        own->request.sm = request->sm;
         sectors &= ~own->sectors;
         cache->stats.fetches++;
         cache_send_out(cache, &own->request, leave_ps);
