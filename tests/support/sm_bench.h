@@ -19,6 +19,10 @@
 #define BENCH_BUFFER_BYTES (1 << 20)
 #define BENCH_LOG 4096
 
+/* Nothing after it issues before the 64-bit register is there. */
+#define BENCH_WAIT_FOR(reg)                                                                        \
+    "cvt.u32.u64 %r31, " reg ";\nst.volatile.shared.u32 [smem+4088], %r31;\n"
+
 struct bench_log { uint64_t cycle, address; uint32_t bytes; enum mem_kind kind; bool bypass, l1; };
 
 struct bench {
@@ -174,7 +178,7 @@ static inline bool bench_loop(struct bench *b, const struct exec_launch *launch,
     return b->error == 0 && b->ctas_ended == ctas;
 }
 
-/* Runs `body` as a kernel with registers r0-r31, rd0-rd31, p0-p7, and rd0 = out. */
+/* Runs `body` as a kernel with registers r0-r31, rd0-rd31, p0-p7, and rd0 = out, which is there. */
 static inline bool bench_run(struct bench *b, const char *body, uint32_t ctas, uint32_t threads)
 {
     static char text[1 << 16];
@@ -183,7 +187,7 @@ static inline bool bench_run(struct bench *b, const char *body, uint32_t ctas, u
         ".visible .entry k(.param .u64 out)\n{\n"
         "  .reg .b32 %%r<32>;\n  .reg .b64 %%rd<32>;\n  .reg .pred %%p<8>;\n"
         "  .shared .align 16 .b8 smem[4096];\n"
-        "  ld.param.u64 %%rd0, [out];\n%s\n  ret;\n}\n", body);
+        "  ld.param.u64 %%rd0, [out];\n%s%s\n  ret;\n}\n", BENCH_WAIT_FOR("%rd0"), body);
     struct ptx_module *module = NULL;
     struct exec_program *program = NULL;
     int rc = bench_build(b);

@@ -1,0 +1,410 @@
+/*
+ * An SM's timing on a bench (tests/support/sm_bench.h), against sums derived from its specification.
+ * A measured stretch is: clock, what is measured, a volatile store to shared memory that waits for
+ * it, clock. In-order issue of one instruction a cycle adds 1 cycle before and 1 after.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "support/sm_bench.h"
+
+#define STRETCH(what)                                                                              \
+    "mov.u32 %r1, %clock;\n" what "st.volatile.shared.u32 [smem], %r2;\nmov.u32 %r3, %clock;\n"     \
+    "sub.u32 %r4, %r3, %r1;\nst.global.u32 [%rd0], %r4;\n"
+
+static struct bench b;
+
+static uint32_t measure_threads(const char *body, uint32_t threads)
+{
+    assert_true(bench_run(&b, body, 1, threads));
+    uint32_t value = b.out[0];
+    bench_free(&b);
+    return value;
+}
+
+static uint32_t measure(const char *body)
+{
+    return measure_threads(body, 1);
+}
+
+static void a_result_is_usable_exactly_after_its_units_latency(void **state)
+{
+    (void)state;
+    static const struct { enum isa_unit unit; const char *body; } rows[] = {
+        {UNIT_ALU, STRETCH("add.s32 %r2, %r1, 1;\n")},
+        {UNIT_IMUL, STRETCH("mul.lo.s32 %r2, %r1, %r1;\n")},
+        {UNIT_SHIFT, STRETCH("shl.b32 %r2, %r1, 3;\n")},
+        {UNIT_IDIV, STRETCH("div.u32 %r2, %r1, 7;\n")},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (uint32_t latency = 6; latency <= 200; latency += 97) {
+            bench_defaults(&b);
+            b.spec.unit[rows[i].unit].latency_cycles = latency;
+            /* It also waits for the clock's value, 5 cycles instead of 1. */
+            assert_int_equal(measure(rows[i].body), b.spec.clock_read_cycles + latency + 1);
+        }
+    }
+}
+
+static void a_chain_takes_the_sum_of_its_latencies(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    b.spec.unit[UNIT_ALU].latency_cycles = 18;
+    assert_int_equal(measure(STRETCH("add.s32 %r2, %r5, 1;\nadd.s32 %r2, %r2, 1;\n"
+                                     "add.s32 %r2, %r2, 1;\n")), 1 + 3 * 18 + 1);
+}
+
+static void independent_instructions_issue_every_cycle(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    assert_int_equal(measure(STRETCH("add.s32 %r5, %r9, 1;\nadd.s32 %r6, %r9, 1;\n"
+                                     "add.s32 %r7, %r9, 1;\nadd.s32 %r8, %r9, 1;\n")), 6);
+}
+
+static void a_narrow_unit_is_taken_for_several_cycles(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    b.spec.unit[UNIT_ALU].lanes_per_cycle = 8;
+    /* clock 0, adds 1, 5, 9, 13, store 14, clock 15 */
+    assert_int_equal(measure(STRETCH("add.s32 %r5, %r9, 1;\nadd.s32 %r6, %r9, 1;\n"
+                                     "add.s32 %r7, %r9, 1;\nadd.s32 %r8, %r9, 1;\n")), 15);
+}
+
+static void two_instructions_of_a_warp_issue_in_a_cycle_where_the_model_says_so(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    b.spec.issue_per_scheduler = 2;
+    b.spec.unit[UNIT_ALU].lanes_per_cycle = 64;
+    b.spec.unit[UNIT_SPECIAL].lanes_per_cycle = 32;
+    /* clock+add 0, add+add 1, add+store 2, clock 3 */
+    assert_int_equal(measure(STRETCH("add.s32 %r5, %r9, 1;\nadd.s32 %r6, %r9, 1;\n"
+                                     "add.s32 %r7, %r9, 1;\nadd.s32 %r8, %r9, 1;\n")), 3);
+}
+
+static void a_pending_destination_stops_the_next_writer(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    /* The second writer of r2 must not overtake the load. */
+    assert_int_equal(measure(STRETCH("ld.global.u32 %r2, [%rd0+64];\nmov.u32 %r2, 7;\n")),
+                     1 + 20 + 100 + 10 + 1);
+}
+
+static void a_load_takes_address_path_and_memory(void **state)
+{
+    (void)state;
+    for (uint32_t memory = 1; memory <= 601; memory += 200) {
+        bench_defaults(&b);
+        b.memory_cycles = memory;
+        assert_int_equal(measure(STRETCH("ld.global.u32 %r2, [%rd0+64];\n")), 1 + 20 + memory + 1);
+    }
+}
+
+static void independent_loads_overlap(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    assert_int_equal(measure(STRETCH("ld.global.u32 %r5, [%rd0+64];\nld.global.u32 %r6, [%rd0+512];\n"
+                                     "ld.global.u32 %r2, [%rd0+1024];\n")), 3 + 20 + 100 + 1);
+}
+
+static void transactions_leave_one_a_cycle(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    assert_int_equal(measure_threads("mov.u32 %r9, %tid.x;\nmul.wide.u32 %rd1, %r9, 128;\n"
+                                     "add.u64 %rd1, %rd1, %rd0;\n" BENCH_WAIT_FOR("%rd1")
+                                     STRETCH("ld.global.u32 %r2, [%rd1+4096];\n"), 32),
+                     1 + 20 + 31 + 100 + 1);
+    assert_int_equal(b.stats.transactions, 33);
+}
+
+static void a_full_queue_holds_memory_instructions_back(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    b.spec.lsu_queue_entries = 1;
+    /* Each of the loads must leave the queue (20 cycles) before the next may enter it, in the
+     * cycle in which it leaves. */
+    assert_int_equal(measure(STRETCH("ld.global.u32 %r5, [%rd0+64];\nld.global.u32 %r6, [%rd0+512];\n"
+                                     "ld.global.u32 %r2, [%rd0+1024];\n")), 1 + 3 * 20 + 100 + 1);
+}
+
+static void a_refused_transaction_goes_out_when_there_is_space(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    b.refuse_above = 1;
+    assert_true(bench_run(&b, "ld.global.u32 %r5, [%rd0+64];\nld.global.u32 %r6, [%rd0+512];\n"
+                              "add.u32 %r7, %r5, %r6;\nst.global.u32 [%rd0], %r7;\n", 1, 1));
+    assert_int_equal(b.log_count, 3);
+    assert_in_range(b.log[1].cycle - b.log[0].cycle, 100, 101);
+    bench_free(&b);
+}
+
+static void shared_memory_takes_its_latency_and_its_conflicts(void **state)
+{
+    (void)state;
+    static const uint32_t strides[] = {4, 8, 16, 32, 64, 12, 128};
+    static const uint32_t ways[] = {1, 2, 4, 8, 16, 1, 32};
+    for (int i = 0; i < 7; i++) {
+        char body[1024];
+        snprintf(body, sizeof body, "mov.u32 %%r9, %%tid.x;\nmul.lo.u32 %%r9, %%r9, %u;\n"
+                 "mov.u32 %%r10, smem;\nadd.u32 %%r9, %%r9, %%r10;\ncvt.u64.u32 %%rd1, %%r9;\n%s%s",
+                 strides[i], BENCH_WAIT_FOR("%rd1"), STRETCH("ld.shared.u32 %r2, [%r9];\n"));
+        bench_defaults(&b);
+        /* The store behind it is without conflict: one lane's word for all. */
+        assert_int_equal(measure_threads(body, 32), 1 + 30 + (ways[i] - 1) * 3 + 1);
+        assert_int_equal(b.stats.shared_conflicts, ways[i] - 1);
+    }
+}
+
+static void parameters_come_from_constant_memory(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    assert_int_equal(measure(STRETCH("ld.param.u32 %r2, [out];\n")), 1 + 8 + 1);
+}
+
+static void a_store_does_not_hold_its_warp(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    assert_int_equal(measure(STRETCH("st.global.u32 [%rd0+64], %r9;\n")), 3);
+    assert_true(b.cycles > 100);    /* but the CTA ends only when it has been acknowledged */
+}
+
+static void a_fence_waits_for_stores(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    assert_int_equal(measure("mov.u32 %r1, %clock;\nst.global.u32 [%rd0+64], %r9;\nmembar.gl;\n"
+                             "mov.u32 %r3, %clock;\nsub.u32 %r4, %r3, %r1;\n"
+                             "st.global.u32 [%rd0], %r4;\n"), 1 + 20 + 100 + 1);
+}
+
+static void accesses_take_the_path_their_operator_names(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    b.with_l1 = true;
+    assert_true(bench_run(&b, "ld.global.ca.u32 %r1, [%rd0];\nld.global.cg.u32 %r2, [%rd0];\n"
+                              "ld.volatile.global.u32 %r3, [%rd0];\nst.global.u32 [%rd0], %r9;\n"
+                              "atom.global.add.u32 %r4, [%rd0], 1;\nld.global.u32 %r5, [%rd0+64];\n",
+                          1, 1));
+    static const struct { enum mem_kind kind; bool bypass; } expected[] = {
+        {MEM_READ, false}, {MEM_READ, true}, {MEM_READ, true}, {MEM_WRITE, false},
+        {MEM_ATOMIC, true}, {MEM_READ, false}};
+    assert_int_equal(b.log_count, 6);
+    for (uint32_t i = 0; i < 6; i++) {
+        assert_int_equal(b.log[i].kind, expected[i].kind);
+        assert_int_equal(b.log[i].bypass, expected[i].bypass);
+        assert_true(b.log[i].l1);
+    }
+    bench_free(&b);
+}
+
+static void global_accesses_pass_an_l1_that_does_not_cache_them(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    b.with_l1 = true;
+    b.spec.l1_caches_global = false;
+    assert_true(bench_run(&b, "ld.global.ca.u32 %r1, [%rd0];\nst.global.u32 [%rd0], %r1;\n", 1, 1));
+    assert_int_equal(b.log_count, 2);
+    assert_false(b.log[0].l1);
+    assert_false(b.log[1].l1);
+    bench_free(&b);
+}
+
+static void a_load_does_not_see_the_store_behind_it(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    assert_true(bench_run(&b, "mov.u32 %r9, 41;\nst.global.u32 [%rd0], %r9;\nmov.u32 %r8, 99;\n"
+                              "ld.global.u32 %r1, [%rd0];\nst.global.u32 [%rd0], %r8;\n"
+                              "st.global.u32 [%rd0+4], %r1;\n", 1, 1));
+    assert_int_equal(b.out[0], 99);
+    assert_int_equal(b.out[1], 41);
+    bench_free(&b);
+}
+
+static void a_load_sees_the_threads_own_atomic_before_it(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    assert_true(bench_run(&b, "mov.u32 %r9, 41;\nst.global.u32 [%rd0], %r9;\n"
+                              "red.global.add.u32 [%rd0], 1;\nred.global.add.u32 [%rd0], 1;\n"
+                              "ld.global.u32 %r1, [%rd0];\nst.global.u32 [%rd0+4], %r1;\n"
+                              "st.global.u32 [%rd0], %r9;\n", 1, 1));
+    assert_int_equal(b.out[1], 43);
+    assert_int_equal(b.out[0], 41);
+    bench_free(&b);
+}
+
+static void lanes_of_an_atomic_all_take_part(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    assert_true(bench_run(&b, "atom.global.add.u32 %r1, [%rd0], 2;\n"
+                              "shl.b32 %r2, %r1, 1;\ncvt.u64.u32 %rd1, %r2;\nadd.u64 %rd1, %rd1, %rd0;\n"
+                              "mov.u32 %r3, 1;\nst.global.u32 [%rd1+1024], %r3;\n", 1, 96));
+    assert_int_equal(b.out[0], 192);
+    for (uint32_t i = 0; i < 96; i++) {
+        assert_int_equal(b.out[256 + i], 1);    /* every old value was handed out once */
+    }
+    bench_free(&b);
+}
+
+static void a_barrier_lets_nobody_through_early(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    /* Each thread writes its number, then reads the one of the thread half a block away, many times. */
+    assert_true(bench_run(&b,
+        "mov.u32 %r1, %tid.x;\nshl.b32 %r2, %r1, 2;\nmov.u32 %r3, smem;\nadd.u32 %r4, %r3, %r2;\n"
+        "xor.b32 %r5, %r2, 1024;\nadd.u32 %r5, %r5, %r3;\nmov.u32 %r6, 0;\nmov.u32 %r7, 0;\n"
+        "LOOP:\nadd.u32 %r8, %r1, %r7;\nst.shared.u32 [%r4], %r8;\nbar.sync 0;\n"
+        "ld.shared.u32 %r9, [%r5];\nbar.sync 0;\nadd.u32 %r6, %r6, %r9;\nadd.u32 %r7, %r7, 1;\n"
+        "setp.lt.u32 %p1, %r7, 20;\n@%p1 bra LOOP;\n"
+        "cvt.u64.u32 %rd1, %r2;\nadd.u64 %rd1, %rd1, %rd0;\nst.global.u32 [%rd1], %r6;\n", 1, 512));
+    for (uint32_t i = 0; i < 512; i++) {
+        assert_int_equal(b.out[i], 20 * (i ^ 256) + 190);
+    }
+    bench_free(&b);
+}
+
+static void named_barriers_count_threads_and_arrivals(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    /* Warp 0 waits for 64 threads; warp 1 works for a while, arrives, and does not wait. */
+    assert_true(bench_run(&b,
+        "mov.u32 %r1, %tid.x;\nsetp.ge.u32 %p1, %r1, 32;\n@%p1 bra ARRIVE;\n"
+        "mov.u32 %r2, %clock;\nbar.sync 3, 64;\nmov.u32 %r3, %clock;\nld.shared.u32 %r5, [smem];\n"
+        "sub.u32 %r4, %r3, %r2;\nst.global.u32 [%rd0], %r4;\nst.global.u32 [%rd0+4], %r5;\nbra DONE;\n"
+        "ARRIVE:\nmov.u32 %r6, 77;\ndiv.u32 %r7, %r6, 1;\ndiv.u32 %r7, %r7, 1;\ndiv.u32 %r7, %r7, 1;\n"
+        "st.shared.u32 [smem], %r7;\nbar.arrive 3, 64;\nDONE:\n", 1, 64));
+    assert_in_range(b.out[0], 40, 100);
+    assert_int_equal(b.out[1], 77);
+    bench_free(&b);
+}
+
+static void an_exited_warp_is_not_waited_for(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    assert_true(bench_run(&b, "mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 32;\n@%p1 ret;\n"
+                              "bar.sync 0;\nst.global.u32 [%rd0], %r1;\n", 1, 128));
+    bench_free(&b);
+}
+
+static void warps_that_wait_for_ever_are_reported(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    assert_false(bench_run(&b, "bar.sync 2, 64;\n", 1, 32));
+    assert_int_equal(b.error, 0);       /* nobody faulted: the machine has just stopped */
+    assert_int_equal(b.ctas_ended, 0);
+    bench_free(&b);
+}
+
+static void a_fault_stops_the_launch_and_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    assert_false(bench_run(&b, "ld.global.u32 %r1, [%rd0+64];\natom.global.add.u32 %r3, [%rd0], 1;\n"
+                               "mov.u64 %rd1, 64;\nld.global.u32 %r2, [%rd1];\n"
+                               "st.global.u32 [%rd0], %r2;\n", 1, 64));
+    assert_int_equal(b.error, SONDE_EFAULT);
+    assert_int_equal(b.requests_out, 0);
+    bench_free(&b);
+}
+
+static void ctas_share_an_sm_and_keep_their_shared_memory_apart(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    assert_true(bench_run(&b, "mov.u32 %r1, %ctaid.x;\nst.shared.u32 [smem], %r1;\nbar.sync 0;\n"
+                              "ld.shared.u32 %r2, [smem];\nmul.wide.u32 %rd1, %r1, 4;\n"
+                              "add.u64 %rd1, %rd1, %rd0;\nst.global.u32 [%rd1], %r2;\n", 8, 64));
+    for (uint32_t i = 0; i < 8; i++) {
+        assert_int_equal(b.out[i], i);
+    }
+    bench_free(&b);
+}
+
+static void warps_hide_each_others_latency(void **state)
+{
+    (void)state;
+    uint64_t one, many;
+    static const char *const body = "add.s32 %r2, %r2, 1;\nadd.s32 %r2, %r2, 1;\nadd.s32 %r2, %r2, 1;\n"
+                                    "add.s32 %r2, %r2, 1;\nadd.s32 %r2, %r2, 1;\nadd.s32 %r2, %r2, 1;\n";
+    bench_defaults(&b);
+    assert_true(bench_run(&b, body, 1, 32));
+    one = b.cycles;
+    bench_free(&b);
+    bench_defaults(&b);
+    assert_true(bench_run(&b, body, 1, 8 * 32));
+    many = b.cycles;
+    bench_free(&b);
+    assert_in_range(many, 8 * 8, 2 * one);
+}
+
+static void units_wider_than_a_warp_take_several_warps_a_cycle(void **state)
+{
+    (void)state;
+    /* 48 lanes: three warps in two cycles. 16 adds of 12 warps: 192 warp instructions, 128 cycles. */
+    char body[2048] = "";
+    for (int i = 0; i < 16; i++) {
+        sprintf(body + strlen(body), "add.s32 %%r%d, %%r30, 1;\n", i + 1);
+    }
+    bench_defaults(&b);
+    b.spec.schedulers = 2;
+    b.spec.unit[UNIT_ALU].lanes_per_cycle = 48;
+    assert_true(bench_run(&b, body, 1, 12 * 32));
+    assert_in_range(b.cycles, 128, 190);    /* 32 lanes: 192 and more */
+    bench_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_result_is_usable_exactly_after_its_units_latency),
+        cmocka_unit_test(a_chain_takes_the_sum_of_its_latencies),
+        cmocka_unit_test(independent_instructions_issue_every_cycle),
+        cmocka_unit_test(a_narrow_unit_is_taken_for_several_cycles),
+        cmocka_unit_test(two_instructions_of_a_warp_issue_in_a_cycle_where_the_model_says_so),
+        cmocka_unit_test(a_pending_destination_stops_the_next_writer),
+        cmocka_unit_test(a_load_takes_address_path_and_memory),
+        cmocka_unit_test(independent_loads_overlap),
+        cmocka_unit_test(transactions_leave_one_a_cycle),
+        cmocka_unit_test(a_full_queue_holds_memory_instructions_back),
+        cmocka_unit_test(a_refused_transaction_goes_out_when_there_is_space),
+        cmocka_unit_test(shared_memory_takes_its_latency_and_its_conflicts),
+        cmocka_unit_test(parameters_come_from_constant_memory),
+        cmocka_unit_test(a_store_does_not_hold_its_warp),
+        cmocka_unit_test(a_fence_waits_for_stores),
+        cmocka_unit_test(accesses_take_the_path_their_operator_names),
+        cmocka_unit_test(global_accesses_pass_an_l1_that_does_not_cache_them),
+        cmocka_unit_test(a_load_does_not_see_the_store_behind_it),
+        cmocka_unit_test(a_load_sees_the_threads_own_atomic_before_it),
+        cmocka_unit_test(lanes_of_an_atomic_all_take_part),
+        cmocka_unit_test(a_barrier_lets_nobody_through_early),
+        cmocka_unit_test(named_barriers_count_threads_and_arrivals),
+        cmocka_unit_test(an_exited_warp_is_not_waited_for),
+        cmocka_unit_test(warps_that_wait_for_ever_are_reported),
+        cmocka_unit_test(a_fault_stops_the_launch_and_leaves_nothing_behind),
+        cmocka_unit_test(ctas_share_an_sm_and_keep_their_shared_memory_apart),
+        cmocka_unit_test(warps_hide_each_others_latency),
+        cmocka_unit_test(units_wider_than_a_warp_take_several_warps_a_cycle),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,198 @@
+/* Device memory through the runtime: addresses, frames, copies and their bounds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "rt/rt.h"
+#include "rt/state.h"
+#include "util/error.h"
+
+static struct model *model;
+static struct rt *rt;
+
+static int setup(void **state)
+{
+    (void)state;
+    if (model_load(&model, "gtx780") < 0) {
+        return -1;
+    }
+    model->vm.memory_bytes = 64u << 20;
+    return rt_create(&rt, model);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    rt_destroy(rt);
+    model_destroy(model);
+    return 0;
+}
+
+static uint64_t take(uint64_t bytes)
+{
+    uint64_t address;
+    assert_int_equal(rt_mem_alloc(rt, &address, bytes), 0);
+    assert_int_equal(address % 256, 0);
+    return address;
+}
+
+static uint64_t frame_of(uint64_t address)
+{
+    uint64_t paddr = 0;
+    assert_true(vmem_physical(&rt->vmem, address, &paddr));
+    return paddr / model->vm.page_bytes;
+}
+
+static void what_is_copied_in_comes_back_out(void **state)
+{
+    (void)state;
+    uint64_t address = take(1000);
+    char in[1000], out[1000];
+    for (int i = 0; i < 1000; i++) {
+        in[i] = (char)(i * 7);
+    }
+    assert_int_equal(rt_copy_to_device(rt, address, in, 1000), 0);
+    assert_int_equal(rt_copy_from_device(rt, out, address, 1000), 0);
+    assert_memory_equal(in, out, 1000);
+    assert_int_equal(rt_memset(rt, address + 10, 0x5A, 20), 0);
+    assert_int_equal(rt_copy_from_device(rt, out, address, 1000), 0);
+    assert_int_equal(out[9], in[9]);
+    assert_int_equal(out[10], 0x5A);
+    assert_int_equal(out[29], 0x5A);
+    assert_int_equal(out[30], in[30]);
+}
+
+static void a_copy_past_the_end_is_refused(void **state)
+{
+    (void)state;
+    uint64_t address = take(1000);
+    char bytes[1001] = {0};
+    assert_int_equal(rt_copy_to_device(rt, address, bytes, 1001), SONDE_EINPUT);
+    assert_int_equal(rt_copy_from_device(rt, bytes, address + 1, 1000), SONDE_EINPUT);
+    assert_int_equal(rt_copy_from_device(rt, bytes, 64, 4), SONDE_EINPUT);
+    assert_int_equal(rt_memset(rt, address, 0, UINT64_MAX), SONDE_EINPUT);
+    assert_int_equal(rt_copy_to_device(rt, address + 5000, bytes, 0), 0);
+}
+
+static void frames_are_contiguous_in_the_order_of_allocation(void **state)
+{
+    (void)state;
+    uint64_t page = model->vm.page_bytes;
+    uint64_t a = take(3 * page), c = take(2 * page);
+    assert_int_equal(frame_of(a), 0);
+    assert_int_equal(frame_of(a + 2 * page), 2);
+    assert_int_equal(frame_of(c), 3);
+    assert_int_equal(frame_of(c + page), 4);
+}
+
+static void small_allocations_share_a_page_until_the_last_is_freed(void **state)
+{
+    (void)state;
+    uint64_t a = take(100), c = take(100);
+    assert_int_equal(c, a + 256);
+    assert_int_equal(frame_of(a), frame_of(c));
+    assert_int_equal(rt_mem_free(rt, a), 0);
+    assert_int_equal(frame_of(c), 0);
+    assert_int_equal(rt_mem_free(rt, c), 0);
+    uint64_t paddr;
+    assert_false(vmem_physical(&rt->vmem, c, &paddr));
+}
+
+static void freed_memory_is_given_out_again(void **state)
+{
+    (void)state;
+    uint64_t page = model->vm.page_bytes, blocks[32];
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 32; i++) {
+            blocks[i] = take(page);
+        }
+        uint64_t more;
+        assert_int_equal(rt_mem_alloc(rt, &more, 1), SONDE_ENOMEM);
+        for (int i = 0; i < 32; i++) {
+            assert_int_equal(rt_mem_free(rt, blocks[(i * 7 + round) % 32]), 0);
+        }
+    }
+    uint64_t whole = take(32 * page);
+    assert_int_equal(frame_of(whole + 31 * page), 31);
+}
+
+static void nonsense_is_refused(void **state)
+{
+    (void)state;
+    uint64_t address = take(4096), other;
+    assert_int_equal(rt_mem_alloc(rt, &other, 0), SONDE_EINPUT);
+    assert_int_equal(rt_mem_alloc(rt, &other, UINT64_MAX), SONDE_ENOMEM);
+    assert_int_equal(rt_mem_alloc(rt, &other, (64u << 20) + 1), SONDE_ENOMEM);
+    assert_int_equal(rt_mem_free(rt, address + 256), SONDE_EINPUT);
+    assert_int_equal(rt_mem_free(rt, address), 0);
+    assert_int_equal(rt_mem_free(rt, address), SONDE_EINPUT);
+    assert_int_equal(rt_mem_free(rt, 0), 0);
+}
+
+static void two_devices_do_not_share_memory(void **state)
+{
+    (void)state;
+    struct rt *second;
+    assert_int_equal(rt_create(&second, model), 0);
+    uint64_t a = take(16), c;
+    assert_int_equal(rt_mem_alloc(second, &c, 16), 0);
+    assert_int_equal(rt_memset(rt, a, 1, 16), 0);
+    assert_int_equal(rt_memset(second, c, 2, 16), 0);
+    uint8_t out[16];
+    assert_int_equal(rt_copy_from_device(rt, out, a, 16), 0);
+    assert_int_equal(out[0], 1);
+    assert_int_equal(rt_copy_from_device(rt, out, c, 16), SONDE_EINPUT);
+    rt_destroy(second);
+}
+
+static void addresses_are_the_same_in_every_run(void **state)
+{
+    (void)state;
+    uint64_t first = take(5000);
+    rt_destroy(rt);
+    assert_int_equal(rt_create(&rt, model), 0);
+    assert_int_equal(take(5000), first);
+}
+
+static void a_carve_out_is_the_nearest_that_holds_what_is_asked(void **state)
+{
+    (void)state;
+    struct model *fermi;
+    struct rt *device;
+    assert_int_equal(model_load(&fermi, "gtx560ti"), 0);
+    fermi->carveout.follows_preference = true;
+    assert_int_equal(rt_create(&device, fermi), 0);
+    uint64_t l1_bytes;
+    assert_int_equal(rt_set_carveout(device, 16 << 10, &l1_bytes), 0);
+    assert_int_equal(l1_bytes, 48 << 10);
+    assert_int_equal(rt_set_carveout(device, (16 << 10) + 1, &l1_bytes), 0);
+    assert_int_equal(l1_bytes, 16 << 10);
+    assert_int_equal(rt_set_carveout(device, 0, &l1_bytes), 0);
+    assert_int_equal(l1_bytes, 48 << 10);
+    assert_int_equal(rt_set_carveout(device, 49 << 10, &l1_bytes), SONDE_EINPUT);
+    rt_destroy(device);
+    model_destroy(fermi);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_is_copied_in_comes_back_out),
+        TEST(a_copy_past_the_end_is_refused),
+        TEST(frames_are_contiguous_in_the_order_of_allocation),
+        TEST(small_allocations_share_a_page_until_the_last_is_freed),
+        TEST(freed_memory_is_given_out_again),
+        TEST(nonsense_is_refused),
+        TEST(two_devices_do_not_share_memory),
+        TEST(addresses_are_the_same_in_every_run),
+        TEST(a_carve_out_is_the_nearest_that_holds_what_is_asked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
