@@ -75,9 +75,13 @@ static const struct isa_row rows[OP_COUNT] = {
 static const char *const opcodes[] = {
 #define OPCODE(word) word,
 #include "isa/opcodes.def"
-#undef OPCODE
 };
 #define OPCODE_COUNT (sizeof opcodes / sizeof opcodes[0])
+
+static const char *const later_words[] = {
+#define LATER(word) word,
+#include "isa/opcodes.def"
+};
 
 static bool text_is(const char *known, const char *text, size_t length)
 {
@@ -147,6 +151,14 @@ bool isa_opcode_known(const char *word, size_t length)
 {
     for (size_t i = 0; i < OPCODE_COUNT; i++)
         if (text_is(opcodes[i], word, length))
+            return true;
+    return false;
+}
+
+bool isa_modifier_later(const char *word, size_t length)
+{
+    for (size_t i = 0; i < sizeof later_words / sizeof later_words[0]; i++)
+        if (text_is(later_words[i], word, length))
             return true;
     return false;
 }

@@ -143,6 +143,7 @@ enum isa_op isa_op_next(enum isa_op op);
  * implements it (opcodes.def). `isa_opcode_nearest` is the known first word closest to a misspelling, or NULL.
  */
 bool isa_opcode_known(const char *word, size_t length);
+bool isa_modifier_later(const char *word, size_t length);   /* of forms that have no row yet */
 const char *isa_opcode_nearest(const char *word, size_t length);
 
 #endif

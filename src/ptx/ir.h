@@ -34,7 +34,7 @@ enum ptx_operand_kind {
     OPERAND_LABEL,    /* target: instruction index */
     OPERAND_TARGETS,  /* a .branchtargets or .calltargets list (brx.idx, indirect call) */
     OPERAND_PROTO,    /* a .callprototype */
-    OPERAND_VECTOR,   /* {a, b, c, d}: elems[count], each REG, IMM or a sink */
+    OPERAND_VECTOR,   /* {a, b, c, d}: elems[count], each REG, IMM or a sink; also call's lists */
     OPERAND_PAIR,     /* p|q: elems[2] */
     OPERAND_SINK,     /* _ */
 };
@@ -47,16 +47,23 @@ struct ptx_operand {
     bool negate;                /* !p, or -a where an instruction allows it */
     bool has_reg;               /* OPERAND_ADDR: a base register is there */
     int32_t reg;                /* virtual register number */
-    uint64_t imm;               /* constant bits, or the byte offset of an address (signed) */
+    uint64_t imm;               /* constant bits (a predicate: 0 or 1), or an address's byte offset (signed) */
     enum isa_sreg sreg;
-    struct ptx_var *var;
-    struct ptx_func *func;
     uint32_t target;
-    const struct ptx_targets *targets;
-    struct ptx_operand *elems;  /* vector, pair, call argument list */
-    uint32_t count;
+    uint32_t count;             /* vector, pair */
+    union {                     /* by kind; NULL where the kind has none */
+        struct ptx_var *var;                /* VAR, ADDR */
+        struct ptx_func *func;              /* FUNC, PROTO */
+        const struct ptx_targets *targets;  /* TARGETS */
+        struct ptx_operand *elems;          /* VECTOR, PAIR */
+    };
 };
 
+/*
+ * Operands stand in the order of the text, with these exceptions. call: operands[0] the callee (FUNC, or
+ * REG), [1] the VECTOR of return operands, [2] the VECTOR of arguments (each VAR for a .param, REG or IMM;
+ * count may be 0), [3] TARGETS or PROTO of an indirect call. A pair p|q whose second is left out is just its first.
+ */
 #define PTX_MAX_OPERANDS 8
 #define PTX_MAX_TYPES 4
 #define PTX_NO_PC UINT32_MAX
@@ -68,12 +75,13 @@ struct ptx_insn {
     uint16_t mods[MODC_COUNT];          /* enum isa_mod of each class, MOD_NONE if absent */
     enum isa_space space[2];            /* state spaces written (cp.async, cvta have two) */
     enum isa_type types[PTX_MAX_TYPES]; /* as written: .type, .dtype.atype, ... */
+    struct isa_tuple tuple;             /* the row's form: types of result (d) and operation (s) */
     uint8_t type_count;
     uint8_t vec;                        /* 1, 2, 4, 8 */
     uint8_t operand_count;
     int32_t guard;                      /* predicate register of @p, -1 if none */
     bool guard_negate;
-    struct ptx_operand operands[PTX_MAX_OPERANDS];
+    struct ptx_operand *operands;       /* operand_count of them */
     uint32_t reconverge;    /* branches: pc of the immediate post-dominator, PTX_NO_PC: exit */
 };
 
@@ -101,7 +109,11 @@ struct ptx_var {
     const uint8_t *init;    /* `size` bytes, or NULL: zero */
     const struct ptx_reloc *relocs;
     uint32_t reloc_count;
-    uint64_t offset;        /* params, locals, shared: byte offset in their space's frame */
+    uint64_t offset;        /* params, locals, function-scope shared: byte offset in their space's frame */
+    int32_t reg;            /* a .reg parameter of a .func (space REG): its register, else -1 */
+    uint8_t vec;            /* .v2, .v4: elements of `type` in one, else 1 */
+    enum isa_space ptr_space;   /* .ptr .global and the like of an entry's parameter */
+    uint32_t ptr_align;         /* .ptr .align, 0: not given */
     struct ptx_func *owner; /* function-scope variables; NULL: module scope */
 };
 
@@ -141,7 +153,11 @@ struct ptx_func {
     uint32_t pred_count;            /* predicate slots */
     uint32_t register_count;        /* what occupancy counts */
     uint32_t local_bytes, shared_bytes;     /* frames of this function alone */
+    uint32_t call_param_bytes;              /* frame of the .param variables declared inside */
     uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg;   /* 0: not given */
+    uint32_t reqnctapercluster[3], maxclusterrank;
+    bool explicit_cluster, is_prototype;    /* is_prototype: a .callprototype */
+    struct ptx_func *alias_of;              /* .alias name, aliasee */
 };
 
 struct ptx_module {

@@ -1,0 +1,381 @@
+/*
+ * Operands against the shape and types of their instruction. The rules are the manual's (PTX ISA 9.0,
+ * 9.3 and 9.4) as the vendor's assembler applies them: a register must have the instruction's size, and
+ * integers do not mix with floats; .b types agree with everything of their size; ld, st and cvt
+ * also take wider registers; constants are cut to the type.
+ */
+#include "ptx/parser.h"
+
+#include <string.h>
+
+#define MAX_SPECS (PTX_MAX_OPERANDS + 1)
+
+/* One operand of a shape (shapes.def). */
+struct spec {
+    const char *kind;
+    size_t length;
+    bool write, sink, relaxed, optional;
+};
+
+static int read_shape(struct spec *specs, enum isa_shape shape)
+{
+    int count = 0;
+    for (const char *at = isa_shape_text(shape); *at != '\0' && count < MAX_SPECS;) {
+        struct spec *spec = &specs[count++];
+        size_t length = strcspn(at, " ");
+        const char *next = at + length + (at[length] == ' ' ? 1 : 0);
+        *spec = (struct spec){.write = *at == '='};
+        spec->optional = at[length - 1] == '?';
+        length -= spec->optional ? 1 : 0;
+        for (; *at == '=' || *at == '_' || *at == '~'; at++, length--) {
+            spec->sink = spec->sink || *at == '_';
+            spec->relaxed = spec->relaxed || *at == '~';
+        }
+        spec->kind = at;
+        spec->length = length;
+        at = next;
+    }
+    return count;
+}
+
+static bool spec_is(const struct spec *spec, const char *kind)
+{
+    return strncmp(kind, spec->kind, spec->length) == 0 && kind[spec->length] == '\0';
+}
+
+int check_operand_count(const struct opcode *opcode, int count)
+{
+    struct spec specs[MAX_SPECS];
+    int most = read_shape(specs, isa_row(opcode->op)->shape), least = most;
+    while (least > 0 && specs[least - 1].optional)
+        least--;
+    return count < least ? -1 : count > most ? 1 : 0;
+}
+
+/* May a register of type `reg` hold a value of the instruction's type? */
+static bool compatible(enum isa_type type, enum isa_type reg, bool relaxed)
+{
+    const struct isa_type_info *want = isa_type_info(type), *have = isa_type_info(reg);
+    if (want->kind == KIND_PRED || have->kind == KIND_PRED)
+        return want->kind == have->kind;
+    if (want->kind == KIND_OPAQUE || have->kind == KIND_OPAQUE)
+        return false;
+    bool want_float = want->kind == KIND_FLOAT, have_float = have->kind == KIND_FLOAT;
+    bool has_bits = want->kind == KIND_BITS || have->kind == KIND_BITS;
+    if (!has_bits && want_float != have_float)
+        return false;
+    if (relaxed && !(want_float && have_float))
+        return have->bytes >= want->bytes;
+    return have->bytes == want->bytes;
+}
+
+static int mismatch(struct parser *p, const struct raw_operand *raw, enum isa_type have, enum isa_type want)
+{
+    return parser_error(p, raw->loc, "got an operand of type .%s, expected .%s", isa_type_info(have)->text,
+                        isa_type_info(want)->text);
+}
+
+static int set_register(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                        enum isa_type type, bool relaxed)
+{
+    *out = (struct ptx_operand){.kind = OPERAND_REG, .type = raw->type, .reg = raw->reg,
+                                .negate = raw->negate};
+    return compatible(type, raw->type, relaxed) ? 0 : mismatch(p, raw, raw->type, type);
+}
+
+static int set_constant(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                        enum isa_type type)
+{
+    *out = (struct ptx_operand){.kind = OPERAND_IMM, .type = type, .reg = -1};
+    if (constant_convert(&out->imm, &raw->constant, type))
+        return 0;
+    return parser_error(p, raw->loc, "got %s constant, expected a value of type .%s",
+                        raw->constant.is_float ? "a floating-point" : "an integer", isa_type_info(type)->text);
+}
+
+int check_value(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                enum isa_type type, bool relaxed)
+{
+    if (raw->kind == RAW_REG && raw->negate && type != TYPE_pred)
+        return parser_error(p, raw->loc, "'!' negates predicates only");
+    if (raw->kind == RAW_REG)
+        return set_register(out, p, raw, type, relaxed);
+    if (raw->kind == RAW_CONST)
+        return set_constant(out, p, raw, type);
+    if (raw->kind == RAW_SREG)
+        return parser_error(p, raw->loc, "'%s' can be read by mov and cvt only", isa_sreg_text(raw->sreg));
+    if (raw->kind == RAW_SINK)
+        return parser_error(p, raw->loc, "'_' cannot be read");
+    return parser_error(p, raw->loc, "expected a register or constant of type .%s",
+                        isa_type_info(type)->text);
+}
+
+/* A register that is written, or the sink. */
+static int check_result(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                        enum isa_type type, bool relaxed, bool sink)
+{
+    if (raw->kind == RAW_SINK && sink) {
+        *out = (struct ptx_operand){.kind = OPERAND_SINK, .type = type, .reg = -1};
+        return 0;
+    }
+    if (raw->kind != RAW_REG || raw->negate)
+        return parser_error(p, raw->loc, "expected a register of type .%s for the result",
+                            isa_type_info(type)->text);
+    return set_register(out, p, raw, type, relaxed);
+}
+
+static int check_sreg(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                      enum isa_type type)
+{
+    enum isa_type have = isa_sreg_type(raw->sreg);
+    *out = (struct ptx_operand){.kind = OPERAND_SREG, .type = have, .reg = -1, .sreg = raw->sreg};
+    /* %gridid was 32 bits wide once: mov.u32 of it is still legal. */
+    bool narrow = raw->sreg == SREG_GRIDID && isa_type_info(type)->bytes == 4;
+    return narrow || compatible(type, have, false) ? 0 : mismatch(p, raw, have, type);
+}
+
+static struct ptx_operand *new_elems(struct ptx_operand *out, struct parser *p, enum ptx_operand_kind kind,
+                                     uint32_t count)
+{
+    *out = (struct ptx_operand){.kind = kind, .reg = -1, .count = count};
+    out->elems = arena_array(p->arena, count, sizeof *out->elems);
+    if (out->elems == NULL)
+        parser_memory(p);
+    return out->elems;
+}
+
+/* {a, b, ..}: `count` elements of `type`, written or read. */
+static int check_vector(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                        uint32_t count, enum isa_type type, const struct spec *spec)
+{
+    if (raw->kind != RAW_VECTOR)
+        return parser_error(p, raw->loc, "expected a vector {..} of %u elements", count);
+    if (raw->count != count)
+        return parser_error(p, raw->loc, "got a vector of %u elements, expected %u", raw->count, count);
+    struct ptx_operand *elems = new_elems(out, p, OPERAND_VECTOR, count);
+    if (elems == NULL)
+        return SONDE_ENOMEM;
+    out->type = type;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct raw_operand *element = &p->raws->data[raw->first + i];
+        int code = spec->write ? check_result(&elems[i], p, element, type, spec->relaxed, true)
+                               : check_value(&elems[i], p, element, type, spec->relaxed);
+        if (code < 0)
+            return code;
+    }
+    return 0;
+}
+
+/* p|q, or p alone. */
+static int check_pair(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                      enum isa_type first, bool sink)
+{
+    if (raw->kind != RAW_PAIR)
+        return check_result(out, p, raw, first, false, sink);
+    struct ptx_operand *elems = new_elems(out, p, OPERAND_PAIR, 2);
+    if (elems == NULL)
+        return SONDE_ENOMEM;
+    int code = check_result(&elems[0], p, &p->raws->data[raw->first], first, false, true);
+    return code < 0 ? code
+                    : check_result(&elems[1], p, &p->raws->data[raw->first + 1], TYPE_pred, false, true);
+}
+
+/* The element type of a packed or unpacked .b value: a .b type of its share. */
+static enum isa_type share_type(enum isa_type whole, uint32_t count)
+{
+    switch (isa_type_info(whole)->bytes / count) {
+    case 1: return TYPE_b8;
+    case 2: return TYPE_b16;
+    case 4: return TYPE_b32;
+    case 8: return TYPE_b64;
+    default: return TYPE_NONE;
+    }
+}
+
+static int check_mov_vector(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                            const struct opcode *o, const struct spec *spec)
+{
+    if (o->vec > 1)
+        return check_vector(out, p, raw, o->vec, o->tuple.s, spec);
+    bool power = raw->count == 2 || raw->count == 4 || raw->count == 8;
+    enum isa_type share = power ? share_type(o->tuple.s, raw->count) : TYPE_NONE;
+    if (isa_type_info(o->tuple.s)->kind != KIND_BITS || share == TYPE_NONE)
+        return parser_error(p, raw->loc, "a vector of %u elements does not make a .%s", raw->count,
+                            isa_type_info(o->tuple.s)->text);
+    struct spec strict = *spec;
+    strict.relaxed = false;
+    return check_vector(out, p, raw, raw->count, share, &strict);
+}
+
+/* The address of a variable or function as a value. */
+static int check_symbol_value(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                              enum isa_type type)
+{
+    const struct isa_type_info *info = isa_type_info(type);
+    struct symbol *symbol = raw->symbol;
+    if (symbol->kind != SYMBOL_VAR && symbol->kind != SYMBOL_FUNC)
+        return parser_error(p, raw->loc, "the address of a label is not a value");
+    if (info->kind == KIND_FLOAT || (info->bytes != 4 && info->bytes != 8))
+        return parser_error(p, raw->loc, "an address does not fit type .%s", info->text);
+    *out = (struct ptx_operand){.type = type, .reg = -1, .imm = raw->offset};
+    if (symbol->kind == SYMBOL_VAR) {
+        out->kind = OPERAND_VAR;
+        out->var = symbol->var;
+    } else {
+        out->kind = OPERAND_FUNC;
+        out->func = symbol->func;
+        if (raw->offset != 0)
+            return parser_error(p, raw->loc, "an offset from a function");
+    }
+    return 0;
+}
+
+static int check_mov(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                     const struct opcode *o, const struct spec *spec)
+{
+    if (raw->kind == RAW_VECTOR || o->vec > 1)
+        return check_mov_vector(out, p, raw, o, spec);
+    if (spec->write)
+        return check_result(out, p, raw, o->tuple.d, false, false);
+    if (raw->kind == RAW_SREG)
+        return check_sreg(out, p, raw, o->tuple.s);
+    if (raw->kind == RAW_SYMBOL)
+        return check_symbol_value(out, p, raw, o->tuple.s);
+    return check_value(out, p, raw, o->tuple.s, false);
+}
+
+static enum isa_space base_space(enum isa_space space)
+{
+    switch (space) {
+    case SPACE_SHARED_CTA:
+    case SPACE_SHARED_CLUSTER: return SPACE_SHARED;
+    case SPACE_PARAM_ENTRY:
+    case SPACE_PARAM_FUNC: return SPACE_PARAM;
+    default: return space;
+    }
+}
+
+static int check_var_space(struct parser *p, const struct raw_operand *raw, const struct ptx_var *var,
+                           enum isa_space space)
+{
+    if (space == SPACE_NONE || base_space(space) == var->space)
+        return 0;
+    return parser_error(p, raw->loc, "'%s' is in .%s, the instruction accesses .%s", var->name,
+                        isa_space_text(var->space), isa_space_text(space));
+}
+
+static int check_address_register(struct parser *p, const struct raw_operand *raw)
+{
+    const struct isa_type_info *info = isa_type_info(raw->type);
+    bool number = info->kind == KIND_BITS || info->kind == KIND_UNSIGNED || info->kind == KIND_SIGNED;
+    if (number && (info->bytes == 4 || (info->bytes == 8 && p->module->address_size == 64)))
+        return 0;
+    return parser_error(p, raw->loc, "got a base register of type .%s, expected a 32- or 64-bit integer",
+                        info->text);
+}
+
+/* A variable written as an address: [var + n], or var[n] without brackets around. */
+static int set_var_address(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                           const struct ptx_insn *insn)
+{
+    struct ptx_var *var = raw->symbol->var;
+    bool writes = isa_row(insn->op)->shape == SHAPE_STORE;
+    out->var = var;
+    if (writes && var->space == SPACE_PARAM && var->owner != NULL && var->owner->is_entry &&
+        var >= var->owner->params && var < var->owner->params + var->owner->param_count)
+        return parser_error(p, raw->loc, "'%s' is a parameter of the kernel and cannot be written", var->name);
+    return check_var_space(p, raw, var, insn->space[0]);
+}
+
+static int check_address(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                         const struct ptx_insn *insn)
+{
+    *out = (struct ptx_operand){.kind = OPERAND_ADDR, .reg = -1, .imm = raw->offset};
+    bool element = raw->kind == RAW_SYMBOL && raw->symbol->kind == SYMBOL_VAR;
+    if (raw->kind != RAW_ADDRESS && !element)
+        return parser_error(p, raw->loc, "expected an address in brackets");
+    if (raw->symbol != NULL && (raw->symbol->kind == SYMBOL_VAR))
+        return set_var_address(out, p, raw, insn);
+    if (raw->reg < 0 && insn->space[0] != SPACE_LOCAL)
+        return parser_error(p, raw->loc, "a constant address is for .local only");
+    if (raw->reg < 0)
+        return 0;
+    out->has_reg = true;
+    out->reg = raw->reg;
+    out->type = raw->type;
+    return check_address_register(p, raw);
+}
+
+/* cvta, isspacep: a value, or a variable's address. */
+static int check_address_value(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                               const struct ptx_insn *insn, const struct opcode *o)
+{
+    if (raw->kind == RAW_SYMBOL && raw->symbol->kind == SYMBOL_VAR) {
+        int code = check_var_space(p, raw, raw->symbol->var, insn->op == OP_ISSPACEP ? SPACE_NONE
+                                                                                     : insn->space[0]);
+        return code < 0 ? code : check_symbol_value(out, p, raw, o->tuple.s);
+    }
+    enum isa_type type = o->tuple.s;
+    if (insn->op == OP_ISSPACEP && raw->kind == RAW_REG && isa_type_info(raw->type)->bytes == 4)
+        type = TYPE_u32;
+    return check_value(out, p, raw, type, false);
+}
+
+static enum isa_type named_type(const struct spec *spec, const struct opcode *o)
+{
+    if (spec_is(spec, "D"))
+        return o->tuple.d;
+    if (spec_is(spec, "S"))
+        return o->tuple.s;
+    return isa_type_find(spec->kind, spec->length);
+}
+
+static int check_one(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                     const struct spec *spec, const struct ptx_insn *insn, const struct opcode *o)
+{
+    if (spec_is(spec, "[A]"))
+        return check_address(out, p, raw, insn);
+    if (spec_is(spec, "MD") || spec_is(spec, "MS"))
+        return check_mov(out, p, raw, o, spec);
+    if (spec_is(spec, "AS"))
+        return check_address_value(out, p, raw, insn, o);
+    if (spec_is(spec, "VD") && (o->vec > 1 || raw->kind == RAW_VECTOR))
+        return check_vector(out, p, raw, o->vec, o->tuple.d, spec);
+    if (spec_is(spec, "P|P"))
+        return check_pair(out, p, raw, TYPE_pred, spec->sink);
+    if (spec_is(spec, "D|P"))
+        return check_pair(out, p, raw, o->tuple.d, false);
+    if (spec_is(spec, "b32|P"))
+        return check_pair(out, p, raw, TYPE_b32, false);
+    if (spec_is(spec, "!P"))
+        return raw->kind == RAW_SREG && insn->op == OP_MOV_PRED ? check_sreg(out, p, raw, TYPE_pred)
+                                                                : check_value(out, p, raw, TYPE_pred, false);
+    if (spec_is(spec, "#u32") && raw->kind != RAW_CONST)
+        return parser_error(p, raw->loc, "expected a constant");
+    enum isa_type type = spec_is(spec, "#u32")                      ? TYPE_u32
+                         : spec_is(spec, "P")                       ? TYPE_pred
+                         : spec_is(spec, "VD")                      ? o->tuple.d
+                                                                    : named_type(spec, o);
+    if (spec->write)
+        return check_result(out, p, raw, type, spec->relaxed, spec->sink);
+    if (raw->kind == RAW_SREG && isa_row(o->op)->shape == SHAPE_CVT)
+        return check_sreg(out, p, raw, type);
+    return check_value(out, p, raw, type, spec->relaxed);
+}
+
+int check_operands(struct ptx_insn *insn, struct parser *p, const struct opcode *opcode,
+                   const struct raw_operand *raws, int count)
+{
+    struct spec specs[MAX_SPECS];
+    read_shape(specs, isa_row(opcode->op)->shape);
+    insn->operands = arena_array(p->arena, (size_t)count, sizeof *insn->operands);
+    if (insn->operands == NULL)
+        return parser_memory(p);
+    insn->operand_count = (uint8_t)count;
+    for (int i = 0; i < count; i++) {
+        int code = check_one(&insn->operands[i], p, &raws[i], &specs[i], insn, opcode);
+        if (code < 0)
+            return code;
+    }
+    return 0;
+}

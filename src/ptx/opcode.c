@@ -1,0 +1,369 @@
+/*
+ * Opcodes: from "ld.global.nc.v4.f32" to a row of insn.def, its modifiers and types. Each distinct
+ * opcode text is matched once and remembered. A row's pattern is tried in the manual's order first; as
+ * the vendor's assembler does, an opcode whose parts fit in another order is accepted too.
+ */
+#include "ptx/parser.h"
+
+#include <string.h>
+
+#define MAX_PARTS 24
+#define MAX_ITEMS 24
+
+struct part { const char *text; size_t length; };
+
+/* An opcode's text in pieces: parts[0] is the first word. */
+struct spelling {
+    char text[PTX_MAX_OPCODE_LENGTH + 1];
+    size_t length;
+    struct part parts[MAX_PARTS];
+    int count;
+};
+
+enum item_kind { ITEM_MOD, ITEM_TYPE, ITEM_DTYPE, ITEM_STYPE, ITEM_SPACE, ITEM_VEC };
+
+/* One element of a pattern. `values`: the admitted ones, or NULL. */
+struct item {
+    enum item_kind kind;
+    enum isa_mod_class cls;
+    bool optional, used;
+    const char *values;
+    size_t values_length;
+};
+
+static bool word_is(const char *word, const char *text, size_t length)
+{
+    return strncmp(word, text, length) == 0 && word[length] == '\0';
+}
+
+/* `text` is one of the words of `list`. */
+static bool list_has(const char *list, size_t list_length, const struct part *part)
+{
+    const char *end = list + list_length;
+    while (list < end) {
+        const char *space = memchr(list, ' ', (size_t)(end - list));
+        size_t length = (size_t)((space != NULL ? space : end) - list);
+        if (length == part->length && memcmp(list, part->text, length) == 0)
+            return true;
+        list += length + 1;
+    }
+    return false;
+}
+
+static void classify(struct item *item, const char *name, size_t length)
+{
+    static const struct { const char *name; enum item_kind kind; } kinds[] = {
+        {"type", ITEM_TYPE}, {"dtype", ITEM_DTYPE}, {"stype", ITEM_STYPE},
+        {"space", ITEM_SPACE}, {"vec", ITEM_VEC},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (word_is(kinds[i].name, name, length)) {
+            item->kind = kinds[i].kind;
+            return;
+        }
+    }
+    item->kind = ITEM_MOD;
+    for (int cls = 0; cls < MODC_COUNT; cls++)
+        if (word_is(isa_mod_class_text((enum isa_mod_class)cls), name, length))
+            item->cls = (enum isa_mod_class)cls;
+}
+
+/* Reads one spelling of a pattern; returns what follows its " ; ", or NULL. */
+static const char *read_pattern(struct item *items, int *count, const char *pattern)
+{
+    *count = 0;
+    while (*pattern != '\0' && *pattern != ' ') {
+        struct item *item = &items[(*count)++];
+        *item = (struct item){.optional = *pattern == '{', .cls = MODC_COUNT};
+        pattern += item->optional ? 2 : 1;
+        size_t length = strcspn(pattern, "(}. ");
+        classify(item, pattern, length);
+        pattern += length;
+        if (*pattern == '(') {
+            item->values = ++pattern;
+            item->values_length = strcspn(pattern, ")");
+            pattern += item->values_length + 1;
+        }
+        pattern += *pattern == '}' ? 1 : 0;
+    }
+    return *pattern == ' ' ? pattern + 3 : NULL;
+}
+
+/* The part as a value of the item, entered in the opcode; false if it is none. */
+static bool take(struct opcode *o, const struct item *item, const struct part *part)
+{
+    if (item->values != NULL && !list_has(item->values, item->values_length, part))
+        return false;
+    if (item->kind == ITEM_MOD) {
+        enum isa_mod mod = isa_mod_find(item->cls, part->text, part->length);
+        if (mod != MOD_NONE)
+            o->mods[item->cls] = (uint16_t)mod;
+        return mod != MOD_NONE;
+    }
+    if (item->kind == ITEM_SPACE) {
+        enum isa_space space = isa_space_find(part->text, part->length);
+        if (space == SPACE_NONE || space == SPACE_REG || space == SPACE_SREG || space == SPACE_TEX)
+            return false;
+        o->space = space;
+        return true;
+    }
+    if (item->kind == ITEM_VEC) {
+        if (part->length != 2 || part->text[0] != 'v' || strchr("248", part->text[1]) == NULL)
+            return false;
+        o->vec = (uint8_t)(part->text[1] - '0');
+        return true;
+    }
+    enum isa_type type = isa_type_find(part->text, part->length);
+    if (type == TYPE_NONE)
+        return false;
+    o->types[o->type_count++] = type;
+    if (item->kind == ITEM_DTYPE)
+        o->tuple.d = type;
+    else
+        o->tuple.s = type;
+    return true;
+}
+
+/*
+ * Fits parts[from..] to the items, in order or in any order. Returns the number of parts that fit
+ * before the first that does not; `*fits` if all did and nothing required is missing.
+ */
+static int fit(bool *fits, struct opcode *o, struct item *items, int item_count,
+               const struct spelling *s, int from, bool ordered)
+{
+    int at = from, next = 0;
+    for (; at < s->count; at++) {
+        int i = ordered ? next : 0;
+        for (; i < item_count; i++) {
+            if (!items[i].used && take(o, &items[i], &s->parts[at]))
+                break;
+            if (ordered && !items[i].optional)
+                i = item_count;
+        }
+        if (i >= item_count)
+            break;
+        items[i].used = true;
+        next = i + 1;
+    }
+    *fits = at == s->count;
+    for (int i = 0; i < item_count; i++)
+        *fits = *fits && (items[i].used || items[i].optional);
+    return at - from;
+}
+
+/* Completes the opcode with the row's (D, S) pair; false if these types are not legal. */
+static bool choose_tuple(struct opcode *o, const struct isa_row *row)
+{
+    for (int i = 0; i < row->tuple_count; i++) {
+        const struct isa_tuple *tuple = &row->tuples[i];
+        if ((o->tuple.d == TYPE_NONE || o->tuple.d == tuple->d) &&
+            (o->tuple.s == TYPE_NONE || o->tuple.s == tuple->s)) {
+            o->tuple = *tuple;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool match_row(struct opcode *out, enum isa_op op, const struct spelling *s, int from, bool ordered)
+{
+    const struct isa_row *row = isa_row(op);
+    for (const char *pattern = row->pattern; pattern != NULL;) {
+        struct item items[MAX_ITEMS];
+        int count;
+        bool fits;
+        *out = (struct opcode){.op = op, .vec = 1};
+        pattern = read_pattern(items, &count, pattern);
+        fit(&fits, out, items, count, s, from, ordered);
+        if (fits && choose_tuple(out, row))
+            return true;
+    }
+    return false;
+}
+
+/* All rows whose name is the first `from` parts and that fit, as a list. */
+static int match_name(struct opcode **list, struct parser *p, const struct spelling *s, int from,
+                      bool ordered)
+{
+    size_t length = (size_t)(s->parts[from - 1].text - s->text) + s->parts[from - 1].length;
+    enum isa_op op = (enum isa_op)(uintptr_t)map_get_n(&p->op_names, s->text, length);
+    for (; op != OP_NONE; op = isa_op_next(op)) {
+        struct opcode found;
+        if (!match_row(&found, op, s, from, ordered))
+            continue;
+        struct opcode *copy = arena_alloc(p->arena, sizeof *copy);
+        if (copy == NULL)
+            return parser_memory(p);
+        *copy = found;
+        while (*list != NULL)
+            list = &(*list)->next;
+        *list = copy;
+    }
+    return 0;
+}
+
+static int match_any(struct opcode **list, struct parser *p, const struct spelling *s)
+{
+    for (int ordered = 1; ordered >= 0; ordered--)
+        for (int from = s->count; from > 0; from--)
+            if (match_name(list, p, s, from, ordered) < 0 || *list != NULL)
+                return *list != NULL ? 0 : SONDE_ENOMEM;
+    return 0;
+}
+
+/* A comparison must suit its type: signed numbers have no lo, bits have only eq and ne. */
+static bool comparison_fits(const struct opcode *o)
+{
+    const char *cmp = isa_mod_text((enum isa_mod)o->mods[MODC_CMP]);
+    enum isa_type_kind kind = isa_type_info(o->tuple.s)->kind;
+    if (kind == KIND_BITS)
+        return strcmp(cmp, ".eq") == 0 || strcmp(cmp, ".ne") == 0;
+    bool is_unsigned = strcmp(cmp, ".lo") == 0 || strcmp(cmp, ".ls") == 0 || strcmp(cmp, ".hi") == 0 ||
+                       strcmp(cmp, ".hs") == 0;
+    bool is_float = strlen(cmp) == 4;       /* .equ .num ..: a letter more */
+    return kind == KIND_UNSIGNED ? !is_float : kind == KIND_SIGNED ? !is_unsigned && !is_float : !is_unsigned;
+}
+
+/* Up to 16 bytes a thread; 32 for global memory from sm_100 on. */
+static bool vector_fits(const struct parser *p, const struct opcode *o)
+{
+    uint32_t bytes = o->vec * isa_type_info(o->tuple.s)->bytes;
+    return bytes <= 16 || (bytes == 32 && o->vec >= 4 && p->module->target_sm >= 100 &&
+                           o->space == SPACE_GLOBAL);
+}
+
+/* What patterns cannot say. */
+static int check_combination(struct parser *p, const struct opcode *o, const struct spelling *s,
+                             struct ptx_loc loc)
+{
+    if (o->mods[MODC_CMP] != MOD_NONE && !comparison_fits(o))
+        return parser_error(p, loc, "comparison '%s' does not apply to type .%s in '%s'",
+                            isa_mod_text((enum isa_mod)o->mods[MODC_CMP]), isa_type_info(o->tuple.s)->text,
+                            s->text);
+    if (o->vec > 1 && !vector_fits(p, o))
+        return parser_error(p, loc, "'%s' moves %d bytes at once, the limit is 16 (sm_100 .global: 32)",
+                            s->text, o->vec * isa_type_info(o->tuple.s)->bytes);
+    enum isa_shape shape = isa_row(o->op)->shape;
+    if ((shape == SHAPE_STORE || shape == SHAPE_STORE_HINT) && o->space == SPACE_CONST)
+        return parser_error(p, loc, "'%s' writes constant memory", s->text);
+    return 0;
+}
+
+static bool is_later_type(const struct part *part)
+{
+    enum isa_type type = isa_type_find(part->text, part->length);
+    return type == TYPE_f16 || type == TYPE_f16x2 || type == TYPE_bf16 || type == TYPE_bf16x2 ||
+           type == TYPE_tf32 || type == TYPE_f32x2 || type == TYPE_b128 || type == TYPE_u16x2 ||
+           type == TYPE_s16x2 || type == TYPE_e4m3x2 || type == TYPE_e5m2x2;
+}
+
+static bool any_row_starts_with(const struct part *word)
+{
+    for (int op = OP_NONE + 1; op < OP_COUNT; op++) {
+        const char *name = isa_row((enum isa_op)op)->name;
+        if (strncmp(name, word->text, word->length) == 0 &&
+            (name[word->length] == '\0' || name[word->length] == '.'))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * The row that explains best why nothing fitted: the one that took most parts. Returns the number of parts of
+ * the opcode that are fine with it.
+ */
+static int best_effort(enum isa_op *best, struct parser *p, const struct spelling *s)
+{
+    int most = 0;
+    *best = OP_NONE;
+    for (int from = s->count; from > 0; from--) {
+        size_t length = (size_t)(s->parts[from - 1].text - s->text) + s->parts[from - 1].length;
+        enum isa_op op = (enum isa_op)(uintptr_t)map_get_n(&p->op_names, s->text, length);
+        for (; op != OP_NONE; op = isa_op_next(op)) {
+            for (const char *pattern = isa_row(op)->pattern; pattern != NULL;) {
+                struct item items[MAX_ITEMS];
+                struct opcode ignored = {.op = op};
+                int count;
+                bool fits;
+                pattern = read_pattern(items, &count, pattern);
+                int parts = from + fit(&fits, &ignored, items, count, s, from, true);
+                if (parts > most) {
+                    most = parts;
+                    *best = op;
+                }
+            }
+        }
+    }
+    return most;
+}
+
+static int report_mismatch(struct parser *p, const struct spelling *s, struct ptx_loc loc)
+{
+    const struct part *word = &s->parts[0];
+    enum isa_op best;
+    if (!isa_opcode_known(word->text, word->length)) {
+        const char *nearest = isa_opcode_nearest(word->text, word->length);
+        if (nearest != NULL)
+            return parser_error(p, loc, "unknown instruction '%s', did you mean '%s'?", s->text, nearest);
+        return parser_error(p, loc, "unknown instruction '%s'", s->text);
+    }
+    bool later = !any_row_starts_with(word);
+    for (int i = 1; i < s->count; i++)
+        later = later || is_later_type(&s->parts[i]);
+    int fine = best_effort(&best, p, s);
+    if (later || (fine < s->count && isa_modifier_later(s->parts[fine].text, s->parts[fine].length)))
+        return parser_unsupported(p, loc, "instruction '%s' is not implemented", s->text);
+    if (best == OP_NONE)
+        return parser_error(p, loc, "got instruction '%s', expected a modifier behind '%.*s'", s->text,
+                            (int)word->length, word->text);
+    if (fine < s->count)
+        return parser_error(p, loc, "got '.%.*s' in '%s', expected %s%s", (int)s->parts[fine].length,
+                            s->parts[fine].text, s->text, isa_row(best)->name, isa_row(best)->pattern);
+    return parser_error(p, loc, "'%s' lacks a modifier or has types that do not go together, expected %s%s",
+                        s->text, isa_row(best)->name, isa_row(best)->pattern);
+}
+
+/* Reads the opcode's tokens: a name and all that follows it with a dot. */
+static int read_spelling(struct spelling *s, struct parser *p)
+{
+    struct ptx_loc loc = p->token.loc;
+    s->length = 0;
+    s->count = 0;
+    do {
+        size_t dot = s->count > 0 ? 1 : 0;
+        if (s->count == MAX_PARTS || s->length + dot + p->token.length > PTX_MAX_OPCODE_LENGTH)
+            return parser_error(p, loc, "an opcode of more than %d characters or %d parts",
+                                PTX_MAX_OPCODE_LENGTH, MAX_PARTS);
+        if (dot > 0)
+            s->text[s->length++] = '.';
+        s->parts[s->count++] = (struct part){s->text + s->length, p->token.length};
+        memcpy(s->text + s->length, p->token.text, p->token.length);
+        s->length += p->token.length;
+        parser_advance(p);
+    } while (p->token.kind == TOKEN_DOT);
+    s->text[s->length] = '\0';
+    return 0;
+}
+
+int opcode_match(struct opcode **out, struct parser *p, struct ptx_loc *loc, const char **text)
+{
+    struct spelling s;
+    *loc = p->token.loc;
+    int code = read_spelling(&s, p);
+    if (code < 0)
+        return code;
+    struct opcode *list = map_get_n(&p->opcodes, s.text, s.length);
+    if (list == NULL) {
+        if ((code = match_any(&list, p, &s)) < 0)
+            return code;
+        if (list == NULL)
+            return report_mismatch(p, &s, *loc);
+        if ((code = check_combination(p, list, &s, *loc)) < 0)
+            return code;
+        if (map_put_n(&p->opcodes, s.text, s.length, list) < 0)
+            return parser_memory(p);
+    }
+    *out = list;
+    *text = isa_row(list->op)->name;
+    return 0;
+}
