@@ -445,8 +445,7 @@ int cuda_open(struct device **out, unsigned ordinal, const char *library)
     if (rc < 0) {
         cuda_close(&cuda->device);
         /* Whatever keeps a GPU from being opened, it is not available. */
-        return rc == SONDE_ENOMEM || rc == SONDE_EDEVICE
-                   ? rc : error_prefix(SONDE_EDEVICE, "cuda:%u", ordinal);
+        return rc == SONDE_EDEVICE ? rc : error_prefix(SONDE_EDEVICE, "cuda:%u", ordinal);
     }
     *out = &cuda->device;
     return SONDE_OK;

@@ -1,0 +1,7 @@
+/* A library that loads and has nothing of a driver but its first call. */
+int cuInit(unsigned flags);
+
+int cuInit(unsigned flags)
+{
+    return (int)flags;
+}
