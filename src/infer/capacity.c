@@ -50,14 +50,21 @@ static int double_until_it_fails(struct level *level, struct edge *edge, uint64_
     return 0;
 }
 
-/* Between an array that fits and one that does not. */
+/*
+ * Between an array that fits and one that does not. Real capacities are round numbers more often than not, so
+ * whenever a count was found to fit, the next one is tried: if that does not fit, the search is over.
+ */
 static int bisect(struct level *level, struct edge *edge, uint64_t stride)
 {
+    bool try_next = true;
     while (edge->fails - edge->fits > 1) {
-        int rc = probe_count(level, edge, stride, edge->fits + (edge->fails - edge->fits) / 2);
+        size_t before = edge->fits;
+        size_t count = try_next ? before + 1 : before + (edge->fails - before) / 2;
+        int rc = probe_count(level, edge, stride, count);
         if (rc) {
             return rc;
         }
+        try_next = !try_next && edge->fits != before;
     }
     return 0;
 }

@@ -146,8 +146,8 @@ static int run_experiments(struct level *level, uint32_t selected)
     return 0;
 }
 
-/* No cache beyond: when all loads take the same, that is the memory's latency; else the reason is handed on. */
-static void memory_without_cache(struct dissection *out, const struct level *level)
+/* No latency of the memory: the reason is the one that hid the outermost cache's misses. */
+static void refuse_memory(struct dissection *out, const struct level *level)
 {
     if (out->memory_latency.status == ATTRIBUTE_NOT_MEASURED && !out->memory_latency.reason[0]) {
         const char *why = level->result->miss_penalty.reason;
@@ -169,7 +169,7 @@ static int dissect_level(struct lab *lab, struct sample *seen, size_t i, uint32_
     int rc = run_experiments(&level, selected);
     refuse_yields(result, ~0u, result->present ? "not applicable" : "the cache does not show");
     if (level.outermost) {
-        memory_without_cache(lab->out, &level);
+        refuse_memory(lab->out, &level);
     }
     if (rc == 0) {
         struct sample all;

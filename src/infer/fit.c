@@ -24,7 +24,11 @@
 #define CLEAN_ROUNDS 3          /* that prove a fit when no window holds a whole pass */
 #define CERTAIN 1e-7            /* chance at which noise is ruled out; some thousand tests a dissection */
 
-struct round { uint64_t records, misses; bool clean; };
+struct round {
+    uint64_t records, misses;
+    uint64_t settled_records, settled_misses;   /* after a first whole pass without a miss */
+    bool clean;
+};
 
 struct walk_plan level_plan(const struct level *level, struct walk_shape shape)
 {
@@ -44,13 +48,28 @@ static double false_bound(const struct level *level)
     return (seen + 3 * sqrt(seen) + 3) / (double)(level->hit_records + 1);
 }
 
+/*
+ * Passes of warm-up in each round. A cache that keeps other data from before and replaces at random takes long to
+ * let it go: about as many passes as it has ways, times the logarithm of the sets. Such a cache is met with patience
+ * once it was seen to settle late.
+ */
+static uint64_t warm_passes(const struct level *level, unsigned round, bool small, bool noisy)
+{
+    static const uint8_t quick_small[MAX_ROUNDS] = {2, 4, 8, 16, 32, 64};
+    static const uint8_t quick_large[MAX_ROUNDS] = {1, 2, 3, 6, 12, 24};
+    static const uint8_t patient_small[MAX_ROUNDS] = {24, 48, 96, 192, 192, 192};
+    static const uint8_t patient_large[MAX_ROUNDS] = {3, 12, 48, 96, 96, 96};
+    if (level->late > 0) {
+        return small ? patient_small[round] : noisy ? 48 : patient_large[round];
+    }
+    return small ? quick_small[round] : noisy ? 1 : quick_large[round];
+}
+
 static void plan_round(struct walk_plan *plan, const struct level *level, unsigned round, bool noisy)
 {
-    static const uint64_t small_passes[MAX_ROUNDS] = {2, 4, 8, 16, 32, 64};
-    static const uint64_t large_passes[MAX_ROUNDS] = {1, 2, 3, 6, 12, 24};
     size_t n = plan->shape.count, window = level->max_window;
     bool small = n <= SMALL_RING;
-    plan->warm = n * (small ? small_passes[round] : noisy ? 1 : large_passes[round]);
+    plan->warm = n * warm_passes(level, round, small, noisy);
     plan->run = round;
     if (n <= window) {
         size_t passes = small ? 256 / n : 1;
@@ -77,12 +96,15 @@ static void count_walk(struct fit *fit, struct round *round, const struct level 
     *round = (struct round){.records = walk->count};
     for (size_t i = 0; i < walk->count; i++) {
         enum load_class class = level_class(level, walk->latency[i]);
+        bool settled = longest >= fit->count;
         if (i % walk->window == 0) {
             run = 0;
         }
+        round->settled_records += settled;
         if (class == LOAD_MISS || (class == LOAD_STRAY && strays_count)) {
             fit->misses[walk_element(walk, i)]++;
             round->misses++;
+            round->settled_misses += settled;
             run = 0;
         } else {
             run++;
@@ -123,13 +145,18 @@ static enum fit_verdict judge_quiet(const struct level *level, const struct fit 
         return FIT_NO;
     }
     if (round == 0) {
-        /* Where longer warming never helped, do not ask for it again on a long walk. */
-        bool shortcut = level->steady >= 2 && fit->count > 1024;
-        return shortcut && (double)fit->total >= MANY_MISSES * passes ? FIT_NO : FIT_UNKNOWN;
+        /* Where longer warming never helped, do not ask for it again on a long walk that misses all the time. */
+        bool shortcut = level->steady >= 2 && level->late == 0 && fit->count > 1024;
+        return shortcut && now > 0.2 ? FIT_NO : FIT_UNKNOWN;
     }
     double before = (double)rounds[round - 1].misses / (double)rounds[round - 1].records;
     bool going = now < 0.7 * before;
-    bool few = (double)fit->total < MANY_MISSES * passes && round < 2;
+    if (level->late > 0 && round < 4) {
+        /* Under random replacement what fits still misses about once in so many loads as there were passes. */
+        return now > 2.0 / (double)warm_passes(level, round, fit->count <= SMALL_RING, false) ? FIT_NO : FIT_UNKNOWN;
+    }
+    /* What fits never needed a second round so far: then two are enough. */
+    bool few = ((double)fit->total < MANY_MISSES * passes || level->prompt < 3) && round < 2;
     return going || few ? FIT_UNKNOWN : FIT_NO;
 }
 
@@ -182,12 +209,23 @@ static void learn_rhythm(struct level *level, const struct fit *fit, const struc
     }
 }
 
-/* What was learned about noise: a set that fits missed nevertheless, so many times. */
+/* What was learned about noise: what fits, and had settled, missed nevertheless so many times. */
 static void learn_noise(struct level *level, const struct fit *fit, const struct round *last)
 {
-    bool first = fit->records == last->records;
-    level->hit_records += first ? fit->records : last->records;
-    level->false_misses += first ? fit->total : last->misses;
+    level->hit_records += fit->noisy ? last->records : last->settled_records;
+    level->false_misses += fit->noisy ? last->misses : last->settled_misses;
+}
+
+/* More misses before everything was resident than noise explains: the cache lets go of other data slowly. */
+static void learn_settling(struct level *level, const struct fit *fit, const struct round *last)
+{
+    double misses = (double)(fit->total - last->settled_misses);
+    double records = (double)(fit->records - last->settled_records);
+    if (!fit->noisy && misses > 2 && poisson_tail(false_bound(level) * records, misses) < CERTAIN) {
+        level->late++;
+    } else {
+        level->prompt += !fit->noisy && fit->count > SMALL_RING && misses == 0;
+    }
 }
 
 int fit_test(struct level *level, struct fit *out, const struct walk_shape *shape)
@@ -199,8 +237,9 @@ int fit_test(struct level *level, struct fit *out, const struct walk_shape *shap
     }
     struct round rounds[MAX_ROUNDS];
     unsigned round = 0, clean = 0;
+    bool noisy = false;
     for (; round < MAX_ROUNDS && out->verdict == FIT_UNKNOWN; round++) {
-        bool noisy = false_share(level) * (double)shape->count > 0.02;
+        noisy = false_share(level) * (double)shape->count > 0.02;
         struct walk_plan plan = level_plan(level, *shape);
         plan_round(&plan, level, round, noisy);
         struct walk walk;
@@ -229,7 +268,7 @@ int fit_test(struct level *level, struct fit *out, const struct walk_shape *shap
     }
     if (out->verdict == FIT_YES) {
         learn_noise(level, out, &rounds[round - 1]);
-        level->steady = round > 1 && !out->noisy && out->total > 2 ? 0 : level->steady;
+        learn_settling(level, out, &rounds[round - 1]);
     } else if (out->verdict == FIT_NO && round == 2) {
         level->steady++;
         learn_rhythm(level, out, rounds);
@@ -241,7 +280,7 @@ int fit_count_misses(struct level *level, uint32_t *misses, const struct walk_sh
 {
     struct walk_plan plan = level_plan(level, *shape);
     plan_round(&plan, level, 0, false);
-    plan.warm = shape->count * (1 + run % 3);
+    plan.warm = shape->count * (1 + run % 3) * (level->late > 0 ? 4 : 1);
     plan.run = 100 + run;
     struct fit fit = {.count = shape->count, .misses = misses};
     struct round round;

@@ -36,8 +36,9 @@ static int sample_walk(struct level *level, struct sample *out, uint64_t bytes, 
     struct walk_plan plan = level_plan(level, (struct walk_shape){.stride = stride, .count = count ? count : 1});
     plan.touch = plan.shape.count > 4096;
     plan.warm = plan.touch ? 0 : plan.shape.count;
-    plan.window = level->max_window < 256 ? level->max_window : 256;
-    plan.windows = 8;
+    uint32_t window = plan.touch ? 1024 : 256;
+    plan.window = level->max_window < window ? level->max_window : window;
+    plan.windows = plan.touch ? 2 : 8;
     plan.spread = true;
     struct walk walk;
     int rc = walk_run(level->lab, &walk, &plan);
@@ -53,12 +54,14 @@ static uint64_t walk_stride(const struct level *level)
     return level->line_bytes ? level->line_bytes : level->fetch_bytes > 128 ? level->fetch_bytes : 128;
 }
 
-/* How much surely fits: half of what did, but no more than 4 MiB. */
+/* How much surely fits: half of what did, but no more than 256 KiB; where tens of megabytes do, 4 MiB. */
 static uint64_t safe_bytes(const struct level *level)
 {
     uint64_t bytes = level->fit_count * level->fit_stride / 2;
-    bytes = level->large ? UINT64_C(4) << 20 : bytes;
-    return bytes > UINT64_C(4) << 20 ? UINT64_C(4) << 20 : bytes < 1024 ? 1024 : bytes;
+    if (level->large) {
+        return UINT64_C(4) << 20;
+    }
+    return bytes > 262144 ? 262144 : bytes < 1024 ? 1024 : bytes;
 }
 
 int level_latency(struct level *level)
@@ -78,7 +81,7 @@ int level_latency(struct level *level)
     double spread = (sample_quantile(&hits, 0.75) - sample_quantile(&hits, 0.25)) / level->hit_cycles;
     char id[24];
     lab_evidence(level->lab, id, level->info->id,
-                 "chase op=%s through %llu KiB, 8 windows: %zu hits, median %.0f cycles, 5 %% %.0f, 95 %% %.0f",
+                 "chase op=%s through %llu KiB: %zu hits, median %.0f cycles, 5 %% %.0f, 95 %% %.0f",
                  level->info->op, (unsigned long long)safe_bytes(level) / 1024, hits.count, level->hit_cycles,
                  sample_quantile(&hits, 0.05), sample_quantile(&hits, 0.95));
     attribute_set(&level->result->hit_latency, level->hit_cycles, "cycles", spread < 0.02 ? 0.98 : 0.92, id);

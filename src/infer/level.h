@@ -37,6 +37,8 @@ struct level {
     uint64_t size_bytes;
     bool large;                             /* too large for ordered walks */
     unsigned steady;                        /* how often misses did not go away with more warming */
+    unsigned late;                          /* how often misses did go away with more warming */
+    unsigned prompt;                        /* how often all of a long walk that fits hit at once */
     unsigned regular, irregular;            /* how often two passes missed alike, and not */
 
     struct sample seen;                     /* latencies for the classes of the whole device; owned */

@@ -126,6 +126,10 @@ int level_line(struct level *level)
     if (!agree || end % bytes != end2 % bytes) {
         return lab_undecided(level->lab, "two lines measured differently: %u B and %u B", bytes, bytes2);
     }
+    if (bytes % level->fetch_bytes != 0) {
+        return lab_undecided(level->lab, "a line of %u B is no multiple of the fetch unit of %u B", bytes,
+                             level->fetch_bytes);
+    }
     level->line_bytes = bytes;
     char id[24];
     lab_evidence(level->lab, id, level->info->id,
@@ -133,7 +137,6 @@ int level_line(struct level *level)
                  "another in a conflicting set of %zu and need no more room together than alone",
                  level->info->op, level->conflict[last], start, end - 1, level->conflict[last - 1],
                  level->conflict_count);
-    double confidence = bytes % level->fetch_bytes == 0 ? 0.97 : 0.7;
-    attribute_set(&level->result->line, bytes, "B", confidence, id);
+    attribute_set(&level->result->line, bytes, "B", 0.97, id);
     return 0;
 }

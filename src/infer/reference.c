@@ -16,6 +16,8 @@
 #define SMALL_BYTES 1024
 #define SMALL_STRIDE 32
 #define WORD_BYTES 4
+#define CHEAP_BYTES (UINT64_C(4) << 20)
+#define MAX_DISORDER 3
 #define MAX_UNIT_WORDS 2048     /* fetch units up to 8 KiB */
 
 static int sample_hits(struct level *level, struct sample *out, const char *op)
@@ -56,6 +58,9 @@ static int check_presence(struct level *level, const struct sample *hits)
 }
 
 struct pattern { uint32_t unit_words, phase; double on_phase, covered; size_t misses; };
+
+/* What one walk showed. */
+struct trial { bool apart, found, disorder; struct pattern pattern; };
 
 /* How well misses fit "one per unit of `words`, always at the same place in the unit". */
 static struct pattern try_unit(const uint32_t *missed, size_t misses, const struct walk *walk,
@@ -112,31 +117,66 @@ static bool find_unit(struct pattern *out, const struct level *level, const stru
     return found;
 }
 
-/* Set threshold, ceiling and medians from the hits and from the latencies of a walk that should miss. */
-static int separate(struct level *level, bool *apart, const struct sample *hits,
+/* Take `threshold` for this level. False when next to nothing is slower. */
+static bool set_threshold(struct level *level, double threshold, const struct sample *both,
+                          const struct sample *walked, double ceiling)
+{
+    struct sample lower = sample_view(both, -1, threshold);
+    struct sample upper = sample_view(walked, threshold, ceiling);
+    level->threshold = threshold;
+    level->hit_cycles = sample_quantile(&lower, 0.5);
+    level->miss_cycles = sample_quantile(&upper, 0.5);
+    double high = sample_quantile(&upper, 0.9);
+    level->ceiling = high + fmax(high - threshold, 0.5 * level->miss_cycles);
+    return upper.count >= 6;
+}
+
+/*
+ * Are slow and fast records in no order at all? Then neighbours are alike as often as chance has it. Words of one
+ * line that all come from a farther place are alike far more often, a miss at every unit's first word less often.
+ */
+static bool without_order(const struct level *level, const struct walk *walk)
+{
+    double slow = 0, alike = 0, pairs = 0;
+    bool before = false;
+    for (size_t i = 0; i < walk->count; i++) {
+        bool now = walk->latency[i] > level->threshold;
+        slow += now;
+        if (i % walk->window != 0) {
+            alike += now == before;
+            pairs++;
+        }
+        before = now;
+    }
+    double share = slow / (double)walk->count;
+    double expected = share * share + (1 - share) * (1 - share);
+    double error = sqrt(fmax(expected * (1 - expected), 1e-6) / fmax(pairs, 1));
+    return fabs(alike / fmax(pairs, 1) - expected) < 5 * error;
+}
+
+/*
+ * Finds the lowest threshold that explains the walk: records above it lie where fetch units begin. A cache
+ * whose parts are near and far has more than two classes, of which the lower ones are all hits.
+ */
+static int separate(struct level *level, struct trial *trial, const struct sample *hits,
                     const struct walk *walk)
 {
     struct sample walked = {0}, both = {0};
     int rc = sample_create(&walked, walk->latency, walk->count);
     rc = rc ? rc : sample_join(&both, hits, &walked);
-    *apart = false;
     if (rc == 0) {
         /* What is far above everything else is an interruption, not a class. */
         double ceiling = 3 * fmax(sample_quantile(&walked, 0.99), sample_quantile(hits, 0.5));
-        double spread = sample_quantile(hits, 0.9) - sample_quantile(hits, 0.1);
-        double floor_cycles = sample_quantile(hits, 0.9) + spread;
-        struct sample upper = sample_view(&walked, floor_cycles, ceiling);
-        double threshold;
-        if (upper.count >= 6 && sample_split(&threshold, &both, ceiling, 0.002) &&
-            threshold >= sample_quantile(hits, 0.9)) {
-            struct sample lower = sample_view(&both, -1, threshold);
-            upper = sample_view(&walked, threshold, ceiling);
-            level->threshold = threshold;
-            level->hit_cycles = sample_quantile(&lower, 0.5);
-            level->miss_cycles = sample_quantile(&upper, 0.5);
-            double high = sample_quantile(&upper, 0.9);
-            level->ceiling = high + fmax(high - threshold, 0.5 * level->miss_cycles);
-            *apart = upper.count >= 6;
+        struct sample plain = sample_view(&both, -1, ceiling);
+        double thresholds[8];
+        size_t count = sample_thresholds(thresholds, 8, &plain);
+        for (size_t i = 0; i < count && !trial->found; i++) {
+            if (thresholds[i] >= sample_quantile(hits, 0.9) &&
+                set_threshold(level, thresholds[i], &both, &walked, ceiling)) {
+                trial->apart = true;
+                trial->found = walk->shape.stride == WORD_BYTES && find_unit(&trial->pattern, level, walk);
+                trial->disorder = trial->disorder || (!trial->found && without_order(level, walk));
+            }
         }
     }
     sample_free(&walked);
@@ -166,10 +206,10 @@ static void finish(struct level *level, const struct pattern *pattern, const str
                   level->reference);
 }
 
-static int walk_words(struct level *level, struct walk *walk, uint64_t bytes)
+static int walk_array(struct level *level, struct walk *walk, uint64_t bytes, uint64_t stride)
 {
     struct walk_plan plan = level_plan(
-        level, (struct walk_shape){.stride = WORD_BYTES, .count = bytes / WORD_BYTES});
+        level, (struct walk_shape){.stride = stride, .count = (size_t)(bytes / stride)});
     plan.touch = true;
     plan.window = level->max_window < 2048 ? level->max_window : 2048;
     plan.windows = 2;
@@ -177,34 +217,66 @@ static int walk_words(struct level *level, struct walk *walk, uint64_t bytes)
     return walk_run(level->lab, walk, &plan);
 }
 
+/* One size of array: do two classes show, and do the slow loads lie where a unit of fetching begins? */
+static int try_array(struct level *level, struct trial *trial, const struct sample *hits,
+                     uint64_t bytes, uint64_t stride)
+{
+    struct walk walk;
+    int rc = walk_array(level, &walk, bytes, stride);
+    *trial = (struct trial){0};
+    if (rc == 0) {
+        rc = separate(level, trial, hits, &walk);
+        walk_free(&walk);
+    }
+    return rc;
+}
+
 /* Grow the array until misses show where a fetch unit begins. */
 static int find_misses(struct level *level, const struct sample *hits)
 {
     uint64_t limit = level->lab->options->max_footprint_bytes;
-    bool apart_once = false;
+    unsigned disorder = 0;
+    bool apart = false;
     for (uint64_t bytes = 16384; bytes <= limit && bytes <= UINT64_C(1) << 30; bytes *= 4) {
-        struct walk walk;
-        struct pattern pattern;
-        bool apart;
-        int rc = walk_words(level, &walk, bytes);
+        struct trial trial = {.apart = true};
+        int rc = 0;
+        if (bytes > CHEAP_BYTES) {      /* laying out a large array word by word is dear: look first */
+            rc = try_array(level, &trial, hits, bytes, 128);
+        }
+        if (rc == 0 && trial.apart) {
+            rc = try_array(level, &trial, hits, bytes, WORD_BYTES);
+        }
         if (rc) {
             return rc;
         }
-        rc = separate(level, &apart, hits, &walk);
-        bool found = rc == 0 && apart && find_unit(&pattern, level, &walk);
-        walk_free(&walk);
-        if (rc) {
-            return rc;
-        }
-        if (found) {
-            finish(level, &pattern, hits, bytes);
+        if (trial.found) {
+            finish(level, &trial.pattern, hits, bytes);
             return 0;
         }
-        apart_once = apart_once || apart;
+        apart = apart || trial.apart;
+        disorder += trial.disorder;
+        if (disorder == MAX_DISORDER) {
+            break;
+        }
     }
-    return lab_undecided(level->lab, apart_once ?
+    level->threshold = apart ? level->threshold : 0;
+    return lab_undecided(level->lab, apart ?
                          "latencies do not follow the addresses: slow loads are not where a unit of fetching begins" :
                          "no two classes of latency: hits and misses cannot be told apart");
+}
+
+/* Every load takes the same, in 1 KiB as in the largest array: then that is the memory's latency. */
+static void memory_without_cache(struct level *level, const struct sample *hits)
+{
+    double median = sample_quantile(hits, 0.5);
+    if (sample_quantile(hits, 0.9) - sample_quantile(hits, 0.1) > 0.2 * median) {
+        return;
+    }
+    char id[24];
+    lab_evidence(level->lab, id, "memory",
+                 "chase op=%s: loads take %.0f cycles in 1 KiB as in the largest array that was walked: no cache shows",
+                 level->info->op, median);
+    attribute_set(&level->lab->out->memory_latency, median, "cycles", 0.9, id);
 }
 
 int level_reference(struct level *level)
@@ -219,6 +291,9 @@ int level_reference(struct level *level)
         rc = check_presence(level, &hits);
     }
     rc = rc ? rc : find_misses(level, &hits);
+    if (rc == INFER_UNDECIDED && level->outermost && !level->threshold) {
+        memory_without_cache(level, &hits);
+    }
     sample_free(&hits);
     return rc;
 }

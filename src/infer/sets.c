@@ -3,7 +3,8 @@
  * divided by ways is the number of sets, if the sets are all alike. That is checked, not assumed:
  *   - when the conflicting lines are equally spaced by S lines, the index repeats after S lines. In a walk with
  *     one line too many for every set, each of the S classes must miss; one that does not has more ways;
- *   - when they are not (hashed index), arrays that begin elsewhere must have the same edge.
+ *   - when they are not (hashed index), arrays that begin elsewhere must have the same edge, and each of many lines
+ *     beyond the edge must be one too many.
  * Where this fails the sets differ or are filled unevenly, and number and ways are not given.
  */
 #include "infer/level.h"
@@ -13,7 +14,7 @@
 #include "util/error.h"
 
 #define MAX_PASSES 12
-#define SHIFTS 6
+#define SHIFTS 16
 
 /* Spacing of the conflicting lines in lines, 0 when it varies. */
 static uint64_t conflict_spacing(const struct level *level)
@@ -56,15 +57,15 @@ static int check_classes(struct level *level, size_t *silent, size_t sets, size_
     return rc;
 }
 
-/* The array that begins `first` lines on: `lines` must fit, one more must not. */
-static int check_shift(struct level *level, bool *same, size_t first, size_t lines)
+/* The array that begins `first` lines on must fit; with the line `extra` lines after its end it must not. */
+static int check_shift(struct level *level, bool *same, size_t first, size_t lines, size_t extra)
 {
     uint32_t *ring = malloc((lines + 1) * sizeof *ring);
     if (!ring) {
         return error_memory();
     }
     for (size_t i = 0; i <= lines; i++) {
-        ring[i] = (uint32_t)((first + i) * level->line_bytes);
+        ring[i] = (uint32_t)((first + i + (i == lines ? extra : 0)) * level->line_bytes);
     }
     enum fit_verdict more = FIT_NO, exact = FIT_YES;
     int rc = fit_verdict(level, &more, &(struct walk_shape){.ring = ring, .count = lines + 1});
@@ -74,14 +75,17 @@ static int check_shift(struct level *level, bool *same, size_t first, size_t lin
     return rc;
 }
 
+/*
+ * A hashed index fills its sets evenly over whole groups of `sets` lines, so the arrays begin at such a group.
+ * The line too many is taken all over the following group, to meet many sets.
+ */
 static int check_shifts(struct level *level, size_t *differing, size_t sets, size_t lines)
 {
     *differing = 0;
-    for (size_t i = 1; i <= SHIFTS; i++) {
+    size_t checks = sets < SHIFTS ? sets : SHIFTS;
+    for (size_t i = 0; i < checks; i++) {
         bool same = false;
-        /* Odd multiples spread over the sets and over the tag bits that a hash may fold in. */
-        size_t first = i <= 2 ? i : (i * 5 * sets + i * sets / SHIFTS) / 4 + i;
-        int rc = check_shift(level, &same, first, lines);
+        int rc = check_shift(level, &same, (i * i + i) / 2 * sets, lines, i * sets / checks);
         if (rc) {
             return rc;
         }

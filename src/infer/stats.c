@@ -138,40 +138,47 @@ bool sample_split(double *threshold, const struct sample *sample, double ceiling
     return true;
 }
 
-static void class_add(struct latency_class *out, size_t *count, size_t max,
-                      const struct sample *part, size_t total)
-{
-    if (*count == max || !part->count) {
-        return;
-    }
-    out[(*count)++] = (struct latency_class){
-        .cycles = sample_quantile(part, 0.5),
-        .low = sample_quantile(part, 0.05),
-        .high = sample_quantile(part, 0.95),
-        .share = (double)part->count / (double)total,
-    };
-}
-
-static void classes_of(struct latency_class *out, size_t *count, size_t max,
-                       const struct sample *part, size_t total, int depth)
+static void find_thresholds(double *out, size_t *count, size_t max, const struct sample *part, int depth)
 {
     double threshold;
-    double share = fmax(0.005, 8.0 / (double)(part->count + 1));
+    double share = fmax(0.005, 6.0 / (double)(part->count + 1));
     if (depth == 0 || !sample_split(&threshold, part, INFINITY, share)) {
-        class_add(out, count, max, part, total);
         return;
     }
     struct sample lower = sample_view(part, -1, threshold);
     struct sample upper = sample_view(part, threshold, INFINITY);
-    classes_of(out, count, max, &lower, total, depth - 1);
-    classes_of(out, count, max, &upper, total, depth - 1);
+    find_thresholds(out, count, max, &lower, depth - 1);
+    if (*count < max) {
+        out[(*count)++] = threshold;
+    }
+    find_thresholds(out, count, max, &upper, depth - 1);
+}
+
+size_t sample_thresholds(double *out, size_t max, const struct sample *sample)
+{
+    size_t count = 0;
+    find_thresholds(out, &count, max, sample, 5);
+    return count;
 }
 
 size_t sample_classes(struct latency_class *out, size_t max, const struct sample *sample)
 {
-    size_t count = 0;
-    classes_of(out, &count, max, sample, sample->count ? sample->count : 1, 5);
-    return count;
+    double thresholds[INFER_MAX_LATENCIES + 1];
+    if (!sample->count || !max) {
+        return 0;
+    }
+    size_t limit = max < INFER_MAX_LATENCIES ? max : INFER_MAX_LATENCIES;
+    size_t cuts = sample_thresholds(thresholds, limit - 1, sample);
+    for (size_t i = 0; i <= cuts; i++) {
+        struct sample part = sample_view(sample, i ? thresholds[i - 1] : -1, i < cuts ? thresholds[i] : INFINITY);
+        out[i] = (struct latency_class){
+            .cycles = sample_quantile(&part, 0.5),
+            .low = sample_quantile(&part, 0.05),
+            .high = sample_quantile(&part, 0.95),
+            .share = (double)part.count / (double)sample->count,
+        };
+    }
+    return cuts + 1;
 }
 
 double poisson_tail(double mean, double count)

@@ -35,6 +35,9 @@ bool sample_split(double *threshold, const struct sample *sample, double ceiling
 /* Cuts a sample into classes, splitting as long as sample_split() finds two. Returns how many. */
 size_t sample_classes(struct latency_class *out, size_t max, const struct sample *sample);
 
+/* The thresholds between the classes, ascending. */
+size_t sample_thresholds(double *out, size_t max, const struct sample *sample);
+
 /* P(X >= count) for a Poisson variable and for a binomial one. */
 double poisson_tail(double mean, double count);
 double binomial_tail(double trials, double probability, double count);

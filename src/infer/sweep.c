@@ -10,6 +10,7 @@
 #include "util/error.h"
 
 #define SWEEP_STRIDE 128
+#define DEAR_BYTES 262144      /* touching more than this is done for two windows only */
 #define LARGE_MISS_SHARE 0.03
 
 static int sweep_point(struct level *level, struct capacity_step *step, uint64_t bytes, uint32_t windows)
@@ -52,13 +53,13 @@ static int walk_grid(struct level *level)
     struct cache_result *r = level->result;
     uint64_t limit = level->lab->options->max_footprint_bytes;
     uint64_t fits = level->fit_count * level->fit_stride;
-    if (!level->large && fits && limit > 4 * fits) {
-        limit = 4 * fits;
+    if (!level->large && fits && limit > 3 * fits) {
+        limit = 3 * fits;
     }
     r->step_count = 0;
     for (unsigned i = 0; r->step_count < INFER_MAX_STEPS && grid_bytes(i) <= limit; i++) {
         struct capacity_step *step = &r->steps[r->step_count];
-        int rc = sweep_point(level, step, grid_bytes(i), 4);
+        int rc = sweep_point(level, step, grid_bytes(i), grid_bytes(i) > DEAR_BYTES && !level->large ? 2 : 4);
         if (rc) {
             return r->step_count && lab_soft(rc) ? 0 : rc;
         }
