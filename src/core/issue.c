@@ -136,10 +136,18 @@ static int issue_warp(struct sm *sm, struct sm_warp *warp)
     return rc;
 }
 
-/* Lets one scheduler issue; lowers *next_cycle to when a busy unit lets a ready warp go on. */
-static int scheduler_cycle(struct sm *sm, struct sched_state *state, uint64_t *next_cycle)
+/*
+ * Lets one scheduler issue; lowers *next_cycle to when a busy unit lets a ready warp go on. Schedulers
+ * compete for the units, and one that finds them all taken chooses first the next time: else the
+ * last would starve where units are wider than one warp and narrower than all.
+ */
+static int scheduler_cycle(struct sm *sm, uint32_t index, uint64_t *next_cycle)
 {
+    struct sched_state *state = &sm->scheduler[index];
     uint64_t candidates = sm->ready & state->warps;
+    if (!candidates) {
+        return 0;
+    }
     while (candidates) {
         uint32_t slot = sm->sched->pick(state, candidates, sm->warp_start);
         struct sm_warp *warp = &sm->warp[slot];
@@ -165,14 +173,17 @@ static int scheduler_cycle(struct sm *sm, struct sched_state *state, uint64_t *n
         }
         return 0;
     }
+    sm->first_scheduler = index;
     return 0;
 }
 
 uint64_t issue_cycle(struct sm *sm)
 {
     uint64_t next_cycle = CYCLE_NEVER;
+    uint32_t index = sm->first_scheduler;
     for (uint32_t i = 0; sm->ready && i < sm->spec->schedulers; i++) {
-        int rc = scheduler_cycle(sm, &sm->scheduler[i], &next_cycle);
+        int rc = scheduler_cycle(sm, index, &next_cycle);
+        index = index + 1 == sm->spec->schedulers ? 0 : index + 1;
         if (rc < 0) {
             sm_fault(sm, rc);
             return CYCLE_NEVER;

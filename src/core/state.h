@@ -99,6 +99,7 @@ struct sm {
     bool aborted;
     const struct sched_ops *sched;
     struct sched_state scheduler[SM_MAX_WARPS];
+    uint32_t first_scheduler;           /* in this cycle */
     const struct exec_uop_info *program;
     const struct sm_spec *spec;
     struct engine *engine;
