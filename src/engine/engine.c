@@ -1,8 +1,9 @@
 /*
- * The pending events are a four-way heap of keys; what is to be called lies in a slot beside it, so
- * that moving an event in the heap moves 24 bytes. A few events (one SM chasing a pointer keeps one or two)
- * sit in the first cache lines and need no comparison at all; 10^5 events are nine levels deep. A calendar
- * queue would win for many events of similar distance, and lose where it matters most here.
+ * The pending events are a four-way heap of keys; what is to be called lies in a slot beside it,
+ * so that moving an event in the heap moves 24 bytes. A few events (one SM chasing a pointer
+ * keeps one or two) sit in the first cache lines and need no comparison at all; 10^5 events are
+ * nine levels deep. A calendar queue would win for many events of similar distance, and lose
+ * where it matters most here.
  */
 #include "engine/engine.h"
 
@@ -32,7 +33,7 @@ struct engine {
     uint32_t count, capacity;
     struct event_key *heap;
     struct event_call *calls;
-    uint32_t *free_slots;       /* a stack: [count, capacity) are free, filled in from there */
+    uint32_t *free_slots; /* a stack: [count, capacity) are free, filled in from there */
     int error;
 };
 

@@ -1,8 +1,9 @@
 /*
- * The event engine: time in integer picoseconds, events ordered by (time, source, sequence), where the
- * sequence is the order of scheduling. It knows nothing about GPUs. One engine serves one group of components; groups that run in parallel own
- * one engine each and exchange events only at horizons (gpu decides), so nothing here is global and
- * every component holds a pointer to the engine of its group.
+ * The event engine: time in integer picoseconds, events ordered by (time, source, sequence),
+ * where the sequence is the order of scheduling. It knows nothing about GPUs. One engine serves
+ * one group of components; groups that run in parallel own one engine each and exchange events
+ * only at horizons (gpu decides), so nothing here is global and every component holds a pointer
+ * to the engine of its group.
  *
  * Components sleep: an event is scheduled only when something is to happen. A handler may schedule
  * further events at or after the current time. After construction the engine allocates only
@@ -28,14 +29,17 @@ void engine_destroy(struct engine *engine);
 uint64_t engine_now_ps(const struct engine *engine);
 
 /*
- * Call handler(ctx, arg) at `time_ps`, which is not in the past. `source`: the id of the scheduling component;
- * breaks ties in time deterministically. Memory running out is engine_fail(), so that none of the
- * many callers needs a way back.
+ * Call handler(ctx, arg) at `time_ps`, which is not in the past. `source`: the id of the
+ * scheduling component; breaks ties in time deterministically. Memory running out is
+ * engine_fail(), so that none of the many callers needs a way back.
  */
 void engine_at(struct engine *engine, uint64_t time_ps, uint32_t source, engine_handler *handler,
                void *ctx, uint64_t arg);
 
-/* Time of the earliest pending event, ENGINE_NEVER if none. Lets a lone component run ahead inline. */
+/*
+ * Time of the earliest pending event, ENGINE_NEVER if none. Lets a lone component run ahead
+ * inline.
+ */
 uint64_t engine_next_ps(const struct engine *engine);
 
 /* A component that ran ahead inline moves the clock itself; never past engine_next_ps(). */
@@ -49,8 +53,8 @@ bool engine_step(struct engine *engine);
 void engine_run(struct engine *engine, uint64_t until_ps);
 
 /*
- * A component that cannot go on (memory is out) stops the engine for good: nothing runs any more, and who
- * runs it finds the first code given here, a negative SONDE_E..., or 0.
+ * A component that cannot go on (memory is out) stops the engine for good: nothing runs any more,
+ * and who runs it finds the first code given here, a negative SONDE_E..., or 0.
  */
 void engine_fail(struct engine *engine, int code);
 int engine_error(const struct engine *engine);
@@ -58,7 +62,9 @@ int engine_error(const struct engine *engine);
 size_t engine_pending(const struct engine *engine);
 
 /* Clock domains: integer picoseconds a cycle. */
-struct engine_clock { uint64_t period_ps; };
+struct engine_clock {
+    uint64_t period_ps;
+};
 static inline uint64_t clock_cycles_to_ps(const struct engine_clock *c, uint64_t cycles)
 {
     return cycles * c->period_ps;

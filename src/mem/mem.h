@@ -18,28 +18,31 @@
 
 enum mem_kind { MEM_READ, MEM_WRITE, MEM_ATOMIC, MEM_PREFETCH };
 
-/* Where an access was served: recorded on the way for statistics and for tests, never for probes. */
+/*
+ * Where an access was served: recorded on the way for statistics and for tests, never for probes.
+ */
 enum mem_level { MEM_AT_NONE, MEM_AT_L1, MEM_AT_L2, MEM_AT_DRAM };
 
 /*
- * Fill in with zero what does not apply. A bypass passes by caches of level MEM_AT_L1; a matching line is
- * evicted there, so that a later ordinary load does not hit what has become stale.
+ * Fill in with zero what does not apply. A bypass passes by caches of level MEM_AT_L1; a matching
+ * line is evicted there, so that a later ordinary load does not hit what has become stale.
  */
 struct mem_request {
-    uint64_t vaddr, paddr;          /* of the first byte */
-    uint32_t bytes;                 /* > 0; lines of the receiver beyond the first cost a lookup each */
-    uint32_t sm;                    /* source SM */
+    uint64_t vaddr, paddr; /* of the first byte */
+    uint32_t bytes;        /* > 0; each line of the receiver costs a lookup */
+    uint32_t sm;           /* source SM */
     enum mem_kind kind;
     enum mem_level served_at;
-    bool bypass;                    /* do not look up or allocate in the L1 (.cg) */
+    bool bypass; /* do not look up or allocate in the L1 (.cg) */
     uint64_t issued_ps;
-    uint64_t arrive_ps;             /* when it reaches the port it is sent to; the past means now. So a sender
-                                       need not wait for that time; it must not send earlier ones after */
-    engine_handler *reply;          /* reply(ctx, arg), at the time the data (or ack) is there */
+    uint64_t arrive_ps;    /* when it reaches the port it is sent to; the past means now. A
+                              sender need not wait for that time. Queues keep the order of
+                              sending */
+    engine_handler *reply; /* reply(ctx, arg), at the time the data (or ack) is there */
     void *ctx;
     uint64_t arg;
-    struct mem_request *next;       /* list link of whoever holds it */
-    struct {                        /* the cache that holds it: lines still to look up, not yet there */
+    struct mem_request *next; /* list link of whoever holds it */
+    struct {                  /* of the cache that holds it */
         uint32_t done_bytes, pieces;
         uint64_t ready_ps;
         bool stalled;
@@ -56,15 +59,17 @@ struct mem_port {
 
 /*
  * A cache. Times, of a request that reaches it at a clock edge and finds nothing in its way:
- *   hit          reply after hit_cycles
- *   miss         the fetch leaves after miss_cycles; when its reply is there, the data goes on after fill_cycles
- *   bypass       leaves at once; its reply goes past the cache
- *   write        through: leaves after miss_cycles, the level below acknowledges it. Back: hit_cycles to the
- *                acknowledge; sectors written in part are fetched first if absent
- *   atomic       at the L1: a bypass. Below it: a write that also reads
- * Obstacles: lookups (accesses_per_cycle, in order of arrival; what cannot proceed blocks those behind
- * it), the data port (ceil(bytes / width) cycles from when the data is ready; the reply comes at the end of
- * the last), the miss structure, and whatever refuses downstream.
+ *
+ *   hit             the reply comes after hit_cycles
+ *   miss            the fetch leaves after miss_cycles, its data goes on after fill_cycles
+ *   bypass          leaves at once; its reply goes past the cache
+ *   write through   leaves after miss_cycles; the level below acknowledges it
+ *   write back      acknowledged after hit_cycles; sectors written in part are fetched if absent
+ *   atomic          at the L1: a bypass; below it: a write that also reads
+ *
+ * Obstacles: lookups (accesses_per_cycle, in order of arrival; what cannot proceed blocks those
+ * behind it), the data port (ceil(bytes / width) cycles from when the data is ready; the reply
+ * comes at the start of the last), the miss structure, and whatever refuses downstream.
  */
 struct mem_cache;
 struct mem_cache_stats {
@@ -76,26 +81,36 @@ struct mem_cache_stats {
 };
 
 /*
- * `clock`: the cache's clock domain; `source`: engine source id, unique in the gpu. The specification
- * and the clock are borrowed and must outlive the cache. A specification with enabled = false gives a cache
- * whose port is `downstream`. SONDE_EINPUT when the specification does not hold together, SONDE_ENOMEM.
+ * `clock`: the cache's clock domain; `source`: engine source id, unique in the gpu. The
+ * specification and the clock are borrowed and must outlive the cache. A specification with
+ * enabled = false gives a cache whose port is `downstream`. SONDE_EINPUT when the specification
+ * does not hold together, SONDE_ENOMEM.
  */
 int mem_cache_create(struct mem_cache **out, const struct cache_spec *spec, enum mem_level level,
                      struct engine *engine, const struct engine_clock *clock, uint32_t source,
                      struct mem_port downstream);
 void mem_cache_destroy(struct mem_cache *cache);
 struct mem_port mem_cache_port(struct mem_cache *cache);
-/* Clean lines are dropped, dirty ones written back at no time; what is on its way arrives, and is not kept. */
+/*
+ * Clean lines are dropped, dirty ones written back at no time; what is on its way arrives, and is
+ * not kept.
+ */
 void mem_cache_invalidate(struct mem_cache *cache);
 /* What mem_cache_create() checks; the text of the error names the parameter. */
 int mem_cache_check(const struct cache_spec *spec);
 const struct mem_cache_stats *mem_cache_stats(const struct mem_cache *cache);
-/* Host copies pass through: touch a line's sectors without time (allocate as a write-back cache would). */
+/*
+ * Host copies pass through: touch a line's sectors without time (allocate as a write-back cache
+ * would).
+ */
 void mem_cache_touch(struct mem_cache *cache, uint64_t address, uint64_t bytes, bool dirty);
 /* Whether all sectors of the range are valid: for tests. */
 bool mem_cache_holds(const struct mem_cache *cache, uint64_t address, uint64_t bytes);
 
-/* The network: requests go from a source's port to a target, replies back to the port they came by. */
+/*
+ * The network: requests go from a source's port to a target, replies back to the port they came
+ * by.
+ */
 struct mem_noc;
 int mem_noc_create(struct mem_noc **out, const struct noc_spec *spec, struct engine *engine,
                    const struct engine_clock *clock, uint32_t source, uint32_t sources,
@@ -103,8 +118,8 @@ int mem_noc_create(struct mem_noc **out, const struct noc_spec *spec, struct eng
 void mem_noc_destroy(struct mem_noc *noc);
 void mem_noc_connect(struct mem_noc *noc, uint32_t target, struct mem_port port);
 /*
- * The port by which source `source` sends; `route` chooses the target from the physical address. To be
- * called once a source, after all targets are connected.
+ * The port by which source `source` sends; `route` chooses the target from the physical address.
+ * To be called once a source, after all targets are connected.
  */
 struct mem_port mem_noc_port(struct mem_noc *noc, uint32_t source,
                              uint32_t (*route)(void *ctx, const struct mem_request *), void *ctx);
@@ -114,16 +129,17 @@ struct mem_dram;
 struct mem_dram_stats {
     uint64_t reads, writes;
     uint64_t row_hits, row_misses;
-    uint64_t busy_ps;               /* the data bus carried data */
+    uint64_t busy_ps; /* the data bus carried data */
 };
 int mem_dram_create(struct mem_dram **out, const struct dram_spec *spec, struct engine *engine,
-                    const struct engine_clock *core_clock, uint32_t source);   /* one channel */
+                    const struct engine_clock *core_clock, uint32_t source); /* one channel */
 void mem_dram_destroy(struct mem_dram *dram);
 struct mem_port mem_dram_port(struct mem_dram *dram);
 const struct mem_dram_stats *mem_dram_stats(const struct mem_dram *dram);
 
 /* indexing: the set of an address, < sets (indexing/, one file a kind). */
-uint32_t mem_index_set(const struct index_spec *index, uint32_t sets, uint32_t line_bytes, uint64_t address);
+uint32_t mem_index_set(const struct index_spec *index, uint32_t sets, uint32_t line_bytes,
+                       uint64_t address);
 /* SONDE_EINPUT, with the reason, unless the function yields only numbers below `sets`. */
 int mem_index_check(const struct index_spec *index, uint32_t sets);
 

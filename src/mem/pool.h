@@ -1,6 +1,7 @@
 /*
- * Objects of one size, taken and given back in any order. Memory grows in chunks that stay until the end, so
- * pointers are stable and the steady state allocates nothing. Objects come back as they were put.
+ * Objects of one size, taken and given back in any order. Memory grows in chunks that stay until
+ * the end, so pointers are stable and the steady state allocates nothing. Objects come back as
+ * they were put.
  */
 #ifndef SONDE_MEM_POOL_H
 #define SONDE_MEM_POOL_H
@@ -11,7 +12,7 @@ struct pool_chunk;
 
 struct pool {
     size_t object_bytes;
-    void *free;                 /* each free object's first word points at the next */
+    void *free; /* each free object's first word points at the next */
     struct pool_chunk *chunks;
 };
 

@@ -1,8 +1,8 @@
 /*
- * What every port has: a bounded first-in first-out queue of requests, and the senders that were refused and
- * wait for space in it. They are called as events of the present time, in the order in which they asked,
- * so that none is called out of the middle of another component's work. All waiting ones are
- * called: those refused again ask again, behind those that have not been served.
+ * What every port has: a bounded first-in first-out queue of requests, and the senders that were
+ * refused and wait for space in it. They are called as events of the present time, in the order
+ * in which they asked, so that none is called out of the middle of another component's work. All
+ * waiting ones are called: those refused again ask again, behind those that have not been served.
  */
 #ifndef SONDE_MEM_QUEUE_H
 #define SONDE_MEM_QUEUE_H

@@ -29,8 +29,8 @@ enum index_kind {
 struct index_spec {
     enum index_kind kind;
     uint32_t mask_count;
-    uint64_t masks[MEM_MAX_INDEX_MASKS];    /* BITS: one bit each */
-    uint32_t unit_bytes;                    /* MODULO, MAP; 0: the line */
+    uint64_t masks[MEM_MAX_INDEX_MASKS]; /* BITS: one bit each */
+    uint32_t unit_bytes;                 /* MODULO, MAP; 0: the line */
     uint32_t map_count;
     uint16_t map[MEM_MAX_MAP];
 };
@@ -45,9 +45,9 @@ enum replacement_kind {
 
 struct replacement_spec {
     enum replacement_kind kind;
-    uint32_t probability_count;             /* BIASED, BIASED_ALTERNATING: one a way */
-    double probability[MEM_MAX_WAYS];       /* in order of cold fill; a smaller set uses the first ones */
-    uint64_t seed;                          /* RANDOM, BIASED, BIASED_ALTERNATING */
+    uint32_t probability_count;       /* BIASED, BIASED_ALTERNATING: one a way */
+    double probability[MEM_MAX_WAYS]; /* by cold fill; smaller sets: the first ones */
+    uint64_t seed;                    /* RANDOM, BIASED, BIASED_ALTERNATING */
 };
 
 /* miss/miss.def: MISS(ID, "name", "doc") */
@@ -63,27 +63,27 @@ enum address_kind { ADDRESS_VIRTUAL, ADDRESS_PHYSICAL };
 
 struct cache_spec {
     bool enabled;
-    uint64_t size_bytes;            /* of one instance (one SM's L1, one L2 slice) */
-    uint32_t line_bytes;            /* what a tag covers */
-    uint32_t sector_bytes;          /* what a miss fetches; = line_bytes when not sectored */
+    uint64_t size_bytes;   /* of one instance (one SM's L1, one L2 slice) */
+    uint32_t line_bytes;   /* what a tag covers */
+    uint32_t sector_bytes; /* what a miss fetches; = line_bytes when not sectored */
     uint32_t sets;
-    uint32_t ways;                  /* equal sets; else ways_per_set */
-    uint32_t unequal_count;         /* 0, or = sets */
+    uint32_t ways;          /* equal sets; else ways_per_set */
+    uint32_t unequal_count; /* 0, or = sets */
     uint16_t ways_per_set[MEM_MAX_MAP];
     struct index_spec index;
     struct replacement_spec replacement;
     enum address_kind address;
     enum write_policy write;
     bool invalidate_on_launch;
-    uint32_t hit_cycles;            /* arrival of a request to its data ready, on a hit */
-    uint32_t miss_cycles;           /* arrival to the request leaving downstream, on a miss */
-    uint32_t fill_cycles;           /* reply arriving to data forwarded */
-    uint32_t accesses_per_cycle;    /* tag lookups a cycle; 0: unlimited */
-    uint32_t data_bytes_per_cycle;  /* data port width; 0: unlimited */
+    uint32_t hit_cycles;           /* arrival of a request to its data ready, on a hit */
+    uint32_t miss_cycles;          /* arrival to the request leaving downstream, on a miss */
+    uint32_t fill_cycles;          /* reply arriving to data forwarded */
+    uint32_t accesses_per_cycle;   /* tag lookups a cycle; 0: unlimited */
+    uint32_t data_bytes_per_cycle; /* data port width; 0: unlimited */
     enum miss_kind miss;
-    uint32_t mshr_entries;          /* lines that may be pending, at least 1 */
-    uint32_t mshr_mergers;          /* further requests per pending line */
-    uint32_t queue_entries;         /* input queue: requests that wait for a lookup, at least 1 */
+    uint32_t mshr_entries;  /* lines that may be pending, at least 1 */
+    uint32_t mshr_mergers;  /* further requests per pending line */
+    uint32_t queue_entries; /* input queue: requests that wait for a lookup, at least 1 */
 };
 
 /* noc/noc.def: NOC(ID, "name", "doc") */
@@ -95,16 +95,17 @@ enum noc_kind {
 };
 
 /*
- * A packet is the header, and the data where it carries any (write, atomic; reply to a read, an atomic).
- * One that fits into a cycle's width takes the latency; each further cycle of serialization adds one.
+ * A packet is the header, and the data where it carries any (write, atomic; reply to a read, an
+ * atomic). One that fits into a cycle's width takes the latency; each further cycle of
+ * serialization adds one.
  */
 struct noc_spec {
     enum noc_kind kind;
-    uint32_t request_cycles, reply_cycles;      /* latency, one way */
-    uint32_t request_bytes_per_cycle;           /* per source port; 0: unlimited */
-    uint32_t reply_bytes_per_cycle;             /* per destination port; 0: unlimited */
+    uint32_t request_cycles, reply_cycles; /* latency, one way */
+    uint32_t request_bytes_per_cycle;      /* per source port; 0: unlimited */
+    uint32_t reply_bytes_per_cycle;        /* per destination port; 0: unlimited */
     uint32_t header_bytes;
-    uint32_t queue_entries;                     /* per source port, at least 1 */
+    uint32_t queue_entries; /* per source port, at least 1 */
 };
 
 /* dram/sched/sched.def: DRAM_SCHED(ID, "name", "doc") */
@@ -117,24 +118,24 @@ enum dram_sched_kind {
 
 struct dram_spec {
     enum dram_sched_kind sched;
-    uint32_t channels;              /* one per L2 slice group; requests interleave by slice */
-    uint32_t interleave_bytes;      /* contiguous bytes in one channel, taken out of the bank and row; 0: the
-                                       address is used as it is */
+    uint32_t channels;         /* one per L2 slice group; requests interleave by slice */
+    uint32_t interleave_bytes; /* contiguous bytes in one channel, taken out of bank and row; 0:
+                                  the address is used as it is */
     uint32_t banks;
     uint32_t row_bytes;
     uint32_t burst_bytes;
-    uint64_t period_ps;             /* memory command clock */
-    uint32_t t_cl, t_rcd, t_rp, t_ras, t_rc, t_rrd;     /* memory clock cycles */
-    uint32_t bytes_per_cycle;       /* data bus, per memory clock cycle and channel; 0: unlimited */
-    uint32_t queue_entries;         /* per channel, at least 1 */
-    uint32_t fixed_cycles;          /* core cycles of controller and pads, both ways together */
-    bool closed_page;               /* precharge after each access: a constant latency */
+    uint64_t period_ps;                             /* memory command clock */
+    uint32_t t_cl, t_rcd, t_rp, t_ras, t_rc, t_rrd; /* memory clock cycles */
+    uint32_t bytes_per_cycle; /* data bus, per memory clock cycle and channel; 0: unlimited */
+    uint32_t queue_entries;   /* per channel, at least 1 */
+    uint32_t fixed_cycles;    /* core cycles of controller and pads, both ways together */
+    bool closed_page;         /* precharge after each access: a constant latency */
 };
 
 /* Virtual memory. TLBs are described here and arrive with their own work; entries = 0: none. */
 struct vm_spec {
     uint64_t page_bytes;
-    uint64_t memory_bytes;          /* device memory */
+    uint64_t memory_bytes; /* device memory */
 };
 
 #endif

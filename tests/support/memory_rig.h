@@ -1,7 +1,7 @@
 /*
- * What the memory system's tests share: an engine with a clock of 1000 ps, requests whose reply is noted, a cache
- * specification to start from, and `struct sink`, a level below that answers after a given time, notes
- * what reaches it and refuses when told to.
+ * What the memory system's tests share: an engine with a clock of 1000 ps, requests whose reply
+ * is noted, a cache specification to start from, and `struct sink`, a level below that answers
+ * after a given time, notes what reaches it and refuses when told to.
  */
 #ifndef SONDE_TESTS_SUPPORT_MEMORY_RIG_H
 #define SONDE_TESTS_SUPPORT_MEMORY_RIG_H
@@ -92,10 +92,10 @@ struct sink {
     struct engine *engine;
     uint64_t latency_cycles, further_ps;
     bool refuses;
-    engine_handler *waiting;        /* one sender */
+    engine_handler *waiting; /* one sender */
     void *waiting_ctx;
     uint64_t waiting_arg;
-    uint32_t count;                 /* requests accepted; the first SINK_NOTES are noted */
+    uint32_t count; /* requests accepted; the first SINK_NOTES are noted */
     struct sink_note note[SINK_NOTES];
 };
 
@@ -134,8 +134,8 @@ static inline void sink_open(struct sink *sink)
 {
     sink->refuses = false;
     if (sink->waiting) {
-        engine_at(sink->engine, engine_now_ps(sink->engine), 1000, sink->waiting,
-                  sink->waiting_ctx, sink->waiting_arg);
+        engine_at(sink->engine, engine_now_ps(sink->engine), 1000, sink->waiting, sink->waiting_ctx,
+                  sink->waiting_arg);
         sink->waiting = NULL;
     }
 }
@@ -165,7 +165,10 @@ static inline void rig_push(void *ctx, uint64_t arg)
     }
 }
 
-/* Bytes a cycle over `count` requests of `bytes`, `stride` apart, from the first reply to the last. */
+/*
+ * Bytes a cycle over `count` requests of `bytes`, `stride` apart, from the first reply to the
+ * last.
+ */
 static inline double rig_bandwidth(struct engine *engine, struct mem_port port, enum mem_kind kind,
                                    uint32_t count, uint32_t bytes, uint64_t stride)
 {

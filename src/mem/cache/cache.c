@@ -1,11 +1,13 @@
 /*
- * The way in and out of a cache: its input queue, lookups per cycle, the senders it refused, and what waits to
- * be sent on. A request that finds the cache idle is looked up inside send(), without an event; one that
- * does not is looked up by an event at the first edge with a free lookup, in order of arrival.
+ * The way in and out of a cache: its input queue, lookups per cycle, the senders it refused, and
+ * what waits to be sent on. A request that finds the cache idle is looked up inside send(),
+ * without an event; one that does not is looked up by an event at the first edge with a free
+ * lookup, in order of arrival.
  *
- * A request whose lookup cannot go on (miss structure full, downstream refuses) blocks those behind it:
- * real ones replay it, at a cost that no measurement here tells apart.
+ * A request whose lookup cannot go on (miss structure full, downstream refuses) blocks those
+ * behind it: real ones replay it, at a cost that no measurement here tells apart.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "mem/cache/state.h"
@@ -137,7 +139,7 @@ static void serve_queue(struct mem_cache *cache)
             return;
         }
         if (!cache_lookup(cache, head, edge_ps)) {
-            cache->lookups--;       /* nothing came of it: another may use it */
+            cache->lookups--; /* nothing came of it: another may use it */
             cache->stalled = true;
             return;
         }
@@ -173,6 +175,7 @@ static bool cache_send(void *self, struct mem_request *request)
     if (request_queue_full(&cache->in)) {
         return false;
     }
+    assert(request->bytes > 0 && request->reply);
     uint64_t now_ps = engine_now_ps(cache->engine);
     uint64_t key = cache_key(cache, request);
     if (request->arrive_ps < now_ps) {
@@ -183,7 +186,8 @@ static bool cache_send(void *self, struct mem_request *request)
     request->held.ready_ps = 0;
     request->held.stalled = false;
     request->held.pieces = (uint32_t)(tags_line(&cache->tags, key + request->bytes - 1) -
-                                      tags_line(&cache->tags, key)) + 1;
+                                      tags_line(&cache->tags, key)) +
+                           1;
     request_queue_push(&cache->in, request);
     if (cache->in.count == 1 && !cache->pump_scheduled) {
         serve_queue(cache);
@@ -214,7 +218,7 @@ static void flush_out(struct mem_cache *cache)
 {
     struct mem_request *head;
     while ((head = cache->out.head)) {
-        struct mem_request *next = head->next;  /* belongs to whoever accepts it */
+        struct mem_request *next = head->next; /* belongs to whoever accepts it */
         if (!cache->downstream.send(cache->downstream.self, head)) {
             cache->downstream.when_space(cache->downstream.self, on_space_downstream, cache, 0);
             return;

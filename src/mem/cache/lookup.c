@@ -1,19 +1,19 @@
 /*
- * What a lookup decides, and what a fill does. A place for a line is chosen when its first sectors arrive,
- * not when they are asked for: no way is held while a fetch is on its way, and a victim may still be hit
- * until then.
+ * What a lookup decides, and what a fill does. A place for a line is chosen when its first
+ * sectors arrive, not when they are asked for: no way is held while a fetch is on its way, and a
+ * victim may still be hit until then.
  *
- * Left out: byte masks (a sector written in part is fetched first), the replacement policy's view of requests
- * that merge with a pending line (the fill counts once), a lookup's cost for fills, bank conflicts of
- * the data array.
+ * Left out: byte masks (a sector written in part is fetched first), the replacement policy's view
+ * of requests that merge with a pending line (the fill counts once), a lookup's cost for fills,
+ * bank conflicts of the data array.
  */
 #include "mem/cache/state.h"
 #include "util/error.h"
 
 /* The part of a request that lies in one line. */
 struct piece {
-    uint64_t line;              /* its set is that of its first byte: a line lies in one set */
-    uint32_t offset, bytes;     /* in the line */
+    uint64_t line;          /* its set is that of its first byte: a line lies in one set */
+    uint32_t offset, bytes; /* in the line */
     uint32_t set, slot;
     uint64_t sectors;
 };
@@ -145,8 +145,7 @@ static uint32_t make_room(struct mem_cache *cache, uint32_t set, uint64_t line, 
 {
     struct tag_line evicted;
     uint64_t evicted_physical;
-    uint32_t slot =
-        tags_allocate(&cache->tags, set, line, physical, &evicted, &evicted_physical);
+    uint32_t slot = tags_allocate(&cache->tags, set, line, physical, &evicted, &evicted_physical);
     if (evicted.valid) {
         cache->stats.evictions++;
         write_back(cache, &evicted, evicted_physical, now_ps);
@@ -233,7 +232,7 @@ static bool lookup_kept(struct mem_cache *cache, struct mem_request *request, ui
         missing &= ~tags_sectors_covered(&cache->tags, piece.offset, piece.bytes);
     }
     if ((missing || !slot) && cache->out.head) {
-        return false;               /* it may have to send downstream, where others wait */
+        return false; /* it may have to send downstream, where others wait */
     }
     if (missing) {
         return lookup_miss(cache, request, &piece, missing, edge_ps);
@@ -241,7 +240,8 @@ static bool lookup_kept(struct mem_cache *cache, struct mem_request *request, ui
     if (slot) {
         tags_use(&cache->tags, piece.set, piece.slot);
     } else {
-        piece.slot = make_room(cache, piece.set, piece.line, line_physical(request, &piece), edge_ps);
+        piece.slot =
+            make_room(cache, piece.set, piece.line, line_physical(request, &piece), edge_ps);
         slot = &cache->tags.slot[piece.slot];
     }
     if (writes) {
@@ -315,7 +315,7 @@ bool cache_lookup(struct mem_cache *cache, struct mem_request *request, uint64_t
 /* What a fill's waiters need to know. */
 struct fill {
     struct mem_cache *cache;
-    struct tag_line *slot;          /* NULL: not kept */
+    struct tag_line *slot; /* NULL: not kept */
     uint64_t forward_ps;
     enum mem_level served_at;
 };
@@ -331,7 +331,10 @@ static void on_served(void *ctx, const struct miss_waiter *waiter)
     complete_piece(fill->cache, waiter->request, ready_ps, fill->served_at);
 }
 
-/* Sectors have arrived: keep them, serve who waited for them, let the head of the queue try again. */
+/*
+ * Sectors have arrived: keep them, serve who waited for them, let the head of the queue try
+ * again.
+ */
 static void on_fill(void *ctx, uint64_t arg)
 {
     struct own_request *own = ctx;
@@ -340,8 +343,8 @@ static void on_fill(void *ctx, uint64_t arg)
     uint64_t edge_ps = clock_align(cache->clock, engine_now_ps(cache->engine));
     struct miss_line *pending = own->line;
     struct fill fill = {.cache = cache,
-                        .forward_ps = edge_ps + clock_cycles_to_ps(cache->clock,
-                                                                   cache->spec->fill_cycles),
+                        .forward_ps =
+                            edge_ps + clock_cycles_to_ps(cache->clock, cache->spec->fill_cycles),
                         .served_at = own->request.served_at};
     if (!pending->discard) {
         uint64_t base = pending->line * cache->spec->line_bytes;

@@ -1,6 +1,6 @@
 /*
- * A cache's state, shared by the two files that work on it: cache.c moves requests in and out, lookup.c
- * decides what happens to them.
+ * A cache's state, shared by the two files that work on it: cache.c moves requests in and out,
+ * lookup.c decides what happens to them.
  *
  *      send -> [in queue] -> lookup --hit--> data port -> reply
  *                              |miss                        ^
@@ -31,14 +31,14 @@ struct mem_cache {
     struct timeline data_port;
 
     struct request_queue in;
-    struct waiters space;           /* senders refused */
-    bool stalled;                   /* the head waits for a fill or for space downstream */
+    struct waiters space; /* senders refused */
+    bool stalled;         /* the head waits for a fill or for space downstream */
     bool pump_scheduled;
-    uint64_t lookup_ps;             /* the edge of the last lookups, and how many there were */
+    uint64_t lookup_ps; /* the edge of the last lookups, and how many there were */
     uint32_t lookups;
 
-    struct request_list out;        /* refused downstream; while there are any, lookups that would add wait */
-    struct pool own;                /* struct own_request */
+    struct request_list out; /* refused downstream; while there are any, no lookup adds */
+    struct pool own;         /* struct own_request */
 };
 
 /* A request that the cache itself makes: a fetch of sectors, or (line == NULL) a write-back. */
@@ -49,7 +49,10 @@ struct own_request {
     uint64_t sectors;
 };
 
-/* Look up the next piece of a request at `edge_ps`. False: it must wait for a fill or space downstream. */
+/*
+ * Look up the next piece of a request at `edge_ps`. False: it must wait for a fill or space
+ * downstream.
+ */
 bool cache_lookup(struct mem_cache *cache, struct mem_request *request, uint64_t edge_ps);
 
 /* Send downstream at `leave_ps`, behind those that wait already. */

@@ -1,6 +1,7 @@
 /*
- * Lookup compares the low halves of line numbers first: they lie side by side, so that 128 ways are a few
- * vector compares, and they are equal for lines of one set that are not 2^32 lines apart.
+ * Lookup compares the low halves of line numbers first: they lie side by side, so that 128 ways
+ * are a few vector compares, and they are equal for lines of one set that are not 2^32 lines
+ * apart.
  */
 #include "mem/cache/tags.h"
 
@@ -255,5 +256,6 @@ uint64_t tags_sectors_touched(const struct tags *tags, uint32_t offset, uint32_t
 uint64_t tags_sectors_covered(const struct tags *tags, uint32_t offset, uint32_t bytes)
 {
     uint32_t sector_bytes = tags->spec->sector_bytes;
-    return sector_range((offset + sector_bytes - 1) / sector_bytes, (offset + bytes) / sector_bytes);
+    return sector_range((offset + sector_bytes - 1) / sector_bytes,
+                        (offset + bytes) / sector_bytes);
 }

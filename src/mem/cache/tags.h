@@ -3,7 +3,7 @@
  * a set is full. No time passes here.
  *
  *      address  =  line number * line_bytes  +  offset         sector = offset / sector_bytes
- *      set      =  index function of the address; ways[set] differ from set to set if the model says so
+ *      set      =  index function of the address; sets may differ in their ways
  *      slot     =  first[set] + way: one number for a place in the cache
  */
 #ifndef SONDE_MEM_CACHE_TAGS_H
@@ -20,26 +20,26 @@
 #define TAGS_MAX_LINES (UINT32_C(1) << 24)
 
 struct tag_line {
-    uint64_t line;              /* its number */
-    uint64_t valid, dirty;      /* sectors, bit 0 the lowest address; valid == 0: the way is empty */
+    uint64_t line;         /* its number */
+    uint64_t valid, dirty; /* sectors, bit 0 the lowest address; valid == 0: empty */
 };
 
 struct tags {
     const struct cache_spec *spec;
-    int line_shift;             /* log2 of line_bytes, or -1 */
-    uint32_t index_shift;       /* plain adjoining index bits: set = (address >> shift) & mask */
+    int line_shift;       /* log2 of line_bytes, or -1 */
+    uint32_t index_shift; /* plain adjoining index bits: set = (address >> shift) & mask */
     uint32_t index_mask;
     bool index_plain;
     uint32_t sets, lines;
-    uint32_t *first;            /* [sets + 1] */
-    uint32_t *filled;           /* [sets]: ways in use */
-    uint32_t *short_tag;        /* [lines]: the low half of the line number, compared first */
-    struct tag_line *slot;      /* [lines] */
-    uint64_t *physical;         /* [lines]: where a dirty line is written to, for caches that know lines by
-                                   virtual addresses; else NULL */
+    uint32_t *first;       /* [sets + 1] */
+    uint32_t *filled;      /* [sets]: ways in use */
+    uint32_t *short_tag;   /* [lines]: the low half of the line number, compared first */
+    struct tag_line *slot; /* [lines] */
+    uint64_t *physical;    /* [lines]: where a line lies, for caches that know lines
+                              by virtual addresses; else NULL */
     struct replacement replacement;
     size_t state_stride;
-    unsigned char *state;       /* the policy's, state_stride bytes a set */
+    unsigned char *state; /* the policy's, state_stride bytes a set */
 };
 
 /* SONDE_EINPUT, naming the parameter, when the geometry does not hold together. */
@@ -54,7 +54,10 @@ static inline uint64_t tags_line(const struct tags *tags, uint64_t address)
     return tags->line_shift >= 0 ? address >> tags->line_shift : address / tags->spec->line_bytes;
 }
 
-/* `address`: of the line's first byte, so that index functions that see lower bits put it in one set. */
+/*
+ * `address`: of the line's first byte, so that index functions that see lower bits put it in one
+ * set.
+ */
 uint32_t tags_set(const struct tags *tags, uint64_t address);
 
 /* The slot that holds the line in `set`, or TAGS_NONE. */
@@ -64,8 +67,9 @@ uint32_t tags_find(const struct tags *tags, uint32_t set, uint64_t line);
 void tags_use(struct tags *tags, uint32_t set, uint32_t slot);
 
 /*
- * A slot for a line that is not there, its sectors not valid yet: the caller sets some before anything
- * else happens. *evicted: what was in it (valid == 0: nothing). *evicted_physical: its place, if known.
+ * A slot for a line that is not there, its sectors not valid yet: the caller sets some before
+ * anything else happens. *evicted: what was in it (valid == 0: nothing). *evicted_physical: its
+ * place, if known.
  */
 uint32_t tags_allocate(struct tags *tags, uint32_t set, uint64_t line, uint64_t physical,
                        struct tag_line *evicted, uint64_t *evicted_physical);

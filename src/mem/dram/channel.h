@@ -16,10 +16,10 @@
 #define DRAM_NO_ROW UINT64_MAX
 
 struct dram_bank {
-    uint64_t row;                   /* open, or DRAM_NO_ROW */
-    uint64_t column_ps;             /* earliest next read or write of the open row */
-    uint64_t precharge_ps;          /* earliest next precharge */
-    uint64_t activate_ps;           /* earliest next activate */
+    uint64_t row;          /* open, or DRAM_NO_ROW */
+    uint64_t column_ps;    /* earliest next read or write of the open row */
+    uint64_t precharge_ps; /* earliest next precharge */
+    uint64_t activate_ps;  /* earliest next activate */
 };
 
 /* What waits in the queue, oldest first. */
@@ -34,24 +34,27 @@ struct mem_dram {
     const struct dram_spec *spec;
     struct engine *engine;
     const struct engine_clock *core_clock;
-    struct engine_clock clock;      /* of memory commands */
+    struct engine_clock clock; /* of memory commands */
     uint32_t source;
     const struct dram_sched_ops *sched;
     struct mem_dram_stats stats;
 
     struct dram_bank *banks;
-    uint64_t rank_activate_ps;      /* earliest next activate in any bank (tRRD) */
+    uint64_t rank_activate_ps; /* earliest next activate in any bank (tRRD) */
     uint64_t bus_free_ps;
 
     uint32_t count;
     struct dram_entry *queue;
     struct waiters space;
-    uint64_t decide_ps;             /* when the next decision is scheduled; ENGINE_NEVER: none */
-    uint64_t decided_ps;            /* no further decision before */
+    uint64_t decide_ps;  /* when the next decision is scheduled; ENGINE_NEVER: none */
+    uint64_t decided_ps; /* no further decision before */
 };
 
 struct dram_sched_ops {
-    /* The index in the queue of the entry to serve next, among those that have arrived; count if none. */
+    /*
+     * The index in the queue of the entry to serve next, among those that have arrived; count if
+     * none.
+     */
     uint32_t (*pick)(const struct mem_dram *dram, uint64_t now_ps);
 };
 

@@ -1,14 +1,16 @@
 /*
- * One DRAM channel. A decision takes one request out of the queue and computes all its commands at once:
+ * One DRAM channel. A decision takes one request out of the queue and computes all its commands
+ * at once:
  *
  *      row open:      column                        data after tCL
- *      bank closed:   activate, tRCD, column        activates of one bank tRC apart, of any two tRRD
- *      other row:     precharge, tRP, activate ...  precharge at the earliest tRAS after the activate
+ *      bank closed:   activate, tRCD, column        activates tRC apart in a bank, tRRD in any two
+ *      other row:     precharge, tRP, activate ...  precharge tRAS after its activate at least
  *
- * and the data bus carries ceil(bytes / burst) bursts of burst_bytes, one request after the other. The next
- * decision is made when the bus will be free after the longest preparation (tRP + tRCD + tCL), so that
- * banks prepare while others transfer, and no earlier than a command clock later, so that late
- * arrivals still have their say. The reply comes at the end of the data, plus the controller's fixed time.
+ * and the data bus carries ceil(bytes / burst) bursts of burst_bytes, one request after the
+ * other. The next decision is made when the bus will be free after the longest preparation (tRP +
+ * tRCD + tCL), so that banks prepare while others transfer, and no earlier than a command clock
+ * later, so that late arrivals still have their say. The reply comes at the end of the data, plus
+ * the controller's fixed time.
  *
  * Left out: read/write turnaround, write recovery, four-activate windows, refresh, the command bus.
  */
@@ -29,8 +31,8 @@ static int dram_check(const struct dram_spec *spec)
     if ((unsigned)spec->sched >= DRAM_SCHED_KIND_COUNT) {
         return error_set(SONDE_EINPUT, "DRAM: unknown scheduler %d", (int)spec->sched);
     }
-    if (spec->channels == 0 || spec->banks == 0 || spec->row_bytes == 0 ||
-        spec->burst_bytes == 0 || spec->period_ps == 0 || spec->queue_entries == 0) {
+    if (spec->channels == 0 || spec->banks == 0 || spec->row_bytes == 0 || spec->burst_bytes == 0 ||
+        spec->period_ps == 0 || spec->queue_entries == 0) {
         return error_set(SONDE_EINPUT, "DRAM: channels, banks, row, burst, period and queue "
                                        "entries must be at least 1");
     }
@@ -187,7 +189,9 @@ static void serve(struct mem_dram *dram, const struct dram_entry *entry, uint64_
 
 static void on_decide(void *ctx, uint64_t arg);
 
-/* The next decision: when a request is there and the last one allows it, at a command clock edge. */
+/*
+ * The next decision: when a request is there and the last one allows it, at a command clock edge.
+ */
 static void schedule_decision(struct mem_dram *dram)
 {
     uint64_t arrive_ps = ENGINE_NEVER;
@@ -210,7 +214,7 @@ static void on_decide(void *ctx, uint64_t planned_ps)
 {
     struct mem_dram *dram = ctx;
     if (planned_ps != dram->decide_ps) {
-        return;                     /* an earlier arrival has moved the decision forward since */
+        return; /* an earlier arrival has moved the decision forward since */
     }
     dram->decide_ps = ENGINE_NEVER;
     uint32_t picked = dram->sched->pick(dram, planned_ps);

@@ -1,17 +1,19 @@
 /*
- * A network reduced to what a latency measurement sees of it: a latency each way, and one link each way
- * at each SM's port, which takes ceil(packet / width) cycles for a packet and delays those behind it.
+ * A network reduced to what a latency measurement sees of it: a latency each way, and one link
+ * each way at each SM's port, which takes ceil(packet / width) cycles for a packet and delays
+ * those behind it.
  *
  *      send at t, link free at f:      starts at max(t, f), on a clock edge
  *                                      arrives at start + latency + (cycles on the link - 1)
  *
- * Times are computed when a packet is sent; it costs one event each way. A source port holds up to
- * queue_entries requests: those that have not left the link, and those that have arrived where the target
- * refuses them. What is in between is on the wire.
+ * Times are computed when a packet is sent; it costs one event each way. A source port holds up
+ * to queue_entries requests: those that have not left the link, and those that have arrived where
+ * the target refuses them. What is in between is on the wire.
  *
- * Left out: contention inside the network and at the targets' ports (the targets' own lookups and data ports
- * stand for them), a bound on replies (there are no more than requests outstanding).
+ * Left out: contention inside the network and at the targets' ports (the targets' own lookups and
+ * data ports stand for them), a bound on replies (there are no more than requests outstanding).
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "mem/noc/noc.h"
@@ -29,8 +31,8 @@ struct link_source {
     struct timeline request_link, reply_link;
     struct waiters space;
     bool wake_scheduled;
-    uint32_t blocked;           /* requests that have arrived and were refused */
-    uint32_t leaving;           /* requests not yet on the wire, and when each will be, ascending */
+    uint32_t blocked; /* requests that have arrived and were refused */
+    uint32_t leaving; /* requests not yet on the wire, and when each will be, ascending */
     uint64_t *leave_ps;
 };
 
@@ -120,7 +122,10 @@ static void links_connect(void *state, uint32_t target, struct mem_port port)
     links->targets[target].port = port;
 }
 
-/* A packet of `bytes` on a link from `earliest_ps` on. *left: its tail is on the wire. Returns when it arrives. */
+/*
+ * A packet of `bytes` on a link from `earliest_ps` on. *left: its tail is on the wire. Returns
+ * when it arrives.
+ */
 static uint64_t pass_link(uint64_t *left_ps, const struct links *links, struct timeline *link,
                           uint64_t earliest_ps, uint32_t bytes, uint32_t width, uint32_t latency)
 {
@@ -194,10 +199,10 @@ static void on_reply(void *ctx, uint64_t arg)
     struct links *links = flight->source->links;
     struct mem_request *request = flight->request;
     uint64_t left_ps;
-    uint64_t arrive_ps = pass_link(&left_ps, links, &flight->source->reply_link,
-                                   engine_now_ps(links->engine),
-                                   noc_reply_bytes(links->spec, request),
-                                   links->spec->reply_bytes_per_cycle, links->spec->reply_cycles);
+    uint64_t arrive_ps =
+        pass_link(&left_ps, links, &flight->source->reply_link, engine_now_ps(links->engine),
+                  noc_reply_bytes(links->spec, request), links->spec->reply_bytes_per_cycle,
+                  links->spec->reply_cycles);
     request->reply = flight->reply;
     request->ctx = flight->ctx;
     request->arg = flight->arg;
@@ -212,7 +217,7 @@ static void on_refused_space(void *ctx, uint64_t arg)
     struct mem_request *head;
     (void)arg;
     while ((head = target->refused.head)) {
-        struct mem_request *next = head->next;      /* belongs to whoever accepts it */
+        struct mem_request *next = head->next; /* belongs to whoever accepts it */
         struct link_source *source = ((struct flight *)head->ctx)->source;
         if (!target->port.send(target->port.self, head)) {
             target->port.when_space(target->port.self, on_refused_space, target, 0);
@@ -259,14 +264,15 @@ static bool links_send(void *self, struct mem_request *request)
                               .reply = request->reply,
                               .ctx = request->ctx,
                               .arg = request->arg};
+    assert(flight->target < links->target_count);
     request->reply = on_reply;
     request->ctx = flight;
     uint64_t now_ps = engine_now_ps(links->engine), left_ps;
     uint64_t earliest_ps = request->arrive_ps > now_ps ? request->arrive_ps : now_ps;
-    uint64_t arrive_ps = pass_link(&left_ps, links, &source->request_link, earliest_ps,
-                                   noc_request_bytes(links->spec, request),
-                                   links->spec->request_bytes_per_cycle,
-                                   links->spec->request_cycles);
+    uint64_t arrive_ps =
+        pass_link(&left_ps, links, &source->request_link, earliest_ps,
+                  noc_request_bytes(links->spec, request), links->spec->request_bytes_per_cycle,
+                  links->spec->request_cycles);
     remember_leaving(source, left_ps);
     request->arrive_ps = arrive_ps;
     engine_at(links->engine, arrive_ps, links->source_id, on_arrival, flight, 0);
@@ -282,7 +288,5 @@ static struct mem_port links_port(void *state, uint32_t source, noc_route *route
     return (struct mem_port){.send = links_send, .when_space = links_when_space, .self = s};
 }
 
-const struct noc_ops noc_LINKS = {.create = links_create,
-                                  .destroy = links_destroy,
-                                  .connect = links_connect,
-                                  .port = links_port};
+const struct noc_ops noc_LINKS = {
+    .create = links_create, .destroy = links_destroy, .connect = links_connect, .port = links_port};

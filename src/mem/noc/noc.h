@@ -1,6 +1,6 @@
 /*
- * What a kind of network provides. The functions are those of mem.h without the dispatch; `state` is the
- * kind's own.
+ * What a kind of network provides. The functions are those of mem.h without the dispatch; `state`
+ * is the kind's own.
  */
 #ifndef SONDE_MEM_NOC_NOC_H
 #define SONDE_MEM_NOC_NOC_H

@@ -1,6 +1,6 @@
 /*
- * A cache's times: each latency on time and not a cycle early, each port at its width. The specification of
- * memory_rig.h: hit 11, miss 5, fill 3 cycles; the level below answers after 50.
+ * A cache's times: each latency on time and not a cycle early, each port at its width. The
+ * specification of memory_rig.h: hit 11, miss 5, fill 3 cycles; the level below answers after 50.
  */
 #include "../../support/memory_rig.h"
 
@@ -24,9 +24,9 @@ static void fixture_open(struct fixture *f)
 
 static void fixture_start(struct fixture *f, enum mem_level level)
 {
-    assert_int_equal(mem_cache_create(&f->cache, &f->spec, level, f->engine, &rig_clock, 1,
-                                      sink_port(&f->sink)),
-                     0);
+    assert_int_equal(
+        mem_cache_create(&f->cache, &f->spec, level, f->engine, &rig_clock, 1, sink_port(&f->sink)),
+        0);
     f->port = mem_cache_port(f->cache);
 }
 
@@ -162,7 +162,7 @@ static void lookups_take_turns(void **state)
     for (uint32_t per_cycle = 1; per_cycle <= 3; per_cycle++) {
         struct fixture f;
         fixture_open(&f);
-        f.spec.accesses_per_cycle = per_cycle % 3;      /* 0: unlimited */
+        f.spec.accesses_per_cycle = per_cycle % 3; /* 0: unlimited */
         f.spec.data_bytes_per_cycle = 0;
         fixture_start(&f, MEM_AT_L2);
         warm(&f, 0x1000);
@@ -191,7 +191,7 @@ static void the_data_port_is_taken_for_each_of_its_widths(void **state)
     fixture_start(&f, MEM_AT_L2);
     warm(&f, 0x1000);
     const uint32_t bytes[4] = {128, 32, 33, 4};
-    const uint64_t end_cycle[4] = {4, 5, 7, 8};     /* 4 + 1 + 2 + 1 cycles of the port */
+    const uint64_t end_cycle[4] = {4, 5, 7, 8}; /* 4 + 1 + 2 + 1 cycles of the port */
     struct probe probe[4];
     uint64_t start_ps = engine_now_ps(f.engine);
     for (uint32_t i = 0; i < 4; i++) {
@@ -217,10 +217,10 @@ static void a_fill_takes_the_data_port_before_a_hit_that_was_looked_up_earlier(v
     uint64_t start_ps = engine_now_ps(f.engine);
     probe_init(&miss, f.engine, MEM_READ, 0x2000, 4);
     probe_init(&hit, f.engine, MEM_READ, 0x1000, 4);
-    assert_true(probe_send(&miss, f.port));             /* takes the port at 5 + 50 + 3 = 58 */
+    assert_true(probe_send(&miss, f.port)); /* takes the port at 5 + 50 + 3 = 58 */
     engine_run(f.engine, start_ps + 30 * PERIOD_PS);
     engine_advance(f.engine, start_ps + 30 * PERIOD_PS);
-    assert_true(probe_send(&hit, f.port));              /* and this one at 30 + 40 = 70 */
+    assert_true(probe_send(&hit, f.port)); /* and this one at 30 + 40 = 70 */
     engine_run(f.engine, ENGINE_NEVER);
     assert_int_equal(miss.replied_ps, start_ps + 58 * PERIOD_PS);
     assert_int_equal(hit.replied_ps, start_ps + 70 * PERIOD_PS);
@@ -277,7 +277,7 @@ static void a_full_queue_refuses_until_the_cycle_in_which_it_moves(void **state)
     uint64_t start_ps = engine_now_ps(f.engine);
     for (uint32_t i = 0; i < 4; i++) {
         probe_init(&probe[i], f.engine, MEM_READ, 0x1000, 4);
-        assert_int_equal(probe_send(&probe[i], f.port), i < 3);  /* one at once, two queued */
+        assert_int_equal(probe_send(&probe[i], f.port), i < 3); /* one at once, two queued */
     }
     struct probe wake;
     probe_init(&wake, f.engine, MEM_READ, 0, 4);
@@ -331,7 +331,8 @@ static void misses_saturate_the_table_by_littles_law(void **state)
         f.spec.mshr_entries = entries[i];
         fixture_start(&f, MEM_AT_L2);
         double each = (double)(MISS + BELOW_CYCLES) / entries[i];
-        assert_within_2_percent(rig_bandwidth(f.engine, f.port, MEM_READ, 4000, 128, 128), 128 / each);
+        assert_within_2_percent(rig_bandwidth(f.engine, f.port, MEM_READ, 4000, 128, 128),
+                                128 / each);
         fixture_close(&f);
     }
 }

@@ -1,13 +1,15 @@
 /*
- * A DRAM channel: each command's constraint on time and not a clock early, the schedulers' order, the bus at its
- * width. 4 banks of rows of 1024 bytes; memory clock 500 ps; the controller's fixed time is 7 core
- * cycles of 1000 ps. All times are in memory clocks unless a name says otherwise.
+ * A DRAM channel: each command's constraint on time and not a clock early, the schedulers' order,
+ * the bus at its width. 4 banks of rows of 1024 bytes; memory clock 500 ps; the controller's
+ * fixed time is 7 core cycles of 1000 ps. All times are in memory clocks unless a name says
+ * otherwise.
  */
 #include "../../support/memory_rig.h"
 
 enum { CLOCK_PS = 500, FIXED_CLOCKS = 14 };
-enum { CL = 11, RCD = 13, RP = 15, RAS = 31, RC = 50, RRD = 6, BURST = 4 };    /* 32 bytes at 8 a clock */
-enum { ROW = 1024, BANKS = 4, ROWS = ROW * BANKS };     /* the next row of the same bank */
+enum { CL = 11, RCD = 13, RP = 15, RAS = 31, RC = 50, RRD = 6 };
+enum { BURST = 4 };                                 /* 32 bytes at 8 a clock */
+enum { ROW = 1024, BANKS = 4, ROWS = ROW * BANKS }; /* the next row of the same bank */
 
 struct fixture {
     struct engine *engine;
@@ -49,7 +51,10 @@ static void fixture_close(struct fixture *f)
     engine_destroy(f->engine);
 }
 
-/* Sends reads of 32 bytes at once, runs to the end; the clocks from then to each reply, less the fixed time. */
+/*
+ * Sends reads of 32 bytes at once, runs to the end; the clocks from then to each reply, less the
+ * fixed time.
+ */
 static void read_all(struct fixture *f, uint32_t count, const uint64_t *address, uint64_t *clocks)
 {
     struct probe probe[32];
@@ -90,7 +95,7 @@ static void a_closed_bank_an_open_row_and_another_row_take_their_commands(void *
     wait_clocks(&f, 100);
     assert_int_equal(read_one(&f, ROWS), RP + RCD + CL + BURST);
     wait_clocks(&f, 100);
-    assert_int_equal(read_one(&f, ROW), RCD + CL + BURST);      /* the next bank, never opened */
+    assert_int_equal(read_one(&f, ROW), RCD + CL + BURST); /* the next bank, never opened */
     const struct mem_dram_stats *stats = mem_dram_stats(f.dram);
     assert_int_equal(stats->reads, 4);
     assert_int_equal(stats->row_hits, 1);
@@ -211,6 +216,24 @@ static void row_hits_follow_each_other_on_the_bus(void **state)
     fixture_close(&f);
 }
 
+static void row_hits_of_two_banks_share_the_bus(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f);
+    fixture_start(&f);
+    read_one(&f, 0);
+    read_one(&f, ROW);
+    wait_clocks(&f, 100);
+    const uint64_t address[4] = {32, ROW + 32, 64, ROW + 64};
+    uint64_t clocks[4];
+    read_all(&f, 4, address, clocks);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(clocks[i], CL + (i + 1) * BURST);
+    }
+    fixture_close(&f);
+}
+
 static void a_request_of_part_of_a_burst_takes_the_whole(void **state)
 {
     (void)state;
@@ -283,7 +306,7 @@ static void fr_fcfs_takes_the_bank_that_is_ready_first(void **state)
     struct fixture f;
     fixture_open(&f);
     fixture_start(&f);
-    const uint64_t address[3] = {0, ROWS, ROW};     /* bank 0, bank 0 again, bank 1 */
+    const uint64_t address[3] = {0, ROWS, ROW}; /* bank 0, bank 0 again, bank 1 */
     uint64_t clocks[3];
     read_all(&f, 3, address, clocks);
     assert_int_equal(clocks[2], RRD + RCD + CL + BURST);
@@ -408,6 +431,7 @@ int main(void)
         cmocka_unit_test(rows_of_one_bank_are_rc_apart_or_ras_and_rp),
         cmocka_unit_test(a_precharge_waits_for_the_data_of_the_row),
         cmocka_unit_test(row_hits_follow_each_other_on_the_bus),
+        cmocka_unit_test(row_hits_of_two_banks_share_the_bus),
         cmocka_unit_test(a_request_of_part_of_a_burst_takes_the_whole),
         cmocka_unit_test(closed_pages_cost_the_same_every_time),
         cmocka_unit_test(fr_fcfs_prefers_the_open_row_and_fifo_does_not),

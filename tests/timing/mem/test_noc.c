@@ -1,6 +1,7 @@
 /*
- * The network of links: each latency on time and not a cycle early, serialization, contention, refusal. Two
- * sources, two targets that answer after 50 cycles; request 20, reply 30 cycles, header 8 bytes.
+ * The network of links: each latency on time and not a cycle early, serialization, contention,
+ * refusal. Two sources, two targets that answer after 50 cycles; request 20, reply 30 cycles,
+ * header 8 bytes.
  */
 #include "../../support/memory_rig.h"
 
@@ -85,7 +86,7 @@ static void data_is_serialized_in_the_direction_it_goes(void **state)
     assert_int_equal(probe_alone(f.engine, port, MEM_READ, 0, 128, NULL), ROUND + 3);
     assert_int_equal(probe_alone(f.engine, port, MEM_WRITE, 0, 128, NULL), ROUND + 3);
     assert_int_equal(f.sink[0].note[3].time_ps - f.sink[0].note[2].time_ps,
-                     (ROUND + 3 + 3) * PERIOD_PS);      /* it was the request that was late */
+                     (ROUND + 3 + 3) * PERIOD_PS); /* it was the request that was late */
     assert_int_equal(probe_alone(f.engine, port, MEM_ATOMIC, 0, 128, NULL), ROUND + 6);
     fixture_close(&f);
 }
@@ -125,7 +126,7 @@ static void replies_of_two_targets_share_the_link_to_their_source(void **state)
     struct fixture f;
     fixture_open(&f);
     fixture_start(&f);
-    f.sink[1].latency_cycles = BELOW_CYCLES - 1;        /* both replies at the network in one cycle */
+    f.sink[1].latency_cycles = BELOW_CYCLES - 1; /* both replies at the network in one cycle */
     struct probe probe[2];
     for (uint32_t i = 0; i < 2; i++) {
         probe_init(&probe[i], f.engine, MEM_READ, 0x100 * i, 128);
@@ -171,7 +172,7 @@ static void a_full_port_refuses_until_a_packet_has_left(void **state)
     f.port[0].when_space(f.port[0].self, probe_on_reply, &wake, 0);
     engine_run(f.engine, 3 * PERIOD_PS);
     assert_int_equal(wake.replies, 0);
-    engine_run(f.engine, 4 * PERIOD_PS);                /* 136 bytes at 40 a cycle */
+    engine_run(f.engine, 4 * PERIOD_PS); /* 136 bytes at 40 a cycle */
     assert_int_equal(wake.replies, 1);
     assert_true(probe_send(&probe[2], f.port[0]));
     engine_run(f.engine, ENGINE_NEVER);
@@ -197,7 +198,7 @@ static void requests_that_the_target_refuses_keep_their_places(void **state)
     assert_int_equal(f.sink[0].count, 0);
     assert_false(probe_send(&probe[4], f.port[0]));
     probe_init(&other, f.engine, MEM_READ, 0x100, 4);
-    assert_true(probe_send(&other, f.port[1]));         /* another source, another target */
+    assert_true(probe_send(&other, f.port[1])); /* another source, another target */
     engine_run(f.engine, ENGINE_NEVER);
     assert_int_equal(other.replies, 1);
     struct probe wake;

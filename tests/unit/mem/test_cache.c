@@ -1,6 +1,6 @@
 /*
- * What a cache keeps, fetches, writes and evicts, and what it refuses to be built from. Times are in
- * tests/timing/mem.
+ * What a cache keeps, fetches, writes and evicts, and what it refuses to be built from. Times are
+ * in tests/timing/mem.
  */
 #include "../../support/memory_rig.h"
 
@@ -22,9 +22,9 @@ static void fixture_open(struct fixture *f)
 
 static void fixture_start(struct fixture *f, enum mem_level level)
 {
-    assert_int_equal(mem_cache_create(&f->cache, &f->spec, level, f->engine, &rig_clock, 1,
-                                      sink_port(&f->sink)),
-                     0);
+    assert_int_equal(
+        mem_cache_create(&f->cache, &f->spec, level, f->engine, &rig_clock, 1, sink_port(&f->sink)),
+        0);
     f->port = mem_cache_port(f->cache);
 }
 
@@ -192,7 +192,7 @@ static void a_written_line_goes_back_when_it_is_evicted(void **state)
     fixture_open(&f);
     f.spec.sector_bytes = 32;
     fixture_start(&f, MEM_AT_L2);
-    access_cache(&f, MEM_WRITE, 0x1000, 32);        /* whole sector: nothing to fetch */
+    access_cache(&f, MEM_WRITE, 0x1000, 32); /* whole sector: nothing to fetch */
     access_cache(&f, MEM_WRITE, 0x1040, 64);
     assert_int_equal(f.sink.count, 0);
     read_cache(&f, 0x1200);
@@ -219,7 +219,7 @@ static void a_sector_written_in_part_is_fetched_first(void **state)
     fixture_open(&f);
     f.spec.sector_bytes = 32;
     fixture_start(&f, MEM_AT_L2);
-    access_cache(&f, MEM_WRITE, 0x1010, 64);        /* part, whole, part */
+    access_cache(&f, MEM_WRITE, 0x1010, 64); /* part, whole, part */
     sink_saw(&f, 0, MEM_READ, 0x1000, 32);
     sink_saw(&f, 1, MEM_READ, 0x1040, 32);
     assert_int_equal(f.sink.count, 2);
@@ -260,7 +260,7 @@ static void write_through_with_update_keeps_the_line_and_allocates_none(void **s
     assert_false(mem_cache_holds(f.cache, 0x1000, 4));
     read_cache(&f, 0x1000);
     read_cache(&f, 0x1200);
-    access_cache(&f, MEM_WRITE, 0x1000, 4);         /* a use: 0x1200 is the older now */
+    access_cache(&f, MEM_WRITE, 0x1000, 4); /* a use: 0x1200 is the older now */
     read_cache(&f, 0x1400);
     assert_true(mem_cache_holds(f.cache, 0x1000, 128));
     assert_false(mem_cache_holds(f.cache, 0x1200, 4));
@@ -282,7 +282,7 @@ static void a_bypass_is_not_kept_and_evicts_what_it_matches(void **state)
     assert_true(probe_send(&probe, f.port));
     engine_run(f.engine, ENGINE_NEVER);
     assert_int_equal(probe.replies, 1);
-    sink_saw(&f, 2, MEM_READ, 0x1000, 4);           /* as it is, not a line */
+    sink_saw(&f, 2, MEM_READ, 0x1000, 4); /* as it is, not a line */
     assert_false(mem_cache_holds(f.cache, 0x1000, 4));
     assert_true(mem_cache_holds(f.cache, 0x1080, 4));
     assert_int_equal(mem_cache_stats(f.cache)->bypasses, 1);
@@ -393,7 +393,10 @@ static void further_sectors_of_a_pending_line_are_fetched_beside_it(void **state
     fixture_close(&f);
 }
 
-/* Sends n reads, each of its own line (or all of one), as fast as they are taken; all must return. */
+/*
+ * Sends n reads, each of its own line (or all of one), as fast as they are taken; all must
+ * return.
+ */
 static void flood(struct fixture *f, uint32_t n, uint32_t stride)
 {
     struct probe *probe = calloc(n, sizeof *probe);
@@ -433,7 +436,7 @@ static void a_line_without_mergers_left_stalls(void **state)
     struct fixture f;
     fixture_open(&f);
     fixture_start(&f, MEM_AT_L2);
-    flood(&f, 4, 4);                    /* one and two mergers; the fourth finds the line there */
+    flood(&f, 4, 4); /* one and two mergers; the fourth finds the line there */
     assert_int_equal(f.sink.count, 1);
     const struct mem_cache_stats *stats = mem_cache_stats(f.cache);
     assert_int_equal(stats->read_pending_hits, 2);
@@ -471,6 +474,43 @@ static void a_level_below_that_refuses_holds_misses_and_lets_hits_before_them_pa
     fixture_close(&f);
 }
 
+static void a_level_below_that_refuses_is_felt_by_the_sender(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f);
+    f.spec.mshr_entries = 64;
+    fixture_start(&f, MEM_AT_L2);
+    f.sink.refuses = true;
+    struct probe probe[8];
+    for (uint32_t i = 0; i < 8; i++) {
+        probe_init(&probe[i], f.engine, MEM_READ, 0x1000 * i, 4);
+        /* one fetch that waits to leave, and the input queue */
+        assert_int_equal(probe_send(&probe[i], f.port), i < 1 + f.spec.queue_entries);
+        engine_run(f.engine, engine_now_ps(f.engine) + PERIOD_PS);
+        rig_wait(f.engine, 1);
+    }
+    sink_open(&f.sink);
+    engine_run(f.engine, ENGINE_NEVER);
+    assert_int_equal(f.sink.count, 1 + f.spec.queue_entries);
+    fixture_close(&f);
+}
+
+static void a_dropped_line_leaves_its_way_to_the_next_fill(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f);
+    fixture_start(&f, MEM_AT_L1);
+    read_cache(&f, 0x1000);
+    read_cache(&f, 0x1200);
+    access_cache(&f, MEM_ATOMIC, 0x1200, 4);
+    read_cache(&f, 0x1400);
+    assert_true(mem_cache_holds(f.cache, 0x1000, 128));
+    assert_true(mem_cache_holds(f.cache, 0x1400, 128));
+    fixture_close(&f);
+}
+
 static void invalidation_empties_and_drops_what_is_on_its_way(void **state)
 {
     (void)state;
@@ -505,7 +545,7 @@ static void host_copies_leave_their_sectors_and_take_no_time(void **state)
     assert_true(mem_cache_holds(f.cache, 0x1020, 0x100));
     assert_false(mem_cache_holds(f.cache, 0x1000, 4));
     assert_int_equal(read_cache(&f, 0x1080), MEM_AT_L2);
-    mem_cache_touch(f.cache, 0x10000, 4096, false);     /* everything else goes */
+    mem_cache_touch(f.cache, 0x10000, 4096, false); /* everything else goes */
     assert_false(mem_cache_holds(f.cache, 0x1080, 4));
     assert_int_equal(mem_cache_stats(f.cache)->writebacks, 3);
     assert_int_equal(f.sink.count, 0);
@@ -547,14 +587,35 @@ static void a_virtual_cache_fetches_and_writes_back_by_physical_addresses(void *
     fixture_close(&f);
 }
 
+static void a_virtual_cache_knows_the_physical_line_whatever_sector_came_first(void **state)
+{
+    (void)state;
+    for (uint32_t written_whole = 0; written_whole < 2; written_whole++) {
+        struct fixture f;
+        fixture_open(&f);
+        f.spec.address = ADDRESS_VIRTUAL;
+        f.spec.sector_bytes = 32;
+        fixture_start(&f, MEM_AT_L2);
+        struct probe probe;
+        probe_init(&probe, f.engine, MEM_WRITE, 0x1040, written_whole ? 32 : 4);
+        probe.request.paddr = 0x900040;
+        assert_true(probe_send(&probe, f.port));
+        engine_run(f.engine, ENGINE_NEVER);
+        read_cache(&f, 0x1200);
+        read_cache(&f, 0x1400);
+        sink_saw(&f, written_whole ? 2 : 3, MEM_WRITE, 0x900040, 32);
+        fixture_close(&f);
+    }
+}
+
 static void check_refused(const struct cache_spec *spec, const char *reason)
 {
     struct mem_cache *cache;
     struct engine *engine;
     assert_int_equal(engine_create(&engine), 0);
-    assert_int_equal(mem_cache_create(&cache, spec, MEM_AT_L2, engine, &rig_clock, 1,
-                                      (struct mem_port){0}),
-                     SONDE_EINPUT);
+    assert_int_equal(
+        mem_cache_create(&cache, spec, MEM_AT_L2, engine, &rig_clock, 1, (struct mem_port){0}),
+        SONDE_EINPUT);
     assert_null(cache);
     assert_string_equal(error_text(), reason);
     engine_destroy(engine);
@@ -623,10 +684,13 @@ int main(void)
         cmocka_unit_test(a_full_table_stalls_and_goes_on_when_a_line_arrives),
         cmocka_unit_test(a_line_without_mergers_left_stalls),
         cmocka_unit_test(a_level_below_that_refuses_holds_misses_and_lets_hits_before_them_pass),
+        cmocka_unit_test(a_level_below_that_refuses_is_felt_by_the_sender),
+        cmocka_unit_test(a_dropped_line_leaves_its_way_to_the_next_fill),
         cmocka_unit_test(invalidation_empties_and_drops_what_is_on_its_way),
         cmocka_unit_test(host_copies_leave_their_sectors_and_take_no_time),
         cmocka_unit_test(a_disabled_cache_is_the_port_below),
         cmocka_unit_test(a_virtual_cache_fetches_and_writes_back_by_physical_addresses),
+        cmocka_unit_test(a_virtual_cache_knows_the_physical_line_whatever_sector_came_first),
         cmocka_unit_test(specifications_that_do_not_hold_together_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,11 +9,12 @@ static uint32_t set_of(const struct index_spec *index, uint32_t sets, uint64_t a
 static void bits_select_address_bits_in_their_order(void **state)
 {
     (void)state;
-    struct index_spec index = {.kind = INDEX_BITS, .mask_count = 3, .masks = {1 << 9, 1 << 7, 1 << 12}};
+    struct index_spec index = {
+        .kind = INDEX_BITS, .mask_count = 3, .masks = {1 << 9, 1 << 7, 1 << 12}};
     assert_int_equal(mem_index_check(&index, 8), 0);
     for (uint64_t address = 0; address < 1 << 14; address += 64) {
-        uint32_t expected = (uint32_t)((address >> 9 & 1) | (address >> 7 & 1) << 1 |
-                                       (address >> 12 & 1) << 2);
+        uint32_t expected =
+            (uint32_t)((address >> 9 & 1) | (address >> 7 & 1) << 1 | (address >> 12 & 1) << 2);
         assert_int_equal(set_of(&index, 8, address), expected);
     }
 }

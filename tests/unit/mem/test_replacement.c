@@ -1,7 +1,8 @@
 /*
- * Replacement policies through a cache of one or more sets, against models written from the policies'
- * definitions and not from the code: a recency list, a queue, an explicit tree, sets of bits. A reference is a set
- * of lines; the question is always only "hit or miss?", which is all that a probe can see.
+ * Replacement policies through a cache of one or more sets, against models written from the
+ * policies' definitions and not from the code: a recency list, a queue, an explicit tree, sets of
+ * bits. A reference is a set of lines; the question is always only "hit or miss?", which is all
+ * that a probe can see.
  */
 #include "../../support/memory_rig.h"
 
@@ -15,7 +16,7 @@ struct model {
     uint64_t time;
     bool bit[MAX_WAYS];
     uint32_t rrpv[MAX_WAYS];
-    uint32_t upper[16][256];        /* tree: [level][node]: 1: take the upper half next */
+    uint32_t upper[16][256]; /* tree: [level][node]: 1: take the upper half next */
 };
 
 typedef uint32_t model_victim(struct model *model);
@@ -221,8 +222,8 @@ AGREES(nru_agrees_with_used_bits, REPLACE_NRU, victim_nru, use_nru)
 AGREES(srrip_agrees_with_counters_that_step_one_by_one, REPLACE_SRRIP, victim_srrip, use_srrip)
 
 /*
- * Which way each miss takes, seen from outside: lines 0 .. ways - 1 fill the ways in order; after each
- * further line exactly one known line is gone.
+ * Which way each miss takes, seen from outside: lines 0 .. ways - 1 fill the ways in order; after
+ * each further line exactly one known line is gone.
  */
 static void count_victims(struct fixture *f, uint32_t ways, uint32_t misses, uint32_t *victims)
 {

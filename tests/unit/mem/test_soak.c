@@ -1,7 +1,7 @@
 /*
- * Whole memory systems of random shape under random traffic with narrow queues everywhere: every request
- * returns exactly once, nothing is left behind, counts agree between the levels, and a second run is the same
- * to the picosecond.
+ * Whole memory systems of random shape under random traffic with narrow queues everywhere: every
+ * request returns exactly once, nothing is left behind, counts agree between the levels, and a
+ * second run is the same to the picosecond.
  */
 #include "../../support/memory_rig.h"
 
@@ -25,8 +25,8 @@ static uint32_t one_of(struct rng *rng, uint32_t least, uint32_t most)
 
 static void draw_cache(struct cache_spec *spec, struct rng *rng, bool sectored, bool first_level)
 {
-    static const enum replacement_kind policies[] = {REPLACE_LRU,   REPLACE_FIFO,  REPLACE_PLRU,
-                                                     REPLACE_NRU,   REPLACE_SRRIP, REPLACE_RANDOM};
+    static const enum replacement_kind policies[] = {REPLACE_LRU, REPLACE_FIFO,  REPLACE_PLRU,
+                                                     REPLACE_NRU, REPLACE_SRRIP, REPLACE_RANDOM};
     *spec = rig_cache_spec();
     rig_resize(spec, 128, one_of(rng, 1, 7), one_of(rng, 1, 5));
     spec->sector_bytes = sectored ? 32 : 128;
@@ -129,8 +129,8 @@ struct traffic {
 
 static void traffic_draw(struct traffic *t, struct probe *probe)
 {
-    static const enum mem_kind kinds[] = {MEM_READ, MEM_READ, MEM_READ, MEM_WRITE, MEM_ATOMIC,
-                                          MEM_PREFETCH};
+    static const enum mem_kind kinds[] = {MEM_READ,  MEM_READ,   MEM_READ,
+                                          MEM_WRITE, MEM_ATOMIC, MEM_PREFETCH};
     enum mem_kind kind = kinds[rng_below(&t->rng, sizeof kinds / sizeof *kinds)];
     uint32_t bytes = UINT32_C(4) << rng_below(&t->rng, 6);
     uint64_t address = rng_below(&t->rng, 8192) / bytes * bytes;
@@ -213,7 +213,8 @@ static void counts_agree(const struct system *s)
         l2_reads += stats->reads;
         l2_all += stats->reads + stats->writes + stats->atomics;
         assert_int_equal(stats->fetches, dram->reads);
-        assert_true(dram->writes >= stats->writebacks);     /* a line's dirty sectors may be apart */
+        /* a line's dirty sectors may be apart */
+        assert_true(dram->writes >= stats->writebacks);
         assert_int_equal(dram->row_hits + dram->row_misses, dram->reads + dram->writes);
     }
     assert_true(l2_reads >= l1_fetches);

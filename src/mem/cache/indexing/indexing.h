@@ -1,6 +1,6 @@
 /*
- * What one kind of index function provides. `check` runs once, when a cache is built; `set` may then
- * rely on what it checked.
+ * What one kind of index function provides. `check` runs once, when a cache is built; `set` may
+ * then rely on what it checked.
  */
 #ifndef SONDE_MEM_CACHE_INDEXING_INDEXING_H
 #define SONDE_MEM_CACHE_INDEXING_INDEXING_H

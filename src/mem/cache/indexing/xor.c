@@ -7,7 +7,7 @@ static uint32_t parity(uint64_t bits)
     bits ^= bits >> 16;
     bits ^= bits >> 8;
     bits ^= bits >> 4;
-    return (0x6996u >> (bits & 15)) & 1;    /* the parities of 0 .. 15, one bit each */
+    return (0x6996u >> (bits & 15)) & 1; /* the parities of 0 .. 15, one bit each */
 }
 
 static uint32_t xor_set(const struct index_spec *index, uint32_t sets, uint32_t line_bytes,

@@ -1,8 +1,9 @@
 /*
- * Miss-status-holding registers: a fixed number of entries, each for one pending line, each with room
- * for the first request and a fixed number of further ones (mergers), whichever warp they come from. Full is: no
- * entry for a new line, or no merger left at the line. Entries are found by a hash of the line's number;
- * real ones compare all entries at once, which takes no time either.
+ * Miss-status-holding registers: a fixed number of entries, each for one pending line, each with
+ * room for the first request and a fixed number of further ones (mergers), whichever warp they
+ * come from. Full is: no entry for a new line, or no merger left at the line. Entries are found
+ * by a hash of the line's number; real ones compare all entries at once, which takes no time
+ * either.
  */
 #include <stdlib.h>
 
@@ -15,9 +16,9 @@ enum { NONE = UINT32_MAX };
 struct miss_table {
     uint32_t entries, mergers;
     uint32_t used;
-    uint32_t free;                  /* index of the first free entry */
+    uint32_t free; /* index of the first free entry */
     uint32_t bucket_mask;
-    uint32_t *buckets;              /* index of the first entry of a chain */
+    uint32_t *buckets; /* index of the first entry of a chain */
     struct miss_line *lines;
     struct pool waiters;
 };

@@ -1,6 +1,7 @@
 /*
- * Each way with its own probability, drawn independently at each miss: the first reading of what Mei et
- * al. (2014, section 4.3) report of Fermi's L1, [1/6, 1/2, 1/6, 1/6]. The second is biased_alternating.c.
+ * Each way with its own probability, drawn independently at each miss: the first reading of what
+ * Mei et al. (2014, section 4.3) report of Fermi's L1, [1/6, 1/2, 1/6, 1/6]. The second is
+ * biased_alternating.c.
  */
 #include "mem/cache/replacement/replacement.h"
 

@@ -1,7 +1,7 @@
 /*
- * The ways of a set in an order, newest first: a doubly linked list over way numbers, so that moving a way
- * to the front costs the same in a set of 4 ways and of 128. LRU and FIFO differ only in when
- * they move.
+ * The ways of a set in an order, newest first: a doubly linked list over way numbers, so that
+ * moving a way to the front costs the same in a set of 4 ways and of 128. LRU and FIFO differ
+ * only in when they move.
  */
 #ifndef SONDE_MEM_CACHE_REPLACEMENT_ORDER_H
 #define SONDE_MEM_CACHE_REPLACEMENT_ORDER_H

@@ -22,7 +22,7 @@ static uint32_t leaves_of(uint32_t ways)
 
 static size_t plru_state_bytes(uint32_t ways)
 {
-    return leaves_of(ways);     /* a byte a node, node 0 unused */
+    return leaves_of(ways); /* a byte a node, node 0 unused */
 }
 
 static void plru_use(void *state, uint32_t ways, uint32_t way)

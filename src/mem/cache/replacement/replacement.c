@@ -31,7 +31,7 @@ int replacement_check(const struct replacement_spec *spec, uint32_t ways)
         }
         sum += p;
     }
-    if (fabs(sum - 1) > 1e-3) {     /* room for a model file's rounded sixths */
+    if (fabs(sum - 1) > 1e-3) { /* room for a model file's rounded sixths */
         return error_set(SONDE_EINPUT, "replacement: the probabilities add up to %g, not 1", sum);
     }
     return 0;
@@ -58,8 +58,8 @@ void replacement_init_nothing(void *state, uint32_t ways)
 }
 
 /*
- * The probabilities of the ways that take part are scaled to add up to 1; if none is left (a small set
- * of an unequal cache whose first ways never go), each way is as likely as another.
+ * The probabilities of the ways that take part are scaled to add up to 1; if none is left (a
+ * small set of an unequal cache whose first ways never go), each way is as likely as another.
  */
 uint32_t replacement_draw(struct replacement *replacement, uint32_t ways, uint32_t without)
 {
@@ -84,5 +84,5 @@ uint32_t replacement_draw(struct replacement *replacement, uint32_t ways, uint32
             }
         }
     }
-    return last;    /* also where rounding leaves a remainder */
+    return last; /* also where rounding leaves a remainder */
 }

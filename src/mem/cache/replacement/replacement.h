@@ -3,7 +3,7 @@
  * interprets; one cache's sets differ in their ways, so every call is told the set's. Calls:
  *   on_hit    a way was read or written, and held the line
  *   on_fill   a way received a line: an invalid one, or the victim
- *   victim    the set is full; which way goes? May draw numbers and change the state. The line that comes
+ *   victim    the set is full; which way goes? May draw numbers and change the state. What comes
  *             in is announced by on_fill.
  */
 #ifndef SONDE_MEM_CACHE_REPLACEMENT_REPLACEMENT_H
@@ -23,14 +23,17 @@ struct replacement {
 };
 
 struct replacement_ops {
-    size_t (*state_bytes)(uint32_t ways);       /* of one set, at most */
-    void (*init)(void *state, uint32_t ways);   /* the state is zeroed before */
+    size_t (*state_bytes)(uint32_t ways);     /* of one set, at most */
+    void (*init)(void *state, uint32_t ways); /* the state is zeroed before */
     void (*on_hit)(void *state, uint32_t ways, uint32_t way);
     void (*on_fill)(void *state, uint32_t ways, uint32_t way);
     uint32_t (*victim)(struct replacement *replacement, void *state, uint32_t ways);
 };
 
-/* SONDE_EINPUT with the reason: unknown kind, or probabilities that are none. `ways`: of the largest set. */
+/*
+ * SONDE_EINPUT with the reason: unknown kind, or probabilities that are none. `ways`: of the
+ * largest set.
+ */
 int replacement_check(const struct replacement_spec *spec, uint32_t ways);
 void replacement_init(struct replacement *replacement, const struct replacement_spec *spec);
 

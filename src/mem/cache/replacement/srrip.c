@@ -1,7 +1,7 @@
 /*
- * Static re-reference interval prediction with two bits and hit priority (Jaleel et al., ISCA 2010): a fill
- * predicts a long interval (2), a hit a near one (0); the first way predicted distant (3) goes, and while
- * there is none all predictions grow.
+ * Static re-reference interval prediction with two bits and hit priority (Jaleel et al., ISCA
+ * 2010): a fill predicts a long interval (2), a hit a near one (0); the first way predicted
+ * distant (3) goes, and while there is none all predictions grow.
  */
 #include "mem/cache/replacement/replacement.h"
 
@@ -9,7 +9,7 @@ enum { NEAR = 0, LONG = 2, DISTANT = 3 };
 
 static size_t srrip_state_bytes(uint32_t ways)
 {
-    return ways;                /* a byte a way */
+    return ways; /* a byte a way */
 }
 
 static void srrip_hit(void *state, uint32_t ways, uint32_t way)

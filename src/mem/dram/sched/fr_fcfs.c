@@ -1,7 +1,8 @@
 /*
- * First ready, first come, first served (Rixner et al., ISCA 2000): the oldest request to an open row; if there is
- * none, the one whose bank can have its row open first; of equals the oldest. Nothing bounds how long
- * row hits may keep another request waiting but the queue's own length of rows.
+ * First ready, first come, first served (Rixner et al., ISCA 2000): the oldest request to an open
+ * row; if there is none, the one whose bank can have its row open first; of equals the oldest.
+ * Nothing bounds how long row hits may keep another request waiting but the queue's own length of
+ * rows.
  */
 #include "mem/dram/channel.h"
 
