@@ -194,6 +194,15 @@ static inline int32_t lane_dp4a_ss(int32_t a, int32_t b)
     return sum;
 }
 
+/* Signed bytes of a by unsigned bytes of b. */
+static inline int32_t lane_dp4a_su(int32_t a, int32_t b)
+{
+    int32_t sum = 0;
+    for (int i = 0; i < 32; i += 8)
+        sum += (int8_t)((uint32_t)a >> i) * (uint8_t)((uint32_t)b >> i);
+    return sum;
+}
+
 /* The value clamped to what type T holds. */
 #define LANE_IS_SIGNED(T) ((T)-1 < (T)1)
 #define LANE_MAX_OF(T) ((lane_s128)(UINT64_MAX >> (64 - sizeof(T) * 8 + LANE_IS_SIGNED(T))))

@@ -217,6 +217,9 @@ static int check_symbol_value(struct ptx_operand *out, struct parser *p, const s
         return parser_error(p, raw->loc, "the address of a label is not a value");
     if (info->kind == KIND_FLOAT || (info->bytes != 4 && info->bytes != 8))
         return parser_error(p, raw->loc, "an address does not fit type .%s", info->text);
+    if (info->bytes == 4 && !narrow_address_fits(p, symbol->kind == SYMBOL_VAR ? symbol->var->space
+                                                                               : SPACE_GLOBAL))
+        return parser_error(p, raw->loc, "a 64-bit address does not fit type .%s", info->text);
     *out = (struct ptx_operand){.type = type, .reg = -1, .imm = raw->offset};
     if (symbol->kind == SYMBOL_VAR) {
         out->kind = OPERAND_VAR;
@@ -264,10 +267,18 @@ static int check_var_space(struct parser *p, const struct raw_operand *raw, cons
                         isa_space_text(var->space), isa_space_text(space));
 }
 
-static int check_address_register(struct parser *p, const struct raw_operand *raw)
+/* A 32-bit address reaches .shared, .local, .param and .const; global memory of a 64-bit module is larger. */
+static bool narrow_address_fits(const struct parser *p, enum isa_space space)
+{
+    return p->module->address_size == 32 || (space != SPACE_GLOBAL && space != SPACE_NONE);
+}
+
+static int check_address_register(struct parser *p, const struct raw_operand *raw, enum isa_space space)
 {
     const struct isa_type_info *info = isa_type_info(raw->type);
     bool number = info->kind == KIND_BITS || info->kind == KIND_UNSIGNED || info->kind == KIND_SIGNED;
+    if (number && info->bytes == 4 && !narrow_address_fits(p, space))
+        return parser_error(p, raw->loc, "got a 32-bit address, expected one of 64 bits");
     if (number && (info->bytes == 4 || (info->bytes == 8 && p->module->address_size == 64)))
         return 0;
     return parser_error(p, raw->loc, "got a base register of type .%s, expected a 32- or 64-bit integer",
@@ -303,7 +314,7 @@ static int check_address(struct ptx_operand *out, struct parser *p, const struct
     out->has_reg = true;
     out->reg = raw->reg;
     out->type = raw->type;
-    return check_address_register(p, raw);
+    return check_address_register(p, raw, insn->space[0]);
 }
 
 /* cvta, isspacep: a value, or a variable's address. */

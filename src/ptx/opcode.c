@@ -76,7 +76,7 @@ static const char *read_pattern(struct item *items, int *count, const char *patt
         struct item *item = &items[(*count)++];
         *item = (struct item){.optional = *pattern == '{', .cls = MODC_COUNT};
         pattern += item->optional ? 2 : 1;
-        size_t length = strcspn(pattern, "(}. ");
+        size_t length = strcspn(pattern, "({}. ");
         classify(item, pattern, length);
         pattern += length;
         if (*pattern == '(') {
@@ -243,6 +243,13 @@ static int check_combination(struct parser *p, const struct opcode *o, const str
     if (o->vec > 1 && !vector_fits(p, o))
         return parser_error(p, loc, "'%s' moves %d bytes at once, the limit is 16 (sm_100 .global: 32)",
                             s->text, o->vec * isa_type_info(o->tuple.s)->bytes);
+    if (o->mods[MODC_L2EVICT] != MOD_NONE && isa_row(o->op)->shape != SHAPE_PREFETCH &&
+        o->vec * isa_type_info(o->tuple.s)->bytes != 32)
+        return parser_error(p, loc, "'%s': .L2::evict_... is for accesses of 32 bytes only", s->text);
+    if ((o->op == OP_CVTA || o->op == OP_CVTA_TO) &&
+        isa_type_info(o->tuple.s)->bytes * 8 != p->module->address_size)
+        return parser_error(p, loc, "'%s' in a module of %d-bit addresses", s->text,
+                            p->module->address_size);
     enum isa_shape shape = isa_row(o->op)->shape;
     if ((shape == SHAPE_STORE || shape == SHAPE_STORE_HINT) && o->space == SPACE_CONST)
         return parser_error(p, loc, "'%s' writes constant memory", s->text);

@@ -90,6 +90,7 @@ static int parse_offset(struct raw_operand *out, struct parser *p)
     } else if (out->kind == RAW_SYMBOL && out->symbol->kind == SYMBOL_VAR && parser_accept(p, '[')) {
         if ((code = expr_parse_int(&value, p)) < 0)
             return code;
+        out->indexed = true;
         out->offset = value.bits * out->symbol->var->vec * isa_type_info(out->symbol->var->type)->bytes;
         code = parser_require(p, ']', "']'");
     }
@@ -131,6 +132,8 @@ static int parse_address(struct raw_operand *out, struct parser *p)
         code = expr_parse_int(&out->constant, p), out->kind = RAW_CONST;
     if (code < 0)
         return code;
+    if (out->kind == RAW_SYMBOL && out->indexed)
+        return parser_error(p, out->loc, "an element a[n] is an address without brackets around it");
     if (out->kind == RAW_CONST) {
         out->offset = out->constant.bits;
         out->symbol = NULL;

@@ -177,6 +177,7 @@ struct raw_operand {
     } kind;
     struct ptx_loc loc;
     bool negate;
+    bool indexed;           /* RAW_SYMBOL: written as name[n] */
     int32_t reg;
     enum isa_type type;
     enum isa_sreg sreg;
