@@ -48,13 +48,13 @@ int sm_launch(struct sm *sm, const struct exec_launch *launch, const struct cta_
     if (rc < 0) {
         return rc;
     }
-    memset(sm->scoreboard, 0, scoreboard_bytes);
     for (uint32_t i = 0; i < sm->max_warps; i++) {
         sm->warp[i].slot_ready = sm->scoreboard + i * slots;
         sm->warp[i].pred_ready = sm->warp[i].slot_ready + slots - PRED_SLOTS;
     }
     lsu_reset(sm);
     sm->aborted = false;
+    sm->slots = slots;
     sm->launch = launch;
     sm->needs = *needs;
     sm->program = exec_uop_info(launch->program, 0);
@@ -88,6 +88,8 @@ static int warp_start(struct sm *sm, struct sm_cta *cta, uint32_t slot, uint32_t
     if (rc < 0) {
         return rc;
     }
+    /* The warp here before may have left results that were still to come. */
+    memset(warp->slot_ready, 0, sm->slots * sizeof(uint64_t));
     warp->cta = cta;
     warp->slot = slot;
     warp->index = index;

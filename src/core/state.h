@@ -133,6 +133,7 @@ struct sm {
     uint64_t shared_capacity;
     uint64_t *scoreboard;               /* all warps' ready cycles */
     uint64_t scoreboard_capacity;
+    uint64_t slots;                     /* of a warp in it: registers, then predicates */
 };
 
 /* sm.c */
