@@ -207,6 +207,12 @@ static int check_mov_vector(struct ptx_operand *out, struct parser *p, const str
     return check_vector(out, p, raw, raw->count, share, &strict);
 }
 
+/* A 32-bit address reaches .shared, .local, .param and .const; global memory of a 64-bit module is larger. */
+static bool narrow_address_fits(const struct parser *p, enum isa_space space)
+{
+    return p->module->address_size == 32 || (space != SPACE_GLOBAL && space != SPACE_NONE);
+}
+
 /* The address of a variable or function as a value. */
 static int check_symbol_value(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
                               enum isa_type type)
@@ -265,12 +271,6 @@ static int check_var_space(struct parser *p, const struct raw_operand *raw, cons
         return 0;
     return parser_error(p, raw->loc, "'%s' is in .%s, the instruction accesses .%s", var->name,
                         isa_space_text(var->space), isa_space_text(space));
-}
-
-/* A 32-bit address reaches .shared, .local, .param and .const; global memory of a 64-bit module is larger. */
-static bool narrow_address_fits(const struct parser *p, enum isa_space space)
-{
-    return p->module->address_size == 32 || (space != SPACE_GLOBAL && space != SPACE_NONE);
 }
 
 static int check_address_register(struct parser *p, const struct raw_operand *raw, enum isa_space space)
