@@ -1,5 +1,6 @@
 /*
- * The probe `average`: a dependent chain of 64-bit pointers, timed as a whole (kernels/average.ptx).
+ * The probe `average`: a dependent chain of 64-bit pointers, timed as a whole
+ * (kernels/average.ptx).
  */
 #include "probe/live.h"
 #include "util/error.h"
@@ -69,8 +70,8 @@ int average_run(struct probe_live *live, struct trace *trace, const struct trace
     int rc = average_read(&average, request);
     if (rc < 0 || (rc = walk_build(live, &average.walk)) < 0 ||
         (rc = buffer_reserve(live, &live->out, 4096, 65536)) < 0 ||
-        (rc = kernel_find(live, &kernel, "average", "average",
-                          trace_request_text(request, "op"))) < 0 ||
+        (rc = kernel_find(live, &kernel, "average", "average", trace_request_text(request, "op"))) <
+            0 ||
         (rc = walk_carveout(live, kernel, request, 8)) < 0) {
         return rc;
     }

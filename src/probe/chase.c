@@ -1,7 +1,7 @@
 /*
- * The probe `chase`: fine-grained pointer chase in windows (kernels/chase.ptx). Each window is a launch of one
- * block, which warms, records, and hands the record back. Positions are counted along the walk: a window's
- * records begin at its start, the warm-up as many loads before it.
+ * The probe `chase`: fine-grained pointer chase in windows (kernels/chase.ptx). Each window is a
+ * launch of one block, which warms, records, and hands the record back. Positions are counted along
+ * the walk: a window's records begin at its start, the warm-up as many loads before it.
  *
  *     ... | warm (not recorded) | preroll (recorded over) | window ... |        -> along the ring
  *                                                         ^ start
@@ -11,8 +11,9 @@
 #include "probe/live.h"
 #include "util/error.h"
 
-/* Ordered loads that go through the recording loop, so that its instructions are cached when it counts. */
-enum { PREROLL = 2, WARM_AFTER_TOUCH = 4, AUTO_WINDOW_MAX = 1024 };
+/* Ordered loads that go through the recording loop, so that its instructions are cached when it
+ * counts. */
+enum { PREROLL = RECORD_TURN, WARM_AFTER_TOUCH = 4, AUTO_WINDOW_MAX = 1024 };
 
 /* A trace in memory: 64 Mi records. */
 #define RECORDS_MAX (UINT64_C(1) << 26)
@@ -27,6 +28,7 @@ struct chase {
     struct walk walk;
     const char *op;
     uint64_t warm, window, windows, touch_stride, flush_bytes;
+    uint64_t walked; /* loads of a window: rounded up to whole turns of the loop */
     bool touch, spread, persist, cold;
 };
 
@@ -39,7 +41,8 @@ struct chase_record {
 static int chase_check(const struct chase *chase, const struct trace_request *request)
 {
     if (chase->cold && (request_number(request, "warm", 0) > 0 || chase->touch || chase->persist)) {
-        return error_set(SONDE_EUSAGE, "probe chase: cold=1 goes only with warm=0, touch=0, persist=0");
+        return error_set(SONDE_EUSAGE,
+                         "probe chase: cold=1 goes only with warm=0, touch=0, persist=0");
     }
     if (chase->persist && chase->spread) {
         return error_set(SONDE_EUSAGE, "probe chase: persist=1 needs spread=0");
@@ -69,8 +72,11 @@ static int chase_read(struct chase *chase, const struct probe_live *live,
     uint64_t window = count < AUTO_WINDOW_MAX ? count : AUTO_WINDOW_MAX;
     uint64_t flush = 4 * live->device->info.l2_bytes_reported;
     chase->warm = request_number(request, "warm",
-                                 chase->cold ? 0 : chase->touch ? WARM_AFTER_TOUCH : count);
+                                 chase->cold    ? 0
+                                 : chase->touch ? WARM_AFTER_TOUCH
+                                                : count);
     chase->window = request_number(request, "window", window < longest ? window : longest);
+    chase->walked = record_round(chase->window);
     flush = flush < FLUSH_LEAST ? FLUSH_LEAST : flush > FLUSH_MOST ? FLUSH_MOST : flush;
     chase->flush_bytes = request_number(request, "flush_bytes", flush);
     return chase_check(chase, request);
@@ -79,7 +85,7 @@ static int chase_read(struct chase *chase, const struct probe_live *live,
 /* The position of a window's first record. */
 static uint64_t window_start(const struct chase *chase, uint64_t w)
 {
-    return (chase->spread ? w * chase->walk.count / chase->windows : w * chase->window) %
+    return (chase->spread ? w * chase->walk.count / chase->windows : w * chase->walked) %
            chase->walk.count;
 }
 
@@ -89,8 +95,7 @@ static int launch_window(struct probe_live *live, struct device_kernel *kernel,
     const struct walk *walk = &chase->walk;
     bool warms = w == 0 || !chase->persist, touches = chase->touch && warms;
     uint64_t warm = warms ? chase->warm : 0;
-    uint64_t preroll = warm < PREROLL ? warm : PREROLL;
-    preroll = preroll < chase->window ? preroll : chase->window;
+    uint64_t preroll = warm < PREROLL ? 0 : PREROLL;
     uint64_t from = window_start(chase, w) + walk->count - warm % walk->count;
     if (chase->cold) {
         int rc = walk_flush(live, chase->flush_bytes);
@@ -98,7 +103,8 @@ static int launch_window(struct probe_live *live, struct device_kernel *kernel,
             return rc;
         }
     }
-    struct call call = call_begin(1, walk_threads(live, touches), (uint32_t)chase->window * 12);
+    struct call call =
+        call_begin(1, walk_threads(live, touches), (uint32_t)chase->walked * RECORD_BYTES);
     call_u64(&call, live->walk.address + walk->base);
     call_u64(&call, live->out.address);
     call_u64(&call, touches ? walk->bytes : 0);
@@ -106,14 +112,14 @@ static int launch_window(struct probe_live *live, struct device_kernel *kernel,
     call_u32(&call, (uint32_t)walk_offset(walk, from));
     call_u32(&call, (uint32_t)(warm - preroll));
     call_u32(&call, (uint32_t)preroll);
-    call_u32(&call, (uint32_t)chase->window);
+    call_u32(&call, (uint32_t)chase->walked);
     return call_run(live, kernel, &call);
 }
 
 /* Takes a window apart and holds what was loaded against what was laid out. */
 static int keep_window(const struct chase *chase, const struct chase_record *record, uint64_t w)
 {
-    const uint32_t *clocks = record->words + OUT_WORDS, *next = clocks + 2 * chase->window;
+    const uint32_t *clocks = record->words + OUT_WORDS, *next = clocks + 2 * chase->walked;
     uint64_t start = window_start(chase, w), at = w * chase->window;
     record->start[w] = (uint32_t)walk_offset(&chase->walk, start);
     record->smid[w] = record->words[0];
@@ -122,7 +128,8 @@ static int keep_window(const struct chase *chase, const struct chase_record *rec
         record->next[at + i] = next[i];
         uint64_t expected = walk_offset(&chase->walk, start + i + 1);
         if (next[i] != expected) {
-            return error_set(SONDE_EDEVICE, "window %llu, record %llu: offset %u came back where %llu was stored",
+            return error_set(SONDE_EDEVICE,
+                             "window %llu, record %llu: offset %u came back where %llu was stored",
                              (unsigned long long)w, (unsigned long long)i, next[i],
                              (unsigned long long)expected);
         }
@@ -133,7 +140,7 @@ static int keep_window(const struct chase *chase, const struct chase_record *rec
 static int measure(struct probe_live *live, struct device_kernel *kernel, const struct chase *chase,
                    const struct chase_record *record)
 {
-    uint64_t words = OUT_WORDS + 3 * chase->window;
+    uint64_t words = OUT_WORDS + 3 * chase->walked;
     for (uint64_t w = 0; w < chase->windows; w++) {
         int rc = launch_window(live, kernel, chase, w);
         if (rc == 0) {
@@ -167,7 +174,7 @@ int chase_run(struct probe_live *live, struct trace *trace, const struct trace_r
     if (rc < 0) {
         return rc;
     }
-    uint64_t records = chase.window * chase.windows, words = OUT_WORDS + 3 * chase.window;
+    uint64_t records = chase.window * chase.windows, words = OUT_WORDS + 3 * chase.walked;
     struct chase_record record = {.words = malloc(words * 4),
                                   .latency = malloc(records * 4),
                                   .next = malloc(records * 4),
@@ -180,7 +187,7 @@ int chase_run(struct probe_live *live, struct trace *trace, const struct trace_r
     if ((rc = walk_build(live, &chase.walk)) < 0 ||
         (rc = buffer_reserve(live, &live->out, words * 4, 65536)) < 0 ||
         (rc = kernel_find(live, &kernel, "chase", "chase", chase.op)) < 0 ||
-        (rc = walk_carveout(live, kernel, request, chase.window * 12)) < 0 ||
+        (rc = walk_carveout(live, kernel, request, chase.walked * RECORD_BYTES)) < 0 ||
         (rc = measure(live, kernel, &chase, &record)) < 0) {
         goto out;
     }

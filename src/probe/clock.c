@@ -1,6 +1,6 @@
 /*
- * The probe `clock`: cycles beside nanoseconds, both counted on the device (kernels/clock.ptx), so that the
- * result does not depend on how fast the host is. A change between launches is throttling.
+ * The probe `clock`: cycles beside nanoseconds, both counted on the device (kernels/clock.ptx), so
+ * that the result does not depend on how fast the host is. A change between launches is throttling.
  */
 #include "probe/live.h"
 #include "util/error.h"
@@ -14,8 +14,7 @@ static int measure_once(struct probe_live *live, struct device_kernel *kernel, u
     call_u64(&call, live->out.address);
     call_u64(&call, spin);
     int rc = call_run(live, kernel, &call);
-    return rc < 0 ? rc
-                  : device_copy_from(live->device, out, live->out.address, 4 * sizeof(out[0]));
+    return rc < 0 ? rc : device_copy_from(live->device, out, live->out.address, 4 * sizeof(out[0]));
 }
 
 int clock_run(struct probe_live *live, struct trace *trace, const struct trace_request *request)

@@ -9,12 +9,14 @@
 #include "util/error.h"
 #include "util/suggest.h"
 
-/* What a parameter may be: one of `choices`, or a number in a range, or (if that is the default) auto. */
+/* What a parameter may be: one of `choices`, or a number in a range, or (if that is the default)
+ * auto. */
 struct rule {
     const char *choices;
     uint64_t min, max;
 };
 
+/* clang-format off */
 #define WORD(name, def, choices, doc) {#name, def, choices, doc},
 #define UINT(name, def, min, max, doc) {#name, def, #min ".." #max, doc},
 #define PROBE(name, doc) static const struct probe_param_info name##_params[] = {
@@ -26,9 +28,11 @@ struct rule {
 #define PROBE(name, doc) static const struct rule name##_rules[] = {
 #define PROBE_END(name) };
 #include "probe/probes.def"
+/* clang-format on */
 
 static const struct probe_info probes[] = {
-#define PROBE(name, doc) {#name, doc, name##_params, sizeof(name##_params) / sizeof(name##_params[0])},
+#define PROBE(name, doc)                                                                           \
+    {#name, doc, name##_params, sizeof(name##_params) / sizeof(name##_params[0])},
 #include "probe/probes.def"
 };
 
@@ -93,7 +97,8 @@ static bool is_choice(const char *choices, const char *text)
     return false;
 }
 
-static int check_value(const struct probe_info *probe, size_t i, const struct trace_request *request)
+static int check_value(const struct probe_info *probe, size_t i,
+                       const struct trace_request *request)
 {
     const struct probe_param_info *param = &probe->params[i];
     const struct rule *rule = &rules[probe - probes][i];

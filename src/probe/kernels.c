@@ -1,7 +1,8 @@
 /*
- * Loading of the probes' kernels, when first needed: on real GPUs the driver compiles them, which takes time.
- * A kernel file is the variant for ld.global.ca; another cache operator is put in its place in the text,
- * so that there is one text for all. The text that is loaded is the one whose hash is recorded.
+ * Loading of the probes' kernels, when first needed: on real GPUs the driver compiles them, which
+ * takes time. A kernel file is the variant for ld.global.ca; another cache operator is put in its
+ * place in the text, so that there is one text for all. The text that is loaded is the one whose
+ * hash is recorded.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +60,8 @@ static struct loaded_kernel *find_loaded(struct probe_live *live, const char *na
     return NULL;
 }
 
-/* The module of a file's variant: an entry of its own, without a kernel, in front of its kernels. */
+/* The module of a file's variant: an entry of its own, without a kernel, in front of its kernels.
+ */
 static int find_module(struct probe_live *live, struct device_module **module, const char *file,
                        const char *variant, const char *op)
 {

@@ -1,7 +1,8 @@
 /*
- * The live source: answers a request from the set when it was measured before, else checks it, runs its
- * probe on the device and keeps the trace. What the device refuses becomes a trace with a status, so that
- * a dissection goes on and says why something is missing, live and from the recording alike.
+ * The live source: answers a request from the set when it was measured before, else checks it, runs
+ * its probe on the device and keeps the trace. What the device refuses becomes a trace with a
+ * status, so that a dissection goes on and says why something is missing, live and from the
+ * recording alike.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +22,8 @@ static probe_run_fn *const runners[] = {
 
 uint32_t probe_window_limit(uint64_t shared_per_block_bytes)
 {
-    enum { RECORD_BYTES = 12, MOST = 65536 };
-    uint64_t records = shared_per_block_bytes / RECORD_BYTES;
+    enum { MOST = 65536 };
+    uint64_t records = shared_per_block_bytes / RECORD_BYTES / RECORD_TURN * RECORD_TURN;
     return records < 16 ? 16 : records > MOST ? MOST : (uint32_t)records;
 }
 
@@ -104,7 +105,8 @@ static bool ends_measuring(int rc)
            rc == SONDE_EINTERNAL;
 }
 
-static int measure(struct probe_live *live, struct trace *trace, const struct trace_request *request)
+static int measure(struct probe_live *live, struct trace *trace,
+                   const struct trace_request *request)
 {
     struct trace_request complete = *request;
     int rc = probe_request_complete(&complete);

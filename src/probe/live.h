@@ -1,6 +1,6 @@
 /*
- * What the live source's files share: the device with its loaded kernels and memory, and how a probe
- * is run. Nothing here is seen outside the room.
+ * What the live source's files share: the device with its loaded kernels and memory, and how a
+ * probe is run. Nothing here is seen outside the room.
  */
 #ifndef SONDE_PROBE_LIVE_H
 #define SONDE_PROBE_LIVE_H
@@ -15,14 +15,14 @@ struct buffer {
 
 /* A kernel of a file in kernels/, in the variant for one cache operator. */
 struct loaded_kernel {
-    char name[40];                      /* "chase.cg", "layout:flush" */
-    struct device_module *module;       /* NULL: belongs to the entry before */
+    char name[40];                /* "chase.cg", "layout:flush" */
+    struct device_module *module; /* NULL: belongs to the entry before */
     struct device_kernel *kernel;
 };
 
 /* What lies in the walk's buffer: see walk.c. */
 struct layout {
-    uint32_t width;                     /* bytes of an element: 4, 8, or 0 for none */
+    uint32_t width; /* bytes of an element: 4, 8, or 0 for none */
     uint64_t base, stride, built, wrap;
 };
 
@@ -36,7 +36,8 @@ struct probe_live {
 
 /* ---- kernels.c ---- */
 
-/* The kernel `entry` of kernels/<file>.ptx; op (or NULL) replaces the cache operator of its loads. */
+/* The kernel `entry` of kernels/<file>.ptx; op (or NULL) replaces the cache operator of its loads.
+ */
 int kernel_find(struct probe_live *live, struct device_kernel **out, const char *file,
                 const char *entry, const char *op);
 void kernels_unload(struct probe_live *live);
@@ -60,13 +61,14 @@ int buffer_reserve(struct probe_live *live, struct buffer *buffer, uint64_t byte
 
 /* The elements that a walk visits: at i * stride, or at ring[i]. */
 struct walk {
-    uint32_t width;                     /* 4: offsets; 8: addresses */
+    uint32_t width; /* 4: offsets; 8: addresses */
     uint64_t base, stride, count;
-    uint64_t bytes;                     /* the footprint that a touch reads */
-    const uint32_t *ring;               /* NULL: none */
+    uint64_t bytes;       /* the footprint that a touch reads */
+    const uint32_t *ring; /* NULL: none */
 };
 
-/* Reads op's common parameters of a completed request. SONDE_EUSAGE for what does not go together. */
+/* Reads op's common parameters of a completed request. SONDE_EUSAGE for what does not go together.
+ */
 int walk_read(struct walk *walk, const struct trace_request *request, uint32_t width);
 /* The byte offset of the element at a position of the walk, modulo its length. */
 uint64_t walk_offset(const struct walk *walk, uint64_t position);
@@ -75,7 +77,8 @@ int walk_build(struct probe_live *live, const struct walk *walk);
 /* Reads a large other buffer. */
 int walk_flush(struct probe_live *live, uint64_t flush_bytes);
 
-/* Sets the carve-out that a request asks for; `least` bytes when it says auto, and then a backend without is fine. */
+/* Sets the carve-out that a request asks for; `least` bytes when it says auto, and then a backend
+ * without is fine. */
 int walk_carveout(struct probe_live *live, struct device_kernel *kernel,
                   const struct trace_request *request, uint64_t least);
 /* Threads of a block: enough to touch a footprint, or one warp. */
@@ -84,6 +87,14 @@ uint32_t walk_threads(const struct probe_live *live, bool touch);
 /* A number of a completed request, or `otherwise` for auto. */
 uint64_t request_number(const struct trace_request *request, const char *name, uint64_t otherwise);
 bool request_flag(const struct trace_request *request, const char *name);
+
+/* The recording loop of chase.ptx and overhead.ptx: records a turn, shared memory a record. */
+enum { RECORD_TURN = 4, RECORD_BYTES = 12 };
+
+static inline uint64_t record_round(uint64_t records)
+{
+    return (records + RECORD_TURN - 1) / RECORD_TURN * RECORD_TURN;
+}
 
 /* ---- one file a probe: adds columns to the trace ---- */
 

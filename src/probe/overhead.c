@@ -1,40 +1,41 @@
 /*
- * The probe `overhead`: what a record of the chase takes when nothing is loaded (kernels/overhead.ptx).
+ * The probe `overhead`: what a record of the chase takes when nothing is loaded
+ * (kernels/overhead.ptx).
  */
 #include <stdlib.h>
 
 #include "probe/live.h"
 #include "util/error.h"
 
-/* As in chase.c. */
-enum { PREROLL = 2, OUT_WORDS = 4 };
+/* Words of the output before the record, as in chase.c. */
+enum { OUT_WORDS = 4 };
 
 static int measure(struct probe_live *live, const struct trace_request *request, uint32_t *words,
-                   uint64_t window)
+                   uint64_t walked)
 {
     struct device_kernel *kernel;
     int rc = kernel_find(live, &kernel, "overhead", "overhead", NULL);
-    if (rc < 0 || (rc = walk_carveout(live, kernel, request, window * 12)) < 0) {
+    if (rc < 0 || (rc = walk_carveout(live, kernel, request, walked * RECORD_BYTES)) < 0) {
         return rc;
     }
-    struct call call = call_begin(1, walk_threads(live, false), (uint32_t)window * 12);
+    struct call call = call_begin(1, walk_threads(live, false), (uint32_t)walked * RECORD_BYTES);
     call_u64(&call, live->out.address);
-    call_u32(&call, (uint32_t)(window < PREROLL ? window : PREROLL));
-    call_u32(&call, (uint32_t)window);
+    call_u32(&call, RECORD_TURN);
+    call_u32(&call, (uint32_t)walked);
     rc = call_run(live, kernel, &call);
     return rc < 0 ? rc
                   : device_copy_from(live->device, words, live->out.address,
-                                     (OUT_WORDS + 3 * window) * 4);
+                                     (OUT_WORDS + 3 * walked) * 4);
 }
 
 int overhead_run(struct probe_live *live, struct trace *trace, const struct trace_request *request)
 {
-    uint64_t window = request_number(request, "window", 1);
-    uint32_t *words = malloc((OUT_WORDS + 3 * window) * 4);
-    int rc = words ? buffer_reserve(live, &live->out, (OUT_WORDS + 3 * window) * 4, 65536)
+    uint64_t window = request_number(request, "window", 1), walked = record_round(window);
+    uint32_t *words = malloc((OUT_WORDS + 3 * walked) * 4);
+    int rc = words ? buffer_reserve(live, &live->out, (OUT_WORDS + 3 * walked) * 4, 65536)
                    : error_memory();
     if (rc == 0) {
-        rc = measure(live, request, words, window);
+        rc = measure(live, request, words, walked);
     }
     if (rc == 0) {
         /* In place: the difference of pair i goes where pair i / 2 was read before. */

@@ -1,8 +1,8 @@
 /*
- * Probes: kernels in PTX plus the host code that lays out memory, launches, and returns raw columns.
- * A probe interprets nothing. probes.def lists each with its parameters (name, default, range, doc);
- * requests are checked against that list. The live source runs requests on a device and keeps
- * every trace in a set.
+ * Probes: kernels in PTX plus the host code that lays out memory, launches, and returns raw
+ * columns. A probe interprets nothing. probes.def lists each with its parameters (name, default,
+ * range, doc); requests are checked against that list. The live source runs requests on a device
+ * and keeps every trace in a set.
  */
 #ifndef SONDE_PROBE_PROBE_H
 #define SONDE_PROBE_PROBE_H
@@ -14,11 +14,12 @@ struct probe_live;
 
 /*
  * The set outlives the source's use; every measurement is added to it under the request as it was
- * asked, and answers the same request from then on. Also adds the kernels' hashes and the defaults (notes). Runs
- * stop with SONDE_EINTERRUPTED when device->cancel says so.
+ * asked, and answers the same request from then on. Also adds the kernels' hashes and the defaults
+ * (notes). Runs stop with SONDE_EINTERRUPTED when device->cancel says so.
  */
 int probe_live_create(struct probe_live **out, struct device *device, struct traceset *set);
-void probe_live_destroy(struct probe_live *live);       /* frees the device's memory; NULL is allowed */
+/* Also frees the device's memory; NULL is allowed. */
+void probe_live_destroy(struct probe_live *live);
 struct trace_source probe_live_source(struct probe_live *live);
 
 /* Limits for infer_options, from the device's hard limits. */
@@ -40,7 +41,7 @@ struct probe_info {
 
 size_t probe_count(void);
 const struct probe_info *probe_at(size_t i);
-const struct probe_info *probe_find(const char *name);  /* NULL: none */
+const struct probe_info *probe_find(const char *name); /* NULL: none */
 
 /* Fill defaults, check names and ranges: SONDE_EUSAGE with the reason and the nearest name. */
 int probe_request_complete(struct trace_request *request);

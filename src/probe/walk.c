@@ -1,17 +1,19 @@
 /*
- * The memory that is walked. One large buffer holds the elements of chase and average, so that offsets of different
- * requests mean the same places, as long as it need not grow (it starts with 64 MiB).
+ * The memory that is walked. One large buffer holds the elements of chase and average, so that
+ * offsets of different requests mean the same places, as long as it need not grow (it starts with
+ * 64 MiB).
  *
- * A chain at a fixed stride stays in place between requests of a sweep: element i points to i + 1, and only
- * the last one of the current footprint back to 0. The next size restores that element, lets a kernel build what
- * is missing, and turns the new last one:
+ * A chain at a fixed stride stays in place between requests of a sweep: element i points to i + 1,
+ * and only the last one of the current footprint back to 0. The next size restores that element,
+ * lets a kernel build what is missing, and turns the new last one:
  *
- *     0 -> 1 -> 2 -> 3 -> 0      5 -> ...      then, two longer:     0 -> 1 -> 2 -> 3 -> 4 -> 5 -> 0
+ *     0 -> 1 -> 2 -> 3 -> 0      4 -> 5 -> 6 ...
+ *     0 -> 1 -> 2 -> 3 -> 4 -> 5 -> 0                  two elements longer
  *
- * What this does to caches: kernels and copies write through L2 and leave their lines there, so L2 is never empty of
- * the chain unless a request says cold=1. L1 caches, which are not kept up to date by others' writes, are
- * invalid at a launch on real GPUs; that no stale element was read is checked by the probe against the walk
- * it laid out.
+ * What this does to caches: kernels and copies write through L2 and leave their lines there, so L2
+ * is never empty of the chain unless a request says cold=1. L1 caches, which are not kept up to
+ * date by others' writes, are invalid at a launch on real GPUs; that no stale element was read is
+ * checked by the probe against the walk it laid out.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -192,8 +194,8 @@ static int build_chain(struct probe_live *live, const struct walk *walk)
     struct layout *layout = &live->layout;
     if (layout->width != walk->width || layout->base != walk->base ||
         layout->stride != walk->stride) {
-        *layout = (struct layout){.width = walk->width, .base = walk->base, .stride = walk->stride,
-                                  .wrap = NO_WRAP};
+        *layout = (struct layout){
+            .width = walk->width, .base = walk->base, .stride = walk->stride, .wrap = NO_WRAP};
     }
     int rc = SONDE_OK;
     if (layout->wrap != NO_WRAP && layout->wrap != walk->count - 1) {
@@ -257,7 +259,7 @@ int walk_flush(struct probe_live *live, uint64_t flush_bytes)
     struct call call = call_begin(FILL_BLOCKS_MAX, FILL_THREADS, 0);
     call_u64(&call, live->flush.address);
     call_u64(&call, flush_bytes & ~UINT64_C(15));
-    call_u32(&call, 0x5bd1e995);    /* a value that memory hardly sums up to; harmless if it does */
+    call_u32(&call, 0x5bd1e995); /* a value that memory hardly sums up to; harmless if it does */
     return call_run(live, kernel, &call);
 }
 
@@ -267,7 +269,8 @@ int walk_carveout(struct probe_live *live, struct device_kernel *kernel,
     uint64_t asked;
     bool is_asked = trace_request_u64(request, "shared", &asked);
     if (is_asked && asked < least) {
-        return error_set(SONDE_EUSAGE, "probe %s: shared=%llu holds less than the window's %llu bytes",
+        return error_set(SONDE_EUSAGE,
+                         "probe %s: shared=%llu holds less than the window's %llu bytes",
                          request->probe, (unsigned long long)asked, (unsigned long long)least);
     }
     int rc = device_set_carveout(live->device, kernel, is_asked ? asked : least);

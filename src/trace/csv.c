@@ -32,7 +32,8 @@ static void put_value(struct strbuf *csv, const struct trace_column *column, siz
     }
 }
 
-/* Which value of a column stands in a row: its block's, when blocks divide the rows evenly; count when none. */
+/* Which value of a column stands in a row: its block's, when blocks divide the rows evenly; count
+ * when none. */
 static size_t value_of_row(const struct trace_column *column, size_t row, size_t rows)
 {
     if (column->count > 0 && rows % column->count == 0) {

@@ -73,7 +73,8 @@ static int member_choice(int *choice, const json_t *object, const char *key,
     return error_set(SONDE_EINPUT, "'%s' is unknown: '%s'", key, text);
 }
 
-/* A text that was no UTF-8 is longer in the file, by up to three bytes a byte; it is cut again when read. */
+/* A text that was no UTF-8 is longer in the file, by up to three bytes a byte; it is cut again when
+ * read. */
 #define REPAIRED(member) (3 * sizeof(member))
 
 /* The next block of the binary part, decoded into fresh memory. */
@@ -152,7 +153,8 @@ static int take_request(struct trace *trace, struct reader *reader, const json_t
     if (!json_is_object(params)) {
         return error_set(SONDE_EINPUT, "'params' is missing");
     }
-    json_object_foreach (params, key, value) {
+    json_object_foreach(params, key, value)
+    {
         const char *text;
         rc = member_text(&text, params, key, sizeof(trace->request.params[0].text));
         if (rc == 0 && trace_request_set_text(&trace->request, key, text) < 0) {
@@ -217,7 +219,7 @@ static int take_device(struct trace_device *device, const json_t *root)
     uint64_t number = 0;
     int rc = SONDE_OK;
 #define TEXT(member)                                                                               \
-    rc = rc < 0 ? rc : member_text(&text, object, #member, REPAIRED(device->member));                  \
+    rc = rc < 0 ? rc : member_text(&text, object, #member, REPAIRED(device->member));              \
     if (rc == 0) {                                                                                 \
         snprintf(device->member, sizeof(device->member), "%s", text);                              \
     }
@@ -240,7 +242,8 @@ static int take_names(struct traceset *set, const json_t *root)
     if (!json_is_object(kernels) || !json_is_object(notes)) {
         return error_set(SONDE_EINPUT, "'kernels' or 'notes' is missing");
     }
-    json_object_foreach (kernels, key, value) {
+    json_object_foreach(kernels, key, value)
+    {
         int rc = member_text(&text, kernels, key, sizeof(((struct trace_kernel *)0)->hash));
         if (rc == 0) {
             rc = traceset_add_kernel_hash(set, key, text);
@@ -249,7 +252,8 @@ static int take_names(struct traceset *set, const json_t *root)
             return error_prefix(rc, "kernels");
         }
     }
-    json_object_foreach (notes, key, value) {
+    json_object_foreach(notes, key, value)
+    {
         int rc = member_text(&text, notes, key, sizeof(((struct trace_note *)0)->text));
         if (rc == 0) {
             rc = traceset_add_note(set, key, text);
@@ -312,7 +316,8 @@ int recording_parse_payload(struct traceset **out, const char *name, const unsig
     return SONDE_OK;
 }
 
-/* Decompresses piece by piece into memory that doubles as data come, so that a header's claim costs nothing. */
+/* Decompresses piece by piece into memory that doubles as data come, so that a header's claim costs
+ * nothing. */
 static int decompress_into(unsigned char **payload, size_t *used, ZSTD_DStream *stream,
                            const unsigned char *frame, size_t frame_bytes, size_t payload_bytes)
 {
@@ -324,8 +329,9 @@ static int decompress_into(unsigned char **payload, size_t *used, ZSTD_DStream *
             capacity = capacity < payload_bytes + 1 ? capacity : payload_bytes + 1;
             unsigned char *grown = *used < capacity ? realloc(*payload, capacity) : NULL;
             if (!grown) {
-                return *used < capacity ? error_memory()
-                                        : error_set(SONDE_EINPUT, "the payload is longer than said");
+                return *used < capacity
+                           ? error_memory()
+                           : error_set(SONDE_EINPUT, "the payload is longer than said");
             }
             *payload = grown;
         }

@@ -17,7 +17,7 @@
 #define RECORDING_MAGIC "SONDEREC"
 #define RECORDING_VERSION 1
 #define RECORDING_HEADER_BYTES 64
-#define RECORDING_HASHED_BYTES 32       /* of the header */
+#define RECORDING_HASHED_BYTES 32 /* of the header */
 
 /* What a reader takes at most; a writer refuses to write more. */
 #define RECORDING_FILE_MAX ((size_t)256 << 20)
@@ -25,13 +25,15 @@
 #define RECORDING_INDEX_MAX ((size_t)16 << 20)
 
 /* The device's description as rows: member, and whether it is text (T) or a number (N). */
+/* clang-format off */
 #define RECORDING_DEVICE_FIELDS(T, N)                                                              \
     T(name) T(driver) T(kind) N(sms) N(compute_major) N(compute_minor) N(clock_hz)                 \
     N(memory_bytes) N(l2_bytes_reported) N(shared_per_sm_bytes) N(shared_per_block_bytes)
+/* clang-format on */
 
 /* The members that describe types and codings in the index. */
-extern const char *const recording_type_names[3];       /* indexed by enum trace_type */
-extern const char *const recording_coding_names[2];     /* without and with differences */
+extern const char *const recording_type_names[3];   /* indexed by enum trace_type */
+extern const char *const recording_coding_names[2]; /* without and with differences */
 
 void recording_put_u64(unsigned char *at, uint64_t value);
 uint64_t recording_get_u64(const unsigned char *at);

@@ -1,7 +1,7 @@
 /*
- * Requests and their canonical text. A ring enters the text as its length and the 64-bit FNV-1a hash of
- * its offsets (Fowler, Noll, Vo; draft-eastlake-fnv): enough to tell the rings of one recording
- * apart, no defence against forgery.
+ * Requests and their canonical text. A ring enters the text as its length and the 64-bit FNV-1a
+ * hash of its offsets (Fowler, Noll, Vo; draft-eastlake-fnv): enough to tell the rings of one
+ * recording apart, no defence against forgery.
  */
 #include <ctype.h>
 #include <inttypes.h>

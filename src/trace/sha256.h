@@ -11,8 +11,8 @@
 
 struct sha256 {
     uint32_t state[8];
-    uint64_t length;            /* bytes so far */
-    unsigned char block[64];    /* the part of a block that waits for the rest */
+    uint64_t length;         /* bytes so far */
+    unsigned char block[64]; /* the part of a block that waits for the rest */
 };
 
 void sha256_start(struct sha256 *hash);

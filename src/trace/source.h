@@ -12,8 +12,8 @@
 struct trace_source {
     /*
      * The result is borrowed from the source and lives as long as it. An error is a request that
-     * cannot be answered at all: wrong (SONDE_EUSAGE), not recorded, interrupted, memory out. What the
-     * device refused or failed at is an answer: a trace whose status and reason say so.
+     * cannot be answered at all: wrong (SONDE_EUSAGE), not recorded, interrupted, memory out. What
+     * the device refused or failed at is an answer: a trace whose status and reason say so.
      */
     int (*get)(void *ctx, const struct trace **out, const struct trace_request *request);
     void *ctx;

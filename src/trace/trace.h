@@ -1,15 +1,15 @@
 /*
- * The measurement record. A request names a probe and its parameters; a trace is a request with
- * the raw columns it yielded; a traceset is what a dissection measured, with a description of the
+ * The measurement record. A request names a probe and its parameters; a trace is a request with the
+ * raw columns it yielded; a traceset is what a dissection measured, with a description of the
  * device and of the kernels that ran. A request has a canonical text ("chase bytes=16384 op=ca
  * stride=128", names sorted, and " ring=COUNT:HASH" at the end where it has a ring): the key under
- * which a recording finds it again. What a request leaves out is not in its key; the defaults that stood
- * when it ran are in the set's notes.
+ * which a recording finds it again. What a request leaves out is not in its key; the defaults that
+ * stood when it ran are in the set's notes.
  *
  * A chase trace has the columns `latency` (u32, cycles, one per recorded load) and `next` (u32, the
  * byte offset that the load returned: the element visited next), windows one after the other:
- * parameter `window` records each, column `start` (u32) with each window's first offset. Windows are
- * independent samples and are never stitched into one sequence.
+ * parameter `window` records each, column `start` (u32) with each window's first offset. Windows
+ * are independent samples and are never stitched into one sequence.
  */
 #ifndef SONDE_TRACE_TRACE_H
 #define SONDE_TRACE_TRACE_H
@@ -40,8 +40,8 @@ struct trace_request {
 /* The probe's name is cut at 23 bytes (and then is no probe's). */
 void trace_request_init(struct trace_request *request, const char *probe);
 
-/* Sets or replaces a parameter. Names are [a-z][a-z0-9_]*, not "ring"; values have no spaces, control
- * characters or '='. SONDE_EUSAGE for others and for a seventeenth parameter. */
+/* Sets or replaces a parameter. Names are [a-z][a-z0-9_]*, not "ring"; values have no spaces,
+ * control characters or '='. SONDE_EUSAGE for others and for a seventeenth parameter. */
 int trace_request_set_u64(struct trace_request *request, const char *name, uint64_t value);
 int trace_request_set_text(struct trace_request *request, const char *name, const char *text);
 
@@ -63,19 +63,20 @@ struct trace_column {
 };
 
 struct trace {
-    struct trace_request request;       /* owns a copy of its ring */
+    struct trace_request request; /* owns a copy of its ring */
     struct trace_column columns[TRACE_MAX_COLUMNS];
     size_t column_count;
-    int status;                         /* 0, or why the device could not (SONDE_E...) */
+    int status; /* 0, or why the device could not (SONDE_E...) */
     char reason[160];
 };
 
 /* An empty trace of a request, whose ring is copied. */
 int trace_init(struct trace *trace, const struct trace_request *request);
-void trace_clear(struct trace *trace);  /* frees columns and ring; harmless on {0} */
+void trace_clear(struct trace *trace); /* frees columns and ring; harmless on {0} */
 
 const struct trace_column *trace_column(const struct trace *trace, const char *name);
-/* The column's data and its length, or NULL (and *count 0) when there is none of that name and type. */
+/* The column's data and its length, or NULL (and *count 0) when there is none of that name and
+ * type. */
 const uint32_t *trace_u32(const struct trace *trace, const char *name, size_t *count);
 const double *trace_f64(const struct trace *trace, const char *name, size_t *count);
 
@@ -84,7 +85,7 @@ int trace_add_column(struct trace *trace, const char *name, enum trace_type type
                      size_t count);
 size_t trace_type_bytes(enum trace_type type);
 
-struct trace_device {                   /* printed with a recording; infer has no access to it */
+struct trace_device { /* printed with a recording; infer has no access to it */
     char name[128], driver[64], kind[8];
     uint32_t sms, compute_major, compute_minor;
     uint64_t clock_hz, memory_bytes, l2_bytes_reported;
@@ -93,7 +94,7 @@ struct trace_device {                   /* printed with a recording; infer has n
 
 struct trace_kernel {
     char name[64];
-    char hash[65];                      /* SHA-256 of the PTX text, in hexadecimal */
+    char hash[65]; /* SHA-256 of the PTX text, in hexadecimal */
 };
 
 struct trace_note {
@@ -104,16 +105,16 @@ struct trace_note {
 struct traceset;
 
 int traceset_create(struct traceset **out);
-void traceset_destroy(struct traceset *set);    /* NULL is allowed */
+void traceset_destroy(struct traceset *set); /* NULL is allowed */
 
-/* Takes over the trace's memory, also on failure, and leaves *trace empty. SONDE_EINPUT when the key is there
- * already. The result is borrowed from the set. `added` may be NULL. */
+/* Takes over the trace's memory, also on failure, and leaves *trace empty. SONDE_EINPUT when the
+ * key is there already. The result is borrowed from the set. `added` may be NULL. */
 int traceset_add(struct traceset *set, struct trace *trace, const struct trace **added);
 
 /* NULL when it is not there. */
 const struct trace *traceset_find(const struct traceset *set, const char *key);
 size_t traceset_count(const struct traceset *set);
-const struct trace *traceset_at(const struct traceset *set, size_t i);      /* in order of adding */
+const struct trace *traceset_at(const struct traceset *set, size_t i); /* in order of adding */
 struct trace_device *traceset_device(struct traceset *set);
 const struct trace_device *traceset_device_info(const struct traceset *set);
 

@@ -1,7 +1,7 @@
 /*
- * Recordings from hostile hands. Input that begins with the magic is taken as a file; anything else as a
- * decompressed payload, since no fuzzer gets past a SHA-256. What is accepted must be whole: every column
- * is read, printed and found again by its key.
+ * Recordings from hostile hands. Input that begins with the magic is taken as a file; anything else
+ * as a decompressed payload, since no fuzzer gets past a SHA-256. What is accepted must be whole:
+ * every column is read, printed and found again by its key.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /*
  * A device for tests of the live source: it does in C what each kernel says it does, over memory of
- * the host, and checks what it is given: argument sizes, shared memory, that every access lies inside an
- * allocation. Latencies are made up from the address, so that a test can tell which load a record belongs to.
+ * the host, and checks what it is given: argument sizes, shared memory, that every access lies
+ * inside an allocation. Latencies are made up from the address, so that a test can tell which load
+ * a record belongs to.
  */
 #ifndef TESTS_UNIT_PROBE_FAKE_DEVICE_H
 #define TESTS_UNIT_PROBE_FAKE_DEVICE_H
@@ -17,7 +18,7 @@ enum { FAKE_ALLOCATIONS = 16, FAKE_CALLS = 64 };
 
 struct device_module {
     char name[48];
-    char load[16];              /* the opcode found in the text */
+    char load[16]; /* the opcode found in the text */
 };
 
 struct device_kernel {
@@ -33,14 +34,16 @@ struct fake_call {
 
 struct fake {
     struct device device;
-    struct { uint64_t address, bytes; } allocations[FAKE_ALLOCATIONS];
+    struct {
+        uint64_t address, bytes;
+    } allocations[FAKE_ALLOCATIONS];
     struct fake_call calls[FAKE_CALLS];
     size_t call_count, modules, kernels, copies_to;
     uint64_t carveout;
     /* What a test breaks. */
-    uint64_t memory_limit;      /* 0: none */
+    uint64_t memory_limit; /* 0: none */
     bool refuse_launch, refuse_carveout, lie;
-    uint32_t clock;             /* where the cycle counter stands */
+    uint32_t clock; /* where the cycle counter stands */
 };
 
 static struct fake *fake_of(struct device *device)
@@ -186,15 +189,18 @@ static void fake_chase(struct fake *fake, const struct fake_call *call)
     }
     out[0] = 7;
     out[1] = offset;
+    assert_int_equal(call->args[6] % 4, 0);
+    assert_int_equal(window % 4, 0);
     assert_int_equal(call->shared, 12 * window);
     assert_int_equal(call->blocks, 1);
 }
 
 static void fake_overhead(struct fake *fake, const struct fake_call *call)
 {
+    assert_int_equal(call->args[2] % 4, 0);
     uint32_t *clocks = (uint32_t *)fake_memory(fake, call->args[0], 16 + 12 * call->args[2]) + 4;
     for (uint32_t i = 0; i < call->args[2]; i++) {
-        clocks[2 * i] = UINT32_MAX - 10 + 3 * i;    /* the counter wraps */
+        clocks[2 * i] = UINT32_MAX - 10 + 3 * i; /* the counter wraps */
         clocks[2 * i + 1] = clocks[2 * i] + 20 + i;
     }
 }

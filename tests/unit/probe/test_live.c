@@ -1,4 +1,5 @@
-/* The live source over a fake device: what is launched, what is recorded, what becomes of refusals. */
+/* The live source over a fake device: what is launched, what is recorded, what becomes of refusals.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -98,22 +99,22 @@ static void chase_records_latency_and_next_of_every_load(void **state)
     assert_int_equal(u32_at(trace, "smid", 0), 7);
     assert_string_equal(last_call(bench)->load, "ld.global.ca");
     assert_int_equal(last_call(bench)->threads, 32);
-    /* One pass of warm-up, its last two loads through the recording loop. */
-    assert_int_equal(last_call(bench)->args[5], 6);
-    assert_int_equal(last_call(bench)->args[6], 2);
+    /* One pass of warm-up, its last four loads through the recording loop. */
+    assert_int_equal(last_call(bench)->args[5], 4);
+    assert_int_equal(last_call(bench)->args[6], 4);
 }
 
 static void windows_follow_each_other_along_the_ring(void **state)
 {
     struct bench *bench = *state;
-    const struct trace *trace = ask(bench, "chase bytes=1024 stride=128 window=3 windows=4 warm=5");
-    static const uint32_t starts[] = {0, 384, 768, 128};
+    const struct trace *trace = ask(bench, "chase bytes=1408 stride=128 window=4 windows=4 warm=5");
+    static const uint32_t starts[] = {0, 512, 1024, 128};
     for (size_t w = 0; w < 4; w++) {
         assert_int_equal(u32_at(trace, "start", w), starts[w]);
-        assert_int_equal(u32_at(trace, "next", w * 3), (starts[w] + 128) % 1024);
+        assert_int_equal(u32_at(trace, "next", w * 4), (starts[w] + 128) % 1408);
     }
     /* The last launch began five loads before its start. */
-    assert_int_equal(last_call(bench)->args[4], (128 + 1024 - 5 * 128) % 1024);
+    assert_int_equal(last_call(bench)->args[4], (128 + 1408 - 5 * 128) % 1408);
     assert_int_equal(last_call(bench)->args[5] + last_call(bench)->args[6], 5);
 }
 
@@ -126,12 +127,16 @@ static void spread_windows_start_evenly_over_the_ring(void **state)
     }
 }
 
-static void persistent_windows_warm_only_once(void **state)
+static void persistent_windows_warm_only_once_and_go_on_where_the_walk_stopped(void **state)
 {
     struct bench *bench = *state;
-    const struct trace *trace = ask(bench, "chase bytes=1024 stride=128 window=3 windows=3 persist=1");
-    assert_int_equal(u32_at(trace, "start", 2), 768);
-    assert_int_equal(last_call(bench)->args[4], 768);
+    const struct trace *trace =
+        ask(bench, "chase bytes=1408 stride=128 window=3 windows=3 persist=1");
+    /* Three records, but the walk makes four loads a turn. */
+    assert_int_equal(u32_count(trace, "latency"), 9);
+    assert_int_equal(u32_at(trace, "start", 2), 1024);
+    assert_int_equal(u32_at(trace, "next", 6), 1152);
+    assert_int_equal(last_call(bench)->args[4], 1024);
     assert_int_equal(last_call(bench)->args[5] + last_call(bench)->args[6], 0);
 }
 
@@ -354,10 +359,14 @@ static void rings_that_are_none_are_usage_errors(void **state)
 {
     struct bench *bench = *state;
     static const uint32_t twice[] = {0, 128, 0}, odd[] = {0, 2}, good[] = {0, 128};
-    static const struct { const char *text; const uint32_t *ring; size_t count; } bad[] = {
-        {"chase", twice, 3},           {"chase", odd, 2},       {"chase", good, 0},
-        {"chase bytes=256", good, 2},  {"chase stride=4", good, 2},
-        {"chase touch=1", good, 2},    {"overhead", good, 2},
+    static const struct {
+        const char *text;
+        const uint32_t *ring;
+        size_t count;
+    } bad[] = {
+        {"chase", twice, 3},          {"chase", odd, 2},           {"chase", good, 0},
+        {"chase bytes=256", good, 2}, {"chase stride=4", good, 2}, {"chase touch=1", good, 2},
+        {"overhead", good, 2},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct trace_request request = parse(bad[i].text);
@@ -386,13 +395,16 @@ static void defaults_are_noted_with_the_recording(void **state)
     struct bench *bench = *state;
     assert_int_equal(traceset_note_count(bench->set), probe_count());
     assert_string_equal(traceset_note_at(bench->set, 0)->name, "defaults.chase");
-    assert_non_null(strstr(traceset_note_at(bench->set, 0)->text, "chase base=0 bytes=16384 cold=0"));
+    assert_non_null(
+        strstr(traceset_note_at(bench->set, 0)->text, "chase base=0 bytes=16384 cold=0"));
 }
 
 static void limits_follow_the_hardware_and_stay_sensible(void **state)
 {
     (void)state;
     assert_int_equal(probe_window_limit(48 << 10), 4096);
+    assert_int_equal(probe_window_limit(12 * 19), 16);
+    assert_int_equal(probe_window_limit(12 * 23), 20);
     assert_int_equal(probe_window_limit(0), 16);
     assert_int_equal(probe_footprint_limit(UINT64_C(3) << 30), UINT64_C(768) << 20);
     assert_int_equal(probe_footprint_limit(0), 1 << 20);
@@ -420,7 +432,7 @@ int main(void)
         ON_BENCH(chase_records_latency_and_next_of_every_load),
         ON_BENCH(windows_follow_each_other_along_the_ring),
         ON_BENCH(spread_windows_start_evenly_over_the_ring),
-        ON_BENCH(persistent_windows_warm_only_once),
+        ON_BENCH(persistent_windows_warm_only_once_and_go_on_where_the_walk_stopped),
         ON_BENCH(other_cache_operators_are_loaded_as_variants),
         ON_BENCH(a_sweep_reuses_the_chain_and_moves_only_its_end),
         ON_BENCH(a_ring_is_walked_in_its_order),

@@ -22,9 +22,13 @@ static struct traceset *sample_set(void)
     struct traceset *set;
     assert_int_equal(traceset_create(&set), 0);
     struct trace_device *device = traceset_device(set);
-    *device = (struct trace_device){.sms = 12, .compute_major = 3, .compute_minor = 5,
-                                    .clock_hz = 863000000, .memory_bytes = UINT64_C(3) << 30,
-                                    .l2_bytes_reported = 1572864, .shared_per_sm_bytes = 49152,
+    *device = (struct trace_device){.sms = 12,
+                                    .compute_major = 3,
+                                    .compute_minor = 5,
+                                    .clock_hz = 863000000,
+                                    .memory_bytes = UINT64_C(3) << 30,
+                                    .l2_bytes_reported = 1572864,
+                                    .shared_per_sm_bytes = 49152,
                                     .shared_per_block_bytes = 49152};
     strcpy(device->name, "sample");
     strcpy(device->driver, "sonde 0");
@@ -222,13 +226,14 @@ static int parse_index(struct traceset **set, const char *index, const void *bin
     "\"compute_minor\":1,\"clock_hz\":1,\"memory_bytes\":1,\"l2_bytes_reported\":1,"               \
     "\"shared_per_sm_bytes\":1,\"shared_per_block_bytes\":1},\"kernels\":{},\"notes\":{},"         \
     "\"traces\":["
-#define COLUMN(count)                                                                              \
-    "{\"name\":\"a\",\"type\":\"u32\",\"count\":" #count ",\"coding\":\"planes\"}"
+#define COLUMN(count) "{\"name\":\"a\",\"type\":\"u32\",\"count\":" #count ",\"coding\":\"planes\"}"
 
 static void a_wrong_index_is_refused_with_trace_and_column(void **state)
 {
     (void)state;
-    static const struct { const char *index, *message; } rows[] = {
+    static const struct {
+        const char *index, *message;
+    } rows[] = {
         {"", ""},
         {"[]", "p: 'device' is missing"},
         {"{\"device\":{}}", "p: device: 'name' is missing or is no text of at most 383 bytes"},
@@ -242,7 +247,8 @@ static void a_wrong_index_is_refused_with_trace_and_column(void **state)
         {HEAD "{\"probe\":\"x\",\"params\":{},\"columns\":[" COLUMN(4611686018427387905) "]}]}",
          "p: trace 0: column 'a': needs 4611686018427387905 numbers of 4 bytes, 8 bytes are left"},
         {HEAD "{\"probe\":\"x\",\"params\":{},\"columns\":[" COLUMN(-1) "]}]}",
-         "p: trace 0: column 'a': 'count' is missing or is no whole number up to 9223372036854775807"},
+         "p: trace 0: column 'a': 'count' is missing or is no whole number up to "
+         "9223372036854775807"},
         {HEAD "{\"probe\":\"x\",\"params\":{},\"columns\":[" COLUMN(1) "," COLUMN(1) "]}]}",
          "p: trace 0: column 'a': two columns 'a'"},
         {HEAD "{\"probe\":\"x\",\"params\":{},\"columns\":[" COLUMN(1) "]}]}",
@@ -331,7 +337,7 @@ static void hashes_are_those_of_the_standard(void **state)
 {
     (void)state;
     char hex[65];
-    sha256_hex(hex, "abc", 3);      /* FIPS 180-4, examples */
+    sha256_hex(hex, "abc", 3); /* FIPS 180-4, examples */
     assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     sha256_hex(hex, "", 0);
     assert_string_equal(hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");

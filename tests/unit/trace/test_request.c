@@ -58,11 +58,13 @@ static void names_and_values_that_would_blur_the_key_are_refused(void **state)
     (void)state;
     struct trace_request request;
     trace_request_init(&request, "chase");
-    static const char *const names[] = {"", "ring", "Op", "9x", "a b", "a=b", "aaaaaaaaaaaaaaaaaaaaaaaa"};
+    static const char *const names[] = {
+        "", "ring", "Op", "9x", "a b", "a=b", "aaaaaaaaaaaaaaaaaaaaaaaa"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         assert_int_equal(trace_request_set_text(&request, names[i], "1"), SONDE_EUSAGE);
     }
-    static const char *const texts[] = {"", "a b", "a=b", "a\n", "\x80", "1234567890123456789012345678901234567890"};
+    static const char *const texts[] = {"",    "a b",  "a=b",
+                                        "a\n", "\x80", "1234567890123456789012345678901234567890"};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         assert_int_equal(trace_request_set_text(&request, "op", texts[i]), SONDE_EUSAGE);
     }
@@ -78,7 +80,8 @@ static void seventeenth_parameter_is_refused_and_sixteen_long_ones_fit_the_key(v
     trace_request_init(&request, "a_probe_with_a_very_long_name");
     for (int i = 0; i < 16; i++) {
         snprintf(name, sizeof(name), "abcdefghijklmnopqrstu%02u", (unsigned)i % 100);
-        assert_int_equal(trace_request_set_text(&request, name, "abcdefghijklmnopqrstuvwxyzabcdefghijklm"), 0);
+        assert_int_equal(
+            trace_request_set_text(&request, name, "abcdefghijklmnopqrstuvwxyzabcdefghijklm"), 0);
     }
     assert_int_equal(trace_request_set_u64(&request, "one_more", 1), SONDE_EUSAGE);
     request.ring = ring;
