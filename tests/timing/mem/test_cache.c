@@ -2,7 +2,7 @@
  * A cache's times: each latency on time and not a cycle early, each port at its width. The
  * specification of memory_rig.h: hit 11, miss 5, fill 3 cycles; the level below answers after 50.
  */
-#include "../../support/memory_rig.h"
+#include "support/memory_rig.h"
 
 enum { BELOW_CYCLES = 50, HIT = 11, MISS = 5, FILL = 3 };
 

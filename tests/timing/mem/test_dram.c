@@ -4,7 +4,7 @@
  * fixed time is 7 core cycles of 1000 ps. All times are in memory clocks unless a name says
  * otherwise.
  */
-#include "../../support/memory_rig.h"
+#include "support/memory_rig.h"
 
 enum { CLOCK_PS = 500, FIXED_CLOCKS = 14 };
 enum { CL = 11, RCD = 13, RP = 15, RAS = 31, RC = 50, RRD = 6 };

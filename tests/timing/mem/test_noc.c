@@ -3,7 +3,7 @@
  * refusal. Two sources, two targets that answer after 50 cycles; request 20, reply 30 cycles,
  * header 8 bytes.
  */
-#include "../../support/memory_rig.h"
+#include "support/memory_rig.h"
 
 enum { REQUEST = 20, REPLY = 30, BELOW_CYCLES = 50, ROUND = REQUEST + BELOW_CYCLES + REPLY };
 

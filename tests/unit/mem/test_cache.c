@@ -2,7 +2,7 @@
  * What a cache keeps, fetches, writes and evicts, and what it refuses to be built from. Times are
  * in tests/timing/mem.
  */
-#include "../../support/memory_rig.h"
+#include "support/memory_rig.h"
 
 struct fixture {
     struct engine *engine;

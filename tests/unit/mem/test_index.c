@@ -1,5 +1,5 @@
 /* Index functions: what each kind computes, and what is refused. */
-#include "../../support/memory_rig.h"
+#include "support/memory_rig.h"
 
 static uint32_t set_of(const struct index_spec *index, uint32_t sets, uint64_t address)
 {

@@ -4,7 +4,7 @@
  * bits. A reference is a set of lines; the question is always only "hit or miss?", which is all
  * that a probe can see.
  */
-#include "../../support/memory_rig.h"
+#include "support/memory_rig.h"
 
 enum { LINE_BYTES = 128, MAX_WAYS = 130, EMPTY = -1 };
 

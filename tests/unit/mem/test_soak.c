@@ -3,7 +3,7 @@
  * request returns exactly once, nothing is left behind, counts agree between the levels, and a
  * second run is the same to the picosecond.
  */
-#include "../../support/memory_rig.h"
+#include "support/memory_rig.h"
 
 enum { SOURCES = 3, SLICES = 3, REQUESTS = 4000, MAX_LATER = 40 };
 

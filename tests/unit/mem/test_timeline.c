@@ -1,5 +1,5 @@
 /* Timelines against a calendar that marks each picosecond; pools against the objects handed out. */
-#include "../../support/memory_rig.h"
+#include "support/memory_rig.h"
 
 #include "mem/pool.h"
 #include "mem/timeline.h"
