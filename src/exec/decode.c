@@ -116,8 +116,9 @@ int decode_function(struct decoder *d, struct exec_function **out, struct ptx_fu
     function->func = func;
     function->local_bytes = (uint32_t)align_up(func->local_bytes, LANE_STRIPE_BYTES);
     uint32_t slots = (uint32_t)align_up(func->slot_count, 2);
-    function->sink_ref = slots * SLOT_BYTES | (uint32_t)BASE_REG << REF_BASE_SHIFT;
-    function->regs_bytes = (slots + 2) * SLOT_BYTES;
+    function->wide_offset = slots * SLOT_BYTES;
+    function->sink_ref = 2 * slots * SLOT_BYTES | (uint32_t)BASE_REG << REF_BASE_SHIFT;
+    function->regs_bytes = (2 * slots + 2) * SLOT_BYTES;
     function->preds_bytes = (uint32_t)align_up((PRED_FIRST + func->pred_count) * 4, 64);
     rc = layout_params(d, function);
     if (rc != SONDE_OK)

@@ -65,7 +65,8 @@ static int register_ref(struct decoder *d, uint32_t *ref, uint32_t *slot,
     if ((uint32_t)reg->slot + words > func->slot_count || (words == 2 && reg->slot % 2 != 0))
         return decode_refuse(d, "register '%s' has the impossible slot %d", reg->name, reg->slot);
     *slot = (uint32_t)reg->slot;
-    *ref = *slot * SLOT_BYTES | (uint32_t)BASE_REG << REF_BASE_SHIFT;
+    *ref = (*slot * SLOT_BYTES + (words == 2 ? d->function->wide_offset : 0)) |
+           (uint32_t)BASE_REG << REF_BASE_SHIFT;
     return SONDE_OK;
 }
 

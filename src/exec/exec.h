@@ -5,7 +5,7 @@
  * the memory image and writes results back, when the timing model (or the functional loop, at once)
  * says so. exec knows no cycles: the caller writes `env->clock` before it issues.
  *
- * Registers are structure-of-arrays: a 32-bit slot is uint32_t[32], a 64-bit one uint64_t[32]; a
+ * Registers are structure-of-arrays: 32-bit ones are uint32_t[32], 64-bit ones uint64_t[32]; a
  * predicate is one lane mask. All lanes are computed, results are committed under the active mask.
  *
  * Memory: device addresses are host addresses inside one reserved range (exec/memory.h), so a global

@@ -102,7 +102,8 @@ struct exec_function {
     const struct ptx_func *func;
     uint32_t first_pc, exit_pc;     /* exit_pc: its last uop, RETURN or EXIT */
     uint32_t regs_bytes, preds_bytes, param_bytes, frame_bytes;
-    uint32_t sink_ref;              /* a register pair that nobody reads */
+    uint32_t wide_offset;           /* of the 64-bit slots among the registers */
+    uint32_t sink_ref;              /* a register of either width that nobody reads */
     uint32_t local_bytes;
     uint32_t *param_offsets;        /* in the frame: params, returns, then locals of .param space */
 };

@@ -4,10 +4,12 @@
  *
  * A call frame is one block of the warp's frame storage:
  *
- *     | registers: slot_count x 128 B | predicates: one mask each | .param area: 32 x param_bytes |
+ *     | 32-bit slots | 64-bit slots | predicates: one mask each | .param area: 32 x param_bytes |
  *
- * A 32-bit register slot is uint32_t[32], a 64-bit value two aligned slots as uint64_t[32]; 8- and
- * 16-bit values lie in the low bits of a 32-bit slot's lanes. Predicates 0 and 1 of a frame are
+ * Slot s is uint32_t[32] as a 32-bit register, and with slot s + 1 uint64_t[32] as a 64-bit one; 8-
+ * and 16-bit values lie in the low bits of a 32-bit lane. The two views are apart, although a real
+ * register file has one: slots are shared by liveness, and in divergent code lanes that hold a 32-bit
+ * value in a slot wait while others hold a 64-bit one in it. Predicates 0 and 1 of a frame are
  * "always true" and "nobody reads it".
  *
  * Local memory is striped so that it can grow without being moved lane by lane:

@@ -153,7 +153,8 @@ static int callee_side(struct decoder *d, struct call_side *side, const struct p
                              isa_type_info(reg->type)->text);
     side->stride = isa_type_info(reg->type)->bytes > 4 ? 8 : 4;
     side->offset = reg->slot < 0 ? callee->sink_ref & REF_OFFSET_MASK
-                                 : (uint32_t)reg->slot * SLOT_BYTES;
+                                 : (uint32_t)reg->slot * SLOT_BYTES +
+                                       (side->stride == 8 ? callee->wide_offset : 0);
     return SONDE_OK;
 }
 

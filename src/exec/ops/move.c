@@ -1,7 +1,6 @@
 /*
  * mov with vectors: {a, b} packed into one register of twice the width, or unpacked from it; the first
- * element has the low bits. Everything else that mov does is regular. All lanes are read before the
- * first is written, because results may lie in the slots of sources that die here.
+ * element has the low bits. Everything else that mov does is regular.
  */
 #include "exec/decode.h"
 #include "util/error.h"
@@ -21,15 +20,13 @@ enum exec_event run_pack(struct exec_warp *warp, const struct uop *uop, uint32_t
     const struct exec_state *state = warp->state;
     uint32_t bits = uop->target;
     uint64_t keep = (UINT64_C(1) << bits) - 1;
-    uint64_t value[WARP_LANES];
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = lowest_lane(rest);
-        value[lane] = 0;
+        uint64_t value = 0;
         for (uint32_t k = 0; k < uop->option; k++)
-            value[lane] |= (element_get(state, &uop->elements[k], lane) & keep) << (k * bits);
+            value |= (element_get(state, &uop->elements[k], lane) & keep) << (k * bits);
+        element_set(state, whole(uop), lane, value);
     }
-    for (uint32_t rest = mask; rest; rest &= rest - 1)
-        element_set(state, whole(uop), lowest_lane(rest), value[lowest_lane(rest)]);
     return advance(warp);
 }
 
@@ -40,16 +37,12 @@ enum exec_event run_unpack(struct exec_warp *warp, const struct uop *uop, uint32
     const struct exec_state *state = warp->state;
     uint32_t bits = uop->target;
     uint64_t keep = (UINT64_C(1) << bits) - 1;
-    uint64_t value[WARP_LANES];
-    for (uint32_t rest = mask; rest; rest &= rest - 1)
-        value[lowest_lane(rest)] = element_get(state, whole(uop), lowest_lane(rest));
-    for (uint32_t k = 0; k < uop->option; k++) {
-        if (!uop->elements[k].register_bytes)
-            continue;
-        for (uint32_t rest = mask; rest; rest &= rest - 1) {
-            uint32_t lane = lowest_lane(rest);
-            element_set(state, &uop->elements[k], lane, value[lane] >> (k * bits) & keep);
-        }
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        uint64_t value = element_get(state, whole(uop), lane);
+        for (uint32_t k = 0; k < uop->option; k++)
+            if (uop->elements[k].register_bytes)
+                element_set(state, &uop->elements[k], lane, value >> (k * bits) & keep);
     }
     return advance(warp);
 }
