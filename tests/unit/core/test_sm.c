@@ -256,6 +256,44 @@ static void a_load_sees_the_threads_own_atomic_before_it(void **state)
     bench_free(&b);
 }
 
+static void an_atomic_returns_after_address_path_and_memory(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    assert_int_equal(measure(STRETCH("atom.global.add.u32 %r2, [%rd0+64], 1;\n")), 1 + 20 + 100 + 1);
+}
+
+static void a_barrier_waits_for_the_atomics_before_it(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    assert_true(bench_run(&b, "mov.u32 %r1, %tid.x;\nred.global.add.u32 [%rd0], 1;\nbar.sync 0;\n"
+                              "ld.global.u32 %r2, [%rd0];\nmul.wide.u32 %rd1, %r1, 4;\n"
+                              "add.u64 %rd1, %rd1, %rd0;\nst.global.u32 [%rd1+4], %r2;\n", 1, 128));
+    for (uint32_t i = 0; i < 128; i++) {
+        assert_int_equal(b.out[1 + i], 128);
+    }
+    bench_free(&b);
+}
+
+static void lanes_of_a_generic_access_may_go_to_different_spaces(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    /* Even lanes read a shared word, odd lanes a global one. */
+    assert_true(bench_run(&b, "mov.u32 %r1, %tid.x;\nmov.u32 %r2, 5;\nst.shared.u32 [smem], %r2;\n"
+                              "mov.u32 %r2, 6;\nst.global.u32 [%rd0+1024], %r2;\nbar.sync 0;\n"
+                              "mov.u64 %rd1, smem;\ncvta.shared.u64 %rd1, %rd1;\nadd.u64 %rd2, %rd0, 1024;\n"
+                              "and.b32 %r3, %r1, 1;\nsetp.eq.u32 %p1, %r3, 0;\n"
+                              "selp.b64 %rd3, %rd1, %rd2, %p1;\nld.u32 %r4, [%rd3];\n"
+                              "mul.wide.u32 %rd4, %r1, 4;\nadd.u64 %rd4, %rd4, %rd0;\n"
+                              "st.u32 [%rd4], %r4;\n", 1, 32));
+    for (uint32_t i = 0; i < 32; i++) {
+        assert_int_equal(b.out[i], 5 + (i & 1));
+    }
+    bench_free(&b);
+}
+
 static void lanes_of_an_atomic_all_take_part(void **state)
 {
     (void)state;
@@ -410,6 +448,9 @@ int main(void)
         cmocka_unit_test(global_accesses_pass_an_l1_that_does_not_cache_them),
         cmocka_unit_test(a_load_does_not_see_the_store_behind_it),
         cmocka_unit_test(a_load_sees_the_threads_own_atomic_before_it),
+        cmocka_unit_test(an_atomic_returns_after_address_path_and_memory),
+        cmocka_unit_test(a_barrier_waits_for_the_atomics_before_it),
+        cmocka_unit_test(lanes_of_a_generic_access_may_go_to_different_spaces),
         cmocka_unit_test(lanes_of_an_atomic_all_take_part),
         cmocka_unit_test(a_barrier_lets_nobody_through_early),
         cmocka_unit_test(named_barriers_count_threads_and_arrivals),
