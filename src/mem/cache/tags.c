@@ -163,24 +163,34 @@ static inline bool slot_holds(const struct tags *tags, uint32_t slot, uint64_t l
     return tags->slot[slot].line == line && tags->slot[slot].valid != 0;
 }
 
+enum { BLOCK = 16 };
+
+/* Whether one of BLOCK tags is the wanted one: a loop without an exit, for vector instructions. */
+static inline bool block_has(const uint32_t *tag, uint32_t wanted)
+{
+    uint32_t equal = 0;
+    for (size_t i = 0; i < BLOCK; i++) {
+        equal |= tag[i] == wanted ? UINT32_MAX : 0;
+    }
+    return equal != 0;
+}
+
 uint32_t tags_find(const struct tags *tags, uint32_t set, uint64_t line)
 {
-    enum { BLOCK = 16 };
     uint32_t wanted = (uint32_t)line, slot = tags->first[set], end = tags->first[set + 1];
-    for (; end - slot >= BLOCK; slot += BLOCK) {
-        uint32_t equal = 0;
-        for (uint32_t i = 0; i < BLOCK; i++) {
-            equal |= tags->short_tag[slot + i] == wanted;
-        }
-        for (uint32_t i = 0; equal && i < BLOCK; i++) {
-            if (tags->short_tag[slot + i] == wanted && slot_holds(tags, slot + i, line)) {
-                return slot + i;
+    while (slot < end) {
+        uint32_t stop = end;
+        if (end - slot >= BLOCK) {
+            stop = slot + BLOCK;
+            if (!block_has(tags->short_tag + slot, wanted)) {
+                slot = stop;
+                continue;
             }
         }
-    }
-    for (; slot < end; slot++) {
-        if (tags->short_tag[slot] == wanted && slot_holds(tags, slot, line)) {
-            return slot;
+        for (; slot < stop; slot++) {
+            if (tags->short_tag[slot] == wanted && slot_holds(tags, slot, line)) {
+                return slot;
+            }
         }
     }
     return TAGS_NONE;
