@@ -54,6 +54,9 @@ int func_parse_signature(struct ptx_func *func, struct parser *p)
         (code = parse_params(&func->returns, &func->return_count, &ignored, p, false)) < 0)
         return code;
     func->loc = p->token.loc;
+    for (uint32_t i = 0; i < func->return_count && func->return_count > 1; i++)
+        if (func->returns[i].space == SPACE_PARAM)
+            return parser_error(p, func->loc, "several return values must be .reg, not .param");
     if (func->is_prototype && parser_accept(p, '_'))
         func->name = "_";
     else if ((func->name = parser_name(p, "a function's name")) == NULL)
@@ -73,6 +76,8 @@ static int parse_triple(uint32_t *triple, struct parser *p)
         int code = parser_uint(&value, p, INT32_MAX, "a number of threads");
         if (code < 0)
             return code;
+        if (value == 0)
+            return parser_error(p, p->token.loc, "got 0, expected a positive number");
         triple[i] = (uint32_t)value;
         if (i == 2 || !parser_accept(p, ','))
             break;
@@ -129,6 +134,8 @@ static int parse_directives(struct ptx_func *func, struct parser *p)
     int code = 0;
     while (found && code == 0)
         code = parse_directive(&found, func, p);
+    if (code == 0 && func->maxntid[0] > 0 && func->reqntid[0] > 0)
+        return parser_error(p, p->token.loc, ".maxntid and .reqntid exclude each other");
     return code;
 }
 
@@ -186,7 +193,7 @@ static int add_param_symbols(struct parser *p, struct ptx_var *params, uint32_t 
             return code;
         symbol->var = var;
         symbol->type = var->type;
-        if (var->space == SPACE_REG && (code = builder_add_reg(&var->reg, p, var->name, var->type)) < 0)
+        if (var->space == SPACE_REG && (code = builder_add_reg(&var->reg, p, var->name, var->type, 1)) < 0)
             return code;
         symbol->reg = var->reg;
     }

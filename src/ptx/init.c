@@ -37,7 +37,7 @@ static int grow(struct init *init, uint64_t bytes)
     return 0;
 }
 
-/* symbol, symbol + n, symbol - n, symbol[n] */
+/* A variable or function declared before. */
 static int parse_symbol(struct ptx_reloc *reloc, struct init *init)
 {
     struct parser *p = init->p;
@@ -54,13 +54,11 @@ static int parse_symbol(struct ptx_reloc *reloc, struct init *init)
 static int parse_addend(struct ptx_reloc *reloc, struct init *init)
 {
     struct parser *p = init->p;
-    bool minus = parser_at(p, '-');
-    if (!minus && !parser_at(p, '+'))
+    struct constant value = {0};
+    if (!parser_accept(p, '+'))
         return 0;
-    parser_advance(p);
-    struct constant value;
     int code = expr_parse_int(&value, p);
-    reloc->addend = (int64_t)(minus ? 0 - value.bits : value.bits);
+    reloc->addend = (int64_t)value.bits;
     return code;
 }
 
@@ -106,7 +104,7 @@ static int parse_address(struct init *init, uint64_t offset)
         reloc.generic = true;
         parentheses++;
     }
-    if (code == 0 && (code = parse_symbol(&reloc, init)) == 0)
+    if (code == 0 && (code = parse_symbol(&reloc, init)) == 0 && !reloc.generic)
         code = parse_addend(&reloc, init);
     for (; code == 0 && parentheses > 0; parentheses--)
         code = parser_require(p, ')', "')'");
@@ -158,7 +156,7 @@ static uint64_t stride(const struct init *init, uint32_t level)
     return count;
 }
 
-/* { a, b, { c }, ... }: an inner brace starts a row; missing values are zero. */
+/* { {a, b}, {c}, .. }: one level of braces a dimension, and one for a vector; missing values are zero. */
 static int parse_braces(struct init *init, uint32_t level)
 {
     struct parser *p = init->p;
@@ -172,21 +170,19 @@ static int parse_braces(struct init *init, uint32_t level)
     p->open_braces++;
     if (sized && extent <= outer_limit && begin <= outer_limit - extent)
         init->limit = begin + extent;
-    while (!parser_at(p, '}')) {
-        if (parser_at(p, '{')) {
-            uint32_t depth_limit = init->dim_count + (init->var->vec > 1 ? 1 : 0);
-            if (level + 1 >= depth_limit)
-                return parser_error(p, p->token.loc, "more nested braces than '%s' has dimensions",
-                                    init->var->name);
-            code = parse_braces(init, level + 1);
-        } else {
-            code = parse_element(init);
-        }
-        if (code < 0)
-            return code;
-        if (!parser_accept(p, ','))
+    bool inner = level + 1 == init->dim_count + (init->var->vec > 1 ? 1 : 0);
+    while (code == 0 && !parser_at(p, '}')) {
+        if (inner && parser_at(p, '{'))
+            return parser_error(p, p->token.loc, "more nested braces than '%s' has dimensions",
+                                init->var->name);
+        code = inner ? parse_element(init) : parse_braces(init, level + 1);
+        if (code == 0 && !parser_accept(p, ','))
             break;
+        if (code == 0 && parser_at(p, '}'))
+            return parser_expected(p, "a value behind ','");
     }
+    if (code < 0)
+        return code;
     if ((code = parser_require(p, '}', "',' or '}' in the initialiser")) < 0)
         return code;
     p->open_braces--;

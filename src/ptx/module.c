@@ -200,14 +200,10 @@ static int parse_top_level(struct parser *p)
         return parse_alias(p);
     if (parser_accept_dot(p, "pragma"))
         return module_parse_pragma(p);
-    if (parser_accept_dot(p, "target"))
-        return parse_target(p);
-    if (parser_accept_dot(p, "address_size"))
-        return parse_address_size(p);
     return parse_declaration(p);
 }
 
-/* .version comes first, then .target; both must be there. */
+/* .version, .target, [.address_size]: in this order, before everything else. */
 static int parse_header(struct parser *p)
 {
     if (!parser_at_dot(p, "version"))
@@ -219,7 +215,9 @@ static int parse_header(struct parser *p)
     if (!parser_at_dot(p, "target"))
         return parser_expected(p, ".target after .version");
     parser_advance(p);
-    return parse_target(p);
+    if ((code = parse_target(p)) < 0)
+        return code;
+    return parser_accept_dot(p, "address_size") ? parse_address_size(p) : 0;
 }
 
 /* A mistake at top level costs everything up to the next ';' or the end of the braces that follow. */

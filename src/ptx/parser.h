@@ -131,10 +131,11 @@ struct symbol *scope_find(const struct parser *p, const char *name, size_t lengt
 int scope_add(struct symbol **out, struct parser *p, const char *name, struct ptx_loc loc,
               enum symbol_kind kind);
 int scope_add_range(struct parser *p, const char *prefix, struct ptx_loc loc, enum isa_type type,
-                    uint64_t count);
+                    uint8_t vec, uint64_t count);
 /* The register `name` (a plain one or of a range): *symbol and *reg; false if no such register. */
 bool scope_find_reg(struct symbol **symbol, int32_t *reg, struct parser *p, const char *name, size_t length);
-int builder_add_reg(int32_t *reg, struct parser *p, const char *name, enum isa_type type);
+/* `vec` registers in consecutive numbers, the elements of a vector register if more than one. */
+int builder_add_reg(int32_t *reg, struct parser *p, const char *name, enum isa_type type, uint8_t vec);
 
 /* expr.c: constant expressions */
 struct constant {

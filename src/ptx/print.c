@@ -295,9 +295,8 @@ static void print_reloc(struct printer *pr, const struct ptx_reloc *reloc)
     bool mask = reloc->bytes == 1;
     if (mask)
         strbuf_printf(pr->out, "0x%" PRIX64 "(", UINT64_C(0xff) << reloc->mask_shift);
-    strbuf_printf(pr->out, reloc->generic ? "generic(%s" : "%s", name);
+    strbuf_printf(pr->out, reloc->generic ? "generic(%s)" : "%s", name);
     print_offset(pr->out, (uint64_t)reloc->addend);
-    strbuf_append(pr->out, reloc->generic ? ")" : "");
     strbuf_append(pr->out, mask ? ")" : "");
 }
 
@@ -317,11 +316,14 @@ static void print_init(struct printer *pr, const struct ptx_var *var)
     uint64_t last = var->reloc_count > 0 ? var->relocs[var->reloc_count - 1].offset / bytes : 0;
     while (count > last + 1 && all_zero(var->init + (count - 1) * bytes, bytes))
         count--;
-    bool braces = var->is_array || var->vec > 1;
+    bool braces = var->is_array || var->vec > 1, rows = var->is_array && var->vec > 1;
     strbuf_append(pr->out, braces ? " = {" : " = ");
     for (uint64_t i = 0; i < count; i++) {
         uint64_t bits = 0;
-        strbuf_append(pr->out, i > 0 ? ", " : "");
+        if (rows && i % var->vec == 0)
+            strbuf_append(pr->out, i > 0 ? "}, {" : "{");
+        else
+            strbuf_append(pr->out, i > 0 ? ", " : "");
         if (reloc < var->reloc_count && var->relocs[reloc].offset == i * bytes) {
             print_reloc(pr, &var->relocs[reloc++]);
             continue;
@@ -330,7 +332,7 @@ static void print_init(struct printer *pr, const struct ptx_var *var)
             bits |= (uint64_t)var->init[i * bytes + b] << 8 * b;
         print_constant(pr->out, bits, var->type);
     }
-    strbuf_append(pr->out, braces ? "}" : "");
+    strbuf_append(pr->out, rows ? "}}" : braces ? "}" : "");
 }
 
 static void print_var(struct printer *pr, const struct ptx_var *var)

@@ -141,7 +141,7 @@ int scope_add(struct symbol **out, struct parser *p, const char *name, struct pt
 }
 
 int scope_add_range(struct parser *p, const char *prefix, struct ptx_loc loc, enum isa_type type,
-                    uint64_t count)
+                    uint8_t vec, uint64_t count)
 {
     char key[RANGE_KEY_BYTES];
     size_t length = range_key(key, prefix, strlen(prefix), '>');
@@ -163,20 +163,25 @@ int scope_add_range(struct parser *p, const char *prefix, struct ptx_loc loc, en
     }
     if (map_put_n(&p->scope->names, key, length, symbol) < 0)
         return parser_memory(p);
-    *symbol = (struct symbol){.kind = SYMBOL_REG, .loc = loc, .type = type, .reg = -1, .vec = 1,
+    *symbol = (struct symbol){.kind = SYMBOL_REG, .loc = loc, .type = type, .reg = -1, .vec = vec,
                               .count = count, .regs = regs};
     return 0;
 }
 
-int builder_add_reg(int32_t *reg, struct parser *p, const char *name, enum isa_type type)
+int builder_add_reg(int32_t *reg, struct parser *p, const char *name, enum isa_type type, uint8_t vec)
 {
+    static const char elements[] = "xyzw";
     struct builder *b = p->builder;
-    if (b->regs.count >= PTX_MAX_REGS)
+    if (b->regs.count + vec > PTX_MAX_REGS)
         return parser_error(p, p->token.loc, "more than %u registers in one function", PTX_MAX_REGS);
     *reg = (int32_t)b->regs.count;
-    return vec_push(&b->regs, (struct ptx_reg){.name = name, .type = type, .slot = -1}) < 0
-               ? parser_memory(p)
-               : 0;
+    for (int i = 0; i < vec; i++) {
+        const char *text = vec == 1 ? name : arena_printf(p->arena, "%s.%c", name, elements[i]);
+        struct ptx_reg element = {.name = text, .type = type, .slot = -1};
+        if (text == NULL || vec_push(&b->regs, element) < 0)
+            return parser_memory(p);
+    }
+    return 0;
 }
 
 static bool range_member(int32_t *reg, struct parser *p, struct symbol *range, uint64_t number,
@@ -188,7 +193,7 @@ static bool range_member(int32_t *reg, struct parser *p, struct symbol *range, u
         return true;
     }
     const char *copy = arena_strndup(p->arena, name, length);
-    if (copy == NULL || builder_add_reg(reg, p, copy, range->type) < 0)
+    if (copy == NULL || builder_add_reg(reg, p, copy, range->type, range->vec) < 0)
         return false;
     if (u64_map_put(range->regs, number, (uint64_t)*reg) < 0) {
         parser_memory(p);

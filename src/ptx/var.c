@@ -98,8 +98,12 @@ static int check_type(struct parser *p, const struct decl *decl, struct ptx_loc 
         return parser_error(p, loc, "a variable of type .pred must be a register");
     if (info->kind == KIND_OPAQUE && decl->space != SPACE_GLOBAL && decl->space != SPACE_PARAM)
         return parser_error(p, loc, "type .%s is for .global and .param variables", info->text);
-    if (decl->vec > 1 && (info->bytes == 0 || info->kind == KIND_OPAQUE || decl->vec * info->bytes > 32))
+    if (decl->vec > 1 && (info->bytes == 0 || info->kind == KIND_OPAQUE || decl->vec * info->bytes > 16))
         return parser_error(p, loc, "there is no vector of %d elements of .%s", decl->vec, info->text);
+    if (decl->type == TYPE_tf32 || decl->type == TYPE_f32x2 || decl->type == TYPE_u16x2 ||
+        decl->type == TYPE_s16x2 || decl->type == TYPE_e4m3x2 || decl->type == TYPE_e5m2x2)
+        return parser_error(p, loc, "type .%s is for instructions, variables of it are .b types",
+                            info->text);
     return 0;
 }
 
@@ -119,8 +123,6 @@ static int parse_decl(struct decl *decl, struct parser *p)
             decl->vec = 2;
         else if (parser_accept_dot(p, "v4"))
             decl->vec = 4;
-        else if (parser_accept_dot(p, "v8"))
-            decl->vec = 8;
         else if (p->token.kind == TOKEN_DOT &&
                  (decl->type = isa_type_find(p->token.text, p->token.length)) != TYPE_NONE)
             parser_advance(p), code = check_type(p, decl, loc);
@@ -220,14 +222,11 @@ static int declare_range(struct parser *p, const struct decl *decl, const char *
     int code = parser_uint(&count, p, UINT32_MAX, "a number of registers");
     if (code < 0 || (code = parser_require(p, '>', "'>'")) < 0)
         return code;
-    if (decl->vec > 1)
-        return parser_unsupported(p, loc, "parameterised vector registers are not implemented");
-    return scope_add_range(p, name, loc, decl->type, count);
+    return scope_add_range(p, name, loc, decl->type, decl->vec, count);
 }
 
 static int declare_reg(struct parser *p, const struct decl *decl, const char *name, struct ptx_loc loc)
 {
-    static const char *const suffixes[] = {".x", ".y", ".z", ".w", ".4", ".5", ".6", ".7"};
     struct symbol *symbol;
     if (p->builder == NULL)
         return parser_error(p, loc, "register '%s' is declared outside a function", name);
@@ -238,15 +237,7 @@ static int declare_reg(struct parser *p, const struct decl *decl, const char *na
         return code;
     symbol->type = decl->type;
     symbol->vec = decl->vec;
-    for (int i = 0; i < decl->vec && code == 0; i++) {
-        const char *element = name;
-        int32_t reg = -1;
-        if (decl->vec > 1 && (element = arena_printf(p->arena, "%s%s", name, suffixes[i])) == NULL)
-            return parser_memory(p);
-        code = builder_add_reg(&reg, p, element, decl->type);
-        symbol->reg = i == 0 ? reg : symbol->reg;
-    }
-    return code;
+    return builder_add_reg(&symbol->reg, p, name, decl->type, decl->vec);
 }
 
 /* Checks that linkage and space go together. */
@@ -255,6 +246,10 @@ static int check_linkage(struct parser *p, const struct ptx_var *var)
     bool in_function = p->builder != NULL;
     if (var->space == SPACE_PARAM && !in_function)
         return parser_error(p, var->loc, ".param variable '%s' is declared outside a function", var->name);
+    if (var->space == SPACE_LOCAL && !in_function)
+        return parser_error(p, var->loc, ".local variable '%s' is declared outside a function", var->name);
+    if (var->size == 0 && !var->unsized)
+        return parser_error(p, var->loc, "variable '%s' has no bytes", var->name);
     if (var->unsized && !(var->linkage == LINK_EXTERN) && var->init == NULL)
         return parser_error(p, var->loc, "'%s[]' needs a size, an initialiser or .extern", var->name);
     if (var->linkage == LINK_EXTERN && var->init != NULL)
@@ -277,7 +272,8 @@ static int add_var_symbol(struct ptx_var **var, struct parser *p)
         (symbol->var->linkage == LINK_EXTERN || now->linkage == LINK_EXTERN)) {
         struct ptx_var *first = symbol->var;
         if (first->space != now->space || first->type != now->type || first->vec != now->vec ||
-            (!first->unsized && !now->unsized && first->size != now->size))
+            (!first->unsized && !now->unsized && first->size != now->size) ||
+            first->linkage == LINK_INTERNAL || now->linkage == LINK_INTERNAL)
             return parser_error(p, now->loc, "'%s' differs from its declaration at line %d", now->name,
                                 first->loc.line);
         if (now->linkage != LINK_EXTERN)
