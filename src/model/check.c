@@ -393,6 +393,11 @@ static void check_slices(struct reader *reader)
 
 /* ---- the rest of the machine ---- */
 
+static bool is_power_of_two(uint64_t value)
+{
+    return value && (value & (value - 1)) == 0;
+}
+
 static void check_sm(struct reader *reader)
 {
     const struct sm_spec *sm = &reader->model->sm;
@@ -407,6 +412,9 @@ static void check_sm(struct reader *reader)
         problem(reader, "sm.coalesce.lanes_per_pass", "%u does not divide 32",
                 sm->coalesce.lanes_per_pass);
     }
+    if (!is_power_of_two(sm->coalesce.segment_bytes)) {
+        problem(reader, "sm.coalesce.segment", "%u B is not a power of two", sm->coalesce.segment_bytes);
+    }
     if (sm->registers < sm->register_granule) {
         problem(reader, "sm.register_granule", "is more than all registers");
     }
@@ -414,11 +422,6 @@ static void check_sm(struct reader *reader)
         problem(reader, "clusters", "%u clusters share %u SMs", reader->model->clusters,
                 reader->model->sms);
     }
-}
-
-static bool is_power_of_two(uint64_t value)
-{
-    return value && (value & (value - 1)) == 0;
 }
 
 static void check_memory(struct reader *reader)

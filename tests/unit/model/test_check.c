@@ -165,10 +165,11 @@ static void misshapen_choices_are_refused(void **state)
 static void the_machine_must_hold_together(void **state)
 {
     (void)state;
-    refuse_text("sm: {max_threads: 4096}\n", "m.yaml:1:19: sm.max_threads: 4096 threads do not fit 64 warps of 32");
+    refuse_text("sm: {max_warps: 48}\n", "m.yaml: sm.max_threads: 2048 threads do not fit 48 warps of 32");
     refuse_text("sm: {max_warps: 2, max_threads: 64}\n", "m.yaml: sm.schedulers: 4 schedulers share 2 warps");
     refuse_text("sm: {coalesce: {lanes_per_pass: 24}}\n",
                 "m.yaml:1:33: sm.coalesce.lanes_per_pass: 24 does not divide 32");
+    refuse_text("sm: {coalesce: {segment: 96 B}}\n", "m.yaml:1:26: sm.coalesce.segment: 96 B is not a power of two");
     refuse_text("sm: {registers: 64}\n", "m.yaml: sm.register_granule: is more than all registers");
     refuse_text("clusters: 2\n", "m.yaml:1:11: clusters: 2 clusters share 1 SMs");
     refuse_text("dram: {channels: 2}\n", "m.yaml:1:18: dram.channels: 2 does not divide l2.slices, 1");
