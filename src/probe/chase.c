@@ -11,9 +11,7 @@
 #include "probe/live.h"
 #include "util/error.h"
 
-/* Ordered loads that go through the recording loop, so that its instructions are cached when it
- * counts. */
-enum { PREROLL = RECORD_TURN, WARM_AFTER_TOUCH = 4, AUTO_WINDOW_MAX = 1024 };
+enum { WARM_AFTER_TOUCH = 4, AUTO_WINDOW_MAX = 1024 };
 
 /* A trace in memory: 64 Mi records. */
 #define RECORDS_MAX (UINT64_C(1) << 26)
@@ -21,14 +19,10 @@ enum { PREROLL = RECORD_TURN, WARM_AFTER_TOUCH = 4, AUTO_WINDOW_MAX = 1024 };
 #define FLUSH_LEAST (UINT64_C(8) << 20)
 #define FLUSH_MOST (UINT64_C(1) << 30)
 
-/* Words of kernels/chase.ptx's output before the record: SM, last offset, two unused. */
-enum { OUT_WORDS = 4 };
-
 struct chase {
     struct walk walk;
     const char *op;
     uint64_t warm, window, windows, touch_stride, flush_bytes;
-    uint64_t walked; /* loads of a window: rounded up to whole turns of the loop */
     bool touch, spread, persist, cold;
 };
 
@@ -76,7 +70,6 @@ static int chase_read(struct chase *chase, const struct probe_live *live,
                                  : chase->touch ? WARM_AFTER_TOUCH
                                                 : count);
     chase->window = request_number(request, "window", window < longest ? window : longest);
-    chase->walked = record_round(chase->window);
     flush = flush < FLUSH_LEAST ? FLUSH_LEAST : flush > FLUSH_MOST ? FLUSH_MOST : flush;
     chase->flush_bytes = request_number(request, "flush_bytes", flush);
     return chase_check(chase, request);
@@ -85,7 +78,7 @@ static int chase_read(struct chase *chase, const struct probe_live *live,
 /* The position of a window's first record. */
 static uint64_t window_start(const struct chase *chase, uint64_t w)
 {
-    return (chase->spread ? w * chase->walk.count / chase->windows : w * chase->walked) %
+    return (chase->spread ? w * chase->walk.count / chase->windows : w * chase->window) %
            chase->walk.count;
 }
 
@@ -95,7 +88,8 @@ static int launch_window(struct probe_live *live, struct device_kernel *kernel,
     const struct walk *walk = &chase->walk;
     bool warms = w == 0 || !chase->persist, touches = chase->touch && warms;
     uint64_t warm = warms ? chase->warm : 0;
-    uint64_t preroll = warm < PREROLL ? 0 : PREROLL;
+    uint64_t preroll = warm < RECORD_PREROLL ? warm : RECORD_PREROLL;
+    preroll = preroll < chase->window ? preroll : chase->window;
     uint64_t from = window_start(chase, w) + walk->count - warm % walk->count;
     if (chase->cold) {
         int rc = walk_flush(live, chase->flush_bytes);
@@ -104,7 +98,7 @@ static int launch_window(struct probe_live *live, struct device_kernel *kernel,
         }
     }
     struct call call =
-        call_begin(1, walk_threads(live, touches), (uint32_t)chase->walked * RECORD_BYTES);
+        call_begin(1, walk_threads(live, touches), (uint32_t)chase->window * RECORD_BYTES);
     call_u64(&call, live->walk.address + walk->base);
     call_u64(&call, live->out.address);
     call_u64(&call, touches ? walk->bytes : 0);
@@ -112,14 +106,14 @@ static int launch_window(struct probe_live *live, struct device_kernel *kernel,
     call_u32(&call, (uint32_t)walk_offset(walk, from));
     call_u32(&call, (uint32_t)(warm - preroll));
     call_u32(&call, (uint32_t)preroll);
-    call_u32(&call, (uint32_t)chase->walked);
+    call_u32(&call, (uint32_t)chase->window);
     return call_run(live, kernel, &call);
 }
 
 /* Takes a window apart and holds what was loaded against what was laid out. */
 static int keep_window(const struct chase *chase, const struct chase_record *record, uint64_t w)
 {
-    const uint32_t *clocks = record->words + OUT_WORDS, *next = clocks + 2 * chase->walked;
+    const uint32_t *clocks = record->words + RECORD_OUT_WORDS, *next = clocks + 2 * chase->window;
     uint64_t start = window_start(chase, w), at = w * chase->window;
     record->start[w] = (uint32_t)walk_offset(&chase->walk, start);
     record->smid[w] = record->words[0];
@@ -140,7 +134,7 @@ static int keep_window(const struct chase *chase, const struct chase_record *rec
 static int measure(struct probe_live *live, struct device_kernel *kernel, const struct chase *chase,
                    const struct chase_record *record)
 {
-    uint64_t words = OUT_WORDS + 3 * chase->walked;
+    uint64_t words = RECORD_OUT_WORDS + 3 * chase->window;
     for (uint64_t w = 0; w < chase->windows; w++) {
         int rc = launch_window(live, kernel, chase, w);
         if (rc == 0) {
@@ -174,7 +168,7 @@ int chase_run(struct probe_live *live, struct trace *trace, const struct trace_r
     if (rc < 0) {
         return rc;
     }
-    uint64_t records = chase.window * chase.windows, words = OUT_WORDS + 3 * chase.walked;
+    uint64_t records = chase.window * chase.windows, words = RECORD_OUT_WORDS + 3 * chase.window;
     struct chase_record record = {.words = malloc(words * 4),
                                   .latency = malloc(records * 4),
                                   .next = malloc(records * 4),
@@ -187,7 +181,7 @@ int chase_run(struct probe_live *live, struct trace *trace, const struct trace_r
     if ((rc = walk_build(live, &chase.walk)) < 0 ||
         (rc = buffer_reserve(live, &live->out, words * 4, 65536)) < 0 ||
         (rc = kernel_find(live, &kernel, "chase", "chase", chase.op)) < 0 ||
-        (rc = walk_carveout(live, kernel, request, chase.walked * RECORD_BYTES)) < 0 ||
+        (rc = walk_carveout(live, kernel, request, chase.window * RECORD_BYTES)) < 0 ||
         (rc = measure(live, kernel, &chase, &record)) < 0) {
         goto out;
     }

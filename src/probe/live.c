@@ -23,7 +23,7 @@ static probe_run_fn *const runners[] = {
 uint32_t probe_window_limit(uint64_t shared_per_block_bytes)
 {
     enum { MOST = 65536 };
-    uint64_t records = shared_per_block_bytes / RECORD_BYTES / RECORD_TURN * RECORD_TURN;
+    uint64_t records = shared_per_block_bytes / RECORD_BYTES;
     return records < 16 ? 16 : records > MOST ? MOST : (uint32_t)records;
 }
 

@@ -88,13 +88,10 @@ uint32_t walk_threads(const struct probe_live *live, bool touch);
 uint64_t request_number(const struct trace_request *request, const char *name, uint64_t otherwise);
 bool request_flag(const struct trace_request *request, const char *name);
 
-/* The recording loop of chase.ptx and overhead.ptx: records a turn, shared memory a record. */
-enum { RECORD_TURN = 4, RECORD_BYTES = 12 };
-
-static inline uint64_t record_round(uint64_t records)
-{
-    return (records + RECORD_TURN - 1) / RECORD_TURN * RECORD_TURN;
-}
+/* What chase.ptx and overhead.ptx share: shared memory a record, words of output in front of the
+ * records, and the ordered loads that go through the recording loop before it counts, so that its
+ * instructions are cached. */
+enum { RECORD_BYTES = 12, RECORD_OUT_WORDS = 4, RECORD_PREROLL = 2 };
 
 /* ---- one file a probe: adds columns to the trace ---- */
 

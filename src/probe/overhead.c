@@ -7,39 +7,36 @@
 #include "probe/live.h"
 #include "util/error.h"
 
-/* Words of the output before the record, as in chase.c. */
-enum { OUT_WORDS = 4 };
-
 static int measure(struct probe_live *live, const struct trace_request *request, uint32_t *words,
-                   uint64_t walked)
+                   uint64_t window)
 {
     struct device_kernel *kernel;
     int rc = kernel_find(live, &kernel, "overhead", "overhead", NULL);
-    if (rc < 0 || (rc = walk_carveout(live, kernel, request, walked * RECORD_BYTES)) < 0) {
+    if (rc < 0 || (rc = walk_carveout(live, kernel, request, window * RECORD_BYTES)) < 0) {
         return rc;
     }
-    struct call call = call_begin(1, walk_threads(live, false), (uint32_t)walked * RECORD_BYTES);
+    struct call call = call_begin(1, walk_threads(live, false), (uint32_t)window * RECORD_BYTES);
     call_u64(&call, live->out.address);
-    call_u32(&call, RECORD_TURN);
-    call_u32(&call, (uint32_t)walked);
+    call_u32(&call, (uint32_t)(window < RECORD_PREROLL ? window : RECORD_PREROLL));
+    call_u32(&call, (uint32_t)window);
     rc = call_run(live, kernel, &call);
     return rc < 0 ? rc
                   : device_copy_from(live->device, words, live->out.address,
-                                     (OUT_WORDS + 3 * walked) * 4);
+                                     (RECORD_OUT_WORDS + 3 * window) * 4);
 }
 
 int overhead_run(struct probe_live *live, struct trace *trace, const struct trace_request *request)
 {
-    uint64_t window = request_number(request, "window", 1), walked = record_round(window);
-    uint32_t *words = malloc((OUT_WORDS + 3 * walked) * 4);
-    int rc = words ? buffer_reserve(live, &live->out, (OUT_WORDS + 3 * walked) * 4, 65536)
+    uint64_t window = request_number(request, "window", 1);
+    uint32_t *words = malloc((RECORD_OUT_WORDS + 3 * window) * 4);
+    int rc = words ? buffer_reserve(live, &live->out, (RECORD_OUT_WORDS + 3 * window) * 4, 65536)
                    : error_memory();
     if (rc == 0) {
-        rc = measure(live, request, words, walked);
+        rc = measure(live, request, words, window);
     }
     if (rc == 0) {
         /* In place: the difference of pair i goes where pair i / 2 was read before. */
-        uint32_t *clocks = words + OUT_WORDS;
+        uint32_t *clocks = words + RECORD_OUT_WORDS;
         for (uint64_t i = 0; i < window; i++) {
             clocks[i] = clocks[2 * i + 1] - clocks[2 * i];
         }

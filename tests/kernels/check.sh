@@ -39,8 +39,8 @@ for file in "$kernels"/*.ptx; do
                 continue
             fi
             case $name in
-            chase) window "chase.$op sm_$target" 4 '805 [39]81 [39]88 805 ' "$scratch/out.cubin" ;;
-            overhead) window "overhead sm_$target" 4 '805 [39]88 805 ' "$scratch/out.cubin" ;;
+            chase) window "chase.$op sm_$target" 1 '805 [39]81 [39]88 805 ' "$scratch/out.cubin" ;;
+            overhead) window "overhead sm_$target" 1 '805 [39]88 805 ' "$scratch/out.cubin" ;;
             average) window "average.$op sm_$target" 1 '([39]81 ){15}' "$scratch/out.cubin" ;;
             esac
         done

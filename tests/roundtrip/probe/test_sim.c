@@ -1,0 +1,253 @@
+/*
+ * The probes on the simulator, from PTX text to columns. What is expected comes from the model's
+ * description of the GTX 560 Ti (models/gtx560ti.yaml, after Mei et al.): an L1 of 16 KB, lines of
+ * 128 B, 32 sets of 4 ways, set bits 7 to 11; L1 hits take 116 cycles, L2 hits 371, as
+ * recorded by the chase.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "probe/probe.h"
+#include "util/error.h"
+
+enum {
+    L1_BYTES = 16384,
+    LINE = 128,
+    SETS = 32,
+    WAYS = 4,
+    L1_HIT = 116,
+    L2_HIT = 371,
+    TOLERANCE = 3
+};
+enum { MISS_FROM = 200 };
+
+struct bench {
+    struct device *device;
+    struct traceset *set;
+    struct probe_live *live;
+    struct trace_source source;
+};
+
+static int bench_up(void **state)
+{
+    struct bench *bench = calloc(1, sizeof(*bench));
+    if (device_open(&bench->device, "sim:gtx560ti") < 0) {
+        fail_msg("%s", error_text());
+    }
+    assert_int_equal(traceset_create(&bench->set), 0);
+    assert_int_equal(probe_live_create(&bench->live, bench->device, bench->set), 0);
+    bench->source = probe_live_source(bench->live);
+    *state = bench;
+    return 0;
+}
+
+static int bench_down(void **state)
+{
+    struct bench *bench = *state;
+    probe_live_destroy(bench->live);
+    traceset_destroy(bench->set);
+    device_close(bench->device);
+    free(bench);
+    return 0;
+}
+
+static const struct trace *ask(struct bench *bench, const char *text, const uint32_t *ring,
+                               size_t ring_count)
+{
+    struct trace_request request;
+    const struct trace *trace = NULL;
+    char copy[400], *rest = NULL;
+    snprintf(copy, sizeof(copy), "%s", text);
+    trace_request_init(&request, strtok_r(copy, " ", &rest));
+    for (char *word; (word = strtok_r(NULL, " ", &rest)) != NULL;) {
+        char *equals = strchr(word, '=');
+        *equals = '\0';
+        assert_int_equal(trace_request_set_text(&request, word, equals + 1), 0);
+    }
+    request.ring = ring;
+    request.ring_count = ring_count;
+    if (trace_get(&bench->source, &trace, &request) < 0) {
+        fail_msg("%s: %s", text, error_text());
+    }
+    if (trace->status < 0) {
+        fail_msg("%s: %s", text, trace->reason);
+    }
+    return trace;
+}
+
+static const uint32_t *latencies(const struct trace *trace, size_t *count)
+{
+    const uint32_t *values = trace_u32(trace, "latency", count);
+    assert_non_null(values);
+    return values;
+}
+
+static size_t misses(const struct trace *trace)
+{
+    size_t count, found = 0;
+    const uint32_t *latency = latencies(trace, &count);
+    for (size_t i = 0; i < count; i++) {
+        found += latency[i] >= MISS_FROM;
+    }
+    return found;
+}
+
+static void a_footprint_of_the_caches_size_hits_at_its_latency(void **state)
+{
+    size_t count;
+    const uint32_t *latency =
+        latencies(ask(*state, "chase bytes=16384 stride=128 window=512", NULL, 0), &count);
+    assert_int_equal(count, 512);
+    for (size_t i = 0; i < count; i++) {
+        assert_in_range(latency[i], L1_HIT - TOLERANCE, L1_HIT + TOLERANCE);
+    }
+}
+
+static void one_line_more_misses_in_one_set_and_nowhere_else(void **state)
+{
+    const struct trace *trace =
+        ask(*state, "chase bytes=16512 stride=128 window=1024 windows=4", NULL, 0);
+    size_t count, starts, windows = 4, missing = 0;
+    const uint32_t *latency = latencies(trace, &count);
+    const uint32_t *next = trace_u32(trace, "next", &count);
+    const uint32_t *start = trace_u32(trace, "start", &starts);
+    bool missed[L1_BYTES / LINE + 1] = {false};
+    assert_int_equal(starts, windows);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t offset = i % (count / windows) == 0 ? start[i / (count / windows)] : next[i - 1];
+        missed[offset / LINE] |= latency[i] >= MISS_FROM;
+    }
+    for (uint32_t line = 0; line <= L1_BYTES / LINE; line++) {
+        /* The line too many, 16384, belongs to set 0. */
+        assert_true(!missed[line] || line % SETS == 0);
+        missing += missed[line];
+    }
+    assert_in_range(missing, 2, WAYS + 1);
+}
+
+static void four_lines_of_a_set_fit_and_five_do_not(void **state)
+{
+    static const uint32_t ring[] = {0, 3 * 4096, 4096, 4 * 4096, 2 * 4096};
+    assert_int_equal(misses(ask(*state, "chase window=400 warm=100", ring, WAYS)), 0);
+    assert_true(misses(ask(*state, "chase window=400 warm=100", ring, WAYS + 1)) > 0);
+}
+
+static void loads_that_pass_l1_by_never_hit_it(void **state)
+{
+    const struct trace *trace = ask(*state, "chase op=cg bytes=4096 window=64", NULL, 0);
+    assert_int_equal(misses(trace), 64);
+}
+
+static void touch_warms_like_an_ordered_pass(void **state)
+{
+    assert_int_equal(misses(ask(*state, "chase bytes=8192 touch=1 window=64", NULL, 0)), 0);
+}
+
+static void cold_loads_come_from_further_than_l2(void **state)
+{
+    size_t count;
+    const struct trace *cold =
+        ask(*state, "chase bytes=65536 stride=1024 cold=1 window=32", NULL, 0);
+    const struct trace *l2 = ask(*state, "chase op=cg bytes=65536 stride=1024 window=32", NULL, 0);
+    const uint32_t *far = latencies(cold, &count), *near = latencies(l2, &count);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(far[i] > near[i] + 100);
+    }
+}
+
+static void persistent_windows_find_the_cache_as_it_was_left(void **state)
+{
+    /* L2, as a launch empties this GPU's L1: no window finds what only memory could bring. */
+    size_t count;
+    const struct trace *trace =
+        ask(*state, "chase op=cg bytes=8192 window=16 windows=4 persist=1 warm=64", NULL, 0);
+    const uint32_t *latency = latencies(trace, &count);
+    for (size_t i = 0; i < count; i++) {
+        assert_in_range(latency[i], L2_HIT - TOLERANCE, L2_HIT + TOLERANCE);
+    }
+}
+
+static void average_is_the_load_to_use_latency(void **state)
+{
+    const struct trace *trace = ask(*state, "average bytes=4096 repeats=2", NULL, 0);
+    size_t count;
+    const double *cycles = trace_f64(trace, "cycles", &count);
+    const double *loads = trace_f64(trace, "loads", &count);
+    assert_int_equal(count, 2);
+    double each = cycles[1] / loads[1];
+    assert_true(each > L1_HIT - TOLERANCE - 3 && each < L1_HIT + TOLERANCE);
+}
+
+static void overhead_is_what_a_record_takes_without_its_load(void **state)
+{
+    size_t count;
+    const uint32_t *latency = latencies(ask(*state, "overhead window=64", NULL, 0), &count);
+    for (size_t i = 1; i < count; i++) {
+        assert_in_range(latency[i], 0, 20);
+        assert_int_equal(latency[i], latency[1]);
+    }
+}
+
+static void clock_runs_at_the_models_frequency(void **state)
+{
+    struct bench *bench = *state;
+    const struct trace *trace = ask(bench, "clock repeats=2", NULL, 0);
+    size_t count;
+    const double *cycles = trace_f64(trace, "cycles", &count), *ns = trace_f64(trace, "ns", &count);
+    double hz = cycles[0] / ns[0] * 1e9, model = (double)bench->device->info.clock_hz;
+    assert_true(hz > model * 0.999 && hz < model * 1.001);
+    assert_true(trace_f64(trace, "backward", &count)[0] == 0);
+}
+
+static void more_shared_memory_than_a_block_has_is_a_status(void **state)
+{
+    struct bench *bench = *state;
+    struct trace_request request;
+    const struct trace *trace = NULL;
+    trace_request_init(&request, "chase");
+    trace_request_set_u64(&request, "window", 100000);
+    assert_int_equal(trace_get(&bench->source, &trace, &request), 0);
+    assert_true(trace->status < 0);
+    assert_true(trace->reason[0] != '\0');
+}
+
+static void the_same_measurements_twice_are_the_same_bytes(void **state)
+{
+    void *other = NULL;
+    assert_int_equal(bench_up(&other), 0);
+    const char *request = "chase bytes=16512 stride=128 window=1024 windows=2";
+    size_t count, other_count;
+    const uint32_t *one = latencies(ask(*state, request, NULL, 0), &count);
+    const uint32_t *two = latencies(ask(other, request, NULL, 0), &other_count);
+    assert_int_equal(count, other_count);
+    assert_memory_equal(one, two, count * sizeof(*one));
+    bench_down(&other);
+}
+
+#define ON_BENCH(test) cmocka_unit_test_setup_teardown(test, bench_up, bench_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_BENCH(a_footprint_of_the_caches_size_hits_at_its_latency),
+        ON_BENCH(one_line_more_misses_in_one_set_and_nowhere_else),
+        ON_BENCH(four_lines_of_a_set_fit_and_five_do_not),
+        ON_BENCH(loads_that_pass_l1_by_never_hit_it),
+        ON_BENCH(touch_warms_like_an_ordered_pass),
+        ON_BENCH(cold_loads_come_from_further_than_l2),
+        ON_BENCH(persistent_windows_find_the_cache_as_it_was_left),
+        ON_BENCH(average_is_the_load_to_use_latency),
+        ON_BENCH(overhead_is_what_a_record_takes_without_its_load),
+        ON_BENCH(clock_runs_at_the_models_frequency),
+        ON_BENCH(more_shared_memory_than_a_block_has_is_a_status),
+        ON_BENCH(the_same_measurements_twice_are_the_same_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
