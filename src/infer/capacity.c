@@ -1,16 +1,16 @@
 /*
  * How much fits: the longest array from offset 0 of which nothing misses any more. The length doubles until it does not
  * fit, then the edge is found by bisection; a set that holds too much misses in every pass under any policy, so the
- * edge is exact. The step of the walk is 128 B at first and the line once that is known. An array that
- * fits beyond MAX_ORDERED elements is left to sampling (sweep.c): ordered passes over tens of megabytes take
+ * edge is exact. The step of the walk is 512 B at first, so that no two elements share a line; once the line is
+ * known it is the line. An array that fits beyond MAX_ORDERED_BYTES is left to sampling (sweep.c): ordered passes over tens of megabytes take
  * too long.
  */
 #include "infer/level.h"
 
 #include "util/error.h"
 
-#define FIRST_STRIDE 128
-#define MAX_ORDERED 65536
+#define FIRST_STRIDE 512
+#define MAX_ORDERED_BYTES (UINT64_C(8) << 20)
 
 struct edge { size_t fits, fails; bool certain; };
 
@@ -34,9 +34,9 @@ static int probe_count(struct level *level, struct edge *edge, uint64_t stride, 
 static int double_until_it_fails(struct level *level, struct edge *edge, uint64_t stride)
 {
     uint64_t limit = level->lab->options->max_footprint_bytes / stride;
-    size_t count = 8;
     while (edge->fails == 0) {
-        if (count > limit || count > MAX_ORDERED) {
+        size_t count = 2 * edge->fits;
+        if (count > limit || count * stride > MAX_ORDERED_BYTES) {
             level->large = true;
             return lab_undecided(level->lab, "everything up to %llu KiB fits: too large for ordered walks",
                                  (unsigned long long)(edge->fits * stride / 1024));
@@ -45,7 +45,6 @@ static int double_until_it_fails(struct level *level, struct edge *edge, uint64_
         if (rc) {
             return rc;
         }
-        count *= 2;
     }
     return 0;
 }
@@ -69,35 +68,45 @@ static int bisect(struct level *level, struct edge *edge, uint64_t stride)
     return 0;
 }
 
-int level_fit_edge(struct level *level, uint64_t stride, size_t hint)
+static int find_edge(struct level *level, struct edge *edge, uint64_t stride)
 {
-    struct edge edge = {.certain = true};
+    int rc = double_until_it_fails(level, edge, stride);
+    rc = rc ? rc : bisect(level, edge, stride);
+    if (rc == 0) {
+        level->fit_stride = stride;
+        level->fit_count = edge->fits;
+        level->fit_certain = edge->certain;
+    }
+    return rc;
+}
+
+/*
+ * The edge once more, line by line. Steps of k lines met only some of the sets, S / gcd(S, k) of them; so the lines
+ * that fit are a multiple of what fitted then, by a divisor of k, if the index repeats regularly. That is only
+ * where the search looks first.
+ */
+int level_refine_edge(struct level *level)
+{
+    struct edge edge = {.fits = 1, .certain = true};
+    uint64_t stride = level->line_bytes;
+    size_t step = (size_t)(level->fit_stride / stride), before = level->fit_count;
     int rc = 0;
-    if (hint > 1) {     /* an edge is expected here: two walks if the expectation is right */
-        rc = probe_count(level, &edge, stride, hint);
-        rc = rc || edge.fails ? rc : probe_count(level, &edge, stride, hint + 1);
+    for (size_t factor = 1; rc == 0 && factor <= step && edge.fails == 0; factor++) {
+        if (step % factor == 0 && before * factor > edge.fits) {
+            rc = probe_count(level, &edge, stride, before * factor);
+        }
+        if (rc == 0 && edge.fails == 0 && step % factor == 0) {
+            rc = probe_count(level, &edge, stride, before * factor + 1);
+        }
     }
-    if (edge.fits == 0 && edge.fails) {
-        edge = (struct edge){.certain = true};
-    }
-    rc = rc ? rc : edge.fails ? 0 : double_until_it_fails(level, &edge, stride);
-    rc = rc ? rc : bisect(level, &edge, stride);
-    if (rc) {
-        return rc;
-    }
-    if (edge.fits < 1) {
-        return lab_undecided(level->lab, "not even %llu B fit", (unsigned long long)stride);
-    }
-    level->fit_stride = stride;
-    level->fit_count = edge.fits;
-    level->fit_certain = edge.certain;
-    return 0;
+    return rc ? rc : find_edge(level, &edge, stride);
 }
 
 int level_capacity(struct level *level)
 {
     uint64_t stride = level->fetch_bytes > FIRST_STRIDE ? level->fetch_bytes : FIRST_STRIDE;
-    int rc = level_fit_edge(level, stride, 0);
+    struct edge edge = {.fits = 1, .certain = true};
+    int rc = find_edge(level, &edge, stride);
     if (rc) {
         return rc;
     }
@@ -109,7 +118,7 @@ int level_capacity(struct level *level)
                  (unsigned long long)stride, level->fit_certain ? "each verdict is certain" :
                  "noise left some verdicts open, which were taken as not fitting");
     /* A first value: replaced when the line is known and the sets were found alike. */
-    attribute_set(&level->result->size, (double)bytes, "B", level->fit_certain ? 0.6 : 0.4, id);
+    attribute_set(&level->result->size, (double)bytes, "B", 0.3, id);
     if (level->info->shared_bytes) {
         attribute_set(&level->result->carveout_shared, level->info->shared_bytes, "B", 1, id);
     }

@@ -18,6 +18,9 @@
 #define CHECK_ALL 40            /* sets up to this size are checked member by member */
 #define GROUP_BUDGET 40000000   /* loads that group testing may cost */
 
+#define MAX_PASSES 16           /* repeats of a walk to see who misses */
+#define MIN_PASSES 3
+
 struct ring { uint32_t *offsets; size_t count; };
 
 static int ring_verdict(struct level *level, enum fit_verdict *out, const uint32_t *offsets, size_t count)
@@ -91,35 +94,52 @@ static int ring_is_minimal(struct level *level, bool *minimal, const struct ring
     return 0;
 }
 
-/* 1. Who missed in the walk of one element too many. Empty when these do fit together. */
+/* The elements with at least so many misses; does the ring of them not fit? */
+static int ring_of_missing(struct level *level, struct ring *out, bool *conflict, const uint32_t *misses,
+                           size_t count, uint32_t least)
+{
+    enum fit_verdict verdict = FIT_YES;
+    out->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (misses[i] >= least) {
+            out->offsets[out->count++] = (uint32_t)(i * level->fit_stride);
+        }
+    }
+    int rc = ring_verdict(level, &verdict, out->offsets, out->count);
+    *conflict = verdict == FIT_NO;
+    return rc;
+}
+
+/*
+ * 1. Who missed in the walk of one element too many. Random replacement shows its members one by one, so the walk
+ * is repeated as long as it shows new ones. Empty when those that missed do fit together.
+ */
 static int by_misses(struct level *level, struct ring *out)
 {
     struct fit fit;
-    size_t count = level->fit_count + 1;
-    int rc = fit_test(level, &fit, &(struct walk_shape){.stride = level->fit_stride, .count = count});
+    struct walk_shape shape = {.stride = level->fit_stride, .count = level->fit_count + 1};
+    int rc = fit_test(level, &fit, &shape);
     if (rc) {
         return rc;
     }
-    uint32_t most = 0;
-    for (size_t i = 0; i < count; i++) {
-        most = fit.misses[i] > most ? fit.misses[i] : most;
-    }
     /* Single misses of a noisy device are not evidence against an address. */
-    uint32_t least = fit.noisy && most > 2 ? 2 : 1;
-    enum fit_verdict verdict = FIT_YES;
-    do {
-        out->count = 0;
-        for (size_t i = 0; i < count; i++) {
-            if (fit.misses[i] >= least) {
-                out->offsets[out->count++] = (uint32_t)(i * level->fit_stride);
-            }
+    bool conflict = false;
+    size_t shown = 0;
+    for (uint32_t pass = 0; rc == 0 && pass < MAX_PASSES; pass++) {
+        if (fit.noisy) {
+            rc = ring_of_missing(level, out, &conflict, fit.misses, shape.count, 2);
         }
-        rc = ring_verdict(level, &verdict, out->offsets, out->count);
-    } while (rc == 0 && verdict != FIT_NO && least-- > 1);
-    fit_free(&fit);
-    if (verdict != FIT_NO) {
-        out->count = 0;
+        if (rc == 0 && !conflict) {
+            rc = ring_of_missing(level, out, &conflict, fit.misses, shape.count, 1);
+        }
+        if (rc || conflict || (pass >= MIN_PASSES && out->count == shown)) {
+            break;
+        }
+        shown = out->count;
+        rc = fit_count_misses(level, fit.misses, &shape, pass);
     }
+    fit_free(&fit);
+    out->count = conflict ? out->count : 0;
     return rc;
 }
 
@@ -194,43 +214,42 @@ static int by_groups(struct level *level, struct ring *out)
     return rc;
 }
 
-static int find_ring(struct level *level, struct ring *ring, const char **how)
+typedef int ring_finder(struct level *, struct ring *);
+static const struct { ring_finder *find; const char *how; } finders[] = {
+    {by_misses, "they are those that missed"},
+    {by_spacing, "they are equally spaced"},
+    {by_groups, "found by group testing"},
+};
+enum { EASY_FINDERS = 2, ALL_FINDERS = 3 };
+
+static int find_ring(struct level *level, struct ring *ring, const char **how, size_t finder_count)
 {
-    static const struct { int (*find)(struct level *, struct ring *); const char *how; } ways[] = {
-        {by_misses, "they are those that missed"},
-        {by_spacing, "they are equally spaced"},
-        {by_groups, "found by group testing"},
-    };
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    for (size_t i = 0; i < finder_count; i++) {
         bool minimal = false;
-        int rc = ways[i].find(level, ring);
-        if (rc || ring->count == 0) {
-            if (rc) {
-                return rc;
-            }
-            continue;
+        int rc = finders[i].find(level, ring);
+        if (rc == 0 && ring->count) {
+            rc = ring_is_minimal(level, &minimal, ring);
         }
-        rc = ring_is_minimal(level, &minimal, ring);
-        if (rc == 0 && !minimal && (ring->count <= 1024 || i == 2)) {
+        if (rc == 0 && ring->count && !minimal && (ring->count <= 1024 || i + 1 == ALL_FINDERS)) {
             rc = ring_reduce(level, ring);
             rc = rc ? rc : ring_is_minimal(level, &minimal, ring);
         }
         if (rc || minimal) {
-            *how = ways[i].how;
+            *how = finders[i].how;
             return rc;
         }
     }
     return lab_undecided(level->lab, "no smallest set of conflicting addresses shows");
 }
 
-int level_ways(struct level *level)
+static int find_conflict(struct level *level, size_t finder_count, double confidence)
 {
     struct ring ring = {.offsets = malloc((level->fit_count + 1) * sizeof *ring.offsets)};
     if (!ring.offsets) {
         return error_memory();
     }
     const char *how = "";
-    int rc = find_ring(level, &ring, &how);
+    int rc = find_ring(level, &ring, &how, finder_count);
     if (rc) {
         free(ring.offsets);
         return rc;
@@ -245,7 +264,17 @@ int level_ways(struct level *level)
                  level->info->op, ring.count, ring.offsets[0], ring.offsets[1],
                  ring.offsets[ring.count - 1], how, level->fit_count + 1,
                  (unsigned long long)level->fit_stride);
-    attribute_set(&level->result->ways, (double)(ring.count - 1), "1",
-                  level->fit_certain ? 0.9 : 0.7, id);
+    attribute_set(&level->result->ways, (double)(ring.count - 1), "1", confidence, id);
     return 0;
+}
+
+int level_ways(struct level *level)
+{
+    return find_conflict(level, ALL_FINDERS, level->fit_certain ? 0.8 : 0.6);
+}
+
+int level_refine_ways(struct level *level)
+{
+    int rc = find_conflict(level, EASY_FINDERS, 0.8);
+    return rc == INFER_UNDECIDED ? 0 : rc;
 }

@@ -22,11 +22,13 @@
 #define SMALL_RING 256
 #define MANY_MISSES 3           /* in a pass: a number that stray noise of a quiet device does not reach */
 #define CLEAN_ROUNDS 3          /* that prove a fit when no window holds a whole pass */
+#define NOISY 0.02              /* slow records by noise in a pass, from which on statistics decide */
+#define PATIENCE 10.0           /* rate of misses times passes of warm-up, from which on settling is ruled out */
 #define CERTAIN 1e-7            /* chance at which noise is ruled out; some thousand tests a dissection */
 
 struct round {
-    uint64_t records, misses;
-    uint64_t settled_records, settled_misses;   /* after a first whole pass without a miss */
+    uint64_t records, misses, slow;             /* slow: not a hit */
+    uint64_t settled_records, settled_misses, settled_slow;     /* after a first whole pass of hits */
     bool clean;
 };
 
@@ -36,10 +38,10 @@ struct walk_plan level_plan(const struct level *level, struct walk_shape shape)
                               .shared_bytes = level->info->shared_bytes};
 }
 
-/* Share of the records that look like misses although everything hits: estimate, and a bound on it. */
-static double false_share(const struct level *level)
+/* Share of the records that are slow although everything hits; and a bound on those that look like misses. */
+static double slow_share(const struct level *level)
 {
-    return level->hit_records ? (double)level->false_misses / (double)level->hit_records : 0;
+    return level->hit_records ? (double)level->false_slow / (double)level->hit_records : 0;
 }
 
 static double false_bound(const struct level *level)
@@ -50,19 +52,21 @@ static double false_bound(const struct level *level)
 
 /*
  * Passes of warm-up in each round. A cache that keeps other data from before and replaces at random takes long to
- * let it go: about as many passes as it has ways, times the logarithm of the sets. Such a cache is met with patience
- * once it was seen to settle late.
+ * let it go: about as many passes as it has ways, times the logarithm of the sets. Short rings are warmed that
+ * long as soon as they miss at all; long ones once the cache was seen to settle late.
  */
 static uint64_t warm_passes(const struct level *level, unsigned round, bool small, bool noisy)
 {
-    static const uint8_t quick_small[MAX_ROUNDS] = {2, 4, 8, 16, 32, 64};
-    static const uint8_t quick_large[MAX_ROUNDS] = {1, 2, 3, 6, 12, 24};
-    static const uint8_t patient_small[MAX_ROUNDS] = {24, 48, 96, 192, 192, 192};
-    static const uint8_t patient_large[MAX_ROUNDS] = {3, 12, 48, 96, 96, 96};
-    if (level->late > 0) {
-        return small ? patient_small[round] : noisy ? 48 : patient_large[round];
+    static const uint8_t quick[MAX_ROUNDS] = {1, 2, 3, 6, 12, 24};
+    static const uint8_t patient_small[MAX_ROUNDS] = {2, 24, 96, 250, 250, 250};
+    static const uint8_t patient_large[MAX_ROUNDS] = {3, 12, 48, 192, 250, 250};
+    if (small) {
+        return patient_small[round];
     }
-    return small ? quick_small[round] : noisy ? 1 : quick_large[round];
+    if (level->late > 0) {
+        return noisy ? 64 : patient_large[round];
+    }
+    return noisy ? 1 : quick[round];
 }
 
 static void plan_round(struct walk_plan *plan, const struct level *level, unsigned round, bool noisy)
@@ -84,34 +88,35 @@ static void plan_round(struct walk_plan *plan, const struct level *level, unsign
     }
 }
 
-/* Counts one walk into `fit`. Strays are noise unless they are many: then they are misses of some other kind. */
+/*
+ * Counts one walk into `fit`. A stray, slower than any miss, proves nothing. On a quiet device it is taken for a
+ * miss of some other kind; on a noisy one it is left out, unless strays are many.
+ */
 static void count_walk(struct fit *fit, struct round *round, const struct level *level,
-                       const struct walk *walk)
+                       const struct walk *walk, bool noisy)
 {
     size_t strays = 0, run = 0, longest = 0;
     for (size_t i = 0; i < walk->count; i++) {
         strays += level_class(level, walk->latency[i]) == LOAD_STRAY;
     }
-    bool strays_count = strays * 20 > walk->count;
+    bool strays_count = !noisy || strays * 20 > walk->count;
     *round = (struct round){.records = walk->count};
     for (size_t i = 0; i < walk->count; i++) {
         enum load_class class = level_class(level, walk->latency[i]);
         bool settled = longest >= fit->count;
-        if (i % walk->window == 0) {
-            run = 0;
-        }
+        run = i % walk->window == 0 ? 0 : run;
+        run = class == LOAD_HIT ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+        round->slow += class != LOAD_HIT;
         round->settled_records += settled;
+        round->settled_slow += settled && class != LOAD_HIT;
         if (class == LOAD_MISS || (class == LOAD_STRAY && strays_count)) {
             fit->misses[walk_element(walk, i)]++;
             round->misses++;
             round->settled_misses += settled;
-            run = 0;
-        } else {
-            run++;
-            longest = run > longest ? run : longest;
         }
     }
-    round->clean = round->misses == 0 ? walk->count >= fit->count : longest >= fit->count;
+    round->clean = round->slow == 0 ? walk->count >= fit->count : longest >= fit->count;
     fit->records += round->records;
     fit->total += round->misses;
 }
@@ -136,6 +141,26 @@ static double concentration(const struct fit *fit, double false_rate)
     return least;
 }
 
+/*
+ * Will the misses stay, however long the warm-up? Under random replacement one line of w that has not found its place
+ * misses about twice a pass, at a rate of 2 / w, and finds it with a chance of about 1 / w each time: after t passes
+ * such a rate r is left by accident with a chance of exp(-r t). Otherwise misses that are on their way out get fewer from round to round.
+ */
+static bool will_stay(const struct level *level, const struct fit *fit, const struct round rounds[],
+                      unsigned round, bool noisy)
+{
+    bool small = fit->count <= SMALL_RING;
+    double now = (double)rounds[round].misses / (double)rounds[round].records;
+    if (small || level->late > 0) {
+        return round >= 4 || now > PATIENCE / (double)warm_passes(level, round, small, noisy);
+    }
+    if (round == 0) {
+        return false;
+    }
+    double before = (double)rounds[round - 1].misses / (double)rounds[round - 1].records;
+    return now >= 0.7 * before || round + 1 == MAX_ROUNDS;
+}
+
 static enum fit_verdict judge_quiet(const struct level *level, const struct fit *fit,
                                     const struct round rounds[], unsigned round)
 {
@@ -149,15 +174,10 @@ static enum fit_verdict judge_quiet(const struct level *level, const struct fit 
         bool shortcut = level->steady >= 2 && level->late == 0 && fit->count > 1024;
         return shortcut && now > 0.2 ? FIT_NO : FIT_UNKNOWN;
     }
-    double before = (double)rounds[round - 1].misses / (double)rounds[round - 1].records;
-    bool going = now < 0.7 * before;
-    if (level->late > 0 && round < 4) {
-        /* Under random replacement what fits still misses about once in so many loads as there were passes. */
-        return now > 2.0 / (double)warm_passes(level, round, fit->count <= SMALL_RING, false) ? FIT_NO : FIT_UNKNOWN;
-    }
-    /* What fits never needed a second round so far: then two are enough. */
+    /* Where what fits never needed a second round, two are enough. */
     bool few = ((double)fit->total < MANY_MISSES * passes || level->prompt < 3) && round < 2;
-    return going || few ? FIT_UNKNOWN : FIT_NO;
+    bool small = fit->count <= SMALL_RING;
+    return will_stay(level, fit, rounds, round, false) && (small || !few) ? FIT_NO : FIT_UNKNOWN;
 }
 
 static enum fit_verdict judge_noisy(const struct level *level, struct fit *fit,
@@ -169,12 +189,8 @@ static enum fit_verdict judge_noisy(const struct level *level, struct fit *fit,
     bool last = round + 1 == MAX_ROUNDS ||
                 (round >= 1 && (double)fit->count * (double)(2u << round) > 50e3) || round >= 4;
     fit->noisy = true;
-    if (chance < CERTAIN && round >= 1) {
-        double now = (double)rounds[round].misses / (double)rounds[round].records;
-        double before = (double)rounds[round - 1].misses / (double)rounds[round - 1].records;
-        if (now >= 0.7 * before || last) {
-            return FIT_NO;
-        }
+    if (chance < CERTAIN && round >= 1 && (last || will_stay(level, fit, rounds, round, true))) {
+        return FIT_NO;
     }
     if (last) {
         return chance > 1e-3 ? FIT_YES : FIT_UNKNOWN;
@@ -214,6 +230,7 @@ static void learn_noise(struct level *level, const struct fit *fit, const struct
 {
     level->hit_records += fit->noisy ? last->records : last->settled_records;
     level->false_misses += fit->noisy ? last->misses : last->settled_misses;
+    level->false_slow += fit->noisy ? last->slow : last->settled_slow;
 }
 
 /* More misses before everything was resident than noise explains: the cache lets go of other data slowly. */
@@ -239,7 +256,7 @@ int fit_test(struct level *level, struct fit *out, const struct walk_shape *shap
     unsigned round = 0, clean = 0;
     bool noisy = false;
     for (; round < MAX_ROUNDS && out->verdict == FIT_UNKNOWN; round++) {
-        noisy = false_share(level) * (double)shape->count > 0.02;
+        noisy = slow_share(level) * (double)shape->count > NOISY;
         struct walk_plan plan = level_plan(level, *shape);
         plan_round(&plan, level, round, noisy);
         struct walk walk;
@@ -248,7 +265,7 @@ int fit_test(struct level *level, struct fit *out, const struct walk_shape *shap
             fit_free(out);
             return rc;
         }
-        count_walk(out, &rounds[round], level, &walk);
+        count_walk(out, &rounds[round], level, &walk, noisy);
         walk_free(&walk);
         clean = rounds[round].clean ? clean + 1 : 0;
         if (clean) {
@@ -280,14 +297,17 @@ int fit_count_misses(struct level *level, uint32_t *misses, const struct walk_sh
 {
     struct walk_plan plan = level_plan(level, *shape);
     plan_round(&plan, level, 0, false);
-    plan.warm = shape->count * (1 + run % 3) * (level->late > 0 ? 4 : 1);
+    plan.warm = shape->count * (level->late > 0 ? 192 : 1 + run % 3);
     plan.run = 100 + run;
+    if (shape->count <= level->max_window) {
+        plan.window = (uint32_t)(level->max_window / shape->count * shape->count);
+    }
     struct fit fit = {.count = shape->count, .misses = misses};
     struct round round;
     struct walk walk;
     int rc = walk_run(level->lab, &walk, &plan);
     if (rc == 0) {
-        count_walk(&fit, &round, level, &walk);
+        count_walk(&fit, &round, level, &walk, slow_share(level) * (double)shape->count > NOISY);
         walk_free(&walk);
     }
     return rc;

@@ -20,7 +20,7 @@ struct level {
 
     /* reference: a latency in (threshold, ceiling] is a miss; above, a stray that says nothing */
     double threshold, ceiling, hit_cycles, miss_cycles;
-    uint64_t false_misses, hit_records;     /* misses seen where everything hits, of so many records */
+    uint64_t false_misses, false_slow, hit_records;     /* misses, and all slow records, where everything hits */
     uint32_t fetch_bytes;
     char reference[24];                     /* evidence */
 
@@ -77,9 +77,9 @@ int fit_verdict(struct level *level, enum fit_verdict *out, const struct walk_sh
 
 int level_reference(struct level *level);       /* reference.c */
 int level_capacity(struct level *level);        /* capacity.c */
-/* The edge at another stride; `hint`: the count that is expected to fit, or 0. */
-int level_fit_edge(struct level *level, uint64_t stride, size_t hint);
+int level_refine_edge(struct level *level);     /* the same in steps of the line */
 int level_ways(struct level *level);            /* conflict.c */
+int level_refine_ways(struct level *level);     /* the conflicting set in steps of the line, if it is found easily */
 int level_line(struct level *level);            /* line.c */
 int level_sets(struct level *level);            /* sets.c */
 int level_latency(struct level *level);         /* latency.c */

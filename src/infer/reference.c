@@ -27,7 +27,7 @@ static int sample_hits(struct level *level, struct sample *out, const char *op)
     plan.op = op;
     plan.warm = 256;
     plan.window = level->max_window < 512 ? level->max_window : 512;
-    plan.windows = 8;
+    plan.windows = 4;
     struct walk walk;
     int rc = walk_run(level->lab, &walk, &plan);
     if (rc == 0) {
@@ -151,7 +151,7 @@ static bool without_order(const struct level *level, const struct walk *walk)
     double share = slow / (double)walk->count;
     double expected = share * share + (1 - share) * (1 - share);
     double error = sqrt(fmax(expected * (1 - expected), 1e-6) / fmax(pairs, 1));
-    return fabs(alike / fmax(pairs, 1) - expected) < 5 * error;
+    return share > 0.02 && fabs(alike / fmax(pairs, 1) - expected) < 5 * error;
 }
 
 /*
@@ -191,6 +191,7 @@ static void finish(struct level *level, const struct pattern *pattern, const str
     level->hit_records = hits->count;
     level->false_misses = (uint64_t)(sample_share(hits, level->threshold, level->ceiling) *
                                      (double)hits->count + 0.5);
+    level->false_slow = (uint64_t)(sample_share(hits, level->threshold, INFINITY) * (double)hits->count + 0.5);
     lab_evidence(level->lab, level->reference, level->info->id,
                  "chase op=%s: %d B circled in %.0f cycles; a walk word by word through %llu B after touching all of it "
                  "misses (%.0f cycles, threshold %.0f) %zu times, %.1f %% of them at the same word of each %u B, where "
@@ -212,7 +213,7 @@ static int walk_array(struct level *level, struct walk *walk, uint64_t bytes, ui
         level, (struct walk_shape){.stride = stride, .count = (size_t)(bytes / stride)});
     plan.touch = true;
     plan.window = level->max_window < 2048 ? level->max_window : 2048;
-    plan.windows = 2;
+    plan.windows = bytes > UINT64_C(1) << 20 ? 2 : 4;
     plan.spread = true;
     return walk_run(level->lab, walk, &plan);
 }

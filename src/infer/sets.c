@@ -126,8 +126,8 @@ int level_sets(struct level *level)
 {
     uint64_t line = level->line_bytes;
     if (line != level->fit_stride) {
-        uint64_t hint = level->fit_count * level->fit_stride / line;
-        int rc = level_fit_edge(level, line, (size_t)hint);
+        int rc = level_refine_edge(level);
+        rc = rc ? rc : level_refine_ways(level);
         if (rc) {
             return rc;
         }
@@ -135,7 +135,8 @@ int level_sets(struct level *level)
     size_t lines = level->fit_count, ways = level->conflict_count - 1, sets = lines / ways;
     level->size_bytes = lines * line;
     uint64_t spacing = conflict_spacing(level);
-    if (lines % ways != 0 || (spacing && spacing != sets)) {
+    spacing = spacing == sets ? spacing : 0;
+    if (lines % ways != 0) {
         report(level, sets, ways, false, "the lines that fit are no multiple of the ways");
         return 0;
     }

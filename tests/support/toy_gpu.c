@@ -2,7 +2,7 @@
  * See toy_gpu.h. A cache is an array of tags with a sector mask and two words of policy state per way; a
  * request is answered by walking it. Fills of a cold set take invalid ways first.
  */
-#include "toy_gpu.h"
+#include "support/toy_gpu.h"
 
 #include <math.h>
 #include <stdio.h>

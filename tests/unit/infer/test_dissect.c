@@ -1,0 +1,363 @@
+/* Dissections of toy GPUs, one property each. All expected values come from the toy's configuration. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "infer/infer.h"
+#include "util/error.h"
+
+/* The toy is one file, compiled into each test that uses it. */
+#include "support/toy_gpu.c"
+
+static const struct toy_config fermi = {
+    .l1 = {true, 128, 128, 32, 4, TOY_BIASED, TOY_MODULO, 0, 116},
+    .l2 = {true, 128, 32, 256, 16, TOY_LRU, TOY_MODULO, 0, 371},
+    .memory_cycles = 639,
+    .seed = 7,
+};
+
+static struct dissection found;
+
+static struct infer_options default_options(void)
+{
+    return (struct infer_options){.max_footprint_bytes = UINT64_C(64) << 20, .max_window = 6000};
+}
+
+static int dissect_with(const struct toy_config *config, const struct infer_options *options)
+{
+    struct toy_gpu *toy = toy_create(config);
+    struct trace_source source = toy_source(toy);
+    int rc = infer_dissect(&found, &source, options);
+    toy_destroy(toy);
+    return rc;
+}
+
+static void dissect(const struct toy_config *config)
+{
+    struct infer_options options = default_options();
+    assert_int_equal(dissect_with(config, &options), 0);
+    assert_int_equal(found.cache_count, 2);
+}
+
+static void assert_value(const struct attribute *attribute, double expected)
+{
+    if (attribute->status != ATTRIBUTE_MEASURED) {
+        print_error("not measured: %s\n", attribute->reason);
+    }
+    assert_int_equal(attribute->status, ATTRIBUTE_MEASURED);
+    assert_float_equal(attribute->value, expected, 1e-9);
+    assert_true(attribute->confidence > 0 && attribute->confidence <= 1);
+    assert_true(attribute->evidence[0] != '\0');
+}
+
+static void assert_refused(const struct attribute *attribute)
+{
+    assert_int_equal(attribute->status, ATTRIBUTE_NOT_MEASURED);
+    assert_true(attribute->reason[0] != '\0');
+}
+
+static void assert_geometry(const struct cache_result *result, const struct toy_cache *cache)
+{
+    assert_true(result->present);
+    assert_value(&result->size, (double)cache->line_bytes * cache->sets * cache->ways);
+    assert_value(&result->line, cache->line_bytes);
+    assert_value(&result->fetch_granularity, cache->sector_bytes);
+    assert_value(&result->sets, cache->sets);
+    assert_value(&result->ways, cache->ways);
+    assert_value(&result->hit_latency, cache->hit_cycles);
+}
+
+static void assert_all_refused(const struct cache_result *result)
+{
+    const struct attribute *all[] = {&result->size, &result->line, &result->fetch_granularity, &result->sets,
+                                     &result->ways, &result->hit_latency, &result->miss_penalty,
+                                     &result->load_to_use_latency};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        assert_refused(all[i]);
+    }
+}
+
+static void a_fermi_like_hierarchy_is_found_whole(void **state)
+{
+    (void)state;
+    dissect(&fermi);
+    assert_geometry(&found.caches[0], &fermi.l1);
+    assert_geometry(&found.caches[1], &fermi.l2);
+    assert_string_equal(found.caches[0].id, "l1_data");
+    assert_string_equal(found.caches[0].scope, "sm");
+    assert_value(&found.caches[0].miss_penalty, 371 - 116);
+    assert_value(&found.caches[1].miss_penalty, 639 - 371);
+    assert_value(&found.caches[0].load_to_use_latency, 108);
+    assert_value(&found.memory_latency, 639);
+    assert_int_equal(found.caches[0].carveout_shared.status, ATTRIBUTE_MEASURED);
+}
+
+static void the_answer_does_not_depend_on_the_replacement_policy(void **state)
+{
+    (void)state;
+    for (int policy = 0; policy < TOY_POLICIES; policy++) {
+        struct toy_config config = fermi;
+        config.l1.policy = (enum toy_policy)policy;
+        dissect(&config);
+        assert_geometry(&found.caches[0], &config.l1);
+    }
+}
+
+static void nothing_needs_to_be_a_power_of_two(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1 = (struct toy_cache){true, 96, 32, 13, 5, TOY_SRRIP, TOY_MODULO, 0, 33};
+    config.l2 = (struct toy_cache){true, 160, 160, 100, 12, TOY_FIFO, TOY_MODULO, 0, 217};
+    dissect(&config);
+    assert_geometry(&found.caches[0], &config.l1);
+    assert_geometry(&found.caches[1], &config.l2);
+}
+
+static void a_sectored_line_is_told_from_its_fetch_unit(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1 = (struct toy_cache){true, 128, 32, 64, 4, TOY_LRU, TOY_XOR, 0, 33};
+    dissect(&config);
+    assert_geometry(&found.caches[0], &config.l1);
+}
+
+static void direct_mapped_and_fully_associative_caches_are_told(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1.sets = 64;
+    config.l1.ways = 1;
+    config.l1.policy = TOY_LRU;
+    dissect(&config);
+    assert_geometry(&found.caches[0], &config.l1);
+    config.l1.sets = 1;
+    config.l1.ways = 128;
+    dissect(&config);
+    assert_geometry(&found.caches[0], &config.l1);
+}
+
+static void unequal_sets_have_no_number_of_ways(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1.extra_ways = 2;
+    dissect(&config);
+    assert_refused(&found.caches[0].ways);
+    assert_refused(&found.caches[0].sets);
+    assert_value(&found.caches[0].line, 128);
+    assert_true(found.caches[0].size.confidence < 0.9);
+}
+
+static void an_uneven_hash_has_no_number_of_sets(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1.index = TOY_HASH;
+    dissect(&config);
+    assert_refused(&found.caches[0].sets);
+    assert_true(found.caches[0].size.confidence < 0.9);
+}
+
+static void a_missing_first_level_is_absent_and_hides_nothing(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1.present = false;
+    dissect(&config);
+    assert_false(found.caches[0].present);
+    assert_all_refused(&found.caches[0]);
+    assert_geometry(&found.caches[1], &config.l2);
+}
+
+static void without_any_cache_the_memory_still_has_a_latency(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1.present = config.l2.present = false;
+    dissect(&config);
+    assert_false(found.caches[0].present);
+    assert_false(found.caches[1].present);
+    assert_all_refused(&found.caches[1]);
+    assert_value(&found.memory_latency, 639);
+}
+
+static void shuffled_latencies_say_nothing(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.shuffle = true;
+    for (config.seed = 1; config.seed <= 5; config.seed++) {
+        dissect(&config);
+        assert_all_refused(&found.caches[0]);
+        assert_all_refused(&found.caches[1]);
+        assert_refused(&found.memory_latency);
+    }
+}
+
+static void near_and_far_hits_are_two_classes_of_one_cache(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.far_cycles = 80;
+    dissect(&config);
+    const struct cache_result *l2 = &found.caches[1];
+    assert_int_equal(l2->latency_count, 2);
+    assert_float_equal(l2->latencies[0].cycles, 371, 1e-9);
+    assert_float_equal(l2->latencies[1].cycles, 451, 1e-9);
+    assert_value(&l2->size, 524288);
+}
+
+static void steps_of_the_sweep_lie_around_the_size(void **state)
+{
+    (void)state;
+    dissect(&fermi);
+    const struct cache_result *l1 = &found.caches[0];
+    assert_true(l1->step_count > 8);
+    for (size_t i = 0; i < l1->step_count; i++) {
+        if (l1->steps[i].bytes <= 16384) {
+            assert_true(l1->steps[i].miss_share == 0);
+        } else {
+            assert_true(l1->steps[i].miss_share > 0);
+        }
+    }
+}
+
+static void a_cache_of_many_megabytes_is_measured_by_sampling(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l2.sets = 8192;
+    dissect(&config);
+    const struct cache_result *l2 = &found.caches[1];
+    assert_int_equal(l2->size.status, ATTRIBUTE_MEASURED);
+    assert_in_range((uint64_t)l2->size.value, 16 << 20, 18 << 20);
+    assert_true(l2->size.confidence < 0.9);
+    assert_refused(&l2->sets);
+    assert_value(&l2->fetch_granularity, 32);
+}
+
+static void the_same_source_gives_the_same_answer(void **state)
+{
+    (void)state;
+    static struct dissection before;
+    struct toy_config config = fermi;
+    config.noise = (struct toy_noise){8, 0.002, 0.01};
+    dissect(&config);
+    before = found;
+    dissect(&config);
+    assert_memory_equal(&before, &found, sizeof found);
+}
+
+static void only_and_skip_choose_experiments(void **state)
+{
+    (void)state;
+    struct infer_options options = default_options();
+    options.only = "latency";
+    assert_int_equal(dissect_with(&fermi, &options), 0);
+    assert_value(&found.caches[0].hit_latency, 116);
+    assert_refused(&found.caches[0].ways);
+    options.only = NULL;
+    options.skip = "ways,sweep";
+    assert_int_equal(dissect_with(&fermi, &options), 0);
+    assert_refused(&found.caches[0].ways);
+    assert_refused(&found.caches[0].line);
+    assert_string_equal(found.caches[0].line.reason, "not asked for");
+    assert_int_equal(found.caches[0].step_count, 0);
+}
+
+static void an_unknown_experiment_is_wrong_usage(void **state)
+{
+    (void)state;
+    struct infer_options options = default_options();
+    options.only = "latency,magic";
+    assert_int_equal(dissect_with(&fermi, &options), SONDE_EUSAGE);
+    assert_non_null(strstr(error_text(), "magic"));
+}
+
+static void a_cancelled_dissection_says_so(void **state)
+{
+    (void)state;
+    volatile int cancel = 1;
+    struct infer_options options = default_options();
+    options.cancel = &cancel;
+    assert_int_equal(dissect_with(&fermi, &options), SONDE_EINTERRUPTED);
+}
+
+/* ---- sources that do not behave ---- */
+
+static int nothing_recorded(void *ctx, const struct trace **out, const struct trace_request *request)
+{
+    (void)ctx;
+    (void)out;
+    return error_set(SONDE_ENOTRECORDED, "%s is not in the recording", request->probe);
+}
+
+static void an_empty_recording_measures_nothing_and_says_why(void **state)
+{
+    (void)state;
+    struct trace_source source = {.get = nothing_recorded};
+    struct infer_options options = default_options();
+    assert_int_equal(infer_dissect(&found, &source, &options), 0);
+    assert_all_refused(&found.caches[0]);
+    assert_non_null(strstr(found.caches[1].size.reason, "not in the recording"));
+}
+
+static int broken_device(void *ctx, const struct trace **out, const struct trace_request *request)
+{
+    (void)ctx;
+    (void)out;
+    (void)request;
+    return error_set(SONDE_EDEVICE, "the device fell off the bus");
+}
+
+static void a_broken_source_ends_the_dissection(void **state)
+{
+    (void)state;
+    struct trace_source source = {.get = broken_device};
+    struct infer_options options = default_options();
+    assert_int_equal(infer_dissect(&found, &source, &options), SONDE_EDEVICE);
+}
+
+static void refused_windows_cost_only_what_needs_them(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.max_window = 1024;       /* the caller believes in more: L2's long windows are refused */
+    dissect(&config);
+    assert_geometry(&found.caches[0], &config.l1);
+    assert_refused(&found.caches[1].sets);
+    assert_non_null(strstr(found.caches[1].sets.reason, "refused"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_fermi_like_hierarchy_is_found_whole),
+        cmocka_unit_test(the_answer_does_not_depend_on_the_replacement_policy),
+        cmocka_unit_test(nothing_needs_to_be_a_power_of_two),
+        cmocka_unit_test(a_sectored_line_is_told_from_its_fetch_unit),
+        cmocka_unit_test(direct_mapped_and_fully_associative_caches_are_told),
+        cmocka_unit_test(unequal_sets_have_no_number_of_ways),
+        cmocka_unit_test(an_uneven_hash_has_no_number_of_sets),
+        cmocka_unit_test(a_missing_first_level_is_absent_and_hides_nothing),
+        cmocka_unit_test(without_any_cache_the_memory_still_has_a_latency),
+        cmocka_unit_test(shuffled_latencies_say_nothing),
+        cmocka_unit_test(near_and_far_hits_are_two_classes_of_one_cache),
+        cmocka_unit_test(steps_of_the_sweep_lie_around_the_size),
+        cmocka_unit_test(a_cache_of_many_megabytes_is_measured_by_sampling),
+        cmocka_unit_test(the_same_source_gives_the_same_answer),
+        cmocka_unit_test(only_and_skip_choose_experiments),
+        cmocka_unit_test(an_unknown_experiment_is_wrong_usage),
+        cmocka_unit_test(a_cancelled_dissection_says_so),
+        cmocka_unit_test(an_empty_recording_measures_nothing_and_says_why),
+        cmocka_unit_test(a_broken_source_ends_the_dissection),
+        cmocka_unit_test(refused_windows_cost_only_what_needs_them),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
