@@ -12,10 +12,14 @@ void cta_barriers_init(struct cta_barriers *barriers, uint32_t warps)
 static uint32_t result_of(const struct cta_barrier *barrier, enum exec_barrier_kind kind)
 {
     switch (kind) {
-    case BARRIER_POPC: return barrier->count;
-    case BARRIER_AND: return barrier->count == barrier->lanes;
-    case BARRIER_OR: return barrier->count > 0;
-    default: return 0;
+    case BARRIER_POPC:
+        return barrier->count;
+    case BARRIER_AND:
+        return barrier->count == barrier->lanes;
+    case BARRIER_OR:
+        return barrier->count > 0;
+    default:
+        return 0;
     }
 }
 
@@ -23,8 +27,8 @@ static uint32_t result_of(const struct cta_barrier *barrier, enum exec_barrier_k
 static uint64_t release(struct cta_barriers *barriers, uint32_t id, struct exec_warp *const *warps)
 {
     struct cta_barrier *barrier = &barriers->barrier[id];
-    uint32_t expected = barrier->expected ? barrier->expected
-                                          : (uint32_t)__builtin_popcountll(barriers->alive);
+    uint32_t expected =
+        barrier->expected ? barrier->expected : (uint32_t)__builtin_popcountll(barriers->alive);
     if (barrier->arrived == 0 || barrier->arrived < expected)
         return 0;
     uint64_t waiting = barrier->waiting;

@@ -1,25 +1,26 @@
 /*
  * The second half of a memory instruction: the access on the memory image, and the result to the
- * registers of the call frame that issued it. Lanes are served in ascending order, which is the order in
- * which atomics of one warp on one address happen; of several stores to one address the highest lane's
- * stays. Values are little-endian, as on the host.
+ * registers of the call frame that issued it. Lanes are served in ascending order, which is the
+ * order in which atomics of one warp on one address happen; of several stores to one address the
+ * highest lane's stays. Values are little-endian, as on the host.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "exec/fault.h"
-#include "exec/memory.h"
+#include "exec/image.h"
 #include "exec/ops.h"
 #include "util/error.h"
 
-/* Where a lane's bytes lie on the host; NULL if they are nowhere (issue has checked: cannot happen). */
+/* Where a lane's bytes lie on the host; NULL if they are nowhere (issue has checked: cannot
+ * happen). */
 static uint8_t *host_pointer(const struct exec_warp *warp, const struct exec_access *access,
                              uint32_t lane)
 {
     const struct exec_cta *cta = warp->cta;
     const struct exec_state *state = warp->state;
-    enum isa_space space = access->space == SPACE_NONE ? (enum isa_space)access->lane_space[lane]
-                                                       : access->space;
+    enum isa_space space =
+        access->space == SPACE_NONE ? (enum isa_space)access->lane_space[lane] : access->space;
     uint64_t address = access->address[lane], bytes = (uint64_t)access->bytes * access->vec;
     switch (space) {
     case SPACE_SHARED:
@@ -28,10 +29,11 @@ static uint8_t *host_pointer(const struct exec_warp *warp, const struct exec_acc
         return address + bytes <= state->local_bytes ? local_pointer(state, lane, address) : NULL;
     case SPACE_PARAM:
         return address + bytes <= cta->launch->param_bytes
-                   ? (uint8_t *)(uintptr_t)cta->launch->params + address : NULL;
+                   ? (uint8_t *)(uintptr_t)cta->launch->params + address
+                   : NULL;
     default:
-        return exec_memory_in_range(cta->launch->memory, address, bytes)
-                   ? (uint8_t *)(uintptr_t)address : NULL;
+        return image_in_range(cta->launch->memory, address, bytes) ? (uint8_t *)(uintptr_t)address
+                                                                   : NULL;
     }
 }
 
@@ -42,20 +44,36 @@ static uint64_t read_value(const uint8_t *from, uint32_t bytes)
     uint32_t four;
     uint64_t eight;
     switch (bytes) {
-    case 1: memcpy(&one, from, 1); return one;
-    case 2: memcpy(&two, from, 2); return two;
-    case 4: memcpy(&four, from, 4); return four;
-    default: memcpy(&eight, from, 8); return eight;
+    case 1:
+        memcpy(&one, from, 1);
+        return one;
+    case 2:
+        memcpy(&two, from, 2);
+        return two;
+    case 4:
+        memcpy(&four, from, 4);
+        return four;
+    default:
+        memcpy(&eight, from, 8);
+        return eight;
     }
 }
 
 static void write_value(uint8_t *to, uint64_t value, uint32_t bytes)
 {
     switch (bytes) {
-    case 1: memcpy(to, &value, 1); break;
-    case 2: memcpy(to, &value, 2); break;
-    case 4: memcpy(to, &value, 4); break;
-    default: memcpy(to, &value, 8); break;
+    case 1:
+        memcpy(to, &value, 1);
+        break;
+    case 2:
+        memcpy(to, &value, 2);
+        break;
+    case 4:
+        memcpy(to, &value, 4);
+        break;
+    default:
+        memcpy(to, &value, 8);
+        break;
     }
 }
 
@@ -130,20 +148,59 @@ static void atomic_lanes(const struct exec_state *state, const struct uop_memory
     }
 }
 
+/* 32 lanes on consecutive bytes of global or shared memory: true if it was that, and is done. */
+static bool commit_contiguous(const struct exec_warp *warp, const struct uop_memory *memory,
+                              const struct exec_access *access)
+{
+    uint32_t stride = memory->elements[0].register_bytes;
+    if (memory->vec != 1 || memory->bytes < 4 || stride != memory->bytes ||
+        (access->kind != ACCESS_LOAD && access->kind != ACCESS_STORE) ||
+        (access->space != SPACE_GLOBAL && access->space != SPACE_SHARED))
+        return false;
+    uint8_t *bytes = host_pointer(warp, access, 0),
+            *end = host_pointer(warp, access, WARP_LANES - 1);
+    if (!bytes || !end)
+        return false;
+    if (access->kind == ACCESS_LOAD)
+        memcpy(frame_lanes(warp->state, access, memory->elements[0].ref), bytes,
+               (size_t)WARP_LANES * stride);
+    else if (stride == 4)
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            memcpy(bytes + i * 4, access->data[i], 4);
+    else
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            memcpy(bytes + i * 8, access->data[i], 8);
+    return true;
+}
+
+static int find_pointers(struct exec_warp *warp, const struct uop_memory *memory,
+                         const struct exec_access *access, uint8_t *pointers[WARP_LANES])
+{
+    /* An address without a register is the same in all lanes, but for local memory. */
+    bool uniform = !memory->has_base && access->space != SPACE_LOCAL;
+    uint8_t *first = host_pointer(warp, access, lowest_lane(access->mask));
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        pointers[lane] = uniform ? first : host_pointer(warp, access, lane);
+        if (!pointers[lane])
+            return fault_set(warp, access->pc, lane, access->address[lane],
+                             "access at 0x%" PRIx64 " is out of bounds", access->address[lane]);
+    }
+    return SONDE_OK;
+}
+
 int exec_commit(struct exec_warp *warp, const struct exec_access *access)
 {
     const struct exec_state *state = warp->state;
     if (access->kind == ACCESS_FENCE || access->kind == ACCESS_PREFETCH)
         return SONDE_OK;
     const struct uop_memory *memory = state->uops[access->pc].memory;
+    if (access->contiguous && commit_contiguous(warp, memory, access))
+        return SONDE_OK;
     uint8_t *pointers[WARP_LANES];
-    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
-        uint32_t lane = lowest_lane(rest);
-        pointers[lane] = host_pointer(warp, access, lane);
-        if (!pointers[lane])
-            return fault_set(warp, access->pc, lane, access->address[lane],
-                             "access at 0x%" PRIx64 " is out of bounds", access->address[lane]);
-    }
+    int rc = find_pointers(warp, memory, access, pointers);
+    if (rc != SONDE_OK)
+        return rc;
     switch (access->kind) {
     case ACCESS_LOAD:
         if (memory->vec == 1 && memory->bytes == memory->elements[0].register_bytes)

@@ -1,11 +1,11 @@
 /*
- * From PTX IR to uops: the kernel first, then every function that it can reach, in the order in which
- * they are met. An instruction becomes exactly one uop, so a pc is the index of the instruction
- * counted from its function's first.
+ * From PTX IR to uops: the kernel first, then every function that it can reach, in the order in
+ * which they are met. An instruction becomes exactly one uop, so a pc is the index of the
+ * instruction counted from its function's first.
  *
  * The layout of what the uops address is decided here too: .param variables that functions exchange
- * lie in call frames, and static shared variables of all reachable functions lie one after the other in
- * the CTA's shared memory, module scope first, the dynamic array after them.
+ * lie in call frames, and static shared variables of all reachable functions lie one after the
+ * other in the CTA's shared memory, module scope first, the dynamic array after them.
  */
 #include "exec/decode.h"
 
@@ -15,9 +15,9 @@
 
 #include "util/error.h"
 
-#define LOCAL_MAX_BYTES (512u << 10)        /* per thread, all calls together */
+#define LOCAL_MAX_BYTES (512u << 10) /* per thread, all calls together */
 #define SHARED_MAX_BYTES (1u << 20)
-#define LOCAL_CALL_BYTES (64u << 10)        /* room for calls above the kernel's own */
+#define LOCAL_CALL_BYTES (64u << 10) /* room for calls above the kernel's own */
 
 uint64_t exec_function_address(const struct ptx_module *module, const struct ptx_func *func)
 {
@@ -123,8 +123,8 @@ int decode_function(struct decoder *d, struct exec_function **out, struct ptx_fu
     rc = layout_params(d, function);
     if (rc != SONDE_OK)
         return rc;
-    function->frame_bytes = (uint32_t)align_up(function->regs_bytes + function->preds_bytes +
-                                               WARP_LANES * function->param_bytes, 64);
+    function->frame_bytes = (uint32_t)align_up(
+        function->regs_bytes + function->preds_bytes + WARP_LANES * function->param_bytes, 64);
     program->functions[program->function_count++] = function;
     for (uint32_t i = 0; i < d->module->func_count; i++)
         if (d->module->funcs[i] == func)
@@ -144,8 +144,8 @@ static int place_shared(struct decoder *d, uint64_t *at, const struct ptx_var *v
     *at += var->size;
     if (*at > SHARED_MAX_BYTES || var->size > SHARED_MAX_BYTES)
         return error_at(SONDE_EUNSUPPORTED, d->module->file, var->loc.line, var->loc.column,
-                        "shared variable '%s' of %" PRIu64 " bytes does not fit %u bytes", var->name,
-                        var->size, SHARED_MAX_BYTES);
+                        "shared variable '%s' of %" PRIu64 " bytes does not fit %u bytes",
+                        var->name, var->size, SHARED_MAX_BYTES);
     if (u64_map_put(&d->shared_offsets, (uint64_t)(uintptr_t)var, offset) < 0)
         return error_memory();
     return SONDE_OK;
@@ -220,8 +220,8 @@ int decode_var_address(struct decoder *d, uint64_t *value, bool *relative, struc
         return SONDE_OK;
     case SPACE_PARAM:
         if (decode_frame_param(d, &offset, var))
-            return decode_refuse(d, "the address of parameter '%s' of a function is not implemented",
-                                 var->name);
+            return decode_refuse(
+                d, "the address of parameter '%s' of a function is not implemented", var->name);
         *value = var->offset;
         return SONDE_OK;
     case SPACE_GLOBAL:
@@ -253,8 +253,10 @@ static int decode_guard(struct decoder *d)
     d->uop->guard = PRED_TRUE;
     if (d->insn->guard < 0)
         return SONDE_OK;
-    struct ptx_operand guard = { .kind = OPERAND_REG, .type = TYPE_pred, .reg = d->insn->guard,
-                                 .negate = d->insn->guard_negate };
+    struct ptx_operand guard = {.kind = OPERAND_REG,
+                                .type = TYPE_pred,
+                                .reg = d->insn->guard,
+                                .negate = d->insn->guard_negate};
     int rc = decode_pred_source(d, 0, &guard);
     d->uop->guard = d->uop->pred_source[0];
     d->uop->guard_flip = d->uop->pred_flip ? UINT32_MAX : 0;
@@ -330,7 +332,8 @@ static int reserve_code(struct decoder *d)
     program->uops = calloc(uops, sizeof *program->uops);
     program->infos = calloc(uops, sizeof *program->infos);
     program->insns = calloc(uops, sizeof *program->insns);
-    program->functions = arena_array(d->arena, d->module->func_count + 1, sizeof *program->functions);
+    program->functions =
+        arena_array(d->arena, d->module->func_count + 1, sizeof *program->functions);
     program->by_index = arena_array(d->arena, d->module->func_count + 1, sizeof *program->by_index);
     if (!program->uops || !program->infos || !program->insns || !program->functions ||
         !program->by_index)
@@ -339,8 +342,8 @@ static int reserve_code(struct decoder *d)
 }
 
 /*
- * Functions reachable by direct calls and by addresses that are taken. An indirect call may reach any
- * function of the module, so one of those brings in all.
+ * Functions reachable by direct calls and by addresses that are taken. An indirect call may reach
+ * any function of the module, so one of those brings in all.
  */
 static int find_functions(struct decoder *d, const struct exec_function *function)
 {
@@ -412,8 +415,11 @@ int exec_program_create(struct exec_program **out, const struct ptx_module *modu
     }
     program->arena = arena;
     program->module = module;
-    struct decoder d = { .program = program, .arena = arena, .module = module,
-                         .resolver = resolver, .lanes = lanes_table() };
+    struct decoder d = {.program = program,
+                        .arena = arena,
+                        .module = module,
+                        .resolver = resolver,
+                        .lanes = lanes_table()};
     int rc = decode_program(&d, (struct ptx_func *)kernel);
     vec_free(&d.pool);
     u64_map_free(&d.pool_32);

@@ -1,8 +1,8 @@
 /*
  * Decoding: what the decode functions of exec/ops/ share. decode.c calls one of them for each
- * instruction with a zeroed uop and info whose guard, unit and pc are set; it chooses the run function,
- * translates the operands and notes in the info what the scoreboard must know. Everything that cannot be executed is
- * refused here.
+ * instruction with a zeroed uop and info whose guard, unit and pc are set; it chooses the run
+ * function, translates the operands and notes in the info what the scoreboard must know. Everything
+ * that cannot be executed is refused here.
  */
 #ifndef SONDE_EXEC_DECODE_H
 #define SONDE_EXEC_DECODE_H
@@ -18,15 +18,15 @@ struct decoder {
     const struct ptx_module *module;
     const struct exec_resolver *resolver;
     const struct lane_table *lanes;
-    struct exec_function *function;     /* being decoded */
+    struct exec_function *function; /* being decoded */
     const struct ptx_insn *insn;
     struct uop *uop;
     struct exec_uop_info *info;
     uint32_t pc;
     VEC(uint8_t) pool;
-    struct u64_map pool_32, pool_64;    /* constant -> operand reference */
-    struct u64_map shared_offsets;      /* struct ptx_var * -> offset in the CTA's shared memory */
-    struct u64_map functions;           /* struct ptx_func * -> struct exec_function * */
+    struct u64_map pool_32, pool_64; /* constant -> operand reference */
+    struct u64_map shared_offsets;   /* struct ptx_var * -> offset in the CTA's shared memory */
+    struct u64_map functions;        /* struct ptx_func * -> struct exec_function * */
 };
 
 typedef int decode_fn(struct decoder *d);
@@ -46,7 +46,8 @@ int decode_refuse(const struct decoder *d, const char *fmt, ...)
 int decode_source(struct decoder *d, int index, const struct ptx_operand *operand, uint32_t bytes);
 int decode_source_ref(struct decoder *d, uint32_t *ref, const struct ptx_operand *operand,
                       uint32_t bytes);
-int decode_dest(struct decoder *d, uint32_t *ref, const struct ptx_operand *operand, uint32_t bytes);
+int decode_dest(struct decoder *d, uint32_t *ref, const struct ptx_operand *operand,
+                uint32_t bytes);
 /* An element of a vector, or of a load or store: as wide as its register. */
 int decode_source_element(struct decoder *d, struct element *out, const struct ptx_operand *operand,
                           uint32_t bytes);

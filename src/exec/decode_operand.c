@@ -1,7 +1,7 @@
 /*
  * Operands: where a value lies. Registers are offsets into the frame, constants go to a pool of
- * 32-lane vectors (each distinct one once), special registers that do not change while a warp runs lie in
- * its state, and the others are fetched just before the instruction.
+ * 32-lane vectors (each distinct one once), special registers that do not change while a warp runs
+ * lie in its state, and the others are fetched just before the instruction.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -18,8 +18,8 @@ int decode_refuse(const struct decoder *d, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    return error_at(SONDE_EUNSUPPORTED, d->module->file, d->insn->loc.line, d->insn->loc.column, "%s",
-                    text);
+    return error_at(SONDE_EUNSUPPORTED, d->module->file, d->insn->loc.line, d->insn->loc.column,
+                    "%s", text);
 }
 
 static void note_slots(uint16_t *list, uint8_t *count, size_t room, uint32_t slot, uint32_t words)
@@ -131,24 +131,48 @@ static int special_ref(struct decoder *d, uint32_t *ref, enum isa_sreg sreg)
     for (uint32_t i = 0; i < WARP_LANES; i++) {
         uint32_t below = (1u << i) - 1;
         switch (sreg) {
-        case SREG_LANEID: lanes[i] = i; break;
-        case SREG_LANEMASK_EQ: lanes[i] = 1u << i; break;
-        case SREG_LANEMASK_LT: lanes[i] = below; break;
-        case SREG_LANEMASK_LE: lanes[i] = below | 1u << i; break;
-        case SREG_LANEMASK_GT: lanes[i] = ~(below | 1u << i); break;
-        case SREG_LANEMASK_GE: lanes[i] = ~below; break;
-        default: break;
+        case SREG_LANEID:
+            lanes[i] = i;
+            break;
+        case SREG_LANEMASK_EQ:
+            lanes[i] = 1u << i;
+            break;
+        case SREG_LANEMASK_LT:
+            lanes[i] = below;
+            break;
+        case SREG_LANEMASK_LE:
+            lanes[i] = below | 1u << i;
+            break;
+        case SREG_LANEMASK_GT:
+            lanes[i] = ~(below | 1u << i);
+            break;
+        case SREG_LANEMASK_GE:
+            lanes[i] = ~below;
+            break;
+        default:
+            break;
         }
     }
     switch (sreg) {
-    case SREG_TID_X: case SREG_TID_Y: case SREG_TID_Z:
-        *ref = (uint32_t)(sreg - SREG_TID_X) * SLOT_BYTES | (uint32_t)BASE_SPECIAL << REF_BASE_SHIFT;
+    case SREG_TID_X:
+    case SREG_TID_Y:
+    case SREG_TID_Z:
+        *ref = (uint32_t)(sreg - SREG_TID_X) * SLOT_BYTES | (uint32_t)BASE_SPECIAL
+                                                                << REF_BASE_SHIFT;
         return SONDE_OK;
-    case SREG_LANEID: case SREG_LANEMASK_EQ: case SREG_LANEMASK_LT: case SREG_LANEMASK_LE:
-    case SREG_LANEMASK_GT: case SREG_LANEMASK_GE:
+    case SREG_LANEID:
+    case SREG_LANEMASK_EQ:
+    case SREG_LANEMASK_LT:
+    case SREG_LANEMASK_LE:
+    case SREG_LANEMASK_GT:
+    case SREG_LANEMASK_GE:
         return decode_vector_constant(d, ref, lanes);
-    case SREG_CLOCK: case SREG_CLOCK_HI: case SREG_CLOCK64: case SREG_GLOBALTIMER:
-    case SREG_GLOBALTIMER_LO: case SREG_GLOBALTIMER_HI:
+    case SREG_CLOCK:
+    case SREG_CLOCK_HI:
+    case SREG_CLOCK64:
+    case SREG_GLOBALTIMER:
+    case SREG_GLOBALTIMER_LO:
+    case SREG_GLOBALTIMER_HI:
         d->info->reads_clock = true;
         return fetched_special(d, ref, (uint16_t)sreg);
     default:
@@ -202,7 +226,8 @@ int decode_source_ref(struct decoder *d, uint32_t *ref, const struct ptx_operand
         return decode_constant(d, ref, exec_function_address(d->module, operand->func), width);
     }
     default:
-        return decode_refuse(d, "this operand of '%s' is not implemented", isa_row(d->insn->op)->name);
+        return decode_refuse(d, "this operand of '%s' is not implemented",
+                             isa_row(d->insn->op)->name);
     }
 }
 
@@ -250,8 +275,7 @@ static int pred_slot(struct decoder *d, uint32_t *slot, const struct ptx_operand
 {
     const struct ptx_func *func = d->function->func;
     if (operand->kind != OPERAND_REG || operand->reg < 0 ||
-        (uint32_t)operand->reg >= func->reg_count ||
-        func->regs[operand->reg].type != TYPE_pred)
+        (uint32_t)operand->reg >= func->reg_count || func->regs[operand->reg].type != TYPE_pred)
         return decode_refuse(d, "a predicate register was expected");
     int32_t got = func->regs[operand->reg].slot;
     if (got >= 0 && (uint32_t)got >= func->pred_count)
@@ -269,7 +293,7 @@ int decode_pred_source(struct decoder *d, int index, const struct ptx_operand *o
     if (operand->kind == OPERAND_IMM) {
         flip ^= operand->imm == 0;
     } else if (operand->kind == OPERAND_SREG && operand->sreg == SREG_IS_EXPLICIT_CLUSTER) {
-        flip ^= true;   /* launches have no clusters */
+        flip ^= true; /* launches have no clusters */
     } else {
         int rc = pred_slot(d, &slot, operand);
         if (rc != SONDE_OK)
@@ -299,8 +323,13 @@ int decode_pred_dest(struct decoder *d, int index, const struct ptx_operand *ope
 enum isa_space decode_plain_space(enum isa_space space)
 {
     switch (space) {
-    case SPACE_SHARED_CTA: case SPACE_SHARED_CLUSTER: return SPACE_SHARED;
-    case SPACE_PARAM_ENTRY: case SPACE_PARAM_FUNC: return SPACE_PARAM;
-    default: return space;
+    case SPACE_SHARED_CTA:
+    case SPACE_SHARED_CLUSTER:
+        return SPACE_SHARED;
+    case SPACE_PARAM_ENTRY:
+    case SPACE_PARAM_FUNC:
+        return SPACE_PARAM;
+    default:
+        return space;
     }
 }

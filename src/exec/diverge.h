@@ -2,9 +2,9 @@
  * How a warp whose lanes disagree goes on: one interface, so that the rest of exec does not know
  * whether lanes wait for each other (the SIMT stack, stack.c) or are scheduled independently.
  *
- * An implementation owns warp->pc, warp->active, warp->live, warp->done and state->reconverge. It is
- * called when control flow splits, joins or ends; straight-line code only advances the pc and calls
- * arrive() when the pc equals state->reconverge.
+ * An implementation owns warp->pc, warp->active, warp->live, warp->done and state->reconverge. It
+ * is called when control flow splits, joins or ends; straight-line code only advances the pc and
+ * calls arrive() when the pc equals state->reconverge.
  */
 #ifndef SONDE_EXEC_DIVERGE_H
 #define SONDE_EXEC_DIVERGE_H

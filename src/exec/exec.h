@@ -8,8 +8,8 @@
  * Registers are structure-of-arrays: 32-bit ones are uint32_t[32], 64-bit ones uint64_t[32]; a
  * predicate is one lane mask. All lanes are computed, results are committed under the active mask.
  *
- * Memory: device addresses are host addresses inside one reserved range (exec/memory.h), so a global
- * access is a bounds check and a memcpy. Shared and local memory are per-CTA and per-thread
+ * Memory: device addresses are host addresses inside one reserved range (exec/memory.h), so a
+ * global access is a bounds check and a memcpy. Shared and local memory are per-CTA and per-thread
  * windows with their own address ranges for generic addressing.
  */
 #ifndef SONDE_EXEC_EXEC_H
@@ -23,28 +23,36 @@
 #define WARP_LANES 32
 #define EXEC_MAX_SLOTS_READ 12
 
-struct exec_program;    /* a kernel decoded for execution; immutable, shared by all warps */
-struct exec_memory;     /* the memory image of a device, see exec/memory.h */
+struct exec_program; /* a kernel decoded for execution; immutable, shared by all warps */
+struct exec_memory;  /* the memory image of a device, see exec/memory.h */
 
 /* What the scoreboard and the issue logic need to know of the instruction at a pc. */
 struct exec_uop_info {
     enum isa_unit unit;
     bool is_load, is_store, is_atomic, is_branch, is_barrier, is_exit, is_fence, reads_clock;
-    enum isa_space space;               /* of a memory access, SPACE_NONE: generic */
+    enum isa_space space; /* of a memory access, SPACE_NONE: generic */
     uint8_t src_count, dst_count;
     uint8_t src_pred_count, dst_pred_count;
-    uint16_t src[EXEC_MAX_SLOTS_READ];  /* 32-bit slots read (a 64-bit value: both) */
-    uint16_t dst[8];                    /* slots written */
-    uint8_t src_pred[4], dst_pred[2];   /* predicate slots, guard included */
+    uint16_t src[EXEC_MAX_SLOTS_READ]; /* 32-bit slots read (a 64-bit value: both) */
+    uint16_t dst[8];                   /* slots written */
+    uint8_t src_pred[4], dst_pred[2];  /* predicate slots, guard included */
 };
 
-enum exec_access_kind { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC, ACCESS_REDUCTION, ACCESS_TEXTURE,
-                        ACCESS_SURFACE, ACCESS_PREFETCH, ACCESS_FENCE };
+enum exec_access_kind {
+    ACCESS_LOAD,
+    ACCESS_STORE,
+    ACCESS_ATOMIC,
+    ACCESS_REDUCTION,
+    ACCESS_TEXTURE,
+    ACCESS_SURFACE,
+    ACCESS_PREFETCH,
+    ACCESS_FENCE
+};
 
 /*
  * Generic addresses of what is not global memory. Shared, local and kernel parameters appear in
- * windows below device memory (exec/memory.h); the address of global and constant memory is the same
- * with and without a state space.
+ * windows below device memory (exec/memory.h); the address of global and constant memory is the
+ * same with and without a state space.
  */
 #define EXEC_SHARED_WINDOW 0x010000000000u
 #define EXEC_LOCAL_WINDOW (EXEC_SHARED_WINDOW + EXEC_WINDOW_BYTES)
@@ -57,32 +65,33 @@ uint64_t exec_function_address(const struct ptx_module *module, const struct ptx
 
 /*
  * One warp memory instruction between issue and commit. Addresses have been checked at issue:
- * aligned, and inside of an allocation. `space` is the one space of all lanes; a generic access whose
- * lanes disagree has SPACE_NONE and a space for each lane in `lane_space`. Only the lanes of `mask`
- * have valid entries in the arrays.
+ * aligned, and inside of an allocation. `space` is the one space of all lanes; a generic access
+ * whose lanes disagree has SPACE_NONE and a space for each lane in `lane_space`. Only the lanes of
+ * `mask` have valid entries in the arrays.
  */
 struct exec_access {
     enum exec_access_kind kind;
-    enum isa_space space;       /* GLOBAL, SHARED, LOCAL, CONST, PARAM; NONE: see lane_space */
-    uint32_t mask;              /* lanes that access */
+    enum isa_space space; /* GLOBAL, SHARED, LOCAL, CONST, PARAM; NONE: see lane_space */
+    uint32_t mask;        /* lanes that access */
     uint32_t pc;
-    uint8_t bytes;              /* per element */
-    uint8_t vec;                /* elements per lane */
-    uint16_t cache_op;          /* enum isa_mod of class COP, MOD_NONE: default */
+    uint8_t bytes;     /* per element */
+    uint8_t vec;       /* elements per lane */
+    uint16_t cache_op; /* enum isa_mod of class COP, MOD_NONE: default */
     bool is_volatile, non_coherent;
-    uint32_t frame_offset;      /* private: the call frame whose registers take the result */
-    uint64_t address[WARP_LANES];       /* device virtual addresses; shared/local: window offset */
-    uint64_t data[WARP_LANES][2];       /* store and atomic operands (up to 16 bytes a lane) */
-    uint64_t data2[WARP_LANES];         /* second atomic operand (cas) */
-    uint8_t lane_space[WARP_LANES];     /* enum isa_space, when space is NONE */
+    bool contiguous;                /* all 32 lanes, each element behind the one before */
+    uint32_t frame_offset;          /* private: the call frame whose registers take the result */
+    uint64_t address[WARP_LANES];   /* device virtual addresses; shared/local: window offset */
+    uint64_t data[WARP_LANES][2];   /* store and atomic operands (up to 16 bytes a lane) */
+    uint64_t data2[WARP_LANES];     /* second atomic operand (cas) */
+    uint8_t lane_space[WARP_LANES]; /* enum isa_space, when space is NONE */
 };
 
 enum exec_event {
-    EXEC_DONE,      /* executed and committed; warp->pc advanced */
-    EXEC_ACCESS,    /* *access filled; the caller must exec_commit() it, once, later */
-    EXEC_BARRIER,   /* warp waits at barrier `barrier_id` for `barrier_threads` (0: all), see below */
-    EXEC_EXIT,      /* the last lanes have left: the warp is done */
-    EXEC_FAULT,     /* error text set; pc and lane in the warp's fault record */
+    EXEC_DONE,    /* executed and committed; warp->pc advanced */
+    EXEC_ACCESS,  /* *access filled; the caller must exec_commit() it, once, later */
+    EXEC_BARRIER, /* warp waits at barrier `barrier_id` for `barrier_threads` (0: all), see below */
+    EXEC_EXIT,    /* the last lanes have left: the warp is done */
+    EXEC_FAULT,   /* error text set; pc and lane in the warp's fault record */
 };
 
 /*
@@ -94,7 +103,7 @@ enum exec_barrier_kind { BARRIER_SYNC, BARRIER_ARRIVE, BARRIER_POPC, BARRIER_AND
 
 /* One CTA's shared state, owned by the caller. */
 struct exec_cta {
-    uint8_t *shared;            /* shared_bytes, static + dynamic */
+    uint8_t *shared; /* shared_bytes, static + dynamic */
     uint32_t shared_bytes;
     uint32_t ctaid[3];
     uint32_t linear_id;
@@ -105,7 +114,7 @@ struct exec_cta {
 struct exec_launch {
     const struct exec_program *program;
     struct exec_memory *memory;
-    const uint8_t *params;      /* the kernel's .param space */
+    const uint8_t *params; /* the kernel's .param space */
     uint32_t param_bytes;
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes;
@@ -114,25 +123,25 @@ struct exec_launch {
 
 /* What changes while a warp runs, read through special registers. */
 struct exec_env {
-    uint64_t clock;             /* core cycles, for %clock and %clock64 */
+    uint64_t clock; /* core cycles, for %clock and %clock64 */
     uint64_t globaltimer_ns;
     uint32_t smid, nsmid, warpid, nwarpid;
 };
 
 struct exec_warp {
-    uint32_t pc;                /* of the next instruction, valid while not done */
-    uint32_t active;            /* lanes that execute at pc */
-    uint32_t live;              /* lanes that have not exited */
+    uint32_t pc;     /* of the next instruction, valid while not done */
+    uint32_t active; /* lanes that execute at pc */
+    uint32_t live;   /* lanes that have not exited */
     bool done;
-    uint32_t barrier_id, barrier_threads;   /* after EXEC_BARRIER */
+    uint32_t barrier_id, barrier_threads; /* after EXEC_BARRIER */
     enum exec_barrier_kind barrier_kind;
-    uint32_t barrier_value;     /* BARRIER_POPC, AND, OR: the lanes whose predicate holds */
-    uint32_t barrier_lanes;     /* the lanes that executed the instruction */
+    uint32_t barrier_value; /* BARRIER_POPC, AND, OR: the lanes whose predicate holds */
+    uint32_t barrier_lanes; /* the lanes that executed the instruction */
     uint32_t fault_lane;
     uint64_t fault_address;
     struct exec_cta *cta;
     const struct exec_env *env;
-    struct exec_state *state;   /* registers, predicates, divergence stack, local memory: private */
+    struct exec_state *state; /* registers, predicates, divergence stack, local memory: private */
 };
 
 /*
@@ -150,14 +159,15 @@ int exec_program_create(struct exec_program **out, const struct ptx_module *modu
                         const struct ptx_func *kernel, const struct exec_resolver *resolver);
 void exec_program_destroy(struct exec_program *program);
 uint32_t exec_program_register_count(const struct exec_program *program);
-uint32_t exec_program_shared_bytes(const struct exec_program *program);     /* static */
-uint32_t exec_program_local_bytes(const struct exec_program *program);      /* per thread */
-uint32_t exec_program_length(const struct exec_program *program);           /* uops */
+uint32_t exec_program_shared_bytes(const struct exec_program *program); /* static */
+uint32_t exec_program_local_bytes(const struct exec_program *program);  /* per thread */
+uint32_t exec_program_length(const struct exec_program *program);       /* uops */
 uint32_t exec_program_slot_count(const struct exec_program *program);
 /* One array for the whole program: the entry of `pc` lies pc entries behind that of 0. */
 const struct exec_uop_info *exec_uop_info(const struct exec_program *program, uint32_t pc);
 
-/* Prepare a warp of `cta` whose lane 0 is thread `first_thread` (linear); reuses warp->state's storage. */
+/* Prepare a warp of `cta` whose lane 0 is thread `first_thread` (linear); reuses warp->state's
+ * storage. */
 int exec_warp_init(struct exec_warp *warp, struct exec_cta *cta, uint32_t first_thread,
                    const struct exec_env *env);
 void exec_warp_free(struct exec_warp *warp);
@@ -175,9 +185,9 @@ int exec_run_launch(const struct exec_launch *launch);
 
 /* The same with limits and counts; all fields may be zero. */
 struct exec_run_options {
-    uint64_t max_warp_insns;            /* SONDE_EFAULT after so many; 0: no limit */
-    const volatile int *interrupt;      /* SONDE_EINTERRUPTED soon after it becomes true */
-    uint64_t warp_insns, thread_insns;  /* out: executed so far */
+    uint64_t max_warp_insns;           /* SONDE_EFAULT after so many; 0: no limit */
+    const volatile int *interrupt;     /* SONDE_EINTERRUPTED soon after it becomes true */
+    uint64_t warp_insns, thread_insns; /* out: executed so far */
 };
 int exec_run_launch_with(const struct exec_launch *launch, struct exec_run_options *options);
 

@@ -1,7 +1,7 @@
 /*
  * Call frames and local memory of a warp. Storage grows by doubling and is kept for the next CTA
- * that reuses the warp; every frame starts as zero, so that reading a register that was never written gives
- * the same value in every run.
+ * that reuses the warp; every frame starts as zero, so that reading a register that was never
+ * written gives the same value in every run.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,7 @@ int frame_reset(struct exec_state *state)
     if (state->local_bytes)
         memset(state->local, 0, (size_t)state->local_bytes * WARP_LANES);
     state->depth = 0;
-    state->frames[0] = (struct exec_frame){ .function = kernel };
+    state->frames[0] = (struct exec_frame){.function = kernel};
     clear_frame(state);
     return SONDE_OK;
 }
@@ -112,7 +112,7 @@ int frame_push(struct exec_state *state, const struct exec_function *function,
         return rc;
     }
     state->depth++;
-    state->frames[state->depth] = (struct exec_frame){ function, call, offset, local_base };
+    state->frames[state->depth] = (struct exec_frame){function, call, offset, local_base};
     clear_frame(state);
     return SONDE_OK;
 }

@@ -38,17 +38,33 @@ lane_compare *lanes_find_compare(const struct lane_table *table, enum isa_mod cm
                                  enum isa_type type)
 {
     switch (cmp) {
-    case MOD_CMP_lo: cmp = MOD_CMP_lt; break;
-    case MOD_CMP_ls: cmp = MOD_CMP_le; break;
-    case MOD_CMP_hi: cmp = MOD_CMP_gt; break;
-    case MOD_CMP_hs: cmp = MOD_CMP_ge; break;
-    default: break;
+    case MOD_CMP_lo:
+        cmp = MOD_CMP_lt;
+        break;
+    case MOD_CMP_ls:
+        cmp = MOD_CMP_le;
+        break;
+    case MOD_CMP_hi:
+        cmp = MOD_CMP_gt;
+        break;
+    case MOD_CMP_hs:
+        cmp = MOD_CMP_ge;
+        break;
+    default:
+        break;
     }
     switch (type) {
-    case TYPE_b16: type = TYPE_u16; break;
-    case TYPE_b32: type = TYPE_u32; break;
-    case TYPE_b64: type = TYPE_u64; break;
-    default: break;
+    case TYPE_b16:
+        type = TYPE_u16;
+        break;
+    case TYPE_b32:
+        type = TYPE_u32;
+        break;
+    case TYPE_b64:
+        type = TYPE_u64;
+        break;
+    default:
+        break;
     }
     for (size_t i = 0; i < table->compare_count; i++) {
         const struct lane_compare_entry *entry = &table->compares[i];

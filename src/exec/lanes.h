@@ -1,8 +1,8 @@
 /*
- * The lane loops: every regular row of isa/insn.def as one C function per type that computes 32 lanes
- * and keeps those of a mask. They know nothing of warps; operands are arrays of 32 lanes, uint32_t for
- * values of up to 32 bits (in the low bits; results are sign- or zero-extended as their type says)
- * and uint64_t for 64 bits. A predicate is a pointer to one lane mask.
+ * The lane loops: every regular row of isa/insn.def as one C function per type that computes 32
+ * lanes and keeps those of a mask. They know nothing of warps; operands are arrays of 32 lanes,
+ * uint32_t for values of up to 32 bits (in the low bits; results are sign- or zero-extended as
+ * their type says) and uint64_t for 64 bits. A predicate is a pointer to one lane mask.
  *
  * The same loops are compiled twice (lanes_portable.c, lanes_avx2.c); lanes_table() chooses once by
  * what the host's processor has. Both give the same bits, which a test checks.
@@ -37,20 +37,20 @@ struct lane_compare_entry {
 
 struct lane_table {
     const char *name;
-    const struct lane_entry *entries;           /* in the order of enum isa_op */
+    const struct lane_entry *entries; /* in the order of enum isa_op */
     size_t count;
     const struct lane_compare_entry *compares;
     size_t compare_count;
 };
 
 extern const struct lane_table lanes_portable;
-extern const struct lane_table lanes_avx2;      /* of count 0 where the compiler cannot */
+extern const struct lane_table lanes_avx2; /* of count 0 where the compiler cannot */
 
-const struct lane_table *lanes_table(void);     /* the best for this host */
+const struct lane_table *lanes_table(void); /* the best for this host */
 
 /*
- * The loop for `op` with result type d and operation type s; TYPE_NONE matches any. NULL if the row has
- * no such form. `found` (may be NULL) receives the row's full types.
+ * The loop for `op` with result type d and operation type s; TYPE_NONE matches any. NULL if the row
+ * has no such form. `found` (may be NULL) receives the row's full types.
  */
 lane_fn *lanes_find(const struct lane_table *table, enum isa_op op, enum isa_type d,
                     enum isa_type s, const struct lane_entry **found);

@@ -1,6 +1,6 @@
 /*
- * The memory image of a simulated device: one anonymous mapping that the host's kernel fills page by
- * page on first touch, and a sorted table of what is allocated in it.
+ * The memory image of a simulated device: one anonymous mapping that the host's kernel fills page
+ * by page on first touch, and a sorted table of what is allocated in it.
  *
  *     32 TiB          33 TiB          34 TiB
  *     | device 0 .....| device 1 .....| ...        one slot of 1 TiB a device
@@ -16,13 +16,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "exec/image.h"
 #include "util/error.h"
 
 #ifndef MAP_FIXED_NOREPLACE
@@ -35,17 +35,6 @@
 #define RANGE_MIN_BYTES (64ull << 30)
 #define RANGE_STEP_BYTES (2ull << 20)
 
-struct extent {
-    uint64_t start, end;    /* [start, end) */
-};
-
-struct exec_memory {
-    uint64_t base, range_bytes;
-    struct extent *extents; /* sorted by address, disjoint */
-    size_t count, capacity;
-    atomic_size_t last_hit; /* a hint: any value is right, so host threads may race on it */
-};
-
 /* Map `bytes` at the first free slot; 0 if no slot takes it. */
 static uint64_t reserve_slot(uint64_t bytes)
 {
@@ -56,7 +45,7 @@ static uint64_t reserve_slot(uint64_t bytes)
         if (got == want)
             return (uint64_t)(uintptr_t)got;
         if (got != MAP_FAILED)
-            munmap(got, bytes);     /* a kernel before 4.17 takes the address as a hint */
+            munmap(got, bytes); /* a kernel before 4.17 takes the address as a hint */
     }
     return 0;
 }
@@ -128,22 +117,22 @@ static size_t find_extent(const struct exec_memory *memory, uint64_t address)
 
 bool exec_memory_in_range(const struct exec_memory *memory, uint64_t address, uint64_t bytes)
 {
-    uint64_t offset = address - memory->base;
-    return offset < memory->range_bytes && bytes <= memory->range_bytes - offset;
+    return image_in_range(memory, address, bytes);
 }
 
 int exec_memory_map(struct exec_memory *memory, uint64_t address, uint64_t bytes)
 {
     if (bytes == 0 || !exec_memory_in_range(memory, address, bytes))
         return error_set(SONDE_EINPUT,
-                         "mapping of %" PRIu64 " bytes at 0x%" PRIx64 " is outside of device memory",
+                         "mapping of %" PRIu64 " bytes at 0x%" PRIx64
+                         " is outside of device memory",
                          bytes, address);
     size_t at = find_extent(memory, address);
     if (at < memory->count && memory->extents[at].start < address + bytes)
         return error_set(SONDE_EINPUT,
                          "mapping of %" PRIu64 " bytes at 0x%" PRIx64 " overlaps [0x%" PRIx64
-                         ", 0x%" PRIx64 ")", bytes, address, memory->extents[at].start,
-                         memory->extents[at].end);
+                         ", 0x%" PRIx64 ")",
+                         bytes, address, memory->extents[at].start, memory->extents[at].end);
     if (memory->count == memory->capacity) {
         size_t capacity = memory->capacity ? memory->capacity * 2 : 64;
         struct extent *grown = realloc(memory->extents, capacity * sizeof *grown);
@@ -154,7 +143,7 @@ int exec_memory_map(struct exec_memory *memory, uint64_t address, uint64_t bytes
     }
     memmove(&memory->extents[at + 1], &memory->extents[at],
             (memory->count - at) * sizeof *memory->extents);
-    memory->extents[at] = (struct extent){ address, address + bytes };
+    memory->extents[at] = (struct extent){address, address + bytes};
     memory->count++;
     return SONDE_OK;
 }
@@ -189,32 +178,31 @@ int exec_memory_unmap(struct exec_memory *memory, uint64_t address)
     return SONDE_OK;
 }
 
-static bool extent_holds(const struct extent *extent, uint64_t address, uint64_t bytes)
-{
-    uint64_t offset = address - extent->start, size = extent->end - extent->start;
-    return offset < size && bytes <= size - offset;
-}
-
 bool exec_memory_valid(struct exec_memory *memory, uint64_t address, uint64_t bytes)
 {
-    size_t hint = atomic_load_explicit(&memory->last_hit, memory_order_relaxed);
-    if (hint < memory->count && extent_holds(&memory->extents[hint], address, bytes))
-        return true;
+    return image_valid(memory, address, bytes);
+}
+
+bool image_search(struct exec_memory *memory, uint64_t address, uint64_t bytes)
+{
     size_t at = find_extent(memory, address);
-    if (at == memory->count || !extent_holds(&memory->extents[at], address, bytes))
+    if (at == memory->count || !image_extent_holds(&memory->extents[at], address, bytes))
         return false;
     atomic_store_explicit(&memory->last_hit, at, memory_order_relaxed);
     return true;
 }
 
-void exec_memory_describe(const struct exec_memory *memory, uint64_t address, char *text, size_t size)
+void exec_memory_describe(const struct exec_memory *memory, uint64_t address, char *text,
+                          size_t size)
 {
     size_t at = find_extent(memory, address);
     const struct extent *above = at < memory->count ? &memory->extents[at] : NULL;
     const struct extent *below = at > 0 ? &memory->extents[at - 1] : NULL;
     if (above && above->start <= address) {
-        snprintf(text, size, "%" PRIu64 " bytes before the end of the allocation [0x%" PRIx64
-                 ", 0x%" PRIx64 ")", above->end - address, above->start, above->end);
+        snprintf(text, size,
+                 "%" PRIu64 " bytes before the end of the allocation [0x%" PRIx64 ", 0x%" PRIx64
+                 ")",
+                 above->end - address, above->start, above->end);
         return;
     }
     if (!above && !below) {
@@ -222,11 +210,13 @@ void exec_memory_describe(const struct exec_memory *memory, uint64_t address, ch
         return;
     }
     if (below && (!above || address - below->end <= above->start - address))
-        snprintf(text, size, "%" PRIu64 " bytes after the allocation [0x%" PRIx64 ", 0x%" PRIx64
-                 ") of %" PRIu64 " bytes", address - below->end, below->start, below->end,
-                 below->end - below->start);
+        snprintf(text, size,
+                 "%" PRIu64 " bytes after the allocation [0x%" PRIx64 ", 0x%" PRIx64 ") of %" PRIu64
+                 " bytes",
+                 address - below->end, below->start, below->end, below->end - below->start);
     else
-        snprintf(text, size, "%" PRIu64 " bytes before the allocation [0x%" PRIx64 ", 0x%" PRIx64
-                 ") of %" PRIu64 " bytes", above->start - address, above->start, above->end,
-                 above->end - above->start);
+        snprintf(text, size,
+                 "%" PRIu64 " bytes before the allocation [0x%" PRIx64 ", 0x%" PRIx64
+                 ") of %" PRIu64 " bytes",
+                 above->start - address, above->start, above->end, above->end - above->start);
 }

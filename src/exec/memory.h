@@ -1,10 +1,10 @@
 /*
  * The memory image of one simulated device. One reserved host range (MAP_NORESERVE, at a fixed
  * address so that device addresses are the same in every run) backs all device memory: a device
- * virtual address is the host address of the byte. Allocations are recorded so that an access outside any of
- * them is a fault that names the address and its nearest neighbour. Pages are touched lazily by
- * the host's kernel: 100 GiB may be allocated of which little is used.
- * Physical addresses are the business of rt (page tables), not of this file.
+ * virtual address is the host address of the byte. Allocations are recorded so that an access
+ * outside any of them is a fault that names the address and its nearest neighbour. Pages are
+ * touched lazily by the host's kernel: 100 GiB may be allocated of which little is used. Physical
+ * addresses are the business of rt (page tables), not of this file.
  */
 #ifndef SONDE_EXEC_MEMORY_H
 #define SONDE_EXEC_MEMORY_H
@@ -21,18 +21,22 @@ void exec_memory_destroy(struct exec_memory *memory);
 
 /* Map [address, address + bytes) as valid. rt chooses addresses; SONDE_EINPUT if it overlaps. */
 int exec_memory_map(struct exec_memory *memory, uint64_t address, uint64_t bytes);
-/* Forget the mapping that starts at `address`; its bytes read as zero when they are mapped again. */
+/* Forget the mapping that starts at `address`; its bytes read as zero when they are mapped again.
+ */
 int exec_memory_unmap(struct exec_memory *memory, uint64_t address);
 uint64_t exec_memory_base(const struct exec_memory *memory);
 uint64_t exec_memory_range_bytes(const struct exec_memory *memory);
 
-/* The fast check of every access: true if all bytes lie in one mapping (a last-hit cache inside). */
+/* The fast check of every access: true if all bytes lie in one mapping (a last-hit cache inside).
+ */
 bool exec_memory_valid(struct exec_memory *memory, uint64_t address, uint64_t bytes);
 
-/* Only whether the bytes are inside the reserved range, so that touching them cannot crash the host. */
+/* Only whether the bytes are inside the reserved range, so that touching them cannot crash the
+ * host. */
 bool exec_memory_in_range(const struct exec_memory *memory, uint64_t address, uint64_t bytes);
 
 /* Fill text with what is near a bad address, for fault messages. */
-void exec_memory_describe(const struct exec_memory *memory, uint64_t address, char *text, size_t size);
+void exec_memory_describe(const struct exec_memory *memory, uint64_t address, char *text,
+                          size_t size);
 
 #endif

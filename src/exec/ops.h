@@ -1,7 +1,7 @@
 /*
  * What the files of exec/ops/ share: the steps that every instruction's run function takes. A run
- * function executes one uop for the lanes of `mask` (active lanes whose guard holds; may be none), moves
- * the warp to the next instruction and says what its caller has to do.
+ * function executes one uop for the lanes of `mask` (active lanes whose guard holds; may be none),
+ * moves the warp to the next instruction and says what its caller has to do.
  */
 #ifndef SONDE_EXEC_OPS_H
 #define SONDE_EXEC_OPS_H
@@ -41,7 +41,8 @@ static inline uint32_t pred_lanes(const struct exec_state *state, const struct u
     return state->preds[uop->pred_source[source]] ^ flip;
 }
 
-static inline void pred_write(struct exec_state *state, uint16_t slot, uint32_t lanes, uint32_t mask)
+static inline void pred_write(struct exec_state *state, uint16_t slot, uint32_t lanes,
+                              uint32_t mask)
 {
     state->preds[slot] = (state->preds[slot] & ~mask) | (lanes & mask);
 }
@@ -66,17 +67,17 @@ static inline void element_set(const struct exec_state *state, const struct elem
 }
 
 /* Run functions, by file of ops/. */
-uop_run run_lanes, run_float, run_convert, run_select, run_pred_logic;      /* alu.c */
-uop_run run_compare, run_set;                                               /* compare.c */
-uop_run run_carry, run_prmt_mode;                                           /* carry.c */
-uop_run run_pack, run_unpack;                                               /* move.c */
-uop_run run_memory, run_fence;                                              /* memory.c */
-uop_run run_frame_param;                                                    /* access.c */
-uop_run run_cvta, run_isspacep;                                             /* address.c */
-uop_run run_branch, run_switch, run_exit, run_trap, run_nop;                /* control.c */
-uop_run run_call, run_return;                                               /* call.c */
-uop_run run_barrier;                                                        /* barrier.c */
-uop_run run_activemask, run_vote, run_shfl, run_match;                      /* warp.c */
-uop_run run_special;                                                        /* special.c */
+uop_run run_lanes, run_float, run_convert, run_select, run_pred_logic; /* alu.c */
+uop_run run_compare, run_set;                                          /* compare.c */
+uop_run run_carry, run_prmt_mode;                                      /* carry.c */
+uop_run run_pack, run_unpack;                                          /* move.c */
+uop_run run_memory, run_fence;                                         /* memory.c */
+uop_run run_frame_param;                                               /* access.c */
+uop_run run_cvta, run_isspacep;                                        /* address.c */
+uop_run run_branch, run_switch, run_exit, run_trap, run_nop;           /* control.c */
+uop_run run_call, run_return;                                          /* call.c */
+uop_run run_barrier;                                                   /* barrier.c */
+uop_run run_activemask, run_vote, run_shfl, run_match;                 /* warp.c */
+uop_run run_special;                                                   /* special.c */
 
 #endif

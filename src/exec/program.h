@@ -34,32 +34,42 @@ struct element {
 /* The rest of a memory access. */
 struct uop_memory {
     enum exec_access_kind kind;
-    enum isa_space space;           /* GLOBAL, SHARED, LOCAL, CONST, PARAM; NONE: generic */
+    enum isa_space space; /* GLOBAL, SHARED, LOCAL, CONST, PARAM; NONE: generic */
     uint8_t bytes, vec;
     bool sign_extend, is_volatile, non_coherent;
     bool has_base, base_is_64;
     uint16_t cache_op;
-    uint32_t base;                  /* operand of the address */
-    uint64_t offset;                /* added to it, or the address itself */
-    bool local_relative;            /* a local variable: counted from the frame's local_base */
-    struct element elements[UOP_VECTOR_MAX];    /* destinations, or store data */
-    struct element atom[2];         /* operands of an atomic */
-    lane_atom *combine;             /* new value of an atomic */
+    uint32_t base;       /* operand of the address */
+    uint64_t offset;     /* added to it, or the address itself */
+    bool local_relative; /* a local variable: counted from the frame's local_base */
+    struct element elements[UOP_VECTOR_MAX]; /* destinations, or store data */
+    struct element atom[2];                  /* operands of an atomic */
+    lane_atom *combine;                      /* new value of an atomic */
 };
 
 /*
- * A call: what is copied between the two frames. A side is a register (stride 4 or 8), a constant of
- * the pool, or a place in the .param area (stride 0).
+ * A call: what is copied between the two frames. A side is a register (stride 4 or 8), a constant
+ * of the pool, or a place in the .param area (stride 0).
  */
-struct call_side { uint32_t offset; uint8_t stride; bool pool; };
-struct call_value { struct call_side from, to; uint32_t bytes; };
+struct call_side {
+    uint32_t offset;
+    uint8_t stride;
+    bool pool;
+};
+struct call_value {
+    struct call_side from, to;
+    uint32_t bytes;
+};
 struct uop_call {
-    const struct exec_function *callee;     /* NULL: by the address in source 0 */
+    const struct exec_function *callee; /* NULL: by the address in source 0 */
     uint32_t arg_count, return_count;
     struct call_value *args, *returns;
 };
 
-struct uop_switch { uint32_t count; const uint32_t *targets; };
+struct uop_switch {
+    uint32_t count;
+    const uint32_t *targets;
+};
 
 struct uop {
     uop_run *run;
@@ -72,20 +82,20 @@ struct uop {
         const struct element *elements;
         uint64_t number;
     };
-    uint32_t guard;                 /* byte offset of its mask in preds; slot 0 is always true */
-    uint32_t guard_flip;            /* ~0 for @!p */
+    uint32_t guard;      /* byte offset of its mask in preds; slot 0 is always true */
+    uint32_t guard_flip; /* ~0 for @!p */
     uint32_t dst;
     uint32_t source[UOP_SOURCES];
     uint16_t pred_dst[2];
     uint16_t pred_source[3];
-    uint16_t option;                /* of the operation: a modifier, a count */
-    uint8_t pred_flip;              /* bit i: predicate source i negated */
-    uint8_t narrow;                 /* run_float: which operands are f32 */
-    uint8_t dst_bytes;              /* 4 or 8: stride of the destination's lanes */
-    uint8_t specials;               /* bit i: special register special_ids[i] goes to slot i */
+    uint16_t option;   /* of the operation: a modifier, a count */
+    uint8_t pred_flip; /* bit i: predicate source i negated */
+    uint8_t narrow;    /* run_float: which operands are f32 */
+    uint8_t dst_bytes; /* 4 or 8: stride of the destination's lanes */
+    uint8_t specials;  /* bit i: special register special_ids[i] goes to slot i */
     uint16_t special_ids[SPECIAL_VECTORS];
-    uop_run *inner;                 /* what runs once special registers have been fetched */
-    uint32_t special_offset;        /* SPECIAL_LOCAL: added to the frame's local_base */
+    uop_run *inner;          /* what runs once special registers have been fetched */
+    uint32_t special_offset; /* SPECIAL_LOCAL: added to the frame's local_base */
     uint32_t target, reconverge;
 };
 
@@ -100,27 +110,27 @@ enum { CONVERT_SOURCE_WIDE = 1, CONVERT_DEST_WIDE = 2, CONVERT_SIGNED = 4 };
 
 struct exec_function {
     const struct ptx_func *func;
-    uint32_t first_pc, exit_pc;     /* exit_pc: its last uop, RETURN or EXIT */
+    uint32_t first_pc, exit_pc; /* exit_pc: its last uop, RETURN or EXIT */
     uint32_t regs_bytes, preds_bytes, param_bytes, frame_bytes;
-    uint32_t wide_offset;           /* of the 64-bit slots among the registers */
-    uint32_t sink_ref;              /* a register of either width that nobody reads */
+    uint32_t wide_offset; /* of the 64-bit slots among the registers */
+    uint32_t sink_ref;    /* a register of either width that nobody reads */
     uint32_t local_bytes;
-    uint32_t *param_offsets;        /* in the frame: params, returns, then locals of .param space */
+    uint32_t *param_offsets; /* in the frame: params, returns, then locals of .param space */
 };
 
 struct exec_program {
     struct arena *arena;
     const struct ptx_module *module;
     struct uop *uops;
-    const struct ptx_insn **insns;  /* of each pc; NULL for the uop that leaves */
+    const struct ptx_insn **insns; /* of each pc; NULL for the uop that leaves */
     struct exec_uop_info *infos;
     uint32_t length;
-    struct exec_function **functions;   /* [0] is the kernel */
+    struct exec_function **functions; /* [0] is the kernel */
     uint32_t function_count;
-    struct exec_function **by_index;    /* of the module's functions: what a code address means */
-    uint8_t *pool;                  /* constants, 32 lanes each */
+    struct exec_function **by_index; /* of the module's functions: what a code address means */
+    uint8_t *pool;                   /* constants, 32 lanes each */
     uint32_t shared_bytes;
-    uint32_t local_limit_bytes;     /* per thread, for recursion */
+    uint32_t local_limit_bytes; /* per thread, for recursion */
 };
 
 #endif

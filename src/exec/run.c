@@ -1,9 +1,9 @@
 /*
- * Functional mode: a launch without timing. CTAs run one after the other; the warps of a CTA take turns,
- * each until it waits at a barrier, exits, or has used up its slice (so that a warp that spins on a
- * value that another warp writes does not spin for ever). Memory is accessed at once. %clock counts the
- * instructions that have been executed. Left out: CTAs that wait for each other, which would need
- * several of them in flight.
+ * Functional mode: a launch without timing. CTAs run one after the other; the warps of a CTA take
+ * turns, each until it waits at a barrier, exits, or has used up its slice (so that a warp that
+ * spins on a value that another warp writes does not spin for ever). Memory is accessed at once.
+ * %clock counts the instructions that have been executed. Left out: CTAs that wait for each other,
+ * which would need several of them in flight.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ struct runner {
     struct exec_warp warp[CTA_WARPS_MAX];
     struct exec_warp *warps[CTA_WARPS_MAX];
     uint32_t warp_count;
-    uint64_t ready;             /* warps that can issue */
+    uint64_t ready; /* warps that can issue */
 };
 
 static int check_launch(const struct exec_launch *launch)
@@ -81,9 +81,20 @@ static int account(struct runner *r, const struct exec_warp *warp, uint64_t insn
     if (options->interrupt && *options->interrupt)
         return error_set(SONDE_EINTERRUPTED, "interrupted");
     if (options->max_warp_insns && options->warp_insns >= options->max_warp_insns)
-        return error_set(SONDE_EFAULT, "kernel '%s' was stopped after %" PRIu64 " warp instructions",
+        return error_set(SONDE_EFAULT,
+                         "kernel '%s' was stopped after %" PRIu64 " warp instructions",
                          warp->state->program->functions[0]->func->name, options->warp_insns);
     return SONDE_OK;
+}
+
+/* Counts of bits without the processor's instruction, which not every build has. */
+static uint32_t count_lanes(uint32_t mask)
+{
+    if (mask == UINT32_MAX)
+        return WARP_LANES;
+    mask -= mask >> 1 & 0x55555555;
+    mask = (mask & 0x33333333) + (mask >> 2 & 0x33333333);
+    return ((mask + (mask >> 4)) & 0x0f0f0f0f) * 0x01010101u >> 24;
 }
 
 /* Run a warp for a slice. `*event` is the last one: DONE means that the slice is over. */
@@ -96,7 +107,7 @@ static int run_slice(struct runner *r, struct exec_warp *warp, enum exec_event *
     int rc = SONDE_OK;
     do {
         r->env.clock = start + insns++;
-        lanes += (uint64_t)__builtin_popcount(warp->active);
+        lanes += count_lanes(warp->active);
         *event = exec_issue(warp, &r->access);
         if (*event == EXEC_ACCESS) {
             rc = exec_commit(warp, &r->access);
@@ -117,14 +128,13 @@ static int deadlock(const struct runner *r)
     const struct ptx_insn *insn = warp->pc > 0 ? program->insns[warp->pc - 1] : NULL;
     const struct cta_barrier *barrier = &r->barriers.barrier[warp->barrier_id];
     struct ptx_loc loc = insn ? insn->loc : program->functions[0]->func->loc;
-    return error_at(SONDE_EFAULT, program->module->file, loc.line, loc.column,
-                    "kernel '%s': deadlock in CTA (%u,%u,%u): all %d warps that have not exited wait "
-                    "at barriers; warp %u at barrier %u, to which %u of %u warps have come",
-                    program->functions[0]->func->name, r->cta.ctaid[0], r->cta.ctaid[1],
-                    r->cta.ctaid[2], __builtin_popcountll(r->barriers.alive), first,
-                    warp->barrier_id, barrier->arrived,
-                    barrier->expected ? barrier->expected
-                                      : (uint32_t)__builtin_popcountll(r->barriers.alive));
+    return error_at(
+        SONDE_EFAULT, program->module->file, loc.line, loc.column,
+        "kernel '%s': deadlock in CTA (%u,%u,%u): all %d warps that have not exited wait "
+        "at barriers; warp %u at barrier %u, to which %u of %u warps have come",
+        program->functions[0]->func->name, r->cta.ctaid[0], r->cta.ctaid[1], r->cta.ctaid[2],
+        __builtin_popcountll(r->barriers.alive), first, warp->barrier_id, barrier->arrived,
+        barrier->expected ? barrier->expected : (uint32_t)__builtin_popcountll(r->barriers.alive));
 }
 
 static int run_cta(struct runner *r)
@@ -194,6 +204,6 @@ int exec_run_launch_with(const struct exec_launch *launch, struct exec_run_optio
 
 int exec_run_launch(const struct exec_launch *launch)
 {
-    struct exec_run_options options = { 0 };
+    struct exec_run_options options = {0};
     return exec_run_launch_with(launch, &options);
 }

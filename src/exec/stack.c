@@ -28,7 +28,7 @@
 
 struct entry {
     uint32_t pc, reconverge, lanes;
-    uint32_t depth;     /* call frames in use when it runs */
+    uint32_t depth; /* call frames in use when it runs */
 };
 
 struct diverge_state {
@@ -85,7 +85,7 @@ static int stack_reset(struct exec_warp *warp, uint32_t lanes, uint32_t pc)
     state->diverge->count = 0;
     warp->live = lanes;
     warp->done = false;
-    int rc = push(state->diverge, (struct entry){ pc, PTX_NO_PC, lanes, 0 });
+    int rc = push(state->diverge, (struct entry){pc, PTX_NO_PC, lanes, 0});
     if (rc == SONDE_OK)
         resume_top(warp);
     return rc;
@@ -115,12 +115,12 @@ static int stack_branch(struct exec_warp *warp, uint32_t taken, uint32_t target,
     top->pc = reconverge;
     top->lanes = warp->active;
     if (reconverge == top->reconverge)
-        stack->count--;     /* the entry below already waits there */
+        stack->count--; /* the entry below already waits there */
     int rc = SONDE_OK;
     if (fallthrough != reconverge)
-        rc = push(stack, (struct entry){ fallthrough, reconverge, others, depth });
+        rc = push(stack, (struct entry){fallthrough, reconverge, others, depth});
     if (rc == SONDE_OK && target != reconverge)
-        rc = push(stack, (struct entry){ target, reconverge, taken, depth });
+        rc = push(stack, (struct entry){target, reconverge, taken, depth});
     resume_top(warp);
     return rc;
 }
@@ -131,7 +131,7 @@ static int stack_enter(struct exec_warp *warp, uint32_t entry, uint32_t return_p
     struct entry *top = &stack->entries[stack->count - 1];
     top->pc = return_pc;
     top->lanes = warp->active;
-    int rc = push(stack, (struct entry){ entry, PTX_NO_PC, warp->active, warp->state->depth });
+    int rc = push(stack, (struct entry){entry, PTX_NO_PC, warp->active, warp->state->depth});
     resume_top(warp);
     return rc;
 }

@@ -8,9 +8,9 @@
  *
  * Slot s is uint32_t[32] as a 32-bit register, and with slot s + 1 uint64_t[32] as a 64-bit one; 8-
  * and 16-bit values lie in the low bits of a 32-bit lane. The two views are apart, although a real
- * register file has one: slots are shared by liveness, and in divergent code lanes that hold a 32-bit
- * value in a slot wait while others hold a 64-bit one in it. Predicates 0 and 1 of a frame are
- * "always true" and "nobody reads it".
+ * register file has one: slots are shared by liveness, and in divergent code lanes that hold a
+ * 32-bit value in a slot wait while others hold a 64-bit one in it. Predicates 0 and 1 of a frame
+ * are "always true" and "nobody reads it".
  *
  * Local memory is striped so that it can grow without being moved lane by lane:
  *
@@ -44,8 +44,8 @@ enum operand_base { BASE_REG, BASE_POOL, BASE_SPECIAL, BASE_COUNT };
 /* A call in progress: where its caller's frame is, and how to go back. */
 struct exec_frame {
     const struct exec_function *function;
-    const struct uop *call;         /* NULL in the kernel itself */
-    uint32_t offset;                /* of the frame in the frame storage */
+    const struct uop *call; /* NULL in the kernel itself */
+    uint32_t offset;        /* of the frame in the frame storage */
     uint32_t local_base;
 };
 
@@ -57,20 +57,20 @@ struct exec_state {
     uint32_t reconverge;            /* arrive() when the pc gets here */
     uint32_t depth;                 /* running frame: frames[depth] */
     uint8_t *params;                /* the running frame's .param area */
-    uint32_t local_base, local_top;     /* the running frame's local variables; top is the end */
+    uint32_t local_base, local_top; /* the running frame's local variables; top is the end */
 
     const struct exec_program *program;
     const struct diverge_ops *diverge_ops;
     struct diverge_state *diverge;
     struct exec_frame *frames;
     uint32_t frame_capacity;
-    uint8_t *storage;               /* all frames, 64-byte aligned */
+    uint8_t *storage; /* all frames, 64-byte aligned */
     uint32_t storage_bytes;
-    uint8_t *local;                 /* striped, local_bytes for each lane */
+    uint8_t *local; /* striped, local_bytes for each lane */
     uint32_t local_bytes;
     uint32_t first_thread;
-    const struct uop *barrier_uop;  /* the barrier reduction whose result is awaited */
-    uint32_t carry;                 /* the carry flag of each lane */
+    const struct uop *barrier_uop; /* the barrier reduction whose result is awaited */
+    uint32_t carry;                /* the carry flag of each lane */
 
     /* Thread coordinates of the lanes, and values of special registers for the current operand. */
     _Alignas(64) uint32_t tid[3][WARP_LANES];
@@ -78,7 +78,7 @@ struct exec_state {
 };
 
 /* frame.c */
-int frame_reset(struct exec_state *state);          /* the kernel's frame alone, all zero */
+int frame_reset(struct exec_state *state); /* the kernel's frame alone, all zero */
 int frame_push(struct exec_state *state, const struct exec_function *function,
                const struct uop *call);
 void frame_unwind(struct exec_state *state, uint32_t depth);

@@ -21,16 +21,22 @@ static int make_state(struct exec_warp *warp)
 /* Coordinates of the lanes' threads; lanes past the block's end stay inactive. */
 static uint32_t place_threads(struct exec_state *state, const uint32_t block[3], uint32_t first)
 {
-    uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
-    uint32_t lanes = 0;
+    uint64_t threads = (uint64_t)block[0] * block[1] * block[2], left;
+    uint32_t x = first % block[0], y = first / block[0] % block[1], z = first / block[0] / block[1];
     for (uint32_t i = 0; i < WARP_LANES; i++) {
-        uint32_t linear = first + i;
-        state->tid[0][i] = linear % block[0];
-        state->tid[1][i] = linear / block[0] % block[1];
-        state->tid[2][i] = linear / block[0] / block[1];
-        lanes |= (uint32_t)(linear < threads) << i;
+        state->tid[0][i] = x;
+        state->tid[1][i] = y;
+        state->tid[2][i] = z;
+        if (++x < block[0])
+            continue;
+        x = 0;
+        if (++y == block[1]) {
+            y = 0;
+            z++;
+        }
     }
-    return lanes;
+    left = first < threads ? threads - first : 0;
+    return left >= WARP_LANES ? UINT32_MAX : (1u << left) - 1;
 }
 
 int exec_warp_init(struct exec_warp *warp, struct exec_cta *cta, uint32_t first_thread,
@@ -55,7 +61,8 @@ int exec_warp_init(struct exec_warp *warp, struct exec_cta *cta, uint32_t first_
     state->carry = 0;
     uint32_t lanes = place_threads(state, cta->launch->block, first_thread);
     if (!lanes)
-        return error_set(SONDE_EINPUT, "a warp that starts at thread %u has no threads", first_thread);
+        return error_set(SONDE_EINPUT, "a warp that starts at thread %u has no threads",
+                         first_thread);
     rc = frame_reset(state);
     return rc == SONDE_OK ? state->diverge_ops->reset(warp, lanes, program->functions[0]->first_pc)
                           : rc;

@@ -11,7 +11,8 @@
 #include "exec/fault.h"
 #include "util/error.h"
 
-/* Parameters of calls: address and size have been checked at decode, unless a register adds to them. */
+/* Parameters of calls: address and size have been checked at decode, unless a register adds to
+ * them. */
 enum exec_event run_frame_param(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
                                 struct exec_access *access)
 {
@@ -53,7 +54,7 @@ static int decode_address(struct decoder *d, struct uop_memory *memory,
     memory->local_relative = relative;
     if (!address->has_reg)
         return SONDE_OK;
-    struct ptx_operand base = { .kind = OPERAND_REG, .reg = address->reg, .type = address->type };
+    struct ptx_operand base = {.kind = OPERAND_REG, .reg = address->reg, .type = address->type};
     memory->has_base = true;
     memory->base_is_64 = decode_register_bytes(d, &base) == 8;
     return decode_source_ref(d, &memory->base, &base, 0);
@@ -73,8 +74,8 @@ static int begin(struct decoder *d, struct uop_memory **out, enum exec_access_ki
     memory->vec = insn->vec ? insn->vec : 1;
     memory->bytes = 1;
     memory->cache_op = insn->mods[MODC_COP];
-    memory->is_volatile = insn->mods[MODC_SEM] == MOD_SEM_volatile ||
-                          insn->mods[MODC_SEM] == MOD_SEM_mmio;
+    memory->is_volatile =
+        insn->mods[MODC_SEM] == MOD_SEM_volatile || insn->mods[MODC_SEM] == MOD_SEM_mmio;
     memory->non_coherent = insn->mods[MODC_NC] != MOD_NONE;
     d->info->space = memory->space;
     d->info->is_load = kind == ACCESS_LOAD;
@@ -114,8 +115,8 @@ static int decode_param_access(struct decoder *d, struct uop_memory *memory, boo
     if (address->imm > address->var->size || bytes > address->var->size - address->imm)
         return error_at(SONDE_EINPUT, d->module->file, d->insn->loc.line, d->insn->loc.column,
                         "access of %" PRIu64 " bytes at offset %" PRId64
-                        " is outside of '%s' of %" PRIu64 " bytes", bytes, (int64_t)address->imm,
-                        address->var->name, address->var->size);
+                        " is outside of '%s' of %" PRIu64 " bytes",
+                        bytes, (int64_t)address->imm, address->var->name, address->var->size);
     memory->offset = offset + address->imm;
     d->uop->run = run_frame_param;
     d->info->is_load = d->info->is_store = false;
@@ -188,13 +189,13 @@ int decode_fence(struct decoder *d)
 
 /* Atomics: the new contents of memory. Values arrive zero-extended to 64 bits. */
 
-#define ATOM(name, expr) \
-    static uint64_t atom_##name(uint64_t old, uint64_t b, uint64_t c) \
-    { \
-        (void)old, (void)b, (void)c; \
-        return (expr); \
+#define ATOM(name, expr)                                                                           \
+    static uint64_t atom_##name(uint64_t old, uint64_t b, uint64_t c)                              \
+    {                                                                                              \
+        (void)old, (void)b, (void)c;                                                               \
+        return (expr);                                                                             \
     }
-ATOM(and, old & b)
+ATOM(and, old &b)
 ATOM(or, old | b)
 ATOM(xor, old ^ b)
 ATOM(exch, b)
@@ -217,7 +218,7 @@ ATOM(max_s64, (int64_t)old > (int64_t)b ? old : b)
 static uint64_t atom_add_f32(uint64_t old, uint64_t b, uint64_t c)
 {
     (void)c;
-    uint32_t bits[2] = { (uint32_t)old, (uint32_t)b };
+    uint32_t bits[2] = {(uint32_t)old, (uint32_t)b};
     float value[2];
     memcpy(value, bits, sizeof value);
     value[0] += value[1];
@@ -237,6 +238,7 @@ static uint64_t atom_add_f64(uint64_t old, uint64_t b, uint64_t c)
 }
 
 /* Rows with TYPE_NONE serve every type that the instruction allows; the first that fits counts. */
+/* clang-format off */
 static const struct { enum isa_mod op; enum isa_type type; lane_atom *fn; } atoms[] = {
     { MOD_ATOM_and, TYPE_NONE, atom_and },      { MOD_ATOM_or, TYPE_NONE, atom_or },
     { MOD_ATOM_xor, TYPE_NONE, atom_xor },      { MOD_ATOM_exch, TYPE_NONE, atom_exch },
@@ -249,6 +251,7 @@ static const struct { enum isa_mod op; enum isa_type type; lane_atom *fn; } atom
     { MOD_ATOM_min, TYPE_u64, atom_min_u64 },   { MOD_ATOM_max, TYPE_u64, atom_max_u64 },
     { MOD_ATOM_min, TYPE_s64, atom_min_s64 },   { MOD_ATOM_max, TYPE_s64, atom_max_s64 },
 };
+/* clang-format on */
 
 static lane_atom *find_atom(enum isa_mod op, enum isa_type type)
 {

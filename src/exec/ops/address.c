@@ -9,10 +9,14 @@
 static uint64_t window_of(enum isa_space space)
 {
     switch (decode_plain_space(space)) {
-    case SPACE_SHARED: return EXEC_SHARED_WINDOW;
-    case SPACE_LOCAL: return EXEC_LOCAL_WINDOW;
-    case SPACE_PARAM: return EXEC_PARAM_WINDOW;
-    default: return 0;
+    case SPACE_SHARED:
+        return EXEC_SHARED_WINDOW;
+    case SPACE_LOCAL:
+        return EXEC_LOCAL_WINDOW;
+    case SPACE_PARAM:
+        return EXEC_PARAM_WINDOW;
+    default:
+        return 0;
     }
 }
 

@@ -1,7 +1,7 @@
 /*
  * Regular instructions: a lane loop over operands. Two cases need more than the loop and take a
- * slower path around it: float instructions with .ftz, .sat or a rounding mode other than nearest, and
- * conversions between registers that are wider than the types they hold.
+ * slower path around it: float instructions with .ftz, .sat or a rounding mode other than nearest,
+ * and conversions between registers that are wider than the types they hold.
  */
 #include <fenv.h>
 #include <string.h>
@@ -87,7 +87,7 @@ static void keep_lanes(void *d, const void *r, uint32_t bytes, uint32_t mask)
 enum exec_event run_float(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
                           struct exec_access *access)
 {
-    static const int rounding[] = { FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD };
+    static const int rounding[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
     (void)access;
     const struct exec_state *state = warp->state;
     if (!mask)
@@ -139,7 +139,8 @@ enum exec_event run_convert(struct exec_warp *warp, const struct uop *uop, uint3
     }
     uop->lanes(narrow, source, NULL, NULL, NULL, UINT32_MAX);
     for (int i = 0; i < WARP_LANES; i++)
-        result[i] = uop->option & CONVERT_SIGNED ? (uint64_t)(int64_t)(int32_t)narrow[i] : narrow[i];
+        result[i] =
+            uop->option & CONVERT_SIGNED ? (uint64_t)(int64_t)(int32_t)narrow[i] : narrow[i];
     keep_lanes(lanes_at(state, uop->dst), result, 8, mask);
     return advance(warp);
 }

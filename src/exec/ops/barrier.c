@@ -56,23 +56,30 @@ void exec_barrier_result(struct exec_warp *warp, uint32_t value)
 static enum exec_barrier_kind reduction(const struct ptx_insn *insn)
 {
     switch (insn->mods[MODC_BARRED]) {
-    case MOD_BARRED_and: return BARRIER_AND;
-    case MOD_BARRED_or: return BARRIER_OR;
-    case MOD_BARRED_popc: return BARRIER_POPC;
-    default: return BARRIER_SYNC;
+    case MOD_BARRED_and:
+        return BARRIER_AND;
+    case MOD_BARRED_or:
+        return BARRIER_OR;
+    case MOD_BARRED_popc:
+        return BARRIER_POPC;
+    default:
+        return BARRIER_SYNC;
     }
 }
 
 int decode_barrier(struct decoder *d)
 {
     const struct ptx_insn *insn = d->insn;
-    const struct ptx_operand none = { .kind = OPERAND_IMM, .type = TYPE_u32 };
+    const struct ptx_operand none = {.kind = OPERAND_IMM, .type = TYPE_u32};
     const struct ptx_operand *operands = insn->operands;
     enum exec_barrier_kind kind = reduction(insn);
     uint32_t at = 0, count = insn->operand_count;
     int rc = SONDE_OK;
     switch (insn->op) {
-    case OP_BAR_ARRIVE: case OP_BAR_CTA_ARRIVE: case OP_BARRIER_ARRIVE: case OP_BARRIER_CTA_ARRIVE:
+    case OP_BAR_ARRIVE:
+    case OP_BAR_CTA_ARRIVE:
+    case OP_BARRIER_ARRIVE:
+    case OP_BARRIER_CTA_ARRIVE:
         kind = BARRIER_ARRIVE;
         break;
     default:

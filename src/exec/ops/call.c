@@ -1,7 +1,7 @@
 /*
- * Calls. The arguments are copied from the caller's .param variables (or registers) into the callee's
- * frame, and results back when the callee's lanes have all returned; both under the mask of the
- * lanes that called. An indirect call serves the lanes of one target at a time.
+ * Calls. The arguments are copied from the caller's .param variables (or registers) into the
+ * callee's frame, and results back when the callee's lanes have all returned; both under the mask
+ * of the lanes that called. An indirect call serves the lanes of one target at a time.
  *
  * Only the lanes that called return: lanes that exited inside of the callee are gone from every
  * waiting path. Source: PTX ISA 9.0, 7.1 and 9.7.12.5.
@@ -13,8 +13,8 @@
 #include "util/error.h"
 
 /* One value between two frames: either side is a register or a place in the .param area. */
-static void copy_value(struct exec_state *state, const struct call_value *value, uint32_t from_depth,
-                       uint32_t to_depth, uint32_t mask)
+static void copy_value(struct exec_state *state, const struct call_value *value,
+                       uint32_t from_depth, uint32_t to_depth, uint32_t mask)
 {
     const struct call_side *from = &value->from, *to = &value->to;
     const struct exec_frame *frames = state->frames;
@@ -77,7 +77,8 @@ static const struct exec_function *function_at(const struct exec_program *progra
     return program->by_index[index];
 }
 
-/* An indirect call must agree with its callee on what is passed: the copies were decoded from a prototype. */
+/* An indirect call must agree with its callee on what is passed: the copies were decoded from a
+ * prototype. */
 static bool fits(const struct uop_call *call, const struct exec_function *callee)
 {
     const struct ptx_func *func = callee->func;
@@ -139,7 +140,8 @@ enum exec_event run_return(struct exec_warp *warp, const struct uop *uop, uint32
 
 /* A variable of the callee (or of a prototype): a register, or a place in its .param area. */
 static int callee_side(struct decoder *d, struct call_side *side, const struct ptx_func *func,
-                       const struct exec_function *callee, const struct ptx_var *var, uint64_t offset)
+                       const struct exec_function *callee, const struct ptx_var *var,
+                       uint64_t offset)
 {
     if (var->space != SPACE_REG) {
         side->offset = (uint32_t)offset;
@@ -224,7 +226,8 @@ static int decode_values(struct decoder *d, struct call_value **out, uint64_t *a
                              (uint32_t)var->size, returns);
         if (rc == SONDE_OK && list->elems[i].kind == OPERAND_VAR && var->space != SPACE_REG &&
             list->elems[i].var->size != var->size)
-            rc = decode_refuse(d, "'%s' of %llu bytes passed as '%s' of %llu", list->elems[i].var->name,
+            rc = decode_refuse(d, "'%s' of %llu bytes passed as '%s' of %llu",
+                               list->elems[i].var->name,
                                (unsigned long long)list->elems[i].var->size, var->name,
                                (unsigned long long)var->size);
         value->bytes = side_bytes(value, var);
@@ -274,5 +277,6 @@ int decode_call(struct decoder *d)
     uint64_t at = 0;
     rc = decode_values(d, &call->args, &at, &insn->operands[2], func, callee, false);
     return rc == SONDE_OK
-               ? decode_values(d, &call->returns, &at, &insn->operands[1], func, callee, true) : rc;
+               ? decode_values(d, &call->returns, &at, &insn->operands[1], func, callee, true)
+               : rc;
 }

@@ -1,15 +1,21 @@
 /*
- * Arithmetic of several words: add.cc, addc, sub.cc, subc, mad.cc, madc read and write a carry flag of
- * each lane, which no other instruction sees. Also prmt's named modes, which choose bytes by the low
- * bits of the selector. Source: PTX ISA 9.0, 9.7.2 and 9.7.8.7.
+ * Arithmetic of several words: add.cc, addc, sub.cc, subc, mad.cc, madc read and write a carry flag
+ * of each lane, which no other instruction sees. Also prmt's named modes, which choose bytes by the
+ * low bits of the selector. Source: PTX ISA 9.0, 9.7.2 and 9.7.8.7.
  */
 #include "exec/decode.h"
 #include "isa/lane_math.h"
 #include "util/error.h"
 
 /* uop->option of run_carry */
-enum { CARRY_IN = 1, CARRY_OUT = 2, CARRY_SUBTRACT = 4, CARRY_MULTIPLY = 8, CARRY_HIGH = 16,
-       CARRY_SIGNED = 32 };
+enum {
+    CARRY_IN = 1,
+    CARRY_OUT = 2,
+    CARRY_SUBTRACT = 4,
+    CARRY_MULTIPLY = 8,
+    CARRY_HIGH = 16,
+    CARRY_SIGNED = 32
+};
 
 static uint64_t product(unsigned option, uint64_t a, uint64_t b, uint32_t bytes)
 {
@@ -43,9 +49,9 @@ enum exec_event run_carry(struct exec_warp *warp, const struct uop *uop, uint32_
     uint64_t result[WARP_LANES], top = bytes == 8 ? UINT64_MAX : UINT32_MAX;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = lowest_lane(rest);
-        uint64_t v[3] = { 0 };
+        uint64_t v[3] = {0};
         for (int i = 0; i < 3; i++)
-            v[i] = element_get(state, &(struct element){ uop->source[i], (uint8_t)bytes }, lane);
+            v[i] = element_get(state, &(struct element){uop->source[i], (uint8_t)bytes}, lane);
         bool carry = state->carry >> lane & 1;
         if (uop->option & CARRY_MULTIPLY) {
             v[0] = product(uop->option, v[0], v[1], bytes) & top;
@@ -56,7 +62,7 @@ enum exec_event run_carry(struct exec_warp *warp, const struct uop *uop, uint32_
             state->carry = (state->carry & ~(1u << lane)) | (uint32_t)carry << lane;
     }
     for (uint32_t rest = mask; rest; rest &= rest - 1)
-        element_set(state, &(struct element){ uop->dst, (uint8_t)bytes }, lowest_lane(rest),
+        element_set(state, &(struct element){uop->dst, (uint8_t)bytes}, lowest_lane(rest),
                     result[lowest_lane(rest)]);
     return advance(warp);
 }
@@ -68,14 +74,30 @@ int decode_carry(struct decoder *d)
     unsigned option = type->kind == KIND_SIGNED ? CARRY_SIGNED : 0;
     unsigned out = insn->mods[MODC_CC] != MOD_NONE ? CARRY_OUT : 0;
     switch (insn->op) {
-    case OP_ADD_CC: option |= CARRY_OUT; break;
-    case OP_ADDC: option |= CARRY_IN | out; break;
-    case OP_SUB_CC: option |= CARRY_SUBTRACT | CARRY_OUT; break;
-    case OP_SUBC: option |= CARRY_SUBTRACT | CARRY_IN | out; break;
-    case OP_MAD_LO_CC: option |= CARRY_MULTIPLY | CARRY_OUT; break;
-    case OP_MAD_HI_CC: option |= CARRY_MULTIPLY | CARRY_HIGH | CARRY_OUT; break;
-    case OP_MADC_LO: option |= CARRY_MULTIPLY | CARRY_IN | out; break;
-    default: option |= CARRY_MULTIPLY | CARRY_HIGH | CARRY_IN | out; break;
+    case OP_ADD_CC:
+        option |= CARRY_OUT;
+        break;
+    case OP_ADDC:
+        option |= CARRY_IN | out;
+        break;
+    case OP_SUB_CC:
+        option |= CARRY_SUBTRACT | CARRY_OUT;
+        break;
+    case OP_SUBC:
+        option |= CARRY_SUBTRACT | CARRY_IN | out;
+        break;
+    case OP_MAD_LO_CC:
+        option |= CARRY_MULTIPLY | CARRY_OUT;
+        break;
+    case OP_MAD_HI_CC:
+        option |= CARRY_MULTIPLY | CARRY_HIGH | CARRY_OUT;
+        break;
+    case OP_MADC_LO:
+        option |= CARRY_MULTIPLY | CARRY_IN | out;
+        break;
+    default:
+        option |= CARRY_MULTIPLY | CARRY_HIGH | CARRY_IN | out;
+        break;
     }
     d->uop->run = run_carry;
     d->uop->option = (uint16_t)option;
@@ -90,12 +112,12 @@ int decode_carry(struct decoder *d)
 static uint32_t mode_selectors(unsigned mode, uint32_t c)
 {
     static const uint16_t table[6][4] = {
-        { 0x3210, 0x4321, 0x5432, 0x6543 },     /* f4e: four bytes forward from c */
-        { 0x5670, 0x6701, 0x7012, 0x0123 },     /* b4e: four bytes backward */
-        { 0x0000, 0x1111, 0x2222, 0x3333 },     /* rc8: one byte four times */
-        { 0x3210, 0x3211, 0x3222, 0x3333 },     /* ecl: clamped from the left */
-        { 0x0000, 0x1110, 0x2210, 0x3210 },     /* ecr: clamped from the right */
-        { 0x1010, 0x3232, 0x1010, 0x3232 },     /* rc16: one half twice */
+        {0x3210, 0x4321, 0x5432, 0x6543}, /* f4e: four bytes forward from c */
+        {0x5670, 0x6701, 0x7012, 0x0123}, /* b4e: four bytes backward */
+        {0x0000, 0x1111, 0x2222, 0x3333}, /* rc8: one byte four times */
+        {0x3210, 0x3211, 0x3222, 0x3333}, /* ecl: clamped from the left */
+        {0x0000, 0x1110, 0x2210, 0x3210}, /* ecr: clamped from the right */
+        {0x1010, 0x3232, 0x1010, 0x3232}, /* rc16: one half twice */
     };
     return table[mode][c & 3];
 }

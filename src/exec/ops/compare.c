@@ -17,10 +17,14 @@ enum { JOIN_NONE, JOIN_AND, JOIN_OR, JOIN_XOR };
 static uint32_t join(unsigned how, uint32_t compared, uint32_t other)
 {
     switch (how) {
-    case JOIN_AND: return compared & other;
-    case JOIN_OR: return compared | other;
-    case JOIN_XOR: return compared ^ other;
-    default: return compared;
+    case JOIN_AND:
+        return compared & other;
+    case JOIN_OR:
+        return compared | other;
+    case JOIN_XOR:
+        return compared ^ other;
+    default:
+        return compared;
     }
 }
 
@@ -83,10 +87,18 @@ static int decode_comparison(struct decoder *d, enum isa_type type)
                              isa_mod_text((enum isa_mod)insn->mods[MODC_CMP]),
                              isa_type_info(type)->text);
     switch (insn->mods[MODC_BOOL]) {
-    case MOD_BOOL_and: d->uop->option = JOIN_AND; break;
-    case MOD_BOOL_or: d->uop->option = JOIN_OR; break;
-    case MOD_BOOL_xor: d->uop->option = JOIN_XOR; break;
-    default: d->uop->option = JOIN_NONE; break;
+    case MOD_BOOL_and:
+        d->uop->option = JOIN_AND;
+        break;
+    case MOD_BOOL_or:
+        d->uop->option = JOIN_OR;
+        break;
+    case MOD_BOOL_xor:
+        d->uop->option = JOIN_XOR;
+        break;
+    default:
+        d->uop->option = JOIN_NONE;
+        break;
     }
     if (insn->mods[MODC_FTZ] != MOD_NONE && type == TYPE_f32)
         d->uop->option |= COMPARE_FTZ;

@@ -37,8 +37,8 @@ enum exec_event run_branch(struct exec_warp *warp, const struct uop *uop, uint32
 }
 
 /*
- * brx.idx: the lanes of the lowest lane's target leave together, the others stay at this instruction
- * and find theirs when they run again.
+ * brx.idx: the lanes of the lowest lane's target leave together, the others stay at this
+ * instruction and find theirs when they run again.
  */
 enum exec_event run_switch(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
                            struct exec_access *access)

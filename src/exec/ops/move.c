@@ -1,6 +1,6 @@
 /*
- * mov with vectors: {a, b} packed into one register of twice the width, or unpacked from it; the first
- * element has the low bits. Everything else that mov does is regular.
+ * mov with vectors: {a, b} packed into one register of twice the width, or unpacked from it; the
+ * first element has the low bits. Everything else that mov does is regular.
  */
 #include "exec/decode.h"
 #include "util/error.h"
@@ -63,8 +63,9 @@ static int decode_elements(struct decoder *d, const struct ptx_operand *vector,
     int rc = packs ? decode_dest_element(d, &elements[PACK_MAX], value)
                    : decode_source_element(d, &elements[PACK_MAX], value, bytes);
     for (uint32_t k = 0; rc == SONDE_OK && k < vector->count; k++)
-        rc = packs ? decode_source_element(d, &elements[k], &vector->elems[k], bytes / vector->count)
-                   : decode_dest_element(d, &elements[k], &vector->elems[k]);
+        rc = packs
+                 ? decode_source_element(d, &elements[k], &vector->elems[k], bytes / vector->count)
+                 : decode_dest_element(d, &elements[k], &vector->elems[k]);
     return rc;
 }
 

@@ -1,6 +1,7 @@
 /*
- * Decoding of regular rows: the operands by the row's shape, the lane loop by its types. The letters of
- * a shape's sources say how wide each is: D and S as the row's types, u 32 bits, ~ as its register.
+ * Decoding of regular rows: the operands by the row's shape, the lane loop by its types. The
+ * letters of a shape's sources say how wide each is: D and S as the row's types, u 32 bits, ~ as
+ * its register.
  */
 #include "exec/decode.h"
 
@@ -8,6 +9,7 @@
 
 #include "util/error.h"
 
+/* clang-format off */
 static const char *const shape_sources[SHAPE_COUNT] = {
     [SHAPE_D_A] = "S",       [SHAPE_D_AB] = "SS",     [SHAPE_D_ABC] = "SSD",
     [SHAPE_CVT] = "~",       [SHAPE_MOV] = "S",       [SHAPE_SHIFT] = "Su",
@@ -15,6 +17,7 @@ static const char *const shape_sources[SHAPE_COUNT] = {
     [SHAPE_LOP3] = "SSSu",   [SHAPE_MASK] = "uu",     [SHAPE_SLCT] = "DDS",
     [SHAPE_SELP] = "SS",
 };
+/* clang-format on */
 
 static enum isa_type letter_type(char letter, const struct lane_entry *entry)
 {
@@ -48,10 +51,17 @@ static int decode_float(struct decoder *d, const char *letters, const struct lan
     const uint16_t *mods = d->insn->mods;
     unsigned option = 0;
     switch (mods[MODC_RND]) {
-    case MOD_RND_rz: option = 1; break;
-    case MOD_RND_rm: option = 2; break;
-    case MOD_RND_rp: option = 3; break;
-    default: break;
+    case MOD_RND_rz:
+        option = 1;
+        break;
+    case MOD_RND_rm:
+        option = 2;
+        break;
+    case MOD_RND_rp:
+        option = 3;
+        break;
+    default:
+        break;
     }
     option |= mods[MODC_FTZ] != MOD_NONE ? FLOAT_FTZ : 0;
     option |= mods[MODC_SAT] != MOD_NONE ? FLOAT_SAT : 0;
@@ -59,8 +69,10 @@ static int decode_float(struct decoder *d, const char *letters, const struct lan
     if (!option)
         return SONDE_OK;
     if (d->uop->run == run_convert)
-        return decode_refuse(d, "'%s' with these modifiers between registers of other widths is not "
-                             "implemented", isa_row(d->insn->op)->name);
+        return decode_refuse(d,
+                             "'%s' with these modifiers between registers of other widths is not "
+                             "implemented",
+                             isa_row(d->insn->op)->name);
     for (int i = 0; letters[i] && i < 3; i++)
         if (letter_type(letters[i], entry) == TYPE_f32)
             d->uop->narrow |= (uint8_t)(1u << i);
@@ -93,7 +105,8 @@ int decode_regular(struct decoder *d)
     enum isa_shape shape = isa_row(insn->op)->shape;
     enum isa_type dt = insn->type_count >= 2 ? insn->types[0] : TYPE_NONE;
     enum isa_type st = insn->type_count >= 2   ? insn->types[1]
-                       : insn->type_count == 1 ? insn->types[0] : TYPE_NONE;
+                       : insn->type_count == 1 ? insn->types[0]
+                                               : TYPE_NONE;
     d->uop->lanes = lanes_find(d->lanes, insn->op, dt, st, &entry);
     if (!entry)
         return decode_refuse(d, "instruction '%s' is not implemented for these types",
@@ -105,7 +118,8 @@ int decode_regular(struct decoder *d)
         return decode_refuse(d, "instruction '%s' is not implemented", isa_row(insn->op)->name);
     d->uop->run = run_lanes;
     d->uop->dst_bytes = isa_type_info(entry->d)->bytes > 4 ? 8 : 4;
-    int rc = decode_dest(d, &d->uop->dst, &insn->operands[0], shape == SHAPE_CVT ? 0 : d->uop->dst_bytes);
+    int rc = decode_dest(d, &d->uop->dst, &insn->operands[0],
+                         shape == SHAPE_CVT ? 0 : d->uop->dst_bytes);
     if (rc == SONDE_OK)
         rc = decode_sources(d, letters, entry);
     if (rc == SONDE_OK && shape == SHAPE_SELP) {

@@ -1,6 +1,8 @@
-/* Which file of ops/ decodes an irregular row of isa/insn.def. mov is regular except for vectors. */
+/* Which file of ops/ decodes an irregular row of isa/insn.def. mov is regular except for vectors.
+ */
 #include "exec/decode.h"
 
+/* clang-format off */
 static decode_fn *const table[OP_COUNT] = {
     [OP_ADD_CC] = decode_carry, [OP_ADDC] = decode_carry, [OP_SUB_CC] = decode_carry,
     [OP_SUBC] = decode_carry, [OP_MAD_LO_CC] = decode_carry, [OP_MAD_HI_CC] = decode_carry,
@@ -35,6 +37,7 @@ static decode_fn *const table[OP_COUNT] = {
     [OP_SHFL] = decode_shfl, [OP_MATCH_ANY] = decode_match, [OP_MATCH_ALL] = decode_match,
     [OP_NANOSLEEP] = decode_nop,
 };
+/* clang-format on */
 
 decode_fn *decode_irregular(enum isa_op op)
 {

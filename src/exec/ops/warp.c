@@ -1,8 +1,8 @@
 /*
- * Exchange among the lanes of a warp: votes, shuffles, matches. A member mask names the lanes that take
- * part; of those, the ones that execute the instruction now do. (Lanes that the SIMT stack runs later cannot
- * be waited for: the manual leaves a mask that names them undefined before Volta.)
- * Source: PTX ISA 9.0, 9.7.9.6 (shfl), 9.7.13.8 to 9.7.13.12.
+ * Exchange among the lanes of a warp: votes, shuffles, matches. A member mask names the lanes that
+ * take part; of those, the ones that execute the instruction now do. (Lanes that the SIMT stack
+ * runs later cannot be waited for: the manual leaves a mask that names them undefined before
+ * Volta.) Source: PTX ISA 9.0, 9.7.9.6 (shfl), 9.7.13.8 to 9.7.13.12.
  */
 #include "exec/decode.h"
 #include "util/error.h"
@@ -39,10 +39,18 @@ enum exec_event run_vote(struct exec_warp *warp, const struct uop *uop, uint32_t
         uint32_t lane = lowest_lane(rest), among = named[lane];
         bool holds = false;
         switch (uop->option) {
-        case MOD_VOTE_all: holds = (yes & among) == among; break;
-        case MOD_VOTE_any: holds = (yes & among) != 0; break;
-        case MOD_VOTE_uni: holds = (yes & among) == 0 || (yes & among) == among; break;
-        default: ballot[lane] = yes & among; break;
+        case MOD_VOTE_all:
+            holds = (yes & among) == among;
+            break;
+        case MOD_VOTE_any:
+            holds = (yes & among) != 0;
+            break;
+        case MOD_VOTE_uni:
+            holds = (yes & among) == 0 || (yes & among) == among;
+            break;
+        default:
+            ballot[lane] = yes & among;
+            break;
         }
         result |= (uint32_t)holds << lane;
     }
@@ -70,10 +78,18 @@ static uint32_t shuffle_source(unsigned mode, uint32_t lane, uint32_t b, uint32_
     int32_t last = (int32_t)((lane & segment) | (clamp & ~segment & 31)), from;
     uint32_t first = lane & segment;
     switch (mode) {
-    case MOD_SHFL_up: from = (int32_t)lane - (int32_t)delta; break;
-    case MOD_SHFL_down: from = (int32_t)(lane + delta); break;
-    case MOD_SHFL_bfly: from = (int32_t)(lane ^ delta); break;
-    default: from = (int32_t)(first | (delta & ~segment)); break;
+    case MOD_SHFL_up:
+        from = (int32_t)lane - (int32_t)delta;
+        break;
+    case MOD_SHFL_down:
+        from = (int32_t)(lane + delta);
+        break;
+    case MOD_SHFL_bfly:
+        from = (int32_t)(lane ^ delta);
+        break;
+    default:
+        from = (int32_t)(first | (delta & ~segment));
+        break;
     }
     *inside = mode == MOD_SHFL_up ? from >= last : from <= last;
     return *inside ? (uint32_t)from & 31 : lane;
@@ -127,7 +143,7 @@ enum exec_event run_match(struct exec_warp *warp, const struct uop *uop, uint32_
     (void)access;
     struct exec_state *state = warp->state;
     const lane_word *members = lanes_at(state, uop->source[1]);
-    const struct element source = { .ref = uop->source[0], .register_bytes = (uint8_t)uop->target };
+    const struct element source = {.ref = uop->source[0], .register_bytes = (uint8_t)uop->target};
     lane_word *to = lanes_at(state, uop->dst);
     uint64_t value[WARP_LANES];
     uint32_t named[WARP_LANES], agree = 0;

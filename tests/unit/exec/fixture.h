@@ -1,6 +1,6 @@
 /*
- * A device of nothing but memory, on which tests run PTX text functionally. Tests fill in parameters
- * with arg_...(), run, and look at memory.
+ * A device of nothing but memory, on which tests run PTX text functionally. Tests fill in
+ * parameters with arg_...(), run, and look at memory.
  */
 #ifndef SONDE_TESTS_EXEC_FIXTURE_H
 #define SONDE_TESTS_EXEC_FIXTURE_H
@@ -28,8 +28,11 @@ struct device {
     struct exec_program *program;
     struct exec_launch launch;
     struct exec_run_options options;
-    uint64_t next;              /* where the next allocation goes */
-    struct { const struct ptx_var *var; uint64_t address; } vars[16];
+    uint64_t next; /* where the next allocation goes */
+    struct {
+        const struct ptx_var *var;
+        uint64_t address;
+    } vars[16];
     uint32_t var_count;
     _Alignas(16) uint8_t params[1024];
 };
@@ -86,11 +89,13 @@ static inline int device_try_open(struct device *dev, const char *text, const ch
         fail_msg("the test's PTX does not parse: %s\n%s", error_text(), text);
     struct ptx_func *func = ptx_find_func(dev->module, kernel);
     assert_non_null(func);
-    struct exec_resolver resolver = { device_var, dev };
+    struct exec_resolver resolver = {device_var, dev};
     rc = exec_program_create(&dev->program, dev->module, func, &resolver);
-    dev->launch = (struct exec_launch){ .program = dev->program, .memory = dev->memory,
-                                        .params = dev->params, .grid = { 1, 1, 1 },
-                                        .block = { 32, 1, 1 } };
+    dev->launch = (struct exec_launch){.program = dev->program,
+                                       .memory = dev->memory,
+                                       .params = dev->params,
+                                       .grid = {1, 1, 1},
+                                       .block = {32, 1, 1}};
     dev->options.max_warp_insns = 10000000;
     return rc;
 }
@@ -133,17 +138,17 @@ static inline void device_run(struct device *dev, uint32_t grid, uint32_t block)
 }
 
 /*
- * Most tests: one kernel `k` of one parameter, an array with a place for each thread. `body` finds the address
- * of the thread's place in %out and its number in %t, and may use %r0-19, %l0-19, %p0-9, %h0-9, %f0-9, %d0-9.
+ * Most tests: one kernel `k` of one parameter, an array with a place for each thread. `body` finds
+ * the address of the thread's place in %out and its number in %t, and may use %r0-19, %l0-19,
+ * %p0-9, %h0-9, %f0-9, %d0-9.
  */
-#define KERNEL_BEGIN(globals) \
-    PTX_HEAD globals \
-    ".visible .entry k(.param .u64 out) {\n" \
-    ".reg .b32 %r<20>; .reg .b64 %l<20>; .reg .pred %p<10>; .reg .b16 %h<10>;\n" \
-    ".reg .f32 %f<10>; .reg .f64 %d<10>; .reg .b32 %t; .reg .b64 %out;\n" \
-    "mov.u32 %t, %tid.x;\n" \
-    "ld.param.u64 %out, [out];\n" \
-    "mad.wide.u32 %out, %t, 8, %out;\n"
+#define KERNEL_BEGIN(globals)                                                                      \
+    PTX_HEAD globals ".visible .entry k(.param .u64 out) {\n"                                      \
+                     ".reg .b32 %r<20>; .reg .b64 %l<20>; .reg .pred %p<10>; .reg .b16 %h<10>;\n"  \
+                     ".reg .f32 %f<10>; .reg .f64 %d<10>; .reg .b32 %t; .reg .b64 %out;\n"         \
+                     "mov.u32 %t, %tid.x;\n"                                                       \
+                     "ld.param.u64 %out, [out];\n"                                                 \
+                     "mad.wide.u32 %out, %t, 8, %out;\n"
 #define KERNEL_END "\nret;\n}\n"
 #define KERNEL(globals, body) KERNEL_BEGIN(globals) body KERNEL_END
 

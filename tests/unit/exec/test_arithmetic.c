@@ -1,4 +1,5 @@
-/* Instructions that only touch registers, run as programs: operands of all kinds, widths, guards. */
+/* Instructions that only touch registers, run as programs: operands of all kinds, widths, guards.
+ */
 #include "fixture.h"
 
 #define STORE32(r) "cvt.u64.u32 %l19, " r "; st.global.u64 [%out], %l19;\n"
@@ -24,25 +25,37 @@ static void check64(const char *text, uint64_t (*want)(uint32_t t))
     device_close(&dev);
 }
 
-static uint32_t want_wrap(uint32_t t) { return t & 1 ? 0x80000000u + t - 1 : 7; }
+static uint32_t want_wrap(uint32_t t)
+{
+    return t & 1 ? 0x80000000u + t - 1 : 7;
+}
 
 static void add_s32_wraps_and_leaves_inactive_lanes_alone(void **state)
 {
     (void)state;
     check32(KERNEL("", "mov.u32 %r0, 7; and.b32 %r1, %t, 1; setp.eq.u32 %p0, %r1, 1;\n"
-                       "@%p0 add.s32 %r0, %t, 0x7fffffff;\n" STORE32("%r0")), want_wrap);
+                       "@%p0 add.s32 %r0, %t, 0x7fffffff;\n" STORE32("%r0")),
+            want_wrap);
 }
 
-static uint32_t want_negated_guard(uint32_t t) { return t < 10 ? 1 : 2; }
+static uint32_t want_negated_guard(uint32_t t)
+{
+    return t < 10 ? 1 : 2;
+}
 
 static void a_negated_guard_runs_the_other_lanes(void **state)
 {
     (void)state;
-    check32(KERNEL("", "setp.lt.u32 %p0, %t, 10; @%p0 mov.u32 %r0, 1; @!%p0 mov.u32 %r0, 2;\n"
-                   STORE32("%r0")), want_negated_guard);
+    check32(
+        KERNEL("", "setp.lt.u32 %p0, %t, 10; @%p0 mov.u32 %r0, 1; @!%p0 mov.u32 %r0, 2;\n" STORE32(
+                       "%r0")),
+        want_negated_guard);
 }
 
-static uint64_t want_wide(uint32_t t) { return (uint64_t)((int64_t)(int32_t)(0 - t) * 0x12345678); }
+static uint64_t want_wide(uint32_t t)
+{
+    return (uint64_t)((int64_t)(int32_t)(0 - t) * 0x12345678);
+}
 
 static void mul_wide_s32_gives_64_bits(void **state)
 {
@@ -51,45 +64,66 @@ static void mul_wide_s32_gives_64_bits(void **state)
             want_wide);
 }
 
-static uint64_t want_carry(uint32_t t) { return (UINT64_C(0xffffffff00000000) | (0u - t)) + 0x1ffffffffu; }
+static uint64_t want_carry(uint32_t t)
+{
+    return (UINT64_C(0xffffffff00000000) | (0u - t)) + 0x1ffffffffu;
+}
 
 static void a_carry_chain_adds_64_bits_in_two_words(void **state)
 {
     (void)state;
     check64(KERNEL("", "neg.s32 %r0, %t; mov.u32 %r1, 0xffffffff;\n"
                        "add.cc.u32 %r2, %r0, 0xffffffff; addc.u32 %r3, %r1, 1;\n"
-                       "mov.b64 %l0, {%r2, %r3};\n" STORE64("%l0")), want_carry);
+                       "mov.b64 %l0, {%r2, %r3};\n" STORE64("%l0")),
+            want_carry);
 }
 
-static uint64_t want_borrow(uint32_t t) { return (UINT64_C(5) << 32) - (t + 1); }
+static uint64_t want_borrow(uint32_t t)
+{
+    return (UINT64_C(5) << 32) - (t + 1);
+}
 
 static void a_borrow_chain_subtracts_64_bits_in_two_words(void **state)
 {
     (void)state;
     check64(KERNEL("", "add.u32 %r0, %t, 1; mov.u32 %r1, 0; mov.u32 %r4, 5;\n"
                        "sub.cc.u32 %r2, %r1, %r0; subc.u32 %r3, %r4, 0;\n"
-                       "mov.b64 %l0, {%r2, %r3};\n" STORE64("%l0")), want_borrow);
+                       "mov.b64 %l0, {%r2, %r3};\n" STORE64("%l0")),
+            want_borrow);
 }
 
-static uint64_t want_halves(uint32_t t) { return (uint64_t)t << 32 | (t ^ 0xffff); }
+static uint64_t want_halves(uint32_t t)
+{
+    return (uint64_t)t << 32 | (t ^ 0xffff);
+}
 
 static void mov_packs_and_unpacks_halves(void **state)
 {
     (void)state;
     check64(KERNEL("", "xor.b32 %r0, %t, 0xffff; mov.b64 %l0, {%t, %r0}; mov.b64 {%r1, %r2}, %l0;\n"
-                       "mov.b64 %l1, {%r2, %r1};\n" STORE64("%l1")), want_halves);
+                       "mov.b64 %l1, {%r2, %r1};\n" STORE64("%l1")),
+            want_halves);
 }
 
-static uint32_t want_quarters(uint32_t t) { return (t * 3 & 0xffff) << 16 | (t & 0xffff); }
+static uint32_t want_quarters(uint32_t t)
+{
+    return (t * 3 & 0xffff) << 16 | (t & 0xffff);
+}
 
 static void mov_packs_16_bit_registers(void **state)
 {
     (void)state;
-    check32(KERNEL("", "cvt.u16.u32 %h0, %t; mul.lo.u16 %h1, %h0, 3; mov.b32 %r0, {%h0, %h1};\n"
-                   STORE32("%r0")), want_quarters);
+    check32(
+        KERNEL("",
+               "cvt.u16.u32 %h0, %t; mul.lo.u16 %h1, %h0, 3; mov.b32 %r0, {%h0, %h1};\n" STORE32(
+                   "%r0")),
+        want_quarters);
 }
 
-static uint64_t want_s8(uint32_t t) { return (uint64_t)(int64_t)(int8_t)(t * 5); }
+static uint64_t want_s8(uint32_t t)
+{
+    return (uint64_t)(int64_t)(int8_t)(t * 5);
+}
 
 static void cvt_sign_extends_into_a_wider_register(void **state)
 {
@@ -99,15 +133,26 @@ static void cvt_sign_extends_into_a_wider_register(void **state)
     check64(KERNEL("", "mul.wide.u32 %l1, %t, 5; cvt.s8.s8 %l0, %l1;\n" STORE64("%l0")), want_s8);
 }
 
-static uint32_t want_selp(uint32_t t) { return t >= 32 ? t : t * 2; }
+static uint32_t want_selp(uint32_t t)
+{
+    return t >= 32 ? t : t * 2;
+}
 
 static void selp_and_slct_choose_by_predicate_and_by_sign(void **state)
 {
     (void)state;
-    check32(KERNEL("", "setp.ge.u32 %p0, %t, 32; add.u32 %r1, %t, %t; selp.b32 %r0, %t, %r1, %p0;\n"
-                   STORE32("%r0")), want_selp);
-    check32(KERNEL("", "sub.s32 %r2, %t, 32; add.u32 %r1, %t, %t; slct.u32.s32 %r0, %t, %r1, %r2;\n"
-                   STORE32("%r0")), want_selp);
+    check32(
+        KERNEL(
+            "",
+            "setp.ge.u32 %p0, %t, 32; add.u32 %r1, %t, %t; selp.b32 %r0, %t, %r1, %p0;\n" STORE32(
+                "%r0")),
+        want_selp);
+    check32(
+        KERNEL(
+            "",
+            "sub.s32 %r2, %t, 32; add.u32 %r1, %t, %t; slct.u32.s32 %r0, %t, %r1, %r2;\n" STORE32(
+                "%r0")),
+        want_selp);
 }
 
 static uint32_t want_setp(uint32_t t)
@@ -120,33 +165,44 @@ static uint32_t want_setp(uint32_t t)
 static void setp_combines_with_a_predicate_and_gives_the_complement(void **state)
 {
     (void)state;
-    check32(KERNEL("", "and.b32 %r0, %t, 1; setp.ne.u32 %p0, %r0, 0;\n"
-                       "setp.lt.and.u32 %p1|%p2, %t, 20, %p0; setp.lt.or.u32 %p3, %t, 20, !%p0;\n"
-                       "setp.lt.xor.u32 %p4, %t, 20, %p0;\n"
-                       "selp.b32 %r0, 1, 0, %p1; selp.b32 %r1, 2, 0, %p2; selp.b32 %r2, 4, 0, %p3;\n"
-                       "selp.b32 %r3, 8, 0, %p4; or.b32 %r0, %r0, %r1; or.b32 %r0, %r0, %r2;\n"
-                       "or.b32 %r0, %r0, %r3;\n" STORE32("%r0")), want_setp);
+    check32(KERNEL("",
+                   "and.b32 %r0, %t, 1; setp.ne.u32 %p0, %r0, 0;\n"
+                   "setp.lt.and.u32 %p1|%p2, %t, 20, %p0; setp.lt.or.u32 %p3, %t, 20, !%p0;\n"
+                   "setp.lt.xor.u32 %p4, %t, 20, %p0;\n"
+                   "selp.b32 %r0, 1, 0, %p1; selp.b32 %r1, 2, 0, %p2; selp.b32 %r2, 4, 0, %p3;\n"
+                   "selp.b32 %r3, 8, 0, %p4; or.b32 %r0, %r0, %r1; or.b32 %r0, %r0, %r2;\n"
+                   "or.b32 %r0, %r0, %r3;\n" STORE32("%r0")),
+            want_setp);
 }
 
 static uint32_t want_pred_logic(uint32_t t)
 {
     bool p = t < 40, q = t & 4;
-    return (uint32_t)(p && q) | (uint32_t)(p || !q) << 1 | (uint32_t)(p != q) << 2 | (uint32_t)!p << 3;
+    return (uint32_t)(p && q) | (uint32_t)(p || !q) << 1 | (uint32_t)(p != q) << 2 |
+           (uint32_t)!p << 3;
 }
 
 static void predicates_have_logic_of_their_own(void **state)
 {
     (void)state;
-    check32(KERNEL("", "setp.lt.u32 %p0, %t, 40; and.b32 %r0, %t, 4; setp.ne.u32 %p1, %r0, 0;\n"
-                       "and.pred %p2, %p0, %p1; or.pred %p3, %p0, !%p1; xor.pred %p4, %p0, %p1;\n"
-                       "not.pred %p5, %p0; mov.pred %p6, %p5;\n"
-                       "selp.b32 %r0, 1, 0, %p2; selp.b32 %r1, 2, 0, %p3; selp.b32 %r2, 4, 0, %p4;\n"
-                       "selp.b32 %r3, 8, 0, %p6; or.b32 %r0, %r0, %r1; or.b32 %r0, %r0, %r2;\n"
-                       "or.b32 %r0, %r0, %r3;\n" STORE32("%r0")), want_pred_logic);
+    check32(KERNEL("",
+                   "setp.lt.u32 %p0, %t, 40; and.b32 %r0, %t, 4; setp.ne.u32 %p1, %r0, 0;\n"
+                   "and.pred %p2, %p0, %p1; or.pred %p3, %p0, !%p1; xor.pred %p4, %p0, %p1;\n"
+                   "not.pred %p5, %p0; mov.pred %p6, %p5;\n"
+                   "selp.b32 %r0, 1, 0, %p2; selp.b32 %r1, 2, 0, %p3; selp.b32 %r2, 4, 0, %p4;\n"
+                   "selp.b32 %r3, 8, 0, %p6; or.b32 %r0, %r0, %r1; or.b32 %r0, %r0, %r2;\n"
+                   "or.b32 %r0, %r0, %r3;\n" STORE32("%r0")),
+            want_pred_logic);
 }
 
-static uint32_t want_set(uint32_t t) { return t < 9 ? 0xffffffff : 0; }
-static uint32_t want_set_float(uint32_t t) { return t < 9 ? 0x3f800000 : 0; }
+static uint32_t want_set(uint32_t t)
+{
+    return t < 9 ? 0xffffffff : 0;
+}
+static uint32_t want_set_float(uint32_t t)
+{
+    return t < 9 ? 0x3f800000 : 0;
+}
 
 static void set_gives_all_ones_or_one(void **state)
 {
@@ -167,11 +223,16 @@ static uint32_t want_float(uint32_t t)
 static void float_multiply_and_add_round_twice_unless_fused(void **state)
 {
     (void)state;
-    check32(KERNEL("", "cvt.rn.f32.u32 %f0, %t; mul.f32 %f1, %f0, 0f3dcccccd; add.f32 %f2, %f1, 3.0;\n"
-                       "mov.b32 %r0, %f2;\n" STORE32("%r0")), want_float);
+    check32(KERNEL("",
+                   "cvt.rn.f32.u32 %f0, %t; mul.f32 %f1, %f0, 0f3dcccccd; add.f32 %f2, %f1, 3.0;\n"
+                   "mov.b32 %r0, %f2;\n" STORE32("%r0")),
+            want_float);
 }
 
-static uint32_t want_rz(uint32_t t) { return t == 0 ? 0 : 0x3f7fffff; }
+static uint32_t want_rz(uint32_t t)
+{
+    return t == 0 ? 0 : 0x3f7fffff;
+}
 
 static void rounding_modes_flushing_and_saturation_act_around_the_loop(void **state)
 {
@@ -179,38 +240,56 @@ static void rounding_modes_flushing_and_saturation_act_around_the_loop(void **st
     /* 1 - 2^-30 * t: rounds to 1 to nearest, to the number below toward zero */
     check32(KERNEL("", "cvt.rn.f32.u32 %f0, %t; mul.f32 %f0, %f0, 0fB0800000;\n"
                        "setp.eq.u32 %p0, %t, 0; add.rz.f32 %f1, %f0, 0f3F800000;\n"
-                       "@%p0 mov.f32 %f1, 0f00000000; mov.b32 %r0, %f1;\n" STORE32("%r0")), want_rz);
+                       "@%p0 mov.f32 %f1, 0f00000000; mov.b32 %r0, %f1;\n" STORE32("%r0")),
+            want_rz);
 }
 
-static uint32_t want_ftz(uint32_t t) { (void)t; return 0; }
-static uint32_t want_sat(uint32_t t) { return t == 0 ? 0 : 0x3f800000; }
+static uint32_t want_ftz(uint32_t t)
+{
+    (void)t;
+    return 0;
+}
+static uint32_t want_sat(uint32_t t)
+{
+    return t == 0 ? 0 : 0x3f800000;
+}
 
 static void ftz_flushes_and_sat_clamps(void **state)
 {
     (void)state;
     check32(KERNEL("", "mov.b32 %f0, 0f00000001; mov.b32 %r1, %t; mov.b32 %f1, %r1;\n"
-                       "add.ftz.f32 %f2, %f0, %f1; mov.b32 %r0, %f2;\n" STORE32("%r0")), want_ftz);
-    check32(KERNEL("", "cvt.rn.f32.u32 %f0, %t; add.sat.f32 %f1, %f0, %f0; mov.b32 %r0, %f1;\n"
-                   STORE32("%r0")), want_sat);
+                       "add.ftz.f32 %f2, %f0, %f1; mov.b32 %r0, %f2;\n" STORE32("%r0")),
+            want_ftz);
+    check32(
+        KERNEL("", "cvt.rn.f32.u32 %f0, %t; add.sat.f32 %f1, %f0, %f0; mov.b32 %r0, %f1;\n" STORE32(
+                       "%r0")),
+        want_sat);
 }
 
-static uint32_t want_prmt(uint32_t t) { return t & 2 ? (t & 1 ? 0x06050403 : 0x05040302)
-                                                     : (t & 1 ? 0x04030201 : 0x03020100); }
+static uint32_t want_prmt(uint32_t t)
+{
+    return t & 2 ? (t & 1 ? 0x06050403 : 0x05040302) : (t & 1 ? 0x04030201 : 0x03020100);
+}
 
 static void prmt_has_named_modes(void **state)
 {
     (void)state;
     check32(KERNEL("", "mov.u32 %r1, 0x03020100; mov.u32 %r2, 0x07060504;\n"
-                       "prmt.b32.f4e %r0, %r1, %r2, %t;\n" STORE32("%r0")), want_prmt);
+                       "prmt.b32.f4e %r0, %r1, %r2, %t;\n" STORE32("%r0")),
+            want_prmt);
 }
 
-static uint32_t want_laneid(uint32_t t) { return (t & 31) | ((1u << (t & 31)) - 1) << 8; }
+static uint32_t want_laneid(uint32_t t)
+{
+    return (t & 31) | ((1u << (t & 31)) - 1) << 8;
+}
 
 static void lane_masks_are_of_the_lane(void **state)
 {
     (void)state;
     check32(KERNEL("", "mov.u32 %r0, %laneid; mov.u32 %r1, %lanemask_lt; shl.b32 %r1, %r1, 8;\n"
-                       "or.b32 %r0, %r0, %r1;\n" STORE32("%r0")), want_laneid);
+                       "or.b32 %r0, %r0, %r1;\n" STORE32("%r0")),
+            want_laneid);
 }
 
 static void special_registers_give_the_coordinates_of_3d_blocks(void **state)
@@ -227,7 +306,8 @@ static void special_registers_give_the_coordinates_of_3d_blocks(void **state)
         "mul.lo.u32 %r13, %r3, %r4; mul.lo.u32 %r13, %r13, %r5;\n"
         "mad.lo.u32 %r14, %r2, %r4, %r1; mad.lo.u32 %r14, %r14, %r3, %r0;\n"
         "mad.lo.u32 %r15, %r12, %r13, %r14;\n"
-        "shl.b32 %r16, %r2, 8; or.b32 %r16, %r16, %r1; shl.b32 %r16, %r16, 8; or.b32 %r16, %r16, %r0;\n"
+        "shl.b32 %r16, %r2, 8; or.b32 %r16, %r16, %r1; shl.b32 %r16, %r16, 8; or.b32 %r16, %r16, "
+        "%r0;\n"
         "ld.param.u64 %l0, [out]; mad.wide.u32 %l0, %r15, 4, %l0; st.global.u32 [%l0], %r16;\n"
         "ret; }\n";
     struct device dev;
@@ -252,9 +332,11 @@ static void clock_advances_between_two_reads(void **state)
 {
     (void)state;
     struct device dev;
-    uint64_t *out = device_results(&dev, KERNEL("", "mov.u32 %r0, %clock; add.u32 %r2, %t, 1;\n"
-                                                    "mov.u32 %r1, %clock; sub.u32 %r0, %r1, %r0;\n"
-                                                STORE32("%r0")), 1);
+    uint64_t *out =
+        device_results(&dev,
+                       KERNEL("", "mov.u32 %r0, %clock; add.u32 %r2, %t, 1;\n"
+                                  "mov.u32 %r1, %clock; sub.u32 %r0, %r1, %r0;\n" STORE32("%r0")),
+                       1);
     assert_int_equal(out[0], 2);
     device_close(&dev);
 }

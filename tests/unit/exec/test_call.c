@@ -13,44 +13,54 @@ static void check(const char *text, uint32_t (*want)(uint32_t t))
     device_close(&dev);
 }
 
-#define SQUARE_PLUS \
-    ".func (.param .b32 ret) square_plus (.param .b32 a, .param .b64 b)\n" \
-    "{ .reg .b32 %r<9>; .reg .b64 %l<9>;\n" \
-    "ld.param.u32 %r1, [a]; ld.param.u64 %l1, [b]; mul.lo.u32 %r2, %r1, %r1;\n" \
+#define SQUARE_PLUS                                                                                \
+    ".func (.param .b32 ret) square_plus (.param .b32 a, .param .b64 b)\n"                         \
+    "{ .reg .b32 %r<9>; .reg .b64 %l<9>;\n"                                                        \
+    "ld.param.u32 %r1, [a]; ld.param.u64 %l1, [b]; mul.lo.u32 %r2, %r1, %r1;\n"                    \
     "cvt.u32.u64 %r3, %l1; add.u32 %r2, %r2, %r3; st.param.b32 [ret], %r2; ret; }\n"
 
-static uint32_t want_square(uint32_t t) { return t * t + 1000 + t; }
+static uint32_t want_square(uint32_t t)
+{
+    return t * t + 1000 + t;
+}
 
 static void a_function_gets_its_arguments_and_gives_its_result(void **state)
 {
     (void)state;
-    check(KERNEL(SQUARE_PLUS,
-                 "mov.u32 %r1, 777; cvt.u64.u32 %l1, %t; add.u64 %l1, %l1, 1000;\n"
-                 "{ .param .b32 x; .param .b64 y; .param .b32 z;\n"
-                 "st.param.b32 [x], %t; st.param.b64 [y], %l1;\n"
-                 "call (z), square_plus, (x, y); ld.param.b32 %r0, [z]; }\n"
-                 "setp.ne.u32 %p0, %r1, 777; @%p0 mov.u32 %r0, 0;\n" STORE32("%r0")), want_square);
+    check(KERNEL(SQUARE_PLUS, "mov.u32 %r1, 777; cvt.u64.u32 %l1, %t; add.u64 %l1, %l1, 1000;\n"
+                              "{ .param .b32 x; .param .b64 y; .param .b32 z;\n"
+                              "st.param.b32 [x], %t; st.param.b64 [y], %l1;\n"
+                              "call (z), square_plus, (x, y); ld.param.b32 %r0, [z]; }\n"
+                              "setp.ne.u32 %p0, %r1, 777; @%p0 mov.u32 %r0, 0;\n" STORE32("%r0")),
+          want_square);
 }
 
-static uint32_t want_some(uint32_t t) { return t % 3 ? 5 : t * t + 7; }
+static uint32_t want_some(uint32_t t)
+{
+    return t % 3 ? 5 : t * t + 7;
+}
 
 static void only_the_lanes_that_call_are_called(void **state)
 {
     (void)state;
-    check(KERNEL(SQUARE_PLUS,
-                 "mov.u32 %r0, 5; rem.u32 %r1, %t, 3; setp.eq.u32 %p0, %r1, 0;\n"
-                 "{ .param .b32 x; .param .b64 y; .param .b32 z;\n"
-                 "st.param.b32 [x], %t; st.param.b64 [y], 7;\n"
-                 "@%p0 call (z), square_plus, (x, y); @%p0 ld.param.b32 %r0, [z]; }\n"
-                 STORE32("%r0")), want_some);
+    check(KERNEL(
+              SQUARE_PLUS,
+              "mov.u32 %r0, 5; rem.u32 %r1, %t, 3; setp.eq.u32 %p0, %r1, 0;\n"
+              "{ .param .b32 x; .param .b64 y; .param .b32 z;\n"
+              "st.param.b32 [x], %t; st.param.b64 [y], 7;\n"
+              "@%p0 call (z), square_plus, (x, y); @%p0 ld.param.b32 %r0, [z]; }\n" STORE32("%r0")),
+          want_some);
 }
 
-#define REGISTER_MAX \
-    ".func (.reg .u32 %m) larger (.reg .u32 %a, .reg .u32 %b)\n" \
-    "{ .reg .pred %p; setp.gt.u32 %p, %a, %b; @%p bra A; mov.u32 %m, %b; ret;\n" \
+#define REGISTER_MAX                                                                               \
+    ".func (.reg .u32 %m) larger (.reg .u32 %a, .reg .u32 %b)\n"                                   \
+    "{ .reg .pred %p; setp.gt.u32 %p, %a, %b; @%p bra A; mov.u32 %m, %b; ret;\n"                   \
     "A: mov.u32 %m, %a; ret; }\n"
 
-static uint32_t want_larger(uint32_t t) { return t > 20 ? t : 20; }
+static uint32_t want_larger(uint32_t t)
+{
+    return t > 20 ? t : 20;
+}
 
 static void registers_pass_values_and_lanes_return_apart(void **state)
 {
@@ -59,16 +69,16 @@ static void registers_pass_values_and_lanes_return_apart(void **state)
 }
 
 /* fib(n) by recursion: lanes with different n go different ways down. */
-#define FIB \
-    ".func (.param .b32 ret) fib (.param .b32 n)\n" \
-    "{ .reg .b32 %r<9>; .reg .pred %p;\n" \
-    "ld.param.u32 %r1, [n]; setp.lt.u32 %p, %r1, 2; @%p bra BASE;\n" \
-    "sub.u32 %r2, %r1, 1; sub.u32 %r3, %r1, 2;\n" \
-    "{ .param .b32 x; .param .b32 z; st.param.b32 [x], %r2; call (z), fib, (x);\n" \
-    "ld.param.b32 %r4, [z]; }\n" \
-    "{ .param .b32 x; .param .b32 z; st.param.b32 [x], %r3; call (z), fib, (x);\n" \
-    "ld.param.b32 %r5, [z]; }\n" \
-    "add.u32 %r1, %r4, %r5;\n" \
+#define FIB                                                                                        \
+    ".func (.param .b32 ret) fib (.param .b32 n)\n"                                                \
+    "{ .reg .b32 %r<9>; .reg .pred %p;\n"                                                          \
+    "ld.param.u32 %r1, [n]; setp.lt.u32 %p, %r1, 2; @%p bra BASE;\n"                               \
+    "sub.u32 %r2, %r1, 1; sub.u32 %r3, %r1, 2;\n"                                                  \
+    "{ .param .b32 x; .param .b32 z; st.param.b32 [x], %r2; call (z), fib, (x);\n"                 \
+    "ld.param.b32 %r4, [z]; }\n"                                                                   \
+    "{ .param .b32 x; .param .b32 z; st.param.b32 [x], %r3; call (z), fib, (x);\n"                 \
+    "ld.param.b32 %r5, [z]; }\n"                                                                   \
+    "add.u32 %r1, %r4, %r5;\n"                                                                     \
     "BASE: st.param.b32 [ret], %r1; ret; }\n"
 
 static uint32_t want_fib(uint32_t t)
@@ -86,27 +96,33 @@ static void recursion_diverges_and_comes_back(void **state)
 {
     (void)state;
     check(KERNEL(FIB, "rem.u32 %r1, %t, 11;\n"
-                 "{ .param .b32 x; .param .b32 z; st.param.b32 [x], %r1; call (z), fib, (x);\n"
-                 "ld.param.b32 %r0, [z]; }\n" STORE32("%r0")), want_fib);
+                      "{ .param .b32 x; .param .b32 z; st.param.b32 [x], %r1; call (z), fib, (x);\n"
+                      "ld.param.b32 %r0, [z]; }\n" STORE32("%r0")),
+          want_fib);
 }
 
 /* Every call has local memory of its own. */
-#define DEPTH \
-    ".func (.param .b32 ret) sum (.param .b32 n)\n" \
-    "{ .reg .b32 %r<9>; .reg .b64 %l<9>; .reg .pred %p; .local .align 4 .b8 mine[24];\n" \
-    "ld.param.u32 %r1, [n]; mov.u64 %l1, mine; cvta.local.u64 %l2, %l1; st.u32 [%l2+8], %r1;\n" \
-    "mov.u32 %r4, 0; setp.eq.u32 %p, %r1, 0; @%p bra BASE; sub.u32 %r2, %r1, 1;\n" \
-    "{ .param .b32 x; .param .b32 z; st.param.b32 [x], %r2; call (z), sum, (x);\n" \
-    "ld.param.b32 %r4, [z]; }\n" \
+#define DEPTH                                                                                      \
+    ".func (.param .b32 ret) sum (.param .b32 n)\n"                                                \
+    "{ .reg .b32 %r<9>; .reg .b64 %l<9>; .reg .pred %p; .local .align 4 .b8 mine[24];\n"           \
+    "ld.param.u32 %r1, [n]; mov.u64 %l1, mine; cvta.local.u64 %l2, %l1; st.u32 [%l2+8], %r1;\n"    \
+    "mov.u32 %r4, 0; setp.eq.u32 %p, %r1, 0; @%p bra BASE; sub.u32 %r2, %r1, 1;\n"                 \
+    "{ .param .b32 x; .param .b32 z; st.param.b32 [x], %r2; call (z), sum, (x);\n"                 \
+    "ld.param.b32 %r4, [z]; }\n"                                                                   \
     "BASE: ld.local.u32 %r5, [mine+8]; add.u32 %r4, %r4, %r5; st.param.b32 [ret], %r4; ret; }\n"
 
-static uint32_t want_sum(uint32_t t) { return t * (t + 1) / 2; }
+static uint32_t want_sum(uint32_t t)
+{
+    return t * (t + 1) / 2;
+}
 
 static void local_variables_are_of_each_call(void **state)
 {
     (void)state;
-    check(KERNEL(DEPTH, "{ .param .b32 x; .param .b32 z; st.param.b32 [x], %t; call (z), sum, (x);\n"
-                        "ld.param.b32 %r0, [z]; }\n" STORE32("%r0")), want_sum);
+    check(KERNEL(DEPTH,
+                 "{ .param .b32 x; .param .b32 z; st.param.b32 [x], %t; call (z), sum, (x);\n"
+                 "ld.param.b32 %r0, [z]; }\n" STORE32("%r0")),
+          want_sum);
 }
 
 static void endless_recursion_is_a_fault(void **state)
@@ -119,26 +135,31 @@ static void endless_recursion_is_a_fault(void **state)
     device_close(&dev);
 }
 
-#define TWO_FUNCTIONS \
-    ".func (.param .b32 ret) twice (.param .b32 a)\n" \
-    "{ .reg .b32 %r; ld.param.u32 %r, [a]; add.u32 %r, %r, %r; st.param.b32 [ret], %r; ret; }\n" \
-    ".func (.param .b32 ret) next (.param .b32 a)\n" \
-    "{ .reg .b32 %r; ld.param.u32 %r, [a]; add.u32 %r, %r, 1; st.param.b32 [ret], %r; ret; }\n" \
+#define TWO_FUNCTIONS                                                                              \
+    ".func (.param .b32 ret) twice (.param .b32 a)\n"                                              \
+    "{ .reg .b32 %r; ld.param.u32 %r, [a]; add.u32 %r, %r, %r; st.param.b32 [ret], %r; ret; }\n"   \
+    ".func (.param .b32 ret) next (.param .b32 a)\n"                                               \
+    "{ .reg .b32 %r; ld.param.u32 %r, [a]; add.u32 %r, %r, 1; st.param.b32 [ret], %r; ret; }\n"    \
     ".global .u64 table[2] = { twice, next };\n"
 
-#define INDIRECT \
-    "PROTO: .callprototype (.param .b32 _) _ (.param .b32 _);\n" \
-    "{ .param .b32 x; .param .b32 z; st.param.b32 [x], %t;\n" \
+#define INDIRECT                                                                                   \
+    "PROTO: .callprototype (.param .b32 _) _ (.param .b32 _);\n"                                   \
+    "{ .param .b32 x; .param .b32 z; st.param.b32 [x], %t;\n"                                      \
     "call (z), %l1, (x), PROTO; ld.param.b32 %r0, [z]; }\n"
 
-static uint32_t want_pointer(uint32_t t) { return t & 1 ? t + 1 : t * 2; }
+static uint32_t want_pointer(uint32_t t)
+{
+    return t & 1 ? t + 1 : t * 2;
+}
 
 static void a_call_by_pointer_reaches_every_lanes_function(void **state)
 {
     (void)state;
-    check(KERNEL(TWO_FUNCTIONS, "and.b32 %r1, %t, 1; mov.u64 %l0, table;\n"
-                                "mad.wide.u32 %l0, %r1, 8, %l0; ld.global.u64 %l1, [%l0];\n"
-                 INDIRECT STORE32("%r0")), want_pointer);
+    check(KERNEL(
+              TWO_FUNCTIONS,
+              "and.b32 %r1, %t, 1; mov.u64 %l0, table;\n"
+              "mad.wide.u32 %l0, %r1, 8, %l0; ld.global.u64 %l1, [%l0];\n" INDIRECT STORE32("%r0")),
+          want_pointer);
 }
 
 static void a_call_by_a_wild_pointer_is_a_fault(void **state)
@@ -151,13 +172,18 @@ static void a_call_by_a_wild_pointer_is_a_fault(void **state)
     device_close(&dev);
 }
 
-static uint32_t want_gone(uint32_t t) { return t < 40 ? 1 : 2; }
+static uint32_t want_gone(uint32_t t)
+{
+    return t < 40 ? 1 : 2;
+}
 
 static void lanes_that_exit_in_a_function_do_not_come_back(void **state)
 {
     (void)state;
-    check(KERNEL(".func leave (.reg .u32 %a) { .reg .pred %p; setp.lt.u32 %p, %a, 40; @%p exit; ret; }\n",
-                 "mov.u32 %r0, 1;\n" STORE32("%r0") "call leave, (%t); mov.u32 %r0, 2;\n" STORE32("%r0")),
+    check(KERNEL(".func leave (.reg .u32 %a) { .reg .pred %p; setp.lt.u32 %p, %a, 40; @%p exit; "
+                 "ret; }\n",
+                 "mov.u32 %r0, 1;\n" STORE32("%r0") "call leave, (%t); mov.u32 %r0, 2;\n" STORE32(
+                     "%r0")),
           want_gone);
 }
 
@@ -165,8 +191,9 @@ static void a_function_without_a_body_is_refused(void **state)
 {
     (void)state;
     struct device dev;
-    assert_int_equal(device_try_open(&dev, KERNEL(".extern .func missing ();\n", "call missing;\n"), "k"),
-                     SONDE_EINPUT);
+    assert_int_equal(
+        device_try_open(&dev, KERNEL(".extern .func missing ();\n", "call missing;\n"), "k"),
+        SONDE_EINPUT);
     assert_error_has("function 'missing' is called but not defined");
     device_close(&dev);
 }

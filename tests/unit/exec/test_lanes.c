@@ -17,25 +17,66 @@
 __extension__ typedef __int128 wide;
 
 static const uint64_t corners[] = {
-    0, 1, 2, 3, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 0x7fff, 0x8000, 0xffff,
-    0x10000, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff,
-    0x8000000000000000, 0xffffffffffffffff, 0xfffffffffffffffe, 0x3f800000, 0x7f800000, 0xff800000,
-    0x7fc00000, 0x00000123, 0x3ff0000000000000, 0x7ff0000000000000, 0x7ff8000000000000,
-    0xc1e0000000000000, 0x43e0000000000000, 0x4b000000, 0xcf000000,
+    0,
+    1,
+    2,
+    3,
+    7,
+    8,
+    15,
+    16,
+    31,
+    32,
+    33,
+    63,
+    64,
+    65,
+    127,
+    128,
+    255,
+    256,
+    0x7fff,
+    0x8000,
+    0xffff,
+    0x10000,
+    0x7fffffff,
+    0x80000000,
+    0xffffffff,
+    0x100000000,
+    0x7fffffffffffffff,
+    0x8000000000000000,
+    0xffffffffffffffff,
+    0xfffffffffffffffe,
+    0x3f800000,
+    0x7f800000,
+    0xff800000,
+    0x7fc00000,
+    0x00000123,
+    0x3ff0000000000000,
+    0x7ff0000000000000,
+    0x7ff8000000000000,
+    0xc1e0000000000000,
+    0x43e0000000000000,
+    0x4b000000,
+    0xcf000000,
 };
 
 static uint64_t operand(struct rng *rng)
 {
     switch (rng_below(rng, 4)) {
-    case 0: return corners[rng_below(rng, sizeof corners / sizeof *corners)];
-    case 1: return rng_u64(rng) >> rng_below(rng, 64);
-    case 2: return 0 - (rng_u64(rng) >> rng_below(rng, 64));
-    default: return rng_u64(rng);
+    case 0:
+        return corners[rng_below(rng, sizeof corners / sizeof *corners)];
+    case 1:
+        return rng_u64(rng) >> rng_below(rng, 64);
+    case 2:
+        return 0 - (rng_u64(rng) >> rng_below(rng, 64));
+    default:
+        return rng_u64(rng);
     }
 }
 
 struct operands {
-    _Alignas(64) uint64_t v[5][32];     /* v[0]: destination */
+    _Alignas(64) uint64_t v[5][32]; /* v[0]: destination */
 };
 
 static uint32_t bytes_of(enum isa_type type)
@@ -162,29 +203,95 @@ static wide number(enum isa_type type, uint64_t bits)
     return bits;
 }
 
-static wide ref_add(wide a, wide b, wide c, int w) { (void)c, (void)w; return a + b; }
-static wide ref_sub(wide a, wide b, wide c, int w) { (void)c, (void)w; return a - b; }
+static wide ref_add(wide a, wide b, wide c, int w)
+{
+    (void)c, (void)w;
+    return a + b;
+}
+static wide ref_sub(wide a, wide b, wide c, int w)
+{
+    (void)c, (void)w;
+    return a - b;
+}
 static wide ref_mul(wide a, wide b, wide c, int w)
 {
     (void)c, (void)w;
     return (wide)((unsigned __int128)a * (unsigned __int128)b);
 }
-static wide ref_mad(wide a, wide b, wide c, int w) { return ref_mul(a, b, 0, w) + c; }
-/* 64-bit products overflow __int128 only for unsigned operands, whose upper half is then read as bits. */
-static wide ref_hi(wide a, wide b, wide c, int w) { return ref_mul(a, b, c, w) >> w; }
-static wide ref_mad_hi(wide a, wide b, wide c, int w) { return ref_hi(a, b, 0, w) + c; }
-static wide ref_div(wide a, wide b, wide c, int w) { (void)c, (void)w; return b ? a / b : -1; }
-static wide ref_rem(wide a, wide b, wide c, int w) { (void)c, (void)w; return b ? a % b : a; }
-static wide ref_min(wide a, wide b, wide c, int w) { (void)c, (void)w; return a < b ? a : b; }
-static wide ref_max(wide a, wide b, wide c, int w) { (void)c, (void)w; return a > b ? a : b; }
-static wide ref_abs(wide a, wide b, wide c, int w) { (void)b, (void)c, (void)w; return a < 0 ? -a : a; }
-static wide ref_neg(wide a, wide b, wide c, int w) { (void)b, (void)c, (void)w; return -a; }
-static wide ref_sad(wide a, wide b, wide c, int w) { (void)w; return c + (a < b ? b - a : a - b); }
-static wide ref_and(wide a, wide b, wide c, int w) { (void)c, (void)w; return a & b; }
-static wide ref_or(wide a, wide b, wide c, int w) { (void)c, (void)w; return a | b; }
-static wide ref_xor(wide a, wide b, wide c, int w) { (void)c, (void)w; return a ^ b; }
-static wide ref_not(wide a, wide b, wide c, int w) { (void)b, (void)c, (void)w; return ~a; }
-static wide ref_cnot(wide a, wide b, wide c, int w) { (void)b, (void)c, (void)w; return a == 0; }
+static wide ref_mad(wide a, wide b, wide c, int w)
+{
+    return ref_mul(a, b, 0, w) + c;
+}
+/* 64-bit products overflow __int128 only for unsigned operands, whose upper half is then read as
+ * bits. */
+static wide ref_hi(wide a, wide b, wide c, int w)
+{
+    return ref_mul(a, b, c, w) >> w;
+}
+static wide ref_mad_hi(wide a, wide b, wide c, int w)
+{
+    return ref_hi(a, b, 0, w) + c;
+}
+static wide ref_div(wide a, wide b, wide c, int w)
+{
+    (void)c, (void)w;
+    return b ? a / b : -1;
+}
+static wide ref_rem(wide a, wide b, wide c, int w)
+{
+    (void)c, (void)w;
+    return b ? a % b : a;
+}
+static wide ref_min(wide a, wide b, wide c, int w)
+{
+    (void)c, (void)w;
+    return a < b ? a : b;
+}
+static wide ref_max(wide a, wide b, wide c, int w)
+{
+    (void)c, (void)w;
+    return a > b ? a : b;
+}
+static wide ref_abs(wide a, wide b, wide c, int w)
+{
+    (void)b, (void)c, (void)w;
+    return a < 0 ? -a : a;
+}
+static wide ref_neg(wide a, wide b, wide c, int w)
+{
+    (void)b, (void)c, (void)w;
+    return -a;
+}
+static wide ref_sad(wide a, wide b, wide c, int w)
+{
+    (void)w;
+    return c + (a < b ? b - a : a - b);
+}
+static wide ref_and(wide a, wide b, wide c, int w)
+{
+    (void)c, (void)w;
+    return a & b;
+}
+static wide ref_or(wide a, wide b, wide c, int w)
+{
+    (void)c, (void)w;
+    return a | b;
+}
+static wide ref_xor(wide a, wide b, wide c, int w)
+{
+    (void)c, (void)w;
+    return a ^ b;
+}
+static wide ref_not(wide a, wide b, wide c, int w)
+{
+    (void)b, (void)c, (void)w;
+    return ~a;
+}
+static wide ref_cnot(wide a, wide b, wide c, int w)
+{
+    (void)b, (void)c, (void)w;
+    return a == 0;
+}
 static wide ref_shl(wide a, wide b, wide c, int w)
 {
     (void)c;
@@ -234,15 +341,22 @@ static wide bit_field(wide a, wide b, wide c, int w, bool is_signed)
         d |= (wide)(i < len && pos + i <= msb ? a >> (pos + i) & 1 : sign) << i;
     return d;
 }
-static wide ref_bfe(wide a, wide b, wide c, int w) { return bit_field(a, b, c, w, false); }
-static wide ref_bfe_signed(wide a, wide b, wide c, int w) { return bit_field(a, b, c, w, true); }
+static wide ref_bfe(wide a, wide b, wide c, int w)
+{
+    return bit_field(a, b, c, w, false);
+}
+static wide ref_bfe_signed(wide a, wide b, wide c, int w)
+{
+    return bit_field(a, b, c, w, true);
+}
 
 struct reference {
     enum isa_op op;
     wide (*fn)(wide a, wide b, wide c, int width);
-    const char *types;      /* of a, b, c: s, d, u as in shapes */
+    const char *types; /* of a, b, c: s, d, u as in shapes */
 };
 
+/* clang-format off */
 static const struct reference references[] = {
     { OP_ADD, ref_add, "ss" },         { OP_SUB, ref_sub, "ss" },
     { OP_MUL_LO, ref_mul, "ss" },      { OP_MUL_HI, ref_hi, "ss" },
@@ -260,6 +374,7 @@ static const struct reference references[] = {
     { OP_CLZ, ref_clz, "s" },          { OP_BREV, ref_brev, "s" },
     { OP_BFE, ref_bfe, "suu" },        { OP_BFE_SIGNED, ref_bfe_signed, "suu" },
 };
+/* clang-format on */
 
 static uint64_t read_operand(const struct operands *o, int k, enum isa_type type, int i)
 {
@@ -269,15 +384,18 @@ static uint64_t read_operand(const struct operands *o, int k, enum isa_type type
     return v;
 }
 
-static void check_reference(const struct reference *ref, const struct lane_entry *e, struct rng *rng)
+static void check_reference(const struct reference *ref, const struct lane_entry *e,
+                            struct rng *rng)
 {
     struct operands o;
     fill(&o, rng);
     call(e, &o, UINT32_MAX);
     for (int i = 0; i < 32; i++) {
-        wide v[3] = { 0 };
+        wide v[3] = {0};
         for (int k = 0; ref->types[k]; k++) {
-            enum isa_type type = ref->types[k] == 's' ? e->s : ref->types[k] == 'd' ? e->d : TYPE_u32;
+            enum isa_type type = ref->types[k] == 's'   ? e->s
+                                 : ref->types[k] == 'd' ? e->d
+                                                        : TYPE_u32;
             v[k] = number(type, read_operand(&o, k + 1, type, i));
         }
         uint64_t keep = bytes_of(e->d) == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * bytes_of(e->d)) - 1;
@@ -293,7 +411,7 @@ static void check_reference(const struct reference *ref, const struct lane_entry
 static void integer_operations_agree_with_arithmetic_in_128_bits(void **state)
 {
     (void)state;
-    const struct lane_table *tables[] = { &lanes_portable, lanes_table() };
+    const struct lane_table *tables[] = {&lanes_portable, lanes_table()};
     struct rng rng;
     rng_seed(&rng, 4);
     for (int t = 0; t < 2; t++)
@@ -344,9 +462,9 @@ static void conversions_truncate_extend_and_saturate(void **state)
 static void comparisons_hold_for_every_operator_and_type(void **state)
 {
     (void)state;
-    const struct lane_table *tables[] = { &lanes_portable, lanes_table() };
-    static const enum isa_type types[] = { TYPE_u16, TYPE_s16, TYPE_u32, TYPE_s32, TYPE_u64,
-                                           TYPE_s64, TYPE_b32 };
+    const struct lane_table *tables[] = {&lanes_portable, lanes_table()};
+    static const enum isa_type types[] = {TYPE_u16, TYPE_s16, TYPE_u32, TYPE_s32,
+                                          TYPE_u64, TYPE_s64, TYPE_b32};
     struct rng rng;
     rng_seed(&rng, 6);
     for (int t = 0; t < 2; t++)
@@ -366,7 +484,8 @@ static void comparisons_hold_for_every_operator_and_type(void **state)
                                 : cmp == MOD_CMP_ne ? a != b
                                 : cmp == MOD_CMP_lt ? a < b
                                 : cmp == MOD_CMP_le ? a <= b
-                                : cmp == MOD_CMP_gt ? a > b : a >= b;
+                                : cmp == MOD_CMP_gt ? a > b
+                                                    : a >= b;
                     assert_int_equal(all >> i & 1, want);
                     assert_int_equal(fn(o.v[1], o.v[2], 1u << i) >> i & 1, want);
                 }
@@ -376,14 +495,17 @@ static void comparisons_hold_for_every_operator_and_type(void **state)
 static void float_comparisons_tell_ordered_from_unordered(void **state)
 {
     (void)state;
-    static const struct { enum isa_mod cmp; uint32_t less, equal, greater, unordered; } rows[] = {
-        { MOD_CMP_eq, 0, 1, 0, 0 },  { MOD_CMP_ne, 1, 0, 1, 0 },  { MOD_CMP_lt, 1, 0, 0, 0 },
-        { MOD_CMP_le, 1, 1, 0, 0 },  { MOD_CMP_gt, 0, 0, 1, 0 },  { MOD_CMP_ge, 0, 1, 1, 0 },
-        { MOD_CMP_equ, 0, 1, 0, 1 }, { MOD_CMP_neu, 1, 0, 1, 1 }, { MOD_CMP_ltu, 1, 0, 0, 1 },
-        { MOD_CMP_leu, 1, 1, 0, 1 }, { MOD_CMP_gtu, 0, 0, 1, 1 }, { MOD_CMP_geu, 0, 1, 1, 1 },
-        { MOD_CMP_num, 1, 1, 1, 0 }, { MOD_CMP_nan, 0, 0, 0, 1 },
+    static const struct {
+        enum isa_mod cmp;
+        uint32_t less, equal, greater, unordered;
+    } rows[] = {
+        {MOD_CMP_eq, 0, 1, 0, 0},  {MOD_CMP_ne, 1, 0, 1, 0},  {MOD_CMP_lt, 1, 0, 0, 0},
+        {MOD_CMP_le, 1, 1, 0, 0},  {MOD_CMP_gt, 0, 0, 1, 0},  {MOD_CMP_ge, 0, 1, 1, 0},
+        {MOD_CMP_equ, 0, 1, 0, 1}, {MOD_CMP_neu, 1, 0, 1, 1}, {MOD_CMP_ltu, 1, 0, 0, 1},
+        {MOD_CMP_leu, 1, 1, 0, 1}, {MOD_CMP_gtu, 0, 0, 1, 1}, {MOD_CMP_geu, 0, 1, 1, 1},
+        {MOD_CMP_num, 1, 1, 1, 0}, {MOD_CMP_nan, 0, 0, 0, 1},
     };
-    float a[32] = { 1, 2, 3, 0, -0.0f }, b[32] = { 2, 2, 2, 0, 0 };
+    float a[32] = {1, 2, 3, 0, -0.0f}, b[32] = {2, 2, 2, 0, 0};
     uint32_t nan = 0x7fc00000;
     memcpy(&a[3], &nan, 4);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -44,7 +44,7 @@ static void mappings_are_found_in_any_order_and_after_others_went(void **state)
 {
     (void)state;
     uint64_t base = exec_memory_base(memory);
-    static const uint32_t order[] = { 5, 1, 7, 3, 0, 6, 2, 4 };
+    static const uint32_t order[] = {5, 1, 7, 3, 0, 6, 2, 4};
     for (int i = 0; i < 8; i++)
         assert_int_equal(exec_memory_map(memory, base + order[i] * 1024, 512), 0);
     for (int i = 0; i < 8; i += 2)

@@ -1,14 +1,14 @@
 /*
  * Random programs of integer arithmetic, guards, ifs and loops, run by exec with 32 lanes and, from
- * the same tree, by an interpreter that knows one thread and C. What it covers beyond the other tests is
- * the interplay of divergence, register slots and liveness.
+ * the same tree, by an interpreter that knows one thread and C. What it covers beyond the other
+ * tests is the interplay of divergence, register slots and liveness.
  */
 #include "fixture.h"
 #include "util/rng.h"
 #include "util/strbuf.h"
 
-#define WORDS 6         /* 32-bit registers %r0.. */
-#define DWORDS 4        /* 64-bit registers %l0.. */
+#define WORDS 6  /* 32-bit registers %r0.. */
+#define DWORDS 4 /* 64-bit registers %l0.. */
 #define NODES_MAX 400
 #define DEPTH_MAX 4
 
@@ -19,8 +19,8 @@ struct node {
     enum kind kind;
     uint32_t op, d, a, b, c, imm;
     bool use_imm;
-    uint32_t compare, x, y;     /* the condition: %rx ? %ry; a loop's count: %rx & 3 */
-    uint32_t first, count;      /* IF, LOOP: children as indices */
+    uint32_t compare, x, y; /* the condition: %rx ? %ry; a loop's count: %rx & 3 */
+    uint32_t first, count;  /* IF, LOOP: children as indices */
     uint32_t other, other_count;
 };
 
@@ -30,10 +30,16 @@ struct program {
     struct rng rng;
 };
 
-struct thread { uint32_t r[WORDS]; uint64_t l[DWORDS]; };
+struct thread {
+    uint32_t r[WORDS];
+    uint64_t l[DWORDS];
+};
 
 /* Rows: the instruction with its operands' letters (d a b c; r 32 bits, l 64), and what it does. */
-struct row { const char *name, *letters; };
+struct row {
+    const char *name, *letters;
+};
+/* clang-format off */
 static const struct row rows[] = {
     { "add.s32", "rrr" },    { "sub.s32", "rrr" },      { "mul.lo.s32", "rrr" },
     { "mul.hi.u32", "rrr" }, { "mul.hi.s32", "rrr" },   { "and.b32", "rrr" },
@@ -47,52 +53,90 @@ static const struct row rows[] = {
     { "cvt.s64.s32", "lr" }, { "cvt.u64.u16", "lr" },   { "cvt.s32.s8", "rr" },
     { "mov.b64", "lp" },
 };
+/* clang-format on */
 #define ROWS (sizeof rows / sizeof *rows)
 
-static uint64_t shift_left(uint64_t v, uint32_t n, uint32_t bits) { return n < bits ? v << n : 0; }
-static uint64_t shift_right(uint64_t v, uint32_t n, uint32_t bits) { return n < bits ? v >> n : 0; }
+static uint64_t shift_left(uint64_t v, uint32_t n, uint32_t bits)
+{
+    return n < bits ? v << n : 0;
+}
+static uint64_t shift_right(uint64_t v, uint32_t n, uint32_t bits)
+{
+    return n < bits ? v >> n : 0;
+}
 
 static uint32_t word(uint32_t op, uint32_t a, uint32_t b, uint32_t c, uint64_t l)
 {
     int32_t sa = (int32_t)a, sb = (int32_t)b;
     switch (op) {
-    case 0: return a + b;
-    case 1: return a - b;
-    case 2: return a * b;
-    case 3: return (uint32_t)((uint64_t)a * b >> 32);
-    case 4: return (uint32_t)((int64_t)sa * sb >> 32);
-    case 5: return a & b;
-    case 6: return a | b;
-    case 7: return a ^ b;
-    case 8: return (uint32_t)shift_left(a, b, 32);
-    case 9: return (uint32_t)shift_right(a, b, 32);
-    case 10: return (uint32_t)(sa >> (b < 31 ? b : 31));
-    case 11: return sa < sb ? a : b;
-    case 12: return a > b ? a : b;
-    case 13: return b ? a / b : UINT32_MAX;
-    case 14: return b == 0 ? a : b == UINT32_MAX ? 0 : (uint32_t)(sa % sb);
-    case 15: return a * b + c;
-    case 16: return (uint32_t)__builtin_popcount(a);
-    case 17: return l ? (uint32_t)__builtin_clzll(l) : 64;
-    case 26: return (uint32_t)l;
-    default: return (uint32_t)(int32_t)(int8_t)a;
+    case 0:
+        return a + b;
+    case 1:
+        return a - b;
+    case 2:
+        return a * b;
+    case 3:
+        return (uint32_t)((uint64_t)a * b >> 32);
+    case 4:
+        return (uint32_t)((int64_t)sa * sb >> 32);
+    case 5:
+        return a & b;
+    case 6:
+        return a | b;
+    case 7:
+        return a ^ b;
+    case 8:
+        return (uint32_t)shift_left(a, b, 32);
+    case 9:
+        return (uint32_t)shift_right(a, b, 32);
+    case 10:
+        return (uint32_t)(sa >> (b < 31 ? b : 31));
+    case 11:
+        return sa < sb ? a : b;
+    case 12:
+        return a > b ? a : b;
+    case 13:
+        return b ? a / b : UINT32_MAX;
+    case 14:
+        return b == 0 ? a : b == UINT32_MAX ? 0 : (uint32_t)(sa % sb);
+    case 15:
+        return a * b + c;
+    case 16:
+        return (uint32_t)__builtin_popcount(a);
+    case 17:
+        return l ? (uint32_t)__builtin_clzll(l) : 64;
+    case 26:
+        return (uint32_t)l;
+    default:
+        return (uint32_t)(int32_t)(int8_t)a;
     }
 }
 
 static uint64_t dword(uint32_t op, uint64_t x, uint64_t y, uint32_t a, uint32_t b)
 {
     switch (op) {
-    case 18: return x + y;
-    case 19: return x - y;
-    case 20: return x * y;
-    case 21: return x ^ y;
-    case 22: return shift_right(x, b, 64);
-    case 23: return shift_left(x, b, 64);
-    case 24: return (uint64_t)a * b;
-    case 25: return (uint64_t)((int64_t)(int32_t)a * (int32_t)b) + y;
-    case 27: return (uint64_t)(int64_t)(int32_t)a;
-    case 28: return (uint16_t)a;
-    default: return (uint64_t)b << 32 | a;
+    case 18:
+        return x + y;
+    case 19:
+        return x - y;
+    case 20:
+        return x * y;
+    case 21:
+        return x ^ y;
+    case 22:
+        return shift_right(x, b, 64);
+    case 23:
+        return shift_left(x, b, 64);
+    case 24:
+        return (uint64_t)a * b;
+    case 25:
+        return (uint64_t)((int64_t)(int32_t)a * (int32_t)b) + y;
+    case 27:
+        return (uint64_t)(int64_t)(int32_t)a;
+    case 28:
+        return (uint16_t)a;
+    default:
+        return (uint64_t)b << 32 | a;
     }
 }
 
@@ -104,7 +148,8 @@ static void step(struct thread *t, const struct node *n)
     uint32_t b = imm ? n->imm : t->r[n->b % WORDS];
     uint64_t y = sources == 3 ? t->l[n->c % DWORDS] : imm ? n->imm : t->l[n->b % DWORDS];
     if (letters[0] == 'r')
-        t->r[n->d % WORDS] = word(n->op, t->r[n->a % WORDS], b, t->r[n->c % WORDS], t->l[n->a % DWORDS]);
+        t->r[n->d % WORDS] =
+            word(n->op, t->r[n->a % WORDS], b, t->r[n->c % WORDS], t->l[n->a % DWORDS]);
     else
         t->l[n->d % DWORDS] = dword(n->op, t->l[n->a % DWORDS], y, t->r[n->a % WORDS], b);
 }
@@ -113,10 +158,14 @@ static bool holds(const struct thread *t, const struct node *n)
 {
     uint32_t x = t->r[n->x % WORDS], y = t->r[n->y % WORDS];
     switch (n->compare % 4) {
-    case 0: return x < y;
-    case 1: return (int32_t)x >= (int32_t)y;
-    case 2: return (x & 1) == (y & 1);
-    default: return x != y;
+    case 0:
+        return x < y;
+    case 1:
+        return (int32_t)x >= (int32_t)y;
+    case 2:
+        return (x & 1) == (y & 1);
+    default:
+        return x != y;
     }
 }
 
@@ -151,8 +200,8 @@ static uint32_t make_run(struct program *p, uint32_t count, int depth)
 
 static void make_node(struct program *p, uint32_t at, int depth)
 {
-    struct node n = { 0 };
-    uint32_t *const fields[] = { &n.d, &n.a, &n.b, &n.c, &n.compare, &n.x, &n.y };
+    struct node n = {0};
+    uint32_t *const fields[] = {&n.d, &n.a, &n.b, &n.c, &n.compare, &n.x, &n.y};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         *fields[i] = (uint32_t)rng_below(&p->rng, 12);
     n.op = (uint32_t)rng_below(&p->rng, ROWS);
@@ -173,7 +222,8 @@ static void make_node(struct program *p, uint32_t at, int depth)
 
 /* As PTX. */
 
-static void emit_operand(struct strbuf *text, const struct node *n, char letter, uint32_t reg, bool imm)
+static void emit_operand(struct strbuf *text, const struct node *n, char letter, uint32_t reg,
+                         bool imm)
 {
     if (letter == 'p')
         strbuf_printf(text, ", {%%r%u, %%r%u}", n->a % WORDS, n->b % WORDS);
@@ -186,7 +236,7 @@ static void emit_operand(struct strbuf *text, const struct node *n, char letter,
 static void emit_step(struct strbuf *text, const struct node *n, const char *guard)
 {
     const char *letters = rows[n->op].letters;
-    const uint32_t regs[] = { n->d, n->a, n->b, n->c };
+    const uint32_t regs[] = {n->d, n->a, n->b, n->c};
     strbuf_printf(text, "%s%s %%%c%u", guard, rows[n->op].name, letters[0],
                   n->d % (letters[0] == 'r' ? WORDS : DWORDS));
     for (int i = 1; letters[i]; i++)
@@ -196,16 +246,19 @@ static void emit_step(struct strbuf *text, const struct node *n, const char *gua
 
 static void emit_condition(struct strbuf *text, const struct node *n)
 {
-    static const char *const names[] = { "lt.u32", "ge.s32", "eq.u32", "ne.u32" };
+    static const char *const names[] = {"lt.u32", "ge.s32", "eq.u32", "ne.u32"};
     uint32_t x = n->x % WORDS, y = n->y % WORDS;
     if (n->compare % 4 == 2)
-        strbuf_printf(text, "and.b32 %%r18, %%r%u, 1; and.b32 %%r19, %%r%u, 1;\n"
-                      "setp.eq.u32 %%p0, %%r18, %%r19;\n", x, y);
+        strbuf_printf(text,
+                      "and.b32 %%r18, %%r%u, 1; and.b32 %%r19, %%r%u, 1;\n"
+                      "setp.eq.u32 %%p0, %%r18, %%r19;\n",
+                      x, y);
     else
         strbuf_printf(text, "setp.%s %%p0, %%r%u, %%r%u;\n", names[n->compare % 4], x, y);
 }
 
-static void emit(struct strbuf *text, const struct program *p, uint32_t first, uint32_t count, int depth)
+static void emit(struct strbuf *text, const struct program *p, uint32_t first, uint32_t count,
+                 int depth)
 {
     for (uint32_t i = first; i < first + count; i++) {
         const struct node *n = &p->node[i];
@@ -222,8 +275,10 @@ static void emit(struct strbuf *text, const struct program *p, uint32_t first, u
             emit(text, p, n->other, n->other_count, depth + 1);
             strbuf_printf(text, "JOIN%u:\n", i);
         } else {
-            strbuf_printf(text, "and.b32 %%r%d, %%r%u, 3;\nLOOP%u: setp.eq.u32 %%p1, %%r%d, 0;\n"
-                          "@%%p1 bra DONE%u;\n", 10 + depth, n->x % WORDS, i, 10 + depth, i);
+            strbuf_printf(text,
+                          "and.b32 %%r%d, %%r%u, 3;\nLOOP%u: setp.eq.u32 %%p1, %%r%d, 0;\n"
+                          "@%%p1 bra DONE%u;\n",
+                          10 + depth, n->x % WORDS, i, 10 + depth, i);
             emit(text, p, n->first, n->count, depth + 1);
             strbuf_printf(text, "sub.u32 %%r%d, %%r%d, 1; bra LOOP%u;\nDONE%u:\n", 10 + depth,
                           10 + depth, i, i);
@@ -251,7 +306,7 @@ static uint64_t fold(const struct thread *t)
 
 static char *program_text(const struct program *p, uint32_t run)
 {
-    struct strbuf text = { 0 };
+    struct strbuf text = {0};
     strbuf_printf(&text, "%s", KERNEL_BEGIN(""));
     for (uint32_t i = 0; i < WORDS; i++)
         strbuf_printf(&text, "mul.lo.u32 %%r%u, %%t, %u; xor.b32 %%r%u, %%r%u, %u;\n", i,
@@ -284,8 +339,8 @@ static void one_program(uint64_t seed)
         start(&t, i);
         interpret(&t, p, 0, run);
         if (out[i] != fold(&t))
-            fail_msg("seed %" PRIu64 ", thread %u: %" PRIx64 ", not %" PRIx64 "\n%s", seed, i, out[i],
-                     fold(&t), text);
+            fail_msg("seed %" PRIu64 ", thread %u: %" PRIx64 ", not %" PRIx64 "\n%s", seed, i,
+                     out[i], fold(&t), text);
     }
     device_close(&dev);
     free(text);

@@ -13,54 +13,75 @@ static void check(const char *text, uint32_t threads, uint32_t (*want)(uint32_t 
     device_close(&dev);
 }
 
-static uint32_t want_tree(uint32_t t) { (void)t; return 256 * 255 / 2; }
+static uint32_t want_tree(uint32_t t)
+{
+    (void)t;
+    return 256 * 255 / 2;
+}
 
 static void a_tree_reduction_over_eight_warps_adds_up(void **state)
 {
     (void)state;
-    check(KERNEL("", ".shared .align 4 .b32 s[256];\n"
-                 "mov.u32 %r9, s; mad.lo.u32 %r8, %t, 4, %r9; st.shared.u32 [%r8], %t; bar.sync 0;\n"
-                 "mov.u32 %r0, 128;\n"
-                 "LOOP: setp.ge.u32 %p0, %t, %r0; @%p0 bra SKIP; mad.lo.u32 %r1, %r0, 4, %r8;\n"
-                 "ld.shared.u32 %r2, [%r1]; ld.shared.u32 %r3, [%r8]; add.u32 %r2, %r2, %r3;\n"
-                 "st.shared.u32 [%r8], %r2;\n"
-                 "SKIP: bar.sync 0; shr.u32 %r0, %r0, 1; setp.ne.u32 %p1, %r0, 0; @%p1 bra LOOP;\n"
-                 "ld.shared.u32 %r4, [s];\n" STORE32("%r4")), 256, want_tree);
+    check(
+        KERNEL("",
+               ".shared .align 4 .b32 s[256];\n"
+               "mov.u32 %r9, s; mad.lo.u32 %r8, %t, 4, %r9; st.shared.u32 [%r8], %t; bar.sync 0;\n"
+               "mov.u32 %r0, 128;\n"
+               "LOOP: setp.ge.u32 %p0, %t, %r0; @%p0 bra SKIP; mad.lo.u32 %r1, %r0, 4, %r8;\n"
+               "ld.shared.u32 %r2, [%r1]; ld.shared.u32 %r3, [%r8]; add.u32 %r2, %r2, %r3;\n"
+               "st.shared.u32 [%r8], %r2;\n"
+               "SKIP: bar.sync 0; shr.u32 %r0, %r0, 1; setp.ne.u32 %p1, %r0, 0; @%p1 bra LOOP;\n"
+               "ld.shared.u32 %r4, [s];\n" STORE32("%r4")),
+        256, want_tree);
 }
 
-static uint32_t want_handover(uint32_t t) { return t < 64 ? 1 : 100 + t - 64; }
+static uint32_t want_handover(uint32_t t)
+{
+    return t < 64 ? 1 : 100 + t - 64;
+}
 
 static void producers_arrive_and_consumers_wait_at_a_counted_barrier(void **state)
 {
     (void)state;
     /* warps 0 and 1 produce and go on; warps 2 and 3 wait for all four at barrier 3 */
     check(KERNEL("", ".shared .align 4 .b32 s[64];\n"
-                 "mov.u32 %r9, s; setp.ge.u32 %p0, %t, 64; @%p0 bra CONSUME;\n"
-                 "mad.lo.u32 %r8, %t, 4, %r9; add.u32 %r0, %t, 100; st.shared.u32 [%r8], %r0;\n"
-                 "bar.arrive 3, 128; mov.u32 %r1, 1; bra JOIN;\n"
-                 "CONSUME: sub.u32 %r2, %t, 64; mad.lo.u32 %r8, %r2, 4, %r9; bar.sync 3, 128;\n"
-                 "ld.shared.u32 %r1, [%r8];\n"
-                 "JOIN:\n" STORE32("%r1")), 128, want_handover);
+                     "mov.u32 %r9, s; setp.ge.u32 %p0, %t, 64; @%p0 bra CONSUME;\n"
+                     "mad.lo.u32 %r8, %t, 4, %r9; add.u32 %r0, %t, 100; st.shared.u32 [%r8], %r0;\n"
+                     "bar.arrive 3, 128; mov.u32 %r1, 1; bra JOIN;\n"
+                     "CONSUME: sub.u32 %r2, %t, 64; mad.lo.u32 %r8, %r2, 4, %r9; bar.sync 3, 128;\n"
+                     "ld.shared.u32 %r1, [%r8];\n"
+                     "JOIN:\n" STORE32("%r1")),
+          128, want_handover);
 }
 
-static uint32_t want_barred(uint32_t t) { (void)t; return 33 * 4 + 2; }
+static uint32_t want_barred(uint32_t t)
+{
+    (void)t;
+    return 33 * 4 + 2;
+}
 
 static void barrier_reductions_count_and_combine_predicates(void **state)
 {
     (void)state;
-    check(KERNEL("", "setp.lt.u32 %p0, %t, 33; bar.red.popc.u32 %r0, 0, %p0;\n"
-                     "bar.red.and.pred %p1, 0, %p0; bar.red.or.pred %p2, 0, %p0;\n"
-                     "selp.b32 %r1, 1, 0, %p1; selp.b32 %r2, 2, 0, %p2; mad.lo.u32 %r0, %r0, 4, %r1;\n"
-                     "add.u32 %r0, %r0, %r2;\n" STORE32("%r0")), 96, want_barred);
+    check(KERNEL("",
+                 "setp.lt.u32 %p0, %t, 33; bar.red.popc.u32 %r0, 0, %p0;\n"
+                 "bar.red.and.pred %p1, 0, %p0; bar.red.or.pred %p2, 0, %p0;\n"
+                 "selp.b32 %r1, 1, 0, %p1; selp.b32 %r2, 2, 0, %p2; mad.lo.u32 %r0, %r0, 4, %r1;\n"
+                 "add.u32 %r0, %r0, %r2;\n" STORE32("%r0")),
+          96, want_barred);
 }
 
-static uint32_t want_survivors(uint32_t t) { return t < 32 ? 0 : 7; }
+static uint32_t want_survivors(uint32_t t)
+{
+    return t < 32 ? 0 : 7;
+}
 
 static void a_warp_that_has_exited_is_not_waited_for(void **state)
 {
     (void)state;
-    check(KERNEL("", "mov.u32 %r0, 0;\n" STORE32("%r0")
-                     "setp.lt.u32 %p0, %t, 32; @%p0 exit; bar.sync 0; mov.u32 %r0, 7;\n" STORE32("%r0")),
+    check(KERNEL("",
+                 "mov.u32 %r0, 0;\n" STORE32("%r0") "setp.lt.u32 %p0, %t, 32; @%p0 exit; bar.sync "
+                                                    "0; mov.u32 %r0, 7;\n" STORE32("%r0")),
           128, want_survivors);
 }
 
@@ -68,8 +89,10 @@ static void warps_that_wait_for_nobody_are_a_deadlock(void **state)
 {
     (void)state;
     struct device dev;
-    device_kernel(&dev, KERNEL("", "setp.lt.u32 %p0, %t, 32; @%p0 bra A; bar.sync 1; bra JOIN;\n"
-                                   "A: bar.sync 2; JOIN: mov.u32 %r0, 1;\n"), 64);
+    device_kernel(&dev,
+                  KERNEL("", "setp.lt.u32 %p0, %t, 32; @%p0 bra A; bar.sync 1; bra JOIN;\n"
+                             "A: bar.sync 2; JOIN: mov.u32 %r0, 1;\n"),
+                  64);
     assert_int_equal(device_try_run(&dev, 1, 64), SONDE_EFAULT);
     assert_error_has("deadlock in CTA (0,0,0)");
     assert_error_has("warp 0 at barrier 2");
@@ -101,7 +124,8 @@ static void votes_see_all_lanes(void **state)
                      "vote.sync.any.pred %p3, %p0, -1; vote.sync.uni.pred %p4, %p0, -1;\n"
                      "selp.b32 %r1, 0x1000, 0, %p2; selp.b32 %r2, 0x2000, 0, %p3;\n"
                      "selp.b32 %r3, 0x4000, 0, %p4; xor.b32 %r0, %r0, %r1; xor.b32 %r0, %r0, %r2;\n"
-                     "xor.b32 %r0, %r0, %r3;\n" STORE32("%r0")), 96, want_vote);
+                     "xor.b32 %r0, %r0, %r3;\n" STORE32("%r0")),
+          96, want_vote);
 }
 
 static uint32_t want_down(uint32_t t)
@@ -109,24 +133,40 @@ static uint32_t want_down(uint32_t t)
     uint32_t lane = t % 32, inside = lane % 16 + 3 <= 15;
     return (inside ? t + 3 : t) * 2 + inside;
 }
-static uint32_t want_up(uint32_t t) { return (t % 32 >= 1 ? t - 1 : t) * 2 + (t % 32 >= 1); }
-static uint32_t want_bfly(uint32_t t) { return (t ^ 5) * 2 + 1; }
-static uint32_t want_idx(uint32_t t) { return (t / 8 * 8 + 2) * 2 + 1; }
+static uint32_t want_up(uint32_t t)
+{
+    return (t % 32 >= 1 ? t - 1 : t) * 2 + (t % 32 >= 1);
+}
+static uint32_t want_bfly(uint32_t t)
+{
+    return (t ^ 5) * 2 + 1;
+}
+static uint32_t want_idx(uint32_t t)
+{
+    return (t / 8 * 8 + 2) * 2 + 1;
+}
 
 static void shuffles_move_values_within_segments(void **state)
 {
     (void)state;
     check(KERNEL("", "shfl.sync.down.b32 %r0|%p0, %t, 3, 0x100f, -1; selp.b32 %r1, 1, 0, %p0;\n"
-                     "mad.lo.u32 %r0, %r0, 2, %r1;\n" STORE32("%r0")), 64, want_down);
+                     "mad.lo.u32 %r0, %r0, 2, %r1;\n" STORE32("%r0")),
+          64, want_down);
     check(KERNEL("", "shfl.sync.up.b32 %r0|%p0, %t, 1, 0, -1; selp.b32 %r1, 1, 0, %p0;\n"
-                     "mad.lo.u32 %r0, %r0, 2, %r1;\n" STORE32("%r0")), 64, want_up);
+                     "mad.lo.u32 %r0, %r0, 2, %r1;\n" STORE32("%r0")),
+          64, want_up);
     check(KERNEL("", "shfl.sync.bfly.b32 %r0|%p0, %t, 5, 31, -1; selp.b32 %r1, 1, 0, %p0;\n"
-                     "mad.lo.u32 %r0, %r0, 2, %r1;\n" STORE32("%r0")), 64, want_bfly);
+                     "mad.lo.u32 %r0, %r0, 2, %r1;\n" STORE32("%r0")),
+          64, want_bfly);
     check(KERNEL("", "shfl.sync.idx.b32 %r0|%p0, %t, 2, 0x181f, -1; selp.b32 %r1, 1, 0, %p0;\n"
-                     "mad.lo.u32 %r0, %r0, 2, %r1;\n" STORE32("%r0")), 64, want_idx);
+                     "mad.lo.u32 %r0, %r0, 2, %r1;\n" STORE32("%r0")),
+          64, want_idx);
 }
 
-static uint32_t want_match(uint32_t t) { return 0x11111111u << t % 4; }
+static uint32_t want_match(uint32_t t)
+{
+    return 0x11111111u << t % 4;
+}
 
 static void match_finds_the_lanes_with_the_same_value(void **state)
 {
@@ -135,13 +175,17 @@ static void match_finds_the_lanes_with_the_same_value(void **state)
           want_match);
 }
 
-static uint32_t want_active(uint32_t t) { return t < 5 ? 0x1f : 0xffffffe0; }
+static uint32_t want_active(uint32_t t)
+{
+    return t < 5 ? 0x1f : 0xffffffe0;
+}
 
 static void activemask_is_of_the_lanes_that_run_together(void **state)
 {
     (void)state;
     check(KERNEL("", "setp.lt.u32 %p0, %t, 5; @%p0 bra A; activemask.b32 %r0; bra JOIN;\n"
-                     "A: activemask.b32 %r0;\nJOIN:\n" STORE32("%r0")), 32, want_active);
+                     "A: activemask.b32 %r0;\nJOIN:\n" STORE32("%r0")),
+          32, want_active);
 }
 
 static void a_partial_last_warp_has_only_its_threads(void **state)
@@ -175,11 +219,13 @@ static void a_load_writes_its_register_when_it_is_committed(void **state)
 {
     (void)state;
     struct device dev;
-    uint64_t *out = device_kernel(&dev, KERNEL("", "ld.global.u64 %l0, [%out]; mov.u32 %r5, 1;\n"
-                                                   "add.u64 %l0, %l0, 1; st.global.u64 [%out], %l0;\n"), 32);
-    struct exec_env env = { 0 };
-    struct exec_cta cta = { .launch = &dev.launch };
-    struct exec_warp warp = { 0 };
+    uint64_t *out = device_kernel(&dev,
+                                  KERNEL("", "ld.global.u64 %l0, [%out]; mov.u32 %r5, 1;\n"
+                                             "add.u64 %l0, %l0, 1; st.global.u64 [%out], %l0;\n"),
+                                  32);
+    struct exec_env env = {0};
+    struct exec_cta cta = {.launch = &dev.launch};
+    struct exec_warp warp = {0};
     struct exec_access load, store;
     for (int t = 0; t < 32; t++)
         out[t] = 100;
@@ -196,7 +242,7 @@ static void a_load_writes_its_register_when_it_is_committed(void **state)
     assert_int_equal(load.bytes, 8);
     for (uint64_t t = 0; t < 32; t++)
         assert_int_equal(load.address[t], (uint64_t)(uintptr_t)out + t * 8);
-    out[3] = 555;   /* still seen: nothing has been read yet */
+    out[3] = 555; /* still seen: nothing has been read yet */
     assert_int_equal(exec_issue(&warp, &store), EXEC_DONE);
     assert_int_equal(exec_commit(&warp, &load), 0);
     assert_int_equal(exec_issue(&warp, &store), EXEC_DONE);
@@ -217,9 +263,11 @@ static void the_scoreboard_is_told_what_is_read_and_written(void **state)
 {
     (void)state;
     struct device dev;
-    device_kernel(&dev, KERNEL("", "ld.global.u64 %l0, [%out]; setp.eq.u64 %p0, %l0, 0;\n"
-                                   "@%p0 st.global.u64 [%out], %l0; mov.u32 %r0, %clock;\n"
-                                   "st.global.u32 [%out], %r0; bar.sync 0;\n"), 32);
+    device_kernel(&dev,
+                  KERNEL("", "ld.global.u64 %l0, [%out]; setp.eq.u64 %p0, %l0, 0;\n"
+                             "@%p0 st.global.u64 [%out], %l0; mov.u32 %r0, %clock;\n"
+                             "st.global.u32 [%out], %r0; bar.sync 0;\n"),
+                  32);
     const struct exec_uop_info *load = exec_uop_info(dev.program, 3);
     assert_true(load->is_load);
     assert_int_equal(load->unit, UNIT_LSU);
