@@ -58,7 +58,7 @@ struct sonde_watch {
 
 struct sonde_device;
 
-/* SONDE_EDEVICE: not there, with the reason. SONDE_EINPUT: bad model or recording. SONDE_EUSAGE: no such kind of name. */
+/* SONDE_EDEVICE: not there, with the reason. SONDE_EINPUT: bad or unreadable model or recording. SONDE_EUSAGE: no such kind of name. */
 int sonde_device_open(struct sonde_device **out, const char *spec);
 void sonde_device_close(struct sonde_device *device);
 
@@ -118,7 +118,8 @@ int sonde_model_params(char **text);     /* every parameter: unit, default, rang
 /* ---- running one kernel of a PTX file on a simulated device ---- */
 
 struct sonde_exec_options {
-    const char *ptx_path, *kernel;
+    const char *ptx_path;
+    const char *kernel; /* NULL: the file's only one */
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes;
     /* One specification a parameter: "u32:7", "f32:1.5", "zero:BYTES", "file:PATH", "out:PATH:BYTES"; docs/man/sonde.1. */

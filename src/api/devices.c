@@ -45,7 +45,7 @@ int sonde_device_open(struct sonde_device **out, const char *spec)
     int rc = device_open(&device->device, spec);
     if (rc < 0) {
         free(device);
-        return rc;
+        return api_read_result(rc);
     }
     *out = device;
     return 0;

@@ -139,7 +139,7 @@ int sonde_infer(struct sonde_dissection **out, const char *path,
     *out = NULL;
     int rc = traceset_read(&set, path);
     if (rc < 0) {
-        return rc;
+        return api_read_result(rc);
     }
     rc = dissect_recording(out, set, path, options);
     traceset_destroy(set);

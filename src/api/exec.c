@@ -1,6 +1,6 @@
 /*
- * One kernel of a PTX file on a simulated device: parameters from their specifications, buffers from
- * and to files, the launch, and what it cost.
+ * One kernel of a PTX file on a simulated device: parameters from their specifications, buffers
+ * from and to files, the launch, and what it cost.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/handles.h"
 #include "model/model.h"
 #include "ptx/ir.h"
 #include "rt/rt.h"
@@ -22,11 +23,11 @@
 
 /* One argument: a scalar, or a buffer whose address is passed. */
 struct argument {
-    uint64_t bits;          /* the value, or the buffer's device address */
+    uint64_t bits; /* the value, or the buffer's device address */
     uint32_t bytes;
     enum isa_type_kind kind;
     uint64_t buffer_bytes;
-    char *out_path;         /* where the buffer goes afterwards, or NULL */
+    char *out_path; /* where the buffer goes afterwards, or NULL */
 };
 
 struct run {
@@ -108,7 +109,7 @@ static int buffer_from_file(struct run *run, struct argument *arg, const char *s
     size_t size;
     int rc = file_read_all(&data, &size, path, BUFFER_LIMIT_BYTES);
     if (rc < 0) {
-        return rc;
+        return api_read_result(rc);
     }
     rc = size > 0 ? make_buffer(run, arg, size, data) : bad_argument(spec, "the file is empty");
     free(data);
@@ -226,7 +227,7 @@ static int load(struct run *run, const char *device_spec, const struct sonde_exe
     struct model *model;
     int rc = model_load(&model, device_spec + 4);
     if (rc < 0) {
-        return rc;
+        return api_read_result(rc);
     }
     rc = rt_create(&run->rt, model);
     model_destroy(model);
@@ -236,7 +237,7 @@ static int load(struct run *run, const char *device_spec, const struct sonde_exe
     rc = rc < 0 ? rc : rt_module_load(run->rt, &run->module, options->ptx_path, ptx, size);
     free(ptx);
     if (rc < 0) {
-        return rc;
+        return api_read_result(rc);
     }
     rt_set_cancel(run->rt, options->watch.cancel);
     return rt_kernel_get(run->module, &run->kernel, options->kernel);
@@ -291,8 +292,10 @@ static char *statistics(const struct run *run, bool functional, uint64_t cycles)
     struct strbuf out = {0};
     uint32_t registers, shared, local;
     rt_kernel_info(run->kernel, &registers, &shared, &local);
-    strbuf_printf(&out, "registers         %u per thread\nshared            %u B static\n"
-                        "local             %u B per thread\n", registers, shared, local);
+    strbuf_printf(&out,
+                  "registers         %u per thread\nshared            %u B static\n"
+                  "local             %u B per thread\n",
+                  registers, shared, local);
     if (functional) {
         return strbuf_take(&out);
     }

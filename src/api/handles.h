@@ -13,16 +13,19 @@
 
 struct sonde_device {
     struct device *device;
-    char spec[API_SPEC_MAX];    /* as the user named it */
+    char spec[API_SPEC_MAX]; /* as the user named it */
 };
 
 struct sonde_dissection {
     struct dissection result;
-    struct trace_device device;     /* what its driver said */
+    struct trace_device device; /* what its driver said */
     char spec[API_SPEC_MAX];
     char date[32];
     double seconds;
 };
+
+/* The result of reading an input file: one that cannot be read is bad input, not failed output. */
+int api_read_result(int rc);
 
 /* What a report and a recording say of a device. */
 void api_describe_device(struct trace_device *out, const struct device_info *info);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/handles.h"
 #include "sonde/sonde.h"
 #include "util/error.h"
 #include "util/fileio.h"
@@ -21,6 +22,11 @@ const char *sonde_error_last(void)
 void sonde_free(void *text)
 {
     free(text);
+}
+
+int api_read_result(int rc)
+{
+    return rc == SONDE_EIO ? SONDE_EINPUT : rc;
 }
 
 int sonde_write(const char *path, const char *text)

@@ -1,6 +1,7 @@
 /*
  * Models for users of the public interface.
  */
+#include "api/handles.h"
 #include "model/model.h"
 #include "sonde/sonde.h"
 #include "util/error.h"
@@ -28,7 +29,7 @@ int sonde_model_show(char **yaml, const char *name)
     struct model *model;
     int rc = model_load(&model, name);
     if (rc < 0) {
-        return rc;
+        return api_read_result(rc);
     }
     rc = model_show(yaml, model);
     model_destroy(model);
@@ -42,7 +43,7 @@ int sonde_model_check(const char *path)
     if (rc == 0) {
         model_destroy(model);
     }
-    return rc;
+    return api_read_result(rc);
 }
 
 int sonde_model_params(char **text)

@@ -27,7 +27,8 @@ int sonde_probe_list(char **text)
     return *text ? 0 : error_memory();
 }
 
-/* "key=value" into the request; a value with a unit of bytes ("48 KiB") becomes the plain number. */
+/* "key=value" into the request; a value with a unit of bytes ("48 KiB") becomes the plain number.
+ */
 static int add_setting(struct trace_request *request, const char *setting)
 {
     const char *equals = strchr(setting, '=');
@@ -74,8 +75,7 @@ static int run_live(char **csv, struct sonde_device *device, const struct trace_
 }
 
 int sonde_probe(char **csv, struct sonde_device *device, const char *name,
-                const char *const *settings, size_t setting_count,
-                const struct sonde_watch *watch)
+                const char *const *settings, size_t setting_count, const struct sonde_watch *watch)
 {
     struct trace_request request;
     trace_request_init(&request, name);

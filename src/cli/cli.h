@@ -22,10 +22,10 @@ enum exit_status {
 
 struct command {
     const char *name;
-    int (*run)(int argc, char **argv);      /* argv[0] is the command's name; returns an exit status */
-    const char *synopsis;                   /* after "sonde NAME " */
-    const char *summary;                    /* one line */
-    const char *help;                       /* options, a line each; "" for none */
+    int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an exit status */
+    const char *synopsis;              /* after "sonde NAME " */
+    const char *summary;               /* one line */
+    const char *help;                  /* options, a line each; "" for none */
 };
 
 #define COMMAND(name, synopsis, summary, help) int cmd_##name(int argc, char **argv);
@@ -34,7 +34,11 @@ struct command {
 
 const struct command *cli_command(const char *name);
 
-/* Prints the last error with "sonde: " in front and returns the exit status that belongs to `code`. */
+/* A usage error: there is no such command. Returns EXIT_USAGE. */
+int cli_no_command(const char *name);
+
+/* Prints the last error with "sonde: " in front and returns the exit status that belongs to `code`.
+ */
 int cli_fail(int code);
 
 /* A usage error of the named command: the reason, then how to get help. Returns EXIT_USAGE. */
@@ -43,8 +47,13 @@ int cli_usage(const char *command, const char *fmt, ...) __attribute__((format(p
 /* The named command's help on standard output. Returns EXIT_DONE, or as cli_print. */
 int cli_help(const char *command);
 
-/* Writes text to standard output, checked: a full disk or closed pipe is an error. Returns an exit status. */
+/* Writes text to standard output, checked: a full disk or closed pipe is an error. Returns an exit
+ * status. */
 int cli_print(const char *text);
+/* Whether a result can be written to `path` (NULL and "-" can), as far as can be told beforehand.
+ * Returns EXIT_DONE, or EXIT_NOT_HELD after saying why not. */
+int cli_check_output(const char *path);
+
 /* Prints and frees a text that the library handed out with result `rc`. */
 int cli_print_text(int rc, char *text);
 
@@ -53,14 +62,14 @@ int cli_print_text(int rc, char *text);
  * `spec` lists what the command knows, ended by a row without a name.
  */
 struct option_spec {
-    const char *name;   /* "--json", "-d" */
+    const char *name; /* "--json", "-d" */
     bool takes_value;
 };
 struct option_walk {
     const char *command;
     int argc, index;
     char **argv;
-    const char *name;   /* the option found, as in its spec; NULL: a positional argument */
+    const char *name; /* the option found, as in its spec; NULL: a positional argument */
     const char *value;
     bool only_positional;
     bool failed;

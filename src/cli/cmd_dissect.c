@@ -2,13 +2,11 @@
  * sonde dissect and sonde infer: a device's, or a recording's, memory hierarchy. The two differ in
  * where the measurements come from; options and output are the same code.
  */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/cli.h"
+#include "util/fileio.h"
 
 #define PATH_BYTES 4096
 
@@ -16,13 +14,13 @@ struct dissect_arguments {
     const char *device, *folder, *json, *file;
     bool quiet, verbose, list;
     struct sonde_dissect_options options;
-    char record[PATH_BYTES];    /* inside `folder`, when one is given and --record is not */
+    char record[PATH_BYTES]; /* inside `folder`, when one is given and --record is not */
 };
 
 static const struct option_spec dissect_options[] = {
-    {"-d", true},       {"-o", true},     {"--json", true},         {"--only", true},
-    {"--skip", true},   {"--record", true}, {"--seed", true}, {"--experiments", false},
-    {"-q", false},      {"-v", false},    {NULL, false},
+    {"-d", true},     {"-o", true},       {"--json", true}, {"--only", true},
+    {"--skip", true}, {"--record", true}, {"--seed", true}, {"--experiments", false},
+    {"-q", false},    {"-v", false},      {NULL, false},
 };
 
 static const struct option_spec infer_options[] = {
@@ -82,7 +80,7 @@ static int parse(struct dissect_arguments *arguments, int argc, char **argv,
     return EXIT_DONE;
 }
 
-/* The folder is made before the work, so that a long dissection does not end in a folder that cannot be. */
+/* Before the work, so that a long dissection does not end in a path that cannot be. */
 static int prepare_folder(struct dissect_arguments *arguments)
 {
     const char *folder = arguments->folder;
@@ -92,15 +90,22 @@ static int prepare_folder(struct dissect_arguments *arguments)
     if (strlen(folder) + sizeof("/dissection.json") > PATH_BYTES) {
         return cli_usage("dissect", "-o: the path is too long");
     }
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        fprintf(stderr, "sonde: %s: %s\n", folder, strerror(errno));
-        return EXIT_NOT_HELD;
+    int rc = file_make_folder(folder);
+    if (rc < 0) {
+        return cli_fail(rc);
     }
     if (!arguments->options.record) {
         snprintf(arguments->record, PATH_BYTES, "%.*s/recording.sonde", PATH_BYTES - 32, folder);
         arguments->options.record = arguments->record;
     }
     return EXIT_DONE;
+}
+
+static int prepare_outputs(struct dissect_arguments *arguments)
+{
+    int status = prepare_folder(arguments);
+    status = status == EXIT_DONE ? cli_check_output(arguments->json) : status;
+    return status == EXIT_DONE ? cli_check_output(arguments->options.record) : status;
 }
 
 static int write_in(const char *folder, const char *name, const char *text)
@@ -132,12 +137,14 @@ static int write_json(const char *path, const struct sonde_dissection *dissectio
     return rc;
 }
 
-static int show(const struct dissect_arguments *arguments, const struct sonde_dissection *dissection)
+static int show(const struct dissect_arguments *arguments,
+                const struct sonde_dissection *dissection)
 {
     bool json_on_stdout = arguments->json && strcmp(arguments->json, "-") == 0;
-    int rc = arguments->json ? write_json(arguments->json, dissection) : 0;
-    if (rc == 0 && arguments->folder) {
-        rc = write_folder(arguments->folder, dissection);
+    /* Standard output last: who closes it early still finds the files. */
+    int rc = arguments->folder ? write_folder(arguments->folder, dissection) : 0;
+    if (rc == 0 && arguments->json) {
+        rc = write_json(arguments->json, dissection);
     }
     if (rc < 0) {
         return cli_fail(rc);
@@ -145,8 +152,8 @@ static int show(const struct dissect_arguments *arguments, const struct sonde_di
     if (arguments->quiet || json_on_stdout) {
         return EXIT_DONE;
     }
-    unsigned flags = (cli_colour() ? SONDE_TABLE_COLOUR : 0u) |
-                     (arguments->verbose ? SONDE_TABLE_EVIDENCE : 0u);
+    unsigned flags =
+        (cli_colour() ? SONDE_TABLE_COLOUR : 0u) | (arguments->verbose ? SONDE_TABLE_EVIDENCE : 0u);
     char *table = NULL;
     rc = sonde_dissection_table(&table, dissection, flags);
     return cli_print_text(rc, table);
@@ -181,7 +188,7 @@ int cmd_dissect(int argc, char **argv)
     if (rc < 0) {
         return cli_fail(rc);
     }
-    status = prepare_folder(&arguments);
+    status = prepare_outputs(&arguments);
     if (status == EXIT_DONE) {
         struct sonde_dissection *dissection = NULL;
         arguments.options.watch = cli_watch(arguments.quiet);
@@ -196,6 +203,10 @@ int cmd_infer(int argc, char **argv)
 {
     struct dissect_arguments arguments;
     int status = parse(&arguments, argc, argv, infer_options, true);
+    if (status != EXIT_DONE) {
+        return status;
+    }
+    status = prepare_outputs(&arguments);
     if (status != EXIT_DONE) {
         return status;
     }

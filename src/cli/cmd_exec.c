@@ -8,7 +8,7 @@
 #define MAX_ARGS 128
 
 static const struct option_spec options[] = {
-    {"-d", true},       {"--kernel", true}, {"--grid", true},         {"--block", true},
+    {"-d", true},       {"--kernel", true}, {"--grid", true},        {"--block", true},
     {"--shared", true}, {"--arg", true},    {"--functional", false}, {"-q", false},
     {NULL, false},
 };

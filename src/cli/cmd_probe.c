@@ -61,6 +61,10 @@ int cmd_probe(int argc, char **argv)
         int rc = sonde_probe_list(&text);
         return cli_print_text(rc, text);
     }
+    status = cli_check_output(arguments.csv);
+    if (status != EXIT_DONE) {
+        return status;
+    }
     struct sonde_device *device;
     int rc = sonde_device_open(&device, arguments.device);
     if (rc < 0) {

@@ -1,6 +1,6 @@
 /*
- * The table of subcommands, and what all of them share: help, usage errors, the exit status of an error code,
- * checked output.
+ * The table of subcommands, and what all of them share: help, usage errors, the exit status of an
+ * error code, checked output.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "util/suggest.h"
 
 static const struct command commands[] = {
 #define COMMAND(name, synopsis, summary, help) {#name, cmd_##name, synopsis, summary, help},
@@ -25,6 +26,21 @@ const struct command *cli_command(const char *name)
         }
     }
     return NULL;
+}
+
+int cli_no_command(const char *name)
+{
+    struct suggest suggest = suggest_begin(name);
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        suggest_offer(&suggest, commands[i].name);
+    }
+    const char *near = suggest_best(&suggest);
+    if (near) {
+        fprintf(stderr, "sonde: there is no command '%s'; did you mean '%s'?\n", name, near);
+    } else {
+        fprintf(stderr, "sonde: there is no command '%s'; try: sonde --help\n", name);
+    }
+    return EXIT_USAGE;
 }
 
 static enum exit_status status_of(int code)

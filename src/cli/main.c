@@ -1,6 +1,7 @@
 /*
  * Entry point: picks the subcommand.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,9 +10,10 @@
 static int overview(void)
 {
     char text[4096];
-    int used = snprintf(text, sizeof(text),
-                        "usage: sonde COMMAND [OPTIONS]\n\n"
-                        "Takes a GPU's memory hierarchy apart by measurement, and simulates GPUs.\n\n");
+    int used =
+        snprintf(text, sizeof(text),
+                 "usage: sonde COMMAND [OPTIONS]\n\n"
+                 "Takes a GPU's memory hierarchy apart by measurement, and simulates GPUs.\n\n");
 #define COMMAND(name, synopsis, summary, help)                                                     \
     used += snprintf(text + used, sizeof(text) - (size_t)used, "  %-9s %s\n", #name, summary);
 #include "cli/commands.def"
@@ -23,8 +25,19 @@ static int overview(void)
     return cli_print(text);
 }
 
+static int help(const char *name)
+{
+    if (!name) {
+        return overview();
+    }
+    return cli_command(name) ? cli_help(name) : cli_no_command(name);
+}
+
 int main(int argc, char **argv)
 {
+    /* A limit on file size is then an error of the write, which cleans up, not the end of the
+     * program. */
+    signal(SIGXFSZ, SIG_IGN);
     if (argc < 2) {
         fputs("sonde: no command; try: sonde --help\n", stderr);
         return EXIT_USAGE;
@@ -33,17 +46,20 @@ int main(int argc, char **argv)
         return overview();
     }
     if (strcmp(argv[1], "--version") == 0) {
+        if (argc > 2) {
+            fputs("sonde: --version stands alone\n", stderr);
+            return EXIT_USAGE;
+        }
         char text[64];
         snprintf(text, sizeof(text), "sonde %s\n", sonde_version());
         return cli_print(text);
     }
     if (strcmp(argv[1], "help") == 0) {
-        return argc > 2 && cli_command(argv[2]) ? cli_help(argv[2]) : overview();
+        return help(argc > 2 ? argv[2] : NULL);
     }
     const struct command *command = cli_command(argv[1]);
     if (!command) {
-        fprintf(stderr, "sonde: there is no command '%s'; try: sonde --help\n", argv[1]);
-        return EXIT_USAGE;
+        return cli_no_command(argv[1]);
     }
     for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {

@@ -1,12 +1,13 @@
 /*
- * Walks a command's arguments. Written here because getopt_long permutes argv and prints messages of
- * its own; ours name the command and the way to its help.
+ * Walks a command's arguments. Written here because getopt_long permutes argv and prints messages
+ * of its own; ours name the command and the way to its help.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "util/suggest.h"
 
 void option_walk_start(struct option_walk *walk, int argc, char **argv)
 {
@@ -41,6 +42,21 @@ static bool fail(struct option_walk *walk)
     return false;
 }
 
+static void unknown_option(const struct option_walk *walk, const struct option_spec *spec,
+                           const char *argument)
+{
+    struct suggest suggest = suggest_begin(argument);
+    for (; spec->name; spec++) {
+        suggest_offer(&suggest, spec->name);
+    }
+    const char *near = suggest_best(&suggest);
+    if (near) {
+        cli_usage(walk->command, "there is no option '%s', did you mean '%s'", argument, near);
+    } else {
+        cli_usage(walk->command, "there is no option '%s'", argument);
+    }
+}
+
 bool option_walk_next(struct option_walk *walk, const struct option_spec *spec)
 {
     if (walk->failed || walk->index >= walk->argc) {
@@ -59,7 +75,7 @@ bool option_walk_next(struct option_walk *walk, const struct option_spec *spec)
     const char *attached;
     const struct option_spec *row = find(spec, argument, &attached);
     if (!row) {
-        cli_usage(walk->command, "there is no option '%s'", argument);
+        unknown_option(walk, spec, argument);
         return fail(walk);
     }
     walk->name = row->name;

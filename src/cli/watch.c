@@ -1,6 +1,7 @@
 /*
- * What a person sees of long work: a progress line on a terminal, none when piped; and Ctrl-C, which asks
- * the work to stop at a place where nothing is lost (a second one ends the program at once).
+ * What a person sees of long work: a progress line on a terminal, none when piped; and Ctrl-C,
+ * which asks the work to stop at a place where nothing is lost (a second one ends the program at
+ * once).
  */
 #include <signal.h>
 #include <stdio.h>

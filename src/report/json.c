@@ -1,9 +1,11 @@
 /*
  * The dissection as JSON, by docs/dissection.schema.json ("sonde.dissection/1"). An attribute is
- * an object with value, unit, confidence and evidence, or with status "not measured" and the reason.
- * What no experiment looks at yet is present and says so, so that readers need no special case.
+ * an object with value, unit, confidence and evidence, or with status "not measured" and the
+ * reason. What no experiment looks at yet is present and says so, so that readers need no special
+ * case.
  */
-#include <string.h>
+#include <math.h>
+#include <stdbool.h>
 
 #include <jansson.h>
 
@@ -12,6 +14,13 @@
 #include "util/json_glue.h"
 
 #define NO_EXPERIMENT "no experiment measures this yet"
+
+/* Whole numbers without a point: bytes read as bytes. */
+static int put_number(json_t *object, const char *key, double value)
+{
+    bool whole = fabs(value) < 0x1p53 && value == floor(value);
+    return whole ? json_put_i64(object, key, (int64_t)value) : json_put_double(object, key, value);
+}
 
 static int put_not_measured(json_t *parent, const char *key, const char *reason)
 {
@@ -33,9 +42,7 @@ static int put_attribute(json_t *parent, const char *key, const struct attribute
     if (!object) {
         return error_memory();
     }
-    double whole = (double)(int64_t)attribute->value;
-    int rc = whole == attribute->value ? json_put_i64(object, "value", (int64_t)attribute->value)
-                                       : json_put_double(object, "value", attribute->value);
+    int rc = put_number(object, "value", attribute->value);
     rc = rc < 0 ? rc : json_put_string(object, "unit", attribute->unit);
     rc = rc < 0 ? rc : json_put_double(object, "confidence", attribute->confidence);
     return rc < 0 ? rc : json_put_string(object, "evidence", attribute->evidence);
@@ -49,9 +56,9 @@ static int put_latency_classes(json_t *parent, const char *key, const struct lat
     for (size_t i = 0; rc == 0 && i < count; i++) {
         json_t *object = json_object();
         rc = json_append(array, object);
-        rc = rc < 0 ? rc : json_put_double(object, "cycles", classes[i].cycles);
-        rc = rc < 0 ? rc : json_put_double(object, "low", classes[i].low);
-        rc = rc < 0 ? rc : json_put_double(object, "high", classes[i].high);
+        rc = rc < 0 ? rc : put_number(object, "cycles", classes[i].cycles);
+        rc = rc < 0 ? rc : put_number(object, "low", classes[i].low);
+        rc = rc < 0 ? rc : put_number(object, "high", classes[i].high);
         rc = rc < 0 ? rc : json_put_double(object, "share", classes[i].share);
     }
     return rc;
@@ -64,8 +71,8 @@ static int put_steps(json_t *parent, const struct cache_result *cache)
     for (size_t i = 0; rc == 0 && i < cache->step_count; i++) {
         json_t *object = json_object();
         rc = json_append(array, object);
-        rc = rc < 0 ? rc : json_put_double(object, "bytes", cache->steps[i].bytes);
-        rc = rc < 0 ? rc : json_put_double(object, "median_cycles", cache->steps[i].median_cycles);
+        rc = rc < 0 ? rc : put_number(object, "bytes", cache->steps[i].bytes);
+        rc = rc < 0 ? rc : put_number(object, "median_cycles", cache->steps[i].median_cycles);
         rc = rc < 0 ? rc : json_put_double(object, "miss_share", cache->steps[i].miss_share);
     }
     return rc;
@@ -89,9 +96,9 @@ static int put_cache(json_t *array, const struct cache_result *cache)
 #define ATTRIBUTE(field, unit) rc = rc < 0 ? rc : put_attribute(object, #field, &cache->field);
 #include "infer/attributes.def"
     rc = rc < 0 ? rc : put_index_and_policy(object);
-    rc = rc < 0 ? rc
-                : put_latency_classes(object, "hit_latencies", cache->latencies,
-                                      cache->latency_count);
+    rc = rc < 0
+             ? rc
+             : put_latency_classes(object, "hit_latencies", cache->latencies, cache->latency_count);
     return rc < 0 ? rc : put_steps(object, cache);
 }
 
@@ -127,8 +134,8 @@ static int put_unmeasured_parts(json_t *root)
 static int put_memory(json_t *root, const struct dissection *dissection)
 {
     json_t *memory = json_put_object(root, "memory");
-    int rc = memory ? put_attribute(memory, "latency", &dissection->memory_latency)
-                    : error_memory();
+    int rc =
+        memory ? put_attribute(memory, "latency", &dissection->memory_latency) : error_memory();
     rc = rc < 0 ? rc : put_not_measured(memory, "read_bandwidth", NO_EXPERIMENT);
     return rc < 0 ? rc : put_not_measured(memory, "write_bandwidth", NO_EXPERIMENT);
 }

@@ -1,7 +1,8 @@
 /*
  * Modules: PTX is parsed and checked at load; variables of .global and .const space are placed in
- * device memory and initialised; a kernel is decoded when it is first asked for. Modules do not see each
- * other: an extern variable that its own module does not define is an error when a kernel uses it.
+ * device memory and initialised; a kernel is decoded when it is first asked for. Modules do not see
+ * each other: an extern variable that its own module does not define is an error when a kernel uses
+ * it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -64,10 +65,11 @@ static int relocate(struct rt_module *module, const struct ptx_var *var,
 {
     uint64_t address = 0;
     if (!reloc->var || !u64_map_get(&address, &module->addresses, (uintptr_t)reloc->var)) {
-        return error_at(SONDE_EUNSUPPORTED, module->ptx->file, var->loc.line, var->loc.column,
-                        "the initialiser of '%s' needs the address of '%s', which is not a variable "
-                        "of global or constant memory defined here", var->name,
-                        reloc->var ? reloc->var->name : reloc->func->name);
+        return error_at(
+            SONDE_EUNSUPPORTED, module->ptx->file, var->loc.line, var->loc.column,
+            "the initialiser of '%s' needs the address of '%s', which is not a variable "
+            "of global or constant memory defined here",
+            var->name, reloc->var ? reloc->var->name : reloc->func->name);
     }
     uint64_t value = (address + (uint64_t)reloc->addend) >> reloc->mask_shift;
     memcpy(bytes + reloc->offset, &value, reloc->bytes);
@@ -134,11 +136,11 @@ void rt_module_unload(struct rt *rt, struct rt_module *module)
     if (!module) {
         return;
     }
-    for (size_t i = 0; i < module->kernels.count; i++) {
-        exec_program_destroy(module->kernels.data[i]->program);
-        free(module->kernels.data[i]);
+    for (struct rt_kernel *next, *kernel = module->kernels; kernel; kernel = next) {
+        next = kernel->next;
+        exec_program_destroy(kernel->program);
+        free(kernel);
     }
-    vec_free(&module->kernels);
     for (size_t i = 0; i < module->addresses.count; i++) {
         rt_mem_free(rt, module->addresses.entries[i].value);
     }
@@ -173,24 +175,45 @@ static int kernel_create(struct rt_kernel **out, struct rt_module *module,
     kernel->func = func;
     struct exec_resolver resolver = {.var_address = variable_address, .ctx = module};
     int rc = exec_program_create(&kernel->program, module->ptx, func, &resolver);
-    if (rc == 0 && vec_push(&module->kernels, kernel) < 0) {
-        rc = error_memory();
-    }
     if (rc < 0) {
-        exec_program_destroy(kernel->program);
         free(kernel);
         return rc;
     }
+    kernel->next = module->kernels;
+    module->kernels = kernel;
     *out = kernel;
     return 0;
+}
+
+/* The name of the module's only kernel; NULL with the error set if it has none or several. */
+static const char *only_kernel(const struct ptx_module *ptx, int *rc)
+{
+    const char *name = NULL;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < ptx->func_count; i++) {
+        if (ptx->funcs[i]->is_entry && ptx->funcs[i]->has_body) {
+            name = ptx->funcs[i]->name;
+            count++;
+        }
+    }
+    if (count == 0) {
+        *rc = error_set(SONDE_EINPUT, "%s: there is no kernel in it", ptx->file);
+    } else if (count > 1) {
+        *rc = error_set(SONDE_EUSAGE, "%s has %u kernels: say which", ptx->file, count);
+    }
+    return count == 1 ? name : NULL;
 }
 
 int rt_kernel_get(struct rt_module *module, struct rt_kernel **out, const char *name)
 {
     *out = NULL;
-    for (size_t i = 0; i < module->kernels.count; i++) {
-        if (strcmp(module->kernels.data[i]->func->name, name) == 0) {
-            *out = module->kernels.data[i];
+    int rc = 0;
+    if (!name && !(name = only_kernel(module->ptx, &rc))) {
+        return rc;
+    }
+    for (struct rt_kernel *kernel = module->kernels; kernel; kernel = kernel->next) {
+        if (strcmp(kernel->func->name, name) == 0) {
+            *out = kernel;
             return 0;
         }
     }

@@ -16,33 +16,38 @@ struct rt;
 struct rt_module;
 struct rt_kernel;
 
-int rt_create(struct rt **out, const struct model *model);      /* copies what it needs of the model */
+int rt_create(struct rt **out, const struct model *model); /* copies what it needs of the model */
 void rt_destroy(struct rt *rt);
 const struct model *rt_model(const struct rt *rt);
 
-int rt_mem_alloc(struct rt *rt, uint64_t *address, uint64_t bytes);     /* 256-byte aligned, page-mapped */
+int rt_mem_alloc(struct rt *rt, uint64_t *address,
+                 uint64_t bytes); /* 256-byte aligned, page-mapped */
 int rt_mem_free(struct rt *rt, uint64_t address);
 int rt_copy_to_device(struct rt *rt, uint64_t dst, const void *src, uint64_t bytes);
 int rt_copy_from_device(struct rt *rt, void *dst, uint64_t src, uint64_t bytes);
 int rt_memset(struct rt *rt, uint64_t dst, uint8_t value, uint64_t bytes);
 
-int rt_module_load(struct rt *rt, struct rt_module **out, const char *file, const char *ptx, size_t length);
+int rt_module_load(struct rt *rt, struct rt_module **out, const char *file, const char *ptx,
+                   size_t length);
 void rt_module_unload(struct rt *rt, struct rt_module *module);
+/* `name` NULL: the module's only kernel; SONDE_EUSAGE when it has several. */
 int rt_kernel_get(struct rt_module *module, struct rt_kernel **out, const char *name);
 int rt_global_get(struct rt_module *module, const char *name, uint64_t *address, uint64_t *bytes);
 
 struct rt_launch {
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes;
-    const void *const *args;        /* one pointer a parameter, as cuLaunchKernel */
+    const void *const *args; /* one pointer a parameter, as cuLaunchKernel */
     uint32_t arg_count;
-    bool functional;                /* no timing */
+    bool functional; /* no timing */
 };
-int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *launch, uint64_t *cycles);
+int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *launch,
+              uint64_t *cycles);
 
 /* Prefer this much shared memory per SM (bytes); the nearest choice of the model that holds it. */
 int rt_set_carveout(struct rt *rt, uint64_t shared_bytes, uint64_t *l1_bytes_got);
-void rt_kernel_info(const struct rt_kernel *kernel, uint32_t *registers, uint32_t *static_shared, uint32_t *local_bytes);
+void rt_kernel_info(const struct rt_kernel *kernel, uint32_t *registers, uint32_t *static_shared,
+                    uint32_t *local_bytes);
 /* The kernel's parameters as declared (name, type, size): what a launch's arguments must fit. */
 uint32_t rt_kernel_param_count(const struct rt_kernel *kernel);
 const struct ptx_var *rt_kernel_param(const struct rt_kernel *kernel, uint32_t i);

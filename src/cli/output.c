@@ -1,0 +1,53 @@
+/*
+ * Where results go, looked at before the work begins: an hour of measuring must not end in a path
+ * that is wrong. A disk that fills up meanwhile is found when the file is written.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+static int cannot_write(const char *path, int error)
+{
+    fprintf(stderr, "sonde: cannot write %s: %s\n", path, strerror(error));
+    return EXIT_NOT_HELD;
+}
+
+/* The folder that a path without its last part names. */
+static int check_folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = !slash          ? strdup(".")
+                   : slash == path ? strdup("/")
+                                   : strndup(path, (size_t)(slash - path));
+    if (!folder) {
+        return cannot_write(path, ENOMEM);
+    }
+    int failed = access(folder, W_OK | X_OK) != 0 ? errno : 0;
+    free(folder);
+    return failed ? cannot_write(path, failed) : EXIT_DONE;
+}
+
+int cli_check_output(const char *path)
+{
+    if (!path || strcmp(path, "-") == 0) {
+        return EXIT_DONE;
+    }
+    /* A file is replaced, which takes a writable folder; a device or pipe is written to as it is.
+     */
+    struct stat status;
+    if (*path == '\0') {
+        return cannot_write("''", ENOENT);
+    }
+    if (stat(path, &status) != 0 || S_ISREG(status.st_mode)) {
+        return check_folder_of(path);
+    }
+    if (S_ISDIR(status.st_mode)) {
+        return cannot_write(path, EISDIR);
+    }
+    return access(path, W_OK) != 0 ? cannot_write(path, errno) : EXIT_DONE;
+}
