@@ -1,8 +1,8 @@
 /*
  * Bank conflicts. The banks together deliver banks * bank_bytes a pass, so accesses wider than that
- * are taken in groups of lanes: with 32 banks of 4 bytes a warp's 8-byte access is two half-warps and
- * a 16-byte one four quarters (CUDA C Programming Guide, compute capability 2.x and 3.x). Lanes of
- * an atomic that meet on one word are served one after the other: no broadcast for them.
+ * are taken in groups of lanes: with 32 banks of 4 bytes a warp's 8-byte access is two half-warps
+ * and a 16-byte one four quarters (CUDA C Programming Guide, compute capability 2.x and 3.x). Lanes
+ * of an atomic that meet on one word are served one after the other: no broadcast for them.
  */
 #include "core/banks.h"
 

@@ -1,6 +1,6 @@
 /*
- * Warps at barriers: exec/barrier.h counts and says who may go on; here they stop and go. A released
- * warp issues again after the barrier unit's latency.
+ * Warps at barriers: exec/barrier.h counts and says who may go on; here they stop and go. A
+ * released warp issues again after the barrier unit's latency.
  */
 #include "core/state.h"
 

@@ -1,6 +1,6 @@
 /*
- * CTA slots: resources are taken when a CTA starts and freed when the whole CTA has ended, that is when
- * all its warps have exited and all their accesses are complete. Starting takes no time.
+ * CTA slots: resources are taken when a CTA starts and freed when the whole CTA has ended, that is
+ * when all its warps have exited and all their accesses are complete. Starting takes no time.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -80,10 +80,8 @@ bool sm_cta_fits(const struct sm *sm)
 static int warp_start(struct sm *sm, struct sm_cta *cta, uint32_t slot, uint32_t index)
 {
     struct sm_warp *warp = &sm->warp[slot];
-    warp->env = (struct exec_env){.smid = sm->id,
-                                  .nsmid = sm->sm_count,
-                                  .warpid = slot,
-                                  .nwarpid = sm->max_warps};
+    warp->env = (struct exec_env){
+        .smid = sm->id, .nsmid = sm->sm_count, .warpid = slot, .nwarpid = sm->max_warps};
     int rc = exec_warp_init(&warp->exec, &cta->exec, index * WARP_LANES, &warp->env);
     if (rc < 0) {
         return rc;
@@ -118,13 +116,13 @@ static struct sm_cta *cta_take(struct sm *sm, uint64_t linear_id)
     uint64_t row = linear_id / launch->grid[0];
     memset(cta, 0, sizeof *cta);
     cta->used = true;
-    cta->exec = (struct exec_cta){
-        .shared = sm->shared + index * shared_stride(&sm->needs),
-        .shared_bytes = (uint32_t)sm->needs.shared_bytes,
-        .ctaid = {(uint32_t)(linear_id % launch->grid[0]), (uint32_t)(row % launch->grid[1]),
-                  (uint32_t)(row / launch->grid[1])},
-        .linear_id = (uint32_t)linear_id,
-        .launch = launch};
+    cta->exec = (struct exec_cta){.shared = sm->shared + index * shared_stride(&sm->needs),
+                                  .shared_bytes = (uint32_t)sm->needs.shared_bytes,
+                                  .ctaid = {(uint32_t)(linear_id % launch->grid[0]),
+                                            (uint32_t)(row % launch->grid[1]),
+                                            (uint32_t)(row / launch->grid[1])},
+                                  .linear_id = (uint32_t)linear_id,
+                                  .launch = launch};
     cta_barriers_init(&cta->barriers, sm->needs.warps);
     /* Real shared memory keeps what was there; zero makes runs repeat. */
     memset(cta->exec.shared, 0, sm->needs.shared_bytes);

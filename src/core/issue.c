@@ -1,8 +1,8 @@
 /*
- * The issue stage: each cycle every scheduler picks a ready warp whose unit is free and executes its
- * next instruction (exec_issue), up to issue_per_scheduler instructions of that warp. A unit with n
- * lanes a cycle is taken for 32/n cycles; units with more than 32 lanes take several warps in one
- * cycle. Fetch and decode are not modelled: instructions are always there.
+ * The issue stage: each cycle every scheduler picks a ready warp whose unit is free and executes
+ * its next instruction (exec_issue), up to issue_per_scheduler instructions of that warp. A unit
+ * with n lanes a cycle is taken for 32/n cycles; units with more than 32 lanes take several warps
+ * in one cycle. Fetch and decode are not modelled: instructions are always there.
  */
 #include "core/banks.h"
 #include "core/state.h"
@@ -95,6 +95,15 @@ static void warp_exit(struct sm *sm, struct sm_warp *warp)
     cta_try_retire(sm, warp->cta);
 }
 
+/* The two common cases first: without a machine instruction for it, counting bits is a call. */
+static uint32_t lane_count(uint32_t lanes)
+{
+    if (lanes == UINT32_MAX) {
+        return WARP_LANES;
+    }
+    return (lanes & (lanes - 1)) == 0 ? lanes != 0 : (uint32_t)__builtin_popcount(lanes);
+}
+
 static int issue_warp(struct sm *sm, struct sm_warp *warp)
 {
     const struct exec_uop_info *info = warp->next;
@@ -104,7 +113,7 @@ static int issue_warp(struct sm *sm, struct sm_warp *warp)
     unit->ready_warps &= ~bit;
     unit_occupy(unit, sm->cycle, WARP_LANES);
     sm->stats.warp_insns++;
-    sm->stats.thread_insns += (uint64_t)__builtin_popcount(warp->exec.active);
+    sm->stats.thread_insns += lane_count(warp->exec.active);
     uint64_t latency = unit->latency_cycles;
     warp->next_issue = info->is_branch ? sm->cycle + latency : sm->cycle;
     if (info->unit == UNIT_SPECIAL || info->reads_clock) {
@@ -137,9 +146,9 @@ static int issue_warp(struct sm *sm, struct sm_warp *warp)
 }
 
 /*
- * Lets one scheduler issue; lowers *next_cycle to when a busy unit lets a ready warp go on. Schedulers
- * compete for the units, and one that finds them all taken chooses first the next time: else the
- * last would starve where units are wider than one warp and narrower than all.
+ * Lets one scheduler issue; lowers *next_cycle to when a busy unit lets a ready warp go on.
+ * Schedulers compete for the units, and one that finds them all taken chooses first the next time:
+ * else the last would starve where units are wider than one warp and narrower than all.
  */
 static int scheduler_cycle(struct sm *sm, uint32_t index, uint64_t *next_cycle)
 {
@@ -149,7 +158,9 @@ static int scheduler_cycle(struct sm *sm, uint32_t index, uint64_t *next_cycle)
         return 0;
     }
     while (candidates) {
-        uint32_t slot = sm->sched->pick(state, candidates, sm->warp_start);
+        bool alone = (candidates & (candidates - 1)) == 0;
+        uint32_t slot = alone ? (uint32_t)__builtin_ctzll(candidates)
+                              : sm->sched->pick(state, candidates, sm->warp_start);
         struct sm_warp *warp = &sm->warp[slot];
         const struct sm_unit *unit = &sm->unit[warp->next->unit];
         if (!unit_is_free(sm, unit)) {

@@ -8,8 +8,9 @@
  *     so a thread sees its own accesses in program order. This is the one place where stores become
  *     visible; groups of SMs that run in parallel would put them into a buffer here and publish it
  *     at the horizon.
- *   - atomics when their replies are in, which is the order in which L2 performed them; those of one
- *     warp in program order. A later load or store of the same lane to the same bytes waits for them.
+ *   - atomics when their replies are in (complete.c), which is the order in which L2 performed
+ *     them; those of one warp in program order. A later load or store of the same lane to the same
+ *     bytes waits for them.
  *
  * Constant, local and shared accesses do not come here (issue.c). Leaves out: merging of
  * transactions of different warps, and a limit on the accesses in flight beyond what L1's and L2's
@@ -44,11 +45,6 @@ static int spare_provide(struct sm *sm)
     return 0;
 }
 
-static bool is_atomic(const struct lsu_access *access)
-{
-    return access->access.kind == ACCESS_ATOMIC || access->access.kind == ACCESS_REDUCTION;
-}
-
 int lsu_enqueue_spare(struct sm *sm)
 {
     struct lsu *lsu = &sm->lsu;
@@ -69,81 +65,6 @@ int lsu_enqueue_spare(struct sm *sm)
     }
     return spare_provide(sm);
 }
-
-/* ---- completion ---- */
-
-static void access_complete(struct sm *sm, struct lsu_access *access, uint64_t cycle)
-{
-    struct sm_warp *warp = access->warp;
-    const struct exec_uop_info *info = access->info;
-    for (uint32_t i = 0; i < info->dst_count; i++) {
-        warp->slot_ready[info->dst[i]] = cycle;
-    }
-    for (uint32_t i = 0; i < info->dst_pred_count; i++) {
-        warp->pred_ready[info->dst_pred[i]] = cycle;
-    }
-    warp->outstanding--;
-    warp->cta->outstanding--;
-    lsu_release(sm, access);
-    if (warp->blocked && warp->state == WARP_RUNNING) {
-        warp_refresh(sm, warp);
-        sm_wake(sm, cycle);
-    }
-    if (warp->cta->outstanding == 0) {
-        cta_try_retire(sm, warp->cta);
-    }
-}
-
-/* Perform the warp's answered atomics, oldest first. */
-static void atomics_perform(struct sm *sm, struct sm_warp *warp, uint64_t cycle)
-{
-    while (warp->atomics && warp->atomics->answered) {
-        struct lsu_access *access = warp->atomics;
-        int rc = exec_commit(&warp->exec, &access->access);
-        if (rc < 0) {
-            sm_fault(sm, rc);
-            return;
-        }
-        warp->atomics = access->next_atomic;
-        warp->atomics_out--;
-        access_complete(sm, access, cycle);
-    }
-    if (sm->lsu.head && !sm->lsu.head->started && sm->lsu.next_cycle == CYCLE_NEVER) {
-        sm->lsu.next_cycle = cycle > sm->cycle ? cycle : sm->cycle + 1;
-        sm_wake(sm, sm->lsu.next_cycle);
-    }
-}
-
-static void access_answered(struct sm *sm, struct lsu_access *access, uint64_t cycle)
-{
-    access->answered = true;
-    if (is_atomic(access)) {
-        atomics_perform(sm, access->warp, cycle);
-    } else {
-        access_complete(sm, access, cycle);
-    }
-}
-
-static void request_reply(void *ctx, uint64_t arg)
-{
-    struct sm *sm = ctx;
-    struct lsu_request *request = (struct lsu_request *)(uintptr_t)arg;
-    struct lsu_access *access = request->owner;
-    request->next_free = sm->lsu.free_requests;
-    sm->lsu.free_requests = request;
-    sm->lsu.requests_out--;
-    if (--access->replies_left > 0 || access->sent < access->count) {
-        return;
-    }
-    if (sm->aborted) {
-        lsu_release(sm, access);
-        return;
-    }
-    sm_sync(sm);
-    access_answered(sm, access, sm_now_cycle(sm));
-}
-
-/* ---- sending ---- */
 
 static bool ranges_overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes)
 {
@@ -168,8 +89,8 @@ static bool waits_for_atomic(const struct sm_warp *warp, const struct exec_acces
 
 /*
  * Which accesses L1 serves: loads and stores of the default and the .ca operators, where the model
- * caches global data in L1 at all. Others pass it: .cg and .cv, volatile accesses, and atomics, which
- * L2 performs. PTX ISA 9.0, 9.7.9.1.
+ * caches global data in L1 at all. Others pass it: .cg and .cv, volatile accesses, and atomics,
+ * which L2 performs. PTX ISA 9.0, 9.7.9.1.
  */
 static void choose_path(const struct sm *sm, struct lsu_access *access)
 {
@@ -214,8 +135,8 @@ static bool access_start(struct sm *sm, struct lsu_access *access, int *rc)
     choose_path(sm, access);
     uint32_t mask = access->access.mask;
     access->access.mask = global_lanes(&access->access);
-    access->count = coalesce(access->transaction, &access->access,
-                             sm->spec->coalesce.segment_bytes, sm->spec->coalesce.lanes_per_pass);
+    access->count = coalesce(access->transaction, &access->access, sm->spec->coalesce.segment_bytes,
+                             sm->spec->coalesce.lanes_per_pass);
     access->access.mask = mask;
     access->started = true;
     return true;
@@ -288,18 +209,17 @@ static int transaction_send(struct sm *sm, struct lsu_access *access)
     if (!request) {
         return error_memory();
     }
-    *request = (struct lsu_request){
-        .owner = access,
-        .mem = {.vaddr = t->address,
-                .paddr = paddr,
-                .bytes = t->bytes,
-                .sm = sm->id,
-                .kind = request_kind(access),
-                .bypass = access->bypass,
-                .issued_ps = engine_now_ps(sm->engine),
-                .reply = request_reply,
-                .ctx = sm,
-                .arg = (uintptr_t)request}};
+    *request = (struct lsu_request){.owner = access,
+                                    .mem = {.vaddr = t->address,
+                                            .paddr = paddr,
+                                            .bytes = t->bytes,
+                                            .sm = sm->id,
+                                            .kind = request_kind(access),
+                                            .bypass = access->bypass,
+                                            .issued_ps = engine_now_ps(sm->engine),
+                                            .reply = lsu_reply,
+                                            .ctx = sm,
+                                            .arg = (uintptr_t)request}};
     struct mem_port *port = access->by_l1 ? &sm->l1 : &sm->network;
     access->sent++;
     access->replies_left++;
@@ -342,7 +262,7 @@ void lsu_cycle(struct sm *sm)
     int rc = 0;
     lsu->next_cycle = CYCLE_NEVER;
     if (!head->started && !access_start(sm, head, &rc)) {
-        return;     /* atomics_perform() goes on */
+        return; /* atomics_perform() goes on */
     }
     if (rc == 0 && head->sent < head->count) {
         rc = transaction_send(sm, head);
@@ -350,13 +270,13 @@ void lsu_cycle(struct sm *sm)
     if (rc < 0) {
         sm_fault(sm, rc);
     } else if (rc > 0) {
-        return;     /* space_again() goes on */
+        return; /* space_again() goes on */
     } else if (head->sent < head->count) {
         lsu->next_cycle = sm->cycle + 1;
     } else {
         head_pop(sm);
         if (head->replies_left == 0 && !head->answered) {
-            access_answered(sm, head, sm->cycle + 1);   /* nothing to send */
+            lsu_answered(sm, head, sm->cycle + 1); /* nothing to send */
         }
     }
 }

@@ -13,8 +13,8 @@
 struct cta_needs {
     uint32_t threads;
     uint32_t warps;
-    uint64_t registers;     /* of all its warps, rounded up to the granule warp by warp */
-    uint64_t shared_bytes;  /* static and dynamic */
+    uint64_t registers;    /* of all its warps, rounded up to the granule warp by warp */
+    uint64_t shared_bytes; /* static and dynamic */
 };
 
 /* `register_count`: 32-bit registers a thread. */

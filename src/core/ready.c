@@ -1,6 +1,6 @@
 /*
- * The scoreboard: when may a warp's next instruction issue? Instructions of a warp issue in order. One
- * may issue when its sources are ready and its destinations are not pending, so that no result
+ * The scoreboard: when may a warp's next instruction issue? Instructions of a warp issue in order.
+ * One may issue when its sources are ready and its destinations are not pending, so that no result
  * overtakes another. Each register slot has a ready cycle; CYCLE_NEVER marks one that waits for
  * memory. Fixed-latency results need no event: their cycle is known at issue.
  */
@@ -34,8 +34,8 @@ static uint64_t operands_ready(const struct sm_warp *warp, const struct exec_uop
 
 /*
  * A fence orders everything before it, so it waits for all of the warp's accesses. A barrier makes
- * the CTA's accesses visible to the CTA: loads and stores have taken effect in the order of the LSU's
- * queue, so only atomics, which take effect at their reply, are waited for.
+ * the CTA's accesses visible to the CTA: loads and stores have taken effect in the order of the
+ * LSU's queue, so only atomics, which take effect at their reply, are waited for.
  */
 static bool must_drain(const struct sm_warp *warp, const struct exec_uop_info *info)
 {

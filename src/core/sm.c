@@ -11,7 +11,8 @@
 #include "core/state.h"
 #include "util/error.h"
 
-/* After so many cycles inline the engine's loop gets a look, so that a launch can be interrupted. */
+/* After so many cycles inline the engine's loop gets a look, so that a launch can be interrupted.
+ */
 #define RUN_AHEAD_CYCLES 4096
 
 static int spec_check(const struct sm_spec *spec)
@@ -23,7 +24,10 @@ static int spec_check(const struct sm_spec *spec)
         }
     }
     uint32_t segment = spec->coalesce.segment_bytes;
-    const struct { bool bad; const char *why; } rules[] = {
+    const struct {
+        bool bad;
+        const char *why;
+    } rules[] = {
         {spec->max_warps == 0 || spec->max_warps > SM_MAX_WARPS, "max_warps is not in 1 to 64"},
         {spec->max_ctas == 0 || spec->max_ctas > SM_MAX_WARPS, "max_ctas is not in 1 to 64"},
         {spec->schedulers == 0 || spec->schedulers > spec->max_warps,
@@ -38,7 +42,8 @@ static int spec_check(const struct sm_spec *spec)
         {spec->coalesce.lanes_per_pass == 0, "lanes_per_pass is 0"},
         {spec->clock_read_cycles == 0, "clock_read_cycles is 0"},
         {spec->shared.latency_cycles == 0 || spec->const_hit_cycles == 0 ||
-             spec->local_hit_cycles == 0, "a memory latency is 0"},
+             spec->local_hit_cycles == 0,
+         "a memory latency is 0"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         if (rules[i].bad) {
@@ -182,7 +187,7 @@ static void sm_run(void *ctx, uint64_t arg)
 {
     struct sm *sm = ctx;
     if (arg != sm->scheduled_cycle) {
-        return;     /* superseded by an earlier wake-up */
+        return; /* superseded by an earlier wake-up */
     }
     sm->scheduled_cycle = CYCLE_NEVER;
     sm->running = true;

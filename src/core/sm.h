@@ -3,8 +3,8 @@
  * unit in front of the L1 cache and the network.
  *
  * Time. The SM works in cycles of its clock, which are edges of the engine's time. It sleeps until
- * something can make a warp ready: a result's ready cycle, a reply, a barrier. While nothing else in
- * the machine is due earlier it runs ahead inline, without the event queue.
+ * something can make a warp ready: a result's ready cycle, a reply, a barrier. While nothing else
+ * in the machine is due earlier it runs ahead inline, without the event queue.
  *
  * Call order: sm_create, then per launch sm_launch, sm_cta_start as often as sm_cta_fits says so,
  * and the engine until every CTA has reported its end through `cta_done`.
@@ -27,20 +27,20 @@ struct sm;
 struct sm_host {
     /* Physical address of a virtual one; the answer holds for its whole page. */
     bool (*physical)(void *ctx, uint64_t vaddr, uint64_t *paddr);
-    uint64_t page_bytes;                            /* a power of two */
-    void (*cta_done)(void *ctx, uint32_t sm);       /* resources are free again */
-    void (*fault)(void *ctx, uint32_t sm, int code);    /* the error text is set */
+    uint64_t page_bytes;                             /* a power of two */
+    void (*cta_done)(void *ctx, uint32_t sm);        /* resources are free again */
+    void (*fault)(void *ctx, uint32_t sm, int code); /* the error text is set */
     void *ctx;
 };
 
 struct sm_setup {
-    const struct sm_spec *spec;     /* borrowed */
+    const struct sm_spec *spec; /* borrowed */
     struct engine *engine;
     struct engine_clock clock;
-    uint32_t source;                /* engine source id; above those of the memory system, so that
-                                       replies of a cycle are in before its instructions issue */
-    uint32_t id, sm_count;          /* %smid, %nsmid */
-    struct mem_port network;        /* to L2, past L1 */
+    uint32_t source;         /* engine source id; above those of the memory system, so that
+                                replies of a cycle are in before its instructions issue */
+    uint32_t id, sm_count;   /* %smid, %nsmid */
+    struct mem_port network; /* to L2, past L1 */
     struct sm_host host;
 };
 
@@ -51,7 +51,8 @@ void sm_destroy(struct sm *sm);
 void sm_set_l1(struct sm *sm, const struct mem_port *l1);
 void sm_set_shared(struct sm *sm, uint64_t bytes);
 
-/* Prepare for a launch; all CTAs of the last one have ended. `launch` is borrowed until they have again. */
+/* Prepare for a launch; all CTAs of the last one have ended. `launch` is borrowed until they have
+ * again. */
 int sm_launch(struct sm *sm, const struct exec_launch *launch, const struct cta_needs *needs);
 
 bool sm_cta_fits(const struct sm *sm);
@@ -65,13 +66,14 @@ void sm_abort(struct sm *sm);
 /* Requests whose replies have not come. */
 uint32_t sm_requests_out(const struct sm *sm);
 
-/* Where the SM's warps stand, for the text of a deadlock: the first that is not done. False if none. */
+/* Where the SM's warps stand, for the text of a deadlock: the first that is not done. False if
+ * none. */
 bool sm_describe_stall(const struct sm *sm, char *text, uint32_t size);
 
 struct sm_stats {
     uint64_t warp_insns, thread_insns;
-    uint64_t shared_accesses, shared_conflicts;     /* warp accesses; passes beyond the first */
-    uint64_t transactions;                          /* to L1 or the network */
+    uint64_t shared_accesses, shared_conflicts; /* warp accesses; passes beyond the first */
+    uint64_t transactions;                      /* to L1 or the network */
     uint64_t l1_bypasses;
     uint64_t ctas;
 };

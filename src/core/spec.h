@@ -18,37 +18,40 @@ enum sched_kind {
     SCHED_KIND_COUNT
 };
 
-struct unit_spec { uint32_t latency_cycles; uint32_t lanes_per_cycle; };
+struct unit_spec {
+    uint32_t latency_cycles;
+    uint32_t lanes_per_cycle;
+};
 
 struct shared_spec {
-    uint64_t size_bytes;            /* per SM */
+    uint64_t size_bytes; /* per SM */
     uint32_t banks;
     uint32_t bank_bytes;
-    uint32_t latency_cycles;        /* no conflict */
-    uint32_t conflict_cycles;       /* each further way */
+    uint32_t latency_cycles;  /* no conflict */
+    uint32_t conflict_cycles; /* each further way */
 };
 
 struct coalesce_spec {
-    uint32_t segment_bytes;         /* transactions are aligned segments of this size */
-    uint32_t lanes_per_pass;        /* 32: the whole warp; 16: half-warps */
+    uint32_t segment_bytes;  /* transactions are aligned segments of this size */
+    uint32_t lanes_per_pass; /* 32: the whole warp; 16: half-warps */
 };
 
 struct sm_spec {
     uint32_t max_threads, max_warps, max_ctas;
-    uint32_t registers;             /* 32-bit */
-    uint32_t register_granule;      /* allocation unit per warp, registers */
-    uint32_t schedulers;            /* warp schedulers; warps are dealt to them by warp id */
-    uint32_t issue_per_scheduler;   /* instructions a cycle, of one warp */
+    uint32_t registers;           /* 32-bit */
+    uint32_t register_granule;    /* allocation unit per warp, registers */
+    uint32_t schedulers;          /* warp schedulers; warps are dealt to them by warp id */
+    uint32_t issue_per_scheduler; /* instructions a cycle, of one warp */
     enum sched_kind scheduler;
     struct unit_spec unit[ISA_UNIT_COUNT];
-    uint32_t clock_read_cycles;     /* latency of reading %clock */
-    uint32_t lsu_queue_entries;     /* warp memory instructions waiting at the load/store unit */
-    uint32_t lsu_cycles;            /* address path from issue to the first cache lookup */
+    uint32_t clock_read_cycles; /* latency of reading %clock */
+    uint32_t lsu_queue_entries; /* warp memory instructions waiting at the load/store unit */
+    uint32_t lsu_cycles;        /* address path from issue to the first cache lookup */
     struct shared_spec shared;
     struct coalesce_spec coalesce;
-    uint32_t const_hit_cycles;      /* ld.param, ld.const: always hit for now */
+    uint32_t const_hit_cycles; /* ld.param, ld.const: always hit for now */
     uint32_t local_hit_cycles;
-    bool l1_caches_global;          /* false on Kepler: global loads go straight to L2 */
+    bool l1_caches_global; /* false on Kepler: global loads go straight to L2 */
 };
 
 #endif

@@ -7,8 +7,8 @@
  *   - nowhere (`blocked`): it waits for a reply, a barrier or a fence, and whoever ends that calls
  *     warp_refresh().
  *
- * The wheel has one word of warps for each of the 64 cycles after `cycle`; wheel_used has a bit for each
- * of its words. Later cycles are clamped to the last word and put back when they come up.
+ * The wheel has one word of warps for each of the 64 cycles after `cycle`; wheel_used has a bit for
+ * each of its words. Later cycles are clamped to the last word and put back when they come up.
  */
 #ifndef SONDE_CORE_STATE_H
 #define SONDE_CORE_STATE_H
@@ -27,56 +27,56 @@ enum warp_state { WARP_FREE, WARP_RUNNING, WARP_AT_BARRIER, WARP_EXITED };
 struct sm_cta {
     struct exec_cta exec;
     bool used;
-    uint64_t warps;         /* its warp slots */
-    uint32_t live_warps;    /* not exited */
-    uint32_t outstanding;   /* accesses of all its warps that are not complete */
-    struct cta_barriers barriers;       /* know warps by their index in the CTA */
+    uint64_t warps;               /* its warp slots */
+    uint32_t live_warps;          /* not exited */
+    uint32_t outstanding;         /* accesses of all its warps that are not complete */
+    struct cta_barriers barriers; /* know warps by their index in the CTA */
     struct exec_warp *by_index[CTA_WARPS_MAX];
     uint8_t slot_of[CTA_WARPS_MAX];
 };
 
 struct sm_warp {
-    const struct exec_uop_info *next;   /* the instruction at exec.pc */
+    const struct exec_uop_info *next; /* the instruction at exec.pc */
     uint64_t ready_cycle;
-    uint64_t next_issue;                /* the instruction before allows the next from here on */
-    uint64_t *slot_ready;               /* by register slot, then by predicate slot */
+    uint64_t next_issue;  /* the instruction before allows the next from here on */
+    uint64_t *slot_ready; /* by register slot, then by predicate slot */
     uint64_t *pred_ready;
     struct sm_cta *cta;
-    uint32_t slot, index;               /* in the SM; in the CTA */
+    uint32_t slot, index; /* in the SM; in the CTA */
     enum warp_state state;
     bool blocked;
-    uint32_t outstanding;               /* accesses that are not complete */
-    uint32_t atomics_out;               /* atomics issued and not yet performed */
-    struct lsu_access *atomics;         /* those that have left the LSU's queue, oldest first */
+    uint32_t outstanding;       /* accesses that are not complete */
+    uint32_t atomics_out;       /* atomics issued and not yet performed */
+    struct lsu_access *atomics; /* those that have left the LSU's queue, oldest first */
     struct exec_warp exec;
     struct exec_env env;
 };
 
 /* A warp memory instruction on its way through the load/store unit. */
 struct lsu_access {
-    struct lsu_access *next;            /* in the queue, or in the list of free ones */
+    struct lsu_access *next; /* in the queue, or in the list of free ones */
     struct lsu_access *next_atomic;
     struct sm_warp *warp;
     const struct exec_uop_info *info;
-    uint64_t lookup_cycle;              /* not sent before */
-    uint32_t count, sent;               /* transactions */
-    uint32_t replies_left;              /* of those sent */
+    uint64_t lookup_cycle; /* not sent before */
+    uint32_t count, sent;  /* transactions */
+    uint32_t replies_left; /* of those sent */
     bool started, by_l1, bypass, answered;
     struct transaction transaction[COALESCE_MAX];
     struct exec_access access;
 };
 
 struct lsu_request {
-    struct mem_request mem;             /* first: what travels */
+    struct mem_request mem; /* first: what travels */
     struct lsu_access *owner;
     struct lsu_request *next_free;
 };
 
 struct lsu {
-    struct lsu_access *head, **end;     /* in order of issue */
+    struct lsu_access *head, **end; /* in order of issue */
     uint32_t count;
-    uint64_t next_cycle;                /* the head may go on; CYCLE_NEVER: nothing to do, or refused */
-    struct lsu_access *spare;           /* what the next instruction is issued into */
+    uint64_t next_cycle;      /* the head may go on; CYCLE_NEVER: nothing to do, or refused */
+    struct lsu_access *spare; /* what the next instruction is issued into */
     struct lsu_access *free_accesses;
     struct lsu_request *free_requests;
     uint32_t requests_out;
@@ -84,22 +84,22 @@ struct lsu {
 
 struct sm_unit {
     uint32_t latency_cycles, lanes_per_cycle;
-    uint64_t busy_lanes;    /* free again at this time, counted in lanes_per_cycle-ths of a cycle */
-    uint64_t ready_warps;   /* of `ready`: those whose next instruction goes here */
+    uint64_t busy_lanes;  /* free again at this time, counted in lanes_per_cycle-ths of a cycle */
+    uint64_t ready_warps; /* of `ready`: those whose next instruction goes here */
 };
 
 struct sm {
     /* What every cycle touches. */
     uint64_t ready;
-    uint64_t cycle;                     /* all cycles up to this one are over */
+    uint64_t cycle; /* all cycles up to this one are over */
     uint64_t wheel_used;
     uint64_t wheel[WHEEL_CYCLES];
-    uint64_t scheduled_cycle;           /* of the pending event, CYCLE_NEVER: none */
-    bool running;                       /* inside sm_run: no event needed */
+    uint64_t scheduled_cycle; /* of the pending event, CYCLE_NEVER: none */
+    bool running;             /* inside sm_run: no event needed */
     bool aborted;
     const struct sched_ops *sched;
     struct sched_state scheduler[SM_MAX_WARPS];
-    uint32_t first_scheduler;           /* in this cycle */
+    uint32_t first_scheduler; /* in this cycle */
     const struct exec_uop_info *program;
     const struct sm_spec *spec;
     struct engine *engine;
@@ -108,7 +108,7 @@ struct sm {
     struct lsu lsu;
     struct sm_unit unit[ISA_UNIT_COUNT];
     struct sm_warp warp[SM_MAX_WARPS];
-    uint64_t warp_start[SM_MAX_WARPS];  /* order of starting, for the scheduler */
+    uint64_t warp_start[SM_MAX_WARPS]; /* order of starting, for the scheduler */
     struct sm_stats stats;
 
     /* Set-up. */
@@ -116,42 +116,44 @@ struct sm {
     struct mem_port l1, network;
     bool has_l1;
     struct sm_host host;
-    struct { uint64_t page, frame; } translation[TRANSLATION_ENTRIES];
+    struct {
+        uint64_t page, frame;
+    } translation[TRANSLATION_ENTRIES];
     uint32_t page_shift;
 
     /* The launch. */
     const struct exec_launch *launch;
     struct cta_needs needs;
     uint32_t max_warps;
-    uint64_t shared_bytes;              /* of the SM */
-    uint64_t warps_used;                /* slots */
+    uint64_t shared_bytes; /* of the SM */
+    uint64_t warps_used;   /* slots */
     uint64_t warps_started;
     uint64_t registers_used, shared_used;
     uint32_t threads_used, cta_count;
-    struct sm_cta *cta;                 /* max_ctas of them */
-    uint8_t *shared;                    /* shared memory of the CTA slots, one after the other */
+    struct sm_cta *cta; /* max_ctas of them */
+    uint8_t *shared;    /* shared memory of the CTA slots, one after the other */
     uint64_t shared_capacity;
-    uint64_t *scoreboard;               /* all warps' ready cycles */
+    uint64_t *scoreboard; /* all warps' ready cycles */
     uint64_t scoreboard_capacity;
-    uint64_t slots;                     /* of a warp in it: registers, then predicates */
+    uint64_t slots; /* of a warp in it: registers, then predicates */
 };
 
 /* sm.c */
-void sm_sync(struct sm *sm);                        /* `cycle` is at least the one before now */
-void sm_wake(struct sm *sm, uint64_t cycle);        /* run at `cycle` or as soon as possible after */
+void sm_sync(struct sm *sm);                 /* `cycle` is at least the one before now */
+void sm_wake(struct sm *sm, uint64_t cycle); /* run at `cycle` or as soon as possible after */
 void sm_fault(struct sm *sm, int code);
-uint64_t sm_now_cycle(const struct sm *sm);         /* the first edge at or after the engine's now */
+uint64_t sm_now_cycle(const struct sm *sm); /* the first edge at or after the engine's now */
 
 /* cta.c */
 void cta_try_retire(struct sm *sm, struct sm_cta *cta);
 
 /* ready.c */
-void warp_refresh(struct sm *sm, struct sm_warp *warp);    /* look at the next instruction again */
-void wheel_turn(struct sm *sm);                            /* what is due at sm->cycle is ready */
+void warp_refresh(struct sm *sm, struct sm_warp *warp); /* look at the next instruction again */
+void wheel_turn(struct sm *sm);                         /* what is due at sm->cycle is ready */
 uint64_t wheel_next_cycle(const struct sm *sm);
 
 /* issue.c */
-uint64_t issue_cycle(struct sm *sm);    /* issue what can in sm->cycle; the next cycle worth a look */
+uint64_t issue_cycle(struct sm *sm); /* issue what can in sm->cycle; the next cycle worth a look */
 
 /* barrier.c */
 void barrier_arrive(struct sm *sm, struct sm_warp *warp);
@@ -159,11 +161,20 @@ void barrier_exit(struct sm *sm, struct sm_warp *warp);
 
 /* lsu.c */
 bool lsu_full(const struct sm *sm);
-int lsu_enqueue_spare(struct sm *sm);               /* queue lsu.spare and provide another */
-void lsu_cycle(struct sm *sm);                      /* at most one transaction */
+int lsu_enqueue_spare(struct sm *sm); /* queue lsu.spare and provide another */
+void lsu_cycle(struct sm *sm);        /* at most one transaction */
 int lsu_init(struct sm *sm);
 void lsu_release(struct sm *sm, struct lsu_access *access);
 void lsu_reset(struct sm *sm);
 void lsu_free(struct sm *sm);
+
+static inline bool is_atomic(const struct lsu_access *access)
+{
+    return access->access.kind == ACCESS_ATOMIC || access->access.kind == ACCESS_REDUCTION;
+}
+
+/* complete.c */
+void lsu_reply(void *ctx, uint64_t arg); /* to a struct lsu_request, of the SM ctx */
+void lsu_answered(struct sm *sm, struct lsu_access *access, uint64_t cycle);
 
 #endif

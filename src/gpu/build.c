@@ -8,7 +8,8 @@
 #include "gpu/state.h"
 #include "util/error.h"
 
-/* What lies between two slices of the same name: the address as a whole decides, nothing is cut out of it. */
+/* What lies between two slices of the same name: the address as a whole decides, nothing is cut out
+ * of it. */
 static uint32_t slice_of(void *ctx, const struct mem_request *request)
 {
     const struct model *model = ctx;
@@ -50,10 +51,10 @@ static int memory_side_create(struct gpu *gpu)
         rc = mem_dram_create(&gpu->dram[i], &model->dram, gpu->engine, &gpu->clock,
                              gpu->next_source++);
     }
-    uint32_t slices_per_channel = model->l2_slices / model->dram.channels;
     for (uint32_t i = 0; rc == 0 && i < model->l2_slices; i++) {
+        struct mem_dram *channel = gpu->dram[i * model->dram.channels / model->l2_slices];
         rc = mem_cache_create(&gpu->l2[i], &model->l2, MEM_AT_L2, gpu->engine, &gpu->clock,
-                              gpu->next_source++, mem_dram_port(gpu->dram[i / slices_per_channel]));
+                              gpu->next_source++, mem_dram_port(channel));
     }
     return rc;
 }
@@ -86,7 +87,8 @@ static void l1_destroy(struct gpu *gpu, uint32_t i)
     }
 }
 
-/* (Re)make the L1s and the shared memory of the chosen carve-out; the old L1s have nothing on its way. */
+/* (Re)make the L1s and the shared memory of the chosen carve-out; the old L1s have nothing on its
+ * way. */
 int gpu_apply_carveout(struct gpu *gpu)
 {
     const struct model *model = gpu->model;

@@ -94,8 +94,8 @@ void gpu_host_copy(struct gpu *gpu, uint64_t vaddr, uint64_t bytes, bool to_devi
         if (!gpu->translate.physical(gpu->translate.ctx, at, &paddr)) {
             continue;
         }
-        uint32_t slice = mem_index_set(&model->l2_slice_index, model->l2_slices,
-                                       model->l2.line_bytes, paddr);
+        uint32_t slice =
+            mem_index_set(&model->l2_slice_index, model->l2_slices, model->l2.line_bytes, paddr);
         uint64_t key = model->l2.address == ADDRESS_VIRTUAL ? at : paddr;
         mem_cache_touch(gpu->l2[slice], key, end - at, to_device);
     }

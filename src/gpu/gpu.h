@@ -15,13 +15,17 @@
 struct gpu;
 
 /* Physical address of a device virtual address (page tables live in rt); false: not mapped. */
-struct gpu_translate { bool (*physical)(void *ctx, uint64_t vaddr, uint64_t *paddr); void *ctx; };
+struct gpu_translate {
+    bool (*physical)(void *ctx, uint64_t vaddr, uint64_t *paddr);
+    void *ctx;
+};
 
 int gpu_create(struct gpu **out, const struct model *model, struct exec_memory *memory,
                const struct gpu_translate *translate);
 void gpu_destroy(struct gpu *gpu);
 
-/* Select a carve-out choice of the model (index); a change takes effect at the next launch, with empty L1s. */
+/* Select a carve-out choice of the model (index); a change takes effect at the next launch, with
+ * empty L1s. */
 int gpu_set_carveout(struct gpu *gpu, uint32_t choice);
 uint32_t gpu_carveout(const struct gpu *gpu);
 
@@ -29,9 +33,9 @@ uint32_t gpu_carveout(const struct gpu *gpu);
 void gpu_set_cancel(struct gpu *gpu, const volatile int *cancel);
 
 /*
- * Run a launch to its end with timing. SONDE_EFAULT with the fault's text, also when the launch can never
- * end because all warps wait; SONDE_EINPUT when the CTA can never fit an SM. `*cycles` (may be NULL):
- * core cycles from start to end. After an error the GPU is idle again and may be used.
+ * Run a launch to its end with timing. SONDE_EFAULT with the fault's text, also when the launch can
+ * never end because all warps wait; SONDE_EINPUT when the CTA can never fit an SM. `*cycles` (may
+ * be NULL): core cycles from start to end. After an error the GPU is idle again and may be used.
  */
 int gpu_launch(struct gpu *gpu, const struct exec_launch *launch, uint64_t *cycles);
 

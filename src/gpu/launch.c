@@ -1,7 +1,7 @@
 /*
  * Launches: CTAs are handed out breadth first, each to the SM that has the fewest (Bakhoda et al.
- * 2009, section 2), as their resources become free; then the engine runs until the last has ended. A
- * launch begins when it is called: the host's overhead of launching is not modelled.
+ * 2009, section 2), as their resources become free; then the engine runs until the last has ended.
+ * A launch begins when it is called: the host's overhead of launching is not modelled.
  */
 #include <stdio.h>
 
@@ -81,10 +81,9 @@ static int prepare(struct gpu *gpu, const struct exec_launch *launch)
         rc = gpu_apply_carveout(gpu);
     }
     struct cta_needs needs;
-    occupancy_needs(&needs, &gpu->model->sm, (uint32_t)threads,
-                    exec_program_register_count(launch->program),
-                    (uint64_t)exec_program_shared_bytes(launch->program) +
-                        launch->dynamic_shared_bytes);
+    occupancy_needs(
+        &needs, &gpu->model->sm, (uint32_t)threads, exec_program_register_count(launch->program),
+        (uint64_t)exec_program_shared_bytes(launch->program) + launch->dynamic_shared_bytes);
     for (uint32_t i = 0; rc == 0 && i < gpu->model->sms; i++) {
         rc = sm_launch(gpu->sm[i], launch, &needs);
         if (gpu->l1[i] && gpu->l1_spec.invalidate_on_launch) {
@@ -126,7 +125,8 @@ static int run(struct gpu *gpu)
     return 0;
 }
 
-/* What is still on its way (replies to nobody, write-backs, prefetches) arrives before the next launch. */
+/* What is still on its way (replies to nobody, write-backs, prefetches) arrives before the next
+ * launch. */
 static void drain(struct gpu *gpu, int rc)
 {
     for (uint32_t i = 0; rc < 0 && i < gpu->model->sms; i++) {

@@ -1,6 +1,6 @@
 /*
- * The GPU's state, shared by the files of this room: build.c wires it, launch.c runs launches, gpu.c
- * answers questions about it.
+ * The GPU's state, shared by the files of this room: build.c wires it, launch.c runs launches,
+ * gpu.c answers questions about it.
  *
  *     SM --+-- L1 --+
  *          |        +-- network source (one an SM) -- network -- L2 slice -- DRAM channel
@@ -21,19 +21,19 @@ struct gpu {
     struct gpu_translate translate;
     struct engine *engine;
     struct engine_clock clock;
-    struct sm **sm;                 /* model->sms of each */
-    struct mem_cache **l1;          /* NULL where the carve-out leaves none */
-    struct mem_port *source_port;   /* into the network */
+    struct sm **sm;               /* model->sms of each */
+    struct mem_cache **l1;        /* NULL where the carve-out leaves none */
+    struct mem_port *source_port; /* into the network */
     struct mem_noc *noc;
-    struct mem_cache **l2;          /* model->l2_slices */
+    struct mem_cache **l2; /* model->l2_slices */
     struct mem_dram **dram;
-    uint32_t next_source;           /* engine source ids handed out so far */
-    uint32_t l1_source;             /* the L1s' ids begin here: they keep them over carve-outs */
+    uint32_t next_source; /* engine source ids handed out so far */
+    uint32_t l1_source;   /* the L1s' ids begin here: they keep them over carve-outs */
 
-    struct cache_spec l1_spec;      /* as the carve-out leaves it */
+    struct cache_spec l1_spec; /* as the carve-out leaves it */
     uint64_t shared_bytes;
     uint32_t carveout, wanted_carveout;
-    uint64_t l1_reads_before, l1_hits_before;   /* of L1s that a carve-out has replaced */
+    uint64_t l1_reads_before, l1_hits_before; /* of L1s that a carve-out has replaced */
 
     const volatile int *cancel;
     uint64_t launches, cycles;

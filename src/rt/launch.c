@@ -1,6 +1,6 @@
 /*
- * Launches: the checks a driver makes before it lets a grid onto the GPU, the parameter block, and the
- * carve-out of this launch.
+ * Launches: the checks a driver makes before it lets a grid onto the GPU, the parameter block, and
+ * the carve-out of this launch.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,8 @@
 #include "rt/state.h"
 #include "util/error.h"
 
-/* CUDA C Programming Guide, "Technical Specifications per Compute Capability", the same since 3.0. */
+/* CUDA C Programming Guide, "Technical Specifications per Compute Capability", the same since 3.0.
+ */
 #define MAX_BLOCK_THREADS 1024
 static const uint32_t max_grid[3] = {2147483647, 65535, 65535};
 static const uint32_t max_block[3] = {1024, 1024, 64};
@@ -67,16 +68,18 @@ static int params_pack(uint8_t **out, const struct ptx_func *func, const struct 
 }
 
 /*
- * A launch runs with the preferred carve-out if its blocks fit, else with the nearest that holds one block:
- * hardware would not refuse a launch over a preference.
+ * A launch runs with the preferred carve-out if its blocks fit, else with the nearest that holds
+ * one block: hardware would not refuse a launch over a preference.
  */
 static int carveout_choose(struct rt *rt, const struct rt_kernel *kernel, uint64_t shared_bytes)
 {
     const struct model *model = rt->model;
     uint64_t limit = model->driver.shared_per_block_bytes;
     if (limit > 0 && shared_bytes > limit) {
-        return error_set(SONDE_EINPUT, "%s: a block wants %llu bytes of shared memory, at most %llu "
-                         "are possible", kernel->func->name, (unsigned long long)shared_bytes,
+        return error_set(SONDE_EINPUT,
+                         "%s: a block wants %llu bytes of shared memory, at most %llu "
+                         "are possible",
+                         kernel->func->name, (unsigned long long)shared_bytes,
                          (unsigned long long)limit);
     }
     if (model->carveout.count == 0) {
@@ -99,8 +102,8 @@ int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *l
               uint64_t *cycles)
 {
     const struct ptx_func *func = kernel->func;
-    uint64_t shared_bytes = (uint64_t)exec_program_shared_bytes(kernel->program) +
-                            launch->dynamic_shared_bytes;
+    uint64_t shared_bytes =
+        (uint64_t)exec_program_shared_bytes(kernel->program) + launch->dynamic_shared_bytes;
     if (cycles) {
         *cycles = 0;
     }

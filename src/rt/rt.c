@@ -1,6 +1,6 @@
 /*
- * The device as its driver's user sees it: memory, copies, the carve-out. Copies take no simulated time;
- * they pass through L2 as the model says.
+ * The device as its driver's user sees it: memory, copies, the carve-out. Copies take no simulated
+ * time; they pass through L2 as the model says.
  */
 #include "rt/rt.h"
 

@@ -20,8 +20,8 @@ int rt_create(struct rt **out, const struct model *model); /* copies what it nee
 void rt_destroy(struct rt *rt);
 const struct model *rt_model(const struct rt *rt);
 
-int rt_mem_alloc(struct rt *rt, uint64_t *address,
-                 uint64_t bytes); /* 256-byte aligned, page-mapped */
+/* 256-byte aligned, page-mapped. */
+int rt_mem_alloc(struct rt *rt, uint64_t *address, uint64_t bytes);
 int rt_mem_free(struct rt *rt, uint64_t address);
 int rt_copy_to_device(struct rt *rt, uint64_t dst, const void *src, uint64_t bytes);
 int rt_copy_from_device(struct rt *rt, void *dst, uint64_t src, uint64_t bytes);

@@ -12,15 +12,17 @@
 #include "util/map.h"
 #include "util/vec.h"
 
-#define RT_ALIGN_BYTES 256      /* of every allocation: the driver API's promise */
+#define RT_ALIGN_BYTES 256 /* of every allocation: the driver API's promise */
 #define RT_NO_FRAME UINT32_MAX
 
 struct vmem_page {
-    uint32_t frame;             /* RT_NO_FRAME: not mapped */
-    uint32_t users;             /* allocations that touch it */
+    uint32_t frame; /* RT_NO_FRAME: not mapped */
+    uint32_t users; /* allocations that touch it */
 };
 
-struct vmem_range { uint64_t address, bytes; };
+struct vmem_range {
+    uint64_t address, bytes;
+};
 
 /*
  * Virtual addresses and the page table. A page has a frame as long as an allocation touches it;
@@ -28,12 +30,12 @@ struct vmem_range { uint64_t address, bytes; };
  */
 struct vmem {
     uint64_t base, range_bytes, page_bytes;
-    uint32_t frame_count;       /* of the device's memory */
+    uint32_t frame_count; /* of the device's memory */
     uint32_t frames_used;
-    uint64_t *frame_taken;      /* one bit a frame */
-    uint32_t frame_hint;        /* no frame below is free */
-    VEC(struct vmem_range) ranges;  /* sorted by address */
-    VEC(struct vmem_page) pages;    /* by page number from base */
+    uint64_t *frame_taken;         /* one bit a frame */
+    uint32_t frame_hint;           /* no frame below is free */
+    VEC(struct vmem_range) ranges; /* sorted by address */
+    VEC(struct vmem_page) pages;   /* by page number from base */
 };
 
 struct rt {
@@ -51,11 +53,12 @@ struct rt_module {
     struct rt *rt;
     struct rt_module *next, **link;
     struct ptx_module *ptx;
-    struct u64_map addresses;   /* of a variable (its pointer as key) */
-    VEC(struct rt_kernel *) kernels;
+    struct u64_map addresses;  /* of a variable (its pointer as key) */
+    struct rt_kernel *kernels; /* those that have been asked for */
 };
 
 struct rt_kernel {
+    struct rt_kernel *next;
     struct rt_module *module;
     const struct ptx_func *func;
     struct exec_program *program;

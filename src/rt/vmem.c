@@ -1,8 +1,8 @@
 /*
- * Device memory as the driver sees it: virtual ranges, physical frames, the page table between them.
- * Ranges are given out first fit, frames lowest first, so that a program that allocates in the same
- * order gets the same addresses in every run, and a fresh device gives contiguous frames. Real
- * drivers scatter frames; that is not modelled.
+ * Device memory as the driver sees it: virtual ranges, physical frames, the page table between
+ * them. Ranges are given out first fit, frames lowest first, so that a program that allocates in
+ * the same order gets the same addresses in every run, and a fresh device gives contiguous frames.
+ * Real drivers scatter frames; that is not modelled.
  */
 #include <stdlib.h>
 
@@ -38,8 +38,8 @@ static bool find_gap(const struct vmem *vmem, uint64_t bytes, uint64_t *address,
     uint64_t end = vmem->base;
     for (size_t i = 0; i <= vmem->ranges.count; i++) {
         uint64_t start = (end + align - 1) / align * align;
-        uint64_t limit = i < vmem->ranges.count ? vmem->ranges.data[i].address
-                                                : vmem->base + vmem->range_bytes;
+        uint64_t limit =
+            i < vmem->ranges.count ? vmem->ranges.data[i].address : vmem->base + vmem->range_bytes;
         if (start <= limit && limit - start >= bytes) {
             *address = start;
             *at = i;
@@ -141,7 +141,8 @@ const struct vmem_range *vmem_find(const struct vmem *vmem, uint64_t address)
         }
     }
     return low < vmem->ranges.count && vmem->ranges.data[low].address == address
-               ? &vmem->ranges.data[low] : NULL;
+               ? &vmem->ranges.data[low]
+               : NULL;
 }
 
 void vmem_give(struct vmem *vmem, const struct vmem_range *range)

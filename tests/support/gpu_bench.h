@@ -1,6 +1,6 @@
 /*
- * A GPU on a test bench: a shipped model, which the test may change before it builds the GPU; memory
- * whose physical addresses begin at 0; kernels with one parameter, the address of a buffer.
+ * A GPU on a test bench: a shipped model, which the test may change before it builds the GPU;
+ * memory whose physical addresses begin at 0; kernels with one parameter, the address of a buffer.
  */
 #ifndef SONDE_TESTS_GPU_BENCH_H
 #define SONDE_TESTS_GPU_BENCH_H
@@ -60,11 +60,12 @@ static inline bool gpu_bench_run(struct gpu_bench *g, const char *body, uint32_t
 {
     static char text[1 << 16];
     int length = snprintf(text, sizeof text,
-        ".version 7.0\n.target sm_70\n.address_size 64\n"
-        ".visible .entry k(.param .u64 buffer)\n{\n"
-        "  .reg .b32 %%r<32>;\n  .reg .b64 %%rd<32>;\n  .reg .pred %%p<8>;\n"
-        "  .shared .align 16 .b8 smem[4096];\n"
-        "  ld.param.u64 %%rd0, [buffer];\n%s\n  ret;\n}\n", body);
+                          ".version 7.0\n.target sm_70\n.address_size 64\n"
+                          ".visible .entry k(.param .u64 buffer)\n{\n"
+                          "  .reg .b32 %%r<32>;\n  .reg .b64 %%rd<32>;\n  .reg .pred %%p<8>;\n"
+                          "  .shared .align 16 .b8 smem[4096];\n"
+                          "  ld.param.u64 %%rd0, [buffer];\n%s\n  ret;\n}\n",
+                          body);
     struct ptx_module *module = NULL;
     struct exec_program *program = NULL;
     g->error = ptx_parse(&module, "test.ptx", text, (size_t)length);
@@ -76,9 +77,12 @@ static inline bool gpu_bench_run(struct gpu_bench *g, const char *body, uint32_t
         return false;
     }
     uint64_t param = (uintptr_t)g->buffer;
-    struct exec_launch launch = {.program = program, .memory = g->memory,
-                                 .params = (const uint8_t *)&param, .param_bytes = 8,
-                                 .grid = {ctas, 1, 1}, .block = {threads, 1, 1}};
+    struct exec_launch launch = {.program = program,
+                                 .memory = g->memory,
+                                 .params = (const uint8_t *)&param,
+                                 .param_bytes = 8,
+                                 .grid = {ctas, 1, 1},
+                                 .block = {threads, 1, 1}};
     g->error = gpu_launch(g->gpu, &launch, &g->cycles);
     exec_program_destroy(program);
     ptx_module_destroy(module);

@@ -1,6 +1,6 @@
 /*
- * One SM on a test bench: no caches, no network; memory answers every request after a fixed time and
- * keeps a log. Kernels are PTX with one parameter, the address of an output buffer.
+ * One SM on a test bench: no caches, no network; memory answers every request after a fixed time
+ * and keeps a log. Kernels are PTX with one parameter, the address of an output buffer.
  */
 #ifndef SONDE_TESTS_SM_BENCH_H
 #define SONDE_TESTS_SM_BENCH_H
@@ -23,12 +23,17 @@
 #define BENCH_WAIT_FOR(reg)                                                                        \
     "cvt.u32.u64 %r31, " reg ";\nst.volatile.shared.u32 [smem+4088], %r31;\n"
 
-struct bench_log { uint64_t cycle, address; uint32_t bytes; enum mem_kind kind; bool bypass, l1; };
+struct bench_log {
+    uint64_t cycle, address;
+    uint32_t bytes;
+    enum mem_kind kind;
+    bool bypass, l1;
+};
 
 struct bench {
     struct sm_spec spec;
-    uint64_t memory_cycles;     /* request to reply */
-    uint32_t refuse_above;      /* refuse requests while so many are out; 0: never */
+    uint64_t memory_cycles; /* request to reply */
+    uint32_t refuse_above;  /* refuse requests while so many are out; 0: never */
     bool with_l1;
 
     /* After bench_run(). */
@@ -53,15 +58,26 @@ static inline void bench_defaults(struct bench *b)
 {
     memset(b, 0, sizeof *b);
     b->memory_cycles = 100;
-    b->spec = (struct sm_spec){
-        .max_threads = 1536, .max_warps = 48, .max_ctas = 8, .registers = 32768,
-        .register_granule = 64, .schedulers = 1, .issue_per_scheduler = 1,
-        .scheduler = SCHED_LOOSE_ROUND_ROBIN, .clock_read_cycles = 5, .lsu_queue_entries = 8,
-        .lsu_cycles = 20,
-        .shared = {.size_bytes = 48 << 10, .banks = 32, .bank_bytes = 4, .latency_cycles = 30,
-                   .conflict_cycles = 3},
-        .coalesce = {.segment_bytes = 128, .lanes_per_pass = 32},
-        .const_hit_cycles = 8, .local_hit_cycles = 40, .l1_caches_global = true};
+    b->spec = (struct sm_spec){.max_threads = 1536,
+                               .max_warps = 48,
+                               .max_ctas = 8,
+                               .registers = 32768,
+                               .register_granule = 64,
+                               .schedulers = 1,
+                               .issue_per_scheduler = 1,
+                               .scheduler = SCHED_LOOSE_ROUND_ROBIN,
+                               .clock_read_cycles = 5,
+                               .lsu_queue_entries = 8,
+                               .lsu_cycles = 20,
+                               .shared = {.size_bytes = 48 << 10,
+                                          .banks = 32,
+                                          .bank_bytes = 4,
+                                          .latency_cycles = 30,
+                                          .conflict_cycles = 3},
+                               .coalesce = {.segment_bytes = 128, .lanes_per_pass = 32},
+                               .const_hit_cycles = 8,
+                               .local_hit_cycles = 40,
+                               .l1_caches_global = true};
     for (int i = 0; i < ISA_UNIT_COUNT; i++) {
         b->spec.unit[i] = (struct unit_spec){.latency_cycles = 10, .lanes_per_cycle = 32};
     }
@@ -88,8 +104,8 @@ static inline bool bench_accept(struct bench *b, struct mem_request *request, bo
     uint64_t now_ps = engine_now_ps(b->engine);
     if (b->log_count < BENCH_LOG) {
         b->log[b->log_count++] = (struct bench_log){now_ps / BENCH_PERIOD_PS, request->vaddr,
-                                                    request->bytes, request->kind,
-                                                    request->bypass, l1};
+                                                    request->bytes,           request->kind,
+                                                    request->bypass,          l1};
     }
     b->requests_out++;
     engine_at(b->engine, now_ps + b->memory_cycles * BENCH_PERIOD_PS, 0, bench_reply, b,
@@ -136,10 +152,12 @@ static inline void bench_fault(void *ctx, uint32_t sm, int code)
 
 static inline int bench_build(struct bench *b)
 {
-    struct sm_setup setup = {
-        .spec = &b->spec, .clock = {.period_ps = BENCH_PERIOD_PS}, .source = 10, .sm_count = 1,
-        .network = {bench_send_network, bench_when_space, b},
-        .host = {bench_physical, 1 << 16, bench_cta_done, bench_fault, b}};
+    struct sm_setup setup = {.spec = &b->spec,
+                             .clock = {.period_ps = BENCH_PERIOD_PS},
+                             .source = 10,
+                             .sm_count = 1,
+                             .network = {bench_send_network, bench_when_space, b},
+                             .host = {bench_physical, 1 << 16, bench_cta_done, bench_fault, b}};
     int rc = engine_create(&b->engine);
     setup.engine = b->engine;
     rc = rc < 0 ? rc : sm_create(&b->sm, &setup);
@@ -183,11 +201,12 @@ static inline bool bench_run(struct bench *b, const char *body, uint32_t ctas, u
 {
     static char text[1 << 16];
     int length = snprintf(text, sizeof text,
-        ".version 7.0\n.target sm_70\n.address_size 64\n"
-        ".visible .entry k(.param .u64 out)\n{\n"
-        "  .reg .b32 %%r<32>;\n  .reg .b64 %%rd<32>;\n  .reg .pred %%p<8>;\n"
-        "  .shared .align 16 .b8 smem[4096];\n"
-        "  ld.param.u64 %%rd0, [out];\n%s%s\n  ret;\n}\n", BENCH_WAIT_FOR("%rd0"), body);
+                          ".version 7.0\n.target sm_70\n.address_size 64\n"
+                          ".visible .entry k(.param .u64 out)\n{\n"
+                          "  .reg .b32 %%r<32>;\n  .reg .b64 %%rd<32>;\n  .reg .pred %%p<8>;\n"
+                          "  .shared .align 16 .b8 smem[4096];\n"
+                          "  ld.param.u64 %%rd0, [out];\n%s%s\n  ret;\n}\n",
+                          BENCH_WAIT_FOR("%rd0"), body);
     struct ptx_module *module = NULL;
     struct exec_program *program = NULL;
     int rc = bench_build(b);
@@ -199,9 +218,12 @@ static inline bool bench_run(struct bench *b, const char *body, uint32_t ctas, u
         return false;
     }
     uint64_t param = (uintptr_t)b->out;
-    struct exec_launch launch = {.program = program, .memory = b->memory,
-                                 .params = (const uint8_t *)&param, .param_bytes = 8,
-                                 .grid = {ctas, 1, 1}, .block = {threads, 1, 1}};
+    struct exec_launch launch = {.program = program,
+                                 .memory = b->memory,
+                                 .params = (const uint8_t *)&param,
+                                 .param_bytes = 8,
+                                 .grid = {ctas, 1, 1},
+                                 .block = {threads, 1, 1}};
     bool ok = bench_loop(b, &launch, ctas, threads);
     sm_destroy(b->sm);
     b->sm = NULL;

@@ -1,7 +1,7 @@
 /*
  * Greedy then oldest: keep issuing from one warp until it stalls, then take the warp that started
- * first. Keeps the working set of few warps in the caches. Rogers, O'Connor, Aamodt, "Cache-Conscious
- * Wavefront Scheduling", MICRO 2012, compare it with round robin.
+ * first. Keeps the working set of few warps in the caches. Rogers, O'Connor, Aamodt,
+ * "Cache-Conscious Wavefront Scheduling", MICRO 2012, compare it with round robin.
  */
 #include "core/sched/sched.h"
 

@@ -10,12 +10,12 @@
 
 #include "core/spec.h"
 
-#define SM_MAX_WARPS 64     /* one bit each in a word */
+#define SM_MAX_WARPS 64 /* one bit each in a word */
 
 /* One scheduler's state: plain data, all zero at the start. */
 struct sched_state {
-    uint64_t warps;         /* the warp slots dealt to this scheduler */
-    uint32_t last;          /* slot that issued last */
+    uint64_t warps; /* the warp slots dealt to this scheduler */
+    uint32_t last;  /* slot that issued last */
 };
 
 struct sched_ops {

@@ -13,8 +13,8 @@ static const struct shared_spec tesla = {.banks = 16, .bank_bytes = 4};
 
 static struct exec_access strided(uint32_t stride_bytes, uint8_t bytes, uint8_t vec)
 {
-    struct exec_access access = {.kind = ACCESS_LOAD, .space = SPACE_SHARED, .mask = UINT32_MAX,
-                                 .bytes = bytes, .vec = vec};
+    struct exec_access access = {
+        .kind = ACCESS_LOAD, .space = SPACE_SHARED, .mask = UINT32_MAX, .bytes = bytes, .vec = vec};
     for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
         access.address[lane] = (uint64_t)lane * stride_bytes;
     }
@@ -56,16 +56,16 @@ static void one_word_for_all_lanes_is_broadcast(void **state)
 {
     (void)state;
     assert_int_equal(passes(&fermi, 0, 4, 1), 1);
-    assert_int_equal(passes(&fermi, 1, 1, 1), 1);   /* bytes of eight words */
+    assert_int_equal(passes(&fermi, 1, 1, 1), 1); /* bytes of eight words */
 }
 
 static void wide_accesses_go_in_groups_of_lanes(void **state)
 {
     (void)state;
-    assert_int_equal(passes(&fermi, 8, 8, 1), 2);       /* two half-warps */
-    assert_int_equal(passes(&fermi, 16, 4, 4), 4);      /* four quarters */
-    assert_int_equal(passes(&tesla, 4, 4, 1), 2);       /* 16 banks: half-warps */
-    assert_int_equal(passes(&fermi, 16, 8, 1), 4);      /* two-way in each half */
+    assert_int_equal(passes(&fermi, 8, 8, 1), 2);  /* two half-warps */
+    assert_int_equal(passes(&fermi, 16, 4, 4), 4); /* four quarters */
+    assert_int_equal(passes(&tesla, 4, 4, 1), 2);  /* 16 banks: half-warps */
+    assert_int_equal(passes(&fermi, 16, 8, 1), 4); /* two-way in each half */
 }
 
 static void inactive_lanes_do_not_count(void **state)

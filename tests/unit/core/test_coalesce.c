@@ -11,8 +11,8 @@ static struct transaction out[COALESCE_MAX];
 
 static struct exec_access strided(uint64_t first, uint32_t stride_bytes, uint8_t bytes)
 {
-    struct exec_access access = {.kind = ACCESS_LOAD, .space = SPACE_GLOBAL, .mask = UINT32_MAX,
-                                 .bytes = bytes, .vec = 1};
+    struct exec_access access = {
+        .kind = ACCESS_LOAD, .space = SPACE_GLOBAL, .mask = UINT32_MAX, .bytes = bytes, .vec = 1};
     for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
         access.address[lane] = first + (uint64_t)lane * stride_bytes;
     }

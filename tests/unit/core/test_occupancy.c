@@ -8,8 +8,11 @@
 #include "core/occupancy.h"
 
 /* A Fermi SM (CUDA C Programming Guide, compute capability 2.x). */
-static const struct sm_spec spec = {.max_threads = 1536, .max_warps = 48, .max_ctas = 8,
-                                    .registers = 32768, .register_granule = 64};
+static const struct sm_spec spec = {.max_threads = 1536,
+                                    .max_warps = 48,
+                                    .max_ctas = 8,
+                                    .registers = 32768,
+                                    .register_granule = 64};
 
 static uint32_t fit(uint32_t threads, uint32_t registers, uint64_t shared, const char **why)
 {
@@ -47,10 +50,10 @@ static void registers_are_rounded_up_to_the_granule_for_each_warp(void **state)
 {
     (void)state;
     struct cta_needs needs;
-    occupancy_needs(&needs, &spec, 64, 21, 0);      /* 21 * 32 = 672, in 64s: 704 */
+    occupancy_needs(&needs, &spec, 64, 21, 0); /* 21 * 32 = 672, in 64s: 704 */
     assert_int_equal(needs.registers, 1408);
     const char *why;
-    assert_int_equal(fit(256, 21, 0, &why), 5);     /* 32768 / (8 * 704) = 5.8 */
+    assert_int_equal(fit(256, 21, 0, &why), 5); /* 32768 / (8 * 704) = 5.8 */
     assert_string_equal(why, "registers");
 }
 

@@ -1,7 +1,8 @@
 /*
- * An SM's timing on a bench (tests/support/sm_bench.h), against sums derived from its specification.
- * A measured stretch is: clock, what is measured, a volatile store to shared memory that waits for
- * it, clock. In-order issue of one instruction a cycle adds 1 cycle before and 1 after.
+ * An SM's timing on a bench (tests/support/sm_bench.h), against sums derived from its
+ * specification. A measured stretch is: clock, what is measured, a volatile store to shared memory
+ * that waits for it, clock. In-order issue of one instruction a cycle adds 1 cycle before and 1
+ * after.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +13,7 @@
 #include "support/sm_bench.h"
 
 #define STRETCH(what)                                                                              \
-    "mov.u32 %r1, %clock;\n" what "st.volatile.shared.u32 [smem], %r2;\nmov.u32 %r3, %clock;\n"     \
+    "mov.u32 %r1, %clock;\n" what "st.volatile.shared.u32 [smem], %r2;\nmov.u32 %r3, %clock;\n"    \
     "sub.u32 %r4, %r3, %r1;\nst.global.u32 [%rd0], %r4;\n"
 /* Registers that somebody reads later: dead ones would share a slot, and wait for each other. */
 #define KEEP(a, b, c, d) "st.global.v4.u32 [%rd0+16], {" a ", " b ", " c ", " d "};\n"
@@ -35,7 +36,10 @@ static uint32_t measure(const char *body)
 static void a_result_is_usable_exactly_after_its_units_latency(void **state)
 {
     (void)state;
-    static const struct { enum isa_unit unit; const char *body; } rows[] = {
+    static const struct {
+        enum isa_unit unit;
+        const char *body;
+    } rows[] = {
         {UNIT_ALU, STRETCH("add.s32 %r2, %r1, 1;\n")},
         {UNIT_IMUL, STRETCH("mul.lo.s32 %r2, %r1, %r1;\n")},
         {UNIT_SHIFT, STRETCH("shl.b32 %r2, %r1, 3;\n")},
@@ -57,7 +61,8 @@ static void a_chain_takes_the_sum_of_its_latencies(void **state)
     bench_defaults(&b);
     b.spec.unit[UNIT_ALU].latency_cycles = 18;
     assert_int_equal(measure(STRETCH("add.s32 %r2, %r5, 1;\nadd.s32 %r2, %r2, 1;\n"
-                                     "add.s32 %r2, %r2, 1;\n")), 1 + 3 * 18 + 1);
+                                     "add.s32 %r2, %r2, 1;\n")),
+                     1 + 3 * 18 + 1);
 }
 
 static void independent_instructions_issue_every_cycle(void **state)
@@ -66,7 +71,8 @@ static void independent_instructions_issue_every_cycle(void **state)
     bench_defaults(&b);
     assert_int_equal(measure(STRETCH("add.s32 %r5, %r9, 1;\nadd.s32 %r6, %r9, 1;\n"
                                      "add.s32 %r7, %r9, 1;\nadd.s32 %r8, %r9, 1;\n")
-                             KEEP("%r5", "%r6", "%r7", "%r8")), 6);
+                                 KEEP("%r5", "%r6", "%r7", "%r8")),
+                     6);
 }
 
 static void a_narrow_unit_is_taken_for_several_cycles(void **state)
@@ -77,7 +83,8 @@ static void a_narrow_unit_is_taken_for_several_cycles(void **state)
     /* clock 0, adds 1, 5, 9, 13, store 14, clock 15 */
     assert_int_equal(measure(STRETCH("add.s32 %r5, %r9, 1;\nadd.s32 %r6, %r9, 1;\n"
                                      "add.s32 %r7, %r9, 1;\nadd.s32 %r8, %r9, 1;\n")
-                             KEEP("%r5", "%r6", "%r7", "%r8")), 15);
+                                 KEEP("%r5", "%r6", "%r7", "%r8")),
+                     15);
 }
 
 static void two_instructions_of_a_warp_issue_in_a_cycle_where_the_model_says_so(void **state)
@@ -90,7 +97,8 @@ static void two_instructions_of_a_warp_issue_in_a_cycle_where_the_model_says_so(
     /* clock+add 0, add+add 1, add+store 2, clock 3 */
     assert_int_equal(measure(STRETCH("add.s32 %r5, %r9, 1;\nadd.s32 %r6, %r9, 1;\n"
                                      "add.s32 %r7, %r9, 1;\nadd.s32 %r8, %r9, 1;\n")
-                             KEEP("%r5", "%r6", "%r7", "%r8")), 3);
+                                 KEEP("%r5", "%r6", "%r7", "%r8")),
+                     3);
 }
 
 static void a_pending_destination_stops_the_next_writer(void **state)
@@ -116,9 +124,10 @@ static void independent_loads_overlap(void **state)
 {
     (void)state;
     bench_defaults(&b);
-    assert_int_equal(measure(STRETCH("ld.global.u32 %r5, [%rd0+64];\nld.global.u32 %r6, [%rd0+512];\n"
-                                     "ld.global.u32 %r2, [%rd0+1024];\n")
-                             KEEP("%r5", "%r6", "%r2", "%r2")), 3 + 20 + 100 + 1);
+    assert_int_equal(
+        measure(STRETCH("ld.global.u32 %r5, [%rd0+64];\nld.global.u32 %r6, [%rd0+512];\n"
+                        "ld.global.u32 %r2, [%rd0+1024];\n") KEEP("%r5", "%r6", "%r2", "%r2")),
+        3 + 20 + 100 + 1);
 }
 
 static void transactions_leave_one_a_cycle(void **state)
@@ -127,7 +136,8 @@ static void transactions_leave_one_a_cycle(void **state)
     bench_defaults(&b);
     assert_int_equal(measure_threads("mov.u32 %r9, %tid.x;\nmul.wide.u32 %rd1, %r9, 128;\n"
                                      "add.u64 %rd1, %rd1, %rd0;\n" BENCH_WAIT_FOR("%rd1")
-                                     STRETCH("ld.global.u32 %r2, [%rd1+4096];\n"), 32),
+                                         STRETCH("ld.global.u32 %r2, [%rd1+4096];\n"),
+                                     32),
                      1 + 20 + 31 + 100 + 1);
     assert_int_equal(b.stats.transactions, 33);
 }
@@ -139,9 +149,10 @@ static void a_full_queue_holds_memory_instructions_back(void **state)
     b.spec.lsu_queue_entries = 1;
     /* Each of the loads must leave the queue (20 cycles) before the next may enter it, in the
      * cycle in which it leaves. */
-    assert_int_equal(measure(STRETCH("ld.global.u32 %r5, [%rd0+64];\nld.global.u32 %r6, [%rd0+512];\n"
-                                     "ld.global.u32 %r2, [%rd0+1024];\n")
-                             KEEP("%r5", "%r6", "%r2", "%r2")), 1 + 3 * 20 + 100 + 1);
+    assert_int_equal(
+        measure(STRETCH("ld.global.u32 %r5, [%rd0+64];\nld.global.u32 %r6, [%rd0+512];\n"
+                        "ld.global.u32 %r2, [%rd0+1024];\n") KEEP("%r5", "%r6", "%r2", "%r2")),
+        1 + 3 * 20 + 100 + 1);
 }
 
 static void a_refused_transaction_goes_out_when_there_is_space(void **state)
@@ -149,8 +160,10 @@ static void a_refused_transaction_goes_out_when_there_is_space(void **state)
     (void)state;
     bench_defaults(&b);
     b.refuse_above = 1;
-    assert_true(bench_run(&b, "ld.global.u32 %r5, [%rd0+64];\nld.global.u32 %r6, [%rd0+512];\n"
-                              "add.u32 %r7, %r5, %r6;\nst.global.u32 [%rd0], %r7;\n", 1, 1));
+    assert_true(bench_run(&b,
+                          "ld.global.u32 %r5, [%rd0+64];\nld.global.u32 %r6, [%rd0+512];\n"
+                          "add.u32 %r7, %r5, %r6;\nst.global.u32 [%rd0], %r7;\n",
+                          1, 1));
     assert_int_equal(b.log_count, 3);
     assert_in_range(b.log[1].cycle - b.log[0].cycle, 100, 101);
     bench_free(&b);
@@ -163,7 +176,8 @@ static void shared_memory_takes_its_latency_and_its_conflicts(void **state)
     static const uint32_t ways[] = {1, 2, 4, 8, 16, 1, 32};
     for (int i = 0; i < 7; i++) {
         char body[1024];
-        snprintf(body, sizeof body, "mov.u32 %%r9, %%tid.x;\nmul.lo.u32 %%r9, %%r9, %u;\n"
+        snprintf(body, sizeof body,
+                 "mov.u32 %%r9, %%tid.x;\nmul.lo.u32 %%r9, %%r9, %u;\n"
                  "mov.u32 %%r10, smem;\nadd.u32 %%r9, %%r9, %%r10;\ncvt.u64.u32 %%rd1, %%r9;\n%s%s",
                  strides[i], BENCH_WAIT_FOR("%rd1"), STRETCH("ld.shared.u32 %r2, [%r9];\n"));
         bench_defaults(&b);
@@ -185,7 +199,7 @@ static void a_store_does_not_hold_its_warp(void **state)
     (void)state;
     bench_defaults(&b);
     assert_int_equal(measure(STRETCH("st.global.u32 [%rd0+64], %r9;\n")), 3);
-    assert_true(b.cycles > 100);    /* but the CTA ends only when it has been acknowledged */
+    assert_true(b.cycles > 100); /* but the CTA ends only when it has been acknowledged */
 }
 
 static void a_fence_waits_for_stores(void **state)
@@ -194,7 +208,8 @@ static void a_fence_waits_for_stores(void **state)
     bench_defaults(&b);
     assert_int_equal(measure("mov.u32 %r1, %clock;\nst.global.u32 [%rd0+64], %r9;\nmembar.gl;\n"
                              "mov.u32 %r3, %clock;\nsub.u32 %r4, %r3, %r1;\n"
-                             "st.global.u32 [%rd0], %r4;\n"), 1 + 20 + 100 + 1);
+                             "st.global.u32 [%rd0], %r4;\n"),
+                     1 + 20 + 100 + 1);
 }
 
 static void accesses_take_the_path_their_operator_names(void **state)
@@ -202,13 +217,16 @@ static void accesses_take_the_path_their_operator_names(void **state)
     (void)state;
     bench_defaults(&b);
     b.with_l1 = true;
-    assert_true(bench_run(&b, "ld.global.ca.u32 %r1, [%rd0];\nld.global.cg.u32 %r2, [%rd0];\n"
-                              "ld.volatile.global.u32 %r3, [%rd0];\nst.global.u32 [%rd0], %r9;\n"
-                              "atom.global.add.u32 %r4, [%rd0], 1;\nld.global.u32 %r5, [%rd0+64];\n",
+    assert_true(bench_run(&b,
+                          "ld.global.ca.u32 %r1, [%rd0];\nld.global.cg.u32 %r2, [%rd0];\n"
+                          "ld.volatile.global.u32 %r3, [%rd0];\nst.global.u32 [%rd0], %r9;\n"
+                          "atom.global.add.u32 %r4, [%rd0], 1;\nld.global.u32 %r5, [%rd0+64];\n",
                           1, 1));
-    static const struct { enum mem_kind kind; bool bypass; } expected[] = {
-        {MEM_READ, false}, {MEM_READ, true}, {MEM_READ, true}, {MEM_WRITE, false},
-        {MEM_ATOMIC, true}, {MEM_READ, false}};
+    static const struct {
+        enum mem_kind kind;
+        bool bypass;
+    } expected[] = {{MEM_READ, false},  {MEM_READ, true},   {MEM_READ, true},
+                    {MEM_WRITE, false}, {MEM_ATOMIC, true}, {MEM_READ, false}};
     assert_int_equal(b.log_count, 6);
     for (uint32_t i = 0; i < 6; i++) {
         assert_int_equal(b.log[i].kind, expected[i].kind);
@@ -235,9 +253,11 @@ static void a_load_does_not_see_the_store_behind_it(void **state)
 {
     (void)state;
     bench_defaults(&b);
-    assert_true(bench_run(&b, "mov.u32 %r9, 41;\nst.global.u32 [%rd0], %r9;\nmov.u32 %r8, 99;\n"
-                              "ld.global.u32 %r1, [%rd0];\nst.global.u32 [%rd0], %r8;\n"
-                              "st.global.u32 [%rd0+4], %r1;\n", 1, 1));
+    assert_true(bench_run(&b,
+                          "mov.u32 %r9, 41;\nst.global.u32 [%rd0], %r9;\nmov.u32 %r8, 99;\n"
+                          "ld.global.u32 %r1, [%rd0];\nst.global.u32 [%rd0], %r8;\n"
+                          "st.global.u32 [%rd0+4], %r1;\n",
+                          1, 1));
     assert_int_equal(b.out[0], 99);
     assert_int_equal(b.out[1], 41);
     bench_free(&b);
@@ -247,10 +267,12 @@ static void a_load_sees_the_threads_own_atomic_before_it(void **state)
 {
     (void)state;
     bench_defaults(&b);
-    assert_true(bench_run(&b, "mov.u32 %r9, 41;\nst.global.u32 [%rd0], %r9;\n"
-                              "red.global.add.u32 [%rd0], 1;\nred.global.add.u32 [%rd0], 1;\n"
-                              "ld.global.u32 %r1, [%rd0];\nst.global.u32 [%rd0+4], %r1;\n"
-                              "st.global.u32 [%rd0], %r9;\n", 1, 1));
+    assert_true(bench_run(&b,
+                          "mov.u32 %r9, 41;\nst.global.u32 [%rd0], %r9;\n"
+                          "red.global.add.u32 [%rd0], 1;\nred.global.add.u32 [%rd0], 1;\n"
+                          "ld.global.u32 %r1, [%rd0];\nst.global.u32 [%rd0+4], %r1;\n"
+                          "st.global.u32 [%rd0], %r9;\n",
+                          1, 1));
     assert_int_equal(b.out[1], 43);
     assert_int_equal(b.out[0], 41);
     bench_free(&b);
@@ -260,16 +282,19 @@ static void an_atomic_returns_after_address_path_and_memory(void **state)
 {
     (void)state;
     bench_defaults(&b);
-    assert_int_equal(measure(STRETCH("atom.global.add.u32 %r2, [%rd0+64], 1;\n")), 1 + 20 + 100 + 1);
+    assert_int_equal(measure(STRETCH("atom.global.add.u32 %r2, [%rd0+64], 1;\n")),
+                     1 + 20 + 100 + 1);
 }
 
 static void a_barrier_waits_for_the_atomics_before_it(void **state)
 {
     (void)state;
     bench_defaults(&b);
-    assert_true(bench_run(&b, "mov.u32 %r1, %tid.x;\nred.global.add.u32 [%rd0], 1;\nbar.sync 0;\n"
-                              "ld.global.u32 %r2, [%rd0];\nmul.wide.u32 %rd1, %r1, 4;\n"
-                              "add.u64 %rd1, %rd1, %rd0;\nst.global.u32 [%rd1+4], %r2;\n", 1, 128));
+    assert_true(bench_run(&b,
+                          "mov.u32 %r1, %tid.x;\nred.global.add.u32 [%rd0], 1;\nbar.sync 0;\n"
+                          "ld.global.u32 %r2, [%rd0];\nmul.wide.u32 %rd1, %r1, 4;\n"
+                          "add.u64 %rd1, %rd1, %rd0;\nst.global.u32 [%rd1+4], %r2;\n",
+                          1, 128));
     for (uint32_t i = 0; i < 128; i++) {
         assert_int_equal(b.out[1 + i], 128);
     }
@@ -281,13 +306,16 @@ static void lanes_of_a_generic_access_may_go_to_different_spaces(void **state)
     (void)state;
     bench_defaults(&b);
     /* Even lanes read a shared word, odd lanes a global one. */
-    assert_true(bench_run(&b, "mov.u32 %r1, %tid.x;\nmov.u32 %r2, 5;\nst.shared.u32 [smem], %r2;\n"
-                              "mov.u32 %r2, 6;\nst.global.u32 [%rd0+1024], %r2;\nbar.sync 0;\n"
-                              "mov.u64 %rd1, smem;\ncvta.shared.u64 %rd1, %rd1;\nadd.u64 %rd2, %rd0, 1024;\n"
-                              "and.b32 %r3, %r1, 1;\nsetp.eq.u32 %p1, %r3, 0;\n"
-                              "selp.b64 %rd3, %rd1, %rd2, %p1;\nld.u32 %r4, [%rd3];\n"
-                              "mul.wide.u32 %rd4, %r1, 4;\nadd.u64 %rd4, %rd4, %rd0;\n"
-                              "st.u32 [%rd4], %r4;\n", 1, 32));
+    assert_true(
+        bench_run(&b,
+                  "mov.u32 %r1, %tid.x;\nmov.u32 %r2, 5;\nst.shared.u32 [smem], %r2;\n"
+                  "mov.u32 %r2, 6;\nst.global.u32 [%rd0+1024], %r2;\nbar.sync 0;\n"
+                  "mov.u64 %rd1, smem;\ncvta.shared.u64 %rd1, %rd1;\nadd.u64 %rd2, %rd0, 1024;\n"
+                  "and.b32 %r3, %r1, 1;\nsetp.eq.u32 %p1, %r3, 0;\n"
+                  "selp.b64 %rd3, %rd1, %rd2, %p1;\nld.u32 %r4, [%rd3];\n"
+                  "mul.wide.u32 %rd4, %r1, 4;\nadd.u64 %rd4, %rd4, %rd0;\n"
+                  "st.u32 [%rd4], %r4;\n",
+                  1, 32));
     for (uint32_t i = 0; i < 32; i++) {
         assert_int_equal(b.out[i], 5 + (i & 1));
     }
@@ -298,12 +326,15 @@ static void lanes_of_an_atomic_all_take_part(void **state)
 {
     (void)state;
     bench_defaults(&b);
-    assert_true(bench_run(&b, "atom.global.add.u32 %r1, [%rd0], 2;\n"
-                              "shl.b32 %r2, %r1, 1;\ncvt.u64.u32 %rd1, %r2;\nadd.u64 %rd1, %rd1, %rd0;\n"
-                              "mov.u32 %r3, 1;\nst.global.u32 [%rd1+1024], %r3;\n", 1, 96));
+    assert_true(
+        bench_run(&b,
+                  "atom.global.add.u32 %r1, [%rd0], 2;\n"
+                  "shl.b32 %r2, %r1, 1;\ncvt.u64.u32 %rd1, %r2;\nadd.u64 %rd1, %rd1, %rd0;\n"
+                  "mov.u32 %r3, 1;\nst.global.u32 [%rd1+1024], %r3;\n",
+                  1, 96));
     assert_int_equal(b.out[0], 192);
     for (uint32_t i = 0; i < 96; i++) {
-        assert_int_equal(b.out[256 + i], 1);    /* every old value was handed out once */
+        assert_int_equal(b.out[256 + i], 1); /* every old value was handed out once */
     }
     bench_free(&b);
 }
@@ -312,14 +343,17 @@ static void a_barrier_lets_nobody_through_early(void **state)
 {
     (void)state;
     bench_defaults(&b);
-    /* Each thread writes its number, then reads the one of the thread half a block away, many times. */
-    assert_true(bench_run(&b,
+    /* Each thread writes its number, then reads the one of the thread half a block away, many
+     * times. */
+    assert_true(bench_run(
+        &b,
         "mov.u32 %r1, %tid.x;\nshl.b32 %r2, %r1, 2;\nmov.u32 %r3, smem;\nadd.u32 %r4, %r3, %r2;\n"
         "xor.b32 %r5, %r2, 1024;\nadd.u32 %r5, %r5, %r3;\nmov.u32 %r6, 0;\nmov.u32 %r7, 0;\n"
         "LOOP:\nadd.u32 %r8, %r1, %r7;\nst.shared.u32 [%r4], %r8;\nbar.sync 0;\n"
         "ld.shared.u32 %r9, [%r5];\nbar.sync 0;\nadd.u32 %r6, %r6, %r9;\nadd.u32 %r7, %r7, 1;\n"
         "setp.lt.u32 %p1, %r7, 20;\n@%p1 bra LOOP;\n"
-        "cvt.u64.u32 %rd1, %r2;\nadd.u64 %rd1, %rd1, %rd0;\nst.global.u32 [%rd1], %r6;\n", 1, 512));
+        "cvt.u64.u32 %rd1, %r2;\nadd.u64 %rd1, %rd1, %rd0;\nst.global.u32 [%rd1], %r6;\n",
+        1, 512));
     for (uint32_t i = 0; i < 512; i++) {
         assert_int_equal(b.out[i], 20 * (i ^ 256) + 190);
     }
@@ -331,12 +365,16 @@ static void named_barriers_count_threads_and_arrivals(void **state)
     (void)state;
     bench_defaults(&b);
     /* Warp 0 waits for 64 threads; warp 1 works for a while, arrives, and does not wait. */
-    assert_true(bench_run(&b,
+    assert_true(bench_run(
+        &b,
         "mov.u32 %r1, %tid.x;\nsetp.ge.u32 %p1, %r1, 32;\n@%p1 bra ARRIVE;\n"
         "mov.u32 %r2, %clock;\nbar.sync 3, 64;\nmov.u32 %r3, %clock;\nld.shared.u32 %r5, [smem];\n"
-        "sub.u32 %r4, %r3, %r2;\nst.global.u32 [%rd0], %r4;\nst.global.u32 [%rd0+4], %r5;\nbra DONE;\n"
-        "ARRIVE:\nmov.u32 %r6, 77;\ndiv.u32 %r7, %r6, 1;\ndiv.u32 %r7, %r7, 1;\ndiv.u32 %r7, %r7, 1;\n"
-        "st.shared.u32 [smem], %r7;\nbar.arrive 3, 64;\nDONE:\n", 1, 64));
+        "sub.u32 %r4, %r3, %r2;\nst.global.u32 [%rd0], %r4;\nst.global.u32 [%rd0+4], %r5;\nbra "
+        "DONE;\n"
+        "ARRIVE:\nmov.u32 %r6, 77;\ndiv.u32 %r7, %r6, 1;\ndiv.u32 %r7, %r7, 1;\ndiv.u32 %r7, %r7, "
+        "1;\n"
+        "st.shared.u32 [smem], %r7;\nbar.arrive 3, 64;\nDONE:\n",
+        1, 64));
     assert_in_range(b.out[0], 40, 100);
     assert_int_equal(b.out[1], 77);
     bench_free(&b);
@@ -346,8 +384,10 @@ static void an_exited_warp_is_not_waited_for(void **state)
 {
     (void)state;
     bench_defaults(&b);
-    assert_true(bench_run(&b, "mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 32;\n@%p1 ret;\n"
-                              "bar.sync 0;\nst.global.u32 [%rd0], %r1;\n", 1, 128));
+    assert_true(bench_run(&b,
+                          "mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 32;\n@%p1 ret;\n"
+                          "bar.sync 0;\nst.global.u32 [%rd0], %r1;\n",
+                          1, 128));
     bench_free(&b);
 }
 
@@ -356,7 +396,7 @@ static void warps_that_wait_for_ever_are_reported(void **state)
     (void)state;
     bench_defaults(&b);
     assert_false(bench_run(&b, "bar.sync 2, 64;\n", 1, 32));
-    assert_int_equal(b.error, 0);       /* nobody faulted: the machine has just stopped */
+    assert_int_equal(b.error, 0); /* nobody faulted: the machine has just stopped */
     assert_int_equal(b.ctas_ended, 0);
     bench_free(&b);
 }
@@ -365,9 +405,11 @@ static void a_fault_stops_the_launch_and_leaves_nothing_behind(void **state)
 {
     (void)state;
     bench_defaults(&b);
-    assert_false(bench_run(&b, "ld.global.u32 %r1, [%rd0+64];\natom.global.add.u32 %r3, [%rd0], 1;\n"
-                               "mov.u64 %rd1, 64;\nld.global.u32 %r2, [%rd1];\n"
-                               "st.global.u32 [%rd0], %r2;\n", 1, 64));
+    assert_false(bench_run(&b,
+                           "ld.global.u32 %r1, [%rd0+64];\natom.global.add.u32 %r3, [%rd0], 1;\n"
+                           "mov.u64 %rd1, 64;\nld.global.u32 %r2, [%rd1];\n"
+                           "st.global.u32 [%rd0], %r2;\n",
+                           1, 64));
     assert_int_equal(b.error, SONDE_EFAULT);
     assert_int_equal(b.requests_out, 0);
     bench_free(&b);
@@ -377,9 +419,11 @@ static void ctas_share_an_sm_and_keep_their_shared_memory_apart(void **state)
 {
     (void)state;
     bench_defaults(&b);
-    assert_true(bench_run(&b, "mov.u32 %r1, %ctaid.x;\nst.shared.u32 [smem], %r1;\nbar.sync 0;\n"
-                              "ld.shared.u32 %r2, [smem];\nmul.wide.u32 %rd1, %r1, 4;\n"
-                              "add.u64 %rd1, %rd1, %rd0;\nst.global.u32 [%rd1], %r2;\n", 8, 64));
+    assert_true(bench_run(&b,
+                          "mov.u32 %r1, %ctaid.x;\nst.shared.u32 [smem], %r1;\nbar.sync 0;\n"
+                          "ld.shared.u32 %r2, [smem];\nmul.wide.u32 %rd1, %r1, 4;\n"
+                          "add.u64 %rd1, %rd1, %rd0;\nst.global.u32 [%rd1], %r2;\n",
+                          8, 64));
     for (uint32_t i = 0; i < 8; i++) {
         assert_int_equal(b.out[i], i);
     }
@@ -390,8 +434,9 @@ static void warps_hide_each_others_latency(void **state)
 {
     (void)state;
     uint64_t one, many;
-    static const char *const body = "add.s32 %r2, %r2, 1;\nadd.s32 %r2, %r2, 1;\nadd.s32 %r2, %r2, 1;\n"
-                                    "add.s32 %r2, %r2, 1;\nadd.s32 %r2, %r2, 1;\nadd.s32 %r2, %r2, 1;\n";
+    static const char *const body =
+        "add.s32 %r2, %r2, 1;\nadd.s32 %r2, %r2, 1;\nadd.s32 %r2, %r2, 1;\n"
+        "add.s32 %r2, %r2, 1;\nadd.s32 %r2, %r2, 1;\nadd.s32 %r2, %r2, 1;\n";
     bench_defaults(&b);
     assert_true(bench_run(&b, body, 1, 32));
     one = b.cycles;
@@ -422,7 +467,7 @@ static void units_wider_than_a_warp_take_several_warps_a_cycle(void **state)
     bench_defaults(&b);
     b.spec.schedulers = 2;
     assert_true(bench_run(&b, body, 1, 12 * 32));
-    assert_in_range(b.cycles - wide, 640 - 64, 640 + 64);   /* 1920 cycles against 1280 */
+    assert_in_range(b.cycles - wide, 640 - 64, 640 + 64); /* 1920 cycles against 1280 */
     bench_free(&b);
 }
 

@@ -1,7 +1,7 @@
 /*
- * What a load costs on a whole GPU, from L1, L2 and DRAM: equal to the sum of the parts that the model
- * lists. A timed load is: clock, load, volatile store of what was loaded to shared memory, clock; the
- * issue of one instruction a cycle adds 1 cycle before and 1 after it.
+ * What a load costs on a whole GPU, from L1, L2 and DRAM: equal to the sum of the parts that the
+ * model lists. A timed load is: clock, load, volatile store of what was loaded to shared memory,
+ * clock; the issue of one instruction a cycle adds 1 cycle before and 1 after it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,11 +50,13 @@ static void an_l1_hit_costs_the_address_path_and_the_lookup(void **state)
 {
     (void)state;
     build("gtx560ti");
-    assert_true(gpu_bench_run(&g, TIMED_LOAD("ld.global.ca.u32", 65536, 0)
-                                  TIMED_LOAD("ld.global.ca.u32", 65540, 4), 1, 1));
-    assert_int_equal(g.buffer[1], g.model->sm.lsu_cycles + g.model->l1_data.hit_cycles + 2 +
-                                      serialization_cycles(32, g.model->l1_data.data_bytes_per_cycle));
-    assert_in_range(g.buffer[1], 113, 119);     /* Mei 2014, Table 3: 116 */
+    assert_true(gpu_bench_run(
+        &g, TIMED_LOAD("ld.global.ca.u32", 65536, 0) TIMED_LOAD("ld.global.ca.u32", 65540, 4), 1,
+        1));
+    assert_int_equal(g.buffer[1],
+                     g.model->sm.lsu_cycles + g.model->l1_data.hit_cycles + 2 +
+                         serialization_cycles(32, g.model->l1_data.data_bytes_per_cycle));
+    assert_in_range(g.buffer[1], 113, 119); /* Mei 2014, Table 3: 116 */
     gpu_bench_free(&g);
 }
 
@@ -62,10 +64,10 @@ static void an_l2_hit_adds_the_network_and_l2(void **state)
 {
     (void)state;
     build("gtx780");
-    assert_true(gpu_bench_run(&g, TIMED_LOAD("ld.global.u32", 65536, 0)
-                                  TIMED_LOAD("ld.global.u32", 65540, 4), 1, 1));
+    assert_true(gpu_bench_run(
+        &g, TIMED_LOAD("ld.global.u32", 65536, 0) TIMED_LOAD("ld.global.u32", 65540, 4), 1, 1));
     assert_int_equal(g.buffer[1], l2_hit_cycles(32) + 2);
-    assert_in_range(g.buffer[1], 227, 233);     /* Mei 2014, Table 3: 230 */
+    assert_in_range(g.buffer[1], 227, 233); /* Mei 2014, Table 3: 230 */
     gpu_bench_free(&g);
 }
 
@@ -73,18 +75,21 @@ static void a_bypass_of_l1_costs_what_l2_costs(void **state)
 {
     (void)state;
     build("gtx560ti");
-    assert_true(gpu_bench_run(&g, TIMED_LOAD("ld.global.cg.u32", 65536, 0)
-                                  TIMED_LOAD("ld.global.cg.u32", 65540, 4), 1, 1));
+    assert_true(gpu_bench_run(
+        &g, TIMED_LOAD("ld.global.cg.u32", 65536, 0) TIMED_LOAD("ld.global.cg.u32", 65540, 4), 1,
+        1));
     assert_int_equal(g.buffer[1], l2_hit_cycles(32) + 2);
-    assert_in_range(g.buffer[1], 368, 374);     /* Mei 2014, Table 3: 371 */
+    assert_in_range(g.buffer[1], 368, 374); /* Mei 2014, Table 3: 371 */
     gpu_bench_free(&g);
 }
 
 static void dram_adds_its_own_time(void **state)
 {
     (void)state;
-    static const struct { const char *model, *op; uint32_t printed; } rows[] = {
-        {"gtx560ti", "cg", 639}, {"gtx780", "cg", 371}};
+    static const struct {
+        const char *model, *op;
+        uint32_t printed;
+    } rows[] = {{"gtx560ti", "cg", 639}, {"gtx780", "cg", 371}};
     for (int i = 0; i < 2; i++) {
         build(rows[i].model);
         assert_true(gpu_bench_run(&g, TIMED_LOAD("ld.global.cg.u32", 131072, 0), 1, 1));
@@ -98,12 +103,13 @@ static void l1_keeps_its_lines_within_a_launch_and_loses_them_at_the_next(void *
     (void)state;
     build("gtx560ti");
     assert_true(g.model->l1_data.invalidate_on_launch);
-    assert_true(gpu_bench_run(&g, TIMED_LOAD("ld.global.ca.u32", 65536, 0)
-                                  TIMED_LOAD("ld.global.ca.u32", 65536, 4), 1, 1));
+    assert_true(gpu_bench_run(
+        &g, TIMED_LOAD("ld.global.ca.u32", 65536, 0) TIMED_LOAD("ld.global.ca.u32", 65536, 4), 1,
+        1));
     uint32_t hit = g.buffer[1];
     assert_true(gpu_bench_run(&g, TIMED_LOAD("ld.global.ca.u32", 65536, 0), 1, 1));
     assert_true(g.buffer[0] > hit + 100);
-    assert_true(g.buffer[0] < 500);     /* but L2 still has it */
+    assert_true(g.buffer[0] < 500); /* but L2 still has it */
     gpu_bench_free(&g);
 }
 
@@ -142,7 +148,7 @@ static void a_carve_out_changes_the_size_of_l1(void **state)
         hits[choice] = stats.l1_hits;
         gpu_bench_free(&g);
     }
-    assert_int_equal(hits[1], 256);     /* 48 KB hold it all */
+    assert_int_equal(hits[1], 256); /* 48 KB hold it all */
     assert_true(hits[0] < 200);
 }
 

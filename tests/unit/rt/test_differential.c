@@ -1,8 +1,8 @@
 /*
  * Random programs with and without timing must leave the same memory. Each thread works on 64 bytes
  * of its own, in global and in shared memory, with loads, stores and atomics that meet on the same
- * words, loops of different lengths, guards and divergence: whatever order the timing model gives to
- * accesses, a thread must see its own in program order.
+ * words, loops of different lengths, guards and divergence: whatever order the timing model gives
+ * to accesses, a thread must see its own in program order.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,20 +57,22 @@ static void block(struct strbuf *text, int depth, int *label)
     } else {
         strbuf_printf(text, "and.b32 %%r%d, %%r%u, 3;\nL%d:\n", 20 + depth, reg(), here);
         statements(text, depth + 1, label);
-        strbuf_printf(text, "sub.s32 %%r%d, %%r%d, 1;\nsetp.ge.s32 %%p1, %%r%d, 0;\n@%%p1 bra L%d;\n",
+        strbuf_printf(text,
+                      "sub.s32 %%r%d, %%r%d, 1;\nsetp.ge.s32 %%p1, %%r%d, 0;\n@%%p1 bra L%d;\n",
                       20 + depth, 20 + depth, 20 + depth, here);
     }
 }
 
 static void statement(struct strbuf *text, int depth, int *label)
 {
-    static const char *const arithmetic[] = {"add.u32", "xor.b32", "mul.lo.u32", "min.u32", "sub.u32"};
+    static const char *const arithmetic[] = {"add.u32", "xor.b32", "mul.lo.u32", "min.u32",
+                                             "sub.u32"};
     switch (rng_below(&rng, depth < 3 ? 11 : 10)) {
     case 0:
     case 1:
     case 2:
-        strbuf_printf(text, "%s %%r%u, %%r%u, %%r%u;\n", arithmetic[rng_below(&rng, 5)], reg(), reg(),
-                      reg());
+        strbuf_printf(text, "%s %%r%u, %%r%u, %%r%u;\n", arithmetic[rng_below(&rng, 5)], reg(),
+                      reg(), reg());
         break;
     case 3:
         strbuf_printf(text, "ld.global.u32 %%r%u, [%%rd1+%u];\n", reg(), word());
@@ -79,7 +81,8 @@ static void statement(struct strbuf *text, int depth, int *label)
         strbuf_printf(text, "st.global.u32 [%%rd1+%u], %%r%u;\n", word(), reg());
         break;
     case 5:
-        strbuf_printf(text, "atom.global.add.u32 %%r%u, [%%rd1+%u], %%r%u;\n", reg(), word(), reg());
+        strbuf_printf(text, "atom.global.add.u32 %%r%u, [%%rd1+%u], %%r%u;\n", reg(), word(),
+                      reg());
         break;
     case 6:
         strbuf_printf(text, "red.global.xor.b32 [%%rd1+%u], %%r%u;\n", word(), reg());
@@ -91,8 +94,9 @@ static void statement(struct strbuf *text, int depth, int *label)
         strbuf_printf(text, "st.shared.u32 [%%r1+%u], %%r%u;\n", word(), reg());
         break;
     case 9:
-        strbuf_printf(text, "setp.lt.u32 %%p2, %%r%u, %%r%u;\n@%%p2 st.global.cg.u32 [%%rd1+%u], %%r%u;\n",
-                      reg(), reg(), word(), reg());
+        strbuf_printf(
+            text, "setp.lt.u32 %%p2, %%r%u, %%r%u;\n@%%p2 st.global.cg.u32 [%%rd1+%u], %%r%u;\n",
+            reg(), reg(), word(), reg());
         break;
     default:
         block(text, depth, label);
@@ -104,12 +108,14 @@ static char *program(uint64_t seed)
     struct strbuf text = {0};
     int label = 0;
     rng_seed(&rng, seed);
-    strbuf_printf(&text,
+    strbuf_printf(
+        &text,
         ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n"
         ".reg .b32 %%r<32>; .reg .b64 %%rd<4>; .reg .pred %%p<4>;\n"
         ".shared .align 4 .b8 mine[%d];\nld.param.u64 %%rd0, [out]; mov.u32 %%r3, %%tid.x;\n"
         "mov.u32 %%r1, mine; mad.lo.u32 %%r1, %%r3, 64, %%r1; mov.u32 %%r4, %%ctaid.x;\n"
-        "mad.lo.u32 %%r3, %%r4, %d, %%r3; mul.wide.u32 %%rd1, %%r3, 64; add.u64 %%rd1, %%rd1, %%rd0;\n",
+        "mad.lo.u32 %%r3, %%r4, %d, %%r3; mul.wide.u32 %%rd1, %%r3, 64; add.u64 %%rd1, %%rd1, "
+        "%%rd0;\n",
         THREADS * 64, THREADS);
     for (int i = 10; i < 18; i++) {
         strbuf_printf(&text, "mad.lo.u32 %%r%d, %%r3, %d, %d;\n", i, i * 7 + 1, i * 31);
@@ -143,8 +149,11 @@ static void run(uint32_t *result, const struct model *model, const char *text, b
     assert_int_equal(rt_mem_alloc(rt, &out, BYTES), 0);
     assert_int_equal(rt_memset(rt, out, 0x11, BYTES), 0);
     const void *args[] = {&out};
-    struct rt_launch launch = {.grid = {BLOCKS, 1, 1}, .block = {THREADS, 1, 1}, .args = args,
-                               .arg_count = 1, .functional = functional};
+    struct rt_launch launch = {.grid = {BLOCKS, 1, 1},
+                               .block = {THREADS, 1, 1},
+                               .args = args,
+                               .arg_count = 1,
+                               .functional = functional};
     assert_int_equal(rt_launch(rt, kernel, &launch, NULL), 0);
     assert_int_equal(rt_copy_from_device(rt, result, out, BYTES), 0);
     rt_destroy(rt);

@@ -55,13 +55,14 @@ static struct rt_kernel *kernel_of(struct rt_module *module, const char *name)
 
 static const char *const vector_add =
     HEAD ".visible .entry add(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)\n{\n"
-    ".reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .pred %p;\n"
-    "ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u64 %rd3, [c]; ld.param.u32 %r1, [n];\n"
-    "mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;\n"
-    "mad.lo.u32 %r2, %r2, %r3, %r4; setp.ge.u32 %p, %r2, %r1; @%p bra DONE;\n"
-    "mul.wide.u32 %rd4, %r2, 4; add.u64 %rd1, %rd1, %rd4; add.u64 %rd2, %rd2, %rd4;\n"
-    "add.u64 %rd3, %rd3, %rd4; ld.global.u32 %r5, [%rd1]; ld.global.u32 %r6, [%rd2];\n"
-    "add.u32 %r5, %r5, %r6; st.global.u32 [%rd3], %r5;\nDONE: ret;\n}\n";
+         ".reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .pred %p;\n"
+         "ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u64 %rd3, [c]; ld.param.u32 "
+         "%r1, [n];\n"
+         "mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;\n"
+         "mad.lo.u32 %r2, %r2, %r3, %r4; setp.ge.u32 %p, %r2, %r1; @%p bra DONE;\n"
+         "mul.wide.u32 %rd4, %r2, 4; add.u64 %rd1, %rd1, %rd4; add.u64 %rd2, %rd2, %rd4;\n"
+         "add.u64 %rd3, %rd3, %rd4; ld.global.u32 %r5, [%rd1]; ld.global.u32 %r6, [%rd2];\n"
+         "add.u32 %r5, %r5, %r6; st.global.u32 [%rd3], %r5;\nDONE: ret;\n}\n";
 
 static void run_vector_add(bool functional)
 {
@@ -79,8 +80,11 @@ static void run_vector_add(bool functional)
     assert_int_equal(rt_copy_to_device(rt, a, host, sizeof host), 0);
     assert_int_equal(rt_memset(rt, b, 1, sizeof host), 0);
     const void *args[] = {&a, &b, &c, &n};
-    struct rt_launch launch = {.grid = {(N + 255) / 256, 1, 1}, .block = {256, 1, 1}, .args = args,
-                               .arg_count = 4, .functional = functional};
+    struct rt_launch launch = {.grid = {(N + 255) / 256, 1, 1},
+                               .block = {256, 1, 1},
+                               .args = args,
+                               .arg_count = 4,
+                               .functional = functional};
     uint64_t cycles;
     assert_int_equal(rt_launch(rt, kernel, &launch, &cycles), 0);
     assert_int_equal(cycles > 0, !functional);
@@ -105,7 +109,8 @@ static void vectors_are_added_without_timing(void **state)
 static void variables_are_initialised_and_relocated(void **state)
 {
     (void)state;
-    struct rt_module *module = load(HEAD
+    struct rt_module *module = load(
+        HEAD
         ".global .align 4 .u32 numbers[4] = {1, 2, 3};\n"
         ".const .align 2 .u16 short_one = 77;\n"
         ".visible .global .align 8 .u64 pointers[2] = {numbers, numbers+8};\n"
@@ -134,13 +139,17 @@ static void variables_are_initialised_and_relocated(void **state)
 static void parameters_of_every_size_arrive_where_they_belong(void **state)
 {
     (void)state;
-    struct rt_kernel *kernel = kernel_of(load(HEAD
-        ".visible .entry k(.param .u8 a, .param .u64 out, .param .u16 b, .param .u32 c,\n"
-        ".param .align 8 .b8 d[12])\n{\n.reg .b32 %r<6>; .reg .b64 %rd<4>; .reg .b16 %h<3>;\n"
-        "ld.param.u64 %rd1, [out]; ld.param.u8 %h1, [a]; cvt.u32.u16 %r1, %h1; ld.param.u16 %h2, [b];\n"
-        "cvt.u32.u16 %r2, %h2; ld.param.u32 %r3, [c]; ld.param.u32 %r4, [d+8];\n"
-        "st.global.u32 [%rd1], %r1; st.global.u32 [%rd1+4], %r2; st.global.u32 [%rd1+8], %r3;\n"
-        "st.global.u32 [%rd1+12], %r4; ret;\n}\n"), "k");
+    struct rt_kernel *kernel = kernel_of(
+        load(
+            HEAD
+            ".visible .entry k(.param .u8 a, .param .u64 out, .param .u16 b, .param .u32 c,\n"
+            ".param .align 8 .b8 d[12])\n{\n.reg .b32 %r<6>; .reg .b64 %rd<4>; .reg .b16 %h<3>;\n"
+            "ld.param.u64 %rd1, [out]; ld.param.u8 %h1, [a]; cvt.u32.u16 %r1, %h1; ld.param.u16 "
+            "%h2, [b];\n"
+            "cvt.u32.u16 %r2, %h2; ld.param.u32 %r3, [c]; ld.param.u32 %r4, [d+8];\n"
+            "st.global.u32 [%rd1], %r1; st.global.u32 [%rd1+4], %r2; st.global.u32 [%rd1+8], %r3;\n"
+            "st.global.u32 [%rd1+12], %r4; ret;\n}\n"),
+        "k");
     assert_int_equal(rt_kernel_param_count(kernel), 5);
     uint64_t out;
     uint8_t a = 200;
@@ -165,11 +174,14 @@ static void parameters_of_every_size_arrive_where_they_belong(void **state)
 static void impossible_shapes_are_refused_with_the_reason(void **state)
 {
     (void)state;
-    struct rt_module *module = load(HEAD
-        ".visible .entry plain()\n{\nret;\n}\n"
-        ".visible .entry exact() .reqntid 64, 2\n{\nret;\n}\n"
-        ".visible .entry most() .maxntid 96\n{\nret;\n}\n");
-    static const struct { const char *kernel; uint32_t grid[3], block[3]; const char *text; } rows[] = {
+    struct rt_module *module = load(HEAD ".visible .entry plain()\n{\nret;\n}\n"
+                                         ".visible .entry exact() .reqntid 64, 2\n{\nret;\n}\n"
+                                         ".visible .entry most() .maxntid 96\n{\nret;\n}\n");
+    static const struct {
+        const char *kernel;
+        uint32_t grid[3], block[3];
+        const char *text;
+    } rows[] = {
         {"plain", {0, 1, 1}, {1, 1, 1}, "grid.x is 0"},
         {"plain", {1, 65536, 1}, {1, 1, 1}, "grid.y is 65536"},
         {"plain", {1, 1, 1}, {1025, 1, 1}, "block.x is 1025"},
@@ -182,7 +194,8 @@ static void impossible_shapes_are_refused_with_the_reason(void **state)
         struct rt_launch launch = {0};
         memcpy(launch.grid, rows[i].grid, sizeof launch.grid);
         memcpy(launch.block, rows[i].block, sizeof launch.block);
-        assert_int_equal(rt_launch(rt, kernel_of(module, rows[i].kernel), &launch, NULL), SONDE_EINPUT);
+        assert_int_equal(rt_launch(rt, kernel_of(module, rows[i].kernel), &launch, NULL),
+                         SONDE_EINPUT);
         assert_non_null(strstr(error_text(), rows[i].text));
     }
     struct rt_launch good = {.grid = {1, 1, 1}, .block = {64, 2, 1}};
@@ -192,20 +205,24 @@ static void impossible_shapes_are_refused_with_the_reason(void **state)
 static void shared_memory_is_checked_against_the_device(void **state)
 {
     (void)state;
-    struct rt_module *module = load(HEAD ".extern .shared .align 4 .b8 dynamic[];\n"
-        ".visible .entry k(.param .u64 out)\n{\n.reg .b32 %r<3>; .reg .b64 %rd<2>;\n"
-        "ld.param.u64 %rd1, [out]; mov.u32 %r1, 5; st.shared.u32 [dynamic+49148], %r1;\n"
-        "ld.shared.u32 %r2, [dynamic+49148]; st.global.u32 [%rd1], %r2; ret;\n}\n");
+    struct rt_module *module =
+        load(HEAD ".extern .shared .align 4 .b8 dynamic[];\n"
+                  ".visible .entry k(.param .u64 out)\n{\n.reg .b32 %r<3>; .reg .b64 %rd<2>;\n"
+                  "ld.param.u64 %rd1, [out]; mov.u32 %r1, 5; st.shared.u32 [dynamic+49148], %r1;\n"
+                  "ld.shared.u32 %r2, [dynamic+49148]; st.global.u32 [%rd1], %r2; ret;\n}\n");
     uint64_t out;
     uint32_t result;
     assert_int_equal(rt_mem_alloc(rt, &out, 4), 0);
     const void *args[] = {&out};
-    struct rt_launch launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .args = args, .arg_count = 1,
+    struct rt_launch launch = {.grid = {1, 1, 1},
+                               .block = {1, 1, 1},
+                               .args = args,
+                               .arg_count = 1,
                                .dynamic_shared_bytes = 48 << 10};
     assert_int_equal(rt_launch(rt, kernel_of(module, "k"), &launch, NULL), 0);
     assert_int_equal(rt_copy_from_device(rt, &result, out, 4), 0);
     assert_int_equal(result, 5);
-    launch.dynamic_shared_bytes = (48 << 10) - 4;   /* the kernel reaches past it */
+    launch.dynamic_shared_bytes = (48 << 10) - 4; /* the kernel reaches past it */
     assert_int_equal(rt_launch(rt, kernel_of(module, "k"), &launch, NULL), SONDE_EFAULT);
     launch.dynamic_shared_bytes = 64 << 10;
     assert_int_equal(rt_launch(rt, kernel_of(module, "k"), &launch, NULL), SONDE_EINPUT);
@@ -215,9 +232,10 @@ static void shared_memory_is_checked_against_the_device(void **state)
 static void faults_name_kernel_and_address_and_the_device_goes_on(void **state)
 {
     (void)state;
-    struct rt_kernel *kernel = kernel_of(load(HEAD
-        ".visible .entry poke(.param .u64 at)\n{\n.reg .b32 %r<3>; .reg .b64 %rd<2>;\n"
-        "ld.param.u64 %rd1, [at]; mov.u32 %r1, 5; st.global.u32 [%rd1], %r1; ret;\n}\n"), "poke");
+    struct rt_kernel *kernel = kernel_of(
+        load(HEAD ".visible .entry poke(.param .u64 at)\n{\n.reg .b32 %r<3>; .reg .b64 %rd<2>;\n"
+                  "ld.param.u64 %rd1, [at]; mov.u32 %r1, 5; st.global.u32 [%rd1], %r1; ret;\n}\n"),
+        "poke");
     uint64_t out, at;
     assert_int_equal(rt_mem_alloc(rt, &out, 256), 0);
     const void *args[] = {&at};
