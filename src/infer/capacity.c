@@ -11,6 +11,7 @@
 
 #define FIRST_STRIDE 512
 #define MAX_ORDERED_BYTES (UINT64_C(8) << 20)
+#define MAX_ORDERED_COUNT 16384
 
 struct edge { size_t fits, fails; bool certain; };
 
@@ -36,7 +37,7 @@ static int double_until_it_fails(struct level *level, struct edge *edge, uint64_
     uint64_t limit = level->lab->options->max_footprint_bytes / stride;
     while (edge->fails == 0) {
         size_t count = 2 * edge->fits;
-        if (count > limit || count * stride > MAX_ORDERED_BYTES) {
+        if (count > limit || (count * stride > MAX_ORDERED_BYTES && count > MAX_ORDERED_COUNT)) {
             level->large = true;
             return lab_undecided(level->lab, "everything up to %llu KiB fits: too large for ordered walks",
                                  (unsigned long long)(edge->fits * stride / 1024));
@@ -80,6 +81,13 @@ static int find_edge(struct level *level, struct edge *edge, uint64_t stride)
     return rc;
 }
 
+/* The edge again, when `fits` elements turned out to fit after all, or at another stride (fits = 1). */
+int level_find_edge(struct level *level, uint64_t stride, size_t fits)
+{
+    struct edge edge = {.fits = fits, .certain = true};
+    return find_edge(level, &edge, stride);
+}
+
 /*
  * The edge once more, line by line. Steps of k lines met only some of the sets, S / gcd(S, k) of them; so the lines
  * that fit are a multiple of what fitted then, by a divisor of k, if the index repeats regularly. That is only
@@ -105,8 +113,7 @@ int level_refine_edge(struct level *level)
 int level_capacity(struct level *level)
 {
     uint64_t stride = level->fetch_bytes > FIRST_STRIDE ? level->fetch_bytes : FIRST_STRIDE;
-    struct edge edge = {.fits = 1, .certain = true};
-    int rc = find_edge(level, &edge, stride);
+    int rc = level_find_edge(level, stride, 1);
     if (rc) {
         return rc;
     }

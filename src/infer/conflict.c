@@ -16,10 +16,11 @@
 #include "util/error.h"
 
 #define CHECK_ALL 40            /* sets up to this size are checked member by member */
-#define GROUP_BUDGET 40000000   /* loads that group testing may cost */
+#define GROUP_BUDGET 8000000   /* loads that group testing may cost */
 
-#define MAX_PASSES 16           /* repeats of a walk to see who misses */
+#define MAX_PASSES 40           /* repeats of a walk to see who misses */
 #define MIN_PASSES 3
+#define COMMON_MULTIPLE 3840    /* of 32, 48, 64, 80, 96, 128, 160, 192, 256 and more */
 
 struct ring { uint32_t *offsets; size_t count; };
 
@@ -125,6 +126,12 @@ static int by_misses(struct level *level, struct ring *out)
     /* Single misses of a noisy device are not evidence against an address. */
     bool conflict = false;
     size_t shown = 0;
+    unsigned nothing_new = 0;
+    if (fit.verdict == FIT_YES) {       /* the edge was found too low */
+        fit_free(&fit);
+        out->count = 0;
+        return level_find_edge(level, level->fit_stride, level->fit_count + 1);
+    }
     for (uint32_t pass = 0; rc == 0 && pass < MAX_PASSES; pass++) {
         if (fit.noisy) {
             rc = ring_of_missing(level, out, &conflict, fit.misses, shape.count, 2);
@@ -132,7 +139,8 @@ static int by_misses(struct level *level, struct ring *out)
         if (rc == 0 && !conflict) {
             rc = ring_of_missing(level, out, &conflict, fit.misses, shape.count, 1);
         }
-        if (rc || conflict || (pass >= MIN_PASSES && out->count == shown)) {
+        nothing_new = out->count == shown ? nothing_new + 1 : 0;
+        if (rc || conflict || nothing_new > MIN_PASSES) {
             break;
         }
         shown = out->count;
@@ -226,7 +234,17 @@ static int find_ring(struct level *level, struct ring *ring, const char **how, s
 {
     for (size_t i = 0; i < finder_count; i++) {
         bool minimal = false;
+        size_t fits = level->fit_count;
+        uint32_t *room = realloc(ring->offsets, (fits + 1) * sizeof *room);
+        if (!room) {
+            return error_memory();
+        }
+        ring->offsets = room;
         int rc = finders[i].find(level, ring);
+        if (rc == 0 && level->fit_count != fits) {      /* the edge moved: again */
+            i = SIZE_MAX;
+            continue;
+        }
         if (rc == 0 && ring->count) {
             rc = ring_is_minimal(level, &minimal, ring);
         }
@@ -244,10 +262,7 @@ static int find_ring(struct level *level, struct ring *ring, const char **how, s
 
 static int find_conflict(struct level *level, size_t finder_count, double confidence)
 {
-    struct ring ring = {.offsets = malloc((level->fit_count + 1) * sizeof *ring.offsets)};
-    if (!ring.offsets) {
-        return error_memory();
-    }
+    struct ring ring = {0};
     const char *how = "";
     int rc = find_ring(level, &ring, &how, finder_count);
     if (rc) {
@@ -268,9 +283,24 @@ static int find_conflict(struct level *level, size_t finder_count, double confid
     return 0;
 }
 
+/*
+ * Where the easy ways fail at the first stride, they may succeed at one that is a multiple of nearly every line there
+ * is: then each step is a whole number of lines, and the index repeats in whole steps.
+ */
 int level_ways(struct level *level)
 {
-    return find_conflict(level, ALL_FINDERS, level->fit_certain ? 0.8 : 0.6);
+    static const struct { uint64_t stride; size_t finders; } tries[] = {
+        {0, EASY_FINDERS}, {COMMON_MULTIPLE, EASY_FINDERS}, {0, ALL_FINDERS},
+    };
+    uint64_t first = level->fit_stride;
+    int rc = INFER_UNDECIDED;
+    for (size_t i = 0; i < sizeof tries / sizeof *tries && rc == INFER_UNDECIDED; i++) {
+        uint64_t stride = tries[i].stride ? tries[i].stride : first;
+        rc = stride == level->fit_stride ? 0 : level_find_edge(level, stride, 1);
+        level->large = false;           /* at the first stride it was not */
+        rc = rc ? rc : find_conflict(level, tries[i].finders, level->fit_certain ? 0.8 : 0.6);
+    }
+    return rc;
 }
 
 int level_refine_ways(struct level *level)

@@ -172,7 +172,7 @@ static enum fit_verdict judge_quiet(const struct level *level, const struct fit 
     if (round == 0) {
         /* Where longer warming never helped, do not ask for it again on a long walk that misses all the time. */
         bool shortcut = level->steady >= 2 && level->late == 0 && fit->count > 1024;
-        return shortcut && now > 0.2 ? FIT_NO : FIT_UNKNOWN;
+        return shortcut && now > 0.5 ? FIT_NO : FIT_UNKNOWN;
     }
     /* Where what fits never needed a second round, two are enough. */
     bool few = ((double)fit->total < MANY_MISSES * passes || level->prompt < 3) && round < 2;
@@ -287,7 +287,7 @@ int fit_test(struct level *level, struct fit *out, const struct walk_shape *shap
         learn_noise(level, out, &rounds[round - 1]);
         learn_settling(level, out, &rounds[round - 1]);
     } else if (out->verdict == FIT_NO && round == 2) {
-        level->steady++;
+        level->steady += out->count > SMALL_RING;
         learn_rhythm(level, out, rounds);
     }
     return 0;
@@ -297,7 +297,7 @@ int fit_count_misses(struct level *level, uint32_t *misses, const struct walk_sh
 {
     struct walk_plan plan = level_plan(level, *shape);
     plan_round(&plan, level, 0, false);
-    plan.warm = shape->count * (level->late > 0 ? 192 : 1 + run % 3);
+    plan.warm = shape->count * (level->late > 0 ? 64 : 1 + run % 3);
     plan.run = 100 + run;
     if (shape->count <= level->max_window) {
         plan.window = (uint32_t)(level->max_window / shape->count * shape->count);

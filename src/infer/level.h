@@ -77,6 +77,7 @@ int fit_verdict(struct level *level, enum fit_verdict *out, const struct walk_sh
 
 int level_reference(struct level *level);       /* reference.c */
 int level_capacity(struct level *level);        /* capacity.c */
+int level_find_edge(struct level *level, uint64_t stride, size_t fits);
 int level_refine_edge(struct level *level);     /* the same in steps of the line */
 int level_ways(struct level *level);            /* conflict.c */
 int level_refine_ways(struct level *level);     /* the conflicting set in steps of the line, if it is found easily */
