@@ -76,7 +76,7 @@ int average_run(struct probe_live *live, struct trace *trace, const struct trace
         return rc;
     }
     for (uint64_t i = 0; i < average.repeats; i++) {
-        uint64_t out[3];
+        uint64_t out[3] = {0};
         rc = measure_once(live, kernel, &average, out);
         if (rc < 0) {
             return rc;

@@ -27,7 +27,7 @@ int clock_run(struct probe_live *live, struct trace *trace, const struct trace_r
         return rc;
     }
     for (uint64_t i = 0; i < repeats; i++) {
-        uint64_t out[4];
+        uint64_t out[4] = {0};
         rc = measure_once(live, kernel, request_number(request, "spin", 0), out);
         if (rc < 0) {
             return rc;

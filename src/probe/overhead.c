@@ -29,8 +29,10 @@ int overhead_run(struct probe_live *live, struct trace *trace, const struct trac
 {
     uint64_t window = request_number(request, "window", 1);
     uint32_t *words = malloc((RECORD_OUT_WORDS + 3 * window) * 4);
-    int rc = words ? buffer_reserve(live, &live->out, (RECORD_OUT_WORDS + 3 * window) * 4, 65536)
-                   : error_memory();
+    if (!words) {
+        return error_memory();
+    }
+    int rc = buffer_reserve(live, &live->out, (RECORD_OUT_WORDS + 3 * window) * 4, 65536);
     if (rc == 0) {
         rc = measure(live, request, words, window);
     }

@@ -60,7 +60,7 @@ static int member_number(uint64_t *number, const json_t *object, const char *key
 static int member_choice(int *choice, const json_t *object, const char *key,
                          const char *const *names, int count)
 {
-    const char *text;
+    const char *text = "";
     int rc = member_text(&text, object, key, 40);
     if (rc < 0) {
         return rc;
@@ -81,8 +81,8 @@ static int member_choice(int *choice, const json_t *object, const char *key,
 static int take_block(void **values, size_t *count, struct reader *reader, const json_t *entry,
                       size_t width)
 {
-    uint64_t number;
-    int delta;
+    uint64_t number = 0;
+    int delta = 0;
     int rc = member_number(&number, entry, "count", INT64_MAX);
     if (rc == 0) {
         rc = member_choice(&delta, entry, "coding", recording_coding_names, 2);
@@ -107,8 +107,8 @@ static int take_block(void **values, size_t *count, struct reader *reader, const
 
 static int take_column(struct trace *trace, struct reader *reader, const json_t *entry)
 {
-    const char *name;
-    int type;
+    const char *name = "";
+    int type = 0;
     void *values = NULL;
     size_t count = 0;
     int rc = member_text(&name, entry, "name", sizeof(trace->columns[0].name));
@@ -142,7 +142,7 @@ static int take_ring(struct trace *trace, struct reader *reader, const json_t *e
 
 static int take_request(struct trace *trace, struct reader *reader, const json_t *entry)
 {
-    const char *probe, *key;
+    const char *probe = "", *key;
     json_t *value;
     int rc = member_text(&probe, entry, "probe", sizeof(trace->request.probe));
     if (rc < 0) {
@@ -155,7 +155,7 @@ static int take_request(struct trace *trace, struct reader *reader, const json_t
     }
     json_object_foreach(params, key, value)
     {
-        const char *text;
+        const char *text = "";
         rc = member_text(&text, params, key, sizeof(trace->request.params[0].text));
         if (rc == 0 && trace_request_set_text(&trace->request, key, text) < 0) {
             rc = error_prefix(SONDE_EINPUT, "'params'");
@@ -174,7 +174,7 @@ static int take_status(struct trace *trace, const json_t *entry)
     if (!status) {
         return SONDE_OK;
     }
-    const char *reason;
+    const char *reason = "";
     int rc = member_text(&reason, entry, "reason", REPAIRED(trace->reason));
     if (rc < 0) {
         return rc;
@@ -237,7 +237,7 @@ static int take_device(struct trace_device *device, const json_t *root)
 static int take_names(struct traceset *set, const json_t *root)
 {
     json_t *kernels = json_object_get(root, "kernels"), *notes = json_object_get(root, "notes");
-    const char *key, *text;
+    const char *key, *text = "";
     json_t *value;
     if (!json_is_object(kernels) || !json_is_object(notes)) {
         return error_set(SONDE_EINPUT, "'kernels' or 'notes' is missing");

@@ -107,10 +107,9 @@ int trace_add_column(struct trace *trace, const char *name, enum trace_type type
 
 struct traceset {
     struct trace_device device;
-    VEC(struct trace *) traces;
+    struct map traces; /* by key, in the order of adding */
     VEC(struct trace_kernel) kernels;
     VEC(struct trace_note) notes;
-    struct map by_key;
 };
 
 int traceset_create(struct traceset **out)
@@ -125,13 +124,12 @@ void traceset_destroy(struct traceset *set)
         return;
     }
     for (size_t i = 0; i < set->traces.count; i++) {
-        trace_clear(set->traces.data[i]);
-        free(set->traces.data[i]);
+        trace_clear(set->traces.entries[i].value);
+        free(set->traces.entries[i].value);
     }
-    vec_free(&set->traces);
+    map_free(&set->traces);
     vec_free(&set->kernels);
     vec_free(&set->notes);
-    map_free(&set->by_key);
     free(set);
 }
 
@@ -139,23 +137,18 @@ int traceset_add(struct traceset *set, struct trace *trace, const struct trace *
 {
     char key[TRACE_KEY_MAX];
     trace_request_key(&trace->request, key);
-    struct trace *kept = NULL;
-    int rc = SONDE_OK;
     if (traceset_find(set, key)) {
-        rc = error_set(SONDE_EINPUT, "measured twice: %s", key);
-    } else if (!(kept = malloc(sizeof(*kept))) ||
-               vec_reserve(&set->traces, set->traces.count + 1) < 0 ||
-               map_put(&set->by_key, key, kept) < 0) {
-        rc = error_memory();
+        trace_clear(trace);
+        return error_set(SONDE_EINPUT, "measured twice: %s", key);
     }
-    if (rc < 0) {
+    struct trace *kept = malloc(sizeof(*kept));
+    if (!kept || map_put(&set->traces, key, kept) < 0) {
         free(kept);
         trace_clear(trace);
-        return rc;
+        return error_memory();
     }
     *kept = *trace;
     *trace = (struct trace){0};
-    set->traces.data[set->traces.count++] = kept;
     if (added) {
         *added = kept;
     }
@@ -164,7 +157,7 @@ int traceset_add(struct traceset *set, struct trace *trace, const struct trace *
 
 const struct trace *traceset_find(const struct traceset *set, const char *key)
 {
-    return map_get(&set->by_key, key);
+    return map_get(&set->traces, key);
 }
 
 size_t traceset_count(const struct traceset *set)
@@ -174,7 +167,7 @@ size_t traceset_count(const struct traceset *set)
 
 const struct trace *traceset_at(const struct traceset *set, size_t i)
 {
-    return set->traces.data[i];
+    return set->traces.entries[i].value;
 }
 
 struct trace_device *traceset_device(struct traceset *set)

@@ -154,34 +154,48 @@ static int put_index(json_t *root, struct strbuf *binary, const struct traceset 
     return rc;
 }
 
+/* The index as text (free() it), while the blocks that it describes gather in `binary`. */
+static int build_index(char **text, struct strbuf *binary, const struct traceset *set)
+{
+    json_t *root = json_object();
+    if (!root) {
+        return error_memory();
+    }
+    int rc = put_index(root, binary, set);
+    if (rc == 0) {
+        *text = json_dumps(root, JSON_COMPACT);
+        rc = *text ? SONDE_OK : error_memory();
+    }
+    json_decref(root);
+    return rc;
+}
+
+static int join(struct strbuf *payload, const char *text, const struct strbuf *binary)
+{
+    unsigned char length[8];
+    size_t index_bytes = strlen(text);
+    if (index_bytes > RECORDING_INDEX_MAX ||
+        8 + index_bytes + binary->length > RECORDING_PAYLOAD_MAX) {
+        return error_set(SONDE_EINPUT, "the recording is larger than readers take: %zu + %zu bytes",
+                         index_bytes, binary->length);
+    }
+    recording_put_u64(length, index_bytes);
+    strbuf_append_n(payload, (const char *)length, sizeof(length));
+    strbuf_append(payload, text);
+    strbuf_append_n(payload, strbuf_text(binary), binary->length);
+    return strbuf_failed(payload) ? error_memory() : SONDE_OK;
+}
+
 /* index bytes, index, binary part */
 static int build_payload(struct strbuf *payload, const struct traceset *set)
 {
     struct strbuf binary = {0};
     char *text = NULL;
-    unsigned char length[8];
-    json_t *root = json_object();
-    int rc = root ? put_index(root, &binary, set) : error_memory();
-    if (rc == 0 && !(text = json_dumps(root, JSON_COMPACT))) {
-        rc = error_memory();
-    }
-    if (rc == 0 && strlen(text) > RECORDING_INDEX_MAX) {
-        rc = error_set(SONDE_EINPUT, "the recording's index is larger than %zu bytes",
-                       RECORDING_INDEX_MAX);
-    }
-    if (rc == 0) {
-        recording_put_u64(length, strlen(text));
-        if (strbuf_append_n(payload, (const char *)length, sizeof(length)) < 0 ||
-            strbuf_append(payload, text) < 0 ||
-            strbuf_append_n(payload, strbuf_text(&binary), binary.length) < 0) {
-            rc = error_memory();
-        } else if (payload->length > RECORDING_PAYLOAD_MAX) {
-            rc = error_set(SONDE_EINPUT, "the recording is larger than %zu bytes",
-                           RECORDING_PAYLOAD_MAX);
-        }
+    int rc = build_index(&text, &binary, set);
+    if (text) {
+        rc = join(payload, text, &binary);
     }
     free(text);
-    json_decref(root);
     strbuf_free(&binary);
     return rc;
 }
@@ -207,7 +221,8 @@ static int compress(unsigned char **frame, size_t *frame_bytes, const struct str
 static void fill_header(unsigned char header[RECORDING_HEADER_BYTES], size_t payload_bytes,
                         const unsigned char *frame, size_t frame_bytes)
 {
-    memcpy(header, RECORDING_MAGIC, 8);
+    static const char magic[8] = RECORDING_MAGIC;
+    memcpy(header, magic, sizeof(magic));
     recording_put_u64(header + 8, RECORDING_VERSION);
     recording_put_u64(header + 16, payload_bytes);
     recording_put_u64(header + 24, frame_bytes);

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "fake_device.h"
 #include "probe/probe.h"
+#include "support/fake_device.h"
 
 struct bench {
     struct fake *fake;

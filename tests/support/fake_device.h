@@ -4,8 +4,8 @@
  * inside an allocation. Latencies are made up from the address, so that a test can tell which load
  * a record belongs to.
  */
-#ifndef TESTS_UNIT_PROBE_FAKE_DEVICE_H
-#define TESTS_UNIT_PROBE_FAKE_DEVICE_H
+#ifndef TESTS_SUPPORT_FAKE_DEVICE_H
+#define TESTS_SUPPORT_FAKE_DEVICE_H
 
 #include <stdio.h>
 #include <stdlib.h>
