@@ -232,6 +232,25 @@ static bool vector_fits(const struct parser *p, const struct opcode *o)
                            o->space == SPACE_GLOBAL);
 }
 
+/* .ftz is about f32; the other operand of a conversion may be anything. */
+static bool flush_fits(const struct opcode *o)
+{
+    return o->tuple.s == TYPE_f32 || (isa_row(o->op)->shape == SHAPE_CVT && o->tuple.d == TYPE_f32);
+}
+
+/* cvt.sat among integers must have something to clamp. */
+static bool saturation_fits(const struct opcode *o)
+{
+    const struct isa_type_info *to = isa_type_info(o->tuple.d), *from = isa_type_info(o->tuple.s);
+    bool to_signed = to->kind == KIND_SIGNED, from_signed = from->kind == KIND_SIGNED;
+    return from_signed != to_signed ? from_signed || to->bytes <= from->bytes : to->bytes < from->bytes;
+}
+
+static bool hint_fits(const struct opcode *o)
+{
+    return o->space == SPACE_GLOBAL || o->space == SPACE_NONE;
+}
+
 /* What patterns cannot say. */
 static int check_combination(struct parser *p, const struct opcode *o, const struct spelling *s,
                              struct ptx_loc loc)
@@ -250,6 +269,12 @@ static int check_combination(struct parser *p, const struct opcode *o, const str
         isa_type_info(o->tuple.s)->bytes * 8 != p->module->address_size)
         return parser_error(p, loc, "'%s' in a module of %d-bit addresses", s->text,
                             p->module->address_size);
+    if (o->mods[MODC_FTZ] != MOD_NONE && !flush_fits(o))
+        return parser_error(p, loc, "'%s': .ftz is for .f32 only", s->text);
+    if (o->op == OP_CVT_SAT && !saturation_fits(o))
+        return parser_error(p, loc, "'%s': .sat has nothing to clamp", s->text);
+    if (o->mods[MODC_HINT] != MOD_NONE && !hint_fits(o))
+        return parser_error(p, loc, "'%s': .L2::cache_hint is for global memory only", s->text);
     enum isa_shape shape = isa_row(o->op)->shape;
     if ((shape == SHAPE_STORE || shape == SHAPE_STORE_HINT) && o->space == SPACE_CONST)
         return parser_error(p, loc, "'%s' writes constant memory", s->text);
