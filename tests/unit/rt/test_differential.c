@@ -159,11 +159,16 @@ static void run(uint32_t *result, const struct model *model, const char *text, b
     rt_destroy(rt);
 }
 
-static void compare_on(const char *name)
+static struct model *shipped(const char *name)
 {
     struct model *model;
-    static uint32_t timed[BYTES / 4], functional[BYTES / 4];
     assert_int_equal(model_load(&model, name), 0);
+    return model;
+}
+
+static void compare_on(struct model *model)
+{
+    static uint32_t timed[BYTES / 4], functional[BYTES / 4];
     for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
         char *text = program(seed);
         run(timed, model, text, false);
@@ -180,13 +185,35 @@ static void compare_on(const char *name)
 static void fermi_computes_what_functional_mode_computes(void **state)
 {
     (void)state;
-    compare_on("gtx560ti");
+    compare_on(shipped("gtx560ti"));
 }
 
 static void kepler_computes_what_functional_mode_computes(void **state)
 {
     (void)state;
-    compare_on("gtx780");
+    compare_on(shipped("gtx780"));
+}
+
+static void starve(struct cache_spec *cache)
+{
+    cache->queue_entries = 1;
+    cache->mshr_entries = 1;
+    cache->mshr_mergers = 0;
+    cache->data_bytes_per_cycle = 4;
+}
+
+static void nothing_is_lost_where_every_queue_holds_one(void **state)
+{
+    (void)state;
+    struct model *model = shipped("gtx560ti");
+    starve(&model->l1_data);
+    starve(&model->l2);
+    model->noc.queue_entries = 1;
+    model->noc.request_bytes_per_cycle = model->noc.reply_bytes_per_cycle = 1;
+    model->dram.queue_entries = 1;
+    model->sm.lsu_queue_entries = 1;
+    model->sms = 2;
+    compare_on(model);
 }
 
 int main(void)
@@ -194,6 +221,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fermi_computes_what_functional_mode_computes),
         cmocka_unit_test(kepler_computes_what_functional_mode_computes),
+        cmocka_unit_test(nothing_is_lost_where_every_queue_holds_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
