@@ -331,10 +331,9 @@ static int reserve_code(struct decoder *d)
         return error_set(SONDE_EUNSUPPORTED, "%s: too many instructions", d->module->file);
     program->uops = calloc(uops, sizeof *program->uops);
     program->infos = calloc(uops, sizeof *program->infos);
-    program->insns = calloc(uops, sizeof *program->insns);
-    program->functions =
-        arena_array(d->arena, d->module->func_count + 1, sizeof *program->functions);
-    program->by_index = arena_array(d->arena, d->module->func_count + 1, sizeof *program->by_index);
+    program->insns = calloc(uops, sizeof(void *));
+    program->functions = arena_array(d->arena, d->module->func_count + 1, sizeof(void *));
+    program->by_index = arena_array(d->arena, d->module->func_count + 1, sizeof(void *));
     if (!program->uops || !program->infos || !program->insns || !program->functions ||
         !program->by_index)
         return error_memory();

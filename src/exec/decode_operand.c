@@ -198,7 +198,7 @@ static int variable_ref(struct decoder *d, uint32_t *ref, const struct ptx_opera
 int decode_source_ref(struct decoder *d, uint32_t *ref, const struct ptx_operand *operand,
                       uint32_t bytes)
 {
-    uint32_t slot;
+    uint32_t slot = UINT32_MAX;
     uint32_t width = bytes ? bytes : decode_register_bytes(d, operand);
     switch (operand->kind) {
     case OPERAND_REG: {
@@ -238,7 +238,7 @@ int decode_source(struct decoder *d, int index, const struct ptx_operand *operan
 
 int decode_dest(struct decoder *d, uint32_t *ref, const struct ptx_operand *operand, uint32_t bytes)
 {
-    uint32_t slot;
+    uint32_t slot = UINT32_MAX;
     if (operand->kind == OPERAND_SINK) {
         *ref = d->function->sink_ref;
         return SONDE_OK;
@@ -308,7 +308,7 @@ int decode_pred_source(struct decoder *d, int index, const struct ptx_operand *o
 
 int decode_pred_dest(struct decoder *d, int index, const struct ptx_operand *operand)
 {
-    uint32_t slot;
+    uint32_t slot = UINT32_MAX;
     d->uop->pred_dst[index] = PRED_SINK;
     if (operand->kind == OPERAND_SINK || operand->kind == OPERAND_NONE)
         return SONDE_OK;

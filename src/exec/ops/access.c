@@ -60,13 +60,13 @@ static int decode_address(struct decoder *d, struct uop_memory *memory,
     return decode_source_ref(d, &memory->base, &base, 0);
 }
 
-static int begin(struct decoder *d, struct uop_memory **out, enum exec_access_kind kind)
+/* The uop's memory part, with what all accesses have; NULL when memory is out. */
+static struct uop_memory *begin(struct decoder *d, enum exec_access_kind kind)
 {
     const struct ptx_insn *insn = d->insn;
     struct uop_memory *memory = arena_alloc(d->arena, sizeof *memory);
     if (!memory)
-        return error_memory();
-    *out = memory;
+        return NULL;
     d->uop->run = run_memory;
     d->uop->memory = memory;
     memory->kind = kind;
@@ -81,7 +81,7 @@ static int begin(struct decoder *d, struct uop_memory **out, enum exec_access_ki
     d->info->is_load = kind == ACCESS_LOAD;
     d->info->is_store = kind == ACCESS_STORE;
     d->info->is_atomic = kind == ACCESS_ATOMIC || kind == ACCESS_REDUCTION;
-    return SONDE_OK;
+    return memory;
 }
 
 static int value_type(struct decoder *d, struct uop_memory *memory)
@@ -145,11 +145,11 @@ static int decode_values(struct decoder *d, struct uop_memory *memory,
 static int decode_transfer(struct decoder *d, enum exec_access_kind kind,
                            const struct ptx_operand *address, const struct ptx_operand *value)
 {
-    struct uop_memory *memory;
     bool done = false;
-    int rc = begin(d, &memory, kind);
-    if (rc == SONDE_OK)
-        rc = value_type(d, memory);
+    struct uop_memory *memory = begin(d, kind);
+    if (!memory)
+        return error_memory();
+    int rc = value_type(d, memory);
     if (rc == SONDE_OK && kind == ACCESS_STORE && memory->bytes * memory->vec > 16)
         rc = decode_refuse(d, "stores of more than 16 bytes are not implemented");
     if (rc == SONDE_OK)
@@ -174,11 +174,8 @@ int decode_store(struct decoder *d)
 /* prefetch and discard name a line, whose size is the model's: one byte is enough to find it. */
 int decode_prefetch(struct decoder *d)
 {
-    struct uop_memory *memory;
-    int rc = begin(d, &memory, ACCESS_PREFETCH);
-    if (rc == SONDE_OK)
-        rc = decode_address(d, memory, &d->insn->operands[0]);
-    return rc;
+    struct uop_memory *memory = begin(d, ACCESS_PREFETCH);
+    return memory ? decode_address(d, memory, &d->insn->operands[0]) : error_memory();
 }
 
 int decode_fence(struct decoder *d)
@@ -271,11 +268,11 @@ static int decode_combine(struct decoder *d, enum exec_access_kind kind,
                           const struct ptx_operand *address, const struct ptx_operand *operands,
                           uint32_t count, const struct ptx_operand *result)
 {
-    struct uop_memory *memory;
     enum isa_type type = d->insn->types[0];
-    int rc = begin(d, &memory, kind);
-    if (rc == SONDE_OK)
-        rc = value_type(d, memory);
+    struct uop_memory *memory = begin(d, kind);
+    if (!memory)
+        return error_memory();
+    int rc = value_type(d, memory);
     if (rc != SONDE_OK)
         return rc;
     memory->sign_extend = false;

@@ -28,11 +28,8 @@ enum exec_event run_cvta(struct exec_warp *warp, const struct uop *uop, uint32_t
     const struct exec_state *state = warp->state;
     const lane_dword *from = lanes_at(state, uop->source[0]);
     lane_dword *to = lanes_at(state, uop->dst);
-    uint64_t value[WARP_LANES];
     for (uint32_t rest = mask; rest; rest &= rest - 1)
-        value[lowest_lane(rest)] = from[lowest_lane(rest)] + uop->number;
-    for (uint32_t rest = mask; rest; rest &= rest - 1)
-        to[lowest_lane(rest)] = value[lowest_lane(rest)];
+        to[lowest_lane(rest)] = from[lowest_lane(rest)] + uop->number;
     return advance(warp);
 }
 

@@ -259,7 +259,7 @@ int decode_call(struct decoder *d)
         return error_memory();
     d->uop->run = run_call;
     d->uop->call = call;
-    const struct ptx_func *func;
+    const struct ptx_func *func = NULL;
     if (target->kind == OPERAND_FUNC) {
         rc = decode_function(d, &callee, target->func);
         func = callee ? callee->func : NULL;
@@ -267,10 +267,10 @@ int decode_call(struct decoder *d)
         func = prototype_of(insn);
         rc = decode_source(d, 0, target, 8);
     }
-    if (rc == SONDE_OK && (!func || func->is_entry || insn->operand_count < 3))
-        rc = decode_refuse(d, "this call is not implemented");
     if (rc != SONDE_OK)
         return rc;
+    if (!func || func->is_entry || insn->operand_count < 3)
+        return decode_refuse(d, "this call is not implemented");
     call->callee = callee;
     call->arg_count = func->param_count;
     call->return_count = func->return_count;

@@ -46,7 +46,7 @@ enum exec_event run_carry(struct exec_warp *warp, const struct uop *uop, uint32_
     (void)access;
     struct exec_state *state = warp->state;
     uint32_t bytes = uop->dst_bytes;
-    uint64_t result[WARP_LANES], top = bytes == 8 ? UINT64_MAX : UINT32_MAX;
+    uint64_t top = bytes == 8 ? UINT64_MAX : UINT32_MAX;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = lowest_lane(rest);
         uint64_t v[3] = {0};
@@ -57,13 +57,11 @@ enum exec_event run_carry(struct exec_warp *warp, const struct uop *uop, uint32_
             v[0] = product(uop->option, v[0], v[1], bytes) & top;
             v[1] = v[2];
         }
-        result[lane] = combine(uop->option, v[0], v[1], &carry, bytes);
+        uint64_t sum = combine(uop->option, v[0], v[1], &carry, bytes);
+        element_set(state, &(struct element){uop->dst, (uint8_t)bytes}, lane, sum);
         if (uop->option & CARRY_OUT)
             state->carry = (state->carry & ~(1u << lane)) | (uint32_t)carry << lane;
     }
-    for (uint32_t rest = mask; rest; rest &= rest - 1)
-        element_set(state, &(struct element){uop->dst, (uint8_t)bytes}, lowest_lane(rest),
-                    result[lowest_lane(rest)]);
     return advance(warp);
 }
 

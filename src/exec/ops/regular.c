@@ -73,7 +73,7 @@ static int decode_float(struct decoder *d, const char *letters, const struct lan
                              "'%s' with these modifiers between registers of other widths is not "
                              "implemented",
                              isa_row(d->insn->op)->name);
-    for (int i = 0; letters[i] && i < 3; i++)
+    for (int i = 0; i < 3 && letters[i]; i++)
         if (letter_type(letters[i], entry) == TYPE_f32)
             d->uop->narrow |= (uint8_t)(1u << i);
     if (entry->d == TYPE_f32)

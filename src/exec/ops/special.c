@@ -6,70 +6,42 @@
 
 #include "isa/isa.h"
 
+/* clang-format off */
 static uint64_t special_value(const struct exec_warp *warp, uint16_t id)
 {
     const struct exec_env *env = warp->env;
     const struct exec_cta *cta = warp->cta;
     const struct exec_launch *launch = cta->launch;
     switch (id) {
-    case SREG_NTID_X:
-    case SREG_NTID_Y:
-    case SREG_NTID_Z:
-        return launch->block[id - SREG_NTID_X];
-    case SREG_CTAID_X:
-    case SREG_CTAID_Y:
-    case SREG_CTAID_Z:
-        return cta->ctaid[id - SREG_CTAID_X];
-    case SREG_NCTAID_X:
-    case SREG_NCTAID_Y:
-    case SREG_NCTAID_Z:
+    case SREG_NTID_X: case SREG_NTID_Y: case SREG_NTID_Z: return launch->block[id - SREG_NTID_X];
+    case SREG_CTAID_X: case SREG_CTAID_Y: case SREG_CTAID_Z: return cta->ctaid[id - SREG_CTAID_X];
+    case SREG_NCTAID_X: case SREG_NCTAID_Y: case SREG_NCTAID_Z:
         return launch->grid[id - SREG_NCTAID_X];
     /* Without clusters every CTA is a cluster of its own. */
-    case SREG_CLUSTERID_X:
-    case SREG_CLUSTERID_Y:
-    case SREG_CLUSTERID_Z:
+    case SREG_CLUSTERID_X: case SREG_CLUSTERID_Y: case SREG_CLUSTERID_Z:
         return cta->ctaid[id - SREG_CLUSTERID_X];
-    case SREG_NCLUSTERID_X:
-    case SREG_NCLUSTERID_Y:
-    case SREG_NCLUSTERID_Z:
+    case SREG_NCLUSTERID_X: case SREG_NCLUSTERID_Y: case SREG_NCLUSTERID_Z:
         return launch->grid[id - SREG_NCLUSTERID_X];
-    case SREG_CLUSTER_NCTAID_X:
-    case SREG_CLUSTER_NCTAID_Y:
-    case SREG_CLUSTER_NCTAID_Z:
-    case SREG_CLUSTER_NCTARANK:
-        return 1;
-    case SREG_WARPID:
-        return env->warpid;
-    case SREG_NWARPID:
-        return env->nwarpid;
-    case SREG_SMID:
-        return env->smid;
-    case SREG_NSMID:
-        return env->nsmid;
-    case SREG_GRIDID:
-        return launch->launch_id;
-    case SREG_CLOCK:
-        return (uint32_t)env->clock;
-    case SREG_CLOCK_HI:
-        return env->clock >> 32;
-    case SREG_CLOCK64:
-        return env->clock;
-    case SREG_GLOBALTIMER:
-        return env->globaltimer_ns;
-    case SREG_GLOBALTIMER_LO:
-        return (uint32_t)env->globaltimer_ns;
-    case SREG_GLOBALTIMER_HI:
-        return env->globaltimer_ns >> 32;
-    case SREG_TOTAL_SMEM_SIZE:
-    case SREG_AGGR_SMEM_SIZE:
-        return cta->shared_bytes;
-    case SREG_DYNAMIC_SMEM_SIZE:
-        return launch->dynamic_shared_bytes;
+    case SREG_CLUSTER_NCTAID_X: case SREG_CLUSTER_NCTAID_Y: case SREG_CLUSTER_NCTAID_Z:
+    case SREG_CLUSTER_NCTARANK: return 1;
+    case SREG_WARPID: return env->warpid;
+    case SREG_NWARPID: return env->nwarpid;
+    case SREG_SMID: return env->smid;
+    case SREG_NSMID: return env->nsmid;
+    case SREG_GRIDID: return launch->launch_id;
+    case SREG_CLOCK: return (uint32_t)env->clock;
+    case SREG_CLOCK_HI: return env->clock >> 32;
+    case SREG_CLOCK64: return env->clock;
+    case SREG_GLOBALTIMER: return env->globaltimer_ns;
+    case SREG_GLOBALTIMER_LO: return (uint32_t)env->globaltimer_ns;
+    case SREG_GLOBALTIMER_HI: return env->globaltimer_ns >> 32;
+    case SREG_TOTAL_SMEM_SIZE: case SREG_AGGR_SMEM_SIZE: return cta->shared_bytes;
+    case SREG_DYNAMIC_SMEM_SIZE: return launch->dynamic_shared_bytes;
     /* Performance counters and environment registers are the driver's; they read as zero. */
-    default:
-        return 0;
+    default: return 0;
     }
 }
+/* clang-format on */
 
 static bool is_wide(uint16_t id)
 {

@@ -32,11 +32,8 @@ enum exec_event run_vote(struct exec_warp *warp, const struct uop *uop, uint32_t
     const lane_word *members = lanes_at(state, uop->source[0]);
     lane_word *ballot = lanes_at(state, uop->dst);
     uint32_t yes = pred_lanes(state, uop, 0) & mask, result = 0;
-    uint32_t named[WARP_LANES];
-    for (uint32_t rest = mask; rest; rest &= rest - 1)
-        named[lowest_lane(rest)] = members[lowest_lane(rest)] & mask;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t lane = lowest_lane(rest), among = named[lane];
+        uint32_t lane = lowest_lane(rest), among = members[lane] & mask;
         bool holds = false;
         switch (uop->option) {
         case MOD_VOTE_all:
@@ -105,7 +102,7 @@ enum exec_event run_shfl(struct exec_warp *warp, const struct uop *uop, uint32_t
     const lane_word *value = lanes_at(state, uop->source[0]);
     const lane_word *b = lanes_at(state, uop->source[1]), *c = lanes_at(state, uop->source[2]);
     lane_word *to = lanes_at(state, uop->dst);
-    uint32_t result[WARP_LANES], valid = 0;
+    uint32_t result[WARP_LANES] = {0}, valid = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = lowest_lane(rest);
         bool inside;
@@ -145,8 +142,8 @@ enum exec_event run_match(struct exec_warp *warp, const struct uop *uop, uint32_
     const lane_word *members = lanes_at(state, uop->source[1]);
     const struct element source = {.ref = uop->source[0], .register_bytes = (uint8_t)uop->target};
     lane_word *to = lanes_at(state, uop->dst);
-    uint64_t value[WARP_LANES];
-    uint32_t named[WARP_LANES], agree = 0;
+    uint64_t value[WARP_LANES] = {0};
+    uint32_t named[WARP_LANES] = {0}, agree = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = lowest_lane(rest);
         value[lane] = element_get(state, &source, lane);
