@@ -1,7 +1,8 @@
 /*
- * A real GPU through libcuda.so.1, which is opened when a device of this kind is asked for: the driver
- * compiles the probes' PTX, and nothing of a CUDA toolkit is needed. Calls are synchronous. A fault of a
- * kernel loses the context: every later call says so instead of failing in strange ways.
+ * A real GPU through libcuda.so.1, which is opened when a device of this kind is asked for: the
+ * driver compiles the probes' PTX, and nothing of a CUDA toolkit is needed. Calls are synchronous.
+ * A fault of a kernel loses the context: every later call says so instead of failing in strange
+ * ways.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -14,11 +15,11 @@
 #include "util/error.h"
 
 #define JIT_LOG_BYTES 3000
-#define STATIC_SHARED_LIMIT 49152   /* more dynamic shared memory must be asked for, per kernel */
+#define STATIC_SHARED_LIMIT 49152 /* more dynamic shared memory must be asked for, per kernel */
 
 struct device_kernel {
     cu_function function;
-    uint32_t dynamic_shared_bytes;  /* what the function is set up for */
+    uint32_t dynamic_shared_bytes; /* what the function is set up for */
     struct device_kernel *next;
 };
 
@@ -35,7 +36,7 @@ struct cuda {
     cu_context context;             /* NULL until retained */
     uint32_t reserved_shared_bytes; /* the driver's own, in each block */
     struct device_module *modules;
-    char lost[256];                 /* why the context is lost; empty while it lives */
+    char lost[256]; /* why the context is lost; empty while it lives */
 };
 
 static struct cuda *cuda_of(struct device *device)
@@ -52,7 +53,8 @@ static int load_api(struct cuda_api *api, const char *library)
         return error_set(SONDE_EDEVICE, "no CUDA driver: cannot load %s (%.200s)", library,
                          reason ? reason : "no reason given");
     }
-    /* A pointer from dlsym() becomes a function pointer by way of its bytes: ISO C has no cast for it. */
+    /* A pointer from dlsym() becomes a function pointer by way of its bytes: ISO C has no cast for
+     * it. */
     void *symbol;
 #define CUDA_LOOK_UP(member, name, arguments)                                                      \
     symbol = dlsym(handle, name);                                                                  \
@@ -61,7 +63,8 @@ static int load_api(struct cuda_api *api, const char *library)
     CUDA_LOOK_UP(member, name, arguments)                                                          \
     if (!symbol) {                                                                                 \
         dlclose(handle);                                                                           \
-        return error_set(SONDE_EDEVICE, "%s is no usable CUDA driver: it has no %s", library, name); \
+        return error_set(SONDE_EDEVICE, "%s is no usable CUDA driver: it has no %s", library,      \
+                         name);                                                                    \
     }
     CUDA_CALLS(CUDA_REQUIRE)
     CUDA_OPTIONAL_CALLS(CUDA_LOOK_UP)
@@ -79,13 +82,17 @@ static bool is_fault(cu_result result)
 static int code_of(cu_result result)
 {
     switch (result) {
-    case CU_OUT_OF_MEMORY: return SONDE_ENOMEM;
+    case CU_OUT_OF_MEMORY:
+        return SONDE_ENOMEM;
     case CU_INVALID_IMAGE:
     case CU_INVALID_PTX:
     case CU_UNSUPPORTED_PTX_VERSION:
-    case CU_NOT_FOUND: return SONDE_EINPUT;
-    case CU_LAUNCH_OUT_OF_RESOURCES: return SONDE_EUNSUPPORTED;
-    default: return is_fault(result) ? SONDE_EFAULT : SONDE_EDEVICE;
+    case CU_NOT_FOUND:
+        return SONDE_EINPUT;
+    case CU_LAUNCH_OUT_OF_RESOURCES:
+        return SONDE_EUNSUPPORTED;
+    default:
+        return is_fault(result) ? SONDE_EFAULT : SONDE_EDEVICE;
     }
 }
 
@@ -98,8 +105,8 @@ static int check(const struct cuda_api *api, cu_result result, const char *what)
     const char *name = NULL, *text = NULL;
     api->error_name(result, &name);
     api->error_string(result, &text);
-    return error_set(code_of(result), "%s: %s (%d)%s%s", what, name ? name : "unknown error", result,
-                     text ? ": " : "", text ? text : "");
+    return error_set(code_of(result), "%s: %s (%d)%s%s", what, name ? name : "unknown error",
+                     result, text ? ": " : "", text ? text : "");
 }
 
 /* The same on an open device, where a fault is remembered. */
@@ -116,8 +123,8 @@ static int check_device(struct cuda *cuda, cu_result result, const char *what)
 static int enter(struct cuda *cuda)
 {
     if (cuda->lost[0]) {
-        return error_set(SONDE_EFAULT, "%s was lost to an earlier fault (%s)", cuda->device.info.name,
-                         cuda->lost);
+        return error_set(SONDE_EFAULT, "%s was lost to an earlier fault (%s)",
+                         cuda->device.info.name, cuda->lost);
     }
     return check_device(cuda, cuda->api.context_set(cuda->context), "cuCtxSetCurrent");
 }
@@ -145,7 +152,8 @@ static int describe(struct device_info *info, const struct cuda_api *api, cu_dev
     int version = 0;
     size_t memory_bytes = 0;
     *info = (struct device_info){.kind = DEVICE_CUDA};
-    int rc = check(api, api->device_name(info->name, sizeof(info->name), handle), "cuDeviceGetName");
+    int rc =
+        check(api, api->device_name(info->name, sizeof(info->name), handle), "cuDeviceGetName");
     if (rc == SONDE_OK) {
         rc = check(api, api->device_memory(&memory_bytes, handle), "cuDeviceTotalMem");
     }
@@ -212,7 +220,7 @@ static int cuda_module_load(struct device *device, struct device_module **out, c
 {
     struct cuda *cuda = cuda_of(device);
     struct device_module *module = calloc(1, sizeof(*module));
-    char *text = malloc(length + 1);    /* the driver wants a zero byte at the end */
+    char *text = malloc(length + 1); /* the driver wants a zero byte at the end */
     int rc = module && text ? enter(cuda) : error_memory();
     if (rc == SONDE_OK && memchr(ptx, '\0', length)) {
         rc = error_set(SONDE_EINPUT, "%s: holds a zero byte", name);
@@ -301,8 +309,8 @@ static int cuda_copy_from(struct device *device, void *dst, uint64_t src, uint64
 /* ---- launches ---- */
 
 /*
- * The driver takes a percentage of the largest shared memory and rounds it up to a division that the
- * GPU has. Each block also needs what the driver reserves in it. GPUs before Volta have no such
+ * The driver takes a percentage of the largest shared memory and rounds it up to a division that
+ * the GPU has. Each block also needs what the driver reserves in it. GPUs before Volta have no such
  * preference; they keep their default, which holds what a block may have.
  */
 static int cuda_set_carveout(struct device *device, struct device_kernel *kernel,
@@ -316,9 +324,9 @@ static int cuda_set_carveout(struct device *device, struct device_kernel *kernel
         return rc;
     }
     if (largest == 0 || needed < shared_bytes || needed > largest) {
-        return error_set(SONDE_EUNSUPPORTED, "%s has %llu bytes of shared memory in an SM, not %llu",
-                         device->info.name, (unsigned long long)largest,
-                         (unsigned long long)needed);
+        return error_set(SONDE_EUNSUPPORTED,
+                         "%s has %llu bytes of shared memory in an SM, not %llu", device->info.name,
+                         (unsigned long long)largest, (unsigned long long)needed);
     }
     int percent = (int)((needed * 100 + largest - 1) / largest);
     return check_device(cuda,
@@ -336,8 +344,8 @@ static int allow_dynamic_shared(struct cuda *cuda, struct device_kernel *kernel,
                          cuda->device.info.name,
                          (unsigned long long)cuda->device.info.shared_per_block_bytes, bytes);
     }
-    cu_result result = cuda->api.function_set(kernel->function, CU_FUNCTION_MAX_DYNAMIC_SHARED,
-                                              (int)bytes);
+    cu_result result =
+        cuda->api.function_set(kernel->function, CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)bytes);
     int rc = check_device(cuda, result, "asking for dynamic shared memory");
     if (rc == SONDE_OK) {
         kernel->dynamic_shared_bytes = bytes;
@@ -350,7 +358,7 @@ static int cuda_launch(struct device *device, struct device_kernel *kernel,
 {
     struct cuda *cuda = cuda_of(device);
     void *args[DEVICE_MAX_ARGS];
-    memcpy(args, launch->args, sizeof(args));   /* the driver reads them; its type has no const */
+    memcpy(args, launch->args, sizeof(args)); /* the driver reads them; its type has no const */
     int rc = enter(cuda);
     if (rc == SONDE_OK) {
         rc = allow_dynamic_shared(cuda, kernel, launch->dynamic_shared_bytes);
@@ -418,8 +426,8 @@ static int open_device(struct cuda *cuda, unsigned ordinal, const char *library)
         return rc;
     }
     if (ordinal >= (unsigned)count) {
-        return error_set(SONDE_EDEVICE, "there is no GPU %u: the driver has %d, counted from 0", ordinal,
-                         count);
+        return error_set(SONDE_EDEVICE, "there is no GPU %u: the driver has %d, counted from 0",
+                         ordinal, count);
     }
     rc = check(&cuda->api, cuda->api.device_get(&cuda->handle, (int)ordinal), "cuDeviceGet");
     if (rc == SONDE_OK) {

@@ -16,7 +16,9 @@ typedef struct cu_module_s *cu_module;
 typedef struct cu_function_s *cu_function;
 typedef struct cu_stream_s *cu_stream;
 typedef uint64_t cu_pointer;
-struct cu_uuid { unsigned char bytes[16]; };
+struct cu_uuid {
+    unsigned char bytes[16];
+};
 
 #define CUDA_CALLS(X)                                                                              \
     X(init, "cuInit", (unsigned flags))                                                            \
@@ -24,20 +26,20 @@ struct cu_uuid { unsigned char bytes[16]; };
     X(error_name, "cuGetErrorName", (cu_result error, const char **text))                          \
     X(error_string, "cuGetErrorString", (cu_result error, const char **text))                      \
     X(device_count, "cuDeviceGetCount", (int *count))                                              \
-    X(device_get, "cuDeviceGet", (cu_device *device, int ordinal))                                 \
+    X(device_get, "cuDeviceGet", (cu_device * device, int ordinal))                                \
     X(device_name, "cuDeviceGetName", (char *name, int length, cu_device device))                  \
     X(device_attribute, "cuDeviceGetAttribute", (int *value, int attribute, cu_device device))     \
-    X(device_memory, "cuDeviceTotalMem_v2", (size_t *bytes, cu_device device))                     \
-    X(context_retain, "cuDevicePrimaryCtxRetain", (cu_context *context, cu_device device))         \
+    X(device_memory, "cuDeviceTotalMem_v2", (size_t * bytes, cu_device device))                    \
+    X(context_retain, "cuDevicePrimaryCtxRetain", (cu_context * context, cu_device device))        \
     X(context_release, "cuDevicePrimaryCtxRelease_v2", (cu_device device))                         \
     X(context_set, "cuCtxSetCurrent", (cu_context context))                                        \
     X(context_synchronize, "cuCtxSynchronize", (void))                                             \
     X(module_load, "cuModuleLoadDataEx",                                                           \
-      (cu_module *module, const void *image, unsigned count, int *options, void **values))         \
+      (cu_module * module, const void *image, unsigned count, int *options, void **values))        \
     X(module_unload, "cuModuleUnload", (cu_module module))                                         \
     X(module_function, "cuModuleGetFunction",                                                      \
-      (cu_function *function, cu_module module, const char *name))                                 \
-    X(memory_alloc, "cuMemAlloc_v2", (cu_pointer *address, size_t bytes))                          \
+      (cu_function * function, cu_module module, const char *name))                                \
+    X(memory_alloc, "cuMemAlloc_v2", (cu_pointer * address, size_t bytes))                         \
     X(memory_free, "cuMemFree_v2", (cu_pointer address))                                           \
     X(copy_to, "cuMemcpyHtoD_v2", (cu_pointer target, const void *source, size_t bytes))           \
     X(copy_from, "cuMemcpyDtoH_v2", (void *target, cu_pointer source, size_t bytes))               \
@@ -48,7 +50,8 @@ struct cu_uuid { unsigned char bytes[16]; };
        void **arguments, void **extra))
 
 /* Missing in some drivers; the member is NULL then. */
-#define CUDA_OPTIONAL_CALLS(X) X(device_uuid, "cuDeviceGetUuid_v2", (struct cu_uuid *uuid, cu_device device))
+#define CUDA_OPTIONAL_CALLS(X)                                                                     \
+    X(device_uuid, "cuDeviceGetUuid_v2", (struct cu_uuid * uuid, cu_device device))
 
 struct cuda_api {
 #define CUDA_MEMBER(member, symbol, arguments) cu_result(*member) arguments;
@@ -71,13 +74,13 @@ enum {
     CU_LAUNCH_TIMEOUT = 702,
     CU_ASSERT = 710,
     CU_HARDWARE_STACK_ERROR = 714,
-    CU_LAUNCH_FAILED = 719,     /* 714 to 719 are faults of a kernel */
+    CU_LAUNCH_FAILED = 719, /* 714 to 719 are faults of a kernel */
 };
 
 enum {
     CU_MAX_THREADS_PER_BLOCK = 1,
     CU_MAX_SHARED_PER_BLOCK = 8,
-    CU_CLOCK_RATE = 13,         /* kHz */
+    CU_CLOCK_RATE = 13, /* kHz */
     CU_MULTIPROCESSOR_COUNT = 16,
     CU_L2_CACHE_SIZE = 38,
     CU_COMPUTE_MAJOR = 75,

@@ -40,8 +40,10 @@ int device_open(struct device **out, const char *spec)
     if ((name = after(spec, "replay:")) && *name) {
         return replay_open(out, name);
     }
-    return error_set(SONDE_EUSAGE, "'%.100s' is no device: expected sim:NAME, sim:PATH.yaml, cuda:N or "
-                     "replay:FILE", spec);
+    return error_set(SONDE_EUSAGE,
+                     "'%.100s' is no device: expected sim:NAME, sim:PATH.yaml, cuda:N or "
+                     "replay:FILE",
+                     spec);
 }
 
 void device_close(struct device *device)

@@ -1,8 +1,9 @@
 /*
  * The contract of a device that probes run on. A backend is one file that ends in one struct of
- * operations: sim.c (the simulator, through rt), cuda.c (a real GPU through libcuda.so.1, opened at run time; PTX
- * is compiled by the driver), replay.c (a recording: it launches nothing and answers only what was
- * recorded; see trace/source.h). Calls are synchronous. A device is used by one thread.
+ * operations: sim.c (the simulator, through rt), cuda.c (a real GPU through libcuda.so.1, opened at
+ * run time; PTX is compiled by the driver), replay.c (a recording: it launches nothing and answers
+ * only what was recorded; see trace/source.h). Calls are synchronous. A device is used by one
+ * thread.
  */
 #ifndef SONDE_DEVICE_DEVICE_H
 #define SONDE_DEVICE_DEVICE_H
@@ -20,15 +21,15 @@ enum device_kind { DEVICE_SIM, DEVICE_CUDA, DEVICE_REPLAY };
 struct device_info {
     enum device_kind kind;
     char name[128];
-    char driver[64];                    /* driver version, or "sonde VERSION" */
+    char driver[64]; /* driver version, or "sonde VERSION" */
     uint32_t compute_major, compute_minor;
     uint32_t sms;
     uint64_t clock_hz;
     uint64_t memory_bytes;
     uint64_t l2_bytes_reported;
-    uint64_t shared_per_sm_bytes, shared_per_block_bytes;  /* opt-in maximum per block */
+    uint64_t shared_per_sm_bytes, shared_per_block_bytes; /* opt-in maximum per block */
     uint32_t max_threads_per_block;
-    char uuid[40];                      /* empty if none */
+    char uuid[40]; /* empty if none */
 };
 
 struct device;
@@ -40,7 +41,7 @@ struct traceset;
 struct device_launch {
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes;
-    const void *args[DEVICE_MAX_ARGS];  /* pointer to each argument's value */
+    const void *args[DEVICE_MAX_ARGS]; /* pointer to each argument's value */
     uint32_t arg_sizes[DEVICE_MAX_ARGS];
     uint32_t arg_count;
 };
@@ -63,11 +64,11 @@ struct device_ops {
 };
 
 struct device {
-    const struct device_ops *ops;       /* NULL members: this backend cannot */
+    const struct device_ops *ops; /* NULL members: this backend cannot */
     struct device_info info;
-    const struct traceset *recording;   /* replay only, else NULL; owned by the device */
-    const volatile int *cancel;         /* a launch stops with SONDE_EINTERRUPTED when it becomes
-                                           non-zero, where the backend can; NULL: never */
+    const struct traceset *recording; /* replay only, else NULL; owned by the device */
+    const volatile int *cancel;       /* a launch stops with SONDE_EINTERRUPTED when it becomes
+                                         non-zero, where the backend can; NULL: never */
 };
 
 /*
@@ -78,8 +79,13 @@ int device_open(struct device **out, const char *spec);
 void device_close(struct device *device);
 
 /* Everything `sonde devices` lists: spec strings with info; a backend that is absent tells why. */
-struct device_listing { char spec[160]; struct device_info info; bool available; char why[256]; };
-int device_list(struct device_listing **out, size_t *count);    /* free() the array */
+struct device_listing {
+    char spec[160];
+    struct device_info info;
+    bool available;
+    char why[256];
+};
+int device_list(struct device_listing **out, size_t *count); /* free() the array */
 
 /* Checked wrappers: SONDE_EUNSUPPORTED where the backend lacks the operation. */
 int device_module_load(struct device *device, struct device_module **out, const char *name,

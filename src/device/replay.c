@@ -1,6 +1,6 @@
 /*
- * A recording as a device. It launches nothing: who measures takes its traces from `recording`. What it
- * tells about itself is what the recorded device told.
+ * A recording as a device. It launches nothing: who measures takes its traces from `recording`.
+ * What it tells about itself is what the recorded device told.
  */
 #include <stdio.h>
 #include <stdlib.h>

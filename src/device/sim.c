@@ -1,9 +1,10 @@
 /*
- * The simulator as a device: a thin layer over rt, which does what a driver does. What it tells about
- * itself is what the model's driver section says, true or not.
+ * The simulator as a device: a thin layer over rt, which does what a driver does. What it tells
+ * about itself is what the model's driver section says, true or not.
  *
- * A carve-out belongs to a kernel, as with a real driver: it is applied at each launch. Models whose
- * driver knows no such preference (before Volta) keep their division; a kernel may ask for what that has.
+ * A carve-out belongs to a kernel, as with a real driver: it is applied at each launch. Models
+ * whose driver knows no such preference (before Volta) keep their division; a kernel may ask for
+ * what that has.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +18,8 @@
 
 struct device_kernel {
     struct rt_kernel *kernel;
-    uint64_t shared_bytes;          /* carve-out asked for; NO_PREFERENCE */
-    struct device_kernel *next;     /* of its module */
+    uint64_t shared_bytes;      /* carve-out asked for; NO_PREFERENCE */
+    struct device_kernel *next; /* of its module */
 };
 
 struct device_module {
@@ -32,7 +33,7 @@ struct sim {
     struct model *model;
     struct rt *rt;
     struct device_module *modules;
-    uint64_t carved_bytes;          /* what was last asked of rt; NO_PREFERENCE at first */
+    uint64_t carved_bytes; /* what was last asked of rt; NO_PREFERENCE at first */
 };
 
 #define NO_PREFERENCE UINT64_MAX
@@ -52,8 +53,8 @@ static void describe(struct device_info *info, const struct model *model)
         .compute_major = driver->compute_major,
         .compute_minor = driver->compute_minor,
         .sms = model->sms,
-        .clock_hz = driver->clock_hz ? driver->clock_hz
-                                     : UINT64_C(1000000000000) / model->core_period_ps,
+        .clock_hz =
+            driver->clock_hz ? driver->clock_hz : UINT64_C(1000000000000) / model->core_period_ps,
         .memory_bytes = model->vm.memory_bytes,
         .l2_bytes_reported = driver->l2_bytes,
         .shared_per_sm_bytes = driver->shared_per_sm_bytes,
@@ -135,8 +136,8 @@ static int sim_kernel_get(struct device *device, struct device_kernel **out,
         if (!found) {
             return error_memory();
         }
-        *found = (struct device_kernel){.kernel = kernel, .shared_bytes = NO_PREFERENCE,
-                                        .next = module->kernels};
+        *found = (struct device_kernel){
+            .kernel = kernel, .shared_bytes = NO_PREFERENCE, .next = module->kernels};
         module->kernels = found;
     }
     *out = found;
@@ -180,9 +181,10 @@ static int sim_set_carveout(struct device *device, struct device_kernel *kernel,
 {
     const struct model *model = sim_of(device)->model;
     if (shared_bytes > shared_available(model)) {
-        return error_set(SONDE_EUNSUPPORTED, "%s has at most %llu bytes of shared memory for a "
-                         "kernel, not %llu", device->info.name,
-                         (unsigned long long)shared_available(model),
+        return error_set(SONDE_EUNSUPPORTED,
+                         "%s has at most %llu bytes of shared memory for a "
+                         "kernel, not %llu",
+                         device->info.name, (unsigned long long)shared_available(model),
                          (unsigned long long)shared_bytes);
     }
     kernel->shared_bytes = shared_bytes;
@@ -221,8 +223,8 @@ static int check_args(const struct device_kernel *kernel, const struct device_la
     for (uint32_t i = 0; i < count; i++) {
         const struct ptx_var *param = rt_kernel_param(kernel->kernel, i);
         if (launch->arg_sizes[i] != param->size) {
-            return error_set(SONDE_EINPUT, "argument %u (%s) has %llu bytes, not %u", i, param->name,
-                             (unsigned long long)param->size, launch->arg_sizes[i]);
+            return error_set(SONDE_EINPUT, "argument %u (%s) has %llu bytes, not %u", i,
+                             param->name, (unsigned long long)param->size, launch->arg_sizes[i]);
         }
     }
     return SONDE_OK;

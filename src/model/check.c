@@ -1,7 +1,7 @@
 /*
- * What the values of a model mean together: geometry, index functions, carve-out choices, the machine
- * around them. Each finding names the parameter at fault and stands at its place in the file.
- * Single values and their ranges are param.c's.
+ * What the values of a model mean together: geometry, index functions, carve-out choices, the
+ * machine around them. Each finding names the parameter at fault and stands at its place in the
+ * file. Single values and their ranges are param.c's.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -14,14 +14,19 @@
 #include "util/error.h"
 #include "util/rng.h"
 
-#define LINES_MAX (UINT64_C(1) << 24)       /* tags of all caches together, so that a model fits a host */
+#define LINES_MAX (UINT64_C(1) << 24) /* tags of all caches together, so that a model fits a host  \
+                                       */
 #define SAMPLES_MAX (UINT64_C(1) << 21)
 
 /*
- * What a check is about: a cache's own parameters, or a carve-out choice, all of whose mistakes stand
- * at one place.
+ * What a check is about: a cache's own parameters, or a carve-out choice, all of whose mistakes
+ * stand at one place.
  */
-struct subject { struct reader *reader; const char *prefix, *place; uint32_t choice; };
+struct subject {
+    struct reader *reader;
+    const char *prefix, *place;
+    uint32_t choice;
+};
 
 static void complain(const struct subject *subject, const char *key, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -41,7 +46,9 @@ static void complain(const struct subject *subject, const char *key, const char 
     }
 }
 
-struct words { char a[32], b[32], c[32]; };
+struct words {
+    char a[32], b[32], c[32];
+};
 
 static const char *bytes_text(char text[32], uint64_t bytes)
 {
@@ -125,8 +132,10 @@ static void check_index(const struct subject *subject, const struct index_spec *
     uint64_t grain = grain_bytes(index, line_bytes);
     struct words words;
     if (is_linear(index) && rank_of(rows, index->mask_count) < index->mask_count) {
-        complain(subject, key, "the masks are not independent of each other: some of %u %s "
-                 "are never used", sets, what);
+        complain(subject, key,
+                 "the masks are not independent of each other: some of %u %s "
+                 "are never used",
+                 sets, what);
     } else if (index->kind == INDEX_MAP) {
         check_map_covers(subject, index, sets);
     }
@@ -162,7 +171,8 @@ static bool check_unequal(const struct subject *subject, const struct cache_spec
         return false;
     }
     if (cache->unequal_count > 0 && cache->ways != most) {
-        complain(subject, "ways", "is %u, but the largest of ways_per_set is %u", cache->ways, most);
+        complain(subject, "ways", "is %u, but the largest of ways_per_set is %u", cache->ways,
+                 most);
         return false;
     }
     return true;
@@ -246,8 +256,8 @@ static void check_agrees(struct reader *reader, const char *path, bool agrees)
     }
 }
 
-/* If one choice has index bits (probabilities), all have them: what the others meant would depend on
- * which choice is the initial one. */
+/* If one choice has index bits (probabilities), all have them: what the others meant would depend
+ * on which choice is the initial one. */
 static void check_complete(struct reader *reader, const struct carveout_spec *carveout)
 {
     uint32_t index = 0, probability = 0;
@@ -256,7 +266,8 @@ static void check_complete(struct reader *reader, const struct carveout_spec *ca
         probability += carveout->choice[i].probability_count > 0;
     }
     if (index > 0 && index < carveout->count) {
-        problem(reader, "carveout.choices", "give each choice its index_bits or index_masks, or none");
+        problem(reader, "carveout.choices",
+                "give each choice its index_bits or index_masks, or none");
     }
     if (probability > 0 && probability < carveout->count) {
         problem(reader, "carveout.choices", "give each choice its victim_probability, or none");
@@ -329,7 +340,8 @@ static void use_sample(const struct model *model, uint64_t address, unsigned cha
                        uint32_t *used)
 {
     const struct cache_spec *l2 = &model->l2;
-    uint32_t slice = mem_index_set(&model->l2_slice_index, model->l2_slices, l2->line_bytes, address);
+    uint32_t slice =
+        mem_index_set(&model->l2_slice_index, model->l2_slices, l2->line_bytes, address);
     uint32_t set = mem_index_set(&l2->index, l2->sets, l2->line_bytes, address);
     uint64_t place = (uint64_t)slice * l2->sets + set;
     *used += !(seen[place >> 3] >> (place & 7) & 1);
@@ -337,9 +349,9 @@ static void use_sample(const struct model *model, uint64_t address, unsigned cha
 }
 
 /*
- * Two index functions that are sound by themselves can leave sets unused together: a slice that takes
- * every sixth line sees only some values of the line's low bits. Linear ones are checked by rank, others
- * by running over lines from 0 and over random ones.
+ * Two index functions that are sound by themselves can leave sets unused together: a slice that
+ * takes every sixth line sees only some values of the line's low bits. Linear ones are checked by
+ * rank, others by running over lines from 0 and over random ones.
  */
 static bool all_sets_used(const struct model *model)
 {
@@ -354,9 +366,10 @@ static bool all_sets_used(const struct model *model)
     }
     static const uint64_t per_place = 32;
     uint64_t places = (uint64_t)model->l2_slices * l2->sets;
-    uint64_t unit = l2->index.unit_bytes > l2->line_bytes ? l2->index.unit_bytes / l2->line_bytes : 1;
+    uint64_t unit =
+        l2->index.unit_bytes > l2->line_bytes ? l2->index.unit_bytes / l2->line_bytes : 1;
     if (places > SAMPLES_MAX || unit > SAMPLES_MAX || places * per_place * unit > SAMPLES_MAX) {
-        return true;    /* too many to try: not refused for that */
+        return true; /* too many to try: not refused for that */
     }
     unsigned char seen[SAMPLES_MAX / 32 / 8 + 1] = {0};
     uint32_t used = 0;
@@ -364,8 +377,8 @@ static bool all_sets_used(const struct model *model)
     rng_seed(&rng, 1);
     for (uint64_t i = 0; i < places * per_place * unit && used < places; i++) {
         use_sample(model, i * l2->line_bytes, seen, &used);
-        use_sample(model, rng_below(&rng, UINT64_C(1) << 40) / l2->line_bytes * l2->line_bytes, seen,
-                   &used);
+        use_sample(model, rng_below(&rng, UINT64_C(1) << 40) / l2->line_bytes * l2->line_bytes,
+                   seen, &used);
     }
     return used == places;
 }
@@ -387,7 +400,8 @@ static void check_slices(struct reader *reader)
                 bytes_text(words.a, grain), bytes_text(words.b, piece));
     }
     if (model->l2.enabled && reader->problem_count == before && !all_sets_used(model)) {
-        problem(reader, "l2.index.kind", "together with l2.slice_index it leaves sets of some slices unused");
+        problem(reader, "l2.index.kind",
+                "together with l2.slice_index it leaves sets of some slices unused");
     }
 }
 
@@ -406,14 +420,16 @@ static void check_sm(struct reader *reader)
                 sm->max_warps);
     }
     if (sm->schedulers > sm->max_warps) {
-        problem(reader, "sm.schedulers", "%u schedulers share %u warps", sm->schedulers, sm->max_warps);
+        problem(reader, "sm.schedulers", "%u schedulers share %u warps", sm->schedulers,
+                sm->max_warps);
     }
     if (32 % sm->coalesce.lanes_per_pass != 0) {
         problem(reader, "sm.coalesce.lanes_per_pass", "%u does not divide 32",
                 sm->coalesce.lanes_per_pass);
     }
     if (!is_power_of_two(sm->coalesce.segment_bytes)) {
-        problem(reader, "sm.coalesce.segment", "%u B is not a power of two", sm->coalesce.segment_bytes);
+        problem(reader, "sm.coalesce.segment", "%u B is not a power of two",
+                sm->coalesce.segment_bytes);
     }
     if (sm->registers < sm->register_granule) {
         problem(reader, "sm.register_granule", "is more than all registers");
@@ -438,14 +454,16 @@ static void check_memory(struct reader *reader)
                 bytes_text(words.a, dram->burst_bytes), bytes_text(words.b, dram->row_bytes));
     }
     if (dram->t_rc < dram->t_ras) {
-        problem(reader, "dram.t_rc", "%u cycles are less than t_ras, %u, which is part of it", dram->t_rc,
-                dram->t_ras);
+        problem(reader, "dram.t_rc", "%u cycles are less than t_ras, %u, which is part of it",
+                dram->t_rc, dram->t_ras);
     }
     if (!is_power_of_two(model->vm.page_bytes)) {
-        problem(reader, "vm.page", "%s is not a power of two", bytes_text(words.a, model->vm.page_bytes));
+        problem(reader, "vm.page", "%s is not a power of two",
+                bytes_text(words.a, model->vm.page_bytes));
     } else if (model->vm.memory_bytes % model->vm.page_bytes != 0 || model->vm.memory_bytes == 0) {
         problem(reader, "vm.memory", "%s is not a multiple of the page, %s",
-                bytes_text(words.a, model->vm.memory_bytes), bytes_text(words.b, model->vm.page_bytes));
+                bytes_text(words.a, model->vm.memory_bytes),
+                bytes_text(words.b, model->vm.page_bytes));
     }
 }
 
@@ -509,7 +527,8 @@ static void check_total(struct reader *reader)
     uint64_t lines = (model->l1_data.enabled ? lines_of(&model->l1_data) * model->sms : 0) +
                      (model->l2.enabled ? lines_of(&model->l2) * model->l2_slices : 0);
     if (lines > LINES_MAX) {
-        problem(reader, "sms", "all caches together have %llu lines; %llu are the most that are simulated",
+        problem(reader, "sms",
+                "all caches together have %llu lines; %llu are the most that are simulated",
                 (unsigned long long)lines, (unsigned long long)LINES_MAX);
     }
 }
@@ -523,7 +542,7 @@ void check_model(struct reader *reader)
     normalise_index(&model->l2_slice_index);
     derive_carveout(reader);
     if (reader->problem_count > 0) {
-        return;     /* what follows would repeat it in other words */
+        return; /* what follows would repeat it in other words */
     }
     check_name(reader);
     check_sm(reader);

@@ -1,7 +1,7 @@
 /*
  * Parameters that are lists. Each kind has its row in `lists`: how one item is read into its place,
- * how it is written, how many there may be. The carve-out choices are mappings and have functions of
- * their own, built from the same rows.
+ * how it is written, how many there may be. The carve-out choices are mappings and have functions
+ * of their own, built from the same rows.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,12 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* An array inside the model with its length beside it. */
-struct span { uint32_t *count; void *items; size_t item_bytes; uint32_t max; };
+struct span {
+    uint32_t *count;
+    void *items;
+    size_t item_bytes;
+    uint32_t max;
+};
 
 static int whole_in(uint64_t *value, const char *text, enum unit unit, uint64_t min, uint64_t max)
 {
@@ -145,15 +150,18 @@ static struct span span_of(struct model *model, const struct param *param)
     switch (param->list) {
     case LIST_BITS:
     case LIST_MASKS:
-        return (struct span){&index->mask_count, index->masks, sizeof(uint64_t), MEM_MAX_INDEX_MASKS};
+        return (struct span){&index->mask_count, index->masks, sizeof(uint64_t),
+                             MEM_MAX_INDEX_MASKS};
     case LIST_MAP:
         return (struct span){&index->map_count, index->map, sizeof(uint16_t), MEM_MAX_MAP};
     case LIST_WAYS:
-        return (struct span){&cache->unequal_count, cache->ways_per_set, sizeof(uint16_t), MEM_MAX_MAP};
+        return (struct span){&cache->unequal_count, cache->ways_per_set, sizeof(uint16_t),
+                             MEM_MAX_MAP};
     case LIST_PROBABILITIES:
         return (struct span){&replacement->probability_count, replacement->probability,
                              sizeof(double), MEM_MAX_WAYS};
-    default: return (struct span){0};
+    default:
+        return (struct span){0};
     }
 }
 
@@ -172,7 +180,8 @@ static int read_items(struct span span, enum param_list list, const struct yaml_
         return error_set(SONDE_EINPUT, "expected a %s, e.g. [1, 2]", lists[list].describe);
     }
     if (node->child_count > span.max) {
-        return error_set(SONDE_EINPUT, "has %zu items; %u are the most", node->child_count, span.max);
+        return error_set(SONDE_EINPUT, "has %zu items; %u are the most", node->child_count,
+                         span.max);
     }
     for (const struct yaml_node *item = node->first; item; item = item->next) {
         *bad = item;
@@ -210,8 +219,10 @@ static const struct {
     uint64_t min, max;
 } choice_keys[] = {
 #define CHOICE_NUMBER(key, field, unit, min, max)                                                  \
-    {key, LIST_NONE, unit, offsetof(struct carveout_choice, field),                                \
-     sizeof(((struct carveout_choice *)0)->field), min, max}
+    {                                                                                              \
+        key, LIST_NONE, unit, offsetof(struct carveout_choice, field),                             \
+            sizeof(((struct carveout_choice *)0)->field), min, max                                 \
+    }
     CHOICE_NUMBER("shared", shared_bytes, UNIT_BYTES, 0, UINT64_C(16) << 20),
     CHOICE_NUMBER("l1", l1_bytes, UNIT_BYTES, 4, UINT64_C(16) << 20),
     CHOICE_NUMBER("sets", l1_sets, UNIT_COUNT, 1, 1048576),
@@ -223,7 +234,7 @@ static const struct {
 };
 
 #define CHOICE_KEYS COUNT_OF(choice_keys)
-#define CHOICE_NEEDS 4      /* the first four keys must be there */
+#define CHOICE_NEEDS 4 /* the first four keys must be there */
 
 static struct span choice_span(struct carveout_choice *choice, enum param_list list)
 {
@@ -257,7 +268,8 @@ static int read_choice_value(struct carveout_choice *choice, size_t key,
     if (rc == SONDE_OK) {
         uint32_t narrow = (uint32_t)value;
         void *field = (char *)choice + choice_keys[key].offset;
-        memcpy(field, choice_keys[key].bytes == 4 ? (void *)&narrow : &value, choice_keys[key].bytes);
+        memcpy(field, choice_keys[key].bytes == 4 ? (void *)&narrow : &value,
+               choice_keys[key].bytes);
     }
     return rc < 0 ? error_prefix(rc, "%s", choice_keys[key].key) : SONDE_OK;
 }
@@ -278,7 +290,9 @@ static int read_choice(struct carveout_choice *choice, const struct yaml_node *n
 {
     *bad = node;
     if (node->kind != YAML_MAPPING) {
-        return error_set(SONDE_EINPUT, "expected a mapping, e.g. {shared: 16 KiB, l1: 48 KiB, sets: 64, ways: 6}");
+        return error_set(
+            SONDE_EINPUT,
+            "expected a mapping, e.g. {shared: 16 KiB, l1: 48 KiB, sets: 64, ways: 6}");
     }
     for (const struct yaml_node *child = node->first; child; child = child->next) {
         size_t key = 0;
@@ -398,11 +412,16 @@ bool list_applies(const struct model *model, const struct param *param)
     const struct index_spec *index = field;
     const struct replacement_spec *replacement = field;
     switch (param->list) {
-    case LIST_BITS: return index->kind == INDEX_BITS;
-    case LIST_MASKS: return index->kind == INDEX_XOR;
-    case LIST_MAP: return index->kind == INDEX_MAP;
+    case LIST_BITS:
+        return index->kind == INDEX_BITS;
+    case LIST_MASKS:
+        return index->kind == INDEX_XOR;
+    case LIST_MAP:
+        return index->kind == INDEX_MAP;
     case LIST_PROBABILITIES:
-        return replacement->kind == REPLACE_BIASED || replacement->kind == REPLACE_BIASED_ALTERNATING;
-    default: return true;
+        return replacement->kind == REPLACE_BIASED ||
+               replacement->kind == REPLACE_BIASED_ALTERNATING;
+    default:
+        return true;
     }
 }

@@ -1,9 +1,9 @@
 /*
  * A model: one GPU, described in one YAML file. param.def lists every parameter once (path, unit,
- * default, range, doc); loading, validating, printing and `sonde model params` are expanded from it.
- * A file may say `inherits: NAME` to start from a shipped model. Unknown keys, wrong units, values
- * out of range and impossible geometry are errors with file, line, column and reason (all of them,
- * up to 20).
+ * default, range, doc); loading, validating, printing and `sonde model params` are expanded from
+ * it. A file may say `inherits: NAME` to start from a shipped model. Unknown keys, wrong units,
+ * values out of range and impossible geometry are errors with file, line, column and reason (all of
+ * them, up to 20).
  */
 #ifndef SONDE_MODEL_MODEL_H
 #define SONDE_MODEL_MODEL_H
@@ -21,7 +21,7 @@
 struct driver_spec {
     char device_name[128];
     uint32_t compute_major, compute_minor;
-    uint64_t clock_hz;                  /* 0: the core clock's */
+    uint64_t clock_hz; /* 0: the core clock's */
     uint64_t l2_bytes;
     uint64_t shared_per_block_bytes, shared_per_sm_bytes;
     uint64_t const_bytes;
@@ -33,18 +33,18 @@ struct driver_spec {
 struct carveout_choice {
     uint64_t shared_bytes, l1_bytes;
     uint32_t l1_sets, l1_ways;
-    uint32_t index_mask_count;          /* bits or xor masks of this geometry's set index */
+    uint32_t index_mask_count; /* bits or xor masks of this geometry's set index */
     uint64_t index_masks[MEM_MAX_INDEX_MASKS];
-    uint32_t probability_count;         /* a biased policy's victim probabilities */
+    uint32_t probability_count; /* a biased policy's victim probabilities */
     double probability[MEM_MAX_WAYS];
 };
 
 /* L1 and shared memory cut from one array: the choices and what each gives. */
 struct carveout_spec {
-    uint32_t count;                     /* 0: the division is fixed, as l1_data and sm.shared say */
+    uint32_t count; /* 0: the division is fixed, as l1_data and sm.shared say */
     struct carveout_choice choice[MODEL_MAX_CARVEOUTS];
     uint32_t initial;
-    bool follows_preference;            /* a kernel's preference selects a choice; else it is ignored */
+    bool follows_preference; /* a kernel's preference selects a choice; else it is ignored */
 };
 
 struct model {
@@ -55,21 +55,22 @@ struct model {
     uint64_t core_period_ps;
     struct sm_spec sm;
     struct cache_spec l1_data;
-    struct cache_spec l2;               /* one slice */
+    struct cache_spec l2; /* one slice */
     uint32_t l2_slices;
-    struct index_spec l2_slice_index;   /* which slice an address belongs to */
+    struct index_spec l2_slice_index; /* which slice an address belongs to */
     struct noc_spec noc;
     struct dram_spec dram;
     struct vm_spec vm;
     struct carveout_spec carveout;
     struct driver_spec driver;
-    bool copies_allocate_in_l2;         /* host-device copies leave their lines in L2 */
+    bool copies_allocate_in_l2; /* host-device copies leave their lines in L2 */
 };
 
 /*
- * `name`: a shipped model's name, or a path that holds a '/' or ends in .yaml or .yml. SONDE_EUSAGE:
- * no such shipped model (the text names the nearest). SONDE_EINPUT: the file is wrong, a line of text
- * for each mistake. The model is the caller's, to be given to model_destroy().
+ * `name`: a shipped model's name, or a path that holds a '/' or ends in .yaml or .yml.
+ * SONDE_EUSAGE: no such shipped model (the text names the nearest). SONDE_EINPUT: the file is
+ * wrong, a line of text for each mistake. The model is the caller's, to be given to
+ * model_destroy().
  */
 int model_load(struct model **out, const char *name);
 /* `file` stands in messages and gives the name where the text gives none. */
@@ -86,7 +87,8 @@ void model_carve(struct cache_spec *l1, uint64_t *shared_bytes, const struct mod
 /* The model as YAML: every parameter that applies, with its meaning. It parses back to the same
  * model. free() the text. */
 int model_show(char **yaml, const struct model *model);
-/* Every parameter with unit, default, range and meaning, for people and as JSON. free() the text. */
+/* Every parameter with unit, default, range and meaning, for people and as JSON. free() the text.
+ */
 int model_params_text(char **text);
 int model_params_json(char **text);
 

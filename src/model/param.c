@@ -14,13 +14,19 @@
 
 #define ENUM_BEGIN(table) static const struct param_word words_##table[] = {
 #define ENUM_WORD(value, word, doc) {(int)(value), word, doc},
-#define ENUM_END {0, NULL, NULL}};
+#define ENUM_END                                                                                   \
+    {                                                                                              \
+        0, NULL, NULL                                                                              \
+    }                                                                                              \
+    }                                                                                              \
+    ;
 #include "model/enums.def"
 #undef ENUM_BEGIN
 #undef ENUM_WORD
 #undef ENUM_END
 
-/* A member's offset; it does not compile when the member's size is not what the row's macro stores. */
+/* A member's offset; it does not compile when the member's size is not what the row's macro stores.
+ */
 #define MEMBER(field) (((struct model *)0)->field)
 #define OFFSET(field, bytes)                                                                       \
     .offset = offsetof(struct model, field) +                                                      \
@@ -29,8 +35,14 @@
 
 static const struct param params[] = {
 #define P_QUANTITY(path_, kind_, bytes, field, unit_, def_, min_, max_, doc_)                      \
-    {.path = path_, .kind = kind_, .unit = UNIT_##unit_, OFFSET(field, bytes),                     \
-     .def = def_, .min = min_, .max = max_, .doc = doc_},
+    {.path = path_,                                                                                \
+     .kind = kind_,                                                                                \
+     .unit = UNIT_##unit_,                                                                         \
+     OFFSET(field, bytes),                                                                         \
+     .def = def_,                                                                                  \
+     .min = min_,                                                                                  \
+     .max = max_,                                                                                  \
+     .doc = doc_},
 #define P_U32(path_, field, unit_, def_, min_, max_, doc_)                                         \
     P_QUANTITY(path_, PARAM_U32, sizeof(uint32_t), field, unit_, def_, min_, max_, doc_)
 #define P_U64(path_, field, unit_, def_, min_, max_, doc_)                                         \
@@ -40,14 +52,24 @@ static const struct param params[] = {
 #define P_BOOL(path_, field, def_, doc_)                                                           \
     {.path = path_, .kind = PARAM_BOOL, OFFSET(field, sizeof(bool)), .def = def_, .doc = doc_},
 #define P_ENUM(path_, field, table, def_, doc_)                                                    \
-    {.path = path_, .kind = PARAM_ENUM, .words = words_##table, OFFSET(field, sizeof(int)),        \
-     .def = def_, .doc = doc_},
+    {.path = path_,                                                                                \
+     .kind = PARAM_ENUM,                                                                           \
+     .words = words_##table,                                                                       \
+     OFFSET(field, sizeof(int)),                                                                   \
+     .def = def_,                                                                                  \
+     .doc = doc_},
 #define P_TEXT(path_, field, def_, doc_)                                                           \
-    {.path = path_, .kind = PARAM_TEXT, OFFSET(field, sizeof(MEMBER(field))), .def = def_,         \
+    {.path = path_,                                                                                \
+     .kind = PARAM_TEXT,                                                                           \
+     OFFSET(field, sizeof(MEMBER(field))),                                                         \
+     .def = def_,                                                                                  \
      .doc = doc_},
 #define P_LIST(path_, field, list_, doc_)                                                          \
-    {.path = path_, .kind = PARAM_LIST, .list = LIST_##list_,                                      \
-     OFFSET(field, sizeof(MEMBER(field))), .doc = doc_},
+    {.path = path_,                                                                                \
+     .kind = PARAM_LIST,                                                                           \
+     .list = LIST_##list_,                                                                         \
+     OFFSET(field, sizeof(MEMBER(field))),                                                         \
+     .doc = doc_},
 #include "model/param.def"
 };
 
@@ -212,7 +234,7 @@ static int set_text(struct model *model, const struct param *param, const char *
 {
     char *field = (char *)model + param->offset;
     size_t length = 0;
-    char line[1024];
+    char line[1024] = "";
     for (const char *p = text; *p;) {
         if (is_space(*p)) {
             p++;
@@ -242,12 +264,18 @@ int param_set(struct model *model, const struct param *param, const char *text)
 {
     switch (param->kind) {
     case PARAM_U32:
-    case PARAM_U64: return set_quantity(model, param, text);
-    case PARAM_CLOCK: return set_clock(model, param, text);
-    case PARAM_BOOL: return set_bool(model, param, text);
-    case PARAM_ENUM: return set_word(model, param, text);
-    case PARAM_TEXT: return set_text(model, param, text);
-    case PARAM_LIST: break;
+    case PARAM_U64:
+        return set_quantity(model, param, text);
+    case PARAM_CLOCK:
+        return set_clock(model, param, text);
+    case PARAM_BOOL:
+        return set_bool(model, param, text);
+    case PARAM_ENUM:
+        return set_word(model, param, text);
+    case PARAM_TEXT:
+        return set_text(model, param, text);
+    case PARAM_LIST:
+        break;
     }
     return error_set(SONDE_EINTERNAL, "%s is a list", param->path);
 }
@@ -309,13 +337,18 @@ int param_write(struct strbuf *out, const struct model *model, const struct para
     switch (param->kind) {
     case PARAM_U32:
     case PARAM_U64:
-        return strbuf_append(out, units_format(text, sizeof(text), fetch(model, param), param->unit));
-    case PARAM_CLOCK: return write_clock(out, fetch(model, param));
+        return strbuf_append(out,
+                             units_format(text, sizeof(text), fetch(model, param), param->unit));
+    case PARAM_CLOCK:
+        return write_clock(out, fetch(model, param));
     case PARAM_BOOL:
         return strbuf_append(out, *((const char *)model + param->offset) ? "true" : "false");
-    case PARAM_ENUM: return strbuf_append(out, word_of(param, (int)fetch(model, param)));
-    case PARAM_TEXT: return param_quote(out, (const char *)model + param->offset);
-    case PARAM_LIST: break;
+    case PARAM_ENUM:
+        return strbuf_append(out, word_of(param, (int)fetch(model, param)));
+    case PARAM_TEXT:
+        return param_quote(out, (const char *)model + param->offset);
+    case PARAM_LIST:
+        break;
     }
     return list_write(out, model, param);
 }

@@ -1,6 +1,7 @@
 /*
- * param.def as data, and one value of a model in its written form: set from text or from a YAML node,
- * written out again. Nothing here knows which parameters exist; what they mean together is check.c's.
+ * param.def as data, and one value of a model in its written form: set from text or from a YAML
+ * node, written out again. Nothing here knows which parameters exist; what they mean together is
+ * check.c's.
  */
 #ifndef SONDE_MODEL_PARAM_H
 #define SONDE_MODEL_PARAM_H
@@ -14,28 +15,39 @@
 struct strbuf;
 struct yaml_node;
 
-enum param_kind { PARAM_U32, PARAM_U64, PARAM_CLOCK, PARAM_BOOL, PARAM_ENUM, PARAM_TEXT, PARAM_LIST };
+enum param_kind {
+    PARAM_U32,
+    PARAM_U64,
+    PARAM_CLOCK,
+    PARAM_BOOL,
+    PARAM_ENUM,
+    PARAM_TEXT,
+    PARAM_LIST
+};
 
 enum param_list {
     LIST_NONE,
-    LIST_BITS,              /* of an index_spec, kind bits */
-    LIST_MASKS,             /* of an index_spec, kind xor */
-    LIST_MAP,               /* of an index_spec, kind map */
-    LIST_WAYS,              /* of a cache_spec */
-    LIST_PROBABILITIES,     /* of a replacement_spec, the biased kinds */
-    LIST_CHOICES,           /* of the carveout_spec */
+    LIST_BITS,          /* of an index_spec, kind bits */
+    LIST_MASKS,         /* of an index_spec, kind xor */
+    LIST_MAP,           /* of an index_spec, kind map */
+    LIST_WAYS,          /* of a cache_spec */
+    LIST_PROBABILITIES, /* of a replacement_spec, the biased kinds */
+    LIST_CHOICES,       /* of the carveout_spec */
 };
 
-struct param_word { int value; const char *word, *doc; };
+struct param_word {
+    int value;
+    const char *word, *doc;
+};
 
 struct param {
     const char *path;
     enum param_kind kind;
-    enum unit unit;                     /* of quantities */
-    enum param_list list;               /* of lists */
-    const struct param_word *words;     /* of enums; ends with a NULL word */
-    size_t offset, size;                /* of the field in struct model */
-    const char *def, *min, *max;        /* as written in a file; NULL where there is none */
+    enum unit unit;                 /* of quantities */
+    enum param_list list;           /* of lists */
+    const struct param_word *words; /* of enums; ends with a NULL word */
+    size_t offset, size;            /* of the field in struct model */
+    const char *def, *min, *max;    /* as written in a file; NULL where there is none */
     const char *doc;
 };
 
@@ -68,6 +80,6 @@ int list_set(struct model *model, const struct param *param, const struct yaml_n
 void list_clear(struct model *model, const struct param *param);
 int list_write(struct strbuf *out, const struct model *model, const struct param *param);
 bool list_applies(const struct model *model, const struct param *param);
-const char *list_describe(enum param_list list);   /* for `model params`: "list of bit numbers" */
+const char *list_describe(enum param_list list); /* for `model params`: "list of bit numbers" */
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * From YAML to a model. The tree is walked with the path so far; a path is a parameter, the beginning
- * of one (then its mapping is walked), or a mistake. Nothing stops at the first mistake: a file's
- * author wants them all.
+ * From YAML to a model. The tree is walked with the path so far; a path is a parameter, the
+ * beginning of one (then its mapping is walked), or a mistake. Nothing stops at the first mistake:
+ * a file's author wants them all.
  */
 #include "model/read.h"
 
@@ -72,7 +72,8 @@ static bool is_group(const char *path)
     return false;
 }
 
-/* The nearest word among those that may stand where `key` stands, or a parameter that ends in it. */
+/* The nearest word among those that may stand where `key` stands, or a parameter that ends in it.
+ */
 static const char *nearest_key(char *out, size_t size, const char *group, const char *key)
 {
     struct suggest suggest = suggest_begin(key);
@@ -130,7 +131,8 @@ static void read_value(struct reader *reader, const struct param *param,
     }
 }
 
-/* `group` is empty or ends with a dot. The depth is that of the longest path: a deeper group is none. */
+/* `group` is empty or ends with a dot. The depth is that of the longest path: a deeper group is
+ * none. */
 static void read_group(struct reader *reader, const struct yaml_node *mapping, const char *group)
 {
     for (const struct yaml_node *node = mapping->first; node; node = node->next) {

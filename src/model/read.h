@@ -16,8 +16,8 @@ struct yaml_node;
 struct reader {
     struct model *model;
     const char *file;
-    const struct yaml_node *where[PARAMS_MAX];  /* by param_index(); NULL: not in this file */
-    struct strbuf problems;                     /* one a line */
+    const struct yaml_node *where[PARAMS_MAX]; /* by param_index(); NULL: not in this file */
+    struct strbuf problems;                    /* one a line */
     unsigned problem_count;
 };
 

@@ -64,7 +64,8 @@ int model_show(char **yaml, const struct model *model)
 {
     struct strbuf out = {0};
     const char *previous = "";
-    strbuf_printf(&out, "# %s: every parameter that applies (sonde model params: ranges, defaults)\n",
+    strbuf_printf(&out,
+                  "# %s: every parameter that applies (sonde model params: ranges, defaults)\n",
                   model->name);
     for (size_t i = 0; i < param_count(); i++) {
         const struct param *param = param_at(i);
@@ -92,11 +93,21 @@ static void write_type(struct strbuf *out, const struct param *param)
 {
     switch (param->kind) {
     case PARAM_U32:
-    case PARAM_U64: strbuf_append(out, units_name(param->unit)); break;
-    case PARAM_CLOCK: strbuf_append(out, "a frequency or a time"); break;
-    case PARAM_BOOL: strbuf_append(out, "true or false"); break;
-    case PARAM_TEXT: strbuf_append(out, "text"); break;
-    case PARAM_LIST: strbuf_append(out, list_describe(param->list)); break;
+    case PARAM_U64:
+        strbuf_append(out, units_name(param->unit));
+        break;
+    case PARAM_CLOCK:
+        strbuf_append(out, "a frequency or a time");
+        break;
+    case PARAM_BOOL:
+        strbuf_append(out, "true or false");
+        break;
+    case PARAM_TEXT:
+        strbuf_append(out, "text");
+        break;
+    case PARAM_LIST:
+        strbuf_append(out, list_describe(param->list));
+        break;
     case PARAM_ENUM:
         strbuf_append(out, "one of ");
         for (const struct param_word *word = param->words; word->word; word++) {
@@ -116,7 +127,10 @@ int model_params_text(char **text)
         if (param->min) {
             strbuf_printf(&out, ", %s to %s", param->min, param->max);
         }
-        strbuf_printf(&out, "; default %s\n", !param->def ? "[]" : *param->def ? param->def : "\"\"");
+        strbuf_printf(&out, "; default %s\n",
+                      !param->def   ? "[]"
+                      : *param->def ? param->def
+                                    : "\"\"");
         write_wrapped(&out, "    ", param->doc);
         for (const struct param_word *word = param->words; word && word->word; word++) {
             strbuf_printf(&out, "      %s: %s\n", word->word, word->doc);
@@ -146,7 +160,8 @@ static int param_to_json(json_t *array, const struct param *param)
         [PARAM_LIST] = "list"};
     json_t *object = json_object();
     int rc = json_append(array, object);
-    bool quantity = param->kind == PARAM_U32 || param->kind == PARAM_U64 || param->kind == PARAM_CLOCK;
+    bool quantity =
+        param->kind == PARAM_U32 || param->kind == PARAM_U64 || param->kind == PARAM_CLOCK;
     rc = rc < 0 ? rc : json_put_string(object, "path", param->path);
     rc = rc < 0 ? rc : json_put_string(object, "type", kinds[param->kind]);
     if (quantity) {

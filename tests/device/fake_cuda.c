@@ -1,9 +1,9 @@
 /*
- * A CUDA driver of one kernel, for the tests of cuda.c: memory is host memory, a "module" is any text
- * that does not hold the word broken, and its kernel `add` adds its third argument to the first two's
- * array. Errors are sticky after a fault, as the driver's are.
+ * A CUDA driver of one kernel, for the tests of cuda.c: memory is host memory, a "module" is any
+ * text that does not hold the word broken, and its kernel `add` adds its third argument to the
+ * first two's array. Errors are sticky after a fault, as the driver's are.
  */
-#include "fake_cuda.h"
+#include "support/fake_cuda.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,8 @@
 struct fake_cuda fake_cuda = {.count = 2, .compute_major = 9};
 static int sticky;
 
-/* Declarations from the same table that cuda.c calls by, so that a wrong signature does not compile. */
+/* Declarations from the same table that cuda.c calls by, so that a wrong signature does not
+ * compile. */
 #define DECLARE(member, symbol, arguments) cu_result fake_##member arguments __asm__(symbol);
 CUDA_CALLS(DECLARE)
 CUDA_OPTIONAL_CALLS(DECLARE)
@@ -33,8 +34,11 @@ cu_result fake_driver_version(int *version)
 
 cu_result fake_error_name(cu_result error, const char **text)
 {
-    *text = error == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : error == 218 ? "CUDA_ERROR_INVALID_PTX"
-          : error == 500 ? "CUDA_ERROR_NOT_FOUND" : error == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : NULL;
+    *text = error == 700   ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+            : error == 218 ? "CUDA_ERROR_INVALID_PTX"
+            : error == 500 ? "CUDA_ERROR_NOT_FOUND"
+            : error == 2   ? "CUDA_ERROR_OUT_OF_MEMORY"
+                           : NULL;
     return *text ? 0 : 1;
 }
 
@@ -66,17 +70,38 @@ cu_result fake_device_attribute(int *value, int attribute, cu_device device)
 {
     (void)device;
     switch (attribute) {
-    case CU_MAX_THREADS_PER_BLOCK: *value = 1024; return 0;
-    case CU_MAX_SHARED_PER_BLOCK: *value = 49152; return 0;
-    case CU_CLOCK_RATE: *value = 1980000; return 0;
-    case CU_MULTIPROCESSOR_COUNT: *value = 132; return 0;
-    case CU_L2_CACHE_SIZE: *value = 60 << 20; return 0;
-    case CU_COMPUTE_MAJOR: *value = fake_cuda.compute_major; return 0;
-    case CU_COMPUTE_MINOR: *value = 0; return 0;
-    case CU_MAX_SHARED_PER_SM: *value = 233472; return 0;
-    case CU_MAX_SHARED_PER_BLOCK_OPTIN: *value = 232448; return 0;
-    case CU_RESERVED_SHARED_PER_BLOCK: *value = 1024; return 0;
-    default: return 1;
+    case CU_MAX_THREADS_PER_BLOCK:
+        *value = 1024;
+        return 0;
+    case CU_MAX_SHARED_PER_BLOCK:
+        *value = 49152;
+        return 0;
+    case CU_CLOCK_RATE:
+        *value = 1980000;
+        return 0;
+    case CU_MULTIPROCESSOR_COUNT:
+        *value = 132;
+        return 0;
+    case CU_L2_CACHE_SIZE:
+        *value = 60 << 20;
+        return 0;
+    case CU_COMPUTE_MAJOR:
+        *value = fake_cuda.compute_major;
+        return 0;
+    case CU_COMPUTE_MINOR:
+        *value = 0;
+        return 0;
+    case CU_MAX_SHARED_PER_SM:
+        *value = 233472;
+        return 0;
+    case CU_MAX_SHARED_PER_BLOCK_OPTIN:
+        *value = 232448;
+        return 0;
+    case CU_RESERVED_SHARED_PER_BLOCK:
+        *value = 1024;
+        return 0;
+    default:
+        return 1;
     }
 }
 
@@ -204,7 +229,7 @@ cu_result fake_launch(cu_function function, unsigned grid_x, unsigned grid_y, un
     fake_cuda.grid[0] = grid_x, fake_cuda.grid[1] = grid_y, fake_cuda.grid[2] = grid_z;
     fake_cuda.block[0] = block_x, fake_cuda.block[1] = block_y, fake_cuda.block[2] = block_z;
     fake_cuda.shared_bytes = shared_bytes;
-    uint32_t *array = (uint32_t *)(uintptr_t)*(uint64_t *)arguments[0];
+    uint32_t *array = (uint32_t *)(uintptr_t) * (uint64_t *)arguments[0];
     for (uint32_t i = 0; i < *(uint32_t *)arguments[1]; i++) {
         array[i] += *(uint32_t *)arguments[2];
     }

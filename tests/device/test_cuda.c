@@ -1,4 +1,5 @@
-/* cuda.c against fake_cuda.c: what it asks of a driver, and what it makes of each kind of failure. */
+/* cuda.c against fake_cuda.c: what it asks of a driver, and what it makes of each kind of failure.
+ */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +11,7 @@
 #include <cmocka.h>
 
 #include "device/backend.h"
-#include "fake_cuda.h"
+#include "support/fake_cuda.h"
 #include "util/error.h"
 
 /* The library's own knobs: loading it again gives the same copy that cuda.c uses. */
@@ -45,9 +46,12 @@ static int launch_add(struct device *device, struct device_kernel *kernel, uint6
                       uint32_t shared_bytes)
 {
     uint32_t count = 4, addend = 5;
-    struct device_launch launch = {
-        .grid = {1, 2, 3}, .block = {4, 5, 6}, .dynamic_shared_bytes = shared_bytes,
-        .args = {&array, &count, &addend}, .arg_sizes = {8, 4, 4}, .arg_count = 3};
+    struct device_launch launch = {.grid = {1, 2, 3},
+                                   .block = {4, 5, 6},
+                                   .dynamic_shared_bytes = shared_bytes,
+                                   .args = {&array, &count, &addend},
+                                   .arg_sizes = {8, 4, 4},
+                                   .arg_count = 3};
     return device_launch(device, kernel, &launch);
 }
 
@@ -112,7 +116,8 @@ static void much_dynamic_shared_memory_is_asked_for_once(void **state)
     assert_int_equal(launch_add(device, kernel, array, 60000), 0);
     assert_int_equal(fake->dynamic_limit, 0);
     assert_int_equal(launch_add(device, kernel, array, 232449), SONDE_EUNSUPPORTED);
-    assert_string_equal(error_text(), "Fake GPU gives a block 232448 bytes of shared memory, not 232449");
+    assert_string_equal(error_text(),
+                        "Fake GPU gives a block 232448 bytes of shared memory, not 232449");
     device_mem_free(device, array);
     device_close(device);
 }
@@ -124,7 +129,7 @@ static void a_carve_out_is_a_rounded_up_percentage_with_the_reserve(void **state
     struct device *device = open_fake();
     struct device_kernel *kernel = load_add(device);
     assert_int_equal(device_set_carveout(device, kernel, 8192), 0);
-    assert_int_equal(fake->carveout_percent, 4);        /* 9216 of 233472 are 3.95 % */
+    assert_int_equal(fake->carveout_percent, 4); /* 9216 of 233472 are 3.95 % */
     assert_int_equal(device_set_carveout(device, kernel, 232448), 0);
     assert_int_equal(fake->carveout_percent, 100);
     assert_int_equal(device_set_carveout(device, kernel, 232449), SONDE_EUNSUPPORTED);
@@ -170,7 +175,8 @@ static void a_missing_kernel_and_exhausted_memory_are_named(void **state)
     assert_int_equal(device_kernel_get(device, &kernel, module, "sub"), SONDE_EINPUT);
     assert_string_equal(error_text(), "kernel 'sub': CUDA_ERROR_NOT_FOUND (500)");
     assert_int_equal(device_mem_alloc(device, &address, (uint64_t)1 << 40), SONDE_ENOMEM);
-    assert_string_equal(error_text(), "allocating 1099511627776 bytes: CUDA_ERROR_OUT_OF_MEMORY (2)");
+    assert_string_equal(error_text(),
+                        "allocating 1099511627776 bytes: CUDA_ERROR_OUT_OF_MEMORY (2)");
     device_close(device);
 }
 
@@ -188,9 +194,10 @@ static void after_a_fault_every_call_says_why(void **state)
                                       "an illegal memory access was encountered");
     uint32_t word;
     assert_int_equal(device_copy_from(device, &word, array, 4), SONDE_EFAULT);
-    assert_string_equal(error_text(), "Fake GPU was lost to an earlier fault (the kernel: "
-                                      "CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was "
-                                      "encountered)");
+    assert_string_equal(error_text(),
+                        "Fake GPU was lost to an earlier fault (the kernel: "
+                        "CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was "
+                        "encountered)");
     assert_int_equal(device_mem_free(device, array), SONDE_EFAULT);
     device_close(device);
     assert_int_equal(fake->released, 1);

@@ -1,6 +1,6 @@
 /*
- * Any bytes as a model file: accepted or refused, with a text; and whatever is accepted can be shown
- * and is read back as the same model, so that nothing gets in that validation did not see.
+ * Any bytes as a model file: accepted or refused, with a text; and whatever is accepted can be
+ * shown and is read back as the same model, so that nothing gets in that validation did not see.
  */
 #include <stdint.h>
 #include <stdlib.h>

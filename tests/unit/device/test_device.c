@@ -27,11 +27,13 @@ static void refuse(const char *spec, int code, const char *message)
 static void names_that_are_none_are_usage_errors(void **state)
 {
     (void)state;
-    static const char *const none[] = {"", "gtx780", "sim", "sim:", "replay:", "cuda", "SIM:gtx780"};
+    static const char *const none[] = {
+        "", "gtx780", "sim", "sim:", "replay:", "cuda", "SIM:gtx780"};
     for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
         char message[200];
         snprintf(message, sizeof(message),
-                 "'%s' is no device: expected sim:NAME, sim:PATH.yaml, cuda:N or replay:FILE", none[i]);
+                 "'%s' is no device: expected sim:NAME, sim:PATH.yaml, cuda:N or replay:FILE",
+                 none[i]);
         refuse(none[i], SONDE_EUSAGE, message);
     }
     refuse("cuda:", SONDE_EUSAGE, "'cuda:': expected the number of a GPU, as in cuda:0");

@@ -20,7 +20,8 @@ static const char vector_add[] =
     "    setp.ge.u32 %p1, %r4, %r5;\n    @%p1 bra DONE;\n"
     "    ld.param.u64 %rd1, [a];\n    ld.param.u64 %rd2, [b];\n    ld.param.u64 %rd3, [c];\n"
     "    mul.wide.u32 %rd4, %r4, 4;\n    add.s64 %rd5, %rd1, %rd4;\n    add.s64 %rd6, %rd2, %rd4;\n"
-    "    add.s64 %rd7, %rd3, %rd4;\n    ld.global.u32 %r6, [%rd5];\n    ld.global.u32 %r7, [%rd6];\n"
+    "    add.s64 %rd7, %rd3, %rd4;\n    ld.global.u32 %r6, [%rd5];\n    ld.global.u32 %r7, "
+    "[%rd6];\n"
     "    add.s32 %r6, %r6, %r7;\n    st.global.u32 [%rd7], %r6;\nDONE:\n    ret;\n}\n";
 
 #define COUNT 1000
@@ -57,9 +58,11 @@ static void add_vectors(struct device *device, struct device_kernel *kernel)
     }
     assert_int_equal(device_copy_to(device, address[0], a, sizeof(a)), 0);
     assert_int_equal(device_copy_to(device, address[1], b, sizeof(b)), 0);
-    struct device_launch launch = {
-        .grid = {(COUNT + 127) / 128, 1, 1}, .block = {128, 1, 1},
-        .args = {&address[0], &address[1], &address[2], &n}, .arg_sizes = {8, 8, 8, 4}, .arg_count = 4};
+    struct device_launch launch = {.grid = {(COUNT + 127) / 128, 1, 1},
+                                   .block = {128, 1, 1},
+                                   .args = {&address[0], &address[1], &address[2], &n},
+                                   .arg_sizes = {8, 8, 8, 4},
+                                   .arg_count = 4};
     if (device_launch(device, kernel, &launch) < 0) {
         fail_msg("%s", error_text());
     }
@@ -75,7 +78,9 @@ static void add_vectors(struct device *device, struct device_kernel *kernel)
 static void vectors_are_added_on_every_shipped_model(void **state)
 {
     (void)state;
-    static const char *const specs[] = {"sim:gtx560ti", "sim:gtx560ti-48k", "sim:gtx780",
+    static const char *const specs[] = {"sim:gtx560ti",
+                                        "sim:gtx560ti-48k",
+                                        "sim:gtx780",
                                         "sim:" SONDE_SOURCE_DIR "/tests/models/liar.yaml",
                                         "sim:" SONDE_SOURCE_DIR "/tests/models/sectored.yaml",
                                         "sim:" SONDE_SOURCE_DIR "/tests/models/tiny_unequal.yaml"};
@@ -115,9 +120,11 @@ static void arguments_must_fit_the_kernel(void **state)
     struct device_kernel *kernel = load_add(device, &module), *none = NULL;
     uint64_t address = 0;
     uint32_t n = 0;
-    struct device_launch launch = {.grid = {1, 1, 1}, .block = {32, 1, 1},
+    struct device_launch launch = {.grid = {1, 1, 1},
+                                   .block = {32, 1, 1},
                                    .args = {&address, &address, &address, &n},
-                                   .arg_sizes = {8, 8, 8, 8}, .arg_count = 4};
+                                   .arg_sizes = {8, 8, 8, 8},
+                                   .arg_count = 4};
     assert_int_equal(device_launch(device, kernel, &launch), SONDE_EINPUT);
     assert_string_equal(error_text(), "argument 3 (n) has 4 bytes, not 8");
     launch.arg_count = 3;
@@ -138,9 +145,11 @@ static void a_kernel_that_leaves_its_memory_faults_and_the_device_lives_on(void 
     struct device_kernel *kernel = load_add(device, &module);
     uint64_t nowhere = 64;
     uint32_t n = 32;
-    struct device_launch launch = {.grid = {1, 1, 1}, .block = {32, 1, 1},
+    struct device_launch launch = {.grid = {1, 1, 1},
+                                   .block = {32, 1, 1},
                                    .args = {&nowhere, &nowhere, &nowhere, &n},
-                                   .arg_sizes = {8, 8, 8, 4}, .arg_count = 4};
+                                   .arg_sizes = {8, 8, 8, 4},
+                                   .arg_count = 4};
     assert_int_equal(device_launch(device, kernel, &launch), SONDE_EFAULT);
     assert_non_null(strstr(error_text(), "add"));
     add_vectors(device, kernel);
@@ -153,7 +162,8 @@ static void bad_ptx_is_refused_with_its_place(void **state)
     struct device *device = open_device("sim:gtx780");
     struct device_module *module = NULL;
     static const char ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\nnonsense\n";
-    assert_int_equal(device_module_load(device, &module, "k.ptx", ptx, sizeof(ptx) - 1), SONDE_EINPUT);
+    assert_int_equal(device_module_load(device, &module, "k.ptx", ptx, sizeof(ptx) - 1),
+                     SONDE_EINPUT);
     assert_memory_equal(error_text(), "k.ptx:4:1: ", 11);
     assert_null(module);
     device_close(device);
@@ -168,8 +178,9 @@ static void a_fixed_division_grants_what_it_has(void **state)
     assert_int_equal(device_set_carveout(device, kernel, 1024), 0);
     assert_int_equal(device_set_carveout(device, kernel, 48 << 10), 0);
     assert_int_equal(device_set_carveout(device, kernel, (48 << 10) + 1), SONDE_EUNSUPPORTED);
-    assert_string_equal(error_text(), "GeForce GTX 560 Ti has at most 49152 bytes of shared memory for a "
-                                      "kernel, not 49153");
+    assert_string_equal(error_text(),
+                        "GeForce GTX 560 Ti has at most 49152 bytes of shared memory for a "
+                        "kernel, not 49153");
     add_vectors(device, kernel);
     device_close(device);
 }

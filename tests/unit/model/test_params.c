@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "model_test.h"
+#include "support/model_text.h"
 
 #include "model/param.h"
 #include "util/json_glue.h"
@@ -91,8 +91,8 @@ static void shipped_models_survive_being_shown(void **state)
 static void test_models_survive_being_shown(void **state)
 {
     (void)state;
-    static const char *const names[] = {"liar", "sectored", "tiny", "tiny_direct", "tiny_full",
-                                        "tiny_unequal"};
+    static const char *const names[] = {"liar",        "sectored",  "tiny",
+                                        "tiny_direct", "tiny_full", "tiny_unequal"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         char path[512];
         struct model *model;
@@ -109,7 +109,8 @@ static void test_models_survive_being_shown(void **state)
 static void awkward_texts_survive_being_shown(void **state)
 {
     (void)state;
-    struct model *model = accept_text("doc: \"quote \\\" backslash \\\\ # no comment: {x} \xc3\xa9 '\"\n");
+    struct model *model =
+        accept_text("doc: \"quote \\\" backslash \\\\ # no comment: {x} \xc3\xa9 '\"\n");
     assert_string_equal(model->doc, "quote \" backslash \\ # no comment: {x} \xc3\xa9 '");
     assert_round_trip(model);
     model_destroy(model);

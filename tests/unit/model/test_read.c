@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "model_test.h"
+#include "support/model_text.h"
 
 #include "model/param.h"
 
@@ -21,11 +21,12 @@ static void an_empty_file_is_the_default_model_named_after_the_file(void **state
 static void values_carry_units(void **state)
 {
     (void)state;
-    struct model *model = accept_text("name: x\n"
-                                      "clock: 1645 MHz\n"
-                                      "dram: {clock: 666 ps, t_cl: 7 cycles, width: 16 B/cycle}\n"
-                                      "vm: {memory: 3 GiB}\n"
-                                      "l1_data: {hit_latency: 94 cycles, invalidate_on_launch: false}\n");
+    struct model *model =
+        accept_text("name: x\n"
+                    "clock: 1645 MHz\n"
+                    "dram: {clock: 666 ps, t_cl: 7 cycles, width: 16 B/cycle}\n"
+                    "vm: {memory: 3 GiB}\n"
+                    "l1_data: {hit_latency: 94 cycles, invalidate_on_launch: false}\n");
     assert_int_equal(model->core_period_ps, 608);
     assert_int_equal(model->dram.period_ps, 666);
     assert_int_equal(model->dram.t_cl, 7);
@@ -39,13 +40,15 @@ static void values_carry_units(void **state)
 static void a_missing_or_wrong_unit_is_refused(void **state)
 {
     (void)state;
-    refuse_text("l1_data:\n  hit_latency: 94\n",
-                "m.yaml:2:16: l1_data.hit_latency: '94' has no unit; expected cycles, e.g. \"16 cycles\"");
+    refuse_text(
+        "l1_data:\n  hit_latency: 94\n",
+        "m.yaml:2:16: l1_data.hit_latency: '94' has no unit; expected cycles, e.g. \"16 cycles\"");
     refuse_text("l1_data: {hit_latency: 94 ns}\n",
                 "m.yaml:1:24: l1_data.hit_latency: '94 ns' is a time; expected cycles");
     refuse_text("vm: {memory: 1 KB}\n",
                 "m.yaml:1:14: vm.memory: '1 KB': KB is ambiguous; write KiB (1024) or kB (1000)");
-    refuse_text("clock: 12 cycles\n", "m.yaml:1:8: clock: '12 cycles' is cycles; expected a frequency");
+    refuse_text("clock: 12 cycles\n",
+                "m.yaml:1:8: clock: '12 cycles' is cycles; expected a frequency");
     refuse_text("l1_data: {line: 128 frogs}\n",
                 "m.yaml:1:17: l1_data.line: '128 frogs': unknown unit 'frogs'; expected bytes");
 }
@@ -59,15 +62,17 @@ static void values_out_of_range_are_refused(void **state)
     refuse_text("sms: 1.5\n", "m.yaml:1:6: sms: '1.5' is not a whole number");
     refuse_text("clock: 0 Hz\n", "m.yaml:1:8: clock: '0 Hz' is out of range: 1 MHz to 100 GHz");
     refuse_text("clock: 1 ps\n", "m.yaml:1:8: clock: '1 ps' is out of range: 1 MHz to 100 GHz");
-    refuse_text("l2: {line: 1 MiB}\n", "m.yaml:1:12: l2.line: '1 MiB' is out of range: 4 B to 64 KiB");
+    refuse_text("l2: {line: 1 MiB}\n",
+                "m.yaml:1:12: l2.line: '1 MiB' is out of range: 4 B to 64 KiB");
 }
 
 static void words_and_switches_are_checked(void **state)
 {
     (void)state;
-    refuse_text("l2: {replacement: {policy: lur}}\n",
-                "m.yaml:1:28: l2.replacement.policy: 'lur' is not one of lru, fifo, plru, nru, srrip, "
-                "random, biased, biased_alternating; did you mean 'lru'?");
+    refuse_text(
+        "l2: {replacement: {policy: lur}}\n",
+        "m.yaml:1:28: l2.replacement.policy: 'lur' is not one of lru, fifo, plru, nru, srrip, "
+        "random, biased, biased_alternating; did you mean 'lru'?");
     refuse_text("l2: {write: sideways}\n",
                 "m.yaml:1:13: l2.write: 'sideways' is not one of write_through_invalidate, "
                 "write_through_update, write_back");
@@ -83,13 +88,15 @@ static void unknown_keys_are_refused_with_the_nearest(void **state)
     refuse_text("policy: lru\n",
                 "m.yaml:1:1: unknown key 'policy'; did you mean 'l1_data.replacement.policy'?");
     refuse_text("xyzzy: 1\n", "m.yaml:1:1: unknown key 'xyzzy'");
-    refuse_text("sm: {units: {alu: {inherits: x}}}\n", "m.yaml:1:20: unknown key 'sm.units.alu.inherits'");
+    refuse_text("sm: {units: {alu: {inherits: x}}}\n",
+                "m.yaml:1:20: unknown key 'sm.units.alu.inherits'");
 }
 
 static void groups_and_values_are_not_each_other(void **state)
 {
     (void)state;
-    refuse_text("l1_data: 16 KiB\n", "m.yaml:1:10: l1_data: expected a mapping of what is under it");
+    refuse_text("l1_data: 16 KiB\n",
+                "m.yaml:1:10: l1_data: expected a mapping of what is under it");
     refuse_text("sms: {a: 1}\n", "m.yaml:1:6: sms: expected a value, found a mapping");
     refuse_text("sms: [1]\n", "m.yaml:1:6: sms: expected a value, found a sequence");
     refuse_text("- 1\n", "m.yaml:1:1: a model is a mapping of parameters");
@@ -101,8 +108,8 @@ static void broken_yaml_is_refused_with_its_place(void **state)
     (void)state;
     struct model *model;
     static const char *const broken[] = {
-        "sms: [1\n", "sms: 1\nsms: 2\n", "a: &x 1\nb: *x\n", "sms: \"\\0\"\n", "\xc3(", "{", "sms: 1\n\t",
-        "sms: !!int 1\n", "--- 1\n--- 2\n", "? [a]\n: 1\n",
+        "sms: [1\n", "sms: 1\nsms: 2\n", "a: &x 1\nb: *x\n", "sms: \"\\0\"\n", "\xc3(",
+        "{",         "sms: 1\n\t",       "sms: !!int 1\n",   "--- 1\n--- 2\n", "? [a]\n: 1\n",
     };
     for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
         assert_int_equal(model_parse(&model, "m.yaml", broken[i], strlen(broken[i])), SONDE_EINPUT);
@@ -132,10 +139,11 @@ static void all_mistakes_are_reported_up_to_twenty(void **state)
 static void lists_are_read_item_by_item(void **state)
 {
     (void)state;
-    struct model *model = accept_text(
-        "l1_data:\n"
-        "  index: {kind: xor, masks: [0x80, 256, 0x1_0200, 0x400, 0x800]}\n"
-        "  replacement: {policy: biased, victim_probability: [1/6, 50%, 1/6, 0.16666666666666666]}\n");
+    struct model *model =
+        accept_text("l1_data:\n"
+                    "  index: {kind: xor, masks: [0x80, 256, 0x1_0200, 0x400, 0x800]}\n"
+                    "  replacement: {policy: biased, victim_probability: [1/6, 50%, 1/6, "
+                    "0.16666666666666666]}\n");
     assert_int_equal(model->l1_data.index.mask_count, 5);
     assert_int_equal(model->l1_data.index.masks[1], 256);
     assert_int_equal(model->l1_data.index.masks[2], 0x10200);
@@ -155,11 +163,13 @@ static void bad_lists_are_refused(void **state)
                 "m.yaml:1:36: l2.index.bits: '64' is out of range: 0 to 63");
     refuse_text("l2: {index: {kind: xor, masks: [0]}}\n",
                 "m.yaml:1:33: l2.index.masks: '0' is out of range: 1 to 18446744073709551615");
-    refuse_text("l2: {index: {kind: bits, bits: [[7]]}}\n", "m.yaml:1:33: l2.index.bits: expected a number");
+    refuse_text("l2: {index: {kind: bits, bits: [[7]]}}\n",
+                "m.yaml:1:33: l2.index.bits: expected a number");
     refuse_text("l2: {replacement: {policy: biased, victim_probability: [2/1]}}\n",
                 "m.yaml:1:57: l2.replacement.victim_probability: '2/1' is not between 0 and 1");
-    refuse_text("l2: {replacement: {policy: biased, victim_probability: [1/0]}}\n",
-                "m.yaml:1:57: l2.replacement.victim_probability: '0' is out of range: 1 to 1000000");
+    refuse_text(
+        "l2: {replacement: {policy: biased, victim_probability: [1/0]}}\n",
+        "m.yaml:1:57: l2.replacement.victim_probability: '0' is out of range: 1 to 1000000");
     char text[256] = "l2: {index: {kind: bits, bits: [0";
     for (int i = 1; i < 25; i++) {
         snprintf(text + strlen(text), sizeof(text) - strlen(text), ",%d", i);
@@ -174,8 +184,10 @@ static void text_is_one_printable_line(void **state)
     struct model *model = accept_text("doc: |\n  two\n\n  lines \t and \xc3\xa9\n");
     assert_string_equal(model->doc, "two lines and \xc3\xa9");
     model_destroy(model);
-    refuse_text("doc: \"\\x07\"\n", "m.yaml:1:6: doc: the text holds a character that is not printable");
-    refuse_text("doc: \"\\u2028\"\n", "m.yaml:1:6: doc: the text holds a character that is not printable");
+    refuse_text("doc: \"\\x07\"\n",
+                "m.yaml:1:6: doc: the text holds a character that is not printable");
+    refuse_text("doc: \"\\u2028\"\n",
+                "m.yaml:1:6: doc: the text holds a character that is not printable");
     char text[600];
     snprintf(text, sizeof(text), "doc: %0550d\n", 7);
     refuse_text(text, "m.yaml:1:6: doc: the text is longer than 511 bytes");
@@ -203,7 +215,8 @@ static void unknown_and_misshapen_parents_are_refused(void **state)
     (void)state;
     refuse_text("inherits: gtx781\n",
                 "m.yaml:1:11: inherits: no shipped model 'gtx781'; did you mean 'gtx780'?");
-    refuse_text("inherits: [gtx780]\n", "m.yaml:1:11: inherits: expected the name of a shipped model");
+    refuse_text("inherits: [gtx780]\n",
+                "m.yaml:1:11: inherits: expected the name of a shipped model");
     refuse_text("inherits: ../secret.yaml\n",
                 "m.yaml:1:11: inherits: no shipped model '../secret.yaml'; there are: "
                 "gtx560ti-48k, gtx560ti, gtx780");
@@ -212,7 +225,8 @@ static void unknown_and_misshapen_parents_are_refused(void **state)
 static void a_child_may_change_the_kind_of_an_inherited_index(void **state)
 {
     (void)state;
-    struct model *model = accept_text("inherits: gtx560ti\nl2: {index: {kind: modulo, unit: 1 KiB}}\n");
+    struct model *model =
+        accept_text("inherits: gtx560ti\nl2: {index: {kind: modulo, unit: 1 KiB}}\n");
     assert_int_equal(model->l2.index.kind, INDEX_MODULO);
     assert_int_equal(model->l2.index.mask_count, 0);
     assert_int_equal(model->l2.index.masks[0], 0);

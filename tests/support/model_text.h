@@ -1,6 +1,6 @@
 /* What the tests of model share: a text parsed, and what must come of it. */
-#ifndef SONDE_TESTS_MODEL_TEST_H
-#define SONDE_TESTS_MODEL_TEST_H
+#ifndef SONDE_TESTS_SUPPORT_MODEL_TEXT_H
+#define SONDE_TESTS_SUPPORT_MODEL_TEXT_H
 
 #include <setjmp.h>
 #include <stdarg.h>

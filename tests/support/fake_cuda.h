@@ -1,0 +1,20 @@
+/*
+ * The knobs of fake_cuda.c, which a test finds by dlsym(): what the next calls answer, and what the
+ * last ones were given.
+ */
+#ifndef SONDE_TESTS_SUPPORT_FAKE_CUDA_H
+#define SONDE_TESTS_SUPPORT_FAKE_CUDA_H
+
+#include <stdint.h>
+
+struct fake_cuda {
+    int init_result, count, launch_result; /* to answer */
+    int compute_major;
+    int no_context; /* the primary context cannot be had */
+    /* what was given */
+    int retained, released, loaded, unloaded, allocated, freed, set_current;
+    int carveout_percent, dynamic_limit;
+    unsigned grid[3], block[3], shared_bytes;
+};
+
+#endif
