@@ -15,6 +15,7 @@ static void access_complete(struct sm *sm, struct lsu_access *access, uint64_t c
         warp->pred_ready[info->dst_pred[i]] = cycle;
     }
     warp->outstanding--;
+    warp->acquires_out -= info->acquires;
     warp->cta->outstanding--;
     lsu_release(sm, access);
     if (warp->blocked && warp->state == WARP_RUNNING) {

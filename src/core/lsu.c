@@ -58,6 +58,7 @@ int lsu_enqueue_spare(struct sm *sm)
     warp->outstanding++;
     warp->cta->outstanding++;
     warp->atomics_out += is_atomic(access);
+    warp->acquires_out += access->info->acquires;
     *lsu->end = access;
     lsu->end = &access->next;
     if (lsu->count++ == 0) {
@@ -89,8 +90,8 @@ static bool waits_for_atomic(const struct sm_warp *warp, const struct exec_acces
 
 /*
  * Which accesses L1 serves: loads and stores of the default and the .ca operators, where the model
- * caches global data in L1 at all. Others pass it: .cg and .cv, volatile accesses, and atomics,
- * which L2 performs. PTX ISA 9.0, 9.7.9.1.
+ * caches global data in L1 at all. Others pass it: .cg and .cv, volatile accesses and those that
+ * synchronise beyond the CTA, and atomics, which L2 performs. PTX ISA 9.0, 9.7.9.1.
  */
 static void choose_path(const struct sm *sm, struct lsu_access *access)
 {
@@ -100,10 +101,35 @@ static void choose_path(const struct sm *sm, struct lsu_access *access)
                      is_atomic(access);
 }
 
-/* The lanes whose bytes lie in device memory: a generic access may mix spaces. */
-static uint32_t global_lanes(const struct exec_access *access)
+static bool translate(struct sm *sm, uint64_t vaddr, uint64_t *paddr)
+{
+    uint64_t page = vaddr >> sm->page_shift, offset = vaddr & (sm->host.page_bytes - 1);
+    uint32_t entry = (uint32_t)(page % TRANSLATION_ENTRIES);
+    if (sm->translation[entry].page != page) {
+        uint64_t frame;
+        if (!sm->host.physical(sm->host.ctx, vaddr - offset, &frame)) {
+            return false;
+        }
+        sm->translation[entry].page = page;
+        sm->translation[entry].frame = frame;
+    }
+    *paddr = sm->translation[entry].frame + offset;
+    return true;
+}
+
+/*
+ * The lanes whose bytes lie in device memory: a generic access may mix spaces, and a prefetch may
+ * name any address.
+ */
+static uint32_t global_lanes(struct sm *sm, const struct exec_access *access)
 {
     uint32_t lanes = access->mask;
+    for (uint32_t m = access->kind == ACCESS_PREFETCH ? lanes : 0; m; m &= m - 1) {
+        uint64_t paddr;
+        if (!translate(sm, access->address[__builtin_ctz(m)], &paddr)) {
+            lanes &= ~(m & -m);
+        }
+    }
     for (uint32_t lane = 0; access->space == SPACE_NONE && lane < WARP_LANES; lane++) {
         if (access->lane_space[lane] != SPACE_GLOBAL && access->lane_space[lane] != SPACE_CONST) {
             lanes &= ~(1u << lane);
@@ -134,27 +160,11 @@ static bool access_start(struct sm *sm, struct lsu_access *access, int *rc)
     }
     choose_path(sm, access);
     uint32_t mask = access->access.mask;
-    access->access.mask = global_lanes(&access->access);
+    access->access.mask = global_lanes(sm, &access->access);
     access->count = coalesce(access->transaction, &access->access, sm->spec->coalesce.segment_bytes,
                              sm->spec->coalesce.lanes_per_pass);
     access->access.mask = mask;
     access->started = true;
-    return true;
-}
-
-static bool translate(struct sm *sm, uint64_t vaddr, uint64_t *paddr)
-{
-    uint64_t page = vaddr >> sm->page_shift, offset = vaddr & (sm->host.page_bytes - 1);
-    uint32_t entry = (uint32_t)(page % TRANSLATION_ENTRIES);
-    if (sm->translation[entry].page != page) {
-        uint64_t frame;
-        if (!sm->host.physical(sm->host.ctx, vaddr - offset, &frame)) {
-            return false;
-        }
-        sm->translation[entry].page = page;
-        sm->translation[entry].frame = frame;
-    }
-    *paddr = sm->translation[entry].frame + offset;
     return true;
 }
 

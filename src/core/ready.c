@@ -33,13 +33,18 @@ static uint64_t operands_ready(const struct sm_warp *warp, const struct exec_uop
 }
 
 /*
- * A fence orders everything before it, so it waits for all of the warp's accesses. A barrier makes
- * the CTA's accesses visible to the CTA: loads and stores have taken effect in the order of the
- * LSU's queue, so only atomics, which take effect at their reply, are waited for.
+ * What accesses of the warp an instruction waits for. A fence or a release: all, since they order
+ * everything before them. A barrier makes the CTA's accesses visible to the CTA: loads and stores
+ * have taken effect in the order of the LSU's queue, so only atomics, which take effect at their
+ * reply, are waited for. Any access: those with acquire before it.
  */
 static bool must_drain(const struct sm_warp *warp, const struct exec_uop_info *info)
 {
-    return (info->is_fence && warp->outstanding) || (info->is_barrier && warp->atomics_out);
+    if (warp->outstanding == 0) {
+        return false;
+    }
+    return info->is_fence || info->releases || (info->is_barrier && warp->atomics_out) ||
+           (warp->acquires_out && (info->is_load || info->is_store || info->is_atomic));
 }
 
 static void make_ready(struct sm *sm, struct sm_warp *warp)

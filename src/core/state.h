@@ -47,6 +47,7 @@ struct sm_warp {
     bool blocked;
     uint32_t outstanding;       /* accesses that are not complete */
     uint32_t atomics_out;       /* atomics issued and not yet performed */
+    uint32_t acquires_out;      /* accesses with acquire that are not complete */
     struct lsu_access *atomics; /* those that have left the LSU's queue, oldest first */
     struct exec_warp exec;
     struct exec_env env;

@@ -246,6 +246,9 @@ static void note_kind(struct exec_uop_info *info, const struct ptx_insn *insn)
     info->is_fence = row->unit == UNIT_FENCE;
     info->is_branch = row->unit == UNIT_BRANCH;
     info->is_exit = insn->op == OP_EXIT || insn->op == OP_RET;
+    enum isa_mod sem = insn->mods[MODC_SEM];
+    info->acquires = sem == MOD_SEM_acquire || sem == MOD_SEM_acq_rel;
+    info->releases = sem == MOD_SEM_release || sem == MOD_SEM_acq_rel;
 }
 
 static int decode_guard(struct decoder *d)

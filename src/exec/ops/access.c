@@ -74,8 +74,9 @@ static struct uop_memory *begin(struct decoder *d, enum exec_access_kind kind)
     memory->vec = insn->vec ? insn->vec : 1;
     memory->bytes = 1;
     memory->cache_op = insn->mods[MODC_COP];
-    memory->is_volatile =
-        insn->mods[MODC_SEM] == MOD_SEM_volatile || insn->mods[MODC_SEM] == MOD_SEM_mmio;
+    memory->is_volatile = insn->mods[MODC_SEM] != MOD_NONE &&
+                          insn->mods[MODC_SEM] != MOD_SEM_weak &&
+                          insn->mods[MODC_SCOPE] != MOD_SCOPE_cta;
     memory->non_coherent = insn->mods[MODC_NC] != MOD_NONE;
     d->info->space = memory->space;
     d->info->is_load = kind == ACCESS_LOAD;

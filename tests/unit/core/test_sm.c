@@ -212,6 +212,49 @@ static void a_fence_waits_for_stores(void **state)
                      1 + 20 + 100 + 1);
 }
 
+static void a_release_waits_for_what_is_before_it(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    assert_true(bench_run(&b,
+                          "red.global.add.u32 [%rd0], 1;\nst.global.u32 [%rd0+512], %r9;\n"
+                          "st.release.gpu.global.u32 [%rd0+1024], %r9;\n",
+                          1, 1));
+    assert_int_equal(b.log_count, 3);
+    assert_int_equal(b.log[2].cycle - b.log[1].cycle, 100 + 20);
+    bench_free(&b);
+}
+
+static void nothing_overtakes_an_acquire(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    assert_true(bench_run(&b,
+                          "atom.acquire.gpu.global.add.u32 %r1, [%rd0], 1;\n"
+                          "ld.global.u32 %r2, [%rd0+512];\n"
+                          "ld.acquire.gpu.global.u32 %r3, [%rd0+1024];\n"
+                          "st.global.u32 [%rd0+2048], %r9;\n" KEEP("%r1", "%r2", "%r3", "%r3"),
+                          1, 1));
+    assert_int_equal(b.log_count, 5);
+    assert_int_equal(b.log[1].cycle - b.log[0].cycle, 100 + 20);
+    assert_int_equal(b.log[2].cycle - b.log[1].cycle, 1);
+    assert_int_equal(b.log[3].cycle - b.log[2].cycle, 100 + 20);
+    assert_true(b.log[2].bypass);
+    bench_free(&b);
+}
+
+static void a_prefetch_of_nothing_is_ignored(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    assert_true(bench_run(&b,
+                          "prefetch.global.L2 [%rd0];\nmov.u64 %rd1, 0;\n"
+                          "prefetch.global.L2 [%rd1];\nst.global.u32 [%rd0], %r9;\n",
+                          1, 1));
+    assert_int_equal(b.log[0].kind, MEM_PREFETCH);
+    bench_free(&b);
+}
+
 static void accesses_take_the_path_their_operator_names(void **state)
 {
     (void)state;
@@ -489,6 +532,9 @@ int main(void)
         cmocka_unit_test(parameters_come_from_constant_memory),
         cmocka_unit_test(a_store_does_not_hold_its_warp),
         cmocka_unit_test(a_fence_waits_for_stores),
+        cmocka_unit_test(a_release_waits_for_what_is_before_it),
+        cmocka_unit_test(nothing_overtakes_an_acquire),
+        cmocka_unit_test(a_prefetch_of_nothing_is_ignored),
         cmocka_unit_test(accesses_take_the_path_their_operator_names),
         cmocka_unit_test(global_accesses_pass_an_l1_that_does_not_cache_them),
         cmocka_unit_test(a_load_does_not_see_the_store_behind_it),
