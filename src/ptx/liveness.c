@@ -133,7 +133,7 @@ static void set_live(struct flow *flow, uint32_t reg, bool live)
 {
     enum isa_type type = flow->func->regs[reg].type;
     uint32_t words = type_slots(type), preds = type == TYPE_pred;
-    if (flow->live[reg] == live)
+    if (flow->live[reg] == live || (flow->everywhere && flow->global[reg] != NOT_GLOBAL))
         return;
     flow->live[reg] = live;
     flow->words_live += live ? words : 0 - words;
