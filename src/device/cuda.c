@@ -26,7 +26,7 @@ struct device_kernel {
 struct device_module {
     cu_module module;
     struct device_kernel *kernels;
-    struct device_module *next, **link;
+    struct device_module *next;
 };
 
 struct cuda {
@@ -45,13 +45,14 @@ static struct cuda *cuda_of(struct device *device)
 }
 
 /* The library stays loaded: the driver starts threads that do not survive its unloading. */
-static int load_api(struct cuda_api *api, const char *library)
+static bool load_api(struct cuda_api *api, const char *library)
 {
     void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         const char *reason = dlerror();
-        return error_set(SONDE_EDEVICE, "no CUDA driver: cannot load %s (%.200s)", library,
-                         reason ? reason : "no reason given");
+        error_set(SONDE_EDEVICE, "no CUDA driver: cannot load %s (%.200s)", library,
+                  reason ? reason : "no reason given");
+        return false;
     }
     /* A pointer from dlsym() becomes a function pointer by way of its bytes: ISO C has no cast for
      * it. */
@@ -63,14 +64,14 @@ static int load_api(struct cuda_api *api, const char *library)
     CUDA_LOOK_UP(member, name, arguments)                                                          \
     if (!symbol) {                                                                                 \
         dlclose(handle);                                                                           \
-        return error_set(SONDE_EDEVICE, "%s is no usable CUDA driver: it has no %s", library,      \
-                         name);                                                                    \
+        error_set(SONDE_EDEVICE, "%s is no usable CUDA driver: it has no %s", library, name);      \
+        return false;                                                                              \
     }
     CUDA_CALLS(CUDA_REQUIRE)
     CUDA_OPTIONAL_CALLS(CUDA_LOOK_UP)
 #undef CUDA_REQUIRE
 #undef CUDA_LOOK_UP
-    return SONDE_OK;
+    return true;
 }
 
 static bool is_fault(cu_result result)
@@ -191,10 +192,6 @@ static void free_module(struct cuda *cuda, struct device_module *module)
     if (!cuda->lost[0] && cuda->api.context_set(cuda->context) == CU_SUCCESS) {
         cuda->api.module_unload(module->module);
     }
-    *module->link = module->next;
-    if (module->next) {
-        module->next->link = module->link;
-    }
     free(module);
 }
 
@@ -221,7 +218,12 @@ static int cuda_module_load(struct device *device, struct device_module **out, c
     struct cuda *cuda = cuda_of(device);
     struct device_module *module = calloc(1, sizeof(*module));
     char *text = malloc(length + 1); /* the driver wants a zero byte at the end */
-    int rc = module && text ? enter(cuda) : error_memory();
+    if (!module || !text) {
+        free(module);
+        free(text);
+        return error_memory();
+    }
+    int rc = enter(cuda);
     if (rc == SONDE_OK && memchr(ptx, '\0', length)) {
         rc = error_set(SONDE_EINPUT, "%s: holds a zero byte", name);
     }
@@ -236,10 +238,6 @@ static int cuda_module_load(struct device *device, struct device_module **out, c
         return rc;
     }
     module->next = cuda->modules;
-    module->link = &cuda->modules;
-    if (module->next) {
-        module->next->link = &module->next;
-    }
     cuda->modules = module;
     *out = module;
     return SONDE_OK;
@@ -247,7 +245,13 @@ static int cuda_module_load(struct device *device, struct device_module **out, c
 
 static void cuda_module_unload(struct device *device, struct device_module *module)
 {
-    free_module(cuda_of(device), module);
+    struct cuda *cuda = cuda_of(device);
+    struct device_module **link = &cuda->modules;
+    while (*link != module) {
+        link = &(*link)->next;
+    }
+    *link = module->next;
+    free_module(cuda, module);
 }
 
 static int cuda_kernel_get(struct device *device, struct device_kernel **out,
@@ -378,8 +382,9 @@ static int cuda_launch(struct device *device, struct device_kernel *kernel,
 static void cuda_close(struct device *device)
 {
     struct cuda *cuda = cuda_of(device);
-    while (cuda->modules) {
-        free_module(cuda, cuda->modules);
+    for (struct device_module *module = cuda->modules, *next; module; module = next) {
+        next = module->next;
+        free_module(cuda, module);
     }
     if (cuda->context) {
         cuda->api.context_release(cuda->handle);
@@ -405,10 +410,10 @@ static const struct device_ops cuda_ops = {
 /* The driver, started, and how many GPUs it has (at least one). */
 static int start_driver(struct cuda_api *api, int *count, const char *library)
 {
-    int rc = load_api(api, library);
-    if (rc == SONDE_OK) {
-        rc = check(api, api->init(0), "starting the CUDA driver (cuInit)");
+    if (!load_api(api, library)) {
+        return SONDE_EDEVICE;
     }
+    int rc = check(api, api->init(0), "starting the CUDA driver (cuInit)");
     if (rc == SONDE_OK) {
         rc = check(api, api->device_count(count), "cuDeviceGetCount");
     }
@@ -420,7 +425,7 @@ static int start_driver(struct cuda_api *api, int *count, const char *library)
 
 static int open_device(struct cuda *cuda, unsigned ordinal, const char *library)
 {
-    int count;
+    int count = 0;
     int rc = start_driver(&cuda->api, &count, library);
     if (rc < 0) {
         return rc;

@@ -25,7 +25,7 @@ struct device_kernel {
 struct device_module {
     struct rt_module *module;
     struct device_kernel *kernels;
-    struct device_module *next, **link;
+    struct device_module *next;
 };
 
 struct sim {
@@ -72,18 +72,15 @@ static void free_module(struct sim *sim, struct device_module *module)
         free(kernel);
     }
     rt_module_unload(sim->rt, module->module);
-    *module->link = module->next;
-    if (module->next) {
-        module->next->link = module->link;
-    }
     free(module);
 }
 
 static void sim_close(struct device *device)
 {
     struct sim *sim = sim_of(device);
-    while (sim->modules) {
-        free_module(sim, sim->modules);
+    for (struct device_module *module = sim->modules, *next; module; module = next) {
+        next = module->next;
+        free_module(sim, module);
     }
     rt_destroy(sim->rt);
     model_destroy(sim->model);
@@ -104,10 +101,6 @@ static int sim_module_load(struct device *device, struct device_module **out, co
         return rc;
     }
     module->next = sim->modules;
-    module->link = &sim->modules;
-    if (module->next) {
-        module->next->link = &module->next;
-    }
     sim->modules = module;
     *out = module;
     return SONDE_OK;
@@ -115,7 +108,13 @@ static int sim_module_load(struct device *device, struct device_module **out, co
 
 static void sim_module_unload(struct device *device, struct device_module *module)
 {
-    free_module(sim_of(device), module);
+    struct sim *sim = sim_of(device);
+    struct device_module **link = &sim->modules;
+    while (*link != module) {
+        link = &(*link)->next;
+    }
+    *link = module->next;
+    free_module(sim, module);
 }
 
 static int sim_kernel_get(struct device *device, struct device_kernel **out,

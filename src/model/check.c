@@ -14,8 +14,9 @@
 #include "util/error.h"
 #include "util/rng.h"
 
-#define LINES_MAX (UINT64_C(1) << 24) /* tags of all caches together, so that a model fits a host  \
-                                       */
+#define LINES_MAX                                                                                  \
+    (UINT64_C(1) << 24) /* tags of all caches together, so that a model fits a host                \
+                         */
 #define SAMPLES_MAX (UINT64_C(1) << 21)
 
 /*
@@ -274,6 +275,15 @@ static void check_complete(struct reader *reader, const struct carveout_spec *ca
     }
 }
 
+static bool same_probabilities(const struct replacement_spec *a, const struct replacement_spec *b)
+{
+    bool same = a->probability_count == b->probability_count;
+    for (uint32_t i = 0; same && i < a->probability_count; i++) {
+        same = a->probability[i] == b->probability[i];
+    }
+    return same;
+}
+
 static void derive_carveout(struct reader *reader)
 {
     struct model *model = reader->model;
@@ -303,10 +313,7 @@ static void derive_carveout(struct reader *reader)
                       memcmp(l1->index.masks, carved.index.masks, sizeof(l1->index.masks)) == 0;
     check_agrees(reader, "l1_data.index.bits", same_masks);
     check_agrees(reader, "l1_data.index.masks", same_masks);
-    bool same_probability =
-        l1->replacement.probability_count == carved.replacement.probability_count &&
-        memcmp(l1->replacement.probability, carved.replacement.probability,
-               sizeof(l1->replacement.probability)) == 0;
+    bool same_probability = same_probabilities(&l1->replacement, &carved.replacement);
     check_agrees(reader, "l1_data.replacement.victim_probability", same_probability);
     check_agrees(reader, "sm.shared.size", model->sm.shared.size_bytes == shared_bytes);
     model->l1_data = carved;

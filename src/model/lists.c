@@ -157,11 +157,9 @@ static struct span span_of(struct model *model, const struct param *param)
     case LIST_WAYS:
         return (struct span){&cache->unequal_count, cache->ways_per_set, sizeof(uint16_t),
                              MEM_MAX_MAP};
-    case LIST_PROBABILITIES:
+    default: /* LIST_PROBABILITIES */
         return (struct span){&replacement->probability_count, replacement->probability,
                              sizeof(double), MEM_MAX_WAYS};
-    default:
-        return (struct span){0};
     }
 }
 

@@ -169,7 +169,7 @@ static void name_from_file(char name[MODEL_NAME_MAX], const char *file)
         name[i] = plain ? (char)c : '_';
     }
     if (!name[0]) {
-        strcpy(name, "unnamed");
+        snprintf(name, MODEL_NAME_MAX, "unnamed");
     }
 }
 
@@ -254,14 +254,16 @@ static int finish(struct reader *reader)
 
 static int parse(struct model *model, const char *file, const char *text, size_t length, int depth)
 {
-    struct yaml_node *root;
-    struct reader *reader = NULL;
+    struct yaml_node *root = NULL;
     struct arena *arena = arena_create();
-    int rc = arena ? yaml_parse(&root, arena, text, length, file) : error_memory();
+    if (!arena) {
+        return error_memory();
+    }
+    struct reader *reader = arena_alloc(arena, sizeof(*reader));
+    int rc = yaml_parse(&root, arena, text, length, file);
     if (rc < 0) {
         goto out;
     }
-    reader = arena_alloc(arena, sizeof(*reader));
     if (!reader) {
         rc = error_memory();
         goto out;
