@@ -1,0 +1,58 @@
+/*
+ * get FILE.json CACHE.ATTRIBUTE | memory.ATTRIBUTE: prints the attribute's value, or "not
+ * measured".
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+static json_t *find_cache(json_t *root, const char *id)
+{
+    size_t i;
+    json_t *cache;
+    json_array_foreach(json_object_get(root, "caches"), i, cache)
+    {
+        const char *name = json_string_value(json_object_get(cache, "id"));
+        if (name && strcmp(name, id) == 0) {
+            return cache;
+        }
+    }
+    return NULL;
+}
+
+static int print_attribute(json_t *root, const char *path)
+{
+    char part[32];
+    const char *dot = strchr(path, '.');
+    if (!dot || (size_t)(dot - path) >= sizeof(part)) {
+        return 2;
+    }
+    snprintf(part, sizeof(part), "%.*s", (int)(dot - path), path);
+    json_t *owner =
+        strcmp(part, "memory") == 0 ? json_object_get(root, part) : find_cache(root, part);
+    json_t *attribute = json_object_get(owner, dot + 1);
+    json_t *value = json_object_get(attribute, "value");
+    if (json_is_boolean(attribute)) {
+        puts(json_is_true(attribute) ? "true" : "false");
+    } else if (json_is_number(value)) {
+        printf("%.17g\n", json_number_value(value));
+    } else if (json_is_string(json_object_get(attribute, "status"))) {
+        puts(json_string_value(json_object_get(attribute, "status")));
+    } else {
+        return 1;
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    json_error_t error;
+    json_t *root = argc == 3 ? json_load_file(argv[1], JSON_REJECT_DUPLICATES, &error) : NULL;
+    if (!root) {
+        fprintf(stderr, "get: %s\n", argc == 3 ? error.text : "FILE.json PATH");
+        return 2;
+    }
+    int status = print_attribute(root, argv[2]);
+    json_decref(root);
+    return status;
+}

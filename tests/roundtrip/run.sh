@@ -1,0 +1,61 @@
+#!/bin/sh
+# run.sh SCRIPT SONDE TRUTH GET SHUFFLE: runs an end-to-end test in an empty scratch folder. What the
+# script finds:
+#   $SOURCE                      the root of the source tree
+#   dissect DEV FILE [OPTION]... a dissection as JSON, which must be valid by the shipped schema
+#   valid FILE                   is it?
+#   expect FILE PATH VALUE [TOLERANCE]   an attribute ("l1_data.size"), or the words "not measured"
+#   truth MODEL FILE             all of a dissection against what the model file says
+#   shuffle IN OUT SEED          a recording with each trace's latencies permuted
+#   bare FILE                    the JSON less what may differ from run to run: date and seconds
+#   fail TEXT                    says what does not hold; the test goes on and fails at its end
+set -u
+SCRIPT=$1
+SONDE=$2
+TRUTH=$3
+GET=$4
+SHUFFLE=$5
+here=$(cd "$(dirname "$0")" && pwd)
+SOURCE=$(cd "$here/../.." && pwd)
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/sonde-roundtrip.XXXXXX") || exit 1
+trap 'rm -rf "$scratch"' EXIT
+export LC_ALL=C SOURCE
+failures=0
+
+fail() {
+    echo "FAIL: $*"
+    failures=$((failures + 1))
+}
+valid() {
+    /usr/bin/python3 "$here/validate.py" "$SOURCE/docs/dissection.schema.json" "$1"
+}
+dissect() {
+    device=$1
+    file=$2
+    shift 2
+    "$SONDE" dissect -d "$device" --json - "$@" >"$file" || fail "dissecting $device: status $?"
+    valid "$file" || fail "dissecting $device: the JSON is not valid"
+}
+expect() {
+    got=$("$GET" "$1" "$2") || fail "$1 has no $2"
+    if [ "$3" = "not measured" ]; then
+        [ "$got" = "$3" ] || fail "$1: $2 is $got, expected: not measured"
+    else
+        echo "$got $3 ${4:-0}" | awk '{ d = $1 - $2; exit !($1 + 0 == $1 && d <= $3 && -d <= $3) }' ||
+            fail "$1: $2 is $got, expected $3 within ${4:-0}"
+    fi
+}
+truth() {
+    "$TRUTH" "$1" "$2" || fail "$2 differs from what $1 says"
+}
+shuffle() {
+    "$SHUFFLE" "$@" || fail "shuffling $1"
+}
+bare() {
+    sed '/^  "date": /d; /^  "seconds": /d' "$1"
+}
+
+cd "$scratch" || exit 1
+# shellcheck disable=SC1090  # the test
+. "$SCRIPT"
+[ "$failures" -eq 0 ]

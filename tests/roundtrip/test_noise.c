@@ -1,0 +1,103 @@
+/*
+ * Inference on measurements that say nothing: every latency is real, and stands in a random place
+ * of its trace. Unlike a shuffled recording, this source answers every question. A structure found
+ * in it would be made up.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "device/device.h"
+#include "infer/infer.h"
+#include "permute.h"
+#include "probe/probe.h"
+
+struct noise {
+    struct trace_source live;
+    struct traceset *set;
+    struct rng rng;
+};
+
+static int noise_get(void *ctx, const struct trace **out, const struct trace_request *request)
+{
+    struct noise *noise = ctx;
+    char key[TRACE_KEY_MAX];
+    trace_request_key(request, key);
+    *out = traceset_find(noise->set, key);
+    if (*out) {
+        return 0;
+    }
+    const struct trace *trace;
+    struct trace permuted;
+    int rc = trace_get(&noise->live, &trace, request);
+    rc = rc < 0 ? rc : permuted_trace(&permuted, trace, &noise->rng);
+    return rc < 0 ? rc : traceset_add(noise->set, &permuted, out);
+}
+
+static void dissect_noise(struct dissection *result, const char *spec, uint64_t seed)
+{
+    struct device *device;
+    struct traceset *measured;
+    struct probe_live *live;
+    struct noise noise;
+    assert_int_equal(device_open(&device, spec), 0);
+    assert_int_equal(traceset_create(&measured), 0);
+    assert_int_equal(traceset_create(&noise.set), 0);
+    assert_int_equal(probe_live_create(&live, device, measured), 0);
+    noise.live = probe_live_source(live);
+    rng_seed(&noise.rng, seed);
+    struct trace_source source = {.get = noise_get, .ctx = &noise};
+    struct infer_options options = {
+        .seed = 1,
+        .max_window = probe_live_max_window(live),
+        .max_footprint_bytes = probe_live_max_footprint(live),
+    };
+    assert_int_equal(infer_dissect(result, &source, &options), 0);
+    probe_live_destroy(live);
+    traceset_destroy(noise.set);
+    traceset_destroy(measured);
+    device_close(device);
+}
+
+static void no_structure_is_found(const struct dissection *result)
+{
+    for (size_t i = 0; i < result->cache_count; i++) {
+        const struct cache_result *cache = &result->caches[i];
+        assert_int_equal(cache->size.status, ATTRIBUTE_NOT_MEASURED);
+        assert_int_equal(cache->line.status, ATTRIBUTE_NOT_MEASURED);
+        assert_int_equal(cache->sets.status, ATTRIBUTE_NOT_MEASURED);
+        assert_int_equal(cache->ways.status, ATTRIBUTE_NOT_MEASURED);
+        assert_int_equal(cache->fetch_granularity.status, ATTRIBUTE_NOT_MEASURED);
+        assert_true(cache->size.reason[0] != '\0');
+    }
+}
+
+static void nothing_is_made_of_latencies_in_random_places(void **state)
+{
+    static const char *const specs[] = {
+        "sim:gtx560ti",
+        "sim:" SONDE_SOURCE_DIR "/tests/models/sectored.yaml",
+        "sim:" SONDE_SOURCE_DIR "/tests/models/tiny_direct.yaml",
+        "sim:" SONDE_SOURCE_DIR "/tests/models/liar.yaml",
+    };
+    static struct dissection result;
+    (void)state;
+    for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
+        for (uint64_t seed = 1; seed <= 2; seed++) {
+            dissect_noise(&result, specs[i], seed);
+            no_structure_is_found(&result);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_made_of_latencies_in_random_places),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

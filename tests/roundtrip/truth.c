@@ -1,0 +1,241 @@
+/*
+ * truth MODEL FILE.json: holds a dissection against the model it was made of. What is expected is
+ * computed from the model file, part by part along a load's way, and from nothing that was
+ * measured. Structure must be exact and latencies right within a few cycles; "not measured" is
+ * accepted only where the model has no such number (unequal sets, a cache that global loads do not
+ * use).
+ */
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/model.h"
+#include "util/error.h"
+
+#define HIT_TOLERANCE_CYCLES 3  /* of the issue that this tests */
+#define MISS_TOLERANCE_CYCLES 5 /* DRAM's clock is another: roundings */
+#define SECTOR_BYTES 32         /* what a lone load asks of a cache */
+
+struct check {
+    const struct model *model;
+    const char *file;
+    json_t *root;
+    int failures;
+};
+
+static uint32_t further_cycles(uint64_t bytes, uint32_t width)
+{
+    return width && bytes > width ? (uint32_t)((bytes + width - 1) / width - 1) : 0;
+}
+
+/* ---- a load's way, in core cycles ---- */
+
+static uint32_t network_cycles(const struct model *model, uint32_t bytes)
+{
+    const struct noc_spec *noc = &model->noc;
+    return noc->request_cycles + noc->reply_cycles +
+           further_cycles(noc->header_bytes, noc->request_bytes_per_cycle) +
+           further_cycles(noc->header_bytes + bytes, noc->reply_bytes_per_cycle);
+}
+
+static double dram_cycles(const struct model *model, uint32_t bytes)
+{
+    const struct dram_spec *dram = &model->dram;
+    uint32_t clocks = dram->t_rcd + dram->t_cl + 1 + further_cycles(bytes, dram->bytes_per_cycle);
+    return dram->fixed_cycles +
+           (double)clocks * (double)dram->period_ps / (double)model->core_period_ps;
+}
+
+static double l1_hit_cycles(const struct model *model)
+{
+    return model->sm.lsu_cycles + model->l1_data.hit_cycles;
+}
+
+/* From the network's near side: what lies between a request's sending and its data. */
+static double l2_way_cycles(const struct model *model, uint32_t bytes)
+{
+    return network_cycles(model, bytes) + model->l2.hit_cycles +
+           further_cycles(bytes, model->l2.data_bytes_per_cycle);
+}
+
+static double l2_hit_cycles(const struct model *model)
+{
+    return model->sm.lsu_cycles + l2_way_cycles(model, SECTOR_BYTES);
+}
+
+static double l1_miss_cycles(const struct model *model)
+{
+    const struct cache_spec *l1 = &model->l1_data;
+    return model->sm.lsu_cycles + l1->miss_cycles + l2_way_cycles(model, l1->sector_bytes) +
+           l1->fill_cycles;
+}
+
+static double memory_cycles(const struct model *model)
+{
+    const struct cache_spec *l2 = &model->l2;
+    return model->sm.lsu_cycles + network_cycles(model, SECTOR_BYTES) + l2->miss_cycles +
+           dram_cycles(model, l2->sector_bytes) + l2->fill_cycles;
+}
+
+/* ---- the dissection against it ---- */
+
+static json_t *find_cache(json_t *root, const char *id)
+{
+    size_t i;
+    json_t *cache;
+    json_array_foreach(json_object_get(root, "caches"), i, cache)
+    {
+        const char *name = json_string_value(json_object_get(cache, "id"));
+        if (name && strcmp(name, id) == 0) {
+            return cache;
+        }
+    }
+    return NULL;
+}
+
+static bool is_measured(json_t *attribute)
+{
+    return json_is_number(json_object_get(attribute, "value"));
+}
+
+static void expect(struct check *check, json_t *owner, const char *owner_name, const char *name,
+                   double expected, double tolerance)
+{
+    json_t *attribute = json_object_get(owner, name);
+    double value = json_number_value(json_object_get(attribute, "value"));
+    if (!is_measured(attribute)) {
+        printf("%s: %s.%s: not measured (%s), the model says %g\n", check->file, owner_name, name,
+               json_string_value(json_object_get(attribute, "reason")), expected);
+    } else if (!(fabs(value - expected) <= tolerance)) {
+        printf("%s: %s.%s: %.17g, the model says %g (within %g)\n", check->file, owner_name, name,
+               value, expected, tolerance);
+    } else {
+        return;
+    }
+    check->failures++;
+}
+
+static void expect_not_measured(struct check *check, json_t *owner, const char *owner_name,
+                                const char *name)
+{
+    if (is_measured(json_object_get(owner, name))) {
+        printf("%s: %s.%s: measured, and the model has no such number\n", check->file, owner_name,
+               name);
+        check->failures++;
+    }
+}
+
+static uint64_t cache_lines(const struct cache_spec *spec)
+{
+    uint64_t lines = spec->unequal_count ? 0 : (uint64_t)spec->sets * spec->ways;
+    for (uint32_t set = 0; set < spec->unequal_count; set++) {
+        lines += spec->ways_per_set[set];
+    }
+    return lines;
+}
+
+static void check_structure(struct check *check, json_t *cache, const char *id,
+                            const struct cache_spec *spec, uint32_t slices)
+{
+    expect(check, cache, id, "size", (double)(slices * cache_lines(spec) * spec->line_bytes), 0);
+    expect(check, cache, id, "line", spec->line_bytes, 0);
+    expect(check, cache, id, "fetch_granularity", spec->sector_bytes, 0);
+    if (spec->unequal_count) {
+        expect_not_measured(check, cache, id, "ways");
+        expect_not_measured(check, cache, id, "sets");
+    } else {
+        expect(check, cache, id, "sets", (double)spec->sets * slices, 0);
+        expect(check, cache, id, "ways", spec->ways, 0);
+    }
+}
+
+/* The division of L1 and shared memory that holds what the dissection says it asked for. */
+static void carve(struct cache_spec *l1, const struct check *check, json_t *cache)
+{
+    const struct carveout_spec *carveout = &check->model->carveout;
+    double asked =
+        json_number_value(json_object_get(json_object_get(cache, "carveout_shared"), "value"));
+    *l1 = check->model->l1_data;
+    uint32_t best = carveout->initial;
+    if (carveout->count == 0) {
+        return;
+    }
+    for (uint32_t i = 0; carveout->follows_preference && i < carveout->count; i++) {
+        uint64_t shared = carveout->choice[i].shared_bytes;
+        bool holds_best = (double)carveout->choice[best].shared_bytes >= asked;
+        if ((double)shared >= asked &&
+            (!holds_best || shared < carveout->choice[best].shared_bytes)) {
+            best = i;
+        }
+    }
+    uint64_t shared_bytes;
+    model_carve(l1, &shared_bytes, check->model, best);
+}
+
+static void check_l1(struct check *check)
+{
+    static const char *const attributes[] = {
+        "size", "line", "sets", "ways", "fetch_granularity", "hit_latency", "miss_penalty"};
+    const struct model *model = check->model;
+    json_t *cache = find_cache(check->root, "l1_data");
+    bool there = model->l1_data.enabled && model->sm.l1_caches_global;
+    if (json_is_true(json_object_get(cache, "present")) != there) {
+        printf("%s: l1_data.present is wrong\n", check->file);
+        check->failures++;
+    }
+    if (!there) {
+        for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
+            expect_not_measured(check, cache, "l1_data", attributes[i]);
+        }
+        return;
+    }
+    struct cache_spec l1;
+    double hit = l1_hit_cycles(model);
+    carve(&l1, check, cache);
+    check_structure(check, cache, "l1_data", &l1, 1);
+    expect(check, cache, "l1_data", "hit_latency", hit, HIT_TOLERANCE_CYCLES);
+    expect(check, cache, "l1_data", "load_to_use_latency", hit, HIT_TOLERANCE_CYCLES);
+    expect(check, cache, "l1_data", "miss_penalty", l1_miss_cycles(model) - hit,
+           MISS_TOLERANCE_CYCLES);
+}
+
+static void check_l2(struct check *check)
+{
+    const struct model *model = check->model;
+    json_t *cache = find_cache(check->root, "l2");
+    double hit = l2_hit_cycles(model);
+    check_structure(check, cache, "l2", &model->l2, model->l2_slices);
+    expect(check, cache, "l2", "hit_latency", hit, HIT_TOLERANCE_CYCLES);
+    expect(check, cache, "l2", "load_to_use_latency", hit, HIT_TOLERANCE_CYCLES);
+    expect(check, cache, "l2", "miss_penalty", memory_cycles(model) - hit, MISS_TOLERANCE_CYCLES);
+    expect(check, json_object_get(check->root, "memory"), "memory", "latency", memory_cycles(model),
+           MISS_TOLERANCE_CYCLES);
+}
+
+int main(int argc, char **argv)
+{
+    json_error_t error;
+    struct model *model = NULL;
+    if (argc != 3) {
+        fputs("truth MODEL FILE.json\n", stderr);
+        return 2;
+    }
+    if (model_load(&model, argv[1]) < 0) {
+        fprintf(stderr, "truth: %s\n", error_text());
+        return 2;
+    }
+    struct check check = {.model = model, .file = argv[2]};
+    check.root = json_load_file(argv[2], JSON_REJECT_DUPLICATES, &error);
+    if (!check.root) {
+        fprintf(stderr, "truth: %s: %s\n", argv[2], error.text);
+        model_destroy(model);
+        return 2;
+    }
+    check_l1(&check);
+    check_l2(&check);
+    json_decref(check.root);
+    model_destroy(model);
+    return check.failures > 0;
+}
