@@ -70,7 +70,7 @@ static inline void element_set(const struct exec_state *state, const struct elem
 uop_run run_lanes, run_float, run_convert, run_select, run_pred_logic; /* alu.c */
 uop_run run_compare, run_set;                                          /* compare.c */
 uop_run run_carry, run_prmt_mode;                                      /* carry.c */
-uop_run run_pack, run_unpack;                                          /* move.c */
+uop_run run_pack, run_unpack, run_move_vector;                         /* move.c */
 uop_run run_memory, run_fence;                                         /* memory.c */
 uop_run run_frame_param;                                               /* access.c */
 uop_run run_cvta, run_isspacep;                                        /* address.c */

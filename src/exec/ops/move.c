@@ -47,6 +47,46 @@ enum exec_event run_unpack(struct exec_warp *warp, const struct uop *uop, uint32
     return advance(warp);
 }
 
+/* Elements 0.. from elements PACK_MAX / 2..; all are read before any is written. */
+enum exec_event run_move_vector(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                                struct exec_access *access)
+{
+    (void)access;
+    const struct exec_state *state = warp->state;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        uint64_t value[PACK_MAX / 2] = {0};
+        for (uint32_t k = 0; k < uop->option; k++)
+            value[k] = element_get(state, &uop->elements[PACK_MAX / 2 + k], lane);
+        for (uint32_t k = 0; k < uop->option; k++)
+            if (uop->elements[k].register_bytes)
+                element_set(state, &uop->elements[k], lane, value[k]);
+    }
+    return advance(warp);
+}
+
+static int decode_vectors(struct decoder *d, const struct ptx_operand *to,
+                          const struct ptx_operand *from)
+{
+    struct element *elements = arena_array(d->arena, PACK_MAX, sizeof *elements);
+    if (!elements)
+        return error_memory();
+    if (to->count != from->count || to->count > PACK_MAX / 2)
+        return decode_refuse(d, "mov of %u elements to %u is not implemented", from->count,
+                             to->count);
+    d->uop->run = run_move_vector;
+    d->uop->elements = elements;
+    d->uop->option = (uint16_t)to->count;
+    int rc = SONDE_OK;
+    for (uint32_t k = 0; rc == SONDE_OK && k < to->count; k++) {
+        rc = decode_dest_element(d, &elements[k], &to->elems[k]);
+        if (rc == SONDE_OK)
+            rc = decode_source_element(d, &elements[PACK_MAX / 2 + k], &from->elems[k],
+                                       isa_type_info(d->insn->types[0])->bytes);
+    }
+    return rc;
+}
+
 static int decode_elements(struct decoder *d, const struct ptx_operand *vector,
                            const struct ptx_operand *value, bool packs)
 {
@@ -82,5 +122,7 @@ int decode_mov(struct decoder *d)
         d->uop->run = run_unpack;
         return decode_elements(d, to, from, false);
     }
+    if (to->kind == OPERAND_VECTOR && from->kind == OPERAND_VECTOR)
+        return decode_vectors(d, to, from);
     return decode_regular(d);
 }

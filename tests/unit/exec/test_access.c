@@ -194,6 +194,24 @@ static void parameters_of_all_widths_lie_at_their_alignment(void **state)
     device_close(&dev);
 }
 
+static void parameters_have_generic_addresses_that_cannot_be_written(void **state)
+{
+    (void)state;
+    struct device dev;
+    uint64_t *out = device_results(&dev,
+                                   KERNEL("", "mov.b64 %l0, out; cvta.param.u64 %l1, %l0;\n"
+                                              "ld.u64 %l2, [%l1];\n" STORE64("%l2")),
+                                   32);
+    for (uint32_t t = 0; t < 32; t++)
+        assert_int_equal(out[t], (uint64_t)(uintptr_t)out);
+    device_close(&dev);
+    device_kernel(&dev, KERNEL("", "mov.b64 %l0, out; cvta.param.u64 %l1, %l0; st.u64 [%l1], 1;"),
+                  32);
+    assert_int_equal(device_try_run(&dev, 1, 32), SONDE_EFAULT);
+    assert_error_has("store in param memory at 0x0");
+    device_close(&dev);
+}
+
 static void too_few_parameter_bytes_are_refused(void **state)
 {
     (void)state;
@@ -390,6 +408,7 @@ int main(void)
         cmocka_unit_test(local_memory_is_of_each_thread),
         cmocka_unit_test(a_generic_access_reaches_three_spaces_at_once),
         cmocka_unit_test(parameters_of_all_widths_lie_at_their_alignment),
+        cmocka_unit_test(parameters_have_generic_addresses_that_cannot_be_written),
         cmocka_unit_test(too_few_parameter_bytes_are_refused),
         cmocka_unit_test(atomic_add_gives_every_thread_another_old_value),
         cmocka_unit_test(every_atomic_operation_gives_its_result),

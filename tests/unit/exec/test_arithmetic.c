@@ -120,6 +120,22 @@ static void mov_packs_16_bit_registers(void **state)
         want_quarters);
 }
 
+static uint32_t want_swapped(uint32_t t)
+{
+    return t << 16 | (t + 5);
+}
+
+static void mov_swaps_the_elements_of_a_vector(void **state)
+{
+    (void)state;
+    check32(
+        KERNEL("",
+               ".reg .v2 .b32 v; mov.u32 v.x, %t; add.u32 v.y, %t, 5;\n"
+               "mov.v2.b32 v, {v.y, v.x}; shl.b32 %r0, v.y, 16; or.b32 %r0, %r0, v.x;\n" STORE32(
+                   "%r0")),
+        want_swapped);
+}
+
 static uint64_t want_s8(uint32_t t)
 {
     return (uint64_t)(int64_t)(int8_t)(t * 5);
@@ -362,6 +378,7 @@ int main(void)
         cmocka_unit_test(a_borrow_chain_subtracts_64_bits_in_two_words),
         cmocka_unit_test(mov_packs_and_unpacks_halves),
         cmocka_unit_test(mov_packs_16_bit_registers),
+        cmocka_unit_test(mov_swaps_the_elements_of_a_vector),
         cmocka_unit_test(cvt_sign_extends_into_a_wider_register),
         cmocka_unit_test(selp_and_slct_choose_by_predicate_and_by_sign),
         cmocka_unit_test(setp_combines_with_a_predicate_and_gives_the_complement),
