@@ -72,6 +72,5 @@ void lsu_reply(void *ctx, uint64_t arg)
         lsu_release(sm, access);
         return;
     }
-    sm_sync(sm);
-    lsu_answered(sm, access, sm_now_cycle(sm));
+    lsu_answered(sm, access, sm_sync(sm));
 }

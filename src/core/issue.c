@@ -191,8 +191,13 @@ static int scheduler_cycle(struct sm *sm, uint32_t index, uint64_t *next_cycle)
 uint64_t issue_cycle(struct sm *sm)
 {
     uint64_t next_cycle = CYCLE_NEVER;
-    uint32_t index = sm->first_scheduler;
-    for (uint32_t i = 0; sm->ready && i < sm->spec->schedulers; i++) {
+    uint32_t index = sm->first_scheduler, count = sm->spec->schedulers;
+    if ((sm->ready & (sm->ready - 1)) == 0 && sm->ready) {
+        /* One warp is ready, as in a pointer chase: nobody to compete with. */
+        index = sm->warp[__builtin_ctzll(sm->ready)].scheduler;
+        count = 1;
+    }
+    for (; sm->ready && count > 0; count--) {
         int rc = scheduler_cycle(sm, index, &next_cycle);
         index = index + 1 == sm->spec->schedulers ? 0 : index + 1;
         if (rc < 0) {

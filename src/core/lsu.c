@@ -21,11 +21,6 @@
 #include "core/state.h"
 #include "util/error.h"
 
-bool lsu_full(const struct sm *sm)
-{
-    return sm->lsu.count >= sm->spec->lsu_queue_entries;
-}
-
 void lsu_release(struct sm *sm, struct lsu_access *access)
 {
     access->next = sm->lsu.free_accesses;
@@ -200,8 +195,7 @@ static void space_again(void *ctx, uint64_t arg)
     if (sm->aborted || !sm->lsu.head) {
         return;
     }
-    sm_sync(sm);
-    uint64_t cycle = sm_now_cycle(sm);
+    uint64_t cycle = sm_sync(sm);
     sm->lsu.next_cycle = cycle > sm->cycle ? cycle : sm->cycle + 1;
     sm_wake(sm, sm->lsu.next_cycle);
 }

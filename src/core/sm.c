@@ -60,6 +60,7 @@ static void units_init(struct sm *sm)
         sm->unit[i].lanes_per_cycle = sm->spec->unit[i].lanes_per_cycle;
     }
     for (uint32_t slot = 0; slot < sm->max_warps; slot++) {
+        sm->warp[slot].scheduler = slot % sm->spec->schedulers;
         sm->scheduler[slot % sm->spec->schedulers].warps |= 1ull << slot;
     }
 }
@@ -137,18 +138,14 @@ void sm_set_shared(struct sm *sm, uint64_t bytes)
     sm->shared_bytes = bytes;
 }
 
-uint64_t sm_now_cycle(const struct sm *sm)
-{
-    return (engine_now_ps(sm->engine) + sm->period_ps - 1) / sm->period_ps;
-}
-
 /* An SM that slept has nothing to do before now: nothing on its wheel is due earlier. */
-void sm_sync(struct sm *sm)
+uint64_t sm_sync(struct sm *sm)
 {
-    uint64_t now = sm_now_cycle(sm);
+    uint64_t now = (engine_now_ps(sm->engine) + sm->period_ps - 1) / sm->period_ps;
     if (!sm->running && sm->cycle + 1 < now) {
         sm->cycle = now - 1;
     }
+    return now;
 }
 
 static void sm_run(void *ctx, uint64_t arg);

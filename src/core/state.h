@@ -43,6 +43,7 @@ struct sm_warp {
     uint64_t *pred_ready;
     struct sm_cta *cta;
     uint32_t slot, index; /* in the SM; in the CTA */
+    uint32_t scheduler;   /* that the slot is dealt to */
     enum warp_state state;
     bool blocked;
     uint32_t outstanding;       /* accesses that are not complete */
@@ -140,10 +141,10 @@ struct sm {
 };
 
 /* sm.c */
-void sm_sync(struct sm *sm);                 /* `cycle` is at least the one before now */
+/* Returns the first edge at or after the engine's now; `cycle` becomes at least the one before. */
+uint64_t sm_sync(struct sm *sm);
 void sm_wake(struct sm *sm, uint64_t cycle); /* run at `cycle` or as soon as possible after */
 void sm_fault(struct sm *sm, int code);
-uint64_t sm_now_cycle(const struct sm *sm); /* the first edge at or after the engine's now */
 
 /* cta.c */
 void cta_try_retire(struct sm *sm, struct sm_cta *cta);
@@ -161,13 +162,17 @@ void barrier_arrive(struct sm *sm, struct sm_warp *warp);
 void barrier_exit(struct sm *sm, struct sm_warp *warp);
 
 /* lsu.c */
-bool lsu_full(const struct sm *sm);
 int lsu_enqueue_spare(struct sm *sm); /* queue lsu.spare and provide another */
 void lsu_cycle(struct sm *sm);        /* at most one transaction */
 int lsu_init(struct sm *sm);
 void lsu_release(struct sm *sm, struct lsu_access *access);
 void lsu_reset(struct sm *sm);
 void lsu_free(struct sm *sm);
+
+static inline bool lsu_full(const struct sm *sm)
+{
+    return sm->lsu.count >= sm->spec->lsu_queue_entries;
+}
 
 static inline bool is_atomic(const struct lsu_access *access)
 {
