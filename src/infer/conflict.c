@@ -293,8 +293,10 @@ int level_ways(struct level *level)
         {0, EASY_FINDERS}, {COMMON_MULTIPLE, EASY_FINDERS}, {0, ALL_FINDERS},
     };
     uint64_t first = level->fit_stride;
+    /* Each of the hundreds of verdicts of group testing must be right: not where noise makes them a matter of chance. */
+    size_t count = level->late > 0 && level->false_slow > 0 ? 2 : 3;
     int rc = INFER_UNDECIDED;
-    for (size_t i = 0; i < sizeof tries / sizeof *tries && rc == INFER_UNDECIDED; i++) {
+    for (size_t i = 0; i < count && rc == INFER_UNDECIDED; i++) {
         uint64_t stride = tries[i].stride ? tries[i].stride : first;
         rc = stride == level->fit_stride ? 0 : level_find_edge(level, stride, 1);
         level->large = false;           /* at the first stride it was not */

@@ -15,6 +15,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/error.h"
 
@@ -23,6 +24,8 @@
 #define MANY_MISSES 3           /* in a pass: a number that stray noise of a quiet device does not reach */
 #define CLEAN_ROUNDS 3          /* that prove a fit when no window holds a whole pass */
 #define NOISY 0.02              /* slow records by noise in a pass, from which on statistics decide */
+#define NOISY_RECORDS 50e3      /* where the rounds of a noisy walk end */
+#define LATE_RECORDS 15e3
 #define PATIENCE 10.0           /* rate of misses times passes of warm-up, from which on settling is ruled out */
 #define CERTAIN 1e-7            /* chance at which noise is ruled out; some thousand tests a dissection */
 
@@ -64,9 +67,9 @@ static uint64_t warm_passes(const struct level *level, unsigned round, bool smal
         return patient_small[round];
     }
     if (level->late > 0) {
-        return noisy ? 64 : patient_large[round];
+        return noisy ? 24 : patient_large[round];
     }
-    return noisy ? 1 : quick[round];
+    return noisy ? (round ? 4 : 1) : quick[round];
 }
 
 static void plan_round(struct walk_plan *plan, const struct level *level, unsigned round, bool noisy)
@@ -121,11 +124,11 @@ static void count_walk(struct fit *fit, struct round *round, const struct level 
     fit->total += round->misses;
 }
 
-/* Chance that noise alone puts the misses on so few addresses. */
-static double concentration(const struct fit *fit, double false_rate)
+/* Chance that noise alone puts the misses of the last round on so few addresses. */
+static double concentration(const struct fit *fit, const struct round *round, double false_rate)
 {
-    double passes = ceil((double)fit->records / (double)fit->count), least = 1;
-    double rate = fmax(false_rate, (double)fit->total / (double)fit->records);
+    double passes = ceil((double)round->records / (double)fit->count), least = 1;
+    double rate = fmax(false_rate, (double)round->misses / (double)round->records);
     size_t at_least[34] = {0};
     for (size_t i = 0; i < fit->count; i++) {
         uint32_t misses = fit->misses[i] < 33 ? fit->misses[i] : 33;
@@ -180,14 +183,18 @@ static enum fit_verdict judge_quiet(const struct level *level, const struct fit 
     return will_stay(level, fit, rounds, round, false) && (small || !few) ? FIT_NO : FIT_UNKNOWN;
 }
 
+/*
+ * Each round is judged by itself, for the ones before may have been settling; it is twice as long as the one before.
+ */
 static enum fit_verdict judge_noisy(const struct level *level, struct fit *fit,
                                     const struct round rounds[], unsigned round)
 {
     double bound = false_bound(level);
-    double chance = fmin(poisson_tail(bound * (double)fit->records, (double)fit->total),
-                         concentration(fit, bound));
-    bool last = round + 1 == MAX_ROUNDS ||
-                (round >= 1 && (double)fit->count * (double)(2u << round) > 50e3) || round >= 4;
+    const struct round *now = &rounds[round];
+    double chance = fmin(poisson_tail(bound * (double)now->records, (double)now->misses),
+                         concentration(fit, now, bound));
+    double most = level->late > 0 ? LATE_RECORDS : NOISY_RECORDS;
+    bool last = round >= 4 || (round >= 1 && (double)fit->count * (double)(2u << round) > most);
     fit->noisy = true;
     if (chance < CERTAIN && round >= 1 && (last || will_stay(level, fit, rounds, round, true))) {
         return FIT_NO;
@@ -236,6 +243,13 @@ static void learn_noise(struct level *level, const struct fit *fit, const struct
 /* More misses before everything was resident than noise explains: the cache lets go of other data slowly. */
 static void learn_settling(struct level *level, const struct fit *fit, const struct round *last)
 {
+    if (fit->noisy && fit->records > last->records) {
+        /* Noise does not get less with more warming. */
+        double rate = ((double)last->misses + 3 * sqrt((double)last->misses) + 3) / (double)last->records;
+        double earlier = (double)(fit->total - last->misses), of = (double)(fit->records - last->records);
+        level->late += poisson_tail(rate * of, earlier) < CERTAIN;
+        return;
+    }
     double misses = (double)(fit->total - last->settled_misses);
     double records = (double)(fit->records - last->settled_records);
     if (!fit->noisy && misses > 2 && poisson_tail(false_bound(level) * records, misses) < CERTAIN) {
@@ -264,6 +278,9 @@ int fit_test(struct level *level, struct fit *out, const struct walk_shape *shap
         if (rc) {
             fit_free(out);
             return rc;
+        }
+        if (noisy) {
+            memset(out->misses, 0, out->count * sizeof *out->misses);
         }
         count_walk(out, &rounds[round], level, &walk, noisy);
         walk_free(&walk);

@@ -7,6 +7,7 @@
 #include "infer/level.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "util/error.h"
@@ -29,13 +30,12 @@ void level_free(struct level *level)
     level->conflict = NULL;
 }
 
-/* Windows spread over `bytes`, warmed by ordered loads when that is few enough, else by all threads. */
-static int sample_walk(struct level *level, struct sample *out, uint64_t bytes, uint64_t stride)
+/* Windows spread over an array, warmed by ordered loads when it is short, else by all threads. */
+static int sample_walk(struct level *level, struct sample *out, struct walk_shape shape)
 {
-    size_t count = (size_t)(bytes / stride);
-    struct walk_plan plan = level_plan(level, (struct walk_shape){.stride = stride, .count = count ? count : 1});
-    plan.touch = plan.shape.count > 4096;
-    plan.warm = plan.touch ? 0 : plan.shape.count;
+    struct walk_plan plan = level_plan(level, shape);
+    plan.touch = shape.count > 4096;
+    plan.warm = plan.touch ? 0 : shape.count;
     uint32_t window = plan.touch ? 1024 : 256;
     plan.window = level->max_window < window ? level->max_window : window;
     plan.windows = plan.touch ? 2 : 8;
@@ -49,25 +49,24 @@ static int sample_walk(struct level *level, struct sample *out, uint64_t bytes, 
     return rc;
 }
 
-static uint64_t walk_stride(const struct level *level)
+/* What surely fits: half of the elements that did, at most 2048; where tens of megabytes fit, 4 MiB. */
+static struct walk_shape safe_shape(const struct level *level)
 {
-    return level->line_bytes ? level->line_bytes : level->fetch_bytes > 128 ? level->fetch_bytes : 128;
-}
-
-/* How much surely fits: half of what did, but no more than 256 KiB; where tens of megabytes do, 4 MiB. */
-static uint64_t safe_bytes(const struct level *level)
-{
-    uint64_t bytes = level->fit_count * level->fit_stride / 2;
     if (level->large) {
-        return UINT64_C(4) << 20;
+        return (struct walk_shape){.stride = 128, .count = 32768};
     }
-    return bytes > 262144 ? 262144 : bytes < 1024 ? 1024 : bytes;
+    if (level->fit_count < 4) {
+        return (struct walk_shape){.stride = 32, .count = 32};
+    }
+    size_t count = level->fit_count / 2 < 2048 ? level->fit_count / 2 : 2048;
+    return (struct walk_shape){.stride = level->fit_stride, .count = count};
 }
 
 int level_latency(struct level *level)
 {
     struct sample all;
-    int rc = sample_walk(level, &all, safe_bytes(level), walk_stride(level));
+    struct walk_shape shape = safe_shape(level);
+    int rc = sample_walk(level, &all, shape);
     if (rc) {
         return rc;
     }
@@ -81,8 +80,8 @@ int level_latency(struct level *level)
     double spread = (sample_quantile(&hits, 0.75) - sample_quantile(&hits, 0.25)) / level->hit_cycles;
     char id[24];
     lab_evidence(level->lab, id, level->info->id,
-                 "chase op=%s through %llu KiB: %zu hits, median %.0f cycles, 5 %% %.0f, 95 %% %.0f",
-                 level->info->op, (unsigned long long)safe_bytes(level) / 1024, hits.count, level->hit_cycles,
+                 "chase op=%s through %zu elements at stride %llu: %zu hits, median %.0f cycles, 5 %% %.0f, 95 %% %.0f",
+                 level->info->op, shape.count, (unsigned long long)shape.stride, hits.count, level->hit_cycles,
                  sample_quantile(&hits, 0.05), sample_quantile(&hits, 0.95));
     attribute_set(&level->result->hit_latency, level->hit_cycles, "cycles", spread < 0.02 ? 0.98 : 0.92, id);
     rc = level_saw(level, &all);
@@ -139,32 +138,58 @@ int level_load_to_use(struct level *level)
     return 0;
 }
 
+/* Windows over the conflicting set: its misses are loads that hit the next level for certain. */
+static int sample_conflict(struct level *level, struct sample *out)
+{
+    size_t count = level->conflict_count;
+    struct walk_plan plan = level_plan(level, (struct walk_shape){.ring = level->conflict, .count = count});
+    plan.warm = 4 * count;
+    plan.window = level->max_window < 512 ? level->max_window : 512;
+    plan.windows = 2;
+    struct walk walk;
+    int rc = walk_run(level->lab, &walk, &plan);
+    if (rc == 0) {
+        rc = sample_create(out, walk.latency, walk.count);
+        walk_free(&walk);
+    }
+    return rc;
+}
+
+/* Latencies among which misses are; `what` says of what. */
+static int sample_misses(struct level *level, struct sample *out, char what[64])
+{
+    if (level->conflict_count && level->info->beneath[0]) {
+        snprintf(what, 64, "a conflicting set of %zu", level->conflict_count);
+        return sample_conflict(level, out);
+    }
+    struct walk_shape shape = {.stride = level->fit_stride, .count = 3 * level->fit_count};
+    if (!level->large && shape.count && shape.count * shape.stride <= level->lab->options->max_footprint_bytes) {
+        snprintf(what, 64, "three times as many elements as fit");
+        return sample_walk(level, out, shape);
+    }
+    snprintf(what, 64, "the reference walk");
+    return 0;
+}
+
 /* What a miss takes. For the outermost cache that is the memory's latency. */
 int level_penalty(struct level *level)
 {
-    double miss = level->miss_cycles;
-    uint64_t bytes = 0;
-    size_t misses = 0;
-    if (!level->large) {
-        struct sample all;
-        bytes = 3 * level->fit_count * level->fit_stride;
-        int rc = sample_walk(level, &all, bytes, walk_stride(level));
-        if (rc) {
-            return rc;
-        }
-        struct sample slow = sample_view(&all, level->threshold, level->ceiling);
-        misses = slow.count;
-        miss = misses >= 32 ? sample_quantile(&slow, 0.5) : miss;
-        rc = misses >= 32 ? level_saw(level, &slow) : 0;
-        sample_free(&all);
-        if (rc) {
-            return rc;
-        }
+    struct sample all = {0};
+    char what[64];
+    int rc = sample_misses(level, &all, what);
+    if (rc) {
+        return rc;
+    }
+    struct sample slow = sample_view(&all, level->threshold, level->ceiling);
+    double miss = slow.count >= 16 ? sample_quantile(&slow, 0.5) : level->miss_cycles;
+    rc = slow.count ? level_saw(level, &slow) : 0;
+    sample_free(&all);
+    if (rc) {
+        return rc;
     }
     char id[24];
-    lab_evidence(level->lab, id, level->info->id,
-                 "chase op=%s: a miss takes %.0f cycles (median of %zu in %llu KiB, or of the reference walk), a hit %.0f",
-                 level->info->op, miss, misses, (unsigned long long)bytes / 1024, level->hit_cycles);
+    lab_evidence(level->lab, id, level->info->id, "chase op=%s: a miss takes %.0f cycles (median of %zu in %s), a hit %.0f",
+                 level->info->op, miss, slow.count, what, level->hit_cycles);
     attribute_set(&level->result->miss_penalty, miss - level->hit_cycles, "cycles", 0.93, id);
     if (level->outermost) {
         attribute_set(&level->lab->out->memory_latency, miss, "cycles", 0.93, id);

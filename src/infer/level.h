@@ -20,6 +20,7 @@ struct level {
 
     /* reference: a latency in (threshold, ceiling] is a miss; above, a stray that says nothing */
     double threshold, ceiling, hit_cycles, miss_cycles;
+    double beneath_cycles;                  /* what a load takes at least that passes this cache by */
     uint64_t false_misses, false_slow, hit_records;     /* misses, and all slow records, where everything hits */
     uint32_t fetch_bytes;
     char reference[24];                     /* evidence */

@@ -46,6 +46,7 @@ static int check_presence(struct level *level, const struct sample *hits)
         return rc;
     }
     double own = sample_quantile(hits, 0.9), other = sample_quantile(&beneath, 0.1);
+    level->beneath_cycles = other;
     double own_median = sample_quantile(hits, 0.5), other_median = sample_quantile(&beneath, 0.5);
     sample_free(&beneath);
     if (own >= other) {
@@ -92,7 +93,8 @@ static struct pattern try_unit(const uint32_t *missed, size_t misses, const stru
  * elsewhere; a wrong unit misplaces every third at least. A window's first record is left out: it may
  * begin inside a unit.
  */
-static bool find_unit(struct pattern *out, const struct level *level, const struct walk *walk)
+static bool find_unit(struct pattern *out, const struct level *level, const struct walk *walk,
+                      double false_share)
 {
     uint32_t *missed = malloc(walk->count * sizeof *missed);
     uint32_t *histogram = malloc(MAX_UNIT_WORDS * sizeof *histogram);
@@ -104,7 +106,9 @@ static bool find_unit(struct pattern *out, const struct level *level, const stru
         }
     }
     if (misses >= 6) {
-        double noise = fmin(0.25, fmax(0.05, 3.0 / (double)misses));
+        double false_misses = false_share * (double)walk->count;
+        false_misses += 3 * sqrt(false_misses) + 3;
+        double noise = fmin(0.25, fmax(0.05, false_misses / (double)misses));
         for (uint32_t unit = MAX_UNIT_WORDS; unit >= 2 && !found; unit--) {
             if ((uint64_t)unit * 4 <= walk->window) {
                 *out = try_unit(missed, misses, walk, unit, histogram);
@@ -171,10 +175,11 @@ static int separate(struct level *level, struct trial *trial, const struct sampl
         double thresholds[8];
         size_t count = sample_thresholds(thresholds, 8, &plain);
         for (size_t i = 0; i < count && !trial->found; i++) {
-            if (thresholds[i] >= sample_quantile(hits, 0.9) &&
+            if (thresholds[i] >= sample_quantile(hits, 0.9) && thresholds[i] <= level->beneath_cycles &&
                 set_threshold(level, thresholds[i], &both, &walked, ceiling)) {
                 trial->apart = true;
-                trial->found = walk->shape.stride == WORD_BYTES && find_unit(&trial->pattern, level, walk);
+                trial->found = walk->shape.stride == WORD_BYTES && find_unit(&trial->pattern, level, walk,
+                                         sample_share(hits, level->threshold, level->ceiling));
                 trial->disorder = trial->disorder || (!trial->found && without_order(level, walk));
             }
         }
@@ -288,6 +293,7 @@ int level_reference(struct level *level)
         return rc;
     }
     level->hit_cycles = sample_quantile(&hits, 0.5);
+    level->beneath_cycles = INFINITY;
     if (level->info->beneath[0]) {
         rc = check_presence(level, &hits);
     }

@@ -189,7 +189,7 @@ static uint32_t add_noise(struct toy_gpu *toy, double cycles)
         double u = rng_double(&toy->noise);
         cycles += 20 * exp(u * 5.5);        /* 20 to 5000 */
     }
-    return (uint32_t)cycles;
+    return (uint32_t)(cycles + 0.5);
 }
 
 static uint32_t load(struct toy_gpu *toy, uint64_t address, bool through_l1)

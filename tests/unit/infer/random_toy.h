@@ -7,6 +7,9 @@
 #include "infer/infer.h"
 #include "support/toy_gpu.h"
 
+/* Is a cache among these that settles late after other data (SRRIP, random)? With noise on top little shows of it. */
+bool random_toy_settles_late(const struct toy_config *config);
+
 /* A hierarchy drawn from `seed`; with noise like a real GPU's, or without. */
 void random_toy(struct toy_config *out, uint64_t seed, bool noisy);
 
