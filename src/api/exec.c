@@ -75,14 +75,15 @@ static int parse_float(struct argument *arg, const char *spec, const char *text)
 }
 
 /* A buffer of `bytes`, holding `data` or zeros. */
-static int make_buffer(struct run *run, struct argument *arg, uint64_t bytes, const void *data)
+static int make_buffer(struct run *run, struct argument *arg, const char *spec, uint64_t bytes,
+                       const void *data)
 {
     arg->bytes = 8;
     arg->kind = KIND_BITS;
     arg->buffer_bytes = bytes;
     int rc = rt_mem_alloc(run->rt, &arg->bits, bytes);
     if (rc < 0) {
-        return rc;
+        return error_prefix(rc, "--arg %s", spec);
     }
     return data ? rt_copy_to_device(run->rt, arg->bits, data, bytes)
                 : rt_memset(run->rt, arg->bits, 0, bytes);
@@ -111,7 +112,8 @@ static int buffer_from_file(struct run *run, struct argument *arg, const char *s
     if (rc < 0) {
         return api_read_result(rc);
     }
-    rc = size > 0 ? make_buffer(run, arg, size, data) : bad_argument(spec, "the file is empty");
+    rc = size > 0 ? make_buffer(run, arg, spec, size, data)
+                  : bad_argument(spec, "the file is empty");
     free(data);
     return rc;
 }
@@ -128,7 +130,7 @@ static int buffer_to_file(struct run *run, struct argument *arg, const char *spe
         return rc;
     }
     arg->out_path = strndup(rest, (size_t)(colon - rest));
-    return arg->out_path ? make_buffer(run, arg, bytes, NULL) : error_memory();
+    return arg->out_path ? make_buffer(run, arg, spec, bytes, NULL) : error_memory();
 }
 
 static int parse_buffer(struct run *run, struct argument *arg, const char *spec, const char *kind,
@@ -137,7 +139,7 @@ static int parse_buffer(struct run *run, struct argument *arg, const char *spec,
     uint64_t bytes;
     if (strcmp(kind, "zero") == 0) {
         int rc = parse_bytes(&bytes, spec, rest);
-        return rc < 0 ? rc : make_buffer(run, arg, bytes, NULL);
+        return rc < 0 ? rc : make_buffer(run, arg, spec, bytes, NULL);
     }
     if (strcmp(kind, "file") == 0) {
         return buffer_from_file(run, arg, spec, rest);

@@ -1,6 +1,7 @@
 /*
  * Entry point: picks the subcommand.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,8 +34,21 @@ static int help(const char *name)
     return cli_command(name) ? cli_help(name) : cli_no_command(name);
 }
 
+/* A standard stream that was closed would lend its number to the next file that is opened, and what
+ * is printed would end up in there. Opened for reading, printing to it is still the error that it
+ * is. */
+static void occupy_standard_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) {
+            return;
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
+    occupy_standard_streams();
     /* A limit on file size is then an error of the write, which cleans up, not the end of the
      * program. */
     signal(SIGXFSZ, SIG_IGN);

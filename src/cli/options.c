@@ -49,7 +49,8 @@ static void unknown_option(const struct option_walk *walk, const struct option_s
     for (; spec->name; spec++) {
         suggest_offer(&suggest, spec->name);
     }
-    const char *near = suggest_best(&suggest);
+    /* One letter is near to any other. */
+    const char *near = strlen(argument) > 2 ? suggest_best(&suggest) : NULL;
     if (near) {
         cli_usage(walk->command, "there is no option '%s', did you mean '%s'", argument, near);
     } else {

@@ -17,16 +17,17 @@ static int cannot_write(const char *path, int error)
     return EXIT_NOT_HELD;
 }
 
-/* The folder that a path without its last part names. */
+/* The folder that a path without its last part names; the dot tells a folder from a file. */
 static int check_folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *folder = !slash          ? strdup(".")
-                   : slash == path ? strdup("/")
-                                   : strndup(path, (size_t)(slash - path));
+    size_t length = slash ? (size_t)(slash - path) + 1 : 0;
+    char *folder = malloc(length + sizeof("."));
     if (!folder) {
         return cannot_write(path, ENOMEM);
     }
+    memcpy(folder, path, length);
+    memcpy(folder + length, ".", sizeof("."));
     int failed = access(folder, W_OK | X_OK) != 0 ? errno : 0;
     free(folder);
     return failed ? cannot_write(path, failed) : EXIT_DONE;

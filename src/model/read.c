@@ -322,10 +322,14 @@ int model_load(struct model **out, const char *name)
         char *text;
         size_t length;
         int rc = file_read_all(&text, &length, name, YAML_BYTES_MAX);
-        if (rc == SONDE_OK) {
-            rc = model_parse(out, name, text, length);
-            free(text);
+        if (rc < 0) {
+            return rc;
         }
+        /* Every parameter has a default, but a file of nothing is one that got lost. */
+        bool empty = text[strspn(text, " \t\r\n")] == '\0';
+        rc = empty ? error_set(SONDE_EINPUT, "%s: the file is empty", name)
+                   : model_parse(out, name, text, length);
+        free(text);
         return rc;
     }
     int builtin = find_builtin(name);

@@ -219,9 +219,14 @@ void file_writer_abandon(struct file_writer *writer)
 static int make_one_folder(const char *path)
 {
     struct stat status;
-    if (mkdir(path, 0777) == 0 ||
-        (errno == EEXIST && stat(path, &status) == 0 && S_ISDIR(status.st_mode))) {
+    if (mkdir(path, 0777) == 0) {
         return SONDE_OK;
+    }
+    if (errno == EEXIST && stat(path, &status) == 0) {
+        if (S_ISDIR(status.st_mode)) {
+            return SONDE_OK;
+        }
+        errno = ENOTDIR;
     }
     return io_error("cannot create the folder", path);
 }

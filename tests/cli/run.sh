@@ -4,6 +4,8 @@
 # equal SCRIPT.expected. What the script finds:
 #   $DATA        tests/cli/data, files to feed to sonde
 #   run CMD...   runs a command and prints "status N" behind its output; never ends the script
+#   tell CMD...  the same with the status on standard error, for commands whose standard output cannot
+#                be written: tell sonde --help >/dev/full
 #   $SOURCE      the root of the source tree
 # UPDATE=1 writes SCRIPT.expected instead; say in the commit why it changed.
 set -u
@@ -26,6 +28,10 @@ cat >"$scratch/prelude" <<'PRELUDE'
 run() {
     "$@"
     echo "status $?"
+}
+tell() {
+    "$@"
+    echo "status $?" >&2
 }
 PRELUDE
 cat "$scratch/prelude" "$script" >"$scratch/script"

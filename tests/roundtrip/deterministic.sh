@@ -1,3 +1,4 @@
+#!/bin/sh
 # Two runs are equal to the byte but for date and seconds, recordings altogether; another seed may
 # visit in another order and finds the same.
 for device in sim:gtx560ti sim:gtx780 "sim:$SOURCE/tests/models/liar.yaml"; do

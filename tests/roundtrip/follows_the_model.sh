@@ -1,3 +1,4 @@
+#!/bin/sh
 # The answer follows the model and nothing else: each model is dissected to what its file says, whatever
 # it is called and whatever its driver tells.
 for model in gtx560ti gtx560ti-48k gtx780; do

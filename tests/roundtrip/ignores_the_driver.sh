@@ -1,3 +1,4 @@
+#!/bin/sh
 # A copy of a model under another's name, whose driver lies in every number, is dissected as before, to
 # the byte. The device's description is what the driver says, so that part differs and is left out.
 cat >lies.yaml <<'YAML'

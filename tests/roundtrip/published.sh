@@ -1,4 +1,5 @@
-# What Mei et al. print (NPC 2014, Tables 1, 3 and 4; shared through issue and README) is what comes out.
+#!/bin/sh
+# What Mei et al. print (NPC 2014, Tables 1, 3 and 4) is what comes out.
 dissect sim:gtx560ti fermi.json
 expect fermi.json l1_data.size 16384
 expect fermi.json l1_data.line 128

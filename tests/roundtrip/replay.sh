@@ -1,3 +1,4 @@
+#!/bin/sh
 # A recording gives the dissection that was made live: through replay: and through `sonde infer`.
 for device in sim:gtx560ti sim:gtx780 "sim:$SOURCE/tests/models/liar.yaml"; do
     dissect "$device" live.json --record rec.sonde

@@ -1,3 +1,4 @@
+#!/bin/sh
 # The validator rejects what is wrong, so that what it accepts says something: a document with a
 # missing part, an attribute that is neither measured nor not, a unit or a confidence that cannot
 # be, a key that comes twice, text that is cut short.

@@ -1,3 +1,4 @@
+#!/bin/sh
 # A recording whose latencies were permuted within each trace shows no structure.
 for device in sim:gtx560ti "sim:$SOURCE/tests/models/sectored.yaml" "sim:$SOURCE/tests/models/liar.yaml"; do
     "$SONDE" dissect -d "$device" -q --record true.sonde || fail "recording $device"

@@ -1,0 +1,66 @@
+#!/bin/sh
+# Where a dissection's output goes, and what else is printed (nothing). What is measured is the matter
+# of tests/roundtrip.
+cp "$SOURCE/tests/models/tiny.yaml" .
+tiny="-d sim:tiny.yaml"
+is_json() {
+    /usr/bin/python3 "$SOURCE/tests/roundtrip/validate.py" "$SOURCE/docs/dissection.schema.json" "$1" &&
+        echo "$1 is valid"
+}
+
+run sonde dissect --experiments
+
+echo "# a table, without colours or progress when piped"
+sonde dissect $tiny >table 2>stderr
+echo "status $?"
+wc -c <stderr
+grep -c "$(printf '\033')" table
+grep '^  size' table | tr -s ' ' | cut -d ' ' -f 2-7
+sed -n 1p table
+
+echo "# --json -: the document and nothing else"
+sonde dissect $tiny --json - >doc.json 2>stderr
+echo "status $?"
+wc -c <stderr
+is_json doc.json
+
+echo "# --json FILE and the table; -q: no table"
+sonde dissect $tiny --json file.json | grep -c '^  ways'
+is_json file.json
+run sonde dissect $tiny --json=quiet.json -q
+is_json quiet.json
+
+echo "# -v: with the evidence"
+sonde dissect $tiny -v | grep -c '^evidence$'
+sonde dissect $tiny | grep -c '^evidence$'
+
+echo "# -o: a folder, made with its parents, with all of it; again into the same one"
+run sonde dissect $tiny -o a/b -q
+ls a/b
+run sonde dissect $tiny -o a/b -q
+is_json a/b/dissection.json
+sed -n 1p a/b/dissection.txt
+run sonde dissect $tiny -o a/b -q --record elsewhere.sonde
+cmp elsewhere.sonde a/b/recording.sonde && echo "the same recording"
+
+echo "# --only: with what it needs; --skip: what rests on it is not measured"
+measured() {
+    awk '$1 == "size" || $1 == "ways" || $1 == "sets" { print $1, ($2 == "-" ? "not measured" : "measured") }'
+}
+sonde dissect $tiny --only capacity | measured
+sonde dissect $tiny --only=ways,latency | grep 'l1_data.*not asked for'
+sonde dissect $tiny --skip ways | measured
+
+echo "# a terminal has colours and progress, unless NO_COLOR or -q say otherwise"
+on_terminal() {
+    script -qec "$1" /dev/null </dev/null >terminal
+    bold=$(grep -c "$(printf '\033\\[1m')" terminal)
+    progress=$(grep -c '\[[#.]*\] *[0-9]* %' terminal)
+    echo "bold: $([ "$bold" -gt 0 ] && echo yes || echo no), progress: $([ "$progress" -gt 0 ] && echo yes || echo no)"
+}
+on_terminal "sonde dissect $tiny"
+on_terminal "NO_COLOR=1 sonde dissect $tiny"
+on_terminal "NO_COLOR= sonde dissect $tiny"
+on_terminal "sonde dissect $tiny 2>/dev/null"
+on_terminal "sonde dissect $tiny -q"
+on_terminal "sonde dissect $tiny --json - | cat"

@@ -1,0 +1,87 @@
+#!/bin/sh
+# One kernel of a PTX file: results in files, costs on standard output, and all that can be wrong.
+cp "$DATA"/*.ptx .
+words() {
+    od -A n -t u4 -v "$1" | tr -s ' \n' ' '
+    echo
+}
+printf '\001\000\000\000\002\000\000\000\003\000\000\000' >in
+run sonde exec double.ptx --block 32 --arg inout:in --arg u32:3 --functional
+words in
+sonde exec double.ptx --kernel double_words --block 32,1,1 --grid 1 --arg inout:in --arg u32:2 >cost
+echo "status $?"
+words in
+grep -c '^cycles  *[1-9]' cost
+sonde exec double.ptx --block=32 --arg file:in --arg u32:0x3 -d sim:gtx560ti >/dev/null
+words in
+run sonde exec double.ptx -q --functional --block 2 --arg out:out:16 --arg u32:4
+words out
+run sonde exec two_kernels.ptx --kernel first --functional
+
+echo "# the command line"
+run sonde exec
+run sonde exec double.ptx other.ptx
+run sonde exec double.ptx --grid 0
+run sonde exec double.ptx --block 1,2,3,4
+run sonde exec double.ptx --block 1,
+run sonde exec double.ptx --block -1
+run sonde exec double.ptx --grid 4294967296
+run sonde exec double.ptx --shared much
+run sonde exec double.ptx --shared 4294967296
+run sonde exec double.ptx -d cuda:0
+run sonde exec double.ptx -d sim:nothing
+run sonde exec double.ptx
+run sonde exec two_kernels.ptx
+run sonde exec double.ptx --kernel half_words
+argument() {
+    run sonde exec double.ptx --arg "$1" --arg "${2:-u32:1}"
+}
+argument u64
+argument :
+argument byte:1
+argument u32:1
+argument f64:1
+argument u64:
+argument u64:1x
+argument u64:-1
+argument zero:0
+argument zero:many
+argument zero:1TiB
+argument out:x
+argument out:x:
+argument out::4
+argument file:absent
+argument file:.
+: >empty
+argument file:empty
+argument zero:4 u32:4294967296
+argument zero:4 u32:-1
+argument zero:4 f32:1
+argument zero:4 u64:1
+
+echo "# the launch"
+run sonde exec double.ptx --block 1025 --arg zero:4 --arg u32:1
+run sonde exec double.ptx --block 32,32,32 --arg zero:4 --arg u32:1
+run sonde exec double.ptx --shared 1000000 --arg zero:4 --arg u32:1
+echo "# the program: faults have status 1, and write nothing"
+run sonde exec double.ptx --block 32 --arg out:faulted:8 --arg u32:3
+run sonde exec double.ptx --block 32 --arg u64:0 --arg u32:1
+run sonde exec double.ptx --block 32 --arg u64:0xfffffffffffffffe --arg u32:1 --functional
+ls faulted
+echo "# PTX with mistakes: all of them, each with its place"
+run sonde exec broken.ptx --kernel broken
+for length in 1 40 100 200 300 400 500 $(($(wc -c <double.ptx) - 3)); do
+    head -c $length double.ptx >cut.ptx
+    sonde exec cut.ptx --arg zero:4 --arg u32:1 >out 2>&1
+    status=$?
+    [ $status -eq 4 ] || echo "$length bytes: status $status"
+    grep -q '^sonde: cut.ptx:[0-9]*:[0-9]*: error: ' out || cat out
+done
+run sonde exec empty
+run sonde exec /dev/null
+run sonde exec absent.ptx
+run sonde exec .
+head -c 1000 /dev/zero >zeros.ptx
+run sonde exec zeros.ptx
+sonde exec "$(command -v sonde)" >out 2>&1
+echo "status $?"

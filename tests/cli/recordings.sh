@@ -1,0 +1,58 @@
+#!/bin/sh
+# Recordings: made, read in both ways, and every way in which one can be wrong.
+cp "$SOURCE/tests/models/tiny.yaml" .
+sonde dissect -d sim:tiny.yaml -q --record rec.sonde
+body() {
+    sed 1,2d
+}
+sonde dissect -d sim:tiny.yaml | body >live
+sonde infer rec.sonde | body | cmp live && echo "infer: as live"
+sonde infer - <rec.sonde | body | cmp live && echo "infer from standard input: as live"
+sonde dissect -d replay:rec.sonde | body | cmp live && echo "replay: as live"
+sonde dissect -d replay:rec.sonde -q --record copy.sonde
+cmp rec.sonde copy.sonde && echo "recorded again: the same"
+sonde infer rec.sonde --json - | grep '"kind": "sim"'
+sonde dissect -d replay:rec.sonde --json - | grep '"kind": "replay"'
+
+echo "# what was not asked for is not recorded"
+sonde dissect -d sim:tiny.yaml -q --only capacity --record part.sonde
+sonde infer part.sonde >table
+echo "status $?"
+grep '^  size' table | tr -s ' ' | cut -d ' ' -f 2-4
+grep -c 'not recorded' table | sed 's/^[1-9][0-9]*$/some are not recorded/'
+run sonde probe chase -d replay:part.sonde --set bytes=12345
+
+echo "# cut short, at every length up to the header and at some beyond"
+size=$(wc -c <rec.sonde)
+for length in $(seq 0 70) 100 500 1000 $((size / 2)) $((size - 100)) $((size - 1)); do
+    head -c "$length" rec.sonde >cut.sonde
+    for command in "infer cut.sonde" "dissect -d replay:cut.sonde"; do
+        sonde $command >out 2>&1
+        status=$?
+        [ $status -eq 4 ] || echo "$length bytes, sonde $command: status $status"
+        grep -q '^sonde: cut.sonde: byte [0-9]*: ' out || cat out
+        [ "$(wc -l <out)" -eq 1 ] || cat out
+    done
+done
+echo "# changed: one byte at a time"
+for at in 0 7 8 9 20 30 40 63 64 65 100 500 $((size - 1)); do
+    { head -c "$at" rec.sonde; printf '\377'; tail -c +$((at + 2)) rec.sonde; } >changed.sonde
+    sonde infer changed.sonde >out 2>&1
+    status=$?
+    [ $status -eq 4 ] || echo "changed at $at: status $status, $(cat out)"
+done
+echo "# more than there should be; nothing; no recording; not there; a folder; endless"
+{ cat rec.sonde; echo more; } >longer.sonde
+sonde infer longer.sonde >out 2>&1
+echo "status $?"
+: >empty.sonde
+run sonde infer empty.sonde
+run sonde infer tiny.yaml
+run sonde infer absent.sonde
+run sonde infer .
+run sonde infer /dev/null
+run sonde infer /dev/zero
+run sonde dissect -d replay:absent.sonde
+echo "# another version"
+{ head -c 8 rec.sonde; printf '\002'; tail -c +10 rec.sonde; } >version.sonde
+run sonde infer version.sonde
