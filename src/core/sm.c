@@ -4,11 +4,11 @@
  */
 #include "core/sm.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/banks.h"
 #include "core/state.h"
+#include "exec/fault.h"
 #include "util/error.h"
 
 /* After so many cycles inline the engine's loop gets a look, so that a launch can be interrupted.
@@ -214,18 +214,22 @@ const struct sm_stats *sm_stats(const struct sm *sm)
     return &sm->stats;
 }
 
-bool sm_describe_stall(const struct sm *sm, char *text, uint32_t size)
+bool sm_report_stall(struct sm *sm)
 {
     for (uint32_t i = 0; i < sm->max_warps; i++) {
-        const struct sm_warp *warp = &sm->warp[i];
-        if (warp->state != WARP_RUNNING && warp->state != WARP_AT_BARRIER) {
-            continue;
+        struct exec_warp *warp = &sm->warp[i].exec;
+        enum warp_state state = sm->warp[i].state;
+        uint32_t pc = (uint32_t)(sm->warp[i].next - sm->program);
+        uint32_t lane = warp->live ? (uint32_t)__builtin_ctz(warp->live) : 0;
+        if (state == WARP_AT_BARRIER) {
+            fault_set(warp, pc, lane, 0, "deadlock: the warp waits for ever at barrier %u",
+                      warp->barrier_id);
+            return true;
         }
-        const uint32_t *cta = warp->cta->exec.ctaid;
-        snprintf(text, size, "a warp of block (%u,%u,%u) waits for ever %s %u", cta[0], cta[1],
-                 cta[2], warp->state == WARP_AT_BARRIER ? "at barrier" : "for memory at pc",
-                 warp->state == WARP_AT_BARRIER ? warp->exec.barrier_id : warp->exec.pc);
-        return true;
+        if (state == WARP_RUNNING) {
+            fault_set(warp, pc, lane, 0, "deadlock: the warp waits for ever for memory");
+            return true;
+        }
     }
     return false;
 }

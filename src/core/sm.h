@@ -66,9 +66,9 @@ void sm_abort(struct sm *sm);
 /* Requests whose replies have not come. */
 uint32_t sm_requests_out(const struct sm *sm);
 
-/* Where the SM's warps stand, for the text of a deadlock: the first that is not done. False if
- * none. */
-bool sm_describe_stall(const struct sm *sm, char *text, uint32_t size);
+/* Nothing is pending and CTAs have not ended: set the error to where a warp waits. False: none
+ * does. */
+bool sm_report_stall(struct sm *sm);
 
 struct sm_stats {
     uint64_t warp_insns, thread_insns;

@@ -3,8 +3,6 @@
  * 2009, section 2), as their resources become free; then the engine runs until the last has ended.
  * A launch begins when it is called: the host's overhead of launching is not modelled.
  */
-#include <stdio.h>
-
 #include "gpu/state.h"
 #include "util/error.h"
 
@@ -98,13 +96,12 @@ static int prepare(struct gpu *gpu, const struct exec_launch *launch)
 /* Nothing is pending and CTAs have not ended. */
 static int deadlock(const struct gpu *gpu)
 {
-    char text[256] = "no warp is left";
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        if (sm_describe_stall(gpu->sm[i], text, sizeof text)) {
-            break;
+        if (sm_report_stall(gpu->sm[i])) {
+            return SONDE_EFAULT;
         }
     }
-    return error_set(SONDE_EFAULT, "deadlock: %s", text);
+    return error_set(SONDE_EINTERNAL, "the launch stopped before its last block had ended");
 }
 
 static int run(struct gpu *gpu)

@@ -43,6 +43,7 @@ struct bench {
     struct bench_log log[BENCH_LOG];
     uint32_t log_count;
     struct sm_stats stats;
+    char stall[512]; /* where a warp waits for ever */
 
     struct engine *engine;
     struct exec_memory *memory;
@@ -189,6 +190,9 @@ static inline bool bench_loop(struct bench *b, const struct exec_launch *launch,
     }
     b->cycles = engine_now_ps(b->engine) / BENCH_PERIOD_PS;
     b->stats = *sm_stats(b->sm);
+    if (b->error == 0 && b->ctas_ended < ctas && sm_report_stall(b->sm)) {
+        snprintf(b->stall, sizeof b->stall, "%s", error_text());
+    }
     if (b->error < 0) {
         sm_abort(b->sm);
     }

@@ -441,6 +441,7 @@ static void warps_that_wait_for_ever_are_reported(void **state)
     assert_false(bench_run(&b, "bar.sync 2, 64;\n", 1, 32));
     assert_int_equal(b.error, 0); /* nobody faulted: the machine has just stopped */
     assert_int_equal(b.ctas_ended, 0);
+    assert_non_null(strstr(b.stall, "waits for ever at barrier 2"));
     bench_free(&b);
 }
 

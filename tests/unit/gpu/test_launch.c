@@ -69,6 +69,7 @@ static void a_deadlock_is_a_fault_and_the_gpu_goes_on(void **state)
     assert_int_equal(g.error, SONDE_EFAULT);
     assert_non_null(strstr(error_text(), "deadlock"));
     assert_non_null(strstr(error_text(), "barrier 1"));
+    assert_non_null(strstr(error_text(), "test.ptx:"));
     assert_true(gpu_bench_run(&g, THREAD "st.global.u32 [%rd1], %r1;\n", 4, 64));
     assert_int_equal(g.buffer[255], 255);
     gpu_bench_free(&g);

@@ -229,6 +229,45 @@ static void shared_memory_is_checked_against_the_device(void **state)
     assert_non_null(strstr(error_text(), "shared memory"));
 }
 
+static void a_launch_gets_the_carve_out_that_its_blocks_need(void **state)
+{
+    (void)state;
+    struct model *fermi;
+    struct rt *device;
+    struct rt_module *module;
+    struct rt_kernel *kernel;
+    static const char text[] = HEAD ".visible .entry k()\n{\nret;\n}\n";
+    assert_int_equal(model_load(&fermi, "gtx560ti"), 0);
+    fermi->carveout.initial = 1; /* 16 KB shared, 48 KB L1 */
+    assert_int_equal(rt_create(&device, fermi), 0);
+    assert_int_equal(rt_module_load(device, &module, "k.ptx", text, strlen(text)), 0);
+    assert_int_equal(rt_kernel_get(module, &kernel, NULL), 0);
+    struct rt_launch launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
+    static const struct {
+        uint32_t shared_bytes, choice;
+    } rows[] = {{16 << 10, 1}, {(16 << 10) + 1, 0}, {48 << 10, 0}, {0, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        launch.dynamic_shared_bytes = rows[i].shared_bytes;
+        assert_int_equal(rt_launch(device, kernel, &launch, NULL), 0);
+        assert_int_equal(gpu_carveout(rt_gpu(device)), rows[i].choice);
+    }
+    rt_destroy(device);
+    model_destroy(fermi);
+}
+
+static void an_endless_kernel_can_be_interrupted_in_both_modes(void **state)
+{
+    (void)state;
+    struct rt_kernel *kernel =
+        kernel_of(load(HEAD ".visible .entry k()\n{\nL: bra L;\nret;\n}\n"), "k");
+    volatile int cancel = 1;
+    rt_set_cancel(rt, &cancel);
+    struct rt_launch launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
+    assert_int_equal(rt_launch(rt, kernel, &launch, NULL), SONDE_EINTERRUPTED);
+    launch.functional = true;
+    assert_int_equal(rt_launch(rt, kernel, &launch, NULL), SONDE_EINTERRUPTED);
+}
+
 static void faults_name_kernel_and_address_and_the_device_goes_on(void **state)
 {
     (void)state;
@@ -293,6 +332,8 @@ int main(void)
         TEST(parameters_of_every_size_arrive_where_they_belong),
         TEST(impossible_shapes_are_refused_with_the_reason),
         TEST(shared_memory_is_checked_against_the_device),
+        TEST(a_launch_gets_the_carve_out_that_its_blocks_need),
+        TEST(an_endless_kernel_can_be_interrupted_in_both_modes),
         TEST(faults_name_kernel_and_address_and_the_device_goes_on),
         TEST(bad_modules_and_names_are_refused),
         TEST(unloading_gives_the_variables_back),
