@@ -22,7 +22,10 @@ static const char *const space_texts[SPACE_COUNT] = {
 #undef SPACE
 };
 
-static const struct { const char *text; enum isa_type type; } sreg_infos[SREG_COUNT] = {
+static const struct {
+    const char *text;
+    enum isa_type type;
+} sreg_infos[SREG_COUNT] = {
     [SREG_NONE] = {"", TYPE_NONE},
 #define SREG(id, text, type) [SREG_##id] = {text, TYPE_##type},
 #include "isa/sregs.def"
@@ -40,7 +43,10 @@ static const char *const class_texts[MODC_COUNT] = {
 #include "isa/mods.def"
 };
 
-static const struct { const char *text; enum isa_mod_class cls; } mod_infos[MOD_COUNT] = {
+static const struct {
+    const char *text;
+    enum isa_mod_class cls;
+} mod_infos[MOD_COUNT] = {
     [MOD_NONE] = {"", MODC_COUNT},
 #define MOD(cls, value, text) [MOD_##cls##_##value] = {text, MODC_##cls},
 #include "isa/mods.def"
@@ -54,15 +60,19 @@ static const char *const shape_texts[SHAPE_COUNT] = {
 
 /* One array of legal (d, s) pairs for each row. */
 #define TUPLE(id, shape, d, s, expr) {TYPE_##d, TYPE_##s},
-#define INSN(id, name, pattern, shape, types, unit, expr) \
+#define INSN(id, name, pattern, shape, types, unit, expr)                                          \
     static const struct isa_tuple tuples_##id[] = {TYPES_##types(TUPLE, id, shape, 0)};
 #include "isa/insn.def"
 #undef INSN
 #undef TUPLE
 
-#define ROW(id, text, mods, operand_shape, issue_unit, is_irregular) \
-    [OP_##id] = {.name = text, .pattern = mods, .shape = SHAPE_##operand_shape, \
-                 .unit = UNIT_##issue_unit, .irregular = is_irregular, .tuples = tuples_##id, \
+#define ROW(id, text, mods, operand_shape, issue_unit, is_irregular)                               \
+    [OP_##id] = {.name = text,                                                                     \
+                 .pattern = mods,                                                                  \
+                 .shape = SHAPE_##operand_shape,                                                   \
+                 .unit = UNIT_##issue_unit,                                                        \
+                 .irregular = is_irregular,                                                        \
+                 .tuples = tuples_##id,                                                            \
                  .tuple_count = sizeof tuples_##id / sizeof tuples_##id[0]},
 static const struct isa_row rows[OP_COUNT] = {
     [OP_NONE] = {.name = "", .pattern = ""},
@@ -88,16 +98,46 @@ static bool text_is(const char *known, const char *text, size_t length)
     return strncmp(known, text, length) == 0 && known[length] == '\0';
 }
 
-const struct isa_type_info *isa_type_info(enum isa_type type) { return &type_infos[type]; }
-const char *isa_space_text(enum isa_space space) { return space_texts[space]; }
-const char *isa_sreg_text(enum isa_sreg sreg) { return sreg_infos[sreg].text; }
-enum isa_type isa_sreg_type(enum isa_sreg sreg) { return sreg_infos[sreg].type; }
-const char *isa_unit_text(enum isa_unit unit) { return unit_texts[unit]; }
-const char *isa_mod_text(enum isa_mod mod) { return mod_infos[mod].text; }
-enum isa_mod_class isa_mod_class(enum isa_mod mod) { return mod_infos[mod].cls; }
-const char *isa_mod_class_text(enum isa_mod_class cls) { return class_texts[cls]; }
-const struct isa_row *isa_row(enum isa_op op) { return &rows[op]; }
-const char *isa_shape_text(enum isa_shape shape) { return shape_texts[shape]; }
+const struct isa_type_info *isa_type_info(enum isa_type type)
+{
+    return &type_infos[type];
+}
+const char *isa_space_text(enum isa_space space)
+{
+    return space_texts[space];
+}
+const char *isa_sreg_text(enum isa_sreg sreg)
+{
+    return sreg_infos[sreg].text;
+}
+enum isa_type isa_sreg_type(enum isa_sreg sreg)
+{
+    return sreg_infos[sreg].type;
+}
+const char *isa_unit_text(enum isa_unit unit)
+{
+    return unit_texts[unit];
+}
+const char *isa_mod_text(enum isa_mod mod)
+{
+    return mod_infos[mod].text;
+}
+enum isa_mod_class isa_mod_class(enum isa_mod mod)
+{
+    return mod_infos[mod].cls;
+}
+const char *isa_mod_class_text(enum isa_mod_class cls)
+{
+    return class_texts[cls];
+}
+const struct isa_row *isa_row(enum isa_op op)
+{
+    return &rows[op];
+}
+const char *isa_shape_text(enum isa_shape shape)
+{
+    return shape_texts[shape];
+}
 
 enum isa_type isa_type_find(const char *text, size_t length)
 {

@@ -9,9 +9,9 @@
  *
  * "name" is the fixed leading text (add, mul.wide, bar.sync); the pattern names modifier classes
  * of mods.def, optional ones in braces, in the manual's order; `operands` is a shape of shapes.def;
- * `types` a list macro of legal type tuples; `unit` the pipeline that issues it; `expr` the result as
- * a C expression of A, B, C, or IRREGULAR where exec/ops/<name>.c holds the semantics.
- * Source: PTX ISA 9.0, chapters 5 (types, spaces), 9 (instructions), 10 (special registers).
+ * `types` a list macro of legal type tuples; `unit` the pipeline that issues it; `expr` the result
+ * as a C expression of A, B, C, or IRREGULAR where exec/ops/<name>.c holds the semantics. Source:
+ * PTX ISA 9.0, chapters 5 (types, spaces), 9 (instructions), 10 (special registers).
  */
 #ifndef SONDE_ISA_ISA_H
 #define SONDE_ISA_ISA_H
@@ -29,8 +29,15 @@ enum isa_type {
     TYPE_COUNT
 };
 
-enum isa_type_kind { KIND_NONE, KIND_BITS, KIND_UNSIGNED, KIND_SIGNED, KIND_FLOAT, KIND_PRED,
-                     KIND_OPAQUE /* texref, samplerref, surfref */ };
+enum isa_type_kind {
+    KIND_NONE,
+    KIND_BITS,
+    KIND_UNSIGNED,
+    KIND_SIGNED,
+    KIND_FLOAT,
+    KIND_PRED,
+    KIND_OPAQUE /* texref, samplerref, surfref */
+};
 
 /* spaces.def: SPACE(ID, "text") */
 enum isa_space {
@@ -94,20 +101,24 @@ enum isa_mod {
     MOD_COUNT
 };
 
-struct isa_type_info { const char *text; enum isa_type_kind kind; uint8_t bytes; };
+struct isa_type_info {
+    const char *text;
+    enum isa_type_kind kind;
+    uint8_t bytes;
+};
 
 const struct isa_type_info *isa_type_info(enum isa_type type);
 const char *isa_space_text(enum isa_space space);
 const char *isa_sreg_text(enum isa_sreg sreg);
 enum isa_type isa_sreg_type(enum isa_sreg sreg);
 const char *isa_unit_text(enum isa_unit unit);
-const char *isa_mod_text(enum isa_mod mod);          /* with its leading dot */
+const char *isa_mod_text(enum isa_mod mod); /* with its leading dot */
 enum isa_mod_class isa_mod_class(enum isa_mod mod);
-const char *isa_mod_class_text(enum isa_mod_class cls);     /* as patterns call it */
+const char *isa_mod_class_text(enum isa_mod_class cls); /* as patterns call it */
 
 /*
- * By text, without the leading dot for types, spaces and modifiers, with its % for special registers;
- * `length` bytes. The NONE value if there is none.
+ * By text, without the leading dot for types, spaces and modifiers, with its % for special
+ * registers; `length` bytes. The NONE value if there is none.
  */
 enum isa_type isa_type_find(const char *text, size_t length);
 enum isa_space isa_space_find(const char *text, size_t length);
@@ -115,35 +126,38 @@ enum isa_sreg isa_sreg_find(const char *text, size_t length);
 enum isa_mod isa_mod_find(enum isa_mod_class cls, const char *text, size_t length);
 
 /* A legal form of a row: the types of result (D) and operation (S). */
-struct isa_tuple { enum isa_type d, s; };
+struct isa_tuple {
+    enum isa_type d, s;
+};
 
 /* A row as data. */
 struct isa_row {
-    const char *name;       /* fixed leading text, e.g. "mul.wide" */
-    const char *pattern;    /* modifier pattern of the manual */
+    const char *name;    /* fixed leading text, e.g. "mul.wide" */
+    const char *pattern; /* modifier pattern of the manual */
 
     enum isa_shape shape;
     enum isa_unit unit;
-    bool irregular;         /* no expression: exec holds the semantics */
+    bool irregular; /* no expression: exec holds the semantics */
     const struct isa_tuple *tuples;
     uint16_t tuple_count;
 };
 const struct isa_row *isa_row(enum isa_op op);
-const char *isa_shape_text(enum isa_shape shape);     /* the operands, see shapes.def */
+const char *isa_shape_text(enum isa_shape shape); /* the operands, see shapes.def */
 
 /*
- * The first row whose name is exactly `name`; further rows of that name follow by isa_op_next(), which
- * ends in OP_NONE.
+ * The first row whose name is exactly `name`; further rows of that name follow by isa_op_next(),
+ * which ends in OP_NONE.
  */
 enum isa_op isa_op_find(const char *name, size_t length);
 enum isa_op isa_op_next(enum isa_op op);
 
 /*
  * True if PTX has an instruction with this first word ("wmma", "tex"), whether or not a row
- * implements it (opcodes.def). `isa_opcode_nearest` is the known first word closest to a misspelling, or NULL.
+ * implements it (opcodes.def). `isa_opcode_nearest` is the known first word closest to a
+ * misspelling, or NULL.
  */
 bool isa_opcode_known(const char *word, size_t length);
-bool isa_modifier_later(const char *word, size_t length);   /* of forms that have no row yet */
+bool isa_modifier_later(const char *word, size_t length); /* of forms that have no row yet */
 const char *isa_opcode_nearest(const char *word, size_t length);
 
 #endif

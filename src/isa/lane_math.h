@@ -15,8 +15,8 @@ __extension__ typedef unsigned __int128 lane_u128;
 #define BITS(x) ((uint32_t)(sizeof(x) * 8))
 
 /* The operand's bits as an unsigned value of 32 or 64 bits, whose overflow wraps. */
-#define WRAP(x) \
-    _Generic((x), int64_t: (uint64_t)(x), uint64_t: (uint64_t)(x), default: (uint32_t)(x))
+#define WRAP(x)                                                                                    \
+    _Generic((x), int64_t : (uint64_t)(x), uint64_t : (uint64_t)(x), default : (uint32_t)(x))
 
 /* The comparisons of class CMP. lo, ls, hi, hs are lt, le, gt, ge on unsigned operands. */
 #define COMPARE_eq(a, b) ((a) == (b))
@@ -38,18 +38,28 @@ __extension__ typedef unsigned __int128 lane_u128;
 #define COMPARE_num(a, b) (!LANE_NAN(a, b))
 #define COMPARE_nan(a, b) LANE_NAN(a, b)
 /* True if either is a NaN; constant false for integers. */
-#define LANE_NAN(a, b) \
-    _Generic((a), float: isnan((double)(a)) || isnan((double)(b)), \
-             double: isnan((double)(a)) || isnan((double)(b)), default: 0)
+#define LANE_NAN(a, b)                                                                             \
+    _Generic((a), float                                                                            \
+             : isnan((double)(a)) || isnan((double)(b)), double                                    \
+             : isnan((double)(a)) || isnan((double)(b)), default : 0)
 
 static inline int32_t lane_clamp_s32(int64_t v)
 {
     return v < INT32_MIN ? INT32_MIN : v > INT32_MAX ? INT32_MAX : (int32_t)v;
 }
 
-static inline int32_t lane_mul_hi_s16(int16_t a, int16_t b) { return (int16_t)((a * b) >> 16); }
-static inline uint32_t lane_mul_hi_u16(uint16_t a, uint16_t b) { return (uint32_t)a * b >> 16; }
-static inline int32_t lane_mul_hi_s32(int32_t a, int32_t b) { return (int32_t)((int64_t)a * b >> 32); }
+static inline int32_t lane_mul_hi_s16(int16_t a, int16_t b)
+{
+    return (int16_t)((a * b) >> 16);
+}
+static inline uint32_t lane_mul_hi_u16(uint16_t a, uint16_t b)
+{
+    return (uint32_t)a * b >> 16;
+}
+static inline int32_t lane_mul_hi_s32(int32_t a, int32_t b)
+{
+    return (int32_t)((int64_t)a * b >> 32);
+}
 static inline uint32_t lane_mul_hi_u32(uint32_t a, uint32_t b)
 {
     return (uint32_t)((uint64_t)a * b >> 32);
@@ -62,9 +72,14 @@ static inline uint64_t lane_mul_hi_u64(uint64_t a, uint64_t b)
 {
     return (uint64_t)((lane_u128)a * b >> 64);
 }
-#define MUL_HI(a, b) \
-    _Generic((a), int16_t: lane_mul_hi_s16, uint16_t: lane_mul_hi_u16, int32_t: lane_mul_hi_s32, \
-             uint32_t: lane_mul_hi_u32, int64_t: lane_mul_hi_s64, uint64_t: lane_mul_hi_u64)(a, b)
+#define MUL_HI(a, b)                                                                               \
+    _Generic((a), int16_t                                                                          \
+             : lane_mul_hi_s16, uint16_t                                                           \
+             : lane_mul_hi_u16, int32_t                                                            \
+             : lane_mul_hi_s32, uint32_t                                                           \
+             : lane_mul_hi_u32, int64_t                                                            \
+             : lane_mul_hi_s64, uint64_t                                                           \
+             : lane_mul_hi_u64)(a, b)
 
 /* The 48-bit product of the low 24 bits; mul24.hi takes its upper 32. */
 static inline int64_t lane_mul24_s32(int32_t a, int32_t b)
@@ -75,20 +90,23 @@ static inline uint64_t lane_mul24_u32(uint32_t a, uint32_t b)
 {
     return (uint64_t)(a & 0xffffff) * (b & 0xffffff);
 }
-#define MUL24(a, b) _Generic((a), int32_t: lane_mul24_s32, uint32_t: lane_mul24_u32)(a, b)
+#define MUL24(a, b) _Generic((a), int32_t : lane_mul24_s32, uint32_t : lane_mul24_u32)(a, b)
 
 /*
- * Division by zero is unspecified in the manual. Hardware gives all ones and, for the remainder, the
- * dividend; the most negative number by -1 wraps. The divisor is made harmless first: inactive
+ * Division by zero is unspecified in the manual. Hardware gives all ones and, for the remainder,
+ * the dividend; the most negative number by -1 wraps. The divisor is made harmless first: inactive
  * lanes divide too.
  */
-#define LANE_DIV_SIGNED(a, b) \
+#define LANE_DIV_SIGNED(a, b)                                                                      \
     ((b) == 0 ? -1 : (b) == -1 ? (ST)(0 - WRAP(a)) : (a) / ((b) == 0 || (b) == -1 ? 1 : (b)))
-#define LANE_REM_SIGNED(a, b) \
+#define LANE_REM_SIGNED(a, b)                                                                      \
     ((b) == 0 ? (a) : (b) == -1 ? 0 : (a) % ((b) == 0 || (b) == -1 ? 1 : (b)))
 
-static inline uint32_t lane_popc(uint64_t a) { return (uint32_t)__builtin_popcountll(a); }
-#define LANE_CLZ(a) \
+static inline uint32_t lane_popc(uint64_t a)
+{
+    return (uint32_t)__builtin_popcountll(a);
+}
+#define LANE_CLZ(a)                                                                                \
     ((a) == 0 ? BITS(a) : (uint32_t)__builtin_clzll((uint64_t)(a) | 1) - (64 - BITS(a)))
 
 /* Position of the highest one, all ones if there is none. */
@@ -111,8 +129,8 @@ static inline uint64_t lane_brev64(uint64_t a)
 #define LANE_BREV(a) (lane_brev64(a) >> (64 - BITS(a)))
 
 /*
- * Bit field extract: positions and lengths are taken modulo 256. Bits past the value's top are copies
- * of its sign (signed) or zero.
+ * Bit field extract: positions and lengths are taken modulo 256. Bits past the value's top are
+ * copies of its sign (signed) or zero.
  */
 static inline uint64_t lane_bfe_unsigned(uint64_t a, uint32_t pos, uint32_t len)
 {
@@ -169,7 +187,8 @@ static inline uint32_t lane_prmt(uint32_t a, uint32_t b, uint32_t selectors)
 {
     uint64_t bytes = (uint64_t)b << 32 | a;
     return lane_prmt_byte(bytes, selectors) | lane_prmt_byte(bytes, selectors >> 4) << 8 |
-           lane_prmt_byte(bytes, selectors >> 8) << 16 | lane_prmt_byte(bytes, selectors >> 12) << 24;
+           lane_prmt_byte(bytes, selectors >> 8) << 16 |
+           lane_prmt_byte(bytes, selectors >> 12) << 24;
 }
 
 /* Any function of three bits; the table's index is a:b:c. */
@@ -249,7 +268,7 @@ static inline double lane_fmax_f64(double a, double b)
         return a != a ? b : a;
     return a > b || (a == b && !signbit(a)) ? a : b;
 }
-#define LANE_FMIN(a, b) _Generic((a), float: lane_fmin_f32, double: lane_fmin_f64)(a, b)
-#define LANE_FMAX(a, b) _Generic((a), float: lane_fmax_f32, double: lane_fmax_f64)(a, b)
+#define LANE_FMIN(a, b) _Generic((a), float : lane_fmin_f32, double : lane_fmin_f64)(a, b)
+#define LANE_FMAX(a, b) _Generic((a), float : lane_fmax_f32, double : lane_fmax_f64)(a, b)
 
 #endif

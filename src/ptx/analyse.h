@@ -20,8 +20,8 @@ int func_find_ipdoms(struct ptx_func *func);
 int func_assign_slots(struct ptx_func *func);
 
 /* How control leaves an instruction. */
-bool insn_is_branch(const struct ptx_insn *insn);       /* bra, brx.idx */
-bool insn_ends_thread(const struct ptx_insn *insn);     /* ret, exit, trap */
+bool insn_is_branch(const struct ptx_insn *insn);   /* bra, brx.idx */
+bool insn_ends_thread(const struct ptx_insn *insn); /* ret, exit, trap */
 
 /*
  * Calls `visit` for every register that an instruction reads (guard included) or writes; a register

@@ -1,7 +1,7 @@
 /*
- * The control-flow graph of a function. A block ends at a branch, at an unguarded ret, exit or trap, and before
- * every branch target. A guarded exit does not end a block: its threads disappear, the others
- * go on, and no reconvergence has to wait for the dead.
+ * The control-flow graph of a function. A block ends at a branch, at an unguarded ret, exit or
+ * trap, and before every branch target. A guarded exit does not end a block: its threads disappear,
+ * the others go on, and no reconvergence has to wait for the dead.
  */
 #include <string.h>
 
@@ -50,8 +50,8 @@ static void mark_leaders(uint8_t *leader, const struct ptx_func *f)
     }
 }
 
-static int add_successors(struct ptx_block *block, const struct ptx_func *f, const uint32_t *block_of,
-                          struct arena *arena)
+static int add_successors(struct ptx_block *block, const struct ptx_func *f,
+                          const uint32_t *block_of, struct arena *arena)
 {
     const struct ptx_insn *last = &f->insns[block->last];
     uint32_t count = 0;

@@ -1,8 +1,8 @@
 /*
- * Operands against the shape and types of their instruction. The rules are the manual's (PTX ISA 9.0,
- * 9.3 and 9.4) as the vendor's assembler applies them: a register must have the instruction's size, and
- * integers do not mix with floats; .b types agree with everything of their size; ld, st and cvt
- * also take wider registers; constants are cut to the type.
+ * Operands against the shape and types of their instruction. The rules are the manual's (PTX
+ * ISA 9.0, 9.3 and 9.4) as the vendor's assembler applies them: a register must have the
+ * instruction's size, and integers do not mix with floats; .b types agree with everything of their
+ * size; ld, st and cvt also take wider registers; constants are cut to the type.
  */
 #include "ptx/parser.h"
 
@@ -69,17 +69,18 @@ static bool compatible(enum isa_type type, enum isa_type reg, bool relaxed)
     return have->bytes == want->bytes;
 }
 
-static int mismatch(struct parser *p, const struct raw_operand *raw, enum isa_type have, enum isa_type want)
+static int mismatch(struct parser *p, const struct raw_operand *raw, enum isa_type have,
+                    enum isa_type want)
 {
-    return parser_error(p, raw->loc, "got an operand of type .%s, expected .%s", isa_type_info(have)->text,
-                        isa_type_info(want)->text);
+    return parser_error(p, raw->loc, "got an operand of type .%s, expected .%s",
+                        isa_type_info(have)->text, isa_type_info(want)->text);
 }
 
 static int set_register(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
                         enum isa_type type, bool relaxed)
 {
-    *out = (struct ptx_operand){.kind = OPERAND_REG, .type = raw->type, .reg = raw->reg,
-                                .negate = raw->negate};
+    *out = (struct ptx_operand){
+        .kind = OPERAND_REG, .type = raw->type, .reg = raw->reg, .negate = raw->negate};
     return compatible(type, raw->type, relaxed) ? 0 : mismatch(p, raw, raw->type, type);
 }
 
@@ -90,7 +91,8 @@ static int set_constant(struct ptx_operand *out, struct parser *p, const struct 
     if (constant_convert(&out->imm, &raw->constant, type))
         return 0;
     return parser_error(p, raw->loc, "got %s constant, expected a value of type .%s",
-                        raw->constant.is_float ? "a floating-point" : "an integer", isa_type_info(type)->text);
+                        raw->constant.is_float ? "a floating-point" : "an integer",
+                        isa_type_info(type)->text);
 }
 
 int check_value(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
@@ -103,7 +105,8 @@ int check_value(struct ptx_operand *out, struct parser *p, const struct raw_oper
     if (raw->kind == RAW_CONST)
         return set_constant(out, p, raw, type);
     if (raw->kind == RAW_SREG)
-        return parser_error(p, raw->loc, "'%s' can be read by mov and cvt only", isa_sreg_text(raw->sreg));
+        return parser_error(p, raw->loc, "'%s' can be read by mov and cvt only",
+                            isa_sreg_text(raw->sreg));
     if (raw->kind == RAW_SINK)
         return parser_error(p, raw->loc, "'_' cannot be read");
     return parser_error(p, raw->loc, "expected a register or constant of type .%s",
@@ -134,8 +137,8 @@ static int check_sreg(struct ptx_operand *out, struct parser *p, const struct ra
     return narrow || compatible(type, have, false) ? 0 : mismatch(p, raw, have, type);
 }
 
-static struct ptx_operand *new_elems(struct ptx_operand *out, struct parser *p, enum ptx_operand_kind kind,
-                                     uint32_t count)
+static struct ptx_operand *new_elems(struct ptx_operand *out, struct parser *p,
+                                     enum ptx_operand_kind kind, uint32_t count)
 {
     *out = (struct ptx_operand){.kind = kind, .reg = -1, .count = count};
     out->elems = arena_array(p->arena, count, sizeof *out->elems);
@@ -151,7 +154,8 @@ static int check_vector(struct ptx_operand *out, struct parser *p, const struct 
     if (raw->kind != RAW_VECTOR)
         return parser_error(p, raw->loc, "expected a vector {..} of %u elements", count);
     if (raw->count != count)
-        return parser_error(p, raw->loc, "got a vector of %u elements, expected %u", raw->count, count);
+        return parser_error(p, raw->loc, "got a vector of %u elements, expected %u", raw->count,
+                            count);
     struct ptx_operand *elems = new_elems(out, p, OPERAND_VECTOR, count);
     if (elems == NULL)
         return SONDE_ENOMEM;
@@ -176,24 +180,31 @@ static int check_pair(struct ptx_operand *out, struct parser *p, const struct ra
     if (elems == NULL)
         return SONDE_ENOMEM;
     int code = check_result(&elems[0], p, &p->raws->data[raw->first], first, false, true);
-    return code < 0 ? code
-                    : check_result(&elems[1], p, &p->raws->data[raw->first + 1], TYPE_pred, false, true);
+    return code < 0
+               ? code
+               : check_result(&elems[1], p, &p->raws->data[raw->first + 1], TYPE_pred, false, true);
 }
 
 /* The element type of a packed or unpacked .b value: a .b type of its share. */
 static enum isa_type share_type(enum isa_type whole, uint32_t count)
 {
     switch (isa_type_info(whole)->bytes / count) {
-    case 1: return TYPE_b8;
-    case 2: return TYPE_b16;
-    case 4: return TYPE_b32;
-    case 8: return TYPE_b64;
-    default: return TYPE_NONE;
+    case 1:
+        return TYPE_b8;
+    case 2:
+        return TYPE_b16;
+    case 4:
+        return TYPE_b32;
+    case 8:
+        return TYPE_b64;
+    default:
+        return TYPE_NONE;
     }
 }
 
-static int check_mov_vector(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
-                            const struct opcode *o, const struct spec *spec)
+static int check_mov_vector(struct ptx_operand *out, struct parser *p,
+                            const struct raw_operand *raw, const struct opcode *o,
+                            const struct spec *spec)
 {
     if (o->vec > 1)
         return check_vector(out, p, raw, o->vec, o->tuple.s, spec);
@@ -207,15 +218,16 @@ static int check_mov_vector(struct ptx_operand *out, struct parser *p, const str
     return check_vector(out, p, raw, raw->count, share, &strict);
 }
 
-/* A 32-bit address reaches .shared, .local, .param and .const; global memory of a 64-bit module is larger. */
+/* A 32-bit address reaches .shared, .local, .param and .const; global memory of a 64-bit module is
+ * larger. */
 static bool narrow_address_fits(const struct parser *p, enum isa_space space)
 {
     return p->module->address_size == 32 || (space != SPACE_GLOBAL && space != SPACE_NONE);
 }
 
 /* The address of a variable or function as a value. */
-static int check_symbol_value(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
-                              enum isa_type type)
+static int check_symbol_value(struct ptx_operand *out, struct parser *p,
+                              const struct raw_operand *raw, enum isa_type type)
 {
     const struct isa_type_info *info = isa_type_info(type);
     struct symbol *symbol = raw->symbol;
@@ -223,8 +235,8 @@ static int check_symbol_value(struct ptx_operand *out, struct parser *p, const s
         return parser_error(p, raw->loc, "the address of a label is not a value");
     if (info->kind == KIND_FLOAT || (info->bytes != 4 && info->bytes != 8))
         return parser_error(p, raw->loc, "an address does not fit type .%s", info->text);
-    if (info->bytes == 4 && !narrow_address_fits(p, symbol->kind == SYMBOL_VAR ? symbol->var->space
-                                                                               : SPACE_GLOBAL))
+    if (info->bytes == 4 &&
+        !narrow_address_fits(p, symbol->kind == SYMBOL_VAR ? symbol->var->space : SPACE_GLOBAL))
         return parser_error(p, raw->loc, "a 64-bit address does not fit type .%s", info->text);
     *out = (struct ptx_operand){.type = type, .reg = -1, .imm = raw->offset};
     if (symbol->kind == SYMBOL_VAR) {
@@ -257,15 +269,18 @@ static enum isa_space base_space(enum isa_space space)
 {
     switch (space) {
     case SPACE_SHARED_CTA:
-    case SPACE_SHARED_CLUSTER: return SPACE_SHARED;
+    case SPACE_SHARED_CLUSTER:
+        return SPACE_SHARED;
     case SPACE_PARAM_ENTRY:
-    case SPACE_PARAM_FUNC: return SPACE_PARAM;
-    default: return space;
+    case SPACE_PARAM_FUNC:
+        return SPACE_PARAM;
+    default:
+        return space;
     }
 }
 
-static int check_var_space(struct parser *p, const struct raw_operand *raw, const struct ptx_var *var,
-                           enum isa_space space)
+static int check_var_space(struct parser *p, const struct raw_operand *raw,
+                           const struct ptx_var *var, enum isa_space space)
 {
     if (space == SPACE_NONE || base_space(space) == var->space)
         return 0;
@@ -273,15 +288,18 @@ static int check_var_space(struct parser *p, const struct raw_operand *raw, cons
                         isa_space_text(var->space), isa_space_text(space));
 }
 
-static int check_address_register(struct parser *p, const struct raw_operand *raw, enum isa_space space)
+static int check_address_register(struct parser *p, const struct raw_operand *raw,
+                                  enum isa_space space)
 {
     const struct isa_type_info *info = isa_type_info(raw->type);
-    bool number = info->kind == KIND_BITS || info->kind == KIND_UNSIGNED || info->kind == KIND_SIGNED;
+    bool number =
+        info->kind == KIND_BITS || info->kind == KIND_UNSIGNED || info->kind == KIND_SIGNED;
     if (number && info->bytes == 4 && !narrow_address_fits(p, space))
         return parser_error(p, raw->loc, "got a 32-bit address, expected one of 64 bits");
     if (number && (info->bytes == 4 || (info->bytes == 8 && p->module->address_size == 64)))
         return 0;
-    return parser_error(p, raw->loc, "got a base register of type .%s, expected a 32- or 64-bit integer",
+    return parser_error(p, raw->loc,
+                        "got a base register of type .%s, expected a 32- or 64-bit integer",
                         info->text);
 }
 
@@ -294,7 +312,8 @@ static int set_var_address(struct ptx_operand *out, struct parser *p, const stru
     out->var = var;
     if (writes && var->space == SPACE_PARAM && var->owner != NULL && var->owner->is_entry &&
         var >= var->owner->params && var < var->owner->params + var->owner->param_count)
-        return parser_error(p, raw->loc, "'%s' is a parameter of the kernel and cannot be written", var->name);
+        return parser_error(p, raw->loc, "'%s' is a parameter of the kernel and cannot be written",
+                            var->name);
     return check_var_space(p, raw, var, insn->space[0]);
 }
 
@@ -318,12 +337,13 @@ static int check_address(struct ptx_operand *out, struct parser *p, const struct
 }
 
 /* cvta, isspacep: a value, or a variable's address. */
-static int check_address_value(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
-                               const struct ptx_insn *insn, const struct opcode *o)
+static int check_address_value(struct ptx_operand *out, struct parser *p,
+                               const struct raw_operand *raw, const struct ptx_insn *insn,
+                               const struct opcode *o)
 {
     if (raw->kind == RAW_SYMBOL && raw->symbol->kind == SYMBOL_VAR) {
-        int code = check_var_space(p, raw, raw->symbol->var, insn->op == OP_ISSPACEP ? SPACE_NONE
-                                                                                     : insn->space[0]);
+        int code = check_var_space(p, raw, raw->symbol->var,
+                                   insn->op == OP_ISSPACEP ? SPACE_NONE : insn->space[0]);
         return code < 0 ? code : check_symbol_value(out, p, raw, o->tuple.s);
     }
     enum isa_type type = o->tuple.s;
@@ -359,14 +379,15 @@ static int check_one(struct ptx_operand *out, struct parser *p, const struct raw
     if (spec_is(spec, "b32|P"))
         return check_pair(out, p, raw, TYPE_b32, false);
     if (spec_is(spec, "!P"))
-        return raw->kind == RAW_SREG && insn->op == OP_MOV_PRED ? check_sreg(out, p, raw, TYPE_pred)
-                                                                : check_value(out, p, raw, TYPE_pred, false);
+        return raw->kind == RAW_SREG && insn->op == OP_MOV_PRED
+                   ? check_sreg(out, p, raw, TYPE_pred)
+                   : check_value(out, p, raw, TYPE_pred, false);
     if (spec_is(spec, "#u32") && raw->kind != RAW_CONST)
         return parser_error(p, raw->loc, "expected a constant");
-    enum isa_type type = spec_is(spec, "#u32")                      ? TYPE_u32
-                         : spec_is(spec, "P")                       ? TYPE_pred
-                         : spec_is(spec, "VD")                      ? o->tuple.d
-                                                                    : named_type(spec, o);
+    enum isa_type type = spec_is(spec, "#u32") ? TYPE_u32
+                         : spec_is(spec, "P")  ? TYPE_pred
+                         : spec_is(spec, "VD") ? o->tuple.d
+                                               : named_type(spec, o);
     if (spec->write)
         return check_result(out, p, raw, type, spec->relaxed, spec->sink);
     if (raw->kind == RAW_SREG && isa_row(o->op)->shape == SHAPE_CVT)

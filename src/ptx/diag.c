@@ -1,4 +1,5 @@
-/* The collector of diag.h. Texts quote the input, so every byte that a terminal could act on is hidden. */
+/* The collector of diag.h. Texts quote the input, so every byte that a terminal could act on is
+ * hidden. */
 #include "ptx/diag.h"
 
 #include <stdio.h>

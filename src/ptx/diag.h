@@ -16,7 +16,7 @@ struct diags {
     const char *file;
     struct strbuf text;
     int count;
-    int code;       /* of the gravest: bad input above unsupported; memory above all */
+    int code; /* of the gravest: bad input above unsupported; memory above all */
 };
 
 /* Adds "file:line:column: error: text"; returns `code`. */

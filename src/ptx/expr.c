@@ -1,7 +1,8 @@
 /*
- * Constant expressions: C's operators and precedence on 64-bit integers and doubles, with (.s64) and
- * (.u64) casts. Source: PTX ISA 9.0, 4.6. Signed operands stay signed; an unsigned operand makes the
- * operation unsigned; shifts by 64 or more give 0 or copies of the sign.
+ * Constant expressions: C's operators and precedence on 64-bit integers and doubles, with (.s64)
+ * and
+ * (.u64) casts. Source: PTX ISA 9.0, 4.6. Signed operands stay signed; an unsigned operand makes
+ * the operation unsigned; shifts by 64 or more give 0 or copies of the sign.
  */
 #include "ptx/parser.h"
 
@@ -39,13 +40,18 @@ static bool is_true(const struct constant *c)
     return c->is_float ? as_double(c) != 0 : c->bits != 0;
 }
 
-struct binary { int punct; int precedence; const char *text; };
+struct binary {
+    int punct;
+    int precedence;
+    const char *text;
+};
 
 static const struct binary binaries[] = {
-    {'*', 10, "*"}, {'/', 10, "/"}, {'%', 10, "%"}, {'+', 9, "+"}, {'-', 9, "-"},
-    {PUNCT_SHL, 8, "<<"}, {PUNCT_SHR, 8, ">>"}, {'<', 7, "<"}, {'>', 7, ">"}, {PUNCT_LE, 7, "<="},
-    {PUNCT_GE, 7, ">="}, {PUNCT_EQ, 6, "=="}, {PUNCT_NE, 6, "!="}, {'&', 5, "&"}, {'^', 4, "^"},
-    {'|', 3, "|"}, {PUNCT_AND, 2, "&&"}, {PUNCT_OR, 1, "||"},
+    {'*', 10, "*"},       {'/', 10, "/"},       {'%', 10, "%"},       {'+', 9, "+"},
+    {'-', 9, "-"},        {PUNCT_SHL, 8, "<<"}, {PUNCT_SHR, 8, ">>"}, {'<', 7, "<"},
+    {'>', 7, ">"},        {PUNCT_LE, 7, "<="},  {PUNCT_GE, 7, ">="},  {PUNCT_EQ, 6, "=="},
+    {PUNCT_NE, 6, "!="},  {'&', 5, "&"},        {'^', 4, "^"},        {'|', 3, "|"},
+    {PUNCT_AND, 2, "&&"}, {PUNCT_OR, 1, "||"},
 };
 
 static const struct binary *find_binary(const struct parser *p)
@@ -59,7 +65,8 @@ static const struct binary *find_binary(const struct parser *p)
 }
 
 /* Comparisons and logic give 0 or 1; false if `punct` is none of them. */
-static bool compare(struct constant *out, const struct constant *a, const struct constant *b, int punct)
+static bool compare(struct constant *out, const struct constant *a, const struct constant *b,
+                    int punct)
 {
     bool is_float = a->is_float || b->is_float, is_unsigned = a->is_unsigned || b->is_unsigned;
     double x = as_double(a), y = as_double(b);
@@ -67,26 +74,52 @@ static bool compare(struct constant *out, const struct constant *a, const struct
     bool less = is_float ? x < y : is_unsigned ? a->bits < b->bits : s < t;
     bool equal = is_float ? x == y : a->bits == b->bits;
     switch (punct) {
-    case '<': *out = from_bool(less); return true;
-    case '>': *out = from_bool(is_float ? x > y : !less && !equal); return true;
-    case PUNCT_LE: *out = from_bool(less || equal); return true;
-    case PUNCT_GE: *out = from_bool(is_float ? x >= y : !less); return true;
-    case PUNCT_EQ: *out = from_bool(equal); return true;
-    case PUNCT_NE: *out = from_bool(!equal); return true;
-    case PUNCT_AND: *out = from_bool(is_true(a) && is_true(b)); return true;
-    case PUNCT_OR: *out = from_bool(is_true(a) || is_true(b)); return true;
-    default: return false;
+    case '<':
+        *out = from_bool(less);
+        return true;
+    case '>':
+        *out = from_bool(is_float ? x > y : !less && !equal);
+        return true;
+    case PUNCT_LE:
+        *out = from_bool(less || equal);
+        return true;
+    case PUNCT_GE:
+        *out = from_bool(is_float ? x >= y : !less);
+        return true;
+    case PUNCT_EQ:
+        *out = from_bool(equal);
+        return true;
+    case PUNCT_NE:
+        *out = from_bool(!equal);
+        return true;
+    case PUNCT_AND:
+        *out = from_bool(is_true(a) && is_true(b));
+        return true;
+    case PUNCT_OR:
+        *out = from_bool(is_true(a) || is_true(b));
+        return true;
+    default:
+        return false;
     }
 }
 
 static bool compute_float(struct constant *out, double a, double b, int punct)
 {
     switch (punct) {
-    case '+': *out = from_double(a + b); return true;
-    case '-': *out = from_double(a - b); return true;
-    case '*': *out = from_double(a * b); return true;
-    case '/': *out = from_double(a / b); return true;
-    default: return false;
+    case '+':
+        *out = from_double(a + b);
+        return true;
+    case '-':
+        *out = from_double(a - b);
+        return true;
+    case '*':
+        *out = from_double(a * b);
+        return true;
+    case '/':
+        *out = from_double(a / b);
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -94,7 +127,7 @@ static uint64_t divide(uint64_t a, uint64_t b, bool is_unsigned, bool remainder)
 {
     if (is_unsigned)
         return remainder ? a % b : a / b;
-    if ((int64_t)b == -1)       /* INT64_MIN / -1 wraps */
+    if ((int64_t)b == -1) /* INT64_MIN / -1 wraps */
         return remainder ? 0 : 0 - a;
     return (uint64_t)(remainder ? (int64_t)a % (int64_t)b : (int64_t)a / (int64_t)b);
 }
@@ -103,18 +136,28 @@ static uint64_t compute_int(uint64_t a, uint64_t b, int punct, bool is_unsigned,
 {
     uint64_t count = b < 63 ? b : 63;
     switch (punct) {
-    case '*': return a * b;
-    case '/': return divide(a, b, is_unsigned, false);
-    case '%': return divide(a, b, is_unsigned, true);
-    case '+': return a + b;
-    case '-': return a - b;
-    case '&': return a & b;
-    case '^': return a ^ b;
-    case '|': return a | b;
-    case PUNCT_SHL: return b > 63 ? 0 : a << count;
+    case '*':
+        return a * b;
+    case '/':
+        return divide(a, b, is_unsigned, false);
+    case '%':
+        return divide(a, b, is_unsigned, true);
+    case '+':
+        return a + b;
+    case '-':
+        return a - b;
+    case '&':
+        return a & b;
+    case '^':
+        return a ^ b;
+    case '|':
+        return a | b;
+    case PUNCT_SHL:
+        return b > 63 ? 0 : a << count;
     case PUNCT_SHR:
         return left_unsigned ? (b > 63 ? 0 : a >> count) : (uint64_t)((int64_t)a >> count);
-    default: return 0;
+    default:
+        return 0;
     }
 }
 
@@ -126,7 +169,8 @@ static int apply(struct constant *out, struct parser *p, const struct constant *
     if (a->is_float || b->is_float) {
         if (compute_float(out, as_double(a), as_double(b), op->punct))
             return 0;
-        return parser_error(p, loc, "operator '%s' does not apply to floating-point constants", op->text);
+        return parser_error(p, loc, "operator '%s' does not apply to floating-point constants",
+                            op->text);
     }
     if ((op->punct == '/' || op->punct == '%') && b->bits == 0)
         return parser_error(p, loc, "division by zero in a constant expression");
@@ -198,7 +242,8 @@ static int parse_unary(struct constant *out, struct parser *p)
 {
     struct ptx_loc loc = p->token.loc;
     int punct = p->token.punct;
-    if (p->token.kind != TOKEN_PUNCT || (punct != '-' && punct != '+' && punct != '!' && punct != '~'))
+    if (p->token.kind != TOKEN_PUNCT ||
+        (punct != '-' && punct != '+' && punct != '!' && punct != '~'))
         return parse_primary(out, p);
     if (++p->expr_depth > PTX_MAX_EXPR_DEPTH)
         return parser_error(p, loc, "an expression nested deeper than %d", PTX_MAX_EXPR_DEPTH);
@@ -227,7 +272,8 @@ static int parse_binary(struct constant *out, struct parser *p, int least)
 static int parse_ternary(struct constant *out, struct parser *p)
 {
     if (++p->expr_depth > PTX_MAX_EXPR_DEPTH)
-        return parser_error(p, p->token.loc, "an expression nested deeper than %d", PTX_MAX_EXPR_DEPTH);
+        return parser_error(p, p->token.loc, "an expression nested deeper than %d",
+                            PTX_MAX_EXPR_DEPTH);
     int code = parse_binary(out, p, 1);
     if (code == 0 && parser_accept(p, '?')) {
         struct constant yes, no;

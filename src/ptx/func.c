@@ -1,6 +1,6 @@
 /*
- * Functions: signatures, performance directives, bodies with nested scopes, labels, target lists and call
- * prototypes. Source: PTX ISA 9.0, 7 and 11.2 to 11.5.
+ * Functions: signatures, performance directives, bodies with nested scopes, labels, target lists
+ * and call prototypes. Source: PTX ISA 9.0, 7 and 11.2 to 11.5.
  */
 #include "ptx/parser.h"
 
@@ -22,7 +22,8 @@ static int parse_params(struct ptx_var **out, uint32_t *count, uint32_t *bytes, 
         param.offset = offset;
         offset += param.size;
         if (offset > PTX_MAX_PARAM_BYTES) {
-            code = parser_error(p, param.loc, "more than %d bytes of parameters", PTX_MAX_PARAM_BYTES);
+            code =
+                parser_error(p, param.loc, "more than %d bytes of parameters", PTX_MAX_PARAM_BYTES);
             break;
         }
         if (vec_push(&params, param) < 0) {
@@ -62,7 +63,8 @@ int func_parse_signature(struct ptx_func *func, struct parser *p)
     else if ((func->name = parser_name(p, "a function's name")) == NULL)
         return SONDE_EINPUT;
     if (parser_accept(p, '('))
-        code = parse_params(&func->params, &func->param_count, &func->param_bytes, p, func->is_entry);
+        code =
+            parse_params(&func->params, &func->param_count, &func->param_bytes, p, func->is_entry);
     return code;
 }
 
@@ -151,7 +153,8 @@ static bool same_params(const struct ptx_var *a, const struct ptx_var *b, uint32
 static bool same_signature(const struct ptx_func *a, const struct ptx_func *b)
 {
     return a->is_entry == b->is_entry && a->param_count == b->param_count &&
-           a->return_count == b->return_count && same_params(a->params, b->params, a->param_count) &&
+           a->return_count == b->return_count &&
+           same_params(a->params, b->params, a->param_count) &&
            same_params(a->returns, b->returns, a->return_count);
 }
 
@@ -169,7 +172,8 @@ static int declare(struct ptx_func **func, struct parser *p, bool has_body)
     }
     struct ptx_func *first = symbol->func;
     if (symbol->kind != SYMBOL_FUNC || (first->has_body && has_body))
-        return parser_error(p, now->loc, "'%s' is already declared at line %d", now->name, symbol->loc.line);
+        return parser_error(p, now->loc, "'%s' is already declared at line %d", now->name,
+                            symbol->loc.line);
     if (!same_signature(first, now))
         return parser_error(p, now->loc, "'%s' differs from its declaration at line %d", now->name,
                             symbol->loc.line);
@@ -193,7 +197,8 @@ static int add_param_symbols(struct parser *p, struct ptx_var *params, uint32_t 
             return code;
         symbol->var = var;
         symbol->type = var->type;
-        if (var->space == SPACE_REG && (code = builder_add_reg(&var->reg, p, var->name, var->type, 1)) < 0)
+        if (var->space == SPACE_REG &&
+            (code = builder_add_reg(&var->reg, p, var->name, var->type, 1)) < 0)
             return code;
         symbol->reg = var->reg;
     }
@@ -307,7 +312,7 @@ static int parse_loc(struct parser *p)
         }
         if (group == 1 || !parser_accept(p, ','))
             return 0;
-        for (int i = 0; i < 2; i++)             /* function_name label */
+        for (int i = 0; i < 2; i++) /* function_name label */
             if (parser_name(p, "function_name and a label") == NULL)
                 return SONDE_EINPUT;
         if (parser_accept(p, '+'))
@@ -352,7 +357,8 @@ static int parse_body(struct parser *p)
             scope_close(p);
         } else if (parser_at(p, '{')) {
             if (++depth > PTX_MAX_SCOPE_DEPTH) {
-                code = parser_error(p, p->token.loc, "blocks nested deeper than %d", PTX_MAX_SCOPE_DEPTH);
+                code = parser_error(p, p->token.loc, "blocks nested deeper than %d",
+                                    PTX_MAX_SCOPE_DEPTH);
                 p->token.kind = TOKEN_END;
                 p->lexer.at = p->lexer.end;
                 depth--;
@@ -381,8 +387,8 @@ static int add_final_ret(struct parser *p)
         if (leaves && last->guard < 0)
             return 0;
     }
-    struct ptx_insn ret = {.op = OP_RET, .loc = p->token.loc, .vec = 1, .guard = -1,
-                           .reconverge = PTX_NO_PC};
+    struct ptx_insn ret = {
+        .op = OP_RET, .loc = p->token.loc, .vec = 1, .guard = -1, .reconverge = PTX_NO_PC};
     return vec_push(&b->insns, ret) < 0 ? parser_memory(p) : 0;
 }
 
@@ -418,6 +424,10 @@ static void free_builder(struct builder *b)
     vec_free(&b->locals);
 }
 
+/*
+ * Mistakes inside the body are in the diagnostics; as far as the caller's recovery is concerned the
+ * function has been read, so this succeeds unless the scope cannot even be opened.
+ */
 static int define(struct parser *p, struct ptx_func *func)
 {
     struct builder builder = {.func = func};
@@ -427,19 +437,16 @@ static int define(struct parser *p, struct ptx_func *func)
     p->builder = &builder;
     func->has_body = true;
     parser_advance(p);
-    if ((code = add_param_symbols(p, func->params, func->param_count)) == 0)
-        code = add_param_symbols(p, func->returns, func->return_count);
-    if (code == 0)
-        code = parse_body(p);
-    if (code == 0)
-        code = add_final_ret(p);
-    int closed = scope_close(p);
-    code = code < 0 ? code : closed;
-    if (code == 0)
-        code = finish_body(p);
+    add_param_symbols(p, func->params, func->param_count);
+    add_param_symbols(p, func->returns, func->return_count);
+    if (parse_body(p) == 0)
+        add_final_ret(p);
+    scope_close(p);
+    if (p->diags.code == 0)
+        finish_body(p);
     p->builder = NULL;
     free_builder(&builder);
-    return code;
+    return 0;
 }
 
 int func_parse(struct parser *p, enum ptx_linkage linkage, bool is_entry, struct ptx_loc loc)

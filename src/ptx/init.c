@@ -1,6 +1,7 @@
 /*
  * Initialisers: numbers, strings of nested braces for arrays, addresses (symbol, symbol + n,
- * generic(symbol), 0xFF00(symbol)). Source: PTX ISA 9.0, 5.4.4 and 5.4.5. Addresses become relocations.
+ * generic(symbol), 0xFF00(symbol)). Source: PTX ISA 9.0, 5.4.4 and 5.4.5. Addresses become
+ * relocations.
  */
 #include "ptx/parser.h"
 
@@ -13,10 +14,10 @@ struct init {
     const uint64_t *dims;
     uint32_t dim_count;
     uint32_t element_bytes;
-    uint64_t cursor;        /* elements written so far */
-    uint64_t limit;         /* elements that fit; UINT64_MAX if unsized */
+    uint64_t cursor; /* elements written so far */
+    uint64_t limit;  /* elements that fit; UINT64_MAX if unsized */
     uint8_t *bytes;
-    uint64_t capacity;      /* bytes allocated */
+    uint64_t capacity; /* bytes allocated */
     VEC(struct ptx_reloc) relocs;
 };
 
@@ -156,7 +157,8 @@ static uint64_t stride(const struct init *init, uint32_t level)
     return count;
 }
 
-/* { {a, b}, {c}, .. }: one level of braces a dimension, and one for a vector; missing values are zero. */
+/* { {a, b}, {c}, .. }: one level of braces a dimension, and one for a vector; missing values are
+ * zero. */
 static int parse_braces(struct init *init, uint32_t level)
 {
     struct parser *p = init->p;
@@ -246,11 +248,16 @@ static int finish(struct init *init)
 int init_parse(struct parser *p, struct ptx_var *var, const uint64_t *dims, uint32_t dim_count)
 {
     const struct isa_type_info *info = isa_type_info(var->type);
-    struct init init = {.p = p, .var = var, .dims = dims, .dim_count = dim_count,
-                        .element_bytes = info->bytes, .limit = UINT64_MAX};
+    struct init init = {.p = p,
+                        .var = var,
+                        .dims = dims,
+                        .dim_count = dim_count,
+                        .element_bytes = info->bytes,
+                        .limit = UINT64_MAX};
     int code = 0;
     if (var->space != SPACE_GLOBAL && var->space != SPACE_CONST)
-        return parser_error(p, p->token.loc, "only .global and .const variables have initial values");
+        return parser_error(p, p->token.loc,
+                            "only .global and .const variables have initial values");
     if (info->kind == KIND_OPAQUE)
         return parse_opaque(&init);
     if (!var->unsized)

@@ -49,15 +49,17 @@ static int parse_list_name(struct ptx_operand *out, struct parser *p, bool for_c
     struct symbol *symbol =
         p->token.kind == TOKEN_NAME ? scope_find(p, p->token.text, p->token.length) : NULL;
     *out = (struct ptx_operand){.reg = -1};
-    if (symbol != NULL && symbol->kind == SYMBOL_TARGETS && (symbol->targets->pc == NULL) == for_call) {
+    if (symbol != NULL && symbol->kind == SYMBOL_TARGETS &&
+        (symbol->targets->pc == NULL) == for_call) {
         out->kind = OPERAND_TARGETS;
         out->targets = symbol->targets;
     } else if (symbol != NULL && symbol->kind == SYMBOL_PROTO && for_call) {
         out->kind = OPERAND_PROTO;
         out->func = symbol->func;
     } else {
-        return parser_expected(p, for_call ? "a .calltargets list or a .callprototype declared before"
-                                           : "a .branchtargets list declared before");
+        return parser_expected(p, for_call
+                                      ? "a .calltargets list or a .callprototype declared before"
+                                      : "a .branchtargets list declared before");
     }
     parser_advance(p);
     return 0;
@@ -93,8 +95,9 @@ static int check_argument(struct ptx_operand *out, struct parser *p, const struc
     return check_value(out, p, raw, param->type, true);
 }
 
-static int check_arguments(struct ptx_operand *out, struct parser *p, const struct raw_operand *list,
-                           const struct ptx_var *params, uint32_t count, bool write)
+static int check_arguments(struct ptx_operand *out, struct parser *p,
+                           const struct raw_operand *list, const struct ptx_var *params,
+                           uint32_t count, bool write)
 {
     bool variadic = count > 0 && params[count - 1].unsized;
     if (list->count != count && !(variadic && list->count + 1 >= count))
@@ -121,7 +124,8 @@ static const struct ptx_func *signature_of(const struct ptx_operand *how)
     return how->targets->count > 0 ? how->targets->funcs[0] : NULL;
 }
 
-static int parse_callee(struct ptx_operand *out, const struct ptx_func **signature, struct parser *p)
+static int parse_callee(struct ptx_operand *out, const struct ptx_func **signature,
+                        struct parser *p)
 {
     struct raw_operand callee;
     struct ptx_loc loc = p->token.loc;
@@ -158,8 +162,8 @@ static int parse_call(struct ptx_insn *insn, struct parser *p)
     if (code < 0)
         return code;
     insn->operand_count = 3;
-    if (parser_accept(p, '(') && ((code = parse_arguments(&returns, p)) < 0 ||
-                                  (code = parser_require(p, ',', "','")) < 0))
+    if (parser_accept(p, '(') &&
+        ((code = parse_arguments(&returns, p)) < 0 || (code = parser_require(p, ',', "','")) < 0))
         return code;
     if ((code = parse_callee(&insn->operands[0], &signature, p)) < 0)
         return code;
@@ -177,7 +181,8 @@ static int parse_call(struct ptx_insn *insn, struct parser *p)
     }
     if (signature == NULL)
         return parser_expected(p, "a .calltargets list or a .callprototype for the indirect call");
-    code = check_arguments(&insn->operands[1], p, &returns, signature->returns, signature->return_count, true);
+    code = check_arguments(&insn->operands[1], p, &returns, signature->returns,
+                           signature->return_count, true);
     return code < 0 ? code
                     : check_arguments(&insn->operands[2], p, &arguments, signature->params,
                                       signature->param_count, false);
@@ -211,18 +216,23 @@ static void fill(struct ptx_insn *insn, const struct opcode *opcode)
 }
 
 /* Barriers are numbered 0 to 15, their thread counts are whole warps. */
-static int check_barrier(const struct ptx_insn *insn, struct parser *p, const struct raw_operand *raws)
+static int check_barrier(const struct ptx_insn *insn, struct parser *p,
+                         const struct raw_operand *raws)
 {
-    int at = isa_row(insn->op)->unit != UNIT_BARRIER ? -1 : isa_shape_text(isa_row(insn->op)->shape)[0] == '=';
+    int at = isa_row(insn->op)->unit != UNIT_BARRIER
+                 ? -1
+                 : isa_shape_text(isa_row(insn->op)->shape)[0] == '=';
     if (at < 0)
         return 0;
     const struct ptx_operand *id = &insn->operands[at];
     const struct ptx_operand *threads = at + 1 < insn->operand_count ? id + 1 : NULL;
     if (id->kind == OPERAND_IMM && id->imm > 15)
-        return parser_error(p, raws[at].loc, "barrier %llu, expected 0 to 15", (unsigned long long)id->imm);
+        return parser_error(p, raws[at].loc, "barrier %llu, expected 0 to 15",
+                            (unsigned long long)id->imm);
     if (threads != NULL && threads->kind == OPERAND_IMM && threads->type == TYPE_u32 &&
         (threads->imm % 32 != 0 || threads->imm == 0))
-        return parser_error(p, raws[at + 1].loc, "a barrier of %llu threads, expected a multiple of 32",
+        return parser_error(p, raws[at + 1].loc,
+                            "a barrier of %llu threads, expected a multiple of 32",
                             (unsigned long long)threads->imm);
     return 0;
 }
@@ -258,10 +268,14 @@ static int parse_opcode_and_operands(struct ptx_insn *insn, struct parser *p)
         return code;
     fill(insn, opcode);
     switch (isa_row(opcode->op)->shape) {
-    case SHAPE_BRA: return parse_branch(insn, p);
-    case SHAPE_BRX: return parse_indexed_branch(insn, p);
-    case SHAPE_CALL: return parse_call(insn, p);
-    default: return parse_plain(insn, p, opcode, name);
+    case SHAPE_BRA:
+        return parse_branch(insn, p);
+    case SHAPE_BRX:
+        return parse_indexed_branch(insn, p);
+    case SHAPE_CALL:
+        return parse_call(insn, p);
+    default:
+        return parse_plain(insn, p, opcode, name);
     }
 }
 

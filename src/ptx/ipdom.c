@@ -1,8 +1,9 @@
 /*
- * Immediate post-dominators: dominators of the reversed control-flow graph, from a virtual exit behind
- * all blocks that leave the function. Lengauer and Tarjan's algorithm ("A fast algorithm for finding
- * dominators in a flowgraph", TOPLAS 1979, the simple version) instead of the shorter iteration of Cooper,
- * Harvey and Kennedy, because its time is bounded on any graph that a hostile text describes.
+ * Immediate post-dominators: dominators of the reversed control-flow graph, from a virtual exit
+ * behind all blocks that leave the function. Lengauer and Tarjan's algorithm ("A fast algorithm for
+ * finding dominators in a flowgraph", TOPLAS 1979, the simple version) instead of the shorter
+ * iteration of Cooper, Harvey and Kennedy, because its time is bounded on any graph that a hostile
+ * text describes.
  *
  * Two details beyond the book. A block that ends in trap is an exit only if nothing else is: no
  * reconvergence waits for threads that kill the kernel. Blocks that cannot reach the exit (endless
@@ -15,19 +16,19 @@
 #include "util/error.h"
 
 /*
- * Nodes are blocks, numbered from 1; node 0 is the exit. Depth-first numbers are by order of the visit;
- * the arrays below are indexed by node unless they say otherwise.
+ * Nodes are blocks, numbered from 1; node 0 is the exit. Depth-first numbers are by order of the
+ * visit; the arrays below are indexed by node unless they say otherwise.
  */
 struct tree {
     const struct ptx_func *func;
-    uint32_t nodes;             /* blocks + 1 */
-    uint32_t *edge_start;       /* reversed edges: from a node to its predecessors in the program */
+    uint32_t nodes;       /* blocks + 1 */
+    uint32_t *edge_start; /* reversed edges: from a node to its predecessors in the program */
     uint32_t *edge;
-    uint8_t *to_exit;           /* has an edge to the exit */
-    uint32_t *number;           /* depth-first number + 1, 0: not visited */
-    uint32_t *order;            /* by depth-first number: the node */
+    uint8_t *to_exit; /* has an edge to the exit */
+    uint32_t *number; /* depth-first number + 1, 0: not visited */
+    uint32_t *order;  /* by depth-first number: the node */
     uint32_t *parent, *semi, *ancestor, *label, *idom;
-    uint32_t *bucket, *bucket_next;     /* lists; 0 ends */
+    uint32_t *bucket, *bucket_next; /* lists; 0 ends */
     uint32_t *stack, *cursor;
     uint32_t visited;
 };
@@ -184,8 +185,9 @@ static void dominate(struct tree *t)
 
 static int allocate(struct tree *t)
 {
-    uint32_t **arrays[] = {&t->number, &t->order, &t->parent, &t->semi, &t->ancestor, &t->label, &t->idom,
-                           &t->bucket, &t->bucket_next, &t->stack, &t->cursor};
+    uint32_t **arrays[] = {&t->number,      &t->order, &t->parent, &t->semi,
+                           &t->ancestor,    &t->label, &t->idom,   &t->bucket,
+                           &t->bucket_next, &t->stack, &t->cursor};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         *arrays[i] = calloc(t->nodes, sizeof **arrays[i]);
         if (*arrays[i] == NULL)
@@ -201,8 +203,9 @@ static int allocate(struct tree *t)
 
 static void release(struct tree *t)
 {
-    uint32_t *arrays[] = {t->number, t->order, t->parent, t->semi, t->ancestor, t->label, t->idom,
-                          t->bucket, t->bucket_next, t->stack, t->cursor, t->edge_start, t->edge};
+    uint32_t *arrays[] = {t->number, t->order,      t->parent, t->semi,        t->ancestor,
+                          t->label,  t->idom,       t->bucket, t->bucket_next, t->stack,
+                          t->cursor, t->edge_start, t->edge};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         free(arrays[i]);
     free(t->to_exit);
@@ -220,7 +223,8 @@ int func_find_ipdoms(struct ptx_func *f)
             block->ipdom = t.idom[b + 1] == 0 ? PTX_NO_PC : t.idom[b + 1] - 1;
             struct ptx_insn *last = &f->insns[block->last];
             if (insn_is_branch(last))
-                last->reconverge = block->ipdom == PTX_NO_PC ? PTX_NO_PC : f->blocks[block->ipdom].first;
+                last->reconverge =
+                    block->ipdom == PTX_NO_PC ? PTX_NO_PC : f->blocks[block->ipdom].first;
         }
     }
     release(&t);

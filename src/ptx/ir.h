@@ -21,48 +21,55 @@ struct arena;
 struct ptx_func;
 struct ptx_var;
 
-struct ptx_loc { int line, column; };
+struct ptx_loc {
+    int line, column;
+};
 
 enum ptx_operand_kind {
     OPERAND_NONE,
-    OPERAND_REG,      /* reg */
-    OPERAND_IMM,      /* imm: bits of the constant, already converted to the operand's type */
-    OPERAND_SREG,     /* sreg */
-    OPERAND_VAR,      /* var + imm: the address of a variable as a value (mov, cvta) */
-    OPERAND_FUNC,     /* func: address or callee */
-    OPERAND_ADDR,     /* memory operand [base + imm]: base is reg, or var, or neither (absolute) */
-    OPERAND_LABEL,    /* target: instruction index */
-    OPERAND_TARGETS,  /* a .branchtargets or .calltargets list (brx.idx, indirect call) */
-    OPERAND_PROTO,    /* a .callprototype */
-    OPERAND_VECTOR,   /* {a, b, c, d}: elems[count], each REG, IMM or a sink; also call's lists */
-    OPERAND_PAIR,     /* p|q: elems[2] */
-    OPERAND_SINK,     /* _ */
+    OPERAND_REG,     /* reg */
+    OPERAND_IMM,     /* imm: bits of the constant, already converted to the operand's type */
+    OPERAND_SREG,    /* sreg */
+    OPERAND_VAR,     /* var + imm: the address of a variable as a value (mov, cvta) */
+    OPERAND_FUNC,    /* func: address or callee */
+    OPERAND_ADDR,    /* memory operand [base + imm]: base is reg, or var, or neither (absolute) */
+    OPERAND_LABEL,   /* target: instruction index */
+    OPERAND_TARGETS, /* a .branchtargets or .calltargets list (brx.idx, indirect call) */
+    OPERAND_PROTO,   /* a .callprototype */
+    OPERAND_VECTOR,  /* {a, b, c, d}: elems[count], each REG, IMM or a sink; also call's lists */
+    OPERAND_PAIR,    /* p|q: elems[2] */
+    OPERAND_SINK,    /* _ */
 };
 
-struct ptx_targets { uint32_t count; const uint32_t *pc; struct ptx_func *const *funcs; };
+struct ptx_targets {
+    uint32_t count;
+    const uint32_t *pc;
+    struct ptx_func *const *funcs;
+};
 
 struct ptx_operand {
     enum ptx_operand_kind kind;
-    enum isa_type type;         /* of the register, constant or special register */
-    bool negate;                /* !p, or -a where an instruction allows it */
-    bool has_reg;               /* OPERAND_ADDR: a base register is there */
-    int32_t reg;                /* virtual register number */
-    uint64_t imm;               /* constant bits (a predicate: 0 or 1), or an address's byte offset (signed) */
+    enum isa_type type; /* of the register, constant or special register */
+    bool negate;        /* !p, or -a where an instruction allows it */
+    bool has_reg;       /* OPERAND_ADDR: a base register is there */
+    int32_t reg;        /* virtual register number */
+    uint64_t imm; /* constant bits (a predicate: 0 or 1), or an address's byte offset (signed) */
     enum isa_sreg sreg;
     uint32_t target;
-    uint32_t count;             /* vector, pair */
-    union {                     /* by kind; NULL where the kind has none */
-        struct ptx_var *var;                /* VAR, ADDR */
-        struct ptx_func *func;              /* FUNC, PROTO */
-        const struct ptx_targets *targets;  /* TARGETS */
-        struct ptx_operand *elems;          /* VECTOR, PAIR */
+    uint32_t count;                        /* vector, pair */
+    union {                                /* by kind; NULL where the kind has none */
+        struct ptx_var *var;               /* VAR, ADDR */
+        struct ptx_func *func;             /* FUNC, PROTO */
+        const struct ptx_targets *targets; /* TARGETS */
+        struct ptx_operand *elems;         /* VECTOR, PAIR */
     };
 };
 
 /*
- * Operands stand in the order of the text, with these exceptions. call: operands[0] the callee (FUNC, or
- * REG), [1] the VECTOR of return operands, [2] the VECTOR of arguments (each VAR for a .param, REG or IMM;
- * count may be 0), [3] TARGETS or PROTO of an indirect call. A pair p|q whose second is left out is just its first.
+ * Operands stand in the order of the text, with these exceptions. call: operands[0] the callee
+ * (FUNC, or REG), [1] the VECTOR of return operands, [2] the VECTOR of arguments (each VAR for a
+ * .param, REG or IMM; count may be 0), [3] TARGETS or PROTO of an indirect call. A pair p|q whose
+ * second is left out is just its first.
  */
 #define PTX_MAX_OPERANDS 8
 #define PTX_MAX_TYPES 4
@@ -77,12 +84,12 @@ struct ptx_insn {
     enum isa_type types[PTX_MAX_TYPES]; /* as written: .type, .dtype.atype, ... */
     struct isa_tuple tuple;             /* the row's form: types of result (d) and operation (s) */
     uint8_t type_count;
-    uint8_t vec;                        /* 1, 2, 4, 8 */
+    uint8_t vec; /* 1, 2, 4, 8 */
     uint8_t operand_count;
-    int32_t guard;                      /* predicate register of @p, -1 if none */
+    int32_t guard; /* predicate register of @p, -1 if none */
     bool guard_negate;
-    struct ptx_operand *operands;       /* operand_count of them */
-    uint32_t reconverge;    /* branches: pc of the immediate post-dominator, PTX_NO_PC: exit */
+    struct ptx_operand *operands; /* operand_count of them */
+    uint32_t reconverge; /* branches: pc of the immediate post-dominator, PTX_NO_PC: exit */
 };
 
 enum ptx_linkage { LINK_INTERNAL, LINK_VISIBLE, LINK_EXTERN, LINK_WEAK, LINK_COMMON };
@@ -93,7 +100,7 @@ struct ptx_reloc {
     struct ptx_var *var;
     struct ptx_func *func;
     int64_t addend;
-    bool generic;           /* generic(symbol) was written */
+    bool generic; /* generic(symbol) was written */
     uint8_t mask_shift, bytes;
 };
 
@@ -104,23 +111,23 @@ struct ptx_var {
     enum isa_type type;
     enum ptx_linkage linkage;
     uint32_t align;
-    uint64_t size;          /* bytes; 0 with `unsized` for extern .shared x[] */
+    uint64_t size; /* bytes; 0 with `unsized` for extern .shared x[] */
     bool unsized, managed, is_array;
-    const uint8_t *init;    /* `size` bytes, or NULL: zero */
+    const uint8_t *init; /* `size` bytes, or NULL: zero */
     const struct ptx_reloc *relocs;
     uint32_t reloc_count;
-    uint64_t offset;        /* params, locals, function-scope shared: byte offset in their space's frame */
-    int32_t reg;            /* a .reg parameter of a .func (space REG): its register, else -1 */
-    uint8_t vec;            /* .v2, .v4: elements of `type` in one, else 1 */
-    enum isa_space ptr_space;   /* .ptr .global and the like of an entry's parameter */
-    uint32_t ptr_align;         /* .ptr .align, 0: not given */
-    struct ptx_func *owner; /* function-scope variables; NULL: module scope */
+    uint64_t offset; /* params, locals, function-scope shared: byte offset in their space's frame */
+    int32_t reg;     /* a .reg parameter of a .func (space REG): its register, else -1 */
+    uint8_t vec;     /* .v2, .v4: elements of `type` in one, else 1 */
+    enum isa_space ptr_space; /* .ptr .global and the like of an entry's parameter */
+    uint32_t ptr_align;       /* .ptr .align, 0: not given */
+    struct ptx_func *owner;   /* function-scope variables; NULL: module scope */
 };
 
 struct ptx_reg {
     const char *name;
     enum isa_type type;
-    int32_t slot;           /* first 32-bit slot, or predicate slot; -1: never live */
+    int32_t slot; /* first 32-bit slot, or predicate slot; -1: never live */
 };
 
 /* A basic block: instructions [first, last]. Successors by block index. */
@@ -128,7 +135,7 @@ struct ptx_block {
     uint32_t first, last;
     uint32_t *succ;
     uint32_t succ_count;
-    uint32_t ipdom;         /* block index, PTX_NO_PC: the exit */
+    uint32_t ipdom; /* block index, PTX_NO_PC: the exit */
 };
 
 struct ptx_func {
@@ -136,7 +143,7 @@ struct ptx_func {
     struct ptx_loc loc;
     enum ptx_linkage linkage;
     bool is_entry, noreturn, has_body;
-    struct ptx_var *params;         /* entry: .param space, offset laid out by natural alignment */
+    struct ptx_var *params; /* entry: .param space, offset laid out by natural alignment */
     uint32_t param_count;
     struct ptx_var *returns;
     uint32_t return_count;
@@ -147,25 +154,25 @@ struct ptx_func {
     uint32_t reg_count;
     struct ptx_block *blocks;
     uint32_t block_count;
-    struct ptx_var **locals;        /* .local, .shared, .param variables declared inside */
+    struct ptx_var **locals; /* .local, .shared, .param variables declared inside */
     uint32_t local_count;
-    uint32_t slot_count;            /* 32-bit slots after the slot pass */
-    uint32_t pred_count;            /* predicate slots */
-    uint32_t register_count;        /* what occupancy counts */
-    uint32_t local_bytes, shared_bytes;     /* frames of this function alone */
-    uint32_t call_param_bytes;              /* frame of the .param variables declared inside */
-    uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg;   /* 0: not given */
+    uint32_t slot_count;                /* 32-bit slots after the slot pass */
+    uint32_t pred_count;                /* predicate slots */
+    uint32_t register_count;            /* what occupancy counts */
+    uint32_t local_bytes, shared_bytes; /* frames of this function alone */
+    uint32_t call_param_bytes;          /* frame of the .param variables declared inside */
+    uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg; /* 0: not given */
     uint32_t reqnctapercluster[3], maxclusterrank;
-    bool explicit_cluster, is_prototype;    /* is_prototype: a .callprototype */
-    struct ptx_func *alias_of;              /* .alias name, aliasee */
+    bool explicit_cluster, is_prototype; /* is_prototype: a .callprototype */
+    struct ptx_func *alias_of;           /* .alias name, aliasee */
 };
 
 struct ptx_module {
-    const char *file;               /* for messages */
+    const char *file; /* for messages */
     int version_major, version_minor;
-    int target_sm;                  /* 75 for sm_75 */
-    int address_size;               /* 32 or 64 */
-    struct ptx_var **vars;          /* module scope, in order */
+    int target_sm;         /* 75 for sm_75 */
+    int address_size;      /* 32 or 64 */
+    struct ptx_var **vars; /* module scope, in order */
     uint32_t var_count;
     struct ptx_func **funcs;
     uint32_t func_count;
@@ -175,7 +182,8 @@ struct ptx_module {
 /*
  * Parse, check and analyse `text` (need not be NUL-terminated). On failure returns SONDE_EINPUT
  * and the error text holds up to 20 diagnostics, one a line: "file:line:column: error: got 'tok',
- * expected ...". An instruction that the grammar knows but no row implements is SONDE_EUNSUPPORTED by name.
+ * expected ...". An instruction that the grammar knows but no row implements is SONDE_EUNSUPPORTED
+ * by name.
  */
 int ptx_parse(struct ptx_module **out, const char *file, const char *text, size_t length);
 void ptx_module_destroy(struct ptx_module *module);

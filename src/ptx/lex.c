@@ -12,9 +12,18 @@ void lexer_init(struct lexer *lexer, const char *text, size_t length)
     *lexer = (struct lexer){.at = text, .end = text + length, .line_start = text, .line = 1};
 }
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-static bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '$'; }
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+static bool is_word(char c)
+{
+    return is_letter(c) || is_digit(c) || c == '_' || c == '$';
+}
 
 static int hex_value(char c)
 {
@@ -139,7 +148,8 @@ static void lex_int(struct token *token, struct lexer *lexer)
 {
     unsigned base = 10;
     char marker = peek(lexer, 1);
-    if (peek(lexer, 0) == '0' && (marker == 'x' || marker == 'X' || marker == 'b' || marker == 'B')) {
+    if (peek(lexer, 0) == '0' &&
+        (marker == 'x' || marker == 'X' || marker == 'b' || marker == 'B')) {
         base = marker == 'x' || marker == 'X' ? 16 : 2;
         lexer->at += 2;
         if (hex_value(peek(lexer, 0)) < 0)
@@ -148,7 +158,8 @@ static void lex_int(struct token *token, struct lexer *lexer)
         base = 8;
     }
     token->kind = token->kind == TOKEN_BAD ? TOKEN_BAD : TOKEN_INT;
-    for (int digit; (digit = hex_value(peek(lexer, 0))) >= 0 && (base == 16 || digit < 10); lexer->at++) {
+    for (int digit; (digit = hex_value(peek(lexer, 0))) >= 0 && (base == 16 || digit < 10);
+         lexer->at++) {
         if ((unsigned)digit >= base)
             bad(token, base == 8 ? "not an octal digit" : "not a binary digit");
         else if (token->value > (UINT64_MAX - (unsigned)digit) / base)
@@ -217,9 +228,12 @@ static void lex_string(struct token *token, struct lexer *lexer)
 
 static void lex_punct(struct token *token, struct lexer *lexer)
 {
-    static const struct { char text[3]; int punct; } pairs[] = {
-        {"<<", PUNCT_SHL}, {">>", PUNCT_SHR}, {"<=", PUNCT_LE}, {">=", PUNCT_GE},
-        {"==", PUNCT_EQ}, {"!=", PUNCT_NE}, {"&&", PUNCT_AND}, {"||", PUNCT_OR},
+    static const struct {
+        char text[3];
+        int punct;
+    } pairs[] = {
+        {"<<", PUNCT_SHL}, {">>", PUNCT_SHR}, {"<=", PUNCT_LE},  {">=", PUNCT_GE},
+        {"==", PUNCT_EQ},  {"!=", PUNCT_NE},  {"&&", PUNCT_AND}, {"||", PUNCT_OR},
     };
     token->kind = TOKEN_PUNCT;
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {

@@ -11,16 +11,16 @@
 
 struct flow {
     const struct ptx_func *func;
-    uint32_t *global;       /* by register: its bit in the sets, or NOT_GLOBAL */
-    uint32_t *reg_of;       /* by bit */
+    uint32_t *global; /* by register: its bit in the sets, or NOT_GLOBAL */
+    uint32_t *reg_of; /* by bit */
     uint32_t global_count;
-    size_t words;           /* of one set */
-    uint64_t *use, *def, *in;       /* sets by block: read before written, written, live at the start */
-    bool everywhere;        /* gave up: all global registers live everywhere */
+    size_t words;             /* of one set */
+    uint64_t *use, *def, *in; /* sets by block: read before written, written, live at the start */
+    bool everywhere;          /* gave up: all global registers live everywhere */
     /* the pass over one block */
-    uint32_t *written_in;   /* by register: block + 1 that has written it */
+    uint32_t *written_in; /* by register: block + 1 that has written it */
     uint32_t block, pc;
-    uint8_t *live;          /* by register */
+    uint8_t *live; /* by register */
     uint32_t words_live, preds_live, dead_words, dead_preds;
     struct liveness *out;
 };
@@ -49,7 +49,8 @@ static void fill_sets(void *ctx, int32_t reg, enum reg_access access)
     uint32_t bit = flow->global[reg];
     if (bit == NOT_GLOBAL)
         return;
-    uint64_t *use = flow->use + flow->block * flow->words, *def = flow->def + flow->block * flow->words;
+    uint64_t *use = flow->use + flow->block * flow->words,
+             *def = flow->def + flow->block * flow->words;
     uint64_t mask = UINT64_C(1) << bit % 64;
     if (access == REG_WRITE)
         def[bit / 64] |= mask;
@@ -232,7 +233,8 @@ static void scan_block(struct flow *flow, uint32_t index)
     clear_at_start(flow, b, index);
 }
 
-/* Giving up on sets must not cost blocks x registers: every global register then spans the function. */
+/* Giving up on sets must not cost blocks x registers: every global register then spans the
+ * function. */
 static void scan_everywhere(struct flow *flow)
 {
     uint32_t words = 0, preds = 0;
@@ -258,8 +260,8 @@ static int allocate(struct flow *flow)
     flow->written_in = calloc(regs, sizeof *flow->written_in);
     flow->live = calloc(regs, 1);
     flow->out->ranges = malloc(regs * sizeof *flow->out->ranges);
-    if (flow->global == NULL || flow->reg_of == NULL || flow->written_in == NULL || flow->live == NULL ||
-        flow->out->ranges == NULL)
+    if (flow->global == NULL || flow->reg_of == NULL || flow->written_in == NULL ||
+        flow->live == NULL || flow->out->ranges == NULL)
         return SONDE_ENOMEM;
     for (size_t i = 0; i < regs; i++) {
         flow->global[i] = NOT_GLOBAL;

@@ -1,6 +1,7 @@
 /*
- * The top level of a module: .version, .target, .address_size, linkage, debug sections; and the entry point
- * ptx_parse(). Source: PTX ISA 9.0, 11.1 to 11.7. Debug information is checked for its form and not kept.
+ * The top level of a module: .version, .target, .address_size, linkage, debug sections; and the
+ * entry point ptx_parse(). Source: PTX ISA 9.0, 11.1 to 11.7. Debug information is checked for its
+ * form and not kept.
  */
 #include "ptx/parser.h"
 
@@ -23,7 +24,8 @@ static int parse_version(struct parser *p)
         text[used] != '\0')
         return parser_expected(p, "a version such as 9.0");
     if (major < 1 || major > 9)
-        return parser_unsupported(p, t->loc, "PTX version %s is not implemented (known: 1.0 to 9.x)", text);
+        return parser_unsupported(p, t->loc,
+                                  "PTX version %s is not implemented (known: 1.0 to 9.x)", text);
     p->module->version_major = major;
     p->module->version_minor = minor;
     parser_advance(p);
@@ -51,7 +53,8 @@ static int parse_target(struct parser *p)
         memcpy(text, t->text, t->length);
         text[t->length] = '\0';
         if (sscanf(text, "sm_%4d%n", &sm, &used) == 1 &&
-            (text[used] == '\0' || ((text[used] == 'a' || text[used] == 'f') && text[used + 1] == '\0')))
+            (text[used] == '\0' ||
+             ((text[used] == 'a' || text[used] == 'f') && text[used + 1] == '\0')))
             p->module->target_sm = sm;
         else if (!is_target_option(text, t->length))
             return parser_expected(p, "a target such as sm_75, or an option such as debug");
@@ -68,7 +71,8 @@ static int parse_address_size(struct parser *p)
     if (code < 0)
         return code;
     if (bits != 32 && bits != 64)
-        return parser_error(p, loc, "got address size %llu, expected 32 or 64", (unsigned long long)bits);
+        return parser_error(p, loc, "got address size %llu, expected 32 or 64",
+                            (unsigned long long)bits);
     p->module->address_size = (int)bits;
     return 0;
 }
@@ -168,8 +172,13 @@ int module_parse_pragma(struct parser *p)
 
 static enum ptx_linkage parse_linkage(struct parser *p)
 {
-    static const struct { const char *word; enum ptx_linkage linkage; } words[] = {
-        {"visible", LINK_VISIBLE}, {"extern", LINK_EXTERN}, {"weak", LINK_WEAK}, {"common", LINK_COMMON}};
+    static const struct {
+        const char *word;
+        enum ptx_linkage linkage;
+    } words[] = {{"visible", LINK_VISIBLE},
+                 {"extern", LINK_EXTERN},
+                 {"weak", LINK_WEAK},
+                 {"common", LINK_COMMON}};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (parser_accept_dot(p, words[i].word))
             return words[i].linkage;
@@ -220,7 +229,8 @@ static int parse_header(struct parser *p)
     return parser_accept_dot(p, "address_size") ? parse_address_size(p) : 0;
 }
 
-/* A mistake at top level costs everything up to the next ';' or the end of the braces that follow. */
+/* A mistake at top level costs everything up to the next ';' or the end of the braces that follow.
+ */
 static void recover_top_level(struct parser *p)
 {
     struct ptx_loc before = p->token.loc;
@@ -297,7 +307,7 @@ static int parse_text(struct ptx_module *module, const char *file, const char *t
 int ptx_parse(struct ptx_module **out, const char *file, const char *text, size_t length)
 {
     *out = NULL;
-    while (length > 0 && text[length - 1] == '\0')      /* fat binaries pad with NULs */
+    while (length > 0 && text[length - 1] == '\0') /* fat binaries pad with NULs */
         length--;
     if (length > PTX_MAX_TEXT_BYTES)
         return error_at(SONDE_EINPUT, file, 0, 0, "PTX of %zu bytes, the limit is %llu", length,
@@ -311,7 +321,7 @@ int ptx_parse(struct ptx_module **out, const char *file, const char *text, size_
     }
     module->arena = arena;
     module->file = name;
-    module->address_size = 32;      /* what the manual says when the directive is missing */
+    module->address_size = 32; /* what the manual says when the directive is missing */
     int code = parse_text(module, name, text, length);
     if (code < 0)
         ptx_module_destroy(module);

@@ -1,7 +1,7 @@
 /*
  * Opcodes: from "ld.global.nc.v4.f32" to a row of insn.def, its modifiers and types. Each distinct
- * opcode text is matched once and remembered. A row's pattern is tried in the manual's order first; as
- * the vendor's assembler does, an opcode whose parts fit in another order is accepted too.
+ * opcode text is matched once and remembered. A row's pattern is tried in the manual's order first;
+ * as the vendor's assembler does, an opcode whose parts fit in another order is accepted too.
  */
 #include "ptx/parser.h"
 
@@ -10,7 +10,10 @@
 #define MAX_PARTS 24
 #define MAX_ITEMS 24
 
-struct part { const char *text; size_t length; };
+struct part {
+    const char *text;
+    size_t length;
+};
 
 /* An opcode's text in pieces: parts[0] is the first word. */
 struct spelling {
@@ -52,8 +55,11 @@ static bool list_has(const char *list, size_t list_length, const struct part *pa
 
 static void classify(struct item *item, const char *name, size_t length)
 {
-    static const struct { const char *name; enum item_kind kind; } kinds[] = {
-        {"type", ITEM_TYPE}, {"dtype", ITEM_DTYPE}, {"stype", ITEM_STYPE},
+    static const struct {
+        const char *name;
+        enum item_kind kind;
+    } kinds[] = {
+        {"type", ITEM_TYPE},   {"dtype", ITEM_DTYPE}, {"stype", ITEM_STYPE},
         {"space", ITEM_SPACE}, {"vec", ITEM_VEC},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
@@ -165,7 +171,8 @@ static bool choose_tuple(struct opcode *o, const struct isa_row *row)
     return false;
 }
 
-static bool match_row(struct opcode *out, enum isa_op op, const struct spelling *s, int from, bool ordered)
+static bool match_row(struct opcode *out, enum isa_op op, const struct spelling *s, int from,
+                      bool ordered)
 {
     const struct isa_row *row = isa_row(op);
     for (const char *pattern = row->pattern; pattern != NULL;) {
@@ -218,18 +225,20 @@ static bool comparison_fits(const struct opcode *o)
     enum isa_type_kind kind = isa_type_info(o->tuple.s)->kind;
     if (kind == KIND_BITS)
         return strcmp(cmp, ".eq") == 0 || strcmp(cmp, ".ne") == 0;
-    bool is_unsigned = strcmp(cmp, ".lo") == 0 || strcmp(cmp, ".ls") == 0 || strcmp(cmp, ".hi") == 0 ||
-                       strcmp(cmp, ".hs") == 0;
-    bool is_float = strlen(cmp) == 4;       /* .equ .num ..: a letter more */
-    return kind == KIND_UNSIGNED ? !is_float : kind == KIND_SIGNED ? !is_unsigned && !is_float : !is_unsigned;
+    bool is_unsigned = strcmp(cmp, ".lo") == 0 || strcmp(cmp, ".ls") == 0 ||
+                       strcmp(cmp, ".hi") == 0 || strcmp(cmp, ".hs") == 0;
+    bool is_float = strlen(cmp) == 4; /* .equ .num ..: a letter more */
+    return kind == KIND_UNSIGNED ? !is_float
+           : kind == KIND_SIGNED ? !is_unsigned && !is_float
+                                 : !is_unsigned;
 }
 
 /* Up to 16 bytes a thread; 32 for global memory from sm_100 on. */
 static bool vector_fits(const struct parser *p, const struct opcode *o)
 {
     uint32_t bytes = o->vec * isa_type_info(o->tuple.s)->bytes;
-    return bytes <= 16 || (bytes == 32 && o->vec >= 4 && p->module->target_sm >= 100 &&
-                           o->space == SPACE_GLOBAL);
+    return bytes <= 16 ||
+           (bytes == 32 && o->vec >= 4 && p->module->target_sm >= 100 && o->space == SPACE_GLOBAL);
 }
 
 /* .ftz is about f32; the other operand of a conversion may be anything. */
@@ -243,7 +252,8 @@ static bool saturation_fits(const struct opcode *o)
 {
     const struct isa_type_info *to = isa_type_info(o->tuple.d), *from = isa_type_info(o->tuple.s);
     bool to_signed = to->kind == KIND_SIGNED, from_signed = from->kind == KIND_SIGNED;
-    return from_signed != to_signed ? from_signed || to->bytes <= from->bytes : to->bytes < from->bytes;
+    return from_signed != to_signed ? from_signed || to->bytes <= from->bytes
+                                    : to->bytes < from->bytes;
 }
 
 static bool hint_fits(const struct opcode *o)
@@ -257,14 +267,16 @@ static int check_combination(struct parser *p, const struct opcode *o, const str
 {
     if (o->mods[MODC_CMP] != MOD_NONE && !comparison_fits(o))
         return parser_error(p, loc, "comparison '%s' does not apply to type .%s in '%s'",
-                            isa_mod_text((enum isa_mod)o->mods[MODC_CMP]), isa_type_info(o->tuple.s)->text,
-                            s->text);
+                            isa_mod_text((enum isa_mod)o->mods[MODC_CMP]),
+                            isa_type_info(o->tuple.s)->text, s->text);
     if (o->vec > 1 && !vector_fits(p, o))
-        return parser_error(p, loc, "'%s' moves %d bytes at once, the limit is 16 (sm_100 .global: 32)",
+        return parser_error(p, loc,
+                            "'%s' moves %d bytes at once, the limit is 16 (sm_100 .global: 32)",
                             s->text, o->vec * isa_type_info(o->tuple.s)->bytes);
     if (o->mods[MODC_L2EVICT] != MOD_NONE && isa_row(o->op)->shape != SHAPE_PREFETCH &&
         o->vec * isa_type_info(o->tuple.s)->bytes != 32)
-        return parser_error(p, loc, "'%s': .L2::evict_... is for accesses of 32 bytes only", s->text);
+        return parser_error(p, loc, "'%s': .L2::evict_... is for accesses of 32 bytes only",
+                            s->text);
     if ((o->op == OP_CVTA || o->op == OP_CVTA_TO) &&
         isa_type_info(o->tuple.s)->bytes * 8 != p->module->address_size)
         return parser_error(p, loc, "'%s' in a module of %d-bit addresses", s->text,
@@ -301,8 +313,8 @@ static bool any_row_starts_with(const struct part *word)
 }
 
 /*
- * The row that explains best why nothing fitted: the one that took most parts. Returns the number of parts of
- * the opcode that are fine with it.
+ * The row that explains best why nothing fitted: the one that took most parts. Returns the number
+ * of parts of the opcode that are fine with it.
  */
 static int best_effort(enum isa_op *best, struct parser *p, const struct spelling *s)
 {
@@ -336,22 +348,26 @@ static int report_mismatch(struct parser *p, const struct spelling *s, struct pt
     if (!isa_opcode_known(word->text, word->length)) {
         const char *nearest = isa_opcode_nearest(word->text, word->length);
         if (nearest != NULL)
-            return parser_error(p, loc, "unknown instruction '%s', did you mean '%s'?", s->text, nearest);
+            return parser_error(p, loc, "unknown instruction '%s', did you mean '%s'?", s->text,
+                                nearest);
         return parser_error(p, loc, "unknown instruction '%s'", s->text);
     }
     bool later = !any_row_starts_with(word);
     for (int i = 1; i < s->count; i++)
         later = later || is_later_type(&s->parts[i]);
     int fine = best_effort(&best, p, s);
-    if (later || (fine < s->count && isa_modifier_later(s->parts[fine].text, s->parts[fine].length)))
+    if (later ||
+        (fine < s->count && isa_modifier_later(s->parts[fine].text, s->parts[fine].length)))
         return parser_unsupported(p, loc, "instruction '%s' is not implemented", s->text);
     if (best == OP_NONE)
-        return parser_error(p, loc, "got instruction '%s', expected a modifier behind '%.*s'", s->text,
-                            (int)word->length, word->text);
+        return parser_error(p, loc, "got instruction '%s', expected a modifier behind '%.*s'",
+                            s->text, (int)word->length, word->text);
     if (fine < s->count)
-        return parser_error(p, loc, "got '.%.*s' in '%s', expected %s%s", (int)s->parts[fine].length,
-                            s->parts[fine].text, s->text, isa_row(best)->name, isa_row(best)->pattern);
-    return parser_error(p, loc, "'%s' lacks a modifier or has types that do not go together, expected %s%s",
+        return parser_error(p, loc, "got '.%.*s' in '%s', expected %s%s",
+                            (int)s->parts[fine].length, s->parts[fine].text, s->text,
+                            isa_row(best)->name, isa_row(best)->pattern);
+    return parser_error(p, loc,
+                        "'%s' lacks a modifier or has types that do not go together, expected %s%s",
                         s->text, isa_row(best)->name, isa_row(best)->pattern);
 }
 

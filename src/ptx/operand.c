@@ -1,6 +1,6 @@
 /*
- * Operands as written: registers, constants, special registers, names with offsets, [addresses], {vectors},
- * pairs p|q, the sink _. Names are looked up here; types are check.c's business.
+ * Operands as written: registers, constants, special registers, names with offsets, [addresses],
+ * {vectors}, pairs p|q, the sink _. Names are looked up here; types are check.c's business.
  */
 #include "ptx/parser.h"
 
@@ -29,8 +29,8 @@ static int whole_vector(struct raw_operand *out, struct parser *p, const struct 
     out->first = (uint32_t)p->raws->count;
     out->count = symbol->vec;
     for (int i = 0; i < symbol->vec; i++) {
-        struct raw_operand element = {.kind = RAW_REG, .loc = out->loc, .reg = symbol->reg + i,
-                                      .type = symbol->type};
+        struct raw_operand element = {
+            .kind = RAW_REG, .loc = out->loc, .reg = symbol->reg + i, .type = symbol->type};
         if (vec_push(p->raws, element) < 0)
             return parser_memory(p);
     }
@@ -87,11 +87,13 @@ static int parse_offset(struct raw_operand *out, struct parser *p)
     if (parser_accept(p, '+')) {
         code = expr_parse_int(&value, p);
         out->offset = code == 0 ? value.bits : 0;
-    } else if (out->kind == RAW_SYMBOL && out->symbol->kind == SYMBOL_VAR && parser_accept(p, '[')) {
+    } else if (out->kind == RAW_SYMBOL && out->symbol->kind == SYMBOL_VAR &&
+               parser_accept(p, '[')) {
         if ((code = expr_parse_int(&value, p)) < 0)
             return code;
         out->indexed = true;
-        out->offset = value.bits * out->symbol->var->vec * isa_type_info(out->symbol->var->type)->bytes;
+        out->offset =
+            value.bits * out->symbol->var->vec * isa_type_info(out->symbol->var->type)->bytes;
         code = parser_require(p, ']', "']'");
     }
     return code;
@@ -108,7 +110,7 @@ static int parse_name(struct raw_operand *out, struct parser *p)
     if (scope_find_reg(&symbol, &reg, p, p->token.text, p->token.length))
         return parse_register(out, p, symbol, reg);
     if (p->diags.code == SONDE_ENOMEM || (symbol != NULL && symbol->kind == SYMBOL_REG))
-        return SONDE_EINPUT;        /* a range's register that could not be made: reported */
+        return SONDE_EINPUT; /* a range's register that could not be made: reported */
     if (find_sreg(&out->sreg, p)) {
         out->kind = RAW_SREG;
         return 0;
@@ -133,7 +135,8 @@ static int parse_address(struct raw_operand *out, struct parser *p)
     if (code < 0)
         return code;
     if (out->kind == RAW_SYMBOL && out->indexed)
-        return parser_error(p, out->loc, "an element a[n] is an address without brackets around it");
+        return parser_error(p, out->loc,
+                            "an element a[n] is an address without brackets around it");
     if (out->kind == RAW_CONST) {
         out->offset = out->constant.bits;
         out->symbol = NULL;
@@ -183,8 +186,8 @@ static int parse_pair(struct raw_operand *out, struct parser *p)
     if ((second.kind != RAW_REG && second.kind != RAW_SINK) ||
         (out->kind != RAW_REG && out->kind != RAW_SINK))
         return parser_error(p, second.loc, "a pair p|q needs registers");
-    struct raw_operand pair = {.kind = RAW_PAIR, .loc = out->loc, .first = (uint32_t)p->raws->count,
-                               .count = 2};
+    struct raw_operand pair = {
+        .kind = RAW_PAIR, .loc = out->loc, .first = (uint32_t)p->raws->count, .count = 2};
     if (vec_push(p->raws, *out) < 0 || vec_push(p->raws, second) < 0)
         return parser_memory(p);
     *out = pair;

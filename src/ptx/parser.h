@@ -1,7 +1,8 @@
 /*
- * What the files of the parser share; private to ptx/. A parser reads one token ahead, resolves names in
- * a chain of scopes, and builds one function at a time. Its functions return 0 or a negative code
- * whose diagnostic has been added; the caller that owns a statement recovers behind its ';'.
+ * What the files of the parser share; private to ptx/. A parser reads one token ahead, resolves
+ * names in a chain of scopes, and builds one function at a time. Its functions return 0 or a
+ * negative code whose diagnostic has been added; the caller that owns a statement recovers behind
+ * its ';'.
  */
 #ifndef SONDE_PTX_PARSER_H
 #define SONDE_PTX_PARSER_H
@@ -25,11 +26,18 @@
 #define PTX_MAX_PARAM_BYTES 32764
 #define PTX_MAX_OPCODE_LENGTH 200
 
-enum symbol_kind { SYMBOL_VAR, SYMBOL_REG, SYMBOL_FUNC, SYMBOL_LABEL, SYMBOL_TARGETS, SYMBOL_PROTO };
+enum symbol_kind {
+    SYMBOL_VAR,
+    SYMBOL_REG,
+    SYMBOL_FUNC,
+    SYMBOL_LABEL,
+    SYMBOL_TARGETS,
+    SYMBOL_PROTO
+};
 
 /*
- * What a name stands for. A parameterised register declaration %r<10> is one symbol "%r<" of `count`
- * names; its registers come into being when they are used.
+ * What a name stands for. A parameterised register declaration %r<10> is one symbol "%r<" of
+ * `count` names; its registers come into being when they are used.
  */
 struct symbol {
     enum symbol_kind kind;
@@ -38,14 +46,15 @@ struct symbol {
     struct ptx_func *func;
     struct ptx_targets *targets;
     uint32_t pc;
-    enum isa_type type;     /* registers */
-    int32_t reg;            /* the first register; -1: a range, see regs */
-    uint8_t vec;            /* registers: 1, 2 or 4 elements, in consecutive numbers */
-    uint64_t count;         /* a range's size */
-    struct u64_map *regs;   /* a range's registers by index */
+    enum isa_type type;   /* registers */
+    int32_t reg;          /* the first register; -1: a range, see regs */
+    uint8_t vec;          /* registers: 1, 2 or 4 elements, in consecutive numbers */
+    uint64_t count;       /* a range's size */
+    struct u64_map *regs; /* a range's registers by index */
 };
 
-/* A use of a label that has not been seen: *target is filled when its scope, or one around it, ends. */
+/* A use of a label that has not been seen: *target is filled when its scope, or one around it,
+ * ends. */
 struct fixup {
     const char *name;
     struct ptx_loc loc;
@@ -67,7 +76,7 @@ struct builder {
     VEC(struct ptx_insn) insns;
     VEC(struct ptx_reg) regs;
     VEC(struct ptx_var *) locals;
-    struct u64_map_list ranges;     /* to be freed */
+    struct u64_map_list ranges; /* to be freed */
     bool label_at_end;
 };
 
@@ -79,7 +88,7 @@ struct opcode {
     struct isa_tuple tuple;
     enum isa_type types[PTX_MAX_TYPES];
     uint8_t type_count, vec;
-    struct opcode *next;        /* another row that fits, with other operands */
+    struct opcode *next; /* another row that fits, with other operands */
 };
 
 struct parser {
@@ -89,18 +98,18 @@ struct parser {
     struct token token, ahead;
     bool has_ahead;
     struct diags diags;
-    struct scope *scope;        /* innermost */
-    struct scope *root;         /* module scope */
-    struct builder *builder;    /* NULL outside function bodies */
-    struct map opcodes;         /* text -> struct opcode */
-    struct map op_names;        /* row name -> first enum isa_op */
-    uint64_t init_bytes;        /* of all initialisers */
-    uint64_t insn_count;        /* of all functions */
+    struct scope *scope;     /* innermost */
+    struct scope *root;      /* module scope */
+    struct builder *builder; /* NULL outside function bodies */
+    struct map opcodes;      /* text -> struct opcode */
+    struct map op_names;     /* row name -> first enum isa_op */
+    uint64_t init_bytes;     /* of all initialisers */
+    uint64_t insn_count;     /* of all functions */
     int expr_depth;
-    int open_braces;            /* { of a vector or an initialiser that are open, for recovery */
+    int open_braces; /* { of a vector or an initialiser that are open, for recovery */
     VEC(struct ptx_var *) vars;
     VEC(struct ptx_func *) funcs;
-    struct raw_operands *raws;  /* elements of the vectors and lists of the instruction at hand */
+    struct raw_operands *raws; /* elements of the vectors and lists of the instruction at hand */
 };
 
 /* parser.c: tokens and diagnostics */
@@ -126,21 +135,23 @@ void parser_recover(struct parser *p);
 
 /* scope.c: names */
 int scope_open(struct parser *p);
-int scope_close(struct parser *p);      /* resolves labels; what is unresolved moves outwards */
+int scope_close(struct parser *p); /* resolves labels; what is unresolved moves outwards */
 struct symbol *scope_find(const struct parser *p, const char *name, size_t length);
 int scope_add(struct symbol **out, struct parser *p, const char *name, struct ptx_loc loc,
               enum symbol_kind kind);
 int scope_add_range(struct parser *p, const char *prefix, struct ptx_loc loc, enum isa_type type,
                     uint8_t vec, uint64_t count);
 /* The register `name` (a plain one or of a range): *symbol and *reg; false if no such register. */
-bool scope_find_reg(struct symbol **symbol, int32_t *reg, struct parser *p, const char *name, size_t length);
+bool scope_find_reg(struct symbol **symbol, int32_t *reg, struct parser *p, const char *name,
+                    size_t length);
 /* `vec` registers in consecutive numbers, the elements of a vector register if more than one. */
-int builder_add_reg(int32_t *reg, struct parser *p, const char *name, enum isa_type type, uint8_t vec);
+int builder_add_reg(int32_t *reg, struct parser *p, const char *name, enum isa_type type,
+                    uint8_t vec);
 
 /* expr.c: constant expressions */
 struct constant {
     bool is_float, is_unsigned, is_single;
-    uint64_t bits;      /* of a uint64_t, int64_t or double; is_single: bits of a float as written */
+    uint64_t bits; /* of a uint64_t, int64_t or double; is_single: bits of a float as written */
 };
 int expr_parse(struct constant *out, struct parser *p);
 int expr_parse_int(struct constant *out, struct parser *p);
@@ -167,25 +178,25 @@ int opcode_match(struct opcode **out, struct parser *p, struct ptx_loc *loc, con
 /* operand.c: operands as written, before an instruction gives them types */
 struct raw_operand {
     enum {
-        RAW_REG,            /* reg, type */
-        RAW_CONST,          /* constant */
-        RAW_SREG,           /* sreg */
-        RAW_SYMBOL,         /* symbol (a variable, function, prototype, list) and offset */
-        RAW_ADDRESS,        /* [..]: reg, or symbol, plus offset */
-        RAW_VECTOR,         /* elems */
-        RAW_PAIR,           /* elems: two */
+        RAW_REG,     /* reg, type */
+        RAW_CONST,   /* constant */
+        RAW_SREG,    /* sreg */
+        RAW_SYMBOL,  /* symbol (a variable, function, prototype, list) and offset */
+        RAW_ADDRESS, /* [..]: reg, or symbol, plus offset */
+        RAW_VECTOR,  /* elems */
+        RAW_PAIR,    /* elems: two */
         RAW_SINK,
     } kind;
     struct ptx_loc loc;
     bool negate;
-    bool indexed;           /* RAW_SYMBOL: written as name[n] */
+    bool indexed; /* RAW_SYMBOL: written as name[n] */
     int32_t reg;
     enum isa_type type;
     enum isa_sreg sreg;
     struct symbol *symbol;
     struct constant constant;
     uint64_t offset;
-    uint32_t first, count;  /* elems: a range of the parser's raw list */
+    uint32_t first, count; /* elems: a range of the parser's raw list */
 };
 struct raw_operands VEC_FIELDS(struct raw_operand);
 int operand_parse(struct raw_operand *out, struct parser *p);
@@ -193,7 +204,7 @@ int operand_parse(struct raw_operand *out, struct parser *p);
 int operand_parse_list(struct raw_operand *out, struct parser *p, int close, const char *what);
 
 /* check.c: operands against a shape; fills insn->operands */
-int check_operand_count(const struct opcode *opcode, int count);    /* 0: fits */
+int check_operand_count(const struct opcode *opcode, int count); /* 0: fits */
 int check_operands(struct ptx_insn *insn, struct parser *p, const struct opcode *opcode,
                    const struct raw_operand *raws, int count);
 /* A value of `type`: register or constant (relaxed: the register may be wider). */

@@ -1,4 +1,5 @@
-/* The printer of print.h: declarations, instructions, operands. Opcodes come from the rows' patterns. */
+/* The printer of print.h: declarations, instructions, operands. Opcodes come from the rows'
+ * patterns. */
 #include "ptx/print.h"
 
 #include <inttypes.h>
@@ -12,12 +13,12 @@
 
 struct printer {
     struct strbuf *out;
-    struct arena *arena;            /* names */
-    struct map taken, local_taken;  /* names given in the module, in the function at hand */
-    bool local;                     /* names are a function's now */
-    struct u64_map var_names, func_names, list_names;   /* by pointer: const char * */
-    const char **reg_names;         /* of the function at hand */
-    const char **labels;            /* by pc, NULL: none */
+    struct arena *arena;           /* names */
+    struct map taken, local_taken; /* names given in the module, in the function at hand */
+    bool local;                    /* names are a function's now */
+    struct u64_map var_names, func_names, list_names; /* by pointer: const char * */
+    const char **reg_names;                           /* of the function at hand */
+    const char **labels;                              /* by pc, NULL: none */
     bool failed;
 };
 
@@ -38,7 +39,7 @@ static const char *unique_name(struct printer *pr, const char *wanted)
     struct map *taken = pr->local ? &pr->local_taken : &pr->taken;
     char *base = arena_strdup(pr->arena, wanted);
     for (char *c = base; c != NULL && *c != '\0'; c++)
-        if (*c == '.')              /* an element of a vector register */
+        if (*c == '.') /* an element of a vector register */
             *c = '_';
     const char *name = base;
     uintptr_t next = base != NULL ? (uintptr_t)map_get(taken, base) : 0;
@@ -52,7 +53,8 @@ static const char *unique_name(struct printer *pr, const char *wanted)
     return name;
 }
 
-static const char *pointer_name(struct printer *pr, struct u64_map *names, const void *key, const char *wanted)
+static const char *pointer_name(struct printer *pr, struct u64_map *names, const void *key,
+                                const char *wanted)
 {
     const char *name = u64_map_get_pointer(names, (uint64_t)(uintptr_t)key);
     if (name == NULL) {
@@ -74,8 +76,8 @@ static const char *func_name(struct printer *pr, const struct ptx_func *func)
 }
 
 /* One item of a pattern as this instruction has it; "" if it has none. */
-static const char *item_text(char *buffer, size_t size, const struct ptx_insn *insn, const char *name,
-                             size_t length)
+static const char *item_text(char *buffer, size_t size, const struct ptx_insn *insn,
+                             const char *name, size_t length)
 {
     const char *dot = "", *text = "";
     if (length == 3 && memcmp(name, "vec", 3) == 0) {
@@ -87,7 +89,8 @@ static const char *item_text(char *buffer, size_t size, const struct ptx_insn *i
         text = isa_space_text(insn->space[0]);
     else if (length == 5 && memcmp(name, "dtype", 5) == 0)
         text = isa_type_info(insn->tuple.d)->text;
-    else if ((length == 4 && memcmp(name, "type", 4) == 0) || (length == 5 && memcmp(name, "stype", 5) == 0))
+    else if ((length == 4 && memcmp(name, "type", 4) == 0) ||
+             (length == 5 && memcmp(name, "stype", 5) == 0))
         text = isa_type_info(insn->tuple.s)->text;
     if (*text != '\0') {
         dot = ".";
@@ -102,10 +105,11 @@ static const char *item_text(char *buffer, size_t size, const struct ptx_insn *i
 }
 
 /*
- * Writes the opcode by one spelling of the row's pattern; returns the number of modifiers said, so that the
- * caller can tell the spelling that says all. *next: the following spelling, or NULL.
+ * Writes the opcode by one spelling of the row's pattern; returns the number of modifiers said, so
+ * that the caller can tell the spelling that says all. *next: the following spelling, or NULL.
  */
-static int spell(struct strbuf *out, const char **next, const struct ptx_insn *insn, const char *pattern)
+static int spell(struct strbuf *out, const char **next, const struct ptx_insn *insn,
+                 const char *pattern)
 {
     int said = 0;
     while (*pattern != '\0' && *pattern != ' ') {
@@ -156,7 +160,8 @@ static void print_constant(struct strbuf *out, uint64_t bits, enum isa_type type
     else if (type == TYPE_f64)
         strbuf_printf(out, "0d%016" PRIX64, bits);
     else if (info->kind == KIND_SIGNED && info->bytes > 0)
-        strbuf_printf(out, "%" PRId64, (int64_t)(bits << (64 - info->bytes * 8)) >> (64 - info->bytes * 8));
+        strbuf_printf(out, "%" PRId64,
+                      (int64_t)(bits << (64 - info->bytes * 8)) >> (64 - info->bytes * 8));
     else
         strbuf_printf(out, "%" PRIu64, bits);
 }
@@ -198,26 +203,47 @@ static void print_operand(struct printer *pr, const struct ptx_operand *o)
     if (o->negate)
         strbuf_append(pr->out, "!");
     switch (o->kind) {
-    case OPERAND_REG: strbuf_append(pr->out, pr->reg_names[o->reg]); break;
-    case OPERAND_IMM: print_constant(pr->out, o->imm, o->type); break;
-    case OPERAND_SREG: strbuf_append(pr->out, isa_sreg_text(o->sreg)); break;
+    case OPERAND_REG:
+        strbuf_append(pr->out, pr->reg_names[o->reg]);
+        break;
+    case OPERAND_IMM:
+        print_constant(pr->out, o->imm, o->type);
+        break;
+    case OPERAND_SREG:
+        strbuf_append(pr->out, isa_sreg_text(o->sreg));
+        break;
     case OPERAND_VAR:
         strbuf_append(pr->out, var_name(pr, o->var));
         print_offset(pr->out, o->imm);
         break;
-    case OPERAND_FUNC: strbuf_append(pr->out, func_name(pr, o->func)); break;
-    case OPERAND_ADDR: print_address(pr, o); break;
-    case OPERAND_LABEL: strbuf_append(pr->out, pr->labels[o->target]); break;
-    case OPERAND_TARGETS: strbuf_append(pr->out, pointer_name(pr, &pr->list_names, o->targets, "$T")); break;
-    case OPERAND_PROTO: strbuf_append(pr->out, pointer_name(pr, &pr->list_names, o->func, "$P")); break;
+    case OPERAND_FUNC:
+        strbuf_append(pr->out, func_name(pr, o->func));
+        break;
+    case OPERAND_ADDR:
+        print_address(pr, o);
+        break;
+    case OPERAND_LABEL:
+        strbuf_append(pr->out, pr->labels[o->target]);
+        break;
+    case OPERAND_TARGETS:
+        strbuf_append(pr->out, pointer_name(pr, &pr->list_names, o->targets, "$T"));
+        break;
+    case OPERAND_PROTO:
+        strbuf_append(pr->out, pointer_name(pr, &pr->list_names, o->func, "$P"));
+        break;
     case OPERAND_VECTOR:
         strbuf_append(pr->out, "{");
         print_elements(pr, o, ", ");
         strbuf_append(pr->out, "}");
         break;
-    case OPERAND_PAIR: print_elements(pr, o, "|"); break;
-    case OPERAND_SINK: strbuf_append(pr->out, "_"); break;
-    case OPERAND_NONE: break;
+    case OPERAND_PAIR:
+        print_elements(pr, o, "|");
+        break;
+    case OPERAND_SINK:
+        strbuf_append(pr->out, "_");
+        break;
+    case OPERAND_NONE:
+        break;
     }
 }
 
@@ -344,7 +370,8 @@ static void print_var(struct printer *pr, const struct ptx_var *var)
     strbuf_append(pr->out, ";\n");
 }
 
-static void print_params(struct printer *pr, const struct ptx_var *params, uint32_t count, bool named)
+static void print_params(struct printer *pr, const struct ptx_var *params, uint32_t count,
+                         bool named)
 {
     strbuf_append(pr->out, "(");
     for (uint32_t i = 0; i < count; i++) {
@@ -454,12 +481,14 @@ static void print_lists(struct printer *pr, const struct ptx_func *f)
 {
     for (uint32_t pc = 0; pc < f->insn_count; pc++) {
         const struct ptx_insn *insn = &f->insns[pc];
-        const struct ptx_operand *o = insn->op == OP_BRX_IDX                             ? &insn->operands[1]
-                                      : insn->op == OP_CALL && insn->operand_count > 3 ? &insn->operands[3]
-                                                                                         : NULL;
+        const struct ptx_operand *o = insn->op == OP_BRX_IDX ? &insn->operands[1]
+                                      : insn->op == OP_CALL && insn->operand_count > 3
+                                          ? &insn->operands[3]
+                                          : NULL;
         if (o == NULL)
             continue;
-        const void *key = o->kind == OPERAND_PROTO ? (const void *)o->func : (const void *)o->targets;
+        const void *key =
+            o->kind == OPERAND_PROTO ? (const void *)o->func : (const void *)o->targets;
         if (u64_map_find(&pr->list_names, (uint64_t)(uintptr_t)key) == NULL)
             print_list(pr, o);
     }
@@ -516,7 +545,7 @@ static void print_module(struct printer *pr, const struct ptx_module *m)
         func_name(pr, m->funcs[i]);
     for (uint32_t i = 0; i < m->var_count; i++)
         var_name(pr, m->vars[i]);
-    bool relocs = false;            /* initialisers may name kernels: declare these too */
+    bool relocs = false; /* initialisers may name kernels: declare these too */
     for (uint32_t i = 0; i < m->var_count; i++)
         relocs = relocs || m->vars[i]->reloc_count > 0;
     for (uint32_t i = 0; i < m->func_count; i++) {

@@ -1,7 +1,7 @@
 /*
- * A parsed module as PTX text again. Names are kept where they are unique in their function and get a
- * number where they are not; scopes are flattened, labels renamed, initialisers written flat. Parsing the
- * result gives an equal module: printing that gives the same text.
+ * A parsed module as PTX text again. Names are kept where they are unique in their function and get
+ * a number where they are not; scopes are flattened, labels renamed, initialisers written flat.
+ * Parsing the result gives an equal module: printing that gives the same text.
  */
 #ifndef SONDE_PTX_PRINT_H
 #define SONDE_PTX_PRINT_H

@@ -1,6 +1,6 @@
 /*
- * Which registers an instruction reads and writes, from its operands and shape: results are the operands that
- * shapes.def marks with '='; call writes its return list.
+ * Which registers an instruction reads and writes, from its operands and shape: results are the
+ * operands that shapes.def marks with '='; call writes its return list.
  */
 #include "ptx/analyse.h"
 

@@ -29,7 +29,8 @@ static int resolve(struct parser *p, const struct fixup *fixup, struct scope *ou
     if (symbol != NULL)
         return parser_error(p, fixup->loc, "'%s' is not a label", fixup->name);
     if (outer == NULL || outer == p->root)
-        return parser_error(p, fixup->loc, "label '%s' is not defined in this function", fixup->name);
+        return parser_error(p, fixup->loc, "label '%s' is not defined in this function",
+                            fixup->name);
     return vec_push(&outer->fixups, *fixup) < 0 ? parser_memory(p) : 0;
 }
 
@@ -59,8 +60,8 @@ struct symbol *scope_find(const struct parser *p, const char *name, size_t lengt
 }
 
 /*
- * Splits "%r12" into the prefix "%r" and 12. A number with leading zeros, or none, or one too large for
- * any range is no member of a range.
+ * Splits "%r12" into the prefix "%r" and 12. A number with leading zeros, or none, or one too large
+ * for any range is no member of a range.
  */
 static bool split_number(size_t *prefix_length, uint64_t *number, const char *name, size_t length)
 {
@@ -93,7 +94,8 @@ static int redeclared(struct parser *p, const char *name, struct ptx_loc loc, st
     return parser_error(p, loc, "'%s' is already declared at line %d", name, first.line);
 }
 
-/* Remembers the lowest plain name with this prefix, so that a later range is checked in one step. */
+/* Remembers the lowest plain name with this prefix, so that a later range is checked in one step.
+ */
 static int note_plain(struct parser *p, const char *name, struct ptx_loc loc)
 {
     char key[RANGE_KEY_BYTES];
@@ -163,17 +165,24 @@ int scope_add_range(struct parser *p, const char *prefix, struct ptx_loc loc, en
     }
     if (map_put_n(&p->scope->names, key, length, symbol) < 0)
         return parser_memory(p);
-    *symbol = (struct symbol){.kind = SYMBOL_REG, .loc = loc, .type = type, .reg = -1, .vec = vec,
-                              .count = count, .regs = regs};
+    *symbol = (struct symbol){.kind = SYMBOL_REG,
+                              .loc = loc,
+                              .type = type,
+                              .reg = -1,
+                              .vec = vec,
+                              .count = count,
+                              .regs = regs};
     return 0;
 }
 
-int builder_add_reg(int32_t *reg, struct parser *p, const char *name, enum isa_type type, uint8_t vec)
+int builder_add_reg(int32_t *reg, struct parser *p, const char *name, enum isa_type type,
+                    uint8_t vec)
 {
     static const char elements[] = "xyzw";
     struct builder *b = p->builder;
     if (b->regs.count + vec > PTX_MAX_REGS)
-        return parser_error(p, p->token.loc, "more than %u registers in one function", PTX_MAX_REGS);
+        return parser_error(p, p->token.loc, "more than %u registers in one function",
+                            PTX_MAX_REGS);
     *reg = (int32_t)b->regs.count;
     for (int i = 0; i < vec; i++) {
         const char *text = vec == 1 ? name : arena_printf(p->arena, "%s.%c", name, elements[i]);

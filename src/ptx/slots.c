@@ -1,8 +1,8 @@
 /*
- * Register slots: linear scan over live ranges (Poletto and Sarkar, "Linear scan register allocation",
- * TOPLAS 1999) without spilling. A range's slot is free again behind its last pc, so that no result ever
- * overlaps a source of its own instruction. 64-bit values take two aligned slots; freed
- * neighbours join again. Predicates have slots of their own.
+ * Register slots: linear scan over live ranges (Poletto and Sarkar, "Linear scan register
+ * allocation", TOPLAS 1999) without spilling. A range's slot is free again behind its last pc, so
+ * that no result ever overlaps a source of its own instruction. 64-bit values take two aligned
+ * slots; freed neighbours join again. Predicates have slots of their own.
  *
  * register_count is not the number of slots but the exact pressure, the largest number of 32-bit
  * words live at once: what an assembler that may move values would need.
@@ -17,8 +17,8 @@
 enum slot_state { SLOT_USED, SLOT_SINGLE, SLOT_PAIR };
 
 struct pool {
-    VEC(uint8_t) state;             /* by slot; a free pair is marked on both halves */
-    VEC(uint32_t) singles, pairs;   /* free slots; entries whose state changed are stale */
+    VEC(uint8_t) state;           /* by slot; a free pair is marked on both halves */
+    VEC(uint32_t) singles, pairs; /* free slots; entries whose state changed are stale */
     VEC(uint32_t) preds;
     uint32_t pred_count;
 };
@@ -26,7 +26,9 @@ struct pool {
 static int new_pair(uint32_t *slot, struct pool *pool)
 {
     *slot = (uint32_t)pool->state.count;
-    return vec_push(&pool->state, SLOT_USED) < 0 || vec_push(&pool->state, SLOT_USED) < 0 ? SONDE_ENOMEM : 0;
+    return vec_push(&pool->state, SLOT_USED) < 0 || vec_push(&pool->state, SLOT_USED) < 0
+               ? SONDE_ENOMEM
+               : 0;
 }
 
 static int take_pair(uint32_t *slot, struct pool *pool)
@@ -79,7 +81,7 @@ static int take(uint32_t *slot, struct pool *pool, enum isa_type type)
     }
     if (slots <= 2)
         return slots == 1 ? take_single(slot, pool) : take_pair(slot, pool);
-    int code = new_pair(slot, pool);    /* 128 bits: rare, never given back */
+    int code = new_pair(slot, pool); /* 128 bits: rare, never given back */
     return code < 0 ? code : new_pair(&more, pool);
 }
 
@@ -92,10 +94,12 @@ static int give(struct pool *pool, uint32_t slot, enum isa_type type)
 }
 
 /* Registers by the pc at which they begin (or end): lists threaded through `next`. */
-struct agenda { uint32_t *head, *next; };
+struct agenda {
+    uint32_t *head, *next;
+};
 
-static int build_agenda(struct agenda *agenda, const struct ptx_func *f, const struct liveness *live,
-                        bool by_end)
+static int build_agenda(struct agenda *agenda, const struct ptx_func *f,
+                        const struct liveness *live, bool by_end)
 {
     agenda->head = malloc(((size_t)f->insn_count + 1) * sizeof *agenda->head);
     agenda->next = malloc(((size_t)f->reg_count + 1) * sizeof *agenda->next);
@@ -113,7 +117,8 @@ static int build_agenda(struct agenda *agenda, const struct ptx_func *f, const s
     return 0;
 }
 
-static int scan(struct ptx_func *f, struct pool *pool, const struct agenda *begin, const struct agenda *end)
+static int scan(struct ptx_func *f, struct pool *pool, const struct agenda *begin,
+                const struct agenda *end)
 {
     for (uint32_t pc = 0; pc < f->insn_count; pc++) {
         for (uint32_t reg = begin->head[pc]; reg != UINT32_MAX; reg = begin->next[reg]) {

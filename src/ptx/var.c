@@ -1,6 +1,6 @@
 /*
- * Declarations: registers, variables of every state space, parameters of functions. Source: PTX ISA 9.0,
- * chapter 5. Function-scope variables get their offset in the frame of their space here.
+ * Declarations: registers, variables of every state space, parameters of functions. Source: PTX
+ * ISA 9.0, chapter 5. Function-scope variables get their offset in the frame of their space here.
  */
 #include "ptx/parser.h"
 
@@ -20,9 +20,13 @@ struct decl {
     bool is_ptr;
 };
 
-static const struct { const char *word; enum isa_space space; } decl_spaces[] = {
-    {"reg", SPACE_REG}, {"param", SPACE_PARAM}, {"shared", SPACE_SHARED}, {"local", SPACE_LOCAL},
-    {"const", SPACE_CONST}, {"global", SPACE_GLOBAL}, {"tex", SPACE_TEX}, {"sreg", SPACE_SREG},
+static const struct {
+    const char *word;
+    enum isa_space space;
+} decl_spaces[] = {
+    {"reg", SPACE_REG},     {"param", SPACE_PARAM}, {"shared", SPACE_SHARED},
+    {"local", SPACE_LOCAL}, {"const", SPACE_CONST}, {"global", SPACE_GLOBAL},
+    {"tex", SPACE_TEX},     {"sreg", SPACE_SREG},
 };
 
 static enum isa_space decl_space(const struct parser *p)
@@ -46,7 +50,8 @@ static int parse_align(uint32_t *align, struct parser *p)
     if (code < 0)
         return code;
     if (value == 0 || (value & (value - 1)) != 0)
-        return parser_error(p, loc, "got alignment %llu, expected a power of two", (unsigned long long)value);
+        return parser_error(p, loc, "got alignment %llu, expected a power of two",
+                            (unsigned long long)value);
     *align = (uint32_t)value;
     return 0;
 }
@@ -81,7 +86,8 @@ static int parse_ptr(struct decl *decl, struct parser *p)
     decl->is_ptr = true;
     if (p->token.kind == TOKEN_DOT && !parser_at_dot(p, "align")) {
         enum isa_space space = decl_space(p);
-        if (space != SPACE_CONST && space != SPACE_GLOBAL && space != SPACE_LOCAL && space != SPACE_SHARED)
+        if (space != SPACE_CONST && space != SPACE_GLOBAL && space != SPACE_LOCAL &&
+            space != SPACE_SHARED)
             return parser_expected(p, ".const, .global, .local, .shared or .align after .ptr");
         decl->ptr_space = space;
         parser_advance(p);
@@ -98,10 +104,13 @@ static int check_type(struct parser *p, const struct decl *decl, struct ptx_loc 
         return parser_error(p, loc, "a variable of type .pred must be a register");
     if (info->kind == KIND_OPAQUE && decl->space != SPACE_GLOBAL && decl->space != SPACE_PARAM)
         return parser_error(p, loc, "type .%s is for .global and .param variables", info->text);
-    if (decl->vec > 1 && (info->bytes == 0 || info->kind == KIND_OPAQUE || decl->vec * info->bytes > 16))
-        return parser_error(p, loc, "there is no vector of %d elements of .%s", decl->vec, info->text);
-    if (decl->type == TYPE_bf16 || decl->type == TYPE_bf16x2 || decl->type == TYPE_tf32 || decl->type == TYPE_f32x2 || decl->type == TYPE_u16x2 ||
-        decl->type == TYPE_s16x2 || decl->type == TYPE_e4m3x2 || decl->type == TYPE_e5m2x2)
+    if (decl->vec > 1 &&
+        (info->bytes == 0 || info->kind == KIND_OPAQUE || decl->vec * info->bytes > 16))
+        return parser_error(p, loc, "there is no vector of %d elements of .%s", decl->vec,
+                            info->text);
+    if (decl->type == TYPE_bf16 || decl->type == TYPE_bf16x2 || decl->type == TYPE_tf32 ||
+        decl->type == TYPE_f32x2 || decl->type == TYPE_u16x2 || decl->type == TYPE_s16x2 ||
+        decl->type == TYPE_e4m3x2 || decl->type == TYPE_e5m2x2)
         return parser_error(p, loc, "type .%s is for instructions, variables of it are .b types",
                             info->text);
     return 0;
@@ -167,8 +176,8 @@ static int parse_dims(uint64_t *dims, uint32_t *dim_count, bool *unsized, struct
 }
 
 /* Fills the fields that follow from the declaration and the dimensions. */
-static int shape_var(struct ptx_var *var, struct parser *p, const struct decl *decl, const uint64_t *dims,
-                     uint32_t dim_count, bool unsized)
+static int shape_var(struct ptx_var *var, struct parser *p, const struct decl *decl,
+                     const uint64_t *dims, uint32_t dim_count, bool unsized)
 {
     uint32_t element = isa_type_info(decl->type)->bytes * (uint32_t)decl->vec;
     uint64_t size = element;
@@ -209,14 +218,15 @@ static int place(struct ptx_var *var, struct parser *p)
         return 0;
     var->offset = align_up(*frame, var->align);
     if (var->offset + var->size > INT32_MAX)
-        return parser_error(p, var->loc, "the .%s variables of '%s' exceed 2 GiB", isa_space_text(var->space),
-                            func->name);
+        return parser_error(p, var->loc, "the .%s variables of '%s' exceed 2 GiB",
+                            isa_space_text(var->space), func->name);
     *frame = (uint32_t)(var->offset + var->size);
     return vec_push(&p->builder->locals, var) < 0 ? parser_memory(p) : 0;
 }
 
 /* .reg .b32 %r<10>; the range is one symbol. */
-static int declare_range(struct parser *p, const struct decl *decl, const char *name, struct ptx_loc loc)
+static int declare_range(struct parser *p, const struct decl *decl, const char *name,
+                         struct ptx_loc loc)
 {
     uint64_t count;
     int code = parser_uint(&count, p, UINT32_MAX, "a number of registers");
@@ -225,7 +235,8 @@ static int declare_range(struct parser *p, const struct decl *decl, const char *
     return scope_add_range(p, name, loc, decl->type, decl->vec, count);
 }
 
-static int declare_reg(struct parser *p, const struct decl *decl, const char *name, struct ptx_loc loc)
+static int declare_reg(struct parser *p, const struct decl *decl, const char *name,
+                       struct ptx_loc loc)
 {
     struct symbol *symbol;
     if (p->builder == NULL)
@@ -245,19 +256,23 @@ static int check_linkage(struct parser *p, const struct ptx_var *var)
 {
     bool in_function = p->builder != NULL;
     if (var->space == SPACE_PARAM && !in_function)
-        return parser_error(p, var->loc, ".param variable '%s' is declared outside a function", var->name);
+        return parser_error(p, var->loc, ".param variable '%s' is declared outside a function",
+                            var->name);
     if (var->space == SPACE_LOCAL && !in_function)
-        return parser_error(p, var->loc, ".local variable '%s' is declared outside a function", var->name);
+        return parser_error(p, var->loc, ".local variable '%s' is declared outside a function",
+                            var->name);
     if (var->size == 0 && !var->unsized)
         return parser_error(p, var->loc, "variable '%s' has no bytes", var->name);
     if (var->unsized && !(var->linkage == LINK_EXTERN) && var->init == NULL)
-        return parser_error(p, var->loc, "'%s[]' needs a size, an initialiser or .extern", var->name);
+        return parser_error(p, var->loc, "'%s[]' needs a size, an initialiser or .extern",
+                            var->name);
     if (var->linkage == LINK_EXTERN && var->init != NULL)
         return parser_error(p, var->loc, ".extern variable '%s' has an initialiser", var->name);
     if (var->linkage == LINK_COMMON && (var->space != SPACE_GLOBAL || var->init != NULL))
         return parser_error(p, var->loc, ".common is for .global variables without initialiser");
     if (in_function && var->linkage != LINK_INTERNAL)
-        return parser_error(p, var->loc, "variable '%s' in a function cannot have linkage", var->name);
+        return parser_error(p, var->loc, "variable '%s' in a function cannot have linkage",
+                            var->name);
     if (var->managed && var->space != SPACE_GLOBAL)
         return parser_error(p, var->loc, ".managed is for .global variables");
     return 0;
@@ -274,8 +289,8 @@ static int add_var_symbol(struct ptx_var **var, struct parser *p)
         if (first->space != now->space || first->type != now->type || first->vec != now->vec ||
             (!first->unsized && !now->unsized && first->size != now->size) ||
             first->linkage == LINK_INTERNAL || now->linkage == LINK_INTERNAL)
-            return parser_error(p, now->loc, "'%s' differs from its declaration at line %d", now->name,
-                                first->loc.line);
+            return parser_error(p, now->loc, "'%s' differs from its declaration at line %d",
+                                now->name, first->loc.line);
         if (now->linkage != LINK_EXTERN)
             *first = *now;
         *var = first;
@@ -285,8 +300,8 @@ static int add_var_symbol(struct ptx_var **var, struct parser *p)
     if (code < 0)
         return code;
     symbol->var = now;
-    if (p->builder == NULL || (now->space != SPACE_LOCAL && now->space != SPACE_SHARED &&
-                               now->space != SPACE_PARAM))
+    if (p->builder == NULL ||
+        (now->space != SPACE_LOCAL && now->space != SPACE_SHARED && now->space != SPACE_PARAM))
         return vec_push(&p->vars, now) < 0 ? parser_memory(p) : 0;
     return 0;
 }

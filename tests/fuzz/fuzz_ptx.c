@@ -1,6 +1,6 @@
 /*
- * Fuzzes the PTX front end: any text is parsed or refused, and what is parsed prints as text that parses to the
- * same print again.
+ * Fuzzes the PTX front end: any text is parsed or refused, and what is parsed prints as text that
+ * parses to the same print again.
  */
 #include <stdint.h>
 #include <stdlib.h>

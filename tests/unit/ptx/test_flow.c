@@ -107,10 +107,10 @@ static void an_indexed_branch_meets_behind_all_its_targets(void **state)
 static void an_irreducible_cycle_has_post_dominators(void **state)
 {
     (void)state;
-    struct ptx_module *m = parse("@%p0 bra B;\n"                     /* 0 */
-                                 "A: @%p1 bra X;\n"                  /* 1 */
-                                 "B: @%p2 bra A;\n"                  /* 2 */
-                                 "X: mov.u32 %r0, 1;\nret;\n");      /* 3 */
+    struct ptx_module *m = parse("@%p0 bra B;\n"                /* 0 */
+                                 "A: @%p1 bra X;\n"             /* 1 */
+                                 "B: @%p2 bra A;\n"             /* 2 */
+                                 "X: mov.u32 %r0, 1;\nret;\n"); /* 3 */
     const struct ptx_func *f = m->funcs[0];
     assert_int_equal(f->insns[0].reconverge, 3);
     assert_int_equal(f->insns[1].reconverge, 3);
@@ -127,8 +127,8 @@ static void endless_loops_are_analysed(void **state)
 }
 
 /*
- * Post-dominators by definition: b post-dominates a if no path from a to the exit avoids b; checked by
- * deleting b. Random graphs; the nearest one is the one that all others post-dominate.
+ * Post-dominators by definition: b post-dominates a if no path from a to the exit avoids b; checked
+ * by deleting b. Random graphs; the nearest one is the one that all others post-dominate.
  */
 static bool reaches_exit(const struct ptx_func *f, uint32_t from, uint32_t without)
 {
@@ -158,7 +158,7 @@ static uint32_t slow_ipdom(const struct ptx_func *f, uint32_t block)
     for (uint32_t b = 0; b < f->block_count; b++) {
         if (b == block || reaches_exit(f, block, b))
             continue;
-        bool nearest = true;        /* no other post-dominator lies between */
+        bool nearest = true; /* no other post-dominator lies between */
         for (uint32_t c = 0; c < f->block_count && nearest; c++)
             if (c != block && c != b && !reaches_exit(f, block, c))
                 nearest = !reaches_exit(f, b, c);
@@ -184,7 +184,8 @@ static void random_graphs_have_the_post_dominators_of_the_definition(void **stat
         }
         struct ptx_module *m = parse(strbuf_text(&body));
         const struct ptx_func *f = m->funcs[0];
-        bool ends = true;       /* an endless loop counts as a way out, which the definition does not know */
+        bool ends =
+            true; /* an endless loop counts as a way out, which the definition does not know */
         for (uint32_t b = 0; b < f->block_count; b++)
             ends = ends && reaches_exit(f, b, PTX_NO_PC);
         checked += ends;
@@ -199,7 +200,8 @@ static void random_graphs_have_the_post_dominators_of_the_definition(void **stat
 static void values_that_live_together_have_different_slots(void **state)
 {
     (void)state;
-    struct ptx_module *m = parse("mov.u32 %r0, 1;\nmov.u32 %r1, 2;\nadd.u32 %r2, %r0, %r1;\nret;\n");
+    struct ptx_module *m =
+        parse("mov.u32 %r0, 1;\nmov.u32 %r1, 2;\nadd.u32 %r2, %r0, %r1;\nret;\n");
     assert_int_not_equal(reg(m, "%r0")->slot, reg(m, "%r1")->slot);
     assert_int_equal(m->funcs[0]->register_count, 2);
     ptx_module_destroy(m);
@@ -218,17 +220,20 @@ static void a_dead_value_gives_its_slot_away(void **state)
 static void a_result_never_shares_a_slot_with_its_sources(void **state)
 {
     (void)state;
-    struct ptx_module *m = parse("mov.u32 %r0, 1;\ncvt.u64.u32 %rd0, %r0;\nst.global.u64 [%rd0], %rd0;\nret;\n");
-    assert_true(reg(m, "%r0")->slot != reg(m, "%rd0")->slot && reg(m, "%r0")->slot != reg(m, "%rd0")->slot + 1);
+    struct ptx_module *m =
+        parse("mov.u32 %r0, 1;\ncvt.u64.u32 %rd0, %r0;\nst.global.u64 [%rd0], %rd0;\nret;\n");
+    assert_true(reg(m, "%r0")->slot != reg(m, "%rd0")->slot &&
+                reg(m, "%r0")->slot != reg(m, "%rd0")->slot + 1);
     ptx_module_destroy(m);
 }
 
 static void wide_values_take_aligned_pairs(void **state)
 {
     (void)state;
-    struct ptx_module *m = parse("mov.u32 %r0, 1;\nmov.u64 %rd0, 1;\nmov.u32 %r1, 1;\nmov.f64 %fd0, 0d0000000000000000;\n"
-                                 "st.global.u32 [%rd0], %r0;\nst.global.u32 [%rd0], %r1;\n"
-                                 "st.global.f64 [%rd0], %fd0;\nret;\n");
+    struct ptx_module *m = parse(
+        "mov.u32 %r0, 1;\nmov.u64 %rd0, 1;\nmov.u32 %r1, 1;\nmov.f64 %fd0, 0d0000000000000000;\n"
+        "st.global.u32 [%rd0], %r0;\nst.global.u32 [%rd0], %r1;\n"
+        "st.global.f64 [%rd0], %fd0;\nret;\n");
     assert_int_equal(reg(m, "%rd0")->slot % 2, 0);
     assert_int_equal(reg(m, "%fd0")->slot % 2, 0);
     assert_int_equal(m->funcs[0]->register_count, 6);
@@ -239,9 +244,10 @@ static void wide_values_take_aligned_pairs(void **state)
 static void a_loop_keeps_what_its_next_round_needs(void **state)
 {
     (void)state;
-    struct ptx_module *m = parse("mov.u32 %r0, 5;\nmov.u32 %r1, 0;\n"
-                                 "L: add.u32 %r2, %r1, 7;\nst.shared.u32 [%r2], %r2;\n"
-                                 "add.u32 %r1, %r1, %r0;\nsetp.lt.u32 %p0, %r1, 100;\n@%p0 bra L;\nret;\n");
+    struct ptx_module *m =
+        parse("mov.u32 %r0, 5;\nmov.u32 %r1, 0;\n"
+              "L: add.u32 %r2, %r1, 7;\nst.shared.u32 [%r2], %r2;\n"
+              "add.u32 %r1, %r1, %r0;\nsetp.lt.u32 %p0, %r1, 100;\n@%p0 bra L;\nret;\n");
     assert_int_not_equal(reg(m, "%r0")->slot, reg(m, "%r1")->slot);
     assert_int_not_equal(reg(m, "%r0")->slot, reg(m, "%r2")->slot);
     assert_int_not_equal(reg(m, "%r1")->slot, reg(m, "%r2")->slot);
@@ -261,8 +267,9 @@ static void a_guarded_write_keeps_the_old_value_alive(void **state)
 static void predicates_have_slots_of_their_own(void **state)
 {
     (void)state;
-    struct ptx_module *m = parse("setp.eq.u32 %p0|%p1, %r0, 1;\nsetp.eq.u32 %p2, %r0, 2;\n"
-                                 "and.pred %p3, %p0, %p1;\nor.pred %p4, %p3, %p2;\n@%p4 exit;\nret;\n");
+    struct ptx_module *m =
+        parse("setp.eq.u32 %p0|%p1, %r0, 1;\nsetp.eq.u32 %p2, %r0, 2;\n"
+              "and.pred %p3, %p0, %p1;\nor.pred %p4, %p3, %p2;\n@%p4 exit;\nret;\n");
     assert_int_equal(m->funcs[0]->pred_count, 4);
     assert_int_not_equal(reg(m, "%p0")->slot, reg(m, "%p1")->slot);
     assert_int_not_equal(reg(m, "%p0")->slot, reg(m, "%p3")->slot);
@@ -281,8 +288,8 @@ static void unused_registers_have_no_slot_and_ranges_cost_nothing(void **state)
 }
 
 /*
- * Slots against liveness by definition: run a random program by hand, once with registers and once with
- * slots, and compare what every instruction reads.
+ * Slots against liveness by definition: run a random program by hand, once with registers and once
+ * with slots, and compare what every instruction reads.
  */
 static void slots_carry_the_same_values_as_registers(void **state)
 {
@@ -312,7 +319,8 @@ static void slots_carry_the_same_values_as_registers(void **state)
                 for (int i = 1; i < insn->operand_count; i++) {
                     const struct ptx_operand *o = &insn->operands[i];
                     by_reg += o->kind == OPERAND_IMM ? (uint32_t)o->imm : regs[o->reg];
-                    by_slot += o->kind == OPERAND_IMM ? (uint32_t)o->imm : slots[f->regs[o->reg].slot];
+                    by_slot +=
+                        o->kind == OPERAND_IMM ? (uint32_t)o->imm : slots[f->regs[o->reg].slot];
                 }
                 assert_int_equal(by_reg, by_slot);
                 regs[insn->operands[0].reg] = by_reg;

@@ -1,7 +1,7 @@
 /*
- * Every row of insn.def in every legal type, and every value of every modifier of its pattern, as text that must parse and
- * print. With SONDE_ROWS_OUT=FILE the text is written there, so that the vendor's assembler can be asked about it too
- * (tests/ptx/ptxas.sh).
+ * Every row of insn.def in every legal type, and every value of every modifier of its pattern, as
+ * text that must parse and print. With SONDE_ROWS_OUT=FILE the text is written there, so that the
+ * vendor's assembler can be asked about it too (tests/ptx/ptxas.sh).
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,11 @@
 #include "util/error.h"
 #include "util/strbuf.h"
 
-struct item { char name[16]; char values[160]; bool optional; };
+struct item {
+    char name[16];
+    char values[160];
+    bool optional;
+};
 
 static int read_items(struct item *items, const char *pattern)
 {
@@ -41,7 +45,8 @@ static int read_items(struct item *items, const char *pattern)
 }
 
 /* The n-th value of an item; NULL when there are no more. */
-static const char *item_value(char *out, const struct item *item, const struct isa_tuple *tuple, int n)
+static const char *item_value(char *out, const struct item *item, const struct isa_tuple *tuple,
+                              int n)
 {
     out[0] = '\0';
     if (strcmp(item->name, "type") == 0 || strcmp(item->name, "stype") == 0)
@@ -82,8 +87,8 @@ static void put_register(struct strbuf *out, enum isa_type type, int number)
 }
 
 /* One operand of a shape's text. */
-static void put_operand(struct strbuf *out, const char *spec, const struct isa_tuple *tuple, bool vector,
-                        int number, const char *space, enum isa_op op)
+static void put_operand(struct strbuf *out, const char *spec, const struct isa_tuple *tuple,
+                        bool vector, int number, const char *space, enum isa_op op)
 {
     spec += strspn(spec, "=_~");
     enum isa_type type = isa_type_find(spec, strcspn(spec, "?|"));
@@ -98,7 +103,8 @@ static void put_operand(struct strbuf *out, const char *spec, const struct isa_t
     } else if (strcmp(spec, "#u32") == 0) {
         strbuf_append(out, "128");
     } else if (spec[0] == 'P' || strcmp(spec, "!P") == 0) {
-        strbuf_printf(out, "%s%%pred_%d%s", spec[0] == '!' ? "!" : "", number, strchr(spec, '|') ? "|%pred_7" : "");
+        strbuf_printf(out, "%s%%pred_%d%s", spec[0] == '!' ? "!" : "", number,
+                      strchr(spec, '|') ? "|%pred_7" : "");
     } else if (barrier && isa_shape_text(isa_row(op)->shape)[0] != '=') {
         strbuf_append(out, number == 0 ? "1" : "64");
     } else if (barrier && number > 0) {
@@ -116,14 +122,15 @@ static void put_operand(struct strbuf *out, const char *spec, const struct isa_t
     }
 }
 
-static void put_operands(struct strbuf *out, enum isa_op op, const struct isa_tuple *tuple, bool vector,
-                         const char *space)
+static void put_operands(struct strbuf *out, enum isa_op op, const struct isa_tuple *tuple,
+                         bool vector, const char *space)
 {
     char text[128];
     strcpy(text, isa_shape_text(isa_row(op)->shape));
     int number = 0;
     char *save;
-    for (char *spec = strtok_r(text, " ", &save); spec != NULL; spec = strtok_r(NULL, " ", &save), number++) {
+    for (char *spec = strtok_r(text, " ", &save); spec != NULL;
+         spec = strtok_r(NULL, " ", &save), number++) {
         strbuf_append(out, number > 0 ? ", " : " ");
         bool vectored = vector && (strstr(spec, "VD") || strstr(spec, "MD") || strstr(spec, "MS"));
         put_operand(out, spec, tuple, vectored, number, space, op);
@@ -138,7 +145,8 @@ static bool combination_is_legal(enum isa_op op, const struct isa_tuple *tuple, 
     bool is_cvt = strncmp(opcode, "cvt.", 4) == 0;
     if (strstr(opcode, ".ftz") != NULL && tuple->s != TYPE_f32 && !(is_cvt && tuple->d == TYPE_f32))
         return false;
-    if (strstr(opcode, "cache_hint") != NULL && (strstr(opcode, ".shared") || strstr(opcode, ".local")))
+    if (strstr(opcode, "cache_hint") != NULL &&
+        (strstr(opcode, ".shared") || strstr(opcode, ".local")))
         return false;
     if (op != OP_CVT_SAT)
         return true;
@@ -147,7 +155,8 @@ static bool combination_is_legal(enum isa_op op, const struct isa_tuple *tuple, 
     return s->kind == d->kind ? d->bytes < s->bytes : d->bytes <= s->bytes;
 }
 
-/* The opcode with value `n` of item `chosen` and what else is required; false if there is no such value. */
+/* The opcode with value `n` of item `chosen` and what else is required; false if there is no such
+ * value. */
 static bool put_instruction(struct strbuf *out, enum isa_op op, const struct item *items, int count,
                             const struct isa_tuple *tuple, int chosen, int n)
 {
@@ -200,11 +209,13 @@ static void put_row(struct strbuf *out, enum isa_op op, const struct isa_tuple *
 
 static void put_module(struct strbuf *out)
 {
-    strbuf_append(out, ".version 9.0\n.target sm_90\n.address_size 64\n\n.visible .entry rows()\n{\n");
+    strbuf_append(out,
+                  ".version 9.0\n.target sm_90\n.address_size 64\n\n.visible .entry rows()\n{\n");
     for (int t = TYPE_NONE + 1; t < TYPE_COUNT; t++) {
         enum isa_type_kind kind = isa_type_info((enum isa_type)t)->kind;
-        bool usable = kind != KIND_OPAQUE && t != TYPE_bf16 && t != TYPE_bf16x2 && t != TYPE_tf32 && t != TYPE_f32x2 && t != TYPE_u16x2 &&
-                      t != TYPE_s16x2 && t != TYPE_e4m3x2 && t != TYPE_e5m2x2;
+        bool usable = kind != KIND_OPAQUE && t != TYPE_bf16 && t != TYPE_bf16x2 && t != TYPE_tf32 &&
+                      t != TYPE_f32x2 && t != TYPE_u16x2 && t != TYPE_s16x2 && t != TYPE_e4m3x2 &&
+                      t != TYPE_e5m2x2;
         if (usable)
             strbuf_printf(out, "    .reg .%s %%%s_<8>;\n", isa_type_info((enum isa_type)t)->text,
                           isa_type_info((enum isa_type)t)->text);
@@ -213,7 +224,7 @@ static void put_module(struct strbuf *out)
         enum isa_shape shape = isa_row((enum isa_op)op)->shape;
         if (shape == SHAPE_BRA || shape == SHAPE_BRX || shape == SHAPE_CALL || op == OP_MOV_B128)
             continue;
-        bool is_cvta = shape == SHAPE_CVTA;     /* its .u32 is for modules of 32-bit addresses */
+        bool is_cvta = shape == SHAPE_CVTA; /* its .u32 is for modules of 32-bit addresses */
         for (int i = is_cvta ? 1 : 0; i < isa_row((enum isa_op)op)->tuple_count; i++)
             put_row(out, (enum isa_op)op, &isa_row((enum isa_op)op)->tuples[i]);
     }
@@ -241,7 +252,8 @@ static void every_row_in_every_type_parses_and_prints(void **state)
         seen[module->funcs[0]->insns[i].op] = true;
     for (int op = OP_NONE + 1; op < OP_COUNT; op++)
         if (!seen[op] && op != OP_BRA && op != OP_BRX_IDX && op != OP_CALL && op != OP_MOV_B128)
-            fail_msg("no instruction of row %s%s", isa_row((enum isa_op)op)->name, isa_row((enum isa_op)op)->pattern);
+            fail_msg("no instruction of row %s%s", isa_row((enum isa_op)op)->name,
+                     isa_row((enum isa_op)op)->pattern);
     assert_int_equal(ptx_print(&printed, module), 0);
     ptx_module_destroy(module);
     assert_int_equal(ptx_parse(&module, "printed.ptx", strbuf_text(&printed), printed.length), 0);
