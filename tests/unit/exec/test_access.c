@@ -1,5 +1,5 @@
 /* Loads, stores and atomics in every state space, generic addresses, and the faults of bad ones. */
-#include "fixture.h"
+#include "support/exec_device.h"
 
 #define STORE32(r) "cvt.u64.u32 %l19, " r "; st.global.u64 [%out], %l19;\n"
 #define STORE64(r) "st.global.u64 [%out], " r ";\n"

@@ -1,6 +1,6 @@
 /* Instructions that only touch registers, run as programs: operands of all kinds, widths, guards.
  */
-#include "fixture.h"
+#include "support/exec_device.h"
 
 #define STORE32(r) "cvt.u64.u32 %l19, " r "; st.global.u64 [%out], %l19;\n"
 #define STORE64(r) "st.global.u64 [%out], " r ";\n"

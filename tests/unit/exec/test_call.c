@@ -1,5 +1,5 @@
 /* Calls: arguments and results by .param and by register, divergence, recursion, pointers. */
-#include "fixture.h"
+#include "support/exec_device.h"
 
 #define STORE32(r) "cvt.u64.u32 %l19, " r "; st.global.u64 [%out], %l19;\n"
 

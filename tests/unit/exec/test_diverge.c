@@ -1,5 +1,5 @@
 /* Lanes that part and meet: every thread must see the control flow of a thread that runs alone. */
-#include "fixture.h"
+#include "support/exec_device.h"
 
 #define STORE32(r) "cvt.u64.u32 %l19, " r "; st.global.u64 [%out], %l19;\n"
 

@@ -3,7 +3,7 @@
  * the same tree, by an interpreter that knows one thread and C. What it covers beyond the other
  * tests is the interplay of divergence, register slots and liveness.
  */
-#include "fixture.h"
+#include "support/exec_device.h"
 #include "util/rng.h"
 #include "util/strbuf.h"
 

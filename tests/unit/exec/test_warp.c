@@ -1,5 +1,5 @@
 /* Barriers among warps, and what the lanes of one warp tell each other. */
-#include "fixture.h"
+#include "support/exec_device.h"
 
 #define STORE32(r) "cvt.u64.u32 %l19, " r "; st.global.u64 [%out], %l19;\n"
 

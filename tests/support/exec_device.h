@@ -2,8 +2,8 @@
  * A device of nothing but memory, on which tests run PTX text functionally. Tests fill in
  * parameters with arg_...(), run, and look at memory.
  */
-#ifndef SONDE_TESTS_EXEC_FIXTURE_H
-#define SONDE_TESTS_EXEC_FIXTURE_H
+#ifndef SONDE_TESTS_SUPPORT_EXEC_DEVICE_H
+#define SONDE_TESTS_SUPPORT_EXEC_DEVICE_H
 
 #include <inttypes.h>
 #include <setjmp.h>
