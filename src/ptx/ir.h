@@ -66,6 +66,9 @@ struct ptx_operand {
 };
 
 /*
+ * A variable in an ADDR without a state space in the instruction is used by its generic address.
+ * Shared variables of module scope have no offset here: a kernel lays out those that it reaches.
+ *
  * Operands stand in the order of the text, with these exceptions. call: operands[0] the callee
  * (FUNC, or REG), [1] the VECTOR of return operands, [2] the VECTOR of arguments (each VAR for a
  * .param, REG or IMM; count may be 0), [3] TARGETS or PROTO of an indirect call. A pair p|q whose
