@@ -85,7 +85,7 @@ static void device_lines(struct pen *pen, const struct report_subject *subject)
 
 static void cache_table(struct pen *pen, const struct dissection *d)
 {
-    strbuf_printf(&pen->out, "%-*s", LABEL_WIDTH, "");
+    strbuf_printf(&pen->out, "%-*s", LABEL_WIDTH, "  value, confidence");
     for (size_t i = 0; i < d->cache_count; i++) {
         char name[40];
         snprintf(name, sizeof(name), "%s (per %s)", d->caches[i].id, d->caches[i].scope);
@@ -100,6 +100,7 @@ static void cache_table(struct pen *pen, const struct dissection *d)
     }                                                                                              \
     strbuf_append(&pen->out, "\n");
 #include "infer/attributes.def"
+    strbuf_append(&pen->out, "\n");
     row_label(pen, "memory latency");
     cell(pen, &d->memory_latency);
     strbuf_append(&pen->out, "\n\n");
@@ -119,14 +120,67 @@ static void class_lines(struct pen *pen, const char *title, const struct latency
     strbuf_append(&pen->out, "\n");
 }
 
-static void reason_line(struct pen *pen, const char *id, const char *field,
-                        const struct attribute *attribute)
+/* A cache's attributes as a list, for what is said of several at once. */
+struct field {
+    const char *name;
+    const struct attribute *attribute;
+};
+
+#define ATTRIBUTE(field, unit) +1
+enum {
+    FIELD_COUNT = 0
+#include "infer/attributes.def"
+};
+
+static void list_fields(struct field fields[FIELD_COUNT], const struct cache_result *cache)
 {
-    if (attribute->status != ATTRIBUTE_MEASURED) {
-        char label[LABEL_WIDTH];
-        words(label, sizeof(label), field);
-        strbuf_printf(&pen->out, "  %s %s: %s\n", id, label,
-                      attribute->reason[0] ? attribute->reason : "no experiment measured it");
+    size_t count = 0;
+#define ATTRIBUTE(member, unit) fields[count++] = (struct field){#member, &cache->member};
+#include "infer/attributes.def"
+}
+
+static const char *reason_of(const struct attribute *attribute)
+{
+    return attribute->reason[0] ? attribute->reason : "no experiment measured it";
+}
+
+static bool lacks_for(const struct field *field, const char *reason)
+{
+    return field->attribute->status != ATTRIBUTE_MEASURED &&
+           strcmp(reason_of(field->attribute), reason) == 0;
+}
+
+/* "  l2 sets, ways: reason" for the first field and those behind it that have the same; the names
+ * are left out when that is all of a cache. */
+static void reason_line(struct pen *pen, const char *id, const struct field *fields, size_t count)
+{
+    const char *reason = reason_of(fields[0].attribute);
+    size_t alike = 0;
+    for (size_t i = 0; i < count; i++) {
+        alike += lacks_for(&fields[i], reason);
+    }
+    strbuf_printf(&pen->out, "  %s", id);
+    for (size_t i = 0; i < count && alike < FIELD_COUNT; i++) {
+        if (lacks_for(&fields[i], reason)) {
+            char label[LABEL_WIDTH];
+            words(label, sizeof(label), fields[i].name);
+            strbuf_printf(&pen->out, "%s %s", i ? "," : "", label);
+        }
+    }
+    strbuf_printf(&pen->out, ": %s\n", reason);
+}
+
+/* One line a reason: a cache that is not there lacks everything for the same one. */
+static void reason_lines(struct pen *pen, const char *id, const struct field *fields, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool told = fields[i].attribute->status == ATTRIBUTE_MEASURED;
+        for (size_t k = 0; !told && k < i; k++) {
+            told = lacks_for(&fields[k], reason_of(fields[i].attribute));
+        }
+        if (!told) {
+            reason_line(pen, id, fields + i, count - i);
+        }
     }
 }
 
@@ -136,10 +190,12 @@ static void reasons(struct pen *pen, const struct dissection *d)
     heading(pen, "not measured");
     size_t start = pen->out.length;
     for (size_t i = 0; i < d->cache_count; i++) {
-#define ATTRIBUTE(field, unit) reason_line(pen, d->caches[i].id, #field, &d->caches[i].field);
-#include "infer/attributes.def"
+        struct field fields[FIELD_COUNT];
+        list_fields(fields, &d->caches[i]);
+        reason_lines(pen, d->caches[i].id, fields, FIELD_COUNT);
     }
-    reason_line(pen, "memory", "latency", &d->memory_latency);
+    struct field memory = {"latency", &d->memory_latency};
+    reason_lines(pen, "memory", &memory, 1);
     if (pen->out.length == start && pen->out.text) {
         pen->out.length = before;
         pen->out.text[before] = '\0';
