@@ -5,44 +5,15 @@
  * ways.
  */
 #include <dlfcn.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/backend.h"
-#include "device/cuda_api.h"
+#include "device/cuda.h"
 #include "util/error.h"
 
 #define JIT_LOG_BYTES 3000
 #define STATIC_SHARED_LIMIT 49152 /* more dynamic shared memory must be asked for, per kernel */
-
-struct device_kernel {
-    cu_function function;
-    uint32_t dynamic_shared_bytes; /* what the function is set up for */
-    struct device_kernel *next;
-};
-
-struct device_module {
-    cu_module module;
-    struct device_kernel *kernels;
-    struct device_module *next;
-};
-
-struct cuda {
-    struct device device;
-    struct cuda_api api;
-    cu_device handle;
-    cu_context context;             /* NULL until retained */
-    uint32_t reserved_shared_bytes; /* the driver's own, in each block */
-    struct device_module *modules;
-    char lost[256]; /* why the context is lost; empty while it lives */
-};
-
-static struct cuda *cuda_of(struct device *device)
-{
-    return (struct cuda *)device;
-}
 
 /* The library stays loaded: the driver starts threads that do not survive its unloading. */
 static bool load_api(struct cuda_api *api, const char *library)
@@ -110,8 +81,7 @@ static int check(const struct cuda_api *api, cu_result result, const char *what)
                      result, text ? ": " : "", text ? text : "");
 }
 
-/* The same on an open device, where a fault is remembered. */
-static int check_device(struct cuda *cuda, cu_result result, const char *what)
+int cuda_check(struct cuda *cuda, cu_result result, const char *what)
 {
     int rc = check(&cuda->api, result, what);
     if (is_fault(result) && !cuda->lost[0]) {
@@ -120,14 +90,13 @@ static int check_device(struct cuda *cuda, cu_result result, const char *what)
     return rc;
 }
 
-/* Begins every call: the context must live, and be this thread's current one. */
-static int enter(struct cuda *cuda)
+int cuda_enter(struct cuda *cuda)
 {
     if (cuda->lost[0]) {
         return error_set(SONDE_EFAULT, "%s was lost to an earlier fault (%s)",
                          cuda->device.info.name, cuda->lost);
     }
-    return check_device(cuda, cuda->api.context_set(cuda->context), "cuCtxSetCurrent");
+    return cuda_check(cuda, cuda->api.context_set(cuda->context), "cuCtxSetCurrent");
 }
 
 static int attribute(const struct cuda_api *api, cu_device handle, int number)
@@ -202,7 +171,7 @@ static int compile(struct cuda *cuda, cu_module *module, const char *name, const
     int options[] = {CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_BYTES};
     void *values[] = {log, (void *)(uintptr_t)sizeof(log)};
     cu_result result = cuda->api.module_load(module, ptx, 2, options, values);
-    int rc = check_device(cuda, result, "cuModuleLoadDataEx");
+    int rc = cuda_check(cuda, result, "cuModuleLoadDataEx");
     if (rc < 0) {
         log[sizeof(log) - 1] = '\0';
         char reason[512];
@@ -223,7 +192,7 @@ static int cuda_module_load(struct device *device, struct device_module **out, c
         free(text);
         return error_memory();
     }
-    int rc = enter(cuda);
+    int rc = cuda_enter(cuda);
     if (rc == SONDE_OK && memchr(ptx, '\0', length)) {
         rc = error_set(SONDE_EINPUT, "%s: holds a zero byte", name);
     }
@@ -259,11 +228,11 @@ static int cuda_kernel_get(struct device *device, struct device_kernel **out,
 {
     struct cuda *cuda = cuda_of(device);
     cu_function function;
-    int rc = enter(cuda);
+    int rc = cuda_enter(cuda);
     if (rc == SONDE_OK) {
         char what[160];
         snprintf(what, sizeof(what), "kernel '%.100s'", name);
-        rc = check_device(cuda, cuda->api.module_function(&function, module->module, name), what);
+        rc = cuda_check(cuda, cuda->api.module_function(&function, module->module, name), what);
     }
     if (rc < 0) {
         return rc;
@@ -285,29 +254,29 @@ static int cuda_mem_alloc(struct device *device, uint64_t *address, uint64_t byt
     struct cuda *cuda = cuda_of(device);
     char what[64];
     snprintf(what, sizeof(what), "allocating %llu bytes", (unsigned long long)bytes);
-    int rc = enter(cuda);
-    return rc < 0 ? rc : check_device(cuda, cuda->api.memory_alloc(address, bytes), what);
+    int rc = cuda_enter(cuda);
+    return rc < 0 ? rc : cuda_check(cuda, cuda->api.memory_alloc(address, bytes), what);
 }
 
 static int cuda_mem_free(struct device *device, uint64_t address)
 {
     struct cuda *cuda = cuda_of(device);
-    int rc = enter(cuda);
-    return rc < 0 ? rc : check_device(cuda, cuda->api.memory_free(address), "cuMemFree");
+    int rc = cuda_enter(cuda);
+    return rc < 0 ? rc : cuda_check(cuda, cuda->api.memory_free(address), "cuMemFree");
 }
 
 static int cuda_copy_to(struct device *device, uint64_t dst, const void *src, uint64_t bytes)
 {
     struct cuda *cuda = cuda_of(device);
-    int rc = enter(cuda);
-    return rc < 0 ? rc : check_device(cuda, cuda->api.copy_to(dst, src, bytes), "cuMemcpyHtoD");
+    int rc = cuda_enter(cuda);
+    return rc < 0 ? rc : cuda_check(cuda, cuda->api.copy_to(dst, src, bytes), "cuMemcpyHtoD");
 }
 
 static int cuda_copy_from(struct device *device, void *dst, uint64_t src, uint64_t bytes)
 {
     struct cuda *cuda = cuda_of(device);
-    int rc = enter(cuda);
-    return rc < 0 ? rc : check_device(cuda, cuda->api.copy_from(dst, src, bytes), "cuMemcpyDtoH");
+    int rc = cuda_enter(cuda);
+    return rc < 0 ? rc : cuda_check(cuda, cuda->api.copy_from(dst, src, bytes), "cuMemcpyDtoH");
 }
 
 /* ---- launches ---- */
@@ -323,7 +292,7 @@ static int cuda_set_carveout(struct device *device, struct device_kernel *kernel
     struct cuda *cuda = cuda_of(device);
     uint64_t largest = device->info.shared_per_sm_bytes;
     uint64_t needed = shared_bytes + cuda->reserved_shared_bytes;
-    int rc = enter(cuda);
+    int rc = cuda_enter(cuda);
     if (rc < 0 || device->info.compute_major < 7) {
         return rc;
     }
@@ -333,9 +302,8 @@ static int cuda_set_carveout(struct device *device, struct device_kernel *kernel
                          (unsigned long long)largest, (unsigned long long)needed);
     }
     int percent = (int)((needed * 100 + largest - 1) / largest);
-    return check_device(cuda,
-                        cuda->api.function_set(kernel->function, CU_FUNCTION_CARVEOUT, percent),
-                        "asking for a division of L1 and shared memory");
+    return cuda_check(cuda, cuda->api.function_set(kernel->function, CU_FUNCTION_CARVEOUT, percent),
+                      "asking for a division of L1 and shared memory");
 }
 
 static int allow_dynamic_shared(struct cuda *cuda, struct device_kernel *kernel, uint32_t bytes)
@@ -350,7 +318,7 @@ static int allow_dynamic_shared(struct cuda *cuda, struct device_kernel *kernel,
     }
     cu_result result =
         cuda->api.function_set(kernel->function, CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)bytes);
-    int rc = check_device(cuda, result, "asking for dynamic shared memory");
+    int rc = cuda_check(cuda, result, "asking for dynamic shared memory");
     if (rc == SONDE_OK) {
         kernel->dynamic_shared_bytes = bytes;
     }
@@ -363,7 +331,7 @@ static int cuda_launch(struct device *device, struct device_kernel *kernel,
     struct cuda *cuda = cuda_of(device);
     void *args[DEVICE_MAX_ARGS];
     memcpy(args, launch->args, sizeof(args)); /* the driver reads them; its type has no const */
-    int rc = enter(cuda);
+    int rc = cuda_enter(cuda);
     if (rc == SONDE_OK) {
         rc = allow_dynamic_shared(cuda, kernel, launch->dynamic_shared_bytes);
     }
@@ -371,10 +339,10 @@ static int cuda_launch(struct device *device, struct device_kernel *kernel,
         cu_result result = cuda->api.launch(
             kernel->function, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
             launch->block[1], launch->block[2], launch->dynamic_shared_bytes, NULL, args, NULL);
-        rc = check_device(cuda, result, "cuLaunchKernel");
+        rc = cuda_check(cuda, result, "cuLaunchKernel");
     }
     if (rc == SONDE_OK) {
-        rc = check_device(cuda, cuda->api.context_synchronize(), "the kernel");
+        rc = cuda_check(cuda, cuda->api.context_synchronize(), "the kernel");
     }
     return rc;
 }
@@ -386,6 +354,7 @@ static void cuda_close(struct device *device)
         next = module->next;
         free_module(cuda, module);
     }
+    cuda_unmap_all(cuda);
     if (cuda->context) {
         cuda->api.context_release(cuda->handle);
     }
@@ -401,6 +370,12 @@ static const struct device_ops cuda_ops = {
     .mem_free = cuda_mem_free,
     .copy_to = cuda_copy_to,
     .copy_from = cuda_copy_from,
+    .module_global = cuda_module_global,
+    .mem_map = cuda_mem_map,
+    .mem_unmap = cuda_mem_unmap,
+    .texture_create = cuda_texture_create,
+    .texture_destroy = cuda_texture_destroy,
+    .set_shared_bank_bytes = cuda_set_shared_bank_bytes,
     .set_carveout = cuda_set_carveout,
     .launch = cuda_launch,
 };
@@ -444,7 +419,7 @@ static int open_device(struct cuda *cuda, unsigned ordinal, const char *library)
         rc = check(&cuda->api, cuda->api.context_retain(&cuda->context, cuda->handle),
                    "cuDevicePrimaryCtxRetain");
     }
-    return rc < 0 ? rc : enter(cuda);
+    return rc < 0 ? rc : cuda_enter(cuda);
 }
 
 int cuda_open(struct device **out, unsigned ordinal, const char *library)

@@ -51,7 +51,67 @@ struct cu_uuid {
 
 /* Missing in some drivers; the member is NULL then. */
 #define CUDA_OPTIONAL_CALLS(X)                                                                     \
-    X(device_uuid, "cuDeviceGetUuid_v2", (struct cu_uuid * uuid, cu_device device))
+    X(device_uuid, "cuDeviceGetUuid_v2", (struct cu_uuid * uuid, cu_device device))                \
+    X(module_global, "cuModuleGetGlobal_v2",                                                       \
+      (cu_pointer * address, size_t * bytes, cu_module module, const char *name))                  \
+    X(bank_config, "cuFuncSetSharedMemConfig", (cu_function function, int config))                 \
+    X(texture_create, "cuTexObjectCreate",                                                         \
+      (uint64_t * handle, const struct cu_texture_resource *resource,                              \
+       const struct cu_texture_view *view, const void *resource_view))                             \
+    X(texture_destroy, "cuTexObjectDestroy", (uint64_t handle))                                    \
+    X(granularity, "cuMemGetAllocationGranularity",                                                \
+      (size_t * bytes, const struct cu_memory_kind *kind, int option))                             \
+    X(range_reserve, "cuMemAddressReserve",                                                        \
+      (cu_pointer * address, size_t bytes, size_t alignment, cu_pointer near, uint64_t flags))     \
+    X(range_free, "cuMemAddressFree", (cu_pointer address, size_t bytes))                          \
+    X(page_create, "cuMemCreate",                                                                  \
+      (uint64_t * page, size_t bytes, const struct cu_memory_kind *kind, uint64_t flags))          \
+    X(page_release, "cuMemRelease", (uint64_t page))                                               \
+    X(page_map, "cuMemMap",                                                                        \
+      (cu_pointer address, size_t bytes, size_t offset, uint64_t page, uint64_t flags))            \
+    X(page_unmap, "cuMemUnmap", (cu_pointer address, size_t bytes))                                \
+    X(page_access, "cuMemSetAccess",                                                               \
+      (cu_pointer address, size_t bytes, const struct cu_access *access, size_t count))
+
+/* The driver's descriptions of memory and textures: published layouts, the unused parts as bytes.
+ */
+struct cu_location {
+    int type, id;
+};
+struct cu_memory_kind {
+    int type, handle_types;
+    struct cu_location location;
+    void *handle_data;
+    unsigned char flags[8];
+};
+struct cu_access {
+    struct cu_location location;
+    int flags;
+};
+struct cu_texture_resource {
+    int type;
+    union {
+        struct {
+            cu_pointer address;
+            int format;
+            unsigned channels;
+            size_t bytes;
+        } linear;
+        int reserved[32];
+    } as;
+    unsigned flags;
+};
+struct cu_texture_view {
+    int address_mode[3], filter_mode;
+    unsigned flags, anisotropy;
+    int mipmap_filter_mode;
+    float mipmap[3], border[4];
+    int reserved[12];
+};
+_Static_assert(sizeof(struct cu_memory_kind) == 32, "as the driver's");
+_Static_assert(sizeof(struct cu_access) == 12, "as the driver's");
+_Static_assert(sizeof(struct cu_texture_resource) == 144, "as the driver's");
+_Static_assert(sizeof(struct cu_texture_view) == 104, "as the driver's");
 
 struct cuda_api {
 #define CUDA_MEMBER(member, symbol, arguments) cu_result(*member) arguments;
@@ -92,5 +152,10 @@ enum {
 
 enum { CU_JIT_ERROR_LOG = 5, CU_JIT_ERROR_LOG_BYTES = 6 };
 enum { CU_FUNCTION_MAX_DYNAMIC_SHARED = 8, CU_FUNCTION_CARVEOUT = 9 /* percent */ };
+
+/* What the descriptions above are filled with. */
+enum { CU_MEMORY_PINNED = 1, CU_LOCATION_DEVICE = 1, CU_ACCESS_READ_WRITE = 3 };
+enum { CU_RESOURCE_LINEAR = 2, CU_FORMAT_UNSIGNED_32 = 3, CU_READ_AS_INTEGER = 1 };
+enum { CU_BANKS_DEFAULT = 0, CU_BANKS_FOUR_BYTES = 1, CU_BANKS_EIGHT_BYTES = 2 };
 
 #endif

@@ -125,6 +125,46 @@ int device_set_carveout(struct device *device, struct device_kernel *kernel, uin
                                      : unsupported(device, "divide L1 and shared memory");
 }
 
+int device_module_global(struct device *device, struct device_module *module, const char *name,
+                         uint64_t *address, uint64_t *bytes)
+{
+    return device->ops->module_global
+               ? device->ops->module_global(device, module, name, address, bytes)
+               : unsupported(device, "look up a module's variable");
+}
+
+int device_mem_map(struct device *device, uint64_t *address, uint64_t bytes, uint64_t *page_bytes)
+{
+    return device->ops->mem_map ? device->ops->mem_map(device, address, bytes, page_bytes)
+                                : unsupported(device, "map memory page by page");
+}
+
+int device_mem_unmap(struct device *device, uint64_t address)
+{
+    return device->ops->mem_unmap ? device->ops->mem_unmap(device, address)
+                                  : unsupported(device, "unmap memory");
+}
+
+int device_texture_create(struct device *device, uint64_t *handle, uint64_t address, uint64_t bytes)
+{
+    return device->ops->texture_create ? device->ops->texture_create(device, handle, address, bytes)
+                                       : unsupported(device, "fetch through textures");
+}
+
+int device_texture_destroy(struct device *device, uint64_t handle)
+{
+    return device->ops->texture_destroy ? device->ops->texture_destroy(device, handle)
+                                        : unsupported(device, "fetch through textures");
+}
+
+int device_set_shared_bank_bytes(struct device *device, struct device_kernel *kernel,
+                                 uint32_t bytes)
+{
+    return device->ops->set_shared_bank_bytes
+               ? device->ops->set_shared_bank_bytes(device, kernel, bytes)
+               : unsupported(device, "choose the width of shared memory's banks");
+}
+
 int device_launch(struct device *device, struct device_kernel *kernel,
                   const struct device_launch *launch)
 {

@@ -57,6 +57,15 @@ struct device_ops {
     int (*mem_free)(struct device *device, uint64_t address);
     int (*copy_to)(struct device *device, uint64_t dst, const void *src, uint64_t bytes);
     int (*copy_from)(struct device *device, void *dst, uint64_t src, uint64_t bytes);
+    int (*module_global)(struct device *device, struct device_module *module, const char *name,
+                         uint64_t *address, uint64_t *bytes);
+    int (*mem_map)(struct device *device, uint64_t *address, uint64_t bytes, uint64_t *page_bytes);
+    int (*mem_unmap)(struct device *device, uint64_t address);
+    int (*texture_create)(struct device *device, uint64_t *handle, uint64_t address,
+                          uint64_t bytes);
+    int (*texture_destroy)(struct device *device, uint64_t handle);
+    int (*set_shared_bank_bytes)(struct device *device, struct device_kernel *kernel,
+                                 uint32_t bytes);
     /* Ask for at least this much shared memory per SM for the kernel's launches; the rest is L1. */
     int (*set_carveout)(struct device *device, struct device_kernel *kernel, uint64_t shared_bytes);
     int (*launch)(struct device *device, struct device_kernel *kernel,
@@ -97,6 +106,25 @@ int device_mem_alloc(struct device *device, uint64_t *address, uint64_t bytes);
 int device_mem_free(struct device *device, uint64_t address);
 int device_copy_to(struct device *device, uint64_t dst, const void *src, uint64_t bytes);
 int device_copy_from(struct device *device, void *dst, uint64_t src, uint64_t bytes);
+/* Where a module's variable lies: .global, or .const as copies see it. */
+int device_module_global(struct device *device, struct device_module *module, const char *name,
+                         uint64_t *address, uint64_t *bytes);
+/*
+ * Memory of pages that are mapped one by one, in the smallest size that the driver has
+ * (*page_bytes). With *address 0 a new buffer; else that buffer grows to at least `bytes`: its
+ * address may change, what it held is lost. When it fails, the buffer is as it was.
+ */
+int device_mem_map(struct device *device, uint64_t *address, uint64_t bytes, uint64_t *page_bytes);
+int device_mem_unmap(struct device *device, uint64_t address);
+/* A one-dimensional texture of 32-bit unsigned integers over linear memory (aligned to 512 bytes);
+ * the handle is what a kernel takes as a .u64 parameter for bindless fetches. */
+int device_texture_create(struct device *device, uint64_t *handle, uint64_t address,
+                          uint64_t bytes);
+int device_texture_destroy(struct device *device, uint64_t handle);
+/* The width of shared memory's banks for the kernel's launches, 4 or 8; 0: the default again.
+ * SONDE_EUNSUPPORTED where there is nothing to choose. */
+int device_set_shared_bank_bytes(struct device *device, struct device_kernel *kernel,
+                                 uint32_t bytes);
 int device_set_carveout(struct device *device, struct device_kernel *kernel, uint64_t shared_bytes);
 int device_launch(struct device *device, struct device_kernel *kernel,
                   const struct device_launch *launch);

@@ -163,6 +163,34 @@ static int sim_copy_from(struct device *device, void *dst, uint64_t src, uint64_
     return rt_copy_from_device(sim_of(device)->rt, dst, src, bytes);
 }
 
+static int sim_module_global(struct device *device, struct device_module *module, const char *name,
+                             uint64_t *address, uint64_t *bytes)
+{
+    (void)device;
+    return rt_global_get(module->module, name, address, bytes);
+}
+
+/* All simulated memory consists of pages of one size, which have frames once they are allocated:
+ * mapping page by page makes no difference here. */
+static int sim_mem_map(struct device *device, uint64_t *address, uint64_t bytes,
+                       uint64_t *page_bytes)
+{
+    struct sim *sim = sim_of(device);
+    uint64_t page = sim->model->vm.page_bytes, fresh = 0;
+    if (bytes > UINT64_MAX - page) {
+        return error_set(SONDE_ENOMEM, "%llu bytes of memory", (unsigned long long)bytes);
+    }
+    int rc = rt_mem_alloc(sim->rt, &fresh, (bytes + page - 1) / page * page);
+    if (rc == SONDE_OK && *address != 0) {
+        rc = rt_mem_free(sim->rt, *address);
+    }
+    if (rc == SONDE_OK) {
+        *address = fresh;
+        *page_bytes = page;
+    }
+    return rc;
+}
+
 /* The most shared memory that a launch can get: of the division in force where that is fixed. */
 static uint64_t shared_available(const struct model *model)
 {
@@ -261,6 +289,9 @@ static const struct device_ops sim_ops = {
     .mem_free = sim_mem_free,
     .copy_to = sim_copy_to,
     .copy_from = sim_copy_from,
+    .module_global = sim_module_global,
+    .mem_map = sim_mem_map,
+    .mem_unmap = sim_mem_free,
     .set_carveout = sim_set_carveout,
     .launch = sim_launch,
 };

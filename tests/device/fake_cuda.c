@@ -3,10 +3,12 @@
  * text that does not hold the word broken, and its kernel `add` adds its third argument to the
  * first two's array. Errors are sticky after a fault, as the driver's are.
  */
+#define _DEFAULT_SOURCE
 #include "support/fake_cuda.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "device/cuda_api.h"
 
@@ -234,4 +236,114 @@ cu_result fake_launch(cu_function function, unsigned grid_x, unsigned grid_y, un
         array[i] += *(uint32_t *)arguments[2];
     }
     return 0;
+}
+
+cu_result fake_module_global(cu_pointer *address, size_t *bytes, cu_module module, const char *name)
+{
+    static uint32_t constants[16];
+    (void)module;
+    *address = (uintptr_t)constants;
+    *bytes = sizeof(constants);
+    return strcmp(name, "constants") == 0 ? 0 : 500;
+}
+
+cu_result fake_bank_config(cu_function function, int config)
+{
+    (void)function;
+    fake_cuda.bank_config = config;
+    return 0;
+}
+
+cu_result fake_texture_create(uint64_t *handle, const struct cu_texture_resource *resource,
+                              const struct cu_texture_view *view, const void *resource_view)
+{
+    if (resource->type != CU_RESOURCE_LINEAR || resource->as.linear.channels != 1 ||
+        resource->as.linear.format != CU_FORMAT_UNSIGNED_32 || view->flags != CU_READ_AS_INTEGER ||
+        resource_view) {
+        return 1;
+    }
+    fake_cuda.texture_address = resource->as.linear.address;
+    fake_cuda.texture_bytes = resource->as.linear.bytes;
+    *handle = (uint64_t)++fake_cuda.textures;
+    return 0;
+}
+
+cu_result fake_texture_destroy(uint64_t handle)
+{
+    return handle == (uint64_t)fake_cuda.textures-- ? 0 : 1;
+}
+
+enum { PAGE_BYTES = 2 << 20 };
+
+static int is_on_this_device(const struct cu_location *location)
+{
+    return location->type == CU_LOCATION_DEVICE && location->id == 40;
+}
+
+cu_result fake_granularity(size_t *bytes, const struct cu_memory_kind *kind, int option)
+{
+    *bytes = PAGE_BYTES;
+    return kind->type == CU_MEMORY_PINNED && is_on_this_device(&kind->location) ? option : 1;
+}
+
+/* Addresses without memory, as the driver's. */
+cu_result fake_range_reserve(cu_pointer *address, size_t bytes, size_t alignment, cu_pointer near,
+                             uint64_t flags)
+{
+    void *range = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    *address = (uintptr_t)range;
+    fake_cuda.ranges++;
+    return range == MAP_FAILED || alignment || near || flags ? 2 : 0;
+}
+
+cu_result fake_range_free(cu_pointer address, size_t bytes)
+{
+    fake_cuda.ranges--;
+    return munmap((void *)(uintptr_t)address, bytes) == 0 ? 0 : 1;
+}
+
+cu_result fake_page_create(uint64_t *page, size_t bytes, const struct cu_memory_kind *kind,
+                           uint64_t flags)
+{
+    if (bytes != PAGE_BYTES || !is_on_this_device(&kind->location) || flags) {
+        return 1;
+    }
+    if (fake_cuda.page_limit && fake_cuda.pages_mapped >= fake_cuda.page_limit) {
+        return 2;
+    }
+    *page = (uint64_t)++fake_cuda.pages_created;
+    return 0;
+}
+
+cu_result fake_page_release(uint64_t page)
+{
+    fake_cuda.pages_released++;
+    return page == (uint64_t)fake_cuda.pages_created ? 0 : 1;
+}
+
+cu_result fake_page_map(cu_pointer address, size_t bytes, size_t offset, uint64_t page,
+                        uint64_t flags)
+{
+    (void)address;
+    fake_cuda.pages_mapped++;
+    return bytes == PAGE_BYTES && offset == 0 && page == (uint64_t)fake_cuda.pages_created
+               ? (int)flags
+               : 1;
+}
+
+cu_result fake_page_unmap(cu_pointer address, size_t bytes)
+{
+    fake_cuda.pages_mapped -= (int)(bytes / PAGE_BYTES);
+    return mprotect((void *)(uintptr_t)address, bytes, PROT_NONE) == 0 ? 0 : 1;
+}
+
+cu_result fake_page_access(cu_pointer address, size_t bytes, const struct cu_access *access,
+                           size_t count)
+{
+    fake_cuda.accessible_bytes += bytes;
+    if (count != 1 || !is_on_this_device(&access->location) ||
+        access->flags != CU_ACCESS_READ_WRITE) {
+        return 1;
+    }
+    return mprotect((void *)(uintptr_t)address, bytes, PROT_READ | PROT_WRITE) == 0 ? 0 : 1;
 }

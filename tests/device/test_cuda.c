@@ -205,6 +205,102 @@ static void after_a_fault_every_call_says_why(void **state)
     free((void *)(uintptr_t)array);
 }
 
+static void mapped_memory_is_made_of_pages_and_grows_where_it_is(void **state)
+{
+    (void)state;
+    struct fake_cuda *fake = fresh_fake();
+    struct device *device = open_fake();
+    uint64_t address = 0, page_bytes = 0, before;
+    uint32_t word = 7, read = 0;
+    assert_int_equal(device_mem_map(device, &address, 5 << 20, &page_bytes), 0);
+    assert_int_equal(page_bytes, 2 << 20);
+    assert_int_equal(fake->pages_mapped, 3);
+    assert_int_equal(fake->accessible_bytes, 6 << 20);
+    assert_int_equal(device_copy_to(device, address + (6 << 20) - 4, &word, 4), 0);
+    before = address;
+    assert_int_equal(device_mem_map(device, &address, 9 << 20, &page_bytes), 0);
+    assert_int_equal(address, before);
+    assert_int_equal(fake->pages_mapped, 5);
+    assert_int_equal(device_copy_from(device, &read, address + (6 << 20) - 4, 4), 0);
+    assert_int_equal(read, 7);
+    assert_int_equal(device_mem_unmap(device, address), 0);
+    assert_int_equal(fake->pages_mapped + fake->ranges, 0);
+    assert_int_equal(fake->pages_released, fake->pages_created);
+    assert_int_equal(device_mem_unmap(device, address), SONDE_EUSAGE);
+    assert_int_equal(device_mem_map(device, &before, 1, &page_bytes), SONDE_EUSAGE);
+    device_close(device);
+}
+
+static void too_few_pages_leave_a_mapping_as_it_was(void **state)
+{
+    (void)state;
+    struct fake_cuda *fake = fresh_fake();
+    struct device *device = open_fake();
+    uint64_t address = 0, page_bytes = 0;
+    volatile int cancel = 1;
+    assert_int_equal(device_mem_map(device, &address, 2 << 20, &page_bytes), 0);
+    fake->page_limit = 3;
+    assert_int_equal(device_mem_map(device, &address, 20 << 20, &page_bytes), SONDE_ENOMEM);
+    assert_int_equal(fake->pages_mapped, 1);
+    assert_int_equal(device_mem_map(device, &address, (uint64_t)200 << 30, &page_bytes),
+                     SONDE_ENOMEM);
+    assert_int_equal(device_mem_map(device, &address, 6 << 20, &page_bytes), 0);
+    fake->page_limit = 0;
+    device->cancel = &cancel;
+    assert_int_equal(device_mem_map(device, &address, 20 << 20, &page_bytes), SONDE_EINTERRUPTED);
+    assert_int_equal(fake->pages_mapped, 3);
+    device_close(device);
+    assert_int_equal(fake->pages_mapped + fake->ranges, 0);
+}
+
+static void textures_are_linear_words_and_given_back(void **state)
+{
+    (void)state;
+    struct fake_cuda *fake = fresh_fake();
+    struct device *device = open_fake();
+    uint64_t handle = 0;
+    assert_int_equal(device_texture_create(device, &handle, 0x7000, 8192), 0);
+    assert_int_equal(fake->texture_address, 0x7000);
+    assert_int_equal(fake->texture_bytes, 8192);
+    assert_int_equal(device_texture_destroy(device, handle), 0);
+    assert_int_equal(fake->textures, 0);
+    device_close(device);
+}
+
+static void a_modules_variable_is_found_by_name(void **state)
+{
+    (void)state;
+    fresh_fake();
+    struct device *device = open_fake();
+    struct device_module *module;
+    uint64_t address = 0, bytes = 0;
+    assert_int_equal(device_module_load(device, &module, "k.ptx", "fine", 4), 0);
+    assert_int_equal(device_module_global(device, module, "constants", &address, &bytes), 0);
+    assert_int_equal(bytes, 64);
+    assert_int_equal(device_module_global(device, module, "others", &address, &bytes),
+                     SONDE_EINPUT);
+    assert_string_equal(error_text(), "variable 'others': CUDA_ERROR_NOT_FOUND (500)");
+    device_close(device);
+}
+
+static void the_width_of_banks_is_keplers_to_choose(void **state)
+{
+    (void)state;
+    struct fake_cuda *fake = fresh_fake();
+    struct device *device = open_fake();
+    assert_int_equal(device_set_shared_bank_bytes(device, load_add(device), 8), SONDE_EUNSUPPORTED);
+    device_close(device);
+    fake->compute_major = 3;
+    device = open_fake();
+    struct device_kernel *kernel = load_add(device);
+    assert_int_equal(device_set_shared_bank_bytes(device, kernel, 8), 0);
+    assert_int_equal(fake->bank_config, 2);
+    assert_int_equal(device_set_shared_bank_bytes(device, kernel, 0), 0);
+    assert_int_equal(fake->bank_config, 0);
+    assert_int_equal(device_set_shared_bank_bytes(device, kernel, 16), SONDE_EUSAGE);
+    device_close(device);
+}
+
 static void a_gpu_that_is_not_there_is_unavailable(void **state)
 {
     (void)state;
@@ -269,6 +365,11 @@ int main(void)
         cmocka_unit_test(the_compilers_log_is_in_the_error),
         cmocka_unit_test(a_missing_kernel_and_exhausted_memory_are_named),
         cmocka_unit_test(after_a_fault_every_call_says_why),
+        cmocka_unit_test(mapped_memory_is_made_of_pages_and_grows_where_it_is),
+        cmocka_unit_test(too_few_pages_leave_a_mapping_as_it_was),
+        cmocka_unit_test(textures_are_linear_words_and_given_back),
+        cmocka_unit_test(a_modules_variable_is_found_by_name),
+        cmocka_unit_test(the_width_of_banks_is_keplers_to_choose),
         cmocka_unit_test(a_gpu_that_is_not_there_is_unavailable),
         cmocka_unit_test(a_driver_that_is_none_is_told_from_one_that_is_missing),
         cmocka_unit_test(the_listing_has_every_gpu_or_says_why_none),

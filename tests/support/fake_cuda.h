@@ -15,6 +15,11 @@ struct fake_cuda {
     int retained, released, loaded, unloaded, allocated, freed, set_current;
     int carveout_percent, dynamic_limit;
     unsigned grid[3], block[3], shared_bytes;
+    int bank_config, textures;
+    uint64_t texture_address, texture_bytes;
+    int page_limit; /* to answer: how many pages there are; 0: enough */
+    int pages_created, pages_released, pages_mapped, ranges;
+    uint64_t accessible_bytes;
 };
 
 #endif
