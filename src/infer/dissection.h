@@ -43,11 +43,21 @@ struct cache_result {
     size_t latency_count;
 };
 
+/*
+ * What a published recipe gives for a cache, beside the general inference: "mei" (Mei and Chu 2014, four steps),
+ * "saavedra" (1995) and "wong" (2010), the latter two from averages. periodic is 1 when every pass misses alike, as
+ * LRU does, else 0.
+ */
+#define INFER_MAX_METHODS 16
+struct method_result { char name[16], cache[16]; struct attribute size, line, sets, ways, periodic; };
+
 struct evidence_entry { char id[24]; char text[400]; };     /* requests and the statistic that decided */
 
 struct dissection {
     struct cache_result caches[INFER_MAX_CACHES];
     size_t cache_count;
+    struct method_result methods[INFER_MAX_METHODS];
+    size_t method_count;
     struct attribute memory_latency;
     struct latency_class classes[INFER_MAX_LATENCIES];      /* over everything measured */
     size_t class_count;

@@ -99,12 +99,19 @@ int level_load_to_use(struct level *level)
 {
     struct trace_request request;
     const struct trace *trace = NULL;
-    uint64_t bytes = 1024, loads = 1024;
+    /* Through the same elements as the hits, where a chain of 8-byte pointers can go. */
+    struct walk_shape shape = safe_shape(level);
+    if (shape.stride % 8 != 0) {
+        shape = (struct walk_shape){.stride = 32, .count = 32};
+    }
+    shape.count = shape.count > 1024 ? 1024 : shape.count;
+    uint64_t bytes = shape.count * shape.stride, loads = 1024;
     trace_request_init(&request, "average");
     int rc = trace_request_set_text(&request, "op", level->info->op);
     rc = rc ? rc : trace_request_set_u64(&request, "bytes", bytes);
-    rc = rc ? rc : trace_request_set_u64(&request, "stride", 32);
+    rc = rc ? rc : trace_request_set_u64(&request, "stride", shape.stride);
     rc = rc ? rc : trace_request_set_u64(&request, "loads", loads);
+    rc = rc ? rc : trace_request_set_u64(&request, "warm", 2 * shape.count);
     rc = rc ? rc : trace_request_set_u64(&request, "repeats", 5);
     if (rc == 0 && level->info->shared_bytes) {
         rc = trace_request_set_u64(&request, "shared", level->info->shared_bytes);

@@ -89,6 +89,12 @@ int level_load_to_use(struct level *level);
 int level_penalty(struct level *level);
 int level_sweep(struct level *level);           /* sweep.c */
 
+int level_mei(struct level *level);             /* mei.c */
+int level_average(struct level *level);         /* average.c */
+
+/* A new entry of the dissection's methods, all attributes refused with `reason` so far; NULL when there is no room. */
+struct method_result *level_method(struct level *level, const char *name, const char *reason);
+
 /* Adds the latencies to level->seen. */
 int level_saw(struct level *level, const struct sample *latencies);
 void level_free(struct level *level);

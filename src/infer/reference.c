@@ -1,7 +1,8 @@
 /*
  * The first experiment on a cache: is it there, what do its hits and misses look like, and how much does a
  * miss fetch? Hits are loads that circle in 1 KiB. Misses come from a walk word by word through an array that is too
- * large: there a miss must fall on the first word read of each fetch unit, and the words after it must hit. Latencies that do not
+ * large: there a miss must fall on the first word read of each fetch unit, and the words after it must hit. What is slow at certain words
+ * even when circling in 1 KiB (a port's width, a bank) is no miss. Latencies that do not
  * follow the addresses in this way (shuffled, or drowned in noise) say nothing about a cache, and then
  * nothing is concluded about it. The array grows until the pattern shows, so no size is assumed.
  */
@@ -14,18 +15,18 @@
 #include "util/error.h"
 
 #define SMALL_BYTES 1024
-#define SMALL_STRIDE 32
 #define WORD_BYTES 4
 #define CHEAP_BYTES (UINT64_C(4) << 20)
 #define MAX_DISORDER 3
+#define HITS 0.98               /* share of the loads circling in 1 KiB that are hits for certain: noise is less */
 #define MAX_UNIT_WORDS 2048     /* fetch units up to 8 KiB */
 
 static int sample_hits(struct level *level, struct sample *out, const char *op)
 {
     struct walk_plan plan = level_plan(
-        level, (struct walk_shape){.stride = SMALL_STRIDE, .count = SMALL_BYTES / SMALL_STRIDE});
+        level, (struct walk_shape){.stride = WORD_BYTES, .count = SMALL_BYTES / WORD_BYTES});
     plan.op = op;
-    plan.warm = 256;
+    plan.warm = 2 * SMALL_BYTES / WORD_BYTES;
     plan.window = level->max_window < 512 ? level->max_window : 512;
     plan.windows = 4;
     struct walk walk;
@@ -175,7 +176,7 @@ static int separate(struct level *level, struct trial *trial, const struct sampl
         double thresholds[8];
         size_t count = sample_thresholds(thresholds, 8, &plain);
         for (size_t i = 0; i < count && !trial->found; i++) {
-            if (thresholds[i] >= sample_quantile(hits, 0.9) && thresholds[i] <= level->beneath_cycles &&
+            if (thresholds[i] >= sample_quantile(hits, HITS) && thresholds[i] <= level->beneath_cycles &&
                 set_threshold(level, thresholds[i], &both, &walked, ceiling)) {
                 trial->apart = true;
                 trial->found = walk->shape.stride == WORD_BYTES && find_unit(&trial->pattern, level, walk,

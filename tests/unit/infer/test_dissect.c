@@ -254,6 +254,52 @@ static void the_same_source_gives_the_same_answer(void **state)
     assert_memory_equal(&before, &found, sizeof found);
 }
 
+static const struct method_result *method(const char *name)
+{
+    for (size_t i = 0; i < found.method_count; i++) {
+        if (strcmp(found.methods[i].name, name) == 0) {
+            assert_string_equal(found.methods[i].cache, "l1_data");
+            return &found.methods[i];
+        }
+    }
+    fail_msg("no method %s", name);
+    return NULL;
+}
+
+static void mei_four_steps_find_the_fermi_cache_and_that_it_is_not_lru(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    dissect(&config);
+    const struct method_result *mei = method("mei");
+    assert_value(&mei->size, 16384);
+    assert_value(&mei->line, 128);
+    assert_value(&mei->sets, 32);
+    assert_value(&mei->ways, 4);
+    assert_value(&mei->periodic, 0);
+    config.l1.policy = TOY_LRU;
+    dissect(&config);
+    assert_value(&method("mei")->periodic, 1);
+}
+
+static void averages_take_the_fetch_unit_of_a_sectored_cache_for_its_line(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1.policy = TOY_LRU;
+    dissect(&config);
+    assert_value(&method("saavedra")->line, 128);
+    assert_value(&method("saavedra")->ways, 4);
+    assert_value(&method("saavedra")->sets, 32);
+    assert_value(&method("wong")->size, 16384);
+    assert_value(&method("wong")->sets, 32);
+    assert_value(&method("wong")->ways, 4);
+    config.l1.sector_bytes = 32;
+    dissect(&config);
+    assert_value(&method("saavedra")->line, 32);
+    assert_value(&method("mei")->line, 128);
+}
+
 static void only_and_skip_choose_experiments(void **state)
 {
     (void)state;
@@ -352,6 +398,8 @@ int main(void)
         cmocka_unit_test(steps_of_the_sweep_lie_around_the_size),
         cmocka_unit_test(a_cache_of_many_megabytes_is_measured_by_sampling),
         cmocka_unit_test(the_same_source_gives_the_same_answer),
+        cmocka_unit_test(mei_four_steps_find_the_fermi_cache_and_that_it_is_not_lru),
+        cmocka_unit_test(averages_take_the_fetch_unit_of_a_sectored_cache_for_its_line),
         cmocka_unit_test(only_and_skip_choose_experiments),
         cmocka_unit_test(an_unknown_experiment_is_wrong_usage),
         cmocka_unit_test(a_cancelled_dissection_says_so),
