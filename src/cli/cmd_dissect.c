@@ -53,6 +53,19 @@ static void take_option(struct dissect_arguments *arguments, struct option_walk 
     }
 }
 
+/* A recording has its file for itself. */
+static int check_record(const char *command, const struct dissect_arguments *arguments)
+{
+    const char *record = arguments->options.record;
+    if (record && strcmp(record, "-") == 0) {
+        return cli_usage(command, "--record needs a file, standard output is for the result");
+    }
+    if (record && arguments->json && strcmp(record, arguments->json) == 0) {
+        return cli_usage(command, "--json and --record name the same file");
+    }
+    return EXIT_DONE;
+}
+
 static int parse(struct dissect_arguments *arguments, int argc, char **argv,
                  const struct option_spec *spec, bool wants_file)
 {
@@ -77,7 +90,7 @@ static int parse(struct dissect_arguments *arguments, int argc, char **argv,
     if (arguments->quiet && arguments->verbose) {
         return cli_usage(argv[0], "-q and -v exclude each other");
     }
-    return EXIT_DONE;
+    return check_record(argv[0], arguments);
 }
 
 /* Before the work, so that a long dissection does not end in a path that cannot be. */

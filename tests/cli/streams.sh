@@ -12,6 +12,7 @@ gone() {
         141 | 1) echo "ended" >&2 ;;
         *) echo "crashed" >&2 ;;
         esac
+        grep -v 'Broken pipe' stderr >&2
     } | :
 }
 gone sonde model params

@@ -25,6 +25,8 @@ run sonde dissect --seed 1x
 run sonde dissect --seed 99999999999999999999
 run sonde dissect -q -v
 run sonde dissect --experiments=1
+run sonde dissect --record -
+run sonde dissect --json x --record x
 run sonde dissect gtx780
 run sonde dissect -- -d
 run sonde infer
