@@ -1,7 +1,7 @@
 /*
- * chase DEVICE OP BYTES: recorded loads a second of the fine-grained chase on a simulated device, as
- * the median of five measurements of 256 windows of 1024 records. Host time covers everything that a
- * dissection pays: layout, launches, the copies of the records.
+ * chase DEVICE OP BYTES: recorded loads a second of the fine-grained chase on a simulated device,
+ * as the median of five measurements of 256 windows of 1024 records. Host time covers everything
+ * that a dissection pays: layout, launches, the copies of the records.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
- * measure RUNS COMMAND [ARG...]: runs a command RUNS times and prints the median of its wall seconds
- * and its largest peak memory, "SECONDS MIB". What the command prints on standard output is dropped; a
- * command that fails makes this one fail.
+ * measure RUNS COMMAND [ARG...]: runs a command RUNS times and prints the median of its wall
+ * seconds and its largest peak memory, "SECONDS MIB". What the command prints on standard output is
+ * dropped; a command that fails makes this one fail.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * Sonde's public interface. Handles are opaque; functions return 0 or a negative SONDE_E... code, and
- * the text of the last failure on this thread is sonde_error_last().
+ * Sonde's public interface. Handles are opaque; functions return 0 or a negative SONDE_E... code,
+ * and the text of the last failure on this thread is sonde_error_last().
  */
 #ifndef SONDE_SONDE_H
 #define SONDE_SONDE_H
@@ -35,18 +35,20 @@ enum sonde_error {
 /* The library's version, "0.1.0". */
 const char *sonde_version(void);
 
-/* The text of this thread's last failure; "" when there was none. Valid until the next call that fails. */
+/* The text of this thread's last failure; "" when there was none. Valid until the next call that
+ * fails. */
 const char *sonde_error_last(void);
 
 /* Frees a text that a function of this header handed out. NULL is allowed. */
 void sonde_free(void *text);
 
-/* Writes text to a file, "-" for standard output: whole or not at all (temporary file, rename). SONDE_EIO. */
+/* Writes text to a file, "-" for standard output: whole or not at all (temporary file, rename).
+ * SONDE_EIO. */
 int sonde_write(const char *path, const char *text);
 
 /*
- * Long work reports where it stands (0.0 to 1.0, and what it is doing) and stops when *cancel becomes
- * non-zero, with SONDE_EINTERRUPTED. Either member may be NULL.
+ * Long work reports where it stands (0.0 to 1.0, and what it is doing) and stops when *cancel
+ * becomes non-zero, with SONDE_EINTERRUPTED. Either member may be NULL.
  */
 struct sonde_watch {
     void (*progress)(void *ctx, double fraction, const char *what);
@@ -58,7 +60,8 @@ struct sonde_watch {
 
 struct sonde_device;
 
-/* SONDE_EDEVICE: not there, with the reason. SONDE_EINPUT: bad or unreadable model or recording. SONDE_EUSAGE: no such kind of name. */
+/* SONDE_EDEVICE: not there, with the reason. SONDE_EINPUT: bad or unreadable model or recording.
+ * SONDE_EUSAGE: no such kind of name. */
 int sonde_device_open(struct sonde_device **out, const char *spec);
 void sonde_device_close(struct sonde_device *device);
 
@@ -78,8 +81,8 @@ struct sonde_dissect_options {
 };
 
 /*
- * Run probes on the device and infer its memory hierarchy from what they measured. When interrupted,
- * a recording that was asked for is still written with all measured so far.
+ * Run probes on the device and infer its memory hierarchy from what they measured. When
+ * interrupted, a recording that was asked for is still written with all measured so far.
  */
 int sonde_dissect(struct sonde_dissection **out, struct sonde_device *device,
                   const struct sonde_dissect_options *options);
@@ -91,7 +94,8 @@ void sonde_dissection_destroy(struct sonde_dissection *dissection);
 
 enum sonde_table_flags { SONDE_TABLE_COLOUR = 1, SONDE_TABLE_EVIDENCE = 2 };
 
-/* The dissection as a table for people (flags of enum sonde_table_flags), as JSON by docs/dissection.schema.json. */
+/* The dissection as a table for people (flags of enum sonde_table_flags), as JSON by
+ * docs/dissection.schema.json. */
 int sonde_dissection_table(char **text, const struct sonde_dissection *dissection, unsigned flags);
 int sonde_dissection_json(char **text, const struct sonde_dissection *dissection);
 
@@ -105,8 +109,7 @@ int sonde_probe_list(char **text);
 
 /* Run one probe; `settings` are "key=value" texts. Result: CSV with a header line. */
 int sonde_probe(char **csv, struct sonde_device *device, const char *name,
-                const char *const *settings, size_t setting_count,
-                const struct sonde_watch *watch);
+                const char *const *settings, size_t setting_count, const struct sonde_watch *watch);
 
 /* ---- models ---- */
 
@@ -122,14 +125,16 @@ struct sonde_exec_options {
     const char *kernel; /* NULL: the file's only one */
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes;
-    /* One specification a parameter: "u32:7", "f32:1.5", "zero:BYTES", "file:PATH", "out:PATH:BYTES"; docs/man/sonde.1. */
+    /* One specification a parameter: "u32:7", "f32:1.5", "zero:BYTES", "file:PATH",
+     * "out:PATH:BYTES"; docs/man/sonde.1. */
     const char *const *args;
     size_t arg_count;
     int functional; /* no timing */
     struct sonde_watch watch;
 };
 
-/* `text`: cycles and counters, a line each. SONDE_EFAULT with place and reason when the kernel faults. */
+/* `text`: cycles and counters, a line each. SONDE_EFAULT with place and reason when the kernel
+ * faults. */
 int sonde_exec(char **text, const char *device_spec, const struct sonde_exec_options *options);
 
 #ifdef __cplusplus
