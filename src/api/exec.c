@@ -313,6 +313,15 @@ static char *statistics(const struct run *run, bool functional, uint64_t cycles)
     LINE("l2_hits", stats.l2_hits);
     LINE("dram_reads", stats.dram_reads);
     LINE("dram_writes", stats.dram_writes);
+    if (stats.tlb_l1_reads + stats.tlb_l2_reads > 0) {
+        LINE("tlb_l1_reads", stats.tlb_l1_reads);
+        LINE("tlb_l1_hits", stats.tlb_l1_hits);
+        LINE("tlb_l2_reads", stats.tlb_l2_reads);
+        LINE("tlb_l2_hits", stats.tlb_l2_hits);
+        LINE("page_walks", stats.walks);
+        LINE("page_walk_reads", stats.walk_reads);
+        LINE("window_switches", stats.window_switches);
+    }
     LINE("shared_accesses", stats.shared_accesses);
     LINE("shared_conflicts", stats.shared_conflicts);
 #undef LINE

@@ -38,9 +38,12 @@ static int arrays_create(struct gpu *gpu)
     gpu->sm = calloc(model->sms, sizeof(struct sm *));
     gpu->l1 = calloc(model->sms, sizeof(struct mem_cache *));
     gpu->source_port = calloc(model->sms, sizeof *gpu->source_port);
+    gpu->network_port = calloc(model->sms, sizeof *gpu->network_port);
     gpu->l2 = calloc(model->l2_slices, sizeof(struct mem_cache *));
     gpu->dram = calloc(model->dram.channels, sizeof(struct mem_dram *));
-    return gpu->sm && gpu->l1 && gpu->source_port && gpu->l2 && gpu->dram ? 0 : error_memory();
+    return gpu->sm && gpu->l1 && gpu->source_port && gpu->network_port && gpu->l2 && gpu->dram
+               ? 0
+               : error_memory();
 }
 
 static int memory_side_create(struct gpu *gpu)
@@ -70,10 +73,12 @@ static int network_create(struct gpu *gpu)
     for (uint32_t i = 0; i < model->l2_slices; i++) {
         mem_noc_connect(gpu->noc, i, mem_cache_port(gpu->l2[i]));
     }
-    for (uint32_t i = 0; i < model->sms; i++) {
-        gpu->source_port[i] = mem_noc_port(gpu->noc, i, slice_of, (void *)model);
+    for (uint32_t i = 0; rc == 0 && i < model->sms; i++) {
+        gpu->network_port[i] = mem_noc_port(gpu->noc, i, slice_of, (void *)model);
+        gpu->source_port[i] = gpu->network_port[i];
+        rc = gpu_translator(gpu, &gpu->source_port[i], i, false);
     }
-    return 0;
+    return rc;
 }
 
 static void l1_destroy(struct gpu *gpu, uint32_t i)
@@ -107,12 +112,18 @@ int gpu_apply_carveout(struct gpu *gpu)
         if (!gpu->l1_spec.enabled) {
             continue;
         }
+        bool physical = gpu->l1_spec.address == ADDRESS_PHYSICAL;
+        struct mem_port port = physical ? gpu->network_port[i] : gpu->source_port[i];
         int rc = mem_cache_create(&gpu->l1[i], &gpu->l1_spec, MEM_AT_L1, gpu->engine, &gpu->clock,
-                                  gpu->l1_source + i, gpu->source_port[i]);
+                                  gpu->l1_source + i, port);
         if (rc < 0) {
             return rc;
         }
-        struct mem_port port = mem_cache_port(gpu->l1[i]);
+        port = mem_cache_port(gpu->l1[i]);
+        rc = physical ? gpu_translator(gpu, &port, i, true) : 0;
+        if (rc < 0) {
+            return rc;
+        }
         sm_set_l1(gpu->sm[i], &port);
     }
     return 0;
@@ -163,10 +174,19 @@ int gpu_build(struct gpu *gpu)
         rc = memory_side_create(gpu);
     }
     if (rc == 0) {
+        rc = gpu_vm_create(gpu);
+    }
+    if (rc == 0) {
         rc = network_create(gpu);
     }
     if (rc == 0) {
+        rc = gpu_readonly_create(gpu);
+    }
+    if (rc == 0) {
         rc = sms_create(gpu);
+    }
+    if (rc == 0) {
+        gpu_readonly_attach(gpu);
     }
     return rc == 0 ? gpu_apply_carveout(gpu) : rc;
 }

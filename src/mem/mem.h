@@ -100,6 +100,14 @@ void mem_cache_invalidate(struct mem_cache *cache);
 int mem_cache_check(const struct cache_spec *spec);
 const struct mem_cache_stats *mem_cache_stats(const struct mem_cache *cache);
 /*
+ * A read that hits with nothing in its way, done at once and without a request: counted, the
+ * policy told, *ready_ps when the data is there (the data port is not asked). False: nothing has
+ * happened; send a request. `arrive_ps` as of a request; `address` as the cache knows lines.
+ * Sectored caches never answer.
+ */
+bool mem_cache_hit_now(struct mem_cache *cache, uint64_t address, uint64_t arrive_ps,
+                       uint64_t *ready_ps);
+/*
  * Host copies pass through: touch a line's sectors without time (allocate as a write-back cache
  * would).
  */

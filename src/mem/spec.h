@@ -132,10 +132,50 @@ struct dram_spec {
     bool closed_page;         /* precharge after each access: a constant latency */
 };
 
-/* Virtual memory. TLBs are described here and arrive with their own work; entries = 0: none. */
+/* Virtual memory as the driver lays it out. */
 struct vm_spec {
     uint64_t page_bytes;
     uint64_t memory_bytes; /* device memory */
+};
+
+/* tlb/scope.def: TLB_SCOPE(ID, "name", "doc") */
+enum tlb_scope {
+#define TLB_SCOPE(id, text, doc) TLB_PER_##id,
+#include "mem/tlb/scope.def"
+#undef TLB_SCOPE
+    TLB_SCOPE_COUNT
+};
+
+/*
+ * A TLB is a cache whose lines are pages: line_bytes and sector_bytes are what one entry
+ * translates, size_bytes its coverage; it knows pages by their virtual address. What is not of
+ * interest to it (writes, data port) stands as mem_tlb_complete() leaves it.
+ */
+struct tlb_spec {
+    enum tlb_scope scope;
+    struct cache_spec entries;
+};
+
+#define WALKER_MAX_LEVELS 4
+
+/*
+ * One level of a page table: an array with an entry of entry_bytes for each span_bytes of virtual
+ * addresses, both powers of two.
+ */
+struct walker_level_spec {
+    uint64_t span_bytes;
+    uint32_t entry_bytes;
+};
+
+struct walker_spec {
+    uint32_t latency_cycles; /* of a walk, besides its reads */
+    uint32_t levels;         /* reads of a walk, each after the one before */
+    struct walker_level_spec level[WALKER_MAX_LEVELS];
+    uint32_t read_bytes;    /* what a read asks of L2, aligned */
+    uint32_t walks;         /* at the same time, at least 1 */
+    uint32_t queue_entries; /* that wait for one to end, at least 1 */
+    uint64_t window_bytes;  /* of addresses whose tables are active; 0: all are */
+    uint32_t switch_cycles; /* to activate another window */
 };
 
 #endif

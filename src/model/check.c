@@ -246,6 +246,12 @@ static void check_cache(const struct subject *subject, const struct cache_spec *
     }
 }
 
+void check_cache_at(struct reader *reader, const char *prefix, const struct cache_spec *cache)
+{
+    struct subject subject = {reader, prefix, NULL, 0};
+    check_cache(&subject, cache);
+}
+
 /* ---- carve-out ---- */
 
 /* A value that a choice determines may be given beside it only if it agrees. */
@@ -414,7 +420,7 @@ static void check_slices(struct reader *reader)
 
 /* ---- the rest of the machine ---- */
 
-static bool is_power_of_two(uint64_t value)
+bool is_power_of_two(uint64_t value)
 {
     return value && (value & (value - 1)) == 0;
 }
@@ -515,7 +521,7 @@ static void normalise_index(struct index_spec *index)
     }
 }
 
-static void normalise_cache(struct cache_spec *cache)
+void normalise_cache(struct cache_spec *cache)
 {
     struct replacement_spec *replacement = &cache->replacement;
     normalise_index(&cache->index);
@@ -532,6 +538,9 @@ static void check_total(struct reader *reader)
 {
     const struct model *model = reader->model;
     uint64_t lines = (model->l1_data.enabled ? lines_of(&model->l1_data) * model->sms : 0) +
+                     (model->texture_l1.enabled ? lines_of(&model->texture_l1) * model->sms : 0) +
+                     (model->constant_l1.enabled ? lines_of(&model->constant_l1) * model->sms : 0) +
+                     (model->constant_l15.enabled ? lines_of(&model->constant_l15) * model->sms : 0) +
                      (model->l2.enabled ? lines_of(&model->l2) * model->l2_slices : 0);
     if (lines > LINES_MAX) {
         problem(reader, "sms",
@@ -547,6 +556,8 @@ void check_model(struct reader *reader)
     normalise_cache(&model->l1_data);
     normalise_cache(&model->l2);
     normalise_index(&model->l2_slice_index);
+    normalise_vm(reader);
+    normalise_readonly(reader);
     derive_carveout(reader);
     if (reader->problem_count > 0) {
         return; /* what follows would repeat it in other words */
@@ -567,6 +578,8 @@ void check_model(struct reader *reader)
         check_total(reader);
     }
     check_memory(reader);
+    check_vm(reader);
+    check_readonly(reader);
 }
 
 void model_carve(struct cache_spec *l1, uint64_t *shared_bytes, const struct model *model,

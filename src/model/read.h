@@ -34,4 +34,13 @@ bool given(const struct reader *reader, const char *path);
 /* Completes derived values, then notes everything that does not hold together. */
 void check_model(struct reader *reader);
 
+/* Parts of it. A cache whose parameters stand under `prefix`; TLBs and the walker (check_vm.c). */
+void check_cache_at(struct reader *reader, const char *prefix, const struct cache_spec *cache);
+void normalise_cache(struct cache_spec *cache);
+void normalise_vm(struct reader *reader);
+void check_vm(struct reader *reader);
+void normalise_readonly(struct reader *reader); /* check_readonly.c */
+void check_readonly(struct reader *reader);
+bool is_power_of_two(uint64_t value);
+
 #endif

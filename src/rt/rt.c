@@ -15,6 +15,11 @@ static bool physical(void *ctx, uint64_t vaddr, uint64_t *paddr)
     return vmem_physical(ctx, vaddr, paddr);
 }
 
+static bool table_entry(void *ctx, uint32_t level, uint64_t vaddr, uint64_t *paddr)
+{
+    return vmem_entry(ctx, level, vaddr, paddr);
+}
+
 int rt_create(struct rt **out, const struct model *model)
 {
     *out = NULL;
@@ -30,7 +35,8 @@ int rt_create(struct rt **out, const struct model *model)
         rc = vmem_create(&rt->vmem, model, rt->memory);
     }
     if (rc == 0) {
-        struct gpu_translate translate = {.physical = physical, .ctx = &rt->vmem};
+        struct gpu_translate translate = {
+            .physical = physical, .ctx = &rt->vmem, .entry = table_entry};
         rc = gpu_create(&rt->gpu, rt->model, rt->memory, &translate);
     }
     if (rc < 0) {
@@ -50,6 +56,7 @@ void rt_destroy(struct rt *rt)
         rt_module_unload(rt, rt->modules);
     }
     gpu_destroy(rt->gpu);
+    vec_free(&rt->textures);
     vmem_destroy(&rt->vmem);
     exec_memory_destroy(rt->memory);
     free(rt->model);
@@ -101,6 +108,7 @@ int rt_mem_free(struct rt *rt, uint64_t address)
     }
     int rc = exec_memory_unmap(rt->memory, address);
     vmem_give(&rt->vmem, range);
+    gpu_forget_translations(rt->gpu);
     return rc;
 }
 

@@ -36,6 +36,11 @@ struct vmem {
     uint32_t frame_hint;           /* no frame below is free */
     VEC(struct vmem_range) ranges; /* sorted by address */
     VEC(struct vmem_page) pages;   /* by page number from base */
+    /* The page table's frames, by level, in the order of the addresses they stand for. */
+    struct walker_level_spec level[WALKER_MAX_LEVELS];
+    uint32_t levels;
+    VEC(uint32_t) tables[WALKER_MAX_LEVELS];
+    uint32_t top_hint; /* no frame above is free: tables lie at the top of memory */
 };
 
 struct rt {
@@ -47,6 +52,8 @@ struct rt {
     uint32_t preferred_carveout;
     uint64_t launches;
     const volatile int *cancel;
+    VEC(struct exec_texture) textures; /* by handle; of no bytes: destroyed */
+    uint64_t local_address, local_bytes; /* where local memory lies; 0: nowhere yet */
 };
 
 struct rt_module {
@@ -67,6 +74,9 @@ struct rt_kernel {
 /* rt.c: the choice with the least shared memory that is at least this much */
 bool carveout_that_holds(const struct model *model, uint64_t shared_bytes, uint32_t *choice);
 
+/* paths.c: local memory has its place before the launch */
+int local_memory_provide(struct rt *rt, const struct exec_launch *launch);
+
 /* vmem.c */
 int vmem_create(struct vmem *vmem, const struct model *model, const struct exec_memory *memory);
 void vmem_destroy(struct vmem *vmem);
@@ -74,6 +84,8 @@ int vmem_take(struct vmem *vmem, uint64_t *address, uint64_t bytes);
 void vmem_give(struct vmem *vmem, const struct vmem_range *range);
 /* The range that begins at `address`, borrowed until the next take or give; NULL if none does. */
 const struct vmem_range *vmem_find(const struct vmem *vmem, uint64_t address);
+/* Where the entry of a level of the page table lies that stands for `vaddr`. */
+bool vmem_entry(const struct vmem *vmem, uint32_t level, uint64_t vaddr, uint64_t *paddr);
 bool vmem_physical(const struct vmem *vmem, uint64_t vaddr, uint64_t *paddr);
 
 #endif

@@ -3,11 +3,24 @@
  * them. Ranges are given out first fit, frames lowest first, so that a program that allocates in
  * the same order gets the same addresses in every run, and a fresh device gives contiguous frames.
  * Real drivers scatter frames; that is not modelled.
+ *
+ * Where the model's walker reads a page table, the table has frames too: taken from the top of
+ * memory when a page is first mapped for which no entry has a place yet, and kept. Large ranges
+ * are aligned as the TLBs' sets like it: a range of n bytes begins at a multiple of the largest
+ * power of two up to n, at most ALIGN_MAX_PAGES pages.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "rt/state.h"
 #include "util/error.h"
+
+#define ALIGN_MAX_PAGES 256
+
+static bool model_translates(const struct model *model)
+{
+    return model->tlb_l1.entries.enabled || model->tlb_l2.entries.enabled;
+}
 
 int vmem_create(struct vmem *vmem, const struct model *model, const struct exec_memory *memory)
 {
@@ -20,6 +33,9 @@ int vmem_create(struct vmem *vmem, const struct model *model, const struct exec_
     vmem->range_bytes = exec_memory_range_bytes(memory);
     vmem->page_bytes = page_bytes;
     vmem->frame_count = (uint32_t)(model->vm.memory_bytes / page_bytes);
+    vmem->top_hint = vmem->frame_count;
+    vmem->levels = model_translates(model) ? model->walker.levels : 0;
+    memcpy(vmem->level, model->walker.level, sizeof vmem->level);
     vmem->frame_taken = calloc(vmem->frame_count / 64 + 1, sizeof(uint64_t));
     return vmem->frame_taken ? 0 : error_memory();
 }
@@ -29,12 +45,27 @@ void vmem_destroy(struct vmem *vmem)
     free(vmem->frame_taken);
     vec_free(&vmem->ranges);
     vec_free(&vmem->pages);
+    for (uint32_t i = 0; i < WALKER_MAX_LEVELS; i++) {
+        vec_free(&vmem->tables[i]);
+    }
+}
+
+static uint64_t alignment_of(const struct vmem *vmem, uint64_t bytes)
+{
+    if (bytes < vmem->page_bytes) {
+        return RT_ALIGN_BYTES;
+    }
+    uint64_t align = vmem->page_bytes;
+    while (align * 2 <= bytes && align < vmem->page_bytes * ALIGN_MAX_PAGES) {
+        align *= 2;
+    }
+    return align;
 }
 
 /* The first gap of `bytes`; *at is where in `ranges` it is. */
 static bool find_gap(const struct vmem *vmem, uint64_t bytes, uint64_t *address, size_t *at)
 {
-    uint64_t align = bytes >= vmem->page_bytes ? vmem->page_bytes : RT_ALIGN_BYTES;
+    uint64_t align = alignment_of(vmem, bytes);
     uint64_t end = vmem->base;
     for (size_t i = 0; i <= vmem->ranges.count; i++) {
         uint64_t start = (end + align - 1) / align * align;
@@ -64,6 +95,19 @@ static uint32_t frame_take(struct vmem *vmem)
     return frame;
 }
 
+/* The highest free one. */
+static uint32_t frame_take_top(struct vmem *vmem)
+{
+    uint32_t frame = vmem->top_hint - 1;
+    while (vmem->frame_taken[frame / 64] >> frame % 64 & 1) {
+        frame--;
+    }
+    vmem->frame_taken[frame / 64] |= 1ull << frame % 64;
+    vmem->top_hint = frame;
+    vmem->frames_used++;
+    return frame;
+}
+
 static void frame_give(struct vmem *vmem, uint32_t frame)
 {
     vmem->frame_taken[frame / 64] &= ~(1ull << frame % 64);
@@ -78,6 +122,55 @@ static void page_span(const struct vmem *vmem, uint64_t address, uint64_t bytes,
     *last = (address + bytes - 1 - vmem->base) / vmem->page_bytes;
 }
 
+/* Byte of the level's table at which the entry for an address lies. */
+static uint64_t table_offset(const struct vmem *vmem, uint32_t level, uint64_t address)
+{
+    const struct walker_level_spec *spec = &vmem->level[level];
+    return (address - vmem->base) / spec->span_bytes * spec->entry_bytes;
+}
+
+/* The table frames that a level needs, all together, when `address` is mapped. */
+static uint64_t table_frames(const struct vmem *vmem, uint32_t level, uint64_t address)
+{
+    return table_offset(vmem, level, address) / vmem->page_bytes + 1;
+}
+
+static uint64_t tables_missing(const struct vmem *vmem, uint64_t last_address)
+{
+    uint64_t missing = 0;
+    for (uint32_t i = 0; i < vmem->levels; i++) {
+        uint64_t needed = table_frames(vmem, i, last_address);
+        missing += needed > vmem->tables[i].count ? needed - vmem->tables[i].count : 0;
+    }
+    return missing;
+}
+
+static int map_tables(struct vmem *vmem, uint64_t last_address)
+{
+    for (uint32_t i = 0; i < vmem->levels; i++) {
+        while (vmem->tables[i].count < table_frames(vmem, i, last_address)) {
+            if (vec_reserve(&vmem->tables[i], vmem->tables[i].count + 1) < 0) {
+                return error_memory();
+            }
+            vmem->tables[i].data[vmem->tables[i].count++] = frame_take_top(vmem);
+        }
+    }
+    return 0;
+}
+
+bool vmem_entry(const struct vmem *vmem, uint32_t level, uint64_t vaddr, uint64_t *paddr)
+{
+    if (vaddr < vmem->base || level >= vmem->levels) {
+        return false;
+    }
+    uint64_t offset = table_offset(vmem, level, vaddr), frame = offset / vmem->page_bytes;
+    if (frame >= vmem->tables[level].count) {
+        return false;
+    }
+    *paddr = vmem->tables[level].data[frame] * vmem->page_bytes + offset % vmem->page_bytes;
+    return true;
+}
+
 /* Every page of the range gets a frame, or none does. */
 static int map_pages(struct vmem *vmem, uint64_t address, uint64_t bytes)
 {
@@ -86,6 +179,7 @@ static int map_pages(struct vmem *vmem, uint64_t address, uint64_t bytes)
     for (uint64_t page = first; page <= last; page++) {
         missing += page >= vmem->pages.count || vmem->pages.data[page].users == 0;
     }
+    missing += tables_missing(vmem, address + bytes - 1);
     if (missing > vmem->frame_count - vmem->frames_used) {
         return error_set(SONDE_ENOMEM, "the device's memory is full");
     }
@@ -94,13 +188,14 @@ static int map_pages(struct vmem *vmem, uint64_t address, uint64_t bytes)
             return error_memory();
         }
     }
-    for (uint64_t page = first; page <= last; page++) {
+    int rc = map_tables(vmem, address + bytes - 1);
+    for (uint64_t page = first; rc == 0 && page <= last; page++) {
         struct vmem_page *entry = &vmem->pages.data[page];
         if (entry->users++ == 0) {
             entry->frame = frame_take(vmem);
         }
     }
-    return 0;
+    return rc;
 }
 
 int vmem_take(struct vmem *vmem, uint64_t *address, uint64_t bytes)

@@ -32,6 +32,17 @@ static inline bool gpu_bench_physical(void *ctx, uint64_t vaddr, uint64_t *paddr
     return vaddr >= base && vaddr - base < GPU_BENCH_BUFFER_BYTES;
 }
 
+/* Page tables lie behind the buffer, one after the other. */
+static inline bool gpu_bench_entry(void *ctx, uint32_t level, uint64_t vaddr, uint64_t *paddr)
+{
+    struct gpu_bench *g = ctx;
+    const struct walker_level_spec *spec = &g->model->walker.level[level];
+    uint64_t offset = vaddr - exec_memory_base(g->memory);
+    *paddr = (uint64_t)GPU_BENCH_BUFFER_BYTES * (level + 1) +
+             offset / spec->span_bytes * spec->entry_bytes;
+    return true;
+}
+
 static inline bool gpu_bench_load(struct gpu_bench *g, const char *model)
 {
     memset(g, 0, sizeof *g);
@@ -47,7 +58,8 @@ static inline bool gpu_bench_build(struct gpu_bench *g)
         g->buffer = (uint32_t *)(uintptr_t)base;
         g->error = exec_memory_map(g->memory, base, GPU_BENCH_BUFFER_BYTES);
     }
-    struct gpu_translate translate = {gpu_bench_physical, g};
+    struct gpu_translate translate = {
+        .physical = gpu_bench_physical, .ctx = g, .entry = gpu_bench_entry};
     if (g->error == 0) {
         g->error = gpu_create(&g->gpu, g->model, g->memory, &translate);
     }

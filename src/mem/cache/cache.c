@@ -195,6 +195,32 @@ static bool cache_send(void *self, struct mem_request *request)
     return true;
 }
 
+bool mem_cache_hit_now(struct mem_cache *cache, uint64_t address, uint64_t arrive_ps,
+                       uint64_t *ready_ps)
+{
+    const struct cache_spec *spec = cache->spec;
+    if (!spec->enabled || spec->sector_bytes != spec->line_bytes || cache->in.count) {
+        return false;
+    }
+    uint64_t now_ps = engine_now_ps(cache->engine);
+    if (arrive_ps > now_ps && spec->accesses_per_cycle) {
+        return false; /* whether a lookup is left then is not known yet */
+    }
+    struct tags *tags = &cache->tags;
+    uint64_t line = tags_line(tags, address);
+    uint32_t set = tags->sets == 1 ? 0 : tags_set(tags, line * spec->line_bytes);
+    uint32_t slot = tags_find(tags, set, line);
+    uint64_t edge_ps = clock_align(cache->clock, arrive_ps > now_ps ? arrive_ps : now_ps);
+    if (slot == TAGS_NONE || (spec->accesses_per_cycle && !take_lookup(cache, edge_ps))) {
+        return false;
+    }
+    tags_use(tags, set, slot);
+    cache->stats.reads++;
+    cache->stats.read_hits++;
+    *ready_ps = edge_ps + clock_cycles_to_ps(cache->clock, spec->hit_cycles);
+    return true;
+}
+
 static void cache_when_space(void *self, engine_handler *handler, void *ctx, uint64_t arg)
 {
     struct mem_cache *cache = self;

@@ -106,19 +106,51 @@ static void small_allocations_share_a_page_until_the_last_is_freed(void **state)
 static void freed_memory_is_given_out_again(void **state)
 {
     (void)state;
-    uint64_t page = model->vm.page_bytes, blocks[32];
+    enum { PAGES = 30 }; /* of 32: each level of the page table has one */
+    assert_int_equal(model->walker.levels, 2);
+    uint64_t page = model->vm.page_bytes, blocks[PAGES];
     for (int round = 0; round < 3; round++) {
-        for (int i = 0; i < 32; i++) {
+        for (int i = 0; i < PAGES; i++) {
             blocks[i] = take(page);
         }
         uint64_t more;
         assert_int_equal(rt_mem_alloc(rt, &more, 1), SONDE_ENOMEM);
-        for (int i = 0; i < 32; i++) {
-            assert_int_equal(rt_mem_free(rt, blocks[(i * 7 + round) % 32]), 0);
+        for (int i = 0; i < PAGES; i++) {
+            assert_int_equal(rt_mem_free(rt, blocks[(i * 7 + round) % PAGES]), 0);
         }
     }
-    uint64_t whole = take(32 * page);
-    assert_int_equal(frame_of(whole + 31 * page), 31);
+    uint64_t whole = take(PAGES * page);
+    assert_int_equal(frame_of(whole + (PAGES - 1) * page), PAGES - 1);
+}
+
+static void each_page_has_its_entries_in_frames_that_hold_no_data(void **state)
+{
+    (void)state;
+    uint64_t page = model->vm.page_bytes, block = take(29 * page), before[2] = {0}, entry;
+    for (uint64_t i = 0; i < 29; i++) {
+        for (uint32_t level = 0; level < 2; level++) {
+            const struct walker_level_spec *spec = &model->walker.level[level];
+            assert_true(vmem_entry(&rt->vmem, level, block + i * page, &entry));
+            assert_int_equal(entry / page, 31 - level);
+            if (i > 0) {
+                assert_int_equal(entry - before[level],
+                                 page / spec->span_bytes * spec->entry_bytes);
+            }
+            before[level] = entry;
+        }
+        assert_true(frame_of(block + i * page) < 30);
+    }
+    assert_false(vmem_entry(&rt->vmem, 2, block, &entry));
+    assert_false(vmem_entry(&rt->vmem, 0, block - page * 4096, &entry));
+}
+
+static void large_ranges_begin_where_the_tlbs_sets_repeat(void **state)
+{
+    (void)state;
+    uint64_t page = model->vm.page_bytes;
+    take(256);
+    assert_int_equal(take(3 * page) % (2 * page), 0);
+    assert_int_equal(take(17 * page) % (16 * page), 0);
 }
 
 static void nonsense_is_refused(void **state)
@@ -189,6 +221,8 @@ int main(void)
         TEST(frames_are_contiguous_in_the_order_of_allocation),
         TEST(small_allocations_share_a_page_until_the_last_is_freed),
         TEST(freed_memory_is_given_out_again),
+        TEST(each_page_has_its_entries_in_frames_that_hold_no_data),
+        TEST(large_ranges_begin_where_the_tlbs_sets_repeat),
         TEST(nonsense_is_refused),
         TEST(two_devices_do_not_share_memory),
         TEST(addresses_are_the_same_in_every_run),
