@@ -1,12 +1,13 @@
 /*
- * What the older methods make of the same cache. Both time a dependent chain as a whole and see averages only.
- *   Saavedra (1995): an array of N bytes, more than fits, walked at every stride s. The average grows with s until
- *   each load misses, at s = line (for a sectored cache: at the fetch unit, which averages cannot tell from it); it falls
- *   to that of hits when the N / s elements fit into the sets they meet: then N / s is the number of ways.
- *   Wong (2010): a fixed stride, N growing beyond what fits. The average leaves that of hits at the size C and reaches
- *   that of misses when every set holds a line too many: sets = (N - C) / line.
- * Both assume LRU, sets that are alike, and an index by address bits. Given beside the fine-grained result, with low
- * confidence, because the comparison is the point (Mei and Chu 2014, section 3.2).
+ * What the older methods make of the same cache. Both time a dependent chain as a whole and see
+ * averages only. Saavedra (1995): an array of N bytes, more than fits, walked at every stride s.
+ * The average grows with s until each load misses, at s = line (for a sectored cache: at the fetch
+ * unit, which averages cannot tell from it); it falls to that of hits when the N / s elements fit
+ * into the sets they meet: then N / s is the number of ways. Wong (2010): a fixed stride, N growing
+ * beyond what fits. The average leaves that of hits at the size C and reaches that of misses when
+ * every set holds a line too many: sets = (N - C) / line. Both assume LRU, sets that are alike, and
+ * an index by address bits. Given beside the fine-grained result, with low confidence, because the
+ * comparison is the point (Mei and Chu 2014, section 3.2).
  */
 #include "infer/level.h"
 
@@ -14,12 +15,15 @@
 
 #include "util/error.h"
 
-#define WORD_BYTES 8            /* a link of the chain is a 64-bit pointer */
-#define NEAR 0.05               /* "as hits", "as misses": within this share of their distance */
+#define WORD_BYTES 8 /* a link of the chain is a 64-bit pointer */
+#define NEAR 0.05    /* "as hits", "as misses": within this share of their distance */
 #define CONFIDENCE 0.3
 
-/* grain: one set of many that misses moves an average by little; any move counts that is more than this. */
-struct averages { double hit, miss, grain; };
+/* grain: one set of many that misses moves an average by little; any move counts that is more than
+ * this. */
+struct averages {
+    double hit, miss, grain;
+};
 
 static int measure(struct level *level, double *cycles, uint64_t bytes, uint64_t stride)
 {
@@ -43,7 +47,8 @@ static int measure(struct level *level, double *cycles, uint64_t bytes, uint64_t
     size_t count_cycles, count_loads;
     const double *total = trace_f64(trace, "cycles", &count_cycles);
     const double *timed = trace_f64(trace, "loads", &count_loads);
-    if (!total || !timed || !count_cycles || !count_loads || !(timed[0] > 0) || !isfinite(total[0])) {
+    if (!total || !timed || !count_cycles || !count_loads || !(timed[0] > 0) ||
+        !isfinite(total[0])) {
         return lab_undecided(level->lab, "an average trace lacks columns");
     }
     *cycles = total[0] / timed[0];
@@ -62,7 +67,7 @@ static int find_size(struct level *level, const struct averages *a, uint64_t *si
     uint64_t fits = step, fails = 0;
     while (fails == 0 || fails - fits > step) {
         uint64_t bytes = fails ? fits + (fails - fits) / 2 / step * step : 2 * fits;
-        double cycles;
+        double cycles = 0;
         if (bytes > UINT64_C(1) << 20) {
             return lab_undecided(level->lab, "the average never rises up to 1 MiB");
         }
@@ -81,7 +86,8 @@ static int find_size(struct level *level, const struct averages *a, uint64_t *si
 }
 
 /* Wong: the smallest array beyond `size` of which all misses. */
-static int find_plateau(struct level *level, const struct averages *a, uint64_t *bytes, uint64_t size, uint64_t step)
+static int find_plateau(struct level *level, const struct averages *a, uint64_t *bytes,
+                        uint64_t size, uint64_t step)
 {
     uint64_t some = size, all = 2 * size + step;
     double cycles, plateau = 0;
@@ -111,7 +117,7 @@ static int run_saavedra(struct level *level, struct method_result *method, const
     }
     bool rose = false;
     for (uint64_t stride = WORD_BYTES; stride <= bytes / 2; stride *= 2) {
-        double cycles;
+        double cycles = 0;
         int rc = measure(level, &cycles, bytes, stride);
         if (rc) {
             return rc;
@@ -120,7 +126,8 @@ static int run_saavedra(struct level *level, struct method_result *method, const
             attribute_set(&method->line, (double)stride, "B", CONFIDENCE, id);
             rose = true;
         } else if (rose && share(a, cycles) <= NEAR) {
-            double ways = (double)(bytes / stride);
+            uint64_t elements = bytes / stride;
+            double ways = (double)elements;
             attribute_set(&method->ways, ways, "1", CONFIDENCE, id);
             double sets = (double)size / (ways * method->line.value);
             if (sets == floor(sets)) {
@@ -138,7 +145,8 @@ static int run_wong(struct level *level, struct method_result *method, const str
     uint64_t plateau = size;
     int rc = find_plateau(level, a, &plateau, size, step);
     if (rc == 0) {
-        double sets = (double)((plateau - size) / step);
+        uint64_t lines = (plateau - size) / step;
+        double sets = (double)lines;
         attribute_set(&method->line, (double)step, "B", CONFIDENCE, id);
         attribute_set(&method->sets, sets, "1", CONFIDENCE, id);
         double ways = (double)size / (sets * (double)step);
@@ -157,7 +165,8 @@ int level_average(struct level *level)
     struct averages a = {.miss = 0};
     uint64_t step = level->line_bytes ? level->line_bytes : level->fetch_bytes, size = 0;
     if (step % WORD_BYTES != 0) {
-        return lab_undecided(level->lab, "a line of %llu B holds no whole number of pointers", (unsigned long long)step);
+        return lab_undecided(level->lab, "a line of %llu B holds no whole number of pointers",
+                             (unsigned long long)step);
     }
     int rc = measure(level, &a.hit, 1024, 32);
     /* A miss takes as much more than a hit as in the fine-grained records. */
@@ -169,7 +178,8 @@ int level_average(struct level *level)
     }
     char id[24];
     lab_evidence(level->lab, id, level->info->id,
-                 "average op=%s: %.1f cycles a load in 1 KiB; rises beyond %llu B in steps of %llu B; averages assume LRU, "
+                 "average op=%s: %.1f cycles a load in 1 KiB; rises beyond %llu B in steps of %llu "
+                 "B; averages assume LRU, "
                  "equal sets and an index by address bits",
                  level->info->op, a.hit, (unsigned long long)size, (unsigned long long)step);
     struct method_result *saavedra = level_method(level, "saavedra", "the averages do not show it");

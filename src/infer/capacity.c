@@ -1,9 +1,10 @@
 /*
- * How much fits: the longest array from offset 0 of which nothing misses any more. The length doubles until it does not
- * fit, then the edge is found by bisection; a set that holds too much misses in every pass under any policy, so the
- * edge is exact. The step of the walk is 512 B at first, so that no two elements share a line; once the line is
- * known it is the line. An array that fits beyond MAX_ORDERED_BYTES is left to sampling (sweep.c): ordered passes over tens of megabytes take
- * too long.
+ * How much fits: the longest array from offset 0 of which nothing misses any more. The length
+ * doubles until it does not fit, then the edge is found by bisection; a set that holds too much
+ * misses in every pass under any policy, so the edge is exact. The step of the walk is 512 B at
+ * first, so that no two elements share a line; once the line is known it is the line. An array that
+ * fits beyond MAX_ORDERED_BYTES is left to sampling (sweep.c): ordered passes over tens of
+ * megabytes take too long.
  */
 #include "infer/level.h"
 
@@ -13,12 +14,15 @@
 #define MAX_ORDERED_BYTES (UINT64_C(8) << 20)
 #define MAX_ORDERED_COUNT 16384
 
-struct edge { size_t fits, fails; bool certain; };
+struct edge {
+    size_t fits, fails;
+    bool certain;
+};
 
 static int probe_count(struct level *level, struct edge *edge, uint64_t stride, size_t count)
 {
     struct walk_shape shape = {.stride = stride, .count = count};
-    enum fit_verdict verdict;
+    enum fit_verdict verdict = FIT_UNKNOWN;
     int rc = fit_verdict(level, &verdict, &shape);
     if (rc) {
         return rc;
@@ -39,7 +43,8 @@ static int double_until_it_fails(struct level *level, struct edge *edge, uint64_
         size_t count = 2 * edge->fits;
         if (count > limit || (count * stride > MAX_ORDERED_BYTES && count > MAX_ORDERED_COUNT)) {
             level->large = true;
-            return lab_undecided(level->lab, "everything up to %llu KiB fits: too large for ordered walks",
+            return lab_undecided(level->lab,
+                                 "everything up to %llu KiB fits: too large for ordered walks",
                                  (unsigned long long)(edge->fits * stride / 1024));
         }
         int rc = probe_count(level, edge, stride, count);
@@ -51,8 +56,9 @@ static int double_until_it_fails(struct level *level, struct edge *edge, uint64_
 }
 
 /*
- * Between an array that fits and one that does not. Real capacities are round numbers more often than not, so
- * whenever a count was found to fit, the next one is tried: if that does not fit, the search is over.
+ * Between an array that fits and one that does not. Real capacities are round numbers more often
+ * than not, so whenever a count was found to fit, the next one is tried: if that does not fit, the
+ * search is over.
  */
 static int bisect(struct level *level, struct edge *edge, uint64_t stride)
 {
@@ -81,7 +87,8 @@ static int find_edge(struct level *level, struct edge *edge, uint64_t stride)
     return rc;
 }
 
-/* The edge again, when `fits` elements turned out to fit after all, or at another stride (fits = 1). */
+/* The edge again, when `fits` elements turned out to fit after all, or at another stride (fits =
+ * 1). */
 int level_find_edge(struct level *level, uint64_t stride, size_t fits)
 {
     struct edge edge = {.fits = fits, .certain = true};
@@ -89,9 +96,9 @@ int level_find_edge(struct level *level, uint64_t stride, size_t fits)
 }
 
 /*
- * The edge once more, line by line. Steps of k lines met only some of the sets, S / gcd(S, k) of them; so the lines
- * that fit are a multiple of what fitted then, by a divisor of k, if the index repeats regularly. That is only
- * where the search looks first.
+ * The edge once more, line by line. Steps of k lines met only some of the sets, S / gcd(S, k) of
+ * them; so the lines that fit are a multiple of what fitted then, by a divisor of k, if the index
+ * repeats regularly. That is only where the search looks first.
  */
 int level_refine_edge(struct level *level)
 {
@@ -120,10 +127,11 @@ int level_capacity(struct level *level)
     uint64_t bytes = level->fit_count * level->fit_stride;
     char id[24];
     lab_evidence(level->lab, id, level->info->id,
-                 "chase op=%s stride=%llu: %llu B fit, %llu B more do not; %s",
-                 level->info->op, (unsigned long long)stride, (unsigned long long)bytes,
-                 (unsigned long long)stride, level->fit_certain ? "each verdict is certain" :
-                 "noise left some verdicts open, which were taken as not fitting");
+                 "chase op=%s stride=%llu: %llu B fit, %llu B more do not; %s", level->info->op,
+                 (unsigned long long)stride, (unsigned long long)bytes, (unsigned long long)stride,
+                 level->fit_certain
+                     ? "each verdict is certain"
+                     : "noise left some verdicts open, which were taken as not fitting");
     /* A first value: replaced when the line is known and the sets were found alike. */
     attribute_set(&level->result->size, (double)bytes, "B", 0.3, id);
     if (level->info->shared_bytes) {

@@ -1,30 +1,38 @@
 /*
- * The ways: the size of a smallest set of addresses that do not fit together, less one. When one element more
- * than fits is walked, exactly one cache set holds exactly one line too many; its members are found by
+ * The ways: the size of a smallest set of addresses that do not fit together, less one. When one
+ * element more than fits is walked, exactly one cache set holds exactly one line too many; its
+ * members are found by
  *   1. who ever missed in that walk (Mei's third step; enough for LRU, FIFO, random);
- *   2. equal spacing, tried for every divisor of the capacity (enough for index functions that repeat);
- *   3. group testing: an element belongs to the set exactly if the walk fits without it (any policy, any index;
- *      policies that resist thrashing, such as SRRIP, never show more than two members).
- * Whichever way a set was found, it is checked in walks of its own: it must not fit, and must fit without any
- * one member. So the ways follow from "w fit, w + 1 do not" and from nothing else.
+ *   2. equal spacing, tried for every divisor of the capacity (enough for index functions that
+ * repeat);
+ *   3. group testing: an element belongs to the set exactly if the walk fits without it (any
+ * policy, any index; policies that resist thrashing, such as SRRIP, never show more than two
+ * members). Whichever way a set was found, it is checked in walks of its own: it must not fit, and
+ * must fit without any one member. So the ways follow from "w fit, w + 1 do not" and from nothing
+ * else.
  */
 #include "infer/level.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/error.h"
 
-#define CHECK_ALL 40            /* sets up to this size are checked member by member */
-#define GROUP_BUDGET 8000000   /* loads that group testing may cost */
+#define CHECK_ALL 40         /* sets up to this size are checked member by member */
+#define GROUP_BUDGET 8000000 /* loads that group testing may cost */
 
-#define MAX_PASSES 40           /* repeats of a walk to see who misses */
+#define MAX_PASSES 40 /* repeats of a walk to see who misses */
 #define MIN_PASSES 3
-#define COMMON_MULTIPLE 3840    /* of 32, 48, 64, 80, 96, 128, 160, 192, 256 and more */
+#define COMMON_MULTIPLE 3840 /* of 32, 48, 64, 80, 96, 128, 160, 192, 256 and more */
 
-struct ring { uint32_t *offsets; size_t count; };
+struct ring {
+    uint32_t *offsets;
+    size_t count;
+};
 
-static int ring_verdict(struct level *level, enum fit_verdict *out, const uint32_t *offsets, size_t count)
+static int ring_verdict(struct level *level, enum fit_verdict *out, const uint32_t *offsets,
+                        size_t count)
 {
     if (count < 2) {
         *out = FIT_YES;
@@ -61,7 +69,7 @@ static int ring_reduce(struct level *level, struct ring *ring)
     for (size_t chunk = ring->count / 2; chunk >= 1; chunk /= 2) {
         for (size_t at = 0; at + 1 < ring->count && at < ring->count;) {
             size_t end = at + chunk < ring->count ? at + chunk : ring->count;
-            enum fit_verdict verdict;
+            enum fit_verdict verdict = FIT_UNKNOWN;
             int rc = verdict_without(level, &verdict, ring, at, end);
             if (rc) {
                 return rc;
@@ -72,7 +80,8 @@ static int ring_reduce(struct level *level, struct ring *ring)
                 at = end;
             }
             if (level->lab->loads - start > GROUP_BUDGET) {
-                return lab_undecided(level->lab, "no smallest conflicting set found in %d loads", GROUP_BUDGET);
+                return lab_undecided(level->lab, "no smallest conflicting set found in %d loads",
+                                     GROUP_BUDGET);
             }
         }
     }
@@ -85,7 +94,7 @@ static int ring_is_minimal(struct level *level, bool *minimal, const struct ring
     size_t step = ring->count <= CHECK_ALL ? 1 : ring->count / 8;
     *minimal = true;
     for (size_t i = 0; i < ring->count && *minimal; i += step) {
-        enum fit_verdict verdict;
+        enum fit_verdict verdict = FIT_UNKNOWN;
         int rc = verdict_without(level, &verdict, ring, i, i + 1);
         if (rc) {
             return rc;
@@ -96,8 +105,8 @@ static int ring_is_minimal(struct level *level, bool *minimal, const struct ring
 }
 
 /* The elements with at least so many misses; does the ring of them not fit? */
-static int ring_of_missing(struct level *level, struct ring *out, bool *conflict, const uint32_t *misses,
-                           size_t count, uint32_t least)
+static int ring_of_missing(struct level *level, struct ring *out, bool *conflict,
+                           const uint32_t *misses, size_t count, uint32_t least)
 {
     enum fit_verdict verdict = FIT_YES;
     out->count = 0;
@@ -112,8 +121,9 @@ static int ring_of_missing(struct level *level, struct ring *out, bool *conflict
 }
 
 /*
- * 1. Who missed in the walk of one element too many. Random replacement shows its members one by one, so the walk
- * is repeated as long as it shows new ones. Empty when those that missed do fit together.
+ * 1. Who missed in the walk of one element too many. Random replacement shows its members one by
+ * one, so the walk is repeated as long as it shows new ones. Empty when those that missed do fit
+ * together.
  */
 static int by_misses(struct level *level, struct ring *out)
 {
@@ -127,7 +137,7 @@ static int by_misses(struct level *level, struct ring *out)
     bool conflict = false;
     size_t shown = 0;
     unsigned nothing_new = 0;
-    if (fit.verdict == FIT_YES) {       /* the edge was found too low */
+    if (fit.verdict == FIT_YES) { /* the edge was found too low */
         fit_free(&fit);
         out->count = 0;
         return level_find_edge(level, level->fit_stride, level->fit_count + 1);
@@ -163,7 +173,7 @@ static int by_spacing(struct level *level, struct ring *out)
         for (size_t i = 0; i <= ways; i++) {
             out->offsets[i] = (uint32_t)(i * (fits / ways) * level->fit_stride);
         }
-        enum fit_verdict verdict;
+        enum fit_verdict verdict = FIT_UNKNOWN;
         int rc = ring_verdict(level, &verdict, out->offsets, out->count);
         if (rc) {
             return rc;
@@ -176,15 +186,21 @@ static int by_spacing(struct level *level, struct ring *out)
     return 0;
 }
 
-struct members { struct level *level; const struct ring *whole; struct ring *found; uint64_t start; };
+struct members {
+    struct level *level;
+    const struct ring *whole;
+    struct ring *found;
+    uint64_t start;
+};
 
 static int search_members(struct members *m, size_t from, size_t to)
 {
     struct level *level = m->level;
     if (level->lab->loads - m->start > GROUP_BUDGET) {
-        return lab_undecided(level->lab, "no smallest conflicting set found in %d loads", GROUP_BUDGET);
+        return lab_undecided(level->lab, "no smallest conflicting set found in %d loads",
+                             GROUP_BUDGET);
     }
-    enum fit_verdict verdict;
+    enum fit_verdict verdict = FIT_UNKNOWN;
     int rc = verdict_without(level, &verdict, m->whole, from, to);
     if (rc || verdict != FIT_YES) {
         return rc;
@@ -198,7 +214,8 @@ static int search_members(struct members *m, size_t from, size_t to)
     return rc ? rc : search_members(m, middle, to);
 }
 
-/* 3. Group testing over everything. `out` is empty when no member shows (several lines too many). */
+/* 3. Group testing over everything. `out` is empty when no member shows (several lines too many).
+ */
 static int by_groups(struct level *level, struct ring *out)
 {
     struct ring whole = {.count = level->fit_count + 1};
@@ -223,7 +240,10 @@ static int by_groups(struct level *level, struct ring *out)
 }
 
 typedef int ring_finder(struct level *, struct ring *);
-static const struct { ring_finder *find; const char *how; } finders[] = {
+static const struct {
+    ring_finder *find;
+    const char *how;
+} finders[] = {
     {by_misses, "they are those that missed"},
     {by_spacing, "they are equally spaced"},
     {by_groups, "found by group testing"},
@@ -241,7 +261,7 @@ static int find_ring(struct level *level, struct ring *ring, const char **how, s
         }
         ring->offsets = room;
         int rc = finders[i].find(level, ring);
-        if (rc == 0 && level->fit_count != fits) {      /* the edge moved: again */
+        if (rc == 0 && level->fit_count != fits) { /* the edge moved: again */
             i = SIZE_MAX;
             continue;
         }
@@ -269,12 +289,14 @@ static int find_conflict(struct level *level, size_t finder_count, double confid
         free(ring.offsets);
         return rc;
     }
+    assert(ring.offsets && ring.count >= 2); /* that is what find_ring() gives when it succeeds */
     free(level->conflict);
     level->conflict = ring.offsets;
     level->conflict_count = ring.count;
     char id[24];
     lab_evidence(level->lab, id, level->info->id,
-                 "chase op=%s: %zu addresses (%u, %u, ... %u) do not fit together, and fit without any one of them; "
+                 "chase op=%s: %zu addresses (%u, %u, ... %u) do not fit together, and fit without "
+                 "any one of them; "
                  "%s among the %zu at stride %llu of which one is too many",
                  level->info->op, ring.count, ring.offsets[0], ring.offsets[1],
                  ring.offsets[ring.count - 1], how, level->fit_count + 1,
@@ -284,22 +306,29 @@ static int find_conflict(struct level *level, size_t finder_count, double confid
 }
 
 /*
- * Where the easy ways fail at the first stride, they may succeed at one that is a multiple of nearly every line there
- * is: then each step is a whole number of lines, and the index repeats in whole steps.
+ * Where the easy ways fail at the first stride, they may succeed at one that is a multiple of
+ * nearly every line there is: then each step is a whole number of lines, and the index repeats in
+ * whole steps.
  */
 int level_ways(struct level *level)
 {
-    static const struct { uint64_t stride; size_t finders; } tries[] = {
-        {0, EASY_FINDERS}, {COMMON_MULTIPLE, EASY_FINDERS}, {0, ALL_FINDERS},
+    static const struct {
+        uint64_t stride;
+        size_t finders;
+    } tries[] = {
+        {0, EASY_FINDERS},
+        {COMMON_MULTIPLE, EASY_FINDERS},
+        {0, ALL_FINDERS},
     };
     uint64_t first = level->fit_stride;
-    /* Each of the hundreds of verdicts of group testing must be right: not where noise makes them a matter of chance. */
+    /* Each of the hundreds of verdicts of group testing must be right: not where noise makes them a
+     * matter of chance. */
     size_t count = level->late > 0 && level->false_slow > 0 ? 2 : 3;
     int rc = INFER_UNDECIDED;
     for (size_t i = 0; i < count && rc == INFER_UNDECIDED; i++) {
         uint64_t stride = tries[i].stride ? tries[i].stride : first;
         rc = stride == level->fit_stride ? 0 : level_find_edge(level, stride, 1);
-        level->large = false;           /* at the first stride it was not */
+        level->large = false; /* at the first stride it was not */
         rc = rc ? rc : find_conflict(level, tries[i].finders, level->fit_certain ? 0.8 : 0.6);
     }
     return rc;

@@ -1,7 +1,7 @@
 /*
- * Runs the experiments on the caches. What fails leaves its reason in the attributes concerned and in those
- * of everything that needs it; only an error that concerns the whole (memory out, interrupted, a source that
- * breaks) ends the dissection.
+ * Runs the experiments on the caches. What fails leaves its reason in the attributes concerned and
+ * in those of everything that needs it; only an error that concerns the whole (memory out,
+ * interrupted, a source that breaks) ends the dissection.
  */
 #include <math.h>
 #include <stdio.h>
@@ -23,13 +23,20 @@ enum {
     CACHE_ATTRIBUTE_COUNT
 };
 
-static const struct { size_t offset; const char *unit; } attributes[] = {
+static const struct {
+    size_t offset;
+    const char *unit;
+} attributes[] = {
 #define ATTRIBUTE(field, unit) {offsetof(struct cache_result, field), unit},
 #include "infer/attributes.def"
 };
 
-static const struct { const char *name; int (*run)(struct level *); uint32_t needs, yields; const char *doc; }
-experiments[] = {
+static const struct {
+    const char *name;
+    int (*run)(struct level *);
+    uint32_t needs, yields;
+    const char *doc;
+} experiments[] = {
 #define EXPERIMENT(name, function, needs, yields, doc) {#name, function, needs, yields, doc},
 #include "infer/experiments.def"
 };
@@ -58,7 +65,8 @@ static void refuse_yields(struct cache_result *result, uint32_t yields, const ch
 {
     for (size_t i = 0; i < CACHE_ATTRIBUTE_COUNT; i++) {
         struct attribute *attribute = attribute_at(result, i);
-        if (yields & (1u << i) && attribute->status == ATTRIBUTE_NOT_MEASURED && !attribute->reason[0]) {
+        if (yields & (1u << i) && attribute->status == ATTRIBUTE_NOT_MEASURED &&
+            !attribute->reason[0]) {
             attribute_refuse(attribute, attributes[i].unit, reason);
         }
     }
@@ -70,12 +78,13 @@ static int parse_list(uint32_t *out, const char *list)
     *out = 0;
     while (list && *list) {
         size_t length = strcspn(list, ","), i = 0;
-        while (i < EXPERIMENT_COUNT &&
-               (strlen(experiments[i].name) != length || strncmp(experiments[i].name, list, length) != 0)) {
+        while (i < EXPERIMENT_COUNT && (strlen(experiments[i].name) != length ||
+                                        strncmp(experiments[i].name, list, length) != 0)) {
             i++;
         }
         if (i == EXPERIMENT_COUNT) {
-            return error_set(SONDE_EUSAGE, "there is no experiment '%.*s'", (int)(length > 60 ? 60 : length), list);
+            return error_set(SONDE_EUSAGE, "there is no experiment '%.*s'",
+                             (int)(length > 60 ? 60 : length), list);
         }
         *out |= 1u << i;
         list += length + (list[length] == ',');
@@ -118,7 +127,7 @@ static int run_experiments(struct level *level, uint32_t selected)
     uint32_t good = 0;
     char failed[EXPERIMENT_COUNT][160] = {{0}};
     for (size_t i = 0; i < EXPERIMENT_COUNT; i++) {
-        lab->done += 1.0 / (EXPERIMENT_COUNT * LEVEL_COUNT);
+        lab->done += 1.0 / ((double)EXPERIMENT_COUNT * (double)LEVEL_COUNT);
         uint32_t lacking = experiments[i].needs & ~good;
         if (!(selected & (1u << i))) {
             snprintf(failed[i], sizeof failed[i], "not asked for");
@@ -137,7 +146,9 @@ static int run_experiments(struct level *level, uint32_t selected)
             }
             good |= rc == 0 ? 1u << i : 0;
             snprintf(failed[i], sizeof failed[i], "%.*s", (int)sizeof failed[i] - 1,
-                     rc == 0 ? "" : lab->why[0] ? lab->why : "the measurements do not decide");
+                     rc == 0       ? ""
+                     : lab->why[0] ? lab->why
+                                   : "the measurements do not decide");
         }
         if (!(good & (1u << i))) {
             refuse_yields(level->result, experiments[i].yields, failed[i]);
@@ -151,7 +162,8 @@ static void refuse_memory(struct dissection *out, const struct level *level)
 {
     if (out->memory_latency.status == ATTRIBUTE_NOT_MEASURED && !out->memory_latency.reason[0]) {
         const char *why = level->result->miss_penalty.reason;
-        attribute_refuse(&out->memory_latency, "cycles", why[0] ? why : "no walk misses the outermost cache");
+        attribute_refuse(&out->memory_latency, "cycles",
+                         why[0] ? why : "no walk misses the outermost cache");
     }
 }
 
@@ -180,9 +192,11 @@ static int dissect_level(struct lab *lab, struct sample *seen, size_t i, uint32_
     for (size_t a = 0; a < CACHE_ATTRIBUTE_COUNT; a++) {
         attribute_refuse(attribute_at(result, a), attributes[a].unit, "");
     }
-    struct level level = {.lab = lab, .info = &levels[i], .result = result, .outermost = i + 1 == LEVEL_COUNT};
+    struct level level = {
+        .lab = lab, .info = &levels[i], .result = result, .outermost = i + 1 == LEVEL_COUNT};
     uint32_t limit = lab->options->max_window ? lab->options->max_window : 1024;
-    level.max_window = levels[i].max_window && levels[i].max_window < limit ? levels[i].max_window : limit;
+    level.max_window =
+        levels[i].max_window && levels[i].max_window < limit ? levels[i].max_window : limit;
     int rc = run_experiments(&level, selected);
     refuse_yields(result, ~0u, result->present ? "not applicable" : "the cache does not show");
     if (level.outermost) {
@@ -208,7 +222,8 @@ int infer_dissect(struct dissection *out, struct trace_source *source,
     uint32_t selected;
     int rc = select_experiments(&selected, options);
     struct infer_options filled = *options;
-    filled.max_footprint_bytes = options->max_footprint_bytes ? options->max_footprint_bytes : UINT64_C(1) << 28;
+    filled.max_footprint_bytes =
+        options->max_footprint_bytes ? options->max_footprint_bytes : UINT64_C(1) << 28;
     struct lab lab = {.source = source, .options = &filled, .out = out};
     struct sample seen = {0};
     for (size_t i = 0; rc == 0 && i < LEVEL_COUNT; i++) {

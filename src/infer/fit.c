@@ -1,15 +1,16 @@
 /*
- * The question that everything about a cache's geometry is built from: do these addresses fit into the
- * cache together? It is asked by walking them in a circle. Whatever the replacement policy,
+ * The question that everything about a cache's geometry is built from: do these addresses fit into
+ * the cache together? It is asked by walking them in a circle. Whatever the replacement policy,
  *   - a set with more lines than ways misses at least once in every pass, and
  *   - once a whole pass went by without a miss, everything is resident and no miss can follow.
- * So a pass without a miss proves the fit, and passes that all miss, however long the warm-up, disprove it.
- * Nothing is assumed about policy, index function or geometry.
+ * So a pass without a miss proves the fit, and passes that all miss, however long the warm-up,
+ * disprove it. Nothing is assumed about policy, index function or geometry.
  *
- * What a real GPU adds is noise that looks like a miss now and then. A false miss falls on any address; a set that
- * is too full misses on its own few addresses again and again. When false misses are frequent enough to spoil whole
- * passes, the verdict comes from two tests: more misses than noise explains (Poisson), or misses that
- * concentrate on few addresses more than chance would have it (binomial).
+ * What a real GPU adds is noise that looks like a miss now and then. A false miss falls on any
+ * address; a set that is too full misses on its own few addresses again and again. When false
+ * misses are frequent enough to spoil whole passes, the verdict comes from two tests: more misses
+ * than noise explains (Poisson), or misses that concentrate on few addresses more than chance would
+ * have it (binomial).
  */
 #include "infer/level.h"
 
@@ -21,27 +22,31 @@
 
 #define MAX_ROUNDS 6
 #define SMALL_RING 256
-#define MANY_MISSES 3           /* in a pass: a number that stray noise of a quiet device does not reach */
-#define CLEAN_ROUNDS 3          /* that prove a fit when no window holds a whole pass */
-#define NOISY 0.02              /* slow records by noise in a pass, from which on statistics decide */
-#define NOISY_RECORDS 50e3      /* where the rounds of a noisy walk end */
+#define MANY_MISSES 3  /* in a pass: a number that stray noise of a quiet device does not reach */
+#define CLEAN_ROUNDS 3 /* that prove a fit when no window holds a whole pass */
+#define NOISY 0.02     /* slow records by noise in a pass, from which on statistics decide */
+#define NOISY_RECORDS 50e3 /* where the rounds of a noisy walk end */
 #define LATE_RECORDS 15e3
-#define PATIENCE 10.0           /* rate of misses times passes of warm-up, from which on settling is ruled out */
-#define CERTAIN 1e-7            /* chance at which noise is ruled out; some thousand tests a dissection */
+#define PATIENCE                                                                                   \
+    10.0 /* rate of misses times passes of warm-up, from which on settling is ruled out */
+#define CERTAIN 1e-7 /* chance at which noise is ruled out; some thousand tests a dissection */
 
 struct round {
-    uint64_t records, misses, slow;             /* slow: not a hit */
-    uint64_t settled_records, settled_misses, settled_slow;     /* after a first whole pass of hits */
+    uint64_t records, misses, slow;                         /* slow: not a hit */
+    uint64_t settled_records, settled_misses, settled_slow; /* after a first whole pass of hits */
     bool clean;
 };
 
 struct walk_plan level_plan(const struct level *level, struct walk_shape shape)
 {
-    return (struct walk_plan){.op = level->info->op, .shape = shape, .windows = 1,
+    return (struct walk_plan){.op = level->info->op,
+                              .shape = shape,
+                              .windows = 1,
                               .shared_bytes = level->info->shared_bytes};
 }
 
-/* Share of the records that are slow although everything hits; and a bound on those that look like misses. */
+/* Share of the records that are slow although everything hits; and a bound on those that look like
+ * misses. */
 static double slow_share(const struct level *level)
 {
     return level->hit_records ? (double)level->false_slow / (double)level->hit_records : 0;
@@ -54,9 +59,10 @@ static double false_bound(const struct level *level)
 }
 
 /*
- * Passes of warm-up in each round. A cache that keeps other data from before and replaces at random takes long to
- * let it go: about as many passes as it has ways, times the logarithm of the sets. Short rings are warmed that
- * long as soon as they miss at all; long ones once the cache was seen to settle late.
+ * Passes of warm-up in each round. A cache that keeps other data from before and replaces at random
+ * takes long to let it go: about as many passes as it has ways, times the logarithm of the sets.
+ * Short rings are warmed that long as soon as they miss at all; long ones once the cache was seen
+ * to settle late.
  */
 static uint64_t warm_passes(const struct level *level, unsigned round, bool small, bool noisy)
 {
@@ -72,7 +78,8 @@ static uint64_t warm_passes(const struct level *level, unsigned round, bool smal
     return noisy ? (round ? 4 : 1) : quick[round];
 }
 
-static void plan_round(struct walk_plan *plan, const struct level *level, unsigned round, bool noisy)
+static void plan_round(struct walk_plan *plan, const struct level *level, unsigned round,
+                       bool noisy)
 {
     size_t n = plan->shape.count, window = level->max_window;
     bool small = n <= SMALL_RING;
@@ -92,8 +99,8 @@ static void plan_round(struct walk_plan *plan, const struct level *level, unsign
 }
 
 /*
- * Counts one walk into `fit`. A stray, slower than any miss, proves nothing. On a quiet device it is taken for a
- * miss of some other kind; on a noisy one it is left out, unless strays are many.
+ * Counts one walk into `fit`. A stray, slower than any miss, proves nothing. On a quiet device it
+ * is taken for a miss of some other kind; on a noisy one it is left out, unless strays are many.
  */
 static void count_walk(struct fit *fit, struct round *round, const struct level *level,
                        const struct walk *walk, bool noisy)
@@ -127,7 +134,8 @@ static void count_walk(struct fit *fit, struct round *round, const struct level 
 /* Chance that noise alone puts the misses of the last round on so few addresses. */
 static double concentration(const struct fit *fit, const struct round *round, double false_rate)
 {
-    double passes = ceil((double)round->records / (double)fit->count), least = 1;
+    uint64_t passes = (round->records + fit->count - 1) / fit->count;
+    double least = 1;
     double rate = fmax(false_rate, (double)round->misses / (double)round->records);
     size_t at_least[34] = {0};
     for (size_t i = 0; i < fit->count; i++) {
@@ -137,17 +145,18 @@ static double concentration(const struct fit *fit, const struct round *round, do
     for (int k = 32; k >= 0; k--) {
         at_least[k] += at_least[k + 1];
     }
-    for (int k = 2; k <= 32 && at_least[k]; k++) {
+    for (unsigned k = 2; k <= 32 && at_least[k]; k++) {
         double expected = (double)fit->count * binomial_tail(passes, rate, k);
-        least = fmin(least, poisson_tail(expected, (double)at_least[k]));
+        least = fmin(least, poisson_tail(expected, at_least[k]));
     }
     return least;
 }
 
 /*
- * Will the misses stay, however long the warm-up? Under random replacement one line of w that has not found its place
- * misses about twice a pass, at a rate of 2 / w, and finds it with a chance of about 1 / w each time: after t passes
- * such a rate r is left by accident with a chance of exp(-r t). Otherwise misses that are on their way out get fewer from round to round.
+ * Will the misses stay, however long the warm-up? Under random replacement one line of w that has
+ * not found its place misses about twice a pass, at a rate of 2 / w, and finds it with a chance of
+ * about 1 / w each time: after t passes such a rate r is left by accident with a chance of exp(-r
+ * t). Otherwise misses that are on their way out get fewer from round to round.
  */
 static bool will_stay(const struct level *level, const struct fit *fit, const struct round rounds[],
                       unsigned round, bool noisy)
@@ -173,7 +182,8 @@ static enum fit_verdict judge_quiet(const struct level *level, const struct fit 
         return FIT_NO;
     }
     if (round == 0) {
-        /* Where longer warming never helped, do not ask for it again on a long walk that misses all the time. */
+        /* Where longer warming never helped, do not ask for it again on a long walk that misses all
+         * the time. */
         bool shortcut = level->steady >= 2 && level->late == 0 && fit->count > 1024;
         return shortcut && now > 0.5 ? FIT_NO : FIT_UNKNOWN;
     }
@@ -184,14 +194,15 @@ static enum fit_verdict judge_quiet(const struct level *level, const struct fit 
 }
 
 /*
- * Each round is judged by itself, for the ones before may have been settling; it is twice as long as the one before.
+ * Each round is judged by itself, for the ones before may have been settling; it is twice as long
+ * as the one before.
  */
 static enum fit_verdict judge_noisy(const struct level *level, struct fit *fit,
                                     const struct round rounds[], unsigned round)
 {
     double bound = false_bound(level);
     const struct round *now = &rounds[round];
-    double chance = fmin(poisson_tail(bound * (double)now->records, (double)now->misses),
+    double chance = fmin(poisson_tail(bound * (double)now->records, now->misses),
                          concentration(fit, now, bound));
     double most = level->late > 0 ? LATE_RECORDS : NOISY_RECORDS;
     bool last = round >= 4 || (round >= 1 && (double)fit->count * (double)(2u << round) > most);
@@ -206,9 +217,10 @@ static enum fit_verdict judge_noisy(const struct level *level, struct fit *fit,
 }
 
 /*
- * A pass without a miss proves the fit when one window saw it. Windows that each see a part see parts of different
- * passes, so a set that misses once here, once there (random replacement) can slip through: then several
- * rounds must be clean, unless the cache was seen to miss alike in every pass.
+ * A pass without a miss proves the fit when one window saw it. Windows that each see a part see
+ * parts of different passes, so a set that misses once here, once there (random replacement) can
+ * slip through: then several rounds must be clean, unless the cache was seen to miss alike in every
+ * pass.
  */
 static bool judge_clean(const struct level *level, const struct walk_plan *plan, unsigned clean)
 {
@@ -240,17 +252,19 @@ static void learn_noise(struct level *level, const struct fit *fit, const struct
     level->false_slow += fit->noisy ? last->slow : last->settled_slow;
 }
 
-/* More misses before everything was resident than noise explains: the cache lets go of other data slowly. */
+/* More misses before everything was resident than noise explains: the cache lets go of other data
+ * slowly. */
 static void learn_settling(struct level *level, const struct fit *fit, const struct round *last)
 {
     if (fit->noisy && fit->records > last->records) {
         /* Noise does not get less with more warming. */
-        double rate = ((double)last->misses + 3 * sqrt((double)last->misses) + 3) / (double)last->records;
-        double earlier = (double)(fit->total - last->misses), of = (double)(fit->records - last->records);
-        level->late += poisson_tail(rate * of, earlier) < CERTAIN;
+        double rate =
+            ((double)last->misses + 3 * sqrt((double)last->misses) + 3) / (double)last->records;
+        double earlier_records = (double)(fit->records - last->records);
+        level->late += poisson_tail(rate * earlier_records, fit->total - last->misses) < CERTAIN;
         return;
     }
-    double misses = (double)(fit->total - last->settled_misses);
+    uint64_t misses = fit->total - last->settled_misses;
     double records = (double)(fit->records - last->settled_records);
     if (!fit->noisy && misses > 2 && poisson_tail(false_bound(level) * records, misses) < CERTAIN) {
         level->late++;
@@ -310,7 +324,8 @@ int fit_test(struct level *level, struct fit *out, const struct walk_shape *shap
     return 0;
 }
 
-int fit_count_misses(struct level *level, uint32_t *misses, const struct walk_shape *shape, uint32_t run)
+int fit_count_misses(struct level *level, uint32_t *misses, const struct walk_shape *shape,
+                     uint32_t run)
 {
     struct walk_plan plan = level_plan(level, *shape);
     plan_round(&plan, level, 0, false);

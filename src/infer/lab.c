@@ -1,6 +1,6 @@
 /*
- * Asking for measurements and keeping the result: cancel checks, the count of what was spent, the line
- * between an error that ends everything and one that costs an attribute.
+ * Asking for measurements and keeping the result: cancel checks, the count of what was spent, the
+ * line between an error that ends everything and one that costs an attribute.
  */
 #include "infer/lab.h"
 
@@ -47,8 +47,10 @@ int lab_measure(struct lab *lab, const struct trace **out, const struct trace_re
 void lab_evidence(struct lab *lab, char id[24], const char *prefix, const char *fmt, ...)
 {
     struct dissection *d = lab->out;
-    /* The table has room for every experiment of every cache; should it ever be full, the last entry is shared. */
-    size_t at = d->evidence_count < INFER_MAX_EVIDENCE ? d->evidence_count++ : INFER_MAX_EVIDENCE - 1;
+    /* The table has room for every experiment of every cache; should it ever be full, the last
+     * entry is shared. */
+    size_t at =
+        d->evidence_count < INFER_MAX_EVIDENCE ? d->evidence_count++ : INFER_MAX_EVIDENCE - 1;
     struct evidence_entry *entry = &d->evidence[at];
     snprintf(entry->id, sizeof entry->id, "%.18s.%zu", prefix, at + 1);
     va_list args;

@@ -1,8 +1,8 @@
 /*
- * What one dissection carries along: where measurements come from, what they have cost, and the result
- * that grows. An experiment's function returns 0, INFER_UNDECIDED (the measurements do not decide; the
- * reason is in lab->why), or a negative error; lab_soft() tells the errors that cost only the attributes
- * concerned from those that end the dissection.
+ * What one dissection carries along: where measurements come from, what they have cost, and the
+ * result that grows. An experiment's function returns 0, INFER_UNDECIDED (the measurements do not
+ * decide; the reason is in lab->why), or a negative error; lab_soft() tells the errors that cost
+ * only the attributes concerned from those that end the dissection.
  */
 #ifndef SONDE_INFER_LAB_H
 #define SONDE_INFER_LAB_H
@@ -15,11 +15,11 @@ struct lab {
     struct trace_source *source;
     const struct infer_options *options;
     struct dissection *out;
-    uint64_t loads;             /* asked for so far, warm-up included */
+    uint64_t loads; /* asked for so far, warm-up included */
     uint64_t requests;
     char why[160];
     const char *doing;
-    double done;                /* share of the work, for the progress line */
+    double done; /* share of the work, for the progress line */
 };
 
 /* A trace of a measurement that worked; why it did not is in lab->why (soft) or the error text. */

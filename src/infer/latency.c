@@ -1,8 +1,8 @@
 /*
- * Latencies of a level. hit_latency is the median of a fine-grained record in the sense of Mei and Chu (2014):
- * clock to clock around the load and the store of its result, so it contains both clock reads and that
- * store. load_to_use_latency is an untimed dependent chain divided by its length. miss_penalty is what a miss takes
- * longer than a hit, as seen through the same operator.
+ * Latencies of a level. hit_latency is the median of a fine-grained record in the sense of Mei and
+ * Chu (2014): clock to clock around the load and the store of its result, so it contains both clock
+ * reads and that store. load_to_use_latency is an untimed dependent chain divided by its length.
+ * miss_penalty is what a miss takes longer than a hit, as seen through the same operator.
  */
 #include "infer/level.h"
 
@@ -49,7 +49,8 @@ static int sample_walk(struct level *level, struct sample *out, struct walk_shap
     return rc;
 }
 
-/* What surely fits: half of the elements that did, at most 2048; where tens of megabytes fit, 4 MiB. */
+/* What surely fits: half of the elements that did, at most 2048; where tens of megabytes fit, 4
+ * MiB. */
 static struct walk_shape safe_shape(const struct level *level)
 {
     if (level->large) {
@@ -76,14 +77,18 @@ int level_latency(struct level *level)
         return lab_undecided(level->lab, "an array that fits missed in most loads");
     }
     level->hit_cycles = sample_quantile(&hits, 0.5);
-    level->result->latency_count = sample_classes(level->result->latencies, INFER_MAX_LATENCIES, &hits);
-    double spread = (sample_quantile(&hits, 0.75) - sample_quantile(&hits, 0.25)) / level->hit_cycles;
+    level->result->latency_count =
+        sample_classes(level->result->latencies, INFER_MAX_LATENCIES, &hits);
+    double spread =
+        (sample_quantile(&hits, 0.75) - sample_quantile(&hits, 0.25)) / level->hit_cycles;
     char id[24];
     lab_evidence(level->lab, id, level->info->id,
-                 "chase op=%s through %zu elements at stride %llu: %zu hits, median %.0f cycles, 5 %% %.0f, 95 %% %.0f",
-                 level->info->op, shape.count, (unsigned long long)shape.stride, hits.count, level->hit_cycles,
-                 sample_quantile(&hits, 0.05), sample_quantile(&hits, 0.95));
-    attribute_set(&level->result->hit_latency, level->hit_cycles, "cycles", spread < 0.02 ? 0.98 : 0.92, id);
+                 "chase op=%s through %zu elements at stride %llu: %zu hits, median %.0f cycles, 5 "
+                 "%% %.0f, 95 %% %.0f",
+                 level->info->op, shape.count, (unsigned long long)shape.stride, hits.count,
+                 level->hit_cycles, sample_quantile(&hits, 0.05), sample_quantile(&hits, 0.95));
+    attribute_set(&level->result->hit_latency, level->hit_cycles, "cycles",
+                  spread < 0.02 ? 0.98 : 0.92, id);
     rc = level_saw(level, &all);
     sample_free(&all);
     return rc;
@@ -138,9 +143,11 @@ int level_load_to_use(struct level *level)
     }
     char id[24];
     lab_evidence(level->lab, id, level->info->id,
-                 "average op=%s: a dependent chain in %llu B, %llu loads timed as a whole, %zu times: %.2f to %.2f "
-                 "cycles a load", level->info->op, (unsigned long long)bytes, (unsigned long long)loads,
-                 count, each[0], each[count - 1]);
+                 "average op=%s: a dependent chain in %llu B, %llu loads timed as a whole, %zu "
+                 "times: %.2f to %.2f "
+                 "cycles a load",
+                 level->info->op, (unsigned long long)bytes, (unsigned long long)loads, count,
+                 each[0], each[count - 1]);
     attribute_set(&level->result->load_to_use_latency, median, "cycles", 0.95, id);
     return 0;
 }
@@ -149,7 +156,8 @@ int level_load_to_use(struct level *level)
 static int sample_conflict(struct level *level, struct sample *out)
 {
     size_t count = level->conflict_count;
-    struct walk_plan plan = level_plan(level, (struct walk_shape){.ring = level->conflict, .count = count});
+    struct walk_plan plan =
+        level_plan(level, (struct walk_shape){.ring = level->conflict, .count = count});
     plan.warm = 4 * count;
     plan.window = level->max_window < 512 ? level->max_window : 512;
     plan.windows = 2;
@@ -170,7 +178,8 @@ static int sample_misses(struct level *level, struct sample *out, char what[64])
         return sample_conflict(level, out);
     }
     struct walk_shape shape = {.stride = level->fit_stride, .count = 3 * level->fit_count};
-    if (!level->large && shape.count && shape.count * shape.stride <= level->lab->options->max_footprint_bytes) {
+    if (!level->large && shape.count &&
+        shape.count * shape.stride <= level->lab->options->max_footprint_bytes) {
         snprintf(what, 64, "three times as many elements as fit");
         return sample_walk(level, out, shape);
     }
@@ -195,7 +204,8 @@ int level_penalty(struct level *level)
         return rc;
     }
     char id[24];
-    lab_evidence(level->lab, id, level->info->id, "chase op=%s: a miss takes %.0f cycles (median of %zu in %s), a hit %.0f",
+    lab_evidence(level->lab, id, level->info->id,
+                 "chase op=%s: a miss takes %.0f cycles (median of %zu in %s), a hit %.0f",
                  level->info->op, miss, slow.count, what, level->hit_cycles);
     attribute_set(&level->result->miss_penalty, miss - level->hit_cycles, "cycles", 0.93, id);
     if (level->outermost) {

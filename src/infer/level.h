@@ -1,6 +1,6 @@
 /*
- * One cache under examination: what tells its hits from its misses, and what is known of it so far. The
- * experiments of experiments.def run on a level in order, each adding its part.
+ * One cache under examination: what tells its hits from its misses, and what is known of it so far.
+ * The experiments of experiments.def run on a level in order, each adding its part.
  */
 #ifndef SONDE_INFER_LEVEL_H
 #define SONDE_INFER_LEVEL_H
@@ -9,7 +9,10 @@
 #include "infer/stats.h"
 #include "infer/walk.h"
 
-struct level_info { const char *id, *scope, *op, *beneath; uint32_t shared_bytes, max_window; };
+struct level_info {
+    const char *id, *scope, *op, *beneath;
+    uint32_t shared_bytes, max_window;
+};
 
 struct level {
     struct lab *lab;
@@ -20,36 +23,40 @@ struct level {
 
     /* reference: a latency in (threshold, ceiling] is a miss; above, a stray that says nothing */
     double threshold, ceiling, hit_cycles, miss_cycles;
-    double beneath_cycles;                  /* what a load takes at least that passes this cache by */
-    uint64_t false_misses, false_slow, hit_records;     /* misses, and all slow records, where everything hits */
+    double beneath_cycles; /* what a load takes at least that passes this cache by */
+    uint64_t false_misses, false_slow,
+        hit_records; /* misses, and all slow records, where everything hits */
     uint32_t fetch_bytes;
-    char reference[24];                     /* evidence */
+    char reference[24]; /* evidence */
 
     /* capacity: the first `fit_count` elements at `fit_stride` fit, one more does not */
     uint64_t fit_stride;
     size_t fit_count;
     bool fit_certain;
 
-    /* conflict: a smallest set of offsets that do not fit together, ascending; owned. It is one more than the ways. */
+    /* conflict: a smallest set of offsets that do not fit together, ascending; owned. It is one
+     * more than the ways. */
     uint32_t *conflict;
     size_t conflict_count;
 
     uint64_t line_bytes;
     uint64_t size_bytes;
-    bool large;                             /* too large for ordered walks */
-    unsigned steady;                        /* how often misses did not go away with more warming */
-    unsigned late;                          /* how often misses did go away with more warming */
-    unsigned prompt;                        /* how often all of a long walk that fits hit at once */
-    unsigned regular, irregular;            /* how often two passes missed alike, and not */
+    bool large;                  /* too large for ordered walks */
+    unsigned steady;             /* how often misses did not go away with more warming */
+    unsigned late;               /* how often misses did go away with more warming */
+    unsigned prompt;             /* how often all of a long walk that fits hit at once */
+    unsigned regular, irregular; /* how often two passes missed alike, and not */
 
-    struct sample seen;                     /* latencies for the classes of the whole device; owned */
+    struct sample seen; /* latencies for the classes of the whole device; owned */
 };
 
 enum load_class { LOAD_HIT, LOAD_MISS, LOAD_STRAY };
 
 static inline enum load_class level_class(const struct level *level, uint32_t cycles)
 {
-    return cycles <= level->threshold ? LOAD_HIT : cycles <= level->ceiling ? LOAD_MISS : LOAD_STRAY;
+    return cycles <= level->threshold ? LOAD_HIT
+           : cycles <= level->ceiling ? LOAD_MISS
+                                      : LOAD_STRAY;
 }
 
 /* A plan with this level's operator, carve-out and one window. */
@@ -61,38 +68,42 @@ enum fit_verdict { FIT_YES, FIT_NO, FIT_UNKNOWN };
 
 struct fit {
     enum fit_verdict verdict;
-    size_t count;               /* elements */
-    uint32_t *misses;           /* per element; owned */
-    uint64_t records, total;    /* recorded loads, misses among them */
-    bool noisy;                 /* decided by statistics, not by a pass without a miss */
+    size_t count;            /* elements */
+    uint32_t *misses;        /* per element; owned */
+    uint64_t records, total; /* recorded loads, misses among them */
+    bool noisy;              /* decided by statistics, not by a pass without a miss */
 };
 
 int fit_test(struct level *level, struct fit *out, const struct walk_shape *shape);
 void fit_free(struct fit *fit);
-/* Misses per element of one more walk, added to `misses` without judging; `run` tells repeats apart. */
-int fit_count_misses(struct level *level, uint32_t *misses, const struct walk_shape *shape, uint32_t run);
+/* Misses per element of one more walk, added to `misses` without judging; `run` tells repeats
+ * apart. */
+int fit_count_misses(struct level *level, uint32_t *misses, const struct walk_shape *shape,
+                     uint32_t run);
 /* Only the verdict. */
 int fit_verdict(struct level *level, enum fit_verdict *out, const struct walk_shape *shape);
 
 /* ---- the experiments; each returns 0, INFER_UNDECIDED or an error ---- */
 
-int level_reference(struct level *level);       /* reference.c */
-int level_capacity(struct level *level);        /* capacity.c */
+int level_reference(struct level *level); /* reference.c */
+int level_capacity(struct level *level);  /* capacity.c */
 int level_find_edge(struct level *level, uint64_t stride, size_t fits);
-int level_refine_edge(struct level *level);     /* the same in steps of the line */
-int level_ways(struct level *level);            /* conflict.c */
-int level_refine_ways(struct level *level);     /* the conflicting set in steps of the line, if it is found easily */
-int level_line(struct level *level);            /* line.c */
-int level_sets(struct level *level);            /* sets.c */
-int level_latency(struct level *level);         /* latency.c */
+int level_refine_edge(struct level *level); /* the same in steps of the line */
+int level_ways(struct level *level);        /* conflict.c */
+int level_refine_ways(
+    struct level *level); /* the conflicting set in steps of the line, if it is found easily */
+int level_line(struct level *level);    /* line.c */
+int level_sets(struct level *level);    /* sets.c */
+int level_latency(struct level *level); /* latency.c */
 int level_load_to_use(struct level *level);
 int level_penalty(struct level *level);
-int level_sweep(struct level *level);           /* sweep.c */
+int level_sweep(struct level *level); /* sweep.c */
 
-int level_mei(struct level *level);             /* mei.c */
-int level_average(struct level *level);         /* average.c */
+int level_mei(struct level *level);     /* mei.c */
+int level_average(struct level *level); /* average.c */
 
-/* A new entry of the dissection's methods, all attributes refused with `reason` so far; NULL when there is no room. */
+/* A new entry of the dissection's methods, all attributes refused with `reason` so far; NULL when
+ * there is no room. */
 struct method_result *level_method(struct level *level, const char *name, const char *reason);
 
 /* Adds the latencies to level->seen. */

@@ -1,10 +1,11 @@
 /*
- * The line: how far the bytes reach that one tag covers. From a smallest conflicting set {a0 .. aw}, an address
- * x = a0 + d lies in the line of a0 exactly if
+ * The line: how far the bytes reach that one tag covers. From a smallest conflicting set {a0 ..
+ * aw}, an address x = a0 + d lies in the line of a0 exactly if
  *   - {x, a1 .. aw} does not fit: x is in the same set, and in none of the other lines; and
  *   - {a0, x, a2 .. aw} fits: a0 and x together need no more room than a0 alone.
  * The line is one interval around a0, so each end is found by bisection. This holds for sectored
- * caches (the fetch unit plays no part), any policy, any index, from direct mapped to fully associative.
+ * caches (the fetch unit plays no part), any policy, any index, from direct mapped to fully
+ * associative.
  */
 #include "infer/level.h"
 
@@ -23,7 +24,8 @@ static int compare_offsets(const void *a, const void *b)
 }
 
 /* The verdict on the conflicting set with `from` replaced by `to`. */
-static int verdict_replaced(struct level *level, enum fit_verdict *out, size_t replaced, uint32_t by)
+static int verdict_replaced(struct level *level, enum fit_verdict *out, size_t replaced,
+                            uint32_t by)
 {
     size_t n = level->conflict_count;
     uint32_t *ring = malloc(n * sizeof *ring);
@@ -46,7 +48,7 @@ static int verdict_replaced(struct level *level, enum fit_verdict *out, size_t r
 /* Is `x` in the line of member `own`? `other` is some other member. */
 static int same_line(struct level *level, bool *same, size_t own, size_t other, uint32_t x)
 {
-    enum fit_verdict verdict;
+    enum fit_verdict verdict = FIT_UNKNOWN;
     int rc = verdict_replaced(level, &verdict, own, x);
     *same = false;
     if (rc || verdict == FIT_YES) {
@@ -62,7 +64,8 @@ static int same_line(struct level *level, bool *same, size_t own, size_t other, 
     return rc;
 }
 
-/* How far the line reaches from member `own` in the direction of `sign`: the first distance not in it. */
+/* How far the line reaches from member `own` in the direction of `sign`: the first distance not in
+ * it. */
 static int find_end(struct level *level, uint32_t *distance, size_t own, size_t other, int sign)
 {
     uint32_t at = level->conflict[own];
@@ -70,7 +73,7 @@ static int find_end(struct level *level, uint32_t *distance, size_t own, size_t 
     uint32_t most = sign < 0 && at < MAX_LINE_BYTES ? at : MAX_LINE_BYTES;
     bool same = true;
     while (same) {
-        if (outside > most) {       /* the array's own beginning bounds the search */
+        if (outside > most) { /* the array's own beginning bounds the search */
             outside = most + STEP_BYTES;
             break;
         }
@@ -99,7 +102,8 @@ static int find_end(struct level *level, uint32_t *distance, size_t own, size_t 
     return 0;
 }
 
-static int measure_line(struct level *level, uint32_t *start, uint32_t *end, size_t own, size_t other)
+static int measure_line(struct level *level, uint32_t *start, uint32_t *end, size_t own,
+                        size_t other)
 {
     uint32_t up, down;
     int rc = find_end(level, &up, own, other, 1);
@@ -124,19 +128,21 @@ int level_line(struct level *level)
     /* A line that begins before the array shows only its rest. */
     bool agree = bytes == bytes2 || (start2 == 0 && bytes2 < bytes);
     if (!agree || end % bytes != end2 % bytes) {
-        return lab_undecided(level->lab, "two lines measured differently: %u B and %u B", bytes, bytes2);
+        return lab_undecided(level->lab, "two lines measured differently: %u B and %u B", bytes,
+                             bytes2);
     }
     if (bytes % level->fetch_bytes != 0) {
-        return lab_undecided(level->lab, "a line of %u B is no multiple of the fetch unit of %u B", bytes,
-                             level->fetch_bytes);
+        return lab_undecided(level->lab, "a line of %u B is no multiple of the fetch unit of %u B",
+                             bytes, level->fetch_bytes);
     }
     level->line_bytes = bytes;
     char id[24];
-    lab_evidence(level->lab, id, level->info->id,
-                 "chase op=%s: around offset %u the bytes %u to %u, around offset %u as many, stand for one "
-                 "another in a conflicting set of %zu and need no more room together than alone",
-                 level->info->op, level->conflict[last], start, end - 1, level->conflict[last - 1],
-                 level->conflict_count);
+    lab_evidence(
+        level->lab, id, level->info->id,
+        "chase op=%s: around offset %u the bytes %u to %u, around offset %u as many, stand for one "
+        "another in a conflicting set of %zu and need no more room together than alone",
+        level->info->op, level->conflict[last], start, end - 1, level->conflict[last - 1],
+        level->conflict_count);
     attribute_set(&level->result->line, bytes, "B", 0.97, id);
     return 0;
 }

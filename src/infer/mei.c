@@ -1,15 +1,16 @@
 /*
- * Mei and Chu's four steps (Benchmarking the Memory Hierarchy of Modern GPUs, 2014, section 3.2), as published:
+ * Mei and Chu's four steps (Benchmarking the Memory Hierarchy of Modern GPUs, 2014, section 3.2),
+ * as published:
  *   1. C: the largest array without a miss;
- *   2. b: beyond C, the number of addresses that miss stays, then jumps when the next line, hence the next
- *      set, is entered. The distance from C to the jump is the line;
- *   3. a: in steps of b, each line more makes one more set miss; the number of sets is the count of lines beyond C at
- *      which everything misses;
+ *   2. b: beyond C, the number of addresses that miss stays, then jumps when the next line, hence
+ * the next set, is entered. The distance from C to the jump is the line;
+ *   3. a: in steps of b, each line more makes one more set miss; the number of sets is the count of
+ * lines beyond C at which everything misses;
  *   4. policy: at C + b, LRU misses the same lines in every pass; anything else does not.
- * The steps walk by fetch units instead of words, which changes no result and costs a fraction. What the recipe assumes, equal
- * sets and an index by address bits, is not checked here: where it does not hold, the recipe says something
- * else than the general inference, and both are reported. The paper applies it to first-level caches only: windows are
- * short, and so does this.
+ * The steps walk by fetch units instead of words, which changes no result and costs a fraction.
+ * What the recipe assumes, equal sets and an index by address bits, is not checked here: where it
+ * does not hold, the recipe says something else than the general inference, and both are reported.
+ * The paper applies it to first-level caches only: windows are short, and so does this.
  */
 #include "infer/level.h"
 
@@ -19,10 +20,13 @@
 #include "util/error.h"
 
 #define MAX_ELEMENTS 16384
-#define LINE_UNITS 64           /* lines up to so many fetch units */
+#define LINE_UNITS 64 /* lines up to so many fetch units */
 #define PASSES 6
 
-struct steps { uint64_t size_bytes, line_bytes, sets; bool periodic; };
+struct steps {
+    uint64_t size_bytes, line_bytes, sets;
+    bool periodic;
+};
 
 /* Addresses that ever miss in some passes over `count` elements. */
 static int count_missing(struct level *level, size_t *missing, uint64_t stride, size_t count)
@@ -33,7 +37,8 @@ static int count_missing(struct level *level, size_t *missing, uint64_t stride, 
     }
     int rc = 0;
     for (uint32_t pass = 0; pass < PASSES && rc == 0; pass++) {
-        rc = fit_count_misses(level, misses, &(struct walk_shape){.stride = stride, .count = count}, pass);
+        rc = fit_count_misses(level, misses, &(struct walk_shape){.stride = stride, .count = count},
+                              pass);
     }
     *missing = 0;
     for (size_t i = 0; i < count; i++) {
@@ -50,11 +55,12 @@ static int find_size(struct level *level, uint64_t *bytes)
     size_t fits = 1, fails = 0;
     while (fails == 0 || fails - fits > 1) {
         size_t count = fails ? fits + (fails - fits) / 2 : 2 * fits;
-        enum fit_verdict verdict;
+        enum fit_verdict verdict = FIT_UNKNOWN;
         if (count > MAX_ELEMENTS) {
             return lab_undecided(level->lab, "more than %u elements fit", MAX_ELEMENTS);
         }
-        int rc = fit_verdict(level, &verdict, &(struct walk_shape){.stride = stride, .count = count});
+        int rc =
+            fit_verdict(level, &verdict, &(struct walk_shape){.stride = stride, .count = count});
         if (rc) {
             return rc;
         }
@@ -74,7 +80,7 @@ static int find_line(struct level *level, struct steps *steps)
     uint64_t stride = level->fetch_bytes;
     size_t fits = (size_t)(steps->size_bytes / stride), before = 0;
     for (size_t units = 1; units <= LINE_UNITS; units++) {
-        size_t missing;
+        size_t missing = 0;
         int rc = count_missing(level, &missing, stride, fits + units);
         if (rc) {
             return rc;
@@ -115,7 +121,8 @@ static int find_sets(struct level *level, struct steps *steps)
 static int find_policy(struct level *level, struct steps *steps)
 {
     size_t count = (size_t)(steps->size_bytes / steps->line_bytes) + 1;
-    struct walk_plan plan = level_plan(level, (struct walk_shape){.stride = steps->line_bytes, .count = count});
+    struct walk_plan plan =
+        level_plan(level, (struct walk_shape){.stride = steps->line_bytes, .count = count});
     size_t passes = level->max_window / count;
     if (passes < 2) {
         return lab_undecided(level->lab, "a window does not hold two passes");
@@ -130,7 +137,8 @@ static int find_policy(struct level *level, struct steps *steps)
     steps->periodic = true;
     for (size_t i = count; i < walk.count; i++) {
         bool now = level_class(level, walk.latency[i]) != LOAD_HIT;
-        steps->periodic = steps->periodic && now == (level_class(level, walk.latency[i - count]) != LOAD_HIT);
+        steps->periodic =
+            steps->periodic && now == (level_class(level, walk.latency[i - count]) != LOAD_HIT);
     }
     walk_free(&walk);
     return 0;
@@ -140,8 +148,9 @@ static void report_sets(struct method_result *method, const struct steps *steps,
 {
     uint64_t set_bytes = steps->sets * steps->line_bytes;
     attribute_set(&method->sets, (double)steps->sets, "1", 0.5, id);
-    if (steps->size_bytes % set_bytes == 0) {
-        attribute_set(&method->ways, (double)(steps->size_bytes / set_bytes), "1", 0.5, id);
+    if (set_bytes && steps->size_bytes % set_bytes == 0) {
+        uint64_t ways = steps->size_bytes / set_bytes;
+        attribute_set(&method->ways, (double)ways, "1", 0.5, id);
     } else {
         attribute_refuse(&method->ways, "1", "the size is no multiple of sets times line");
     }
@@ -175,7 +184,8 @@ static int run_steps(struct level *level, struct method_result *method, const ch
 
 static void refuse_rest(struct method_result *method, const char *reason)
 {
-    struct attribute *all[] = {&method->size, &method->line, &method->sets, &method->ways, &method->periodic};
+    struct attribute *all[] = {&method->size, &method->line, &method->sets, &method->ways,
+                               &method->periodic};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (all[i]->status == ATTRIBUTE_NOT_MEASURED) {
             attribute_refuse(all[i], all[i]->unit, reason);
@@ -194,7 +204,8 @@ int level_mei(struct level *level)
     }
     char id[24];
     lab_evidence(level->lab, id, level->info->id,
-                 "chase op=%s: Mei and Chu's steps, walking by %u B; neither equal sets nor the index are checked",
+                 "chase op=%s: Mei and Chu's steps, walking by %u B; neither equal sets nor the "
+                 "index are checked",
                  level->info->op, level->fetch_bytes);
     int rc = run_steps(level, method, id);
     refuse_rest(method, level->lab->why[0] ? level->lab->why : "the recipe does not get there");

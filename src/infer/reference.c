@@ -1,10 +1,11 @@
 /*
- * The first experiment on a cache: is it there, what do its hits and misses look like, and how much does a
- * miss fetch? Hits are loads that circle in 1 KiB. Misses come from a walk word by word through an array that is too
- * large: there a miss must fall on the first word read of each fetch unit, and the words after it must hit. What is slow at certain words
- * even when circling in 1 KiB (a port's width, a bank) is no miss. Latencies that do not
- * follow the addresses in this way (shuffled, or drowned in noise) say nothing about a cache, and then
- * nothing is concluded about it. The array grows until the pattern shows, so no size is assumed.
+ * The first experiment on a cache: is it there, what do its hits and misses look like, and how much
+ * does a miss fetch? Hits are loads that circle in 1 KiB. Misses come from a walk word by word
+ * through an array that is too large: there a miss must fall on the first word read of each fetch
+ * unit, and the words after it must hit. What is slow at certain words even when circling in 1 KiB
+ * (a port's width, a bank) is no miss. Latencies that do not follow the addresses in this way
+ * (shuffled, or drowned in noise) say nothing about a cache, and then nothing is concluded about
+ * it. The array grows until the pattern shows, so no size is assumed.
  */
 #include "infer/level.h"
 
@@ -18,8 +19,9 @@
 #define WORD_BYTES 4
 #define CHEAP_BYTES (UINT64_C(4) << 20)
 #define MAX_DISORDER 3
-#define HITS 0.98               /* share of the loads circling in 1 KiB that are hits for certain: noise is less */
-#define MAX_UNIT_WORDS 2048     /* fetch units up to 8 KiB */
+#define HITS                                                                                       \
+    0.98 /* share of the loads circling in 1 KiB that are hits for certain: noise is less */
+#define MAX_UNIT_WORDS 2048 /* fetch units up to 8 KiB */
 
 static int sample_hits(struct level *level, struct sample *out, const char *op)
 {
@@ -38,7 +40,8 @@ static int sample_hits(struct level *level, struct sample *out, const char *op)
     return rc;
 }
 
-/* Does the load with this level's operator come back sooner than the one that passes the cache by? */
+/* Does the load with this level's operator come back sooner than the one that passes the cache by?
+ */
 static int check_presence(struct level *level, const struct sample *hits)
 {
     struct sample beneath;
@@ -52,17 +55,26 @@ static int check_presence(struct level *level, const struct sample *hits)
     sample_free(&beneath);
     if (own >= other) {
         level->result->present = false;
-        return lab_undecided(level->lab, "no such cache shows: repeated loads take %.0f cycles through it, "
-                             "%.0f past it", own_median, other_median);
+        return lab_undecided(level->lab,
+                             "no such cache shows: repeated loads take %.0f cycles through it, "
+                             "%.0f past it",
+                             own_median, other_median);
     }
     level->result->present = true;
     return 0;
 }
 
-struct pattern { uint32_t unit_words, phase; double on_phase, covered; size_t misses; };
+struct pattern {
+    uint32_t unit_words, phase;
+    double on_phase, covered;
+    size_t misses;
+};
 
 /* What one walk showed. */
-struct trial { bool apart, found, disorder; struct pattern pattern; };
+struct trial {
+    bool apart, found, disorder;
+    struct pattern pattern;
+};
 
 /* How well misses fit "one per unit of `words`, always at the same place in the unit". */
 static struct pattern try_unit(const uint32_t *missed, size_t misses, const struct walk *walk,
@@ -91,8 +103,8 @@ static struct pattern try_unit(const uint32_t *missed, size_t misses, const stru
 
 /*
  * The largest unit that explains the misses of a walk word by word. Noise may put a few misses
- * elsewhere; a wrong unit misplaces every third at least. A window's first record is left out: it may
- * begin inside a unit.
+ * elsewhere; a wrong unit misplaces every third at least. A window's first record is left out: it
+ * may begin inside a unit.
  */
 static bool find_unit(struct pattern *out, const struct level *level, const struct walk *walk,
                       double false_share)
@@ -137,8 +149,9 @@ static bool set_threshold(struct level *level, double threshold, const struct sa
 }
 
 /*
- * Are slow and fast records in no order at all? Then neighbours are alike as often as chance has it. Words of one
- * line that all come from a farther place are alike far more often, a miss at every unit's first word less often.
+ * Are slow and fast records in no order at all? Then neighbours are alike as often as chance has
+ * it. Words of one line that all come from a farther place are alike far more often, a miss at
+ * every unit's first word less often.
  */
 static bool without_order(const struct level *level, const struct walk *walk)
 {
@@ -160,8 +173,9 @@ static bool without_order(const struct level *level, const struct walk *walk)
 }
 
 /*
- * Finds the lowest threshold that explains the walk: records above it lie where fetch units begin. A cache
- * whose parts are near and far has more than two classes, of which the lower ones are all hits.
+ * Finds the lowest threshold that explains the walk: records above it lie where fetch units begin.
+ * A cache whose parts are near and far has more than two classes, of which the lower ones are all
+ * hits.
  */
 static int separate(struct level *level, struct trial *trial, const struct sample *hits,
                     const struct walk *walk)
@@ -176,10 +190,12 @@ static int separate(struct level *level, struct trial *trial, const struct sampl
         double thresholds[8];
         size_t count = sample_thresholds(thresholds, 8, &plain);
         for (size_t i = 0; i < count && !trial->found; i++) {
-            if (thresholds[i] >= sample_quantile(hits, HITS) && thresholds[i] <= level->beneath_cycles &&
+            if (thresholds[i] >= sample_quantile(hits, HITS) &&
+                thresholds[i] <= level->beneath_cycles &&
                 set_threshold(level, thresholds[i], &both, &walked, ceiling)) {
                 trial->apart = true;
-                trial->found = walk->shape.stride == WORD_BYTES && find_unit(&trial->pattern, level, walk,
+                trial->found = walk->shape.stride == WORD_BYTES &&
+                               find_unit(&trial->pattern, level, walk,
                                          sample_share(hits, level->threshold, level->ceiling));
                 trial->disorder = trial->disorder || (!trial->found && without_order(level, walk));
             }
@@ -195,19 +211,23 @@ static void finish(struct level *level, const struct pattern *pattern, const str
 {
     level->fetch_bytes = pattern->unit_words * WORD_BYTES;
     level->hit_records = hits->count;
-    level->false_misses = (uint64_t)(sample_share(hits, level->threshold, level->ceiling) *
-                                     (double)hits->count + 0.5);
-    level->false_slow = (uint64_t)(sample_share(hits, level->threshold, INFINITY) * (double)hits->count + 0.5);
+    level->false_misses =
+        (uint64_t)(sample_share(hits, level->threshold, level->ceiling) * (double)hits->count +
+                   0.5);
+    level->false_slow =
+        (uint64_t)(sample_share(hits, level->threshold, INFINITY) * (double)hits->count + 0.5);
     lab_evidence(level->lab, level->reference, level->info->id,
-                 "chase op=%s: %d B circled in %.0f cycles; a walk word by word through %llu B after touching all of it "
-                 "misses (%.0f cycles, threshold %.0f) %zu times, %.1f %% of them at the same word of each %u B, where "
+                 "chase op=%s: %d B circled in %.0f cycles; a walk word by word through %llu B "
+                 "after touching all of it "
+                 "misses (%.0f cycles, threshold %.0f) %zu times, %.1f %% of them at the same word "
+                 "of each %u B, where "
                  "%.0f %% miss; false misses %.2g",
                  level->info->op, SMALL_BYTES, level->hit_cycles, (unsigned long long)bytes,
                  level->miss_cycles, level->threshold, pattern->misses, 100 * pattern->on_phase,
                  level->fetch_bytes, 100 * pattern->covered,
                  (double)level->false_misses / (double)level->hit_records);
-    double confidence = 0.8 + 0.19 * fmin(1, (double)pattern->misses / 16) *
-                        (pattern->on_phase > 0.95 ? 1 : 0.5);
+    double confidence =
+        0.8 + 0.19 * fmin(1, (double)pattern->misses / 16) * (pattern->on_phase > 0.95 ? 1 : 0.5);
     level->result->present = true;
     attribute_set(&level->result->fetch_granularity, level->fetch_bytes, "B", confidence,
                   level->reference);
@@ -215,8 +235,8 @@ static void finish(struct level *level, const struct pattern *pattern, const str
 
 static int walk_array(struct level *level, struct walk *walk, uint64_t bytes, uint64_t stride)
 {
-    struct walk_plan plan = level_plan(
-        level, (struct walk_shape){.stride = stride, .count = (size_t)(bytes / stride)});
+    struct walk_plan plan =
+        level_plan(level, (struct walk_shape){.stride = stride, .count = (size_t)(bytes / stride)});
     plan.touch = true;
     plan.window = level->max_window < 2048 ? level->max_window : 2048;
     plan.windows = bytes > UINT64_C(1) << 20 ? 2 : 4;
@@ -224,7 +244,8 @@ static int walk_array(struct level *level, struct walk *walk, uint64_t bytes, ui
     return walk_run(level->lab, walk, &plan);
 }
 
-/* One size of array: do two classes show, and do the slow loads lie where a unit of fetching begins? */
+/* One size of array: do two classes show, and do the slow loads lie where a unit of fetching
+ * begins? */
 static int try_array(struct level *level, struct trial *trial, const struct sample *hits,
                      uint64_t bytes, uint64_t stride)
 {
@@ -247,7 +268,7 @@ static int find_misses(struct level *level, const struct sample *hits)
     for (uint64_t bytes = 16384; bytes <= limit && bytes <= UINT64_C(1) << 30; bytes *= 4) {
         struct trial trial = {.apart = true};
         int rc = 0;
-        if (bytes > CHEAP_BYTES) {      /* laying out a large array word by word is dear: look first */
+        if (bytes > CHEAP_BYTES) { /* laying out a large array word by word is dear: look first */
             rc = try_array(level, &trial, hits, bytes, 128);
         }
         if (rc == 0 && trial.apart) {
@@ -267,12 +288,14 @@ static int find_misses(struct level *level, const struct sample *hits)
         }
     }
     level->threshold = apart ? level->threshold : 0;
-    return lab_undecided(level->lab, apart ?
-                         "latencies do not follow the addresses: slow loads are not where a unit of fetching begins" :
-                         "no two classes of latency: hits and misses cannot be told apart");
+    return lab_undecided(level->lab,
+                         apart ? "latencies do not follow the addresses: slow loads are not where "
+                                 "a unit of fetching begins"
+                               : "no two classes of latency: hits and misses cannot be told apart");
 }
 
-/* Every load takes the same, in 1 KiB as in the largest array: then that is the memory's latency. */
+/* Every load takes the same, in 1 KiB as in the largest array: then that is the memory's latency.
+ */
 static void memory_without_cache(struct level *level, const struct sample *hits)
 {
     double median = sample_quantile(hits, 0.5);
@@ -281,7 +304,8 @@ static void memory_without_cache(struct level *level, const struct sample *hits)
     }
     char id[24];
     lab_evidence(level->lab, id, "memory",
-                 "chase op=%s: loads take %.0f cycles in 1 KiB as in the largest array that was walked: no cache shows",
+                 "chase op=%s: loads take %.0f cycles in 1 KiB as in the largest array that was "
+                 "walked: no cache shows",
                  level->info->op, median);
     attribute_set(&level->lab->out->memory_latency, median, "cycles", 0.9, id);
 }

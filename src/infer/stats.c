@@ -1,8 +1,8 @@
 /*
- * Sorted samples, two-class splits (Otsu's criterion: the threshold with the largest variance between the
- * classes), and tails of counting distributions. A split counts only when the classes are apart
- * by more than they spread, measured by quantiles, so that one wide class is never cut in two and single
- * outliers never make a class.
+ * Sorted samples, two-class splits (Otsu's criterion: the threshold with the largest variance
+ * between the classes), and tails of counting distributions. A split counts only when the classes
+ * are apart by more than they spread, measured by quantiles, so that one wide class is never cut in
+ * two and single outliers never make a class.
  */
 #include "infer/stats.h"
 
@@ -81,7 +81,8 @@ static size_t count_up_to(const struct sample *sample, double bound)
 struct sample sample_view(const struct sample *sample, double low, double high)
 {
     size_t first = count_up_to(sample, low), end = count_up_to(sample, high);
-    return (struct sample){.values = sample->values + first, .count = end > first ? end - first : 0};
+    return (struct sample){.values = sample->values + first,
+                           .count = end > first ? end - first : 0};
 }
 
 double sample_share(const struct sample *sample, double low, double high)
@@ -138,7 +139,8 @@ bool sample_split(double *threshold, const struct sample *sample, double ceiling
     return true;
 }
 
-static void find_thresholds(double *out, size_t *count, size_t max, const struct sample *part, int depth)
+static void find_thresholds(double *out, size_t *count, size_t max, const struct sample *part,
+                            int depth)
 {
     double threshold;
     double share = fmax(0.005, 6.0 / (double)(part->count + 1));
@@ -170,7 +172,8 @@ size_t sample_classes(struct latency_class *out, size_t max, const struct sample
     size_t limit = max < INFER_MAX_LATENCIES ? max : INFER_MAX_LATENCIES;
     size_t cuts = sample_thresholds(thresholds, limit - 1, sample);
     for (size_t i = 0; i <= cuts; i++) {
-        struct sample part = sample_view(sample, i ? thresholds[i - 1] : -1, i < cuts ? thresholds[i] : INFINITY);
+        struct sample part =
+            sample_view(sample, i ? thresholds[i - 1] : -1, i < cuts ? thresholds[i] : INFINITY);
         out[i] = (struct latency_class){
             .cycles = sample_quantile(&part, 0.5),
             .low = sample_quantile(&part, 0.05),
@@ -181,18 +184,18 @@ size_t sample_classes(struct latency_class *out, size_t max, const struct sample
     return cuts + 1;
 }
 
-double poisson_tail(double mean, double count)
+double poisson_tail(double mean, uint64_t count)
 {
-    if (count <= 0) {
+    if (count == 0) {
         return 1;
     }
     if (mean <= 0) {
         return 0;
     }
-    double term = exp(count * log(mean) - mean - lgamma(count + 1)), sum = 0;
-    if (count <= mean) {        /* sum the other side, which is the shorter one to 1 */
-        for (double k = count - 1; k >= 0; k--) {
-            term = exp(k * log(mean) - mean - lgamma(k + 1));
+    double sum = 0;
+    if ((double)count <= mean) { /* the other side is the shorter one */
+        for (uint64_t k = count; k-- > 0;) {
+            double term = exp((double)k * log(mean) - mean - lgamma((double)k + 1));
             sum += term;
             if (term < sum * 1e-12) {
                 break;
@@ -200,27 +203,29 @@ double poisson_tail(double mean, double count)
         }
         return fmax(0, 1 - sum);
     }
-    for (double k = count; term > sum * 1e-12 && k < count + 10000; k++) {
+    double term = exp((double)count * log(mean) - mean - lgamma((double)count + 1));
+    for (uint64_t k = count; term > sum * 1e-12; k++) {
         sum += term;
-        term *= mean / (k + 1);
+        term *= mean / (double)(k + 1);
     }
     return fmin(1, sum);
 }
 
-double binomial_tail(double trials, double probability, double count)
+double binomial_tail(uint64_t trials, double probability, uint64_t count)
 {
-    if (count <= 0) {
+    if (count == 0) {
         return 1;
     }
     if (probability <= 0 || count > trials) {
         return 0;
     }
-    double p = fmin(probability, 1 - 1e-12), sum = 0;
-    for (double k = count; k <= trials; k++) {
-        double term = exp(lgamma(trials + 1) - lgamma(k + 1) - lgamma(trials - k + 1) +
-                          k * log(p) + (trials - k) * log1p(-p));
+    double p = fmin(probability, 1 - 1e-12), n = (double)trials, sum = 0;
+    for (uint64_t i = count; i <= trials; i++) {
+        double k = (double)i;
+        double term = exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(p) +
+                          (n - k) * log1p(-p));
         sum += term;
-        if (k > trials * p && term < sum * 1e-12) {
+        if (k > n * p && term < sum * 1e-12) {
             break;
         }
     }

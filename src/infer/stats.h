@@ -1,6 +1,6 @@
 /*
- * The statistics that inference rests on: quantiles, a split of a sample into a lower and an upper class,
- * tails of counts. Nothing here knows about caches.
+ * The statistics that inference rests on: quantiles, a split of a sample into a lower and an upper
+ * class, tails of counts. Nothing here knows about caches.
  */
 #ifndef SONDE_INFER_STATS_H
 #define SONDE_INFER_STATS_H
@@ -12,7 +12,10 @@
 #include "infer/dissection.h"
 
 /* A sorted copy of a sample; `values` is owned. */
-struct sample { uint32_t *values; size_t count; };
+struct sample {
+    uint32_t *values;
+    size_t count;
+};
 
 int sample_create(struct sample *out, const uint32_t *values, size_t count);
 /* A sorted union of two. */
@@ -26,9 +29,10 @@ double sample_share(const struct sample *sample, double low, double high);
 struct sample sample_view(const struct sample *sample, double low, double high);
 
 /*
- * The best threshold between two classes of a sample (largest variance between them), outliers above
- * `ceiling` left out. False when there are no two classes: one of them has less than min_share, or they are not
- * apart: the gap between them must be wider than what the bulk of either spreads.
+ * The best threshold between two classes of a sample (largest variance between them), outliers
+ * above `ceiling` left out. False when there are no two classes: one of them has less than
+ * min_share, or they are not apart: the gap between them must be wider than what the bulk of either
+ * spreads.
  */
 bool sample_split(double *threshold, const struct sample *sample, double ceiling, double min_share);
 
@@ -39,7 +43,7 @@ size_t sample_classes(struct latency_class *out, size_t max, const struct sample
 size_t sample_thresholds(double *out, size_t max, const struct sample *sample);
 
 /* P(X >= count) for a Poisson variable and for a binomial one. */
-double poisson_tail(double mean, double count);
-double binomial_tail(double trials, double probability, double count);
+double poisson_tail(double mean, uint64_t count);
+double binomial_tail(uint64_t trials, double probability, uint64_t count);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * The size sweep: median latency and share of misses against the array's size, on a fixed grid of half powers of
- * two. It shows where steps appear; sizes come from walks that decide (capacity.c). For a cache too large for those,
- * the edge is sought here by sampling: all threads touch the array, then windows spread over it are timed.
+ * The size sweep: median latency and share of misses against the array's size, on a fixed grid of
+ * half powers of two. It shows where steps appear; sizes come from walks that decide (capacity.c).
+ * For a cache too large for those, the edge is sought here by sampling: all threads touch the
+ * array, then windows spread over it are timed.
  */
 #include "infer/level.h"
 
@@ -10,13 +11,15 @@
 #include "util/error.h"
 
 #define SWEEP_STRIDE 128
-#define DEAR_BYTES 262144      /* touching more than this is done for two windows only */
+#define DEAR_BYTES 262144 /* touching more than this is done for two windows only */
 #define LARGE_MISS_SHARE 0.03
 
-static int sweep_point(struct level *level, struct capacity_step *step, uint64_t bytes, uint32_t windows)
+static int sweep_point(struct level *level, struct capacity_step *step, uint64_t bytes,
+                       uint32_t windows)
 {
-    struct walk_plan plan = level_plan(
-        level, (struct walk_shape){.stride = SWEEP_STRIDE, .count = (size_t)(bytes / SWEEP_STRIDE)});
+    struct walk_plan plan =
+        level_plan(level, (struct walk_shape){.stride = SWEEP_STRIDE,
+                                              .count = (size_t)(bytes / SWEEP_STRIDE)});
     plan.touch = plan.shape.count > 512;
     plan.warm = plan.touch ? 0 : plan.shape.count;
     plan.window = level->max_window < 128 ? level->max_window : 128;
@@ -59,7 +62,8 @@ static int walk_grid(struct level *level)
     r->step_count = 0;
     for (unsigned i = 0; r->step_count < INFER_MAX_STEPS && grid_bytes(i) <= limit; i++) {
         struct capacity_step *step = &r->steps[r->step_count];
-        int rc = sweep_point(level, step, grid_bytes(i), grid_bytes(i) > DEAR_BYTES && !level->large ? 2 : 4);
+        int rc = sweep_point(level, step, grid_bytes(i),
+                             grid_bytes(i) > DEAR_BYTES && !level->large ? 2 : 4);
         if (rc) {
             return r->step_count && lab_soft(rc) ? 0 : rc;
         }
@@ -98,9 +102,11 @@ static int find_large_edge(struct level *level)
     }
     char id[24];
     lab_evidence(level->lab, id, level->info->id,
-                 "chase op=%s after touching the array, 16 windows spread over it: below %.0f %% misses up to %.2f MiB, "
+                 "chase op=%s after touching the array, 16 windows spread over it: below %.0f %% "
+                 "misses up to %.2f MiB, "
                  "more at %.2f MiB; a sampled edge, not a count of lines",
-                 level->info->op, 100 * LARGE_MISS_SHARE, (double)low / 1048576, (double)high / 1048576);
+                 level->info->op, 100 * LARGE_MISS_SHARE, (double)low / 1048576,
+                 (double)high / 1048576);
     attribute_set(&r->size, (double)low, "B", 0.4, id);
     return 0;
 }

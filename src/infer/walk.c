@@ -1,6 +1,7 @@
 /*
- * From a plan to a chase request and back. The trace's own account of where it went (`start`, `next`) is
- * what ties a latency to an address, so it is checked record by record before anything is concluded from it.
+ * From a plan to a chase request and back. The trace's own account of where it went (`start`,
+ * `next`) is what ties a latency to an address, so it is checked record by record before anything
+ * is concluded from it.
  */
 #include "infer/walk.h"
 
@@ -16,7 +17,8 @@ static int build_request(struct trace_request *request, const struct walk_plan *
         request->ring = plan->shape.ring;
         request->ring_count = plan->shape.count;
     } else {
-        rc = rc ? rc : trace_request_set_u64(request, "bytes", plan->shape.count * plan->shape.stride);
+        rc = rc ? rc
+                : trace_request_set_u64(request, "bytes", plan->shape.count * plan->shape.stride);
         rc = rc ? rc : trace_request_set_u64(request, "stride", plan->shape.stride);
     }
     rc = rc ? rc : trace_request_set_u64(request, "warm", plan->warm);
@@ -42,7 +44,8 @@ static size_t find_element(const struct walk_shape *shape, uint32_t offset)
 {
     if (!shape->ring) {
         return offset % shape->stride == 0 && offset / shape->stride < shape->count
-                   ? (size_t)(offset / shape->stride) : shape->count;
+                   ? (size_t)(offset / shape->stride)
+                   : shape->count;
     }
     size_t low = 0, high = shape->count;
     while (low < high) {

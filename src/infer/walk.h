@@ -1,6 +1,7 @@
 /*
- * A chase as inference thinks of it: a shape (the ring of addresses), how it is warmed and recorded, and
- * the records that came back, each tied to the element it read. Offsets are bytes inside the buffer.
+ * A chase as inference thinks of it: a shape (the ring of addresses), how it is warmed and
+ * recorded, and the records that came back, each tied to the element it read. Offsets are bytes
+ * inside the buffer.
  */
 #ifndef SONDE_INFER_WALK_H
 #define SONDE_INFER_WALK_H
@@ -9,26 +10,26 @@
 
 /* Elements at 0, stride, 2 stride ..., or the given offsets, ascending. Borrowed. */
 struct walk_shape {
-    const uint32_t *ring;       /* NULL: regular */
-    uint64_t stride;            /* regular only */
+    const uint32_t *ring; /* NULL: regular */
+    uint64_t stride;      /* regular only */
     size_t count;
 };
 
 struct walk_plan {
     const char *op;
     struct walk_shape shape;
-    uint64_t warm;              /* ordered loads before each window */
-    bool touch;                 /* all threads read the footprint first */
+    uint64_t warm; /* ordered loads before each window */
+    bool touch;    /* all threads read the footprint first */
     uint32_t window, windows;
-    bool spread;                /* windows start evenly over the ring; else each goes on where the last ended */
-    uint32_t shared_bytes;      /* carve-out to ask for; 0: the probe's choice */
-    uint32_t run;               /* tells repeats apart */
+    bool spread; /* windows start evenly over the ring; else each goes on where the last ended */
+    uint32_t shared_bytes; /* carve-out to ask for; 0: the probe's choice */
+    uint32_t run;          /* tells repeats apart */
 };
 
 struct walk {
-    const uint32_t *latency;    /* cycles; window after window */
+    const uint32_t *latency; /* cycles; window after window */
     size_t window, windows, count;
-    const uint32_t *first;      /* element index each window starts with; owned */
+    const uint32_t *first; /* element index each window starts with; owned */
     struct walk_shape shape;
 };
 
@@ -44,8 +45,8 @@ static inline size_t walk_element(const struct walk *walk, size_t i)
 }
 
 /*
- * Measure. What the trace says it visited is checked against the ring: a trace that visited something else is
- * refused (undecided). walk_free() what succeeded.
+ * Measure. What the trace says it visited is checked against the ring: a trace that visited
+ * something else is refused (undecided). walk_free() what succeeded.
  */
 int walk_run(struct lab *lab, struct walk *out, const struct walk_plan *plan);
 void walk_free(struct walk *walk);

@@ -1,6 +1,6 @@
 /*
- * See toy_gpu.h. A cache is an array of tags with a sector mask and two words of policy state per way; a
- * request is answered by walking it. Fills of a cold set take invalid ways first.
+ * See toy_gpu.h. A cache is an array of tags with a sector mask and two words of policy state per
+ * way; a request is answered by walking it. Fills of a cold set take invalid ways first.
  */
 #include "support/toy_gpu.h"
 
@@ -12,9 +12,23 @@
 #include "util/error.h"
 #include "util/rng.h"
 
-struct way { uint64_t tag; uint64_t sectors; uint64_t age; bool valid; };
-struct set { struct way *way; uint32_t ways; uint64_t tree; };
-struct cache { const struct toy_cache *config; struct set *set; struct way *storage; uint64_t clock; };
+struct way {
+    uint64_t tag;
+    uint64_t sectors;
+    uint64_t age;
+    bool valid;
+};
+struct set {
+    struct way *way;
+    uint32_t ways;
+    uint64_t tree;
+};
+struct cache {
+    const struct toy_cache *config;
+    struct set *set;
+    struct way *storage;
+    uint64_t clock;
+};
 
 struct toy_gpu {
     struct toy_config config;
@@ -31,7 +45,8 @@ static void cache_create(struct cache *cache, const struct toy_cache *config)
         return;
     }
     cache->set = calloc(config->sets, sizeof *cache->set);
-    cache->storage = calloc((size_t)config->sets * config->ways + config->extra_ways, sizeof *cache->storage);
+    cache->storage =
+        calloc((size_t)config->sets * config->ways + config->extra_ways, sizeof *cache->storage);
     struct way *next = cache->storage;
     for (uint32_t i = 0; i < config->sets; i++) {
         cache->set[i].ways = config->ways + (i == 0 ? config->extra_ways : 0);
@@ -45,8 +60,9 @@ static void cache_empty(struct cache *cache)
     if (!cache->config->present) {
         return;
     }
-    memset(cache->storage, 0, ((size_t)cache->config->sets * cache->config->ways + cache->config->extra_ways) *
-                                  sizeof *cache->storage);
+    memset(cache->storage, 0,
+           ((size_t)cache->config->sets * cache->config->ways + cache->config->extra_ways) *
+               sizeof *cache->storage);
     for (uint32_t i = 0; i < cache->config->sets; i++) {
         cache->set[i].tree = 0;
     }
@@ -76,7 +92,8 @@ static void plru_touch(struct set *set, uint32_t way)
 {
     for (uint32_t node = 1, size = set->ways / 2; size >= 1; size /= 2) {
         bool right = (way / size) & 1;
-        set->tree = right ? set->tree & ~(UINT64_C(1) << (node & 63)) : set->tree | UINT64_C(1) << (node & 63);
+        set->tree = right ? set->tree & ~(UINT64_C(1) << (node & 63))
+                          : set->tree | UINT64_C(1) << (node & 63);
         node = node * 2 + right;
     }
 }
@@ -97,9 +114,15 @@ static void mark_used(struct cache *cache, struct set *set, uint32_t way, bool f
     struct way *w = &set->way[way];
     cache->clock++;
     switch (cache->config->policy) {
-    case TOY_LRU: w->age = cache->clock; break;
-    case TOY_FIFO: w->age = fill ? cache->clock : w->age; break;
-    case TOY_PLRU: plru_touch(set, way); break;
+    case TOY_LRU:
+        w->age = cache->clock;
+        break;
+    case TOY_FIFO:
+        w->age = fill ? cache->clock : w->age;
+        break;
+    case TOY_PLRU:
+        plru_touch(set, way);
+        break;
     case TOY_NRU: {
         w->age = 1;
         bool all = true;
@@ -111,8 +134,11 @@ static void mark_used(struct cache *cache, struct set *set, uint32_t way, bool f
         }
         break;
     }
-    case TOY_SRRIP: w->age = fill ? 2 : 0; break;
-    default: break;
+    case TOY_SRRIP:
+        w->age = fill ? 2 : 0;
+        break;
+    default:
+        break;
     }
 }
 
@@ -140,14 +166,18 @@ static uint32_t victim_of(struct cache *cache, struct set *set, struct rng *rng)
         oldest = set->way[i].age < set->way[oldest].age ? i : oldest;
     }
     switch (cache->config->policy) {
-    case TOY_PLRU: return plru_victim(set);
-    case TOY_SRRIP: return srrip_victim(set);
-    case TOY_RANDOM: return (uint32_t)rng_below(rng, set->ways);
-    case TOY_BIASED: {      /* way 1 three times as often as any other */
+    case TOY_PLRU:
+        return plru_victim(set);
+    case TOY_SRRIP:
+        return srrip_victim(set);
+    case TOY_RANDOM:
+        return (uint32_t)rng_below(rng, set->ways);
+    case TOY_BIASED: { /* way 1 three times as often as any other */
         uint64_t draw = rng_below(rng, set->ways + 2);
         return draw < set->ways ? (uint32_t)draw : set->ways > 1 ? 1 : 0;
     }
-    default: return oldest; /* NRU: ages are 0 and 1, the first 0 wins */
+    default:
+        return oldest; /* NRU: ages are 0 and 1, the first 0 wins */
     }
 }
 
@@ -187,7 +217,7 @@ static uint32_t add_noise(struct toy_gpu *toy, double cycles)
     }
     if (n->outlier_share > 0 && rng_double(&toy->noise) < n->outlier_share) {
         double u = rng_double(&toy->noise);
-        cycles += 20 * exp(u * 5.5);        /* 20 to 5000 */
+        cycles += 20 * exp(u * 5.5); /* 20 to 5000 */
     }
     return (uint32_t)(cycles + 0.5);
 }
@@ -312,14 +342,16 @@ static int answer_average(struct toy_gpu *toy, struct trace *trace)
 {
     struct walk_request w;
     parse_walk(&w, &trace->request);
-    uint64_t loads = number(&trace->request, "loads", 1024), repeats = number(&trace->request, "repeats", 1);
+    uint64_t loads = number(&trace->request, "loads", 1024),
+             repeats = number(&trace->request, "repeats", 1);
     double cycles[64] = {0}, counts[64];
     for (uint64_t r = 0; r < repeats && r < 64; r++) {
         begin_launch(toy, &w);
         for (uint64_t k = 0; k < w.warm; k++) {
             load(toy, offset_of(&w, k), w.l1);
         }
-        for (uint64_t k = 0; k < loads; k++) {      /* the clock and the store are not in it: 8 cycles less */
+        for (uint64_t k = 0; k < loads;
+             k++) { /* the clock and the store are not in it: 8 cycles less */
             cycles[r] += load(toy, offset_of(&w, w.warm + k), w.l1) - 8.0;
         }
         counts[r] = (double)loads;
@@ -345,9 +377,10 @@ static int toy_get(void *ctx, const struct trace **out, const struct trace_reque
         memcpy(ring, request->ring, request->ring_count * sizeof *ring);
         trace.request.ring = ring;
     }
-    int rc = strcmp(request->probe, "chase") == 0     ? answer_chase(toy, &trace)
-             : strcmp(request->probe, "average") == 0 ? answer_average(toy, &trace)
-                                                      : error_set(SONDE_EUSAGE, "no probe %s", request->probe);
+    int rc = strcmp(request->probe, "chase") == 0 ? answer_chase(toy, &trace)
+             : strcmp(request->probe, "average") == 0
+                 ? answer_average(toy, &trace)
+                 : error_set(SONDE_EUSAGE, "no probe %s", request->probe);
     return rc ? rc : traceset_add(toy->set, &trace, out);
 }
 

@@ -1,7 +1,7 @@
 /*
- * A toy GPU for tests of inference: two caches in front of a memory, written without any of the simulator's
- * code, that answers trace requests. Latencies are constants per level; noise comes on top. What a dissection should
- * find is what the configuration says.
+ * A toy GPU for tests of inference: two caches in front of a memory, written without any of the
+ * simulator's code, that answers trace requests. Latencies are constants per level; noise comes on
+ * top. What a dissection should find is what the configuration says.
  */
 #ifndef SONDE_TESTS_TOY_GPU_H
 #define SONDE_TESTS_TOY_GPU_H
@@ -11,40 +11,49 @@
 
 #include "trace/source.h"
 
-enum toy_policy { TOY_LRU, TOY_FIFO, TOY_PLRU, TOY_NRU, TOY_SRRIP, TOY_RANDOM, TOY_BIASED, TOY_POLICIES };
+enum toy_policy {
+    TOY_LRU,
+    TOY_FIFO,
+    TOY_PLRU,
+    TOY_NRU,
+    TOY_SRRIP,
+    TOY_RANDOM,
+    TOY_BIASED,
+    TOY_POLICIES
+};
 enum toy_index { TOY_MODULO, TOY_XOR, TOY_HASH };
 
 struct toy_cache {
     bool present;
     uint32_t line_bytes, sector_bytes, sets, ways;
-    enum toy_policy policy;     /* PLRU wants a power of two of ways */
-    enum toy_index index;       /* XOR wants a power of two of sets; HASH fills sets unevenly */
-    uint32_t extra_ways;        /* set 0 has so many ways more */
+    enum toy_policy policy; /* PLRU wants a power of two of ways */
+    enum toy_index index;   /* XOR wants a power of two of sets; HASH fills sets unevenly */
+    uint32_t extra_ways;    /* set 0 has so many ways more */
     uint32_t hit_cycles;
 };
 
 struct toy_noise {
-    uint32_t jitter_cycles;     /* up to so many more, most often few */
-    double outlier_share;       /* of all loads */
-    double drift;               /* slow change of all latencies, relative amplitude */
+    uint32_t jitter_cycles; /* up to so many more, most often few */
+    double outlier_share;   /* of all loads */
+    double drift;           /* slow change of all latencies, relative amplitude */
 };
 
 struct toy_config {
     struct toy_cache l1, l2;
     uint32_t memory_cycles;
-    uint32_t far_cycles;        /* every other 4 KiB of L2 is so much farther away; 0: all alike */
-    bool keeps_l1;              /* between launches */
+    uint32_t far_cycles; /* every other 4 KiB of L2 is so much farther away; 0: all alike */
+    bool keeps_l1;       /* between launches */
     struct toy_noise noise;
     uint64_t seed;
-    bool shuffle;               /* latencies of each trace are permuted: they tell nothing */
-    uint32_t max_window;        /* refuses longer windows; 0: no limit */
+    bool shuffle;        /* latencies of each trace are permuted: they tell nothing */
+    uint32_t max_window; /* refuses longer windows; 0: no limit */
 };
 
 struct toy_gpu;
 struct toy_gpu *toy_create(const struct toy_config *config);
 void toy_destroy(struct toy_gpu *toy);
 struct trace_source toy_source(struct toy_gpu *toy);
-uint64_t toy_loads(const struct toy_gpu *toy);      /* simulated so far */
+uint64_t toy_loads(const struct toy_gpu *toy); /* simulated so far */
 uint64_t toy_requests(const struct toy_gpu *toy);
 
 #endif

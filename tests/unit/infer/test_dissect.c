@@ -1,4 +1,5 @@
-/* Dissections of toy GPUs, one property each. All expected values come from the toy's configuration. */
+/* Dissections of toy GPUs, one property each. All expected values come from the toy's
+ * configuration. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,8 +74,13 @@ static void assert_geometry(const struct cache_result *result, const struct toy_
 
 static void assert_all_refused(const struct cache_result *result)
 {
-    const struct attribute *all[] = {&result->size, &result->line, &result->fetch_granularity, &result->sets,
-                                     &result->ways, &result->hit_latency, &result->miss_penalty,
+    const struct attribute *all[] = {&result->size,
+                                     &result->line,
+                                     &result->fetch_granularity,
+                                     &result->sets,
+                                     &result->ways,
+                                     &result->hit_latency,
+                                     &result->miss_penalty,
                                      &result->load_to_use_latency};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         assert_refused(all[i]);
@@ -337,7 +343,8 @@ static void a_cancelled_dissection_says_so(void **state)
 
 /* ---- sources that do not behave ---- */
 
-static int nothing_recorded(void *ctx, const struct trace **out, const struct trace_request *request)
+static int nothing_recorded(void *ctx, const struct trace **out,
+                            const struct trace_request *request)
 {
     (void)ctx;
     (void)out;
@@ -374,7 +381,7 @@ static void refused_windows_cost_only_what_needs_them(void **state)
 {
     (void)state;
     struct toy_config config = fermi;
-    config.max_window = 1024;       /* the caller believes in more: L2's long windows are refused */
+    config.max_window = 1024; /* the caller believes in more: L2's long windows are refused */
     dissect(&config);
     assert_geometry(&found.caches[0], &config.l1);
     assert_refused(&found.caches[1].sets);

@@ -10,7 +10,7 @@
 
 /* The toy and its generator are compiled into each test that uses them. */
 #include "support/toy_gpu.c"
-#include "random_toy.c"
+#include "support/random_toy.c"
 
 static struct verdicts judge_seeds(uint64_t from, unsigned count, bool noisy, bool late)
 {
@@ -23,8 +23,8 @@ static struct verdicts judge_seeds(uint64_t from, unsigned count, bool noisy, bo
             count--;
         }
     }
-    print_message("right %u, wrong %u, not measured %u; confident %u, of these wrong %u\n", sum.right, sum.wrong,
-                  sum.missing, sum.sure, sum.surely_wrong);
+    print_message("right %u, wrong %u, not measured %u; confident %u, of these wrong %u\n",
+                  sum.right, sum.wrong, sum.missing, sum.sure, sum.surely_wrong);
     return sum;
 }
 

@@ -1,3 +1,4 @@
+/* Quantiles, class splits and tails, each against a value worked out by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,9 +1,10 @@
 /*
- * Draws geometries without a preference for powers of two, each policy and index kind, sectored and unsectored
- * lines, unequal sets, and knows what can be told of each: a cache whose sets are unequal or filled unevenly has no
- * single number of ways; everything else has the values it was configured with.
+ * Draws geometries without a preference for powers of two, each policy and index kind, sectored and
+ * unsectored lines, unequal sets, and knows what can be told of each: a cache whose sets are
+ * unequal or filled unevenly has no single number of ways; everything else has the values it was
+ * configured with.
  */
-#include "random_toy.h"
+#include "support/random_toy.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,26 +17,31 @@ static uint32_t pick(struct rng *rng, const uint32_t *values, size_t count)
 {
     return values[rng_below(rng, count)];
 }
-#define PICK(rng, ...) pick(rng, (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
+#define PICK(rng, ...)                                                                             \
+    pick(rng, (const uint32_t[]){__VA_ARGS__},                                                     \
+         sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
 
 static bool power_of_two(uint32_t n)
 {
     return (n & (n - 1)) == 0;
 }
 
-static void draw_shape(struct toy_cache *c, struct rng *rng, uint64_t least_bytes, uint64_t most_bytes)
+static void draw_shape(struct toy_cache *c, struct rng *rng, uint64_t least_bytes,
+                       uint64_t most_bytes)
 {
     do {
         c->line_bytes = PICK(rng, 32, 64, 96, 128, 128, 128, 160, 192, 256);
         c->sector_bytes = rng_below(rng, 2) && c->line_bytes % 32 == 0 ? 32 : c->line_bytes;
-        c->ways = rng_below(rng, 3) ? PICK(rng, 1, 2, 4, 8, 16, 32, 64, 128) : 1 + (uint32_t)rng_below(rng, 24);
+        c->ways = rng_below(rng, 3) ? PICK(rng, 1, 2, 4, 8, 16, 32, 64, 128)
+                                    : 1 + (uint32_t)rng_below(rng, 24);
         c->sets = rng_below(rng, 2) ? PICK(rng, 1, 2, 4, 8, 16, 32, 64, 128, 256)
                                     : 1 + (uint32_t)rng_below(rng, 150);
     } while ((uint64_t)c->line_bytes * c->ways * c->sets < least_bytes ||
              (uint64_t)c->line_bytes * c->ways * c->sets > most_bytes);
 }
 
-static void draw_cache(struct toy_cache *c, struct rng *rng, uint64_t least_bytes, uint64_t most_bytes)
+static void draw_cache(struct toy_cache *c, struct rng *rng, uint64_t least_bytes,
+                       uint64_t most_bytes)
 {
     c->present = true;
     draw_shape(c, rng, least_bytes, most_bytes);
@@ -74,13 +80,19 @@ void random_toy(struct toy_config *out, uint64_t seed, bool noisy)
     }
 }
 
-struct judge { struct verdicts *sum; uint64_t seed; bool loud; const char *cache; };
+struct judge {
+    struct verdicts *sum;
+    uint64_t seed;
+    bool loud;
+    const char *cache;
+};
 
-static void judge_value(const struct judge *j, const char *name, const struct attribute *a, double truth,
-                        double tolerance, bool identifiable)
+static void judge_value(const struct judge *j, const char *name, const struct attribute *a,
+                        double truth, double tolerance, bool identifiable)
 {
     bool given = a->status == ATTRIBUTE_MEASURED;
-    bool right = given && fabs(a->value - truth) <= (tolerance > 0 ? fmax(tolerance * truth, 1) : 0);
+    bool right =
+        given && fabs(a->value - truth) <= (tolerance > 0 ? fmax(tolerance * truth, 1) : 0);
     if (identifiable) {
         j->sum->right += right;
         j->sum->missing += !given;
@@ -89,8 +101,9 @@ static void judge_value(const struct judge *j, const char *name, const struct at
     j->sum->sure += given && a->confidence > 0.9;
     j->sum->surely_wrong += given && !right && a->confidence > 0.9;
     if (j->loud && ((identifiable && !right) || (given && !right && a->confidence > 0.9))) {
-        printf("seed %llu: %s %s is %g, found %g (confidence %.2f) %s\n", (unsigned long long)j->seed,
-               j->cache, name, truth, a->value, a->confidence, a->reason);
+        printf("seed %llu: %s %s is %g, found %g (confidence %.2f) %s\n",
+               (unsigned long long)j->seed, j->cache, name, truth, a->value, a->confidence,
+               a->reason);
     }
 }
 
@@ -111,14 +124,17 @@ static void judge_cache(struct judge *j, const struct cache_result *r, const str
     judge_value(j, "fetch", &r->fetch_granularity, c->sector_bytes, 0, true);
     judge_value(j, "sets", &r->sets, c->sets, 0, even);
     judge_value(j, "ways", &r->ways, c->ways, 0, even);
-    judge_value(j, "hit latency", &r->hit_latency, c->hit_cycles + jitter + far / 2, exact + far / 2 / c->hit_cycles, true);
+    judge_value(j, "hit latency", &r->hit_latency, c->hit_cycles + jitter + far / 2,
+                exact + far / 2 / c->hit_cycles, true);
     double penalty = miss_cycles - c->hit_cycles;
-    judge_value(j, "miss penalty", &r->miss_penalty, penalty, 2 * exact + config->far_cycles / penalty, true);
+    judge_value(j, "miss penalty", &r->miss_penalty, penalty,
+                2 * exact + config->far_cycles / penalty, true);
 }
 
 static bool settles_late(const struct toy_cache *c)
 {
-    return c->present && (c->policy == TOY_RANDOM || c->policy == TOY_BIASED || c->policy == TOY_SRRIP);
+    return c->present &&
+           (c->policy == TOY_RANDOM || c->policy == TOY_BIASED || c->policy == TOY_SRRIP);
 }
 
 bool random_toy_settles_late(const struct toy_config *config)
@@ -126,7 +142,8 @@ bool random_toy_settles_late(const struct toy_config *config)
     return settles_late(&config->l2) || (config->keeps_l1 && settles_late(&config->l1));
 }
 
-void random_toy_judge(struct verdicts *sum, const struct toy_config *config, uint64_t seed, bool loud)
+void random_toy_judge(struct verdicts *sum, const struct toy_config *config, uint64_t seed,
+                      bool loud)
 {
     static struct dissection d;
     struct toy_gpu *toy = toy_create(config);
