@@ -45,7 +45,7 @@ static const struct level_info levels[] = {
 #define LEVEL(id, scope, op, beneath, shared, window, doc) {id, scope, op, beneath, shared, window},
 #include "infer/levels.def"
 };
-#define LEVEL_COUNT (sizeof levels / sizeof *levels)
+enum { LEVEL_COUNT = sizeof levels / sizeof *levels };
 
 struct infer_experiment infer_experiment_at(size_t i)
 {
@@ -127,7 +127,7 @@ static int run_experiments(struct level *level, uint32_t selected)
     uint32_t good = 0;
     char failed[EXPERIMENT_COUNT][160] = {{0}};
     for (size_t i = 0; i < EXPERIMENT_COUNT; i++) {
-        lab->done += 1.0 / ((double)EXPERIMENT_COUNT * (double)LEVEL_COUNT);
+        lab->done += 1.0 / ((double)EXPERIMENT_COUNT * LEVEL_COUNT);
         uint32_t lacking = experiments[i].needs & ~good;
         if (!(selected & (1u << i))) {
             snprintf(failed[i], sizeof failed[i], "not asked for");

@@ -55,8 +55,8 @@ static int check_classes(struct level *level, size_t *silent, size_t sets, size_
     size_t count = sets * (ways + 1);
     struct walk_shape shape = {.stride = level->line_bytes, .count = count};
     assert(sets > 0);
-    uint32_t *misses = calloc(count, sizeof *misses);
-    uint32_t *class = calloc(sets, sizeof *class);
+    uint32_t *misses = calloc(count + 1, sizeof *misses);
+    uint32_t *class = calloc(sets + 1, sizeof *class);
     if (!misses || !class) {
         free(misses);
         free(class);
