@@ -12,6 +12,8 @@
 
 #include "util/error.h"
 
+#define FAR_BYTES (UINT64_C(256) << 20)
+
 int level_saw(struct level *level, const struct sample *latencies)
 {
     struct sample all;
@@ -170,6 +172,30 @@ static int sample_conflict(struct level *level, struct sample *out)
     return rc;
 }
 
+/*
+ * Windows spread over an array far larger than a large cache: its misses go to many places of the
+ * memory, so their median does not hang on where a few of them happen to lie.
+ */
+static int sample_far(struct level *level, struct sample *out, char what[64])
+{
+    uint64_t limit = level->lab->options->max_footprint_bytes, bytes = FAR_BYTES;
+    bytes = bytes < limit ? bytes : limit;
+    struct walk_plan plan =
+        level_plan(level, (struct walk_shape){.stride = 128, .count = (size_t)(bytes / 128)});
+    plan.touch = true;
+    plan.window = 128;
+    plan.windows = 16;
+    plan.spread = true;
+    struct walk walk;
+    int rc = walk_run(level->lab, &walk, &plan);
+    if (rc == 0) {
+        snprintf(what, 64, "16 windows over %llu MiB", (unsigned long long)bytes >> 20);
+        rc = sample_create(out, walk.latency, walk.count);
+        walk_free(&walk);
+    }
+    return rc;
+}
+
 /* Latencies among which misses are; `what` says of what. */
 static int sample_misses(struct level *level, struct sample *out, char what[64])
 {
@@ -182,6 +208,9 @@ static int sample_misses(struct level *level, struct sample *out, char what[64])
         shape.count * shape.stride <= level->lab->options->max_footprint_bytes) {
         snprintf(what, 64, "three times as many elements as fit");
         return sample_walk(level, out, shape);
+    }
+    if (level->large) {
+        return sample_far(level, out, what);
     }
     snprintf(what, 64, "the reference walk");
     return 0;
