@@ -9,23 +9,23 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The words asked of each bank in one pass group. */
+/* The rows asked of each bank in one pass group. */
 struct tally {
     uint8_t count[BANKS_MAX];
-    uint64_t word[BANKS_MAX][WARP_LANES];
+    uint64_t row[BANKS_MAX][WARP_LANES];
     uint32_t worst;
 };
 
-static void tally_word(struct tally *tally, uint32_t bank, uint64_t word, bool broadcast)
+static void tally_row(struct tally *tally, uint32_t bank, uint64_t row, bool broadcast)
 {
     uint32_t count = tally->count[bank];
     for (uint32_t i = 0; broadcast && i < count; i++) {
-        if (tally->word[bank][i] == word) {
+        if (tally->row[bank][i] == row) {
             return;
         }
     }
     if (count < WARP_LANES) {
-        tally->word[bank][count++] = word;
+        tally->row[bank][count++] = row;
     }
     tally->count[bank] = (uint8_t)count;
     if (count > tally->worst) {
@@ -40,11 +40,13 @@ static uint32_t group_passes(const struct shared_spec *spec, const struct exec_a
     memset(tally.count, 0, sizeof tally.count);
     tally.worst = 0;
     bool broadcast = access->kind != ACCESS_ATOMIC && access->kind != ACCESS_REDUCTION;
+    uint32_t word_bytes = spec->word_bytes ? spec->word_bytes : spec->bank_bytes;
+    uint64_t row_words = (uint64_t)spec->banks * (spec->bank_bytes / word_bytes);
     for (; lanes; lanes &= lanes - 1) {
         uint64_t first = access->address[__builtin_ctz(lanes)];
-        uint64_t last_word = (first + lane_bytes - 1) / spec->bank_bytes;
-        for (uint64_t word = first / spec->bank_bytes; word <= last_word; word++) {
-            tally_word(&tally, (uint32_t)(word % spec->banks), word, broadcast);
+        uint64_t last_word = (first + lane_bytes - 1) / word_bytes;
+        for (uint64_t word = first / word_bytes; word <= last_word; word++) {
+            tally_row(&tally, (uint32_t)(word % spec->banks), word / row_words, broadcast);
         }
     }
     return tally.worst;

@@ -11,8 +11,9 @@
 
 #include "exec/exec.h"
 
-/* A lane's element may lie across two segments when segments are small. */
-#define COALESCE_MAX (2 * WARP_LANES)
+/* What an access can become at most: 16 bytes a lane of local memory lie in four places, and an
+ * element of global memory may lie across two segments when these are small. */
+#define COALESCE_MAX (4 * WARP_LANES)
 
 /* DRAM and L2 move sectors of this size: a read asks for whole ones. */
 #define COALESCE_SECTOR_BYTES 32
@@ -23,11 +24,11 @@ struct transaction {
 };
 
 /*
- * Fills `out`; returns the count, in the order of the lowest lane. `segment_bytes` is a power of
+ * Fills `out`, which has room for 2 * WARP_LANES; returns the count, in the order of the lowest lane. `segment_bytes` is a power of
  * two of at least COALESCE_SECTOR_BYTES; a transaction never crosses a segment. Reads cover whole
  * sectors, writes exactly the bytes from the first to the last written.
  */
-uint32_t coalesce(struct transaction out[COALESCE_MAX], const struct exec_access *access,
+uint32_t coalesce(struct transaction *out, const struct exec_access *access,
                   uint32_t segment_bytes, uint32_t lanes_per_pass);
 
 #endif

@@ -4,7 +4,7 @@
  */
 #include "core/state.h"
 
-static void access_complete(struct sm *sm, struct lsu_access *access, uint64_t cycle)
+void access_complete(struct sm *sm, struct lsu_access *access, uint64_t cycle)
 {
     struct sm_warp *warp = access->warp;
     const struct exec_uop_info *info = access->info;
@@ -41,14 +41,19 @@ static void atomics_perform(struct sm *sm, struct sm_warp *warp, uint64_t cycle)
         warp->atomics_out--;
         access_complete(sm, access, cycle);
     }
-    if (sm->lsu.head && !sm->lsu.head->started && sm->lsu.next_cycle == CYCLE_NEVER) {
-        sm->lsu.next_cycle = cycle > sm->cycle ? cycle : sm->cycle + 1;
-        sm_wake(sm, sm->lsu.next_cycle);
+    struct lsu_queue *queue = &sm->lsu.queue[PIPE_LSU];
+    if (queue->head && !queue->head->started && queue->next_cycle == CYCLE_NEVER) {
+        queue->next_cycle = cycle > sm->cycle ? cycle : sm->cycle + 1;
+        sm_wake(sm, queue->next_cycle);
     }
 }
 
 void lsu_answered(struct sm *sm, struct lsu_access *access, uint64_t cycle)
 {
+    if (access->pipe == PIPE_TEXTURE) {
+        texture_answered(sm, access, cycle);
+        return;
+    }
     access->answered = true;
     if (is_atomic(access)) {
         atomics_perform(sm, access->warp, cycle);

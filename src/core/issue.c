@@ -11,7 +11,7 @@
 static bool unit_is_free(const struct sm *sm, const struct sm_unit *unit)
 {
     return unit->busy_lanes < (sm->cycle + 1) * unit->lanes_per_cycle &&
-           !(unit == &sm->unit[UNIT_LSU] && lsu_full(sm));
+           !((unit == &sm->unit[UNIT_LSU] || unit == &sm->unit[UNIT_TEX]) && lsu_full(&sm->lsu));
 }
 
 /* The first cycle in which a busy unit can start another warp. A full LSU says so itself. */
@@ -41,7 +41,7 @@ static void set_results(struct sm_warp *warp, const struct exec_uop_info *info, 
 static uint64_t shared_result_cycle(struct sm *sm, const struct exec_access *access)
 {
     const struct shared_spec *spec = &sm->spec->shared;
-    uint32_t passes = banks_passes(spec, access);
+    uint32_t passes = banks_passes(&sm->banks, access);
     uint64_t extra = passes > 1 ? (uint64_t)(passes - 1) * spec->conflict_cycles : 0;
     struct sm_unit *unit = &sm->unit[UNIT_LSU];
     unit_occupy(unit, sm->cycle, extra * unit->lanes_per_cycle);
@@ -50,41 +50,36 @@ static uint64_t shared_result_cycle(struct sm *sm, const struct exec_access *acc
     return sm->cycle + spec->latency_cycles + extra;
 }
 
-/* False: the access waits for memory. Else *cycle is when its result is there. */
-static bool access_cycles_known(struct sm *sm, const struct exec_access *access, uint64_t *cycle)
+/* False: the access waits for memory in `pipe`. Else *cycle is when its result is there. */
+static bool access_cycles_known(struct sm *sm, const struct exec_access *access, uint64_t *cycle,
+                                enum pipe *pipe)
 {
     *cycle = sm->cycle + 1;
     if (access->mask == 0 || access->kind == ACCESS_FENCE) {
         return true;
     }
-    switch (access->space) {
-    case SPACE_SHARED:
+    if (access->space == SPACE_SHARED) {
         *cycle = shared_result_cycle(sm, access);
         return true;
-    case SPACE_LOCAL:
-        *cycle = sm->cycle + sm->spec->local_hit_cycles;
-        return true;
-    case SPACE_CONST:
-    case SPACE_PARAM:
-        *cycle = sm->cycle + sm->spec->const_hit_cycles;
-        return true;
-    default:
-        return false;
     }
+    *cycle = sm->cycle + (access->space == SPACE_LOCAL ? sm->spec->local_hit_cycles
+                                                       : sm->spec->const_hit_cycles);
+    return !path_choose(sm, access, pipe);
 }
 
 static int issue_access(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info)
 {
     struct lsu_access *spare = sm->lsu.spare;
     uint64_t cycle;
-    if (access_cycles_known(sm, &spare->access, &cycle)) {
+    enum pipe pipe;
+    if (access_cycles_known(sm, &spare->access, &cycle, &pipe)) {
         set_results(warp, info, cycle);
         return exec_commit(&warp->exec, &spare->access);
     }
     set_results(warp, info, CYCLE_NEVER);
     spare->warp = warp;
     spare->info = info;
-    return lsu_enqueue_spare(sm);
+    return lsu_enqueue_spare(sm, pipe);
 }
 
 static void warp_exit(struct sm *sm, struct sm_warp *warp)

@@ -1,20 +1,20 @@
 /*
- * The load/store unit's global side. Warp accesses wait in a queue in the order of their issue; the
- * head is cut into transactions, which go out one a cycle to L1 or straight to the network; the
- * access is complete when every transaction has been answered.
+ * The queues of accesses that wait for memory: the load/store unit's own, the texture unit's and the
+ * constant caches' (enum pipe). Warp accesses wait in the order of their issue; the head is cut
+ * into transactions (path.c), which go out one a cycle; the access is complete when every
+ * transaction has been answered.
  *
  * When an access takes effect on the memory image:
- *   - loads and stores when they reach the head of the queue (access_start). The queue is in order,
- *     so a thread sees its own accesses in program order. This is the one place where stores become
- *     visible; groups of SMs that run in parallel would put them into a buffer here and publish it
- *     at the horizon.
+ *   - loads and stores when they reach the head of the queue (access_start). The load/store unit's
+ *     queue is in order, so a thread sees its own accesses in program order; the other two only
+ *     read what a kernel may not write. This is the one place where stores become visible; groups
+ *     of SMs that run in parallel would put them into a buffer here and publish it at the horizon.
  *   - atomics when their replies are in (complete.c), which is the order in which L2 performed
  *     them; those of one warp in program order. A later load or store of the same lane to the same
  *     bytes waits for them.
  *
- * Constant, local and shared accesses do not come here (issue.c). Leaves out: merging of
- * transactions of different warps, and a limit on the accesses in flight beyond what L1's and L2's
- * MSHRs give.
+ * Shared accesses do not come here (issue.c). Leaves out: merging of transactions of different
+ * warps, and a limit on the accesses in flight beyond what the caches' MSHRs give.
  */
 #include <stdlib.h>
 
@@ -40,13 +40,14 @@ static int spare_provide(struct sm *sm)
     return 0;
 }
 
-int lsu_enqueue_spare(struct sm *sm)
+int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
 {
-    struct lsu *lsu = &sm->lsu;
-    struct lsu_access *access = lsu->spare;
+    struct lsu_queue *queue = &sm->lsu.queue[pipe];
+    struct lsu_access *access = sm->lsu.spare;
     access->next = NULL;
     access->next_atomic = NULL;
-    access->lookup_cycle = sm->cycle + sm->spec->lsu_cycles;
+    access->pipe = pipe;
+    access->lookup_cycle = sm->cycle + queue->lookup_cycles;
     access->count = access->sent = access->replies_left = 0;
     access->started = access->answered = false;
     struct sm_warp *warp = access->warp;
@@ -54,10 +55,11 @@ int lsu_enqueue_spare(struct sm *sm)
     warp->cta->outstanding++;
     warp->atomics_out += is_atomic(access);
     warp->acquires_out += access->info->acquires;
-    *lsu->end = access;
-    lsu->end = &access->next;
-    if (lsu->count++ == 0) {
-        lsu->next_cycle = access->lookup_cycle > sm->cycle ? access->lookup_cycle : sm->cycle + 1;
+    *queue->end = access;
+    queue->end = &access->next;
+    queue->count++;
+    if (queue->head == access) {
+        queue->next_cycle = access->lookup_cycle > sm->cycle ? access->lookup_cycle : sm->cycle + 1;
     }
     return spare_provide(sm);
 }
@@ -83,20 +85,7 @@ static bool waits_for_atomic(const struct sm_warp *warp, const struct exec_acces
     return false;
 }
 
-/*
- * Which accesses L1 serves: loads and stores of the default and the .ca operators, where the model
- * caches global data in L1 at all. Others pass it: .cg and .cv, volatile accesses and those that
- * synchronise beyond the CTA, and atomics, which L2 performs. PTX ISA 9.0, 9.7.9.1.
- */
-static void choose_path(const struct sm *sm, struct lsu_access *access)
-{
-    const struct exec_access *a = &access->access;
-    access->by_l1 = sm->has_l1 && sm->spec->l1_caches_global;
-    access->bypass = a->cache_op == MOD_COP_cg || a->cache_op == MOD_COP_cv || a->is_volatile ||
-                     is_atomic(access);
-}
-
-static bool translate(struct sm *sm, uint64_t vaddr, uint64_t *paddr)
+bool lsu_translate(struct sm *sm, uint64_t vaddr, uint64_t *paddr)
 {
     uint64_t page = vaddr >> sm->page_shift, offset = vaddr & (sm->host.page_bytes - 1);
     uint32_t entry = (uint32_t)(page % TRANSLATION_ENTRIES);
@@ -110,27 +99,6 @@ static bool translate(struct sm *sm, uint64_t vaddr, uint64_t *paddr)
     }
     *paddr = sm->translation[entry].frame + offset;
     return true;
-}
-
-/*
- * The lanes whose bytes lie in device memory: a generic access may mix spaces, and a prefetch may
- * name any address.
- */
-static uint32_t global_lanes(struct sm *sm, const struct exec_access *access)
-{
-    uint32_t lanes = access->mask;
-    for (uint32_t m = access->kind == ACCESS_PREFETCH ? lanes : 0; m; m &= m - 1) {
-        uint64_t paddr;
-        if (!translate(sm, access->address[__builtin_ctz(m)], &paddr)) {
-            lanes &= ~(m & -m);
-        }
-    }
-    for (uint32_t lane = 0; access->space == SPACE_NONE && lane < WARP_LANES; lane++) {
-        if (access->lane_space[lane] != SPACE_GLOBAL && access->lane_space[lane] != SPACE_CONST) {
-            lanes &= ~(1u << lane);
-        }
-    }
-    return lanes;
 }
 
 static void atomics_append(struct sm_warp *warp, struct lsu_access *access)
@@ -153,12 +121,7 @@ static bool access_start(struct sm *sm, struct lsu_access *access, int *rc)
     } else {
         *rc = exec_commit(&warp->exec, &access->access);
     }
-    choose_path(sm, access);
-    uint32_t mask = access->access.mask;
-    access->access.mask = global_lanes(sm, &access->access);
-    access->count = coalesce(access->transaction, &access->access, sm->spec->coalesce.segment_bytes,
-                             sm->spec->coalesce.lanes_per_pass);
-    access->access.mask = mask;
+    path_prepare(sm, access);
     access->started = true;
     return true;
 }
@@ -190,14 +153,14 @@ static enum mem_kind request_kind(const struct lsu_access *access)
 
 static void space_again(void *ctx, uint64_t arg)
 {
-    (void)arg;
     struct sm *sm = ctx;
-    if (sm->aborted || !sm->lsu.head) {
+    struct lsu_queue *queue = &sm->lsu.queue[arg];
+    if (sm->aborted || !queue->head) {
         return;
     }
     uint64_t cycle = sm_sync(sm);
-    sm->lsu.next_cycle = cycle > sm->cycle ? cycle : sm->cycle + 1;
-    sm_wake(sm, sm->lsu.next_cycle);
+    queue->next_cycle = cycle > sm->cycle ? cycle : sm->cycle + 1;
+    sm_wake(sm, queue->next_cycle);
 }
 
 /* Send the access's next transaction. 0: sent; 1: refused, space_again() will be called. */
@@ -205,7 +168,7 @@ static int transaction_send(struct sm *sm, struct lsu_access *access)
 {
     const struct transaction *t = &access->transaction[access->sent];
     uint64_t paddr;
-    if (!translate(sm, t->address, &paddr)) {
+    if (!lsu_translate(sm, t->address, &paddr)) {
         return error_set(SONDE_EFAULT, "no page is mapped at address 0x%llx",
                          (unsigned long long)t->address);
     }
@@ -224,13 +187,13 @@ static int transaction_send(struct sm *sm, struct lsu_access *access)
                                             .reply = lsu_reply,
                                             .ctx = sm,
                                             .arg = (uintptr_t)request}};
-    struct mem_port *port = access->by_l1 ? &sm->l1 : &sm->network;
+    const struct mem_port *port = access->port;
     access->sent++;
     access->replies_left++;
     sm->lsu.requests_out++;
     if (port->send(port->self, &request->mem)) {
         sm->stats.transactions++;
-        sm->stats.l1_bypasses += !access->by_l1 || access->bypass;
+        sm->stats.l1_bypasses += port == &sm->network || access->bypass;
         return 0;
     }
     access->sent--;
@@ -238,33 +201,42 @@ static int transaction_send(struct sm *sm, struct lsu_access *access)
     sm->lsu.requests_out--;
     request->next_free = sm->lsu.free_requests;
     sm->lsu.free_requests = request;
-    port->when_space(port->self, space_again, sm, 0);
+    port->when_space(port->self, space_again, sm, access->pipe);
     return 1;
 }
 
-static void head_pop(struct sm *sm)
+static void head_pop(struct sm *sm, struct lsu_queue *queue)
 {
-    struct lsu *lsu = &sm->lsu;
-    lsu->head = lsu->head->next;
-    lsu->count--;
-    lsu->next_cycle = sm->cycle + 1;
-    if (!lsu->head) {
-        lsu->end = &lsu->head;
-        lsu->next_cycle = CYCLE_NEVER;
-    } else if (lsu->head->lookup_cycle > lsu->next_cycle) {
-        lsu->next_cycle = lsu->head->lookup_cycle;
+    queue->head = queue->head->next;
+    queue->next_cycle = sm->cycle + 1;
+    if (!queue->head) {
+        queue->end = &queue->head;
+        queue->next_cycle = CYCLE_NEVER;
+    } else if (queue->head->lookup_cycle > queue->next_cycle) {
+        queue->next_cycle = queue->head->lookup_cycle;
     }
 }
 
-void lsu_cycle(struct sm *sm)
+/* The head has sent all that it has to send. */
+static void head_leave(struct sm *sm, struct lsu_queue *queue)
 {
-    struct lsu *lsu = &sm->lsu;
-    if (lsu->next_cycle > sm->cycle) {
+    struct lsu_access *head = queue->head;
+    head_pop(sm, queue);
+    if (head->pipe == PIPE_TEXTURE) {
+        texture_enter(sm, head);
         return;
     }
-    struct lsu_access *head = lsu->head;
+    queue->count--;
+    if (head->replies_left == 0 && !head->answered) {
+        lsu_answered(sm, head, sm->cycle + 1); /* nothing to send */
+    }
+}
+
+static void queue_cycle(struct sm *sm, struct lsu_queue *queue)
+{
+    struct lsu_access *head = queue->head;
     int rc = 0;
-    lsu->next_cycle = CYCLE_NEVER;
+    queue->next_cycle = CYCLE_NEVER;
     if (!head->started && !access_start(sm, head, &rc)) {
         return; /* atomics_perform() goes on */
     }
@@ -276,30 +248,43 @@ void lsu_cycle(struct sm *sm)
     } else if (rc > 0) {
         return; /* space_again() goes on */
     } else if (head->sent < head->count) {
-        lsu->next_cycle = sm->cycle + 1;
+        queue->next_cycle = sm->cycle + 1;
     } else {
-        head_pop(sm);
-        if (head->replies_left == 0 && !head->answered) {
-            lsu_answered(sm, head, sm->cycle + 1); /* nothing to send */
+        head_leave(sm, queue);
+    }
+}
+
+void lsu_cycle(struct sm *sm)
+{
+    for (uint32_t i = 0; i < PIPE_COUNT && !sm->aborted; i++) {
+        if (sm->lsu.queue[i].next_cycle <= sm->cycle) {
+            queue_cycle(sm, &sm->lsu.queue[i]);
         }
     }
 }
 
-/* Forget what is queued. Accesses with requests under way are freed by the last reply. */
-void lsu_reset(struct sm *sm)
+static void queue_reset(struct sm *sm, struct lsu_queue *queue)
 {
-    struct lsu *lsu = &sm->lsu;
-    while (lsu->head) {
-        struct lsu_access *access = lsu->head;
-        lsu->head = access->next;
+    while (queue->head) {
+        struct lsu_access *access = queue->head;
+        queue->head = access->next;
         access->count = access->sent;
         if (access->replies_left == 0) {
             lsu_release(sm, access);
         }
     }
-    lsu->end = &lsu->head;
-    lsu->count = 0;
-    lsu->next_cycle = CYCLE_NEVER;
+    queue->end = &queue->head;
+    queue->count = 0;
+    queue->next_cycle = CYCLE_NEVER;
+}
+
+/* Forget what is queued. Accesses with requests under way are freed by the last reply. */
+void lsu_reset(struct sm *sm)
+{
+    for (uint32_t i = 0; i < PIPE_COUNT; i++) {
+        queue_reset(sm, &sm->lsu.queue[i]);
+    }
+    texture_reset(sm);
     for (uint32_t i = 0; i < TRANSLATION_ENTRIES; i++) {
         sm->translation[i].page = UINT64_MAX;
     }
@@ -307,6 +292,14 @@ void lsu_reset(struct sm *sm)
 
 int lsu_init(struct sm *sm)
 {
+    const struct sm_spec *spec = sm->spec;
+    struct lsu_queue *queue = sm->lsu.queue;
+    queue[PIPE_LSU].entries = spec->lsu_queue_entries;
+    queue[PIPE_LSU].lookup_cycles = spec->lsu_cycles;
+    queue[PIPE_TEXTURE].entries = spec->texture.queue_entries;
+    queue[PIPE_TEXTURE].lookup_cycles = spec->texture.address_cycles;
+    queue[PIPE_CONSTANT].entries = spec->constant.queue_entries;
+    queue[PIPE_CONSTANT].lookup_cycles = spec->constant.address_cycles;
     lsu_reset(sm);
     return spare_provide(sm);
 }

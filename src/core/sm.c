@@ -34,9 +34,13 @@ static int spec_check(const struct sm_spec *spec)
          "schedulers is not in 1 to max_warps"},
         {spec->issue_per_scheduler == 0, "issue_per_scheduler is 0"},
         {spec->scheduler >= SCHED_KIND_COUNT, "no such scheduler"},
-        {spec->lsu_queue_entries == 0, "lsu_queue_entries is 0"},
+        {spec->lsu_queue_entries == 0 || spec->texture.queue_entries == 0 ||
+             spec->constant.queue_entries == 0,
+         "a queue has no entries"},
         {spec->shared.banks == 0 || spec->shared.banks > BANKS_MAX, "banks is not in 1 to 64"},
         {spec->shared.bank_bytes == 0, "bank_bytes is 0"},
+        {spec->shared.word_bytes != 0 && spec->shared.bank_bytes % spec->shared.word_bytes != 0,
+         "word_bytes does not divide bank_bytes"},
         {segment < COALESCE_SECTOR_BYTES || (segment & (segment - 1)),
          "segment_bytes is not a power of two of at least 32"},
         {spec->coalesce.lanes_per_pass == 0, "lanes_per_pass is 0"},
@@ -100,7 +104,7 @@ int sm_create(struct sm **out, const struct sm_setup *setup)
     units_init(sm);
     sm->cta = calloc(setup->spec->max_ctas, sizeof *sm->cta);
     rc = sm->cta ? page_shift(&sm->page_shift, setup->host.page_bytes) : error_memory();
-    sm->lsu.end = &sm->lsu.head;
+    sm->banks = setup->spec->shared;
     if (rc == 0) {
         rc = lsu_init(sm);
     }
@@ -131,6 +135,25 @@ void sm_set_l1(struct sm *sm, const struct mem_port *l1)
 {
     sm->has_l1 = l1 != NULL;
     sm->l1 = l1 ? *l1 : (struct mem_port){0};
+}
+
+void sm_set_readonly(struct sm *sm, const struct mem_port *texture, const struct mem_port *constant)
+{
+    sm->has_texture = texture != NULL;
+    sm->has_constant = constant != NULL;
+    sm->texture_port = texture ? *texture : (struct mem_port){0};
+    sm->constant_port = constant ? *constant : (struct mem_port){0};
+}
+
+void sm_set_local(struct sm *sm, uint64_t address, uint64_t thread_bytes)
+{
+    sm->local_address = address;
+    sm->local_words = thread_bytes / SM_LOCAL_GRANULE_BYTES * (SM_LOCAL_GRANULE_BYTES / 4);
+}
+
+void sm_set_bank_word(struct sm *sm, uint32_t word_bytes)
+{
+    sm->banks.word_bytes = word_bytes;
 }
 
 void sm_set_shared(struct sm *sm, uint64_t bytes)
@@ -177,7 +200,8 @@ static uint64_t run_cycle(struct sm *sm, uint64_t cycle)
     wheel_turn(sm);
     lsu_cycle(sm);
     uint64_t next = sm->aborted ? CYCLE_NEVER : issue_cycle(sm);
-    return sm->lsu.next_cycle < next ? sm->lsu.next_cycle : next;
+    uint64_t queues = lsu_next_cycle(&sm->lsu);
+    return queues < next ? queues : next;
 }
 
 static void sm_run(void *ctx, uint64_t arg)

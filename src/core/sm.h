@@ -50,6 +50,19 @@ void sm_destroy(struct sm *sm);
 /* The L1 (NULL: none) and the shared memory that the carve-out leaves; only between launches. */
 void sm_set_l1(struct sm *sm, const struct mem_port *l1);
 void sm_set_shared(struct sm *sm, uint64_t bytes);
+/* The texture and the constant cache (NULL: none; texture fetches then go to the network, and
+ * constants take a fixed time); only between launches. */
+void sm_set_readonly(struct sm *sm, const struct mem_port *texture,
+                     const struct mem_port *constant);
+/*
+ * Where the local memory of this SM's warp slots lies: 32 times thread_bytes, a multiple of the
+ * granule, for each slot in use. 0 bytes: nowhere, and it takes a fixed time. Only between
+ * launches.
+ */
+#define SM_LOCAL_GRANULE_BYTES 16
+void sm_set_local(struct sm *sm, uint64_t address, uint64_t thread_bytes);
+/* Successive words of shared memory of this size lie in successive banks; 0: bank_bytes. */
+void sm_set_bank_word(struct sm *sm, uint32_t word_bytes);
 
 /* Prepare for a launch; all CTAs of the last one have ended. `launch` is borrowed until they have
  * again. */

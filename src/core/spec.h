@@ -26,7 +26,10 @@ struct unit_spec {
 struct shared_spec {
     uint64_t size_bytes; /* per SM */
     uint32_t banks;
-    uint32_t bank_bytes;
+    uint32_t bank_bytes;      /* a row of a bank: what it delivers in one pass */
+    uint32_t word_bytes;      /* successive words of this size lie in successive banks; divides
+                                 bank_bytes; 0: bank_bytes */
+    bool word_selectable;     /* the driver may choose words of 4 bytes or of bank_bytes */
     uint32_t latency_cycles;  /* no conflict */
     uint32_t conflict_cycles; /* each further way */
 };
@@ -34,6 +37,23 @@ struct shared_spec {
 struct coalesce_spec {
     uint32_t segment_bytes;  /* transactions are aligned segments of this size */
     uint32_t lanes_per_pass; /* 32: the whole warp; 16: half-warps */
+};
+
+/* Which cache serves ld.global.nc. NONE: it is a global load like others. */
+enum readonly_path { READONLY_NONE, READONLY_TEXTURE, READONLY_L1 };
+
+/* The texture unit around its cache, see texture.c. */
+struct texture_spec {
+    uint32_t address_cycles; /* issue to the lookup */
+    uint32_t filter_cycles;  /* data at the end of the FIFO to the result usable */
+    uint32_t empty_cycles;   /* FIFO's time of a fetch that reads nothing: the cache's hit_cycles */
+    uint32_t queue_entries;  /* warp accesses in the unit */
+};
+
+/* The way to the constant caches. */
+struct constant_spec {
+    uint32_t address_cycles; /* issue to the lookup */
+    uint32_t queue_entries;
 };
 
 struct sm_spec {
@@ -49,8 +69,11 @@ struct sm_spec {
     uint32_t lsu_cycles;        /* address path from issue to the first cache lookup */
     struct shared_spec shared;
     struct coalesce_spec coalesce;
-    uint32_t const_hit_cycles; /* ld.param, ld.const: always hit for now */
-    uint32_t local_hit_cycles;
+    struct texture_spec texture;
+    struct constant_spec constant;
+    enum readonly_path readonly;
+    uint32_t const_hit_cycles; /* ld.param, which always hits; ld.const without a constant cache */
+    uint32_t local_hit_cycles; /* local memory that has no place in device memory */
     bool l1_caches_global; /* false on Kepler: global loads go straight to L2 */
 };
 

@@ -54,16 +54,26 @@ struct sm_warp {
     struct exec_env env;
 };
 
-/* A warp memory instruction on its way through the load/store unit. */
+/*
+ * The ways of accesses that wait for memory, each with a queue of its own: the load/store unit's
+ * (global and local memory), the texture unit's (fetches, and read-only loads where the model sends
+ * them there), the constant caches'.
+ */
+enum pipe { PIPE_LSU, PIPE_TEXTURE, PIPE_CONSTANT, PIPE_COUNT };
+
+/* A warp memory instruction on its way through one of them. */
 struct lsu_access {
-    struct lsu_access *next; /* in the queue, or in the list of free ones */
+    struct lsu_access *next; /* in the queue, in the texture unit, or in the list of free ones */
     struct lsu_access *next_atomic;
     struct sm_warp *warp;
     const struct exec_uop_info *info;
     uint64_t lookup_cycle; /* not sent before */
     uint32_t count, sent;  /* transactions */
     uint32_t replies_left; /* of those sent */
-    bool started, by_l1, bypass, answered;
+    uint64_t done_cycle;   /* texture: its data are there, but for the filter */
+    const struct mem_port *port;
+    enum pipe pipe;
+    bool started, bypass, answered;
     struct transaction transaction[COALESCE_MAX];
     struct exec_access access;
 };
@@ -74,14 +84,25 @@ struct lsu_request {
     struct lsu_request *next_free;
 };
 
-struct lsu {
+struct lsu_queue {
     struct lsu_access *head, **end; /* in order of issue */
-    uint32_t count;
-    uint64_t next_cycle;      /* the head may go on; CYCLE_NEVER: nothing to do, or refused */
+    uint32_t count, entries;
+    uint32_t lookup_cycles; /* issue to the first lookup */
+    uint64_t next_cycle;    /* the head may go on; CYCLE_NEVER: nothing to do, or refused */
+};
+
+struct lsu {
+    struct lsu_queue queue[PIPE_COUNT];
     struct lsu_access *spare; /* what the next instruction is issued into */
     struct lsu_access *free_accesses;
     struct lsu_request *free_requests;
     uint32_t requests_out;
+};
+
+/* What has left the texture unit's queue, in order of issue: see texture.c. */
+struct texture_fifo {
+    struct lsu_access *head, **end;
+    uint64_t last_cycle; /* the newest result's */
 };
 
 struct sm_unit {
@@ -108,6 +129,7 @@ struct sm {
     uint64_t period_ps;
     uint32_t source;
     struct lsu lsu;
+    struct texture_fifo texture;
     struct sm_unit unit[ISA_UNIT_COUNT];
     struct sm_warp warp[SM_MAX_WARPS];
     uint64_t warp_start[SM_MAX_WARPS]; /* order of starting, for the scheduler */
@@ -115,13 +137,17 @@ struct sm {
 
     /* Set-up. */
     uint32_t id, sm_count;
-    struct mem_port l1, network;
-    bool has_l1;
+    struct mem_port l1, network, texture_port, constant_port;
+    bool has_l1, has_texture, has_constant;
+    struct shared_spec banks; /* in the mode that was chosen */
     struct sm_host host;
     struct {
         uint64_t page, frame;
     } translation[TRANSLATION_ENTRIES];
     uint32_t page_shift;
+
+    /* Local memory of this SM's warp slots, one after the other; local_words 0: not placed. */
+    uint64_t local_address, local_words;
 
     /* The launch. */
     const struct exec_launch *launch;
@@ -162,17 +188,39 @@ void barrier_arrive(struct sm *sm, struct sm_warp *warp);
 void barrier_exit(struct sm *sm, struct sm_warp *warp);
 
 /* lsu.c */
-int lsu_enqueue_spare(struct sm *sm); /* queue lsu.spare and provide another */
-void lsu_cycle(struct sm *sm);        /* at most one transaction */
+int lsu_enqueue_spare(struct sm *sm, enum pipe pipe); /* queue lsu.spare and provide another */
+void lsu_cycle(struct sm *sm);                        /* at most one transaction of each queue */
 int lsu_init(struct sm *sm);
 void lsu_release(struct sm *sm, struct lsu_access *access);
 void lsu_reset(struct sm *sm);
 void lsu_free(struct sm *sm);
+bool lsu_translate(struct sm *sm, uint64_t vaddr, uint64_t *paddr);
 
-static inline bool lsu_full(const struct sm *sm)
+/* No unit of the SM can take what might go into a full queue: whose it is shows at issue only. */
+static inline bool lsu_full(const struct lsu *lsu)
 {
-    return sm->lsu.count >= sm->spec->lsu_queue_entries;
+    return lsu->queue[PIPE_LSU].count >= lsu->queue[PIPE_LSU].entries ||
+           lsu->queue[PIPE_TEXTURE].count >= lsu->queue[PIPE_TEXTURE].entries ||
+           lsu->queue[PIPE_CONSTANT].count >= lsu->queue[PIPE_CONSTANT].entries;
 }
+
+static inline uint64_t lsu_next_cycle(const struct lsu *lsu)
+{
+    uint64_t next = lsu->queue[PIPE_LSU].next_cycle;
+    uint64_t texture = lsu->queue[PIPE_TEXTURE].next_cycle;
+    uint64_t constant = lsu->queue[PIPE_CONSTANT].next_cycle;
+    next = texture < next ? texture : next;
+    return constant < next ? constant : next;
+}
+
+/* path.c: where an access goes; false: its time is fixed, nothing is asked of memory. */
+bool path_choose(const struct sm *sm, const struct exec_access *access, enum pipe *pipe);
+void path_prepare(struct sm *sm, struct lsu_access *access); /* port and transactions */
+
+/* texture.c */
+void texture_enter(struct sm *sm, struct lsu_access *access); /* has left the queue */
+void texture_answered(struct sm *sm, struct lsu_access *access, uint64_t cycle);
+void texture_reset(struct sm *sm);
 
 static inline bool is_atomic(const struct lsu_access *access)
 {
@@ -182,5 +230,6 @@ static inline bool is_atomic(const struct lsu_access *access)
 /* complete.c */
 void lsu_reply(void *ctx, uint64_t arg); /* to a struct lsu_request, of the SM ctx */
 void lsu_answered(struct sm *sm, struct lsu_access *access, uint64_t cycle);
+void access_complete(struct sm *sm, struct lsu_access *access, uint64_t cycle);
 
 #endif

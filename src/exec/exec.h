@@ -111,6 +111,15 @@ struct exec_cta {
     const struct exec_launch *launch;
 };
 
+/*
+ * A texture object: linear memory of 32-bit texels. Handle h of a kernel is the entry
+ * h - EXEC_TEXTURE_HANDLE of the launch's textures.
+ */
+#define EXEC_TEXTURE_HANDLE 0x00fe00000000u
+struct exec_texture {
+    uint64_t address, bytes; /* 0 bytes: no texture */
+};
+
 /* One launch's constant state. */
 struct exec_launch {
     const struct exec_program *program;
@@ -120,6 +129,8 @@ struct exec_launch {
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes;
     uint64_t launch_id;
+    const struct exec_texture *textures;
+    uint32_t texture_count;
 };
 
 /* What changes while a warp runs, read through special registers. */

@@ -180,7 +180,13 @@ int gpu_build(struct gpu *gpu)
         rc = network_create(gpu);
     }
     if (rc == 0) {
+        rc = gpu_readonly_create(gpu);
+    }
+    if (rc == 0) {
         rc = sms_create(gpu);
+    }
+    if (rc == 0) {
+        gpu_readonly_attach(gpu);
     }
     return rc == 0 ? gpu_apply_carveout(gpu) : rc;
 }

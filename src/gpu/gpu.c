@@ -44,6 +44,7 @@ void gpu_destroy(struct gpu *gpu)
             mem_cache_destroy(gpu->l1[i]);
         }
     }
+    gpu_readonly_destroy(gpu);
     gpu_vm_destroy(gpu);
     mem_noc_destroy(gpu->noc);
     for (uint32_t i = 0; gpu->l2 && i < gpu->model->l2_slices; i++) {
@@ -137,5 +138,6 @@ void gpu_stats(const struct gpu *gpu, struct gpu_stats *out)
         }
     }
     add_memory_stats(gpu, out);
+    gpu_readonly_stats(gpu, out);
     gpu_vm_stats(gpu, out);
 }

@@ -50,12 +50,26 @@ void gpu_host_copy(struct gpu *gpu, uint64_t vaddr, uint64_t bytes, bool to_devi
 /* Pages have been unmapped: the TLBs forget all they know. Only between launches. */
 void gpu_forget_translations(struct gpu *gpu);
 
+/*
+ * Local memory: what a launch needs of device memory at most, and where it lies from now on. A
+ * launch that needs more than was given, or has been given none, has local memory that takes a
+ * fixed time and no cache. Only between launches.
+ */
+uint64_t gpu_local_bytes(const struct gpu *gpu, const struct exec_launch *launch);
+void gpu_set_local(struct gpu *gpu, uint64_t address, uint64_t bytes);
+
+/* The width of shared memory's banks as programs choose it: 4, 8, or 0 for the model's default.
+ * SONDE_EUNSUPPORTED where the model has no such choice. */
+int gpu_set_shared_bank_bytes(struct gpu *gpu, uint32_t bytes);
+
 /* Sums over all SMs, caches and channels, and over all launches since the beginning. */
 struct gpu_stats {
     uint64_t launches, ctas;
     uint64_t cycles, warp_insns, thread_insns;
     uint64_t l1_reads, l1_hits, l2_reads, l2_hits, dram_reads, dram_writes;
     uint64_t shared_accesses, shared_conflicts, transactions;
+    uint64_t texture_reads, texture_hits, constant_reads, constant_hits;
+    uint64_t constant_l15_reads, constant_l15_hits;
     uint64_t tlb_l1_reads, tlb_l1_hits, tlb_l2_reads, tlb_l2_hits;
     uint64_t walks, walk_reads; /* the reads are among l2_reads */
     uint64_t window_switches;

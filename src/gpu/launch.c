@@ -88,6 +88,10 @@ static int prepare(struct gpu *gpu, const struct exec_launch *launch)
             mem_cache_invalidate(gpu->l1[i]);
         }
     }
+    if (rc == 0) {
+        gpu_readonly_invalidate(gpu);
+        gpu_local_place(gpu, launch);
+    }
     gpu->cta_next = gpu->cta_ended = 0;
     gpu->error = 0;
     return rc;

@@ -25,6 +25,12 @@ struct gpu_tlbs {
     uint32_t count;
 };
 
+/* An SM's caches of what a kernel only reads; NULL where the model has none. */
+struct gpu_readonly {
+    struct mem_cache *texture, *constant, *constant_l15;
+    struct mem_port texture_port, constant_port;
+};
+
 struct gpu {
     const struct model *model;
     struct exec_memory *memory;
@@ -39,6 +45,8 @@ struct gpu {
     struct mem_walker *walker;
     struct mem_translator **translators; /* two an SM, see vm.c */
     uint32_t translator_source;
+    struct gpu_readonly *readonly; /* one an SM */
+    uint64_t local_address, local_bytes;
     struct mem_noc *noc;
     struct mem_cache **l2; /* model->l2_slices */
     struct mem_dram **dram;
@@ -67,6 +75,14 @@ int gpu_vm_create(struct gpu *gpu);
 void gpu_vm_destroy(struct gpu *gpu);
 int gpu_translator(struct gpu *gpu, struct mem_port *port, uint32_t sm, bool before_l1);
 void gpu_vm_stats(const struct gpu *gpu, struct gpu_stats *out);
+
+/* readonly.c. The caches first, the SMs attached to them when they are there. */
+int gpu_readonly_create(struct gpu *gpu);
+void gpu_readonly_attach(struct gpu *gpu);
+void gpu_readonly_destroy(struct gpu *gpu);
+void gpu_readonly_invalidate(struct gpu *gpu); /* as a launch does */
+void gpu_readonly_stats(const struct gpu *gpu, struct gpu_stats *out);
+void gpu_local_place(struct gpu *gpu, const struct exec_launch *launch);
 
 /* launch.c: what the SMs report */
 void gpu_cta_done(void *ctx, uint32_t sm);

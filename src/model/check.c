@@ -538,6 +538,9 @@ static void check_total(struct reader *reader)
 {
     const struct model *model = reader->model;
     uint64_t lines = (model->l1_data.enabled ? lines_of(&model->l1_data) * model->sms : 0) +
+                     (model->texture_l1.enabled ? lines_of(&model->texture_l1) * model->sms : 0) +
+                     (model->constant_l1.enabled ? lines_of(&model->constant_l1) * model->sms : 0) +
+                     (model->constant_l15.enabled ? lines_of(&model->constant_l15) * model->sms : 0) +
                      (model->l2.enabled ? lines_of(&model->l2) * model->l2_slices : 0);
     if (lines > LINES_MAX) {
         problem(reader, "sms",
@@ -554,6 +557,7 @@ void check_model(struct reader *reader)
     normalise_cache(&model->l2);
     normalise_index(&model->l2_slice_index);
     normalise_vm(reader);
+    normalise_readonly(reader);
     derive_carveout(reader);
     if (reader->problem_count > 0) {
         return; /* what follows would repeat it in other words */
@@ -575,6 +579,7 @@ void check_model(struct reader *reader)
     }
     check_memory(reader);
     check_vm(reader);
+    check_readonly(reader);
 }
 
 void model_carve(struct cache_spec *l1, uint64_t *shared_bytes, const struct model *model,

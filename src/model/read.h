@@ -39,6 +39,8 @@ void check_cache_at(struct reader *reader, const char *prefix, const struct cach
 void normalise_cache(struct cache_spec *cache);
 void normalise_vm(struct reader *reader);
 void check_vm(struct reader *reader);
+void normalise_readonly(struct reader *reader); /* check_readonly.c */
+void check_readonly(struct reader *reader);
 bool is_power_of_two(uint64_t value);
 
 #endif

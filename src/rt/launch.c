@@ -126,7 +126,14 @@ int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *l
                               .launch_id = rt->launches++};
     memcpy(run.grid, launch->grid, sizeof run.grid);
     memcpy(run.block, launch->block, sizeof run.block);
-    rc = launch->functional ? launch_functional(rt, &run) : gpu_launch(rt->gpu, &run, cycles);
+    run.textures = rt->textures.data;
+    run.texture_count = (uint32_t)rt->textures.count;
+    if (!launch->functional) {
+        rc = local_memory_provide(rt, &run);
+    }
+    if (rc == 0) {
+        rc = launch->functional ? launch_functional(rt, &run) : gpu_launch(rt->gpu, &run, cycles);
+    }
     free(params);
     return rc < 0 ? error_prefix(rc, "%s", func->name) : 0;
 }

@@ -56,6 +56,7 @@ void rt_destroy(struct rt *rt)
         rt_module_unload(rt, rt->modules);
     }
     gpu_destroy(rt->gpu);
+    vec_free(&rt->textures);
     vmem_destroy(&rt->vmem);
     exec_memory_destroy(rt->memory);
     free(rt->model);

@@ -44,6 +44,16 @@ struct rt_launch {
 int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *launch,
               uint64_t *cycles);
 
+/*
+ * A texture over linear memory: one dimension, texels of one 32-bit unsigned integer. `bytes` is a
+ * multiple of 4. Fetches beside it give 0. The handle is what kernels take as a .u64.
+ */
+int rt_texture_create(struct rt *rt, uint64_t *handle, uint64_t address, uint64_t bytes);
+int rt_texture_destroy(struct rt *rt, uint64_t handle);
+/* The width of shared memory's banks from the next launch on: 4, 8, or 0 for the default.
+ * SONDE_EUNSUPPORTED where the model has no such choice. */
+int rt_set_shared_bank_bytes(struct rt *rt, uint32_t bytes);
+
 /* Prefer this much shared memory per SM (bytes); the nearest choice of the model that holds it. */
 int rt_set_carveout(struct rt *rt, uint64_t shared_bytes, uint64_t *l1_bytes_got);
 void rt_kernel_info(const struct rt_kernel *kernel, uint32_t *registers, uint32_t *static_shared,

@@ -52,6 +52,8 @@ struct rt {
     uint32_t preferred_carveout;
     uint64_t launches;
     const volatile int *cancel;
+    VEC(struct exec_texture) textures; /* by handle; of no bytes: destroyed */
+    uint64_t local_address, local_bytes; /* where local memory lies; 0: nowhere yet */
 };
 
 struct rt_module {
@@ -71,6 +73,9 @@ struct rt_kernel {
 
 /* rt.c: the choice with the least shared memory that is at least this much */
 bool carveout_that_holds(const struct model *model, uint64_t shared_bytes, uint32_t *choice);
+
+/* paths.c: local memory has its place before the launch */
+int local_memory_provide(struct rt *rt, const struct exec_launch *launch);
 
 /* vmem.c */
 int vmem_create(struct vmem *vmem, const struct model *model, const struct exec_memory *memory);

@@ -76,6 +76,11 @@ static inline void bench_defaults(struct bench *b)
                                           .latency_cycles = 30,
                                           .conflict_cycles = 3},
                                .coalesce = {.segment_bytes = 128, .lanes_per_pass = 32},
+                               .texture = {.address_cycles = 7,
+                                           .filter_cycles = 5,
+                                           .empty_cycles = 50,
+                                           .queue_entries = 16},
+                               .constant = {.address_cycles = 3, .queue_entries = 4},
                                .const_hit_cycles = 8,
                                .local_hit_cycles = 40,
                                .l1_caches_global = true};

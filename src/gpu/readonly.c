@@ -1,0 +1,175 @@
+/*
+ * The SMs' caches besides L1, and where local memory lies.
+ *
+ *     SM --+-- texture cache -----------------------+
+ *          +-- constant L1 -- constant L1.5 --------+-- the SM's source port, as L1's misses
+ *
+ * They are each SM's own, know lines by virtual addresses as the model says, and never see a write:
+ * a kernel's stores do not reach them, which is why they start a launch empty. Leaves out: L1.5
+ * caches that several SMs share.
+ */
+#include <stdlib.h>
+
+#include "gpu/state.h"
+#include "util/error.h"
+
+static int cache_create(struct gpu *gpu, struct mem_cache **out, const struct cache_spec *spec,
+                        struct mem_port *port)
+{
+    int rc = mem_cache_create(out, spec, MEM_AT_L1, gpu->engine, &gpu->clock, gpu->next_source++,
+                              *port);
+    if (rc == 0) {
+        *port = mem_cache_port(*out);
+    }
+    return rc;
+}
+
+int gpu_readonly_create(struct gpu *gpu)
+{
+    const struct model *model = gpu->model;
+    gpu->readonly = calloc(model->sms, sizeof *gpu->readonly);
+    int rc = gpu->readonly ? 0 : error_memory();
+    for (uint32_t i = 0; rc == 0 && i < model->sms; i++) {
+        struct gpu_readonly *caches = &gpu->readonly[i];
+        caches->texture_port = caches->constant_port = gpu->source_port[i];
+        if (model->texture_l1.enabled) {
+            rc = cache_create(gpu, &caches->texture, &model->texture_l1, &caches->texture_port);
+        }
+        if (rc == 0 && model->constant_l15.enabled) {
+            rc = cache_create(gpu, &caches->constant_l15, &model->constant_l15,
+                              &caches->constant_port);
+        }
+        if (rc == 0 && model->constant_l1.enabled) {
+            rc = cache_create(gpu, &caches->constant, &model->constant_l1, &caches->constant_port);
+        }
+    }
+    return rc;
+}
+
+void gpu_readonly_attach(struct gpu *gpu)
+{
+    for (uint32_t i = 0; i < gpu->model->sms; i++) {
+        struct gpu_readonly *caches = &gpu->readonly[i];
+        sm_set_readonly(gpu->sm[i], caches->texture ? &caches->texture_port : NULL,
+                        caches->constant ? &caches->constant_port : NULL);
+    }
+}
+
+void gpu_readonly_destroy(struct gpu *gpu)
+{
+    for (uint32_t i = 0; gpu->readonly && i < gpu->model->sms; i++) {
+        mem_cache_destroy(gpu->readonly[i].texture);
+        mem_cache_destroy(gpu->readonly[i].constant);
+        mem_cache_destroy(gpu->readonly[i].constant_l15);
+    }
+    free(gpu->readonly);
+}
+
+void gpu_readonly_invalidate(struct gpu *gpu)
+{
+    const struct model *model = gpu->model;
+    for (uint32_t i = 0; i < model->sms; i++) {
+        struct gpu_readonly *caches = &gpu->readonly[i];
+        if (caches->texture && model->texture_l1.invalidate_on_launch) {
+            mem_cache_invalidate(caches->texture);
+        }
+        if (caches->constant && model->constant_l1.invalidate_on_launch) {
+            mem_cache_invalidate(caches->constant);
+        }
+        if (caches->constant_l15 && model->constant_l15.invalidate_on_launch) {
+            mem_cache_invalidate(caches->constant_l15);
+        }
+    }
+}
+
+static void add_cache(const struct mem_cache *cache, uint64_t *reads, uint64_t *hits)
+{
+    if (cache) {
+        *reads += mem_cache_stats(cache)->reads;
+        *hits += mem_cache_stats(cache)->read_hits;
+    }
+}
+
+void gpu_readonly_stats(const struct gpu *gpu, struct gpu_stats *out)
+{
+    for (uint32_t i = 0; i < gpu->model->sms; i++) {
+        const struct gpu_readonly *caches = &gpu->readonly[i];
+        add_cache(caches->texture, &out->texture_reads, &out->texture_hits);
+        add_cache(caches->constant, &out->constant_reads, &out->constant_hits);
+        add_cache(caches->constant_l15, &out->constant_l15_reads, &out->constant_l15_hits);
+    }
+}
+
+/* ---- local memory ---- */
+
+struct local_shape {
+    uint64_t thread_bytes; /* rounded up to the granule */
+    uint64_t slot_bytes;   /* of a warp slot */
+    uint64_t sm_bytes;
+};
+
+/*
+ * An SM never has more CTAs than fit it, nor than its share of the grid, which is handed out
+ * breadth first; their warps take the lowest slots that are free.
+ */
+static void local_shape(struct local_shape *out, const struct gpu *gpu,
+                        const struct exec_launch *launch)
+{
+    const struct model *model = gpu->model;
+    const uint32_t *block = launch->block, *grid = launch->grid;
+    uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    uint64_t ctas = (uint64_t)grid[0] * grid[1] * grid[2];
+    uint64_t warps = (threads + WARP_LANES - 1) / WARP_LANES;
+    uint64_t granules =
+        (exec_program_local_bytes(launch->program) + SM_LOCAL_GRANULE_BYTES - 1ull) /
+        SM_LOCAL_GRANULE_BYTES;
+    uint64_t share = (ctas + model->sms - 1) / model->sms;
+    uint64_t slots = warps * (share < model->sm.max_ctas ? share : model->sm.max_ctas);
+    slots = slots < model->sm.max_warps ? slots : model->sm.max_warps;
+    out->thread_bytes = granules * SM_LOCAL_GRANULE_BYTES;
+    out->slot_bytes = out->thread_bytes * WARP_LANES;
+    out->sm_bytes = out->slot_bytes * slots;
+}
+
+uint64_t gpu_local_bytes(const struct gpu *gpu, const struct exec_launch *launch)
+{
+    struct local_shape shape;
+    const uint32_t *grid = launch->grid;
+    uint64_t ctas = (uint64_t)grid[0] * grid[1] * grid[2];
+    local_shape(&shape, gpu, launch);
+    return shape.sm_bytes * (ctas < gpu->model->sms ? ctas : gpu->model->sms);
+}
+
+void gpu_set_local(struct gpu *gpu, uint64_t address, uint64_t bytes)
+{
+    gpu->local_address = address;
+    gpu->local_bytes = bytes;
+}
+
+void gpu_local_place(struct gpu *gpu, const struct exec_launch *launch)
+{
+    struct local_shape shape;
+    local_shape(&shape, gpu, launch);
+    uint64_t needed = gpu_local_bytes(gpu, launch);
+    bool placed = gpu->local_address && needed > 0 && needed <= gpu->local_bytes;
+    for (uint32_t i = 0; i < gpu->model->sms; i++) {
+        sm_set_local(gpu->sm[i], gpu->local_address + i * shape.sm_bytes,
+                     placed ? shape.thread_bytes : 0);
+    }
+}
+
+int gpu_set_shared_bank_bytes(struct gpu *gpu, uint32_t bytes)
+{
+    const struct shared_spec *shared = &gpu->model->sm.shared;
+    uint32_t word = shared->word_bytes ? shared->word_bytes : shared->bank_bytes;
+    if (bytes != 0 && bytes != word &&
+        !(shared->word_selectable && (bytes == 4 || bytes == shared->bank_bytes))) {
+        return error_set(SONDE_EUNSUPPORTED,
+                         "%s has no shared-memory banks of %u bytes to choose", gpu->model->name,
+                         bytes);
+    }
+    for (uint32_t i = 0; i < gpu->model->sms; i++) {
+        sm_set_bank_word(gpu->sm[i], bytes ? bytes : word);
+    }
+    return 0;
+}
