@@ -118,6 +118,31 @@ int sonde_model_show(char **yaml, const char *name); /* name or path; every para
 int sonde_model_check(const char *path); /* SONDE_EINPUT with all that is wrong, a line each */
 int sonde_model_params(char **text);     /* every parameter: unit, default, range, meaning */
 
+/* ---- studies: what a paper prints beside what is measured ---- */
+
+struct sonde_study;
+
+struct sonde_study_options {
+    const char *only;           /* comma-separated row ids or their beginnings up to a dot; NULL: all */
+    const char *const *devices; /* "ROLE=DEVICE": measure on another device than the study names */
+    size_t device_count;
+    const char *folder; /* figures go there (CSV, and drawn by gnuplot where it is); NULL: none */
+    uint64_t seed;
+    struct sonde_watch watch;
+};
+
+/* The shipped studies, one a line with its title. */
+int sonde_study_list(char **text);
+/* SONDE_EUSAGE: no such study, row or role. A row that fails is no error. */
+int sonde_study(struct sonde_study **out, const char *name,
+                const struct sonde_study_options *options);
+void sonde_study_destroy(struct sonde_study *study);
+size_t sonde_study_failures(const struct sonde_study *study); /* rows that do not hold */
+int sonde_study_table(char **text, const struct sonde_study *study);
+int sonde_study_json(char **text, const struct sonde_study *study);
+/* A line for each figure that could not be measured or drawn; "" when there is none. Borrowed. */
+const char *sonde_study_notes(const struct sonde_study *study);
+
 /* ---- running one kernel of a PTX file on a simulated device ---- */
 
 struct sonde_exec_options {

@@ -1,0 +1,94 @@
+/*
+ * Studies for users of the public interface.
+ */
+#include <stdlib.h>
+
+#include "sonde/sonde.h"
+#include "study/bench.h"
+#include "study/study.h"
+#include "util/error.h"
+#include "util/strbuf.h"
+
+struct sonde_study {
+    struct study *rows;
+    char *notes;
+};
+
+int sonde_study_list(char **text)
+{
+    struct strbuf out = {0};
+    for (size_t i = 0; study_name(i); i++) {
+        struct study *study;
+        int rc = study_load(&study, study_name(i));
+        if (rc < 0) {
+            strbuf_free(&out);
+            return rc;
+        }
+        strbuf_printf(&out, "%-12s %s\n", study_name(i), study->title);
+        study_destroy(study);
+    }
+    *text = strbuf_take(&out);
+    return *text ? 0 : error_memory();
+}
+
+static int prepare(struct study *study, const struct sonde_study_options *options)
+{
+    int rc = study_select(study, options->only);
+    for (size_t i = 0; rc == 0 && i < options->device_count; i++) {
+        rc = study_device(study, options->devices[i]);
+    }
+    return rc;
+}
+
+int sonde_study(struct sonde_study **out, const char *name,
+                const struct sonde_study_options *options)
+{
+    struct study_bench *bench = NULL;
+    struct sonde_study *study = calloc(1, sizeof(*study));
+    if (!study) {
+        return error_memory();
+    }
+    int rc = study_load(&study->rows, name);
+    rc = rc < 0 ? rc : prepare(study->rows, options);
+    rc = rc < 0 ? rc : study_bench_create(&bench, study->rows, options->seed, &options->watch);
+    rc = rc < 0 ? rc : study_run(study->rows, bench);
+    if (rc == 0 && options->folder) {
+        rc = study_figures(&study->notes, study->rows, bench, options->folder);
+    }
+    study_bench_destroy(bench);
+    if (rc < 0) {
+        sonde_study_destroy(study);
+        return rc;
+    }
+    *out = study;
+    return 0;
+}
+
+void sonde_study_destroy(struct sonde_study *study)
+{
+    if (study) {
+        study_destroy(study->rows);
+        free(study->notes);
+        free(study);
+    }
+}
+
+size_t sonde_study_failures(const struct sonde_study *study)
+{
+    return study_failures(study->rows);
+}
+
+int sonde_study_table(char **text, const struct sonde_study *study)
+{
+    return study_table(text, study->rows);
+}
+
+int sonde_study_json(char **text, const struct sonde_study *study)
+{
+    return study_json(text, study->rows);
+}
+
+const char *sonde_study_notes(const struct sonde_study *study)
+{
+    return study->notes ? study->notes : "";
+}

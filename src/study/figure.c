@@ -1,0 +1,281 @@
+/*
+ * Figures: a CSV file of each, and a drawing by gnuplot where that is installed. A point that could
+ * not be measured stays empty; a figure without any point is left out and said to be.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "study/bench.h"
+#include "util/error.h"
+#include "util/fileio.h"
+#include "util/strbuf.h"
+
+struct plot {
+    struct study_bench *bench;
+    const struct study *study;
+    struct strbuf csv;
+    size_t points;
+    char why[200];
+};
+
+static size_t role_of(const struct plot *plot, const char *name)
+{
+    size_t role = 0;
+    while (role + 1 < plot->study->device_count &&
+           strcmp(plot->study->devices[role].name, name) != 0) {
+        role++;
+    }
+    return role;
+}
+
+static void put_value(struct plot *plot, const struct study_value *value)
+{
+    strbuf_append(&plot->csv, ",");
+    if (value->kind == STUDY_NUMBER) {
+        strbuf_printf(&plot->csv, "%.10g", value->number);
+        plot->points++;
+    } else {
+        snprintf(plot->why, sizeof(plot->why), "%s", value->reason);
+    }
+}
+
+static int figure_spectrum(struct plot *plot)
+{
+    static const char *const names[] = {"P1", "P2", "P3", "P4", "P5", "P6"};
+    enum { SERIES = 3, SHOWN = 32 };
+    static const char *const roles[SERIES] = {"kepler", "fermi", "fermi"};
+    static const char *const ops[SERIES] = {"ca", "ca", "cg"};
+    for (size_t p = 0; p < sizeof(names) / sizeof(names[0]); p++) {
+        for (size_t i = 0; i < SHOWN; i++) {
+            strbuf_printf(&plot->csv, "%zu", p * SHOWN + i);
+            for (size_t s = 0; s < SERIES; s++) {
+                struct study_value value;
+                const uint32_t *latency;
+                size_t count;
+                int rc = measure_pattern(plot->bench, &value, &latency, &count,
+                                         role_of(plot, roles[s]), names[p], ops[s]);
+                if (rc < 0) {
+                    return rc;
+                }
+                if (latency && i < count) {
+                    value_number(&value, latency[i]);
+                }
+                put_value(plot, &value);
+            }
+            strbuf_append(&plot->csv, "\n");
+        }
+    }
+    return 0;
+}
+
+static int shared_series(struct plot *plot, const char *role, const char *const *modes,
+                         size_t mode_count)
+{
+    int rc = 0;
+    for (uint64_t stride = 0; rc == 0 && stride <= 64; stride++) {
+        strbuf_printf(&plot->csv, "%u", (unsigned)stride);
+        for (size_t m = 0; rc == 0 && m < mode_count; m++) {
+            struct study_value value;
+            rc = measure_shared_latency(plot->bench, &value, role_of(plot, role), stride, modes[m]);
+            put_value(plot, &value);
+        }
+        strbuf_append(&plot->csv, "\n");
+    }
+    return rc;
+}
+
+static int figure_fermi_shared(struct plot *plot)
+{
+    return shared_series(plot, "fermi", (const char *const[]){NULL}, 1);
+}
+
+static int figure_kepler_shared(struct plot *plot)
+{
+    return shared_series(plot, "kepler", (const char *const[]){"4", "8"}, 2);
+}
+
+static int figure_miss_rate(struct plot *plot)
+{
+    int rc = 0;
+    for (uint64_t bytes = 14336; rc == 0 && bytes <= 24576; bytes += 512) {
+        struct study_value value;
+        rc = measure_missed_lines(plot->bench, &value, role_of(plot, "fermi"), bytes);
+        strbuf_printf(&plot->csv, "%u", (unsigned)bytes);
+        put_value(plot, &value);
+        strbuf_append(&plot->csv, "\n");
+    }
+    return rc;
+}
+
+static int figure_pages(struct plot *plot)
+{
+    int rc = 0;
+    for (uint64_t mib = 124; rc == 0 && mib <= 150; mib += 2) {
+        struct study_value fermi, kepler;
+        rc = measure_missed_pages(plot->bench, &fermi, role_of(plot, "fermi"), mib);
+        rc = rc < 0 ? rc : measure_missed_pages(plot->bench, &kepler, role_of(plot, "kepler"), mib);
+        if (rc == 0) {
+            strbuf_printf(&plot->csv, "%u", (unsigned)mib);
+            put_value(plot, &fermi);
+            put_value(plot, &kepler);
+            strbuf_append(&plot->csv, "\n");
+        }
+    }
+    return rc;
+}
+
+static int figure_averages(struct plot *plot)
+{
+    int rc = 0;
+    for (uint64_t stride = 4; rc == 0 && stride <= 4096; stride *= 2) {
+        struct study_value value;
+        rc = measure_average(plot->bench, &value, role_of(plot, "fermi"), 98304, stride);
+        strbuf_printf(&plot->csv, "%u", (unsigned)stride);
+        put_value(plot, &value);
+        strbuf_append(&plot->csv, "\n");
+    }
+    return rc;
+}
+
+static const struct figure {
+    const char *id;
+    int (*measure)(struct plot *plot);
+    const char *title, *x, *y, *style, *columns;
+} figures[] = {
+#define FIGURE(...) {__VA_ARGS__},
+#include "study/figures.def"
+#undef FIGURE
+};
+
+/* Writes FOLDER/ID.SUFFIX. */
+static int write_file(const char *folder, const char *id, const char *suffix, const char *text)
+{
+    struct strbuf path = {0};
+    strbuf_printf(&path, "%s/%s.%s", folder, id, suffix);
+    struct file_writer writer;
+    int rc = strbuf_failed(&path) ? error_memory() : file_writer_open(&writer, strbuf_text(&path));
+    strbuf_free(&path);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = file_writer_write(&writer, text, strlen(text));
+    if (rc < 0) {
+        file_writer_abandon(&writer);
+        return rc;
+    }
+    return file_writer_commit(&writer);
+}
+
+static size_t column_count(const char *columns)
+{
+    size_t count = 1;
+    for (; *columns; columns++) {
+        count += *columns == '|';
+    }
+    return count;
+}
+
+static int write_csv(const struct figure *figure, const struct plot *plot, const char *folder)
+{
+    struct strbuf csv = {0};
+    strbuf_printf(&csv, "%s", figure->x);
+    for (const char *at = figure->columns; at;) {
+        size_t length = strcspn(at, "|");
+        strbuf_printf(&csv, ",%.*s", (int)length, at);
+        at = at[length] ? at + length + 1 : NULL;
+    }
+    strbuf_printf(&csv, "\n%s", strbuf_text(&plot->csv));
+    int rc = strbuf_failed(&csv) ? error_memory()
+                                 : write_file(folder, figure->id, "csv", strbuf_text(&csv));
+    strbuf_free(&csv);
+    return rc;
+}
+
+/* For both formats; file names are relative, gnuplot runs in the folder. */
+static int write_script(const struct figure *figure, const char *folder)
+{
+    static const char *const terminals[][2] = {{"svg size 800,500", "svg"},
+                                               {"pngcairo size 800,500", "png"}};
+    struct strbuf script = {0};
+    strbuf_printf(&script,
+                  "set datafile separator ','\nset key autotitle columnhead top left\nset grid\n"
+                  "set title '%s'\nset xlabel '%s'\nset ylabel '%s'\n",
+                  figure->title, figure->x, figure->y);
+    for (size_t i = 0; i < 2; i++) {
+        strbuf_printf(&script,
+                      "set terminal %s\nset output '%s.%s'\n"
+                      "plot for [i=2:%zu] '%s.csv' using 1:i with %s\n",
+                      terminals[i][0], figure->id, terminals[i][1],
+                      column_count(figure->columns) + 1, figure->id, figure->style);
+    }
+    int rc = strbuf_failed(&script) ? error_memory()
+                                    : write_file(folder, figure->id, "gp", strbuf_text(&script));
+    strbuf_free(&script);
+    return rc;
+}
+
+/* 0: drawn; 127: there is no gnuplot; other: it failed. */
+static int draw(const char *folder, const char *id)
+{
+    char script[32];
+    int status = -1;
+    snprintf(script, sizeof(script), "%s.gp", id);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        bool quiet = freopen("/dev/null", "w", stderr) != NULL;
+        if (!quiet || chdir(folder) != 0) {
+            _exit(1);
+        }
+        execlp("gnuplot", "gnuplot", script, (char *)NULL);
+        _exit(errno == ENOENT ? 127 : 1);
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+static int make_figure(const struct figure *figure, struct plot *plot, struct strbuf *notes,
+                       const char *folder)
+{
+    int rc = figure->measure(plot);
+    if (rc < 0) {
+        return rc;
+    }
+    if (strbuf_failed(&plot->csv)) {
+        return error_memory();
+    }
+    if (plot->points == 0) {
+        strbuf_printf(notes, "%s: no figure: %s\n", figure->id, plot->why);
+        return 0;
+    }
+    rc = write_csv(figure, plot, folder);
+    rc = rc < 0 ? rc : write_script(figure, folder);
+    int drawn = rc < 0 ? 0 : draw(folder, figure->id);
+    if (drawn != 0) {
+        strbuf_printf(notes, "%s: data only: %s\n", figure->id,
+                      drawn == 127 ? "gnuplot is not installed" : "gnuplot failed");
+    }
+    return rc;
+}
+
+int study_figures(char **notes, const struct study *study, struct study_bench *bench,
+                  const char *folder)
+{
+    struct strbuf text = {0};
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < sizeof(figures) / sizeof(figures[0]); i++) {
+        struct plot plot = {.bench = bench, .study = study};
+        if (study_wants(study, figures[i].id)) {
+            study_bench_progress(bench, 1, figures[i].title);
+            rc = make_figure(&figures[i], &plot, &text, folder);
+        }
+        strbuf_free(&plot.csv);
+    }
+    *notes = strbuf_take(&text);
+    return rc < 0 ? rc : *notes ? 0 : error_memory();
+}

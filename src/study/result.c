@@ -1,0 +1,163 @@
+/*
+ * A study's result as a table and as JSON.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "study/study.h"
+#include "util/error.h"
+#include "util/json_glue.h"
+#include "util/strbuf.h"
+
+size_t study_failures(const struct study *study)
+{
+    size_t failures = 0;
+    for (size_t i = 0; i < study->row_count; i++) {
+        failures += study->rows[i].selected && !study->rows[i].ok;
+    }
+    return failures;
+}
+
+static char *printed(const struct study_value *value)
+{
+    struct strbuf text = {0};
+    value_print(&text, value);
+    return strbuf_take(&text);
+}
+
+/* One line a reading that does not tell it all: what it is, what it gives. */
+static void put_readings(struct strbuf *out, const struct study_row *row)
+{
+    for (size_t i = 0; i < row->reading_count; i++) {
+        const struct study_reading *reading = &row->readings[i];
+        if (row->reading_count == 1 && reading->measured.kind != STUDY_NOTHING) {
+            return;
+        }
+        strbuf_append(out, "    ");
+        if (reading->text) {
+            strbuf_printf(out, "%s: %s: ", reading->holds ? "holds" : "does not hold",
+                          reading->text);
+        }
+        value_print(out, &reading->measured);
+        if (reading->text) {
+            strbuf_append(out, " for ");
+            value_print(out, &reading->published);
+        }
+        if (reading->measured.kind == STUDY_NOTHING) {
+            strbuf_printf(out, ": %s", reading->measured.reason);
+        }
+        strbuf_append(out, "\n");
+    }
+}
+
+static int put_row(struct strbuf *out, const struct study_row *row)
+{
+    const struct study_reading *shown = &row->readings[row->shown];
+    char *published = printed(&row->published);
+    char *measured = printed(&shown->measured);
+    int rc = published && measured ? 0 : error_memory();
+    if (rc == 0) {
+        strbuf_printf(out, "%-32s  %-32s  %-32s  %-9s  %s\n", row->id, published, measured,
+                      row->tolerance.text, row->ok ? "ok" : "FAIL");
+        put_readings(out, row);
+    }
+    free(published);
+    free(measured);
+    return rc;
+}
+
+int study_table(char **text, const struct study *study)
+{
+    struct strbuf out = {0};
+    size_t rows = 0;
+    int rc = 0;
+    strbuf_printf(&out, "%s\n%-32s  %-32s  %-32s  %-9s  verdict\n", study->title, "ID", "published",
+                  "measured", "tolerance");
+    for (size_t i = 0; rc == 0 && i < study->row_count; i++) {
+        if (study->rows[i].selected) {
+            rc = put_row(&out, &study->rows[i]);
+            rows++;
+        }
+    }
+    strbuf_printf(&out, "%zu rows, %zu hold, %zu fail\n", rows, rows - study_failures(study),
+                  study_failures(study));
+    *text = strbuf_take(&out);
+    return rc < 0 ? rc : *text ? 0 : error_memory();
+}
+
+/* Whole numbers without a point. */
+static int put_number(json_t *object, const char *key, double number)
+{
+    bool whole = fabs(number) < 0x1p53 && number == floor(number);
+    return whole ? json_put_i64(object, key, (int64_t)number)
+                 : json_put_double(object, key, number);
+}
+
+static int put_value(json_t *object, const char *key, const struct study_value *value)
+{
+    if (value->kind == STUDY_NUMBER) {
+        return put_number(object, key, value->number);
+    }
+    if (value->kind == STUDY_WORD) {
+        return json_put_string(object, key, value->word);
+    }
+    if (value->kind == STUDY_NOTHING) {
+        return json_put_string(object, key, "not measured");
+    }
+    json_t *array = json_put_array(object, key);
+    int rc = array ? 0 : error_memory();
+    for (size_t i = 0; rc == 0 && i < value->count; i++) {
+        rc = json_append(array, json_real(value->list[i]));
+    }
+    return rc;
+}
+
+static int put_json_readings(json_t *object, const struct study_row *row)
+{
+    json_t *array = json_put_array(object, "readings");
+    int rc = array ? 0 : error_memory();
+    for (size_t i = 0; rc == 0 && i < row->reading_count; i++) {
+        const struct study_reading *reading = &row->readings[i];
+        json_t *entry = json_object();
+        rc = json_append(array, entry);
+        rc = rc < 0 ? rc : json_put_string(entry, "reading", reading->text);
+        rc = rc < 0 ? rc : put_value(entry, "published", &reading->published);
+        rc = rc < 0 ? rc : put_value(entry, "measured", &reading->measured);
+        rc = rc < 0 ? rc : json_put_bool(entry, "holds", reading->holds);
+    }
+    return rc;
+}
+
+static int put_json_row(json_t *array, const struct study *study, const struct study_row *row)
+{
+    const struct study_reading *shown = &row->readings[row->shown];
+    json_t *object = json_object();
+    int rc = json_append(array, object);
+    rc = rc < 0 ? rc : json_put_string(object, "id", row->id);
+    rc = rc < 0 ? rc : json_put_string(object, "what", row->what);
+    rc = rc < 0 ? rc : put_value(object, "published", &row->published);
+    rc = rc < 0 ? rc : put_value(object, "measured", &shown->measured);
+    rc = rc < 0 ? rc : json_put_string(object, "tolerance", row->tolerance.text);
+    rc = rc < 0 ? rc : json_put_bool(object, "ok", row->ok);
+    rc = rc < 0 ? rc : json_put_string(object, "unit", row->unit);
+    rc = rc < 0 ? rc : json_put_string(object, "device", study->devices[row->device].spec);
+    if (rc == 0 && shown->measured.kind == STUDY_NOTHING) {
+        rc = json_put_string(object, "reason", shown->measured.reason);
+    }
+    return rc < 0 || row->reading_count == 1 ? rc : put_json_readings(object, row);
+}
+
+int study_json(char **text, const struct study *study)
+{
+    json_t *array = json_array();
+    int rc = array ? 0 : error_memory();
+    for (size_t i = 0; rc == 0 && i < study->row_count; i++) {
+        if (study->rows[i].selected) {
+            rc = put_json_row(array, study, &study->rows[i]);
+        }
+    }
+    rc = rc < 0 ? rc : json_to_text(text, array);
+    json_decref(array);
+    return rc;
+}

@@ -1,0 +1,100 @@
+/*
+ * A study: what a paper prints, row by row, beside what is measured on devices. The rows are a YAML
+ * file (studies/NAME/study.yaml, embedded): published value, tolerance, and how it is measured, one
+ * of the ways that measures.def lists. A row that contradicts itself in the paper has several
+ * readings; it holds when one of them does. What could not be measured has failed, with its reason:
+ * nothing is left out in silence.
+ *
+ * Order of calls: study_load, study_select, study_device (both optional), study_run, then the
+ * outputs (result.c, figure.c), study_destroy.
+ */
+#ifndef SONDE_STUDY_STUDY_H
+#define SONDE_STUDY_STUDY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sonde/sonde.h"
+#include "study/value.h"
+#include "util/vec.h"
+
+struct arena;
+struct yaml_node;
+
+#define STUDY_MAX_DEVICES 8
+#define STUDY_MAX_READINGS 4
+
+struct study_reading {
+    const char *text; /* NULL: the row has one reading only */
+    struct study_value published, measured;
+    const struct yaml_node *measure;
+    bool holds;
+};
+
+struct study_row {
+    const char *id, *what, *unit; /* unit may be "" */
+    size_t device;                /* index into study->devices */
+    struct study_value published; /* as printed; a reading may stand for another number */
+    struct study_tolerance tolerance;
+    bool any_order; /* of a list's numbers */
+    struct study_reading readings[STUDY_MAX_READINGS];
+    size_t reading_count;
+    size_t shown; /* the reading that holds, or the first */
+    bool selected, done, ok;
+};
+
+/* A role that a device plays in the paper, "fermi". */
+struct study_role {
+    const char *name;
+    char spec[4200];
+};
+
+struct study {
+    struct arena *arena;
+    const char *name, *title;
+    struct study_role devices[STUDY_MAX_DEVICES];
+    size_t device_count;
+    struct study_row *rows;
+    size_t row_count;
+    const char *only; /* as given to study_select */
+};
+
+/* The shipped studies; NULL past the last. */
+const char *study_name(size_t i);
+
+/* SONDE_EUSAGE: no such study (the text names the nearest). */
+int study_load(struct study **out, const char *name);
+/* The same from a text; `file` stands in messages. SONDE_EINPUT with the place. */
+int study_parse(struct study **out, const char *file, const char *text, size_t length);
+void study_destroy(struct study *study); /* NULL is allowed */
+
+/*
+ * Only these rows, comma-separated: an id, or the beginning of ids up to a dot ("t4.fermi"). NULL:
+ * all. SONDE_EUSAGE for one that names nothing.
+ */
+int study_select(struct study *study, const char *only);
+/* Whether `only` asks for something called `id` or beginning with it. */
+bool study_wants(const struct study *study, const char *id);
+
+/* "ROLE=DEVICE": measure on another device. SONDE_EUSAGE. */
+int study_device(struct study *study, const char *setting);
+
+struct study_bench;
+/* Measures the selected rows. An error is one that ends the work; a row that fails is none. */
+int study_run(struct study *study, struct study_bench *bench);
+size_t study_failures(const struct study *study);
+
+/* ---- result.c: free() the texts ---- */
+
+int study_table(char **text, const struct study *study);
+int study_json(char **text, const struct study *study);
+
+/* ---- figure.c ---- */
+
+/* Writes the selected figures' data (CSV) into a folder, and draws them with gnuplot. `notes`
+ * says a line for each that could not be measured or drawn; free() it. */
+int study_figures(char **notes, const struct study *study, struct study_bench *bench,
+                  const char *folder);
+
+#endif

@@ -1,0 +1,27 @@
+#!/bin/sh
+# sonde study: usage, selection, tables, files, and the status of rows that fail.
+run sonde study --list
+run sonde study
+run sonde study mei2104
+run sonde study lashgar
+run sonde study mei2014 more
+run sonde study mei2014 --only t9
+run sonde study mei2014 --only t3.kepler.p
+run sonde study mei2014 -d maxwell=sim:gtx780
+run sonde study mei2014 --only t3.kepler.p1 -d kepler=sim:gtx78
+run sonde study mei2014 --only t3.kepler.p1 -d kepler=cuda:77x
+run sonde study mei2014 --only t3.kepler.p1 --json nowhere/x.json
+# rows
+run sonde study mei2014 --only t3.kepler.p1,t3.fermi_l1.p2,f11.kepler.130
+run sonde study mei2014 --only t3.kepler.p1 --json -
+# another device in the role: the row fails, and so does the study
+run sonde study mei2014 --only t3.kepler.p1,f11.kepler.130 -d kepler=sim:gtx560ti
+run sonde study mei2014 --only t3.kepler.p1 -q -d kepler=sim:gtx560ti
+# files
+run sonde study mei2014 --only f9.16k -o out
+run ls out/study.json out/study.txt out/f9.csv out/f9.gp
+run head -n 3 out/f9.csv
+# what only a figure can fail at: no gnuplot
+run env PATH="$(dirname "$(command -v sonde)")" sonde study mei2014 --only f9.16k -q -o plain
+run env PATH="$(dirname "$(command -v sonde)")" sonde study mei2014 --only f9.16k -o plain
+run ls plain

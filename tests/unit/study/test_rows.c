@@ -1,0 +1,168 @@
+/* Reading a study, and judging values; what is measured is tested from end to end (tests/study). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "study/study.h"
+#include "util/arena.h"
+#include "util/error.h"
+#include "util/yaml_glue.h"
+
+#define HEAD "name: s\ntitle: t\ndevices: {a: 'sim:gtx780', b: 'sim:gtx560ti'}\nrows:\n"
+#define ROW                                                                                        \
+    "  - {id: t1.x, what: w, device: b, published: 7, tolerance: exact, measure: {spectrum: "      \
+    "P1}}\n"
+
+static struct study *accept(const char *text)
+{
+    struct study *study = NULL;
+    if (study_parse(&study, "s.yaml", text, strlen(text)) < 0) {
+        fail_msg("refused: %s", error_text());
+    }
+    return study;
+}
+
+static void refuse(const char *text, const char *place_and_reason)
+{
+    struct study *study = NULL;
+    assert_int_equal(study_parse(&study, "s.yaml", text, strlen(text)), SONDE_EINPUT);
+    assert_non_null(strstr(error_text(), place_and_reason));
+}
+
+static void a_row_has_all_its_parts(void **state)
+{
+    (void)state;
+    struct study *study = accept(HEAD ROW);
+    assert_int_equal(study->row_count, 1);
+    assert_int_equal(study->rows[0].device, 1);
+    assert_int_equal(study->rows[0].reading_count, 1);
+    assert_true(study->rows[0].published.number == 7);
+    study_destroy(study);
+}
+
+static void what_is_missing_or_twice_is_refused_with_its_place(void **state)
+{
+    (void)state;
+    refuse(HEAD "  - {id: x, what: w, device: b, published: 7, measure: {spectrum: P1}}\n",
+           "s.yaml:5");
+    refuse(HEAD
+           "  - {id: x, what: w, device: c, published: 7, tolerance: exact, measure: {a: b}}\n",
+           "no device 'c'");
+    refuse(HEAD "  - {id: x, what: w, device: a, published: 7, tolerance: near, measure: {a: b}}\n",
+           "'near' is no tolerance");
+    refuse(HEAD "  - {id: x, what: w, device: a, published: 7, tolerance: exact}\n", "'measure'");
+    refuse(HEAD ROW ROW, "'t1.x' comes twice");
+    refuse(HEAD "  []\n", "'rows'");
+    refuse("name: s\ntitle: t\nrows: []\n", "devices");
+}
+
+static void every_shipped_study_is_accepted(void **state)
+{
+    (void)state;
+    assert_non_null(study_name(0));
+    for (size_t i = 0; study_name(i); i++) {
+        struct study *study = NULL;
+        assert_int_equal(study_load(&study, study_name(i)), 0);
+        assert_string_equal(study->name, study_name(i));
+        study_destroy(study);
+    }
+}
+
+static void a_selection_is_an_id_or_its_beginning_up_to_a_dot(void **state)
+{
+    (void)state;
+    struct study *study = accept(HEAD ROW "  - {id: t10, what: w, device: a, published: 7, "
+                                          "tolerance: exact, measure: {spectrum: P1}}\n");
+    assert_int_equal(study_select(study, "t1"), 0);
+    assert_true(study->rows[0].selected);
+    assert_false(study->rows[1].selected);
+    assert_int_equal(study_select(study, "t10,t1.x"), 0);
+    assert_true(study->rows[0].selected && study->rows[1].selected);
+    assert_int_equal(study_select(study, "t"), SONDE_EUSAGE);
+    assert_int_equal(study_select(study, "t1,,t10"), SONDE_EUSAGE);
+    assert_int_equal(study_select(study, ""), SONDE_EUSAGE);
+    study_destroy(study);
+}
+
+static void a_role_takes_another_device(void **state)
+{
+    (void)state;
+    struct study *study = accept(HEAD ROW);
+    assert_int_equal(study_device(study, "b=cuda:0"), 0);
+    assert_string_equal(study->devices[1].spec, "cuda:0");
+    assert_int_equal(study_device(study, "c=cuda:0"), SONDE_EUSAGE);
+    assert_int_equal(study_device(study, "b"), SONDE_EUSAGE);
+    study_destroy(study);
+}
+
+static bool holds(double measured, double published, const char *tolerance)
+{
+    struct arena *arena = arena_create();
+    struct yaml_node *root;
+    struct study_tolerance t;
+    struct study_value m, p;
+    assert_int_equal(yaml_parse(&root, arena, tolerance, strlen(tolerance), "t"), 0);
+    assert_int_equal(tolerance_read(&t, yaml_get(root, "t")), 0);
+    value_number(&m, measured);
+    value_number(&p, published);
+    bool result = value_holds(&m, &p, &t, false);
+    arena_destroy(arena);
+    return result;
+}
+
+static void tolerances_end_where_they_say(void **state)
+{
+    (void)state;
+    assert_true(holds(32, 32, "t: exact"));
+    assert_false(holds(33, 32, "t: exact"));
+    assert_true(holds(103, 100, "t: 3 %"));
+    assert_false(holds(103.01, 100, "t: 3 %"));
+    assert_true(holds(97, 100, "t: 3 %"));
+    assert_true(holds(0.53, 0.5, "t: 0.03"));
+    assert_false(holds(0.531, 0.5, "t: 0.03"));
+    assert_true(holds(30, 27, "t: 3 cycles"));
+    assert_false(holds(31, 27, "t: 3 cycles"));
+}
+
+static void what_was_not_measured_never_holds(void **state)
+{
+    (void)state;
+    struct study_value nothing, zero;
+    struct study_tolerance exact = {.kind = STUDY_EXACT};
+    value_nothing(&nothing, "why");
+    value_number(&zero, 0);
+    assert_false(value_holds(&nothing, &zero, &exact, false));
+    assert_false(value_holds(&nothing, &nothing, &exact, false));
+}
+
+static void lists_hold_number_by_number(void **state)
+{
+    (void)state;
+    struct study_tolerance exact = {.kind = STUDY_EXACT};
+    struct study_value a = {.kind = STUDY_LIST, .count = 3, .list = {17, 8, 8}};
+    struct study_value b = {.kind = STUDY_LIST, .count = 3, .list = {8, 17, 8}};
+    struct study_value c = {.kind = STUDY_LIST, .count = 2, .list = {17, 8}};
+    assert_true(value_holds(&a, &a, &exact, false));
+    assert_false(value_holds(&a, &b, &exact, false));
+    assert_true(value_holds(&a, &b, &exact, true));
+    assert_false(value_holds(&a, &c, &exact, true));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_row_has_all_its_parts),
+        cmocka_unit_test(what_is_missing_or_twice_is_refused_with_its_place),
+        cmocka_unit_test(every_shipped_study_is_accepted),
+        cmocka_unit_test(a_selection_is_an_id_or_its_beginning_up_to_a_dot),
+        cmocka_unit_test(a_role_takes_another_device),
+        cmocka_unit_test(tolerances_end_where_they_say),
+        cmocka_unit_test(what_was_not_measured_never_holds),
+        cmocka_unit_test(lists_hold_number_by_number),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
