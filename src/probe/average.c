@@ -39,7 +39,7 @@ static int average_read(struct average *average, const struct trace_request *req
 static int measure_once(struct probe_live *live, struct device_kernel *kernel,
                         const struct average *average, uint64_t out[3])
 {
-    uint64_t start = live->walk.address + average->walk.base;
+    uint64_t start = walk_address(live, &average->walk) + average->walk.base;
     uint64_t loads = (average->warm_turns + average->turns) * TURN;
     struct call call = call_begin(1, walk_threads(live, average->touch), 0);
     call_u64(&call, start);

@@ -5,8 +5,13 @@
  *
  *     ... | warm (not recorded) | preroll (recorded over) | window ... |        -> along the ring
  *                                                         ^ start
+ *
+ * Which path the loads take is the kernel's variant; what differs here is where the ring lies and
+ * who lays it out: a kernel in global memory (also under a texture), a copy in a module's
+ * constants, the walking thread itself in its local memory.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "probe/live.h"
 #include "util/error.h"
@@ -16,12 +21,19 @@ enum { WARM_AFTER_TOUCH = 4, AUTO_WINDOW_MAX = 1024 };
 /* A trace in memory: 64 Mi records. */
 #define RECORDS_MAX (UINT64_C(1) << 26)
 
-#define FLUSH_LEAST (UINT64_C(8) << 20)
-#define FLUSH_MOST (UINT64_C(1) << 30)
+#define FLUSH_LEAST (UINT64_C(1) << 20)
+#define FLUSH_MOST (UINT64_C(256) << 20)
+
+/* The arrays in kernels/chase.ptx. */
+enum { CONSTANT_BYTES = 65536, LOCAL_BYTES = 16384 };
+
+enum space { GLOBAL, TEXTURE, CONSTANT, LOCAL };
 
 struct chase {
     struct walk walk;
     const char *op;
+    enum space space;
+    uint64_t elements, texture; /* what the kernel gets */
     uint64_t warm, window, windows, touch_stride, flush_bytes;
     bool touch, spread, persist, cold;
 };
@@ -30,7 +42,42 @@ struct chase {
 struct chase_record {
     uint32_t *words;
     uint32_t *latency, *next, *start, *smid;
+    double *cycles, *ns;
 };
+
+static enum space space_of(const char *op)
+{
+    return strcmp(op, "tex") == 0     ? TEXTURE
+           : strcmp(op, "const") == 0 ? CONSTANT
+           : strcmp(op, "local") == 0 ? LOCAL
+                                      : GLOBAL;
+}
+
+/* What the path cannot do. */
+static int check_space(const struct chase *chase)
+{
+    const struct walk *walk = &chase->walk;
+    uint64_t most = chase->space == CONSTANT ? CONSTANT_BYTES : LOCAL_BYTES;
+    if (chase->space == GLOBAL) {
+        return SONDE_OK;
+    }
+    if (walk->scale != 1 || chase->touch) {
+        return error_set(SONDE_EUSAGE, "probe chase: op=%s goes only with scale=1, touch=0",
+                         chase->op);
+    }
+    if (chase->space == TEXTURE) {
+        return SONDE_OK;
+    }
+    if (walk->ground != GROUND_PLAIN || walk_extent(walk) > most) {
+        return error_set(SONDE_EUSAGE,
+                         "probe chase: op=%s goes only with pages=plain and %llu bytes", chase->op,
+                         (unsigned long long)most);
+    }
+    if (chase->space == LOCAL && (chase->cold || chase->persist)) {
+        return error_set(SONDE_EUSAGE, "probe chase: op=local goes only with cold=0, persist=0");
+    }
+    return SONDE_OK;
+}
 
 static int chase_check(const struct chase *chase, const struct trace_request *request)
 {
@@ -45,7 +92,14 @@ static int chase_check(const struct chase *chase, const struct trace_request *re
         return error_set(SONDE_EUSAGE, "probe chase: more than %llu records in all",
                          (unsigned long long)RECORDS_MAX);
     }
-    return SONDE_OK;
+    return check_space(chase);
+}
+
+/* Driver-reported cache sizes have no say: they may be wrong. */
+static uint64_t auto_flush_bytes(const struct probe_live *live)
+{
+    uint64_t share = live->device->info.memory_bytes / 64;
+    return share < FLUSH_LEAST ? FLUSH_LEAST : share > FLUSH_MOST ? FLUSH_MOST : share;
 }
 
 static int chase_read(struct chase *chase, const struct probe_live *live,
@@ -64,15 +118,69 @@ static int chase_read(struct chase *chase, const struct probe_live *live,
     }
     uint64_t count = chase->walk.count, longest = probe_live_max_window(live);
     uint64_t window = count < AUTO_WINDOW_MAX ? count : AUTO_WINDOW_MAX;
-    uint64_t flush = 4 * live->device->info.l2_bytes_reported;
     chase->warm = request_number(request, "warm",
                                  chase->cold    ? 0
                                  : chase->touch ? WARM_AFTER_TOUCH
                                                 : count);
     chase->window = request_number(request, "window", window < longest ? window : longest);
-    flush = flush < FLUSH_LEAST ? FLUSH_LEAST : flush > FLUSH_MOST ? FLUSH_MOST : flush;
-    chase->flush_bytes = request_number(request, "flush_bytes", flush);
+    chase->flush_bytes = request_number(request, "flush_bytes", auto_flush_bytes(live));
+    chase->space = space_of(chase->op);
     return chase_check(chase, request);
+}
+
+/* The constants' image up to the last element; what lies between elements is 0. */
+static int fill_constants(struct probe_live *live, const struct chase *chase)
+{
+    const struct walk *walk = &chase->walk;
+    struct buffer constants;
+    int rc = kernel_variable(live, &constants, "chase", chase->op, "constants");
+    if (rc < 0) {
+        return rc;
+    }
+    uint64_t bytes = walk_extent(walk);
+    if (bytes > constants.bytes) {
+        return error_set(SONDE_EDEVICE, "the device has %llu bytes of constants",
+                         (unsigned long long)constants.bytes);
+    }
+    uint32_t *image = calloc(CONSTANT_BYTES / 4, sizeof(*image));
+    if (!image) {
+        return error_memory();
+    }
+    for (uint64_t i = 0; i < walk->count; i++) {
+        image[(walk->base + walk_offset(walk, i)) / 4] = (uint32_t)walk_offset(walk, i + 1);
+    }
+    rc = device_copy_to(live->device, constants.address, image, bytes);
+    free(image);
+    return rc;
+}
+
+/* Puts the ring where the path finds it, and says where that is. */
+static int lay_out(struct probe_live *live, struct chase *chase)
+{
+    const struct walk *walk = &chase->walk;
+    chase->elements = walk->base;
+    if (chase->space == CONSTANT) {
+        return fill_constants(live, chase);
+    }
+    if (chase->space == LOCAL) {
+        return walk_stage(live, walk);
+    }
+    int rc = walk_build(live, walk);
+    if (rc < 0) {
+        return rc;
+    }
+    if (chase->space == TEXTURE) {
+        chase->elements = walk->base / 4;
+        return device_texture_create(live->device, &chase->texture, walk_address(live, walk),
+                                     walk_extent(walk));
+    }
+    chase->elements = walk_address(live, walk) + walk->base;
+    return SONDE_OK;
+}
+
+static uint64_t u64_of(const uint32_t *words)
+{
+    return words[0] | (uint64_t)words[1] << 32;
 }
 
 /* The position of a window's first record. */
@@ -99,7 +207,7 @@ static int launch_window(struct probe_live *live, struct device_kernel *kernel,
     }
     struct call call =
         call_begin(1, walk_threads(live, touches), (uint32_t)chase->window * RECORD_BYTES);
-    call_u64(&call, live->walk.address + walk->base);
+    call_u64(&call, chase->elements);
     call_u64(&call, live->out.address);
     call_u64(&call, touches ? walk->bytes : 0);
     call_u32(&call, (uint32_t)chase->touch_stride);
@@ -107,6 +215,13 @@ static int launch_window(struct probe_live *live, struct device_kernel *kernel,
     call_u32(&call, (uint32_t)(warm - preroll));
     call_u32(&call, (uint32_t)preroll);
     call_u32(&call, (uint32_t)chase->window);
+    call_u32(&call, (uint32_t)walk->scale);
+    if (chase->space == TEXTURE) {
+        call_u64(&call, chase->texture);
+    } else if (chase->space == LOCAL) {
+        call_u64(&call, live->staging.address);
+        call_u32(&call, (uint32_t)walk->count);
+    }
     return call_run(live, kernel, &call);
 }
 
@@ -117,6 +232,8 @@ static int keep_window(const struct chase *chase, const struct chase_record *rec
     uint64_t start = window_start(chase, w), at = w * chase->window;
     record->start[w] = (uint32_t)walk_offset(&chase->walk, start);
     record->smid[w] = record->words[0];
+    record->cycles[w] = (double)u64_of(record->words + 2);
+    record->ns[w] = (double)u64_of(record->words + 4);
     for (uint64_t i = 0; i < chase->window; i++) {
         record->latency[at + i] = clocks[2 * i + 1] - clocks[2 * i];
         record->next[at + i] = next[i];
@@ -157,40 +274,74 @@ static int add_columns(struct trace *trace, const struct chase *chase,
     int rc = trace_add_column(trace, "latency", TRACE_U32, record->latency, records);
     rc = rc < 0 ? rc : trace_add_column(trace, "next", TRACE_U32, record->next, records);
     rc = rc < 0 ? rc : trace_add_column(trace, "start", TRACE_U32, record->start, windows);
-    return rc < 0 ? rc : trace_add_column(trace, "smid", TRACE_U32, record->smid, windows);
+    rc = rc < 0 ? rc : trace_add_column(trace, "smid", TRACE_U32, record->smid, windows);
+    rc = rc < 0 ? rc : trace_add_column(trace, "cycles", TRACE_F64, record->cycles, windows);
+    return rc < 0 ? rc : trace_add_column(trace, "ns", TRACE_F64, record->ns, windows);
+}
+
+static int add_page_bytes(struct trace *trace, const struct probe_live *live,
+                          const struct walk *walk)
+{
+    double page_bytes = (double)live->grounds[walk->ground].buffer.page_bytes;
+    return walk->ground == GROUND_MAPPED
+               ? trace_add_column(trace, "page_bytes", TRACE_F64, &page_bytes, 1)
+               : SONDE_OK;
+}
+
+static int record_allocate(struct chase_record *record, const struct chase *chase)
+{
+    uint64_t records = chase->window * chase->windows;
+    *record = (struct chase_record){
+        .words = malloc((RECORD_OUT_WORDS + 3 * chase->window) * 4),
+        .latency = malloc(records * 4),
+        .next = malloc(records * 4),
+        .start = malloc(chase->windows * 4),
+        .smid = malloc(chase->windows * 4),
+        .cycles = malloc(chase->windows * sizeof(double)),
+        .ns = malloc(chase->windows * sizeof(double)),
+    };
+    return record->words && record->latency && record->next && record->start && record->smid &&
+                   record->cycles && record->ns
+               ? SONDE_OK
+               : error_memory();
+}
+
+static void record_free(struct chase_record *record)
+{
+    free(record->words);
+    free(record->latency);
+    free(record->next);
+    free(record->start);
+    free(record->smid);
+    free(record->cycles);
+    free(record->ns);
 }
 
 int chase_run(struct probe_live *live, struct trace *trace, const struct trace_request *request)
 {
     struct chase chase;
+    struct chase_record record;
     struct device_kernel *kernel;
     int rc = chase_read(&chase, live, request);
     if (rc < 0) {
         return rc;
     }
-    uint64_t records = chase.window * chase.windows, words = RECORD_OUT_WORDS + 3 * chase.window;
-    struct chase_record record = {.words = malloc(words * 4),
-                                  .latency = malloc(records * 4),
-                                  .next = malloc(records * 4),
-                                  .start = malloc(chase.windows * 4),
-                                  .smid = malloc(chase.windows * 4)};
-    if (!record.words || !record.latency || !record.next || !record.start || !record.smid) {
-        rc = error_memory();
-        goto out;
-    }
-    if ((rc = walk_build(live, &chase.walk)) < 0 ||
-        (rc = buffer_reserve(live, &live->out, words * 4, 65536)) < 0 ||
+    uint64_t words = RECORD_OUT_WORDS + 3 * chase.window;
+    if ((rc = record_allocate(&record, &chase)) < 0 ||
         (rc = kernel_find(live, &kernel, "chase", "chase", chase.op)) < 0 ||
+        (rc = buffer_reserve(live, &live->out, words * 4, 65536)) < 0 ||
         (rc = walk_carveout(live, kernel, request, chase.window * RECORD_BYTES)) < 0 ||
-        (rc = measure(live, kernel, &chase, &record)) < 0) {
+        (rc = lay_out(live, &chase)) < 0) {
         goto out;
     }
-    rc = add_columns(trace, &chase, &record);
+    rc = measure(live, kernel, &chase, &record);
+    if (chase.space == TEXTURE) {
+        int destroyed = device_texture_destroy(live->device, chase.texture);
+        rc = rc < 0 ? rc : destroyed;
+    }
+    rc = rc < 0 ? rc : add_columns(trace, &chase, &record);
+    rc = rc < 0 ? rc : add_page_bytes(trace, live, &chase.walk);
 out:
-    free(record.words);
-    free(record.latency);
-    free(record.next);
-    free(record.start);
-    free(record.smid);
+    record_free(&record);
     return rc;
 }

@@ -20,6 +20,7 @@ static int measure_once(struct probe_live *live, struct device_kernel *kernel, u
 int clock_run(struct probe_live *live, struct trace *trace, const struct trace_request *request)
 {
     double cycles[REPEATS_MAX], ns[REPEATS_MAX], backward[REPEATS_MAX];
+    uint32_t smid[REPEATS_MAX];
     uint64_t repeats = request_number(request, "repeats", 1);
     struct device_kernel *kernel;
     int rc = buffer_reserve(live, &live->out, 4096, 65536);
@@ -35,8 +36,10 @@ int clock_run(struct probe_live *live, struct trace *trace, const struct trace_r
         cycles[i] = (double)out[0];
         ns[i] = (double)out[1];
         backward[i] = (double)out[2];
+        smid[i] = (uint32_t)out[3];
     }
     rc = trace_add_column(trace, "cycles", TRACE_F64, cycles, repeats);
     rc = rc < 0 ? rc : trace_add_column(trace, "ns", TRACE_F64, ns, repeats);
-    return rc < 0 ? rc : trace_add_column(trace, "backward", TRACE_F64, backward, repeats);
+    rc = rc < 0 ? rc : trace_add_column(trace, "backward", TRACE_F64, backward, repeats);
+    return rc < 0 ? rc : trace_add_column(trace, "smid", TRACE_U32, smid, repeats);
 }

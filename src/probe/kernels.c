@@ -1,50 +1,28 @@
 /*
  * Loading of the probes' kernels, when first needed: on real GPUs the driver compiles them, which
- * takes time. A kernel file is the variant for ld.global.ca; another cache operator is put in its
- * place in the text, so that there is one text for all. The text that is loaded is the one whose
- * hash is recorded.
+ * takes time. The text that is loaded (variants.c) is the one whose hash is recorded.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "probe/live.h"
-#include "util/embed.h"
 #include "util/error.h"
 
-extern const struct embedded_file probe_kernel_files[];
-
-/* Replaces the operator after every "ld.global." that has one; both have two letters. */
-static void set_operator(char *text, const char *op)
-{
-    static const char load[] = "ld.global.ca";
-    for (char *at = text; (at = strstr(at, load)) != NULL; at += sizeof(load) - 1) {
-        memcpy(at + sizeof(load) - 3, op, 2);
-    }
-}
-
 static int load_module(struct probe_live *live, struct device_module **module, const char *file,
-                       const char *variant, const char *op)
+                       const char *name, const char *variant)
 {
-    char name[48];
-    snprintf(name, sizeof(name), "%s.ptx", file);
-    const struct embedded_file *source = embed_find(probe_kernel_files, name);
-    if (!source) {
-        return error_set(SONDE_EINTERNAL, "there is no kernel file '%s'", name);
+    char file_name[48];
+    char *text = NULL;
+    int rc = variant_text(&text, file, variant, live->device->info.compute_major);
+    if (rc < 0) {
+        return rc;
     }
-    char *text = malloc(source->size_bytes + 1);
-    if (!text) {
-        return error_memory();
-    }
-    memcpy(text, source->data, source->size_bytes);
-    text[source->size_bytes] = '\0';
-    if (op) {
-        set_operator(text, op);
-    }
-    snprintf(name, sizeof(name), "%s.ptx", variant);
-    int rc = device_module_load(live->device, module, name, text, source->size_bytes);
+    size_t length = strlen(text);
+    snprintf(file_name, sizeof(file_name), "%s.ptx", name);
+    rc = device_module_load(live->device, module, file_name, text, length);
     if (rc == 0) {
-        rc = traceset_add_kernel(live->set, variant, text, source->size_bytes);
+        rc = traceset_add_kernel(live->set, name, text, length);
     }
     free(text);
     return rc;
@@ -60,12 +38,20 @@ static struct loaded_kernel *find_loaded(struct probe_live *live, const char *na
     return NULL;
 }
 
+/* The name of a file's variant, as it stands in the recording. */
+static void name_variant(char name[24], const char *file, const char *variant)
+{
+    snprintf(name, 24, "%s%s%s", file, variant ? "." : "", variant ? variant : "");
+}
+
 /* The module of a file's variant: an entry of its own, without a kernel, in front of its kernels.
  */
 static int find_module(struct probe_live *live, struct device_module **module, const char *file,
-                       const char *variant, const char *op)
+                       const char *variant)
 {
-    struct loaded_kernel *found = find_loaded(live, variant);
+    struct loaded_kernel entry = {0};
+    name_variant(entry.name, file, variant);
+    struct loaded_kernel *found = find_loaded(live, entry.name);
     if (found) {
         *module = found->module;
         return SONDE_OK;
@@ -73,10 +59,8 @@ static int find_module(struct probe_live *live, struct device_module **module, c
     if (vec_reserve(&live->kernels, live->kernels.count + 1) < 0) {
         return error_memory();
     }
-    struct loaded_kernel entry = {0};
-    int rc = load_module(live, &entry.module, file, variant, op);
+    int rc = load_module(live, &entry.module, file, entry.name, variant);
     if (rc == 0) {
-        snprintf(entry.name, sizeof(entry.name), "%s", variant);
         live->kernels.data[live->kernels.count++] = entry;
         *module = entry.module;
     } else if (entry.module) {
@@ -86,29 +70,38 @@ static int find_module(struct probe_live *live, struct device_module **module, c
 }
 
 int kernel_find(struct probe_live *live, struct device_kernel **out, const char *file,
-                const char *entry, const char *op)
+                const char *entry, const char *variant)
 {
-    char variant[16], name[40];
-    snprintf(variant, sizeof(variant), "%s%s%s", file, op ? "." : "", op ? op : "");
-    snprintf(name, sizeof(name), "%s:%s", variant, entry);
-    struct loaded_kernel *found = find_loaded(live, name);
+    struct loaded_kernel kernel = {0};
+    char name[24];
+    name_variant(name, file, variant);
+    snprintf(kernel.name, sizeof(kernel.name), "%s:%.15s", name, entry);
+    struct loaded_kernel *found = find_loaded(live, kernel.name);
     if (found) {
         *out = found->kernel;
         return SONDE_OK;
     }
     struct device_module *module = NULL;
-    int rc = find_module(live, &module, file, variant, op);
+    int rc = find_module(live, &module, file, variant);
     if (rc < 0) {
         return rc;
     }
-    struct loaded_kernel kernel = {0};
-    snprintf(kernel.name, sizeof(kernel.name), "%s", name);
     rc = device_kernel_get(live->device, &kernel.kernel, module, entry);
     if (rc == 0 && vec_push(&live->kernels, kernel) < 0) {
         rc = error_memory();
     }
     *out = kernel.kernel;
     return rc;
+}
+
+int kernel_variable(struct probe_live *live, struct buffer *where, const char *file,
+                    const char *variant, const char *name)
+{
+    struct device_module *module = NULL;
+    int rc = find_module(live, &module, file, variant);
+    return rc < 0
+               ? rc
+               : device_module_global(live->device, module, name, &where->address, &where->bytes);
 }
 
 void kernels_unload(struct probe_live *live)

@@ -33,6 +33,11 @@ uint64_t probe_footprint_limit(uint64_t memory_bytes)
     return quarter < least ? least : quarter > most ? most : quarter & ~UINT64_C(4095);
 }
 
+uint64_t probe_mapped_limit(uint64_t memory_bytes)
+{
+    return memory_bytes - memory_bytes / 16;
+}
+
 uint32_t probe_live_max_window(const struct probe_live *live)
 {
     return probe_window_limit(live->device->info.shared_per_block_bytes);
@@ -80,6 +85,7 @@ int probe_live_create(struct probe_live **out, struct device *device, struct tra
     }
     (*out)->device = device;
     (*out)->set = set;
+    (*out)->grounds[GROUND_MAPPED].buffer.is_mapped = true;
     return SONDE_OK;
 }
 
@@ -88,12 +94,12 @@ void probe_live_destroy(struct probe_live *live)
     if (!live) {
         return;
     }
-    const struct buffer buffers[] = {live->walk, live->out, live->staging, live->flush};
-    for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++) {
-        if (buffers[i].bytes > 0) {
-            device_mem_free(live->device, buffers[i].address);
-        }
+    for (size_t i = 0; i < GROUND_COUNT; i++) {
+        buffer_release(live, &live->grounds[i].buffer);
     }
+    buffer_release(live, &live->out);
+    buffer_release(live, &live->staging);
+    buffer_release(live, &live->flush);
     kernels_unload(live);
     free(live);
 }

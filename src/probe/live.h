@@ -11,35 +11,46 @@
 /* Device memory that is asked for when first needed, kept, and replaced when it is too small. */
 struct buffer {
     uint64_t address, bytes;
+    bool is_mapped;      /* of pages that are mapped one by one */
+    uint64_t page_bytes; /* their size */
 };
 
-/* A kernel of a file in kernels/, in the variant for one cache operator. */
+/* A kernel of a file in kernels/, in one of its variants. */
 struct loaded_kernel {
     char name[40];                /* "chase.cg", "layout:flush" */
     struct device_module *module; /* NULL: belongs to the entry before */
     struct device_kernel *kernel;
 };
 
-/* What lies in the walk's buffer: see walk.c. */
+/* What lies in a walk's buffer: see walk.c. */
 struct layout {
     uint32_t width; /* bytes of an element: 4, 8, or 0 for none */
-    uint64_t base, stride, built, wrap;
+    uint64_t base, stride, scale, built, wrap;
 };
+
+/* A buffer that is walked, and what lies in it. */
+struct ground {
+    struct buffer buffer;
+    struct layout layout;
+};
+enum { GROUND_PLAIN, GROUND_MAPPED, GROUND_COUNT };
 
 struct probe_live {
     struct device *device;
     struct traceset *set;
     VEC(struct loaded_kernel) kernels;
-    struct buffer walk, out, staging, flush;
-    struct layout layout;
+    struct ground grounds[GROUND_COUNT];
+    struct buffer out, staging, flush;
 };
 
 /* ---- kernels.c ---- */
 
-/* The kernel `entry` of kernels/<file>.ptx; op (or NULL) replaces the cache operator of its loads.
- */
+/* The kernel `entry` of kernels/<file>.ptx in a variant (NULL: as the file is). */
 int kernel_find(struct probe_live *live, struct device_kernel **out, const char *file,
-                const char *entry, const char *op);
+                const char *entry, const char *variant);
+/* Where the module of that variant has a variable. */
+int kernel_variable(struct probe_live *live, struct buffer *where, const char *file,
+                    const char *variant, const char *name);
 void kernels_unload(struct probe_live *live);
 
 /* A launch whose arguments are put in one by one. */
@@ -54,26 +65,41 @@ void call_u32(struct call *call, uint32_t value);
 /* Launches, unless the device's cancel flag is up (SONDE_EINTERRUPTED). */
 int call_run(struct probe_live *live, struct device_kernel *kernel, struct call *call);
 
+/* ---- variants.c ---- */
+
+/* The text of kernels/<file>.ptx in a variant, for a GPU of that generation; free() it. */
+int variant_text(char **out, const char *file, const char *variant, uint32_t compute_major);
+
 /* ---- walk.c ---- */
 
 /* At least `bytes`, preferably `roomy` bytes; what was in it is lost when it grows. */
 int buffer_reserve(struct probe_live *live, struct buffer *buffer, uint64_t bytes, uint64_t roomy);
 
-/* The elements that a walk visits: at i * stride, or at ring[i]. */
+/* Gives it back, when there is one. */
+void buffer_release(struct probe_live *live, struct buffer *buffer);
+
+/* The elements that a walk visits: at i * stride, or at ring[i] * scale. */
 struct walk {
-    uint32_t width; /* 4: offsets; 8: addresses */
-    uint64_t base, stride, count;
+    uint32_t width; /* 4: offsets, which count `scale` bytes; 8: addresses */
+    uint64_t base, stride, scale, count;
     uint64_t bytes;       /* the footprint that a touch reads */
     const uint32_t *ring; /* NULL: none */
+    int ground;           /* where it lies */
 };
 
 /* Reads op's common parameters of a completed request. SONDE_EUSAGE for what does not go together.
  */
 int walk_read(struct walk *walk, const struct trace_request *request, uint32_t width);
-/* The byte offset of the element at a position of the walk, modulo its length. */
+/* The offset of the element at a position of the walk (modulo its length), in units of `scale`. */
 uint64_t walk_offset(const struct walk *walk, uint64_t position);
+/* How far elements and touch reach, from the buffer's start, in bytes. */
+uint64_t walk_extent(const struct walk *walk);
 /* Puts the elements into the walk's buffer. */
 int walk_build(struct probe_live *live, const struct walk *walk);
+/* The same as a list of offsets in the staging buffer, for a kernel that lays them out itself. */
+int walk_stage(struct probe_live *live, const struct walk *walk);
+/* Where the walk's buffer begins. */
+uint64_t walk_address(const struct probe_live *live, const struct walk *walk);
 /* Reads a large other buffer. */
 int walk_flush(struct probe_live *live, uint64_t flush_bytes);
 
@@ -91,7 +117,7 @@ bool request_flag(const struct trace_request *request, const char *name);
 /* What chase.ptx and overhead.ptx share: shared memory a record, words of output in front of the
  * records, and the ordered loads that go through the recording loop before it counts, so that its
  * instructions are cached. */
-enum { RECORD_BYTES = 12, RECORD_OUT_WORDS = 4, RECORD_PREROLL = 2 };
+enum { RECORD_BYTES = 12, RECORD_OUT_WORDS = 8, RECORD_PREROLL = 2 };
 
 /* ---- one file a probe: adds columns to the trace ---- */
 
@@ -99,5 +125,6 @@ int chase_run(struct probe_live *live, struct trace *trace, const struct trace_r
 int average_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int overhead_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int clock_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
+int shared_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 
 #endif

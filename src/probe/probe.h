@@ -28,6 +28,8 @@ uint64_t probe_live_max_footprint(const struct probe_live *live);
 /* The same from the numbers themselves, as a recording has them. */
 uint32_t probe_window_limit(uint64_t shared_per_block_bytes);
 uint64_t probe_footprint_limit(uint64_t memory_bytes);
+/* The largest footprint with pages=mapped: most of the memory. */
+uint64_t probe_mapped_limit(uint64_t memory_bytes);
 
 struct probe_param_info {
     const char *name, *def, *range, *doc;

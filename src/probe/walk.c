@@ -1,7 +1,7 @@
 /*
  * The memory that is walked. One large buffer holds the elements of chase and average, so that
  * offsets of different requests mean the same places, as long as it need not grow (it starts with
- * 64 MiB).
+ * 64 MiB). A second one consists of pages that are mapped one by one.
  *
  * A chain at a fixed stride stays in place between requests of a sweep: element i points to i + 1,
  * and only the last one of the current footprint back to 0. The next size restores that element,
@@ -37,8 +37,29 @@ bool request_flag(const struct trace_request *request, const char *name)
     return request_number(request, name, 0) != 0;
 }
 
+void buffer_release(struct probe_live *live, struct buffer *buffer)
+{
+    if (buffer->bytes > 0 && buffer->is_mapped) {
+        device_mem_unmap(live->device, buffer->address);
+    } else if (buffer->bytes > 0) {
+        device_mem_free(live->device, buffer->address);
+    }
+    buffer->bytes = 0;
+}
+
+/* Mapped memory grows in place and is taken exactly; other memory is taken anew. */
 static int buffer_allocate(struct probe_live *live, struct buffer *buffer, uint64_t bytes)
 {
+    if (buffer->is_mapped) {
+        uint64_t address = buffer->bytes > 0 ? buffer->address : 0;
+        int rc = device_mem_map(live->device, &address, bytes, &buffer->page_bytes);
+        if (rc == 0) {
+            buffer->address = address;
+            buffer->bytes = bytes;
+        }
+        return rc;
+    }
+    buffer_release(live, buffer);
     int rc = device_mem_alloc(live->device, &buffer->address, bytes);
     buffer->bytes = rc == 0 ? bytes : 0;
     return rc;
@@ -49,11 +70,7 @@ int buffer_reserve(struct probe_live *live, struct buffer *buffer, uint64_t byte
     if (bytes <= buffer->bytes) {
         return SONDE_OK;
     }
-    if (buffer->bytes > 0) {
-        device_mem_free(live->device, buffer->address);
-        buffer->bytes = 0;
-    }
-    if (roomy > bytes && buffer_allocate(live, buffer, roomy) == 0) {
+    if (!buffer->is_mapped && roomy > bytes && buffer_allocate(live, buffer, roomy) == 0) {
         return SONDE_OK;
     }
     /* Too little memory on the device is the device's failure, not this program's. */
@@ -83,7 +100,7 @@ static int check_ring(const struct walk *walk)
     qsort(sorted, walk->count, sizeof(*sorted), compare_u32);
     int rc = SONDE_OK;
     for (uint64_t i = 0; i < walk->count && rc == 0; i++) {
-        if (sorted[i] % walk->width != 0) {
+        if (sorted[i] * walk->scale % walk->width != 0) {
             rc = error_set(SONDE_EUSAGE, "ring: offset %u is no multiple of %u", sorted[i],
                            walk->width);
         } else if (i > 0 && sorted[i] == sorted[i - 1]) {
@@ -98,11 +115,15 @@ int walk_read(struct walk *walk, const struct trace_request *request, uint32_t w
 {
     uint64_t touch_stride = request_number(request, "touch_stride", 0);
     uint64_t bytes = request_number(request, "bytes", 0);
+    const char *pages = trace_request_text(request, "pages");
     *walk = (struct walk){.width = width,
                           .base = request_number(request, "base", 0),
                           .stride = request_number(request, "stride", 0),
+                          .scale = request_number(request, "scale", 1),
                           .bytes = bytes,
-                          .ring = request->ring};
+                          .ring = request->ring,
+                          .ground =
+                              pages && strcmp(pages, "mapped") == 0 ? GROUND_MAPPED : GROUND_PLAIN};
     if (walk->base % width != 0 || walk->stride % width != 0 || touch_stride % 4 != 0) {
         return error_set(SONDE_EUSAGE,
                          "probe %s: base and stride must be multiples of %u, touch_stride of 4",
@@ -117,45 +138,55 @@ int walk_read(struct walk *walk, const struct trace_request *request, uint32_t w
         return check_ring(walk);
     }
     walk->count = (bytes + walk->stride - 1) / walk->stride;
+    if (walk->stride % walk->scale != 0) {
+        return error_set(SONDE_EUSAGE, "probe %s: scale must divide stride", request->probe);
+    }
+    uint64_t last = (walk->count - 1) * (walk->stride / walk->scale);
+    if (width == 4 && (last > UINT32_MAX || walk->count > UINT32_MAX)) {
+        return error_set(SONDE_EUSAGE,
+                         "probe %s: offsets up to %llu bytes need a larger scale or stride",
+                         request->probe, (unsigned long long)bytes);
+    }
     return SONDE_OK;
 }
 
 uint64_t walk_offset(const struct walk *walk, uint64_t position)
 {
     position %= walk->count;
-    return walk->ring ? walk->ring[position] : position * walk->stride;
+    return walk->ring ? walk->ring[position] : position * (walk->stride / walk->scale);
 }
 
-/* How far elements and touch reach, from the buffer's start. */
-static uint64_t walk_extent(const struct walk *walk)
+uint64_t walk_extent(const struct walk *walk)
 {
     uint64_t last = walk_offset(walk, walk->count - 1);
     for (uint64_t i = 0; walk->ring && i < walk->count; i++) {
         last = walk->ring[i] > last ? walk->ring[i] : last;
     }
-    uint64_t reach = last + walk->width;
+    uint64_t reach = last * walk->scale + walk->width;
     return walk->base + (reach > walk->bytes ? reach : walk->bytes);
 }
 
-static int grow_walk(struct probe_live *live, uint64_t extent)
+static int grow_ground(struct probe_live *live, struct ground *ground, uint64_t extent)
 {
     uint64_t limit = probe_live_max_footprint(live), roomy = WALK_START_BYTES;
-    if (extent <= live->walk.bytes) {
+    if (extent <= ground->buffer.bytes) {
         return SONDE_OK;
     }
     while (roomy < extent) {
         roomy *= 2;
     }
-    live->layout.width = 0;
-    return buffer_reserve(live, &live->walk, extent, roomy < limit ? roomy : limit);
+    ground->layout.width = 0;
+    return buffer_reserve(live, &ground->buffer, extent, roomy < limit ? roomy : limit);
 }
 
 /* Points an element of the chain in place to another. */
-static int point(struct probe_live *live, uint64_t element, uint64_t target)
+static int point(struct probe_live *live, const struct ground *ground, uint64_t element,
+                 uint64_t target)
 {
-    const struct layout *layout = &live->layout;
-    uint64_t start = live->walk.address + layout->base;
-    uint64_t value = target * layout->stride + (layout->width == 8 ? start : 0);
+    const struct layout *layout = &ground->layout;
+    uint64_t start = ground->buffer.address + layout->base;
+    uint64_t step = layout->stride / layout->scale;
+    uint64_t value = target * step + (layout->width == 8 ? start : 0);
     uint32_t narrow = (uint32_t)value;
     return device_copy_to(live->device, start + element * layout->stride,
                           layout->width == 8 ? (const void *)&value : (const void *)&narrow,
@@ -168,9 +199,9 @@ static uint32_t fill_blocks(uint64_t elements)
     return blocks < FILL_BLOCKS_MAX ? (uint32_t)blocks : FILL_BLOCKS_MAX;
 }
 
-static int extend_chain(struct probe_live *live, uint64_t count)
+static int extend_chain(struct probe_live *live, struct ground *ground, uint64_t count)
 {
-    struct layout *layout = &live->layout;
+    struct layout *layout = &ground->layout;
     struct device_kernel *kernel;
     int rc = kernel_find(live, &kernel, "layout",
                          layout->width == 8 ? "chain_pointers" : "chain_offsets", NULL);
@@ -178,8 +209,11 @@ static int extend_chain(struct probe_live *live, uint64_t count)
         return rc;
     }
     struct call call = call_begin(fill_blocks(count - layout->built), FILL_THREADS, 0);
-    call_u64(&call, live->walk.address + layout->base);
+    call_u64(&call, ground->buffer.address + layout->base);
     call_u32(&call, (uint32_t)layout->stride);
+    if (layout->width == 4) {
+        call_u32(&call, (uint32_t)(layout->stride / layout->scale));
+    }
     call_u32(&call, (uint32_t)layout->built);
     call_u32(&call, (uint32_t)count);
     rc = call_run(live, kernel, &call);
@@ -189,24 +223,27 @@ static int extend_chain(struct probe_live *live, uint64_t count)
     return rc;
 }
 
-static int build_chain(struct probe_live *live, const struct walk *walk)
+static int build_chain(struct probe_live *live, struct ground *ground, const struct walk *walk)
 {
-    struct layout *layout = &live->layout;
+    struct layout *layout = &ground->layout;
     if (layout->width != walk->width || layout->base != walk->base ||
-        layout->stride != walk->stride) {
-        *layout = (struct layout){
-            .width = walk->width, .base = walk->base, .stride = walk->stride, .wrap = NO_WRAP};
+        layout->stride != walk->stride || layout->scale != walk->scale) {
+        *layout = (struct layout){.width = walk->width,
+                                  .base = walk->base,
+                                  .stride = walk->stride,
+                                  .scale = walk->scale,
+                                  .wrap = NO_WRAP};
     }
     int rc = SONDE_OK;
     if (layout->wrap != NO_WRAP && layout->wrap != walk->count - 1) {
-        rc = point(live, layout->wrap, layout->wrap + 1);
+        rc = point(live, ground, layout->wrap, layout->wrap + 1);
         layout->wrap = rc == 0 ? NO_WRAP : layout->wrap;
     }
     if (rc == 0 && layout->built < walk->count) {
-        rc = extend_chain(live, walk->count);
+        rc = extend_chain(live, ground, walk->count);
     }
     if (rc == 0 && layout->wrap != walk->count - 1) {
-        rc = point(live, walk->count - 1, 0);
+        rc = point(live, ground, walk->count - 1, 0);
         layout->wrap = walk->count - 1;
     }
     if (rc < 0) {
@@ -215,35 +252,62 @@ static int build_chain(struct probe_live *live, const struct walk *walk)
     return rc;
 }
 
-static int build_ring(struct probe_live *live, const struct walk *walk)
+int walk_stage(struct probe_live *live, const struct walk *walk)
+{
+    uint32_t *made = NULL;
+    if (!walk->ring) {
+        made = malloc(walk->count * sizeof(*made));
+        for (uint64_t i = 0; made && i < walk->count; i++) {
+            made[i] = (uint32_t)walk_offset(walk, i);
+        }
+        if (!made) {
+            return error_memory();
+        }
+    }
+    int rc = buffer_reserve(live, &live->staging, walk->count * 4, 4096);
+    if (rc == 0) {
+        rc = device_copy_to(live->device, live->staging.address, made ? made : walk->ring,
+                            walk->count * 4);
+    }
+    free(made);
+    return rc;
+}
+
+static int build_ring(struct probe_live *live, struct ground *ground, const struct walk *walk)
 {
     struct device_kernel *kernel;
-    live->layout.width = 0;
+    ground->layout.width = 0;
     int rc = kernel_find(live, &kernel, "layout",
                          walk->width == 8 ? "ring_pointers" : "ring_offsets", NULL);
     if (rc == 0) {
-        rc = buffer_reserve(live, &live->staging, walk->count * 4, 4096);
-    }
-    if (rc == 0) {
-        rc = device_copy_to(live->device, live->staging.address, walk->ring, walk->count * 4);
+        rc = walk_stage(live, walk);
     }
     if (rc < 0) {
         return rc;
     }
     struct call call = call_begin(fill_blocks(walk->count), FILL_THREADS, 0);
-    call_u64(&call, live->walk.address + walk->base);
+    call_u64(&call, ground->buffer.address + walk->base);
     call_u64(&call, live->staging.address);
     call_u32(&call, (uint32_t)walk->count);
+    if (walk->width == 4) {
+        call_u32(&call, (uint32_t)walk->scale);
+    }
     return call_run(live, kernel, &call);
 }
 
 int walk_build(struct probe_live *live, const struct walk *walk)
 {
-    int rc = grow_walk(live, walk_extent(walk));
+    struct ground *ground = &live->grounds[walk->ground];
+    int rc = grow_ground(live, ground, walk_extent(walk));
     if (rc < 0) {
         return rc;
     }
-    return walk->ring ? build_ring(live, walk) : build_chain(live, walk);
+    return walk->ring ? build_ring(live, ground, walk) : build_chain(live, ground, walk);
+}
+
+uint64_t walk_address(const struct probe_live *live, const struct walk *walk)
+{
+    return live->grounds[walk->ground].buffer.address;
 }
 
 int walk_flush(struct probe_live *live, uint64_t flush_bytes)

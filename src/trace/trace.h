@@ -18,8 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TRACE_MAX_PARAMS 16
-#define TRACE_KEY_MAX 1280
+#define TRACE_MAX_PARAMS 24
+#define TRACE_KEY_MAX 2048
 #define TRACE_MAX_COLUMNS 8
 
 struct trace_param {
@@ -41,7 +41,7 @@ struct trace_request {
 void trace_request_init(struct trace_request *request, const char *probe);
 
 /* Sets or replaces a parameter. Names are [a-z][a-z0-9_]*, not "ring"; values have no spaces,
- * control characters or '='. SONDE_EUSAGE for others and for a seventeenth parameter. */
+ * control characters or '='. SONDE_EUSAGE for others and for more than TRACE_MAX_PARAMS. */
 int trace_request_set_u64(struct trace_request *request, const char *name, uint64_t value);
 int trace_request_set_text(struct trace_request *request, const char *name, const char *text);
 

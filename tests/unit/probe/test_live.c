@@ -222,6 +222,133 @@ static void cold_flushes_before_every_window_and_does_not_warm(void **state)
     assert_int_equal(last_call(bench)->args[5] + last_call(bench)->args[6], 0);
 }
 
+static void ask_along(struct bench *bench, const char *text, const char *load)
+{
+    const struct trace *trace = ask(bench, text);
+    assert_string_equal(trace->reason, "");
+    assert_string_equal(last_call(bench)->load, load);
+    for (uint32_t i = 0; i < 40; i++) {
+        assert_int_equal(u32_at(trace, "next", i), (i + 1) % 16 * 64);
+    }
+}
+
+static void every_path_walks_the_same_ring(void **state)
+{
+    struct bench *bench = *state;
+    ask_along(bench, "chase op=nc bytes=1024 stride=64 window=40 base=256", "ld.global.nc");
+    ask_along(bench, "chase op=tex bytes=1024 stride=64 window=40 base=256", "tex.1d.v4.u32.s32");
+    ask_along(bench, "chase op=const bytes=1024 stride=64 window=40 base=256", "ld.const.u32");
+    ask_along(bench, "chase op=local bytes=1024 stride=64 window=40 base=256", "ld.local.ca");
+    ask_along(bench, "chase op=const bytes=1024 stride=64 window=40 base=64512", "ld.const.u32");
+    ask_along(bench, "chase op=tex pages=mapped bytes=1024 stride=64 window=40",
+              "tex.1d.v4.u32.s32");
+    /* Orders other than the chain's, too. */
+    static const uint32_t ring[] = {512, 0, 4096, 128}, next[] = {0, 4096, 128, 512, 0};
+    static const char *const paths[] = {"chase op=tex window=5", "chase op=const window=5",
+                                        "chase op=local window=5", "chase op=nc window=5"};
+    for (size_t i = 0; i < 4; i++) {
+        struct trace_request request = parse(paths[i]);
+        const struct trace *trace;
+        request.ring = ring;
+        request.ring_count = 4;
+        assert_int_equal(trace_get(&bench->source, &trace, &request), 0);
+        for (size_t k = 0; k < 5; k++) {
+            assert_int_equal(u32_at(trace, "next", k), next[k]);
+        }
+    }
+}
+
+static void paths_that_the_device_lacks_are_refusals(void **state)
+{
+    struct bench *bench = *state;
+    bench->fake->refuse_paths = true;
+    assert_int_equal(ask(bench, "chase op=tex")->status, SONDE_EUNSUPPORTED);
+    assert_int_equal(ask(bench, "chase op=const")->status, SONDE_EUNSUPPORTED);
+    assert_int_equal(ask(bench, "chase pages=mapped")->status, SONDE_EUNSUPPORTED);
+    assert_int_equal(ask(bench, "shared mode=8")->status, SONDE_EUNSUPPORTED);
+    assert_int_equal(ask(bench, "shared")->status, 0);
+    assert_int_equal(ask(bench, "chase")->status, 0);
+}
+
+static void values_count_units_of_the_scale(void **state)
+{
+    struct bench *bench = *state;
+    const struct trace *trace =
+        ask(bench, "chase bytes=2097152 stride=524288 scale=4096 window=6 base=128");
+    assert_string_equal(trace->reason, "");
+    static const uint32_t next[] = {128, 256, 384, 0, 128, 256};
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal(u32_at(trace, "next", i), next[i]);
+    }
+    /* The same places, other values. */
+    trace = ask(bench, "chase bytes=2097152 stride=524288 scale=512 window=6 base=128");
+    assert_int_equal(u32_at(trace, "next", 0), 1024);
+    /* Non-uniform strides, in units. */
+    static const uint32_t ring[] = {0, 1, 300, 2, 511};
+    struct trace_request request = parse("chase scale=4096 pages=mapped window=5 windows=2 warm=5");
+    request.ring = ring;
+    request.ring_count = 5;
+    assert_int_equal(trace_get(&bench->source, &trace, &request), 0);
+    assert_string_equal(trace->reason, "");
+    assert_int_equal(u32_at(trace, "next", 1), 300);
+    assert_int_equal(u32_at(trace, "next", 4), 0);
+    assert_int_equal(u32_at(trace, "start", 1), 0);
+}
+
+static void mapped_memory_is_another_buffer_and_tells_its_page(void **state)
+{
+    struct bench *bench = *state;
+    size_t count;
+    assert_int_equal(ask(bench, "chase bytes=65536 stride=4096 window=16")->status, 0);
+    const struct trace *mapped = ask(bench, "chase bytes=65536 stride=4096 window=16 pages=mapped");
+    assert_int_equal(mapped->status, 0);
+    assert_int_equal(bench->fake->mapped, 1);
+    assert_true(trace_f64(mapped, "page_bytes", &count)[0] == 4096);
+    assert_int_equal(count, 1);
+    /* It grows, and its chain with it; the plain one is where it was. */
+    assert_int_equal(ask(bench, "chase bytes=262144 stride=4096 window=64 pages=mapped")->status,
+                     0);
+    assert_int_equal(bench->fake->mapped, 1);
+    size_t calls = bench->fake->call_count;
+    assert_int_equal(ask(bench, "chase bytes=65536 stride=4096 window=15")->status, 0);
+    assert_int_equal(bench->fake->call_count, calls + 1);
+}
+
+static void a_window_tells_what_it_took(void **state)
+{
+    size_t count;
+    const struct trace *trace = ask(*state, "chase bytes=1024 window=8 windows=2");
+    assert_true(trace_f64(trace, "cycles", &count)[1] == 4294972296.0);
+    assert_int_equal(count, 2);
+    assert_true(trace_f64(trace, "ns", &count)[1] == 2500);
+}
+
+static void flush_does_not_ask_the_driver_how_large_l2_is(void **state)
+{
+    struct bench *bench = *state;
+    bench->fake->device.info.memory_bytes = UINT64_C(256) << 20;
+    bench->fake->device.info.l2_bytes_reported = UINT64_C(1) << 40;
+    ask(bench, "chase bytes=8192 stride=128 cold=1 window=8");
+    size_t n = bench->fake->call_count;
+    assert_int_equal(bench->fake->calls[n - 2].args[1], 4 << 20);
+}
+
+static void shared_times_whole_turns_of_its_loop(void **state)
+{
+    struct bench *bench = *state;
+    size_t count;
+    const struct trace *trace = ask(bench, "shared stride=3 word=8 mode=8 accesses=70 repeats=2");
+    assert_string_equal(last_call(bench)->load, "ld.shared.b64");
+    assert_int_equal(bench->fake->bank_bytes, 8);
+    assert_true(trace_f64(trace, "loads", &count)[1] == 80);
+    assert_true(trace_f64(trace, "cycles", &count)[1] == 80 * (24 + 50));
+    assert_int_equal(count, 2);
+    ask(bench, "shared stride=0");
+    assert_string_equal(last_call(bench)->load, "ld.shared.b32");
+    assert_int_equal(bench->fake->bank_bytes, 0);
+    assert_int_equal(ask(bench, "shared stride=64 word=8")->status, 0);
+}
+
 static void average_counts_whole_turns_of_its_loop(void **state)
 {
     struct bench *bench = *state;
@@ -330,7 +457,19 @@ static void requests_that_make_no_sense_are_usage_errors(void **state)
         "chase op=cx",
         "chase op=c",
         "chase bytes=0",
-        "chase bytes=4294967296",
+        "chase bytes=4294967424",
+        "chase bytes=1099511627777",
+        "chase stride=128 scale=3",
+        "chase op=tex touch=1",
+        "chase op=tex scale=4",
+        "chase op=const bytes=65540 stride=4",
+        "chase op=const base=65536 bytes=4",
+        "chase op=const pages=mapped",
+        "chase op=local bytes=16388 stride=4",
+        "chase op=local cold=1",
+        "chase op=local persist=1",
+        "shared stride=65",
+        "shared word=16",
         "chase bytes=auto",
         "chase stride=6",
         "chase base=2",
@@ -406,6 +545,7 @@ static void limits_follow_the_hardware_and_stay_sensible(void **state)
     assert_int_equal(probe_window_limit(0), 16);
     assert_int_equal(probe_footprint_limit(UINT64_C(3) << 30), UINT64_C(768) << 20);
     assert_int_equal(probe_footprint_limit(0), 1 << 20);
+    assert_int_equal(probe_mapped_limit(UINT64_C(16) << 30), UINT64_C(15) << 30);
     assert_int_equal(probe_footprint_limit(UINT64_MAX), UINT64_C(2) << 30);
 }
 
@@ -436,6 +576,13 @@ int main(void)
         ON_BENCH(a_ring_is_walked_in_its_order),
         ON_BENCH(touch_uses_the_whole_block_and_reads_the_footprint),
         ON_BENCH(cold_flushes_before_every_window_and_does_not_warm),
+        ON_BENCH(every_path_walks_the_same_ring),
+        ON_BENCH(paths_that_the_device_lacks_are_refusals),
+        ON_BENCH(values_count_units_of_the_scale),
+        ON_BENCH(mapped_memory_is_another_buffer_and_tells_its_page),
+        ON_BENCH(a_window_tells_what_it_took),
+        ON_BENCH(flush_does_not_ask_the_driver_how_large_l2_is),
+        ON_BENCH(shared_times_whole_turns_of_its_loop),
         ON_BENCH(average_counts_whole_turns_of_its_loop),
         ON_BENCH(overhead_survives_the_wrap_of_the_clock),
         ON_BENCH(clock_returns_cycles_and_nanoseconds),

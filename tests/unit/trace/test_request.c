@@ -71,14 +71,14 @@ static void names_and_values_that_would_blur_the_key_are_refused(void **state)
     assert_int_equal(request.param_count, 0);
 }
 
-static void seventeenth_parameter_is_refused_and_sixteen_long_ones_fit_the_key(void **state)
+static void one_parameter_too_many_is_refused_and_the_most_long_ones_fit_the_key(void **state)
 {
     (void)state;
     struct trace_request request;
     char name[24], key[TRACE_KEY_MAX];
     uint32_t ring[1] = {0};
     trace_request_init(&request, "a_probe_with_a_very_long_name");
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < TRACE_MAX_PARAMS; i++) {
         snprintf(name, sizeof(name), "abcdefghijklmnopqrstu%02u", (unsigned)i % 100);
         assert_int_equal(
             trace_request_set_text(&request, name, "abcdefghijklmnopqrstuvwxyzabcdefghijklm"), 0);
@@ -115,7 +115,7 @@ int main(void)
         cmocka_unit_test(setting_again_replaces),
         cmocka_unit_test(numbers_that_are_none_or_do_not_fit_are_no_numbers),
         cmocka_unit_test(names_and_values_that_would_blur_the_key_are_refused),
-        cmocka_unit_test(seventeenth_parameter_is_refused_and_sixteen_long_ones_fit_the_key),
+        cmocka_unit_test(one_parameter_too_many_is_refused_and_the_most_long_ones_fit_the_key),
         cmocka_unit_test(rings_of_other_order_have_other_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,117 @@
+/*
+ * One kernel text, several variants: another opcode in the timed load must change nothing around
+ * it, so the files in kernels/ are written once and adapted here. A line that begins with "//NAME:"
+ * belongs to the variant NAME and is a comment in the others; the table says what is replaced.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/live.h"
+#include "util/embed.h"
+#include "util/error.h"
+#include "util/strbuf.h"
+
+extern const struct embedded_file probe_kernel_files[];
+
+struct edit {
+    const char *variant, *from, *to;
+};
+
+/* The load that is timed, and how the next address comes from what it returned. */
+#define LOAD "ld.global.ca.u32 %offset, [%address]"
+#define NEXT "mad.wide.u32    %address, %offset, %scale, %elements"
+#define GLOBAL "    cvta.to.global.u64 %elements, %elements;\n"
+
+/* clang-format off */
+static const struct edit edits[] = {
+    {"cg", "ld.global.ca", "ld.global.cg"},
+    {"cv", "ld.global.ca", "ld.global.cv"},
+    {"nc", "ld.global.ca", "ld.global.nc"},
+    {"nc", ".target sm_30", ".target sm_35"},
+    {"const", LOAD, "ld.const.u32    %offset, [%address]"},
+    {"const", GLOBAL, ""},
+    {"local", LOAD, "ld.local.ca.u32 %offset, [%address]"},
+    {"local", GLOBAL, ""},
+    {"tex", LOAD, "tex.1d.v4.u32.s32 {%offset, %green, %blue, %alpha}, [%handle, {%index}]"},
+    {"tex", GLOBAL, ""},
+    /* A quarter of the offset, rounded down, in one instruction. */
+    {"tex", NEXT, "mad.hi.u32      %index, %offset, %quarter, %base"},
+    {"word8", ".b32   %data", ".b64   %data"},
+    {"word8", "shared.b32", "shared.b64"},
+    {"word8", "mov.b32         %data, %at", "cvt.u64.u32     %data, %at"},
+    {"word8", "mov.b32         %wrong, %data", "cvt.u32.u64     %wrong, %data"},
+};
+
+/* GPUs before Kepler have no nanosecond timer; the chase does without (its ns are 0). */
+static const struct edit fermi_edits[] = {
+    {"chase", ".target sm_30", ".target sm_20"},
+    {"chase", "%globaltimer", "0"},
+};
+/* clang-format on */
+
+/* The text with its variant's lines. */
+static char *choose_lines(const char *text, const char *variant)
+{
+    struct strbuf out = {0};
+    size_t marker = strlen(variant);
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        length += text[length] == '\n';
+        bool is_ours = marker > 0 && length > marker + 3 && strncmp(text, "//", 2) == 0 &&
+                       strncmp(text + 2, variant, marker) == 0 && text[2 + marker] == ':';
+        size_t skip = is_ours ? marker + 3 : 0;
+        strbuf_append_n(&out, text + skip, length - skip);
+        text += length;
+    }
+    return strbuf_take(&out);
+}
+
+/* Takes over `text`; NULL when memory is out. */
+static char *replace_all(char *text, const struct edit *edit)
+{
+    struct strbuf out = {0};
+    const char *rest = text;
+    for (const char *at; (at = strstr(rest, edit->from)) != NULL; rest = at + strlen(edit->from)) {
+        strbuf_append_n(&out, rest, (size_t)(at - rest));
+        strbuf_append(&out, edit->to);
+    }
+    strbuf_append(&out, rest);
+    free(text);
+    return strbuf_take(&out);
+}
+
+static char *apply(char *text, const struct edit *table, size_t count, const char *name)
+{
+    for (size_t i = 0; text && i < count; i++) {
+        if (strcmp(table[i].variant, name) == 0) {
+            text = replace_all(text, &table[i]);
+        }
+    }
+    return text;
+}
+
+int variant_text(char **out, const char *file, const char *variant, uint32_t compute_major)
+{
+    char name[48];
+    snprintf(name, sizeof(name), "%s.ptx", file);
+    const struct embedded_file *source = embed_find(probe_kernel_files, name);
+    *out = NULL;
+    if (!source) {
+        return error_set(SONDE_EINTERNAL, "there is no kernel file '%s'", name);
+    }
+    char *text = malloc(source->size_bytes + 1);
+    if (!text) {
+        return error_memory();
+    }
+    memcpy(text, source->data, source->size_bytes);
+    text[source->size_bytes] = '\0';
+    char *chosen = choose_lines(text, variant ? variant : "");
+    free(text);
+    chosen = apply(chosen, edits, sizeof(edits) / sizeof(edits[0]), variant ? variant : "");
+    if (compute_major < 3) {
+        chosen = apply(chosen, fermi_edits, sizeof(fermi_edits) / sizeof(fermi_edits[0]), file);
+    }
+    *out = chosen;
+    return chosen ? SONDE_OK : error_memory();
+}

@@ -1,0 +1,58 @@
+/*
+ * variants FOLDER: writes the probes' kernels into it, each in every variant that the probes load,
+ * as <file>[.<variant>].ptx: what the vendor's assembler is given by check.sh.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/live.h"
+#include "util/error.h"
+
+static int write_text(const char *folder, const char *name, const char *text)
+{
+    char path[1024];
+    snprintf(path, sizeof(path), "%s/%s.ptx", folder, name);
+    FILE *file = fopen(path, "w");
+    if (!file) {
+        return -1;
+    }
+    int failed = fputs(text, file) < 0;
+    return fclose(file) != 0 || failed ? -1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+    enum { KEPLER = 3, FERMI = 2 };
+    static const struct {
+        const char *name, *file, *variant;
+        uint32_t compute_major;
+    } texts[] = {
+        {"chase.ca", "chase", "ca", KEPLER},
+        {"chase.cg", "chase", "cg", KEPLER},
+        {"chase.cv", "chase", "cv", KEPLER},
+        {"chase.nc", "chase", "nc", KEPLER},
+        {"chase.tex", "chase", "tex", KEPLER},
+        {"chase.const", "chase", "const", KEPLER},
+        {"chase.local", "chase", "local", KEPLER},
+        {"chase.fermi", "chase", "ca", FERMI},
+        {"average.ca", "average", "ca", KEPLER},
+        {"average.cg", "average", "cg", KEPLER},
+        {"average.cv", "average", "cv", KEPLER},
+        {"shared", "shared", NULL, KEPLER},
+        {"shared.word8", "shared", "word8", KEPLER},
+        {"overhead", "overhead", NULL, KEPLER},
+        {"clock", "clock", NULL, KEPLER},
+        {"layout", "layout", NULL, KEPLER},
+    };
+    for (size_t i = 0; argc == 2 && i < sizeof(texts) / sizeof(texts[0]); i++) {
+        char *text;
+        if (variant_text(&text, texts[i].file, texts[i].variant, texts[i].compute_major) < 0 ||
+            write_text(argv[1], texts[i].name, text) < 0) {
+            fprintf(stderr, "variants: %s failed\n", texts[i].name);
+            return 1;
+        }
+        free(text);
+    }
+    return argc == 2 ? 0 : 2;
+}
