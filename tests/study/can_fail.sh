@@ -1,0 +1,45 @@
+#!/bin/sh
+# can_fail.sh SONDE FOLDER: the study mei2014 on models that are each changed in one structure or latency. A file
+# says in its head which role it plays and which rows that must make fail:
+#   # role: kepler
+#   # fails: t3.kepler.p6
+# These rows fail and no other, but for those that fail on the unchanged model as well.
+set -u
+sonde=$1
+folder=$2
+export LC_ALL=C
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/sonde-study.XXXXXX") || exit 1
+trap 'rm -rf "$scratch"' EXIT
+status=0
+
+# All rows that are measured on a role's device.
+rows_of() {
+    case "$1" in
+    fermi) echo t3.fermi,t3.fermi_l1,s42,t4.fermi,t4.fermi_l1,t5.fermi,f5,f9,f11.fermi,s32 ;;
+    kepler) echo t3.kepler,t4.kepler,t5.kepler,f7,f11.kepler ;;
+    esac
+}
+
+# failed ROLE [OPTION]...: the ids of the rows that fail, sorted.
+failed() {
+    role=$1
+    shift
+    "$sonde" study mei2014 --only "$(rows_of "$role")" "$@" >"$scratch/table"
+    rc=$?
+    [ "$rc" -le 1 ] || echo "exit-status-$rc"
+    awk '$NF == "FAIL" { print $1 }' "$scratch/table" | sort
+}
+
+failed fermi >"$scratch/fermi"
+failed kepler >"$scratch/kepler"
+for path in "$folder"/*.yaml; do
+    role=$(sed -n 's/^# role: //p' "$path")
+    sed -n 's/^# fails: //p' "$path" | tr ' ' '\n' | sort -u - "$scratch/$role" >"$scratch/expected"
+    failed "$role" -d "$role=sim:$path" >"$scratch/actual"
+    if ! diff "$scratch/expected" "$scratch/actual" >"$scratch/difference"; then
+        echo "$path: rows that should fail (<) and do not, or fail (>) and should not:"
+        grep '^[<>]' "$scratch/difference"
+        status=1
+    fi
+done
+exit $status
