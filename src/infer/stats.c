@@ -139,18 +139,25 @@ bool sample_split(double *threshold, const struct sample *sample, double ceiling
     return true;
 }
 
+/*
+ * Otsu's cut is no threshold where it falls inside of a broad class (a memory's latencies spread far
+ * more than a cache's): then the gap may still be on one side of it, and both sides are looked at.
+ */
 static void find_thresholds(double *out, size_t *count, size_t max, const struct sample *part,
                             int depth)
 {
     double threshold;
     double share = fmax(0.005, 6.0 / (double)(part->count + 1));
-    if (depth == 0 || !sample_split(&threshold, part, INFINITY, share)) {
+    size_t cut = depth > 0 && part->count >= 8 ? best_cut(part) : 0;
+    if (cut == 0) {
         return;
     }
-    struct sample lower = sample_view(part, -1, threshold);
-    struct sample upper = sample_view(part, threshold, INFINITY);
+    bool split = sample_split(&threshold, part, INFINITY, share);
+    double border = split ? threshold : part->values[cut - 1];
+    struct sample lower = sample_view(part, -1, border);
+    struct sample upper = sample_view(part, border, INFINITY);
     find_thresholds(out, count, max, &lower, depth - 1);
-    if (*count < max) {
+    if (split && *count < max) {
         out[(*count)++] = threshold;
     }
     find_thresholds(out, count, max, &upper, depth - 1);
