@@ -7,7 +7,9 @@
 #define SONDE_ISA_LANE_MATH_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 __extension__ typedef __int128 lane_s128;
 __extension__ typedef unsigned __int128 lane_u128;
@@ -200,6 +202,44 @@ static inline uint32_t lane_lop3(uint32_t a, uint32_t b, uint32_t c, uint32_t ta
     return r;
 }
 
+/* 16 bits of a by 8 bits of b, of which .lo and .hi choose a pair; signed each or not. */
+static inline uint32_t lane_dp2a(uint32_t a, uint32_t b, uint32_t high, uint32_t a_signed,
+                                 uint32_t b_signed)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t x = a >> 16 * i & 0xffff, y = b >> (8 * i + 16 * high) & 0xff;
+        x = a_signed ? (uint32_t)(int32_t)(int16_t)x : x;
+        y = b_signed ? (uint32_t)(int32_t)(int8_t)y : y;
+        sum += x * y;
+    }
+    return sum;
+}
+
+/* The position of the n-th set bit from `base`, upward for n > 0, downward for n < 0. */
+static inline uint32_t lane_fns(uint32_t mask, uint32_t base, int32_t n)
+{
+    int32_t step = n < 0 ? -1 : 1, at = (int32_t)(base & 31);
+    uint32_t left = n < 0 ? 0 - (uint32_t)n : (uint32_t)n;
+    if (n == 0)
+        return mask >> at & 1 ? (uint32_t)at : UINT32_MAX;
+    for (; at >= 0 && at < 32; at += step)
+        if (mask >> at & 1 && --left == 0)
+            return (uint32_t)at;
+    return UINT32_MAX;
+}
+
+/* The low `bits` bits, extended with their sign or with zeros. */
+static inline uint32_t lane_szext(uint32_t a, uint32_t bits, uint32_t is_signed)
+{
+    if (bits >= 32)
+        return a;
+    if (bits == 0)
+        return 0;
+    uint32_t spare = 32 - bits;
+    return is_signed ? (uint32_t)((int32_t)(a << spare) >> spare) : a << spare >> spare;
+}
+
 static inline uint32_t lane_dp4a_uu(uint32_t a, uint32_t b)
 {
     return (a & 0xff) * (b & 0xff) + (a >> 8 & 0xff) * (b >> 8 & 0xff) +
@@ -243,17 +283,212 @@ static inline lane_s128 lane_float_to_int(double v, lane_s128 lo, lane_s128 hi)
     return v >= (double)hi ? hi : (lane_s128)v;
 }
 
+/* Bits as numbers and back. */
+static inline uint32_t lane_bits_f32(float v)
+{
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
+}
+static inline float lane_float(uint32_t bits)
+{
+    float v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+static inline uint64_t lane_bits_f64(double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
+}
+static inline double lane_double(uint64_t bits)
+{
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+/* Arithmetic in single precision has one NaN for a result, whatever the operands' were. */
+static inline float lane_nan_f32(float v)
+{
+    return v == v ? v : lane_float(0x7fffffff);
+}
+
+/*
+ * Approximate functions. The manual bounds their errors and hardware's tables are not published:
+ * these are computed in double precision by polynomials without branches, which the compiler
+ * vectorises, and rounded once, which is within every bound.
+ */
+
+/* 2^n for n in -1022 .. 1023. */
+static inline double lane_power_of_two(int32_t n)
+{
+    return lane_double((uint64_t)(uint32_t)(n + 1023) << 52);
+}
+
+/* 2^f - 1 for |f| <= 1/2: the exponential's series, error below 2^-40. */
+static inline double lane_exp2_fraction(double f)
+{
+    double x = f * 0.69314718055994530942;
+    double sum = 1.0 / 39916800;
+    sum = sum * x + 1.0 / 3628800;
+    sum = sum * x + 1.0 / 362880;
+    sum = sum * x + 1.0 / 40320;
+    sum = sum * x + 1.0 / 5040;
+    sum = sum * x + 1.0 / 720;
+    sum = sum * x + 1.0 / 120;
+    sum = sum * x + 1.0 / 24;
+    sum = sum * x + 1.0 / 6;
+    sum = sum * x + 0.5;
+    sum = sum * x + 1;
+    return sum * x;
+}
+
+static inline double lane_exp2(double a)
+{
+    double low = a < -300 ? -300 : a, limited = low > 300 ? 300 : low;
+    double shifted = limited + 0x1.8p52, whole = shifted - 0x1.8p52;
+    int32_t n = (int32_t)(uint32_t)lane_bits_f64(shifted);
+    double r = 1 + lane_exp2_fraction(limited - whole);
+    return a != a ? a : r * lane_power_of_two(n < -1000 ? -1000 : n > 1000 ? 1000 : n);
+}
+static inline float lane_ex2_f32(float a)
+{
+    return lane_nan_f32((float)lane_exp2((double)a));
+}
+
+/* log2 of a positive normal double: mantissa in [sqrt(1/2), sqrt(2)), series of atanh. */
+static inline double lane_log2(double a)
+{
+    uint64_t bits = lane_bits_f64(a);
+    uint64_t high = (bits & 0x000fffffffffffff) >= 0x0006a09e667f3bcd ? 1 : 0;
+    double exponent = (double)(int32_t)((uint32_t)(bits >> 52 & 0x7ff) + (uint32_t)high - 1023u);
+    double m = lane_double((bits & 0x000fffffffffffff) | (0x3ff - high) << 52);
+    double t = (m - 1) / (m + 1), square = t * t;
+    double sum = 1.0 / 17;
+    sum = sum * square + 1.0 / 15;
+    sum = sum * square + 1.0 / 13;
+    sum = sum * square + 1.0 / 11;
+    sum = sum * square + 1.0 / 9;
+    sum = sum * square + 1.0 / 7;
+    sum = sum * square + 1.0 / 5;
+    sum = sum * square + 1.0 / 3;
+    sum = sum * square + 1;
+    return exponent + 2 * 1.4426950408889634074 * t * sum;
+}
+static inline float lane_lg2_f32(float a)
+{
+    float r = (float)lane_log2((double)a);
+    r = a == 0 ? -(float)INFINITY : r;
+    r = a == (float)INFINITY ? a : r;
+    return a < 0 || a != a ? lane_float(0x7fffffff) : r;
+}
+
+/* sin (quarter 0) and cos (quarter 1) by Cody and Waite's reduction to [-pi/4, pi/4]. */
+static inline float lane_sine(float angle, uint32_t quarter)
+{
+    double a = fabs((double)angle) < 0x1p40 ? (double)angle : 0;
+    double shifted = a * 0.63661977236758134308 + 0x1.8p52, turns = shifted - 0x1.8p52;
+    double x = a - turns * 0x1.921fb54400000p+0, square;
+    x -= turns * 0x1.0b4611a626331p-34;
+    square = x * x;
+    uint32_t n = (uint32_t)lane_bits_f64(shifted) + quarter;
+    double s = -1.0 / 39916800;
+    s = s * square + 1.0 / 362880;
+    s = s * square - 1.0 / 5040;
+    s = s * square + 1.0 / 120;
+    s = s * square - 1.0 / 6;
+    s = x + x * square * s;
+    double c = 1.0 / 479001600;
+    c = c * square - 1.0 / 3628800;
+    c = c * square + 1.0 / 40320;
+    c = c * square - 1.0 / 720;
+    c = c * square + 1.0 / 24;
+    c = c * square - 0.5;
+    c = 1 + c * square;
+    double r = n & 1 ? c : s;
+    r = n & 2 ? -r : r;
+    bool bad = !(fabsf(angle) < (float)INFINITY);
+    r = angle == 0 && quarter == 0 ? (double)angle : r;
+    return bad ? lane_float(0x7fffffff) : (float)r;
+}
+
+static inline float lane_tanh_f32(float a)
+{
+    double x = fabs((double)a), e = lane_exp2(-2.8853900817779268147 * (x < 32 ? x : 32));
+    double small = x * (1 - x * x / 3), r = x < 0x1p-8 ? small : (1 - e) / (1 + e);
+    return a != a ? lane_float(0x7fffffff) : copysignf((float)r, a);
+}
+
+static inline float lane_rsqrt_f32(float a)
+{
+    return lane_nan_f32((float)(1 / sqrt((double)a)));
+}
+
+/* The f64 approximations work on the upper words of operand and result. */
+static inline double lane_upper_word(double v)
+{
+    return lane_double(lane_bits_f64(v) & 0xffffffff00000000);
+}
+static inline double lane_flush_f64(double v)
+{
+    uint64_t bits = lane_bits_f64(v);
+    return bits & 0x7ff0000000000000 ? v : lane_double(bits & 0x8000000000000000);
+}
+static inline double lane_rcp_upper(double a)
+{
+    double r = 1 / lane_upper_word(lane_flush_f64(a));
+    return r != r ? lane_double(0x7fffffff00000000) : lane_upper_word(lane_flush_f64(r));
+}
+static inline double lane_rsqrt_upper(double a)
+{
+    double r = 1 / sqrt(lane_upper_word(lane_flush_f64(a)));
+    return r != r ? lane_double(0x7fffffff00000000) : lane_upper_word(r);
+}
+
+/* div.approx multiplies by the reciprocal, which is 0 for the largest divisors. */
+static inline float lane_div_approx(float a, float b)
+{
+    float r = a / b;
+    bool large = fabsf(b) >= 0x1p126f && fabsf(b) < (float)INFINITY;
+    r = large ? a * copysignf(0, b) : r;
+    return lane_nan_f32(r);
+}
+
+/* What testp asks, in the order of class TESTP; `exponent` and `mantissa` are masks. */
+static inline uint32_t lane_testp(uint64_t bits, uint64_t exponent, uint64_t mantissa,
+                                  uint32_t test)
+{
+    bool top = (bits & exponent) == exponent, zero = (bits & exponent) == 0;
+    bool fraction = (bits & mantissa) != 0;
+    switch (test) {
+    case 0:
+        return !top;
+    case 1:
+        return top && !fraction;
+    case 2:
+        return !(top && fraction);
+    case 3:
+        return top && fraction;
+    case 4:
+        return !top && !zero;
+    default:
+        return zero && fraction;
+    }
+}
+
 /* min and max: a NaN loses against a number, -0 is below +0. .NaN is exec's to add. */
 static inline float lane_fmin_f32(float a, float b)
 {
     if (a != a || b != b)
-        return a != a ? b : a;
+        return lane_nan_f32(a != a ? b : a);
     return a < b || (a == b && signbit(a)) ? a : b;
 }
 static inline float lane_fmax_f32(float a, float b)
 {
     if (a != a || b != b)
-        return a != a ? b : a;
+        return lane_nan_f32(a != a ? b : a);
     return a > b || (a == b && !signbit(a)) ? a : b;
 }
 static inline double lane_fmin_f64(double a, double b)

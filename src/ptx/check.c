@@ -52,6 +52,13 @@ int check_operand_count(const struct opcode *opcode, int count)
     return count < least ? -1 : count > most ? 1 : 0;
 }
 
+/* Formats that no register can be declared as: their values lie in .b registers. */
+static bool has_no_registers(enum isa_type type)
+{
+    return type == TYPE_bf16 || type == TYPE_bf16x2 || type == TYPE_tf32 || type == TYPE_f32x2 ||
+           type == TYPE_u16x2 || type == TYPE_s16x2 || type == TYPE_e4m3x2 || type == TYPE_e5m2x2;
+}
+
 /* May a register of type `reg` hold a value of the instruction's type? */
 static bool compatible(enum isa_type type, enum isa_type reg, bool relaxed)
 {
@@ -62,6 +69,11 @@ static bool compatible(enum isa_type type, enum isa_type reg, bool relaxed)
         return false;
     bool want_float = want->kind == KIND_FLOAT, have_float = have->kind == KIND_FLOAT;
     bool has_bits = want->kind == KIND_BITS || have->kind == KIND_BITS;
+    if (!has_bits && (has_no_registers(type) || type == TYPE_f16x2 || reg == TYPE_f16x2) &&
+        type != reg)
+        return false;
+    if (relaxed && type != reg && want_float && have->kind != KIND_BITS)
+        return false;
     if (!has_bits && want_float != have_float)
         return false;
     if (relaxed && !(want_float && have_float))
@@ -352,6 +364,24 @@ static int check_address_value(struct ptx_operand *out, struct parser *p,
     return check_value(out, p, raw, type, false);
 }
 
+/* [handle, {coordinates}]: of one dimension. */
+static int check_fetch(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                       const struct opcode *o)
+{
+    if (raw->kind != RAW_FETCH)
+        return parser_error(p, raw->loc, "expected [texture, {coordinates}]");
+    if (raw->count != 1)
+        return parser_error(p, raw->loc, "got %u coordinates, expected 1", raw->count);
+    struct ptx_operand *elems = new_elems(out, p, OPERAND_FETCH, 2);
+    if (elems == NULL)
+        return SONDE_ENOMEM;
+    struct raw_operand handle = *raw;
+    handle.kind = RAW_REG;
+    int code = check_value(&elems[0], p, &handle, TYPE_u64, false);
+    return code < 0 ? code
+                    : check_value(&elems[1], p, &p->raws->data[raw->first], o->tuple.s, false);
+}
+
 static enum isa_type named_type(const struct spec *spec, const struct opcode *o)
 {
     if (spec_is(spec, "D"))
@@ -366,6 +396,10 @@ static int check_one(struct ptx_operand *out, struct parser *p, const struct raw
 {
     if (spec_is(spec, "[A]"))
         return check_address(out, p, raw, insn);
+    if (spec_is(spec, "[T]"))
+        return check_fetch(out, p, raw, o);
+    if (spec_is(spec, "V4"))
+        return check_vector(out, p, raw, 4, o->tuple.d, spec);
     if (spec_is(spec, "MD") || spec_is(spec, "MS"))
         return check_mov(out, p, raw, o, spec);
     if (spec_is(spec, "AS"))

@@ -208,7 +208,8 @@ static void fill(struct ptx_insn *insn, const struct opcode *opcode)
 {
     insn->op = opcode->op;
     insn->vec = opcode->vec;
-    insn->space[0] = opcode->space;
+    insn->space[0] = opcode->space[0];
+    insn->space[1] = opcode->space[1];
     insn->tuple = opcode->tuple;
     insn->type_count = opcode->type_count;
     memcpy(insn->mods, opcode->mods, sizeof insn->mods);

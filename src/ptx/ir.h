@@ -38,6 +38,7 @@ enum ptx_operand_kind {
     OPERAND_PROTO,   /* a .callprototype */
     OPERAND_VECTOR,  /* {a, b, c, d}: elems[count], each REG, IMM or a sink; also call's lists */
     OPERAND_PAIR,    /* p|q: elems[2] */
+    OPERAND_FETCH,   /* [texture, {coordinates}]: elems[0] the handle, the others behind it */
     OPERAND_SINK,    /* _ */
 };
 
@@ -56,12 +57,12 @@ struct ptx_operand {
     uint64_t imm; /* constant bits (a predicate: 0 or 1), or an address's byte offset (signed) */
     enum isa_sreg sreg;
     uint32_t target;
-    uint32_t count;                        /* vector, pair */
+    uint32_t count;                        /* vector, pair, fetch */
     union {                                /* by kind; NULL where the kind has none */
         struct ptx_var *var;               /* VAR, ADDR */
         struct ptx_func *func;             /* FUNC, PROTO */
         const struct ptx_targets *targets; /* TARGETS */
-        struct ptx_operand *elems;         /* VECTOR, PAIR */
+        struct ptx_operand *elems;         /* VECTOR, PAIR, FETCH */
     };
 };
 

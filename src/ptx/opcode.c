@@ -23,7 +23,16 @@ struct spelling {
     int count;
 };
 
-enum item_kind { ITEM_MOD, ITEM_TYPE, ITEM_DTYPE, ITEM_STYPE, ITEM_SPACE, ITEM_VEC };
+enum item_kind {
+    ITEM_MOD,
+    ITEM_TYPE,
+    ITEM_DTYPE,
+    ITEM_STYPE,
+    ITEM_MORE_TYPE, /* atype, btype, ctype: outside the row's (d, s) pair */
+    ITEM_SPACE,
+    ITEM_SPACE2,
+    ITEM_VEC
+};
 
 /* One element of a pattern. `values`: the admitted ones, or NULL. */
 struct item {
@@ -60,7 +69,8 @@ static void classify(struct item *item, const char *name, size_t length)
         enum item_kind kind;
     } kinds[] = {
         {"type", ITEM_TYPE},   {"dtype", ITEM_DTYPE}, {"stype", ITEM_STYPE},
-        {"space", ITEM_SPACE}, {"vec", ITEM_VEC},
+        {"space", ITEM_SPACE}, {"vec", ITEM_VEC},     {"atype", ITEM_MORE_TYPE},
+        {"btype", ITEM_MORE_TYPE}, {"ctype", ITEM_MORE_TYPE}, {"space2", ITEM_SPACE2},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (word_is(kinds[i].name, name, length)) {
@@ -106,11 +116,11 @@ static bool take(struct opcode *o, const struct item *item, const struct part *p
             o->mods[item->cls] = (uint16_t)mod;
         return mod != MOD_NONE;
     }
-    if (item->kind == ITEM_SPACE) {
+    if (item->kind == ITEM_SPACE || item->kind == ITEM_SPACE2) {
         enum isa_space space = isa_space_find(part->text, part->length);
         if (space == SPACE_NONE || space == SPACE_REG || space == SPACE_SREG || space == SPACE_TEX)
             return false;
-        o->space = space;
+        o->space[item->kind == ITEM_SPACE2] = space;
         return true;
     }
     if (item->kind == ITEM_VEC) {
@@ -125,7 +135,7 @@ static bool take(struct opcode *o, const struct item *item, const struct part *p
     o->types[o->type_count++] = type;
     if (item->kind == ITEM_DTYPE)
         o->tuple.d = type;
-    else
+    else if (item->kind != ITEM_MORE_TYPE)
         o->tuple.s = type;
     return true;
 }
@@ -238,13 +248,14 @@ static bool vector_fits(const struct parser *p, const struct opcode *o)
 {
     uint32_t bytes = o->vec * isa_type_info(o->tuple.s)->bytes;
     return bytes <= 16 ||
-           (bytes == 32 && o->vec >= 4 && p->module->target_sm >= 100 && o->space == SPACE_GLOBAL);
+           (bytes == 32 && o->vec >= 4 && p->module->target_sm >= 100 && o->space[0] == SPACE_GLOBAL);
 }
 
 /* .ftz is about f32; the other operand of a conversion may be anything. */
 static bool flush_fits(const struct opcode *o)
 {
-    return o->tuple.s == TYPE_f32 || (isa_row(o->op)->shape == SHAPE_CVT && o->tuple.d == TYPE_f32);
+    return o->tuple.s == TYPE_f32 || o->tuple.s == TYPE_f16 || o->tuple.s == TYPE_f16x2 ||
+           isa_row(o->op)->unit == UNIT_SFU || (isa_row(o->op)->shape == SHAPE_CVT && o->tuple.d == TYPE_f32);
 }
 
 /* cvt.sat among integers must have something to clamp. */
@@ -258,7 +269,7 @@ static bool saturation_fits(const struct opcode *o)
 
 static bool hint_fits(const struct opcode *o)
 {
-    return o->space == SPACE_GLOBAL || o->space == SPACE_NONE;
+    return o->space[0] == SPACE_GLOBAL || o->space[0] == SPACE_NONE;
 }
 
 /* What patterns cannot say. */
@@ -288,7 +299,7 @@ static int check_combination(struct parser *p, const struct opcode *o, const str
     if (o->mods[MODC_HINT] != MOD_NONE && !hint_fits(o))
         return parser_error(p, loc, "'%s': .L2::cache_hint is for global memory only", s->text);
     enum isa_shape shape = isa_row(o->op)->shape;
-    if ((shape == SHAPE_STORE || shape == SHAPE_STORE_HINT) && o->space == SPACE_CONST)
+    if ((shape == SHAPE_STORE || shape == SHAPE_STORE_HINT) && o->space[0] == SPACE_CONST)
         return parser_error(p, loc, "'%s' writes constant memory", s->text);
     return 0;
 }
@@ -356,6 +367,7 @@ static int report_mismatch(struct parser *p, const struct spelling *s, struct pt
     for (int i = 1; i < s->count; i++)
         later = later || is_later_type(&s->parts[i]);
     int fine = best_effort(&best, p, s);
+    fine = fine > 0 ? fine : 1; /* the word is known, but no row has it for a name */
     if (later ||
         (fine < s->count && isa_modifier_later(s->parts[fine].text, s->parts[fine].length)))
         return parser_unsupported(p, loc, "instruction '%s' is not implemented", s->text);

@@ -124,6 +124,26 @@ static int parse_name(struct raw_operand *out, struct parser *p)
     return parse_offset(out, p);
 }
 
+/* {a, b ..}] behind the handle of a texture: one coordinate may stand without braces. */
+static int parse_coordinates(struct raw_operand *out, struct parser *p)
+{
+    struct raw_operand list;
+    int code = parser_at(p, '[') ? parser_expected(p, "coordinates") : operand_parse(&list, p);
+    if (code < 0)
+        return code;
+    if (list.kind == RAW_VECTOR) {
+        out->first = list.first;
+        out->count = list.count;
+    } else {
+        out->first = (uint32_t)p->raws->count;
+        out->count = 1;
+        if (vec_push(p->raws, list) < 0)
+            return parser_memory(p);
+    }
+    out->kind = RAW_FETCH;
+    return parser_require(p, ']', "']' behind the coordinates");
+}
+
 /* The inside of [ ]: a register, a variable or a constant, and an offset. */
 static int parse_address(struct raw_operand *out, struct parser *p)
 {
@@ -146,6 +166,8 @@ static int parse_address(struct raw_operand *out, struct parser *p)
     } else if (out->kind != RAW_SYMBOL || out->symbol->kind != SYMBOL_VAR) {
         return parser_error(p, out->loc, "an address needs a register, a variable or a constant");
     }
+    if (out->kind == RAW_REG && out->offset == 0 && parser_accept(p, ','))
+        return parse_coordinates(out, p);
     out->reg = out->kind == RAW_REG ? out->reg : -1;
     out->kind = RAW_ADDRESS;
     return parser_require(p, ']', "'+' or ']' in the address");

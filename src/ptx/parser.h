@@ -84,7 +84,7 @@ struct builder {
 struct opcode {
     enum isa_op op;
     uint16_t mods[MODC_COUNT];
-    enum isa_space space;
+    enum isa_space space[2];
     struct isa_tuple tuple;
     enum isa_type types[PTX_MAX_TYPES];
     uint8_t type_count, vec;
@@ -183,6 +183,7 @@ struct raw_operand {
         RAW_SREG,    /* sreg */
         RAW_SYMBOL,  /* symbol (a variable, function, prototype, list) and offset */
         RAW_ADDRESS, /* [..]: reg, or symbol, plus offset */
+        RAW_FETCH,   /* [..]: reg, type, and elems */
         RAW_VECTOR,  /* elems */
         RAW_PAIR,    /* elems: two */
         RAW_SINK,

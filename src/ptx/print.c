@@ -77,7 +77,7 @@ static const char *func_name(struct printer *pr, const struct ptx_func *func)
 
 /* One item of a pattern as this instruction has it; "" if it has none. */
 static const char *item_text(char *buffer, size_t size, const struct ptx_insn *insn,
-                             const char *name, size_t length)
+                             const char *name, size_t length, int *types)
 {
     const char *dot = "", *text = "";
     if (length == 3 && memcmp(name, "vec", 3) == 0) {
@@ -87,11 +87,15 @@ static const char *item_text(char *buffer, size_t size, const struct ptx_insn *i
     }
     if (length == 5 && memcmp(name, "space", 5) == 0)
         text = isa_space_text(insn->space[0]);
+    else if (length == 6 && memcmp(name, "space2", 6) == 0)
+        text = isa_space_text(insn->space[1]);
+    else if (length == 5 && strchr("abc", name[0]) != NULL && memcmp(name + 1, "type", 4) == 0)
+        text = isa_type_info(insn->types[(*types)++])->text;
     else if (length == 5 && memcmp(name, "dtype", 5) == 0)
-        text = isa_type_info(insn->tuple.d)->text;
+        text = isa_type_info(insn->tuple.d)->text, (*types)++;
     else if ((length == 4 && memcmp(name, "type", 4) == 0) ||
              (length == 5 && memcmp(name, "stype", 5) == 0))
-        text = isa_type_info(insn->tuple.s)->text;
+        text = isa_type_info(insn->tuple.s)->text, (*types)++;
     if (*text != '\0') {
         dot = ".";
     } else {
@@ -111,13 +115,13 @@ static const char *item_text(char *buffer, size_t size, const struct ptx_insn *i
 static int spell(struct strbuf *out, const char **next, const struct ptx_insn *insn,
                  const char *pattern)
 {
-    int said = 0;
+    int said = 0, types = 0;
     while (*pattern != '\0' && *pattern != ' ') {
         char buffer[48] = "";
         bool optional = *pattern == '{';
         pattern += optional ? 2 : 1;
         size_t length = strcspn(pattern, "({}. ");
-        item_text(buffer, sizeof buffer, insn, pattern, length);
+        item_text(buffer, sizeof buffer, insn, pattern, length, &types);
         if (buffer[0] == '\0' && !optional)
             said -= 100;
         said += buffer[0] != '\0';
@@ -183,6 +187,17 @@ static void print_elements(struct printer *pr, const struct ptx_operand *o, cons
     }
 }
 
+static void print_fetch(struct printer *pr, const struct ptx_operand *o)
+{
+    strbuf_append(pr->out, "[");
+    print_operand(pr, &o->elems[0]);
+    for (uint32_t i = 1; i < o->count; i++) {
+        strbuf_append(pr->out, i == 1 ? ", {" : ", ");
+        print_operand(pr, &o->elems[i]);
+    }
+    strbuf_append(pr->out, "}]");
+}
+
 static void print_address(struct printer *pr, const struct ptx_operand *o)
 {
     strbuf_append(pr->out, "[");
@@ -235,6 +250,9 @@ static void print_operand(struct printer *pr, const struct ptx_operand *o)
         strbuf_append(pr->out, "{");
         print_elements(pr, o, ", ");
         strbuf_append(pr->out, "}");
+        break;
+    case OPERAND_FETCH:
+        print_fetch(pr, o);
         break;
     case OPERAND_PAIR:
         print_elements(pr, o, "|");

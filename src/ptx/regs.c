@@ -19,6 +19,7 @@ static void visit_operand(const struct ptx_insn *insn, const struct ptx_operand 
         break;
     case OPERAND_VECTOR:
     case OPERAND_PAIR:
+    case OPERAND_FETCH:
         for (uint32_t i = 0; i < o->count; i++)
             visit_operand(insn, &o->elems[i], write, visit, ctx);
         break;

@@ -81,8 +81,29 @@ static bool comparison_is_legal(const char *value, enum isa_type type)
     return kind == KIND_FLOAT ? strstr(".lo.ls.hi.hs", value) == NULL : strlen(value) == 3;
 }
 
+/* Formats without registers of their own lie in .b registers. */
+static enum isa_type register_type(enum isa_type type)
+{
+    switch (type) {
+    case TYPE_bf16:
+    case TYPE_e4m3x2:
+    case TYPE_e5m2x2:
+        return TYPE_b16;
+    case TYPE_bf16x2:
+    case TYPE_tf32:
+    case TYPE_u16x2:
+    case TYPE_s16x2:
+        return TYPE_b32;
+    case TYPE_f32x2:
+        return TYPE_b64;
+    default:
+        return type;
+    }
+}
+
 static void put_register(struct strbuf *out, enum isa_type type, int number)
 {
+    type = register_type(type);
     strbuf_printf(out, "%%%s_%d", isa_type_info(type)->text, number);
 }
 
@@ -100,6 +121,17 @@ static void put_operand(struct strbuf *out, const char *spec, const struct isa_t
     if (strcmp(spec, "[A]") == 0) {
         bool narrow = strcmp(space, ".shared") == 0 || strcmp(space, ".local") == 0;
         strbuf_append(out, narrow ? "[%u32_1+8]" : "[%u64_1+8]");
+    } else if (strcmp(spec, "[T]") == 0) {
+        strbuf_append(out, "[%u64_1, {");
+        put_register(out, tuple->s, number);
+        strbuf_append(out, "}]");
+    } else if (strcmp(spec, "V4") == 0) {
+        strbuf_append(out, "{");
+        for (int i = 0; i < 4; i++) {
+            strbuf_append(out, i > 0 ? ", " : "");
+            put_register(out, tuple->d, i + 1);
+        }
+        strbuf_append(out, "}");
     } else if (strcmp(spec, "#u32") == 0) {
         strbuf_append(out, "128");
     } else if (spec[0] == 'P' || strcmp(spec, "!P") == 0) {
@@ -143,7 +175,9 @@ static bool combination_is_legal(enum isa_op op, const struct isa_tuple *tuple, 
 {
     const struct isa_type_info *d = isa_type_info(tuple->d), *s = isa_type_info(tuple->s);
     bool is_cvt = strncmp(opcode, "cvt.", 4) == 0;
-    if (strstr(opcode, ".ftz") != NULL && tuple->s != TYPE_f32 && !(is_cvt && tuple->d == TYPE_f32))
+    bool flushes = tuple->s == TYPE_f32 || tuple->s == TYPE_f16 || tuple->s == TYPE_f16x2 ||
+                   isa_row(op)->unit == UNIT_SFU;
+    if (strstr(opcode, ".ftz") != NULL && !flushes && !(is_cvt && tuple->d == TYPE_f32))
         return false;
     if (strstr(opcode, "cache_hint") != NULL &&
         (strstr(opcode, ".shared") || strstr(opcode, ".local")))
