@@ -195,6 +195,8 @@ int exec_commit(struct exec_warp *warp, const struct exec_access *access)
     if (access->kind == ACCESS_FENCE || access->kind == ACCESS_PREFETCH)
         return SONDE_OK;
     const struct uop_memory *memory = state->uops[access->pc].memory;
+    if (access->kind == ACCESS_TEXTURE)
+        return commit_texture(warp, memory, access);
     if (access->contiguous && commit_contiguous(warp, memory, access))
         return SONDE_OK;
     uint8_t *pointers[WARP_LANES];

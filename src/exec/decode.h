@@ -72,6 +72,7 @@ int decode_function(struct decoder *d, struct exec_function **out, struct ptx_fu
 /* ops/ */
 decode_fn decode_regular, decode_carry, decode_prmt_mode, decode_compare, decode_set, decode_mov;
 decode_fn decode_load, decode_store, decode_atomic, decode_reduction, decode_prefetch, decode_fence;
+decode_fn decode_texture;
 decode_fn decode_cvta, decode_isspacep, decode_branch, decode_switch, decode_call, decode_ret;
 decode_fn decode_exit, decode_trap, decode_nop, decode_barrier;
 decode_fn decode_activemask, decode_vote, decode_shfl, decode_match;

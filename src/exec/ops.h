@@ -78,6 +78,11 @@ uop_run run_branch, run_switch, run_exit, run_trap, run_nop;           /* contro
 uop_run run_call, run_return;                                          /* call.c */
 uop_run run_barrier;                                                   /* barrier.c */
 uop_run run_activemask, run_vote, run_shfl, run_match;                 /* warp.c */
+uop_run run_texture;                                                   /* tex.c */
 uop_run run_special;                                                   /* special.c */
+
+/* tex.c: the second half of a fetch */
+int commit_texture(struct exec_warp *warp, const struct uop_memory *memory,
+                   const struct exec_access *access);
 
 #endif

@@ -15,6 +15,7 @@ static decode_fn *const table[OP_COUNT] = {
     [OP_CVTA] = decode_cvta, [OP_CVTA_TO] = decode_cvta, [OP_ISSPACEP] = decode_isspacep,
     [OP_LD] = decode_load, [OP_LD_HINT] = decode_load, [OP_LD_NC] = decode_load,
     [OP_LD_NC_HINT] = decode_load, [OP_LDU] = decode_load,
+    [OP_TEX_1D] = decode_texture,
     [OP_ST] = decode_store, [OP_ST_HINT] = decode_store,
     [OP_PREFETCH] = decode_prefetch, [OP_PREFETCH_EVICT] = decode_prefetch,
     [OP_PREFETCHU] = decode_prefetch, [OP_DISCARD] = decode_prefetch,
