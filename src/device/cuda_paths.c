@@ -81,28 +81,65 @@ static bool is_cancelled(const struct cuda *cuda)
     return cuda->device.cancel && *cuda->device.cancel;
 }
 
+static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
+{
+    return b == 0 ? a : greatest_common_divisor(b, a % b);
+}
+
+/*
+ * Pages that are created one after the other often lie one after the other in physical memory, and
+ * hardware may translate such neighbours with one entry. So the pages of an extension are
+ * dealt out over its addresses with a step near the golden section, which visits each place
+ * once when it has no divisor in common with their number.
+ */
+static uint64_t dealing_step(uint64_t pages)
+{
+    uint64_t step = pages - pages * 3 / 8;
+    while (greatest_common_divisor(step, pages) != 1) {
+        step++;
+    }
+    return step;
+}
+
+static void unmap_dealt(struct cuda *cuda, const struct cuda_mapping *mapping, uint64_t mapped,
+                        uint64_t pages)
+{
+    uint64_t step = dealing_step(pages), from = mapping->address + mapping->mapped_bytes;
+    for (uint64_t i = 0; i < mapped; i++) {
+        cuda->api.page_unmap(from + i * step % pages * mapping->page_bytes, mapping->page_bytes);
+    }
+}
+
 static int extend_mapping(struct cuda *cuda, struct cuda_mapping *mapping, uint64_t bytes)
 {
-    uint64_t from = mapping->mapped_bytes, to = from;
+    uint64_t from = mapping->mapped_bytes, mapped = 0;
     if (bytes > mapping->reserved_bytes) {
         return error_set(SONDE_ENOMEM, "%s has fewer than %llu bytes of memory",
                          cuda->device.info.name, (unsigned long long)bytes);
     }
+    if (bytes <= from) {
+        return SONDE_OK;
+    }
+    uint64_t pages = (bytes - from + mapping->page_bytes - 1) / mapping->page_bytes;
+    uint64_t step = dealing_step(pages);
     int rc = SONDE_OK;
-    while (rc == SONDE_OK && to < bytes) {
-        rc = is_cancelled(cuda) ? error_set(SONDE_EINTERRUPTED, "the measurement was interrupted")
-                                : map_page(cuda, mapping, to);
-        to += rc == SONDE_OK ? mapping->page_bytes : 0;
+    while (rc == SONDE_OK && mapped < pages) {
+        rc = is_cancelled(cuda)
+                 ? error_set(SONDE_EINTERRUPTED, "the measurement was interrupted")
+                 : map_page(cuda, mapping, from + mapped * step % pages * mapping->page_bytes);
+        mapped += rc == SONDE_OK;
     }
-    if (rc == SONDE_OK && to > from) {
+    if (rc == SONDE_OK) {
         struct cu_access access = {{CU_LOCATION_DEVICE, cuda->handle}, CU_ACCESS_READ_WRITE};
-        rc = cuda_check(cuda, cuda->api.page_access(mapping->address + from, to - from, &access, 1),
-                        "cuMemSetAccess");
+        rc = cuda_check(
+            cuda,
+            cuda->api.page_access(mapping->address + from, pages * mapping->page_bytes, &access, 1),
+            "cuMemSetAccess");
     }
-    if (rc < 0 && to > from) {
-        cuda->api.page_unmap(mapping->address + from, to - from);
-    } else if (rc == SONDE_OK) {
-        mapping->mapped_bytes = to;
+    if (rc < 0) {
+        unmap_dealt(cuda, mapping, mapped, pages);
+    } else {
+        mapping->mapped_bytes = from + pages * mapping->page_bytes;
     }
     return rc;
 }

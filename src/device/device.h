@@ -111,8 +111,9 @@ int device_module_global(struct device *device, struct device_module *module, co
                          uint64_t *address, uint64_t *bytes);
 /*
  * Memory of pages that are mapped one by one, in the smallest size that the driver has
- * (*page_bytes). With *address 0 a new buffer; else that buffer grows to at least `bytes`: its
- * address may change, what it held is lost. When it fails, the buffer is as it was.
+ * (*page_bytes), neighbours in no physical order. With *address 0 a new buffer; else that buffer
+ * grows to at least `bytes`: its address may change, what it held is lost. When it fails, the
+ * buffer is as it was.
  */
 int device_mem_map(struct device *device, uint64_t *address, uint64_t bytes, uint64_t *page_bytes);
 int device_mem_unmap(struct device *device, uint64_t address);

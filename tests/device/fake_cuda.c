@@ -3,7 +3,6 @@
  * text that does not hold the word broken, and its kernel `add` adds its third argument to the
  * first two's array. Errors are sticky after a fault, as the driver's are.
  */
-#define _DEFAULT_SOURCE
 #include "support/fake_cuda.h"
 
 #include <stdlib.h>
@@ -321,19 +320,43 @@ cu_result fake_page_release(uint64_t page)
     return page == (uint64_t)fake_cuda.pages_created ? 0 : 1;
 }
 
+/* Marks the pages that are mapped, so that none is mapped twice or left out. */
+static cu_pointer mapped_pages[64];
+
+static cu_pointer *find_page(cu_pointer address)
+{
+    for (int i = 0; i < 64; i++) {
+        if (mapped_pages[i] == address) {
+            return &mapped_pages[i];
+        }
+    }
+    return NULL;
+}
+
 cu_result fake_page_map(cu_pointer address, size_t bytes, size_t offset, uint64_t page,
                         uint64_t flags)
 {
-    (void)address;
+    cu_pointer *place = find_page(0);
+    if (!place || find_page(address) || bytes != PAGE_BYTES || offset || flags ||
+        page != (uint64_t)fake_cuda.pages_created) {
+        return 1;
+    }
     fake_cuda.pages_mapped++;
-    return bytes == PAGE_BYTES && offset == 0 && page == (uint64_t)fake_cuda.pages_created
-               ? (int)flags
-               : 1;
+    fake_cuda.neighbours += find_page(address - PAGE_BYTES) == place - 1 && place > mapped_pages;
+    *place = address;
+    return 0;
 }
 
 cu_result fake_page_unmap(cu_pointer address, size_t bytes)
 {
-    fake_cuda.pages_mapped -= (int)(bytes / PAGE_BYTES);
+    for (cu_pointer at = address; at < address + bytes; at += PAGE_BYTES) {
+        cu_pointer *place = find_page(at);
+        if (!place) {
+            return 1;
+        }
+        *place = 0;
+        fake_cuda.pages_mapped--;
+    }
     return mprotect((void *)(uintptr_t)address, bytes, PROT_NONE) == 0 ? 0 : 1;
 }
 
@@ -341,6 +364,11 @@ cu_result fake_page_access(cu_pointer address, size_t bytes, const struct cu_acc
                            size_t count)
 {
     fake_cuda.accessible_bytes += bytes;
+    for (cu_pointer at = address; at < address + bytes; at += PAGE_BYTES) {
+        if (!find_page(at)) {
+            return 1;
+        }
+    }
     if (count != 1 || !is_on_this_device(&access->location) ||
         access->flags != CU_ACCESS_READ_WRITE) {
         return 1;

@@ -253,6 +253,23 @@ static void too_few_pages_leave_a_mapping_as_it_was(void **state)
     assert_int_equal(fake->pages_mapped + fake->ranges, 0);
 }
 
+static void neighbours_in_a_mapping_come_from_different_places(void **state)
+{
+    (void)state;
+    struct fake_cuda *fake = fresh_fake();
+    /* The fake finds it when an address is mapped twice or not at all. */
+    for (uint64_t pages = 1; pages <= 40; pages++) {
+        struct device *device = open_fake();
+        uint64_t address = 0, page_bytes = 0;
+        fake->neighbours = 0;
+        assert_int_equal(device_mem_map(device, &address, pages << 21, &page_bytes), 0);
+        assert_int_equal(fake->pages_mapped, pages);
+        assert_true(pages < 5 || fake->neighbours == 0);
+        device_close(device);
+        assert_int_equal(fake->pages_mapped, 0);
+    }
+}
+
 static void textures_are_linear_words_and_given_back(void **state)
 {
     (void)state;
@@ -367,6 +384,7 @@ int main(void)
         cmocka_unit_test(after_a_fault_every_call_says_why),
         cmocka_unit_test(mapped_memory_is_made_of_pages_and_grows_where_it_is),
         cmocka_unit_test(too_few_pages_leave_a_mapping_as_it_was),
+        cmocka_unit_test(neighbours_in_a_mapping_come_from_different_places),
         cmocka_unit_test(textures_are_linear_words_and_given_back),
         cmocka_unit_test(a_modules_variable_is_found_by_name),
         cmocka_unit_test(the_width_of_banks_is_keplers_to_choose),

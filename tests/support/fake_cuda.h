@@ -19,6 +19,7 @@ struct fake_cuda {
     uint64_t texture_address, texture_bytes;
     int page_limit; /* to answer: how many pages there are; 0: enough */
     int pages_created, pages_released, pages_mapped, ranges;
+    int neighbours; /* pages mapped right behind the one mapped before them */
     uint64_t accessible_bytes;
 };
 
