@@ -19,6 +19,7 @@
 struct device_kernel {
     struct rt_kernel *kernel;
     uint64_t shared_bytes;      /* carve-out asked for; NO_PREFERENCE */
+    uint32_t bank_bytes; /* of shared memory; 0: the default */
     struct device_kernel *next; /* of its module */
 };
 
@@ -191,6 +192,28 @@ static int sim_mem_map(struct device *device, uint64_t *address, uint64_t bytes,
     return rc;
 }
 
+static int sim_texture_create(struct device *device, uint64_t *handle, uint64_t address,
+                              uint64_t bytes)
+{
+    return rt_texture_create(sim_of(device)->rt, handle, address, bytes);
+}
+
+static int sim_texture_destroy(struct device *device, uint64_t handle)
+{
+    return rt_texture_destroy(sim_of(device)->rt, handle);
+}
+
+/* What a model lacks is refused now; what it has is set when the kernel is launched. */
+static int sim_set_shared_bank_bytes(struct device *device, struct device_kernel *kernel,
+                                     uint32_t bytes)
+{
+    int rc = rt_set_shared_bank_bytes(sim_of(device)->rt, bytes);
+    if (rc == SONDE_OK) {
+        kernel->bank_bytes = bytes;
+    }
+    return rc;
+}
+
 /* The most shared memory that a launch can get: of the division in force where that is fixed. */
 static uint64_t shared_available(const struct model *model)
 {
@@ -265,6 +288,9 @@ static int sim_launch(struct device *device, struct device_kernel *kernel,
     if (rc == SONDE_OK) {
         rc = apply_carveout(sim, kernel);
     }
+    if (rc == SONDE_OK) {
+        rc = rt_set_shared_bank_bytes(sim->rt, kernel->bank_bytes);
+    }
     if (rc < 0) {
         return rc;
     }
@@ -292,6 +318,9 @@ static const struct device_ops sim_ops = {
     .module_global = sim_module_global,
     .mem_map = sim_mem_map,
     .mem_unmap = sim_mem_free,
+    .texture_create = sim_texture_create,
+    .texture_destroy = sim_texture_destroy,
+    .set_shared_bank_bytes = sim_set_shared_bank_bytes,
     .set_carveout = sim_set_carveout,
     .launch = sim_launch,
 };
