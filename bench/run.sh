@@ -30,6 +30,19 @@ if wanted sim.chase.l1.loads_per_s; then
     figure sim.chase.l1.loads_per_s "$("$programs/bench_chase" sim:gtx560ti ca 8192)" loads/s
 fi
 
+# Functional mode: thread instructions a second of one host thread, a line a workload and their
+# geometric mean. A wrong result ends the run.
+if wanted sim.functional.tinsn_per_s; then
+    echo "functional mode, each workload at its full size, median of 3"
+    rates=$("$programs/bench_functional")
+    printf '%s\n' "$rates" | while read -r name rate; do
+        case $name in
+            mean) figure sim.functional.tinsn_per_s "$rate" tinsn/s ;;
+            *) figure "sim.functional.tinsn_per_s.$name" "$rate" tinsn/s ;;
+        esac
+    done
+fi
+
 peak=0
 for model in gtx560ti gtx780; do
     if wanted "dissect.sim.$model.seconds" || wanted peak_rss_mb; then

@@ -14,11 +14,11 @@ step() {
 }
 
 c_files() {
-    find src tests include shim bench -type f \( -name '*.c' -o -name '*.h' \) 2>/dev/null | LC_ALL=C sort
+    find src tests include shim bench workloads -type f \( -name '*.c' -o -name '*.h' \) 2>/dev/null | LC_ALL=C sort
 }
 
 scripts_in_tree() {
-    find scripts tests bench .ci -type f \( -name '*.sh' -o -path '.ci/run' \) 2>/dev/null | LC_ALL=C sort
+    find scripts tests bench workloads .ci -type f \( -name '*.sh' -o -path '.ci/run' \) 2>/dev/null | LC_ALL=C sort
 }
 
 format() { c_files | xargs clang-format --dry-run -Werror --ferror-limit=3; }

@@ -95,7 +95,20 @@ static int carveout_choose(struct rt *rt, const struct rt_kernel *kernel, uint64
 static int launch_functional(struct rt *rt, const struct exec_launch *launch)
 {
     struct exec_run_options options = {.interrupt = rt->cancel};
-    return exec_run_launch_with(launch, &options);
+    int rc = exec_run_launch_with(launch, &options);
+    rt->warp_insns += options.warp_insns;
+    rt->thread_insns += options.thread_insns;
+    return rc;
+}
+
+void rt_functional_insns(const struct rt *rt, uint64_t *warp_insns, uint64_t *thread_insns)
+{
+    if (warp_insns) {
+        *warp_insns = rt->warp_insns;
+    }
+    if (thread_insns) {
+        *thread_insns = rt->thread_insns;
+    }
 }
 
 int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *launch,

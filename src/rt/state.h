@@ -51,6 +51,7 @@ struct rt {
     struct rt_module *modules;
     uint32_t preferred_carveout;
     uint64_t launches;
+    uint64_t warp_insns, thread_insns; /* of functional launches */
     const volatile int *cancel;
     VEC(struct exec_texture) textures; /* by handle; of no bytes: destroyed */
     uint64_t local_address, local_bytes; /* where local memory lies; 0: nowhere yet */

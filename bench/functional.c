@@ -1,0 +1,91 @@
+/*
+ * functional [NAME...]: thread instructions a second of functional mode, of each workload at its
+ * full size (all of them when none is named), as the median of RUNS runs: a line "NAME RATE" each,
+ * then the geometric mean as "mean RATE". Only the host's time within launches counts. A workload
+ * whose result is wrong ends the program with status 1.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "model/model.h"
+#include "rt/rt.h"
+#include "util/error.h"
+#include "workload.h"
+
+#define RUNS 3
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Every run has a device of its own, as a program that is started would. */
+static int run_once(double *rate, const struct model *model, const struct workload *workload)
+{
+    struct workbench counts;
+    struct rt *rt = NULL;
+    int rc = rt_create(&rt, model);
+    if (rc == 0) {
+        rc = workload_run(&counts, rt, workload, SONDE_WORKLOADS_DIR, workload->full_size, true);
+    }
+    if (rc == 0) {
+        *rate = (double)counts.thread_insns * 1e9 / (double)counts.launch_ns;
+        fprintf(stderr, "%-14s %4" PRIu64 " launches %6.0f M thread instructions %7.1f ms\n",
+                workload->name, counts.launches, (double)counts.thread_insns / 1e6,
+                (double)counts.launch_ns / 1e6);
+    }
+    rt_destroy(rt);
+    return rc;
+}
+
+static int measure(double *median, const struct model *model, const struct workload *workload)
+{
+    double rates[RUNS];
+    for (int run = 0; run < RUNS; run++) {
+        int rc = run_once(&rates[run], model, workload);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    qsort(rates, RUNS, sizeof(rates[0]), ascending);
+    *median = rates[RUNS / 2];
+    printf("%s %.0f\n", workload->name, *median);
+    return 0;
+}
+
+static int measure_all(const struct model *model, char **names, int count)
+{
+    double logs = 0, rate;
+    int total = count ? count : (int)workload_count;
+    for (int i = 0; i < total; i++) {
+        const struct workload *workload = count ? workload_find(names[i]) : &workloads[i];
+        if (!workload) {
+            return error_set(SONDE_EUSAGE, "there is no workload '%s'", names[i]);
+        }
+        int rc = measure(&rate, model, workload);
+        if (rc < 0) {
+            return rc;
+        }
+        logs += log(rate);
+    }
+    printf("mean %.0f\n", exp(logs / total));
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct model *model = NULL;
+    int rc = model_load(&model, "gtx780");
+    if (rc == 0) {
+        rc = measure_all(model, argv + 1, argc - 1);
+    }
+    model_destroy(model);
+    if (rc < 0) {
+        fprintf(stderr, "functional: %s\n", error_text());
+    }
+    return rc < 0 ? 1 : 0;
+}

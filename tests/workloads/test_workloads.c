@@ -1,0 +1,116 @@
+/*
+ * Every workload gives the host's result, functionally and on the timed GPU; the checks that say so
+ * do find a wrong element. The PTX is what nvcc made, as it comes.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/model.h"
+#include "rt/rt.h"
+#include "util/error.h"
+#include "workload.h"
+
+static int with_rt(void **state)
+{
+    struct model *model = NULL;
+    struct rt *rt = NULL;
+    int rc = model_load(&model, "gtx780");
+    rc = rc < 0 ? rc : rt_create(&rt, model);
+    model_destroy(model);
+    *state = rt;
+    return rc;
+}
+
+static int without_rt(void **state)
+{
+    rt_destroy(*state);
+    return 0;
+}
+
+static void run_all(struct rt *rt, bool functional)
+{
+    for (uint32_t i = 0; i < workload_count; i++) {
+        struct workbench counts;
+        int rc = workload_run(&counts, rt, &workloads[i], SONDE_WORKLOADS_DIR,
+                              workloads[i].small_size, functional);
+        if (rc < 0) {
+            fail_msg("%s", error_text());
+        }
+        assert_true(counts.launches > 0);
+        assert_int_equal(counts.cycles > 0, !functional);
+        assert_int_equal(counts.thread_insns > 0, functional);
+    }
+}
+
+static void every_workload_is_right_in_functional_mode(void **state)
+{
+    run_all(*state, true);
+}
+
+static void every_workload_is_right_on_the_timed_gpu(void **state)
+{
+    run_all(*state, false);
+}
+
+static void both_modes_execute_the_same_instructions(void **state)
+{
+    struct rt *rt = *state;
+    const struct workload *workload = workload_find("matmul");
+    struct workbench functional, timed;
+    struct gpu_stats before, after;
+    assert_int_equal(workload_run(&functional, rt, workload, SONDE_WORKLOADS_DIR, 32, true), 0);
+    gpu_stats(rt_gpu(rt), &before);
+    assert_int_equal(workload_run(&timed, rt, workload, SONDE_WORKLOADS_DIR, 32, false), 0);
+    gpu_stats(rt_gpu(rt), &after);
+    assert_int_equal(functional.thread_insns, after.thread_insns - before.thread_insns);
+}
+
+static void a_wrong_word_is_found(void **state)
+{
+    (void)state;
+    const uint32_t got[] = {1, 2, 3}, wanted[] = {1, 2, 4};
+    assert_int_equal(workbench_expect_words(got, wanted, 2), 0);
+    assert_int_equal(workbench_expect_words(got, wanted, 3), SONDE_EINTERNAL);
+    assert_string_equal(error_text(), "element 2 is 3, the host says 4");
+}
+
+static void a_wrong_float_is_found_and_no_nan_is_near_anything(void **state)
+{
+    (void)state;
+    const float got[] = {1.0f, 2.0f, NAN};
+    const double wanted[] = {1.0, 2.001, 3.0};
+    assert_int_equal(workbench_expect_floats(got, wanted, 1, 0, 0), 0);
+    assert_int_equal(workbench_expect_floats(got, wanted, 2, 1e-3, 0), 0);
+    assert_int_equal(workbench_expect_floats(got, wanted, 2, 1e-4, 0), SONDE_EINTERNAL);
+    assert_int_equal(workbench_expect_floats(got, wanted, 3, 1, 1), SONDE_EINTERNAL);
+}
+
+static void a_size_that_a_workload_cannot_take_is_refused(void **state)
+{
+    struct workbench counts;
+    int rc = workload_run(&counts, *state, workload_find("matmul"), SONDE_WORKLOADS_DIR, 17, true);
+    assert_int_equal(rc, SONDE_EINPUT);
+    assert_string_equal(error_text(), "workload matmul: side 17 is no multiple of 16");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(every_workload_is_right_in_functional_mode, with_rt,
+                                        without_rt),
+        cmocka_unit_test_setup_teardown(every_workload_is_right_on_the_timed_gpu, with_rt,
+                                        without_rt),
+        cmocka_unit_test_setup_teardown(both_modes_execute_the_same_instructions, with_rt,
+                                        without_rt),
+        cmocka_unit_test(a_wrong_word_is_found),
+        cmocka_unit_test(a_wrong_float_is_found_and_no_nan_is_near_anything),
+        cmocka_unit_test_setup_teardown(a_size_that_a_workload_cannot_take_is_refused, with_rt,
+                                        without_rt),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

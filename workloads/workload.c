@@ -1,0 +1,163 @@
+/* The table of workloads and what their host files share: memory, launches, comparisons. */
+#include "workload.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rt/rt.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/fileio.h"
+
+#define BUFFERS_MAX 16
+#define PTX_LIMIT_BYTES (1u << 20)
+#define PATH_MAX_BYTES 1024
+
+#define WORKLOAD(name, small, full) {#name, small, full, workload_##name},
+const struct workload workloads[] = {
+#include "workloads.def"
+};
+#undef WORKLOAD
+const uint32_t workload_count = sizeof workloads / sizeof *workloads;
+
+const struct workload *workload_find(const char *name)
+{
+    for (uint32_t i = 0; i < workload_count; i++) {
+        if (strcmp(workloads[i].name, name) == 0) {
+            return &workloads[i];
+        }
+    }
+    return NULL;
+}
+
+static int load_module(struct workbench *bench, const char *folder, const char *name)
+{
+    char path[PATH_MAX_BYTES];
+    char *text = NULL;
+    size_t bytes = 0;
+    snprintf(path, sizeof path, "%s/%s/%s.ptx", folder, name, name);
+    int rc = file_read_all(&text, &bytes, path, PTX_LIMIT_BYTES);
+    if (rc == 0) {
+        rc = rt_module_load(bench->rt, &bench->module, path, text, bytes);
+    }
+    free(text);
+    return rc;
+}
+
+int workload_run(struct workbench *result, struct rt *rt, const struct workload *workload,
+                 const char *folder, uint32_t size, bool functional)
+{
+    uint64_t buffers[BUFFERS_MAX];
+    struct workbench bench = {.rt = rt, .size = size, .functional = functional};
+    uint64_t before, after;
+    bench.buffers = buffers;
+    bench.arena = arena_create();
+    rng_seed(&bench.rng, 1);
+    rt_functional_insns(rt, NULL, &before);
+    int rc = bench.arena ? load_module(&bench, folder, workload->name) : error_memory();
+    if (rc == 0) {
+        rc = workload->run(&bench);
+    }
+    rt_functional_insns(rt, NULL, &after);
+    bench.thread_insns = after - before;
+    for (uint32_t i = 0; i < bench.buffer_count; i++) {
+        rt_mem_free(rt, buffers[i]);
+    }
+    if (bench.module) {
+        rt_module_unload(rt, bench.module);
+    }
+    arena_destroy(bench.arena);
+    *result = bench;
+    return rc < 0 ? error_prefix(rc, "workload %s", workload->name) : 0;
+}
+
+void *workbench_array(struct workbench *bench, size_t count, size_t element_bytes)
+{
+    void *array = arena_array(bench->arena, count, element_bytes);
+    if (!array) {
+        error_memory();
+    }
+    return array;
+}
+
+float *workbench_floats(struct workbench *bench, size_t count, float low, float high)
+{
+    float *values = workbench_array(bench, count, sizeof *values);
+    for (size_t i = 0; values && i < count; i++) {
+        values[i] = low + (high - low) * (float)rng_double(&bench->rng);
+    }
+    return values;
+}
+
+int workbench_upload(struct workbench *bench, uint64_t *address, const void *data, size_t bytes)
+{
+    if (bench->buffer_count == BUFFERS_MAX) {
+        return error_set(SONDE_EINTERNAL, "more than %d buffers", BUFFERS_MAX);
+    }
+    int rc = rt_mem_alloc(bench->rt, address, bytes);
+    if (rc < 0) {
+        return rc;
+    }
+    bench->buffers[bench->buffer_count++] = *address;
+    return data ? rt_copy_to_device(bench->rt, *address, data, bytes)
+                : rt_memset(bench->rt, *address, 0, bytes);
+}
+
+int workbench_write(struct workbench *bench, uint64_t address, const void *data, size_t bytes)
+{
+    return rt_copy_to_device(bench->rt, address, data, bytes);
+}
+
+int workbench_download(struct workbench *bench, void *data, uint64_t address, size_t bytes)
+{
+    return rt_copy_from_device(bench->rt, data, address, bytes);
+}
+
+int workbench_launch(struct workbench *bench, const char *kernel, struct workbench_shape shape,
+                     const void *const *args, uint32_t arg_count)
+{
+    struct rt_launch launch = {
+        .args = args, .arg_count = arg_count, .functional = bench->functional};
+    struct rt_kernel *code;
+    uint64_t cycles = 0;
+    memcpy(launch.grid, shape.grid, sizeof launch.grid);
+    memcpy(launch.block, shape.block, sizeof launch.block);
+    int rc = rt_kernel_get(bench->module, &code, kernel);
+    if (rc < 0) {
+        return rc;
+    }
+    uint64_t start_ns = time_monotonic_ns();
+    rc = rt_launch(bench->rt, code, &launch, &cycles);
+    bench->launch_ns += time_monotonic_ns() - start_ns;
+    bench->cycles += cycles;
+    bench->launches++;
+    return rc;
+}
+
+int workbench_expect_floats(const float *got, const double *wanted, size_t count, double relative,
+                            double absolute)
+{
+    for (size_t i = 0; i < count; i++) {
+        double error = fabs(got[i] - wanted[i]);
+        /* A NaN fails too. */
+        if (!(error <= absolute + relative * fabs(wanted[i]))) {
+            return error_set(SONDE_EINTERNAL, "element %zu is %.9g, the host says %.9g", i,
+                             (double)got[i], wanted[i]);
+        }
+    }
+    return 0;
+}
+
+int workbench_expect_words(const uint32_t *got, const uint32_t *wanted, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (got[i] != wanted[i]) {
+            return error_set(SONDE_EINTERNAL, "element %zu is %" PRIu32 ", the host says %" PRIu32,
+                             i, got[i], wanted[i]);
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,81 @@
+/*
+ * Workloads: well-known GPU programs written anew, to run on a simulated GPU with their results
+ * held against the host's. A workload is a folder: NAME.cu, the NAME.ptx that nvcc made of it
+ * (regenerate.sh), and NAME.c with its host side, workload_NAME(): make inputs from a fixed seed,
+ * launch, check. workloads.def lists them.
+ */
+#ifndef SONDE_WORKLOADS_WORKLOAD_H
+#define SONDE_WORKLOADS_WORKLOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/arena.h"
+#include "util/rng.h"
+
+struct rt;
+struct rt_module;
+
+/* One run of a workload: its device, its memory, and what its launches cost. */
+struct workbench {
+    struct rt *rt;
+    struct rt_module *module;
+    struct arena *arena; /* the host's arrays, until the run has ended */
+    struct rng rng;
+    uint32_t size;
+    bool functional;
+    uint64_t *buffers; /* device memory, freed after the run */
+    uint32_t buffer_count;
+    uint64_t launches, launch_ns; /* the host's time within launches */
+    uint64_t cycles;              /* timed launches only */
+    uint64_t thread_insns;        /* functional launches only */
+};
+
+struct workload {
+    const char *name;
+    uint32_t small_size, full_size;
+    int (*run)(struct workbench *bench);
+};
+
+#define WORKLOAD(name, small, full) int workload_##name(struct workbench *bench);
+#include "workloads.def"
+#undef WORKLOAD
+
+extern const struct workload workloads[];
+extern const uint32_t workload_count;
+const struct workload *workload_find(const char *name); /* NULL: no such workload */
+
+/*
+ * Run a workload of `size` on `rt`, functionally or timed; its PTX is read below `folder`.
+ * `*result` receives the counts (its pointers mean nothing any more). A result that differs from
+ * the host's is SONDE_EINTERNAL with the element in the text.
+ */
+int workload_run(struct workbench *result, struct rt *rt, const struct workload *workload,
+                 const char *folder, uint32_t size, bool functional);
+
+/* For the host files. */
+
+/* A zeroed array on the host; the error is set when it is NULL. */
+void *workbench_array(struct workbench *bench, size_t count, size_t element_bytes);
+float *workbench_floats(struct workbench *bench, size_t count, float low, float high); /* random */
+/* Device memory with a copy of `data`, or zeroed when it is NULL. */
+int workbench_upload(struct workbench *bench, uint64_t *address, const void *data, size_t bytes);
+int workbench_write(struct workbench *bench, uint64_t address, const void *data, size_t bytes);
+int workbench_download(struct workbench *bench, void *data, uint64_t address, size_t bytes);
+
+struct workbench_shape {
+    uint32_t grid[3], block[3];
+};
+int workbench_launch(struct workbench *bench, const char *kernel, struct workbench_shape shape,
+                     const void *const *args, uint32_t arg_count);
+#define WORKBENCH_LAUNCH(bench, kernel, shape, ...)                                                \
+    workbench_launch((bench), (kernel), (shape), (const void *const[]){__VA_ARGS__},               \
+                     sizeof((const void *const[]){__VA_ARGS__}) / sizeof(void *))
+
+/* Both compare all elements; `relative` 0 wants equal bits of the value. */
+int workbench_expect_floats(const float *got, const double *wanted, size_t count, double relative,
+                            double absolute);
+int workbench_expect_words(const uint32_t *got, const uint32_t *wanted, size_t count);
+
+#endif
