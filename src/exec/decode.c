@@ -278,6 +278,8 @@ static int decode_insn(struct decoder *d)
     if (rc != SONDE_OK)
         return rc;
     decode_fn *decode = decode_irregular(insn->op);
+    if (!decode && decode_is_value(insn->op))
+        decode = decode_value;
     rc = decode ? decode(d) : decode_regular(d);
     if (rc == SONDE_OK && !d->uop->run)
         rc = decode_refuse(d, "instruction '%s' is not implemented", isa_row(insn->op)->name);

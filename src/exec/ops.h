@@ -79,6 +79,8 @@ uop_run run_call, run_return;                                          /* call.c
 uop_run run_barrier;                                                   /* barrier.c */
 uop_run run_activemask, run_vote, run_shfl, run_match;                 /* warp.c */
 uop_run run_texture;                                                   /* tex.c */
+uop_run run_value;                                                     /* value.c */
+uop_run run_redux;                                                     /* redux.c */
 uop_run run_special;                                                   /* special.c */
 
 /* tex.c: the second half of a fetch */

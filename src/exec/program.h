@@ -31,6 +31,8 @@ struct element {
     uint8_t register_bytes; /* 4 or 8: stride of its lanes; 0: a sink */
 };
 
+struct uop_value; /* ops/value.h */
+
 /* The rest of a memory access. */
 struct uop_memory {
     enum exec_access_kind kind;
@@ -80,6 +82,7 @@ struct uop {
         const struct uop_call *call;
         const struct uop_switch *table;
         const struct element *elements;
+        const struct uop_value *value;
         uint64_t number;
     };
     uint32_t guard;      /* byte offset of its mask in preds; slot 0 is always true */
@@ -103,7 +106,7 @@ struct uop {
 #define SPECIAL_LOCAL SREG_COUNT
 
 /* Option bits of run_float; the rounding mode is 0 (nearest), toward zero, down, up. */
-enum { FLOAT_ROUND = 3, FLOAT_FTZ = 4, FLOAT_SAT = 8, FLOAT_NAN = 16 };
+enum { FLOAT_ROUND = 3, FLOAT_FTZ = 4, FLOAT_SAT = 8, FLOAT_NAN = 16, FLOAT_XORSIGN = 32 };
 
 /* Option bits of run_convert. */
 enum { CONVERT_SOURCE_WIDE = 1, CONVERT_DEST_WIDE = 2, CONVERT_SIGNED = 4 };

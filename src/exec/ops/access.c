@@ -9,6 +9,7 @@
 
 #include "exec/decode.h"
 #include "exec/fault.h"
+#include "exec/float_format.h"
 #include "util/error.h"
 
 /* Parameters of calls: address and size have been checked at decode, unless a register adds to
@@ -235,6 +236,22 @@ static uint64_t atom_add_f64(uint64_t old, uint64_t b, uint64_t c)
     return old;
 }
 
+/* Halves, alone or in pairs; subnormal ones are kept (.noftz). */
+static uint64_t add_halves(const struct float_format *format, uint64_t old, uint64_t b, int count)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < count; i++) {
+        double x = format_widen(format, old >> 16 * i & 0xffff);
+        double y = format_widen(format, b >> 16 * i & 0xffff);
+        sum |= (uint64_t)format_narrow(format, odd_add(x, y), ROUND_NEAREST, false) << 16 * i;
+    }
+    return sum;
+}
+ATOM(add_f16, add_halves(&format_f16, old, b, 1))
+ATOM(add_f16x2, add_halves(&format_f16, old, b, 2))
+ATOM(add_bf16, add_halves(&format_bf16, old, b, 1))
+ATOM(add_bf16x2, add_halves(&format_bf16, old, b, 2))
+
 /* Rows with TYPE_NONE serve every type that the instruction allows; the first that fits counts. */
 /* clang-format off */
 static const struct { enum isa_mod op; enum isa_type type; lane_atom *fn; } atoms[] = {
@@ -243,6 +260,8 @@ static const struct { enum isa_mod op; enum isa_type type; lane_atom *fn; } atom
     { MOD_ATOM_cas, TYPE_b16, atom_cas_16 },    { MOD_ATOM_cas, TYPE_b32, atom_cas_32 },
     { MOD_ATOM_cas, TYPE_b64, atom_cas_64 },    { MOD_ATOM_add, TYPE_f32, atom_add_f32 },
     { MOD_ATOM_add, TYPE_f64, atom_add_f64 },   { MOD_ATOM_add, TYPE_NONE, atom_add },
+    { MOD_ATOM_add, TYPE_f16, atom_add_f16 },   { MOD_ATOM_add, TYPE_f16x2, atom_add_f16x2 },
+    { MOD_ATOM_add, TYPE_bf16, atom_add_bf16 }, { MOD_ATOM_add, TYPE_bf16x2, atom_add_bf16x2 },
     { MOD_ATOM_inc, TYPE_u32, atom_inc },       { MOD_ATOM_dec, TYPE_u32, atom_dec },
     { MOD_ATOM_min, TYPE_u32, atom_min_u32 },   { MOD_ATOM_max, TYPE_u32, atom_max_u32 },
     { MOD_ATOM_min, TYPE_s32, atom_min_s32 },   { MOD_ATOM_max, TYPE_s32, atom_max_s32 },

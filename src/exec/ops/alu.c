@@ -62,6 +62,34 @@ static void saturate(uint32_t lanes[WARP_LANES])
     }
 }
 
+static void saturate_double(uint64_t lanes[WARP_LANES])
+{
+    for (int i = 0; i < WARP_LANES; i++) {
+        double value;
+        memcpy(&value, &lanes[i], 8);
+        value = value > 0 ? (value < 1 ? value : 1) : 0;
+        memcpy(&lanes[i], &value, 8);
+    }
+}
+
+/* min.xorsign.abs: of the magnitudes, with the sign of the operands' product. */
+static void magnitudes(uint32_t a[WARP_LANES], uint32_t b[WARP_LANES], uint32_t sign[WARP_LANES],
+                       const uint32_t x[WARP_LANES], const uint32_t y[WARP_LANES])
+{
+    for (int i = 0; i < WARP_LANES; i++) {
+        sign[i] = (x[i] ^ y[i]) & 0x80000000;
+        a[i] = x[i] & 0x7fffffff;
+        b[i] = y[i] & 0x7fffffff;
+    }
+}
+
+static void apply_signs(uint32_t r[WARP_LANES], const uint32_t sign[WARP_LANES])
+{
+    for (int i = 0; i < WARP_LANES; i++)
+        if ((r[i] & 0x7fffffff) <= 0x7f800000)
+            r[i] = (r[i] & 0x7fffffff) | sign[i];
+}
+
 /* min.NaN, max.NaN: a NaN operand gives the canonical NaN. */
 static void propagate_nan(uint32_t r[WARP_LANES], const uint32_t a[WARP_LANES],
                           const uint32_t b[WARP_LANES])
@@ -92,7 +120,7 @@ enum exec_event run_float(struct exec_warp *warp, const struct uop *uop, uint32_
     const struct exec_state *state = warp->state;
     if (!mask)
         return advance(warp);
-    _Alignas(64) uint32_t flushed[3][WARP_LANES];
+    _Alignas(64) uint32_t flushed[3][WARP_LANES], sign[WARP_LANES];
     _Alignas(64) uint64_t result[WARP_LANES];
     const void *source[3];
     for (int i = 0; i < 3; i++) {
@@ -102,6 +130,11 @@ enum exec_event run_float(struct exec_warp *warp, const struct uop *uop, uint32_
             source[i] = flushed[i];
         }
     }
+    if (uop->option & FLOAT_XORSIGN) {
+        magnitudes(flushed[0], flushed[1], sign, source[0], source[1]);
+        source[0] = flushed[0];
+        source[1] = flushed[1];
+    }
     int before = fegetround();
     fesetround(rounding[uop->option & FLOAT_ROUND]);
     uop->lanes(result, source[0], source[1], source[2], NULL, UINT32_MAX);
@@ -109,10 +142,14 @@ enum exec_event run_float(struct exec_warp *warp, const struct uop *uop, uint32_
     bool single = uop->narrow >> 7;
     if (single && uop->option & FLOAT_NAN)
         propagate_nan((uint32_t *)result, source[0], source[1]);
+    if (uop->option & FLOAT_XORSIGN)
+        apply_signs((uint32_t *)result, sign);
     if (single && uop->option & FLOAT_FTZ)
         flush_denormals((uint32_t *)result, (const uint32_t *)result);
     if (single && uop->option & FLOAT_SAT)
         saturate((uint32_t *)result);
+    else if (uop->option & FLOAT_SAT)
+        saturate_double(result);
     keep_lanes(lanes_at(state, uop->dst), result, uop->dst_bytes, mask);
     return advance(warp);
 }

@@ -66,6 +66,7 @@ static int decode_float(struct decoder *d, const char *letters, const struct lan
     option |= mods[MODC_FTZ] != MOD_NONE ? FLOAT_FTZ : 0;
     option |= mods[MODC_SAT] != MOD_NONE ? FLOAT_SAT : 0;
     option |= mods[MODC_NANP] != MOD_NONE ? FLOAT_NAN : 0;
+    option |= mods[MODC_XORSIGN] != MOD_NONE ? FLOAT_XORSIGN : 0;
     if (!option)
         return SONDE_OK;
     if (d->uop->run == run_convert)

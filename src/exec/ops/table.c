@@ -24,6 +24,10 @@ static decode_fn *const table[OP_COUNT] = {
     [OP_ATOM_MINMAX] = decode_atomic,
     [OP_RED_BITS] = decode_reduction, [OP_RED_ADD] = decode_reduction,
     [OP_RED_INC] = decode_reduction, [OP_RED_MINMAX] = decode_reduction,
+    [OP_ATOM_HALF] = decode_atomic, [OP_RED_HALF] = decode_reduction,
+    [OP_LD_MMIO] = decode_load, [OP_ST_MMIO] = decode_store,
+    [OP_BARRIER_RED] = decode_barrier, [OP_BARRIER_RED_COUNT] = decode_barrier,
+    [OP_BARRIER_RED_POPC] = decode_barrier, [OP_BARRIER_RED_POPC_COUNT] = decode_barrier,
     [OP_BRA] = decode_branch, [OP_BRX_IDX] = decode_switch, [OP_CALL] = decode_call,
     [OP_RET] = decode_ret, [OP_EXIT] = decode_exit, [OP_TRAP] = decode_trap,
     [OP_BRKPT] = decode_nop,
@@ -36,6 +40,7 @@ static decode_fn *const table[OP_COUNT] = {
     [OP_MEMBAR] = decode_fence, [OP_FENCE] = decode_fence, [OP_FENCE_PROXY_ALIAS] = decode_fence,
     [OP_ACTIVEMASK] = decode_activemask, [OP_VOTE] = decode_vote, [OP_VOTE_BALLOT] = decode_vote,
     [OP_SHFL] = decode_shfl, [OP_MATCH_ANY] = decode_match, [OP_MATCH_ALL] = decode_match,
+    [OP_REDUX] = decode_redux, [OP_REDUX_BITS] = decode_redux,
     [OP_NANOSLEEP] = decode_nop,
 };
 /* clang-format on */
