@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "isa/fragment.h"
+
 #define MAX_SPECS (PTX_MAX_OPERANDS + 1)
 
 /* One operand of a shape (shapes.def). */
@@ -317,7 +319,7 @@ static int check_address_register(struct parser *p, const struct raw_operand *ra
 
 /* A variable written as an address: [var + n], or var[n] without brackets around. */
 static int set_var_address(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
-                           const struct ptx_insn *insn)
+                           const struct ptx_insn *insn, enum isa_space space)
 {
     struct ptx_var *var = raw->symbol->var;
     bool writes = isa_row(insn->op)->shape == SHAPE_STORE;
@@ -326,26 +328,26 @@ static int set_var_address(struct ptx_operand *out, struct parser *p, const stru
         var >= var->owner->params && var < var->owner->params + var->owner->param_count)
         return parser_error(p, raw->loc, "'%s' is a parameter of the kernel and cannot be written",
                             var->name);
-    return check_var_space(p, raw, var, insn->space[0]);
+    return check_var_space(p, raw, var, space);
 }
 
 static int check_address(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
-                         const struct ptx_insn *insn)
+                         const struct ptx_insn *insn, enum isa_space space)
 {
     *out = (struct ptx_operand){.kind = OPERAND_ADDR, .reg = -1, .imm = raw->offset};
     bool element = raw->kind == RAW_SYMBOL && raw->symbol->kind == SYMBOL_VAR;
     if (raw->kind != RAW_ADDRESS && !element)
         return parser_error(p, raw->loc, "expected an address in brackets");
     if (raw->symbol != NULL && (raw->symbol->kind == SYMBOL_VAR))
-        return set_var_address(out, p, raw, insn);
-    if (raw->reg < 0 && insn->space[0] != SPACE_LOCAL)
+        return set_var_address(out, p, raw, insn, space);
+    if (raw->reg < 0 && space != SPACE_LOCAL)
         return parser_error(p, raw->loc, "a constant address is for .local only");
     if (raw->reg < 0)
         return 0;
     out->has_reg = true;
     out->reg = raw->reg;
     out->type = raw->type;
-    return check_address_register(p, raw, insn->space[0]);
+    return check_address_register(p, raw, space);
 }
 
 /* cvta, isspacep: a value, or a variable's address. */
@@ -364,22 +366,119 @@ static int check_address_value(struct ptx_operand *out, struct parser *p,
     return check_value(out, p, raw, type, false);
 }
 
-/* [handle, {coordinates}]: of one dimension. */
+static bool is_surface(const struct opcode *o)
+{
+    enum isa_shape shape = isa_row(o->op)->shape;
+    return shape == SHAPE_SURFACE_LOAD || shape == SHAPE_SURFACE_STORE ||
+           shape == SHAPE_SURFACE_RED || o->op == OP_SUQ;
+}
+
+/* A texture or surface: a 64-bit handle in a register, or a variable. */
+static int check_handle(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                        const struct opcode *o)
+{
+    struct raw_operand handle = *raw;
+    handle.kind = RAW_REG;
+    if (raw->symbol == NULL && raw->offset == 0 && raw->reg >= 0)
+        return check_value(out, p, &handle, TYPE_u64, false);
+    enum isa_type want = is_surface(o) ? TYPE_surfref : TYPE_texref;
+    if (raw->symbol == NULL || raw->symbol->kind != SYMBOL_VAR || raw->offset != 0 ||
+        raw->symbol->var->type != want)
+        return parser_error(p, raw->loc, "expected a 64-bit handle or a variable of type .%s",
+                            isa_type_info(want)->text);
+    *out = (struct ptx_operand){
+        .kind = OPERAND_VAR, .type = want, .reg = -1, .var = raw->symbol->var};
+    return 0;
+}
+
+/* Coordinates of each geometry; `layer`: the first is a number, not a coordinate. */
+static uint32_t coordinate_count(bool *layer, const struct opcode *o)
+{
+    enum isa_mod geom = (enum isa_mod)o->mods[MODC_GEOM];
+    *layer = geom == MOD_GEOM_a1d || geom == MOD_GEOM_a2d || geom == MOD_GEOM_acube ||
+             geom == MOD_GEOM_2dms || geom == MOD_GEOM_a2dms;
+    switch (geom) {
+    case MOD_NONE:
+    case MOD_GEOM_1d:
+        return 1;
+    case MOD_GEOM_2d:
+    case MOD_GEOM_a1d:
+        return 2;
+    default:
+        return 4;
+    }
+}
+
+/* [handle, {coordinates}] */
 static int check_fetch(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
                        const struct opcode *o)
 {
+    bool layer;
+    uint32_t count = coordinate_count(&layer, o);
     if (raw->kind != RAW_FETCH)
         return parser_error(p, raw->loc, "expected [texture, {coordinates}]");
-    if (raw->count != 1)
-        return parser_error(p, raw->loc, "got %u coordinates, expected 1", raw->count);
-    struct ptx_operand *elems = new_elems(out, p, OPERAND_FETCH, 2);
+    if (raw->count != count)
+        return parser_error(p, raw->loc, "got %u coordinates, expected %u", raw->count, count);
+    struct ptx_operand *elems = new_elems(out, p, OPERAND_FETCH, count + 1);
     if (elems == NULL)
         return SONDE_ENOMEM;
-    struct raw_operand handle = *raw;
-    handle.kind = RAW_REG;
-    int code = check_value(&elems[0], p, &handle, TYPE_u64, false);
-    return code < 0 ? code
-                    : check_value(&elems[1], p, &p->raws->data[raw->first], o->tuple.s, false);
+    int code = check_handle(&elems[0], p, raw, o);
+    for (uint32_t i = 0; i < count && code == 0; i++) {
+        enum isa_type type = layer && i == 0 ? TYPE_u32 : is_surface(o) ? TYPE_s32 : o->tuple.s;
+        code = check_value(&elems[i + 1], p, &p->raws->data[raw->first + i], type, false);
+    }
+    return code;
+}
+
+/* Derivatives or offsets: one number for each dimension of the image. */
+static int check_per_dimension(struct ptx_operand *out, struct parser *p,
+                               const struct raw_operand *raw, const struct opcode *o,
+                               enum isa_type type, const struct spec *spec)
+{
+    bool layer;
+    uint32_t count = coordinate_count(&layer, o);
+    enum isa_mod geom = (enum isa_mod)o->mods[MODC_GEOM];
+    count = geom == MOD_GEOM_a1d ? 1 : geom == MOD_GEOM_a2d ? 2 : count;
+    if (count == 1 && raw->kind != RAW_VECTOR)
+        return check_value(out, p, raw, type, false);
+    return check_vector(out, p, raw, count, type, spec);
+}
+
+/* The registers of a matrix fragment. */
+static int check_fragment(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                          const struct opcode *o, const struct spec *spec)
+{
+    static const uint32_t matrix_counts[] = {1, 2, 4};
+    char matrix = spec->kind[1] == 'D' ? 'c' : (char)(spec->kind[1] + 'a' - 'A');
+    enum isa_shape shape = isa_row(o->op)->shape;
+    enum isa_type reg = TYPE_b32, element = o->tuple.s, a_type = o->tuple.s;
+    if (matrix == 'x')
+        return check_vector(out, p, raw, matrix_counts[o->mods[MODC_MATRICES] - MOD_MATRICES_x1],
+                            TYPE_b32, spec);
+    uint32_t count = 0;
+    if (shape == SHAPE_PRODUCT) {
+        bool typed = o->op != OP_WMMA_MMA_F16;
+        a_type = typed ? o->types[1] : TYPE_f16;
+        enum isa_type b_type = typed ? o->types[2] : TYPE_f16;
+        element = spec->kind[1] == 'D'   ? o->tuple.d
+                  : spec->kind[1] == 'A' ? a_type
+                  : spec->kind[1] == 'B' ? b_type
+                                         : o->tuple.s;
+        count = isa_fragment(&reg, o->op != OP_MMA, (enum isa_mod)o->mods[MODC_MNK], matrix, element,
+                             a_type);
+        if (o->op == OP_WMMA_MMA && a_type != b_type)
+            count = 0;
+    } else if (matrix != 'c') {
+        count = isa_fragment(&reg, true, (enum isa_mod)o->mods[MODC_MNK], matrix, element, element);
+    } else {
+        static const enum isa_type factors[] = {TYPE_f16, TYPE_tf32, TYPE_s8, TYPE_f64};
+        for (size_t i = 0; i < sizeof factors / sizeof factors[0] && count == 0; i++)
+            count = isa_fragment(&reg, true, (enum isa_mod)o->mods[MODC_MNK], 'c', element,
+                                 factors[i]);
+    }
+    if (count == 0)
+        return parser_error(p, raw->loc, "there is no matrix product of this size and these types");
+    return check_vector(out, p, raw, count, reg, spec);
 }
 
 static enum isa_type named_type(const struct spec *spec, const struct opcode *o)
@@ -395,7 +494,23 @@ static int check_one(struct ptx_operand *out, struct parser *p, const struct raw
                      const struct spec *spec, const struct ptx_insn *insn, const struct opcode *o)
 {
     if (spec_is(spec, "[A]"))
-        return check_address(out, p, raw, insn);
+        return check_address(out, p, raw, insn, insn->space[0]);
+    if (spec_is(spec, "[B]"))
+        return check_address(out, p, raw, insn, insn->space[1]);
+    if (spec_is(spec, "[H]"))
+        return raw->kind == RAW_ADDRESS
+                   ? check_handle(out, p, raw, o)
+                   : parser_error(p, raw->loc, "expected [texture or surface]");
+    if (spec->kind[0] == 'F' && spec->length == 2)
+        return check_fragment(out, p, raw, o, spec);
+    if (spec_is(spec, "G"))
+        return check_per_dimension(out, p, raw, o, o->tuple.s, spec);
+    if (spec_is(spec, "O"))
+        return check_per_dimension(out, p, raw, o, TYPE_s32, spec);
+    if (spec_is(spec, "u32/P"))
+        return check_value(out, p, raw,
+                           raw->kind == RAW_REG && raw->type == TYPE_pred ? TYPE_pred : TYPE_u32,
+                           false);
     if (spec_is(spec, "[T]"))
         return check_fetch(out, p, raw, o);
     if (spec_is(spec, "V4"))
@@ -429,6 +544,24 @@ static int check_one(struct ptx_operand *out, struct parser *p, const struct raw
     return check_value(out, p, raw, type, spec->relaxed);
 }
 
+/* cp.async moves 4, 8 or 16 bytes, past L1 only 16; an arrival elsewhere has no state to give. */
+static int check_copy_and_arrival(const struct ptx_insn *insn, struct parser *p,
+                                  const struct raw_operand *raws)
+{
+    bool copies = insn->space[1] != SPACE_NONE && insn->operand_count >= 3;
+    uint64_t bytes = copies ? insn->operands[2].imm : 0;
+    bool past_l1 = insn->mods[MODC_COP] == MOD_COP_cg;
+    if (copies && bytes != 16 && (past_l1 || (bytes != 4 && bytes != 8)))
+        return parser_error(p, raws[2].loc, "a copy of %llu bytes, expected %s",
+                            (unsigned long long)bytes, past_l1 ? "16" : "4, 8 or 16");
+    enum isa_shape shape = isa_row(insn->op)->shape;
+    bool arrives = shape == SHAPE_MBARRIER_ARRIVE || shape == SHAPE_MBARRIER_ARRIVE_COUNT;
+    if (arrives && insn->space[0] == SPACE_SHARED_CLUSTER &&
+        insn->operands[0].kind != OPERAND_SINK)
+        return parser_error(p, raws[0].loc, "expected '_': .shared::cluster gives no state");
+    return 0;
+}
+
 int check_operands(struct ptx_insn *insn, struct parser *p, const struct opcode *opcode,
                    const struct raw_operand *raws, int count)
 {
@@ -443,5 +576,5 @@ int check_operands(struct ptx_insn *insn, struct parser *p, const struct opcode 
         if (code < 0)
             return code;
     }
-    return 0;
+    return check_copy_and_arrival(insn, p, raws);
 }

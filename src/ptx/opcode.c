@@ -251,11 +251,15 @@ static bool vector_fits(const struct parser *p, const struct opcode *o)
            (bytes == 32 && o->vec >= 4 && p->module->target_sm >= 100 && o->space[0] == SPACE_GLOBAL);
 }
 
-/* .ftz is about f32; the other operand of a conversion may be anything. */
+/* .ftz is about f32 and f16; of a conversion, either side may be f32. */
 static bool flush_fits(const struct opcode *o)
 {
-    return o->tuple.s == TYPE_f32 || o->tuple.s == TYPE_f16 || o->tuple.s == TYPE_f16x2 ||
-           isa_row(o->op)->unit == UNIT_SFU || (isa_row(o->op)->shape == SHAPE_CVT && o->tuple.d == TYPE_f32);
+    bool half = o->tuple.s == TYPE_f16 || o->tuple.s == TYPE_f16x2;
+    bool cvt = isa_row(o->op)->shape == SHAPE_CVT;
+    if (o->tuple.d == TYPE_bf16 || o->tuple.d == TYPE_bf16x2)
+        return false;
+    return o->tuple.s == TYPE_f32 || (half && !cvt) || isa_row(o->op)->unit == UNIT_SFU ||
+           (cvt && o->tuple.d == TYPE_f32);
 }
 
 /* cvt.sat among integers must have something to clamp. */
@@ -269,7 +273,7 @@ static bool saturation_fits(const struct opcode *o)
 
 static bool hint_fits(const struct opcode *o)
 {
-    return o->space[0] == SPACE_GLOBAL || o->space[0] == SPACE_NONE;
+    return o->space[0] == SPACE_GLOBAL || o->space[0] == SPACE_NONE || o->space[1] == SPACE_GLOBAL;
 }
 
 /* What patterns cannot say. */
@@ -293,7 +297,9 @@ static int check_combination(struct parser *p, const struct opcode *o, const str
         return parser_error(p, loc, "'%s' in a module of %d-bit addresses", s->text,
                             p->module->address_size);
     if (o->mods[MODC_FTZ] != MOD_NONE && !flush_fits(o))
-        return parser_error(p, loc, "'%s': .ftz is for .f32 only", s->text);
+        return parser_error(p, loc, "'%s': .ftz does not apply to these types", s->text);
+    if (o->mods[MODC_SAT] != MOD_NONE && o->tuple.s == TYPE_bf16)
+        return parser_error(p, loc, "'%s': .sat does not apply to .bf16", s->text);
     if (o->op == OP_CVT_SAT && !saturation_fits(o))
         return parser_error(p, loc, "'%s': .sat has nothing to clamp", s->text);
     if (o->mods[MODC_HINT] != MOD_NONE && !hint_fits(o))

@@ -166,7 +166,8 @@ static int parse_address(struct raw_operand *out, struct parser *p)
     } else if (out->kind != RAW_SYMBOL || out->symbol->kind != SYMBOL_VAR) {
         return parser_error(p, out->loc, "an address needs a register, a variable or a constant");
     }
-    if (out->kind == RAW_REG && out->offset == 0 && parser_accept(p, ','))
+    if ((out->kind == RAW_REG || out->kind == RAW_SYMBOL) && out->offset == 0 &&
+        parser_accept(p, ','))
         return parse_coordinates(out, p);
     out->reg = out->kind == RAW_REG ? out->reg : -1;
     out->kind = RAW_ADDRESS;

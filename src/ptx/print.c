@@ -294,8 +294,11 @@ static void print_insn(struct printer *pr, const struct ptx_insn *insn)
         print_call_operands(pr, insn);
     else
         for (uint32_t i = 0; i < insn->operand_count; i++) {
+            bool handle = isa_row(insn->op)->shape == SHAPE_TEX_QUERY && i == 1;
             strbuf_append(pr->out, i > 0 ? ", " : "");
+            strbuf_append(pr->out, handle ? "[" : "");
             print_operand(pr, &insn->operands[i]);
+            strbuf_append(pr->out, handle ? "]" : "");
         }
     strbuf_append(pr->out, ";\n");
 }

@@ -108,9 +108,10 @@ static int check_type(struct parser *p, const struct decl *decl, struct ptx_loc 
         (info->bytes == 0 || info->kind == KIND_OPAQUE || decl->vec * info->bytes > 16))
         return parser_error(p, loc, "there is no vector of %d elements of .%s", decl->vec,
                             info->text);
-    if (decl->type == TYPE_bf16 || decl->type == TYPE_bf16x2 || decl->type == TYPE_tf32 ||
-        decl->type == TYPE_f32x2 || decl->type == TYPE_u16x2 || decl->type == TYPE_s16x2 ||
-        decl->type == TYPE_e4m3x2 || decl->type == TYPE_e5m2x2)
+    if (decl->type == TYPE_e4m3 || decl->type == TYPE_e5m2 || decl->type == TYPE_bf16 ||
+        decl->type == TYPE_bf16x2 || decl->type == TYPE_tf32 || decl->type == TYPE_f32x2 ||
+        decl->type == TYPE_u16x2 || decl->type == TYPE_s16x2 || decl->type == TYPE_e4m3x2 ||
+        decl->type == TYPE_e5m2x2)
         return parser_error(p, loc, "type .%s is for instructions, variables of it are .b types",
                             info->text);
     return 0;

@@ -1,0 +1,27 @@
+/*
+ * Shapes of matrix fragments: how many registers of a thread hold its share of a matrix in wmma,
+ * mma and their loads and stores. A warp's 32 threads share m x k, k x n or m x n elements evenly;
+ * the two exceptions are the manual's: wmma's f16 operands are held twice, and mma.m8n8k4 of f16 is
+ * four independent products. Source: PTX ISA 9.0, 9.7.14.
+ */
+#ifndef SONDE_ISA_FRAGMENT_H
+#define SONDE_ISA_FRAGMENT_H
+
+#include "isa/isa.h"
+
+struct isa_mnk {
+    uint16_t m, n, k;
+};
+
+/* The sizes behind a modifier of class MNK. */
+struct isa_mnk isa_mnk(enum isa_mod shape);
+
+/*
+ * Registers of fragment `matrix` ('a', 'b', or 'c' for both c and d) whose elements are `element`,
+ * in a product whose a has elements of type `a_type`; 0 if there is no such product. *reg is the
+ * type of a register.
+ */
+uint32_t isa_fragment(enum isa_type *reg, bool is_wmma, enum isa_mod shape, char matrix,
+                      enum isa_type element, enum isa_type a_type);
+
+#endif
