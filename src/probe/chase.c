@@ -128,6 +128,16 @@ static int chase_read(struct chase *chase, const struct probe_live *live,
     return chase_check(chase, request);
 }
 
+/* An assembler for older GPUs refuses the load; a simulated one need not. */
+static int check_generation(const struct chase *chase, const struct device_info *info)
+{
+    if (strcmp(chase->op, "nc") == 0 && info->compute_major * 10 + info->compute_minor < 32) {
+        return error_set(SONDE_EUNSUPPORTED, "%s has compute capability %u.%u, op=nc needs 3.2",
+                         info->name, info->compute_major, info->compute_minor);
+    }
+    return SONDE_OK;
+}
+
 /* The constants' image up to the last element; what lies between elements is 0. */
 static int fill_constants(struct probe_live *live, const struct chase *chase)
 {
@@ -328,6 +338,7 @@ int chase_run(struct probe_live *live, struct trace *trace, const struct trace_r
     }
     uint64_t words = RECORD_OUT_WORDS + 3 * chase.window;
     if ((rc = record_allocate(&record, &chase)) < 0 ||
+        (rc = check_generation(&chase, &live->device->info)) < 0 ||
         (rc = kernel_find(live, &kernel, "chase", "chase", chase.op)) < 0 ||
         (rc = buffer_reserve(live, &live->out, words * 4, 65536)) < 0 ||
         (rc = walk_carveout(live, kernel, request, chase.window * RECORD_BYTES)) < 0 ||

@@ -85,6 +85,14 @@ int trace_add_column(struct trace *trace, const char *name, enum trace_type type
                      size_t count);
 size_t trace_type_bytes(enum trace_type type);
 
+/*
+ * The frequency of the cycle counter while a trace was measured, from its columns cycles and ns
+ * (chase, clock), and how far that may be off. Traces whose frequencies differ by more were
+ * measured under different clocks: latencies in cycles of what lies outside of the cores do not
+ * compare. False when the trace does not tell.
+ */
+bool trace_clock_hz(const struct trace *trace, double *hz, double *error_hz);
+
 struct trace_device { /* printed with a recording; infer has no access to it */
     char name[128], driver[64], kind[8];
     uint32_t sms, compute_major, compute_minor;

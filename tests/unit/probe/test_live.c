@@ -270,6 +270,16 @@ static void paths_that_the_device_lacks_are_refusals(void **state)
     assert_int_equal(ask(bench, "chase")->status, 0);
 }
 
+static void read_only_loads_need_a_gpu_that_has_them(void **state)
+{
+    struct bench *bench = *state;
+    bench->fake->device.info.compute_major = 3;
+    bench->fake->device.info.compute_minor = 0;
+    assert_int_equal(ask(bench, "chase op=nc")->status, SONDE_EUNSUPPORTED);
+    bench->fake->device.info.compute_minor = 5;
+    assert_int_equal(ask(bench, "chase op=nc run=1")->status, 0);
+}
+
 static void values_count_units_of_the_scale(void **state)
 {
     struct bench *bench = *state;
@@ -578,6 +588,7 @@ int main(void)
         ON_BENCH(cold_flushes_before_every_window_and_does_not_warm),
         ON_BENCH(every_path_walks_the_same_ring),
         ON_BENCH(paths_that_the_device_lacks_are_refusals),
+        ON_BENCH(read_only_loads_need_a_gpu_that_has_them),
         ON_BENCH(values_count_units_of_the_scale),
         ON_BENCH(mapped_memory_is_another_buffer_and_tells_its_page),
         ON_BENCH(a_window_tells_what_it_took),
