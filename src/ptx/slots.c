@@ -7,6 +7,7 @@
  * register_count is not the number of slots but the exact pressure, the largest number of 32-bit
  * words live at once: what an assembler that may move values would need.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "ptx/analyse.h"
@@ -52,7 +53,7 @@ static int take_single(uint32_t *slot, struct pool *pool)
             return 0;
         }
     }
-    if (take_pair(slot, pool) < 0)
+    if (take_pair(slot, pool) < 0 || pool->state.data == NULL)
         return SONDE_ENOMEM;
     pool->state.data[*slot + 1] = SLOT_SINGLE;
     return vec_push(&pool->singles, *slot + 1);
@@ -60,12 +61,14 @@ static int take_single(uint32_t *slot, struct pool *pool)
 
 static int give_pair(struct pool *pool, uint32_t slot)
 {
+    assert(pool->state.data != NULL);
     pool->state.data[slot] = pool->state.data[slot + 1] = SLOT_PAIR;
     return vec_push(&pool->pairs, slot);
 }
 
 static int give_single(struct pool *pool, uint32_t slot)
 {
+    assert(pool->state.data != NULL); /* the slot was taken from it */
     if (pool->state.data[slot ^ 1] == SLOT_SINGLE)
         return give_pair(pool, slot & ~1u);
     pool->state.data[slot] = SLOT_SINGLE;
