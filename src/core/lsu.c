@@ -256,6 +256,9 @@ static void queue_cycle(struct sm *sm, struct lsu_queue *queue)
 
 void lsu_cycle(struct sm *sm)
 {
+    if (lsu_next_cycle(&sm->lsu) > sm->cycle) {
+        return;
+    }
     for (uint32_t i = 0; i < PIPE_COUNT && !sm->aborted; i++) {
         if (sm->lsu.queue[i].next_cycle <= sm->cycle) {
             queue_cycle(sm, &sm->lsu.queue[i]);

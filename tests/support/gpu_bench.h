@@ -21,6 +21,7 @@ struct gpu_bench {
     struct exec_memory *memory;
     struct gpu *gpu;
     uint32_t *buffer;
+    struct exec_texture texture; /* the only one of the kernels */
     uint64_t cycles;
     int error;
 };
@@ -94,7 +95,9 @@ static inline bool gpu_bench_run(struct gpu_bench *g, const char *body, uint32_t
                                  .params = (const uint8_t *)&param,
                                  .param_bytes = 8,
                                  .grid = {ctas, 1, 1},
-                                 .block = {threads, 1, 1}};
+                                 .block = {threads, 1, 1},
+                                 .textures = &g->texture,
+                                 .texture_count = 1};
     g->error = gpu_launch(g->gpu, &launch, &g->cycles);
     exec_program_destroy(program);
     ptx_module_destroy(module);

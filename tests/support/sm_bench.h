@@ -1,6 +1,7 @@
 /*
  * One SM on a test bench: no caches, no network; memory answers every request after a fixed time
- * and keeps a log. Kernels are PTX with one parameter, the address of an output buffer.
+ * and keeps a log. Requests come by one of four ports: the network's, L1's, those of the texture and
+ * of the constant cache. Kernels are PTX with one parameter, the address of an output buffer.
  */
 #ifndef SONDE_TESTS_SM_BENCH_H
 #define SONDE_TESTS_SM_BENCH_H
@@ -23,18 +24,25 @@
 #define BENCH_WAIT_FOR(reg)                                                                        \
     "cvt.u32.u64 %r31, " reg ";\nst.volatile.shared.u32 [smem+4088], %r31;\n"
 
+enum bench_port { BENCH_NETWORK, BENCH_L1, BENCH_TEXTURE, BENCH_CONSTANT };
+
 struct bench_log {
     uint64_t cycle, address;
     uint32_t bytes;
     enum mem_kind kind;
     bool bypass, l1;
+    enum bench_port port;
 };
 
 struct bench {
     struct sm_spec spec;
     uint64_t memory_cycles; /* request to reply */
     uint32_t refuse_above;  /* refuse requests while so many are out; 0: never */
-    bool with_l1;
+    uint64_t slow_offset;  /* requests at this offset of the buffer take slow_cycles more */
+    uint64_t slow_cycles;
+    bool with_l1, with_texture, with_constant;
+    uint64_t local_address, local_bytes; /* of local memory, for each thread */
+    struct exec_texture texture;         /* the only one; of `bytes` at offset `address` */
 
     /* After bench_run(). */
     int error;
@@ -102,31 +110,46 @@ static inline void bench_reply(void *ctx, uint64_t arg)
     request->reply(request->ctx, request->arg);
 }
 
-static inline bool bench_accept(struct bench *b, struct mem_request *request, bool l1)
+static inline bool bench_accept(struct bench *b, struct mem_request *request, enum bench_port port)
 {
     if (b->refuse_above && b->requests_out >= b->refuse_above) {
         return false;
     }
     uint64_t now_ps = engine_now_ps(b->engine);
     if (b->log_count < BENCH_LOG) {
-        b->log[b->log_count++] = (struct bench_log){now_ps / BENCH_PERIOD_PS, request->vaddr,
-                                                    request->bytes,           request->kind,
-                                                    request->bypass,          l1};
+        b->log[b->log_count++] = (struct bench_log){.cycle = now_ps / BENCH_PERIOD_PS,
+                                                    .address = request->vaddr,
+                                                    .bytes = request->bytes,
+                                                    .kind = request->kind,
+                                                    .bypass = request->bypass,
+                                                    .l1 = port == BENCH_L1,
+                                                    .port = port};
     }
     b->requests_out++;
-    engine_at(b->engine, now_ps + b->memory_cycles * BENCH_PERIOD_PS, 0, bench_reply, b,
-              (uintptr_t)request);
+    uint64_t offset = request->vaddr - (uintptr_t)b->out;
+    uint64_t cycles = b->memory_cycles + (offset == b->slow_offset ? b->slow_cycles : 0);
+    engine_at(b->engine, now_ps + cycles * BENCH_PERIOD_PS, 0, bench_reply, b, (uintptr_t)request);
     return true;
 }
 
 static inline bool bench_send_l1(void *self, struct mem_request *request)
 {
-    return bench_accept(self, request, true);
+    return bench_accept(self, request, BENCH_L1);
 }
 
 static inline bool bench_send_network(void *self, struct mem_request *request)
 {
-    return bench_accept(self, request, false);
+    return bench_accept(self, request, BENCH_NETWORK);
+}
+
+static inline bool bench_send_texture(void *self, struct mem_request *request)
+{
+    return bench_accept(self, request, BENCH_TEXTURE);
+}
+
+static inline bool bench_send_constant(void *self, struct mem_request *request)
+{
+    return bench_accept(self, request, BENCH_CONSTANT);
 }
 
 static inline void bench_when_space(void *self, engine_handler *handler, void *ctx, uint64_t arg)
@@ -175,7 +198,12 @@ static inline int bench_build(struct bench *b)
         struct mem_port l1 = {bench_send_l1, bench_when_space, b};
         sm_set_l1(b->sm, &l1);
     }
+    struct mem_port texture = {bench_send_texture, bench_when_space, b};
+    struct mem_port constant = {bench_send_constant, bench_when_space, b};
+    sm_set_readonly(b->sm, b->with_texture ? &texture : NULL, b->with_constant ? &constant : NULL);
+    sm_set_local(b->sm, b->local_address, b->local_bytes);
     uint64_t base = exec_memory_base(b->memory);
+    b->texture.address += base;
     b->out = (uint32_t *)(uintptr_t)base;
     return exec_memory_map(b->memory, base, BENCH_BUFFER_BYTES);
 }
@@ -232,7 +260,9 @@ static inline bool bench_run(struct bench *b, const char *body, uint32_t ctas, u
                                  .params = (const uint8_t *)&param,
                                  .param_bytes = 8,
                                  .grid = {ctas, 1, 1},
-                                 .block = {threads, 1, 1}};
+                                 .block = {threads, 1, 1},
+                                 .textures = &b->texture,
+                                 .texture_count = 1};
     bool ok = bench_loop(b, &launch, ctas, threads);
     sm_destroy(b->sm);
     b->sm = NULL;
