@@ -17,6 +17,7 @@ struct infer_options {
     /* Hard limits of the device that shape requests (a block cannot have more shared memory). Not
      * evidence. */
     uint64_t max_footprint_bytes; /* largest array that may be asked for */
+    uint64_t max_mapped_bytes;    /* the same with pages=mapped */
     uint32_t max_window;          /* records that fit one window */
     void (*progress)(void *ctx, double fraction, const char *what);
     void *progress_ctx;
