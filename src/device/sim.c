@@ -19,7 +19,7 @@
 struct device_kernel {
     struct rt_kernel *kernel;
     uint64_t shared_bytes;      /* carve-out asked for; NO_PREFERENCE */
-    uint32_t bank_bytes; /* of shared memory; 0: the default */
+    uint32_t bank_bytes;        /* of shared memory; 0: the default */
     struct device_kernel *next; /* of its module */
 };
 
@@ -181,7 +181,14 @@ static int sim_mem_map(struct device *device, uint64_t *address, uint64_t bytes,
     if (bytes > UINT64_MAX - page) {
         return error_set(SONDE_ENOMEM, "%llu bytes of memory", (unsigned long long)bytes);
     }
-    int rc = rt_mem_alloc(sim->rt, &fresh, (bytes + page - 1) / page * page);
+    uint64_t whole = (bytes + page - 1) / page * page;
+    int rc = rt_mem_alloc(sim->rt, &fresh, whole);
+    if (rc == SONDE_ENOMEM && *address != 0) {
+        /* Both do not fit beside each other. */
+        rc = rt_mem_free(sim->rt, *address);
+        *address = 0;
+        rc = rc < 0 ? rc : rt_mem_alloc(sim->rt, &fresh, whole);
+    }
     if (rc == SONDE_OK && *address != 0) {
         rc = rt_mem_free(sim->rt, *address);
     }

@@ -35,7 +35,10 @@ uint64_t probe_footprint_limit(uint64_t memory_bytes)
 
 uint64_t probe_mapped_limit(uint64_t memory_bytes)
 {
-    return memory_bytes - memory_bytes / 16;
+    /* What other buffers and the driver need: a sixteenth, half a GiB at least. */
+    uint64_t rest = memory_bytes / 16, least = UINT64_C(512) << 20;
+    rest = rest < least ? least : rest;
+    return memory_bytes - (rest < memory_bytes / 2 ? rest : memory_bytes / 2);
 }
 
 uint32_t probe_live_max_window(const struct probe_live *live)

@@ -53,10 +53,8 @@ static int buffer_allocate(struct probe_live *live, struct buffer *buffer, uint6
     if (buffer->is_mapped) {
         uint64_t address = buffer->bytes > 0 ? buffer->address : 0;
         int rc = device_mem_map(live->device, &address, bytes, &buffer->page_bytes);
-        if (rc == 0) {
-            buffer->address = address;
-            buffer->bytes = bytes;
-        }
+        buffer->address = address;
+        buffer->bytes = rc == 0 ? bytes : address != 0 ? buffer->bytes : 0;
         return rc;
     }
     buffer_release(live, buffer);

@@ -185,6 +185,47 @@ static void a_fixed_division_grants_what_it_has(void **state)
     device_close(device);
 }
 
+static void mapped_memory_grows_to_what_the_model_has(void **state)
+{
+    (void)state;
+    struct device *device = open_device("sim:gtx560ti");
+    uint64_t address = 0, page_bytes = 0, all = device->info.memory_bytes;
+    uint32_t word = 7, read = 0;
+    assert_int_equal(device_mem_map(device, &address, 5000000, &page_bytes), 0);
+    assert_int_equal(page_bytes, 2 << 20);
+    assert_int_equal(device_mem_map(device, &address, all / 8 * 5, &page_bytes), 0);
+    assert_int_equal(device_mem_map(device, &address, all / 8 * 7, &page_bytes), 0);
+    assert_int_equal(device_copy_to(device, address + all / 8 * 7 - 4, &word, 4), 0);
+    assert_int_equal(device_copy_from(device, &read, address + all / 8 * 7 - 4, 4), 0);
+    assert_int_equal(read, 7);
+    assert_int_equal(device_mem_map(device, &address, 2 * all, &page_bytes), SONDE_ENOMEM);
+    assert_int_equal(address, 0);
+    assert_int_equal(device_mem_map(device, &address, UINT64_MAX, &page_bytes), SONDE_ENOMEM);
+    assert_int_equal(device_mem_map(device, &address, all / 2, &page_bytes), 0);
+    assert_int_equal(device_mem_unmap(device, address), 0);
+    device_close(device);
+}
+
+static void a_modules_constants_can_be_written(void **state)
+{
+    (void)state;
+    static const char ptx[] = ".version 5.0\n.target sm_30\n.address_size 64\n"
+                              ".visible .const .align 4 .b8 table[64];\n"
+                              ".visible .entry none()\n{\n    ret;\n}\n";
+    struct device *device = open_device("sim:gtx780");
+    struct device_module *module;
+    uint64_t address = 0, bytes = 0;
+    uint32_t word = 5, read = 0;
+    assert_int_equal(device_module_load(device, &module, "k.ptx", ptx, sizeof(ptx) - 1), 0);
+    assert_int_equal(device_module_global(device, module, "table", &address, &bytes), 0);
+    assert_int_equal(bytes, 64);
+    assert_int_equal(device_copy_to(device, address + 60, &word, 4), 0);
+    assert_int_equal(device_copy_from(device, &read, address + 60, 4), 0);
+    assert_int_equal(read, 5);
+    assert_true(device_module_global(device, module, "chair", &address, &bytes) < 0);
+    device_close(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +234,8 @@ int main(void)
         cmocka_unit_test(arguments_must_fit_the_kernel),
         cmocka_unit_test(a_kernel_that_leaves_its_memory_faults_and_the_device_lives_on),
         cmocka_unit_test(bad_ptx_is_refused_with_its_place),
+        cmocka_unit_test(mapped_memory_grows_to_what_the_model_has),
+        cmocka_unit_test(a_modules_constants_can_be_written),
         cmocka_unit_test(a_fixed_division_grants_what_it_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

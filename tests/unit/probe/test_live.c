@@ -556,6 +556,8 @@ static void limits_follow_the_hardware_and_stay_sensible(void **state)
     assert_int_equal(probe_footprint_limit(UINT64_C(3) << 30), UINT64_C(768) << 20);
     assert_int_equal(probe_footprint_limit(0), 1 << 20);
     assert_int_equal(probe_mapped_limit(UINT64_C(16) << 30), UINT64_C(15) << 30);
+    assert_int_equal(probe_mapped_limit(UINT64_C(3) << 30), UINT64_C(2560) << 20);
+    assert_int_equal(probe_mapped_limit(UINT64_C(8) << 20), UINT64_C(4) << 20);
     assert_int_equal(probe_footprint_limit(UINT64_MAX), UINT64_C(2) << 30);
 }
 
