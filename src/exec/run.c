@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "exec/barrier.h"
+#include "exec/direct.h"
 #include "exec/fault.h"
+#include "exec/ops.h"
 #include "exec/program.h"
 #include "util/error.h"
 
@@ -29,6 +31,7 @@ struct runner {
     struct exec_warp *warps[CTA_WARPS_MAX];
     uint32_t warp_count;
     uint64_t ready; /* warps that can issue */
+    direct_fn *direct;
 };
 
 static int check_launch(const struct exec_launch *launch)
@@ -97,6 +100,21 @@ static uint32_t count_lanes(uint32_t mask)
     return ((mask + (mask >> 4)) & 0x0f0f0f0f) * 0x01010101u >> 24;
 }
 
+/* Issue, and commit what there is to commit. DONE or what the issue said. */
+static inline enum exec_event run_one(struct runner *r, struct exec_warp *warp, int *rc)
+{
+    const struct exec_state *state = warp->state;
+    const struct uop *uop = &state->uops[warp->pc];
+    uint32_t mask = warp->active & (state->preds[uop->guard] ^ uop->guard_flip);
+    if (uop->run == run_memory && r->direct(warp, uop, mask))
+        return EXEC_DONE;
+    enum exec_event event = uop->run(warp, uop, mask, &r->access);
+    if (event != EXEC_ACCESS)
+        return event;
+    *rc = exec_commit(warp, &r->access);
+    return EXEC_DONE;
+}
+
 /* Run a warp for a slice. `*event` is the last one: DONE means that the slice is over. */
 static int run_slice(struct runner *r, struct exec_warp *warp, enum exec_event *event)
 {
@@ -108,11 +126,7 @@ static int run_slice(struct runner *r, struct exec_warp *warp, enum exec_event *
     do {
         r->env.clock = start + insns++;
         lanes += count_lanes(warp->active);
-        *event = exec_issue(warp, &r->access);
-        if (*event == EXEC_ACCESS) {
-            rc = exec_commit(warp, &r->access);
-            *event = EXEC_DONE;
-        }
+        *event = run_one(r, warp, &rc);
     } while (*event == EXEC_DONE && rc == SONDE_OK && insns < limit);
     r->env.clock = start;
     if (rc != SONDE_OK)
@@ -186,6 +200,7 @@ int exec_run_launch_with(const struct exec_launch *launch, struct exec_run_optio
         return error_memory();
     r->launch = launch;
     r->options = options;
+    r->direct = direct_access();
     r->warp_count = (block[0] * block[1] * block[2] + WARP_LANES - 1) / WARP_LANES;
     r->env.nsmid = 1;
     r->env.nwarpid = r->warp_count;

@@ -1,0 +1,27 @@
+/*
+ * Loads and stores of functional mode, issue and commit in one step: where nobody asks when an
+ * access happens, nobody needs it described. Only what programs do most is done here, vectors
+ * included: elements of 32 and 64 bits into registers of that width, in global, constant, shared
+ * and kernel parameter memory. Everything else, and whatever is not allowed, goes the ordinary way
+ * (ops/memory.c, commit.c), which also words the faults.
+ */
+#ifndef SONDE_EXEC_DIRECT_H
+#define SONDE_EXEC_DIRECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct exec_warp;
+struct uop;
+
+/*
+ * Execute a uop whose run function is run_memory. False: it was left alone, nothing has changed.
+ * True: it is done and the warp has advanced.
+ */
+typedef bool direct_fn(struct exec_warp *warp, const struct uop *uop, uint32_t mask);
+
+/* The same source for any processor and for AVX2 (NULL where the compiler cannot). */
+extern direct_fn *const direct_portable, *const direct_avx2;
+direct_fn *direct_access(void); /* the best for this host */
+
+#endif

@@ -1,0 +1,204 @@
+/*
+ * Direct loads and stores do what issue and commit do, for every width, vector, space, address
+ * pattern and mask, on any processor and with AVX2; and leave alone what is not allowed.
+ */
+#include "support/exec_device.h"
+
+#include "exec/direct.h"
+#include "exec/ops.h"
+
+#define DATA_BYTES 4096
+
+/* What a lane's slot number is: one for all, one after the other, scattered, two lanes a slot. */
+static const struct {
+    const char *name;
+    uint32_t factor, divide;
+} patterns[] = {{"uniform", 0, 1}, {"consecutive", 1, 1}, {"scattered", 37, 1}, {"pairs", 1, 2}};
+static const uint32_t masks[] = {UINT32_MAX, 0, 1, 0x80000001, 0x55555555, 0x00ffff00};
+static const char *const spaces[] = {".global", "", ".shared"};
+
+struct shape {
+    uint32_t bytes, vec, pattern, space, mask;
+};
+
+struct outcome {
+    uint8_t data[DATA_BYTES], shared[DATA_BYTES];
+    uint64_t out[WARP_LANES * 4];
+    uint32_t direct; /* accesses done directly */
+    enum exec_event event;
+};
+
+static void write_vector(char *text, size_t size, const struct shape *shape, char letter)
+{
+    size_t at = 0;
+    const char *open = shape->vec > 1 ? "{" : "", *close = shape->vec > 1 ? "}" : "";
+    at += (size_t)snprintf(text, size, "%s", open);
+    for (uint32_t k = 0; k < shape->vec; k++)
+        at += (size_t)snprintf(text + at, size - at, "%s%%%c%u", k ? ", " : "", letter, k);
+    snprintf(text + at, size - at, "%s", close);
+}
+
+/*
+ * Lane i stores numbers made of i to its slot, loads it again, and writes that out.
+ */
+static void write_kernel(char *text, size_t size, const struct shape *shape)
+{
+    char stored[64], loaded[64], vec[16] = "", dump[512] = "", make[512] = "";
+    uint32_t bits = shape->bytes * 8, total = shape->bytes * shape->vec;
+    write_vector(stored, sizeof stored, shape, 'v');
+    write_vector(loaded, sizeof loaded, shape, 'w');
+    if (shape->vec > 1)
+        snprintf(vec, sizeof vec, ".v%u", shape->vec);
+    for (uint32_t k = 0; k < shape->vec; k++) {
+        snprintf(make + strlen(make), sizeof make - strlen(make),
+                 "mad.lo.u32 %%t, %%i, 257, %u;\ncvt.u%u.u32 %%v%u, %%t;\n", 1000 * (k + 1), bits,
+                 k);
+        snprintf(dump + strlen(dump), sizeof dump - strlen(dump),
+                 "st.global.u%u [%%o+%u], %%w%u;\n", bits, k * 8, k);
+    }
+    const char *space = spaces[shape->space];
+    const char *base = strcmp(space, ".shared") == 0 ? "mov.u64 %d, s;\n" : "";
+    snprintf(text, size,
+             PTX_HEAD ".visible .entry k(.param .u64 data, .param .u64 out, .param .u32 mask)\n"
+                      "{\n.reg .b%u %%v<4>, %%w<4>;\n.reg .b32 %%i, %%j, %%t;\n"
+                      ".reg .b64 %%d, %%a, %%o;\n.reg .pred %%p;\n.shared .align 16 .b8 s[%u];\n"
+                      "ld.param.u64 %%d, [data];\nld.param.u64 %%o, [out];\n"
+                      "ld.param.u32 %%t, [mask];\nmov.u32 %%i, %%tid.x;\n%s"
+                      "shr.u32 %%t, %%t, %%i;\nand.b32 %%t, %%t, 1;\nsetp.ne.u32 %%p, %%t, 0;\n"
+                      "mul.lo.u32 %%j, %%i, %u;\nand.b32 %%j, %%j, 31;\ndiv.u32 %%j, %%j, %u;\n"
+                      "mad.wide.u32 %%a, %%j, %u, %%d;\nmad.wide.u32 %%o, %%i, 32, %%o;\n%s"
+                      "@%%p st%s%s.u%u [%%a], %s;\n@%%p ld%s%s.u%u %s, [%%a];\n%sret;\n}\n",
+             bits, DATA_BYTES, base, patterns[shape->pattern].factor,
+             patterns[shape->pattern].divide, total, make, space, vec, bits, stored, space, vec,
+             bits, loaded, dump);
+}
+
+/* One warp by hand: `direct` NULL issues and commits everything. */
+static void run_warp(struct outcome *outcome, struct device *dev, direct_fn *direct)
+{
+    struct exec_env env = {0};
+    struct exec_cta cta = {
+        .shared = outcome->shared, .shared_bytes = DATA_BYTES, .launch = &dev->launch};
+    struct exec_warp warp = {0};
+    struct exec_access access;
+    assert_int_equal(exec_warp_init(&warp, &cta, 0, &env), 0);
+    do {
+        const struct uop *uop = &warp.state->uops[warp.pc];
+        uint32_t mask = warp.active & (warp.state->preds[uop->guard] ^ uop->guard_flip);
+        if (direct && uop->run == run_memory && direct(&warp, uop, mask)) {
+            outcome->direct++;
+            outcome->event = EXEC_DONE;
+            continue;
+        }
+        outcome->event = exec_issue(&warp, &access);
+        if (outcome->event == EXEC_ACCESS)
+            assert_int_equal(exec_commit(&warp, &access), 0);
+    } while (outcome->event != EXEC_EXIT && outcome->event != EXEC_FAULT);
+    exec_warp_free(&warp);
+}
+
+static void run_kernel(struct outcome *outcome, const char *text, uint32_t mask, direct_fn *direct)
+{
+    struct device dev;
+    memset(outcome, 0, sizeof *outcome);
+    device_open(&dev, text, "k");
+    uint64_t data = device_alloc(&dev, DATA_BYTES);
+    uint64_t out = device_alloc(&dev, sizeof outcome->out);
+    device_arg_u64(&dev, data);
+    device_arg_u64(&dev, out);
+    device_arg_u32(&dev, mask);
+    run_warp(outcome, &dev, direct);
+    memcpy(outcome->data, device_pointer(data), DATA_BYTES);
+    memcpy(outcome->out, device_pointer(out), sizeof outcome->out);
+    device_close(&dev);
+}
+
+static void compare(const struct shape *shape, direct_fn *direct)
+{
+    static struct outcome ordinary, quick;
+    char text[4096];
+    write_kernel(text, sizeof text, shape);
+    run_kernel(&ordinary, text, shape->mask, NULL);
+    run_kernel(&quick, text, shape->mask, direct);
+    assert_int_equal(ordinary.event, EXEC_EXIT);
+    assert_int_equal(quick.event, EXEC_EXIT);
+    /* The parameters, the store, the load, what is written out. */
+    assert_true(quick.direct >= 3 + 2 + shape->vec);
+    if (memcmp(ordinary.data, quick.data, DATA_BYTES) != 0 ||
+        memcmp(ordinary.shared, quick.shared, DATA_BYTES) != 0 ||
+        memcmp(ordinary.out, quick.out, sizeof ordinary.out) != 0)
+        fail_msg("differs: %u bytes x %u, %s, space '%s', mask %08x", shape->bytes, shape->vec,
+                 patterns[shape->pattern].name, spaces[shape->space], shape->mask);
+}
+
+static void compare_all(direct_fn *direct)
+{
+    struct shape shape;
+    for (shape.bytes = 4; shape.bytes <= 8; shape.bytes *= 2)
+        for (shape.vec = 1; shape.vec * shape.bytes <= 16; shape.vec *= 2)
+            for (shape.pattern = 0; shape.pattern < sizeof patterns / sizeof *patterns;
+                 shape.pattern++)
+                for (shape.space = 0; shape.space < sizeof spaces / sizeof *spaces; shape.space++)
+                    for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
+                        shape.mask = masks[i];
+                        compare(&shape, direct);
+                    }
+}
+
+static void direct_accesses_give_what_issue_and_commit_give(void **state)
+{
+    (void)state;
+    compare_all(direct_portable);
+}
+
+static void so_they_do_on_this_processor(void **state)
+{
+    (void)state;
+    compare_all(direct_access());
+}
+
+#define FAULT_KERNEL(address)                                                                      \
+    PTX_HEAD ".visible .entry k(.param .u64 data, .param .u64 out, .param .u32 mask)\n"            \
+             "{\n.reg .b32 %i, %m;\n.reg .b64 %d, %a;\n.reg .pred %p;\n"                           \
+             "ld.param.u64 %d, [data];\nld.param.u32 %m, [mask];\nmov.u32 %i, %tid.x;\n"           \
+             "shr.u32 %m, %m, %i;\nand.b32 %m, %m, 1;\nsetp.ne.u32 %p, %m, 0;\n" address           \
+             "@%p st.global.u32 [%a], %i;\nret;\n}\n"
+
+static void a_bad_address_in_one_lane_is_a_fault_and_nothing_is_written(void **state)
+{
+    (void)state;
+    static const char *const kernels[] = {
+        FAULT_KERNEL("mad.wide.u32 %a, %i, 136, %d;\n"), /* the last lane's is beyond the end */
+        FAULT_KERNEL("mad.wide.u32 %a, %i, 6, %d;\n"),
+        FAULT_KERNEL("mad.wide.u32 %a, %i, 4, 4;\n"),
+    };
+    static const uint32_t sets[] = {UINT32_MAX, 0xfffffffe};
+    static struct outcome outcome;
+    static const uint8_t zeros[DATA_BYTES];
+    for (int i = 0; i < 6; i++) {
+        run_kernel(&outcome, kernels[i / 2], sets[i % 2], direct_access());
+        assert_int_equal(outcome.event, EXEC_FAULT);
+        assert_memory_equal(outcome.data, zeros, DATA_BYTES);
+    }
+}
+
+static void lanes_that_do_not_access_may_hold_any_address(void **state)
+{
+    (void)state;
+    static struct outcome outcome;
+    run_kernel(&outcome, FAULT_KERNEL("mad.wide.u32 %a, %i, 136, %d;\n"), 0x7fffffff,
+               direct_access());
+    assert_int_equal(outcome.event, EXEC_EXIT);
+    assert_int_equal(outcome.data[30 * 136], 30);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(direct_accesses_give_what_issue_and_commit_give),
+        cmocka_unit_test(so_they_do_on_this_processor),
+        cmocka_unit_test(a_bad_address_in_one_lane_is_a_fault_and_nothing_is_written),
+        cmocka_unit_test(lanes_that_do_not_access_may_hold_any_address),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
