@@ -22,6 +22,8 @@ struct spec {
 static int read_shape(struct spec *specs, enum isa_shape shape)
 {
     int count = 0;
+    for (int i = 0; i < MAX_SPECS; i++)
+        specs[i] = (struct spec){.kind = ""};
     for (const char *at = isa_shape_text(shape); *at != '\0' && count < MAX_SPECS;) {
         struct spec *spec = &specs[count++];
         size_t length = strcspn(at, " ");
@@ -386,8 +388,8 @@ static int check_handle(struct ptx_operand *out, struct parser *p, const struct 
         raw->symbol->var->type != want)
         return parser_error(p, raw->loc, "expected a 64-bit handle or a variable of type .%s",
                             isa_type_info(want)->text);
-    *out = (struct ptx_operand){
-        .kind = OPERAND_VAR, .type = want, .reg = -1, .var = raw->symbol->var};
+    *out =
+        (struct ptx_operand){.kind = OPERAND_VAR, .type = want, .reg = -1, .var = raw->symbol->var};
     return 0;
 }
 
@@ -444,38 +446,40 @@ static int check_per_dimension(struct ptx_operand *out, struct parser *p,
     return check_vector(out, p, raw, count, type, spec);
 }
 
-/* The registers of a matrix fragment. */
+/* What c and d of wmma.load and wmma.store belong to: the product that has such sums. */
+static enum isa_type factor_type(enum isa_type sum, enum isa_mod shape)
+{
+    if (sum == TYPE_s32 || sum == TYPE_f64)
+        return sum == TYPE_s32 ? TYPE_s8 : TYPE_f64;
+    return shape == MOD_MNK_m16n16k8 ? TYPE_tf32 : TYPE_f16;
+}
+
+/* Registers of fragment `which` (A, B, C or D), 0 if the product does not exist. */
+static uint32_t fragment_registers(enum isa_type *reg, const struct opcode *o, char which)
+{
+    enum isa_mod shape = (enum isa_mod)o->mods[MODC_MNK];
+    enum isa_type s = o->tuple.s;
+    if (isa_row(o->op)->shape != SHAPE_PRODUCT)
+        return which == 'A'   ? isa_fragment(reg, true, shape, 'a', s, s)
+               : which == 'B' ? isa_fragment(reg, true, shape, 'b', s, s)
+                              : isa_fragment(reg, true, shape, 'c', s, factor_type(s, shape));
+    bool halves = o->op == OP_WMMA_MMA_F16; /* the types of a and b are not written */
+    enum isa_type a = halves ? TYPE_f16 : o->types[1], b = halves ? TYPE_f16 : o->types[2];
+    if (isa_type_info(a)->bytes != isa_type_info(b)->bytes || (o->op == OP_WMMA_MMA && a != b))
+        return 0;
+    return which == 'A'   ? isa_fragment(reg, o->op != OP_MMA, shape, 'a', a, a)
+           : which == 'B' ? isa_fragment(reg, o->op != OP_MMA, shape, 'b', b, b)
+           : which == 'C' ? isa_fragment(reg, o->op != OP_MMA, shape, 'c', s, a)
+                          : isa_fragment(reg, o->op != OP_MMA, shape, 'c', o->tuple.d, a);
+}
+
+/* The registers of a matrix fragment, or of the small matrices of ldmatrix. */
 static int check_fragment(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
                           const struct opcode *o, const struct spec *spec)
 {
-    static const uint32_t matrix_counts[] = {1, 2, 4};
-    char matrix = spec->kind[1] == 'D' ? 'c' : (char)(spec->kind[1] + 'a' - 'A');
-    enum isa_shape shape = isa_row(o->op)->shape;
-    enum isa_type reg = TYPE_b32, element = o->tuple.s, a_type = o->tuple.s;
-    if (matrix == 'x')
-        return check_vector(out, p, raw, matrix_counts[o->mods[MODC_MATRICES] - MOD_MATRICES_x1],
-                            TYPE_b32, spec);
-    uint32_t count = 0;
-    if (shape == SHAPE_PRODUCT) {
-        bool typed = o->op != OP_WMMA_MMA_F16;
-        a_type = typed ? o->types[1] : TYPE_f16;
-        enum isa_type b_type = typed ? o->types[2] : TYPE_f16;
-        element = spec->kind[1] == 'D'   ? o->tuple.d
-                  : spec->kind[1] == 'A' ? a_type
-                  : spec->kind[1] == 'B' ? b_type
-                                         : o->tuple.s;
-        count = isa_fragment(&reg, o->op != OP_MMA, (enum isa_mod)o->mods[MODC_MNK], matrix, element,
-                             a_type);
-        if (o->op == OP_WMMA_MMA && a_type != b_type)
-            count = 0;
-    } else if (matrix != 'c') {
-        count = isa_fragment(&reg, true, (enum isa_mod)o->mods[MODC_MNK], matrix, element, element);
-    } else {
-        static const enum isa_type factors[] = {TYPE_f16, TYPE_tf32, TYPE_s8, TYPE_f64};
-        for (size_t i = 0; i < sizeof factors / sizeof factors[0] && count == 0; i++)
-            count = isa_fragment(&reg, true, (enum isa_mod)o->mods[MODC_MNK], 'c', element,
-                                 factors[i]);
-    }
+    enum isa_type reg = TYPE_b32;
+    uint32_t count = spec->kind[1] == 'X' ? 1u << (o->mods[MODC_MATRICES] - MOD_MATRICES_x1)
+                                          : fragment_registers(&reg, o, spec->kind[1]);
     if (count == 0)
         return parser_error(p, raw->loc, "there is no matrix product of this size and these types");
     return check_vector(out, p, raw, count, reg, spec);
@@ -556,8 +560,7 @@ static int check_copy_and_arrival(const struct ptx_insn *insn, struct parser *p,
                             (unsigned long long)bytes, past_l1 ? "16" : "4, 8 or 16");
     enum isa_shape shape = isa_row(insn->op)->shape;
     bool arrives = shape == SHAPE_MBARRIER_ARRIVE || shape == SHAPE_MBARRIER_ARRIVE_COUNT;
-    if (arrives && insn->space[0] == SPACE_SHARED_CLUSTER &&
-        insn->operands[0].kind != OPERAND_SINK)
+    if (arrives && insn->space[0] == SPACE_SHARED_CLUSTER && insn->operands[0].kind != OPERAND_SINK)
         return parser_error(p, raws[0].loc, "expected '_': .shared::cluster gives no state");
     return 0;
 }

@@ -241,7 +241,7 @@ static int check_barrier(const struct ptx_insn *insn, struct parser *p,
 static int parse_plain(struct ptx_insn *insn, struct parser *p, const struct opcode *opcode,
                        const char *name)
 {
-    struct raw_operand raws[PTX_MAX_OPERANDS];
+    struct raw_operand raws[PTX_MAX_OPERANDS] = {0};
     struct ptx_loc loc = p->token.loc;
     int count;
     int code = parse_operands(raws, &count, p);

@@ -73,13 +73,11 @@ static bool skip_space(struct lexer *lexer)
             lexer->line_start = ++lexer->at;
         } else if (c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v') {
             lexer->at++;
-        } else if (c == '/' && peek(lexer, 1) == '/') {
+        } else if ((c == '/' || c == '@') && peek(lexer, 1) == c) {
             skip_line(lexer);
         } else if (c == '/' && peek(lexer, 1) == '*') {
             if (!skip_comment(lexer))
                 return false;
-        } else if (c == '@' && peek(lexer, 1) == '@') {
-            skip_line(lexer);
         } else {
             return true;
         }

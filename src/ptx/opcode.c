@@ -68,8 +68,8 @@ static void classify(struct item *item, const char *name, size_t length)
         const char *name;
         enum item_kind kind;
     } kinds[] = {
-        {"type", ITEM_TYPE},   {"dtype", ITEM_DTYPE}, {"stype", ITEM_STYPE},
-        {"space", ITEM_SPACE}, {"vec", ITEM_VEC},     {"atype", ITEM_MORE_TYPE},
+        {"type", ITEM_TYPE},       {"dtype", ITEM_DTYPE},     {"stype", ITEM_STYPE},
+        {"space", ITEM_SPACE},     {"vec", ITEM_VEC},         {"atype", ITEM_MORE_TYPE},
         {"btype", ITEM_MORE_TYPE}, {"ctype", ITEM_MORE_TYPE}, {"space2", ITEM_SPACE2},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
@@ -247,8 +247,8 @@ static bool comparison_fits(const struct opcode *o)
 static bool vector_fits(const struct parser *p, const struct opcode *o)
 {
     uint32_t bytes = o->vec * isa_type_info(o->tuple.s)->bytes;
-    return bytes <= 16 ||
-           (bytes == 32 && o->vec >= 4 && p->module->target_sm >= 100 && o->space[0] == SPACE_GLOBAL);
+    return bytes <= 16 || (bytes == 32 && o->vec >= 4 && p->module->target_sm >= 100 &&
+                           o->space[0] == SPACE_GLOBAL);
 }
 
 /* .ftz is about f32 and f16; of a conversion, either side may be f32. */

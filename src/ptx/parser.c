@@ -9,8 +9,8 @@
 
 static void report_bad(struct parser *p, const struct token *token)
 {
-    parser_error(p, token->loc, "got '%.*s': %s", token->length > 40 ? 40 : (int)token->length,
-                 token->text, token->reason);
+    parser_report(p, SONDE_EINPUT, token->loc, "got '%.*s': %s",
+                  token->length > 40 ? 40 : (int)token->length, token->text, token->reason);
 }
 
 /* The next token; what cannot be read is reported here once and left out. */
@@ -44,38 +44,23 @@ const struct token *parser_peek(struct parser *p)
     return &p->ahead;
 }
 
-int parser_error(struct parser *p, struct ptx_loc loc, const char *fmt, ...)
+void parser_report(struct parser *p, int code, struct ptx_loc loc, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    diag_add(&p->diags, SONDE_EINPUT, loc, fmt, args);
+    diag_add(&p->diags, code, loc, fmt, args);
     va_end(args);
-    return SONDE_EINPUT;
 }
 
-int parser_unsupported(struct parser *p, struct ptx_loc loc, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    diag_add(&p->diags, SONDE_EUNSUPPORTED, loc, fmt, args);
-    va_end(args);
-    return SONDE_EUNSUPPORTED;
-}
-
-int parser_expected(struct parser *p, const char *what)
+void parser_report_token(struct parser *p, const char *what)
 {
     const struct token *token = &p->token;
     if (token->kind == TOKEN_END)
-        return parser_error(p, token->loc, "the text ends here, expected %s", what);
-    return parser_error(p, token->loc, "got '%s%.*s', expected %s",
-                        token->kind == TOKEN_DOT && token->text[0] != '.' ? "." : "",
-                        token->length > 60 ? 60 : (int)token->length, token->text, what);
-}
-
-int parser_memory(struct parser *p)
-{
-    p->diags.code = SONDE_ENOMEM;
-    return SONDE_ENOMEM;
+        parser_report(p, SONDE_EINPUT, token->loc, "the text ends here, expected %s", what);
+    else
+        parser_report(p, SONDE_EINPUT, token->loc, "got '%s%.*s', expected %s",
+                      token->kind == TOKEN_DOT && token->text[0] != '.' ? "." : "",
+                      token->length > 60 ? 60 : (int)token->length, token->text, what);
 }
 
 bool parser_at(const struct parser *p, int punct)

@@ -115,13 +115,24 @@ struct parser {
 /* parser.c: tokens and diagnostics */
 void parser_advance(struct parser *p);
 const struct token *parser_peek(struct parser *p);
-int parser_error(struct parser *p, struct ptx_loc loc, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-int parser_unsupported(struct parser *p, struct ptx_loc loc, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+/* A diagnostic. The callers below return their code as a constant, so that a compiler sees it. */
+void parser_report(struct parser *p, int code, struct ptx_loc loc, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+#define parser_error(p, ...) (parser_report((p), SONDE_EINPUT, __VA_ARGS__), SONDE_EINPUT)
+#define parser_unsupported(p, ...)                                                                 \
+    (parser_report((p), SONDE_EUNSUPPORTED, __VA_ARGS__), SONDE_EUNSUPPORTED)
+void parser_report_token(struct parser *p, const char *what);
 /* "got 'token', expected WHAT" at the current token */
-int parser_expected(struct parser *p, const char *what);
-int parser_memory(struct parser *p);
+static inline int parser_expected(struct parser *p, const char *what)
+{
+    parser_report_token(p, what);
+    return SONDE_EINPUT;
+}
+static inline int parser_memory(struct parser *p)
+{
+    p->diags.code = SONDE_ENOMEM;
+    return SONDE_ENOMEM;
+}
 bool parser_at(const struct parser *p, int punct);
 bool parser_at_dot(const struct parser *p, const char *word);
 bool parser_accept(struct parser *p, int punct);

@@ -138,10 +138,10 @@ static int spell(struct strbuf *out, const char **next, const struct ptx_insn *i
 int ptx_print_opcode(struct strbuf *out, const struct ptx_insn *insn)
 {
     const struct isa_row *row = isa_row(insn->op);
-    const char *pattern = row->pattern, *best = row->pattern, *next;
+    const char *pattern = row->pattern, *best = pattern, *next;
     int most = -1000;
     strbuf_append(out, row->name);
-    for (; pattern != NULL; pattern = next) {
+    do {
         struct strbuf scratch = {0};
         int said = spell(&scratch, &next, insn, pattern);
         if (said > most) {
@@ -151,7 +151,7 @@ int ptx_print_opcode(struct strbuf *out, const struct ptx_insn *insn)
         if (strbuf_failed(&scratch))
             out->failed = true;
         strbuf_free(&scratch);
-    }
+    } while ((pattern = next) != NULL);
     spell(out, &next, insn, best);
     return strbuf_failed(out) ? SONDE_ENOMEM : 0;
 }
