@@ -106,7 +106,15 @@ struct uop {
 #define SPECIAL_LOCAL SREG_COUNT
 
 /* Option bits of run_float; the rounding mode is 0 (nearest), toward zero, down, up. */
-enum { FLOAT_ROUND = 3, FLOAT_FTZ = 4, FLOAT_SAT = 8, FLOAT_NAN = 16, FLOAT_XORSIGN = 32 };
+enum {
+    FLOAT_ROUND = 3,
+    FLOAT_FTZ = 4,
+    FLOAT_SAT = 8,
+    FLOAT_NAN = 16,
+    FLOAT_XORSIGN = 32,
+    FLOAT_TINY_PRODUCT = 64,
+    FLOAT_TINY_SUM = 128
+};
 
 /* Option bits of run_convert. */
 enum { CONVERT_SOURCE_WIDE = 1, CONVERT_DEST_WIDE = 2, CONVERT_SIGNED = 4 };

@@ -95,14 +95,13 @@ static inline uint64_t lane_mul24_u32(uint32_t a, uint32_t b)
 #define MUL24(a, b) _Generic((a), int32_t : lane_mul24_s32, uint32_t : lane_mul24_u32)(a, b)
 
 /*
- * Division by zero is unspecified in the manual. Hardware gives all ones and, for the remainder,
- * the dividend; the most negative number by -1 wraps. The divisor is made harmless first: inactive
+ * Division by zero is unspecified in the manual. Hardware gives all ones, also for the remainder; the most negative number by -1 wraps. The divisor is made harmless first: inactive
  * lanes divide too.
  */
 #define LANE_DIV_SIGNED(a, b)                                                                      \
     ((b) == 0 ? -1 : (b) == -1 ? (ST)(0 - WRAP(a)) : (a) / ((b) == 0 || (b) == -1 ? 1 : (b)))
 #define LANE_REM_SIGNED(a, b)                                                                      \
-    ((b) == 0 ? (a) : (b) == -1 ? 0 : (a) % ((b) == 0 || (b) == -1 ? 1 : (b)))
+    ((b) == 0 ? -1 : (b) == -1 ? 0 : (a) % ((b) == 0 || (b) == -1 ? 1 : (b)))
 
 static inline uint32_t lane_popc(uint64_t a)
 {
@@ -131,20 +130,25 @@ static inline uint64_t lane_brev64(uint64_t a)
 #define LANE_BREV(a) (lane_brev64(a) >> (64 - BITS(a)))
 
 /*
- * Bit field extract: positions and lengths are taken modulo 256. Bits past the value's top are
- * copies of its sign (signed) or zero.
+ * Bit fields: positions and lengths of 32-bit values are taken modulo 256; those of 64-bit values,
+ * which the manual leaves undefined from 256 on, are taken as they are, as hardware does. Bits past
+ * the value's top are copies of its sign (signed) or zero.
  */
-static inline uint64_t lane_bfe_unsigned(uint64_t a, uint32_t pos, uint32_t len)
+static inline uint32_t lane_field(uint32_t number, uint32_t bits)
 {
-    pos &= 0xff;
-    len &= 0xff;
+    return bits == 32 ? number & 0xff : number;
+}
+static inline uint64_t lane_bfe_unsigned(uint64_t a, uint32_t pos, uint32_t len, uint32_t bits)
+{
+    pos = lane_field(pos, bits);
+    len = lane_field(len, bits);
     uint64_t field = pos < 64 ? a >> pos : 0;
     return len < 64 ? field & ((UINT64_C(1) << len) - 1) : field;
 }
 static inline int64_t lane_bfe_signed(int64_t a, uint32_t pos, uint32_t len, uint32_t bits)
 {
-    pos &= 0xff;
-    len &= 0xff;
+    pos = lane_field(pos, bits);
+    len = lane_field(len, bits);
     if (len == 0)
         return 0;
     if (pos >= bits)
@@ -156,8 +160,8 @@ static inline int64_t lane_bfe_signed(int64_t a, uint32_t pos, uint32_t len, uin
 /* The low `len` bits of a, put into b at `pos`; what falls off the top is lost. */
 static inline uint64_t lane_bfi(uint64_t a, uint64_t b, uint32_t pos, uint32_t len, uint32_t bits)
 {
-    pos &= 0xff;
-    len &= 0xff;
+    pos = lane_field(pos, bits);
+    len = lane_field(len, bits);
     if (pos >= bits)
         return b;
     uint64_t mask = len < 64 ? (UINT64_C(1) << len) - 1 : UINT64_MAX;
@@ -272,8 +276,14 @@ static inline lane_s128 lane_clamp(lane_s128 v, lane_s128 lo, lane_s128 hi)
 }
 #define LANE_SATURATE(T, v) ((T)lane_clamp((v), LANE_MIN_OF(T), LANE_MAX_OF(T)))
 
-/* An already rounded float as an integer: out of range clamps, NaN is 0. */
-#define LANE_TO_INT(T, v) ((T)lane_float_to_int((v), LANE_MIN_OF(T), LANE_MAX_OF(T)))
+/*
+ * An already rounded float as an integer: out of range clamps. A NaN is 0; where source or result
+ * has 64 bits, it is the integer whose top bit alone is set.
+ */
+#define LANE_TO_INT(T, S, v)                                                                       \
+    ((S)(v) != (S)(v) && (sizeof(T) == 8 || sizeof(S) == 8)                                        \
+         ? (T)(UINT64_C(1) << (sizeof(T) * 8 - 1))                                                 \
+         : (T)lane_float_to_int((v), LANE_MIN_OF(T), LANE_MAX_OF(T)))
 static inline lane_s128 lane_float_to_int(double v, lane_s128 lo, lane_s128 hi)
 {
     if (v != v)
@@ -313,6 +323,28 @@ static inline double lane_double(uint64_t bits)
 static inline float lane_nan_f32(float v)
 {
     return v == v ? v : lane_float(0x7fffffff);
+}
+
+/* Conversions: single precision's NaN, any other value as it is. */
+static inline double lane_same_f64(double v)
+{
+    return v;
+}
+#define LANE_NAN_RESULT(v) _Generic((v), float : lane_nan_f32, double : lane_same_f64)(v)
+
+/* Double precision keeps a NaN operand, made quiet: b before a; in a sum of three b, c, a. */
+static inline double lane_quiet_f64(double v)
+{
+    return lane_double(lane_bits_f64(v) | 0x0008000000000000);
+}
+static inline double lane_nan_f64(double v, double a, double b)
+{
+    double nan = b != b ? b : a;
+    return v == v ? v : a != a || b != b ? lane_quiet_f64(nan) : lane_double(0xfff8000000000000);
+}
+static inline double lane_nan3_f64(double v, double a, double b, double c)
+{
+    return v == v || b != b || c == c ? lane_nan_f64(v, a, b) : lane_quiet_f64(c);
 }
 
 /*
@@ -441,6 +473,10 @@ static inline double lane_rcp_upper(double a)
     double r = 1 / lane_upper_word(lane_flush_f64(a));
     return r != r ? lane_double(0x7fffffff00000000) : lane_upper_word(lane_flush_f64(r));
 }
+static inline double lane_rsqrt_f64(double a)
+{
+    return lane_nan_f64(lane_upper_word(1 / sqrt(a)), a, a);
+}
 static inline double lane_rsqrt_upper(double a)
 {
     double r = 1 / sqrt(lane_upper_word(lane_flush_f64(a)));
@@ -472,7 +508,7 @@ static inline uint32_t lane_testp(uint64_t bits, uint64_t exponent, uint64_t man
     case 3:
         return top && fraction;
     case 4:
-        return !top && !zero;
+        return !top && (!zero || !fraction); /* zero counts as normal */
     default:
         return zero && fraction;
     }
@@ -494,13 +530,13 @@ static inline float lane_fmax_f32(float a, float b)
 static inline double lane_fmin_f64(double a, double b)
 {
     if (a != a || b != b)
-        return a != a ? b : a;
+        return a != a && b != b ? lane_quiet_f64(b) : a != a ? b : a;
     return a < b || (a == b && signbit(a)) ? a : b;
 }
 static inline double lane_fmax_f64(double a, double b)
 {
     if (a != a || b != b)
-        return a != a ? b : a;
+        return a != a && b != b ? lane_quiet_f64(b) : a != a ? b : a;
     return a > b || (a == b && !signbit(a)) ? a : b;
 }
 #define LANE_FMIN(a, b) _Generic((a), float : lane_fmin_f32, double : lane_fmin_f64)(a, b)

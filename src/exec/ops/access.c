@@ -10,6 +10,7 @@
 #include "exec/decode.h"
 #include "exec/fault.h"
 #include "exec/float_format.h"
+#include "isa/lane_math.h"
 #include "util/error.h"
 
 /* Parameters of calls: address and size have been checked at decode, unless a register adds to
@@ -213,7 +214,7 @@ ATOM(max_u64, old > b ? old : b)
 ATOM(min_s64, (int64_t)old < (int64_t)b ? old : b)
 ATOM(max_s64, (int64_t)old > (int64_t)b ? old : b)
 
-/* red.add.f32 and atom.add.f32 round to nearest; on global memory they keep denormals. */
+/* red.add.f32 and atom.add.f32 round to nearest; at L2 denormals become zero. */
 static uint64_t atom_add_f32(uint64_t old, uint64_t b, uint64_t c)
 {
     (void)c;
@@ -222,18 +223,35 @@ static uint64_t atom_add_f32(uint64_t old, uint64_t b, uint64_t c)
     memcpy(value, bits, sizeof value);
     value[0] += value[1];
     memcpy(bits, value, sizeof bits);
-    return bits[0];
+    return value[0] == value[0] ? bits[0] : 0x7fffffff;
 }
 
+static uint64_t flush_f32(uint64_t v)
+{
+    return v & 0x7f800000 ? v : v & 0x80000000;
+}
+
+static uint64_t atom_add_f32_global(uint64_t old, uint64_t b, uint64_t c)
+{
+    return flush_f32(atom_add_f32(flush_f32(old), flush_f32(b), c));
+}
+
+/* In shared memory a loop of the processor's additions: the old value's NaN, made quiet, wins. */
 static uint64_t atom_add_f64(uint64_t old, uint64_t b, uint64_t c)
 {
     (void)c;
-    double value[2];
-    memcpy(&value[0], &old, 8);
-    memcpy(&value[1], &b, 8);
-    value[0] += value[1];
-    memcpy(&old, &value[0], 8);
-    return old;
+    double x = lane_double(old), y = lane_double(b);
+    return lane_bits_f64(lane_nan_f64(x + y, y, x));
+}
+
+/* At L2 NaNs pass as they are, the operand's before the old value's. */
+static uint64_t atom_add_f64_global(uint64_t old, uint64_t b, uint64_t c)
+{
+    (void)c;
+    double x = lane_double(old), y = lane_double(b);
+    if (y != y)
+        return b;
+    return x != x ? old : lane_bits_f64(lane_nan_f64(x + y, x, y));
 }
 
 /* Halves, alone or in pairs; subnormal ones are kept (.noftz). */
@@ -297,6 +315,10 @@ static int decode_combine(struct decoder *d, enum exec_access_kind kind,
         return rc;
     memory->sign_extend = false;
     memory->combine = find_atom((enum isa_mod)d->insn->mods[MODC_ATOM], type);
+    if (memory->combine == atom_add_f64 && memory->space != SPACE_SHARED)
+        memory->combine = atom_add_f64_global;
+    if (memory->combine == atom_add_f32 && memory->space != SPACE_SHARED)
+        memory->combine = atom_add_f32_global;
     if (!memory->combine || memory->vec != 1)
         return decode_refuse(d, "'%s%s.%s' is not implemented", isa_row(d->insn->op)->name,
                              isa_mod_text((enum isa_mod)d->insn->mods[MODC_ATOM]),

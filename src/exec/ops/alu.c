@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "exec/decode.h"
+#include "exec/float_format.h"
 #include "util/error.h"
 
 enum exec_event run_lanes(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
@@ -51,6 +52,36 @@ static void flush_denormals(uint32_t lanes[WARP_LANES], const uint32_t from[WARP
         lanes[i] = from[i] & 0x7f800000 ? from[i] : from[i] & 0x80000000;
 }
 
+/* Operands: NaNs become the one NaN, too. */
+static void flush_operand(uint32_t lanes[WARP_LANES], const uint32_t from[WARP_LANES])
+{
+    for (int i = 0; i < WARP_LANES; i++) {
+        uint32_t flushed = from[i] & 0x7f800000 ? from[i] : from[i] & 0x80000000;
+        lanes[i] = (flushed & 0x7fffffff) > 0x7f800000 ? 0x7fffffff : flushed;
+    }
+}
+
+/*
+ * .ftz looks at a product before it is rounded: one that only rounding made the smallest normal
+ * number is flushed too. FLOAT_TINY_PRODUCT marks multiplications, FLOAT_TINY_SUM those that add.
+ */
+static void flush_rounded_up(const struct uop *uop, uint32_t r[WARP_LANES],
+                             const void *const source[3])
+{
+    for (int i = 0; i < WARP_LANES; i++) {
+        if ((r[i] & 0x7fffffff) != 0x00800000)
+            continue;
+        float v[3] = {0};
+        for (int k = 0; k < (uop->option & FLOAT_TINY_SUM ? 3 : 2); k++)
+            memcpy(&v[k], (const uint32_t *)source[k] + i, 4);
+        double exact = (double)v[0] * (double)v[1];
+        if (uop->option & FLOAT_TINY_SUM)
+            exact = odd_add(exact, (double)v[2]);
+        if (exact > -0x1p-126 && exact < 0x1p-126)
+            r[i] &= 0x80000000;
+    }
+}
+
 /* Clamp to [0, 1]; a NaN becomes +0. */
 static void saturate(uint32_t lanes[WARP_LANES])
 {
@@ -73,21 +104,18 @@ static void saturate_double(uint64_t lanes[WARP_LANES])
 }
 
 /* min.xorsign.abs: of the magnitudes, with the sign of the operands' product. */
-static void magnitudes(uint32_t a[WARP_LANES], uint32_t b[WARP_LANES], uint32_t sign[WARP_LANES],
-                       const uint32_t x[WARP_LANES], const uint32_t y[WARP_LANES])
+static void magnitudes(uint32_t lanes[WARP_LANES], const uint32_t from[WARP_LANES])
 {
-    for (int i = 0; i < WARP_LANES; i++) {
-        sign[i] = (x[i] ^ y[i]) & 0x80000000;
-        a[i] = x[i] & 0x7fffffff;
-        b[i] = y[i] & 0x7fffffff;
-    }
+    for (int i = 0; i < WARP_LANES; i++)
+        lanes[i] = from[i] & 0x7fffffff;
 }
 
-static void apply_signs(uint32_t r[WARP_LANES], const uint32_t sign[WARP_LANES])
+static void apply_signs(uint32_t r[WARP_LANES], const uint32_t a[WARP_LANES],
+                        const uint32_t b[WARP_LANES])
 {
     for (int i = 0; i < WARP_LANES; i++)
         if ((r[i] & 0x7fffffff) <= 0x7f800000)
-            r[i] = (r[i] & 0x7fffffff) | sign[i];
+            r[i] = (r[i] & 0x7fffffff) | ((a[i] ^ b[i]) & 0x80000000);
 }
 
 /* min.NaN, max.NaN: a NaN operand gives the canonical NaN. */
@@ -120,30 +148,34 @@ enum exec_event run_float(struct exec_warp *warp, const struct uop *uop, uint32_
     const struct exec_state *state = warp->state;
     if (!mask)
         return advance(warp);
-    _Alignas(64) uint32_t flushed[3][WARP_LANES], sign[WARP_LANES];
+    _Alignas(64) uint32_t flushed[3][WARP_LANES];
     _Alignas(64) uint64_t result[WARP_LANES];
     const void *source[3];
     for (int i = 0; i < 3; i++) {
         source[i] = lanes_at(state, uop->source[i]);
         if (uop->option & FLOAT_FTZ && uop->narrow >> i & 1) {
-            flush_denormals(flushed[i], source[i]);
+            flush_operand(flushed[i], source[i]);
             source[i] = flushed[i];
         }
     }
     if (uop->option & FLOAT_XORSIGN) {
-        magnitudes(flushed[0], flushed[1], sign, source[0], source[1]);
-        source[0] = flushed[0];
-        source[1] = flushed[1];
+        for (int i = 0; i < 2; i++) {
+            magnitudes(flushed[i], source[i]);
+            source[i] = flushed[i];
+        }
     }
     int before = fegetround();
     fesetround(rounding[uop->option & FLOAT_ROUND]);
     uop->lanes(result, source[0], source[1], source[2], NULL, UINT32_MAX);
     fesetround(before);
     bool single = uop->narrow >> 7;
+    if (uop->option & (FLOAT_TINY_PRODUCT | FLOAT_TINY_SUM))
+        flush_rounded_up(uop, (uint32_t *)result, source);
     if (single && uop->option & FLOAT_NAN)
         propagate_nan((uint32_t *)result, source[0], source[1]);
     if (uop->option & FLOAT_XORSIGN)
-        apply_signs((uint32_t *)result, sign);
+        apply_signs((uint32_t *)result, lanes_at(state, uop->source[0]),
+                    lanes_at(state, uop->source[1]));
     if (single && uop->option & FLOAT_FTZ)
         flush_denormals((uint32_t *)result, (const uint32_t *)result);
     if (single && uop->option & FLOAT_SAT)

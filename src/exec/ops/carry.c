@@ -28,13 +28,14 @@ static uint64_t product(unsigned option, uint64_t a, uint64_t b, uint32_t bytes)
                                  : lane_mul_hi_u32((uint32_t)a, (uint32_t)b);
 }
 
-/* One lane; `*carry` in and out. Subtraction's flag is the borrow. */
+/* One lane; `*carry` in and out. After a subtraction the flag says that nothing was borrowed. */
 static uint64_t combine(unsigned option, uint64_t a, uint64_t b, bool *carry, uint32_t bytes)
 {
     uint64_t top = bytes == 8 ? UINT64_MAX : UINT32_MAX, in = option & CARRY_IN ? *carry : 0;
     if (option & CARRY_SUBTRACT) {
-        *carry = (lane_u128)a < (lane_u128)b + in;
-        return (a - b - in) & top;
+        uint64_t borrow = option & CARRY_IN ? !*carry : 0;
+        *carry = (lane_u128)a >= (lane_u128)b + borrow;
+        return (a - b - borrow) & top;
     }
     *carry = (lane_u128)a + b + in > top;
     return (a + b + in) & top;

@@ -63,8 +63,10 @@ static uint32_t finish(const struct ptx_insn *insn, const struct float_format *f
         r = r > 0 ? (r < 1 ? r : 1) : 0;
     if (insn->mods[MODC_RELU] != MOD_NONE && r <= 0)
         r = 0;
-    uint32_t code = format_narrow(format, r, ROUND_NEAREST, false);
-    return insn->mods[MODC_FTZ] != MOD_NONE ? flush(format, code) : code;
+    /* .ftz looks at the result before it is rounded. */
+    if (insn->mods[MODC_FTZ] != MOD_NONE && fabs(r) < lane_power_of_two(format->min_exponent))
+        r = copysign(0, r);
+    return format_narrow(format, r, ROUND_NEAREST, false);
 }
 
 static uint32_t approximate(const struct ptx_insn *insn, const struct float_format *format,
@@ -74,8 +76,9 @@ static uint32_t approximate(const struct ptx_insn *insn, const struct float_form
         return format_narrow(format, (double)lane_tanh_f32((float)format_widen(format, a)),
                              ROUND_NEAREST, false);
     bool flushes = insn->op == OP_EX2_APPROX_BF16;
-    uint32_t r = format_narrow(format, lane_exp2(format_widen(format, flushes ? flush(format, a) : a)),
-                               ROUND_NEAREST, false);
+    uint32_t r =
+        format_narrow(format, lane_exp2(format_widen(format, flushes ? flush(format, a) : a)),
+                      ROUND_NEAREST, false);
     return flushes ? flush(format, r) : r;
 }
 
@@ -107,10 +110,10 @@ static uint32_t one_half(const struct ptx_insn *insn, const struct float_format 
         return finish(insn, format, odd_add(x * y, z));
     case OP_NEG_F16:
     case OP_NEG_BF16:
-        return a ^ format->sign;
+        return is_nan(format, a) ? format->nan : a ^ format->sign;
     case OP_ABS_F16:
     case OP_ABS_BF16:
-        return a & ~format->sign;
+        return is_nan(format, a) ? format->nan : a & ~format->sign;
     case OP_MIN_F16:
     case OP_MIN_BF16:
         return minimum(insn, format, a, b, false);
@@ -128,9 +131,9 @@ uint64_t value_half(const struct ptx_insn *insn, const uint64_t v[VALUE_SOURCES]
     uint32_t low = one_half(insn, format, (uint16_t)v[0], (uint16_t)v[1], (uint16_t)v[2]);
     if (isa_type_info(insn->tuple.d)->bytes == 2)
         return low;
-    return low | one_half(insn, format, v[0] >> 16 & 0xffff, v[1] >> 16 & 0xffff,
-                          v[2] >> 16 & 0xffff)
-                     << 16;
+    return low |
+           one_half(insn, format, v[0] >> 16 & 0xffff, v[1] >> 16 & 0xffff, v[2] >> 16 & 0xffff)
+               << 16;
 }
 
 bool compare_holds(enum isa_mod cmp, double a, double b)

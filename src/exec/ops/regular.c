@@ -64,7 +64,8 @@ static int decode_float(struct decoder *d, const char *letters, const struct lan
         break;
     }
     option |= mods[MODC_FTZ] != MOD_NONE ? FLOAT_FTZ : 0;
-    option |= mods[MODC_SAT] != MOD_NONE ? FLOAT_SAT : 0;
+    if (mods[MODC_SAT] != MOD_NONE && isa_type_info(entry->d)->kind == KIND_FLOAT)
+        option |= FLOAT_SAT;
     option |= mods[MODC_NANP] != MOD_NONE ? FLOAT_NAN : 0;
     option |= mods[MODC_XORSIGN] != MOD_NONE ? FLOAT_XORSIGN : 0;
     if (!option)
@@ -74,10 +75,15 @@ static int decode_float(struct decoder *d, const char *letters, const struct lan
                              "'%s' with these modifiers between registers of other widths is not "
                              "implemented",
                              isa_row(d->insn->op)->name);
-    for (int i = 0; i < 3 && letters[i]; i++)
+    if (option & FLOAT_FTZ && d->insn->op == OP_MUL_F32)
+        option |= FLOAT_TINY_PRODUCT;
+    if (option & FLOAT_FTZ && (d->insn->op == OP_FMA_F32 || d->insn->op == OP_MAD_F32))
+        option |= FLOAT_TINY_SUM;
+    bool selects = isa_row(d->insn->op)->shape == SHAPE_SLCT; /* only what decides is flushed */
+    for (int i = selects ? 2 : 0; i < 3 && letters[i]; i++)
         if (letter_type(letters[i], entry) == TYPE_f32)
             d->uop->narrow |= (uint8_t)(1u << i);
-    if (entry->d == TYPE_f32)
+    if (entry->d == TYPE_f32 && !selects)
         d->uop->narrow |= 1u << 7;
     d->uop->option = (uint16_t)option;
     d->uop->run = run_float;

@@ -17,8 +17,8 @@ typedef uint64_t value_fn(const struct ptx_insn *insn, const uint64_t v[VALUE_SO
 struct uop_value {
     value_fn *fn;
     const struct ptx_insn *insn;
-    struct element dst;                    /* unless `to_predicates` */
-    struct element source[VALUE_SOURCES];  /* register_bytes 0: predicate `ref` of the uop */
+    struct element dst;                   /* unless `to_predicates` */
+    struct element source[VALUE_SOURCES]; /* register_bytes 0: predicate `ref` of the uop */
     uint8_t source_count;
     bool to_predicates;
 };

@@ -240,7 +240,7 @@ static wide ref_div(wide a, wide b, wide c, int w)
 static wide ref_rem(wide a, wide b, wide c, int w)
 {
     (void)c, (void)w;
-    return b ? a % b : a;
+    return b ? a % b : -1;
 }
 static wide ref_min(wide a, wide b, wide c, int w)
 {
@@ -333,7 +333,8 @@ static wide ref_brev(wide a, wide b, wide c, int w)
 /* The manual's own pseudo-code: 9.7.1.19. */
 static wide bit_field(wide a, wide b, wide c, int w, bool is_signed)
 {
-    int pos = (int)(b & 0xff), len = (int)(c & 0xff), msb = w - 1;
+    wide limit = w == 32 ? 0xff : 0xffffffff; /* 64-bit fields are not cut: hardware */
+    int64_t pos = (int64_t)(b & limit), len = (int64_t)(c & limit), msb = w - 1;
     int top = pos + len - 1 < msb ? pos + len - 1 : msb;
     bool sign = is_signed && len != 0 && (a >> top & 1);
     wide d = 0;

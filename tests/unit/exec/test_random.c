@@ -98,7 +98,7 @@ static uint32_t word(uint32_t op, uint32_t a, uint32_t b, uint32_t c, uint64_t l
     case 13:
         return b ? a / b : UINT32_MAX;
     case 14:
-        return b == 0 ? a : b == UINT32_MAX ? 0 : (uint32_t)(sa % sb);
+        return b == 0 ? UINT32_MAX : b == UINT32_MAX ? 0 : (uint32_t)(sa % sb);
     case 15:
         return a * b + c;
     case 16:
