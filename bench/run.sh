@@ -33,7 +33,7 @@ fi
 # Functional mode: thread instructions a second of one host thread, a line a workload and their
 # geometric mean. A wrong result ends the run.
 if wanted sim.functional.tinsn_per_s; then
-    echo "functional mode, each workload at its full size, median of 3"
+    echo "functional mode, each workload at its full size, best of 5"
     rates=$("$programs/bench_functional")
     printf '%s\n' "$rates" | while read -r name rate; do
         case $name in

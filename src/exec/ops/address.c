@@ -28,8 +28,13 @@ enum exec_event run_cvta(struct exec_warp *warp, const struct uop *uop, uint32_t
     const struct exec_state *state = warp->state;
     const lane_dword *from = lanes_at(state, uop->source[0]);
     lane_dword *to = lanes_at(state, uop->dst);
-    for (uint32_t rest = mask; rest; rest &= rest - 1)
-        to[lowest_lane(rest)] = from[lowest_lane(rest)] + uop->number;
+    uint64_t number = uop->number;
+    if (mask == UINT32_MAX)
+        for (int i = 0; i < WARP_LANES; i++)
+            to[i] = from[i] + number;
+    else
+        for (uint32_t rest = mask; rest; rest &= rest - 1)
+            to[lowest_lane(rest)] = from[lowest_lane(rest)] + number;
     return advance(warp);
 }
 
