@@ -322,6 +322,16 @@ static char *statistics(const struct run *run, bool functional, uint64_t cycles)
         LINE("page_walk_reads", stats.walk_reads);
         LINE("window_switches", stats.window_switches);
     }
+    if (stats.texture_reads > 0) {
+        LINE("texture_reads", stats.texture_reads);
+        LINE("texture_hits", stats.texture_hits);
+    }
+    if (stats.constant_reads > 0) {
+        LINE("constant_reads", stats.constant_reads);
+        LINE("constant_hits", stats.constant_hits);
+        LINE("constant_l15_reads", stats.constant_l15_reads);
+        LINE("constant_l15_hits", stats.constant_l15_hits);
+    }
     LINE("shared_accesses", stats.shared_accesses);
     LINE("shared_conflicts", stats.shared_conflicts);
 #undef LINE

@@ -33,8 +33,8 @@ static void round_to_sectors(struct transaction *t)
     t->bytes = (uint32_t)(end - t->address);
 }
 
-uint32_t coalesce(struct transaction *out, const struct exec_access *access,
-                  uint32_t segment_bytes, uint32_t lanes_per_pass)
+uint32_t coalesce(struct transaction *out, const struct exec_access *access, uint32_t segment_bytes,
+                  uint32_t lanes_per_pass)
 {
     uint64_t mask = ~((uint64_t)segment_bytes - 1);
     uint32_t lane_bytes = (uint32_t)access->bytes * access->vec;

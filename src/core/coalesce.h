@@ -24,11 +24,12 @@ struct transaction {
 };
 
 /*
- * Fills `out`, which has room for 2 * WARP_LANES; returns the count, in the order of the lowest lane. `segment_bytes` is a power of
- * two of at least COALESCE_SECTOR_BYTES; a transaction never crosses a segment. Reads cover whole
- * sectors, writes exactly the bytes from the first to the last written.
+ * Fills `out`, which has room for 2 * WARP_LANES; returns the count, in the order of the lowest
+ * lane. `segment_bytes` is a power of two of at least COALESCE_SECTOR_BYTES; a transaction never
+ * crosses a segment. Reads cover whole sectors, writes exactly the bytes from the first to the last
+ * written.
  */
-uint32_t coalesce(struct transaction *out, const struct exec_access *access,
-                  uint32_t segment_bytes, uint32_t lanes_per_pass);
+uint32_t coalesce(struct transaction *out, const struct exec_access *access, uint32_t segment_bytes,
+                  uint32_t lanes_per_pass);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The queues of accesses that wait for memory: the load/store unit's own, the texture unit's and the
- * constant caches' (enum pipe). Warp accesses wait in the order of their issue; the head is cut
+ * The queues of accesses that wait for memory: the load/store unit's own, the texture unit's and
+ * the constant caches' (enum pipe). Warp accesses wait in the order of their issue; the head is cut
  * into transactions (path.c), which go out one a cycle; the access is complete when every
  * transaction has been answered.
  *

@@ -3,11 +3,10 @@
  *
  *     global, generic     L1 where it serves global data, else straight to the network; one request
  *                         for each aligned segment
- *     local               L1; each thread's bytes are interleaved by words of 4 bytes (local_layout)
- *     texture fetches, and ld.global.nc where the model says so
- *                         the texture unit's cache; one request for each 32 bytes
- *     constant            the constant cache; one request for each different address: lanes that
- *                         agree share it (broadcast), others are served one after the other
+ *     local               L1; each thread's bytes are interleaved by words of 4 bytes
+ * (local_layout) texture fetches, and ld.global.nc where the model says so the texture unit's
+ * cache; one request for each 32 bytes constant            the constant cache; one request for each
+ * different address: lanes that agree share it (broadcast), others are served one after the other
  *
  * Kernel parameters, and spaces for which the model has no cache, take a fixed time and never come
  * here. Source: CUDA C Programming Guide 6.0, section 5.3.2 and appendix G. Leaves out: constant
@@ -106,8 +105,7 @@ static uint32_t local_transactions(struct sm *sm, struct lsu_access *access)
         words.bytes = (uint8_t)(left < LOCAL_WORD_BYTES ? left : LOCAL_WORD_BYTES);
         for (uint32_t m = a->mask; m; m &= m - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(m);
-            words.address[lane] =
-                local_layout(sm, access->warp->slot, lane, a->address[lane] + at);
+            words.address[lane] = local_layout(sm, access->warp->slot, lane, a->address[lane] + at);
         }
         count += coalesce(access->transaction + count, &words, sm->spec->coalesce.segment_bytes,
                           sm->spec->coalesce.lanes_per_pass);
@@ -162,8 +160,8 @@ void path_prepare(struct sm *sm, struct lsu_access *access)
     switch (access->pipe) {
     case PIPE_TEXTURE:
         access->port = sm->has_texture ? &sm->texture_port : &sm->network;
-        access->count = segments(access, texture_lanes(&access->access), COALESCE_SECTOR_BYTES,
-                                 WARP_LANES);
+        access->count =
+            segments(access, texture_lanes(&access->access), COALESCE_SECTOR_BYTES, WARP_LANES);
         break;
     case PIPE_CONSTANT:
         access->port = &sm->constant_port;

@@ -16,8 +16,8 @@
 static int cache_create(struct gpu *gpu, struct mem_cache **out, const struct cache_spec *spec,
                         struct mem_port *port)
 {
-    int rc = mem_cache_create(out, spec, MEM_AT_L1, gpu->engine, &gpu->clock, gpu->next_source++,
-                              *port);
+    int rc =
+        mem_cache_create(out, spec, MEM_AT_L1, gpu->engine, &gpu->clock, gpu->next_source++, *port);
     if (rc == 0) {
         *port = mem_cache_port(*out);
     }
@@ -28,7 +28,10 @@ int gpu_readonly_create(struct gpu *gpu)
 {
     const struct model *model = gpu->model;
     gpu->readonly = calloc(model->sms, sizeof *gpu->readonly);
-    int rc = gpu->readonly ? 0 : error_memory();
+    if (!gpu->readonly) {
+        return error_memory();
+    }
+    int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < model->sms; i++) {
         struct gpu_readonly *caches = &gpu->readonly[i];
         caches->texture_port = caches->constant_port = gpu->source_port[i];
@@ -164,9 +167,8 @@ int gpu_set_shared_bank_bytes(struct gpu *gpu, uint32_t bytes)
     uint32_t word = shared->word_bytes ? shared->word_bytes : shared->bank_bytes;
     if (bytes != 0 && bytes != word &&
         !(shared->word_selectable && (bytes == 4 || bytes == shared->bank_bytes))) {
-        return error_set(SONDE_EUNSUPPORTED,
-                         "%s has no shared-memory banks of %u bytes to choose", gpu->model->name,
-                         bytes);
+        return error_set(SONDE_EUNSUPPORTED, "%s has no shared-memory banks of %u bytes to choose",
+                         gpu->model->name, bytes);
     }
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
         sm_set_bank_word(gpu->sm[i], bytes ? bytes : word);

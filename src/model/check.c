@@ -534,14 +534,18 @@ void normalise_cache(struct cache_spec *cache)
     }
 }
 
+static uint64_t lines_if(const struct cache_spec *cache)
+{
+    return cache->enabled ? lines_of(cache) : 0;
+}
+
 static void check_total(struct reader *reader)
 {
     const struct model *model = reader->model;
-    uint64_t lines = (model->l1_data.enabled ? lines_of(&model->l1_data) * model->sms : 0) +
-                     (model->texture_l1.enabled ? lines_of(&model->texture_l1) * model->sms : 0) +
-                     (model->constant_l1.enabled ? lines_of(&model->constant_l1) * model->sms : 0) +
-                     (model->constant_l15.enabled ? lines_of(&model->constant_l15) * model->sms : 0) +
-                     (model->l2.enabled ? lines_of(&model->l2) * model->l2_slices : 0);
+    uint64_t lines = lines_if(&model->l2) * model->l2_slices +
+                     (lines_if(&model->l1_data) + lines_if(&model->texture_l1) +
+                      lines_if(&model->constant_l1) + lines_if(&model->constant_l15)) *
+                         model->sms;
     if (lines > LINES_MAX) {
         problem(reader, "sms",
                 "all caches together have %llu lines; %llu are the most that are simulated",

@@ -56,8 +56,9 @@ struct model {
     struct sm_spec sm;
     struct cache_spec l1_data;
     struct cache_spec texture_l1; /* an SM's; of its FIFO, hit_cycles is the length */
-    struct cache_spec constant_l1, constant_l15; /* an SM's; what misses the first asks the second */
-    struct cache_spec l2;         /* one slice */
+    struct cache_spec constant_l1,
+        constant_l15;     /* an SM's; what misses the first asks the second */
+    struct cache_spec l2; /* one slice */
     uint32_t l2_slices;
     struct index_spec l2_slice_index; /* which slice an address belongs to */
     struct noc_spec noc;

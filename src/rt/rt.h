@@ -43,7 +43,8 @@ struct rt_launch {
 };
 int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *launch,
               uint64_t *cycles);
-/* Instructions of all functional launches so far; either may be NULL. (Of timed ones: gpu_stats.) */
+/* Instructions of all functional launches so far; either may be NULL. (Of timed ones: gpu_stats.)
+ */
 void rt_functional_insns(const struct rt *rt, uint64_t *warp_insns, uint64_t *thread_insns);
 
 /*

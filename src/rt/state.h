@@ -53,7 +53,7 @@ struct rt {
     uint64_t launches;
     uint64_t warp_insns, thread_insns; /* of functional launches */
     const volatile int *cancel;
-    VEC(struct exec_texture) textures; /* by handle; of no bytes: destroyed */
+    VEC(struct exec_texture) textures;   /* by handle; of no bytes: destroyed */
     uint64_t local_address, local_bytes; /* where local memory lies; 0: nowhere yet */
 };
 

@@ -1,7 +1,7 @@
 /*
  * One SM on a test bench: no caches, no network; memory answers every request after a fixed time
- * and keeps a log. Requests come by one of four ports: the network's, L1's, those of the texture and
- * of the constant cache. Kernels are PTX with one parameter, the address of an output buffer.
+ * and keeps a log. Requests come by one of four ports: the network's, L1's, those of the texture
+ * and of the constant cache. Kernels are PTX with one parameter, the address of an output buffer.
  */
 #ifndef SONDE_TESTS_SM_BENCH_H
 #define SONDE_TESTS_SM_BENCH_H
@@ -38,7 +38,7 @@ struct bench {
     struct sm_spec spec;
     uint64_t memory_cycles; /* request to reply */
     uint32_t refuse_above;  /* refuse requests while so many are out; 0: never */
-    uint64_t slow_offset;  /* requests at this offset of the buffer take slow_cycles more */
+    uint64_t slow_offset;   /* requests at this offset of the buffer take slow_cycles more */
     uint64_t slow_cycles;
     bool with_l1, with_texture, with_constant;
     uint64_t local_address, local_bytes; /* of local memory, for each thread */

@@ -95,8 +95,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(on_fermi_the_ways_are_the_gcd_of_stride_and_32),
-        cmocka_unit_test(
-            in_kepler_4_byte_mode_two_lanes_share_a_row_where_they_are_32_words_apart),
+        cmocka_unit_test(in_kepler_4_byte_mode_two_lanes_share_a_row_where_they_are_32_words_apart),
         cmocka_unit_test(in_kepler_8_byte_mode_even_strides_count_half),
         cmocka_unit_test(words_of_8_bytes_conflict_as_fermis_words_do),
         cmocka_unit_test(the_modes_differ_as_figure_7_shows),

@@ -72,12 +72,12 @@ static void lanes_that_agree_share_a_constant_and_others_take_a_cycle_each(void 
                 {"mov.u32 %r9, %r8;\n", 32}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char body[1024];
-        snprintf(body, sizeof body,
-                 "mov.u32 %%r8, %%tid.x;\n%smul.wide.u32 %%rd1, %%r9, 4;\n"
-                 "add.u64 %%rd1, %%rd1, %%rd0;\nshl.b32 %%r11, %%r9, 2;\ncvt.u32.u64 %%r12, %%rd1;\n"
-                 "st.volatile.shared.u32 [smem+8], %%r12;\n%s%s",
-                 rows[i].lane_to_word,
-                 STRETCH("ld.const.u32 %r2, [%rd1+256];\n", "%r2"), RESULT(0));
+        snprintf(
+            body, sizeof body,
+            "mov.u32 %%r8, %%tid.x;\n%smul.wide.u32 %%rd1, %%r9, 4;\n"
+            "add.u64 %%rd1, %%rd1, %%rd0;\nshl.b32 %%r11, %%r9, 2;\ncvt.u32.u64 %%r12, %%rd1;\n"
+            "st.volatile.shared.u32 [smem+8], %%r12;\n%s%s",
+            rows[i].lane_to_word, STRETCH("ld.const.u32 %r2, [%rd1+256];\n", "%r2"), RESULT(0));
         start();
         run(body, 32);
         assert_int_equal(count_port(BENCH_CONSTANT, MEM_READ), rows[i].addresses);
@@ -98,8 +98,8 @@ static void constants_without_a_cache_and_parameters_take_their_fixed_time(void 
             1);
         uint32_t convert = b.spec.unit[UNIT_CVT].latency_cycles;
         assert_int_equal(b.out[0], b.spec.const_hit_cycles + convert + 2);
-        assert_int_equal(b.out[1], with_cache ? 3 + b.memory_cycles + 2
-                                              : b.spec.const_hit_cycles + 2);
+        assert_int_equal(b.out[1],
+                         with_cache ? 3 + b.memory_cycles + 2 : b.spec.const_hit_cycles + 2);
         bench_free(&b);
     }
 }
@@ -255,7 +255,7 @@ static void local_memory_is_interleaved_by_words_and_goes_to_l1(void **state)
                  "st.global.u32 [%rd0], %r2;\n");
         start_local(64);
         run(body, 64);
-        assert_int_equal(count_port(BENCH_L1, MEM_READ), 2); /* one line for each warp */
+        assert_int_equal(count_port(BENCH_L1, MEM_READ), 2);  /* one line for each warp */
         uint32_t first = b.log[0].address > b.log[1].address; /* whichever warp went first */
         for (uint32_t warp = 0; warp < 2; warp++) {
             const struct bench_log *log = &b.log[warp ^ first];

@@ -1,7 +1,8 @@
 /*
  * Texture, read-only, constant and local memory on whole GPUs: latencies as the sums of what the
  * models list and as Mei et al. 2014, Table 5, print them, and the structure of the caches, seen by
- * what a fetch costs. A timed load adds 1 cycle before and 1 after (one instruction issues a cycle).
+ * what a fetch costs. A timed load adds 1 cycle before and 1 after (one instruction issues a
+ * cycle).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,10 +62,10 @@ static void a_texture_fetch_costs_what_table_5_prints(void **state)
         build(rows[i].model);
         const struct texture_spec *unit = &g.model->sm.texture;
         const struct cache_spec *cache = &g.model->texture_l1;
-        /* The first brings L2's line, the second another sector of it to L2; then both are there. */
-        assert_true(gpu_bench_run(&g,
-                                  HANDLE "mov.u32 %r8, 128;\n" TIMED(FETCH, 0) TIMED(FETCH, 4), 1,
-                                  1));
+        /* The first brings L2's line, the second another sector of it to L2; then both are there.
+         */
+        assert_true(
+            gpu_bench_run(&g, HANDLE "mov.u32 %r8, 128;\n" TIMED(FETCH, 0) TIMED(FETCH, 4), 1, 1));
         uint32_t hit = g.buffer[1];
         assert_true(gpu_bench_run(&g, HANDLE "mov.u32 %r8, 128;\n" TIMED(FETCH, 0), 1, 1));
         assert_int_equal(hit, unit->address_cycles + cache->hit_cycles + unit->filter_cycles + 2);
@@ -152,7 +153,8 @@ static void a_constant_comes_from_l1_from_l15_or_from_l2(void **state)
         build(models[i]);
         const struct cache_spec *l1 = &g.model->constant_l1, *l15 = &g.model->constant_l15;
         uint32_t address = g.model->sm.constant.address_cycles;
-        /* 5 lines of one L1 set (its sets repeat every 512 B), each in a line of L1.5 of its own. */
+        /* 5 lines of one L1 set (its sets repeat every 512 B), each in a line of L1.5 of its own.
+         */
         assert_true(gpu_bench_run(
             &g,
             "ld.const.u32 %r2, [%rd0+65536];\nst.volatile.shared.u32 [smem], %r2;\n"
@@ -167,12 +169,10 @@ static void a_constant_comes_from_l1_from_l15_or_from_l2(void **state)
                        "ld.const.u32 %r2, [%rd0+65540];\n", 4),
             1, 1));
         assert_int_equal(g.buffer[0], address + l1->hit_cycles + 2);
-        assert_int_equal(g.buffer[1], address + l1->miss_cycles + l15->hit_cycles +
-                                          l1->fill_cycles + 2);
-        assert_true(gpu_bench_run(&g,
-                                  "cvt.u32.u64 %r8, %rd0;\n" TIMED(
-                                      "ld.const.u32 %r2, [%rd0+65536];\n", 0),
-                                  1, 1));
+        assert_int_equal(g.buffer[1],
+                         address + l1->miss_cycles + l15->hit_cycles + l1->fill_cycles + 2);
+        assert_true(gpu_bench_run(
+            &g, "cvt.u32.u64 %r8, %rd0;\n" TIMED("ld.const.u32 %r2, [%rd0+65536];\n", 0), 1, 1));
         /* A launch begins with both empty, but L2 has the line. */
         assert_int_equal(g.buffer[0], address + l1->miss_cycles + l15->miss_cycles + l2_cycles(64) +
                                           l15->fill_cycles + l1->fill_cycles + 2);
