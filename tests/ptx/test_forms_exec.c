@@ -1,0 +1,79 @@
+/*
+ * What exec does with every form of forms.tsv: it decodes it, or refuses it at load time as not
+ * implemented, with the place and the instruction's name; never anything else. Prints the counts
+ * and, with SONDE_FORMS_REFUSED=FILE, writes the list of what is refused there.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "exec/exec.h"
+#include "forms.h"
+#include "ptx/ir.h"
+#include "util/error.h"
+
+/* What must not become less. */
+#define PROGRAM_FORMS_DECODED 625
+
+static uint64_t some_address(void *ctx, const struct ptx_var *var)
+{
+    (void)ctx;
+    (void)var;
+    return UINT64_C(0x700000000000);
+}
+
+/* 0 or SONDE_EUNSUPPORTED; anything else fails the test. */
+static int decode_form(const struct form *form, size_t number)
+{
+    struct strbuf text = {0};
+    struct ptx_module *module;
+    struct exec_program *program = NULL;
+    struct exec_resolver resolver = {some_address, NULL};
+    forms_put_header(&text);
+    forms_put_kernel(&text, form, number);
+    assert_int_equal(ptx_parse(&module, "form.ptx", strbuf_text(&text), text.length), 0);
+    const struct ptx_func *kernel = module->funcs[module->func_count - 1];
+    int code = exec_program_create(&program, module, kernel, &resolver);
+    if (code == 0)
+        exec_program_destroy(program);
+    else if (code != SONDE_EUNSUPPORTED || strncmp(error_text(), "form.ptx:", 9) != 0 ||
+             strstr(error_text(), isa_row(kernel->insns[0].op)->name) == NULL)
+        fail_msg("%s: %d %s", form->opcode, code, error_text());
+    ptx_module_destroy(module);
+    strbuf_free(&text);
+    return code;
+}
+
+static void every_form_is_decoded_or_refused_by_name(void **state)
+{
+    (void)state;
+    size_t count, decoded[2] = {0}, total[2] = {0};
+    struct form *forms = forms_read(&count, SONDE_TEST_DIR "/forms.tsv");
+    const char *path = getenv("SONDE_FORMS_REFUSED");
+    FILE *refused = path != NULL ? fopen(path, "w") : NULL;
+    assert_non_null(forms);
+    for (size_t i = 0; i < count; i++) {
+        int code = decode_form(&forms[i], i);
+        total[forms[i].from_programs]++;
+        decoded[forms[i].from_programs] += code == 0;
+        if (code != 0 && refused != NULL)
+            fprintf(refused, "%s\t%s\n", forms[i].opcode, error_text());
+    }
+    if (refused != NULL)
+        assert_int_equal(fclose(refused), 0);
+    print_message("%zu of %zu forms of programs, %zu of %zu of the manual beyond them\n",
+                  decoded[1], total[1], decoded[0], total[0]);
+    assert_true(decoded[1] >= PROGRAM_FORMS_DECODED);
+    free(forms);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_form_is_decoded_or_refused_by_name)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
