@@ -104,3 +104,40 @@ uint32_t isa_fragment(enum isa_type *reg, bool is_wmma, enum isa_mod shape, char
     uint32_t bytes = isa_type_info(element)->bytes;
     return elements * bytes / (32u * isa_type_info(*reg)->bytes);
 }
+
+/*
+ * Lanes are 8 groups of 4. In a (rows x k): a group has a row, a thread of it `pack` neighbours of
+ * that row in each 4 * pack columns; registers alternate between row r and r + 8 of 16 rows, then
+ * go on along k. b is the same with rows and columns exchanged and 8 columns; c has two neighbours
+ * each.
+ *
+ *     lane = group * 4 + thread        a, 16 rows, pack 2:      k 0..7    k 8..15
+ *                                               rows 0..7       reg 0     reg 2
+ *                                               rows 8..15      reg 1     reg 3
+ */
+bool isa_fragment_place(uint32_t *row, uint32_t *column, bool is_wmma, enum isa_mod shape,
+                        char matrix, enum isa_type element, uint32_t lane, uint32_t index)
+{
+    struct isa_mnk mnk = isa_mnk(shape);
+    uint32_t group = lane / 4, thread = lane % 4, bytes = isa_type_info(element)->bytes;
+    uint32_t pack = bytes < 4 ? 4 / bytes : 1, rows = mnk.m >= 16 ? 16 : 8, halves = rows / 8;
+    if (mnk.m == 0 || (!is_wmma && shape == MOD_MNK_m8n8k4 && element != TYPE_f64))
+        return false;
+    uint32_t share = matrix == 'a' ? rows * mnk.k / 32 : matrix == 'b' ? mnk.k / 4 : rows / 4;
+    uint32_t blocks = matrix == 'a'   ? mnk.m / rows
+                      : matrix == 'b' ? mnk.n / 8
+                                      : mnk.m / rows * (mnk.n / 8);
+    uint32_t block = index / share % blocks, within = index % share;
+    uint32_t reg = within / pack, part = within % pack;
+    if (matrix == 'a') {
+        *row = block * rows + reg % halves * 8 + group;
+        *column = reg / halves * 4 * pack + thread * pack + part;
+    } else if (matrix == 'b') {
+        *row = reg * 4 * pack + thread * pack + part;
+        *column = block * 8 + group;
+    } else {
+        *row = block / (mnk.n / 8) * rows + within / 2 * 8 + group;
+        *column = block % (mnk.n / 8) * 8 + thread * 2 + within % 2;
+    }
+    return true;
+}

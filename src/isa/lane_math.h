@@ -244,6 +244,29 @@ static inline uint32_t lane_szext(uint32_t a, uint32_t bits, uint32_t is_signed)
     return is_signed ? (uint32_t)((int32_t)(a << spare) >> spare) : a << spare >> spare;
 }
 
+/* Differences of unsigned bytes, of unsigned halves; the sum of four bytes. */
+static inline uint32_t lane_absdiff(uint32_t a, uint32_t b, uint32_t bits)
+{
+    uint32_t r = 0, mask = (1u << bits) - 1;
+    for (uint32_t i = 0; i < 32; i += bits) {
+        uint32_t x = a >> i & mask, y = b >> i & mask;
+        r |= (x > y ? x - y : y - x) << i;
+    }
+    return r;
+}
+static inline uint32_t lane_absdiff4(uint32_t a, uint32_t b)
+{
+    return lane_absdiff(a, b, 8);
+}
+static inline uint32_t lane_absdiff2(uint32_t a, uint32_t b)
+{
+    return lane_absdiff(a, b, 16);
+}
+static inline uint32_t lane_sum_bytes(uint32_t a)
+{
+    return (a & 0xff) + (a >> 8 & 0xff) + (a >> 16 & 0xff) + (a >> 24);
+}
+
 static inline uint32_t lane_dp4a_uu(uint32_t a, uint32_t b)
 {
     return (a & 0xff) * (b & 0xff) + (a >> 8 & 0xff) * (b >> 8 & 0xff) +
