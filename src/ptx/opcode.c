@@ -313,9 +313,7 @@ static int check_combination(struct parser *p, const struct opcode *o, const str
 static bool is_later_type(const struct part *part)
 {
     enum isa_type type = isa_type_find(part->text, part->length);
-    return type == TYPE_f16 || type == TYPE_f16x2 || type == TYPE_bf16 || type == TYPE_bf16x2 ||
-           type == TYPE_tf32 || type == TYPE_f32x2 || type == TYPE_b128 || type == TYPE_u16x2 ||
-           type == TYPE_s16x2 || type == TYPE_e4m3x2 || type == TYPE_e5m2x2;
+    return type == TYPE_f32x2 || type == TYPE_b128;
 }
 
 static bool any_row_starts_with(const struct part *word)
