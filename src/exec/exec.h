@@ -21,7 +21,7 @@
 #include "ptx/ir.h"
 
 #define WARP_LANES 32
-#define EXEC_MAX_SLOTS_READ 12
+#define EXEC_MAX_SLOTS_READ 32 /* a matrix product of f64 reads so many */
 
 struct exec_program; /* a kernel decoded for execution; immutable, shared by all warps */
 struct exec_memory;  /* the memory image of a device, see exec/memory.h */

@@ -31,7 +31,8 @@ struct element {
     uint8_t register_bytes; /* 4 or 8: stride of its lanes; 0: a sink */
 };
 
-struct uop_value; /* ops/value.h */
+struct uop_value;  /* ops/value.h */
+struct uop_matrix; /* ops/matrix.c */
 
 /* The rest of a memory access. */
 struct uop_memory {
@@ -83,6 +84,7 @@ struct uop {
         const struct uop_switch *table;
         const struct element *elements;
         const struct uop_value *value;
+        const struct uop_matrix *matrix;
         uint64_t number;
     };
     uint32_t guard;      /* byte offset of its mask in preds; slot 0 is always true */

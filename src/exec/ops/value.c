@@ -103,6 +103,10 @@ static value_fn *const functions[OP_COUNT] = {
     [OP_MIN_RELU_16X2] = value_pair, [OP_MAX_RELU_16X2] = value_pair,
     [OP_TESTP] = value_testp, [OP_DP2A] = value_dp2a, [OP_FNS] = value_fns,
     [OP_SZEXT] = value_szext,
+    [OP_VADD2] = value_video, [OP_VSUB2] = value_video, [OP_VAVRG2] = value_video,
+    [OP_VABSDIFF2] = value_video, [OP_VMIN2] = value_video, [OP_VMAX2] = value_video,
+    [OP_VADD4] = value_video, [OP_VSUB4] = value_video, [OP_VAVRG4] = value_video,
+    [OP_VABSDIFF4] = value_video, [OP_VMIN4] = value_video, [OP_VMAX4] = value_video,
 };
 /* clang-format on */
 
