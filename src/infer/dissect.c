@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "infer/level.h"
+#include "infer/shared.h"
+#include "infer/tlb.h"
 #include "util/error.h"
 
 enum {
@@ -41,6 +43,18 @@ static const struct {
 #include "infer/experiments.def"
 };
 
+/* What concerns the device as a whole; their bits follow those of the caches' experiments. */
+static const struct {
+    const char *name;
+    int (*run)(struct lab *);
+    void (*refuse)(struct dissection *, const char *reason);
+    const char *doc;
+} wholes[] = {
+#define WHOLE(name, function, refuse, doc) {#name, function, refuse, doc},
+#include "infer/wholes.def"
+};
+enum { WHOLE_COUNT = sizeof wholes / sizeof *wholes, NAME_COUNT = EXPERIMENT_COUNT + WHOLE_COUNT };
+
 static const struct level_info levels[] = {
 #define LEVEL(id, scope, op, beneath, shared, window, doc) {id, scope, op, beneath, shared, window},
 #include "infer/levels.def"
@@ -49,8 +63,12 @@ enum { LEVEL_COUNT = sizeof levels / sizeof *levels };
 
 struct infer_experiment infer_experiment_at(size_t i)
 {
-    if (i >= EXPERIMENT_COUNT) {
+    if (i >= NAME_COUNT) {
         return (struct infer_experiment){NULL, NULL};
+    }
+    if (i >= EXPERIMENT_COUNT) {
+        return (struct infer_experiment){wholes[i - EXPERIMENT_COUNT].name,
+                                         wholes[i - EXPERIMENT_COUNT].doc};
     }
     return (struct infer_experiment){experiments[i].name, experiments[i].doc};
 }
@@ -72,17 +90,32 @@ static void refuse_yields(struct cache_result *result, uint32_t yields, const ch
     }
 }
 
+/* The same for what is no single number. */
+static void refuse_structure(struct cache_result *result, size_t experiment, const char *reason)
+{
+    struct policy_result *policy = &result->policy;
+    struct index_result *index = &result->index;
+    if (experiment == EXPERIMENT_policy && !policy->name[0]) {
+        snprintf(policy->reason, sizeof policy->reason, "%.*s", (int)sizeof policy->reason - 1,
+                 reason);
+    }
+    if (experiment == EXPERIMENT_index && !index->kind[0]) {
+        snprintf(index->reason, sizeof index->reason, "%.*s", (int)sizeof index->reason - 1,
+                 reason);
+    }
+}
+
 /* Bits of the experiments in a comma-separated list. */
 static int parse_list(uint32_t *out, const char *list)
 {
     *out = 0;
     while (list && *list) {
         size_t length = strcspn(list, ","), i = 0;
-        while (i < EXPERIMENT_COUNT && (strlen(experiments[i].name) != length ||
-                                        strncmp(experiments[i].name, list, length) != 0)) {
+        while (i < NAME_COUNT && (strlen(infer_experiment_at(i).name) != length ||
+                                  strncmp(infer_experiment_at(i).name, list, length) != 0)) {
             i++;
         }
-        if (i == EXPERIMENT_COUNT) {
+        if (i == NAME_COUNT) {
             return error_set(SONDE_EUSAGE, "there is no experiment '%.*s'",
                              (int)(length > 60 ? 60 : length), list);
         }
@@ -106,7 +139,7 @@ static int select_experiments(uint32_t *out, const struct infer_options *options
     int rc = parse_list(&only, options->only);
     rc = rc ? rc : parse_list(&skip, options->skip);
     if (rc == 0) {
-        *out = (only ? with_needs(only) : (1u << EXPERIMENT_COUNT) - 1) & ~skip;
+        *out = (only ? with_needs(only) : (1u << NAME_COUNT) - 1) & ~skip;
     }
     return rc;
 }
@@ -152,6 +185,7 @@ static int run_experiments(struct level *level, uint32_t selected)
         }
         if (!(good & (1u << i))) {
             refuse_yields(level->result, experiments[i].yields, failed[i]);
+            refuse_structure(level->result, i, failed[i]);
         }
     }
     return 0;
@@ -214,6 +248,28 @@ static int dissect_level(struct lab *lab, struct sample *seen, size_t i, uint32_
     return rc;
 }
 
+/* As run_experiments(): what fails leaves its reason. */
+static int run_wholes(struct lab *lab, uint32_t selected)
+{
+    for (size_t i = 0; i < WHOLE_COUNT; i++) {
+        lab->why[0] = '\0';
+        int rc = INFER_UNDECIDED;
+        if (!(selected & (1u << (EXPERIMENT_COUNT + i)))) {
+            lab_undecided(lab, "not asked for");
+        } else {
+            if (lab->options->progress) {
+                lab->options->progress(lab->options->progress_ctx, lab->done, wholes[i].name);
+            }
+            rc = wholes[i].run(lab);
+        }
+        if (rc && !lab_soft(rc)) {
+            return rc;
+        }
+        wholes[i].refuse(lab->out, rc && lab->why[0] ? lab->why : "the measurements do not decide");
+    }
+    return 0;
+}
+
 int infer_dissect(struct dissection *out, struct trace_source *source,
                   const struct infer_options *options)
 {
@@ -229,6 +285,7 @@ int infer_dissect(struct dissection *out, struct trace_source *source,
     for (size_t i = 0; rc == 0 && i < LEVEL_COUNT; i++) {
         rc = dissect_level(&lab, &seen, i, selected);
     }
+    rc = rc ? rc : run_wholes(&lab, selected);
     if (rc == 0) {
         out->class_count = sample_classes(out->classes, INFER_MAX_LATENCIES, &seen);
     }

@@ -35,6 +35,43 @@ struct capacity_step {
     double bytes, median_cycles, miss_share;
 }; /* one point of the size sweep */
 
+/*
+ * Replacement. `name` is "" where nothing is known, and then `reason` says why. Policies that this
+ * number of ways cannot tell apart from it are in `equivalent`. A policy that draws its victims has
+ * their probabilities, by ways in the order of a cold fill, each give or take `error` (95 %).
+ */
+#define INFER_MAX_EQUIVALENT 6
+#define INFER_MAX_WAYS 128
+enum serial_dependence { SERIAL_UNKNOWN, SERIAL_NO, SERIAL_YES };
+
+struct policy_result {
+    char name[12]; /* lru fifo plru nru srrip random biased none */
+    char equivalent[INFER_MAX_EQUIVALENT][12];
+    size_t equivalent_count;
+    double probability[INFER_MAX_WAYS], error[INFER_MAX_WAYS];
+    size_t probability_count;
+    uint64_t victims; /* seen, behind the probabilities */
+    enum serial_dependence serial;
+    double confidence;
+    char evidence[24], reason[160];
+};
+
+/*
+ * Which set an address belongs to. kind "bits" and "xor" have one mask of address bits per index
+ * bit, up to row space; "modulo" the number of lines after which it repeats; "none" is a single
+ * set. Address bits from `bit_limit` on were not looked at.
+ */
+#define INFER_MAX_MASKS 24
+struct index_result {
+    char kind[12]; /* "" where nothing is known: see `reason` */
+    uint64_t masks[INFER_MAX_MASKS];
+    size_t mask_count;
+    uint64_t modulus;
+    uint32_t bit_limit;
+    double confidence;
+    char evidence[24], reason[160];
+};
+
 struct cache_result {
     char id[16];   /* "l1_data", "l2" */
     char scope[8]; /* "sm", "gpu" */
@@ -46,6 +83,8 @@ struct cache_result {
     size_t step_count;
     struct latency_class latencies[INFER_MAX_LATENCIES]; /* distribution of hits */
     size_t latency_count;
+    struct policy_result policy;
+    struct index_result index;
 };
 
 /*
@@ -59,6 +98,32 @@ struct method_result {
     struct attribute size, line, sets, ways, periodic;
 };
 
+/* A level of address translation, as it shows through loads of data that L2 holds. */
+#define INFER_MAX_TLBS 4
+#define INFER_MAX_TLB_SETS 64
+struct tlb_result {
+    char id[16]; /* "l1_tlb", "l2_tlb" */
+    bool present;
+    struct attribute page, coverage, entries, sets, miss_penalty;
+    uint32_t entries_per_set[INFER_MAX_TLB_SETS]; /* in the order in which they overflow */
+    size_t set_count;
+    struct policy_result policy;
+};
+
+/* Shared memory. A conflict of degree d is d rows of one bank that a warp needs at once. */
+struct conflict_latency {
+    uint32_t degree;
+    double cycles;
+};
+
+struct shared_result {
+    struct attribute banks, bank_width, latency; /* latency: all lanes read the same word */
+    struct conflict_latency conflicts[32];
+    size_t conflict_count;
+    uint32_t modes[2]; /* widths of banks that can be asked for, bytes */
+    size_t mode_count;
+};
+
 struct evidence_entry {
     char id[24];
     char text[400];
@@ -69,6 +134,9 @@ struct dissection {
     size_t cache_count;
     struct method_result methods[INFER_MAX_METHODS];
     size_t method_count;
+    struct tlb_result tlbs[INFER_MAX_TLBS];
+    size_t tlb_count;
+    struct shared_result shared;
     struct attribute memory_latency;
     struct latency_class classes[INFER_MAX_LATENCIES]; /* over everything measured */
     size_t class_count;

@@ -94,10 +94,16 @@ int level_refine_ways(
     struct level *level); /* the conflicting set in steps of the line, if it is found easily */
 int level_line(struct level *level);    /* line.c */
 int level_sets(struct level *level);    /* sets.c */
+int level_policy(struct level *level);  /* policy.c */
+int level_index(struct level *level);   /* index.c */
 int level_latency(struct level *level); /* latency.c */
 int level_load_to_use(struct level *level);
 int level_penalty(struct level *level);
 int level_sweep(struct level *level); /* sweep.c */
+
+/* victims.c: how a set that gives up lines at random chooses them, from walks over one line more
+ * than it holds. */
+int victims_measure(struct level *level, struct policy_result *out);
 
 int level_mei(struct level *level);     /* mei.c */
 int level_average(struct level *level); /* average.c */

@@ -30,6 +30,9 @@ static int build_request(struct trace_request *request, const struct walk_plan *
     if (!rc && plan->spread) {
         rc = trace_request_set_u64(request, "spread", 1);
     }
+    if (!rc && plan->scale > 1) {
+        rc = trace_request_set_u64(request, "scale", plan->scale);
+    }
     if (!rc && plan->shared_bytes) {
         rc = trace_request_set_u64(request, "shared", plan->shared_bytes);
     }
@@ -39,7 +42,8 @@ static int build_request(struct trace_request *request, const struct walk_plan *
     return rc;
 }
 
-/* The element at an offset, or count if there is none. */
+/* The element at an offset, or count if there is none. A ring need not be in order; it mostly is.
+ */
 static size_t find_element(const struct walk_shape *shape, uint32_t offset)
 {
     if (!shape->ring) {
@@ -56,7 +60,12 @@ static size_t find_element(const struct walk_shape *shape, uint32_t offset)
             high = middle;
         }
     }
-    return low < shape->count && shape->ring[low] == offset ? low : shape->count;
+    if (low == shape->count || shape->ring[low] != offset) {
+        for (low = 0; low < shape->count && shape->ring[low] != offset;) {
+            low++;
+        }
+    }
+    return low;
 }
 
 static int check_visits(struct lab *lab, const struct walk *walk, const uint32_t *start,

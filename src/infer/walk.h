@@ -8,7 +8,7 @@
 
 #include "infer/lab.h"
 
-/* Elements at 0, stride, 2 stride ..., or the given offsets, ascending. Borrowed. */
+/* Elements at 0, stride, 2 stride ..., or the given offsets, each once. Borrowed. */
 struct walk_shape {
     const uint32_t *ring; /* NULL: regular */
     uint64_t stride;      /* regular only */
@@ -22,6 +22,7 @@ struct walk_plan {
     bool touch;    /* all threads read the footprint first */
     uint32_t window, windows;
     bool spread; /* windows start evenly over the ring; else each goes on where the last ended */
+    uint32_t scale;        /* bytes that an offset of the shape counts; 0: 1 */
     uint32_t shared_bytes; /* carve-out to ask for; 0: the probe's choice */
     uint32_t run;          /* tells repeats apart */
 };

@@ -9,11 +9,10 @@
 
 #include <jansson.h>
 
+#include "report/parts.h"
 #include "report/report.h"
 #include "util/error.h"
 #include "util/json_glue.h"
-
-#define NO_EXPERIMENT "no experiment measures this yet"
 
 /* Whole numbers without a point: bytes read as bytes. */
 static int put_number(json_t *object, const char *key, double value)
@@ -32,11 +31,11 @@ static int put_not_measured(json_t *parent, const char *key, const char *reason)
     return rc < 0 ? rc : json_put_string(object, "reason", reason);
 }
 
-static int put_attribute(json_t *parent, const char *key, const struct attribute *attribute)
+int json_put_attribute(json_t *parent, const char *key, const struct attribute *attribute)
 {
     if (attribute->status != ATTRIBUTE_MEASURED) {
         return put_not_measured(parent, key,
-                                attribute->reason[0] ? attribute->reason : NO_EXPERIMENT);
+                                attribute->reason[0] ? attribute->reason : REPORT_NO_EXPERIMENT);
     }
     json_t *object = json_put_object(parent, key);
     if (!object) {
@@ -78,14 +77,6 @@ static int put_steps(json_t *parent, const struct cache_result *cache)
     return rc;
 }
 
-static int put_index_and_policy(json_t *object)
-{
-    json_t *index = json_put_object(object, "set_index");
-    int rc = index ? json_put_string(index, "kind", "unknown") : error_memory();
-    json_t *policy = rc < 0 ? NULL : json_put_object(object, "policy");
-    return policy ? json_put_string(policy, "name", "unknown") : rc < 0 ? rc : error_memory();
-}
-
 static int put_cache(json_t *array, const struct cache_result *cache)
 {
     json_t *object = json_object();
@@ -93,9 +84,10 @@ static int put_cache(json_t *array, const struct cache_result *cache)
     rc = rc < 0 ? rc : json_put_string(object, "id", cache->id);
     rc = rc < 0 ? rc : json_put_string(object, "scope", cache->scope);
     rc = rc < 0 ? rc : json_put_bool(object, "present", cache->present);
-#define ATTRIBUTE(field, unit) rc = rc < 0 ? rc : put_attribute(object, #field, &cache->field);
+#define ATTRIBUTE(field, unit) rc = rc < 0 ? rc : json_put_attribute(object, #field, &cache->field);
 #include "infer/attributes.def"
-    rc = rc < 0 ? rc : put_index_and_policy(object);
+    rc = rc < 0 ? rc : json_put_index(object, &cache->index);
+    rc = rc < 0 ? rc : json_put_policy(object, &cache->policy);
     rc = rc < 0
              ? rc
              : put_latency_classes(object, "hit_latencies", cache->latencies, cache->latency_count);
@@ -124,20 +116,17 @@ static int put_device(json_t *root, const struct report_subject *subject)
 /* Parts of the schema that later experiments fill. */
 static int put_unmeasured_parts(json_t *root)
 {
-    int rc = json_put_array(root, "tlbs") && json_put_array(root, "latency_patterns")
-                 ? 0
-                 : error_memory();
-    rc = rc < 0 ? rc : put_not_measured(root, "shared_memory", NO_EXPERIMENT);
-    return rc < 0 ? rc : put_not_measured(root, "outstanding", NO_EXPERIMENT);
+    int rc = json_put_array(root, "latency_patterns") ? 0 : error_memory();
+    return rc < 0 ? rc : put_not_measured(root, "outstanding", REPORT_NO_EXPERIMENT);
 }
 
 static int put_memory(json_t *root, const struct dissection *dissection)
 {
     json_t *memory = json_put_object(root, "memory");
-    int rc =
-        memory ? put_attribute(memory, "latency", &dissection->memory_latency) : error_memory();
-    rc = rc < 0 ? rc : put_not_measured(memory, "read_bandwidth", NO_EXPERIMENT);
-    return rc < 0 ? rc : put_not_measured(memory, "write_bandwidth", NO_EXPERIMENT);
+    int rc = memory ? json_put_attribute(memory, "latency", &dissection->memory_latency)
+                    : error_memory();
+    rc = rc < 0 ? rc : put_not_measured(memory, "read_bandwidth", REPORT_NO_EXPERIMENT);
+    return rc < 0 ? rc : put_not_measured(memory, "write_bandwidth", REPORT_NO_EXPERIMENT);
 }
 
 static int put_evidence(json_t *root, const struct dissection *dissection)
@@ -169,6 +158,9 @@ static int build(json_t *root, const struct dissection *dissection,
     rc = rc < 0 ? rc : json_put_double(root, "seconds", subject->seconds);
     rc = rc < 0 ? rc : put_device(root, subject);
     rc = rc < 0 ? rc : put_caches(root, dissection);
+    rc = rc < 0 ? rc : json_put_methods(root, dissection);
+    rc = rc < 0 ? rc : json_put_tlbs(root, dissection);
+    rc = rc < 0 ? rc : json_put_shared(root, dissection);
     rc = rc < 0 ? rc : put_unmeasured_parts(root);
     rc = rc < 0 ? rc : put_memory(root, dissection);
     rc = rc < 0 ? rc

@@ -83,6 +83,38 @@ static void device_lines(struct pen *pen, const struct report_subject *subject)
                   device->sms, clock, device->driver, subject->seconds);
 }
 
+/* A cell of what is no number; "" when it is not known. */
+static void text_cell(struct pen *pen, const char *value, double confidence)
+{
+    char text[64] = "-", padded[96];
+    if (value[0]) {
+        snprintf(text, sizeof(text), "%-14s %.2f", value, confidence);
+    }
+    snprintf(padded, sizeof(padded), "%-*s", CELL_WIDTH, text);
+    const char *code = !value[0] ? "\033[2m" : confidence < 0.9 ? "\033[33m" : "\033[32m";
+    strbuf_printf(&pen->out, "%s%s%s", paint(pen, code), padded, paint(pen, "\033[0m"));
+}
+
+static void policy_cell(struct pen *pen, const struct cache_result *cache)
+{
+    text_cell(pen, cache->policy.name, cache->policy.confidence);
+}
+
+static void index_cell(struct pen *pen, const struct cache_result *cache)
+{
+    text_cell(pen, cache->index.kind, cache->index.confidence);
+}
+
+static void structure_row(struct pen *pen, const struct dissection *d, const char *label,
+                          void (*put)(struct pen *, const struct cache_result *))
+{
+    row_label(pen, label);
+    for (size_t i = 0; i < d->cache_count; i++) {
+        put(pen, &d->caches[i]);
+    }
+    strbuf_append(&pen->out, "\n");
+}
+
 static void cache_table(struct pen *pen, const struct dissection *d)
 {
     strbuf_printf(&pen->out, "%-*s", LABEL_WIDTH, "  value, confidence");
@@ -100,6 +132,8 @@ static void cache_table(struct pen *pen, const struct dissection *d)
     }                                                                                              \
     strbuf_append(&pen->out, "\n");
 #include "infer/attributes.def"
+    structure_row(pen, d, "policy", policy_cell);
+    structure_row(pen, d, "set index", index_cell);
     strbuf_append(&pen->out, "\n");
     row_label(pen, "memory latency");
     cell(pen, &d->memory_latency);
@@ -221,6 +255,121 @@ static void steps(struct pen *pen, const struct cache_result *cache)
     strbuf_append(&pen->out, "\n");
 }
 
+/* What the table's words leave out: masks, shares of the ways. */
+static void structure_lines(struct pen *pen, const struct cache_result *cache)
+{
+    if (cache->index.mask_count) {
+        strbuf_printf(&pen->out, "  %s set index: address bits under the masks", cache->id);
+        for (size_t i = 0; i < cache->index.mask_count; i++) {
+            strbuf_printf(&pen->out, " 0x%llx", (unsigned long long)cache->index.masks[i]);
+        }
+        strbuf_append(&pen->out, "\n");
+    } else if (cache->index.modulus) {
+        strbuf_printf(&pen->out, "  %s set index: line modulo %llu\n", cache->id,
+                      (unsigned long long)cache->index.modulus);
+    }
+    const struct policy_result *policy = &cache->policy;
+    for (size_t i = 0; i < policy->equivalent_count; i++) {
+        strbuf_printf(&pen->out, "  %s policy: %s or, alike with so few ways, %s\n", cache->id,
+                      policy->name, policy->equivalent[i]);
+    }
+    if (policy->probability_count && policy->probability_count <= 16) {
+        strbuf_printf(&pen->out, "  %s policy: victims by way", cache->id);
+        for (size_t i = 0; i < policy->probability_count; i++) {
+            strbuf_printf(&pen->out, " %.3f+-%.3f", policy->probability[i], policy->error[i]);
+        }
+        strbuf_printf(&pen->out, "%s\n",
+                      policy->serial == SERIAL_YES ? ", not independent of each other" : "");
+    }
+}
+
+static void structures(struct pen *pen, const struct dissection *d)
+{
+    size_t start = pen->out.length;
+    for (size_t i = 0; i < d->cache_count; i++) {
+        structure_lines(pen, &d->caches[i]);
+    }
+    if (pen->out.length != start) {
+        strbuf_append(&pen->out, "\n");
+    }
+}
+
+static void tlb_line(struct pen *pen, const struct tlb_result *tlb)
+{
+    const struct field fields[] = {{"page", &tlb->page},
+                                   {"coverage", &tlb->coverage},
+                                   {"entries", &tlb->entries},
+                                   {"sets", &tlb->sets},
+                                   {"miss penalty", &tlb->miss_penalty}};
+    strbuf_printf(&pen->out, "  %-10s", tlb->id);
+    for (size_t k = 0; tlb->present && k < sizeof(fields) / sizeof(*fields); k++) {
+        char value[48] = "-";
+        if (fields[k].attribute->status == ATTRIBUTE_MEASURED) {
+            format_value(value, sizeof(value), fields[k].attribute);
+        }
+        strbuf_printf(&pen->out, "%s %s %s", k ? "," : "", fields[k].name, value);
+    }
+    for (size_t i = 0; i < tlb->set_count && tlb->set_count > 1; i++) {
+        strbuf_printf(&pen->out, "%s%u", i ? "+" : ", entries by set ", tlb->entries_per_set[i]);
+    }
+    if (tlb->policy.name[0]) {
+        strbuf_printf(&pen->out, ", policy %s", tlb->policy.name);
+    }
+    strbuf_append(&pen->out, tlb->present ? "\n" : " does not show\n");
+}
+
+static void tlb_lines(struct pen *pen, const struct dissection *d)
+{
+    if (d->tlb_count == 0) {
+        return;
+    }
+    heading(pen, "address translation");
+    for (size_t i = 0; i < d->tlb_count; i++) {
+        tlb_line(pen, &d->tlbs[i]);
+    }
+    strbuf_append(&pen->out, "\n");
+}
+
+static void shared_lines(struct pen *pen, const struct dissection *d)
+{
+    const struct shared_result *shared = &d->shared;
+    if (shared->banks.status != ATTRIBUTE_MEASURED) {
+        return;
+    }
+    heading(pen, "shared memory");
+    strbuf_printf(&pen->out, "  %.0f banks of %.0f B, latency %.4g cycles; by degree of conflict",
+                  shared->banks.value, shared->bank_width.value, shared->latency.value);
+    for (size_t i = 0; i < shared->conflict_count; i++) {
+        strbuf_printf(&pen->out, "%s %u: %.4g", i ? "," : "", shared->conflicts[i].degree,
+                      shared->conflicts[i].cycles);
+    }
+    strbuf_append(&pen->out, "\n\n");
+}
+
+/* What published recipes make of the same caches, one line each. */
+static void method_lines(struct pen *pen, const struct dissection *d)
+{
+    if (d->method_count == 0) {
+        return;
+    }
+    heading(pen, "published methods");
+    for (size_t i = 0; i < d->method_count; i++) {
+        const struct method_result *m = &d->methods[i];
+        const struct field fields[] = {
+            {"size", &m->size}, {"line", &m->line}, {"sets", &m->sets}, {"ways", &m->ways}};
+        strbuf_printf(&pen->out, "  %-10s %-12s", m->name, m->cache);
+        for (size_t k = 0; k < sizeof(fields) / sizeof(*fields); k++) {
+            char value[48] = "-";
+            if (fields[k].attribute->status == ATTRIBUTE_MEASURED) {
+                format_value(value, sizeof(value), fields[k].attribute);
+            }
+            strbuf_printf(&pen->out, " %s %-12s", fields[k].name, value);
+        }
+        strbuf_append(&pen->out, "\n");
+    }
+    strbuf_append(&pen->out, "\n");
+}
+
 static void evidence(struct pen *pen, const struct dissection *d)
 {
     heading(pen, "evidence");
@@ -235,6 +384,10 @@ int report_table(char **text, const struct dissection *dissection,
     struct pen pen = {.style = style};
     device_lines(&pen, subject);
     cache_table(&pen, dissection);
+    structures(&pen, dissection);
+    tlb_lines(&pen, dissection);
+    shared_lines(&pen, dissection);
+    method_lines(&pen, dissection);
     reasons(&pen, dissection);
     class_lines(&pen, "latency classes", dissection->classes, dissection->class_count);
     for (size_t i = 0; i < dissection->cache_count; i++) {

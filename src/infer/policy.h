@@ -1,0 +1,38 @@
+/*
+ * Naming a policy from walks over the lines of one set (policy.c), whether the set is a cache's or
+ * a TLB's.
+ */
+#ifndef SONDE_INFER_POLICY_H
+#define SONDE_INFER_POLICY_H
+
+#include "infer/lab.h"
+
+#define POLICY_ORDERS 3         /* drawn orders, each walked once */
+#define POLICY_OTHER UINT32_MAX /* what does not concern the set */
+#define POLICY_WARM_ROUNDS 24   /* before records where the beginning is not known */
+
+/* One walk: which line each record read, and whether it was there. */
+struct policy_order {
+    uint32_t *ring, *line; /* owned; one round */
+    bool *hit;             /* owned */
+    size_t count, first, records;
+    uint64_t warm;
+};
+
+int policy_order_create(struct policy_order *out, size_t count, size_t most_records);
+void policy_order_free(struct policy_order *order);
+
+/* What the orders are of, for the evidence, and what misfit is noise. */
+struct policy_case {
+    struct lab *lab;
+    const char *id, *op;
+    uint32_t ways;
+    double allowed;  /* share of the records that may differ */
+    bool from_empty; /* the set is empty when a walk begins */
+};
+
+/* True, and `out` filled, when a policy foretells the orders. */
+bool policy_match(const struct policy_case *of, struct policy_result *out,
+                  const struct policy_order orders[POLICY_ORDERS]);
+
+#endif

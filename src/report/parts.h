@@ -1,0 +1,20 @@
+/* What the files of this room share: pieces of the JSON. */
+#ifndef SONDE_REPORT_PARTS_H
+#define SONDE_REPORT_PARTS_H
+
+#include <jansson.h>
+
+#include "infer/dissection.h"
+
+#define REPORT_NO_EXPERIMENT "no experiment measures this yet"
+
+int json_put_attribute(json_t *parent, const char *key, const struct attribute *attribute);
+
+/* json_structure.c */
+int json_put_policy(json_t *parent, const struct policy_result *policy);
+int json_put_index(json_t *parent, const struct index_result *index);
+int json_put_tlbs(json_t *root, const struct dissection *dissection);
+int json_put_shared(json_t *root, const struct dissection *dissection);
+int json_put_methods(json_t *root, const struct dissection *dissection);
+
+#endif

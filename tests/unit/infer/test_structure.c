@@ -1,0 +1,233 @@
+/* Replacement policy and set index of toy caches, held against the toy's configuration. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "infer/infer.h"
+#include "util/error.h"
+
+/* The toy is one file, compiled into each test that uses it. */
+#include "support/toy_gpu.c"
+
+static const struct toy_config fermi = {
+    .l1 = {true, 128, 128, 32, 4, TOY_BIASED, TOY_MODULO, 0, 116},
+    .l2 = {true, 128, 32, 64, 8, TOY_LRU, TOY_MODULO, 0, 371},
+    .memory_cycles = 639,
+    .seed = 7,
+};
+
+static struct dissection found;
+
+static const struct cache_result *dissect_l1(const struct toy_config *config)
+{
+    struct toy_gpu *toy = toy_create(config);
+    struct trace_source source = toy_source(toy);
+    struct infer_options options = {
+        .max_footprint_bytes = UINT64_C(64) << 20, .max_window = 6000, .only = "policy,index"};
+    assert_int_equal(infer_dissect(&found, &source, &options), 0);
+    toy_destroy(toy);
+    return &found.caches[0];
+}
+
+static bool names(const struct policy_result *policy, const char *name)
+{
+    bool named = strcmp(policy->name, name) == 0;
+    for (size_t i = 0; i < policy->equivalent_count; i++) {
+        named = named || strcmp(policy->equivalent[i], name) == 0;
+    }
+    return named;
+}
+
+static const struct {
+    enum toy_policy policy;
+    const char *name;
+} rules[] = {
+    {TOY_LRU, "lru"}, {TOY_FIFO, "fifo"},   {TOY_PLRU, "plru"},
+    {TOY_NRU, "nru"}, {TOY_SRRIP, "srrip"},
+};
+
+static void each_rule_of_replacement_is_told_from_the_others(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        for (config.l1.ways = 4; config.l1.ways <= 8; config.l1.ways += 4) {
+            config.l1.policy = rules[i].policy;
+            const struct policy_result *policy = &dissect_l1(&config)->policy;
+            assert_string_equal(policy->name, rules[i].name);
+            assert_int_equal(policy->equivalent_count, 0);
+            assert_true(policy->confidence > 0.9);
+        }
+    }
+}
+
+static void noise_does_not_hide_the_rule(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.noise = (struct toy_noise){6, 0.002, 0.01};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        config.l1.policy = rules[i].policy;
+        assert_string_equal(dissect_l1(&config)->policy.name, rules[i].name);
+    }
+}
+
+static void two_ways_cannot_tell_lru_from_a_tree(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1.ways = 2;
+    config.l1.policy = TOY_PLRU;
+    const struct policy_result *policy = &dissect_l1(&config)->policy;
+    assert_true(names(policy, "lru"));
+    assert_true(names(policy, "plru"));
+    assert_false(names(policy, "fifo"));
+}
+
+static void one_way_has_no_policy(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1.ways = 1;
+    assert_string_equal(dissect_l1(&config)->policy.name, "none");
+}
+
+static void shares_of_drawn_victims_are_found(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    const struct policy_result *policy = &dissect_l1(&config)->policy;
+    assert_string_equal(policy->name, "biased");
+    assert_int_equal(policy->probability_count, 4);
+    assert_int_equal(policy->serial, SERIAL_NO);
+    for (size_t i = 0; i < 4; i++) {
+        assert_float_equal(policy->probability[i], i == 1 ? 0.5 : 1.0 / 6, 0.03);
+    }
+    config.l1.policy = TOY_RANDOM;
+    config.l1.ways = 6;
+    policy = &dissect_l1(&config)->policy;
+    assert_string_equal(policy->name, "random");
+    for (size_t i = 0; i < 6; i++) {
+        assert_float_equal(policy->probability[i], 1.0 / 6, 0.03);
+    }
+}
+
+static void a_cache_that_is_never_empty_has_its_rule_or_none(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1.present = false;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        config.l2.policy = rules[i].policy;
+        dissect_l1(&config);
+        const struct policy_result *policy = &found.caches[1].policy;
+        if (policy->name[0]) {
+            assert_true(names(policy, rules[i].name));
+        } else {
+            assert_true(policy->reason[0] != '\0');
+            assert_true(rules[i].policy != TOY_LRU && rules[i].policy != TOY_FIFO);
+        }
+    }
+}
+
+static bool parity(uint64_t value)
+{
+    return __builtin_popcountll(value) & 1;
+}
+
+/* Whatever masks were found, they must say of any two addresses whether they share a set. */
+static void assert_masks(const struct index_result *index, const struct toy_cache *cache)
+{
+    struct rng rng;
+    rng_seed(&rng, 5);
+    for (unsigned i = 0; i < 2000; i++) {
+        uint64_t a = rng_below(&rng, UINT64_C(1) << index->bit_limit);
+        uint64_t b = a;
+        for (unsigned flips = 1 + i % 4; flips > 0; flips--) {
+            b ^= UINT64_C(1) << rng_below(&rng, index->bit_limit);
+        }
+        bool alike = true;
+        for (size_t k = 0; k < index->mask_count; k++) {
+            alike = alike && parity(a & index->masks[k]) == parity(b & index->masks[k]);
+        }
+        bool share = set_of(cache, a / cache->line_bytes) == set_of(cache, b / cache->line_bytes);
+        assert_int_equal(alike, share);
+    }
+}
+
+static void masks_foretell_which_addresses_share_a_set(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1.index = TOY_XOR;
+    for (config.l1.sets = 2; config.l1.sets <= 128; config.l1.sets *= 4) {
+        config.l1.policy = config.l1.sets == 8 ? TOY_LRU : TOY_BIASED;
+        const struct index_result *index = &dissect_l1(&config)->index;
+        assert_string_equal(index->kind, "xor");
+        assert_masks(index, &config.l1);
+    }
+}
+
+static void plain_address_bits_are_told_as_such(void **state)
+{
+    (void)state;
+    const struct index_result *index = &dissect_l1(&fermi)->index;
+    assert_string_equal(index->kind, "bits");
+    assert_int_equal(index->mask_count, 5);
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(index->masks[i], 128 << i);
+    }
+}
+
+static void a_modulus_that_is_no_power_of_two_is_found(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1.sets = 13;
+    config.l1.line_bytes = config.l1.sector_bytes = 96;
+    const struct index_result *index = &dissect_l1(&config)->index;
+    assert_string_equal(index->kind, "modulo");
+    assert_int_equal(index->modulus, 13);
+}
+
+static void a_single_set_needs_no_index(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1.sets = 1;
+    config.l1.ways = 32;
+    config.l1.policy = TOY_LRU;
+    assert_string_equal(dissect_l1(&config)->index.kind, "none");
+}
+
+static void a_hash_that_is_not_linear_is_unknown(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1.index = TOY_HASH;
+    const struct index_result *index = &dissect_l1(&config)->index;
+    assert_string_equal(index->kind, "");
+    assert_true(index->reason[0] != '\0');
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_rule_of_replacement_is_told_from_the_others),
+        cmocka_unit_test(noise_does_not_hide_the_rule),
+        cmocka_unit_test(two_ways_cannot_tell_lru_from_a_tree),
+        cmocka_unit_test(one_way_has_no_policy),
+        cmocka_unit_test(shares_of_drawn_victims_are_found),
+        cmocka_unit_test(a_cache_that_is_never_empty_has_its_rule_or_none),
+        cmocka_unit_test(masks_foretell_which_addresses_share_a_set),
+        cmocka_unit_test(plain_address_bits_are_told_as_such),
+        cmocka_unit_test(a_modulus_that_is_no_power_of_two_is_found),
+        cmocka_unit_test(a_single_set_needs_no_index),
+        cmocka_unit_test(a_hash_that_is_not_linear_is_unknown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
