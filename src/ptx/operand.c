@@ -22,6 +22,14 @@ static int element_number(const struct token *token)
     return at != NULL && *at != '\0' ? (int)(at - names) % 4 : -1;
 }
 
+/* .b0 .h1 .b3210: the bytes or halves that a video instruction takes. */
+static bool is_selector(const struct token *token)
+{
+    return token->kind == TOKEN_DOT && token->length >= 2 && token->length <= 5 &&
+           (token->text[0] == 'b' || token->text[0] == 'h') && token->text[1] >= '0' &&
+           token->text[1] <= '7';
+}
+
 /* All elements of a vector register. */
 static int whole_vector(struct raw_operand *out, struct parser *p, const struct symbol *symbol)
 {
@@ -43,7 +51,10 @@ static int parse_register(struct raw_operand *out, struct parser *p, const struc
     parser_advance(p);
     *out = (struct raw_operand){.kind = RAW_REG, .loc = out->loc, .reg = reg, .type = symbol->type};
     if (symbol->vec <= 1)
-        return 0;
+        return is_selector(&p->token)
+                   ? parser_unsupported(p, p->token.loc, "selector '.%.*s' is not implemented",
+                                        (int)p->token.length, p->token.text)
+                   : 0;
     int element = element_number(&p->token);
     if (element < 0)
         return whole_vector(out, p, symbol);
@@ -140,6 +151,8 @@ static int parse_coordinates(struct raw_operand *out, struct parser *p)
         if (vec_push(p->raws, list) < 0)
             return parser_memory(p);
     }
+    if (list.kind != RAW_VECTOR && parser_at(p, ','))
+        return parser_unsupported(p, list.loc, "a sampler beside the texture is not implemented");
     out->kind = RAW_FETCH;
     return parser_require(p, ']', "']' behind the coordinates");
 }
@@ -206,6 +219,8 @@ static int parse_pair(struct raw_operand *out, struct parser *p)
     int code = operand_parse(&second, p);
     if (code < 0)
         return code;
+    if (out->kind == RAW_VECTOR)
+        return parser_unsupported(p, second.loc, "a predicate beside a vector is not implemented");
     if ((second.kind != RAW_REG && second.kind != RAW_SINK) ||
         (out->kind != RAW_REG && out->kind != RAW_SINK))
         return parser_error(p, second.loc, "a pair p|q needs registers");
@@ -247,7 +262,7 @@ int operand_parse(struct raw_operand *out, struct parser *p)
     if (parser_accept(p, '[')) {
         return parse_address(out, p);
     } else if (parser_accept(p, '{')) {
-        return parse_vector(out, p);
+        code = parse_vector(out, p);
     } else if (parser_accept(p, '_')) {
         out->kind = RAW_SINK;
         code = 0;

@@ -248,9 +248,18 @@ static void selection_takes_the_third_operand(void **state)
     assert_int_equal(lane_SLCT_u32_f32(1, 2, -0.0f, 0), 1);
 }
 
+static void differences_of_bytes_and_halves_do_not_borrow(void **state)
+{
+    (void)state;
+    assert_int_equal(lane_absdiff4(0x00ff8001, 0xff000180), 0xffff7f7f);
+    assert_int_equal(lane_absdiff2(0x0001ffff, 0xffff0000), 0xfffeffff);
+    assert_int_equal(lane_sum_bytes(0xffffffff), 4 * 255);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(differences_of_bytes_and_halves_do_not_borrow),
         cmocka_unit_test(every_expression_takes_every_extreme),
         cmocka_unit_test(integer_arithmetic_wraps),
         cmocka_unit_test(division_is_total),

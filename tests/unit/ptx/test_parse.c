@@ -354,6 +354,31 @@ static void what_has_no_row_yet_is_unsupported_by_name(void **state)
     }
 }
 
+static void operands_not_implemented_are_unsupported_by_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"vadd4.u32.u32.u32 %r0, %r1.b3210, %r2, %r3;", "selector '.b3210' is not implemented"},
+        {"tex.1d.v4.u32.s32 {%r0, %r1, %r2, %r3}, [%d0, %d1, {%r4}];",
+         "a sampler beside the texture is not implemented"},
+        {"tex.1d.v4.u32.s32 {%r0, %r1, %r2, %r3}|%p0, [%d0, {%r4}];",
+         "a predicate beside a vector is not implemented"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct strbuf text = {0};
+        strbuf_printf(&text,
+                      HEADER
+                      ".entry k()\n{\n.reg .b32 %%r<8>; .reg .b64 %%d<2>; .reg .pred %%p<2>;\n"
+                      "%s\n}\n",
+                      cases[i].text);
+        assert_int_equal(code_of(strbuf_text(&text)), SONDE_EUNSUPPORTED);
+        assert_non_null(strstr(error_text(), cases[i].message));
+        strbuf_free(&text);
+    }
+}
+
 static void bad_input_outweighs_what_is_unsupported(void **state)
 {
     (void)state;
@@ -424,6 +449,7 @@ int main(void)
         cmocka_unit_test(several_mistakes_are_reported_in_one_run),
         cmocka_unit_test(reporting_ends_after_twenty_mistakes),
         cmocka_unit_test(what_has_no_row_yet_is_unsupported_by_name),
+        cmocka_unit_test(operands_not_implemented_are_unsupported_by_name),
         cmocka_unit_test(bad_input_outweighs_what_is_unsupported),
         cmocka_unit_test(quoted_input_cannot_act_on_a_terminal),
         cmocka_unit_test(hostile_sizes_end_in_a_message),
