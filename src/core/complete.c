@@ -43,7 +43,7 @@ static void atomics_perform(struct sm *sm, struct sm_warp *warp, uint64_t cycle)
     }
     struct lsu_queue *queue = &sm->lsu.queue[PIPE_LSU];
     if (queue->head && !queue->head->started && queue->next_cycle == CYCLE_NEVER) {
-        queue->next_cycle = cycle > sm->cycle ? cycle : sm->cycle + 1;
+        lsu_set_next(&sm->lsu, queue, cycle > sm->cycle ? cycle : sm->cycle + 1);
         sm_wake(sm, queue->next_cycle);
     }
 }

@@ -59,7 +59,8 @@ int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
     queue->end = &access->next;
     queue->count++;
     if (queue->head == access) {
-        queue->next_cycle = access->lookup_cycle > sm->cycle ? access->lookup_cycle : sm->cycle + 1;
+        lsu_set_next(&sm->lsu, queue,
+                     access->lookup_cycle > sm->cycle ? access->lookup_cycle : sm->cycle + 1);
     }
     return spare_provide(sm);
 }
@@ -159,7 +160,7 @@ static void space_again(void *ctx, uint64_t arg)
         return;
     }
     uint64_t cycle = sm_sync(sm);
-    queue->next_cycle = cycle > sm->cycle ? cycle : sm->cycle + 1;
+    lsu_set_next(&sm->lsu, queue, cycle > sm->cycle ? cycle : sm->cycle + 1);
     sm_wake(sm, queue->next_cycle);
 }
 
@@ -208,12 +209,12 @@ static int transaction_send(struct sm *sm, struct lsu_access *access)
 static void head_pop(struct sm *sm, struct lsu_queue *queue)
 {
     queue->head = queue->head->next;
-    queue->next_cycle = sm->cycle + 1;
+    lsu_set_next(&sm->lsu, queue, sm->cycle + 1);
     if (!queue->head) {
         queue->end = &queue->head;
-        queue->next_cycle = CYCLE_NEVER;
+        lsu_set_next(&sm->lsu, queue, CYCLE_NEVER);
     } else if (queue->head->lookup_cycle > queue->next_cycle) {
-        queue->next_cycle = queue->head->lookup_cycle;
+        lsu_set_next(&sm->lsu, queue, queue->head->lookup_cycle);
     }
 }
 
@@ -236,7 +237,7 @@ static void queue_cycle(struct sm *sm, struct lsu_queue *queue)
 {
     struct lsu_access *head = queue->head;
     int rc = 0;
-    queue->next_cycle = CYCLE_NEVER;
+    lsu_set_next(&sm->lsu, queue, CYCLE_NEVER);
     if (!head->started && !access_start(sm, head, &rc)) {
         return; /* atomics_perform() goes on */
     }
@@ -248,7 +249,7 @@ static void queue_cycle(struct sm *sm, struct lsu_queue *queue)
     } else if (rc > 0) {
         return; /* space_again() goes on */
     } else if (head->sent < head->count) {
-        queue->next_cycle = sm->cycle + 1;
+        lsu_set_next(&sm->lsu, queue, sm->cycle + 1);
     } else {
         head_leave(sm, queue);
     }
@@ -256,7 +257,7 @@ static void queue_cycle(struct sm *sm, struct lsu_queue *queue)
 
 void lsu_cycle(struct sm *sm)
 {
-    if (lsu_next_cycle(&sm->lsu) > sm->cycle) {
+    if (sm->lsu.next_cycle > sm->cycle) {
         return;
     }
     for (uint32_t i = 0; i < PIPE_COUNT && !sm->aborted; i++) {
@@ -278,7 +279,7 @@ static void queue_reset(struct sm *sm, struct lsu_queue *queue)
     }
     queue->end = &queue->head;
     queue->count = 0;
-    queue->next_cycle = CYCLE_NEVER;
+    lsu_set_next(&sm->lsu, queue, CYCLE_NEVER);
 }
 
 /* Forget what is queued. Accesses with requests under way are freed by the last reply. */

@@ -200,8 +200,7 @@ static uint64_t run_cycle(struct sm *sm, uint64_t cycle)
     wheel_turn(sm);
     lsu_cycle(sm);
     uint64_t next = sm->aborted ? CYCLE_NEVER : issue_cycle(sm);
-    uint64_t queues = lsu_next_cycle(&sm->lsu);
-    return queues < next ? queues : next;
+    return sm->lsu.next_cycle < next ? sm->lsu.next_cycle : next;
 }
 
 static void sm_run(void *ctx, uint64_t arg)

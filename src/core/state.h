@@ -92,6 +92,7 @@ struct lsu_queue {
 };
 
 struct lsu {
+    uint64_t next_cycle; /* the earliest of the queues' */
     struct lsu_queue queue[PIPE_COUNT];
     struct lsu_access *spare; /* what the next instruction is issued into */
     struct lsu_access *free_accesses;
@@ -204,13 +205,14 @@ static inline bool lsu_full(const struct lsu *lsu)
            lsu->queue[PIPE_CONSTANT].count >= lsu->queue[PIPE_CONSTANT].entries;
 }
 
-static inline uint64_t lsu_next_cycle(const struct lsu *lsu)
+static inline void lsu_set_next(struct lsu *lsu, struct lsu_queue *queue, uint64_t cycle)
 {
-    uint64_t next = lsu->queue[PIPE_LSU].next_cycle;
-    uint64_t texture = lsu->queue[PIPE_TEXTURE].next_cycle;
-    uint64_t constant = lsu->queue[PIPE_CONSTANT].next_cycle;
-    next = texture < next ? texture : next;
-    return constant < next ? constant : next;
+    queue->next_cycle = cycle;
+    lsu->next_cycle = CYCLE_NEVER;
+    for (uint32_t i = 0; i < PIPE_COUNT; i++) {
+        uint64_t next = lsu->queue[i].next_cycle;
+        lsu->next_cycle = next < lsu->next_cycle ? next : lsu->next_cycle;
+    }
 }
 
 /* path.c: where an access goes; false: its time is fixed, nothing is asked of memory. */
