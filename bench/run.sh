@@ -58,6 +58,19 @@ if wanted peak_rss_mb; then
     figure peak_rss_mb "$peak" MiB
 fi
 
+# Shares of blind trials: random hierarchies, dissected without and with noise (tests/blind).
+if wanted blind.noise_free.exact_share || wanted blind.noisy.exact_share || wanted blind.confidently_wrong; then
+    seed=${BLIND_SEED:-$(git rev-parse --short=12 HEAD 2>/dev/null || echo 1)}
+    echo "blind trials: 500 hierarchies drawn from $seed, each without and with noise"
+    SONDE_TESTS=ON scripts/build.sh release blind
+    build/release/tests/blind/blind --seed "$seed" --count "${BLIND_COUNT:-500}" --jobs "$(nproc)" --figures >"$figures.blind"
+    grep -v "^blind\." "$figures.blind"
+    grep "^blind\." "$figures.blind" | while IFS="$(printf '\t')" read -r name value unit; do
+        if wanted "$name"; then figure "$name" "$value" "$unit"; fi
+    done
+    rm -f "$figures.blind"
+fi
+
 echo
 echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores"
 cat "$figures"

@@ -12,11 +12,11 @@
 #include <string.h>
 
 #include "model/model.h"
+#include "support/expected_latency.h"
 #include "util/error.h"
 
 #define HIT_TOLERANCE_CYCLES 3  /* of the issue that this tests */
 #define MISS_TOLERANCE_CYCLES 5 /* DRAM's clock is another: roundings */
-#define SECTOR_BYTES 32         /* what a lone load asks of a cache */
 
 struct check {
     const struct model *model;
@@ -24,60 +24,6 @@ struct check {
     json_t *root;
     int failures;
 };
-
-static uint32_t further_cycles(uint64_t bytes, uint32_t width)
-{
-    return width && bytes > width ? (uint32_t)((bytes + width - 1) / width - 1) : 0;
-}
-
-/* ---- a load's way, in core cycles ---- */
-
-static uint32_t network_cycles(const struct model *model, uint32_t bytes)
-{
-    const struct noc_spec *noc = &model->noc;
-    return noc->request_cycles + noc->reply_cycles +
-           further_cycles(noc->header_bytes, noc->request_bytes_per_cycle) +
-           further_cycles(noc->header_bytes + bytes, noc->reply_bytes_per_cycle);
-}
-
-static double dram_cycles(const struct model *model, uint32_t bytes)
-{
-    const struct dram_spec *dram = &model->dram;
-    uint32_t clocks = dram->t_rcd + dram->t_cl + 1 + further_cycles(bytes, dram->bytes_per_cycle);
-    return dram->fixed_cycles +
-           (double)clocks * (double)dram->period_ps / (double)model->core_period_ps;
-}
-
-static double l1_hit_cycles(const struct model *model)
-{
-    return model->sm.lsu_cycles + model->l1_data.hit_cycles;
-}
-
-/* From the network's near side: what lies between a request's sending and its data. */
-static double l2_way_cycles(const struct model *model, uint32_t bytes)
-{
-    return network_cycles(model, bytes) + model->l2.hit_cycles +
-           further_cycles(bytes, model->l2.data_bytes_per_cycle);
-}
-
-static double l2_hit_cycles(const struct model *model)
-{
-    return model->sm.lsu_cycles + l2_way_cycles(model, SECTOR_BYTES);
-}
-
-static double l1_miss_cycles(const struct model *model)
-{
-    const struct cache_spec *l1 = &model->l1_data;
-    return model->sm.lsu_cycles + l1->miss_cycles + l2_way_cycles(model, l1->sector_bytes) +
-           l1->fill_cycles;
-}
-
-static double memory_cycles(const struct model *model)
-{
-    const struct cache_spec *l2 = &model->l2;
-    return model->sm.lsu_cycles + network_cycles(model, SECTOR_BYTES) + l2->miss_cycles +
-           dram_cycles(model, l2->sector_bytes) + l2->fill_cycles;
-}
 
 /* ---- the dissection against it ---- */
 
