@@ -82,7 +82,8 @@ struct sonde_dissect_options {
 
 /*
  * Run probes on the device and infer its memory hierarchy from what they measured. When
- * interrupted, a recording that was asked for is still written with all measured so far.
+ * interrupted, a recording that was asked for is still written with all measured so far. A recording
+ * that cannot be written is an error, but the result is handed out; else *out is NULL on errors.
  */
 int sonde_dissect(struct sonde_dissection **out, struct sonde_device *device,
                   const struct sonde_dissect_options *options);

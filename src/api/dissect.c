@@ -110,10 +110,6 @@ static int dissect_live(struct sonde_dissection **out, struct sonde_device *devi
     struct trace_source source = probe_live_source(live);
     rc = dissect_source(out, &source, device->spec, traceset_device(set), options);
     rc = write_recording(set, options->record, rc);
-    if (rc < 0) {
-        sonde_dissection_destroy(*out);
-        *out = NULL;
-    }
 out:
     device->device->cancel = NULL;
     probe_live_destroy(live);

@@ -44,6 +44,9 @@ int cli_fail(int code);
 /* A usage error of the named command: the reason, then how to get help. Returns EXIT_USAGE. */
 int cli_usage(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* "sonde" and the text as a line on standard error, with what is not printable in hexadecimal. */
+void cli_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 /* The named command's help on standard output. Returns EXIT_DONE, or as cli_print. */
 int cli_help(const char *command);
 

@@ -3,10 +3,12 @@
  * where the measurements come from; options and output are the same code.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "util/fileio.h"
+#include "util/printable.h"
 
 #define PATH_BYTES 4096
 
@@ -135,7 +137,9 @@ static int write_folder(const char *folder, const struct sonde_dissection *disse
     int rc = sonde_dissection_json(&json, dissection);
     rc = rc < 0 ? rc : sonde_dissection_table(&table, dissection, SONDE_TABLE_EVIDENCE);
     rc = rc < 0 ? rc : write_in(folder, "dissection.json", json);
-    rc = rc < 0 ? rc : write_in(folder, "dissection.txt", table);
+    char *shown = rc < 0 ? NULL : printable_text(table, false);
+    rc = rc < 0 ? rc : write_in(folder, "dissection.txt", shown ? shown : table);
+    free(shown);
     sonde_free(json);
     sonde_free(table);
     return rc;
@@ -176,12 +180,11 @@ static int finish(const struct dissect_arguments *arguments, int rc,
                   struct sonde_dissection *dissection)
 {
     cli_watch_end();
-    if (rc < 0) {
-        return cli_fail(rc);
-    }
-    int status = show(arguments, dissection);
+    /* Told first: showing the result may fail too, with a text of its own. */
+    int failed = rc < 0 ? cli_fail(rc) : EXIT_DONE;
+    int status = dissection ? show(arguments, dissection) : EXIT_DONE;
     sonde_dissection_destroy(dissection);
-    return status;
+    return failed != EXIT_DONE ? failed : status;
 }
 
 int cmd_dissect(int argc, char **argv)

@@ -77,6 +77,27 @@ static void take_option(struct exec_arguments *arguments, struct option_walk *wa
     }
 }
 
+/* Buffers that are written to files afterwards: out:PATH:BYTES and inout:PATH. */
+static int check_outputs(const struct exec_arguments *arguments)
+{
+    int status = EXIT_DONE;
+    for (size_t i = 0; i < arguments->options.arg_count && status == EXIT_DONE; i++) {
+        const char *spec = arguments->args[i];
+        const char *colon = strchr(spec, ':');
+        const char *end = spec + strlen(spec);
+        if (strncmp(spec, "out:", 4) == 0) {
+            end = strrchr(spec, ':');
+        } else if (strncmp(spec, "inout:", 6) != 0) {
+            continue;
+        }
+        /* What is no specification at all is told by its own error. */
+        char *path = end > colon + 1 ? strndup(colon + 1, (size_t)(end - colon - 1)) : NULL;
+        status = cli_check_output(path);
+        free(path);
+    }
+    return status;
+}
+
 int cmd_exec(int argc, char **argv)
 {
     struct exec_arguments arguments = {
@@ -99,6 +120,10 @@ int cmd_exec(int argc, char **argv)
     }
     if (!arguments.options.ptx_path) {
         return cli_usage(argv[0], "which PTX file");
+    }
+    int status = check_outputs(&arguments);
+    if (status != EXIT_DONE) {
+        return status;
     }
     arguments.options.args = arguments.args;
     arguments.options.watch = cli_watch(arguments.quiet);

@@ -10,7 +10,12 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "util/printable.h"
 #include "util/suggest.h"
+
+/* An error text has up to 4 KiB, and a usage error an argument of any length, of which the beginning
+ * is enough. */
+#define ERROR_BYTES 4352
 
 static const struct command commands[] = {
 #define COMMAND(name, synopsis, summary, help) {#name, cmd_##name, synopsis, summary, help},
@@ -28,6 +33,18 @@ const struct command *cli_command(const char *name)
     return NULL;
 }
 
+void cli_complain(const char *fmt, ...)
+{
+    char text[ERROR_BYTES];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    char *shown = printable_text(text, false);
+    fprintf(stderr, "sonde%s\n", shown ? shown : ": out of memory");
+    free(shown);
+}
+
 int cli_no_command(const char *name)
 {
     struct suggest suggest = suggest_begin(name);
@@ -36,9 +53,9 @@ int cli_no_command(const char *name)
     }
     const char *near = suggest_best(&suggest);
     if (near) {
-        fprintf(stderr, "sonde: there is no command '%s'; did you mean '%s'?\n", name, near);
+        cli_complain(": there is no command '%s'; did you mean '%s'?", name, near);
     } else {
-        fprintf(stderr, "sonde: there is no command '%s'; try: sonde --help\n", name);
+        cli_complain(": there is no command '%s'; try: sonde --help", name);
     }
     return EXIT_USAGE;
 }
@@ -66,18 +83,18 @@ static enum exit_status status_of(int code)
 int cli_fail(int code)
 {
     cli_watch_end();
-    fprintf(stderr, "sonde: %s\n", sonde_error_last());
+    cli_complain(": %s", sonde_error_last());
     return (int)status_of(code);
 }
 
 int cli_usage(const char *command, const char *fmt, ...)
 {
     va_list args;
-    fprintf(stderr, "sonde %s: ", command);
+    char text[ERROR_BYTES - 256];
     va_start(args, fmt);
-    vfprintf(stderr, fmt, args);
+    vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
-    fprintf(stderr, "; try: sonde %s --help\n", command);
+    cli_complain(" %s: %s; try: sonde %s --help", command, text, command);
     return EXIT_USAGE;
 }
 
@@ -92,14 +109,14 @@ int cli_help(const char *command)
 
 int cli_print(const char *text)
 {
-    errno = 0;
-    if (fputs(text, stdout) < 0 || fflush(stdout) != 0) {
-        if (errno != EPIPE) {
-            fprintf(stderr, "sonde: standard output: %s\n", strerror(errno));
-        }
-        return EXIT_NOT_HELD;
+    char *shown = printable_text(text, cli_colour());
+    errno = shown ? 0 : ENOMEM;
+    bool printed = shown && fputs(shown, stdout) >= 0 && fflush(stdout) == 0;
+    if (!printed && errno != EPIPE) {
+        fprintf(stderr, "sonde: standard output: %s\n", strerror(errno));
     }
-    return EXIT_DONE;
+    free(shown);
+    return printed ? EXIT_DONE : EXIT_NOT_HELD;
 }
 
 int cli_print_text(int rc, char *text)

@@ -13,7 +13,7 @@
 
 static int cannot_write(const char *path, int error)
 {
-    fprintf(stderr, "sonde: cannot write %s: %s\n", path, strerror(error));
+    cli_complain(": cannot write %s: %s", path, strerror(error));
     return EXIT_NOT_HELD;
 }
 

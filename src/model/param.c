@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "util/error.h"
+#include "util/printable.h"
 #include "util/strbuf.h"
 #include "util/suggest.h"
 
@@ -200,30 +201,6 @@ static int set_bool(struct model *model, const struct param *param, const char *
     return SONDE_OK;
 }
 
-/*
- * The length in bytes of the character at `text`, 0 for one that would not survive being written to
- * YAML and read back: controls, line separators, byte order marks, broken UTF-8.
- */
-static size_t character_bytes(const unsigned char *text)
-{
-    if (text[0] < 0x80) {
-        return text[0] >= 0x20 && text[0] < 0x7f;
-    }
-    size_t bytes = text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
-    uint32_t code = text[0] & (0x7fu >> bytes);
-    for (size_t i = 1; i < bytes; i++) {
-        if ((text[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-        code = code << 6 | (text[i] & 0x3f);
-    }
-    static const uint32_t least[] = {0, 0, 0xa0, 0x800, 0x10000};
-    bool refused = code < least[bytes] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ||
-                   code == 0x2028 || code == 0x2029 || code == 0xfeff || code == 0xfffe ||
-                   code == 0xffff;
-    return refused ? 0 : bytes;
-}
-
 static bool is_space(char c)
 {
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
@@ -240,7 +217,7 @@ static int set_text(struct model *model, const struct param *param, const char *
             p++;
             continue;
         }
-        size_t bytes = character_bytes((const unsigned char *)p);
+        size_t bytes = printable_bytes(p);
         bool gap = length > 0 && p > text && is_space(p[-1]);
         if (bytes == 0) {
             return error_set(SONDE_EINPUT, "the text holds a character that is not printable");

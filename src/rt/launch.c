@@ -148,5 +148,6 @@ int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *l
         rc = launch->functional ? launch_functional(rt, &run) : gpu_launch(rt->gpu, &run, cycles);
     }
     free(params);
-    return rc < 0 ? error_prefix(rc, "%s", func->name) : 0;
+    /* A fault's text names the kernel, behind the place in its source. */
+    return rc < 0 && rc != SONDE_EFAULT ? error_prefix(rc, "%s", func->name) : rc;
 }

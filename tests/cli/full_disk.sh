@@ -44,3 +44,11 @@ run sonde dissect -q -o old
 run sonde dissect -q -o old/x
 run sonde infer rec.sonde --json absent/x
 run sonde probe chase --csv absent/x
+run sonde exec "$DATA/double.ptx" --arg out:absent/x:4 --arg u32:1
+run sonde exec "$DATA/double.ptx" --arg inout:sub --arg u32:1
+
+echo "# the result of a dissection whose recording cannot be written"
+sonde dissect $tiny --record /dev/full >table
+echo "status $?"
+sed -n 1p table
+grep -c '^  hit latency' table

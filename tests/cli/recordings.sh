@@ -56,3 +56,10 @@ run sonde dissect -d replay:absent.sonde
 echo "# another version"
 { head -c 8 rec.sonde; printf '\002'; tail -c +10 rec.sonde; } >version.sonde
 run sonde infer version.sonde
+
+echo "# a path that steers terminals, in the head of the table"
+escape=$(printf 'a\033[2Jb')
+cp rec.sonde "$escape"
+sonde infer "$escape" | sed -n 1p
+sonde dissect -d "replay:$escape" -q -o shown
+sed -n 1p shown/dissection.txt

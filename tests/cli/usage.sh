@@ -56,3 +56,13 @@ run sonde dissect --only capacity,,line
 run sonde dissect --skip everything
 run sonde infer --only size "$DATA/../../fuzz/corpus/trace/small.sonderec"
 run sonde model show gtx56
+
+echo "# what steers terminals is shown, not sent"
+escape=$(printf '\033]0;title\a')
+run sonde "$escape"
+run sonde dissect "$escape"
+run sonde dissect -d "sim:$escape"
+run sonde dissect -d "cuda:$escape"
+run sonde dissect --json "absent/$escape"
+run sonde model check "$escape"
+run sonde "$(printf %09999d 0)" 2>&1 | cut -c 1-40
