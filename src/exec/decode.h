@@ -72,6 +72,7 @@ int decode_function(struct decoder *d, struct exec_function **out, struct ptx_fu
 /* ops/ */
 bool decode_is_value(enum isa_op op);
 decode_fn decode_value, decode_redux, decode_product, decode_matrix_move;
+decode_fn decode_copy, decode_mbarrier;
 decode_fn decode_regular, decode_carry, decode_prmt_mode, decode_compare, decode_set, decode_mov;
 decode_fn decode_load, decode_store, decode_atomic, decode_reduction, decode_prefetch, decode_fence;
 decode_fn decode_texture;

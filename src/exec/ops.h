@@ -82,6 +82,7 @@ uop_run run_texture;                                                   /* tex.c 
 uop_run run_value;                                                     /* value.c */
 uop_run run_redux;                                                     /* redux.c */
 uop_run run_product, run_matrix_move;                                  /* matrix.c */
+uop_run run_copy, run_mbarrier;                                        /* async.c */
 uop_run run_special;                                                   /* special.c */
 
 /* tex.c: the second half of a fetch */

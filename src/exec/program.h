@@ -33,6 +33,7 @@ struct element {
 
 struct uop_value;  /* ops/value.h */
 struct uop_matrix; /* ops/matrix.c */
+struct uop_async;  /* ops/async.c */
 
 /* The rest of a memory access. */
 struct uop_memory {
@@ -85,6 +86,7 @@ struct uop {
         const struct element *elements;
         const struct uop_value *value;
         const struct uop_matrix *matrix;
+        const struct uop_async *async;
         uint64_t number;
     };
     uint32_t guard;      /* byte offset of its mask in preds; slot 0 is always true */

@@ -1,0 +1,95 @@
+/* Copies behind the program's back, barriers in shared memory, matrices: what recordings from
+ * hardware cannot tell. */
+#include "support/exec_device.h"
+
+#define STORE32(r) "cvt.u64.u32 %l19, " r "; st.global.u64 [%out], %l19;\n"
+
+static uint64_t *run(struct device *dev, const char *text, uint32_t threads)
+{
+    return device_results(dev, text, threads);
+}
+
+static void copies_arrive_at_a_barrier_that_all_threads_test(void **state)
+{
+    (void)state;
+    struct device dev;
+    uint64_t *out =
+        run(&dev,
+            KERNEL(".global .align 16 .b32 from[64] = {5, 6, 7, 8, 9, 10, 11, 12};\n",
+                   ".shared .align 16 .b32 s[64];\n.shared .align 8 .b64 bar;\n"
+                   "setp.ne.u32 %p0, %t, 0; @%p0 bra READY; mbarrier.init.shared.b64 [bar], 64;\n"
+                   "READY: bar.sync 0; mov.u32 %r0, s; mad.lo.u32 %r0, %t, 4, %r0;\n"
+                   "mov.u64 %l0, from; mul.wide.u32 %l1, %t, 4; add.u64 %l0, %l0, %l1;\n"
+                   "cp.async.ca.shared.global [%r0], [%l0], 4;\n"
+                   "cp.async.mbarrier.arrive.noinc.shared.b64 [bar];\n"
+                   "TRY: mbarrier.test_wait.parity.shared.b64 %p1, [bar], 0; @!%p1 bra TRY;\n"
+                   "xor.b32 %r1, %t, 1; mov.u32 %r0, s; mad.lo.u32 %r0, %r1, 4, %r0;\n"
+                   "ld.shared.u32 %r2, [%r0];\n" STORE32("%r2")),
+            64);
+    for (uint32_t t = 0; t < 64; t++)
+        assert_int_equal((uint32_t)out[t], (t ^ 1) < 8 ? (t ^ 1) + 5 : 0);
+    device_close(&dev);
+}
+
+static void a_copy_of_fewer_bytes_is_filled_with_zeros(void **state)
+{
+    (void)state;
+    struct device dev;
+    uint64_t *out = run(&dev,
+                        KERNEL(".global .align 16 .b32 from[4] = {-1, -1, -1, -1};\n",
+                               ".shared .align 16 .b32 s[4];\n"
+                               "mov.u32 %r0, s; mov.u64 %l0, from; mov.u32 %r1, 6;\n"
+                               "cp.async.cg.shared.global [%r0], [%l0], 16, %r1;\n"
+                               "cp.async.commit_group; cp.async.wait_group 0;\n"
+                               "ld.shared.u32 %r2, [%r0+4];\n" STORE32("%r2")),
+                        1);
+    assert_int_equal((uint32_t)out[0], 0xffff);
+    device_close(&dev);
+}
+
+static void a_barrier_counts_its_phases_and_those_who_drop_out(void **state)
+{
+    (void)state;
+    struct device dev;
+    uint64_t *out = run(&dev,
+                        KERNEL("", ".shared .align 8 .b64 bar;\n"
+                                   "mbarrier.init.shared.b64 [bar], 2;\n"
+                                   "mbarrier.arrive.shared.b64 %l0, [bar];\n"
+                                   "mbarrier.test_wait.shared.b64 %p0, [bar], %l0;\n"
+                                   "mbarrier.arrive_drop.shared.b64 %l1, [bar];\n"
+                                   "mbarrier.test_wait.shared.b64 %p1, [bar], %l0;\n"
+                                   "mbarrier.arrive.shared.b64 %l2, [bar];\n"
+                                   "mbarrier.test_wait.shared.b64 %p2, [bar], %l2;\n"
+                                   "selp.u32 %r0, 1, 0, %p0; selp.u32 %r1, 2, 0, %p1;\n"
+                                   "selp.u32 %r2, 4, 0, %p2; or.b32 %r0, %r0, %r1;\n"
+                                   "or.b32 %r0, %r0, %r2;\n" STORE32("%r0")),
+                        1);
+    assert_int_equal((uint32_t)out[0], 6);
+    device_close(&dev);
+}
+
+static void a_copy_to_outside_of_shared_memory_is_a_fault(void **state)
+{
+    (void)state;
+    struct device dev;
+    device_open(&dev,
+                PTX_HEAD ".global .align 16 .b32 from[4];\n"
+                         ".visible .entry k()\n{\n.reg .b32 %r<2>;\n.reg .b64 %l<2>;\n"
+                         "mov.u32 %r0, 64; mov.u64 %l0, from;\n"
+                         "cp.async.ca.shared.global [%r0], [%l0], 4;\nret;\n}\n",
+                "k");
+    assert_int_equal(device_try_run(&dev, 1, 1), SONDE_EFAULT);
+    assert_non_null(strstr(error_text(), "shared access of 4 bytes at 0x40"));
+    device_close(&dev);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copies_arrive_at_a_barrier_that_all_threads_test),
+        cmocka_unit_test(a_copy_of_fewer_bytes_is_filled_with_zeros),
+        cmocka_unit_test(a_barrier_counts_its_phases_and_those_who_drop_out),
+        cmocka_unit_test(a_copy_to_outside_of_shared_memory_is_a_fault),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
