@@ -30,9 +30,16 @@ struct cache {
     uint64_t clock;
 };
 
+/* Page numbers of a set's entries, latest first. */
+struct tlb {
+    uint64_t page[64][64];
+    uint32_t used[64];
+};
+
 struct toy_gpu {
     struct toy_config config;
     struct cache l1, l2;
+    struct tlb l1_tlb, l2_tlb;
     struct rng rng, noise;
     struct traceset *set;
     uint64_t loads, requests;
@@ -222,6 +229,33 @@ static uint32_t add_noise(struct toy_gpu *toy, double cycles)
     return (uint32_t)(cycles + 0.5);
 }
 
+/* Did the page hit? Now it is the latest of its set. */
+static bool translate(struct tlb *tlb, const struct toy_tlb *config, uint64_t address)
+{
+    uint64_t page = address / config->page_bytes;
+    uint32_t set = (uint32_t)(page % config->sets), at = 0;
+    uint32_t room = config->entries_per_set + (set == 0 ? config->extra_entries : 0);
+    while (at < tlb->used[set] && tlb->page[set][at] != page) {
+        at++;
+    }
+    bool hit = at < tlb->used[set];
+    tlb->used[set] += !hit && tlb->used[set] < room;
+    at = hit ? at : tlb->used[set] - 1;
+    memmove(&tlb->page[set][1], &tlb->page[set][0], at * sizeof tlb->page[set][0]);
+    tlb->page[set][0] = page;
+    return hit;
+}
+
+static uint32_t translation_cycles(struct toy_gpu *toy, uint64_t address)
+{
+    const struct toy_config *c = &toy->config;
+    if (!c->l1_tlb.page_bytes || translate(&toy->l1_tlb, &c->l1_tlb, address)) {
+        return 0;
+    }
+    bool hit = !c->l2_tlb.page_bytes || translate(&toy->l2_tlb, &c->l2_tlb, address);
+    return c->l1_tlb.miss_cycles + (hit ? 0 : c->l2_tlb.miss_cycles);
+}
+
 static uint32_t load(struct toy_gpu *toy, uint64_t address, bool through_l1)
 {
     const struct toy_config *c = &toy->config;
@@ -230,6 +264,7 @@ static uint32_t load(struct toy_gpu *toy, uint64_t address, bool through_l1)
         return add_noise(toy, c->l1.hit_cycles);
     }
     double far = c->far_cycles && (address >> 12) & 1 ? c->far_cycles : 0;
+    far += translation_cycles(toy, address);
     if (cache_read(&toy->l2, address, &toy->rng)) {
         return add_noise(toy, c->l2.hit_cycles + far);
     }
@@ -240,7 +275,7 @@ static uint32_t load(struct toy_gpu *toy, uint64_t address, bool through_l1)
 
 struct walk_request {
     const uint32_t *ring;
-    uint64_t count, stride, warm, window, windows, touch_stride, bytes;
+    uint64_t count, stride, warm, window, windows, touch_stride, bytes, scale;
     bool l1, touch, spread;
 };
 
@@ -262,6 +297,7 @@ static void parse_walk(struct walk_request *w, const struct trace_request *reque
     w->l1 = !op || strcmp(op, "ca") == 0;
     w->bytes = number(request, "bytes", 16384);
     w->stride = number(request, "stride", 128);
+    w->scale = number(request, "scale", 1);
     if (!w->ring) {
         w->count = (w->bytes + w->stride - 1) / w->stride;
     }
@@ -317,11 +353,11 @@ static int answer_chase(struct toy_gpu *toy, struct trace *trace)
         uint64_t first = w.spread ? i * w.count / w.windows : i * w.window;
         begin_launch(toy, &w);
         for (uint64_t k = 0; k < w.warm; k++) {
-            load(toy, offset_of(&w, first + w.count * w.warm - w.warm + k), w.l1);
+            load(toy, w.scale * offset_of(&w, first + w.count * w.warm - w.warm + k), w.l1);
         }
         start[i] = offset_of(&w, first);
         for (uint64_t k = 0; k < w.window; k++) {
-            latency[i * w.window + k] = load(toy, offset_of(&w, first + k), w.l1);
+            latency[i * w.window + k] = load(toy, w.scale * offset_of(&w, first + k), w.l1);
             next[i * w.window + k] = offset_of(&w, first + k + 1);
         }
         end_launch(toy, w.window);

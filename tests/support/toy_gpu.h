@@ -32,6 +32,13 @@ struct toy_cache {
     uint32_t hit_cycles;
 };
 
+/* Translation by LRU sets, page number modulo sets; a miss takes so many cycles more. */
+struct toy_tlb {
+    uint64_t page_bytes;                           /* 0: none */
+    uint32_t sets, entries_per_set, extra_entries; /* of set 0 */
+    uint32_t miss_cycles;
+};
+
 struct toy_noise {
     uint32_t jitter_cycles; /* up to so many more, most often few */
     double outlier_share;   /* of all loads */
@@ -45,8 +52,9 @@ struct toy_config {
     bool keeps_l1;       /* between launches */
     struct toy_noise noise;
     uint64_t seed;
-    bool shuffle;        /* latencies of each trace are permuted: they tell nothing */
-    uint32_t max_window; /* refuses longer windows; 0: no limit */
+    bool shuffle;                  /* latencies of each trace are permuted: they tell nothing */
+    struct toy_tlb l1_tlb, l2_tlb; /* every load past L1 */
+    uint32_t max_window;           /* refuses longer windows; 0: no limit */
 };
 
 struct toy_gpu;

@@ -214,6 +214,52 @@ static void a_hash_that_is_not_linear_is_unknown(void **state)
     assert_true(index->reason[0] != '\0');
 }
 
+static void assert_number(const struct attribute *attribute, double expected)
+{
+    assert_int_equal(attribute->status, ATTRIBUTE_MEASURED);
+    assert_float_equal(attribute->value, expected, 1e-9);
+}
+
+static void translation_is_found_with_its_unequal_sets(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1.present = false;
+    config.l2.sets = 256;
+    for (uint64_t page = 65536; page <= UINT64_C(2) << 20; page *= 32) {
+        config.l1_tlb = (struct toy_tlb){page, 1, 16, 0, 27};
+        config.l2_tlb = (struct toy_tlb){page, 7, 8, 9, 74};
+        struct toy_gpu *toy = toy_create(&config);
+        struct trace_source source = toy_source(toy);
+        struct infer_options options = {
+            .max_footprint_bytes = UINT64_C(1) << 30, .max_window = 6000, .only = "tlbs"};
+        assert_int_equal(infer_dissect(&found, &source, &options), 0);
+        toy_destroy(toy);
+        assert_int_equal(found.tlb_count, 2);
+        assert_number(&found.tlbs[0].page, (double)page);
+        assert_number(&found.tlbs[0].entries, 16);
+        assert_number(&found.tlbs[0].sets, 1);
+        assert_number(&found.tlbs[0].miss_penalty, 27);
+        assert_true(names(&found.tlbs[0].policy, "lru"));
+    }
+}
+
+static void without_translation_no_level_of_it_shows(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l2.sets = 1024;
+    struct toy_gpu *toy = toy_create(&config);
+    struct trace_source source = toy_source(toy);
+    struct infer_options options = {
+        .max_footprint_bytes = UINT64_C(256) << 20, .max_window = 6000, .only = "tlbs"};
+    assert_int_equal(infer_dissect(&found, &source, &options), 0);
+    toy_destroy(toy);
+    assert_int_equal(found.tlb_count, 1);
+    assert_false(found.tlbs[0].present);
+    assert_true(found.tlbs[0].page.reason[0] != '\0');
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +274,8 @@ int main(void)
         cmocka_unit_test(a_modulus_that_is_no_power_of_two_is_found),
         cmocka_unit_test(a_single_set_needs_no_index),
         cmocka_unit_test(a_hash_that_is_not_linear_is_unknown),
+        cmocka_unit_test(translation_is_found_with_its_unequal_sets),
+        cmocka_unit_test(without_translation_no_level_of_it_shows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
