@@ -6,8 +6,9 @@
 #include "gpu/state.h"
 #include "util/error.h"
 
-/* Engine steps between two looks at the cancel flag. */
-#define STEPS_PER_POLL 1024
+/* Engine steps between two looks at the cancel flag: a step may be thousands of cycles of an SM to
+ * which nobody has anything to say, and Ctrl-C should not be felt to wait for them. */
+#define STEPS_PER_POLL 16
 
 static struct sm *emptiest_sm(const struct gpu *gpu)
 {
