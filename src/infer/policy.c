@@ -88,6 +88,9 @@ static int run_order(struct level *level, struct policy_order *order, uint32_t w
  * the prediction is kept there too. */
 static size_t misfit(struct policy_set *set, const struct policy_order *order, bool *told)
 {
+    if (order->count == 0) {
+        return 0;
+    }
     size_t at = (order->first + order->count - order->warm % order->count) % order->count;
     size_t differing = 0;
     for (uint64_t i = 0; i < order->warm + order->records; i++) {
@@ -112,7 +115,7 @@ static size_t out_of_turn(uint32_t ways, const struct policy_order *order)
 {
     uint32_t turn[INFER_MAX_WAYS + 1], lines = ways + 1;
     size_t misses = 0, differing = 0;
-    for (size_t i = 0; i < order->records; i++) {
+    for (size_t i = 0; i < order->records && order->count; i++) {
         uint32_t line = order->line[(order->first + i) % order->count];
         if (line != POLICY_OTHER && !order->hit[i]) {
             differing += misses >= lines && turn[misses % lines] != line;

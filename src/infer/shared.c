@@ -31,7 +31,7 @@ static uint32_t degree_of(const struct layout *layout, uint32_t stride)
 {
     uint32_t most = 1;
     for (uint32_t bank = 0; bank < layout->banks; bank++) {
-        uint32_t rows[LANES], count = 0;
+        uint32_t rows[LANES] = {0}, count = 0;
         for (uint32_t lane = 0; lane < LANES; lane++) {
             uint32_t address = lane * stride * 4, row = address / layout->row_bytes, seen = 0;
             while (seen < count && rows[seen] != row) {

@@ -47,8 +47,11 @@ uint32_t tlb_place(uint64_t stride, size_t i)
 static int judge_records(struct page_walk *out, const struct walk *walk)
 {
     uint32_t *count = calloc(out->pages, sizeof *count);
+    if (!count) {
+        return error_memory();
+    }
     struct sample all = {0};
-    int rc = count ? sample_create(&all, walk->latency, walk->count) : error_memory();
+    int rc = sample_create(&all, walk->latency, walk->count);
     if (rc == 0) {
         size_t slow = 0, passes = walk->count / walk->shape.count;
         for (size_t i = 0; i < walk->count; i++) {
@@ -282,7 +285,7 @@ static int measure_level(struct lab *lab, struct tlb_result *out, struct tlb_lev
 int tlb_dissect(struct lab *lab)
 {
     static const char *const ids[] = {"l1_tlb", "l2_tlb"};
-    struct page_walk before, after;
+    struct page_walk before, after = {0};
     size_t in_front = 0;
     /* Few pages: this latency is that of a hit everywhere. All places in a page are seen. */
     int rc = look(lab, &before, 4096, PLACES, 0);

@@ -19,8 +19,9 @@
 #define MAX_LOADS 400000
 #define FEWEST 300
 #define WARM_ROUNDS 100
-#define FULL_TABLE_WAYS 8 /* up to here all pairs of ways are tested, else the likeliest's alone   \
-                           */
+#define FULL_TABLE_WAYS                                                                            \
+    8 /* up to here all pairs of ways are tested, else the likeliest's alone                       \
+       */
 #define DOUBT 1e-4
 
 struct tally {
@@ -249,8 +250,13 @@ int victims_measure(struct level *level, struct policy_result *out)
     tally.pair = calloc(tally.ways * tally.ways, sizeof *tally.pair);
     uint32_t *holds = calloc(level->conflict_count, sizeof *holds);
     bool cold = false, same = false;
-    int rc = tally.count && tally.pair && holds ? 0 : error_memory();
-    rc = rc ? rc : repeats_exactly(level, &same);
+    if (!tally.count || !tally.pair || !holds) {
+        free(tally.count);
+        free(tally.pair);
+        free(holds);
+        return error_memory();
+    }
+    int rc = repeats_exactly(level, &same);
     if (rc == 0 && same) {
         rc =
             lab_undecided(level->lab, "no known policy foretells the misses, which repeat exactly");
