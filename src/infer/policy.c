@@ -115,6 +115,9 @@ static size_t out_of_turn(uint32_t ways, const struct policy_order *order)
 {
     uint32_t turn[INFER_MAX_WAYS + 1], lines = ways + 1;
     size_t misses = 0, differing = 0;
+    if (ways > INFER_MAX_WAYS) {
+        return order->records;
+    }
     for (size_t i = 0; i < order->records && order->count; i++) {
         uint32_t line = order->line[(order->first + i) % order->count];
         if (line != POLICY_OTHER && !order->hit[i]) {
