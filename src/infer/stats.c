@@ -140,8 +140,9 @@ bool sample_split(double *threshold, const struct sample *sample, double ceiling
 }
 
 /*
- * Otsu's cut is no threshold where it falls inside of a broad class (a memory's latencies spread far
- * more than a cache's): then the gap may still be on one side of it, and both sides are looked at.
+ * Otsu's cut is no threshold where it falls inside of a broad class (a memory's latencies spread
+ * far more than a cache's): then the gap may still be on one side of it, and both sides are looked
+ * at.
  */
 static void find_thresholds(double *out, size_t *count, size_t max, const struct sample *part,
                             int depth)
