@@ -44,6 +44,11 @@ static void follow(struct tally *tally, const struct level *level, const struct 
         }
         if (lost != SIZE_MAX && line != lost) {
             uint32_t way = holds[line];
+            if (way >= tally->ways) { /* noise hid the miss with which the line came in */
+                lost = line;
+                before = SIZE_MAX;
+                continue;
+            }
             holds[lost] = way;
             tally->count[way]++;
             tally->victims++;
