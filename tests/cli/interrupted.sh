@@ -7,20 +7,34 @@ name: large
 doc: an L2 of 24 MiB, which takes long
 l2: {size: 4 MiB, sets: 2048}
 YAML
+# interrupt SIGNAL MASK COMMAND...: sends the signal a while after the program has begun to catch it (MASK
+# is its bit in the SigCgt line of /proc/PID/status), however long it takes to start.
 interrupt() {
     signal=$1
-    shift
-    timeout --preserve-status -s "$signal" 1.5 "$@" 2>stderr
+    mask=$2
+    shift 2
+    "$@" 2>stderr &
+    pid=$!
+    waited=0
+    while [ "$waited" -lt 300 ] && [ -r "/proc/$pid/status" ]; do
+        caught=$(sed -n 's/^SigCgt:.*\(........\)$/\1/p' "/proc/$pid/status")
+        [ $((0x${caught:-0} & mask)) -eq 0 ] || break
+        sleep 0.1
+        waited=$((waited + 1))
+    done
+    sleep 1
+    kill -s "$signal" "$pid"
+    wait "$pid"
     echo "status $?"
     sed 's/^sonde: .*interrupted/sonde: interrupted/' stderr
 }
-interrupt INT sonde dissect -d sim:large.yaml --record rec.sonde --json result.json
+interrupt INT 0x2 sonde dissect -d sim:large.yaml --record rec.sonde --json result.json
 sonde infer rec.sonde >table
 echo "infer: status $?, $(sed -n 1p table)"
 grep -c 'not recorded' table | sed 's/^[1-9][0-9]*$/some/'
-interrupt TERM sonde dissect -d sim:large.yaml -o folder
+interrupt TERM 0x4000 sonde dissect -d sim:large.yaml -o folder
 ls folder
-interrupt INT sonde dissect -d sim:large.yaml --json -
-interrupt INT sonde exec "$DATA/two_kernels.ptx" --kernel spin
-interrupt INT sonde exec "$DATA/two_kernels.ptx" --kernel spin --functional
+interrupt INT 0x2 sonde dissect -d sim:large.yaml --json -
+interrupt INT 0x2 sonde exec "$DATA/two_kernels.ptx" --kernel spin
+interrupt INT 0x2 sonde exec "$DATA/two_kernels.ptx" --kernel spin --functional
 ls -A

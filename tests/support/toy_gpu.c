@@ -396,6 +396,27 @@ static int answer_average(struct toy_gpu *toy, struct trace *trace)
     return rc ? rc : trace_add_column(trace, "loads", TRACE_F64, counts, repeats);
 }
 
+/* A toy has caches and TLBs alone: what it is asked for beside them it refuses, as a device would. */
+static int refuse(struct trace *trace)
+{
+    trace->status = SONDE_EUNSUPPORTED;
+    snprintf(trace->reason, sizeof trace->reason, "a toy has no such memory");
+    return 0;
+}
+
+static int answer(struct toy_gpu *toy, struct trace *trace)
+{
+    const char *probe = trace->request.probe;
+    if (strcmp(probe, "chase") == 0) {
+        return answer_chase(toy, trace);
+    }
+    if (strcmp(probe, "average") == 0) {
+        return answer_average(toy, trace);
+    }
+    return strcmp(probe, "shared") == 0 ? refuse(trace)
+                                        : error_set(SONDE_EUSAGE, "no probe %s", probe);
+}
+
 static int toy_get(void *ctx, const struct trace **out, const struct trace_request *request)
 {
     struct toy_gpu *toy = ctx;
@@ -413,10 +434,7 @@ static int toy_get(void *ctx, const struct trace **out, const struct trace_reque
         memcpy(ring, request->ring, request->ring_count * sizeof *ring);
         trace.request.ring = ring;
     }
-    int rc = strcmp(request->probe, "chase") == 0 ? answer_chase(toy, &trace)
-             : strcmp(request->probe, "average") == 0
-                 ? answer_average(toy, &trace)
-                 : error_set(SONDE_EUSAGE, "no probe %s", request->probe);
+    int rc = answer(toy, &trace);
     return rc ? rc : traceset_add(toy->set, &trace, out);
 }
 
