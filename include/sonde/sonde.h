@@ -82,8 +82,9 @@ struct sonde_dissect_options {
 
 /*
  * Run probes on the device and infer its memory hierarchy from what they measured. When
- * interrupted, a recording that was asked for is still written with all measured so far. A recording
- * that cannot be written is an error, but the result is handed out; else *out is NULL on errors.
+ * interrupted, a recording that was asked for is still written with all measured so far. A
+ * recording that cannot be written is an error, but the result is handed out; else *out is NULL on
+ * errors.
  */
 int sonde_dissect(struct sonde_dissection **out, struct sonde_device *device,
                   const struct sonde_dissect_options *options);
@@ -124,7 +125,7 @@ int sonde_model_params(char **text);     /* every parameter: unit, default, rang
 struct sonde_study;
 
 struct sonde_study_options {
-    const char *only;           /* comma-separated row ids or their beginnings up to a dot; NULL: all */
+    const char *only; /* comma-separated row ids or their beginnings up to a dot; NULL: all */
     const char *const *devices; /* "ROLE=DEVICE": measure on another device than the study names */
     size_t device_count;
     const char *folder; /* figures go there (CSV, and drawn by gnuplot where it is); NULL: none */

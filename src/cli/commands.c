@@ -13,8 +13,8 @@
 #include "util/printable.h"
 #include "util/suggest.h"
 
-/* An error text has up to 4 KiB, and a usage error an argument of any length, of which the beginning
- * is enough. */
+/* An error text has up to 4 KiB, and a usage error an argument of any length, of which the
+ * beginning is enough. */
 #define ERROR_BYTES 4352
 
 static const struct command commands[] = {

@@ -95,8 +95,9 @@ static inline uint64_t lane_mul24_u32(uint32_t a, uint32_t b)
 #define MUL24(a, b) _Generic((a), int32_t : lane_mul24_s32, uint32_t : lane_mul24_u32)(a, b)
 
 /*
- * Division by zero is unspecified in the manual. Hardware gives all ones, also for the remainder; the most negative number by -1 wraps. The divisor is made harmless first: inactive
- * lanes divide too.
+ * Division by zero is unspecified in the manual. Hardware gives all ones, also for the remainder;
+ * the most negative number by -1 wraps. The divisor is made harmless first: inactive lanes divide
+ * too.
  */
 #define LANE_DIV_SIGNED(a, b)                                                                      \
     ((b) == 0 ? -1 : (b) == -1 ? (ST)(0 - WRAP(a)) : (a) / ((b) == 0 || (b) == -1 ? 1 : (b)))

@@ -1,4 +1,5 @@
-/* UTF-8 by RFC 3629, without the characters that are not shown; colours by ECMA-48 ("CSI ... m"). */
+/* UTF-8 by RFC 3629, without the characters that are not shown; colours by ECMA-48 ("CSI ... m").
+ */
 #include "util/printable.h"
 
 #include <stdint.h>

@@ -396,7 +396,8 @@ static int answer_average(struct toy_gpu *toy, struct trace *trace)
     return rc ? rc : trace_add_column(trace, "loads", TRACE_F64, counts, repeats);
 }
 
-/* A toy has caches and TLBs alone: what it is asked for beside them it refuses, as a device would. */
+/* A toy has caches and TLBs alone: what it is asked for beside them it refuses, as a device would.
+ */
 static int refuse(struct trace *trace)
 {
     trace->status = SONDE_EUNSUPPORTED;
