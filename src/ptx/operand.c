@@ -192,7 +192,7 @@ int operand_parse_list(struct raw_operand *out, struct parser *p, int close, con
     VEC(struct raw_operand) elements = {0};
     int code = 0;
     while (!parser_at(p, close)) {
-        struct raw_operand element;
+        struct raw_operand element = {0};
         if (parser_at(p, '{') || parser_at(p, '['))
             code = parser_expected(p, what);
         else

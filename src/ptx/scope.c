@@ -164,7 +164,7 @@ int scope_add_range(struct parser *p, const char *prefix, struct ptx_loc loc, en
         return parser_memory(p);
     }
     if (map_put_n(&p->scope->names, key, length, symbol) < 0)
-        return parser_memory(p);
+        return parser_memory(p); /* cppcheck-suppress memleak ; the builder's ranges own regs */
     *symbol = (struct symbol){.kind = SYMBOL_REG,
                               .loc = loc,
                               .type = type,

@@ -4,6 +4,7 @@
  * and conversions between registers that are wider than the types they hold.
  */
 #include <fenv.h>
+#include <math.h>
 #include <string.h>
 
 #include "exec/decode.h"
@@ -77,7 +78,7 @@ static void flush_rounded_up(const struct uop *uop, uint32_t r[WARP_LANES],
         double exact = (double)v[0] * (double)v[1];
         if (uop->option & FLOAT_TINY_SUM)
             exact = odd_add(exact, (double)v[2]);
-        if (exact > -0x1p-126 && exact < 0x1p-126)
+        if (fabs(exact) < 0x1p-126)
             r[i] &= 0x80000000;
     }
 }
