@@ -7,6 +7,7 @@
  */
 #include "infer/tlb.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ static int add_page(struct lab *lab, struct sets *sets, struct tlb_result *out,
         return rc;
     }
     size_t fresh = 0, quiet = 0;
+    assert(sets->missed && walk.slow);
     for (size_t i = 0; i < pages; i++) {
         fresh += walk.slow[i] && !sets->missed[i];
         quiet += !walk.slow[i] && sets->missed[i];

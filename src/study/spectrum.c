@@ -108,7 +108,8 @@ static int class_latency(struct study_value *value, const uint32_t *latency, siz
     }
     memcpy(sorted, latency, count * sizeof(*sorted));
     qsort(sorted, count, sizeof(*sorted), ascending);
-    double median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2.0;
+    size_t below = (count - 1) / 2, above = count / 2;
+    double median = 0.5 * ((double)sorted[below] + (double)sorted[above]);
     uint32_t low = sorted[count / 10], high = sorted[count - 1 - count / 10];
     if (high - low > CLASS_SPREAD * median) {
         value_nothing(value, "latencies from %u to %u are not one class", low, high);

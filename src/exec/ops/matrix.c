@@ -15,6 +15,7 @@
  * clamp. Loads and stores are done at issue and have no timing yet. mma.m8n8k4 of f16, four
  * products at once, is refused. Source: PTX ISA 9.0, 9.7.14.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -77,14 +78,17 @@ static void place(uint32_t *row, uint32_t *column, const struct fragment *f, str
     uint32_t g = lane / 4, t = lane % 4, e = elements_in(f), rows = mnk.m / 8u;
     uint32_t blocks = mnk.k / (4 * e);
     if (f->matrix == 'a') {
+        assert(rows > 0 && blocks > 0); /* the table of shapes has no smaller ones */
         r %= rows * blocks;
         *row = g + 8 * (r % rows);
         *column = e * t + i + 4 * e * (r / rows);
     } else if (f->matrix == 'b') {
+        assert(blocks > 0 && mnk.n >= 8);
         r %= blocks * (mnk.n / 8u);
         *row = e * t + i + 4 * e * (r % blocks);
         *column = g + 8 * (r / blocks);
     } else {
+        assert(rows > 0);
         uint32_t pair = (r * e + i) / 2;
         *row = g + 8 * (pair % rows);
         *column = 2 * t + (r * e + i) % 2 + 8 * (pair / rows);

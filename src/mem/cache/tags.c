@@ -5,6 +5,7 @@
  */
 #include "mem/cache/tags.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +103,7 @@ static int tags_allocate_arrays(struct tags *tags)
         most = ways > most ? ways : most;
     }
     tags->lines = tags->first[tags->sets];
+    assert(tags->sets > 0 && tags->lines > 0); /* the specification was checked */
     tags->state_stride = (tags->replacement.ops->state_bytes(most) + 7) / 8 * 8;
     tags->filled = calloc(tags->sets, sizeof *tags->filled);
     tags->short_tag = calloc(tags->lines, sizeof *tags->short_tag);
