@@ -114,7 +114,7 @@ static int read_devices(struct study *study, const struct yaml_node *node)
 static int check_ids(const struct study *study, const struct yaml_node *rows)
 {
     const struct yaml_node *node = rows->first;
-    for (size_t i = 0; i < study->row_count; i++, node = node->next) {
+    for (size_t i = 0; i < study->row_count && node; i++, node = node->next) {
         for (size_t k = 0; k < i; k++) {
             if (strcmp(study->rows[k].id, study->rows[i].id) == 0) {
                 return yaml_error(SONDE_EINPUT, node, "'%s' comes twice", study->rows[i].id);

@@ -60,7 +60,7 @@ static int other_row(struct study *study, struct study_bench *bench, struct stud
 static int measure_difference(struct study *study, struct study_bench *bench,
                               struct study_value *value, const struct yaml_node *node)
 {
-    struct study_value minuend, subtrahend;
+    struct study_value minuend = {0}, subtrahend = {0};
     int rc = other_row(study, bench, &minuend, yaml_at(node, 0));
     rc = rc < 0 ? rc : other_row(study, bench, &subtrahend, yaml_at(node, 1));
     if (rc < 0) {
