@@ -44,6 +44,10 @@ struct device_launch {
     const void *args[DEVICE_MAX_ARGS]; /* pointer to each argument's value */
     uint32_t arg_sizes[DEVICE_MAX_ARGS];
     uint32_t arg_count;
+    /* A set-up of which only what it writes matters: a simulator runs it without time, and its
+     * caches stay as they were (they hold no data, only which lines are there). Hardware takes no
+     * notice. */
+    bool untimed;
 };
 
 struct device_ops {

@@ -307,6 +307,7 @@ static int sim_launch(struct device *device, struct device_kernel *kernel,
         .dynamic_shared_bytes = launch->dynamic_shared_bytes,
         .args = launch->args,
         .arg_count = launch->arg_count,
+        .functional = launch->untimed,
     };
     uint64_t cycles;
     rt_set_cancel(sim->rt, device->cancel);

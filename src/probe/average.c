@@ -68,7 +68,8 @@ int average_run(struct probe_live *live, struct trace *trace, const struct trace
     double cycles[REPEATS_MAX], loads[REPEATS_MAX];
     uint32_t smid[REPEATS_MAX];
     int rc = average_read(&average, request);
-    if (rc < 0 || (rc = walk_build(live, &average.walk)) < 0 ||
+    bool rewarmed = average.touch || average.warm_turns * TURN >= average.walk.count;
+    if (rc < 0 || (rc = walk_build(live, &average.walk, rewarmed)) < 0 ||
         (rc = buffer_reserve(live, &live->out, 4096, 65536)) < 0 ||
         (rc = kernel_find(live, &kernel, "average", "average", trace_request_text(request, "op"))) <
             0 ||

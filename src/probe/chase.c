@@ -175,7 +175,7 @@ static int lay_out(struct probe_live *live, struct chase *chase)
     if (chase->space == LOCAL) {
         return walk_stage(live, walk);
     }
-    int rc = walk_build(live, walk);
+    int rc = walk_build(live, walk, chase->cold || chase->touch || chase->warm >= walk->count);
     if (rc < 0) {
         return rc;
     }

@@ -94,8 +94,12 @@ int walk_read(struct walk *walk, const struct trace_request *request, uint32_t w
 uint64_t walk_offset(const struct walk *walk, uint64_t position);
 /* How far elements and touch reach, from the buffer's start, in bytes. */
 uint64_t walk_extent(const struct walk *walk);
-/* Puts the elements into the walk's buffer. */
-int walk_build(struct probe_live *live, const struct walk *walk);
+/*
+ * Puts the elements into the walk's buffer. `rewarmed`: what is measured visits all of them first,
+ * or empties the caches; then it does not matter where the set-up leaves their lines, and a
+ * simulator need not take the time.
+ */
+int walk_build(struct probe_live *live, const struct walk *walk, bool rewarmed);
 /* The same as a list of offsets in the staging buffer, for a kernel that lays them out itself. */
 int walk_stage(struct probe_live *live, const struct walk *walk);
 /* Where the walk's buffer begins. */
@@ -126,5 +130,6 @@ int average_run(struct probe_live *live, struct trace *trace, const struct trace
 int overhead_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int clock_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int shared_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
+int threads_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 
 #endif

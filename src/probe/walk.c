@@ -11,7 +11,8 @@
  *     0 -> 1 -> 2 -> 3 -> 4 -> 5 -> 0                  two elements longer
  *
  * What this does to caches: kernels and copies write through L2 and leave their lines there, so L2
- * is never empty of the chain unless a request says cold=1. L1 caches, which are not kept up to
+ * is never empty of the chain unless a request says cold=1 (or a simulator skips the time of a
+ * set-up after which the walk warms the caches itself). L1 caches, which are not kept up to
  * date by others' writes, are invalid at a launch on real GPUs; that no stale element was read is
  * checked by the probe against the walk it laid out.
  */
@@ -197,7 +198,8 @@ static uint32_t fill_blocks(uint64_t elements)
     return blocks < FILL_BLOCKS_MAX ? (uint32_t)blocks : FILL_BLOCKS_MAX;
 }
 
-static int extend_chain(struct probe_live *live, struct ground *ground, uint64_t count)
+static int extend_chain(struct probe_live *live, struct ground *ground, uint64_t count,
+                        bool rewarmed)
 {
     struct layout *layout = &ground->layout;
     struct device_kernel *kernel;
@@ -214,6 +216,7 @@ static int extend_chain(struct probe_live *live, struct ground *ground, uint64_t
     }
     call_u32(&call, (uint32_t)layout->built);
     call_u32(&call, (uint32_t)count);
+    call.launch.untimed = rewarmed;
     rc = call_run(live, kernel, &call);
     if (rc == 0) {
         layout->built = count;
@@ -221,7 +224,8 @@ static int extend_chain(struct probe_live *live, struct ground *ground, uint64_t
     return rc;
 }
 
-static int build_chain(struct probe_live *live, struct ground *ground, const struct walk *walk)
+static int build_chain(struct probe_live *live, struct ground *ground, const struct walk *walk,
+                       bool rewarmed)
 {
     struct layout *layout = &ground->layout;
     if (layout->width != walk->width || layout->base != walk->base ||
@@ -238,7 +242,7 @@ static int build_chain(struct probe_live *live, struct ground *ground, const str
         layout->wrap = rc == 0 ? NO_WRAP : layout->wrap;
     }
     if (rc == 0 && layout->built < walk->count) {
-        rc = extend_chain(live, ground, walk->count);
+        rc = extend_chain(live, ground, walk->count, rewarmed);
     }
     if (rc == 0 && layout->wrap != walk->count - 1) {
         rc = point(live, ground, walk->count - 1, 0);
@@ -271,7 +275,8 @@ int walk_stage(struct probe_live *live, const struct walk *walk)
     return rc;
 }
 
-static int build_ring(struct probe_live *live, struct ground *ground, const struct walk *walk)
+static int build_ring(struct probe_live *live, struct ground *ground, const struct walk *walk,
+                      bool rewarmed)
 {
     struct device_kernel *kernel;
     ground->layout.width = 0;
@@ -290,17 +295,19 @@ static int build_ring(struct probe_live *live, struct ground *ground, const stru
     if (walk->width == 4) {
         call_u32(&call, (uint32_t)walk->scale);
     }
+    call.launch.untimed = rewarmed;
     return call_run(live, kernel, &call);
 }
 
-int walk_build(struct probe_live *live, const struct walk *walk)
+int walk_build(struct probe_live *live, const struct walk *walk, bool rewarmed)
 {
     struct ground *ground = &live->grounds[walk->ground];
     int rc = grow_ground(live, ground, walk_extent(walk));
     if (rc < 0) {
         return rc;
     }
-    return walk->ring ? build_ring(live, ground, walk) : build_chain(live, ground, walk);
+    return walk->ring ? build_ring(live, ground, walk, rewarmed)
+                      : build_chain(live, ground, walk, rewarmed);
 }
 
 uint64_t walk_address(const struct probe_live *live, const struct walk *walk)

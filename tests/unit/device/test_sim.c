@@ -45,7 +45,7 @@ static struct device_kernel *load_add(struct device *device, struct device_modul
     return kernel;
 }
 
-static void add_vectors(struct device *device, struct device_kernel *kernel)
+static void add_vectors_in(struct device *device, struct device_kernel *kernel, bool untimed)
 {
     uint32_t a[COUNT], b[COUNT], c[COUNT] = {0}, n = COUNT;
     uint64_t address[3];
@@ -62,7 +62,8 @@ static void add_vectors(struct device *device, struct device_kernel *kernel)
                                    .block = {128, 1, 1},
                                    .args = {&address[0], &address[1], &address[2], &n},
                                    .arg_sizes = {8, 8, 8, 4},
-                                   .arg_count = 4};
+                                   .arg_count = 4,
+                                   .untimed = untimed};
     if (device_launch(device, kernel, &launch) < 0) {
         fail_msg("%s", error_text());
     }
@@ -73,6 +74,65 @@ static void add_vectors(struct device *device, struct device_kernel *kernel)
     for (int i = 0; i < 3; i++) {
         assert_int_equal(device_mem_free(device, address[i]), 0);
     }
+}
+
+static void add_vectors(struct device *device, struct device_kernel *kernel)
+{
+    add_vectors_in(device, kernel, false);
+}
+
+/* Stores 1 at p, or how long a load of it takes at `out`. */
+static const char store_and_load[] =
+    ".version 7.0\n.target sm_75\n.address_size 64\n"
+    ".visible .entry store(.param .u64 p)\n{\n    .reg .b64 %a;\n    ld.param.u64 %a, [p];\n"
+    "    st.global.u32 [%a], 1;\n    ret;\n}\n"
+    ".visible .entry load(.param .u64 p, .param .u64 out)\n{\n"
+    "    .reg .b32 %r<4>;\n    .reg .b64 %a, %b;\n"
+    "    ld.param.u64 %a, [p];\n    ld.param.u64 %b, [out];\n    mov.u32 %r1, %clock;\n"
+    "    ld.global.cg.u32 %r2, [%a];\n    st.global.u32 [%b+4], %r2;\n    mov.u32 %r3, %clock;\n"
+    "    sub.u32 %r1, %r3, %r1;\n    st.global.u32 [%b], %r1;\n    ret;\n}\n";
+
+/* How long the load of a line takes that a store has just written. */
+static uint32_t cycles_after_store(struct device *device, struct device_module *module,
+                                   uint64_t address, bool untimed)
+{
+    struct device_kernel *store, *load;
+    uint64_t out;
+    uint32_t result[2] = {0};
+    assert_int_equal(device_kernel_get(device, &store, module, "store"), 0);
+    assert_int_equal(device_kernel_get(device, &load, module, "load"), 0);
+    assert_int_equal(device_mem_alloc(device, &out, 4096), 0);
+    struct device_launch launch = {.grid = {1, 1, 1},
+                                   .block = {1, 1, 1},
+                                   .args = {&address, &out},
+                                   .arg_sizes = {8, 8},
+                                   .arg_count = 1,
+                                   .untimed = untimed};
+    assert_int_equal(device_launch(device, store, &launch), 0);
+    launch.arg_count = 2;
+    launch.untimed = false;
+    assert_int_equal(device_launch(device, load, &launch), 0);
+    assert_int_equal(device_copy_from(device, result, out, sizeof(result)), 0);
+    assert_int_equal(result[1], 1);
+    assert_int_equal(device_mem_free(device, out), 0);
+    return result[0];
+}
+
+static void an_untimed_launch_writes_memory_and_leaves_caches_alone(void **state)
+{
+    (void)state;
+    struct device_module *module;
+    struct device *device = open_device("sim:gtx560ti");
+    add_vectors_in(device, load_add(device, &module), true);
+    uint64_t lines;
+    assert_int_equal(device_mem_alloc(device, &lines, 1 << 20), 0);
+    assert_int_equal(device_module_load(device, &module, "lines.ptx", store_and_load,
+                                        sizeof(store_and_load) - 1),
+                     0);
+    uint32_t missed = cycles_after_store(device, module, lines + 65536, true);
+    uint32_t hit = cycles_after_store(device, module, lines + 131072, false);
+    assert_true(missed > hit + 100);
+    device_close(device);
 }
 
 static void vectors_are_added_on_every_shipped_model(void **state)
@@ -230,6 +290,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vectors_are_added_on_every_shipped_model),
+        cmocka_unit_test(an_untimed_launch_writes_memory_and_leaves_caches_alone),
         cmocka_unit_test(it_tells_what_the_models_driver_says),
         cmocka_unit_test(arguments_must_fit_the_kernel),
         cmocka_unit_test(a_kernel_that_leaves_its_memory_faults_and_the_device_lives_on),
