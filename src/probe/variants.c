@@ -1,7 +1,10 @@
 /*
  * One kernel text, several variants: another opcode in the timed load must change nothing around
  * it, so the files in kernels/ are written once and adapted here. A line that begins with "//NAME:"
- * belongs to the variant NAME and is a comment in the others; the table says what is replaced.
+ * belongs to the variant NAME and is a comment in the others; the table says what is replaced. A
+ * variant NAME.COUNT.STEP[.TAG] writes lines that begin with "//[*]" COUNT times, with {i} their
+ * number from 0 and {offset} STEP times that; {end} is STEP times COUNT, and lines of "//TAG:"
+ * belong to it too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,18 +53,79 @@ static const struct edit fermi_edits[] = {
 };
 /* clang-format on */
 
+/* A variant's name taken apart: NAME[.COUNT.STEP[.TAG]]. */
+struct choice {
+    char name[16];
+    uint32_t count, step;
+    const char *tag;
+};
+
+static struct choice choice_of(const char *variant)
+{
+    struct choice choice = {.tag = ""};
+    const char *dot = variant ? strchr(variant, '.') : NULL;
+    size_t length = dot ? (size_t)(dot - variant) : variant ? strlen(variant) : 0;
+    snprintf(choice.name, sizeof(choice.name), "%.*s", (int)length, variant ? variant : "");
+    if (dot) {
+        char *end;
+        choice.count = (uint32_t)strtoul(dot + 1, &end, 10);
+        choice.step = *end == '.' ? (uint32_t)strtoul(end + 1, &end, 10) : 0;
+        choice.tag = *end == '.' ? end + 1 : "";
+    }
+    return choice;
+}
+
+/* A line with its numbers filled in. */
+static void fill_line(struct strbuf *out, const char *line, size_t length,
+                      const struct choice *choice, uint32_t i)
+{
+    const struct {
+        const char *text;
+        uint32_t value;
+    } places[] = {
+        {"{i}", i}, {"{offset}", i * choice->step}, {"{end}", choice->count * choice->step}};
+    for (const char *at = line; at < line + length;) {
+        size_t k = 0, count = sizeof(places) / sizeof(places[0]);
+        while (k < count && strncmp(at, places[k].text, strlen(places[k].text)) != 0) {
+            k++;
+        }
+        if (k < count) {
+            strbuf_printf(out, "%u", places[k].value);
+            at += strlen(places[k].text);
+        } else {
+            strbuf_append_char(out, *at++);
+        }
+    }
+}
+
+/* Does the line begin with "//NAME:"? */
+static bool is_marked(const char *line, size_t length, const char *name)
+{
+    size_t marker = strlen(name);
+    return marker > 0 && length > marker + 3 && strncmp(line, "//", 2) == 0 &&
+           strncmp(line + 2, name, marker) == 0 && line[2 + marker] == ':';
+}
+
 /* The text with its variant's lines. */
-static char *choose_lines(const char *text, const char *variant)
+static char *choose_lines(const char *text, const struct choice *choice)
 {
     struct strbuf out = {0};
-    size_t marker = strlen(variant);
     while (*text) {
         size_t length = strcspn(text, "\n");
         length += text[length] == '\n';
-        bool is_ours = marker > 0 && length > marker + 3 && strncmp(text, "//", 2) == 0 &&
-                       strncmp(text + 2, variant, marker) == 0 && text[2 + marker] == ':';
-        size_t skip = is_ours ? marker + 3 : 0;
-        strbuf_append_n(&out, text + skip, length - skip);
+        if (is_marked(text, length, choice->name)) {
+            size_t skip = strlen(choice->name) + 3;
+            strbuf_append_n(&out, text + skip, length - skip);
+        } else if (is_marked(text, length, choice->tag)) {
+            size_t skip = strlen(choice->tag) + 3;
+            fill_line(&out, text + skip, length - skip, choice, 0);
+        } else if (strncmp(text, "//*", 3) == 0) {
+            for (uint32_t i = 0; i < choice->count; i++) {
+                fill_line(&out, text + 3, length - 3, choice, i);
+            }
+        } else {
+            strbuf_append_n(&out, text, length);
+        }
         text += length;
     }
     return strbuf_take(&out);
@@ -106,9 +170,10 @@ int variant_text(char **out, const char *file, const char *variant, uint32_t com
     }
     memcpy(text, source->data, source->size_bytes);
     text[source->size_bytes] = '\0';
-    char *chosen = choose_lines(text, variant ? variant : "");
+    struct choice choice = choice_of(variant);
+    char *chosen = choose_lines(text, &choice);
     free(text);
-    chosen = apply(chosen, edits, sizeof(edits) / sizeof(edits[0]), variant ? variant : "");
+    chosen = apply(chosen, edits, sizeof(edits) / sizeof(edits[0]), choice.name);
     if (compute_major < 3) {
         chosen = apply(chosen, fermi_edits, sizeof(fermi_edits) / sizeof(fermi_edits[0]), file);
     }

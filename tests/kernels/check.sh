@@ -44,6 +44,11 @@ for file in "$scratch"/*.ptx; do
         chase.*) window "$name sm_$target" 1 '805 [39]81 [39]88 805 ' ;;
         overhead) window "$name sm_$target" 1 '805 [39]88 805 ' ;;
         average.*) window "$name sm_$target" 1 '([39]81 ){15}' ;;
+        # What branches past the loads, and register moves, may stand in front of them; between them nothing.
+        threads.*)
+            loads=$(echo "$name" | sed 's/.*\.//')
+            window "$name sm_$target" 1 "805 (... ){0,4}([39]81 ){$loads}(... ){2,20}b1d (c0c )?805 "
+            ;;
         # The counter of turns is kept between the first accesses.
         shared*) window "$name sm_$target" 1 '805 (... ){4,7}([39]84 ){15,}[59]47 [39]88 805 ' ;;
         esac

@@ -1,0 +1,148 @@
+/*
+ * The probe `threads`: blocks of more and more threads, each with some independent loads, timed
+ * from barrier to barrier (kernels/threads.ptx; Lashgar et al. 2015, Listing 1). One launch is one
+ * run of one point. Nothing of a launch's lines is in L1 when the GPU empties that between
+ * launches, as they do; all of them are in L2 if that has room.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "probe/live.h"
+#include "util/error.h"
+
+/* The place that the first, untimed round reads; lines of the timed one lie behind it. */
+enum { APART_BYTES = 65536, ROOMY_BYTES = 4 << 20, WARP = 32 };
+/* A block of the touching kernel, and the bytes that its threads read. */
+enum { TOUCH_THREADS = 256, TOUCH_BYTES = 16 * TOUCH_THREADS };
+
+struct threads {
+    uint64_t from, to, step, loads, lanes, merge, stride, runs, more;
+    uint32_t merge_shift, points;
+    const char *op;
+};
+
+static int threads_read(struct threads *t, const struct trace_request *request)
+{
+    *t = (struct threads){.from = request_number(request, "from", 2),
+                          .step = request_number(request, "step", 2),
+                          .loads = request_number(request, "loads", 1),
+                          .lanes = request_number(request, "lanes", WARP),
+                          .merge = request_number(request, "merge", 1),
+                          .stride = request_number(request, "stride", 128),
+                          .runs = request_number(request, "runs", 3),
+                          .more = request_number(request, "more", 0),
+                          .op = trace_request_text(request, "op")};
+    t->to = request_number(request, "to", t->from);
+    if (t->to < t->from) {
+        return error_set(SONDE_EUSAGE, "probe threads: from=%llu is above to=%llu",
+                         (unsigned long long)t->from, (unsigned long long)t->to);
+    }
+    if (t->stride % 4 != 0) {
+        return error_set(SONDE_EUSAGE, "probe threads: stride must be a multiple of 4");
+    }
+    while (UINT64_C(1) << t->merge_shift < t->merge) {
+        t->merge_shift++;
+    }
+    t->points = (uint32_t)((t->to - t->from) / t->step + 1);
+    return SONDE_OK;
+}
+
+/* Lines of a thread, or of those that share them. */
+static uint64_t lines_each(const struct threads *t)
+{
+    return t->loads + (t->more > 0);
+}
+
+static int measure_once(struct probe_live *live, struct device_kernel *kernel,
+                        const struct threads *t, uint32_t threads, double *cycles)
+{
+    uint32_t warps = (threads + WARP - 1) / WARP, clocks[2 * WARP], most = 0;
+    uint64_t start = live->staging.address;
+    struct call call = call_begin(1, threads, 0);
+    call_u64(&call, start + APART_BYTES);
+    call_u64(&call, start);
+    call_u64(&call, live->out.address);
+    call_u64(&call, live->out.address + sizeof(clocks));
+    call_u32(&call, (uint32_t)t->lanes);
+    call_u32(&call, t->merge_shift);
+    call_u32(&call, (uint32_t)(lines_each(t) * t->stride));
+    call_u32(&call, (uint32_t)t->more);
+    int rc = call_run(live, kernel, &call);
+    rc = rc < 0 ? rc
+                : device_copy_from(live->device, clocks, live->out.address,
+                                   warps * 2 * sizeof(clocks[0]));
+    for (uint32_t i = 0; i < warps && rc == 0; i++) {
+        uint32_t taken = clocks[2 * i + 1] - clocks[2 * i]; /* modulo 2^32: the counter may wrap */
+        most = taken > most ? taken : most;
+    }
+    *cycles = most;
+    return rc;
+}
+
+static int prepare(struct probe_live *live, struct device_kernel **kernel, const struct threads *t,
+                   const struct trace_request *request)
+{
+    char variant[24];
+    uint64_t lines = (t->to / t->merge + 1) * lines_each(t);
+    uint32_t most = live->device->info.max_threads_per_block;
+    if (most > 0 && t->to > most) {
+        return error_set(SONDE_EUNSUPPORTED, "blocks of %llu threads, where %u is the most",
+                         (unsigned long long)t->to, most);
+    }
+    snprintf(variant, sizeof(variant), "%s.%u.%u%s", t->op, (unsigned)t->loads, (unsigned)t->stride,
+             t->more ? ".more" : "");
+    int rc = buffer_reserve(live, &live->staging, APART_BYTES + lines * t->stride, ROOMY_BYTES);
+    rc = rc < 0 ? rc : buffer_reserve(live, &live->out, 4096, 65536);
+    rc = rc < 0 ? rc : kernel_find(live, kernel, "threads", "threads", variant);
+    return rc < 0 ? rc : walk_carveout(live, *kernel, request, 8);
+}
+
+/* All of the lines into L2, whatever part of a line a load fetches. */
+static int touch(struct probe_live *live, const struct threads *t)
+{
+    struct device_kernel *kernel;
+    uint64_t bytes = (t->to / t->merge + 1) * lines_each(t) * t->stride;
+    int rc = kernel_find(live, &kernel, "layout", "flush", NULL);
+    if (rc < 0) {
+        return rc;
+    }
+    struct call call = call_begin((uint32_t)(bytes / TOUCH_BYTES + 1), TOUCH_THREADS, 0);
+    call_u64(&call, live->staging.address + APART_BYTES);
+    call_u64(&call, bytes & ~UINT64_C(15));
+    call_u32(&call, 0x5bd1e995); /* see walk_flush(): harmless */
+    return call_run(live, kernel, &call);
+}
+
+static int add_columns(struct trace *trace, const struct threads *t, const double *cycles)
+{
+    uint32_t *threads = malloc(t->points * sizeof(*threads));
+    if (!threads) {
+        return error_memory();
+    }
+    for (uint32_t i = 0; i < t->points; i++) {
+        threads[i] = (uint32_t)(t->from + i * t->step);
+    }
+    int rc = trace_add_column(trace, "threads", TRACE_U32, threads, t->points);
+    free(threads);
+    return rc < 0 ? rc : trace_add_column(trace, "cycles", TRACE_F64, cycles, t->points * t->runs);
+}
+
+int threads_run(struct probe_live *live, struct trace *trace, const struct trace_request *request)
+{
+    struct threads t;
+    struct device_kernel *kernel;
+    int rc = threads_read(&t, request);
+    rc = rc < 0 ? rc : prepare(live, &kernel, &t, request);
+    rc = rc < 0 ? rc : touch(live, &t);
+    double *cycles = rc < 0 ? NULL : malloc(t.points * t.runs * sizeof(*cycles));
+    if (!cycles) {
+        return rc < 0 ? rc : error_memory();
+    }
+    for (uint64_t i = 0; i < t.points * t.runs && rc == 0; i++) {
+        uint32_t threads = (uint32_t)(t.from + i / t.runs * t.step);
+        rc = measure_once(live, kernel, &t, threads, &cycles[i]);
+    }
+    rc = rc < 0 ? rc : add_columns(trace, &t, cycles);
+    free(cycles);
+    return rc;
+}
