@@ -158,6 +158,11 @@ struct sonde_exec_options {
     size_t arg_count;
     int functional; /* no timing */
     struct sonde_watch watch;
+    /* What kernels print, handed over when the launch ends, also when it faults; NULL: thrown away.
+     * The bytes are the program's own: not terminated, and not made printable. */
+    void (*print)(void *ctx, const char *text, size_t bytes);
+    void *print_ctx;
+    uint64_t printf_bytes, heap_bytes; /* of printf's buffer and malloc's heap; 0: 1 and 8 MiB */
 };
 
 /* `text`: cycles and counters, a line each. SONDE_EFAULT with place and reason when the kernel

@@ -220,6 +220,18 @@ static int make_arguments(struct run *run, const struct sonde_exec_options *opti
     return 0;
 }
 
+static int set_limits(struct run *run, const struct sonde_exec_options *options)
+{
+    int rc = 0;
+    if (options->printf_bytes > 0) {
+        rc = rt_set_limit(run->rt, RT_LIMIT_PRINTF_FIFO, options->printf_bytes);
+    }
+    if (rc == 0 && options->heap_bytes > 0) {
+        rc = rt_set_limit(run->rt, RT_LIMIT_MALLOC_HEAP, options->heap_bytes);
+    }
+    return rc < 0 ? error_prefix(SONDE_EUSAGE, "%s", "the limits") : 0;
+}
+
 static int load(struct run *run, const char *device_spec, const struct sonde_exec_options *options)
 {
     if (strncmp(device_spec, "sim:", 4) != 0) {
@@ -233,6 +245,10 @@ static int load(struct run *run, const char *device_spec, const struct sonde_exe
     }
     rc = rt_create(&run->rt, model);
     model_destroy(model);
+    rc = rc < 0 ? rc : set_limits(run, options);
+    if (rc == SONDE_EUSAGE) {
+        return rc;
+    }
     char *ptx = NULL;
     size_t size = 0;
     rc = rc < 0 ? rc : file_read_all(&ptx, &size, options->ptx_path, PTX_LIMIT_BYTES);
@@ -242,6 +258,7 @@ static int load(struct run *run, const char *device_spec, const struct sonde_exe
         return api_read_result(rc);
     }
     rt_set_cancel(run->rt, options->watch.cancel);
+    rt_set_print(run->rt, options->print, options->print_ctx);
     return rt_kernel_get(run->module, &run->kernel, options->kernel);
 }
 
@@ -298,6 +315,9 @@ static char *statistics(const struct run *run, bool functional, uint64_t cycles)
                   "registers         %u per thread\nshared            %u B static\n"
                   "local             %u B per thread\n",
                   registers, shared, local);
+    if (rt_print_lost(run->rt) > 0) {
+        strbuf_printf(&out, "printf_lost       %" PRIu64 "\n", rt_print_lost(run->rt));
+    }
     if (functional) {
         return strbuf_take(&out);
     }

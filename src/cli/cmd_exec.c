@@ -8,8 +8,16 @@
 #define MAX_ARGS 128
 
 static const struct option_spec options[] = {
-    {"-d", true},       {"--kernel", true}, {"--grid", true},        {"--block", true},
-    {"--shared", true}, {"--arg", true},    {"--functional", false}, {"-q", false},
+    {"-d", true},
+    {"--kernel", true},
+    {"--grid", true},
+    {"--block", true},
+    {"--shared", true},
+    {"--arg", true},
+    {"--functional", false},
+    {"-q", false},
+    {"--printf-buffer", true},
+    {"--heap", true},
     {NULL, false},
 };
 
@@ -69,6 +77,10 @@ static void take_option(struct exec_arguments *arguments, struct option_walk *wa
             cli_usage(walk->command, "--shared: %s is too much", walk->value);
             walk->failed = true;
         }
+    } else if (option_is(walk, "--printf-buffer")) {
+        option_u64(walk, &exec->printf_bytes);
+    } else if (option_is(walk, "--heap")) {
+        option_u64(walk, &exec->heap_bytes);
     } else if (exec->arg_count < MAX_ARGS) {
         arguments->args[exec->arg_count++] = walk->value;
     } else {
@@ -96,6 +108,14 @@ static int check_outputs(const struct exec_arguments *arguments)
         free(path);
     }
     return status;
+}
+
+/* What the kernel prints. */
+static void show_output(void *ctx, const char *text, size_t bytes)
+{
+    bool *failed = ctx;
+    cli_watch_end();
+    *failed |= fwrite(text, 1, bytes, stdout) != bytes || fflush(stdout) != 0;
 }
 
 int cmd_exec(int argc, char **argv)
@@ -127,8 +147,16 @@ int cmd_exec(int argc, char **argv)
     }
     arguments.options.args = arguments.args;
     arguments.options.watch = cli_watch(arguments.quiet);
+    bool output_failed = false;
+    arguments.options.print = show_output;
+    arguments.options.print_ctx = &output_failed;
     char *text = NULL;
     int rc = sonde_exec(&text, arguments.device, &arguments.options);
     cli_watch_end();
-    return cli_print_text(rc, text);
+    int printed = cli_print_text(rc, text);
+    if (output_failed && printed == EXIT_DONE) {
+        cli_complain(": standard output: what the kernel printed was not written");
+        return EXIT_NOT_HELD;
+    }
+    return printed;
 }

@@ -311,7 +311,9 @@ static int sim_launch(struct device *device, struct device_kernel *kernel,
     };
     uint64_t cycles;
     rt_set_cancel(sim->rt, device->cancel);
-    return rt_launch(sim->rt, kernel->kernel, &run, &cycles);
+    rc = rt_launch(sim->rt, kernel->kernel, &run, &cycles);
+    rt_recover(sim->rt); /* one probe's fault does not cost the others their measurements */
+    return rc;
 }
 
 static const struct device_ops sim_ops = {

@@ -360,7 +360,8 @@ static int find_functions(struct decoder *d, const struct exec_function *functio
         d->insn = insn;
         for (uint32_t k = 0; rc == SONDE_OK && k < insn->operand_count; k++)
             if (insn->operands[k].kind == OPERAND_FUNC) {
-                rc = decode_function(d, &reached, insn->operands[k].func);
+                if (insn->op != OP_CALL || !decode_is_system(insn->operands[k].func))
+                    rc = decode_function(d, &reached, insn->operands[k].func);
                 indirect = false;
             }
         for (uint32_t k = 0; rc == SONDE_OK && indirect && k < d->module->func_count; k++)
@@ -479,6 +480,11 @@ uint32_t exec_program_local_bytes(const struct exec_program *program)
 uint32_t exec_program_shared_bytes(const struct exec_program *program)
 {
     return program->shared_bytes;
+}
+
+bool exec_program_uses_heap(const struct exec_program *program)
+{
+    return program->uses_heap;
 }
 
 uint32_t exec_program_length(const struct exec_program *program)

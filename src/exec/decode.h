@@ -69,6 +69,12 @@ enum isa_space decode_plain_space(enum isa_space space);
 /* The function's record, made and queued for decoding on the first call. */
 int decode_function(struct decoder *d, struct exec_function **out, struct ptx_func *func);
 
+/* call.c: an argument or result of a call in the caller's frame. */
+int decode_call_side(struct decoder *d, struct call_side *side, const struct ptx_operand *operand,
+                     uint32_t bytes, bool written);
+/* system.c: is it a function that the driver defines? */
+bool decode_is_system(const struct ptx_func *func);
+
 /* ops/ */
 bool decode_is_value(enum isa_op op);
 decode_fn decode_value, decode_redux, decode_product, decode_matrix_move;
@@ -77,6 +83,7 @@ decode_fn decode_regular, decode_carry, decode_prmt_mode, decode_compare, decode
 decode_fn decode_load, decode_store, decode_atomic, decode_reduction, decode_prefetch, decode_fence;
 decode_fn decode_texture;
 decode_fn decode_cvta, decode_isspacep, decode_branch, decode_switch, decode_call, decode_ret;
+decode_fn decode_system;
 decode_fn decode_exit, decode_trap, decode_nop, decode_barrier;
 decode_fn decode_activemask, decode_vote, decode_shfl, decode_match;
 

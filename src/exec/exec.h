@@ -16,6 +16,7 @@
 #define SONDE_EXEC_EXEC_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "ptx/ir.h"
@@ -120,6 +121,21 @@ struct exec_texture {
     uint64_t address, bytes; /* 0 bytes: no texture */
 };
 
+/*
+ * What a kernel may ask of its driver by a system call. Calls come one at a time, in the order of
+ * execution; the lanes of a warp in ascending order. A NULL member: there is no such service.
+ */
+struct exec_services {
+    void *ctx;
+    /* One call of printf: its text, and the bytes that it takes of the driver's buffer. False: it
+     * can never fit. */
+    bool (*print)(void *ctx, const char *text, size_t bytes, size_t record_bytes);
+    uint64_t (*heap_take)(void *ctx, uint64_t bytes, uint64_t align); /* 0: none is left */
+    bool (*heap_give)(void *ctx, uint64_t address); /* false: no allocation begins there */
+};
+/* Is it the name of a function that the driver defines (system.def)? */
+bool exec_is_system_call(const char *name);
+
 /* One launch's constant state. */
 struct exec_launch {
     const struct exec_program *program;
@@ -131,6 +147,7 @@ struct exec_launch {
     uint64_t launch_id;
     const struct exec_texture *textures;
     uint32_t texture_count;
+    const struct exec_services *services; /* NULL: none */
 };
 
 /* What changes while a warp runs, read through special registers. */
@@ -174,6 +191,7 @@ uint32_t exec_program_register_count(const struct exec_program *program);
 uint32_t exec_program_shared_bytes(const struct exec_program *program); /* static */
 uint32_t exec_program_local_bytes(const struct exec_program *program);  /* per thread */
 uint32_t exec_program_length(const struct exec_program *program);       /* uops */
+bool exec_program_uses_heap(const struct exec_program *program);
 uint32_t exec_program_slot_count(const struct exec_program *program);
 /* One array for the whole program: the entry of `pc` lies pc entries behind that of 0. */
 const struct exec_uop_info *exec_uop_info(const struct exec_program *program, uint32_t pc);

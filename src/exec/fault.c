@@ -16,7 +16,7 @@ static struct ptx_loc place_of(const struct exec_program *program, uint32_t pc)
     return insn ? insn->loc : program->functions[0]->func->loc;
 }
 
-static void thread_of(uint32_t tid[3], const struct exec_warp *warp, uint32_t lane)
+void fault_thread(uint32_t tid[3], const struct exec_warp *warp, uint32_t lane)
 {
     const uint32_t *block = warp->cta->launch->block;
     uint32_t linear = warp->state->first_thread + lane;
@@ -37,7 +37,7 @@ int fault_set(struct exec_warp *warp, uint32_t pc, uint32_t lane, uint64_t addre
     const uint32_t *ctaid = warp->cta->ctaid;
     struct ptx_loc loc = place_of(program, pc);
     uint32_t tid[3];
-    thread_of(tid, warp, lane);
+    fault_thread(tid, warp, lane);
     warp->fault_lane = lane;
     warp->fault_address = address;
     return error_at(SONDE_EFAULT, program->module->file, loc.line, loc.column,

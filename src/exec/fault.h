@@ -11,6 +11,9 @@
 int fault_set(struct exec_warp *warp, uint32_t pc, uint32_t lane, uint64_t address, const char *fmt,
               ...) __attribute__((format(printf, 5, 6)));
 
+/* The coordinates of the lane's thread in its CTA. */
+void fault_thread(uint32_t tid[3], const struct exec_warp *warp, uint32_t lane);
+
 /* The same for an error that is already set and concerns the whole warp. */
 int fault_wrap(struct exec_warp *warp, uint32_t pc, int code);
 

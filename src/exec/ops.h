@@ -20,6 +20,21 @@ static inline void *lanes_at(const struct exec_state *state, uint32_t ref)
     return state->base[ref >> REF_BASE_SHIFT] + (ref & REF_OFFSET_MASK);
 }
 
+/* The state space that a generic address lies in. */
+static inline enum isa_space generic_space(uint64_t address)
+{
+    switch ((address - EXEC_SHARED_WINDOW) / EXEC_WINDOW_BYTES) {
+    case 0:
+        return SPACE_SHARED;
+    case 1:
+        return SPACE_LOCAL;
+    case 2:
+        return SPACE_PARAM;
+    default:
+        return SPACE_GLOBAL;
+    }
+}
+
 /* Straight-line code: the next instruction. */
 static inline enum exec_event advance(struct exec_warp *warp)
 {
@@ -84,6 +99,10 @@ uop_run run_redux;                                                     /* redux.
 uop_run run_product, run_matrix_move;                                  /* matrix.c */
 uop_run run_copy, run_mbarrier;                                        /* async.c */
 uop_run run_special;                                                   /* special.c */
+
+/* call.c: where a lane's bytes of one side of a call lie, in the frame `depth` */
+uint8_t *call_side_at(const struct exec_state *state, uint32_t depth, const struct call_side *side,
+                      uint32_t lane);
 
 /* tex.c: the second half of a fetch */
 int commit_texture(struct exec_warp *warp, const struct uop_memory *memory,

@@ -70,6 +70,12 @@ struct uop_call {
     struct call_value *args, *returns;
 };
 
+/* A system call (ops/system.c): the caller's side of each value. */
+#define SYSTEM_ARGS_MAX 5
+struct uop_system {
+    struct call_value args[SYSTEM_ARGS_MAX], result;
+};
+
 struct uop_switch {
     uint32_t count;
     const uint32_t *targets;
@@ -82,6 +88,7 @@ struct uop {
         lane_compare *compare;
         const struct uop_memory *memory;
         const struct uop_call *call;
+        const struct uop_system *system;
         const struct uop_switch *table;
         const struct element *elements;
         const struct uop_value *value;
@@ -146,6 +153,7 @@ struct exec_program {
     uint8_t *pool;                   /* constants, 32 lanes each */
     uint32_t shared_bytes;
     uint32_t local_limit_bytes; /* per thread, for recursion */
+    bool uses_heap;             /* a system call takes memory */
 };
 
 #endif

@@ -120,7 +120,13 @@ int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *l
     if (cycles) {
         *cycles = 0;
     }
-    int rc = shape_check(func, launch);
+    int rc = context_check(rt);
+    if (rc == 0) {
+        rc = shape_check(func, launch);
+    }
+    if (rc == 0 && exec_program_uses_heap(kernel->program)) {
+        rc = services_heap_provide(rt);
+    }
     if (rc == 0) {
         rc = carveout_choose(rt, kernel, shared_bytes);
     }
@@ -136,7 +142,8 @@ int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *l
                               .params = params,
                               .param_bytes = func->param_bytes,
                               .dynamic_shared_bytes = launch->dynamic_shared_bytes,
-                              .launch_id = rt->launches++};
+                              .launch_id = rt->launches++,
+                              .services = &rt->services};
     memcpy(run.grid, launch->grid, sizeof run.grid);
     memcpy(run.block, launch->block, sizeof run.block);
     run.textures = rt->textures.data;
@@ -148,6 +155,10 @@ int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *l
         rc = launch->functional ? launch_functional(rt, &run) : gpu_launch(rt->gpu, &run, cycles);
     }
     free(params);
+    services_flush(rt);
+    if (rc == SONDE_EFAULT && !rt->fault) {
+        rt->fault = strdup(error_text());
+    }
     /* A fault's text names the kernel, behind the place in its source. */
     return rc < 0 && rc != SONDE_EFAULT ? error_prefix(rc, "%s", func->name) : rc;
 }

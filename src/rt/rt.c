@@ -30,6 +30,7 @@ int rt_create(struct rt **out, const struct model *model)
     }
     memcpy(rt->model, model, sizeof *model);
     rt->preferred_carveout = model->carveout.initial;
+    services_create(rt);
     int rc = exec_memory_create(&rt->memory, model->vm.memory_bytes);
     if (rc == 0) {
         rc = vmem_create(&rt->vmem, model, rt->memory);
@@ -57,6 +58,8 @@ void rt_destroy(struct rt *rt)
     }
     gpu_destroy(rt->gpu);
     vec_free(&rt->textures);
+    services_destroy(rt);
+    free(rt->fault);
     vmem_destroy(&rt->vmem);
     exec_memory_destroy(rt->memory);
     free(rt->model);
@@ -79,11 +82,26 @@ void rt_set_cancel(struct rt *rt, const volatile int *cancel)
     gpu_set_cancel(rt->gpu, cancel);
 }
 
+int context_check(const struct rt *rt)
+{
+    return rt->fault ? error_set(SONDE_EFAULT, "after an earlier fault: %s", rt->fault) : 0;
+}
+
+void rt_recover(struct rt *rt)
+{
+    free(rt->fault);
+    rt->fault = NULL;
+}
+
 int rt_mem_alloc(struct rt *rt, uint64_t *address, uint64_t bytes)
 {
     *address = 0;
     uint64_t start;
-    int rc = vmem_take(&rt->vmem, &start, bytes);
+    int rc = context_check(rt);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = vmem_take(&rt->vmem, &start, bytes);
     if (rc < 0) {
         return rc;
     }
@@ -102,7 +120,7 @@ int rt_mem_free(struct rt *rt, uint64_t address)
         return 0;
     }
     const struct vmem_range *range = vmem_find(&rt->vmem, address);
-    if (!range) {
+    if (!range || (rt->heap && address == rt->heap_address)) {
         return error_set(SONDE_EINPUT, "no allocation begins at address 0x%llx",
                          (unsigned long long)address);
     }
@@ -114,6 +132,10 @@ int rt_mem_free(struct rt *rt, uint64_t address)
 
 static int range_check(struct rt *rt, const char *what, uint64_t address, uint64_t bytes)
 {
+    int rc = context_check(rt);
+    if (rc < 0) {
+        return rc;
+    }
     if (exec_memory_valid(rt->memory, address, bytes)) {
         return 0;
     }

@@ -41,11 +41,32 @@ struct rt_launch {
     uint32_t arg_count;
     bool functional; /* no timing */
 };
+/*
+ * SONDE_EFAULT: the kernel faulted. As on a real GPU the context is spoilt then: launches, copies
+ * and allocations give SONDE_EFAULT with the first fault's text, until rt_destroy() or
+ * rt_recover().
+ */
 int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *launch,
               uint64_t *cycles);
+/* What a driver cannot do: the context may be used again, its memory as the fault left it. */
+void rt_recover(struct rt *rt);
 /* Instructions of all functional launches so far; either may be NULL. (Of timed ones: gpu_stats.)
  */
 void rt_functional_insns(const struct rt *rt, uint64_t *warp_insns, uint64_t *thread_insns);
+
+/*
+ * Output of the device's printf, handed over at the end of each launch, also of one that faults; in
+ * the order in which the calls were executed. NULL: it is thrown away. What a launch prints beyond
+ * the buffer overwrites its oldest calls; rt_print_lost() counts those that were lost.
+ */
+void rt_set_print(struct rt *rt, void (*print)(void *ctx, const char *text, size_t bytes),
+                  void *ctx);
+uint64_t rt_print_lost(const struct rt *rt);
+
+/* What cuCtxSetLimit() sets. The heap's size is fixed by the first launch that uses it. */
+enum rt_limit { RT_LIMIT_PRINTF_FIFO, RT_LIMIT_MALLOC_HEAP, RT_LIMIT_COUNT };
+int rt_set_limit(struct rt *rt, enum rt_limit limit, uint64_t bytes);
+uint64_t rt_get_limit(const struct rt *rt, enum rt_limit limit);
 
 /*
  * A texture over linear memory: one dimension, texels of one 32-bit unsigned integer. `bytes` is a

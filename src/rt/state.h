@@ -8,8 +8,10 @@
 #include "exec/exec.h"
 #include "exec/memory.h"
 #include "ptx/ir.h"
+#include "rt/heap.h"
 #include "rt/rt.h"
 #include "util/map.h"
+#include "util/strbuf.h"
 #include "util/vec.h"
 
 #define RT_ALIGN_BYTES 256 /* of every allocation: the driver API's promise */
@@ -43,6 +45,18 @@ struct vmem {
     uint32_t top_hint; /* no frame above is free: tables lie at the top of memory */
 };
 
+/* Calls of printf that wait to be handed over, and their texts one behind the other. */
+struct print_call {
+    size_t text_bytes, record_bytes;
+};
+struct print_fifo {
+    VEC(struct print_call) calls;
+    size_t first; /* calls before it have been overwritten */
+    struct strbuf text;
+    size_t text_start; /* of the first call */
+    uint64_t used_bytes, lost_calls;
+};
+
 struct rt {
     struct model *model;
     struct exec_memory *memory;
@@ -55,6 +69,14 @@ struct rt {
     const volatile int *cancel;
     VEC(struct exec_texture) textures;   /* by handle; of no bytes: destroyed */
     uint64_t local_address, local_bytes; /* where local memory lies; 0: nowhere yet */
+    struct exec_services services;
+    uint64_t limits[RT_LIMIT_COUNT];
+    struct print_fifo print;
+    void (*print_out)(void *ctx, const char *text, size_t bytes);
+    void *print_ctx;
+    struct heap *heap; /* NULL: no launch has needed it */
+    uint64_t heap_address;
+    char *fault; /* the text of the first fault; NULL: none */
 };
 
 struct rt_module {
@@ -77,6 +99,15 @@ bool carveout_that_holds(const struct model *model, uint64_t shared_bytes, uint3
 
 /* paths.c: local memory has its place before the launch */
 int local_memory_provide(struct rt *rt, const struct exec_launch *launch);
+
+/* services.c */
+void services_create(struct rt *rt);
+void services_destroy(struct rt *rt);
+int services_heap_provide(struct rt *rt); /* the heap is there before the launch */
+void services_flush(struct rt *rt);       /* hands over what was printed */
+
+/* rt.c: SONDE_EFAULT with the first fault's text once a kernel has faulted. */
+int context_check(const struct rt *rt);
 
 /* vmem.c */
 int vmem_create(struct vmem *vmem, const struct model *model, const struct exec_memory *memory);

@@ -12,26 +12,26 @@
 #include "exec/fault.h"
 #include "util/error.h"
 
+uint8_t *call_side_at(const struct exec_state *state, uint32_t depth, const struct call_side *side,
+                      uint32_t lane)
+{
+    uint8_t *frame = frame_start(state, depth);
+    const struct exec_function *function = state->frames[depth].function;
+    if (side->pool)
+        return state->base[BASE_POOL] + side->offset + lane * side->stride;
+    return side->stride ? frame + side->offset + lane * side->stride
+                        : frame + function->regs_bytes + function->preds_bytes +
+                              lane * function->param_bytes + side->offset;
+}
+
 /* One value between two frames: either side is a register or a place in the .param area. */
 static void copy_value(struct exec_state *state, const struct call_value *value,
                        uint32_t from_depth, uint32_t to_depth, uint32_t mask)
 {
-    const struct call_side *from = &value->from, *to = &value->to;
-    const struct exec_frame *frames = state->frames;
-    uint8_t *from_frame = frame_start(state, from_depth), *to_frame = frame_start(state, to_depth);
-    const struct exec_function *source = frames[from_depth].function;
-    const struct exec_function *dest = frames[to_depth].function;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = lowest_lane(rest);
-        const uint8_t *read = from->stride ? from_frame + from->offset + lane * from->stride
-                                           : from_frame + source->regs_bytes + source->preds_bytes +
-                                                 lane * source->param_bytes + from->offset;
-        uint8_t *write = to->stride ? to_frame + to->offset + lane * to->stride
-                                    : to_frame + dest->regs_bytes + dest->preds_bytes +
-                                          lane * dest->param_bytes + to->offset;
-        if (from->pool)
-            read = state->base[BASE_POOL] + from->offset + lane * from->stride;
-        memmove(write, read, value->bytes);
+        memmove(call_side_at(state, to_depth, &value->to, lane),
+                call_side_at(state, from_depth, &value->from, lane), value->bytes);
     }
 }
 
@@ -160,8 +160,8 @@ static int callee_side(struct decoder *d, struct call_side *side, const struct p
     return SONDE_OK;
 }
 
-static int caller_side(struct decoder *d, struct call_side *side, const struct ptx_operand *operand,
-                       uint32_t bytes, bool written)
+int decode_call_side(struct decoder *d, struct call_side *side, const struct ptx_operand *operand,
+                     uint32_t bytes, bool written)
 {
     struct element element;
     if (operand->kind == OPERAND_VAR) {
@@ -222,8 +222,8 @@ static int decode_values(struct decoder *d, struct call_value **out, uint64_t *a
         uint64_t offset = prototype_offset(at, var);
         rc = callee_side(d, callee_is, func, callee, var, offset);
         if (rc == SONDE_OK)
-            rc = caller_side(d, returns ? &value->to : &value->from, &list->elems[i],
-                             (uint32_t)var->size, returns);
+            rc = decode_call_side(d, returns ? &value->to : &value->from, &list->elems[i],
+                                  (uint32_t)var->size, returns);
         if (rc == SONDE_OK && list->elems[i].kind == OPERAND_VAR && var->space != SPACE_REG &&
             list->elems[i].var->size != var->size)
             rc = decode_refuse(d, "'%s' of %llu bytes passed as '%s' of %llu",
@@ -253,6 +253,8 @@ int decode_call(struct decoder *d)
     const struct ptx_insn *insn = d->insn;
     const struct ptx_operand *target = &insn->operands[0];
     struct exec_function *callee = NULL;
+    if (target->kind == OPERAND_FUNC && decode_is_system(target->func))
+        return decode_system(d);
     struct uop_call *call = arena_alloc(d->arena, sizeof *call);
     int rc = SONDE_OK;
     if (!call)

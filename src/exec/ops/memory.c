@@ -42,20 +42,6 @@ static void compute_addresses(const struct exec_state *state, const struct uop_m
             address[i] = (uint32_t)(narrow[i] + offset);
 }
 
-static enum isa_space space_of(uint64_t address)
-{
-    switch ((address - EXEC_SHARED_WINDOW) / EXEC_WINDOW_BYTES) {
-    case 0:
-        return SPACE_SHARED;
-    case 1:
-        return SPACE_LOCAL;
-    case 2:
-        return SPACE_PARAM;
-    default:
-        return SPACE_GLOBAL;
-    }
-}
-
 static bool is_contiguous(const struct exec_access *access, uint64_t bytes)
 {
     if (access->mask != UINT32_MAX)
@@ -79,7 +65,7 @@ static void resolve_generic(struct exec_access *access)
     uint32_t seen = 0;
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         uint32_t lane = lowest_lane(rest);
-        enum isa_space space = space_of(access->address[lane]);
+        enum isa_space space = generic_space(access->address[lane]);
         access->lane_space[lane] = (uint8_t)space;
         seen |= 1u << space;
         if (space != SPACE_GLOBAL)

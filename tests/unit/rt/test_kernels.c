@@ -224,6 +224,7 @@ static void shared_memory_is_checked_against_the_device(void **state)
     assert_int_equal(result, 5);
     launch.dynamic_shared_bytes = (48 << 10) - 4; /* the kernel reaches past it */
     assert_int_equal(rt_launch(rt, kernel_of(module, "k"), &launch, NULL), SONDE_EFAULT);
+    rt_recover(rt);
     launch.dynamic_shared_bytes = 64 << 10;
     assert_int_equal(rt_launch(rt, kernel_of(module, "k"), &launch, NULL), SONDE_EINPUT);
     assert_non_null(strstr(error_text(), "shared memory"));
@@ -268,7 +269,7 @@ static void an_endless_kernel_can_be_interrupted_in_both_modes(void **state)
     assert_int_equal(rt_launch(rt, kernel, &launch, NULL), SONDE_EINTERRUPTED);
 }
 
-static void faults_name_kernel_and_address_and_the_device_goes_on(void **state)
+static void faults_name_kernel_and_address_and_spoil_the_context(void **state)
 {
     (void)state;
     struct rt_kernel *kernel = kernel_of(
@@ -286,6 +287,9 @@ static void faults_name_kernel_and_address_and_the_device_goes_on(void **state)
             launch.functional = functional;
             assert_int_equal(rt_launch(rt, kernel, &launch, NULL), SONDE_EFAULT);
             assert_non_null(strstr(error_text(), "poke"));
+            assert_int_equal(rt_launch(rt, kernel, &launch, NULL), SONDE_EFAULT);
+            assert_non_null(strstr(error_text(), "after an earlier fault: "));
+            rt_recover(rt);
         }
     }
     at = out;
@@ -334,7 +338,7 @@ int main(void)
         TEST(shared_memory_is_checked_against_the_device),
         TEST(a_launch_gets_the_carve_out_that_its_blocks_need),
         TEST(an_endless_kernel_can_be_interrupted_in_both_modes),
-        TEST(faults_name_kernel_and_address_and_the_device_goes_on),
+        TEST(faults_name_kernel_and_address_and_spoil_the_context),
         TEST(bad_modules_and_names_are_refused),
         TEST(unloading_gives_the_variables_back),
     };

@@ -55,6 +55,7 @@ static int launch(struct rt_kernel *kernel, uint32_t ctas, uint32_t threads, boo
                             .arg_count = rt_kernel_param_count(kernel),
                             .functional = functional};
     uint64_t cycles;
+    rt_recover(rt);
     return rt_launch(rt, kernel, &run, &cycles);
 }
 

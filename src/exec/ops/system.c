@@ -1,0 +1,268 @@
+/*
+ * System calls: functions that a module declares .extern and the driver defines (system.def).
+ * They act at issue, on all lanes of the mask in ascending order, and take the time of the call
+ * instruction; the code that a real driver runs on the device for them, which may take thousands of
+ * cycles, is not modelled. Like a release they wait for the warp's earlier accesses, so that they
+ * find in memory what it has stored there.
+ *
+ * What the driver does of its own (the printf buffer, the heap) is behind exec_services. Source:
+ * CUDA C++ Programming Guide, "Formatted Output", "Assertion", "Dynamic Global Memory Allocation".
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "exec/decode.h"
+#include "exec/fault.h"
+#include "exec/format.h"
+#include "exec/peek.h"
+#include "util/error.h"
+
+#define PRINT_NULL_FORMAT (-1)
+#define PRINT_FAILED (-2)
+#define HEAP_ALIGN_BYTES 16
+#define ASSERT_TEXT_MAX 512
+
+static uop_run run_print, run_heap_take, run_heap_take_aligned, run_heap_give, run_assert_fail;
+
+static const struct system_row {
+    const char *name;
+    uop_run *run;
+    uint8_t bytes[1 + SYSTEM_ARGS_MAX]; /* of the result, then of the parameters */
+} rows[] = {
+#define SYSTEM(id, name, ...) {name, run_##id, {__VA_ARGS__}},
+#include "exec/system.def"
+#undef SYSTEM
+};
+
+static const struct system_row *find_row(const char *name)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+bool exec_is_system_call(const char *name)
+{
+    return find_row(name) != NULL;
+}
+
+bool decode_is_system(const struct ptx_func *func)
+{
+    return !func->has_body && !func->alias_of && !func->is_entry && find_row(func->name);
+}
+
+static uint64_t argument(const struct exec_state *state, const struct uop *uop, int i,
+                         uint32_t lane)
+{
+    uint64_t value = 0;
+    const struct call_value *arg = &uop->system->args[i];
+    memcpy(&value, call_side_at(state, state->depth, &arg->from, lane), arg->bytes);
+    return value;
+}
+
+static void give_result(const struct exec_state *state, const struct uop *uop, uint32_t lane,
+                        uint64_t value)
+{
+    const struct call_value *result = &uop->system->result;
+    if (result->bytes)
+        memcpy(call_side_at(state, state->depth, &result->to, lane), &value, result->bytes);
+}
+
+/* printf's result; a fault is set when what it is handed cannot be read. */
+static int print_lane(struct exec_warp *warp, uint32_t lane, uint64_t format, uint64_t list,
+                      bool *fault)
+{
+    const struct exec_services *services = warp->cta->launch->services;
+    struct strbuf text = {0};
+    struct format_call call;
+    int result = PRINT_FAILED;
+    switch (format_print(&text, &call, warp, lane, format, list)) {
+    case FORMAT_DONE:
+        if (services && services->print && !strbuf_failed(&text) &&
+            services->print(services->ctx, strbuf_text(&text), text.length, call.record_bytes))
+            result = (int)call.args;
+        break;
+    case FORMAT_REFUSED:
+        break;
+    case FORMAT_BAD_MEMORY:
+        *fault = true;
+        fault_set(warp, warp->pc, lane, call.address,
+                  "printf cannot read %s at 0x%" PRIx64 ", which is out of bounds", call.what,
+                  call.address);
+        break;
+    }
+    strbuf_free(&text);
+    return result;
+}
+
+static enum exec_event run_print(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                                 struct exec_access *access)
+{
+    (void)access;
+    struct exec_state *state = warp->state;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        uint64_t format = argument(state, uop, 0, lane), list = argument(state, uop, 1, lane);
+        bool fault = false;
+        int printed = format ? print_lane(warp, lane, format, list, &fault) : PRINT_NULL_FORMAT;
+        if (fault)
+            return EXEC_FAULT;
+        give_result(state, uop, lane, (uint32_t)printed);
+    }
+    return advance(warp);
+}
+
+static uint64_t take(const struct exec_warp *warp, uint64_t bytes, uint64_t align)
+{
+    const struct exec_services *services = warp->cta->launch->services;
+    bool power = align && (align & (align - 1)) == 0;
+    if (!services || !services->heap_take || !power || bytes == 0)
+        return 0;
+    return services->heap_take(services->ctx, bytes,
+                               align > HEAP_ALIGN_BYTES ? align : HEAP_ALIGN_BYTES);
+}
+
+static enum exec_event run_heap_take(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                                     struct exec_access *access)
+{
+    (void)access;
+    struct exec_state *state = warp->state;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        uint64_t bytes = argument(state, uop, 0, lane);
+        give_result(state, uop, lane, take(warp, bytes, HEAP_ALIGN_BYTES));
+    }
+    return advance(warp);
+}
+
+static enum exec_event run_heap_take_aligned(struct exec_warp *warp, const struct uop *uop,
+                                             uint32_t mask, struct exec_access *access)
+{
+    (void)access;
+    struct exec_state *state = warp->state;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        uint64_t bytes = argument(state, uop, 0, lane), align = argument(state, uop, 1, lane);
+        give_result(state, uop, lane, take(warp, bytes, align));
+    }
+    return advance(warp);
+}
+
+static enum exec_event run_heap_give(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                                     struct exec_access *access)
+{
+    (void)access;
+    const struct exec_services *services = warp->cta->launch->services;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        uint64_t address = argument(warp->state, uop, 0, lane);
+        if (!address ||
+            (services && services->heap_give && services->heap_give(services->ctx, address)))
+            continue;
+        fault_set(warp, warp->pc, lane, address,
+                  "free of 0x%" PRIx64
+                  ", which is no allocation of the device's heap (freed before, or never one)",
+                  address);
+        return EXEC_FAULT;
+    }
+    return advance(warp);
+}
+
+/* A text that assert was handed; what cannot be read is a '?', since the fault is another. */
+static void append_text(struct strbuf *out, const struct exec_warp *warp, uint32_t lane,
+                        uint64_t address, uint64_t unit_bytes)
+{
+    bool known = unit_bytes == 1 || unit_bytes == 2 || unit_bytes == 4;
+    if (!known || peek_text(out, warp, lane, address, (uint32_t)unit_bytes, ASSERT_TEXT_MAX,
+                            ASSERT_TEXT_MAX) == PEEK_UNREADABLE)
+        strbuf_append_char(out, '?');
+}
+
+/* The line that CUDA's runtime prints for each thread whose assertion fails. */
+static void append_failure(struct strbuf *out, const struct exec_warp *warp, const struct uop *uop,
+                           uint32_t lane)
+{
+    const struct exec_state *state = warp->state;
+    const uint32_t *ctaid = warp->cta->ctaid;
+    uint32_t tid[3];
+    uint64_t unit_bytes = argument(state, uop, 4, lane);
+    fault_thread(tid, warp, lane);
+    append_text(out, warp, lane, argument(state, uop, 1, lane), unit_bytes);
+    strbuf_printf(out, ":%" PRIu32 ": ", (uint32_t)argument(state, uop, 2, lane));
+    append_text(out, warp, lane, argument(state, uop, 3, lane), unit_bytes);
+    strbuf_printf(out, ": block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `", ctaid[0], ctaid[1],
+                  ctaid[2], tid[0], tid[1], tid[2]);
+    append_text(out, warp, lane, argument(state, uop, 0, lane), unit_bytes);
+    strbuf_append(out, "` failed.");
+}
+
+static enum exec_event run_assert_fail(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                                       struct exec_access *access)
+{
+    (void)access;
+    if (!mask)
+        return advance(warp);
+    struct strbuf text = {0};
+    uint32_t left = mask;
+    for (; left && text.length < ERROR_TEXT_MAX * 3 / 4; left &= left - 1) {
+        if (text.length)
+            strbuf_append_char(&text, '\n');
+        append_failure(&text, warp, uop, lowest_lane(left));
+    }
+    if (left)
+        strbuf_printf(&text, "\n(and %d more threads of this warp)", __builtin_popcount(left));
+    warp->fault_lane = lowest_lane(mask);
+    warp->fault_address = 0;
+    if (strbuf_failed(&text))
+        error_memory();
+    else
+        error_set(SONDE_EFAULT, "%s", strbuf_text(&text));
+    strbuf_free(&text);
+    return EXEC_FAULT;
+}
+
+/* Decoding. */
+
+static int decode_argument(struct decoder *d, struct call_value *value, const struct ptx_var *var,
+                           const struct ptx_operand *operand, uint32_t bytes, bool written)
+{
+    struct call_side *side = written ? &value->to : &value->from;
+    value->bytes = bytes;
+    if (var->size != bytes &&
+        !(var->space == SPACE_REG && isa_type_info(var->type)->bytes == bytes))
+        return decode_refuse(d, "parameter '%s' of the system's '%s' has %u bytes", var->name,
+                             d->insn->operands[0].func->name, bytes);
+    return decode_call_side(d, side, operand, bytes, written);
+}
+
+int decode_system(struct decoder *d)
+{
+    const struct ptx_insn *insn = d->insn;
+    const struct ptx_func *func = insn->operands[0].func;
+    const struct system_row *row = find_row(func->name);
+    const struct ptx_operand *results = &insn->operands[1], *args = &insn->operands[2];
+    struct uop_system *call = arena_alloc(d->arena, sizeof *call);
+    uint32_t count = 0;
+    if (!call)
+        return error_memory();
+    while (count < SYSTEM_ARGS_MAX && row->bytes[1 + count])
+        count++;
+    if (func->param_count != count || func->return_count != (row->bytes[0] > 0))
+        return decode_refuse(d, "'%s' is not declared as the system has it", func->name);
+    if (insn->operand_count < 3 || args->count != count || results->count != func->return_count)
+        return decode_refuse(d, "call of '%s' with %u arguments and %u results", func->name,
+                             insn->operand_count < 3 ? 0 : args->count, results->count);
+    int rc = SONDE_OK;
+    for (uint32_t i = 0; rc == SONDE_OK && i < count; i++)
+        rc = decode_argument(d, &call->args[i], &func->params[i], &args->elems[i],
+                             row->bytes[1 + i], false);
+    if (rc == SONDE_OK && func->return_count)
+        rc = decode_argument(d, &call->result, &func->returns[0], &results->elems[0], row->bytes[0],
+                             true);
+    d->uop->run = row->run;
+    d->uop->system = call;
+    d->info->releases = true;
+    d->program->uses_heap |= row->run == run_heap_take || row->run == run_heap_take_aligned;
+    return rc;
+}
