@@ -11,9 +11,10 @@
 
 #include "exec/exec.h"
 
-/* What an access can become at most: 16 bytes a lane of local memory lie in four places, and an
- * element of global memory may lie across two segments when these are small. */
-#define COALESCE_MAX (4 * WARP_LANES)
+/* What an access can become at most: 16 bytes a lane of local memory lie in four places, an element
+ * of global memory may lie across two segments when these are small, and a filtered fetch from a
+ * texture of three dimensions reads 16 texels a lane. */
+#define COALESCE_MAX (16 * WARP_LANES)
 
 /* DRAM and L2 move sectors of this size: a read asks for whole ones. */
 #define COALESCE_SECTOR_BYTES 32

@@ -131,18 +131,6 @@ static uint32_t constant_transactions(struct lsu_access *access)
     return count;
 }
 
-/* A fetch beside its texture has no address and reads nothing. */
-static uint32_t texture_lanes(const struct exec_access *access)
-{
-    uint32_t lanes = access->mask;
-    for (uint32_t m = access->kind == ACCESS_TEXTURE ? lanes : 0; m; m &= m - 1) {
-        if (access->address[__builtin_ctz(m)] == 0) {
-            lanes &= ~(m & -m);
-        }
-    }
-    return lanes;
-}
-
 static uint32_t segments(struct lsu_access *access, uint32_t lanes, uint32_t segment_bytes,
                          uint32_t lanes_per_pass)
 {
@@ -160,8 +148,10 @@ void path_prepare(struct sm *sm, struct lsu_access *access)
     switch (access->pipe) {
     case PIPE_TEXTURE:
         access->port = sm->has_texture ? &sm->texture_port : &sm->network;
-        access->count =
-            segments(access, texture_lanes(&access->access), COALESCE_SECTOR_BYTES, WARP_LANES);
+        access->count = access->access.kind == ACCESS_TEXTURE
+                            ? texture_transactions(access)
+                            : segments(access, access->access.mask, COALESCE_SECTOR_BYTES,
+                                       WARP_LANES);
         break;
     case PIPE_CONSTANT:
         access->port = &sm->constant_port;

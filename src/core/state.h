@@ -74,8 +74,8 @@ struct lsu_access {
     const struct mem_port *port;
     enum pipe pipe;
     bool started, bypass, answered;
-    struct transaction transaction[COALESCE_MAX];
     struct exec_access access;
+    struct transaction transaction[COALESCE_MAX]; /* last: mostly few of many */
 };
 
 struct lsu_request {
@@ -218,6 +218,9 @@ static inline void lsu_set_next(struct lsu *lsu, struct lsu_queue *queue, uint64
 /* path.c: where an access goes; false: its time is fixed, nothing is asked of memory. */
 bool path_choose(const struct sm *sm, const struct exec_access *access, enum pipe *pipe);
 void path_prepare(struct sm *sm, struct lsu_access *access); /* port and transactions */
+
+/* footprint.c: the sectors that a fetch reads */
+uint32_t texture_transactions(struct lsu_access *access);
 
 /* texture.c */
 void texture_enter(struct sm *sm, struct lsu_access *access); /* has left the queue */

@@ -75,13 +75,16 @@ int decode_call_side(struct decoder *d, struct call_side *side, const struct ptx
 /* system.c: is it a function that the driver defines? */
 bool decode_is_system(const struct ptx_func *func);
 
+/* access.c: the new value of an atomic; NULL: there is none of that type. */
+lane_atom *decode_find_atom(enum isa_mod op, enum isa_type type);
+
 /* ops/ */
 bool decode_is_value(enum isa_op op);
 decode_fn decode_value, decode_redux, decode_product, decode_matrix_move;
 decode_fn decode_copy, decode_mbarrier;
 decode_fn decode_regular, decode_carry, decode_prmt_mode, decode_compare, decode_set, decode_mov;
 decode_fn decode_load, decode_store, decode_atomic, decode_reduction, decode_prefetch, decode_fence;
-decode_fn decode_texture;
+decode_fn decode_texture, decode_texture_query, decode_istypep, decode_surface;
 decode_fn decode_cvta, decode_isspacep, decode_branch, decode_switch, decode_call, decode_ret;
 decode_fn decode_system;
 decode_fn decode_exit, decode_trap, decode_nop, decode_barrier;

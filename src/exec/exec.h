@@ -113,13 +113,15 @@ struct exec_cta {
 };
 
 /*
- * A texture object: linear memory of 32-bit texels. Handle h of a kernel is the entry
- * h - EXEC_TEXTURE_HANDLE of the launch's textures.
+ * Texture and surface objects (exec/texture.h). Handle h of a kernel is the entry h -
+ * EXEC_TEXTURE_HANDLE of the launch's textures, or h - EXEC_SURFACE_HANDLE of its surfaces. A
+ * .texref or .surfref variable of the program holds a handle.
  */
 #define EXEC_TEXTURE_HANDLE 0x00fe00000000u
-struct exec_texture {
-    uint64_t address, bytes; /* 0 bytes: no texture */
-};
+#define EXEC_SURFACE_HANDLE 0x00fd00000000u
+#define EXEC_OBJECTS_MAX (1u << 20)
+struct exec_texture;
+struct exec_image;
 
 /*
  * What a kernel may ask of its driver by a system call. Calls come one at a time, in the order of
@@ -147,6 +149,8 @@ struct exec_launch {
     uint64_t launch_id;
     const struct exec_texture *textures;
     uint32_t texture_count;
+    const struct exec_image *const *surfaces; /* NULL: a handle that was given back */
+    uint32_t surface_count;
     const struct exec_services *services; /* NULL: none */
 };
 

@@ -360,9 +360,11 @@ static int check_address_value(struct ptx_operand *out, struct parser *p,
     if (raw->kind == RAW_SYMBOL && raw->symbol->kind == SYMBOL_VAR) {
         int code = check_var_space(p, raw, raw->symbol->var,
                                    insn->op == OP_ISSPACEP ? SPACE_NONE : insn->space[0]);
-        return code < 0 ? code : check_symbol_value(out, p, raw, o->tuple.s);
+        return code < 0 ? code
+                        : check_symbol_value(out, p, raw,
+                                             insn->op == OP_ISTYPEP ? TYPE_u64 : o->tuple.s);
     }
-    enum isa_type type = o->tuple.s;
+    enum isa_type type = insn->op == OP_ISTYPEP ? TYPE_u64 : o->tuple.s;
     if (insn->op == OP_ISSPACEP && raw->kind == RAW_REG && isa_type_info(raw->type)->bytes == 4)
         type = TYPE_u32;
     return check_value(out, p, raw, type, false);
@@ -375,15 +377,23 @@ static bool is_surface(const struct opcode *o)
            shape == SHAPE_SURFACE_RED || o->op == OP_SUQ;
 }
 
-/* A texture or surface: a 64-bit handle in a register, or a variable. */
+/* What a sampler knows may be asked of a sampler alone. */
+static bool asks_sampler(const struct opcode *o, const struct raw_operand *raw)
+{
+    enum isa_mod query = (enum isa_mod)o->mods[MODC_QUERY];
+    return o->op == OP_TXQ && query >= MOD_QUERY_force_unnormalized_coords &&
+           query <= MOD_QUERY_addr_mode_2 && raw->symbol != NULL &&
+           raw->symbol->kind == SYMBOL_VAR && raw->symbol->var->type == TYPE_samplerref;
+}
+
+/* A texture, sampler or surface: a 64-bit handle in a register, or a variable. */
 static int check_handle(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
-                        const struct opcode *o)
+                        enum isa_type want)
 {
     struct raw_operand handle = *raw;
     handle.kind = RAW_REG;
     if (raw->symbol == NULL && raw->offset == 0 && raw->reg >= 0)
         return check_value(out, p, &handle, TYPE_u64, false);
-    enum isa_type want = is_surface(o) ? TYPE_surfref : TYPE_texref;
     if (raw->symbol == NULL || raw->symbol->kind != SYMBOL_VAR || raw->offset != 0 ||
         raw->symbol->var->type != want)
         return parser_error(p, raw->loc, "expected a 64-bit handle or a variable of type .%s",
@@ -416,18 +426,25 @@ static int check_fetch(struct ptx_operand *out, struct parser *p, const struct r
                        const struct opcode *o)
 {
     bool layer;
-    uint32_t count = coordinate_count(&layer, o);
+    uint32_t count = coordinate_count(&layer, o), samplers = raw->sampler ? 1 : 0;
     if (raw->kind != RAW_FETCH)
         return parser_error(p, raw->loc, "expected [texture, {coordinates}]");
-    if (raw->count != count)
-        return parser_error(p, raw->loc, "got %u coordinates, expected %u", raw->count, count);
-    struct ptx_operand *elems = new_elems(out, p, OPERAND_FETCH, count + 1);
+    if (raw->count - samplers != count)
+        return parser_error(p, raw->loc, "got %u coordinates, expected %u", raw->count - samplers,
+                            count);
+    if (raw->sampler && is_surface(o))
+        return parser_error(p, raw->loc, "a sampler beside a surface");
+    struct ptx_operand *elems = new_elems(out, p, OPERAND_FETCH, raw->count + 1);
     if (elems == NULL)
         return SONDE_ENOMEM;
-    int code = check_handle(&elems[0], p, raw, o);
+    out->imm = samplers;
+    int code = check_handle(&elems[0], p, raw, is_surface(o) ? TYPE_surfref : TYPE_texref);
+    if (code == 0 && raw->sampler)
+        code = check_handle(&elems[1], p, &p->raws->data[raw->first], TYPE_samplerref);
     for (uint32_t i = 0; i < count && code == 0; i++) {
         enum isa_type type = layer && i == 0 ? TYPE_u32 : is_surface(o) ? TYPE_s32 : o->tuple.s;
-        code = check_value(&elems[i + 1], p, &p->raws->data[raw->first + i], type, false);
+        const struct raw_operand *element = &p->raws->data[raw->first + samplers + i];
+        code = check_value(&elems[samplers + i + 1], p, element, type, false);
     }
     return code;
 }
@@ -503,7 +520,10 @@ static int check_one(struct ptx_operand *out, struct parser *p, const struct raw
         return check_address(out, p, raw, insn, insn->space[1]);
     if (spec_is(spec, "[H]"))
         return raw->kind == RAW_ADDRESS
-                   ? check_handle(out, p, raw, o)
+                   ? check_handle(out, p, raw,
+                                  is_surface(o)          ? TYPE_surfref
+                                  : asks_sampler(o, raw) ? TYPE_samplerref
+                                                         : TYPE_texref)
                    : parser_error(p, raw->loc, "expected [texture or surface]");
     if (spec->kind[0] == 'F' && spec->length == 2)
         return check_fragment(out, p, raw, o, spec);
@@ -517,8 +537,6 @@ static int check_one(struct ptx_operand *out, struct parser *p, const struct raw
                            false);
     if (spec_is(spec, "[T]"))
         return check_fetch(out, p, raw, o);
-    if (spec_is(spec, "V4"))
-        return check_vector(out, p, raw, 4, o->tuple.d, spec);
     if (spec_is(spec, "MD") || spec_is(spec, "MS"))
         return check_mov(out, p, raw, o, spec);
     if (spec_is(spec, "AS"))

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa/image.h"
+
 struct init {
     struct parser *p;
     struct ptx_var *var;
@@ -195,22 +197,75 @@ static int parse_braces(struct init *init, uint32_t level)
     return grow(init, init->cursor * init->element_bytes);
 }
 
-/* addr_mode_0 = wrap, filter_mode = linear: accepted and not kept, textures bind elsewhere. */
-static int parse_opaque(struct init *init)
+/* What a sampler's attributes may be: the bits that they occupy and those that they set. */
+struct sampler_word {
+    const char *attribute, *value;
+    uint16_t mask, bits;
+};
+#define SAMPLER_AXIS(name, axis)                                                                   \
+    {name, "wrap", 3u << (4 + 2 * (axis)), TEXTURE_WRAP << (4 + 2 * (axis))},                      \
+        {name, "mirror", 3u << (4 + 2 * (axis)), TEXTURE_MIRROR << (4 + 2 * (axis))},              \
+        {name, "clamp_ogl", 3u << (4 + 2 * (axis)), TEXTURE_CLAMP << (4 + 2 * (axis))},            \
+        {name, "clamp_to_edge", 3u << (4 + 2 * (axis)), TEXTURE_CLAMP << (4 + 2 * (axis))},        \
+    {                                                                                              \
+        name, "clamp_to_border", 3u << (4 + 2 * (axis)), TEXTURE_BORDER << (4 + 2 * (axis))        \
+    }
+static const struct sampler_word sampler_words[] = {
+    {"filter_mode", "nearest", SAMPLER_LINEAR, 0},
+    {"filter_mode", "linear", SAMPLER_LINEAR, SAMPLER_LINEAR},
+    {"force_unnormalized_coords", "0", SAMPLER_UNNORMALIZED, 0},
+    {"force_unnormalized_coords", "1", SAMPLER_UNNORMALIZED, SAMPLER_UNNORMALIZED},
+    SAMPLER_AXIS("addr_mode_0", 0),
+    SAMPLER_AXIS("addr_mode_1", 1),
+    SAMPLER_AXIS("addr_mode_2", 2),
+};
+
+static int parse_attribute(uint64_t *sampler, struct parser *p)
+{
+    const char *name = parser_name(p, "an attribute of the sampler");
+    if (name == NULL)
+        return SONDE_EINPUT;
+    int code = parser_require(p, '=', "'='");
+    if (code < 0)
+        return code;
+    bool known = false;
+    for (size_t i = 0; i < sizeof sampler_words / sizeof *sampler_words; i++) {
+        const struct sampler_word *word = &sampler_words[i];
+        if (strcmp(word->attribute, name) != 0)
+            continue;
+        known = true;
+        if (strlen(word->value) == p->token.length &&
+            memcmp(word->value, p->token.text, p->token.length) == 0) {
+            *sampler = (*sampler & ~(uint64_t)word->mask) | word->bits;
+            parser_advance(p);
+            return 0;
+        }
+    }
+    if (!known)
+        return parser_error(p, p->token.loc, "a sampler has no attribute '%s'", name);
+    return parser_expected(p, "a value of the sampler's attribute");
+}
+
+/* {addr_mode_0 = wrap, filter_mode = linear}: PTX ISA 9.0, 5.3. Textures get theirs from the host.
+ */
+static int parse_sampler(struct init *init)
 {
     struct parser *p = init->p;
+    uint64_t sampler = SAMPLER_DEFAULT;
+    if (init->var->type != TYPE_samplerref || init->var->is_array)
+        return parser_error(p, p->token.loc, "only a single .samplerref has initial values");
     int code = parser_require(p, '{', "'{'");
     while (code == 0 && !parser_at(p, '}')) {
-        if (parser_name(p, "an attribute of the texture or sampler") == NULL)
-            return SONDE_EINPUT;
-        if ((code = parser_require(p, '=', "'='")) < 0)
+        if ((code = parse_attribute(&sampler, p)) < 0)
             return code;
-        if (p->token.kind != TOKEN_NAME && p->token.kind != TOKEN_INT)
-            return parser_expected(p, "an attribute's value");
-        parser_advance(p);
         if (!parser_accept(p, ','))
             break;
     }
+    uint8_t *bytes = arena_alloc(p->arena, sizeof sampler);
+    if (bytes == NULL)
+        return parser_memory(p);
+    memcpy(bytes, &sampler, sizeof sampler);
+    init->var->init = bytes;
     return code < 0 ? code : parser_require(p, '}', "'}'");
 }
 
@@ -259,7 +314,7 @@ int init_parse(struct parser *p, struct ptx_var *var, const uint64_t *dims, uint
         return parser_error(p, p->token.loc,
                             "only .global and .const variables have initial values");
     if (info->kind == KIND_OPAQUE)
-        return parse_opaque(&init);
+        return parse_sampler(&init);
     if (!var->unsized)
         init.limit = var->size / info->bytes;
     if (dim_count > 0 || var->vec > 1)

@@ -38,7 +38,8 @@ enum ptx_operand_kind {
     OPERAND_PROTO,   /* a .callprototype */
     OPERAND_VECTOR,  /* {a, b, c, d}: elems[count], each REG, IMM or a sink; also call's lists */
     OPERAND_PAIR,    /* p|q: elems[2] */
-    OPERAND_FETCH,   /* [texture, {coordinates}]: elems[0] the handle, the others behind it */
+    OPERAND_FETCH,   /* [texture, {coordinates}]: elems[0] the handle, the others behind it; with
+                        a sampler between them `imm` is 1, and it is elems[1] */
     OPERAND_SINK,    /* _ */
 };
 

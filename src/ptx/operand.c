@@ -135,24 +135,38 @@ static int parse_name(struct raw_operand *out, struct parser *p)
     return parse_offset(out, p);
 }
 
-/* {a, b ..}] behind the handle of a texture: one coordinate may stand without braces. */
+/* An element of a fetch, appended to the parser's list. */
+static int push_element(struct raw_operand *out, struct parser *p, struct raw_operand element)
+{
+    if (vec_push(p->raws, element) < 0)
+        return parser_memory(p);
+    out->count++;
+    return 0;
+}
+
+/*
+ * {a, b ..}] behind the handle of a texture: one coordinate may stand without braces. In front of
+ * them there may be a sampler. What they are made of is copied, so that all lie in a row.
+ */
 static int parse_coordinates(struct raw_operand *out, struct parser *p)
 {
-    struct raw_operand list;
+    struct raw_operand list, sampler;
     int code = parser_at(p, '[') ? parser_expected(p, "coordinates") : operand_parse(&list, p);
+    if (code == 0 && list.kind != RAW_VECTOR && parser_accept(p, ',')) {
+        out->sampler = true;
+        sampler = list;
+        code = parser_at(p, '[') ? parser_expected(p, "coordinates") : operand_parse(&list, p);
+    }
+    out->first = (uint32_t)p->raws->count;
+    out->count = 0;
+    if (code == 0 && out->sampler)
+        code = push_element(out, p, sampler);
+    for (uint32_t i = 0; code == 0 && list.kind == RAW_VECTOR && i < list.count; i++)
+        code = push_element(out, p, p->raws->data[list.first + i]);
+    if (code == 0 && list.kind != RAW_VECTOR)
+        code = push_element(out, p, list);
     if (code < 0)
         return code;
-    if (list.kind == RAW_VECTOR) {
-        out->first = list.first;
-        out->count = list.count;
-    } else {
-        out->first = (uint32_t)p->raws->count;
-        out->count = 1;
-        if (vec_push(p->raws, list) < 0)
-            return parser_memory(p);
-    }
-    if (list.kind != RAW_VECTOR && parser_at(p, ','))
-        return parser_unsupported(p, list.loc, "a sampler beside the texture is not implemented");
     out->kind = RAW_FETCH;
     return parser_require(p, ']', "']' behind the coordinates");
 }

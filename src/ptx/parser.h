@@ -202,6 +202,7 @@ struct raw_operand {
     struct ptx_loc loc;
     bool negate;
     bool indexed; /* RAW_SYMBOL: written as name[n] */
+    bool sampler; /* RAW_FETCH: the first of elems is a sampler */
     int32_t reg;
     enum isa_type type;
     enum isa_sreg sreg;

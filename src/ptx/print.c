@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "isa/image.h"
 #include "ptx/analyse.h"
 #include "util/arena.h"
 #include "util/error.h"
@@ -191,8 +192,9 @@ static void print_fetch(struct printer *pr, const struct ptx_operand *o)
 {
     strbuf_append(pr->out, "[");
     print_operand(pr, &o->elems[0]);
+    uint32_t first = o->imm ? 2 : 1;
     for (uint32_t i = 1; i < o->count; i++) {
-        strbuf_append(pr->out, i == 1 ? ", {" : ", ");
+        strbuf_append(pr->out, i == first ? ", {" : ", ");
         print_operand(pr, &o->elems[i]);
     }
     strbuf_append(pr->out, "}]");
@@ -294,7 +296,8 @@ static void print_insn(struct printer *pr, const struct ptx_insn *insn)
         print_call_operands(pr, insn);
     else
         for (uint32_t i = 0; i < insn->operand_count; i++) {
-            bool handle = isa_row(insn->op)->shape == SHAPE_TEX_QUERY && i == 1;
+            enum isa_shape shape = isa_row(insn->op)->shape;
+            bool handle = (shape == SHAPE_TEX_QUERY || shape == SHAPE_TEX_QUERY_LEVEL) && i == 1;
             strbuf_append(pr->out, i > 0 ? ", " : "");
             strbuf_append(pr->out, handle ? "[" : "");
             print_operand(pr, &insn->operands[i]);
@@ -382,11 +385,26 @@ static void print_init(struct printer *pr, const struct ptx_var *var)
     strbuf_append(pr->out, rows ? "}}" : braces ? "}" : "");
 }
 
+static void print_sampler(struct printer *pr, const struct ptx_var *var)
+{
+    static const char *const address[] = {"wrap", "clamp_to_edge", "mirror", "clamp_to_border"};
+    unsigned state = var->init[0] | (unsigned)var->init[1] << 8;
+    strbuf_printf(pr->out, " = {filter_mode = %s, force_unnormalized_coords = %d",
+                  state & SAMPLER_LINEAR ? "linear" : "nearest",
+                  (state & SAMPLER_UNNORMALIZED) != 0);
+    for (unsigned axis = 0; axis < 3; axis++)
+        strbuf_printf(pr->out, ", addr_mode_%u = %s", axis,
+                      address[state >> (SAMPLER_ADDRESS_SHIFT + 2 * axis) & 3]);
+    strbuf_append(pr->out, "}");
+}
+
 static void print_var(struct printer *pr, const struct ptx_var *var)
 {
     strbuf_append(pr->out, linkage_text(var->linkage));
     print_declarator(pr, var, var_name(pr, var));
-    if (var->init != NULL && var->size > 0)
+    if (var->init != NULL && var->type == TYPE_samplerref)
+        print_sampler(pr, var);
+    else if (var->init != NULL && var->size > 0)
         print_init(pr, var);
     strbuf_append(pr->out, ";\n");
 }

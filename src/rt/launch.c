@@ -148,6 +148,8 @@ int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *l
     memcpy(run.block, launch->block, sizeof run.block);
     run.textures = rt->textures.data;
     run.texture_count = (uint32_t)rt->textures.count;
+    run.surfaces = rt->surfaces.data;
+    run.surface_count = (uint32_t)rt->surfaces.count;
     if (!launch->functional) {
         rc = local_memory_provide(rt, &run);
     }

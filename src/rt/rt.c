@@ -57,7 +57,7 @@ void rt_destroy(struct rt *rt)
         rt_module_unload(rt, rt->modules);
     }
     gpu_destroy(rt->gpu);
-    vec_free(&rt->textures);
+    images_destroy(rt);
     services_destroy(rt);
     free(rt->fault);
     vmem_destroy(&rt->vmem);

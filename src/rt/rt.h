@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "gpu/gpu.h"
+#include "isa/image.h"
 #include "model/model.h"
 
 struct rt;
@@ -68,6 +69,35 @@ enum rt_limit { RT_LIMIT_PRINTF_FIFO, RT_LIMIT_MALLOC_HEAP, RT_LIMIT_COUNT };
 int rt_set_limit(struct rt *rt, enum rt_limit limit, uint64_t bytes);
 uint64_t rt_get_limit(const struct rt *rt, enum rt_limit limit);
 
+/*
+ * Images: arrays, which have memory and a layout of their own, and linear memory of the program's
+ * seen as texels (IMAGE_BUFFER, IMAGE_PITCH; `spec->address`). What does not fit together is
+ * SONDE_EINPUT by name. Objects on a destroyed image stay; a kernel that uses one faults.
+ */
+struct rt_image;
+int rt_image_create(struct rt *rt, struct rt_image **out, const struct image_spec *spec);
+int rt_image_destroy(struct rt *rt, struct rt_image *image);
+const struct image_spec *rt_image_spec(const struct rt_image *image);
+/*
+ * Texels of an array from or to the host, from (x, y, z) on; z counts slices of depth, or layers
+ * and, of cubes, faces. Rows and slices lie row_bytes and slice_bytes apart on the host; 0: as
+ * near as they can.
+ */
+struct rt_image_region {
+    uint32_t level, x, y, z, width, height, depth;
+    uint64_t row_bytes, slice_bytes;
+};
+int rt_image_write(struct rt *rt, struct rt_image *image, const struct rt_image_region *region,
+                   const void *from);
+int rt_image_read(struct rt *rt, void *to, const struct rt_image *image,
+                  const struct rt_image_region *region);
+/* Objects: handles that kernels take as a .u64, or that a .texref or .surfref is bound to. */
+int rt_texture_object(struct rt *rt, uint64_t *handle, const struct rt_image *image,
+                      const struct texture_view *view);
+int rt_surface_object(struct rt *rt, uint64_t *handle, const struct rt_image *image);
+int rt_surface_destroy(struct rt *rt, uint64_t handle);
+/* A module's .texref or .surfref means this object from now on; handle 0: none. */
+int rt_reference_bind(struct rt_module *module, const char *name, uint64_t handle);
 /*
  * A texture over linear memory: one dimension, texels of one 32-bit unsigned integer. `bytes` is a
  * multiple of 4. Fetches beside it give 0. The handle is what kernels take as a .u64.

@@ -7,6 +7,7 @@
 
 #include "exec/exec.h"
 #include "exec/memory.h"
+#include "exec/texture.h"
 #include "ptx/ir.h"
 #include "rt/heap.h"
 #include "rt/rt.h"
@@ -67,7 +68,9 @@ struct rt {
     uint64_t launches;
     uint64_t warp_insns, thread_insns; /* of functional launches */
     const volatile int *cancel;
-    VEC(struct exec_texture) textures;   /* by handle; of no bytes: destroyed */
+    struct rt_image *images;             /* all that were created */
+    VEC(struct exec_texture) textures;   /* by handle; of no image: given back */
+    VEC(const struct exec_image *) surfaces;
     uint64_t local_address, local_bytes; /* where local memory lies; 0: nowhere yet */
     struct exec_services services;
     uint64_t limits[RT_LIMIT_COUNT];
@@ -108,6 +111,14 @@ void services_flush(struct rt *rt);       /* hands over what was printed */
 
 /* rt.c: SONDE_EFAULT with the first fault's text once a kernel has faulted. */
 int context_check(const struct rt *rt);
+
+/* image.c */
+struct rt_image {
+    struct exec_image image;
+    struct rt_image *next;
+    uint64_t memory; /* of an array: the range that it took; 0: linear memory of the program's */
+};
+void images_destroy(struct rt *rt);
 
 /* vmem.c */
 int vmem_create(struct vmem *vmem, const struct model *model, const struct exec_memory *memory);

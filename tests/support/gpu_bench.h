@@ -12,6 +12,7 @@
 
 #include "gpu/gpu.h"
 #include "ptx/ir.h"
+#include "support/buffer_texture.h"
 #include "util/error.h"
 
 #define GPU_BENCH_BUFFER_BYTES (64u << 20)
@@ -21,7 +22,7 @@ struct gpu_bench {
     struct exec_memory *memory;
     struct gpu *gpu;
     uint32_t *buffer;
-    struct exec_texture texture; /* the only one of the kernels */
+    struct buffer_texture texture; /* the only one of the kernels */
     uint64_t cycles;
     int error;
 };
@@ -96,7 +97,7 @@ static inline bool gpu_bench_run(struct gpu_bench *g, const char *body, uint32_t
                                  .param_bytes = 8,
                                  .grid = {ctas, 1, 1},
                                  .block = {threads, 1, 1},
-                                 .textures = &g->texture,
+                                 .textures = &g->texture.texture,
                                  .texture_count = 1};
     g->error = gpu_launch(g->gpu, &launch, &g->cycles);
     exec_program_destroy(program);

@@ -14,6 +14,7 @@
 #include "core/sm.h"
 #include "exec/memory.h"
 #include "ptx/ir.h"
+#include "support/buffer_texture.h"
 #include "util/error.h"
 
 #define BENCH_PERIOD_PS 1000
@@ -42,7 +43,8 @@ struct bench {
     uint64_t slow_cycles;
     bool with_l1, with_texture, with_constant;
     uint64_t local_address, local_bytes; /* of local memory, for each thread */
-    struct exec_texture texture;         /* the only one; of `bytes` at offset `address` */
+    struct buffer_texture texture;       /* the only one; of texture_bytes, texture_at in `out` */
+    uint64_t texture_at, texture_bytes;
 
     /* After bench_run(). */
     int error;
@@ -203,7 +205,7 @@ static inline int bench_build(struct bench *b)
     sm_set_readonly(b->sm, b->with_texture ? &texture : NULL, b->with_constant ? &constant : NULL);
     sm_set_local(b->sm, b->local_address, b->local_bytes);
     uint64_t base = exec_memory_base(b->memory);
-    b->texture.address += base;
+    buffer_texture_make(&b->texture, base + b->texture_at, b->texture_bytes);
     b->out = (uint32_t *)(uintptr_t)base;
     return exec_memory_map(b->memory, base, BENCH_BUFFER_BYTES);
 }
@@ -261,7 +263,7 @@ static inline bool bench_run(struct bench *b, const char *body, uint32_t ctas, u
                                  .param_bytes = 8,
                                  .grid = {ctas, 1, 1},
                                  .block = {threads, 1, 1},
-                                 .textures = &b->texture,
+                                 .textures = &b->texture.texture,
                                  .texture_count = 1};
     bool ok = bench_loop(b, &launch, ctas, threads);
     sm_destroy(b->sm);

@@ -288,7 +288,7 @@ static const struct { enum isa_mod op; enum isa_type type; lane_atom *fn; } atom
 };
 /* clang-format on */
 
-static lane_atom *find_atom(enum isa_mod op, enum isa_type type)
+lane_atom *decode_find_atom(enum isa_mod op, enum isa_type type)
 {
     enum isa_type_kind kind = isa_type_info(type)->kind;
     for (size_t i = 0; i < sizeof atoms / sizeof *atoms; i++) {
@@ -314,7 +314,7 @@ static int decode_combine(struct decoder *d, enum exec_access_kind kind,
     if (rc != SONDE_OK)
         return rc;
     memory->sign_extend = false;
-    memory->combine = find_atom((enum isa_mod)d->insn->mods[MODC_ATOM], type);
+    memory->combine = decode_find_atom((enum isa_mod)d->insn->mods[MODC_ATOM], type);
     if (memory->combine == atom_add_f64 && memory->space != SPACE_SHARED)
         memory->combine = atom_add_f64_global;
     if (memory->combine == atom_add_f32 && memory->space != SPACE_SHARED)

@@ -161,7 +161,8 @@ static void a_fetch_gives_the_texel_zero_zero_one(void **state)
 {
     (void)state;
     start();
-    b.texture = (struct exec_texture){.address = 1024, .bytes = 64};
+    b.texture_at = 1024;
+    b.texture_bytes = 64;
     run(HANDLE "mov.u32 %r9, 0x1234;\nst.global.u32 [%rd0+1036], %r9;\nmov.u32 %r8, 3;\n"
                "membar.gl;\n"
                "tex.1d.v4.u32.s32 {%r10, %r11, %r12, %r13}, [%rd6, {%r8}];\n"
@@ -188,7 +189,8 @@ static void a_fetch_beside_the_texture_gives_zeros_and_reads_nothing(void **stat
                  STRETCH("tex.1d.v4.s32.s32 {%r10, %r11, %r12, %r13}, [%rd6, {%r8}];\n", "%r10"),
                  RESULT(0));
         start();
-        b.texture = (struct exec_texture){.address = 1024, .bytes = 64};
+        b.texture_at = 1024;
+        b.texture_bytes = 64;
         run(body, 1);
         for (uint32_t k = 4; k < 8; k++) {
             assert_int_equal(b.out[k], 0);
@@ -213,7 +215,8 @@ static void a_number_that_is_no_handle_is_a_fault_that_says_so(void **state)
         char text[1024];
         snprintf(text, sizeof text, ".reg .f32 %%f<8>;\n%s", body);
         start();
-        b.texture = (struct exec_texture){.address = 1024, .bytes = 64};
+        b.texture_at = 1024;
+        b.texture_bytes = 64;
         assert_false(bench_run(&b, text, 1, 1));
         assert_int_equal(b.error, SONDE_EFAULT);
         assert_non_null(strstr(error_text(), "is no texture"));

@@ -32,7 +32,7 @@ static void build(const char *model)
     g.model->copies_allocate_in_l2 = false;
     g.model->tlb_l1.entries.enabled = g.model->tlb_l2.entries.enabled = false;
     assert_true(gpu_bench_build(&g));
-    g.texture = (struct exec_texture){(uintptr_t)g.buffer + TEXTURE_AT, TEXTURE_BYTES};
+    buffer_texture_make(&g.texture, (uintptr_t)g.buffer + TEXTURE_AT, TEXTURE_BYTES);
     gpu_set_local(g.gpu, (uintptr_t)g.buffer + LOCAL_AT, 1u << 20);
 }
 

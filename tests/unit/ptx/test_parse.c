@@ -361,8 +361,6 @@ static void operands_not_implemented_are_unsupported_by_name(void **state)
         const char *text, *message;
     } cases[] = {
         {"vadd4.u32.u32.u32 %r0, %r1.b3210, %r2, %r3;", "selector '.b3210' is not implemented"},
-        {"tex.1d.v4.u32.s32 {%r0, %r1, %r2, %r3}, [%d0, %d1, {%r4}];",
-         "a sampler beside the texture is not implemented"},
         {"tex.1d.v4.u32.s32 {%r0, %r1, %r2, %r3}|%p0, [%d0, {%r4}];",
          "a predicate beside a vector is not implemented"},
     };

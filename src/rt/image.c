@@ -1,0 +1,428 @@
+/*
+ * Images: arrays and views of linear memory, copies of texels, and the objects through which
+ * kernels reach them. An array takes a range of addresses that belongs to no allocation, so that a
+ * global access to it is out of bounds; its layout is exec/texture.h's. Limits are those of the
+ * CUDA C Programming Guide's technical specifications for compute capability 9.0, whatever the
+ * model; linear memory need only be aligned to texels, where drivers want more. Leaves out:
+ * anisotropy, sRGB, seamless cubes, views of another format, multisampling.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "rt/state.h"
+#include "util/error.h"
+
+#define BUFFER_MAX (1u << 28)
+#define LAYERS_MAX 2048
+#define CUBE_LAYERS_MAX 341 /* 2046 faces */
+
+struct limits {
+    const char *name;
+    uint32_t width, height, depth;
+};
+static const struct limits limits[] = {
+    [IMAGE_BUFFER] = {"a buffer", BUFFER_MAX, 1, 1},
+    [IMAGE_PITCH] = {"two-dimensional linear memory", 131072, 65000, 1},
+    [IMAGE_1D] = {"a one-dimensional array", 131072, 1, 1},
+    [IMAGE_2D] = {"a two-dimensional array", 131072, 65536, 1},
+    [IMAGE_3D] = {"a three-dimensional array", 16384, 16384, 16384},
+    [IMAGE_1D_LAYERED] = {"a layered one-dimensional array", 32768, 1, LAYERS_MAX},
+    [IMAGE_2D_LAYERED] = {"a layered two-dimensional array", 32768, 32768, LAYERS_MAX},
+    [IMAGE_CUBE] = {"a cube", 32768, 32768, 1},
+    [IMAGE_CUBE_LAYERED] = {"a layered cube", 32768, 32768, CUBE_LAYERS_MAX},
+};
+
+static bool is_linear(const struct image_spec *spec)
+{
+    return spec->shape == IMAGE_BUFFER || spec->shape == IMAGE_PITCH;
+}
+
+static int check_format(const struct texel_format *format)
+{
+    bool bits = format->bits == 16 || format->bits == 32 ||
+                (format->bits == 8 && format->kind != TEXEL_FLOAT);
+    bool channels = format->channels == 1 || format->channels == 2 || format->channels == 4;
+    if (bits && channels && (unsigned)format->kind <= TEXEL_FLOAT) {
+        return 0;
+    }
+    return error_set(SONDE_EINPUT, "texels of %u channels of %u bits%s", format->channels,
+                     format->bits, format->kind == TEXEL_FLOAT ? ", floats" : "");
+}
+
+/* What a shape does not have counts as 1. */
+static void normalise_sizes(struct image_spec *spec)
+{
+    const struct limits *most = &limits[spec->shape];
+    spec->height = most->height == 1 ? 1 : spec->height;
+    spec->depth = most->depth == 1 ? 1 : spec->depth;
+    spec->levels = spec->levels ? spec->levels : 1;
+}
+
+static int check_sizes(const struct image_spec *spec)
+{
+    const struct limits *most = &limits[spec->shape];
+    uint32_t largest = spec->width > spec->height ? spec->width : spec->height, levels = 1;
+    if (spec->shape == IMAGE_3D && spec->depth > largest) {
+        largest = spec->depth;
+    }
+    if (spec->width == 0 || spec->height == 0 || spec->depth == 0 || spec->width > most->width ||
+        spec->height > most->height || spec->depth > most->depth) {
+        return error_set(SONDE_EINPUT, "%s of %u x %u x %u texels: sizes are 1 to %u x %u x %u",
+                         most->name, spec->width, spec->height, spec->depth, most->width,
+                         most->height, most->depth);
+    }
+    if (image_is_cube(spec->shape) && spec->width != spec->height) {
+        return error_set(SONDE_EINPUT, "%s of %u x %u texels: faces are square", most->name,
+                         spec->width, spec->height);
+    }
+    while (largest >>= 1) {
+        levels++;
+    }
+    if (spec->levels > (is_linear(spec) ? 1 : levels)) {
+        return error_set(SONDE_EINPUT, "%s of %u x %u x %u texels has no %u levels", most->name,
+                         spec->width, spec->height, spec->depth, spec->levels);
+    }
+    return 0;
+}
+
+static int check_linear(struct rt *rt, const struct image_spec *spec, uint32_t texel_bytes,
+                        uint64_t bytes)
+{
+    uint64_t row = (uint64_t)spec->width * texel_bytes;
+    if (spec->address % texel_bytes != 0) {
+        return error_set(SONDE_EINPUT, "texels of %u bytes at 0x%llx are misaligned", texel_bytes,
+                         (unsigned long long)spec->address);
+    }
+    if (spec->shape == IMAGE_PITCH &&
+        (spec->pitch_bytes < row || spec->pitch_bytes % texel_bytes != 0 ||
+         spec->pitch_bytes > UINT32_MAX)) {
+        return error_set(SONDE_EINPUT, "rows of %llu bytes at a pitch of %llu",
+                         (unsigned long long)row, (unsigned long long)spec->pitch_bytes);
+    }
+    if (spec->surface) {
+        return error_set(SONDE_EINPUT, "a surface needs an array, not linear memory");
+    }
+    if (!exec_memory_valid(rt->memory, spec->address, bytes)) {
+        return error_set(SONDE_EINPUT, "a texture of %llu bytes at 0x%llx leaves its allocation",
+                         (unsigned long long)bytes, (unsigned long long)spec->address);
+    }
+    return 0;
+}
+
+static int take_memory(struct rt *rt, struct rt_image *image)
+{
+    uint64_t bytes = image_lay_out(&image->image, 0), address;
+    int rc = vmem_take(&rt->vmem, &address, bytes + IMAGE_BLOCK_BYTES);
+    if (rc < 0) {
+        return error_prefix(rc, "%s", limits[image->image.spec.shape].name);
+    }
+    image->memory = address;
+    address = (address + IMAGE_BLOCK_BYTES - 1) / IMAGE_BLOCK_BYTES * IMAGE_BLOCK_BYTES;
+    image_lay_out(&image->image, address);
+    memset((void *)(uintptr_t)address, 0, bytes);
+    return 0;
+}
+
+int rt_image_create(struct rt *rt, struct rt_image **out, const struct image_spec *spec)
+{
+    struct rt_image *image = calloc(1, sizeof *image);
+    *out = NULL;
+    if (!image) {
+        return error_memory();
+    }
+    struct image_spec *own = &image->image.spec;
+    *own = *spec;
+    int rc = (unsigned)spec->shape <= IMAGE_CUBE_LAYERED
+                 ? context_check(rt)
+                 : error_set(SONDE_EINPUT, "an image of an unknown shape");
+    if (rc == 0) {
+        normalise_sizes(own);
+        rc = check_format(&own->format);
+    }
+    if (rc == 0) {
+        rc = check_sizes(own);
+    }
+    if (rc == 0 && is_linear(own)) {
+        uint64_t bytes = image_lay_out(&image->image, own->address);
+        rc = check_linear(rt, own, image->image.texel_bytes, bytes);
+    } else if (rc == 0) {
+        rc = take_memory(rt, image);
+    }
+    if (rc < 0) {
+        free(image);
+        return rc;
+    }
+    image->next = rt->images;
+    rt->images = image;
+    *out = image;
+    return 0;
+}
+
+/* The record stays for objects that still name the image; the memory goes. */
+int rt_image_destroy(struct rt *rt, struct rt_image *image)
+{
+    if (image->image.gone) {
+        return error_set(SONDE_EINPUT, "the image was destroyed before");
+    }
+    image->image.gone = true;
+    if (image->memory) {
+        vmem_give(&rt->vmem, vmem_find(&rt->vmem, image->memory));
+        gpu_forget_translations(rt->gpu);
+    }
+    return 0;
+}
+
+const struct image_spec *rt_image_spec(const struct rt_image *image)
+{
+    return &image->image.spec;
+}
+
+void images_destroy(struct rt *rt)
+{
+    while (rt->images) {
+        struct rt_image *image = rt->images;
+        rt->images = image->next;
+        free(image);
+    }
+    vec_free(&rt->textures);
+    vec_free(&rt->surfaces);
+}
+
+/* Copies. */
+
+static int check_region(const struct rt_image *image, const struct rt_image_region *region)
+{
+    const struct exec_image *exec = &image->image;
+    if (exec->gone || region->level >= exec->spec.levels) {
+        return error_set(SONDE_EINPUT,
+                         exec->gone ? "the image was destroyed" : "the image has no level %u",
+                         region->level);
+    }
+    const struct image_level *level = &exec->level[region->level];
+    uint64_t slices = (uint64_t)level->depth * exec->layers;
+    if ((uint64_t)region->x + region->width > level->width ||
+        (uint64_t)region->y + region->height > level->height ||
+        (uint64_t)region->z + region->depth > slices) {
+        return error_set(SONDE_EINPUT,
+                         "%u x %u x %u texels at (%u, %u, %u) leave the level of %u x %u x %llu",
+                         region->width, region->height, region->depth, region->x, region->y,
+                         region->z, level->width, level->height, (unsigned long long)slices);
+    }
+    uint64_t row = (uint64_t)region->width * exec->texel_bytes;
+    if ((region->row_bytes && region->row_bytes < row) ||
+        (region->slice_bytes &&
+         region->slice_bytes < (region->row_bytes ? region->row_bytes : row) * region->height)) {
+        return error_set(SONDE_EINPUT, "rows of %llu bytes do not fit the host's pitch",
+                         (unsigned long long)row);
+    }
+    return 0;
+}
+
+/* One row, in pieces that lie together on the device. */
+static void copy_row(struct rt *rt, const struct exec_image *image,
+                     const struct rt_image_region *region, uint8_t *host, uint32_t y,
+                     uint32_t slice, bool to_device)
+{
+    const struct image_level *level = &image->level[region->level];
+    uint64_t piece = image->tiled ? 16 : UINT64_MAX;
+    uint64_t at = (uint64_t)region->x * image->texel_bytes;
+    uint64_t end = at + (uint64_t)region->width * image->texel_bytes;
+    while (at < end) {
+        uint64_t room = piece == UINT64_MAX ? end - at : piece - at % piece;
+        uint64_t bytes = room < end - at ? room : end - at;
+        uint64_t address = image_byte(image, level, at, y, slice);
+        if (to_device) {
+            memcpy((void *)(uintptr_t)address, host, bytes);
+        } else {
+            memcpy(host, (const void *)(uintptr_t)address, bytes);
+        }
+        gpu_host_copy(rt->gpu, address, bytes, to_device);
+        host += bytes;
+        at += bytes;
+    }
+}
+
+static int copy_region(struct rt *rt, const struct rt_image *image,
+                       const struct rt_image_region *region, void *host, bool to_device)
+{
+    const struct exec_image *exec = &image->image;
+    int rc = context_check(rt);
+    if (rc == 0) {
+        rc = check_region(image, region);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    bool linear = is_linear(&exec->spec);
+    if (linear && !exec_memory_valid(rt->memory, exec->spec.address, exec->texel_bytes)) {
+        return error_set(SONDE_EINPUT, "the memory of the image has been freed");
+    }
+    uint64_t row =
+        region->row_bytes ? region->row_bytes : (uint64_t)region->width * exec->texel_bytes;
+    uint64_t slice = region->slice_bytes ? region->slice_bytes : row * region->height;
+    for (uint32_t z = 0; z < region->depth; z++) {
+        for (uint32_t y = 0; y < region->height; y++) {
+            copy_row(rt, exec, region, (uint8_t *)host + z * slice + y * row, region->y + y,
+                     region->z + z, to_device);
+        }
+    }
+    return 0;
+}
+
+int rt_image_write(struct rt *rt, struct rt_image *image, const struct rt_image_region *region,
+                   const void *from)
+{
+    return copy_region(rt, image, region, (void *)(uintptr_t)from, true);
+}
+
+int rt_image_read(struct rt *rt, void *to, const struct rt_image *image,
+                  const struct rt_image_region *region)
+{
+    return copy_region(rt, image, region, to, false);
+}
+
+/* Objects. */
+
+static int check_view(const struct exec_image *image, const struct texture_view *view)
+{
+    if (image->gone) {
+        return error_set(SONDE_EINPUT, "the image was destroyed");
+    }
+    for (int i = 0; i < 3; i++) {
+        if ((unsigned)view->address[i] > TEXTURE_BORDER) {
+            return error_set(SONDE_EINPUT, "address mode %d is none", (int)view->address[i]);
+        }
+    }
+    if (image->spec.shape == IMAGE_BUFFER) {
+        return 0;
+    }
+    if (view->linear && !texture_gives_floats(image, view)) {
+        return error_set(SONDE_EINPUT, "linear filtering of texels that are read as integers");
+    }
+    if (image->spec.levels > 1 && !view->normalized) {
+        return error_set(SONDE_EINPUT, "levels of detail need normalized coordinates");
+    }
+    if (!(view->level_min <= view->level_max)) {
+        return error_set(SONDE_EINPUT, "levels from %g to %g", (double)view->level_min,
+                         (double)view->level_max);
+    }
+    return 0;
+}
+
+static int check_place(size_t place)
+{
+    return place < EXEC_OBJECTS_MAX
+               ? 0
+               : error_set(SONDE_ENOMEM, "more than %u objects", EXEC_OBJECTS_MAX);
+}
+
+int rt_texture_object(struct rt *rt, uint64_t *handle, const struct rt_image *image,
+                      const struct texture_view *view)
+{
+    struct exec_texture texture = {.image = &image->image, .view = *view};
+    size_t place = 0;
+    *handle = 0;
+    while (place < rt->textures.count && rt->textures.data[place].image) {
+        place++;
+    }
+    int rc = check_view(&image->image, view);
+    if (rc == 0) {
+        rc = check_place(place);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    if (place < rt->textures.count) {
+        rt->textures.data[place] = texture;
+    } else if (vec_push(&rt->textures, texture) < 0) {
+        return error_memory();
+    }
+    *handle = EXEC_TEXTURE_HANDLE + place;
+    return 0;
+}
+
+int rt_texture_create(struct rt *rt, uint64_t *handle, uint64_t address, uint64_t bytes)
+{
+    struct image_spec spec = {.shape = IMAGE_BUFFER,
+                              .format = {TEXEL_UNSIGNED, 32, 1},
+                              .width = (uint32_t)(bytes / 4),
+                              .address = address};
+    struct texture_view view = {.as_integer = true};
+    struct rt_image *image;
+    *handle = 0;
+    if (bytes == 0 || bytes % 4 != 0 || address % 4 != 0 || bytes / 4 > UINT32_MAX) {
+        return error_set(SONDE_EINPUT,
+                         "a texture of %llu bytes at 0x%llx: texels are 4 bytes, aligned",
+                         (unsigned long long)bytes, (unsigned long long)address);
+    }
+    int rc = rt_image_create(rt, &image, &spec);
+    return rc < 0 ? rc : rt_texture_object(rt, handle, image, &view);
+}
+
+int rt_texture_destroy(struct rt *rt, uint64_t handle)
+{
+    uint64_t place = handle - EXEC_TEXTURE_HANDLE;
+    if (place >= rt->textures.count || !rt->textures.data[place].image) {
+        return error_set(SONDE_EINPUT, "0x%llx is no texture", (unsigned long long)handle);
+    }
+    rt->textures.data[place] = (struct exec_texture){0};
+    return 0;
+}
+
+int rt_surface_object(struct rt *rt, uint64_t *handle, const struct rt_image *image)
+{
+    const struct exec_image *exec = &image->image;
+    size_t place = 0;
+    *handle = 0;
+    if (exec->gone || !exec->spec.surface) {
+        return error_set(SONDE_EINPUT, exec->gone ? "the image was destroyed"
+                                                  : "the array was not created for surfaces");
+    }
+    while (place < rt->surfaces.count && rt->surfaces.data[place]) {
+        place++;
+    }
+    int rc = check_place(place);
+    if (rc < 0) {
+        return rc;
+    }
+    if (place < rt->surfaces.count) {
+        rt->surfaces.data[place] = exec;
+    } else if (vec_push(&rt->surfaces, exec) < 0) {
+        return error_memory();
+    }
+    *handle = EXEC_SURFACE_HANDLE + place;
+    return 0;
+}
+
+int rt_surface_destroy(struct rt *rt, uint64_t handle)
+{
+    uint64_t place = handle - EXEC_SURFACE_HANDLE;
+    if (place >= rt->surfaces.count || !rt->surfaces.data[place]) {
+        return error_set(SONDE_EINPUT, "0x%llx is no surface", (unsigned long long)handle);
+    }
+    rt->surfaces.data[place] = NULL;
+    return 0;
+}
+
+int rt_reference_bind(struct rt_module *module, const char *name, uint64_t handle)
+{
+    struct rt *rt = module->rt;
+    const struct ptx_var *var = ptx_find_var(module->ptx, name);
+    uint64_t address;
+    bool is_texture = var && var->type == TYPE_texref;
+    if (!var || (var->type != TYPE_texref && var->type != TYPE_surfref)) {
+        return error_set(SONDE_EINPUT, "%s has no texture or surface reference '%s'",
+                         module->ptx->file, name);
+    }
+    uint64_t place = handle - (is_texture ? EXEC_TEXTURE_HANDLE : EXEC_SURFACE_HANDLE);
+    bool known = is_texture ? place < rt->textures.count && rt->textures.data[place].image
+                            : place < rt->surfaces.count && rt->surfaces.data[place];
+    if (handle != 0 && !known) {
+        return error_set(SONDE_EINPUT, "0x%llx is no %s for '%s'", (unsigned long long)handle,
+                         is_texture ? "texture" : "surface", name);
+    }
+    if (!u64_map_get(&address, &module->addresses, (uintptr_t)var)) {
+        return error_set(SONDE_EINPUT, "'%s' is defined in another module", name);
+    }
+    return rt_copy_to_device(rt, address, &handle, sizeof handle);
+}
