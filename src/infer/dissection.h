@@ -62,11 +62,14 @@ struct policy_result {
  * set. Address bits from `bit_limit` on were not looked at.
  */
 #define INFER_MAX_MASKS 24
+#define INFER_MAX_RESIDUES 4096
 struct index_result {
     char kind[12]; /* "" where nothing is known: see `reason` */
     uint64_t masks[INFER_MAX_MASKS];
     size_t mask_count;
     uint64_t modulus;
+    uint16_t map[INFER_MAX_RESIDUES]; /* "map": the set of each residue */
+    size_t map_count;
     uint32_t bit_limit;
     double confidence;
     char evidence[24], reason[160];
@@ -85,6 +88,8 @@ struct cache_result {
     size_t latency_count;
     struct policy_result policy;
     struct index_result index;
+    uint16_t ways_per_set[INFER_MAX_RESIDUES]; /* where they differ: in the order of the index */
+    size_t ways_per_set_count;
 };
 
 /*

@@ -6,6 +6,7 @@
 #define SONDE_INFER_LEVEL_H
 
 #include "infer/lab.h"
+#include "infer/setmap.h"
 #include "infer/stats.h"
 #include "infer/walk.h"
 
@@ -40,6 +41,9 @@ struct level {
     size_t conflict_count;
 
     uint64_t line_bytes;
+    uint32_t line_phase; /* where the first line begins that begins inside the buffer */
+    struct set_map map;  /* index.c, sets.c */
+    bool begins_empty, beginning_known; /* is the cache empty when a launch begins? (groups.c) */
     uint64_t size_bytes;
     bool large;                  /* too large for ordered walks */
     unsigned steady;             /* how often misses did not go away with more warming */
@@ -92,11 +96,12 @@ int level_refine_edge(struct level *level); /* the same in steps of the line */
 int level_ways(struct level *level);        /* conflict.c */
 int level_refine_ways(
     struct level *level); /* the conflicting set in steps of the line, if it is found easily */
-int level_line(struct level *level);    /* line.c */
-int level_sets(struct level *level);    /* sets.c */
-int level_policy(struct level *level);  /* policy.c */
-int level_index(struct level *level);   /* index.c */
-int level_latency(struct level *level); /* latency.c */
+int level_line(struct level *level);        /* line.c */
+int level_sets(struct level *level);        /* sets.c */
+int level_sets_hashed(struct level *level); /* sets_hashed.c */
+int level_policy(struct level *level);      /* policy.c */
+int level_index(struct level *level);       /* index.c */
+int level_latency(struct level *level);     /* latency.c */
 int level_load_to_use(struct level *level);
 int level_penalty(struct level *level);
 int level_sweep(struct level *level); /* sweep.c */

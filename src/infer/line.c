@@ -136,6 +136,7 @@ int level_line(struct level *level)
                              bytes, level->fetch_bytes);
     }
     level->line_bytes = bytes;
+    level->line_phase = end % bytes;
     char id[24];
     lab_evidence(
         level->lab, id, level->info->id,

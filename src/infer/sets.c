@@ -1,174 +1,370 @@
 /*
- * The sets, and the size with them. With the line known, the capacity is counted in lines; lines
- * that fit divided by ways is the number of sets, if the sets are all alike. That is checked, not
- * assumed:
- *   - when the conflicting lines are equally spaced by S lines, the index repeats after S lines. In
- * a walk with one line too many for every set, each of the S classes must miss; one that does not
- * has more ways;
- *   - when they are not (hashed index), arrays that begin elsewhere must have the same edge, and
- * each of many lines beyond the edge must be one too many. Where this fails the sets differ or are
- * filled unevenly, and number and ways are not given.
+ * The ways of each set, and the size with them. Once the index is known (index.c), a set is filled
+ * with any number of its lines at will, and many sets in one walk: as many lines as fit are its
+ * ways. All begin with the ways of the set that was found first; the others are sought from there,
+ * so that equal sets take two walks and unequal ones a few more.
+ *
+ * The result is then put to the test as a whole: sets are filled with fresh lines drawn at random,
+ * at random words, each with as many as it has ways or with one more, and each must fit or not as
+ * the structure foretells. Line, index, sets and ways all must be right for that; how many
+ * foretellings held is what their confidence rests on.
  */
-#include "infer/level.h"
+#include "infer/groups.h"
+#include "infer/members.h"
 
-#include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/error.h"
 
-#define MAX_PASSES 12
-#define SHIFTS 16
+#define CHUNK_PASSES 6 /* of a walk that a window holds */
+#define MAX_STEPS 24
+#define CHECKS 16       /* foretellings at least */
+#define MOST_CHECKS 6   /* walks for those */
+#define FEW_TOO_MANY 24 /* sets that get a line too many in a walk: these take longest */
 
-/* Spacing of the conflicting lines in lines, 0 when it varies. */
-static uint64_t conflict_spacing(const struct level *level)
+/* How many ways a set has: `low` lines fit, `high` do not (0: not known). `next` are tried. */
+struct search {
+    uint32_t low, high, next, step;
+    bool open;
+};
+
+/* Lines of some classes as a walk. */
+struct filling {
+    uint32_t *ring, *group; /* owned */
+    size_t *at;             /* of each class: its place in the ring; owned */
+    size_t count, groups;
+};
+
+static void filling_free(struct filling *filling)
 {
-    uint64_t step = level->conflict[1] / level->line_bytes - level->conflict[0] / level->line_bytes;
-    for (size_t i = 1; i < level->conflict_count; i++) {
-        if (level->conflict[i] / level->line_bytes - level->conflict[i - 1] / level->line_bytes !=
-            step) {
-            return 0;
+    free(filling->ring);
+    free(filling->group);
+    free(filling->at);
+}
+
+/* Room for wanted[c] lines of each class from `first` on, as many classes as a window can take. */
+static int filling_create(struct filling *out, const struct level *level, const uint32_t *wanted,
+                          size_t first, size_t *end)
+{
+    const struct set_map *map = &level->map;
+    size_t most = level->max_window / CHUNK_PASSES;
+    *out = (struct filling){0};
+    for (*end = first; *end < map->sets; ++*end) {
+        if (out->count > 0 && out->count + wanted[*end] > most) {
+            break;
         }
+        out->count += wanted[*end];
+        out->groups += wanted[*end] > 0;
     }
-    return step;
-}
-
-/* How many of the classes of lines modulo `sets` did not miss more often than noise makes them. */
-static size_t count_silent(const uint32_t *misses, uint32_t *class, size_t sets, size_t count,
-                           double noise)
-{
-    size_t silent = 0;
-    memset(class, 0, sets * sizeof *class);
-    for (size_t i = 0; i < count; i++) {
-        class[i % sets] += misses[i];
-    }
-    for (size_t i = 0; i < sets; i++) {
-        silent += class[i] <= 3 * noise;
-    }
-    return silent;
-}
-
-/* Each class must miss when every set holds one line too many. */
-static int check_classes(struct level *level, size_t *silent, size_t sets, size_t ways)
-{
-    size_t count = sets * (ways + 1);
-    struct walk_shape shape = {.stride = level->line_bytes, .count = count};
-    assert(sets > 0);
-    uint32_t *misses = calloc(count + 1, sizeof *misses);
-    uint32_t *class = calloc(sets + 1, sizeof *class);
-    if (!misses || !class) {
-        free(misses);
-        free(class);
+    out->ring = malloc((out->count + 1) * sizeof *out->ring);
+    out->group = malloc((out->count + 1) * sizeof *out->group);
+    out->at = malloc((map->sets + 1) * sizeof *out->at);
+    if (!out->ring || !out->group || !out->at) {
+        filling_free(out);
         return error_memory();
     }
-    int rc = 0;
-    double share = (double)level->false_misses / (double)(level->hit_records + 1);
-    *silent = sets;
-    for (uint32_t pass = 0; rc == 0 && *silent && pass < MAX_PASSES; pass++) {
-        rc = fit_count_misses(level, misses, &shape, pass);
-        double noise = share * (double)(ways + 1) * (pass + 1);
-        *silent = count_silent(misses, class, sets, count, noise);
+    size_t at = 0;
+    uint32_t group = 0;
+    for (size_t c = first; c < *end; c++) {
+        out->at[c] = at;
+        for (uint32_t i = 0; i < wanted[c]; i++) {
+            out->group[at++] = group;
+        }
+        group += wanted[c] > 0;
     }
-    free(misses);
-    free(class);
+    return 0;
+}
+
+static uint32_t word_of(const struct level *level, uint32_t line, struct rng *rng)
+{
+    uint64_t room = level->line_phase ? level->line_phase : level->line_bytes;
+    uint64_t word = rng ? rng_below(rng, room / 4) * 4 : 0;
+    return (uint32_t)(line * level->line_bytes + word);
+}
+
+/* Puts lines into the ring; with `rng`, at any of their words, and where there is memory for that
+ * about every other one. */
+static int filling_fill(struct filling *filling, struct level *level, const uint32_t *wanted,
+                        size_t first, size_t end, struct rng *rng)
+{
+    uint32_t limit = line_limit(level);
+    uint32_t *left = malloc((level->map.sets + 1) * sizeof *left);
+    if (!left) {
+        return error_memory();
+    }
+    memcpy(left, wanted, level->map.sets * sizeof *left);
+    size_t lacking = filling->count;
+    bool sparse = rng && 4 * (level->size_bytes / level->line_bytes) < limit;
+    for (uint32_t line = 0; line < limit && lacking > 0; line++) {
+        size_t class = set_map_class(&level->map, line);
+        if (class < first || class >= end || left[class] == 0 || (sparse && rng_below(rng, 2))) {
+            continue;
+        }
+        filling->ring[filling->at[class] + --left[class]] = word_of(level, line, rng);
+        lacking--;
+    }
+    free(left);
+    return lacking ? lab_undecided(level->lab, "too little memory to fill every set") : 0;
+}
+
+/* The verdict of each class that is to have lines. */
+static int test_classes(struct level *level, enum fit_verdict *verdicts, const uint32_t *wanted,
+                        struct rng *rng)
+{
+    size_t sets = level->map.sets;
+    enum fit_verdict *some = malloc((sets + 1) * sizeof *some);
+    int rc = some ? 0 : error_memory();
+    for (size_t first = 0, end; rc == 0 && first < sets; first = end) {
+        struct filling filling;
+        rc = filling_create(&filling, level, wanted, first, &end);
+        if (rc) {
+            break;
+        }
+        rc = filling_fill(&filling, level, wanted, first, end, rng);
+        struct group_walk walk = {filling.ring, filling.group, filling.count, filling.groups};
+        rc = rc || filling.groups == 0 ? rc : groups_test(level, some, &walk);
+        for (size_t c = first, g = 0; rc == 0 && c < end; c++) {
+            verdicts[c] = wanted[c] ? some[g++] : FIT_UNKNOWN;
+        }
+        filling_free(&filling);
+    }
+    free(some);
     return rc;
 }
 
-/* The array that begins `first` lines on must fit; with the line `extra` lines after its end it
- * must not. */
-static int check_shift(struct level *level, bool *same, size_t first, size_t lines, size_t extra)
+/* The next number of lines to try, once the verdict on `next` is in. */
+static void advance(struct search *s, enum fit_verdict verdict, uint32_t most)
 {
-    uint32_t *ring = malloc((lines + 1) * sizeof *ring);
-    if (!ring) {
-        return error_memory();
+    if (verdict == FIT_UNKNOWN) {
+        s->open = false;
+        return;
     }
-    for (size_t i = 0; i <= lines; i++) {
-        ring[i] = (uint32_t)((first + i + (i == lines ? extra : 0)) * level->line_bytes);
+    if (verdict == FIT_YES) {
+        s->low = s->next;
+    } else {
+        s->high = s->next;
     }
-    enum fit_verdict more = FIT_NO, exact = FIT_YES;
-    int rc = fit_verdict(level, &more, &(struct walk_shape){.ring = ring, .count = lines + 1});
-    rc = rc ? rc : fit_verdict(level, &exact, &(struct walk_shape){.ring = ring, .count = lines});
-    *same = more == FIT_NO && exact == FIT_YES;
-    free(ring);
+    if (!s->high) {
+        s->next = s->low + s->step;
+    } else if (!s->low) {
+        s->next = s->high > s->step ? s->high - s->step : 1;
+    } else {
+        s->next = s->low + (s->high - s->low) / 2;
+    }
+    s->step *= 2;
+    s->open = (!s->high || s->high - s->low > 1) && s->next <= most;
+}
+
+static bool is_found(const struct search *s)
+{
+    return s->low && s->high == s->low + 1;
+}
+
+static int search_ways(struct level *level, struct search *search, uint32_t *wanted,
+                       enum fit_verdict *verdicts)
+{
+    size_t sets = level->map.sets, open = sets;
+    for (unsigned step = 0; step < MAX_STEPS && open > 0; step++) {
+        for (size_t c = 0; c < sets; c++) {
+            wanted[c] = search[c].open ? search[c].next : 0;
+        }
+        int rc = test_classes(level, verdicts, wanted, NULL);
+        if (rc) {
+            return rc;
+        }
+        open = 0;
+        for (size_t c = 0; c < sets; c++) {
+            if (search[c].open) {
+                advance(&search[c], verdicts[c], HOME_MAX_WAYS);
+                open += search[c].open;
+            }
+        }
+    }
+    return 0;
+}
+
+struct work {
+    struct search *search;
+    uint32_t *wanted;
+    enum fit_verdict *verdicts;
+};
+
+/* Ways of each set into the map; how many stayed open. */
+static int find_ways(struct level *level, struct work *work, size_t *unknown)
+{
+    struct set_map *map = &level->map;
+    for (size_t c = 0; c < map->sets; c++) {
+        uint32_t ways = (uint32_t)level->conflict_count - 1;
+        work->search[c] = (struct search){.next = ways, .step = 1, .open = true};
+    }
+    int rc = search_ways(level, work->search, work->wanted, work->verdicts);
+    *unknown = 0;
+    for (size_t c = 0; rc == 0 && c < map->sets; c++) {
+        map->ways[c] = is_found(&work->search[c]) ? (uint16_t)work->search[c].low : 0;
+        *unknown += map->ways[c] == 0;
+    }
+    return rc;
+}
+
+struct score {
+    size_t held, failed;
+};
+
+/* One walk of foretellings. */
+static int check_once(struct level *level, struct work *work, struct score *score, struct rng *rng)
+{
+    const struct set_map *map = &level->map;
+    uint64_t share = map->sets / FEW_TOO_MANY + 2; /* one in so many gets a line too many */
+    for (size_t c = 0; c < map->sets; c++) {
+        work->wanted[c] = map->ways[c] ? map->ways[c] + (rng_below(rng, share) == 0) : 0;
+    }
+    int rc = test_classes(level, work->verdicts, work->wanted, rng);
+    for (size_t c = 0; rc == 0 && c < map->sets; c++) {
+        if (work->wanted[c] && work->verdicts[c] != FIT_UNKNOWN) {
+            bool fits = work->verdicts[c] == FIT_YES;
+            bool right = fits == (work->wanted[c] == map->ways[c]);
+            score->held += right;
+            score->failed += !right;
+        }
+    }
+    return rc;
+}
+
+static int check_structure(struct level *level, struct work *work, struct score *score)
+{
+    struct rng rng;
+    rng_seed(&rng, 271828);
+    *score = (struct score){0};
+    int rc = 0;
+    for (unsigned i = 0; rc == 0 && i < MOST_CHECKS && score->held + score->failed < CHECKS; i++) {
+        rc = check_once(level, work, score, &rng);
+    }
     return rc;
 }
 
 /*
- * A hashed index fills its sets evenly over whole groups of `sets` lines, so the arrays begin at
- * such a group. The line too many is taken all over the following group, to meet many sets.
+ * A structure that is wrong fails a foretelling as often as not; one in ten is wrong before any.
+ * Whatever fails, fails the whole.
  */
-static int check_shifts(struct level *level, size_t *differing, size_t sets, size_t lines)
+static double confidence_of(const struct score *score, const struct level *level)
 {
-    *differing = 0;
-    size_t checks = sets < SHIFTS ? sets : SHIFTS;
-    for (size_t i = 0; i < checks; i++) {
-        bool same = false;
-        int rc = check_shift(level, &same, (i * i + i) / 2 * sets, lines, i * sets / checks);
-        if (rc) {
-            return rc;
-        }
-        *differing += !same;
-    }
-    return 0;
+    double doubt = 0.1 * pow(0.5, (double)score->held);
+    double limit = level->false_slow > 0 ? 0.98 : 0.99;
+    return score->failed ? 0.3 : fmin(limit, 1 - doubt);
 }
 
-static void report(struct level *level, size_t sets, size_t ways, bool even, const char *check)
+static bool ways_are_equal(const struct set_map *map)
 {
-    char id[24];
-    struct cache_result *r = level->result;
-    lab_evidence(level->lab, id, level->info->id,
-                 "chase op=%s: an array of %zu lines of %llu B fits, one line more does not; with "
-                 "%zu ways that "
-                 "is %zu sets; %s",
-                 level->info->op, level->fit_count, (unsigned long long)level->line_bytes, ways,
-                 sets, check);
-    double doubt = level->fit_certain ? 0 : 0.1;
-    attribute_set(&r->size, (double)level->size_bytes, "B", (even ? 0.98 : 0.5) - doubt, id);
-    if (even) {
-        attribute_set(&r->sets, (double)sets, "1", 0.97 - doubt, id);
-        r->ways.confidence = 0.98 - doubt;
-    } else {
-        char reason[160];
-        snprintf(reason, sizeof reason, "sets differ, or are filled unevenly: %s", check);
-        attribute_refuse(&r->sets, "1", reason);
-        attribute_refuse(&r->ways, "1", reason);
+    for (size_t c = 1; c < map->sets; c++) {
+        if (map->ways[c] != map->ways[0]) {
+            return false;
+        }
     }
+    return true;
+}
+
+/* The longest array that fits: up to the first set with a line too many. */
+static void set_fit(struct level *level)
+{
+    uint16_t used[SETMAP_MAX_SETS] = {0};
+    uint32_t line = 0, limit = line_limit(level);
+    for (; line < limit; line++) {
+        size_t class = set_map_class(&level->map, line);
+        if (used[class]++ == level->map.ways[class]) {
+            break;
+        }
+    }
+    level->fit_stride = level->line_bytes;
+    level->fit_count = line;
+    level->fit_certain = true;
+}
+
+static void refuse_ways(struct level *level, const struct score *score)
+{
+    struct cache_result *r = level->result;
+    const struct set_map *map = &level->map;
+    uint16_t least = map->ways[0], most = map->ways[0];
+    for (size_t c = 0; c < map->sets; c++) {
+        least = map->ways[c] < least ? map->ways[c] : least;
+        most = map->ways[c] > most ? map->ways[c] : most;
+        r->ways_per_set[c] = map->ways[c];
+    }
+    r->ways_per_set_count = score->failed ? 0 : map->sets;
+    char reason[160];
+    snprintf(reason, sizeof reason, "the sets differ: they have %u to %u ways", least, most);
+    attribute_refuse(&r->ways, "1", reason);
+}
+
+static void report(struct level *level, const struct score *score)
+{
+    struct cache_result *r = level->result;
+    const struct set_map *map = &level->map;
+    char id[24];
+    double confidence = confidence_of(score, level);
+    lab_evidence(
+        level->lab, id, level->info->id,
+        "chase op=%s: lines of %llu B put into each of %zu sets, %s: together %llu lines; of "
+        "%zu fillings with fresh lines drawn at random %zu fitted or not as foretold",
+        level->info->op, (unsigned long long)level->line_bytes, map->sets,
+        ways_are_equal(map) ? "all hold as many" : "which hold differently many",
+        (unsigned long long)(level->size_bytes / level->line_bytes), score->held + score->failed,
+        score->held);
+    attribute_set(&r->size, (double)level->size_bytes, "B", confidence, id);
+    attribute_set(&r->sets, (double)map->sets, "1", confidence, id);
+    if (ways_are_equal(map)) {
+        attribute_set(&r->ways, map->ways[0], "1", confidence, id);
+    } else {
+        refuse_ways(level, score);
+    }
+    if (score->failed) {
+        r->line.confidence = fmin(r->line.confidence, 0.5);
+        r->index.confidence = fmin(r->index.confidence, 0.4);
+    }
+    set_fit(level);
+}
+
+static void count_size(struct level *level)
+{
+    level->size_bytes = 0;
+    for (size_t c = 0; c < level->map.sets; c++) {
+        level->size_bytes += level->map.ways[c] * level->line_bytes;
+    }
+}
+
+static int measure(struct level *level, struct work *work)
+{
+    size_t unknown;
+    struct score score;
+    int rc = find_ways(level, work, &unknown);
+    if (rc == 0 && unknown) {
+        return lab_undecided(level->lab, "noise hides how many lines %zu of %zu sets hold", unknown,
+                             level->map.sets);
+    }
+    if (rc == 0) {
+        count_size(level);
+        rc = check_structure(level, work, &score);
+    }
+    if (rc == 0) {
+        report(level, &score);
+    }
+    return rc;
 }
 
 int level_sets(struct level *level)
 {
-    uint64_t line = level->line_bytes;
-    if (line != level->fit_stride) {
-        int rc = level_refine_edge(level);
-        rc = rc ? rc : level_refine_ways(level);
-        if (rc) {
-            return rc;
-        }
+    size_t sets = level->map.sets;
+    if (sets == 0) {
+        return level_sets_hashed(level);
     }
-    size_t lines = level->fit_count, ways = level->conflict_count - 1, sets = lines / ways;
-    level->size_bytes = lines * line;
-    uint64_t spacing = conflict_spacing(level);
-    spacing = spacing == sets ? spacing : 0;
-    if (sets == 0 || lines % ways != 0) {
-        report(level, sets, ways, false, "the lines that fit are no multiple of the ways");
-        return 0;
-    }
-    size_t bad = 0;
-    int rc =
-        spacing ? check_classes(level, &bad, sets, ways) : check_shifts(level, &bad, sets, lines);
-    if (rc) {
-        return rc;
-    }
-    if (spacing) {
-        report(level, sets, ways, bad == 0,
-               bad ? "some sets hold a line more than others"
-                   : "with one line more for every set each of them misses");
-    } else {
-        report(level, sets, ways, bad == 0,
-               bad ? "arrays that begin elsewhere have another edge"
-                   : "conflicting lines are not equally spaced (hashed index); arrays that begin "
-                     "elsewhere have the same edge");
-    }
-    return 0;
+    struct work work = {.search = calloc(sets, sizeof *work.search),
+                        .wanted = calloc(sets, sizeof *work.wanted),
+                        .verdicts = calloc(sets, sizeof *work.verdicts)};
+    int rc = work.search && work.wanted && work.verdicts ? measure(level, &work) : error_memory();
+    free(work.search);
+    free(work.wanted);
+    free(work.verdicts);
+    return rc;
 }

@@ -86,6 +86,11 @@ static int put_cache(json_t *array, const struct cache_result *cache)
     rc = rc < 0 ? rc : json_put_bool(object, "present", cache->present);
 #define ATTRIBUTE(field, unit) rc = rc < 0 ? rc : json_put_attribute(object, #field, &cache->field);
 #include "infer/attributes.def"
+    json_t *ways =
+        rc < 0 || cache->ways_per_set_count == 0 ? NULL : json_put_array(object, "ways_per_set");
+    for (size_t i = 0; rc == 0 && ways && i < cache->ways_per_set_count; i++) {
+        rc = json_append(ways, json_integer(cache->ways_per_set[i]));
+    }
     rc = rc < 0 ? rc : json_put_index(object, &cache->index);
     rc = rc < 0 ? rc : json_put_policy(object, &cache->policy);
     rc = rc < 0

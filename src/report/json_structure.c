@@ -77,6 +77,10 @@ int json_put_index(json_t *parent, const struct index_result *index)
     if (rc == 0 && index->modulus) {
         rc = json_put_u64(object, "modulus", index->modulus);
     }
+    json_t *map = rc < 0 || index->map_count == 0 ? NULL : json_put_array(object, "map");
+    for (size_t i = 0; rc == 0 && map && i < index->map_count; i++) {
+        rc = json_append(map, json_integer(index->map[i]));
+    }
     if (rc == 0 && index->bit_limit) {
         rc = json_put_u64(object, "bits_below", index->bit_limit);
     }

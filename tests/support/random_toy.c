@@ -150,7 +150,7 @@ void random_toy_judge(struct verdicts *sum, const struct toy_config *config, uin
     struct trace_source source = toy_source(toy);
     struct infer_options options = {.max_footprint_bytes = UINT64_C(16) << 20,
                                     .max_window = 6000,
-                                    .skip = "policy,index"}; /* test_structure.c has these */
+                                    .skip = "policy"}; /* test_structure.c has these */
     int rc = infer_dissect(&d, &source, &options);
     struct judge judge = {.sum = sum, .seed = seed, .loud = loud};
     double exact = config->noise.jitter_cycles || config->noise.drift > 0 ? 0.02 : 0;

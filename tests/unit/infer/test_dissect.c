@@ -148,16 +148,24 @@ static void direct_mapped_and_fully_associative_caches_are_told(void **state)
     assert_geometry(&found.caches[0], &config.l1);
 }
 
-static void unequal_sets_have_no_number_of_ways(void **state)
+static void unequal_sets_have_ways_each(void **state)
 {
     (void)state;
     struct toy_config config = fermi;
     config.l1.extra_ways = 2;
     dissect(&config);
-    assert_refused(&found.caches[0].ways);
-    assert_refused(&found.caches[0].sets);
-    assert_value(&found.caches[0].line, 128);
-    assert_true(found.caches[0].size.confidence < 0.9);
+    const struct cache_result *l1 = &found.caches[0];
+    assert_refused(&l1->ways);
+    assert_value(&l1->sets, 32);
+    assert_value(&l1->line, 128);
+    assert_value(&l1->size, 128 * (32 * 4 + 2));
+    assert_int_equal(l1->ways_per_set_count, 32);
+    unsigned longer = 0;
+    for (size_t i = 0; i < 32; i++) {
+        assert_true(l1->ways_per_set[i] == 4 || l1->ways_per_set[i] == 6);
+        longer += l1->ways_per_set[i] == 6;
+    }
+    assert_int_equal(longer, 1);
 }
 
 static void an_uneven_hash_has_no_number_of_sets(void **state)
@@ -396,7 +404,7 @@ int main(void)
         cmocka_unit_test(nothing_needs_to_be_a_power_of_two),
         cmocka_unit_test(a_sectored_line_is_told_from_its_fetch_unit),
         cmocka_unit_test(direct_mapped_and_fully_associative_caches_are_told),
-        cmocka_unit_test(unequal_sets_have_no_number_of_ways),
+        cmocka_unit_test(unequal_sets_have_ways_each),
         cmocka_unit_test(an_uneven_hash_has_no_number_of_sets),
         cmocka_unit_test(a_missing_first_level_is_absent_and_hides_nothing),
         cmocka_unit_test(without_any_cache_the_memory_still_has_a_latency),

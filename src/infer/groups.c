@@ -1,0 +1,266 @@
+/*
+ * Group verdicts. A group lies in the ring in one piece, so once a walk passes over it without a
+ * miss all of it is resident: it fits, whatever policy and noise. A set with more lines than ways
+ * misses in every pass. Between the two stands only what has not settled yet: lines of others that
+ * a random policy lets go slowly. So a group does not fit when every pass misses, more than noise
+ * explains, and either one line misses in each of many passes, or the warm-up was so long that by
+ * the rate of its misses it must have settled (fit.c). Each round warms longer than the one before.
+ *
+ * Where a launch begins with an empty cache nothing has to be let go, and a short warm-up will do.
+ */
+#include "infer/groups.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/error.h"
+
+#define ROUNDS 6
+#define MOST_LOADS 3000000 /* a test */
+#define CERTAIN 1e-8       /* chance at which noise is ruled out */
+#define PATIENCE 9.0       /* misses that a place is given to be found by the line it waits for */
+#define STEADY_PASSES 8    /* with a miss of the same line */
+#define STEADY_WARM 12     /* passes before those */
+
+static const uint16_t warm_of[ROUNDS] = {2, 14, 60, 200, 600, 1400};
+static const uint8_t passes_of[ROUNDS] = {2, 8, 8, 10, 12, 12};
+
+struct group {
+    size_t first, size;
+    uint64_t passes, dirty, clean, slow; /* in the round under way; whole or dirty passes */
+};
+
+struct tally {
+    struct group *group;
+    uint32_t *slow;   /* per element, in the round under way */
+    uint32_t *passed; /* per element: records */
+    size_t open;      /* groups without a verdict */
+};
+
+/* A bound on the share of hits that noise makes slow. */
+static double slow_bound(const struct level *level)
+{
+    double seen = (double)level->false_slow;
+    return (seen + 3 * sqrt(seen) + 3) / (double)(level->hit_records + 1);
+}
+
+static int tally_create(struct tally *tally, const struct group_walk *walk)
+{
+    tally->group = calloc(walk->groups + 1, sizeof *tally->group);
+    tally->slow = calloc(walk->count + 1, sizeof *tally->slow);
+    tally->passed = calloc(walk->count + 1, sizeof *tally->passed);
+    tally->open = walk->groups;
+    if (!tally->group || !tally->slow || !tally->passed) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < walk->count; i++) {
+        if (walk->group[i] != GROUP_NONE) {
+            struct group *g = &tally->group[walk->group[i]];
+            g->first = g->size ? g->first : i;
+            g->size++;
+        }
+    }
+    return 0;
+}
+
+static void tally_free(struct tally *tally)
+{
+    free(tally->group);
+    free(tally->slow);
+    free(tally->passed);
+}
+
+static void tally_clear(struct tally *tally, const struct group_walk *walk)
+{
+    memset(tally->slow, 0, walk->count * sizeof *tally->slow);
+    memset(tally->passed, 0, walk->count * sizeof *tally->passed);
+    for (size_t i = 0; i < walk->groups; i++) {
+        struct group *g = &tally->group[i];
+        g->passes = g->dirty = g->clean = g->slow = 0;
+    }
+}
+
+/* Counts the part of a window that lies in one pass over one group. */
+static void count_stretch(struct tally *tally, struct group *g, size_t records, size_t slow)
+{
+    (void)tally;
+    g->slow += slow;
+    g->dirty += slow > 0;
+    g->clean += slow == 0 && records == g->size;
+    g->passes += slow > 0 || records == g->size;
+}
+
+static void count_records(struct tally *tally, const struct level *level,
+                          const struct group_walk *groups, const struct walk *walk)
+{
+    for (size_t w = 0; w < walk->windows; w++) {
+        size_t records = 0, slow = 0;
+        for (size_t i = 0; i < walk->window; i++) {
+            size_t at = w * walk->window + i, element = walk_element(walk, at);
+            uint32_t group = groups->group[element];
+            if (group == GROUP_NONE) {
+                continue;
+            }
+            struct group *g = &tally->group[group];
+            bool hit = level_class(level, walk->latency[at]) == LOAD_HIT;
+            tally->slow[element] += !hit;
+            tally->passed[element]++;
+            records++;
+            slow += !hit;
+            if (element + 1 == g->first + g->size || i + 1 == walk->window) {
+                count_stretch(tally, g, records, slow);
+                records = slow = 0;
+            }
+        }
+    }
+}
+
+/* Did one line miss each time, so often that chance would not have it? */
+static bool misses_steadily(const struct tally *tally, const struct group *g, unsigned round)
+{
+    if (warm_of[round] < STEADY_WARM) {
+        return false;
+    }
+    for (size_t i = g->first; i < g->first + g->size; i++) {
+        if (tally->passed[i] >= STEADY_PASSES && tally->slow[i] == tally->passed[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_settled(const struct level *level, const struct tally *tally, const struct group *g,
+                        unsigned round)
+{
+    double rate = (double)g->slow / (double)(g->passes * g->size);
+    return (level->begins_empty && round >= 1) || rate * warm_of[round] > PATIENCE ||
+           misses_steadily(tally, g, round);
+}
+
+static enum fit_verdict judge(const struct level *level, const struct tally *tally,
+                              const struct group *g, unsigned round)
+{
+    if (g->clean > 0) {
+        return FIT_YES;
+    }
+    if (g->dirty < 2) {
+        return FIT_UNKNOWN;
+    }
+    double bound = slow_bound(level), size = (double)g->size;
+    double dirty = pow(1 - pow(1 - fmin(bound, 1), size), (double)g->dirty);
+    double many = poisson_tail(bound * size * (double)g->passes, g->slow);
+    bool certain = fmin(dirty, many) < CERTAIN;
+    return certain && has_settled(level, tally, g, round) ? FIT_NO : FIT_UNKNOWN;
+}
+
+static void judge_all(const struct level *level, struct tally *tally, enum fit_verdict *verdicts,
+                      size_t groups, unsigned round)
+{
+    for (size_t i = 0; i < groups; i++) {
+        if (verdicts[i] == FIT_UNKNOWN) {
+            verdicts[i] = judge(level, tally, &tally->group[i], round);
+            tally->open -= verdicts[i] != FIT_UNKNOWN;
+        }
+    }
+}
+
+/*
+ * Long rings go through windows that each go on where the one before ended. A watched group at the
+ * ring's beginning, which is too long for a window, takes windows over itself alone, one a walk.
+ */
+static bool is_watched(const struct level *level, const struct group_walk *walk)
+{
+    return walk->count > level->max_window / 2 && walk->groups == 1 &&
+           walk->group[walk->count - 1] == GROUP_NONE;
+}
+
+static struct walk_plan plan_round(const struct level *level, const struct group_walk *walk,
+                                   const struct tally *tally, unsigned round, unsigned repeat)
+{
+    struct walk_plan plan =
+        level_plan(level, (struct walk_shape){.ring = walk->ring, .count = walk->count});
+    size_t window = level->max_window, passes = passes_of[round];
+    if (walk->count * passes > window && walk->count * 4 <= window) {
+        passes = window / walk->count;
+    }
+    size_t records = walk->count * passes;
+    plan.warm = walk->count * warm_of[round];
+    plan.run = 200 + 16 * round + repeat;
+    if (is_watched(level, walk)) {
+        plan.window = (uint32_t)(tally->group[0].size < window ? tally->group[0].size : window);
+        plan.windows = 1;
+    } else {
+        plan.windows = (uint32_t)((records + window - 1) / window);
+        plan.window = (uint32_t)((records + plan.windows - 1) / plan.windows);
+    }
+    return plan;
+}
+
+static int run_round(struct level *level, struct tally *tally, enum fit_verdict *verdicts,
+                     const struct group_walk *groups, unsigned round)
+{
+    unsigned repeats = is_watched(level, groups) ? passes_of[round] : 1;
+    tally_clear(tally, groups);
+    for (unsigned i = 0; i < repeats && tally->open > 0; i++) {
+        struct walk_plan plan = plan_round(level, groups, tally, round, i);
+        struct walk walk;
+        int rc = walk_run(level->lab, &walk, &plan);
+        if (rc) {
+            return rc;
+        }
+        count_records(tally, level, groups, &walk);
+        walk_free(&walk);
+        judge_all(level, tally, verdicts, groups->groups, round);
+    }
+    return 0;
+}
+
+/*
+ * Is the cache empty when a launch begins? Then lines that were walked a moment ago all miss.
+ */
+static int learn_beginning(struct level *level)
+{
+    enum { LINES = 12, RUNS = 3 };
+    size_t count = level->fit_count < 2 * LINES ? (level->fit_count + 1) / 2 : LINES;
+    struct walk_plan plan =
+        level_plan(level, (struct walk_shape){.stride = level->fit_stride, .count = count});
+    plan.window = (uint32_t)count;
+    plan.windows = 1;
+    bool empty = count > 0;
+    for (unsigned i = 0; i < RUNS && empty; i++) {
+        struct walk walk;
+        plan.run = 300 + i;
+        int rc = walk_run(level->lab, &walk, &plan);
+        if (rc) {
+            return rc;
+        }
+        for (size_t k = 0; k < walk.count; k++) {
+            empty = empty && level_class(level, walk.latency[k]) != LOAD_HIT;
+        }
+        walk_free(&walk);
+    }
+    level->begins_empty = empty;
+    level->beginning_known = true;
+    return 0;
+}
+
+int groups_test(struct level *level, enum fit_verdict *verdicts, const struct group_walk *walk)
+{
+    struct tally tally = {0};
+    uint64_t before = level->lab->loads;
+    for (size_t i = 0; i < walk->groups; i++) {
+        verdicts[i] = FIT_UNKNOWN;
+    }
+    int rc = level->beginning_known ? 0 : learn_beginning(level);
+    rc = rc ? rc : tally_create(&tally, walk);
+    for (unsigned round = 0; rc == 0 && round < ROUNDS && tally.open > 0; round++) {
+        uint64_t next = (uint64_t)walk->count * warm_of[round];
+        if (round > 1 && level->lab->loads - before + next > MOST_LOADS) {
+            break;
+        }
+        rc = run_round(level, &tally, verdicts, walk, round);
+    }
+    tally_free(&tally);
+    return rc;
+}

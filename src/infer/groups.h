@@ -1,0 +1,22 @@
+/*
+ * The question of fit.c, asked of several groups of addresses in one walk: which of them fit? It
+ * is for addresses of which the walk holds all that fall into a group's set, or for a group that
+ * is watched while others are walked past it (witnesses).
+ */
+#ifndef SONDE_INFER_GROUPS_H
+#define SONDE_INFER_GROUPS_H
+
+#include "infer/level.h"
+
+#define GROUP_NONE UINT32_MAX /* walked, not judged */
+
+struct group_walk {
+    const uint32_t *ring;  /* offsets, the members of a group one after the other */
+    const uint32_t *group; /* of each element: 0 .. groups - 1, ascending, then GROUP_NONE */
+    size_t count, groups;
+};
+
+/* One verdict a group. FIT_UNKNOWN: noise, or the loads that it may cost, left it open. */
+int groups_test(struct level *level, enum fit_verdict *verdicts, const struct group_walk *walk);
+
+#endif

@@ -1,0 +1,246 @@
+/*
+ * Is a line in a set? Put as many lines as the set has ways into it, the witnesses, and walk others
+ * past them: if one of those is in the set too, the witnesses cannot all stay, and in each pass one
+ * of them misses. What else the others do to the cache does not matter, so any number of lines can
+ * be asked about at once, and those in the set are found by halving.
+ */
+#include "infer/members.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/groups.h"
+#include "util/error.h"
+
+#define MAX_BYTES (UINT64_C(32) << 20) /* of offsets */
+#define NEGATIVES 384
+#define POSITIVES 6
+
+uint32_t line_limit(const struct level *level)
+{
+    uint64_t limit = level->lab->options->max_footprint_bytes;
+    limit = limit < MAX_BYTES ? limit : MAX_BYTES;
+    return (uint32_t)(limit / level->line_bytes);
+}
+
+int home_of_conflict(struct home *out, struct level *level)
+{
+    *out = (struct home){.level = level, .ways = level->conflict_count - 1};
+    if (out->ways > HOME_MAX_WAYS) {
+        return lab_undecided(level->lab, "more than %d ways", HOME_MAX_WAYS);
+    }
+    out->line = line_of(level, level->conflict[0]);
+    for (size_t i = 0; i < out->ways; i++) {
+        out->witness[i] = line_of(level, level->conflict[i + 1]);
+    }
+    return 0;
+}
+
+size_t class_lines(uint32_t *out, const struct set_map *map, size_t class, uint32_t from,
+                   size_t count, uint32_t limit)
+{
+    size_t found = 0;
+    for (uint32_t line = from; line < limit && found < count; line++) {
+        if (set_map_class(map, line) == class) {
+            out[found++] = line;
+        }
+    }
+    return found;
+}
+
+static int lines_verdict(struct level *level, enum fit_verdict *out, const uint32_t *lines,
+                         size_t count)
+{
+    uint32_t *memory = malloc(2 * (count + 1) * sizeof *memory);
+    if (!memory) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < count; i++) {
+        memory[i] = (uint32_t)(lines[i] * level->line_bytes);
+        memory[count + i] = 0;
+    }
+    int rc = groups_test(
+        level, out,
+        &(struct group_walk){.ring = memory, .group = memory + count, .count = count, .groups = 1});
+    free(memory);
+    return rc;
+}
+
+/*
+ * How many of `lines` fit together, the first ones of them: sought from `guess` on, in steps that
+ * double, then by bisection.
+ */
+static int count_fitting(struct level *level, size_t *fits, const uint32_t *lines, size_t count,
+                         size_t guess)
+{
+    size_t low = 0, high = count + 1, at = guess < count ? guess : count, step = 1;
+    while (high - low > 1) {
+        enum fit_verdict verdict = FIT_UNKNOWN;
+        int rc = lines_verdict(level, &verdict, lines, at);
+        if (rc) {
+            return rc;
+        }
+        if (verdict == FIT_UNKNOWN) {
+            return lab_undecided(level->lab, "noise hides how many lines of a set fit");
+        }
+        if (verdict == FIT_YES) {
+            low = at;
+            at = high > count ? (at + step < count ? at + step : count) : low + (high - low) / 2;
+        } else {
+            high = at;
+            at = low == 0 ? (at > step ? at - step : 1) : low + (high - low) / 2;
+        }
+        at = at <= low ? low + 1 : at >= high ? high - 1 : at;
+        step *= 2;
+    }
+    *fits = low;
+    return 0;
+}
+
+int home_of_class(struct home *out, struct level *level, const struct set_map *map, size_t class)
+{
+    size_t guess = level->conflict_count - 1, most = 2 * guess + 24, fits = 0;
+    uint32_t lines[2 * HOME_MAX_WAYS + 24];
+    if (guess > HOME_MAX_WAYS) {
+        return lab_undecided(level->lab, "more than %d ways", HOME_MAX_WAYS);
+    }
+    size_t count = class_lines(lines, map, class, 0, most, line_limit(level));
+    int rc = count_fitting(level, &fits, lines, count, guess);
+    if (rc) {
+        return rc;
+    }
+    if (fits == 0 || fits == count || fits > HOME_MAX_WAYS) {
+        return lab_undecided(level->lab, "lines that should share a set all fit");
+    }
+    *out = (struct home){.level = level, .ways = fits, .line = lines[fits]};
+    memcpy(out->witness, lines, fits * sizeof *lines);
+    return 0;
+}
+
+/* Witnesses first, then the lines asked about. */
+static void fill_walk(const struct home *home, uint32_t *ring, uint32_t *group,
+                      const uint32_t *lines, size_t count)
+{
+    uint32_t line_bytes = (uint32_t)home->level->line_bytes;
+    for (size_t i = 0; i < home->ways; i++) {
+        ring[i] = home->witness[i] * line_bytes;
+        group[i] = 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        ring[home->ways + i] = lines[i] * line_bytes;
+        group[home->ways + i] = GROUP_NONE;
+    }
+}
+
+static bool has_witness(const struct home *home, const uint32_t *lines, size_t count)
+{
+    for (size_t i = 0; i < home->ways; i++) {
+        for (size_t k = 0; k < count; k++) {
+            if (home->witness[i] == lines[k]) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+int home_any(const struct home *home, bool *in, const uint32_t *lines, size_t count)
+{
+    *in = has_witness(home, lines, count);
+    if (*in || count == 0) {
+        return 0;
+    }
+    size_t n = home->ways + count;
+    uint32_t *ring = malloc(2 * n * sizeof *ring);
+    if (!ring) {
+        return error_memory();
+    }
+    fill_walk(home, ring, ring + n, lines, count);
+    enum fit_verdict verdict = FIT_UNKNOWN;
+    int rc =
+        groups_test(home->level, &verdict,
+                    &(struct group_walk){.ring = ring, .group = ring + n, .count = n, .groups = 1});
+    free(ring);
+    if (rc == 0 && verdict == FIT_UNKNOWN) {
+        return lab_undecided(home->level->lab, "noise hides which addresses share a set");
+    }
+    *in = verdict == FIT_NO;
+    return rc;
+}
+
+int home_members(const struct home *home, uint32_t *found, size_t *found_count,
+                 const uint32_t *lines, size_t count)
+{
+    bool in = false;
+    int rc = home_any(home, &in, lines, count);
+    if (rc || !in) {
+        return rc;
+    }
+    if (count == 1) {
+        found[(*found_count)++] = lines[0];
+        return 0;
+    }
+    rc = home_members(home, found, found_count, lines, count / 2);
+    return rc ? rc : home_members(home, found, found_count, lines + count / 2, count - count / 2);
+}
+
+static bool is_known(const struct home *home, uint32_t line)
+{
+    return line == home->line || has_witness(home, &line, 1);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Draws lines of other classes, each once. */
+static size_t draw_negatives(uint32_t *out, const struct home *home, const struct set_map *map,
+                             uint32_t span, struct rng *rng)
+{
+    size_t class = set_map_class(map, home->line), count = 0, kept = 0;
+    for (size_t i = 0; i < NEGATIVES && map->sets > 1; i++) {
+        uint32_t line = (uint32_t)rng_below(rng, span);
+        if (set_map_class(map, line) != class) {
+            out[count++] = line;
+        }
+    }
+    qsort(out, count, sizeof *out, compare_lines);
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || out[i] != out[kept - 1]) {
+            out[kept++] = out[i];
+        }
+    }
+    return kept;
+}
+
+/* A line of the home's class that was not used yet: the first from a drawn one on. */
+static bool draw_positive(uint32_t *out, const struct home *home, const struct set_map *map,
+                          uint32_t span, struct rng *rng)
+{
+    for (unsigned attempt = 0; attempt < 8; attempt++) {
+        size_t class = set_map_class(map, home->line);
+        uint32_t from = (uint32_t)rng_below(rng, span);
+        if (class_lines(out, map, class, from, 1, span) == 1 && !is_known(home, *out)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int home_check(const struct home *home, bool *holds, const struct set_map *map, uint32_t span,
+               struct rng *rng)
+{
+    uint32_t lines[NEGATIVES];
+    size_t count = draw_negatives(lines, home, map, span, rng);
+    bool in = false;
+    int rc = home_any(home, &in, lines, count);
+    *holds = rc == 0 && !in;
+    for (size_t i = 0; i < POSITIVES && rc == 0 && *holds; i++) {
+        if (draw_positive(lines, home, map, span, rng)) {
+            rc = home_any(home, holds, lines, 1);
+        }
+    }
+    return rc;
+}

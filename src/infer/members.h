@@ -1,0 +1,48 @@
+/*
+ * Membership in one set: a home is a set known by as many of its lines as it has ways, the
+ * witnesses. Lines are numbered as in setmap.h.
+ */
+#ifndef SONDE_INFER_MEMBERS_H
+#define SONDE_INFER_MEMBERS_H
+
+#include "infer/level.h"
+#include "util/rng.h"
+
+#define HOME_MAX_WAYS 600
+
+struct home {
+    struct level *level;
+    uint32_t line;                   /* in the set, and no witness */
+    uint32_t witness[HOME_MAX_WAYS]; /* ascending */
+    size_t ways;
+};
+
+static inline uint32_t line_of(const struct level *level, uint64_t offset)
+{
+    uint64_t before = level->line_phase ? level->line_bytes - level->line_phase : 0;
+    return (uint32_t)((offset + before) / level->line_bytes);
+}
+
+/* The set in which the level's conflicting lines are. */
+int home_of_conflict(struct home *out, struct level *level);
+/* The set of a class, if the lines that the map puts there share one; INFER_UNDECIDED if not. */
+int home_of_class(struct home *out, struct level *level, const struct set_map *map, size_t class);
+
+/* Is one of these lines in the set? They may lie in any sets, and be many. */
+int home_any(const struct home *home, bool *in, const uint32_t *lines, size_t count);
+/* Those of `lines` that are in the set, by group testing; `found` has room for all. */
+int home_members(const struct home *home, uint32_t *found, size_t *found_count,
+                 const uint32_t *lines, size_t count);
+
+/* Does the map say of lines drawn at random below `span` whether they are in the home's set? */
+int home_check(const struct home *home, bool *holds, const struct set_map *map, uint32_t span,
+               struct rng *rng);
+
+/* The first `count` lines of a class, from `from` on; fewer where `limit` ends. Returns how many.
+ */
+size_t class_lines(uint32_t *out, const struct set_map *map, size_t class, uint32_t from,
+                   size_t count, uint32_t limit);
+/* Lines that may be asked for. */
+uint32_t line_limit(const struct level *level);
+
+#endif

@@ -1,0 +1,107 @@
+/*
+ * The sets where nothing foretells which lines share one: a hashed index, or too much noise. Lines
+ * that fit divided by ways is the number of sets if they are filled evenly. That is checked, not
+ * assumed: arrays that begin elsewhere must have the same edge, and each of many lines beyond the
+ * edge must be one too many. Where this fails the sets differ or are filled unevenly, and number
+ * and ways are not given.
+ */
+#include "infer/level.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "util/error.h"
+
+#define SHIFTS 16
+
+/* The array that begins `first` lines on must fit; with the line `extra` lines after its end it
+ * must not. */
+static int check_shift(struct level *level, bool *same, size_t first, size_t lines, size_t extra)
+{
+    uint32_t *ring = malloc((lines + 1) * sizeof *ring);
+    if (!ring) {
+        return error_memory();
+    }
+    for (size_t i = 0; i <= lines; i++) {
+        ring[i] = (uint32_t)((first + i + (i == lines ? extra : 0)) * level->line_bytes);
+    }
+    enum fit_verdict more = FIT_NO, exact = FIT_YES;
+    int rc = fit_verdict(level, &more, &(struct walk_shape){.ring = ring, .count = lines + 1});
+    rc = rc ? rc : fit_verdict(level, &exact, &(struct walk_shape){.ring = ring, .count = lines});
+    *same = more == FIT_NO && exact == FIT_YES;
+    free(ring);
+    return rc;
+}
+
+/*
+ * A hashed index fills its sets evenly over whole groups of `sets` lines, so the arrays begin at
+ * such a group. The line too many is taken all over the following group, to meet many sets.
+ */
+static int check_shifts(struct level *level, size_t *differing, size_t sets, size_t lines)
+{
+    *differing = 0;
+    size_t checks = sets < SHIFTS ? sets : SHIFTS;
+    uint64_t limit = level->lab->options->max_footprint_bytes / level->line_bytes;
+    for (size_t i = 0; i < checks; i++) {
+        bool same = false;
+        if ((i * i + i) / 2 * sets + lines + sets > limit && i > 1) {
+            break; /* as far as the path reaches */
+        }
+        int rc = check_shift(level, &same, (i * i + i) / 2 * sets, lines, i * sets / checks);
+        if (rc) {
+            return rc;
+        }
+        *differing += !same;
+    }
+    return 0;
+}
+
+static void report(struct level *level, size_t sets, size_t ways, bool even, const char *check)
+{
+    char id[24];
+    struct cache_result *r = level->result;
+    lab_evidence(level->lab, id, level->info->id,
+                 "chase op=%s: an array of %zu lines of %llu B fits, one line more does not; with "
+                 "%zu ways that is %zu sets; %s",
+                 level->info->op, level->fit_count, (unsigned long long)level->line_bytes, ways,
+                 sets, check);
+    double doubt = level->fit_certain ? 0 : 0.1;
+    attribute_set(&r->size, (double)level->size_bytes, "B", (even ? 0.88 : 0.5) - doubt, id);
+    if (even) {
+        attribute_set(&r->sets, (double)sets, "1", 0.88 - doubt, id);
+        r->ways.confidence = 0.88 - doubt;
+    } else {
+        char reason[160];
+        snprintf(reason, sizeof reason, "sets differ, or are filled unevenly: %s", check);
+        attribute_refuse(&r->sets, "1", reason);
+        attribute_refuse(&r->ways, "1", reason);
+    }
+}
+
+int level_sets_hashed(struct level *level)
+{
+    uint64_t line = level->line_bytes;
+    if (line != level->fit_stride) {
+        int rc = level_refine_edge(level);
+        rc = rc ? rc : level_refine_ways(level);
+        if (rc) {
+            return rc;
+        }
+    }
+    size_t lines = level->fit_count, ways = level->conflict_count - 1, sets = lines / ways;
+    level->size_bytes = lines * line;
+    if (sets == 0 || lines % ways != 0) {
+        report(level, sets, ways, false, "the lines that fit are no multiple of the ways");
+        return 0;
+    }
+    size_t bad = 0;
+    int rc = check_shifts(level, &bad, sets, lines);
+    if (rc == 0) {
+        report(
+            level, sets, ways, bad == 0,
+            bad ? "arrays that begin elsewhere have another edge"
+                : "nothing foretells the set of a line; arrays that begin elsewhere have the same "
+                  "edge");
+    }
+    return rc;
+}
