@@ -162,6 +162,7 @@ struct sonde_exec_options {
      * The bytes are the program's own: not terminated, and not made printable. */
     void (*print)(void *ctx, const char *text, size_t bytes);
     void *print_ctx;
+    int cooperative; /* blocks may wait for each other; all must fit the device at once */
     uint64_t printf_bytes, heap_bytes; /* of printf's buffer and malloc's heap; 0: 1 and 8 MiB */
 };
 

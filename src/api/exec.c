@@ -276,6 +276,7 @@ static int launch(struct run *run, const struct sonde_exec_options *options, uin
         .args = pointers,
         .arg_count = (uint32_t)run->arg_count,
         .functional = options->functional,
+        .cooperative = options->cooperative,
     };
     memcpy(request.grid, options->grid, sizeof(request.grid));
     memcpy(request.block, options->block, sizeof(request.block));

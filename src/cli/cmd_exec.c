@@ -16,6 +16,7 @@ static const struct option_spec options[] = {
     {"--arg", true},
     {"--functional", false},
     {"-q", false},
+    {"--cooperative", false},
     {"--printf-buffer", true},
     {"--heap", true},
     {NULL, false},
@@ -77,6 +78,8 @@ static void take_option(struct exec_arguments *arguments, struct option_walk *wa
             cli_usage(walk->command, "--shared: %s is too much", walk->value);
             walk->failed = true;
         }
+    } else if (option_is(walk, "--cooperative")) {
+        exec->cooperative = 1;
     } else if (option_is(walk, "--printf-buffer")) {
         option_u64(walk, &exec->printf_bytes);
     } else if (option_is(walk, "--heap")) {

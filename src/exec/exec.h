@@ -152,6 +152,10 @@ struct exec_launch {
     const struct exec_image *const *surfaces; /* NULL: a handle that was given back */
     uint32_t surface_count;
     const struct exec_services *services; /* NULL: none */
+    /* All CTAs are resident together and may wait for each other. What their barrier works on lies
+     * at grid_workspace (CUDA's cooperative groups: a counter at byte 4), 0: nowhere. */
+    bool cooperative;
+    uint64_t grid_workspace;
 };
 
 /* What changes while a warp runs, read through special registers. */

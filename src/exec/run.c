@@ -1,9 +1,10 @@
 /*
  * Functional mode: a launch without timing. CTAs run one after the other; the warps of a CTA take
  * turns, each until it waits at a barrier, exits, or has used up its slice (so that a warp that
- * spins on a value that another warp writes does not spin for ever). Memory is accessed at once.
- * %clock counts the instructions that have been executed. Left out: CTAs that wait for each other,
- * which would need several of them in flight.
+ * spins on a value that another warp writes does not spin for ever). The CTAs of a cooperative
+ * launch may wait for each other: they are all in flight and take turns too. Memory is accessed at
+ * once. %clock counts the instructions that the CTA has executed. Left out: CTAs of other launches
+ * that wait for each other.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -151,51 +152,43 @@ static int deadlock(const struct runner *r)
         barrier->expected ? barrier->expected : (uint32_t)__builtin_popcountll(r->barriers.alive));
 }
 
-static int run_cta(struct runner *r)
+/* A slice of each warp that can issue. */
+static int run_turn(struct runner *r)
 {
-    while (r->barriers.alive) {
-        if (!r->ready)
-            return deadlock(r);
-        for (uint64_t turn = r->ready; turn; turn &= turn - 1) {
-            uint32_t i = (uint32_t)__builtin_ctzll(turn);
-            uint64_t self = UINT64_C(1) << i;
-            enum exec_event event;
-            r->env.warpid = i;
-            int rc = run_slice(r, &r->warp[i], &event);
-            if (rc != SONDE_OK)
-                return rc;
-            if (event == EXEC_DONE)
-                continue;
-            r->ready &= ~self;
-            r->ready |= event == EXEC_EXIT ? cta_barriers_exit(&r->barriers, r->warps, i)
-                                           : cta_barriers_arrive(&r->barriers, r->warps, i);
-        }
+    if (!r->ready)
+        return deadlock(r);
+    for (uint64_t turn = r->ready; turn; turn &= turn - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(turn);
+        uint64_t self = UINT64_C(1) << i;
+        enum exec_event event;
+        r->env.warpid = i;
+        int rc = run_slice(r, &r->warp[i], &event);
+        if (rc != SONDE_OK)
+            return rc;
+        if (event == EXEC_DONE)
+            continue;
+        r->ready &= ~self;
+        r->ready |= event == EXEC_EXIT ? cta_barriers_exit(&r->barriers, r->warps, i)
+                                       : cta_barriers_arrive(&r->barriers, r->warps, i);
     }
     return SONDE_OK;
 }
 
-static int run_grid(struct runner *r)
+static void runner_destroy(struct runner *r)
 {
-    const uint32_t *grid = r->launch->grid;
-    uint64_t ctas = (uint64_t)grid[0] * grid[1] * grid[2];
-    if (ctas > UINT32_MAX)
-        return error_set(SONDE_EINPUT, "a grid of %" PRIu64 " CTAs is too large", ctas);
-    int rc = SONDE_OK;
-    for (uint64_t i = 0; rc == SONDE_OK && i < ctas; i++) {
-        rc = start_cta(r, i);
-        if (rc == SONDE_OK)
-            rc = run_cta(r);
-    }
-    return rc;
+    if (!r)
+        return;
+    for (uint32_t i = 0; i < r->warp_count; i++)
+        exec_warp_free(&r->warp[i]);
+    free(r->cta.shared);
+    free(r);
 }
 
-int exec_run_launch_with(const struct exec_launch *launch, struct exec_run_options *options)
+static int runner_create(struct runner **out, const struct exec_launch *launch,
+                         struct exec_run_options *options)
 {
     const uint32_t *block = launch->block;
-    int rc = check_launch(launch);
-    if (rc != SONDE_OK)
-        return rc;
-    struct runner *r = calloc(1, sizeof *r);
+    struct runner *r = *out = calloc(1, sizeof *r);
     if (!r)
         return error_memory();
     r->launch = launch;
@@ -209,12 +202,62 @@ int exec_run_launch_with(const struct exec_launch *launch, struct exec_run_optio
     r->cta.shared = r->cta.shared_bytes ? malloc(r->cta.shared_bytes) : NULL;
     for (uint32_t i = 0; i < r->warp_count; i++)
         r->warps[i] = &r->warp[i];
-    rc = r->cta.shared_bytes && !r->cta.shared ? error_memory() : run_grid(r);
-    for (uint32_t i = 0; i < r->warp_count; i++)
-        exec_warp_free(&r->warp[i]);
-    free(r->cta.shared);
-    free(r);
+    return r->cta.shared_bytes && !r->cta.shared ? error_memory() : SONDE_OK;
+}
+
+/* One CTA after the other. */
+static int run_grid(const struct exec_launch *launch, struct exec_run_options *options,
+                    uint64_t ctas)
+{
+    struct runner *r;
+    int rc = runner_create(&r, launch, options);
+    for (uint64_t i = 0; rc == SONDE_OK && i < ctas; i++) {
+        rc = start_cta(r, i);
+        while (rc == SONDE_OK && r->barriers.alive)
+            rc = run_turn(r);
+    }
+    runner_destroy(r);
     return rc;
+}
+
+/* All CTAs at a time, a turn each. */
+static int run_together(const struct exec_launch *launch, struct exec_run_options *options,
+                        uint64_t ctas)
+{
+    struct runner **all = calloc(ctas, sizeof(*all));
+    int rc = all ? SONDE_OK : error_memory();
+    for (uint64_t i = 0; rc == SONDE_OK && i < ctas; i++) {
+        rc = runner_create(&all[i], launch, options);
+        if (rc == SONDE_OK)
+            rc = start_cta(all[i], i);
+    }
+    for (bool alive = true; rc == SONDE_OK && alive;) {
+        alive = false;
+        for (uint64_t i = 0; rc == SONDE_OK && i < ctas; i++)
+            if (all[i]->barriers.alive) {
+                alive = true;
+                rc = run_turn(all[i]);
+            }
+    }
+    for (uint64_t i = 0; all && i < ctas; i++)
+        runner_destroy(all[i]);
+    free(all);
+    return rc;
+}
+
+int exec_run_launch_with(const struct exec_launch *launch, struct exec_run_options *options)
+{
+    const uint32_t *grid = launch->grid;
+    int rc = check_launch(launch);
+    if (rc != SONDE_OK)
+        return rc;
+    uint64_t ctas = (uint64_t)grid[0] * grid[1];
+    if (ctas > UINT32_MAX || ctas * grid[2] > UINT32_MAX)
+        return error_set(SONDE_EINPUT, "a grid of (%u,%u,%u) CTAs is too large", grid[0], grid[1],
+                         grid[2]);
+    ctas *= grid[2];
+    return launch->cooperative ? run_together(launch, options, ctas)
+                               : run_grid(launch, options, ctas);
 }
 
 int exec_run_launch(const struct exec_launch *launch)

@@ -44,6 +44,13 @@ void gpu_set_cancel(struct gpu *gpu, const volatile int *cancel);
  */
 int gpu_launch(struct gpu *gpu, const struct exec_launch *launch, uint64_t *cycles);
 
+/*
+ * How many CTAs of the launch can be resident at once, with the carve-out that it would get; 0:
+ * none. `*limit` names what limits it.
+ */
+uint64_t gpu_resident_ctas(const struct gpu *gpu, const struct exec_launch *launch,
+                           const char **limit);
+
 /* A host copy that passes through L2 (physical contiguous pieces are found by translate). */
 void gpu_host_copy(struct gpu *gpu, uint64_t vaddr, uint64_t bytes, bool to_device);
 

@@ -72,6 +72,28 @@ static int shape_check(uint64_t *cta_count, uint64_t *threads, const struct exec
     return 0;
 }
 
+static void needs_of(struct cta_needs *needs, const struct gpu *gpu,
+                     const struct exec_launch *launch, uint64_t threads)
+{
+    occupancy_needs(
+        needs, &gpu->model->sm, (uint32_t)threads, exec_program_register_count(launch->program),
+        (uint64_t)exec_program_shared_bytes(launch->program) + launch->dynamic_shared_bytes);
+}
+
+uint64_t gpu_resident_ctas(const struct gpu *gpu, const struct exec_launch *launch,
+                           const char **limit)
+{
+    const struct model *model = gpu->model;
+    struct cache_spec l1 = model->l1_data;
+    uint64_t shared_bytes = model->sm.shared.size_bytes;
+    struct cta_needs needs;
+    if (model->carveout.count > 0) {
+        model_carve(&l1, &shared_bytes, model, gpu->wanted_carveout);
+    }
+    needs_of(&needs, gpu, launch, (uint64_t)launch->block[0] * launch->block[1] * launch->block[2]);
+    return (uint64_t)occupancy_ctas(&model->sm, &needs, shared_bytes, limit) * model->sms;
+}
+
 static int prepare(struct gpu *gpu, const struct exec_launch *launch)
 {
     uint64_t threads;
@@ -80,9 +102,7 @@ static int prepare(struct gpu *gpu, const struct exec_launch *launch)
         rc = gpu_apply_carveout(gpu);
     }
     struct cta_needs needs;
-    occupancy_needs(
-        &needs, &gpu->model->sm, (uint32_t)threads, exec_program_register_count(launch->program),
-        (uint64_t)exec_program_shared_bytes(launch->program) + launch->dynamic_shared_bytes);
+    needs_of(&needs, gpu, launch, threads);
     for (uint32_t i = 0; rc == 0 && i < gpu->model->sms; i++) {
         rc = sm_launch(gpu->sm[i], launch, &needs);
         if (gpu->l1[i] && gpu->l1_spec.invalidate_on_launch) {

@@ -11,6 +11,7 @@
 /* CUDA C Programming Guide, "Technical Specifications per Compute Capability", the same since 3.0.
  */
 #define MAX_BLOCK_THREADS 1024
+#define GRID_WORKSPACE_BYTES 64
 static const uint32_t max_grid[3] = {2147483647, 65535, 65535};
 static const uint32_t max_block[3] = {1024, 1024, 64};
 
@@ -92,6 +93,33 @@ static int carveout_choose(struct rt *rt, const struct rt_kernel *kernel, uint64
     return gpu_set_carveout(rt->gpu, choice);
 }
 
+/*
+ * A cooperative launch: all blocks fit the GPU at once, and there is a zeroed workspace for their
+ * barrier, which the driver of a real GPU provides too.
+ */
+static int cooperative_prepare(struct rt *rt, struct exec_launch *launch)
+{
+    const uint32_t *grid = launch->grid;
+    const char *limit = "";
+    uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2]; /* below 2^63: shape_check() */
+    uint64_t fit = gpu_resident_ctas(rt->gpu, launch, &limit);
+    if (blocks > fit) {
+        return error_set(SONDE_EINPUT,
+                         "a cooperative launch of %llu blocks, but at most %llu can be resident "
+                         "at once (limited by %s)",
+                         (unsigned long long)blocks, (unsigned long long)fit, limit);
+    }
+    if (!rt->grid_workspace) {
+        int rc = rt_mem_alloc(rt, &rt->grid_workspace, GRID_WORKSPACE_BYTES);
+        if (rc < 0) {
+            return error_prefix(rc, "the workspace of a cooperative launch");
+        }
+    }
+    launch->cooperative = true;
+    launch->grid_workspace = rt->grid_workspace;
+    return rt_memset(rt, rt->grid_workspace, 0, GRID_WORKSPACE_BYTES);
+}
+
 static int launch_functional(struct rt *rt, const struct exec_launch *launch)
 {
     struct exec_run_options options = {.interrupt = rt->cancel};
@@ -109,6 +137,33 @@ void rt_functional_insns(const struct rt *rt, uint64_t *warp_insns, uint64_t *th
     if (thread_insns) {
         *thread_insns = rt->thread_insns;
     }
+}
+
+/* Everything has been checked but what the GPU itself refuses. */
+static int launch_run(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *launch,
+                      const uint8_t *params, uint64_t *cycles)
+{
+    struct exec_launch run = {.program = kernel->program,
+                              .memory = rt->memory,
+                              .params = params,
+                              .param_bytes = kernel->func->param_bytes,
+                              .dynamic_shared_bytes = launch->dynamic_shared_bytes,
+                              .launch_id = rt->launches++,
+                              .services = &rt->services};
+    memcpy(run.grid, launch->grid, sizeof run.grid);
+    memcpy(run.block, launch->block, sizeof run.block);
+    run.textures = rt->textures.data;
+    run.texture_count = (uint32_t)rt->textures.count;
+    run.surfaces = rt->surfaces.data;
+    run.surface_count = (uint32_t)rt->surfaces.count;
+    int rc = launch->cooperative ? cooperative_prepare(rt, &run) : 0;
+    if (rc == 0 && !launch->functional) {
+        rc = local_memory_provide(rt, &run);
+    }
+    if (rc == 0) {
+        rc = launch->functional ? launch_functional(rt, &run) : gpu_launch(rt->gpu, &run, cycles);
+    }
+    return rc;
 }
 
 int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *launch,
@@ -137,25 +192,7 @@ int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *l
     if (rc < 0) {
         return rc;
     }
-    struct exec_launch run = {.program = kernel->program,
-                              .memory = rt->memory,
-                              .params = params,
-                              .param_bytes = func->param_bytes,
-                              .dynamic_shared_bytes = launch->dynamic_shared_bytes,
-                              .launch_id = rt->launches++,
-                              .services = &rt->services};
-    memcpy(run.grid, launch->grid, sizeof run.grid);
-    memcpy(run.block, launch->block, sizeof run.block);
-    run.textures = rt->textures.data;
-    run.texture_count = (uint32_t)rt->textures.count;
-    run.surfaces = rt->surfaces.data;
-    run.surface_count = (uint32_t)rt->surfaces.count;
-    if (!launch->functional) {
-        rc = local_memory_provide(rt, &run);
-    }
-    if (rc == 0) {
-        rc = launch->functional ? launch_functional(rt, &run) : gpu_launch(rt->gpu, &run, cycles);
-    }
+    rc = launch_run(rt, kernel, launch, params, cycles);
     free(params);
     services_flush(rt);
     if (rc == SONDE_EFAULT && !rt->fault) {

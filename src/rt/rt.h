@@ -41,6 +41,9 @@ struct rt_launch {
     const void *const *args; /* one pointer a parameter, as cuLaunchKernel */
     uint32_t arg_count;
     bool functional; /* no timing */
+    /* The blocks may wait for each other (cooperative groups' this_grid().sync()). SONDE_EINPUT if
+     * not all of them can be resident at once. */
+    bool cooperative;
 };
 /*
  * SONDE_EFAULT: the kernel faulted. As on a real GPU the context is spoilt then: launches, copies

@@ -79,6 +79,7 @@ struct rt {
     void *print_ctx;
     struct heap *heap; /* NULL: no launch has needed it */
     uint64_t heap_address;
+    uint64_t grid_workspace; /* of cooperative launches; 0: none yet */
     char *fault; /* the text of the first fault; NULL: none */
 };
 
