@@ -1,13 +1,14 @@
 /*
- * The levels of address translation. Loads go past L1 (op=cg) to lines that L2 holds, one a page,
- * so nothing but the translation differs from walk to walk. When more pages are visited in a circle
- * than a level has entries, some loads take longer; how many pages fit is found by bisection, as a
- * cache's lines are. The page is found from outside: elements closer together than a page
- * share entries, so the number that fits grows when the stride falls below the page.
+ * The levels of address translation. Loads go past L1 to lines that L2 holds, one a page, and more
+ * and more pages are walked in a circle, until loads take longer than the same loads do among few:
+ * then a level has fewer entries than the walk has pages. The walk begins 2 MiB apart; what an
+ * entry reaches is found afterwards (tlb_page.c).
  *
- * The element of a page lies at one of 32 places in it, so that the lines do not meet in few sets
- * of L2. What shows is the time, not the place: a level whose miss costs less than the distance to
- * L2 varies is not seen, and whom a level serves (an SM, all of them) is not asked.
+ * Memory is taken in pages that are mapped one by one where the device can do that, so that no
+ * driver's large pages make the reach longer, and grows until both levels have shown or it ends.
+ *
+ * What shows is the time, not the place. As many lines again in few pages tell whether it is the
+ * data that L2 does not hold. A level whose entries are all in the level before it is not seen.
  */
 #include "infer/tlb.h"
 
@@ -16,297 +17,227 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "infer/stats.h"
-#include "infer/walk.h"
 #include "util/error.h"
 
-#define PLACES 32
-#define FIRST_PAGE (UINT64_C(2) << 20) /* stride of the search; the page is found afterwards */
-#define LEAST_PAGE (UINT64_C(4) << 10)
-#define MOST_PAGE (UINT64_C(1) << 30)
-#define MAX_PAGES 8192
-#define PASSES 8 /* recorded, where they fit a window */
-#define WARM_PASSES 6
-#define GROWTH 1.18 /* of what fits: less is no change */
-#define TWICE 1.7
+#define FIRST_STRIDE (UINT64_C(2) << 20)
+#define SEARCH_PAGES 4096 /* in a walk; beyond, their distance grows */
+#define LEAST_EXCESS 1.5  /* cycles: less is no level's miss */
+#define HIT_QUANTILE 0.98
+#define SHARE_QUIET 0.01 /* of the elements that must be slow */
+#define SHARE_NOISY 0.03
+#define NEAR_HITS 0.4 /* of the way to the cheapest misses, for these differ: the threshold */
+#define NEAR_CYCLES 10
+#define LOW_QUANTILE 0.1
+#define SAME 0.6 /* of the elements that are slow again */
 
-/* Offset of the element of page i, in units: never the first lines of a page, where tables begin
- * that translation itself reads. */
-static uint32_t offset_in(uint64_t stride, size_t page, size_t place)
+/* The search for a level: how far walks have come. */
+struct search {
+    double before, noise; /* excess of hits, and how far it reaches above that */
+    size_t pages;         /* of the last walk without misses */
+    uint64_t stride, reach;
+    size_t slow;        /* of the walk that shows the level */
+    double median, low; /* of their excess; the cheapest tenth */
+};
+
+static void report_reach(const struct lab *lab, uint64_t reach)
 {
-    uint64_t room = stride >= UINT64_C(65536) ? 65536 : stride;
-    uint64_t within = 640 + (place % 8) * 4096 + (place / 8 % 4) * 1024;
-    return (uint32_t)((page * stride + within % room) / TLB_UNIT_BYTES);
+    if (lab->options->progress) {
+        char what[64];
+        snprintf(what, sizeof what, "translation of %llu MiB", (unsigned long long)(reach >> 20));
+        lab->options->progress(lab->options->progress_ctx, lab->done, what);
+    }
 }
 
-uint32_t tlb_place(uint64_t stride, size_t i)
+/* What is slow in both views. */
+static void compare_views(struct search *search, const struct tlb_view *a, struct tlb_view *b)
 {
-    return offset_in(stride, i, i);
+    size_t same = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        if (a->slow[i] && b->slow[i]) {
+            b->excess[same++] = a->excess[i];
+        }
+    }
+    b->count = same;
+    search->slow = same;
+    search->median = same ? tlb_view_quantile(b, 0.5) : 0;
+    search->low = same ? tlb_view_quantile(b, LOW_QUANTILE) : 0;
 }
 
-static int judge_records(struct page_walk *out, const struct walk *walk)
+/* Walks the reach, and again if something is slow. */
+static int walk_reach(struct tlb_lab *tl, struct search *search, bool *found)
 {
-    uint32_t *count = calloc(out->pages, sizeof *count);
-    if (!count) {
+    struct tlb_ring ring;
+    struct tlb_view view = {0}, again = {0};
+    struct tlb_level trial = {.before = search->before,
+                              .threshold = search->before + search->noise};
+    size_t pages = (size_t)(search->reach / search->stride);
+    double share = tl->noisy || tl->lines_differ ? SHARE_NOISY : SHARE_QUIET;
+    size_t enough = (size_t)fmax(2, share * (double)pages);
+    *found = false;
+    int rc = tlb_ring_of_pages(&ring, search->stride, pages, 0);
+    rc = rc ? rc : tlb_view(tl, &view, &ring, &trial, 1);
+    if (rc == 0 && view.slow_count >= enough) {
+        rc = tlb_view(tl, &again, &ring, &trial, 1);
+        if (rc == 0) {
+            compare_views(search, &view, &again);
+        }
+        *found = rc == 0 && search->slow >= enough &&
+                 (double)search->slow > SAME * (double)view.slow_count;
+    }
+    if (rc == 0 && !*found) {
+        double high = tlb_view_quantile(&view, HIT_QUANTILE) - search->before + 1;
+        search->noise = fmax(search->noise, fmin(high, 2 * search->noise));
+        search->pages = pages;
+    }
+    tlb_view_free(&view);
+    tlb_view_free(&again);
+    free(ring.unit);
+    return rc;
+}
+
+/*
+ * As many lines as the walk that showed a level, in as few pages as fit: if these take longer too,
+ * it is the data that L2 does not hold, and nothing is told of translation.
+ */
+static int check_data(struct tlb_lab *tl, const struct search *search,
+                      const struct tlb_level *level)
+{
+    size_t lines = (size_t)(search->reach / search->stride), few = search->pages;
+    uint32_t page_units = (uint32_t)(search->stride / TLB_UNIT_BYTES);
+    struct tlb_ring ring = {.count = lines};
+    ring.unit = malloc(lines * sizeof *ring.unit);
+    if (!ring.unit) {
         return error_memory();
     }
-    struct sample all = {0};
-    int rc = sample_create(&all, walk->latency, walk->count);
+    while (few % 2 == 0 || few % 3 == 0) { /* places repeat after 27 * 16: no two elements meet */
+        few--;
+    }
+    for (size_t i = 0; i < lines; i++) {
+        uint32_t start = tlb_place(search->stride, i % few);
+        ring.unit[i] = start - start % page_units + tlb_place(search->stride, i) % page_units;
+    }
+    struct tlb_view view = {0};
+    int rc = tlb_view(tl, &view, &ring, level, 1);
+    if (rc == 0 && (double)view.slow_count > 0.25 * (double)search->slow) {
+        rc = lab_undecided(tl->lab, "L2 does not hold a line each of %zu pages", lines);
+    }
+    tlb_view_free(&view);
+    free(ring.unit);
+    return rc;
+}
+
+/* Grows the circle until a good part of its loads take longer than before, twice. */
+static int find_level(struct tlb_lab *tl, struct search *search, struct tlb_level *level)
+{
+    bool found = false;
+    int rc = 0;
+    while (rc == 0 && !found) {
+        uint64_t next = search->reach / search->stride < 3 ? search->reach + search->stride
+                                                           : search->reach / 2 * 3;
+        if (search->reach >= tl->limit_bytes) {
+            return lab_undecided(tl->lab,
+                                 "no more than %llu MiB were walked, and no level of translation "
+                                 "showed beyond these",
+                                 (unsigned long long)(search->reach >> 20));
+        }
+        search->reach = next < tl->limit_bytes ? next : tl->limit_bytes;
+        while (search->reach / search->stride > SEARCH_PAGES) {
+            search->stride *= 2;
+            search->pages = search->pages > 1 ? search->pages / 2 : 1;
+        }
+        search->reach -= search->reach % search->stride;
+        report_reach(tl->lab, search->reach);
+        rc = walk_reach(tl, search, &found);
+    }
     if (rc == 0) {
-        size_t slow = 0, passes = walk->count / walk->shape.count;
-        for (size_t i = 0; i < walk->count; i++) {
-            bool above = walk->latency[i] > out->threshold;
-            count[walk_element(walk, i) % out->pages] += above;
-            slow += above;
-        }
-        out->slow_count = 0;
-        for (size_t i = 0; i < out->pages; i++) {
-            out->slow[i] = count[i] > (passes >= 4 ? 1u : 0u);
-            out->slow_count += out->slow[i];
-        }
-        out->slow_share = (double)slow / (double)walk->count;
-        out->low = sample_quantile(&all, 0.01);
-        out->median = sample_quantile(&all, 0.5);
-        out->high = sample_quantile(&all, 0.99);
-    }
-    sample_free(&all);
-    free(count);
-    return rc;
-}
-
-int page_walk_run(struct lab *lab, struct page_walk *out)
-{
-    uint32_t most = lab->options->max_window ? lab->options->max_window : 1024;
-    size_t elements = out->twice ? 2 * out->pages : out->pages;
-    uint32_t *ring = malloc(elements * sizeof *ring);
-    out->slow = calloc(out->pages, sizeof *out->slow);
-    if (!ring || !out->slow) {
-        free(ring);
-        page_walk_free(out);
-        return error_memory();
-    }
-    for (size_t i = 0; i < elements; i++) { /* a page's second place is never its first: odd */
-        size_t page = i % out->pages;
-        ring[i] = offset_in(out->stride, page, i < out->pages ? page : page + (out->pages | 1));
-    }
-    struct walk_plan plan = {.op = "cg",
-                             .shape = {.ring = ring, .count = elements},
-                             .warm = WARM_PASSES * elements,
-                             .windows = 1,
-                             .scale = TLB_UNIT_BYTES};
-    size_t passes = most / elements;
-    passes = passes > PASSES ? PASSES : passes;
-    plan.window = (uint32_t)(passes ? passes * elements : most);
-    struct walk walk;
-    int rc = walk_run(lab, &walk, &plan);
-    if (rc == 0) {
-        rc = judge_records(out, &walk);
-        walk_free(&walk);
-    }
-    free(ring);
-    if (rc) {
-        page_walk_free(out);
+        level->before = search->before;
+        level->penalty = search->median - search->before;
+        /* Where few pages miss, their walks find entries in caches, and a miss costs less. */
+        double near =
+            fmin(NEAR_HITS * (search->low - search->before), fmax(NEAR_CYCLES, 3 * search->noise));
+        level->threshold = search->before + fmax(search->noise, near);
+        level->page = search->stride;
+        rc = check_data(tl, search, level);
     }
     return rc;
 }
 
-void page_walk_free(struct page_walk *walk)
+static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
+                         const struct search *search, size_t in_front)
 {
-    free(walk->slow);
-    walk->slow = NULL;
-}
-
-/* A walk of which only the numbers are wanted. */
-static int look(struct lab *lab, struct page_walk *walk, uint64_t stride, size_t pages,
-                double threshold)
-{
-    *walk = (struct page_walk){.stride = stride, .pages = pages, .threshold = threshold};
-    int rc = page_walk_run(lab, walk);
-    page_walk_free(walk);
-    return rc;
-}
-
-static size_t most_pages(const struct lab *lab, uint64_t stride)
-{
-    uint64_t pages = lab->options->max_footprint_bytes / stride;
-    return pages > MAX_PAGES ? MAX_PAGES : (size_t)(pages > 1 ? pages - 1 : 1);
-}
-
-/* Between `fits` and `fails` pages. */
-static int bisect(struct lab *lab, size_t *fits, size_t fails, uint64_t stride, double threshold)
-{
-    while (fails - *fits > 1) {
-        size_t middle = *fits + (fails - *fits) / 2;
-        struct page_walk walk;
-        int rc = look(lab, &walk, stride, middle, threshold);
-        if (rc) {
-            return rc;
-        }
-        if (walk.slow_count == 0) {
-            *fits = middle;
-        } else {
-            fails = middle;
-        }
-    }
-    return 0;
-}
-
-/* The most pages that fit, looked for around `guess`; all that memory holds if they do. */
-static int find_fits(struct lab *lab, size_t *fits, size_t guess, uint64_t stride, double threshold)
-{
-    size_t most = most_pages(lab, stride), fails = guess > 1 ? guess : 2;
-    *fits = 1;
-    for (;;) {
-        struct page_walk walk;
-        fails = fails > most ? most : fails;
-        int rc = look(lab, &walk, stride, fails, threshold);
-        if (rc) {
-            return rc;
-        }
-        if (walk.slow_count) {
-            return bisect(lab, fits, fails, stride, threshold);
-        }
-        *fits = fails;
-        if (fails == most) {
-            return 0;
-        }
-        fails *= 2;
-    }
-}
-
-/*
- * As many lines again in pages that fit: if these take longer too, it is the data that L2 does not
- * hold, and nothing is told of translation.
- */
-static int check_data(struct lab *lab, const struct page_walk *fits, double threshold)
-{
-    struct page_walk walk = {
-        .stride = FIRST_PAGE, .pages = fits->pages, .twice = true, .threshold = threshold};
-    int rc = page_walk_run(lab, &walk);
-    page_walk_free(&walk);
-    if (rc == 0 && walk.slow_share > 0.02) {
-        rc = lab_undecided(lab, "L2 does not hold a line each of so many pages");
-    }
-    return rc;
-}
-
-/*
- * The next level's threshold, near the hits, since misses may differ among themselves: grow the
- * circle until a good part of the loads takes longer than anything did before. `before` is the last
- * walk without.
- */
-static int find_level(struct lab *lab, struct tlb_level *level, struct page_walk *before,
-                      struct page_walk *after)
-{
-    size_t most = most_pages(lab, FIRST_PAGE);
-    double margin = fmax(2, (before->high - before->low) * 0.5);
-    for (size_t pages = before->pages + before->pages / 2 + 1; pages <= most; pages += pages / 2) {
-        int rc = look(lab, after, FIRST_PAGE, pages, before->high + margin);
-        if (rc) {
-            return rc;
-        }
-        if (after->slow_share > 0.5) {
-            level->threshold =
-                before->high +
-                fmax(margin, fmin(0.25 * (after->median - before->high), 0.1 * before->high));
-            level->fits = before->pages;
-            rc = check_data(lab, before, level->threshold);
-            return rc ? rc : find_fits(lab, &level->fits, pages, FIRST_PAGE, level->threshold);
-        }
-        if (after->slow_share < 0.01) {
-            before->pages = pages;
-        }
-    }
-    return lab_undecided(lab,
-                         "no more than %zu pages were walked, and no level of translation "
-                         "showed beyond these",
-                         most);
-}
-
-/*
- * At the stride that is the page, about as many fit as at one and a half times it, and more at
- * three quarters. At a smaller stride elements share pages, so at one and a half times it fewer
- * fit; at a larger one, three quarters bring nothing, or, where such strides met only every other
- * set, one and a half times the stride brings twice as many.
- */
-static int find_page(struct lab *lab, struct tlb_level *level)
-{
-    size_t guess = level->fits + 1;
-    uint64_t page = FIRST_PAGE;
-    for (unsigned tries = 0; tries < 20 && page >= LEAST_PAGE && page <= MOST_PAGE; tries++) {
-        size_t here, wider, closer;
-        int rc = find_fits(lab, &here, guess, page, level->threshold);
-        rc = rc == 0 ? find_fits(lab, &wider, guess, page / 2 * 3, level->threshold) : rc;
-        rc = rc == 0 ? find_fits(lab, &closer, guess, page / 4 * 3, level->threshold) : rc;
-        if (rc) {
-            return rc;
-        }
-        if ((double)wider * GROWTH < (double)here) {
-            page *= 2;
-        } else if ((double)closer < GROWTH * (double)here || (double)wider > TWICE * (double)here) {
-            page /= 2;
-        } else {
-            level->page = page;
-            level->fits = here;
-            return 0;
-        }
-        guess = here;
-    }
-    return lab_undecided(lab, "no stride from %llu B on behaves like a page",
-                         (unsigned long long)LEAST_PAGE);
-}
-
-static int measure_level(struct lab *lab, struct tlb_result *out, struct tlb_level *level,
-                         const struct page_walk *before, const struct page_walk *after,
-                         size_t in_front)
-{
+    struct lab *lab = tl->lab;
     char id[24];
     out->present = true;
     lab_evidence(lab, id, out->id,
-                 "chase op=cg over one line a page: %zu pages 2 MiB apart in %.0f cycles, %zu in "
-                 "%.0f; longer than %.0f cycles is a miss",
-                 before->pages, before->median, after->pages, after->median, level->threshold);
-    attribute_set(&out->miss_penalty, after->median - before->median, "cycles", 0.92, id);
-    int rc = find_page(lab, level);
+                 "chase op=cg over one line a page%s: %zu pages %llu MiB apart take %.1f cycles "
+                 "more than among few, %zu of %zu pages %.1f more",
+                 tl->mapped ? ", pages mapped one by one" : "", search->pages,
+                 (unsigned long long)(search->stride >> 20), search->before, search->slow,
+                 (size_t)(search->reach / search->stride), search->median);
+    attribute_set(&out->miss_penalty, level->penalty, "cycles", tl->noisy ? 0.9 : 0.95, id);
+    int rc = tlb_page(tl, level, search->reach);
+    if (rc) {
+        return rc;
+    }
+    size_t guess = (size_t)(search->reach / level->page);
+    rc = tlb_find_fits(tl, level, guess);
     if (rc) {
         return rc;
     }
     lab_evidence(lab, id, out->id,
-                 "chase op=cg: %zu pages of %llu KiB fit, one more does not; at strides of 1.5 "
-                 "pages about as many fit, at 0.75 pages more do",
+                 "chase op=cg: %zu pages of %llu KiB fit, one more does not; in a walk that is too "
+                 "long a load hits behind one half a page before it, and misses behind one a page "
+                 "before",
                  level->fits, (unsigned long long)level->page / 1024);
     attribute_set(&out->page, (double)level->page, "B", 0.95, id);
-    attribute_set(&out->entries, (double)level->fits, "entries", 0.9, id);
-    attribute_set(&out->coverage, (double)level->fits * (double)level->page, "B", 0.93, id);
-    rc = tlb_sets(lab, out, level);
-    return rc ? rc : tlb_policy(lab, out, level, in_front);
+    attribute_set(&out->entries, (double)level->fits, "entries", 0.85, id);
+    attribute_set(&out->coverage, (double)level->fits * (double)level->page, "B", 0.9, id);
+    rc = tlb_sets(tl, out, level, in_front);
+    return rc ? rc : tlb_policy(tl, out, level, in_front);
 }
 
-int tlb_dissect(struct lab *lab)
+static int dissect_levels(struct tlb_lab *tl, struct search *search)
 {
     static const char *const ids[] = {"l1_tlb", "l2_tlb"};
-    struct page_walk before, after = {0};
+    struct lab *lab = tl->lab;
     size_t in_front = 0;
-    /* Few pages: this latency is that of a hit everywhere. All places in a page are seen. */
-    int rc = look(lab, &before, 4096, PLACES, 0);
-    if (rc == 0) {
-        before.pages = 1;
-    }
+    int rc = 0;
     for (size_t i = 0; i < sizeof ids / sizeof *ids && rc == 0; i++) {
         struct tlb_result *out = &lab->out->tlbs[lab->out->tlb_count++];
         struct tlb_level level = {0};
         snprintf(out->id, sizeof out->id, "%s", ids[i]);
         tlb_refuse(lab->out, "");
-        rc = find_level(lab, &level, &before, &after);
+        rc = find_level(tl, search, &level);
         if (rc == 0) {
-            rc = measure_level(lab, out, &level, &before, &after, in_front);
+            rc = measure_level(tl, out, &level, search, in_front);
             in_front = level.fits;
+            search->before = search->median;
+            search->pages = (size_t)(search->reach / search->stride);
             rc = rc == INFER_UNDECIDED ? 0 : rc;
-            before = after;
         }
+        free(level.set);
         tlb_refuse(lab->out, lab->why);
         lab->why[0] = '\0';
     }
+    return rc;
+}
+
+int tlb_dissect(struct lab *lab)
+{
+    struct tlb_lab tl;
+    int rc = tlb_lab_begin(&tl, lab);
+    if (rc == 0) {
+        uint64_t stride = FIRST_STRIDE;
+        while (stride > TLB_LEAST_PAGE && tl.limit_bytes / stride < 256) {
+            stride /= 2;
+        }
+        struct search search = {.noise = LEAST_EXCESS, .stride = stride, .reach = stride};
+        search.pages = 1;
+        rc = dissect_levels(&tl, &search);
+    } else if (lab->out->tlb_count == 0) {
+        snprintf(lab->out->tlbs[lab->out->tlb_count++].id, sizeof lab->out->tlbs[0].id, "l1_tlb");
+    }
+    tlb_lab_end(&tl);
     return rc == INFER_UNDECIDED ? 0 : rc;
 }
 

@@ -1,41 +1,99 @@
-/* Address translation as it shows in latencies: tlb.c finds the levels, tlb_sets.c their sets. */
+/*
+ * Address translation as it shows in latencies. tlb_walk.c measures how much longer loads take than
+ * the same loads do where every translation is at hand; tlb.c finds the levels by that, tlb_page.c
+ * what an entry reaches, tlb_fit.c how many pages fit, tlb_sets.c their sets, tlb_policy.c which
+ * entry a full set gives up.
+ */
 #ifndef SONDE_INFER_TLB_H
 #define SONDE_INFER_TLB_H
 
 #include "infer/lab.h"
 
-#define TLB_UNIT_BYTES 128 /* what an offset of a walk over pages counts */
+#define TLB_UNIT_BYTES 128   /* what an offset of a walk over pages counts */
+#define TLB_MOST_PAGES 16384 /* of a walk */
+#define TLB_LEAST_PAGE (UINT64_C(4) << 10)
 
-/* Which of so many pages, `stride` bytes apart, take longer than `threshold`. */
-struct page_walk {
-    uint64_t stride;
-    size_t pages;
-    bool twice; /* two lines a page */
-    double threshold;
-    bool *slow; /* per page: in more than stray records; owned */
-    size_t slow_count;
-    double slow_share;        /* of the records */
-    double low, median, high; /* of the records: 1 %, 50 %, 99 % */
+/* What walks have in common. */
+struct tlb_lab {
+    struct lab *lab;
+    bool mapped; /* pages that are mapped one by one; else plain memory */
+    uint64_t limit_bytes;
+    bool noisy;            /* repeats of a load do not take equally long */
+    bool lines_differ;     /* nor do lines, of which some are nearer than others */
+    double record_noise;   /* what a record lies above its line's median at most (99 %) */
+    double reference;      /* median of the reference lines when walks began */
+    uint32_t run;          /* of repeated requests */
+    struct tlb_base *base; /* what lines take where all hits: a hash table, owned */
+    size_t base_count, base_room;
 };
 
-int page_walk_run(struct lab *lab, struct page_walk *walk);
-void page_walk_free(struct page_walk *walk);
+int tlb_lab_begin(struct tlb_lab *tl, struct lab *lab);
+void tlb_lab_end(struct tlb_lab *tl);
 
-struct tlb_level {
-    double threshold; /* above it an access misses this level */
-    size_t fits;      /* pages, `page` bytes apart */
-    uint64_t page;
-};
-
-/* tlb_sets.c: fills sets, entries_per_set of `out`. */
-int tlb_sets(struct lab *lab, struct tlb_result *out, const struct tlb_level *level);
-
-/* tlb_policy.c: fills policy. A level with `in_front` entries is before this one. */
-int tlb_policy(struct lab *lab, struct tlb_result *out, const struct tlb_level *level,
-               size_t in_front);
-
-/* Where the element of page i lies, in units. */
+/* Where the line of element i of a walk over pages lies, in units. */
 uint32_t tlb_place(uint64_t stride, size_t i);
+
+/* A level of translation, as far as it is known. */
+struct tlb_level {
+    double before;    /* excess of accesses that hit it, cycles */
+    double threshold; /* excess above which an access misses it */
+    double penalty;   /* of a miss beside a hit */
+    uint64_t page;
+    size_t fits;   /* pages, `page` bytes apart */
+    uint32_t *set; /* of the fits + 1 first pages, those of one set that is too full; owned */
+    size_t set_count;
+    bool thrashes; /* each of these misses in every pass */
+};
+
+/* A ring of lines: units, in the order of the walk. */
+struct tlb_ring {
+    uint32_t *unit;
+    size_t count;
+};
+
+/*
+ * What a walk in a circle shows of each element: the median of its excess, and whether it misses a
+ * level. Owned.
+ */
+struct tlb_view {
+    size_t count;
+    double *excess;
+    bool *slow; /* beyond the level's threshold in more than stray records */
+    size_t slow_count;
+};
+
+/* `level` may be NULL: then nothing is slow. `patience`: 1, or more for more warming and more
+ * records. */
+int tlb_view(struct tlb_lab *tl, struct tlb_view *out, const struct tlb_ring *ring,
+             const struct tlb_level *level, unsigned patience);
+void tlb_view_free(struct tlb_view *view);
+double tlb_view_quantile(const struct tlb_view *view, double q); /* of the excess */
+
+/* The excess of each record of one window, in order. */
+int tlb_records(struct tlb_lab *tl, double *excess, const struct tlb_ring *ring,
+                uint64_t warm_passes, uint32_t window);
+
+/* A line in each of so many pages; with `companion`, at each page's turn another, so many bytes
+ * farther. The ring is free()d by its maker. */
+int tlb_ring_of_pages(struct tlb_ring *out, uint64_t stride, size_t pages, uint64_t companion);
+
+/* ---- the steps; each returns 0, INFER_UNDECIDED or an error ---- */
+
+/* tlb_page.c: fills page. `reach` bytes are more than the level holds. */
+int tlb_page(struct tlb_lab *tl, struct tlb_level *level, uint64_t reach);
+
+/* tlb_fit.c */
+int tlb_fits(struct tlb_lab *tl, bool *fits, const struct tlb_ring *ring,
+             const struct tlb_level *level);
+int tlb_find_fits(struct tlb_lab *tl, struct tlb_level *level, size_t guess);
+
+/* tlb_sets.c: sets, entries_per_set, steps of `out`; the set of `level`. A level with `in_front`
+ * entries is before this one. */
+int tlb_sets(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level, size_t in_front);
+
+/* tlb_policy.c: fills policy. */
+int tlb_policy(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level,
+               size_t in_front);
 
 int tlb_dissect(struct lab *lab);
 void tlb_refuse(struct dissection *out, const char *reason);

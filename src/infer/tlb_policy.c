@@ -10,12 +10,13 @@
 
 #include "infer/policy.h"
 #include "infer/tlb.h"
-#include "infer/walk.h"
 #include "util/error.h"
 #include "util/rng.h"
 
 #define ROUNDS 3 /* visits of a page in a ring */
 #define NOISY_MISFIT 0.02
+#define LINES_APART 2 /* units from visit to visit of a page */
+#define RELIABLE 0.5  /* of the distance to the threshold: what noise may take */
 
 /* Shuffles within blocks that leave `apart` others at least between two visits. */
 static void draw_round(uint32_t *page, size_t pages, size_t apart, struct rng *rng)
@@ -45,58 +46,55 @@ static void draw_order(struct policy_order *order, const struct tlb_level *level
         draw_round(line, pages, apart, rng);
         for (size_t i = 0; i < pages; i++) {
             order->ring[round * pages + i] =
-                tlb_place(level->page, line[i]) + (uint32_t)(round + 1) * 2;
+                tlb_place(level->page, line[i]) + (uint32_t)round * LINES_APART;
             line[i] = label[line[i]];
         }
     }
 }
 
-static int run_order(struct lab *lab, struct policy_order *order, double threshold)
+static int run_order(struct tlb_lab *tl, struct policy_order *order, const struct tlb_level *level)
 {
-    uint32_t most = lab->options->max_window ? lab->options->max_window : 1024;
-    struct walk_plan plan = {.op = "cg",
-                             .shape = {.ring = order->ring, .count = order->count},
-                             .warm = POLICY_WARM_ROUNDS / ROUNDS * order->count,
-                             .windows = 1,
-                             .scale = TLB_UNIT_BYTES};
-    plan.window = (uint32_t)(6 * order->count < most ? 6 * order->count : most);
-    struct walk walk;
-    int rc = walk_run(lab, &walk, &plan);
-    if (rc) {
-        return rc;
+    uint32_t most = tl->lab->options->max_window ? tl->lab->options->max_window : 1024;
+    uint32_t window = (uint32_t)(6 * order->count < most ? 6 * order->count : most);
+    struct tlb_ring ring = {order->ring, order->count};
+    double *excess = malloc(window * sizeof *excess);
+    if (!excess) {
+        return error_memory();
     }
-    order->warm = plan.warm;
-    order->first = walk.first[0];
-    order->records = walk.count;
-    for (size_t i = 0; i < walk.count; i++) {
-        order->hit[i] = walk.latency[i] <= threshold;
+    uint64_t passes = POLICY_WARM_ROUNDS / ROUNDS;
+    int rc = tlb_records(tl, excess, &ring, passes, window);
+    order->warm = passes * order->count;
+    order->first = 0;
+    order->records = window;
+    for (size_t i = 0; rc == 0 && i < window; i++) {
+        order->hit[i] = excess[i] <= level->threshold;
     }
-    walk_free(&walk);
-    return 0;
+    free(excess);
+    return rc;
 }
 
-static int match(struct lab *lab, struct tlb_result *out, const struct tlb_level *level,
+static int match(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level,
                  const uint32_t *label, size_t apart)
 {
     struct policy_order orders[POLICY_ORDERS] = {0};
     struct rng rng;
     rng_seed(&rng, 99);
     int rc = 0;
-    uint32_t most = lab->options->max_window ? lab->options->max_window : 1024;
+    uint32_t most = tl->lab->options->max_window ? tl->lab->options->max_window : 1024;
     for (size_t i = 0; i < POLICY_ORDERS && rc == 0; i++) {
         rc = policy_order_create(&orders[i], ROUNDS * (level->fits + 1), most);
         if (rc == 0) {
             draw_order(&orders[i], level, label, apart, &rng);
-            rc = run_order(lab, &orders[i], level->threshold);
+            rc = run_order(tl, &orders[i], level);
         }
     }
-    struct policy_case of = {.lab = lab,
+    struct policy_case of = {.lab = tl->lab,
                              .id = out->id,
                              .op = "cg",
-                             .ways = out->entries_per_set[0],
+                             .ways = (uint32_t)level->set_count - 1,
                              .allowed = NOISY_MISFIT};
     if (rc == 0 && !policy_match(&of, &out->policy, orders)) {
-        rc = lab_undecided(lab, "no known policy foretells which pages miss");
+        rc = lab_undecided(tl->lab, "no known policy foretells which pages miss");
     }
     for (size_t i = 0; i < POLICY_ORDERS; i++) {
         policy_order_free(&orders[i]);
@@ -104,30 +102,37 @@ static int match(struct lab *lab, struct tlb_result *out, const struct tlb_level
     return rc;
 }
 
-int tlb_policy(struct lab *lab, struct tlb_result *out, const struct tlb_level *level,
+int tlb_policy(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level,
                size_t in_front)
 {
     size_t pages = level->fits + 1;
-    if (out->set_count == 0 || out->entries_per_set[0] > INFER_MAX_WAYS) {
+    struct lab *lab = tl->lab;
+    if (level->set_count < 2 || level->set_count > INFER_MAX_WAYS + 1) {
         return lab_undecided(lab, "no set of entries is known, or it is too large");
+    }
+    if (level->set_count == 2) {
+        strcpy(out->policy.name, "none");
+        lab_evidence(lab, out->policy.evidence, out->id, "a set of one entry has no choice");
+        out->policy.confidence = 0.97;
+        return 0;
     }
     if (in_front && pages <= 2 * in_front + 4) {
         return lab_undecided(lab, "the level in front hides which pages this one holds");
     }
-    struct page_walk walk = {.stride = level->page, .pages = pages, .threshold = level->threshold};
-    int rc = page_walk_run(lab, &walk);
-    if (rc) {
-        return rc;
+    if (tl->record_noise > RELIABLE * (level->threshold - level->before)) {
+        return lab_undecided(lab, "single loads vary too much for a miss of this level to show");
     }
-    uint32_t *label = malloc(pages * sizeof *label), members = 0;
-    for (size_t i = 0; label && i < pages; i++) {
-        label[i] = walk.slow[i] ? members++ : POLICY_OTHER;
+    uint32_t *label = malloc(pages * sizeof *label);
+    if (!label) {
+        return error_memory();
     }
-    page_walk_free(&walk);
-    rc = !label ? error_memory()
-         : members != out->entries_per_set[0] + 1
-             ? lab_undecided(lab, "the pages that miss changed")
-             : match(lab, out, level, label, in_front);
+    for (size_t i = 0; i < pages; i++) {
+        label[i] = POLICY_OTHER;
+    }
+    for (uint32_t i = 0; i < level->set_count; i++) {
+        label[level->set[i] % pages] = i;
+    }
+    int rc = match(tl, out, level, label, in_front);
     free(label);
     return rc;
 }

@@ -1,9 +1,16 @@
 /*
- * The sets of a level of translation. One page more than fits makes one set overflow, and under a
- * policy that thrashes all of its pages miss, one more than it has entries. Page after page more
- * then makes set after set overflow; the pages that newly miss are the next set's. When the sets
- * found so add up to what fits, they are all there, equal or not. A page that falls into a set that
- * overflows already joins it alone.
+ * The sets of a level of translation. One page more than fits makes one set overflow. Under a
+ * policy that thrashes (LRU, FIFO) all of its pages then miss, one more than it has entries, and
+ * page after page more makes set after set overflow: the pages that newly miss are the next set's.
+ * Where sets may be alike, half of them and all of them are made to overflow at once, and every
+ * page must miss.
+ *
+ * Under another policy some of a set's pages go on hitting. Then its pages are found by leaving
+ * out: a page belongs to the set that is too full exactly if the walk fits without it. With one of
+ * them left out for good, the next page over shows the next set.
+ *
+ * When the sets found so add up to what fits, they are all there, equal or not; otherwise nothing
+ * is said.
  */
 #include "infer/tlb.h"
 
@@ -15,31 +22,172 @@
 #include "util/error.h"
 
 #define MAX_MORE 80 /* pages beyond those that fit */
+#define ALIKE 4     /* sets found by leaving out, from which on others are taken to be alike */
+#define MOST_LOADS 40000000 /* for leaving out */
+#define HIDDEN 2 /* a walk is this many times as long as the level in front has entries */
 
 struct sets {
+    struct tlb_lab *tl;
+    struct tlb_result *out;
+    struct tlb_level *level;
+    size_t in_front, entries;
     bool *missed; /* per page, so far; owned */
-    size_t entries;
+    size_t room;
 };
 
-static int add_page(struct lab *lab, struct sets *sets, struct tlb_result *out,
-                    const struct tlb_level *level, size_t pages)
+static int view_pages(struct tlb_lab *tl, struct tlb_view *view, const struct tlb_level *level,
+                      size_t pages)
 {
-    struct page_walk walk = {.stride = level->page, .pages = pages, .threshold = level->threshold};
-    int rc = page_walk_run(lab, &walk);
+    struct tlb_ring ring;
+    int rc = tlb_ring_of_pages(&ring, level->page, pages, 0);
+    rc = rc ? rc : tlb_view(tl, view, &ring, level, 2);
+    free(ring.unit);
+    return rc;
+}
+
+static void add_step(struct tlb_result *out, size_t pages, size_t missed)
+{
+    if (out->step_count < INFER_MAX_TLB_STEPS) {
+        out->steps[out->step_count++] = (struct tlb_step){(uint32_t)pages, (uint32_t)missed};
+    }
+}
+
+static int count_slow(struct sets *sets, size_t *slow, size_t pages)
+{
+    struct tlb_view view;
+    int rc = view_pages(sets->tl, &view, sets->level, pages);
+    if (rc == 0) {
+        *slow = view.slow_count;
+        tlb_view_free(&view);
+        add_step(sets->out, pages, *slow);
+    }
+    return rc;
+}
+
+static int keep_set(struct tlb_level *level, const bool *slow, size_t pages)
+{
+    level->set_count = 0;
+    free(level->set);
+    level->set = malloc(pages * sizeof *level->set);
+    for (size_t i = 0; level->set && i < pages; i++) {
+        if (slow[i]) {
+            level->set[level->set_count++] = (uint32_t)i;
+        }
+    }
+    return level->set ? 0 : error_memory();
+}
+
+/* Does the walk of the `pages` first pages fit without those of [from, to) and without what is left
+ * out? */
+static int fits_without(struct sets *sets, bool *fits, const uint32_t *page, size_t count,
+                        size_t from, size_t to)
+{
+    struct tlb_ring ring = {.unit = malloc(count * sizeof *ring.unit)};
+    if (!ring.unit) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (i < from || i >= to) {
+            ring.unit[ring.count++] = tlb_place(sets->level->page, page[i]);
+        }
+    }
+    int rc = tlb_fits(sets->tl, fits, &ring, sets->level);
+    free(ring.unit);
+    return rc;
+}
+
+/* ---- a policy that thrashes ---- */
+
+/* Two of the set's pages and two others: does the walk fit without them exactly as it should? */
+static int check_set(struct sets *sets, bool *good)
+{
+    const struct tlb_level *level = sets->level;
+    size_t pages = level->fits + 1;
+    uint32_t *page = malloc(pages * sizeof *page);
+    if (!page) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < pages; i++) {
+        page[i] = (uint32_t)i;
+    }
+    int rc = 0;
+    *good = true;
+    for (size_t i = 0; rc == 0 && *good && i < 2; i++) {
+        bool without = false, with = false;
+        size_t member = level->set[i ? level->set_count - 1 : 0], other = 0;
+        while (other < pages && sets->missed[other]) {
+            other++;
+        }
+        rc = fits_without(sets, &without, page, pages, member, member + 1);
+        if (rc == 0 && other < pages && i == 0) {
+            rc = fits_without(sets, &with, page, pages, other, other + 1);
+        }
+        *good = rc == 0 && without && !with;
+    }
+    free(page);
+    return rc;
+}
+
+static int first_set(struct sets *sets, bool *good)
+{
+    struct tlb_level *level = sets->level;
+    struct tlb_view view;
+    size_t pages = level->fits + 1;
+    int rc = view_pages(sets->tl, &view, level, pages);
+    if (rc) {
+        return rc;
+    }
+    add_step(sets->out, pages, view.slow_count);
+    memcpy(sets->missed, view.slow, pages * sizeof *view.slow);
+    rc = keep_set(level, view.slow, pages);
+    tlb_view_free(&view);
+    *good = level->set_count >= 2;
+    return rc || !*good ? rc : check_set(sets, good);
+}
+
+/* All sets alike? */
+static int try_alike(struct sets *sets, bool *alike)
+{
+    size_t fits = sets->level->fits, ways = sets->level->set_count - 1, slow = 0;
+    size_t count = fits / ways, half = count / 2;
+    *alike = fits % ways == 0 && count <= INFER_MAX_TLB_SETS &&
+             (fits + count + 1) * sets->level->page <= sets->tl->limit_bytes;
+    if (*alike && count > 1) {
+        int rc = half > 1 ? count_slow(sets, &slow, fits + half) : 0;
+        *alike = rc == 0 && (half < 2 || slow == half * (ways + 1));
+        if (rc || !*alike) {
+            return rc;
+        }
+        rc = count_slow(sets, &slow, fits + count);
+        *alike = rc == 0 && slow == fits + count;
+        if (rc) {
+            return rc;
+        }
+    }
+    for (size_t i = 0; *alike && i < count; i++) {
+        sets->out->entries_per_set[sets->out->set_count++] = (uint32_t)ways;
+        sets->entries += ways;
+    }
+    return 0;
+}
+
+static int add_page(struct sets *sets, bool *good, size_t pages)
+{
+    struct tlb_result *out = sets->out;
+    struct tlb_view view;
+    int rc = view_pages(sets->tl, &view, sets->level, pages);
     if (rc) {
         return rc;
     }
     size_t fresh = 0, quiet = 0;
-    assert(sets->missed && walk.slow);
     for (size_t i = 0; i < pages; i++) {
-        fresh += walk.slow[i] && !sets->missed[i];
-        quiet += !walk.slow[i] && sets->missed[i];
-        sets->missed[i] = sets->missed[i] || walk.slow[i];
+        fresh += view.slow[i] && !sets->missed[i];
+        quiet += !view.slow[i] && sets->missed[i];
+        sets->missed[i] = sets->missed[i] || view.slow[i];
     }
-    page_walk_free(&walk);
-    if (quiet) {
-        return lab_undecided(lab, "pages that missed no longer do when there are more");
-    }
+    add_step(out, pages, view.slow_count);
+    tlb_view_free(&view);
+    *good = quiet == 0;
     if (fresh > 1 && out->set_count < INFER_MAX_TLB_SETS) {
         out->entries_per_set[out->set_count++] = (uint32_t)(fresh - 1);
         sets->entries += fresh - 1;
@@ -47,35 +195,223 @@ static int add_page(struct lab *lab, struct sets *sets, struct tlb_result *out,
     return 0;
 }
 
-int tlb_sets(struct lab *lab, struct tlb_result *out, const struct tlb_level *level)
+static int page_by_page(struct sets *sets, bool *good)
 {
-    struct sets sets = {.missed = calloc(level->fits + MAX_MORE + 1, sizeof(bool))};
-    int rc = sets.missed ? 0 : error_memory();
-    size_t limit = (size_t)(lab->options->max_footprint_bytes / level->page);
-    size_t more = 1;
-    for (; rc == 0 && more <= MAX_MORE && level->fits + more < limit && sets.entries < level->fits;
+    const struct tlb_level *level = sets->level;
+    size_t limit = (size_t)(sets->tl->limit_bytes / level->page);
+    int rc = 0;
+    sets->out->step_count = 0;
+    memset(sets->missed, 0, sets->room * sizeof *sets->missed);
+    for (size_t more = 1; rc == 0 && *good && more <= MAX_MORE && level->fits + more < limit &&
+                          sets->entries < level->fits;
          more++) {
-        rc = add_page(lab, &sets, out, level, level->fits + more);
+        rc = add_page(sets, good, level->fits + more);
     }
-    free(sets.missed);
-    out->set_count = rc ? 0 : out->set_count;
-    if (rc) {
+    *good = *good && sets->entries == level->fits;
+    return rc;
+}
+
+/* ---- any policy: leaving out ---- */
+
+struct members {
+    struct sets *sets;
+    const uint32_t *page;
+    size_t count;
+    uint32_t *found; /* indices into page */
+    size_t found_count;
+    uint64_t start;
+};
+
+static int search_members(struct members *m, size_t from, size_t to)
+{
+    bool fits = false;
+    if (m->sets->tl->lab->loads - m->start > MOST_LOADS) {
+        return lab_undecided(m->sets->tl->lab, "the pages of a set were not found in %d loads",
+                             MOST_LOADS);
+    }
+    int rc = fits_without(m->sets, &fits, m->page, m->count, from, to);
+    if (rc || !fits) {
         return rc;
     }
-    if (sets.entries != level->fits) {
-        out->set_count = 0;
-        return lab_undecided(lab, "the pages that miss together do not add up to those that fit");
+    if (to - from == 1) {
+        m->found[m->found_count++] = (uint32_t)from;
+        return 0;
     }
+    size_t middle = from + (to - from) / 2;
+    rc = search_members(m, from, middle);
+    return rc ? rc : search_members(m, middle, to);
+}
+
+/* The pages of the set that is too full, from quarters: what remains must be seen. */
+static int find_members(struct members *m)
+{
+    size_t quarter = (m->count + 3) / 4;
+    int rc = 0;
+    m->found_count = 0;
+    for (size_t from = 0; rc == 0 && from < m->count; from += quarter) {
+        rc = search_members(m, from, from + quarter < m->count ? from + quarter : m->count);
+    }
+    return rc;
+}
+
+/* How many of the pages found belonged to a set before. */
+static size_t count_known(const struct members *m, const bool *known)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < m->found_count; i++) {
+        count += known[m->page[m->found[i]]];
+    }
+    return count;
+}
+
+static int take_set(struct sets *sets, struct members *m)
+{
+    struct tlb_result *out = sets->out;
+    if (out->set_count == 0) {
+        sets->level->set_count = 0;
+        free(sets->level->set);
+        sets->level->set = malloc(m->found_count * sizeof *sets->level->set);
+        for (size_t i = 0; sets->level->set && i < m->found_count; i++) {
+            sets->level->set[sets->level->set_count++] = m->page[m->found[i]];
+        }
+    }
+    for (size_t i = 0; i < m->found_count; i++) {
+        sets->missed[m->page[m->found[i]]] = true;
+    }
+    out->entries_per_set[out->set_count++] = (uint32_t)m->found_count - 1;
+    sets->entries += m->found_count - 1;
+    return sets->level->set ? 0 : error_memory();
+}
+
+/* Sets of one size so far, which divides what fits. */
+static bool are_alike(const struct sets *sets)
+{
+    const struct tlb_result *out = sets->out;
+    for (size_t i = 1; i < out->set_count; i++) {
+        if (out->entries_per_set[i] != out->entries_per_set[0]) {
+            return false;
+        }
+    }
+    return out->set_count >= ALIKE && sets->level->fits % out->entries_per_set[0] == 0 &&
+           sets->level->fits / out->entries_per_set[0] <= INFER_MAX_TLB_SETS;
+}
+
+/* Adds page after page; from a set that is too full one of its pages goes. */
+static int leave_out(struct sets *sets, uint32_t *page, uint32_t *found)
+{
+    const struct tlb_level *level = sets->level;
+    struct members m = {.sets = sets, .page = page, .found = found, .start = sets->tl->lab->loads};
+    size_t limit = (size_t)(sets->tl->limit_bytes / level->page);
+    m.count = level->fits;
+    for (size_t next = level->fits; next < sets->room && next < limit; next++) {
+        bool fits = false;
+        page[m.count++] = (uint32_t)next;
+        int rc = fits_without(sets, &fits, page, m.count, 0, 0);
+        rc = rc || fits ? rc : find_members(&m);
+        if (rc) {
+            return rc;
+        }
+        if (fits || m.found_count < 2 || sets->out->set_count == INFER_MAX_TLB_SETS) {
+            return lab_undecided(sets->tl->lab, "which pages share a set does not show");
+        }
+        /* The page that came last goes if its set is known, else another. */
+        size_t known = count_known(&m, sets->missed);
+        size_t gone = m.found[known ? m.found_count - 1 : 0];
+        rc = known ? 0 : take_set(sets, &m);
+        memmove(&page[gone], &page[gone + 1], (m.count - gone - 1) * sizeof *page);
+        m.count--;
+        if (rc || sets->entries >= level->fits || are_alike(sets)) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+static int by_leaving_out(struct sets *sets)
+{
+    size_t fits = sets->level->fits;
+    uint32_t *page = malloc((fits + 1) * sizeof *page), *found = malloc((fits + 1) * sizeof *found);
+    int rc = 0;
+    if (!page || !found) {
+        free(page);
+        free(found);
+        return error_memory();
+    }
+    for (size_t i = 0; i < fits; i++) {
+        page[i] = (uint32_t)i;
+    }
+    memset(sets->missed, 0, sets->room * sizeof *sets->missed);
+    sets->out->set_count = sets->out->step_count = 0;
+    sets->entries = 0;
+    if (rc == 0 && fits < 4 * HIDDEN * sets->in_front / 3) {
+        rc = lab_undecided(sets->tl->lab, "the level in front hides which pages share a set");
+    }
+    rc = rc ? rc : leave_out(sets, page, found);
+    free(page);
+    free(found);
+    while (rc == 0 && sets->entries < fits && are_alike(sets)) {
+        sets->out->entries_per_set[sets->out->set_count++] = sets->out->entries_per_set[0];
+        sets->entries += sets->out->entries_per_set[0];
+    }
+    return rc;
+}
+
+/* ---- the result ---- */
+
+static int find_sets(struct sets *sets)
+{
+    bool good = false;
+    int rc = first_set(sets, &good);
+    sets->level->thrashes = good;
+    if (rc == 0 && good) {
+        rc = try_alike(sets, &good);
+    }
+    if (rc == 0 && sets->level->thrashes && !good) {
+        good = true;
+        rc = page_by_page(sets, &good);
+    }
+    if (rc == 0 && !good) {
+        sets->level->thrashes = false;
+        rc = by_leaving_out(sets);
+    }
+    if (rc == 0 && sets->entries != sets->level->fits) {
+        rc = lab_undecided(sets->tl->lab,
+                           "the pages that miss together do not add up to those that fit");
+    }
+    return rc;
+}
+
+static void report(struct sets *sets)
+{
+    struct tlb_result *out = sets->out;
     char id[24], list[80] = "";
     for (size_t i = 0, at = 0; i < out->set_count && at < sizeof list - 8; i++) {
         at += (size_t)snprintf(list + at, sizeof list - at, "%s%u", i ? ", " : "",
                                out->entries_per_set[i]);
     }
-    lab_evidence(lab, id, out->id,
-                 "chase op=cg: page after page beyond the %zu that fit, up to %zu more, sets of %s "
-                 "entries begin to miss as a whole; together they are all entries",
-                 level->fits, more - 1, list);
-    attribute_set(&out->sets, (double)out->set_count, "1", 0.95, id);
-    out->entries.confidence = 0.96;
-    return 0;
+    lab_evidence(sets->tl->lab, id, out->id,
+                 "chase op=cg: beyond the %zu pages that fit, %zu sets of %s%s entries overflow, "
+                 "found by %s; together they are all entries",
+                 sets->level->fits, out->set_count, list, out->set_count > 12 ? " ..." : "",
+                 sets->level->thrashes ? "who misses" : "leaving pages out");
+    double confidence = sets->level->thrashes ? 0.96 : 0.93;
+    attribute_set(&out->sets, (double)out->set_count, "1", confidence, id);
+    out->entries.confidence = confidence;
+    out->coverage.confidence = confidence;
+}
+
+int tlb_sets(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level, size_t in_front)
+{
+    struct sets sets = {.tl = tl, .out = out, .level = level, .in_front = in_front};
+    sets.room = level->fits + INFER_MAX_TLB_SETS + MAX_MORE + 2;
+    sets.missed = calloc(sets.room, sizeof(bool));
+    int rc = sets.missed ? find_sets(&sets) : error_memory();
+    free(sets.missed);
+    if (rc == 0) {
+        report(&sets);
+    } else {
+        out->set_count = 0;
+        level->set_count = 0;
+    }
+    return rc;
 }

@@ -1,0 +1,418 @@
+/*
+ * Walks over pages. A load goes past L1 (op=cg) to a line that L2 holds; what it takes depends on
+ * the line, whose part of L2 may be near or far, and on its translation. So each line is measured
+ * twice: among few others, where every level of translation has its page, and in the walk in
+ * question. The difference is the line's excess. Where no two lines differ, one number serves all.
+ *
+ * On an H200 lines differ by 60 cycles and a miss of the first level costs 10: without the
+ * difference it does not show. A device that drifts is followed by four lines of a single page,
+ * which are measured with each walk.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/stats.h"
+#include "infer/tlb.h"
+#include "util/error.h"
+
+#define LINES_A_BLOCK 27 /* of 4 KiB: all but the first five, where tables begin */
+#define BLOCKS 16        /* of a page whose lines are used */
+#define BLOCK_UNITS 32
+#define FIRST_LINE 5
+
+#define GROUP 4 /* lines that are measured among themselves */
+#define GROUP_RECORDS 16
+#define REFERENCE_RECORDS 128
+#define SAMPLED 24 /* places looked at to see whether lines differ */
+#define DIFFERENT_CYCLES 6
+
+#define WARM_PASSES 6
+#define WARM_LONG 3 /* of more pages than 1024 */
+#define QUIET_PASSES 6
+#define NOISY_PASSES 14
+#define MOST_PASSES 64
+#define MOST_WINDOWS 8
+
+struct tlb_base {
+    uint32_t unit; /* UINT32_MAX: free */
+    float cycles;
+};
+
+uint32_t tlb_place(uint64_t stride, size_t i)
+{
+    uint64_t line = i % LINES_A_BLOCK, block = i / LINES_A_BLOCK % BLOCKS;
+    uint64_t blocks = stride / TLB_UNIT_BYTES / BLOCK_UNITS;
+    block = blocks ? block % blocks : 0;
+    return (uint32_t)(i * (stride / TLB_UNIT_BYTES) + block * BLOCK_UNITS + FIRST_LINE + line);
+}
+
+int tlb_ring_of_pages(struct tlb_ring *out, uint64_t stride, size_t pages, uint64_t companion)
+{
+    size_t each = companion ? 2 : 1;
+    out->count = pages * each;
+    out->unit = malloc(out->count * sizeof *out->unit);
+    if (!out->unit) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < pages; i++) {
+        out->unit[each * i] = tlb_place(stride, i);
+        if (companion) {
+            out->unit[2 * i + 1] = tlb_place(stride, i) + (uint32_t)(companion / TLB_UNIT_BYTES);
+        }
+    }
+    return 0;
+}
+
+/* ---- one request ---- */
+
+struct plan {
+    const uint32_t *unit;
+    size_t count;
+    uint64_t warm;
+    uint32_t window, windows;
+};
+
+static int build_request(struct trace_request *request, const struct tlb_lab *tl,
+                         const struct plan *plan)
+{
+    trace_request_init(request, "chase");
+    request->ring = plan->unit;
+    request->ring_count = plan->count;
+    int rc = trace_request_set_text(request, "op", "cg");
+    rc = rc || !tl->mapped ? rc : trace_request_set_text(request, "pages", "mapped");
+    rc = rc ? rc : trace_request_set_u64(request, "scale", TLB_UNIT_BYTES);
+    rc = rc ? rc : trace_request_set_u64(request, "warm", plan->warm);
+    rc = rc ? rc : trace_request_set_u64(request, "window", plan->window);
+    rc = rc ? rc : trace_request_set_u64(request, "windows", plan->windows);
+    return rc || !tl->run ? rc : trace_request_set_u64(request, "run", tl->run);
+}
+
+/* Does the trace follow the ring? Record k of window w read element (w * window + k) % count. */
+static bool follows(const struct trace *trace, const struct plan *plan, const uint32_t **latency)
+{
+    size_t records, nexts, starts, expected = (size_t)plan->window * plan->windows;
+    *latency = trace_u32(trace, "latency", &records);
+    const uint32_t *next = trace_u32(trace, "next", &nexts);
+    const uint32_t *start = trace_u32(trace, "start", &starts);
+    bool good = *latency && next && start && records == expected && nexts == expected &&
+                starts == plan->windows;
+    for (size_t w = 0; good && w < plan->windows; w++) {
+        good = start[w] == plan->unit[w * plan->window % plan->count];
+    }
+    for (size_t i = 0; good && i < expected; i++) {
+        good = next[i] == plan->unit[(i + 1) % plan->count];
+    }
+    return good;
+}
+
+static int measure(struct tlb_lab *tl, const uint32_t **latency, const struct plan *plan)
+{
+    struct trace_request request;
+    const struct trace *trace;
+    int rc = build_request(&request, tl, plan);
+    rc = rc ? rc : lab_measure(tl->lab, &trace, &request);
+    if (rc) {
+        return rc;
+    }
+    tl->lab->loads += (plan->warm + plan->window) * plan->windows;
+    return follows(trace, plan, latency)
+               ? 0
+               : lab_undecided(tl->lab, "a trace does not follow its ring of pages");
+}
+
+static uint32_t most_window(const struct tlb_lab *tl)
+{
+    return tl->lab->options->max_window ? tl->lab->options->max_window : 1024;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double quantile(double *values, size_t count, double q)
+{
+    qsort(values, count, sizeof *values, ascending);
+    return count ? values[(size_t)(q * (double)(count - 1) + 0.5)] : 0;
+}
+
+/* The median of each element's records, at most MOST_PASSES of them. */
+static void medians(double *out, const uint32_t *latency, size_t records, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        double of[MOST_PASSES] = {0};
+        size_t seen = 0;
+        for (size_t k = i; k < records && seen < MOST_PASSES; k += count) {
+            of[seen++] = latency[k];
+        }
+        out[i] = quantile(of, seen, 0.5);
+    }
+}
+
+/* ---- what lines take where all hits ---- */
+
+/* Four lines of the first page. */
+static int measure_reference(struct tlb_lab *tl, double *median, double *above)
+{
+    static const uint32_t units[GROUP] = {FIRST_LINE, FIRST_LINE + 2, FIRST_LINE + 4,
+                                          FIRST_LINE + 6};
+    const uint32_t *latency;
+    struct plan plan = {units, GROUP, REFERENCE_RECORDS, REFERENCE_RECORDS, 1};
+    tl->run++;
+    int rc = measure(tl, &latency, &plan);
+    if (rc) {
+        return rc;
+    }
+    double of[GROUP], late[REFERENCE_RECORDS], sum = 0;
+    medians(of, latency, REFERENCE_RECORDS, GROUP);
+    for (size_t i = 0; i < REFERENCE_RECORDS; i++) {
+        late[i] = fmax(0, latency[i] - of[i % GROUP]);
+    }
+    for (size_t i = 0; i < GROUP; i++) {
+        sum += of[i];
+    }
+    *median = sum / GROUP;
+    *above = quantile(late, REFERENCE_RECORDS, 0.98);
+    return 0;
+}
+
+static size_t slot_of(const struct tlb_lab *tl, uint32_t unit)
+{
+    size_t at = (size_t)(unit * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (tl->base_room - 1);
+    while (tl->base[at].unit != UINT32_MAX && tl->base[at].unit != unit) {
+        at = (at + 1) & (tl->base_room - 1);
+    }
+    return at;
+}
+
+static int make_room(struct tlb_lab *tl, size_t more)
+{
+    if (2 * (tl->base_count + more) <= tl->base_room) {
+        return 0;
+    }
+    struct tlb_lab grown = *tl;
+    grown.base_room = tl->base_room ? tl->base_room : 1024;
+    while (grown.base_room < 2 * (tl->base_count + more)) {
+        grown.base_room *= 2;
+    }
+    grown.base = malloc(grown.base_room * sizeof *grown.base);
+    if (!grown.base) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < grown.base_room; i++) {
+        grown.base[i].unit = UINT32_MAX;
+    }
+    for (size_t i = 0; i < tl->base_room; i++) {
+        if (tl->base[i].unit != UINT32_MAX) {
+            grown.base[slot_of(&grown, tl->base[i].unit)] = tl->base[i];
+        }
+    }
+    free(tl->base);
+    tl->base = grown.base;
+    tl->base_room = grown.base_room;
+    return 0;
+}
+
+static int measure_group(struct tlb_lab *tl, const uint32_t *units, size_t count, double shift)
+{
+    const uint32_t *latency;
+    struct plan plan = {units, count, 4 * count, (uint32_t)(GROUP_RECORDS * count), 1};
+    double of[GROUP];
+    int rc = measure(tl, &latency, &plan);
+    if (rc) {
+        return rc;
+    }
+    medians(of, latency, plan.window, count);
+    for (size_t i = 0; i < count; i++) {
+        tl->base[slot_of(tl, units[i])] = (struct tlb_base){units[i], (float)(of[i] - shift)};
+    }
+    tl->base_count += count;
+    return 0;
+}
+
+/* Measures the lines of a ring that were not yet, and the drift now and then. */
+static int learn_lines(struct tlb_lab *tl, const struct tlb_ring *ring)
+{
+    enum { GROUPS_A_DRIFT = 64 };
+    uint32_t units[GROUP];
+    size_t count = 0, groups = 0;
+    double shift = 0, above;
+    int rc = tl->lines_differ ? make_room(tl, ring->count) : 0;
+    for (size_t i = 0; tl->lines_differ && i < ring->count && rc == 0; i++) {
+        if (tl->base[slot_of(tl, ring->unit[i])].unit == UINT32_MAX) {
+            units[count++] = ring->unit[i];
+        }
+        if (count == 0 || (count < GROUP && i + 1 < ring->count)) {
+            continue;
+        }
+        if (groups++ % GROUPS_A_DRIFT == 0) {
+            rc = measure_reference(tl, &shift, &above);
+            shift -= tl->reference;
+        }
+        rc = rc ? rc : measure_group(tl, units, count, shift);
+        count = 0;
+    }
+    return rc;
+}
+
+static double base_of(const struct tlb_lab *tl, uint32_t unit)
+{
+    return tl->lines_differ ? (double)tl->base[slot_of(tl, unit)].cycles : tl->reference;
+}
+
+/* Pairs of lines of a page here and there: are some nearer than others? */
+static int compare_lines(struct tlb_lab *tl)
+{
+    double of[2 * SAMPLED];
+    for (size_t i = 0; i < SAMPLED; i++) {
+        uint32_t at = (uint32_t)(i * (17 * BLOCK_UNITS) + FIRST_LINE);
+        uint32_t units[2] = {at, at + 3};
+        const uint32_t *latency;
+        struct plan plan = {units, 2, 8, 2 * GROUP_RECORDS, 1};
+        int rc = measure(tl, &latency, &plan);
+        if (rc) {
+            return rc;
+        }
+        medians(&of[2 * i], latency, plan.window, 2);
+    }
+    double low = quantile(of, 2 * SAMPLED, 0.1), high = quantile(of, 2 * SAMPLED, 0.9);
+    tl->lines_differ = high - low > DIFFERENT_CYCLES;
+    return 0;
+}
+
+int tlb_lab_begin(struct tlb_lab *tl, struct lab *lab)
+{
+    *tl = (struct tlb_lab){.lab = lab,
+                           .mapped = lab->options->max_mapped_bytes > 0,
+                           .limit_bytes = lab->options->max_mapped_bytes};
+    int rc =
+        tl->mapped ? measure_reference(tl, &tl->reference, &tl->record_noise) : INFER_UNDECIDED;
+    if (rc == INFER_UNDECIDED) { /* a device whose memory is not mapped page by page */
+        tl->mapped = false;
+        tl->limit_bytes = lab->options->max_footprint_bytes;
+        rc = measure_reference(tl, &tl->reference, &tl->record_noise);
+    }
+    tl->noisy = tl->record_noise > 1;
+    return rc ? rc : compare_lines(tl);
+}
+
+void tlb_lab_end(struct tlb_lab *tl)
+{
+    free(tl->base);
+    tl->base = NULL;
+}
+
+/* ---- views ---- */
+
+void tlb_view_free(struct tlb_view *view)
+{
+    free(view->excess);
+    free(view->slow);
+    view->excess = NULL;
+    view->slow = NULL;
+}
+
+double tlb_view_quantile(const struct tlb_view *view, double q)
+{
+    double *copy = malloc(view->count * sizeof *copy), value = 0;
+    if (copy) {
+        memcpy(copy, view->excess, view->count * sizeof *copy);
+        value = quantile(copy, view->count, q);
+        free(copy);
+    }
+    return value;
+}
+
+static void plan_view(struct plan *plan, const struct tlb_lab *tl, const struct tlb_ring *ring,
+                      unsigned patience)
+{
+    size_t n = ring->count, most = most_window(tl);
+    size_t passes = (tl->noisy ? NOISY_PASSES : QUIET_PASSES) * patience;
+    passes = passes < MOST_PASSES ? passes : MOST_PASSES;
+    *plan = (struct plan){.unit = ring->unit, .count = n};
+    plan->warm = n * (n > 1024 ? WARM_LONG : WARM_PASSES) * patience;
+    size_t at_once = most / n;
+    if (at_once == 0) {
+        plan->window = (uint32_t)most;
+        plan->windows = (uint32_t)((n * (tl->noisy ? 3 : 1) + most - 1) / most);
+    } else {
+        at_once = at_once < passes ? at_once : passes;
+        plan->window = (uint32_t)(at_once * n);
+        plan->windows = (uint32_t)((passes + at_once - 1) / at_once);
+    }
+    uint32_t limit = tl->noisy ? MOST_WINDOWS : 1 + (at_once == 0);
+    plan->windows = at_once && plan->windows > limit ? limit : plan->windows;
+}
+
+/*
+ * An element is slow when half of its records are, or when a few are and records are that reliable:
+ * who gives up entries at random misses a page only now and then.
+ */
+static void judge(struct tlb_view *view, const struct tlb_lab *tl, const struct tlb_ring *ring,
+                  const struct tlb_level *level, const uint32_t *latency, size_t records,
+                  double shift)
+{
+    bool reliable = level && tl->record_noise < 0.6 * (level->threshold - level->before);
+    size_t enough = tl->noisy ? 3 : 2;
+    for (size_t i = 0; i < view->count; i++) {
+        double base = base_of(tl, ring->unit[i]) + shift;
+        view->excess[i] -= base;
+        size_t above = 0;
+        for (size_t k = i; level && k < records; k += view->count) {
+            above += latency[k] - base > level->threshold;
+        }
+        view->slow[i] =
+            level && (view->excess[i] > level->threshold || (reliable && above >= enough));
+        view->slow_count += view->slow[i];
+    }
+}
+
+int tlb_view(struct tlb_lab *tl, struct tlb_view *out, const struct tlb_ring *ring,
+             const struct tlb_level *level, unsigned patience)
+{
+    struct plan plan;
+    const uint32_t *latency;
+    double now = tl->reference, above;
+    *out = (struct tlb_view){.count = ring->count};
+    out->excess = malloc(ring->count * sizeof *out->excess);
+    out->slow = calloc(ring->count, sizeof *out->slow);
+    if (!out->excess || !out->slow) {
+        tlb_view_free(out);
+        return error_memory();
+    }
+    int rc = learn_lines(tl, ring);
+    plan_view(&plan, tl, ring, patience);
+    tl->run++;
+    rc = rc ? rc : measure(tl, &latency, &plan);
+    if (rc == 0) {
+        size_t records = (size_t)plan.window * plan.windows;
+        medians(out->excess, latency, records, ring->count);
+        rc = tl->noisy ? measure_reference(tl, &now, &above) : 0;
+        judge(out, tl, ring, level, latency, records, now - tl->reference);
+    }
+    if (rc) {
+        tlb_view_free(out);
+    }
+    return rc;
+}
+
+int tlb_records(struct tlb_lab *tl, double *excess, const struct tlb_ring *ring,
+                uint64_t warm_passes, uint32_t window)
+{
+    const uint32_t *latency;
+    double now = tl->reference, above;
+    struct plan plan = {ring->unit, ring->count, warm_passes * ring->count, window, 1};
+    int rc = learn_lines(tl, ring);
+    tl->run++;
+    rc = rc ? rc : measure(tl, &latency, &plan);
+    for (size_t i = 0; rc == 0 && i < window; i++) {
+        excess[i] = latency[i] - base_of(tl, ring->unit[i % ring->count]);
+    }
+    rc = rc || !tl->noisy ? rc : measure_reference(tl, &now, &above);
+    for (size_t i = 0; rc == 0 && i < window; i++) {
+        excess[i] -= now - tl->reference;
+    }
+    return rc;
+}
