@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "infer/level.h"
+#include "infer/outstanding.h"
 #include "infer/shared.h"
 #include "infer/tlb.h"
 #include "util/error.h"

@@ -138,6 +138,33 @@ struct shared_result {
     size_t mode_count;
 };
 
+/*
+ * What an SM may have outstanding. `structure` is "mshr", "prt", "request_limit", or "" where
+ * nothing is known: see `reason`. What never fills has a lower bound: *_least, 0 where there is none.
+ * A spike is a jump of the time: the configuration is the last before it.
+ */
+#define INFER_MAX_SPIKES 24
+struct outstanding_spike {
+    uint32_t threads, loads, more, lanes, merge, share; /* as the probe names them */
+    uint32_t instructions, requests;
+    double before_cycles, after_cycles;
+};
+
+struct outstanding_result {
+    bool measured;
+    char structure[16];
+    double confidence;
+    char evidence[24], reason[160];
+    struct attribute entries, mergers, loads_per_warp, max_requests;
+    double entries_least, mergers_least, loads_per_warp_least, max_requests_least;
+    double instructions_least; /* warp instructions that fit together, in any case */
+    /* Do lanes of one instruction that load one line count as requests of their own? */
+    bool lanes_merge_known, lanes_merge_in_table;
+    double one_cycles; /* a single load, from barrier to barrier */
+    struct outstanding_spike spikes[INFER_MAX_SPIKES];
+    size_t spike_count;
+};
+
 struct evidence_entry {
     char id[24];
     char text[400];
@@ -151,6 +178,7 @@ struct dissection {
     struct tlb_result tlbs[INFER_MAX_TLBS];
     size_t tlb_count;
     struct shared_result shared;
+    struct outstanding_result outstanding;
     struct attribute memory_latency;
     struct latency_class classes[INFER_MAX_LATENCIES]; /* over everything measured */
     size_t class_count;

@@ -17,9 +17,19 @@ enum { TOUCH_THREADS = 256, TOUCH_BYTES = 16 * TOUCH_THREADS };
 
 struct threads {
     uint64_t from, to, step, loads, lanes, merge, stride, runs, more;
-    uint32_t merge_shift, points;
+    uint32_t merge_shift, share_shift, points;
     const char *op;
 };
+
+/* Of a power of two. */
+static uint32_t shift_of(uint64_t power)
+{
+    uint32_t shift = 0;
+    while (UINT64_C(1) << shift < power) {
+        shift++;
+    }
+    return shift;
+}
 
 static int threads_read(struct threads *t, const struct trace_request *request)
 {
@@ -40,9 +50,8 @@ static int threads_read(struct threads *t, const struct trace_request *request)
     if (t->stride % 4 != 0) {
         return error_set(SONDE_EUSAGE, "probe threads: stride must be a multiple of 4");
     }
-    while (UINT64_C(1) << t->merge_shift < t->merge) {
-        t->merge_shift++;
-    }
+    t->merge_shift = shift_of(t->merge);
+    t->share_shift = shift_of(request_number(request, "share", 1));
     t->points = (uint32_t)((t->to - t->from) / t->step + 1);
     return SONDE_OK;
 }
@@ -65,6 +74,7 @@ static int measure_once(struct probe_live *live, struct device_kernel *kernel,
     call_u64(&call, live->out.address + sizeof(clocks));
     call_u32(&call, (uint32_t)t->lanes);
     call_u32(&call, t->merge_shift);
+    call_u32(&call, t->share_shift);
     call_u32(&call, (uint32_t)(lines_each(t) * t->stride));
     call_u32(&call, (uint32_t)t->more);
     int rc = call_run(live, kernel, &call);

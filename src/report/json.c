@@ -121,8 +121,7 @@ static int put_device(json_t *root, const struct report_subject *subject)
 /* Parts of the schema that later experiments fill. */
 static int put_unmeasured_parts(json_t *root)
 {
-    int rc = json_put_array(root, "latency_patterns") ? 0 : error_memory();
-    return rc < 0 ? rc : put_not_measured(root, "outstanding", REPORT_NO_EXPERIMENT);
+    return json_put_array(root, "latency_patterns") ? 0 : error_memory();
 }
 
 static int put_memory(json_t *root, const struct dissection *dissection)
@@ -167,6 +166,7 @@ static int build(json_t *root, const struct dissection *dissection,
     rc = rc < 0 ? rc : json_put_tlbs(root, dissection);
     rc = rc < 0 ? rc : json_put_shared(root, dissection);
     rc = rc < 0 ? rc : put_unmeasured_parts(root);
+    rc = rc < 0 ? rc : json_put_outstanding(root, dissection);
     rc = rc < 0 ? rc : put_memory(root, dissection);
     rc = rc < 0 ? rc
                 : put_latency_classes(root, "latency_classes", dissection->classes,

@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "infer/dissection.h"
+#include "util/strbuf.h"
 
 #define REPORT_NO_EXPERIMENT "no experiment measures this yet"
 
@@ -16,5 +17,11 @@ int json_put_index(json_t *parent, const struct index_result *index);
 int json_put_tlbs(json_t *root, const struct dissection *dissection);
 int json_put_shared(json_t *root, const struct dissection *dissection);
 int json_put_methods(json_t *root, const struct dissection *dissection);
+
+/* json_outstanding.c */
+int json_put_outstanding(json_t *root, const struct dissection *dissection);
+
+/* table_outstanding.c */
+void report_outstanding(struct strbuf *out, const struct outstanding_result *outstanding);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/parts.h"
 #include "report/report.h"
 #include "util/error.h"
 #include "util/strbuf.h"
@@ -387,6 +388,10 @@ int report_table(char **text, const struct dissection *dissection,
     structures(&pen, dissection);
     tlb_lines(&pen, dissection);
     shared_lines(&pen, dissection);
+    if (dissection->outstanding.measured) {
+        heading(&pen, "loads in flight");
+        report_outstanding(&pen.out, &dissection->outstanding);
+    }
     method_lines(&pen, dissection);
     reasons(&pen, dissection);
     class_lines(&pen, "latency classes", dissection->classes, dissection->class_count);

@@ -1,0 +1,252 @@
+/*
+ * See toy_sm.h. Warps issue in turn; an instruction is ready when the one before it has issued and
+ * fewer of its warp's than allowed are in flight.
+ */
+#include "support/toy_sm.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/error.h"
+#include "util/rng.h"
+
+enum { WARP = 32, MOST = 32 * 32 * 17, LOADS = 17 };
+
+struct toy_sm {
+    struct toy_sm_config config;
+    struct rng noise;
+    struct traceset *set;
+    uint64_t launches;
+};
+
+/* What one launch looks like. */
+struct shape {
+    uint32_t threads, loads, more, merge, share, lanes;
+};
+
+/* An entry: until when it is taken, for which line, and how many merged. */
+struct entry {
+    double until;
+    uint64_t line;
+    uint32_t merged;
+};
+
+struct run {
+    const struct toy_sm_config *config;
+    struct entry entry[MOST]; /* all there ever were, in order of their start */
+    size_t count;
+    double now;
+};
+
+static double nth_free(const struct run *run, double now)
+{
+    /* When fewer than `entries` are taken: the earliest end among them, as often as needed. */
+    for (;;) {
+        size_t taken = 0;
+        double first = INFINITY;
+        for (size_t i = 0; i < run->count; i++) {
+            if (run->entry[i].until > now) {
+                taken++;
+                first = fmin(first, run->entry[i].until);
+            }
+        }
+        if (taken < run->config->entries) {
+            return now;
+        }
+        now = first;
+    }
+}
+
+static struct entry *pending(struct run *run, uint64_t line)
+{
+    for (size_t i = run->count; i-- > 0;) {
+        if (run->entry[i].line == line && run->entry[i].until > run->now) {
+            return &run->entry[i];
+        }
+    }
+    return NULL;
+}
+
+/* A request starts; returns when its answer is there. */
+static double request(struct run *run, uint64_t line)
+{
+    const struct toy_sm_config *c = run->config;
+    run->now += c->request_cycles;
+    struct entry *entry = c->structure == TOY_MSHR ? pending(run, line) : NULL;
+    if (entry && entry->merged == c->mergers) {
+        run->now = entry->until;
+        entry = NULL;
+    }
+    if (entry) {
+        entry->merged++;
+        return entry->until;
+    }
+    if (c->structure == TOY_MSHR || c->structure == TOY_REQUEST_LIMIT) {
+        run->now = nth_free(run, run->now);
+    }
+    double done = run->now + c->latency_cycles;
+    if (c->structure == TOY_MSHR || c->structure == TOY_REQUEST_LIMIT) {
+        run->entry[run->count++] = (struct entry){.until = done, .line = line};
+    }
+    return done;
+}
+
+static double instruction(struct run *run, const struct shape *s, uint32_t warp, uint32_t load,
+                          uint32_t lanes)
+{
+    const struct toy_sm_config *c = run->config;
+    double done = run->now;
+    uint64_t before = UINT64_MAX;
+    struct entry *held = NULL;
+    if (c->structure == TOY_PRT) {
+        run->now = nth_free(run, run->now);
+        held = &run->entry[run->count++];
+    }
+    for (uint32_t lane = 0; lane < lanes; lane++) {
+        uint64_t number = (uint64_t)(warp / s->share) * s->lanes + lane;
+        uint64_t line = number / s->merge * LOADS + load;
+        if (line != before || c->lanes_merge_there) {
+            done = fmax(done, request(run, line));
+        }
+        before = line;
+    }
+    if (held) {
+        *held = (struct entry){.until = done};
+    }
+    return done;
+}
+
+/* The warp whose next instruction is ready first; the one after the last where several are. */
+static uint32_t next_warp(const double ready[WARP], uint32_t warps, uint32_t last)
+{
+    uint32_t best = last;
+    double least = INFINITY;
+    for (uint32_t i = 1; i <= warps; i++) {
+        uint32_t warp = (last + i) % warps;
+        if (ready[warp] < least) {
+            least = ready[warp];
+            best = warp;
+        }
+    }
+    return best;
+}
+
+static double simulate(const struct toy_sm_config *c, const struct shape *s)
+{
+    static struct run run;
+    double ready[WARP] = {0}, done[WARP][LOADS], end = 0;
+    uint32_t warps = (s->threads + WARP - 1) / WARP, issued[WARP] = {0}, last = warps - 1;
+    run.config = c;
+    run.count = 0;
+    run.now = 0;
+    for (;;) {
+        uint32_t warp = next_warp(ready, warps, last), load = issued[warp];
+        if (isinf(ready[warp]) || s->lanes == 0) {
+            return end + c->overhead_cycles + warps;
+        }
+        uint32_t in_warp = s->threads - warp * WARP < WARP ? s->threads - warp * WARP : WARP;
+        last = warp;
+        run.now = fmax(run.now, ready[warp]);
+        double start = run.now;
+        done[warp][load] =
+            instruction(&run, s, warp, load, in_warp < s->lanes ? in_warp : s->lanes);
+        end = fmax(end, done[warp][load]);
+        ready[warp] = start + c->issue_cycles;
+        issued[warp]++;
+        if (c->loads_per_warp && issued[warp] >= c->loads_per_warp) {
+            ready[warp] = fmax(ready[warp], done[warp][issued[warp] - c->loads_per_warp]);
+        }
+        if (issued[warp] == s->loads + (warp < s->more)) {
+            ready[warp] = INFINITY;
+        }
+    }
+}
+
+static double noisy(struct toy_sm *toy, double cycles)
+{
+    double u = rng_double(&toy->noise);
+    cycles *= 1 + toy->config.noise.drift * sin((double)toy->launches / 300);
+    cycles += u * u * u * toy->config.noise.jitter_cycles;
+    if (rng_double(&toy->noise) < toy->config.noise.outlier_share) {
+        cycles += 20 * exp(rng_double(&toy->noise) * 5.5); /* 20 to 5000 */
+    }
+    return floor(cycles + 0.5);
+}
+
+static uint32_t number(const struct trace_request *request, const char *name, uint32_t otherwise)
+{
+    uint64_t value;
+    return trace_request_u64(request, name, &value) ? (uint32_t)value : otherwise;
+}
+
+static int answer(struct toy_sm *toy, struct trace *trace)
+{
+    enum { POINTS = 1024, RUNS = 16 };
+    static double cycles[POINTS * RUNS];
+    static uint32_t threads[POINTS];
+    const struct trace_request *r = &trace->request;
+    if (strcmp(r->probe, "threads") != 0) {
+        trace->status = SONDE_EUNSUPPORTED;
+        snprintf(trace->reason, sizeof trace->reason, "a toy SM has nothing else");
+        return 0;
+    }
+    uint32_t from = number(r, "from", 2), to = number(r, "to", 1024), step = number(r, "step", 2);
+    uint32_t runs = number(r, "runs", 3), points = (to - from) / step + 1;
+    for (uint32_t i = 0; i < points; i++) {
+        struct shape s = {.threads = threads[i] = from + i * step,
+                          .loads = number(r, "loads", 1),
+                          .more = number(r, "more", 0),
+                          .merge = number(r, "merge", 1),
+                          .share = number(r, "share", 1),
+                          .lanes = number(r, "lanes", WARP)};
+        double exact = simulate(&toy->config, &s);
+        for (uint32_t k = 0; k < runs; k++) {
+            toy->launches++;
+            cycles[i * runs + k] = noisy(toy, exact);
+        }
+    }
+    int rc = trace_add_column(trace, "threads", TRACE_U32, threads, points);
+    return rc ? rc : trace_add_column(trace, "cycles", TRACE_F64, cycles, (size_t)points * runs);
+}
+
+static int get(void *ctx, const struct trace **out, const struct trace_request *request)
+{
+    struct toy_sm *toy = ctx;
+    struct trace trace;
+    char key[TRACE_KEY_MAX];
+    trace_request_key(request, key);
+    *out = traceset_find(toy->set, key);
+    if (*out) {
+        return 0;
+    }
+    int rc = trace_init(&trace, request);
+    rc = rc ? rc : answer(toy, &trace);
+    return rc ? rc : traceset_add(toy->set, &trace, out);
+}
+
+struct toy_sm *toy_sm_create(const struct toy_sm_config *config)
+{
+    struct toy_sm *toy = calloc(1, sizeof *toy);
+    toy->config = *config;
+    rng_seed(&toy->noise, config->seed);
+    traceset_create(&toy->set);
+    return toy;
+}
+
+void toy_sm_destroy(struct toy_sm *toy)
+{
+    traceset_destroy(toy->set);
+    free(toy);
+}
+
+struct trace_source toy_sm_source(struct toy_sm *toy)
+{
+    return (struct trace_source){.get = get, .ctx = toy};
+}
+
+uint64_t toy_sm_launches(const struct toy_sm *toy)
+{
+    return toy->launches;
+}
