@@ -119,7 +119,8 @@ int level_refine_edge(struct level *level)
 
 int level_capacity(struct level *level)
 {
-    uint64_t stride = level->fetch_bytes > FIRST_STRIDE ? level->fetch_bytes : FIRST_STRIDE;
+    uint64_t first = FIRST_STRIDE / path_find(level->info->op)->interleave;
+    uint64_t stride = level->fetch_bytes > first ? level->fetch_bytes : first;
     int rc = level_find_edge(level, stride, 1);
     if (rc) {
         return rc;

@@ -54,18 +54,31 @@ static const struct {
 #define WHOLE(name, function, refuse, doc) {#name, function, refuse, doc},
 #include "infer/wholes.def"
 };
-enum { WHOLE_COUNT = sizeof wholes / sizeof *wholes, NAME_COUNT = EXPERIMENT_COUNT + WHOLE_COUNT };
+enum { WHOLE_COUNT = sizeof wholes / sizeof *wholes };
 
 static const struct level_info levels[] = {
-#define LEVEL(id, scope, op, beneath, shared, window, doc) {id, scope, op, beneath, shared, window},
+#define LEVEL(id, scope, op, behind, beneath, shared, window, doc)                                 \
+    {id, scope, op, behind, beneath, shared, window, doc},
 #include "infer/levels.def"
 };
 enum { LEVEL_COUNT = sizeof levels / sizeof *levels };
 
+/*
+ * What may be asked for by name: experiments on caches, wholes, caches. A selection has a bit for
+ * each, in this order.
+ */
+enum { NAME_COUNT = EXPERIMENT_COUNT + WHOLE_COUNT, ALL_COUNT = NAME_COUNT + LEVEL_COUNT };
+#define BITS(from, count) (((UINT64_C(1) << (count)) - 1) << (from))
+#define EXPERIMENT_BITS BITS(0, EXPERIMENT_COUNT)
+#define LEVEL_BITS BITS(NAME_COUNT, LEVEL_COUNT)
+
 struct infer_experiment infer_experiment_at(size_t i)
 {
-    if (i >= NAME_COUNT) {
+    if (i >= ALL_COUNT) {
         return (struct infer_experiment){NULL, NULL};
+    }
+    if (i >= NAME_COUNT) {
+        return (struct infer_experiment){levels[i - NAME_COUNT].id, levels[i - NAME_COUNT].doc};
     }
     if (i >= EXPERIMENT_COUNT) {
         return (struct infer_experiment){wholes[i - EXPERIMENT_COUNT].name,
@@ -106,43 +119,64 @@ static void refuse_structure(struct cache_result *result, size_t experiment, con
     }
 }
 
-/* Bits of the experiments in a comma-separated list. */
-static int parse_list(uint32_t *out, const char *list)
+/* Bits of the names in a comma-separated list. */
+static int parse_list(uint64_t *out, const char *list)
 {
     *out = 0;
     while (list && *list) {
         size_t length = strcspn(list, ","), i = 0;
-        while (i < NAME_COUNT && (strlen(infer_experiment_at(i).name) != length ||
-                                  strncmp(infer_experiment_at(i).name, list, length) != 0)) {
+        while (i < ALL_COUNT && (strlen(infer_experiment_at(i).name) != length ||
+                                 strncmp(infer_experiment_at(i).name, list, length) != 0)) {
             i++;
         }
-        if (i == NAME_COUNT) {
-            return error_set(SONDE_EUSAGE, "there is no experiment '%.*s'",
+        if (i == ALL_COUNT) {
+            return error_set(SONDE_EUSAGE, "there is no experiment or cache '%.*s'",
                              (int)(length > 60 ? 60 : length), list);
         }
-        *out |= 1u << i;
+        *out |= UINT64_C(1) << i;
         list += length + (list[length] == ',');
     }
     return 0;
 }
 
-static uint32_t with_needs(uint32_t wanted)
+static uint64_t with_needs(uint64_t wanted)
 {
     for (size_t i = EXPERIMENT_COUNT; i-- > 0;) {
-        wanted |= wanted & (1u << i) ? experiments[i].needs : 0;
+        wanted |= wanted & (UINT64_C(1) << i) ? experiments[i].needs : 0;
     }
     return wanted;
 }
 
-static int select_experiments(uint32_t *out, const struct infer_options *options)
+/*
+ * Of experiments and of caches, a list that names none means all of them. Wholes are caches' equals
+ * here: a list of caches alone asks for no whole.
+ */
+static uint64_t fill_only(uint64_t only)
 {
-    uint32_t only, skip;
+    if (!only) {
+        return BITS(0, ALL_COUNT);
+    }
+    uint64_t filled = with_needs(only);
+    if (!(only & BITS(0, NAME_COUNT))) {
+        filled |= EXPERIMENT_BITS;
+    }
+    return only & LEVEL_BITS || !(only & EXPERIMENT_BITS) ? filled : filled | LEVEL_BITS;
+}
+
+static int select_experiments(uint64_t *out, const struct infer_options *options)
+{
+    uint64_t only, skip;
     int rc = parse_list(&only, options->only);
     rc = rc ? rc : parse_list(&skip, options->skip);
     if (rc == 0) {
-        *out = (only ? with_needs(only) : (1u << NAME_COUNT) - 1) & ~skip;
+        *out = fill_only(only) & ~skip;
     }
     return rc;
+}
+
+static bool is_selected(uint64_t selected, size_t i)
+{
+    return selected >> i & 1;
 }
 
 static void report_progress(struct lab *lab, const struct level *level, size_t experiment)
@@ -155,7 +189,27 @@ static void report_progress(struct lab *lab, const struct level *level, size_t e
     }
 }
 
-static int run_experiments(struct level *level, uint32_t selected)
+/* Why an experiment makes no sense on this cache; NULL when it does. */
+static const char *not_for(const struct level *level, size_t experiment)
+{
+    const struct path_info *path = path_find(level->info->op);
+    bool behind = level->info->behind[0] != '\0';
+    switch (experiment) {
+    case EXPERIMENT_load_to_use:
+    case EXPERIMENT_average:
+        return path && path->can_chain ? NULL : "the probe for untimed chains has no such path";
+    case EXPERIMENT_policy:
+        return behind ? "the cache in front keeps part of the accesses from it" : NULL;
+    case EXPERIMENT_mei:
+        return behind                         ? "the method is for first-level caches"
+               : path && path->interleave > 1 ? "the method needs lines of several words"
+                                              : NULL;
+    default:
+        return NULL;
+    }
+}
+
+static int run_experiments(struct level *level, uint64_t selected)
 {
     struct lab *lab = level->lab;
     uint32_t good = 0;
@@ -163,8 +217,11 @@ static int run_experiments(struct level *level, uint32_t selected)
     for (size_t i = 0; i < EXPERIMENT_COUNT; i++) {
         lab->done += 1.0 / ((double)EXPERIMENT_COUNT * LEVEL_COUNT);
         uint32_t lacking = experiments[i].needs & ~good;
-        if (!(selected & (1u << i))) {
+        const char *senseless = not_for(level, i);
+        if (!is_selected(selected, i)) {
             snprintf(failed[i], sizeof failed[i], "not asked for");
+        } else if (senseless && !lacking) {
+            snprintf(failed[i], sizeof failed[i], "%s", senseless);
         } else if (lacking) {
             size_t first = 0;
             while (!(lacking & (1u << first))) {
@@ -193,10 +250,10 @@ static int run_experiments(struct level *level, uint32_t selected)
 }
 
 /* No latency of the memory: the reason is the one that hid the outermost cache's misses. */
-static void refuse_memory(struct dissection *out, const struct level *level)
+static void refuse_memory(struct dissection *out, const struct cache_result *outermost)
 {
     if (out->memory_latency.status == ATTRIBUTE_NOT_MEASURED && !out->memory_latency.reason[0]) {
-        const char *why = level->result->miss_penalty.reason;
+        const char *why = outermost->miss_penalty.reason;
         attribute_refuse(&out->memory_latency, "cycles",
                          why[0] ? why : "no walk misses the outermost cache");
     }
@@ -219,43 +276,166 @@ struct method_result *level_method(struct level *level, const char *name, const 
     return method;
 }
 
-static int dissect_level(struct lab *lab, struct sample *seen, size_t i, uint32_t selected)
+/*
+ * What was found in the addresses of a path of which each byte stands for several of the cache, in
+ * the cache's own bytes. A line that holds no second word of the path, and what rests on where
+ * lines end, stays open.
+ */
+static void scale_result(struct cache_result *r, const struct level *level, uint32_t interleave)
 {
-    struct cache_result *result = &lab->out->caches[lab->out->cache_count++];
-    snprintf(result->id, sizeof result->id, "%s", levels[i].id);
-    snprintf(result->scope, sizeof result->scope, "%s", levels[i].scope);
+    if (interleave == 1) {
+        return;
+    }
+    r->path_interleave = interleave;
+    for (size_t i = 0; i < CACHE_ATTRIBUTE_COUNT; i++) {
+        struct attribute *attribute = attribute_at(r, i);
+        if (strcmp(attributes[i].unit, "B") == 0 && i != CACHE_ATTRIBUTE_carveout_shared) {
+            attribute->value *= interleave;
+        }
+    }
+    for (size_t i = 0; i < r->step_count; i++) {
+        r->steps[i].bytes *= interleave;
+    }
+    for (size_t i = 0; i < r->index.mask_count; i++) {
+        r->index.masks[i] *= interleave;
+    }
+    if (level->line_bytes == level->fetch_bytes) {
+        char reason[160];
+        snprintf(reason, sizeof reason, "lines of %llu B and less look alike through this path",
+                 (unsigned long long)level->line_bytes * interleave);
+        attribute_refuse(&r->line, "B", reason);
+        if (r->sets.status == ATTRIBUTE_MEASURED) {
+            attribute_refuse(&r->sets, "1", reason);
+        }
+    }
+    attribute_refuse(&r->fetch_granularity, "B",
+                     "the path's words lie too far apart to share what a miss fetches");
+}
+
+static void name_result(struct cache_result *result, const struct level_info *info)
+{
+    snprintf(result->id, sizeof result->id, "%s", info->id);
+    snprintf(result->scope, sizeof result->scope, "%s", info->scope);
     for (size_t a = 0; a < CACHE_ATTRIBUTE_COUNT; a++) {
         attribute_refuse(attribute_at(result, a), attributes[a].unit, "");
     }
-    struct level level = {
-        .lab = lab, .info = &levels[i], .result = result, .outermost = i + 1 == LEVEL_COUNT};
-    uint32_t limit = lab->options->max_window ? lab->options->max_window : 1024;
-    level.max_window =
-        levels[i].max_window && levels[i].max_window < limit ? levels[i].max_window : limit;
-    int rc = run_experiments(&level, selected);
-    refuse_yields(result, ~0u, result->present ? "not applicable" : "the cache does not show");
-    if (level.outermost) {
-        refuse_memory(lab->out, &level);
-    }
-    if (rc == 0) {
-        struct sample all;
-        rc = sample_join(&all, seen, &level.seen);
-        if (rc == 0) {
-            sample_free(seen);
-            *seen = all;
+}
+
+static void summarise(struct level_summary *out, const struct level *level)
+{
+    *out = (struct level_summary){.info = level->info,
+                                  .known = level->threshold > 0 && level->fetch_bytes > 0,
+                                  .threshold = level->threshold,
+                                  .ceiling = level->ceiling,
+                                  .hit_cycles = level->hit_cycles,
+                                  .miss_cycles = level->miss_cycles,
+                                  .fit_stride = level->fit_stride,
+                                  .fit_count = level->large ? 0 : level->fit_count,
+                                  .ways = level->conflict_count ? level->conflict_count - 1 : 0,
+                                  .fetch_bytes = level->fetch_bytes,
+                                  .line_bytes = level->line_bytes};
+}
+
+static const struct level_summary *find_summary(const struct lab *lab, const char *id)
+{
+    for (size_t i = 0; i < lab->level_count; i++) {
+        if (strcmp(lab->levels[i].info->id, id) == 0) {
+            return &lab->levels[i];
         }
     }
+    return NULL;
+}
+
+/* Adds to what was seen on all caches. */
+static int add_seen(struct sample *seen, const struct sample *more)
+{
+    struct sample all;
+    int rc = sample_join(&all, seen, more);
+    if (rc == 0) {
+        sample_free(seen);
+        *seen = all;
+    }
+    return rc;
+}
+
+static int dissect_level(struct lab *lab, struct level_summary *summary, struct sample *seen,
+                         const struct level_info *info, uint64_t selected)
+{
+    struct cache_result *result = &lab->out->caches[lab->out->cache_count++];
+    const struct path_info *path = path_find(info->op);
+    struct infer_options options = *lab->options, *whole = (struct infer_options *)lab->options;
+    uint32_t limit = options.max_window ? options.max_window : 1024;
+    if (path && path->reach_bytes && path->reach_bytes < options.max_footprint_bytes) {
+        options.max_footprint_bytes = path->reach_bytes;
+    }
+    struct level level = {.lab = lab,
+                          .info = info,
+                          .result = result,
+                          .front = find_summary(lab, info->behind),
+                          .outermost = info == &levels[LEVEL_COUNT - 1]};
+    level.max_window = info->max_window && info->max_window < limit ? info->max_window : limit;
+    name_result(result, info);
+    lab->options = &options;
+    int rc = run_experiments(&level, selected);
+    lab->options = whole;
+    refuse_yields(result, ~0u, result->present ? "not applicable" : "the cache does not show");
+    scale_result(result, &level, path ? path->interleave : 1);
+    summarise(summary, &level);
+    rc = rc ? rc : add_seen(seen, &level.seen);
     level_free(&level);
     return rc;
 }
 
+/* A cache that was not asked for is in the result, and says so. */
+static void leave_out(struct lab *lab, struct level_summary *summary, const struct level_info *info)
+{
+    struct cache_result *result = &lab->out->caches[lab->out->cache_count++];
+    name_result(result, info);
+    refuse_yields(result, ~0u, "not asked for");
+    refuse_structure(result, EXPERIMENT_policy, "not asked for");
+    refuse_structure(result, EXPERIMENT_index, "not asked for");
+    *summary = (struct level_summary){.info = info};
+}
+
+/* Each cache asked for, and those in front of one: without them it cannot be told. */
+static int run_levels(struct lab *lab, struct level_summary summaries[LEVEL_COUNT],
+                      uint64_t selected)
+{
+    struct sample seen = {0};
+    int rc = 0;
+    lab->levels = summaries;
+    for (size_t i = 0; rc == 0 && i < LEVEL_COUNT; i++) {
+        uint64_t experiments_wanted = selected;
+        bool wanted = is_selected(selected, NAME_COUNT + i), front = false;
+        for (size_t k = i + 1; !wanted && k < LEVEL_COUNT; k++) {
+            front = front || (is_selected(selected, NAME_COUNT + k) &&
+                              strcmp(levels[k].behind, levels[i].id) == 0);
+        }
+        if (!wanted) {
+            experiments_wanted &= with_needs(1u << EXPERIMENT_ways);
+        }
+        if (wanted || front) {
+            rc = dissect_level(lab, &summaries[i], &seen, &levels[i], experiments_wanted);
+        } else {
+            leave_out(lab, &summaries[i], &levels[i]);
+        }
+        lab->level_count = i + 1;
+    }
+    if (rc == 0) {
+        refuse_memory(lab->out, &lab->out->caches[LEVEL_COUNT - 1]);
+        lab->out->class_count = sample_classes(lab->out->classes, INFER_MAX_LATENCIES, &seen);
+    }
+    sample_free(&seen);
+    return rc;
+}
+
 /* As run_experiments(): what fails leaves its reason. */
-static int run_wholes(struct lab *lab, uint32_t selected)
+static int run_wholes(struct lab *lab, uint64_t selected)
 {
     for (size_t i = 0; i < WHOLE_COUNT; i++) {
         lab->why[0] = '\0';
         int rc = INFER_UNDECIDED;
-        if (!(selected & (1u << (EXPERIMENT_COUNT + i)))) {
+        if (!is_selected(selected, EXPERIMENT_COUNT + i)) {
             lab_undecided(lab, "not asked for");
         } else {
             if (lab->options->progress) {
@@ -276,20 +456,13 @@ int infer_dissect(struct dissection *out, struct trace_source *source,
 {
     memset(out, 0, sizeof *out);
     attribute_refuse(&out->memory_latency, "cycles", "");
-    uint32_t selected;
+    uint64_t selected;
     int rc = select_experiments(&selected, options);
     struct infer_options filled = *options;
     filled.max_footprint_bytes =
         options->max_footprint_bytes ? options->max_footprint_bytes : UINT64_C(1) << 28;
+    struct level_summary summaries[LEVEL_COUNT];
     struct lab lab = {.source = source, .options = &filled, .out = out};
-    struct sample seen = {0};
-    for (size_t i = 0; rc == 0 && i < LEVEL_COUNT; i++) {
-        rc = dissect_level(&lab, &seen, i, selected);
-    }
-    rc = rc ? rc : run_wholes(&lab, selected);
-    if (rc == 0) {
-        out->class_count = sample_classes(out->classes, INFER_MAX_LATENCIES, &seen);
-    }
-    sample_free(&seen);
-    return rc;
+    rc = rc ? rc : run_levels(&lab, summaries, selected);
+    return rc ? rc : run_wholes(&lab, selected);
 }

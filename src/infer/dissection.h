@@ -25,7 +25,7 @@ struct attribute {
 #define INFER_MAX_CACHES 8
 #define INFER_MAX_LATENCIES 16
 #define INFER_MAX_STEPS 64
-#define INFER_MAX_EVIDENCE 256
+#define INFER_MAX_EVIDENCE 512
 
 struct latency_class {
     double cycles, low, high, share;
@@ -76,9 +76,10 @@ struct index_result {
 };
 
 struct cache_result {
-    char id[16];   /* "l1_data", "l2" */
+    char id[16];   /* of levels.def */
     char scope[8]; /* "sm", "gpu" */
     bool present;
+    uint32_t path_interleave; /* bytes of the cache to one of the path that showed it; 0: 1 */
     struct attribute size, line, fetch_granularity, sets, ways, hit_latency, miss_penalty;
     struct attribute load_to_use_latency; /* average of an untimed dependent chain */
     struct attribute carveout_shared;     /* shared memory asked for while size was measured */
@@ -97,7 +98,7 @@ struct cache_result {
  * four steps), "saavedra" (1995) and "wong" (2010), the latter two from averages. periodic is 1
  * when every pass misses alike, as LRU does, else 0.
  */
-#define INFER_MAX_METHODS 16
+#define INFER_MAX_METHODS 32
 struct method_result {
     char name[16], cache[16];
     struct attribute size, line, sets, ways, periodic;

@@ -11,6 +11,8 @@
 
 enum { INFER_UNDECIDED = 1 };
 
+struct level_summary; /* level.h */
+
 struct lab {
     struct trace_source *source;
     const struct infer_options *options;
@@ -19,7 +21,9 @@ struct lab {
     uint64_t requests;
     char why[160];
     const char *doing;
-    double done; /* share of the work, for the progress line */
+    double done;                        /* share of the work, for the progress line */
+    const struct level_summary *levels; /* in the order of levels.def, as far as examined */
+    size_t level_count;
 };
 
 /* A trace of a measurement that worked; why it did not is in lab->why (soft) or the error text. */

@@ -51,15 +51,22 @@ static int sample_walk(struct level *level, struct sample *out, struct walk_shap
     return rc;
 }
 
-/* What surely fits: half of the elements that did, at most 2048; where tens of megabytes fit, 4
- * MiB. */
+/*
+ * What surely fits: half of the elements that did, at most 2048; where tens of megabytes fit, 4
+ * MiB. Behind another cache, all that fit: half of them may be what that one keeps.
+ */
 static struct walk_shape safe_shape(const struct level *level)
 {
+    if (level->front && level->fit_count) {
+        return (struct walk_shape){.stride = level->fit_stride, .count = level->fit_count};
+    }
     if (level->large) {
         return (struct walk_shape){.stride = 128, .count = 32768};
     }
     if (level->fit_count < 4) {
-        return (struct walk_shape){.stride = 32, .count = 32};
+        uint32_t interleave = path_find(level->info->op)->interleave;
+        return (struct walk_shape){.stride = 32 / interleave < 4 ? 4 : 32 / interleave,
+                                   .count = interleave > 1 ? 8 : 32};
     }
     size_t count = level->fit_count / 2 < 2048 ? level->fit_count / 2 : 2048;
     return (struct walk_shape){.stride = level->fit_stride, .count = count};
@@ -73,7 +80,8 @@ int level_latency(struct level *level)
     if (rc) {
         return rc;
     }
-    struct sample hits = sample_view(&all, -1, level->threshold);
+    double sooner = level->front ? level->front->threshold : -1;
+    struct sample hits = sample_view(&all, sooner, level->threshold);
     if (hits.count * 2 < all.count) {
         sample_free(&all);
         return lab_undecided(level->lab, "an array that fits missed in most loads");

@@ -11,8 +11,22 @@
 #include "infer/walk.h"
 
 struct level_info {
-    const char *id, *scope, *op, *beneath;
+    const char *id, *scope, *op, *behind, *beneath;
     uint32_t shared_bytes, max_window;
+    const char *doc;
+};
+
+/* What is kept of a cache when its examination is over: for the caches behind it, and for
+ * experiments on the device as a whole. Offsets and strides are the path's own (walk.h). */
+struct level_summary {
+    const struct level_info *info;
+    bool known; /* hits and misses can be told apart */
+    double threshold, ceiling, hit_cycles, miss_cycles;
+    uint64_t fit_stride;
+    size_t fit_count; /* 0: not known */
+    size_t ways;      /* 0: not known */
+    uint32_t fetch_bytes;
+    uint64_t line_bytes; /* 0: not known */
 };
 
 struct level {
@@ -25,6 +39,8 @@ struct level {
     /* reference: a latency in (threshold, ceiling] is a miss; above, a stray that says nothing */
     double threshold, ceiling, hit_cycles, miss_cycles;
     double beneath_cycles; /* what a load takes at least that passes this cache by */
+    double floor_cycles;   /* a hit of this cache takes so long; sooner comes the cache in front */
+    const struct level_summary *front; /* NULL: none is in front */
     uint64_t false_misses, false_slow,
         hit_records; /* misses, and all slow records, where everything hits */
     uint32_t fetch_bytes;
@@ -89,6 +105,14 @@ int fit_verdict(struct level *level, enum fit_verdict *out, const struct walk_sh
 
 /* ---- the experiments; each returns 0, INFER_UNDECIDED or an error ---- */
 
+/* begin.c: the reference, however the path gives it; latencies of loads in a circle that was walked
+ * a few times before; whether these come back sooner than what passes the path's caches by; whether
+ * what L2 holds comes back sooner the second time. */
+int level_begin(struct level *level);
+int level_circle(struct level *level, struct sample *out, const char *op, struct walk_shape shape);
+int level_check_sooner(struct level *level, const struct sample *own);
+int level_keeps(struct level *level, bool *keeps);
+int behind_begin(struct level *level);    /* behind.c */
 int level_reference(struct level *level); /* reference.c */
 int level_capacity(struct level *level);  /* capacity.c */
 int level_find_edge(struct level *level, uint64_t stride, size_t fits);
@@ -96,6 +120,7 @@ int level_refine_edge(struct level *level); /* the same in steps of the line */
 int level_ways(struct level *level);        /* conflict.c */
 int level_refine_ways(
     struct level *level); /* the conflicting set in steps of the line, if it is found easily */
+int level_find_line(struct level *level);   /* behind.c: as line.c, but behind another cache */
 int level_line(struct level *level);        /* line.c */
 int level_sets(struct level *level);        /* sets.c */
 int level_sets_hashed(struct level *level); /* sets_hashed.c */

@@ -50,10 +50,18 @@ static int check_presence(struct level *level, const struct sample *hits)
         return rc;
     }
     double own = sample_quantile(hits, 0.9), other = sample_quantile(&beneath, 0.1);
-    level->beneath_cycles = other;
+    /* Misses on another path than a plain load's may take more than one past the cache. */
+    level->beneath_cycles = strcmp(level->info->op, "ca") == 0 ? other : INFINITY;
     double own_median = sample_quantile(hits, 0.5), other_median = sample_quantile(&beneath, 0.5);
     sample_free(&beneath);
-    if (own >= other) {
+    bool shows = own < other;
+    if (!shows && strcmp(level->info->op, "ca") != 0) {
+        rc = level_keeps(level, &shows); /* the path itself may be a long one */
+    }
+    if (rc) {
+        return rc;
+    }
+    if (!shows) {
         level->result->present = false;
         return lab_undecided(level->lab,
                              "no such cache shows: repeated loads take %.0f cycles through it, "
@@ -191,7 +199,7 @@ static int separate(struct level *level, struct trial *trial, const struct sampl
         size_t count = sample_thresholds(thresholds, 8, &plain);
         for (size_t i = 0; i < count && !trial->found; i++) {
             if (thresholds[i] >= sample_quantile(hits, HITS) &&
-                thresholds[i] <= level->beneath_cycles &&
+                thresholds[i] >= level->floor_cycles && thresholds[i] <= level->beneath_cycles &&
                 set_threshold(level, thresholds[i], &both, &walked, ceiling)) {
                 trial->apart = true;
                 trial->found = walk->shape.stride == WORD_BYTES &&

@@ -6,8 +6,38 @@
 #include "infer/walk.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/error.h"
+
+static const struct path_info paths[] = {
+#define PATH(op, reach, interleave, touches, chains) {#op, reach, interleave, touches, chains},
+#include "infer/paths.def"
+};
+
+const struct path_info *path_find(const char *op)
+{
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        if (strcmp(paths[i].op, op) == 0) {
+            return &paths[i];
+        }
+    }
+    return NULL;
+}
+
+/* Does the walk stay where the path leads? */
+static int check_reach(struct lab *lab, const struct walk_plan *plan, const struct path_info *path)
+{
+    uint64_t end = plan->shape.count * plan->shape.stride;
+    for (size_t i = 0; plan->shape.ring && i < plan->shape.count; i++) {
+        end = plan->shape.ring[i] >= end ? plan->shape.ring[i] + UINT64_C(4) : end;
+    }
+    if (path && path->reach_bytes && end > path->reach_bytes) {
+        return lab_undecided(lab, "what op=%s reads is %llu bytes, and %llu are wanted", plan->op,
+                             (unsigned long long)path->reach_bytes, (unsigned long long)end);
+    }
+    return 0;
+}
 
 static int build_request(struct trace_request *request, const struct walk_plan *plan)
 {
@@ -88,12 +118,19 @@ static int check_visits(struct lab *lab, const struct walk *walk, const uint32_t
     return 0;
 }
 
-int walk_run(struct lab *lab, struct walk *out, const struct walk_plan *plan)
+int walk_run(struct lab *lab, struct walk *out, const struct walk_plan *asked)
 {
+    const struct path_info *path = path_find(asked->op);
+    struct walk_plan own = *asked, *plan = &own;
+    if (own.touch && path && !path->can_touch) {
+        own.touch = false;
+        own.warm += own.shape.count;
+    }
     *out = (struct walk){.window = plan->window, .windows = plan->windows, .shape = plan->shape};
     struct trace_request request;
     const struct trace *trace;
-    int rc = build_request(&request, plan);
+    int rc = check_reach(lab, plan, path);
+    rc = rc ? rc : build_request(&request, plan);
     rc = rc ? rc : lab_measure(lab, &trace, &request);
     if (rc) {
         return rc;

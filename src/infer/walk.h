@@ -45,9 +45,21 @@ static inline size_t walk_element(const struct walk *walk, size_t i)
     return (walk->first[i / walk->window] + i % walk->window) % walk->shape.count;
 }
 
+/* What a chase can do on the path of an operator: the rows of paths.def. */
+struct path_info {
+    const char *op;
+    uint64_t reach_bytes; /* 0: as memory goes */
+    uint32_t interleave;  /* bytes of the caches that a byte of the path takes */
+    bool can_touch, can_chain;
+};
+
+/* NULL: no such path. */
+const struct path_info *path_find(const char *op);
+
 /*
  * Measure. What the trace says it visited is checked against the ring: a trace that visited
- * something else is refused (undecided). walk_free() what succeeded.
+ * something else is refused (undecided). Where the path cannot be touched, ordered loads warm it
+ * instead. A walk beyond the path's reach is undecided. walk_free() what succeeded.
  */
 int walk_run(struct lab *lab, struct walk *out, const struct walk_plan *plan);
 void walk_free(struct walk *walk);

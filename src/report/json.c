@@ -84,6 +84,9 @@ static int put_cache(json_t *array, const struct cache_result *cache)
     rc = rc < 0 ? rc : json_put_string(object, "id", cache->id);
     rc = rc < 0 ? rc : json_put_string(object, "scope", cache->scope);
     rc = rc < 0 ? rc : json_put_bool(object, "present", cache->present);
+    if (rc == 0 && cache->path_interleave) {
+        rc = json_put_u64(object, "path_interleave", cache->path_interleave);
+    }
 #define ATTRIBUTE(field, unit) rc = rc < 0 ? rc : json_put_attribute(object, #field, &cache->field);
 #include "infer/attributes.def"
     json_t *ways =

@@ -12,7 +12,8 @@
 #include "util/units.h"
 
 #define LABEL_WIDTH 26
-#define CELL_WIDTH 26
+#define CELL_WIDTH 24
+#define COLUMNS 3 /* caches beside each other */
 
 struct pen {
     struct strbuf out;
@@ -106,36 +107,58 @@ static void index_cell(struct pen *pen, const struct cache_result *cache)
     text_cell(pen, cache->index.kind, cache->index.confidence);
 }
 
-static void structure_row(struct pen *pen, const struct dissection *d, const char *label,
+/* Some of the caches, for which there is room beside each other. */
+struct columns {
+    const struct cache_result *cache[COLUMNS];
+    size_t count;
+};
+
+static void structure_row(struct pen *pen, const struct columns *columns, const char *label,
                           void (*put)(struct pen *, const struct cache_result *))
 {
     row_label(pen, label);
-    for (size_t i = 0; i < d->cache_count; i++) {
-        put(pen, &d->caches[i]);
+    for (size_t i = 0; i < columns->count; i++) {
+        put(pen, columns->cache[i]);
     }
     strbuf_append(&pen->out, "\n");
 }
 
-static void cache_table(struct pen *pen, const struct dissection *d)
+static void cache_columns(struct pen *pen, const struct columns *columns)
 {
     strbuf_printf(&pen->out, "%-*s", LABEL_WIDTH, "  value, confidence");
-    for (size_t i = 0; i < d->cache_count; i++) {
+    for (size_t i = 0; i < columns->count; i++) {
         char name[40];
-        snprintf(name, sizeof(name), "%s (per %s)", d->caches[i].id, d->caches[i].scope);
+        snprintf(name, sizeof(name), "%s (per %s)", columns->cache[i]->id,
+                 columns->cache[i]->scope);
         strbuf_printf(&pen->out, "%s%-*s%s", paint(pen, "\033[1m"), CELL_WIDTH, name,
                       paint(pen, "\033[0m"));
     }
     strbuf_append(&pen->out, "\n");
 #define ATTRIBUTE(field, unit)                                                                     \
     row_label(pen, #field);                                                                        \
-    for (size_t i = 0; i < d->cache_count; i++) {                                                  \
-        cell(pen, &d->caches[i].field);                                                            \
+    for (size_t i = 0; i < columns->count; i++) {                                                  \
+        cell(pen, &columns->cache[i]->field);                                                      \
     }                                                                                              \
     strbuf_append(&pen->out, "\n");
 #include "infer/attributes.def"
-    structure_row(pen, d, "policy", policy_cell);
-    structure_row(pen, d, "set index", index_cell);
+    structure_row(pen, columns, "policy", policy_cell);
+    structure_row(pen, columns, "set index", index_cell);
     strbuf_append(&pen->out, "\n");
+}
+
+/* The caches that show; of the others the reasons tell. */
+static void cache_table(struct pen *pen, const struct dissection *d)
+{
+    struct columns columns = {.count = 0};
+    for (size_t i = 0; i < d->cache_count; i++) {
+        if (d->caches[i].present) {
+            columns.cache[columns.count++] = &d->caches[i];
+        }
+        if (columns.count == COLUMNS || (columns.count && i + 1 == d->cache_count)) {
+            cache_columns(pen, &columns);
+            columns.count = 0;
+        }
+    }
     row_label(pen, "memory latency");
     cell(pen, &d->memory_latency);
     strbuf_append(&pen->out, "\n\n");
@@ -219,6 +242,12 @@ static void reason_lines(struct pen *pen, const char *id, const struct field *fi
     }
 }
 
+static bool was_asked_for(const struct cache_result *cache)
+{
+    return cache->present || strcmp(cache->hit_latency.reason, "not asked for") != 0 ||
+           strcmp(cache->fetch_granularity.reason, "not asked for") != 0;
+}
+
 static void reasons(struct pen *pen, const struct dissection *d)
 {
     size_t before = pen->out.length;
@@ -227,7 +256,9 @@ static void reasons(struct pen *pen, const struct dissection *d)
     for (size_t i = 0; i < d->cache_count; i++) {
         struct field fields[FIELD_COUNT];
         list_fields(fields, &d->caches[i]);
-        reason_lines(pen, d->caches[i].id, fields, FIELD_COUNT);
+        if (was_asked_for(&d->caches[i])) {
+            reason_lines(pen, d->caches[i].id, fields, FIELD_COUNT);
+        }
     }
     struct field memory = {"latency", &d->memory_latency};
     reason_lines(pen, "memory", &memory, 1);

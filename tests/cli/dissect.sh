@@ -15,7 +15,7 @@ sonde dissect $tiny >table 2>stderr
 echo "status $?"
 wc -c <stderr
 grep -c "$(printf '\033')" table
-grep '^  size' table | tr -s ' ' | cut -d ' ' -f 2-7
+grep '^  size' table | tr -s ' ' | sed 's/ *$//'
 sed -n 1p table
 
 echo "# --json -: the document and nothing else"
@@ -44,12 +44,23 @@ run sonde dissect $tiny -o a/b -q --record elsewhere.sonde
 cmp elsewhere.sonde a/b/recording.sonde && echo "the same recording"
 
 echo "# --only: with what it needs; --skip: what rests on it is not measured"
-measured() {
-    awk '$1 == "size" || $1 == "ways" || $1 == "sets" { print $1, ($2 == "-" ? "not measured" : "measured") }'
+measured() { # of the first caches in the table
+    awk '($1 == "size" || $1 == "ways" || $1 == "sets") && !seen[$1]++ {
+        print $1, ($2 == "-" ? "not measured" : "measured") }'
 }
 sonde dissect $tiny --only capacity | measured
 sonde dissect $tiny --only=ways,latency | grep 'l1_data.*not asked for'
 sonde dissect $tiny --skip ways | measured
+
+echo "# caches go by their names, too: all of them, or these and what is in front of them"
+columns() {
+    grep '(per' | sed 's/.*confidence *//; s/ *$//' | tr -s ' '
+}
+sonde dissect $tiny | columns
+sonde dissect $tiny --only l2 | columns
+sonde dissect $tiny --only readonly_l1,l2,capacity --skip l2 | columns
+sonde dissect $tiny --only l2 --json - | grep -c 'not asked for' | sed 's/[1-9][0-9]*/many/'
+run sonde dissect $tiny --only l3
 
 echo "# a terminal has colours and progress, unless NO_COLOR or -q say otherwise"
 on_terminal() {

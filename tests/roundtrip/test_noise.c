@@ -67,6 +67,9 @@ static void no_structure_is_found(const struct dissection *result)
 {
     for (size_t i = 0; i < result->cache_count; i++) {
         const struct cache_result *cache = &result->caches[i];
+        if (cache->path_interleave > 1) {
+            continue; /* one word a line: that all of them hit, or miss, is the same in any order */
+        }
         assert_int_equal(cache->size.status, ATTRIBUTE_NOT_MEASURED);
         assert_int_equal(cache->line.status, ATTRIBUTE_NOT_MEASURED);
         assert_int_equal(cache->sets.status, ATTRIBUTE_NOT_MEASURED);

@@ -21,6 +21,15 @@ static const struct toy_config fermi = {
     .seed = 7,
 };
 
+/* Of the caches in a dissection. */
+enum {
+    CACHES = 0
+#define LEVEL(...) +1
+#include "infer/levels.def"
+    ,
+    L2 = CACHES - 1
+};
+
 static struct dissection found;
 
 static struct infer_options default_options(void)
@@ -41,7 +50,8 @@ static void dissect(const struct toy_config *config)
 {
     struct infer_options options = default_options();
     assert_int_equal(dissect_with(config, &options), 0);
-    assert_int_equal(found.cache_count, 2);
+    assert_int_equal(found.cache_count, CACHES);
+    assert_string_equal(found.caches[L2].id, "l2");
 }
 
 static void assert_value(const struct attribute *attribute, double expected)
@@ -92,11 +102,11 @@ static void a_fermi_like_hierarchy_is_found_whole(void **state)
     (void)state;
     dissect(&fermi);
     assert_geometry(&found.caches[0], &fermi.l1);
-    assert_geometry(&found.caches[1], &fermi.l2);
+    assert_geometry(&found.caches[L2], &fermi.l2);
     assert_string_equal(found.caches[0].id, "l1_data");
     assert_string_equal(found.caches[0].scope, "sm");
     assert_value(&found.caches[0].miss_penalty, 371 - 116);
-    assert_value(&found.caches[1].miss_penalty, 639 - 371);
+    assert_value(&found.caches[L2].miss_penalty, 639 - 371);
     assert_value(&found.caches[0].load_to_use_latency, 108);
     assert_value(&found.memory_latency, 639);
     assert_int_equal(found.caches[0].carveout_shared.status, ATTRIBUTE_MEASURED);
@@ -121,7 +131,7 @@ static void nothing_needs_to_be_a_power_of_two(void **state)
     config.l2 = (struct toy_cache){true, 160, 160, 100, 12, TOY_FIFO, TOY_MODULO, 0, 217};
     dissect(&config);
     assert_geometry(&found.caches[0], &config.l1);
-    assert_geometry(&found.caches[1], &config.l2);
+    assert_geometry(&found.caches[L2], &config.l2);
 }
 
 static void a_sectored_line_is_told_from_its_fetch_unit(void **state)
@@ -186,7 +196,7 @@ static void a_missing_first_level_is_absent_and_hides_nothing(void **state)
     dissect(&config);
     assert_false(found.caches[0].present);
     assert_all_refused(&found.caches[0]);
-    assert_geometry(&found.caches[1], &config.l2);
+    assert_geometry(&found.caches[L2], &config.l2);
 }
 
 static void without_any_cache_the_memory_still_has_a_latency(void **state)
@@ -196,8 +206,8 @@ static void without_any_cache_the_memory_still_has_a_latency(void **state)
     config.l1.present = config.l2.present = false;
     dissect(&config);
     assert_false(found.caches[0].present);
-    assert_false(found.caches[1].present);
-    assert_all_refused(&found.caches[1]);
+    assert_false(found.caches[L2].present);
+    assert_all_refused(&found.caches[L2]);
     assert_value(&found.memory_latency, 639);
 }
 
@@ -209,7 +219,7 @@ static void shuffled_latencies_say_nothing(void **state)
     for (config.seed = 1; config.seed <= 5; config.seed++) {
         dissect(&config);
         assert_all_refused(&found.caches[0]);
-        assert_all_refused(&found.caches[1]);
+        assert_all_refused(&found.caches[L2]);
         assert_refused(&found.memory_latency);
     }
 }
@@ -220,7 +230,7 @@ static void near_and_far_hits_are_two_classes_of_one_cache(void **state)
     struct toy_config config = fermi;
     config.far_cycles = 80;
     dissect(&config);
-    const struct cache_result *l2 = &found.caches[1];
+    const struct cache_result *l2 = &found.caches[L2];
     assert_int_equal(l2->latency_count, 2);
     assert_float_equal(l2->latencies[0].cycles, 371, 1e-9);
     assert_float_equal(l2->latencies[1].cycles, 451, 1e-9);
@@ -248,7 +258,7 @@ static void a_cache_of_many_megabytes_is_measured_by_sampling(void **state)
     struct toy_config config = fermi;
     config.l2.sets = 8192;
     dissect(&config);
-    const struct cache_result *l2 = &found.caches[1];
+    const struct cache_result *l2 = &found.caches[L2];
     assert_int_equal(l2->size.status, ATTRIBUTE_MEASURED);
     assert_in_range((uint64_t)l2->size.value, 16 << 20, 18 << 20);
     assert_true(l2->size.confidence < 0.9);
@@ -366,7 +376,7 @@ static void an_empty_recording_measures_nothing_and_says_why(void **state)
     struct infer_options options = default_options();
     assert_int_equal(infer_dissect(&found, &source, &options), 0);
     assert_all_refused(&found.caches[0]);
-    assert_non_null(strstr(found.caches[1].size.reason, "not in the recording"));
+    assert_non_null(strstr(found.caches[L2].size.reason, "not in the recording"));
 }
 
 static int broken_device(void *ctx, const struct trace **out, const struct trace_request *request)
@@ -392,8 +402,8 @@ static void refused_windows_cost_only_what_needs_them(void **state)
     config.max_window = 1024; /* the caller believes in more: L2's long windows are refused */
     dissect(&config);
     assert_geometry(&found.caches[0], &config.l1);
-    assert_refused(&found.caches[1].sets);
-    assert_non_null(strstr(found.caches[1].sets.reason, "refused"));
+    assert_refused(&found.caches[L2].sets);
+    assert_non_null(strstr(found.caches[L2].sets.reason, "refused"));
 }
 
 int main(void)

@@ -20,6 +20,15 @@ static const struct toy_config fermi = {
     .seed = 7,
 };
 
+/* Of the caches in a dissection. */
+enum {
+    CACHES = 0
+#define LEVEL(...) +1
+#include "infer/levels.def"
+    ,
+    L2 = CACHES - 1
+};
+
 static struct dissection found;
 
 static const struct cache_result *dissect_l1(const struct toy_config *config)
@@ -124,7 +133,7 @@ static void a_cache_that_is_never_empty_has_its_rule_or_none(void **state)
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         config.l2.policy = rules[i].policy;
         dissect_l1(&config);
-        const struct policy_result *policy = &found.caches[1].policy;
+        const struct policy_result *policy = &found.caches[L2].policy;
         if (policy->name[0]) {
             assert_true(names(policy, rules[i].name));
         } else {

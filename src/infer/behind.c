@@ -1,0 +1,166 @@
+/*
+ * A cache behind another, where no load passes the first by, as the second cache of constants is.
+ *
+ * That it is there shows in what the first misses: loads through twice what fits there. They come
+ * back sooner than from L2 if there is a second cache, and no threshold below their latency is one
+ * of the second.
+ *
+ * The lines that are walked must miss in front, or the second cache never hears of them. Equally
+ * spaced ones do as soon as they are more than the first has ways, which a conflicting set of the
+ * second mostly is; single ones put in the place of another do not. So the line is measured with
+ * many at once. a0, a1, .. lie in one set of the second cache. With k of them more than half of its
+ * ways and more than those of the first, a distance d stays in the line exactly if
+ *   - {a0 .. a(k-1), ak + d .. a(2k-1) + d} does not fit: d leads into no other set; and
+ *   - {a0 .. a(k-1), a0 + d .. a(k-1) + d} fits: it needs no lines of its own.
+ * Lines are taken to be aligned to their length. Where the spacing varies, or the second cache has
+ * no more ways than the first, the line stays open.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "infer/level.h"
+#include "util/error.h"
+
+#define HITS 0.98
+#define MAX_LINE_BYTES 4096
+
+/* Latencies of what misses the cache in front. */
+static int sample_behind(struct level *level, struct sample *out)
+{
+    const struct level_summary *front = level->front;
+    uint64_t reach = level->lab->options->max_footprint_bytes;
+    uint64_t stride = front->fetch_bytes, bytes = 2 * front->fit_count * front->fit_stride;
+    bytes = bytes > reach ? reach : bytes;
+    struct sample all;
+    int rc = level_circle(level, &all, level->info->op,
+                          (struct walk_shape){.stride = stride, .count = bytes / stride});
+    if (rc) {
+        return rc;
+    }
+    struct sample missed = sample_view(&all, front->threshold, front->ceiling);
+    rc = missed.count >= 32
+             ? sample_create(out, missed.values, missed.count)
+             : lab_undecided(level->lab, "twice of what fits into %s does not miss there",
+                             front->info->id);
+    sample_free(&all);
+    return rc;
+}
+
+int behind_begin(struct level *level)
+{
+    const struct level_summary *front = level->front;
+    if (!front || !front->known || !front->fit_count) {
+        return lab_undecided(level->lab, "how much fits into %s, in front of it, is not known",
+                             level->info->behind);
+    }
+    struct sample missed;
+    int rc = sample_behind(level, &missed);
+    if (rc) {
+        return rc;
+    }
+    level->floor_cycles = sample_quantile(&missed, HITS);
+    rc = level_check_sooner(level, &missed);
+    sample_free(&missed);
+    double beneath = level->beneath_cycles;
+    rc = rc ? rc : level_reference(level);
+    if (rc == 0) {
+        /* What L2 answers is a miss as well, though the walk above may have had none. */
+        level->threshold = fmin(level->threshold, 0.5 * (level->floor_cycles + beneath));
+    }
+    return rc;
+}
+
+/* ---- the line ---- */
+
+struct lattice {
+    uint64_t home, spacing;
+    size_t half; /* k */
+};
+
+static int compare_offsets(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Do k members from the first on, and k from `from` on moved by d, fit together? */
+static int fit_moved(struct level *level, enum fit_verdict *out, const struct lattice *lattice,
+                     size_t from, uint64_t d)
+{
+    size_t k = lattice->half;
+    uint32_t *ring = malloc(2 * k * sizeof *ring);
+    if (!ring) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < k; i++) {
+        ring[i] = (uint32_t)(lattice->home + i * lattice->spacing);
+        ring[k + i] = (uint32_t)(lattice->home + (from + i) * lattice->spacing + d);
+    }
+    qsort(ring, 2 * k, sizeof *ring, compare_offsets);
+    int rc = fit_verdict(level, out, &(struct walk_shape){.ring = ring, .count = 2 * k});
+    free(ring);
+    return rc;
+}
+
+static int stays_in_line(struct level *level, bool *stays, const struct lattice *lattice,
+                         uint64_t d)
+{
+    enum fit_verdict apart = FIT_UNKNOWN, beside = FIT_UNKNOWN;
+    int rc = fit_moved(level, &apart, lattice, lattice->half, d);
+    if (rc == 0 && apart == FIT_NO) {
+        rc = fit_moved(level, &beside, lattice, 0, d);
+    }
+    *stays = apart == FIT_NO && beside == FIT_YES;
+    return rc;
+}
+
+/* The members' lattice, if the conflicting set is one and reaches far enough. */
+static int find_lattice(struct level *level, struct lattice *out)
+{
+    const uint32_t *at = level->conflict;
+    size_t ways = level->conflict_count - 1;
+    *out = (struct lattice){.home = at[0], .spacing = at[1] - at[0], .half = ways / 2 + 1};
+    for (size_t i = 1; i < level->conflict_count; i++) {
+        if (at[i] - at[i - 1] != out->spacing) {
+            return lab_undecided(level->lab, "the conflicting lines are not equally spaced, and "
+                                             "the cache in front keeps single ones");
+        }
+    }
+    size_t front = level->front->ways;
+    out->half = out->half > front ? out->half : front + 1;
+    if (!front || out->half > ways) {
+        return lab_undecided(level->lab, "the cache in front keeps as many lines as a set of this");
+    }
+    return 0;
+}
+
+static int line_behind(struct level *level)
+{
+    struct lattice lattice;
+    int rc = find_lattice(level, &lattice);
+    uint64_t line = level->fetch_bytes;
+    for (bool stays = true; rc == 0 && stays && line <= MAX_LINE_BYTES;) {
+        rc = stays_in_line(level, &stays, &lattice, line);
+        line *= stays ? 2 : 1;
+    }
+    if (rc) {
+        return rc;
+    }
+    if (line > MAX_LINE_BYTES) {
+        return lab_undecided(level->lab, "no line of up to %d B ends", MAX_LINE_BYTES);
+    }
+    level->line_bytes = line;
+    char id[24];
+    lab_evidence(level->lab, id, level->info->id,
+                 "chase op=%s: %zu addresses %llu B apart, and as many %llu B beside them: up to "
+                 "there they need no more room than alone, from there on they do or lie elsewhere",
+                 level->info->op, lattice.half, (unsigned long long)lattice.spacing,
+                 (unsigned long long)line);
+    attribute_set(&level->result->line, (double)line, "B", 0.94, id);
+    return 0;
+}
+
+int level_find_line(struct level *level)
+{
+    return level->front ? line_behind(level) : level_line(level);
+}
