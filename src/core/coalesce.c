@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 /* Put [first, end), which lies inside one segment, into a transaction of this pass. */
-static uint32_t add(struct transaction *out, uint32_t pass_first, uint32_t count, uint64_t segment,
-                    uint64_t mask, uint64_t first, uint64_t end)
+static inline uint32_t add(struct transaction *out, uint32_t pass_first, uint32_t count,
+                           uint64_t segment, uint64_t mask, uint64_t first, uint64_t end)
 {
     /* Neighbouring lanes mostly share the newest transaction, so look there first. */
     for (uint32_t i = count; i-- > pass_first;) {
@@ -18,10 +18,12 @@ static uint32_t add(struct transaction *out, uint32_t pass_first, uint32_t count
             uint64_t t_end = t->address + t->bytes;
             t->address = first < t->address ? first : t->address;
             t->bytes = (uint32_t)((end > t_end ? end : t_end) - t->address);
+            t->lanes++;
             return count;
         }
     }
-    out[count] = (struct transaction){.address = first, .bytes = (uint32_t)(end - first)};
+    out[count] =
+        (struct transaction){.address = first, .bytes = (uint32_t)(end - first), .lanes = 1};
     return count + 1;
 }
 
@@ -33,9 +35,26 @@ static void round_to_sectors(struct transaction *t)
     t->bytes = (uint32_t)(end - t->address);
 }
 
+/* A lane alone, as in a pointer chase, whose bytes lie in one segment. */
+static bool coalesce_one(struct transaction *out, const struct exec_access *access,
+                         uint32_t segment_bytes)
+{
+    uint64_t first = access->address[__builtin_ctz(access->mask)];
+    uint32_t bytes = (uint32_t)access->bytes * access->vec;
+    *out = (struct transaction){.address = first, .bytes = bytes, .lanes = 1};
+    return (first & (segment_bytes - 1)) + bytes <= segment_bytes;
+}
+
 uint32_t coalesce(struct transaction *out, const struct exec_access *access, uint32_t segment_bytes,
                   uint32_t lanes_per_pass)
 {
+    if (access->mask && (access->mask & (access->mask - 1)) == 0 &&
+        coalesce_one(out, access, segment_bytes)) {
+        if (access->kind != ACCESS_STORE) {
+            round_to_sectors(out);
+        }
+        return 1;
+    }
     uint64_t mask = ~((uint64_t)segment_bytes - 1);
     uint32_t lane_bytes = (uint32_t)access->bytes * access->vec;
     uint32_t count = 0, pass_first = 0, pass = 0;

@@ -22,6 +22,7 @@
 struct transaction {
     uint64_t address;
     uint32_t bytes;
+    uint32_t lanes; /* whose bytes lie in it; 0: one */
 };
 
 /*

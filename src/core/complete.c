@@ -15,6 +15,7 @@ void access_complete(struct sm *sm, struct lsu_access *access, uint64_t cycle)
         warp->pred_ready[info->dst_pred[i]] = cycle;
     }
     warp->outstanding--;
+    warp->loads_out -= has_result(info);
     warp->acquires_out -= info->acquires;
     warp->cta->outstanding--;
     lsu_release(sm, access);
@@ -41,10 +42,9 @@ static void atomics_perform(struct sm *sm, struct sm_warp *warp, uint64_t cycle)
         warp->atomics_out--;
         access_complete(sm, access, cycle);
     }
-    struct lsu_queue *queue = &sm->lsu.queue[PIPE_LSU];
-    if (queue->head && !queue->head->started && queue->next_cycle == CYCLE_NEVER) {
-        lsu_set_next(&sm->lsu, queue, cycle > sm->cycle ? cycle : sm->cycle + 1);
-        sm_wake(sm, queue->next_cycle);
+    const struct lsu_access *head = sm->lsu.queue[PIPE_LSU].head;
+    if (head && !head->started) {
+        lsu_nudge(sm, cycle);
     }
 }
 
@@ -62,14 +62,19 @@ void lsu_answered(struct sm *sm, struct lsu_access *access, uint64_t cycle)
     }
 }
 
-void lsu_reply(void *ctx, uint64_t arg)
+/* An answer's data are in the registers. */
+static void lsu_written(void *ctx, uint64_t arg)
 {
     struct sm *sm = ctx;
     struct lsu_request *request = (struct lsu_request *)(uintptr_t)arg;
     struct lsu_access *access = request->owner;
+    bool counted = access->pipe == PIPE_LSU && sm->lsu.pending.ops && !sm->aborted;
     request->next_free = sm->lsu.free_requests;
     sm->lsu.free_requests = request;
     sm->lsu.requests_out--;
+    if (counted) {
+        lanes_answered(sm, sm_sync(sm));
+    }
     if (--access->replies_left > 0 || access->sent < access->count) {
         return;
     }
@@ -77,5 +82,33 @@ void lsu_reply(void *ctx, uint64_t arg)
         lsu_release(sm, access);
         return;
     }
-    lsu_answered(sm, access, sm_sync(sm));
+    uint64_t cycle = sm_sync(sm);
+    if (counted) {
+        lanes_end(sm, access, cycle);
+    }
+    lsu_answered(sm, access, cycle);
+}
+
+/*
+ * Answers of one warp instruction are written back one after the other, those of different ones
+ * at the same time. One that must wait comes back as an event of the source below the SM's own, so
+ * that it is in before the instructions of its cycle issue, as replies are.
+ */
+void lsu_reply(void *ctx, uint64_t arg)
+{
+    struct sm *sm = ctx;
+    struct lsu_access *access = ((struct lsu_request *)(uintptr_t)arg)->owner;
+    uint64_t interval_ps = sm->spec->lanes.writeback_cycles * sm->period_ps;
+    if (interval_ps == 0 || access->pipe != PIPE_LSU || !has_result(access->info)) {
+        lsu_written(ctx, arg);
+        return;
+    }
+    uint64_t now_ps = engine_now_ps(sm->engine);
+    uint64_t start_ps = access->written_ps > now_ps ? access->written_ps : now_ps;
+    access->written_ps = start_ps + interval_ps;
+    if (start_ps == now_ps) {
+        lsu_written(ctx, arg);
+    } else {
+        engine_at(sm->engine, start_ps, sm->source ? sm->source - 1 : 0, lsu_written, sm, arg);
+    }
 }

@@ -95,7 +95,7 @@ static int warp_start(struct sm *sm, struct sm_cta *cta, uint32_t slot, uint32_t
     cta->slot_of[index] = (uint8_t)slot;
     warp->state = WARP_RUNNING;
     warp->next_issue = sm->cycle + 1;
-    warp->outstanding = warp->atomics_out = warp->acquires_out = 0;
+    warp->outstanding = warp->loads_out = warp->atomics_out = warp->acquires_out = 0;
     warp->atomics = NULL;
     sm->warp_start[slot] = sm->warps_started++;
     sm->warps_used |= 1ull << slot;

@@ -8,7 +8,7 @@
 #include "core/state.h"
 #include "util/error.h"
 
-static bool unit_is_free(const struct sm *sm, const struct sm_unit *unit)
+static inline bool unit_is_free(const struct sm *sm, const struct sm_unit *unit)
 {
     return unit->busy_lanes < (sm->cycle + 1) * unit->lanes_per_cycle &&
            !((unit == &sm->unit[UNIT_LSU] || unit == &sm->unit[UNIT_TEX]) && lsu_full(&sm->lsu));
@@ -41,12 +41,13 @@ static void set_results(struct sm_warp *warp, const struct exec_uop_info *info, 
 static uint64_t shared_result_cycle(struct sm *sm, const struct exec_access *access)
 {
     const struct shared_spec *spec = &sm->spec->shared;
-    uint32_t passes = banks_passes(&sm->banks, access);
+    bool alone = (access->mask & (access->mask - 1)) == 0; /* there is a lane */
+    uint32_t passes = alone ? 1 : banks_passes(&sm->banks, access);
     uint64_t extra = passes > 1 ? (uint64_t)(passes - 1) * spec->conflict_cycles : 0;
     struct sm_unit *unit = &sm->unit[UNIT_LSU];
     unit_occupy(unit, sm->cycle, extra * unit->lanes_per_cycle);
     sm->stats.shared_accesses++;
-    sm->stats.shared_conflicts += passes ? passes - 1 : 0;
+    sm->stats.shared_conflicts += passes - 1;
     return sm->cycle + spec->latency_cycles + extra;
 }
 

@@ -13,8 +13,11 @@
  *     them; those of one warp in program order. A later load or store of the same lane to the same
  *     bytes waits for them.
  *
+ * This file lets one access after the other send a request a cycle. Where the model has several at
+ * a time, slower ones, or a bound on what is outstanding, the queue's head goes to lanes.c instead.
+ *
  * Shared accesses do not come here (issue.c). Leaves out: merging of transactions of different
- * warps, and a limit on the accesses in flight beyond what the caches' MSHRs give.
+ * warps before the caches.
  */
 #include <stdlib.h>
 
@@ -50,8 +53,11 @@ int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
     access->lookup_cycle = sm->cycle + queue->lookup_cycles;
     access->count = access->sent = access->replies_left = 0;
     access->started = access->answered = false;
+    access->stalled = false;
+    access->written_ps = 0;
     struct sm_warp *warp = access->warp;
     warp->outstanding++;
+    warp->loads_out += has_result(access->info);
     warp->cta->outstanding++;
     warp->atomics_out += is_atomic(access);
     warp->acquires_out += access->info->acquires;
@@ -111,8 +117,7 @@ static void atomics_append(struct sm_warp *warp, struct lsu_access *access)
     *end = access;
 }
 
-/* The head of the queue takes effect and becomes transactions. False: it must wait. */
-static bool access_start(struct sm *sm, struct lsu_access *access, int *rc)
+bool lsu_start(struct sm *sm, struct lsu_access *access, int *rc)
 {
     struct sm_warp *warp = access->warp;
     if (is_atomic(access)) {
@@ -156,7 +161,8 @@ static void space_again(void *ctx, uint64_t arg)
 {
     struct sm *sm = ctx;
     struct lsu_queue *queue = &sm->lsu.queue[arg];
-    if (sm->aborted || !queue->head) {
+    sm->lsu.lanes.refused &= arg != PIPE_LSU;
+    if (sm->aborted || (!queue->head && (arg != PIPE_LSU || sm->lsu.lanes.busy == 0))) {
         return;
     }
     uint64_t cycle = sm_sync(sm);
@@ -164,8 +170,17 @@ static void space_again(void *ctx, uint64_t arg)
     sm_wake(sm, queue->next_cycle);
 }
 
-/* Send the access's next transaction. 0: sent; 1: refused, space_again() will be called. */
-static int transaction_send(struct sm *sm, struct lsu_access *access)
+void lsu_nudge(struct sm *sm, uint64_t cycle)
+{
+    struct lsu_queue *queue = &sm->lsu.queue[PIPE_LSU];
+    uint64_t next = cycle > sm->cycle ? cycle : sm->cycle + 1;
+    if (queue->next_cycle > next && !sm->lsu.lanes.refused) {
+        lsu_set_next(&sm->lsu, queue, next);
+        sm_wake(sm, next);
+    }
+}
+
+int lsu_send(struct sm *sm, struct lsu_access *access)
 {
     const struct transaction *t = &access->transaction[access->sent];
     uint64_t paddr;
@@ -181,6 +196,7 @@ static int transaction_send(struct sm *sm, struct lsu_access *access)
                                     .mem = {.vaddr = t->address,
                                             .paddr = paddr,
                                             .bytes = t->bytes,
+                                            .lanes = t->lanes,
                                             .sm = sm->id,
                                             .kind = request_kind(access),
                                             .bypass = access->bypass,
@@ -238,11 +254,11 @@ static void queue_cycle(struct sm *sm, struct lsu_queue *queue)
     struct lsu_access *head = queue->head;
     int rc = 0;
     lsu_set_next(&sm->lsu, queue, CYCLE_NEVER);
-    if (!head->started && !access_start(sm, head, &rc)) {
+    if (!head->started && !lsu_start(sm, head, &rc)) {
         return; /* atomics_perform() goes on */
     }
     if (rc == 0 && head->sent < head->count) {
-        rc = transaction_send(sm, head);
+        rc = lsu_send(sm, head);
     }
     if (rc < 0) {
         sm_fault(sm, rc);
@@ -261,7 +277,12 @@ void lsu_cycle(struct sm *sm)
         return;
     }
     for (uint32_t i = 0; i < PIPE_COUNT && !sm->aborted; i++) {
-        if (sm->lsu.queue[i].next_cycle <= sm->cycle) {
+        if (sm->lsu.queue[i].next_cycle > sm->cycle) {
+            continue;
+        }
+        if (i == PIPE_LSU && !sm->lsu.simple) {
+            lanes_cycle(sm);
+        } else {
             queue_cycle(sm, &sm->lsu.queue[i]);
         }
     }
@@ -288,6 +309,7 @@ void lsu_reset(struct sm *sm)
     for (uint32_t i = 0; i < PIPE_COUNT; i++) {
         queue_reset(sm, &sm->lsu.queue[i]);
     }
+    lanes_reset(sm);
     texture_reset(sm);
     for (uint32_t i = 0; i < TRANSLATION_ENTRIES; i++) {
         sm->translation[i].page = UINT64_MAX;
@@ -304,6 +326,7 @@ int lsu_init(struct sm *sm)
     queue[PIPE_TEXTURE].lookup_cycles = spec->texture.address_cycles;
     queue[PIPE_CONSTANT].entries = spec->constant.queue_entries;
     queue[PIPE_CONSTANT].lookup_cycles = spec->constant.address_cycles;
+    lanes_init(sm);
     lsu_reset(sm);
     return spare_provide(sm);
 }

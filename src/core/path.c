@@ -124,8 +124,8 @@ static uint32_t constant_transactions(struct lsu_access *access)
             i++;
         }
         if (i == count) {
-            access->transaction[count++] =
-                (struct transaction){address, (uint32_t)a->bytes * a->vec};
+            access->transaction[count++] = (struct transaction){
+                .address = address, .bytes = (uint32_t)a->bytes * a->vec, .lanes = 1};
         }
     }
     return count;

@@ -36,15 +36,23 @@ static uint64_t operands_ready(const struct sm_warp *warp, const struct exec_uop
  * What accesses of the warp an instruction waits for. A fence or a release: all, since they order
  * everything before them. A barrier makes the CTA's accesses visible to the CTA: loads and stores
  * have taken effect in the order of the LSU's queue, so only atomics, which take effect at their
- * reply, are waited for. Any access: those with acquire before it.
+ * reply, are waited for. Any access: those with acquire before it. A load: one of those before it,
+ * when the scoreboard has no place for another. Which memory a generic one reads shows at issue
+ * only, so it waits too.
  */
-static bool must_drain(const struct sm_warp *warp, const struct exec_uop_info *info)
+static bool must_drain(const struct sm *sm, const struct sm_warp *warp,
+                       const struct exec_uop_info *info)
 {
     if (warp->outstanding == 0) {
         return false;
     }
-    return info->is_fence || info->releases || (info->is_barrier && warp->atomics_out) ||
-           (warp->acquires_out && (info->is_load || info->is_store || info->is_atomic));
+    bool accesses = info->is_load || info->is_store || info->is_atomic;
+    if (accesses &&
+        (warp->acquires_out || (warp->loads_out >= sm->loads_per_warp && has_result(info) &&
+                                info->space != SPACE_SHARED && info->space != SPACE_PARAM))) {
+        return true;
+    }
+    return info->is_fence || info->releases || (info->is_barrier && warp->atomics_out);
 }
 
 static void make_ready(struct sm *sm, struct sm_warp *warp)
@@ -67,7 +75,7 @@ void warp_refresh(struct sm *sm, struct sm_warp *warp)
     const struct exec_uop_info *info = &sm->program[warp->exec.pc];
     warp->next = info;
     warp->ready_cycle = operands_ready(warp, info);
-    warp->blocked = warp->ready_cycle == CYCLE_NEVER || must_drain(warp, info);
+    warp->blocked = warp->ready_cycle == CYCLE_NEVER || must_drain(sm, warp, info);
     if (warp->blocked) {
         return;
     }

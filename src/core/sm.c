@@ -37,6 +37,10 @@ static int spec_check(const struct sm_spec *spec)
         {spec->lsu_queue_entries == 0 || spec->texture.queue_entries == 0 ||
              spec->constant.queue_entries == 0,
          "a queue has no entries"},
+        {spec->lanes.parallel > SM_MAX_WARPS, "more than 64 accesses are to send at a time"},
+        {spec->pending.kind >= PENDING_KIND_COUNT, "no such structure for what is outstanding"},
+        {spec->pending.kind != PENDING_NONE && spec->pending.entries == 0,
+         "the structure for what is outstanding has no entries"},
         {spec->shared.banks == 0 || spec->shared.banks > BANKS_MAX, "banks is not in 1 to 64"},
         {spec->shared.bank_bytes == 0, "bank_bytes is 0"},
         {spec->shared.word_bytes != 0 && spec->shared.bank_bytes % spec->shared.word_bytes != 0,

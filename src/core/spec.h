@@ -39,6 +39,31 @@ struct coalesce_spec {
     uint32_t lanes_per_pass; /* 32: the whole warp; 16: half-warps */
 };
 
+/* pending/pending.def: PENDING(ID, "name", "doc") */
+enum pending_kind {
+    PENDING_NONE,
+#define PENDING(id, text, doc) PENDING_##id,
+#include "core/pending/pending.def"
+#undef PENDING
+    PENDING_KIND_COUNT
+};
+
+/* What may be outstanding, see pending/pending.h. */
+struct pending_spec {
+    enum pending_kind kind;
+    uint32_t entries;      /* at least 1 where there is a structure */
+    bool hold_instruction; /* REQUEST_LIMIT: see request_limit.c */
+    uint32_t retry_cycles; /* what found it full asks again after so many; 0: when it is told */
+};
+
+/* How accesses leave the load/store unit, see lanes.c. */
+struct lanes_spec {
+    uint32_t parallel;           /* accesses that send at a time, 0: 1 */
+    uint32_t request_cycles;     /* between two requests of one, 0: 1 */
+    uint32_t instruction_cycles; /* an access takes its place for at least so many */
+    uint32_t writeback_cycles;   /* between two answers of one that reach its registers, 0: none */
+};
+
 /* Which cache serves ld.global.nc. NONE: it is a global load like others. */
 enum readonly_path { READONLY_NONE, READONLY_TEXTURE, READONLY_L1 };
 
@@ -67,6 +92,9 @@ struct sm_spec {
     uint32_t clock_read_cycles; /* latency of reading %clock */
     uint32_t lsu_queue_entries; /* warp memory instructions waiting at the load/store unit */
     uint32_t lsu_cycles;        /* address path from issue to the first cache lookup */
+    struct lanes_spec lanes;
+    struct pending_spec pending;
+    uint32_t loads_per_warp; /* whose results wait for memory at a time; 0: no limit */
     struct shared_spec shared;
     struct coalesce_spec coalesce;
     struct texture_spec texture;

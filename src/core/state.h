@@ -14,6 +14,7 @@
 #define SONDE_CORE_STATE_H
 
 #include "core/coalesce.h"
+#include "core/pending/pending.h"
 #include "core/sched/sched.h"
 #include "core/sm.h"
 #include "exec/barrier.h"
@@ -47,6 +48,7 @@ struct sm_warp {
     enum warp_state state;
     bool blocked;
     uint32_t outstanding;       /* accesses that are not complete */
+    uint32_t loads_out;         /* those among them with a result */
     uint32_t atomics_out;       /* atomics issued and not yet performed */
     uint32_t acquires_out;      /* accesses with acquire that are not complete */
     struct lsu_access *atomics; /* those that have left the LSU's queue, oldest first */
@@ -71,9 +73,11 @@ struct lsu_access {
     uint32_t count, sent;  /* transactions */
     uint32_t replies_left; /* of those sent */
     uint64_t done_cycle;   /* texture: its data are there, but for the filter */
+    uint64_t written_ps;   /* the next answer may be written back from here on */
     const struct mem_port *port;
     enum pipe pipe;
     bool started, bypass, answered;
+    bool stalled; /* has found no place among what may be outstanding */
     struct exec_access access;
     struct transaction transaction[COALESCE_MAX]; /* last: mostly few of many */
 };
@@ -91,6 +95,21 @@ struct lsu_queue {
     uint64_t next_cycle;    /* the head may go on; CYCLE_NEVER: nothing to do, or refused */
 };
 
+/* A place from which an access sends its requests. */
+struct lsu_lane {
+    struct lsu_access *access; /* NULL: it has sent all, and the place is not free yet */
+    uint64_t start_cycle;
+    uint64_t next_cycle; /* it may send again, or is free, from here on */
+};
+
+struct lsu_lanes {
+    uint32_t most, busy;
+    uint32_t request_cycles, instruction_cycles;
+    bool refused; /* a port has no space, space_again() will be called */
+    bool waits;   /* somebody does for a place among what may be outstanding */
+    struct lsu_lane lane[SM_MAX_WARPS]; /* in order of their start */
+};
+
 struct lsu {
     uint64_t next_cycle; /* the earliest of the queues' */
     struct lsu_queue queue[PIPE_COUNT];
@@ -98,6 +117,9 @@ struct lsu {
     struct lsu_access *free_accesses;
     struct lsu_request *free_requests;
     uint32_t requests_out;
+    bool simple; /* one lane, a request a cycle, no bound on what is outstanding */
+    struct lsu_lanes lanes;
+    struct pending pending;
 };
 
 /* What has left the texture unit's queue, in order of issue: see texture.c. */
@@ -124,6 +146,7 @@ struct sm {
     const struct sched_ops *sched;
     struct sched_state scheduler[SM_MAX_WARPS];
     uint32_t first_scheduler; /* in this cycle */
+    uint32_t loads_per_warp;
     const struct exec_uop_info *program;
     const struct sm_spec *spec;
     struct engine *engine;
@@ -196,6 +219,18 @@ void lsu_release(struct sm *sm, struct lsu_access *access);
 void lsu_reset(struct sm *sm);
 void lsu_free(struct sm *sm);
 bool lsu_translate(struct sm *sm, uint64_t vaddr, uint64_t *paddr);
+/* What lanes.c shares with it. The head takes effect and becomes transactions; false: it waits. */
+bool lsu_start(struct sm *sm, struct lsu_access *head, int *rc);
+/* The next transaction of an access. 0: sent; 1: refused, there will be another try. */
+int lsu_send(struct sm *sm, struct lsu_access *access);
+void lsu_nudge(struct sm *sm, uint64_t cycle); /* what the head waited for has come */
+
+/* lanes.c */
+void lanes_init(struct sm *sm);
+void lanes_cycle(struct sm *sm);
+void lanes_reset(struct sm *sm);
+void lanes_answered(struct sm *sm, uint64_t cycle);                             /* a request */
+void lanes_end(struct sm *sm, const struct lsu_access *access, uint64_t cycle); /* all of one */
 
 /* No unit of the SM can take what might go into a full queue: whose it is shows at issue only. */
 static inline bool lsu_full(const struct lsu *lsu)
@@ -230,6 +265,13 @@ void texture_reset(struct sm *sm);
 static inline bool is_atomic(const struct lsu_access *access)
 {
     return access->access.kind == ACCESS_ATOMIC || access->access.kind == ACCESS_REDUCTION;
+}
+
+/* An access that waits for memory leaves something in a register: it counts among a warp's loads.
+ */
+static inline bool has_result(const struct exec_uop_info *info)
+{
+    return (info->dst_count | info->dst_pred_count) != 0;
 }
 
 /* complete.c */

@@ -31,6 +31,7 @@ struct mem_request {
     uint64_t vaddr, paddr; /* of the first byte */
     uint32_t bytes;        /* > 0; each line of the receiver costs a lookup */
     uint32_t sm;           /* source SM */
+    uint32_t lanes;        /* of a warp, that want bytes of it; 0: nobody says, so one */
     enum mem_kind kind;
     enum mem_level served_at;
     bool bypass; /* do not look up or allocate in the L1 (.cg) */
@@ -44,6 +45,7 @@ struct mem_request {
     struct mem_request *next; /* list link of whoever holds it */
     struct {                  /* of the cache that holds it */
         uint32_t done_bytes, pieces;
+        uint32_t done_lanes; /* of the piece that is being placed */
         uint64_t ready_ps;
         bool stalled;
     } held;

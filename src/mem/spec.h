@@ -58,6 +58,8 @@ enum miss_kind {
     MISS_KIND_COUNT
 };
 
+/* What takes a place of a pending line: a request, or each lane of a warp that it stands for. */
+enum merger_kind { MERGER_REQUEST, MERGER_LANE };
 enum write_policy { WRITE_THROUGH_INVALIDATE, WRITE_THROUGH_UPDATE, WRITE_BACK };
 enum address_kind { ADDRESS_VIRTUAL, ADDRESS_PHYSICAL };
 
@@ -81,8 +83,9 @@ struct cache_spec {
     uint32_t accesses_per_cycle;   /* tag lookups a cycle; 0: unlimited */
     uint32_t data_bytes_per_cycle; /* data port width; 0: unlimited */
     enum miss_kind miss;
-    uint32_t mshr_entries;  /* lines that may be pending, at least 1 */
-    uint32_t mshr_mergers;  /* further requests per pending line */
+    uint32_t mshr_entries; /* lines that may be pending, at least 1 */
+    uint32_t mshr_mergers; /* further requests (or lanes) per pending line */
+    enum merger_kind merger;
     uint32_t queue_entries; /* input queue: requests that wait for a lookup, at least 1 */
 };
 

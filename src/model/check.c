@@ -444,6 +444,17 @@ static void check_sm(struct reader *reader)
         problem(reader, "sm.coalesce.segment", "%u B is not a power of two",
                 sm->coalesce.segment_bytes);
     }
+    bool bounded = sm->pending.kind != PENDING_NONE;
+    if (bounded && sm->pending.entries == 0) {
+        problem(reader, "sm.outstanding.entries", "the structure needs at least one");
+    }
+    if (!bounded && sm->pending.entries > 0) {
+        problem(reader, "sm.outstanding.entries", "there is no sm.outstanding.structure to have %u",
+                sm->pending.entries);
+    }
+    if (sm->pending.hold_instruction && sm->pending.kind != PENDING_REQUEST_LIMIT) {
+        problem(reader, "sm.outstanding.hold_instruction", "is of a request_limit");
+    }
     if (sm->registers < sm->register_granule) {
         problem(reader, "sm.register_granule", "is more than all registers");
     }

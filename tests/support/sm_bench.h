@@ -59,9 +59,12 @@ struct bench {
     struct exec_memory *memory;
     struct sm *sm;
     uint32_t requests_out, ctas_ended;
-    engine_handler *waiting;
-    void *waiting_ctx;
-    uint64_t waiting_arg;
+    uint32_t waiting_count; /* senders refused; each waits once */
+    struct {
+        engine_handler *handler;
+        void *ctx;
+        uint64_t arg;
+    } waiting[8];
 };
 
 /* Every unit: latency 10, a warp a cycle; one scheduler, one instruction a cycle. */
@@ -104,11 +107,11 @@ static inline void bench_reply(void *ctx, uint64_t arg)
     struct bench *b = ctx;
     struct mem_request *request = (struct mem_request *)(uintptr_t)arg;
     b->requests_out--;
-    if (b->waiting) {
-        engine_handler *handler = b->waiting;
-        b->waiting = NULL;
-        engine_at(b->engine, engine_now_ps(b->engine), 0, handler, b->waiting_ctx, b->waiting_arg);
+    for (uint32_t i = 0; i < b->waiting_count; i++) {
+        engine_at(b->engine, engine_now_ps(b->engine), 0, b->waiting[i].handler, b->waiting[i].ctx,
+                  b->waiting[i].arg);
     }
+    b->waiting_count = 0;
     request->reply(request->ctx, request->arg);
 }
 
@@ -157,9 +160,13 @@ static inline bool bench_send_constant(void *self, struct mem_request *request)
 static inline void bench_when_space(void *self, engine_handler *handler, void *ctx, uint64_t arg)
 {
     struct bench *b = self;
-    b->waiting = handler;
-    b->waiting_ctx = ctx;
-    b->waiting_arg = arg;
+    if (b->waiting_count == sizeof b->waiting / sizeof *b->waiting) {
+        fprintf(stderr, "a sender that was refused asks again and again\n");
+        abort();
+    }
+    b->waiting[b->waiting_count].handler = handler;
+    b->waiting[b->waiting_count].ctx = ctx;
+    b->waiting[b->waiting_count++].arg = arg;
 }
 
 static inline bool bench_physical(void *ctx, uint64_t vaddr, uint64_t *paddr)

@@ -183,6 +183,7 @@ static bool cache_send(void *self, struct mem_request *request)
     }
     request->served_at = MEM_AT_NONE;
     request->held.done_bytes = 0;
+    request->held.done_lanes = 0;
     request->held.ready_ps = 0;
     request->held.stalled = false;
     request->held.pieces = (uint32_t)(tags_line(&cache->tags, key + request->bytes - 1) -

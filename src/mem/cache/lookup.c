@@ -81,6 +81,7 @@ static struct own_request *own_take(struct mem_cache *cache, enum mem_kind kind,
     own->line = line;
     own->sectors = sectors;
     own->request.sm = 0;
+    own->request.lanes = 0;
     own->request.bytes = bytes;
     own->request.kind = kind;
     own->request.served_at = MEM_AT_NONE;
@@ -168,6 +169,9 @@ static void count_access(struct mem_cache *cache, const struct mem_request *requ
                          bool pending)
 {
     struct mem_cache_stats *stats = &cache->stats;
+    if (request->held.done_lanes > 0) {
+        return; /* the rest of one that has been counted */
+    }
     switch (request->kind) {
     case MEM_READ:
     case MEM_PREFETCH:
@@ -185,11 +189,27 @@ static void count_access(struct mem_cache *cache, const struct mem_request *requ
     }
 }
 
+/*
+ * What the request wants of a pending line's places. Lanes that found none stay at the head of the
+ * queue, as the miss structure's rule for a full one is; `done_lanes` have been placed before.
+ */
+static uint32_t places_wanted(const struct mem_cache *cache, const struct mem_request *request)
+{
+    bool by_lane = cache->spec->merger == MERGER_LANE && request->lanes > 0;
+    return by_lane ? request->lanes - request->held.done_lanes : 1;
+}
+
 static bool wait_for_misses(struct mem_cache *cache, struct mem_request *request)
 {
     cache->stats.mshr_full_stalls += !request->held.stalled;
     request->held.stalled = true;
     return false;
+}
+
+static void piece_placed(struct mem_request *request, const struct piece *piece)
+{
+    request->held.done_bytes += piece->bytes;
+    request->held.done_lanes = 0;
 }
 
 static bool lookup_miss(struct mem_cache *cache, struct mem_request *request,
@@ -199,10 +219,12 @@ static bool lookup_miss(struct mem_cache *cache, struct mem_request *request,
     struct miss_waiter waiter = {.request = request,
                                  .sectors = missing,
                                  .dirty = writes ? piece->sectors : 0,
-                                 .bytes = piece->bytes};
+                                 .bytes = piece->bytes,
+                                 .places = places_wanted(cache, request)};
     struct miss_line *line;
     uint64_t fetch;
-    int rc = cache->miss_ops->add(&line, &fetch, cache->misses, piece->line, &waiter);
+    uint32_t placed;
+    int rc = cache->miss_ops->add(&line, &fetch, &placed, cache->misses, piece->line, &waiter);
     if (rc == MISS_FULL) {
         return wait_for_misses(cache, request);
     }
@@ -215,7 +237,12 @@ static bool lookup_miss(struct mem_cache *cache, struct mem_request *request,
         uint64_t miss_ps = clock_cycles_to_ps(cache->clock, cache->spec->miss_cycles);
         fetch_sectors(cache, request, piece, line, fetch, edge_ps + miss_ps);
     }
-    request->held.done_bytes += piece->bytes;
+    if (placed < waiter.places) {
+        request->held.done_lanes += placed;
+        request->held.pieces++;
+        return wait_for_misses(cache, request);
+    }
+    piece_placed(request, piece);
     return true;
 }
 
@@ -249,7 +276,7 @@ static bool lookup_kept(struct mem_cache *cache, struct mem_request *request, ui
         slot->dirty |= piece.sectors;
     }
     count_access(cache, request, hit, false);
-    request->held.done_bytes += piece.bytes;
+    piece_placed(request, &piece);
     uint64_t hit_ps = clock_cycles_to_ps(cache->clock, cache->spec->hit_cycles);
     uint64_t ready_ps = pass_data_port(cache, edge_ps + hit_ps, piece.bytes);
     complete_piece(cache, request, ready_ps, cache->level);

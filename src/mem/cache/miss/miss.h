@@ -1,9 +1,14 @@
 /*
- * A structure that keeps a cache's outstanding misses. The cache looks a request up, finds
- * sectors missing and asks for a place (`add`): the answer is a pending line that the request now
- * waits at, and which of its sectors are not on their way yet, or that there is no place: try
- * again when sectors arrived. When they do, `arrive` hands out those that waited for nothing
- * else, in order of arrival, and gives the place back with the last of them.
+ * A structure that keeps a cache's outstanding misses, in front of which requests of one warp
+ * instruction to one line have become one: the coalescer merges these, the structure those of
+ * different instructions. Where the specification says so it counts the lanes behind a request as
+ * well, as if they merged here. (A table of instructions belongs to the SM: core/pending.)
+ *
+ * The cache looks a request up, finds sectors missing and asks for a place (`add`): the answer is a
+ * pending line that the request now waits at, and which of its sectors are not on their way yet, or
+ * that there is no place: try again when sectors arrived. When they do, `arrive` hands out those
+ * that waited for nothing else, in order of arrival, and gives the place back with the last of
+ * them.
  *
  *      add(A, sectors 0011) -> line, fetch 0011          pending 0011
  *      add(B, sectors 0110) -> line, fetch 0100          pending 0111    B merged
@@ -23,6 +28,7 @@ struct miss_waiter {
     struct mem_request *request;
     uint64_t sectors, dirty; /* waits for; makes dirty once there */
     uint32_t bytes;          /* of the request that lie in this line */
+    uint32_t places;         /* that it takes, at least 1 */
     struct miss_waiter *next;
 };
 
@@ -30,7 +36,7 @@ struct miss_line {
     uint64_t line;    /* its number: address / line_bytes */
     uint64_t pending; /* sectors on their way */
     bool discard;     /* became stale meanwhile: serve who waits, do not keep it */
-    uint32_t waiting;
+    uint32_t waiting; /* places taken */
     struct miss_waiter *first, *last;
     uint32_t next; /* link in a hash chain or in the free list */
 };
@@ -47,11 +53,12 @@ struct miss_ops {
     /* NULL: nothing of this line is pending. */
     struct miss_line *(*find)(const struct miss_table *table, uint64_t line);
     /*
-     * MISS_PLACED: `waiter` is copied; *fetch, those of its sectors that were not pending, are
-     * from now on. MISS_FULL, or SONDE_ENOMEM: nothing happened.
+     * MISS_PLACED: `waiter` is copied, with as many of its places as there were; *fetch, those of
+     * its sectors that were not pending, are from now on. MISS_FULL, or SONDE_ENOMEM: nothing
+     * happened.
      */
-    int (*add)(struct miss_line **out, uint64_t *fetch, struct miss_table *table, uint64_t line,
-               const struct miss_waiter *waiter);
+    int (*add)(struct miss_line **out, uint64_t *fetch, uint32_t *placed, struct miss_table *table,
+               uint64_t line, const struct miss_waiter *waiter);
     /* Must not add from within `served`. `line` is gone when nothing is pending any more. */
     void (*arrive)(struct miss_table *table, struct miss_line *line, uint64_t sectors,
                    miss_served *served, void *ctx);

@@ -1,9 +1,9 @@
 /*
- * Miss-status-holding registers: a fixed number of entries, each for one pending line, each with
- * room for the first request and a fixed number of further ones (mergers), whichever warp they
- * come from. Full is: no entry for a new line, or no merger left at the line. Entries are found
- * by a hash of the line's number; real ones compare all entries at once, which takes no time
- * either.
+ * Miss-status-holding registers (Kroft, ISCA 1981): a fixed number of entries, each for one pending
+ * line, each with room for the first request and a fixed number of further ones (mergers),
+ * whichever warp they come from. Full is: no entry for a new line, or no merger left at the line.
+ * Entries are found by a hash of the line's number; real ones compare all entries at once, which
+ * takes no time either.
  */
 #include <stdlib.h>
 
@@ -107,8 +107,8 @@ static void mshr_release(struct miss_table *table, struct miss_line *entry)
     table->used--;
 }
 
-static int mshr_add(struct miss_line **out, uint64_t *fetch, struct miss_table *table,
-                    uint64_t line, const struct miss_waiter *waiter)
+static int mshr_add(struct miss_line **out, uint64_t *fetch, uint32_t *placed,
+                    struct miss_table *table, uint64_t line, const struct miss_waiter *waiter)
 {
     struct miss_line *entry = mshr_find(table, line);
     if (entry ? entry->waiting > table->mergers : table->free == NONE) {
@@ -125,7 +125,10 @@ static int mshr_add(struct miss_line **out, uint64_t *fetch, struct miss_table *
     copy->next = NULL;
     *(entry->first ? &entry->last->next : &entry->first) = copy;
     entry->last = copy;
-    entry->waiting++;
+    uint64_t room = (uint64_t)table->mergers + 1 - entry->waiting;
+    copy->places = waiter->places < room ? waiter->places : (uint32_t)room;
+    entry->waiting += copy->places;
+    *placed = copy->places;
     *fetch = waiter->sectors & ~entry->pending;
     entry->pending |= waiter->sectors;
     *out = entry;
@@ -147,8 +150,8 @@ static void mshr_arrive(struct miss_table *table, struct miss_line *entry, uint6
             entry->last = w;
         } else {
             served(ctx, w);
+            entry->waiting -= w->places;
             pool_put(&table->waiters, w);
-            entry->waiting--;
         }
     }
     if (!entry->pending) {
