@@ -1,7 +1,7 @@
 /*
  * Blind trials: a hierarchy is drawn at random as a model file, simulated, dissected by what `sonde
- * dissect` does, and the answer is scored against the file. The drawing knows which attributes can
- * be told at all.
+ * dissect` does, and the answer is scored against the file. What of a hierarchy can be told at all
+ * follows from the file alone (judge.c, truth.c).
  */
 #ifndef SONDE_TESTS_BLIND_H
 #define SONDE_TESTS_BLIND_H
@@ -13,20 +13,38 @@
 
 #include "model/model.h"
 #include "trace/source.h"
+#include "util/rng.h"
+#include "util/strbuf.h"
 
-/* What a drawing knows beside the model itself. */
+/* ---- draw.c, draw_caches.c: a random hierarchy ---- */
+
 struct blind_hierarchy {
     char *yaml; /* free() it */
     struct model *model;
-    /* A structure with one size, number of sets and number of ways; and which of them shows. */
-    bool l1_regular, l2_regular;
 };
 
 /* The same hierarchy for the same seed. False: the drawing was refused, with the error's text. */
 bool blind_draw(struct blind_hierarchy *out, uint64_t seed);
 void blind_forget(struct blind_hierarchy *hierarchy);
 
-/* Noise like a real GPU's: jitter, outliers, a slow drift. */
+struct geometry {
+    uint32_t line, sector, sets, ways, slices;
+    bool unequal;
+};
+
+uint32_t draw_below(struct rng *rng, uint32_t bound);
+uint64_t geometry_bytes(const struct geometry *g);
+/* Sets and ways of a cache between `least` and `most` bytes, whose line is known. */
+void draw_counts(struct geometry *g, struct rng *rng, uint64_t least, uint64_t most);
+/* The caches that plain loads see. */
+void draw_l1(struct geometry *g, struct rng *rng);
+void draw_l2(struct geometry *g, struct rng *rng, const struct geometry *l1);
+/* Geometry, index and policy as lines of a model file. */
+void put_cache(struct strbuf *out, struct rng *rng, struct geometry *g);
+void put_policy(struct strbuf *out, struct rng *rng, const struct geometry *g);
+
+/* ---- noise.c: noise like a real GPU's ---- */
+
 struct blind_noise {
     double jitter_cycles; /* up to so many more, most often few */
     double outlier_share; /* of all loads */
@@ -41,22 +59,108 @@ struct noise_source *noise_source_create(struct trace_source inner, const struct
 void noise_source_destroy(struct noise_source *source);
 struct trace_source noise_source_get(struct noise_source *source);
 
+/* ---- trial.c ---- */
+
+struct blind_tally;
+
+#define BLIND_TRIAL_SECONDS 15 /* of processor time: what a dissection may take on any model */
+void blind_trial(struct blind_tally *tally, uint64_t seed, bool with_noise, bool loud);
+
+/* ---- tally.c: what was right, added up ---- */
+
+enum {
+#define OWNER(id) OWNER_##id,
+#include "scored.def"
+    OWNERS
+};
+enum {
+#define SCORE(id) SCORE_##id,
+#include "scored.def"
+    SCORES
+};
+
 #define BLIND_BINS 8 /* of confidence */
 
+/* Made of uint64_t alone: tallies are added as arrays. */
 struct blind_tally {
-    uint64_t trials, failed;        /* failed: no dissection at all */
-    uint64_t right, wrong, missing; /* of identifiable attributes */
-    uint64_t untold, told;          /* others: not measured, or given all the same */
-    uint64_t sure, surely_wrong;    /* all values given with more than 0.9 */
-    uint64_t at_seed;               /* the trial under way */
+    uint64_t trials, failed; /* failed: no dissection at all */
+    uint64_t undrawn;        /* the drawing was no valid model: a mistake in draw.c */
+    uint64_t at_seed;        /* the trial under way */
+    /* Of attributes that can be told, by owner and name. */
+    uint64_t right[OWNERS][SCORES], wrong[OWNERS][SCORES], missing[OWNERS][SCORES];
+    uint64_t untold, told;                    /* of others: not measured, or given all the same */
+    uint64_t sure, surely_wrong;              /* all values given with more than 0.9 */
+    uint64_t whole_trials;                    /* everything that can be told was right */
+    uint64_t square_all, square_right, cross; /* sums of n^2, r^2, n r over trials: the spread */
     uint64_t bin_given[BLIND_BINS], bin_right[BLIND_BINS]; /* the reliability curve */
 };
 
 extern const double blind_bin_edges[BLIND_BINS + 1];
+const char *blind_owner_name(unsigned owner);
+const char *blind_score_name(unsigned score);
 
 void blind_add(struct blind_tally *sum, const struct blind_tally *more);
+void blind_totals(const struct blind_tally *t, uint64_t *right, uint64_t *wrong, uint64_t *missing);
+/* Right of what can be told; 0 when there is none. */
+double blind_share(const struct blind_tally *t);
+/* The share's standard deviation, over trials. */
+double blind_share_error(const struct blind_tally *t);
+/* A confidence in [0, 1], and whether the value was right. */
+void blind_count_given(struct blind_tally *t, double confidence, bool right);
+void blind_print(const char *name, const struct blind_tally *t);
+void blind_print_curve(const struct blind_tally *t);
+/* The curve as a picture, where gnuplot is installed. */
+void blind_plot_curve(const struct blind_tally *t, const char *svg_path);
 
-/* Scores a dissection; what is not right is printed, or everything when `loud`. */
+/* ---- truth.c: what follows from a specification ---- */
+
+/* Caches: lines in all, and whether sets differ in their ways. */
+uint64_t truth_lines(const struct cache_spec *spec);
+bool truth_unequal(const struct cache_spec *spec);
+/* Would this index (an object of the JSON) divide lines into sets as the cache does? `slices` of
+ * them, chosen by `slice_index` (NULL: one). */
+bool truth_index_agrees(json_t *index, const struct cache_spec *spec, uint32_t slices,
+                        const struct index_spec *slice_index);
+/* The same for two policies in sets of so many ways, whatever is read. */
+bool truth_policies_alike(enum replacement_kind a, enum replacement_kind b, uint32_t ways);
+/* The policy that a dissection's word stands for; false: none of those that follow a rule. */
+bool truth_policy_named(enum replacement_kind *kind, const char *name);
+/* Shared memory: passes that a warp's load takes at a stride of words of 4 bytes; and whether any
+ * other number or width of banks would look the same at all strides. */
+#define TRUTH_STRIDES 65
+uint32_t truth_bank_passes(const struct shared_spec *spec, uint32_t stride);
+bool truth_banks_show(const struct shared_spec *spec);
+
+/* ---- judge.c, judge_parts.c: scores ---- */
+
+struct judge {
+    struct blind_tally *tally;
+    uint64_t seed;
+    bool noisy, loud;
+    double added_cycles;  /* what noise adds to the median of a load */
+    double added_to_sums; /* and to the mean */
+    unsigned owner;
+    uint64_t all, right; /* of this trial */
+};
+
+/* An attribute that is one number. NaN: no number is right. */
+void judge_value(struct judge *j, json_t *owner, unsigned score, double truth, double tolerance,
+                 bool can_be_told);
+/* Anything else: `confidence` below 0 when nothing was given. */
+void judge_other(struct judge *j, unsigned score, double confidence, bool right, bool can_be_told,
+                 const char *truth, const char *found);
+double judge_tolerance(double cycles);
+/* A list of whole numbers, in any order, against the ways of the sets. */
+void judge_ways(struct judge *j, json_t *owner, unsigned score, const struct cache_spec *spec,
+                bool can_be_told);
+void judge_index(struct judge *j, json_t *cache, const struct cache_spec *spec, uint32_t slices,
+                 const struct index_spec *slice_index, bool can_be_told);
+void judge_policy(struct judge *j, json_t *owner, const struct cache_spec *spec, bool can_be_told);
+void judge_tlbs(struct judge *j, const struct model *model, json_t *root);
+void judge_shared(struct judge *j, const struct model *model, json_t *root);
+
+/* Scores a dissection (NULL: there is none); what is not right is printed, or everything when
+ * `loud`. */
 void blind_judge(struct blind_tally *tally, const struct blind_hierarchy *hierarchy,
                  const struct blind_noise *noise, json_t *dissection, uint64_t seed, bool loud);
 

@@ -2,6 +2,10 @@
  * Scores a dissection. Structure is right when it is exact, a latency within 2 % (a penalty: of the
  * miss's latency), and never more than a cycle is asked for. An attribute that the hierarchy does
  * not have (a cache that loads pass by), or that cannot be told, is right when nothing is given.
+ *
+ * What can be told follows from the specification: whatever a cache shows of itself to loads, for
+ * the drawing puts none behind a larger one. Sets of different ways have no number of ways, but
+ * ways_per_set; of policies that a number of ways cannot tell apart, any stands for all.
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,74 +15,87 @@
 #include "support/expected_latency.h"
 
 #define LATENCY_SHARE 0.02
-#define SURE 0.9
 
-const double blind_bin_edges[BLIND_BINS + 1] = {0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0001};
-
-struct judge {
-    struct blind_tally *tally;
-    uint64_t seed;
-    bool noisy, loud;
-    double added_cycles; /* what noise adds to the median */
-    const char *owner;
+/* A part of the GPU as loads on some path see it. */
+struct seen_cache {
+    const char *id;
+    unsigned owner;
+    bool there;
+    const struct cache_spec *spec;
+    uint32_t slices;
+    const struct index_spec *slice_index;
+    double hit_cycles, miss_cycles;
 };
 
-static size_t bin_of(double confidence)
+double judge_tolerance(double cycles)
 {
-    size_t bin = 0;
-    while (bin + 1 < BLIND_BINS && confidence >= blind_bin_edges[bin + 1]) {
-        bin++;
-    }
-    return bin;
+    return fmax(LATENCY_SHARE * cycles, 1);
 }
 
-static void count_given(struct blind_tally *t, double confidence, bool right)
-{
-    t->bin_given[bin_of(confidence)]++;
-    t->bin_right[bin_of(confidence)] += right;
-    t->sure += confidence > SURE;
-    t->surely_wrong += confidence > SURE && !right;
-}
-
-static void report(const struct judge *j, const char *name, double truth, bool identifiable,
-                   json_t *attribute, bool right)
-{
-    json_t *value = json_object_get(attribute, "value");
-    const char *reason = json_string_value(json_object_get(attribute, "reason"));
-    bool fine = right || (!identifiable && !value);
-    if (fine && !j->loud) {
-        return;
-    }
-    printf("%s seed %llu%s: %s.%s is %g%s", fine ? "     " : "WRONG", (unsigned long long)j->seed,
-           j->noisy ? " (noisy)" : "", j->owner, name, truth, identifiable ? "" : " (untold)");
-    if (value) {
-        printf(", found %g (confidence %.2f)\n", json_number_value(value),
-               json_number_value(json_object_get(attribute, "confidence")));
-    } else {
-        printf(", not measured: %s\n", reason ? reason : "?");
-    }
-}
-
-static void judge_value(const struct judge *j, json_t *owner, const char *name, double truth,
-                        double tolerance, bool identifiable)
+static void count(struct judge *j, unsigned score, bool given, bool right, bool can_be_told)
 {
     struct blind_tally *t = j->tally;
-    json_t *attribute = json_object_get(owner, name);
-    json_t *value = json_object_get(attribute, "value");
-    bool given = json_is_number(value);
-    bool right = given && fabs(json_number_value(value) - truth) <= tolerance;
-    if (identifiable) {
-        t->right += right;
-        t->wrong += given && !right;
-        t->missing += !given;
+    if (can_be_told) {
+        t->right[j->owner][score] += right;
+        t->wrong[j->owner][score] += given && !right;
+        t->missing[j->owner][score] += !given && !right;
+        j->all++;
+        j->right += right;
     } else {
         t->told += given && !right;
         t->untold += !given || right;
     }
-    if (given) {
-        count_given(t, json_number_value(json_object_get(attribute, "confidence")), right);
+}
+
+static bool is_to_print(const struct judge *j, bool given, bool right, bool can_be_told)
+{
+    bool fine = right || (!can_be_told && !given);
+    if (!fine || j->loud) {
+        printf("%s seed %llu%s: %s.", fine ? "     " : "WRONG", (unsigned long long)j->seed,
+               j->noisy ? " (noisy)" : "", blind_owner_name(j->owner));
     }
-    report(j, name, truth, identifiable, attribute, right);
+    return !fine || j->loud;
+}
+
+void judge_value(struct judge *j, json_t *owner, unsigned score, double truth, double tolerance,
+                 bool can_be_told)
+{
+    json_t *attribute = json_object_get(owner, blind_score_name(score));
+    json_t *value = json_object_get(attribute, "value");
+    const char *reason = json_string_value(json_object_get(attribute, "reason"));
+    double confidence = json_number_value(json_object_get(attribute, "confidence"));
+    bool given = json_is_number(value);
+    bool right = given && fabs(json_number_value(value) - truth) <= tolerance;
+    count(j, score, given, right, can_be_told);
+    if (given) {
+        blind_count_given(j->tally, confidence, right);
+    }
+    if (is_to_print(j, given, right, can_be_told)) {
+        printf("%s is %g%s, ", blind_score_name(score), truth, can_be_told ? "" : " (untold)");
+        if (given) {
+            printf("found %g (confidence %.2f)\n", json_number_value(value), confidence);
+        } else {
+            printf("not measured: %s\n", reason ? reason : "?");
+        }
+    }
+}
+
+void judge_other(struct judge *j, unsigned score, double confidence, bool right, bool can_be_told,
+                 const char *truth, const char *found)
+{
+    bool given = confidence >= 0;
+    count(j, score, given, right, can_be_told);
+    if (given) {
+        blind_count_given(j->tally, confidence, right);
+    }
+    if (is_to_print(j, given, right, can_be_told)) {
+        printf("%s is %s%s, ", blind_score_name(score), truth, can_be_told ? "" : " (untold)");
+        if (given) {
+            printf("found %s (confidence %.2f)\n", found, confidence);
+        } else {
+            printf("not measured: %s\n", found);
+        }
+    }
 }
 
 static json_t *find_cache(json_t *root, const char *id)
@@ -95,73 +112,143 @@ static json_t *find_cache(json_t *root, const char *id)
     return NULL;
 }
 
-static double tolerance_of(double cycles)
+static void judge_structure(struct judge *j, json_t *cache, const struct seen_cache *seen)
 {
-    return fmax(LATENCY_SHARE * cycles, 1);
-}
-
-static void judge_structure(const struct judge *j, json_t *cache, const struct cache_spec *spec,
-                            uint32_t slices, bool regular, bool there)
-{
-    judge_value(j, cache, "fetch_granularity", spec->sector_bytes, 0, there);
-    judge_value(j, cache, "line", spec->line_bytes, 0, there && regular);
-    judge_value(j, cache, "size", (double)spec->size_bytes * slices, 0, there && regular);
-    judge_value(j, cache, "sets", (double)spec->sets * slices, 0, there && regular);
-    judge_value(j, cache, "ways", spec->ways, 0, there && regular);
-}
-
-static void judge_latencies(const struct judge *j, json_t *cache, double hit, double miss,
-                            bool there)
-{
-    double added = j->added_cycles;
-    judge_value(j, cache, "hit_latency", hit + added, tolerance_of(hit), there);
-    judge_value(j, cache, "miss_penalty", miss - hit, tolerance_of(miss), there);
-}
-
-static void judge_l1(struct judge *j, const struct blind_hierarchy *h, json_t *root)
-{
-    const struct model *model = h->model;
-    bool there = model->sm.l1_caches_global;
-    json_t *cache = find_cache(root, "l1_data");
-    bool right = json_is_true(json_object_get(cache, "present")) == there;
-    j->owner = "l1_data";
-    j->tally->right += right;
-    j->tally->wrong += !right;
-    if (!right) {
-        printf("WRONG seed %llu: l1_data.present is %d\n", (unsigned long long)j->seed, there);
+    const struct cache_spec *spec = seen->spec;
+    bool unequal = truth_unequal(spec);
+    double size = (double)truth_lines(spec) * spec->line_bytes * seen->slices;
+    judge_value(j, cache, SCORE_fetch_granularity, spec->sector_bytes, 0, seen->there);
+    judge_value(j, cache, SCORE_line, spec->line_bytes, 0, seen->there);
+    judge_value(j, cache, SCORE_size, size, 0, seen->there);
+    judge_value(j, cache, SCORE_sets, (double)spec->sets * seen->slices, 0, seen->there);
+    judge_value(j, cache, SCORE_ways, unequal ? NAN : spec->ways, 0, seen->there && !unequal);
+    if (unequal) {
+        judge_ways(j, cache, SCORE_ways_per_set, spec, seen->there);
     }
-    judge_structure(j, cache, &model->l1_data, 1, h->l1_regular, there);
-    judge_latencies(j, cache, l1_hit_cycles(model), l1_miss_cycles(model), there);
+    judge_index(j, cache, spec, seen->slices, seen->slice_index, seen->there);
+    judge_policy(j, cache, spec, seen->there);
 }
 
-static void judge_l2(struct judge *j, const struct blind_hierarchy *h, json_t *root)
+static void judge_cache(struct judge *j, const struct seen_cache *seen, json_t *root)
 {
-    const struct model *model = h->model;
-    json_t *cache = find_cache(root, "l2");
+    json_t *cache = find_cache(root, seen->id);
+    json_t *present = json_object_get(cache, "present");
+    bool right = present && json_is_true(present) == seen->there;
+    j->owner = seen->owner;
+    judge_other(j, SCORE_present, -1, right, true, seen->there ? "true" : "false",
+                !present      ? "nothing is said"
+                : right       ? ""
+                : seen->there ? "absent"
+                              : "present");
+    if (!seen->there && !json_is_true(present)) {
+        return; /* nothing is given of it, and nothing is right */
+    }
+    judge_structure(j, cache, seen);
+    judge_value(j, cache, SCORE_hit_latency, seen->hit_cycles + j->added_cycles,
+                judge_tolerance(seen->hit_cycles), seen->there);
+    judge_value(j, cache, SCORE_miss_penalty, seen->miss_cycles - seen->hit_cycles,
+                judge_tolerance(seen->miss_cycles), seen->there);
+}
+
+/* ---- the paths ---- */
+
+static struct seen_cache see_l1(const struct model *model, const char *id, unsigned owner,
+                                bool there)
+{
+    return (struct seen_cache){.id = id,
+                               .owner = owner,
+                               .there = there && model->l1_data.enabled,
+                               .spec = &model->l1_data,
+                               .slices = 1,
+                               .hit_cycles = l1_hit_cycles(model),
+                               .miss_cycles = l1_miss_cycles(model)};
+}
+
+static struct seen_cache see_texture(const struct model *model, const char *id, unsigned owner)
+{
+    const struct cache_spec *spec = &model->texture_l1;
+    double around = model->sm.texture.address_cycles + model->sm.texture.filter_cycles;
+    return (struct seen_cache){.id = id,
+                               .owner = owner,
+                               .there = spec->enabled,
+                               .spec = spec,
+                               .slices = 1,
+                               .hit_cycles = around + spec->hit_cycles,
+                               .miss_cycles = around + spec->miss_cycles +
+                                              l2_way_cycles(model, spec->sector_bytes) +
+                                              spec->fill_cycles};
+}
+
+static void judge_texture(struct judge *j, const struct model *model, json_t *root)
+{
+    struct seen_cache texture = see_texture(model, "texture_l1", OWNER_texture_l1);
+    struct seen_cache readonly =
+        model->sm.readonly == READONLY_TEXTURE
+            ? see_texture(model, "readonly_l1", OWNER_readonly_l1)
+            : see_l1(model, "readonly_l1", OWNER_readonly_l1,
+                     model->sm.l1_caches_global || model->sm.readonly == READONLY_L1);
+    judge_cache(j, &texture, root);
+    judge_cache(j, &readonly, root);
+}
+
+static void judge_constants(struct judge *j, const struct model *model, json_t *root)
+{
+    const struct cache_spec *l1 = &model->constant_l1, *l15 = &model->constant_l15;
+    double before = model->sm.constant.address_cycles;
+    double past = before + l1->miss_cycles + l1->fill_cycles; /* of what misses the first */
+    double way = l2_way_cycles(model, l15->enabled ? l15->sector_bytes : l1->sector_bytes);
+    struct seen_cache first = {.id = "constant_l1",
+                               .owner = OWNER_constant_l1,
+                               .there = l1->enabled,
+                               .spec = l1,
+                               .slices = 1,
+                               .hit_cycles = before + l1->hit_cycles,
+                               .miss_cycles = past + (l15->enabled ? l15->hit_cycles : way)};
+    struct seen_cache second = {.id = "constant_l15",
+                                .owner = OWNER_constant_l15,
+                                .there = l15->enabled,
+                                .spec = l15,
+                                .slices = 1,
+                                .hit_cycles = past + l15->hit_cycles,
+                                .miss_cycles = past + l15->miss_cycles + way + l15->fill_cycles};
+    judge_cache(j, &first, root);
+    judge_cache(j, &second, root);
+}
+
+static void judge_l2(struct judge *j, const struct model *model, json_t *root)
+{
     double miss = memory_cycles(model);
-    j->owner = "l2";
-    judge_structure(j, cache, &model->l2, model->l2_slices, h->l2_regular, true);
-    judge_latencies(j, cache, l2_hit_cycles(model), miss, true);
-    j->owner = "memory";
-    judge_value(j, json_object_get(root, "memory"), "latency", miss + j->added_cycles,
-                tolerance_of(miss), true);
+    struct seen_cache l2 = {.id = "l2",
+                            .owner = OWNER_l2,
+                            .there = true,
+                            .spec = &model->l2,
+                            .slices = model->l2_slices,
+                            .slice_index = &model->l2_slice_index,
+                            .hit_cycles = l2_hit_cycles(model),
+                            .miss_cycles = miss};
+    judge_cache(j, &l2, root);
+    j->owner = OWNER_memory;
+    judge_value(j, json_object_get(root, "memory"), SCORE_latency, miss + j->added_cycles,
+                judge_tolerance(miss), true);
 }
 
 void blind_judge(struct blind_tally *tally, const struct blind_hierarchy *hierarchy,
                  const struct blind_noise *noise, json_t *dissection, uint64_t seed, bool loud)
 {
-    struct judge judge = {.tally = tally, .seed = seed, .noisy = noise != NULL, .loud = loud};
-    /* The median of u^3 for u in [0, 1) is 1/8. */
-    judge.added_cycles = noise ? noise->jitter_cycles / 8 : 0;
-    judge_l1(&judge, hierarchy, dissection);
-    judge_l2(&judge, hierarchy, dissection);
-}
-
-void blind_add(struct blind_tally *sum, const struct blind_tally *more)
-{
-    const uint64_t *from = (const uint64_t *)more;
-    uint64_t *to = (uint64_t *)sum;
-    for (size_t i = 0; i < sizeof(*sum) / sizeof(uint64_t); i++) {
-        to[i] += from[i];
-    }
+    const struct model *model = hierarchy->model;
+    struct judge j = {.tally = tally, .seed = seed, .noisy = noise != NULL, .loud = loud};
+    /* Of u^3 for u in [0, 1) the median is 1/8 and the mean 1/4. */
+    j.added_cycles = noise ? noise->jitter_cycles / 8 : 0;
+    j.added_to_sums = noise ? noise->jitter_cycles / 4 : 0;
+    struct seen_cache l1 = see_l1(model, "l1_data", OWNER_l1_data, model->sm.l1_caches_global);
+    judge_cache(&j, &l1, dissection);
+    judge_texture(&j, model, dissection);
+    judge_constants(&j, model, dissection);
+    judge_l2(&j, model, dissection);
+    judge_tlbs(&j, model, dissection);
+    judge_shared(&j, model, dissection);
+    tally->whole_trials += j.right == j.all;
+    tally->square_all += j.all * j.all;
+    tally->square_right += j.right * j.right;
+    tally->cross += j.all * j.right;
 }

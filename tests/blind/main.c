@@ -1,157 +1,50 @@
 /*
- * blind [--seed TEXT] [--count N] [--noisy|--noise-free] [--jobs N] [--replay SEED] [--figures]
- * [--require]
+ * blind [--seed TEXT] [--count N] [--noisy|--noise-free|--mix] [--jobs N] [--replay SEED]
+ * [--curve FILE.svg] [--figures] [--gate N] [--require]
  *
  * Dissects N random hierarchies (default 20), each without and with noise (--mix: one or
- * the other in turn), and prints what was not
- * right, the shares, and the reliability curve: of the values given with some confidence, how many
- * were right. TEXT is any text (a commit's hash); each trial's own seed is printed with what it got
- * wrong, and `--replay SEED` prints that trial whole, its model file first. --figures ends with the
- * benchmark's lines; --require makes the exit status 1 when the shares lie below what so few trials
- * allow.
+ * the other in turn), and prints what was not right, the shares, and the reliability curve: of the
+ * values given with some confidence, how many were right. TEXT is any text (a commit's hash); each
+ * trial's own seed is printed with what it got wrong, and `--replay SEED` prints that trial whole,
+ * its model file first. --figures ends with the benchmark's lines. --require makes the exit status
+ * 1 below the limits of gate.def; --gate N computes such limits from the trials just made.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "blind.h"
-#include "device/device.h"
-#include "infer/infer.h"
-#include "probe/probe.h"
-#include "report/report.h"
-#include "util/error.h"
-#include "util/json_glue.h"
-#include "util/rng.h"
-
-/* The targets over many trials are 0.99, 0.97 and 0.1 % (make bench). --require allows for the
- * spread of few: 3 deviations of about 300 attributes, of which those of one hierarchy fail
- * together. */
-#define LEAST_NOISE_FREE 0.93
-#define LEAST_NOISY 0.80
-#define MOST_SURELY_WRONG 6
-
-/* A trial that takes longer (processor time) has failed, with every attribute that it was to tell.
- */
-#define TRIAL_SECONDS 20
-#define ATTRIBUTES 15
 
 enum { NOISE_FREE, NOISY, MODES };
 
-/* A signal handler can reach nothing but a global. */
-static volatile int overdue;
-
-static void on_alarm(int number)
-{
-    (void)number;
-    overdue = 1;
-}
+/* gate.def: what N trials of each kind (half of 20) reach in all but one run of a thousand. */
+static const struct {
+    double least_share;
+    uint64_t most_surely_wrong;
+} gate[MODES] = {
+#define GATE(mode, least_share, most_surely_wrong) [mode] = {least_share, most_surely_wrong},
+#include "gate.def"
+};
 
 struct options {
-    const char *seed_text;
-    uint64_t count, jobs, replay;
+    const char *seed_text, *curve;
+    uint64_t count, jobs, replay, gate;
     bool mode[MODES], mix, has_replay, figures, require;
 };
 
-/* The simulator takes models from files. */
-static int write_model(char path[64], const char *yaml)
-{
-    snprintf(path, 64, "/tmp/sonde-blind-XXXXXX.yaml");
-    int file = mkstemps(path, 5);
-    size_t length = strlen(yaml);
-    if (file < 0 || write(file, yaml, length) != (ssize_t)length) {
-        return error_set(SONDE_EIO, "cannot write %s", path);
-    }
-    close(file);
-    return 0;
-}
-
-static int infer_as_json(json_t **out, struct trace_source *source, struct probe_live *live)
-{
-    static struct dissection result;
-    struct trace_device none = {.sms = 1};
-    struct report_subject subject = {.version = "", .device_spec = "", .device = &none, .date = ""};
-    struct infer_options options = {.seed = 1,
-                                    .skip =
-                                        "policy,index,mei,average,sweep,tlbs", /* not scored yet */
-                                    .cancel = &overdue,
-                                    .max_window = probe_live_max_window(live),
-                                    .max_footprint_bytes = probe_live_max_footprint(live)};
-    char *text = NULL;
-    int rc = infer_dissect(&result, source, &options);
-    rc = rc < 0 ? rc : report_json(&text, &result, &subject);
-    rc = rc < 0 ? rc : json_from_text(out, text, strlen(text), "dissection");
-    free(text);
-    return rc;
-}
-
-static int dissect(json_t **out, const char *path, const struct blind_noise *noise, uint64_t seed)
-{
-    char spec[80];
-    struct device *device = NULL;
-    struct traceset *set = NULL;
-    struct probe_live *live = NULL;
-    struct noise_source *noisy = NULL;
-    snprintf(spec, sizeof(spec), "sim:%s", path);
-    overdue = 0;
-    signal(SIGVTALRM, on_alarm);
-    struct itimerval limit = {.it_value.tv_sec = TRIAL_SECONDS};
-    setitimer(ITIMER_VIRTUAL, &limit, NULL);
-    int rc = device_open(&device, spec);
-    if (rc == 0) {
-        device->cancel = &overdue;
-    }
-    rc = rc < 0 ? rc : traceset_create(&set);
-    rc = rc < 0 ? rc : probe_live_create(&live, device, set);
-    if (rc == 0) {
-        struct trace_source source = probe_live_source(live);
-        noisy = noise ? noise_source_create(source, noise, seed) : NULL;
-        source = noisy ? noise_source_get(noisy) : source;
-        rc = infer_as_json(out, &source, live);
-    }
-    limit.it_value.tv_sec = 0;
-    setitimer(ITIMER_VIRTUAL, &limit, NULL);
-    noise_source_destroy(noisy);
-    probe_live_destroy(live);
-    traceset_destroy(set);
-    if (device) {
-        device_close(device);
-    }
-    return rc;
-}
-
-static void trial(struct blind_tally *tally, uint64_t seed, bool with_noise, bool loud)
-{
-    struct blind_hierarchy hierarchy;
-    struct blind_noise noise;
-    char path[64] = "";
-    json_t *dissection = NULL;
-    blind_draw_noise(&noise, seed);
-    bool drawn = blind_draw(&hierarchy, seed);
-    if (loud) {
-        printf("%s\n", hierarchy.yaml);
-    }
-    int rc = drawn ? write_model(path, hierarchy.yaml) : SONDE_EINTERNAL;
-    rc = rc < 0 ? rc : dissect(&dissection, path, with_noise ? &noise : NULL, seed);
-    tally->trials++;
-    if (rc < 0) {
-        printf("WRONG seed %llu: no dissection in %d s: %s\n", (unsigned long long)seed,
-               TRIAL_SECONDS, error_text());
-        tally->failed++;
-        tally->missing += ATTRIBUTES;
-    } else {
-        blind_judge(tally, &hierarchy, with_noise ? &noise : NULL, dissection, seed, loud);
-    }
-    json_decref(dissection);
-    if (path[0]) {
-        unlink(path);
-    }
-    blind_forget(&hierarchy);
-}
+/* What a run leaves in memory that its processes share: a tally a job and a mode, and each trial's
+ * score. */
+struct score {
+    uint32_t all, right, surely_wrong;
+};
+struct outcome {
+    struct blind_tally *tallies;
+    struct score *scores; /* trial by trial, both modes; all 0: not made */
+    size_t bytes;
+};
 
 static uint64_t hash_text(const char *text)
 {
@@ -169,163 +62,253 @@ static uint64_t trial_seed(uint64_t base, uint64_t i)
     return rng_splitmix64(&state) >> 24;
 }
 
-static void work(struct blind_tally *tallies, const struct options *options, uint64_t job)
+static void one_trial(struct blind_tally *tally, struct score *score, uint64_t seed, bool noisy)
+{
+    struct blind_tally own = {0};
+    uint64_t right, wrong, missing;
+    tally->at_seed = seed;
+    blind_trial(&own, seed, noisy, false);
+    blind_totals(&own, &right, &wrong, &missing);
+    *score = (struct score){.all = (uint32_t)(right + wrong + missing),
+                            .right = (uint32_t)right,
+                            .surely_wrong = (uint32_t)own.surely_wrong};
+    blind_add(tally, &own);
+}
+
+/* Jobs take trials in turn. */
+static void work(const struct outcome *outcome, const struct options *options, uint64_t job)
 {
     uint64_t base = hash_text(options->seed_text);
     for (uint64_t i = job; i < options->count; i += options->jobs) {
-        tallies->at_seed = trial_seed(base, i);
-        for (int mode = 0; mode < MODES; mode++) {
-            if (options->mode[mode] && !(options->mix && i % MODES != (uint64_t)mode)) {
-                trial(&tallies[mode], trial_seed(base, i), mode == NOISY, false);
+        for (uint64_t mode = 0; mode < MODES; mode++) {
+            if (options->mode[mode] && !(options->mix && i % MODES != mode)) {
+                one_trial(&outcome->tallies[job * MODES + mode], &outcome->scores[i * MODES + mode],
+                          trial_seed(base, i), mode == NOISY);
             }
         }
     }
 }
 
-/* Each job's tallies lie in memory that the processes share. False: a job died. */
-static bool work_in_jobs(struct blind_tally sum[MODES], const struct options *options)
+static bool outcome_create(struct outcome *out, const struct options *options)
 {
-    size_t bytes = options->jobs * MODES * sizeof(struct blind_tally);
-    struct blind_tally *shared =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    size_t tallies = options->jobs * MODES * sizeof(*out->tallies);
+    out->bytes = tallies + options->count * MODES * sizeof(*out->scores);
+    void *shared =
+        mmap(NULL, out->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) {
         return false;
     }
+    out->tallies = shared;
+    out->scores = (struct score *)(void *)((char *)shared + tallies);
+    return true;
+}
+
+/* False: a job died, or could not be started. */
+static bool work_in_jobs(struct blind_tally sum[MODES], const struct outcome *outcome,
+                         const struct options *options)
+{
+    bool whole = true;
     fflush(NULL);
     for (uint64_t job = 0; job < options->jobs; job++) {
         pid_t child = fork();
         if (child == 0) {
-            work(shared + job * MODES, options, job);
+            work(outcome, options, job);
             fflush(NULL);
             _exit(0);
         }
+        whole = whole && child > 0;
     }
-    bool whole = true; /* whoever died left the seed it was at */
     for (int status; wait(&status) > 0;) {
         whole = whole && WIFEXITED(status) && WEXITSTATUS(status) == 0;
     }
-    for (uint64_t job = 0; job < options->jobs; job++) {
-        if (!whole) {
+    for (uint64_t i = 0; i < options->jobs * MODES; i++) {
+        if (!whole && outcome->tallies[i].at_seed) {
             printf("a job died; one was at seed %llu\n",
-                   (unsigned long long)shared[job * MODES].at_seed);
+                   (unsigned long long)outcome->tallies[i].at_seed);
         }
-        for (int mode = 0; mode < MODES; mode++) {
-            blind_add(&sum[mode], &shared[job * MODES + (uint64_t)mode]);
-        }
+        blind_add(&sum[i % MODES], &outcome->tallies[i]);
     }
-    munmap(shared, bytes);
     return whole;
 }
 
-static double exact_share(const struct blind_tally *t)
+/* ---- limits for few trials ---- */
+
+static int compare_doubles(const void *a, const void *b)
 {
-    uint64_t all = t->right + t->wrong + t->missing;
-    return all == 0 ? 0 : (double)t->right / (double)all;
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
-static void print_tally(const char *name, const struct blind_tally *t)
+/*
+ * Draws `few` of the trials made, with replacement, again and again: the share that all but one
+ * draw of a thousand reach, and the number of sure and wrong values that all but one keep. A
+ * hierarchy's attributes fail together, so whole trials are drawn.
+ */
+enum { DRAWS = 200000 };
+static void compute_gate(const struct outcome *outcome, const struct options *options,
+                         uint64_t mode, uint64_t few)
 {
-    printf("%s: %llu hierarchies: %llu right, %llu wrong, %llu not measured, share %.4f; not to be "
-           "told: %llu left, %llu given; above 0.9: %llu, of these wrong %llu\n",
-           name, (unsigned long long)t->trials, (unsigned long long)t->right,
-           (unsigned long long)t->wrong, (unsigned long long)t->missing, exact_share(t),
-           (unsigned long long)t->untold, (unsigned long long)t->told, (unsigned long long)t->sure,
-           (unsigned long long)t->surely_wrong);
-}
-
-static void print_curve(const struct blind_tally *t)
-{
-    printf("confidence    given   right\n");
-    for (size_t i = 0; i < BLIND_BINS; i++) {
-        if (t->bin_given[i]) {
-            printf("%.2f - %.2f  %6llu   %.3f\n", blind_bin_edges[i],
-                   i + 1 == BLIND_BINS ? 1.0 : blind_bin_edges[i + 1],
-                   (unsigned long long)t->bin_given[i],
-                   (double)t->bin_right[i] / (double)t->bin_given[i]);
+    static double shares[DRAWS], wrongs[DRAWS];
+    struct rng rng;
+    uint64_t made = 0;
+    struct score *of = malloc(options->count * sizeof(*of));
+    for (uint64_t i = 0; of && i < options->count; i++) {
+        if (outcome->scores[i * MODES + mode].all) {
+            of[made++] = outcome->scores[i * MODES + mode];
         }
+    }
+    rng_seed(&rng, 1);
+    for (uint64_t draw = 0; made && draw < DRAWS; draw++) {
+        double all = 0, right = 0, wrong = 0;
+        for (uint64_t i = 0; i < few; i++) {
+            const struct score *score = &of[rng_below(&rng, made)];
+            all += score->all;
+            right += score->right;
+            wrong += score->surely_wrong;
+        }
+        shares[draw] = right / all;
+        wrongs[draw] = wrong;
+    }
+    free(of);
+    if (made) {
+        qsort(shares, DRAWS, sizeof(*shares), compare_doubles);
+        qsort(wrongs, DRAWS, sizeof(*wrongs), compare_doubles);
+        printf("gate for %llu trials %s, of %llu made: share %.4f, sure and wrong %.0f\n",
+               (unsigned long long)few, mode == NOISY ? "with noise" : "without noise",
+               (unsigned long long)made, shares[DRAWS / 1000], wrongs[DRAWS - 1 - DRAWS / 1000]);
     }
 }
 
-static int finish(struct blind_tally sum[MODES], const struct options *options)
+/* ---- the result ---- */
+
+static bool below_gate(const char *name, const struct blind_tally *t, unsigned mode)
+{
+    bool below =
+        blind_share(t) < gate[mode].least_share || t->surely_wrong > gate[mode].most_surely_wrong;
+    if (below || t->undrawn > 0) {
+        printf("%s: below the limits of gate.def: a share of %.4f, %llu sure and wrong\n", name,
+               gate[mode].least_share, (unsigned long long)gate[mode].most_surely_wrong);
+    }
+    return below || t->undrawn > 0;
+}
+
+static int finish(const struct blind_tally sum[MODES], const struct outcome *outcome,
+                  const struct options *options)
 {
     static const char *const names[] = {"noise-free", "noisy"};
-    static const double least[] = {LEAST_NOISE_FREE, LEAST_NOISY};
     struct blind_tally all = {0};
     int status = 0;
-    for (int mode = 0; mode < MODES; mode++) {
+    for (unsigned mode = 0; mode < MODES; mode++) {
         if (options->mode[mode]) {
-            print_tally(names[mode], &sum[mode]);
+            blind_print(names[mode], &sum[mode]);
             blind_add(&all, &sum[mode]);
-            status |=
-                exact_share(&sum[mode]) < least[mode] || sum[mode].surely_wrong > MOST_SURELY_WRONG;
+            if (options->gate) {
+                compute_gate(outcome, options, mode, options->gate);
+            }
+            status |= options->require && below_gate(names[mode], &sum[mode], mode);
         }
     }
-    print_curve(&all);
+    blind_print_curve(&all);
+    if (options->curve) {
+        blind_plot_curve(&all, options->curve);
+    }
     if (options->figures) {
         printf("blind.noise_free.exact_share\t%.5f\tshare\nblind.noisy.exact_share\t%.5f\tshare\n"
                "blind.confidently_wrong\t%.5f\tshare\n",
-               exact_share(&sum[NOISE_FREE]), exact_share(&sum[NOISY]),
+               blind_share(&sum[NOISE_FREE]), blind_share(&sum[NOISY]),
                all.sure ? (double)all.surely_wrong / (double)all.sure : 0);
     }
-    return options->require ? status : 0;
+    return status;
+}
+
+static bool parse_flag(struct options *options, const char *word)
+{
+    bool *flags[] = {&options->mix, &options->figures, &options->require};
+    static const char *const names[] = {"--mix", "--figures", "--require"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(word, names[i]) == 0) {
+            *flags[i] = true;
+            return true;
+        }
+    }
+    bool noisy = strcmp(word, "--noisy") == 0, noise_free = strcmp(word, "--noise-free") == 0;
+    options->mode[NOISE_FREE] = options->mode[NOISE_FREE] && !noisy;
+    options->mode[NOISY] = options->mode[NOISY] && !noise_free;
+    return noisy || noise_free;
+}
+
+static bool parse_number(struct options *options, const char *word, const char *value)
+{
+    uint64_t *numbers[] = {&options->count, &options->jobs, &options->replay, &options->gate};
+    static const char *const names[] = {"--count", "--jobs", "--replay", "--gate"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(word, names[i]) == 0) {
+            char *end;
+            *numbers[i] = strtoull(value, &end, 0);
+            options->has_replay = options->has_replay || numbers[i] == &options->replay;
+            return *value && !*end;
+        }
+    }
+    return false;
 }
 
 static bool parse(struct options *options, int argc, char **argv)
 {
     *options = (struct options){.seed_text = "1", .count = 20, .jobs = 1, .mode = {true, true}};
     for (int i = 1; i < argc; i++) {
-        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (strcmp(argv[i], "--noisy") == 0) {
-            options->mode[NOISE_FREE] = false;
-        } else if (strcmp(argv[i], "--noise-free") == 0) {
-            options->mode[NOISY] = false;
-        } else if (strcmp(argv[i], "--mix") == 0) {
-            options->mix = true;
-        } else if (strcmp(argv[i], "--figures") == 0) {
-            options->figures = true;
-        } else if (strcmp(argv[i], "--require") == 0) {
-            options->require = true;
-        } else if (!value) {
+        if (parse_flag(options, argv[i])) {
+            continue;
+        }
+        if (++i == argc) {
             return false;
-        } else if (strcmp(argv[i++], "--seed") == 0) {
-            options->seed_text = value;
-        } else if (strcmp(argv[i - 1], "--count") == 0) {
-            options->count = strtoull(value, NULL, 0);
-        } else if (strcmp(argv[i - 1], "--jobs") == 0) {
-            options->jobs = strtoull(value, NULL, 0);
-        } else if (strcmp(argv[i - 1], "--replay") == 0) {
-            options->replay = strtoull(value, NULL, 0);
-            options->has_replay = true;
-        } else {
+        }
+        if (strcmp(argv[i - 1], "--seed") == 0) {
+            options->seed_text = argv[i];
+        } else if (strcmp(argv[i - 1], "--curve") == 0) {
+            options->curve = argv[i];
+        } else if (!parse_number(options, argv[i - 1], argv[i])) {
             return false;
         }
     }
-    return options->jobs >= 1 && options->jobs <= 256;
+    return options->jobs >= 1 && options->jobs <= 256 && options->count <= 1000000;
+}
+
+static int replay(const struct options *options)
+{
+    for (int mode = 0; mode < MODES; mode++) {
+        struct blind_tally tally = {0};
+        if (options->mode[mode]) {
+            blind_trial(&tally, options->replay, mode == NOISY, true);
+        }
+    }
+    return 0;
 }
 
 int main(int argc, char **argv)
 {
     struct options options;
     struct blind_tally sum[MODES] = {0};
+    struct outcome outcome;
     if (!parse(&options, argc, argv)) {
         fprintf(stderr, "usage: blind [--seed TEXT] [--count N] [--noisy|--noise-free|--mix] "
-                        "[--jobs N] "
-                        "[--replay SEED] [--figures] [--require]\n");
+                        "[--jobs N] [--replay SEED] [--curve FILE.svg] [--figures] [--gate N] "
+                        "[--require]\n");
         return 2;
     }
-    if (options.has_replay) {
-        for (int mode = 0; mode < MODES; mode++) {
-            if (options.mode[mode]) {
-                trial(&sum[mode], options.replay, mode == NOISY, true);
-            }
-        }
-        return 0;
-    }
     setvbuf(stdout, NULL, _IOLBF, 0);
-    printf("seed %s\n", options.seed_text);
-    if (!work_in_jobs(sum, &options)) {
-        fprintf(stderr, "blind: a job died\n");
+    if (options.has_replay) {
+        return replay(&options);
+    }
+    if (!outcome_create(&outcome, &options)) {
+        fprintf(stderr, "blind: no memory\n");
         return 1;
     }
-    return finish(sum, &options);
+    printf("seed %s\n", options.seed_text);
+    bool whole = work_in_jobs(sum, &outcome, &options);
+    if (!whole) {
+        fprintf(stderr, "blind: a job died\n");
+    }
+    int status = finish(sum, &outcome, &options);
+    munmap(outcome.tallies, outcome.bytes);
+    return whole ? status : 1;
 }

@@ -1,0 +1,147 @@
+/*
+ * One trial: the hierarchy of a seed as a model file, the simulator on it, noise where it is
+ * wanted, the whole dissection, and its score. A dissection has a limit of processor time; one that
+ * goes beyond it has told nothing.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "blind.h"
+#include "device/device.h"
+#include "infer/infer.h"
+#include "probe/probe.h"
+#include "report/report.h"
+#include "util/error.h"
+#include "util/json_glue.h"
+
+/* What is published beside the inference, curves for people, and what has blind trials of its own. */
+#define SKIPPED "mei,average,sweep,outstanding"
+
+/* A signal handler can reach nothing but a global. */
+static volatile int overdue;
+
+static void on_alarm(int number)
+{
+    (void)number;
+    overdue = 1;
+}
+
+/* The simulator takes models from files. */
+static int write_model(char path[256], const char *yaml)
+{
+    const char *folder = getenv("TMPDIR");
+    int length =
+        snprintf(path, 256, "%s/sonde-blind-XXXXXX.yaml", folder && folder[0] ? folder : "/tmp");
+    int file = length < 256 ? mkstemps(path, 5) : -1;
+    if (file < 0) {
+        int rc = error_set(SONDE_EIO, "cannot write %s", path);
+        path[0] = '\0';
+        return rc;
+    }
+    ssize_t written = write(file, yaml, strlen(yaml));
+    close(file);
+    return written == (ssize_t)strlen(yaml) ? 0 : error_set(SONDE_EIO, "cannot write %s", path);
+}
+
+static int infer_as_json(json_t **out, struct trace_source *source, struct probe_live *live,
+                         const struct device *device)
+{
+    static struct dissection result;
+    struct trace_device none = {.sms = 1};
+    struct report_subject subject = {.version = "", .device_spec = "", .device = &none, .date = ""};
+    struct infer_options options = {.seed = 1,
+                                    .skip = SKIPPED,
+                                    .cancel = &overdue,
+                                    .max_window = probe_live_max_window(live),
+                                    .max_footprint_bytes = probe_live_max_footprint(live),
+                                    .max_mapped_bytes =
+                                        probe_mapped_limit(device->info.memory_bytes)};
+    char *text = NULL;
+    int rc = infer_dissect(&result, source, &options);
+    rc = rc < 0 ? rc : report_json(&text, &result, &subject);
+    rc = rc < 0 ? rc : json_from_text(out, text, strlen(text), "dissection");
+    free(text);
+    return rc;
+}
+
+static int dissect_device(json_t **out, struct device *device, const struct blind_noise *noise,
+                          uint64_t seed)
+{
+    struct traceset *set = NULL;
+    struct probe_live *live = NULL;
+    struct noise_source *noisy = NULL;
+    device->cancel = &overdue;
+    int rc = traceset_create(&set);
+    rc = rc < 0 ? rc : probe_live_create(&live, device, set);
+    if (rc == 0) {
+        struct trace_source source = probe_live_source(live);
+        noisy = noise ? noise_source_create(source, noise, seed) : NULL;
+        rc = noise && !noisy ? error_memory() : 0;
+        source = noisy ? noise_source_get(noisy) : source;
+        rc = rc < 0 ? rc : infer_as_json(out, &source, live, device);
+    }
+    noise_source_destroy(noisy);
+    probe_live_destroy(live);
+    traceset_destroy(set);
+    return rc;
+}
+
+static void limit_time(unsigned seconds)
+{
+    struct itimerval limit = {.it_value.tv_sec = (time_t)seconds};
+    overdue = 0;
+    signal(SIGVTALRM, on_alarm);
+    setitimer(ITIMER_VIRTUAL, &limit, NULL);
+}
+
+static int dissect(json_t **out, const char *path, const struct blind_noise *noise, uint64_t seed)
+{
+    char spec[300];
+    struct device *device = NULL;
+    snprintf(spec, sizeof(spec), "sim:%s", path);
+    limit_time(BLIND_TRIAL_SECONDS);
+    int rc = device_open(&device, spec);
+    if (rc == 0) {
+        rc = dissect_device(out, device, noise, seed);
+        device_close(device);
+    }
+    limit_time(0);
+    return rc;
+}
+
+void blind_trial(struct blind_tally *tally, uint64_t seed, bool with_noise, bool loud)
+{
+    struct blind_hierarchy hierarchy;
+    struct blind_noise noise;
+    char path[256] = "";
+    json_t *dissection = NULL;
+    blind_draw_noise(&noise, seed);
+    if (!blind_draw(&hierarchy, seed)) {
+        printf("WRONG seed %llu: no such hierarchy can be: %s\n%s", (unsigned long long)seed,
+               error_text(), hierarchy.yaml ? hierarchy.yaml : "");
+        tally->undrawn++;
+        blind_forget(&hierarchy);
+        return;
+    }
+    if (loud) {
+        printf("%s\n", hierarchy.yaml);
+    }
+    int rc = write_model(path, hierarchy.yaml);
+    rc = rc < 0 ? rc : dissect(&dissection, path, with_noise ? &noise : NULL, seed);
+    tally->trials++;
+    if (rc < 0) {
+        printf("WRONG seed %llu%s: no dissection (limit %d s): %s\n", (unsigned long long)seed,
+               with_noise ? " (noisy)" : "", BLIND_TRIAL_SECONDS, error_text());
+        tally->failed++;
+    }
+    blind_judge(tally, &hierarchy, with_noise ? &noise : NULL, dissection, seed, loud);
+    json_decref(dissection);
+    if (path[0]) {
+        unlink(path);
+    }
+    blind_forget(&hierarchy);
+}
