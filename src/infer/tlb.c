@@ -28,7 +28,10 @@
 #define NEAR_HITS 0.4 /* of the way to the cheapest misses, for these differ: the threshold */
 #define NEAR_CYCLES 10
 #define LOW_QUANTILE 0.1
-#define SAME 0.6 /* of the elements that are slow again */
+#define APART 1.4       /* times the noise: how far a level's misses are from hits */
+#define DATA_CYCLES 30  /* what a line takes longer at least that L2 does not hold */
+#define DATA_SHARE 0.25 /* of what is slow: slow for another reason */
+#define SAME 0.6        /* of the elements that are slow again */
 
 /* The search for a level: how far walks have come. */
 struct search {
@@ -82,7 +85,8 @@ static int walk_reach(struct tlb_lab *tl, struct search *search, bool *found)
             compare_views(search, &view, &again);
         }
         *found = rc == 0 && search->slow >= enough &&
-                 (double)search->slow > SAME * (double)view.slow_count;
+                 (double)search->slow > SAME * (double)view.slow_count &&
+                 search->median - search->before > APART * search->noise;
     }
     if (rc == 0 && !*found) {
         double high = tlb_view_quantile(&view, HIT_QUANTILE) - search->before + 1;
@@ -99,7 +103,7 @@ static int walk_reach(struct tlb_lab *tl, struct search *search, bool *found)
  * As many lines as the walk that showed a level, in as few pages as fit: if these take longer too,
  * it is the data that L2 does not hold, and nothing is told of translation.
  */
-static int check_data(struct tlb_lab *tl, const struct search *search,
+static int check_data(struct tlb_lab *tl, bool *good, const struct search *search,
                       const struct tlb_level *level)
 {
     size_t lines = (size_t)(search->reach / search->stride), few = search->pages;
@@ -118,38 +122,47 @@ static int check_data(struct tlb_lab *tl, const struct search *search,
     }
     struct tlb_view view = {0};
     int rc = tlb_view(tl, &view, &ring, level, 1);
-    if (rc == 0 && (double)view.slow_count > 0.25 * (double)search->slow) {
-        rc = lab_undecided(tl->lab, "L2 does not hold a line each of %zu pages", lines);
-    }
+    *good = (double)view.slow_count <= DATA_SHARE * (double)search->slow;
     tlb_view_free(&view);
     free(ring.unit);
     return rc;
 }
 
-/* Grows the circle until a good part of its loads take longer than before, twice. */
+/* The next reach, and the stride at which a walk of it is not too long. */
+static int grow(struct tlb_lab *tl, struct search *search)
+{
+    uint64_t next =
+        search->reach / search->stride < 3 ? search->reach + search->stride : search->reach / 2 * 3;
+    if (search->reach + search->stride > tl->limit_bytes) {
+        return lab_undecided(tl->lab,
+                             "no more than %llu MiB were walked, and no level of translation "
+                             "showed beyond these",
+                             (unsigned long long)(search->reach >> 20));
+    }
+    search->reach = next < tl->limit_bytes ? next : tl->limit_bytes;
+    while (search->reach / search->stride > SEARCH_PAGES) {
+        search->stride *= 2;
+        search->pages = search->pages > 1 ? search->pages / 2 : 1;
+    }
+    search->reach -= search->reach % search->stride;
+    report_reach(tl->lab, search->reach);
+    return 0;
+}
+
+/* Grows the circle until a good part of its loads take longer than before, twice, and not as many
+ * lines in few pages. */
 static int find_level(struct tlb_lab *tl, struct search *search, struct tlb_level *level)
 {
-    bool found = false;
-    int rc = 0;
-    while (rc == 0 && !found) {
-        uint64_t next = search->reach / search->stride < 3 ? search->reach + search->stride
-                                                           : search->reach / 2 * 3;
-        if (search->reach >= tl->limit_bytes) {
-            return lab_undecided(tl->lab,
-                                 "no more than %llu MiB were walked, and no level of translation "
-                                 "showed beyond these",
-                                 (unsigned long long)(search->reach >> 20));
+    for (;;) {
+        bool found = false, good = false;
+        int rc = grow(tl, search);
+        rc = rc ? rc : walk_reach(tl, search, &found);
+        if (rc || !found) {
+            if (rc) {
+                return rc;
+            }
+            continue;
         }
-        search->reach = next < tl->limit_bytes ? next : tl->limit_bytes;
-        while (search->reach / search->stride > SEARCH_PAGES) {
-            search->stride *= 2;
-            search->pages = search->pages > 1 ? search->pages / 2 : 1;
-        }
-        search->reach -= search->reach % search->stride;
-        report_reach(tl->lab, search->reach);
-        rc = walk_reach(tl, search, &found);
-    }
-    if (rc == 0) {
         level->before = search->before;
         level->penalty = search->median - search->before;
         /* Where few pages miss, their walks find entries in caches, and a miss costs less. */
@@ -157,9 +170,16 @@ static int find_level(struct tlb_lab *tl, struct search *search, struct tlb_leve
             fmin(NEAR_HITS * (search->low - search->before), fmax(NEAR_CYCLES, 3 * search->noise));
         level->threshold = search->before + fmax(search->noise, near);
         level->page = search->stride;
-        rc = check_data(tl, search, level);
+        rc = check_data(tl, &good, search, level);
+        if (rc || good) {
+            return rc;
+        }
+        if (level->penalty > DATA_CYCLES && level->penalty > 4 * search->noise) {
+            return lab_undecided(tl->lab, "L2 does not hold a line each of %zu pages",
+                                 (size_t)(search->reach / search->stride));
+        }
+        search->noise = level->penalty + 1; /* some other reason: noise, to this search */
     }
-    return rc;
 }
 
 static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
@@ -231,7 +251,8 @@ int tlb_dissect(struct lab *lab)
         while (stride > TLB_LEAST_PAGE && tl.limit_bytes / stride < 256) {
             stride /= 2;
         }
-        struct search search = {.noise = LEAST_EXCESS, .stride = stride, .reach = stride};
+        struct search search = {
+            .noise = fmax(LEAST_EXCESS, tl.noise + 1), .stride = stride, .reach = stride};
         search.pages = 1;
         rc = dissect_levels(&tl, &search);
     } else if (lab->out->tlb_count == 0) {

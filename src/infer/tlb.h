@@ -21,6 +21,7 @@ struct tlb_lab {
     bool noisy;            /* repeats of a load do not take equally long */
     bool lines_differ;     /* nor do lines, of which some are nearer than others */
     double record_noise;   /* what a record lies above its line's median at most (99 %) */
+    double noise;          /* what an excess is at most (95 %) where everything hits */
     double reference;      /* median of the reference lines when walks began */
     uint32_t run;          /* of repeated requests */
     struct tlb_base *base; /* what lines take where all hits: a hash table, owned */

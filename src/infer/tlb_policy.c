@@ -13,8 +13,9 @@
 #include "util/error.h"
 #include "util/rng.h"
 
-#define ROUNDS 3 /* visits of a page in a ring */
-#define NOISY_MISFIT 0.02
+#define ROUNDS 3          /* visits of a page in a ring */
+#define QUIET_MISFIT 0.02 /* of the records */
+#define NOISY_MISFIT 0.05
 #define LINES_APART 2 /* units from visit to visit of a page */
 #define RELIABLE 0.5  /* of the distance to the threshold: what noise may take */
 
@@ -52,19 +53,33 @@ static void draw_order(struct policy_order *order, const struct tlb_level *level
     }
 }
 
+/*
+ * Where single loads vary, the walk is repeated in the same order until a policy has settled, and
+ * the median of each visit counts; the record is that of a single round.
+ */
 static int run_order(struct tlb_lab *tl, struct policy_order *order, const struct tlb_level *level)
 {
     uint32_t most = tl->lab->options->max_window ? tl->lab->options->max_window : 1024;
-    uint32_t window = (uint32_t)(6 * order->count < most ? 6 * order->count : most);
     struct tlb_ring ring = {order->ring, order->count};
+    uint64_t passes = POLICY_WARM_ROUNDS / ROUNDS;
+    order->warm = passes * order->count;
+    order->first = 0;
+    if (tl->noisy) {
+        struct tlb_view view;
+        int rc = tlb_view(tl, &view, &ring, NULL, 2);
+        order->records = rc ? 0 : order->count;
+        for (size_t i = 0; i < order->records; i++) {
+            order->hit[i] = view.excess[i] <= level->threshold;
+        }
+        tlb_view_free(&view);
+        return rc;
+    }
+    uint32_t window = (uint32_t)(6 * order->count < most ? 6 * order->count : most);
     double *excess = malloc(window * sizeof *excess);
     if (!excess) {
         return error_memory();
     }
-    uint64_t passes = POLICY_WARM_ROUNDS / ROUNDS;
     int rc = tlb_records(tl, excess, &ring, passes, window);
-    order->warm = passes * order->count;
-    order->first = 0;
     order->records = window;
     for (size_t i = 0; rc == 0 && i < window; i++) {
         order->hit[i] = excess[i] <= level->threshold;
@@ -82,7 +97,8 @@ static int match(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_le
     int rc = 0;
     uint32_t most = tl->lab->options->max_window ? tl->lab->options->max_window : 1024;
     for (size_t i = 0; i < POLICY_ORDERS && rc == 0; i++) {
-        rc = policy_order_create(&orders[i], ROUNDS * (level->fits + 1), most);
+        size_t count = ROUNDS * (level->fits + 1);
+        rc = policy_order_create(&orders[i], count, count > most ? count : most);
         if (rc == 0) {
             draw_order(&orders[i], level, label, apart, &rng);
             rc = run_order(tl, &orders[i], level);
@@ -92,7 +108,7 @@ static int match(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_le
                              .id = out->id,
                              .op = "cg",
                              .ways = (uint32_t)level->set_count - 1,
-                             .allowed = NOISY_MISFIT};
+                             .allowed = tl->noisy ? NOISY_MISFIT : QUIET_MISFIT};
     if (rc == 0 && !policy_match(&of, &out->policy, orders)) {
         rc = lab_undecided(tl->lab, "no known policy foretells which pages miss");
     }
@@ -118,9 +134,6 @@ int tlb_policy(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_leve
     }
     if (in_front && pages <= 2 * in_front + 4) {
         return lab_undecided(lab, "the level in front hides which pages this one holds");
-    }
-    if (tl->record_noise > RELIABLE * (level->threshold - level->before)) {
-        return lab_undecided(lab, "single loads vary too much for a miss of this level to show");
     }
     uint32_t *label = malloc(pages * sizeof *label);
     if (!label) {

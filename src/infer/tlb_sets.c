@@ -22,15 +22,19 @@
 #include "util/error.h"
 
 #define MAX_MORE 80 /* pages beyond those that fit */
-#define ALIKE 4     /* sets found by leaving out, from which on others are taken to be alike */
-#define MOST_LOADS 40000000 /* for leaving out */
-#define HIDDEN 2 /* a walk is this many times as long as the level in front has entries */
+#define SLACK_WALKS 4
+#define MOST_SLACK 8
+#define ALIKE 4 /* sets found by leaving out, from which on others are taken to be alike */
+#define MOST_LOADS 4000000 /* for leaving out */
+#define MOST_LEFT_OUT 1024 /* pages: beyond, leaving out takes too long */
+#define HIDDEN 2           /* a walk is this many times as long as the level in front has entries */
 
 struct sets {
     struct tlb_lab *tl;
     struct tlb_result *out;
     struct tlb_level *level;
     size_t in_front, entries;
+    size_t slack; /* pages that fit beside the sets */
     bool *missed; /* per page, so far; owned */
     size_t room;
 };
@@ -145,21 +149,22 @@ static int first_set(struct sets *sets, bool *good)
     return rc || !*good ? rc : check_set(sets, good);
 }
 
-/* All sets alike? */
-static int try_alike(struct sets *sets, bool *alike)
+/* Does each of `count` sets of so many entries overflow when it should: half of them, all? */
+static int check_alike(struct sets *sets, bool *alike, size_t entries, size_t ways)
 {
-    size_t fits = sets->level->fits, ways = sets->level->set_count - 1, slow = 0;
-    size_t count = fits / ways, half = count / 2;
-    *alike = fits % ways == 0 && count <= INFER_MAX_TLB_SETS &&
-             (fits + count + 1) * sets->level->page <= sets->tl->limit_bytes;
-    if (*alike && count > 1) {
-        int rc = half > 1 ? count_slow(sets, &slow, fits + half) : 0;
-        *alike = rc == 0 && (half < 2 || slow == half * (ways + 1));
-        if (rc || !*alike) {
+    size_t count = entries / ways, half = count / 2, slow = 0;
+    *alike = entries % ways == 0 && count <= INFER_MAX_TLB_SETS &&
+             (entries + count + 1) * sets->level->page <= sets->tl->limit_bytes;
+    if (*alike && half > 1) {
+        int rc = count_slow(sets, &slow, entries + half);
+        *alike = rc == 0 && slow == half * (ways + 1);
+        if (rc) {
             return rc;
         }
-        rc = count_slow(sets, &slow, fits + count);
-        *alike = rc == 0 && slow == fits + count;
+    }
+    if (*alike && count > 1) {
+        int rc = count_slow(sets, &slow, entries + count);
+        *alike = rc == 0 && slow == entries + count;
         if (rc) {
             return rc;
         }
@@ -169,6 +174,34 @@ static int try_alike(struct sets *sets, bool *alike)
         sets->entries += ways;
     }
     return 0;
+}
+
+/*
+ * Some pages more may fit than the sets hold, kept for a while by something beside them that serves
+ * all sets. As soon as it is full, a page more makes as many miss as a set has entries, and one.
+ */
+static int try_slack(struct sets *sets, bool *alike)
+{
+    struct tlb_level *level = sets->level;
+    size_t slow[SLACK_WALKS], steps = 0;
+    sets->out->step_count = 0;
+    for (size_t i = 0; i < SLACK_WALKS; i++) {
+        int rc = count_slow(sets, &slow[i], level->fits + 1 + i);
+        if (rc) {
+            return rc;
+        }
+        steps += i > 0 && slow[i] == slow[0] + i * (slow[1] - slow[0]);
+    }
+    size_t each = slow[1] > slow[0] ? slow[1] - slow[0] : 0, full = each ? slow[0] / each : 0;
+    *alike = steps == SLACK_WALKS - 1 && each > 1 && slow[0] == full * each && full > 1 &&
+             full <= MOST_SLACK && full <= level->fits;
+    int rc = *alike ? check_alike(sets, alike, level->fits + 1 - full, each - 1) : 0;
+    if (rc == 0 && *alike) {
+        sets->slack = full - 1;
+        level->fits -= sets->slack;
+        level->set_count = 0; /* which page misses is not the set's doing alone */
+    }
+    return rc;
 }
 
 static int add_page(struct sets *sets, bool *good, size_t pages)
@@ -343,7 +376,9 @@ static int by_leaving_out(struct sets *sets)
     memset(sets->missed, 0, sets->room * sizeof *sets->missed);
     sets->out->set_count = sets->out->step_count = 0;
     sets->entries = 0;
-    if (rc == 0 && fits < 4 * HIDDEN * sets->in_front / 3) {
+    if (fits > MOST_LEFT_OUT) {
+        rc = lab_undecided(sets->tl->lab, "which of %zu pages share a set does not show", fits);
+    } else if (fits < 4 * HIDDEN * sets->in_front / 3) {
         rc = lab_undecided(sets->tl->lab, "the level in front hides which pages share a set");
     }
     rc = rc ? rc : leave_out(sets, page, found);
@@ -364,7 +399,10 @@ static int find_sets(struct sets *sets)
     int rc = first_set(sets, &good);
     sets->level->thrashes = good;
     if (rc == 0 && good) {
-        rc = try_alike(sets, &good);
+        rc = check_alike(sets, &good, sets->level->fits, sets->level->set_count - 1);
+    } else if (rc == 0 && sets->level->set_count >= 4) {
+        rc = try_slack(sets, &good);
+        sets->level->thrashes = good;
     }
     if (rc == 0 && sets->level->thrashes && !good) {
         good = true;
@@ -384,20 +422,25 @@ static int find_sets(struct sets *sets)
 static void report(struct sets *sets)
 {
     struct tlb_result *out = sets->out;
-    char id[24], list[80] = "";
+    char id[24], list[80] = "", more[64] = "";
     for (size_t i = 0, at = 0; i < out->set_count && at < sizeof list - 8; i++) {
         at += (size_t)snprintf(list + at, sizeof list - at, "%s%u", i ? ", " : "",
                                out->entries_per_set[i]);
     }
-    lab_evidence(sets->tl->lab, id, out->id,
-                 "chase op=cg: beyond the %zu pages that fit, %zu sets of %s%s entries overflow, "
-                 "found by %s; together they are all entries",
-                 sets->level->fits, out->set_count, list, out->set_count > 12 ? " ..." : "",
-                 sets->level->thrashes ? "who misses" : "leaving pages out");
-    double confidence = sets->level->thrashes ? 0.96 : 0.93;
+    if (sets->slack) {
+        snprintf(more, sizeof more, "; %zu more pages fit beside them", sets->slack);
+    }
+    lab_evidence(
+        sets->tl->lab, id, out->id,
+        "chase op=cg: beyond %zu pages, %zu sets of %.60s%s entries overflow, found by %s; "
+        "together they are all entries%s",
+        sets->level->fits, out->set_count, list, out->set_count > 12 ? " ..." : "",
+        sets->level->thrashes ? "who misses" : "leaving pages out", more);
+    double confidence = sets->slack ? 0.85 : sets->level->thrashes ? 0.96 : 0.93;
     attribute_set(&out->sets, (double)out->set_count, "1", confidence, id);
-    out->entries.confidence = confidence;
-    out->coverage.confidence = confidence;
+    attribute_set(&out->entries, (double)sets->level->fits, "entries", confidence, id);
+    attribute_set(&out->coverage, (double)sets->level->fits * (double)sets->level->page, "B",
+                  confidence, id);
 }
 
 int tlb_sets(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level, size_t in_front)

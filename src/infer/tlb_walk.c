@@ -26,6 +26,7 @@
 #define REFERENCE_RECORDS 128
 #define SAMPLED 24 /* places looked at to see whether lines differ */
 #define DIFFERENT_CYCLES 6
+#define NOISE_QUANTILE 0.95
 
 #define WARM_PASSES 6
 #define WARM_LONG 3 /* of more pages than 1024 */
@@ -215,6 +216,12 @@ static int make_room(struct tlb_lab *tl, size_t more)
     return 0;
 }
 
+/* Places in the first pages, 68 KiB apart. */
+static uint32_t sampled_unit(size_t i)
+{
+    return (uint32_t)(i * (17 * BLOCK_UNITS) + FIRST_LINE);
+}
+
 static int measure_group(struct tlb_lab *tl, const uint32_t *units, size_t count, double shift)
 {
     const uint32_t *latency;
@@ -262,13 +269,12 @@ static double base_of(const struct tlb_lab *tl, uint32_t unit)
     return tl->lines_differ ? (double)tl->base[slot_of(tl, unit)].cycles : tl->reference;
 }
 
-/* Pairs of lines of a page here and there: are some nearer than others? */
+/* Pairs of lines here and there, each pair in one page: are some nearer than others? */
 static int compare_lines(struct tlb_lab *tl)
 {
     double of[2 * SAMPLED];
     for (size_t i = 0; i < SAMPLED; i++) {
-        uint32_t at = (uint32_t)(i * (17 * BLOCK_UNITS) + FIRST_LINE);
-        uint32_t units[2] = {at, at + 3};
+        uint32_t at = sampled_unit(i), units[2] = {at, at + 3};
         const uint32_t *latency;
         struct plan plan = {units, 2, 8, 2 * GROUP_RECORDS, 1};
         int rc = measure(tl, &latency, &plan);
@@ -279,6 +285,30 @@ static int compare_lines(struct tlb_lab *tl)
     }
     double low = quantile(of, 2 * SAMPLED, 0.1), high = quantile(of, 2 * SAMPLED, 0.9);
     tl->lines_differ = high - low > DIFFERENT_CYCLES;
+    return 0;
+}
+
+/*
+ * What an excess is where everything hits: lines of one page in rings of several lengths, for what
+ * a load takes may also depend on when it comes.
+ */
+static int measure_noise(struct tlb_lab *tl)
+{
+    static const size_t lengths[] = {SAMPLED, SAMPLED - 1, SAMPLED - 5, 7};
+    uint32_t units[SAMPLED];
+    tl->noise = 0;
+    for (size_t i = 0; i < SAMPLED; i++) {
+        units[i] = FIRST_LINE + (uint32_t)i;
+    }
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
+        struct tlb_view view;
+        int rc = tlb_view(tl, &view, &(struct tlb_ring){units, lengths[k]}, NULL, 1);
+        if (rc) {
+            return rc;
+        }
+        tl->noise = fmax(tl->noise, tlb_view_quantile(&view, NOISE_QUANTILE));
+        tlb_view_free(&view);
+    }
     return 0;
 }
 
@@ -295,7 +325,8 @@ int tlb_lab_begin(struct tlb_lab *tl, struct lab *lab)
         rc = measure_reference(tl, &tl->reference, &tl->record_noise);
     }
     tl->noisy = tl->record_noise > 1;
-    return rc ? rc : compare_lines(tl);
+    rc = rc ? rc : compare_lines(tl);
+    return rc ? rc : measure_noise(tl);
 }
 
 void tlb_lab_end(struct tlb_lab *tl)
