@@ -149,7 +149,9 @@ const char *sonde_study_notes(const struct sonde_study *study);
 
 struct sonde_exec_options {
     const char *ptx_path;
-    const char *kernel; /* NULL: the file's only one */
+    const char *const *link_paths; /* more PTX files, which are linked with the first */
+    size_t link_count;
+    const char *kernel; /* NULL: the only one */
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes;
     /* One specification a parameter: "u32:7", "f32:1.5", "zero:BYTES", "file:PATH",

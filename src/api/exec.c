@@ -220,6 +220,43 @@ static int make_arguments(struct run *run, const struct sonde_exec_options *opti
     return 0;
 }
 
+static int add_file(struct rt_link *link, const char *path)
+{
+    char *ptx;
+    size_t size;
+    int rc = file_read_all(&ptx, &size, path, PTX_LIMIT_BYTES);
+    if (rc == 0) {
+        rc = rt_link_add(link, path, ptx, size);
+        free(ptx);
+    }
+    return rc;
+}
+
+static int load_linked(struct run *run, const struct sonde_exec_options *options)
+{
+    struct rt_link *link;
+    int rc = rt_link_create(run->rt, &link);
+    rc = rc < 0 ? rc : add_file(link, options->ptx_path);
+    for (size_t i = 0; rc == 0 && i < options->link_count; i++) {
+        rc = add_file(link, options->link_paths[i]);
+    }
+    rc = rc < 0 ? rc : rt_link_complete(link, &run->module);
+    rt_link_destroy(link);
+    return rc;
+}
+
+static int load_alone(struct run *run, const struct sonde_exec_options *options)
+{
+    char *ptx;
+    size_t size;
+    int rc = file_read_all(&ptx, &size, options->ptx_path, PTX_LIMIT_BYTES);
+    if (rc == 0) {
+        rc = rt_module_load(run->rt, &run->module, options->ptx_path, ptx, size);
+        free(ptx);
+    }
+    return rc;
+}
+
 static int set_limits(struct run *run, const struct sonde_exec_options *options)
 {
     int rc = 0;
@@ -229,7 +266,7 @@ static int set_limits(struct run *run, const struct sonde_exec_options *options)
     if (rc == 0 && options->heap_bytes > 0) {
         rc = rt_set_limit(run->rt, RT_LIMIT_MALLOC_HEAP, options->heap_bytes);
     }
-    return rc < 0 ? error_prefix(SONDE_EUSAGE, "%s", "the limits") : 0;
+    return rc == SONDE_EINPUT ? SONDE_EUSAGE : rc;
 }
 
 static int load(struct run *run, const char *device_spec, const struct sonde_exec_options *options)
@@ -249,11 +286,9 @@ static int load(struct run *run, const char *device_spec, const struct sonde_exe
     if (rc == SONDE_EUSAGE) {
         return rc;
     }
-    char *ptx = NULL;
-    size_t size = 0;
-    rc = rc < 0 ? rc : file_read_all(&ptx, &size, options->ptx_path, PTX_LIMIT_BYTES);
-    rc = rc < 0 ? rc : rt_module_load(run->rt, &run->module, options->ptx_path, ptx, size);
-    free(ptx);
+    if (rc == 0) {
+        rc = options->link_count > 0 ? load_linked(run, options) : load_alone(run, options);
+    }
     if (rc < 0) {
         return api_read_result(rc);
     }

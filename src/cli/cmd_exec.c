@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 
 #define MAX_ARGS 128
+#define MAX_FILES 64
 
 static const struct option_spec options[] = {
     {"-d", true},
@@ -25,6 +26,7 @@ static const struct option_spec options[] = {
 struct exec_arguments {
     const char *device;
     const char *args[MAX_ARGS];
+    const char *links[MAX_FILES];
     struct sonde_exec_options options;
     bool quiet;
 };
@@ -134,8 +136,10 @@ int cmd_exec(int argc, char **argv)
             take_option(&arguments, &walk);
         } else if (!arguments.options.ptx_path) {
             arguments.options.ptx_path = walk.value;
+        } else if (arguments.options.link_count < MAX_FILES) {
+            arguments.links[arguments.options.link_count++] = walk.value;
         } else {
-            return cli_usage(argv[0], "what is '%s'", walk.value);
+            return cli_usage(argv[0], "at most %d files", MAX_FILES);
         }
     }
     if (walk.failed) {
@@ -149,6 +153,7 @@ int cmd_exec(int argc, char **argv)
         return status;
     }
     arguments.options.args = arguments.args;
+    arguments.options.link_paths = arguments.links;
     arguments.options.watch = cli_watch(arguments.quiet);
     bool output_failed = false;
     arguments.options.print = show_output;

@@ -19,12 +19,25 @@
 #define SHARED_MAX_BYTES (1u << 20)
 #define LOCAL_CALL_BYTES (64u << 10) /* room for calls above the kernel's own */
 
+static const struct ptx_func *aliasee(const struct ptx_func *func)
+{
+    for (int hops = 0; func->alias_of && hops < 16; hops++)
+        func = func->alias_of;
+    return func;
+}
+
 uint64_t exec_function_address(const struct ptx_module *module, const struct ptx_func *func)
 {
+    func = aliasee(func);
     for (uint32_t i = 0; i < module->func_count; i++)
         if (module->funcs[i] == func)
             return EXEC_CODE_BASE + (uint64_t)EXEC_CODE_STEP * i;
     return 0;
+}
+
+const char *decode_file(const struct ptx_module *module, const struct ptx_func *func)
+{
+    return func && func->file ? func->file : module->file;
 }
 
 static uint64_t align_up(uint64_t value, uint64_t align)
@@ -61,9 +74,9 @@ static int layout_params(struct decoder *d, struct exec_function *function)
         function->param_offsets[i] = (uint32_t)at;
         at += var->size;
         if (at > LOCAL_MAX_BYTES)
-            return error_at(SONDE_EUNSUPPORTED, d->module->file, var->loc.line, var->loc.column,
-                            "parameters of '%s' take more than %u bytes", func->name,
-                            LOCAL_MAX_BYTES);
+            return error_at(SONDE_EUNSUPPORTED, decode_file(d->module, func), var->loc.line,
+                            var->loc.column, "parameters of '%s' take more than %u bytes",
+                            func->name, LOCAL_MAX_BYTES);
     }
     function->param_bytes = (uint32_t)align_up(at, 16);
     return SONDE_OK;
@@ -84,7 +97,7 @@ bool decode_frame_param(struct decoder *d, uint32_t *offset, const struct ptx_va
 
 static int check_function(struct decoder *d, const struct ptx_func *func)
 {
-    const char *file = d->module->file;
+    const char *file = decode_file(d->module, func);
     if (!func->has_body)
         return error_at(SONDE_EINPUT, file, func->loc.line, func->loc.column,
                         "function '%s' is called but not defined", func->name);
@@ -102,8 +115,7 @@ static int check_function(struct decoder *d, const struct ptx_func *func)
 int decode_function(struct decoder *d, struct exec_function **out, struct ptx_func *func)
 {
     struct exec_program *program = d->program;
-    for (int hops = 0; func->alias_of && hops < 16; hops++)
-        func = func->alias_of;
+    func = (struct ptx_func *)aliasee(func);
     *out = u64_map_get_pointer(&d->functions, (uint64_t)(uintptr_t)func);
     if (*out)
         return SONDE_OK;
@@ -143,7 +155,11 @@ static int place_shared(struct decoder *d, uint64_t *at, const struct ptx_var *v
     uint64_t offset = *at;
     *at += var->size;
     if (*at > SHARED_MAX_BYTES || var->size > SHARED_MAX_BYTES)
-        return error_at(SONDE_EUNSUPPORTED, d->module->file, var->loc.line, var->loc.column,
+        return error_at(SONDE_EUNSUPPORTED,
+                        var->owner  ? decode_file(d->module, var->owner)
+                        : var->file ? var->file
+                                    : d->module->file,
+                        var->loc.line, var->loc.column,
                         "shared variable '%s' of %" PRIu64 " bytes does not fit %u bytes",
                         var->name, var->size, SHARED_MAX_BYTES);
     if (u64_map_put(&d->shared_offsets, (uint64_t)(uintptr_t)var, offset) < 0)

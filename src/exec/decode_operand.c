@@ -18,8 +18,9 @@ int decode_refuse(const struct decoder *d, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    return error_at(SONDE_EUNSUPPORTED, d->module->file, d->insn->loc.line, d->insn->loc.column,
-                    "%s", text);
+    return error_at(SONDE_EUNSUPPORTED,
+                    decode_file(d->module, d->function ? d->function->func : NULL),
+                    d->insn->loc.line, d->insn->loc.column, "%s", text);
 }
 
 static void note_slots(uint16_t *list, uint8_t *count, size_t room, uint32_t slot, uint32_t words)

@@ -10,6 +10,16 @@
 
 #define FAULT_TEXT_MAX 640
 
+/* Of the function that the instruction belongs to. */
+const char *fault_file(const struct exec_program *program, uint32_t pc)
+{
+    const struct ptx_func *func = program->functions[0]->func;
+    for (uint32_t i = 1; i < program->function_count; i++)
+        if (pc >= program->functions[i]->first_pc && pc <= program->functions[i]->exit_pc)
+            func = program->functions[i]->func;
+    return func->file ? func->file : program->module->file;
+}
+
 static struct ptx_loc place_of(const struct exec_program *program, uint32_t pc)
 {
     const struct ptx_insn *insn = pc < program->length ? program->insns[pc] : NULL;
@@ -40,7 +50,7 @@ int fault_set(struct exec_warp *warp, uint32_t pc, uint32_t lane, uint64_t addre
     fault_thread(tid, warp, lane);
     warp->fault_lane = lane;
     warp->fault_address = address;
-    return error_at(SONDE_EFAULT, program->module->file, loc.line, loc.column,
+    return error_at(SONDE_EFAULT, fault_file(program, pc), loc.line, loc.column,
                     "kernel '%s': %s; lane %u, thread (%u,%u,%u) of CTA (%u,%u,%u)",
                     program->functions[0]->func->name, text, lane, tid[0], tid[1], tid[2], ctaid[0],
                     ctaid[1], ctaid[2]);
@@ -50,6 +60,6 @@ int fault_wrap(struct exec_warp *warp, uint32_t pc, int code)
 {
     const struct exec_program *program = warp->state->program;
     struct ptx_loc loc = place_of(program, pc);
-    return error_prefix(code, "%s:%d:%d: kernel '%s'", program->module->file, loc.line, loc.column,
-                        program->functions[0]->func->name);
+    return error_prefix(code, "%s:%d:%d: kernel '%s'", fault_file(program, pc), loc.line,
+                        loc.column, program->functions[0]->func->name);
 }

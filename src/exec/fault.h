@@ -11,6 +11,9 @@
 int fault_set(struct exec_warp *warp, uint32_t pc, uint32_t lane, uint64_t address, const char *fmt,
               ...) __attribute__((format(printf, 5, 6)));
 
+/* The file that the instruction at `pc` stands in. */
+const char *fault_file(const struct exec_program *program, uint32_t pc);
+
 /* The coordinates of the lane's thread in its CTA. */
 void fault_thread(uint32_t tid[3], const struct exec_warp *warp, uint32_t lane);
 

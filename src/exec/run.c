@@ -144,7 +144,7 @@ static int deadlock(const struct runner *r)
     const struct cta_barrier *barrier = &r->barriers.barrier[warp->barrier_id];
     struct ptx_loc loc = insn ? insn->loc : program->functions[0]->func->loc;
     return error_at(
-        SONDE_EFAULT, program->module->file, loc.line, loc.column,
+        SONDE_EFAULT, fault_file(program, insn ? warp->pc - 1 : 0), loc.line, loc.column,
         "kernel '%s': deadlock in CTA (%u,%u,%u): all %d warps that have not exited wait "
         "at barriers; warp %u at barrier %u, to which %u of %u warps have come",
         program->functions[0]->func->name, r->cta.ctaid[0], r->cta.ctaid[1], r->cta.ctaid[2],

@@ -127,6 +127,7 @@ struct ptx_var {
     enum isa_space ptr_space; /* .ptr .global and the like of an entry's parameter */
     uint32_t ptr_align;       /* .ptr .align, 0: not given */
     struct ptx_func *owner;   /* function-scope variables; NULL: module scope */
+    const char *file;         /* after linking: the part's that it comes from, else NULL */
 };
 
 struct ptx_reg {
@@ -170,6 +171,7 @@ struct ptx_func {
     uint32_t reqnctapercluster[3], maxclusterrank;
     bool explicit_cluster, is_prototype; /* is_prototype: a .callprototype */
     struct ptx_func *alias_of;           /* .alias name, aliasee */
+    const char *file; /* after linking: the part's that it comes from, else NULL */
 };
 
 struct ptx_module {
@@ -182,6 +184,8 @@ struct ptx_module {
     struct ptx_func **funcs;
     uint32_t func_count;
     struct arena *arena;
+    struct ptx_module **parts; /* of a linked module, which owns them */
+    uint32_t part_count;
 };
 
 /*
@@ -193,6 +197,15 @@ struct ptx_module {
 int ptx_parse(struct ptx_module **out, const char *file, const char *text, size_t length);
 void ptx_module_destroy(struct ptx_module *module);
 
+/*
+ * One module of several, as a linker makes it. Takes the parts over, also when it fails. `provided`
+ * names functions that need no definition because the system has them; NULL: there are none.
+ * SONDE_EINPUT with all that is undefined, defined twice or differs, a line each with its place.
+ */
+int ptx_link(struct ptx_module **out, struct ptx_module *const *parts, uint32_t count,
+             bool (*provided)(const char *name));
+
+/* By name; of a linked module's functions or variables of one name that with linkage. */
 struct ptx_func *ptx_find_func(const struct ptx_module *module, const char *name);
 struct ptx_var *ptx_find_var(const struct ptx_module *module, const char *name);
 

@@ -332,22 +332,29 @@ int ptx_parse(struct ptx_module **out, const char *file, const char *text, size_
 
 void ptx_module_destroy(struct ptx_module *module)
 {
-    if (module != NULL)
-        arena_destroy(module->arena);
+    if (module == NULL)
+        return;
+    for (uint32_t i = 0; i < module->part_count; i++)
+        ptx_module_destroy(module->parts[i]);
+    arena_destroy(module->arena);
 }
 
 struct ptx_func *ptx_find_func(const struct ptx_module *module, const char *name)
 {
+    struct ptx_func *found = NULL;
     for (uint32_t i = 0; i < module->func_count; i++)
-        if (strcmp(module->funcs[i]->name, name) == 0)
-            return module->funcs[i];
-    return NULL;
+        if (strcmp(module->funcs[i]->name, name) == 0 &&
+            (found == NULL || found->linkage == LINK_INTERNAL))
+            found = module->funcs[i];
+    return found;
 }
 
 struct ptx_var *ptx_find_var(const struct ptx_module *module, const char *name)
 {
+    struct ptx_var *found = NULL;
     for (uint32_t i = 0; i < module->var_count; i++)
-        if (module->vars[i]->owner == NULL && strcmp(module->vars[i]->name, name) == 0)
-            return module->vars[i];
-    return NULL;
+        if (module->vars[i]->owner == NULL && strcmp(module->vars[i]->name, name) == 0 &&
+            (found == NULL || found->linkage == LINK_INTERNAL))
+            found = module->vars[i];
+    return found;
 }

@@ -1,14 +1,21 @@
 /*
  * Modules: PTX is parsed and checked at load; variables of .global and .const space are placed in
  * device memory and initialised; a kernel is decoded when it is first asked for. Modules do not see
- * each other: an extern variable that its own module does not define is an error when a kernel uses
- * it.
+ * each other unless they are linked into one (link.c): an extern variable that its own module does
+ * not define is an error when a kernel uses it.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "rt/state.h"
 #include "util/error.h"
+
+/* The file that a variable of the module stands in. */
+static const char *file_of(const struct rt_module *module, const struct ptx_var *var)
+{
+    const char *file = var->owner ? var->owner->file : var->file;
+    return file ? file : module->ptx->file;
+}
 
 static bool is_placed(const struct ptx_var *var)
 {
@@ -18,7 +25,7 @@ static bool is_placed(const struct ptx_var *var)
 
 static int variable_place(struct rt_module *module, const struct ptx_var *var)
 {
-    const char *file = module->ptx->file;
+    const char *file = file_of(module, var);
     if (var->align > RT_ALIGN_BYTES) {
         return error_at(SONDE_EUNSUPPORTED, file, var->loc.line, var->loc.column,
                         "the alignment %u of variable '%s' is not supported (at most %d)",
@@ -48,7 +55,7 @@ static int variables_place(struct rt_module *module)
         }
         const_bytes += var->space == SPACE_CONST ? var->size : 0;
         if (const_limit > 0 && const_bytes > const_limit) {
-            return error_at(SONDE_EINPUT, ptx->file, var->loc.line, var->loc.column,
+            return error_at(SONDE_EINPUT, file_of(module, var), var->loc.line, var->loc.column,
                             "with variable '%s' constant memory exceeds %llu bytes", var->name,
                             (unsigned long long)const_limit);
         }
@@ -64,12 +71,14 @@ static int relocate(struct rt_module *module, const struct ptx_var *var,
                     const struct ptx_reloc *reloc, uint8_t *bytes)
 {
     uint64_t address = 0;
-    if (!reloc->var || !u64_map_get(&address, &module->addresses, (uintptr_t)reloc->var)) {
+    if (reloc->func) {
+        address = exec_function_address(module->ptx, reloc->func);
+    } else if (!u64_map_get(&address, &module->addresses, (uintptr_t)reloc->var)) {
         return error_at(
-            SONDE_EUNSUPPORTED, module->ptx->file, var->loc.line, var->loc.column,
+            SONDE_EUNSUPPORTED, file_of(module, var), var->loc.line, var->loc.column,
             "the initialiser of '%s' needs the address of '%s', which is not a variable "
             "of global or constant memory defined here",
-            var->name, reloc->var ? reloc->var->name : reloc->func->name);
+            var->name, reloc->var->name);
     }
     uint64_t value = (address + (uint64_t)reloc->addend) >> reloc->mask_shift;
     memcpy(bytes + reloc->offset, &value, reloc->bytes);
@@ -101,14 +110,15 @@ static int variables_initialise(struct rt_module *module)
     return 0;
 }
 
-int rt_module_load(struct rt *rt, struct rt_module **out, const char *file, const char *ptx,
-                   size_t length)
+int module_create(struct rt *rt, struct rt_module **out, struct ptx_module *ptx)
 {
     *out = NULL;
     struct rt_module *module = calloc(1, sizeof *module);
     if (!module) {
+        ptx_module_destroy(ptx);
         return error_memory();
     }
+    module->ptx = ptx;
     module->rt = rt;
     module->next = rt->modules;
     module->link = &rt->modules;
@@ -116,10 +126,7 @@ int rt_module_load(struct rt *rt, struct rt_module **out, const char *file, cons
         module->next->link = &module->next;
     }
     rt->modules = module;
-    int rc = ptx_parse(&module->ptx, file, ptx, length);
-    if (rc == 0) {
-        rc = variables_place(module);
-    }
+    int rc = variables_place(module);
     if (rc == 0) {
         rc = variables_initialise(module);
     }
@@ -129,6 +136,16 @@ int rt_module_load(struct rt *rt, struct rt_module **out, const char *file, cons
     }
     *out = module;
     return 0;
+}
+
+int rt_module_load(struct rt *rt, struct rt_module **out, const char *file, const char *ptx,
+                   size_t length)
+{
+    struct ptx_module *parsed;
+    *out = NULL;
+    int rc = context_check(rt);
+    rc = rc < 0 ? rc : ptx_parse(&parsed, file, ptx, length);
+    return rc < 0 ? rc : module_create(rt, out, parsed);
 }
 
 void rt_module_unload(struct rt *rt, struct rt_module *module)

@@ -31,6 +31,17 @@ int rt_memset(struct rt *rt, uint64_t dst, uint8_t value, uint64_t bytes);
 int rt_module_load(struct rt *rt, struct rt_module **out, const char *file, const char *ptx,
                    size_t length);
 void rt_module_unload(struct rt *rt, struct rt_module *module);
+/*
+ * A linker, as cuLinkCreate() and its like: PTX texts are added, and completed into one module.
+ * Mistakes in a text are told when it is added; what is undefined, defined twice or differs between
+ * them when they are completed. A linker that has completed or failed can only be destroyed.
+ */
+struct rt_link;
+int rt_link_create(struct rt *rt, struct rt_link **out);
+int rt_link_add(struct rt_link *link, const char *file, const char *ptx, size_t length);
+int rt_link_complete(struct rt_link *link, struct rt_module **out);
+void rt_link_destroy(struct rt_link *link); /* NULL is allowed */
+
 /* `name` NULL: the module's only kernel; SONDE_EUSAGE when it has several. */
 int rt_kernel_get(struct rt_module *module, struct rt_kernel **out, const char *name);
 int rt_global_get(struct rt_module *module, const char *name, uint64_t *address, uint64_t *bytes);

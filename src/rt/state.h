@@ -68,8 +68,8 @@ struct rt {
     uint64_t launches;
     uint64_t warp_insns, thread_insns; /* of functional launches */
     const volatile int *cancel;
-    struct rt_image *images;             /* all that were created */
-    VEC(struct exec_texture) textures;   /* by handle; of no image: given back */
+    struct rt_image *images;           /* all that were created */
+    VEC(struct exec_texture) textures; /* by handle; of no image: given back */
     VEC(const struct exec_image *) surfaces;
     uint64_t local_address, local_bytes; /* where local memory lies; 0: nowhere yet */
     struct exec_services services;
@@ -80,7 +80,7 @@ struct rt {
     struct heap *heap; /* NULL: no launch has needed it */
     uint64_t heap_address;
     uint64_t grid_workspace; /* of cooperative launches; 0: none yet */
-    char *fault; /* the text of the first fault; NULL: none */
+    char *fault;             /* the text of the first fault; NULL: none */
 };
 
 struct rt_module {
@@ -100,6 +100,9 @@ struct rt_kernel {
 
 /* rt.c: the choice with the least shared memory that is at least this much */
 bool carveout_that_holds(const struct model *model, uint64_t shared_bytes, uint32_t *choice);
+
+/* module.c: takes the parsed module over, also when it fails */
+int module_create(struct rt *rt, struct rt_module **out, struct ptx_module *ptx);
 
 /* paths.c: local memory has its place before the launch */
 int local_memory_provide(struct rt *rt, const struct exec_launch *launch);

@@ -116,7 +116,8 @@ static int decode_param_access(struct decoder *d, struct uop_memory *memory, boo
         return decode_refuse(d, "a register in the address of parameter '%s' is not implemented",
                              address->var->name);
     if (address->imm > address->var->size || bytes > address->var->size - address->imm)
-        return error_at(SONDE_EINPUT, d->module->file, d->insn->loc.line, d->insn->loc.column,
+        return error_at(SONDE_EINPUT, decode_file(d->module, d->function->func), d->insn->loc.line,
+                        d->insn->loc.column,
                         "access of %" PRIu64 " bytes at offset %" PRId64
                         " is outside of '%s' of %" PRIu64 " bytes",
                         bytes, (int64_t)address->imm, address->var->name, address->var->size);
