@@ -125,6 +125,8 @@ struct mem_noc;
 int mem_noc_create(struct mem_noc **out, const struct noc_spec *spec, struct engine *engine,
                    const struct engine_clock *clock, uint32_t source, uint32_t sources,
                    uint32_t targets);
+/* What mem_noc_create() checks: SONDE_EINPUT with the reason. */
+int mem_noc_check(const struct noc_spec *spec, uint32_t sources, uint32_t targets);
 void mem_noc_destroy(struct mem_noc *noc);
 void mem_noc_connect(struct mem_noc *noc, uint32_t target, struct mem_port port);
 /*
@@ -133,6 +135,17 @@ void mem_noc_connect(struct mem_noc *noc, uint32_t target, struct mem_port port)
  */
 struct mem_port mem_noc_port(struct mem_noc *noc, uint32_t source,
                              uint32_t (*route)(void *ctx, const struct mem_request *), void *ctx);
+
+/* What went one way; what a kind of network does not know is 0. */
+struct mem_noc_way_stats {
+    uint64_t packets, flits, routers; /* arrived; of them; routers that the packets passed */
+    uint64_t latency_ps;              /* from being sent to having arrived, in all */
+    uint64_t stalled_cycles;          /* in which a port could not send for want of a buffer */
+};
+struct mem_noc_stats {
+    struct mem_noc_way_stats requests, replies;
+};
+void mem_noc_stats(struct mem_noc_stats *out, const struct mem_noc *noc);
 
 /* One DRAM channel: banks with open rows behind a data bus. */
 struct mem_dram;

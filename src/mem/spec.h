@@ -97,6 +97,40 @@ enum noc_kind {
     NOC_KIND_COUNT
 };
 
+/* noc/topology/topology.def: TOPOLOGY(ID, "name", "doc") */
+enum noc_topology {
+#define TOPOLOGY(id, text, doc) NOC_TOPOLOGY_##id,
+#include "mem/noc/topology/topology.def"
+#undef TOPOLOGY
+    NOC_TOPOLOGY_COUNT
+};
+
+/* noc/allocator.def: NOC_ALLOCATOR(ID, "name", "doc") */
+enum noc_allocator {
+#define NOC_ALLOCATOR(id, text, doc) NOC_ALLOCATOR_##id,
+#include "mem/noc/allocator.def"
+#undef NOC_ALLOCATOR
+    NOC_ALLOCATOR_COUNT
+};
+
+/* Of a network of kind FLITS. Cycles are cycles of its own clock. */
+struct noc_flits_spec {
+    enum noc_topology topology;
+    uint32_t width, height; /* as the topology reads them */
+    uint32_t flit_bytes;    /* that a channel carries in a cycle */
+    uint32_t virtual_channels;
+    uint32_t buffer_flits; /* of each virtual channel, at each input */
+    enum noc_allocator vc_allocator, switch_allocator;
+    uint32_t iterations;    /* of both allocators, at least 1 */
+    uint32_t input_speedup; /* inputs of the crossbar for each port, at least 1 */
+    uint32_t routing_cycles, vc_cycles, switch_cycles,
+        link_cycles;             /* fabric.h; switch: 1 or more */
+    uint64_t period_ps;          /* 0: the core clock's */
+    uint32_t reply_entries;      /* replies that may wait at a target before it stops, at least 1 */
+    uint32_t memory_place_count; /* 0, or = targets */
+    uint16_t memory_places[MEM_MAX_MAP];
+};
+
 /*
  * A packet is the header, and the data where it carries any (write, atomic; reply to a read, an
  * atomic). One that fits into a cycle's width takes the latency; each further cycle of
@@ -109,6 +143,7 @@ struct noc_spec {
     uint32_t reply_bytes_per_cycle;        /* per destination port; 0: unlimited */
     uint32_t header_bytes;
     uint32_t queue_entries; /* per source port, at least 1 */
+    struct noc_flits_spec flits;
 };
 
 /* dram/sched/sched.def: DRAM_SCHED(ID, "name", "doc") */

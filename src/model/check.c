@@ -564,6 +564,15 @@ static void check_total(struct reader *reader)
     }
 }
 
+static void check_noc(struct reader *reader)
+{
+    const struct model *model = reader->model;
+    if (reader->problem_count == 0 &&
+        mem_noc_check(&model->noc, model->sms, model->l2_slices) < 0) {
+        problem(reader, "noc.kind", "%s", error_text());
+    }
+}
+
 void check_model(struct reader *reader)
 {
     struct model *model = reader->model;
@@ -593,6 +602,7 @@ void check_model(struct reader *reader)
         check_total(reader);
     }
     check_memory(reader);
+    check_noc(reader);
     check_vm(reader);
     check_readonly(reader);
 }

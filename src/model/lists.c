@@ -132,6 +132,7 @@ static const struct {
     [LIST_MASKS] = {"list of masks", read_mask, write_mask},
     [LIST_MAP] = {"list of set numbers", read_set, write_small},
     [LIST_WAYS] = {"list of counts", read_ways, write_small},
+    [LIST_PLACES] = {"list of places", read_set, write_small},
     [LIST_PROBABILITIES] = {"list of probabilities", read_probability, write_probability},
     [LIST_CHOICES] = {"list of mappings", NULL, NULL},
 };
@@ -147,6 +148,7 @@ static struct span span_of(struct model *model, const struct param *param)
     struct index_spec *index = field;
     struct cache_spec *cache = field;
     struct replacement_spec *replacement = field;
+    struct noc_flits_spec *flits = field;
     switch (param->list) {
     case LIST_BITS:
     case LIST_MASKS:
@@ -154,6 +156,9 @@ static struct span span_of(struct model *model, const struct param *param)
                              MEM_MAX_INDEX_MASKS};
     case LIST_MAP:
         return (struct span){&index->map_count, index->map, sizeof(uint16_t), MEM_MAX_MAP};
+    case LIST_PLACES:
+        return (struct span){&flits->memory_place_count, flits->memory_places, sizeof(uint16_t),
+                             MEM_MAX_MAP};
     case LIST_WAYS:
         return (struct span){&cache->unequal_count, cache->ways_per_set, sizeof(uint16_t),
                              MEM_MAX_MAP};

@@ -330,7 +330,16 @@ int param_write(struct strbuf *out, const struct model *model, const struct para
     return list_write(out, model, param);
 }
 
+static bool of_flits(const struct param *param)
+{
+    size_t first = offsetof(struct model, noc.flits);
+    return param->offset >= first && param->offset < first + sizeof(struct noc_flits_spec);
+}
+
 bool param_applies(const struct model *model, const struct param *param)
 {
+    if (of_flits(param) && model->noc.kind != NOC_FLITS) {
+        return false;
+    }
     return param->kind != PARAM_LIST || list_applies(model, param);
 }

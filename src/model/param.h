@@ -32,6 +32,7 @@ enum param_list {
     LIST_MAP,           /* of an index_spec, kind map */
     LIST_WAYS,          /* of a cache_spec */
     LIST_PROBABILITIES, /* of a replacement_spec, the biased kinds */
+    LIST_PLACES,        /* of a noc_flits_spec */
     LIST_CHOICES,       /* of the carveout_spec */
 };
 

@@ -61,6 +61,7 @@ struct links {
     struct link_source *sources;
     struct link_target *targets;
     struct pool flights;
+    struct mem_noc_stats stats;
 };
 
 static void links_destroy(void *state)
@@ -206,6 +207,8 @@ static void on_reply(void *ctx, uint64_t arg)
     request->reply = flight->reply;
     request->ctx = flight->ctx;
     request->arg = flight->arg;
+    links->stats.replies.packets++;
+    links->stats.replies.latency_ps += arrive_ps - engine_now_ps(links->engine);
     engine_at(links->engine, arrive_ps, links->source_id, flight->reply, flight->ctx, flight->arg);
     pool_put(&links->flights, flight);
 }
@@ -273,6 +276,8 @@ static bool links_send(void *self, struct mem_request *request)
         pass_link(&left_ps, links, &source->request_link, earliest_ps,
                   noc_request_bytes(links->spec, request), links->spec->request_bytes_per_cycle,
                   links->spec->request_cycles);
+    links->stats.requests.packets++;
+    links->stats.requests.latency_ps += arrive_ps - earliest_ps;
     remember_leaving(source, left_ps);
     request->arrive_ps = arrive_ps;
     engine_at(links->engine, arrive_ps, links->source_id, on_arrival, flight, 0);
@@ -288,5 +293,14 @@ static struct mem_port links_port(void *state, uint32_t source, noc_route *route
     return (struct mem_port){.send = links_send, .when_space = links_when_space, .self = s};
 }
 
-const struct noc_ops noc_LINKS = {
-    .create = links_create, .destroy = links_destroy, .connect = links_connect, .port = links_port};
+static void links_stats(struct mem_noc_stats *out, const void *state)
+{
+    const struct links *links = state;
+    *out = links->stats;
+}
+
+const struct noc_ops noc_LINKS = {.create = links_create,
+                                  .destroy = links_destroy,
+                                  .connect = links_connect,
+                                  .port = links_port,
+                                  .stats = links_stats};

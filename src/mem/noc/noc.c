@@ -16,11 +16,8 @@ static const struct noc_ops *const kinds[NOC_KIND_COUNT] = {
 #undef NOC
 };
 
-int mem_noc_create(struct mem_noc **out, const struct noc_spec *spec, struct engine *engine,
-                   const struct engine_clock *clock, uint32_t source, uint32_t sources,
-                   uint32_t targets)
+int mem_noc_check(const struct noc_spec *spec, uint32_t sources, uint32_t targets)
 {
-    *out = NULL;
     if ((unsigned)spec->kind >= NOC_KIND_COUNT) {
         return error_set(SONDE_EINPUT, "network: unknown kind %d", (int)spec->kind);
     }
@@ -28,12 +25,25 @@ int mem_noc_create(struct mem_noc **out, const struct noc_spec *spec, struct eng
         return error_set(SONDE_EINPUT,
                          "network: queue entries, sources and targets must be at least 1");
     }
+    const struct noc_ops *ops = kinds[spec->kind];
+    return ops->check ? ops->check(spec, sources, targets) : 0;
+}
+
+int mem_noc_create(struct mem_noc **out, const struct noc_spec *spec, struct engine *engine,
+                   const struct engine_clock *clock, uint32_t source, uint32_t sources,
+                   uint32_t targets)
+{
+    *out = NULL;
+    int rc = mem_noc_check(spec, sources, targets);
+    if (rc < 0) {
+        return rc;
+    }
     struct mem_noc *noc = calloc(1, sizeof *noc);
     if (!noc) {
         return error_memory();
     }
     noc->ops = kinds[spec->kind];
-    int rc = noc->ops->create(&noc->state, spec, engine, clock, source, sources, targets);
+    rc = noc->ops->create(&noc->state, spec, engine, clock, source, sources, targets);
     if (rc < 0) {
         free(noc);
         return rc;
@@ -58,4 +68,10 @@ void mem_noc_connect(struct mem_noc *noc, uint32_t target, struct mem_port port)
 struct mem_port mem_noc_port(struct mem_noc *noc, uint32_t source, noc_route *route, void *ctx)
 {
     return noc->ops->port(noc->state, source, route, ctx);
+}
+
+void mem_noc_stats(struct mem_noc_stats *out, const struct mem_noc *noc)
+{
+    *out = (struct mem_noc_stats){0};
+    noc->ops->stats(out, noc->state);
 }

@@ -10,12 +10,15 @@
 typedef uint32_t noc_route(void *ctx, const struct mem_request *request);
 
 struct noc_ops {
+    /* What the kind asks of its specification beyond noc.c's; NULL: nothing. */
+    int (*check)(const struct noc_spec *spec, uint32_t sources, uint32_t targets);
     int (*create)(void **state, const struct noc_spec *spec, struct engine *engine,
                   const struct engine_clock *clock, uint32_t source, uint32_t sources,
                   uint32_t targets);
     void (*destroy)(void *state);
     void (*connect)(void *state, uint32_t target, struct mem_port port);
     struct mem_port (*port)(void *state, uint32_t source, noc_route *route, void *ctx);
+    void (*stats)(struct mem_noc_stats *out, const void *state);
 };
 
 #define NOC(id, text, doc) extern const struct noc_ops noc_##id;

@@ -251,7 +251,7 @@ static void networks_of_nothing_are_refused(void **state)
     f.spec.kind = NOC_KIND_COUNT;
     rc = mem_noc_create(&f.noc, &f.spec, f.engine, &rig_clock, 1, 2, 2);
     assert_int_equal(rc, SONDE_EINPUT);
-    assert_string_equal(error_text(), "network: unknown kind 1");
+    assert_string_equal(error_text(), "network: unknown kind 2");
     engine_destroy(f.engine);
 }
 

@@ -43,6 +43,29 @@ static void draw_cache(struct cache_spec *spec, struct rng *rng, bool sectored, 
     spec->queue_entries = one_of(rng, 1, 4);
 }
 
+/* A network of routers: six nodes, buffers as narrow as may be. */
+static void draw_flits(struct noc_spec *spec, struct rng *rng)
+{
+    enum noc_topology topology = (enum noc_topology)rng_below(rng, NOC_TOPOLOGY_COUNT);
+    spec->kind = NOC_FLITS;
+    spec->flits = (struct noc_flits_spec){.topology = topology,
+                                          .width = topology == NOC_TOPOLOGY_RING ? 6 : 3,
+                                          .height = 2,
+                                          .flit_bytes = 8 * one_of(rng, 1, 5),
+                                          .virtual_channels = 2 * one_of(rng, 1, 2),
+                                          .buffer_flits = one_of(rng, 1, 4),
+                                          .vc_allocator = (enum noc_allocator)rng_below(rng, 2),
+                                          .switch_allocator = (enum noc_allocator)rng_below(rng, 2),
+                                          .iterations = one_of(rng, 1, 2),
+                                          .input_speedup = one_of(rng, 1, 2),
+                                          .routing_cycles = one_of(rng, 0, 2),
+                                          .vc_cycles = one_of(rng, 0, 2),
+                                          .switch_cycles = one_of(rng, 1, 3),
+                                          .link_cycles = one_of(rng, 0, 2),
+                                          .period_ps = 100 * one_of(rng, 5, 15),
+                                          .reply_entries = one_of(rng, 1, 3)};
+}
+
 static void draw_specs(struct system *s, struct rng *rng)
 {
     bool sectored = rng_below(rng, 2);
@@ -54,6 +77,9 @@ static void draw_specs(struct system *s, struct rng *rng)
                                     .reply_bytes_per_cycle = 8 * one_of(rng, 0, 5),
                                     .header_bytes = 8,
                                     .queue_entries = one_of(rng, 1, 4)};
+    if (rng_below(rng, 2)) {
+        draw_flits(&s->noc_spec, rng);
+    }
     s->dram_spec = (struct dram_spec){.sched = (enum dram_sched_kind)rng_below(rng, 2),
                                       .channels = SLICES,
                                       .interleave_bytes = 128,

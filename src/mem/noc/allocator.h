@@ -1,0 +1,58 @@
+/*
+ * A separable allocator: each cycle inputs ask for outputs, and a matching is chosen in which every
+ * input and every output stands at most once. Outputs choose one of the inputs that ask (grant),
+ * inputs one of the outputs that granted (accept); further iterations do the same with what is
+ * left.
+ *
+ * iSLIP (McKeown, The iSLIP Scheduling Algorithm for Input-Queued Switches, 1999) chooses by
+ * round-robin pointers, which move past a choice only when it was accepted in the first iteration.
+ * PIM (Anderson et al., High-Speed Switch Scheduling for Local-Area Networks, 1993) chooses at
+ * random.
+ */
+#ifndef SONDE_MEM_NOC_ALLOCATOR_H
+#define SONDE_MEM_NOC_ALLOCATOR_H
+
+#include "mem/spec.h"
+#include "util/rng.h"
+
+struct allocator_pair {
+    uint16_t input, output;
+};
+
+/* Where a router's allocator stands between cycles: the next input or output to be preferred. */
+struct allocator_pointers {
+    uint16_t *grant, *accept;
+};
+
+/* One for all routers of a network: room to work in. */
+struct allocator {
+    enum noc_allocator kind;
+    uint32_t inputs, outputs, iterations;
+    uint32_t requests, matches;
+    struct allocator_pair *request; /* room for inputs x outputs */
+    struct allocator_pair *match;   /* room for inputs */
+    struct allocator_side {
+        uint32_t round;      /* in which it was last chosen for */
+        uint16_t candidates; /* seen in this round */
+        uint16_t choice, distance;
+        bool matched;
+    } * grant, *accept;
+    uint32_t round;
+    struct rng rng;
+};
+
+/* SONDE_ENOMEM. To be freed also after an error. */
+int allocator_init(struct allocator *allocator, enum noc_allocator kind, uint32_t inputs,
+                   uint32_t outputs, uint32_t iterations);
+void allocator_free(struct allocator *allocator);
+
+static inline void allocator_request(struct allocator *allocator, uint32_t input, uint32_t output)
+{
+    allocator->request[allocator->requests++] =
+        (struct allocator_pair){.input = (uint16_t)input, .output = (uint16_t)output};
+}
+
+/* Fills `match` from the requests made since the last call, and forgets these. */
+void allocator_run(struct allocator *allocator, struct allocator_pointers *pointers);
+
+#endif

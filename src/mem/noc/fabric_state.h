@@ -1,0 +1,113 @@
+/*
+ * The network's state, in flat arrays. A router's input virtual channels are numbered port x
+ * virtual_channels + channel, its output ones likewise; those of all routers follow one another.
+ * Behind the outputs of the routers come those of the nodes, so that a node sends into its router
+ * as routers do into each other. Made by fabric_build.c, moved by fabric.c.
+ */
+#ifndef SONDE_MEM_NOC_FABRIC_STATE_H
+#define SONDE_MEM_NOC_FABRIC_STATE_H
+
+#include "mem/noc/allocator.h"
+#include "mem/noc/fabric.h"
+#include "mem/noc/topology/topology.h"
+
+enum { WORD_BITS = 64, MAX_PORT_CHANNELS = 16384 };
+
+struct flit {
+    uint64_t ready_cycle; /* stands in the buffer from then on */
+    struct fabric_packet *packet;
+    bool tail;
+};
+
+/* What the packet at the front of a buffer has got so far. */
+enum stage { STAGE_IDLE, STAGE_ROUTED, STAGE_ACTIVE };
+
+struct input {
+    enum stage stage;
+    uint32_t head, count; /* of its ring of flits */
+    uint16_t way_port;    /* output port, and first and number of its channels allowed */
+    uint16_t way_first, way_count;
+    uint16_t output;      /* of this router, once ACTIVE */
+    uint64_t ready_cycle; /* the next stage may begin */
+    uint32_t credit_to;   /* the output that sends here */
+};
+
+struct output {
+    uint32_t credits;
+    bool taken;
+};
+
+/* Where an output port leads to. */
+struct channel {
+    struct topology_end end;
+    uint32_t first_input; /* of the next router's port, among all inputs */
+};
+
+struct credit {
+    uint64_t cycle;
+    uint32_t output;
+    uint32_t node; /* NOBODY, or the node that took the flit */
+};
+
+enum { NOBODY = UINT32_MAX, NO_INPUT = UINT16_MAX };
+
+/* Credits on their way, all with the same delay, so that they come back in order. */
+struct credit_line {
+    struct credit *ring;
+    uint32_t head, count, capacity;
+};
+
+struct node {
+    struct fabric_packet *first, *last;
+    uint32_t waiting; /* packets of which no flit has left */
+    uint32_t channel; /* virtual channel of the packet that is leaving */
+    bool blocked;
+    uint64_t stalled;
+    struct topology_end entry;
+    uint32_t *owed;          /* credits that a blocked node holds back, of each virtual channel */
+    uint32_t first_ejection; /* outputs that lead here, among all */
+};
+
+struct fabric {
+    const struct noc_flits_spec *spec;
+    uint32_t nodes, routers, ports, channels; /* channels: virtual ones of a port */
+    uint32_t classes, words;
+    fabric_arrived *arrived;
+    void *ctx;
+    struct node *node;
+    struct input *input;
+    struct flit *flit; /* buffer_flits for each input */
+    struct output *output;
+    struct channel *channel;  /* by router and port */
+    struct topology_way *way; /* by router and node */
+    uint64_t *occupied;       /* by router: `words` words, a bit an input */
+    uint32_t *held;           /* flits in a router */
+    uint64_t *busy_routers, *busy_nodes;
+    struct allocator vc_allocator, switch_allocator;
+    struct allocator_pointers *vc_pointers, *switch_pointers; /* by router */
+    uint16_t *pointer_room, *turn; /* turn: by crossbar input, the channel to be preferred */
+    uint16_t *chosen; /* by crossbar input and output of the router at work: who asks */
+    uint16_t **asked; /* what is set of `chosen` */
+    uint32_t asked_count;
+    struct credit_line hop_credits, node_credits;
+    uint64_t inside; /* packets sent and not wholly out */
+    uint32_t *owed_room;
+    struct fabric_stats stats;
+};
+
+static inline uint32_t crossbar_inputs(const struct fabric *fabric)
+{
+    return fabric->ports * fabric->spec->input_speedup;
+}
+
+static inline uint32_t output_index(const struct fabric *fabric, uint32_t router, uint32_t port)
+{
+    return (router * fabric->ports + port) * fabric->channels;
+}
+
+static inline uint32_t node_output(const struct fabric *fabric, uint32_t node)
+{
+    return (fabric->routers * fabric->ports + node) * fabric->channels;
+}
+
+#endif
