@@ -43,6 +43,24 @@ if wanted sim.functional.tinsn_per_s; then
     done
 fi
 
+# The timed simulator: warp instructions a second of one host thread, with links and with a mesh of routers.
+if wanted sim.timing.winsn_per_s; then
+    echo "timed, each workload at its size of timing.def on sim:gtx780, best of 3"
+    rates=$("$programs/bench_timing")
+    printf '%s\n' "$rates" | while read -r name rate; do
+        case $name in
+            mean) figure sim.timing.winsn_per_s "$rate" winsn/s ;;
+            weighted) ;;
+            *) figure "sim.timing.winsn_per_s.$name" "$rate" winsn/s ;;
+        esac
+    done
+fi
+if wanted sim.timing.mesh.winsn_per_s; then
+    echo "the same with a flit-level mesh, on sim:bakhoda2009"
+    rates=$("$programs/bench_timing" -m bakhoda2009)
+    figure sim.timing.mesh.winsn_per_s "$(printf '%s\n' "$rates" | sed -n 's/^weighted //p')" winsn/s
+fi
+
 peak=0
 for model in gtx560ti gtx780; do
     if wanted "dissect.sim.$model.seconds" || wanted peak_rss_mb; then

@@ -30,26 +30,24 @@ void allocator_free(struct allocator *allocator)
 }
 
 /* `candidate` of `count` asks `side`, which prefers those from `pointer` on. */
-static void offer(struct allocator *allocator, struct allocator_side *side, uint32_t candidate,
-                  uint32_t pointer, uint32_t count)
+static inline void offer(struct allocator *allocator, struct allocator_side *side,
+                         uint32_t candidate, uint32_t pointer, uint32_t count)
 {
+    uint32_t distance = candidate + (candidate < pointer ? count : 0);
     if (side->round != allocator->round) {
         side->round = allocator->round;
-        side->candidates = 0;
-    }
-    bool better;
-    uint32_t distance = 0;
-    side->candidates++;
-    if (allocator->kind == NOC_ALLOCATOR_PIM) {
-        better = side->candidates == 1 || rng_below(&allocator->rng, side->candidates) == 0;
+        side->candidates = 1;
     } else {
-        distance = candidate >= pointer ? candidate - pointer : candidate + count - pointer;
-        better = side->candidates == 1 || distance < side->distance;
+        side->candidates++;
+        bool better = allocator->kind == NOC_ALLOCATOR_PIM
+                          ? rng_below(&allocator->rng, side->candidates) == 0
+                          : distance < side->distance;
+        if (!better) {
+            return;
+        }
     }
-    if (better) {
-        side->choice = (uint16_t)candidate;
-        side->distance = (uint16_t)distance;
-    }
+    side->choice = (uint16_t)candidate;
+    side->distance = distance;
 }
 
 static uint16_t behind(uint32_t index, uint32_t count)

@@ -34,7 +34,8 @@ struct allocator {
     struct allocator_side {
         uint32_t round;      /* in which it was last chosen for */
         uint16_t candidates; /* seen in this round */
-        uint16_t choice, distance;
+        uint16_t choice;
+        uint32_t distance; /* of the choice: pointer and those behind it first */
         bool matched;
     } * grant, *accept;
     uint32_t round;

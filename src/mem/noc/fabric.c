@@ -27,6 +27,25 @@ static void credit_push(struct credit_line *line, struct credit credit)
     line->ring[i >= line->capacity ? i - line->capacity : i] = credit;
 }
 
+/* The input has something to look at from the next time on. */
+static void wake(struct fabric *fabric, uint32_t router, uint32_t local)
+{
+    set_bit(&fabric->eager[router * fabric->words], local);
+    set_bit(fabric->busy_routers, router);
+}
+
+static void give_credits(struct fabric *fabric, uint32_t index, uint32_t count)
+{
+    struct output *output = &fabric->output[index];
+    if (output->credits == 0 && output->taken) {
+        uint32_t first = output->router * fabric->ports * fabric->channels;
+        if (fabric->input[first + output->holder].count) {
+            wake(fabric, output->router, output->holder);
+        }
+    }
+    output->credits += count;
+}
+
 static void credits_return(struct fabric *fabric, struct credit_line *line, uint64_t cycle)
 {
     while (line->count && line->ring[line->head].cycle <= cycle) {
@@ -34,45 +53,36 @@ static void credits_return(struct fabric *fabric, struct credit_line *line, uint
         if (credit->node != NOBODY && fabric->node[credit->node].blocked) {
             fabric->node[credit->node].owed[credit->output % fabric->channels]++;
         } else {
-            fabric->output[credit->output].credits++;
+            give_credits(fabric, credit->output, 1);
         }
         line->head = line->head + 1 == line->capacity ? 0 : line->head + 1;
         line->count--;
     }
 }
 
-static struct flit *front(const struct fabric *fabric, uint32_t input)
+static const struct flit *front(const struct input *in)
 {
-    return &fabric->flit[input * fabric->spec->buffer_flits + fabric->input[input].head];
+    return &in->ring[in->head];
 }
 
 /* Puts a flit into a router's buffer, where there is room: a credit was taken for it. */
-static void buffer_push(struct fabric *fabric, uint32_t router, uint32_t input, struct flit flit)
+static void buffer_push(struct fabric *fabric, uint32_t router, uint32_t local, struct flit flit)
 {
-    struct input *in = &fabric->input[input];
+    struct input *in = &fabric->input[router * fabric->ports * fabric->channels + local];
     uint32_t size = fabric->spec->buffer_flits;
     uint32_t i = in->head + in->count;
     assert(in->count < size);
-    fabric->flit[input * size + (i >= size ? i - size : i)] = flit;
+    in->ring[i >= size ? i - size : i] = flit;
     if (in->count++ == 0) {
-        set_bit(&fabric->occupied[router * fabric->words],
-                input - router * fabric->ports * fabric->channels);
-    }
-    if (fabric->held[router]++ == 0) {
-        set_bit(fabric->busy_routers, router);
+        wake(fabric, router, local);
     }
 }
 
-static void buffer_pop(struct fabric *fabric, uint32_t router, uint32_t input)
+static void buffer_pop(struct fabric *fabric, uint32_t router, uint32_t local, struct input *in)
 {
-    struct input *in = &fabric->input[input];
     in->head = in->head + 1 == fabric->spec->buffer_flits ? 0 : in->head + 1;
     if (--in->count == 0) {
-        clear_bit(&fabric->occupied[router * fabric->words],
-                  input - router * fabric->ports * fabric->channels);
-    }
-    if (--fabric->held[router] == 0) {
-        clear_bit(fabric->busy_routers, router);
+        clear_bit(&fabric->eager[router * fabric->words], local);
     }
 }
 
@@ -100,8 +110,10 @@ void fabric_block(struct fabric *fabric, uint32_t node, bool blocked)
     struct node *n = &fabric->node[node];
     n->blocked = blocked;
     for (uint32_t i = 0; !blocked && i < fabric->channels; i++) {
-        fabric->output[n->first_ejection + i].credits += n->owed[i];
-        n->owed[i] = 0;
+        if (n->owed[i]) {
+            give_credits(fabric, n->first_ejection + i, n->owed[i]);
+            n->owed[i] = 0;
+        }
     }
 }
 
@@ -141,8 +153,7 @@ static void node_tick(struct fabric *fabric, uint32_t node, uint64_t cycle)
     struct flit flit = {.ready_cycle = cycle + fabric->spec->link_cycles,
                         .packet = packet,
                         .tail = packet->entered == packet->flits};
-    buffer_push(fabric, n->entry.index,
-                output_index(fabric, n->entry.index, n->entry.port) + n->channel, flit);
+    buffer_push(fabric, n->entry.index, n->entry.port * fabric->channels + n->channel, flit);
     if (flit.tail) {
         n->first = packet->next;
         if (!n->first) {
@@ -164,77 +175,99 @@ static void route(struct fabric *fabric, uint32_t router, struct input *in, cons
     in->way_count = (uint16_t)count;
 }
 
-static void request_channels(struct fabric *fabric, uint32_t first_output, uint32_t local,
+/* Asks for each virtual channel that is free; sleeps when there is none. */
+static void request_channels(struct fabric *fabric, uint32_t router, uint32_t first, uint32_t local,
                              const struct input *in)
 {
+    uint32_t before = fabric->vc_allocator.requests;
     for (uint32_t i = in->way_first; i < in->way_first + (uint32_t)in->way_count; i++) {
-        if (!fabric->output[first_output + i].taken) {
+        if (!fabric->output[first + i].taken) {
             allocator_request(&fabric->vc_allocator, local, i);
         }
     }
-}
-
-/* Routes, and asks for virtual channels. */
-static void look_at_input(struct fabric *fabric, uint32_t router, uint32_t first, uint32_t local,
-                          uint64_t cycle)
-{
-    struct input *in = &fabric->input[first + local];
-    if (in->stage == STAGE_IDLE) {
-        const struct flit *flit = front(fabric, first + local);
-        if (flit->ready_cycle > cycle) {
-            return;
-        }
-        route(fabric, router, in, flit);
-        in->stage = STAGE_ROUTED;
-        in->ready_cycle = cycle + fabric->spec->routing_cycles;
-    }
-    if (in->stage == STAGE_ROUTED && in->ready_cycle <= cycle) {
-        request_channels(fabric, first, local, in);
+    if (fabric->vc_allocator.requests == before) {
+        clear_bit(&fabric->eager[router * fabric->words], local);
+        set_bit(&fabric->waiting[(router * fabric->ports + in->way_port) * fabric->words], local);
     }
 }
 
-static void grant_channels(struct fabric *fabric, uint32_t first, uint64_t cycle)
+/* A virtual channel of the port is free: whoever waits for one may ask again. */
+static void wake_waiting(struct fabric *fabric, uint32_t router, uint32_t port)
 {
-    const struct allocator *allocator = &fabric->vc_allocator;
-    for (uint32_t i = 0; i < allocator->matches; i++) {
-        struct input *in = &fabric->input[first + allocator->match[i].input];
-        in->output = allocator->match[i].output;
-        in->stage = STAGE_ACTIVE;
-        in->ready_cycle = cycle + fabric->spec->vc_cycles;
-        fabric->output[first + in->output].taken = true;
+    uint64_t *waiting = &fabric->waiting[(router * fabric->ports + port) * fabric->words];
+    for (uint32_t word = 0; word < fabric->words; word++) {
+        fabric->eager[router * fabric->words + word] |= waiting[word];
+        waiting[word] = 0;
     }
-}
-
-static bool may_leave(const struct fabric *fabric, uint32_t first, uint32_t local, uint64_t cycle)
-{
-    const struct input *in = &fabric->input[first + local];
-    return in->stage == STAGE_ACTIVE && in->ready_cycle <= cycle &&
-           front(fabric, first + local)->ready_cycle <= cycle &&
-           fabric->output[first + in->output].credits > 0;
 }
 
 /*
- * A crossbar input serves the channels `channel mod input_speedup` of its port. For each output it
- * asks on behalf of one of them, in turn.
+ * On behalf of one of its channels, in turn, a crossbar input asks for each output that they want.
  */
-static void ask_for_crossbar(struct fabric *fabric, uint32_t router, uint32_t first, uint32_t local)
+static void ask_for_crossbar(struct fabric *fabric, uint32_t router, uint32_t local,
+                             const struct input *in)
 {
-    uint32_t channels = fabric->channels, speedup = fabric->spec->input_speedup;
-    uint32_t channel = local % channels;
-    uint32_t slot = local / channels * speedup + channel % speedup;
-    uint32_t port = fabric->input[first + local].output / channels;
-    uint32_t turn = fabric->turn[router * crossbar_inputs(fabric) + slot];
-    uint16_t *chosen = &fabric->chosen[slot * fabric->ports + port];
+    uint16_t *chosen = &fabric->chosen[in->slot * fabric->ports + in->way_port];
     if (*chosen == NO_INPUT) {
-        allocator_request(&fabric->switch_allocator, slot, port);
+        allocator_request(&fabric->switch_allocator, in->slot, in->way_port);
         fabric->asked[fabric->asked_count++] = chosen;
     } else {
-        uint32_t mine = (channel + channels - turn) % channels;
-        if ((*chosen % channels + channels - turn) % channels < mine) {
+        uint32_t turn = fabric->turn[router * crossbar_inputs(fabric) + in->slot];
+        uint32_t other = *chosen % fabric->channels;
+        uint32_t mine = in->channel + (in->channel < turn ? fabric->channels : 0);
+        if (other + (other < turn ? fabric->channels : 0) < mine) {
             return;
         }
     }
     *chosen = (uint16_t)local;
+}
+
+/* Asks for the crossbar when a flit can go; sleeps when only a credit is missing. */
+static void ask_if_it_may_leave(struct fabric *fabric, uint32_t router, uint32_t first,
+                                uint32_t local, const struct input *in, uint64_t cycle)
+{
+    if (fabric->output[first + in->output].credits == 0) {
+        clear_bit(&fabric->eager[router * fabric->words], local);
+    } else if (in->ready_cycle <= cycle && front(in)->ready_cycle <= cycle) {
+        ask_for_crossbar(fabric, router, local, in);
+    }
+}
+
+/* What an input with a flit does in a cycle, but for what allocators decide. */
+static void look_at_input(struct fabric *fabric, uint32_t router, uint32_t first, uint32_t local,
+                          uint64_t cycle)
+{
+    struct input *in = &fabric->input[first + local];
+    if (in->stage == STAGE_ACTIVE) {
+        ask_if_it_may_leave(fabric, router, first, local, in, cycle);
+        return;
+    }
+    if (in->stage == STAGE_IDLE) {
+        if (front(in)->ready_cycle > cycle) {
+            return;
+        }
+        route(fabric, router, in, front(in));
+        in->stage = STAGE_ROUTED;
+        in->ready_cycle = cycle + fabric->spec->routing_cycles;
+    }
+    if (in->ready_cycle <= cycle) {
+        request_channels(fabric, router, first, local, in);
+    }
+}
+
+static void grant_channels(struct fabric *fabric, uint32_t router, uint32_t first, uint64_t cycle)
+{
+    const struct allocator *allocator = &fabric->vc_allocator;
+    for (uint32_t i = 0; i < allocator->matches; i++) {
+        uint32_t local = allocator->match[i].input;
+        struct input *in = &fabric->input[first + local];
+        in->output = allocator->match[i].output;
+        in->stage = STAGE_ACTIVE;
+        in->ready_cycle = cycle + fabric->spec->vc_cycles;
+        fabric->output[first + in->output].taken = true;
+        fabric->output[first + in->output].holder = (uint16_t)local;
+        ask_if_it_may_leave(fabric, router, first, local, in, cycle);
+    }
 }
 
 static void deliver(struct fabric *fabric, uint32_t node, uint32_t output, const struct flit *flit,
@@ -259,12 +292,11 @@ static void leave(struct fabric *fabric, uint32_t router, uint32_t first, uint32
                   uint64_t cycle)
 {
     struct input *in = &fabric->input[first + local];
-    struct flit flit = *front(fabric, first + local);
+    struct flit flit = *front(in);
     struct output *output = &fabric->output[first + in->output];
-    const struct channel *channel =
-        &fabric->channel[router * fabric->ports + in->output / fabric->channels];
+    const struct channel *channel = &fabric->channel[router * fabric->ports + in->way_port];
     output->credits--;
-    buffer_pop(fabric, router, first + local);
+    buffer_pop(fabric, router, local, in);
     credit_push(&fabric->hop_credits,
                 (struct credit){.cycle = cycle + fabric->spec->link_cycles + 1,
                                 .output = in->credit_to,
@@ -273,14 +305,15 @@ static void leave(struct fabric *fabric, uint32_t router, uint32_t first, uint32
         flit.packet->routers++;
         in->stage = STAGE_IDLE;
         output->taken = false;
+        wake_waiting(fabric, router, in->way_port);
     }
     if (channel->end.kind == END_NODE) {
         deliver(fabric, channel->end.index, first + in->output, &flit, cycle);
         return;
     }
     flit.ready_cycle = cycle + fabric->spec->switch_cycles + fabric->spec->link_cycles;
-    buffer_push(fabric, channel->end.index, channel->first_input + in->output % fabric->channels,
-                flit);
+    buffer_push(fabric, channel->end.index,
+                channel->first_local + in->output - in->way_port * fabric->channels, flit);
 }
 
 static void allocate_crossbar(struct fabric *fabric, uint32_t router, uint32_t first,
@@ -292,8 +325,9 @@ static void allocate_crossbar(struct fabric *fabric, uint32_t router, uint32_t f
     for (uint32_t i = 0; i < allocator->matches; i++) {
         struct allocator_pair match = allocator->match[i];
         uint32_t local = fabric->chosen[match.input * fabric->ports + match.output];
+        uint32_t channel = fabric->input[first + local].channel;
         fabric->turn[router * inputs + match.input] =
-            (uint16_t)((local % fabric->channels + 1) % fabric->channels);
+            (uint16_t)(channel + 1 == fabric->channels ? 0 : channel + 1);
         leave(fabric, router, first, local, cycle);
     }
     for (uint32_t i = 0; i < fabric->asked_count; i++) {
@@ -305,27 +339,26 @@ static void allocate_crossbar(struct fabric *fabric, uint32_t router, uint32_t f
 static void router_tick(struct fabric *fabric, uint32_t router, uint64_t cycle)
 {
     uint32_t first = router * fabric->ports * fabric->channels;
-    const uint64_t *occupied = &fabric->occupied[router * fabric->words];
+    const uint64_t *eager = &fabric->eager[router * fabric->words];
     for (uint32_t word = 0; word < fabric->words; word++) {
-        for (uint64_t bits = occupied[word]; bits; bits &= bits - 1) {
+        for (uint64_t bits = eager[word]; bits; bits &= bits - 1) {
             uint32_t local = word * WORD_BITS + (uint32_t)__builtin_ctzll(bits);
             look_at_input(fabric, router, first, local, cycle);
         }
     }
     if (fabric->vc_allocator.requests) {
         allocator_run(&fabric->vc_allocator, &fabric->vc_pointers[router]);
-        grant_channels(fabric, first, cycle);
-    }
-    for (uint32_t word = 0; word < fabric->words; word++) {
-        for (uint64_t bits = occupied[word]; bits; bits &= bits - 1) {
-            uint32_t local = word * WORD_BITS + (uint32_t)__builtin_ctzll(bits);
-            if (may_leave(fabric, first, local, cycle)) {
-                ask_for_crossbar(fabric, router, first, local);
-            }
-        }
+        grant_channels(fabric, router, first, cycle);
     }
     if (fabric->switch_allocator.requests) {
         allocate_crossbar(fabric, router, first, cycle);
+    }
+    uint64_t left = 0;
+    for (uint32_t word = 0; word < fabric->words; word++) {
+        left |= eager[word];
+    }
+    if (left == 0) {
+        clear_bit(fabric->busy_routers, router);
     }
 }
 

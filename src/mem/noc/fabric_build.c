@@ -116,8 +116,8 @@ static void wire_port(struct fabric *fabric, const struct topology_ops *ops,
     uint32_t output = output_index(fabric, router, port);
     channel->end = ops->output(fabric->spec, router, port);
     if (channel->end.kind == END_ROUTER) {
-        channel->first_input = output_index(fabric, channel->end.index, channel->end.port);
-        join(fabric, output, channel->first_input);
+        channel->first_local = channel->end.port * fabric->channels;
+        join(fabric, output, output_index(fabric, channel->end.index, channel->end.port));
     } else if (channel->end.kind == END_NODE) {
         uint32_t node = node_at[channel->end.index];
         channel->end.index = node;
@@ -129,6 +129,19 @@ static void wire_port(struct fabric *fabric, const struct topology_ops *ops,
         for (uint32_t i = 0; i < fabric->channels; i++) {
             fabric->output[output + i].credits = fabric->spec->buffer_flits;
         }
+    }
+}
+
+static void number(struct fabric *fabric)
+{
+    uint32_t inputs = fabric->routers * fabric->ports * fabric->channels;
+    uint32_t speedup = fabric->spec->input_speedup;
+    for (uint32_t i = 0; i < inputs; i++) {
+        uint32_t channel = i % fabric->channels, port = i / fabric->channels % fabric->ports;
+        fabric->output[i].router = i / (fabric->ports * fabric->channels);
+        fabric->input[i].ring = &fabric->flit[(size_t)i * fabric->spec->buffer_flits];
+        fabric->input[i].channel = (uint16_t)channel;
+        fabric->input[i].slot = (uint16_t)(port * speedup + channel % speedup);
     }
 }
 
@@ -180,8 +193,8 @@ static bool arrays_create(struct fabric *fabric)
         calloc((size_t)(ports + fabric->nodes) * fabric->channels, sizeof *fabric->output);
     fabric->channel = calloc(ports, sizeof *fabric->channel);
     fabric->way = calloc((size_t)fabric->routers * fabric->nodes, sizeof *fabric->way);
-    fabric->occupied = calloc((size_t)fabric->routers * fabric->words, sizeof(uint64_t));
-    fabric->held = calloc(fabric->routers, sizeof(uint32_t));
+    fabric->eager = calloc((size_t)fabric->routers * fabric->words, sizeof(uint64_t));
+    fabric->waiting = calloc((size_t)ports * fabric->words, sizeof(uint64_t));
     fabric->busy_routers = calloc(fabric->routers / WORD_BITS + 1, sizeof(uint64_t));
     fabric->busy_nodes = calloc(fabric->nodes / WORD_BITS + 1, sizeof(uint64_t));
     fabric->vc_pointers = calloc(fabric->routers, sizeof *fabric->vc_pointers);
@@ -191,7 +204,7 @@ static bool arrays_create(struct fabric *fabric)
     fabric->chosen = malloc((size_t)inputs * fabric->ports * sizeof(uint16_t));
     fabric->asked = calloc((size_t)inputs * fabric->ports, sizeof *fabric->asked);
     return fabric->node && fabric->owed_room && fabric->input && fabric->flit && fabric->output &&
-           fabric->channel && fabric->way && fabric->occupied && fabric->held &&
+           fabric->channel && fabric->way && fabric->eager && fabric->waiting &&
            fabric->busy_routers && fabric->busy_nodes && fabric->vc_pointers &&
            fabric->switch_pointers && fabric->pointer_room && fabric->turn && fabric->chosen &&
            fabric->asked;
@@ -245,6 +258,7 @@ int fabric_create(struct fabric **out, const struct noc_flits_spec *spec, const 
         rc = nodes_by_place(&node_at, fabric, place);
     }
     if (rc == 0) {
+        number(fabric);
         wire(fabric, ops, place, node_at);
         point_allocators(fabric);
         *out = fabric;
@@ -267,8 +281,8 @@ void fabric_destroy(struct fabric *fabric)
                             fabric->output,
                             fabric->channel,
                             fabric->way,
-                            fabric->occupied,
-                            fabric->held,
+                            fabric->eager,
+                            fabric->waiting,
                             fabric->busy_routers,
                             fabric->busy_nodes,
                             fabric->vc_pointers,

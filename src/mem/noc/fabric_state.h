@@ -23,24 +23,28 @@ struct flit {
 enum stage { STAGE_IDLE, STAGE_ROUTED, STAGE_ACTIVE };
 
 struct input {
+    struct flit *ring;
+    uint32_t head, count;
     enum stage stage;
-    uint32_t head, count; /* of its ring of flits */
-    uint16_t way_port;    /* output port, and first and number of its channels allowed */
-    uint16_t way_first, way_count;
-    uint16_t output;      /* of this router, once ACTIVE */
-    uint64_t ready_cycle; /* the next stage may begin */
-    uint32_t credit_to;   /* the output that sends here */
+    uint16_t slot;                           /* crossbar input that serves it */
+    uint16_t channel;                        /* its number at its port */
+    uint16_t way_port, way_first, way_count; /* output port, the outputs allowed there */
+    uint16_t output;                         /* of this router, once ACTIVE */
+    uint64_t ready_cycle;                    /* the next stage may begin */
+    uint32_t credit_to;                      /* the output that sends here */
 };
 
 struct output {
     uint32_t credits;
+    uint32_t router;
+    uint16_t holder; /* the router's input whose packet has it, when taken */
     bool taken;
 };
 
 /* Where an output port leads to. */
 struct channel {
     struct topology_end end;
-    uint32_t first_input; /* of the next router's port, among all inputs */
+    uint32_t first_local; /* input of the next router */
 };
 
 struct credit {
@@ -80,8 +84,8 @@ struct fabric {
     struct output *output;
     struct channel *channel;  /* by router and port */
     struct topology_way *way; /* by router and node */
-    uint64_t *occupied;       /* by router: `words` words, a bit an input */
-    uint32_t *held;           /* flits in a router */
+    uint64_t *eager;          /* by router: `words` words, a bit for each input that may get on */
+    uint64_t *waiting; /* by router and output port: inputs that wait for a virtual channel there */
     uint64_t *busy_routers, *busy_nodes;
     struct allocator vc_allocator, switch_allocator;
     struct allocator_pointers *vc_pointers, *switch_pointers; /* by router */
