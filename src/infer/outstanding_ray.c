@@ -38,7 +38,7 @@ struct ray_shape ray_shape(const struct ray *ray, uint32_t x)
         s.threads = x;
         break;
     case RAY_INSTRUCTIONS:
-        warps = (x + ray->loads - 1) / ray->loads;
+        warps = x ? (x + ray->loads - 1) / ray->loads : 1; /* 0: what fits when not even one does */
         s.loads = x / warps;
         s.more = x % warps;
         s.threads = warps * OUT_WARP;
