@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "infer/level.h"
+#include "infer/memory.h"
 #include "infer/outstanding.h"
 #include "infer/shared.h"
 #include "infer/tlb.h"

@@ -166,6 +166,18 @@ struct outstanding_result {
     size_t spike_count;
 };
 
+/* Memory under load: so many lines of 128 bytes under way, and what each took. */
+#define INFER_MAX_LOADED 16
+struct loaded_latency {
+    double requests, cycles, bytes_per_cycle, bytes_per_second; /* the last 0 without a timer */
+};
+
+struct memory_result {
+    struct attribute read_bandwidth, write_bandwidth;
+    struct loaded_latency loaded[INFER_MAX_LOADED];
+    size_t loaded_count;
+};
+
 struct evidence_entry {
     char id[24];
     char text[400];
@@ -180,6 +192,7 @@ struct dissection {
     size_t tlb_count;
     struct shared_result shared;
     struct outstanding_result outstanding;
+    struct memory_result memory;
     struct attribute memory_latency;
     struct latency_class classes[INFER_MAX_LATENCIES]; /* over everything measured */
     size_t class_count;

@@ -131,5 +131,7 @@ int overhead_run(struct probe_live *live, struct trace *trace, const struct trac
 int clock_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int shared_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int threads_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
+int flight_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
+int copy_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 
 #endif

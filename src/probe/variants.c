@@ -50,6 +50,8 @@ static const struct edit edits[] = {
 static const struct edit fermi_edits[] = {
     {"chase", ".target sm_30", ".target sm_20"},
     {"chase", "%globaltimer", "0"},
+    {"flight", ".target sm_30", ".target sm_20"},
+    {"flight", "%globaltimer", "0"},
 };
 /* clang-format on */
 
@@ -118,13 +120,16 @@ static char *choose_lines(const char *text, const struct choice *choice)
             strbuf_append_n(&out, text + skip, length - skip);
         } else if (is_marked(text, length, choice->tag)) {
             size_t skip = strlen(choice->tag) + 3;
-            fill_line(&out, text + skip, length - skip, choice, 0);
+            bool each = text[skip] == '*';
+            for (uint32_t i = 0; i < (each ? choice->count : 1); i++) {
+                fill_line(&out, text + skip + each, length - skip - each, choice, i);
+            }
         } else if (strncmp(text, "//*", 3) == 0) {
             for (uint32_t i = 0; i < choice->count; i++) {
                 fill_line(&out, text + 3, length - 3, choice, i);
             }
         } else {
-            strbuf_append_n(&out, text, length);
+            fill_line(&out, text, length, choice, 0);
         }
         text += length;
     }

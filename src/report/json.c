@@ -132,8 +132,10 @@ static int put_memory(json_t *root, const struct dissection *dissection)
     json_t *memory = json_put_object(root, "memory");
     int rc = memory ? json_put_attribute(memory, "latency", &dissection->memory_latency)
                     : error_memory();
-    rc = rc < 0 ? rc : put_not_measured(memory, "read_bandwidth", REPORT_NO_EXPERIMENT);
-    return rc < 0 ? rc : put_not_measured(memory, "write_bandwidth", REPORT_NO_EXPERIMENT);
+    const struct memory_result *m = &dissection->memory;
+    rc = rc < 0 ? rc : json_put_attribute(memory, "read_bandwidth", &m->read_bandwidth);
+    rc = rc < 0 ? rc : json_put_attribute(memory, "write_bandwidth", &m->write_bandwidth);
+    return rc < 0 ? rc : json_put_loaded(root, m);
 }
 
 static int put_evidence(json_t *root, const struct dissection *dissection)

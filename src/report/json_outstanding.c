@@ -1,6 +1,6 @@
 /*
- * What an SM may have outstanding, as JSON. A structure that never fills has no size but a lower
- * bound: those stand together in `at_least`.
+ * What an SM may have outstanding, and memory under load, as JSON. A structure that never fills has
+ * no size but a lower bound: those stand together in `at_least`.
  */
 #include "report/parts.h"
 #include "util/error.h"
@@ -82,6 +82,24 @@ int json_put_outstanding(json_t *root, const struct dissection *dissection)
     rc = rc < 0 || spikes ? rc : error_memory();
     for (size_t i = 0; rc == 0 && i < o->spike_count; i++) {
         rc = put_spike(spikes, &o->spikes[i]);
+    }
+    return rc;
+}
+
+int json_put_loaded(json_t *root, const struct memory_result *memory)
+{
+    json_t *array = json_put_array(root, "loaded_latency");
+    int rc = array ? 0 : error_memory();
+    for (size_t i = 0; rc == 0 && i < memory->loaded_count; i++) {
+        const struct loaded_latency *point = &memory->loaded[i];
+        json_t *object = json_object();
+        rc = json_append(array, object);
+        rc = rc < 0 ? rc : json_put_i64(object, "requests", (int64_t)point->requests);
+        rc = rc < 0 ? rc : json_put_double(object, "cycles", point->cycles);
+        rc = rc < 0 ? rc : json_put_double(object, "bytes_per_cycle", point->bytes_per_cycle);
+        if (rc == 0 && point->bytes_per_second > 0) {
+            rc = json_put_double(object, "bytes_per_second", point->bytes_per_second);
+        }
     }
     return rc;
 }

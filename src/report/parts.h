@@ -20,8 +20,10 @@ int json_put_methods(json_t *root, const struct dissection *dissection);
 
 /* json_outstanding.c */
 int json_put_outstanding(json_t *root, const struct dissection *dissection);
+int json_put_loaded(json_t *root, const struct memory_result *memory);
 
 /* table_outstanding.c */
 void report_outstanding(struct strbuf *out, const struct outstanding_result *outstanding);
+void report_memory(struct strbuf *out, const struct memory_result *memory);
 
 #endif

@@ -423,6 +423,10 @@ int report_table(char **text, const struct dissection *dissection,
         heading(&pen, "loads in flight");
         report_outstanding(&pen.out, &dissection->outstanding);
     }
+    if (dissection->memory.loaded_count > 0) {
+        heading(&pen, "memory under load");
+        report_memory(&pen.out, &dissection->memory);
+    }
     method_lines(&pen, dissection);
     reasons(&pen, dissection);
     class_lines(&pen, "latency classes", dissection->classes, dissection->class_count);

@@ -414,9 +414,13 @@ static int answer(struct toy_gpu *toy, struct trace *trace)
     if (strcmp(probe, "average") == 0) {
         return answer_average(toy, trace);
     }
-    return strcmp(probe, "shared") == 0 || strcmp(probe, "threads") == 0
-               ? refuse(trace)
-               : error_set(SONDE_EUSAGE, "no probe %s", probe);
+    static const char *const others[] = {"shared", "threads", "flight", "copy"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (strcmp(probe, others[i]) == 0) {
+            return refuse(trace);
+        }
+    }
+    return error_set(SONDE_EUSAGE, "no probe %s", probe);
 }
 
 static int toy_get(void *ctx, const struct trace **out, const struct trace_request *request)
