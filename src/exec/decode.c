@@ -112,6 +112,15 @@ static int check_function(struct decoder *d, const struct ptx_func *func)
     return SONDE_OK;
 }
 
+static bool uses_stack(const struct ptx_func *func)
+{
+    for (uint32_t i = 0; i < func->insn_count; i++)
+        if (func->insns[i].op == OP_ALLOCA || func->insns[i].op == OP_STACKSAVE ||
+            func->insns[i].op == OP_STACKRESTORE)
+            return true;
+    return false;
+}
+
 int decode_function(struct decoder *d, struct exec_function **out, struct ptx_func *func)
 {
     struct exec_program *program = d->program;
@@ -137,6 +146,10 @@ int decode_function(struct decoder *d, struct exec_function **out, struct ptx_fu
         return rc;
     function->frame_bytes = (uint32_t)align_up(
         function->regs_bytes + function->preds_bytes + WARP_LANES * function->param_bytes, 64);
+    if (uses_stack(func)) {
+        function->stack_offset = function->frame_bytes;
+        function->frame_bytes += SLOT_BYTES;
+    }
     program->functions[program->function_count++] = function;
     for (uint32_t i = 0; i < d->module->func_count; i++)
         if (d->module->funcs[i] == func)

@@ -20,7 +20,7 @@ static void point_at(struct exec_state *state)
     state->preds = (uint32_t *)(start + frame->function->regs_bytes);
     state->params = start + frame->function->regs_bytes + frame->function->preds_bytes;
     state->local_base = frame->local_base;
-    state->local_top = frame->local_base + frame->function->local_bytes;
+    state->local_top = frame->local_base + frame->function->local_bytes + frame->dynamic_bytes;
 }
 
 static int reserve_storage(struct exec_state *state, uint32_t used_bytes, uint32_t wanted_bytes)
@@ -91,7 +91,8 @@ int frame_push(struct exec_state *state, const struct exec_function *function,
 {
     const struct exec_frame *caller = &state->frames[state->depth];
     uint32_t offset = caller->offset + caller->function->frame_bytes;
-    uint32_t local_base = caller->local_base + caller->function->local_bytes;
+    uint32_t local_base =
+        caller->local_base + caller->function->local_bytes + caller->dynamic_bytes;
     if (state->depth + 1 >= CALL_DEPTH_MAX || offset > UINT32_MAX / 4 ||
         (uint64_t)local_base + function->local_bytes > state->program->local_limit_bytes)
         return error_set(SONDE_EFAULT, "the call stack overflows in '%s', %u calls deep",
@@ -112,9 +113,22 @@ int frame_push(struct exec_state *state, const struct exec_function *function,
         return rc;
     }
     state->depth++;
-    state->frames[state->depth] = (struct exec_frame){function, call, offset, local_base};
+    state->frames[state->depth] = (struct exec_frame){
+        .function = function, .call = call, .offset = offset, .local_base = local_base};
     clear_frame(state);
     return SONDE_OK;
+}
+
+int frame_set_dynamic(struct exec_state *state, uint32_t bytes)
+{
+    struct exec_frame *frame = &state->frames[state->depth];
+    uint32_t top = frame->local_base + frame->function->local_bytes + bytes;
+    int rc = reserve_local(state, top);
+    if (rc == SONDE_OK) {
+        frame->dynamic_bytes = bytes;
+        state->local_top = top;
+    }
+    return rc;
 }
 
 void frame_unwind(struct exec_state *state, uint32_t depth)

@@ -95,6 +95,7 @@ uop_run run_barrier;                                                   /* barrie
 uop_run run_activemask, run_vote, run_shfl, run_match;                 /* warp.c */
 uop_run run_texture;                                                   /* tex.c */
 uop_run run_value;                                                     /* value.c */
+uop_run run_alloca, run_stacksave, run_stackrestore;                   /* stack.c */
 uop_run run_redux;                                                     /* redux.c */
 uop_run run_product, run_matrix_move;                                  /* matrix.c */
 uop_run run_copy, run_mbarrier;                                        /* async.c */

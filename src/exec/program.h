@@ -137,6 +137,8 @@ struct exec_function {
     uint32_t wide_offset; /* of the 64-bit slots among the registers */
     uint32_t sink_ref;    /* a register of either width that nobody reads */
     uint32_t local_bytes;
+    /* Where in the frame each lane's bytes of alloca are counted (uint32_t[32]); 0: it has none. */
+    uint32_t stack_offset;
     uint32_t *param_offsets; /* in the frame: params, returns, then locals of .param space */
 };
 

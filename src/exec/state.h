@@ -47,6 +47,7 @@ struct exec_frame {
     const struct uop *call; /* NULL in the kernel itself */
     uint32_t offset;        /* of the frame in the frame storage */
     uint32_t local_base;
+    uint32_t dynamic_bytes; /* of local memory above the function's own: the most of any lane */
 };
 
 struct exec_state {
@@ -83,6 +84,8 @@ int frame_push(struct exec_state *state, const struct exec_function *function,
                const struct uop *call);
 void frame_unwind(struct exec_state *state, uint32_t depth);
 void frame_free(struct exec_state *state);
+/* The running frame has so much local memory beside its function's own. */
+int frame_set_dynamic(struct exec_state *state, uint32_t bytes);
 /* Where a frame lies in storage; valid until the next push. */
 uint8_t *frame_start(const struct exec_state *state, uint32_t depth);
 

@@ -61,6 +61,8 @@ static decode_fn *const table[OP_COUNT] = {
     [OP_MBARRIER_TRY] = decode_mbarrier, [OP_MBARRIER_TRY_PARITY] = decode_mbarrier,
     [OP_REDUX] = decode_redux, [OP_REDUX_BITS] = decode_redux,
     [OP_NANOSLEEP] = decode_nop,
+    [OP_ALLOCA] = decode_stack, [OP_STACKSAVE] = decode_stack,
+    [OP_STACKRESTORE] = decode_stack,
 };
 /* clang-format on */
 

@@ -132,7 +132,7 @@ static void put_operand(struct strbuf *out, const char *spec, const struct isa_t
             put_register(out, tuple->d, i + 1);
         }
         strbuf_append(out, "}");
-    } else if (strcmp(spec, "#u32") == 0) {
+    } else if (strncmp(spec, "#u32", 4) == 0) {
         strbuf_append(out, isa_row(op)->unit == UNIT_LSU && op != OP_DISCARD ? "16" : "128");
     } else if (strcmp(spec, "[B]") == 0) {
         strbuf_append(out, "[%u64_2+8]");
