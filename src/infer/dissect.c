@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/copy.h"
 #include "infer/level.h"
 #include "infer/memory.h"
 #include "infer/outstanding.h"

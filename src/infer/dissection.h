@@ -95,8 +95,8 @@ struct cache_result {
 
 /*
  * What a published recipe gives for a cache, beside the general inference: "mei" (Mei and Chu 2014,
- * four steps), "saavedra" (1995) and "wong" (2010), the latter two from averages. periodic is 1
- * when every pass misses alike, as LRU does, else 0.
+ * four steps), "saavedra" (1995) and "wong" (2010), the latter two from averages, "lashgar" (2015).
+ * periodic is 1 when every pass misses alike, as LRU does, else 0.
  */
 #define INFER_MAX_METHODS 32
 struct method_result {
@@ -141,8 +141,8 @@ struct shared_result {
 
 /*
  * What an SM may have outstanding. `structure` is "mshr", "prt", "request_limit", or "" where
- * nothing is known: see `reason`. What never fills has a lower bound: *_least, 0 where there is none.
- * A spike is a jump of the time: the configuration is the last before it.
+ * nothing is known: see `reason`. What never fills has a lower bound: *_least, 0 where there is
+ * none. A spike is a jump of the time: the configuration is the last before it.
  */
 #define INFER_MAX_SPIKES 24
 struct outstanding_spike {
