@@ -9,20 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "study/bench.h"
+#include "study/plot.h"
 #include "util/error.h"
 #include "util/fileio.h"
-#include "util/strbuf.h"
 
-struct plot {
-    struct study_bench *bench;
-    const struct study *study;
-    struct strbuf csv;
-    size_t points;
-    char why[200];
-};
-
-static size_t role_of(const struct plot *plot, const char *name)
+size_t plot_role(const struct plot *plot, const char *name)
 {
     size_t role = 0;
     while (role + 1 < plot->study->device_count &&
@@ -32,7 +23,7 @@ static size_t role_of(const struct plot *plot, const char *name)
     return role;
 }
 
-static void put_value(struct plot *plot, const struct study_value *value)
+void plot_value(struct plot *plot, const struct study_value *value)
 {
     strbuf_append(&plot->csv, ",");
     if (value->kind == STUDY_NUMBER) {
@@ -57,14 +48,14 @@ static int figure_spectrum(struct plot *plot)
                 const uint32_t *latency;
                 size_t count;
                 int rc = measure_pattern(plot->bench, &value, &latency, &count,
-                                         role_of(plot, roles[s]), names[p], ops[s]);
+                                         plot_role(plot, roles[s]), names[p], ops[s]);
                 if (rc < 0) {
                     return rc;
                 }
                 if (latency && i < count) {
                     value_number(&value, latency[i]);
                 }
-                put_value(plot, &value);
+                plot_value(plot, &value);
             }
             strbuf_append(&plot->csv, "\n");
         }
@@ -80,8 +71,9 @@ static int shared_series(struct plot *plot, const char *role, const char *const 
         strbuf_printf(&plot->csv, "%u", (unsigned)stride);
         for (size_t m = 0; rc == 0 && m < mode_count; m++) {
             struct study_value value;
-            rc = measure_shared_latency(plot->bench, &value, role_of(plot, role), stride, modes[m]);
-            put_value(plot, &value);
+            rc = measure_shared_latency(plot->bench, &value, plot_role(plot, role), stride,
+                                        modes[m]);
+            plot_value(plot, &value);
         }
         strbuf_append(&plot->csv, "\n");
     }
@@ -103,9 +95,9 @@ static int figure_miss_rate(struct plot *plot)
     int rc = 0;
     for (uint64_t bytes = 14336; rc == 0 && bytes <= 24576; bytes += 512) {
         struct study_value value;
-        rc = measure_missed_lines(plot->bench, &value, role_of(plot, "fermi"), bytes);
+        rc = measure_missed_lines(plot->bench, &value, plot_role(plot, "fermi"), bytes);
         strbuf_printf(&plot->csv, "%u", (unsigned)bytes);
-        put_value(plot, &value);
+        plot_value(plot, &value);
         strbuf_append(&plot->csv, "\n");
     }
     return rc;
@@ -116,12 +108,13 @@ static int figure_pages(struct plot *plot)
     int rc = 0;
     for (uint64_t mib = 124; rc == 0 && mib <= 150; mib += 2) {
         struct study_value fermi, kepler;
-        rc = measure_missed_pages(plot->bench, &fermi, role_of(plot, "fermi"), mib);
-        rc = rc < 0 ? rc : measure_missed_pages(plot->bench, &kepler, role_of(plot, "kepler"), mib);
+        rc = measure_missed_pages(plot->bench, &fermi, plot_role(plot, "fermi"), mib);
+        rc = rc < 0 ? rc
+                    : measure_missed_pages(plot->bench, &kepler, plot_role(plot, "kepler"), mib);
         if (rc == 0) {
             strbuf_printf(&plot->csv, "%u", (unsigned)mib);
-            put_value(plot, &fermi);
-            put_value(plot, &kepler);
+            plot_value(plot, &fermi);
+            plot_value(plot, &kepler);
             strbuf_append(&plot->csv, "\n");
         }
     }
@@ -133,9 +126,9 @@ static int figure_averages(struct plot *plot)
     int rc = 0;
     for (uint64_t stride = 4; rc == 0 && stride <= 4096; stride *= 2) {
         struct study_value value;
-        rc = measure_average(plot->bench, &value, role_of(plot, "fermi"), 98304, stride);
+        rc = measure_average(plot->bench, &value, plot_role(plot, "fermi"), 98304, stride);
         strbuf_printf(&plot->csv, "%u", (unsigned)stride);
-        put_value(plot, &value);
+        plot_value(plot, &value);
         strbuf_append(&plot->csv, "\n");
     }
     return rc;
@@ -170,20 +163,12 @@ static int write_file(const char *folder, const char *id, const char *suffix, co
     return file_writer_commit(&writer);
 }
 
-static size_t column_count(const char *columns)
-{
-    size_t count = 1;
-    for (; *columns; columns++) {
-        count += *columns == '|';
-    }
-    return count;
-}
-
 static int write_csv(const struct figure *figure, const struct plot *plot, const char *folder)
 {
     struct strbuf csv = {0};
     strbuf_printf(&csv, "%s", figure->x);
     for (const char *at = figure->columns; at;) {
+        at += *at == '>';
         size_t length = strcspn(at, "|");
         strbuf_printf(&csv, ",%.*s", (int)length, at);
         at = at[length] ? at + length + 1 : NULL;
@@ -193,6 +178,20 @@ static int write_csv(const struct figure *figure, const struct plot *plot, const
                                  : write_file(folder, figure->id, "csv", strbuf_text(&csv));
     strbuf_free(&csv);
     return rc;
+}
+
+/* The columns in one drawing; those whose name begins with '>' have the right-hand axis. */
+static void write_plot(struct strbuf *script, const struct figure *figure)
+{
+    size_t column = 2;
+    for (const char *at = figure->columns; at; column++) {
+        strbuf_printf(script, "%s '%s.csv' using 1:%zu axes x1y%d with %s",
+                      column == 2 ? "plot" : ",", figure->id, column, *at == '>' ? 2 : 1,
+                      figure->style);
+        at = strchr(at, '|');
+        at = at ? at + 1 : NULL;
+    }
+    strbuf_append(script, "\n");
 }
 
 /* For both formats; file names are relative, gnuplot runs in the folder. */
@@ -205,12 +204,13 @@ static int write_script(const struct figure *figure, const char *folder)
                   "set datafile separator ','\nset key autotitle columnhead top left\nset grid\n"
                   "set title '%s'\nset xlabel '%s'\nset ylabel '%s'\n",
                   figure->title, figure->x, figure->y);
+    if (strchr(figure->columns, '>')) {
+        strbuf_append(&script, "set ytics nomirror\nset y2tics\nset y2label 'variance'\n");
+    }
     for (size_t i = 0; i < 2; i++) {
-        strbuf_printf(&script,
-                      "set terminal %s\nset output '%s.%s'\n"
-                      "plot for [i=2:%zu] '%s.csv' using 1:i with %s\n",
-                      terminals[i][0], figure->id, terminals[i][1],
-                      column_count(figure->columns) + 1, figure->id, figure->style);
+        strbuf_printf(&script, "set terminal %s\nset output '%s.%s'\n", terminals[i][0], figure->id,
+                      terminals[i][1]);
+        write_plot(&script, figure);
     }
     int rc = strbuf_failed(&script) ? error_memory()
                                     : write_file(folder, figure->id, "gp", strbuf_text(&script));

@@ -39,11 +39,16 @@ static int find_role(size_t *index, const struct study *study, const struct yaml
     return rc < 0 ? rc : yaml_error(SONDE_EINPUT, node, "there is no device '%s'", name);
 }
 
-static int read_reading(struct study_reading *reading, const struct yaml_node *node,
-                        const struct study_value *published)
+static int read_reading(struct study_reading *reading, const struct study *study,
+                        const struct study_row *row, const struct yaml_node *node)
 {
     const struct yaml_node *own = yaml_get(node, "published");
-    reading->published = *published;
+    reading->published = row->published;
+    reading->device = row->device;
+    int rc = yaml_get(node, "device") ? find_role(&reading->device, study, node) : 0;
+    if (rc < 0) {
+        return rc;
+    }
     reading->measure = yaml_get(node, "measure");
     if (!reading->measure || reading->measure->kind != YAML_MAPPING || !reading->measure->first) {
         return yaml_error(SONDE_EINPUT, node, "'measure' is missing");
@@ -51,12 +56,13 @@ static int read_reading(struct study_reading *reading, const struct yaml_node *n
     return own ? value_read(&reading->published, own) : 0;
 }
 
-static int read_readings(struct study_row *row, const struct yaml_node *node)
+static int read_readings(struct study_row *row, const struct study *study,
+                         const struct yaml_node *node)
 {
     const struct yaml_node *list = yaml_get(node, "readings");
     if (!list) {
         row->reading_count = 1;
-        return read_reading(&row->readings[0], node, &row->published);
+        return read_reading(&row->readings[0], study, row, node);
     }
     if (list->kind != YAML_SEQUENCE || list->child_count > STUDY_MAX_READINGS ||
         list->child_count < 2) {
@@ -65,7 +71,7 @@ static int read_readings(struct study_row *row, const struct yaml_node *node)
     for (const struct yaml_node *item = list->first; item; item = item->next) {
         struct study_reading *reading = &row->readings[row->reading_count++];
         int rc = need_text(&reading->text, item, "reading");
-        rc = rc < 0 ? rc : read_reading(reading, item, &row->published);
+        rc = rc < 0 ? rc : read_reading(reading, study, row, item);
         if (rc < 0) {
             return rc;
         }
@@ -89,7 +95,7 @@ static int read_row(struct study_row *row, const struct study *study, const stru
     rc = rc < 0 ? rc : value_read(&row->published, value);
     rc = rc < 0 ? rc : tolerance_read(&row->tolerance, tolerance);
     row->any_order = yaml_get(node, "order") != NULL;
-    return rc < 0 ? rc : read_readings(row, node);
+    return rc < 0 ? rc : read_readings(row, study, node);
 }
 
 static int read_devices(struct study *study, const struct yaml_node *node)

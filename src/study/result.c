@@ -113,7 +113,7 @@ static int put_value(json_t *object, const char *key, const struct study_value *
     return rc;
 }
 
-static int put_json_readings(json_t *object, const struct study_row *row)
+static int put_json_readings(json_t *object, const struct study *study, const struct study_row *row)
 {
     json_t *array = json_put_array(object, "readings");
     int rc = array ? 0 : error_memory();
@@ -122,6 +122,7 @@ static int put_json_readings(json_t *object, const struct study_row *row)
         json_t *entry = json_object();
         rc = json_append(array, entry);
         rc = rc < 0 ? rc : json_put_string(entry, "reading", reading->text);
+        rc = rc < 0 ? rc : json_put_string(entry, "device", study->devices[reading->device].spec);
         rc = rc < 0 ? rc : put_value(entry, "published", &reading->published);
         rc = rc < 0 ? rc : put_value(entry, "measured", &reading->measured);
         rc = rc < 0 ? rc : json_put_bool(entry, "holds", reading->holds);
@@ -141,11 +142,11 @@ static int put_json_row(json_t *array, const struct study *study, const struct s
     rc = rc < 0 ? rc : json_put_string(object, "tolerance", row->tolerance.text);
     rc = rc < 0 ? rc : json_put_bool(object, "ok", row->ok);
     rc = rc < 0 ? rc : json_put_string(object, "unit", row->unit);
-    rc = rc < 0 ? rc : json_put_string(object, "device", study->devices[row->device].spec);
+    rc = rc < 0 ? rc : json_put_string(object, "device", study->devices[shown->device].spec);
     if (rc == 0 && shown->measured.kind == STUDY_NOTHING) {
         rc = json_put_string(object, "reason", shown->measured.reason);
     }
-    return rc < 0 || row->reading_count == 1 ? rc : put_json_readings(object, row);
+    return rc < 0 || row->reading_count == 1 ? rc : put_json_readings(object, study, row);
 }
 
 int study_json(char **text, const struct study *study)

@@ -75,7 +75,7 @@ static int measure_difference(struct study *study, struct study_bench *bench,
 }
 
 static int measure_reading(struct study *study, struct study_bench *bench,
-                           struct study_reading *reading, size_t role)
+                           struct study_reading *reading)
 {
     const struct yaml_node *node = reading->measure;
     value_nothing(&reading->measured, "no reason given");
@@ -84,7 +84,7 @@ static int measure_reading(struct study *study, struct study_bench *bench,
     }
     for (size_t i = 0; i < sizeof(measures) / sizeof(measures[0]); i++) {
         if (strcmp(measures[i].word, node->first->key) == 0) {
-            return measures[i].run(bench, &reading->measured, role, node);
+            return measures[i].run(bench, &reading->measured, reading->device, node);
         }
     }
     return yaml_error(SONDE_EINPUT, node, "there is no way to measure '%s'", node->first->key);
@@ -94,7 +94,7 @@ static int measure_row(struct study *study, struct study_bench *bench, struct st
 {
     int rc = 0;
     for (size_t i = 0; !row->done && rc == 0 && i < row->reading_count; i++) {
-        rc = measure_reading(study, bench, &row->readings[i], row->device);
+        rc = measure_reading(study, bench, &row->readings[i]);
     }
     if (rc < 0) {
         return error_prefix(rc, "%s", row->id);

@@ -27,6 +27,7 @@ struct yaml_node;
 
 struct study_reading {
     const char *text; /* NULL: the row has one reading only */
+    size_t device;    /* the row's, unless the reading names another */
     struct study_value published, measured;
     const struct yaml_node *measure;
     bool holds;
