@@ -26,7 +26,8 @@
 #define JUMP_SHARE 0.25 /* of a single load's time */
 #define MERGER_JUMP_SHARE 0.08
 #define SLACK 0.02 /* of a count, where the rays miss each other by so much */
-#define MOST_RAYS 24
+#define MOST_RAYS 8
+#define MOST_FULL 4  /* loads of a thread where all lanes load */
 #define MOST_LOADS 8 /* of a warp, on rays: 8 x 32 instructions reach far enough */
 
 enum { BY_REQUESTS, BY_INSTRUCTIONS, UNITS };
@@ -164,28 +165,22 @@ static int add_ray(struct study *s, const struct ray *ray)
     return rc;
 }
 
-/* Rays of few lanes until two have jumped; then threads one by one, as published. */
+/* Few lanes, all, then those between, until two rays have jumped. */
 static int follow_rays(struct study *s)
 {
+    static const uint32_t lanes[] = {1, 2, OUT_WARP, 16, 8, 4};
     int rc = 0;
-    for (uint32_t lanes = 1; rc == 0 && lanes <= OUT_WARP && s->jumps < 2; lanes *= 2) {
-        const struct ray ray = {.axis = RAY_INSTRUCTIONS,
-                                .loads = s->loads,
-                                .lanes = lanes,
-                                .merge = 1,
-                                .share = 1,
-                                .last = OUT_WARP * s->loads};
-        rc = add_ray(s, &ray);
-    }
-    size_t before = s->jumps;
-    for (uint32_t loads = 1; rc == 0 && loads <= s->loads && loads <= 4 && s->jumps == before;
-         loads++) {
-        const struct ray ray = {.axis = RAY_THREADS,
-                                .loads = loads,
-                                .lanes = OUT_WARP,
-                                .merge = 1,
-                                .share = 1,
-                                .last = OUT_BLOCK};
+    for (size_t i = 0; rc == 0 && i < sizeof lanes / sizeof *lanes && s->jumps < 2; i++) {
+        struct ray ray = {.axis = RAY_INSTRUCTIONS,
+                          .loads = s->loads,
+                          .lanes = lanes[i],
+                          .merge = 1,
+                          .share = 1,
+                          .last = OUT_WARP * s->loads};
+        if (lanes[i] == OUT_WARP) {
+            ray.axis = RAY_REQUESTS;
+            ray.last = OUT_BLOCK * (s->loads < MOST_FULL ? s->loads : MOST_FULL);
+        }
         rc = add_ray(s, &ray);
     }
     return rc;
@@ -222,35 +217,43 @@ static void say_kind(struct study *s, const char *kind, double confidence, const
 
 /* ---- a table of lines, or a limit ---- */
 
-/* Pairs of warps load the same lines. *is_table: more fit than without pairs. */
-static int try_pairs(struct study *s, struct ray_result *pairs, double size)
+/* The ray whose jump is the clearest. */
+static const struct ray_result *clearest(const struct study *s)
 {
-    struct ray ray = {
-        .axis = RAY_INSTRUCTIONS, .loads = s->loads, .lanes = 1, .merge = 1, .share = 2};
-    ray.last = OUT_WARP * s->loads;
-    while (ray.last * ray.lanes < 1.25 * size + 4 && ray.lanes < OUT_WARP) {
-        ray.lanes *= 2;
+    const struct ray_result *best = NULL;
+    for (size_t i = 0; i < s->ray_count; i++) {
+        const struct ray_result *r = &s->rays[i];
+        if (r->jumped && (!best || r->after_cycles - r->before_cycles >
+                                       best->after_cycles - best->before_cycles)) {
+            best = r;
+        }
     }
-    return follow(s, pairs, &ray);
+    return best;
 }
 
-static int tell_table(struct study *s, double low, double high, double confidence)
+/* Its two sides again, with pairs of warps on the same lines: requests as before, lines half. */
+static int tell_table(struct study *s, double confidence)
 {
-    struct ray_result pairs;
+    const struct ray_result *alone = clearest(s);
+    struct ray pairs = alone->ray;
+    double before = 0, after = 0, half = 0.5 * (alone->after_cycles - alone->before_cycles);
     char id[24];
-    int rc = try_pairs(s, &pairs, high);
+    pairs.share = 2;
+    int rc = ray_measure(s->lab, &before, &s->yard, &pairs, alone->fits, 1);
+    rc = rc ? rc : ray_measure(s->lab, &after, &s->yard, &pairs, alone->fits + 1, 1);
     if (rc) {
         return rc;
     }
-    double fits = ray_requests(&pairs.ray, pairs.fits);
-    double behind = ray_requests(&pairs.ray, pairs.fits + 1);
-    bool as_limit = pairs.jumped && fits <= high && behind > low;
-    bool as_table = pairs.jumped ? fits > high || behind < 0.9 * low : fits > 1.1 * high;
+    /* More than alone: lines take no second request, and that is a table's way, too. */
+    bool as_table = after < alone->after_cycles - half || before > alone->before_cycles + half;
+    bool as_limit = !as_table && after - before > half;
     lab_evidence(
         s->lab, id, "outstanding",
-        "threads share=2 lanes=%u: pairs of warps load the same lines; %.0f requests fit%s, "
-        "where %.0f to %.0f fit without pairs: %s",
-        pairs.ray.lanes, fits, pairs.jumped ? "" : " and no jump shows", low, high,
+        "threads lanes=%u: %u and %u requests take %.0f and %.0f cycles, with share=2, where "
+        "pairs of warps load the same lines, %.0f and %.0f: %s",
+        alone->ray.lanes, ray_requests(&alone->ray, alone->fits),
+        ray_requests(&alone->ray, alone->fits + 1), alone->before_cycles, alone->after_cycles,
+        before, after,
         as_limit   ? "each request counts"
         : as_table ? "a line counts once"
                    : "undecided");
@@ -345,21 +348,34 @@ static double trust(const struct study *s, bool exact)
     return !exact ? 0.6 : s->jumps >= 3 ? 0.98 : s->jumps == 2 ? 0.95 : 0.85;
 }
 
-static void set_requests(struct study *s, struct bounds b, double confidence, const char *id)
+/* Does the table of instructions take full warps as well? */
+static int try_full_warps(struct study *s, bool *as_many, double entries)
+{
+    const struct ray ray = {
+        .axis = RAY_INSTRUCTIONS, .loads = s->loads, .lanes = OUT_WARP, .merge = 1, .share = 1};
+    uint32_t x = (uint32_t)entries;
+    double before = 0, after = 0;
+    int rc = ray_measure(s->lab, &before, &s->yard, &ray, x, 1);
+    rc = rc ? rc : ray_measure(s->lab, &after, &s->yard, &ray, x + 1, 1);
+    *as_many =
+        rc == 0 && after - before >= 0.5 * s->yard.jump_cycles && before <= 2 * s->yard.one_cycles;
+    return rc;
+}
+
+static int set_requests(struct study *s, struct bounds b, double confidence, const char *id)
 {
     struct outstanding_result *out = s->out;
     if (strcmp(out->structure, "prt") != 0) {
         set_size(&out->max_requests, &out->max_requests_least, b, confidence, "1", id);
-        return;
+        return 0;
     }
-    /* An entry serves all lanes: shown where full warps filled the table, else concluded. */
-    bool shown = false;
-    for (size_t i = 0; i < s->ray_count; i++) {
-        shown |= s->rays[i].jumped && s->rays[i].ray.lanes == OUT_WARP;
-    }
-    struct bounds all = {.low = b.low * OUT_WARP, .high = b.low * OUT_WARP};
+    /* An entry serves all lanes: shown where full warps fill the table alike, else concluded. */
+    bool shown;
+    int rc = try_full_warps(s, &shown, ceil(b.low));
+    struct bounds all = {.low = ceil(b.low) * OUT_WARP, .high = ceil(b.low) * OUT_WARP};
     set_size(&out->max_requests, &out->max_requests_least, all,
              shown ? confidence : 0.7 * confidence, "1", id);
+    return rc;
 }
 
 static void describe_rays(const struct study *s, char text[320])
@@ -368,10 +384,11 @@ static void describe_rays(const struct study *s, char text[320])
     text[0] = '\0';
     for (size_t i = 0; i < s->ray_count && at < 280; i++) {
         const struct ray_result *r = &s->rays[i];
-        at += (size_t)snprintf(
-            text + at, 320 - at, "%s%u lanes%s: %s%u instructions, %u requests", i ? "; " : "",
-            r->ray.lanes, r->ray.axis == RAY_THREADS ? " by threads" : "", r->jumped ? "" : "over ",
-            ray_instructions(&r->ray, r->fits), ray_requests(&r->ray, r->fits));
+        at += (size_t)snprintf(text + at, 320 - at, "%s%u lanes%s: %s%u instructions, %u requests",
+                               i ? "; " : "", r->ray.lanes,
+                               r->ray.axis == RAY_REQUESTS ? " by threads" : "",
+                               r->jumped ? "" : "over ", ray_instructions(&r->ray, r->fits),
+                               ray_requests(&r->ray, r->fits));
     }
 }
 
@@ -394,21 +411,20 @@ static int decide(struct study *s)
     struct bounds b = {0};
     if (requests.agree && !instructions.agree) {
         b = requests;
-        rc = tell_table(s, ceil(b.low), floor(b.high), confidence);
+        rc = tell_table(s, confidence);
     } else if (instructions.agree && !requests.agree) {
         b = instructions;
         say_kind(s, "prt", confidence, id);
     }
     if (rc == 0 && out->structure[0]) {
         set_size(&out->entries, &out->entries_least, b, confidence, "entries", id);
-        set_requests(s, b, confidence, id);
-        return 0;
+        return set_requests(s, b, confidence, id);
     }
     if (rc == 0 && b.agree) { /* requests, in whatever structure */
-        set_requests(s, b, confidence, id);
+        rc = set_requests(s, b, confidence, id);
         snprintf(out->reason, sizeof out->reason,
                  "requests count, but pairs of warps do not decide in what");
-        return 0;
+        return rc;
     }
     snprintf(out->reason, sizeof out->reason, "%s",
              s->jumps == 0    ? "no number of loads that one block can have makes the time jump"

@@ -18,7 +18,7 @@ enum { OUT_WARP = 32, OUT_BLOCK = 1024, OUT_LOADS = 16 };
 enum ray_axis {
     RAY_LOADS,        /* loads of `warps` warps of one lane */
     RAY_LANES,        /* lanes of one warp */
-    RAY_THREADS,      /* threads of `loads` loads each */
+    RAY_REQUESTS,     /* requests of full warps: threads, then second loads of some, and so on */
     RAY_INSTRUCTIONS, /* warp loads, at most `loads` a warp */
 };
 
@@ -53,7 +53,7 @@ struct ray_result {
     uint32_t fits; /* the last value before the jump; else the last at which a jump would show */
     double before_cycles, after_cycles;
     double turn_cycles; /* what a request of the first warp added */
-    uint32_t at_once; /* the largest value whose loads were certainly all under way together */
+    uint32_t at_once;   /* the largest value whose loads were certainly all under way together */
 };
 
 /* The time of a configuration: the least of its runs. */

@@ -34,8 +34,10 @@ struct ray_shape ray_shape(const struct ray *ray, uint32_t x)
         s.lanes = x;
         s.threads = OUT_WARP;
         break;
-    case RAY_THREADS:
-        s.threads = x;
+    case RAY_REQUESTS:
+        s.loads = x <= OUT_BLOCK ? 1 : (x - 1) / OUT_BLOCK;
+        s.more = x <= OUT_BLOCK ? 0 : (x - s.loads * OUT_BLOCK + OUT_WARP - 1) / OUT_WARP;
+        s.threads = (x - s.more * OUT_WARP) / s.loads;
         break;
     case RAY_INSTRUCTIONS:
         warps = x ? (x + ray->loads - 1) / ray->loads : 1; /* 0: what fits when not even one does */
@@ -56,8 +58,8 @@ uint32_t ray_instructions(const struct ray *ray, uint32_t x)
 uint32_t ray_requests(const struct ray *ray, uint32_t x)
 {
     struct ray_shape s = ray_shape(ray, x);
-    return ray->axis == RAY_THREADS ? s.threads * s.loads / s.merge
-                                    : ray_instructions(ray, x) * s.lanes / s.merge;
+    return ray->axis == RAY_REQUESTS ? s.threads * s.loads + s.more * OUT_WARP
+                                     : ray_instructions(ray, x) * s.lanes / s.merge;
 }
 
 static int request(struct lab *lab, const struct trace **trace, const struct yardstick *yard,
@@ -72,7 +74,7 @@ static int request(struct lab *lab, const struct trace **trace, const struct yar
         {"from", s->threads, 0},  {"to", s->threads, 0},  {"step", 1, 0},
         {"loads", s->loads, 1},   {"more", s->more, 0},   {"lanes", s->lanes, OUT_WARP},
         {"merge", s->merge, 1},   {"share", s->share, 1}, {"stride", yard->line_bytes, 128},
-        {"runs", run ? 5 : 3, 3}, {"run", run, 0}};
+        {"runs", run ? 5 : 2, 3}, {"run", run, 0}};
     int rc = trace_request_set_text(&r, "op", yard->op);
     for (size_t i = 0; rc == 0 && i < sizeof numbers / sizeof *numbers; i++) {
         if (numbers[i].value != numbers[i].otherwise) {
@@ -140,10 +142,15 @@ static int confirm(struct lab *lab, struct ray_result *r, const struct yardstick
 static int drill(struct lab *lab, struct ray_result *out, const struct yardstick *yard,
                  struct point low, struct point high)
 {
-    if (!jumps(out, yard, low, high)) {
+    /* Between points far apart what takes turns need not be known well; between neighbours it
+     * counts. */
+    if (high.cycles - low.cycles < yard->jump_cycles) {
         return 0;
     }
     if (high.x == low.x + 1) {
+        if (!jumps(out, yard, low, high)) {
+            return 0;
+        }
         out->before_cycles = low.cycles;
         out->after_cycles = high.cycles;
         out->fits = low.x;
@@ -158,7 +165,7 @@ static int drill(struct lab *lab, struct ray_result *out, const struct yardstick
 static uint32_t next_value(const struct ray *ray, uint32_t x)
 {
     uint32_t step = (ray->last + 3) / 4;
-    if (ray->axis == RAY_THREADS) {
+    if (ray->axis == RAY_REQUESTS) {
         step = OUT_WARP;
     } else if (ray->axis == RAY_INSTRUCTIONS) {
         step = OUT_WARP / ray->lanes < ray->loads ? OUT_WARP / ray->lanes : ray->loads;
@@ -167,7 +174,7 @@ static uint32_t next_value(const struct ray *ray, uint32_t x)
     return next < ray->last ? next : ray->last;
 }
 
-/* What a request of the first warp added. By threads: in the half of it that took less, for the
+/* What a request of the first warp added. By requests: in the half of it that took less, for the
  * structure may have been full in the other. */
 static int first_turn(struct lab *lab, struct ray_result *r, const struct yardstick *yard,
                       struct point first)
@@ -176,7 +183,7 @@ static int first_turn(struct lab *lab, struct ray_result *r, const struct yardst
     if (r->ray.axis == RAY_INSTRUCTIONS && requests > 1) {
         r->turn_cycles = (first.cycles - yard->one_cycles) / (requests - 1);
     }
-    if (r->ray.axis != RAY_THREADS || r->ray.last < OUT_WARP) {
+    if (r->ray.axis != RAY_REQUESTS || r->ray.last < OUT_WARP) {
         return 0;
     }
     double half, whole;
