@@ -13,7 +13,7 @@ uint32_t texture_transactions(struct lsu_access *access)
     uint32_t count = 0;
     for (uint32_t m = a->mask; m; m &= m - 1) {
         uint64_t texels[FOOTPRINT_MAX];
-        uint32_t bytes, lane = (uint32_t)__builtin_ctz(m);
+        uint32_t bytes, lane = (uint32_t)__builtin_ctz(m), before = count;
         uint32_t texel_count = exec_texture_addresses(texels, &bytes, &access->warp->exec, a, lane);
         for (uint32_t k = 0; k < texel_count; k++) {
             uint64_t sector = texels[k] & ~(uint64_t)(COALESCE_SECTOR_BYTES - 1);
@@ -23,7 +23,9 @@ uint32_t texture_transactions(struct lsu_access *access)
             }
             if (i == 0) {
                 access->transaction[count++] =
-                    (struct transaction){sector, COALESCE_SECTOR_BYTES};
+                    (struct transaction){sector, COALESCE_SECTOR_BYTES, 1};
+            } else if (i <= before) {
+                access->transaction[i - 1].lanes++;
             }
         }
     }

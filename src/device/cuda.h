@@ -59,6 +59,18 @@ int cuda_mem_unmap(struct device *device, uint64_t address);
 void cuda_unmap_all(struct cuda *cuda);
 int cuda_texture_create(struct device *device, uint64_t *handle, uint64_t address, uint64_t bytes);
 int cuda_texture_destroy(struct device *device, uint64_t handle);
+
+/* cuda_image.c */
+int cuda_image_create(struct device *device, struct device_image **out,
+                      const struct image_spec *spec);
+int cuda_image_destroy(struct device *device, struct device_image *image);
+int cuda_image_copy(struct device *device, struct device_image *image, uint32_t level, void *texels,
+                    bool to_device);
+int cuda_texture_object(struct device *device, uint64_t *handle, struct device_image *image,
+                        const struct texture_view *view);
+int cuda_surface_object(struct device *device, uint64_t *handle, struct device_image *image);
+int cuda_surface_destroy(struct device *device, uint64_t handle);
+
 int cuda_set_shared_bank_bytes(struct device *device, struct device_kernel *kernel, uint32_t bytes);
 
 #endif

@@ -15,6 +15,8 @@ typedef struct cu_context_s *cu_context;
 typedef struct cu_module_s *cu_module;
 typedef struct cu_function_s *cu_function;
 typedef struct cu_stream_s *cu_stream;
+typedef struct cu_array_s *cu_array;
+typedef struct cu_mipmap_s *cu_mipmap;
 typedef uint64_t cu_pointer;
 struct cu_uuid {
     unsigned char bytes[16];
@@ -59,6 +61,17 @@ struct cu_uuid {
       (uint64_t * handle, const struct cu_texture_resource *resource,                              \
        const struct cu_texture_view *view, const void *resource_view))                             \
     X(texture_destroy, "cuTexObjectDestroy", (uint64_t handle))                                    \
+    X(array_create, "cuArray3DCreate_v2", (cu_array * array, const struct cu_array_spec *spec))    \
+    X(array_destroy, "cuArrayDestroy", (cu_array array))                                           \
+    X(mipmap_create, "cuMipmappedArrayCreate",                                                     \
+      (cu_mipmap * mipmap, const struct cu_array_spec *spec, unsigned levels))                     \
+    X(mipmap_level, "cuMipmappedArrayGetLevel",                                                    \
+      (cu_array * array, cu_mipmap mipmap, unsigned level))                                        \
+    X(mipmap_destroy, "cuMipmappedArrayDestroy", (cu_mipmap mipmap))                               \
+    X(copy_box, "cuMemcpy3D_v2", (const struct cu_box *box))                                       \
+    X(surface_create, "cuSurfObjectCreate",                                                        \
+      (uint64_t * handle, const struct cu_texture_resource *resource))                             \
+    X(surface_destroy, "cuSurfObjectDestroy", (uint64_t handle))                                   \
     X(granularity, "cuMemGetAllocationGranularity",                                                \
       (size_t * bytes, const struct cu_memory_kind *kind, int option))                             \
     X(range_reserve, "cuMemAddressReserve",                                                        \
@@ -97,9 +110,36 @@ struct cu_texture_resource {
             unsigned channels;
             size_t bytes;
         } linear;
+        struct {
+            cu_pointer address;
+            int format;
+            unsigned channels;
+            size_t width, height, pitch_bytes;
+        } pitch;
+        cu_array array;
+        cu_mipmap mipmap;
         int reserved[32];
     } as;
     unsigned flags;
+};
+struct cu_array_spec {
+    size_t width, height, depth;
+    int format;
+    unsigned channels, flags;
+};
+/* One side of a copy of a box of bytes, and the copy. */
+struct cu_box_side {
+    size_t x_bytes, y, z, level;
+    int memory_type;
+    void *host;
+    cu_pointer device;
+    cu_array array;
+    void *reserved;
+    size_t pitch_bytes, height;
+};
+struct cu_box {
+    struct cu_box_side from, to;
+    size_t width_bytes, height, depth;
 };
 struct cu_texture_view {
     int address_mode[3], filter_mode;
@@ -112,6 +152,8 @@ _Static_assert(sizeof(struct cu_memory_kind) == 32, "as the driver's");
 _Static_assert(sizeof(struct cu_access) == 12, "as the driver's");
 _Static_assert(sizeof(struct cu_texture_resource) == 144, "as the driver's");
 _Static_assert(sizeof(struct cu_texture_view) == 104, "as the driver's");
+_Static_assert(sizeof(struct cu_array_spec) == 40, "as the driver's");
+_Static_assert(sizeof(struct cu_box) == 200, "as the driver's");
 
 struct cuda_api {
 #define CUDA_MEMBER(member, symbol, arguments) cu_result(*member) arguments;
@@ -155,7 +197,25 @@ enum { CU_FUNCTION_MAX_DYNAMIC_SHARED = 8, CU_FUNCTION_CARVEOUT = 9 /* percent *
 
 /* What the descriptions above are filled with. */
 enum { CU_MEMORY_PINNED = 1, CU_LOCATION_DEVICE = 1, CU_ACCESS_READ_WRITE = 3 };
-enum { CU_RESOURCE_LINEAR = 2, CU_FORMAT_UNSIGNED_32 = 3, CU_READ_AS_INTEGER = 1 };
+enum {
+    CU_RESOURCE_ARRAY = 0,
+    CU_RESOURCE_MIPMAP = 1,
+    CU_RESOURCE_LINEAR = 2,
+    CU_RESOURCE_PITCH = 3
+};
+enum {
+    CU_FORMAT_UNSIGNED_8 = 1,
+    CU_FORMAT_UNSIGNED_16 = 2,
+    CU_FORMAT_UNSIGNED_32 = 3,
+    CU_FORMAT_SIGNED_8 = 8,
+    CU_FORMAT_SIGNED_16 = 9,
+    CU_FORMAT_SIGNED_32 = 10,
+    CU_FORMAT_HALF = 16,
+    CU_FORMAT_FLOAT = 32
+};
+enum { CU_READ_AS_INTEGER = 1, CU_NORMALIZED_COORDINATES = 2 };
+enum { CU_ARRAY_LAYERED = 1, CU_ARRAY_SURFACE = 2, CU_ARRAY_CUBE = 4, CU_ARRAY_GATHER = 8 };
+enum { CU_SIDE_HOST = 1, CU_SIDE_ARRAY = 3 };
 enum { CU_BANKS_DEFAULT = 0, CU_BANKS_FOUR_BYTES = 1, CU_BANKS_EIGHT_BYTES = 2 };
 
 #endif

@@ -157,6 +157,56 @@ int device_texture_destroy(struct device *device, uint64_t handle)
                                         : unsupported(device, "fetch through textures");
 }
 
+int device_image_create(struct device *device, struct device_image **out,
+                        const struct image_spec *spec)
+{
+    *out = NULL;
+    return device->ops->image_create ? device->ops->image_create(device, out, spec)
+                                     : unsupported(device, "make images");
+}
+
+int device_image_destroy(struct device *device, struct device_image *image)
+{
+    return device->ops->image_destroy ? device->ops->image_destroy(device, image)
+                                      : unsupported(device, "make images");
+}
+
+int device_image_write(struct device *device, struct device_image *image, uint32_t level,
+                       const void *texels)
+{
+    return device->ops->image_copy
+               ? device->ops->image_copy(device, image, level, (void *)(uintptr_t)texels, true)
+               : unsupported(device, "make images");
+}
+
+int device_image_read(struct device *device, void *texels, struct device_image *image,
+                      uint32_t level)
+{
+    return device->ops->image_copy ? device->ops->image_copy(device, image, level, texels, false)
+                                   : unsupported(device, "make images");
+}
+
+int device_texture_object(struct device *device, uint64_t *handle, struct device_image *image,
+                          const struct texture_view *view)
+{
+    *handle = 0;
+    return device->ops->texture_object ? device->ops->texture_object(device, handle, image, view)
+                                       : unsupported(device, "fetch through textures");
+}
+
+int device_surface_object(struct device *device, uint64_t *handle, struct device_image *image)
+{
+    *handle = 0;
+    return device->ops->surface_object ? device->ops->surface_object(device, handle, image)
+                                       : unsupported(device, "write surfaces");
+}
+
+int device_surface_destroy(struct device *device, uint64_t handle)
+{
+    return device->ops->surface_destroy ? device->ops->surface_destroy(device, handle)
+                                        : unsupported(device, "write surfaces");
+}
+
 int device_set_shared_bank_bytes(struct device *device, struct device_kernel *kernel,
                                  uint32_t bytes)
 {

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "isa/image.h"
+
 enum device_kind { DEVICE_SIM, DEVICE_CUDA, DEVICE_REPLAY };
 
 /*
@@ -36,6 +38,8 @@ struct device;
 struct device_module;
 struct device_kernel;
 struct traceset;
+
+struct device_image;
 
 #define DEVICE_MAX_ARGS 16
 struct device_launch {
@@ -68,6 +72,15 @@ struct device_ops {
     int (*texture_create)(struct device *device, uint64_t *handle, uint64_t address,
                           uint64_t bytes);
     int (*texture_destroy)(struct device *device, uint64_t handle);
+    int (*image_create)(struct device *device, struct device_image **out,
+                        const struct image_spec *spec);
+    int (*image_destroy)(struct device *device, struct device_image *image);
+    int (*image_copy)(struct device *device, struct device_image *image, uint32_t level,
+                      void *texels, bool to_device);
+    int (*texture_object)(struct device *device, uint64_t *handle, struct device_image *image,
+                          const struct texture_view *view);
+    int (*surface_object)(struct device *device, uint64_t *handle, struct device_image *image);
+    int (*surface_destroy)(struct device *device, uint64_t handle);
     int (*set_shared_bank_bytes)(struct device *device, struct device_kernel *kernel,
                                  uint32_t bytes);
     /* Ask for at least this much shared memory per SM for the kernel's launches; the rest is L1. */
@@ -126,6 +139,22 @@ int device_mem_unmap(struct device *device, uint64_t address);
 int device_texture_create(struct device *device, uint64_t *handle, uint64_t address,
                           uint64_t bytes);
 int device_texture_destroy(struct device *device, uint64_t handle);
+/*
+ * Images (isa/image.h): arrays, and views of linear memory, whose address and pitch are then aligned
+ * as the driver wants it. Copies are of a whole level, rows, slices and layers without gaps; of
+ * arrays only. Objects are destroyed before their image; a texture's by device_texture_destroy().
+ */
+int device_image_create(struct device *device, struct device_image **out,
+                        const struct image_spec *spec);
+int device_image_destroy(struct device *device, struct device_image *image);
+int device_image_write(struct device *device, struct device_image *image, uint32_t level,
+                       const void *texels);
+int device_image_read(struct device *device, void *texels, struct device_image *image,
+                      uint32_t level);
+int device_texture_object(struct device *device, uint64_t *handle, struct device_image *image,
+                          const struct texture_view *view);
+int device_surface_object(struct device *device, uint64_t *handle, struct device_image *image);
+int device_surface_destroy(struct device *device, uint64_t handle);
 /* The width of shared memory's banks for the kernel's launches, 4 or 8; 0: the default again.
  * SONDE_EUNSUPPORTED where there is nothing to choose. */
 int device_set_shared_bank_bytes(struct device *device, struct device_kernel *kernel,

@@ -210,6 +210,55 @@ static int sim_texture_destroy(struct device *device, uint64_t handle)
     return rt_texture_destroy(sim_of(device)->rt, handle);
 }
 
+/* A device's image is the runtime's. */
+static struct rt_image *image_of(struct device_image *image)
+{
+    return (struct rt_image *)(void *)image;
+}
+
+static int sim_image_create(struct device *device, struct device_image **out,
+                            const struct image_spec *spec)
+{
+    struct rt_image *image;
+    int rc = rt_image_create(sim_of(device)->rt, &image, spec);
+    *out = (struct device_image *)(void *)image;
+    return rc;
+}
+
+static int sim_image_destroy(struct device *device, struct device_image *image)
+{
+    return rt_image_destroy(sim_of(device)->rt, image_of(image));
+}
+
+static int sim_image_copy(struct device *device, struct device_image *image, uint32_t level,
+                          void *texels, bool to_device)
+{
+    struct rt *rt = sim_of(device)->rt;
+    struct rt_image_region region;
+    int rc = rt_image_whole(&region, image_of(image), level);
+    if (rc < 0) {
+        return rc;
+    }
+    return to_device ? rt_image_write(rt, image_of(image), &region, texels)
+                     : rt_image_read(rt, texels, image_of(image), &region);
+}
+
+static int sim_texture_object(struct device *device, uint64_t *handle, struct device_image *image,
+                              const struct texture_view *view)
+{
+    return rt_texture_object(sim_of(device)->rt, handle, image_of(image), view);
+}
+
+static int sim_surface_object(struct device *device, uint64_t *handle, struct device_image *image)
+{
+    return rt_surface_object(sim_of(device)->rt, handle, image_of(image));
+}
+
+static int sim_surface_destroy(struct device *device, uint64_t handle)
+{
+    return rt_surface_destroy(sim_of(device)->rt, handle);
+}
+
 /* What a model lacks is refused now; what it has is set when the kernel is launched. */
 static int sim_set_shared_bank_bytes(struct device *device, struct device_kernel *kernel,
                                      uint32_t bytes)
@@ -330,6 +379,12 @@ static const struct device_ops sim_ops = {
     .mem_unmap = sim_mem_free,
     .texture_create = sim_texture_create,
     .texture_destroy = sim_texture_destroy,
+    .image_create = sim_image_create,
+    .image_destroy = sim_image_destroy,
+    .image_copy = sim_image_copy,
+    .texture_object = sim_texture_object,
+    .surface_object = sim_surface_object,
+    .surface_destroy = sim_surface_destroy,
     .set_shared_bank_bytes = sim_set_shared_bank_bytes,
     .set_carveout = sim_set_carveout,
     .launch = sim_launch,

@@ -4,6 +4,7 @@
  * (CUDA C Programming Guide, "Texture Fetching"). How the hardware rounds on the way was measured
  * (tests/textures). Leaves out: anisotropic filtering, seamless edges of cubes.
  */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -12,8 +13,10 @@
 
 #define OUTSIDE INT64_MIN
 
-/* Coordinates beyond this many texels are treated as that far away: all of them are outside. */
-#define FAR_AWAY 1e9
+/* Coordinates are cut to so many fractional bits before they are multiplied by the image's size. */
+#define COORDINATE_BITS 21
+/* Coordinates beyond this are treated as that far away: all of them are outside. */
+#define FAR_AWAY 1e6
 
 static float float_of(uint32_t bits)
 {
@@ -62,15 +65,23 @@ struct axis {
     uint32_t fraction;
 };
 
-/* In texels with eight fractional bits. */
-static int64_t fixed_point(float coordinate, uint32_t size, bool normalized, double shift)
+/*
+ * In 2^-21ths of a texel. Numbers without a full mantissa are zero; wrap and mirror drop whole
+ * images, and infinities with them.
+ */
+static int64_t fixed_point(float coordinate, uint32_t size, bool normalized,
+                           enum texture_address mode)
 {
-    double texels = normalized ? (double)coordinate * size : (double)coordinate;
-    if (!(texels > -FAR_AWAY))
-        texels = texels != texels ? 0 : -FAR_AWAY;
-    if (texels > FAR_AWAY)
-        texels = FAR_AWAY;
-    return (int64_t)floor((texels - shift) * 256 + 0.5);
+    double place = fabsf(coordinate) < FLT_MIN ? 0 : (double)coordinate;
+    if (mode == TEXTURE_WRAP || mode == TEXTURE_MIRROR) {
+        double images = mode == TEXTURE_WRAP ? floor(place) : 2 * floor(place / 2);
+        place = isfinite(place) ? place - images : 0;
+    }
+    if (!(place > -FAR_AWAY))
+        place = place != place ? 0 : -FAR_AWAY;
+    place = place < FAR_AWAY ? place : FAR_AWAY;
+    int64_t fixed = (int64_t)floor(place * (1 << COORDINATE_BITS));
+    return normalized ? fixed * size : fixed;
 }
 
 static struct axis resolve_axis(const struct texture_fetch *fetch, uint32_t axis, uint32_t size)
@@ -88,12 +99,16 @@ static struct axis resolve_axis(const struct texture_fetch *fetch, uint32_t axis
     if (!view->normalized && (mode == TEXTURE_WRAP || mode == TEXTURE_MIRROR))
         mode = TEXTURE_CLAMP;
     float coordinate = float_of(fetch->coordinate[axis]);
-    int64_t fixed = fixed_point(coordinate, size, view->normalized, linear ? 0.5 : 0);
+    int64_t texels = fixed_point(coordinate, size, view->normalized, mode);
+    if (!linear) {
+        int64_t index = address_index((texels >> COORDINATE_BITS) + offset, size, mode);
+        return (struct axis){index, index, 0};
+    }
+    int64_t half = 1 << (COORDINATE_BITS - 1), rounding = half >> 8;
+    int64_t fixed = (texels - half + rounding) >> (COORDINATE_BITS - 8);
     int64_t lower = (fixed >> 8) + offset;
-    return (struct axis){address_index(lower, size, mode),
-                         linear ? address_index(lower + 1, size, mode)
-                                : address_index(lower, size, mode),
-                         linear ? (uint32_t)(fixed & 255) : 0};
+    return (struct axis){address_index(lower, size, mode), address_index(lower + 1, size, mode),
+                         (uint32_t)(fixed & 255)};
 }
 
 /* Of the corners of one level, from `first` on. */
@@ -105,6 +120,9 @@ static void level_footprint(struct footprint *out, const struct texture_fetch *f
     uint32_t dimensions = image_dimensions(image->spec.shape);
     uint32_t sizes[3] = {level->width, level->height, level->depth};
     struct axis axes[3] = {{0}, {0}, {0}};
+    /* One-dimensional arrays are filtered as two-dimensional ones at y 0: half of the border. */
+    if (image->spec.shape == IMAGE_1D && fetch->view.linear && !fetch->by_index)
+        dimensions = 2;
     for (uint32_t i = 0; i < dimensions; i++) {
         axes[i] = resolve_axis(fetch, i, sizes[i]);
         out->fraction[second][i] = axes[i].fraction;
@@ -116,7 +134,7 @@ static void level_footprint(struct footprint *out, const struct texture_fetch *f
         int64_t y = corner & 2 ? axes[1].upper : axes[1].lower;
         int64_t z = corner & 4 ? axes[2].upper : axes[2].lower;
         uint64_t address = 0;
-        if (x != OUTSIDE && y != OUTSIDE && z != OUTSIDE)
+        if (x != OUTSIDE && y != OUTSIDE && z != OUTSIDE && fetch->slice < image->layers)
             address = image_byte(image, level, (uint64_t)x * image->texel_bytes, (uint32_t)y,
                                  (uint64_t)z + fetch->slice);
         out->address[out->count++] = address;
@@ -128,7 +146,7 @@ void texture_footprint(struct footprint *out, const struct texture_fetch *fetch)
     const struct texture_view *view = &fetch->view;
     uint32_t last = fetch->image->spec.levels - 1;
     memset(out, 0, sizeof *out);
-    float level = fetch->level + view->level_bias;
+    float level = fetch->base ? 0 : fetch->level + view->level_bias;
     level = level >= view->level_min ? level : view->level_min;
     level = level <= view->level_max ? level : view->level_max;
     level = level >= 0 ? level : 0;
@@ -141,7 +159,7 @@ void texture_footprint(struct footprint *out, const struct texture_fetch *fetch)
         level_footprint(out, fetch, (uint32_t)floorf(level + 0.5f), 0);
         return;
     }
-    uint32_t fixed = (uint32_t)(level * 256 + 0.5f), first = fixed >> 8;
+    uint32_t fixed = (uint32_t)(level * 256), first = fixed >> 8;
     out->level_fraction = fixed & 255;
     level_footprint(out, fetch, first, 0);
     if (out->level_fraction)
@@ -186,55 +204,136 @@ uint32_t texture_cube_face(float out[2], const float direction[3])
 /* Values. */
 
 /* A channel as a float: of [0, 1] or [-1, 1] when it is stored as an integer. */
-static float channel_float(const struct texel_format *format, const uint8_t *texel,
-                           uint32_t channel)
+static float channel_float(const struct texel_format *format, uint32_t bits)
 {
-    uint32_t bits = texel_channel(format, texel, channel);
+    if (format->kind == TEXEL_FLOAT && format->bits == 32)
+        return float_of(bits);
+    if (format->kind == TEXEL_FLOAT && (bits & 0x7c00) == 0x7c00) /* NaNs keep their bits */
+        return float_of((bits & 0x8000) << 16 | 0x7f800000 | (bits & 0x3ff) << 13);
     if (format->kind == TEXEL_FLOAT)
-        return format->bits == 32 ? float_of(bits) : (float)format_widen(&format_f16, bits);
+        return (float)format_widen(&format_f16, bits);
     if (format->kind == TEXEL_UNSIGNED)
         return (float)((double)bits / ((1u << format->bits) - 1));
     double value = (double)(int32_t)bits / ((1u << (format->bits - 1)) - 1);
     return value < -1 ? -1 : (float)value;
 }
 
-/* A texel, or the border; channels that the format lacks are 0, 0 and 1. */
+/* A channel of the border's colour, which the hardware keeps in the texture's format; of integers
+ * it takes the float's low bits. By index there is no border but zero. */
+static uint32_t border_channel(const struct texture_fetch *fetch, uint32_t channel)
+{
+    const struct texel_format *format = &fetch->image->spec.format;
+    float colour = fetch->by_index ? 0 : fetch->view.border[channel];
+    uint32_t bits = bits_of(colour), width = format->bits;
+    if (format->kind == TEXEL_FLOAT)
+        return width == 32 ? bits : format_narrow(&format_f16, colour, ROUND_NEAREST, false);
+    if (texture_gives_floats(fetch->image, &fetch->view)) {
+        double low = format->kind == TEXEL_SIGNED ? -1 : 0;
+        double unit = colour > low ? (colour < 1 ? colour : 1) : low;
+        double most = format->kind == TEXEL_SIGNED ? (1u << (width - 1)) - 1 : (1u << width) - 1;
+        bits = (uint32_t)(int32_t)nearbyint(unit * most);
+    }
+    return texel_channel(format, (const uint8_t *)&bits, 0);
+}
+
+/* A channel of a texel, or of the border. */
+static uint32_t fetch_channel(const struct texture_fetch *fetch, uint64_t address, uint32_t channel)
+{
+    const struct texel_format *format = &fetch->image->spec.format;
+    return address ? texel_channel(format, (const uint8_t *)(uintptr_t)address, channel)
+                   : border_channel(fetch, channel);
+}
+
+/* Channels that the format lacks are 0. */
 static void texel_floats(float out[4], const struct texture_fetch *fetch, uint64_t address)
 {
     const struct texel_format *format = &fetch->image->spec.format;
-    for (uint32_t i = 0; i < 4; i++) {
-        out[i] = i == 3 ? 1 : 0;
-        if (!address)
-            out[i] = fetch->view.border[i];
-        else if (i < format->channels)
-            out[i] = channel_float(format, (const uint8_t *)(uintptr_t)address, i);
-    }
+    for (uint32_t i = 0; i < 4; i++)
+        out[i] = i < format->channels ? channel_float(format, fetch_channel(fetch, address, i)) : 0;
 }
 
 static void texel_integers(uint32_t out[4], const struct texture_fetch *fetch, uint64_t address)
 {
     const struct texel_format *format = &fetch->image->spec.format;
-    for (uint32_t i = 0; i < 4; i++) {
-        out[i] = address && i == 3;
-        if (address && i < format->channels)
-            out[i] = texel_channel(format, (const uint8_t *)(uintptr_t)address, i);
+    for (uint32_t i = 0; i < 4; i++)
+        out[i] = i < format->channels ? fetch_channel(fetch, address, i) : 0;
+}
+
+/*
+ * The shares of the corners, in 256ths: 256 is divided by z, each part by x, each of these by y,
+ * and every part rounded, so that the sum stays 256. Halves go to the upper x, and to the upper y
+ * of the upper x, the lower y of the lower.
+ */
+static void corner_weights(uint32_t weight[8], const uint32_t fraction[3])
+{
+    for (uint32_t z = 0; z < 2; z++) {
+        uint32_t whole = z ? fraction[2] : 256 - fraction[2];
+        uint32_t right = (whole * fraction[0] + 128) >> 8, left = whole - right;
+        uint32_t right_up = (right * fraction[1] + 128) >> 8;
+        uint32_t left_up = (left * fraction[1] + 127) >> 8;
+        weight[4 * z + 0] = left - left_up;
+        weight[4 * z + 1] = right - right_up;
+        weight[4 * z + 2] = left_up;
+        weight[4 * z + 3] = right_up;
     }
 }
 
-/* The corners of one level, weighed by products of eight-bit fractions. */
-static void blend_level(double out[4], const struct texture_fetch *fetch,
+/* To 24 or 11 significant bits, halves away from zero. */
+static float round_half_away(double value, int bits)
+{
+    int exponent;
+    double fraction = frexp(value, &exponent);
+    if (!isfinite(value) || value == 0)
+        return (float)value;
+    double scaled = ldexp(fabs(fraction), bits);
+    return (float)copysign(ldexp(floor(scaled + 0.5), exponent - bits), value);
+}
+
+/*
+ * Stored integers are filtered as numbers of 16 bits, of [0, 65535] or [-32767, 32767], to which
+ * the weighted sum is scaled and rounded, halves upwards.
+ */
+static float blend_integers(const struct texture_fetch *fetch, const uint32_t *weight,
+                            const uint64_t *address, uint32_t corners, uint32_t channel)
+{
+    const struct texel_format *format = &fetch->image->spec.format;
+    bool is_signed = format->kind == TEXEL_SIGNED;
+    int64_t sum = 0, most = is_signed ? 32767 : 65535;
+    int64_t largest = (1 << (format->bits - (is_signed ? 1 : 0))) - 1;
+    for (uint32_t i = 0; i < corners; i++) {
+        int32_t value = (int32_t)fetch_channel(fetch, address[i], channel);
+        sum += (int32_t)weight[i] * (value < -largest ? -largest : (int64_t)value);
+    }
+    double scaled = (double)(sum * most) / (double)(largest * 256);
+    return (float)(floor(scaled + 0.5) / (double)most);
+}
+
+/* Products of 24 and 9 bits are exact in double precision, and all but exact their sum. */
+static float blend_floats(const struct texture_fetch *fetch, const uint32_t *weight,
+                          const uint64_t *address, uint32_t corners, uint32_t channel)
+{
+    const struct texel_format *format = &fetch->image->spec.format;
+    double sum = 0;
+    for (uint32_t i = 0; i < corners; i++)
+        if (weight[i] > 0)
+            sum += weight[i] *
+                   (double)channel_float(format, fetch_channel(fetch, address[i], channel));
+    return round_half_away(sum / 256, format->bits == 16 ? 11 : 24);
+}
+
+static void blend_level(float out[4], const struct texture_fetch *fetch,
                         const struct footprint *footprint, uint32_t second)
 {
-    const uint32_t *fraction = footprint->fraction[second];
-    memset(out, 0, 4 * sizeof *out);
-    for (uint32_t corner = 0; corner < footprint->corners; corner++) {
-        double weight = 1;
-        float texel[4];
-        for (uint32_t axis = 0; 1u << axis < footprint->corners; axis++)
-            weight *= (corner >> axis & 1 ? fraction[axis] : 256 - fraction[axis]) / 256.0;
-        texel_floats(texel, fetch, footprint->address[second * footprint->corners + corner]);
-        for (uint32_t i = 0; i < 4 && weight > 0; i++)
-            out[i] += weight * texel[i];
+    const struct texel_format *format = &fetch->image->spec.format;
+    const uint64_t *address = &footprint->address[second * footprint->corners];
+    uint32_t weight[8];
+    corner_weights(weight, footprint->fraction[second]);
+    for (uint32_t i = 0; i < 4; i++) {
+        out[i] = 0;
+        if (i < format->channels)
+            out[i] = format->kind == TEXEL_FLOAT
+                         ? blend_floats(fetch, weight, address, footprint->corners, i)
+                         : blend_integers(fetch, weight, address, footprint->corners, i);
     }
 }
 
@@ -274,14 +373,15 @@ void texture_value(uint32_t out[4], const struct texture_fetch *fetch,
             out[i] = bits_of(value[i]);
         return;
     }
-    double levels[2][4];
+    float levels[2][4];
     blend_level(levels[0], fetch, footprint, 0);
     if (footprint->count > footprint->corners) {
         double share = footprint->level_fraction / 256.0;
         blend_level(levels[1], fetch, footprint, 1);
         for (uint32_t i = 0; i < 4; i++)
-            levels[0][i] = levels[0][i] * (1 - share) + levels[1][i] * share;
+            levels[0][i] = round_half_away(
+                (double)levels[0][i] * (1 - share) + (double)levels[1][i] * share, 24);
     }
     for (uint32_t i = 0; i < 4; i++)
-        out[i] = bits_of((float)levels[0][i]);
+        out[i] = bits_of(levels[0][i]);
 }

@@ -71,6 +71,7 @@ struct texture_fetch {
     const struct exec_image *image;
     struct texture_view view; /* the texture's, changed by a sampler */
     bool by_index, gather;
+    bool base;          /* no level was asked for: bias does not apply */
     uint32_t component; /* gather */
     uint32_t coordinate[3], slice;
     int8_t offset[3];

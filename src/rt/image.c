@@ -218,6 +218,20 @@ static int check_region(const struct rt_image *image, const struct rt_image_regi
     return 0;
 }
 
+int rt_image_whole(struct rt_image_region *out, const struct rt_image *image, uint32_t level)
+{
+    const struct exec_image *exec = &image->image;
+    if (level >= exec->spec.levels) {
+        return error_set(SONDE_EINPUT, "the image has no level %u", level);
+    }
+    const struct image_level *sizes = &exec->level[level];
+    *out = (struct rt_image_region){.level = level,
+                                    .width = sizes->width,
+                                    .height = sizes->height,
+                                    .depth = sizes->depth * exec->layers};
+    return 0;
+}
+
 /* One row, in pieces that lie together on the device. */
 static void copy_row(struct rt *rt, const struct exec_image *image,
                      const struct rt_image_region *region, uint8_t *host, uint32_t y,

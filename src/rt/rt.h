@@ -101,6 +101,8 @@ struct rt_image_region {
     uint32_t level, x, y, z, width, height, depth;
     uint64_t row_bytes, slice_bytes;
 };
+/* A level as a whole. */
+int rt_image_whole(struct rt_image_region *out, const struct rt_image *image, uint32_t level);
 int rt_image_write(struct rt *rt, struct rt_image *image, const struct rt_image_region *region,
                    const void *from);
 int rt_image_read(struct rt *rt, void *to, const struct rt_image *image,

@@ -91,8 +91,8 @@ static void lane_coordinates(struct exec_access *access, const struct exec_state
         words[i] = (uint32_t)element_get(state, &uop->coordinate[i], lane);
     if (uop->layered) {
         uint32_t layer = (uint32_t)element_get(state, &uop->layer, lane);
-        uint32_t last = texture->image->spec.depth - 1;
-        slice = layer < last ? layer : last;
+        uint32_t last = texture->image->spec.depth - (uop->by_index ? 0 : 1);
+        slice = layer < last ? layer : last; /* by index one behind the last: reads zero */
     }
     if (uop->is_cube) {
         float direction[3] = {float_of(words[0]), float_of(words[1]), float_of(words[2])};
@@ -143,6 +143,7 @@ static void lane_fetch(struct texture_fetch *out, const struct exec_warp *warp,
                                .view = sampled_view(texture, high >> SAMPLER_SHIFT),
                                .by_index = uop->by_index,
                                .gather = uop->gather,
+                               .base = uop->detail == DETAIL_BASE,
                                .component = uop->component,
                                .coordinate = {(uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high},
                                .slice = (uint16_t)(high >> SLICE_SHIFT),

@@ -47,8 +47,10 @@ static uint32_t image_answer(const struct exec_image *image, const struct uop_qu
     case MOD_QUERY_width:
         return inside ? sizes->width : 0;
     case MOD_QUERY_height:
-        return inside && image_dimensions(spec->shape) > 1 ? sizes->height : 0;
+        return inside ? sizes->height : 0;
     case MOD_QUERY_depth:
+        if (image_is_layered(spec->shape))
+            return spec->depth;
         return inside && image_dimensions(spec->shape) > 2 ? sizes->depth : 0;
     case MOD_QUERY_array_size:
         return image_is_layered(spec->shape) ? spec->depth : 0;
