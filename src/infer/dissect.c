@@ -12,6 +12,7 @@
 #include "infer/level.h"
 #include "infer/memory.h"
 #include "infer/outstanding.h"
+#include "infer/patterns.h"
 #include "infer/shared.h"
 #include "infer/tlb.h"
 #include "util/error.h"

@@ -95,8 +95,8 @@ struct cache_result {
 
 /*
  * What a published recipe gives for a cache, beside the general inference: "mei" (Mei and Chu 2014,
- * four steps), "saavedra" (1995) and "wong" (2010), the latter two from averages, "lashgar" (2015).
- * periodic is 1 when every pass misses alike, as LRU does, else 0.
+ * four steps), "saavedra" (1995) and "wong" (2010), the latter two from averages. periodic is 1
+ * when every pass misses alike, as LRU does, else 0.
  */
 #define INFER_MAX_METHODS 32
 struct method_result {
@@ -123,6 +123,21 @@ struct tlb_result {
     char scope[8]; /* whom one of them serves: "sm", "cluster", "gpu"; "" where nothing is known */
     char scope_evidence[24], scope_reason[160];
     struct policy_result policy;
+};
+
+/*
+ * A kind of access in a walk with uneven strides. `name` is a pattern of Mei et al. (2014), one
+ * derived from it, or "" for a class of latencies that nothing explains. "hit", "miss", or "" where
+ * nobody asks.
+ */
+#define INFER_MAX_PATTERNS 48
+struct latency_pattern {
+    char name[24], op[8];
+    char cache[16]; /* that has the data: "l1_data", "l2", "memory" */
+    char l1_tlb[8], l2_tlb[8], page_table[8];
+    bool jump;    /* comes from far away, and takes longer for that */
+    size_t loads; /* seen of it */
+    struct attribute latency;
 };
 
 /* Shared memory. A conflict of degree d is d rows of one bank that a warp needs at once. */
@@ -190,6 +205,9 @@ struct dissection {
     size_t method_count;
     struct tlb_result tlbs[INFER_MAX_TLBS];
     size_t tlb_count;
+    struct latency_pattern patterns[INFER_MAX_PATTERNS];
+    size_t pattern_count;
+    char pattern_reason[160]; /* why there are none */
     struct shared_result shared;
     struct outstanding_result outstanding;
     struct memory_result memory;

@@ -121,12 +121,6 @@ static int put_device(json_t *root, const struct report_subject *subject)
                   : json_put_u64(object, "shared_per_block_bytes", device->shared_per_block_bytes);
 }
 
-/* Parts of the schema that later experiments fill. */
-static int put_unmeasured_parts(json_t *root)
-{
-    return json_put_array(root, "latency_patterns") ? 0 : error_memory();
-}
-
 static int put_memory(json_t *root, const struct dissection *dissection)
 {
     json_t *memory = json_put_object(root, "memory");
@@ -170,7 +164,7 @@ static int build(json_t *root, const struct dissection *dissection,
     rc = rc < 0 ? rc : json_put_methods(root, dissection);
     rc = rc < 0 ? rc : json_put_tlbs(root, dissection);
     rc = rc < 0 ? rc : json_put_shared(root, dissection);
-    rc = rc < 0 ? rc : put_unmeasured_parts(root);
+    rc = rc < 0 ? rc : json_put_patterns(root, dissection);
     rc = rc < 0 ? rc : json_put_outstanding(root, dissection);
     rc = rc < 0 ? rc : put_memory(root, dissection);
     rc = rc < 0 ? rc

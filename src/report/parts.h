@@ -18,6 +18,9 @@ int json_put_tlbs(json_t *root, const struct dissection *dissection);
 int json_put_shared(json_t *root, const struct dissection *dissection);
 int json_put_methods(json_t *root, const struct dissection *dissection);
 
+/* json_patterns.c */
+int json_put_patterns(json_t *root, const struct dissection *dissection);
+
 /* json_outstanding.c */
 int json_put_outstanding(json_t *root, const struct dissection *dissection);
 int json_put_loaded(json_t *root, const struct memory_result *memory);

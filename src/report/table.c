@@ -362,6 +362,35 @@ static void tlb_lines(struct pen *pen, const struct dissection *d)
     strbuf_append(&pen->out, "\n");
 }
 
+static void pattern_line(struct pen *pen, const struct latency_pattern *p)
+{
+    const char *const outcomes[] = {p->l1_tlb, p->l2_tlb, p->page_table};
+    static const char *const names[] = {"L1 TLB", "L2 TLB", "page table"};
+    strbuf_printf(&pen->out, "  %-4s %-14s %6.6g cycles", p->op, p->name[0] ? p->name : "?",
+                  p->latency.value);
+    if (p->name[0]) {
+        strbuf_printf(&pen->out, "  data in %s", p->cache);
+    }
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        if (outcomes[i][0]) {
+            strbuf_printf(&pen->out, ", %s %s", names[i], outcomes[i]);
+        }
+    }
+    strbuf_printf(&pen->out, "%s\n", p->jump ? ", from far away" : "");
+}
+
+static void pattern_lines(struct pen *pen, const struct dissection *d)
+{
+    if (d->pattern_count == 0) {
+        return;
+    }
+    heading(pen, "kinds of access");
+    for (size_t i = 0; i < d->pattern_count; i++) {
+        pattern_line(pen, &d->patterns[i]);
+    }
+    strbuf_append(&pen->out, "\n");
+}
+
 static void shared_lines(struct pen *pen, const struct dissection *d)
 {
     const struct shared_result *shared = &d->shared;
@@ -418,6 +447,7 @@ int report_table(char **text, const struct dissection *dissection,
     cache_table(&pen, dissection);
     structures(&pen, dissection);
     tlb_lines(&pen, dissection);
+    pattern_lines(&pen, dissection);
     shared_lines(&pen, dissection);
     if (dissection->outstanding.measured) {
         heading(&pen, "loads in flight");

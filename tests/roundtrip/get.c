@@ -1,6 +1,6 @@
 /*
- * get FILE.json CACHE.ATTRIBUTE | memory.ATTRIBUTE: prints the attribute's value, or "not
- * measured".
+ * get FILE.json CACHE.ATTRIBUTE | memory.ATTRIBUTE | patterns.OP.NAME: prints the attribute's value
+ * (a pattern's latency), or "not measured".
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -20,6 +20,24 @@ static json_t *find_cache(json_t *root, const char *id)
     return NULL;
 }
 
+/* "cg.P1"; the first with that name. */
+static json_t *find_pattern(json_t *root, const char *path)
+{
+    size_t i;
+    json_t *pattern;
+    const char *dot = strchr(path, '.');
+    json_array_foreach(json_object_get(root, "latency_patterns"), i, pattern)
+    {
+        const char *op = json_string_value(json_object_get(pattern, "op"));
+        const char *name = json_string_value(json_object_get(pattern, "pattern"));
+        if (dot && op && name && strlen(op) == (size_t)(dot - path) &&
+            strncmp(op, path, strlen(op)) == 0 && strcmp(name, dot + 1) == 0) {
+            return json_object_get(pattern, "latency");
+        }
+    }
+    return NULL;
+}
+
 static int print_attribute(json_t *root, const char *path)
 {
     char part[32];
@@ -30,7 +48,8 @@ static int print_attribute(json_t *root, const char *path)
     snprintf(part, sizeof(part), "%.*s", (int)(dot - path), path);
     json_t *owner =
         strcmp(part, "memory") == 0 ? json_object_get(root, part) : find_cache(root, part);
-    json_t *attribute = json_object_get(owner, dot + 1);
+    json_t *attribute = strcmp(part, "patterns") == 0 ? find_pattern(root, dot + 1)
+                                                      : json_object_get(owner, dot + 1);
     json_t *value = json_object_get(attribute, "value");
     if (json_is_boolean(attribute)) {
         puts(json_is_true(attribute) ? "true" : "false");

@@ -1,15 +1,15 @@
 #!/bin/sh
 # A copy of a model under another's name, whose driver lies in every number, is dissected as before, to
-# the byte. The device's description is what the driver says, so that part differs and is left out. (Its
-# generation decides which instructions the probes may use, from 3.2 on there are read-only loads; and how
-# many constants there are decides how far they reach.)
+# the byte. The device's description is what the driver says, so that part differs and is left out. (The
+# generation stays Fermi: it decides which instructions the probes may use. How many constants there are
+# decides how far they reach, and stays too.)
 cat >lies.yaml <<'YAML'
 inherits: gtx560ti
 name: gtx780
 doc: a GTX 560 Ti whose driver takes it for something else
 driver:
   device_name: GeForce GTX 780
-  compute_major: 3
+  compute_major: 2
   compute_minor: 0
   clock: 863 MHz
   l2_size: 1536 KiB

@@ -9,6 +9,31 @@ expect fermi.json l1_data.hit_latency 116 3
 expect fermi.json l2.size 524288
 expect fermi.json l2.hit_latency 371 3
 expect fermi.json memory.latency 639 5
+# Table 3 with L1 disabled and enabled, within 3 % (what the model does to P3 and P5: ADR 0006; that P2 with
+# L1 enabled is an L1 miss: ADR 0003).
+expect fermi.json patterns.cg.P1 371 11
+expect fermi.json patterns.cg.P2 398 12
+expect fermi.json patterns.cg.P3 482 14
+expect fermi.json patterns.cg.P4 639 19
+expect fermi.json patterns.cg.P5 1245 37
+expect fermi.json patterns.ca.P1 116 3
+expect fermi.json patterns.ca.P2 404 12
+expect fermi.json patterns.ca.P3 488 15
+expect fermi.json patterns.ca.P4 655 20
+expect fermi.json patterns.ca.P5 1259 38
+"$GET" fermi.json patterns.cg.P6 && fail "Fermi has no page-table window"
+# Tables 4 and 5, section 4.3: the texture L1.
+texture() {
+    expect "$1" texture_l1.size 12288
+    expect "$1" texture_l1.line 32
+    expect "$1" texture_l1.sets 4
+    expect "$1" texture_l1.ways 96
+    expect "$1" texture_l1.hit_latency "$2" "$3"
+    /usr/bin/python3 -c "import json; t, = [c for c in json.load(open('$1'))['caches'] if c['id'] == 'texture_l1']
+assert (t['set_index']['kind'], sorted(t['set_index']['masks'])) == ('bits', ['0x100', '0x80']), t['set_index']
+assert t['policy']['name'] == 'lru', t['policy']" || fail "$1: set bits or policy of the texture L1"
+}
+texture fermi.json 240 4
 
 # The same GPU with the other division of its array.
 dissect sim:gtx560ti-48k fermi48.json
@@ -24,3 +49,12 @@ expect kepler.json l1_data.size "not measured"
 expect kepler.json l2.size 1572864
 expect kepler.json l2.hit_latency 230 3
 expect kepler.json memory.latency 371 5
+expect kepler.json patterns.cg.P1 230 7
+expect kepler.json patterns.cg.P2 236 7
+expect kepler.json patterns.cg.P3 289 8
+expect kepler.json patterns.cg.P4 371 11
+expect kepler.json patterns.cg.P5 734 22
+expect kepler.json patterns.cg.P6 1000 30
+texture kepler.json 110 2
+expect kepler.json local_l1.size 16384
+expect kepler.json readonly_l1.size 12288

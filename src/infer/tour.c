@@ -1,0 +1,240 @@
+/*
+ * A walk with uneven strides that shows every kind of access in one run (Mei et al., NPC 2014,
+ * section 3.2). It begins with cold caches and reads each word once; a line is read again at its
+ * next word, a page at another line. So how far back the same line and the same page were read
+ * decides what a load hits:
+ *
+ *     new pages, one after another         nothing
+ *     new pages, from both ends in turn    nothing, and page tables far apart
+ *     new lines of one page, each twice    its translation; then the line too
+ *     the first pages again                the line, and no translation: more pages than fit
+ *     the last of them again               the line, and the second level's translation
+ *     new lines in these, then in all      the second level's translation, or the page table alone
+ *     both ends in turn again              as the first pages again, page tables far apart
+ *
+ * Through an L1, lines of one page that are twice as many as L1 holds come between, so that the
+ * lines of the other pages are in L2 alone.
+ *
+ * What is expected of a load follows from the distances and from what the dissection has measured
+ * of caches and TLBs. Distances near what fits are left open: a load counts only where the margin
+ * is a quarter at least, whatever policy there is (for LRU it is exact, for others likely).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/patterns.h"
+#include "util/error.h"
+
+#define WORD_BYTES 4
+#define LINE_BYTES 128 /* where no line was measured */
+#define FIRST_SLOT 5   /* lines of a page that are left to page tables, which begin there */
+#define JUMPS 8        /* new pages at each end */
+#define NEW_LINES 32
+#define LEAST_PAGE (UINT64_C(64) << 10)
+#define DEFAULT_PAGE (UINT64_C(2) << 20)
+
+struct maker {
+    struct tour *tour;
+    const struct tour_plan *plan;
+    uint64_t page, line;
+    uint32_t slots; /* lines of a page that can be read */
+    size_t many;    /* pages, more than any TLB holds; 0 */
+    size_t some;    /* pages, more than the first level holds and less than the second; 0 */
+    size_t swept;   /* lines, more than L1 holds; 0: it is not swept */
+    int rc;
+};
+
+/* The next word of a page's line that no load read before. */
+static void visit(struct maker *m, size_t page, size_t slot)
+{
+    struct tour *tour = m->tour;
+    uint64_t line = page * m->page + (FIRST_SLOT + slot % m->slots) * m->line, at = line;
+    for (size_t i = 0; i < tour->count; i++) {
+        at += tour->load[i].offset / m->line == line / m->line ? WORD_BYTES : 0;
+    }
+    if (m->rc || at - line >= m->plan->fetch_bytes) {
+        return; /* its first fetch holds no further word */
+    }
+    if (tour->count == tour->room) {
+        m->rc = INFER_UNDECIDED;
+        return;
+    }
+    tour->load[tour->count++] = (struct tour_load){.offset = (uint32_t)at, .page = (uint32_t)page};
+}
+
+/* A page's own line: other pages have theirs in other sets. */
+static void visit_home(struct maker *m, size_t page)
+{
+    visit(m, page, page % 97);
+}
+
+static void visit_new(struct maker *m, size_t page, size_t which)
+{
+    visit(m, page, 128 + (page % 97) * 2 + which * 256);
+}
+
+static void sweep(struct maker *m)
+{
+    for (size_t i = 0; i < m->swept; i++) {
+        visit(m, m->many ? m->many - 1 : 0, 1024 + i);
+    }
+}
+
+static void both_ends(struct maker *m)
+{
+    size_t near = m->many, far = m->tour->pages - JUMPS;
+    for (size_t i = 0; near + JUMPS <= far && i < JUMPS; i++) {
+        visit_home(m, near + i);
+        visit_home(m, far + i);
+    }
+}
+
+static void make(struct maker *m)
+{
+    size_t last = m->many ? m->many - 1 : 0;
+    for (size_t i = 0; i < m->many; i++) {
+        visit_home(m, i);
+    }
+    both_ends(m);
+    for (size_t i = 0; i < NEW_LINES; i++) {
+        visit(m, last, 256 + 8 * i);
+        visit(m, last, 256 + 8 * i);
+    }
+    sweep(m);
+    for (size_t i = 0; i < m->many; i++) {
+        visit_home(m, i);
+    }
+    sweep(m);
+    for (size_t i = m->many - m->some; i < m->many; i++) {
+        visit_home(m, i);
+    }
+    for (size_t i = m->many - m->some; i < m->many; i++) {
+        visit_new(m, i, 0);
+    }
+    for (size_t i = 0; i < m->many; i++) {
+        visit_new(m, i, 1);
+    }
+    both_ends(m);
+}
+
+/* ---- what is expected ---- */
+
+static enum outcome by_distance(uint64_t distance, uint64_t fits)
+{
+    return !distance || 4 * distance >= 5 * fits ? OUTCOME_MISS
+           : 4 * distance <= 3 * fits            ? OUTCOME_HIT
+                                                 : OUTCOME_OPEN;
+}
+
+/* For each load the next one of the same unit (a line, a page); owned. */
+static size_t *find_next(const struct tour *tour, uint64_t unit)
+{
+    size_t *next = malloc((tour->count + 1) * sizeof *next);
+    for (size_t i = 0; next && i < tour->count; i++) {
+        next[i] = i + 1;
+        while (next[i] < tour->count &&
+               tour->load[next[i]].offset / unit != tour->load[i].offset / unit) {
+            next[i]++;
+        }
+    }
+    return next;
+}
+
+/* Different units that were read since the one of load `i` was, itself included; 0: never before.
+ */
+static uint64_t distance_back(const size_t *next, size_t i)
+{
+    size_t last = i;
+    while (last-- > 0 && next[last] != i) {
+    }
+    uint64_t distance = last == SIZE_MAX ? 0 : 1;
+    for (size_t k = last + 1; distance && k < i; k++) {
+        distance += next[k] > i;
+    }
+    return distance;
+}
+
+/* Distances of 0: not read before. */
+static void expect(const struct maker *m, size_t i, uint64_t lines, uint64_t pages)
+{
+    const struct tour_plan *plan = m->plan;
+    struct tour_load *load = &m->tour->load[i];
+    load->l2 = by_distance(lines * m->line, plan->l2_bytes);
+    load->told = true;
+    bool walks = true;
+    for (size_t t = 0; t < 2; t++) {
+        bool asked = walks && plan->tlb_pages[t];
+        load->tlb[t] = asked ? by_distance(pages, plan->tlb_pages[t]) : OUTCOME_OPEN;
+        load->told = load->told && (!asked || load->tlb[t] != OUTCOME_OPEN);
+        walks = walks && (!asked || load->tlb[t] == OUTCOME_MISS);
+    }
+    walks = walks && plan->tlb_pages[0];
+    load->page_table = !walks ? OUTCOME_OPEN : pages ? OUTCOME_HIT : OUTCOME_MISS;
+    uint64_t before = i ? m->tour->load[i - 1].page : load->page, own = load->page;
+    load->jump = 2 * (own > before ? own - before : before - own) >= m->tour->pages;
+}
+
+static int expect_all(const struct maker *m)
+{
+    size_t *lines = find_next(m->tour, m->line), *pages = find_next(m->tour, m->page);
+    for (size_t i = 0; lines && pages && i < m->tour->count; i++) {
+        expect(m, i, distance_back(lines, i), distance_back(pages, i));
+    }
+    int rc = lines && pages ? 0 : error_memory();
+    free(lines);
+    free(pages);
+    return rc;
+}
+
+/* ---- sizes ---- */
+
+/* How many pages: beyond the last level that is known, and between the two. */
+static void choose_pages(struct maker *m)
+{
+    const size_t *fits = m->plan->tlb_pages;
+    size_t most = m->tour->pages, last = fits[1] ? fits[1] : fits[0];
+    size_t want = last + last / 4 + 1; /* no more: their tables must stay in L2 */
+    m->many = last == 0 || want > most ? 0 : want;
+    m->some = m->many && fits[1] && 2 * fits[0] <= fits[1] ? 3 * fits[1] / 4 : 0;
+    m->some = m->some > 3 * fits[0] ? 3 * fits[0] : m->some;
+}
+
+int tour_create(struct tour *out, struct lab *lab, const struct tour_plan *plan)
+{
+    struct maker m = {.tour = out,
+                      .plan = plan,
+                      .page = plan->page_bytes ? plan->page_bytes : DEFAULT_PAGE,
+                      .line = plan->l2_line > LINE_BYTES ? plan->l2_line : LINE_BYTES};
+    m.line = plan->l1_line > m.line ? plan->l1_line : m.line;
+    *out = (struct tour){.room = plan->most_records,
+                         .pages = (uint32_t)(plan->footprint_bytes / m.page)};
+    if (m.page < LEAST_PAGE || out->pages < 2 * JUMPS) {
+        return lab_undecided(lab, "pages of %llu B: too small or too large for a walk of lines",
+                             (unsigned long long)m.page);
+    }
+    out->load = calloc(out->room, sizeof *out->load);
+    if (!out->load) {
+        return error_memory();
+    }
+    m.slots = (uint32_t)(m.page / m.line) - FIRST_SLOT;
+    choose_pages(&m);
+    uint64_t lines = plan->l1_bytes / m.line;
+    m.swept = 2 * lines + 1200 < out->room && 2 * lines + 1024 < m.slots ? 2 * lines : 0;
+    make(&m);
+    if (m.rc) {
+        tour_free(out);
+        return lab_undecided(lab, "a window of %u records does not hold the walk",
+                             plan->most_records);
+    }
+    int rc = expect_all(&m);
+    if (rc) {
+        tour_free(out);
+    }
+    return rc;
+}
+
+void tour_free(struct tour *tour)
+{
+    free(tour->load);
+    *tour = (struct tour){.load = NULL};
+}
