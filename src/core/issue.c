@@ -153,6 +153,10 @@ static int scheduler_cycle(struct sm *sm, uint32_t index, uint64_t *next_cycle)
     if (!candidates) {
         return 0;
     }
+    if (sm->cycle < state->next_cycle) {
+        *next_cycle = state->next_cycle < *next_cycle ? state->next_cycle : *next_cycle;
+        return 0;
+    }
     while (candidates) {
         bool alone = (candidates & (candidates - 1)) == 0;
         uint32_t slot = alone ? (uint32_t)__builtin_ctzll(candidates)
@@ -166,6 +170,7 @@ static int scheduler_cycle(struct sm *sm, uint32_t index, uint64_t *next_cycle)
             continue;
         }
         state->last = slot;
+        state->next_cycle = sm->cycle + sm->issue_interval;
         for (uint32_t i = 0; i < sm->spec->issue_per_scheduler; i++) {
             int rc = issue_warp(sm, warp);
             if (rc < 0) {
@@ -175,8 +180,8 @@ static int scheduler_cycle(struct sm *sm, uint32_t index, uint64_t *next_cycle)
                 break;
             }
         }
-        if (sm->ready & state->warps) {
-            *next_cycle = sm->cycle + 1;
+        if ((sm->ready & state->warps) && state->next_cycle < *next_cycle) {
+            *next_cycle = state->next_cycle;
         }
         return 0;
     }

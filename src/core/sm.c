@@ -67,6 +67,11 @@ static void units_init(struct sm *sm)
         sm->unit[i].latency_cycles = sm->spec->unit[i].latency_cycles;
         sm->unit[i].lanes_per_cycle = sm->spec->unit[i].lanes_per_cycle;
     }
+    sm->issue_interval = sm->spec->issue_interval ? sm->spec->issue_interval : 1;
+    for (uint32_t i = 0; i < sm->spec->schedulers; i++) {
+        uint32_t warps = sm->spec->fetch_group ? sm->spec->fetch_group : 8;
+        sm->scheduler[i].group_slots = warps * sm->spec->schedulers;
+    }
     for (uint32_t slot = 0; slot < sm->max_warps; slot++) {
         sm->warp[slot].scheduler = slot % sm->spec->schedulers;
         sm->scheduler[slot % sm->spec->schedulers].warps |= 1ull << slot;

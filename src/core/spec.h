@@ -87,7 +87,9 @@ struct sm_spec {
     uint32_t register_granule;    /* allocation unit per warp, registers */
     uint32_t schedulers;          /* warp schedulers; warps are dealt to them by warp id */
     uint32_t issue_per_scheduler; /* instructions a cycle, of one warp */
+    uint32_t issue_interval;      /* cycles from one issue of a scheduler to the next, 0: 1 */
     enum sched_kind scheduler;
+    uint32_t fetch_group; /* two_level: warps of a scheduler in a group, 0: 8 */
     struct unit_spec unit[ISA_UNIT_COUNT];
     uint32_t clock_read_cycles; /* latency of reading %clock */
     uint32_t lsu_queue_entries; /* warp memory instructions waiting at the load/store unit */

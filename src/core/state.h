@@ -147,6 +147,7 @@ struct sm {
     struct sched_state scheduler[SM_MAX_WARPS];
     uint32_t first_scheduler; /* in this cycle */
     uint32_t loads_per_warp;
+    uint32_t issue_interval;
     const struct exec_uop_info *program;
     const struct sm_spec *spec;
     struct engine *engine;

@@ -14,8 +14,10 @@
 
 /* One scheduler's state: plain data, all zero at the start. */
 struct sched_state {
-    uint64_t warps; /* the warp slots dealt to this scheduler */
-    uint32_t last;  /* slot that issued last */
+    uint64_t warps;       /* the warp slots dealt to this scheduler */
+    uint32_t last;        /* slot that issued last */
+    uint32_t group_slots; /* of a fetch group, at least 1 */
+    uint64_t next_cycle;  /* it issues again from here on */
 };
 
 struct sched_ops {

@@ -239,6 +239,28 @@ static void links_saturate_at_their_width(void **state)
     }
 }
 
+static void a_perfect_memory_answers_all_after_the_two_latencies(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct probe probe[40];
+    fixture_open(&f);
+    f.spec.kind = NOC_PERFECT;
+    fixture_start(&f);
+    for (uint32_t i = 0; i < 40; i++) {
+        probe_init(&probe[i], f.engine, i % 2 ? MEM_WRITE : MEM_READ, 0x1000, 128);
+        assert_true(probe_send(&probe[i], f.port[i % 2]));
+    }
+    engine_run(f.engine, (REQUEST + REPLY - 1) * PERIOD_PS);
+    assert_int_equal(probe[0].replies, 0);
+    engine_run(f.engine, (REQUEST + REPLY) * PERIOD_PS);
+    for (uint32_t i = 0; i < 40; i++) {
+        assert_int_equal(probe[i].replies, 1);
+    }
+    assert_int_equal(f.sink[0].count + f.sink[1].count, 0);
+    fixture_close(&f);
+}
+
 static void networks_of_nothing_are_refused(void **state)
 {
     (void)state;
@@ -251,7 +273,7 @@ static void networks_of_nothing_are_refused(void **state)
     f.spec.kind = NOC_KIND_COUNT;
     rc = mem_noc_create(&f.noc, &f.spec, f.engine, &rig_clock, 1, 2, 2);
     assert_int_equal(rc, SONDE_EINPUT);
-    assert_string_equal(error_text(), "network: unknown kind 2");
+    assert_string_equal(error_text(), "network: unknown kind 3");
     engine_destroy(f.engine);
 }
 
@@ -267,6 +289,7 @@ int main(void)
         cmocka_unit_test(a_full_port_refuses_until_a_packet_has_left),
         cmocka_unit_test(requests_that_the_target_refuses_keep_their_places),
         cmocka_unit_test(links_saturate_at_their_width),
+        cmocka_unit_test(a_perfect_memory_answers_all_after_the_two_latencies),
         cmocka_unit_test(networks_of_nothing_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

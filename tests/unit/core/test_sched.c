@@ -57,6 +57,26 @@ static void greedy_falls_back_to_the_warp_that_started_first(void **state)
     assert_int_equal(pick(SCHED_GREEDY_THEN_OLDEST, 3, 0x7 | 1ull << 63), 63);
 }
 
+/* Groups of four slots: 0 to 3, 4 to 7, ... */
+static uint32_t pick_in_groups(uint32_t last, uint64_t ready)
+{
+    static const uint64_t start[SM_MAX_WARPS] = {0};
+    struct sched_state state = {.warps = UINT64_MAX, .last = last, .group_slots = 4};
+    return sched_ops(SCHED_TWO_LEVEL)->pick(&state, ready, start);
+}
+
+static void two_levels_stay_in_a_group_while_it_has_a_ready_warp(void **state)
+{
+    (void)state;
+    assert_int_equal(pick_in_groups(5, 0xff), 6);
+    assert_int_equal(pick_in_groups(7, 0xff), 4);
+    assert_int_equal(pick_in_groups(5, 0x30f), 8);
+    assert_int_equal(pick_in_groups(9, 0x00f), 0);
+    assert_int_equal(pick_in_groups(63, UINT64_C(1) << 63), 63);
+    assert_int_equal(pick_in_groups(63, 1), 0);
+    assert_int_equal(pick_in_groups(61, UINT64_C(3) << 60), 60);
+}
+
 static void every_scheduler_has_a_name(void **state)
 {
     (void)state;
@@ -74,6 +94,7 @@ int main(void)
         cmocka_unit_test(round_robin_serves_every_warp_equally),
         cmocka_unit_test(greedy_stays_with_the_last_warp_while_it_is_ready),
         cmocka_unit_test(greedy_falls_back_to_the_warp_that_started_first),
+        cmocka_unit_test(two_levels_stay_in_a_group_while_it_has_a_ready_warp),
         cmocka_unit_test(every_scheduler_has_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

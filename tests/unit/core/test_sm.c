@@ -101,6 +101,18 @@ static void two_instructions_of_a_warp_issue_in_a_cycle_where_the_model_says_so(
                      3);
 }
 
+static void a_scheduler_with_an_interval_issues_once_in_it(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    b.spec.issue_interval = 4;
+    /* clock 0, adds 4, 8, 12, 16, store 20, clock 24: however wide the units are */
+    assert_int_equal(measure(STRETCH("add.s32 %r5, %r9, 1;\nadd.s32 %r6, %r9, 1;\n"
+                                     "add.s32 %r7, %r9, 1;\nadd.s32 %r8, %r9, 1;\n")
+                                 KEEP("%r5", "%r6", "%r7", "%r8")),
+                     24);
+}
+
 static void a_pending_destination_stops_the_next_writer(void **state)
 {
     (void)state;
@@ -523,6 +535,7 @@ int main(void)
         cmocka_unit_test(independent_instructions_issue_every_cycle),
         cmocka_unit_test(a_narrow_unit_is_taken_for_several_cycles),
         cmocka_unit_test(two_instructions_of_a_warp_issue_in_a_cycle_where_the_model_says_so),
+        cmocka_unit_test(a_scheduler_with_an_interval_issues_once_in_it),
         cmocka_unit_test(a_pending_destination_stops_the_next_writer),
         cmocka_unit_test(a_load_takes_address_path_and_memory),
         cmocka_unit_test(independent_loads_overlap),

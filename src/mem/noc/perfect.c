@@ -1,0 +1,88 @@
+/*
+ * A perfect memory in place of network, L2 and DRAM: every request is answered after the network's
+ * two latencies, any number at a time. What the machine would do if memory never held it back
+ * (Bakhoda et al. 2009, 4.1); targets are never asked.
+ */
+#include <stdlib.h>
+
+#include "mem/noc/noc.h"
+#include "util/error.h"
+
+struct perfect {
+    struct engine *engine;
+    uint64_t latency_ps;
+    uint32_t source_id;
+    struct mem_noc_stats stats;
+};
+
+static int perfect_create(void **state, const struct noc_spec *spec, struct engine *engine,
+                          const struct engine_clock *clock, uint32_t source, uint32_t sources,
+                          uint32_t targets)
+{
+    (void)sources;
+    (void)targets;
+    struct perfect *perfect = calloc(1, sizeof *perfect);
+    if (!perfect) {
+        return error_memory();
+    }
+    uint64_t cycles = (uint64_t)spec->request_cycles + spec->reply_cycles;
+    perfect->engine = engine;
+    perfect->latency_ps = clock_cycles_to_ps(clock, cycles ? cycles : 1);
+    perfect->source_id = source;
+    *state = perfect;
+    return 0;
+}
+
+static void perfect_destroy(void *state)
+{
+    free(state);
+}
+
+static void perfect_connect(void *state, uint32_t target, struct mem_port port)
+{
+    (void)state;
+    (void)target;
+    (void)port;
+}
+
+static bool perfect_send(void *self, struct mem_request *request)
+{
+    struct perfect *perfect = self;
+    uint64_t now_ps = engine_now_ps(perfect->engine);
+    uint64_t sent_ps = request->arrive_ps > now_ps ? request->arrive_ps : now_ps;
+    request->served_at = MEM_AT_DRAM;
+    perfect->stats.requests.packets++;
+    perfect->stats.replies.packets++;
+    perfect->stats.replies.latency_ps += perfect->latency_ps;
+    engine_at(perfect->engine, sent_ps + perfect->latency_ps, perfect->source_id, request->reply,
+              request->ctx, request->arg);
+    return true;
+}
+
+/* Never asked: nothing is ever refused. */
+static void perfect_when_space(void *self, engine_handler *handler, void *ctx, uint64_t arg)
+{
+    struct perfect *perfect = self;
+    engine_at(perfect->engine, engine_now_ps(perfect->engine), perfect->source_id, handler, ctx,
+              arg);
+}
+
+static struct mem_port perfect_port(void *state, uint32_t source, noc_route *route, void *ctx)
+{
+    (void)source;
+    (void)route;
+    (void)ctx;
+    return (struct mem_port){.send = perfect_send, .when_space = perfect_when_space, .self = state};
+}
+
+static void perfect_stats(struct mem_noc_stats *out, const void *state)
+{
+    const struct perfect *perfect = state;
+    *out = perfect->stats;
+}
+
+const struct noc_ops noc_PERFECT = {.create = perfect_create,
+                                    .destroy = perfect_destroy,
+                                    .connect = perfect_connect,
+                                    .port = perfect_port,
+                                    .stats = perfect_stats};
