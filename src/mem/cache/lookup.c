@@ -418,6 +418,9 @@ void mem_cache_invalidate(struct mem_cache *cache)
     }
     struct tags *tags = &cache->tags;
     for (uint32_t set = 0; set < tags->sets; set++) {
+        if (tags->filled[set] == 0) {
+            continue; /* a large cache is invalidated often and hardly filled */
+        }
         for (uint32_t slot = tags->first[set]; slot < tags->first[set + 1]; slot++) {
             cache->stats.writebacks += tags->slot[slot].dirty != 0;
             tags->slot[slot] = (struct tag_line){0};
