@@ -11,16 +11,18 @@
  * must fit without any one member. So the ways follow from "w fit, w + 1 do not" and from nothing
  * else.
  */
-#include "infer/level.h"
+#include "infer/groups.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/error.h"
 
 #define CHECK_ALL 40         /* sets up to this size are checked member by member */
-#define GROUP_BUDGET 8000000 /* loads that group testing may cost */
+#define GROUP_BUDGET 4000000 /* loads that group testing may cost */
+#define WAYS_BUDGET 8000000  /* and all attempts together */
 
 #define MAX_PASSES 40 /* repeats of a walk to see who misses */
 #define MIN_PASSES 3
@@ -30,16 +32,6 @@ struct ring {
     uint32_t *offsets;
     size_t count;
 };
-
-static int ring_verdict(struct level *level, enum fit_verdict *out, const uint32_t *offsets,
-                        size_t count)
-{
-    if (count < 2) {
-        *out = FIT_YES;
-        return 0;
-    }
-    return fit_verdict(level, out, &(struct walk_shape){.ring = offsets, .count = count});
-}
 
 /* The verdict on `ring` without the members [from, to). */
 static int verdict_without(struct level *level, enum fit_verdict *out, const struct ring *ring,
@@ -51,7 +43,7 @@ static int verdict_without(struct level *level, enum fit_verdict *out, const str
     }
     memcpy(rest, ring->offsets, from * sizeof *rest);
     memcpy(rest + from, ring->offsets + to, (ring->count - to) * sizeof *rest);
-    int rc = ring_verdict(level, out, rest, ring->count - (to - from));
+    int rc = groups_verdict(level, out, rest, ring->count - (to - from));
     free(rest);
     return rc;
 }
@@ -115,7 +107,7 @@ static int ring_of_missing(struct level *level, struct ring *out, bool *conflict
             out->offsets[out->count++] = (uint32_t)(i * level->fit_stride);
         }
     }
-    int rc = ring_verdict(level, &verdict, out->offsets, out->count);
+    int rc = groups_verdict(level, &verdict, out->offsets, out->count);
     *conflict = verdict == FIT_NO;
     return rc;
 }
@@ -174,7 +166,7 @@ static int by_spacing(struct level *level, struct ring *out)
             out->offsets[i] = (uint32_t)(i * (fits / ways) * level->fit_stride);
         }
         enum fit_verdict verdict = FIT_UNKNOWN;
-        int rc = ring_verdict(level, &verdict, out->offsets, out->count);
+        int rc = groups_verdict(level, &verdict, out->offsets, out->count);
         if (rc) {
             return rc;
         }
@@ -230,7 +222,7 @@ static int by_groups(struct level *level, struct ring *out)
     struct members m = {level, &whole, out, level->lab->loads};
     int rc = search_members(&m, 0, whole.count);
     enum fit_verdict verdict = FIT_YES;
-    rc = rc ? rc : ring_verdict(level, &verdict, out->offsets, out->count);
+    rc = rc ? rc : groups_verdict(level, &verdict, out->offsets, out->count);
     if (rc == 0 && verdict != FIT_NO) {
         memcpy(out->offsets, whole.offsets, whole.count * sizeof *whole.offsets);
         out->count = whole.count;
@@ -325,11 +317,23 @@ int level_ways(struct level *level)
      * matter of chance. */
     size_t count = level->late > 0 && level->false_slow > 0 ? 2 : 3;
     int rc = INFER_UNDECIDED;
+    uint64_t start = level->lab->loads;
     for (size_t i = 0; i < count && rc == INFER_UNDECIDED; i++) {
+        if (level->lab->loads - start > WAYS_BUDGET) {
+            break;
+        }
         uint64_t stride = tries[i].stride ? tries[i].stride : first;
         rc = stride == level->fit_stride ? 0 : level_find_edge(level, stride, 1);
         level->large = false; /* at the first stride it was not */
         rc = rc ? rc : find_conflict(level, tries[i].finders, level->fit_certain ? 0.8 : 0.6);
+    }
+    if (rc == INFER_UNDECIDED) {
+        char reason[160];
+        snprintf(reason, sizeof reason,
+                 "%zu addresses %llu B apart fit, but not how long a line is: "
+                 "%.80s",
+                 level->fit_count, (unsigned long long)level->fit_stride, level->lab->why);
+        attribute_refuse(&level->result->size, "B", reason);
     }
     return rc;
 }

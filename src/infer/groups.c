@@ -17,6 +17,7 @@
 #include "util/error.h"
 
 #define ROUNDS 6
+#define REPEATS 3          /* of a round that lacks certainty alone */
 #define MOST_LOADS 3000000 /* a test */
 #define CERTAIN 1e-8       /* chance at which noise is ruled out */
 #define PATIENCE 9.0       /* misses that a place is given to be found by the line it waits for */
@@ -29,6 +30,7 @@ static const uint8_t passes_of[ROUNDS] = {2, 8, 8, 10, 12, 12};
 struct group {
     size_t first, size;
     uint64_t passes, dirty, clean, slow; /* in the round under way; whole or dirty passes */
+    size_t settled; /* number of the last window in which a pass was clean, plus one */
 };
 
 struct tally {
@@ -36,6 +38,7 @@ struct tally {
     uint32_t *slow;   /* per element, in the round under way */
     uint32_t *passed; /* per element: records */
     size_t open;      /* groups without a verdict */
+    bool more;        /* one of them lacks nothing but passes to be certain of */
 };
 
 /* A bound on the share of hits that noise makes slow. */
@@ -77,22 +80,31 @@ static void tally_clear(struct tally *tally, const struct group_walk *walk)
     memset(tally->passed, 0, walk->count * sizeof *tally->passed);
     for (size_t i = 0; i < walk->groups; i++) {
         struct group *g = &tally->group[i];
-        g->passes = g->dirty = g->clean = g->slow = 0;
+        g->passes = g->dirty = g->clean = g->slow = g->settled = 0;
     }
 }
 
-/* Counts the part of a window that lies in one pass over one group. */
-static void count_stretch(struct tally *tally, struct group *g, size_t records, size_t slow)
+/*
+ * Counts the part of a window that lies in one pass over one group. What is slow after a clean pass
+ * is noise.
+ */
+static void count_stretch(struct group *g, struct level *level, size_t window, size_t records,
+                          size_t slow)
 {
-    (void)tally;
+    if (g->settled == window + 1) {
+        level->hit_records += records;
+        level->false_slow += slow;
+    }
+    bool clean = slow == 0 && records == g->size;
     g->slow += slow;
     g->dirty += slow > 0;
-    g->clean += slow == 0 && records == g->size;
+    g->clean += clean;
     g->passes += slow > 0 || records == g->size;
+    g->settled = clean ? window + 1 : g->settled;
 }
 
-static void count_records(struct tally *tally, const struct level *level,
-                          const struct group_walk *groups, const struct walk *walk)
+static void count_records(struct tally *tally, struct level *level, const struct group_walk *groups,
+                          const struct walk *walk)
 {
     for (size_t w = 0; w < walk->windows; w++) {
         size_t records = 0, slow = 0;
@@ -109,7 +121,7 @@ static void count_records(struct tally *tally, const struct level *level,
             records++;
             slow += !hit;
             if (element + 1 == g->first + g->size || i + 1 == walk->window) {
-                count_stretch(tally, g, records, slow);
+                count_stretch(g, level, w, records, slow);
                 records = slow = 0;
             }
         }
@@ -138,8 +150,8 @@ static bool has_settled(const struct level *level, const struct tally *tally, co
            misses_steadily(tally, g, round);
 }
 
-static enum fit_verdict judge(const struct level *level, const struct tally *tally,
-                              const struct group *g, unsigned round)
+static enum fit_verdict judge(const struct level *level, struct tally *tally, const struct group *g,
+                              unsigned round)
 {
     if (g->clean > 0) {
         return FIT_YES;
@@ -151,12 +163,17 @@ static enum fit_verdict judge(const struct level *level, const struct tally *tal
     double dirty = pow(1 - pow(1 - fmin(bound, 1), size), (double)g->dirty);
     double many = poisson_tail(bound * size * (double)g->passes, g->slow);
     bool certain = fmin(dirty, many) < CERTAIN;
-    return certain && has_settled(level, tally, g, round) ? FIT_NO : FIT_UNKNOWN;
+    if (!has_settled(level, tally, g, round)) {
+        return FIT_UNKNOWN;
+    }
+    tally->more = tally->more || !certain;
+    return certain ? FIT_NO : FIT_UNKNOWN;
 }
 
 static void judge_all(const struct level *level, struct tally *tally, enum fit_verdict *verdicts,
                       size_t groups, unsigned round)
 {
+    tally->more = false;
     for (size_t i = 0; i < groups; i++) {
         if (verdicts[i] == FIT_UNKNOWN) {
             verdicts[i] = judge(level, tally, &tally->group[i], round);
@@ -200,9 +217,13 @@ static struct walk_plan plan_round(const struct level *level, const struct group
 static int run_round(struct level *level, struct tally *tally, enum fit_verdict *verdicts,
                      const struct group_walk *groups, unsigned round)
 {
-    unsigned repeats = is_watched(level, groups) ? passes_of[round] : 1;
+    bool watched = is_watched(level, groups);
+    unsigned repeats = watched ? passes_of[round] : REPEATS;
     tally_clear(tally, groups);
     for (unsigned i = 0; i < repeats && tally->open > 0; i++) {
+        if (i > 0 && !watched && !tally->more) {
+            break;
+        }
         struct walk_plan plan = plan_round(level, groups, tally, round, i);
         struct walk walk;
         int rc = walk_run(level->lab, &walk, &plan);
@@ -219,9 +240,12 @@ static int run_round(struct level *level, struct tally *tally, enum fit_verdict 
 /*
  * Is the cache empty when a launch begins? Then lines that were walked a moment ago all miss.
  */
-static int learn_beginning(struct level *level)
+int level_learn_beginning(struct level *level)
 {
     enum { LINES = 12, RUNS = 3 };
+    if (level->beginning_known) {
+        return 0;
+    }
     size_t count = level->fit_count < 2 * LINES ? (level->fit_count + 1) / 2 : LINES;
     struct walk_plan plan =
         level_plan(level, (struct walk_shape){.stride = level->fit_stride, .count = count});
@@ -252,7 +276,7 @@ int groups_test(struct level *level, enum fit_verdict *verdicts, const struct gr
     for (size_t i = 0; i < walk->groups; i++) {
         verdicts[i] = FIT_UNKNOWN;
     }
-    int rc = level->beginning_known ? 0 : learn_beginning(level);
+    int rc = level_learn_beginning(level);
     rc = rc ? rc : tally_create(&tally, walk);
     for (unsigned round = 0; rc == 0 && round < ROUNDS && tally.open > 0; round++) {
         uint64_t next = (uint64_t)walk->count * warm_of[round];
@@ -263,4 +287,17 @@ int groups_test(struct level *level, enum fit_verdict *verdicts, const struct gr
     }
     tally_free(&tally);
     return rc;
+}
+
+int groups_verdict(struct level *level, enum fit_verdict *out, const uint32_t *ring, size_t count)
+{
+    static const uint32_t one[GROUP_MOST];
+    if (count < 2) {
+        *out = FIT_YES;
+        return 0;
+    }
+    if (count > GROUP_MOST || count > level->max_window / 4) {
+        return fit_verdict(level, out, &(struct walk_shape){.ring = ring, .count = count});
+    }
+    return groups_test(level, out, &(struct group_walk){ring, one, count, 1});
 }

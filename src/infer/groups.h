@@ -19,4 +19,11 @@ struct group_walk {
 /* One verdict a group. FIT_UNKNOWN: noise, or the loads that it may cost, left it open. */
 int groups_test(struct level *level, enum fit_verdict *verdicts, const struct group_walk *walk);
 
+/* The verdict on one ring: as a group where it is short, else by fit.c. */
+#define GROUP_MOST 640
+int groups_verdict(struct level *level, enum fit_verdict *out, const uint32_t *ring, size_t count);
+
+/* Fills begins_empty. */
+int level_learn_beginning(struct level *level);
+
 #endif

@@ -7,7 +7,7 @@
  * caches (the fetch unit plays no part), any policy, any index, from direct mapped to fully
  * associative.
  */
-#include "infer/level.h"
+#include "infer/groups.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static int verdict_replaced(struct level *level, enum fit_verdict *out, size_t r
         twice = twice || ring[i] == ring[i - 1];
     }
     *out = FIT_YES;
-    int rc = twice ? 0 : fit_verdict(level, out, &(struct walk_shape){.ring = ring, .count = n});
+    int rc = twice ? 0 : groups_verdict(level, out, ring, n);
     free(ring);
     return rc;
 }

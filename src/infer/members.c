@@ -51,18 +51,15 @@ size_t class_lines(uint32_t *out, const struct set_map *map, size_t class, uint3
 static int lines_verdict(struct level *level, enum fit_verdict *out, const uint32_t *lines,
                          size_t count)
 {
-    uint32_t *memory = malloc(2 * (count + 1) * sizeof *memory);
-    if (!memory) {
+    uint32_t *ring = malloc((count + 1) * sizeof *ring);
+    if (!ring) {
         return error_memory();
     }
     for (size_t i = 0; i < count; i++) {
-        memory[i] = (uint32_t)(lines[i] * level->line_bytes);
-        memory[count + i] = 0;
+        ring[i] = (uint32_t)(lines[i] * level->line_bytes);
     }
-    int rc = groups_test(
-        level, out,
-        &(struct group_walk){.ring = memory, .group = memory + count, .count = count, .groups = 1});
-    free(memory);
+    int rc = groups_verdict(level, out, ring, count);
+    free(ring);
     return rc;
 }
 

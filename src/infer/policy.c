@@ -5,23 +5,27 @@
  * by record what hits and what misses. One that foretells all is the policy, together with those
  * that foretell the same: a set of two ways cannot tell LRU from a tree. Where the cache is empty
  * when a walk begins, the prediction begins there; where it is not, it begins from states drawn at
- * random, of which warming leaves few.
+ * random. Of those little is left: each round begins with as many other lines of the set as it has
+ * ways, which push out whatever it held.
  *
  * Where no such policy fits, the victims are counted (victims.c): drawn at random, or by a bias.
  */
 #include "infer/level.h"
 #include "infer/policy.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/members.h"
 #include "infer/policy_model.h"
 #include "util/error.h"
 
-#define MAX_WORDS 8       /* reads of a line in a round */
-#define STATES 48         /* beginnings that are tried where the true one is not known */
-#define NOISY_MISFIT 0.03 /* of the records, where there is noise */
+#define MAX_WORDS 8        /* reads of a line in a round */
+#define STATES 48          /* beginnings that are tried where the true one is not known */
+#define UNSEEN 1000000     /* lines that a set held before begin with this number */
+#define NOISY_MISFIT 0.003 /* of the records: what a drawn order has more than the others */
 
 int policy_order_create(struct policy_order *out, size_t count, size_t most_records)
 {
@@ -39,32 +43,45 @@ void policy_order_free(struct policy_order *order)
     free(order->hit);
 }
 
-static void draw_order(struct policy_order *order, const struct level *level, uint32_t words,
-                       struct rng *rng)
+/* What the orders of a set are made of. */
+struct pool {
+    uint32_t words;               /* reads of a line in a round */
+    uint32_t wash[HOME_MAX_WAYS]; /* offsets of other lines of the set, read first in each round */
+    size_t wash_count;
+};
+
+static void draw_order(struct policy_order *order, const struct level *level,
+                       const struct pool *pool, struct rng *rng)
 {
-    for (size_t i = 0; i < order->count; i++) {
-        order->line[i] = (uint32_t)(i % level->conflict_count);
-        order->ring[i] = level->conflict[i % level->conflict_count] +
-                         (uint32_t)(i / level->conflict_count % words) * 4;
+    size_t lines = level->conflict_count;
+    for (size_t i = 0; i < pool->wash_count; i++) {
+        order->line[i] = (uint32_t)(lines + i);
+        order->ring[i] = pool->wash[i];
     }
-    for (size_t i = order->count; i-- > 1;) {
+    uint32_t *line = order->line + pool->wash_count, *ring = order->ring + pool->wash_count;
+    for (size_t i = 0; i < lines * pool->words; i++) {
+        line[i] = (uint32_t)(i % lines);
+        ring[i] = level->conflict[i % lines] + (uint32_t)(i / lines) * 4;
+    }
+    for (size_t i = lines * pool->words; i-- > 1;) {
         size_t j = (size_t)rng_below(rng, i + 1);
-        uint32_t line = order->line[i], offset = order->ring[i];
-        order->line[i] = order->line[j];
-        order->ring[i] = order->ring[j];
-        order->line[j] = line;
-        order->ring[j] = offset;
+        uint32_t swapped_line = line[i], swapped_offset = ring[i];
+        line[i] = line[j];
+        ring[i] = ring[j];
+        line[j] = swapped_line;
+        ring[j] = swapped_offset;
     }
 }
 
-static int run_order(struct level *level, struct policy_order *order, uint32_t words,
+static int run_order(struct level *level, struct policy_order *order, const struct pool *pool,
                      uint64_t warm_rounds, struct rng *rng)
 {
-    int rc = policy_order_create(order, level->conflict_count * words, level->max_window);
+    size_t count = level->conflict_count * pool->words + pool->wash_count;
+    int rc = policy_order_create(order, count, level->max_window);
     if (rc) {
         return rc;
     }
-    draw_order(order, level, words, rng);
+    draw_order(order, level, pool, rng);
     struct walk_plan plan =
         level_plan(level, (struct walk_shape){.ring = order->ring, .count = order->count});
     size_t most = 8 * order->count < 2048 ? 8 * order->count : 2048;
@@ -84,27 +101,32 @@ static int run_order(struct level *level, struct policy_order *order, uint32_t w
     return 0;
 }
 
-/* Goes through the walk as `set` would, and counts where it differs from the record. With `told`,
- * the prediction is kept there too. */
-static size_t misfit(struct policy_set *set, const struct policy_order *order, bool *told)
+/*
+ * Goes through the walk as `set` would, and counts where it differs from the record. With `told`,
+ * the prediction is kept there too. Noise makes a hit slow, but no miss fast: where that holds
+ * (`one_sided`), a miss foretold that was a hit rules the policy out.
+ */
+static size_t misfit(struct policy_set *set, const struct policy_order *order, bool *told,
+                     bool one_sided)
 {
     if (order->count == 0) {
         return 0;
     }
     size_t at = (order->first + order->count - order->warm % order->count) % order->count;
-    size_t differing = 0;
+    size_t differing = 0, impossible = 0;
     for (uint64_t i = 0; i < order->warm + order->records; i++) {
         uint32_t line = order->line[at];
         bool hit = line != POLICY_OTHER && policy_set_read(set, line);
         if (i >= order->warm && line != POLICY_OTHER) {
             differing += hit != order->hit[i - order->warm];
+            impossible += !hit && order->hit[i - order->warm];
             if (told) {
                 told[i - order->warm] = hit;
             }
         }
         at = at + 1 == order->count ? 0 : at + 1;
     }
-    return differing;
+    return one_sided && impossible ? order->records : differing;
 }
 
 /*
@@ -125,13 +147,15 @@ static size_t out_of_turn(uint32_t ways, const struct policy_order *order)
             turn[misses++ % lines] = line;
         }
     }
-    return misses < 3 * lines ? order->records : differing;
+    return misses < 2 * lines ? order->records : differing;
 }
 
 /* Least misfit from any beginning that may be. The first is an empty set. */
-static size_t least_misfit(enum policy_kind kind, uint32_t ways, const struct policy_order *order,
-                           unsigned states)
+static size_t least_misfit(enum policy_kind kind, const struct policy_case *of,
+                           const struct policy_order *order)
 {
+    uint32_t ways = of->ways;
+    unsigned states = of->from_empty ? 1 : STATES;
     struct rng rng;
     struct policy_set set;
     rng_seed(&rng, 12345);
@@ -139,9 +163,9 @@ static size_t least_misfit(enum policy_kind kind, uint32_t ways, const struct po
     for (unsigned i = 0; i < states && least > 0; i++) {
         policy_set_init(&set, kind, ways);
         if (i > 0) {
-            policy_set_scramble(&set, ways + 1, &rng);
+            policy_set_scramble(&set, UNSEEN, &rng);
         }
-        size_t differing = misfit(&set, order, NULL);
+        size_t differing = misfit(&set, order, NULL, of->one_sided);
         least = differing < least ? differing : least;
     }
     return least;
@@ -160,9 +184,9 @@ static bool foretell_alike(enum policy_kind a, enum policy_kind b, uint32_t ways
             return false;
         }
         policy_set_init(&set, a, ways);
-        misfit(&set, &copy, copy.hit);
+        misfit(&set, &copy, copy.hit, false);
         policy_set_init(&set, b, ways);
-        alike = misfit(&set, &copy, NULL) == 0;
+        alike = misfit(&set, &copy, NULL, false) == 0;
         free(copy.hit);
     }
     return alike;
@@ -216,8 +240,7 @@ bool policy_match(const struct policy_case *of, struct policy_result *out,
     }
     for (size_t k = 0; k < POLICY_COUNT; k++) {
         for (size_t i = 0; i < POLICY_ORDERS; i++) {
-            match.misfit[k] += least_misfit((enum policy_kind)k, of->ways, &orders[i],
-                                            of->from_empty ? 1 : STATES);
+            match.misfit[k] += least_misfit((enum policy_kind)k, of, &orders[i]);
         }
         match.fits[k] = (double)match.misfit[k] <= of->allowed * (double)match.records;
         if (match.fits[k] && (best == POLICY_COUNT || match.misfit[k] < match.misfit[best])) {
@@ -230,8 +253,43 @@ bool policy_match(const struct policy_case *of, struct policy_result *out,
     return best != POLICY_COUNT;
 }
 
+/* A bound on the share of records that noise makes slow. */
+static double noise_share(const struct level *level)
+{
+    double seen = (double)level->false_slow, records = (double)(level->hit_records + 1);
+    return seen > 0 ? (seen + 4 * sqrt(seen) + 4) / records + NOISY_MISFIT : 0;
+}
+
+static bool is_conflicting(const struct level *level, uint32_t line)
+{
+    for (size_t i = 0; i < level->conflict_count; i++) {
+        if (line_of(level, level->conflict[i]) == line) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* As many other lines of the set as it has ways; none where the index is not known. */
+static void find_wash(struct pool *pool, const struct level *level)
+{
+    size_t ways = level->conflict_count - 1;
+    uint32_t limit = line_limit(level);
+    pool->wash_count = 0;
+    if (level->map.sets == 0 || ways > HOME_MAX_WAYS) {
+        return;
+    }
+    size_t class = set_map_class(&level->map, line_of(level, level->conflict[0]));
+    for (uint32_t line = 0; line < limit && pool->wash_count < ways; line++) {
+        if (set_map_class(&level->map, line) == class && !is_conflicting(level, line)) {
+            pool->wash[pool->wash_count++] = (uint32_t)(line * level->line_bytes);
+        }
+    }
+    pool->wash_count = pool->wash_count < ways ? 0 : pool->wash_count;
+}
+
 /* First from an empty set, as most first levels begin; if that explains nothing, from any. */
-static int match_policies(struct level *level, bool *matched, uint32_t words)
+static int match_policies(struct level *level, bool *matched, struct pool *pool)
 {
     *matched = false;
     for (unsigned attempt = 0; attempt < 2 && !*matched; attempt++) {
@@ -239,14 +297,18 @@ static int match_policies(struct level *level, bool *matched, uint32_t words)
         struct rng rng;
         rng_seed(&rng, 77);
         int rc = 0;
+        if (attempt) {
+            find_wash(pool, level);
+        }
         for (size_t i = 0; i < POLICY_ORDERS && rc == 0; i++) {
-            rc = run_order(level, &orders[i], words, attempt ? POLICY_WARM_ROUNDS : 1, &rng);
+            rc = run_order(level, &orders[i], pool, attempt ? POLICY_WARM_ROUNDS : 1, &rng);
         }
         struct policy_case of = {.lab = level->lab,
                                  .id = level->info->id,
                                  .op = level->info->op,
                                  .ways = (uint32_t)level->conflict_count - 1,
-                                 .allowed = level->false_slow > 0 ? NOISY_MISFIT : 0,
+                                 .allowed = noise_share(level),
+                                 .one_sided = true,
                                  .from_empty = attempt == 0};
         *matched = rc == 0 && policy_match(&of, &level->result->policy, orders);
         for (size_t i = 0; i < POLICY_ORDERS; i++) {
@@ -273,10 +335,11 @@ int level_policy(struct level *level)
         return 0;
     }
     uint32_t words = level->fetch_bytes / 4 < MAX_WORDS ? level->fetch_bytes / 4 : MAX_WORDS;
+    struct pool pool = {.words = words};
     bool matched = false;
     int rc = 0;
     if (words >= 2) {
-        rc = match_policies(level, &matched, words);
+        rc = match_policies(level, &matched, &pool);
     }
     return rc || matched ? rc : victims_measure(level, out);
 }

@@ -29,6 +29,7 @@ struct policy_case {
     uint32_t ways;
     double allowed;  /* share of the records that may differ */
     bool from_empty; /* the set is empty when a walk begins */
+    bool one_sided;  /* what should miss never hits */
 };
 
 /* True, and `out` filled, when a policy foretells the orders. */

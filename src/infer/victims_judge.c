@@ -1,0 +1,128 @@
+/*
+ * What counts of victims say: drawn with equal shares, with unequal ones, each draw by itself or
+ * not. Equal shares are tested by chi square, which may be summed over windows that name their ways
+ * differently. Dependence is tested where it shows best, on how often the likeliest way follows
+ * itself, beside what its share lets expect.
+ */
+#include "infer/victims.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define DOUBT 1e-4
+#define FEW_A_WAY 20 /* victims of a way in a window, for shares that are sorted by size */
+#define FAVOURED 3.0 /* times as likely as others: a bias that would have shown */
+
+/* P(chi square of so many degrees of freedom > x), by Wilson and Hilferty's approximation. */
+static double chi_square_tail(double x, double degrees)
+{
+    double spread = 2 / (9 * degrees);
+    double z = (cbrt(x / degrees) - (1 - spread)) / sqrt(spread);
+    return 0.5 * erfc(z / sqrt(2));
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x < y) - (x > y);
+}
+
+/* How often the likeliest way came after itself, and how often it would if draws were independent.
+ */
+static void sum_dependence(struct victim_sums *sums, const struct victim_tally *tally)
+{
+    size_t ways = tally->ways, likeliest = 0;
+    for (size_t i = 0; i < ways; i++) {
+        likeliest = tally->count[i] > tally->count[likeliest] ? i : likeliest;
+    }
+    double row = 0, column = 0, n = (double)tally->pairs;
+    for (size_t i = 0; i < ways; i++) {
+        row += (double)tally->pair[likeliest * ways + i];
+        column += (double)tally->pair[i * ways + likeliest];
+    }
+    if (n < 2) {
+        return;
+    }
+    sums->seen += (double)tally->pair[likeliest * ways + likeliest];
+    sums->expected += row * column / n;
+    sums->variance += row * column * (n - row) * (n - column) / (n * n * (n - 1));
+}
+
+void victims_sum(struct victim_sums *sums, const struct victim_tally *tally)
+{
+    size_t ways = tally->ways;
+    if (tally->victims == 0) {
+        return;
+    }
+    double expected = (double)tally->victims / (double)ways;
+    for (size_t i = 0; i < ways; i++) {
+        double d = (double)tally->count[i] - expected;
+        sums->x += d * d / expected;
+    }
+    sums->degrees += (double)ways - 1;
+    sum_dependence(sums, tally);
+    if (!sums->cold) {
+        qsort(tally->count, ways, sizeof *tally->count, compare_counts);
+    }
+    for (size_t i = 0; i < ways; i++) {
+        sums->probability[i] += (double)tally->count[i];
+    }
+    sums->victims += tally->victims;
+    sums->windows++;
+}
+
+/* Would one way that goes FAVOURED times as often as each other have shown? */
+static bool has_power(const struct victim_sums *sums, size_t ways)
+{
+    double w = (double)ways, all = w - 1 + FAVOURED;
+    double favourite = FAVOURED / all - 1 / w, other = 1 / all - 1 / w;
+    double each = (favourite * favourite + (w - 1) * other * other) * w;
+    return (double)sums->victims * each > 8 * sqrt(2 * sums->degrees);
+}
+
+static void write_shares(struct policy_result *out, const struct victim_sums *sums, size_t ways)
+{
+    double total = (double)sums->victims, windows = (double)sums->windows;
+    if (!sums->cold && total / windows / (double)ways < FEW_A_WAY) {
+        return; /* the order in size would be chance's */
+    }
+    out->probability_count = ways;
+    for (size_t i = 0; i < ways; i++) {
+        double p = sums->probability[i] / total;
+        out->probability[i] = p;
+        out->error[i] = 1.96 * sqrt(fmax(p * (1 - p), 1e-6) / total);
+    }
+}
+
+int victims_judge(struct level *level, struct policy_result *out, const struct victim_sums *sums,
+                  size_t ways)
+{
+    double uniform = ways > 1 ? chi_square_tail(sums->x, sums->degrees) : 1;
+    double z = sums->variance > 0 ? (sums->seen - sums->expected) / sqrt(sums->variance) : 0;
+    double independent = erfc(fabs(z) / sqrt(2));
+    bool testable = sums->expected >= 5;
+    bool biased = uniform < DOUBT, serial = testable && independent < DOUBT;
+    if (uniform > 1 - DOUBT) {
+        return lab_undecided(level->lab, "shares of victims are more equal than chance makes them: "
+                                         "a rule, but none that is known here");
+    }
+    bool sure = biased || serial || has_power(sums, ways);
+    snprintf(out->name, sizeof out->name, "%s", biased || serial ? "biased" : "random");
+    if (!sure) {
+        snprintf(out->equivalent[out->equivalent_count++], sizeof out->equivalent[0], "biased");
+    }
+    out->victims = sums->victims;
+    write_shares(out, sums, ways);
+    out->serial = serial ? SERIAL_YES : testable ? SERIAL_NO : SERIAL_UNKNOWN;
+    lab_evidence(level->lab, out->evidence, level->info->id,
+                 "chase op=%s: %llu victims in walks over %zu lines of one set, %s: equal shares "
+                 "by chance %.2g, the likeliest after itself %.0f times, %.1f expected, by chance "
+                 "%.2g",
+                 level->info->op, (unsigned long long)sums->victims, ways + 1,
+                 sums->cold ? "ways numbered by cold fill"
+                            : "in each window ways ordered by their share",
+                 uniform, sums->seen, sums->expected, independent);
+    out->confidence = !sure ? 0.7 : biased && uniform > 1e-8 ? 0.85 : 0.95;
+    return 0;
+}
