@@ -193,7 +193,7 @@ int memory_dissect(struct lab *lab)
     struct ground ground = {.l2_bytes = l2_bytes(lab->out)};
     size_t best = 0;
     if (ground.l2_bytes == 0) {
-        return lab_undecided(lab, "needs the size of L2 (experiment capacity)");
+        return lab_undecided(lab, "needs the size of L2 (experiments capacity, sweep)");
     }
     int rc = measure_latencies(lab, &ground, &best);
     rc = rc ? rc : measure_reading(lab, &ground, best);

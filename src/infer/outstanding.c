@@ -25,7 +25,8 @@
 
 #define JUMP_SHARE 0.25 /* of a single load's time */
 #define MERGER_JUMP_SHARE 0.08
-#define SLACK 0.02 /* of a count, where the rays miss each other by so much */
+#define SLACK 0.02       /* of a count, where the rays miss each other by so much */
+#define STEADY_SHARE 0.9 /* of throughput times latency: a single load may be one of the slower */
 #define MOST_RAYS 8
 #define MOST_FULL 4  /* loads of a thread where all lanes load */
 #define MOST_LOADS 8 /* of a warp, on rays: 8 x 32 instructions reach far enough */
@@ -319,6 +320,25 @@ static double most_at_once(const struct study *s)
     return most;
 }
 
+/*
+ * By Little's law: answers come in a steady stream, so many a cycle, each after no less than a
+ * single load's time. That far beyond the first filling it holds of any structure, full or not.
+ */
+static int steady_requests(struct study *s, double *requests)
+{
+    const struct ray ray = {
+        .axis = RAY_REQUESTS, .loads = 1, .lanes = OUT_WARP, .merge = 1, .share = 1};
+    double half = 0, full = 0;
+    int rc = ray_measure(s->lab, &half, &s->yard, &ray, OUT_BLOCK / 2, 0);
+    rc = rc ? rc : ray_measure(s->lab, &full, &s->yard, &ray, OUT_BLOCK, 0);
+    double each = (full - half) / (OUT_BLOCK / 2.0);
+    bool steady = full > 2 * s->yard.one_cycles && each > 0;
+    *requests = rc == 0 && steady
+                    ? floor(STEADY_SHARE * (s->yard.one_cycles - s->yard.overhead_cycles) / each)
+                    : 1;
+    return rc;
+}
+
 static double most_instructions(const struct study *s)
 {
     double most = 1;
@@ -434,17 +454,20 @@ static int decide(struct study *s)
 }
 
 /* What is open when everything has been tried: bounds. */
-static void set_bounds(struct study *s)
+static int set_bounds(struct study *s)
 {
     struct outstanding_result *out = s->out;
+    double steady = 1, most = most_at_once(s);
+    int rc = steady_requests(s, &steady);
     if (!out->structure[0] && out->entries.status != ATTRIBUTE_MEASURED) {
         attribute_refuse(&out->entries, "entries", out->reason);
     }
     if (out->max_requests.status != ATTRIBUTE_MEASURED && out->max_requests_least == 0) {
-        set_least(&out->max_requests, &out->max_requests_least, most_at_once(s), "1",
-                  "so many were under way together");
+        set_least(&out->max_requests, &out->max_requests_least, fmax(steady, most), "1",
+                  steady > most ? "throughput times latency" : "so many were under way together");
     }
     out->instructions_least = most_instructions(s);
+    return rc;
 }
 
 int outstanding_dissect(struct lab *lab)
@@ -455,8 +478,8 @@ int outstanding_dissect(struct lab *lab)
     rc = rc ? rc : follow_rays(&s);
     rc = rc ? rc : decide(&s);
     rc = rc ? rc : find_mergers(&s);
+    rc = rc ? rc : set_bounds(&s);
     if (rc == 0) {
-        set_bounds(&s);
         s.out->one_cycles = s.yard.one_cycles;
         s.out->measured = true;
     }
