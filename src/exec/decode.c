@@ -411,6 +411,41 @@ static int finish_pool(struct decoder *d)
     return SONDE_OK;
 }
 
+/* What reads or writes global memory when it issues, not when the load/store unit comes to it. */
+static bool acts_at_issue(const struct ptx_insn *insn, const struct uop *uop)
+{
+    switch (insn->op) {
+    case OP_CALL:
+        return uop->run != run_call;
+    case OP_WMMA_LOAD_A:
+    case OP_WMMA_LOAD_B:
+    case OP_WMMA_LOAD_C:
+    case OP_WMMA_STORE:
+        return decode_plain_space(insn->space[0]) != SPACE_SHARED;
+    case OP_CP_ASYNC:
+    case OP_CP_ASYNC_HINT:
+    case OP_CP_ASYNC_SIZE_HINT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/*
+ * In a program with such instructions they wait for the warp's earlier accesses, and barriers for
+ * those of all that come to them, so that what was stored before is there.
+ */
+static void order_at_issue(struct exec_program *program)
+{
+    bool any = false;
+    for (uint32_t pc = 0; pc < program->length; pc++)
+        if (program->insns[pc] && acts_at_issue(program->insns[pc], &program->uops[pc]))
+            any = program->infos[pc].releases = true;
+    for (uint32_t pc = 0; any && pc < program->length; pc++)
+        if (program->infos[pc].is_barrier)
+            program->infos[pc].releases = true;
+}
+
 static int decode_program(struct decoder *d, struct ptx_func *kernel)
 {
     struct exec_program *program = d->program;
@@ -428,6 +463,7 @@ static int decode_program(struct decoder *d, struct ptx_func *kernel)
         rc = finish_pool(d);
     if (rc != SONDE_OK)
         return rc;
+    order_at_issue(program);
     program->local_limit_bytes = program->functions[0]->local_bytes + LOCAL_CALL_BYTES;
     for (uint32_t i = 1; i < program->function_count; i++)
         program->local_limit_bytes += program->functions[i]->local_bytes;

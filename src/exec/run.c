@@ -188,7 +188,8 @@ static int runner_create(struct runner **out, const struct exec_launch *launch,
                          struct exec_run_options *options)
 {
     const uint32_t *block = launch->block;
-    struct runner *r = *out = calloc(1, sizeof *r);
+    struct runner *r = calloc(1, sizeof *r);
+    *out = r;
     if (!r)
         return error_memory();
     r->launch = launch;
@@ -225,7 +226,9 @@ static int run_together(const struct exec_launch *launch, struct exec_run_option
                         uint64_t ctas)
 {
     struct runner **all = calloc(ctas, sizeof(*all));
-    int rc = all ? SONDE_OK : error_memory();
+    int rc = SONDE_OK;
+    if (!all)
+        return error_memory();
     for (uint64_t i = 0; rc == SONDE_OK && i < ctas; i++) {
         rc = runner_create(&all[i], launch, options);
         if (rc == SONDE_OK)
@@ -239,7 +242,7 @@ static int run_together(const struct exec_launch *launch, struct exec_run_option
                 rc = run_turn(all[i]);
             }
     }
-    for (uint64_t i = 0; all && i < ctas; i++)
+    for (uint64_t i = 0; i < ctas; i++)
         runner_destroy(all[i]);
     free(all);
     return rc;

@@ -55,6 +55,16 @@ extern "C" __global__ void changing(char *text)
     printf("%s\n", shared);
 }
 
+// One warp writes a text, another prints it after the barrier.
+extern "C" __global__ void across(char *text)
+{
+    if (threadIdx.x < 16)
+        text[threadIdx.x] = threadIdx.x < 15 ? 'a' + threadIdx.x : 0;
+    __syncthreads();
+    if (threadIdx.x == 40)
+        printf("%s\n", text);
+}
+
 extern "C" __global__ void from_anywhere(const char *format, const void *list)
 {
     printf(format, 1);

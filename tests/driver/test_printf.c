@@ -142,6 +142,17 @@ static void a_text_prints_as_it_is_at_the_call(bool functional)
 }
 IN_BOTH_MODES(a_text_prints_as_it_is_at_the_call)
 
+static void a_text_of_another_warp_is_there_after_the_barrier(bool functional)
+{
+    struct bench bench;
+    bench_open(&bench, "printf.ptx", functional);
+    uint64_t text = bench_alloc(&bench, 64);
+    bench_run(&bench, "across", 1, 64, ARGS(&text));
+    assert_string_equal(strbuf_text(&bench.printed), "abcdefghijklmno\n");
+    bench_close(&bench);
+}
+IN_BOTH_MODES(a_text_of_another_warp_is_there_after_the_barrier)
+
 static void what_cannot_be_read_is_a_fault(bool functional)
 {
     static const struct {
@@ -259,6 +270,7 @@ int main(void)
         BOTH_MODES(a_full_buffer_loses_its_oldest_output),
         BOTH_MODES(calls_without_end_take_no_more_than_the_buffer),
         BOTH_MODES(a_text_prints_as_it_is_at_the_call),
+        BOTH_MODES(a_text_of_another_warp_is_there_after_the_barrier),
         BOTH_MODES(what_cannot_be_read_is_a_fault),
         BOTH_MODES(what_was_printed_before_a_fault_is_shown),
         cmocka_unit_test(a_declaration_that_is_not_the_systems_is_refused_at_load),

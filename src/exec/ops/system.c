@@ -3,7 +3,7 @@
  * They act at issue, on all lanes of the mask in ascending order, and take the time of the call
  * instruction; the code that a real driver runs on the device for them, which may take thousands of
  * cycles, is not modelled. Like a release they wait for the warp's earlier accesses, so that they
- * find in memory what it has stored there.
+ * find in memory what it has stored there (order_at_issue in decode.c).
  *
  * What the driver does of its own (the printf buffer, the heap) is behind exec_services. Source:
  * CUDA C++ Programming Guide, "Formatted Output", "Assertion", "Dynamic Global Memory Allocation".
@@ -262,7 +262,6 @@ int decode_system(struct decoder *d)
                              true);
     d->uop->run = row->run;
     d->uop->system = call;
-    d->info->releases = true;
     d->program->uses_heap |= row->run == run_heap_take || row->run == run_heap_take_aligned;
     return rc;
 }
