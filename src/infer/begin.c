@@ -16,10 +16,11 @@
 #define WORD_BYTES 4
 #define SMALL_WORDS 8
 #define CIRCLE_RECORDS 256
-#define KEPT 16
-#define KEPT_STRIDE 640
+#define KEPT 8
+#define KEPT_STRIDE 4224 /* more than a line, and other sets */
 #define KEPT_AT (UINT32_C(3) << 20)
-#define HITS 0.98 /* share of the loads of a small circle that are hits for certain */
+#define KEPT_ROOM 65536 /* for each path */
+#define HITS 0.98       /* share of the loads of a small circle that are hits for certain */
 
 int level_circle(struct level *level, struct sample *out, const char *op, struct walk_shape shape)
 {
@@ -58,6 +59,12 @@ int level_check_sooner(struct level *level, const struct sample *own)
                                median, other);
 }
 
+bool level_is_apart(const struct level *level)
+{
+    const struct path_info *path = path_find(level->info->op);
+    return path && !path->can_chain && path->reach_bytes == 0;
+}
+
 /*
  * Elements that L2 holds, read the first time in a launch and then again. No other cache of the
  * path has them the first time: nothing walks so far from the buffer's start, and first levels
@@ -66,8 +73,9 @@ int level_check_sooner(struct level *level, const struct sample *own)
 int level_keeps(struct level *level, bool *keeps)
 {
     uint32_t ring[KEPT];
+    const struct path_info *path = path_find(level->info->op), *first_path = path_find("ca");
     for (uint32_t i = 0; i < KEPT; i++) {
-        ring[i] = KEPT_AT + i * KEPT_STRIDE;
+        ring[i] = KEPT_AT + (uint32_t)(path - first_path) * KEPT_ROOM + i * KEPT_STRIDE;
     }
     struct walk_shape shape = {.ring = ring, .count = KEPT};
     struct sample beneath, first = {0}, again = {0};

@@ -112,6 +112,8 @@ int level_begin(struct level *level);
 int level_circle(struct level *level, struct sample *out, const char *op, struct walk_shape shape);
 int level_check_sooner(struct level *level, const struct sample *own);
 int level_keeps(struct level *level, bool *keeps);
+/* Is its path another than plain loads', though it reads the same memory? */
+bool level_is_apart(const struct level *level);
 int behind_begin(struct level *level);    /* behind.c */
 int level_reference(struct level *level); /* reference.c */
 int level_capacity(struct level *level);  /* capacity.c */

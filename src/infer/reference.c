@@ -55,8 +55,8 @@ static int check_presence(struct level *level, const struct sample *hits)
     double own_median = sample_quantile(hits, 0.5), other_median = sample_quantile(&beneath, 0.5);
     sample_free(&beneath);
     bool shows = own < other;
-    if (!shows && strcmp(level->info->op, "ca") != 0) {
-        rc = level_keeps(level, &shows); /* the path itself may be a long one */
+    if (level_is_apart(level)) {
+        rc = level_keeps(level, &shows); /* the path itself may be longer, or shorter */
     }
     if (rc) {
         return rc;

@@ -120,31 +120,123 @@ static void carve(struct cache_spec *l1, const struct check *check, json_t *cach
     model_carve(l1, &shared_bytes, check->model, best);
 }
 
-static void check_l1(struct check *check)
+static void check_presence(struct check *check, json_t *cache, const char *id, bool there)
+{
+    if (json_is_true(json_object_get(cache, "present")) != there) {
+        printf("%s: %s.present is wrong\n", check->file, id);
+        check->failures++;
+    }
+}
+
+static void expect_nothing(struct check *check, json_t *cache, const char *id)
 {
     static const char *const attributes[] = {
         "size", "line", "sets", "ways", "fetch_granularity", "hit_latency", "miss_penalty"};
-    const struct model *model = check->model;
-    json_t *cache = find_cache(check->root, "l1_data");
-    bool there = model->l1_data.enabled && model->sm.l1_caches_global;
-    if (json_is_true(json_object_get(cache, "present")) != there) {
-        printf("%s: l1_data.present is wrong\n", check->file);
-        check->failures++;
+    for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
+        expect_not_measured(check, cache, id, attributes[i]);
     }
+}
+
+static void check_latencies(struct check *check, json_t *cache, const char *id, double hit,
+                            double miss)
+{
+    expect(check, cache, id, "hit_latency", hit, HIT_TOLERANCE_CYCLES);
+    expect(check, cache, id, "miss_penalty", miss - hit, MISS_TOLERANCE_CYCLES);
+}
+
+/* L1 as plain or read-only loads see it. */
+static void check_l1(struct check *check, const char *id, bool there)
+{
+    const struct model *model = check->model;
+    json_t *cache = find_cache(check->root, id);
+    check_presence(check, cache, id, there);
     if (!there) {
-        for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
-            expect_not_measured(check, cache, "l1_data", attributes[i]);
-        }
+        expect_nothing(check, cache, id);
         return;
     }
     struct cache_spec l1;
     double hit = l1_hit_cycles(model);
     carve(&l1, check, cache);
-    check_structure(check, cache, "l1_data", &l1, 1);
-    expect(check, cache, "l1_data", "hit_latency", hit, HIT_TOLERANCE_CYCLES);
-    expect(check, cache, "l1_data", "load_to_use_latency", hit, HIT_TOLERANCE_CYCLES);
-    expect(check, cache, "l1_data", "miss_penalty", l1_miss_cycles(model) - hit,
-           MISS_TOLERANCE_CYCLES);
+    check_structure(check, cache, id, &l1, 1);
+    check_latencies(check, cache, id, hit, l1_miss_cycles(model));
+    if (strcmp(id, "l1_data") == 0) {
+        expect(check, cache, id, "load_to_use_latency", hit, HIT_TOLERANCE_CYCLES);
+    }
+}
+
+/* L1 as one thread's local words see it: 128 B apart, so that what is smaller cannot be told. */
+static void check_local(struct check *check)
+{
+    const struct model *model = check->model;
+    json_t *cache = find_cache(check->root, "local_l1");
+    check_presence(check, cache, "local_l1", model->l1_data.enabled);
+    struct cache_spec l1;
+    carve(&l1, check, cache);
+    if (!model->l1_data.enabled) {
+        expect_nothing(check, cache, "local_l1");
+        return;
+    }
+    check_latencies(check, cache, "local_l1", l1_hit_cycles(model), l1_miss_cycles(model));
+    expect(check, cache, "local_l1", "size", (double)(cache_lines(&l1) * l1.line_bytes), 0);
+    expect_not_measured(check, cache, "local_l1", "fetch_granularity");
+    if (!l1.unequal_count && l1.index.kind != INDEX_XOR) {
+        expect(check, cache, "local_l1", "ways", l1.ways, 0);
+    }
+    if (l1.line_bytes <= 128) {
+        expect_not_measured(check, cache, "local_l1", "line");
+        expect_not_measured(check, cache, "local_l1", "sets");
+    }
+}
+
+static void check_texture(struct check *check, const char *id, bool there)
+{
+    const struct model *model = check->model;
+    json_t *cache = find_cache(check->root, id);
+    check_presence(check, cache, id, there);
+    if (there) {
+        check_structure(check, cache, id, &model->texture_l1, 1);
+        check_latencies(check, cache, id, texture_hit_cycles(model), texture_miss_cycles(model));
+    } else {
+        expect_nothing(check, cache, id);
+    }
+}
+
+/* Read-only loads go where the model says, if the generation has them (PTX: from 3.2 on). */
+static void check_readonly(struct check *check)
+{
+    const struct model *model = check->model;
+    bool known = model->driver.compute_major * 10 + model->driver.compute_minor >= 32;
+    enum readonly_path path = model->sm.readonly;
+    bool by_l1 = path == READONLY_L1 || (path == READONLY_NONE && model->sm.l1_caches_global);
+    if (known && path == READONLY_TEXTURE && model->texture_l1.enabled) {
+        check_texture(check, "readonly_l1", true);
+    } else {
+        check_l1(check, "readonly_l1", known && by_l1 && model->l1_data.enabled);
+    }
+}
+
+static void check_constants(struct check *check)
+{
+    const struct model *model = check->model;
+    json_t *first = find_cache(check->root, "constant_l1");
+    json_t *second = find_cache(check->root, "constant_l15");
+    if (!model->constant_l1.enabled) {
+        expect_not_measured(check, first, "constant_l1", "size");
+        expect_nothing(check, second, "constant_l15");
+        return;
+    }
+    double hit = constant_hit_cycles(model), next = constant_l15_hit_cycles(model);
+    check_presence(check, first, "constant_l1", true);
+    check_structure(check, first, "constant_l1", &model->constant_l1, 1);
+    expect(check, first, "constant_l1", "hit_latency", hit, HIT_TOLERANCE_CYCLES);
+    if (!model->constant_l15.enabled) {
+        expect_nothing(check, second, "constant_l15");
+        return;
+    }
+    expect(check, first, "constant_l1", "miss_penalty", next - hit, MISS_TOLERANCE_CYCLES);
+    check_presence(check, second, "constant_l15", true);
+    check_structure(check, second, "constant_l15", &model->constant_l15, 1);
+    check_latencies(check, second, "constant_l15", next, constant_l15_miss_cycles(model));
 }
 
 static void check_l2(struct check *check)
@@ -179,7 +271,11 @@ int main(int argc, char **argv)
         model_destroy(model);
         return 2;
     }
-    check_l1(&check);
+    check_l1(&check, "l1_data", model->l1_data.enabled && model->sm.l1_caches_global);
+    check_texture(&check, "texture_l1", model->texture_l1.enabled);
+    check_readonly(&check);
+    check_local(&check);
+    check_constants(&check);
     check_l2(&check);
     json_decref(check.root);
     model_destroy(model);

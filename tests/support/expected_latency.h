@@ -61,4 +61,38 @@ static inline double memory_cycles(const struct model *model)
            dram_cycles(model, l2->sector_bytes) + l2->fill_cycles;
 }
 
+static inline double texture_hit_cycles(const struct model *model)
+{
+    return model->sm.texture.address_cycles + model->texture_l1.hit_cycles +
+           model->sm.texture.filter_cycles;
+}
+
+static inline double texture_miss_cycles(const struct model *model)
+{
+    const struct cache_spec *l1 = &model->texture_l1;
+    return model->sm.texture.address_cycles + l1->miss_cycles +
+           l2_way_cycles(model, l1->sector_bytes) + l1->fill_cycles +
+           model->sm.texture.filter_cycles;
+}
+
+static inline double constant_hit_cycles(const struct model *model)
+{
+    return model->sm.constant.address_cycles + model->constant_l1.hit_cycles;
+}
+
+/* A miss of the first cache of constants that hits the second. */
+static inline double constant_l15_hit_cycles(const struct model *model)
+{
+    const struct cache_spec *l1 = &model->constant_l1;
+    return model->sm.constant.address_cycles + l1->miss_cycles + model->constant_l15.hit_cycles +
+           l1->fill_cycles;
+}
+
+static inline double constant_l15_miss_cycles(const struct model *model)
+{
+    const struct cache_spec *l1 = &model->constant_l1, *l15 = &model->constant_l15;
+    return model->sm.constant.address_cycles + l1->miss_cycles + l15->miss_cycles +
+           l2_way_cycles(model, l15->sector_bytes) + l15->fill_cycles + l1->fill_cycles;
+}
+
 #endif
