@@ -166,6 +166,8 @@ struct sonde_exec_options {
     void *print_ctx;
     int cooperative; /* blocks may wait for each other; all must fit the device at once */
     uint64_t printf_bytes, heap_bytes; /* of printf's buffer and malloc's heap; 0: 1 and 8 MiB */
+    /* Statistics of a timed launch go to this file as JSON; NULL: nowhere. */
+    const char *stats_path;
 };
 
 /* `text`: cycles and counters, a line each. SONDE_EFAULT with place and reason when the kernel

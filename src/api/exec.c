@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "api/handles.h"
+#include "api/statistics.h"
 #include "model/model.h"
 #include "ptx/ir.h"
 #include "rt/rt.h"
@@ -394,13 +395,42 @@ static char *statistics(const struct run *run, bool functional, uint64_t cycles)
     return strbuf_take(&out);
 }
 
+/* The launch, its statistics written where the caller wants them. */
+static int launch_and_count(struct run *run, const struct sonde_exec_options *options,
+                            uint64_t *cycles)
+{
+    if (!options->stats_path) {
+        return launch(run, options, cycles);
+    }
+    struct gpu *gpu = rt_gpu(run->rt);
+    struct placements placements = {0};
+    struct gpu_stats before, stats;
+    gpu_stats(gpu, &before);
+    gpu_set_placed(gpu, placements_note, &placements);
+    int rc = launch(run, options, cycles);
+    gpu_set_placed(gpu, NULL, NULL);
+    gpu_stats(gpu, &stats);
+    gpu_stats_since(&stats, &before);
+    if (rc == 0) {
+        rc = statistics_write(options->stats_path, rt_model(run->rt), &stats, &placements);
+    }
+    free(placements.list);
+    return rc;
+}
+
 int sonde_exec(char **text, const char *device_spec, const struct sonde_exec_options *options)
 {
     struct run run = {0};
     uint64_t cycles = 0;
+    if (options->stats_path && strcmp(options->stats_path, "-") == 0) {
+        return error_set(SONDE_EUSAGE, "statistics go to a file: standard output is the kernel's");
+    }
+    if (options->stats_path && options->functional) {
+        return error_set(SONDE_EUSAGE, "statistics are of timed launches; --functional has none");
+    }
     int rc = load(&run, device_spec, options);
     rc = rc < 0 ? rc : make_arguments(&run, options);
-    rc = rc < 0 ? rc : launch(&run, options, &cycles);
+    rc = rc < 0 ? rc : launch_and_count(&run, options, &cycles);
     for (size_t i = 0; rc == 0 && i < run.arg_count; i++) {
         rc = run.args[i].out_path ? write_buffer(&run, &run.args[i]) : 0;
     }

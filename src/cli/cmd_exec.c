@@ -20,6 +20,7 @@ static const struct option_spec options[] = {
     {"--cooperative", false},
     {"--printf-buffer", true},
     {"--heap", true},
+    {"--stats", true},
     {NULL, false},
 };
 
@@ -86,6 +87,8 @@ static void take_option(struct exec_arguments *arguments, struct option_walk *wa
         option_u64(walk, &exec->printf_bytes);
     } else if (option_is(walk, "--heap")) {
         option_u64(walk, &exec->heap_bytes);
+    } else if (option_is(walk, "--stats")) {
+        exec->stats_path = walk->value;
     } else if (exec->arg_count < MAX_ARGS) {
         arguments->args[exec->arg_count++] = walk->value;
     } else {
@@ -149,6 +152,9 @@ int cmd_exec(int argc, char **argv)
         return cli_usage(argv[0], "which PTX file");
     }
     int status = check_outputs(&arguments);
+    if (status == EXIT_DONE && arguments.options.stats_path) {
+        status = cli_check_output(arguments.options.stats_path);
+    }
     if (status != EXIT_DONE) {
         return status;
     }

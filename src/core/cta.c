@@ -133,6 +133,9 @@ int sm_cta_start(struct sm *sm, uint64_t linear_id)
 {
     assert(sm_cta_fits(sm));
     sm_sync(sm);
+    if (sm->cta_count == 0) {
+        sm->issued_cycle = sm->cycle;
+    }
     struct sm_cta *cta = cta_take(sm, linear_id);
     sm->cta_count++;
     sm->threads_used += sm->needs.threads;
@@ -170,7 +173,7 @@ void cta_try_retire(struct sm *sm, struct sm_cta *cta)
 {
     if (cta->used && cta->live_warps == 0 && cta->outstanding == 0) {
         cta_release(sm, cta);
-        sm->host.cta_done(sm->host.ctx, sm->id);
+        sm->host.cta_done(sm->host.ctx, sm->id, cta->exec.linear_id);
     }
 }
 

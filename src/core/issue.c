@@ -73,6 +73,7 @@ static int issue_access(struct sm *sm, struct sm_warp *warp, const struct exec_u
     struct lsu_access *spare = sm->lsu.spare;
     uint64_t cycle;
     enum pipe pipe;
+    sm->stats.space[spare->access.space]++;
     if (access_cycles_known(sm, &spare->access, &cycle, &pipe)) {
         set_results(warp, info, cycle);
         return exec_commit(&warp->exec, &spare->access);
@@ -100,6 +101,14 @@ static uint32_t lane_count(uint32_t lanes)
     return (lanes & (lanes - 1)) == 0 ? lanes != 0 : (uint32_t)__builtin_popcount(lanes);
 }
 
+/* The first issue of a cycle: what came since the last one was waiting. */
+static void note_issue_cycle(struct sm *sm)
+{
+    sm->stats.wait_cycles[sm->wait] += sm->cycle - sm->issued_cycle - 1;
+    sm->stats.issue_cycles++;
+    sm->issued_cycle = sm->cycle;
+}
+
 static int issue_warp(struct sm *sm, struct sm_warp *warp)
 {
     const struct exec_uop_info *info = warp->next;
@@ -108,8 +117,11 @@ static int issue_warp(struct sm *sm, struct sm_warp *warp)
     sm->ready &= ~bit;
     unit->ready_warps &= ~bit;
     unit_occupy(unit, sm->cycle, WARP_LANES);
-    sm->stats.warp_insns++;
-    sm->stats.thread_insns += lane_count(warp->exec.active);
+    if (sm->cycle != sm->issued_cycle) {
+        note_issue_cycle(sm);
+    }
+    sm->stats.unit_insns[info->unit]++;
+    sm->stats.lanes[lane_count(warp->exec.active)]++;
     uint64_t latency = unit->latency_cycles;
     warp->next_issue = info->is_branch ? sm->cycle + latency : sm->cycle;
     if (info->unit == UNIT_SPECIAL || info->reads_clock) {

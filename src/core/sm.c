@@ -209,6 +209,10 @@ static uint64_t run_cycle(struct sm *sm, uint64_t cycle)
     wheel_turn(sm);
     lsu_cycle(sm);
     uint64_t next = sm->aborted ? CYCLE_NEVER : issue_cycle(sm);
+    sm->wait = sm->ready              ? SM_WAIT_UNIT
+               : sm->wheel_used       ? SM_WAIT_RESULT
+               : sm->lsu.requests_out ? SM_WAIT_MEMORY
+                                      : SM_WAIT_BARRIER;
     return sm->lsu.next_cycle < next ? sm->lsu.next_cycle : next;
 }
 

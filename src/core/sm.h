@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "core/occupancy.h"
+#include "core/sm_stats.h"
 #include "core/spec.h"
 #include "engine/engine.h"
 #include "exec/exec.h"
@@ -27,9 +28,9 @@ struct sm;
 struct sm_host {
     /* Physical address of a virtual one; the answer holds for its whole page. */
     bool (*physical)(void *ctx, uint64_t vaddr, uint64_t *paddr);
-    uint64_t page_bytes;                             /* a power of two */
-    void (*cta_done)(void *ctx, uint32_t sm);        /* resources are free again */
-    void (*fault)(void *ctx, uint32_t sm, int code); /* the error text is set */
+    uint64_t page_bytes;                                    /* a power of two */
+    void (*cta_done)(void *ctx, uint32_t sm, uint64_t cta); /* its resources are free again */
+    void (*fault)(void *ctx, uint32_t sm, int code);        /* the error text is set */
     void *ctx;
 };
 
@@ -83,14 +84,6 @@ uint32_t sm_requests_out(const struct sm *sm);
  * does. */
 bool sm_report_stall(struct sm *sm);
 
-struct sm_stats {
-    uint64_t warp_insns, thread_insns;
-    uint64_t shared_accesses, shared_conflicts; /* warp accesses; passes beyond the first */
-    uint64_t transactions;                      /* to L1 or the network */
-    uint64_t l1_bypasses;
-    uint64_t pending_stalls; /* accesses that found no place among what may be outstanding */
-    uint64_t ctas;
-};
 const struct sm_stats *sm_stats(const struct sm *sm);
 
 #endif

@@ -148,6 +148,9 @@ struct sm {
     uint32_t first_scheduler; /* in this cycle */
     uint32_t loads_per_warp;
     uint32_t issue_interval;
+    uint64_t
+        issued_cycle;  /* the last in which an instruction issued, or CTAs came to an empty SM */
+    enum sm_wait wait; /* since then */
     const struct exec_uop_info *program;
     const struct sm_spec *spec;
     struct engine *engine;

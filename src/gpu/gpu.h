@@ -8,8 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/sm_stats.h"
 #include "exec/exec.h"
 #include "exec/memory.h"
+#include "mem/mem.h"
 #include "model/model.h"
 
 struct gpu;
@@ -69,12 +71,19 @@ void gpu_set_local(struct gpu *gpu, uint64_t address, uint64_t bytes);
  * SONDE_EUNSUPPORTED where the model has no such choice. */
 int gpu_set_shared_bank_bytes(struct gpu *gpu, uint32_t bytes);
 
-/* Sums over all SMs, caches and channels, and over all launches since the beginning. */
+/*
+ * Sums over all SMs, caches and channels, and over all launches since the beginning: nothing but
+ * counters of 64 bits, so that gpu_stats_since() can take the difference.
+ */
 struct gpu_stats {
     uint64_t launches, ctas;
     uint64_t cycles, warp_insns, thread_insns;
     uint64_t l1_reads, l1_hits, l2_reads, l2_hits, dram_reads, dram_writes;
+    uint64_t l2_writes, l2_write_hits, l2_evictions, l2_writebacks;
+    uint64_t dram_row_hits, dram_row_misses, dram_busy_ps, dram_pending_ps; /* all channels' */
     uint64_t shared_accesses, shared_conflicts, transactions;
+    struct sm_stats sm; /* of all SMs */
+    struct mem_noc_stats noc;
     uint64_t texture_reads, texture_hits, constant_reads, constant_hits;
     uint64_t constant_l15_reads, constant_l15_hits;
     uint64_t tlb_l1_reads, tlb_l1_hits, tlb_l2_reads, tlb_l2_hits;
@@ -82,5 +91,12 @@ struct gpu_stats {
     uint64_t window_switches;
 };
 void gpu_stats(const struct gpu *gpu, struct gpu_stats *out);
+/* Takes from `stats` what `before` had counted already. */
+void gpu_stats_since(struct gpu_stats *stats, const struct gpu_stats *before);
+
+/* Told of every CTA when it starts on an SM and when it has ended, in core cycles since the launch
+ * began. NULL: nobody. */
+typedef void gpu_placed(void *ctx, uint64_t cta, uint32_t sm, uint64_t cycle, bool ends);
+void gpu_set_placed(struct gpu *gpu, gpu_placed *placed, void *ctx);
 
 #endif

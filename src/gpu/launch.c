@@ -10,29 +10,41 @@
  * which nobody has anything to say, and Ctrl-C should not be felt to wait for them. */
 #define STEPS_PER_POLL 16
 
-static struct sm *emptiest_sm(const struct gpu *gpu)
+#define NO_SM UINT32_MAX
+
+static uint32_t emptiest_sm(const struct gpu *gpu)
 {
-    struct sm *best = NULL;
+    uint32_t best = NO_SM;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
         struct sm *sm = gpu->sm[i];
-        if (sm_cta_fits(sm) && (!best || sm_cta_count(sm) < sm_cta_count(best))) {
-            best = sm;
+        if (sm_cta_fits(sm) && (best == NO_SM || sm_cta_count(sm) < sm_cta_count(gpu->sm[best]))) {
+            best = i;
         }
     }
     return best;
 }
 
+static void tell_placed(const struct gpu *gpu, uint64_t cta, uint32_t sm, bool ends)
+{
+    if (gpu->placed) {
+        uint64_t now_ps = engine_now_ps(gpu->engine);
+        uint64_t spent_ps = now_ps > gpu->start_ps ? now_ps - gpu->start_ps : 0;
+        gpu->placed(gpu->placed_ctx, cta, sm, spent_ps / gpu->clock.period_ps, ends);
+    }
+}
+
 static int distribute(struct gpu *gpu)
 {
     while (gpu->cta_next < gpu->cta_count) {
-        struct sm *sm = emptiest_sm(gpu);
-        if (!sm) {
+        uint32_t sm = emptiest_sm(gpu);
+        if (sm == NO_SM) {
             return 0;
         }
-        int rc = sm_cta_start(sm, gpu->cta_next++);
+        int rc = sm_cta_start(gpu->sm[sm], gpu->cta_next);
         if (rc < 0) {
             return rc;
         }
+        tell_placed(gpu, gpu->cta_next++, sm, false);
     }
     return 0;
 }
@@ -46,10 +58,11 @@ void gpu_fault(void *ctx, uint32_t sm, int code)
     }
 }
 
-void gpu_cta_done(void *ctx, uint32_t sm)
+void gpu_cta_done(void *ctx, uint32_t sm, uint64_t cta)
 {
     struct gpu *gpu = ctx;
     gpu->cta_ended++;
+    tell_placed(gpu, cta, sm, true);
     int rc = distribute(gpu);
     if (rc < 0) {
         gpu_fault(gpu, sm, rc);
@@ -163,13 +176,13 @@ int gpu_launch(struct gpu *gpu, const struct exec_launch *launch, uint64_t *cycl
     if (rc < 0) {
         return rc;
     }
-    uint64_t start_ps = clock_align(&gpu->clock, engine_now_ps(gpu->engine));
+    gpu->start_ps = clock_align(&gpu->clock, engine_now_ps(gpu->engine));
     rc = distribute(gpu);
     if (rc == 0) {
         rc = run(gpu);
     }
     uint64_t end_ps = clock_align(&gpu->clock, engine_now_ps(gpu->engine));
-    uint64_t spent = (end_ps - start_ps) / gpu->clock.period_ps;
+    uint64_t spent = (end_ps - gpu->start_ps) / gpu->clock.period_ps;
     drain(gpu, rc);
     gpu->launches++;
     gpu->cycles += spent;

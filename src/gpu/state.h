@@ -61,7 +61,11 @@ struct gpu {
     const volatile int *cancel;
     uint64_t launches, cycles;
 
+    gpu_placed *placed;
+    void *placed_ctx;
+
     /* The launch in progress. */
+    uint64_t start_ps;
     uint64_t cta_count, cta_next, cta_ended;
     int error;
 };
@@ -85,7 +89,7 @@ void gpu_readonly_stats(const struct gpu *gpu, struct gpu_stats *out);
 void gpu_local_place(struct gpu *gpu, const struct exec_launch *launch);
 
 /* launch.c: what the SMs report */
-void gpu_cta_done(void *ctx, uint32_t sm);
+void gpu_cta_done(void *ctx, uint32_t sm, uint64_t cta);
 void gpu_fault(void *ctx, uint32_t sm, int code);
 
 #endif

@@ -152,7 +152,8 @@ struct mem_dram;
 struct mem_dram_stats {
     uint64_t reads, writes;
     uint64_t row_hits, row_misses;
-    uint64_t busy_ps; /* the data bus carried data */
+    uint64_t busy_ps;    /* the data bus carried data */
+    uint64_t pending_ps; /* a request waited or was being served */
 };
 int mem_dram_create(struct mem_dram **out, const struct dram_spec *spec, struct engine *engine,
                     const struct engine_clock *core_clock, uint32_t source); /* one channel */

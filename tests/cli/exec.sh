@@ -18,6 +18,16 @@ run sonde exec double.ptx -q --functional --block 2 --arg out:out:16 --arg u32:4
 words out
 run sonde exec two_kernels.ptx --kernel first --functional
 
+echo "# statistics"
+sonde exec double.ptx --block 32 --arg zero:256 --arg u32:3 --stats stats.json >/dev/null
+echo "status $?"
+grep -c '"schema": "sonde.statistics/1"' stats.json
+grep -o '"thread_instructions": [0-9]*' stats.json
+grep -c '"cta": 0' stats.json
+run sonde exec double.ptx --block 32 --arg zero:256 --arg u32:3 --stats -
+run sonde exec double.ptx --block 32 --arg zero:256 --arg u32:3 --stats stats.json --functional
+run sonde exec double.ptx --block 32 --arg zero:256 --arg u32:3 --stats missing/stats.json
+
 echo "# the command line"
 run sonde exec
 run sonde exec double.ptx other.ptx

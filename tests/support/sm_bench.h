@@ -176,9 +176,10 @@ static inline bool bench_physical(void *ctx, uint64_t vaddr, uint64_t *paddr)
     return vaddr >= 1 << 16;
 }
 
-static inline void bench_cta_done(void *ctx, uint32_t sm)
+static inline void bench_cta_done(void *ctx, uint32_t sm, uint64_t cta)
 {
     (void)sm;
+    (void)cta;
     ((struct bench *)ctx)->ctas_ended++;
 }
 

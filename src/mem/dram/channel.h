@@ -42,6 +42,7 @@ struct mem_dram {
     struct dram_bank *banks;
     uint64_t rank_activate_ps; /* earliest next activate in any bank (tRRD) */
     uint64_t bus_free_ps;
+    uint64_t pending_until_ps; /* counted as pending so far */
 
     uint32_t count;
     struct dram_entry *queue;

@@ -176,6 +176,8 @@ static void serve(struct mem_dram *dram, const struct dram_entry *entry, uint64_
     update_bank(dram, entry, &plan, duration_ps);
     dram->bus_free_ps = start_ps + duration_ps;
     dram->stats.busy_ps += duration_ps;
+    dram->stats.pending_ps += dram->bus_free_ps - latest(entry->arrive_ps, dram->pending_until_ps);
+    dram->pending_until_ps = dram->bus_free_ps;
     request->served_at = MEM_AT_DRAM;
     uint64_t fixed_ps = clock_cycles_to_ps(dram->core_clock, spec->fixed_cycles);
     engine_at(dram->engine, dram->bus_free_ps + fixed_ps, dram->source, request->reply,

@@ -199,6 +199,80 @@ static void instructions_are_counted_by_warp_and_by_thread(void **state)
     gpu_bench_free(&g);
 }
 
+struct places {
+    uint32_t started, ended;
+    uint64_t latest_end;
+    uint32_t by_sm[64];
+};
+
+static void note_place(void *ctx, uint64_t cta, uint32_t sm, uint64_t cycle, bool ends)
+{
+    struct places *places = ctx;
+    assert_in_range(cta, 0, 29);
+    places->started += !ends;
+    places->ended += ends;
+    places->by_sm[sm] += !ends;
+    places->latest_end = ends && cycle > places->latest_end ? cycle : places->latest_end;
+}
+
+static void statistics_say_where_instructions_and_cycles_went(void **state)
+{
+    (void)state;
+    build("gtx780");
+    struct places places = {0};
+    struct gpu_stats stats, again;
+    gpu_set_placed(g.gpu, note_place, &places);
+    /* A divergent half: 16 of 32 lanes load, add and store. */
+    const char *text = THREAD "and.b32 %r2, %r1, 1;\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra DONE;\n"
+                              "mul.wide.u32 %rd1, %r1, 4;\nadd.u64 %rd1, %rd1, %rd0;\n"
+                              "ld.global.u32 %r3, [%rd1];\nadd.u32 %r3, %r3, 1;\n"
+                              "st.global.u32 [%rd1], %r3;\nDONE:\n";
+    assert_true(gpu_bench_run(&g, text, 30, 64));
+    gpu_stats(g.gpu, &stats);
+    assert_int_equal(places.started, 30);
+    assert_int_equal(places.ended, 30);
+    assert_int_equal(places.by_sm[0], 3); /* 12 SMs, breadth first: 2 or 3 each */
+    assert_int_equal(places.by_sm[11], 2);
+    assert_in_range(places.latest_end, 1, g.cycles);
+    uint64_t warps = 30 * 2, insns = 0, waits = stats.sm.issue_cycles, accesses = 0;
+    assert_int_equal(stats.sm.lanes[16], warps * 5);
+    assert_int_equal(stats.sm.lanes[16] + stats.sm.lanes[32], stats.warp_insns);
+    for (int i = 0; i < ISA_UNIT_COUNT; i++) {
+        insns += stats.sm.unit_insns[i];
+    }
+    assert_int_equal(insns, stats.warp_insns);
+    assert_int_equal(stats.sm.space[SPACE_GLOBAL], warps * 2);
+    for (int i = 0; i < SM_WAIT_COUNT; i++) {
+        waits += stats.sm.wait_cycles[i];
+    }
+    assert_in_range(waits, 1, stats.cycles * 12);
+    assert_true(stats.sm.wait_cycles[SM_WAIT_MEMORY] > stats.sm.issue_cycles);
+    for (int i = 0; i < SM_LATENCY_PLACES; i++) {
+        accesses += stats.sm.latency[i];
+    }
+    assert_int_equal(accesses, warps * 2);
+    assert_in_range(stats.dram_busy_ps, 1, stats.dram_pending_ps);
+    /* A second launch of the same adds the same instructions. */
+    gpu_set_placed(g.gpu, NULL, NULL);
+    assert_true(gpu_bench_run(&g, text, 30, 64));
+    gpu_stats(g.gpu, &again);
+    gpu_stats_since(&again, &stats);
+    assert_int_equal(again.launches, 1);
+    assert_memory_equal(again.sm.lanes, stats.sm.lanes, sizeof stats.sm.lanes);
+    assert_int_equal(places.started, 30);
+    gpu_bench_free(&g);
+}
+
+static void latencies_have_places_without_gaps(void **state)
+{
+    (void)state;
+    for (uint64_t cycles = 0; cycles < 100000; cycles++) {
+        uint32_t place = sm_latency_place(cycles);
+        assert_true(sm_latency_begin(place) <= cycles && cycles < sm_latency_begin(place + 1));
+    }
+    assert_int_equal(sm_latency_place(UINT64_MAX), SM_LATENCY_PLACES - 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +287,8 @@ int main(void)
         cmocka_unit_test(a_spin_lock_between_blocks_excludes),
         cmocka_unit_test(racing_stores_leave_one_of_their_values),
         cmocka_unit_test(instructions_are_counted_by_warp_and_by_thread),
+        cmocka_unit_test(statistics_say_where_instructions_and_cycles_went),
+        cmocka_unit_test(latencies_have_places_without_gaps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

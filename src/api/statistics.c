@@ -1,0 +1,194 @@
+/*
+ * The statistics of a timed launch as JSON: what Bakhoda et al. (ISPASS 2009) report of a program,
+ * in counts, and the ratios that they define:
+ *
+ *     IPC               thread instructions a core cycle, of the whole GPU
+ *     DRAM utilization  share of the time in which a channel's pins carry data
+ *     DRAM efficiency   the same, of the time in which the channel has a request (section 4.5)
+ *
+ * A list stands where a figure of theirs has bars: active lanes (Fig. 7), memory accesses by space
+ * (Fig. 6), units. Latencies are in places that grow with their size (core/sm_stats.h).
+ */
+#include "api/statistics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/error.h"
+#include "util/json_glue.h"
+
+void placements_note(void *context, uint64_t cta, uint32_t sm, uint64_t cycle, bool ends)
+{
+    struct placements *placements = context;
+    if (ends) {
+        for (size_t i = placements->count; i-- > 0;) {
+            if (placements->list[i].cta == cta) {
+                placements->list[i].end_cycle = cycle;
+                return;
+            }
+        }
+        return;
+    }
+    if (placements->count == placements->capacity) {
+        size_t capacity = placements->capacity ? placements->capacity * 2 : 256;
+        struct placement *list = realloc(placements->list, capacity * sizeof *list);
+        if (!list) {
+            placements->failed = true;
+            return;
+        }
+        placements->list = list;
+        placements->capacity = capacity;
+    }
+    placements->list[placements->count++] =
+        (struct placement){.cta = cta, .sm = sm, .start_cycle = cycle};
+}
+
+static double ratio(uint64_t part, uint64_t whole)
+{
+    return whole ? (double)part / (double)whole : 0;
+}
+
+static void put_instructions(json_t *root, const struct gpu_stats *stats)
+{
+    json_t *units = json_put_object(root, "warp_instructions_by_unit");
+    for (int i = 0; i < ISA_UNIT_COUNT; i++) {
+        json_put_u64(units, isa_unit_text((enum isa_unit)i), stats->sm.unit_insns[i]);
+    }
+    json_t *spaces = json_put_object(root, "accesses_by_space");
+    for (int i = 0; i < SPACE_COUNT; i++) {
+        if (stats->sm.space[i]) {
+            const char *name = i == SPACE_NONE ? "generic" : isa_space_text((enum isa_space)i);
+            json_put_u64(spaces, name, stats->sm.space[i]);
+        }
+    }
+    json_t *lanes = json_put_array(root, "warp_instructions_by_active_lanes");
+    for (int i = 0; i <= WARP_LANES; i++) {
+        json_append(lanes, json_integer((json_int_t)stats->sm.lanes[i]));
+    }
+}
+
+static void put_cycles(json_t *root, const struct model *model, const struct gpu_stats *stats)
+{
+    json_t *sms = json_put_object(root, "sm_cycles");
+    uint64_t spent = stats->sm.issue_cycles;
+    json_put_u64(sms, "issue", stats->sm.issue_cycles);
+    static const char *const waits[] = {
+#define WAIT(id, text, doc) text,
+#include "core/wait.def"
+#undef WAIT
+    };
+    for (int i = 0; i < SM_WAIT_COUNT; i++) {
+        json_put_u64(sms, waits[i], stats->sm.wait_cycles[i]);
+        spent += stats->sm.wait_cycles[i];
+    }
+    uint64_t all = stats->cycles * model->sms;
+    json_put_u64(sms, "empty", all > spent ? all - spent : 0);
+}
+
+static void put_cache(json_t *caches, const char *name, uint64_t reads, uint64_t hits)
+{
+    if (reads) {
+        json_t *cache = json_put_object(caches, name);
+        json_put_u64(cache, "reads", reads);
+        json_put_u64(cache, "hits", hits);
+        json_put_double(cache, "hit_rate", ratio(hits, reads));
+    }
+}
+
+static void put_caches(json_t *root, const struct gpu_stats *stats)
+{
+    json_t *caches = json_put_object(root, "caches");
+    put_cache(caches, "l1_data", stats->l1_reads, stats->l1_hits);
+    put_cache(caches, "texture_l1", stats->texture_reads, stats->texture_hits);
+    put_cache(caches, "constant_l1", stats->constant_reads, stats->constant_hits);
+    put_cache(caches, "constant_l15", stats->constant_l15_reads, stats->constant_l15_hits);
+    put_cache(caches, "l2", stats->l2_reads, stats->l2_hits);
+    put_cache(caches, "tlb_l1", stats->tlb_l1_reads, stats->tlb_l1_hits);
+    put_cache(caches, "tlb_l2", stats->tlb_l2_reads, stats->tlb_l2_hits);
+    json_put_u64(caches, "l2_writebacks", stats->l2_writebacks);
+    json_put_u64(caches, "page_walks", stats->walks);
+}
+
+static void put_way(json_t *network, const char *name, const struct mem_noc_way_stats *way,
+                    uint64_t period_ps)
+{
+    json_t *object = json_put_object(network, name);
+    json_put_u64(object, "packets", way->packets);
+    json_put_u64(object, "flits", way->flits);
+    json_put_u64(object, "port_stall_cycles", way->stalled_cycles);
+    json_put_double(object, "mean_routers", ratio(way->routers, way->packets));
+    json_put_double(object, "mean_latency_cycles",
+                    ratio(way->latency_ps / period_ps, way->packets));
+}
+
+static void put_memory(json_t *root, const struct model *model, const struct gpu_stats *stats)
+{
+    json_t *network = json_put_object(root, "network");
+    put_way(network, "requests", &stats->noc.requests, model->core_period_ps);
+    put_way(network, "replies", &stats->noc.replies, model->core_period_ps);
+    json_t *dram = json_put_object(root, "dram");
+    uint64_t time_ps = stats->cycles * model->core_period_ps * model->dram.channels;
+    json_put_u64(dram, "reads", stats->dram_reads);
+    json_put_u64(dram, "writes", stats->dram_writes);
+    json_put_u64(dram, "row_hits", stats->dram_row_hits);
+    json_put_u64(dram, "row_misses", stats->dram_row_misses);
+    json_put_double(dram, "utilization", ratio(stats->dram_busy_ps, time_ps));
+    json_put_double(dram, "efficiency", ratio(stats->dram_busy_ps, stats->dram_pending_ps));
+}
+
+static void put_latencies(json_t *root, const struct gpu_stats *stats)
+{
+    json_t *list = json_put_array(root, "access_latency_cycles");
+    for (uint32_t i = 0; i < SM_LATENCY_PLACES; i++) {
+        if (stats->sm.latency[i]) {
+            json_t *place = json_object();
+            json_put_u64(place, "from", sm_latency_begin(i));
+            json_put_u64(place, "to", sm_latency_begin(i + 1) - 1);
+            json_put_u64(place, "count", stats->sm.latency[i]);
+            json_append(list, place);
+        }
+    }
+}
+
+static void put_placements(json_t *root, const struct placements *placements)
+{
+    json_t *list = json_put_array(root, "ctas");
+    for (size_t i = 0; i < placements->count; i++) {
+        const struct placement *placement = &placements->list[i];
+        json_t *cta = json_object();
+        json_put_u64(cta, "cta", placement->cta);
+        json_put_u64(cta, "sm", placement->sm);
+        json_put_u64(cta, "start", placement->start_cycle);
+        json_put_u64(cta, "end", placement->end_cycle);
+        json_append(list, cta);
+    }
+}
+
+int statistics_write(const char *path, const struct model *model, const struct gpu_stats *stats,
+                     const struct placements *placements)
+{
+    if (placements->failed) {
+        return error_memory();
+    }
+    json_t *root = json_object();
+    json_put_string(root, "schema", "sonde.statistics/1");
+    json_put_string(root, "model", model->name);
+    json_put_u64(root, "sms", model->sms);
+    json_put_u64(root, "cycles", stats->cycles);
+    json_put_u64(root, "warp_instructions", stats->warp_insns);
+    json_put_u64(root, "thread_instructions", stats->thread_insns);
+    json_put_double(root, "ipc", ratio(stats->thread_insns, stats->cycles));
+    put_instructions(root, stats);
+    put_cycles(root, model, stats);
+    json_put_u64(root, "transactions", stats->transactions);
+    json_put_u64(root, "shared_accesses", stats->shared_accesses);
+    json_put_u64(root, "shared_conflicts", stats->shared_conflicts);
+    json_put_u64(root, "outstanding_stalls", stats->sm.pending_stalls);
+    put_caches(root, stats);
+    put_memory(root, model, stats);
+    put_latencies(root, stats);
+    put_placements(root, placements);
+    int rc = json_to_file(path, root);
+    json_decref(root);
+    return rc;
+}

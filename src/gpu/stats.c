@@ -1,0 +1,83 @@
+/* What the components have counted, added up. */
+#include "gpu/state.h"
+
+#define COUNTERS(type) (sizeof(type) / sizeof(uint64_t))
+
+/* Structures of counters of 64 bits and nothing else. */
+static void add_counters(void *sum, const void *more, size_t count)
+{
+    uint64_t *to = sum;
+    const uint64_t *from = more;
+    for (size_t i = 0; i < count; i++) {
+        to[i] += from[i];
+    }
+}
+
+static void add_memory_stats(const struct gpu *gpu, struct gpu_stats *out)
+{
+    for (uint32_t i = 0; i < gpu->model->l2_slices; i++) {
+        const struct mem_cache_stats *stats = mem_cache_stats(gpu->l2[i]);
+        out->l2_reads += stats->reads;
+        out->l2_hits += stats->read_hits;
+        out->l2_writes += stats->writes;
+        out->l2_write_hits += stats->write_hits;
+        out->l2_evictions += stats->evictions;
+        out->l2_writebacks += stats->writebacks;
+    }
+    for (uint32_t i = 0; i < gpu->model->dram.channels; i++) {
+        const struct mem_dram_stats *stats = mem_dram_stats(gpu->dram[i]);
+        out->dram_reads += stats->reads;
+        out->dram_writes += stats->writes;
+        out->dram_row_hits += stats->row_hits;
+        out->dram_row_misses += stats->row_misses;
+        out->dram_busy_ps += stats->busy_ps;
+        out->dram_pending_ps += stats->pending_ps;
+    }
+    mem_noc_stats(&out->noc, gpu->noc);
+}
+
+static void add_sm_stats(const struct gpu *gpu, struct gpu_stats *out)
+{
+    for (uint32_t i = 0; i < gpu->model->sms; i++) {
+        add_counters(&out->sm, sm_stats(gpu->sm[i]), COUNTERS(struct sm_stats));
+        if (gpu->l1[i]) {
+            out->l1_reads += mem_cache_stats(gpu->l1[i])->reads;
+            out->l1_hits += mem_cache_stats(gpu->l1[i])->read_hits;
+        }
+    }
+    out->ctas = out->sm.ctas;
+    out->shared_accesses = out->sm.shared_accesses;
+    out->shared_conflicts = out->sm.shared_conflicts;
+    out->transactions = out->sm.transactions;
+    for (uint32_t lanes = 0; lanes <= WARP_LANES; lanes++) {
+        out->warp_insns += out->sm.lanes[lanes];
+        out->thread_insns += out->sm.lanes[lanes] * lanes;
+    }
+}
+
+void gpu_stats(const struct gpu *gpu, struct gpu_stats *out)
+{
+    *out = (struct gpu_stats){.launches = gpu->launches,
+                              .cycles = gpu->cycles,
+                              .l1_reads = gpu->l1_reads_before,
+                              .l1_hits = gpu->l1_hits_before};
+    add_sm_stats(gpu, out);
+    add_memory_stats(gpu, out);
+    gpu_readonly_stats(gpu, out);
+    gpu_vm_stats(gpu, out);
+}
+
+void gpu_stats_since(struct gpu_stats *stats, const struct gpu_stats *before)
+{
+    uint64_t *counter = (uint64_t *)stats;
+    const uint64_t *had = (const uint64_t *)before;
+    for (size_t i = 0; i < COUNTERS(struct gpu_stats); i++) {
+        counter[i] -= had[i];
+    }
+}
+
+void gpu_set_placed(struct gpu *gpu, gpu_placed *placed, void *ctx)
+{
+    gpu->placed = placed;
+    gpu->placed_ctx = ctx;
+}
