@@ -128,6 +128,7 @@ static int dissect(struct study_bench *bench, struct bench_device *slot, size_t 
     struct trace_source source = source_of(slot);
     const struct device_info *info = &slot->device->info;
     struct infer_options options = {
+        .only = bench->study->experiments,
         .seed = bench->seed,
         .max_window = probe_window_limit(info->shared_per_block_bytes),
         .max_footprint_bytes = probe_footprint_limit(info->memory_bytes),

@@ -4,11 +4,12 @@
  *
  *   point          harmonic mean of three runs of one block (section 4)
  *   variance       of a point and its two neighbours, unbiased (section 3.2)
- *   spike          where the variance is that of a jump by SPIKE_SHARE of a single warp's latency
- * or more: a jump of J at one step has J^2 / 3 at the points on both sides saturation     the last
- * point before the first spike that is no less than half as high as the highest: "the second and
- * larger spike". 0: there is none serialization  latency rises over the first warp, and is flat
- * until it has grown by another FLAT_SHARE of that rise
+ *   spike          where the variance is that of a jump by SPIKE_SHARE of one warp's latency or
+ *                  more: a jump of J at one step has J^2 / 3 at the points on both sides
+ *   saturation     the last point before the first spike that is no less than half as high as
+ *                  the highest: "the second and larger spike". 0: there is none
+ *   serialization  latency rises over the first warp by steps of no less than RISE_SHARE of
+ *                  their mean, and is then flat until it has grown by FLAT_SHARE of the rise
  *
  * The L2 of Figure 2 ends at the largest copy of which a flush takes half as large a share as of
  * any. All of it is of traces; a dissection's inference (infer/outstanding.c) goes other ways.
@@ -27,8 +28,10 @@
 #define POINTS (MOST_THREADS / STEP)
 #define WARP_POINT (32 / STEP - 1)
 #define SPIKE_SHARE 0.2
+#define RISE_SHARE 0.75
 #define FLAT_SHARE 0.2
 #define FLUSH_BYTES (76u << 20) /* section 3.3 */
+#define COPY_RUNS 1             /* a time is a mean over hundreds of blocks */
 
 /* Point i is a block of (i + 1) * STEP threads. */
 struct curve {
@@ -135,7 +138,7 @@ static void serialization(const struct curve *curve, uint32_t *rise, uint32_t *p
     double slope = (curve->latency[WARP_POINT] - curve->latency[0]) / WARP_POINT;
     size_t at = 0;
     while (at + 1 < curve->count && slope > 0 &&
-           curve->latency[at + 1] - curve->latency[at] >= slope / 2) {
+           curve->latency[at + 1] - curve->latency[at] >= RISE_SHARE * slope) {
         at++;
     }
     *rise = at > 0 ? threads_of(at) : 0;
@@ -270,6 +273,7 @@ static int copy_cost(struct study_bench *bench, struct study_value *value, size_
     trace_request_init(&request, "copy");
     int rc = trace_request_set_u64(&request, "bytes", kib << 10);
     rc = rc < 0 ? rc : trace_request_set_u64(&request, "flush_bytes", flushed ? FLUSH_BYTES : 0);
+    rc = rc < 0 ? rc : trace_request_set_u64(&request, "runs", COPY_RUNS);
     rc = rc < 0 ? rc : study_bench_trace(bench, &trace, role, &request, value);
     const double *cycles = rc == 0 && trace ? trace_f64(trace, "cycles", &count) : NULL;
     if (cycles && count > 0) {
@@ -419,7 +423,7 @@ int figure_copies(struct plot *plot)
 {
     static const char *const roles[] = {"m2070", "k20"};
     int rc = 0;
-    for (uint64_t kib = 128; rc == 0 && kib <= 2048; kib += 64) {
+    for (uint64_t kib = 128; rc == 0 && kib <= 2304; kib += 128) {
         strbuf_printf(&plot->csv, "%u", (unsigned)kib);
         for (size_t i = 0; rc == 0 && i < 4; i++) {
             struct study_value value;

@@ -135,6 +135,9 @@ static int read_study(struct study *study, const struct yaml_node *root)
     const struct yaml_node *rows = yaml_get(root, "rows");
     int rc = need_text(&study->name, root, "name");
     rc = rc < 0 ? rc : need_text(&study->title, root, "title");
+    if (rc == 0 && yaml_get(root, "experiments")) {
+        rc = need_text(&study->experiments, root, "experiments");
+    }
     rc = rc < 0 ? rc : read_devices(study, yaml_get(root, "devices"));
     if (rc < 0) {
         return rc;

@@ -54,6 +54,7 @@ struct study_role {
 struct study {
     struct arena *arena;
     const char *name, *title;
+    const char *experiments; /* of a blind dissection; NULL: all */
     struct study_role devices[STUDY_MAX_DEVICES];
     size_t device_count;
     struct study_row *rows;
