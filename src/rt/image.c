@@ -6,6 +6,7 @@
  * model; linear memory need only be aligned to texels, where drivers want more. Leaves out:
  * anisotropy, sRGB, seamless cubes, views of another format, multisampling.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -316,9 +317,10 @@ static int check_view(const struct exec_image *image, const struct texture_view 
     if (image->spec.levels > 1 && !view->normalized) {
         return error_set(SONDE_EINPUT, "levels of detail need normalized coordinates");
     }
-    if (!(view->level_min <= view->level_max)) {
-        return error_set(SONDE_EINPUT, "levels from %g to %g", (double)view->level_min,
-                         (double)view->level_max);
+    if (!(view->level_min <= view->level_max) || !(fabsf(view->level_bias) <= 16)) {
+        return error_set(SONDE_EINPUT, "levels from %g to %g with a bias of %g",
+                         (double)view->level_min, (double)view->level_max,
+                         (double)view->level_bias);
     }
     return 0;
 }

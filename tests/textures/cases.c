@@ -608,7 +608,8 @@ static void fill_permuted(uint32_t *words, const struct texture_case *c, uint32_
     words[1] = lane / width % (spec->height + 1);
     words[2] = lane / width / (spec->height + 1);
     bool deep = spec->shape == IMAGE_3D || spec->shape == IMAGE_2D_LAYERED;
-    if (!deep && words[2] > 0) /* each place once: stores do not race */
+    bool flat = spec->shape == IMAGE_1D && words[1] > 0;
+    if (flat || (!deep && words[2] > 0)) /* each place once: stores do not race */
         words[0] = 0u - units;
 }
 

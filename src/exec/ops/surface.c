@@ -84,15 +84,18 @@ static void read_zero(const struct exec_state *state, const struct uop_surface *
             element_set(state, &uop->memory.elements[k], lane, 0);
 }
 
-/* A 32-bit component as a channel of the surface's format: saturated, floats rounded. */
+/* A 32-bit component as a channel of the surface's format: integers saturated, floats cut to
+ * halves, as an H200 does (tests/textures). */
 static uint32_t pack_channel(uint32_t word, const struct texel_format *format)
 {
     float value;
     memcpy(&value, &word, sizeof value);
     if (format->bits == 32)
         return word;
+    if (format->kind == TEXEL_FLOAT && (word & 0x7f800000) == 0x7f800000)
+        return (word >> 16 & 0x8000) | 0x7c00 | (word >> 13 & 0x3ff);
     if (format->kind == TEXEL_FLOAT)
-        return format_narrow(&format_f16, value, ROUND_NEAREST, false);
+        return format_narrow(&format_f16, value, ROUND_ZERO, true);
     uint32_t most = (1u << format->bits) - 1, half = most / 2;
     if (format->kind == TEXEL_UNSIGNED)
         return word < most ? word : most;
