@@ -107,6 +107,7 @@ static int dissect_live(struct sonde_dissection **out, struct sonde_device *devi
     if (rc < 0) {
         goto out;
     }
+    probe_live_limit(live, PROBE_DISSECTION_WORK);
     struct trace_source source = probe_live_source(live);
     rc = dissect_source(out, &source, device->spec, traceset_device(set), options);
     rc = write_recording(set, options->record, rc);

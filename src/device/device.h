@@ -93,8 +93,11 @@ struct device {
     const struct device_ops *ops; /* NULL members: this backend cannot */
     struct device_info info;
     const struct traceset *recording; /* replay only, else NULL; owned by the device */
-    const volatile int *cancel;       /* a launch stops with SONDE_EINTERRUPTED when it becomes
-                                         non-zero, where the backend can; NULL: never */
+    /* What its launches have cost the host so far: of a simulator about microseconds, counted by
+     * the traffic that was simulated and so the same every time; 0 where nobody counts. */
+    uint64_t work;
+    const volatile int *cancel; /* a launch stops with SONDE_EINTERRUPTED when it becomes
+                                   non-zero, where the backend can; NULL: never */
 };
 
 /*
@@ -140,9 +143,10 @@ int device_texture_create(struct device *device, uint64_t *handle, uint64_t addr
                           uint64_t bytes);
 int device_texture_destroy(struct device *device, uint64_t handle);
 /*
- * Images (isa/image.h): arrays, and views of linear memory, whose address and pitch are then aligned
- * as the driver wants it. Copies are of a whole level, rows, slices and layers without gaps; of
- * arrays only. Objects are destroyed before their image; a texture's by device_texture_destroy().
+ * Images (isa/image.h): arrays, and views of linear memory, whose address and pitch are then
+ * aligned as the driver wants it. Copies are of a whole level, rows, slices and layers without
+ * gaps; of arrays only. Objects are destroyed before their image; a texture's by
+ * device_texture_destroy().
  */
 int device_image_create(struct device *device, struct device_image **out,
                         const struct image_spec *spec);

@@ -114,6 +114,49 @@ static bool ends_measuring(int rc)
            rc == SONDE_EINTERNAL;
 }
 
+void probe_live_limit(struct probe_live *live, uint64_t work)
+{
+    live->work_limit = work ? live->device->work + work : 0;
+}
+
+/* Places that all threads read beforehand: what makes a request dear. */
+static double touches_of(const struct trace_request *complete)
+{
+    uint64_t stride = request_number(complete, "touch_stride", 32);
+    double launches = (double)request_number(complete, "windows", 1) *
+                      (double)request_number(complete, "repeats", 1);
+    double bytes = (double)request_number(complete, "bytes", 0);
+    return request_flag(complete, "touch") ? launches * bytes / (double)stride : 0;
+}
+
+static int check_work(const struct probe_live *live, double touches)
+{
+    double expected = (double)live->device->work + touches * live->touch_work;
+    if (live->work_limit == 0 || expected < (double)live->work_limit) {
+        return SONDE_OK;
+    }
+    return error_set(SONDE_EUNSUPPORTED, touches > 0
+                                             ? "simulating this takes too long"
+                                             : "the dissection has been simulated for long enough");
+}
+
+/* Runs the request's probe, and learns what it cost. */
+static int run_probe(struct probe_live *live, struct trace *trace,
+                     const struct trace_request *complete)
+{
+    double touches = touches_of(complete);
+    uint64_t before = live->device->work;
+    int rc = check_work(live, touches);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = runners[probe_find(complete->probe) - probe_at(0)](live, trace, complete);
+    if (touches > 4096 && live->device->work > before) {
+        live->touch_work = (double)(live->device->work - before) / touches;
+    }
+    return rc;
+}
+
 static int measure(struct probe_live *live, struct trace *trace,
                    const struct trace_request *request)
 {
@@ -122,7 +165,7 @@ static int measure(struct probe_live *live, struct trace *trace,
     if (rc < 0) {
         return rc;
     }
-    rc = runners[probe_find(complete.probe) - probe_at(0)](live, trace, &complete);
+    rc = run_probe(live, trace, &complete);
     if (rc == 0 || ends_measuring(rc)) {
         return rc;
     }

@@ -41,6 +41,8 @@ struct probe_live {
     VEC(struct loaded_kernel) kernels;
     struct ground grounds[GROUND_COUNT];
     struct buffer out, staging, flush;
+    uint64_t work_limit; /* of the device's work; 0: none */
+    double touch_work;   /* what reading a place beforehand cost when that was last done */
 };
 
 /* ---- kernels.c ---- */

@@ -18,7 +18,8 @@
 #include "util/error.h"
 #include "util/json_glue.h"
 
-/* What is published beside the inference, curves for people, and what has blind trials of its own. */
+/* What is published beside the inference, curves for people, and what has blind trials of its own.
+ */
 #define SKIPPED "mei,average,sweep,outstanding"
 
 /* A signal handler can reach nothing but a global. */
@@ -78,6 +79,7 @@ static int dissect_device(json_t **out, struct device *device, const struct blin
     int rc = traceset_create(&set);
     rc = rc < 0 ? rc : probe_live_create(&live, device, set);
     if (rc == 0) {
+        probe_live_limit(live, PROBE_DISSECTION_WORK);
         struct trace_source source = probe_live_source(live);
         noisy = noise ? noise_source_create(source, noise, seed) : NULL;
         rc = noise && !noisy ? error_memory() : 0;

@@ -335,6 +335,35 @@ static void the_same_measurements_twice_are_the_same_bytes(void **state)
     bench_down(&other);
 }
 
+/* Two requests as one finds them in a dissection, the second far dearer than the first. */
+static int measure_touched(struct bench *bench, uint64_t bytes)
+{
+    struct trace_request request;
+    const struct trace *trace = NULL;
+    trace_request_init(&request, "chase");
+    assert_int_equal(trace_request_set_u64(&request, "bytes", bytes), 0);
+    assert_int_equal(trace_request_set_u64(&request, "touch", 1), 0);
+    assert_int_equal(trace_request_set_u64(&request, "window", 64), 0);
+    assert_int_equal(trace_get(&bench->source, &trace, &request), 0);
+    return trace->status;
+}
+
+static void what_would_take_too_long_is_refused_before_it_is_done(void **state)
+{
+    struct bench *bench = *state;
+    assert_int_equal(measure_touched(bench, UINT64_C(1) << 18), 0);
+    uint64_t work = bench->device->work;
+    assert_true(work > 0);
+    probe_live_limit(bench->live, 4 * work);
+    assert_int_equal(measure_touched(bench, UINT64_C(16) << 20), SONDE_EUNSUPPORTED);
+    assert_int_equal(bench->device->work, work);
+    assert_int_equal(measure_touched(bench, UINT64_C(1) << 19), 0);
+    probe_live_limit(bench->live, 1);
+    assert_int_equal(measure_touched(bench, 4096), SONDE_EUNSUPPORTED);
+    probe_live_limit(bench->live, 0);
+    assert_int_equal(measure_touched(bench, UINT64_C(2) << 20), 0);
+}
+
 #define ON_BENCH(test) cmocka_unit_test_setup_teardown(test, bench_up, bench_down)
 #define ON_KEPLER(test) cmocka_unit_test_setup_teardown(test, kepler_up, bench_down)
 
@@ -361,6 +390,7 @@ int main(void)
         ON_BENCH(clock_runs_at_the_models_frequency),
         ON_BENCH(more_shared_memory_than_a_block_has_is_a_status),
         ON_BENCH(the_same_measurements_twice_are_the_same_bytes),
+        ON_BENCH(what_would_take_too_long_is_refused_before_it_is_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
