@@ -7,8 +7,8 @@
  * Memory is taken in pages that are mapped one by one where the device can do that, so that no
  * driver's large pages make the reach longer, and grows until both levels have shown or it ends.
  *
- * What shows is the time, not the place. As many lines again in few pages tell whether it is the
- * data that L2 does not hold. A level whose entries are all in the level before it is not seen.
+ * What shows is the time, not the place; data that L2 does not hold are told from translation by
+ * tlb_data.c. A level whose entries are all in the level before it is not seen.
  */
 #include "infer/tlb.h"
 
@@ -16,8 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "util/error.h"
 
 #define FIRST_STRIDE (UINT64_C(2) << 20)
 #define SEARCH_PAGES 4096 /* in a walk; beyond, their distance grows */
@@ -28,10 +26,8 @@
 #define NEAR_HITS 0.4 /* of the way to the cheapest misses, for these differ: the threshold */
 #define NEAR_CYCLES 10
 #define LOW_QUANTILE 0.1
-#define APART 1.4       /* times the noise: how far a level's misses are from hits */
-#define DATA_CYCLES 30  /* what a line takes longer at least that L2 does not hold */
-#define DATA_SHARE 0.25 /* of what is slow: slow for another reason */
-#define SAME 0.6        /* of the elements that are slow again */
+#define APART 1.4 /* times the noise: how far a level's misses are from hits */
+#define SAME 0.6  /* of the elements that are slow again */
 
 /* The search for a level: how far walks have come. */
 struct search {
@@ -62,25 +58,34 @@ static void compare_views(struct search *search, const struct tlb_view *a, struc
     }
     b->count = same;
     search->slow = same;
-    search->median = same ? tlb_view_quantile(b, 0.5) : 0;
+    search->median = a->miss_excess;
     search->low = same ? tlb_view_quantile(b, LOW_QUANTILE) : 0;
 }
 
-/* Walks the reach, and again if something is slow. */
-static int walk_reach(struct tlb_lab *tl, struct search *search, bool *found)
+static void set_threshold(struct tlb_level *level, const struct search *search)
 {
-    struct tlb_ring ring;
+    level->before = search->before;
+    level->penalty = search->median - search->before;
+    /* Where few pages miss, their walks find entries in caches, and a miss costs less. */
+    double near =
+        fmin(NEAR_HITS * (search->low - search->before), fmax(NEAR_CYCLES, 3 * search->noise));
+    level->threshold = search->before + fmax(search->noise, near);
+    level->page = search->stride;
+}
+
+/* Twice the same elements are slow, enough of them, and enough slower. */
+static int look_twice(struct tlb_lab *tl, struct search *search, bool *found,
+                      const struct tlb_ring *ring)
+{
     struct tlb_view view = {0}, again = {0};
     struct tlb_level trial = {.before = search->before,
                               .threshold = search->before + search->noise};
-    size_t pages = (size_t)(search->reach / search->stride);
     double share = tl->noisy || tl->lines_differ ? SHARE_NOISY : SHARE_QUIET;
-    size_t enough = (size_t)fmax(2, share * (double)pages);
+    size_t enough = (size_t)fmax(2, share * (double)ring->count);
     *found = false;
-    int rc = tlb_ring_of_pages(&ring, search->stride, pages, 0);
-    rc = rc ? rc : tlb_view(tl, &view, &ring, &trial, 1);
+    int rc = tlb_view(tl, &view, ring, &trial, 1);
     if (rc == 0 && view.slow_count >= enough) {
-        rc = tlb_view(tl, &again, &ring, &trial, 1);
+        rc = tlb_view(tl, &again, ring, &trial, 1);
         if (rc == 0) {
             compare_views(search, &view, &again);
         }
@@ -91,39 +96,22 @@ static int walk_reach(struct tlb_lab *tl, struct search *search, bool *found)
     if (rc == 0 && !*found) {
         double high = tlb_view_quantile(&view, HIT_QUANTILE) - search->before + 1;
         search->noise = fmax(search->noise, fmin(high, 2 * search->noise));
-        search->pages = pages;
+        search->pages = ring->count;
     }
     tlb_view_free(&view);
     tlb_view_free(&again);
-    free(ring.unit);
     return rc;
 }
 
-/*
- * As many lines as the walk that showed a level, in as few pages as fit: if these take longer too,
- * it is the data that L2 does not hold, and nothing is told of translation.
- */
-static int check_data(struct tlb_lab *tl, bool *good, const struct search *search,
-                      const struct tlb_level *level)
+static int walk_reach(struct tlb_lab *tl, struct search *search, bool *found,
+                      struct tlb_level *level)
 {
-    size_t lines = (size_t)(search->reach / search->stride), few = search->pages;
-    uint32_t page_units = (uint32_t)(search->stride / TLB_UNIT_BYTES);
-    struct tlb_ring ring = {.count = lines};
-    ring.unit = malloc(lines * sizeof *ring.unit);
-    if (!ring.unit) {
-        return error_memory();
+    struct tlb_ring ring;
+    int rc = tlb_ring_of_pages(&ring, search->stride, (size_t)(search->reach / search->stride), 0);
+    rc = rc ? rc : look_twice(tl, search, found, &ring);
+    if (rc == 0 && *found) {
+        set_threshold(level, search);
     }
-    while (few % 2 == 0 || few % 3 == 0) { /* places repeat after 27 * 16: no two elements meet */
-        few--;
-    }
-    for (size_t i = 0; i < lines; i++) {
-        uint32_t start = tlb_place(search->stride, i % few);
-        ring.unit[i] = start - start % page_units + tlb_place(search->stride, i) % page_units;
-    }
-    struct tlb_view view = {0};
-    int rc = tlb_view(tl, &view, &ring, level, 1);
-    *good = (double)view.slow_count <= DATA_SHARE * (double)search->slow;
-    tlb_view_free(&view);
     free(ring.unit);
     return rc;
 }
@@ -149,37 +137,16 @@ static int grow(struct tlb_lab *tl, struct search *search)
     return 0;
 }
 
-/* Grows the circle until a good part of its loads take longer than before, twice, and not as many
- * lines in few pages. */
+/* Grows the circle until a good part of its loads take longer than before. */
 static int find_level(struct tlb_lab *tl, struct search *search, struct tlb_level *level)
 {
-    for (;;) {
-        bool found = false, good = false;
-        int rc = grow(tl, search);
-        rc = rc ? rc : walk_reach(tl, search, &found);
-        if (rc || !found) {
-            if (rc) {
-                return rc;
-            }
-            continue;
-        }
-        level->before = search->before;
-        level->penalty = search->median - search->before;
-        /* Where few pages miss, their walks find entries in caches, and a miss costs less. */
-        double near =
-            fmin(NEAR_HITS * (search->low - search->before), fmax(NEAR_CYCLES, 3 * search->noise));
-        level->threshold = search->before + fmax(search->noise, near);
-        level->page = search->stride;
-        rc = check_data(tl, &good, search, level);
-        if (rc || good) {
-            return rc;
-        }
-        if (level->penalty > DATA_CYCLES && level->penalty > 4 * search->noise) {
-            return lab_undecided(tl->lab, "L2 does not hold a line each of %zu pages",
-                                 (size_t)(search->reach / search->stride));
-        }
-        search->noise = level->penalty + 1; /* some other reason: noise, to this search */
+    bool found = false;
+    int rc = 0;
+    while (rc == 0 && !found) {
+        rc = grow(tl, search);
+        rc = rc ? rc : walk_reach(tl, search, &found, level);
     }
+    return rc;
 }
 
 static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
@@ -197,6 +164,8 @@ static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
     attribute_set(&out->miss_penalty, level->penalty, "cycles", tl->noisy ? 0.9 : 0.95, id);
     int rc = tlb_page(tl, level, search->reach);
     if (rc) {
+        out->present = false; /* what nothing explains is no level */
+        attribute_refuse(&out->miss_penalty, "cycles", lab->why);
         return rc;
     }
     size_t guess = (size_t)(search->reach / level->page);

@@ -1,8 +1,8 @@
 /*
  * Address translation as it shows in latencies. tlb_walk.c measures how much longer loads take than
  * the same loads do where every translation is at hand; tlb.c finds the levels by that, tlb_page.c
- * what an entry reaches, tlb_fit.c how many pages fit, tlb_sets.c their sets, tlb_policy.c which
- * entry a full set gives up.
+ * what an entry reaches, tlb_data.c whether it is the data that is missing, tlb_fit.c how many
+ * pages fit, tlb_sets.c their sets, tlb_policy.c which entry a full set gives up.
  */
 #ifndef SONDE_INFER_TLB_H
 #define SONDE_INFER_TLB_H
@@ -11,6 +11,10 @@
 
 #define TLB_UNIT_BYTES 128   /* what an offset of a walk over pages counts */
 #define TLB_MOST_PAGES 16384 /* of a walk */
+/* Lines that are used of each 4 KiB: all but the first five, where tables begin. */
+#define TLB_BLOCK_UNITS 32
+#define TLB_FIRST_LINE 5
+#define TLB_LINES (TLB_BLOCK_UNITS - TLB_FIRST_LINE)
 #define TLB_LEAST_PAGE (UINT64_C(4) << 10)
 
 /* What walks have in common. */
@@ -26,13 +30,15 @@ struct tlb_lab {
     uint32_t run;          /* of repeated requests */
     struct tlb_base *base; /* what lines take where all hits: a hash table, owned */
     size_t base_count, base_room;
+    double data_cycles; /* excess of a line that L2 does not hold; 0: it holds some thousand */
 };
 
 int tlb_lab_begin(struct tlb_lab *tl, struct lab *lab);
 void tlb_lab_end(struct tlb_lab *tl);
 
-/* Where the line of element i of a walk over pages lies, in units. */
-uint32_t tlb_place(uint64_t stride, size_t i);
+/* Where the line of element i of a walk over pages lies, in units; `turn` gives others beside it.
+ */
+uint32_t tlb_place(uint64_t stride, size_t i, size_t turn);
 
 /* A level of translation, as far as it is known. */
 struct tlb_level {
@@ -61,12 +67,19 @@ struct tlb_view {
     double *excess;
     bool *slow; /* beyond the level's threshold in more than stray records */
     size_t slow_count;
+    bool *ever;         /* in a record or more */
+    bool always;        /* what is slow is slow in every record */
+    bool clean;         /* a whole pass went by without a slow record */
+    double miss_excess; /* median of the slow records' excess */
+    double miss_share;  /* of the records */
 };
 
 /* `level` may be NULL: then nothing is slow. `patience`: 1, or more for more warming and more
  * records. */
 int tlb_view(struct tlb_lab *tl, struct tlb_view *out, const struct tlb_ring *ring,
              const struct tlb_level *level, unsigned patience);
+/* Can single records tell a miss of the level? */
+bool tlb_is_reliable(const struct tlb_lab *tl, const struct tlb_level *level);
 void tlb_view_free(struct tlb_view *view);
 double tlb_view_quantile(const struct tlb_view *view, double q); /* of the excess */
 
@@ -74,9 +87,15 @@ double tlb_view_quantile(const struct tlb_view *view, double q); /* of the exces
 int tlb_records(struct tlb_lab *tl, double *excess, const struct tlb_ring *ring,
                 uint64_t warm_passes, uint32_t window);
 
-/* A line in each of so many pages; with `companion`, at each page's turn another, so many bytes
- * farther. The ring is free()d by its maker. */
+/*
+ * A line in each of so many pages; with `companion`, at each page's turn another, so many bytes
+ * farther. The ring's units are free()d by its maker.
+ */
 int tlb_ring_of_pages(struct tlb_ring *out, uint64_t stride, size_t pages, uint64_t companion);
+
+/* tlb_data.c: fills data_cycles; whether an excess is that of missing data. */
+int tlb_measure_data(struct tlb_lab *tl);
+bool tlb_is_data(const struct tlb_lab *tl, const struct tlb_level *level, double excess);
 
 /* ---- the steps; each returns 0, INFER_UNDECIDED or an error ---- */
 

@@ -1,18 +1,45 @@
 /*
- * Do these pages fit into a level of translation together? They are walked in a circle: a page that
- * misses in more than stray records is too many. What seems to miss is looked at again with more
- * warming before it counts, for noise does not fall on the same pages twice, and a level that gives
- * up entries at random takes some passes to let go of what it held before.
+ * Do these pages fit into a level of translation together? They are walked in a circle. Whatever
+ * the policy, too many pages for a set miss at least once in every pass, and a pass without a miss
+ * proves the fit: nothing that is there will go. So where single records can be told apart, more
+ * warming is tried until a pass is clean, or the misses do not get fewer.
+ *
+ * Where they cannot, a page misses when the median of its records does, twice: noise does not fall
+ * on the same pages again.
  */
 #include <stdlib.h>
 
 #include "infer/tlb.h"
 
-#define CLEAR_SHARE 0.4 /* of the pages: beyond doubt */
-#define FEW_SHARE 0.3   /* fewer may still be on their way in */
+#define CLEAR_SHARE 0.4 /* of the records: beyond doubt */
 #define FEW_PAGES 512   /* of which long warming is cheap */
 #define LONGER 3
-#define LONGEST 16
+#define LONGEST 20
+#define FEWER 0.6 /* of the misses before: they are on their way out */
+
+static int fits_by_records(struct tlb_lab *tl, bool *fits, const struct tlb_ring *ring,
+                           const struct tlb_level *level)
+{
+    static const unsigned ladder[] = {1, LONGER, LONGEST};
+    double before = 1;
+    *fits = false;
+    for (size_t k = 0; k < sizeof ladder / sizeof *ladder && !*fits; k++) {
+        struct tlb_view view;
+        int rc = tlb_view(tl, &view, ring, level, ladder[k]);
+        if (rc) {
+            return rc;
+        }
+        *fits = view.clean || view.miss_share == 0;
+        bool settled = view.miss_share > CLEAR_SHARE && view.miss_share > FEWER * before;
+        bool thrashes = view.always && view.slow_count > 1;
+        before = view.miss_share;
+        tlb_view_free(&view);
+        if (settled || thrashes || (k == 1 && ring->count > FEW_PAGES)) {
+            break;
+        }
+    }
+    return 0;
+}
 
 /* Pages that are slow in both views. */
 static size_t slow_twice(const struct tlb_view *a, const struct tlb_view *b)
@@ -24,43 +51,31 @@ static size_t slow_twice(const struct tlb_view *a, const struct tlb_view *b)
     return count;
 }
 
-/* Of a walk that showed slow pages once. */
-static int look_again(struct tlb_lab *tl, bool *fits, const struct tlb_ring *ring,
-                      const struct tlb_level *level, const struct tlb_view *first)
+static int fits_by_medians(struct tlb_lab *tl, bool *fits, const struct tlb_ring *ring,
+                           const struct tlb_level *level)
 {
-    size_t enough = tl->noisy ? 2 : 1;
-    *fits = false;
-    for (unsigned patience = LONGER; !*fits && patience <= LONGEST; patience = LONGEST) {
-        struct tlb_view view;
-        int rc = tlb_view(tl, &view, ring, level, patience);
-        if (rc) {
-            return rc;
-        }
-        size_t again = slow_twice(first, &view);
-        double share = (double)view.slow_count / (double)view.count;
-        tlb_view_free(&view);
-        *fits = again < enough;
-        if (patience == LONGEST || share > FEW_SHARE || ring->count > FEW_PAGES) {
-            break;
+    struct tlb_view first, again;
+    int rc = tlb_view(tl, &first, ring, level, 1);
+    if (rc) {
+        return rc;
+    }
+    *fits = first.slow_count == 0;
+    if (!*fits && (double)first.slow_count < CLEAR_SHARE * (double)first.count) {
+        rc = tlb_view(tl, &again, ring, level, LONGER);
+        if (rc == 0) {
+            *fits = slow_twice(&first, &again) < 2;
+            tlb_view_free(&again);
         }
     }
-    return 0;
+    tlb_view_free(&first);
+    return rc;
 }
 
 int tlb_fits(struct tlb_lab *tl, bool *fits, const struct tlb_ring *ring,
              const struct tlb_level *level)
 {
-    struct tlb_view view;
-    int rc = tlb_view(tl, &view, ring, level, 1);
-    if (rc) {
-        return rc;
-    }
-    *fits = view.slow_count == 0;
-    if (!*fits && (double)view.slow_count < CLEAR_SHARE * (double)view.count) {
-        rc = look_again(tl, fits, ring, level, &view);
-    }
-    tlb_view_free(&view);
-    return rc;
+    return tlb_is_reliable(tl, level) ? fits_by_records(tl, fits, ring, level)
+                                      : fits_by_medians(tl, fits, ring, level);
 }
 
 static int pages_fit(struct tlb_lab *tl, bool *fits, size_t pages, const struct tlb_level *level)

@@ -46,8 +46,7 @@ static void draw_order(struct policy_order *order, const struct tlb_level *level
         uint32_t *line = order->line + round * pages;
         draw_round(line, pages, apart, rng);
         for (size_t i = 0; i < pages; i++) {
-            order->ring[round * pages + i] =
-                tlb_place(level->page, line[i]) + (uint32_t)round * LINES_APART;
+            order->ring[round * pages + i] = tlb_place(level->page, line[i], round * LINES_APART);
             line[i] = label[line[i]];
         }
     }
@@ -82,7 +81,7 @@ static int run_order(struct tlb_lab *tl, struct policy_order *order, const struc
     int rc = tlb_records(tl, excess, &ring, passes, window);
     order->records = window;
     for (size_t i = 0; rc == 0 && i < window; i++) {
-        order->hit[i] = excess[i] <= level->threshold;
+        order->hit[i] = excess[i] <= level->threshold || tlb_is_data(tl, level, excess[i]);
     }
     free(excess);
     return rc;

@@ -22,9 +22,9 @@
 #include "util/error.h"
 
 #define MAX_MORE 80 /* pages beyond those that fit */
+#define MOST_SIZES 2
 #define SLACK_WALKS 4
 #define MOST_SLACK 8
-#define ALIKE 4 /* sets found by leaving out, from which on others are taken to be alike */
 #define MOST_LOADS 4000000 /* for leaving out */
 #define MOST_LEFT_OUT 1024 /* pages: beyond, leaving out takes too long */
 #define HIDDEN 2           /* a walk is this many times as long as the level in front has entries */
@@ -92,7 +92,7 @@ static int fits_without(struct sets *sets, bool *fits, const uint32_t *page, siz
     }
     for (size_t i = 0; i < count; i++) {
         if (i < from || i >= to) {
-            ring.unit[ring.count++] = tlb_place(sets->level->page, page[i]);
+            ring.unit[ring.count++] = tlb_place(sets->level->page, page[i], 0);
         }
     }
     int rc = tlb_fits(sets->tl, fits, &ring, sets->level);
@@ -100,37 +100,102 @@ static int fits_without(struct sets *sets, bool *fits, const uint32_t *page, siz
     return rc;
 }
 
-/* ---- a policy that thrashes ---- */
+/* ---- leaving out ---- */
 
-/* Two of the set's pages and two others: does the walk fit without them exactly as it should? */
+struct members {
+    struct sets *sets;
+    const uint32_t *page;
+    size_t count;
+    uint32_t *found; /* indices into page */
+    size_t found_count;
+    uint64_t start;
+};
+
+static int search_members(struct members *m, size_t from, size_t to)
+{
+    bool fits = false;
+    if (m->sets->tl->lab->loads - m->start > MOST_LOADS) {
+        return lab_undecided(m->sets->tl->lab, "the pages of a set were not found in %d loads",
+                             MOST_LOADS);
+    }
+    int rc = fits_without(m->sets, &fits, m->page, m->count, from, to);
+    if (rc || !fits) {
+        return rc;
+    }
+    if (to - from == 1) {
+        m->found[m->found_count++] = (uint32_t)from;
+        return 0;
+    }
+    size_t middle = from + (to - from) / 2;
+    rc = search_members(m, from, middle);
+    return rc ? rc : search_members(m, middle, to);
+}
+
+/* The pages of the set that is too full, from quarters: what remains must be seen. */
+static int find_members(struct members *m)
+{
+    size_t quarter = (m->count + 3) / 4;
+    int rc = 0;
+    m->found_count = 0;
+    for (size_t from = 0; rc == 0 && from < m->count; from += quarter) {
+        rc = search_members(m, from, from + quarter < m->count ? from + quarter : m->count);
+    }
+    return rc;
+}
+
+/* Two of the set's pages and one other: does the walk fit without them exactly as it should? */
+static int try_members(struct members *m, bool *good)
+{
+    const struct tlb_level *level = m->sets->level;
+    size_t other = 0;
+    *good = true;
+    while (other < m->count && m->sets->missed[other]) {
+        other++;
+    }
+    for (size_t i = 0; *good && i < 3; i++) {
+        bool fits = i < 2;
+        size_t out = i < 2 ? level->set[i ? level->set_count - 1 : 0] : other;
+        int rc = out < m->count ? fits_without(m->sets, &fits, m->page, m->count, out, out + 1) : 0;
+        if (rc) {
+            return rc;
+        }
+        *good = fits == (i < 2) || out == m->count;
+    }
+    return 0;
+}
+
+/*
+ * Is what missed the whole set? A policy may let some of its pages hit for ever: then leaving out
+ * finds more. In long walks two of the pages are tried, and another.
+ */
 static int check_set(struct sets *sets, bool *good)
 {
     const struct tlb_level *level = sets->level;
     size_t pages = level->fits + 1;
-    uint32_t *page = malloc(pages * sizeof *page);
-    if (!page) {
+    uint32_t *page = malloc(pages * sizeof *page), *found = malloc(pages * sizeof *found);
+    if (!page || !found) {
+        free(page);
+        free(found);
         return error_memory();
     }
     for (size_t i = 0; i < pages; i++) {
         page[i] = (uint32_t)i;
     }
-    int rc = 0;
-    *good = true;
-    for (size_t i = 0; rc == 0 && *good && i < 2; i++) {
-        bool without = false, with = false;
-        size_t member = level->set[i ? level->set_count - 1 : 0], other = 0;
-        while (other < pages && sets->missed[other]) {
-            other++;
-        }
-        rc = fits_without(sets, &without, page, pages, member, member + 1);
-        if (rc == 0 && other < pages && i == 0) {
-            rc = fits_without(sets, &with, page, pages, other, other + 1);
-        }
-        *good = rc == 0 && without && !with;
+    struct members m = {
+        .sets = sets, .page = page, .count = pages, .found = found, .start = sets->tl->lab->loads};
+    int rc;
+    if (pages <= MOST_LEFT_OUT && pages >= 2 * HIDDEN * sets->in_front) {
+        rc = find_members(&m);
+        *good = rc == 0 && m.found_count == level->set_count;
+    } else {
+        rc = try_members(&m, good);
     }
     free(page);
+    free(found);
     return rc;
 }
+
+/* ---- a policy that thrashes ---- */
 
 static int first_set(struct sets *sets, bool *good)
 {
@@ -144,8 +209,9 @@ static int first_set(struct sets *sets, bool *good)
     add_step(sets->out, pages, view.slow_count);
     memcpy(sets->missed, view.slow, pages * sizeof *view.slow);
     rc = keep_set(level, view.slow, pages);
+    bool always = view.always;
     tlb_view_free(&view);
-    *good = level->set_count >= 2;
+    *good = level->set_count >= 2 && always;
     return rc || !*good ? rc : check_set(sets, good);
 }
 
@@ -219,13 +285,28 @@ static int add_page(struct sets *sets, bool *good, size_t pages)
         sets->missed[i] = sets->missed[i] || view.slow[i];
     }
     add_step(out, pages, view.slow_count);
+    bool always = view.always;
     tlb_view_free(&view);
-    *good = quiet == 0;
+    *good = quiet == 0 && always;
     if (fresh > 1 && out->set_count < INFER_MAX_TLB_SETS) {
         out->entries_per_set[out->set_count++] = (uint32_t)(fresh - 1);
         sets->entries += fresh - 1;
     }
     return 0;
+}
+
+/* How many sizes there are among the sets. Sets of many sizes are parts of sets. */
+static size_t count_sizes(const struct tlb_result *out)
+{
+    size_t sizes = 0;
+    for (size_t i = 0; i < out->set_count; i++) {
+        size_t k = 0;
+        while (out->entries_per_set[k] != out->entries_per_set[i]) {
+            k++;
+        }
+        sizes += k == i;
+    }
+    return sizes;
 }
 
 static int page_by_page(struct sets *sets, bool *good)
@@ -240,52 +321,11 @@ static int page_by_page(struct sets *sets, bool *good)
          more++) {
         rc = add_page(sets, good, level->fits + more);
     }
-    *good = *good && sets->entries == level->fits;
+    *good = *good && sets->entries == level->fits && count_sizes(sets->out) <= MOST_SIZES;
     return rc;
 }
 
-/* ---- any policy: leaving out ---- */
-
-struct members {
-    struct sets *sets;
-    const uint32_t *page;
-    size_t count;
-    uint32_t *found; /* indices into page */
-    size_t found_count;
-    uint64_t start;
-};
-
-static int search_members(struct members *m, size_t from, size_t to)
-{
-    bool fits = false;
-    if (m->sets->tl->lab->loads - m->start > MOST_LOADS) {
-        return lab_undecided(m->sets->tl->lab, "the pages of a set were not found in %d loads",
-                             MOST_LOADS);
-    }
-    int rc = fits_without(m->sets, &fits, m->page, m->count, from, to);
-    if (rc || !fits) {
-        return rc;
-    }
-    if (to - from == 1) {
-        m->found[m->found_count++] = (uint32_t)from;
-        return 0;
-    }
-    size_t middle = from + (to - from) / 2;
-    rc = search_members(m, from, middle);
-    return rc ? rc : search_members(m, middle, to);
-}
-
-/* The pages of the set that is too full, from quarters: what remains must be seen. */
-static int find_members(struct members *m)
-{
-    size_t quarter = (m->count + 3) / 4;
-    int rc = 0;
-    m->found_count = 0;
-    for (size_t from = 0; rc == 0 && from < m->count; from += quarter) {
-        rc = search_members(m, from, from + quarter < m->count ? from + quarter : m->count);
-    }
-    return rc;
-}
+/* ---- any policy ---- */
 
 /* How many of the pages found belonged to a set before. */
 static size_t count_known(const struct members *m, const bool *known)
@@ -316,19 +356,6 @@ static int take_set(struct sets *sets, struct members *m)
     return sets->level->set ? 0 : error_memory();
 }
 
-/* Sets of one size so far, which divides what fits. */
-static bool are_alike(const struct sets *sets)
-{
-    const struct tlb_result *out = sets->out;
-    for (size_t i = 1; i < out->set_count; i++) {
-        if (out->entries_per_set[i] != out->entries_per_set[0]) {
-            return false;
-        }
-    }
-    return out->set_count >= ALIKE && sets->level->fits % out->entries_per_set[0] == 0 &&
-           sets->level->fits / out->entries_per_set[0] <= INFER_MAX_TLB_SETS;
-}
-
 /* Adds page after page; from a set that is too full one of its pages goes. */
 static int leave_out(struct sets *sets, uint32_t *page, uint32_t *found)
 {
@@ -353,7 +380,7 @@ static int leave_out(struct sets *sets, uint32_t *page, uint32_t *found)
         rc = known ? 0 : take_set(sets, &m);
         memmove(&page[gone], &page[gone + 1], (m.count - gone - 1) * sizeof *page);
         m.count--;
-        if (rc || sets->entries >= level->fits || are_alike(sets)) {
+        if (rc || sets->entries >= level->fits) {
             return rc;
         }
     }
@@ -384,10 +411,6 @@ static int by_leaving_out(struct sets *sets)
     rc = rc ? rc : leave_out(sets, page, found);
     free(page);
     free(found);
-    while (rc == 0 && sets->entries < fits && are_alike(sets)) {
-        sets->out->entries_per_set[sets->out->set_count++] = sets->out->entries_per_set[0];
-        sets->entries += sets->out->entries_per_set[0];
-    }
     return rc;
 }
 

@@ -16,10 +16,7 @@
 #include "infer/tlb.h"
 #include "util/error.h"
 
-#define LINES_A_BLOCK 27 /* of 4 KiB: all but the first five, where tables begin */
-#define BLOCKS 16        /* of a page whose lines are used */
-#define BLOCK_UNITS 32
-#define FIRST_LINE 5
+#define BLOCKS 16 /* of a page whose lines are used */
 
 #define GROUP 4 /* lines that are measured among themselves */
 #define GROUP_RECORDS 16
@@ -40,12 +37,13 @@ struct tlb_base {
     float cycles;
 };
 
-uint32_t tlb_place(uint64_t stride, size_t i)
+uint32_t tlb_place(uint64_t stride, size_t i, size_t turn)
 {
-    uint64_t line = i % LINES_A_BLOCK, block = i / LINES_A_BLOCK % BLOCKS;
-    uint64_t blocks = stride / TLB_UNIT_BYTES / BLOCK_UNITS;
+    uint64_t line = i % TLB_LINES, block = i / TLB_LINES % BLOCKS;
+    uint64_t blocks = stride / TLB_UNIT_BYTES / TLB_BLOCK_UNITS;
     block = blocks ? block % blocks : 0;
-    return (uint32_t)(i * (stride / TLB_UNIT_BYTES) + block * BLOCK_UNITS + FIRST_LINE + line);
+    uint64_t start = i * (stride / TLB_UNIT_BYTES) + block * TLB_BLOCK_UNITS + TLB_FIRST_LINE;
+    return (uint32_t)(start + (line + turn) % TLB_LINES);
 }
 
 int tlb_ring_of_pages(struct tlb_ring *out, uint64_t stride, size_t pages, uint64_t companion)
@@ -57,9 +55,10 @@ int tlb_ring_of_pages(struct tlb_ring *out, uint64_t stride, size_t pages, uint6
         return error_memory();
     }
     for (size_t i = 0; i < pages; i++) {
-        out->unit[each * i] = tlb_place(stride, i);
+        uint32_t unit = tlb_place(stride, i, 0);
+        out->unit[each * i] = unit;
         if (companion) {
-            out->unit[2 * i + 1] = tlb_place(stride, i) + (uint32_t)(companion / TLB_UNIT_BYTES);
+            out->unit[2 * i + 1] = unit + (uint32_t)(companion / TLB_UNIT_BYTES);
         }
     }
     return 0;
@@ -157,8 +156,8 @@ static void medians(double *out, const uint32_t *latency, size_t records, size_t
 /* Four lines of the first page. */
 static int measure_reference(struct tlb_lab *tl, double *median, double *above)
 {
-    static const uint32_t units[GROUP] = {FIRST_LINE, FIRST_LINE + 2, FIRST_LINE + 4,
-                                          FIRST_LINE + 6};
+    static const uint32_t units[GROUP] = {TLB_FIRST_LINE, TLB_FIRST_LINE + 2, TLB_FIRST_LINE + 4,
+                                          TLB_FIRST_LINE + 6};
     const uint32_t *latency;
     struct plan plan = {units, GROUP, REFERENCE_RECORDS, REFERENCE_RECORDS, 1};
     tl->run++;
@@ -219,7 +218,7 @@ static int make_room(struct tlb_lab *tl, size_t more)
 /* Places in the first pages, 68 KiB apart. */
 static uint32_t sampled_unit(size_t i)
 {
-    return (uint32_t)(i * (17 * BLOCK_UNITS) + FIRST_LINE);
+    return (uint32_t)(i * (17 * TLB_BLOCK_UNITS) + TLB_FIRST_LINE);
 }
 
 static int measure_group(struct tlb_lab *tl, const uint32_t *units, size_t count, double shift)
@@ -298,7 +297,7 @@ static int measure_noise(struct tlb_lab *tl)
     uint32_t units[SAMPLED];
     tl->noise = 0;
     for (size_t i = 0; i < SAMPLED; i++) {
-        units[i] = FIRST_LINE + (uint32_t)i;
+        units[i] = TLB_FIRST_LINE + (uint32_t)i;
     }
     for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
         struct tlb_view view;
@@ -326,7 +325,8 @@ int tlb_lab_begin(struct tlb_lab *tl, struct lab *lab)
     }
     tl->noisy = tl->record_noise > 1;
     rc = rc ? rc : compare_lines(tl);
-    return rc ? rc : measure_noise(tl);
+    rc = rc ? rc : measure_noise(tl);
+    return rc ? rc : tlb_measure_data(tl);
 }
 
 void tlb_lab_end(struct tlb_lab *tl)
@@ -341,8 +341,9 @@ void tlb_view_free(struct tlb_view *view)
 {
     free(view->excess);
     free(view->slow);
+    free(view->ever);
     view->excess = NULL;
-    view->slow = NULL;
+    view->slow = view->ever = NULL;
 }
 
 double tlb_view_quantile(const struct tlb_view *view, double q)
@@ -377,27 +378,84 @@ static void plan_view(struct plan *plan, const struct tlb_lab *tl, const struct 
     plan->windows = at_once && plan->windows > limit ? limit : plan->windows;
 }
 
+static bool is_slow(const struct tlb_lab *tl, const struct tlb_level *level, double excess)
+{
+    return excess > level->threshold && !tlb_is_data(tl, level, excess);
+}
+
 /*
  * An element is slow when half of its records are, or when a few are and records are that reliable:
  * who gives up entries at random misses a page only now and then.
  */
-static void judge(struct tlb_view *view, const struct tlb_lab *tl, const struct tlb_ring *ring,
-                  const struct tlb_level *level, const uint32_t *latency, size_t records,
-                  double shift)
+static void judge_elements(struct tlb_view *view, const struct tlb_lab *tl,
+                           const struct tlb_level *level, const double *excess, size_t records)
 {
-    bool reliable = level && tl->record_noise < 0.6 * (level->threshold - level->before);
+    bool reliable = tlb_is_reliable(tl, level);
     size_t enough = tl->noisy ? 3 : 2;
+    view->always = true;
     for (size_t i = 0; i < view->count; i++) {
-        double base = base_of(tl, ring->unit[i]) + shift;
-        view->excess[i] -= base;
-        size_t above = 0;
-        for (size_t k = i; level && k < records; k += view->count) {
-            above += latency[k] - base > level->threshold;
+        size_t above = 0, seen = 0;
+        for (size_t k = i; k < records; k += view->count) {
+            above += is_slow(tl, level, excess[k]);
+            seen++;
         }
-        view->slow[i] =
-            level && (view->excess[i] > level->threshold || (reliable && above >= enough));
+        bool median = is_slow(tl, level, view->excess[i]);
+        view->slow[i] = median || (reliable && above >= enough);
         view->slow_count += view->slow[i];
+        view->ever[i] = above > 0;
+        view->always =
+            view->always && (!view->slow[i] || 10 * above >= 9 * seen || (!reliable && median));
     }
+}
+
+/*
+ * Passes count only inside of a window: the next one was warmed anew. On a quiet device its second
+ * half must be clean: behind a level that gives up entries at random one pass may be by accident.
+ */
+static void judge_records(struct tlb_view *view, const struct tlb_lab *tl,
+                          const struct tlb_level *level, double *excess, const struct plan *plan)
+{
+    size_t run = 0, slow = 0, records = (size_t)plan->window * plan->windows;
+    size_t wanted = tl->noisy || plan->window / 2 < view->count ? view->count : plan->window / 2;
+    for (size_t i = 0; i < records; i++) {
+        bool is = is_slow(tl, level, excess[i]);
+        run = i % plan->window == 0 ? 0 : run;
+        run = is ? 0 : run + 1;
+        view->clean = view->clean || (run >= wanted && (tl->noisy || (i + 1) % plan->window == 0));
+        if (is) {
+            excess[slow++] = excess[i];
+        }
+    }
+    view->miss_share = (double)slow / (double)records;
+    view->miss_excess = slow ? quantile(excess, slow, tl->data_cycles > 0 ? 0.1 : 0.5) : 0;
+}
+
+bool tlb_is_reliable(const struct tlb_lab *tl, const struct tlb_level *level)
+{
+    return tl->record_noise < 0.6 * (level->threshold - level->before);
+}
+
+static int judge(struct tlb_view *view, const struct tlb_lab *tl, const struct tlb_ring *ring,
+                 const struct tlb_level *level, const uint32_t *latency, const struct plan *plan,
+                 double shift)
+{
+    size_t records = (size_t)plan->window * plan->windows;
+    double *excess = malloc(records * sizeof *excess);
+    if (!excess) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < view->count; i++) {
+        view->excess[i] -= base_of(tl, ring->unit[i]) + shift;
+    }
+    for (size_t i = 0; i < records; i++) {
+        excess[i] = latency[i] - base_of(tl, ring->unit[i % view->count]) - shift;
+    }
+    if (level) {
+        judge_elements(view, tl, level, excess, records);
+        judge_records(view, tl, level, excess, plan);
+    }
+    free(excess);
+    return 0;
 }
 
 int tlb_view(struct tlb_lab *tl, struct tlb_view *out, const struct tlb_ring *ring,
@@ -409,7 +467,8 @@ int tlb_view(struct tlb_lab *tl, struct tlb_view *out, const struct tlb_ring *ri
     *out = (struct tlb_view){.count = ring->count};
     out->excess = malloc(ring->count * sizeof *out->excess);
     out->slow = calloc(ring->count, sizeof *out->slow);
-    if (!out->excess || !out->slow) {
+    out->ever = calloc(ring->count, sizeof *out->ever);
+    if (!out->excess || !out->slow || !out->ever) {
         tlb_view_free(out);
         return error_memory();
     }
@@ -421,7 +480,7 @@ int tlb_view(struct tlb_lab *tl, struct tlb_view *out, const struct tlb_ring *ri
         size_t records = (size_t)plan.window * plan.windows;
         medians(out->excess, latency, records, ring->count);
         rc = tl->noisy ? measure_reference(tl, &now, &above) : 0;
-        judge(out, tl, ring, level, latency, records, now - tl->reference);
+        rc = rc ? rc : judge(out, tl, ring, level, latency, &plan, now - tl->reference);
     }
     if (rc) {
         tlb_view_free(out);

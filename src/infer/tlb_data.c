@@ -1,0 +1,48 @@
+/*
+ * What is the data's own. A walk over pages wants a line of each in L2; where L2 is small, some of
+ * them fall into sets that are too full, and loads take longer for a reason that is not
+ * translation. So more lines than a small L2 has are walked in four pages first: if they are slow,
+ * this is what missing data cost, and an excess of just that is no miss of a level.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "infer/tlb.h"
+#include "util/error.h"
+
+#define PAGES 4
+#define PAGE_UNITS 512 /* 64 KiB */
+#define BLOCKS (PAGE_UNITS / TLB_BLOCK_UNITS)
+#define LEAST_CYCLES 20
+#define SHARE 0.5
+#define TOLERANCE 3 /* cycles, beside noise */
+
+int tlb_measure_data(struct tlb_lab *tl)
+{
+    struct tlb_ring ring = {.count = PAGES * BLOCKS * TLB_LINES};
+    struct tlb_view view;
+    struct tlb_level level = {.threshold = fmax(LEAST_CYCLES, 4 * tl->noise)};
+    ring.unit = malloc(ring.count * sizeof *ring.unit);
+    if (!ring.unit) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < ring.count; i++) { /* line by line, page by page */
+        size_t line = i / PAGES;
+        ring.unit[i] = (uint32_t)(i % PAGES * PAGE_UNITS + line / TLB_LINES * TLB_BLOCK_UNITS +
+                                  TLB_FIRST_LINE + line % TLB_LINES);
+    }
+    int rc = tlb_view(tl, &view, &ring, &level, 1);
+    if (rc == 0) {
+        tl->data_cycles = view.miss_share > SHARE ? view.miss_excess : 0;
+        tlb_view_free(&view);
+    }
+    free(ring.unit);
+    return rc;
+}
+
+bool tlb_is_data(const struct tlb_lab *tl, const struct tlb_level *level, double excess)
+{
+    double tolerance = TOLERANCE + tl->noise + (tl->noisy ? tl->record_noise : 0);
+    return tl->data_cycles > 0 && (fabs(excess - tl->data_cycles) <= tolerance ||
+                                   fabs(excess - level->before - tl->data_cycles) <= tolerance);
+}
