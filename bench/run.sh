@@ -76,6 +76,19 @@ if wanted peak_rss_mb; then
     figure peak_rss_mb "$peak" MiB
 fi
 
+# The same of random SMs' outstanding loads.
+if wanted blind.outstanding.exact_share; then
+    seed=${BLIND_SEED:-$(git rev-parse --short=12 HEAD 2>/dev/null || echo 1)}
+    echo "blind trials: 200 SMs' outstanding loads drawn from $seed, every other one with noise"
+    SONDE_TESTS=ON scripts/build.sh release blind_outstanding
+    build/release/tests/blind/blind_outstanding --seed "$seed" --count 200 --mix --jobs "$(nproc)" --figures |
+        tee "$figures.outstanding" | grep -v "^blind\."
+    grep "^blind\." "$figures.outstanding" | while IFS="$(printf '\t')" read -r name value unit; do
+        figure "$name" "$value" "$unit"
+    done
+    rm -f "$figures.outstanding"
+fi
+
 # Shares of blind trials: random hierarchies, dissected without and with noise (tests/blind).
 if wanted blind.noise_free.exact_share || wanted blind.noisy.exact_share || wanted blind.confidently_wrong; then
     seed=${BLIND_SEED:-$(git rev-parse --short=12 HEAD 2>/dev/null || echo 1)}

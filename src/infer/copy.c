@@ -16,6 +16,7 @@
 #define LARGEST (UINT64_C(256) << 20)
 #define FLUSH_TIMES 4
 #define CLOSES 1.5 /* times the least ratio */
+#define CLOSES_FROM 0.35
 #define NO_GAP 0.8 /* ratio from which on nothing was gained */
 
 static int measure(struct lab *lab, double *cycles, uint64_t bytes, uint64_t flush_bytes)
@@ -53,6 +54,11 @@ static int ratio_of(struct lab *lab, double *ratio, uint64_t bytes, uint64_t lea
     return rc;
 }
 
+static bool closes(double ratio, double least)
+{
+    return ratio > fmax(CLOSES * least, CLOSES_FROM);
+}
+
 /* Largest size with a gap and smallest without, an eighth apart. */
 static int find_edge(struct lab *lab, uint64_t *open, uint64_t *closed, double least,
                      uint64_t flush)
@@ -70,7 +76,7 @@ static int find_edge(struct lab *lab, uint64_t *open, uint64_t *closed, double l
         if (rc) {
             return rc;
         }
-        *closed = ratio > CLOSES * least ? 2 * *open : 0;
+        *closed = closes(ratio, least) ? 2 * *open : 0;
         *open = *closed ? *open : 2 * *open;
         least = fmin(least, ratio);
     }
@@ -80,7 +86,7 @@ static int find_edge(struct lab *lab, uint64_t *open, uint64_t *closed, double l
         if (rc) {
             return rc;
         }
-        *(ratio > CLOSES * least ? closed : open) = middle;
+        *(closes(ratio, least) ? closed : open) = middle;
         least = fmin(least, ratio);
     }
     return 0;

@@ -26,7 +26,7 @@
 #define JUMP_SHARE 0.25 /* of a single load's time */
 #define MERGER_JUMP_SHARE 0.08
 #define SLACK 0.02       /* of a count, where the rays miss each other by so much */
-#define STEADY_SHARE 0.9 /* of throughput times latency: a single load may be one of the slower */
+#define STEADY_SHARE 0.8 /* of throughput times latency: a single load may be one of the slower */
 #define MOST_RAYS 8
 #define MOST_FULL 4  /* loads of a thread where all lanes load */
 #define MOST_LOADS 8 /* of a warp, on rays: 8 x 32 instructions reach far enough */
@@ -232,31 +232,56 @@ static const struct ray_result *clearest(const struct study *s)
     return best;
 }
 
-/* Its two sides again, with pairs of warps on the same lines: requests as before, lines half. */
-static int tell_table(struct study *s, double confidence)
+/*
+ * An odd number of warps that ask for a little more than fits. In pairs, they ask for little more
+ * than half as many lines: then all fit into a table, and none waits. The last warp has none to
+ * share with; so where each request counts, its last one waits for the first answer and then for
+ * its own, as without pairs. (A line that is shared would be in L1 by then.)
+ */
+static bool odd_warps(const struct study *s, struct ray *ray, uint32_t *loads, double size)
 {
-    const struct ray_result *alone = clearest(s);
-    struct ray pairs = alone->ray;
-    double before = 0, after = 0, half = 0.5 * (alone->after_cycles - alone->before_cycles);
+    uint32_t best = UINT32_MAX;
+    for (uint32_t l = 1; l <= s->loads; l++) {
+        for (uint32_t warps = 3; warps < OUT_WARP; warps += 2) {
+            for (uint32_t lanes = 1; lanes <= OUT_WARP; lanes++) {
+                uint32_t all = l * warps * lanes;
+                if (all >= size + lanes + 2 && all < best) {
+                    best = all;
+                    *loads = l;
+                    *ray = (struct ray){
+                        .axis = RAY_LOADS, .warps = warps, .lanes = lanes, .merge = 1, .share = 1};
+                }
+            }
+        }
+    }
+    return best < 1.8 * size;
+}
+
+static int tell_table(struct study *s, double size, double confidence)
+{
+    const struct ray_result *jump = clearest(s);
+    double height = jump->after_cycles - jump->before_cycles, apart = 0, paired = 0;
+    struct ray alone;
+    uint32_t loads = 1;
     char id[24];
+    if (!odd_warps(s, &alone, &loads, size)) {
+        return 0;
+    }
+    struct ray pairs = alone;
     pairs.share = 2;
-    int rc = ray_measure(s->lab, &before, &s->yard, &pairs, alone->fits, 1);
-    rc = rc ? rc : ray_measure(s->lab, &after, &s->yard, &pairs, alone->fits + 1, 1);
+    int rc = ray_measure(s->lab, &apart, &s->yard, &alone, loads, 1);
+    rc = rc ? rc : ray_measure(s->lab, &paired, &s->yard, &pairs, loads, 1);
     if (rc) {
         return rc;
     }
-    /* More than alone: lines take no second request, and that is a table's way, too. */
-    bool as_table = after < alone->after_cycles - half || before > alone->before_cycles + half;
-    bool as_limit = !as_table && after - before > half;
+    bool as_table = apart - paired > 0.5 * height, as_limit = apart - paired < 0.25 * height;
     lab_evidence(
         s->lab, id, "outstanding",
-        "threads lanes=%u: %u and %u requests take %.0f and %.0f cycles, with share=2, where "
-        "pairs of warps load the same lines, %.0f and %.0f: %s",
-        alone->ray.lanes, ray_requests(&alone->ray, alone->fits),
-        ray_requests(&alone->ray, alone->fits + 1), alone->before_cycles, alone->after_cycles,
-        before, after,
-        as_limit   ? "each request counts"
-        : as_table ? "a line counts once"
+        "threads lanes=%u loads=%u: %u requests of %u warps take %.0f cycles, with share=2, where "
+        "pairs of warps load the same lines, %.0f: %s",
+        alone.lanes, loads, ray_requests(&alone, loads), alone.warps, apart, paired,
+        as_table   ? "a line counts once"
+        : as_limit ? "each request counts"
                    : "undecided");
     if (as_limit || as_table) {
         say_kind(s, as_limit ? "request_limit" : "mshr", confidence, id);
@@ -265,6 +290,18 @@ static int tell_table(struct study *s, double confidence)
 }
 
 /* ---- mergers ---- */
+
+/* Does as much happen between the same numbers of warps when each loads a line of its own? */
+static int try_apart(struct study *s, bool *apart_too, const struct ray_result *shared)
+{
+    struct ray ray = shared->ray;
+    double before = 0, after = 0;
+    ray.share = 1;
+    int rc = ray_measure(s->lab, &before, &s->yard, &ray, shared->fits, 1);
+    rc = rc ? rc : ray_measure(s->lab, &after, &s->yard, &ray, shared->fits + 1, 1);
+    *apart_too = after - before > 0.5 * (shared->after_cycles - shared->before_cycles);
+    return rc;
+}
 
 static int find_mergers(struct study *s)
 {
@@ -290,10 +327,13 @@ static int find_mergers(struct study *s)
     }
     out->lanes_merge_known = true;
     out->lanes_merge_in_table = by_lanes.jumped;
-    if (!by_warps.jumped) {
+    bool apart_too = false;
+    rc = by_warps.jumped ? try_apart(s, &apart_too, &by_warps) : 0;
+    if (rc || !by_warps.jumped || apart_too) {
         set_least(&out->mergers, &out->mergers_least, by_warps.fits - 1.0, "1",
-                  "warps that load the same line showed no jump");
-        return 0;
+                  apart_too ? "what keeps all loads is full before"
+                            : "warps that load the same line showed no jump");
+        return rc;
     }
     bool alike = !by_lanes.jumped || by_lanes.fits == by_warps.fits;
     lab_evidence(s->lab, id, "outstanding",
@@ -344,7 +384,7 @@ static double most_instructions(const struct study *s)
     double most = 1;
     for (size_t i = 0; i < s->ray_count; i++) {
         const struct ray_result *r = &s->rays[i];
-        most = r->fits ? fmax(most, ray_instructions(&r->ray, r->fits)) : most;
+        most = r->at_once ? fmax(most, ray_instructions(&r->ray, r->at_once)) : most;
     }
     return most;
 }
@@ -431,7 +471,7 @@ static int decide(struct study *s)
     struct bounds b = {0};
     if (requests.agree && !instructions.agree) {
         b = requests;
-        rc = tell_table(s, confidence);
+        rc = tell_table(s, ceil(b.low), confidence);
     } else if (instructions.agree && !requests.agree) {
         b = instructions;
         say_kind(s, "prt", confidence, id);

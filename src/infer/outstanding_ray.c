@@ -203,7 +203,7 @@ int ray_follow(struct lab *lab, struct ray_result *out, const struct yardstick *
     int rc = ray_measure(lab, &low.cycles, yard, ray, low.x, 0);
     rc = rc ? rc : first_turn(lab, out, yard, low);
     for (high = low; rc == 0 && !out->jumped; low = high) {
-        if (low.cycles <= 2 * yard->one_cycles - yard->jump_cycles) {
+        if (low.cycles <= 0.97 * (all_at_once + yard->overhead_cycles) - yard->jump_cycles) {
             out->fits = low.x;
         }
         if (low.cycles < all_at_once) {
