@@ -2,10 +2,7 @@
  * From PTX IR to uops: the kernel first, then every function that it can reach, in the order in
  * which they are met. An instruction becomes exactly one uop, so a pc is the index of the
  * instruction counted from its function's first.
- *
- * The layout of what the uops address is decided here too: .param variables that functions exchange
- * lie in call frames, and static shared variables of all reachable functions lie one after the
- * other in the CTA's shared memory, module scope first, the dynamic array after them.
+ * What lies where is decided in decode_layout.c.
  */
 #include "exec/decode.h"
 
@@ -15,8 +12,6 @@
 
 #include "util/error.h"
 
-#define LOCAL_MAX_BYTES (512u << 10) /* per thread, all calls together */
-#define SHARED_MAX_BYTES (1u << 20)
 #define LOCAL_CALL_BYTES (64u << 10) /* room for calls above the kernel's own */
 
 static const struct ptx_func *aliasee(const struct ptx_func *func)
@@ -38,61 +33,6 @@ uint64_t exec_function_address(const struct ptx_module *module, const struct ptx
 const char *decode_file(const struct ptx_module *module, const struct ptx_func *func)
 {
     return func && func->file ? func->file : module->file;
-}
-
-static uint64_t align_up(uint64_t value, uint64_t align)
-{
-    return align > 1 ? (value + align - 1) / align * align : value;
-}
-
-/* Calls: the same position in a function's list of .param variables as in param_offsets. */
-static const struct ptx_var *frame_param(const struct ptx_func *func, uint32_t index)
-{
-    if (index < func->param_count)
-        return &func->params[index];
-    index -= func->param_count;
-    if (index < func->return_count)
-        return &func->returns[index];
-    index -= func->return_count;
-    return index < func->local_count ? func->locals[index] : NULL;
-}
-
-/* The frame holds the parameters of a function but not those of a kernel. */
-static int layout_params(struct decoder *d, struct exec_function *function)
-{
-    const struct ptx_func *func = function->func;
-    uint32_t count = func->param_count + func->return_count + func->local_count;
-    function->param_offsets = arena_array(d->arena, count, sizeof *function->param_offsets);
-    if (!function->param_offsets)
-        return error_memory();
-    uint64_t at = 0;
-    for (uint32_t i = func->is_entry ? func->param_count : 0; i < count; i++) {
-        const struct ptx_var *var = frame_param(func, i);
-        if (decode_plain_space(var->space) != SPACE_PARAM)
-            continue;
-        at = align_up(at, var->align);
-        function->param_offsets[i] = (uint32_t)at;
-        at += var->size;
-        if (at > LOCAL_MAX_BYTES)
-            return error_at(SONDE_EUNSUPPORTED, decode_file(d->module, func), var->loc.line,
-                            var->loc.column, "parameters of '%s' take more than %u bytes",
-                            func->name, LOCAL_MAX_BYTES);
-    }
-    function->param_bytes = (uint32_t)align_up(at, 16);
-    return SONDE_OK;
-}
-
-bool decode_frame_param(struct decoder *d, uint32_t *offset, const struct ptx_var *var)
-{
-    const struct ptx_func *func = d->function->func;
-    uint32_t count = func->param_count + func->return_count + func->local_count;
-    for (uint32_t i = func->is_entry ? func->param_count : 0; i < count; i++) {
-        if (frame_param(func, i) != var)
-            continue;
-        *offset = d->function->param_offsets[i];
-        return true;
-    }
-    return false;
 }
 
 static int check_function(struct decoder *d, const struct ptx_func *func)
@@ -135,16 +75,16 @@ int decode_function(struct decoder *d, struct exec_function **out, struct ptx_fu
     if (!function || u64_map_put_pointer(&d->functions, (uint64_t)(uintptr_t)func, function) < 0)
         return error_memory();
     function->func = func;
-    function->local_bytes = (uint32_t)align_up(func->local_bytes, LANE_STRIPE_BYTES);
-    uint32_t slots = (uint32_t)align_up(func->slot_count, 2);
+    function->local_bytes = (uint32_t)decode_align(func->local_bytes, LANE_STRIPE_BYTES);
+    uint32_t slots = (uint32_t)decode_align(func->slot_count, 2);
     function->wide_offset = slots * SLOT_BYTES;
     function->sink_ref = 2 * slots * SLOT_BYTES | (uint32_t)BASE_REG << REF_BASE_SHIFT;
     function->regs_bytes = (2 * slots + 2) * SLOT_BYTES;
-    function->preds_bytes = (uint32_t)align_up((PRED_FIRST + func->pred_count) * 4, 64);
-    rc = layout_params(d, function);
+    function->preds_bytes = (uint32_t)decode_align((PRED_FIRST + func->pred_count) * 4, 64);
+    rc = decode_layout_params(d, function);
     if (rc != SONDE_OK)
         return rc;
-    function->frame_bytes = (uint32_t)align_up(
+    function->frame_bytes = (uint32_t)decode_align(
         function->regs_bytes + function->preds_bytes + WARP_LANES * function->param_bytes, 64);
     if (uses_stack(func)) {
         function->stack_offset = function->frame_bytes;
@@ -156,113 +96,6 @@ int decode_function(struct decoder *d, struct exec_function **out, struct ptx_fu
             program->by_index[i] = function;
     *out = function;
     return SONDE_OK;
-}
-
-/* Shared memory. */
-
-static int place_shared(struct decoder *d, uint64_t *at, const struct ptx_var *var)
-{
-    if (decode_plain_space(var->space) != SPACE_SHARED || var->unsized)
-        return SONDE_OK;
-    *at = align_up(*at, var->align);
-    uint64_t offset = *at;
-    *at += var->size;
-    if (*at > SHARED_MAX_BYTES || var->size > SHARED_MAX_BYTES)
-        return error_at(SONDE_EUNSUPPORTED,
-                        var->owner  ? decode_file(d->module, var->owner)
-                        : var->file ? var->file
-                                    : d->module->file,
-                        var->loc.line, var->loc.column,
-                        "shared variable '%s' of %" PRIu64 " bytes does not fit %u bytes",
-                        var->name, var->size, SHARED_MAX_BYTES);
-    if (u64_map_put(&d->shared_offsets, (uint64_t)(uintptr_t)var, offset) < 0)
-        return error_memory();
-    return SONDE_OK;
-}
-
-static bool operand_names(const struct ptx_operand *operand, const struct ptx_var *var)
-{
-    if (operand->kind == OPERAND_VAR || operand->kind == OPERAND_ADDR)
-        return operand->var == var;
-    for (uint32_t i = 0; operand->kind == OPERAND_VECTOR && i < operand->count; i++)
-        if (operand->elems[i].kind == OPERAND_VAR && operand->elems[i].var == var)
-            return true;
-    return false;
-}
-
-/* Module-scope shared variables take room in the kernels that name them. */
-static bool function_names(const struct ptx_func *func, const struct ptx_var *var)
-{
-    for (uint32_t i = 0; i < func->insn_count; i++)
-        for (uint32_t k = 0; k < func->insns[i].operand_count; k++)
-            if (operand_names(&func->insns[i].operands[k], var))
-                return true;
-    return false;
-}
-
-static bool program_names(const struct exec_program *program, const struct ptx_var *var)
-{
-    for (uint32_t i = 0; i < program->function_count; i++)
-        if (function_names(program->functions[i]->func, var))
-            return true;
-    return false;
-}
-
-static int layout_shared(struct decoder *d)
-{
-    uint64_t at = 0, align = 1;
-    int rc = SONDE_OK;
-    for (uint32_t i = 0; rc == SONDE_OK && i < d->module->var_count; i++) {
-        const struct ptx_var *var = d->module->vars[i];
-        if (decode_plain_space(var->space) != SPACE_SHARED || !program_names(d->program, var))
-            continue;
-        rc = place_shared(d, &at, var);
-        if (var->unsized && var->align > align)
-            align = var->align;
-    }
-    for (uint32_t i = 0; rc == SONDE_OK && i < d->program->function_count; i++) {
-        const struct ptx_func *func = d->program->functions[i]->func;
-        for (uint32_t k = 0; rc == SONDE_OK && k < func->local_count; k++)
-            rc = place_shared(d, &at, func->locals[k]);
-    }
-    d->program->shared_bytes = (uint32_t)align_up(at, align);
-    return rc;
-}
-
-int decode_var_address(struct decoder *d, uint64_t *value, bool *relative, struct ptx_var *var)
-{
-    uint32_t offset;
-    *relative = false;
-    switch (decode_plain_space(var->space)) {
-    case SPACE_SHARED:
-        if (var->unsized)
-            *value = d->program->shared_bytes;
-        else if (!u64_map_get(value, &d->shared_offsets, (uint64_t)(uintptr_t)var))
-            return decode_refuse(d, "shared variable '%s' has no place", var->name);
-        return SONDE_OK;
-    case SPACE_LOCAL:
-        if (!var->owner)
-            return decode_refuse(d, "local variable '%s' outside of a function is not implemented",
-                                 var->name);
-        *value = var->offset;
-        *relative = !d->function->func->is_entry;
-        return SONDE_OK;
-    case SPACE_PARAM:
-        if (decode_frame_param(d, &offset, var))
-            return decode_refuse(
-                d, "the address of parameter '%s' of a function is not implemented", var->name);
-        *value = var->offset;
-        return SONDE_OK;
-    case SPACE_GLOBAL:
-    case SPACE_CONST:
-        if (!d->resolver || !d->resolver->var_address)
-            return decode_refuse(d, "variable '%s' has no address", var->name);
-        *value = d->resolver->var_address(d->resolver->ctx, var);
-        return *value ? SONDE_OK : SONDE_EINPUT;
-    default:
-        return decode_refuse(d, "the address of '%s' in space .%s is not implemented", var->name,
-                             isa_space_text(var->space));
-    }
 }
 
 /* Instructions. */
@@ -402,7 +235,7 @@ static int find_functions(struct decoder *d, const struct exec_function *functio
 
 static int finish_pool(struct decoder *d)
 {
-    size_t bytes = (size_t)align_up(d->pool.count ? d->pool.count : 1, 64);
+    size_t bytes = (size_t)decode_align(d->pool.count ? d->pool.count : 1, 64);
     d->program->pool = aligned_alloc(64, bytes);
     if (!d->program->pool)
         return error_memory();
@@ -456,7 +289,7 @@ static int decode_program(struct decoder *d, struct ptx_func *kernel)
     for (uint32_t i = 0; rc == SONDE_OK && i < program->function_count; i++)
         rc = find_functions(d, program->functions[i]);
     if (rc == SONDE_OK)
-        rc = layout_shared(d);
+        rc = decode_layout_shared(d);
     for (uint32_t i = 0; rc == SONDE_OK && i < program->function_count; i++)
         rc = decode_body(d, program->functions[i]);
     if (rc == SONDE_OK)

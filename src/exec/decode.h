@@ -59,6 +59,17 @@ int decode_pred_dest(struct decoder *d, int index, const struct ptx_operand *ope
 int decode_constant(struct decoder *d, uint32_t *ref, uint64_t value, uint32_t bytes);
 int decode_vector_constant(struct decoder *d, uint32_t *ref, const uint32_t lanes[WARP_LANES]);
 
+/* decode_layout.c: where the function's parameters lie (its local memory grows by those whose
+ * address it takes), and the program's shared variables. */
+#define LOCAL_MAX_BYTES (512u << 10) /* per thread, all calls together */
+int decode_layout_params(struct decoder *d, struct exec_function *function);
+int decode_layout_shared(struct decoder *d);
+
+static inline uint64_t decode_align(uint64_t value, uint64_t align)
+{
+    return align > 1 ? (value + align - 1) / align * align : value;
+}
+
 /* The value of a variable's address in its own space. `*relative`: add the frame's local_base. */
 int decode_var_address(struct decoder *d, uint64_t *value, bool *relative, struct ptx_var *var);
 /* Does a .param variable live in the frame (of a call), and where? */

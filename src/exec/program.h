@@ -139,6 +139,9 @@ struct exec_function {
     uint32_t local_bytes;
     /* Where in the frame each lane's bytes of alloca are counted (uint32_t[32]); 0: it has none. */
     uint32_t stack_offset;
+    /* Parameters whose address is taken are copied to local memory by the call: where, in the
+     * function's own; UINT32_MAX: this one is not. */
+    uint32_t *param_locals;
     uint32_t *param_offsets; /* in the frame: params, returns, then locals of .param space */
 };
 

@@ -93,15 +93,12 @@ static int parse_file(struct parser *p)
     return 0;
 }
 
-/* label, label + n, label - label, a number, or .section_name */
+/* label, label + n, label - label, a number, .section_name, .section_name + n */
 static int parse_debug_value(struct parser *p)
 {
-    if (p->token.kind == TOKEN_DOT) {
-        parser_advance(p);
-        return 0;
-    }
     do {
-        if (p->token.kind != TOKEN_NAME && p->token.kind != TOKEN_INT)
+        if (p->token.kind != TOKEN_NAME && p->token.kind != TOKEN_INT &&
+            p->token.kind != TOKEN_DOT)
             return parser_expected(p, "a number or a label");
         parser_advance(p);
     } while (parser_accept(p, '+') || parser_accept(p, '-'));

@@ -25,6 +25,20 @@ __device__ __noinline__ int pick(large l, int i)
     return l.values[i] + (int)l.last;
 }
 
+// Nothing else keeps the compiler from using the parameter where it lies.
+struct array {
+    int values[40];
+};
+__device__ __noinline__ int pick_in_place(array a, int i, int depth)
+{
+    int *p = &a.values[i];
+    if (depth == 0)
+        return *p;
+    array changed = a;
+    changed.values[i] += depth;
+    return pick_in_place(changed, i, depth - 1) + *p;
+}
+
 __device__ __noinline__ large make(int seed)
 {
     large l;
@@ -106,6 +120,10 @@ extern "C" __global__ void calls(int *out)
     mine[6] = operations[t % 3](t, 5);
     mine[7] = apply(operations[(t + 1) % 3], t, 9);
     mine[8] = branchy(t % 8, t);
+    array a;
+    for (int i = 0; i < 40; i++)
+        a.values[i] = t * 100 + i;
+    mine[8] += pick_in_place(a, t % 40, 2);
     mine[9] = t;
     if (t % 5 == 0)
         leave(out + 640, t);

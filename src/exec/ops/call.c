@@ -35,6 +35,23 @@ static void copy_value(struct exec_state *state, const struct call_value *value,
     }
 }
 
+/* Parameters whose address the callee takes, from its frame to its local memory. */
+static void copy_param_locals(struct exec_state *state, uint32_t mask)
+{
+    const struct exec_function *function = state->frames[state->depth].function;
+    for (uint32_t i = 0; i < function->func->param_count; i++) {
+        uint32_t local = function->param_locals[i], size = (uint32_t)function->func->params[i].size;
+        for (uint32_t rest = local == UINT32_MAX ? 0 : mask; rest; rest &= rest - 1) {
+            uint32_t lane = lowest_lane(rest);
+            const uint8_t *from =
+                state->params + lane * function->param_bytes + function->param_offsets[i];
+            for (uint32_t at = 0; at < size; at += LANE_STRIPE_BYTES)
+                memcpy(local_pointer(state, lane, state->local_base + local + at), from + at,
+                       size - at < LANE_STRIPE_BYTES ? size - at : LANE_STRIPE_BYTES);
+        }
+    }
+}
+
 static enum exec_event enter(struct exec_warp *warp, const struct uop *uop,
                              const struct exec_function *callee)
 {
@@ -45,6 +62,7 @@ static enum exec_event enter(struct exec_warp *warp, const struct uop *uop,
     if (rc == SONDE_OK) {
         for (uint32_t i = 0; i < call->arg_count; i++)
             copy_value(state, &call->args[i], state->depth - 1, state->depth, warp->active);
+        copy_param_locals(state, warp->active);
         rc = state->diverge_ops->enter(warp, callee->first_pc, pc + 1);
     }
     if (rc == SONDE_OK)
