@@ -4,7 +4,6 @@
  * (tests/textures), where all agrees to the bit but for signed 8-bit texels, whose last of 16 bits
  * may differ.
  */
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -154,19 +153,19 @@ static float blend_integers(const struct texture_fetch *fetch, const struct foot
  */
 static double sum_floats(const double *value, const uint32_t *weight, uint32_t count, int bits)
 {
-    int largest = INT_MIN, exponent;
-    double sum = 0;
+    double sum = 0, unit = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (weight[i] && value[i] != 0 && isfinite(value[i])) {
-            frexp(value[i], &exponent);
-            largest = exponent > largest ? exponent : largest;
-        }
+        int exponent = 0;
+        if (!weight[i] || value[i] == 0 || !isfinite(value[i]))
+            continue;
+        frexp(value[i], &exponent);
+        double own = ldexp(1, exponent - bits - 4);
+        unit = own > unit ? own : unit;
     }
     for (uint32_t i = 0; i < count; i++) {
-        int shift = bits + 4 - largest;
-        if (weight[i] && value[i] != 0)
-            sum += weight[i] *
-                   (isfinite(value[i]) ? ldexp(trunc(ldexp(value[i], shift)), -shift) : value[i]);
+        bool number = isfinite(value[i]) && unit > 0;
+        if (weight[i])
+            sum += weight[i] * (number ? trunc(value[i] / unit) * unit : value[i]);
     }
     return sum;
 }
@@ -177,7 +176,7 @@ static float blend_floats(const struct texture_fetch *fetch, const struct footpr
     const struct texel_format *format = &fetch->image->spec.format;
     int bits = format->bits == 16 ? 11 : 24;
     uint32_t group = footprint->corners < 4 ? footprint->corners : 4;
-    double value[FOOTPRINT_MAX], sum = 0;
+    double value[FOOTPRINT_MAX] = {0}, sum = 0;
     for (uint32_t i = 0; i < footprint->count; i++)
         value[i] = weight[i] ? (double)channel_float(
                                    format, fetch_channel(fetch, footprint->address[i], channel))
@@ -193,7 +192,7 @@ static void blend(uint32_t out[4], const struct texture_fetch *fetch,
                   const struct footprint *footprint)
 {
     const struct texel_format *format = &fetch->image->spec.format;
-    uint32_t weight[FOOTPRINT_MAX];
+    uint32_t weight[FOOTPRINT_MAX] = {0};
     footprint_weights(weight, footprint);
     for (uint32_t i = 0; i < 4; i++) {
         float value = 0;

@@ -112,7 +112,7 @@ static void level_footprint(struct footprint *out, const struct texture_fetch *f
     /* One-dimensional arrays are filtered as two-dimensional ones at y 0: half of the border. */
     if (image->spec.shape == IMAGE_1D && fetch->view.linear && !fetch->by_index)
         dimensions = 2;
-    for (uint32_t i = 0; i < dimensions; i++) {
+    for (uint32_t i = 0; i < dimensions && i < 3; i++) {
         axes[i] = resolve_axis(fetch, i, sizes[i]);
         out->fraction[second][i] = axes[i].fraction;
     }
@@ -173,7 +173,8 @@ float texture_gradient_level(const struct exec_image *image, const struct textur
     const struct image_level *level = &image->level[0];
     uint32_t sizes[3] = {level->width, level->height, level->depth};
     double square[2] = {0, 0};
-    for (uint32_t i = 0; i < image_dimensions(image->spec.shape); i++) {
+    uint32_t dimensions = image_dimensions(image->spec.shape);
+    for (uint32_t i = 0; i < dimensions && i < 3; i++) {
         double scale = view->normalized ? sizes[i] : 1;
         square[0] += dx[i] * scale * (dx[i] * scale);
         square[1] += dy[i] * scale * (dy[i] * scale);

@@ -74,7 +74,7 @@ struct texture_fetch {
     bool base;          /* no level was asked for: bias does not apply */
     uint32_t component; /* gather */
     uint32_t coordinate[3], slice;
-    int8_t offset[3];
+    int32_t offset[3];
     float level;
 };
 

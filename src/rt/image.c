@@ -372,7 +372,7 @@ int rt_texture_create(struct rt *rt, uint64_t *handle, uint64_t address, uint64_
                          (unsigned long long)bytes, (unsigned long long)address);
     }
     int rc = rt_image_create(rt, &image, &spec);
-    return rc < 0 ? rc : rt_texture_object(rt, handle, image, &view);
+    return rc < 0 || !image ? rc : rt_texture_object(rt, handle, image, &view);
 }
 
 int rt_texture_destroy(struct rt *rt, uint64_t handle)

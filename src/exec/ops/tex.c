@@ -149,8 +149,8 @@ static void lane_fetch(struct texture_fetch *out, const struct exec_warp *warp,
                                .slice = (uint16_t)(high >> SLICE_SHIFT),
                                .level = float_of((uint32_t)rest)};
     for (uint32_t i = 0; i < uop->offsets; i++) {
-        uint64_t offset = rest >> (OFFSET_SHIFT + OFFSET_BITS * i);
-        out->offset[i] = (int8_t)((int8_t)(offset << OFFSET_BITS) >> OFFSET_BITS);
+        uint32_t offset = (uint32_t)(rest >> (OFFSET_SHIFT + OFFSET_BITS * i));
+        out->offset[i] = (int32_t)(offset << (32 - OFFSET_BITS)) >> (32 - OFFSET_BITS);
     }
     if (uop->is_cube) {
         out->view.normalized = true;
