@@ -37,10 +37,10 @@ static uint64_t special_value(const struct exec_warp *warp, uint16_t id)
     case SREG_GLOBALTIMER_HI: return env->globaltimer_ns >> 32;
     case SREG_TOTAL_SMEM_SIZE: case SREG_AGGR_SMEM_SIZE: return cta->shared_bytes;
     case SREG_DYNAMIC_SMEM_SIZE: return launch->dynamic_shared_bytes;
-    /* CUDA's driver hands the grid's workspace over here: the upper half of its address, the lower. */
+    /* CUDA's driver hands the grid's workspace over here: upper and lower half of its address. */
     case SREG_ENVREG1: return launch->grid_workspace >> 32;
     case SREG_ENVREG2: return (uint32_t)launch->grid_workspace;
-    /* Performance counters and the other environment registers are the driver's; they read as zero. */
+    /* Performance counters and other environment registers are the driver's; they read as 0. */
     default: return 0;
     }
 }
