@@ -89,6 +89,10 @@ struct cache_result {
     size_t latency_count;
     struct policy_result policy;
     struct index_result index;
+    char shared_with[INFER_MAX_CACHES][16]; /* ids of caches whose paths lead through this one */
+    size_t shared_count;
+    bool sharing_known; /* else: see the reason */
+    char sharing_evidence[24], sharing_reason[160];
     uint16_t ways_per_set[INFER_MAX_RESIDUES]; /* where they differ: in the order of the index */
     size_t ways_per_set_count;
 };

@@ -10,6 +10,7 @@
  * who lays it out: a kernel in global memory (also under a texture), a copy in a module's
  * constants, the walking thread itself in its local memory.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,17 +26,21 @@ enum { WARM_AFTER_TOUCH = 4, AUTO_WINDOW_MAX = 1024 };
 #define FLUSH_MOST (UINT64_C(256) << 20)
 
 /* The arrays in kernels/chase.ptx. */
-enum { CONSTANT_BYTES = 65536, LOCAL_BYTES = 16384 };
+enum { CONSTANT_BYTES = 65536, LOCAL_BYTES = 16384, OTHER_BYTES = 65536 };
 
 enum space { GLOBAL, TEXTURE, CONSTANT, LOCAL };
 
 struct chase {
     struct walk walk;
     const char *op;
+    char variant[24]; /* of the kernel */
     enum space space;
     uint64_t elements, texture; /* what the kernel gets */
     uint64_t warm, window, windows, touch_stride, flush_bytes;
     bool touch, spread, persist, cold;
+    enum space other_space; /* of what is read behind the warm-up; other NULL: nothing */
+    const char *other;
+    uint64_t other_at, other_bytes, other_stride; /* other_at: an address, or a texture */
 };
 
 /* The window's record as it comes back, and the columns that it goes to. */
@@ -79,8 +84,29 @@ static int check_space(const struct chase *chase)
     return SONDE_OK;
 }
 
+/* Another path than the walk's own, and no more than it has. */
+static int check_other(const struct chase *chase)
+{
+    uint64_t most = chase->other_space == CONSTANT ? CONSTANT_BYTES
+                    : chase->other_space == LOCAL  ? LOCAL_BYTES
+                                                   : UINT64_MAX;
+    if (chase->other && strcmp(chase->other, chase->op) == 0) {
+        return error_set(SONDE_EUSAGE, "probe chase: other=%s is the path of op", chase->other);
+    }
+    if (chase->other && (chase->other_bytes > most || chase->other_stride % 4 != 0)) {
+        return error_set(SONDE_EUSAGE,
+                         "probe chase: other=%s reads at most %llu bytes, at multiples of 4",
+                         chase->other, (unsigned long long)most);
+    }
+    return SONDE_OK;
+}
+
 static int chase_check(const struct chase *chase, const struct trace_request *request)
 {
+    int rc = check_other(chase);
+    if (rc < 0) {
+        return rc;
+    }
     if (chase->cold && (request_number(request, "warm", 0) > 0 || chase->touch || chase->persist)) {
         return error_set(SONDE_EUSAGE,
                          "probe chase: cold=1 goes only with warm=0, touch=0, persist=0");
@@ -125,13 +151,25 @@ static int chase_read(struct chase *chase, const struct probe_live *live,
     chase->window = request_number(request, "window", window < longest ? window : longest);
     chase->flush_bytes = request_number(request, "flush_bytes", auto_flush_bytes(live));
     chase->space = space_of(chase->op);
+    const char *other = trace_request_text(request, "other");
+    chase->other = other && strcmp(other, "none") != 0 ? other : NULL;
+    chase->other_space = chase->other ? space_of(chase->other) : GLOBAL;
+    chase->other_bytes = request_number(request, "other_bytes",
+                                        chase->other_space == LOCAL ? LOCAL_BYTES : OTHER_BYTES);
+    chase->other_stride = request_number(request, "other_stride", 32);
+    if (chase->other) {
+        snprintf(chase->variant, sizeof(chase->variant), "%.5s.1.4.+%.5s", chase->op, chase->other);
+    } else {
+        snprintf(chase->variant, sizeof(chase->variant), "%s", chase->op);
+    }
     return chase_check(chase, request);
 }
 
 /* An assembler for older GPUs refuses the load; a simulated one need not. */
 static int check_generation(const struct chase *chase, const struct device_info *info)
 {
-    if (strcmp(chase->op, "nc") == 0 && info->compute_major * 10 + info->compute_minor < 32) {
+    bool is_nc = strcmp(chase->op, "nc") == 0 || (chase->other && strcmp(chase->other, "nc") == 0);
+    if (is_nc && info->compute_major * 10 + info->compute_minor < 32) {
         return error_set(SONDE_EUNSUPPORTED, "%s has compute capability %u.%u, op=nc needs 3.2",
                          info->name, info->compute_major, info->compute_minor);
     }
@@ -143,7 +181,7 @@ static int fill_constants(struct probe_live *live, const struct chase *chase)
 {
     const struct walk *walk = &chase->walk;
     struct buffer constants;
-    int rc = kernel_variable(live, &constants, "chase", chase->op, "constants");
+    int rc = kernel_variable(live, &constants, "chase", chase->variant, "constants");
     if (rc < 0) {
         return rc;
     }
@@ -186,6 +224,21 @@ static int lay_out(struct probe_live *live, struct chase *chase)
     }
     chase->elements = walk_address(live, walk) + walk->base;
     return SONDE_OK;
+}
+
+/* Memory that the walk does not use, for what is read behind the warm-up. */
+static int find_other(struct probe_live *live, struct chase *chase)
+{
+    if (!chase->other || chase->other_space == CONSTANT || chase->other_space == LOCAL) {
+        return SONDE_OK; /* the kernel's own */
+    }
+    int rc = buffer_reserve(live, &live->flush, chase->other_bytes, 0);
+    chase->other_at = live->flush.address;
+    if (rc == 0 && chase->other_space == TEXTURE) {
+        rc = device_texture_create(live->device, &chase->other_at, live->flush.address,
+                                   chase->other_bytes);
+    }
+    return rc;
 }
 
 static uint64_t u64_of(const uint32_t *words)
@@ -231,6 +284,11 @@ static int launch_window(struct probe_live *live, struct device_kernel *kernel,
     } else if (chase->space == LOCAL) {
         call_u64(&call, live->staging.address);
         call_u32(&call, (uint32_t)walk->count);
+    }
+    if (chase->other) {
+        call_u64(&call, chase->other_at);
+        call_u64(&call, chase->other_bytes);
+        call_u32(&call, (uint32_t)chase->other_stride);
     }
     return call_run(live, kernel, &call);
 }
@@ -339,13 +397,19 @@ int chase_run(struct probe_live *live, struct trace *trace, const struct trace_r
     uint64_t words = RECORD_OUT_WORDS + 3 * chase.window;
     if ((rc = record_allocate(&record, &chase)) < 0 ||
         (rc = check_generation(&chase, &live->device->info)) < 0 ||
-        (rc = kernel_find(live, &kernel, "chase", "chase", chase.op)) < 0 ||
+        (rc = kernel_find(live, &kernel, "chase", "chase", chase.variant)) < 0 ||
         (rc = buffer_reserve(live, &live->out, words * 4, 65536)) < 0 ||
         (rc = walk_carveout(live, kernel, request, chase.window * RECORD_BYTES)) < 0 ||
         (rc = lay_out(live, &chase)) < 0) {
         goto out;
     }
-    rc = measure(live, kernel, &chase, &record);
+    rc = find_other(live, &chase);
+    bool has_other = rc == 0 && chase.other && chase.other_space == TEXTURE;
+    rc = rc < 0 ? rc : measure(live, kernel, &chase, &record);
+    if (has_other) {
+        int destroyed = device_texture_destroy(live->device, chase.other_at);
+        rc = rc < 0 ? rc : destroyed;
+    }
     if (chase.space == TEXTURE) {
         int destroyed = device_texture_destroy(live->device, chase.texture);
         rc = rc < 0 ? rc : destroyed;

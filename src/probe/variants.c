@@ -40,6 +40,9 @@ static const struct edit edits[] = {
     {"tex", GLOBAL, ""},
     /* A quarter of the offset, rounded down, in one instruction. */
     {"tex", NEXT, "mad.hi.u32      %index, %offset, %quarter, %base"},
+    {"+ca", "ld.other", "ld.global"},
+    {"+nc", "ld.other", "ld.global"},
+    {"+nc", ".target sm_30", ".target sm_35"},
     {"word8", ".b32   %data", ".b64   %data"},
     {"word8", "shared.b32", "shared.b64"},
     {"word8", "mov.b32         %data, %at", "cvt.u64.u32     %data, %at"},
@@ -179,6 +182,7 @@ int variant_text(char **out, const char *file, const char *variant, uint32_t com
     char *chosen = choose_lines(text, &choice);
     free(text);
     chosen = apply(chosen, edits, sizeof(edits) / sizeof(edits[0]), choice.name);
+    chosen = apply(chosen, edits, sizeof(edits) / sizeof(edits[0]), choice.tag);
     if (compute_major < 3) {
         chosen = apply(chosen, fermi_edits, sizeof(fermi_edits) / sizeof(fermi_edits[0]), file);
     }

@@ -77,6 +77,22 @@ static int put_steps(json_t *parent, const struct cache_result *cache)
     return rc;
 }
 
+/* Caches by their ids, or why it is not known. */
+static int put_sharing(json_t *object, const struct cache_result *cache)
+{
+    if (!cache->sharing_known) {
+        return put_not_measured(object, "shared_with",
+                                cache->sharing_reason[0] ? cache->sharing_reason
+                                                         : REPORT_NO_EXPERIMENT);
+    }
+    json_t *list = json_put_array(object, "shared_with");
+    int rc = list ? 0 : error_memory();
+    for (size_t i = 0; rc == 0 && i < cache->shared_count; i++) {
+        rc = json_append(list, json_string(cache->shared_with[i]));
+    }
+    return rc;
+}
+
 static int put_cache(json_t *array, const struct cache_result *cache)
 {
     json_t *object = json_object();
@@ -96,6 +112,7 @@ static int put_cache(json_t *array, const struct cache_result *cache)
     }
     rc = rc < 0 ? rc : json_put_index(object, &cache->index);
     rc = rc < 0 ? rc : json_put_policy(object, &cache->policy);
+    rc = rc < 0 ? rc : put_sharing(object, cache);
     rc = rc < 0
              ? rc
              : put_latency_classes(object, "hit_latencies", cache->latencies, cache->latency_count);

@@ -287,9 +287,15 @@ static void steps(struct pen *pen, const struct cache_result *cache)
     strbuf_append(&pen->out, "\n");
 }
 
-/* What the table's words leave out: masks, shares of the ways. */
+/* What the table's words leave out: masks, shares of the ways, other paths. */
 static void structure_lines(struct pen *pen, const struct cache_result *cache)
 {
+    for (size_t i = 0; i < cache->shared_count; i++) {
+        strbuf_printf(&pen->out, "%s%s%s", i ? ", " : "  ", i ? "" : cache->id,
+                      i ? "" : " is the same cache as ");
+        strbuf_printf(&pen->out, "%s%s", cache->shared_with[i],
+                      i + 1 == cache->shared_count ? "\n" : "");
+    }
     if (cache->index.mask_count) {
         strbuf_printf(&pen->out, "  %s set index: address bits under the masks", cache->id);
         for (size_t i = 0; i < cache->index.mask_count; i++) {

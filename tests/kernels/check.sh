@@ -38,9 +38,9 @@ for file in "$scratch"/*.ptx; do
             continue
         fi
         case $name in
-        chase.tex) window "$name sm_$target" 1 '805 (b66|367|2ca c82 f66) [39]88 805 ' ;;
-        chase.const) window "$name sm_$target" 1 '805 b82 [39]88 805 ' ;;
-        chase.local) window "$name sm_$target" 1 '805 [39]83 [39]88 805 ' ;;
+        chase.tex*) window "$name sm_$target" 1 '805 (b66|367|2ca c82 f66) [39]88 805 ' ;;
+        chase.const*) window "$name sm_$target" 1 '805 b82 [39]88 805 ' ;;
+        chase.local*) window "$name sm_$target" 1 '805 [39]83 [39]88 805 ' ;;
         chase.*) window "$name sm_$target" 1 '805 [39]81 [39]88 805 ' ;;
         overhead) window "$name sm_$target" 1 '805 [39]88 805 ' ;;
         average.*) window "$name sm_$target" 1 '([39]81 ){15}' ;;

@@ -1,6 +1,6 @@
 /*
  * get FILE.json CACHE.ATTRIBUTE | memory.ATTRIBUTE | patterns.OP.NAME: prints the attribute's value
- * (a pattern's latency), or "not measured".
+ * (a pattern's latency, a list's words), or "not measured".
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -53,6 +53,14 @@ static int print_attribute(json_t *root, const char *path)
     json_t *value = json_object_get(attribute, "value");
     if (json_is_boolean(attribute)) {
         puts(json_is_true(attribute) ? "true" : "false");
+    } else if (json_is_array(attribute)) {
+        size_t i;
+        json_t *word;
+        json_array_foreach(attribute, i, word)
+        {
+            printf("%s%s", i ? " " : "", json_string_value(word));
+        }
+        puts("");
     } else if (json_is_number(value)) {
         printf("%.17g\n", json_number_value(value));
     } else if (json_is_string(json_object_get(attribute, "status"))) {

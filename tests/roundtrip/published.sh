@@ -9,6 +9,13 @@ expect fermi.json l1_data.hit_latency 116 3
 expect fermi.json l2.size 524288
 expect fermi.json l2.hit_latency 371 3
 expect fermi.json memory.latency 639 5
+shares() { # FILE CACHE "OTHERS"
+    got=$("$GET" "$1" "$2.shared_with")
+    [ "$got" = "$3" ] || fail "$1: $2 is shared with '$got', not '$3'"
+}
+shares fermi.json l1_data local_l1
+shares fermi.json texture_l1 ""
+shares fermi.json constant_l1 ""
 # Table 3 with L1 disabled and enabled, within 3 % (what the model does to P3 and P5: ADR 0006; that P2 with
 # L1 enabled is an L1 miss: ADR 0003).
 expect fermi.json patterns.cg.P1 371 11
@@ -58,3 +65,7 @@ expect kepler.json patterns.cg.P6 1000 30
 texture kepler.json 110 2
 expect kepler.json local_l1.size 16384
 expect kepler.json readonly_l1.size 12288
+shares kepler.json readonly_l1 texture_l1
+shares kepler.json texture_l1 readonly_l1
+shares kepler.json local_l1 ""
+shares kepler.json l1_data "not measured"

@@ -127,10 +127,10 @@ static int fake_module_load(struct device *device, struct device_module **out, c
                  {"ld.local.ca", 11},
                  {"ld.global.", 12},
                  {"ld.shared.b", 13}};
-    const char *load = NULL;
+    const char *load = NULL, *timed = strstr(ptx, "\nRECORD:");
     int length_of_load = 4;
     for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]) && !load; i++) {
-        load = strstr(ptx, loads[i].begin);
+        load = strstr(timed ? timed : ptx, loads[i].begin);
         length_of_load = load ? loads[i].length : 4;
     }
     *out = calloc(1, sizeof(**out));

@@ -184,6 +184,22 @@ static void persistent_windows_find_the_cache_as_it_was_left(void **state)
     }
 }
 
+static void another_path_empties_the_caches_that_both_go_through_and_no_other(void **state)
+{
+    assert_true(misses(ask(*state,
+                           "chase op=ca bytes=4096 stride=128 warm=64 window=32 other=local "
+                           "other_stride=4",
+                           NULL, 0)) > 24);
+    assert_int_equal(
+        misses(
+            ask(*state, "chase op=ca bytes=4096 stride=128 warm=64 window=32 other=tex", NULL, 0)),
+        0);
+    assert_int_equal(
+        misses(ask(*state, "chase op=ca bytes=4096 stride=128 warm=64 window=32 other=const", NULL,
+                   0)),
+        0);
+}
+
 /* Every record within 3 % of what Mei et al. print. */
 static void assert_latency(void *state, const char *request, uint32_t cycles)
 {
@@ -377,6 +393,7 @@ int main(void)
         ON_BENCH(touch_warms_like_an_ordered_pass),
         ON_BENCH(cold_loads_come_from_further_than_l2),
         ON_BENCH(persistent_windows_find_the_cache_as_it_was_left),
+        ON_BENCH(another_path_empties_the_caches_that_both_go_through_and_no_other),
         ON_BENCH(textures_hit_at_their_own_latency),
         ON_KEPLER(kepler_reads_textures_and_read_only_data_alike),
         ON_BENCH(constants_and_local_words_are_walked),

@@ -1,0 +1,168 @@
+/*
+ * Which paths go through the same cache. A cache is filled by its own path, then another path reads
+ * more than the cache holds, then the first looks whether its lines are still there. All of that
+ * happens in one launch, for a launch may begin with empty caches. Lines that are gone were driven
+ * out: both paths lead through that cache. Lines that all stayed: they do not, or the other path
+ * read too little of it, which is why a cache is filled to the brim before. Whether lines stay
+ * without the other path is looked at as well.
+ *
+ * A path shows its caches together: what drives out constants may be in front of or behind the one
+ * that is shared.
+ */
+#include "infer/sharing.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/level.h"
+#include "util/error.h"
+
+#define WARM_PASSES 6
+#define MOST_WINDOWS 4
+#define GONE 0.05   /* share of lines that shows that the cache is shared */
+#define STRAYS 0.01 /* more than this without the other path: nothing is told */
+#define LEAST_OTHER UINT64_C(65536)
+#define MOST_OTHER (UINT64_C(1) << 22)
+
+/* The share of lines that are gone; `other` NULL: without another path. */
+static int look(struct lab *lab, double *missing, const struct level_summary *of,
+                const struct path_info *other, uint64_t bytes)
+{
+    struct trace_request request;
+    const struct trace *trace = NULL;
+    uint32_t window = (uint32_t)(of->fit_count < 512 ? of->fit_count : 512);
+    size_t windows = (of->fit_count + window - 1) / window, count = 0, gone = 0;
+    windows = windows > MOST_WINDOWS ? MOST_WINDOWS : windows;
+    trace_request_init(&request, "chase");
+    int rc = trace_request_set_text(&request, "op", of->info->op);
+    rc = rc ? rc : trace_request_set_u64(&request, "bytes", of->fit_count * of->fit_stride);
+    rc = rc ? rc : trace_request_set_u64(&request, "stride", of->fit_stride);
+    rc = rc ? rc : trace_request_set_u64(&request, "warm", WARM_PASSES * of->fit_count);
+    rc = rc ? rc : trace_request_set_u64(&request, "window", window);
+    rc = rc ? rc : trace_request_set_u64(&request, "windows", windows);
+    rc = rc ? rc : trace_request_set_u64(&request, "spread", 1);
+    if (rc == 0 && of->info->shared_bytes) {
+        rc = trace_request_set_u64(&request, "shared", of->info->shared_bytes);
+    }
+    if (rc == 0 && other) {
+        rc = trace_request_set_text(&request, "other", other->op);
+        rc = rc ? rc : trace_request_set_u64(&request, "other_bytes", bytes);
+        rc = rc ? rc
+                : trace_request_set_u64(&request, "other_stride",
+                                        32 / other->interleave < 4 ? 4 : 32 / other->interleave);
+    }
+    rc = rc ? rc : lab_measure(lab, &trace, &request);
+    const uint32_t *latency = rc ? NULL : trace_u32(trace, "latency", &count);
+    lab->loads += windows * (WARM_PASSES * of->fit_count + window);
+    if (rc || !latency || count != window * windows) {
+        return rc ? rc : lab_undecided(lab, "a chase trace lacks records");
+    }
+    for (size_t i = 0; i < count; i++) {
+        gone += latency[i] > of->threshold;
+    }
+    *missing = (double)gone / (double)count;
+    return 0;
+}
+
+/* As much as twice what either holds, as far as the path reaches. */
+static uint64_t other_bytes(const struct level_summary *of, const struct level_summary *by,
+                            const struct path_info *path)
+{
+    uint64_t own = 2 * of->fit_count * of->fit_stride * path_find(of->info->op)->interleave;
+    uint64_t their = 2 * by->fit_count * by->fit_stride * path->interleave;
+    uint64_t bytes = (own > their ? own : their) / path->interleave;
+    bytes = bytes < LEAST_OTHER ? LEAST_OTHER : bytes > MOST_OTHER ? MOST_OTHER : bytes;
+    return path->reach_bytes && bytes > path->reach_bytes ? path->reach_bytes : bytes;
+}
+
+static struct cache_result *result_of(struct lab *lab, const struct level_summary *of)
+{
+    return &lab->out->caches[of - lab->levels];
+}
+
+/* Does `by` lead through the cache `of`? */
+static int compare(struct lab *lab, char told[200], const struct level_summary *of,
+                   const struct level_summary *by)
+{
+    const struct path_info *path = path_find(by->info->op);
+    struct cache_result *result = result_of(lab, of);
+    double missing = 0;
+    uint64_t bytes = other_bytes(of, by, path);
+    int rc = look(lab, &missing, of, path, bytes);
+    if (rc) {
+        return rc;
+    }
+    if (missing >= GONE && result->shared_count < INFER_MAX_CACHES) {
+        snprintf(result->shared_with[result->shared_count], sizeof result->shared_with[0], "%s",
+                 by->info->id);
+        result->shared_count++;
+    }
+    size_t length = strlen(told);
+    snprintf(told + length, 200 - length, ", %.0f %% by op=%s", 100 * missing, by->info->op);
+    return 0;
+}
+
+/* One cache against all paths but its own. What fails is told, and the rest goes on. */
+static int compare_all(struct lab *lab, const struct level_summary *of)
+{
+    struct cache_result *result = result_of(lab, of);
+    double missing = 0;
+    char told[200] = "";
+    int rc = look(lab, &missing, of, NULL, 0);
+    if (rc == 0 && missing > STRAYS) {
+        rc = lab_undecided(lab, "what fits does not stay: %.1f %% of the lines miss anyway",
+                           100 * missing);
+    }
+    for (size_t i = 0; rc == 0 && i < lab->level_count; i++) {
+        const struct level_summary *by = &lab->levels[i];
+        bool first = by->known && by->fit_count && !by->info->behind[0] && by->info->beneath[0];
+        if (first && strcmp(by->info->op, of->info->op) != 0) {
+            rc = compare(lab, told, of, by);
+        }
+    }
+    result->sharing_known = rc == 0;
+    if (rc == 0) {
+        lab_evidence(lab, result->sharing_evidence, of->info->id,
+                     "chase op=%s through %zu elements that fit: so many are gone when other paths "
+                     "have read as much again%s",
+                     of->info->op, of->fit_count, told[0] ? told : ": there are none");
+    } else {
+        result->shared_count = 0;
+        snprintf(result->sharing_reason, sizeof result->sharing_reason, "%s",
+                 lab->why[0] ? lab->why : "the measurements do not decide");
+    }
+    return rc && !lab_soft(rc) ? rc : 0;
+}
+
+int sharing_dissect(struct lab *lab)
+{
+    for (size_t i = 0; i < lab->level_count; i++) {
+        const struct level_summary *of = &lab->levels[i];
+        lab->why[0] = '\0';
+        if (of->known && of->fit_count && of->info->beneath[0]) {
+            int rc = compare_all(lab, of);
+            if (rc) {
+                return rc;
+            }
+        } else if (of->info->beneath[0]) {
+            snprintf(result_of(lab, of)->sharing_reason, sizeof result_of(lab, of)->sharing_reason,
+                     "how much fits is not known");
+        } else {
+            snprintf(result_of(lab, of)->sharing_reason, sizeof result_of(lab, of)->sharing_reason,
+                     "every path ends in it");
+        }
+    }
+    return 0;
+}
+
+void sharing_refuse(struct dissection *out, const char *reason)
+{
+    for (size_t i = 0; i < out->cache_count; i++) {
+        struct cache_result *result = &out->caches[i];
+        if (!result->sharing_known && !result->sharing_reason[0]) {
+            snprintf(result->sharing_reason, sizeof result->sharing_reason, "%s", reason);
+        }
+    }
+}
