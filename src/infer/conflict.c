@@ -5,7 +5,8 @@
  *   1. who ever missed in that walk (Mei's third step; enough for LRU, FIFO, random);
  *   2. equal spacing, tried for every divisor of the capacity (enough for index functions that
  * repeat);
- *   3. group testing: an element belongs to the set exactly if the walk fits without it (any
+ *   3. any equal spacing, where sets differ;
+ *   4. group testing: an element belongs to the set exactly if the walk fits without it (any
  * policy, any index; policies that resist thrashing, such as SRRIP, never show more than two
  * members). Whichever way a set was found, it is checked in walks of its own: it must not fit, and
  * must fit without any one member. So the ways follow from "w fit, w + 1 do not" and from nothing
@@ -21,11 +22,12 @@
 #include "util/error.h"
 
 #define CHECK_ALL 40         /* sets up to this size are checked member by member */
-#define GROUP_BUDGET 4000000 /* loads that group testing may cost */
+#define GROUP_BUDGET 3000000 /* loads that group testing may cost */
 #define WAYS_BUDGET 8000000  /* and all attempts together */
 
-#define MAX_PASSES 40 /* repeats of a walk to see who misses */
+#define MAX_PASSES 33 /* repeats of a walk to see who misses */
 #define MIN_PASSES 3
+#define MOST_SPACINGS 2500
 #define COMMON_MULTIPLE 3840 /* of 32, 48, 64, 80, 96, 128, 160, 192, 256 and more */
 
 struct ring {
@@ -96,26 +98,99 @@ static int ring_is_minimal(struct level *level, bool *minimal, const struct ring
     return 0;
 }
 
-/* The elements with at least so many misses; does the ring of them not fit? */
-static int ring_of_missing(struct level *level, struct ring *out, bool *conflict,
-                           const uint32_t *misses, size_t count, uint32_t least)
+struct suspect {
+    uint32_t offset, misses;
+};
+
+static int compare_suspects(const void *a, const void *b)
 {
+    uint32_t x = ((const struct suspect *)a)->misses, y = ((const struct suspect *)b)->misses;
+    return (x > y) - (x < y);
+}
+
+/*
+ * How many misses make an element suspect. Members of the one set that is too full miss about
+ * equally often, what noise or settling put on others is less: a third of what those have that come
+ * close to the most.
+ */
+static uint32_t least_misses(const uint32_t *misses, size_t count, bool noisy)
+{
+    uint32_t most = 0;
+    uint64_t sum = 0, members = 0;
+    for (size_t i = 0; i < count; i++) {
+        most = misses[i] > most ? misses[i] : most;
+    }
+    for (size_t i = 0; i < count; i++) {
+        bool close = misses[i] && misses[i] >= most / 3;
+        sum += close ? misses[i] : 0;
+        members += close;
+    }
+    uint32_t least = members ? (uint32_t)(sum / members / 3) : 1;
+    return least < 1 + noisy ? 1 + noisy : least;
+}
+
+/* The ring of the suspects, those with the fewest misses first; does it not fit? */
+static int ring_of_suspects(struct level *level, struct ring *out, bool *conflict,
+                            const uint32_t *misses, size_t count, uint32_t least)
+{
+    struct suspect *suspects = malloc((count + 1) * sizeof *suspects);
     enum fit_verdict verdict = FIT_YES;
+    if (!suspects) {
+        return error_memory();
+    }
     out->count = 0;
     for (size_t i = 0; i < count; i++) {
         if (misses[i] >= least) {
-            out->offsets[out->count++] = (uint32_t)(i * level->fit_stride);
+            suspects[out->count++] = (struct suspect){(uint32_t)(i * level->fit_stride), misses[i]};
         }
     }
+    qsort(suspects, out->count, sizeof *suspects, compare_suspects);
+    for (size_t i = 0; i < out->count; i++) {
+        out->offsets[i] = suspects[i].offset;
+    }
+    free(suspects);
     int rc = groups_verdict(level, &verdict, out->offsets, out->count);
     *conflict = verdict == FIT_NO;
     return rc;
 }
 
+/* More and more walks, and now and then a look at who missed. */
+static int watch_misses(struct level *level, struct ring *out, struct fit *fit,
+                        const struct walk_shape *shape)
+{
+    uint64_t start = level->lab->loads;
+    bool conflict = false;
+    size_t shown = 0;
+    for (uint32_t pass = 0; pass < MAX_PASSES && !conflict; pass++) {
+        bool look = (pass & (pass - 1)) == 0 || pass + 1 == MAX_PASSES;
+        uint32_t least = least_misses(fit->misses, shape->count, fit->noisy);
+        int rc =
+            look ? ring_of_suspects(level, out, &conflict, fit->misses, shape->count, least) : 0;
+        if (rc == 0 && look && !conflict && fit->noisy && pass < 2) {
+            rc = ring_of_suspects(level, out, &conflict, fit->misses, shape->count, 1);
+        }
+        if (rc || conflict) {
+            return rc;
+        }
+        if (look && pass > MIN_PASSES && out->count == shown && level->late == 0) {
+            break; /* nobody new shows */
+        }
+        shown = look ? out->count : shown;
+        if (level->lab->loads - start > GROUP_BUDGET) {
+            break;
+        }
+        rc = fit_count_misses(level, fit->misses, shape, pass);
+        if (rc) {
+            return rc;
+        }
+    }
+    out->count = conflict ? out->count : 0;
+    return 0;
+}
+
 /*
  * 1. Who missed in the walk of one element too many. Random replacement shows its members one by
- * one, so the walk is repeated as long as it shows new ones. Empty when those that missed do fit
- * together.
+ * one, so the walk is repeated until they stand out. Empty when those that missed do fit together.
  */
 static int by_misses(struct level *level, struct ring *out)
 {
@@ -125,31 +200,27 @@ static int by_misses(struct level *level, struct ring *out)
     if (rc) {
         return rc;
     }
-    /* Single misses of a noisy device are not evidence against an address. */
-    bool conflict = false;
-    size_t shown = 0;
-    unsigned nothing_new = 0;
     if (fit.verdict == FIT_YES) { /* the edge was found too low */
         fit_free(&fit);
         out->count = 0;
         return level_find_edge(level, level->fit_stride, level->fit_count + 1);
     }
-    for (uint32_t pass = 0; rc == 0 && pass < MAX_PASSES; pass++) {
-        if (fit.noisy) {
-            rc = ring_of_missing(level, out, &conflict, fit.misses, shape.count, 2);
-        }
-        if (rc == 0 && !conflict) {
-            rc = ring_of_missing(level, out, &conflict, fit.misses, shape.count, 1);
-        }
-        nothing_new = out->count == shown ? nothing_new + 1 : 0;
-        if (rc || conflict || nothing_new > MIN_PASSES) {
-            break;
-        }
-        shown = out->count;
-        rc = fit_count_misses(level, fit.misses, &shape, pass);
-    }
+    rc = watch_misses(level, out, &fit, &shape);
     fit_free(&fit);
-    out->count = conflict ? out->count : 0;
+    return rc;
+}
+
+/* `count` elements, `step` apart: do they not fit? */
+static int ring_of_spacing(struct level *level, struct ring *out, bool *conflict, size_t count,
+                           size_t step)
+{
+    enum fit_verdict verdict = FIT_UNKNOWN;
+    out->count = count;
+    for (size_t i = 0; i < count; i++) {
+        out->offsets[i] = (uint32_t)(i * step * level->fit_stride);
+    }
+    int rc = groups_verdict(level, &verdict, out->offsets, count);
+    *conflict = verdict == FIT_NO;
     return rc;
 }
 
@@ -157,25 +228,42 @@ static int by_misses(struct level *level, struct ring *out)
 static int by_spacing(struct level *level, struct ring *out)
 {
     size_t fits = level->fit_count;
-    for (size_t ways = 1; ways <= fits && ways <= 512; ways++) {
-        if (fits % ways != 0) {
-            continue;
-        }
-        out->count = ways + 1;
-        for (size_t i = 0; i <= ways; i++) {
-            out->offsets[i] = (uint32_t)(i * (fits / ways) * level->fit_stride);
-        }
-        enum fit_verdict verdict = FIT_UNKNOWN;
-        int rc = groups_verdict(level, &verdict, out->offsets, out->count);
-        if (rc) {
-            return rc;
-        }
-        if (verdict == FIT_NO) {
-            return 0;
+    bool conflict = false;
+    int rc = 0;
+    for (size_t ways = 1; rc == 0 && !conflict && ways <= fits && ways <= 512; ways++) {
+        if (fits % ways == 0) {
+            rc = ring_of_spacing(level, out, &conflict, ways + 1, fits / ways);
         }
     }
-    out->count = 0;
-    return 0;
+    out->count = conflict ? out->count : 0;
+    return rc;
+}
+
+/*
+ * 3. Where sets differ, the capacity says little of their number: then any spacing, the widest
+ * first; as many elements as it takes to go a little beyond what fits.
+ */
+static int by_any_spacing(struct level *level, struct ring *out)
+{
+    size_t fits = level->fit_count;
+    uint64_t start = level->lab->loads;
+    bool conflict = false;
+    int rc = 0;
+    if (fits > MOST_SPACINGS) {
+        out->count = 0;
+        return 0;
+    }
+    for (size_t step = fits / 2; rc == 0 && !conflict && step >= 1; step--) {
+        size_t count = fits / step + 2;
+        if (count <= fits + 1) {
+            rc = ring_of_spacing(level, out, &conflict, count, step);
+        }
+        if (level->lab->loads - start > GROUP_BUDGET) {
+            break;
+        }
+    }
+    out->count = conflict ? out->count : 0;
+    return rc;
 }
 
 struct members {
@@ -206,7 +294,7 @@ static int search_members(struct members *m, size_t from, size_t to)
     return rc ? rc : search_members(m, middle, to);
 }
 
-/* 3. Group testing over everything. `out` is empty when no member shows (several lines too many).
+/* 4. Group testing over everything. `out` is empty when no member shows (several lines too many).
  */
 static int by_groups(struct level *level, struct ring *out)
 {
@@ -238,9 +326,10 @@ static const struct {
 } finders[] = {
     {by_misses, "they are those that missed"},
     {by_spacing, "they are equally spaced"},
+    {by_any_spacing, "they are equally spaced"},
     {by_groups, "found by group testing"},
 };
-enum { EASY_FINDERS = 2, ALL_FINDERS = 3 };
+enum { EASY_FINDERS = 2, SPACED_FINDERS = 3, ALL_FINDERS = 4 };
 
 static int find_ring(struct level *level, struct ring *ring, const char **how, size_t finder_count)
 {
@@ -264,12 +353,21 @@ static int find_ring(struct level *level, struct ring *ring, const char **how, s
             rc = ring_reduce(level, ring);
             rc = rc ? rc : ring_is_minimal(level, &minimal, ring);
         }
-        if (rc || minimal) {
+        if (rc == 0 && minimal) {
             *how = finders[i].how;
+            return 0;
+        }
+        if (rc && rc != INFER_UNDECIDED) {
             return rc;
         }
     }
     return lab_undecided(level->lab, "no smallest set of conflicting addresses shows");
+}
+
+static int compare_offsets(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
 }
 
 static int find_conflict(struct level *level, size_t finder_count, double confidence)
@@ -281,6 +379,7 @@ static int find_conflict(struct level *level, size_t finder_count, double confid
         free(ring.offsets);
         return rc;
     }
+    qsort(ring.offsets, ring.count, sizeof *ring.offsets, compare_offsets);
     assert(ring.offsets && ring.count >= 2); /* that is what find_ring() gives when it succeeds */
     free(level->conflict);
     level->conflict = ring.offsets;
@@ -309,7 +408,7 @@ int level_ways(struct level *level)
         size_t finders;
     } tries[] = {
         {0, EASY_FINDERS},
-        {COMMON_MULTIPLE, EASY_FINDERS},
+        {COMMON_MULTIPLE, SPACED_FINDERS},
         {0, ALL_FINDERS},
     };
     uint64_t first = level->fit_stride;

@@ -27,6 +27,7 @@
 #define NOISY 0.02     /* slow records by noise in a pass, from which on statistics decide */
 #define NOISY_RECORDS 50e3 /* where the rounds of a noisy walk end */
 #define LATE_RECORDS 15e3
+#define LATE_LOADS 120000 /* of warm-up, where only the counts of misses matter */
 #define PATIENCE                                                                                   \
     10.0 /* rate of misses times passes of warm-up, from which on settling is ruled out */
 #define CERTAIN 1e-7 /* chance at which noise is ruled out; some thousand tests a dissection */
@@ -329,7 +330,8 @@ int fit_count_misses(struct level *level, uint32_t *misses, const struct walk_sh
 {
     struct walk_plan plan = level_plan(level, *shape);
     plan_round(&plan, level, 0, false);
-    plan.warm = shape->count * (level->late > 0 ? 64 : 1 + run % 3);
+    size_t late = LATE_LOADS / shape->count < 64 ? 64 : LATE_LOADS / shape->count;
+    plan.warm = shape->count * (level->late > 0 ? (late < 400 ? late : 400) : 1 + run % 3);
     plan.run = 100 + run;
     if (shape->count <= level->max_window) {
         plan.window = (uint32_t)(level->max_window / shape->count * shape->count);

@@ -298,6 +298,35 @@ static void refuse_ways(struct level *level, const struct score *score)
     attribute_refuse(&r->ways, "1", reason);
 }
 
+/* Where sets differ, what is asked of one set from here on is asked of one with the most ways. */
+static int take_largest_set(struct level *level)
+{
+    const struct set_map *map = &level->map;
+    size_t largest = 0;
+    for (size_t c = 1; c < map->sets; c++) {
+        largest = map->ways[c] > map->ways[largest] ? c : largest;
+    }
+    size_t count = (size_t)map->ways[largest] + 1;
+    if (map->ways[largest] < level->conflict_count) {
+        return 0;
+    }
+    uint32_t *lines = malloc(count * sizeof *lines);
+    if (!lines) {
+        return error_memory();
+    }
+    if (class_lines(lines, map, largest, 0, count, line_limit(level)) < count) {
+        free(lines);
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        lines[i] *= (uint32_t)level->line_bytes;
+    }
+    free(level->conflict);
+    level->conflict = lines;
+    level->conflict_count = count;
+    return 0;
+}
+
 static void report(struct level *level, const struct score *score)
 {
     struct cache_result *r = level->result;
@@ -349,6 +378,7 @@ static int measure(struct level *level, struct work *work)
     }
     if (rc == 0) {
         report(level, &score);
+        rc = take_largest_set(level);
     }
     return rc;
 }

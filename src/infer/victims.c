@@ -20,23 +20,60 @@
 #define FEWEST 300
 #define WARM_ROUNDS 60
 
-/* One window. `holds` says which way each line lies in. */
-static void follow(struct victim_tally *tally, const struct level *level, const struct walk *walk,
-                   size_t window, size_t from, uint32_t *holds)
+/* Latencies that are a miss for certain: most of those that a walk has. What is slow and not among
+ * them may be one or not. */
+struct band {
+    double low, high;
+};
+
+static int find_band(struct band *band, const struct level *level, const struct walk *walk)
+{
+    struct sample all;
+    int rc = sample_create(&all, walk->latency, walk->count);
+    if (rc) {
+        return rc;
+    }
+    struct sample misses = sample_view(&all, level->threshold, level->ceiling);
+    double lower = sample_quantile(&misses, 0.25), upper = sample_quantile(&misses, 0.75);
+    double spread = 3 * (upper - lower) + 3;
+    *band = (struct band){lower - spread, upper + spread};
+    sample_free(&all);
+    return 0;
+}
+
+enum sight { SIGHT_HIT, SIGHT_MISS, SIGHT_DOUBT };
+
+static enum sight see(const struct level *level, const struct band *band, uint32_t cycles)
+{
+    if (level_class(level, cycles) == LOAD_HIT) {
+        return SIGHT_HIT;
+    }
+    return cycles >= band->low && cycles <= band->high ? SIGHT_MISS : SIGHT_DOUBT;
+}
+
+/*
+ * A part of a window from its record `from` on, up to the first in doubt: from there on nobody
+ * knows which way a line lies in. Returns where it ended. `holds` says which way each line lies in.
+ */
+static size_t follow(struct victim_tally *tally, const struct level *level, const struct band *band,
+                     const struct walk *walk, size_t window, size_t from, uint32_t *holds)
 {
     size_t lost = SIZE_MAX,
            before = SIZE_MAX; /* the line that missed last; its way's predecessor */
-    for (size_t i = from; i < walk->window; i++) {
+    size_t i = from;
+    for (; i < walk->window; i++) {
         size_t at = window * walk->window + i, line = walk_element(walk, at);
-        if (level_class(level, walk->latency[at]) != LOAD_MISS) {
+        enum sight sight = see(level, band, walk->latency[at]);
+        if (sight == SIGHT_DOUBT) {
+            break;
+        }
+        if (sight == SIGHT_HIT) {
             continue;
         }
         if (lost != SIZE_MAX && line != lost) {
             uint32_t way = holds[line];
             if (way >= tally->ways) { /* noise hid the miss with which the line came in */
-                lost = line;
-                before = SIZE_MAX;
-                continue;
+                break;
             }
             holds[lost] = way;
             tally->count[way]++;
@@ -49,6 +86,7 @@ static void follow(struct victim_tally *tally, const struct level *level, const 
         }
         lost = line;
     }
+    return i;
 }
 
 static void tally_clear(struct victim_tally *tally)
@@ -83,21 +121,23 @@ static int run_windows(struct level *level, struct walk *walk, uint64_t warm, ui
     return walk_run(level->lab, walk, &plan);
 }
 
-/* All windows of a walk; false when one of them did not begin cold. */
-static bool count_cold(struct victim_tally *tally, const struct level *level,
-                       const struct walk *walk, uint32_t *holds)
+/* All windows of a walk; `cold` is false when one of them did not begin cold. */
+static int count_cold(struct victim_tally *tally, bool *cold, const struct level *level,
+                      const struct walk *walk, uint32_t *holds)
 {
     size_t n = walk->shape.count;
-    for (size_t w = 0; w < walk->windows; w++) {
-        if (!began_cold(level, walk, w)) {
-            return false;
-        }
+    struct band band;
+    int rc = find_band(&band, level, walk);
+    for (size_t w = 0; rc == 0 && *cold && w < walk->windows; w++) {
+        *cold = began_cold(level, walk, w);
         for (size_t i = 0; i < n; i++) {
             holds[(walk->first[w] + i) % n] = (uint32_t)i;
         }
-        follow(tally, level, walk, w, n - 1, holds);
+        if (*cold) {
+            follow(tally, level, &band, walk, w, n - 1, holds);
+        }
     }
-    return true;
+    return rc;
 }
 
 /* Ways by cold fill. `cold` is false when the cache turned out not to be empty. */
@@ -112,8 +152,11 @@ static int sum_cold(struct level *level, struct victim_tally *tally, uint32_t *h
         if (rc) {
             return rc;
         }
-        sums->cold = count_cold(tally, level, &walk, holds);
+        rc = count_cold(tally, &sums->cold, level, &walk, holds);
         walk_free(&walk);
+        if (rc) {
+            return rc;
+        }
         if (level->lab->loads - before > MAX_LOADS) {
             break;
         }
@@ -124,23 +167,35 @@ static int sum_cold(struct level *level, struct victim_tally *tally, uint32_t *h
     return 0;
 }
 
-/* The line that misses first holds nothing; the others are numbered as they lie. */
-static void number_ways(const struct level *level, const struct walk *walk, uint32_t *holds,
-                        size_t *first)
+/*
+ * One window of a cache that is never empty, in stretches without doubt. In each, the line that
+ * misses first holds nothing, and the others are numbered as they lie.
+ */
+static int sum_window(struct victim_tally *tally, struct victim_sums *sums,
+                      const struct level *level, const struct walk *walk, uint32_t *holds)
 {
-    *first = 0;
-    while (*first < walk->count && level_class(level, walk->latency[*first]) != LOAD_MISS) {
-        ++*first;
+    struct band band;
+    int rc = find_band(&band, level, walk);
+    for (size_t at = 0; rc == 0 && at < walk->window;) {
+        if (see(level, &band, walk->latency[at]) != SIGHT_MISS) {
+            at++;
+            continue;
+        }
+        size_t lost = walk_element(walk, at);
+        uint32_t way = 0;
+        for (size_t i = 0; i < walk->shape.count; i++) {
+            holds[i] = i == lost ? 0 : way++;
+        }
+        tally_clear(tally);
+        at = follow(tally, level, &band, walk, 0, at, holds) + 1;
+        victims_sum(sums, tally);
     }
-    size_t lost = *first < walk->count ? walk_element(walk, *first) : 0;
-    uint32_t way = 0;
-    for (size_t i = 0; i < walk->shape.count; i++) {
-        holds[i] = i == lost ? 0 : way++;
-    }
+    return rc;
 }
 
 /*
- * A rule repeats: then some whole number of passes on, everything is as it was, but for noise.
+ * A rule repeats: then some whole number of passes on, everything is as it was, but for noise. (So
+ * do the victims of two ways of which one goes at even distances; that is told by its shares.)
  */
 static bool is_periodic(const struct level *level, const struct walk *walk)
 {
@@ -167,18 +222,17 @@ static int sum_warm(struct level *level, struct victim_tally *tally, uint32_t *h
     for (uint32_t run = 0; sums->victims < WANTED && level->lab->loads - before < MAX_LOADS;
          run++) {
         struct walk walk;
-        size_t first;
         int rc = run_windows(level, &walk, WARM_ROUNDS * level->conflict_count, 1, run);
         if (rc) {
             return rc;
         }
         periodic += is_periodic(level, &walk);
-        tally_clear(tally);
-        number_ways(level, &walk, holds, &first);
-        follow(tally, level, &walk, 0, first, holds);
+        rc = sum_window(tally, sums, level, &walk, holds);
         walk_free(&walk);
-        victims_sum(sums, tally);
-        if (periodic > run / 2 + 1) {
+        if (rc) {
+            return rc;
+        }
+        if (periodic > run / 2 + 1 && tally->ways > 2) {
             return lab_undecided(level->lab,
                                  "victims follow a rule that repeats, but none that is known here");
         }
@@ -212,7 +266,7 @@ static int sum_victims(struct level *level, struct victim_tally *tally, uint32_t
     bool same = false;
     int rc = level_learn_beginning(level);
     rc = rc ? rc : repeats_exactly(level, &same);
-    if (rc == 0 && same) {
+    if (rc == 0 && same && tally->ways > 2) {
         return lab_undecided(level->lab,
                              "no known policy foretells the misses, which repeat exactly");
     }

@@ -66,8 +66,11 @@ void victims_sum(struct victim_sums *sums, const struct victim_tally *tally)
         qsort(tally->count, ways, sizeof *tally->count, compare_counts);
     }
     for (size_t i = 0; i < ways; i++) {
-        sums->probability[i] += (double)tally->count[i];
+        double n = (double)tally->count[i];
+        sums->probability[i] += n;
+        sums->same += n * (n - 1);
     }
+    sums->any += (double)tally->victims * ((double)tally->victims - 1);
     sums->victims += tally->victims;
     sums->windows++;
 }
@@ -81,17 +84,34 @@ static bool has_power(const struct victim_sums *sums, size_t ways)
     return (double)sums->victims * each > 8 * sqrt(2 * sums->degrees);
 }
 
-static void write_shares(struct policy_result *out, const struct victim_sums *sums, size_t ways)
+static void write_share(struct policy_result *out, size_t way, double p, double total)
 {
-    double total = (double)sums->victims, windows = (double)sums->windows;
-    if (!sums->cold && total / windows / (double)ways < FEW_A_WAY) {
-        return; /* the order in size would be chance's */
-    }
+    out->probability[way] = p;
+    out->error[way] = 1.96 * sqrt(fmax(p * (1 - p), 1e-6) / total);
+}
+
+/*
+ * Shares by size. Where a window shows few victims of a way, their order in size is chance's. But
+ * how often two victims of a window are the same way is the sum of the squares of the shares,
+ * whatever the ways are called; of shapes with that sum the simplest is taken: one way goes more
+ * often, the others alike.
+ */
+static void write_shares(struct policy_result *out, const struct victim_sums *sums, size_t ways,
+                         bool biased)
+{
+    double total = (double)sums->victims, windows = (double)sums->windows, w = (double)ways;
     out->probability_count = ways;
+    if (sums->cold || total / windows / w >= FEW_A_WAY) {
+        for (size_t i = 0; i < ways; i++) {
+            write_share(out, i, sums->probability[i] / total, total);
+        }
+        return;
+    }
+    double squares = sums->any > 0 ? sums->same / sums->any : 1 / w;
+    double favourite = (1 + sqrt(fmax(0, (w - 1) * (w * squares - 1)))) / w;
+    favourite = biased ? fmin(favourite, 1) : 1 / w;
     for (size_t i = 0; i < ways; i++) {
-        double p = sums->probability[i] / total;
-        out->probability[i] = p;
-        out->error[i] = 1.96 * sqrt(fmax(p * (1 - p), 1e-6) / total);
+        write_share(out, i, i == 0 ? favourite : (1 - favourite) / (w - 1), total);
     }
 }
 
@@ -103,7 +123,7 @@ int victims_judge(struct level *level, struct policy_result *out, const struct v
     double independent = erfc(fabs(z) / sqrt(2));
     bool testable = sums->expected >= 5;
     bool biased = uniform < DOUBT, serial = testable && independent < DOUBT;
-    if (uniform > 1 - DOUBT) {
+    if (uniform > 1 - DOUBT || (ways == 2 && serial && !biased)) {
         return lab_undecided(level->lab, "shares of victims are more equal than chance makes them: "
                                          "a rule, but none that is known here");
     }
@@ -113,7 +133,7 @@ int victims_judge(struct level *level, struct policy_result *out, const struct v
         snprintf(out->equivalent[out->equivalent_count++], sizeof out->equivalent[0], "biased");
     }
     out->victims = sums->victims;
-    write_shares(out, sums, ways);
+    write_shares(out, sums, ways, biased || serial);
     out->serial = serial ? SERIAL_YES : testable ? SERIAL_NO : SERIAL_UNKNOWN;
     lab_evidence(level->lab, out->evidence, level->info->id,
                  "chase op=%s: %llu victims in walks over %zu lines of one set, %s: equal shares "

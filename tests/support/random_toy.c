@@ -1,8 +1,8 @@
 /*
  * Draws geometries without a preference for powers of two, each policy and index kind, sectored and
  * unsectored lines, unequal sets, and knows what can be told of each: a cache whose sets are
- * unequal or filled unevenly has no single number of ways; everything else has the values it was
- * configured with.
+ * unequal has the ways of each set instead of a single number, one that is filled unevenly by a
+ * hash neither; everything else has the values it was configured with.
  */
 #include "support/random_toy.h"
 
@@ -107,6 +107,25 @@ static void judge_value(const struct judge *j, const char *name, const struct at
     }
 }
 
+/* Sets that differ: one of all has `extra_ways` more. */
+static void judge_unequal(const struct judge *j, const struct cache_result *r,
+                          const struct toy_cache *c, bool ruled)
+{
+    size_t longer = 0, plain = 0;
+    for (size_t i = 0; i < r->ways_per_set_count; i++) {
+        plain += r->ways_per_set[i] == c->ways;
+        longer += r->ways_per_set[i] == c->ways + c->extra_ways;
+    }
+    bool unequal = ruled && c->extra_ways > 0;
+    bool right = unequal && longer == 1 && plain + longer == c->sets;
+    j->sum->right += right;
+    j->sum->wrong += r->ways_per_set_count > 0 && !right;
+    j->sum->missing += unequal && r->ways_per_set_count == 0;
+    if (j->loud && r->ways_per_set_count > 0 && !right) {
+        printf("seed %llu: %s ways of each set\n", (unsigned long long)j->seed, j->cache);
+    }
+}
+
 static void judge_cache(struct judge *j, const struct cache_result *r, const struct toy_cache *c,
                         const struct toy_config *config, double miss_cycles, double exact)
 {
@@ -119,11 +138,13 @@ static void judge_cache(struct judge *j, const struct cache_result *r, const str
     double lines = (double)c->sets * c->ways + c->extra_ways;
     double jitter = 0.125 * (config->noise.jitter_cycles ? config->noise.jitter_cycles + 1 : 0);
     double far = strcmp(r->id, "l2") == 0 ? config->far_cycles : 0;
-    judge_value(j, "size", &r->size, lines * c->line_bytes, 0, even);
-    judge_value(j, "line", &r->line, c->line_bytes, 0, even);
+    bool ruled = c->index != TOY_HASH;
+    judge_value(j, "size", &r->size, lines * c->line_bytes, 0, ruled);
+    judge_value(j, "line", &r->line, c->line_bytes, 0, ruled);
     judge_value(j, "fetch", &r->fetch_granularity, c->sector_bytes, 0, true);
-    judge_value(j, "sets", &r->sets, c->sets, 0, even);
+    judge_value(j, "sets", &r->sets, c->sets, 0, ruled);
     judge_value(j, "ways", &r->ways, c->ways, 0, even);
+    judge_unequal(j, r, c, ruled);
     judge_value(j, "hit latency", &r->hit_latency, c->hit_cycles + jitter + far / 2,
                 exact + far / 2 / c->hit_cycles, true);
     double penalty = miss_cycles - c->hit_cycles;
