@@ -373,80 +373,165 @@ static void add_surface_case(struct case_list *list, const char *text, enum imag
     add(list, c);
 }
 
-static void add_surfaces(struct case_list *list)
-{
-    static const struct texel_format u8x4 = {TEXEL_UNSIGNED, 8, 4}, u32x4 = {TEXEL_UNSIGNED, 32, 4},
-                                     u16x2 = {TEXEL_UNSIGNED, 16, 2},
-                                     u32x1 = {TEXEL_UNSIGNED, 32, 1}, s8x4 = {TEXEL_SIGNED, 8, 4},
-                                     s16x2 = {TEXEL_SIGNED, 16, 2}, f16x4 = {TEXEL_FLOAT, 16, 4},
-                                     f32x2 = {TEXEL_FLOAT, 32, 2}, s32x1 = {TEXEL_SIGNED, 32, 1},
-                                     u8x1 = {TEXEL_UNSIGNED, 8, 1};
 #define LOAD(geometry, type, outside, result, place)                                               \
     "suld.b." geometry "." type "." outside " " result ", [%rd3, {" place "}]"
 #define P1 "%r0"
 #define P2 "%r0, %r1"
 #define P4 "%r0, %r1, %r2, %r3"
-    add_surface_case(list, LOAD("1d", "b32", "clamp", "{%o0}", P1), IMAGE_1D, u8x4, 4,
-                     PLACES_BYTES);
-    add_surface_case(list, LOAD("1d", "b32", "zero", "{%o0}", P1), IMAGE_1D, u8x4, 4, PLACES_BYTES);
-    add_surface_case(list, LOAD("2d", "b32", "clamp", "{%o0}", P2), IMAGE_2D, u8x4, 4,
-                     PLACES_BYTES);
-    add_surface_case(list, LOAD("2d", "b32", "zero", "{%o0}", P2), IMAGE_2D, u8x4, 4, PLACES_BYTES);
-    add_surface_case(list, LOAD("2d", "v4.b32", "clamp", OUT4, P2), IMAGE_2D, u32x4, 16,
-                     PLACES_BYTES);
-    add_surface_case(list, LOAD("2d", "v4.b32", "zero", OUT4, P2), IMAGE_2D, u32x4, 16,
-                     PLACES_BYTES);
-    add_surface_case(list, LOAD("2d", "b32", "zero", "{%o0}", P2), IMAGE_2D, u32x4, 4,
-                     PLACES_BYTES);
-    add_surface_case(list, LOAD("2d", "b32", "clamp", "{%o0}", P2), IMAGE_2D, u32x4, 4,
-                     PLACES_BYTES);
-    add_surface_case(list, LOAD("2d", "v2.b32", "clamp", "{%o0, %o1}", P2), IMAGE_2D, u8x4, 8,
-                     PLACES_BYTES);
-    add_surface_case(list, LOAD("3d", "b32", "clamp", "{%o0}", P4), IMAGE_3D, u8x4, 4,
-                     PLACES_BYTES);
-    add_surface_case(list, LOAD("3d", "b32", "zero", "{%o0}", P4), IMAGE_3D, u8x4, 4, PLACES_BYTES);
-    add_surface_case(list, LOAD("a1d", "b32", "clamp", "{%o0}", P2), IMAGE_1D_LAYERED, u8x4, 4,
-                     PLACES_BYTES);
-    add_surface_case(list, LOAD("a1d", "b32", "zero", "{%o0}", P2), IMAGE_1D_LAYERED, u8x4, 4,
-                     PLACES_BYTES);
-    add_surface_case(list, LOAD("a2d", "b32", "clamp", "{%o0}", P4), IMAGE_2D_LAYERED, u8x4, 4,
-                     PLACES_BYTES);
-    add_surface_case(list, LOAD("a2d", "b32", "zero", "{%o0}", P4), IMAGE_2D_LAYERED, u8x4, 4,
-                     PLACES_BYTES);
-    add_surface_case(list, LOAD("a2d", "b32", "zero", "{%o0}", P4), IMAGE_CUBE, u8x4, 4,
-                     PLACES_BYTES);
-    add_surface_case(list, "sust.b.1d.b32.zero [%rd3, {" P1 "}], {%r10}", IMAGE_1D, u8x4, 4,
-                     PLACES_PERMUTED);
-    add_surface_case(list, "sust.b.2d.b32.zero [%rd3, {" P2 "}], {%r10}", IMAGE_2D, u8x4, 4,
-                     PLACES_PERMUTED);
-    add_surface_case(list, "sust.b.2d.v4.b32.zero [%rd3, {" P2 "}], {%r10, %r11, %r12, %r13}",
-                     IMAGE_2D, u32x4, 16, PLACES_PERMUTED);
-    add_surface_case(list, "sust.b.2d.b32.clamp [%rd3, {" P2 "}], {%r15}", IMAGE_2D, u8x4, 4,
-                     PLACES_BYTES);
-    add_surface_case(list, "sust.b.3d.b32.zero [%rd3, {" P4 "}], {%r10}", IMAGE_3D, u8x4, 4,
-                     PLACES_PERMUTED);
-    add_surface_case(list, "sust.b.a2d.b32.zero [%rd3, {" P4 "}], {%r10}", IMAGE_2D_LAYERED, u8x4,
-                     4, PLACES_PERMUTED);
-    const struct texel_format formats[] = {u8x4,  s8x4,  u16x2, s16x2, f16x4,
-                                           u32x1, f32x2, s32x1, u8x1};
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        add_surface_case(list, "sust.p.2d.v4.b32.zero [%rd3, {" P2 "}], {%r10, %r11, %r12, %r13}",
-                         IMAGE_2D, formats[i], 1, PLACES_PERMUTED);
-    add_surface_case(list, "sured.b.add.2d.u32.zero [%rd3, {" P2 "}], %r10", IMAGE_2D, u32x1, 4,
-                     PLACES_BYTES);
-    add_surface_case(list, "sured.b.min.2d.s32.clamp [%rd3, {" P2 "}], %r10", IMAGE_2D, s32x1, 4,
-                     PLACES_BYTES);
-    add_surface_case(list, "sured.b.or.2d.b32.zero [%rd3, {" P2 "}], %r10", IMAGE_2D, u32x1, 4,
-                     PLACES_BYTES);
-    add_surface_case(list, "sured.p.add.2d.b32.zero [%rd3, {" P2 "}], %r10", IMAGE_2D, u32x1, 1,
-                     PLACES_BYTES);
-    add_surface_case(list, "sured.p.max.2d.b32.zero [%rd3, {" P2 "}], %r10", IMAGE_2D, s32x1, 1,
-                     PLACES_BYTES);
-    add_surface_case(list, "suq.width.b32 %o0, [%rd3]", IMAGE_2D, u8x4, 4, PLACES_INSIDE);
-    add_surface_case(list, "suq.height.b32 %o0, [%rd3]", IMAGE_2D, u8x4, 4, PLACES_INSIDE);
-    add_surface_case(list, "suq.depth.b32 %o0, [%rd3]", IMAGE_3D, u8x4, 4, PLACES_INSIDE);
-    add_surface_case(list, "suq.array_size.b32 %o0, [%rd3]", IMAGE_2D_LAYERED, u8x4, 4,
-                     PLACES_INSIDE);
+static const struct {
+    const char *text;
+    enum image_shape shape;
+    struct texel_format format;
+    uint32_t access_bytes;
+    enum places places;
+} surface_rows[] = {
+    {LOAD("1d", "b32", "clamp", "{%o0}", P1), IMAGE_1D, {TEXEL_UNSIGNED, 8, 4}, 4, PLACES_BYTES},
+    {LOAD("1d", "b32", "zero", "{%o0}", P1), IMAGE_1D, {TEXEL_UNSIGNED, 8, 4}, 4, PLACES_BYTES},
+    {LOAD("2d", "b32", "clamp", "{%o0}", P2), IMAGE_2D, {TEXEL_UNSIGNED, 8, 4}, 4, PLACES_BYTES},
+    {LOAD("2d", "b32", "zero", "{%o0}", P2), IMAGE_2D, {TEXEL_UNSIGNED, 8, 4}, 4, PLACES_BYTES},
+    {LOAD("2d", "v4.b32", "clamp", OUT4, P2), IMAGE_2D, {TEXEL_UNSIGNED, 32, 4}, 16, PLACES_BYTES},
+    {LOAD("2d", "v4.b32", "zero", OUT4, P2), IMAGE_2D, {TEXEL_UNSIGNED, 32, 4}, 16, PLACES_BYTES},
+    {LOAD("2d", "b32", "zero", "{%o0}", P2), IMAGE_2D, {TEXEL_UNSIGNED, 32, 4}, 4, PLACES_BYTES},
+    {LOAD("2d", "b32", "clamp", "{%o0}", P2), IMAGE_2D, {TEXEL_UNSIGNED, 32, 4}, 4, PLACES_BYTES},
+    {LOAD("2d", "v2.b32", "clamp", "{%o0, %o1}", P2),
+     IMAGE_2D,
+     {TEXEL_UNSIGNED, 8, 4},
+     8,
+     PLACES_BYTES},
+    {LOAD("3d", "b32", "clamp", "{%o0}", P4), IMAGE_3D, {TEXEL_UNSIGNED, 8, 4}, 4, PLACES_BYTES},
+    {LOAD("3d", "b32", "zero", "{%o0}", P4), IMAGE_3D, {TEXEL_UNSIGNED, 8, 4}, 4, PLACES_BYTES},
+    {LOAD("a1d", "b32", "clamp", "{%o0}", P2),
+     IMAGE_1D_LAYERED,
+     {TEXEL_UNSIGNED, 8, 4},
+     4,
+     PLACES_BYTES},
+    {LOAD("a1d", "b32", "zero", "{%o0}", P2),
+     IMAGE_1D_LAYERED,
+     {TEXEL_UNSIGNED, 8, 4},
+     4,
+     PLACES_BYTES},
+    {LOAD("a2d", "b32", "clamp", "{%o0}", P4),
+     IMAGE_2D_LAYERED,
+     {TEXEL_UNSIGNED, 8, 4},
+     4,
+     PLACES_BYTES},
+    {LOAD("a2d", "b32", "zero", "{%o0}", P4),
+     IMAGE_2D_LAYERED,
+     {TEXEL_UNSIGNED, 8, 4},
+     4,
+     PLACES_BYTES},
+    {LOAD("a2d", "b32", "zero", "{%o0}", P4), IMAGE_CUBE, {TEXEL_UNSIGNED, 8, 4}, 4, PLACES_BYTES},
+    {"sust.b.1d.b32.zero [%rd3, {" P1 "}], {%r10}",
+     IMAGE_1D,
+     {TEXEL_UNSIGNED, 8, 4},
+     4,
+     PLACES_PERMUTED},
+    {"sust.b.2d.b32.zero [%rd3, {" P2 "}], {%r10}",
+     IMAGE_2D,
+     {TEXEL_UNSIGNED, 8, 4},
+     4,
+     PLACES_PERMUTED},
+    {"sust.b.2d.v4.b32.zero [%rd3, {" P2 "}], {%r10, %r11, %r12, %r13}",
+     IMAGE_2D,
+     {TEXEL_UNSIGNED, 32, 4},
+     16,
+     PLACES_PERMUTED},
+    {"sust.b.2d.b32.clamp [%rd3, {" P2 "}], {%r15}",
+     IMAGE_2D,
+     {TEXEL_UNSIGNED, 8, 4},
+     4,
+     PLACES_BYTES},
+    {"sust.b.3d.b32.zero [%rd3, {" P4 "}], {%r10}",
+     IMAGE_3D,
+     {TEXEL_UNSIGNED, 8, 4},
+     4,
+     PLACES_PERMUTED},
+    {"sust.b.a2d.b32.zero [%rd3, {" P4 "}], {%r10}",
+     IMAGE_2D_LAYERED,
+     {TEXEL_UNSIGNED, 8, 4},
+     4,
+     PLACES_PERMUTED},
+    {"sust.p.2d.v4.b32.zero [%rd3, {" P2 "}], {%r10, %r11, %r12, %r13}",
+     IMAGE_2D,
+     {TEXEL_UNSIGNED, 8, 4},
+     1,
+     PLACES_PERMUTED},
+    {"sust.p.2d.v4.b32.zero [%rd3, {" P2 "}], {%r10, %r11, %r12, %r13}",
+     IMAGE_2D,
+     {TEXEL_SIGNED, 8, 4},
+     1,
+     PLACES_PERMUTED},
+    {"sust.p.2d.v4.b32.zero [%rd3, {" P2 "}], {%r10, %r11, %r12, %r13}",
+     IMAGE_2D,
+     {TEXEL_UNSIGNED, 16, 2},
+     1,
+     PLACES_PERMUTED},
+    {"sust.p.2d.v4.b32.zero [%rd3, {" P2 "}], {%r10, %r11, %r12, %r13}",
+     IMAGE_2D,
+     {TEXEL_SIGNED, 16, 2},
+     1,
+     PLACES_PERMUTED},
+    {"sust.p.2d.v4.b32.zero [%rd3, {" P2 "}], {%r10, %r11, %r12, %r13}",
+     IMAGE_2D,
+     {TEXEL_FLOAT, 16, 4},
+     1,
+     PLACES_PERMUTED},
+    {"sust.p.2d.v4.b32.zero [%rd3, {" P2 "}], {%r10, %r11, %r12, %r13}",
+     IMAGE_2D,
+     {TEXEL_UNSIGNED, 32, 1},
+     1,
+     PLACES_PERMUTED},
+    {"sust.p.2d.v4.b32.zero [%rd3, {" P2 "}], {%r10, %r11, %r12, %r13}",
+     IMAGE_2D,
+     {TEXEL_FLOAT, 32, 2},
+     1,
+     PLACES_PERMUTED},
+    {"sust.p.2d.v4.b32.zero [%rd3, {" P2 "}], {%r10, %r11, %r12, %r13}",
+     IMAGE_2D,
+     {TEXEL_SIGNED, 32, 1},
+     1,
+     PLACES_PERMUTED},
+    {"sust.p.2d.v4.b32.zero [%rd3, {" P2 "}], {%r10, %r11, %r12, %r13}",
+     IMAGE_2D,
+     {TEXEL_UNSIGNED, 8, 1},
+     1,
+     PLACES_PERMUTED},
+    {"sured.b.add.2d.u32.zero [%rd3, {" P2 "}], %r10",
+     IMAGE_2D,
+     {TEXEL_UNSIGNED, 32, 1},
+     4,
+     PLACES_BYTES},
+    {"sured.b.min.2d.s32.clamp [%rd3, {" P2 "}], %r10",
+     IMAGE_2D,
+     {TEXEL_SIGNED, 32, 1},
+     4,
+     PLACES_BYTES},
+    {"sured.b.or.2d.b32.zero [%rd3, {" P2 "}], %r10",
+     IMAGE_2D,
+     {TEXEL_UNSIGNED, 32, 1},
+     4,
+     PLACES_BYTES},
+    {"sured.p.add.2d.b32.zero [%rd3, {" P2 "}], %r10",
+     IMAGE_2D,
+     {TEXEL_UNSIGNED, 32, 1},
+     1,
+     PLACES_BYTES},
+    {"sured.p.max.2d.b32.zero [%rd3, {" P2 "}], %r10",
+     IMAGE_2D,
+     {TEXEL_SIGNED, 32, 1},
+     1,
+     PLACES_BYTES},
+    {"suq.width.b32 %o0, [%rd3]", IMAGE_2D, {TEXEL_UNSIGNED, 8, 4}, 4, PLACES_INSIDE},
+    {"suq.height.b32 %o0, [%rd3]", IMAGE_2D, {TEXEL_UNSIGNED, 8, 4}, 4, PLACES_INSIDE},
+    {"suq.depth.b32 %o0, [%rd3]", IMAGE_3D, {TEXEL_UNSIGNED, 8, 4}, 4, PLACES_INSIDE},
+    {"suq.array_size.b32 %o0, [%rd3]", IMAGE_2D_LAYERED, {TEXEL_UNSIGNED, 8, 4}, 4, PLACES_INSIDE},
+};
+
+static void add_surfaces(struct case_list *list)
+{
+    for (size_t i = 0; i < sizeof surface_rows / sizeof *surface_rows; i++)
+        add_surface_case(list, surface_rows[i].text, surface_rows[i].shape, surface_rows[i].format,
+                         surface_rows[i].access_bytes, surface_rows[i].places);
 }
 
 int cases_make(struct case_list *out)
@@ -519,7 +604,8 @@ static uint32_t float_bits(double value)
 /* A half of moderate size. */
 static uint16_t smooth_half(struct rng *rng)
 {
-    return (uint16_t)((rng_u64(rng) & 0x83ff) | (uint16_t)((12 + rng_below(rng, 6)) << 10));
+    uint64_t bits = rng_u64(rng) & 0x83ff;
+    return (uint16_t)(bits | (12 + rng_below(rng, 6)) << 10);
 }
 
 void case_fill_image(uint8_t *texels, const struct texture_case *c, uint64_t seed)
@@ -593,8 +679,10 @@ static void fill_indices(uint32_t *words, struct rng *rng, const struct texture_
     for (uint32_t i = 0; i < 3; i++)
         words[i] = (uint32_t)((int64_t)rng_below(rng, sizes[i] + 4) - 2);
     words[0] *= units;
-    if (rng_below(rng, 16) == 0)
-        words[rng_below(rng, 3)] = rng_below(rng, 2) ? 0x7ffffff0 : 0x80000000;
+    if (rng_below(rng, 16) == 0) {
+        uint32_t far = rng_below(rng, 2) ? 0x7ffffff0 : 0x80000000;
+        words[rng_below(rng, 3)] = far;
+    }
 }
 
 static void fill_permuted(uint32_t *words, const struct texture_case *c, uint32_t lane)
@@ -625,8 +713,10 @@ static void fill_details(uint32_t *words, struct rng *rng, const struct texture_
         double size = axis ? c->spec.height : c->spec.width;
         words[4 + 2 * which + axis] = float_bits(step / size);
     }
-    for (uint32_t i = 10; i < CASE_WORDS; i++)
-        words[i] = (uint32_t)rng_u64(rng) >> rng_below(rng, 32);
+    for (uint32_t i = 10; i < CASE_WORDS; i++) {
+        uint32_t bits = (uint32_t)rng_u64(rng); /* one call a statement: their order counts */
+        words[i] = bits >> rng_below(rng, 32);
+    }
     if (rng_below(rng, 2))
         words[10] = 0u - words[10];
 }

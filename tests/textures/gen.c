@@ -350,8 +350,10 @@ static int check(struct bench *b, const struct options *o, const struct case_lis
 {
     struct checking k = {.bench = b, .options = o};
     char *frame = NULL, *text = malloc(FILE_LIMIT), *known = NULL;
-    size_t size, known_size;
-    int rc = text ? file_read_all(&frame, &size, o->check, FILE_LIMIT) : error_memory();
+    size_t size = 0, known_size = 0;
+    if (!text)
+        return error_memory();
+    int rc = file_read_all(&frame, &size, o->check, FILE_LIMIT);
     if (rc == SONDE_OK && o->known)
         rc = file_read_all(&known, &known_size, o->known, FILE_LIMIT);
     k.known = known;
@@ -397,16 +399,18 @@ static bool parse(struct options *o, int argc, char **argv)
                             : strcmp(argv[i], "--known") == 0 ? &o->known
                             : strcmp(argv[i], "--ptx") == 0   ? &o->ptx
                                                               : NULL;
-        if (strcmp(argv[i], "-v") == 0)
+        bool seed = strcmp(argv[i], "--seed") == 0;
+        if (strcmp(argv[i], "-v") == 0) {
             o->verbose = true;
-        else if (!value)
+            continue;
+        }
+        if (!value || (!seed && !text))
             return false;
-        else if (strcmp(argv[i], "--seed") == 0)
-            o->seed = strtoull(argv[++i], NULL, 10);
-        else if (text)
-            *text = argv[++i];
+        if (seed)
+            o->seed = strtoull(value, NULL, 10);
         else
-            return false;
+            *text = value;
+        i++;
     }
     return o->ptx || (o->device && (o->out != NULL) != (o->check != NULL));
 }
