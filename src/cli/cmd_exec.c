@@ -58,6 +58,15 @@ static bool parse_size(struct option_walk *walk, uint32_t size[3])
     return false;
 }
 
+/* Bytes; none would mean the default. */
+static void take_size(struct option_walk *walk, uint64_t *bytes)
+{
+    if (option_u64(walk, bytes) && *bytes == 0) {
+        cli_usage(walk->command, "%s: 0 is too little", walk->name);
+        walk->failed = true;
+    }
+}
+
 static void take_option(struct exec_arguments *arguments, struct option_walk *walk)
 {
     struct sonde_exec_options *exec = &arguments->options;
@@ -84,9 +93,9 @@ static void take_option(struct exec_arguments *arguments, struct option_walk *wa
     } else if (option_is(walk, "--cooperative")) {
         exec->cooperative = 1;
     } else if (option_is(walk, "--printf-buffer")) {
-        option_u64(walk, &exec->printf_bytes);
+        take_size(walk, &exec->printf_bytes);
     } else if (option_is(walk, "--heap")) {
-        option_u64(walk, &exec->heap_bytes);
+        take_size(walk, &exec->heap_bytes);
     } else if (option_is(walk, "--stats")) {
         exec->stats_path = walk->value;
     } else if (exec->arg_count < MAX_ARGS) {

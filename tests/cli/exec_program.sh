@@ -19,6 +19,8 @@ sonde exec printf.ptx --kernel many --arg s32:3 -q >/dev/full
 echo "status $?"
 run sonde exec printf.ptx --kernel many --arg s32:3 --printf-buffer 10
 run sonde exec printf.ptx --kernel many --arg s32:3 --printf-buffer lots
+run sonde exec printf.ptx --kernel many --arg s32:3 --printf-buffer 0
+run sonde exec printf.ptx --kernel many --arg s32:3 --heap 0
 echo "# assert"
 quiet assert.ptx --block 3 --arg u32:2
 quiet assert.ptx --block 3 --arg u32:2 --functional
