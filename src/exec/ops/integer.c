@@ -1,6 +1,6 @@
 /*
- * Integer instructions that have no lane loop: pairs of 16 bits, testp, dp2a, fns, szext, and the
- * video instructions on bytes and halves. Source: PTX ISA 9.0, 9.7.1, 9.7.3.2 and 9.7.17.
+ * Integer instructions that have no lane loop: pairs of 16 bits, testp, dp2a, fns, szext. Source:
+ * PTX ISA 9.0, 9.7.1 and 9.7.3.2.
  */
 #include "exec/ops/value.h"
 #include "isa/lane_math.h"
@@ -57,57 +57,4 @@ uint64_t value_szext(const struct ptx_insn *insn, const uint64_t v[VALUE_SOURCES
     if (insn->mods[MODC_LIMIT] == MOD_LIMIT_wrap)
         bits &= 31;
     return lane_szext((uint32_t)v[0], bits, insn->tuple.s == TYPE_s32);
-}
-
-/* One lane of bits of a video operand, as its type says. */
-static int32_t video_lane(uint32_t word, uint32_t at, uint32_t bits, enum isa_type type)
-{
-    uint32_t part = word >> at << (32 - bits);
-    return type == TYPE_s32 ? (int32_t)part >> (32 - bits) : (int32_t)(part >> (32 - bits));
-}
-
-static int32_t video_result(enum isa_op op, int32_t a, int32_t b)
-{
-    switch (op) {
-    case OP_VADD2:
-    case OP_VADD4:
-        return a + b;
-    case OP_VSUB2:
-    case OP_VSUB4:
-        return a - b;
-    case OP_VAVRG2:
-    case OP_VAVRG4:
-        return (a + b + (a + b >= 0)) >> 1;
-    case OP_VABSDIFF2:
-    case OP_VABSDIFF4:
-        return a < b ? b - a : a - b;
-    case OP_VMIN2:
-    case OP_VMIN4:
-        return a < b ? a : b;
-    default:
-        return a > b ? a : b;
-    }
-}
-
-static bool is_of_halves(enum isa_op op)
-{
-    return op == OP_VADD2 || op == OP_VSUB2 || op == OP_VAVRG2 || op == OP_VABSDIFF2 ||
-           op == OP_VMIN2 || op == OP_VMAX2;
-}
-
-/* Bytes or halves side by side; .add sums them up and adds c. */
-uint64_t value_video(const struct ptx_insn *insn, const uint64_t v[VALUE_SOURCES])
-{
-    uint32_t bits = is_of_halves(insn->op) ? 16 : 8, packed = 0, sum = (uint32_t)v[2];
-    bool is_signed = insn->types[0] == TYPE_s32, saturates = insn->mods[MODC_SAT] != MOD_NONE;
-    int32_t high = (1 << (bits - is_signed)) - 1, low = is_signed ? -high - 1 : 0;
-    for (uint32_t at = 0; at < 32; at += bits) {
-        int32_t r = video_result(insn->op, video_lane((uint32_t)v[0], at, bits, insn->types[1]),
-                                 video_lane((uint32_t)v[1], at, bits, insn->types[2]));
-        if (saturates)
-            r = r < low ? low : r > high ? high : r;
-        packed |= ((uint32_t)r & ((1u << bits) - 1)) << at;
-        sum += (uint32_t)r;
-    }
-    return insn->mods[MODC_ATOM] == MOD_ATOM_add ? sum : packed;
 }

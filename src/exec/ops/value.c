@@ -107,6 +107,15 @@ static value_fn *const functions[OP_COUNT] = {
     [OP_VABSDIFF2] = value_video, [OP_VMIN2] = value_video, [OP_VMAX2] = value_video,
     [OP_VADD4] = value_video, [OP_VSUB4] = value_video, [OP_VAVRG4] = value_video,
     [OP_VABSDIFF4] = value_video, [OP_VMIN4] = value_video, [OP_VMAX4] = value_video,
+    [OP_VSET2] = value_video, [OP_VSET4] = value_video,
+    [OP_VADD] = value_video_word, [OP_VADD_OP] = value_video_word,
+    [OP_VSUB] = value_video_word, [OP_VSUB_OP] = value_video_word,
+    [OP_VABSDIFF] = value_video_word, [OP_VABSDIFF_OP] = value_video_word,
+    [OP_VMIN] = value_video_word, [OP_VMIN_OP] = value_video_word,
+    [OP_VMAX] = value_video_word, [OP_VMAX_OP] = value_video_word,
+    [OP_VSHL] = value_video_word, [OP_VSHL_OP] = value_video_word,
+    [OP_VSHR] = value_video_word, [OP_VSHR_OP] = value_video_word,
+    [OP_VSET] = value_video_word, [OP_VSET_OP] = value_video_word,
 };
 /* clang-format on */
 

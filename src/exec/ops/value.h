@@ -28,7 +28,9 @@ value_fn value_half, value_half_compare, value_half_set;
 /* convert.c */
 value_fn value_convert, value_convert_pair, value_convert_fp8, value_widen_fp8, value_pack;
 /* integer.c */
-value_fn value_pair, value_testp, value_dp2a, value_fns, value_szext, value_video;
+value_fn value_pair, value_testp, value_dp2a, value_fns, value_szext;
+/* video.c */
+value_fn value_video, value_video_word;
 
 bool compare_holds(enum isa_mod cmp, double a, double b);
 const struct float_format *value_format(enum isa_type type); /* NULL: not a narrow float */
