@@ -464,6 +464,35 @@ static void reductions_on_a_surface_add_up(void **state)
     assert_int_equal(texels[3], 407);
 }
 
+/* The cache sees tiles: 32 bytes are 16 x 2 of a level, a line of 128 bytes is 32 x 4. */
+
+static uint64_t sectors_of(uint64_t handle, const float (*at)[2])
+{
+    struct rt_module *module = load("", tex_2d);
+    struct gpu_stats before, after;
+    gpu_stats(rt_gpu(rt), &before);
+    if (run_module(module, handle, at, 8, LANES, false) < 0)
+        fail_msg("%s", error_text());
+    gpu_stats(rt_gpu(rt), &after);
+    return after.texture_reads - before.texture_reads;
+}
+
+static void a_square_of_texels_takes_fewer_sectors_than_a_row(void **state)
+{
+    (void)state;
+    float row[LANES][2], tile[LANES][2], centre[LANES][2];
+    struct rt_image *image = make(IMAGE_2D, f32, 64, 64, 0, NULL);
+    for (int i = 0; i < LANES; i++) {
+        row[i][0] = (float)i + 0.5f, row[i][1] = 0.5f;
+        tile[i][0] = (float)(i % 8) + 0.5f, tile[i][1] = (float)(i / 8) + 0.5f;
+        centre[i][0] = 4, centre[i][1] = 2; /* between four texels, in four sectors */
+    }
+    assert_int_equal(sectors_of(object(image, TEXTURE_CLAMP, false, false), row), 8);
+    assert_int_equal(sectors_of(object(image, TEXTURE_CLAMP, false, false), tile), 4);
+    assert_int_equal(sectors_of(object(image, TEXTURE_CLAMP, false, false), centre), 1);
+    assert_int_equal(sectors_of(object(image, TEXTURE_CLAMP, true, false), centre), 4);
+}
+
 /* What is refused. */
 
 static void what_no_image_can_be_is_refused_by_name(void **state)
@@ -617,6 +646,7 @@ int main(void)
         TEST(surfaces_count_bytes_and_textures_see_what_was_written),
         TEST(outside_of_a_surface_clamp_moves_zero_reads_zero_and_trap_faults),
         TEST(reductions_on_a_surface_add_up),
+        TEST(a_square_of_texels_takes_fewer_sectors_than_a_row),
         TEST(what_no_image_can_be_is_refused_by_name),
         TEST(what_no_texture_can_be_is_refused_by_name),
         TEST(copies_stay_inside_the_image),
