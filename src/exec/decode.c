@@ -38,6 +38,9 @@ const char *decode_file(const struct ptx_module *module, const struct ptx_func *
 static int check_function(struct decoder *d, const struct ptx_func *func)
 {
     const char *file = decode_file(d->module, func);
+    if (decode_is_system(func))
+        return error_at(SONDE_EUNSUPPORTED, file, func->loc.line, func->loc.column,
+                        "the address of the system's function '%s' is not implemented", func->name);
     if (!func->has_body)
         return error_at(SONDE_EINPUT, file, func->loc.line, func->loc.column,
                         "function '%s' is called but not defined", func->name);

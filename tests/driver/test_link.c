@@ -127,6 +127,8 @@ static void the_right_definition_is_used(bool functional)
         {"variable_weak_too variable_weak use", "u", 7},
         {"common variable use", "u", 5},
         {"common use", "u", 0},
+        {"call_result target", "u", 41},
+        {"target function_weak call_result", "u", 41},
         {"own_1 own_2", "own1", 1},
         {"own_1 own_2", "own2", 2},
         {"own_1 variable", "own1", 1},

@@ -213,6 +213,8 @@ static void a_declaration_that_is_not_the_systems_is_refused_at_load(void **stat
          "'vprintf' is not declared as the system has it"},
         {CALL("(.param .b32 r) malloc (.param .b64 x)", "call (c), malloc, (a)"),
          "parameter 'r' of the system's 'malloc' has 8 bytes"},
+        {CALL("(.param .b64 r) malloc (.param .b64 x)", "mov.u64 %rd, malloc"),
+         "the address of the system's function 'malloc' is not implemented"},
         {CALL("(.param .b64 r) not_there (.param .b64 x)", "call (b), not_there, (a)"),
          "'not_there'"},
     };
