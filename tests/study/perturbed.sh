@@ -1,0 +1,43 @@
+#!/bin/sh
+# perturbed.sh SONDE STUDY FOLDER: a study on models that are each changed in one structure. A file says in its head
+# which role it plays, which rows are measured on it, and which of these must fail; the others must hold, as they do
+# on the unchanged model:
+#   # role: k20
+#   # rows: k20.f9,k20.s4
+#   # fails: k20.f9.spike
+set -u
+sonde=$1
+study=$2
+folder=$3
+export LC_ALL=C
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/sonde-study.XXXXXX") || exit 1
+trap 'rm -rf "$scratch"' EXIT
+status=0
+count=0
+
+head_line() {
+    sed -n "s/^# $1: //p" "$2"
+}
+
+for path in "$folder"/*.yaml; do
+    role=$(head_line role "$path")
+    head_line fails "$path" | tr ' ' '\n' | sort >"$scratch/expected"
+    "$sonde" study "$study" --only "$(head_line rows "$path")" -d "$role=sim:$path" >"$scratch/table"
+    rc=$?
+    {
+        [ "$rc" -eq 1 ] || echo "exit-status-$rc"
+        awk '$NF == "FAIL" { print $1 }' "$scratch/table"
+    } | sort >"$scratch/actual"
+    if ! diff "$scratch/expected" "$scratch/actual" >"$scratch/difference"; then
+        echo "$path: rows that should fail (<) and do not, or fail (>) and should not:"
+        grep '^[<>]' "$scratch/difference"
+        cat "$scratch/table"
+        status=1
+    fi
+    count=$((count + 1))
+done
+if [ "$count" -lt 2 ]; then
+    echo "$folder: no models"
+    status=1
+fi
+exit $status
