@@ -89,12 +89,19 @@ static void take(struct study_value *value, json_t *node)
 int measure_attribute(struct study_bench *bench, struct study_value *value, size_t role,
                       const struct yaml_node *node)
 {
+    return measure_path(bench, value, role, measure_word(node, "attribute"));
+}
+
+int measure_path(struct study_bench *bench, struct study_value *value, size_t role,
+                 const char *path)
+{
     json_t *root;
+    value_nothing(value, "the dissection does not tell");
     int rc = study_bench_dissection(bench, &root, role);
     if (rc < 0) {
         return rc;
     }
-    json_t *found = follow(root, measure_word(node, "attribute"), value);
+    json_t *found = follow(root, path, value);
     if (found) {
         take(value, found);
     }

@@ -132,6 +132,7 @@ static int dissect(struct study_bench *bench, struct bench_device *slot, size_t 
         .seed = bench->seed,
         .max_window = probe_window_limit(info->shared_per_block_bytes),
         .max_footprint_bytes = probe_footprint_limit(info->memory_bytes),
+        .max_mapped_bytes = probe_mapped_limit(info->memory_bytes),
         .progress = bench->watch.progress ? dissect_progress : NULL,
         .progress_ctx = bench,
         .cancel = bench->watch.cancel,

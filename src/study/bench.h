@@ -54,11 +54,17 @@ int study_bench_chase(struct study_bench *bench, const uint32_t **latency, size_
 /* A word of a measure's mapping, NULL when it is not there. */
 const char *measure_word(const struct yaml_node *node, const char *key);
 
+/* A value of the dissection by its path. */
+int measure_path(struct study_bench *bench, struct study_value *value, size_t role,
+                 const char *path);
+
 /* What figures share with rows. */
 int measure_pattern(struct study_bench *bench, struct study_value *value, const uint32_t **latency,
                     size_t *count, size_t role, const char *pattern, const char *op);
 int measure_missed_pages(struct study_bench *bench, struct study_value *value, size_t role,
                          uint64_t mib);
+/* Entries of the sets that begin to thrash when so many pages more are missed in a pass. */
+double measure_new_entries(double more_pages);
 int measure_missed_lines(struct study_bench *bench, struct study_value *value, size_t role,
                          uint64_t bytes);
 int measure_shared_latency(struct study_bench *bench, struct study_value *value, size_t role,

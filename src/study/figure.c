@@ -1,6 +1,7 @@
 /*
- * Figures: a CSV file of each, and a drawing by gnuplot where that is installed. A point that could
- * not be measured stays empty; a figure without any point is left out and said to be.
+ * Figures: a CSV file of each, and a drawing by gnuplot where that is installed. Beside what is
+ * measured may stand what the paper prints, from the study's rows. A point that could not be
+ * measured stays empty; a figure without any point is left out and said to be.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -34,104 +35,16 @@ void plot_value(struct plot *plot, const struct study_value *value)
     }
 }
 
-static int figure_spectrum(struct plot *plot)
+/* The number that a row prints; an empty field where `id` is NULL. */
+void plot_published(struct plot *plot, const char *id)
 {
-    static const char *const names[] = {"P1", "P2", "P3", "P4", "P5", "P6"};
-    enum { SERIES = 3, SHOWN = 32 };
-    static const char *const roles[SERIES] = {"kepler", "fermi", "fermi"};
-    static const char *const ops[SERIES] = {"ca", "ca", "cg"};
-    for (size_t p = 0; p < sizeof(names) / sizeof(names[0]); p++) {
-        for (size_t i = 0; i < SHOWN; i++) {
-            strbuf_printf(&plot->csv, "%zu", p * SHOWN + i);
-            for (size_t s = 0; s < SERIES; s++) {
-                struct study_value value;
-                const uint32_t *latency;
-                size_t count;
-                int rc = measure_pattern(plot->bench, &value, &latency, &count,
-                                         plot_role(plot, roles[s]), names[p], ops[s]);
-                if (rc < 0) {
-                    return rc;
-                }
-                if (latency && i < count) {
-                    value_number(&value, latency[i]);
-                }
-                plot_value(plot, &value);
-            }
-            strbuf_append(&plot->csv, "\n");
+    strbuf_append(&plot->csv, ",");
+    for (size_t i = 0; id && i < plot->study->row_count; i++) {
+        const struct study_row *row = &plot->study->rows[i];
+        if (strcmp(row->id, id) == 0 && row->published.kind == STUDY_NUMBER) {
+            strbuf_printf(&plot->csv, "%.10g", row->published.number);
         }
     }
-    return 0;
-}
-
-static int shared_series(struct plot *plot, const char *role, const char *const *modes,
-                         size_t mode_count)
-{
-    int rc = 0;
-    for (uint64_t stride = 0; rc == 0 && stride <= 64; stride++) {
-        strbuf_printf(&plot->csv, "%u", (unsigned)stride);
-        for (size_t m = 0; rc == 0 && m < mode_count; m++) {
-            struct study_value value;
-            rc = measure_shared_latency(plot->bench, &value, plot_role(plot, role), stride,
-                                        modes[m]);
-            plot_value(plot, &value);
-        }
-        strbuf_append(&plot->csv, "\n");
-    }
-    return rc;
-}
-
-static int figure_fermi_shared(struct plot *plot)
-{
-    return shared_series(plot, "fermi", (const char *const[]){NULL}, 1);
-}
-
-static int figure_kepler_shared(struct plot *plot)
-{
-    return shared_series(plot, "kepler", (const char *const[]){"4", "8"}, 2);
-}
-
-static int figure_miss_rate(struct plot *plot)
-{
-    int rc = 0;
-    for (uint64_t bytes = 14336; rc == 0 && bytes <= 24576; bytes += 512) {
-        struct study_value value;
-        rc = measure_missed_lines(plot->bench, &value, plot_role(plot, "fermi"), bytes);
-        strbuf_printf(&plot->csv, "%u", (unsigned)bytes);
-        plot_value(plot, &value);
-        strbuf_append(&plot->csv, "\n");
-    }
-    return rc;
-}
-
-static int figure_pages(struct plot *plot)
-{
-    int rc = 0;
-    for (uint64_t mib = 124; rc == 0 && mib <= 150; mib += 2) {
-        struct study_value fermi, kepler;
-        rc = measure_missed_pages(plot->bench, &fermi, plot_role(plot, "fermi"), mib);
-        rc = rc < 0 ? rc
-                    : measure_missed_pages(plot->bench, &kepler, plot_role(plot, "kepler"), mib);
-        if (rc == 0) {
-            strbuf_printf(&plot->csv, "%u", (unsigned)mib);
-            plot_value(plot, &fermi);
-            plot_value(plot, &kepler);
-            strbuf_append(&plot->csv, "\n");
-        }
-    }
-    return rc;
-}
-
-static int figure_averages(struct plot *plot)
-{
-    int rc = 0;
-    for (uint64_t stride = 4; rc == 0 && stride <= 4096; stride *= 2) {
-        struct study_value value;
-        rc = measure_average(plot->bench, &value, plot_role(plot, "fermi"), 98304, stride);
-        strbuf_printf(&plot->csv, "%u", (unsigned)stride);
-        plot_value(plot, &value);
-        strbuf_append(&plot->csv, "\n");
-    }
-    return rc;
 }
 
 static const struct figure {
@@ -163,12 +76,17 @@ static int write_file(const char *folder, const char *id, const char *suffix, co
     return file_writer_commit(&writer);
 }
 
+static const char *x_label(const struct figure *figure)
+{
+    return figure->x + (*figure->x == '^');
+}
+
 static int write_csv(const struct figure *figure, const struct plot *plot, const char *folder)
 {
     struct strbuf csv = {0};
-    strbuf_printf(&csv, "%s", figure->x);
+    strbuf_printf(&csv, "%s", x_label(figure));
     for (const char *at = figure->columns; at;) {
-        at += *at == '>';
+        at += *at == '>' || *at == '*';
         size_t length = strcspn(at, "|");
         strbuf_printf(&csv, ",%.*s", (int)length, at);
         at = at[length] ? at + length + 1 : NULL;
@@ -180,14 +98,14 @@ static int write_csv(const struct figure *figure, const struct plot *plot, const
     return rc;
 }
 
-/* The columns in one drawing; those whose name begins with '>' have the right-hand axis. */
+/* The columns in one drawing. */
 static void write_plot(struct strbuf *script, const struct figure *figure)
 {
     size_t column = 2;
     for (const char *at = figure->columns; at; column++) {
         strbuf_printf(script, "%s '%s.csv' using 1:%zu axes x1y%d with %s",
                       column == 2 ? "plot" : ",", figure->id, column, *at == '>' ? 2 : 1,
-                      figure->style);
+                      *at == '*' ? "points pointtype 6 pointsize 1.6 linewidth 2" : figure->style);
         at = strchr(at, '|');
         at = at ? at + 1 : NULL;
     }
@@ -203,7 +121,10 @@ static int write_script(const struct figure *figure, const char *folder)
     strbuf_printf(&script,
                   "set datafile separator ','\nset key autotitle columnhead top left\nset grid\n"
                   "set title '%s'\nset xlabel '%s'\nset ylabel '%s'\n",
-                  figure->title, figure->x, figure->y);
+                  figure->title, x_label(figure), figure->y);
+    if (*figure->x == '^') {
+        strbuf_append(&script, "set logscale x 2\n");
+    }
     if (strchr(figure->columns, '>')) {
         strbuf_append(&script, "set ytics nomirror\nset y2tics\nset y2label 'variance'\n");
     }

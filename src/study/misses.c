@@ -103,6 +103,12 @@ int measure_page_misses(struct study_bench *bench, struct study_value *value, si
     return rc < 0 ? rc : measure_missed_pages(bench, value, role, mib);
 }
 
+/* A page more in a set that thrashes already misses alone and adds no entry. */
+double measure_new_entries(double more_pages)
+{
+    return more_pages > 1 ? more_pages - 1 : 0;
+}
+
 int measure_page_entries(struct study_bench *bench, struct study_value *value, size_t role,
                          const struct yaml_node *node)
 {
@@ -114,9 +120,7 @@ int measure_page_entries(struct study_bench *bench, struct study_value *value, s
         if (rc < 0 || value->kind != STUDY_NUMBER) {
             return rc;
         }
-        double more = value->number - before;
-        /* A page more in a set that thrashes already misses alone and adds no entry. */
-        entries += more > 1 ? more - 1 : 0;
+        entries += measure_new_entries(value->number - before);
         before = value->number;
     }
     if (rc == 0) {

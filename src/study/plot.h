@@ -20,6 +20,18 @@ size_t plot_role(const struct plot *plot, const char *name);
 /* Another column of the line; without a number it stays empty and the reason is kept. */
 void plot_value(struct plot *plot, const struct study_value *value);
 
+/* Another column: the number that a row prints; empty where `id` is NULL or prints none. */
+void plot_published(struct plot *plot, const char *id);
+
+/* mei_figures.c */
+int figure_spectrum(struct plot *plot);
+int figure_fermi_shared(struct plot *plot);
+int figure_kepler_shared(struct plot *plot);
+int figure_miss_rate(struct plot *plot);
+int figure_pages(struct plot *plot);
+int figure_saavedra(struct plot *plot);
+int figure_wong(struct plot *plot);
+
 /* outstanding.c */
 int figure_m2070_first(struct plot *plot);
 int figure_copies(struct plot *plot);
