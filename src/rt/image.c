@@ -357,6 +357,19 @@ int rt_texture_object(struct rt *rt, uint64_t *handle, const struct rt_image *im
     return 0;
 }
 
+/* An image that was made for a texture goes with it. */
+static void image_forget(struct rt *rt, const struct exec_image *exec)
+{
+    for (struct rt_image **link = &rt->images; *link; link = &(*link)->next) {
+        struct rt_image *image = *link;
+        if (&image->image == exec && image->of_texture) {
+            *link = image->next;
+            free(image);
+            return;
+        }
+    }
+}
+
 int rt_texture_create(struct rt *rt, uint64_t *handle, uint64_t address, uint64_t bytes)
 {
     struct image_spec spec = {.shape = IMAGE_BUFFER,
@@ -372,7 +385,15 @@ int rt_texture_create(struct rt *rt, uint64_t *handle, uint64_t address, uint64_
                          (unsigned long long)bytes, (unsigned long long)address);
     }
     int rc = rt_image_create(rt, &image, &spec);
-    return rc < 0 || !image ? rc : rt_texture_object(rt, handle, image, &view);
+    if (rc < 0 || !image) {
+        return rc;
+    }
+    image->of_texture = true;
+    rc = rt_texture_object(rt, handle, image, &view);
+    if (rc < 0) {
+        image_forget(rt, &image->image);
+    }
+    return rc;
 }
 
 int rt_texture_destroy(struct rt *rt, uint64_t handle)
@@ -381,6 +402,7 @@ int rt_texture_destroy(struct rt *rt, uint64_t handle)
     if (place >= rt->textures.count || !rt->textures.data[place].image) {
         return error_set(SONDE_EINPUT, "0x%llx is no texture", (unsigned long long)handle);
     }
+    image_forget(rt, rt->textures.data[place].image);
     rt->textures.data[place] = (struct exec_texture){0};
     return 0;
 }

@@ -121,6 +121,7 @@ struct rt_image {
     struct exec_image image;
     struct rt_image *next;
     uint64_t memory; /* of an array: the range that it took; 0: linear memory of the program's */
+    bool of_texture; /* made for one texture, with which it goes */
 };
 void images_destroy(struct rt *rt);
 

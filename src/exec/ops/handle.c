@@ -30,6 +30,8 @@ static uint64_t handle_value(const struct exec_warp *warp, const struct handle *
 {
     const struct exec_launch *launch = warp->cta->launch;
     uint64_t value = 0;
+    if (handle->is_param && handle->param_offset + sizeof value > launch->param_bytes)
+        return 0;
     if (handle->is_param) {
         memcpy(&value, launch->params + handle->param_offset, sizeof value);
         return value;

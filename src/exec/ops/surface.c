@@ -33,7 +33,7 @@ static bool resolve_coordinate(int64_t *at, int64_t size, enum isa_mod outside, 
 {
     if (*at >= 0 && *at < size)
         return true;
-    if (outside == MOD_OUTSIDE_clamp) {
+    if (outside == MOD_OUTSIDE_clamp && size > 0) { /* 0: a row narrower than the access */
         *at = *at < 0 ? 0 : size - 1;
         return true;
     }

@@ -444,6 +444,42 @@ static void outside_of_a_surface_clamp_moves_zero_reads_zero_and_trap_faults(voi
     assert_non_null(strstr(error_text(), "k.ptx:"));
 }
 
+static void a_surface_narrower_than_the_access_has_nothing_to_clamp_to(void **state)
+{
+    (void)state;
+    const uint32_t at[3] = {0, 16, (uint32_t)-16};
+    uint64_t surface;
+    struct rt_image *image = make(IMAGE_1D, u8x4, 2, 0, 0, NULL);
+    assert_int_equal(rt_surface_object(rt, &surface, image), 0);
+    run("suld.b.1d.v4.b32.clamp {%o0, %o1, %o2, %o3}, [%h, {%r0}];", surface, at, 4, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(got[i][0] | got[i][1] | got[i][2] | got[i][3], 0);
+}
+
+static void a_texture_that_is_a_parameter_of_the_kernel_is_fetched_from(void **state)
+{
+    (void)state;
+    static const char text[] =
+        ".version 7.0\n.target sm_50\n.address_size 64\n"
+        ".visible .entry k(.param .u64 out, .param .texref t)\n{\n  .reg .f32 %f<6>;\n"
+        "  .reg .b64 %rd;\n  ld.param.u64 %rd, [out];\n  mov.f32 %f0, 0f3FC00000;\n"
+        "  tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [t, {%f0}];\n"
+        "  st.global.f32 [%rd], %f1;\n  ret;\n}\n";
+    const float texels[2] = {1, 2};
+    uint64_t handle = object(make(IMAGE_1D, f32, 2, 0, 0, texels), TEXTURE_CLAMP, false, false);
+    const void *args[] = {&out, &handle};
+    struct rt_module *module;
+    struct rt_kernel *kernel;
+    uint64_t cycles;
+    if (rt_module_load(rt, &module, "p.ptx", text, sizeof text - 1) < 0)
+        fail_msg("%s", error_text());
+    assert_int_equal(rt_kernel_get(module, &kernel, NULL), 0);
+    struct rt_launch launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .args = args, .arg_count = 2};
+    assert_int_equal(rt_launch(rt, kernel, &launch, &cycles), 0);
+    assert_int_equal(rt_copy_from_device(rt, got, out, 4), 0);
+    assert_true(result(0, 0) == 2);
+}
+
 static void reductions_on_a_surface_add_up(void **state)
 {
     (void)state;
@@ -645,6 +681,8 @@ int main(void)
         TEST(a_sampler_beside_the_texture_takes_the_place_of_its_own),
         TEST(surfaces_count_bytes_and_textures_see_what_was_written),
         TEST(outside_of_a_surface_clamp_moves_zero_reads_zero_and_trap_faults),
+        TEST(a_surface_narrower_than_the_access_has_nothing_to_clamp_to),
+        TEST(a_texture_that_is_a_parameter_of_the_kernel_is_fetched_from),
         TEST(reductions_on_a_surface_add_up),
         TEST(a_square_of_texels_takes_fewer_sectors_than_a_row),
         TEST(what_no_image_can_be_is_refused_by_name),
