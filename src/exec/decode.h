@@ -94,6 +94,7 @@ lane_atom *decode_find_atom(enum isa_mod op, enum isa_type type);
 /* ops/ */
 bool decode_is_value(enum isa_op op);
 decode_fn decode_value, decode_redux, decode_product, decode_matrix_move;
+decode_fn decode_small_matrix;
 decode_fn decode_copy, decode_mbarrier;
 decode_fn decode_regular, decode_carry, decode_prmt_mode, decode_compare, decode_set, decode_mov;
 decode_fn decode_load, decode_store, decode_atomic, decode_reduction, decode_prefetch, decode_fence;

@@ -24,32 +24,14 @@
 #include "exec/fault.h"
 #include "exec/float_format.h"
 #include "exec/image.h"
+#include "exec/ops/matrix.h"
 #include "isa/fragment.h"
 #include "isa/lane_math.h"
 #include "util/error.h"
 
-#define SIDE 32      /* of the largest matrix */
-#define REGISTERS 16 /* of the largest fragment */
-#define SUM_BITS 25  /* below the largest exponent, when products are added up */
+#define SIDE 32     /* of the largest matrix */
+#define SUM_BITS 25 /* below the largest exponent, when products are added up */
 #define ZERO_EXPONENT (-100000)
-
-struct fragment {
-    char matrix; /* 'a', 'b', 'c' */
-    enum isa_type type;
-    uint32_t count;
-    struct element registers[REGISTERS];
-};
-
-struct uop_matrix {
-    struct fragment d, a, b, c;
-    struct isa_mnk mnk;
-    bool saturate, column_major;
-    uint32_t block;       /* how many products are added up at once */
-    enum isa_space space; /* of a load or store; SPACE_NONE: generic */
-    bool has_base, has_stride;
-    struct element base, stride;
-    uint64_t offset;
-};
 
 union number {
     double real;
@@ -244,8 +226,8 @@ enum exec_event run_product(struct exec_warp *warp, const struct uop *uop, uint3
 }
 
 /* The host's view of a lane's element, or NULL with the fault set. */
-static uint8_t *element_pointer(struct exec_warp *warp, const struct uop_matrix *m, uint32_t lane,
-                                uint64_t address, uint32_t bytes)
+uint8_t *matrix_pointer(struct exec_warp *warp, const struct uop_matrix *m, uint32_t lane,
+                        uint64_t address, uint32_t bytes)
 {
     const struct exec_cta *cta = warp->cta;
     enum isa_space space = m->space;
@@ -283,7 +265,7 @@ static bool move_lane(struct exec_warp *warp, const struct uop_matrix *m, uint32
             place(&row, &column, f, m->mnk, lane, r, i);
             uint64_t index = m->column_major ? column * stride + row : row * stride + column;
             uint64_t part = value >> i * bytes * 8;
-            uint8_t *at = element_pointer(warp, m, lane, base + index * bytes, bytes);
+            uint8_t *at = matrix_pointer(warp, m, lane, base + index * bytes, bytes);
             if (!at)
                 return false;
             if (!load) {
@@ -310,7 +292,7 @@ enum exec_event run_matrix_move(struct exec_warp *warp, const struct uop *uop, u
     return advance(warp);
 }
 
-static int decode_fragment(struct decoder *d, struct fragment *f, char matrix, enum isa_type type,
+int matrix_decode_fragment(struct decoder *d, struct fragment *f, char matrix, enum isa_type type,
                            const struct ptx_operand *operand, bool result)
 {
     uint32_t count = operand->kind == OPERAND_VECTOR ? operand->count : 1;
@@ -318,7 +300,7 @@ static int decode_fragment(struct decoder *d, struct fragment *f, char matrix, e
     f->matrix = matrix;
     f->type = type;
     f->count = count;
-    if (count > REGISTERS)
+    if (count > MATRIX_REGISTERS)
         return decode_refuse(d, "'%s' with a fragment of %u registers is not implemented",
                              isa_row(d->insn->op)->name, count);
     for (uint32_t i = 0; rc == SONDE_OK && i < count; i++) {
@@ -330,7 +312,7 @@ static int decode_fragment(struct decoder *d, struct fragment *f, char matrix, e
     return rc;
 }
 
-static struct uop_matrix *begin(struct decoder *d)
+struct uop_matrix *matrix_begin(struct decoder *d)
 {
     struct uop_matrix *m = arena_alloc(d->arena, sizeof *m);
     if (!m)
@@ -347,7 +329,7 @@ int decode_product(struct decoder *d)
     const struct ptx_operand *o = insn->operands;
     bool halves = insn->op == OP_WMMA_MMA_F16;
     enum isa_type a = halves ? TYPE_f16 : insn->types[1], b = halves ? TYPE_f16 : insn->types[2];
-    struct uop_matrix *m = begin(d);
+    struct uop_matrix *m = matrix_begin(d);
     if (!m)
         return error_memory();
     if (insn->op == OP_MMA && insn->mods[MODC_MNK] == MOD_MNK_m8n8k4 && a == TYPE_f16)
@@ -359,15 +341,15 @@ int decode_product(struct decoder *d)
     m->block = a == TYPE_tf32 ? (insn->op == OP_MMA ? 8 : 4) : 16;
     if (insn->tuple.s == TYPE_s32 || insn->tuple.s == TYPE_f64)
         m->block = 1;
-    int rc = decode_fragment(d, &m->d, 'c', insn->tuple.d, &o[0], true);
+    int rc = matrix_decode_fragment(d, &m->d, 'c', insn->tuple.d, &o[0], true);
     if (rc == SONDE_OK)
-        rc = decode_fragment(d, &m->a, 'a', a, &o[1], false);
+        rc = matrix_decode_fragment(d, &m->a, 'a', a, &o[1], false);
     if (rc == SONDE_OK)
-        rc = decode_fragment(d, &m->b, 'b', b, &o[2], false);
-    return rc == SONDE_OK ? decode_fragment(d, &m->c, 'c', insn->tuple.s, &o[3], false) : rc;
+        rc = matrix_decode_fragment(d, &m->b, 'b', b, &o[2], false);
+    return rc == SONDE_OK ? matrix_decode_fragment(d, &m->c, 'c', insn->tuple.s, &o[3], false) : rc;
 }
 
-static int decode_place(struct decoder *d, struct uop_matrix *m, const struct ptx_operand *address)
+int matrix_decode_place(struct decoder *d, struct uop_matrix *m, const struct ptx_operand *address)
 {
     uint64_t value = 0;
     bool relative = false;
@@ -388,16 +370,16 @@ int decode_matrix_move(struct decoder *d)
     const struct ptx_operand *o = insn->operands;
     bool store = insn->op == OP_WMMA_STORE;
     char matrix = insn->op == OP_WMMA_LOAD_A ? 'a' : insn->op == OP_WMMA_LOAD_B ? 'b' : 'c';
-    struct uop_matrix *m = begin(d);
+    struct uop_matrix *m = matrix_begin(d);
     if (!m)
         return error_memory();
     d->uop->run = run_matrix_move;
     d->uop->option = !store;
     m->column_major = insn->mods[MODC_LAYOUT] == MOD_LAYOUT_col;
     m->space = decode_plain_space(insn->space[0]);
-    int rc = decode_fragment(d, &m->d, matrix, insn->tuple.s, &o[store], !store);
+    int rc = matrix_decode_fragment(d, &m->d, matrix, insn->tuple.s, &o[store], !store);
     if (rc == SONDE_OK)
-        rc = decode_place(d, m, &o[!store]);
+        rc = matrix_decode_place(d, m, &o[!store]);
     if (rc == SONDE_OK && insn->operand_count > 2) {
         m->has_stride = true;
         rc = decode_source_element(d, &m->stride, &o[2], 4);

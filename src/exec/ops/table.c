@@ -50,6 +50,8 @@ static decode_fn *const table[OP_COUNT] = {
     [OP_WMMA_MMA_F16] = decode_product, [OP_WMMA_MMA] = decode_product, [OP_MMA] = decode_product,
     [OP_WMMA_LOAD_A] = decode_matrix_move, [OP_WMMA_LOAD_B] = decode_matrix_move,
     [OP_WMMA_LOAD_C] = decode_matrix_move, [OP_WMMA_STORE] = decode_matrix_move,
+    [OP_LDMATRIX] = decode_small_matrix, [OP_STMATRIX] = decode_small_matrix,
+    [OP_MOVMATRIX] = decode_small_matrix,
     [OP_CP_ASYNC] = decode_copy, [OP_CP_ASYNC_HINT] = decode_copy,
     [OP_CP_ASYNC_SIZE_HINT] = decode_copy, [OP_CP_ASYNC_COMMIT] = decode_nop,
     [OP_CP_ASYNC_WAIT] = decode_nop, [OP_CP_ASYNC_WAIT_ALL] = decode_nop,
