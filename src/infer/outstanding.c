@@ -233,20 +233,22 @@ static const struct ray_result *clearest(const struct study *s)
 }
 
 /*
- * An odd number of warps that ask for a little more than fits. In pairs, they ask for little more
- * than half as many lines: then all fit into a table, and none waits. The last warp has none to
- * share with; so where each request counts, its last one waits for the first answer and then for
- * its own, as without pairs. (A line that is shared would be in L1 by then.)
+ * Warps that ask for a quarter more than fits (`times`), in as few instructions as possible, of at
+ * least four lanes. In pairs, they share the lines of three in four lanes, and ask for five in
+ * eight as many: all fit into a table, and none waits. Where each request counts, some wait for the
+ * first answer, and among them lanes that share nothing, which then wait for their own, as without
+ * pairs. (A line that is shared would be in L1 by then.)
  */
-static bool odd_warps(const struct study *s, struct ray *ray, uint32_t *loads, double size)
+static bool pairs_shape(const struct study *s, struct ray *ray, uint32_t *loads, double size,
+                        double times)
 {
     uint32_t best = UINT32_MAX;
     for (uint32_t l = 1; l <= s->loads; l++) {
-        for (uint32_t warps = 3; warps < OUT_WARP; warps += 2) {
-            for (uint32_t lanes = 1; lanes <= OUT_WARP; lanes++) {
-                uint32_t all = l * warps * lanes;
-                if (all >= size + lanes + 2 && all < best) {
-                    best = all;
+        for (uint32_t warps = 2; warps <= OUT_WARP; warps += 2) {
+            for (uint32_t lanes = 4; lanes <= OUT_WARP; lanes += 4) {
+                uint32_t all = l * warps * lanes, rank = l * warps * OUT_BLOCK + lanes;
+                if (all >= times * size + lanes && all * 5 / 8 <= size && rank < best) {
+                    best = rank;
                     *loads = l;
                     *ray = (struct ray){
                         .axis = RAY_LOADS, .warps = warps, .lanes = lanes, .merge = 1, .share = 1};
@@ -254,7 +256,7 @@ static bool odd_warps(const struct study *s, struct ray *ray, uint32_t *loads, d
             }
         }
     }
-    return best < 1.8 * size;
+    return best < UINT32_MAX;
 }
 
 static int tell_table(struct study *s, double size, double confidence)
@@ -264,11 +266,12 @@ static int tell_table(struct study *s, double size, double confidence)
     struct ray alone;
     uint32_t loads = 1;
     char id[24];
-    if (!odd_warps(s, &alone, &loads, size)) {
+    if (!pairs_shape(s, &alone, &loads, size, 1.25) && !pairs_shape(s, &alone, &loads, size, 1)) {
         return 0;
     }
     struct ray pairs = alone;
     pairs.share = 2;
+    pairs.apart = alone.lanes / 4;
     int rc = ray_measure(s->lab, &apart, &s->yard, &alone, loads, 1);
     rc = rc ? rc : ray_measure(s->lab, &paired, &s->yard, &pairs, loads, 1);
     if (rc) {
@@ -277,9 +280,10 @@ static int tell_table(struct study *s, double size, double confidence)
     bool as_table = apart - paired > 0.5 * height, as_limit = apart - paired < 0.25 * height;
     lab_evidence(
         s->lab, id, "outstanding",
-        "threads lanes=%u loads=%u: %u requests of %u warps take %.0f cycles, with share=2, where "
-        "pairs of warps load the same lines, %.0f: %s",
-        alone.lanes, loads, ray_requests(&alone, loads), alone.warps, apart, paired,
+        "threads lanes=%u loads=%u: %u requests of %u warps take %.0f cycles, with share=2 "
+        "common=%u, where pairs of warps share lines, %.0f: %s",
+        alone.lanes, loads, ray_requests(&alone, loads), alone.warps, apart,
+        alone.lanes - alone.lanes / 4, paired,
         as_table   ? "a line counts once"
         : as_limit ? "each request counts"
                    : "undecided");

@@ -25,12 +25,13 @@ enum ray_axis {
 struct ray {
     enum ray_axis axis;
     uint32_t loads, lanes, warps, merge, share;
-    uint32_t last; /* its highest value */
+    uint32_t apart; /* lanes that share nothing, the last ones */
+    uint32_t last;  /* its highest value */
 };
 
 /* One configuration, in the probe's terms. */
 struct ray_shape {
-    uint32_t threads, loads, more, lanes, merge, share;
+    uint32_t threads, loads, more, lanes, merge, share, common;
 };
 struct ray_shape ray_shape(const struct ray *ray, uint32_t x);
 /* Warp instructions and single requests (after coalescing, before any merging) of a value. */

@@ -22,8 +22,11 @@
 
 struct ray_shape ray_shape(const struct ray *ray, uint32_t x)
 {
-    struct ray_shape s = {
-        .loads = ray->loads, .lanes = ray->lanes, .merge = ray->merge, .share = ray->share};
+    struct ray_shape s = {.loads = ray->loads,
+                          .lanes = ray->lanes,
+                          .merge = ray->merge,
+                          .share = ray->share,
+                          .common = ray->apart ? ray->lanes - ray->apart : OUT_WARP};
     uint32_t warps = ray->warps;
     switch (ray->axis) {
     case RAY_LOADS:
@@ -70,11 +73,18 @@ static int request(struct lab *lab, const struct trace **trace, const struct yar
     const struct {
         const char *name;
         uint32_t value, otherwise;
-    } numbers[] = {
-        {"from", s->threads, 0},  {"to", s->threads, 0},  {"step", 1, 0},
-        {"loads", s->loads, 1},   {"more", s->more, 0},   {"lanes", s->lanes, OUT_WARP},
-        {"merge", s->merge, 1},   {"share", s->share, 1}, {"stride", yard->line_bytes, 128},
-        {"runs", run ? 5 : 2, 3}, {"run", run, 0}};
+    } numbers[] = {{"from", s->threads, 0},
+                   {"to", s->threads, 0},
+                   {"step", 1, 0},
+                   {"loads", s->loads, 1},
+                   {"more", s->more, 0},
+                   {"lanes", s->lanes, OUT_WARP},
+                   {"merge", s->merge, 1},
+                   {"share", s->share, 1},
+                   {"common", s->common, OUT_WARP},
+                   {"stride", yard->line_bytes, 128},
+                   {"runs", run ? 5 : 2, 3},
+                   {"run", run, 0}};
     int rc = trace_request_set_text(&r, "op", yard->op);
     for (size_t i = 0; rc == 0 && i < sizeof numbers / sizeof *numbers; i++) {
         if (numbers[i].value != numbers[i].otherwise) {

@@ -16,7 +16,7 @@ enum { APART_BYTES = 65536, ROOMY_BYTES = 4 << 20, WARP = 32 };
 enum { TOUCH_THREADS = 256, TOUCH_BYTES = 16 * TOUCH_THREADS };
 
 struct threads {
-    uint64_t from, to, step, loads, lanes, merge, stride, runs, more;
+    uint64_t from, to, step, loads, lanes, common, merge, stride, runs, more;
     uint32_t merge_shift, share_shift, points;
     const char *op;
 };
@@ -37,6 +37,7 @@ static int threads_read(struct threads *t, const struct trace_request *request)
                           .step = request_number(request, "step", 2),
                           .loads = request_number(request, "loads", 1),
                           .lanes = request_number(request, "lanes", WARP),
+                          .common = request_number(request, "common", WARP),
                           .merge = request_number(request, "merge", 1),
                           .stride = request_number(request, "stride", 128),
                           .runs = request_number(request, "runs", 3),
@@ -75,6 +76,7 @@ static int measure_once(struct probe_live *live, struct device_kernel *kernel,
     call_u32(&call, (uint32_t)t->lanes);
     call_u32(&call, t->merge_shift);
     call_u32(&call, t->share_shift);
+    call_u32(&call, (uint32_t)t->common);
     call_u32(&call, (uint32_t)(lines_each(t) * t->stride));
     call_u32(&call, (uint32_t)t->more);
     int rc = call_run(live, kernel, &call);

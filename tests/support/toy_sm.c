@@ -23,7 +23,7 @@ struct toy_sm {
 
 /* What one launch looks like. */
 struct shape {
-    uint32_t threads, loads, more, merge, share, lanes;
+    uint32_t threads, loads, more, merge, share, common, lanes;
 };
 
 /* An entry: until when it is taken, for which line, and how many merged. */
@@ -105,7 +105,8 @@ static double instruction(struct run *run, const struct shape *s, uint32_t warp,
         held = &run->entry[run->count++];
     }
     for (uint32_t lane = 0; lane < lanes; lane++) {
-        uint64_t number = (uint64_t)(warp / s->share) * s->lanes + lane;
+        uint32_t first = lane < s->common ? warp / s->share : warp;
+        uint64_t number = (uint64_t)first * s->lanes + lane;
         uint64_t line = number / s->merge * LOADS + load;
         if (line != before || c->lanes_merge_there) {
             done = fmax(done, request(run, line));
@@ -200,6 +201,7 @@ static int answer(struct toy_sm *toy, struct trace *trace)
                           .more = number(r, "more", 0),
                           .merge = number(r, "merge", 1),
                           .share = number(r, "share", 1),
+                          .common = number(r, "common", WARP),
                           .lanes = number(r, "lanes", WARP)};
         double exact = simulate(&toy->config, &s);
         for (uint32_t k = 0; k < runs; k++) {
