@@ -253,9 +253,73 @@ cu_result fake_bank_config(cu_function function, int config)
     return 0;
 }
 
+/* One array at a time. */
+cu_result fake_array_create(cu_array *array, const struct cu_array_spec *spec)
+{
+    fake_cuda.array.width = spec->width;
+    fake_cuda.array.height = spec->height;
+    fake_cuda.array.depth = spec->depth;
+    fake_cuda.array.format = spec->format;
+    fake_cuda.array.channels = spec->channels;
+    fake_cuda.array.flags = spec->flags;
+    fake_cuda.array.levels = 1;
+    fake_cuda.array.alive++;
+    *array = (cu_array)&fake_cuda.array;
+    return 0;
+}
+
+cu_result fake_array_destroy(cu_array array)
+{
+    return array == (cu_array)&fake_cuda.array && fake_cuda.array.alive-- == 1 ? 0 : 1;
+}
+
+cu_result fake_mipmap_create(cu_mipmap *mipmap, const struct cu_array_spec *spec, unsigned levels)
+{
+    cu_array array;
+    fake_array_create(&array, spec);
+    fake_cuda.array.levels = levels;
+    *mipmap = (cu_mipmap)(void *)array;
+    return 0;
+}
+
+cu_result fake_mipmap_level(cu_array *array, cu_mipmap mipmap, unsigned level)
+{
+    *array = (cu_array)(void *)mipmap;
+    return level < fake_cuda.array.levels ? 0 : 1;
+}
+
+cu_result fake_mipmap_destroy(cu_mipmap mipmap)
+{
+    return fake_array_destroy((cu_array)(void *)mipmap);
+}
+
+cu_result fake_copy_box(const struct cu_box *box)
+{
+    fake_cuda.array.copied_bytes[0] = box->width_bytes;
+    fake_cuda.array.copied_bytes[1] = box->height;
+    fake_cuda.array.copied_bytes[2] = box->depth;
+    return (box->from.memory_type == CU_SIDE_ARRAY) != (box->to.memory_type == CU_SIDE_ARRAY) ? 0
+                                                                                              : 1;
+}
+
+cu_result fake_surface_create(uint64_t *handle, const struct cu_texture_resource *resource)
+{
+    *handle = (uint64_t)++fake_cuda.surfaces;
+    return resource->type == CU_RESOURCE_ARRAY ? 0 : 1;
+}
+
+cu_result fake_surface_destroy(uint64_t handle)
+{
+    return handle == (uint64_t)fake_cuda.surfaces-- ? 0 : 1;
+}
+
 cu_result fake_texture_create(uint64_t *handle, const struct cu_texture_resource *resource,
                               const struct cu_texture_view *view, const void *resource_view)
 {
+    if (resource->type == CU_RESOURCE_ARRAY || resource->type == CU_RESOURCE_MIPMAP) {
+        *handle = (uint64_t)++fake_cuda.textures;
+        return (void *)resource->as.array == (void *)&fake_cuda.array ? 0 : 1;
+    }
     if (resource->type != CU_RESOURCE_LINEAR || resource->as.linear.channels != 1 ||
         resource->as.linear.format != CU_FORMAT_UNSIGNED_32 || view->flags != CU_READ_AS_INTEGER ||
         resource_view) {

@@ -284,6 +284,94 @@ static void textures_are_linear_words_and_given_back(void **state)
     device_close(device);
 }
 
+static void images_are_told_in_the_drivers_words(void **state)
+{
+    (void)state;
+    enum { LAYERED = 1, SURFACE = 2, CUBE = 4, GATHER = 8 };
+    static const struct {
+        struct image_spec spec;
+        uint64_t height, depth;
+        int format;
+        unsigned flags;
+        uint64_t slices; /* of the last level */
+    } rows[] = {
+        {{.shape = IMAGE_1D, .format = {TEXEL_UNSIGNED, 8, 4}, .width = 9}, 0, 0, 1, 0, 1},
+        {{.shape = IMAGE_2D,
+          .format = {TEXEL_SIGNED, 16, 2},
+          .width = 9,
+          .height = 5,
+          .depth = 1,
+          .surface = true},
+         5,
+         0,
+         9,
+         SURFACE | GATHER,
+         1},
+        {{.shape = IMAGE_3D,
+          .format = {TEXEL_FLOAT, 16, 1},
+          .width = 8,
+          .height = 8,
+          .depth = 8,
+          .levels = 3},
+         8,
+         8,
+         16,
+         0,
+         2},
+        {{.shape = IMAGE_1D_LAYERED,
+          .format = {TEXEL_FLOAT, 32, 1},
+          .width = 8,
+          .height = 1,
+          .depth = 3},
+         0,
+         3,
+         32,
+         LAYERED,
+         3},
+        {{.shape = IMAGE_CUBE_LAYERED,
+          .format = {TEXEL_SIGNED, 32, 1},
+          .width = 8,
+          .height = 8,
+          .depth = 2},
+         8,
+         12,
+         10,
+         LAYERED | CUBE,
+         12},
+    };
+    struct fake_cuda *fake = fresh_fake();
+    struct device *device = open_fake();
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const struct image_spec *spec = &rows[i].spec;
+        uint32_t last = spec->levels > 1 ? spec->levels - 1 : 0;
+        struct texture_view view = {.level_max = 1};
+        struct device_image *image;
+        uint64_t texture, surface;
+        uint8_t texels[4096] = {0};
+        assert_int_equal(device_image_create(device, &image, spec), 0);
+        assert_int_equal(fake->array.width, spec->width);
+        assert_int_equal(fake->array.height, rows[i].height);
+        assert_int_equal(fake->array.depth, rows[i].depth);
+        assert_int_equal(fake->array.format, rows[i].format);
+        assert_int_equal(fake->array.channels, spec->format.channels);
+        assert_int_equal(fake->array.flags, rows[i].flags);
+        assert_int_equal(device_image_write(device, image, last, texels), 0);
+        assert_int_equal(fake->array.copied_bytes[0],
+                         (spec->width >> last) * spec->format.bits / 8 * spec->format.channels);
+        assert_int_equal(fake->array.copied_bytes[2], rows[i].slices);
+        assert_int_equal(device_image_read(device, texels, image, last), 0);
+        assert_int_equal(device_texture_object(device, &texture, image, &view), 0);
+        assert_int_equal(device_texture_destroy(device, texture), 0);
+        if (spec->surface) {
+            assert_int_equal(device_surface_object(device, &surface, image), 0);
+            assert_int_equal(device_surface_destroy(device, surface), 0);
+        }
+        assert_int_equal(device_image_destroy(device, image), 0);
+        assert_int_equal(fake->array.alive, 0);
+    }
+    device_close(device);
+}
+
 static void a_modules_variable_is_found_by_name(void **state)
 {
     (void)state;
@@ -386,6 +474,7 @@ int main(void)
         cmocka_unit_test(too_few_pages_leave_a_mapping_as_it_was),
         cmocka_unit_test(neighbours_in_a_mapping_come_from_different_places),
         cmocka_unit_test(textures_are_linear_words_and_given_back),
+        cmocka_unit_test(images_are_told_in_the_drivers_words),
         cmocka_unit_test(a_modules_variable_is_found_by_name),
         cmocka_unit_test(the_width_of_banks_is_keplers_to_choose),
         cmocka_unit_test(a_gpu_that_is_not_there_is_unavailable),

@@ -17,6 +17,14 @@ struct fake_cuda {
     unsigned grid[3], block[3], shared_bytes;
     int bank_config, textures;
     uint64_t texture_address, texture_bytes;
+    struct {
+        uint64_t width, height, depth; /* the driver's words for an array */
+        int format;
+        unsigned channels, flags, levels;
+        int alive;
+        uint64_t copied_bytes[3]; /* of a row, rows, slices */
+    } array;
+    int surfaces;
     int page_limit; /* to answer: how many pages there are; 0: enough */
     int pages_created, pages_released, pages_mapped, ranges;
     int neighbours; /* pages mapped right behind the one mapped before them */

@@ -520,7 +520,7 @@ static void a_square_of_texels_takes_fewer_sectors_than_a_row(void **state)
     struct rt_image *image = make(IMAGE_2D, f32, 64, 64, 0, NULL);
     for (int i = 0; i < LANES; i++) {
         row[i][0] = (float)i + 0.5f, row[i][1] = 0.5f;
-        tile[i][0] = (float)(i % 8) + 0.5f, tile[i][1] = (float)(i / 8) + 0.5f;
+        tile[i][0] = (float)(i % 8) + 0.5f, tile[i][1] = (float)((unsigned)i >> 3) + 0.5f;
         centre[i][0] = 4, centre[i][1] = 2; /* between four texels, in four sectors */
     }
     assert_int_equal(sectors_of(object(image, TEXTURE_CLAMP, false, false), row), 8);
