@@ -284,65 +284,66 @@ static void textures_are_linear_words_and_given_back(void **state)
     device_close(device);
 }
 
+enum { LAYERED = 1, SURFACE = 2, CUBE = 4, GATHER = 8 };
+static const struct {
+    struct image_spec spec;
+    uint64_t height, depth;
+    int format;
+    unsigned flags;
+    uint64_t slices; /* of the last level */
+} image_rows[] = {
+    {{.shape = IMAGE_1D, .format = {TEXEL_UNSIGNED, 8, 4}, .width = 9}, 0, 0, 1, 0, 1},
+    {{.shape = IMAGE_2D,
+      .format = {TEXEL_SIGNED, 16, 2},
+      .width = 9,
+      .height = 5,
+      .depth = 1,
+      .surface = true},
+     5,
+     0,
+     9,
+     SURFACE | GATHER,
+     1},
+    {{.shape = IMAGE_3D,
+      .format = {TEXEL_FLOAT, 16, 1},
+      .width = 8,
+      .height = 8,
+      .depth = 8,
+      .levels = 3},
+     8,
+     8,
+     16,
+     0,
+     2},
+    {{.shape = IMAGE_1D_LAYERED,
+      .format = {TEXEL_FLOAT, 32, 1},
+      .width = 8,
+      .height = 1,
+      .depth = 3},
+     0,
+     3,
+     32,
+     LAYERED,
+     3},
+    {{.shape = IMAGE_CUBE_LAYERED,
+      .format = {TEXEL_SIGNED, 32, 1},
+      .width = 8,
+      .height = 8,
+      .depth = 2},
+     8,
+     12,
+     10,
+     LAYERED | CUBE,
+     12},
+};
+
 static void images_are_told_in_the_drivers_words(void **state)
 {
     (void)state;
-    enum { LAYERED = 1, SURFACE = 2, CUBE = 4, GATHER = 8 };
-    static const struct {
-        struct image_spec spec;
-        uint64_t height, depth;
-        int format;
-        unsigned flags;
-        uint64_t slices; /* of the last level */
-    } rows[] = {
-        {{.shape = IMAGE_1D, .format = {TEXEL_UNSIGNED, 8, 4}, .width = 9}, 0, 0, 1, 0, 1},
-        {{.shape = IMAGE_2D,
-          .format = {TEXEL_SIGNED, 16, 2},
-          .width = 9,
-          .height = 5,
-          .depth = 1,
-          .surface = true},
-         5,
-         0,
-         9,
-         SURFACE | GATHER,
-         1},
-        {{.shape = IMAGE_3D,
-          .format = {TEXEL_FLOAT, 16, 1},
-          .width = 8,
-          .height = 8,
-          .depth = 8,
-          .levels = 3},
-         8,
-         8,
-         16,
-         0,
-         2},
-        {{.shape = IMAGE_1D_LAYERED,
-          .format = {TEXEL_FLOAT, 32, 1},
-          .width = 8,
-          .height = 1,
-          .depth = 3},
-         0,
-         3,
-         32,
-         LAYERED,
-         3},
-        {{.shape = IMAGE_CUBE_LAYERED,
-          .format = {TEXEL_SIGNED, 32, 1},
-          .width = 8,
-          .height = 8,
-          .depth = 2},
-         8,
-         12,
-         10,
-         LAYERED | CUBE,
-         12},
-    };
     struct fake_cuda *fake = fresh_fake();
     struct device *device = open_fake();
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        const struct image_spec *spec = &rows[i].spec;
+    for (size_t i = 0; i < sizeof(image_rows) / sizeof(*image_rows); i++) {
+        const struct image_spec *spec = &image_rows[i].spec;
         uint32_t last = spec->levels > 1 ? spec->levels - 1 : 0;
         struct texture_view view = {.level_max = 1};
         struct device_image *image;
@@ -350,15 +351,15 @@ static void images_are_told_in_the_drivers_words(void **state)
         uint8_t texels[4096] = {0};
         assert_int_equal(device_image_create(device, &image, spec), 0);
         assert_int_equal(fake->array.width, spec->width);
-        assert_int_equal(fake->array.height, rows[i].height);
-        assert_int_equal(fake->array.depth, rows[i].depth);
-        assert_int_equal(fake->array.format, rows[i].format);
+        assert_int_equal(fake->array.height, image_rows[i].height);
+        assert_int_equal(fake->array.depth, image_rows[i].depth);
+        assert_int_equal(fake->array.format, image_rows[i].format);
         assert_int_equal(fake->array.channels, spec->format.channels);
-        assert_int_equal(fake->array.flags, rows[i].flags);
+        assert_int_equal(fake->array.flags, image_rows[i].flags);
         assert_int_equal(device_image_write(device, image, last, texels), 0);
         assert_int_equal(fake->array.copied_bytes[0],
                          (spec->width >> last) * spec->format.bits / 8 * spec->format.channels);
-        assert_int_equal(fake->array.copied_bytes[2], rows[i].slices);
+        assert_int_equal(fake->array.copied_bytes[2], image_rows[i].slices);
         assert_int_equal(device_image_read(device, texels, image, last), 0);
         assert_int_equal(device_texture_object(device, &texture, image, &view), 0);
         assert_int_equal(device_texture_destroy(device, texture), 0);
