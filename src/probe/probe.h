@@ -27,8 +27,8 @@ struct trace_source probe_live_source(struct probe_live *live);
  * work are limited, and those the same way every time.
  */
 void probe_live_limit(struct probe_live *live, uint64_t work);
-/* For a whole dissection: some 12 s of a core, so that no simulated model takes over 15. */
-#define PROBE_DISSECTION_WORK UINT64_C(12000000)
+/* For a whole dissection: 6 to 11 s of a core, so that no simulated model takes over 15. */
+#define PROBE_DISSECTION_WORK UINT64_C(10000000)
 
 /* Limits for infer_options, from the device's hard limits. */
 uint32_t probe_live_max_window(const struct probe_live *live);
