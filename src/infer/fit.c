@@ -46,6 +46,12 @@ struct walk_plan level_plan(const struct level *level, struct walk_shape shape)
                               .shared_bytes = level->info->shared_bytes};
 }
 
+/* A cache that is empty when a launch begins has nothing to let go. */
+static bool settles_late(const struct level *level)
+{
+    return level->late > 0 && !level->begins_empty;
+}
+
 /* Share of the records that are slow although everything hits; and a bound on those that look like
  * misses. */
 static double slow_share(const struct level *level)
@@ -73,7 +79,7 @@ static uint64_t warm_passes(const struct level *level, unsigned round, bool smal
     if (small) {
         return patient_small[round];
     }
-    if (level->late > 0) {
+    if (settles_late(level)) {
         return noisy ? 24 : patient_large[round];
     }
     return noisy ? (round ? 4 : 1) : quick[round];
@@ -164,7 +170,7 @@ static bool will_stay(const struct level *level, const struct fit *fit, const st
 {
     bool small = fit->count <= SMALL_RING;
     double now = (double)rounds[round].misses / (double)rounds[round].records;
-    if (small || level->late > 0) {
+    if (small || settles_late(level)) {
         return round >= 4 || now > PATIENCE / (double)warm_passes(level, round, small, noisy);
     }
     if (round == 0) {
@@ -185,7 +191,7 @@ static enum fit_verdict judge_quiet(const struct level *level, const struct fit 
     if (round == 0) {
         /* Where longer warming never helped, do not ask for it again on a long walk that misses all
          * the time. */
-        bool shortcut = level->steady >= 2 && level->late == 0 && fit->count > 1024;
+        bool shortcut = level->steady >= 2 && !settles_late(level) && fit->count > 1024;
         return shortcut && now > 0.5 ? FIT_NO : FIT_UNKNOWN;
     }
     /* Where what fits never needed a second round, two are enough. */
@@ -205,7 +211,7 @@ static enum fit_verdict judge_noisy(const struct level *level, struct fit *fit,
     const struct round *now = &rounds[round];
     double chance = fmin(poisson_tail(bound * (double)now->records, now->misses),
                          concentration(fit, now, bound));
-    double most = level->late > 0 ? LATE_RECORDS : NOISY_RECORDS;
+    double most = settles_late(level) ? LATE_RECORDS : NOISY_RECORDS;
     bool last = round >= 4 || (round >= 1 && (double)fit->count * (double)(2u << round) > most);
     fit->noisy = true;
     if (chance < CERTAIN && round >= 1 && (last || will_stay(level, fit, rounds, round, true))) {
@@ -331,7 +337,7 @@ int fit_count_misses(struct level *level, uint32_t *misses, const struct walk_sh
     struct walk_plan plan = level_plan(level, *shape);
     plan_round(&plan, level, 0, false);
     size_t late = LATE_LOADS / shape->count < 64 ? 64 : LATE_LOADS / shape->count;
-    plan.warm = shape->count * (level->late > 0 ? (late < 400 ? late : 400) : 1 + run % 3);
+    plan.warm = shape->count * (settles_late(level) ? (late < 400 ? late : 400) : 1 + run % 3);
     plan.run = 100 + run;
     if (shape->count <= level->max_window) {
         plan.window = (uint32_t)(level->max_window / shape->count * shape->count);

@@ -23,7 +23,7 @@
 
 #define MAX_INDEX_BITS 12 /* sets up to 4096 */
 #define LEAST_BIT_COUNT 3 /* bits beyond those that number the lines of the cache */
-#define ELSEWHERE 3       /* other sets that must follow the rule */
+#define ELSEWHERE 4       /* other sets that must follow the rule */
 
 static bool power_of_two(uint64_t n)
 {
@@ -54,15 +54,40 @@ static uint32_t span_of(const struct level *level, const struct set_map *map)
     return (uint32_t)(span < limit ? span : limit);
 }
 
+/* Other classes that are checked: all of a few, else as many drawn ones. */
+static size_t choose_elsewhere(size_t out[ELSEWHERE + 1], const struct set_map *map, size_t own,
+                               struct rng *rng)
+{
+    size_t count = 0;
+    if (map->sets <= ELSEWHERE + 1) {
+        for (size_t class = 0; class < map->sets; class ++) {
+            out[count] = class;
+            count += class != own;
+        }
+        return count;
+    }
+    while (count < ELSEWHERE) {
+        size_t class = (size_t)rng_below(rng, map->sets);
+        bool is_new = class != own;
+        for (size_t i = 0; i < count; i++) {
+            is_new = is_new && out[i] != class;
+        }
+        out[count] = class;
+        count += is_new;
+    }
+    return count;
+}
+
 int index_check(const struct home *home, bool *holds, const struct set_map *map, struct rng *rng)
 {
     struct level *level = home->level;
     uint32_t span = span_of(level, map);
+    size_t elsewhere[ELSEWHERE + 1];
+    size_t count = choose_elsewhere(elsewhere, map, set_map_class(map, home->line), rng);
     int rc = home_check(home, holds, map, span, rng);
-    for (unsigned i = 0; i < ELSEWHERE && rc == 0 && *holds && map->sets > 1; i++) {
-        size_t class = set_map_class(map, (uint32_t)rng_below(rng, span));
+    for (size_t i = 0; i < count && rc == 0 && *holds; i++) {
         struct home other;
-        rc = home_of_class(&other, level, map, class);
+        rc = home_of_class(&other, level, map, elsewhere[i]);
         if (rc == INFER_UNDECIDED) {
             *holds = false;
             return 0;

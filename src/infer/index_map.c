@@ -111,6 +111,9 @@ static int try_period(const struct home *home, bool *found, uint32_t period, str
 {
     struct set_map *map = &home->level->map;
     int rc = partition(home, map, period);
+    if (rc == INFER_UNDECIDED) {
+        return 0;
+    }
     return rc ? rc : index_check(home, found, map, rng);
 }
 

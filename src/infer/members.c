@@ -94,6 +94,32 @@ static int count_fitting(struct level *level, size_t *fits, const uint32_t *line
     return 0;
 }
 
+/*
+ * Do the first `count` lines, which do not fit, fit without any one of them? Not where they lie in
+ * several sets. A few are tried, neighbours among them.
+ */
+static int is_one_set(struct level *level, bool *one, const uint32_t *lines, size_t count)
+{
+    uint32_t rest[2 * HOME_MAX_WAYS + 24];
+    const size_t left_out[] = {0, 1, count / 2, count - 1};
+    *one = true;
+    for (size_t i = 0; *one && i < sizeof left_out / sizeof *left_out; i++) {
+        size_t kept = 0;
+        for (size_t k = 0; k < count; k++) {
+            if (k != left_out[i]) {
+                rest[kept++] = lines[k];
+            }
+        }
+        enum fit_verdict verdict = FIT_UNKNOWN;
+        int rc = lines_verdict(level, &verdict, rest, kept);
+        if (rc) {
+            return rc;
+        }
+        *one = verdict == FIT_YES;
+    }
+    return 0;
+}
+
 int home_of_class(struct home *out, struct level *level, const struct set_map *map, size_t class)
 {
     size_t guess = level->conflict_count - 1, most = 2 * guess + 24, fits = 0;
@@ -108,6 +134,11 @@ int home_of_class(struct home *out, struct level *level, const struct set_map *m
     }
     if (fits == 0 || fits == count || fits > HOME_MAX_WAYS) {
         return lab_undecided(level->lab, "lines that should share a set all fit");
+    }
+    bool one = false;
+    rc = is_one_set(level, &one, lines, fits + 1);
+    if (rc || !one) {
+        return rc ? rc : lab_undecided(level->lab, "lines that should share a set do not");
     }
     *out = (struct home){.level = level, .ways = fits, .line = lines[fits]};
     memcpy(out->witness, lines, fits * sizeof *lines);

@@ -24,6 +24,7 @@
 
 #define MAX_WORDS 8        /* reads of a line in a round */
 #define STATES 48          /* beginnings that are tried where the true one is not known */
+#define IMPOSSIBLE 1000    /* one in so many records */
 #define UNSEEN 1000000     /* lines that a set held before begin with this number */
 #define NOISY_MISFIT 0.003 /* of the records: what a drawn order has more than the others */
 
@@ -104,7 +105,7 @@ static int run_order(struct level *level, struct policy_order *order, const stru
 /*
  * Goes through the walk as `set` would, and counts where it differs from the record. With `told`,
  * the prediction is kept there too. Noise makes a hit slow, but no miss fast: where that holds
- * (`one_sided`), a miss foretold that was a hit rules the policy out.
+ * (`one_sided`), misses foretold that were hits rule the policy out, but for a stray one.
  */
 static size_t misfit(struct policy_set *set, const struct policy_order *order, bool *told,
                      bool one_sided)
@@ -126,7 +127,7 @@ static size_t misfit(struct policy_set *set, const struct policy_order *order, b
         }
         at = at + 1 == order->count ? 0 : at + 1;
     }
-    return one_sided && impossible ? order->records : differing;
+    return one_sided && impossible * IMPOSSIBLE > order->records ? order->records : differing;
 }
 
 /*

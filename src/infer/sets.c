@@ -45,12 +45,11 @@ static void filling_free(struct filling *filling)
     free(filling->at);
 }
 
-/* Room for wanted[c] lines of each class from `first` on, as many classes as a window can take. */
+/* Room for wanted[c] lines of each class from `first` on, as many classes as have `most` lines. */
 static int filling_create(struct filling *out, const struct level *level, const uint32_t *wanted,
-                          size_t first, size_t *end)
+                          size_t most, size_t first, size_t *end)
 {
     const struct set_map *map = &level->map;
-    size_t most = level->max_window / CHUNK_PASSES;
     *out = (struct filling){0};
     for (*end = first; *end < map->sets; ++*end) {
         if (out->count > 0 && out->count + wanted[*end] > most) {
@@ -110,16 +109,16 @@ static int filling_fill(struct filling *filling, struct level *level, const uint
     return lacking ? lab_undecided(level->lab, "too little memory to fill every set") : 0;
 }
 
-/* The verdict of each class that is to have lines. */
+/* The verdict of each class that is to have lines; `most` lines are walked together. */
 static int test_classes(struct level *level, enum fit_verdict *verdicts, const uint32_t *wanted,
-                        struct rng *rng)
+                        size_t most, struct rng *rng)
 {
     size_t sets = level->map.sets;
     enum fit_verdict *some = malloc((sets + 1) * sizeof *some);
     int rc = some ? 0 : error_memory();
     for (size_t first = 0, end; rc == 0 && first < sets; first = end) {
         struct filling filling;
-        rc = filling_create(&filling, level, wanted, first, &end);
+        rc = filling_create(&filling, level, wanted, most, first, &end);
         if (rc) {
             break;
         }
@@ -171,7 +170,7 @@ static int search_ways(struct level *level, struct search *search, uint32_t *wan
         for (size_t c = 0; c < sets; c++) {
             wanted[c] = search[c].open ? search[c].next : 0;
         }
-        int rc = test_classes(level, verdicts, wanted, NULL);
+        int rc = test_classes(level, verdicts, wanted, level->max_window / CHUNK_PASSES, NULL);
         if (rc) {
             return rc;
         }
@@ -211,6 +210,7 @@ static int find_ways(struct level *level, struct work *work, size_t *unknown)
 
 struct score {
     size_t held, failed;
+    size_t crowded; /* sets that do not hold their lines when all sets are full */
 };
 
 /* One walk of foretellings. */
@@ -221,7 +221,8 @@ static int check_once(struct level *level, struct work *work, struct score *scor
     for (size_t c = 0; c < map->sets; c++) {
         work->wanted[c] = map->ways[c] ? map->ways[c] + (rng_below(rng, share) == 0) : 0;
     }
-    int rc = test_classes(level, work->verdicts, work->wanted, rng);
+    int rc =
+        test_classes(level, work->verdicts, work->wanted, level->max_window / CHUNK_PASSES, rng);
     for (size_t c = 0; rc == 0 && c < map->sets; c++) {
         if (work->wanted[c] && work->verdicts[c] != FIT_UNKNOWN) {
             bool fits = work->verdicts[c] == FIT_YES;
@@ -241,6 +242,26 @@ static int check_structure(struct level *level, struct work *work, struct score 
     int rc = 0;
     for (unsigned i = 0; rc == 0 && i < MOST_CHECKS && score->held + score->failed < CHECKS; i++) {
         rc = check_once(level, work, score, &rng);
+    }
+    return rc;
+}
+
+/*
+ * All sets full at once. Where that is too much, something else than the sets bounds the cache: a
+ * part of its data memory that is taken away.
+ */
+static int check_together(struct level *level, struct work *work, struct score *score)
+{
+    const struct set_map *map = &level->map;
+    if (level->size_bytes / level->line_bytes * CHUNK_PASSES <= level->max_window) {
+        return 0; /* they were walked together */
+    }
+    for (size_t c = 0; c < map->sets; c++) {
+        work->wanted[c] = map->ways[c];
+    }
+    int rc = test_classes(level, work->verdicts, work->wanted, SIZE_MAX, NULL);
+    for (size_t c = 0; rc == 0 && c < map->sets; c++) {
+        score->crowded += work->verdicts[c] == FIT_NO;
     }
     return rc;
 }
@@ -355,6 +376,27 @@ static void report(struct level *level, const struct score *score)
     set_fit(level);
 }
 
+/* The sets hold more than the cache does: then its size is the longest array that fits. */
+static int report_bound(struct level *level, const struct score *score)
+{
+    uint64_t in_sets = level->size_bytes;
+    int rc = level_find_edge(level, level->line_bytes, 1);
+    if (rc) {
+        return rc;
+    }
+    char id[24];
+    level->size_bytes = level->fit_count * level->line_bytes;
+    lab_evidence(
+        level->lab, id, level->info->id,
+        "chase op=%s: the sets have room for %llu B, but when all are full %zu of %zu do not "
+        "hold their lines; an array of %zu lines of %llu B fits, one more does not",
+        level->info->op, (unsigned long long)in_sets, score->crowded, level->map.sets,
+        level->fit_count, (unsigned long long)level->line_bytes);
+    attribute_set(&level->result->size, (double)level->size_bytes, "B",
+                  level->fit_certain ? 0.9 : 0.7, id);
+    return 0;
+}
+
 static void count_size(struct level *level)
 {
     level->size_bytes = 0;
@@ -376,9 +418,11 @@ static int measure(struct level *level, struct work *work)
         count_size(level);
         rc = check_structure(level, work, &score);
     }
+    rc = rc ? rc : check_together(level, work, &score);
     if (rc == 0) {
         report(level, &score);
-        rc = take_largest_set(level);
+        rc = score.crowded ? report_bound(level, &score) : 0;
+        rc = rc ? rc : take_largest_set(level);
     }
     return rc;
 }

@@ -9,6 +9,7 @@
  */
 #include "infer/victims.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,51 +20,49 @@
 #define MAX_LOADS 400000
 #define FEWEST 300
 #define WARM_ROUNDS 60
+#define ALIKE 0.02 /* latencies of one kind differ by */
+#define MANY 0.03  /* of the slow records, that make a kind */
 
-/* Latencies that are a miss for certain: most of those that a walk has. What is slow and not among
- * them may be one or not. */
-struct band {
-    double low, high;
-};
-
-static int find_band(struct band *band, const struct level *level, const struct walk *walk)
+/* Everything slow in a walk, sorted. */
+static int find_slow(struct sample *slow, struct sample *all, const struct level *level,
+                     const struct walk *walk)
 {
-    struct sample all;
-    int rc = sample_create(&all, walk->latency, walk->count);
-    if (rc) {
-        return rc;
+    int rc = sample_create(all, walk->latency, walk->count);
+    if (rc == 0) {
+        *slow = sample_view(all, level->threshold, INFINITY);
     }
-    struct sample misses = sample_view(&all, level->threshold, level->ceiling);
-    double lower = sample_quantile(&misses, 0.25), upper = sample_quantile(&misses, 0.75);
-    double spread = 3 * (upper - lower) + 3;
-    *band = (struct band){lower - spread, upper + spread};
-    sample_free(&all);
-    return 0;
+    return rc;
 }
 
 enum sight { SIGHT_HIT, SIGHT_MISS, SIGHT_DOUBT };
 
-static enum sight see(const struct level *level, const struct band *band, uint32_t cycles)
+/* What is slow is a miss for certain when many others take about as long; what stands alone may be
+ * noise. */
+static enum sight see(const struct level *level, const struct sample *slow, uint32_t cycles)
 {
     if (level_class(level, cycles) == LOAD_HIT) {
         return SIGHT_HIT;
     }
-    return cycles >= band->low && cycles <= band->high ? SIGHT_MISS : SIGHT_DOUBT;
+    double near = ALIKE * cycles + 3;
+    struct sample alike = sample_view(slow, cycles - near, cycles + near);
+    double least = fmax(3, MANY * (double)slow->count);
+    return (double)alike.count >= least ? SIGHT_MISS : SIGHT_DOUBT;
 }
 
 /*
  * A part of a window from its record `from` on, up to the first in doubt: from there on nobody
  * knows which way a line lies in. Returns where it ended. `holds` says which way each line lies in.
  */
-static size_t follow(struct victim_tally *tally, const struct level *level, const struct band *band,
-                     const struct walk *walk, size_t window, size_t from, uint32_t *holds)
+static size_t follow(struct victim_tally *tally, const struct level *level,
+                     const struct sample *slow, const struct walk *walk, size_t window, size_t from,
+                     uint32_t *holds)
 {
     size_t lost = SIZE_MAX,
            before = SIZE_MAX; /* the line that missed last; its way's predecessor */
     size_t i = from;
     for (; i < walk->window; i++) {
         size_t at = window * walk->window + i, line = walk_element(walk, at);
-        enum sight sight = see(level, band, walk->latency[at]);
+        enum sight sight = see(level, slow, walk->latency[at]);
         if (sight == SIGHT_DOUBT) {
             break;
         }
@@ -126,17 +125,18 @@ static int count_cold(struct victim_tally *tally, bool *cold, const struct level
                       const struct walk *walk, uint32_t *holds)
 {
     size_t n = walk->shape.count;
-    struct band band;
-    int rc = find_band(&band, level, walk);
+    struct sample all = {0}, slow = {0};
+    int rc = find_slow(&slow, &all, level, walk);
     for (size_t w = 0; rc == 0 && *cold && w < walk->windows; w++) {
         *cold = began_cold(level, walk, w);
         for (size_t i = 0; i < n; i++) {
             holds[(walk->first[w] + i) % n] = (uint32_t)i;
         }
         if (*cold) {
-            follow(tally, level, &band, walk, w, n - 1, holds);
+            follow(tally, level, &slow, walk, w, n - 1, holds);
         }
     }
+    sample_free(&all);
     return rc;
 }
 
@@ -174,10 +174,10 @@ static int sum_cold(struct level *level, struct victim_tally *tally, uint32_t *h
 static int sum_window(struct victim_tally *tally, struct victim_sums *sums,
                       const struct level *level, const struct walk *walk, uint32_t *holds)
 {
-    struct band band;
-    int rc = find_band(&band, level, walk);
+    struct sample all = {0}, slow = {0};
+    int rc = find_slow(&slow, &all, level, walk);
     for (size_t at = 0; rc == 0 && at < walk->window;) {
-        if (see(level, &band, walk->latency[at]) != SIGHT_MISS) {
+        if (see(level, &slow, walk->latency[at]) != SIGHT_MISS) {
             at++;
             continue;
         }
@@ -187,9 +187,10 @@ static int sum_window(struct victim_tally *tally, struct victim_sums *sums,
             holds[i] = i == lost ? 0 : way++;
         }
         tally_clear(tally);
-        at = follow(tally, level, &band, walk, 0, at, holds) + 1;
+        at = follow(tally, level, &slow, walk, 0, at, holds) + 1;
         victims_sum(sums, tally);
     }
+    sample_free(&all);
     return rc;
 }
 

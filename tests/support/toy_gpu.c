@@ -88,6 +88,8 @@ static uint32_t set_of(const struct toy_cache *c, uint64_t line)
         }
         return (uint32_t)(folded & (c->sets - 1));
     }
+    case TOY_MAP:
+        return c->map[line % c->map_count];
     case TOY_HASH:
         return (uint32_t)(((line * UINT64_C(0x9e3779b97f4a7c15)) >> 20) % c->sets);
     default:

@@ -36,7 +36,7 @@ static const struct cache_result *dissect_l1(const struct toy_config *config)
     struct toy_gpu *toy = toy_create(config);
     struct trace_source source = toy_source(toy);
     struct infer_options options = {
-        .max_footprint_bytes = UINT64_C(64) << 20, .max_window = 6000, .only = "policy,index"};
+        .max_footprint_bytes = UINT64_C(64) << 20, .max_window = 6000, .only = "policy,index,sets"};
     assert_int_equal(infer_dissect(&found, &source, &options), 0);
     toy_destroy(toy);
     return &found.caches[0];
@@ -213,6 +213,77 @@ static void a_single_set_needs_no_index(void **state)
     assert_string_equal(dissect_l1(&config)->index.kind, "none");
 }
 
+/* Whatever the classes are called, two lines share one exactly if they share a set. */
+static void assert_map(const struct index_result *index, const struct toy_cache *cache)
+{
+    assert_string_equal(index->kind, "map");
+    assert_int_equal(index->map_count, cache->map_count);
+    for (size_t a = 0; a < index->map_count; a++) {
+        for (size_t b = 0; b < a; b++) {
+            assert_int_equal(index->map[a] == index->map[b], cache->map[a] == cache->map[b]);
+        }
+    }
+}
+
+static void residues_without_a_rule_are_a_map(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1.index = TOY_MAP;
+    config.l1.sets = 4;
+    config.l1.ways = 6;
+    config.l1.map_count = 8;
+    /* The first set's residues alone look like a modulus of 4. */
+    memcpy(config.l1.map, (const uint8_t[]){0, 3, 3, 1, 0, 2, 2, 1}, 8);
+    for (config.l1.extra_ways = 0; config.l1.extra_ways <= 3; config.l1.extra_ways += 3) {
+        config.l1.policy = config.l1.extra_ways ? TOY_LRU : TOY_RANDOM;
+        const struct cache_result *l1 = dissect_l1(&config);
+        assert_map(&l1->index, &config.l1);
+        assert_true(names(&l1->policy, config.l1.extra_ways ? "lru" : "random"));
+    }
+}
+
+static void a_map_with_a_residue_a_set_is_a_modulus(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1.index = TOY_MAP;
+    config.l1.sets = config.l1.map_count = 5;
+    memcpy(config.l1.map, (const uint8_t[]){4, 2, 0, 3, 1}, 5);
+    const struct index_result *index = &dissect_l1(&config)->index;
+    assert_string_equal(index->kind, "modulo");
+    assert_int_equal(index->modulus, 5);
+}
+
+static void noise_does_not_hide_shares_nor_many_ways(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.noise = (struct toy_noise){6, 0.002, 0.01};
+    const struct policy_result *policy = &dissect_l1(&config)->policy;
+    assert_string_equal(policy->name, "biased");
+    for (size_t i = 0; i < 4; i++) {
+        assert_float_equal(policy->probability[i], i == 1 ? 0.5 : 1.0 / 6, 0.03);
+    }
+    config.l1.ways = 128; /* PLRU once passed for the victims of so many ways */
+    config.l1.sets = 1;
+    config.l1.policy = TOY_RANDOM;
+    assert_true(names(&dissect_l1(&config)->policy, "random"));
+}
+
+static void a_first_level_that_keeps_its_lines_has_its_rule_too(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.keeps_l1 = true;
+    config.l1.ways = 16;
+    config.l2.sets = 512;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        config.l1.policy = rules[i].policy;
+        assert_true(names(&dissect_l1(&config)->policy, rules[i].name));
+    }
+}
+
 static void a_hash_that_is_not_linear_is_unknown(void **state)
 {
     (void)state;
@@ -282,6 +353,10 @@ int main(void)
         cmocka_unit_test(plain_address_bits_are_told_as_such),
         cmocka_unit_test(a_modulus_that_is_no_power_of_two_is_found),
         cmocka_unit_test(a_single_set_needs_no_index),
+        cmocka_unit_test(residues_without_a_rule_are_a_map),
+        cmocka_unit_test(a_map_with_a_residue_a_set_is_a_modulus),
+        cmocka_unit_test(noise_does_not_hide_shares_nor_many_ways),
+        cmocka_unit_test(a_first_level_that_keeps_its_lines_has_its_rule_too),
         cmocka_unit_test(a_hash_that_is_not_linear_is_unknown),
         cmocka_unit_test(translation_is_found_with_its_unequal_sets),
         cmocka_unit_test(without_translation_no_level_of_it_shows),
