@@ -4,10 +4,10 @@
  * nobody read before, after another buffer displaced what L2 held, so each load is served by
  * memory.
  *
- * Read bandwidth is that of the number of lines under way that moves most. By Little's law it is
- * lines under way over latency; where it no longer grows with them, something is full. Of stores L2
- * keeps some back, about as many bytes in a long run as in a longer one: write bandwidth is what
- * the longer one moves more, by the time it takes more.
+ * Bandwidth is that of the number of lines under way that moves most. By Little's law it is
+ * lines under way over latency; where it no longer grows with them, something is full. It is taken
+ * from what a run of twice the length moves more: both begin alike, and of stores L2 keeps about as
+ * many back in either.
  *
  * A second needs the device's nanosecond timer; without one (Fermi) bytes a cycle are told instead.
  */
@@ -156,32 +156,21 @@ static void set_bandwidth(struct lab *lab, struct attribute *out, const char *op
     }
 }
 
-static int measure_reading(struct lab *lab, struct ground *ground, size_t best)
+/* What twice as many turns move more, by the time that they take more: beginnings and what L2 keeps
+ * of stores are in both. */
+static int measure_bandwidth(struct lab *lab, struct attribute *out, struct ground *ground,
+                             size_t best, const char *op, uint64_t least_bytes)
 {
-    struct memory_result *m = &lab->out->memory;
-    struct flown f;
-    double requests = m->loaded[best].requests;
-    uint64_t turns = enough_turns(&m->loaded[best]);
-    int rc = fly(lab, &f, ground, &shapes[best], "load", turns, requests);
-    if (rc == 0) {
-        set_bandwidth(lab, &m->read_bandwidth, "load", f.bytes, f.slowest * (double)turns, f.ns,
-                      requests);
-    }
-    return rc;
-}
-
-static int measure_writing(struct lab *lab, struct ground *ground, size_t best)
-{
-    struct memory_result *m = &lab->out->memory;
+    const struct loaded_latency *point = &lab->out->memory.loaded[best];
+    double requests = point->requests;
     struct flown f, longer;
-    double requests = m->loaded[best].requests;
-    uint64_t turns = enough_turns(&m->loaded[best]);
-    uint64_t full = (uint64_t)(2.0 * (double)ground->l2_bytes / (requests * LINE)) + 1;
+    uint64_t turns = enough_turns(point);
+    uint64_t full = (uint64_t)((double)least_bytes / (requests * LINE)) + 1;
     turns = turns > full ? turns : full;
-    int rc = fly(lab, &f, ground, &shapes[best], "store", turns, requests);
-    rc = rc ? rc : fly(lab, &longer, ground, &shapes[best], "store", 2 * turns, requests);
+    int rc = fly(lab, &f, ground, &shapes[best], op, turns, requests);
+    rc = rc ? rc : fly(lab, &longer, ground, &shapes[best], op, 2 * turns, requests);
     if (rc == 0) {
-        set_bandwidth(lab, &m->write_bandwidth, "store", longer.bytes - f.bytes,
+        set_bandwidth(lab, out, op, longer.bytes - f.bytes,
                       (2 * longer.slowest - f.slowest) * (double)turns,
                       f.ns > 0 ? fmax(0, longer.ns - f.ns) : 0, requests);
     }
@@ -195,9 +184,12 @@ int memory_dissect(struct lab *lab)
     if (ground.l2_bytes == 0) {
         return lab_undecided(lab, "needs the size of L2 (experiments capacity, sweep)");
     }
+    struct memory_result *m = &lab->out->memory;
     int rc = measure_latencies(lab, &ground, &best);
-    rc = rc ? rc : measure_reading(lab, &ground, best);
-    return rc ? rc : measure_writing(lab, &ground, best);
+    rc = rc ? rc : measure_bandwidth(lab, &m->read_bandwidth, &ground, best, "load", 0);
+    return rc ? rc
+              : measure_bandwidth(lab, &m->write_bandwidth, &ground, best, "store",
+                                  2 * ground.l2_bytes);
 }
 
 void memory_refuse(struct dissection *out, const char *reason)

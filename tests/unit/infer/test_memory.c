@@ -1,0 +1,189 @@
+/* Memory under load and the copy kernel, from a toy memory: a latency, a bandwidth, an L2 that
+ * keeps what is written and, for a copy, what was copied before. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "infer/copy.h"
+#include "infer/memory.h"
+#include "util/error.h"
+
+struct toy {
+    double latency_cycles, bytes_per_cycle, hz, begin_ns; /* hz 0: no timer */
+    uint64_t l2_bytes, flush_needed;
+    uint32_t sms;
+    struct traceset *set;
+};
+
+static struct dissection result;
+
+static uint64_t number(const struct trace_request *r, const char *name, uint64_t otherwise)
+{
+    uint64_t value;
+    return trace_request_u64(r, name, &value) ? value : otherwise;
+}
+
+static int answer_flight(const struct toy *toy, struct trace *trace)
+{
+    const struct trace_request *r = &trace->request;
+    uint64_t warps = number(r, "blocks", toy->sms) * number(r, "threads", 32) / 32;
+    double turns = (double)number(r, "turns", 16);
+    double requests = (double)(warps * number(r, "loads", 1)), bytes = requests * 128 * turns;
+    double moved = bytes;
+    if (strcmp(trace_request_text(r, "op"), "store") == 0) {
+        moved = bytes > (double)toy->l2_bytes ? bytes - (double)toy->l2_bytes : 0;
+    }
+    double wait = moved / toy->bytes_per_cycle, alone = toy->latency_cycles * turns;
+    double cycles = (wait > alone ? wait : alone) / turns;
+    double ns = toy->hz > 0 ? cycles * turns / toy->hz * 1e9 + toy->begin_ns : 0;
+    int rc = trace_add_column(trace, "requests", TRACE_F64, &requests, 1);
+    rc = rc ? rc : trace_add_column(trace, "bytes", TRACE_F64, &bytes, 1);
+    rc = rc ? rc : trace_add_column(trace, "cycles", TRACE_F64, &cycles, 1);
+    rc = rc ? rc : trace_add_column(trace, "slowest", TRACE_F64, &cycles, 1);
+    return rc ? rc : trace_add_column(trace, "ns", TRACE_F64, &ns, 1);
+}
+
+static int answer_copy(const struct toy *toy, struct trace *trace)
+{
+    uint64_t bytes = number(&trace->request, "bytes", 0);
+    uint64_t flush = number(&trace->request, "flush_bytes", 0);
+    bool there = bytes <= toy->l2_bytes && (flush == 0 || flush < toy->flush_needed);
+    double cycles = there ? 300 : 900;
+    return trace_add_column(trace, "cycles", TRACE_F64, &cycles, 1);
+}
+
+static int get(void *ctx, const struct trace **out, const struct trace_request *request)
+{
+    struct toy *toy = ctx;
+    struct trace trace;
+    char key[TRACE_KEY_MAX];
+    trace_request_key(request, key);
+    *out = traceset_find(toy->set, key);
+    if (*out) {
+        return 0;
+    }
+    int rc = trace_init(&trace, request);
+    rc = rc                            ? rc
+         : *trace.request.probe == 'f' ? answer_flight(toy, &trace)
+                                       : answer_copy(toy, &trace);
+    return rc ? rc : traceset_add(toy->set, &trace, out);
+}
+
+static const struct toy plain = {.latency_cycles = 600,
+                                 .bytes_per_cycle = 400,
+                                 .hz = 1e9,
+                                 .begin_ns = 3000,
+                                 .l2_bytes = 768 << 10,
+                                 .flush_needed = 1 << 20,
+                                 .sms = 16};
+
+/* What is known of L2 beforehand stands in the result, as after the experiments on caches. */
+static int run(const struct toy *config, int (*dissect)(struct lab *), bool l2_known)
+{
+    struct toy toy = *config;
+    struct trace_source source = {.get = get, .ctx = &toy};
+    struct infer_options options = {.max_footprint_bytes = UINT64_C(1) << 28};
+    struct lab lab = {.source = &source, .options = &options, .out = &result};
+    memset(&result, 0, sizeof result);
+    if (l2_known) {
+        strcpy(result.caches[0].id, "l2");
+        attribute_set(&result.caches[0].size, (double)toy.l2_bytes, "B", 1, "x");
+        result.cache_count = 1;
+    }
+    assert_int_equal(traceset_create(&toy.set), 0);
+    int rc = dissect(&lab);
+    traceset_destroy(toy.set);
+    return rc;
+}
+
+static void bandwidths_are_those_of_the_memory(void **state)
+{
+    (void)state;
+    assert_int_equal(run(&plain, memory_dissect, true), 0);
+    const struct memory_result *m = &result.memory;
+    /* 400 bytes a cycle of 1 GHz, whatever a launch takes to begin and L2 keeps of stores. */
+    assert_true(m->read_bandwidth.value > 399e9 && m->read_bandwidth.value < 401e9);
+    assert_true(m->write_bandwidth.value > 399e9 && m->write_bandwidth.value < 401e9);
+}
+
+static void latency_grows_once_the_memory_is_busy(void **state)
+{
+    (void)state;
+    assert_int_equal(run(&plain, memory_dissect, true), 0);
+    const struct memory_result *m = &result.memory;
+    assert_true(m->loaded_count >= 6);
+    for (size_t i = 0; i < m->loaded_count; i++) {
+        double busy = m->loaded[i].requests * 128 / 400;
+        double expected = busy > 600 ? busy : 600;
+        assert_true(m->loaded[i].cycles > expected - 1 && m->loaded[i].cycles < expected + 1);
+    }
+    assert_true(m->loaded[0].requests == 1);
+    assert_true(m->loaded[m->loaded_count - 1].requests == 16 * 32 * 8);
+}
+
+static void without_a_timer_bytes_a_cycle_are_told(void **state)
+{
+    (void)state;
+    struct toy toy = plain;
+    toy.hz = 0;
+    assert_int_equal(run(&toy, memory_dissect, true), 0);
+    assert_int_equal(result.memory.read_bandwidth.status, ATTRIBUTE_NOT_MEASURED);
+    assert_non_null(strstr(result.memory.read_bandwidth.reason, "400 bytes a cycle"));
+}
+
+static void without_the_size_of_l2_bandwidth_is_not_measured(void **state)
+{
+    (void)state;
+    assert_int_equal(run(&plain, memory_dissect, false), INFER_UNDECIDED);
+    memory_refuse(&result, "a reason");
+    assert_string_equal(result.memory.write_bandwidth.reason, "a reason");
+}
+
+static void the_gap_of_copies_closes_at_the_size_of_l2(void **state)
+{
+    (void)state;
+    assert_int_equal(run(&plain, copy_dissect, false), 0);
+    assert_int_equal(result.method_count, 1);
+    assert_string_equal(result.methods[0].name, "lashgar");
+    assert_true(result.methods[0].size.value == 768 << 10);
+}
+
+static void a_larger_flush_is_tried_where_a_small_one_displaces_nothing(void **state)
+{
+    (void)state;
+    struct toy toy = plain;
+    toy.l2_bytes = 40 << 20;
+    toy.flush_needed = 64 << 20;
+    assert_int_equal(run(&toy, copy_dissect, false), 0);
+    assert_true(result.methods[0].size.value == 40 << 20);
+}
+
+static void where_copies_displace_nothing_the_method_says_so(void **state)
+{
+    (void)state;
+    struct toy toy = plain;
+    toy.flush_needed = UINT64_MAX;
+    assert_int_equal(run(&toy, copy_dissect, false), INFER_UNDECIDED);
+    copy_refuse(&result, "a reason");
+    copy_refuse(&result, "another");
+    assert_int_equal(result.method_count, 1);
+    assert_string_equal(result.methods[0].size.reason, "a reason");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bandwidths_are_those_of_the_memory),
+        cmocka_unit_test(latency_grows_once_the_memory_is_busy),
+        cmocka_unit_test(without_a_timer_bytes_a_cycle_are_told),
+        cmocka_unit_test(without_the_size_of_l2_bandwidth_is_not_measured),
+        cmocka_unit_test(the_gap_of_copies_closes_at_the_size_of_l2),
+        cmocka_unit_test(a_larger_flush_is_tried_where_a_small_one_displaces_nothing),
+        cmocka_unit_test(where_copies_displace_nothing_the_method_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
