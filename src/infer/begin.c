@@ -39,7 +39,7 @@ int level_circle(struct level *level, struct sample *out, const char *op, struct
     return rc;
 }
 
-int level_check_sooner(struct level *level, const struct sample *own)
+int level_check_sooner(struct level *level, const struct sample *own, double share)
 {
     struct sample beneath;
     struct walk_shape shape = {.stride = WORD_BYTES, .count = SMALL_WORDS};
@@ -49,7 +49,7 @@ int level_check_sooner(struct level *level, const struct sample *own)
     }
     double median = sample_quantile(own, 0.5), other = sample_quantile(&beneath, 0.5);
     level->beneath_cycles = sample_quantile(&beneath, 0.1);
-    level->result->present = sample_quantile(own, 0.9) < level->beneath_cycles;
+    level->result->present = sample_quantile(own, 0.9) < share * level->beneath_cycles;
     sample_free(&beneath);
     return level->result->present
                ? 0
@@ -155,7 +155,7 @@ static int begin_interleaved(struct level *level, const struct path_info *path)
         return rc;
     }
     level->hit_cycles = sample_quantile(&hits, 0.5);
-    rc = level_check_sooner(level, &hits);
+    rc = level_check_sooner(level, &hits, 1);
     uint64_t most = level->lab->options->max_footprint_bytes / WORD_BYTES;
     bool found = false;
     for (size_t words = 64; rc == 0 && !found && words <= most; words *= 2) {
@@ -176,5 +176,7 @@ int level_begin(struct level *level)
     if (level->info->behind[0]) {
         return behind_begin(level);
     }
-    return path && path->interleave > 1 ? begin_interleaved(level, path) : level_reference(level);
+    bool apart = path && path->interleave > 1;
+    int rc = apart ? begin_interleaved(level, path) : level_reference(level);
+    return rc == 0 && (apart || level_is_apart(level)) ? level_find_same(level) : rc;
 }

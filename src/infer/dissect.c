@@ -60,6 +60,9 @@ static const struct {
 };
 enum { WHOLE_COUNT = sizeof wholes / sizeof *wholes };
 
+/* Of the words that fit on a path whose words lie lines apart: their sets are sought one by one. */
+#define MOST_INTERLEAVED 512
+
 static const struct level_info levels[] = {
 #define LEVEL(id, scope, op, behind, beneath, shared, window, doc)                                 \
     {id, scope, op, behind, beneath, shared, window, doc},
@@ -202,6 +205,10 @@ static const char *not_for(const struct level *level, size_t experiment)
     case EXPERIMENT_load_to_use:
     case EXPERIMENT_average:
         return path && path->can_chain ? NULL : "the probe for untimed chains has no such path";
+    case EXPERIMENT_ways:
+        return path && path->interleave > 1 && level->fit_count > MOST_INTERLEAVED
+                   ? "too many words of the thread fit to find out which of them conflict"
+                   : NULL;
     case EXPERIMENT_policy:
         return behind ? "the cache in front keeps part of the accesses from it" : NULL;
     case EXPERIMENT_mei:
@@ -211,6 +218,14 @@ static const char *not_for(const struct level *level, size_t experiment)
     default:
         return NULL;
     }
+}
+
+/* What needs no doing on a cache that another path has shown. */
+static bool is_taken_over(const struct level *level, size_t experiment)
+{
+    return level->same_as && (experiment == EXPERIMENT_capacity || experiment == EXPERIMENT_ways ||
+                              experiment == EXPERIMENT_line || experiment == EXPERIMENT_sets ||
+                              experiment == EXPERIMENT_index || experiment == EXPERIMENT_policy);
 }
 
 static int run_experiments(struct level *level, uint64_t selected)
@@ -224,6 +239,8 @@ static int run_experiments(struct level *level, uint64_t selected)
         const char *senseless = not_for(level, i);
         if (!is_selected(selected, i)) {
             snprintf(failed[i], sizeof failed[i], "not asked for");
+        } else if (is_taken_over(level, i)) {
+            good |= 1u << i;
         } else if (senseless && !lacking) {
             snprintf(failed[i], sizeof failed[i], "%s", senseless);
         } else if (lacking) {
@@ -291,14 +308,19 @@ static void scale_result(struct cache_result *r, const struct level *level, uint
         return;
     }
     r->path_interleave = interleave;
+    attribute_refuse(&r->fetch_granularity, "B",
+                     "the path's words lie too far apart to share what a miss fetches");
+    for (size_t i = 0; i < r->step_count; i++) {
+        r->steps[i].bytes *= interleave;
+    }
+    if (level->same_as) {
+        return; /* what was taken over is in the cache's own bytes */
+    }
     for (size_t i = 0; i < CACHE_ATTRIBUTE_COUNT; i++) {
         struct attribute *attribute = attribute_at(r, i);
         if (strcmp(attributes[i].unit, "B") == 0 && i != CACHE_ATTRIBUTE_carveout_shared) {
             attribute->value *= interleave;
         }
-    }
-    for (size_t i = 0; i < r->step_count; i++) {
-        r->steps[i].bytes *= interleave;
     }
     for (size_t i = 0; i < r->index.mask_count; i++) {
         r->index.masks[i] *= interleave;
@@ -312,8 +334,6 @@ static void scale_result(struct cache_result *r, const struct level *level, uint
             attribute_refuse(&r->sets, "1", reason);
         }
     }
-    attribute_refuse(&r->fetch_granularity, "B",
-                     "the path's words lie too far apart to share what a miss fetches");
 }
 
 static void name_result(struct cache_result *result, const struct level_info *info)
@@ -325,7 +345,8 @@ static void name_result(struct cache_result *result, const struct level_info *in
     }
 }
 
-static void summarise(struct level_summary *out, const struct level *level)
+/* Takes the conflicting set over. */
+static void summarise(struct level_summary *out, struct level *level)
 {
     *out = (struct level_summary){.info = level->info,
                                   .known = level->threshold > 0 && level->fetch_bytes > 0,
@@ -337,7 +358,10 @@ static void summarise(struct level_summary *out, const struct level *level)
                                   .fit_count = level->large ? 0 : level->fit_count,
                                   .ways = level->conflict_count ? level->conflict_count - 1 : 0,
                                   .fetch_bytes = level->fetch_bytes,
-                                  .line_bytes = level->line_bytes};
+                                  .line_bytes = level->line_bytes,
+                                  .conflict = level->conflict,
+                                  .conflict_count = level->conflict_count};
+    level->conflict = NULL;
 }
 
 static const struct level_summary *find_summary(const struct lab *lab, const char *id)
@@ -465,8 +489,12 @@ int infer_dissect(struct dissection *out, struct trace_source *source,
     struct infer_options filled = *options;
     filled.max_footprint_bytes =
         options->max_footprint_bytes ? options->max_footprint_bytes : UINT64_C(1) << 28;
-    struct level_summary summaries[LEVEL_COUNT];
+    struct level_summary summaries[LEVEL_COUNT] = {0};
     struct lab lab = {.source = source, .options = &filled, .out = out};
     rc = rc ? rc : run_levels(&lab, summaries, selected);
-    return rc ? rc : run_wholes(&lab, selected);
+    rc = rc ? rc : run_wholes(&lab, selected);
+    for (size_t i = 0; i < LEVEL_COUNT; i++) {
+        free(summaries[i].conflict);
+    }
+    return rc;
 }

@@ -27,6 +27,8 @@ struct level_summary {
     size_t ways;      /* 0: not known */
     uint32_t fetch_bytes;
     uint64_t line_bytes; /* 0: not known */
+    uint32_t *conflict;  /* as in struct level; owned by the dissection */
+    size_t conflict_count;
 };
 
 struct level {
@@ -41,6 +43,7 @@ struct level {
     double beneath_cycles; /* what a load takes at least that passes this cache by */
     double floor_cycles;   /* a hit of this cache takes so long; sooner comes the cache in front */
     const struct level_summary *front; /* NULL: none is in front */
+    const char *same_as;               /* the cache that another path has shown; NULL: of its own */
     uint64_t false_misses, false_slow,
         hit_records; /* misses, and all slow records, where everything hits */
     uint32_t fetch_bytes;
@@ -106,14 +109,16 @@ int fit_verdict(struct level *level, enum fit_verdict *out, const struct walk_sh
 /* ---- the experiments; each returns 0, INFER_UNDECIDED or an error ---- */
 
 /* begin.c: the reference, however the path gives it; latencies of loads in a circle that was walked
- * a few times before; whether these come back sooner than what passes the path's caches by; whether
- * what L2 holds comes back sooner the second time. */
+ * a few times before; whether these come back sooner than a share of what passes the path's caches
+ * by; whether what L2 holds comes back sooner the second time. */
 int level_begin(struct level *level);
 int level_circle(struct level *level, struct sample *out, const char *op, struct walk_shape shape);
-int level_check_sooner(struct level *level, const struct sample *own);
+int level_check_sooner(struct level *level, const struct sample *own, double share);
 int level_keeps(struct level *level, bool *keeps);
 /* Is its path another than plain loads', though it reads the same memory? */
 bool level_is_apart(const struct level *level);
+/* same.c: takes over the geometry, if it is the cache of a path that was examined before. */
+int level_find_same(struct level *level);
 int behind_begin(struct level *level);    /* behind.c */
 int level_reference(struct level *level); /* reference.c */
 int level_capacity(struct level *level);  /* capacity.c */

@@ -331,6 +331,31 @@ static void drop_vain(struct dissection *d, const struct run *run, size_t before
     d->pattern_count = kept;
 }
 
+/* Far from the page before, and nothing to compare with that is not: the distance tells nothing. */
+static void settle_jumps(struct dissection *d, size_t before)
+{
+    for (size_t i = before; i < d->pattern_count; i++) {
+        struct latency_pattern *p = &d->patterns[i];
+        bool compared = false;
+        for (size_t k = before; k < d->pattern_count; k++) {
+            const struct latency_pattern *q = &d->patterns[k];
+            compared =
+                compared || (!q->jump && strcmp(p->page_table, q->page_table) == 0 &&
+                             strcmp(p->cache, q->cache) == 0 && strcmp(p->l1_tlb, q->l1_tlb) == 0 &&
+                             strcmp(p->l2_tlb, q->l2_tlb) == 0);
+        }
+        if (p->jump && !compared) {
+            char *suffix = strstr(p->name, "-jump");
+            p->jump = false;
+            if (suffix) {
+                memmove(suffix, suffix + 5, strlen(suffix + 5) + 1);
+            } else if (strcmp(p->name, "P6") == 0) {
+                snprintf(p->name, sizeof p->name, "P5");
+            }
+        }
+    }
+}
+
 static int by_name(const void *a, const void *b)
 {
     const struct latency_pattern *p = a, *q = b;
@@ -357,6 +382,7 @@ static int report(struct lab *lab, struct run *run)
                 rc = add_kind(lab, run, i, taken);
             }
         }
+        settle_jumps(d, before);
         drop_vain(d, run, before);
         rc = rc ? rc : add_unnamed(lab, run, before);
         qsort(d->patterns + before, d->pattern_count - before, sizeof *d->patterns, by_name);

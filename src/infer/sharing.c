@@ -3,8 +3,7 @@
  * more than the cache holds, then the first looks whether its lines are still there. All of that
  * happens in one launch, for a launch may begin with empty caches. Lines that are gone were driven
  * out: both paths lead through that cache. Lines that all stayed: they do not, or the other path
- * read too little of it, which is why a cache is filled to the brim before. Whether lines stay
- * without the other path is looked at as well.
+ * read too little of it, which is why a cache is filled as far as lines stay without it.
  *
  * A path shows its caches together: what drives out constants may be in front of or behind the one
  * that is shared.
@@ -26,44 +25,77 @@
 #define LEAST_OTHER UINT64_C(65536)
 #define MOST_OTHER (UINT64_C(1) << 22)
 
-/* The share of lines that are gone; `other` NULL: without another path. */
-static int look(struct lab *lab, double *missing, const struct level_summary *of,
-                const struct path_info *other, uint64_t bytes)
+static int build_request(struct trace_request *request, const struct level_info *info,
+                         const struct walk_shape *shape, const struct path_info *other,
+                         uint64_t bytes)
+{
+    size_t window = shape->count < 512 ? shape->count : 512;
+    size_t windows = (shape->count + window - 1) / window;
+    trace_request_init(request, "chase");
+    int rc = trace_request_set_text(request, "op", info->op);
+    rc = rc ? rc : trace_request_set_u64(request, "bytes", shape->count * shape->stride);
+    rc = rc ? rc : trace_request_set_u64(request, "stride", shape->stride);
+    rc = rc ? rc : trace_request_set_u64(request, "warm", WARM_PASSES * shape->count);
+    rc = rc ? rc : trace_request_set_u64(request, "window", window);
+    rc = rc ? rc
+            : trace_request_set_u64(request, "windows",
+                                    windows > MOST_WINDOWS ? MOST_WINDOWS : windows);
+    rc = rc ? rc : trace_request_set_u64(request, "spread", 1);
+    if (rc == 0 && info->shared_bytes) {
+        rc = trace_request_set_u64(request, "shared", info->shared_bytes);
+    }
+    if (rc == 0 && other) {
+        uint32_t step = 32 / other->interleave;
+        rc = trace_request_set_text(request, "other", other->op);
+        rc = rc ? rc : trace_request_set_u64(request, "other_bytes", bytes);
+        rc = rc ? rc : trace_request_set_u64(request, "other_stride", step < 4 ? 4 : step);
+    }
+    return rc;
+}
+
+int sharing_look(struct lab *lab, double *missing, const struct level_info *info, double threshold,
+                 const struct walk_shape *shape, const struct path_info *other, uint64_t bytes)
 {
     struct trace_request request;
     const struct trace *trace = NULL;
-    uint32_t window = (uint32_t)(of->fit_count < 512 ? of->fit_count : 512);
-    size_t windows = (of->fit_count + window - 1) / window, count = 0, gone = 0;
-    windows = windows > MOST_WINDOWS ? MOST_WINDOWS : windows;
-    trace_request_init(&request, "chase");
-    int rc = trace_request_set_text(&request, "op", of->info->op);
-    rc = rc ? rc : trace_request_set_u64(&request, "bytes", of->fit_count * of->fit_stride);
-    rc = rc ? rc : trace_request_set_u64(&request, "stride", of->fit_stride);
-    rc = rc ? rc : trace_request_set_u64(&request, "warm", WARM_PASSES * of->fit_count);
-    rc = rc ? rc : trace_request_set_u64(&request, "window", window);
-    rc = rc ? rc : trace_request_set_u64(&request, "windows", windows);
-    rc = rc ? rc : trace_request_set_u64(&request, "spread", 1);
-    if (rc == 0 && of->info->shared_bytes) {
-        rc = trace_request_set_u64(&request, "shared", of->info->shared_bytes);
-    }
-    if (rc == 0 && other) {
-        rc = trace_request_set_text(&request, "other", other->op);
-        rc = rc ? rc : trace_request_set_u64(&request, "other_bytes", bytes);
-        rc = rc ? rc
-                : trace_request_set_u64(&request, "other_stride",
-                                        32 / other->interleave < 4 ? 4 : 32 / other->interleave);
-    }
+    size_t count = 0, gone = 0;
+    int rc = build_request(&request, info, shape, other, bytes);
     rc = rc ? rc : lab_measure(lab, &trace, &request);
     const uint32_t *latency = rc ? NULL : trace_u32(trace, "latency", &count);
-    lab->loads += windows * (WARM_PASSES * of->fit_count + window);
-    if (rc || !latency || count != window * windows) {
+    lab->loads += count + WARM_PASSES * shape->count;
+    if (rc || !latency || count == 0) {
         return rc ? rc : lab_undecided(lab, "a chase trace lacks records");
     }
     for (size_t i = 0; i < count; i++) {
-        gone += latency[i] > of->threshold;
+        gone += latency[i] > threshold;
     }
     *missing = (double)gone / (double)count;
     return 0;
+}
+
+static int look(struct lab *lab, double *missing, const struct level_summary *of, size_t lines,
+                const struct path_info *other, uint64_t bytes)
+{
+    struct walk_shape shape = {.stride = of->fit_stride, .count = lines};
+    return sharing_look(lab, missing, of->info, of->threshold, &shape, other, bytes);
+}
+
+/*
+ * As many of the lines as stay where nothing else is read: all, or where other data share the
+ * cache, or where its sets fill unevenly, a half or a quarter. A cache in front keeps few.
+ */
+static int find_staying(struct lab *lab, size_t *lines, const struct level_summary *of)
+{
+    double missing = 1;
+    int rc = 0;
+    for (size_t part = 1; rc == 0 && missing > STRAYS && part <= 4; part *= 2) {
+        *lines = of->fit_count / part;
+        rc = *lines ? look(lab, &missing, of, *lines, NULL, 0) : INFER_UNDECIDED;
+    }
+    return rc || missing <= STRAYS
+               ? rc
+               : lab_undecided(lab, "what fits does not stay: %.1f %% of the lines miss anyway",
+                               100 * missing);
 }
 
 /* As much as twice what either holds, as far as the path reaches. */
@@ -83,14 +115,14 @@ static struct cache_result *result_of(struct lab *lab, const struct level_summar
 }
 
 /* Does `by` lead through the cache `of`? */
-static int compare(struct lab *lab, char told[200], const struct level_summary *of,
+static int compare(struct lab *lab, char told[200], const struct level_summary *of, size_t lines,
                    const struct level_summary *by)
 {
     const struct path_info *path = path_find(by->info->op);
     struct cache_result *result = result_of(lab, of);
     double missing = 0;
     uint64_t bytes = other_bytes(of, by, path);
-    int rc = look(lab, &missing, of, path, bytes);
+    int rc = look(lab, &missing, of, lines, path, bytes);
     if (rc) {
         return rc;
     }
@@ -108,18 +140,14 @@ static int compare(struct lab *lab, char told[200], const struct level_summary *
 static int compare_all(struct lab *lab, const struct level_summary *of)
 {
     struct cache_result *result = result_of(lab, of);
-    double missing = 0;
     char told[200] = "";
-    int rc = look(lab, &missing, of, NULL, 0);
-    if (rc == 0 && missing > STRAYS) {
-        rc = lab_undecided(lab, "what fits does not stay: %.1f %% of the lines miss anyway",
-                           100 * missing);
-    }
+    size_t lines = 0;
+    int rc = find_staying(lab, &lines, of);
     for (size_t i = 0; rc == 0 && i < lab->level_count; i++) {
         const struct level_summary *by = &lab->levels[i];
         bool first = by->known && by->fit_count && !by->info->behind[0] && by->info->beneath[0];
         if (first && strcmp(by->info->op, of->info->op) != 0) {
-            rc = compare(lab, told, of, by);
+            rc = compare(lab, told, of, lines, by);
         }
     }
     result->sharing_known = rc == 0;
@@ -127,7 +155,7 @@ static int compare_all(struct lab *lab, const struct level_summary *of)
         lab_evidence(lab, result->sharing_evidence, of->info->id,
                      "chase op=%s through %zu elements that fit: so many are gone when other paths "
                      "have read as much again%s",
-                     of->info->op, of->fit_count, told[0] ? told : ": there are none");
+                     of->info->op, lines, told[0] ? told : ": there are none");
     } else {
         result->shared_count = 0;
         snprintf(result->sharing_reason, sizeof result->sharing_reason, "%s",

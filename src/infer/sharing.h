@@ -2,7 +2,14 @@
 #ifndef SONDE_INFER_SHARING_H
 #define SONDE_INFER_SHARING_H
 
-#include "infer/lab.h"
+#include "infer/level.h"
+
+/*
+ * The share of lines that miss (take longer than `threshold`) on a level's path after `other` has
+ * read so many bytes; NULL: after nothing.
+ */
+int sharing_look(struct lab *lab, double *missing, const struct level_info *info, double threshold,
+                 const struct walk_shape *shape, const struct path_info *other, uint64_t bytes);
 
 int sharing_dissect(struct lab *lab);
 void sharing_refuse(struct dissection *out, const char *reason);

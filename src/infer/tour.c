@@ -37,10 +37,11 @@ struct maker {
     struct tour *tour;
     const struct tour_plan *plan;
     uint64_t page, line;
-    uint32_t slots; /* lines of a page that can be read */
-    size_t many;    /* pages, more than any TLB holds; 0 */
-    size_t some;    /* pages, more than the first level holds and less than the second; 0 */
-    size_t swept;   /* lines, more than L1 holds; 0: it is not swept */
+    uint32_t slots;  /* lines of a page that can be read */
+    size_t many;     /* pages, more than any TLB holds; 0 */
+    size_t some;     /* pages, more than the first level holds and less than the second; 0 */
+    size_t swept;    /* lines, more than L1 holds; 0: it is not swept */
+    size_t distinct; /* pages that are visited */
     int rc;
 };
 
@@ -83,6 +84,7 @@ static void sweep(struct maker *m)
 static void both_ends(struct maker *m)
 {
     size_t near = m->many, far = m->tour->pages - JUMPS;
+    m->distinct = m->many + (near + JUMPS <= far ? 2 * JUMPS : 0);
     for (size_t i = 0; near + JUMPS <= far && i < JUMPS; i++) {
         visit_home(m, near + i);
         visit_home(m, far + i);
@@ -119,11 +121,13 @@ static void make(struct maker *m)
 
 /* ---- what is expected ---- */
 
-static enum outcome by_distance(uint64_t distance, uint64_t fits)
+/* Distance 0: not read before in this walk; `first` is what that means. */
+static enum outcome by_distance(uint64_t distance, uint64_t fits, enum outcome first)
 {
-    return !distance || 4 * distance >= 5 * fits ? OUTCOME_MISS
-           : 4 * distance <= 3 * fits            ? OUTCOME_HIT
-                                                 : OUTCOME_OPEN;
+    return !distance                  ? first
+           : 4 * distance >= 5 * fits ? OUTCOME_MISS
+           : 4 * distance <= 3 * fits ? OUTCOME_HIT
+                                      : OUTCOME_OPEN;
 }
 
 /* For each load the next one of the same unit (a line, a page); owned. */
@@ -159,12 +163,15 @@ static void expect(const struct maker *m, size_t i, uint64_t lines, uint64_t pag
 {
     const struct tour_plan *plan = m->plan;
     struct tour_load *load = &m->tour->load[i];
-    load->l2 = by_distance(lines * m->line, plan->l2_bytes);
+    load->l2 = by_distance(lines * m->line, plan->l2_bytes, OUTCOME_MISS);
     load->told = true;
     bool walks = true;
     for (size_t t = 0; t < 2; t++) {
         bool asked = walks && plan->tlb_pages[t];
-        load->tlb[t] = asked ? by_distance(pages, plan->tlb_pages[t]) : OUTCOME_OPEN;
+        /* The pages were written in this order: those that are too many have left the TLB. */
+        bool too_many = 4 * m->distinct >= 5 * plan->tlb_pages[t];
+        enum outcome first = too_many ? OUTCOME_MISS : OUTCOME_OPEN;
+        load->tlb[t] = asked ? by_distance(pages, plan->tlb_pages[t], first) : OUTCOME_OPEN;
         load->told = load->told && (!asked || load->tlb[t] != OUTCOME_OPEN);
         walks = walks && (!asked || load->tlb[t] == OUTCOME_MISS);
     }
@@ -188,14 +195,19 @@ static int expect_all(const struct maker *m)
 
 /* ---- sizes ---- */
 
-/* How many pages: beyond the last level that is known, and between the two. */
+/*
+ * How many pages: beyond the last level that the buffer can exceed, and between the two. No more
+ * than that: their tables must stay in L2.
+ */
 static void choose_pages(struct maker *m)
 {
     const size_t *fits = m->plan->tlb_pages;
-    size_t most = m->tour->pages, last = fits[1] ? fits[1] : fits[0];
-    size_t want = last + last / 4 + 1; /* no more: their tables must stay in L2 */
-    m->many = last == 0 || want > most ? 0 : want;
-    m->some = m->many && fits[1] && 2 * fits[0] <= fits[1] ? 3 * fits[1] / 4 : 0;
+    size_t most = m->tour->pages;
+    for (size_t t = 2; t-- > 0 && !m->many;) {
+        size_t want = fits[t] + fits[t] / 4 + 1;
+        m->many = fits[t] && want <= most ? want : 0;
+        m->some = m->many && t == 1 && 2 * fits[0] <= fits[1] ? 3 * fits[1] / 4 : 0;
+    }
     m->some = m->some > 3 * fits[0] ? 3 * fits[0] : m->some;
 }
 

@@ -14,6 +14,7 @@ shares() { # FILE CACHE "OTHERS"
     [ "$got" = "$3" ] || fail "$1: $2 is shared with '$got', not '$3'"
 }
 shares fermi.json l1_data local_l1
+expect fermi.json local_l1.sets 32
 shares fermi.json texture_l1 ""
 shares fermi.json constant_l1 ""
 # Table 3 with L1 disabled and enabled, within 3 % (what the model does to P3 and P5: ADR 0006; that P2 with
@@ -64,6 +65,8 @@ expect kepler.json patterns.cg.P5 734 22
 expect kepler.json patterns.cg.P6 1000 30
 texture kepler.json 110 2
 expect kepler.json local_l1.size 16384
+expect kepler.json local_l1.ways 4
+expect kepler.json local_l1.line "not measured"
 expect kepler.json readonly_l1.size 12288
 shares kepler.json readonly_l1 texture_l1
 shares kepler.json texture_l1 readonly_l1
