@@ -39,6 +39,9 @@ struct coalesce_spec {
     uint32_t lanes_per_pass; /* 32: the whole warp; 16: half-warps */
 };
 
+/* How lanes of a warp that disagree go on: see exec/diverge.h. */
+enum divergence { DIVERGENCE_STACK, DIVERGENCE_INDEPENDENT };
+
 /* pending/pending.def: PENDING(ID, "name", "doc") */
 enum pending_kind {
     PENDING_NONE,
@@ -89,6 +92,8 @@ struct sm_spec {
     uint32_t issue_per_scheduler; /* instructions a cycle, of one warp */
     uint32_t issue_interval;      /* cycles from one issue of a scheduler to the next, 0: 1 */
     enum sched_kind scheduler;
+    enum divergence divergence;
+    uint32_t yield_after; /* INDEPENDENT: backward branches before a path gives way */
     uint32_t fetch_group; /* two_level: warps of a scheduler in a group, 0: 8 */
     struct unit_spec unit[ISA_UNIT_COUNT];
     uint32_t clock_read_cycles; /* latency of reading %clock */

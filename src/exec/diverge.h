@@ -34,10 +34,14 @@ struct diverge_ops {
     int (*enter)(struct exec_warp *warp, uint32_t entry, uint32_t return_pc);
     void (*leave)(struct exec_warp *warp);
 
+    /* The active lanes have branched backwards, all of them: others may run instead. NULL: never.
+     */
+    void (*back)(struct exec_warp *warp);
+
     /* `lanes` (a subset of active) are done; the rest of the warp goes on somewhere. */
     void (*exit)(struct exec_warp *warp, uint32_t lanes);
 };
 
-extern const struct diverge_ops diverge_stack;
+extern const struct diverge_ops diverge_stack, diverge_independent;
 
 #endif

@@ -152,6 +152,9 @@ struct exec_launch {
     const struct exec_image *const *surfaces; /* NULL: a handle that was given back */
     uint32_t surface_count;
     const struct exec_services *services; /* NULL: none */
+    /* Independent thread scheduling: backward branches after which a path gives way to others of
+     * its warp. 0: the SIMT stack, without forward progress between them. */
+    uint32_t yield_after;
     /* All CTAs are resident together and may wait for each other. What their barrier works on lies
      * at grid_workspace (CUDA's cooperative groups: a counter at byte 4), 0: nowhere. */
     bool cooperative;

@@ -13,30 +13,21 @@
  * second waiting entry. So every push halves some set of lanes, and depth is bounded by the
  * lanes and by the calls in progress.
  *
- * Left out: forward progress between lanes of one warp. A spin lock that one lane holds while
- * another lane of its warp waits for it never ends, as on GPUs before Volta.
+ * There is no forward progress between lanes of one warp: a spin lock that one lane holds while
+ * another lane of its warp waits for it never ends, as on GPUs before Volta. independent.c adds it.
  * Source: W. Fung et al., Dynamic Warp Formation and Scheduling for Efficient GPU Control Flow,
  * MICRO 2007, section 2.
  */
-#include "exec/diverge.h"
+#include "exec/stack.h"
 
 #include <stdlib.h>
 
+#include "exec/diverge.h"
 #include "exec/exec.h"
 #include "exec/state.h"
 #include "util/error.h"
 
-struct entry {
-    uint32_t pc, reconverge, lanes;
-    uint32_t depth; /* call frames in use when it runs */
-};
-
-struct diverge_state {
-    uint32_t count, capacity;
-    struct entry *entries;
-};
-
-static int push(struct diverge_state *stack, struct entry entry)
+int stack_push(struct diverge_state *stack, struct entry entry)
 {
     if (stack->count == stack->capacity) {
         uint32_t capacity = stack->capacity ? stack->capacity * 2 : 8;
@@ -50,8 +41,7 @@ static int push(struct diverge_state *stack, struct entry entry)
     return SONDE_OK;
 }
 
-/* Make the top entry the running one. Entries without lanes are gone, their calls with them. */
-static void resume_top(struct exec_warp *warp)
+void stack_resume(struct exec_warp *warp)
 {
     struct diverge_state *stack = warp->state->diverge;
     while (stack->count > 0) {
@@ -85,9 +75,11 @@ static int stack_reset(struct exec_warp *warp, uint32_t lanes, uint32_t pc)
     state->diverge->count = 0;
     warp->live = lanes;
     warp->done = false;
-    int rc = push(state->diverge, (struct entry){pc, PTX_NO_PC, lanes, 0});
+    state->diverge->backwards = state->diverge->turn = 0;
+    struct entry all = {.pc = pc, .reconverge = PTX_NO_PC, .lanes = lanes};
+    int rc = stack_push(state->diverge, all);
     if (rc == SONDE_OK)
-        resume_top(warp);
+        stack_resume(warp);
     return rc;
 }
 
@@ -103,7 +95,7 @@ static void stack_free(struct exec_warp *warp)
 static void stack_arrive(struct exec_warp *warp)
 {
     warp->state->diverge->count--;
-    resume_top(warp);
+    stack_resume(warp);
 }
 
 static int stack_branch(struct exec_warp *warp, uint32_t taken, uint32_t target,
@@ -111,17 +103,26 @@ static int stack_branch(struct exec_warp *warp, uint32_t taken, uint32_t target,
 {
     struct diverge_state *stack = warp->state->diverge;
     struct entry *top = &stack->entries[stack->count - 1];
-    uint32_t others = warp->active & ~taken, depth = top->depth;
+    struct entry side = *top;
     top->pc = reconverge;
     top->lanes = warp->active;
-    if (reconverge == top->reconverge)
+    side.reconverge = reconverge;
+    if (reconverge == top->reconverge) {
         stack->count--; /* the entry below already waits there */
+    } else {
+        side.level++;
+        side.is_call = false;
+    }
     int rc = SONDE_OK;
+    side.pc = fallthrough;
+    side.lanes = warp->active & ~taken;
     if (fallthrough != reconverge)
-        rc = push(stack, (struct entry){fallthrough, reconverge, others, depth});
+        rc = stack_push(stack, side);
+    side.pc = target;
+    side.lanes = taken;
     if (rc == SONDE_OK && target != reconverge)
-        rc = push(stack, (struct entry){target, reconverge, taken, depth});
-    resume_top(warp);
+        rc = stack_push(stack, side);
+    stack_resume(warp);
     return rc;
 }
 
@@ -131,15 +132,21 @@ static int stack_enter(struct exec_warp *warp, uint32_t entry, uint32_t return_p
     struct entry *top = &stack->entries[stack->count - 1];
     top->pc = return_pc;
     top->lanes = warp->active;
-    int rc = push(stack, (struct entry){entry, PTX_NO_PC, warp->active, warp->state->depth});
-    resume_top(warp);
+    struct entry callee = {.pc = entry,
+                           .reconverge = PTX_NO_PC,
+                           .lanes = warp->active,
+                           .depth = warp->state->depth,
+                           .level = top->level + 1,
+                           .is_call = true};
+    int rc = stack_push(stack, callee);
+    stack_resume(warp);
     return rc;
 }
 
 static void stack_leave(struct exec_warp *warp)
 {
     warp->state->diverge->count--;
-    resume_top(warp);
+    stack_resume(warp);
 }
 
 static void stack_exit(struct exec_warp *warp, uint32_t lanes)
@@ -151,15 +158,13 @@ static void stack_exit(struct exec_warp *warp, uint32_t lanes)
         stack->entries[i].lanes &= ~lanes;
     top->lanes = warp->active & ~lanes;
     warp->live &= ~lanes;
-    resume_top(warp);
+    stack_resume(warp);
 }
 
-const struct diverge_ops diverge_stack = {
-    .reset = stack_reset,
-    .free = stack_free,
-    .arrive = stack_arrive,
-    .branch = stack_branch,
-    .enter = stack_enter,
-    .leave = stack_leave,
-    .exit = stack_exit,
-};
+/* Both kinds differ in what they do on the way back. */
+#define STACK_OPS                                                                                  \
+    .reset = stack_reset, .free = stack_free, .arrive = stack_arrive, .branch = stack_branch,      \
+    .enter = stack_enter, .leave = stack_leave, .exit = stack_exit
+
+const struct diverge_ops diverge_stack = {STACK_OPS};
+const struct diverge_ops diverge_independent = {STACK_OPS, .back = independent_back};

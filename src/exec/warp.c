@@ -57,7 +57,7 @@ int exec_warp_init(struct exec_warp *warp, struct exec_cta *cta, uint32_t first_
     state->base[BASE_POOL] = program->pool;
     state->base[BASE_SPECIAL] = (uint8_t *)state->tid;
     state->first_thread = first_thread;
-    state->diverge_ops = &diverge_stack;
+    state->diverge_ops = cta->launch->yield_after ? &diverge_independent : &diverge_stack;
     state->carry = 0;
     uint32_t lanes = place_threads(state, cta->launch->block, first_thread);
     if (!lanes)

@@ -156,6 +156,8 @@ static int launch_run(struct rt *rt, struct rt_kernel *kernel, const struct rt_l
     run.texture_count = (uint32_t)rt->textures.count;
     run.surfaces = rt->surfaces.data;
     run.surface_count = (uint32_t)rt->surfaces.count;
+    const struct sm_spec *sm = &rt_model(rt)->sm;
+    run.yield_after = sm->divergence == DIVERGENCE_INDEPENDENT ? sm->yield_after : 0;
     int rc = launch->cooperative ? cooperative_prepare(rt, &run) : 0;
     if (rc == 0 && !launch->functional) {
         rc = local_memory_provide(rt, &run);

@@ -8,9 +8,12 @@
 
 static enum exec_event go(struct exec_warp *warp, uint32_t pc)
 {
+    bool backwards = pc <= warp->pc;
     warp->pc = pc;
     if (pc == warp->state->reconverge)
         warp->state->diverge_ops->arrive(warp);
+    else if (backwards && warp->state->diverge_ops->back)
+        warp->state->diverge_ops->back(warp);
     return EXEC_DONE;
 }
 
@@ -19,8 +22,11 @@ static enum exec_event split(struct exec_warp *warp, uint32_t taken, uint32_t ta
 {
     uint32_t pc = warp->pc;
     int rc = warp->state->diverge_ops->branch(warp, taken, target, fallthrough, reconverge);
-    if (rc == SONDE_OK)
+    if (rc == SONDE_OK) {
+        if (warp->pc <= pc && warp->state->diverge_ops->back)
+            warp->state->diverge_ops->back(warp);
         return EXEC_DONE;
+    }
     fault_wrap(warp, pc, rc);
     return EXEC_FAULT;
 }

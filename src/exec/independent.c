@@ -1,0 +1,104 @@
+/*
+ * Independent thread scheduling: forward progress between the lanes of a warp, as GPUs since Volta
+ * promise it, on top of the divergence stack. Paths still meet where the stack makes them meet, so
+ * that code that does not wait for its own warp converges as before; but a path that has branched
+ * backwards yield_after times, as one does that spins, gives way to
+ *
+ *     another path of the same branch, which waits below it on the stack: their blocks change
+ * places lanes that have arrived at the meeting point and wait for it: they go on without it, as a
+ *     path of their own beside it, and meet at the next point further out
+ *
+ *     [J: lanes 0-31] [spins: lanes 1-31]   ->   [J: 1-31] [spins: 1-31] [J's pc: lane 0]
+ *
+ * inner ones and outer ones in turn, so that everybody runs again and again. Volta's own order is
+ * not published.
+ *
+ * Left out: paths in different calls of functions share frames, so that a path that spins inside a
+ * function which was called by a part of the warp only gives way to that part; barriers of the
+ * block count warps, so lanes of one warp must reach them together.
+ */
+#include <string.h>
+
+#include "exec/exec.h"
+#include "exec/stack.h"
+#include "exec/state.h"
+
+/* Someone who could run instead: a block of entries, or lanes that wait in a join. */
+struct candidate {
+    uint32_t join, block; /* entries: who waits for the level, and where its top block begins */
+    bool waiting_lanes;   /* those in `join` */
+};
+
+#define CANDIDATES_MAX 128
+
+/* The lanes that have arrived at a join: its own less those above it. */
+static uint32_t arrived_lanes(const struct diverge_state *stack, uint32_t join)
+{
+    uint32_t lanes = stack->entries[join].lanes;
+    for (uint32_t i = join + 1; i < stack->count; i++)
+        if (stack->entries[i].level == stack->entries[join].level + 1)
+            lanes &= ~stack->entries[i].lanes;
+    return lanes;
+}
+
+/* From the top down to the last call: at each level its other paths, and those waiting in its join.
+ */
+static uint32_t find_candidates(struct candidate *list, const struct diverge_state *stack)
+{
+    uint32_t found = 0, i = stack->count - 1;
+    while (found + 2 <= CANDIDATES_MAX) {
+        uint32_t block = i, level = stack->entries[i].level;
+        bool others = false;
+        if (stack->entries[i].is_call)
+            break;
+        while (i > 0 && stack->entries[i - 1].level >= level) {
+            i--;
+            others = true;
+        }
+        if (others)
+            list[found++] = (struct candidate){.join = i, .block = block};
+        if (i == 0)
+            break;
+        i--; /* the join */
+        if (!stack->entries[i].is_call && arrived_lanes(stack, i))
+            list[found++] = (struct candidate){.join = i, .waiting_lanes = true};
+    }
+    return found;
+}
+
+/* Moves the entries from `block` on below those from `first` on. */
+static int rotate(struct diverge_state *stack, uint32_t first, uint32_t block)
+{
+    for (; block < stack->count; first++, block++) {
+        struct entry moved = stack->entries[block];
+        memmove(&stack->entries[first + 1], &stack->entries[first], (block - first) * sizeof moved);
+        stack->entries[first] = moved;
+    }
+    return 0;
+}
+
+static int release_waiting(struct diverge_state *stack, uint32_t join)
+{
+    struct entry path = stack->entries[join];
+    path.lanes = arrived_lanes(stack, join);
+    stack->entries[join].lanes &= ~path.lanes;
+    return stack_push(stack, path);
+}
+
+void independent_back(struct exec_warp *warp)
+{
+    struct diverge_state *stack = warp->state->diverge;
+    struct candidate list[CANDIDATES_MAX];
+    if (++stack->backwards < warp->cta->launch->yield_after)
+        return;
+    stack->backwards = 0;
+    uint32_t count = find_candidates(list, stack);
+    if (count == 0)
+        return;
+    const struct candidate *chosen = &list[stack->turn++ % count];
+    stack->entries[stack->count - 1].pc = warp->pc;
+    int rc = chosen->waiting_lanes ? release_waiting(stack, chosen->join)
+                                   : rotate(stack, chosen->join, chosen->block);
+    if (rc == 0) /* without memory for it the warp stays with what it does */
+        stack_resume(warp);
+}

@@ -1,0 +1,33 @@
+/*
+ * The divergence stack, shared by stack.c, which describes it, and independent.c, which also
+ * changes its order.
+ */
+#ifndef SONDE_EXEC_STACK_H
+#define SONDE_EXEC_STACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct exec_warp;
+
+struct entry {
+    uint32_t pc, reconverge, lanes;
+    uint32_t depth; /* call frames in use when it runs */
+    uint32_t level; /* of entries that wait for each other in one below, one more than it has */
+    bool is_call;   /* the whole of a function's lanes; the entry below waits for their return */
+};
+
+struct diverge_state {
+    uint32_t count, capacity;
+    struct entry *entries;
+    uint32_t backwards, turn; /* independent.c */
+};
+
+int stack_push(struct diverge_state *stack, struct entry entry);
+/* Make the top entry the running one. Entries without lanes are gone, their calls with them. */
+void stack_resume(struct exec_warp *warp);
+
+/* independent.c */
+void independent_back(struct exec_warp *warp);
+
+#endif

@@ -1,0 +1,145 @@
+/*
+ * Independent thread scheduling: programs whose lanes wait for each other end, with the results
+ * that any order of lanes gives; on the SIMT stack they do not end.
+ */
+#include "support/exec_device.h"
+
+#define LOCKS ".global .align 4 .b32 lock[4];\n.global .align 4 .b32 count[4];\n"
+#define STORE32(r) "cvt.u64.u32 %l19, " r "; st.global.u64 [%out], %l19;\n"
+
+/* Every lane takes the lock by itself, adds one without an atomic, and gives the lock back. */
+static const char *const spin_lock =
+    KERNEL(LOCKS, "mov.u64 %l0, lock; mov.u64 %l1, count;\n"
+                  "LOCK: atom.global.cas.b32 %r1, [%l0], 0, 1; setp.ne.u32 %p0, %r1, 0;\n"
+                  "@%p0 bra LOCK;\n"
+                  "ld.volatile.global.u32 %r2, [%l1]; add.u32 %r2, %r2, 1;\n"
+                  "st.volatile.global.u32 [%l1], %r2; membar.gl;\n"
+                  "atom.global.exch.b32 %r3, [%l0], 0;\n" STORE32("%r2"));
+
+static int try_run(struct device *dev, const char *text, uint32_t yield_after)
+{
+    device_open(dev, text, "k");
+    dev->launch.yield_after = yield_after;
+    dev->options.max_warp_insns = 400000;
+    uint64_t out = device_alloc(dev, 64 * 8);
+    device_arg_u64(dev, out);
+    return device_try_run(dev, 1, 64);
+}
+
+static uint64_t *results(const struct device *dev)
+{
+    return device_pointer(*(const uint64_t *)dev->params);
+}
+
+static void lanes_of_a_warp_pass_a_spin_lock_one_after_the_other(void **state)
+{
+    (void)state;
+    static const uint32_t quanta[] = {1, 2, 7, 64};
+    for (uint32_t i = 0; i < 4; i++) {
+        struct device dev;
+        bool seen[65] = {false};
+        if (try_run(&dev, spin_lock, quanta[i]) != SONDE_OK)
+            fail_msg("%s", error_text());
+        for (uint32_t t = 0; t < 64; t++) {
+            uint64_t count = results(&dev)[t];
+            assert_in_range(count, 1, 64);
+            assert_false(seen[count]);
+            seen[count] = true;
+        }
+        device_close(&dev);
+    }
+}
+
+static void on_the_stack_the_same_lock_never_opens(void **state)
+{
+    (void)state;
+    struct device dev;
+    assert_int_equal(try_run(&dev, spin_lock, 0), SONDE_EFAULT);
+    device_close(&dev);
+}
+
+/* Each lane waits for its turn, which comes in an order that is not that of the lanes. */
+static void lanes_hand_a_token_on_in_any_order(void **state)
+{
+    (void)state;
+    static const uint32_t orders[] = {0, 31, 21};
+    for (uint32_t i = 0; i < 3; i++) {
+        struct device dev;
+        char text[4096];
+        snprintf(
+            text, sizeof text, "%sxor.b32 %%r5, %%t, %u;\n%s",
+            KERNEL_BEGIN(LOCKS) "mov.u64 %l0, lock;\n", orders[i],
+            "WAIT: ld.volatile.global.u32 %r1, [%l0]; setp.ne.u32 %p0, %r1, %r5;\n"
+            "@%p0 bra WAIT;\n"
+            "add.u32 %r1, %r1, 1; st.volatile.global.u32 [%l0], %r1;\n" STORE32("%r1") "ret;\n}\n");
+        device_open(&dev, text, "k");
+        dev.launch.yield_after = 4;
+        dev.options.max_warp_insns = 400000;
+        device_arg_u64(&dev, device_alloc(&dev, 64 * 8));
+        if (device_try_run(&dev, 1, 32) != SONDE_OK)
+            fail_msg("%s", error_text());
+        for (uint32_t t = 0; t < 32; t++)
+            assert_int_equal(results(&dev)[t], (t ^ orders[i]) + 1);
+        device_close(&dev);
+    }
+}
+
+/* Both sides of a branch spin, each until the other has answered twice. */
+static void both_sides_of_a_branch_make_progress(void **state)
+{
+    (void)state;
+    struct device dev;
+    const char *text =
+        KERNEL(LOCKS, "mov.u64 %l0, lock; setp.lt.u32 %p0, %t, 16; mov.u32 %r2, 0;\n"
+                      "@%p0 bra PING;\n"
+                      "PONG: ld.volatile.global.u32 %r1, [%l0]; and.b32 %r3, %r1, 1;\n"
+                      "setp.eq.u32 %p1, %r3, 0; @%p1 bra PONG;\n"
+                      "add.u32 %r1, %r1, 1; st.volatile.global.u32 [%l0], %r1;\n"
+                      "add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 3; @%p1 bra PONG; bra JOIN;\n"
+                      "PING: ld.volatile.global.u32 %r1, [%l0]; and.b32 %r3, %r1, 1;\n"
+                      "setp.ne.u32 %p1, %r3, 0; @%p1 bra PING;\n"
+                      "add.u32 %r1, %r1, 1; st.volatile.global.u32 [%l0], %r1;\n"
+                      "add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 3; @%p1 bra PING;\n"
+                      "JOIN: activemask.b32 %r4; add.u32 %r4, %r4, %r2;\n" STORE32("%r4"));
+    device_open(&dev, text, "k");
+    dev.launch.yield_after = 8;
+    dev.options.max_warp_insns = 400000;
+    device_arg_u64(&dev, device_alloc(&dev, 64 * 8));
+    if (device_try_run(&dev, 1, 32) != SONDE_OK)
+        fail_msg("%s", error_text());
+    /* They meet again: all lanes are active behind the branch. */
+    for (uint32_t t = 0; t < 32; t++)
+        assert_int_equal((uint32_t)results(&dev)[t], UINT32_MAX + 3u);
+    device_close(&dev);
+}
+
+/* A loop of different lengths without waiting: nobody gives way before yield_after, lanes meet. */
+static void short_loops_converge_as_on_the_stack(void **state)
+{
+    (void)state;
+    for (uint32_t yield_after = 0; yield_after <= 64; yield_after += 64) {
+        struct device dev;
+        const char *text = KERNEL("", "mov.u32 %r1, 0;\n"
+                                      "AGAIN: add.u32 %r1, %r1, 1; setp.le.u32 %p0, %r1, %t;\n"
+                                      "@%p0 bra AGAIN;\nactivemask.b32 %r4;\n" STORE32("%r4"));
+        device_open(&dev, text, "k");
+        dev.launch.yield_after = yield_after;
+        device_arg_u64(&dev, device_alloc(&dev, 64 * 8));
+        device_run(&dev, 1, 32);
+        for (uint32_t t = 0; t < 32; t++)
+            assert_int_equal((uint32_t)results(&dev)[t], UINT32_MAX);
+        device_close(&dev);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lanes_of_a_warp_pass_a_spin_lock_one_after_the_other),
+        cmocka_unit_test(on_the_stack_the_same_lock_never_opens),
+        cmocka_unit_test(lanes_hand_a_token_on_in_any_order),
+        cmocka_unit_test(both_sides_of_a_branch_make_progress),
+        cmocka_unit_test(short_loops_converge_as_on_the_stack),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
