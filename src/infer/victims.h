@@ -19,6 +19,7 @@ struct victim_sums {
     bool cold;         /* one tally over all windows, its ways in the order of a cold fill */
     double x, degrees; /* equal shares: sums of chi square */
     double seen, expected, variance; /* the likeliest way after itself */
+    double rest_x, rest_degrees;     /* equal shares of all but the likeliest */
     double same, any;                /* pairs of victims in a window: of the same way, and all */
     uint64_t victims, windows;
     double

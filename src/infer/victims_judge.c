@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #define DOUBT 1e-4
+#define ALIKE_BY_CHANCE 1e-3
 #define FEW_A_WAY 20 /* victims of a way in a window, for shares that are sorted by size */
 #define FAVOURED 3.0 /* times as likely as others: a bias that would have shown */
 
@@ -49,6 +50,18 @@ static void sum_dependence(struct victim_sums *sums, const struct victim_tally *
     sums->variance += row * column * (n - row) * (n - column) / (n * n * (n - 1));
 }
 
+/* Are those after the likeliest alike? */
+static void sum_rest(struct victim_sums *sums, const struct victim_tally *tally)
+{
+    double rest = (double)(tally->victims - tally->count[0]);
+    double expected = rest / (double)(tally->ways - 1);
+    for (size_t i = 1; i < tally->ways && expected > 0; i++) {
+        double d = (double)tally->count[i] - expected;
+        sums->rest_x += d * d / expected;
+    }
+    sums->rest_degrees += expected > 0 ? (double)tally->ways - 2 : 0;
+}
+
 void victims_sum(struct victim_sums *sums, const struct victim_tally *tally)
 {
     size_t ways = tally->ways;
@@ -64,6 +77,7 @@ void victims_sum(struct victim_sums *sums, const struct victim_tally *tally)
     sum_dependence(sums, tally);
     if (!sums->cold) {
         qsort(tally->count, ways, sizeof *tally->count, compare_counts);
+        sum_rest(sums, tally);
     }
     for (size_t i = 0; i < ways; i++) {
         double n = (double)tally->count[i];
@@ -91,17 +105,20 @@ static void write_share(struct policy_result *out, size_t way, double p, double 
 }
 
 /*
- * Shares by size. Where a window shows few victims of a way, their order in size is chance's. But
- * how often two victims of a window are the same way is the sum of the squares of the shares,
- * whatever the ways are called; of shapes with that sum the simplest is taken: one way goes more
- * often, the others alike.
+ * Shares by size where ways have no names. Their order in a window is partly chance's, which makes
+ * alike ones differ; so where the ways after the likeliest may be alike they are taken to be. Its
+ * share follows from how often two victims of a window are the same way: that is the sum of the
+ * squares of the shares, whatever the ways are called.
  */
 static void write_shares(struct policy_result *out, const struct victim_sums *sums, size_t ways,
                          bool biased)
 {
     double total = (double)sums->victims, windows = (double)sums->windows, w = (double)ways;
+    bool few = total / windows / w < FEW_A_WAY;
+    bool alike = sums->rest_degrees <= 0 ||
+                 chi_square_tail(sums->rest_x, sums->rest_degrees) > ALIKE_BY_CHANCE;
     out->probability_count = ways;
-    if (sums->cold || total / windows / w >= FEW_A_WAY) {
+    if (sums->cold || (biased && !few && !alike)) {
         for (size_t i = 0; i < ways; i++) {
             write_share(out, i, sums->probability[i] / total, total);
         }
