@@ -23,10 +23,12 @@
 #include "util/error.h"
 #include "util/yaml_glue.h"
 
-#define MOST_THREADS 1024
-#define STEP 2
-#define POINTS (MOST_THREADS / STEP)
-#define WARP_POINT (32 / STEP - 1)
+enum {
+    MOST_THREADS = 1024,
+    STEP = 2,
+    POINTS = MOST_THREADS / STEP,
+    WARP_POINT = 32 / STEP - 1,
+};
 #define SPIKE_SHARE 0.2
 #define RISE_SHARE 0.75
 #define FLAT_SHARE 0.2
@@ -336,7 +338,10 @@ static int thread_latency(struct plot *plot, const char *const *roles, size_t ro
 {
     struct curve *curves = calloc(role_count, sizeof(*curves));
     struct study_value value;
-    int rc = curves ? 0 : error_memory();
+    int rc = 0;
+    if (!curves) {
+        return error_memory();
+    }
     for (size_t r = 0; rc == 0 && r < role_count; r++) {
         bool ok;
         rc = measure_curve(plot->bench, &ok, &curves[r], plot_role(plot, roles[r]), merge, loads,
