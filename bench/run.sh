@@ -94,12 +94,15 @@ if wanted blind.noise_free.exact_share || wanted blind.noisy.exact_share || want
     seed=${BLIND_SEED:-$(git rev-parse --short=12 HEAD 2>/dev/null || echo 1)}
     echo "blind trials: 500 hierarchies drawn from $seed, each without and with noise"
     SONDE_TESTS=ON scripts/build.sh release blind
-    build/release/tests/blind/blind --seed "$seed" --count "${BLIND_COUNT:-500}" --jobs "$(nproc)" --figures >"$figures.blind"
+    blind_status=0
+    build/release/tests/blind/blind --seed "$seed" --count "${BLIND_COUNT:-500}" --jobs "$(nproc)" --figures \
+        --curve build/release/blind-reliability.svg --gate 10 >"$figures.blind" || blind_status=$?
     grep -v "^blind\." "$figures.blind"
     grep "^blind\." "$figures.blind" | while IFS="$(printf '\t')" read -r name value unit; do
         if wanted "$name"; then figure "$name" "$value" "$unit"; fi
     done
     rm -f "$figures.blind"
+    if [ "$blind_status" -ne 0 ]; then exit "$blind_status"; fi
 fi
 
 echo

@@ -65,6 +65,8 @@ struct blind_tally;
 
 #define BLIND_TRIAL_SECONDS 15 /* of processor time: what a dissection may take on any model */
 void blind_trial(struct blind_tally *tally, uint64_t seed, bool with_noise, bool loud);
+/* Scores a trial whose process ended by a signal. */
+void blind_trial_died(struct blind_tally *tally, uint64_t seed, bool with_noise, int signal_number);
 
 /* ---- tally.c: what was right, added up ---- */
 
@@ -83,9 +85,8 @@ enum {
 
 /* Made of uint64_t alone: tallies are added as arrays. */
 struct blind_tally {
-    uint64_t trials, failed; /* failed: no dissection at all */
-    uint64_t undrawn;        /* the drawing was no valid model: a mistake in draw.c */
-    uint64_t at_seed;        /* the trial under way */
+    uint64_t trials, failed, died; /* failed: no dissection at all; died: by a signal */
+    uint64_t undrawn;              /* the drawing was no valid model: a mistake in draw.c */
     /* Of attributes that can be told, by owner and name. */
     uint64_t right[OWNERS][SCORES], wrong[OWNERS][SCORES], missing[OWNERS][SCORES];
     uint64_t untold, told;                    /* of others: not measured, or given all the same */

@@ -62,17 +62,36 @@ static uint64_t trial_seed(uint64_t base, uint64_t i)
     return rng_splitmix64(&state) >> 24;
 }
 
+static void add_trial(struct blind_tally *tally, struct score *score, const struct blind_tally *own)
+{
+    uint64_t right, wrong, missing;
+    blind_totals(own, &right, &wrong, &missing);
+    *score = (struct score){.all = (uint32_t)(right + wrong + missing),
+                            .right = (uint32_t)right,
+                            .surely_wrong = (uint32_t)own->surely_wrong};
+    blind_add(tally, own);
+}
+
+/* In a process of its own, which may die: then nothing of the trial is right, and the others go on.
+ */
 static void one_trial(struct blind_tally *tally, struct score *score, uint64_t seed, bool noisy)
 {
     struct blind_tally own = {0};
-    uint64_t right, wrong, missing;
-    tally->at_seed = seed;
-    blind_trial(&own, seed, noisy, false);
-    blind_totals(&own, &right, &wrong, &missing);
-    *score = (struct score){.all = (uint32_t)(right + wrong + missing),
-                            .right = (uint32_t)right,
-                            .surely_wrong = (uint32_t)own.surely_wrong};
-    blind_add(tally, &own);
+    int status = 0;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        blind_trial(&own, seed, noisy, false);
+        add_trial(tally, score, &own);
+        fflush(NULL);
+        _exit(0);
+    }
+    if (child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+        WEXITSTATUS(status) == 0) {
+        return;
+    }
+    blind_trial_died(&own, seed, noisy, WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+    add_trial(tally, score, &own);
 }
 
 /* Jobs take trials in turn. */
@@ -122,10 +141,6 @@ static bool work_in_jobs(struct blind_tally sum[MODES], const struct outcome *ou
         whole = whole && WIFEXITED(status) && WEXITSTATUS(status) == 0;
     }
     for (uint64_t i = 0; i < options->jobs * MODES; i++) {
-        if (!whole && outcome->tallies[i].at_seed) {
-            printf("a job died; one was at seed %llu\n",
-                   (unsigned long long)outcome->tallies[i].at_seed);
-        }
         blind_add(&sum[i % MODES], &outcome->tallies[i]);
     }
     return whole;
@@ -185,11 +200,11 @@ static bool below_gate(const char *name, const struct blind_tally *t, unsigned m
 {
     bool below =
         blind_share(t) < gate[mode].least_share || t->surely_wrong > gate[mode].most_surely_wrong;
-    if (below || t->undrawn > 0) {
-        printf("%s: below the limits of gate.def: a share of %.4f, %llu sure and wrong\n", name,
-               gate[mode].least_share, (unsigned long long)gate[mode].most_surely_wrong);
+    if (below || t->undrawn + t->died > 0) {
+        printf("%s: not within gate.def: a share of %.4f, %llu sure and wrong, none that died\n",
+               name, gate[mode].least_share, (unsigned long long)gate[mode].most_surely_wrong);
     }
-    return below || t->undrawn > 0;
+    return below || t->undrawn + t->died > 0;
 }
 
 static int finish(const struct blind_tally sum[MODES], const struct outcome *outcome,

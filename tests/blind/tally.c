@@ -133,12 +133,13 @@ void blind_print(const char *name, const struct blind_tally *t)
 {
     uint64_t right, wrong, missing;
     blind_totals(t, &right, &wrong, &missing);
-    printf("%s: %llu hierarchies (%llu without a dissection, %llu told whole): %llu right, %llu "
+    printf("%s: %llu hierarchies (%llu without a dissection, %llu died, %llu told whole): %llu "
+           "right, %llu "
            "wrong, %llu not measured, share %.4f (+- %.4f)\n",
            name, (unsigned long long)t->trials, (unsigned long long)t->failed,
-           (unsigned long long)t->whole_trials, (unsigned long long)right,
-           (unsigned long long)wrong, (unsigned long long)missing, blind_share(t),
-           blind_share_error(t));
+           (unsigned long long)t->died, (unsigned long long)t->whole_trials,
+           (unsigned long long)right, (unsigned long long)wrong, (unsigned long long)missing,
+           blind_share(t), blind_share_error(t));
     printf("%s: not to be told: %llu left, %llu given; above %.1f: %llu, of these wrong %llu\n",
            name, (unsigned long long)t->untold, (unsigned long long)t->told, SURE,
            (unsigned long long)t->sure, (unsigned long long)t->surely_wrong);

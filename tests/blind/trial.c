@@ -147,3 +147,18 @@ void blind_trial(struct blind_tally *tally, uint64_t seed, bool with_noise, bool
     }
     blind_forget(&hierarchy);
 }
+
+void blind_trial_died(struct blind_tally *tally, uint64_t seed, bool with_noise, int signal_number)
+{
+    struct blind_hierarchy hierarchy;
+    struct blind_noise noise;
+    blind_draw_noise(&noise, seed);
+    printf("WRONG seed %llu%s: the trial died of signal %d\n", (unsigned long long)seed,
+           with_noise ? " (noisy)" : "", signal_number);
+    tally->trials++;
+    tally->died++;
+    if (blind_draw(&hierarchy, seed)) {
+        blind_judge(tally, &hierarchy, with_noise ? &noise : NULL, NULL, seed, false);
+    }
+    blind_forget(&hierarchy);
+}
