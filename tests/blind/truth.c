@@ -2,7 +2,6 @@
  * What follows from a specification alone: how lines are divided into sets, which policies a number
  * of ways cannot tell apart, what banks of shared memory conflict. Nothing of inference is used.
  */
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,10 +162,13 @@ static bool set_create(struct one_set *set, enum replacement_kind kind, uint32_t
 {
     *set = (struct one_set){.spec = {.kind = kind, .seed = 1}, .ways = ways};
     replacement_init(&set->replacement, &set->spec);
-    assert(set->replacement.ops); /* every kind of the table has its row */
-    set->state = calloc(1, set->replacement.ops->state_bytes(ways) + 1);
+    const struct replacement_ops *ops = set->replacement.ops;
+    if (!ops) {
+        return false;
+    }
+    set->state = calloc(1, ops->state_bytes(ways) + 1);
     if (set->state) {
-        set->replacement.ops->init(set->state, ways);
+        ops->init(set->state, ways);
     }
     return set->state;
 }
