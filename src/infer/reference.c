@@ -17,25 +17,74 @@
 
 #define SMALL_BYTES 1024
 #define WORD_BYTES 4
+#define TINY_WORDS 16
 #define CHEAP_BYTES (UINT64_C(4) << 20)
 #define MAX_DISORDER 3
 #define HITS                                                                                       \
     0.98 /* share of the loads circling in 1 KiB that are hits for certain: noise is less */
 #define MAX_UNIT_WORDS 2048 /* fetch units up to 8 KiB */
 
-static int sample_hits(struct level *level, struct sample *out, const char *op)
+static int walk_circle(struct level *level, struct walk *walk, const char *op, size_t bytes)
 {
-    struct walk_plan plan = level_plan(
-        level, (struct walk_shape){.stride = WORD_BYTES, .count = SMALL_BYTES / WORD_BYTES});
+    struct walk_plan plan =
+        level_plan(level, (struct walk_shape){.stride = WORD_BYTES, .count = bytes / WORD_BYTES});
     plan.op = op;
-    plan.warm = 2 * SMALL_BYTES / WORD_BYTES;
+    plan.warm = 2 * plan.shape.count;
     plan.window = level->max_window < 512 ? level->max_window : 512;
     plan.windows = 4;
+    return walk_run(level->lab, walk, &plan);
+}
+
+static int sample_hits(struct level *level, struct sample *out, const char *op, size_t bytes)
+{
     struct walk walk;
-    int rc = walk_run(level->lab, &walk, &plan);
+    int rc = walk_circle(level, &walk, op, bytes);
     if (rc == 0) {
         rc = sample_create(out, walk.latency, walk.count);
         walk_free(&walk);
+    }
+    return rc;
+}
+
+/* The median latency of each of the first words. */
+static int word_medians(struct level *level, double medians[TINY_WORDS], size_t bytes)
+{
+    struct walk walk;
+    int rc = walk_circle(level, &walk, level->info->op, bytes);
+    if (rc) {
+        return rc;
+    }
+    uint32_t of_word[2048];
+    for (size_t word = 0; rc == 0 && word < TINY_WORDS; word++) {
+        size_t count = 0;
+        for (size_t i = 0; i < walk.count && count < 2048; i++) {
+            if (walk_element(&walk, i) == word) {
+                of_word[count++] = walk.latency[i];
+            }
+        }
+        struct sample sample;
+        rc = sample_create(&sample, of_word, count);
+        medians[word] = rc ? 0 : sample_quantile(&sample, 0.5);
+        sample_free(&sample);
+    }
+    walk_free(&walk);
+    return rc;
+}
+
+/*
+ * The circle that is all hits. A cache of less than 1 KiB shows in words that are slower in a
+ * circle of 1 KiB than in one of 64 B; a word that is slow in both is no miss.
+ */
+static int choose_circle(struct level *level, size_t *bytes)
+{
+    double small[TINY_WORDS], tiny[TINY_WORDS];
+    int rc = word_medians(level, small, SMALL_BYTES);
+    rc = rc ? rc : word_medians(level, tiny, TINY_WORDS * WORD_BYTES);
+    *bytes = SMALL_BYTES;
+    for (size_t i = 0; rc == 0 && i < TINY_WORDS; i++) {
+        if (small[i] > 1.1 * tiny[i] + 10) {
+            *bytes = TINY_WORDS * WORD_BYTES;
+        }
     }
     return rc;
 }
@@ -45,7 +94,7 @@ static int sample_hits(struct level *level, struct sample *out, const char *op)
 static int check_presence(struct level *level, const struct sample *hits)
 {
     struct sample beneath;
-    int rc = sample_hits(level, &beneath, level->info->beneath);
+    int rc = sample_hits(level, &beneath, level->info->beneath, SMALL_BYTES);
     if (rc) {
         return rc;
     }
@@ -320,8 +369,10 @@ static void memory_without_cache(struct level *level, const struct sample *hits)
 
 int level_reference(struct level *level)
 {
-    struct sample hits;
-    int rc = sample_hits(level, &hits, level->info->op);
+    struct sample hits = {0};
+    size_t bytes = SMALL_BYTES;
+    int rc = choose_circle(level, &bytes);
+    rc = rc ? rc : sample_hits(level, &hits, level->info->op, bytes);
     if (rc) {
         return rc;
     }

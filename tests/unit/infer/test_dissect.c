@@ -178,6 +178,17 @@ static void unequal_sets_have_ways_each(void **state)
     assert_int_equal(longer, 1);
 }
 
+static void a_cache_smaller_than_the_first_circle_is_found(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1.present = false;
+    config.l2.sets = 1;
+    config.l2.ways = 4; /* 512 B */
+    dissect(&config);
+    assert_geometry(&found.caches[L2], &config.l2);
+}
+
 static void an_uneven_hash_has_no_number_of_sets(void **state)
 {
     (void)state;
@@ -415,6 +426,7 @@ int main(void)
         cmocka_unit_test(a_sectored_line_is_told_from_its_fetch_unit),
         cmocka_unit_test(direct_mapped_and_fully_associative_caches_are_told),
         cmocka_unit_test(unequal_sets_have_ways_each),
+        cmocka_unit_test(a_cache_smaller_than_the_first_circle_is_found),
         cmocka_unit_test(an_uneven_hash_has_no_number_of_sets),
         cmocka_unit_test(a_missing_first_level_is_absent_and_hides_nothing),
         cmocka_unit_test(without_any_cache_the_memory_still_has_a_latency),
