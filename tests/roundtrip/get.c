@@ -1,6 +1,7 @@
 /*
- * get FILE.json CACHE.ATTRIBUTE | memory.ATTRIBUTE | patterns.OP.NAME: prints the attribute's value
- * (a pattern's latency, a list's words), or "not measured".
+ * get FILE.json CACHE.ATTRIBUTE | memory.ATTRIBUTE | outstanding.ATTRIBUTE | at_least.NAME |
+ * patterns.OP.NAME: prints the attribute's value (a pattern's latency, a list's words), or "not
+ * measured".
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -46,11 +47,14 @@ static int print_attribute(json_t *root, const char *path)
         return 2;
     }
     snprintf(part, sizeof(part), "%.*s", (int)(dot - path), path);
-    json_t *owner =
-        strcmp(part, "memory") == 0 ? json_object_get(root, part) : find_cache(root, part);
+    json_t *outstanding = json_object_get(root, "outstanding");
+    json_t *owner = strcmp(part, "memory") == 0        ? json_object_get(root, part)
+                    : strcmp(part, "outstanding") == 0 ? outstanding
+                    : strcmp(part, "at_least") == 0    ? json_object_get(outstanding, part)
+                                                       : find_cache(root, part);
     json_t *attribute = strcmp(part, "patterns") == 0 ? find_pattern(root, dot + 1)
                                                       : json_object_get(owner, dot + 1);
-    json_t *value = json_object_get(attribute, "value");
+    json_t *value = json_is_number(attribute) ? attribute : json_object_get(attribute, "value");
     if (json_is_boolean(attribute)) {
         puts(json_is_true(attribute) ? "true" : "false");
     } else if (json_is_array(attribute)) {
