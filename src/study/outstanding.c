@@ -172,12 +172,22 @@ static int read_pattern(uint32_t *merge, const struct yaml_node *node, const cha
     return *merge ? 0 : yaml_error(SONDE_EINPUT, node, "%s: unique, merger2 to merger32", key);
 }
 
-static int read_loads(uint64_t *loads, const struct yaml_node *node)
+/* A number, or a list of them. */
+static int read_loads(uint64_t loads[STUDY_MAX_LIST], size_t *count, const struct yaml_node *node)
 {
-    int rc = yaml_u64(loads, node, UNIT_NONE);
-    return rc == 0 && (*loads < 1 || *loads > 16)
-               ? yaml_error(SONDE_EINPUT, node, "1 to 16 loads a thread")
-               : rc;
+    const struct yaml_node *list = yaml_get(node, "loads");
+    if (!list || list->child_count > STUDY_MAX_LIST) {
+        return yaml_error(SONDE_EINPUT, node, "'loads' is missing, or has too many");
+    }
+    const struct yaml_node *item = list->kind == YAML_SEQUENCE ? list->first : list;
+    for (*count = 0; item; item = list->kind == YAML_SEQUENCE ? item->next : NULL) {
+        int rc = yaml_u64(&loads[*count], item, UNIT_NONE);
+        if (rc < 0 || loads[*count] < 1 || loads[*count] > 16) {
+            return yaml_error(SONDE_EINPUT, item, "1 to 16 loads a thread");
+        }
+        ++*count;
+    }
+    return 0;
 }
 
 static int saturation_of(struct study_bench *bench, struct study_value *value, size_t role,
@@ -196,28 +206,22 @@ int measure_saturation(struct study_bench *bench, struct study_value *value, siz
                        const struct yaml_node *node)
 {
     uint32_t merge;
-    uint64_t loads = 0;
-    const struct yaml_node *list = yaml_get(node, "loads");
-    int rc = read_pattern(&merge, node, "saturation");
-    if (rc < 0 || !list) {
-        return rc < 0 ? rc : yaml_error(SONDE_EINPUT, node, "saturation: 'loads' is missing");
-    }
-    if (list->kind != YAML_SEQUENCE) {
-        rc = read_loads(&loads, list);
-        return rc < 0 ? rc : saturation_of(bench, value, role, merge, (uint32_t)loads);
-    }
+    uint64_t loads[STUDY_MAX_LIST];
+    size_t count = 0;
     struct study_value all = {.kind = STUDY_LIST};
-    for (const struct yaml_node *item = list->first; item && all.count < STUDY_MAX_LIST;
-         item = item->next) {
-        rc = read_loads(&loads, item);
-        rc = rc < 0 ? rc : saturation_of(bench, value, role, merge, (uint32_t)loads);
+    int rc = read_pattern(&merge, node, "saturation");
+    rc = rc < 0 ? rc : read_loads(loads, &count, node);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        rc = saturation_of(bench, value, role, merge, (uint32_t)loads[i]);
         if (rc < 0 || value->kind != STUDY_NUMBER) {
             return rc;
         }
         all.list[all.count++] = value->number;
     }
-    *value = all;
-    return 0;
+    if (rc == 0 && yaml_get(node, "loads")->kind == YAML_SEQUENCE) {
+        *value = all;
+    }
+    return rc;
 }
 
 int measure_serialization(struct study_bench *bench, struct study_value *value, size_t role,
@@ -304,13 +308,14 @@ static int flush_gap(struct study_bench *bench, struct study_value *value, size_
 int measure_copies(struct study_bench *bench, struct study_value *value, size_t role,
                    const struct yaml_node *node)
 {
+    const struct yaml_node *list = yaml_get(node, "copies");
     uint64_t sweep[3] = {0}; /* KiB: from, to, step */
     int rc = 0;
-    for (size_t i = 0; rc == 0 && i < 3; i++) {
-        rc = yaml_u64(&sweep[i], yaml_at(yaml_get(node, "copies"), i), UNIT_NONE);
+    for (size_t i = 0; rc == 0 && list->child_count == 3 && i < 3; i++) {
+        rc = yaml_u64(&sweep[i], yaml_at(list, i), UNIT_NONE);
     }
     if (rc < 0 || sweep[2] == 0 || sweep[0] == 0 || sweep[1] > (1u << 20)) {
-        return rc < 0 ? rc : yaml_error(SONDE_EINPUT, node, "copies: from, to, step in KiB");
+        return rc < 0 ? rc : yaml_error(SONDE_EINPUT, list, "copies: from, to, step in KiB");
     }
     double widest = 0, last = 0;
     for (uint64_t kib = sweep[0]; kib <= sweep[1]; kib += sweep[2]) {
