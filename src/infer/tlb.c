@@ -26,7 +26,9 @@
 #define NEAR_HITS 0.4 /* of the way to the cheapest misses, for these differ: the threshold */
 #define NEAR_CYCLES 10
 #define LOW_QUANTILE 0.1
-#define APART 1.4 /* times the noise: how far a level's misses are from hits */
+#define STRAY 0.3 /* of the elements, slow again: fewer are slow by accident */
+#define MORE 1.5  /* times the noise in a step */
+#define APART 1.2 /* times the noise: how far a level's misses are from hits */
 #define SAME 0.6  /* of the elements that are slow again */
 
 /* The search for a level: how far walks have come. */
@@ -82,12 +84,15 @@ static int look_twice(struct tlb_lab *tl, struct search *search, bool *found,
                               .threshold = search->before + search->noise};
     double share = tl->noisy || tl->lines_differ ? SHARE_NOISY : SHARE_QUIET;
     size_t enough = (size_t)fmax(2, share * (double)ring->count);
+    bool stray = true; /* what is slow is so by accident */
     *found = false;
     int rc = tlb_view(tl, &view, ring, &trial, 1);
     if (rc == 0 && view.slow_count >= enough) {
-        rc = tlb_view(tl, &again, ring, &trial, 1);
+        rc = tlb_doubt(tl, ring, &view);
+        rc = rc ? rc : tlb_view(tl, &again, ring, &trial, 1);
         if (rc == 0) {
             compare_views(search, &view, &again);
+            stray = (double)search->slow < STRAY * (double)view.slow_count;
         }
         *found = rc == 0 && search->slow >= enough &&
                  (double)search->slow > SAME * (double)view.slow_count &&
@@ -95,7 +100,8 @@ static int look_twice(struct tlb_lab *tl, struct search *search, bool *found,
     }
     if (rc == 0 && !*found) {
         double high = tlb_view_quantile(&view, HIT_QUANTILE) - search->before + 1;
-        search->noise = fmax(search->noise, fmin(high, 2 * search->noise));
+        search->noise =
+            stray ? fmax(search->noise, fmin(high, MORE * search->noise)) : search->noise;
         search->pages = ring->count;
     }
     tlb_view_free(&view);
@@ -181,7 +187,8 @@ static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
     attribute_set(&out->page, (double)level->page, "B", 0.95, id);
     attribute_set(&out->entries, (double)level->fits, "entries", 0.85, id);
     attribute_set(&out->coverage, (double)level->fits * (double)level->page, "B", 0.9, id);
-    rc = tlb_sets(tl, out, level, in_front);
+    rc = tlb_scope(tl, out, level);
+    rc = rc ? rc : tlb_sets(tl, out, level, in_front);
     return rc ? rc : tlb_policy(tl, out, level, in_front);
 }
 
@@ -248,6 +255,10 @@ void tlb_refuse(struct dissection *out, const char *reason)
                 !all[k].attribute->reason[0]) {
                 attribute_refuse(all[k].attribute, all[k].unit, reason);
             }
+        }
+        if (!tlb->scope[0] && !tlb->scope_reason[0]) {
+            snprintf(tlb->scope_reason, sizeof tlb->scope_reason, "%.*s",
+                     (int)sizeof tlb->scope_reason - 1, reason);
         }
         if (!tlb->policy.name[0] && !tlb->policy.reason[0]) {
             snprintf(tlb->policy.reason, sizeof tlb->policy.reason, "%.*s",

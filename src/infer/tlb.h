@@ -80,6 +80,7 @@ int tlb_view(struct tlb_lab *tl, struct tlb_view *out, const struct tlb_ring *ri
              const struct tlb_level *level, unsigned patience);
 /* Can single records tell a miss of the level? */
 bool tlb_is_reliable(const struct tlb_lab *tl, const struct tlb_level *level);
+int tlb_doubt(struct tlb_lab *tl, const struct tlb_ring *ring, const struct tlb_view *view);
 void tlb_view_free(struct tlb_view *view);
 double tlb_view_quantile(const struct tlb_view *view, double q); /* of the excess */
 
@@ -114,6 +115,9 @@ int tlb_sets(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level
 /* tlb_policy.c: fills policy. */
 int tlb_policy(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level,
                size_t in_front);
+
+/* tlb_scope.c: fills scope, or the reason why it is not known. */
+int tlb_scope(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level);
 
 int tlb_dissect(struct lab *lab);
 void tlb_refuse(struct dissection *out, const char *reason);

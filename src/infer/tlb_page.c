@@ -57,9 +57,13 @@ static int widen(struct tlb_lab *tl, const struct tlb_level *level, uint64_t *st
 int tlb_page(struct tlb_lab *tl, struct tlb_level *level, uint64_t reach)
 {
     double share, companions = 0;
-    uint64_t longer = reach < tl->limit_bytes / 2 ? 2 * reach : tl->limit_bytes;
-    uint64_t stride = level->page;
+    uint64_t longer = reach, stride = level->page;
     int rc = widen(tl, level, &stride, longer, &share);
+    if (rc == INFER_UNDECIDED) {
+        longer = reach < tl->limit_bytes / 2 ? 2 * reach : tl->limit_bytes;
+        stride = level->page;
+        rc = widen(tl, level, &stride, longer, &share);
+    }
     if (rc) {
         return rc;
     }

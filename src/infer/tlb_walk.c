@@ -18,7 +18,8 @@
 
 #define BLOCKS 16 /* of a page whose lines are used */
 
-#define GROUP 4 /* lines that are measured among themselves */
+#define GROUP 8 /* lines that are measured among themselves, in as many pages */
+#define REFERENCE_LINES 4
 #define GROUP_RECORDS 16
 #define REFERENCE_RECORDS 128
 #define SAMPLED 24 /* places looked at to see whether lines differ */
@@ -156,24 +157,24 @@ static void medians(double *out, const uint32_t *latency, size_t records, size_t
 /* Four lines of the first page. */
 static int measure_reference(struct tlb_lab *tl, double *median, double *above)
 {
-    static const uint32_t units[GROUP] = {TLB_FIRST_LINE, TLB_FIRST_LINE + 2, TLB_FIRST_LINE + 4,
-                                          TLB_FIRST_LINE + 6};
+    static const uint32_t units[REFERENCE_LINES] = {TLB_FIRST_LINE, TLB_FIRST_LINE + 2,
+                                                    TLB_FIRST_LINE + 4, TLB_FIRST_LINE + 6};
     const uint32_t *latency;
-    struct plan plan = {units, GROUP, REFERENCE_RECORDS, REFERENCE_RECORDS, 1};
+    struct plan plan = {units, REFERENCE_LINES, REFERENCE_RECORDS, REFERENCE_RECORDS, 1};
     tl->run++;
     int rc = measure(tl, &latency, &plan);
     if (rc) {
         return rc;
     }
-    double of[GROUP], late[REFERENCE_RECORDS], sum = 0;
-    medians(of, latency, REFERENCE_RECORDS, GROUP);
+    double of[REFERENCE_LINES], late[REFERENCE_RECORDS], sum = 0;
+    medians(of, latency, REFERENCE_RECORDS, REFERENCE_LINES);
     for (size_t i = 0; i < REFERENCE_RECORDS; i++) {
-        late[i] = fmax(0, latency[i] - of[i % GROUP]);
+        late[i] = fmax(0, latency[i] - of[i % REFERENCE_LINES]);
     }
-    for (size_t i = 0; i < GROUP; i++) {
+    for (size_t i = 0; i < REFERENCE_LINES; i++) {
         sum += of[i];
     }
-    *median = sum / GROUP;
+    *median = sum / REFERENCE_LINES;
     *above = quantile(late, REFERENCE_RECORDS, 0.98);
     return 0;
 }
@@ -232,9 +233,10 @@ static int measure_group(struct tlb_lab *tl, const uint32_t *units, size_t count
     }
     medians(of, latency, plan.window, count);
     for (size_t i = 0; i < count; i++) {
-        tl->base[slot_of(tl, units[i])] = (struct tlb_base){units[i], (float)(of[i] - shift)};
+        struct tlb_base *base = &tl->base[slot_of(tl, units[i])];
+        tl->base_count += base->unit == UINT32_MAX;
+        *base = (struct tlb_base){units[i], (float)(of[i] - shift)};
     }
-    tl->base_count += count;
     return 0;
 }
 
@@ -259,6 +261,27 @@ static int learn_lines(struct tlb_lab *tl, const struct tlb_ring *ring)
         }
         rc = rc ? rc : measure_group(tl, units, count, shift);
         count = 0;
+    }
+    return rc;
+}
+
+/* Measures the lines of slow elements again, in other company: if it was their first measurement
+ * that was off, they are slow no longer. */
+int tlb_doubt(struct tlb_lab *tl, const struct tlb_ring *ring, const struct tlb_view *view)
+{
+    uint32_t units[GROUP - 1];
+    size_t count = 0;
+    double shift = 0, above;
+    int rc = tl->lines_differ ? measure_reference(tl, &shift, &above) : 0;
+    shift -= tl->reference;
+    for (size_t i = 0; tl->lines_differ && i < ring->count && rc == 0; i++) {
+        if (view->slow[i]) {
+            units[count++] = ring->unit[i];
+        }
+        if (count == GROUP - 1 || (count && i + 1 == ring->count)) {
+            rc = measure_group(tl, units, count, shift);
+            count = 0;
+        }
     }
     return rc;
 }

@@ -131,6 +131,7 @@ int chase_run(struct probe_live *live, struct trace *trace, const struct trace_r
 int average_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int overhead_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int clock_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
+int scope_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int shared_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int threads_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int flight_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);

@@ -88,10 +88,37 @@ int json_put_index(json_t *parent, const struct index_result *index)
     return rc < 0 ? rc : json_put_string(object, "evidence", index->evidence);
 }
 
+/* A word, or why there is none. */
+static int put_scope(json_t *object, const struct tlb_result *tlb)
+{
+    if (tlb->scope[0]) {
+        int rc = json_put_string(object, "scope", tlb->scope);
+        return rc < 0 ? rc : json_put_string(object, "scope_evidence", tlb->scope_evidence);
+    }
+    struct attribute none = {.status = ATTRIBUTE_NOT_MEASURED};
+    snprintf(none.reason, sizeof(none.reason), "%s", tlb->scope_reason);
+    return json_put_attribute(object, "scope", &none);
+}
+
+/* How many pages miss in a pass of a circle of so many, beyond those that fit. */
+static int put_steps(json_t *object, const struct tlb_result *tlb)
+{
+    json_t *steps = tlb->step_count ? json_put_array(object, "steps") : NULL;
+    int rc = tlb->step_count && !steps ? error_memory() : 0;
+    for (size_t i = 0; rc == 0 && i < tlb->step_count; i++) {
+        json_t *step = json_object();
+        rc = json_append(steps, step);
+        rc = rc < 0 ? rc : json_put_u64(step, "pages", tlb->steps[i].pages);
+        rc = rc < 0 ? rc : json_put_u64(step, "missed", tlb->steps[i].missed);
+    }
+    return rc;
+}
+
 static int put_tlb(json_t *object, const struct tlb_result *tlb)
 {
     int rc = json_put_string(object, "id", tlb->id);
     rc = rc < 0 ? rc : json_put_bool(object, "present", tlb->present);
+    rc = rc < 0 ? rc : put_scope(object, tlb);
     rc = rc < 0 ? rc : json_put_attribute(object, "page", &tlb->page);
     rc = rc < 0 ? rc : json_put_attribute(object, "coverage", &tlb->coverage);
     rc = rc < 0 ? rc : json_put_attribute(object, "entries", &tlb->entries);
@@ -101,6 +128,7 @@ static int put_tlb(json_t *object, const struct tlb_result *tlb)
     for (size_t i = 0; rc == 0 && sets && i < tlb->set_count; i++) {
         rc = json_append(sets, json_integer(tlb->entries_per_set[i]));
     }
+    rc = rc < 0 ? rc : put_steps(object, tlb);
     return rc < 0 ? rc : json_put_policy(object, &tlb->policy);
 }
 

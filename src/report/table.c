@@ -347,8 +347,15 @@ static void tlb_line(struct pen *pen, const struct tlb_result *tlb)
         }
         strbuf_printf(&pen->out, "%s %s %s", k ? "," : "", fields[k].name, value);
     }
-    for (size_t i = 0; i < tlb->set_count && tlb->set_count > 1; i++) {
+    bool alike = true;
+    for (size_t i = 1; i < tlb->set_count; i++) {
+        alike = alike && tlb->entries_per_set[i] == tlb->entries_per_set[0];
+    }
+    for (size_t i = 0; i < tlb->set_count && !alike; i++) {
         strbuf_printf(&pen->out, "%s%u", i ? "+" : ", entries by set ", tlb->entries_per_set[i]);
+    }
+    if (tlb->scope[0]) {
+        strbuf_printf(&pen->out, ", one per %s", tlb->scope);
     }
     if (tlb->policy.name[0]) {
         strbuf_printf(&pen->out, ", policy %s", tlb->policy.name);

@@ -42,6 +42,7 @@ for file in "$scratch"/*.ptx; do
         chase.const*) window "$name sm_$target" 1 '805 b82 [39]88 805 ' ;;
         chase.local*) window "$name sm_$target" 1 '805 [39]83 [39]88 805 ' ;;
         chase.*) window "$name sm_$target" 1 '805 [39]81 [39]88 805 ' ;;
+        scope) window "$name sm_$target" 1 '805 [39]81 [39]88 805 ' ;;
         overhead) window "$name sm_$target" 1 '805 [39]88 805 ' ;;
         average.*) window "$name sm_$target" 1 '([39]81 ){15}' ;;
         # What branches past the loads, and register moves, may stand in front of them; between them nothing.

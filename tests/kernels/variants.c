@@ -55,6 +55,7 @@ int main(int argc, char **argv)
         {"flight.load", "flight", "cg.8.128.load", KEPLER},
         {"flight.store", "flight", "cg.1.128.store", KEPLER},
         {"copy", "copy", NULL, KEPLER},
+        {"scope", "scope", NULL, KEPLER},
         {"overhead", "overhead", NULL, KEPLER},
         {"clock", "clock", NULL, KEPLER},
         {"layout", "layout", NULL, KEPLER},

@@ -324,6 +324,41 @@ static void translation_is_found_with_its_unequal_sets(void **state)
     }
 }
 
+/* A first level whose miss costs less than lines are apart, on a device whose loads vary. */
+static void translation_shows_behind_lines_that_differ_more(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1.present = false;
+    config.l2.sets = 1024;
+    config.far_cycles = 33;
+    config.noise = (struct toy_noise){6, 0.001, 0.002};
+    config.l1_tlb = (struct toy_tlb){UINT64_C(16) << 20, 1, 16, 0, 10};
+    config.l2_tlb = (struct toy_tlb){UINT64_C(16) << 20, 8, 8, 0, 95};
+    for (config.seed = 1; config.seed <= 3; config.seed++) {
+        struct toy_gpu *toy = toy_create(&config);
+        struct trace_source source = toy_source(toy);
+        struct infer_options options = {.max_footprint_bytes = UINT64_C(1) << 30,
+                                        .max_mapped_bytes = UINT64_C(4) << 30,
+                                        .max_window = 16000,
+                                        .only = "tlbs"};
+        assert_int_equal(infer_dissect(&found, &source, &options), 0);
+        toy_destroy(toy);
+        assert_int_equal(found.tlb_count, 2);
+        assert_number(&found.tlbs[0].page, 16 << 20);
+        assert_number(&found.tlbs[0].entries, 16);
+        assert_number(&found.tlbs[0].sets, 1);
+        assert_float_equal(found.tlbs[0].miss_penalty.value, 10, 1.5);
+        assert_true(names(&found.tlbs[0].policy, "lru"));
+        assert_number(&found.tlbs[1].page, 16 << 20);
+        assert_number(&found.tlbs[1].entries, 64);
+        assert_number(&found.tlbs[1].sets, 8);
+        assert_float_equal(found.tlbs[1].miss_penalty.value, 95, 2);
+        assert_string_equal(found.tlbs[0].scope, "");
+        assert_true(found.tlbs[0].scope_reason[0] != '\0');
+    }
+}
+
 static void without_translation_no_level_of_it_shows(void **state)
 {
     (void)state;
@@ -359,6 +394,7 @@ int main(void)
         cmocka_unit_test(a_first_level_that_keeps_its_lines_has_its_rule_too),
         cmocka_unit_test(a_hash_that_is_not_linear_is_unknown),
         cmocka_unit_test(translation_is_found_with_its_unequal_sets),
+        cmocka_unit_test(translation_shows_behind_lines_that_differ_more),
         cmocka_unit_test(without_translation_no_level_of_it_shows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
