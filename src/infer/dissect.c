@@ -212,7 +212,8 @@ static const char *not_for(const struct level *level, size_t experiment)
     case EXPERIMENT_policy:
         return behind ? "the cache in front keeps part of the accesses from it" : NULL;
     case EXPERIMENT_mei:
-        return behind                         ? "the method is for first-level caches"
+        return level->same_as                 ? "it is applied to the same cache elsewhere"
+               : behind                       ? "the method is for first-level caches"
                : path && path->interleave > 1 ? "the method needs lines of several words"
                                               : NULL;
     default:
@@ -359,6 +360,7 @@ static void summarise(struct level_summary *out, struct level *level)
                                   .ways = level->conflict_count ? level->conflict_count - 1 : 0,
                                   .fetch_bytes = level->fetch_bytes,
                                   .line_bytes = level->line_bytes,
+                                  .same_as = level->same_as,
                                   .conflict = level->conflict,
                                   .conflict_count = level->conflict_count};
     level->conflict = NULL;

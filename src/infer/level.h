@@ -27,7 +27,8 @@ struct level_summary {
     size_t ways;      /* 0: not known */
     uint32_t fetch_bytes;
     uint64_t line_bytes; /* 0: not known */
-    uint32_t *conflict;  /* as in struct level; owned by the dissection */
+    const char *same_as; /* as in struct level */
+    uint32_t *conflict;  /* the same; owned by the dissection */
     size_t conflict_count;
 };
 

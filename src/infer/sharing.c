@@ -114,74 +114,103 @@ static struct cache_result *result_of(struct lab *lab, const struct level_summar
     return &lab->out->caches[of - lab->levels];
 }
 
+/* What was found, by numbers of levels. A path of a cache shown before goes by that one. */
+struct relation {
+    bool through[INFER_MAX_CACHES][INFER_MAX_CACHES]; /* [of][by]: by drives lines of `of` out */
+    size_t cache[INFER_MAX_CACHES];
+};
+
 /* Does `by` lead through the cache `of`? */
-static int compare(struct lab *lab, char told[200], const struct level_summary *of, size_t lines,
-                   const struct level_summary *by)
+static int compare(struct lab *lab, struct relation *relation, char told[200], size_t of,
+                   size_t lines, size_t by)
 {
-    const struct path_info *path = path_find(by->info->op);
-    struct cache_result *result = result_of(lab, of);
+    const struct level_summary *own = &lab->levels[of], *other = &lab->levels[by];
+    const struct path_info *path = path_find(other->info->op);
     double missing = 0;
-    uint64_t bytes = other_bytes(of, by, path);
-    int rc = look(lab, &missing, of, lines, path, bytes);
-    if (rc) {
-        return rc;
+    int rc = look(lab, &missing, own, lines, path, other_bytes(own, other, path));
+    if (rc == 0) {
+        size_t length = strlen(told);
+        relation->through[of][by] = missing >= GONE;
+        snprintf(told + length, 200 - length, ", %.0f %% by op=%s", 100 * missing, other->info->op);
     }
-    if (missing >= GONE && result->shared_count < INFER_MAX_CACHES) {
-        snprintf(result->shared_with[result->shared_count], sizeof result->shared_with[0], "%s",
-                 by->info->id);
-        result->shared_count++;
-    }
-    size_t length = strlen(told);
-    snprintf(told + length, 200 - length, ", %.0f %% by op=%s", 100 * missing, by->info->op);
-    return 0;
+    return rc;
+}
+
+static bool is_first(const struct level_summary *level)
+{
+    return level->known && level->fit_count && !level->info->behind[0] && level->info->beneath[0];
 }
 
 /* One cache against all paths but its own. What fails is told, and the rest goes on. */
-static int compare_all(struct lab *lab, const struct level_summary *of)
+static int compare_all(struct lab *lab, struct relation *relation, size_t of)
 {
-    struct cache_result *result = result_of(lab, of);
+    const struct level_summary *own = &lab->levels[of];
+    struct cache_result *result = result_of(lab, own);
     char told[200] = "";
     size_t lines = 0;
-    int rc = find_staying(lab, &lines, of);
-    for (size_t i = 0; rc == 0 && i < lab->level_count; i++) {
-        const struct level_summary *by = &lab->levels[i];
-        bool first = by->known && by->fit_count && !by->info->behind[0] && by->info->beneath[0];
-        if (first && strcmp(by->info->op, of->info->op) != 0) {
-            rc = compare(lab, told, of, lines, by);
+    int rc = find_staying(lab, &lines, own);
+    for (size_t by = 0; rc == 0 && by < lab->level_count; by++) {
+        const struct level_summary *other = &lab->levels[by];
+        if (is_first(other) && !other->same_as && strcmp(other->info->op, own->info->op) != 0) {
+            rc = compare(lab, relation, told, of, lines, by);
         }
     }
     result->sharing_known = rc == 0;
     if (rc == 0) {
-        lab_evidence(lab, result->sharing_evidence, of->info->id,
+        lab_evidence(lab, result->sharing_evidence, own->info->id,
                      "chase op=%s through %zu elements that fit: so many are gone when other paths "
                      "have read as much again%s",
-                     of->info->op, lines, told[0] ? told : ": there are none");
+                     own->info->op, lines, told[0] ? told : ": there are none");
     } else {
-        result->shared_count = 0;
         snprintf(result->sharing_reason, sizeof result->sharing_reason, "%s",
                  lab->why[0] ? lab->why : "the measurements do not decide");
     }
     return rc && !lab_soft(rc) ? rc : 0;
 }
 
-int sharing_dissect(struct lab *lab)
+/* The lists: paths of one cache, and those of which either drives out the other's lines. */
+static void list_all(struct lab *lab, const struct relation *r)
 {
     for (size_t i = 0; i < lab->level_count; i++) {
+        struct cache_result *result = result_of(lab, &lab->levels[i]);
+        size_t own = r->cache[i];
+        result->sharing_known = result_of(lab, &lab->levels[own])->sharing_known;
+        for (size_t k = 0; result->sharing_known && k < lab->level_count; k++) {
+            size_t other = r->cache[k];
+            if (k != i && (own == other || r->through[own][other] || r->through[other][own])) {
+                snprintf(result->shared_with[result->shared_count++], sizeof result->shared_with[0],
+                         "%s", lab->levels[k].info->id);
+            }
+        }
+    }
+}
+
+int sharing_dissect(struct lab *lab)
+{
+    struct relation relation = {0};
+    for (size_t i = 0; i < lab->level_count; i++) {
         const struct level_summary *of = &lab->levels[i];
+        struct cache_result *result = result_of(lab, of);
+        relation.cache[i] = i;
+        for (size_t k = 0; of->same_as && k < i; k++) {
+            bool same = strcmp(lab->levels[k].info->id, of->same_as) == 0;
+            relation.cache[i] = same ? relation.cache[k] : relation.cache[i];
+        }
         lab->why[0] = '\0';
+        if (of->same_as) {
+            continue;
+        }
         if (of->known && of->fit_count && of->info->beneath[0]) {
-            int rc = compare_all(lab, of);
+            int rc = compare_all(lab, &relation, i);
             if (rc) {
                 return rc;
             }
-        } else if (of->info->beneath[0]) {
-            snprintf(result_of(lab, of)->sharing_reason, sizeof result_of(lab, of)->sharing_reason,
-                     "how much fits is not known");
         } else {
-            snprintf(result_of(lab, of)->sharing_reason, sizeof result_of(lab, of)->sharing_reason,
-                     "every path ends in it");
+            snprintf(result->sharing_reason, sizeof result->sharing_reason, "%s",
+                     of->info->beneath[0] ? "how much fits is not known" : "every path ends in it");
         }
     }
+    list_all(lab, &relation);
     return 0;
 }
 
