@@ -17,7 +17,8 @@
 #define LANES 32
 #define STRIDES 65
 #define BANKS_MAX 64
-#define MANY 1024         /* accesses */
+#define MANY 256 /* accesses */
+#define REPEATS 3
 #define ROW_MAX 16        /* bytes */
 #define MISFIT 0.3        /* cycles, of an access, or */
 #define MISFIT_SHARE 0.01 /* of the mean; root of the mean square */
@@ -62,13 +63,13 @@ static uint32_t passes_of(const struct layout *layout, uint32_t stride)
 /* What so many accesses take in all: the least of a few launches, for what comes on top is noise.
  */
 static int measure_all(struct lab *lab, double *cycles, double *accesses, uint32_t stride,
-                       const char *mode)
+                       uint32_t repeats, const char *mode)
 {
     struct trace_request request;
     const struct trace *trace = NULL;
     trace_request_init(&request, "shared");
     int rc = trace_request_set_u64(&request, "stride", stride);
-    rc = rc ? rc : trace_request_set_u64(&request, "repeats", 3);
+    rc = rc ? rc : trace_request_set_u64(&request, "repeats", repeats);
     rc = rc ? rc : trace_request_set_text(&request, "mode", mode);
     if (*accesses > 0) {
         rc = rc ? rc : trace_request_set_u64(&request, "accesses", (uint64_t)*accesses);
@@ -95,7 +96,7 @@ static int measure_all(struct lab *lab, double *cycles, double *accesses, uint32
 static int measure_stride(struct lab *lab, double *cycles, uint32_t stride, const char *mode)
 {
     double accesses = 0; /* as many as the probe makes unasked */
-    int rc = measure_all(lab, cycles, &accesses, stride, mode);
+    int rc = measure_all(lab, cycles, &accesses, stride, REPEATS, mode);
     *cycles = rc ? 0 : *cycles / accesses;
     return rc;
 }
@@ -106,12 +107,13 @@ static int measure_stride(struct lab *lab, double *cycles, uint32_t stride, cons
  */
 static int measure_latency(struct lab *lab, double *latency, const char *mode)
 {
-    double few = 0, many = MANY, few_cycles, many_cycles;
-    int rc = measure_all(lab, &few_cycles, &few, 0, mode);
+    double few = 0, many = MANY, few_cycles = 0, many_cycles = 0;
+    int rc = measure_all(lab, &few_cycles, &few, 0, REPEATS, mode);
     if (rc) {
         return rc;
     }
-    rc = measure_all(lab, &many_cycles, &many, 0, mode);
+    rc = measure_all(lab, &many_cycles, &many, 0, 3 * REPEATS,
+                     mode); /* more that can be disturbed */
     *latency = rc || many <= few ? few_cycles / few : (many_cycles - few_cycles) / (many - few);
     return rc && lab_soft(rc) ? 0 : rc;
 }

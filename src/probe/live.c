@@ -129,6 +129,14 @@ static double touches_of(const struct trace_request *complete)
     return request_flag(complete, "touch") ? launches * bytes / (double)stride : 0;
 }
 
+/* Ordered loads, at least: the window may be the probe's to choose. */
+static double ordered_of(const struct trace_request *complete)
+{
+    uint64_t each = request_number(complete, "warm", 0) + request_number(complete, "window", 1024) +
+                    request_number(complete, "loads", 0);
+    return (double)request_number(complete, "windows", 1) * (double)each;
+}
+
 static int check_work(const struct probe_live *live, double touches)
 {
     double expected = (double)live->device->work + touches * live->touch_work;
@@ -151,7 +159,7 @@ static int run_probe(struct probe_live *live, struct trace *trace,
         return rc;
     }
     rc = runners[probe_find(complete->probe) - probe_at(0)](live, trace, complete);
-    if (touches > 4096 && live->device->work > before) {
+    if (touches > 4 * ordered_of(complete) && live->device->work > before) {
         live->touch_work = (double)(live->device->work - before) / touches;
     }
     return rc;
