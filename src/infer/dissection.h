@@ -180,7 +180,8 @@ struct outstanding_result {
     double instructions_least; /* warp instructions that fit together, in any case */
     /* Do lanes of one instruction that load one line count as requests of their own? */
     bool lanes_merge_known, lanes_merge_in_table;
-    double one_cycles; /* a single load, from barrier to barrier */
+    double one_cycles;     /* a single load, from barrier to barrier */
+    double request_cycles; /* what each further request of a warp adds: they leave one by one */
     struct outstanding_spike spikes[INFER_MAX_SPIKES];
     size_t spike_count;
 };

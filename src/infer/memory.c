@@ -86,6 +86,7 @@ static int fly(struct lab *lab, struct flown *out, struct ground *ground,
 {
     struct trace_request r;
     const struct trace *trace = NULL;
+    *out = (struct flown){0};
     /* Of the requests in a turn only the device knows how many; the first time there is room. */
     uint64_t bytes = (uint64_t)requests * LINE * (turns + 1);
     bytes = bytes < FIRST_BYTES ? FIRST_BYTES : bytes;
@@ -140,7 +141,7 @@ static int measure_latencies(struct lab *lab, struct ground *ground, size_t *bes
 static uint64_t enough_turns(const struct lab *lab, const struct loaded_latency *point)
 {
     double turn_bytes = point->requests * LINE, rate = point->bytes_per_second, turns = 0;
-    double most = (double)(lab->options->max_footprint_bytes / 2) / turn_bytes - 1;
+    double most = 0.5 * (double)lab->options->max_footprint_bytes / turn_bytes - 1;
     if (rate > 0) {
         turns = ceil(LEAST_NS * fmax(1, rate / FAST_RATE) / 1e9 * rate / turn_bytes);
     }

@@ -247,7 +247,7 @@ static bool pairs_shape(const struct study *s, struct ray *ray, uint32_t *loads,
         for (uint32_t warps = 2; warps <= OUT_WARP; warps += 2) {
             for (uint32_t lanes = 4; lanes <= OUT_WARP; lanes += 4) {
                 uint32_t all = l * warps * lanes, rank = l * warps * OUT_BLOCK + lanes;
-                if (all >= times * size + lanes && all * 5 / 8 <= size && rank < best) {
+                if (all >= times * size + lanes && all * 5 <= 8 * size && rank < best) {
                     best = rank;
                     *loads = l;
                     *ray = (struct ray){
@@ -511,6 +511,10 @@ static int set_bounds(struct study *s)
                   steady > most ? "throughput times latency" : "so many were under way together");
     }
     out->instructions_least = most_instructions(s);
+    for (size_t i = 0; i < s->ray_count; i++) {
+        const struct ray_result *r = &s->rays[i];
+        out->request_cycles = r->ray.axis == RAY_REQUESTS ? r->turn_cycles : out->request_cycles;
+    }
     return rc;
 }
 

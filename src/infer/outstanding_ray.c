@@ -196,7 +196,7 @@ static int first_turn(struct lab *lab, struct ray_result *r, const struct yardst
     if (r->ray.axis != RAY_REQUESTS || r->ray.last < OUT_WARP) {
         return 0;
     }
-    double half, whole;
+    double half = 0, whole = 0;
     int rc = ray_measure(lab, &half, yard, &r->ray, OUT_WARP / 2, 0);
     rc = rc ? rc : ray_measure(lab, &whole, yard, &r->ray, OUT_WARP, 0);
     double each = (double)ray_requests(&r->ray, OUT_WARP / 2);

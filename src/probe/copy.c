@@ -72,11 +72,9 @@ int copy_run(struct probe_live *live, struct trace *trace, const struct trace_re
         return rc;
     }
     uint32_t *words = malloc(copy.blocks * 4);
-    void *dummy = copy.flush_bytes ? calloc(1, copy.flush_bytes) : NULL;
-    if (!words || (copy.flush_bytes && !dummy)) {
-        rc = error_memory();
-    }
-    for (uint64_t i = 0; i < copy.runs && rc == 0; i++) {
+    void *dummy = calloc(1, copy.flush_bytes + 1);
+    rc = words && dummy ? SONDE_OK : error_memory();
+    for (uint64_t i = 0; words && dummy && i < copy.runs && rc == 0; i++) {
         rc = measure_once(live, &copy, dummy, words, &cycles[i]);
     }
     free(dummy);

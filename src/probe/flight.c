@@ -36,6 +36,7 @@ static int flight_read(struct probe_live *live, struct flight *f,
                          .flush_bytes = request_number(request, "flush_bytes", 0),
                          .repeats = request_number(request, "repeats", 1),
                          .op = trace_request_text(request, "op")};
+    uint64_t turn_bytes = f->blocks * (f->threads / WARP) * f->loads * LINE;
     f->warps = f->blocks * (f->threads / WARP);
     if (f->threads % WARP != 0) {
         return error_set(SONDE_EUSAGE, "probe flight: threads must be a multiple of %d", WARP);
@@ -44,11 +45,11 @@ static int flight_read(struct probe_live *live, struct flight *f,
         return error_set(SONDE_EUNSUPPORTED, "blocks of %llu threads, where %u is the most",
                          (unsigned long long)f->threads, info->max_threads_per_block);
     }
-    if (f->warps > WARPS_MAX || f->bytes < f->warps * f->loads * LINE) {
-        return error_set(
-            SONDE_EUSAGE, "probe flight: a turn of %llu warps reads %llu bytes, of %llu",
-            (unsigned long long)f->warps, (unsigned long long)(f->warps * f->loads * LINE),
-            (unsigned long long)f->bytes);
+    if (f->warps > WARPS_MAX || f->bytes < turn_bytes) {
+        return error_set(SONDE_EUSAGE,
+                         "probe flight: a turn of %llu warps reads %llu bytes, of %llu",
+                         (unsigned long long)f->warps, (unsigned long long)turn_bytes,
+                         (unsigned long long)f->bytes);
     }
     return SONDE_OK;
 }
@@ -108,7 +109,7 @@ static int fly(struct probe_live *live, struct flown *out, uint64_t *words, cons
 static int add_columns(struct trace *trace, const struct flight *f, const struct flown *flown)
 {
     static const char *const names[] = {"cycles", "slowest", "ns"};
-    double column[REPEATS_MAX];
+    double column[REPEATS_MAX] = {0};
     double requests = (double)(f->warps * f->loads), bytes = requests * LINE * (double)f->turns;
     int rc = trace_add_column(trace, "requests", TRACE_F64, &requests, 1);
     rc = rc < 0 ? rc : trace_add_column(trace, "bytes", TRACE_F64, &bytes, 1);
@@ -124,7 +125,7 @@ static int add_columns(struct trace *trace, const struct flight *f, const struct
 int flight_run(struct probe_live *live, struct trace *trace, const struct trace_request *request)
 {
     struct flight f;
-    struct flown flown[REPEATS_MAX];
+    struct flown flown[REPEATS_MAX] = {0};
     int rc = flight_read(live, &f, request);
     rc = rc < 0 ? rc : prepare(live, &f);
     uint64_t *words = rc < 0 ? NULL : malloc(f.warps * 24);

@@ -142,15 +142,19 @@ static int add_columns(struct trace *trace, const struct threads *t, const doubl
 int threads_run(struct probe_live *live, struct trace *trace, const struct trace_request *request)
 {
     struct threads t;
-    struct device_kernel *kernel;
+    struct device_kernel *kernel = NULL;
     int rc = threads_read(&t, request);
     rc = rc < 0 ? rc : prepare(live, &kernel, &t, request);
     rc = rc < 0 ? rc : touch(live, &t);
-    double *cycles = rc < 0 ? NULL : malloc(t.points * t.runs * sizeof(*cycles));
-    if (!cycles) {
-        return rc < 0 ? rc : error_memory();
+    if (rc < 0) {
+        return rc;
     }
-    for (uint64_t i = 0; i < t.points * t.runs && rc == 0; i++) {
+    uint64_t launches = t.points * t.runs; /* both are at least 1 */
+    double *cycles = calloc(launches + 1, sizeof(*cycles));
+    if (!cycles) {
+        return error_memory();
+    }
+    for (uint64_t i = 0; i < launches && rc == 0; i++) {
         uint32_t threads = (uint32_t)(t.from + i / t.runs * t.step);
         rc = measure_once(live, kernel, &t, threads, &cycles[i]);
     }

@@ -78,6 +78,9 @@ int json_put_outstanding(json_t *root, const struct dissection *dissection)
         rc = json_put_bool(object, "lanes_count_as_mergers", o->lanes_merge_in_table);
     }
     rc = rc < 0 ? rc : json_put_double(object, "one_load_cycles", o->one_cycles);
+    if (rc == 0 && o->request_cycles > 0) {
+        rc = json_put_double(object, "request_cycles", o->request_cycles);
+    }
     json_t *spikes = rc < 0 ? NULL : json_put_array(object, "spikes");
     rc = rc < 0 || spikes ? rc : error_memory();
     for (size_t i = 0; rc == 0 && i < o->spike_count; i++) {

@@ -394,6 +394,28 @@ static int finish(const struct tally sum[MODES], const struct options *o)
     return o->require ? status : 0;
 }
 
+/* An option that has a value. */
+static bool take_value(struct options *o, const char *name, const char *value)
+{
+    if (strcmp(name, "--seed") == 0) {
+        o->seed_text = value;
+        return true;
+    }
+    char *end;
+    uint64_t number = strtoull(value, &end, 0);
+    if (strcmp(name, "--count") == 0) {
+        o->count = number;
+    } else if (strcmp(name, "--jobs") == 0) {
+        o->jobs = number;
+    } else if (strcmp(name, "--replay") == 0) {
+        o->replay = number;
+        o->has_replay = true;
+    } else {
+        return false;
+    }
+    return *value && !*end;
+}
+
 static bool parse(struct options *o, int argc, char **argv)
 {
     *o = (struct options){.seed_text = "1", .count = 10, .jobs = 1, .mode = {true, true}};
@@ -409,18 +431,7 @@ static bool parse(struct options *o, int argc, char **argv)
             o->figures = true;
         } else if (strcmp(argv[i], "--require") == 0) {
             o->require = true;
-        } else if (!value) {
-            return false;
-        } else if (strcmp(argv[i++], "--seed") == 0) {
-            o->seed_text = value;
-        } else if (strcmp(argv[i - 1], "--count") == 0) {
-            o->count = strtoull(value, NULL, 0);
-        } else if (strcmp(argv[i - 1], "--jobs") == 0) {
-            o->jobs = strtoull(value, NULL, 0);
-        } else if (strcmp(argv[i - 1], "--replay") == 0) {
-            o->replay = strtoull(value, NULL, 0);
-            o->has_replay = true;
-        } else {
+        } else if (!value || !take_value(o, argv[i++], value)) {
             return false;
         }
     }
