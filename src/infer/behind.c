@@ -54,7 +54,7 @@ int behind_begin(struct level *level)
         return lab_undecided(level->lab, "how much fits into %s, in front of it, is not known",
                              level->info->behind);
     }
-    struct sample missed;
+    struct sample missed = {0};
     int rc = sample_behind(level, &missed);
     if (rc) {
         return rc;

@@ -229,7 +229,8 @@ static void add_pattern(struct lab *lab, const struct run *run, const struct kin
         snprintf(p->page_table, sizeof p->page_table, "%s", outcome_name(kind->page_table));
         p->jump = kind->jump;
     }
-    double median = 0.5 * ((double)cycles[(count - 1) / 2] + (double)cycles[count / 2]);
+    size_t below = (count - 1) / 2, above = count / 2;
+    double median = 0.5 * ((double)cycles[below] + (double)cycles[above]);
     double confidence = !kind ? 0.5 : share > 0.9 && count >= 8 ? 0.94 : 0.6 * share;
     attribute_set(&p->latency, median, "cycles", confidence, run->evidence);
 }
@@ -371,7 +372,10 @@ static int report(struct lab *lab, struct run *run)
     struct dissection *d = lab->out;
     size_t before = d->pattern_count;
     bool *taken = calloc(run->tour.count, sizeof *taken);
-    int rc = taken ? cut_classes(run) : error_memory();
+    if (!taken) {
+        return error_memory();
+    }
+    int rc = cut_classes(run);
     if (rc == 0) {
         lab_evidence(lab, run->evidence, "patterns",
                      "chase op=%s with uneven strides over %u pages, once, from cold caches: %zu "

@@ -233,10 +233,10 @@ int tour_create(struct tour *out, struct lab *lab, const struct tour_plan *plan)
     uint64_t lines = plan->l1_bytes / m.line;
     m.swept = 2 * lines + 1200 < out->room && 2 * lines + 1024 < m.slots ? 2 * lines : 0;
     make(&m);
-    if (m.rc) {
+    if (m.rc || out->count < NEW_LINES) {
         tour_free(out);
-        return lab_undecided(lab, "a window of %u records does not hold the walk",
-                             plan->most_records);
+        return lab_undecided(lab, "a window of %u records, or a fetch of %u B, is too small for it",
+                             plan->most_records, (unsigned)plan->fetch_bytes);
     }
     int rc = expect_all(&m);
     if (rc) {
