@@ -23,7 +23,7 @@
 
 #define MAX_MORE 80 /* pages beyond those that fit */
 #define MOST_SIZES 2
-#define SLACK_WALKS 4
+#define SLACK_WALKS 7
 #define MOST_SLACK 8
 #define MOST_LOADS 4000000 /* for leaving out */
 #define MOST_LEFT_OUT 1024 /* pages: beyond, leaving out takes too long */
@@ -35,6 +35,7 @@ struct sets {
     struct tlb_level *level;
     size_t in_front, entries;
     size_t slack; /* pages that fit beside the sets */
+    bool always;  /* what misses when a page is too many misses in every pass */
     bool *missed; /* per page, so far; owned */
     size_t room;
 };
@@ -209,9 +210,9 @@ static int first_set(struct sets *sets, bool *good)
     add_step(sets->out, pages, view.slow_count);
     memcpy(sets->missed, view.slow, pages * sizeof *view.slow);
     rc = keep_set(level, view.slow, pages);
-    bool always = view.always;
+    sets->always = view.always && level->set_count >= 2;
     tlb_view_free(&view);
-    *good = level->set_count >= 2 && always;
+    *good = sets->always;
     return rc || !*good ? rc : check_set(sets, good);
 }
 
@@ -249,32 +250,47 @@ static int check_alike(struct sets *sets, bool *alike, size_t entries, size_t wa
     return 0;
 }
 
+/* The increment that comes most often, if every other one is that or nothing. */
+static size_t common_step(const size_t slow[SLACK_WALKS])
+{
+    size_t step = 0, times = 0, none = 0;
+    for (size_t i = 1; i < SLACK_WALKS; i++) {
+        size_t more = slow[i] > slow[i - 1] ? slow[i] - slow[i - 1] : 0;
+        none += more == 0;
+        step = more ? more : step;
+    }
+    for (size_t i = 1; i < SLACK_WALKS; i++) {
+        times += slow[i] == slow[i - 1] + step;
+    }
+    return times + none == SLACK_WALKS - 1 && times > none ? step : 0;
+}
+
 /*
- * Some pages more may fit than the sets hold, kept for a while by something beside them that serves
- * all sets. As soon as it is full, a page more makes as many miss as a set has entries, and one.
+ * Pages may fill the sets not quite evenly, and some more may fit than the sets hold, kept for a
+ * while by something beside them that serves all. What a page more makes miss are still as many as
+ * a set has entries, and one; and the sets are alike if half of them and all of them overflow when
+ * they should.
  */
 static int try_slack(struct sets *sets, bool *alike)
 {
     struct tlb_level *level = sets->level;
-    size_t slow[SLACK_WALKS], steps = 0;
-    sets->out->step_count = 0;
+    size_t slow[SLACK_WALKS];
+    sets->out->step_count = sets->out->set_count = 0;
+    sets->entries = 0;
     for (size_t i = 0; i < SLACK_WALKS; i++) {
         int rc = count_slow(sets, &slow[i], level->fits + 1 + i);
         if (rc) {
             return rc;
         }
     }
-    size_t last = SLACK_WALKS - 1, more = slow[last] > slow[0] ? slow[last] - slow[0] : 0;
-    size_t each = (more + last / 2) / last, full = each ? (slow[0] + each / 2) / each : 0;
-    for (size_t i = 0; i < SLACK_WALKS; i++) {
-        steps += agree(sets->tl, slow[i], (full + i) * each);
-    }
-    *alike =
-        steps == SLACK_WALKS && each > 1 && full > 1 && full <= MOST_SLACK && full <= level->fits;
-    int rc = *alike ? check_alike(sets, alike, level->fits + 1 - full, each - 1) : 0;
+    size_t step = common_step(slow), ways = step > 1 ? step - 1 : 0;
+    size_t entries = ways ? (level->fits + ways / 2) / ways * ways : 0;
+    size_t apart = entries > level->fits ? entries - level->fits : level->fits - entries;
+    *alike = ways > 0 && apart <= MOST_SLACK && entries >= ways;
+    int rc = *alike ? check_alike(sets, alike, entries, ways) : 0;
     if (rc == 0 && *alike) {
-        sets->slack = full - 1;
-        level->fits -= sets->slack;
+        sets->slack = level->fits > entries ? apart : 0;
+        level->fits = entries;
         level->set_count = 0; /* which page misses is not the set's doing alone */
     }
     return rc;
@@ -424,25 +440,23 @@ static int by_leaving_out(struct sets *sets)
     return rc;
 }
 
-/* ---- the result ---- */
-
 static int find_sets(struct sets *sets)
 {
-    bool good = false;
-    int rc = first_set(sets, &good);
-    sets->level->thrashes = good;
-    if (rc == 0 && good) {
+    bool thrashes = false, good = false;
+    int rc = first_set(sets, &thrashes);
+    if (rc == 0 && thrashes) {
         rc = check_alike(sets, &good, sets->level->fits, sets->level->set_count - 1);
-    } else if (rc == 0 && sets->level->set_count >= 4) {
-        rc = try_slack(sets, &good);
-        sets->level->thrashes = good;
     }
-    if (rc == 0 && sets->level->thrashes && !good) {
+    /* Page after page tells more, but takes long where pages are many. */
+    if (rc == 0 && thrashes && !good && sets->level->fits <= MOST_LEFT_OUT) {
         good = true;
         rc = page_by_page(sets, &good);
     }
+    if (rc == 0 && !good && sets->always) {
+        rc = try_slack(sets, &good);
+    }
+    sets->level->thrashes = good;
     if (rc == 0 && !good) {
-        sets->level->thrashes = false;
         rc = by_leaving_out(sets);
     }
     if (rc == 0 && sets->entries != sets->level->fits) {
@@ -451,6 +465,8 @@ static int find_sets(struct sets *sets)
     }
     return rc;
 }
+
+/* ---- the result ---- */
 
 static void report(struct sets *sets)
 {
@@ -461,7 +477,7 @@ static void report(struct sets *sets)
                                out->entries_per_set[i]);
     }
     if (sets->slack) {
-        snprintf(more, sizeof more, "; %zu more pages fit beside them", sets->slack);
+        snprintf(more, sizeof more, "; %zu more fit beside them", sets->slack);
     }
     lab_evidence(
         sets->tl->lab, id, out->id,
