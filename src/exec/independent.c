@@ -4,9 +4,10 @@
  * that code that does not wait for its own warp converges as before; but a path that has branched
  * backwards yield_after times, as one does that spins, gives way to
  *
- *     another path of the same branch, which waits below it on the stack: their blocks change
- * places lanes that have arrived at the meeting point and wait for it: they go on without it, as a
- *     path of their own beside it, and meet at the next point further out
+ *   - another path of the same branch, which waits below it on the stack: their blocks change
+ *     places;
+ *   - lanes that have arrived at the meeting point and wait for it: they go on without it, as a
+ *     path of their own beside it, and meet at the next point further out.
  *
  *     [J: lanes 0-31] [spins: lanes 1-31]   ->   [J: 1-31] [spins: 1-31] [J's pc: lane 0]
  *
@@ -14,8 +15,8 @@
  * not published.
  *
  * Left out: paths in different calls of functions share frames, so that a path that spins inside a
- * function which was called by a part of the warp only gives way to that part; barriers of the
- * block count warps, so lanes of one warp must reach them together.
+ * function only gives way to lanes that are in the same call; barriers of the block count warps, so
+ * lanes of one warp must reach them together.
  */
 #include <string.h>
 
@@ -41,26 +42,24 @@ static uint32_t arrived_lanes(const struct diverge_state *stack, uint32_t join)
     return lanes;
 }
 
-/* From the top down to the last call: at each level its other paths, and those waiting in its join.
- */
+/* From the top down to where the call in progress began: at each level its other paths, and those
+ * waiting in its join. */
 static uint32_t find_candidates(struct candidate *list, const struct diverge_state *stack)
 {
     uint32_t found = 0, i = stack->count - 1;
     while (found + 2 <= CANDIDATES_MAX) {
         uint32_t block = i, level = stack->entries[i].level;
         bool others = false;
-        if (stack->entries[i].is_call)
-            break;
         while (i > 0 && stack->entries[i - 1].level >= level) {
             i--;
             others = true;
         }
         if (others)
             list[found++] = (struct candidate){.join = i, .block = block};
-        if (i == 0)
-            break;
-        i--; /* the join */
-        if (!stack->entries[i].is_call && arrived_lanes(stack, i))
+        if (i == 0 || stack->entries[i].is_call)
+            break; /* below it are the callers */
+        i--;       /* the join */
+        if (arrived_lanes(stack, i))
             list[found++] = (struct candidate){.join = i, .waiting_lanes = true};
     }
     return found;
@@ -81,8 +80,10 @@ static int release_waiting(struct diverge_state *stack, uint32_t join)
 {
     struct entry path = stack->entries[join];
     path.lanes = arrived_lanes(stack, join);
-    stack->entries[join].lanes &= ~path.lanes;
-    return stack_push(stack, path);
+    int rc = stack_push(stack, path);
+    if (rc == 0)
+        stack->entries[join].lanes &= ~path.lanes;
+    return rc;
 }
 
 void independent_back(struct exec_warp *warp)

@@ -58,6 +58,43 @@ static void on_the_stack_the_same_lock_never_opens(void **state)
     device_close(&dev);
 }
 
+/* The same inside a function, which lanes leave in two places. */
+static void a_lock_inside_a_function_opens(void **state)
+{
+    (void)state;
+    static const char *const loops[] = {"LOCK: atom.global.cas.b32 c, [a], 0, 1;\n"
+                                        "setp.ne.u32 p, c, 0; @p bra LOCK;\n",
+                                        "LOCK: atom.global.cas.b32 c, [a], 0, 1;\n"
+                                        "setp.eq.u32 p, c, 0; @p bra IN; bra LOCK; IN:\n"};
+    static const char *const ends[] = {"ret;\n", "and.b32 c, r, 1; setp.eq.u32 p, c, 0;\n"
+                                                 "@p bra EVEN; ret; EVEN: ret;\n"};
+    for (uint32_t i = 0; i < 4; i++) {
+        struct device dev;
+        bool seen[65] = {false};
+        char text[4096];
+        snprintf(text, sizeof text, "%s%s%s%s}\n",
+                 KERNEL(LOCKS ".func (.reg .u32 r) next(.reg .u64 a, .reg .u64 n);\n",
+                        "mov.u64 %l0, lock; mov.u64 %l1, count;\n"
+                        "call (%r2), next, (%l0, %l1);\n" STORE32(
+                            "%r2")) ".func (.reg .u32 r) next(.reg .u64 a, .reg .u64 n) {\n"
+                                    ".reg .b32 c; .reg .pred p;\n",
+                 loops[i & 1],
+                 "ld.volatile.global.u32 r, [n]; add.u32 r, r, 1;\n"
+                 "st.volatile.global.u32 [n], r; membar.gl;\n"
+                 "atom.global.exch.b32 c, [a], 0;\n",
+                 ends[i / 2]);
+        if (try_run(&dev, text, 4) != SONDE_OK)
+            fail_msg("form %u: %s", i, error_text());
+        for (uint32_t t = 0; t < 64; t++) {
+            uint64_t count = results(&dev)[t];
+            assert_in_range(count, 1, 64);
+            assert_false(seen[count]);
+            seen[count] = true;
+        }
+        device_close(&dev);
+    }
+}
+
 /* Each lane waits for its turn, which comes in an order that is not that of the lanes. */
 static void lanes_hand_a_token_on_in_any_order(void **state)
 {
@@ -137,6 +174,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lanes_of_a_warp_pass_a_spin_lock_one_after_the_other),
         cmocka_unit_test(on_the_stack_the_same_lock_never_opens),
+        cmocka_unit_test(a_lock_inside_a_function_opens),
         cmocka_unit_test(lanes_hand_a_token_on_in_any_order),
         cmocka_unit_test(both_sides_of_a_branch_make_progress),
         cmocka_unit_test(short_loops_converge_as_on_the_stack),
