@@ -6,6 +6,7 @@
  * model; linear memory need only be aligned to texels, where drivers want more. Leaves out:
  * anisotropy, sRGB, seamless cubes, views of another format, multisampling.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,9 @@
 
 #define BUFFER_MAX (1u << 28)
 #define LAYERS_MAX 2048
-#define CUBE_LAYERS_MAX 341 /* 2046 faces */
+#define CUBE_LAYERS_MAX 341   /* 2046 faces */
+#define MIPMAP_SIDE_MAX 32768 /* CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH */
+static_assert(MIPMAP_SIDE_MAX >> (IMAGE_LEVELS_MAX - 1) == 0, "every level has a place");
 
 struct limits {
     const char *name;
@@ -75,6 +78,11 @@ static int check_sizes(const struct image_spec *spec)
     if (image_is_cube(spec->shape) && spec->width != spec->height) {
         return error_set(SONDE_EINPUT, "%s of %u x %u texels: faces are square", most->name,
                          spec->width, spec->height);
+    }
+    if (spec->levels > 1 && largest > MIPMAP_SIDE_MAX) {
+        return error_set(SONDE_EINPUT,
+                         "%s of %u x %u x %u texels has no levels: sides are up to %d", most->name,
+                         spec->width, spec->height, spec->depth, MIPMAP_SIDE_MAX);
     }
     while (largest >>= 1) {
         levels++;
@@ -257,6 +265,18 @@ static void copy_row(struct rt *rt, const struct exec_image *image,
     }
 }
 
+/* Linear memory is the program's, which may have freed it and taken less in its place. */
+static bool region_allocated(struct rt *rt, const struct exec_image *image,
+                             const struct rt_image_region *region)
+{
+    uint64_t row = (uint64_t)region->width * image->texel_bytes;
+    uint64_t first =
+        image_byte(image, &image->level[0], (uint64_t)region->x * image->texel_bytes, region->y, 0);
+    return row == 0 || region->height == 0 || region->depth == 0 ||
+           exec_memory_valid(rt->memory, first,
+                             (region->height - 1) * image->spec.pitch_bytes + row);
+}
+
 static int copy_region(struct rt *rt, const struct rt_image *image,
                        const struct rt_image_region *region, void *host, bool to_device)
 {
@@ -268,8 +288,7 @@ static int copy_region(struct rt *rt, const struct rt_image *image,
     if (rc < 0) {
         return rc;
     }
-    bool linear = is_linear(&exec->spec);
-    if (linear && !exec_memory_valid(rt->memory, exec->spec.address, exec->texel_bytes)) {
+    if (is_linear(&exec->spec) && !region_allocated(rt, exec, region)) {
         return error_set(SONDE_EINPUT, "the memory of the image has been freed");
     }
     uint64_t row =

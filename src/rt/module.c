@@ -37,7 +37,7 @@ static int variable_place(struct rt_module *module, const struct ptx_var *var)
         return error_prefix(rc, "%s: variable '%s'", file, var->name);
     }
     if (u64_map_put(&module->addresses, (uintptr_t)var, address) < 0) {
-        rt_mem_free(module->rt, address);
+        memory_give(module->rt, address);
         return error_memory();
     }
     return 0;
@@ -159,7 +159,7 @@ void rt_module_unload(struct rt *rt, struct rt_module *module)
         free(kernel);
     }
     for (size_t i = 0; i < module->addresses.count; i++) {
-        rt_mem_free(rt, module->addresses.entries[i].value);
+        memory_give(rt, module->addresses.entries[i].value);
     }
     u64_map_free(&module->addresses);
     ptx_module_destroy(module->ptx);
@@ -168,6 +168,18 @@ void rt_module_unload(struct rt *rt, struct rt_module *module)
         module->next->link = module->link;
     }
     free(module);
+}
+
+bool modules_hold(const struct rt *rt, uint64_t address)
+{
+    for (const struct rt_module *module = rt->modules; module; module = module->next) {
+        for (size_t i = 0; i < module->addresses.count; i++) {
+            if (module->addresses.entries[i].value == address) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 static uint64_t variable_address(void *ctx, const struct ptx_var *var)

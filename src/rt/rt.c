@@ -114,13 +114,11 @@ int rt_mem_alloc(struct rt *rt, uint64_t *address, uint64_t bytes)
     return 0;
 }
 
-int rt_mem_free(struct rt *rt, uint64_t address)
+int memory_give(struct rt *rt, uint64_t address)
 {
-    if (address == 0) {
-        return 0;
-    }
     const struct vmem_range *range = vmem_find(&rt->vmem, address);
-    if (!range || (rt->heap && address == rt->heap_address)) {
+    /* Arrays and local memory have ranges too, but are no allocations. */
+    if (!range || !exec_memory_valid(rt->memory, address, range->bytes)) {
         return error_set(SONDE_EINPUT, "no allocation begins at address 0x%llx",
                          (unsigned long long)address);
     }
@@ -128,6 +126,19 @@ int rt_mem_free(struct rt *rt, uint64_t address)
     vmem_give(&rt->vmem, range);
     gpu_forget_translations(rt->gpu);
     return rc;
+}
+
+int rt_mem_free(struct rt *rt, uint64_t address)
+{
+    if (address == 0) {
+        return 0;
+    }
+    if ((rt->heap && address == rt->heap_address) || address == rt->grid_workspace ||
+        modules_hold(rt, address)) {
+        return error_set(SONDE_EINPUT, "what begins at address 0x%llx is the driver's to free",
+                         (unsigned long long)address);
+    }
+    return memory_give(rt, address);
 }
 
 static int range_check(struct rt *rt, const char *what, uint64_t address, uint64_t bytes)

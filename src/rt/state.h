@@ -103,6 +103,7 @@ bool carveout_that_holds(const struct model *model, uint64_t shared_bytes, uint3
 
 /* module.c: takes the parsed module over, also when it fails */
 int module_create(struct rt *rt, struct rt_module **out, struct ptx_module *ptx);
+bool modules_hold(const struct rt *rt, uint64_t address); /* does a variable begin there? */
 
 /* paths.c: local memory has its place before the launch */
 int local_memory_provide(struct rt *rt, const struct exec_launch *launch);
@@ -112,6 +113,9 @@ void services_create(struct rt *rt);
 void services_destroy(struct rt *rt);
 int services_heap_provide(struct rt *rt); /* the heap is there before the launch */
 void services_flush(struct rt *rt);       /* hands over what was printed */
+
+/* rt.c: frees an allocation, whoever made it */
+int memory_give(struct rt *rt, uint64_t address);
 
 /* rt.c: SONDE_EFAULT with the first fault's text once a kernel has faulted. */
 int context_check(const struct rt *rt);

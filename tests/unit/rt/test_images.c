@@ -545,6 +545,14 @@ static void what_no_image_can_be_is_refused_by_name(void **state)
         {{.shape = IMAGE_CUBE, .format = {TEXEL_FLOAT, 32, 1}, .width = 4, .height = 8}, "square"},
         {{.shape = IMAGE_2D, .format = {TEXEL_FLOAT, 32, 1}, .width = 8, .height = 4, .levels = 5},
          "no 5 levels"},
+        {{.shape = IMAGE_2D,
+          .format = {TEXEL_FLOAT, 32, 1},
+          .width = 131072,
+          .height = 1,
+          .levels = 18},
+         "has no levels"},
+        {{.shape = IMAGE_1D, .format = {TEXEL_FLOAT, 32, 1}, .width = 32769, .levels = 2},
+         "has no levels"},
         {{.shape = (enum image_shape)77, .format = {TEXEL_FLOAT, 32, 1}, .width = 8}, "unknown"},
         {{.shape = IMAGE_PITCH,
           .format = {TEXEL_FLOAT, 32, 1},
@@ -633,6 +641,55 @@ static void a_kernel_that_fetches_from_a_destroyed_array_faults(void **state)
     assert_non_null(strstr(error_text(), "was destroyed"));
 }
 
+static void linear_memory_that_was_freed_is_neither_copied_nor_fetched(void **state)
+{
+    (void)state;
+    uint8_t texels[64][64] = {{0}};
+    uint64_t memory, smaller;
+    struct image_spec spec = {.shape = IMAGE_PITCH,
+                              .format = {TEXEL_UNSIGNED, 8, 1},
+                              .width = 64,
+                              .height = 64,
+                              .pitch_bytes = 64};
+    struct rt_image *image;
+    struct rt_image_region whole;
+    assert_int_equal(rt_mem_alloc(rt, &memory, sizeof texels), 0);
+    spec.address = memory;
+    assert_int_equal(rt_image_create(rt, &image, &spec), 0);
+    assert_int_equal(rt_image_whole(&whole, image, 0), 0);
+    assert_int_equal(rt_image_write(rt, image, &whole, texels), 0);
+    assert_int_equal(rt_mem_free(rt, memory), 0);
+    assert_int_equal(rt_mem_alloc(rt, &smaller, 256), 0);
+    assert_int_equal(smaller, memory);
+    assert_int_equal(rt_image_write(rt, image, &whole, texels), SONDE_EINPUT);
+    assert_non_null(strstr(error_text(), "has been freed"));
+    whole.height = 4; /* these rows are there */
+    assert_int_equal(rt_image_read(rt, texels, image, &whole), 0);
+    const float at[2] = {0, 4};
+    struct rt_module *module = load("", tex_2d);
+    assert_int_equal(
+        run_module(module, object(image, TEXTURE_CLAMP, false, false), at, 8, 1, false),
+        SONDE_EFAULT);
+    assert_non_null(strstr(error_text(), "has been freed"));
+}
+
+static void an_array_is_not_freed_as_memory(void **state)
+{
+    (void)state;
+    const float texels[4] = {10, 20, 30, 40};
+    float back[4] = {0};
+    uint64_t address;
+    struct rt_image_region whole;
+    assert_int_equal(rt_mem_alloc(rt, &address, 512), 0);
+    assert_int_equal(rt_mem_free(rt, address), 0);
+    struct rt_image *image = make(IMAGE_1D, f32, 4, 0, 0, texels); /* takes its place */
+    assert_int_equal(rt_mem_free(rt, address), SONDE_EINPUT);
+    assert_int_equal(rt_image_whole(&whole, image, 0), 0);
+    assert_int_equal(rt_image_read(rt, back, image, &whole), 0);
+    assert_memory_equal(back, texels, sizeof texels);
+    assert_int_equal(rt_image_destroy(rt, image), 0);
+}
+
 static void a_fetch_by_another_geometry_faults(void **state)
 {
     (void)state;
@@ -690,6 +747,8 @@ int main(void)
         TEST(copies_stay_inside_the_image),
         TEST(a_region_is_copied_to_its_place_and_nowhere_else),
         TEST(a_kernel_that_fetches_from_a_destroyed_array_faults),
+        TEST(linear_memory_that_was_freed_is_neither_copied_nor_fetched),
+        TEST(an_array_is_not_freed_as_memory),
         TEST(a_fetch_by_another_geometry_faults),
         TEST(forms_without_an_implementation_are_refused_when_they_are_loaded),
     };

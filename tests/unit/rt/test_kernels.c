@@ -318,6 +318,8 @@ static void unloading_gives_the_variables_back(void **state)
         struct rt_module *other = load(HEAD ".global .u32 small;\n");
         uint64_t address, bytes;
         assert_int_equal(rt_global_get(module, "big", &address, &bytes), 0);
+        assert_int_equal(rt_mem_free(rt, address), SONDE_EINPUT);
+        assert_int_equal(rt_memset(rt, address, 1, bytes), 0);
         rt_module_unload(rt, module);
         assert_int_equal(rt_mem_free(rt, address), SONDE_EINPUT);
         assert_int_equal(rt_global_get(other, "small", &address, &bytes), 0);
