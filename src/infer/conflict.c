@@ -104,8 +104,9 @@ struct suspect {
 
 static int compare_suspects(const void *a, const void *b)
 {
-    uint32_t x = ((const struct suspect *)a)->misses, y = ((const struct suspect *)b)->misses;
-    return (x > y) - (x < y);
+    const struct suspect *x = a, *y = b;
+    return x->misses != y->misses ? (x->misses > y->misses) - (x->misses < y->misses)
+                                  : (x->offset > y->offset) - (x->offset < y->offset);
 }
 
 /*

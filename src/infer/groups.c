@@ -299,5 +299,9 @@ int groups_verdict(struct level *level, enum fit_verdict *out, const uint32_t *r
     if (count > GROUP_MOST || count > level->max_window / 4) {
         return fit_verdict(level, out, &(struct walk_shape){.ring = ring, .count = count});
     }
-    return groups_test(level, out, &(struct group_walk){ring, one, count, 1});
+    int rc = groups_test(level, out, &(struct group_walk){ring, one, count, 1});
+    if (rc == SONDE_ENOTRECORDED) { /* an older recording has the walks of fit.c */
+        return fit_verdict(level, out, &(struct walk_shape){.ring = ring, .count = count});
+    }
+    return rc;
 }

@@ -79,8 +79,11 @@ static int choose_circle(struct level *level, size_t *bytes)
 {
     double small[TINY_WORDS], tiny[TINY_WORDS];
     int rc = word_medians(level, small, SMALL_BYTES);
-    rc = rc ? rc : word_medians(level, tiny, TINY_WORDS * WORD_BYTES);
     *bytes = SMALL_BYTES;
+    rc = rc ? rc : word_medians(level, tiny, TINY_WORDS * WORD_BYTES);
+    if (lab_soft(rc)) {
+        return 0; /* nobody has walked the smaller circle */
+    }
     for (size_t i = 0; rc == 0 && i < TINY_WORDS; i++) {
         if (small[i] > 1.1 * tiny[i] + 10) {
             *bytes = TINY_WORDS * WORD_BYTES;

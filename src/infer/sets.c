@@ -210,6 +210,7 @@ static int find_ways(struct level *level, struct work *work, size_t *unknown)
 
 struct score {
     size_t held, failed;
+    bool apart;     /* the sets were never all full at once */
     size_t crowded; /* sets that do not hold their lines when all sets are full */
 };
 
@@ -260,6 +261,10 @@ static int check_together(struct level *level, struct work *work, struct score *
         work->wanted[c] = map->ways[c];
     }
     int rc = test_classes(level, work->verdicts, work->wanted, SIZE_MAX, NULL);
+    score->apart = lab_soft(rc);
+    if (score->apart) {
+        return 0;
+    }
     for (size_t c = 0; rc == 0 && c < map->sets; c++) {
         score->crowded += work->verdicts[c] == FIT_NO;
     }
@@ -362,7 +367,8 @@ static void report(struct level *level, const struct score *score)
         ways_are_equal(map) ? "all hold as many" : "which hold differently many",
         (unsigned long long)(level->size_bytes / level->line_bytes), score->held + score->failed,
         score->held);
-    attribute_set(&r->size, (double)level->size_bytes, "B", confidence, id);
+    attribute_set(&r->size, (double)level->size_bytes, "B",
+                  score->apart ? fmin(confidence, 0.6) : confidence, id);
     attribute_set(&r->sets, (double)map->sets, "1", confidence, id);
     if (ways_are_equal(map)) {
         attribute_set(&r->ways, map->ways[0], "1", confidence, id);

@@ -82,17 +82,41 @@ static uint64_t cache_lines(const struct cache_spec *spec)
     return lines;
 }
 
+/* As many sets of each number of ways, in whatever order. */
+static void expect_ways_per_set(struct check *check, json_t *cache, const char *id,
+                                const struct cache_spec *spec, uint32_t slices)
+{
+    json_t *list = json_object_get(cache, "ways_per_set");
+    bool right = json_array_size(list) == (size_t)spec->unequal_count * slices;
+    for (uint32_t set = 0; right && set < spec->unequal_count; set++) {
+        size_t there = 0, found = 0, i;
+        json_t *ways;
+        for (uint32_t other = 0; other < spec->unequal_count; other++) {
+            there += spec->ways_per_set[other] == spec->ways_per_set[set];
+        }
+        json_array_foreach(list, i, ways)
+        {
+            found += json_integer_value(ways) == spec->ways_per_set[set];
+        }
+        right = found == there * slices;
+    }
+    if (!right) {
+        printf("%s: %s.ways_per_set: not those of the model\n", check->file, id);
+        check->failures++;
+    }
+}
+
 static void check_structure(struct check *check, json_t *cache, const char *id,
                             const struct cache_spec *spec, uint32_t slices)
 {
     expect(check, cache, id, "size", (double)(slices * cache_lines(spec) * spec->line_bytes), 0);
     expect(check, cache, id, "line", spec->line_bytes, 0);
     expect(check, cache, id, "fetch_granularity", spec->sector_bytes, 0);
+    expect(check, cache, id, "sets", (double)spec->sets * slices, 0);
     if (spec->unequal_count) {
         expect_not_measured(check, cache, id, "ways");
-        expect_not_measured(check, cache, id, "sets");
+        expect_ways_per_set(check, cache, id, spec, slices);
     } else {
-        expect(check, cache, id, "sets", (double)spec->sets * slices, 0);
         expect(check, cache, id, "ways", spec->ways, 0);
     }
 }
@@ -185,7 +209,7 @@ static void check_local(struct check *check)
     /* Unless other loads have shown the same cache. */
     bool shown = is_measured(json_object_get(cache, "line")) &&
                  (model->sm.l1_caches_global || model->sm.readonly == READONLY_L1);
-    if (shown && !l1.unequal_count) {
+    if (shown) {
         expect(check, cache, "local_l1", "line", l1.line_bytes, 0);
         expect(check, cache, "local_l1", "sets", l1.sets, 0);
     } else if (l1.line_bytes <= 128) {

