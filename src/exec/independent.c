@@ -11,8 +11,8 @@
  *
  *     [J: lanes 0-31] [spins: lanes 1-31]   ->   [J: 1-31] [spins: 1-31] [J's pc: lane 0]
  *
- * inner ones and outer ones in turn, so that everybody runs again and again. Volta's own order is
- * not published.
+ * whoever waits longest, inner ones first where that is equal, so that everybody runs again and
+ * again. Volta's own order is not published.
  *
  * Left out: paths in different calls of functions share frames, so that a path that spins inside a
  * function only gives way to lanes that are in the same call; barriers of the block count warps, so
@@ -28,6 +28,7 @@
 struct candidate {
     uint32_t join, block; /* entries: who waits for the level, and where its top block begins */
     bool waiting_lanes;   /* those in `join` */
+    uint32_t since;       /* the turn in which who would run began to wait */
 };
 
 #define CANDIDATES_MAX 128
@@ -55,12 +56,14 @@ static uint32_t find_candidates(struct candidate *list, const struct diverge_sta
             others = true;
         }
         if (others)
-            list[found++] = (struct candidate){.join = i, .block = block};
+            list[found++] = (struct candidate){
+                .join = i, .block = block, .since = stack->entries[block - 1].since};
         if (i == 0 || stack->entries[i].is_call)
             break; /* below it are the callers */
         i--;       /* the join */
         if (arrived_lanes(stack, i))
-            list[found++] = (struct candidate){.join = i, .waiting_lanes = true};
+            list[found++] = (struct candidate){
+                .join = i, .waiting_lanes = true, .since = stack->entries[i].since};
     }
     return found;
 }
@@ -81,9 +84,21 @@ static int release_waiting(struct diverge_state *stack, uint32_t join)
     struct entry path = stack->entries[join];
     path.lanes = arrived_lanes(stack, join);
     int rc = stack_push(stack, path);
-    if (rc == 0)
+    if (rc == 0) {
         stack->entries[join].lanes &= ~path.lanes;
+        stack->entries[join].since = stack->turn;
+    }
     return rc;
+}
+
+static const struct candidate *waits_longest(const struct candidate *list, uint32_t count,
+                                             uint32_t turn)
+{
+    const struct candidate *best = list;
+    for (uint32_t i = 1; i < count; i++)
+        if (turn - list[i].since > turn - best->since)
+            best = &list[i];
+    return best;
 }
 
 void independent_back(struct exec_warp *warp)
@@ -96,8 +111,10 @@ void independent_back(struct exec_warp *warp)
     uint32_t count = find_candidates(list, stack);
     if (count == 0)
         return;
-    const struct candidate *chosen = &list[stack->turn++ % count];
-    stack->entries[stack->count - 1].pc = warp->pc;
+    const struct candidate *chosen = waits_longest(list, count, stack->turn);
+    struct entry *top = &stack->entries[stack->count - 1];
+    top->pc = warp->pc;
+    top->since = ++stack->turn;
     int rc = chosen->waiting_lanes ? release_waiting(stack, chosen->join)
                                    : rotate(stack, chosen->join, chosen->block);
     if (rc == 0) /* without memory for it the warp stays with what it does */

@@ -103,9 +103,10 @@ static int stack_branch(struct exec_warp *warp, uint32_t taken, uint32_t target,
 {
     struct diverge_state *stack = warp->state->diverge;
     struct entry *top = &stack->entries[stack->count - 1];
-    struct entry side = *top;
     top->pc = reconverge;
     top->lanes = warp->active;
+    top->since = stack->turn;
+    struct entry side = *top;
     side.reconverge = reconverge;
     if (reconverge == top->reconverge) {
         stack->count--; /* the entry below already waits there */
@@ -137,6 +138,7 @@ static int stack_enter(struct exec_warp *warp, uint32_t entry, uint32_t return_p
                            .lanes = warp->active,
                            .depth = warp->state->depth,
                            .level = top->level + 1,
+                           .since = stack->turn,
                            .is_call = true};
     int rc = stack_push(stack, callee);
     stack_resume(warp);

@@ -14,7 +14,9 @@ struct entry {
     uint32_t pc, reconverge, lanes;
     uint32_t depth; /* call frames in use when it runs */
     uint32_t level; /* of entries that wait for each other in one below, one more than it has */
-    bool is_call;   /* the whole of a function's lanes; the entry below waits for their return */
+    uint32_t
+        since;    /* the turn in which it was made, or in which it last gave way or let lanes go */
+    bool is_call; /* began a call; the entry below its level waits for their return */
 };
 
 struct diverge_state {

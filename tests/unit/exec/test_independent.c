@@ -150,6 +150,41 @@ static void both_sides_of_a_branch_make_progress(void **state)
     device_close(&dev);
 }
 
+/* Waits until it is its turn among three, twelve times. */
+#define TURNS(label, turn)                                                                         \
+    "mov.u32 %r2, 0;\n" label ": ld.volatile.global.u32 %r1, [%l0]; rem.u32 %r3, %r1, 3;\n"        \
+    "setp.ne.u32 %p1, %r3, " turn "; @%p1 bra " label ";\n"                                        \
+    "add.u32 %r1, %r1, 1; st.volatile.global.u32 [%l0], %r1;\n"                                    \
+    "add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 12; @%p1 bra " label ";\n"
+
+/* Two sides within one side of a branch, and the other side: none of the three is passed over. */
+#define NESTED(first, second, third)                                                               \
+    KERNEL(LOCKS, "mov.u64 %l0, lock; setp.lt.u32 %p2, %t, 11; @%p2 bra OUTER;\n"                  \
+                  "setp.lt.u32 %p2, %t, 22; @%p2 bra INNER;\n" first "bra MEET;\nINNER: " second   \
+                  "MEET: bra JOIN;\nOUTER: " third "JOIN: " STORE32("%r1"))
+
+static void inner_and_outer_sides_of_branches_take_turns(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        NESTED(TURNS("A", "0"), TURNS("B", "1"), TURNS("C", "2")),
+        NESTED(TURNS("A", "1"), TURNS("B", "0"), TURNS("C", "2")),
+        NESTED(TURNS("A", "2"), TURNS("B", "0"), TURNS("C", "1")),
+    };
+    static const uint32_t quanta[] = {1, 3, 64}, last_of_outer[] = {36, 36, 35};
+    for (uint32_t i = 0; i < 9; i++) {
+        struct device dev;
+        device_open(&dev, texts[i / 3], "k");
+        dev.launch.yield_after = quanta[i % 3];
+        dev.options.max_warp_insns = 400000;
+        device_arg_u64(&dev, device_alloc(&dev, 64 * 8));
+        if (device_try_run(&dev, 1, 32) != SONDE_OK)
+            fail_msg("text %u, %u: %s", i / 3, quanta[i % 3], error_text());
+        assert_int_equal((uint32_t)results(&dev)[0], last_of_outer[i / 3]);
+        device_close(&dev);
+    }
+}
+
 /* A loop of different lengths without waiting: nobody gives way before yield_after, lanes meet. */
 static void short_loops_converge_as_on_the_stack(void **state)
 {
@@ -177,6 +212,7 @@ int main(void)
         cmocka_unit_test(a_lock_inside_a_function_opens),
         cmocka_unit_test(lanes_hand_a_token_on_in_any_order),
         cmocka_unit_test(both_sides_of_a_branch_make_progress),
+        cmocka_unit_test(inner_and_outer_sides_of_branches_take_turns),
         cmocka_unit_test(short_loops_converge_as_on_the_stack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
