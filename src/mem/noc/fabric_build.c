@@ -33,6 +33,10 @@ static int check_shape(const struct noc_flits_spec *spec, uint32_t nodes)
                          "network: the topology has %u places for %u nodes (SMs and L2 slices)",
                          shape.places, nodes);
     }
+    if (shape.places > MAX_PLACES) {
+        return error_set(SONDE_EINPUT, "network: the topology has %u places, over %d", shape.places,
+                         MAX_PLACES);
+    }
     if (spec->virtual_channels % shape.classes) {
         return error_set(SONDE_EINPUT,
                          "network: this topology needs an even number of virtual channels, to be "
@@ -42,6 +46,10 @@ static int check_shape(const struct noc_flits_spec *spec, uint32_t nodes)
     if ((uint64_t)shape.ports * spec->virtual_channels > MAX_PORT_CHANNELS) {
         return error_set(SONDE_EINPUT, "network: over %d virtual channels at a router",
                          MAX_PORT_CHANNELS);
+    }
+    uint64_t buffers = ((uint64_t)shape.routers * shape.ports + nodes) * spec->virtual_channels;
+    if (buffers * spec->buffer_flits > INT32_MAX) {
+        return error_set(SONDE_EINPUT, "network: over %d flits in its buffers", INT32_MAX);
     }
     return 0;
 }

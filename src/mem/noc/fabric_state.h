@@ -11,7 +11,7 @@
 #include "mem/noc/fabric.h"
 #include "mem/noc/topology/topology.h"
 
-enum { WORD_BITS = 64, MAX_PORT_CHANNELS = 16384 };
+enum { WORD_BITS = 64, MAX_PORT_CHANNELS = 16384, MAX_PLACES = 65536 };
 
 struct flit {
     uint64_t ready_cycle; /* stands in the buffer from then on */

@@ -325,6 +325,16 @@ static void what_cannot_be_built_is_refused_with_the_reason(void **state)
     spec = of(NOC_TOPOLOGY_MESH, 6, 6);
     spec.buffer_flits = 0;
     assert_int_equal(fabric_check(&spec, 36), SONDE_EINPUT);
+    /* Places are numbered in 16 bits, buffers' flits in 32. */
+    spec = of(NOC_TOPOLOGY_MESH, 257, 256);
+    assert_int_equal(fabric_check(&spec, 36), SONDE_EINPUT);
+    assert_non_null(strstr(error_text(), "65792 places, over 65536"));
+    spec = of(NOC_TOPOLOGY_MESH, 256, 256);
+    assert_int_equal(fabric_check(&spec, 36), SONDE_OK);
+    spec.virtual_channels = 64;
+    spec.buffer_flits = 1024;
+    assert_int_equal(fabric_check(&spec, 36), SONDE_EINPUT);
+    assert_non_null(strstr(error_text(), "flits in its buffers"));
 }
 
 int main(void)
