@@ -66,18 +66,20 @@ bool level_is_apart(const struct level *level)
 }
 
 /*
- * Elements that L2 holds, read the first time in a launch and then again. No other cache of the
- * path has them the first time: nothing walks so far from the buffer's start, and first levels
- * begin a launch empty.
+ * Elements that L2 holds, each read the first time in a launch and then its neighbour, which any
+ * cache has now, however small, and whatever it gives up first. No other cache of the path has
+ * them the first time: nothing walks so far from the buffer's start, and first levels begin a
+ * launch empty.
  */
 int level_keeps(struct level *level, bool *keeps)
 {
-    uint32_t ring[KEPT];
+    uint32_t ring[2 * KEPT], latency[2][KEPT];
     const struct path_info *path = path_find(level->info->op), *first_path = path_find("ca");
     for (uint32_t i = 0; i < KEPT; i++) {
-        ring[i] = KEPT_AT + (uint32_t)(path - first_path) * KEPT_ROOM + i * KEPT_STRIDE;
+        ring[2 * i] = KEPT_AT + (uint32_t)(path - first_path) * KEPT_ROOM + i * KEPT_STRIDE;
+        ring[2 * i + 1] = ring[2 * i] + WORD_BYTES;
     }
-    struct walk_shape shape = {.ring = ring, .count = KEPT};
+    struct walk_shape shape = {.ring = ring, .count = 2 * KEPT};
     struct sample beneath, first = {0}, again = {0};
     struct walk_plan plan = level_plan(level, shape);
     struct walk walk;
@@ -92,8 +94,11 @@ int level_keeps(struct level *level, bool *keeps)
     if (rc) {
         return rc;
     }
-    rc = sample_create(&first, walk.latency, KEPT);
-    rc = rc ? rc : sample_create(&again, walk.latency + KEPT, KEPT);
+    for (uint32_t i = 0; i < 2 * KEPT; i++) {
+        latency[walk_element(&walk, i) % 2][i / 2] = walk.latency[i];
+    }
+    rc = sample_create(&first, latency[0], KEPT);
+    rc = rc ? rc : sample_create(&again, latency[1], KEPT);
     *keeps = rc == 0 && sample_quantile(&again, 0.9) < sample_quantile(&first, 0.1);
     sample_free(&first);
     sample_free(&again);
