@@ -156,6 +156,15 @@ int sm_cta_start(struct sm *sm, uint64_t linear_id)
     return 0;
 }
 
+/* The last CTA has ended: what came since the last issue was waiting too. */
+static void note_emptied(struct sm *sm)
+{
+    uint64_t now = sm_sync(sm);
+    if (now > sm->issued_cycle + 1) {
+        sm->stats.wait_cycles[sm->wait] += now - sm->issued_cycle - 1;
+    }
+}
+
 static void cta_release(struct sm *sm, struct sm_cta *cta)
 {
     for (uint64_t warps = cta->warps; warps; warps &= warps - 1) {
@@ -167,6 +176,9 @@ static void cta_release(struct sm *sm, struct sm_cta *cta)
     sm->shared_used -= sm->needs.shared_bytes;
     sm->cta_count--;
     cta->used = false;
+    if (sm->cta_count == 0) {
+        note_emptied(sm);
+    }
 }
 
 void cta_try_retire(struct sm *sm, struct sm_cta *cta)

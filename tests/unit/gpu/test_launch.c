@@ -215,6 +215,28 @@ static void note_place(void *ctx, uint64_t cta, uint32_t sm, uint64_t cycle, boo
     places->latest_end = ends && cycle > places->latest_end ? cycle : places->latest_end;
 }
 
+/* Blocks whose last stores are on their way are there still: an only SM is never empty. */
+static void waiting_for_a_block_to_end_is_counted(void **state)
+{
+    (void)state;
+    struct gpu_stats before, stats;
+    assert_true(gpu_bench_load(&g, "gtx780"));
+    g.model->sms = 1;
+    assert_true(gpu_bench_build(&g));
+    assert_true(gpu_bench_run(&g, THREAD "st.global.u32 [%rd1], %r3;\n", 1, 64));
+    gpu_stats(g.gpu, &before);
+    assert_true(gpu_bench_run(&g, THREAD "st.global.u32 [%rd1], %r3;\n", 1, 64));
+    gpu_stats(g.gpu, &stats);
+    gpu_stats_since(&stats, &before);
+    uint64_t spent = stats.sm.issue_cycles;
+    for (int i = 0; i < SM_WAIT_COUNT; i++) {
+        spent += stats.sm.wait_cycles[i];
+    }
+    assert_int_equal(spent, stats.cycles);
+    assert_true(stats.sm.wait_cycles[SM_WAIT_MEMORY] > stats.cycles / 2);
+    gpu_bench_free(&g);
+}
+
 static void statistics_say_where_instructions_and_cycles_went(void **state)
 {
     (void)state;
@@ -287,6 +309,7 @@ int main(void)
         cmocka_unit_test(a_spin_lock_between_blocks_excludes),
         cmocka_unit_test(racing_stores_leave_one_of_their_values),
         cmocka_unit_test(instructions_are_counted_by_warp_and_by_thread),
+        cmocka_unit_test(waiting_for_a_block_to_end_is_counted),
         cmocka_unit_test(statistics_say_where_instructions_and_cycles_went),
         cmocka_unit_test(latencies_have_places_without_gaps),
     };
