@@ -178,6 +178,12 @@ int exec_memory_unmap(struct exec_memory *memory, uint64_t address)
     return SONDE_OK;
 }
 
+void exec_memory_discard(struct exec_memory *memory, uint64_t address, uint64_t bytes)
+{
+    if (exec_memory_in_range(memory, address, bytes))
+        discard(address, address + bytes);
+}
+
 bool exec_memory_valid(struct exec_memory *memory, uint64_t address, uint64_t bytes)
 {
     return image_valid(memory, address, bytes);

@@ -24,6 +24,8 @@ int exec_memory_map(struct exec_memory *memory, uint64_t address, uint64_t bytes
 /* Forget the mapping that starts at `address`; its bytes read as zero when they are mapped again.
  */
 int exec_memory_unmap(struct exec_memory *memory, uint64_t address);
+/* The same for bytes inside the reserved range that were used without a mapping. */
+void exec_memory_discard(struct exec_memory *memory, uint64_t address, uint64_t bytes);
 uint64_t exec_memory_base(const struct exec_memory *memory);
 uint64_t exec_memory_range_bytes(const struct exec_memory *memory);
 

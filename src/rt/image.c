@@ -127,8 +127,7 @@ static int take_memory(struct rt *rt, struct rt_image *image)
     }
     image->memory = address;
     address = (address + IMAGE_BLOCK_BYTES - 1) / IMAGE_BLOCK_BYTES * IMAGE_BLOCK_BYTES;
-    image_lay_out(&image->image, address);
-    memset((void *)(uintptr_t)address, 0, bytes);
+    image_lay_out(&image->image, address); /* all zero, as is whatever nobody has */
     return 0;
 }
 
@@ -175,7 +174,9 @@ int rt_image_destroy(struct rt *rt, struct rt_image *image)
     }
     image->image.gone = true;
     if (image->memory) {
-        vmem_give(&rt->vmem, vmem_find(&rt->vmem, image->memory));
+        const struct vmem_range *range = vmem_find(&rt->vmem, image->memory);
+        exec_memory_discard(rt->memory, range->address, range->bytes);
+        vmem_give(&rt->vmem, range);
         gpu_forget_translations(rt->gpu);
     }
     return 0;

@@ -233,6 +233,30 @@ static const char *only_kernel(const struct ptx_module *ptx, int *rc)
     return count == 1 ? name : NULL;
 }
 
+/* What a name means: of linked files each may have kernels of its own by that name, beside at most
+ * one that all see, which comes first. */
+static const struct ptx_func *named(const struct ptx_module *ptx, const char *name, int *rc)
+{
+    const struct ptx_func *found = NULL;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < ptx->func_count; i++) {
+        const struct ptx_func *func = ptx->funcs[i];
+        if (!func->is_entry || !func->has_body || strcmp(func->name, name) != 0) {
+            continue;
+        }
+        if (func->linkage != LINK_INTERNAL) {
+            return func;
+        }
+        found = func;
+        count++;
+    }
+    if (count > 1) {
+        *rc = error_set(SONDE_EINPUT, "%s have %u kernels '%s', none of them .visible", ptx->file,
+                        count, name);
+    }
+    return found ? found : ptx_find_func(ptx, name);
+}
+
 int rt_kernel_get(struct rt_module *module, struct rt_kernel **out, const char *name)
 {
     *out = NULL;
@@ -240,13 +264,16 @@ int rt_kernel_get(struct rt_module *module, struct rt_kernel **out, const char *
     if (!name && !(name = only_kernel(module->ptx, &rc))) {
         return rc;
     }
+    const struct ptx_func *func = named(module->ptx, name, &rc);
+    if (rc < 0) {
+        return rc;
+    }
     for (struct rt_kernel *kernel = module->kernels; kernel; kernel = kernel->next) {
-        if (strcmp(kernel->func->name, name) == 0) {
+        if (kernel->func == func) {
             *out = kernel;
             return 0;
         }
     }
-    const struct ptx_func *func = ptx_find_func(module->ptx, name);
     if (!func || !func->is_entry || !func->has_body) {
         return error_set(SONDE_EINPUT, "%s: %s '%s'", module->ptx->file,
                          func ? "not a kernel:" : "no kernel", name);

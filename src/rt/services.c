@@ -26,14 +26,19 @@ static void drop_oldest(struct print_fifo *fifo)
     fifo->used_bytes -= call->record_bytes;
 }
 
-/* Text of calls that were dropped lies in front of the rest; it goes when it is most of it. */
+/* Calls that were dropped lie in front of the rest, as does their text; they go when they are most
+ * of it. */
 static void compact(struct print_fifo *fifo)
 {
     size_t left = fifo->text.length - fifo->text_start;
-    if (fifo->text_start < COMPACT_BYTES || fifo->text_start < left) {
+    size_t dropped_bytes = fifo->text_start + fifo->first * sizeof *fifo->calls.data;
+    if (dropped_bytes < COMPACT_BYTES || fifo->text_start < left ||
+        fifo->first < fifo->calls.count - fifo->first) {
         return;
     }
-    memmove(fifo->text.text, fifo->text.text + fifo->text_start, left);
+    if (left > 0) {
+        memmove(fifo->text.text, fifo->text.text + fifo->text_start, left);
+    }
     fifo->text.length = left;
     fifo->text_start = 0;
     memmove(fifo->calls.data, fifo->calls.data + fifo->first,

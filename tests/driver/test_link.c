@@ -3,6 +3,7 @@
  * programs of two files that nvcc made, in either order.
  */
 #include "bench.h"
+#include "rt/state.h"
 
 static int add(struct rt_link *link, const char *folder, const char *name)
 {
@@ -145,6 +146,27 @@ static void the_right_definition_is_used(bool functional)
 }
 IN_BOTH_MODES(the_right_definition_is_used)
 
+/* Files may have hidden kernels of one name: the visible one is meant, or none can be. */
+static void a_kernels_name_means_one_kernel(void **state)
+{
+    (void)state;
+    static const char *const lists[] = {"kernel_hidden kernel", "kernel kernel_hidden"};
+    struct bench bench;
+    struct rt_kernel *kernel;
+    for (int order = 0; order < 2; order++) {
+        bench_open(&bench, "printf.ptx", true);
+        assert_int_equal(link_files(&bench, "link/", lists[order]), 0);
+        assert_int_equal(rt_kernel_get(bench.module, &kernel, "k"), 0);
+        assert_int_equal(kernel->func->linkage, LINK_VISIBLE);
+        bench_close(&bench);
+    }
+    bench_open(&bench, "printf.ptx", true);
+    assert_int_equal(link_files(&bench, "link/", "kernel_hidden kernel_hidden"), 0);
+    assert_int_equal(rt_kernel_get(bench.module, &kernel, "k"), SONDE_EINPUT);
+    assert_error_has("2 kernels 'k', none of them .visible");
+    bench_close(&bench);
+}
+
 /* A fault and a refusal name the file that the function stands in, not the program's first. */
 static void places_are_those_of_the_part(void **state)
 {
@@ -197,6 +219,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_case_has_its_verdict_and_its_reason),
+        cmocka_unit_test(a_kernels_name_means_one_kernel),
         BOTH_MODES(two_files_are_one_program),
         BOTH_MODES(tables_of_virtual_functions_are_relocated),
         BOTH_MODES(the_right_definition_is_used),

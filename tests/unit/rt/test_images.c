@@ -690,6 +690,28 @@ static void an_array_is_not_freed_as_memory(void **state)
     assert_int_equal(rt_image_destroy(rt, image), 0);
 }
 
+static void what_was_an_array_reads_as_zero_in_memory_and_in_arrays(void **state)
+{
+    (void)state;
+    static const float nothing[4096];
+    static float texels[4096], back[4096];
+    uint64_t address;
+    struct rt_image_region whole;
+    for (int i = 0; i < 4096; i++)
+        texels[i] = (float)(i + 1);
+    struct rt_image *image = make(IMAGE_1D, f32, 4096, 0, 0, texels);
+    assert_int_equal(rt_image_destroy(rt, image), 0);
+    assert_int_equal(rt_mem_alloc(rt, &address, sizeof back), 0);
+    assert_int_equal(rt_copy_from_device(rt, back, address, sizeof back), 0);
+    assert_memory_equal(back, nothing, sizeof back);
+    assert_int_equal(rt_copy_to_device(rt, address, texels, sizeof texels), 0);
+    assert_int_equal(rt_mem_free(rt, address), 0);
+    image = make(IMAGE_1D, f32, 4096, 0, 0, NULL);
+    assert_int_equal(rt_image_whole(&whole, image, 0), 0);
+    assert_int_equal(rt_image_read(rt, back, image, &whole), 0);
+    assert_memory_equal(back, nothing, sizeof back);
+}
+
 static void a_fetch_by_another_geometry_faults(void **state)
 {
     (void)state;
@@ -749,6 +771,7 @@ int main(void)
         TEST(a_kernel_that_fetches_from_a_destroyed_array_faults),
         TEST(linear_memory_that_was_freed_is_neither_copied_nor_fetched),
         TEST(an_array_is_not_freed_as_memory),
+        TEST(what_was_an_array_reads_as_zero_in_memory_and_in_arrays),
         TEST(a_fetch_by_another_geometry_faults),
         TEST(forms_without_an_implementation_are_refused_when_they_are_loaded),
     };

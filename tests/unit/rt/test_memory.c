@@ -211,6 +211,17 @@ static void a_carve_out_is_the_nearest_that_holds_what_is_asked(void **state)
     model_destroy(fermi);
 }
 
+static void what_was_printed_and_overwritten_takes_no_memory(void **state)
+{
+    (void)state;
+    assert_int_equal(rt_set_limit(rt, RT_LIMIT_PRINTF_FIFO, 1024), 0);
+    for (int i = 0; i < 1 << 18; i++) {
+        assert_true(rt->services.print(rt->services.ctx, "", 0, 16));
+    }
+    assert_true(rt->print.calls.count < 1 << 17);
+    assert_int_equal(rt_print_lost(rt), (1 << 18) - 1024 / 16);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -224,6 +235,7 @@ int main(void)
         TEST(each_page_has_its_entries_in_frames_that_hold_no_data),
         TEST(large_ranges_begin_where_the_tlbs_sets_repeat),
         TEST(nonsense_is_refused),
+        TEST(what_was_printed_and_overwritten_takes_no_memory),
         TEST(two_devices_do_not_share_memory),
         TEST(addresses_are_the_same_in_every_run),
         TEST(a_carve_out_is_the_nearest_that_holds_what_is_asked),
