@@ -48,6 +48,11 @@ static bool is_layered(const struct image_spec *spec)
            spec->shape == IMAGE_CUBE_LAYERED;
 }
 
+static bool is_flat(const struct image_spec *spec)
+{
+    return spec->shape == IMAGE_1D || spec->shape == IMAGE_1D_LAYERED;
+}
+
 static int format_of(const struct texel_format *format)
 {
     uint32_t width = format->bits == 8 ? 0 : format->bits == 16 ? 1 : 2;
@@ -68,7 +73,6 @@ static size_t slices_of(const struct image_spec *spec, uint32_t level)
 
 static struct cu_array_spec array_spec(const struct image_spec *spec)
 {
-    bool flat = spec->shape == IMAGE_1D || spec->shape == IMAGE_1D_LAYERED;
     bool plain = spec->shape == IMAGE_1D || spec->shape == IMAGE_2D;
     unsigned flags = (is_layered(spec) ? CU_ARRAY_LAYERED : 0u) |
                      (is_cube(spec) ? CU_ARRAY_CUBE : 0u) | (spec->surface ? CU_ARRAY_SURFACE : 0u);
@@ -76,7 +80,7 @@ static struct cu_array_spec array_spec(const struct image_spec *spec)
         flags |= CU_ARRAY_GATHER;
     }
     return (struct cu_array_spec){.width = spec->width,
-                                  .height = flat ? 0 : spec->height,
+                                  .height = is_flat(spec) ? 0 : spec->height,
                                   .depth = plain ? 0 : slices_of(spec, 0),
                                   .format = format_of(&spec->format),
                                   .channels = spec->format.channels,
@@ -131,6 +135,9 @@ int cuda_image_copy(struct device *device, struct device_image *image, uint32_t 
     if (rc == SONDE_OK && is_linear(spec)) {
         rc = error_set(SONDE_EUSAGE, "linear memory is copied by its address");
     }
+    if (rc == SONDE_OK && level > 0 && level >= spec->levels) {
+        rc = error_set(SONDE_EINPUT, "the image has no level %u", level);
+    }
     if (rc == SONDE_OK && image->mipmap) {
         rc = cuda_check(cuda, cuda->api.mipmap_level(&array, image->mipmap, level),
                         "cuMipmappedArrayGetLevel");
@@ -139,7 +146,7 @@ int cuda_image_copy(struct device *device, struct device_image *image, uint32_t 
         return rc;
     }
     size_t width = spec->width >> level ? spec->width >> level : 1;
-    size_t height = spec->height >> level ? spec->height >> level : 1;
+    size_t height = !is_flat(spec) && spec->height >> level ? spec->height >> level : 1;
     size_t row = width * spec->format.channels * (spec->format.bits / 8);
     struct cu_box_side host = {
         .memory_type = CU_SIDE_HOST, .host = texels, .pitch_bytes = row, .height = height};

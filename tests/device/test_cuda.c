@@ -337,6 +337,29 @@ static const struct {
      12},
 };
 
+static void a_copy_has_the_sizes_of_a_level_that_is_there(void **state)
+{
+    (void)state;
+    struct fake_cuda *fake = fresh_fake();
+    struct device *device = open_fake();
+    /* A height says nothing of one dimension, as on a simulated device. */
+    const struct image_spec spec = {
+        .shape = IMAGE_1D, .format = {TEXEL_UNSIGNED, 8, 1}, .width = 64, .height = 9};
+    static const uint32_t missing[] = {1, 6, 40};
+    struct device_image *image;
+    uint8_t texels[64] = {0};
+    assert_int_equal(device_image_create(device, &image, &spec), 0);
+    assert_int_equal(device_image_write(device, image, 0, texels), 0);
+    assert_int_equal(fake->array.copied_bytes[0], 64);
+    assert_int_equal(fake->array.copied_bytes[1], 1);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(device_image_write(device, image, missing[i], texels), SONDE_EINPUT);
+        assert_non_null(strstr(error_text(), "has no level"));
+    }
+    assert_int_equal(device_image_destroy(device, image), 0);
+    device_close(device);
+}
+
 static void images_are_told_in_the_drivers_words(void **state)
 {
     (void)state;
@@ -475,6 +498,7 @@ int main(void)
         cmocka_unit_test(too_few_pages_leave_a_mapping_as_it_was),
         cmocka_unit_test(neighbours_in_a_mapping_come_from_different_places),
         cmocka_unit_test(textures_are_linear_words_and_given_back),
+        cmocka_unit_test(a_copy_has_the_sizes_of_a_level_that_is_there),
         cmocka_unit_test(images_are_told_in_the_drivers_words),
         cmocka_unit_test(a_modules_variable_is_found_by_name),
         cmocka_unit_test(the_width_of_banks_is_keplers_to_choose),
