@@ -155,6 +155,39 @@ static int find_level(struct tlb_lab *tl, struct search *search, struct tlb_leve
     return rc;
 }
 
+/*
+ * A level with its page. At distances of several pages only every so many sets are used, and a
+ * level may hide behind the next; so the search begins again with the page as its stride.
+ */
+static int find_page(struct tlb_lab *tl, struct search *search, struct tlb_level *level)
+{
+    struct search start = *search;
+    int rc = find_level(tl, search, level);
+    if (rc) {
+        return rc;
+    }
+    struct search first = *search;
+    struct tlb_level coarse = *level;
+    rc = tlb_page(tl, level, search->reach);
+    if (rc || level->page >= first.stride) {
+        return rc;
+    }
+    start.reach -= start.reach % level->page;
+    start.reach = start.reach ? start.reach : level->page;
+    start.stride = level->page;
+    start.pages = (size_t)(start.reach / start.stride);
+    start.noise = first.noise;
+    *search = start;
+    coarse.page = level->page;
+    rc = find_level(tl, search, level);
+    if (rc == INFER_UNDECIDED) { /* then as it was found */
+        *search = first;
+        *level = coarse;
+        return 0;
+    }
+    return rc ? rc : tlb_page(tl, level, search->reach);
+}
+
 static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
                          const struct search *search, size_t in_front)
 {
@@ -162,20 +195,14 @@ static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
     char id[24];
     out->present = true;
     lab_evidence(lab, id, out->id,
-                 "chase op=cg over one line a page%s: %zu pages %llu MiB apart take %.1f cycles "
+                 "chase op=cg over one line a page%s: %zu pages %llu KiB apart take %.1f cycles "
                  "more than among few, %zu of %zu pages %.1f more",
                  tl->mapped ? ", pages mapped one by one" : "", search->pages,
-                 (unsigned long long)(search->stride >> 20), search->before, search->slow,
+                 (unsigned long long)(search->stride >> 10), search->before, search->slow,
                  (size_t)(search->reach / search->stride), search->median);
     attribute_set(&out->miss_penalty, level->penalty, "cycles", tl->noisy ? 0.9 : 0.95, id);
-    int rc = tlb_page(tl, level, search->reach);
-    if (rc) {
-        out->present = false; /* what nothing explains is no level */
-        attribute_refuse(&out->miss_penalty, "cycles", lab->why);
-        return rc;
-    }
     size_t guess = (size_t)(search->reach / level->page);
-    rc = tlb_find_fits(tl, level, guess);
+    int rc = tlb_find_fits(tl, level, guess);
     if (rc) {
         return rc;
     }
@@ -184,9 +211,10 @@ static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
                  "long a load hits behind one half a page before it, and misses behind one a page "
                  "before",
                  level->fits, (unsigned long long)level->page / 1024);
+    double unchecked = tl->noisy ? 0.6 : 0.85; /* until the sets add up */
     attribute_set(&out->page, (double)level->page, "B", 0.95, id);
-    attribute_set(&out->entries, (double)level->fits, "entries", 0.85, id);
-    attribute_set(&out->coverage, (double)level->fits * (double)level->page, "B", 0.9, id);
+    attribute_set(&out->entries, (double)level->fits, "entries", unchecked, id);
+    attribute_set(&out->coverage, (double)level->fits * (double)level->page, "B", unchecked, id);
     rc = tlb_scope(tl, out, level);
     rc = rc ? rc : tlb_sets(tl, out, level, in_front);
     return rc ? rc : tlb_policy(tl, out, level, in_front);
@@ -203,8 +231,8 @@ static int dissect_levels(struct tlb_lab *tl, struct search *search)
         struct tlb_level level = {0};
         snprintf(out->id, sizeof out->id, "%s", ids[i]);
         tlb_refuse(lab->out, "");
-        rc = find_level(tl, search, &level);
-        if (rc == 0) {
+        rc = find_page(tl, search, &level);
+        if (rc == 0) { /* what no page explains is no level */
             rc = measure_level(tl, out, &level, search, in_front);
             in_front = level.fits;
             search->before = search->median;

@@ -1,10 +1,11 @@
 /*
  * The replacement policy of a level of translation: as a cache's (policy.c), over the pages that
  * one set holds and one more. A level behind another sees only what that one does not hold; so a
- * walk visits all pages that fit and one, in an order that is shuffled only locally, and no page
- * comes again before more others than the first level has entries. The pages that do not belong to
- * the set only keep the first level busy.
+ * walk of one visits all pages that fit and one, in an order that is shuffled only locally, and no
+ * page comes again before more others than the first level has entries. The pages that do not
+ * belong to the set only keep the first level busy.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@
 #define ROUNDS 3          /* visits of a page in a ring */
 #define QUIET_MISFIT 0.02 /* of the records */
 #define NOISY_MISFIT 0.05
+#define MEDIAN_CONFIDENCE 0.85
 #define LINES_APART 2 /* units from visit to visit of a page */
 #define RELIABLE 0.5  /* of the distance to the threshold: what noise may take */
 
@@ -37,6 +39,20 @@ static void draw_round(uint32_t *page, size_t pages, size_t apart, struct rng *r
     }
 }
 
+/* Visits anywhere in the ring: what tells policies apart is what comes twice before another once.
+ */
+static void shuffle(struct policy_order *order, struct rng *rng)
+{
+    for (size_t i = order->count; i-- > 1;) {
+        size_t j = (size_t)rng_below(rng, i + 1);
+        uint32_t line = order->line[i], unit = order->ring[i];
+        order->line[i] = order->line[j];
+        order->ring[i] = order->ring[j];
+        order->line[j] = line;
+        order->ring[j] = unit;
+    }
+}
+
 /* Each visit reads another line of the page. */
 static void draw_order(struct policy_order *order, const struct tlb_level *level,
                        const uint32_t *label, size_t apart, struct rng *rng)
@@ -49,6 +65,9 @@ static void draw_order(struct policy_order *order, const struct tlb_level *level
             order->ring[round * pages + i] = tlb_place(level->page, line[i], round * LINES_APART);
             line[i] = label[line[i]];
         }
+    }
+    if (apart == 0) {
+        shuffle(order, rng);
     }
 }
 
@@ -63,7 +82,7 @@ static int run_order(struct tlb_lab *tl, struct policy_order *order, const struc
     uint64_t passes = POLICY_WARM_ROUNDS / ROUNDS;
     order->warm = passes * order->count;
     order->first = 0;
-    if (tl->noisy) {
+    if (!tlb_is_reliable(tl, level)) {
         struct tlb_view view;
         int rc = tlb_view(tl, &view, &ring, NULL, 2);
         order->records = rc ? 0 : order->count;
@@ -107,9 +126,12 @@ static int match(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_le
                              .id = out->id,
                              .op = "cg",
                              .ways = (uint32_t)level->set_count - 1,
-                             .allowed = tl->noisy ? NOISY_MISFIT : QUIET_MISFIT};
+                             .allowed = tlb_is_reliable(tl, level) ? QUIET_MISFIT : NOISY_MISFIT};
     if (rc == 0 && !policy_match(&of, &out->policy, orders)) {
         rc = lab_undecided(tl->lab, "no known policy foretells which pages miss");
+    }
+    if (!tlb_is_reliable(tl, level)) { /* medians hide what does not come again round by round */
+        out->policy.confidence = fmin(out->policy.confidence, MEDIAN_CONFIDENCE);
     }
     for (size_t i = 0; i < POLICY_ORDERS; i++) {
         policy_order_free(&orders[i]);

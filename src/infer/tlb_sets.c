@@ -485,7 +485,10 @@ static void report(struct sets *sets)
         "together they are all entries%s",
         sets->level->fits, out->set_count, list, out->set_count > 12 ? " ..." : "",
         sets->level->thrashes ? "who misses" : "leaving pages out", more);
-    double confidence = sets->slack ? 0.85 : sets->level->thrashes ? 0.96 : 0.93;
+    /* Where single records tell nothing, a page that misses now and then passes for one that fits.
+     */
+    bool reliable = tlb_is_reliable(sets->tl, sets->level);
+    double confidence = sets->slack ? 0.85 : sets->level->thrashes ? 0.96 : reliable ? 0.93 : 0.5;
     attribute_set(&out->sets, (double)out->set_count, "1", confidence, id);
     attribute_set(&out->entries, (double)sets->level->fits, "entries", confidence, id);
     attribute_set(&out->coverage, (double)sets->level->fits * (double)sets->level->page, "B",
