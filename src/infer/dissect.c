@@ -205,6 +205,8 @@ static const char *not_for(const struct level *level, size_t experiment)
     case EXPERIMENT_load_to_use:
     case EXPERIMENT_average:
         return path && path->can_chain ? NULL : "the probe for untimed chains has no such path";
+    case EXPERIMENT_ports:
+        return behind || strcmp(level->info->op, "const") != 0 ? NOT_APPLICABLE : NULL;
     case EXPERIMENT_ways:
         return path && path->interleave > 1 && level->fit_count > MOST_INTERLEAVED
                    ? "too many words of the thread fit to find out which of them conflict"
@@ -408,7 +410,7 @@ static int dissect_level(struct lab *lab, struct level_summary *summary, struct 
     lab->options = &options;
     int rc = run_experiments(&level, selected);
     lab->options = whole;
-    refuse_yields(result, ~0u, result->present ? "not applicable" : "the cache does not show");
+    refuse_yields(result, ~0u, result->present ? NOT_APPLICABLE : "the cache does not show");
     scale_result(result, &level, path ? path->interleave : 1);
     summarise(summary, &level);
     rc = rc ? rc : add_seen(seen, &level.seen);

@@ -22,6 +22,9 @@ struct attribute {
     char reason[160];   /* why not measured */
 };
 
+/* The reason where an attribute means nothing. */
+#define NOT_APPLICABLE "not applicable"
+
 #define INFER_MAX_CACHES 8
 #define INFER_MAX_LATENCIES 16
 #define INFER_MAX_STEPS 64
@@ -83,6 +86,7 @@ struct cache_result {
     struct attribute size, line, fetch_granularity, sets, ways, hit_latency, miss_penalty;
     struct attribute load_to_use_latency; /* average of an untimed dependent chain */
     struct attribute carveout_shared;     /* shared memory asked for while size was measured */
+    struct attribute address_penalty;     /* of each further word that a warp's lanes want */
     struct capacity_step steps[INFER_MAX_STEPS];
     size_t step_count;
     struct latency_class latencies[INFER_MAX_LATENCIES]; /* distribution of hits */

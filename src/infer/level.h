@@ -137,6 +137,7 @@ int level_index(struct level *level);       /* index.c */
 int level_latency(struct level *level);     /* latency.c */
 int level_load_to_use(struct level *level);
 int level_penalty(struct level *level);
+int level_ports(struct level *level); /* ports.c */
 int level_sweep(struct level *level); /* sweep.c */
 
 /* victims.c: how a set that gives up lines at random chooses them, from walks over one line more

@@ -78,7 +78,8 @@ static void name_kind(char name[24], const struct kind *kind, bool through_l1)
 {
     bool first = kind->tlb[0] != OUTCOME_MISS;
     bool second = !first && kind->tlb[1] == OUTCOME_HIT;
-    bool data = kind->in_l1 || kind->in_l2, table = kind->page_table == OUTCOME_HIT;
+    bool data = kind->in_l1 || kind->in_l2,
+         table = kind->page_table == OUTCOME_HIT || kind->late_table;
     const char *base = first        ? (data ? "P1" : "P4")
                        : second     ? (data ? "P2" : "P2-miss")
                        : table      ? (data ? "P3" : "P3-miss")
@@ -308,11 +309,28 @@ static int add_unnamed(struct lab *lab, const struct run *run, size_t before)
 static bool is_vain(const struct run *run, const struct latency_pattern *p,
                     const struct latency_pattern *q)
 {
-    bool jump = p->jump && !q->jump && strcmp(p->page_table, q->page_table) == 0;
-    bool table = strcmp(p->page_table, "miss") == 0 && strcmp(q->page_table, "hit") == 0;
-    return (jump || table) && strcmp(p->cache, q->cache) == 0 &&
-           strcmp(p->l1_tlb, q->l1_tlb) == 0 && strcmp(p->l2_tlb, q->l2_tlb) == 0 &&
+    bool same_tlb = strcmp(p->l2_tlb, q->l2_tlb) == 0;
+    bool jump = same_tlb && p->jump && !q->jump && strcmp(p->page_table, q->page_table) == 0;
+    bool table =
+        same_tlb && strcmp(p->page_table, "miss") == 0 && strcmp(q->page_table, "hit") == 0;
+    bool tlb = strcmp(p->l2_tlb, "miss") == 0 && strcmp(q->l2_tlb, "hit") == 0;
+    return (jump || table || tlb) && strcmp(p->cache, q->cache) == 0 &&
+           strcmp(p->l1_tlb, q->l1_tlb) == 0 &&
            class_of(run, (uint32_t)p->latency.value) <= class_of(run, (uint32_t)q->latency.value);
+}
+
+/* What was late beside `vain` alone is not. */
+static void promote(struct dissection *d, const struct latency_pattern *vain, size_t before)
+{
+    char late[32];
+    snprintf(late, sizeof late, "%s-table", vain->name);
+    for (size_t i = before; i < d->pattern_count; i++) {
+        if (strcmp(d->patterns[i].name, late) == 0) {
+            snprintf(d->patterns[i].name, sizeof d->patterns[i].name, "%s", vain->name);
+            snprintf(d->patterns[i].page_table, sizeof d->patterns[i].page_table, "hit");
+            return;
+        }
+    }
 }
 
 static void drop_vain(struct dissection *d, const struct run *run, size_t before)
@@ -322,6 +340,11 @@ static void drop_vain(struct dissection *d, const struct run *run, size_t before
     for (size_t i = before; i < d->pattern_count; i++) {
         for (size_t k = before; k < d->pattern_count; k++) {
             vain[i] = vain[i] || is_vain(run, &d->patterns[i], &d->patterns[k]);
+        }
+    }
+    for (size_t i = before; i < d->pattern_count; i++) {
+        if (vain[i]) {
+            promote(d, &d->patterns[i], before);
         }
     }
     for (size_t i = before; i < d->pattern_count; i++) {
@@ -367,7 +390,7 @@ static int by_name(const void *a, const void *b)
                  : (p->latency.value > q->latency.value) - (p->latency.value < q->latency.value);
 }
 
-static int report(struct lab *lab, struct run *run)
+static int report(struct lab *lab, struct run *run, const struct tour_plan *plan)
 {
     struct dissection *d = lab->out;
     size_t before = d->pattern_count;
@@ -376,6 +399,11 @@ static int report(struct lab *lab, struct run *run)
         return error_memory();
     }
     int rc = cut_classes(run);
+    for (size_t i = 0; i < run->tour.count; i++) {
+        taken[i] = run->latency[i] <= run->l1_below;
+    }
+    rc = rc || run->l1_below < 0 ? rc : tour_settle(&run->tour, plan, taken);
+    memset(taken, 0, run->tour.count * sizeof *taken);
     if (rc == 0) {
         lab_evidence(lab, run->evidence, "patterns",
                      "chase op=%s with uneven strides over %u pages, once, from cold caches: %zu "
@@ -441,7 +469,7 @@ static int run_op(struct lab *lab, const struct level_summary *l1, const struct 
     struct tour_plan plan = make_plan(lab, run.op, l1 ? l1_result : NULL, l2_result);
     int rc = tour_create(&run.tour, lab, &plan);
     rc = rc ? rc : measure(lab, &run, &plan);
-    rc = rc ? rc : report(lab, &run);
+    rc = rc ? rc : report(lab, &run, &plan);
     free(run.latency);
     tour_free(&run.tour);
     return rc;

@@ -38,6 +38,9 @@ struct tour {
 
 /* SONDE_ENOMEM, or INFER_UNDECIDED with the reason in lab->why. */
 int tour_create(struct tour *out, struct lab *lab, const struct tour_plan *plan);
+/* Loads that L1 answered may not have asked a TLB: where that makes a difference, what follows is
+ * not told any more. */
+int tour_settle(struct tour *tour, const struct tour_plan *plan, const bool *in_l1);
 void tour_free(struct tour *tour);
 
 #endif

@@ -12,8 +12,8 @@
  *     new lines in these, then in all      the second level's translation, or the page table alone
  *     both ends in turn again              as the first pages again, page tables far apart
  *
- * Through an L1, lines of one page that are twice as many as L1 holds come between, so that the
- * lines of the other pages are in L2 alone.
+ * Through an L1, lines of one page that are two to four times as many as L1 holds come between, so
+ * that the lines of the other pages are in L2 alone.
  *
  * What is expected of a load follows from the distances and from what the dissection has measured
  * of caches and TLBs. Distances near what fits are left open: a load counts only where the margin
@@ -130,30 +130,30 @@ static enum outcome by_distance(uint64_t distance, uint64_t fits, enum outcome f
                                       : OUTCOME_OPEN;
 }
 
-/* For each load the next one of the same unit (a line, a page); owned. */
-static size_t *find_next(const struct tour *tour, uint64_t unit)
+/* For each load the next one of the same unit (a line, a page) that is not left out; owned. */
+static size_t *find_next(const struct tour *tour, uint64_t unit, const bool *left_out)
 {
     size_t *next = malloc((tour->count + 1) * sizeof *next);
     for (size_t i = 0; next && i < tour->count; i++) {
         next[i] = i + 1;
         while (next[i] < tour->count &&
-               tour->load[next[i]].offset / unit != tour->load[i].offset / unit) {
+               ((left_out && left_out[next[i]]) ||
+                tour->load[next[i]].offset / unit != tour->load[i].offset / unit)) {
             next[i]++;
         }
     }
     return next;
 }
 
-/* Different units that were read since the one of load `i` was, itself included; 0: never before.
- */
-static uint64_t distance_back(const size_t *next, size_t i)
+/* Different units that were read since the one of load `i`, itself included; 0: never before. */
+static uint64_t distance_back(const size_t *next, size_t i, const bool *left_out)
 {
     size_t last = i;
-    while (last-- > 0 && next[last] != i) {
+    while (last-- > 0 && (next[last] != i || (left_out && left_out[last]))) {
     }
     uint64_t distance = last == SIZE_MAX ? 0 : 1;
     for (size_t k = last + 1; distance && k < i; k++) {
-        distance += next[k] > i;
+        distance += next[k] > i && !(left_out && left_out[k]);
     }
     return distance;
 }
@@ -183,9 +183,9 @@ static void expect(const struct maker *m, size_t i, uint64_t lines, uint64_t pag
 
 static int expect_all(const struct maker *m)
 {
-    size_t *lines = find_next(m->tour, m->line), *pages = find_next(m->tour, m->page);
+    size_t *lines = find_next(m->tour, m->line, NULL), *pages = find_next(m->tour, m->page, NULL);
     for (size_t i = 0; lines && pages && i < m->tour->count; i++) {
-        expect(m, i, distance_back(lines, i), distance_back(pages, i));
+        expect(m, i, distance_back(lines, i, NULL), distance_back(pages, i, NULL));
     }
     int rc = lines && pages ? 0 : error_memory();
     free(lines);
@@ -231,7 +231,10 @@ int tour_create(struct tour *out, struct lab *lab, const struct tour_plan *plan)
     m.slots = (uint32_t)(m.page / m.line) - FIRST_SLOT;
     choose_pages(&m);
     uint64_t lines = plan->l1_bytes / m.line;
-    m.swept = 2 * lines + 1200 < out->room && 2 * lines + 1024 < m.slots ? 2 * lines : 0;
+    for (uint64_t times = 4; times >= 2 && !m.swept; times -= 2) { /* some policies keep long */
+        bool fits = 2 * times * lines + 1200 < out->room && times * lines + 1024 < m.slots;
+        m.swept = fits ? (size_t)(times * lines) : 0;
+    }
     make(&m);
     if (m.rc || out->count < NEW_LINES) {
         tour_free(out);
@@ -243,6 +246,26 @@ int tour_create(struct tour *out, struct lab *lab, const struct tour_plan *plan)
         tour_free(out);
     }
     return rc;
+}
+
+int tour_settle(struct tour *tour, const struct tour_plan *plan, const bool *in_l1)
+{
+    uint64_t page = plan->page_bytes ? plan->page_bytes : DEFAULT_PAGE;
+    size_t *next = find_next(tour, page, in_l1);
+    if (!next) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < tour->count; i++) {
+        struct tour_load *load = &tour->load[i];
+        uint64_t distance = in_l1[i] ? 0 : distance_back(next, i, in_l1);
+        for (size_t t = 0; !in_l1[i] && t < 2; t++) {
+            bool asked = load->tlb[t] != OUTCOME_OPEN;
+            enum outcome now = by_distance(distance, plan->tlb_pages[t], load->tlb[t]);
+            load->told = load->told && (!asked || now == load->tlb[t]);
+        }
+    }
+    free(next);
+    return 0;
 }
 
 void tour_free(struct tour *tour)

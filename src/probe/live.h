@@ -132,6 +132,7 @@ int average_run(struct probe_live *live, struct trace *trace, const struct trace
 int overhead_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int clock_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int scope_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
+int constant_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int shared_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int threads_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int flight_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);

@@ -123,8 +123,16 @@ static void structure_row(struct pen *pen, const struct columns *columns, const 
     strbuf_append(&pen->out, "\n");
 }
 
+static bool means_nothing(const struct attribute *attribute)
+{
+    return attribute->status != ATTRIBUTE_MEASURED &&
+           strcmp(attribute->reason, NOT_APPLICABLE) == 0;
+}
+
+/* Rows that mean nothing for any of them are left out. */
 static void cache_columns(struct pen *pen, const struct columns *columns)
 {
+    bool applies;
     strbuf_printf(&pen->out, "%-*s", LABEL_WIDTH, "  value, confidence");
     for (size_t i = 0; i < columns->count; i++) {
         char name[40];
@@ -135,11 +143,17 @@ static void cache_columns(struct pen *pen, const struct columns *columns)
     }
     strbuf_append(&pen->out, "\n");
 #define ATTRIBUTE(field, unit)                                                                     \
-    row_label(pen, #field);                                                                        \
+    applies = false;                                                                               \
     for (size_t i = 0; i < columns->count; i++) {                                                  \
-        cell(pen, &columns->cache[i]->field);                                                      \
+        applies = applies || !means_nothing(&columns->cache[i]->field);                            \
     }                                                                                              \
-    strbuf_append(&pen->out, "\n");
+    if (applies) {                                                                                 \
+        row_label(pen, #field);                                                                    \
+        for (size_t i = 0; i < columns->count; i++) {                                              \
+            cell(pen, &columns->cache[i]->field);                                                  \
+        }                                                                                          \
+        strbuf_append(&pen->out, "\n");                                                            \
+    }
 #include "infer/attributes.def"
     structure_row(pen, columns, "policy", policy_cell);
     structure_row(pen, columns, "set index", index_cell);
@@ -232,7 +246,8 @@ static void reason_line(struct pen *pen, const char *id, const struct field *fie
 static void reason_lines(struct pen *pen, const char *id, const struct field *fields, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        bool told = fields[i].attribute->status == ATTRIBUTE_MEASURED;
+        bool told =
+            fields[i].attribute->status == ATTRIBUTE_MEASURED || means_nothing(fields[i].attribute);
         for (size_t k = 0; !told && k < i; k++) {
             told = lacks_for(&fields[k], reason_of(fields[i].attribute));
         }

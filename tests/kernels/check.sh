@@ -50,6 +50,8 @@ for file in "$scratch"/*.ptx; do
             loads=$(echo "$name" | sed 's/.*\.//')
             window "$name sm_$target" 1 "805 (... ){0,4}([39]81 ){$loads}(... ){2,20}b1d (c0c )?805 "
             ;;
+        # Addresses may be made between the loads (c10, 210, ..); the loads are all there.
+        constant) window "$name sm_$target" 1 '805 (... ){0,12}(b82 (... ){0,6}){8}' ;;
         # The counter of turns is kept between the first accesses.
         shared*) window "$name sm_$target" 1 '805 (... ){4,7}([39]84 ){15,}[59]47 [39]88 805 ' ;;
         esac

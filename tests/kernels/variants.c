@@ -45,6 +45,7 @@ int main(int argc, char **argv)
         {"average.ca", "average", "ca", KEPLER},
         {"average.cg", "average", "cg", KEPLER},
         {"average.cv", "average", "cv", KEPLER},
+        {"constant", "constant", NULL, KEPLER},
         {"shared", "shared", NULL, KEPLER},
         {"shared.word8", "shared", "word8", KEPLER},
         {"threads.ca.1", "threads", "ca.1.128", KEPLER},
