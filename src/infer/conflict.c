@@ -14,7 +14,6 @@
  */
 #include "infer/groups.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +126,8 @@ static uint32_t least_misses(const uint32_t *misses, size_t count, bool noisy)
         members += close;
     }
     uint32_t least = members ? (uint32_t)(sum / members / 3) : 1;
-    return least < 1 + noisy ? 1 + noisy : least;
+    uint32_t lowest = noisy ? 2 : 1;
+    return least < lowest ? lowest : least;
 }
 
 /* The ring of the suspects, those with the fewest misses first; does it not fit? */
@@ -380,8 +380,11 @@ static int find_conflict(struct level *level, size_t finder_count, double confid
         free(ring.offsets);
         return rc;
     }
+    if (!ring.offsets || ring.count < 2) {
+        free(ring.offsets);
+        return lab_undecided(level->lab, "no smallest conflicting set");
+    }
     qsort(ring.offsets, ring.count, sizeof *ring.offsets, compare_offsets);
-    assert(ring.offsets && ring.count >= 2); /* that is what find_ring() gives when it succeeds */
     free(level->conflict);
     level->conflict = ring.offsets;
     level->conflict_count = ring.count;

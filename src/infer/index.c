@@ -115,7 +115,10 @@ static int first_member(const struct home *home, uint32_t *distance)
 {
     uint32_t low = 0, high = home->witness[0] - home->line;
     uint32_t *lines = malloc((high + 1) * sizeof *lines);
-    int rc = lines ? 0 : error_memory();
+    int rc = 0;
+    if (!lines) {
+        return error_memory();
+    }
     while (rc == 0 && high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
         for (uint32_t i = low; i < middle; i++) {
@@ -158,7 +161,7 @@ static void write_modulo(struct level *level)
 static int try_modulo(const struct home *home, bool *found, struct rng *rng)
 {
     struct level *level = home->level;
-    uint32_t distance;
+    uint32_t distance = 0;
     *found = false;
     int rc = first_member(home, &distance);
     if (rc || distance > SETMAP_MAX_SETS) {

@@ -40,7 +40,7 @@ static uint32_t find_period(const struct pattern *pattern)
 
 static int extend(struct pattern *pattern, const struct home *home, uint32_t extent)
 {
-    uint32_t *memory = malloc(2 * (size_t)extent * sizeof *memory);
+    uint32_t *memory = calloc(2 * (size_t)extent, sizeof *memory);
     if (!memory) {
         return error_memory();
     }
@@ -61,7 +61,7 @@ static int extend(struct pattern *pattern, const struct home *home, uint32_t ext
 /* The residues without a class that lie in this home's set. */
 static int claim(const struct home *home, struct set_map *map, size_t class)
 {
-    uint32_t *memory = malloc(2 * (size_t)map->period * sizeof *memory);
+    uint32_t *memory = calloc(2 * (size_t)map->period, sizeof *memory);
     if (!memory) {
         return error_memory();
     }
@@ -121,11 +121,12 @@ int index_find_map(const struct home *home, bool *found, struct rng *rng)
 {
     struct pattern *pattern = calloc(1, sizeof *pattern);
     uint32_t limit = line_limit(home->level), period = 0;
-    int rc = pattern ? 0 : error_memory();
+    int rc = 0;
     *found = false;
-    if (rc == 0) {
-        pattern->member[0] = true;
+    if (!pattern) {
+        return error_memory();
     }
+    pattern->member[0] = true;
     for (uint32_t extent = FIRST_EXTENT;
          rc == 0 && period == 0 && extent <= MAX_EXTENT && home->line + extent < limit;
          extent *= 2) {

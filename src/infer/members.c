@@ -234,7 +234,9 @@ static size_t draw_negatives(uint32_t *out, const struct home *home, const struc
             out[count++] = line;
         }
     }
-    qsort(out, count, sizeof *out, compare_lines);
+    if (count) {
+        qsort(out, count, sizeof *out, compare_lines);
+    }
     for (size_t i = 0; i < count; i++) {
         if (kept == 0 || out[i] != out[kept - 1]) {
             out[kept++] = out[i];

@@ -27,7 +27,7 @@ struct set_map {
 static inline size_t set_map_class(const struct set_map *map, uint64_t line)
 {
     if (!map->linear) {
-        return map->class_of[line % map->period];
+        return map->period ? map->class_of[line % map->period] : 0;
     }
     size_t class = 0;
     for (uint32_t i = 0; i < map->mask_count; i++) {

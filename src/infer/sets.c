@@ -114,8 +114,11 @@ static int test_classes(struct level *level, enum fit_verdict *verdicts, const u
                         size_t most, struct rng *rng)
 {
     size_t sets = level->map.sets;
-    enum fit_verdict *some = malloc((sets + 1) * sizeof *some);
-    int rc = some ? 0 : error_memory();
+    enum fit_verdict *some = calloc(sets + 1, sizeof *some);
+    int rc = 0;
+    if (!some) {
+        return error_memory();
+    }
     for (size_t first = 0, end; rc == 0 && first < sets; first = end) {
         struct filling filling;
         rc = filling_create(&filling, level, wanted, most, first, &end);

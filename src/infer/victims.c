@@ -60,6 +60,9 @@ static size_t follow(struct victim_tally *tally, const struct level *level,
     size_t lost = SIZE_MAX,
            before = SIZE_MAX; /* the line that missed last; its way's predecessor */
     size_t i = from;
+    if (walk->shape.count == 0) {
+        return walk->window;
+    }
     for (; i < walk->window; i++) {
         size_t at = window * walk->window + i, line = walk_element(walk, at);
         enum sight sight = see(level, slow, walk->latency[at]);
@@ -282,6 +285,9 @@ int victims_measure(struct level *level, struct policy_result *out)
 {
     struct victim_tally tally = {.ways = level->conflict_count - 1};
     struct victim_sums sums = {0};
+    if (tally.ways == 0) {
+        return lab_undecided(level->lab, "no set is known");
+    }
     tally.count = calloc(tally.ways, sizeof *tally.count);
     tally.pair = calloc(tally.ways * tally.ways, sizeof *tally.pair);
     uint32_t *holds = calloc(level->conflict_count, sizeof *holds);
