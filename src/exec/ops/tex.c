@@ -106,6 +106,18 @@ static void lane_coordinates(struct exec_access *access, const struct exec_state
     access->data[lane][1] = words[2] | (uint64_t)slice << SLICE_SHIFT;
 }
 
+/* A sampler may ask of a texture what its own view may not (rt_texture_object). */
+static bool sampler_fits(struct exec_warp *warp, const struct uop_texture *uop,
+                         const struct exec_texture *texture, uint64_t sampler, uint32_t lane)
+{
+    struct texture_view view = sampled_view(texture, sampler);
+    if (uop->by_index || uop->gather || !view.linear || texture_gives_floats(texture->image, &view))
+        return true;
+    fault_set(warp, warp->pc, lane, sampler,
+              "linear filtering by a sampler of texels that are read as integers");
+    return false;
+}
+
 static bool prepare_lane(struct exec_warp *warp, struct exec_access *access,
                          const struct uop_texture *uop, uint32_t lane)
 {
@@ -120,6 +132,8 @@ static bool prepare_lane(struct exec_warp *warp, struct exec_access *access,
                   isa_mod_text(uop->geometry), uop->by_index ? "s32" : "f32");
         return false;
     }
+    if (uop->has_sampler && !sampler_fits(warp, uop, texture, sampler, lane))
+        return false;
     lane_coordinates(access, state, uop, texture, lane);
     place = (uint64_t)(texture - warp->cta->launch->textures);
     access->data[lane][1] |= sampler << SAMPLER_SHIFT;

@@ -390,6 +390,25 @@ static void a_sampler_beside_the_texture_takes_the_place_of_its_own(void **state
     assert_int_equal(got[0][3], 3);
 }
 
+static void a_sampler_cannot_filter_integers(void **state)
+{
+    (void)state;
+    const uint32_t texels[2] = {1, 2};
+    const float at[1] = {1.75f};
+    const struct texel_format u32 = {TEXEL_UNSIGNED, 32, 1};
+    uint64_t handle = object(make(IMAGE_1D, u32, 2, 0, 0, texels), TEXTURE_CLAMP, false, false);
+    static const char declarations[] = ".global .samplerref near = {filter_mode = nearest};\n"
+                                       ".global .samplerref far = {filter_mode = linear};\n";
+    struct rt_module *nearest =
+        load(declarations, "tex.1d.v4.u32.f32 {%o0, %o1, %o2, %o3}, [%h, near, {%r0}];");
+    assert_int_equal(run_module(nearest, handle, at, 4, 1, false), 0);
+    assert_int_equal(got[0][0], 2);
+    struct rt_module *linear =
+        load(declarations, "tex.1d.v4.u32.f32 {%o0, %o1, %o2, %o3}, [%h, far, {%r0}];");
+    assert_int_equal(run_module(linear, handle, at, 4, 1, false), SONDE_EFAULT);
+    assert_non_null(strstr(error_text(), "linear filtering"));
+}
+
 /* Surfaces. */
 
 static void surfaces_count_bytes_and_textures_see_what_was_written(void **state)
@@ -758,6 +777,7 @@ int main(void)
         TEST(queries_tell_what_the_image_is),
         TEST(a_reference_means_what_it_was_bound_to),
         TEST(a_sampler_beside_the_texture_takes_the_place_of_its_own),
+        TEST(a_sampler_cannot_filter_integers),
         TEST(surfaces_count_bytes_and_textures_see_what_was_written),
         TEST(outside_of_a_surface_clamp_moves_zero_reads_zero_and_trap_faults),
         TEST(a_surface_narrower_than_the_access_has_nothing_to_clamp_to),
