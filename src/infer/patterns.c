@@ -148,7 +148,7 @@ static int measure(struct lab *lab, struct run *run, const struct tour_plan *pla
     const struct trace *trace;
     size_t count = run->tour.count, records, nexts;
     uint32_t *ring = malloc(count * sizeof *ring);
-    run->latency = malloc(count * sizeof *run->latency);
+    run->latency = calloc(count, sizeof *run->latency);
     if (!ring || !run->latency) {
         free(ring);
         return error_memory();
