@@ -17,7 +17,7 @@
 #include "util/error.h"
 
 #define ROUNDS 6
-#define REPEATS 3          /* of a round that lacks certainty alone */
+#define REPEATS 8          /* of a round that lacks certainty alone */
 #define MOST_LOADS 3000000 /* a test */
 #define CERTAIN 1e-8       /* chance at which noise is ruled out */
 #define PATIENCE 9.0       /* misses that a place is given to be found by the line it waits for */

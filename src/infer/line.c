@@ -115,7 +115,7 @@ static int measure_line(struct level *level, uint32_t *start, uint32_t *end, siz
     return rc;
 }
 
-int level_line(struct level *level)
+static int find_line(struct level *level)
 {
     size_t last = level->conflict_count - 1;
     uint32_t start, end, start2, end2;
@@ -146,4 +146,13 @@ int level_line(struct level *level)
         level->conflict_count);
     attribute_set(&level->result->line, bytes, "B", 0.97, id);
     return 0;
+}
+
+int level_line(struct level *level)
+{
+    int rc = find_line(level);
+    if (lab_soft(rc)) { /* what fits was counted in steps that need not be lines */
+        attribute_refuse(&level->result->size, "B", level->lab->why);
+    }
+    return rc;
 }
