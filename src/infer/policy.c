@@ -22,11 +22,12 @@
 #include "infer/policy_model.h"
 #include "util/error.h"
 
-#define MAX_WORDS 8        /* reads of a line in a round */
-#define STATES 48          /* beginnings that are tried where the true one is not known */
-#define IMPOSSIBLE 1000    /* one in so many records */
-#define UNSEEN 1000000     /* lines that a set held before begin with this number */
-#define NOISY_MISFIT 0.003 /* of the records: what a drawn order has more than the others */
+#define MAX_WORDS 8         /* reads of a line in a round */
+#define STATES 48           /* beginnings that are tried where the true one is not known */
+#define IMPOSSIBLE 1000     /* one in so many records */
+#define STRAY_MISFIT 0.0012 /* of the records, where no noise was seen yet */
+#define UNSEEN 1000000      /* lines that a set held before begin with this number */
+#define NOISY_MISFIT 0.003  /* of the records: what a drawn order has more than the others */
 
 int policy_order_create(struct policy_order *out, size_t count, size_t most_records)
 {
@@ -258,7 +259,7 @@ bool policy_match(const struct policy_case *of, struct policy_result *out,
 static double noise_share(const struct level *level)
 {
     double seen = (double)level->false_slow, records = (double)(level->hit_records + 1);
-    return seen > 0 ? (seen + 4 * sqrt(seen) + 4) / records + NOISY_MISFIT : 0;
+    return seen > 0 ? (seen + 4 * sqrt(seen) + 4) / records + NOISY_MISFIT : STRAY_MISFIT;
 }
 
 static bool is_conflicting(const struct level *level, uint32_t line)
