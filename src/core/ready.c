@@ -38,7 +38,8 @@ static uint64_t operands_ready(const struct sm_warp *warp, const struct exec_uop
  * have taken effect in the order of the LSU's queue, so only atomics, which take effect at their
  * reply, are waited for. Any access: those with acquire before it. A load: one of those before it,
  * when the scoreboard has no place for another. Which memory a generic one reads shows at issue
- * only, so it waits too.
+ * only, so it waits too. A return from a function: all, since the next call takes the same frame,
+ * and what comes late would be written into its registers and local memory.
  */
 static bool must_drain(const struct sm *sm, const struct sm_warp *warp,
                        const struct exec_uop_info *info)
@@ -52,7 +53,8 @@ static bool must_drain(const struct sm *sm, const struct sm_warp *warp,
                                 info->space != SPACE_SHARED && info->space != SPACE_PARAM))) {
         return true;
     }
-    return info->is_fence || info->releases || (info->is_barrier && warp->atomics_out);
+    return info->is_fence || info->is_return || info->releases ||
+           (info->is_barrier && warp->atomics_out);
 }
 
 static void make_ready(struct sm *sm, struct sm_warp *warp)

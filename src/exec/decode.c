@@ -164,6 +164,7 @@ static void leaving_uop(struct decoder *d, struct uop *uop, struct exec_uop_info
     info->unit = UNIT_BRANCH;
     info->is_branch = true;
     info->is_exit = entry;
+    info->is_return = !entry;
 }
 
 static int decode_body(struct decoder *d, struct exec_function *function)

@@ -31,6 +31,7 @@ struct exec_memory;  /* the memory image of a device, see exec/memory.h */
 struct exec_uop_info {
     enum isa_unit unit;
     bool is_load, is_store, is_atomic, is_branch, is_barrier, is_exit, is_fence, reads_clock;
+    bool is_return;          /* from a function, to its caller */
     bool acquires, releases; /* of memory order: later accesses wait for it; it for earlier ones */
     enum isa_space space;    /* of a memory access, SPACE_NONE: generic */
     uint8_t src_count, dst_count;
