@@ -1,10 +1,10 @@
 /*
- * timing [-m MODEL] [NAME...]: warp instructions a second of the timed simulator, of each workload of
- * timing.def (all of them when none is named) on one host thread, as the best of RUNS runs: a line
- * "NAME RATE" each, then the geometric mean as "mean RATE" and the rate of all instructions
- * together as "weighted RATE". What was simulated is told on standard error beside the speed - cycles,
- * IPC, cache and DRAM counts -, so that a speed that comes from timing left out shows. A workload
- * whose result is wrong ends the program with status 1.
+ * timing [-m MODEL] [NAME...]: warp instructions a second of the timed simulator, of each workload
+ * of timing.def (all of them when none is named) on one host thread, as the best of RUNS runs: a
+ * line "NAME RATE" each, then the geometric mean as "mean RATE" and the rate of all instructions
+ * together as "weighted RATE". What was simulated is told on standard error beside the speed -
+ * cycles, IPC, cache and DRAM counts -, so that a speed that comes from timing left out shows. A
+ * workload whose result is wrong ends the program with status 1.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -35,9 +35,8 @@ static void tell(const struct timed *what, const struct workbench *counts,
                  const struct gpu_stats *stats)
 {
     fprintf(stderr,
-            "%-12s %8.2f ms %10" PRIu64 " cycles %9" PRIu64
-            " warp insns, IPC %.2f, L1 %" PRIu64 "/%" PRIu64 ", L2 %" PRIu64 "/%" PRIu64
-            ", DRAM %" PRIu64 " reads %" PRIu64 " writes\n",
+            "%-12s %8.2f ms %10" PRIu64 " cycles %9" PRIu64 " warp insns, IPC %.2f, L1 %" PRIu64
+            "/%" PRIu64 ", L2 %" PRIu64 "/%" PRIu64 ", DRAM %" PRIu64 " reads %" PRIu64 " writes\n",
             what->name, (double)counts->launch_ns / 1e6, stats->cycles, stats->warp_insns,
             (double)stats->thread_insns / (double)stats->cycles, stats->l1_hits, stats->l1_reads,
             stats->l2_hits, stats->l2_reads, stats->dram_reads, stats->dram_writes);

@@ -148,10 +148,10 @@ void path_prepare(struct sm *sm, struct lsu_access *access)
     switch (access->pipe) {
     case PIPE_TEXTURE:
         access->port = sm->has_texture ? &sm->texture_port : &sm->network;
-        access->count = access->access.kind == ACCESS_TEXTURE
-                            ? texture_transactions(access)
-                            : segments(access, access->access.mask, COALESCE_SECTOR_BYTES,
-                                       WARP_LANES);
+        access->count =
+            access->access.kind == ACCESS_TEXTURE
+                ? texture_transactions(access)
+                : segments(access, access->access.mask, COALESCE_SECTOR_BYTES, WARP_LANES);
         break;
     case PIPE_CONSTANT:
         access->port = &sm->constant_port;

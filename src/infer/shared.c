@@ -96,6 +96,7 @@ static int measure_all(struct lab *lab, double *cycles, double *accesses, uint32
 static int measure_stride(struct lab *lab, double *cycles, uint32_t stride, const char *mode)
 {
     double accesses = 0; /* as many as the probe makes unasked */
+    *cycles = 0;
     int rc = measure_all(lab, cycles, &accesses, stride, REPEATS, mode);
     *cycles = rc ? 0 : *cycles / accesses;
     return rc;

@@ -6,6 +6,7 @@
 #ifndef SONDE_INFER_WALK_H
 #define SONDE_INFER_WALK_H
 
+#include <assert.h>
 #include "infer/lab.h"
 
 /* Elements at 0, stride, 2 stride ..., or the given offsets, each once. Borrowed. */
@@ -42,6 +43,7 @@ static inline uint64_t walk_offset(const struct walk_shape *shape, size_t elemen
 /* The element that record i read. */
 static inline size_t walk_element(const struct walk *walk, size_t i)
 {
+    assert(walk->shape.count > 0);
     return (walk->first[i / walk->window] + i % walk->window) % walk->shape.count;
 }
 

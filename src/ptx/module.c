@@ -97,8 +97,7 @@ static int parse_file(struct parser *p)
 static int parse_debug_value(struct parser *p)
 {
     do {
-        if (p->token.kind != TOKEN_NAME && p->token.kind != TOKEN_INT &&
-            p->token.kind != TOKEN_DOT)
+        if (p->token.kind != TOKEN_NAME && p->token.kind != TOKEN_INT && p->token.kind != TOKEN_DOT)
             return parser_expected(p, "a number or a label");
         parser_advance(p);
     } while (parser_accept(p, '+') || parser_accept(p, '-'));

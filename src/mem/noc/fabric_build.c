@@ -265,7 +265,7 @@ int fabric_create(struct fabric **out, const struct noc_flits_spec *spec, const 
     if (rc == 0) {
         rc = nodes_by_place(&node_at, fabric, place);
     }
-    if (rc == 0) {
+    if (rc == 0 && node_at) {
         number(fabric);
         wire(fabric, ops, place, node_at);
         point_allocators(fabric);

@@ -111,9 +111,9 @@ static int place_nodes(uint16_t **out, const struct noc_flits_spec *spec, uint32
     uint32_t nodes = sources + targets, places = fabric_places(spec, nodes);
     uint16_t *place = calloc(nodes, sizeof *place);
     bool *taken = calloc(places, sizeof *taken);
-    int rc =
-        place && taken ? place_targets(place + sources, spec, places, targets) : error_memory();
-    if (rc == 0) {
+    bool whole = place && taken;
+    int rc = whole ? place_targets(place + sources, spec, places, targets) : error_memory();
+    if (rc == 0 && whole) {
         for (uint32_t i = sources; i < nodes; i++) {
             taken[place[i]] = true;
         }

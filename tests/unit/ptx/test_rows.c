@@ -241,8 +241,9 @@ static bool put_instruction(struct strbuf *out, enum isa_op op, const struct ite
 static bool is_elsewhere(enum isa_op op)
 {
     const char *shape = isa_shape_text(isa_row(op)->shape);
-    return op == OP_BRA || op == OP_ISTYPEP || op == OP_BRX_IDX || op == OP_CALL || op == OP_MOV_B128 ||
-           strchr(shape, 'F') != NULL || strchr(shape, 'T') != NULL || strchr(shape, 'H') != NULL;
+    return op == OP_BRA || op == OP_ISTYPEP || op == OP_BRX_IDX || op == OP_CALL ||
+           op == OP_MOV_B128 || strchr(shape, 'F') != NULL || strchr(shape, 'T') != NULL ||
+           strchr(shape, 'H') != NULL;
 }
 
 /* What ptxas limits to a space or to 32-byte accesses cannot be made by varying one item alone. */
