@@ -102,6 +102,7 @@ decode_fn decode_texture, decode_texture_query, decode_istypep, decode_surface;
 decode_fn decode_cvta, decode_isspacep, decode_branch, decode_switch, decode_call, decode_ret;
 decode_fn decode_system, decode_stack;
 decode_fn decode_exit, decode_trap, decode_nop, decode_barrier;
+decode_fn decode_warp_sync;
 decode_fn decode_activemask, decode_vote, decode_shfl, decode_match;
 
 #endif

@@ -9,6 +9,7 @@
 #ifndef SONDE_EXEC_DIVERGE_H
 #define SONDE_EXEC_DIVERGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct exec_warp;
@@ -37,6 +38,13 @@ struct diverge_ops {
     /* The active lanes have branched backwards, all of them: others may run instead. NULL: never.
      */
     void (*back)(struct exec_warp *warp);
+
+    /*
+     * The instruction at pc acts on `lanes` together (of those that live; some are not active).
+     * True: go on with those that are active now. False: others run first; it comes up again. NULL:
+     * lanes that are elsewhere are not waited for.
+     */
+    bool (*sync)(struct exec_warp *warp, uint32_t lanes);
 
     /* `lanes` (a subset of active) are done; the rest of the warp goes on somewhere. */
     void (*exit)(struct exec_warp *warp, uint32_t lanes);

@@ -14,6 +14,9 @@
  * whoever waits longest, inner ones first where that is equal, so that everybody runs again and
  * again. Volta's own order is not published.
  *
+ * At an instruction that acts on named lanes of the warp (bar.warp.sync, shfl.sync, vote.sync, ...)
+ * a path waits until they are all at it, and becomes one with those that have waited there.
+ *
  * Left out: paths in different calls of functions share frames, so that a path that spins inside a
  * function only gives way to lanes that are in the same call; barriers of the block count warps, so
  * lanes of one warp must reach them together.
@@ -101,16 +104,15 @@ static const struct candidate *waits_longest(const struct candidate *list, uint3
     return best;
 }
 
-void independent_back(struct exec_warp *warp)
+/* Lets whoever waits longest run. False: nobody else can. */
+static bool give_way(struct exec_warp *warp)
 {
     struct diverge_state *stack = warp->state->diverge;
     struct candidate list[CANDIDATES_MAX];
-    if (++stack->backwards < warp->cta->launch->yield_after)
-        return;
     stack->backwards = 0;
     uint32_t count = find_candidates(list, stack);
     if (count == 0)
-        return;
+        return false;
     const struct candidate *chosen = waits_longest(list, count, stack->turn);
     struct entry *top = &stack->entries[stack->count - 1];
     top->pc = warp->pc;
@@ -119,4 +121,62 @@ void independent_back(struct exec_warp *warp)
                                    : rotate(stack, chosen->join, chosen->block);
     if (rc == 0) /* without memory for it the warp stays with what it does */
         stack_resume(warp);
+    return true;
+}
+
+void independent_back(struct exec_warp *warp)
+{
+    if (++warp->state->diverge->backwards >= warp->cta->launch->yield_after)
+        (void)give_way(warp);
+}
+
+#define NO_ENTRY UINT32_MAX
+
+/* The join in which an entry's lanes will meet others, within the call in progress. */
+static uint32_t join_of(const struct diverge_state *stack, uint32_t entry)
+{
+    uint32_t level = stack->entries[entry].level;
+    if (level == 0 || stack->entries[entry].is_call)
+        return NO_ENTRY;
+    while (stack->entries[entry].level != level - 1)
+        entry--;
+    return entry;
+}
+
+static bool is_join_of(const struct diverge_state *stack, uint32_t join, uint32_t entry)
+{
+    while (entry != join && entry != NO_ENTRY)
+        entry = join_of(stack, entry);
+    return entry == join;
+}
+
+/*
+ * The lanes of a waiting path go on with the running one: joins that wait for only one of the two
+ * learn of it.
+ */
+static void merge_into_top(struct diverge_state *stack, uint32_t path)
+{
+    uint32_t top = stack->count - 1, lanes = stack->entries[path].lanes;
+    for (uint32_t j = join_of(stack, top); j != NO_ENTRY; j = join_of(stack, j))
+        if (!is_join_of(stack, j, path))
+            stack->entries[j].lanes |= lanes;
+    for (uint32_t j = join_of(stack, path); j != NO_ENTRY; j = join_of(stack, j))
+        if (!is_join_of(stack, j, top))
+            stack->entries[j].lanes &= ~lanes;
+    stack->entries[path].lanes = 0;
+    stack->entries[top].lanes |= lanes;
+}
+
+bool independent_sync(struct exec_warp *warp, uint32_t lanes)
+{
+    struct diverge_state *stack = warp->state->diverge;
+    struct entry *top = &stack->entries[stack->count - 1];
+    for (uint32_t i = 0; i + 1 < stack->count; i++) {
+        const struct entry *path = &stack->entries[i];
+        bool is_join = path[1].level > path->level;
+        if (!is_join && path->pc == warp->pc && path->depth == top->depth && path->lanes & lanes)
+            merge_into_top(stack, i);
+    }
+    warp->active = top->lanes;
+    return !(lanes & ~warp->active) || !give_way(warp);
 }

@@ -92,14 +92,21 @@ uop_run run_cvta, run_isspacep;                                        /* addres
 uop_run run_branch, run_switch, run_exit, run_trap, run_nop;           /* control.c */
 uop_run run_call, run_return;                                          /* call.c */
 uop_run run_barrier;                                                   /* barrier.c */
-uop_run run_activemask, run_vote, run_shfl, run_match;                 /* warp.c */
-uop_run run_texture;                                                   /* tex.c */
-uop_run run_value;                                                     /* value.c */
-uop_run run_alloca, run_stacksave, run_stackrestore;                   /* stack.c */
-uop_run run_redux;                                                     /* redux.c */
-uop_run run_product, run_matrix_move;                                  /* matrix.c */
-uop_run run_copy, run_mbarrier;                                        /* async.c */
-uop_run run_special;                                                   /* special.c */
+/*
+ * Are the lanes that the lowest active lane's member mask names here? Where lanes are scheduled
+ * independently the others are waited for; false: the instruction is not to be executed yet.
+ * `*mask`, the lanes that execute, may have grown.
+ */
+bool warp_together(struct exec_warp *warp, const lane_word *members, uint32_t *mask,
+                   const struct uop *uop);
+uop_run run_activemask, run_vote, run_shfl, run_match; /* warp.c */
+uop_run run_texture;                                   /* tex.c */
+uop_run run_value;                                     /* value.c */
+uop_run run_alloca, run_stacksave, run_stackrestore;   /* stack.c */
+uop_run run_redux;                                     /* redux.c */
+uop_run run_product, run_matrix_move;                  /* matrix.c */
+uop_run run_copy, run_mbarrier;                        /* async.c */
+uop_run run_special;                                   /* special.c */
 
 /* call.c: where a lane's bytes of one side of a call lie, in the frame `depth` */
 uint8_t *call_side_at(const struct exec_state *state, uint32_t depth, const struct call_side *side,

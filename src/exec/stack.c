@@ -169,4 +169,5 @@ static void stack_exit(struct exec_warp *warp, uint32_t lanes)
     .enter = stack_enter, .leave = stack_leave, .exit = stack_exit
 
 const struct diverge_ops diverge_stack = {STACK_OPS};
-const struct diverge_ops diverge_independent = {STACK_OPS, .back = independent_back};
+const struct diverge_ops diverge_independent = {STACK_OPS, .back = independent_back,
+                                                .sync = independent_sync};

@@ -31,5 +31,6 @@ void stack_resume(struct exec_warp *warp);
 
 /* independent.c */
 void independent_back(struct exec_warp *warp);
+bool independent_sync(struct exec_warp *warp, uint32_t lanes);
 
 #endif

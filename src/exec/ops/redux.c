@@ -33,6 +33,8 @@ enum exec_event run_redux(struct exec_warp *warp, const struct uop *uop, uint32_
     const struct exec_state *state = warp->state;
     const lane_word *value = lanes_at(state, uop->source[0]);
     const lane_word *members = lanes_at(state, uop->source[1]);
+    if (!warp_together(warp, members, &mask, uop))
+        return EXEC_DONE;
     uint32_t result[WARP_LANES] = {0};
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = lowest_lane(rest), among = members[lane] & mask;

@@ -43,7 +43,7 @@ static decode_fn *const table[OP_COUNT] = {
     [OP_BARRIER_ARRIVE] = decode_barrier, [OP_BARRIER_CTA_ARRIVE] = decode_barrier,
     [OP_BAR_RED] = decode_barrier, [OP_BAR_RED_COUNT] = decode_barrier,
     [OP_BAR_RED_POPC] = decode_barrier, [OP_BAR_RED_POPC_COUNT] = decode_barrier,
-    [OP_BAR_WARP_SYNC] = decode_nop,
+    [OP_BAR_WARP_SYNC] = decode_warp_sync,
     [OP_MEMBAR] = decode_fence, [OP_FENCE] = decode_fence, [OP_FENCE_PROXY_ALIAS] = decode_fence,
     [OP_ACTIVEMASK] = decode_activemask, [OP_VOTE] = decode_vote, [OP_VOTE_BALLOT] = decode_vote,
     [OP_SHFL] = decode_shfl, [OP_MATCH_ANY] = decode_match, [OP_MATCH_ALL] = decode_match,

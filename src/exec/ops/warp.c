@@ -2,10 +2,40 @@
  * Exchange among the lanes of a warp: votes, shuffles, matches. A member mask names the lanes that
  * take part; of those, the ones that execute the instruction now do. (Lanes that the SIMT stack
  * runs later cannot be waited for: the manual leaves a mask that names them undefined before
- * Volta.) Source: PTX ISA 9.0, 9.7.9.6 (shfl), 9.7.13.8 to 9.7.13.12.
+ * Volta. Independently scheduled ones are.) Source: PTX ISA 9.0, 9.7.9.6 (shfl), 9.7.13.8
+ * to 9.7.13.12.
  */
 #include "exec/decode.h"
 #include "util/error.h"
+
+bool warp_together(struct exec_warp *warp, const lane_word *members, uint32_t *mask,
+                   const struct uop *uop)
+{
+    const struct diverge_ops *ops = warp->state->diverge_ops;
+    if (!ops->sync || !*mask)
+        return true;
+    uint32_t named = members[lowest_lane(*mask)] & warp->live;
+    if (!(named & ~warp->active))
+        return true;
+    bool here = ops->sync(warp, named);
+    *mask = warp->active & (warp->state->preds[uop->guard] ^ uop->guard_flip);
+    return here;
+}
+
+static enum exec_event run_warp_sync(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                                     struct exec_access *access)
+{
+    (void)access;
+    if (!warp_together(warp, lanes_at(warp->state, uop->source[0]), &mask, uop))
+        return EXEC_DONE;
+    return advance(warp);
+}
+
+int decode_warp_sync(struct decoder *d)
+{
+    d->uop->run = run_warp_sync;
+    return decode_source(d, 0, &d->insn->operands[0], 4);
+}
 
 enum exec_event run_activemask(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
                                struct exec_access *access)
@@ -30,6 +60,8 @@ enum exec_event run_vote(struct exec_warp *warp, const struct uop *uop, uint32_t
     (void)access;
     struct exec_state *state = warp->state;
     const lane_word *members = lanes_at(state, uop->source[0]);
+    if (!warp_together(warp, members, &mask, uop))
+        return EXEC_DONE;
     lane_word *ballot = lanes_at(state, uop->dst);
     uint32_t yes = pred_lanes(state, uop, 0) & mask, result = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -97,6 +129,8 @@ enum exec_event run_shfl(struct exec_warp *warp, const struct uop *uop, uint32_t
 {
     (void)access;
     struct exec_state *state = warp->state;
+    if (!warp_together(warp, lanes_at(state, uop->source[3]), &mask, uop))
+        return EXEC_DONE;
     if (!mask)
         return advance(warp);
     const lane_word *value = lanes_at(state, uop->source[0]);
@@ -140,6 +174,8 @@ enum exec_event run_match(struct exec_warp *warp, const struct uop *uop, uint32_
     (void)access;
     struct exec_state *state = warp->state;
     const lane_word *members = lanes_at(state, uop->source[1]);
+    if (!warp_together(warp, members, &mask, uop))
+        return EXEC_DONE;
     const struct element source = {.ref = uop->source[0], .register_bytes = (uint8_t)uop->target};
     lane_word *to = lanes_at(state, uop->dst);
     uint64_t value[WARP_LANES] = {0};

@@ -185,6 +185,62 @@ static void inner_and_outer_sides_of_branches_take_turns(void **state)
     }
 }
 
+/*
+ * After a spin lock the lanes are on their own; a shuffle, a vote and a sum over all of them bring
+ * them together again.
+ */
+static void lanes_that_a_lock_has_parted_meet_where_a_mask_names_them(void **state)
+{
+    (void)state;
+    static const uint32_t quanta[] = {1, 5, 64};
+    const char *text =
+        KERNEL(LOCKS, "mov.u64 %l0, lock; mov.u64 %l1, count;\n"
+                      "LOCK: atom.global.cas.b32 %r1, [%l0], 0, 1; setp.ne.u32 %p0, %r1, 0;\n"
+                      "@%p0 bra LOCK;\n"
+                      "ld.volatile.global.u32 %r2, [%l1]; add.u32 %r2, %r2, 1;\n"
+                      "st.volatile.global.u32 [%l1], %r2; membar.gl;\n"
+                      "atom.global.exch.b32 %r3, [%l0], 0;\n"
+                      "bar.warp.sync -1;\n"
+                      "shfl.sync.bfly.b32 %r4, %t, 1, 31, -1;\n"
+                      "vote.sync.ballot.b32 %r5, 1, -1;\n"
+                      "redux.sync.add.u32 %r6, %r2, -1;\n"
+                      "activemask.b32 %r7; and.b32 %r5, %r5, %r7; setp.ne.u32 %p1, %r5, -1;\n"
+                      "@%p1 mov.u32 %r6, 0;\n"
+                      "shl.b32 %r4, %r4, 16; or.b32 %r4, %r4, %r6;\n" STORE32("%r4"));
+    for (uint32_t i = 0; i < 3; i++) {
+        struct device dev;
+        device_open(&dev, text, "k");
+        dev.launch.yield_after = quanta[i];
+        dev.options.max_warp_insns = 400000;
+        device_arg_u64(&dev, device_alloc(&dev, 64 * 8));
+        if (device_try_run(&dev, 1, 32) != SONDE_OK)
+            fail_msg("%s", error_text());
+        for (uint32_t t = 0; t < 32; t++)
+            assert_int_equal((uint32_t)results(&dev)[t], (t ^ 1) << 16 | 32 * 33 / 2);
+        device_close(&dev);
+    }
+}
+
+/* The two halves reach the same shuffle by different ways and at different times. */
+static void a_path_that_comes_first_waits_for_the_other(void **state)
+{
+    (void)state;
+    struct device dev;
+    const char *text =
+        KERNEL("", "mov.u32 %r1, %t; setp.lt.u32 %p0, %t, 16; @%p0 bra HERE;\n"
+                   "mov.u32 %r2, 0;\n"
+                   "LATE: add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 9; @%p1 bra LATE;\n"
+                   "add.u32 %r1, %r1, 100;\n"
+                   "HERE: shfl.sync.idx.b32 %r4, %r1, 31, 31, -1;\n" STORE32("%r4"));
+    device_open(&dev, text, "k");
+    dev.launch.yield_after = 1;
+    device_arg_u64(&dev, device_alloc(&dev, 64 * 8));
+    device_run(&dev, 1, 32);
+    for (uint32_t t = 0; t < 32; t++)
+        assert_int_equal((uint32_t)results(&dev)[t], 131);
+    device_close(&dev);
+}
+
 /* A loop of different lengths without waiting: nobody gives way before yield_after, lanes meet. */
 static void short_loops_converge_as_on_the_stack(void **state)
 {
@@ -213,6 +269,8 @@ int main(void)
         cmocka_unit_test(lanes_hand_a_token_on_in_any_order),
         cmocka_unit_test(both_sides_of_a_branch_make_progress),
         cmocka_unit_test(inner_and_outer_sides_of_branches_take_turns),
+        cmocka_unit_test(lanes_that_a_lock_has_parted_meet_where_a_mask_names_them),
+        cmocka_unit_test(a_path_that_comes_first_waits_for_the_other),
         cmocka_unit_test(short_loops_converge_as_on_the_stack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
