@@ -18,6 +18,8 @@
 #define SMALL_BYTES 1024
 #define WORD_BYTES 4
 #define TINY_WORDS 16
+#define FIRST_BYTES 16384 /* the first array that is too large for small caches */
+#define LEAST_UNITS 16    /* of fetching, in a smaller array */
 #define CHEAP_BYTES (UINT64_C(4) << 20)
 #define MAX_DISORDER 3
 #define HITS                                                                                       \
@@ -319,13 +321,44 @@ static int try_array(struct level *level, struct trial *trial, const struct samp
     return rc;
 }
 
+/*
+ * On a path of small caches one behind the other, an array that misses all of them need not show
+ * the second one's hits, and the lowest threshold is then that of the second. So arrays begin at
+ * twice the circle there. What a recording has no walk of is passed over.
+ */
+static int find_misses_small(struct level *level, const struct sample *hits, bool *found)
+{
+    const struct path_info *path = path_find(level->info->op);
+    if (!path || path->reach_bytes == 0) {
+        return 0;
+    }
+    for (uint64_t bytes = 2 * SMALL_BYTES; bytes < FIRST_BYTES && !*found; bytes *= 2) {
+        struct trial trial;
+        int rc = try_array(level, &trial, hits, bytes, WORD_BYTES);
+        if (rc && !lab_soft(rc)) {
+            return rc;
+        }
+        /* Few lines of one set that is too full may lie as regularly as few units. */
+        if (rc == 0 && trial.found &&
+            (uint64_t)trial.pattern.unit_words * WORD_BYTES * LEAST_UNITS <= bytes) {
+            finish(level, &trial.pattern, hits, bytes);
+            *found = true;
+        }
+    }
+    return 0;
+}
+
 /* Grow the array until misses show where a fetch unit begins. */
 static int find_misses(struct level *level, const struct sample *hits)
 {
     uint64_t limit = level->lab->options->max_footprint_bytes;
     unsigned disorder = 0;
-    bool apart = false;
-    for (uint64_t bytes = 16384; bytes <= limit && bytes <= UINT64_C(1) << 30; bytes *= 4) {
+    bool apart = false, small = false;
+    int error = find_misses_small(level, hits, &small);
+    if (error || small) {
+        return error;
+    }
+    for (uint64_t bytes = FIRST_BYTES; bytes <= limit && bytes <= UINT64_C(1) << 30; bytes *= 4) {
         struct trial trial = {.apart = true};
         int rc = 0;
         if (bytes > CHEAP_BYTES) { /* laying out a large array word by word is dear: look first */
