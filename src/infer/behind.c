@@ -8,8 +8,9 @@
  * The lines that are walked must miss in front, or the second cache never hears of them. Equally
  * spaced ones do as soon as they are more than the first has ways, which a conflicting set of the
  * second mostly is; single ones put in the place of another do not. So the line is measured with
- * many at once. a0, a1, .. lie in one set of the second cache. With k of them more than half of its
- * ways and more than those of the first, a distance d stays in the line exactly if
+ * many at once: as a part of all that fits (behind_ways.c) or, where a set was found another way,
+ * by its members. a0, a1, .. lie in one set of the second cache. With k of them more than half of
+ * its ways and more than those of the first, a distance d stays in the line exactly if
  *   - {a0 .. a(k-1), ak + d .. a(2k-1) + d} does not fit: d leads into no other set; and
  *   - {a0 .. a(k-1), a0 + d .. a(k-1) + d} fits: it needs no lines of its own.
  * Lines are taken to be aligned to their length. Where the spacing varies, or the second cache has
@@ -98,7 +99,7 @@ static int fit_moved(struct level *level, enum fit_verdict *out, const struct la
                      size_t from, uint64_t d)
 {
     size_t k = lattice->half;
-    uint32_t *ring = malloc(2 * k * sizeof *ring);
+    uint32_t *ring = malloc((2 * k + 1) * sizeof *ring);
     if (!ring) {
         return error_memory();
     }
@@ -147,7 +148,13 @@ static int find_lattice(struct level *level, struct lattice *out)
 static int line_behind(struct level *level)
 {
     struct lattice lattice;
+    if (level->line_bytes) {
+        return 0; /* measured before: behind_ways.c */
+    }
     int rc = find_lattice(level, &lattice);
+    if (rc == INFER_UNDECIDED) { /* some of the addresses may be there to miss in front alone */
+        attribute_refuse(&level->result->ways, "1", level->lab->why);
+    }
     uint64_t line = level->fetch_bytes;
     for (bool stays = true; rc == 0 && stays && line <= MAX_LINE_BYTES;) {
         rc = stays_in_line(level, &stays, &lattice, line);

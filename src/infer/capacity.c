@@ -8,6 +8,8 @@
  */
 #include "infer/level.h"
 
+#include <string.h>
+
 #include "util/error.h"
 
 #define FIRST_STRIDE 512
@@ -117,11 +119,45 @@ int level_refine_edge(struct level *level)
     return rc ? rc : find_edge(level, &edge, stride);
 }
 
+/*
+ * Where a path ends, all of it may fit at a wide step, which meets some of a cache's sets alone:
+ * then shorter steps. The reason of the first is kept, for a recording need not have the others.
+ */
+static int find_edge_in_reach(struct level *level, uint64_t *stride)
+{
+    int rc = level_find_edge(level, *stride, 1);
+    const struct path_info *path = path_find(level->info->op);
+    if (rc != INFER_UNDECIDED || !level->large || !path->reach_bytes || path->interleave > 1) {
+        return rc;
+    }
+    char why[sizeof level->lab->why];
+    memcpy(why, level->lab->why, sizeof why);
+    while (lab_soft(rc) && level->large && *stride / 2 >= level->fetch_bytes) {
+        *stride /= 2;
+        level->large = false;
+        rc = level_find_edge(level, *stride, 1);
+    }
+    if (lab_soft(rc)) {
+        level->large = true;
+        memcpy(level->lab->why, why, sizeof why);
+        return INFER_UNDECIDED;
+    }
+    return rc;
+}
+
 int level_capacity(struct level *level)
 {
     uint64_t first = FIRST_STRIDE / path_find(level->info->op)->interleave;
     uint64_t stride = level->fetch_bytes > first ? level->fetch_bytes : first;
-    int rc = level_find_edge(level, stride, 1);
+    int rc = SONDE_ENOTRECORDED;
+    if (level->front) {
+        /* The cache in front keeps few elements, but not a whole array of its neighbours. */
+        uint64_t nearest = level->fetch_bytes;
+        rc = level_find_edge(level, nearest, 1);
+        stride = rc == 0 ? nearest : stride;
+        level->large = false;
+    }
+    rc = lab_soft(rc) ? find_edge_in_reach(level, &stride) : rc;
     if (rc) {
         return rc;
     }

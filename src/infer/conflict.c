@@ -416,6 +416,9 @@ int level_ways(struct level *level)
         {0, ALL_FINDERS},
     };
     uint64_t first = level->fit_stride;
+    if (level->front && first == level->fetch_bytes) {
+        return behind_ways(level);
+    }
     /* Each of the hundreds of verdicts of group testing must be right: not where noise makes them a
      * matter of chance. */
     size_t count = level->late > 0 && level->false_slow > 0 ? 2 : 3;

@@ -211,6 +211,11 @@ static const char *not_for(const struct level *level, size_t experiment)
         return path && path->interleave > 1 && level->fit_count > MOST_INTERLEAVED
                    ? "too many words of the thread fit to find out which of them conflict"
                    : NULL;
+    case EXPERIMENT_index:
+    case EXPERIMENT_sets:
+        return behind && !level->conflict_count
+                   ? "the lines of a set stay in the cache in front when they are walked alone"
+                   : NULL;
     case EXPERIMENT_policy:
         return behind ? "the cache in front keeps part of the accesses from it" : NULL;
     case EXPERIMENT_mei:

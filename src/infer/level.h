@@ -121,6 +121,7 @@ bool level_is_apart(const struct level *level);
 /* same.c: takes over the geometry, if it is the cache of a path that was examined before. */
 int level_find_same(struct level *level);
 int behind_begin(struct level *level);    /* behind.c */
+int behind_ways(struct level *level);     /* behind_ways.c */
 int level_reference(struct level *level); /* reference.c */
 int level_capacity(struct level *level);  /* capacity.c */
 int level_find_edge(struct level *level, uint64_t stride, size_t fits);

@@ -20,6 +20,7 @@
 #define TINY_WORDS 16
 #define FIRST_BYTES 16384 /* the first array that is too large for small caches */
 #define LEAST_UNITS 16    /* of fetching, in a smaller array */
+#define FEW 50            /* loads in as many: none of a class */
 #define CHEAP_BYTES (UINT64_C(4) << 20)
 #define MAX_DISORDER 3
 #define HITS                                                                                       \
@@ -235,6 +236,19 @@ static bool without_order(const struct level *level, const struct walk *walk)
 }
 
 /*
+ * A threshold above what the cache in front misses. One that fell below, for the walk misses this
+ * cache as well or not at all, goes halfway from there to the slower loads.
+ */
+static double above_floor(const struct level *level, double threshold, const struct sample *walked,
+                          double ceiling)
+{
+    struct sample slow = sample_view(walked, level->floor_cycles, ceiling);
+    struct sample between = sample_view(walked, threshold, level->floor_cycles);
+    bool below = threshold < level->floor_cycles && between.count * FEW < slow.count;
+    return below ? 0.5 * (level->floor_cycles + sample_quantile(&slow, 0.02)) : threshold;
+}
+
+/*
  * Finds the lowest threshold that explains the walk: records above it lie where fetch units begin.
  * A cache whose parts are near and far has more than two classes, of which the lower ones are all
  * hits.
@@ -252,6 +266,7 @@ static int separate(struct level *level, struct trial *trial, const struct sampl
         double thresholds[8];
         size_t count = sample_thresholds(thresholds, 8, &plain);
         for (size_t i = 0; i < count && !trial->found; i++) {
+            thresholds[i] = above_floor(level, thresholds[i], &walked, ceiling);
             if (thresholds[i] >= sample_quantile(hits, HITS) &&
                 thresholds[i] >= level->floor_cycles && thresholds[i] <= level->beneath_cycles &&
                 set_threshold(level, thresholds[i], &both, &walked, ceiling)) {
