@@ -236,6 +236,18 @@ static bool is_taken_over(const struct level *level, size_t experiment)
                               experiment == EXPERIMENT_index || experiment == EXPERIMENT_policy);
 }
 
+/*
+ * Where no line shows around the conflicting addresses, these need not be of one set: what hides
+ * the line (another cache in front, loads whose latencies overlap, noise) made the set as well. Its
+ * number of ways, and what fits in steps that need not be lines, then rest on nothing, and blind
+ * trials found nine of ten of them wrong.
+ */
+static void withdraw_conflict(struct level *level, const char *reason)
+{
+    attribute_refuse(&level->result->ways, "1", reason);
+    attribute_refuse(&level->result->size, "B", reason);
+}
+
 static int run_experiments(struct level *level, uint64_t selected)
 {
     struct lab *lab = level->lab;
@@ -269,6 +281,9 @@ static int run_experiments(struct level *level, uint64_t selected)
                      rc == 0       ? ""
                      : lab->why[0] ? lab->why
                                    : "the measurements do not decide");
+            if (i == EXPERIMENT_line && rc == INFER_UNDECIDED && level->conflict_count) {
+                withdraw_conflict(level, failed[i]);
+            }
         }
         if (!(good & (1u << i))) {
             refuse_yields(level->result, experiments[i].yields, failed[i]);

@@ -190,6 +190,21 @@ static void judge_all(const struct level *level, struct tally *tally, size_t gro
 }
 
 /*
+ * Groups have their clean passes one by one; all of them fit together only if they have them at the
+ * same time: then the round that decided was slow no more often than by noise.
+ */
+static bool is_quiet(const struct level *level, const struct tally *tally,
+                     const struct group_walk *walk)
+{
+    uint64_t slow = 0, records = 0;
+    for (size_t i = 0; i < walk->count; i++) {
+        slow += tally->slow[i];
+        records += tally->passed[i];
+    }
+    return poisson_tail(slow_bound(level) * (double)records, slow) >= CERTAIN;
+}
+
+/*
  * Long rings go through windows that each go on where the one before ended. A watched group at the
  * ring's beginning, which is too long for a window, takes windows over itself alone, one a walk.
  */
@@ -289,6 +304,7 @@ int groups_test(struct level *level, enum fit_verdict *verdicts, const struct gr
         }
         rc = run_round(level, &tally, walk, round);
     }
+    level->last_quiet = rc == 0 && is_quiet(level, &tally, walk);
     for (size_t i = 0; rc == 0 && i < walk->groups; i++) {
         verdicts[i] = tally.verdict[i];
     }

@@ -47,6 +47,7 @@ struct level {
     const char *same_as;               /* the cache that another path has shown; NULL: of its own */
     uint64_t false_misses, false_slow,
         hit_records; /* misses, and all slow records, where everything hits */
+    bool last_quiet; /* groups.c: the last walk's last round was slow no more often than by noise */
     uint32_t fetch_bytes;
     char reference[24]; /* evidence */
 

@@ -343,5 +343,11 @@ int level_policy(struct level *level)
     if (words >= 2) {
         rc = match_policies(level, &matched, &pool);
     }
-    return rc || matched ? rc : victims_measure(level, out);
+    rc = rc || matched ? rc : victims_measure(level, out);
+    /* Shares of victims fit any cache, unlike a rule that foretells every record. Where no index
+     * tells other lines of the set, only the conflicting addresses say that it is one set. */
+    if (rc == 0 && !matched && level->map.sets == 0) {
+        out->confidence = fmin(out->confidence, 0.7);
+    }
+    return rc;
 }

@@ -84,6 +84,12 @@ static uint32_t word_of(const struct level *level, uint32_t line, struct rng *rn
     return (uint32_t)(line * level->line_bytes + word);
 }
 
+/* Is there memory to draw lines from, four times what the cache holds? */
+static bool can_draw(const struct level *level)
+{
+    return 4 * (level->size_bytes / level->line_bytes) < line_limit(level);
+}
+
 /* Puts lines into the ring; with `rng`, at any of their words, and where there is memory for that
  * about every other one. */
 static int filling_fill(struct filling *filling, struct level *level, const uint32_t *wanted,
@@ -96,7 +102,7 @@ static int filling_fill(struct filling *filling, struct level *level, const uint
     }
     memcpy(left, wanted, level->map.sets * sizeof *left);
     size_t lacking = filling->count;
-    bool sparse = rng && 4 * (level->size_bytes / level->line_bytes) < limit;
+    bool sparse = rng && can_draw(level);
     for (uint32_t line = 0; line < limit && lacking > 0; line++) {
         size_t class = set_map_class(&level->map, line);
         if (class < first || class >= end || left[class] == 0 || (sparse && rng_below(rng, 2))) {
@@ -213,7 +219,8 @@ static int find_ways(struct level *level, struct work *work, size_t *unknown)
 
 struct score {
     size_t held, failed;
-    bool apart;     /* the sets were never all full at once */
+    bool apart;     /* the sets were never seen all full at once */
+    bool alike;     /* memory has no room to draw lines: the fillings were alike */
     size_t crowded; /* sets that do not hold their lines when all sets are full */
 };
 
@@ -242,7 +249,7 @@ static int check_structure(struct level *level, struct work *work, struct score 
 {
     struct rng rng;
     rng_seed(&rng, 271828);
-    *score = (struct score){0};
+    *score = (struct score){.alike = !can_draw(level)};
     int rc = 0;
     for (unsigned i = 0; rc == 0 && i < MOST_CHECKS && score->held + score->failed < CHECKS; i++) {
         rc = check_once(level, work, score, &rng);
@@ -252,7 +259,9 @@ static int check_structure(struct level *level, struct work *work, struct score 
 
 /*
  * All sets full at once. Where that is too much, something else than the sets bounds the cache: a
- * part of its data memory that is taken away.
+ * part of its data memory that is taken away. No window holds the whole walk, so that each set may
+ * have its clean pass at another time, and lines be taken from one after the other: that all fit is
+ * seen only if every set decides, and in a round without more slow loads than noise explains.
  */
 static int check_together(struct level *level, struct work *work, struct score *score)
 {
@@ -270,7 +279,9 @@ static int check_together(struct level *level, struct work *work, struct score *
     }
     for (size_t c = 0; rc == 0 && c < map->sets; c++) {
         score->crowded += work->verdicts[c] == FIT_NO;
+        score->apart = score->apart || work->verdicts[c] != FIT_YES;
     }
+    score->apart = score->apart || !level->last_quiet;
     return rc;
 }
 
@@ -372,9 +383,15 @@ static void report(struct level *level, const struct score *score)
         score->held);
     attribute_set(&r->size, (double)level->size_bytes, "B",
                   score->apart ? fmin(confidence, 0.6) : confidence, id);
-    attribute_set(&r->sets, (double)map->sets, "1", confidence, id);
+    /* The first lines in their order fit, and one more does not, whatever the index: that cannot
+     * tell one set from several. */
+    double shape = score->alike && map->sets == 1 ? fmin(confidence, 0.6) : confidence;
+    attribute_set(&r->sets, (double)map->sets, "1", shape, id);
+    if (shape < confidence) {
+        r->index.confidence = fmin(r->index.confidence, shape);
+    }
     if (ways_are_equal(map)) {
-        attribute_set(&r->ways, map->ways[0], "1", confidence, id);
+        attribute_set(&r->ways, map->ways[0], "1", shape, id);
     } else {
         refuse_ways(level, score);
     }
