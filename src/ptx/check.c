@@ -327,7 +327,8 @@ static int set_var_address(struct ptx_operand *out, struct parser *p, const stru
     bool writes = isa_row(insn->op)->shape == SHAPE_STORE;
     out->var = var;
     if (writes && var->space == SPACE_PARAM && var->owner != NULL && var->owner->is_entry &&
-        var >= var->owner->params && var < var->owner->params + var->owner->param_count)
+        var->owner->param_count > 0 && var >= var->owner->params &&
+        var < var->owner->params + var->owner->param_count)
         return parser_error(p, raw->loc, "'%s' is a parameter of the kernel and cannot be written",
                             var->name);
     return check_var_space(p, raw, var, space);
