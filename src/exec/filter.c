@@ -9,20 +9,7 @@
 
 #include "exec/float_format.h"
 #include "exec/texture.h"
-
-static float float_of(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
+#include "isa/lane_math.h"
 
 bool texture_gives_floats(const struct exec_image *image, const struct texture_view *view)
 {
@@ -34,9 +21,9 @@ bool texture_gives_floats(const struct exec_image *image, const struct texture_v
 static float channel_float(const struct texel_format *format, uint32_t bits)
 {
     if (format->kind == TEXEL_FLOAT && format->bits == 32)
-        return float_of(bits);
+        return lane_float(bits);
     if (format->kind == TEXEL_FLOAT && (bits & 0x7c00) == 0x7c00) /* NaNs keep their bits */
-        return float_of((bits & 0x8000) << 16 | 0x7f800000 | (bits & 0x3ff) << 13);
+        return lane_float((bits & 0x8000) << 16 | 0x7f800000 | (bits & 0x3ff) << 13);
     if (format->kind == TEXEL_FLOAT)
         return (float)format_widen(&format_f16, bits);
     if (format->kind == TEXEL_UNSIGNED)
@@ -51,7 +38,7 @@ static uint32_t border_channel(const struct texture_fetch *fetch, uint32_t chann
 {
     const struct texel_format *format = &fetch->image->spec.format;
     float colour = fetch->by_index ? 0 : fetch->view.border[channel];
-    uint32_t bits = bits_of(colour), width = format->bits;
+    uint32_t bits = lane_bits_f32(colour), width = format->bits;
     if (format->kind == TEXEL_FLOAT)
         return width == 32 ? bits : format_narrow(&format_f16, colour, ROUND_NEAREST, false);
     if (texture_gives_floats(fetch->image, &fetch->view)) {
@@ -184,7 +171,7 @@ static float blend_floats(const struct texture_fetch *fetch, const struct footpr
     for (uint32_t i = 0; i < footprint->count; i += group)
         sum += sum_floats(&value[i], &weight[i], group, bits);
     if (isnan(sum))
-        return float_of(bits == 11 ? 0x7fffe000 : 0x7fffffff);
+        return lane_float(bits == 11 ? 0x7fffe000 : 0x7fffffff);
     return round_half_away(sum / 256, bits);
 }
 
@@ -199,7 +186,7 @@ static void blend(uint32_t out[4], const struct texture_fetch *fetch,
         if (i < format->channels)
             value = format->kind == TEXEL_FLOAT ? blend_floats(fetch, footprint, weight, i)
                                                 : blend_integers(fetch, footprint, weight, i);
-        out[i] = bits_of(value);
+        out[i] = lane_bits_f32(value);
     }
 }
 
@@ -217,7 +204,7 @@ static void gather_value(uint32_t out[4], const struct texture_fetch *fetch,
             texel_floats(values, fetch, address);
         else
             texel_integers(words, fetch, address);
-        out[i] = floats ? bits_of(values[fetch->component]) : words[fetch->component];
+        out[i] = floats ? lane_bits_f32(values[fetch->component]) : words[fetch->component];
     }
 }
 
@@ -236,7 +223,7 @@ void texture_value(uint32_t out[4], const struct texture_fetch *fetch,
         float value[4];
         texel_floats(value, fetch, footprint->address[0]);
         for (uint32_t i = 0; i < 4; i++)
-            out[i] = bits_of(value[i]);
+            out[i] = lane_bits_f32(value[i]);
         return;
     }
     blend(out, fetch, footprint);

@@ -11,19 +11,13 @@
 #include <string.h>
 
 #include "exec/texture.h"
+#include "isa/lane_math.h"
 
 #define OUTSIDE INT64_MIN
 /* Coordinates are cut to so many fractional bits before they are multiplied by the image's size. */
 #define COORDINATE_BITS 21
 /* Coordinates beyond this are treated as that far away: all of them are outside. */
 #define FAR_AWAY 1e6
-
-static float float_of(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
 
 /* The texel that an index means under an address mode. */
 static int64_t address_index(int64_t index, int64_t size, enum texture_address mode)
@@ -85,7 +79,7 @@ static struct axis resolve_axis(const struct texture_fetch *fetch, uint32_t axis
     /* Unnormalized coordinates neither wrap nor mirror. */
     if (!view->normalized && (mode == TEXTURE_WRAP || mode == TEXTURE_MIRROR))
         mode = TEXTURE_CLAMP;
-    float coordinate = float_of(fetch->coordinate[axis]);
+    float coordinate = lane_float(fetch->coordinate[axis]);
     int64_t texels = fixed_point(coordinate, size, view->normalized, mode);
     if (!linear) {
         int64_t index = address_index((texels >> COORDINATE_BITS) + offset, size, mode);

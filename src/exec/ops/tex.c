@@ -20,6 +20,7 @@
 #include "exec/float_format.h"
 #include "exec/image.h"
 #include "exec/ops/tex.h"
+#include "isa/lane_math.h"
 #include "util/error.h"
 
 #define SAMPLER_SHIFT 48
@@ -49,20 +50,6 @@ static const struct uop_texture *texture_uop(const struct uop_memory *memory)
     return (const struct uop_texture *)memory;
 }
 
-static float float_of(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 /* The level that a lane asks for. */
 static float lane_level(const struct exec_state *state, const struct uop_texture *uop,
                         const struct exec_texture *texture, uint32_t lane)
@@ -72,12 +59,12 @@ static float lane_level(const struct exec_state *state, const struct uop_texture
         return 0;
     if (uop->detail == DETAIL_LEVEL) {
         uint32_t bits = (uint32_t)element_get(state, &uop->number[0], lane);
-        return uop->by_index ? (float)(int32_t)bits : float_of(bits);
+        return uop->by_index ? (float)(int32_t)bits : lane_float(bits);
     }
     for (uint32_t i = 0; i < uop->gradients; i++)
         for (uint32_t k = 0; k < 2; k++)
             numbers[k][i] =
-                float_of((uint32_t)element_get(state, &uop->number[k * GRADIENTS + i], lane));
+                lane_float((uint32_t)element_get(state, &uop->number[k * GRADIENTS + i], lane));
     return texture_gradient_level(texture->image, &texture->view, numbers[0], numbers[1]);
 }
 
@@ -95,11 +82,11 @@ static void lane_coordinates(struct exec_access *access, const struct exec_state
         slice = layer < last ? layer : last; /* by index one behind the last: reads zero */
     }
     if (uop->is_cube) {
-        float direction[3] = {float_of(words[0]), float_of(words[1]), float_of(words[2])};
+        float direction[3] = {lane_float(words[0]), lane_float(words[1]), lane_float(words[2])};
         float place[2];
         slice = 6 * slice + texture_cube_face(place, direction);
-        words[0] = bits_of(place[0]);
-        words[1] = bits_of(place[1]);
+        words[0] = lane_bits_f32(place[0]);
+        words[1] = lane_bits_f32(place[1]);
         words[2] = 0;
     }
     access->data[lane][0] = words[0] | (uint64_t)words[1] << 32;
@@ -137,7 +124,8 @@ static bool prepare_lane(struct exec_warp *warp, struct exec_access *access,
     lane_coordinates(access, state, uop, texture, lane);
     place = (uint64_t)(texture - warp->cta->launch->textures);
     access->data[lane][1] |= sampler << SAMPLER_SHIFT;
-    access->data2[lane] = place << PLACE_SHIFT | bits_of(lane_level(state, uop, texture, lane));
+    access->data2[lane] =
+        place << PLACE_SHIFT | lane_bits_f32(lane_level(state, uop, texture, lane));
     for (uint32_t i = 0; i < uop->offsets; i++) {
         uint64_t offset = element_get(state, &uop->offset[i], lane) & ((1u << OFFSET_BITS) - 1);
         access->data2[lane] |= offset << (OFFSET_SHIFT + OFFSET_BITS * i);
@@ -161,7 +149,7 @@ static void lane_fetch(struct texture_fetch *out, const struct exec_warp *warp,
                                .component = uop->component,
                                .coordinate = {(uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high},
                                .slice = (uint16_t)(high >> SLICE_SHIFT),
-                               .level = float_of((uint32_t)rest)};
+                               .level = lane_float((uint32_t)rest)};
     for (uint32_t i = 0; i < uop->offsets; i++) {
         uint32_t offset = (uint32_t)(rest >> (OFFSET_SHIFT + OFFSET_BITS * i));
         out->offset[i] = (int32_t)(offset << (32 - OFFSET_BITS)) >> (32 - OFFSET_BITS);
@@ -244,7 +232,7 @@ static int check_texels(struct exec_warp *warp, const struct exec_access *access
 static uint32_t convert_component(uint32_t word, bool is_float, enum isa_type result)
 {
     if ((result == TYPE_f16 || result == TYPE_f16x2) && is_float)
-        return format_narrow(&format_f16, float_of(word), ROUND_NEAREST, false);
+        return format_narrow(&format_f16, lane_float(word), ROUND_NEAREST, false);
     return word;
 }
 
