@@ -32,20 +32,11 @@ static int fill(struct probe_live *live)
 static int measure_once(struct probe_live *live, struct device_kernel *kernel, uint32_t addresses,
                         uint32_t turns, double *cycles)
 {
-    uint32_t words[3] = {0};
     struct call call = call_begin(1, LANES, LANES * 4);
     call_u64(&call, live->out.address);
     call_u32(&call, addresses);
     call_u32(&call, turns);
-    int rc = call_run(live, kernel, &call);
-    if (rc == 0) {
-        rc = device_copy_from(live->device, words, live->out.address, sizeof(words));
-    }
-    if (rc == 0 && words[2] != 0) {
-        rc = error_set(SONDE_EDEVICE, "the walk ended %u bytes from its word", words[2]);
-    }
-    *cycles = (double)(words[1] - words[0]); /* modulo 2^32: the counter may wrap */
-    return rc;
+    return call_stretch(cycles, live, kernel, &call);
 }
 
 int constant_run(struct probe_live *live, struct trace *trace, const struct trace_request *request)

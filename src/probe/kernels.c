@@ -149,3 +149,18 @@ int call_run(struct probe_live *live, struct device_kernel *kernel, struct call 
     }
     return device_launch(live->device, kernel, &call->launch);
 }
+
+int call_stretch(double *cycles, struct probe_live *live, struct device_kernel *kernel,
+                 struct call *call)
+{
+    uint32_t words[3] = {0};
+    int rc = call_run(live, kernel, call);
+    if (rc == 0) {
+        rc = device_copy_from(live->device, words, live->out.address, sizeof(words));
+    }
+    if (rc == 0 && words[2] != 0) {
+        rc = error_set(SONDE_EDEVICE, "the walk ended %u bytes from its word", words[2]);
+    }
+    *cycles = (double)(words[1] - words[0]); /* modulo 2^32: the counter may wrap */
+    return rc;
+}

@@ -67,6 +67,14 @@ void call_u32(struct call *call, uint32_t value);
 /* Launches, unless the device's cancel flag is up (SONDE_EINTERRUPTED). */
 int call_run(struct probe_live *live, struct device_kernel *kernel, struct call *call);
 
+/*
+ * The same, of a kernel that leaves three words in live->out: the cycle counter before and after
+ * the timed stretch, and how many bytes from its word the walk ended, which must be none. *cycles:
+ * the stretch.
+ */
+int call_stretch(double *cycles, struct probe_live *live, struct device_kernel *kernel,
+                 struct call *call);
+
 /* ---- variants.c ---- */
 
 /* The text of kernels/<file>.ptx in a variant, for a GPU of that generation; free() it. */

@@ -23,22 +23,14 @@ static int measure_once(struct probe_live *live, struct device_kernel *kernel, u
                         uint32_t turns, double *cycles)
 {
     /* The lanes' words, then what each lane keeps; both begin on a multiple of 8. */
-    uint32_t keep = (LANES - 1) * step_bytes + 8, words[3] = {0};
+    uint32_t keep = (LANES - 1) * step_bytes + 8;
     keep = (keep + 7) / 8 * 8;
     struct call call = call_begin(1, LANES, keep + LANES * 8);
     call_u64(&call, live->out.address);
     call_u32(&call, step_bytes);
     call_u32(&call, keep);
     call_u32(&call, turns);
-    int rc = call_run(live, kernel, &call);
-    if (rc == 0) {
-        rc = device_copy_from(live->device, words, live->out.address, sizeof(words));
-    }
-    if (rc == 0 && words[2] != 0) {
-        rc = error_set(SONDE_EDEVICE, "the walk ended %u bytes from its word", words[2]);
-    }
-    *cycles = (double)(words[1] - words[0]); /* modulo 2^32: the counter may wrap */
-    return rc;
+    return call_stretch(cycles, live, kernel, &call);
 }
 
 int shared_run(struct probe_live *live, struct trace *trace, const struct trace_request *request)
