@@ -30,13 +30,7 @@ int level_circle(struct level *level, struct sample *out, const char *op, struct
     plan.window = level->max_window < CIRCLE_RECORDS ? level->max_window : CIRCLE_RECORDS;
     plan.windows = 4;
     plan.spread = true;
-    struct walk walk;
-    int rc = walk_run(level->lab, &walk, &plan);
-    if (rc == 0) {
-        rc = sample_create(out, walk.latency, walk.count);
-        walk_free(&walk);
-    }
-    return rc;
+    return walk_sample(level->lab, out, &plan);
 }
 
 int level_check_sooner(struct level *level, const struct sample *own, double share)

@@ -42,13 +42,7 @@ static int sample_walk(struct level *level, struct sample *out, struct walk_shap
     plan.window = level->max_window < window ? level->max_window : window;
     plan.windows = plan.touch ? 2 : 8;
     plan.spread = true;
-    struct walk walk;
-    int rc = walk_run(level->lab, &walk, &plan);
-    if (rc == 0) {
-        rc = sample_create(out, walk.latency, walk.count);
-        walk_free(&walk);
-    }
-    return rc;
+    return walk_sample(level->lab, out, &plan);
 }
 
 /*
@@ -171,13 +165,7 @@ static int sample_conflict(struct level *level, struct sample *out)
     plan.warm = 4 * count;
     plan.window = level->max_window < 512 ? level->max_window : 512;
     plan.windows = 2;
-    struct walk walk;
-    int rc = walk_run(level->lab, &walk, &plan);
-    if (rc == 0) {
-        rc = sample_create(out, walk.latency, walk.count);
-        walk_free(&walk);
-    }
-    return rc;
+    return walk_sample(level->lab, out, &plan);
 }
 
 /*
@@ -194,14 +182,8 @@ static int sample_far(struct level *level, struct sample *out, char what[64])
     plan.window = 128;
     plan.windows = 16;
     plan.spread = true;
-    struct walk walk;
-    int rc = walk_run(level->lab, &walk, &plan);
-    if (rc == 0) {
-        snprintf(what, 64, "16 windows over %llu MiB", (unsigned long long)bytes >> 20);
-        rc = sample_create(out, walk.latency, walk.count);
-        walk_free(&walk);
-    }
-    return rc;
+    snprintf(what, 64, "16 windows over %llu MiB", (unsigned long long)bytes >> 20);
+    return walk_sample(level->lab, out, &plan);
 }
 
 /* Latencies among which misses are; `what` says of what. */

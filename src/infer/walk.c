@@ -162,3 +162,14 @@ void walk_free(struct walk *walk)
     free((void *)(uintptr_t)walk->first);
     walk->first = NULL;
 }
+
+int walk_sample(struct lab *lab, struct sample *out, const struct walk_plan *plan)
+{
+    struct walk walk;
+    int rc = walk_run(lab, &walk, plan);
+    if (rc == 0) {
+        rc = sample_create(out, walk.latency, walk.count);
+        walk_free(&walk);
+    }
+    return rc;
+}

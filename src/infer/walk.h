@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include "infer/lab.h"
+#include "infer/stats.h"
 
 /* Elements at 0, stride, 2 stride ..., or the given offsets, each once. Borrowed. */
 struct walk_shape {
@@ -65,5 +66,7 @@ const struct path_info *path_find(const char *op);
  */
 int walk_run(struct lab *lab, struct walk *out, const struct walk_plan *plan);
 void walk_free(struct walk *walk);
+/* The latencies alone, as a sample. */
+int walk_sample(struct lab *lab, struct sample *out, const struct walk_plan *plan);
 
 #endif
