@@ -202,6 +202,19 @@ void sm_fault(struct sm *sm, int code)
     sm->host.fault(sm->host.ctx, sm->id, code);
 }
 
+/* What holds the SM up, should nothing issue until the next cycle that is worth a look: wait.def.
+ */
+static enum sm_wait what_it_waits_for(const struct sm *sm)
+{
+    if (sm->ready) {
+        return SM_WAIT_UNIT;
+    }
+    if (sm->wheel_used) {
+        return SM_WAIT_RESULT;
+    }
+    return sm->lsu.requests_out ? SM_WAIT_MEMORY : SM_WAIT_BARRIER;
+}
+
 /* One cycle: requests go out, then instructions issue. Returns the next cycle worth a look. */
 static uint64_t run_cycle(struct sm *sm, uint64_t cycle)
 {
@@ -209,10 +222,7 @@ static uint64_t run_cycle(struct sm *sm, uint64_t cycle)
     wheel_turn(sm);
     lsu_cycle(sm);
     uint64_t next = sm->aborted ? CYCLE_NEVER : issue_cycle(sm);
-    sm->wait = sm->ready              ? SM_WAIT_UNIT
-               : sm->wheel_used       ? SM_WAIT_RESULT
-               : sm->lsu.requests_out ? SM_WAIT_MEMORY
-                                      : SM_WAIT_BARRIER;
+    sm->wait = what_it_waits_for(sm);
     return sm->lsu.next_cycle < next ? sm->lsu.next_cycle : next;
 }
 

@@ -72,14 +72,13 @@ static uint32_t find_candidates(struct candidate *list, const struct diverge_sta
 }
 
 /* Moves the entries from `block` on below those from `first` on. */
-static int rotate(struct diverge_state *stack, uint32_t first, uint32_t block)
+static void rotate(struct diverge_state *stack, uint32_t first, uint32_t block)
 {
     for (; block < stack->count; first++, block++) {
         struct entry moved = stack->entries[block];
         memmove(&stack->entries[first + 1], &stack->entries[first], (block - first) * sizeof moved);
         stack->entries[first] = moved;
     }
-    return 0;
 }
 
 static int release_waiting(struct diverge_state *stack, uint32_t join)
@@ -117,10 +116,11 @@ static bool give_way(struct exec_warp *warp)
     struct entry *top = &stack->entries[stack->count - 1];
     top->pc = warp->pc;
     top->since = ++stack->turn;
-    int rc = chosen->waiting_lanes ? release_waiting(stack, chosen->join)
-                                   : rotate(stack, chosen->join, chosen->block);
-    if (rc == 0) /* without memory for it the warp stays with what it does */
-        stack_resume(warp);
+    if (!chosen->waiting_lanes)
+        rotate(stack, chosen->join, chosen->block);
+    else if (release_waiting(stack, chosen->join) != 0)
+        return true; /* without memory for it the warp stays with what it does */
+    stack_resume(warp);
     return true;
 }
 

@@ -333,10 +333,7 @@ static bool target_takes(struct flit_target *target, struct mem_request *request
     }
     request->reply = on_reply;
     request->arrive_ps = engine_now_ps(target->flits->engine);
-    if (target->port.send(target->port.self, request)) {
-        return true;
-    }
-    return false;
+    return target->port.send(target->port.self, request);
 }
 
 static void on_space(void *ctx, uint64_t arg)
@@ -347,6 +344,15 @@ static void on_space(void *ctx, uint64_t arg)
     hand_on_refused(target);
 }
 
+/* Of a target that refused; one whose replies wait is looked at after each cycle instead. */
+static void ask_for_space(struct flit_target *target)
+{
+    if (!target_full(target) && !target->asked) {
+        target->asked = true;
+        target->port.when_space(target->port.self, on_space, target, 0);
+    }
+}
+
 /* Hands the refused ones on, as many as the target takes. */
 static void hand_on_refused(struct flit_target *target)
 {
@@ -355,10 +361,7 @@ static void hand_on_refused(struct flit_target *target)
     while ((head = target->refused.head)) {
         struct mem_request *next = head->next; /* belongs to whoever accepts it */
         if (!target_takes(target, head)) {
-            if (!target_full(target) && !target->asked) {
-                target->asked = true;
-                target->port.when_space(target->port.self, on_space, target, 0);
-            }
+            ask_for_space(target);
             return;
         }
         target->refused.head = next;
@@ -382,10 +385,7 @@ static void on_request_there(void *ctx, uint64_t arg)
     if (!others_wait) {
         flits->refusing_targets++;
         fabric_block(flits->requests, flight->packet.to, true);
-        if (!target_full(target) && !target->asked) {
-            target->asked = true;
-            target->port.when_space(target->port.self, on_space, target, 0);
-        }
+        ask_for_space(target);
     }
 }
 

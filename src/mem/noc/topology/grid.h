@@ -17,6 +17,13 @@ static inline struct topology_end grid_neighbour(uint32_t x, uint32_t y, uint32_
     return (struct topology_end){.kind = END_ROUTER, .index = y * width + x, .port = port ^ 1};
 }
 
+static inline struct topology_shape grid_shape(const struct noc_flits_spec *spec, uint32_t classes)
+{
+    uint32_t routers = spec->width * spec->height;
+    return (struct topology_shape){
+        .routers = routers, .ports = GRID_PORTS, .places = routers, .classes = classes};
+}
+
 static inline struct topology_end grid_entry(const struct noc_flits_spec *spec, uint32_t place)
 {
     (void)spec;

@@ -9,9 +9,7 @@ static void mesh_shape(struct topology_shape *out, const struct noc_flits_spec *
                        uint32_t nodes)
 {
     (void)nodes;
-    uint32_t routers = spec->width * spec->height;
-    *out = (struct topology_shape){
-        .routers = routers, .ports = GRID_PORTS, .places = routers, .classes = 1};
+    *out = grid_shape(spec, 1);
 }
 
 static struct topology_end mesh_output(const struct noc_flits_spec *spec, uint32_t router,
