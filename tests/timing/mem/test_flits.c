@@ -6,23 +6,9 @@
  *      a packet sent in a cycle enters at the next edge; over n routers of 3 cycles it takes
  *      3 n + (n + 1) + flits - 1
  */
-#include "support/memory_rig.h"
+#include "support/noc_rig.h"
 
-enum { BELOW_CYCLES = 50, ENTER = 1, ROUTER = 3 };
-
-struct fixture {
-    struct engine *engine;
-    struct sink sink[2];
-    struct noc_spec spec;
-    struct mem_noc *noc;
-    struct mem_port port[2];
-};
-
-static uint32_t route_by_bit_8(void *ctx, const struct mem_request *request)
-{
-    (void)ctx;
-    return request->paddr >> 8 & 1;
-}
+enum { ENTER = 1, ROUTER = 3 };
 
 static void fixture_open(struct fixture *f)
 {
@@ -44,24 +30,6 @@ static void fixture_open(struct fixture *f)
                                           .switch_cycles = 1,
                                           .link_cycles = 1,
                                           .reply_entries = 2}};
-}
-
-static void fixture_start(struct fixture *f)
-{
-    assert_int_equal(mem_noc_create(&f->noc, &f->spec, f->engine, &rig_clock, 1, 2, 2), 0);
-    for (uint32_t i = 0; i < 2; i++) {
-        f->sink[i] = (struct sink){.engine = f->engine, .latency_cycles = BELOW_CYCLES};
-        mem_noc_connect(f->noc, i, sink_port(&f->sink[i]));
-    }
-    for (uint32_t i = 0; i < 2; i++) {
-        f->port[i] = mem_noc_port(f->noc, i, route_by_bit_8, NULL);
-    }
-}
-
-static void fixture_close(struct fixture *f)
-{
-    mem_noc_destroy(f->noc);
-    engine_destroy(f->engine);
 }
 
 static uint64_t one_way(uint32_t routers, uint32_t flits)

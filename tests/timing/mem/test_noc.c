@@ -3,23 +3,9 @@
  * refusal. Two sources, two targets that answer after 50 cycles; request 20, reply 30 cycles,
  * header 8 bytes.
  */
-#include "support/memory_rig.h"
+#include "support/noc_rig.h"
 
-enum { REQUEST = 20, REPLY = 30, BELOW_CYCLES = 50, ROUND = REQUEST + BELOW_CYCLES + REPLY };
-
-struct fixture {
-    struct engine *engine;
-    struct sink sink[2];
-    struct noc_spec spec;
-    struct mem_noc *noc;
-    struct mem_port port[2];
-};
-
-static uint32_t route_by_bit_8(void *ctx, const struct mem_request *request)
-{
-    (void)ctx;
-    return request->paddr >> 8 & 1;
-}
+enum { REQUEST = 20, REPLY = 30, ROUND = REQUEST + BELOW_CYCLES + REPLY };
 
 static void fixture_open(struct fixture *f)
 {
@@ -32,24 +18,6 @@ static void fixture_open(struct fixture *f)
                                 .reply_bytes_per_cycle = 40,
                                 .header_bytes = 8,
                                 .queue_entries = 4};
-}
-
-static void fixture_start(struct fixture *f)
-{
-    assert_int_equal(mem_noc_create(&f->noc, &f->spec, f->engine, &rig_clock, 1, 2, 2), 0);
-    for (uint32_t i = 0; i < 2; i++) {
-        f->sink[i] = (struct sink){.engine = f->engine, .latency_cycles = BELOW_CYCLES};
-        mem_noc_connect(f->noc, i, sink_port(&f->sink[i]));
-    }
-    for (uint32_t i = 0; i < 2; i++) {
-        f->port[i] = mem_noc_port(f->noc, i, route_by_bit_8, NULL);
-    }
-}
-
-static void fixture_close(struct fixture *f)
-{
-    mem_noc_destroy(f->noc);
-    engine_destroy(f->engine);
 }
 
 static void a_small_packet_takes_the_latencies(void **state)
