@@ -50,8 +50,10 @@ static enum sight see(const struct level *level, const struct sample *slow, uint
 }
 
 /*
- * A part of a window from its record `from` on, up to the first in doubt: from there on nobody
- * knows which way a line lies in. Returns where it ended. `holds` says which way each line lies in.
+ * A part of a window from its record `from` on, which is a miss for certain, though it may come
+ * from farther away than others (a line's first one does, where a second cache is behind), up to
+ * the first in doubt: from there on nobody knows which way a line lies in. Returns where it ended.
+ * `holds` says which way each line lies in.
  */
 static size_t follow(struct victim_tally *tally, const struct level *level,
                      const struct sample *slow, const struct walk *walk, size_t window, size_t from,
@@ -65,7 +67,7 @@ static size_t follow(struct victim_tally *tally, const struct level *level,
     }
     for (; i < walk->window; i++) {
         size_t at = window * walk->window + i, line = walk_element(walk, at);
-        enum sight sight = see(level, slow, walk->latency[at]);
+        enum sight sight = i == from ? SIGHT_MISS : see(level, slow, walk->latency[at]);
         if (sight == SIGHT_DOUBT) {
             break;
         }
