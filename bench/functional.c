@@ -1,9 +1,9 @@
 /*
  * functional [NAME...]: thread instructions a second of functional mode, of each workload at its
- * full size (all of them when none is named), as the best of RUNS runs, since what else the host
- * does only takes time away: a line "NAME RATE" each, then the geometric mean as "mean RATE". Only
- * the host's time within launches counts, on one thread. A workload whose result is wrong ends the
- * program with status 1.
+ * full size (those of timing.def when none is named, so that the mean stays one of the same
+ * programs), as the best of RUNS runs, since what else the host does only takes time away: a line
+ * "NAME RATE" each, then the geometric mean as "mean RATE". Only the host's time within launches
+ * counts, on one thread. A workload whose result is wrong ends the program with status 1.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -16,6 +16,14 @@
 #include "workload.h"
 
 #define RUNS 5
+
+static const char *const benchmarks[] = {
+#define TIMED(name, size) #name,
+#include "timing.def"
+#undef TIMED
+};
+
+#define BENCHMARK_COUNT ((int)(sizeof benchmarks / sizeof benchmarks[0]))
 
 /* Every run has a device of its own, as a program that is started would. */
 static int run_once(double *rate, const struct model *model, const struct workload *workload)
@@ -51,12 +59,11 @@ static int measure(double *best, const struct model *model, const struct workloa
     return 0;
 }
 
-static int measure_all(const struct model *model, char **names, int count)
+static int measure_all(const struct model *model, const char *const *names, int count)
 {
     double logs = 0, rate;
-    int total = count ? count : (int)workload_count;
-    for (int i = 0; i < total; i++) {
-        const struct workload *workload = count ? workload_find(names[i]) : &workloads[i];
+    for (int i = 0; i < count; i++) {
+        const struct workload *workload = workload_find(names[i]);
         if (!workload) {
             return error_set(SONDE_EUSAGE, "there is no workload '%s'", names[i]);
         }
@@ -66,7 +73,7 @@ static int measure_all(const struct model *model, char **names, int count)
         }
         logs += log(rate);
     }
-    printf("mean %.0f\n", exp(logs / total));
+    printf("mean %.0f\n", exp(logs / count));
     return 0;
 }
 
@@ -75,7 +82,8 @@ int main(int argc, char **argv)
     struct model *model = NULL;
     int rc = model_load(&model, "gtx780");
     if (rc == 0) {
-        rc = measure_all(model, argv + 1, argc - 1);
+        rc = argc > 1 ? measure_all(model, (const char *const *)(argv + 1), argc - 1)
+                      : measure_all(model, benchmarks, BENCHMARK_COUNT);
     }
     model_destroy(model);
     if (rc < 0) {

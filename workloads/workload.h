@@ -14,8 +14,23 @@
 #include "util/arena.h"
 #include "util/rng.h"
 
+struct gpu_stats;
 struct rt;
 struct rt_module;
+
+/* Told of every timed launch: its kernel and what it alone has counted. */
+typedef void workload_launched(void *ctx, const char *kernel, const struct gpu_stats *stats);
+
+/* How to run a workload; what is 0 is as the workload has it. */
+struct workload_settings {
+    const char *folder; /* its PTX is read below; NULL: as it was when this was built */
+    uint32_t size;      /* 0: the size of a quick run */
+    uint32_t block;     /* threads of a CTA; bfs */
+    uint32_t depth;     /* planes along z; laplace3d */
+    bool functional;
+    workload_launched *launched; /* NULL: nobody */
+    void *ctx;
+};
 
 /* One run of a workload: its device, its memory, and what its launches cost. */
 struct workbench {
@@ -23,8 +38,8 @@ struct workbench {
     struct rt_module *module;
     struct arena *arena; /* the host's arrays, until the run has ended */
     struct rng rng;
+    const struct workload_settings *settings; /* during the run */
     uint32_t size;
-    bool functional;
     uint64_t *buffers; /* device memory, freed after the run */
     uint32_t buffer_count;
     uint64_t launches, launch_ns; /* the host's time within launches */
@@ -32,13 +47,16 @@ struct workbench {
     uint64_t thread_insns;        /* functional launches only */
 };
 
+enum { WORKLOAD_PLAIN = 0, WORKLOAD_BLOCK = 1, WORKLOAD_DEPTH = 2 };
+
 struct workload {
     const char *name;
     uint32_t small_size, full_size;
+    uint32_t knows; /* settings besides the size: WORKLOAD_BLOCK, WORKLOAD_DEPTH */
     int (*run)(struct workbench *bench);
 };
 
-#define WORKLOAD(name, small, full) int workload_##name(struct workbench *bench);
+#define WORKLOAD(name, small, full, knows) int workload_##name(struct workbench *bench);
 #include "workloads.def"
 #undef WORKLOAD
 
@@ -53,6 +71,9 @@ const struct workload *workload_find(const char *name); /* NULL: no such workloa
  */
 int workload_run(struct workbench *result, struct rt *rt, const struct workload *workload,
                  const char *folder, uint32_t size, bool functional);
+/* The same with all that can be set. SONDE_EUSAGE for what the workload does not know. */
+int workload_run_with(struct workbench *result, struct rt *rt, const struct workload *workload,
+                      const struct workload_settings *settings);
 
 /* For the host files. */
 
@@ -63,6 +84,8 @@ float *workbench_floats(struct workbench *bench, size_t count, float low, float 
 int workbench_upload(struct workbench *bench, uint64_t *address, const void *data, size_t bytes);
 int workbench_write(struct workbench *bench, uint64_t address, const void *data, size_t bytes);
 int workbench_download(struct workbench *bench, void *data, uint64_t address, size_t bytes);
+/* Writes a variable of the module, which must be as long. */
+int workbench_symbol(struct workbench *bench, const char *name, const void *data, size_t bytes);
 
 struct workbench_shape {
     uint32_t grid[3], block[3];

@@ -98,6 +98,76 @@ static void a_size_that_a_workload_cannot_take_is_refused(void **state)
     assert_string_equal(error_text(), "workload matmul: side 17 is no multiple of 16");
 }
 
+static void a_text_built_in_is_the_one_in_the_tree(void **state)
+{
+    struct workbench of_file, built_in;
+    const struct workload *workload = workload_find("raytrace");
+    const struct workload_settings settings = {.size = 32, .functional = true};
+    assert_int_equal(workload_run(&of_file, *state, workload, SONDE_WORKLOADS_DIR, 32, true), 0);
+    assert_int_equal(workload_run_with(&built_in, *state, workload, &settings), 0);
+    assert_int_equal(built_in.thread_insns, of_file.thread_insns);
+}
+
+struct told {
+    uint32_t launches;
+    uint64_t cycles, thread_insns, ctas;
+};
+
+static void note(void *ctx, const char *kernel, const struct gpu_stats *stats)
+{
+    struct told *told = ctx;
+    assert_string_equal(kernel, "bfs_level");
+    told->launches++;
+    told->cycles += stats->cycles;
+    told->thread_insns += stats->thread_insns;
+    told->ctas += stats->ctas;
+}
+
+static void what_launches_count_adds_up_to_the_whole(void **state)
+{
+    struct told told = {0};
+    struct workbench counts;
+    struct gpu_stats stats;
+    const struct workload_settings settings = {
+        .size = 1000, .block = 128, .launched = note, .ctx = &told};
+    assert_int_equal(workload_run_with(&counts, *state, workload_find("bfs"), &settings), 0);
+    gpu_stats(rt_gpu(*state), &stats);
+    assert_int_equal(told.launches, counts.launches);
+    assert_int_equal(told.cycles, counts.cycles);
+    assert_int_equal(told.thread_insns, stats.thread_insns);
+    assert_int_equal(told.ctas, 8 * counts.launches);
+}
+
+static void the_grid_of_the_laplace_solver_may_be_flat(void **state)
+{
+    struct workbench counts;
+    struct workload_settings settings = {.size = 33, .depth = 2};
+    const struct workload *workload = workload_find("laplace3d");
+    assert_int_equal(workload_run_with(&counts, *state, workload, &settings), 0);
+    settings = (struct workload_settings){.size = 7, .depth = 1};
+    assert_int_equal(workload_run_with(&counts, *state, workload, &settings), 0);
+    settings = (struct workload_settings){.size = 1};
+    assert_int_equal(workload_run_with(&counts, *state, workload, &settings), 0);
+    settings = (struct workload_settings){.size = 1000, .depth = 1000};
+    assert_int_equal(workload_run_with(&counts, *state, workload, &settings), SONDE_EINPUT);
+}
+
+static void a_setting_that_a_workload_does_not_know_is_refused(void **state)
+{
+    struct workbench counts;
+    struct workload_settings settings = {.size = 32, .block = 64};
+    assert_int_equal(workload_run_with(&counts, *state, workload_find("matmul"), &settings),
+                     SONDE_EUSAGE);
+    assert_string_equal(error_text(), "workload matmul has no block to set");
+    settings = (struct workload_settings){.size = 32, .depth = 4};
+    assert_int_equal(workload_run_with(&counts, *state, workload_find("raytrace"), &settings),
+                     SONDE_EUSAGE);
+    assert_string_equal(error_text(), "workload raytrace has no depth to set");
+    settings = (struct workload_settings){.size = 32, .block = 2048};
+    assert_int_equal(workload_run_with(&counts, *state, workload_find("bfs"), &settings),
+                     SONDE_EINPUT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -110,6 +180,14 @@ int main(void)
         cmocka_unit_test(a_wrong_word_is_found),
         cmocka_unit_test(a_wrong_float_is_found_and_no_nan_is_near_anything),
         cmocka_unit_test_setup_teardown(a_size_that_a_workload_cannot_take_is_refused, with_rt,
+                                        without_rt),
+        cmocka_unit_test_setup_teardown(a_text_built_in_is_the_one_in_the_tree, with_rt,
+                                        without_rt),
+        cmocka_unit_test_setup_teardown(what_launches_count_adds_up_to_the_whole, with_rt,
+                                        without_rt),
+        cmocka_unit_test_setup_teardown(the_grid_of_the_laplace_solver_may_be_flat, with_rt,
+                                        without_rt),
+        cmocka_unit_test_setup_teardown(a_setting_that_a_workload_does_not_know_is_refused, with_rt,
                                         without_rt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /*
- * Host side of the breadth-first search. Size: vertices. The graph is random, of out-degrees 0 to
- * 2 * DEGREE, so that the lanes of a warp part; vertex 0 has neighbours for certain.
+ * Host side of the breadth-first search. Size: vertices; block: threads of a CTA. The graph is
+ * random, of out-degrees 0 to 2 * DEGREE, so that the lanes of a warp part; vertex 0 has neighbours
+ * for certain.
  */
 #include "workload.h"
 
@@ -9,6 +10,7 @@
 #include "util/error.h"
 
 #define BLOCK 256
+#define BLOCK_MAX 1024
 #define DEGREE 6
 #define UNSEEN UINT32_MAX
 
@@ -63,7 +65,8 @@ static int reference(struct workbench *bench, uint32_t *levels, const struct gra
 static int search(struct workbench *bench, uint64_t at_levels, uint64_t at_rows,
                   uint64_t at_targets, uint32_t vertices)
 {
-    struct workbench_shape shape = {{(vertices + BLOCK - 1) / BLOCK, 1, 1}, {BLOCK, 1, 1}};
+    uint32_t block = bench->settings->block ? bench->settings->block : BLOCK;
+    struct workbench_shape shape = {{(vertices + block - 1) / block, 1, 1}, {block, 1, 1}};
     uint64_t at_changed;
     uint32_t changed = 1, zero = 0;
     int rc = workbench_upload(bench, &at_changed, NULL, sizeof changed);
@@ -82,6 +85,10 @@ int workload_bfs(struct workbench *bench)
     struct graph graph;
     uint32_t vertices = bench->size;
     uint64_t at_levels, at_rows, at_targets;
+    if (bench->settings->block > BLOCK_MAX) {
+        return error_set(SONDE_EINPUT, "a CTA of %u threads: %d at most", bench->settings->block,
+                         BLOCK_MAX);
+    }
     uint32_t *levels = workbench_array(bench, vertices, sizeof *levels);
     uint32_t *wanted = workbench_array(bench, vertices, sizeof *wanted);
     int rc = levels && wanted ? make_graph(&graph, bench) : SONDE_ENOMEM;
