@@ -1,6 +1,6 @@
 #!/bin/sh
-# layers.sh [ROOT]: holds every #include of src/ and tests/unit/ against what the rooms declare in
-# their src/<room>/CMakeLists.txt:
+# layers.sh [ROOT]: holds every #include of src/, workloads/ and tests/unit/ against what the rooms declare in
+# their src/<room>/CMakeLists.txt, and the room workloads in its own folder:
 #   DEPENDS a b     the room may include a's and b's headers, and those that these depend on
 #   LINKS a         linked, but its headers stay out of sight (the cli sees the public header alone)
 #   FILES f.c:a     the file src/<room>/f.c alone may include a's headers
@@ -12,15 +12,16 @@ root=${1:-$(cd "$(dirname "$0")/.." && pwd)}
 cd "$root"
 # shellcheck disable=SC2046  # no name in the tree has a space
 set -- $(find src -mindepth 2 -maxdepth 2 -name CMakeLists.txt | LC_ALL=C sort) \
-       $(find src tests/unit -type f \( -name '*.[ch]' -o -name '*.def' \) 2>/dev/null | LC_ALL=C sort)
+       $(find workloads -maxdepth 1 -name CMakeLists.txt 2>/dev/null) \
+       $(find src workloads tests/unit -type f \( -name '*.[ch]' -o -name '*.def' \) 2>/dev/null | LC_ALL=C sort)
 
 exec awk '
 function complain(text) { print text; bad = 1 }
 
-# src/<room>/x.c and tests/unit/<room>/x.c belong to a room; the file name within it follows.
+# src/<room>/x.c, workloads/x.c and tests/unit/<room>/x.c belong to a room.
 function room_of(file,    part, n) {
     n = split(file, part, "/")
-    return part[1] == "src" ? part[2] : part[3]
+    return part[1] == "src" ? part[2] : part[1] == "workloads" ? part[1] : part[3]
 }
 
 function declare(text, file,    word, n, i, mode, room, pair) {

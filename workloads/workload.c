@@ -1,5 +1,5 @@
 /* The table of workloads and what their host files share: memory, launches, comparisons. */
-#include "workload.h"
+#include "workloads/workload.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -21,7 +21,7 @@ extern const struct embedded_file workload_embedded[];
 
 #define WORKLOAD(name, small, full, knows) {#name, small, full, WORKLOAD_##knows, workload_##name},
 const struct workload workloads[] = {
-#include "workloads.def"
+#include "workloads/workloads.def"
 };
 #undef WORKLOAD
 const uint32_t workload_count = sizeof workloads / sizeof *workloads;

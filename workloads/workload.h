@@ -57,7 +57,7 @@ struct workload {
 };
 
 #define WORKLOAD(name, small, full, knows) int workload_##name(struct workbench *bench);
-#include "workloads.def"
+#include "workloads/workloads.def"
 #undef WORKLOAD
 
 extern const struct workload workloads[];

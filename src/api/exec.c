@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "api/handles.h"
-#include "api/statistics.h"
 #include "model/model.h"
 #include "ptx/ir.h"
 #include "rt/rt.h"
 #include "sonde/sonde.h"
+#include "statistics/statistics.h"
 #include "util/error.h"
 #include "util/fileio.h"
 #include "util/strbuf.h"
@@ -342,7 +342,7 @@ static int write_buffer(struct run *run, const struct argument *arg)
     return rc;
 }
 
-static char *statistics(const struct run *run, bool functional, uint64_t cycles)
+static char *costs(const struct run *run, bool functional, uint64_t cycles)
 {
     struct gpu_stats stats;
     struct strbuf out = {0};
@@ -404,6 +404,7 @@ static int launch_and_count(struct run *run, const struct sonde_exec_options *op
     }
     struct gpu *gpu = rt_gpu(run->rt);
     struct placements placements = {0};
+    struct statistics statistics = {0};
     struct gpu_stats before, stats;
     gpu_stats(gpu, &before);
     gpu_set_placed(gpu, placements_note, &placements);
@@ -412,9 +413,11 @@ static int launch_and_count(struct run *run, const struct sonde_exec_options *op
     gpu_stats(gpu, &stats);
     gpu_stats_since(&stats, &before);
     if (rc == 0) {
-        rc = statistics_write(options->stats_path, rt_model(run->rt), &stats, &placements);
+        statistics_add(&statistics, rt_kernel_name(run->kernel), &stats);
+        rc = statistics_write(options->stats_path, rt_model(run->rt), &statistics, &placements);
     }
-    free(placements.list);
+    statistics_free(&statistics);
+    placements_free(&placements);
     return rc;
 }
 
@@ -435,7 +438,7 @@ int sonde_exec(char **text, const char *device_spec, const struct sonde_exec_opt
         rc = run.args[i].out_path ? write_buffer(&run, &run.args[i]) : 0;
     }
     if (rc == 0) {
-        *text = statistics(&run, options->functional, cycles);
+        *text = costs(&run, options->functional, cycles);
         rc = *text ? 0 : error_memory();
     }
     for (size_t i = 0; i < run.arg_count; i++) {

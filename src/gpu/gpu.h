@@ -93,6 +93,7 @@ struct gpu_stats {
 void gpu_stats(const struct gpu *gpu, struct gpu_stats *out);
 /* Takes from `stats` what `before` had counted already. */
 void gpu_stats_since(struct gpu_stats *stats, const struct gpu_stats *before);
+void gpu_stats_add(struct gpu_stats *sum, const struct gpu_stats *more);
 
 /* Told of every CTA when it starts on an SM and when it has ended, in core cycles since the launch
  * began. NULL: nobody. */

@@ -76,6 +76,11 @@ void gpu_stats_since(struct gpu_stats *stats, const struct gpu_stats *before)
     }
 }
 
+void gpu_stats_add(struct gpu_stats *sum, const struct gpu_stats *more)
+{
+    add_counters(sum, more, COUNTERS(struct gpu_stats));
+}
+
 void gpu_set_placed(struct gpu *gpu, gpu_placed *placed, void *ctx)
 {
     gpu->placed = placed;

@@ -294,6 +294,11 @@ int rt_global_get(struct rt_module *module, const char *name, uint64_t *address,
     return 0;
 }
 
+const char *rt_kernel_name(const struct rt_kernel *kernel)
+{
+    return kernel->func->name;
+}
+
 void rt_kernel_info(const struct rt_kernel *kernel, uint32_t *registers, uint32_t *static_shared,
                     uint32_t *local_bytes)
 {

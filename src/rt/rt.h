@@ -126,6 +126,7 @@ int rt_set_shared_bank_bytes(struct rt *rt, uint32_t bytes);
 
 /* Prefer this much shared memory per SM (bytes); the nearest choice of the model that holds it. */
 int rt_set_carveout(struct rt *rt, uint64_t shared_bytes, uint64_t *l1_bytes_got);
+const char *rt_kernel_name(const struct rt_kernel *kernel);
 void rt_kernel_info(const struct rt_kernel *kernel, uint32_t *registers, uint32_t *static_shared,
                     uint32_t *local_bytes);
 /* The kernel's parameters as declared (name, type, size): what a launch's arguments must fit. */

@@ -22,7 +22,9 @@ echo "# statistics"
 sonde exec double.ptx --block 32 --arg zero:256 --arg u32:3 --stats stats.json >/dev/null
 echo "status $?"
 grep -c '"schema": "sonde.statistics/1"' stats.json
+# of all launches, then of each kernel
 grep -o '"thread_instructions": [0-9]*' stats.json
+grep -o '"kernel": .*' stats.json
 grep -c '"cta": 0' stats.json
 run sonde exec double.ptx --block 32 --arg zero:256 --arg u32:3 --stats -
 run sonde exec double.ptx --block 32 --arg zero:256 --arg u32:3 --stats stats.json --functional

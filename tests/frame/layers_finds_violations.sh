@@ -58,6 +58,12 @@ tree; echo '#include "../mid/mid.h"' >src/top/top.c
 reports 'src/top/top.c:1: "../mid/mid.h": includes are written from src/'
 tree; echo '#include <mid/mid.h>' >src/low/low.c
 reports 'src/low/low.c:1: write "mid/mid.h", not <mid/mid.h>'
+tree; mkdir workloads; echo 'sonde_room(workloads DEPENDS low)' >workloads/CMakeLists.txt
+echo '#include "mid/mid.h"' >workloads/w.c
+reports 'workloads/w.c:1: workloads may not include mid/mid.h'
+tree; mkdir workloads; echo 'sonde_room(workloads DEPENDS low)' >workloads/CMakeLists.txt
+echo '#include "workloads/w.h"' >src/low/low.c
+reports 'src/low/low.c:1: low may not include workloads/w.h'
 tree; mkdir src/new; echo 'int x;' >src/new/new.c
 reports 'src/new/new.c: the room new has no src/new/CMakeLists.txt'
 tree; echo 'sonde_room(low DEPENDS top)' >src/low/CMakeLists.txt

@@ -3,7 +3,7 @@
  * random, of out-degrees 0 to 2 * DEGREE, so that the lanes of a warp part; vertex 0 has neighbours
  * for certain.
  */
-#include "workload.h"
+#include "workloads/workload.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * double precision; the tolerance covers the kernel's polynomial (7.5e-8 of a price up to 100) and
  * its approximate functions.
  */
-#include "workload.h"
+#include "workloads/workload.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
  * z, as many as `size` where none is given. The host adds up in the kernel's order: both agree to
  * the bit.
  */
-#include "workload.h"
+#include "workloads/workload.h"
 
 #include "util/error.h"
 

@@ -2,7 +2,7 @@
  * Host side of the matrix product. Size: the matrices' side, a multiple of 16. The host adds up in
  * the kernel's order with the same fused operation, so both agree to the bit.
  */
-#include "workload.h"
+#include "workloads/workload.h"
 
 #include <math.h>
 

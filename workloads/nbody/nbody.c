@@ -2,7 +2,7 @@
  * Host side of the n-body accelerations. Size: bodies, a multiple of 128. The host adds up in
  * double precision; the tolerance covers a float's sum of as many terms.
  */
-#include "workload.h"
+#include "workloads/workload.h"
 
 #include <math.h>
 

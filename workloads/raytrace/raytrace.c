@@ -3,9 +3,9 @@
  * reflections, shadows, a scene in constant memory, CTAs of 16 x 8. Size: the picture's side, a
  * multiple of 16.. The host traces with the same text: both agree to the bit.
  */
-#include "workload.h"
+#include "workloads/workload.h"
 
-#include "raytrace/trace.h"
+#include "workloads/raytrace/trace.h"
 #include "util/error.h"
 
 #define BLOCK_X 16

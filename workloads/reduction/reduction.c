@@ -1,5 +1,5 @@
 /* Host side of the reduction. Size: elements. Sums wrap, so every order gives the same one. */
-#include "workload.h"
+#include "workloads/workload.h"
 
 #include "util/error.h"
 

@@ -2,7 +2,7 @@
  * Host side of the stencil. Size: the cube's side, a multiple of 32. Two steps, back and forth
  * between two cubes. The host adds up in the kernel's order: both agree to the bit.
  */
-#include "workload.h"
+#include "workloads/workload.h"
 
 #include <math.h>
 

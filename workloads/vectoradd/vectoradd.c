@@ -1,5 +1,5 @@
 /* Host side of the vector addition. Size: elements. Additions of floats are exact to the bit. */
-#include "workload.h"
+#include "workloads/workload.h"
 
 #include "util/error.h"
 

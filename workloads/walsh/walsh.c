@@ -2,7 +2,7 @@
  * Host side of the Walsh transform. Size: the logarithm of the number of elements. They are small
  * whole numbers, so that every sum is exact.
  */
-#include "workload.h"
+#include "workloads/workload.h"
 
 #include "util/error.h"
 

@@ -1,16 +1,17 @@
 /*
- * The statistics of a timed launch as JSON: what Bakhoda et al. (ISPASS 2009) report of a program,
- * in counts, and the ratios that they define:
+ * The statistics of timed launches as JSON, of all and of each kernel: what Bakhoda et al. (ISPASS
+ * 2009) report of a program, in counts, and the ratios that they define:
  *
  *     IPC               thread instructions a core cycle, of the whole GPU
  *     DRAM utilization  share of the time in which a channel's pins carry data
  *     DRAM efficiency   the same, of the time in which the channel has a request (section 4.5)
  *
  * A list stands where a figure of theirs has bars: active lanes (Fig. 7), memory accesses by space
- * (Fig. 6), units. Latencies are in places that grow with their size (core/sm_stats.h).
+ * (Fig. 5), units (Fig. 4). Latencies are in places that grow with their size (core/sm_stats.h).
  */
-#include "api/statistics.h"
+#include "statistics/statistics.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,61 @@ void placements_note(void *context, uint64_t cta, uint32_t sm, uint64_t cycle, b
     }
     placements->list[placements->count++] =
         (struct placement){.cta = cta, .sm = sm, .start_cycle = cycle};
+}
+
+void placements_free(struct placements *placements)
+{
+    free(placements->list);
+    *placements = (struct placements){0};
+}
+
+/* The kernel of that name, a new one if there is none; NULL when memory is out. */
+static struct statistics_kernel *kernel_named(struct statistics *statistics, const char *name)
+{
+    for (size_t i = 0; i < statistics->count; i++) {
+        if (strncmp(statistics->kernels[i].name, name, STATISTICS_NAME_BYTES - 1) == 0) {
+            return &statistics->kernels[i];
+        }
+    }
+    if (statistics->count == statistics->capacity) {
+        size_t capacity = statistics->capacity ? statistics->capacity * 2 : 4;
+        struct statistics_kernel *list =
+            realloc(statistics->kernels, capacity * sizeof(*statistics->kernels));
+        if (!list) {
+            return NULL;
+        }
+        statistics->kernels = list;
+        statistics->capacity = capacity;
+    }
+    struct statistics_kernel *kernel = &statistics->kernels[statistics->count++];
+    *kernel = (struct statistics_kernel){0};
+    snprintf(kernel->name, sizeof(kernel->name), "%s", name);
+    return kernel;
+}
+
+void statistics_add(void *context, const char *name, const struct gpu_stats *launch)
+{
+    struct statistics *statistics = context;
+    struct statistics_kernel *kernel = kernel_named(statistics, name);
+    if (kernel) {
+        gpu_stats_add(&kernel->stats, launch);
+    } else {
+        statistics->failed = true;
+    }
+}
+
+void statistics_total(struct gpu_stats *out, const struct statistics *statistics)
+{
+    *out = (struct gpu_stats){0};
+    for (size_t i = 0; i < statistics->count; i++) {
+        gpu_stats_add(out, &statistics->kernels[i].stats);
+    }
+}
+
+void statistics_free(struct statistics *statistics)
+{
+    free(statistics->kernels);
+    *statistics = (struct statistics){0};
 }
 
 static double ratio(uint64_t part, uint64_t whole)
@@ -164,16 +220,10 @@ static void put_placements(json_t *root, const struct placements *placements)
     }
 }
 
-int statistics_write(const char *path, const struct model *model, const struct gpu_stats *stats,
-                     const struct placements *placements)
+static void put_counts(json_t *root, const struct model *model, const struct gpu_stats *stats)
 {
-    if (placements->failed) {
-        return error_memory();
-    }
-    json_t *root = json_object();
-    json_put_string(root, "schema", "sonde.statistics/1");
-    json_put_string(root, "model", model->name);
-    json_put_u64(root, "sms", model->sms);
+    json_put_u64(root, "launches", stats->launches);
+    json_put_u64(root, "cta_count", stats->ctas);
     json_put_u64(root, "cycles", stats->cycles);
     json_put_u64(root, "warp_instructions", stats->warp_insns);
     json_put_u64(root, "thread_instructions", stats->thread_insns);
@@ -187,7 +237,37 @@ int statistics_write(const char *path, const struct model *model, const struct g
     put_caches(root, stats);
     put_memory(root, model, stats);
     put_latencies(root, stats);
-    put_placements(root, placements);
+}
+
+static void put_kernels(json_t *root, const struct model *model,
+                        const struct statistics *statistics)
+{
+    json_t *list = json_put_array(root, "kernels");
+    for (size_t i = 0; i < statistics->count; i++) {
+        json_t *kernel = json_object();
+        json_put_string(kernel, "kernel", statistics->kernels[i].name);
+        put_counts(kernel, model, &statistics->kernels[i].stats);
+        json_append(list, kernel);
+    }
+}
+
+int statistics_write(const char *path, const struct model *model,
+                     const struct statistics *statistics, const struct placements *placements)
+{
+    struct gpu_stats total;
+    if (statistics->failed || (placements && placements->failed)) {
+        return error_memory();
+    }
+    statistics_total(&total, statistics);
+    json_t *root = json_object();
+    json_put_string(root, "schema", "sonde.statistics/1");
+    json_put_string(root, "model", model->name);
+    json_put_u64(root, "sms", model->sms);
+    put_counts(root, model, &total);
+    put_kernels(root, model, statistics);
+    if (placements) {
+        put_placements(root, placements);
+    }
     int rc = json_to_file(path, root);
     json_decref(root);
     return rc;
