@@ -54,6 +54,7 @@ int sonde_study(struct sonde_study **out, const char *name,
     rc = rc < 0 ? rc : study_run(study->rows, bench);
     if (rc == 0 && options->folder) {
         rc = study_figures(&study->notes, study->rows, bench, options->folder);
+        rc = rc < 0 ? rc : study_program_files(bench, options->folder);
     }
     study_bench_destroy(bench);
     if (rc < 0) {

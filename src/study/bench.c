@@ -10,6 +10,7 @@
 #include "infer/infer.h"
 #include "probe/probe.h"
 #include "report/report.h"
+#include "study/program.h"
 #include "util/error.h"
 #include "util/json_glue.h"
 
@@ -24,6 +25,7 @@ struct study_bench {
     const struct study *study;
     struct bench_device devices[STUDY_MAX_DEVICES];
     struct sonde_watch watch;
+    struct program_runs *runs;
     uint64_t seed;
     double fraction;
 };
@@ -52,7 +54,32 @@ void study_bench_destroy(struct study_bench *bench)
             device_close(bench->devices[i].device);
         }
     }
+    if (bench) {
+        program_runs_destroy(bench->runs);
+    }
     free(bench);
+}
+
+const struct study *study_bench_study(const struct study_bench *bench)
+{
+    return bench->study;
+}
+
+const volatile int *study_bench_cancel(const struct study_bench *bench)
+{
+    return bench->watch.cancel;
+}
+
+struct program_runs **study_bench_runs(struct study_bench *bench)
+{
+    return &bench->runs;
+}
+
+void study_bench_running(struct study_bench *bench, const char *role, const char *program)
+{
+    char what[128];
+    snprintf(what, sizeof(what), "%s on %s", program, role);
+    study_bench_progress(bench, bench->fraction, what);
 }
 
 void study_bench_progress(struct study_bench *bench, double fraction, const char *what)
@@ -68,6 +95,9 @@ static int open_role(struct study_bench *bench, struct bench_device **out, size_
     struct bench_device *slot = *out = &bench->devices[role];
     if (slot->live || slot->device) {
         return 0;
+    }
+    if (bench->study->devices[role].model) {
+        return error_set(SONDE_EINPUT, "a model of the study's own runs programs, not probes");
     }
     int rc = device_open(&slot->device, bench->study->devices[role].spec);
     if (rc < 0) {

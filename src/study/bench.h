@@ -28,6 +28,16 @@ int study_bench_trace(struct study_bench *bench, const struct trace **out, size_
 /* The dissection as JSON (docs/dissection.schema.json), borrowed. */
 int study_bench_dissection(struct study_bench *bench, json_t **out, size_t role);
 
+/* ---- what program.c needs of it ---- */
+
+const struct study *study_bench_study(const struct study_bench *bench);
+const volatile int *study_bench_cancel(const struct study_bench *bench);
+struct program_runs;
+/* Its place for the programs that have run, a list at first NULL. */
+struct program_runs **study_bench_runs(struct study_bench *bench);
+/* Tells that a program runs on a role's device. */
+void study_bench_running(struct study_bench *bench, const char *role, const char *program);
+
 /* ---- chases ---- */
 
 struct study_chase {

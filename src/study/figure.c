@@ -98,10 +98,34 @@ static int write_csv(const struct figure *figure, const struct plot *plot, const
     return rc;
 }
 
+static bool is_bars(const struct figure *figure)
+{
+    return strcmp(figure->style, "bars") == 0 || strcmp(figure->style, "stacked") == 0;
+}
+
+/* Columns as bars, by the names in the first one. */
+static void write_bars(struct strbuf *script, const struct figure *figure)
+{
+    size_t columns = 2;
+    for (const char *at = strchr(figure->columns, '|'); at; at = strchr(at + 1, '|')) {
+        columns++;
+    }
+    strbuf_printf(script,
+                  "set style data histograms\nset style histogram %s\nset boxwidth 0.9 relative\n"
+                  "set style fill solid 0.8 border -1\nset key outside right\nset yrange [0:*]\n"
+                  "plot for [i=2:%zu] '%s.csv' using i:xtic(1)\n",
+                  strcmp(figure->style, "bars") == 0 ? "clustered gap 1" : "rowstacked", columns,
+                  figure->id);
+}
+
 /* The columns in one drawing. */
 static void write_plot(struct strbuf *script, const struct figure *figure)
 {
     size_t column = 2;
+    if (is_bars(figure)) {
+        write_bars(script, figure);
+        return;
+    }
     for (const char *at = figure->columns; at; column++) {
         strbuf_printf(script, "%s '%s.csv' using 1:%zu axes x1y%d with %s",
                       column == 2 ? "plot" : ",", figure->id, column, *at == '>' ? 2 : 1,

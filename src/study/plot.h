@@ -44,4 +44,13 @@ int figure_k20_unique1(struct plot *plot);
 int figure_k20_unique2(struct plot *plot);
 int figure_k20_unique3(struct plot *plot);
 
+/* program_figures.c */
+int figure_classes(struct plot *plot);
+int figure_spaces(struct plot *plot);
+int figure_occupancy(struct plot *plot);
+int figure_baseline(struct plot *plot);
+int figure_topologies(struct plot *plot);
+int figure_channels(struct plot *plot);
+int figure_controllers(struct plot *plot);
+
 #endif

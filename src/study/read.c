@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "study/read.h"
 #include "study/study.h"
 #include "util/arena.h"
 #include "util/embed.h"
@@ -21,7 +22,7 @@ const char *study_name(size_t i)
 }
 
 /* A text that must be there. */
-static int need_text(const char **text, const struct yaml_node *node, const char *key)
+int study_need_text(const char **text, const struct yaml_node *node, const char *key)
 {
     const struct yaml_node *child = yaml_get(node, key);
     return child ? yaml_text(text, child) : yaml_error(SONDE_EINPUT, node, "'%s' is missing", key);
@@ -30,7 +31,7 @@ static int need_text(const char **text, const struct yaml_node *node, const char
 static int find_role(size_t *index, const struct study *study, const struct yaml_node *node)
 {
     const char *name = NULL;
-    int rc = need_text(&name, node, "device");
+    int rc = study_need_text(&name, node, "device");
     for (*index = 0; rc == 0 && *index < study->device_count; ++*index) {
         if (strcmp(study->devices[*index].name, name) == 0) {
             return 0;
@@ -70,7 +71,7 @@ static int read_readings(struct study_row *row, const struct study *study,
     }
     for (const struct yaml_node *item = list->first; item; item = item->next) {
         struct study_reading *reading = &row->readings[row->reading_count++];
-        int rc = need_text(&reading->text, item, "reading");
+        int rc = study_need_text(&reading->text, item, "reading");
         rc = rc < 0 ? rc : read_reading(reading, study, row, item);
         if (rc < 0) {
             return rc;
@@ -88,8 +89,8 @@ static int read_row(struct study_row *row, const struct study *study, const stru
         return yaml_error(SONDE_EINPUT, node, "a row has id, what, device, published, tolerance");
     }
     *row = (struct study_row){.unit = "", .selected = true};
-    int rc = need_text(&row->id, node, "id");
-    rc = rc < 0 ? rc : need_text(&row->what, node, "what");
+    int rc = study_need_text(&row->id, node, "id");
+    rc = rc < 0 ? rc : study_need_text(&row->what, node, "what");
     rc = rc < 0 || !unit ? rc : yaml_text(&row->unit, unit);
     rc = rc < 0 ? rc : find_role(&row->device, study, node);
     rc = rc < 0 ? rc : value_read(&row->published, value);
@@ -104,17 +105,11 @@ static int read_devices(struct study *study, const struct yaml_node *node)
         return yaml_error(SONDE_EINPUT, node, "%s: 1 to %d devices", study->name,
                           STUDY_MAX_DEVICES);
     }
-    for (const struct yaml_node *item = node->first; item; item = item->next) {
-        const char *spec;
-        int rc = yaml_text(&spec, item);
-        if (rc < 0) {
-            return rc;
-        }
-        struct study_role *role = &study->devices[study->device_count++];
-        role->name = item->key;
-        snprintf(role->spec, sizeof(role->spec), "%s", spec);
+    int rc = 0;
+    for (const struct yaml_node *item = node->first; rc == 0 && item; item = item->next) {
+        rc = study_read_role(study, &study->devices[study->device_count++], item);
     }
-    return 0;
+    return rc;
 }
 
 static int check_ids(const struct study *study, const struct yaml_node *rows)
@@ -133,12 +128,14 @@ static int check_ids(const struct study *study, const struct yaml_node *rows)
 static int read_study(struct study *study, const struct yaml_node *root)
 {
     const struct yaml_node *rows = yaml_get(root, "rows");
-    int rc = need_text(&study->name, root, "name");
-    rc = rc < 0 ? rc : need_text(&study->title, root, "title");
+    int rc = study_need_text(&study->name, root, "name");
+    rc = rc < 0 ? rc : study_need_text(&study->title, root, "title");
     if (rc == 0 && yaml_get(root, "experiments")) {
-        rc = need_text(&study->experiments, root, "experiments");
+        rc = study_need_text(&study->experiments, root, "experiments");
     }
     rc = rc < 0 ? rc : read_devices(study, yaml_get(root, "devices"));
+    rc = rc < 0 ? rc : study_read_programs(study, yaml_get(root, "programs"));
+    rc = rc < 0 ? rc : study_read_untested(study, yaml_get(root, "not_testable"));
     if (rc < 0) {
         return rc;
     }
@@ -256,6 +253,7 @@ int study_device(struct study *study, const char *setting)
                 return error_set(SONDE_EUSAGE, "the device's name is too long");
             }
             snprintf(role->spec, sizeof(role->spec), "%s", equals + 1);
+            role->model = NULL;
             return 0;
         }
     }

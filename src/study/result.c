@@ -80,6 +80,11 @@ int study_table(char **text, const struct study *study)
             rows++;
         }
     }
+    for (size_t i = 0; !study->only && i < study->untested_count; i++) {
+        const struct study_untested *untested = &study->untested[i];
+        strbuf_printf(&out, "not testable: %s: %s: %s\n", untested->id, untested->what,
+                      untested->why);
+    }
     strbuf_printf(&out, "%zu rows, %zu hold, %zu fail\n", rows, rows - study_failures(study),
                   study_failures(study));
     *text = strbuf_take(&out);

@@ -22,7 +22,7 @@
 struct arena;
 struct yaml_node;
 
-#define STUDY_MAX_DEVICES 8
+#define STUDY_MAX_DEVICES 16
 #define STUDY_MAX_READINGS 4
 
 struct study_reading {
@@ -49,6 +49,18 @@ struct study_row {
 struct study_role {
     const char *name;
     char spec[4200];
+    const char *model; /* the role is a model that the study itself describes, as YAML; or NULL */
+};
+
+/* A whole program (workloads/) with its sizes, as the rows call it. */
+struct study_program {
+    const char *name, *workload;
+    uint32_t size, block, depth; /* 0: as the workload has it */
+};
+
+/* What the paper says and nothing here can tell, with the reason. */
+struct study_untested {
+    const char *id, *what, *why;
 };
 
 struct study {
@@ -57,6 +69,10 @@ struct study {
     const char *experiments; /* of a blind dissection; NULL: all */
     struct study_role devices[STUDY_MAX_DEVICES];
     size_t device_count;
+    struct study_program *programs;
+    size_t program_count;
+    struct study_untested *untested;
+    size_t untested_count;
     struct study_row *rows;
     size_t row_count;
     const char *only; /* as given to study_select */
@@ -93,6 +109,9 @@ int study_table(char **text, const struct study *study);
 int study_json(char **text, const struct study *study);
 
 /* ---- figure.c ---- */
+
+/* Writes the statistics of the programs that have run as FOLDER/ROLE.PROGRAM.json. */
+int study_program_files(struct study_bench *bench, const char *folder);
 
 /* Writes the selected figures' data (CSV) into a folder, and draws them with gnuplot. `notes`
  * says a line for each that could not be measured or drawn; free() it. */

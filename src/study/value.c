@@ -76,14 +76,23 @@ int tolerance_read(struct study_tolerance *tolerance, const struct yaml_node *no
     if (rc < 0) {
         return rc;
     }
-    *tolerance = (struct study_tolerance){.kind = STUDY_EXACT, .text = text};
-    if (strcmp(text, "exact") == 0) {
-        return 0;
+    static const char *const words[] = {[STUDY_EXACT] = "exact",
+                                        [STUDY_AT_LEAST] = "at least",
+                                        [STUDY_AT_MOST] = "at most",
+                                        [STUDY_WITHIN] = "within"};
+    *tolerance = (struct study_tolerance){.text = text};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (words[i] && strcmp(text, words[i]) == 0) {
+            tolerance->kind = (enum study_tolerance_kind)i;
+            return 0;
+        }
     }
     char *end;
     double amount = strtod(text, &end);
     if (end == text || !(amount > 0) || !isfinite(amount)) {
-        return yaml_error(SONDE_EINPUT, node, "'%s' is no tolerance: exact, 3 %%, 0.03, 3 cycles",
+        return yaml_error(SONDE_EINPUT, node,
+                          "'%s' is no tolerance: exact, 3 %%, 0.03, 3 cycles, at least, at most, "
+                          "within",
                           text);
     }
     while (*end == ' ') {
@@ -96,10 +105,14 @@ int tolerance_read(struct study_tolerance *tolerance, const struct yaml_node *no
 
 static bool near(double measured, double published, const struct study_tolerance *tolerance)
 {
+    double over = measured - published, rounding = ROUNDING * fabs(published);
+    if (tolerance->kind == STUDY_AT_LEAST || tolerance->kind == STUDY_AT_MOST) {
+        return tolerance->kind == STUDY_AT_LEAST ? over >= -rounding : over <= rounding;
+    }
     double allowed = tolerance->kind == STUDY_EXACT      ? 0
                      : tolerance->kind == STUDY_RELATIVE ? tolerance->amount * fabs(published)
                                                          : tolerance->amount;
-    return fabs(measured - published) <= allowed + ROUNDING * fabs(published);
+    return fabs(over) <= allowed + rounding;
 }
 
 static int descending(const void *a, const void *b)
@@ -130,6 +143,11 @@ static bool lists_hold(const struct study_value *measured, const struct study_va
 bool value_holds(const struct study_value *measured, const struct study_value *published,
                  const struct study_tolerance *tolerance, bool any_order)
 {
+    if (tolerance->kind == STUDY_WITHIN) {
+        return measured->kind == STUDY_NUMBER && published->kind == STUDY_LIST &&
+               published->count == 2 && measured->number >= published->list[0] &&
+               measured->number <= published->list[1];
+    }
     if (measured->kind != published->kind) {
         return false;
     }

@@ -24,7 +24,15 @@ struct study_value {
     char reason[200]; /* of STUDY_NOTHING; one line */
 };
 
-enum study_tolerance_kind { STUDY_EXACT, STUDY_RELATIVE, STUDY_ABSOLUTE };
+/* The last three are for papers that print a bound, or two. */
+enum study_tolerance_kind {
+    STUDY_EXACT,
+    STUDY_RELATIVE,
+    STUDY_ABSOLUTE,
+    STUDY_AT_LEAST,
+    STUDY_AT_MOST,
+    STUDY_WITHIN, /* a number within a list of two */
+};
 
 struct study_tolerance {
     enum study_tolerance_kind kind;
@@ -39,7 +47,7 @@ void value_nothing(struct study_value *value, const char *fmt, ...)
 
 /* From a study's file; SONDE_EINPUT with the place. */
 int value_read(struct study_value *value, const struct yaml_node *node);
-/* "exact", "3 %", "0.03", "3 cycles". */
+/* "exact", "3 %", "0.03", "3 cycles", "at least", "at most", "within". */
 int tolerance_read(struct study_tolerance *tolerance, const struct yaml_node *node);
 
 bool value_holds(const struct study_value *measured, const struct study_value *published,

@@ -1,0 +1,49 @@
+/*
+ * Whole programs (workloads/) on the simulated devices of a study's roles: what a run has counted,
+ * in the terms of Bakhoda et al. (ISPASS 2009). A program is run on a role once, when it is first
+ * asked for. Its result is held against the host's; one that differs has not been measured.
+ */
+#ifndef SONDE_STUDY_PROGRAM_H
+#define SONDE_STUDY_PROGRAM_H
+
+#include "study/bench.h"
+
+#define PROGRAM_LANES 32
+
+/* Warp instructions by class (Fig. 4). The classes are all there is: barriers and fences go with
+ * control flow, divisions with the special functions that they are made of. */
+enum program_class { PROGRAM_ALU, PROGRAM_SFU, PROGRAM_MEMORY, PROGRAM_CONTROL, PROGRAM_CLASSES };
+
+/* Warp accesses by space (Fig. 5). */
+enum program_space {
+    PROGRAM_GLOBAL,
+    PROGRAM_LOCAL,
+    PROGRAM_SHARED,
+    PROGRAM_CONSTANT,
+    PROGRAM_PARAM,
+    PROGRAM_TEXTURE,
+    PROGRAM_SPACES
+};
+
+struct program_result {
+    uint64_t launches, ctas, cycles, warp_insns, thread_insns;
+    uint64_t classes[PROGRAM_CLASSES], spaces[PROGRAM_SPACES];
+    uint64_t lanes[PROGRAM_LANES + 1]; /* warp instructions by active lanes (Fig. 7) */
+    uint32_t most_ctas;                /* that an SM held at a time */
+    double dram_utilization, dram_efficiency;
+};
+
+/* `*out` NULL with *why: the program could not be run there. Negative: the work cannot go on. */
+int program_run(struct study_bench *bench, const struct program_result **out, size_t role,
+                size_t program, struct study_value *why);
+/* SONDE_EINPUT with the node's place: the study has no such program. */
+int program_find(size_t *index, const struct study *study, const struct yaml_node *node);
+
+/* How much faster a program is on `role` than on `over`: the ratio of cycles. */
+int program_speed(struct study_bench *bench, struct study_value *value, size_t role, size_t over,
+                  size_t program);
+double program_ipc(const struct program_result *result);
+
+void program_runs_destroy(struct program_runs *runs); /* NULL is allowed */
+
+#endif
