@@ -59,6 +59,18 @@ static void use_bit(struct policy_set *set, uint32_t way)
     }
 }
 
+/*
+ * Hits are numbered in the order of going. A line that comes in takes a place just behind the last
+ * hit but one, the later of two lines the one in front.
+ */
+static uint64_t late_place(struct policy_set *set, bool fill)
+{
+    enum { PLACES = 1 << 20, FIRST = 3 }; /* between two hits; no place is below 0 */
+    set->hits += !fill;
+    uint64_t hit = (FIRST + set->hits) * PLACES;
+    return fill ? hit - 2 * PLACES + 1 + set->clock % (PLACES - 1) : hit;
+}
+
 static void use(struct policy_set *set, uint32_t way, bool fill)
 {
     set->clock++;
@@ -76,6 +88,9 @@ static void use(struct policy_set *set, uint32_t way, bool fill)
         break;
     case POLICY_NRU:
         use_bit(set, way);
+        break;
+    case POLICY_LRU_LATE:
+        set->age[way] = late_place(set, fill);
         break;
     default:
         set->age[way] = fill ? 2 : 0;

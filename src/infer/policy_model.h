@@ -27,9 +27,11 @@ struct policy_set {
     enum policy_kind kind;
     uint32_t ways;
     uint32_t line[INFER_MAX_WAYS];  /* number of the line each way holds, or POLICY_FREE */
-    uint64_t age[INFER_MAX_WAYS];   /* LRU, FIFO: time; NRU: used; SRRIP: prediction */
+    uint64_t age[INFER_MAX_WAYS];   /* LRU, FIFO: time; NRU: used; SRRIP: prediction;
+                                     * LRU_LATE: place in the order of going */
     bool upper[2 * INFER_MAX_WAYS]; /* PLRU: tree of bits, node i above 2i and 2i + 1 */
     uint64_t clock;
+    uint64_t hits; /* LRU_LATE: its own time */
 };
 
 /* An empty set. At most INFER_MAX_WAYS ways. */

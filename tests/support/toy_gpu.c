@@ -21,7 +21,7 @@ struct way {
 struct set {
     struct way *way;
     uint32_t ways;
-    uint64_t tree;
+    uint64_t tree, hits;
 };
 struct cache {
     const struct toy_cache *config;
@@ -71,7 +71,7 @@ static void cache_empty(struct cache *cache)
            ((size_t)cache->config->sets * cache->config->ways + cache->config->extra_ways) *
                sizeof *cache->storage);
     for (uint32_t i = 0; i < cache->config->sets; i++) {
-        cache->set[i].tree = 0;
+        cache->set[i].tree = cache->set[i].hits = 0;
     }
 }
 
@@ -150,6 +150,10 @@ static void mark_used(struct cache *cache, struct set *set, uint32_t way, bool f
     }
     case TOY_SRRIP:
         w->age = fill ? 2 : 0;
+        break;
+    case TOY_LRU_LATE: /* half way between the second and the third hit back */
+        set->hits += !fill;
+        w->age = ((set->hits + 3) << 32) - (fill ? UINT64_C(3) << 31 : 0) + cache->clock;
         break;
     default:
         break;

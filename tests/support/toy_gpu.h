@@ -19,7 +19,8 @@ enum toy_policy {
     TOY_SRRIP,
     TOY_RANDOM,
     TOY_BIASED,
-    TOY_POLICIES
+    TOY_POLICIES, /* of which random GPUs have one */
+    TOY_LRU_LATE
 };
 enum toy_index { TOY_MODULO, TOY_XOR, TOY_HASH, TOY_MAP, TOY_PERMUTED };
 

@@ -13,7 +13,7 @@ struct model {
     uint32_t ways;
     int64_t line[MAX_WAYS];
     uint64_t used_at[MAX_WAYS], filled_at[MAX_WAYS];
-    uint64_t time;
+    uint64_t time, hits;
     bool bit[MAX_WAYS];
     uint32_t rrpv[MAX_WAYS];
     uint32_t upper[16][256]; /* tree: [level][node]: 1: take the upper half next */
@@ -46,6 +46,15 @@ static void use_time(struct model *model, uint32_t way, bool fill)
     if (fill) {
         model->filled_at[way] = model->time;
     }
+}
+
+/* A hit's place is its number, a fill's lies between those of the hits two and three back. */
+static void use_late(struct model *model, uint32_t way, bool fill)
+{
+    model->time++;
+    model->hits += !fill;
+    uint64_t behind = model->hits < 2 ? 0 : model->hits - 2;
+    model->used_at[way] = fill ? (behind << 20) + model->time : model->hits << 20;
 }
 
 static uint32_t victim_nru(struct model *model)
@@ -216,6 +225,7 @@ static const uint32_t some_ways[] = {1, 2, 3, 4, 6, 8, 16, 24, 96, 128};
     }
 
 AGREES(lru_agrees_with_a_recency_list, REPLACE_LRU, victim_lru, use_time)
+AGREES(lru_late_agrees_with_places_between_hits, REPLACE_LRU_LATE, victim_lru, use_late)
 AGREES(fifo_agrees_with_a_queue_of_fills, REPLACE_FIFO, victim_fifo, use_time)
 AGREES(plru_agrees_with_an_explicit_tree, REPLACE_PLRU, victim_plru, use_plru)
 AGREES(nru_agrees_with_used_bits, REPLACE_NRU, victim_nru, use_nru)
@@ -355,7 +365,7 @@ static void probabilities_that_are_none_are_refused(void **state)
     assert_string_equal(error_text(), "replacement: probability 2 is -1, not 0 to 1");
     f.spec.replacement.kind = REPLACE_KIND_COUNT;
     assert_int_equal(mem_cache_check(&f.spec), SONDE_EINPUT);
-    assert_string_equal(error_text(), "replacement: unknown policy 8");
+    assert_string_equal(error_text(), "replacement: unknown policy 9");
     fixture_close(&f);
 }
 
@@ -363,6 +373,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lru_agrees_with_a_recency_list),
+        cmocka_unit_test(lru_late_agrees_with_places_between_hits),
         cmocka_unit_test(fifo_agrees_with_a_queue_of_fills),
         cmocka_unit_test(plru_agrees_with_an_explicit_tree),
         cmocka_unit_test(nru_agrees_with_used_bits),

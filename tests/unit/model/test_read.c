@@ -72,7 +72,7 @@ static void words_and_switches_are_checked(void **state)
     refuse_text(
         "l2: {replacement: {policy: lur}}\n",
         "m.yaml:1:28: l2.replacement.policy: 'lur' is not one of lru, fifo, plru, nru, srrip, "
-        "random, biased, biased_alternating; did you mean 'lru'?");
+        "random, biased, biased_alternating, lru_late; did you mean 'lru'?");
     refuse_text("l2: {write: sideways}\n",
                 "m.yaml:1:13: l2.write: 'sideways' is not one of write_through_invalidate, "
                 "write_through_update, write_back");
