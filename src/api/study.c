@@ -37,6 +37,9 @@ static int prepare(struct study *study, const struct sonde_study_options *option
     for (size_t i = 0; rc == 0 && i < options->device_count; i++) {
         rc = study_device(study, options->devices[i]);
     }
+    for (size_t i = 0; rc == 0 && i < options->size_count; i++) {
+        rc = study_size(study, options->sizes[i]);
+    }
     return rc;
 }
 

@@ -8,27 +8,32 @@
 #include "util/fileio.h"
 
 #define PATH_BYTES 4096
-#define MAX_DEVICES 16
+#define MAX_SETTINGS 16
 
 struct study_arguments {
     const char *name, *folder, *json;
-    const char *devices[MAX_DEVICES];
+    const char *devices[MAX_SETTINGS], *sizes[MAX_SETTINGS];
     bool quiet, list;
     struct sonde_study_options options;
 };
 
 static const struct option_spec study_options[] = {
-    {"-d", true},     {"-o", true},      {"--json", true}, {"--only", true},
-    {"--seed", true}, {"--list", false}, {"-q", false},    {NULL, false},
+    {"-d", true},      {"-o", true},  {"--json", true}, {"--only", true}, {"--seed", true},
+    {"--list", false}, {"-q", false}, {"--size", true}, {NULL, false},
 };
 
 static int take_option(struct study_arguments *arguments, struct option_walk *walk)
 {
     if (option_is(walk, "-d")) {
-        if (arguments->options.device_count == MAX_DEVICES) {
-            return cli_usage("study", "at most %d devices", MAX_DEVICES);
+        if (arguments->options.device_count == MAX_SETTINGS) {
+            return cli_usage("study", "at most %d devices", MAX_SETTINGS);
         }
         arguments->devices[arguments->options.device_count++] = walk->value;
+    } else if (option_is(walk, "--size")) {
+        if (arguments->options.size_count == MAX_SETTINGS) {
+            return cli_usage("study", "at most %d sizes", MAX_SETTINGS);
+        }
+        arguments->sizes[arguments->options.size_count++] = walk->value;
     } else if (option_is(walk, "-o")) {
         arguments->folder = walk->value;
     } else if (option_is(walk, "--json")) {
@@ -144,6 +149,7 @@ int cmd_study(int argc, char **argv)
     }
     struct sonde_study *study;
     arguments.options.devices = arguments.devices;
+    arguments.options.sizes = arguments.sizes;
     arguments.options.folder = arguments.folder;
     arguments.options.watch = cli_watch(arguments.quiet);
     int rc = sonde_study(&study, arguments.name, &arguments.options);

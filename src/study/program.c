@@ -80,6 +80,10 @@ static void read_counts(struct program_runs *run)
     for (int space = 0; space < SPACE_COUNT; space++) {
         out->spaces[space_of((enum isa_space)space)] += total.sm.space[space];
     }
+    out->sm_cycles = total.sm.issue_cycles;
+    for (int wait = 0; wait < SM_WAIT_COUNT; wait++) {
+        out->sm_cycles += total.sm.wait_cycles[wait];
+    }
     memcpy(out->lanes, total.sm.lanes, sizeof(out->lanes));
     uint64_t time_ps = total.cycles * run->model->core_period_ps * run->model->dram.channels;
     out->dram_utilization = ratio(total.dram_busy_ps, time_ps);
@@ -133,7 +137,7 @@ static int load_model(struct model **out, const struct study_role *role)
         return model_parse(out, role->name, role->model, strlen(role->model));
     }
     if (strncmp(role->spec, "sim:", 4) != 0) {
-        return error_set(SONDE_EINPUT, "'%s': whole programs are run on simulated devices",
+        return error_set(SONDE_EUSAGE, "'%s': whole programs are run on simulated devices",
                          role->spec);
     }
     return model_load(out, role->spec + 4);

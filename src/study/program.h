@@ -29,6 +29,7 @@ struct program_result {
     uint64_t launches, ctas, cycles, warp_insns, thread_insns;
     uint64_t classes[PROGRAM_CLASSES], spaces[PROGRAM_SPACES];
     uint64_t lanes[PROGRAM_LANES + 1]; /* warp instructions by active lanes (Fig. 7) */
+    uint64_t sm_cycles;                /* in which an SM held a CTA, of all SMs */
     uint32_t most_ctas;                /* that an SM held at a time */
     double dram_utilization, dram_efficiency;
 };
@@ -39,9 +40,12 @@ int program_run(struct study_bench *bench, const struct program_result **out, si
 /* SONDE_EINPUT with the node's place: the study has no such program. */
 int program_find(size_t *index, const struct study *study, const struct yaml_node *node);
 
-/* How much faster a program is on `role` than on `over`: the ratio of cycles. */
+/*
+ * How much faster a program is on `role` than on `over`: the ratio of cycles; `resident`: of the
+ * cycles in which an SM holds a CTA, so that when the last CTAs end does not matter.
+ */
 int program_speed(struct study_bench *bench, struct study_value *value, size_t role, size_t over,
-                  size_t program);
+                  size_t program, bool resident);
 double program_ipc(const struct program_result *result);
 
 void program_runs_destroy(struct program_runs *runs); /* NULL is allowed */

@@ -1,6 +1,7 @@
 /*
  * The figures of bakhoda2009: bars of each program. Figures 4 to 7 are of the programs at the
- * paper's sizes on the baseline, the others of parts of them, relative to the baseline; HM is the
+ * paper's sizes on the baseline; the others are relative to the baseline, of parts of programs as
+ * the study's file says why. HM is the
  * harmonic mean of what is drawn.
  */
 #include <string.h>
@@ -13,6 +14,7 @@ enum { PROGRAMS = 4, LANE_BINS = 8 };
 static const char *const shown[PROGRAMS] = {"LPS", "BFS", "RAY", "MM"};
 static const char *const whole[PROGRAMS] = {"lps", "bfs", "ray", "mm"};
 static const char *const part[PROGRAMS] = {"lps_part", "bfs_part", "ray_part", "mm"};
+static const char *const flat[PROGRAMS] = {"lps_part", "bfs", "ray", "mm"};
 
 static size_t program_of(const struct plot *plot, const char *name)
 {
@@ -117,7 +119,8 @@ static int figure_bars(struct plot *plot, const char *const *programs, const cha
         for (size_t i = 0; rc == 0 && i < role_count; i++) {
             struct study_value value;
             size_t role = plot_role(plot, roles[i]), program = program_of(plot, programs[p]);
-            rc = speeds ? program_speed(plot->bench, &value, role, plot_role(plot, "mesh"), program)
+            rc = speeds ? program_speed(plot->bench, &value, role, plot_role(plot, "mesh"), program,
+                                        false)
                         : ipc_of(plot, &value, role, programs[p]);
             if (rc == 0) {
                 plot_value(plot, &value);
@@ -155,11 +158,11 @@ int figure_topologies(struct plot *plot)
 int figure_channels(struct plot *plot)
 {
     static const char *const roles[] = {"channel8", "channel32", "channel64"};
-    return figure_bars(plot, part, roles, 3, true);
+    return figure_bars(plot, flat, roles, 3, true);
 }
 
 int figure_controllers(struct plot *plot)
 {
     static const char *const roles[] = {"fifo", "ooo128"};
-    return figure_bars(plot, part, roles, 2, true);
+    return figure_bars(plot, flat, roles, 2, true);
 }

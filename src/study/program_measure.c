@@ -1,7 +1,8 @@
 /*
  * Rows about whole programs: a value of one run (program_values.def), the speed of a device over
  * another, and what holds of several programs' speeds. The speed of a program is cycles there by
- * cycles here: the same instructions in less time are faster.
+ * cycles here: the same instructions in less time are faster. `of: resident` counts, of all SMs,
+ * the cycles in which one holds a CTA.
  */
 #include <math.h>
 #include <string.h>
@@ -53,7 +54,7 @@ static int find_role(size_t *index, const struct study *study, const struct yaml
 }
 
 int program_speed(struct study_bench *bench, struct study_value *value, size_t role, size_t over,
-                  size_t program)
+                  size_t program, bool resident)
 {
     const struct program_result *here, *there;
     int rc = program_run(bench, &there, over, program, value);
@@ -62,9 +63,16 @@ int program_speed(struct study_bench *bench, struct study_value *value, size_t r
     }
     rc = program_run(bench, &here, role, program, value);
     if (here) {
-        value_number(value, ratio(there->cycles, here->cycles));
+        value_number(value, resident ? ratio(there->sm_cycles, here->sm_cycles)
+                                     : ratio(there->cycles, here->cycles));
     }
     return rc;
+}
+
+static bool is_resident(const struct yaml_node *node)
+{
+    const char *of = measure_word(node, "of");
+    return of && strcmp(of, "resident") == 0;
 }
 
 int measure_program(struct study_bench *bench, struct study_value *value, size_t role,
@@ -78,7 +86,7 @@ int measure_program(struct study_bench *bench, struct study_value *value, size_t
     int rc = program_find(&program, study, yaml_get(node, "program"));
     if (rc == 0 && word && strcmp(word, "speed") == 0) {
         rc = find_role(&over, study, node);
-        return rc < 0 ? rc : program_speed(bench, value, role, over, program);
+        return rc < 0 ? rc : program_speed(bench, value, role, over, program, is_resident(node));
     }
     rc = rc < 0 ? rc : program_run(bench, &result, role, program, value);
     if (rc < 0 || !result) {
@@ -143,7 +151,7 @@ static int number_of(struct study_bench *bench, struct study_value *value, size_
     int rc;
     if (yaml_get(node, "over")) {
         rc = find_role(&over, study_bench_study(bench), node);
-        return rc < 0 ? rc : program_speed(bench, value, role, over, program);
+        return rc < 0 ? rc : program_speed(bench, value, role, over, program, is_resident(node));
     }
     rc = program_run(bench, &result, role, program, value);
     if (rc == 0 && result) {

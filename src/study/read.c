@@ -84,7 +84,7 @@ static int read_row(struct study_row *row, const struct study *study, const stru
 {
     const struct yaml_node *value = yaml_get(node, "published");
     const struct yaml_node *tolerance = yaml_get(node, "tolerance");
-    const struct yaml_node *unit = yaml_get(node, "unit");
+    const struct yaml_node *unit = yaml_get(node, "unit"), *note = yaml_get(node, "note");
     if (node->kind != YAML_MAPPING || !value || !tolerance) {
         return yaml_error(SONDE_EINPUT, node, "a row has id, what, device, published, tolerance");
     }
@@ -92,6 +92,7 @@ static int read_row(struct study_row *row, const struct study *study, const stru
     int rc = study_need_text(&row->id, node, "id");
     rc = rc < 0 ? rc : study_need_text(&row->what, node, "what");
     rc = rc < 0 || !unit ? rc : yaml_text(&row->unit, unit);
+    rc = rc < 0 || !note ? rc : yaml_text(&row->note, note);
     rc = rc < 0 ? rc : find_role(&row->device, study, node);
     rc = rc < 0 ? rc : value_read(&row->published, value);
     rc = rc < 0 ? rc : tolerance_read(&row->tolerance, tolerance);

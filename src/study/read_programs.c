@@ -114,3 +114,26 @@ int study_read_untested(struct study *study, const struct yaml_node *node)
     }
     return rc;
 }
+
+int study_size(struct study *study, const char *setting)
+{
+    const char *equals = strchr(setting, '=');
+    size_t length = equals ? (size_t)(equals - setting) : 0;
+    for (size_t i = 0; equals && i < study->program_count; i++) {
+        struct study_program *program = &study->programs[i];
+        if (strlen(program->name) == length && strncmp(program->name, setting, length) == 0) {
+            char *end;
+            unsigned long size = strtoul(equals + 1, &end, 10);
+            if (equals[1] < '0' || equals[1] > '9' || *end || size == 0 || size > UINT32_MAX) {
+                return error_set(SONDE_EUSAGE, "'%s': a size is 1 to %u", setting, UINT32_MAX);
+            }
+            program->size = (uint32_t)size;
+            return 0;
+        }
+    }
+    return study->program_count
+               ? error_set(SONDE_EUSAGE,
+                           "'%s': expected PROGRAM=SIZE, where %s's first program is '%s'", setting,
+                           study->name, study->programs[0].name)
+               : error_set(SONDE_EUSAGE, "'%s': %s runs no programs", setting, study->name);
+}

@@ -61,6 +61,9 @@ static int put_row(struct strbuf *out, const struct study_row *row)
         strbuf_printf(out, "%-32s  %-32s  %-32s  %-9s  %s\n", row->id, published, measured,
                       row->tolerance.text, row->ok ? "ok" : "FAIL");
         put_readings(out, row);
+        if (row->note && !row->ok) {
+            strbuf_printf(out, "    %s\n", row->note);
+        }
     }
     free(published);
     free(measured);
@@ -150,6 +153,9 @@ static int put_json_row(json_t *array, const struct study *study, const struct s
     rc = rc < 0 ? rc : json_put_string(object, "device", study->devices[shown->device].spec);
     if (rc == 0 && shown->measured.kind == STUDY_NOTHING) {
         rc = json_put_string(object, "reason", shown->measured.reason);
+    }
+    if (rc == 0 && row->note && !row->ok) {
+        rc = json_put_string(object, "note", row->note);
     }
     return rc < 0 || row->reading_count == 1 ? rc : put_json_readings(object, study, row);
 }

@@ -35,6 +35,7 @@ struct study_reading {
 
 struct study_row {
     const char *id, *what, *unit; /* unit may be "" */
+    const char *note;             /* why it does not hold; NULL */
     size_t device;                /* index into study->devices */
     struct study_value published; /* as printed; a reading may stand for another number */
     struct study_tolerance tolerance;
@@ -97,6 +98,9 @@ bool study_wants(const struct study *study, const char *id);
 
 /* "ROLE=DEVICE": measure on another device. SONDE_EUSAGE. */
 int study_device(struct study *study, const char *setting);
+
+/* "PROGRAM=SIZE": run it at another size. SONDE_EUSAGE. */
+int study_size(struct study *study, const char *setting);
 
 struct study_bench;
 /* Measures the selected rows. An error is one that ends the work; a row that fails is none. */

@@ -11,6 +11,16 @@ run sonde study mei2014 -d maxwell=sim:gtx780
 run sonde study mei2014 --only t3.kepler.p1 -d kepler=sim:gtx78
 run sonde study mei2014 --only t3.kepler.p1 -d kepler=cuda:77x
 run sonde study mei2014 --only t3.kepler.p1 --json nowhere/x.json
+run sonde study mei2014 --size bfs=8
+run sonde study bakhoda2009 --size bsf=8
+run sonde study bakhoda2009 --size bfs=0
+run sonde study bakhoda2009 --size bfs=8x
+run sonde study bakhoda2009 --only table1.lps.concurrent -d one=cuda:0
+run sonde study bakhoda2009 --only table1.lps.concurrent --size lps_flat=2000
+# programs: a role that is a model of the study's own, or another
+run sonde study bakhoda2009 --only table1.lps.concurrent,table1.bfs.concurrent -o programs
+run ls programs
+run sonde study bakhoda2009 --only table1.lps.concurrent -d one=sim:bakhoda2009
 # rows
 run sonde study mei2014 --only t3.kepler.p1,t3.fermi_l1.p2,f11.kepler.130
 run sonde study mei2014 --only t3.kepler.p1 --json -
