@@ -1,72 +1,19 @@
 /*
- * Ways, line and sets of a cache behind another. The few lines of one set, walked alone, stay in
- * the cache in front, and this one never hears of them. So all that fits is walked, and one element
- * more, which is too much for one set: if a part is left out, the rest fits exactly if the part
- * holds a whole line of that set. Parts are halved as long as one of the halves holds such a line;
- * what is left is a line, if lines are aligned and a power of two of fetch units long. Nothing is
- * assumed about the policy or the index function. What does not agree (lines of different lengths,
- * a capacity that is no multiple of the ways) decides nothing.
+ * Ways, line and sets of a cache behind another, from the parts of an array that are the lines of
+ * one set (behind_parts.c). What does not agree (lines of different lengths, a capacity that is no
+ * multiple of the ways) decides nothing. From here on the set's lines can be walked with an escort
+ * (escort.h), and the cache be examined as any other.
  */
 #include <stdlib.h>
+#include <string.h>
 
-#include "infer/level.h"
+#include "infer/behind.h"
+#include "infer/escort.h"
+#include "infer/groups.h"
 #include "util/error.h"
 
-#define BUDGET 3000000 /* loads */
-#define MOST_LINES 512
-
-struct descent {
-    struct level *level;
-    uint32_t *ring; /* room for a walk */
-    uint64_t start;
-    size_t total; /* elements: those that fit, and one */
-    size_t at[MOST_LINES], span[MOST_LINES], count;
-};
-
-static int fits_without(struct descent *d, bool *fits, size_t from, size_t to)
-{
-    size_t count = 0;
-    enum fit_verdict verdict = FIT_UNKNOWN;
-    for (size_t i = 0; i < d->total; i++) {
-        if (i < from || i >= to) {
-            d->ring[count++] = (uint32_t)(i * d->level->fit_stride);
-        }
-    }
-    *fits = true;
-    if (count == 0) {
-        return 0;
-    }
-    int rc = fit_verdict(d->level, &verdict, &(struct walk_shape){.ring = d->ring, .count = count});
-    *fits = verdict == FIT_YES;
-    return rc;
-}
-
-/* `span` is a power of two, and `from` a multiple of it. */
-static int descend(struct descent *d, size_t from, size_t span)
-{
-    bool fits;
-    if (from >= d->total) {
-        return 0;
-    }
-    if (d->level->lab->loads - d->start > BUDGET || d->count == MOST_LINES) {
-        return lab_undecided(d->level->lab, "the lines of a set are not found in %d loads", BUDGET);
-    }
-    int rc = fits_without(d, &fits, from, from + span);
-    if (rc || !fits) {
-        return rc;
-    }
-    size_t before = d->count;
-    rc = span > 1 ? descend(d, from, span / 2) : 0;
-    rc = rc || span == 1 ? rc : descend(d, from + span / 2, span / 2);
-    if (rc == 0 && d->count == before && d->count < MOST_LINES) {
-        d->at[d->count] = from;
-        d->span[d->count++] = span;
-    }
-    return rc;
-}
-
 /* Of the last line the walk has the first element alone. */
-static bool is_consistent(const struct descent *d)
+static bool is_consistent(const struct behind_parts *d)
 {
     size_t lines = d->count ? d->count - 1 : 0;
     for (size_t i = 0; i < lines; i++) {
@@ -77,39 +24,80 @@ static bool is_consistent(const struct descent *d)
     return lines > 0 && d->at[lines] + 1 == d->total && (d->total - 1) % (d->span[0] * lines) == 0;
 }
 
-static bool is_equally_spaced(const struct descent *d)
+/* Elements that fit and do not lie in the set: what is left out of them makes no room. */
+static int outside_of(const struct behind_parts *d, uint32_t **out, size_t *count)
 {
-    for (size_t i = 2; i < d->count; i++) {
-        if (d->at[i] - d->at[i - 1] != d->at[1] - d->at[0]) {
-            return false;
+    size_t k = 0;
+    *count = 0;
+    *out = malloc(d->total * sizeof **out);
+    if (!*out) {
+        return error_memory();
+    }
+    for (size_t i = 0; i + 1 < d->total; i++) {
+        while (k < d->count && d->at[k] + d->span[k] <= i) {
+            k++;
+        }
+        if (k == d->count || i < d->at[k]) {
+            (*out)[(*count)++] = (uint32_t)(i * d->level->fit_stride);
         }
     }
-    return true;
+    return 0;
 }
 
-/* Equally spaced lines that miss when they are walked alone, too, are those that other experiments
- * need. */
-static int keep_conflict(struct level *level, const struct descent *d)
+static int check_conflict(struct behind_parts *d, bool *holds)
 {
+    struct level *level = d->level;
     enum fit_verdict verdict = FIT_UNKNOWN;
+    const size_t left_out[] = {0, d->count / 2, d->count - 1};
+    int rc = groups_verdict(level, &verdict, level->conflict, d->count);
+    *holds = verdict == FIT_NO;
+    for (size_t i = 0; i < 3 && rc == 0 && *holds && d->count > 2; i++) {
+        memcpy(d->ring, level->conflict, d->count * sizeof *d->ring);
+        memmove(d->ring + left_out[i], d->ring + left_out[i] + 1,
+                (d->count - 1 - left_out[i]) * sizeof *d->ring);
+        rc = groups_verdict(level, &verdict, d->ring, d->count - 1);
+        *holds = verdict == FIT_YES;
+    }
+    return rc;
+}
+
+static void forget_conflict(struct level *level)
+{
+    escort_free(level->escort);
+    free(level->conflict);
+    level->escort = NULL;
+    level->conflict = NULL;
+    level->conflict_count = 0;
+}
+
+int behind_keep_conflict(struct behind_parts *d)
+{
+    struct level *level = d->level;
+    uint32_t *outside;
+    size_t count;
+    bool holds = false;
+    int rc = outside_of(d, &outside, &count);
+    forget_conflict(level);
+    level->conflict = rc ? NULL : malloc((d->count + 1) * sizeof *level->conflict);
+    if (!level->conflict) {
+        free(outside);
+        return error_memory();
+    }
     for (size_t i = 0; i < d->count; i++) {
-        d->ring[i] = (uint32_t)(d->at[i] * level->fit_stride);
+        level->conflict[i] = (uint32_t)(d->at[i] * level->fit_stride);
     }
-    struct walk_shape shape = {.ring = d->ring, .count = d->count};
-    bool may_miss = is_equally_spaced(d) && d->count - 1 > level->front->ways;
-    int rc = may_miss ? fit_verdict(level, &verdict, &shape) : 0;
-    if (rc == 0 && verdict == FIT_NO) {
-        level->conflict = malloc((d->count + 1) * sizeof *level->conflict);
-        for (size_t i = 0; level->conflict && i < d->count; i++) {
-            level->conflict[i] = d->ring[i];
-        }
-        level->conflict_count = level->conflict ? d->count : 0;
-        rc = level->conflict ? 0 : error_memory();
+    level->conflict_count = d->count;
+    level->line_bytes = d->span[0] * level->fit_stride;
+    rc = escort_create(level, outside, count);
+    rc = rc ? rc : check_conflict(d, &holds);
+    if (rc || !holds) {
+        forget_conflict(level);
     }
+    level->line_bytes = 0;
     return lab_soft(rc) ? 0 : rc;
 }
 
-static int conclude(struct level *level, const struct descent *d)
+static int conclude(struct level *level, const struct behind_parts *d)
 {
     if (!is_consistent(d)) {
         return lab_undecided(level->lab, "the parts of an array that make room for one more line "
@@ -130,22 +118,19 @@ static int conclude(struct level *level, const struct descent *d)
     attribute_set(&result->line, (double)line, "B", 0.9, id);
     attribute_set(&result->size, (double)bytes, "B", 0.9, id);
     attribute_set(&result->sets, (double)lines / ways, "1", 0.9, id);
-    return keep_conflict(level, d);
+    return 0;
 }
 
 int behind_ways(struct level *level)
 {
-    struct descent d = {.level = level, .start = level->lab->loads, .total = level->fit_count + 1};
-    d.ring = malloc((d.total + MOST_LINES) * sizeof *d.ring);
-    if (!d.ring) {
+    struct behind_parts parts = {.level = level, .total = level->fit_count + 1};
+    parts.ring = malloc((parts.total + BEHIND_MOST_PARTS) * sizeof *parts.ring);
+    if (!parts.ring) {
         return error_memory();
     }
-    size_t span = 1;
-    while (span < d.total) {
-        span *= 2;
-    }
-    int rc = descend(&d, 0, span);
-    rc = rc ? rc : conclude(level, &d);
-    free(d.ring);
+    int rc = behind_find_parts(&parts);
+    rc = rc || level->conflict ? rc : behind_keep_conflict(&parts);
+    rc = rc ? rc : conclude(level, &parts);
+    free(parts.ring);
     return rc;
 }

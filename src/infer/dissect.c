@@ -212,12 +212,16 @@ static const char *not_for(const struct level *level, size_t experiment)
                    ? "too many words of the thread fit to find out which of them conflict"
                    : NULL;
     case EXPERIMENT_index:
-    case EXPERIMENT_sets:
-        return behind && !level->conflict_count
+        return behind && !level->escort
                    ? "the lines of a set stay in the cache in front when they are walked alone"
                    : NULL;
+    case EXPERIMENT_sets:
+        return behind && !level->map.sets
+                   ? "which lines share a set behind another cache is not known"
+                   : NULL;
     case EXPERIMENT_policy:
-        return behind ? "the cache in front keeps part of the accesses from it" : NULL;
+        return behind && !level->escort ? "the cache in front keeps part of the accesses from it"
+                                        : NULL;
     case EXPERIMENT_mei:
         return level->same_as                 ? "it is applied to the same cache elsewhere"
                : behind                       ? "the method is for first-level caches"
@@ -384,7 +388,9 @@ static void summarise(struct level_summary *out, struct level *level)
                                   .line_bytes = level->line_bytes,
                                   .same_as = level->same_as,
                                   .conflict = level->conflict,
+                                  .map = level->map,
                                   .conflict_count = level->conflict_count};
+    memcpy(out->policy, level->result->policy.name, sizeof out->policy);
     level->conflict = NULL;
 }
 

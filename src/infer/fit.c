@@ -30,7 +30,9 @@
 #define LATE_LOADS 120000 /* of warm-up, where only the counts of misses matter */
 #define PATIENCE                                                                                   \
     10.0 /* rate of misses times passes of warm-up, from which on settling is ruled out */
-#define CERTAIN 1e-7 /* chance at which noise is ruled out; some thousand tests a dissection */
+#define HEARD_PASSES 10 /* behind another cache, which keeps other elements in each */
+#define QUIET_PASSES 8  /* after which those that it still keeps stay there */
+#define CERTAIN 1e-7    /* chance at which noise is ruled out; some thousand tests a dissection */
 
 struct round {
     uint64_t records, misses, slow;                         /* slow: not a hit */
@@ -43,7 +45,8 @@ struct walk_plan level_plan(const struct level *level, struct walk_shape shape)
     return (struct walk_plan){.op = level->info->op,
                               .shape = shape,
                               .windows = 1,
-                              .shared_bytes = level->info->shared_bytes};
+                              .shared_bytes = level->info->shared_bytes,
+                              .escort = level->escort};
 }
 
 /* A cache that is empty when a launch begins has nothing to let go. */
@@ -95,6 +98,7 @@ static void plan_round(struct walk_plan *plan, const struct level *level, unsign
     if (n <= window) {
         size_t passes = small ? 256 / n : 1;
         passes = passes < 2 ? 2 : passes > 16 ? 16 : passes;
+        passes = level->front && round > 0 && passes < HEARD_PASSES ? HEARD_PASSES : passes;
         passes = passes * n > window ? window / n : passes;
         plan->window = (uint32_t)(passes * n);
         plan->windows = noisy ? 1u << round : 1;
@@ -108,11 +112,15 @@ static void plan_round(struct walk_plan *plan, const struct level *level, unsign
 /*
  * Counts one walk into `fit`. A stray, slower than any miss, proves nothing. On a quiet device it
  * is taken for a miss of some other kind; on a noisy one it is left out, unless strays are many.
+ * What a cache in front had proves nothing either: everything is resident when all were hits
+ * without a miss in between, be it in several passes; or what is not stays in front for good.
  */
 static void count_walk(struct fit *fit, struct round *round, const struct level *level,
                        const struct walk *walk, bool noisy)
 {
-    size_t strays = 0, run = 0, longest = 0;
+    size_t strays = 0, run = 0, longest = 0, plain = 0;
+    bool quiet = false;   /* for many passes */
+    uint32_t stretch = 0; /* of hits, numbered from 1 on */
     for (size_t i = 0; i < walk->count; i++) {
         strays += level_class(level, walk->latency[i]) == LOAD_STRAY;
     }
@@ -121,8 +129,17 @@ static void count_walk(struct fit *fit, struct round *round, const struct level 
     for (size_t i = 0; i < walk->count; i++) {
         enum load_class class = level_class(level, walk->latency[i]);
         bool settled = longest >= fit->count;
-        run = i % walk->window == 0 ? 0 : run;
-        run = class == LOAD_HIT ? run + 1 : 0;
+        bool ends = i % walk->window == 0 || class != LOAD_HIT;
+        run = ends ? 0 : run;
+        plain = ends ? 0 : plain + 1;
+        quiet = quiet || plain >= QUIET_PASSES * fit->count;
+        stretch += ends;
+        if (class == LOAD_HIT && level_heard(level, walk->latency[i])) {
+            run += !fit->seen || fit->seen[walk_element(walk, i)] != stretch;
+            if (fit->seen) {
+                fit->seen[walk_element(walk, i)] = stretch;
+            }
+        }
         longest = run > longest ? run : longest;
         round->slow += class != LOAD_HIT;
         round->settled_records += settled;
@@ -133,7 +150,9 @@ static void count_walk(struct fit *fit, struct round *round, const struct level 
             round->settled_misses += settled;
         }
     }
-    round->clean = round->slow == 0 ? walk->count >= fit->count : longest >= fit->count;
+    bool whole = level->front && walk->window >= fit->count;
+    round->clean = round->slow == 0 && !whole ? walk->count >= fit->count
+                                              : longest >= fit->count || (level->front && quiet);
     fit->records += round->records;
     fit->total += round->misses;
 }
@@ -185,6 +204,9 @@ static enum fit_verdict judge_quiet(const struct level *level, const struct fit 
 {
     double now = (double)rounds[round].misses / (double)rounds[round].records;
     double passes = (double)fit->records / (double)fit->count;
+    if (rounds[round].misses == 0) { /* the cache in front had some of them */
+        return round + 1 == MAX_ROUNDS ? FIT_YES : FIT_UNKNOWN;
+    }
     if (round + 1 == MAX_ROUNDS) {
         return FIT_NO;
     }
@@ -284,7 +306,9 @@ int fit_test(struct level *level, struct fit *out, const struct walk_shape *shap
 {
     *out = (struct fit){.verdict = FIT_UNKNOWN, .count = shape->count};
     out->misses = calloc(shape->count, sizeof *out->misses);
-    if (!out->misses) {
+    out->seen = level->front ? calloc(shape->count, sizeof *out->seen) : NULL;
+    if (!out->misses || (level->front && !out->seen)) {
+        fit_free(out);
         return error_memory();
     }
     struct round rounds[MAX_ROUNDS];
@@ -302,6 +326,9 @@ int fit_test(struct level *level, struct fit *out, const struct walk_shape *shap
         }
         if (noisy) {
             memset(out->misses, 0, out->count * sizeof *out->misses);
+        }
+        if (out->seen) {
+            memset(out->seen, 0, out->count * sizeof *out->seen);
         }
         count_walk(out, &rounds[round], level, &walk, noisy);
         walk_free(&walk);
@@ -356,7 +383,8 @@ int fit_count_misses(struct level *level, uint32_t *misses, const struct walk_sh
 void fit_free(struct fit *fit)
 {
     free(fit->misses);
-    fit->misses = NULL;
+    free(fit->seen);
+    fit->misses = fit->seen = NULL;
 }
 
 int fit_verdict(struct level *level, enum fit_verdict *out, const struct walk_shape *shape)

@@ -21,8 +21,10 @@
 #define MOST_LOADS 3000000 /* a test */
 #define CERTAIN 1e-8       /* chance at which noise is ruled out */
 #define PATIENCE 9.0       /* misses that a place is given to be found by the line it waits for */
-#define STEADY_PASSES 8    /* with a miss of the same line */
-#define STEADY_WARM 12     /* passes before those */
+#define TOLD 0.8 /* of the passes past lines of the set that show it, where some are not heard */
+#define OPEN_ODDS 1e-6  /* that a watched group behind another cache is disturbed all the same */
+#define STEADY_PASSES 8 /* with a miss of the same line */
+#define STEADY_WARM 12  /* passes before those */
 
 static const uint16_t warm_of[ROUNDS] = {2, 14, 60, 200, 600, 1400};
 static const uint8_t passes_of[ROUNDS] = {2, 8, 8, 10, 12, 12};
@@ -39,6 +41,7 @@ struct tally {
     uint32_t *passed;          /* per element: records */
     enum fit_verdict *verdict; /* per group */
     size_t open;               /* groups without one */
+    bool watched;              /* others are walked past them */
     bool more;                 /* one of them lacks nothing but passes to be certain of */
 };
 
@@ -56,6 +59,7 @@ static int tally_create(struct tally *tally, const struct group_walk *walk)
     tally->passed = calloc(walk->count + 1, sizeof *tally->passed);
     tally->verdict = calloc(walk->groups + 1, sizeof *tally->verdict);
     tally->open = walk->groups;
+    tally->watched = walk->count > 0 && walk->group[walk->count - 1] == GROUP_NONE;
     if (!tally->verdict || !tally->group || !tally->slow || !tally->passed) {
         return error_memory();
     }
@@ -92,16 +96,16 @@ static void tally_clear(struct tally *tally, const struct group_walk *walk)
 
 /*
  * Counts the part of a window that lies in one pass over one group. What is slow after a clean pass
- * is noise.
+ * is noise. A pass of which the cache in front kept a part proves nothing.
  */
 static void count_stretch(struct group *g, struct level *level, size_t window, size_t records,
-                          size_t slow)
+                          size_t slow, size_t heard)
 {
     if (g->settled == window + 1) {
         level->hit_records += records;
         level->false_slow += slow;
     }
-    bool clean = slow == 0 && records == g->size;
+    bool clean = slow == 0 && heard == g->size;
     g->slow += slow;
     g->dirty += slow > 0;
     g->clean += clean;
@@ -113,7 +117,7 @@ static void count_records(struct tally *tally, struct level *level, const struct
                           const struct walk *walk)
 {
     for (size_t w = 0; w < walk->windows; w++) {
-        size_t records = 0, slow = 0;
+        size_t records = 0, slow = 0, heard = 0;
         for (size_t i = 0; i < walk->window; i++) {
             size_t at = w * walk->window + i, element = walk_element(walk, at);
             uint32_t group = groups->group[element];
@@ -126,9 +130,10 @@ static void count_records(struct tally *tally, struct level *level, const struct
             tally->passed[element]++;
             records++;
             slow += !hit;
+            heard += level_heard(level, walk->latency[at]);
             if (element + 1 == g->first + g->size || i + 1 == walk->window) {
-                count_stretch(g, level, w, records, slow);
-                records = slow = 0;
+                count_stretch(g, level, w, records, slow, heard);
+                records = slow = heard = 0;
             }
         }
     }
@@ -156,9 +161,32 @@ static bool has_settled(const struct level *level, const struct tally *tally, co
            misses_steadily(tally, g, round);
 }
 
+/*
+ * A watched group behind another cache: in a pass in which the cache in front kept the lines that
+ * are walked past it the group is undisturbed, though it does not fit with them. So no single pass
+ * decides; each counts by what noise and what such lines would make of it.
+ */
+static enum fit_verdict judge_watched(const struct level *level, struct tally *tally,
+                                      const struct group *g, unsigned round)
+{
+    double noise = 1 - pow(1 - fmin(slow_bound(level), 1), (double)g->size);
+    noise = fmin(fmax(noise, 1e-3), TOLD / 2);
+    double odds =
+        (double)g->dirty * log(TOLD / noise) + (double)g->clean * log((1 - TOLD) / (1 - noise));
+    if (-odds > -log(OPEN_ODDS)) {
+        return FIT_YES;
+    }
+    bool fails = odds > -log(CERTAIN);
+    tally->more = tally->more || !fails;
+    return fails && has_settled(level, tally, g, round) ? FIT_NO : FIT_UNKNOWN;
+}
+
 static enum fit_verdict judge(const struct level *level, struct tally *tally, const struct group *g,
                               unsigned round)
 {
+    if (level->front && tally->watched) {
+        return judge_watched(level, tally, g, round);
+    }
     if (g->clean > 0) {
         return FIT_YES;
     }
@@ -224,6 +252,9 @@ static struct walk_plan plan_round(const struct level *level, const struct group
         passes = window / walk->count;
     }
     size_t records = walk->count * passes;
+    while (plan.guarded < walk->count && walk->group[plan.guarded] != GROUP_NONE) {
+        plan.guarded++;
+    }
     plan.warm = walk->count * warm_of[round];
     plan.run = 200 + 16 * round + repeat;
     if (is_watched(level, walk)) {

@@ -4,7 +4,7 @@
  * reads and that store. load_to_use_latency is an untimed dependent chain divided by its length.
  * miss_penalty is what a miss takes longer than a hit, as seen through the same operator.
  */
-#include "infer/level.h"
+#include "infer/escort.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,6 +28,7 @@ int level_saw(struct level *level, const struct sample *latencies)
 void level_free(struct level *level)
 {
     free(level->conflict);
+    escort_free(level->escort);
     sample_free(&level->seen);
     level->conflict = NULL;
 }

@@ -25,6 +25,8 @@ struct level_summary {
     uint64_t fit_stride;
     size_t fit_count; /* 0: not known */
     size_t ways;      /* 0: not known */
+    char policy[12];  /* "": not known */
+    struct set_map map;
     uint32_t fetch_bytes;
     uint64_t line_bytes; /* 0: not known */
     const char *same_as; /* as in struct level */
@@ -44,6 +46,7 @@ struct level {
     double beneath_cycles; /* what a load takes at least that passes this cache by */
     double floor_cycles;   /* a hit of this cache takes so long; sooner comes the cache in front */
     const struct level_summary *front; /* NULL: none is in front */
+    struct escort *escort;             /* escort.h; NULL: walks go alone; owned */
     const char *same_as;               /* the cache that another path has shown; NULL: of its own */
     uint64_t false_misses, false_slow,
         hit_records; /* misses, and all slow records, where everything hits */
@@ -84,6 +87,12 @@ static inline enum load_class level_class(const struct level *level, uint32_t cy
                                       : LOAD_STRAY;
 }
 
+/* False: the cache in front had it, and this one was not asked. */
+static inline bool level_heard(const struct level *level, uint32_t cycles)
+{
+    return !level->front || cycles > level->front->threshold;
+}
+
 /* A plan with this level's operator, carve-out and one window. */
 struct walk_plan level_plan(const struct level *level, struct walk_shape shape);
 
@@ -93,8 +102,10 @@ enum fit_verdict { FIT_YES, FIT_NO, FIT_UNKNOWN };
 
 struct fit {
     enum fit_verdict verdict;
-    size_t count;            /* elements */
-    uint32_t *misses;        /* per element; owned */
+    size_t count;     /* elements */
+    uint32_t *misses; /* per element; owned */
+    uint32_t
+        *seen; /* per element: in which stretch of hits it was one; behind another cache; owned */
     uint64_t records, total; /* recorded loads, misses among them */
     bool noisy;              /* decided by statistics, not by a pass without a miss */
 };

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/groups.h"
 #include "infer/members.h"
 #include "infer/policy_model.h"
 #include "util/error.h"
@@ -43,6 +44,7 @@ void policy_order_free(struct policy_order *order)
     free(order->ring);
     free(order->line);
     free(order->hit);
+    free(order->unheard);
 }
 
 /* What the orders of a set are made of. */
@@ -117,7 +119,8 @@ static size_t misfit(struct policy_set *set, const struct policy_order *order, b
     size_t at = (order->first + order->count - order->warm % order->count) % order->count;
     size_t differing = 0, impossible = 0;
     for (uint64_t i = 0; i < order->warm + order->records; i++) {
-        uint32_t line = order->line[at];
+        bool unheard = i >= order->warm && order->unheard && order->unheard[i - order->warm];
+        uint32_t line = unheard ? POLICY_OTHER : order->line[at];
         bool hit = line != POLICY_OTHER && policy_set_read(set, line);
         if (i >= order->warm && line != POLICY_OTHER) {
             differing += hit != order->hit[i - order->warm];
@@ -227,7 +230,8 @@ static size_t count_records(const struct policy_order *order)
 {
     size_t count = 0;
     for (size_t i = 0; i < order->records; i++) {
-        count += order->line[(order->first + i) % order->count] != POLICY_OTHER;
+        count += order->line[(order->first + i) % order->count] != POLICY_OTHER &&
+                 !(order->unheard && order->unheard[i]);
     }
     return count;
 }
@@ -290,11 +294,13 @@ static void find_wash(struct pool *pool, const struct level *level)
     pool->wash_count = pool->wash_count < ways ? 0 : pool->wash_count;
 }
 
-/* First from an empty set, as most first levels begin; if that explains nothing, from any. */
+/* First from an empty set, as most first levels begin; if that explains nothing, from any. With an
+ * escort, from an empty one alone, for what came through before the records is not known. */
 static int match_policies(struct level *level, bool *matched, struct pool *pool)
 {
+    unsigned attempts = level->escort ? level->begins_empty : 2;
     *matched = false;
-    for (unsigned attempt = 0; attempt < 2 && !*matched; attempt++) {
+    for (unsigned attempt = 0; attempt < attempts && !*matched; attempt++) {
         struct policy_order orders[POLICY_ORDERS] = {0};
         struct rng rng;
         rng_seed(&rng, 77);
@@ -303,7 +309,9 @@ static int match_policies(struct level *level, bool *matched, struct pool *pool)
             find_wash(pool, level);
         }
         for (size_t i = 0; i < POLICY_ORDERS && rc == 0; i++) {
-            rc = run_order(level, &orders[i], pool, attempt ? POLICY_WARM_ROUNDS : 1, &rng);
+            rc = level->escort
+                     ? policy_escorted_order(level, &orders[i], pool->words, &rng)
+                     : run_order(level, &orders[i], pool, attempt ? POLICY_WARM_ROUNDS : 1, &rng);
         }
         struct policy_case of = {.lab = level->lab,
                                  .id = level->info->id,
@@ -340,7 +348,8 @@ int level_policy(struct level *level)
     struct pool pool = {.words = words};
     bool matched = false;
     int rc = 0;
-    if (words >= 2) {
+    rc = level->escort ? level_learn_beginning(level) : 0;
+    if (rc == 0 && words >= 2) {
         rc = match_policies(level, &matched, &pool);
     }
     rc = rc || matched ? rc : victims_measure(level, out);

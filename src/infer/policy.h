@@ -6,6 +6,7 @@
 #define SONDE_INFER_POLICY_H
 
 #include "infer/lab.h"
+#include "util/rng.h"
 
 #define POLICY_ORDERS 3         /* drawn orders, each walked once */
 #define POLICY_OTHER UINT32_MAX /* what does not concern the set */
@@ -15,12 +16,19 @@
 struct policy_order {
     uint32_t *ring, *line; /* owned; one round */
     bool *hit;             /* owned */
+    bool *unheard; /* per record: a cache in front kept it from the set; NULL: none did; owned */
     size_t count, first, records;
     uint64_t warm;
 };
 
 int policy_order_create(struct policy_order *out, size_t count, size_t most_records);
 void policy_order_free(struct policy_order *order);
+
+/* policy_escort.c: draws and records an order, of at most so many visits a line, on a cache that
+ * has an escort. */
+struct level;
+int policy_escorted_order(struct level *level, struct policy_order *order, size_t most_words,
+                          struct rng *rng);
 
 /* What the orders are of, for the evidence, and what misfit is noise. */
 struct policy_case {

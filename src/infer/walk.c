@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/escort.h"
 #include "util/error.h"
 
 static const struct path_info paths[] = {
@@ -120,6 +121,9 @@ static int check_visits(struct lab *lab, const struct walk *walk, const uint32_t
 
 int walk_run(struct lab *lab, struct walk *out, const struct walk_plan *asked)
 {
+    if (asked->escort && asked->shape.ring) {
+        return escort_run(lab, out, asked);
+    }
     const struct path_info *path = path_find(asked->op);
     struct walk_plan own = *asked, *plan = &own;
     if (own.touch && path && !path->can_touch) {
@@ -160,7 +164,9 @@ int walk_run(struct lab *lab, struct walk *out, const struct walk_plan *asked)
 void walk_free(struct walk *walk)
 {
     free((void *)(uintptr_t)walk->first);
+    free(walk->own);
     walk->first = NULL;
+    walk->own = NULL;
 }
 
 int walk_sample(struct lab *lab, struct sample *out, const struct walk_plan *plan)

@@ -25,14 +25,17 @@ struct walk_plan {
     uint32_t window, windows;
     bool spread;    /* windows start evenly over the ring; else each goes on where the last ended */
     uint32_t scale; /* bytes that an offset of the shape counts; 0: 1 */
-    uint32_t shared_bytes; /* carve-out to ask for; 0: the probe's choice */
-    uint32_t run;          /* tells repeats apart */
+    uint32_t shared_bytes;       /* carve-out to ask for; 0: the probe's choice */
+    uint32_t run;                /* tells repeats apart */
+    const struct escort *escort; /* goes with rings that are given (escort.h); NULL: none */
+    size_t guarded; /* the first elements of the ring, whose sets escorts leave alone; 0: all */
 };
 
 struct walk {
     const uint32_t *latency; /* cycles; window after window */
     size_t window, windows, count;
     const uint32_t *first; /* element index each window starts with; owned */
+    uint32_t *own;         /* the latencies, where no trace has them; owned */
     struct walk_shape shape;
 };
 

@@ -1,0 +1,169 @@
+/*
+ * The lines of one set behind another cache. The few lines of one set, walked alone, stay in the
+ * cache in front, and this one never hears of them. So all that fits is walked, and one element
+ * more, which is too much for one set. Its lines are, under most policies, those that miss now and
+ * then in long walks: quickly found, and believed if they divide what fits into whole sets, and if
+ * the rest fits without one of them. How much of one must be left out for that is the line.
+ *
+ * A policy that resists thrashing shows few of them. Then parts are left out: the rest fits exactly
+ * if the part holds a whole line of that set. Parts are halved as long as one of the halves holds
+ * such a line; what is left is a line, if lines are aligned and a power of two of fetch units long.
+ * Nothing is assumed about the policy or the index function.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/behind.h"
+#include "util/error.h"
+
+#define BUDGET 3000000       /* loads, for parts left out */
+#define WATCH_BUDGET 1500000 /* and for watching who misses */
+#define BY_CHANCE 1e-3       /* that noise makes one element suspect */
+
+static int fits_without(struct behind_parts *d, bool *fits, size_t from, size_t to)
+{
+    size_t count = 0;
+    enum fit_verdict verdict = FIT_UNKNOWN;
+    for (size_t i = 0; i < d->total; i++) {
+        if (i < from || i >= to) {
+            d->ring[count++] = (uint32_t)(i * d->level->fit_stride);
+        }
+    }
+    int rc = fit_verdict(d->level, &verdict, &(struct walk_shape){.ring = d->ring, .count = count});
+    *fits = verdict == FIT_YES;
+    return rc;
+}
+
+/* ---- who misses ---- */
+
+/* Misses that an element does not have by noise, after so many records of it. */
+static uint32_t least_misses(const struct behind_parts *d, double records)
+{
+    const struct level *level = d->level;
+    double seen = (double)level->false_misses;
+    double share = (seen + 3 * sqrt(seen)) / (double)(level->hit_records + 1);
+    uint32_t least = 1;
+    while (share > 0 && (double)d->total * poisson_tail(share * records, least) > BY_CHANCE) {
+        least++;
+    }
+    return least;
+}
+
+/* Do those that missed make whole parts of this span, and as many as divide what fits? */
+static bool take_parts(struct behind_parts *d, const uint32_t *misses, uint32_t least, size_t span)
+{
+    size_t fits = d->total - 1;
+    d->count = 0;
+    for (size_t at = 0; at < fits; at += span) {
+        size_t missed = 0;
+        for (size_t i = at; i < at + span && i < fits; i++) {
+            missed += misses[i] >= least;
+        }
+        if (missed && (missed < span || d->count + 1 == BEHIND_MOST_PARTS)) {
+            return false;
+        }
+        if (missed) {
+            d->at[d->count] = at;
+            d->span[d->count++] = span;
+        }
+    }
+    bool whole = d->count > 0 && fits % (span * d->count) == 0 && misses[fits] >= least;
+    d->at[d->count] = fits;
+    d->span[d->count++] = 1;
+    return whole;
+}
+
+/* The shortest span without which the rest fits, of those that the misses allow. */
+static int find_span(struct behind_parts *d, bool *found, const uint32_t *misses, uint32_t least)
+{
+    int rc = 0;
+    *found = false;
+    for (size_t span = 1; rc == 0 && !*found && span < d->total; span *= 2) {
+        if (!take_parts(d, misses, least, span)) {
+            return 0;
+        }
+        rc = fits_without(d, found, d->at[0], d->at[0] + span);
+    }
+    return rc;
+}
+
+/*
+ * Are these all? Not if they fit when they are walked with an escort. Where the cache in front is
+ * not known well enough for that, those of two looks must agree.
+ */
+static int confirm(struct behind_parts *d, bool *found, size_t *before)
+{
+    int rc = behind_keep_conflict(d);
+    *found = d->level->conflict || (!d->level->front->line_bytes && *before == d->count);
+    *before = d->count;
+    return rc;
+}
+
+static int watch(struct behind_parts *d, bool *found)
+{
+    struct level *level = d->level;
+    struct walk_shape shape = {.stride = level->fit_stride, .count = d->total};
+    uint32_t *misses = calloc(d->total + 1, sizeof *misses);
+    uint64_t start = level->lab->loads;
+    double records = 0;
+    size_t before_count = 0;
+    int rc = misses ? 0 : error_memory();
+    *found = false;
+    for (uint32_t run = 0, look = 1; rc == 0 && !*found; run++) {
+        uint64_t before = level->lab->loads;
+        rc = fit_count_misses(level, misses, &shape, run);
+        records += (double)(level->lab->loads - before) / (double)d->total - 1 - run % 3;
+        if (rc == 0 && run + 1 == look) {
+            look *= 2;
+            rc = find_span(d, found, misses, least_misses(d, records));
+            rc = rc || !*found ? rc : confirm(d, found, &before_count);
+        }
+        if (level->lab->loads - start > WATCH_BUDGET) {
+            break;
+        }
+    }
+    free(misses);
+    return rc;
+}
+
+/* ---- what is left out ---- */
+
+/* `span` is a power of two, and `from` a multiple of it. */
+static int descend(struct behind_parts *d, uint64_t start, size_t from, size_t span)
+{
+    bool fits;
+    if (from >= d->total) {
+        return 0;
+    }
+    if (d->level->lab->loads - start > BUDGET || d->count == BEHIND_MOST_PARTS) {
+        return lab_undecided(d->level->lab, "the lines of a set are not found in %d loads", BUDGET);
+    }
+    int rc = fits_without(d, &fits, from, from + span);
+    if (rc || !fits) {
+        return rc;
+    }
+    size_t before = d->count;
+    rc = span > 1 ? descend(d, start, from, span / 2) : 0;
+    rc = rc || span == 1 ? rc : descend(d, start, from + span / 2, span / 2);
+    if (rc == 0 && d->count == before && d->count < BEHIND_MOST_PARTS) {
+        d->at[d->count] = from;
+        d->span[d->count++] = span;
+    }
+    return rc;
+}
+
+int behind_find_parts(struct behind_parts *parts)
+{
+    bool found = false;
+    int rc = watch(parts, &found);
+    if ((rc && !lab_soft(rc)) || (rc == 0 && found)) {
+        return rc;
+    }
+    size_t span = 1;
+    while (span < parts->total) {
+        span *= 2;
+    }
+    parts->count = 0;
+    return descend(parts, parts->level->lab->loads, 0, span);
+}
