@@ -151,15 +151,35 @@ void mem_noc_stats(struct mem_noc_stats *out, const struct mem_noc *noc);
 struct mem_dram;
 struct mem_dram_stats {
     uint64_t reads, writes;
-    uint64_t row_hits, row_misses;
-    uint64_t busy_ps;    /* the data bus carried data */
-    uint64_t pending_ps; /* a request waited or was being served */
+    uint64_t row_hits, row_misses; /* a miss is a request for which a row was activated */
+    uint64_t busy_ps;              /* the data bus carried data: its subchannels' mean */
+    uint64_t pending_ps;           /* a request waited or was being served */
 };
 int mem_dram_create(struct mem_dram **out, const struct dram_spec *spec, struct engine *engine,
                     const struct engine_clock *core_clock, uint32_t source); /* one channel */
+/* What mem_dram_create() checks: SONDE_EINPUT with the reason. */
+int mem_dram_check(const struct dram_spec *spec);
 void mem_dram_destroy(struct mem_dram *dram);
 struct mem_port mem_dram_port(struct mem_dram *dram);
 const struct mem_dram_stats *mem_dram_stats(const struct mem_dram *dram);
+
+/* Commands as they are given, for tests. An automatic precharge is told of with the column command
+ * that asks for it, at the clock at which it begins. */
+enum mem_dram_command_kind {
+    MEM_DRAM_PRECHARGE,
+    MEM_DRAM_ACTIVATE,
+    MEM_DRAM_READ,
+    MEM_DRAM_WRITE,
+    MEM_DRAM_REFRESH /* all banks of all subchannels */
+};
+struct mem_dram_command {
+    enum mem_dram_command_kind kind;
+    bool automatic;
+    uint32_t subchannel, bank;
+    uint64_t row, clock; /* of the memory's */
+};
+void mem_dram_watch(struct mem_dram *dram,
+                    void (*note)(void *ctx, const struct mem_dram_command *command), void *ctx);
 
 /* indexing: the set of an address, < sets (indexing/, one file a kind). */
 uint32_t mem_index_set(const struct index_spec *index, uint32_t sets, uint32_t line_bytes,

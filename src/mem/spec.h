@@ -154,20 +154,44 @@ enum dram_sched_kind {
     DRAM_SCHED_KIND_COUNT
 };
 
+/* dram/bus.def: DRAM_BUS(ID, "name", "doc") */
+enum dram_bus_kind {
+#define DRAM_BUS(id, text, doc) DRAM_BUS_##id,
+#include "mem/dram/bus.def"
+#undef DRAM_BUS
+    DRAM_BUS_KIND_COUNT
+};
+
+/*
+ * A channel, and how it is cut: subchannels of banks in groups. Times t_ are in memory clock
+ * cycles; where 0 stands for something else the comment says so.
+ */
 struct dram_spec {
     enum dram_sched_kind sched;
+    enum dram_bus_kind bus;
     uint32_t channels;         /* one per L2 slice group; requests interleave by slice */
     uint32_t interleave_bytes; /* contiguous bytes in one channel, taken out of bank and row; 0:
                                   the address is used as it is */
-    uint32_t banks;
+    uint32_t subchannels;      /* of a channel: banks and data bus of their own; 0: 1 */
+    uint32_t banks;            /* of a subchannel */
+    uint32_t bank_groups;      /* successive banks lie in successive groups; 0: 1 */
     uint32_t row_bytes;
+    uint32_t bank_interleave_bytes; /* contiguous bytes in one bank; 0: a row */
+    bool bank_hash;                 /* each row begins at another bank */
     uint32_t burst_bytes;
-    uint64_t period_ps;                             /* memory command clock */
-    uint32_t t_cl, t_rcd, t_rp, t_ras, t_rc, t_rrd; /* memory clock cycles */
-    uint32_t bytes_per_cycle; /* data bus, per memory clock cycle and channel; 0: unlimited */
+    uint64_t period_ps; /* memory command clock */
+    uint32_t t_cl, t_rcd, t_rp, t_ras, t_rc, t_rrd;
+    uint32_t t_rrd_l;          /* 0: t_rrd */
+    uint32_t t_faw;            /* 0: no limit */
+    uint32_t t_ccd_s, t_ccd_l; /* 0: a burst on the data bus; 0: t_ccd_s */
+    uint32_t t_wl;             /* 0: t_cl */
+    uint32_t t_rtp;            /* 0: a burst on the data bus */
+    uint32_t t_wr, t_wtr, t_rtw;
+    uint32_t t_refi, t_rfc;   /* t_refi 0: no refresh */
+    uint32_t bytes_per_cycle; /* data bus, per memory clock cycle and subchannel; 0: unlimited */
     uint32_t queue_entries;   /* per channel, at least 1 */
     uint32_t fixed_cycles;    /* core cycles of controller and pads, both ways together */
-    bool closed_page;         /* precharge after each access: a constant latency */
+    bool closed_page;         /* precharge as soon as nothing waits for the row */
 };
 
 /* Virtual memory as the driver lays it out. */

@@ -481,6 +481,9 @@ static void check_memory(struct reader *reader)
         problem(reader, "dram.t_rc", "%u cycles are less than t_ras, %u, which is part of it",
                 dram->t_rc, dram->t_ras);
     }
+    if (reader->problem_count == 0 && mem_dram_check(dram) < 0) {
+        problem(reader, "dram.channels", "%s", error_text());
+    }
     if (!is_power_of_two(model->vm.page_bytes)) {
         problem(reader, "vm.page", "%s is not a power of two",
                 bytes_text(words.a, model->vm.page_bytes));

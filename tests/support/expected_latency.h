@@ -25,7 +25,11 @@ static inline uint32_t network_cycles(const struct model *model, uint32_t bytes)
 static inline double dram_cycles(const struct model *model, uint32_t bytes)
 {
     const struct dram_spec *dram = &model->dram;
-    uint32_t clocks = dram->t_rcd + dram->t_cl + 1 + further_cycles(bytes, dram->bytes_per_cycle);
+    uint32_t burst = 1 + further_cycles(dram->burst_bytes, dram->bytes_per_cycle);
+    uint32_t further = (bytes - 1) / dram->burst_bytes, apart = burst;
+    apart = dram->t_ccd_s > apart ? dram->t_ccd_s : apart;
+    apart = dram->t_ccd_l > apart ? dram->t_ccd_l : apart;
+    uint32_t clocks = dram->t_rcd + dram->t_cl + further * apart + burst;
     return dram->fixed_cycles +
            (double)clocks * (double)dram->period_ps / (double)model->core_period_ps;
 }

@@ -1,18 +1,24 @@
 /*
- * One DRAM channel. A decision takes one request out of the queue and computes all its commands
- * at once:
+ * One DRAM channel: a queue of requests, a scheduler that says which of them gets its next command
+ * and when, banks that take it. A request is located when it comes; it needs its row open
+ * (precharge and activate, where another or none is) and then a column command for each burst of
+ * its bytes:
  *
  *      row open:      column                        data after tCL
- *      bank closed:   activate, tRCD, column        activates tRC apart in a bank, tRRD in any two
- *      other row:     precharge, tRP, activate ...  precharge tRAS after its activate at least
+ *      bank closed:   activate, tRCD, column
+ *      other row:     precharge, tRP, activate ...
  *
- * and the data bus carries ceil(bytes / burst) bursts of burst_bytes, one request after the
- * other. The next decision is made when the bus will be free after the longest preparation (tRP +
- * tRCD + tCL), so that banks prepare while others transfer, and no earlier than a command clock
- * later, so that late arrivals still have their say. The reply comes at the end of the data, plus
- * the controller's fixed time.
+ * The reply comes at the end of the last data, plus the controller's fixed time; the place in the
+ * queue is free with the last column command. What follows each command at the earliest stands in
+ * timing.c. Between commands the channel sleeps: the next one is known as soon as the one before is
+ * given, and thought over when a request comes.
  *
- * Left out: read/write turnaround, write recovery, four-activate windows, refresh, the command bus.
+ * With closed_page a row is precharged, by its last column command, when no request in the queue
+ * wants it: a lone access finds its bank closed, a stream finds its row open. (Requests that the
+ * cache has sent ahead of their arrival count as being there.)
+ *
+ * Left out: a request that lies in two rows counts for its first; what a write of part of a burst
+ * would read first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,24 +32,74 @@ static const struct dram_sched_ops *const scheds[DRAM_SCHED_KIND_COUNT] = {
 #undef DRAM_SCHED
 };
 
-static int dram_check(const struct dram_spec *spec)
+int mem_dram_check(const struct dram_spec *spec)
 {
     if ((unsigned)spec->sched >= DRAM_SCHED_KIND_COUNT) {
         return error_set(SONDE_EINPUT, "DRAM: unknown scheduler %d", (int)spec->sched);
+    }
+    if ((unsigned)spec->bus >= DRAM_BUS_KIND_COUNT) {
+        return error_set(SONDE_EINPUT, "DRAM: unknown kind of command bus %d", (int)spec->bus);
     }
     if (spec->channels == 0 || spec->banks == 0 || spec->row_bytes == 0 || spec->burst_bytes == 0 ||
         spec->period_ps == 0 || spec->queue_entries == 0) {
         return error_set(SONDE_EINPUT, "DRAM: channels, banks, row, burst, period and queue "
                                        "entries must be at least 1");
     }
+    if (spec->bank_groups && spec->banks % spec->bank_groups) {
+        return error_set(SONDE_EINPUT, "DRAM: %u banks cannot be shared out over %u groups",
+                         spec->banks, spec->bank_groups);
+    }
+    if (spec->bank_interleave_bytes && spec->row_bytes % spec->bank_interleave_bytes) {
+        return error_set(SONDE_EINPUT, "DRAM: a row of %u B is not made of pieces of %u B",
+                         spec->row_bytes, spec->bank_interleave_bytes);
+    }
+    uint64_t access = (uint64_t)spec->t_rc + spec->t_ras + spec->t_rp + spec->t_rcd + spec->t_cl +
+                      spec->t_wl + spec->t_wr + spec->t_wtr;
+    if (spec->t_refi && spec->t_refi < 2 * (spec->t_rfc + access)) {
+        return error_set(SONDE_EINPUT,
+                         "DRAM: a refresh of %u cycles every %u leaves no time for accesses",
+                         spec->t_rfc, spec->t_refi);
+    }
     return 0;
+}
+
+static uint32_t or_else(uint32_t value, uint32_t otherwise)
+{
+    return value ? value : otherwise;
+}
+
+static struct dram_timing timing_of(const struct dram_spec *spec)
+{
+    uint64_t on_bus = (uint64_t)spec->burst_bytes + spec->bytes_per_cycle - 1;
+    uint32_t burst = spec->bytes_per_cycle ? (uint32_t)(on_bus / spec->bytes_per_cycle) : 0;
+    uint32_t ccd_s = or_else(spec->t_ccd_s, burst);
+    return (struct dram_timing){.subchannels = or_else(spec->subchannels, 1),
+                                .groups = or_else(spec->bank_groups, 1),
+                                .burst = burst,
+                                .cl = spec->t_cl,
+                                .wl = or_else(spec->t_wl, spec->t_cl),
+                                .rcd = spec->t_rcd,
+                                .rp = spec->t_rp,
+                                .ras = spec->t_ras,
+                                .rc = spec->t_rc,
+                                .rrd = spec->t_rrd,
+                                .rrd_l = or_else(spec->t_rrd_l, spec->t_rrd),
+                                .faw = spec->t_faw,
+                                .ccd_s = ccd_s,
+                                .ccd_l = or_else(spec->t_ccd_l, ccd_s),
+                                .rtp = or_else(spec->t_rtp, burst),
+                                .wr = spec->t_wr,
+                                .wtr = spec->t_wtr,
+                                .rtw = spec->t_rtw,
+                                .refi = spec->t_refi,
+                                .rfc = spec->t_rfc};
 }
 
 int mem_dram_create(struct mem_dram **out, const struct dram_spec *spec, struct engine *engine,
                     const struct engine_clock *core_clock, uint32_t source)
 {
     *out = NULL;
-    int rc = dram_check(spec);
+    int rc = mem_dram_check(spec);
     if (rc < 0) {
         return rc;
     }
@@ -52,21 +108,21 @@ int mem_dram_create(struct mem_dram **out, const struct dram_spec *spec, struct 
         return error_memory();
     }
     *dram = (struct mem_dram){.spec = spec,
+                              .timing = timing_of(spec),
                               .engine = engine,
                               .core_clock = core_clock,
                               .clock = {.period_ps = spec->period_ps},
                               .source = source,
                               .sched = scheds[spec->sched],
-                              .decide_ps = ENGINE_NEVER};
+                              .refresh = spec->t_refi ? spec->t_refi : UINT64_MAX,
+                              .event_ps = ENGINE_NEVER,
+                              .old_event_ps = ENGINE_NEVER};
     waiters_init(&dram->space, engine, source);
-    dram->banks = calloc(spec->banks, sizeof *dram->banks);
     dram->queue = calloc(spec->queue_entries, sizeof *dram->queue);
-    if (!dram->banks || !dram->queue) {
+    rc = dram->queue ? dram_banks_create(dram) : error_memory();
+    if (rc < 0) {
         mem_dram_destroy(dram);
-        return error_memory();
-    }
-    for (uint32_t i = 0; i < spec->banks; i++) {
-        dram->banks[i].row = DRAM_NO_ROW;
+        return rc;
     }
     *out = dram;
     return 0;
@@ -76,7 +132,7 @@ void mem_dram_destroy(struct mem_dram *dram)
 {
     if (dram) {
         waiters_free(&dram->space);
-        free(dram->banks);
+        dram_banks_destroy(dram);
         free(dram->queue);
         free(dram);
     }
@@ -87,162 +143,168 @@ const struct mem_dram_stats *mem_dram_stats(const struct mem_dram *dram)
     return &dram->stats;
 }
 
+void mem_dram_watch(struct mem_dram *dram,
+                    void (*note)(void *ctx, const struct mem_dram_command *command), void *ctx)
+{
+    dram->note = note;
+    dram->note_ctx = ctx;
+}
+
 static uint64_t latest(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
 
-static uint64_t cycles_ps(const struct mem_dram *dram, uint32_t cycles)
+/* From when the oldest came, or what was counted already, to the end of these data. */
+static void count_pending(struct mem_dram *dram, const struct dram_entry *entry, uint64_t end_ps)
 {
-    return cycles * dram->clock.period_ps;
-}
-
-/* The commands that serve a request, and when. */
-struct commands {
-    bool activates;
-    uint64_t activate_ps, column_ps;
-};
-
-static struct commands plan_commands(const struct mem_dram *dram, const struct dram_entry *entry,
-                                     uint64_t now_ps)
-{
-    const struct dram_bank *bank = &dram->banks[entry->bank];
-    struct commands plan = {0};
-    if (bank->row == entry->row) {
-        plan.column_ps = latest(now_ps, bank->column_ps);
-        return plan;
-    }
-    plan.activates = true;
-    plan.activate_ps = latest(now_ps, latest(bank->activate_ps, dram->rank_activate_ps));
-    if (bank->row != DRAM_NO_ROW) {
-        uint64_t precharge_ps = latest(now_ps, bank->precharge_ps);
-        plan.activate_ps =
-            latest(plan.activate_ps, precharge_ps + cycles_ps(dram, dram->spec->t_rp));
-    }
-    plan.column_ps = plan.activate_ps + cycles_ps(dram, dram->spec->t_rcd);
-    return plan;
-}
-
-uint64_t dram_data_ready_ps(const struct mem_dram *dram, const struct dram_entry *entry,
-                            uint64_t now_ps)
-{
-    return plan_commands(dram, entry, now_ps).column_ps + cycles_ps(dram, dram->spec->t_cl);
-}
-
-static uint64_t transfer_ps(const struct mem_dram *dram, uint32_t bytes)
-{
-    const struct dram_spec *spec = dram->spec;
-    if (spec->bytes_per_cycle == 0) {
-        return 0;
-    }
-    uint64_t bursts = ((uint64_t)bytes + spec->burst_bytes - 1) / spec->burst_bytes;
-    uint64_t on_bus = bursts * spec->burst_bytes + spec->bytes_per_cycle - 1;
-    return on_bus / spec->bytes_per_cycle * dram->clock.period_ps;
-}
-
-/* What the bank may do after the commands planned, whose transfer takes duration_ps. */
-static void update_bank(struct mem_dram *dram, const struct dram_entry *entry,
-                        const struct commands *plan, uint64_t duration_ps)
-{
-    const struct dram_spec *spec = dram->spec;
-    struct dram_bank *bank = &dram->banks[entry->bank];
-    if (plan->activates) {
-        dram->rank_activate_ps = plan->activate_ps + cycles_ps(dram, spec->t_rrd);
-        bank->activate_ps = plan->activate_ps + cycles_ps(dram, spec->t_rc);
-        bank->precharge_ps = plan->activate_ps + cycles_ps(dram, spec->t_ras);
-    }
-    bank->row = entry->row;
-    bank->column_ps = plan->column_ps + duration_ps;
-    bank->precharge_ps = latest(bank->precharge_ps, bank->column_ps);
-    if (spec->closed_page) {
-        bank->row = DRAM_NO_ROW;
-        bank->activate_ps =
-            latest(bank->activate_ps, bank->precharge_ps + cycles_ps(dram, spec->t_rp));
+    uint64_t oldest_ps = dram->queue[0].request->arrive_ps;
+    uint64_t came_ps = entry->request->arrive_ps;
+    uint64_t from_ps = came_ps < oldest_ps ? came_ps : oldest_ps;
+    from_ps = latest(from_ps, dram->pending_until_ps);
+    if (end_ps > from_ps) {
+        dram->stats.pending_ps += end_ps - from_ps;
+        dram->pending_until_ps = end_ps;
     }
 }
 
-static void serve(struct mem_dram *dram, const struct dram_entry *entry, uint64_t now_ps)
+/* The last of the entry's data are on their way: reply, and make place. */
+static void finish(struct mem_dram *dram, uint32_t index, uint64_t end)
 {
+    struct dram_entry *entry = &dram->queue[index];
     struct mem_request *request = entry->request;
-    const struct dram_spec *spec = dram->spec;
-    bool hit = dram->banks[entry->bank].row == entry->row;
-    *(hit ? &dram->stats.row_hits : &dram->stats.row_misses) += 1;
-    *(request->kind == MEM_WRITE ? &dram->stats.writes : &dram->stats.reads) += 1;
-    struct commands plan = plan_commands(dram, entry, now_ps);
-    uint64_t duration_ps = transfer_ps(dram, request->bytes);
-    uint64_t cl_ps = cycles_ps(dram, spec->t_cl);
-    uint64_t start_ps = latest(plan.column_ps + cl_ps, dram->bus_free_ps);
-    plan.column_ps = start_ps - cl_ps;
-    update_bank(dram, entry, &plan, duration_ps);
-    dram->bus_free_ps = start_ps + duration_ps;
-    dram->stats.busy_ps += duration_ps;
-    dram->stats.pending_ps += dram->bus_free_ps - latest(entry->arrive_ps, dram->pending_until_ps);
-    dram->pending_until_ps = dram->bus_free_ps;
+    uint64_t end_ps = clock_cycles_to_ps(&dram->clock, end);
+    *(entry->activated ? &dram->stats.row_misses : &dram->stats.row_hits) += 1;
+    *(entry->write ? &dram->stats.writes : &dram->stats.reads) += 1;
+    count_pending(dram, entry, end_ps);
     request->served_at = MEM_AT_DRAM;
-    uint64_t fixed_ps = clock_cycles_to_ps(dram->core_clock, spec->fixed_cycles);
-    engine_at(dram->engine, dram->bus_free_ps + fixed_ps, dram->source, request->reply,
-              request->ctx, request->arg);
-    uint64_t prepare_ps = cycles_ps(dram, spec->t_rp + spec->t_rcd + spec->t_cl);
-    dram->decided_ps = now_ps + dram->clock.period_ps;
-    if (dram->bus_free_ps > dram->decided_ps + prepare_ps) {
-        dram->decided_ps = dram->bus_free_ps - prepare_ps;
+    uint64_t fixed_ps = clock_cycles_to_ps(dram->core_clock, dram->spec->fixed_cycles);
+    engine_at(dram->engine, end_ps + fixed_ps, dram->source, request->reply, request->ctx,
+              request->arg);
+    bool was_full = dram->count == dram->spec->queue_entries;
+    dram->count--;
+    memmove(entry, entry + 1, (dram->count - index) * sizeof *entry);
+    if (was_full) {
+        waiters_wake(&dram->space);
     }
 }
 
-static void on_decide(void *ctx, uint64_t arg);
-
-/*
- * The next decision: when a request is there and the last one allows it, at a command clock edge.
- */
-static void schedule_decision(struct mem_dram *dram)
+static void give_next(struct mem_dram *dram)
 {
-    uint64_t arrive_ps = ENGINE_NEVER;
-    for (uint32_t i = 0; i < dram->count; i++) {
-        if (dram->queue[i].arrive_ps < arrive_ps) {
-            arrive_ps = dram->queue[i].arrive_ps;
-        }
-    }
-    if (arrive_ps == ENGINE_NEVER) {
+    struct dram_choice next = dram->next;
+    dram->now = next.clock;
+    if (next.kind == MEM_DRAM_REFRESH) {
+        dram_refresh(dram, next.clock);
+        dram->refresh += dram->timing.refi;
         return;
     }
-    uint64_t time_ps = clock_align(&dram->clock, latest(arrive_ps, dram->decided_ps));
-    if (time_ps < dram->decide_ps) {
-        dram->decide_ps = time_ps;
-        engine_at(dram->engine, time_ps, dram->source, on_decide, dram, time_ps);
+    struct dram_entry *entry = &dram->queue[next.entry];
+    uint64_t end = dram_give(dram, entry, next.kind, next.clock);
+    if (next.kind == MEM_DRAM_ACTIVATE) {
+        entry->activated = true;
+    }
+    if (!dram_is_column(next.kind)) {
+        return;
+    }
+    struct dram_bank *bank = entry->at;
+    dram->stats.busy_ps +=
+        clock_cycles_to_ps(&dram->clock, dram->timing.burst) / dram->timing.subchannels;
+    entry->bursts--;
+    bank->hits -= entry->bursts == 0;
+    if (dram->spec->closed_page && bank->hits == 0) {
+        dram_close_page(dram, entry);
+    }
+    if (entry->bursts == 0) {
+        finish(dram, next.entry, end);
     }
 }
 
-static void on_decide(void *ctx, uint64_t planned_ps)
+static void on_command(void *ctx, uint64_t arg);
+
+/* Choose the next command; a refresh that is due before it comes first. */
+static void think(struct mem_dram *dram)
 {
-    struct mem_dram *dram = ctx;
-    if (planned_ps != dram->decide_ps) {
-        return; /* an earlier arrival has moved the decision forward since */
+    dram->turn++;
+    dram->next = dram->count ? dram->sched->pick(dram)
+                             : (struct dram_choice){.entry = DRAM_NONE, .clock = UINT64_MAX};
+    if (dram->next.clock == UINT64_MAX) {
+        dram->event_ps = ENGINE_NEVER;
+        return;
     }
-    dram->decide_ps = ENGINE_NEVER;
-    uint32_t picked = dram->sched->pick(dram, planned_ps);
-    if (picked < dram->count) {
-        bool was_full = dram->count == dram->spec->queue_entries;
-        struct dram_entry entry = dram->queue[picked];
-        dram->count--;
-        memmove(dram->queue + picked, dram->queue + picked + 1,
-                (dram->count - picked) * sizeof *dram->queue);
-        serve(dram, &entry, planned_ps);
-        if (was_full) {
-            waiters_wake(&dram->space);
+    if (dram->next.clock >= dram->refresh) {
+        dram->next = (struct dram_choice){.entry = DRAM_NONE,
+                                          .kind = MEM_DRAM_REFRESH,
+                                          .clock = latest(dram->refresh, dram->now)};
+    }
+    uint64_t time_ps = clock_cycles_to_ps(&dram->clock, dram->next.clock);
+    if (time_ps == dram->event_ps) {
+        return;
+    }
+    if (time_ps != dram->old_event_ps) {
+        engine_at(dram->engine, time_ps, dram->source, on_command, dram, time_ps);
+        if (dram->event_ps != ENGINE_NEVER) {
+            dram->old_event_ps = dram->event_ps; /* it comes, and may be of use again */
         }
     }
-    schedule_decision(dram);
+    dram->event_ps = time_ps;
 }
 
-static void locate(struct dram_entry *entry, const struct dram_spec *spec, uint64_t address)
+static void on_command(void *ctx, uint64_t planned_ps)
 {
+    struct mem_dram *dram = ctx;
+    if (planned_ps == dram->old_event_ps) {
+        dram->old_event_ps = ENGINE_NEVER;
+    }
+    if (planned_ps != dram->event_ps) {
+        return; /* it was thought over since */
+    }
+    dram->event_ps = ENGINE_NEVER;
+    give_next(dram);
+    think(dram);
+}
+
+/* While nothing was asked for, refreshes went on: their effect is that of the last one. */
+static void refresh_idle(struct mem_dram *dram)
+{
+    if (dram->count == 0 && dram->refresh < dram->now) {
+        uint64_t missed = (dram->now - dram->refresh) / dram->timing.refi;
+        dram->refresh += missed * dram->timing.refi;
+        dram_refresh(dram, dram->refresh);
+        dram->refresh += dram->timing.refi;
+    }
+}
+
+static void locate(struct dram_entry *entry, const struct mem_dram *dram, uint64_t address)
+{
+    const struct dram_spec *spec = dram->spec;
     if (spec->interleave_bytes) {
         uint64_t stripe = (uint64_t)spec->interleave_bytes * spec->channels;
         address = address / stripe * spec->interleave_bytes + address % spec->interleave_bytes;
     }
-    uint64_t chunk = address / spec->row_bytes;
-    entry->bank = (uint32_t)(chunk % spec->banks);
-    entry->row = chunk / spec->banks;
+    uint32_t unit_bytes = or_else(spec->bank_interleave_bytes, spec->row_bytes);
+    uint64_t unit = address / unit_bytes;
+    entry->subchannel = (uint16_t)(unit % dram->timing.subchannels);
+    unit /= dram->timing.subchannels;
+    entry->bank = (uint16_t)(unit % spec->banks);
+    entry->row = unit / spec->banks / (spec->row_bytes / unit_bytes);
+    if (spec->bank_hash) {
+        entry->bank = (uint16_t)((entry->bank + entry->row) % spec->banks);
+    }
+    entry->at = &dram->subchannels[entry->subchannel].banks[entry->bank];
+    uint64_t last = address % spec->burst_bytes + entry->request->bytes - 1;
+    entry->bursts = (uint16_t)(last / spec->burst_bytes + 1);
+}
+
+/* The newest entry leaves what was chosen as it is: it is of another bank, and not sooner. */
+static bool changes_nothing(const struct mem_dram *dram, const struct dram_entry *newest)
+{
+    if (dram->count == 1 || dram->next.entry == DRAM_NONE ||
+        dram->queue[dram->next.entry].at == newest->at) {
+        return false;
+    }
+    struct dram_choice other = dram_command_of(dram, newest);
+    return other.clock > dram->next.clock ||
+           (other.clock == dram->next.clock && !dram_is_column(other.kind));
 }
 
 static bool dram_send(void *self, struct mem_request *request)
@@ -251,12 +313,20 @@ static bool dram_send(void *self, struct mem_request *request)
     if (dram->count == dram->spec->queue_entries) {
         return false;
     }
-    uint64_t now_ps = engine_now_ps(dram->engine);
-    struct dram_entry *entry = &dram->queue[dram->count++];
-    entry->request = request;
-    entry->arrive_ps = latest(request->arrive_ps, now_ps);
-    locate(entry, dram->spec, request->paddr);
-    schedule_decision(dram);
+    uint64_t now_ps = engine_now_ps(dram->engine), period_ps = dram->clock.period_ps;
+    dram->now = latest(dram->now, (now_ps + period_ps - 1) / period_ps);
+    refresh_idle(dram);
+    struct dram_entry *entry = &dram->queue[dram->count];
+    *entry = (struct dram_entry){.request = request, .write = request->kind == MEM_WRITE};
+    request->arrive_ps = latest(request->arrive_ps, now_ps);
+    entry->arrive = (request->arrive_ps + period_ps - 1) / period_ps;
+    locate(entry, dram, request->paddr);
+    struct dram_bank *bank = entry->at;
+    bank->hits += bank->row == entry->row;
+    dram->count++;
+    if (!changes_nothing(dram, entry)) {
+        think(dram);
+    }
     return true;
 }
 

@@ -1,27 +1,30 @@
 /*
- * First ready, first come, first served (Rixner et al., ISCA 2000): the oldest request to an open
- * row; if there is none, the one whose bank can have its row open first; of equals the oldest.
- * Nothing bounds how long row hits may keep another request waiting but the queue's own length of
- * rows.
+ * First ready, first come, first served (Rixner et al., ISCA 2000): the command that may be given
+ * first; of equals one of a request whose row is open, then that of the oldest. A row stays open as
+ * long as a request in the queue wants it, and those that want it are served in order. Nothing
+ * bounds how long row hits may keep another request waiting but the queue's own length of rows.
  */
 #include "mem/dram/channel.h"
 
-static uint32_t fr_fcfs_pick(const struct mem_dram *dram, uint64_t now_ps)
+/* Only the oldest of those that a bank could serve next has a say: it marks the bank. */
+static struct dram_choice fr_fcfs_pick(struct mem_dram *dram)
 {
-    uint32_t best = dram->count;
-    uint64_t best_ps = UINT64_MAX;
+    struct dram_choice best = {.entry = DRAM_NONE, .clock = UINT64_MAX};
     for (uint32_t i = 0; i < dram->count; i++) {
         const struct dram_entry *entry = &dram->queue[i];
-        if (entry->arrive_ps > now_ps) {
+        struct dram_bank *bank = entry->at;
+        if (bank->seen == dram->turn || (bank->hits > 0 && bank->row != entry->row)) {
             continue;
         }
-        if (dram->banks[entry->bank].row == entry->row) {
-            return i;
+        if (entry->arrive <= dram->now) {
+            bank->seen = dram->turn;
         }
-        uint64_t ready_ps = dram_data_ready_ps(dram, entry, now_ps);
-        if (ready_ps < best_ps) {
-            best = i;
-            best_ps = ready_ps;
+        struct dram_choice choice = dram_command_of(dram, entry);
+        if (choice.clock < best.clock ||
+            (choice.clock == best.clock && dram_is_column(choice.kind) &&
+             !dram_is_column(best.kind))) {
+            best = choice;
+            best.entry = i;
         }
     }
     return best;

@@ -1,0 +1,219 @@
+/*
+ * The constraints between DRAM commands, as data sheets of GDDR3, GDDR5 and HBM name them (JESD212,
+ * JESD235). Each command given moves forward the earliest clock of those that it holds up:
+ *
+ *      activate   the bank's column commands (tRCD), precharge (tRAS), activate (tRC); activates of
+ *                 the group (tRRD_L) and of all banks (tRRD); the fifth from here (tFAW)
+ *      precharge  the bank's activate (tRP)
+ *      read       column commands of the group (tCCD_L) and of all (tCCD_S); the bank's precharge
+ *                 (tRTP); writes, whose data come tRTW after its own
+ *      write      the same, but its precharge (tWR) and reads (tWTR) count from the end of its data
+ *      refresh    everything, for tRFC; before it all banks are precharged
+ *
+ *      read   ----- tCL ----|=data=|          write  -- tWL --|=data=|-- tWTR -- read
+ *                                  |- tRTW -|=data= of a write       |---- tWR ---- precharge
+ *
+ * Left out: clock-domain crossings, power-down, temperature, refresh of single banks, and the
+ * narrow cases in which a sheet counts a cycle more or less.
+ */
+#include <stdlib.h>
+
+#include "mem/dram/channel.h"
+#include "util/error.h"
+
+static inline uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline void hold(uint64_t *earliest, uint64_t clock)
+{
+    if (*earliest < clock) {
+        *earliest = clock;
+    }
+}
+
+static int subchannel_create(struct mem_dram *dram, struct dram_subchannel *sub)
+{
+    sub->banks = calloc(dram->spec->banks, sizeof *sub->banks);
+    sub->groups = calloc(dram->timing.groups, sizeof *sub->groups);
+    if (!sub->banks || !sub->groups) {
+        return error_memory();
+    }
+    for (uint32_t i = 0; i < dram->spec->banks; i++) {
+        sub->banks[i].row = DRAM_NO_ROW;
+    }
+    bool split = dram->spec->bus == DRAM_BUS_SPLIT;
+    sub->row_bus = split ? &dram->row_bus : &sub->bus;
+    sub->column_bus = split ? &dram->column_bus : &sub->bus;
+    return 0;
+}
+
+int dram_banks_create(struct mem_dram *dram)
+{
+    dram->subchannels = calloc(dram->timing.subchannels, sizeof *dram->subchannels);
+    if (!dram->subchannels) {
+        return error_memory();
+    }
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < dram->timing.subchannels; i++) {
+        rc = subchannel_create(dram, &dram->subchannels[i]);
+    }
+    return rc;
+}
+
+void dram_banks_destroy(struct mem_dram *dram)
+{
+    for (uint32_t i = 0; dram->subchannels && i < dram->timing.subchannels; i++) {
+        free(dram->subchannels[i].banks);
+        free(dram->subchannels[i].groups);
+    }
+    free(dram->subchannels);
+}
+
+struct dram_choice dram_command_of(const struct mem_dram *dram, const struct dram_entry *entry)
+{
+    const struct dram_subchannel *sub = &dram->subchannels[entry->subchannel];
+    const struct dram_bank *bank = entry->at;
+    struct dram_choice choice = {.clock = later(entry->arrive, dram->now)};
+    if (bank->row != entry->row) {
+        hold(&choice.clock, *sub->row_bus);
+        if (bank->row != DRAM_NO_ROW) {
+            choice.kind = MEM_DRAM_PRECHARGE;
+            hold(&choice.clock, bank->precharge);
+            return choice;
+        }
+        choice.kind = MEM_DRAM_ACTIVATE;
+        hold(&choice.clock, bank->activate);
+        hold(&choice.clock, sub->activate);
+        hold(&choice.clock, sub->groups[entry->bank % dram->timing.groups].activate);
+        hold(&choice.clock, sub->window[sub->oldest]);
+        return choice;
+    }
+    choice.kind = entry->write ? MEM_DRAM_WRITE : MEM_DRAM_READ;
+    hold(&choice.clock, *sub->column_bus);
+    hold(&choice.clock, bank->column);
+    hold(&choice.clock, sub->column);
+    hold(&choice.clock, sub->groups[entry->bank % dram->timing.groups].column);
+    hold(&choice.clock, entry->write ? sub->write : sub->read);
+    return choice;
+}
+
+static void note(const struct mem_dram *dram, enum mem_dram_command_kind kind, uint64_t clock,
+                 const struct dram_entry *entry, uint64_t row, bool automatic)
+{
+    if (dram->note) {
+        struct mem_dram_command command = {.kind = kind,
+                                           .automatic = automatic,
+                                           .subchannel = entry ? entry->subchannel : 0,
+                                           .bank = entry ? entry->bank : 0,
+                                           .row = row,
+                                           .clock = clock};
+        dram->note(dram->note_ctx, &command);
+    }
+}
+
+static uint32_t count_hits(const struct mem_dram *dram, const struct dram_entry *entry)
+{
+    uint32_t hits = 0;
+    for (uint32_t i = 0; i < dram->count; i++) {
+        const struct dram_entry *other = &dram->queue[i];
+        hits += other->at == entry->at && other->row == entry->row;
+    }
+    return hits;
+}
+
+static void give_activate(struct mem_dram *dram, struct dram_subchannel *sub,
+                          const struct dram_entry *entry, uint64_t clock)
+{
+    const struct dram_timing *t = &dram->timing;
+    struct dram_bank *bank = entry->at;
+    bank->row = entry->row;
+    bank->hits = count_hits(dram, entry);
+    hold(&bank->column, clock + t->rcd);
+    hold(&bank->precharge, clock + t->ras);
+    hold(&bank->activate, clock + t->rc);
+    hold(&sub->activate, clock + t->rrd);
+    hold(&sub->groups[entry->bank % t->groups].activate, clock + t->rrd_l);
+    sub->window[sub->oldest] = clock + t->faw;
+    sub->oldest = (sub->oldest + 1) % DRAM_FAW_ACTIVATES;
+    *sub->row_bus = clock + 1;
+}
+
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* Returns the end of the data, which those of other column commands must not meet on the bus. */
+static uint64_t give_column(struct mem_dram *dram, struct dram_subchannel *sub,
+                            const struct dram_entry *entry, uint64_t clock)
+{
+    const struct dram_timing *t = &dram->timing;
+    struct dram_bank *bank = entry->at;
+    uint64_t end = clock + (entry->write ? t->wl : t->cl) + t->burst;
+    bool turns = entry->write && t->wtr > 0;
+    hold(&sub->read, turns ? end + t->wtr : minus(end, t->cl));
+    hold(&sub->write, minus(entry->write ? end : end + t->rtw, t->wl));
+    hold(&bank->precharge, entry->write ? end + t->wr : clock + t->rtp);
+    hold(&sub->column, clock + t->ccd_s);
+    hold(&sub->groups[entry->bank % t->groups].column, clock + t->ccd_l);
+    *sub->column_bus = clock + 1;
+    return end;
+}
+
+static void close_bank(const struct mem_dram *dram, struct dram_bank *bank, uint64_t clock)
+{
+    bank->row = DRAM_NO_ROW;
+    bank->hits = 0;
+    hold(&bank->activate, clock + dram->timing.rp);
+}
+
+uint64_t dram_give(struct mem_dram *dram, const struct dram_entry *entry,
+                   enum mem_dram_command_kind kind, uint64_t clock)
+{
+    struct dram_subchannel *sub = &dram->subchannels[entry->subchannel];
+    struct dram_bank *bank = entry->at;
+    if (kind == MEM_DRAM_PRECHARGE) {
+        note(dram, kind, clock, entry, bank->row, false);
+        *sub->row_bus = clock + 1;
+        close_bank(dram, bank, clock);
+        return 0;
+    }
+    note(dram, kind, clock, entry, entry->row, false);
+    if (kind == MEM_DRAM_ACTIVATE) {
+        give_activate(dram, sub, entry, clock);
+        return 0;
+    }
+    return give_column(dram, sub, entry, clock);
+}
+
+void dram_close_page(struct mem_dram *dram, const struct dram_entry *entry)
+{
+    struct dram_bank *bank = entry->at;
+    note(dram, MEM_DRAM_PRECHARGE, bank->precharge, entry, bank->row, true);
+    close_bank(dram, bank, bank->precharge);
+}
+
+/* It closes what is open by itself, and begins when the last bank could be activated again. */
+void dram_refresh(struct mem_dram *dram, uint64_t clock)
+{
+    const struct dram_timing *t = &dram->timing;
+    uint64_t start = clock;
+    for (uint32_t i = 0; i < t->subchannels * dram->spec->banks; i++) {
+        struct dram_entry place = {.subchannel = (uint16_t)(i / dram->spec->banks),
+                                   .bank = (uint16_t)(i % dram->spec->banks)};
+        struct dram_bank *bank = &dram->subchannels[place.subchannel].banks[place.bank];
+        if (bank->row != DRAM_NO_ROW) {
+            uint64_t precharge = later(clock, bank->precharge);
+            note(dram, MEM_DRAM_PRECHARGE, precharge, &place, bank->row, true);
+            close_bank(dram, bank, precharge);
+        }
+        hold(&start, bank->activate);
+    }
+    note(dram, MEM_DRAM_REFRESH, start, NULL, 0, false);
+    for (uint32_t i = 0; i < t->subchannels * dram->spec->banks; i++) {
+        hold(&dram->subchannels[i / dram->spec->banks].banks[i % dram->spec->banks].activate,
+             start + t->rfc);
+    }
+}
