@@ -114,6 +114,33 @@ static bool holds(double measured, double published, const char *tolerance)
     return result;
 }
 
+static void bounds_hold_on_their_side(void **state)
+{
+    (void)state;
+    assert_true(holds(0.75, 0.75, "t: at least"));
+    assert_true(holds(0.9, 0.75, "t: at least"));
+    assert_false(holds(0.74, 0.75, "t: at least"));
+    assert_true(holds(0.6, 0.6, "t: at most"));
+    assert_false(holds(0.61, 0.6, "t: at most"));
+    assert_false(holds(0.6, 0.6, "t: within"));
+}
+
+static void a_number_is_within_two(void **state)
+{
+    (void)state;
+    const struct study_tolerance within = {.kind = STUDY_WITHIN};
+    const struct study_value bounds = {.kind = STUDY_LIST, .list = {0.13, 0.28}, .count = 2};
+    const struct study_value three = {.kind = STUDY_LIST, .list = {0, 1, 2}, .count = 3};
+    struct study_value measured;
+    value_number(&measured, 0.13);
+    assert_true(value_holds(&measured, &bounds, &within, false));
+    assert_false(value_holds(&measured, &three, &within, false));
+    value_number(&measured, 0.281);
+    assert_false(value_holds(&measured, &bounds, &within, false));
+    value_nothing(&measured, "no");
+    assert_false(value_holds(&measured, &bounds, &within, false));
+}
+
 static void tolerances_end_where_they_say(void **state)
 {
     (void)state;
@@ -160,6 +187,8 @@ int main(void)
         cmocka_unit_test(every_shipped_study_is_accepted),
         cmocka_unit_test(a_selection_is_an_id_or_its_beginning_up_to_a_dot),
         cmocka_unit_test(a_role_takes_another_device),
+        cmocka_unit_test(bounds_hold_on_their_side),
+        cmocka_unit_test(a_number_is_within_two),
         cmocka_unit_test(tolerances_end_where_they_say),
         cmocka_unit_test(what_was_not_measured_never_holds),
         cmocka_unit_test(lists_hold_number_by_number),
