@@ -30,6 +30,10 @@ static int fits_without(struct behind_parts *d, bool *fits, size_t from, size_t 
             d->ring[count++] = (uint32_t)(i * d->level->fit_stride);
         }
     }
+    *fits = true;
+    if (count == 0) {
+        return 0;
+    }
     int rc = fit_verdict(d->level, &verdict, &(struct walk_shape){.ring = d->ring, .count = count});
     *fits = verdict == FIT_YES;
     return rc;

@@ -131,6 +131,9 @@ int behind_ways(struct level *level)
     int rc = behind_find_parts(&parts);
     rc = rc || level->conflict ? rc : behind_keep_conflict(&parts);
     rc = rc ? rc : conclude(level, &parts);
+    if (rc) {
+        forget_conflict(level);
+    }
     free(parts.ring);
     return rc;
 }

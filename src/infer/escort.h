@@ -28,8 +28,8 @@ void escort_free(struct escort *escort);
 int escort_room(uint32_t **out, const struct escort *escort);
 /*
  * Offsets that drive every element of the ring out of the cache in front and lie in no set behind
- * of the first `guarded` elements: `times` as many lines as it takes. Where there are fewer, those for
- * `times` 1 again by other words.
+ * of the first `guarded` elements: `times` as many lines as it takes. Where there are fewer, those
+ * for `times` 1 again by other words.
  */
 int escort_find(const struct escort *escort, uint32_t *out, size_t *count,
                 const struct walk_shape *ring, size_t guarded, size_t times);
