@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "infer/copy.h"
+#include "infer/count.h"
 #include "infer/level.h"
 #include "infer/memory.h"
 #include "infer/outstanding.h"

@@ -80,13 +80,14 @@ struct index_result {
 
 struct cache_result {
     char id[16];   /* of levels.def */
-    char scope[8]; /* "sm", "gpu" */
+    char scope[8]; /* "sm", "cluster", "gpu" */
     bool present;
     uint32_t path_interleave; /* bytes of the cache to one of the path that showed it; 0: 1 */
     struct attribute size, line, fetch_granularity, sets, ways, hit_latency, miss_penalty;
     struct attribute load_to_use_latency; /* average of an untimed dependent chain */
     struct attribute carveout_shared;     /* shared memory asked for while size was measured */
     struct attribute address_penalty;     /* of each further word that a warp's lanes want */
+    struct attribute count;               /* how many of it there are */
     struct capacity_step steps[INFER_MAX_STEPS];
     size_t step_count;
     struct latency_class latencies[INFER_MAX_LATENCIES]; /* distribution of hits */

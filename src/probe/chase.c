@@ -26,7 +26,7 @@ enum { WARM_AFTER_TOUCH = 4, AUTO_WINDOW_MAX = 1024 };
 #define FLUSH_MOST (UINT64_C(256) << 20)
 
 /* The arrays in kernels/chase.ptx. */
-enum { CONSTANT_BYTES = 65536, LOCAL_BYTES = 16384, OTHER_BYTES = 65536 };
+enum { LOCAL_BYTES = 16384, OTHER_BYTES = 65536 };
 
 enum space { GLOBAL, TEXTURE, CONSTANT, LOCAL };
 
@@ -165,50 +165,13 @@ static int chase_read(struct chase *chase, const struct probe_live *live,
     return chase_check(chase, request);
 }
 
-/* An assembler for older GPUs refuses the load; a simulated one need not. */
-static int check_generation(const struct chase *chase, const struct device_info *info)
-{
-    bool is_nc = strcmp(chase->op, "nc") == 0 || (chase->other && strcmp(chase->other, "nc") == 0);
-    if (is_nc && info->compute_major * 10 + info->compute_minor < 32) {
-        return error_set(SONDE_EUNSUPPORTED, "%s has compute capability %u.%u, op=nc needs 3.2",
-                         info->name, info->compute_major, info->compute_minor);
-    }
-    return SONDE_OK;
-}
-
-/* The constants' image up to the last element; what lies between elements is 0. */
-static int fill_constants(struct probe_live *live, const struct chase *chase)
-{
-    const struct walk *walk = &chase->walk;
-    struct buffer constants;
-    int rc = kernel_variable(live, &constants, "chase", chase->variant, "constants");
-    if (rc < 0) {
-        return rc;
-    }
-    uint64_t bytes = walk_extent(walk);
-    if (bytes > constants.bytes) {
-        return error_set(SONDE_EDEVICE, "the device has %llu bytes of constants",
-                         (unsigned long long)constants.bytes);
-    }
-    uint32_t *image = calloc(CONSTANT_BYTES / 4, sizeof(*image));
-    if (!image) {
-        return error_memory();
-    }
-    for (uint64_t i = 0; i < walk->count; i++) {
-        image[(walk->base + walk_offset(walk, i)) / 4] = (uint32_t)walk_offset(walk, i + 1);
-    }
-    rc = device_copy_to(live->device, constants.address, image, bytes);
-    free(image);
-    return rc;
-}
-
 /* Puts the ring where the path finds it, and says where that is. */
 static int lay_out(struct probe_live *live, struct chase *chase)
 {
     const struct walk *walk = &chase->walk;
     chase->elements = walk->base;
     if (chase->space == CONSTANT) {
-        return fill_constants(live, chase);
+        return walk_fill_constants(live, walk, "chase", chase->variant);
     }
     if (chase->space == LOCAL) {
         return walk_stage(live, walk);
@@ -395,8 +358,8 @@ int chase_run(struct probe_live *live, struct trace *trace, const struct trace_r
         return rc;
     }
     uint64_t words = RECORD_OUT_WORDS + 3 * chase.window;
-    if ((rc = record_allocate(&record, &chase)) < 0 ||
-        (rc = check_generation(&chase, &live->device->info)) < 0 ||
+    if ((rc = record_allocate(&record, &chase)) < 0 || (rc = walk_check_path(live, chase.op)) < 0 ||
+        (rc = chase.other ? walk_check_path(live, chase.other) : 0) < 0 ||
         (rc = kernel_find(live, &kernel, "chase", "chase", chase.variant)) < 0 ||
         (rc = buffer_reserve(live, &live->out, words * 4, 65536)) < 0 ||
         (rc = walk_carveout(live, kernel, request, chase.window * RECORD_BYTES)) < 0 ||

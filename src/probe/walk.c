@@ -310,6 +310,31 @@ int walk_build(struct probe_live *live, const struct walk *walk, bool rewarmed)
                       : build_chain(live, ground, walk, rewarmed);
 }
 
+int walk_fill_constants(struct probe_live *live, const struct walk *walk, const char *file,
+                        const char *variant)
+{
+    struct buffer constants;
+    uint64_t bytes = walk_extent(walk);
+    int rc = kernel_variable(live, &constants, file, variant, "constants");
+    if (rc < 0) {
+        return rc;
+    }
+    if (bytes > constants.bytes || bytes > CONSTANT_BYTES) {
+        return error_set(SONDE_EDEVICE, "the device has %llu bytes of constants",
+                         (unsigned long long)constants.bytes);
+    }
+    uint32_t *image = calloc(CONSTANT_BYTES / 4, sizeof(*image));
+    if (!image) {
+        return error_memory();
+    }
+    for (uint64_t i = 0; i < walk->count; i++) {
+        image[(walk->base + walk_offset(walk, i)) / 4] = (uint32_t)walk_offset(walk, i + 1);
+    }
+    rc = device_copy_to(live->device, constants.address, image, bytes);
+    free(image);
+    return rc;
+}
+
 uint64_t walk_address(const struct probe_live *live, const struct walk *walk)
 {
     return live->grounds[walk->ground].buffer.address;
@@ -330,6 +355,17 @@ int walk_flush(struct probe_live *live, uint64_t flush_bytes)
     call_u64(&call, flush_bytes & ~UINT64_C(15));
     call_u32(&call, 0x5bd1e995); /* a value that memory hardly sums up to; harmless if it does */
     return call_run(live, kernel, &call);
+}
+
+/* An assembler for older GPUs refuses the load; a simulated one need not. */
+int walk_check_path(const struct probe_live *live, const char *op)
+{
+    const struct device_info *info = &live->device->info;
+    if (strcmp(op, "nc") == 0 && info->compute_major * 10 + info->compute_minor < 32) {
+        return error_set(SONDE_EUNSUPPORTED, "%s has compute capability %u.%u, op=nc needs 3.2",
+                         info->name, info->compute_major, info->compute_minor);
+    }
+    return SONDE_OK;
 }
 
 int walk_carveout(struct probe_live *live, struct device_kernel *kernel,

@@ -231,6 +231,27 @@ static void check_texture(struct check *check, const char *id, bool there)
     }
 }
 
+/* Where lines are many enough to give SMs some each. */
+static bool is_countable(json_t *cache)
+{
+    double size = json_number_value(json_object_get(json_object_get(cache, "size"), "value"));
+    double line = json_number_value(json_object_get(json_object_get(cache, "line"), "value"));
+    return size > 0 && line > 0 && size >= 6 * line;
+}
+
+/* Each SM has its own; L2 is one, whatever it consists of. */
+static void check_counts(struct check *check)
+{
+    static const char *const own[] = {"l1_data", "texture_l1", "constant_l1", "constant_l15"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        json_t *cache = find_cache(check->root, own[i]);
+        if (is_countable(cache)) {
+            expect(check, cache, own[i], "count", check->model->sms, 0);
+        }
+    }
+    expect(check, find_cache(check->root, "l2"), "l2", "count", 1, 0);
+}
+
 /* Read-only loads go where the model says, if the generation has them (PTX: from 3.2 on). */
 static void check_readonly(struct check *check)
 {
@@ -309,6 +330,7 @@ int main(int argc, char **argv)
     check_local(&check);
     check_constants(&check);
     check_l2(&check);
+    check_counts(&check);
     json_decref(check.root);
     model_destroy(model);
     return check.failures > 0;

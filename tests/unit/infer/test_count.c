@@ -1,0 +1,233 @@
+/*
+ * How many of each cache there are, from a source of traces that answers the probe `peers` as a GPU
+ * would whose SMs share caches as the test says.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "infer/count.h"
+#include "infer/level.h"
+#include "trace/trace.h"
+#include "util/error.h"
+
+enum { QUICK = 30, SLOW = 300, THRESHOLD = 100, SMS = 24 };
+
+/* A GPU: who shares with whom is `group`; 0 for a number without an SM. */
+struct gpu {
+    uint32_t group[SMS];
+    bool wavers;  /* of each other SM's lines half are found */
+    bool forgets; /* an SM does not find what it walked itself */
+    bool refuses;
+    struct traceset *set;
+    uint64_t highest_base;
+};
+
+static uint64_t number(const struct trace_request *request, const char *name)
+{
+    uint64_t value = 0;
+    assert_true(trace_request_u64(request, name, &value));
+    return value;
+}
+
+static void answer(struct gpu *gpu, struct trace *trace)
+{
+    const struct trace_request *request = &trace->request;
+    uint64_t owner = number(request, "owner"), from = number(request, "from");
+    uint64_t count = number(request, "count"), again = number(request, "again");
+    uint32_t *latency = calloc((1 + count) * again, sizeof *latency), sms = SMS;
+    uint32_t *there = calloc(1 + count, sizeof *there);
+    assert_non_null(latency);
+    assert_non_null(there);
+    there[0] = 1;
+    for (uint64_t i = 0; i < again; i++) {
+        latency[i] = gpu->forgets ? SLOW : QUICK;
+    }
+    for (uint64_t k = 0; k < count; k++) {
+        uint64_t sm = from + k;
+        there[1 + k] = sm < SMS && gpu->group[sm] != 0 && sm != owner;
+        for (uint64_t i = 0; there[1 + k] && i < again; i++) {
+            bool finds = gpu->wavers ? i % 2 == 0 : gpu->group[sm] == gpu->group[owner];
+            latency[(1 + k) * again + i] = finds ? QUICK : SLOW;
+        }
+    }
+    assert_int_equal(trace_add_column(trace, "latency", TRACE_U32, latency, (1 + count) * again),
+                     0);
+    assert_int_equal(trace_add_column(trace, "there", TRACE_U32, there, 1 + count), 0);
+    assert_int_equal(trace_add_column(trace, "sms", TRACE_U32, &sms, 1), 0);
+    free(latency);
+    free(there);
+}
+
+static int get(void *ctx, const struct trace **out, const struct trace_request *request)
+{
+    struct gpu *gpu = ctx;
+    struct trace trace;
+    assert_string_equal(request->probe, "peers");
+    char key[TRACE_KEY_MAX];
+    trace_request_key(request, key);
+    *out = traceset_find(gpu->set, key);
+    if (*out) {
+        return 0;
+    }
+    uint64_t base = number(request, "base");
+    gpu->highest_base = base > gpu->highest_base ? base : gpu->highest_base;
+    assert_int_equal(trace_init(&trace, request), 0);
+    if (gpu->refuses) {
+        trace.status = SONDE_EUNSUPPORTED;
+        strcpy(trace.reason, "no such thing");
+    } else {
+        answer(gpu, &trace);
+    }
+    return traceset_add(gpu->set, &trace, out);
+}
+
+static const struct level_info first = {"l1_data", "sm", "ca", "", "cg", 8192, 576, ""};
+static const struct level_info last = {"l2", "gpu", "cg", "", "", 0, 6144, ""};
+
+/* Counts one cache of which `fits` lines of 128 bytes fit. */
+static struct cache_result count_on(struct gpu *gpu, const struct level_info *info, size_t fits)
+{
+    struct level_summary summary = {.info = info,
+                                    .known = true,
+                                    .threshold = THRESHOLD,
+                                    .fit_stride = 128,
+                                    .fit_count = fits,
+                                    .line_bytes = 128,
+                                    .fetch_bytes = 32};
+    struct dissection *d = calloc(1, sizeof *d);
+    struct infer_options options = {.max_footprint_bytes = 1 << 28};
+    assert_non_null(d);
+    assert_int_equal(traceset_create(&gpu->set), 0);
+    struct trace_source source = {get, gpu};
+    struct lab lab = {
+        .source = &source, .options = &options, .out = d, .levels = &summary, .level_count = 1};
+    d->cache_count = 1;
+    d->caches[0].present = true;
+    strcpy(d->caches[0].scope, info->scope);
+    assert_int_equal(count_dissect(&lab), 0);
+    count_refuse(d, "the measurements do not decide");
+    struct cache_result result = d->caches[0];
+    traceset_destroy(gpu->set);
+    free(d);
+    return result;
+}
+
+/* So many SMs to a cache, of the first `sms` numbers. */
+static struct gpu grouped(uint32_t served, uint32_t sms)
+{
+    struct gpu gpu = {.refuses = false};
+    for (uint32_t sm = 0; sm < sms; sm++) {
+        gpu.group[sm] = 1 + sm / served;
+    }
+    return gpu;
+}
+
+static void expect_count(struct gpu gpu, uint32_t count, const char *scope)
+{
+    struct cache_result r = count_on(&gpu, &first, 1024);
+    assert_int_equal(r.count.status, ATTRIBUTE_MEASURED);
+    assert_int_equal((int)r.count.value, count);
+    assert_string_equal(r.scope, scope);
+}
+
+static void caches_of_one_sm_are_as_many_as_the_sms(void **state)
+{
+    (void)state;
+    expect_count(grouped(1, SMS), SMS, "sm");
+    expect_count(grouped(1, 2), 2, "sm");
+}
+
+static void caches_of_several_are_fewer(void **state)
+{
+    (void)state;
+    expect_count(grouped(2, SMS), SMS / 2, "cluster");
+    expect_count(grouped(8, SMS), 3, "cluster");
+    expect_count(grouped(SMS, SMS), 1, "gpu");
+}
+
+static void numbers_without_an_sm_do_not_count(void **state)
+{
+    (void)state;
+    struct gpu gpu = grouped(1, SMS);
+    gpu.group[5] = gpu.group[SMS - 1] = 0;
+    expect_count(gpu, SMS - 2, "sm");
+}
+
+static void a_small_cache_is_asked_for_few_sms_at_a_time(void **state)
+{
+    (void)state;
+    struct gpu gpu = grouped(3, SMS);
+    struct cache_result r = count_on(&gpu, &first, 32);
+    assert_int_equal((int)r.count.value, SMS / 3);
+    assert_true(gpu.highest_base > 0); /* and each time for other lines */
+    gpu = grouped(3, SMS);
+    r = count_on(&gpu, &first, 4);
+    assert_int_equal(r.count.status, ATTRIBUTE_NOT_MEASURED);
+    assert_string_equal(r.count.reason, "too few lines fit to give each of two SMs some");
+}
+
+static void the_last_cache_needs_no_size(void **state)
+{
+    (void)state;
+    struct gpu gpu = grouped(SMS, SMS);
+    assert_int_equal((int)count_on(&gpu, &last, 0).count.value, 1);
+    gpu = grouped(1, SMS);
+    struct cache_result r = count_on(&gpu, &first, 0);
+    assert_string_equal(r.count.reason, "how much fits is not known");
+}
+
+static void what_does_not_agree_is_not_told(void **state)
+{
+    (void)state;
+    struct gpu gpu = grouped(2, SMS);
+    gpu.group[2] = 1; /* three share the first cache, one has the next for itself */
+    struct cache_result r = count_on(&gpu, &first, 1024);
+    assert_string_equal(r.count.reason, "one serves 3 SMs, another 1");
+    gpu = grouped(5, 5);
+    gpu.group[4] = 0; /* four of one cache are fine */
+    assert_int_equal((int)count_on(&gpu, &first, 1024).count.value, 1);
+    gpu = grouped(1, 1);
+    struct cache_result only =
+        count_on(&gpu, &last, 1024); /* whether it is the SM's or the GPU's */
+    assert_int_equal((int)only.count.value, 1);
+    assert_string_equal(only.scope, "gpu");
+    gpu = grouped(4, 12);
+    gpu.group[11] = 0;
+    assert_string_equal(count_on(&gpu, &first, 1024).count.reason, "one serves 4 SMs, another 3");
+}
+
+static void doubt_is_not_decided(void **state)
+{
+    (void)state;
+    struct gpu gpu = grouped(1, SMS);
+    gpu.wavers = true;
+    assert_string_equal(count_on(&gpu, &first, 1024).count.reason,
+                        "an SM finds some of the lines of SM 0, time and again");
+    gpu = grouped(1, SMS);
+    gpu.forgets = true;
+    assert_string_equal(count_on(&gpu, &first, 1024).count.reason,
+                        "what SM 0 walked it does not find again");
+    gpu = grouped(1, SMS);
+    gpu.refuses = true;
+    assert_non_null(strstr(count_on(&gpu, &first, 1024).count.reason, "no such thing"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(caches_of_one_sm_are_as_many_as_the_sms),
+        cmocka_unit_test(caches_of_several_are_fewer),
+        cmocka_unit_test(numbers_without_an_sm_do_not_count),
+        cmocka_unit_test(a_small_cache_is_asked_for_few_sms_at_a_time),
+        cmocka_unit_test(the_last_cache_needs_no_size),
+        cmocka_unit_test(what_does_not_agree_is_not_told),
+        cmocka_unit_test(doubt_is_not_decided),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
