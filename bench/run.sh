@@ -1,13 +1,35 @@
 #!/bin/sh
 # run.sh: measures speed. Ends with one line a figure, NAME<TAB>VALUE<TAB>UNIT; ONLY=PREFIX runs the
-# figures whose names begin so. Compare figures of one run only: machines differ and are shared.
+# figures whose names begin so. Compare figures of one machine only, and of one run where it is shared.
+#   KEEP=VERSION    also writes them to bench/results/VERSION.tsv, with the machine and the commit: a release's
+#   COMPARE=FILE    prints their ratios to those of a file that was kept (compare.sh); COMPARE=last: of the last version
 set -eu
 cd "$(dirname "$0")/.."
 only=${ONLY:-}
+keep=${KEEP:-}
+compare=${COMPARE:-}
+if [ -n "$keep" ] && [ -n "$only" ]; then
+    echo "run.sh: KEEP is of a whole run, not of ONLY=$only" >&2
+    exit 2
+fi
+case $keep in
+*[!0-9A-Za-z.-]* | .* | -*)
+    echo "run.sh: KEEP=$keep is no version" >&2
+    exit 2
+    ;;
+esac
+if [ "$compare" = last ]; then
+    compare=$(find bench/results -name '*.tsv' 2>/dev/null | sort -V | tail -n 1)
+    [ -n "$compare" ] || { echo "run.sh: bench/results has nothing to compare with" >&2; exit 2; }
+fi
+if [ -n "$compare" ] && [ ! -r "$compare" ]; then
+    echo "run.sh: cannot read $compare" >&2
+    exit 2
+fi
 sonde=build/release/sonde
 programs=build/release/bench
 figures=$(mktemp)
-trap 'rm -f "$figures"' EXIT INT TERM
+trap 'rm -f "$figures" "$figures.kept"' EXIT INT TERM
 
 wanted() {
     case "$1" in "$only"*) return 0 ;; *) return 1 ;; esac
@@ -105,6 +127,23 @@ if wanted blind.noise_free.exact_share || wanted blind.noisy.exact_share || want
     if [ "$blind_status" -ne 0 ]; then exit "$blind_status"; fi
 fi
 
+machine="$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores"
+{
+    echo "# machine: $machine"
+    echo "# commit: $(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)"
+    cat "$figures"
+} >"$figures.kept"
+if [ -n "$compare" ]; then
+    echo
+    echo "new by kept, $compare:"
+    bench/compare.sh "$compare" "$figures.kept"
+fi
+if [ -n "$keep" ]; then
+    mkdir -p bench/results
+    cp "$figures.kept" "bench/results/$keep.tsv"
+    echo "kept as bench/results/$keep.tsv"
+fi
+
 echo
-echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores"
+echo "machine: $machine"
 cat "$figures"
