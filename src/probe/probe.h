@@ -23,12 +23,13 @@ void probe_live_destroy(struct probe_live *live);
 struct trace_source probe_live_source(struct probe_live *live);
 /*
  * From now on requests are refused (SONDE_EUNSUPPORTED in their traces) that would take the
- * device's work beyond `work` more than it has done; 0: no limit. Only devices that count their
- * work are limited, and those the same way every time.
+ * device's work beyond `work` more than it has done; 0: no limit. The last part of that is kept for
+ * requests of few loads. Only devices that count their work are limited, and those the same way
+ * every time.
  */
 void probe_live_limit(struct probe_live *live, uint64_t work);
-/* For a whole dissection: 6 to 11 s of a core, so that no simulated model takes over 15. */
-#define PROBE_DISSECTION_WORK UINT64_C(10000000)
+/* For a whole dissection: 7 to 13 s of a core, so that no simulated model takes over 15. */
+#define PROBE_DISSECTION_WORK UINT64_C(12000000)
 
 /* Limits for infer_options, from the device's hard limits. */
 uint32_t probe_live_max_window(const struct probe_live *live);

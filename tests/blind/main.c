@@ -1,13 +1,14 @@
 /*
  * blind [--seed TEXT] [--count N] [--noisy|--noise-free|--mix] [--jobs N] [--replay SEED]
- * [--curve FILE.svg] [--figures] [--gate N] [--require]
+ * [--curve FILE.svg] [--figures] [--gate N] [--require] [--loud]
  *
  * Dissects N random hierarchies (default 20), each without and with noise (--mix: one or
  * the other in turn), and prints what was not right, the shares, and the reliability curve: of the
  * values given with some confidence, how many were right. TEXT is any text (a commit's hash); each
  * trial's own seed is printed with what it got wrong, and `--replay SEED` prints that trial whole,
- * its model file first. --figures ends with the benchmark's lines. --require makes the exit status
- * 1 below the limits of gate.def; --gate N computes such limits from the trials just made.
+ * its model file first; --loud prints all trials like that. --figures ends with the benchmark's
+ * lines. --require makes the exit status 1 below the limits of gate.def; --gate N computes such
+ * limits from the trials just made.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@ static const struct {
 struct options {
     const char *seed_text, *curve;
     uint64_t count, jobs, replay, gate;
-    bool mode[MODES], mix, has_replay, figures, require;
+    bool mode[MODES], mix, has_replay, figures, require, loud;
 };
 
 /* What a run leaves in memory that its processes share: a tally a job and a mode, and each trial's
@@ -74,14 +75,15 @@ static void add_trial(struct blind_tally *tally, struct score *score, const stru
 
 /* In a process of its own, which may die: then nothing of the trial is right, and the others go on.
  */
-static void one_trial(struct blind_tally *tally, struct score *score, uint64_t seed, bool noisy)
+static void one_trial(struct blind_tally *tally, struct score *score, uint64_t seed, bool noisy,
+                      bool loud)
 {
     struct blind_tally own = {0};
     int status = 0;
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        blind_trial(&own, seed, noisy, false);
+        blind_trial(&own, seed, noisy, loud);
         add_trial(tally, score, &own);
         fflush(NULL);
         _exit(0);
@@ -102,7 +104,7 @@ static void work(const struct outcome *outcome, const struct options *options, u
         for (uint64_t mode = 0; mode < MODES; mode++) {
             if (options->mode[mode] && !(options->mix && i % MODES != mode)) {
                 one_trial(&outcome->tallies[job * MODES + mode], &outcome->scores[i * MODES + mode],
-                          trial_seed(base, i), mode == NOISY);
+                          trial_seed(base, i), mode == NOISY, options->loud);
             }
         }
     }
@@ -238,8 +240,8 @@ static int finish(const struct blind_tally sum[MODES], const struct outcome *out
 
 static bool parse_flag(struct options *options, const char *word)
 {
-    bool *flags[] = {&options->mix, &options->figures, &options->require};
-    static const char *const names[] = {"--mix", "--figures", "--require"};
+    bool *flags[] = {&options->mix, &options->figures, &options->require, &options->loud};
+    static const char *const names[] = {"--mix", "--figures", "--require", "--loud"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strcmp(word, names[i]) == 0) {
             *flags[i] = true;
@@ -307,7 +309,7 @@ int main(int argc, char **argv)
     if (!parse(&options, argc, argv)) {
         fprintf(stderr, "usage: blind [--seed TEXT] [--count N] [--noisy|--noise-free|--mix] "
                         "[--jobs N] [--replay SEED] [--curve FILE.svg] [--figures] [--gate N] "
-                        "[--require]\n");
+                        "[--require] [--loud]\n");
         return 2;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
