@@ -20,6 +20,7 @@
 #define KEPT_STRIDE 4224 /* more than a line, and other sets */
 #define KEPT_AT (UINT32_C(3) << 20)
 #define KEPT_ROOM 65536 /* for each path */
+#define SOONER 1.05     /* what noise does not put between so few loads */
 #define HITS 0.98       /* share of the loads of a small circle that are hits for certain */
 
 int level_circle(struct level *level, struct sample *out, const char *op, struct walk_shape shape)
@@ -93,7 +94,10 @@ int level_keeps(struct level *level, bool *keeps)
     }
     rc = sample_create(&first, latency[0], KEPT);
     rc = rc ? rc : sample_create(&again, latency[1], KEPT);
-    *keeps = rc == 0 && sample_quantile(&again, 0.9) < sample_quantile(&first, 0.1);
+    *keeps = rc == 0 && SOONER * sample_quantile(&again, 0.9) < sample_quantile(&first, 0.1);
+    if (*keeps) { /* no miss takes less than what comes from L2 or farther */
+        level->beneath_cycles = sample_quantile(&first, 0.1);
+    }
     sample_free(&first);
     sample_free(&again);
     walk_free(&walk);

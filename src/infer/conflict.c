@@ -2,7 +2,8 @@
  * The ways: the size of a smallest set of addresses that do not fit together, less one. When one
  * element more than fits is walked, exactly one cache set holds exactly one line too many; its
  * members are found by
- *   1. who ever missed in that walk (Mei's third step; enough for LRU, FIFO, random);
+ *   1. who ever missed in that walk (Mei's third step; enough for LRU, FIFO, random; where lines
+ *      are let go slowly, more than a few walks of it come after the next);
  *   2. equal spacing, tried for every divisor of the capacity (enough for index functions that
  * repeat);
  *   3. any equal spacing, where sets differ;
@@ -19,12 +20,15 @@
 #include <string.h>
 
 #include "util/error.h"
+#include "util/rng.h"
 
 #define CHECK_ALL 40         /* sets up to this size are checked member by member */
+#define CHECK_SOME 12        /* members of larger ones */
 #define GROUP_BUDGET 3000000 /* loads that group testing may cost */
 #define WAYS_BUDGET 8000000  /* and all attempts together */
 
 #define MAX_PASSES 33 /* repeats of a walk to see who misses */
+#define FEW_PASSES 2  /* where each takes long */
 #define MIN_PASSES 3
 #define MOST_SPACINGS 2500
 #define COMMON_MULTIPLE 3840 /* of 32, 48, 64, 80, 96, 128, 160, 192, 256 and more */
@@ -81,14 +85,21 @@ static int ring_reduce(struct level *level, struct ring *ring)
     return 0;
 }
 
-/* Does each member matter? All are tried in small sets, a sample of them in large ones. */
+/*
+ * Does each member matter? All are tried in small sets, a sample of them in large ones: one drawn
+ * from each of some stretches, for what does not belong may lie as regularly as any fixed step.
+ */
 static int ring_is_minimal(struct level *level, bool *minimal, const struct ring *ring)
 {
-    size_t step = ring->count <= CHECK_ALL ? 1 : ring->count / 8;
+    size_t checks = ring->count <= CHECK_ALL ? ring->count : CHECK_SOME;
+    struct rng rng;
+    rng_seed(&rng, ring->count);
     *minimal = true;
-    for (size_t i = 0; i < ring->count && *minimal; i += step) {
+    for (size_t i = 0; i < checks && *minimal; i++) {
+        size_t from = i * ring->count / checks, end = (i + 1) * ring->count / checks;
+        size_t at = from + (size_t)rng_below(&rng, end - from);
         enum fit_verdict verdict = FIT_UNKNOWN;
-        int rc = verdict_without(level, &verdict, ring, i, i + 1);
+        int rc = verdict_without(level, &verdict, ring, at, at + 1);
         if (rc) {
             return rc;
         }
@@ -155,15 +166,15 @@ static int ring_of_suspects(struct level *level, struct ring *out, bool *conflic
     return rc;
 }
 
-/* More and more walks, and now and then a look at who missed. */
+/* More and more walks, `passes` at most, and now and then a look at who missed. */
 static int watch_misses(struct level *level, struct ring *out, struct fit *fit,
-                        const struct walk_shape *shape)
+                        const struct walk_shape *shape, uint32_t passes)
 {
     uint64_t start = level->lab->loads;
     bool conflict = false;
     size_t shown = 0;
-    for (uint32_t pass = 0; pass < MAX_PASSES && !conflict; pass++) {
-        bool look = (pass & (pass - 1)) == 0 || pass + 1 == MAX_PASSES;
+    for (uint32_t pass = 0; pass < passes && !conflict; pass++) {
+        bool look = (pass & (pass - 1)) == 0 || pass + 1 == passes;
         uint32_t least = least_misses(fit->misses, shape->count, fit->noisy);
         int rc =
             look ? ring_of_suspects(level, out, &conflict, fit->misses, shape->count, least) : 0;
@@ -193,7 +204,7 @@ static int watch_misses(struct level *level, struct ring *out, struct fit *fit,
  * 1. Who missed in the walk of one element too many. Random replacement shows its members one by
  * one, so the walk is repeated until they stand out. Empty when those that missed do fit together.
  */
-static int by_misses(struct level *level, struct ring *out)
+static int see_misses(struct level *level, struct ring *out, uint32_t passes)
 {
     struct fit fit;
     struct walk_shape shape = {.stride = level->fit_stride, .count = level->fit_count + 1};
@@ -206,9 +217,19 @@ static int by_misses(struct level *level, struct ring *out)
         out->count = 0;
         return level_find_edge(level, level->fit_stride, level->fit_count + 1);
     }
-    rc = watch_misses(level, out, &fit, &shape);
+    rc = watch_misses(level, out, &fit, &shape, passes);
     fit_free(&fit);
     return rc;
+}
+
+static int by_first_misses(struct level *level, struct ring *out)
+{
+    return see_misses(level, out, FEW_PASSES);
+}
+
+static int by_misses(struct level *level, struct ring *out)
+{
+    return see_misses(level, out, MAX_PASSES);
 }
 
 /* `count` elements, `step` apart: do they not fit? */
@@ -325,16 +346,17 @@ static const struct {
     ring_finder *find;
     const char *how;
 } finders[] = {
-    {by_misses, "they are those that missed"},
-    {by_spacing, "they are equally spaced"},
-    {by_any_spacing, "they are equally spaced"},
-    {by_groups, "found by group testing"},
+    {by_first_misses, "they are those that missed"}, {by_spacing, "they are equally spaced"},
+    {by_misses, "they are those that missed"},       {by_spacing, "they are equally spaced"},
+    {by_any_spacing, "they are equally spaced"},     {by_groups, "found by group testing"},
 };
-enum { EASY_FINDERS = 2, SPACED_FINDERS = 3, ALL_FINDERS = 4 };
+/* From the first of some on, up to the last. */
+enum { QUICK, EASY = 2, EASY_END = 4, SPACED_END, ALL_END };
 
-static int find_ring(struct level *level, struct ring *ring, const char **how, size_t finder_count)
+static int find_ring(struct level *level, struct ring *ring, const char **how, size_t first,
+                     size_t end)
 {
-    for (size_t i = 0; i < finder_count; i++) {
+    for (size_t i = first; i < end; i++) {
         bool minimal = false;
         size_t fits = level->fit_count;
         uint32_t *room = realloc(ring->offsets, (fits + 1) * sizeof *room);
@@ -344,13 +366,13 @@ static int find_ring(struct level *level, struct ring *ring, const char **how, s
         ring->offsets = room;
         int rc = finders[i].find(level, ring);
         if (rc == 0 && level->fit_count != fits) { /* the edge moved: again */
-            i = SIZE_MAX;
+            i = first - 1;
             continue;
         }
         if (rc == 0 && ring->count) {
             rc = ring_is_minimal(level, &minimal, ring);
         }
-        if (rc == 0 && ring->count && !minimal && (ring->count <= 1024 || i + 1 == ALL_FINDERS)) {
+        if (rc == 0 && ring->count && !minimal && (ring->count <= 1024 || i + 1 == ALL_END)) {
             rc = ring_reduce(level, ring);
             rc = rc ? rc : ring_is_minimal(level, &minimal, ring);
         }
@@ -371,11 +393,11 @@ static int compare_offsets(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int find_conflict(struct level *level, size_t finder_count, double confidence)
+static int find_conflict(struct level *level, size_t first, size_t end, double confidence)
 {
     struct ring ring = {0};
     const char *how = "";
-    int rc = find_ring(level, &ring, &how, finder_count);
+    int rc = find_ring(level, &ring, &how, first, end);
     if (rc) {
         free(ring.offsets);
         return rc;
@@ -409,29 +431,36 @@ int level_ways(struct level *level)
 {
     static const struct {
         uint64_t stride;
-        size_t finders;
+        size_t from, end;
     } tries[] = {
-        {0, EASY_FINDERS},
-        {COMMON_MULTIPLE, SPACED_FINDERS},
-        {0, ALL_FINDERS},
+        {0, QUICK, EASY},    {COMMON_MULTIPLE, QUICK, EASY},
+        {0, EASY, EASY_END}, {COMMON_MULTIPLE, EASY, SPACED_END},
+        {0, EASY, ALL_END},
     };
+    enum { TRIES = sizeof tries / sizeof *tries, QUICK_TRIES = 2 };
     uint64_t first = level->fit_stride;
     if (level->front && first == level->fetch_bytes) {
         return behind_ways(level);
     }
     /* Each of the hundreds of verdicts of group testing must be right: not where noise makes them a
      * matter of chance. */
-    size_t count = level->late > 0 && level->false_slow > 0 ? 2 : 3;
-    int rc = INFER_UNDECIDED;
+    size_t count = level->late > 0 && level->false_slow > 0 ? TRIES - 1 : TRIES;
+    int rc = level_learn_beginning(level);
+    if (rc) {
+        return rc;
+    }
+    bool slow = level->late > 0 && !level->begins_empty;
+    rc = INFER_UNDECIDED;
     uint64_t start = level->lab->loads;
-    for (size_t i = 0; i < count && rc == INFER_UNDECIDED; i++) {
+    for (size_t i = slow ? 0 : QUICK_TRIES; i < count && rc == INFER_UNDECIDED; i++) {
         if (level->lab->loads - start > WAYS_BUDGET) {
             break;
         }
         uint64_t stride = tries[i].stride ? tries[i].stride : first;
         rc = stride == level->fit_stride ? 0 : level_find_edge(level, stride, 1);
         level->large = false; /* at the first stride it was not */
-        rc = rc ? rc : find_conflict(level, tries[i].finders, level->fit_certain ? 0.8 : 0.6);
+        rc = rc ? rc
+                : find_conflict(level, tries[i].from, tries[i].end, level->fit_certain ? 0.8 : 0.6);
     }
     if (rc == INFER_UNDECIDED) {
         char reason[160];
@@ -446,6 +475,6 @@ int level_ways(struct level *level)
 
 int level_refine_ways(struct level *level)
 {
-    int rc = find_conflict(level, EASY_FINDERS, 0.8);
+    int rc = find_conflict(level, EASY, EASY_END, 0.8);
     return rc == INFER_UNDECIDED ? 0 : rc;
 }

@@ -23,7 +23,11 @@
 
 #define MAX_INDEX_BITS 12 /* sets up to 4096 */
 #define LEAST_BIT_COUNT 3 /* bits beyond those that number the lines of the cache */
-#define ELSEWHERE 4       /* other sets that must follow the rule */
+#define NEAR_BITS 21      /* of an offset in a page of 2 MiB */
+#define CLASSES 5         /* sets that must follow the rule */
+#define FEW_CLASSES 3
+#define LARGE_SET 32 /* ways */
+#define MEMBERS 7    /* lines of each that must be in it */
 
 static bool power_of_two(uint64_t n)
 {
@@ -44,31 +48,35 @@ static uint32_t bit_limit(const struct level *level)
     return bits;
 }
 
-/* Drawn lines lie below this one. */
-static uint32_t span_of(const struct level *level, const struct set_map *map)
+/*
+ * Where far lines take long for another reason than the cache, as translation is, bits up to those
+ * of a page and of the conflicting lines may still be told.
+ */
+static uint32_t near_limit(const struct home *home)
 {
-    uint64_t limit = line_limit(level), span = 8 * map->sets * level->conflict_count;
-    if (map->linear) {
-        span = (UINT64_C(1) << bit_limit(level)) / level->line_bytes;
+    uint32_t last = home->witness[home->ways - 1], bits = NEAR_BITS;
+    while ((uint64_t)last * home->level->line_bytes >> bits) {
+        bits++;
     }
-    return (uint32_t)(span < limit ? span : limit);
+    return bits;
 }
 
-/* Other classes that are checked: all of a few, else as many drawn ones. */
-static size_t choose_elsewhere(size_t out[ELSEWHERE + 1], const struct set_map *map, size_t own,
-                               struct rng *rng)
+/* Classes that are checked: all of a few, else as many drawn ones, and the conflicting set's own.
+ */
+static size_t choose_classes(size_t out[CLASSES], const struct set_map *map, size_t own,
+                             size_t most, struct rng *rng)
 {
     size_t count = 0;
-    if (map->sets <= ELSEWHERE + 1) {
-        for (size_t class = 0; class < map->sets; class ++) {
-            out[count] = class;
-            count += class != own;
+    if (map->sets <= most) {
+        for (; count < map->sets; count++) {
+            out[count] = count;
         }
         return count;
     }
-    while (count < ELSEWHERE) {
+    out[count++] = own;
+    while (count < most) {
         size_t class = (size_t)rng_below(rng, map->sets);
-        bool is_new = class != own;
+        bool is_new = true;
         for (size_t i = 0; i < count; i++) {
             is_new = is_new && out[i] != class;
         }
@@ -78,34 +86,54 @@ static size_t choose_elsewhere(size_t out[ELSEWHERE + 1], const struct set_map *
     return count;
 }
 
-int index_check(const struct home *home, bool *holds, const struct set_map *map, struct rng *rng)
+static bool keeps_together(const struct home *home, const struct set_map *map)
+{
+    bool together = true;
+    for (size_t i = 0; i < home->ways; i++) {
+        together =
+            together && set_map_class(map, home->witness[i]) == set_map_class(map, home->line);
+    }
+    return together;
+}
+
+/*
+ * A set filled with drawn lines has shown of each of these whether it belongs there; MEMBERS of
+ * them are enough, and where sets are large, walks take long, and fewer classes are. A recording
+ * that has no walks of these lines leaves the map as it is, untested.
+ */
+int index_check(const struct home *home, bool *holds, struct set_map *map, struct rng *rng)
 {
     struct level *level = home->level;
-    uint32_t span = span_of(level, map);
-    size_t elsewhere[ELSEWHERE + 1];
-    size_t count = choose_elsewhere(elsewhere, map, set_map_class(map, home->line), rng);
-    int rc = home_check(home, holds, map, span, rng);
+    bool large = home->ways >= LARGE_SET;
+    size_t classes[CLASSES];
+    size_t count = choose_classes(classes, map, set_map_class(map, home->line),
+                                  large ? FEW_CLASSES : CLASSES, rng);
+    int rc = 0;
+    *holds = keeps_together(home, map);
     for (size_t i = 0; i < count && rc == 0 && *holds; i++) {
         struct home other;
-        rc = home_of_class(&other, level, map, elsewhere[i]);
+        rc = home_of_class(&other, level, map, classes[i], rng);
         if (rc == INFER_UNDECIDED) {
             *holds = false;
             return 0;
         }
-        rc = rc ? rc : home_check(&other, holds, map, span, rng);
+        unsigned shown = rc == 0 && other.ways < MEMBERS ? (unsigned)other.ways : MEMBERS;
+        rc = rc ? rc : home_check(&other, holds, map, MEMBERS - shown, rng);
     }
-    return rc;
+    map->untested = rc == SONDE_ENOTRECORDED;
+    *holds = *holds || map->untested;
+    return map->untested ? 0 : rc;
 }
 
 static void name_evidence(struct level *level, const char *text)
 {
     struct index_result *out = &level->result->index;
-    lab_evidence(
-        level->lab, out->evidence, level->info->id,
-        "chase op=%s: lines walked past %zu that fill a set: %s; that foretold drawn lines "
-        "of this set and of up to %d others",
-        level->info->op, level->conflict_count - 1, text, ELSEWHERE);
-    out->confidence = level->false_slow > 0 ? 0.95 : 0.97;
+    lab_evidence(level->lab, out->evidence, level->info->id,
+                 "chase op=%s: lines walked past %zu that fill a set: %s; that %s drawn lines "
+                 "of up to %d sets",
+                 level->info->op, level->conflict_count - 1, text,
+                 level->map.untested ? "is not tested by" : "foretold", CLASSES);
+    out->confidence = level->map.untested ? 0.5 : level->false_slow > 0 ? 0.95 : 0.97;
 }
 
 /* ---- modulo ---- */
@@ -279,34 +307,60 @@ static bool linear_map(struct set_map *map, const struct space *space)
     return single;
 }
 
-static int try_linear(const struct home *home, bool *found, struct rng *rng)
+/* The bits from `from` to `to` (of offsets). */
+static int take_bits(const struct home *home, struct space *space, uint32_t from, uint32_t to)
+{
+    int rc = 0;
+    uint64_t line_bytes = home->level->line_bytes;
+    for (uint32_t bit = 1; rc == 0 && bit * line_bytes < UINT64_C(1) << to; bit *= 2) {
+        rc = bit * line_bytes < UINT64_C(1) << from ? 0 : take_bit(home, space, bit);
+    }
+    return rc;
+}
+
+static int check_space(const struct home *home, bool *found, const struct space *space,
+                       uint32_t bits, struct rng *rng)
 {
     struct level *level = home->level;
-    struct space space = {0};
-    uint32_t bits = bit_limit(level);
-    int rc = may_be_linear(home, found);
-    if (rc || !*found) {
-        return rc;
-    }
-    for (uint32_t bit = 1; rc == 0 && bit * level->line_bytes < UINT32_C(1) << bits; bit *= 2) {
-        rc = take_bit(home, &space, bit);
-    }
-    bool single = rc == 0 && linear_map(&level->map, &space);
-    rc = rc ? rc : index_check(home, found, &level->map, rng);
+    bool single = linear_map(&level->map, space);
+    level->map.limit = (uint32_t)((UINT64_C(1) << bits) / level->line_bytes);
+    int rc = index_check(home, found, &level->map, rng);
     if (rc || !*found) {
         return rc;
     }
     struct index_result *out = &level->result->index;
     char text[96];
     snprintf(text, sizeof text, "%zu differences of address bits below bit %u stay in its set",
-             space.stay_count, bits);
+             space->stay_count, bits);
     name_evidence(level, text);
     out->bit_limit = bits;
-    snprintf(out->kind, sizeof out->kind, space.rank == 0 ? "none" : single ? "bits" : "xor");
-    for (size_t i = 0; i < space.rank; i++) {
+    snprintf(out->kind, sizeof out->kind, space->rank == 0 ? "none" : single ? "bits" : "xor");
+    for (size_t i = 0; i < space->rank; i++) {
         out->masks[out->mask_count++] = level->map.masks[i] * (uint64_t)level->line_bytes;
     }
     return 0;
+}
+
+static int try_linear(const struct home *home, bool *found, struct rng *rng)
+{
+    struct space near = {0};
+    uint32_t bits = bit_limit(home->level), near_bits = near_limit(home);
+    near_bits = near_bits < bits ? near_bits : bits;
+    int rc = may_be_linear(home, found);
+    if (rc || !*found) {
+        return rc;
+    }
+    rc = take_bits(home, &near, 0, near_bits);
+    struct space whole = near;
+    int further = rc ? rc : take_bits(home, &whole, near_bits, bits);
+    *found = false;
+    if (rc == 0 && further == 0) {
+        further = check_space(home, found, &whole, bits, rng);
+    }
+    if (rc || *found || near_bits == bits || (further && further != INFER_UNDECIDED)) {
+        return rc ? rc : further;
+    }
+    return check_space(home, found, &near, near_bits, rng);
 }
 
 /* ---- map ---- */

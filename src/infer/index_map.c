@@ -97,7 +97,7 @@ static int partition(const struct home *first, struct set_map *map, uint32_t per
         struct home home;
         size_t class = map->sets++;
         map->class_of[i] = (uint16_t) class;
-        rc = home_of_class(&home, level, map, class);
+        rc = home_of_class(&home, level, map, class, NULL);
         rc = rc ? rc : claim(&home, map, class);
         if (rc == 0 && level->lab->loads - start > LOAD_BUDGET) {
             rc = lab_undecided(level->lab, "a map of %u residues takes more than %d loads", period,

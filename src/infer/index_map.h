@@ -8,6 +8,6 @@
 int index_find_map(const struct home *home, bool *found, struct rng *rng);
 
 /* index.c: does a map foretell drawn lines, of the home's set and of others? */
-int index_check(const struct home *home, bool *holds, const struct set_map *map, struct rng *rng);
+int index_check(const struct home *home, bool *holds, struct set_map *map, struct rng *rng);
 
 #endif

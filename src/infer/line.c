@@ -64,11 +64,43 @@ static int same_line(struct level *level, bool *same, size_t own, size_t other, 
     return rc;
 }
 
-/* How far the line reaches from member `own` in the direction of `sign`: the first distance not in
- * it. */
-static int find_end(struct level *level, uint32_t *distance, size_t own, size_t other, int sign)
+/* From member `own` of the conflicting set upwards (sign 1) or downwards (-1). */
+struct direction {
+    size_t own, other;
+    int sign;
+};
+
+/* One more distance between those that lie in the line and those that do not. */
+static int try_at(struct level *level, uint32_t *inside, uint32_t *outside,
+                  const struct direction *member, uint32_t distance)
 {
-    uint32_t at = level->conflict[own];
+    uint32_t at = level->conflict[member->own];
+    bool same = false;
+    int rc = same_line(level, &same, member->own, member->other,
+                       member->sign < 0 ? at - distance : at + distance);
+    if (rc == 0) {
+        *(same ? inside : outside) = distance;
+    }
+    return rc;
+}
+
+/* Bisection in whole steps. */
+static int narrow_end(struct level *level, uint32_t *inside, uint32_t *outside,
+                      const struct direction *member, uint32_t step)
+{
+    int rc = 0;
+    while (rc == 0 && *outside - *inside > step) {
+        uint32_t half = (*outside - *inside) / 2 / step * step;
+        rc = try_at(level, inside, outside, member, *inside + (half ? half : step));
+    }
+    return rc;
+}
+
+/* How far the line reaches: the first distance not in it. */
+static int find_end(struct level *level, uint32_t *distance, const struct direction *member)
+{
+    int sign = member->sign;
+    uint32_t at = level->conflict[member->own];
     uint32_t inside = 0, outside = level->fetch_bytes;
     uint32_t most = sign < 0 && at < MAX_LINE_BYTES ? at : MAX_LINE_BYTES;
     bool same = true;
@@ -77,7 +109,8 @@ static int find_end(struct level *level, uint32_t *distance, size_t own, size_t 
             outside = most + STEP_BYTES;
             break;
         }
-        int rc = same_line(level, &same, own, other, sign < 0 ? at - outside : at + outside);
+        int rc = same_line(level, &same, member->own, member->other,
+                           sign < 0 ? at - outside : at + outside);
         if (rc) {
             return rc;
         }
@@ -86,28 +119,22 @@ static int find_end(struct level *level, uint32_t *distance, size_t own, size_t 
             outside *= 2;
         }
     }
-    while (outside - inside > STEP_BYTES) {
-        uint32_t middle = inside + (outside - inside) / 2 / STEP_BYTES * STEP_BYTES;
-        int rc = same_line(level, &same, own, other, sign < 0 ? at - middle : at + middle);
-        if (rc) {
-            return rc;
-        }
-        if (same) {
-            inside = middle;
-        } else {
-            outside = middle;
-        }
-    }
+    /* Lines mostly end where units of fetching do: these first, and then the words around. */
+    int rc = narrow_end(level, &inside, &outside, member, level->fetch_bytes);
+    uint32_t likely = sign < 0 ? inside + STEP_BYTES : outside - STEP_BYTES;
+    rc = rc || outside - inside == STEP_BYTES ? rc
+                                              : try_at(level, &inside, &outside, member, likely);
+    rc = rc ? rc : narrow_end(level, &inside, &outside, member, STEP_BYTES);
     *distance = outside;
-    return 0;
+    return rc;
 }
 
 static int measure_line(struct level *level, uint32_t *start, uint32_t *end, size_t own,
                         size_t other)
 {
     uint32_t up, down;
-    int rc = find_end(level, &up, own, other, 1);
-    rc = rc ? rc : find_end(level, &down, own, other, -1);
+    int rc = find_end(level, &up, &(struct direction){own, other, 1});
+    rc = rc ? rc : find_end(level, &down, &(struct direction){own, other, -1});
     if (rc == 0) {
         *start = level->conflict[own] - down + STEP_BYTES;
         *end = level->conflict[own] + up;
@@ -115,12 +142,42 @@ static int measure_line(struct level *level, uint32_t *start, uint32_t *end, siz
     return rc;
 }
 
+/*
+ * Does the line of another member end where one line's bounds foretell it, in whole lines? Its
+ * words beyond either end and those within are tried.
+ */
+static int ends_as_foretold(struct level *level, bool *holds, size_t own, size_t other,
+                            uint32_t start, uint32_t bytes)
+{
+    uint32_t at = level->conflict[own], before = at - start % bytes;
+    uint32_t first = at - before % bytes, end = first + bytes;
+    const uint32_t beyond[] = {first - STEP_BYTES, end}, within[] = {first, end - STEP_BYTES};
+    *holds = at > start % bytes && before % bytes + STEP_BYTES <= at;
+    int rc = 0;
+    for (size_t i = 0; i < 2 && rc == 0 && *holds; i++) {
+        bool same = false;
+        rc = same_line(level, &same, own, other, beyond[i]);
+        *holds = !same;
+        if (rc == 0 && *holds && within[i] != at) {
+            rc = same_line(level, holds, own, other, within[i]);
+        }
+    }
+    return rc;
+}
+
 static int find_line(struct level *level)
 {
     size_t last = level->conflict_count - 1;
-    uint32_t start, end, start2, end2;
+    uint32_t start, end, start2 = 0, end2 = 0;
+    bool alike = false;
     int rc = measure_line(level, &start, &end, last, 0);
-    rc = rc ? rc : measure_line(level, &start2, &end2, last - 1, last);
+    rc = rc ? rc : ends_as_foretold(level, &alike, last - 1, last, start, end - start);
+    if (rc == 0 && alike) {
+        start2 = start;
+        end2 = end;
+    } else if (rc == 0) {
+        rc = measure_line(level, &start2, &end2, last - 1, last);
+    }
     if (rc) {
         return rc;
     }

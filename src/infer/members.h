@@ -25,8 +25,12 @@ static inline uint32_t line_of(const struct level *level, uint64_t offset)
 
 /* The set in which the level's conflicting lines are. */
 int home_of_conflict(struct home *out, struct level *level);
-/* The set of a class, if the lines that the map puts there share one; INFER_UNDECIDED if not. */
-int home_of_class(struct home *out, struct level *level, const struct set_map *map, size_t class);
+/*
+ * The set of a class, if the lines that the map puts there share one; INFER_UNDECIDED if not. They
+ * are its first ones; with `rng` drawn ones (draw_span).
+ */
+int home_of_class(struct home *out, struct level *level, const struct set_map *map, size_t class,
+                  struct rng *rng);
 
 /* Is one of these lines in the set? They may lie in any sets, and be many. */
 int home_any(const struct home *home, bool *in, const uint32_t *lines, size_t count);
@@ -34,9 +38,18 @@ int home_any(const struct home *home, bool *in, const uint32_t *lines, size_t co
 int home_members(const struct home *home, uint32_t *found, size_t *found_count,
                  const uint32_t *lines, size_t count);
 
-/* Does the map say of lines drawn at random below `span` whether they are in the home's set? */
-int home_check(const struct home *home, bool *holds, const struct set_map *map, uint32_t span,
+/*
+ * Does the map say of lines drawn at random whether they are in the home's set? Of those that are
+ * in it, `members` are walked, each alone.
+ */
+int home_check(const struct home *home, bool *holds, const struct set_map *map, unsigned members,
                struct rng *rng);
+
+/*
+ * Lines are drawn below this one: as far as the map claims to know, on pages as long as memory has
+ * them in one piece, and several times what the cache holds.
+ */
+uint32_t draw_span(const struct level *level, const struct set_map *map);
 
 /* The first `count` lines of a class, from `from` on; fewer where `limit` ends. Returns how many.
  */

@@ -20,6 +20,7 @@
 #define TINY_WORDS 16
 #define FIRST_BYTES 16384 /* the first array that is too large for small caches */
 #define LEAST_UNITS 16    /* of fetching, in a smaller array */
+#define CLEARLY 1.15      /* as long as next to all hits take: no hit */
 #define FEW 50            /* loads in as many: none of a class */
 #define CHEAP_BYTES (UINT64_C(4) << 20)
 #define MAX_DISORDER 3
@@ -249,6 +250,52 @@ static double above_floor(const struct level *level, double threshold, const str
 }
 
 /*
+ * A threshold below what passes the cache by. A walk of which every miss goes farther than to the
+ * next level puts the gap's middle beyond that; where nothing lies between, the hits and the next
+ * level have a middle of their own.
+ */
+static double below_beneath(const struct level *level, double threshold,
+                            const struct sample *walked)
+{
+    if (threshold <= level->beneath_cycles) {
+        return threshold;
+    }
+    struct sample fast = sample_view(walked, -1, threshold);
+    double middle = 0.5 * (sample_quantile(&fast, HITS) + level->beneath_cycles);
+    struct sample between = sample_view(walked, middle, threshold);
+    struct sample slow = sample_view(walked, threshold, INFINITY);
+    return between.count * 2 < slow.count && middle < level->beneath_cycles ? middle : threshold;
+}
+
+/*
+ * Where next to all that a walk misses here is missed farther on too, the few loads that are not
+ * lie under a threshold between those two. They show as loads slower than hits that begin fetch
+ * units, as misses do; then the threshold goes below them.
+ */
+static bool lower_threshold(struct level *level, struct trial *trial, const struct sample *hits,
+                            const struct walk *walk)
+{
+    double fast = fmax(CLEARLY * sample_quantile(hits, HITS), level->floor_cycles);
+    double slowest = 0, soonest = INFINITY;
+    size_t count = 0, begin = 0;
+    for (size_t i = 0; i < walk->count; i++) {
+        double cycles = walk->latency[i];
+        if (i % walk->window == 0 || cycles <= fast || cycles > level->threshold) {
+            slowest = cycles <= fast ? fmax(slowest, cycles) : slowest;
+            continue;
+        }
+        soonest = fmin(soonest, cycles);
+        begin += walk_element(walk, i) % trial->pattern.unit_words == trial->pattern.phase;
+        count++;
+    }
+    if (count < 6 || (double)begin < 0.9 * (double)count) {
+        return false;
+    }
+    level->threshold = 0.5 * (slowest + soonest);
+    return true;
+}
+
+/*
  * Finds the lowest threshold that explains the walk: records above it lie where fetch units begin.
  * A cache whose parts are near and far has more than two classes, of which the lower ones are all
  * hits.
@@ -267,6 +314,7 @@ static int separate(struct level *level, struct trial *trial, const struct sampl
         size_t count = sample_thresholds(thresholds, 8, &plain);
         for (size_t i = 0; i < count && !trial->found; i++) {
             thresholds[i] = above_floor(level, thresholds[i], &walked, ceiling);
+            thresholds[i] = below_beneath(level, thresholds[i], &walked);
             if (thresholds[i] >= sample_quantile(hits, HITS) &&
                 thresholds[i] >= level->floor_cycles && thresholds[i] <= level->beneath_cycles &&
                 set_threshold(level, thresholds[i], &both, &walked, ceiling)) {
@@ -274,6 +322,9 @@ static int separate(struct level *level, struct trial *trial, const struct sampl
                 trial->found = walk->shape.stride == WORD_BYTES &&
                                find_unit(&trial->pattern, level, walk,
                                          sample_share(hits, level->threshold, level->ceiling));
+                if (trial->found && lower_threshold(level, trial, hits, walk)) {
+                    set_threshold(level, level->threshold, &both, &walked, ceiling);
+                }
                 trial->disorder = trial->disorder || (!trial->found && without_order(level, walk));
             }
         }

@@ -19,6 +19,8 @@ struct set_map {
     size_t sets; /* 0: nothing is known */
     bool linear;
     uint32_t period, mask_count;
+    bool untested;  /* by walks of drawn lines: a recording has none */
+    uint32_t limit; /* lines from here on have bits that were not looked at; 0: none have */
     uint32_t masks[12];
     uint16_t class_of[SETMAP_MAX_SETS];
     uint16_t ways[SETMAP_MAX_SETS]; /* 0: not known */
