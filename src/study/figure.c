@@ -106,15 +106,16 @@ static bool is_bars(const struct figure *figure)
 /* Columns as bars, by the names in the first one. */
 static void write_bars(struct strbuf *script, const struct figure *figure)
 {
+    bool stacked = strcmp(figure->style, "stacked") == 0;
     size_t columns = 2;
     for (const char *at = strchr(figure->columns, '|'); at; at = strchr(at + 1, '|')) {
         columns++;
     }
     strbuf_printf(script,
                   "set style data histograms\nset style histogram %s\nset boxwidth 0.9 relative\n"
-                  "set style fill solid 0.8 border -1\nset key outside right\nset yrange [0:*]\n"
+                  "set style fill solid 0.8 border -1\nset key outside right\nset yrange [0:%s]\n"
                   "plot for [i=2:%zu] '%s.csv' using i:xtic(1)\n",
-                  strcmp(figure->style, "bars") == 0 ? "clustered gap 1" : "rowstacked", columns,
+                  stacked ? "rowstacked" : "clustered gap 1", stacked ? "1" : "*", columns,
                   figure->id);
 }
 
