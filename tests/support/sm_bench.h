@@ -246,7 +246,7 @@ static inline bool bench_loop(struct bench *b, const struct exec_launch *launch,
 /* Runs `body` as a kernel with registers r0-r31, rd0-rd31, p0-p7, and rd0 = out, which is there. */
 static inline bool bench_run(struct bench *b, const char *body, uint32_t ctas, uint32_t threads)
 {
-    static char text[1 << 16];
+    static char text[1 << 17];
     int length = snprintf(text, sizeof text,
                           ".version 7.0\n.target sm_70\n.address_size 64\n"
                           ".visible .entry k(.param .u64 out)\n{\n"
