@@ -112,11 +112,17 @@ uint64_t walk_extent(const struct walk *walk);
 int walk_build(struct probe_live *live, const struct walk *walk, bool rewarmed);
 /* The same as a list of offsets in the staging buffer, for a kernel that lays them out itself. */
 int walk_stage(struct probe_live *live, const struct walk *walk);
+/* The constants of kernels/<file>.ptx in a variant: the elements, and 0 between them. */
+enum { CONSTANT_BYTES = 65536 };
+int walk_fill_constants(struct probe_live *live, const struct walk *walk, const char *file,
+                        const char *variant);
 /* Where the walk's buffer begins. */
 uint64_t walk_address(const struct probe_live *live, const struct walk *walk);
 /* Reads a large other buffer. */
 int walk_flush(struct probe_live *live, uint64_t flush_bytes);
 
+/* SONDE_EUNSUPPORTED for a path that the device is too old for. */
+int walk_check_path(const struct probe_live *live, const char *op);
 /* Sets the carve-out that a request asks for; `least` bytes when it says auto, and then a backend
  * without is fine. */
 int walk_carveout(struct probe_live *live, struct device_kernel *kernel,
@@ -139,6 +145,7 @@ int chase_run(struct probe_live *live, struct trace *trace, const struct trace_r
 int average_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int overhead_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int clock_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
+int peers_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int scope_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int constant_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int shared_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
