@@ -96,7 +96,21 @@ static void draw_specs(struct system *s, struct rng *rng)
                                       .bytes_per_cycle = 16,
                                       .queue_entries = one_of(rng, 1, 6),
                                       .fixed_cycles = 20,
-                                      .closed_page = rng_below(rng, 2)};
+                                      .closed_page = rng_below(rng, 2),
+                                      .bus = (enum dram_bus_kind)rng_below(rng, 2),
+                                      .subchannels = one_of(rng, 0, 3),
+                                      .bank_interleave_bytes = 128 * one_of(rng, 0, 1),
+                                      .bank_hash = rng_below(rng, 2),
+                                      .t_faw = one_of(rng, 0, 30),
+                                      .t_ccd_s = 2,
+                                      .t_ccd_l = one_of(rng, 2, 5),
+                                      .t_wl = one_of(rng, 0, 4),
+                                      .t_rtp = one_of(rng, 0, 5),
+                                      .t_wr = one_of(rng, 0, 12),
+                                      .t_wtr = one_of(rng, 0, 6),
+                                      .t_rtw = one_of(rng, 0, 3),
+                                      .t_refi = one_of(rng, 0, 1) * 700,
+                                      .t_rfc = 60};
     s->slice_index = (struct index_spec){.kind = INDEX_MODULO};
 }
 

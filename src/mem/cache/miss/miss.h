@@ -63,6 +63,7 @@ struct miss_ops {
     void (*arrive)(struct miss_table *table, struct miss_line *line, uint64_t sectors,
                    miss_served *served, void *ctx);
     void (*discard_all)(struct miss_table *table);
+    uint32_t (*used)(const struct miss_table *table); /* pending lines */
 };
 
 #define MISS(id, text, doc) extern const struct miss_ops miss_##id;

@@ -168,9 +168,15 @@ static void mshr_discard_all(struct miss_table *table)
     }
 }
 
+static uint32_t mshr_used(const struct miss_table *table)
+{
+    return table->used;
+}
+
 const struct miss_ops miss_MSHR = {.create = mshr_create,
                                    .destroy = mshr_destroy,
                                    .find = mshr_find,
                                    .add = mshr_add,
                                    .arrive = mshr_arrive,
-                                   .discard_all = mshr_discard_all};
+                                   .discard_all = mshr_discard_all,
+                                   .used = mshr_used};
