@@ -41,17 +41,29 @@ static int fits_without(struct behind_parts *d, bool *fits, size_t from, size_t 
 
 /* ---- who misses ---- */
 
-/* Misses that an element does not have by noise, after so many records of it. */
-static uint32_t least_misses(const struct behind_parts *d, double records)
+/*
+ * Misses that an element does not have by noise, after so many records of it; nor is it far from
+ * the elements with the most: those of one set miss about equally often.
+ */
+static uint32_t least_misses(const struct behind_parts *d, const uint32_t *misses, double records)
 {
     const struct level *level = d->level;
-    double seen = (double)level->false_misses;
+    double seen = (double)level->false_misses, sum = 0, close = 0;
     double share = (seen + 3 * sqrt(seen)) / (double)(level->hit_records + 1);
-    uint32_t least = 1;
+    uint32_t least = 1, most = 0;
     while (share > 0 && (double)d->total * poisson_tail(share * records, least) > BY_CHANCE) {
         least++;
     }
-    return least;
+    for (size_t i = 0; i < d->total; i++) {
+        most = misses[i] > most ? misses[i] : most;
+    }
+    for (size_t i = 0; i < d->total; i++) {
+        bool is_close = misses[i] > most / 3;
+        sum += is_close ? misses[i] : 0;
+        close += is_close;
+    }
+    uint32_t usual = close > 0 ? (uint32_t)(sum / close / 4) : 0;
+    return usual > least ? usual : least;
 }
 
 /* Do those that missed make whole parts of this span, and as many as divide what fits? */
@@ -120,7 +132,7 @@ static int watch(struct behind_parts *d, bool *found)
         records += (double)(level->lab->loads - before) / (double)d->total - 1 - run % 3;
         if (rc == 0 && run + 1 == look) {
             look *= 2;
-            rc = find_span(d, found, misses, least_misses(d, records));
+            rc = find_span(d, found, misses, least_misses(d, misses, records));
             rc = rc || !*found ? rc : confirm(d, found, &before_count);
         }
         if (level->lab->loads - start > WATCH_BUDGET) {

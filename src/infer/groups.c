@@ -32,6 +32,8 @@ static const uint8_t passes_of[ROUNDS] = {2, 8, 8, 10, 12, 12};
 struct group {
     size_t first, size;
     uint64_t passes, dirty, clean, slow; /* in the round under way; whole or dirty passes */
+    size_t heard;                        /* hits of different elements in the stretch under way */
+    uint32_t stretch;
     size_t settled; /* number of the last window in which a pass was clean, plus one */
 };
 
@@ -42,7 +44,9 @@ struct tally {
     enum fit_verdict *verdict; /* per group */
     size_t open;               /* groups without one */
     bool watched;              /* others are walked past them */
-    bool more;                 /* one of them lacks nothing but passes to be certain of */
+    uint32_t *heard;           /* per element: the last stretch in which it hit */
+    uint32_t stretches;
+    bool more; /* one of them lacks nothing but passes to be certain of */
 };
 
 /* A bound on the share of hits that noise makes slow. */
@@ -57,10 +61,11 @@ static int tally_create(struct tally *tally, const struct group_walk *walk)
     tally->group = calloc(walk->groups + 1, sizeof *tally->group);
     tally->slow = calloc(walk->count + 1, sizeof *tally->slow);
     tally->passed = calloc(walk->count + 1, sizeof *tally->passed);
+    tally->heard = calloc(walk->count + 1, sizeof *tally->heard);
     tally->verdict = calloc(walk->groups + 1, sizeof *tally->verdict);
     tally->open = walk->groups;
     tally->watched = walk->count > 0 && walk->group[walk->count - 1] == GROUP_NONE;
-    if (!tally->verdict || !tally->group || !tally->slow || !tally->passed) {
+    if (!tally->verdict || !tally->group || !tally->slow || !tally->passed || !tally->heard) {
         return error_memory();
     }
     for (size_t i = 0; i < walk->groups; i++) {
@@ -82,6 +87,7 @@ static void tally_free(struct tally *tally)
     free(tally->verdict);
     free(tally->slow);
     free(tally->passed);
+    free(tally->heard);
 }
 
 static void tally_clear(struct tally *tally, const struct group_walk *walk)
@@ -94,30 +100,55 @@ static void tally_clear(struct tally *tally, const struct group_walk *walk)
     }
 }
 
+static void restart(struct tally *tally, struct group *g)
+{
+    g->stretch = ++tally->stretches;
+    g->heard = 0;
+}
+
+/* A hit that the cache in front did not keep counts once in a stretch without misses. */
+static void hear(struct tally *tally, const struct level *level, struct group *g, size_t element,
+                 uint32_t cycles, bool hit)
+{
+    if (!hit) {
+        restart(tally, g);
+    } else if (tally->heard[element] != g->stretch && level_heard(level, cycles)) {
+        tally->heard[element] = g->stretch;
+        g->heard++;
+    }
+}
+
 /*
  * Counts the part of a window that lies in one pass over one group. What is slow after a clean pass
- * is noise. A pass of which the cache in front kept a part proves nothing.
+ * is noise. Where a cache in front keeps a part of each pass, several make a clean one, if all that
+ * is walked is judged, so that nobody else can come in between.
  */
-static void count_stretch(struct group *g, struct level *level, size_t window, size_t records,
-                          size_t slow, size_t heard)
+static void count_stretch(struct tally *tally, struct group *g, struct level *level, size_t window,
+                          size_t records, size_t slow)
 {
     if (g->settled == window + 1) {
         level->hit_records += records;
         level->false_slow += slow;
     }
-    bool clean = slow == 0 && heard == g->size;
+    bool clean = g->heard == g->size;
     g->slow += slow;
     g->dirty += slow > 0;
     g->clean += clean;
     g->passes += slow > 0 || records == g->size;
     g->settled = clean ? window + 1 : g->settled;
+    if (clean || !level->front || tally->watched) {
+        restart(tally, g);
+    }
 }
 
 static void count_records(struct tally *tally, struct level *level, const struct group_walk *groups,
                           const struct walk *walk)
 {
     for (size_t w = 0; w < walk->windows; w++) {
-        size_t records = 0, slow = 0, heard = 0;
+        size_t records = 0, slow = 0;
+        for (size_t i = 0; i < groups->groups; i++) {
+            restart(tally, &tally->group[i]);
+        }
         for (size_t i = 0; i < walk->window; i++) {
             size_t at = w * walk->window + i, element = walk_element(walk, at);
             uint32_t group = groups->group[element];
@@ -130,10 +161,10 @@ static void count_records(struct tally *tally, struct level *level, const struct
             tally->passed[element]++;
             records++;
             slow += !hit;
-            heard += level_heard(level, walk->latency[at]);
+            hear(tally, level, g, element, walk->latency[at], hit);
             if (element + 1 == g->first + g->size || i + 1 == walk->window) {
-                count_stretch(g, level, w, records, slow, heard);
-                records = slow = heard = 0;
+                count_stretch(tally, g, level, w, records, slow);
+                records = slow = 0;
             }
         }
     }
