@@ -45,6 +45,7 @@ struct bench {
     uint64_t local_address, local_bytes; /* of local memory, for each thread */
     struct buffer_texture texture;       /* the only one; of texture_bytes, texture_at in `out` */
     uint64_t texture_at, texture_bytes;
+    engine_handler *watch; /* called once, at time 0, when the SM is there */
 
     /* After bench_run(). */
     int error;
@@ -203,6 +204,9 @@ static inline int bench_build(struct bench *b)
     rc = rc < 0 ? rc : exec_memory_create(&b->memory, BENCH_BUFFER_BYTES);
     if (rc < 0) {
         return rc;
+    }
+    if (b->watch) {
+        engine_at(b->engine, 0, 5000, b->watch, b, 0);
     }
     if (b->with_l1) {
         struct mem_port l1 = {bench_send_l1, bench_when_space, b};
