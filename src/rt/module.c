@@ -10,6 +10,8 @@
 #include "rt/state.h"
 #include "util/error.h"
 
+#define BANK_BYTES 65536 /* of constants (CUDA C Programming Guide, technical specifications) */
+
 /* The file that a variable of the module stands in. */
 static const char *file_of(const struct rt_module *module, const struct ptx_var *var)
 {
@@ -23,6 +25,16 @@ static bool is_placed(const struct ptx_var *var)
            var->linkage != LINK_EXTERN && var->size > 0;
 }
 
+/*
+ * Constants lie in a bank of 64 KiB that the caches know by its addresses. A variable that takes a
+ * large part of one begins where the bank does, so that bits of its offsets are those of addresses.
+ */
+static uint64_t least_alignment(const struct ptx_var *var)
+{
+    bool fills = var->space == SPACE_CONST && 2 * (uint64_t)var->size > BANK_BYTES;
+    return fills ? BANK_BYTES : 1;
+}
+
 static int variable_place(struct rt_module *module, const struct ptx_var *var)
 {
     const char *file = file_of(module, var);
@@ -32,7 +44,7 @@ static int variable_place(struct rt_module *module, const struct ptx_var *var)
                         var->align, var->name, RT_ALIGN_BYTES);
     }
     uint64_t address;
-    int rc = rt_mem_alloc(module->rt, &address, var->size);
+    int rc = memory_take(module->rt, &address, var->size, least_alignment(var));
     if (rc < 0) {
         return error_prefix(rc, "%s: variable '%s'", file, var->name);
     }

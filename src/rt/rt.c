@@ -95,13 +95,18 @@ void rt_recover(struct rt *rt)
 
 int rt_mem_alloc(struct rt *rt, uint64_t *address, uint64_t bytes)
 {
+    return memory_take(rt, address, bytes, 1);
+}
+
+int memory_take(struct rt *rt, uint64_t *address, uint64_t bytes, uint64_t least_align)
+{
     *address = 0;
     uint64_t start;
     int rc = context_check(rt);
     if (rc < 0) {
         return rc;
     }
-    rc = vmem_take(&rt->vmem, &start, bytes);
+    rc = vmem_take_aligned(&rt->vmem, &start, bytes, least_align);
     if (rc < 0) {
         return rc;
     }

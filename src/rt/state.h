@@ -114,7 +114,8 @@ void services_destroy(struct rt *rt);
 int services_heap_provide(struct rt *rt); /* the heap is there before the launch */
 void services_flush(struct rt *rt);       /* hands over what was printed */
 
-/* rt.c: frees an allocation, whoever made it */
+/* rt.c: rt_mem_alloc() on a multiple of a power of two; frees an allocation, whoever made it */
+int memory_take(struct rt *rt, uint64_t *address, uint64_t bytes, uint64_t least_align);
 int memory_give(struct rt *rt, uint64_t address);
 
 /* rt.c: SONDE_EFAULT with the first fault's text once a kernel has faulted. */
@@ -133,6 +134,8 @@ void images_destroy(struct rt *rt);
 int vmem_create(struct vmem *vmem, const struct model *model, const struct exec_memory *memory);
 void vmem_destroy(struct vmem *vmem);
 int vmem_take(struct vmem *vmem, uint64_t *address, uint64_t bytes);
+/* The same on a multiple of a power of two, if that is more than the alignment anyway. */
+int vmem_take_aligned(struct vmem *vmem, uint64_t *address, uint64_t bytes, uint64_t least_align);
 void vmem_give(struct vmem *vmem, const struct vmem_range *range);
 /* The range that begins at `address`, borrowed until the next take or give; NULL if none does. */
 const struct vmem_range *vmem_find(const struct vmem *vmem, uint64_t address);

@@ -63,9 +63,11 @@ static uint64_t alignment_of(const struct vmem *vmem, uint64_t bytes)
 }
 
 /* The first gap of `bytes`; *at is where in `ranges` it is. */
-static bool find_gap(const struct vmem *vmem, uint64_t bytes, uint64_t *address, size_t *at)
+static bool find_gap(const struct vmem *vmem, uint64_t bytes, uint64_t least_align,
+                     uint64_t *address, size_t *at)
 {
     uint64_t align = alignment_of(vmem, bytes);
+    align = align < least_align ? least_align : align;
     uint64_t end = vmem->base;
     for (size_t i = 0; i <= vmem->ranges.count; i++) {
         uint64_t start = (end + align - 1) / align * align;
@@ -200,12 +202,17 @@ static int map_pages(struct vmem *vmem, uint64_t address, uint64_t bytes)
 
 int vmem_take(struct vmem *vmem, uint64_t *address, uint64_t bytes)
 {
+    return vmem_take_aligned(vmem, address, bytes, 1);
+}
+
+int vmem_take_aligned(struct vmem *vmem, uint64_t *address, uint64_t bytes, uint64_t least_align)
+{
     size_t at;
     if (bytes == 0) {
         return error_set(SONDE_EINPUT, "an allocation of no bytes");
     }
     if (bytes > (uint64_t)vmem->frame_count * vmem->page_bytes ||
-        !find_gap(vmem, bytes, address, &at)) {
+        !find_gap(vmem, bytes, least_align, address, &at)) {
         return error_set(SONDE_ENOMEM, "%llu bytes are more than the device's memory",
                          (unsigned long long)bytes);
     }
