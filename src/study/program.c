@@ -140,7 +140,8 @@ static int load_model(struct model **out, const struct study_role *role)
         return error_set(SONDE_EUSAGE, "'%s': whole programs are run on simulated devices",
                          role->spec);
     }
-    return model_load(out, role->spec + 4);
+    int rc = model_load(out, role->spec + 4);
+    return rc == SONDE_EIO ? SONDE_EINPUT : rc;
 }
 
 /* An error that is the program's or the device's own is a reason, and the work goes on. */
@@ -160,7 +161,7 @@ static int run_new(struct study_bench *bench, struct program_runs *run)
     const struct study_program *program = &study->programs[run->program];
     struct rt *rt = NULL;
     int rc = load_model(&run->model, &study->devices[run->role]);
-    if (rc < 0) {
+    if (rc < 0 || !run->model) {
         return rc; /* a role's device that is not there ends a study */
     }
     study_bench_running(bench, study->devices[run->role].name, program->name);

@@ -89,7 +89,10 @@ int study_read_programs(struct study *study, const struct yaml_node *node)
         return yaml_error(SONDE_EINPUT, node, "programs: NAME: {workload: .., size: ..}");
     }
     study->programs = arena_array(study->arena, node->child_count, sizeof(*study->programs));
-    int rc = study->programs ? 0 : error_memory();
+    int rc = 0;
+    if (!study->programs) {
+        return error_memory();
+    }
     for (const struct yaml_node *item = node->first; rc == 0 && item; item = item->next) {
         rc = read_program(&study->programs[study->program_count++], item);
     }
@@ -105,7 +108,10 @@ int study_read_untested(struct study *study, const struct yaml_node *node)
         return yaml_error(SONDE_EINPUT, node, "not_testable: a list of id, what, why");
     }
     study->untested = arena_array(study->arena, node->child_count, sizeof(*study->untested));
-    int rc = study->untested ? 0 : error_memory();
+    int rc = 0;
+    if (!study->untested) {
+        return error_memory();
+    }
     for (const struct yaml_node *item = node->first; rc == 0 && item; item = item->next) {
         struct study_untested *untested = &study->untested[study->untested_count++];
         rc = study_need_text(&untested->id, item, "id");

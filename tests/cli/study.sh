@@ -16,6 +16,7 @@ run sonde study bakhoda2009 --size bsf=8
 run sonde study bakhoda2009 --size bfs=0
 run sonde study bakhoda2009 --size bfs=8x
 run sonde study bakhoda2009 --only table1.lps.concurrent -d one=cuda:0
+run sonde study bakhoda2009 --only table1.lps.concurrent -d one=sim:missing.yaml
 run sonde study bakhoda2009 --only table1.lps.concurrent --size lps_flat=2000
 # programs: a role that is a model of the study's own, or another
 run sonde study bakhoda2009 --only table1.lps.concurrent,table1.bfs.concurrent -o programs
