@@ -119,9 +119,9 @@ void blind_plot_curve(const struct blind_tally *t, const char *svg_path);
 uint64_t truth_lines(const struct cache_spec *spec);
 bool truth_unequal(const struct cache_spec *spec);
 /* Would this index (an object of the JSON) divide lines into sets as the cache does? `slices` of
- * them, chosen by `slice_index` (NULL: one). */
+ * them, chosen by `slice_index` (NULL: one). Of constants a bank is seen. */
 bool truth_index_agrees(json_t *index, const struct cache_spec *spec, uint32_t slices,
-                        const struct index_spec *slice_index);
+                        const struct index_spec *slice_index, bool is_constant);
 /* The same for two policies in sets of so many ways, whatever is read. */
 bool truth_policies_alike(enum replacement_kind a, enum replacement_kind b, uint32_t ways);
 /* The policy that a dissection's word stands for; false: none of those that follow a rule. */

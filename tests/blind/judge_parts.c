@@ -85,6 +85,7 @@ void judge_index(struct judge *j, json_t *cache, const struct cache_spec *spec, 
 #include "mem/cache/indexing/indexing.def"
 #undef INDEXING
     };
+    bool is_constant = j->owner == OWNER_constant_l1 || j->owner == OWNER_constant_l15;
     json_t *index = json_object_get(cache, "set_index");
     const char *kind = json_string_value(json_object_get(index, "kind"));
     bool given = kind && strcmp(kind, "unknown") != 0;
@@ -93,8 +94,8 @@ void judge_index(struct judge *j, json_t *cache, const struct cache_spec *spec, 
     snprintf(truth, sizeof(truth), "%s, %u sets, %u slices", kinds[spec->index.kind], spec->sets,
              slices);
     judge_other(j, SCORE_set_index, given ? confidence_of(index) : -1,
-                given && truth_index_agrees(index, spec, slices, slice_index), can_be_told, truth,
-                found ? found : reason_of(index));
+                given && truth_index_agrees(index, spec, slices, slice_index, is_constant),
+                can_be_told, truth, found ? found : reason_of(index));
     free(found);
 }
 

@@ -35,8 +35,10 @@ bool truth_unequal(const struct cache_spec *spec)
 /*
  * The probes' buffers begin on a page of 2 MiB, so below that the bits of an offset are those of
  * the address; where the number of a line counts, the buffer may begin anywhere in a period.
+ * Constants reach no farther than a bank of them, and begin where a bank does.
  */
 #define REACH (UINT64_C(2) << 20)
+#define CONSTANT_REACH 65536
 #define SAMPLES 8192
 
 struct division {
@@ -132,12 +134,15 @@ static bool divides_alike(const struct found_index *found, const struct division
 }
 
 bool truth_index_agrees(json_t *index, const struct cache_spec *spec, uint32_t slices,
-                        const struct index_spec *slice_index)
+                        const struct index_spec *slice_index, bool is_constant)
 {
     struct found_index found;
     struct division d = {spec, slices, slices > 1 ? slice_index : NULL};
     if (!read_found(&found, index)) {
         return false;
+    }
+    if (is_constant && found.limit_bytes > CONSTANT_REACH) {
+        found.limit_bytes = CONSTANT_REACH;
     }
     uint32_t shifts = spec->index.kind == INDEX_MAP ? spec->index.map_count : 1;
     for (uint32_t shift = 0; shift < shifts; shift++) {
@@ -209,11 +214,8 @@ bool truth_policy_named(enum replacement_kind *kind, const char *name)
     static const struct {
         const char *name;
         enum replacement_kind kind;
-    } rules[] = {{"lru", REPLACE_LRU},
-                 {"fifo", REPLACE_FIFO},
-                 {"plru", REPLACE_PLRU},
-                 {"nru", REPLACE_NRU},
-                 {"srrip", REPLACE_SRRIP}};
+    } rules[] = {{"lru", REPLACE_LRU}, {"fifo", REPLACE_FIFO},   {"plru", REPLACE_PLRU},
+                 {"nru", REPLACE_NRU}, {"srrip", REPLACE_SRRIP}, {"lru_late", REPLACE_LRU_LATE}};
     for (size_t i = 0; name && i < sizeof(rules) / sizeof(rules[0]); i++) {
         if (strcmp(rules[i].name, name) == 0) {
             *kind = rules[i].kind;
