@@ -22,6 +22,7 @@
 #define CHUNK_PASSES 6 /* of a walk that a window holds */
 #define MAX_STEPS 24
 #define CHECKS 16       /* foretellings at least */
+#define LARGE_SET 32    /* ways; each foretelling is of so many lines that half as many will do */
 #define MOST_CHECKS 6   /* walks for those */
 #define FEW_TOO_MANY 24 /* sets that get a line too many in a walk: these take longest */
 
@@ -275,7 +276,9 @@ struct score {
 static int check_once(struct level *level, struct work *work, struct score *score, struct rng *rng)
 {
     const struct set_map *map = &level->map;
-    uint64_t share = map->sets / FEW_TOO_MANY + 2; /* one in so many gets a line too many */
+    bool large = level->conflict_count > LARGE_SET;
+    /* One in so many gets a line too many. */
+    uint64_t share = large ? map->sets + 1 : map->sets / FEW_TOO_MANY + 2;
     for (size_t c = 0; c < map->sets; c++) {
         work->wanted[c] = map->ways[c] ? map->ways[c] + (rng_below(rng, share) == 0) : 0;
     }
@@ -298,7 +301,8 @@ static int check_structure(struct level *level, struct work *work, struct score 
     rng_seed(&rng, 271828);
     *score = (struct score){.alike = !can_draw(level)};
     int rc = 0;
-    for (unsigned i = 0; rc == 0 && i < MOST_CHECKS && score->held + score->failed < CHECKS; i++) {
+    size_t checks = level->conflict_count > LARGE_SET ? CHECKS / 2 : CHECKS;
+    for (unsigned i = 0; rc == 0 && i < MOST_CHECKS && score->held + score->failed < checks; i++) {
         rc = check_once(level, work, score, &rng);
     }
     score->untested = rc == SONDE_ENOTRECORDED;
