@@ -1,7 +1,7 @@
 /*
- * Coalescing by segments. Does not model merging between warps, nor the reduction of a segment's
- * size step by step of compute capability 1.2 (the sector rounding below has the same effect at 32
- * bytes).
+ * Coalescing by segments. Merging between warps is merge.c. Does not model the reduction of a
+ * segment's size step by step of compute capability 1.2 (the sector rounding below has the same
+ * effect at 32 bytes).
  */
 #include "core/coalesce.h"
 

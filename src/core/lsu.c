@@ -16,8 +16,7 @@
  * This file lets one access after the other send a request a cycle. Where the model has several at
  * a time, slower ones, or a bound on what is outstanding, the queue's head goes to lanes.c instead.
  *
- * Shared accesses do not come here (issue.c). Leaves out: merging of transactions of different
- * warps before the caches.
+ * Shared accesses do not come here (issue.c). Transactions of different warps may merge: merge.c.
  */
 #include <stdlib.h>
 
@@ -208,6 +207,9 @@ int lsu_send(struct sm *sm, struct lsu_access *access)
     access->sent++;
     access->replies_left++;
     sm->lsu.requests_out++;
+    if (sm->lsu.merge.entries && merge_join(sm, request)) {
+        return 0;
+    }
     if (port->send(port->self, &request->mem)) {
         sm->stats.transactions++;
         sm->stats.l1_bypasses += port == &sm->network || access->bypass;
@@ -216,6 +218,7 @@ int lsu_send(struct sm *sm, struct lsu_access *access)
     access->sent--;
     access->replies_left--;
     sm->lsu.requests_out--;
+    merge_forget(sm, request);
     request->next_free = sm->lsu.free_requests;
     sm->lsu.free_requests = request;
     port->when_space(port->self, space_again, sm, access->pipe);
@@ -328,7 +331,8 @@ int lsu_init(struct sm *sm)
     queue[PIPE_CONSTANT].lookup_cycles = spec->constant.address_cycles;
     lanes_init(sm);
     lsu_reset(sm);
-    return spare_provide(sm);
+    int rc = merge_init(sm);
+    return rc < 0 ? rc : spare_provide(sm);
 }
 
 void lsu_free(struct sm *sm)
@@ -336,6 +340,7 @@ void lsu_free(struct sm *sm)
     struct lsu *lsu = &sm->lsu;
     lsu_reset(sm);
     free(lsu->spare);
+    merge_free(sm);
     while (lsu->free_accesses) {
         struct lsu_access *next = lsu->free_accesses->next;
         free(lsu->free_accesses);

@@ -46,6 +46,7 @@ struct sm_stats {
     uint64_t latency[SM_LATENCY_PLACES];
     uint64_t shared_accesses, shared_conflicts; /* warp accesses; passes beyond the first */
     uint64_t transactions;                      /* to L1 or the network */
+    uint64_t merged_requests;                   /* answered with one of another warp's */
     uint64_t l1_bypasses;
     uint64_t pending_stalls; /* accesses that found no place among what may be outstanding */
     uint64_t ctas;

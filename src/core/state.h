@@ -14,6 +14,7 @@
 #define SONDE_CORE_STATE_H
 
 #include "core/coalesce.h"
+#include "core/merge.h"
 #include "core/pending/pending.h"
 #include "core/sched/sched.h"
 #include "core/sm.h"
@@ -120,6 +121,7 @@ struct lsu {
     bool simple; /* one lane, a request a cycle, no bound on what is outstanding */
     struct lsu_lanes lanes;
     struct pending pending;
+    struct merge_table merge;
 };
 
 /* What has left the texture unit's queue, in order of issue: see texture.c. */

@@ -233,6 +233,7 @@ static void put_counts(json_t *root, const struct model *model, const struct gpu
     json_put_u64(root, "transactions", stats->transactions);
     json_put_u64(root, "shared_accesses", stats->shared_accesses);
     json_put_u64(root, "shared_conflicts", stats->shared_conflicts);
+    json_put_u64(root, "merged_requests", stats->sm.merged_requests);
     json_put_u64(root, "outstanding_stalls", stats->sm.pending_stalls);
     put_caches(root, stats);
     put_memory(root, model, stats);
