@@ -1,6 +1,7 @@
 /*
- * timing [-m MODEL] [NAME...]: warp instructions a second of the timed simulator, of each workload
- * of timing.def (all of them when none is named) on one host thread, as the best of RUNS runs: a
+ * timing [-m MODEL] [NAME[=SIZE]...]: warp instructions a second of the timed simulator, of each
+ * workload of timing.def (all of them when none is named; of any workload at a size) on one host
+ * thread, as the best of RUNS runs: a
  * line "NAME RATE" each, then the geometric mean as "mean RATE" and the rate of all instructions
  * together as "weighted RATE". What was simulated is told on standard error beside the speed -
  * cycles, IPC, cache and DRAM counts -, so that a speed that comes from timing left out shows. A
@@ -91,27 +92,40 @@ static int measure(struct sums *sums, const struct model *model, const struct ti
     return 0;
 }
 
-static bool named(const char *name, char **names, int count)
+/* "NAME", at its size of timing.def, or "NAME=SIZE". */
+static int read_timed(struct timed *out, const char *text)
 {
-    for (int i = 0; i < count; i++) {
-        if (strcmp(name, names[i]) == 0) {
-            return true;
+    const char *equals = strchr(text, '=');
+    size_t length = equals ? (size_t)(equals - text) : strlen(text);
+    for (int i = 0; !equals && i < TIMED_COUNT; i++) {
+        if (strcmp(timed[i].name, text) == 0) {
+            *out = timed[i];
+            return 0;
         }
     }
-    return count == 0;
+    for (uint32_t i = 0; equals && i < workload_count; i++) {
+        const char *name = workloads[i].name;
+        char *end;
+        unsigned long size = strtoul(equals + 1, &end, 10);
+        if (strlen(name) == length && strncmp(name, text, length) == 0 && end > equals + 1 &&
+            *end == '\0' && size > 0 && size <= UINT32_MAX) {
+            *out = (struct timed){name, (uint32_t)size};
+            return 0;
+        }
+    }
+    return error_set(SONDE_EUSAGE, "'%s': expected one of timing.def, or WORKLOAD=SIZE", text);
 }
 
 static int measure_all(const struct model *model, char **names, int count)
 {
     struct sums sums = {0};
-    for (int i = 0; i < TIMED_COUNT; i++) {
-        int rc = named(timed[i].name, names, count) ? measure(&sums, model, &timed[i]) : 0;
+    for (int i = 0; i < (count > 0 ? count : TIMED_COUNT); i++) {
+        struct timed what = timed[i < TIMED_COUNT ? i : 0];
+        int rc = count > 0 ? read_timed(&what, names[i]) : 0;
+        rc = rc < 0 ? rc : measure(&sums, model, &what);
         if (rc < 0) {
             return rc;
         }
-    }
-    if (sums.count == 0) {
-        return error_set(SONDE_EUSAGE, "none of these workloads is in timing.def");
     }
     printf("mean %.0f\nweighted %.0f\n", exp(sums.logs / sums.count), sums.insns / sums.seconds);
     return 0;

@@ -37,6 +37,11 @@ fails() {
 # What does not depend on time, at the paper's sizes.
 fails "as printed" "fig4.bfs.alu fig7.bfs.under_half" --only table1,fig4,fig5,fig7
 
+# Other grids, of which LPS fills its warps less.
+fails "other sizes" "fig7.lps.full table1.bfs.ctas table1.lps.ctas table1.ray.ctas" \
+    --only table1.lps.ctas,table1.bfs.ctas,table1.ray.ctas,fig7.lps,fig4.lps \
+    --size lps=40 --size bfs=8192 --size ray=64
+
 # FIFO costs most where many warps are at work; the baseline in its place costs nothing at any size.
 fails "FIFO" "" --only fig12.bfs.fifo --size bfs=40960
 fails "FR-FCFS in place of FIFO" fig12.bfs.fifo --only fig12.bfs.fifo --size bfs=4096 -d fifo=sim:bakhoda2009
