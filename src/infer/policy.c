@@ -29,96 +29,23 @@
 #define STRAY_MISFIT 0.0012 /* of the records, where no noise was seen yet */
 #define UNSEEN 1000000      /* lines that a set held before begin with this number */
 #define NOISY_MISFIT 0.003  /* of the records: what a drawn order has more than the others */
-
-int policy_order_create(struct policy_order *out, size_t count, size_t most_records)
-{
-    out->count = count;
-    out->ring = malloc(count * sizeof *out->ring);
-    out->line = malloc(count * sizeof *out->line);
-    out->hit = malloc(most_records * sizeof *out->hit);
-    return out->ring && out->line && out->hit ? 0 : error_memory();
-}
-
-void policy_order_free(struct policy_order *order)
-{
-    free(order->ring);
-    free(order->line);
-    free(order->hit);
-    free(order->unheard);
-}
-
-/* What the orders of a set are made of. */
-struct pool {
-    uint32_t words;               /* reads of a line in a round */
-    uint32_t wash[HOME_MAX_WAYS]; /* offsets of other lines of the set, read first in each round */
-    size_t wash_count;
-};
-
-static void draw_order(struct policy_order *order, const struct level *level,
-                       const struct pool *pool, struct rng *rng)
-{
-    size_t lines = level->conflict_count;
-    for (size_t i = 0; i < pool->wash_count; i++) {
-        order->line[i] = (uint32_t)(lines + i);
-        order->ring[i] = pool->wash[i];
-    }
-    uint32_t *line = order->line + pool->wash_count, *ring = order->ring + pool->wash_count;
-    for (size_t i = 0; i < lines * pool->words; i++) {
-        line[i] = (uint32_t)(i % lines);
-        ring[i] = level->conflict[i % lines] + (uint32_t)(i / lines) * 4;
-    }
-    for (size_t i = lines * pool->words; i-- > 1;) {
-        size_t j = (size_t)rng_below(rng, i + 1);
-        uint32_t swapped_line = line[i], swapped_offset = ring[i];
-        line[i] = line[j];
-        ring[i] = ring[j];
-        line[j] = swapped_line;
-        ring[j] = swapped_offset;
-    }
-}
-
-static int run_order(struct level *level, struct policy_order *order, const struct pool *pool,
-                     uint64_t warm_rounds, struct rng *rng)
-{
-    size_t count = level->conflict_count * pool->words + pool->wash_count;
-    int rc = policy_order_create(order, count, level->max_window);
-    if (rc) {
-        return rc;
-    }
-    draw_order(order, level, pool, rng);
-    struct walk_plan plan =
-        level_plan(level, (struct walk_shape){.ring = order->ring, .count = order->count});
-    size_t most = 8 * order->count < 2048 ? 8 * order->count : 2048;
-    plan.window = (uint32_t)(most < level->max_window ? most : level->max_window);
-    plan.warm = order->warm = warm_rounds * order->count;
-    struct walk walk;
-    rc = walk_run(level->lab, &walk, &plan);
-    if (rc) {
-        return rc;
-    }
-    order->first = walk.first[0];
-    order->records = walk.count;
-    for (size_t i = 0; i < walk.count; i++) {
-        order->hit[i] = level_class(level, walk.latency[i]) == LOAD_HIT;
-    }
-    walk_free(&walk);
-    return 0;
-}
+#define CONTRADICTED 0.6    /* by orders of more lines */
 
 /*
  * Goes through the walk as `set` would, and counts where it differs from the record. With `told`,
  * the prediction is kept there too. Noise makes a hit slow, but no miss fast: where that holds
- * (`one_sided`), misses foretold that were hits rule the policy out, but for a stray one.
+ * (`one_sided`), misses foretold that were hits rule the policy out, but for a stray one. What
+ * reaches `most` is not followed to its end.
  */
 static size_t misfit(struct policy_set *set, const struct policy_order *order, bool *told,
-                     bool one_sided)
+                     bool one_sided, size_t most)
 {
     if (order->count == 0) {
         return 0;
     }
     size_t at = (order->first + order->count - order->warm % order->count) % order->count;
     size_t differing = 0, impossible = 0;
-    for (uint64_t i = 0; i < order->warm + order->records; i++) {
+    for (uint64_t i = 0; i < order->warm + order->records && differing < most; i++) {
         bool unheard = i >= order->warm && order->unheard && order->unheard[i - order->warm];
         uint32_t line = unheard ? POLICY_OTHER : order->line[at];
         bool hit = line != POLICY_OTHER && policy_set_read(set, line);
@@ -155,22 +82,40 @@ static size_t out_of_turn(uint32_t ways, const struct policy_order *order)
     return misses < 2 * lines ? order->records : differing;
 }
 
-/* Least misfit from any beginning that may be. The first is an empty set. */
+/*
+ * A beginning that may be; the first is an empty set. An empty set fills its ways in their order,
+ * and then knows nothing of what was before, but for the used bits that it began with: those of the
+ * last ways of which all are set make it begin anew so much earlier.
+ */
+static void begin(struct policy_set *set, enum policy_kind kind, const struct policy_case *of,
+                  unsigned number, struct rng *rng)
+{
+    policy_set_init(set, kind, of->ways);
+    if (number > 0 && !of->from_empty) {
+        policy_set_scramble(set, UNSEEN, rng);
+    }
+    for (uint32_t way = 0; of->from_empty && way < number; way++) {
+        set->age[of->ways - 1 - way] = 1;
+    }
+}
+
+static unsigned beginnings(enum policy_kind kind, const struct policy_case *of)
+{
+    bool bits = of->from_empty && of->kept_state && kind == POLICY_NRU;
+    return bits ? of->ways : of->from_empty ? 1 : STATES;
+}
+
 static size_t least_misfit(enum policy_kind kind, const struct policy_case *of,
                            const struct policy_order *order)
 {
-    uint32_t ways = of->ways;
-    unsigned states = of->from_empty ? 1 : STATES;
     struct rng rng;
     struct policy_set set;
     rng_seed(&rng, 12345);
-    size_t least = kind == POLICY_FIFO && states > 1 ? out_of_turn(ways, order) : order->records;
-    for (unsigned i = 0; i < states && least > 0; i++) {
-        policy_set_init(&set, kind, ways);
-        if (i > 0) {
-            policy_set_scramble(&set, UNSEEN, &rng);
-        }
-        size_t differing = misfit(&set, order, NULL, of->one_sided);
+    size_t least =
+        kind == POLICY_FIFO && !of->from_empty ? out_of_turn(of->ways, order) : order->records;
+    for (unsigned i = 0; i < beginnings(kind, of) && least > 0; i++) {
+        begin(&set, kind, of, i, &rng);
+        size_t differing = misfit(&set, order, NULL, of->one_sided, least);
         least = differing < least ? differing : least;
     }
     return least;
@@ -189,9 +134,9 @@ static bool foretell_alike(enum policy_kind a, enum policy_kind b, uint32_t ways
             return false;
         }
         policy_set_init(&set, a, ways);
-        misfit(&set, &copy, copy.hit, false);
+        misfit(&set, &copy, copy.hit, false, SIZE_MAX);
         policy_set_init(&set, b, ways);
-        alike = misfit(&set, &copy, NULL, false) == 0;
+        alike = misfit(&set, &copy, NULL, false, 1) == 0;
         free(copy.hit);
     }
     return alike;
@@ -266,69 +211,117 @@ static double noise_share(const struct level *level)
     return seen > 0 ? (seen + 4 * sqrt(seen) + 4) / records + NOISY_MISFIT : STRAY_MISFIT;
 }
 
-static bool is_conflicting(const struct level *level, uint32_t line)
+/* Draws orders and looks which policies foretell them. With an escort, from an empty set alone, for
+ * what came through before the records is not known. */
+static int match_orders(struct level *level, bool *matched, struct policy_result *out,
+                        const struct policy_pool *pool, bool from_empty)
 {
-    for (size_t i = 0; i < level->conflict_count; i++) {
-        if (line_of(level, level->conflict[i]) == line) {
-            return true;
-        }
+    struct policy_order orders[POLICY_ORDERS] = {0};
+    struct rng rng;
+    int rc = 0;
+    rng_seed(&rng, 77);
+    for (size_t i = 0; i < POLICY_ORDERS && rc == 0; i++) {
+        uint64_t warm = from_empty ? 1 : POLICY_WARM_ROUNDS;
+        rc = level->escort ? policy_escorted_order(level, &orders[i], pool, &rng)
+                           : policy_run_order(level, &orders[i], pool, warm, &rng);
     }
-    return false;
+    struct policy_case of = {.lab = level->lab,
+                             .id = level->info->id,
+                             .op = level->info->op,
+                             .ways = (uint32_t)level->conflict_count - 1,
+                             .allowed = noise_share(level),
+                             .one_sided = true,
+                             .from_empty = from_empty,
+                             .kept_state = level->escort};
+    *matched = rc == 0 && policy_match(&of, out, orders);
+    for (size_t i = 0; i < POLICY_ORDERS; i++) {
+        policy_order_free(&orders[i]);
+    }
+    return rc;
 }
 
-/* As many other lines of the set as it has ways; none where the index is not known. */
-static void find_wash(struct pool *pool, const struct level *level)
+static bool names(const struct policy_result *result, const char *name)
 {
+    bool named = strcmp(result->name, name) == 0;
+    for (size_t i = 0; i < result->equivalent_count; i++) {
+        named = named || strcmp(result->equivalent[i], name) == 0;
+    }
+    return named;
+}
+
+/* Keeps in `out` what is in both, if anything is. */
+static void narrow(struct policy_result *out, const struct policy_result *more)
+{
+    struct policy_result both = *more;
+    both.equivalent_count = 0;
+    both.name[0] = '\0';
+    for (size_t i = 0; i <= more->equivalent_count; i++) {
+        const char *name = i == 0 ? more->name : more->equivalent[i - 1];
+        if (!names(out, name)) {
+            continue;
+        }
+        if (!both.name[0]) {
+            memcpy(both.name, name, sizeof both.name);
+        } else {
+            memcpy(both.equivalent[both.equivalent_count++], name, sizeof both.name);
+        }
+    }
+    if (both.name[0]) {
+        *out = both;
+    } else {
+        out->confidence = fmin(out->confidence, CONTRADICTED);
+    }
+}
+
+/*
+ * With one line more than ways, next to every visit hits in a large set, and policies that differ
+ * in what they do with misses look alike. So twice as many lines are visited where several policies
+ * are left.
+ */
+static int break_ties(struct level *level, const struct policy_pool *pool, bool from_empty)
+{
+    struct policy_result more = {0}, *out = &level->result->policy;
+    size_t own = level->conflict_count;
+    uint32_t lines[2 * INFER_MAX_WAYS + 2];
+    bool matched = false;
+    if (out->equivalent_count == 0 || own <= 3) {
+        return 0;
+    }
+    memcpy(lines, level->conflict, own * sizeof *lines);
+    size_t count = own + policy_find_others(lines + own, level, own);
+    if (count == own) {
+        return 0;
+    }
+    struct policy_pool mixed = *pool;
+    mixed.line = lines;
+    mixed.count = count;
+    mixed.wash_count = 0; /* they are among the lines */
+    int rc = match_orders(level, &matched, &more, &mixed, from_empty);
+    if (rc == 0 && matched) {
+        narrow(out, &more);
+    }
+    return lab_soft(rc) ? 0 : rc;
+}
+
+/* First from an empty set, as most first levels begin; if that explains nothing, from any. */
+static int match_policies(struct level *level, bool *matched, uint32_t words)
+{
+    uint32_t wash[HOME_MAX_WAYS];
     size_t ways = level->conflict_count - 1;
-    uint32_t limit = line_limit(level);
-    pool->wash_count = 0;
-    if (level->map.sets == 0 || ways > HOME_MAX_WAYS) {
-        return;
-    }
-    size_t class = set_map_class(&level->map, line_of(level, level->conflict[0]));
-    for (uint32_t line = 0; line < limit && pool->wash_count < ways; line++) {
-        if (set_map_class(&level->map, line) == class && !is_conflicting(level, line)) {
-            pool->wash[pool->wash_count++] = (uint32_t)(line * level->line_bytes);
-        }
-    }
-    pool->wash_count = pool->wash_count < ways ? 0 : pool->wash_count;
-}
-
-/* First from an empty set, as most first levels begin; if that explains nothing, from any. With an
- * escort, from an empty one alone, for what came through before the records is not known. */
-static int match_policies(struct level *level, bool *matched, struct pool *pool)
-{
+    struct policy_pool pool = {
+        .words = words, .line = level->conflict, .count = ways + 1, .wash = wash};
     unsigned attempts = level->escort ? level->begins_empty : 2;
+    int rc = 0;
     *matched = false;
-    for (unsigned attempt = 0; attempt < attempts && !*matched; attempt++) {
-        struct policy_order orders[POLICY_ORDERS] = {0};
-        struct rng rng;
-        rng_seed(&rng, 77);
-        int rc = 0;
-        if (attempt) {
-            find_wash(pool, level);
+    for (unsigned attempt = 0; rc == 0 && attempt < attempts && !*matched; attempt++) {
+        if (attempt && ways <= HOME_MAX_WAYS) {
+            pool.wash_count = policy_find_others(wash, level, ways);
+            pool.wash_count = pool.wash_count < ways ? 0 : ways;
         }
-        for (size_t i = 0; i < POLICY_ORDERS && rc == 0; i++) {
-            rc = level->escort
-                     ? policy_escorted_order(level, &orders[i], pool->words, &rng)
-                     : run_order(level, &orders[i], pool, attempt ? POLICY_WARM_ROUNDS : 1, &rng);
-        }
-        struct policy_case of = {.lab = level->lab,
-                                 .id = level->info->id,
-                                 .op = level->info->op,
-                                 .ways = (uint32_t)level->conflict_count - 1,
-                                 .allowed = noise_share(level),
-                                 .one_sided = true,
-                                 .from_empty = attempt == 0};
-        *matched = rc == 0 && policy_match(&of, &level->result->policy, orders);
-        for (size_t i = 0; i < POLICY_ORDERS; i++) {
-            policy_order_free(&orders[i]);
-        }
-        if (rc) {
-            return rc;
-        }
+        rc = match_orders(level, matched, &level->result->policy, &pool, attempt == 0);
+        rc = rc || !*matched ? rc : break_ties(level, &pool, attempt == 0);
     }
-    return 0;
+    return rc;
 }
 
 int level_policy(struct level *level)
@@ -345,12 +338,11 @@ int level_policy(struct level *level)
         return 0;
     }
     uint32_t words = level->fetch_bytes / 4 < MAX_WORDS ? level->fetch_bytes / 4 : MAX_WORDS;
-    struct pool pool = {.words = words};
     bool matched = false;
     int rc = 0;
     rc = level->escort ? level_learn_beginning(level) : 0;
     if (rc == 0 && words >= 2) {
-        rc = match_policies(level, &matched, &pool);
+        rc = match_policies(level, &matched, words);
     }
     rc = rc || matched ? rc : victims_measure(level, out);
     /* Shares of victims fit any cache, unlike a rule that foretells every record. Where no index

@@ -24,11 +24,25 @@ struct policy_order {
 int policy_order_create(struct policy_order *out, size_t count, size_t most_records);
 void policy_order_free(struct policy_order *order);
 
-/* policy_escort.c: draws and records an order, of at most so many visits a line, on a cache that
- * has an escort. */
+/* What the orders of a cache's set are made of. */
 struct level;
-int policy_escorted_order(struct level *level, struct policy_order *order, size_t most_words,
-                          struct rng *rng);
+struct policy_pool {
+    uint32_t words;       /* reads of a line in a round, at most */
+    const uint32_t *line; /* offsets of lines of the set, visited in a drawn order; borrowed */
+    size_t count;
+    const uint32_t *wash; /* others, read first in each round; borrowed */
+    size_t wash_count;
+};
+
+/* policy_order.c: draws an order and records it after so many rounds. */
+int policy_run_order(struct level *level, struct policy_order *order,
+                     const struct policy_pool *pool, uint64_t warm_rounds, struct rng *rng);
+/* Lines of the conflicting set's set, in no order that matters, that are not in it: their offsets,
+ * at most `most`; none where the index is not known. */
+size_t policy_find_others(uint32_t *out, const struct level *level, size_t most);
+/* policy_escort.c: the same on a cache that has an escort, from the beginning of a launch on. */
+int policy_escorted_order(struct level *level, struct policy_order *order,
+                          const struct policy_pool *pool, struct rng *rng);
 
 /* What the orders are of, for the evidence, and what misfit is noise. */
 struct policy_case {
@@ -38,6 +52,7 @@ struct policy_case {
     double allowed;  /* share of the records that may differ */
     bool from_empty; /* the set is empty when a walk begins */
     bool one_sided;  /* what should miss never hits */
+    bool kept_state; /* an empty set begins with what its policy remembers from before */
 };
 
 /* True, and `out` filled, when a policy foretells the orders. */

@@ -22,9 +22,10 @@ struct others {
     size_t once; /* drive the set's lines out */
 };
 
-static int others_find(struct others *out, const struct level *level)
+static int others_find(struct others *out, const struct level *level,
+                       const struct policy_pool *pool)
 {
-    struct walk_shape set = {.ring = level->conflict, .count = level->conflict_count};
+    struct walk_shape set = {.ring = pool->line, .count = pool->count};
     uint32_t words = level->front->fetch_bytes / 4;
     *out = (struct others){.words = words < MAX_WORDS ? words : MAX_WORDS};
     int rc = escort_room(&out->line, level->escort);
@@ -35,10 +36,10 @@ static int others_find(struct others *out, const struct level *level)
 /* How often a line is visited in a round, and how many others come between two visits: as many as
  * drive it out in front, if there are so many, and if a window holds the round. */
 static void plan_visits(size_t *words, size_t *between, const struct others *others,
-                        const struct level *level, size_t most_words)
+                        const struct level *level, const struct policy_pool *pool)
 {
-    size_t lines = level->conflict_count;
-    for (*words = most_words;; --*words) {
+    size_t lines = pool->count;
+    for (*words = pool->words;; --*words) {
         size_t visits = lines * *words, supply = others->count * others->words / visits;
         size_t room = level->max_window / visits;
         *between = others->once < supply ? others->once : supply;
@@ -50,13 +51,13 @@ static void plan_visits(size_t *words, size_t *between, const struct others *oth
 }
 
 /* Visits in a drawn order, others between them in turn. */
-static void fill(struct policy_order *order, const struct level *level, const struct others *others,
-                 size_t words, size_t between, struct rng *rng)
+static void fill(struct policy_order *order, const struct policy_pool *pool,
+                 const struct others *others, size_t words, size_t between, struct rng *rng)
 {
-    size_t lines = level->conflict_count, visits = lines * words, step = between + 1, next = 0;
+    size_t lines = pool->count, visits = lines * words, step = between + 1, next = 0;
     for (size_t i = 0; i < visits; i++) {
         order->line[i * step] = (uint32_t)(i % lines);
-        order->ring[i * step] = level->conflict[i % lines] + (uint32_t)(i / lines) * 4;
+        order->ring[i * step] = pool->line[i % lines] + (uint32_t)(i / lines) * 4;
         for (size_t k = 1; k < step; k++, next++) {
             order->line[i * step + k] = POLICY_OTHER;
             order->ring[i * step + k] =
@@ -94,23 +95,22 @@ static int record(struct level *level, struct policy_order *order)
     return 0;
 }
 
-int policy_escorted_order(struct level *level, struct policy_order *order, size_t most_words,
-                          struct rng *rng)
+int policy_escorted_order(struct level *level, struct policy_order *order,
+                          const struct policy_pool *pool, struct rng *rng)
 {
     struct others others;
     size_t words = 0, between = 0;
-    int rc = others_find(&others, level);
+    int rc = others_find(&others, level, pool);
     if (rc == 0) {
-        plan_visits(&words, &between, &others, level, most_words);
-        rc = policy_order_create(order, level->conflict_count * words * (between + 1),
-                                 level->max_window);
+        plan_visits(&words, &between, &others, level, pool);
+        rc = policy_order_create(order, pool->count * words * (between + 1), level->max_window);
     }
     order->unheard = rc ? NULL : calloc(level->max_window, sizeof *order->unheard);
     if (rc == 0 && !order->unheard) {
         rc = error_memory();
     }
     if (rc == 0) {
-        fill(order, level, &others, words, between, rng);
+        fill(order, pool, &others, words, between, rng);
         rc = record(level, order);
     }
     free(others.line);
