@@ -150,7 +150,7 @@ void path_prepare(struct sm *sm, struct lsu_access *access)
         access->port = sm->has_texture ? &sm->texture_port : &sm->network;
         access->count =
             access->access.kind == ACCESS_TEXTURE
-                ? texture_transactions(access)
+                ? texture_transactions(access, sm->spec->texture.blocks_linear)
                 : segments(access, access->access.mask, COALESCE_SECTOR_BYTES, WARP_LANES);
         break;
     case PIPE_CONSTANT:

@@ -77,6 +77,7 @@ struct texture_spec {
     uint32_t filter_cycles;  /* data at the end of the FIFO to the result usable */
     uint32_t empty_cycles;   /* FIFO's time of a fetch that reads nothing: the cache's hit_cycles */
     uint32_t queue_entries;  /* warp accesses in the unit */
+    bool blocks_linear;      /* addresses of two-dimensional linear memory are permuted */
 };
 
 /* The way to the constant caches. */

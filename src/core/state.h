@@ -260,8 +260,8 @@ static inline void lsu_set_next(struct lsu *lsu, struct lsu_queue *queue, uint64
 bool path_choose(const struct sm *sm, const struct exec_access *access, enum pipe *pipe);
 void path_prepare(struct sm *sm, struct lsu_access *access); /* port and transactions */
 
-/* footprint.c: the sectors that a fetch reads */
-uint32_t texture_transactions(struct lsu_access *access);
+/* footprint.c: the sectors that a fetch reads; `blocks`: as spec->texture.blocks_linear */
+uint32_t texture_transactions(struct lsu_access *access, bool blocks);
 
 /* texture.c */
 void texture_enter(struct sm *sm, struct lsu_access *access); /* has left the queue */

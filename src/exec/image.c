@@ -68,6 +68,26 @@ uint64_t image_lay_out(struct exec_image *image, uint64_t address)
     return at - address;
 }
 
+uint64_t image_blocked_address(const struct exec_image *image, uint64_t address)
+{
+    const struct image_level *level = &image->level[0];
+    uint64_t pitch = level->row_bytes, width = (uint64_t)level->width * image->texel_bytes;
+    if (image->spec.shape != IMAGE_PITCH || pitch == 0) {
+        return address;
+    }
+    uint64_t offset = address - level->address, y = offset / pitch, x = offset % pitch;
+    uint64_t bands = level->height / 8, in_blocks = pitch / 64 * 64;
+    bands -= bands > 0 && level->height % 8 == 0 && width < pitch;
+    if (y / 8 >= bands) {
+        return address;
+    }
+    uint64_t band = level->address + y / 8 * 8 * pitch;
+    if (x < in_blocks) {
+        return band + x / 64 * IMAGE_BLOCK_BYTES + image_byte_of_block(x, y);
+    }
+    return band + in_blocks * 8 + y % 8 * (pitch - in_blocks) + (x - in_blocks);
+}
+
 uint32_t texel_channel(const struct texel_format *format, const uint8_t *texel, uint32_t channel)
 {
     uint32_t bits = format->bits, value = 0;

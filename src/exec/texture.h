@@ -47,6 +47,13 @@ uint32_t image_dimensions(enum image_shape shape); /* coordinates but for the la
 bool image_is_layered(enum image_shape shape);     /* has a layer's number among its coordinates */
 bool image_is_cube(enum image_shape shape);
 
+/* Of a byte of a block, as drawn above. */
+static inline uint32_t image_byte_of_block(uint64_t x_bytes, uint64_t y)
+{
+    return (uint32_t)((x_bytes & 32) << 3 | (y & 6u) << 5 | (x_bytes & 16) << 1 | (y & 1u) << 4 |
+                      (x_bytes & 15));
+}
+
 /* Where a byte of a row lies. `slice`: of depth, or layer (times six, and face). */
 static inline uint64_t image_byte(const struct exec_image *image, const struct image_level *level,
                                   uint64_t x_bytes, uint32_t y, uint64_t slice)
@@ -55,10 +62,16 @@ static inline uint64_t image_byte(const struct exec_image *image, const struct i
     if (!image->tiled)
         return at + (uint64_t)y * level->row_bytes + x_bytes;
     uint64_t block = (y / 8) * (uint64_t)(level->row_bytes / 64) + x_bytes / 64;
-    return at + block * IMAGE_BLOCK_BYTES +
-           ((x_bytes & 32) << 3 | (y & 6u) << 5 | (x_bytes & 16) << 1 | (y & 1u) << 4 |
-            (x_bytes & 15));
+    return at + block * IMAGE_BLOCK_BYTES + image_byte_of_block(x_bytes, y);
 }
+
+/*
+ * For timing models: where a byte of two-dimensional linear memory would lie if its rows were tiled
+ * as those of arrays, in the same range of addresses. Bytes keep their 16; what is left of a row
+ * behind its last block follows the blocks of its eight rows; the last rows stay where they are, if
+ * they are fewer than eight or end before the pitch does. Other images are as they are.
+ */
+uint64_t image_blocked_address(const struct exec_image *image, uint64_t address);
 
 /* One channel as it lies in memory: bits of a float or an integer, integers extended to 32 bits. */
 uint32_t texel_channel(const struct texel_format *format, const uint8_t *texel, uint32_t channel);
@@ -103,9 +116,11 @@ float texture_gradient_level(const struct exec_image *image, const struct textur
 uint32_t texture_cube_face(float out[2], const float direction[3]);
 
 /*
- * Of a texture access between issue and commit: the addresses that lane reads, without repetition
- * or order; returns how many. For timing models.
+ * Of a texture access between issue and commit, for timing models: the image that lane reads, and
+ * the addresses there, without repetition or order; returns how many.
  */
+const struct exec_image *exec_texture_image(const struct exec_warp *warp,
+                                            const struct exec_access *access, uint32_t lane);
 uint32_t exec_texture_addresses(uint64_t out[FOOTPRINT_MAX], uint32_t *texel_bytes,
                                 const struct exec_warp *warp, const struct exec_access *access,
                                 uint32_t lane);

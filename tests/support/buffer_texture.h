@@ -22,4 +22,20 @@ static inline void buffer_texture_make(struct buffer_texture *t, uint64_t addres
     t->texture = (struct exec_texture){&t->image, {.as_integer = true}};
 }
 
+/* The same over rows that lie `pitch_bytes` apart. */
+static inline void buffer_texture_make_pitched(struct buffer_texture *t, uint64_t address,
+                                               uint32_t pitch_bytes, uint32_t rows)
+{
+    t->image = (struct exec_image){.spec = {.shape = IMAGE_PITCH,
+                                            .format = {TEXEL_UNSIGNED, 32, 1},
+                                            .width = pitch_bytes / 4,
+                                            .height = rows,
+                                            .depth = 1,
+                                            .levels = 1,
+                                            .pitch_bytes = pitch_bytes,
+                                            .address = address}};
+    image_lay_out(&t->image, address);
+    t->texture = (struct exec_texture){&t->image, {.as_integer = true}};
+}
+
 #endif

@@ -45,7 +45,8 @@ struct bench {
     uint64_t local_address, local_bytes; /* of local memory, for each thread */
     struct buffer_texture texture;       /* the only one; of texture_bytes, texture_at in `out` */
     uint64_t texture_at, texture_bytes;
-    engine_handler *watch; /* called once, at time 0, when the SM is there */
+    uint32_t pitch_bytes, pitch_rows; /* of the texture; 0: it has one row */
+    engine_handler *watch;            /* called once, at time 0, when the SM is there */
 
     /* After bench_run(). */
     int error;
@@ -217,7 +218,12 @@ static inline int bench_build(struct bench *b)
     sm_set_readonly(b->sm, b->with_texture ? &texture : NULL, b->with_constant ? &constant : NULL);
     sm_set_local(b->sm, b->local_address, b->local_bytes);
     uint64_t base = exec_memory_base(b->memory);
-    buffer_texture_make(&b->texture, base + b->texture_at, b->texture_bytes);
+    if (b->pitch_bytes) {
+        buffer_texture_make_pitched(&b->texture, base + b->texture_at, b->pitch_bytes,
+                                    b->pitch_rows);
+    } else {
+        buffer_texture_make(&b->texture, base + b->texture_at, b->texture_bytes);
+    }
     b->out = (uint32_t *)(uintptr_t)base;
     return exec_memory_map(b->memory, base, BENCH_BUFFER_BYTES);
 }

@@ -190,6 +190,12 @@ enum exec_event run_texture(struct exec_warp *warp, const struct uop *uop, uint3
     return EXEC_ACCESS;
 }
 
+const struct exec_image *exec_texture_image(const struct exec_warp *warp,
+                                            const struct exec_access *access, uint32_t lane)
+{
+    return warp->cta->launch->textures[access->data2[lane] >> PLACE_SHIFT].image;
+}
+
 uint32_t exec_texture_addresses(uint64_t out[FOOTPRINT_MAX], uint32_t *texel_bytes,
                                 const struct exec_warp *warp, const struct exec_access *access,
                                 uint32_t lane)
