@@ -128,7 +128,7 @@ struct sonde_study_options {
     const char *only; /* comma-separated row ids or their beginnings up to a dot; NULL: all */
     const char *const *devices; /* "ROLE=DEVICE": measure on another device than the study names */
     size_t device_count;
-    const char *const *sizes; /* "PROGRAM=SIZE": run a program at another size */
+    const char *const *sizes; /* "PROGRAM=SIZE[xDEPTH]": run a program at another size */
     size_t size_count;
     const char *folder; /* figures go there (CSV, and drawn by gnuplot where it is); NULL: none */
     uint64_t seed;

@@ -121,6 +121,33 @@ int study_read_untested(struct study *study, const struct yaml_node *node)
     return rc;
 }
 
+/* A number from 1 at *text, which moves behind it; 0: there is none. */
+static uint32_t take_count(const char **text)
+{
+    char *end;
+    unsigned long value = strtoul(*text, &end, 10);
+    bool fits = **text >= '0' && **text <= '9' && value <= UINT32_MAX;
+    *text = end;
+    return fits ? (uint32_t)value : 0;
+}
+
+static int set_size(struct study_program *program, const char *setting, const char *text)
+{
+    struct study_program changed = *program;
+    uint32_t depth = 1;
+    changed.size = take_count(&text);
+    if (changed.size && *text == 'x') {
+        text++;
+        changed.depth = depth = take_count(&text);
+    }
+    if (changed.size == 0 || *text || depth == 0) {
+        return error_set(SONDE_EUSAGE, "'%s': expected SIZE or SIZExDEPTH, each 1 to %u", setting,
+                         UINT32_MAX);
+    }
+    *program = changed;
+    return 0;
+}
+
 int study_size(struct study *study, const char *setting)
 {
     const char *equals = strchr(setting, '=');
@@ -128,13 +155,7 @@ int study_size(struct study *study, const char *setting)
     for (size_t i = 0; equals && i < study->program_count; i++) {
         struct study_program *program = &study->programs[i];
         if (strlen(program->name) == length && strncmp(program->name, setting, length) == 0) {
-            char *end;
-            unsigned long size = strtoul(equals + 1, &end, 10);
-            if (equals[1] < '0' || equals[1] > '9' || *end || size == 0 || size > UINT32_MAX) {
-                return error_set(SONDE_EUSAGE, "'%s': a size is 1 to %u", setting, UINT32_MAX);
-            }
-            program->size = (uint32_t)size;
-            return 0;
+            return set_size(program, setting, equals + 1);
         }
     }
     return study->program_count

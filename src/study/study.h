@@ -99,7 +99,7 @@ bool study_wants(const struct study *study, const char *id);
 /* "ROLE=DEVICE": measure on another device. SONDE_EUSAGE. */
 int study_device(struct study *study, const char *setting);
 
-/* "PROGRAM=SIZE": run it at another size. SONDE_EUSAGE. */
+/* "PROGRAM=SIZE" or "PROGRAM=SIZExDEPTH": run it at another size. SONDE_EUSAGE. */
 int study_size(struct study *study, const char *setting);
 
 struct study_bench;

@@ -47,7 +47,7 @@ fails "FIFO" "" --only fig12.bfs.fifo --size bfs=40960
 fails "FR-FCFS in place of FIFO" fig12.bfs.fifo --only fig12.bfs.fifo --size bfs=4096 -d fifo=sim:bakhoda2009
 
 rows=table1.lps.concurrent,fig6.peak,fig9,fig11.8,fig11.32.lps,fig11.32.ray,fig12.lps
-sizes="--size bfs=8192 --size bfs_part=8192 --size ray=64 --size ray_part=64 --size mm=64"
+sizes="--size lps=100x8 --size lps_part=100x8 --size bfs=8192 --size bfs_part=8192 --size ray=64 --size ray_part=64 --size mm=64"
 known=fig11.8.slower
 # shellcheck disable=SC2086
 fails "unchanged" "$known" --only $rows $sizes

@@ -171,6 +171,14 @@ static void a_program_takes_another_size_and_a_role_another_model(void **state)
     assert_int_equal(study_size(study, "lps=64"), 0);
     assert_int_equal(study->programs[1].size, 64);
     assert_int_equal(study->programs[1].depth, 3);
+    assert_int_equal(study_size(study, "lps=48x5"), 0);
+    assert_int_equal(study->programs[1].size, 48);
+    assert_int_equal(study->programs[1].depth, 5);
+    assert_int_equal(study_size(study, "lps=48x"), SONDE_EUSAGE);
+    assert_int_equal(study_size(study, "lps=48x0"), SONDE_EUSAGE);
+    assert_int_equal(study_size(study, "lps=48x5x5"), SONDE_EUSAGE);
+    assert_int_equal(study_size(study, "lps="), SONDE_EUSAGE);
+    assert_int_equal(study->programs[1].depth, 5);
     assert_int_equal(study_size(study, "lps"), SONDE_EUSAGE);
     assert_int_equal(study_size(study, "lps=-1"), SONDE_EUSAGE);
     assert_int_equal(study_size(study, "lps=4294967296"), SONDE_EUSAGE);
