@@ -157,11 +157,23 @@ static void find_thresholds(double *out, size_t *count, size_t max, const struct
     double border = split ? threshold : part->values[cut - 1];
     struct sample lower = sample_view(part, -1, border);
     struct sample upper = sample_view(part, border, INFINITY);
+    size_t first = *count;
     find_thresholds(out, count, max, &lower, depth - 1);
     if (split && *count < max) {
         out[(*count)++] = threshold;
     }
+    size_t before = *count;
     find_thresholds(out, count, max, &upper, depth - 1);
+    if (!split && *count > before && *count < max) {
+        /* Of two classes, the upper part was too broad; the nearer of them alone may not be. */
+        double above = before > first ? out[before - 1] : -1;
+        struct sample near = sample_view(part, above, out[before]);
+        if (sample_split(&threshold, &near, INFINITY, share) && threshold >= border) {
+            memmove(out + before + 1, out + before, (*count - before) * sizeof *out);
+            out[before] = threshold;
+            ++*count;
+        }
+    }
 }
 
 size_t sample_thresholds(double *out, size_t max, const struct sample *sample)
