@@ -14,10 +14,12 @@
 
 enum { FANOUT = 4, FIRST_CAPACITY = 64 };
 
+/* Events of one time go by source, then by sequence: the two share a word. */
+#define SEQUENCE_BITS 44
+
 struct event_key {
     uint64_t time_ps;
-    uint64_t sequence;
-    uint32_t source;
+    uint64_t order;
     uint32_t slot;
 };
 
@@ -28,7 +30,9 @@ struct event_call {
 };
 
 struct engine {
+    struct engine *root; /* the engine that this one is joined to, or itself */
     uint64_t now_ps;
+    uint64_t limit_ps; /* of engine_run_before() */
     uint64_t sequence;
     uint32_t count, capacity;
     struct event_key *heap;
@@ -79,6 +83,8 @@ int engine_create(struct engine **out)
         free(engine);
         return rc;
     }
+    engine->root = engine;
+    engine->limit_ps = ENGINE_NEVER;
     *out = engine;
     return 0;
 }
@@ -95,60 +101,61 @@ void engine_destroy(struct engine *engine)
 
 uint64_t engine_now_ps(const struct engine *engine)
 {
-    return engine->now_ps;
+    return engine->root->now_ps;
 }
 
 uint64_t engine_next_ps(const struct engine *engine)
 {
-    return engine->count ? engine->heap[0].time_ps : ENGINE_NEVER;
+    engine = engine->root;
+    return engine->count && engine->heap[0].time_ps < engine->limit_ps ? engine->heap[0].time_ps
+                                                                       : engine->limit_ps;
 }
 
 size_t engine_pending(const struct engine *engine)
 {
-    return engine->count;
+    return engine->root->count;
 }
 
 void engine_advance(struct engine *engine, uint64_t time_ps)
 {
-    assert(time_ps >= engine->now_ps && time_ps <= engine_next_ps(engine));
-    engine->now_ps = time_ps;
+    assert(time_ps >= engine->root->now_ps && time_ps <= engine_next_ps(engine));
+    engine->root->now_ps = time_ps;
 }
 
 void engine_fail(struct engine *engine, int code)
 {
-    if (engine->error == 0) {
-        engine->error = code;
+    if (engine->root->error == 0) {
+        engine->root->error = code;
     }
 }
 
 int engine_error(const struct engine *engine)
 {
-    return engine->error;
+    return engine->root->error;
 }
 
+/* Which of two comes first is as good as random: no branches. */
 static inline bool key_before(const struct event_key *a, const struct event_key *b)
 {
-    if (a->time_ps != b->time_ps) {
-        return a->time_ps < b->time_ps;
-    }
-    if (a->source != b->source) {
-        return a->source < b->source;
-    }
-    return a->sequence < b->sequence;
+    return ((unsigned __int128)a->time_ps << 64 | a->order) <
+           ((unsigned __int128)b->time_ps << 64 | b->order);
 }
 
 void engine_at(struct engine *engine, uint64_t time_ps, uint32_t source, engine_handler *handler,
                void *ctx, uint64_t arg)
 {
+    engine = engine->root;
     assert(time_ps >= engine->now_ps && time_ps != ENGINE_NEVER);
+    assert(source <= ENGINE_SOURCE_MAX);
     if (engine->count == engine->capacity && engine_reserve(engine, engine->capacity * 2) < 0) {
         engine_fail(engine, SONDE_ENOMEM);
         return;
     }
     uint32_t slot = engine->free_slots[engine->count];
     engine->calls[slot] = (struct event_call){.handler = handler, .ctx = ctx, .arg = arg};
-    struct event_key key = {
-        .time_ps = time_ps, .sequence = engine->sequence++, .source = source, .slot = slot};
+    struct event_key key = {.time_ps = time_ps,
+                            .order = (uint64_t)source << SEQUENCE_BITS | engine->sequence++,
+                            .slot = slot};
     struct event_key *heap = engine->heap;
     uint32_t i = engine->count++;
     while (i > 0) {
@@ -162,6 +169,26 @@ void engine_at(struct engine *engine, uint64_t time_ps, uint32_t source, engine_
     heap[i] = key;
 }
 
+static inline uint32_t earlier(const struct event_key *heap, uint32_t a, uint32_t b)
+{
+    uint32_t choose = -(uint32_t)key_before(&heap[b], &heap[a]);
+    return a ^ ((a ^ b) & choose);
+}
+
+static inline uint32_t least_of_four(const struct event_key *heap, uint32_t first)
+{
+    return earlier(heap, earlier(heap, first, first + 1), earlier(heap, first + 2, first + 3));
+}
+
+static inline uint32_t least_of(const struct event_key *heap, uint32_t first, uint32_t end)
+{
+    uint32_t least = first;
+    for (uint32_t child = first + 1; child < end; child++) {
+        least = earlier(heap, least, child);
+    }
+    return least;
+}
+
 /* Put `key` where the root was taken from, walking down past earlier children. */
 static void heap_sift_down(struct event_key *heap, uint32_t count, struct event_key key)
 {
@@ -171,13 +198,8 @@ static void heap_sift_down(struct event_key *heap, uint32_t count, struct event_
         if (first >= count) {
             break;
         }
-        uint32_t end = first + FANOUT < count ? first + FANOUT : count;
-        uint32_t least = first;
-        for (uint32_t child = first + 1; child < end; child++) {
-            if (key_before(&heap[child], &heap[least])) {
-                least = child;
-            }
-        }
+        uint32_t least =
+            first + FANOUT <= count ? least_of_four(heap, first) : least_of(heap, first, count);
         if (!key_before(&heap[least], &key)) {
             break;
         }
@@ -187,17 +209,25 @@ static void heap_sift_down(struct event_key *heap, uint32_t count, struct event_
     heap[i] = key;
 }
 
-bool engine_step(struct engine *engine)
+/* Takes the earliest event out; there is one. */
+static inline struct event_key heap_pop(struct engine *engine)
 {
-    if (engine->count == 0 || engine->error < 0) {
-        return false;
-    }
     struct event_key top = engine->heap[0];
     uint32_t last = --engine->count;
     if (last > 0) {
         heap_sift_down(engine->heap, last, engine->heap[last]);
     }
     engine->free_slots[last] = top.slot;
+    return top;
+}
+
+bool engine_step(struct engine *engine)
+{
+    engine = engine->root;
+    if (engine->count == 0 || engine->error < 0) {
+        return false;
+    }
+    struct event_key top = heap_pop(engine);
     engine->now_ps = top.time_ps;
     /* A copy: the handler may schedule, which may reuse the slot or move the array. */
     struct event_call call = engine->calls[top.slot];
@@ -207,6 +237,38 @@ bool engine_step(struct engine *engine)
 
 void engine_run(struct engine *engine, uint64_t until_ps)
 {
+    engine = engine->root;
     while (engine->count > 0 && engine->heap[0].time_ps <= until_ps && engine_step(engine)) {
     }
+}
+
+void engine_run_before(struct engine *engine, uint64_t limit_ps)
+{
+    engine = engine->root;
+    engine->limit_ps = limit_ps;
+    while (engine->count > 0 && engine->heap[0].time_ps < limit_ps && engine_step(engine)) {
+    }
+    engine->limit_ps = ENGINE_NEVER;
+}
+
+void engine_join(struct engine *engine, struct engine *into)
+{
+    assert(engine->root == engine && into->root == into && into != engine);
+    while (engine->count > 0) {
+        struct event_key top = heap_pop(engine);
+        const struct event_call *call = &engine->calls[top.slot];
+        uint32_t source = (uint32_t)(top.order >> SEQUENCE_BITS);
+        engine_at(into, top.time_ps, source, call->handler, call->ctx, call->arg);
+    }
+    if (engine->error < 0) {
+        engine_fail(into, engine->error);
+    }
+    engine->root = into;
+}
+
+void engine_part(struct engine *engine)
+{
+    engine->now_ps = engine->root->now_ps;
+    engine->error = 0;
+    engine->root = engine;
 }

@@ -3,7 +3,8 @@
  * where the sequence is the order of scheduling. It knows nothing about GPUs. One engine serves
  * one group of components; groups that run in parallel own one engine each and exchange events
  * only at horizons (gpu decides), so nothing here is global and every component holds a pointer
- * to the engine of its group.
+ * to the engine of its group. Groups that do not run in parallel for a while join: their engines
+ * then are one, with one clock and one order of events.
  *
  * Components sleep: an event is scheduled only when something is to happen. A handler may schedule
  * further events at or after the current time. After construction the engine allocates only
@@ -17,6 +18,7 @@
 #include <stdint.h>
 
 #define ENGINE_NEVER UINT64_MAX
+#define ENGINE_SOURCE_MAX ((1u << 20) - 1)
 
 struct engine;
 
@@ -37,8 +39,8 @@ void engine_at(struct engine *engine, uint64_t time_ps, uint32_t source, engine_
                void *ctx, uint64_t arg);
 
 /*
- * Time of the earliest pending event, ENGINE_NEVER if none. Lets a lone component run ahead
- * inline.
+ * Time of the earliest pending event, ENGINE_NEVER if none; inside engine_run_before() its limit if
+ * that is earlier. Lets a lone component run ahead inline.
  */
 uint64_t engine_next_ps(const struct engine *engine);
 
@@ -51,6 +53,16 @@ void engine_advance(struct engine *engine, uint64_t time_ps);
  */
 bool engine_step(struct engine *engine);
 void engine_run(struct engine *engine, uint64_t until_ps);
+/* Run all events earlier than `limit_ps`, past which no component runs ahead. */
+void engine_run_before(struct engine *engine, uint64_t limit_ps);
+
+/*
+ * From here on `engine` is another name of `into`: its events go there, which keep their order, and
+ * none of them may be earlier than the clock of `into`. engine_part() undoes it, with the clock as
+ * it then stands and no events. An engine joined to another cannot itself be joined to.
+ */
+void engine_join(struct engine *engine, struct engine *into);
+void engine_part(struct engine *engine);
 
 /*
  * A component that cannot go on (memory is out) stops the engine for good: nothing runs any more,

@@ -217,11 +217,82 @@ static void a_clock_edge_is_at_or_after_the_time(void **state)
     assert_int_equal(clock_cycles_to_ps(&clock, 3), 1824);
 }
 
+static void up_to_a_limit_nothing_runs_at_it_or_past_it(void **state)
+{
+    (void)state;
+    struct log log = log_create(4);
+    engine_at(log.engine, 10, 0, note, &log, 1);
+    engine_at(log.engine, 20, 0, note, &log, 2);
+    engine_run_before(log.engine, 20);
+    assert_int_equal(log.count, 1);
+    assert_int_equal(engine_now_ps(log.engine), 10);
+    engine_run_before(log.engine, 21);
+    assert_int_equal(log.count, 2);
+    log_destroy(&log);
+}
+
+static void look_ahead(void *ctx, uint64_t arg)
+{
+    (void)arg;
+    struct log *log = ctx;
+    note(log, engine_next_ps(log->engine));
+}
+
+static void inside_a_limit_components_see_it_as_the_next_event(void **state)
+{
+    (void)state;
+    struct log log = log_create(4);
+    engine_at(log.engine, 10, 0, look_ahead, &log, 0);
+    engine_at(log.engine, 15, 0, look_ahead, &log, 0);
+    engine_at(log.engine, 90, 0, note, &log, 0);
+    engine_run_before(log.engine, 40);
+    assert_int_equal(log.arg[0], 15);
+    assert_int_equal(log.arg[1], 40);
+    assert_int_equal(engine_next_ps(log.engine), 90);
+    log_destroy(&log);
+}
+
+/* Joined, two engines run their events in the order that one would have had. */
+static void joined_engines_are_one_and_part_with_its_clock(void **state)
+{
+    (void)state;
+    struct log log = log_create(8);
+    struct engine *other;
+    assert_int_equal(engine_create(&other), 0);
+    engine_at(other, 30, 2, note, &log, 5);
+    engine_at(other, 30, 2, note, &log, 6);
+    engine_at(other, 20, 1, note, &log, 2);
+    engine_at(log.engine, 20, 0, note, &log, 1);
+    engine_at(log.engine, 30, 1, note, &log, 4);
+    engine_at(log.engine, 25, 1, note, &log, 3);
+    engine_join(other, log.engine);
+    assert_int_equal(engine_pending(other), 6);
+    engine_at(other, 30, 2, note, &log, 7);
+    engine_run(other, ENGINE_NEVER);
+    for (uint32_t i = 0; i < 7; i++) {
+        assert_int_equal(log.arg[i], i + 1);
+    }
+    assert_int_equal(engine_now_ps(other), 30);
+    engine_part(other);
+    engine_at(log.engine, 50, 0, note, &log, 8);
+    assert_int_equal(engine_next_ps(other), ENGINE_NEVER);
+    assert_int_equal(engine_now_ps(other), 30);
+    engine_fail(other, SONDE_ENOMEM);
+    assert_int_equal(engine_error(log.engine), 0);
+    engine_join(other, log.engine);
+    assert_int_equal(engine_error(log.engine), SONDE_ENOMEM);
+    engine_destroy(other);
+    log_destroy(&log);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_run_by_time_then_source_then_sequence),
         cmocka_unit_test(run_includes_its_last_time_and_leaves_later_events),
+        cmocka_unit_test(up_to_a_limit_nothing_runs_at_it_or_past_it),
+        cmocka_unit_test(inside_a_limit_components_see_it_as_the_next_event),
+        cmocka_unit_test(joined_engines_are_one_and_part_with_its_clock),
         cmocka_unit_test(a_component_may_move_the_clock_up_to_the_next_event),
         cmocka_unit_test(handlers_may_schedule_at_their_own_time_and_later),
         cmocka_unit_test(nothing_is_lost_when_scheduling_and_running_alternate),
