@@ -10,7 +10,10 @@
 #include "exec/fault.h"
 #include "exec/image.h"
 #include "exec/ops.h"
+#include "exec/stores.h"
 #include "util/error.h"
+
+#define ELEMENTS_BYTES 64 /* no lane loads more */
 
 /* Where a lane's bytes lie on the host; NULL if they are nowhere (issue has checked: cannot
  * happen). */
@@ -148,6 +151,20 @@ static void atomic_lanes(const struct exec_state *state, const struct uop_memory
     }
 }
 
+static bool in_device_memory(const struct exec_access *access, uint32_t lane)
+{
+    uint32_t space = access->space == SPACE_NONE ? access->lane_space[lane] : access->space;
+    return space == SPACE_GLOBAL || space == SPACE_CONST;
+}
+
+/* Whether a store that is kept back may have changed these bytes of the lane. */
+static bool has_stored(const struct exec_warp *warp, const struct exec_access *access,
+                       uint32_t lane, uint32_t bytes)
+{
+    return warp->env->stores && in_device_memory(access, lane) &&
+           exec_stores_may_hold(warp->env->stores, access->address[lane], bytes);
+}
+
 /* 32 lanes on consecutive bytes of global or shared memory: true if it was that, and is done. */
 static bool commit_contiguous(const struct exec_warp *warp, const struct uop_memory *memory,
                               const struct exec_access *access)
@@ -161,16 +178,60 @@ static bool commit_contiguous(const struct exec_warp *warp, const struct uop_mem
             *end = host_pointer(warp, access, WARP_LANES - 1);
     if (!bytes || !end)
         return false;
-    if (access->kind == ACCESS_LOAD)
-        memcpy(frame_lanes(warp->state, access, memory->elements[0].ref), bytes,
-               (size_t)WARP_LANES * stride);
-    else if (stride == 4)
+    if (access->kind == ACCESS_LOAD) {
+        void *lanes = frame_lanes(warp->state, access, memory->elements[0].ref);
+        memcpy(lanes, bytes, (size_t)WARP_LANES * stride);
+        if (has_stored(warp, access, 0, WARP_LANES * stride))
+            exec_stores_patch(warp->env->stores, access->address[0], lanes, WARP_LANES * stride);
+    } else if (stride == 4)
         for (uint32_t i = 0; i < WARP_LANES; i++)
             memcpy(bytes + i * 4, access->data[i], 4);
     else
         for (uint32_t i = 0; i < WARP_LANES; i++)
             memcpy(bytes + i * 8, access->data[i], 8);
     return true;
+}
+
+/* The way of stores where an SM's own are kept back (exec/stores.h). */
+static int keep_stores(const struct exec_warp *warp, const struct exec_access *access,
+                       uint8_t *const pointers[WARP_LANES])
+{
+    uint32_t bytes = (uint32_t)access->bytes * access->vec;
+    int rc = SONDE_OK;
+    for (uint32_t rest = access->mask; rc == SONDE_OK && rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        if (in_device_memory(access, lane))
+            rc = exec_stores_put(warp->env->stores, access->address[lane], access->data[lane],
+                                 bytes);
+        else
+            memcpy(pointers[lane], access->data[lane], bytes);
+    }
+    return rc;
+}
+
+static int keep_contiguous(const struct exec_warp *warp, const struct exec_access *access)
+{
+    uint8_t bytes[WARP_LANES * 16];
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        memcpy(bytes + (size_t)i * access->bytes, access->data[i], access->bytes);
+    return exec_stores_put(warp->env->stores, access->address[0], bytes,
+                           WARP_LANES * access->bytes);
+}
+
+/* What lanes load where the SM's own stores are kept back; their pointers then lead to `scratch`.
+ */
+static void look_into_stores(const struct exec_warp *warp, const struct exec_access *access,
+                             uint8_t *pointers[WARP_LANES], uint8_t scratch[][ELEMENTS_BYTES])
+{
+    uint32_t bytes = (uint32_t)access->bytes * access->vec;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        if (!has_stored(warp, access, lane, bytes))
+            continue;
+        memcpy(scratch[lane], pointers[lane], bytes);
+        exec_stores_patch(warp->env->stores, access->address[lane], scratch[lane], bytes);
+        pointers[lane] = scratch[lane];
+    }
 }
 
 static int find_pointers(struct exec_warp *warp, const struct uop_memory *memory,
@@ -197,14 +258,19 @@ int exec_commit(struct exec_warp *warp, const struct exec_access *access)
     const struct uop_memory *memory = state->uops[access->pc].memory;
     if (access->kind == ACCESS_TEXTURE)
         return commit_texture(warp, memory, access);
+    bool kept = access->kind == ACCESS_STORE && warp->env->stores;
+    if (access->contiguous && kept && access->space == SPACE_GLOBAL && access->vec == 1)
+        return keep_contiguous(warp, access);
     if (access->contiguous && commit_contiguous(warp, memory, access))
         return SONDE_OK;
-    uint8_t *pointers[WARP_LANES];
+    uint8_t *pointers[WARP_LANES], scratch[WARP_LANES][ELEMENTS_BYTES];
     int rc = find_pointers(warp, memory, access, pointers);
     if (rc != SONDE_OK)
         return rc;
     switch (access->kind) {
     case ACCESS_LOAD:
+        if (warp->env->stores)
+            look_into_stores(warp, access, pointers, scratch);
         if (memory->vec == 1 && memory->bytes == memory->elements[0].register_bytes)
             load_plain(state, memory, access, pointers);
         else
@@ -212,6 +278,8 @@ int exec_commit(struct exec_warp *warp, const struct exec_access *access)
                 load_element(state, memory, access, k, pointers);
         break;
     case ACCESS_STORE:
+        if (kept)
+            return keep_stores(warp, access, pointers);
         store_lanes(access, pointers);
         break;
     default:

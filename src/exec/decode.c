@@ -389,6 +389,11 @@ bool exec_program_uses_heap(const struct exec_program *program)
     return program->uses_heap;
 }
 
+bool exec_program_acts_at_issue(const struct exec_program *program)
+{
+    return program->acts_at_issue;
+}
+
 uint32_t exec_program_length(const struct exec_program *program)
 {
     return program->length;

@@ -162,11 +162,13 @@ struct exec_launch {
     uint64_t grid_workspace;
 };
 
-/* What changes while a warp runs, read through special registers. */
+/* Where a warp runs; its numbers are read through special registers. */
 struct exec_env {
     uint64_t clock; /* core cycles, for %clock and %clock64 */
     uint64_t globaltimer_ns;
     uint32_t smid, nsmid, warpid, nwarpid;
+    struct exec_stores *stores; /* exec/stores.h: stores to device memory wait there. NULL: they
+                                   are seen by all at once */
 };
 
 struct exec_warp {
@@ -204,6 +206,9 @@ uint32_t exec_program_shared_bytes(const struct exec_program *program); /* stati
 uint32_t exec_program_local_bytes(const struct exec_program *program);  /* per thread */
 uint32_t exec_program_length(const struct exec_program *program);       /* uops */
 bool exec_program_uses_heap(const struct exec_program *program);
+/* Whether it has instructions that reach device memory, or the driver, when they are issued: no
+ * other warp may then execute at the same time. */
+bool exec_program_acts_at_issue(const struct exec_program *program);
 uint32_t exec_program_slot_count(const struct exec_program *program);
 /* One array for the whole program: the entry of `pc` lies pc entries behind that of 0. */
 const struct exec_uop_info *exec_uop_info(const struct exec_program *program, uint32_t pc);

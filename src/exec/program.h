@@ -159,6 +159,7 @@ struct exec_program {
     uint32_t shared_bytes;
     uint32_t local_limit_bytes; /* per thread, for recursion */
     bool uses_heap;             /* a system call takes memory */
+    bool acts_at_issue;         /* see exec_program_acts_at_issue() */
 };
 
 #endif
