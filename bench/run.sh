@@ -83,6 +83,19 @@ if wanted sim.timing.mesh.winsn_per_s; then
     figure sim.timing.mesh.winsn_per_s "$(printf '%s\n' "$rates" | sed -n 's/^weighted //p')" winsn/s
 fi
 
+# How much faster two host threads are than one, run in turns; the statistics of all runs are equal, or it ends.
+if wanted sim.threads2.speedup; then
+    echo "one and two host threads in turns on sim:gtx780, best of 5"
+    ratios=$("$programs/bench_threads" 2)
+    printf '%s\n' "$ratios" | while read -r name ratio; do
+        case $name in
+            mean) figure sim.threads2.speedup "$ratio" 1 ;;
+            cpu) figure sim.threads2.cpu_share "$ratio" 1 ;;
+            *) figure "sim.threads2.speedup.$name" "$ratio" 1 ;;
+        esac
+    done
+fi
+
 peak=0
 for model in gtx560ti gtx780; do
     if wanted "dissect.sim.$model.seconds" || wanted peak_rss_mb; then

@@ -170,6 +170,7 @@ struct sonde_exec_options {
     uint64_t printf_bytes, heap_bytes; /* of printf's buffer and malloc's heap; 0: 1 and 8 MiB */
     /* Statistics of a timed launch go to this file as JSON; NULL: nowhere. */
     const char *stats_path;
+    uint32_t threads; /* of the host, for a timed launch; the results are the same. 0: one */
 };
 
 /* `text`: cycles and counters, a line each. SONDE_EFAULT with place and reason when the kernel

@@ -267,6 +267,9 @@ static int set_limits(struct run *run, const struct sonde_exec_options *options)
     if (rc == 0 && options->heap_bytes > 0) {
         rc = rt_set_limit(run->rt, RT_LIMIT_MALLOC_HEAP, options->heap_bytes);
     }
+    if (rc == 0 && options->threads > 0) {
+        rc = rt_set_threads(run->rt, options->threads);
+    }
     return rc == SONDE_EINPUT ? SONDE_EUSAGE : rc;
 }
 

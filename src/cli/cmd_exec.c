@@ -21,6 +21,7 @@ static const struct option_spec options[] = {
     {"--printf-buffer", true},
     {"--heap", true},
     {"--stats", true},
+    {"--threads", true},
     {NULL, false},
 };
 
@@ -98,6 +99,13 @@ static void take_option(struct exec_arguments *arguments, struct option_walk *wa
         take_size(walk, &exec->heap_bytes);
     } else if (option_is(walk, "--stats")) {
         exec->stats_path = walk->value;
+    } else if (option_is(walk, "--threads")) {
+        if (option_u64(walk, &bytes) && bytes > 0 && bytes <= UINT32_MAX) {
+            exec->threads = (uint32_t)bytes;
+        } else if (!walk->failed) {
+            cli_usage(walk->command, "--threads: '%s' is no number of threads", walk->value);
+            walk->failed = true;
+        }
     } else if (exec->arg_count < MAX_ARGS) {
         arguments->args[exec->arg_count++] = walk->value;
     } else {

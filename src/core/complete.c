@@ -1,6 +1,8 @@
 /*
  * How a global access ends: its transactions have been answered, its results are usable, whoever
- * waited for it goes on. Atomics take effect here (see lsu.c), those of a warp in program order.
+ * waited for it goes on. Atomics take effect here (see lsu.c), those of a warp in program order:
+ * when all requests of one have been served by L2, and those before it too. Their results are in
+ * the registers from then on, where nobody looks before the scoreboard says so.
  */
 #include "core/state.h"
 
@@ -30,16 +32,38 @@ void access_complete(struct sm *sm, struct lsu_access *access, uint64_t cycle)
     }
 }
 
-/* Perform the warp's answered atomics, oldest first. */
-static void atomics_perform(struct sm *sm, struct sm_warp *warp, uint64_t cycle)
+/* Perform the warp's served atomics, oldest first. */
+static void atomics_perform(struct sm *sm, struct sm_warp *warp)
 {
-    while (warp->atomics && warp->atomics->answered) {
-        struct lsu_access *access = warp->atomics;
-        int rc = exec_commit(&warp->exec, &access->access);
+    for (struct lsu_access *access = warp->atomics; access && access->unserved_left == 0;
+         access = access->next_atomic) {
+        int rc = access->performed ? 0 : exec_commit(&warp->exec, &access->access);
+        access->performed = true;
         if (rc < 0) {
             sm_fault(sm, rc);
             return;
         }
+    }
+}
+
+void sm_atomic_served(struct sm *sm, struct mem_request *mem)
+{
+    struct lsu_request *request = (struct lsu_request *)mem;
+    if (request->served || sm->aborted) {
+        return;
+    }
+    request->served = true;
+    if (--request->owner->unserved_left == 0) {
+        atomics_perform(sm, request->owner->warp);
+    }
+}
+
+/* The warp's atomics that are performed and answered are complete, oldest first. */
+static void atomics_complete(struct sm *sm, struct sm_warp *warp, uint64_t cycle)
+{
+    atomics_perform(sm, warp);
+    while (warp->atomics && warp->atomics->answered && warp->atomics->performed && !sm->aborted) {
+        struct lsu_access *access = warp->atomics;
         warp->atomics = access->next_atomic;
         warp->atomics_out--;
         access_complete(sm, access, cycle);
@@ -58,7 +82,7 @@ void lsu_answered(struct sm *sm, struct lsu_access *access, uint64_t cycle)
     }
     access->answered = true;
     if (is_atomic(access)) {
-        atomics_perform(sm, access->warp, cycle);
+        atomics_complete(sm, access->warp, cycle);
     } else {
         access_complete(sm, access, cycle);
     }
@@ -71,6 +95,9 @@ static void lsu_written(void *ctx, uint64_t arg)
     struct lsu_request *request = (struct lsu_request *)(uintptr_t)arg;
     struct lsu_access *access = request->owner;
     bool counted = access->pipe == PIPE_LSU && sm->lsu.pending.ops && !sm->aborted;
+    if (request->mem.kind == MEM_ATOMIC) {
+        sm_atomic_served(sm, &request->mem);
+    }
     request->next_free = sm->lsu.free_requests;
     sm->lsu.free_requests = request;
     sm->lsu.requests_out--;

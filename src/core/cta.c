@@ -1,6 +1,7 @@
 /*
  * CTA slots: resources are taken when a CTA starts and freed when the whole CTA has ended, that is
- * when all its warps have exited and all their accesses are complete. Starting takes no time.
+ * when all its warps have exited and all their accesses are complete. Starting takes no time here;
+ * what lies between an end and a start is the GPU's business.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -80,8 +81,11 @@ bool sm_cta_fits(const struct sm *sm)
 static int warp_start(struct sm *sm, struct sm_cta *cta, uint32_t slot, uint32_t index)
 {
     struct sm_warp *warp = &sm->warp[slot];
-    warp->env = (struct exec_env){
-        .smid = sm->id, .nsmid = sm->sm_count, .warpid = slot, .nwarpid = sm->max_warps};
+    warp->env = (struct exec_env){.smid = sm->id,
+                                  .nsmid = sm->sm_count,
+                                  .warpid = slot,
+                                  .nwarpid = sm->max_warps,
+                                  .stores = sm->keeps_stores ? sm->stores : NULL};
     int rc = exec_warp_init(&warp->exec, &cta->exec, index * WARP_LANES, &warp->env);
     if (rc < 0) {
         return rc;

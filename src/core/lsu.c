@@ -5,13 +5,12 @@
  * transaction has been answered.
  *
  * When an access takes effect on the memory image:
- *   - loads and stores when they reach the head of the queue (access_start). The load/store unit's
+ *   - loads and stores when they reach the head of the queue (lsu_start). The load/store unit's
  *     queue is in order, so a thread sees its own accesses in program order; the other two only
- *     read what a kernel may not write. This is the one place where stores become visible; groups
- *     of SMs that run in parallel would put them into a buffer here and publish it at the horizon.
- *   - atomics when their replies are in (complete.c), which is the order in which L2 performed
- *     them; those of one warp in program order. A later load or store of the same lane to the same
- *     bytes waits for them.
+ *     read what a kernel may not write. While SMs run in parallel, other SMs see the stores when
+ *     sm_publish_stores() is called.
+ *   - atomics when L2 has performed them (complete.c), in its order; those of one warp in program
+ *     order. A later load or store of the same lane to the same bytes waits for them.
  *
  * This file lets one access after the other send a request a cycle. Where the model has several at
  * a time, slower ones, or a bound on what is outstanding, the queue's head goes to lanes.c instead.
@@ -21,6 +20,7 @@
 #include <stdlib.h>
 
 #include "core/state.h"
+#include "exec/stores.h"
 #include "util/error.h"
 
 void lsu_release(struct sm *sm, struct lsu_access *access)
@@ -51,7 +51,7 @@ int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
     access->pipe = pipe;
     access->lookup_cycle = sm->cycle + queue->lookup_cycles;
     access->count = access->sent = access->replies_left = 0;
-    access->started = access->answered = false;
+    access->started = access->answered = access->performed = false;
     access->stalled = false;
     access->written_ps = 0;
     struct sm_warp *warp = access->warp;
@@ -127,6 +127,7 @@ bool lsu_start(struct sm *sm, struct lsu_access *access, int *rc)
         *rc = exec_commit(&warp->exec, &access->access);
     }
     path_prepare(sm, access);
+    access->unserved_left = access->count;
     access->started = true;
     return true;
 }
@@ -306,6 +307,19 @@ static void queue_reset(struct sm *sm, struct lsu_queue *queue)
     lsu_set_next(&sm->lsu, queue, CYCLE_NEVER);
 }
 
+int sm_keep_stores(struct sm *sm, bool keep)
+{
+    sm->keeps_stores = keep;
+    return keep && !sm->stores ? exec_stores_create(&sm->stores) : 0;
+}
+
+void sm_publish_stores(struct sm *sm)
+{
+    if (sm->keeps_stores) {
+        exec_stores_publish(sm->stores);
+    }
+}
+
 /* Forget what is queued. Accesses with requests under way are freed by the last reply. */
 void lsu_reset(struct sm *sm)
 {
@@ -339,6 +353,7 @@ void lsu_free(struct sm *sm)
 {
     struct lsu *lsu = &sm->lsu;
     lsu_reset(sm);
+    exec_stores_destroy(sm->stores);
     free(lsu->spare);
     merge_free(sm);
     while (lsu->free_accesses) {

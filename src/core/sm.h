@@ -74,6 +74,19 @@ uint32_t sm_cta_count(const struct sm *sm);
 /* Start CTA `linear_id` of the launch's grid at the next edge of the clock. */
 int sm_cta_start(struct sm *sm, uint64_t linear_id);
 
+/*
+ * Between launches: stores to device memory are kept back from now on (exec/stores.h), and seen by
+ * others when sm_publish_stores() says so; or no longer. SONDE_ENOMEM.
+ */
+int sm_keep_stores(struct sm *sm, bool keep);
+void sm_publish_stores(struct sm *sm);
+
+/*
+ * L2 has performed an atomic request of this SM: it happens on the memory image now, in the order
+ * of these calls. Optional; else it happens when the reply is there.
+ */
+void sm_atomic_served(struct sm *sm, struct mem_request *request);
+
 /* After a fault: forget all warps. Replies that still come are swallowed. */
 void sm_abort(struct sm *sm);
 

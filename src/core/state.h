@@ -78,7 +78,9 @@ struct lsu_access {
     const struct mem_port *port;
     enum pipe pipe;
     bool started, bypass, answered;
-    bool stalled; /* has found no place among what may be outstanding */
+    bool performed;         /* an atomic: on the memory image */
+    uint32_t unserved_left; /* an atomic: requests that L2 has not performed */
+    bool stalled;           /* has found no place among what may be outstanding */
     struct exec_access access;
     struct transaction transaction[COALESCE_MAX]; /* last: mostly few of many */
 };
@@ -87,6 +89,7 @@ struct lsu_request {
     struct mem_request mem; /* first: what travels */
     struct lsu_access *owner;
     struct lsu_request *next_free;
+    bool served; /* of an atomic: L2 has performed it */
 };
 
 struct lsu_queue {
@@ -193,6 +196,8 @@ struct sm {
     uint64_t shared_capacity;
     uint64_t *scoreboard; /* all warps' ready cycles */
     uint64_t scoreboard_capacity;
+    struct exec_stores *stores; /* NULL: none are kept back */
+    bool keeps_stores;
     uint64_t slots; /* of a warp in it: registers, then predicates */
 };
 

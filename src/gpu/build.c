@@ -65,7 +65,8 @@ static int memory_side_create(struct gpu *gpu)
 static int network_create(struct gpu *gpu)
 {
     const struct model *model = gpu->model;
-    int rc = mem_noc_create(&gpu->noc, &model->noc, gpu->engine, &gpu->clock, gpu->next_source++,
+    gpu->noc_source = gpu->next_source++;
+    int rc = mem_noc_create(&gpu->noc, &model->noc, gpu->engine, &gpu->clock, gpu->noc_source,
                             model->sms, model->l2_slices);
     if (rc < 0) {
         return rc;
@@ -74,10 +75,13 @@ static int network_create(struct gpu *gpu)
         mem_noc_connect(gpu->noc, i, mem_cache_port(gpu->l2[i]));
     }
     for (uint32_t i = 0; rc == 0 && i < model->sms; i++) {
+        mem_noc_set_outlet(gpu->noc, i, gpu_side_outlet(&gpu->side[i]));
         gpu->network_port[i] = mem_noc_port(gpu->noc, i, slice_of, (void *)model);
         gpu->source_port[i] = gpu->network_port[i];
         rc = gpu_translator(gpu, &gpu->source_port[i], i, false);
+        gpu_side_attach(&gpu->side[i], &gpu->source_port[i]);
     }
+    gpu->start_source = gpu->next_source++;
     return rc;
 }
 
@@ -114,8 +118,8 @@ int gpu_apply_carveout(struct gpu *gpu)
         }
         bool physical = gpu->l1_spec.address == ADDRESS_PHYSICAL;
         struct mem_port port = physical ? gpu->network_port[i] : gpu->source_port[i];
-        int rc = mem_cache_create(&gpu->l1[i], &gpu->l1_spec, MEM_AT_L1, gpu->engine, &gpu->clock,
-                                  gpu->l1_source + i, port);
+        int rc = mem_cache_create(&gpu->l1[i], &gpu->l1_spec, MEM_AT_L1, gpu->side[i].engine,
+                                  &gpu->clock, gpu->l1_source + i, port);
         if (rc < 0) {
             return rc;
         }
@@ -142,7 +146,7 @@ static int sms_create(struct gpu *gpu)
     gpu->next_source += model->sms;
     for (uint32_t i = 0; i < model->sms; i++) {
         struct sm_setup setup = {.spec = &model->sm,
-                                 .engine = gpu->engine,
+                                 .engine = gpu->side[i].engine,
                                  .clock = gpu->clock,
                                  .source = gpu->next_source++,
                                  .id = i,
@@ -169,6 +173,9 @@ int gpu_build(struct gpu *gpu)
     }
     if (rc == 0) {
         rc = engine_create(&gpu->engine);
+    }
+    if (rc == 0) {
+        rc = gpu_sides_create(gpu);
     }
     if (rc == 0) {
         rc = memory_side_create(gpu);

@@ -22,6 +22,7 @@ int gpu_create(struct gpu **out, const struct model *model, struct exec_memory *
     gpu->translate = *translate;
     gpu->clock.period_ps = model->core_period_ps;
     gpu->wanted_carveout = model->carveout.initial;
+    gpu->threads = 1;
     int rc = gpu_build(gpu);
     if (rc < 0) {
         gpu_destroy(gpu);
@@ -44,6 +45,7 @@ void gpu_destroy(struct gpu *gpu)
             mem_cache_destroy(gpu->l1[i]);
         }
     }
+    team_destroy(gpu->team);
     gpu_readonly_destroy(gpu);
     gpu_vm_destroy(gpu);
     mem_noc_destroy(gpu->noc);
@@ -53,6 +55,7 @@ void gpu_destroy(struct gpu *gpu)
     for (uint32_t i = 0; gpu->dram && i < gpu->model->dram.channels; i++) {
         mem_dram_destroy(gpu->dram[i]);
     }
+    gpu_sides_destroy(gpu);
     engine_destroy(gpu->engine);
     free(gpu->sm);
     free(gpu->l1);
@@ -75,6 +78,18 @@ int gpu_set_carveout(struct gpu *gpu, uint32_t choice)
 uint32_t gpu_carveout(const struct gpu *gpu)
 {
     return gpu->wanted_carveout;
+}
+
+int gpu_set_threads(struct gpu *gpu, uint32_t threads)
+{
+    if (threads == 0 || threads > TEAM_THREADS_MAX) {
+        return error_set(SONDE_EINPUT, "%u host threads: must be 1 to %d", threads,
+                         TEAM_THREADS_MAX);
+    }
+    team_destroy(gpu->team);
+    gpu->team = NULL;
+    gpu->threads = threads;
+    return 0;
 }
 
 void gpu_set_cancel(struct gpu *gpu, const volatile int *cancel)

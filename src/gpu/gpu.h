@@ -40,6 +40,12 @@ uint32_t gpu_carveout(const struct gpu *gpu);
 void gpu_set_cancel(struct gpu *gpu, const volatile int *cancel);
 
 /*
+ * Host threads that a launch may use from now on, 1 to TEAM_THREADS_MAX; what is simulated is the
+ * same, to the cycle, for any number.
+ */
+int gpu_set_threads(struct gpu *gpu, uint32_t threads);
+
+/*
  * Run a launch to its end with timing. SONDE_EFAULT with the fault's text, also when the launch can
  * never end because all warps wait; SONDE_EINPUT when the CTA can never fit an SM. `*cycles` (may
  * be NULL): core cycles from start to end. After an error the GPU is idle again and may be used.

@@ -3,11 +3,12 @@
  * gpu.c answers questions about it.
  *
  *     SM --+-- L1 --+
- *          |        +-- translator -- network source (one an SM) -- network -- L2 slice -- DRAM
- * channel
+ *          |        +-- side -- translator -- network source (one an SM) -- network -- L2 slice --
+ * DRAM channel
  *          +--------+       |                                                    |
  *                         TLBs -- page walker -----------------------------------+
  *
+ * A side is where an SM with its caches ends and memory begins (side.c).
  * Every L2 slice belongs to one channel; slices are dealt to channels in order. An L1 that knows
  * lines by physical addresses has a translator in front and the network behind it.
  */
@@ -17,7 +18,10 @@
 #include "core/sm.h"
 #include "gpu/gpu.h"
 #include "mem/mem.h"
+#include "mem/queue.h"
 #include "mem/tlb/tlb.h"
+#include "util/error.h"
+#include "util/team.h"
 
 /* The TLBs of one level. */
 struct gpu_tlbs {
@@ -31,11 +35,51 @@ struct gpu_readonly {
     struct mem_port texture_port, constant_port;
 };
 
+/* A request, or its reply, on the way between an SM and memory. */
+struct gpu_mail {
+    uint64_t at_ps;
+    struct mem_request *request;
+};
+struct gpu_mail_list {
+    uint32_t count, capacity;
+    struct gpu_mail *mail;
+};
+
+struct gpu_cta_end {
+    uint64_t at_ps, cta;
+    uint32_t sm;
+};
+
+/* What an SM tells while it runs apart from the others, until somebody looks. */
+struct gpu_side {
+    _Alignas(64) struct gpu *gpu;
+    uint32_t sm;
+    struct engine *engine; /* of the SM and its caches; joined to the GPU's, or apart */
+    uint32_t source;
+    /* The SM's side. */
+    uint64_t next_ps;      /* its first event */
+    uint32_t used, places; /* requests that memory is not known to have taken; at most */
+    struct gpu_mail_list down;
+    struct waiters space;
+    uint32_t end_count, end_capacity, end_told;
+    struct gpu_cta_end *end;
+    int fault; /* the first, with its text */
+    uint64_t fault_ps;
+    char fault_text[ERROR_TEXT_MAX];
+    /* Memory's side. */
+    _Alignas(64) struct gpu_mail_list up;
+    struct mem_port below;
+    struct request_list refused;
+    uint32_t taken; /* since the last exchange */
+};
+
 struct gpu {
     const struct model *model;
     struct exec_memory *memory;
     struct gpu_translate translate;
-    struct engine *engine;
+    struct engine *engine; /* memory's, and everybody's while nothing runs apart */
+    struct gpu_side *side; /* one an SM */
+    uint32_t *busy;        /* the SMs that have something to do in a window */
     struct engine_clock clock;
     struct sm **sm;                 /* model->sms of each */
     struct mem_cache **l1;          /* NULL where the carve-out leaves none */
@@ -50,8 +94,9 @@ struct gpu {
     struct mem_noc *noc;
     struct mem_cache **l2; /* model->l2_slices */
     struct mem_dram **dram;
-    uint32_t next_source; /* engine source ids handed out so far */
-    uint32_t l1_source;   /* the L1s' ids begin here: they keep them over carve-outs */
+    uint32_t next_source;              /* engine source ids handed out so far */
+    uint32_t l1_source;                /* the L1s' ids begin here: they keep them over carve-outs */
+    uint32_t noc_source, start_source; /* of the network; of CTAs that start */
 
     struct cache_spec l1_spec; /* as the carve-out leaves it */
     uint64_t shared_bytes;
@@ -60,12 +105,18 @@ struct gpu {
 
     const volatile int *cancel;
     uint64_t launches, cycles;
+    uint32_t threads;  /* of the host */
+    struct team *team; /* NULL: not made yet */
 
     gpu_placed *placed;
     void *placed_ctx;
 
     /* The launch in progress. */
-    uint64_t start_ps;
+    uint64_t start_ps, last_end_ps; /* its begin; the end of the CTA that ended last */
+    uint64_t latest_ps;             /* the latest of all clocks when they were joined */
+    uint64_t lookahead_ps;          /* SMs and memory hear of each other no sooner; 0: at once */
+    bool parted;                    /* SMs and memory run apart, see windows.c */
+    bool stopping;                  /* no CTA starts any more */
     uint64_t cta_count, cta_next, cta_ended;
     int error;
 };
@@ -88,7 +139,25 @@ void gpu_readonly_invalidate(struct gpu *gpu); /* as a launch does */
 void gpu_readonly_stats(const struct gpu *gpu, struct gpu_stats *out);
 void gpu_local_place(struct gpu *gpu, const struct exec_launch *launch);
 
-/* launch.c: what the SMs report */
+/* side.c */
+int gpu_sides_create(struct gpu *gpu);
+void gpu_sides_destroy(struct gpu *gpu);
+void gpu_side_attach(struct gpu_side *side, struct mem_port *port);
+struct mem_outlet gpu_side_outlet(struct gpu_side *side);
+/* Hands over what was noted; nothing on either side is earlier than `now_ps`. */
+void gpu_side_exchange(struct gpu_side *side, uint64_t now_ps);
+
+/* windows.c */
+uint64_t gpu_lookahead_ps(const struct gpu *gpu, const struct exec_launch *launch);
+int gpu_part(struct gpu *gpu);
+void gpu_join(struct gpu *gpu);
+int gpu_run_windows(struct gpu *gpu);
+
+/* launch.c */
+void gpu_cta_ended(struct gpu *gpu, const struct gpu_cta_end *end);
+int gpu_deadlock(const struct gpu *gpu);
+bool gpu_cancelled(const struct gpu *gpu);
+/* What the SMs report. */
 void gpu_cta_done(void *ctx, uint32_t sm, uint64_t cta);
 void gpu_fault(void *ctx, uint32_t sm, int code);
 

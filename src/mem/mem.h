@@ -136,6 +136,18 @@ void mem_noc_connect(struct mem_noc *noc, uint32_t target, struct mem_port port)
 struct mem_port mem_noc_port(struct mem_noc *noc, uint32_t source,
                              uint32_t (*route)(void *ctx, const struct mem_request *), void *ctx);
 
+/*
+ * Who takes the replies of a source: called when the time at which a reply will be there is known,
+ * which is later than now by at least mem_noc_lookahead_ps(). Without one they are events of the
+ * network's engine. Before mem_noc_port() of that source.
+ */
+struct mem_outlet {
+    void (*reply)(void *self, struct mem_request *request, uint64_t at_ps);
+    void *self;
+};
+void mem_noc_set_outlet(struct mem_noc *noc, uint32_t source, struct mem_outlet outlet);
+uint64_t mem_noc_lookahead_ps(const struct mem_noc *noc);
+
 /* What went one way; what a kind of network does not know is 0. */
 struct mem_noc_way_stats {
     uint64_t packets, flits, routers; /* arrived; of them; routers that the packets passed */

@@ -31,14 +31,18 @@ void waiters_add(struct waiters *waiters, engine_handler *handler, void *ctx, ui
     waiters->list[waiters->count++] = (struct waiter){handler, ctx, arg};
 }
 
-void waiters_wake(struct waiters *waiters)
+void waiters_wake_at(struct waiters *waiters, uint64_t time_ps)
 {
     for (uint32_t i = 0; i < waiters->count; i++) {
         const struct waiter *w = &waiters->list[i];
-        engine_at(waiters->engine, engine_now_ps(waiters->engine), waiters->source, w->handler,
-                  w->ctx, w->arg);
+        engine_at(waiters->engine, time_ps, waiters->source, w->handler, w->ctx, w->arg);
     }
     waiters->count = 0;
+}
+
+void waiters_wake(struct waiters *waiters)
+{
+    waiters_wake_at(waiters, engine_now_ps(waiters->engine));
 }
 
 int request_queue_init(struct request_queue *queue, uint32_t capacity)

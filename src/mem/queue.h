@@ -30,6 +30,7 @@ void waiters_init(struct waiters *waiters, struct engine *engine, uint32_t sourc
 void waiters_free(struct waiters *waiters);
 void waiters_add(struct waiters *waiters, engine_handler *handler, void *ctx, uint64_t arg);
 void waiters_wake(struct waiters *waiters);
+void waiters_wake_at(struct waiters *waiters, uint64_t time_ps);
 
 struct request_queue {
     uint32_t count, capacity, head;

@@ -76,6 +76,11 @@ struct gpu *rt_gpu(struct rt *rt)
     return rt->gpu;
 }
 
+int rt_set_threads(struct rt *rt, uint32_t threads)
+{
+    return gpu_set_threads(rt->gpu, threads);
+}
+
 void rt_set_cancel(struct rt *rt, const volatile int *cancel)
 {
     rt->cancel = cancel;

@@ -23,6 +23,7 @@ struct flit_source {
     struct flits *flits;
     noc_route *route;
     void *route_ctx;
+    struct mem_outlet outlet;
     struct waiters space;
 };
 
@@ -419,18 +420,27 @@ static void on_reply_arrived(void *ctx, struct fabric_packet *packet, uint64_t c
     request->ctx = flight->ctx;
     request->arg = flight->arg;
     flits->reply_ps += cycle * flits->period_ps - flight->sent_ps;
-    engine_at(flits->engine, cycle * flits->period_ps, flits->source_id, flight->reply, flight->ctx,
-              flight->arg);
+    noc_give_reply(&flight->source->outlet, request, cycle * flits->period_ps);
     pool_put(&flits->flights, flight);
 }
 
-static struct mem_port flits_port(void *state, uint32_t source, noc_route *route, void *ctx)
+static struct mem_port flits_port(void *state, uint32_t source, noc_route *route, void *ctx,
+                                  struct mem_outlet outlet)
 {
     struct flits *flits = state;
     struct flit_source *s = &flits->sources[source];
     s->route = route;
     s->route_ctx = ctx;
+    s->outlet = outlet;
     return (struct mem_port){.send = flits_send, .when_space = flits_when_space, .self = s};
+}
+
+/* The last router's crossbar has been passed; its channel to the node has not. */
+static uint64_t flits_lookahead_ps(const void *state)
+{
+    const struct flits *flits = state;
+    const struct noc_flits_spec *spec = &flits->spec->flits;
+    return (uint64_t)(spec->switch_cycles + spec->link_cycles) * flits->period_ps;
 }
 
 static void fill_way(struct mem_noc_way_stats *way, const struct fabric *fabric, uint32_t first,
@@ -459,4 +469,5 @@ const struct noc_ops noc_FLITS = {.check = flits_check,
                                   .destroy = flits_destroy,
                                   .connect = flits_connect,
                                   .port = flits_port,
+                                  .lookahead_ps = flits_lookahead_ps,
                                   .stats = flits_stats};

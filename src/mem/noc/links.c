@@ -28,6 +28,7 @@ struct link_source {
     struct links *links;
     noc_route *route;
     void *route_ctx;
+    struct mem_outlet outlet;
     struct timeline request_link, reply_link;
     struct waiters space;
     bool wake_scheduled;
@@ -209,7 +210,7 @@ static void on_reply(void *ctx, uint64_t arg)
     request->arg = flight->arg;
     links->stats.replies.packets++;
     links->stats.replies.latency_ps += arrive_ps - engine_now_ps(links->engine);
-    engine_at(links->engine, arrive_ps, links->source_id, flight->reply, flight->ctx, flight->arg);
+    noc_give_reply(&flight->source->outlet, request, arrive_ps);
     pool_put(&links->flights, flight);
 }
 
@@ -284,13 +285,21 @@ static bool links_send(void *self, struct mem_request *request)
     return true;
 }
 
-static struct mem_port links_port(void *state, uint32_t source, noc_route *route, void *ctx)
+static struct mem_port links_port(void *state, uint32_t source, noc_route *route, void *ctx,
+                                  struct mem_outlet outlet)
 {
     struct links *links = state;
     struct link_source *s = &links->sources[source];
     s->route = route;
     s->route_ctx = ctx;
+    s->outlet = outlet;
     return (struct mem_port){.send = links_send, .when_space = links_when_space, .self = s};
+}
+
+static uint64_t links_lookahead_ps(const void *state)
+{
+    const struct links *links = state;
+    return clock_cycles_to_ps(links->clock, links->spec->reply_cycles);
 }
 
 static void links_stats(struct mem_noc_stats *out, const void *state)
@@ -303,4 +312,5 @@ const struct noc_ops noc_LINKS = {.create = links_create,
                                   .destroy = links_destroy,
                                   .connect = links_connect,
                                   .port = links_port,
+                                  .lookahead_ps = links_lookahead_ps,
                                   .stats = links_stats};

@@ -8,7 +8,16 @@
 struct mem_noc {
     const struct noc_ops *ops;
     void *state;
+    struct engine *engine;
+    uint32_t source; /* the engine's, for replies that nobody else takes */
+    struct mem_outlet *outlets;
 };
+
+static void reply_as_event(void *self, struct mem_request *request, uint64_t at_ps)
+{
+    const struct mem_noc *noc = self;
+    engine_at(noc->engine, at_ps, noc->source, request->reply, request->ctx, request->arg);
+}
 
 static const struct noc_ops *const kinds[NOC_KIND_COUNT] = {
 #define NOC(id, text, doc) [NOC_##id] = &noc_##id,
@@ -42,11 +51,17 @@ int mem_noc_create(struct mem_noc **out, const struct noc_spec *spec, struct eng
     if (!noc) {
         return error_memory();
     }
-    noc->ops = kinds[spec->kind];
-    rc = noc->ops->create(&noc->state, spec, engine, clock, source, sources, targets);
+    *noc = (struct mem_noc){.ops = kinds[spec->kind], .engine = engine, .source = source};
+    noc->outlets = calloc(sources, sizeof *noc->outlets);
+    rc = noc->outlets ? noc->ops->create(&noc->state, spec, engine, clock, source, sources, targets)
+                      : error_memory();
     if (rc < 0) {
+        free(noc->outlets);
         free(noc);
         return rc;
+    }
+    for (uint32_t i = 0; i < sources; i++) {
+        noc->outlets[i] = (struct mem_outlet){.reply = reply_as_event, .self = noc};
     }
     *out = noc;
     return 0;
@@ -56,6 +71,7 @@ void mem_noc_destroy(struct mem_noc *noc)
 {
     if (noc) {
         noc->ops->destroy(noc->state);
+        free(noc->outlets);
         free(noc);
     }
 }
@@ -67,7 +83,17 @@ void mem_noc_connect(struct mem_noc *noc, uint32_t target, struct mem_port port)
 
 struct mem_port mem_noc_port(struct mem_noc *noc, uint32_t source, noc_route *route, void *ctx)
 {
-    return noc->ops->port(noc->state, source, route, ctx);
+    return noc->ops->port(noc->state, source, route, ctx, noc->outlets[source]);
+}
+
+void mem_noc_set_outlet(struct mem_noc *noc, uint32_t source, struct mem_outlet outlet)
+{
+    noc->outlets[source] = outlet;
+}
+
+uint64_t mem_noc_lookahead_ps(const struct mem_noc *noc)
+{
+    return noc->ops->lookahead_ps(noc->state);
 }
 
 void mem_noc_stats(struct mem_noc_stats *out, const struct mem_noc *noc)

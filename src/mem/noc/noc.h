@@ -17,13 +17,22 @@ struct noc_ops {
                   uint32_t targets);
     void (*destroy)(void *state);
     void (*connect)(void *state, uint32_t target, struct mem_port port);
-    struct mem_port (*port)(void *state, uint32_t source, noc_route *route, void *ctx);
+    struct mem_port (*port)(void *state, uint32_t source, noc_route *route, void *ctx,
+                            struct mem_outlet outlet);
+    uint64_t (*lookahead_ps)(const void *state);
     void (*stats)(struct mem_noc_stats *out, const void *state);
 };
 
 #define NOC(id, text, doc) extern const struct noc_ops noc_##id;
 #include "mem/noc/noc.def"
 #undef NOC
+
+/* The reply will be with its source at `at_ps`. */
+static inline void noc_give_reply(const struct mem_outlet *outlet, struct mem_request *request,
+                                  uint64_t at_ps)
+{
+    outlet->reply(outlet->self, request, at_ps);
+}
 
 /* Bytes on the wire, each way. */
 static inline uint32_t noc_request_bytes(const struct noc_spec *spec, const struct mem_request *r)

@@ -1,0 +1,180 @@
+/*
+ * Where an SM meets memory. Requests go down and replies come back through here; while SMs and
+ * memory run apart (windows.c), both are noted with their time and handed over between two windows,
+ * so that neither side touches what the other is working on.
+ *
+ * A request that goes down takes one of a number of places, which the SM gets back a window after
+ * memory has taken the request: credits, as many as a port that is never held up uses in the time
+ * that a credit takes to come back. While SMs and memory are one group, requests are handed on at
+ * once and there are no places.
+ */
+#include <stdlib.h>
+
+#include "gpu/state.h"
+#include "util/error.h"
+
+static void mail_add(struct gpu_mail_list *list, uint64_t at_ps, struct mem_request *request,
+                     struct engine *engine)
+{
+    if (list->count == list->capacity) {
+        uint32_t capacity = list->capacity ? list->capacity * 2 : 64;
+        struct gpu_mail *mail = realloc(list->mail, capacity * sizeof *mail);
+        if (!mail) {
+            engine_fail(engine, error_memory());
+            return;
+        }
+        list->mail = mail;
+        list->capacity = capacity;
+    }
+    list->mail[list->count++] = (struct gpu_mail){at_ps, request};
+}
+
+/* ---- requests ---- */
+
+static bool side_send(void *self, struct mem_request *request)
+{
+    struct gpu_side *side = self;
+    if (!side->gpu->parted) {
+        return side->below.send(side->below.self, request);
+    }
+    if (side->used == side->places) {
+        return false;
+    }
+    side->used++;
+    mail_add(&side->down, engine_now_ps(side->engine), request, side->engine);
+    return true;
+}
+
+static void side_when_space(void *self, engine_handler *handler, void *ctx, uint64_t arg)
+{
+    struct gpu_side *side = self;
+    if (!side->gpu->parted) {
+        side->below.when_space(side->below.self, handler, ctx, arg);
+        return;
+    }
+    waiters_add(&side->space, handler, ctx, arg);
+    if (side->used < side->places) {
+        waiters_wake(&side->space);
+    }
+}
+
+static void hand_on_refused(void *ctx, uint64_t arg)
+{
+    struct gpu_side *side = ctx;
+    struct mem_request *head;
+    (void)arg;
+    while ((head = side->refused.head)) {
+        struct mem_request *next = head->next; /* belongs to whoever accepts it */
+        if (!side->below.send(side->below.self, head)) {
+            side->below.when_space(side->below.self, hand_on_refused, side, 0);
+            return;
+        }
+        side->refused.head = next;
+        side->taken++;
+    }
+}
+
+static void on_down(void *ctx, uint64_t arg)
+{
+    struct gpu_side *side = ctx;
+    struct mem_request *request = (struct mem_request *)(uintptr_t)arg;
+    bool others_wait = side->refused.head != NULL;
+    if (!others_wait && side->below.send(side->below.self, request)) {
+        side->taken++;
+        return;
+    }
+    request_list_push(&side->refused, request);
+    if (!others_wait) {
+        side->below.when_space(side->below.self, hand_on_refused, side, 0);
+    }
+}
+
+/* ---- replies ---- */
+
+static void reply_arrives(struct gpu_side *side, struct mem_request *request, uint64_t at_ps)
+{
+    if (request->kind == MEM_ATOMIC) {
+        sm_atomic_served(side->gpu->sm[side->sm], request);
+    }
+    engine_at(side->engine, at_ps, side->gpu->noc_source, request->reply, request->ctx,
+              request->arg);
+}
+
+static void side_reply(void *self, struct mem_request *request, uint64_t at_ps)
+{
+    struct gpu_side *side = self;
+    if (side->gpu->parted) {
+        mail_add(&side->up, at_ps, request, side->gpu->engine);
+    } else {
+        reply_arrives(side, request, at_ps);
+    }
+}
+
+/* ---- between two windows ---- */
+
+void gpu_side_exchange(struct gpu_side *side, uint64_t now_ps)
+{
+    struct gpu *gpu = side->gpu;
+    for (uint32_t i = 0; i < side->down.count; i++) {
+        const struct gpu_mail *mail = &side->down.mail[i];
+        engine_at(gpu->engine, mail->at_ps, side->source, on_down, side, (uintptr_t)mail->request);
+    }
+    for (uint32_t i = 0; i < side->up.count; i++) {
+        reply_arrives(side, side->up.mail[i].request, side->up.mail[i].at_ps);
+    }
+    side->down.count = side->up.count = 0;
+    side->used -= side->taken;
+    side->taken = 0;
+    if (side->space.count > 0 && side->used < side->places) {
+        waiters_wake_at(&side->space, now_ps);
+    }
+}
+
+/* ---- construction ---- */
+
+int gpu_sides_create(struct gpu *gpu)
+{
+    gpu->side = calloc(gpu->model->sms, sizeof *gpu->side);
+    gpu->busy = calloc(gpu->model->sms, sizeof *gpu->busy);
+    if (!gpu->side || !gpu->busy) {
+        return error_memory();
+    }
+    for (uint32_t i = 0; i < gpu->model->sms; i++) {
+        struct gpu_side *side = &gpu->side[i];
+        *side = (struct gpu_side){.gpu = gpu, .sm = i};
+        int rc = engine_create(&side->engine);
+        if (rc < 0) {
+            return rc;
+        }
+        engine_join(side->engine, gpu->engine);
+    }
+    return 0;
+}
+
+/* From here on requests to *port go through the side. */
+void gpu_side_attach(struct gpu_side *side, struct mem_port *port)
+{
+    side->below = *port;
+    side->source = side->gpu->next_source++;
+    waiters_init(&side->space, side->engine, side->source);
+    *port = (struct mem_port){.send = side_send, .when_space = side_when_space, .self = side};
+}
+
+struct mem_outlet gpu_side_outlet(struct gpu_side *side)
+{
+    return (struct mem_outlet){.reply = side_reply, .self = side};
+}
+
+void gpu_sides_destroy(struct gpu *gpu)
+{
+    for (uint32_t i = 0; gpu->side && i < gpu->model->sms; i++) {
+        struct gpu_side *side = &gpu->side[i];
+        waiters_free(&side->space);
+        engine_destroy(side->engine);
+        free(side->down.mail);
+        free(side->up.mail);
+        free(side->end);
+    }
+    free(gpu->side);
+    free(gpu->busy);
+}
