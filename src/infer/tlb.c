@@ -26,10 +26,13 @@
 #define NEAR_HITS 0.4 /* of the way to the cheapest misses, for these differ: the threshold */
 #define NEAR_CYCLES 10
 #define LOW_QUANTILE 0.1
-#define STRAY 0.3 /* of the elements, slow again: fewer are slow by accident */
-#define MORE 1.5  /* times the noise in a step */
-#define APART 1.2 /* times the noise: how far a level's misses are from hits */
-#define SAME 0.6  /* of the elements that are slow again */
+#define CLOSE 0.75      /* the same where noise is the greater danger */
+#define DATA_SHARE 0.02 /* of the records, as long as missing data: worth a question */
+#define STRAY 0.3       /* of the elements, slow again: fewer are slow by accident */
+#define MORE 1.5        /* times the noise in a step */
+#define APART 1.2       /* times the noise: how far a level's misses are from hits */
+#define SAME 0.6        /* of the elements that are slow again */
+#define MANY 0.15       /* of all elements: no accident, whichever they are */
 
 /* The search for a level: how far walks have come. */
 struct search {
@@ -38,6 +41,12 @@ struct search {
     uint64_t stride, reach;
     size_t slow;        /* of the walk that shows the level */
     double median, low; /* of their excess; the cheapest tenth */
+    bool like_data;     /* they take as long as missing data, and are no such thing */
+    double high;        /* what elements exceed hits by, but for a few */
+    bool stray;         /* what was slow was so by accident */
+    double data_share;
+    double low_record,
+        high_record; /* of single records: the cheapest tenth, the dearest twentieth */
 };
 
 static void report_reach(const struct lab *lab, uint64_t reach)
@@ -62,50 +71,92 @@ static void compare_views(struct search *search, const struct tlb_view *a, struc
     search->slow = same;
     search->median = a->miss_excess;
     search->low = same ? tlb_view_quantile(b, LOW_QUANTILE) : 0;
+    search->low_record = a->miss_low;
+    search->high_record = a->miss_high;
 }
 
-static void set_threshold(struct tlb_level *level, const struct search *search)
+static void set_threshold(const struct tlb_lab *tl, struct tlb_level *level, struct search *search)
 {
     level->before = search->before;
+    level->like_data = search->like_data;
+    search->like_data = false;
     level->penalty = search->median - search->before;
     /* Where few pages miss, their walks find entries in caches, and a miss costs less. */
     double near =
         fmin(NEAR_HITS * (search->low - search->before), fmax(NEAR_CYCLES, 3 * search->noise));
     level->threshold = search->before + fmax(search->noise, near);
+    level->least = level->threshold;
+    level->most = INFINITY;
+    if (tl->noisy && !tl->lines_differ) {
+        /* Noise makes no miss sooner: the threshold may lie close to them. */
+        double close = CLOSE * (search->low_record - search->before);
+        double wide = fmin(close, 2 * tl->record_noise + NEAR_CYCLES / 2);
+        level->threshold = fmax(level->threshold, search->before + wide);
+        level->least = fmax(level->threshold, search->before + close);
+        level->most =
+            search->high_record + tl->record_noise + 0.02 * (tl->reference + search->high_record);
+    }
     level->page = search->stride;
 }
 
 /* Twice the same elements are slow, enough of them, and enough slower. */
 static int look_twice(struct tlb_lab *tl, struct search *search, bool *found,
-                      const struct tlb_ring *ring)
+                      const struct tlb_ring *ring, const struct tlb_level *trial)
 {
     struct tlb_view view = {0}, again = {0};
-    struct tlb_level trial = {.before = search->before,
-                              .threshold = search->before + search->noise};
     double share = tl->noisy || tl->lines_differ ? SHARE_NOISY : SHARE_QUIET;
     size_t enough = (size_t)fmax(2, share * (double)ring->count);
     bool stray = true; /* what is slow is so by accident */
     *found = false;
-    int rc = tlb_view(tl, &view, ring, &trial, 1);
+    int rc = tlb_view(tl, &view, ring, trial, 1);
+    search->data_share = view.data_share;
     if (rc == 0 && view.slow_count >= enough) {
         rc = tlb_doubt(tl, ring, &view);
-        rc = rc ? rc : tlb_view(tl, &again, ring, &trial, 1);
+        rc = rc ? rc : tlb_view(tl, &again, ring, trial, 1);
         if (rc == 0) {
             compare_views(search, &view, &again);
+            search->low = search->slow ? search->low : view.miss_low;
             stray = (double)search->slow < STRAY * (double)view.slow_count;
         }
-        *found = rc == 0 && search->slow >= enough &&
-                 (double)search->slow > SAME * (double)view.slow_count &&
-                 search->median - search->before > APART * search->noise;
+        /* A policy that draws makes others miss each time; noise, not that many. */
+        bool all = !tl->lines_differ && view.far_share > MANY && again.far_share > MANY;
+        bool same = search->slow >= enough && (double)search->slow > SAME * (double)view.slow_count;
+        *found =
+            rc == 0 && (same || all) && search->median - search->before > APART * search->noise;
     }
     if (rc == 0 && !*found) {
-        double high = tlb_view_quantile(&view, HIT_QUANTILE) - search->before + 1;
-        search->noise =
-            stray ? fmax(search->noise, fmin(high, MORE * search->noise)) : search->noise;
-        search->pages = ring->count;
+        search->high = tlb_view_quantile(&view, HIT_QUANTILE) - search->before + 1;
+        search->stray = stray;
     }
     tlb_view_free(&view);
     tlb_view_free(&again);
+    return rc;
+}
+
+/* The walk's elements but those that take as long as missing data; then all, if it is not that. */
+static int look(struct tlb_lab *tl, struct search *search, bool *found, const struct tlb_ring *ring)
+{
+    struct tlb_level trial = {.before = search->before,
+                              .threshold = search->before + search->noise};
+    struct search first = *search;
+    int rc = look_twice(tl, &first, found, ring, &trial);
+    if (rc == 0 && !tl->lines_differ && first.data_share > DATA_SHARE) {
+        bool data;
+        trial.like_data = true;
+        rc = tlb_ask_companions(tl, &data, &trial, search->stride, ring->count);
+        if (rc == 0 && !data) {
+            first = *search;
+            rc = look_twice(tl, &first, found, ring, &trial);
+            first.like_data = *found;
+        }
+    }
+    *search = first;
+    if (rc == 0 && !*found) {
+        search->noise = search->stray
+                            ? fmax(search->noise, fmin(search->high, MORE * search->noise))
+                            : search->noise;
+        search->pages = ring->count;
+    }
     return rc;
 }
 
@@ -114,9 +165,9 @@ static int walk_reach(struct tlb_lab *tl, struct search *search, bool *found,
 {
     struct tlb_ring ring;
     int rc = tlb_ring_of_pages(&ring, search->stride, (size_t)(search->reach / search->stride), 0);
-    rc = rc ? rc : look_twice(tl, search, found, &ring);
+    rc = rc ? rc : look(tl, search, found, &ring);
     if (rc == 0 && *found) {
-        set_threshold(level, search);
+        set_threshold(tl, level, search);
     }
     free(ring.unit);
     return rc;
@@ -249,6 +300,7 @@ static int dissect_levels(struct tlb_lab *tl, struct search *search)
         struct tlb_level level = {0};
         snprintf(out->id, sizeof out->id, "%s", ids[i]);
         tlb_refuse(lab->out, "");
+        level.in_front = in_front;
         rc = find_page(tl, search, &level);
         if (rc == 0) { /* what no page explains is no level */
             rc = measure_level(tl, out, &level, search, in_front);

@@ -8,6 +8,7 @@
 #define SONDE_INFER_TLB_H
 
 #include "infer/lab.h"
+#include "util/rng.h"
 
 #define TLB_UNIT_BYTES 128   /* what an offset of a walk over pages counts */
 #define TLB_MOST_PAGES 16384 /* of a walk */
@@ -42,12 +43,15 @@ uint32_t tlb_place(uint64_t stride, size_t i, size_t turn);
 
 /* A level of translation, as far as it is known. */
 struct tlb_level {
-    double before;    /* excess of accesses that hit it, cycles */
-    double threshold; /* excess above which an access misses it */
-    double penalty;   /* of a miss beside a hit */
+    double before;      /* excess of accesses that hit it, cycles */
+    double threshold;   /* excess above which an access misses it */
+    double least, most; /* of a miss's excess: beyond these it is an accident */
+    double penalty;     /* of a miss beside a hit */
+    bool like_data;     /* a miss takes as long as missing data, and is no such thing */
     uint64_t page;
-    size_t fits;   /* pages, `page` bytes apart */
-    uint32_t *set; /* of the fits + 1 first pages, those of one set that is too full; owned */
+    size_t in_front; /* entries of the level before this one; 0: there is none */
+    size_t fits;     /* pages, `page` bytes apart */
+    uint32_t *set;   /* of the fits + 1 first pages, those of one set that is too full; owned */
     size_t set_count;
     bool thrashes; /* each of these misses in every pass */
 };
@@ -67,11 +71,14 @@ struct tlb_view {
     double *excess;
     bool *slow; /* beyond the level's threshold in more than stray records */
     size_t slow_count;
-    bool *ever;         /* in a record or more */
-    bool always;        /* what is slow is slow in every record */
-    bool clean;         /* a whole pass went by without a slow record */
-    double miss_excess; /* median of the slow records' excess */
-    double miss_share;  /* of the records */
+    bool *ever;                 /* in a record or more */
+    bool always;                /* what is slow is slow in every record */
+    bool clean;                 /* a whole pass went by without a slow record */
+    double miss_excess;         /* median of the slow records' excess */
+    double miss_low, miss_high; /* their cheapest tenth, their dearest twentieth */
+    double miss_share;          /* of the records */
+    double far_share;           /* of the records, slower than noise makes them */
+    double data_share;          /* of the records, that took as long as missing data */
 };
 
 /* `level` may be NULL: then nothing is slow. `patience`: 1, or more for more warming and more
@@ -84,9 +91,11 @@ int tlb_doubt(struct tlb_lab *tl, const struct tlb_ring *ring, const struct tlb_
 void tlb_view_free(struct tlb_view *view);
 double tlb_view_quantile(const struct tlb_view *view, double q); /* of the excess */
 
-/* The excess of each record of one window, in order. */
+uint32_t tlb_most_window(const struct tlb_lab *tl);
+
+/* The excess of each record of the windows, in order; only the first is warmed. */
 int tlb_records(struct tlb_lab *tl, double *excess, const struct tlb_ring *ring,
-                uint64_t warm_passes, uint32_t window);
+                uint64_t warm_passes, uint32_t window, uint32_t windows);
 
 /*
  * A line in each of so many pages; with `companion`, at each page's turn another, so many bytes
@@ -97,6 +106,54 @@ int tlb_ring_of_pages(struct tlb_ring *out, uint64_t stride, size_t pages, uint6
 /* tlb_data.c: fills data_cycles; whether an excess is that of missing data. */
 int tlb_measure_data(struct tlb_lab *tl);
 bool tlb_is_data(const struct tlb_lab *tl, const struct tlb_level *level, double excess);
+/* In a walk that is slow: is it so too where another line of the same page came just before? */
+int tlb_ask_companions(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
+                       uint64_t stride, size_t pages);
+
+/* ---- tlb_census.c: records one by one, where these can be told apart ---- */
+
+/* Can so many pages be counted? */
+bool tlb_counts(const struct tlb_lab *tl, const struct tlb_level *level, size_t pages);
+
+/* HIDDEN: the level in front had it; DOUBT: neither a hit nor a miss takes that long. */
+#define TLB_CENSUS_ROUNDS 5 /* in a window, at least */
+enum tlb_sight { TLB_HIT, TLB_HIDDEN, TLB_MISS, TLB_DOUBT };
+enum tlb_sight tlb_see(const struct tlb_lab *tl, const struct tlb_level *level, double excess);
+
+/* Misses of each of some pages, over all walks taken. */
+struct tlb_census {
+    size_t count;
+    uint32_t *misses; /* per page; owned */
+    uint64_t slow;    /* misses in all */
+    double rounds;    /* recorded, in all */
+    double rate;      /* misses a round in the last window */
+    bool clean;       /* the last walk had rounds without a miss, as many as prove that all fit */
+    struct rng rng;
+};
+
+/* In rounds of all pages: before the first window, of each window, and left out at its beginning.
+ */
+struct tlb_census_plan {
+    uint32_t warm, passes, skip;
+    uint32_t rounds; /* orders in turn */
+    uint32_t windows;
+};
+
+int tlb_census_create(struct tlb_census *out, const struct tlb_lab *tl, size_t count);
+void tlb_census_free(struct tlb_census *census);
+/* `page` may be NULL: the first pages. A window must hold a few rounds of them. */
+int tlb_census_take(struct tlb_lab *tl, struct tlb_census *census, const struct tlb_level *level,
+                    const uint32_t *page, const struct tlb_census_plan *plan);
+double tlb_census_members(const struct tlb_census *census);
+int tlb_census_fits(struct tlb_lab *tl, bool *fits, const struct tlb_level *level,
+                    const uint32_t *page, size_t count);
+
+/* tlb_counted.c: the sets by who misses at times; how many entries they have together. */
+int tlb_counted_sets(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
+                     size_t *entries);
+
+/* tlb_victims.c: the policy of a set whose pages are known. */
+int tlb_visits_policy(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level);
 
 /* ---- the steps; each returns 0, INFER_UNDECIDED or an error ---- */
 

@@ -3,6 +3,9 @@
  * them fall into sets that are too full, and loads take longer for a reason that is not
  * translation. So more lines than a small L2 has are walked in four pages first: if they are slow,
  * this is what missing data cost, and an excess of just that is no miss of a level.
+ *
+ * Unless a miss of a level happens to cost the same. Then two lines of each page are walked, one
+ * just behind the other: the second finds its translation at hand, and is slow for its data alone.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +18,9 @@
 #define BLOCKS (PAGE_UNITS / TLB_BLOCK_UNITS)
 #define LEAST_CYCLES 20
 #define SHARE 0.5
-#define TOLERANCE 3 /* cycles, beside noise */
+#define COMPANION_LINES 3
+#define COMPANION_SHARE 0.2 /* of the slow: so many may be slow for their data */
+#define TOLERANCE 3         /* cycles, beside noise */
 
 int tlb_measure_data(struct tlb_lab *tl)
 {
@@ -42,7 +47,39 @@ int tlb_measure_data(struct tlb_lab *tl)
 
 bool tlb_is_data(const struct tlb_lab *tl, const struct tlb_level *level, double excess)
 {
+    if (level->like_data) {
+        return false;
+    }
     double tolerance = TOLERANCE + tl->noise + (tl->noisy ? tl->record_noise : 0);
     return tl->data_cycles > 0 && (fabs(excess - tl->data_cycles) <= tolerance ||
                                    fabs(excess - level->before - tl->data_cycles) <= tolerance);
+}
+
+int tlb_ask_companions(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
+                       uint64_t stride, size_t pages)
+{
+    struct tlb_ring ring = {.count = 2 * pages};
+    struct tlb_view view;
+    size_t first = 0, second = 0;
+    *data = true;
+    ring.unit = malloc(ring.count * sizeof *ring.unit);
+    if (!ring.unit) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < ring.count; i++) {
+        ring.unit[i] = tlb_place(stride, i / 2, i % 2 * COMPANION_LINES);
+    }
+    int rc = tlb_view(tl, &view, &ring, level, 1);
+    free(ring.unit);
+    if (rc) {
+        return rc;
+    }
+    for (size_t i = 0; i < view.count; i++) {
+        /* The second one's translation is at hand in the first level. */
+        first += i % 2 == 0 && view.slow[i];
+        second += i % 2 == 1 && view.excess[i] > level->threshold - level->before;
+    }
+    tlb_view_free(&view);
+    *data = first < 2 || (double)second > COMPANION_SHARE * (double)first;
+    return 0;
 }

@@ -97,7 +97,7 @@ static int run_order(struct tlb_lab *tl, struct policy_order *order, const struc
     if (!excess) {
         return error_memory();
     }
-    int rc = tlb_records(tl, excess, &ring, passes, window);
+    int rc = tlb_records(tl, excess, &ring, passes, window, 1);
     order->records = window;
     for (size_t i = 0; rc == 0 && i < window; i++) {
         order->hit[i] = excess[i] <= level->threshold || tlb_is_data(tl, level, excess[i]);
@@ -152,6 +152,9 @@ int tlb_policy(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_leve
         lab_evidence(lab, out->policy.evidence, out->id, "a set of one entry has no choice");
         out->policy.confidence = 0.97;
         return 0;
+    }
+    if (tlb_counts(tl, level, 2 * in_front + level->set_count + 8)) {
+        return tlb_visits_policy(tl, out, level);
     }
     if (in_front && pages <= 2 * in_front + 4) {
         return lab_undecided(lab, "the level in front hides which pages this one holds");

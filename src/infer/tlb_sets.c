@@ -457,7 +457,9 @@ static int find_sets(struct sets *sets)
     }
     sets->level->thrashes = good;
     if (rc == 0 && !good) {
-        rc = by_leaving_out(sets);
+        rc = tlb_counts(sets->tl, sets->level, 2 * sets->level->fits)
+                 ? tlb_counted_sets(sets->tl, sets->out, sets->level, &sets->entries)
+                 : by_leaving_out(sets);
     }
     if (rc == 0 && sets->entries != sets->level->fits) {
         rc = lab_undecided(sets->tl->lab,

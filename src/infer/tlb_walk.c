@@ -22,6 +22,8 @@
 #define REFERENCE_LINES 4
 #define GROUP_RECORDS 16
 #define REFERENCE_RECORDS 128
+#define STRAY_WINDOWS 4
+#define STRAY_CYCLES 12
 #define SAMPLED 24 /* places looked at to see whether lines differ */
 #define DIFFERENT_CYCLES 6
 #define NOISE_QUANTILE 0.95
@@ -32,6 +34,7 @@
 #define NOISY_PASSES 14
 #define MOST_PASSES 64
 #define MOST_WINDOWS 8
+#define MISSES_APART 1.1 /* times the noise of a record */
 
 struct tlb_base {
     uint32_t unit; /* UINT32_MAX: free */
@@ -72,6 +75,7 @@ struct plan {
     size_t count;
     uint64_t warm;
     uint32_t window, windows;
+    bool persist; /* only the first window is warmed */
 };
 
 static int build_request(struct trace_request *request, const struct tlb_lab *tl,
@@ -86,6 +90,7 @@ static int build_request(struct trace_request *request, const struct tlb_lab *tl
     rc = rc ? rc : trace_request_set_u64(request, "warm", plan->warm);
     rc = rc ? rc : trace_request_set_u64(request, "window", plan->window);
     rc = rc ? rc : trace_request_set_u64(request, "windows", plan->windows);
+    rc = rc || !plan->persist ? rc : trace_request_set_u64(request, "persist", 1);
     return rc || !tl->run ? rc : trace_request_set_u64(request, "run", tl->run);
 }
 
@@ -116,13 +121,14 @@ static int measure(struct tlb_lab *tl, const uint32_t **latency, const struct pl
     if (rc) {
         return rc;
     }
-    tl->lab->loads += (plan->warm + plan->window) * plan->windows;
+    tl->lab->loads +=
+        plan->warm * (plan->persist ? 1 : plan->windows) + (uint64_t)plan->window * plan->windows;
     return follows(trace, plan, latency)
                ? 0
                : lab_undecided(tl->lab, "a trace does not follow its ring of pages");
 }
 
-static uint32_t most_window(const struct tlb_lab *tl)
+uint32_t tlb_most_window(const struct tlb_lab *tl)
 {
     return tl->lab->options->max_window ? tl->lab->options->max_window : 1024;
 }
@@ -160,7 +166,7 @@ static int measure_reference(struct tlb_lab *tl, double *median, double *above)
     static const uint32_t units[REFERENCE_LINES] = {TLB_FIRST_LINE, TLB_FIRST_LINE + 2,
                                                     TLB_FIRST_LINE + 4, TLB_FIRST_LINE + 6};
     const uint32_t *latency;
-    struct plan plan = {units, REFERENCE_LINES, REFERENCE_RECORDS, REFERENCE_RECORDS, 1};
+    struct plan plan = {units, REFERENCE_LINES, REFERENCE_RECORDS, REFERENCE_RECORDS, 1, false};
     tl->run++;
     int rc = measure(tl, &latency, &plan);
     if (rc) {
@@ -225,7 +231,7 @@ static uint32_t sampled_unit(size_t i)
 static int measure_group(struct tlb_lab *tl, const uint32_t *units, size_t count, double shift)
 {
     const uint32_t *latency;
-    struct plan plan = {units, count, 4 * count, (uint32_t)(GROUP_RECORDS * count), 1};
+    struct plan plan = {units, count, 4 * count, (uint32_t)(GROUP_RECORDS * count), 1, false};
     double of[GROUP];
     int rc = measure(tl, &latency, &plan);
     if (rc) {
@@ -291,6 +297,16 @@ static double base_of(const struct tlb_lab *tl, uint32_t unit)
     return tl->lines_differ ? (double)tl->base[slot_of(tl, unit)].cycles : tl->reference;
 }
 
+/*
+ * Of a load's cycles, while the reference lines take `now`. Clocks that drift make all of it longer
+ * in proportion; lines of which some are nearer were measured with what the drift then added.
+ */
+static double excess_of(const struct tlb_lab *tl, double cycles, uint32_t unit, double now)
+{
+    return tl->lines_differ ? cycles - base_of(tl, unit) - (now - tl->reference)
+                            : cycles * (tl->reference / now) - tl->reference;
+}
+
 /* Pairs of lines here and there, each pair in one page: are some nearer than others? */
 static int compare_lines(struct tlb_lab *tl)
 {
@@ -298,7 +314,7 @@ static int compare_lines(struct tlb_lab *tl)
     for (size_t i = 0; i < SAMPLED; i++) {
         uint32_t at = sampled_unit(i), units[2] = {at, at + 3};
         const uint32_t *latency;
-        struct plan plan = {units, 2, 8, 2 * GROUP_RECORDS, 1};
+        struct plan plan = {units, 2, 8, 2 * GROUP_RECORDS, 1, false};
         int rc = measure(tl, &latency, &plan);
         if (rc) {
             return rc;
@@ -334,6 +350,28 @@ static int measure_noise(struct tlb_lab *tl)
     return 0;
 }
 
+/*
+ * A device whose records agree may still have a load now and then that takes long for no reason:
+ * too few for a short record, enough to be taken for misses in a long one.
+ */
+static int look_for_strays(struct tlb_lab *tl)
+{
+    static const uint32_t units[REFERENCE_LINES] = {TLB_FIRST_LINE, TLB_FIRST_LINE + 2,
+                                                    TLB_FIRST_LINE + 4, TLB_FIRST_LINE + 6};
+    const uint32_t *latency;
+    uint32_t window = tlb_most_window(tl) - tlb_most_window(tl) % REFERENCE_LINES;
+    struct plan plan = {units, REFERENCE_LINES, REFERENCE_RECORDS, window, STRAY_WINDOWS, false};
+    int rc = window ? measure(tl, &latency, &plan) : INFER_UNDECIDED;
+    for (size_t i = 0; rc == 0 && i < (size_t)window * STRAY_WINDOWS; i++) {
+        tl->noisy = tl->noisy || latency[i] > tl->reference + STRAY_CYCLES;
+    }
+    if (rc && lab_soft(rc)) { /* an older recording */
+        tl->lab->why[0] = '\0';
+        rc = 0;
+    }
+    return rc;
+}
+
 int tlb_lab_begin(struct tlb_lab *tl, struct lab *lab)
 {
     *tl = (struct tlb_lab){.lab = lab,
@@ -348,6 +386,7 @@ int tlb_lab_begin(struct tlb_lab *tl, struct lab *lab)
     }
     tl->noisy = tl->record_noise > 1;
     rc = rc ? rc : compare_lines(tl);
+    rc = rc || tl->noisy || tl->lines_differ ? rc : look_for_strays(tl);
     rc = rc ? rc : measure_noise(tl);
     return rc ? rc : tlb_measure_data(tl);
 }
@@ -383,7 +422,7 @@ double tlb_view_quantile(const struct tlb_view *view, double q)
 static void plan_view(struct plan *plan, const struct tlb_lab *tl, const struct tlb_ring *ring,
                       unsigned patience)
 {
-    size_t n = ring->count, most = most_window(tl);
+    size_t n = ring->count, most = tlb_most_window(tl);
     size_t passes = (tl->noisy ? NOISY_PASSES : QUIET_PASSES) * patience;
     passes = passes < MOST_PASSES ? passes : MOST_PASSES;
     *plan = (struct plan){.unit = ring->unit, .count = n};
@@ -438,10 +477,11 @@ static void judge_elements(struct tlb_view *view, const struct tlb_lab *tl,
 static void judge_records(struct tlb_view *view, const struct tlb_lab *tl,
                           const struct tlb_level *level, double *excess, const struct plan *plan)
 {
-    size_t run = 0, slow = 0, records = (size_t)plan->window * plan->windows;
+    size_t run = 0, slow = 0, data = 0, records = (size_t)plan->window * plan->windows;
     size_t wanted = tl->noisy || plan->window / 2 < view->count ? view->count : plan->window / 2;
     for (size_t i = 0; i < records; i++) {
         bool is = is_slow(tl, level, excess[i]);
+        data += !is && excess[i] > level->threshold;
         run = i % plan->window == 0 ? 0 : run;
         run = is ? 0 : run + 1;
         view->clean = view->clean || (run >= wanted && (tl->noisy || (i + 1) % plan->window == 0));
@@ -450,17 +490,40 @@ static void judge_records(struct tlb_view *view, const struct tlb_lab *tl,
         }
     }
     view->miss_share = (double)slow / (double)records;
+    view->data_share = (double)data / (double)records;
+    /* What noise alone may have made slow says nothing of what a miss takes. */
+    double least = level->before + MISSES_APART * tl->record_noise + 1;
+    size_t misses = 0;
+    for (size_t i = 0; i < slow && !tl->lines_differ; i++) {
+        if (excess[i] > least) {
+            excess[misses++] = excess[i];
+        }
+    }
+    view->far_share = (double)misses / (double)records;
+    slow = misses ? misses : slow;
+    /* The tail of noise lies far below their middle. */
+    double middle = slow ? quantile(excess, slow, 0.5) : 0, from = (level->before + middle) / 2;
+    size_t tail = 0;
+    while (!tl->lines_differ && tail < slow && excess[tail] < from) {
+        tail++;
+    }
+    excess += tail;
+    slow -= tail;
     view->miss_excess = slow ? quantile(excess, slow, tl->data_cycles > 0 ? 0.1 : 0.5) : 0;
+    view->miss_low = slow ? quantile(excess, slow, 0.1) : 0;
+    view->miss_high = slow ? quantile(excess, slow, 0.95) : 0;
 }
 
 bool tlb_is_reliable(const struct tlb_lab *tl, const struct tlb_level *level)
 {
-    return tl->record_noise < 0.6 * (level->threshold - level->before);
+    /* A threshold with `most` lies close under the misses. */
+    double share = level->most > 0 && !tl->lines_differ ? 0.85 : 0.6;
+    return tl->record_noise < share * (level->threshold - level->before);
 }
 
 static int judge(struct tlb_view *view, const struct tlb_lab *tl, const struct tlb_ring *ring,
                  const struct tlb_level *level, const uint32_t *latency, const struct plan *plan,
-                 double shift)
+                 double now)
 {
     size_t records = (size_t)plan->window * plan->windows;
     double *excess = malloc(records * sizeof *excess);
@@ -468,10 +531,10 @@ static int judge(struct tlb_view *view, const struct tlb_lab *tl, const struct t
         return error_memory();
     }
     for (size_t i = 0; i < view->count; i++) {
-        view->excess[i] -= base_of(tl, ring->unit[i]) + shift;
+        view->excess[i] = excess_of(tl, view->excess[i], ring->unit[i], now);
     }
     for (size_t i = 0; i < records; i++) {
-        excess[i] = latency[i] - base_of(tl, ring->unit[i % view->count]) - shift;
+        excess[i] = excess_of(tl, latency[i], ring->unit[i % view->count], now);
     }
     if (level) {
         judge_elements(view, tl, level, excess, records);
@@ -503,7 +566,7 @@ int tlb_view(struct tlb_lab *tl, struct tlb_view *out, const struct tlb_ring *ri
         size_t records = (size_t)plan.window * plan.windows;
         medians(out->excess, latency, records, ring->count);
         rc = tl->noisy ? measure_reference(tl, &now, &above) : 0;
-        rc = rc ? rc : judge(out, tl, ring, level, latency, &plan, now - tl->reference);
+        rc = rc ? rc : judge(out, tl, ring, level, latency, &plan, now);
     }
     if (rc) {
         tlb_view_free(out);
@@ -512,20 +575,26 @@ int tlb_view(struct tlb_lab *tl, struct tlb_view *out, const struct tlb_ring *ri
 }
 
 int tlb_records(struct tlb_lab *tl, double *excess, const struct tlb_ring *ring,
-                uint64_t warm_passes, uint32_t window)
+                uint64_t warm_passes, uint32_t window, uint32_t windows)
 {
     const uint32_t *latency;
     double now = tl->reference, above;
-    struct plan plan = {ring->unit, ring->count, warm_passes * ring->count, window, 1};
+    struct plan plan = {.unit = ring->unit,
+                        .count = ring->count,
+                        .warm = warm_passes * ring->count,
+                        .window = window,
+                        .windows = windows,
+                        .persist = windows > 1};
+    size_t records = (size_t)window * windows;
     int rc = learn_lines(tl, ring);
     tl->run++;
     rc = rc ? rc : measure(tl, &latency, &plan);
-    for (size_t i = 0; rc == 0 && i < window; i++) {
-        excess[i] = latency[i] - base_of(tl, ring->unit[i % ring->count]);
+    for (size_t i = 0; rc == 0 && i < records; i++) {
+        excess[i] = latency[i];
     }
     rc = rc || !tl->noisy ? rc : measure_reference(tl, &now, &above);
-    for (size_t i = 0; rc == 0 && i < window; i++) {
-        excess[i] -= now - tl->reference;
+    for (size_t i = 0; rc == 0 && i < records; i++) {
+        excess[i] = excess_of(tl, excess[i], ring->unit[i % ring->count], now);
     }
     return rc;
 }

@@ -1,0 +1,378 @@
+/*
+ * The sets of a level of translation whose policy does not make all pages of a set that is too full
+ * miss in every round, by counting (tlb_census.c). With one page more than fits, the pages that
+ * miss now and then are those of that page's set. Walks in ever new orders go on until no more of
+ * them show and those known have missed often.
+ *
+ * Some pages miss though everything fits: a launch reads a page of its own, which takes an entry of
+ * some set, and until that is given up again one of the set's pages is outside. So the same is done
+ * with the pages that fit, and what misses then does not count.
+ *
+ * Where the sets may be alike, half of them and all of them are made to overflow. Otherwise page
+ * after page is put beside those that fit, and shows its set.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/tlb.h"
+#include "util/error.h"
+
+#define WANTED 25        /* misses of each page that misses */
+#define RARE 0.03        /* of the others' misses */
+#define STRAY 3e-4       /* of the records: noise that looks like a miss */
+#define LEAST_REQUESTS 5 /* without a new page, to be sure of them */
+#define TIMES 4          /* requests in which each page misses */
+#define MOST_REQUESTS 200
+#define MOST_PASSES 64 /* in a window */
+#define FEW_PAGES 100
+#define STICKY_WARM 24
+#define FEW_SHAKES 24
+#define SHAKES 2      /* that show no new page */
+#define MOST_REST 240 /* rounds */
+#define WINDOWS 2
+#define MOST_LOADS 6000000
+#define MOST_SIZES 2
+#define MOST_BESIDE 200 /* pages that are put beside those that fit */
+
+/* Who misses in a walk over some pages. */
+struct shown {
+    bool *who;       /* owned */
+    double *rate;    /* misses of each in a round; owned */
+    uint32_t *times; /* requests in which each missed, and its misses before the last; owned */
+    uint32_t *before;
+    size_t count, missing;
+    uint64_t misses; /* of those that do */
+};
+
+struct counted {
+    struct tlb_lab *tl;
+    struct tlb_result *out;
+    struct tlb_level *level;
+    struct shown rest; /* who misses where all fit */
+    bool *known;       /* pages of the sets found; owned */
+    size_t entries;
+    uint64_t start;
+};
+
+static int shown_create(struct shown *out, size_t count)
+{
+    *out = (struct shown){.count = count};
+    out->who = calloc(count, sizeof *out->who);
+    out->rate = calloc(count, sizeof *out->rate);
+    out->times = calloc(count, sizeof *out->times);
+    out->before = calloc(count, sizeof *out->before);
+    return out->who && out->rate && out->times && out->before ? 0 : error_memory();
+}
+
+static void shown_free(struct shown *shown)
+{
+    free(shown->who);
+    free(shown->rate);
+    free(shown->times);
+    free(shown->before);
+}
+
+/* How many of a page's misses may be those that it has where all fit. */
+static double restless(const struct counted *c, size_t page, double rounds)
+{
+    double rest = page < c->rest.count ? c->rest.rate[page] * rounds : 0;
+    return rest > 0 ? 2 + 2.5 * rest + 4 * sqrt(rest) : 0;
+}
+
+/*
+ * Judges the counts so far: who misses more often than noise makes it seem, and much more often
+ * than where all fit. Returns how many there are that were not among them before.
+ */
+static size_t judge(struct shown *shown, const struct tlb_census *census, const struct counted *c)
+{
+    double stray = c->tl->noisy ? STRAY * census->rounds : 0;
+    double least = c->tl->noisy ? 3 + stray + 4 * sqrt(stray) : 2, sum = 0, squares = 0;
+    for (size_t i = 0; i < census->count; i++) {
+        sum += census->misses[i];
+        squares += (double)census->misses[i] * census->misses[i];
+    }
+    least = sum > 0 ? fmax(least, RARE * squares / sum) : least;
+    size_t fresh = 0;
+    shown->missing = 0;
+    shown->misses = 0;
+    for (size_t i = 0; i < census->count; i++) {
+        bool is = census->misses[i] >= fmax(least, restless(c, i, census->rounds));
+        fresh += is && !shown->who[i];
+        shown->who[i] = is;
+        shown->missing += is;
+        shown->misses += is ? census->misses[i] : 0;
+        shown->rate[i] = census->misses[i] / census->rounds;
+        shown->times[i] += census->misses[i] > shown->before[i];
+        shown->before[i] = census->misses[i];
+    }
+    return fresh;
+}
+
+/* Few pages can be warmed until any policy is at rest. */
+static struct tlb_census_plan plan_counting(const struct counted *c, size_t count, bool first)
+{
+    size_t passes = tlb_most_window(c->tl) / count;
+    bool few = count <= FEW_PAGES;
+    passes = passes < MOST_PASSES ? passes : MOST_PASSES;
+    return (struct tlb_census_plan){.warm = (uint32_t)(few     ? 3 * count + 20
+                                                       : first ? 40
+                                                               : 8),
+                                    .passes = (uint32_t)passes,
+                                    .skip = few ? 0 : (uint32_t)passes / 4,
+                                    .rounds = c->level->in_front ? 1 : 4,
+                                    .windows = few ? 1 : WINDOWS};
+}
+
+/* Does a page of a set that is known already miss? Then nothing new will show. */
+static bool is_known(const struct counted *c, const struct shown *shown)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < shown->count && i < c->level->fits; i++) {
+        known += shown->who[i] && c->known[i];
+    }
+    return known >= 2;
+}
+
+/* Has each page that misses done so in several orders? Then there is hardly one that never did. */
+static bool often(const struct shown *shown)
+{
+    bool all = true;
+    for (size_t i = 0; i < shown->count; i++) {
+        all = all && (!shown->who[i] || shown->times[i] >= TIMES);
+    }
+    return all;
+}
+
+/*
+ * Some policies let two pages fight for one entry for ever and keep the others. Half as many pages
+ * more, walked a few times, leave every set in another state.
+ */
+static int shake(struct counted *c)
+{
+    struct tlb_census census;
+    size_t count = c->level->fits + c->level->fits / 2 + 2;
+    struct tlb_census_plan plan = {.warm = 2, .passes = 1, .rounds = 1, .windows = 1};
+    int rc = tlb_census_create(&census, c->tl, count);
+    rc = rc ? rc : tlb_census_take(c->tl, &census, c->level, NULL, &plan);
+    tlb_census_free(&census);
+    return rc;
+}
+
+/* As many rounds as a policy that draws needs to be at rest after that. */
+static uint32_t rounds_to_rest(const struct counted *c, const struct shown *shown)
+{
+    size_t pages = c->out->set_count ? c->out->entries_per_set[0] + 1 : shown->missing;
+    pages = pages < shown->missing ? pages : shown->missing;
+    return (uint32_t)(8 * pages < MOST_REST ? 8 * pages : MOST_REST) + 8;
+}
+
+/* The fewer pages are known, the sooner two of them may come again by accident. */
+static size_t shakes_wanted(const struct counted *c, const struct shown *shown)
+{
+    return shown->missing && c->rest.count ? SHAKES + FEW_SHAKES / shown->missing : 0;
+}
+
+static int count_once(struct counted *c, struct tlb_census *census, const struct shown *shown,
+                      const uint32_t *page, bool first, bool shaken, bool sticky)
+{
+    struct tlb_census_plan plan = plan_counting(c, shown->count, first);
+    int rc = shaken ? shake(c) : 0;
+    plan.windows = sticky ? 1 : plan.windows;
+    plan.warm = sticky ? STICKY_WARM : shaken ? rounds_to_rest(c, shown) : plan.warm;
+    rc = rc ? rc : tlb_census_take(c->tl, census, c->level, page, &plan);
+    if (rc == 0 && c->tl->lab->loads - c->start > MOST_LOADS) {
+        rc = lab_undecided(c->tl->lab, "the pages of a set were not found in %d loads", MOST_LOADS);
+    }
+    return rc;
+}
+
+/* `stop`: as soon as it is a known set's. */
+static int who_misses(struct counted *c, struct shown *shown, const uint32_t *page, bool stop)
+{
+    struct tlb_census census;
+    size_t quiet = 0, shakes = 0;
+    bool sticky = false; /* shaking shows others */
+    int rc = tlb_census_create(&census, c->tl, shown->count);
+    memset(shown->times, 0, shown->count * sizeof *shown->times);
+    memset(shown->before, 0, shown->count * sizeof *shown->before);
+    for (size_t k = 0; rc == 0 && k < MOST_REQUESTS; k++) {
+        rc = count_once(c, &census, shown, page, k == 0, shakes > 0, sticky);
+        quiet = judge(shown, &census, c) ? 0 : quiet + 1;
+        bool enough = (double)shown->misses >= WANTED * (double)shown->missing && often(shown);
+        if (shown->missing == shown->count || (stop && is_known(c, shown))) {
+            break;
+        }
+        if (shakes > 0 && quiet == 0) { /* from now on only what is shaken counts */
+            memset(shown->times, 0, sticky ? 0 : shown->count * sizeof *shown->times);
+            sticky = true;
+            shakes = 1;
+        } else if (quiet >= LEAST_REQUESTS && enough && shakes++ >= shakes_wanted(c, shown)) {
+            break;
+        }
+    }
+    tlb_census_free(&census);
+    return rc;
+}
+
+/* The set of page `beside`, as a last element behind those that fit. */
+static int find_set(struct counted *c, struct shown *shown, uint32_t *page, uint32_t beside)
+{
+    size_t fits = c->level->fits;
+    memset(shown->who, 0, shown->count * sizeof *shown->who);
+    for (size_t i = 0; i < fits; i++) {
+        page[i] = (uint32_t)i;
+    }
+    page[fits] = beside;
+    int rc = who_misses(c, shown, page, true);
+    if (rc == 0 && shown->missing == 1 && shown->who[fits]) { /* it is the set not at rest */
+        for (size_t i = 0; i < fits; i++) {
+            shown->who[i] = c->rest.who[i];
+        }
+        shown->missing = c->rest.missing + 1;
+    }
+    return rc;
+}
+
+static int take_set(struct counted *c, const struct shown *shown)
+{
+    struct tlb_level *level = c->level;
+    size_t fits = level->fits;
+    if (c->out->set_count == 0) {
+        level->set_count = 0;
+        free(level->set);
+        level->set = malloc(shown->missing * sizeof *level->set);
+        for (size_t i = 0; level->set && i < shown->count; i++) {
+            if (shown->who[i]) {
+                level->set[level->set_count++] = (uint32_t)i;
+            }
+        }
+    }
+    for (size_t i = 0; i < fits; i++) {
+        c->known[i] = c->known[i] || shown->who[i];
+    }
+    c->out->entries_per_set[c->out->set_count++] = (uint32_t)shown->missing - 1;
+    c->entries += shown->missing - 1;
+    return level->set ? 0 : error_memory();
+}
+
+/* Pages that miss in a walk over the first `pages`, but for those that do where all fit. */
+static int count_missing(struct counted *c, size_t *missing, size_t pages)
+{
+    struct shown shown;
+    int rc = shown_create(&shown, pages);
+    rc = rc ? rc : who_misses(c, &shown, NULL, false);
+    *missing = 0;
+    for (size_t i = 0; rc == 0 && i < pages; i++) {
+        *missing += shown.who[i] && !(i < c->rest.count && c->rest.who[i]);
+    }
+    shown_free(&shown);
+    return rc;
+}
+
+static bool near(size_t a, size_t b)
+{
+    return a + 1 >= b && b + 1 >= a;
+}
+
+static int check_alike(struct counted *c, bool *alike)
+{
+    size_t fits = c->level->fits, ways = c->out->entries_per_set[0], missing = 0;
+    size_t count = fits / ways, half = count / 2;
+    *alike = fits % ways == 0 && count <= INFER_MAX_TLB_SETS &&
+             (fits + count + 1) * c->level->page <= c->tl->limit_bytes;
+    if (*alike && half > 1) {
+        int rc = count_missing(c, &missing, fits + half);
+        if (rc) {
+            return rc;
+        }
+        *alike =
+            near(missing, half * (ways + 1)) || near(missing + c->rest.missing, half * (ways + 1));
+    }
+    if (*alike && count > 1) {
+        int rc = count_missing(c, &missing, fits + count);
+        if (rc) {
+            return rc;
+        }
+        *alike = near(missing + c->rest.missing, fits + count);
+    }
+    for (size_t i = 1; *alike && i < count; i++) {
+        c->out->entries_per_set[c->out->set_count++] = (uint32_t)ways;
+        c->entries += ways;
+    }
+    return 0;
+}
+
+/* Sets of many sizes are parts of sets, or more than one. */
+static size_t sizes(const struct tlb_result *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < out->set_count; i++) {
+        size_t k = 0;
+        while (out->entries_per_set[k] != out->entries_per_set[i]) {
+            k++;
+        }
+        count += k == i;
+    }
+    return count;
+}
+
+static int one_by_one(struct counted *c, struct shown *shown, uint32_t *page)
+{
+    const struct tlb_level *level = c->level;
+    size_t limit = (size_t)(c->tl->limit_bytes / level->page);
+    for (size_t more = 1;
+         sizes(c->out) <= MOST_SIZES && more < MOST_BESIDE && c->entries < level->fits; more++) {
+        if (level->fits + more >= limit || c->out->set_count == INFER_MAX_TLB_SETS) {
+            break;
+        }
+        int rc = find_set(c, shown, page, (uint32_t)(level->fits + more));
+        if (rc) {
+            return rc;
+        }
+        if (shown->missing >= 2 && !is_known(c, shown)) {
+            rc = take_set(c, shown);
+        }
+        if (rc) {
+            return rc;
+        }
+    }
+    return sizes(c->out) > MOST_SIZES
+               ? lab_undecided(c->tl->lab, "the pages that miss together are no whole sets")
+               : 0;
+}
+
+static int find_all(struct counted *c, struct shown *shown, uint32_t *page)
+{
+    bool alike = false;
+    struct shown rest;
+    int rc = shown_create(&rest, c->level->fits);
+    rc = rc ? rc : who_misses(c, &rest, NULL, false);
+    c->rest = rest;
+    rc = rc ? rc : find_set(c, shown, page, (uint32_t)c->level->fits);
+    if (rc == 0 && shown->missing < 2) {
+        rc = lab_undecided(c->tl->lab, "which pages share a set does not show");
+    }
+    rc = rc ? rc : take_set(c, shown);
+    rc = rc ? rc : check_alike(c, &alike);
+    return rc || alike ? rc : one_by_one(c, shown, page);
+}
+
+int tlb_counted_sets(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
+                     size_t *entries)
+{
+    struct counted c = {.tl = tl, .out = out, .level = level, .start = tl->lab->loads};
+    struct shown shown = {0};
+    size_t fits = level->fits;
+    out->set_count = out->step_count = 0;
+    c.known = calloc(fits + 1, sizeof *c.known);
+    uint32_t *page = malloc((fits + 1) * sizeof *page);
+    int rc = c.known && page ? shown_create(&shown, fits + 1) : error_memory();
+    rc = rc ? rc : find_all(&c, &shown, page);
+    *entries = c.entries;
+    shown_free(&shown);
+    shown_free(&c.rest);
+    free(c.known);
+    free(page);
+    return rc;
+}
