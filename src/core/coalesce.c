@@ -1,7 +1,5 @@
 /*
- * Coalescing by segments. Merging between warps is merge.c. Does not model the reduction of a
- * segment's size step by step of compute capability 1.2 (the sector rounding below has the same
- * effect at 32 bytes).
+ * Coalescing by segments. Merging between warps is merge.c.
  */
 #include "core/coalesce.h"
 
@@ -78,4 +76,23 @@ uint32_t coalesce(struct transaction *out, const struct exec_access *access, uin
         round_to_sectors(&out[i]);
     }
     return count;
+}
+
+uint32_t coalesce_segment(const struct exec_access *access, uint32_t segment_bytes)
+{
+    uint32_t bytes = (uint32_t)access->bytes * access->vec * COALESCE_SECTOR_BYTES;
+    return bytes < segment_bytes ? bytes : segment_bytes;
+}
+
+void coalesce_halve(struct transaction *list, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct transaction *t = &list[i];
+        uint64_t last = t->address + t->bytes - 1, piece = COALESCE_SECTOR_BYTES;
+        while (t->address / piece != last / piece) {
+            piece *= 2;
+        }
+        t->address -= t->address % piece;
+        t->bytes = (uint32_t)piece;
+    }
 }

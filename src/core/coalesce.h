@@ -34,4 +34,12 @@ struct transaction {
 uint32_t coalesce(struct transaction *out, const struct exec_access *access, uint32_t segment_bytes,
                   uint32_t lanes_per_pass);
 
+/*
+ * The rules of compute capability 1.2 and 1.3 (CUDA C Programming Guide, appendix G): segments of
+ * 32 bytes for elements of one, of 64 for those of two; a read whose bytes lie in one half of its
+ * segment asks for that half, and so on down to 32 bytes.
+ */
+uint32_t coalesce_segment(const struct exec_access *access, uint32_t segment_bytes);
+void coalesce_halve(struct transaction *list, uint32_t count);
+
 #endif

@@ -141,6 +141,18 @@ static uint32_t segments(struct lsu_access *access, uint32_t lanes, uint32_t seg
     return count;
 }
 
+/* As the first generations did it, where the model says so. */
+static uint32_t halved_segments(struct lsu_access *access, uint32_t lanes,
+                                const struct coalesce_spec *spec)
+{
+    uint32_t segment = coalesce_segment(&access->access, spec->segment_bytes);
+    uint32_t count = segments(access, lanes, segment, spec->lanes_per_pass);
+    if (access->access.kind != ACCESS_STORE) {
+        coalesce_halve(access->transaction, count);
+    }
+    return count;
+}
+
 void path_prepare(struct sm *sm, struct lsu_access *access)
 {
     const struct coalesce_spec *coalesce = &sm->spec->coalesce;
@@ -159,10 +171,14 @@ void path_prepare(struct sm *sm, struct lsu_access *access)
         break;
     default:
         choose_l1(sm, access);
-        access->count = access->access.space == SPACE_LOCAL
-                            ? local_transactions(sm, access)
-                            : segments(access, global_lanes(sm, &access->access),
-                                       coalesce->segment_bytes, coalesce->lanes_per_pass);
+        if (access->access.space == SPACE_LOCAL) {
+            access->count = local_transactions(sm, access);
+        } else if (coalesce->halving) {
+            access->count = halved_segments(access, global_lanes(sm, &access->access), coalesce);
+        } else {
+            access->count = segments(access, global_lanes(sm, &access->access),
+                                     coalesce->segment_bytes, coalesce->lanes_per_pass);
+        }
         break;
     }
 }

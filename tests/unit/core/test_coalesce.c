@@ -111,6 +111,43 @@ static void an_element_across_segments_is_split(void **state)
     assert_int_equal(out[1].bytes, 4);
 }
 
+/* CUDA C Programming Guide 2.3, section 5.1.2.1 and its figures, for compute capability 1.2. */
+static void halving_asks_for_the_part_of_a_segment_that_is_used(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t first;
+        uint32_t stride_bytes;
+        uint8_t bytes;
+        uint32_t mask;
+        struct transaction expected[3];                     /* up to the one of no bytes */
+    } rows[] = {{0x1000, 4, 4, 0xffff, {{0x1000, 64, 0}}},  /* half a segment */
+                {0x1000, 4, 4, 0x00ff, {{0x1000, 32, 0}}},  /* a quarter */
+                {0x1004, 4, 4, 0xffff, {{0x1000, 128, 0}}}, /* over the middle */
+                {0x1020, 4, 4, 0xffff, {{0x1000, 128, 0}}}, /* the middle half */
+                {0x1040, 4, 4, 0xffff, {{0x1040, 64, 0}}},  /* the upper half */
+                {0x1060, 4, 4, 0xffff, {{0x1060, 32, 0}, {0x1080, 32, 0}}}, /* two segments */
+                {0x1064, 4, 4, 0xffff, {{0x1060, 32, 0}, {0x1080, 64, 0}}}, /* of either its part */
+                {0x1000, 8, 8, 0xffff, {{0x1000, 128, 0}}}, /* elements of 8 bytes */
+                {0x1000, 16, 16, 0xffff, {{0x1000, 128, 0}, {0x1080, 128, 0}}},
+                {0x1000, 1, 1, 0xffff, {{0x1000, 32, 0}}}, /* segments of 32 bytes */
+                {0x1018, 1, 1, 0xffff, {{0x1000, 32, 0}, {0x1020, 32, 0}}},
+                {0x1000, 2, 2, 0xffff, {{0x1000, 32, 0}}}, /* segments of 64 bytes */
+                {0x1010, 2, 2, 0xffff, {{0x1000, 64, 0}}},
+                {0x1030, 2, 2, 0xffff, {{0x1020, 32, 0}, {0x1040, 32, 0}}}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct exec_access access = strided(rows[i].first, rows[i].stride_bytes, rows[i].bytes);
+        access.mask = rows[i].mask;
+        uint32_t count = coalesce(out, &access, coalesce_segment(&access, 128), 16);
+        coalesce_halve(out, count);
+        for (uint32_t k = 0; k < count; k++) {
+            assert_int_equal(out[k].address, rows[i].expected[k].address);
+            assert_int_equal(out[k].bytes, rows[i].expected[k].bytes);
+        }
+        assert_int_equal(rows[i].expected[count].bytes, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -123,6 +160,7 @@ int main(void)
         cmocka_unit_test(half_warps_do_not_share),
         cmocka_unit_test(inactive_lanes_ask_for_nothing),
         cmocka_unit_test(an_element_across_segments_is_split),
+        cmocka_unit_test(halving_asks_for_the_part_of_a_segment_that_is_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,6 +102,61 @@ static void dram_adds_its_own_time(void **state)
     }
 }
 
+/* Wong et al., ISPASS 2010: 441 cycles global, 38 shared, 261 texture, 8 and 81 constant. What
+ * issues every 4 cycles is recorded in steps of 4: the clock, the load and the store on either
+ * side. */
+static void a_gtx280_takes_what_was_measured_on_one(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *load;
+        uint32_t printed;
+    } rows[] = {{"ld.global.u32 %r2, [%rd0+131072];\n", 441},
+                {"ld.shared.u32 %r2, [smem+64];\n", 38},
+                {"tex.1d.v4.u32.s32 {%r2, %r20, %r21, %r22}, [%rd6, {%r9}];\n", 261},
+                {"ld.const.u32 %r2, [%rd0+65536];\n", 8}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        static char body[1024];
+        assert_true(gpu_bench_load(&g, "gtx280"));
+        assert_true(gpu_bench_build(&g));
+        buffer_texture_make(&g.texture, (uintptr_t)g.buffer, 4096);
+        snprintf(body, sizeof body,
+                 "mov.u64 %%rd6, 0xfe00000000;\nmov.u32 %%r9, 3;\nmov.u32 %%r8, 0;\nL:\n"
+                 "bar.sync 0;\nmov.u32 %%r1, %%clock;\n%s"
+                 "st.volatile.shared.u32 [smem], %%r2;\nmov.u32 %%r3, %%clock;\n"
+                 "sub.u32 %%r4, %%r3, %%r1;\nst.global.u32 [%%rd0], %%r4;\n"
+                 "add.u32 %%r8, %%r8, 1;\nsetp.lt.u32 %%p1, %%r8, 2;\n@%%p1 bra L;\n",
+                 rows[i].load);
+        assert_true(gpu_bench_run(&g, body, 1, 1));
+        assert_in_range(g.buffer[0], rows[i].printed + 5, rows[i].printed + 11);
+        gpu_bench_free(&g);
+    }
+}
+
+/* The same threads' accesses as requests, by its rules of coalescing (guide 2.3, 5.1.2.1). */
+static void a_gtx280_coalesces_half_warps(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t stride, requests;
+    } rows[] = {{4, 2}, {8, 2}, {16, 4}, {64, 16}, {128, 32}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        static char body[256];
+        struct gpu_stats stats;
+        assert_true(gpu_bench_load(&g, "gtx280"));
+        assert_true(gpu_bench_build(&g));
+        snprintf(body, sizeof body,
+                 "mov.u32 %%r1, %%tid.x;\nmul.wide.u32 %%rd1, %%r1, %u;\n"
+                 "add.u64 %%rd1, %%rd1, %%rd0;\nld.global.u32 %%r2, [%%rd1];\n"
+                 "st.volatile.shared.u32 [smem], %%r2;\n",
+                 rows[i].stride);
+        assert_true(gpu_bench_run(&g, body, 1, 32));
+        gpu_stats(g.gpu, &stats);
+        assert_int_equal(stats.transactions, rows[i].requests);
+        gpu_bench_free(&g);
+    }
+}
+
 static void l1_keeps_its_lines_within_a_launch_and_loses_them_at_the_next(void **state)
 {
     (void)state;
@@ -164,6 +219,8 @@ int main(void)
         cmocka_unit_test(a_bypass_of_l1_costs_what_l2_costs),
         cmocka_unit_test(dram_adds_its_own_time),
         cmocka_unit_test(l1_keeps_its_lines_within_a_launch_and_loses_them_at_the_next),
+        cmocka_unit_test(a_gtx280_takes_what_was_measured_on_one),
+        cmocka_unit_test(a_gtx280_coalesces_half_warps),
         cmocka_unit_test(host_copies_leave_their_lines_in_l2_where_the_model_says_so),
         cmocka_unit_test(a_carve_out_changes_the_size_of_l1),
     };
