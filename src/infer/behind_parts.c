@@ -160,8 +160,9 @@ static int descend(struct behind_parts *d, uint64_t start, size_t from, size_t s
         return rc;
     }
     size_t before = d->count;
-    rc = span > 1 ? descend(d, start, from, span / 2) : 0;
-    rc = rc || span == 1 ? rc : descend(d, start, from + span / 2, span / 2);
+    bool is_line = span == 1 || (before > 0 && span <= d->span[0]); /* all are as long */
+    rc = !is_line ? descend(d, start, from, span / 2) : 0;
+    rc = rc || is_line ? rc : descend(d, start, from + span / 2, span / 2);
     if (rc == 0 && d->count == before && d->count < BEHIND_MOST_PARTS) {
         d->at[d->count] = from;
         d->span[d->count++] = span;

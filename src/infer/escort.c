@@ -86,28 +86,30 @@ int escort_room(uint32_t **out, const struct escort *escort)
 /* What is sought for one ring. */
 struct choice {
     const struct escort *escort;
+    bool blind;        /* which lines share a set in front is not known */
     bool *used;        /* per line in front; owned */
     bool *guarded;     /* per class behind; owned */
     uint32_t *lacking; /* per set in front: lines; owned */
 };
 
+/* An index of address bits was looked at up to a limit alone. */
+static bool is_beyond(const struct escort *escort, size_t line)
+{
+    return escort->front->map.limit && line >= escort->front->map.limit;
+}
+
+static size_t front_set(const struct choice *choice, size_t line)
+{
+    return choice->blind ? 0 : set_map_class(&choice->escort->front->map, line);
+}
+
 /* Without a known index the cache in front is taken for one set, twice as large: neighbouring lines
  * that are twice as many as fit there drive out everything. */
-static size_t front_sets(const struct escort *escort)
+static size_t front_ways(const struct choice *choice, size_t set)
 {
-    return escort->front->map.sets ? escort->front->map.sets : 1;
-}
-
-static size_t front_set(const struct escort *escort, size_t line)
-{
-    return escort->front->map.sets ? set_map_class(&escort->front->map, line) : 0;
-}
-
-static size_t front_ways(const struct escort *escort, size_t set)
-{
-    const struct level_summary *front = escort->front;
+    const struct level_summary *front = choice->escort->front;
     size_t all = (size_t)(front->fit_count * front->fit_stride / front->line_bytes) + 1;
-    if (!front->map.sets) {
+    if (choice->blind) {
         return 2 * all;
     }
     size_t ways = front->map.ways[set] ? front->map.ways[set] : front->ways;
@@ -152,8 +154,14 @@ static void choice_free(struct choice *choice)
 static int choice_create(struct choice *out, const struct escort *escort,
                          const struct walk_shape *ring, size_t guarded, size_t times)
 {
-    size_t sets = front_sets(escort), lines = reach_of(escort);
+    size_t lines = reach_of(escort), line_bytes = (size_t)escort->front->line_bytes;
+    bool blind = escort->front->map.sets == 0;
+    for (size_t i = 0; i < ring->count; i++) {
+        blind = blind || is_beyond(escort, ring->ring[i] / line_bytes);
+    }
+    size_t sets = blind ? 1 : escort->front->map.sets;
     *out = (struct choice){.escort = escort,
+                           .blind = blind,
                            .used = calloc(lines + 1, sizeof *out->used),
                            .guarded = calloc(CLASSES, sizeof *out->guarded),
                            .lacking = calloc(sets + 1, sizeof *out->lacking)};
@@ -162,15 +170,15 @@ static int choice_create(struct choice *out, const struct escort *escort,
         return error_memory();
     }
     for (size_t i = 0; i < ring->count; i++) {
-        size_t line = (size_t)(ring->ring[i] / escort->front->line_bytes);
+        size_t line = ring->ring[i] / line_bytes;
         if (line < lines && !out->used[line]) {
             out->used[line] = true;
-            out->lacking[front_set(escort, line)]++;
+            out->lacking[front_set(out, line)]++;
         }
         out->guarded[class_behind(escort, ring->ring[i])] |= i < guarded;
     }
     for (size_t set = 0; set < sets; set++) {
-        size_t ways = front_ways(escort, set) + escort->favoured;
+        size_t ways = front_ways(out, set) + escort->favoured;
         size_t enough = times * escort->rounds * ways + 1;
         size_t there = out->lacking[set];
         out->lacking[set] = there && there < enough ? (uint32_t)(enough - there) : 0;
@@ -182,8 +190,11 @@ static int choice_create(struct choice *out, const struct escort *escort,
 static bool takes(struct choice *choice, uint64_t offset)
 {
     size_t line = (size_t)(offset / choice->escort->front->line_bytes);
-    size_t set = front_set(choice->escort, line);
-    if (line >= reach_of(choice->escort) || choice->used[line] || choice->lacking[set] == 0) {
+    if (line >= reach_of(choice->escort) || (!choice->blind && is_beyond(choice->escort, line))) {
+        return false;
+    }
+    size_t set = front_set(choice, line);
+    if (choice->used[line] || choice->lacking[set] == 0) {
         return false;
     }
     choice->used[line] = true;
@@ -217,7 +228,7 @@ static int take_by_index(struct choice *choice, uint32_t *out, size_t *count)
         size_t class = class_behind(escort, offset);
         bool risky = !map->linear && class == NO_CLASS;
         uint32_t residue = map->period ? line_of(escort->level, offset) % map->period : 0;
-        if (!choice->guarded[class] && choice->lacking[front_set(escort, line)]) {
+        if (!choice->guarded[class] && choice->lacking[front_set(choice, line)]) {
             all[candidates++] = (struct candidate){offset, risky ? 1 + residue : 0};
         }
     }
@@ -239,7 +250,7 @@ static void take_again(struct choice *choice, uint32_t *out, size_t *count)
     size_t lines = *count;
     for (uint32_t word = 1; word < front->fetch_bytes / 4 && word < MOST_WORDS; word++) {
         for (size_t i = 0; i < lines; i++) {
-            size_t set = front_set(choice->escort, out[i] / front->line_bytes);
+            size_t set = front_set(choice, out[i] / front->line_bytes);
             if (choice->lacking[set]) {
                 choice->lacking[set]--;
                 out[(*count)++] = out[i] + 4 * word;

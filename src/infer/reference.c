@@ -18,6 +18,8 @@
 #define SMALL_BYTES 1024
 #define WORD_BYTES 4
 #define TINY_WORDS 16
+#define SLOWER 1.1
+#define BY_NOISE 1e-4     /* chance that noise alone makes so many slower */
 #define FIRST_BYTES 16384 /* the first array that is too large for small caches */
 #define LEAST_UNITS 16    /* of fetching, in a smaller array */
 #define CLEARLY 1.15      /* as long as next to all hits take: no hit */
@@ -51,19 +53,15 @@ static int sample_hits(struct level *level, struct sample *out, const char *op, 
 }
 
 /* The median latency of each of the first words. */
-static int word_medians(struct level *level, double medians[TINY_WORDS], size_t bytes)
+static int word_medians(double medians[TINY_WORDS], const struct walk *walk)
 {
-    struct walk walk;
-    int rc = walk_circle(level, &walk, level->info->op, bytes);
-    if (rc) {
-        return rc;
-    }
     uint32_t of_word[2048];
+    int rc = 0;
     for (size_t word = 0; rc == 0 && word < TINY_WORDS; word++) {
         size_t count = 0;
-        for (size_t i = 0; i < walk.count && count < 2048; i++) {
-            if (walk_element(&walk, i) == word) {
-                of_word[count++] = walk.latency[i];
+        for (size_t i = 0; i < walk->count && count < 2048; i++) {
+            if (walk_element(walk, i) == word) {
+                of_word[count++] = walk->latency[i];
             }
         }
         struct sample sample;
@@ -71,28 +69,48 @@ static int word_medians(struct level *level, double medians[TINY_WORDS], size_t 
         medians[word] = rc ? 0 : sample_quantile(&sample, 0.5);
         sample_free(&sample);
     }
-    walk_free(&walk);
     return rc;
 }
 
+/* Records slower than their words are in the smaller circle; words so far apart are alike. */
+static size_t count_slower(const struct walk *walk, const double tiny[TINY_WORDS])
+{
+    size_t slower = 0;
+    for (size_t i = 0; i < walk->count; i++) {
+        slower += walk->latency[i] > SLOWER * tiny[walk_element(walk, i) % TINY_WORDS] + 10;
+    }
+    return slower;
+}
+
 /*
- * The circle that is all hits. A cache of less than 1 KiB shows in words that are slower in a
- * circle of 1 KiB than in one of 64 B; a word that is slow in both is no miss.
+ * The circle that is all hits. A cache of less than 1 KiB shows in loads that are slower in a
+ * circle of 1 KiB than in one of 64 B, be they ever different words; a word that is slow in both is
+ * no miss, and what is slow now and then in both is noise.
  */
 static int choose_circle(struct level *level, size_t *bytes)
 {
-    double small[TINY_WORDS], tiny[TINY_WORDS];
-    int rc = word_medians(level, small, SMALL_BYTES);
+    double medians[TINY_WORDS];
+    struct walk small, tiny;
     *bytes = SMALL_BYTES;
-    rc = rc ? rc : word_medians(level, tiny, TINY_WORDS * WORD_BYTES);
-    if (lab_soft(rc)) {
-        return 0; /* nobody has walked the smaller circle */
+    int rc = walk_circle(level, &small, level->info->op, SMALL_BYTES);
+    if (rc) {
+        return lab_soft(rc) ? 0 : rc;
     }
-    for (size_t i = 0; rc == 0 && i < TINY_WORDS; i++) {
-        if (small[i] > 1.1 * tiny[i] + 10) {
+    rc = walk_circle(level, &tiny, level->info->op, TINY_WORDS * WORD_BYTES);
+    if (rc) {
+        walk_free(&small);
+        return lab_soft(rc) ? 0 : rc; /* nobody has walked the smaller circle */
+    }
+    rc = word_medians(medians, &tiny);
+    if (rc == 0) {
+        double noise = (double)count_slower(&tiny, medians);
+        double most = (noise + 2 * sqrt(noise) + 2) * (double)small.count / (double)tiny.count;
+        if (poisson_tail(most, count_slower(&small, medians)) < BY_NOISE) {
             *bytes = TINY_WORDS * WORD_BYTES;
         }
     }
+    walk_free(&small);
+    walk_free(&tiny);
     return rc;
 }
 
