@@ -11,7 +11,6 @@
  */
 #include "statistics/statistics.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +53,7 @@ void placements_free(struct placements *placements)
 static struct statistics_kernel *kernel_named(struct statistics *statistics, const char *name)
 {
     for (size_t i = 0; i < statistics->count; i++) {
-        if (strncmp(statistics->kernels[i].name, name, STATISTICS_NAME_BYTES - 1) == 0) {
+        if (strcmp(statistics->kernels[i].name, name) == 0) {
             return &statistics->kernels[i];
         }
     }
@@ -68,10 +67,10 @@ static struct statistics_kernel *kernel_named(struct statistics *statistics, con
         statistics->kernels = list;
         statistics->capacity = capacity;
     }
-    struct statistics_kernel *kernel = &statistics->kernels[statistics->count++];
-    *kernel = (struct statistics_kernel){0};
-    snprintf(kernel->name, sizeof(kernel->name), "%s", name);
-    return kernel;
+    struct statistics_kernel *kernel = &statistics->kernels[statistics->count];
+    *kernel = (struct statistics_kernel){.name = strdup(name)};
+    statistics->count += kernel->name != NULL;
+    return kernel->name ? kernel : NULL;
 }
 
 void statistics_add(void *context, const char *name, const struct gpu_stats *launch)
@@ -95,6 +94,9 @@ void statistics_total(struct gpu_stats *out, const struct statistics *statistics
 
 void statistics_free(struct statistics *statistics)
 {
+    for (size_t i = 0; i < statistics->count; i++) {
+        free(statistics->kernels[i].name);
+    }
     free(statistics->kernels);
     *statistics = (struct statistics){0};
 }

@@ -22,11 +22,9 @@ struct placements {
 void placements_note(void *placements, uint64_t cta, uint32_t sm, uint64_t cycle, bool ends);
 void placements_free(struct placements *placements);
 
-#define STATISTICS_NAME_BYTES 128
-
 /* All launches of a kernel; kernels of one name are one. */
 struct statistics_kernel {
-    char name[STATISTICS_NAME_BYTES];
+    char *name;
     struct gpu_stats stats; /* with the number of launches */
 };
 

@@ -62,6 +62,23 @@ static void many_kernels_keep_their_order(void **state)
     statistics_free(&statistics);
 }
 
+/* Mangled names are long and begin alike. */
+static void names_differ_at_their_ends(void **state)
+{
+    (void)state;
+    struct statistics statistics = {0};
+    const struct gpu_stats launch = launch_of(1, 32);
+    char name[300];
+    memset(name, 'k', sizeof(name));
+    name[299] = '\0';
+    statistics_add(&statistics, name, &launch);
+    name[298] = 'l';
+    statistics_add(&statistics, name, &launch);
+    assert_int_equal(statistics.count, 2);
+    assert_string_equal(statistics.kernels[1].name, name);
+    statistics_free(&statistics);
+}
+
 static void the_file_has_the_sum_and_each_kernel(void **state)
 {
     (void)state;
@@ -94,6 +111,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launches_of_one_kernel_are_one),
         cmocka_unit_test(many_kernels_keep_their_order),
+        cmocka_unit_test(names_differ_at_their_ends),
         cmocka_unit_test(the_file_has_the_sum_and_each_kernel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
