@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -217,6 +218,66 @@ static void a_clock_edge_is_at_or_after_the_time(void **state)
     assert_int_equal(clock_cycles_to_ps(&clock, 3), 1824);
 }
 
+/* Hundreds of events pending, near, far and very far, each a cause of others: against a list. */
+#define PENDING_MAX 600
+
+struct crowd {
+    struct engine *engine;
+    struct rng rng;
+    struct expected pending[PENDING_MAX];
+    uint32_t count, ran;
+    uint64_t sequence;
+};
+
+static void crowd_run(void *ctx, uint64_t sequence);
+
+static void crowd_add(struct crowd *crowd)
+{
+    static const uint64_t reach_ps[] = {1, 3000, 100000, 300000, 50000000};
+    uint64_t now_ps = engine_now_ps(crowd->engine);
+    struct expected event = {.time_ps = now_ps +
+                                        rng_below(&crowd->rng, reach_ps[rng_below(&crowd->rng, 5)]),
+                             .source = (uint32_t)rng_below(&crowd->rng, 3),
+                             .sequence = crowd->sequence++};
+    crowd->pending[crowd->count++] = event;
+    engine_at(crowd->engine, event.time_ps, event.source, crowd_run, crowd, event.sequence);
+}
+
+static void crowd_run(void *ctx, uint64_t sequence)
+{
+    struct crowd *crowd = ctx;
+    uint32_t first = 0;
+    for (uint32_t i = 1; i < crowd->count; i++) {
+        if (compare_expected(&crowd->pending[i], &crowd->pending[first]) < 0) {
+            first = i;
+        }
+    }
+    assert_int_equal(sequence, crowd->pending[first].sequence);
+    assert_int_equal(engine_now_ps(crowd->engine), crowd->pending[first].time_ps);
+    crowd->pending[first] = crowd->pending[--crowd->count];
+    crowd->ran++;
+    /* The crowd grows and shrinks, down to none. */
+    uint32_t wanted = crowd->ran / 2000 % 2 ? 2 : PENDING_MAX - 10;
+    for (int i = 0; i < 4 && crowd->count < wanted && crowd->ran < 40000; i++) {
+        crowd_add(crowd);
+    }
+}
+
+static void a_crowd_of_events_runs_in_order(void **state)
+{
+    (void)state;
+    static struct crowd crowd;
+    memset(&crowd, 0, sizeof crowd);
+    rng_seed(&crowd.rng, 11);
+    assert_int_equal(engine_create(&crowd.engine), 0);
+    crowd_add(&crowd);
+    engine_run(crowd.engine, ENGINE_NEVER);
+    assert_int_equal(crowd.count, 0);
+    assert_true(crowd.ran >= 40000);
+    assert_int_equal(engine_pending(crowd.engine), 0);
+    engine_destroy(crowd.engine);
+}
+
 static void up_to_a_limit_nothing_runs_at_it_or_past_it(void **state)
 {
     (void)state;
@@ -290,6 +351,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_run_by_time_then_source_then_sequence),
         cmocka_unit_test(run_includes_its_last_time_and_leaves_later_events),
+        cmocka_unit_test(a_crowd_of_events_runs_in_order),
         cmocka_unit_test(up_to_a_limit_nothing_runs_at_it_or_past_it),
         cmocka_unit_test(inside_a_limit_components_see_it_as_the_next_event),
         cmocka_unit_test(joined_engines_are_one_and_part_with_its_clock),
