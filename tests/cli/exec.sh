@@ -30,6 +30,17 @@ run sonde exec double.ptx --block 32 --arg zero:256 --arg u32:3 --stats -
 run sonde exec double.ptx --block 32 --arg zero:256 --arg u32:3 --stats stats.json --functional
 run sonde exec double.ptx --block 32 --arg zero:256 --arg u32:3 --stats missing/stats.json
 
+echo "# host threads: not a byte is different"
+for threads in 1 2 3; do
+    sonde exec double.ptx --grid 200 --block 128 --arg zero:102400 --arg u32:25600 --threads $threads \
+        --stats threads$threads.json >cost$threads
+    echo "status $?"
+done
+cmp threads1.json threads2.json && cmp threads1.json threads3.json && cmp cost1 cost2 && cmp cost1 cost3 && echo same
+run sonde exec double.ptx --block 32 --arg zero:256 --arg u32:3 --threads 0
+run sonde exec double.ptx --block 32 --arg zero:256 --arg u32:3 --threads 100000
+run sonde exec double.ptx --block 32 --arg zero:256 --arg u32:3 --threads two
+
 echo "# the command line"
 run sonde exec
 run sonde exec double.ptx other.ptx
