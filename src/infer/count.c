@@ -1,14 +1,17 @@
 /*
  * How many of each cache there are. An SM, the owner, walks lines that fit; then each of the others
  * looks at lines of its own among them (the probe `peers`, all in one launch). An SM that finds
- * them is served by the owner's cache. That is asked of up to three owners, of different caches.
- * When as many SMs share with each, and that number divides the SMs, the caches are as many as it
- * goes into them: all SMs' own, one for all, or something between.
+ * them is served by the owner's cache. Then an SM whose cache is not known yet is the owner. Where
+ * three share with nobody, all are taken to have their own; else it goes on until each SM's is
+ * known.
  *
  * SMs are those on which a block ran, by their numbers; of a single one it is not told whose it is.
  * Each request takes lines that none before it took, for a cache may keep them from launch to
- * launch. Of the outermost cache that says that all SMs find one another's lines in it, not of how
- * many parts it consists.
+ * launch.
+ *
+ * The outermost cache may consist of parts, each of which keeps lines for SMs near it, and is where
+ * a share of the lines comes from for all. Then an SM finds of another part's lines that share
+ * alone. So it looks at more of them, wide apart, for that share to be told from all.
  */
 #include "infer/count.h"
 
@@ -23,14 +26,19 @@
 #define OWNERS 3
 #define MOST_SMS 1024
 #define MOST_PLACES 65
-#define AGAIN 4
-#define FEW 12      /* lines */
-#define ASIDE 2     /* elements that each SM reads besides: probes.def */
-#define REPEATS 3   /* where some of an SM's lines are found and some not */
-#define CERTAIN 0.8 /* share of the lines that decides */
-#define LINE_BYTES 128
+#define AGAIN 4   /* elements of a part */
+#define ASIDE 2   /* elements that each SM reads besides: probes.def */
+#define FEW 12    /* lines */
+#define REPEATS 3 /* where some of an SM's lines are found and some not */
+#define BEYOND 1.5
+#define CERTAIN 0.8         /* share of the lines that decides */
+#define MANY 32             /* elements of a part of the outermost cache */
+#define APART UINT64_C(512) /* where no line is known */
+#define WIDE UINT64_C(4224)
+#define ALL 0.9 /* of those */
+#define A_PART 0.75
 #define SPREAD                                                                                     \
-    (UINT64_C(16) << 20) /* lines are taken from so much memory, where there is no less */
+    (UINT64_C(256) << 20) /* lines are taken from so much memory, where there is so much */
 
 enum finding { ABSENT, FINDS, MISSES, DOUBT };
 
@@ -39,15 +47,19 @@ struct counting {
     const struct level_summary *of;
     const struct path_info *path;
     uint64_t stride, next_base, room;
-    uint32_t again, places; /* of a launch, the owner's among them */
-    uint32_t sms;           /* numbers; 0: not known yet */
-    uint8_t finding[OWNERS][MOST_SMS];
+    double threshold;                 /* a hit takes no longer */
+    double share;                     /* that was found at most of what another cache holds */
+    uint32_t again, places;           /* of a launch, the owner's among them */
+    uint32_t sms;                     /* numbers; 0: not known yet */
+    uint8_t finding[MOST_SMS];        /* with the last owner */
+    uint32_t caches, cache[MOST_SMS]; /* found; of each SM, 0: not known */
+    bool present[MOST_SMS];
 };
 
 static int build_request(struct trace_request *request, struct counting *c, uint32_t owner,
                          uint32_t from, uint32_t count)
 {
-    uint64_t extent = (uint64_t)c->places * (AGAIN + ASIDE) * c->stride;
+    uint64_t extent = (uint64_t)c->places * (c->again + ASIDE) * c->stride;
     uint64_t base = c->next_base + extent <= c->room ? c->next_base : 0;
     c->next_base = base + extent;
     trace_request_init(request, "peers");
@@ -65,18 +77,26 @@ static int build_request(struct trace_request *request, struct counting *c, uint
 }
 
 /* What a part's latencies say. */
-static enum finding judge(const struct counting *c, const uint32_t *latency)
+static enum finding judge(struct counting *c, const uint32_t *latency)
 {
     uint32_t found = 0;
     for (uint32_t i = 0; i < c->again; i++) {
-        found += latency[i] <= c->of->threshold;
+        found += latency[i] <= c->threshold;
     }
     double share = (double)found / c->again;
-    return share >= CERTAIN ? FINDS : share <= 1 - CERTAIN ? MISSES : DOUBT;
+    bool many = c->again == MANY;
+    if (share >= (many ? ALL : CERTAIN)) {
+        return FINDS;
+    }
+    if (share > (many ? A_PART : 1 - CERTAIN)) {
+        return DOUBT;
+    }
+    c->share = share > c->share ? share : c->share;
+    return MISSES;
 }
 
 /* SMs from `from` on against one owner; what was in doubt before is overwritten. */
-static int look(struct counting *c, uint8_t *finding, uint32_t owner, uint32_t from, uint32_t count)
+static int look(struct counting *c, uint32_t owner, uint32_t from, uint32_t count)
 {
     struct trace_request request;
     const struct trace *trace = NULL;
@@ -99,25 +119,25 @@ static int look(struct counting *c, uint8_t *finding, uint32_t owner, uint32_t f
         return lab_undecided(c->lab, "what SM %u walked it does not find again", owner);
     }
     for (uint32_t k = 0; k < count && from + k < MOST_SMS; k++) {
-        finding[from + k] = (uint8_t)(from + k == owner ? FINDS
-                                      : !there[1 + k]   ? ABSENT
-                                                        : judge(c, latency + (1 + k) * c->again));
+        c->finding[from + k] = (uint8_t)(from + k == owner ? FINDS
+                                         : !there[1 + k]   ? ABSENT
+                                                         : judge(c, latency + (1 + k) * c->again));
     }
     return 0;
 }
 
 /* All SMs against one owner. */
-static int look_all(struct counting *c, uint8_t *finding, uint32_t owner)
+static int look_all(struct counting *c, uint32_t owner)
 {
-    int rc = c->sms ? 0 : look(c, finding, owner, 0, c->places - 1);
+    int rc = c->sms ? 0 : look(c, owner, 0, c->places - 1);
     for (uint32_t from = 0; rc == 0 && from < c->sms; from += c->places - 1) {
         uint32_t count = c->sms - from < c->places - 1 ? c->sms - from : c->places - 1;
         bool doubt = true;
         for (unsigned repeat = 0; rc == 0 && doubt && repeat < REPEATS; repeat++) {
-            rc = look(c, finding, owner, from, count);
+            rc = look(c, owner, from, count);
             doubt = false;
             for (uint32_t k = 0; rc == 0 && k < count; k++) {
-                doubt = doubt || finding[from + k] == DOUBT;
+                doubt = doubt || c->finding[from + k] == DOUBT;
             }
         }
         if (rc == 0 && doubt) {
@@ -128,71 +148,83 @@ static int look_all(struct counting *c, uint8_t *finding, uint32_t owner)
     return rc;
 }
 
-static uint32_t count_findings(const struct counting *c, const uint8_t *finding, enum finding what)
-{
-    uint32_t count = 0;
-    for (uint32_t sm = 0; sm < c->sms; sm++) {
-        count += finding[sm] == what;
-    }
-    return count;
-}
-
-/* The first or the last SM that shares with none of the owners so far; false: there is none. */
-static bool find_owner(const struct counting *c, uint32_t *owner, unsigned owners, bool last)
+/* The first or the last SM of which no cache is known; false: there is none. */
+static bool find_owner(const struct counting *c, uint32_t *owner, bool last)
 {
     bool found = false;
     for (uint32_t sm = 0; sm < c->sms && (last || !found); sm++) {
-        bool free = true;
-        for (unsigned i = 0; i < owners; i++) {
-            free = free && c->finding[i][sm] == MISSES;
-        }
-        *owner = free ? sm : *owner;
-        found = found || free;
+        bool is_open = c->present[sm] && c->cache[sm] == 0;
+        *owner = is_open ? sm : *owner;
+        found = found || is_open;
     }
     return found;
 }
 
-static void report(struct counting *c, struct cache_result *result, uint32_t present,
-                   uint32_t served, unsigned owners)
+/* Whom the owner's cache serves; nobody can have two. */
+static int serve(struct counting *c, uint32_t owner)
 {
+    int rc = look_all(c, owner);
+    for (uint32_t sm = 0; rc == 0 && sm < c->sms; sm++) {
+        c->present[sm] = c->finding[sm] != ABSENT;
+        if (c->finding[sm] == FINDS && c->cache[sm] != 0) {
+            return lab_undecided(c->lab, "SM %u finds what two caches hold", sm);
+        }
+        c->cache[sm] = c->finding[sm] == FINDS ? c->caches + 1 : c->cache[sm];
+    }
+    c->caches += rc == 0;
+    return rc;
+}
+
+static uint32_t count_served(const struct counting *c, uint32_t cache)
+{
+    uint32_t count = 0;
+    for (uint32_t sm = 0; sm < c->sms; sm++) {
+        count += c->present[sm] && (cache == 0 || c->cache[sm] == cache);
+    }
+    return count;
+}
+
+static void report(struct counting *c, struct cache_result *result, uint32_t count)
+{
+    uint32_t present = count_served(c, 0), least = present, most = 0;
     char id[24];
+    for (uint32_t i = 1; i <= c->caches; i++) {
+        uint32_t served = count_served(c, i);
+        least = served < least ? served : least;
+        most = served > most ? served : most;
+    }
     lab_evidence(c->lab, id, c->of->info->id,
-                 "peers op=%s: %u SMs looked for what another one had walked in the same launch; "
-                 "with %u of them in its place, each of %u is served with %u others",
-                 c->of->info->op, present, owners, owners, served - 1);
-    uint32_t count = present / served;
-    attribute_set(&result->count, count, "1", served == 1 || served == present ? 0.95 : 0.9, id);
-    if (present > 1) {
+                 "peers op=%s: each of %u SMs looked for what another one had walked in the same "
+                 "launch, with %u of them in that place: a cache serves %u to %u SMs; the others "
+                 "find up to %.0f %% of its lines",
+                 c->of->info->op, present, c->caches, least, most, 100 * c->share);
+    attribute_set(&result->count, count, "1", 0.95, id);
+    if (present > 1 && c->of->info->beneath[0]) {
         snprintf(result->scope, sizeof result->scope, "%s",
-                 served == 1         ? "sm"
-                 : served == present ? "gpu"
-                                     : "cluster");
+                 most == 1          ? "sm"
+                 : least == present ? "gpu"
+                                    : "cluster");
     }
 }
 
+/* Three SMs that share with nobody stand for all of them; else each cache is sought. */
 static int count_one(struct counting *c, struct cache_result *result)
 {
-    uint32_t owner = 0, served[OWNERS] = {0}, present = 0;
-    unsigned owners = 0;
-    do {
-        int rc = look_all(c, c->finding[owners], owner);
-        if (rc) {
-            return rc;
-        }
-        served[owners] = count_findings(c, c->finding[owners], FINDS);
-        present = served[owners] + count_findings(c, c->finding[owners], MISSES);
-        owners++;
-    } while (owners < OWNERS && find_owner(c, &owner, owners, owners + 1 == OWNERS));
-    for (unsigned i = 1; i < owners; i++) {
-        if (served[i] != served[0]) {
-            return lab_undecided(c->lab, "one serves %u SMs, another %u", served[0], served[i]);
+    uint32_t owner = 0, most = 0;
+    bool is_left = true;
+    int rc = 0;
+    while (rc == 0 && is_left && (c->caches < OWNERS || most > 1)) {
+        rc = serve(c, owner);
+        if (rc == 0) {
+            uint32_t served = count_served(c, c->caches);
+            most = served > most ? served : most;
+            is_left = find_owner(c, &owner, c->caches + 1 == OWNERS);
         }
     }
-    if (served[0] == 0 || present % served[0] != 0) {
-        return lab_undecided(c->lab, "it serves %u SMs, and there are %u", served[0], present);
+    if (rc == 0) {
+        report(c, result, is_left ? count_served(c, 0) : c->caches);
     }
-    report(c, result, present, served[0], owners);
-    return 0;
+    return rc;
 }
 
 /* Lines apart, half as many as fit (of few, all), in parts for as many SMs as they are enough for.
@@ -202,13 +234,16 @@ static int plan_parts(struct counting *c)
     const struct level_summary *of = c->of;
     uint64_t reach = c->path->reach_bytes, most = c->lab->options->max_footprint_bytes;
     uint64_t unit = of->line_bytes > of->fetch_bytes ? of->line_bytes : of->fetch_bytes;
-    uint64_t step = of->fit_count ? of->fit_stride : LINE_BYTES;
-    c->stride = (unit + step - 1) / step * step;
+    uint64_t step = of->fit_count ? of->fit_stride : reach ? APART : WIDE;
+    bool outermost = !of->info->beneath[0];
+    c->stride = unit > step ? (unit + step - 1) / step * step : step;
     uint64_t room = reach ? reach : most < SPREAD ? most : SPREAD;
     uint64_t lines = of->fit_count ? of->fit_count * of->fit_stride / c->stride : UINT64_MAX;
     lines /= lines >= FEW ? 2 : 1;
     lines = lines < room / c->stride ? lines : room / c->stride;
-    c->again = lines >= 4 * (AGAIN + ASIDE) ? AGAIN : 1;
+    c->again = outermost && lines >= 4 * (MANY + ASIDE) ? MANY
+               : lines >= 4 * (AGAIN + ASIDE)           ? AGAIN
+                                                        : 1;
     uint64_t places = lines / (c->again + ASIDE);
     c->places = (uint32_t)(places < MOST_PLACES ? places : MOST_PLACES);
     c->room = room;
@@ -216,14 +251,32 @@ static int plan_parts(struct counting *c)
                           : lab_undecided(c->lab, "too few lines fit to give each of two SMs some");
 }
 
-/* Why it cannot be asked; NULL where it can. */
-static const char *not_for(const struct level_summary *of, const struct path_info *path)
+/*
+ * Behind another cache all that the path reaches may fit, so that no miss shows; then what takes
+ * half as long again as its hits is one, for L2 is farther away than that.
+ */
+static bool find_threshold(struct counting *c, const struct cache_result *result)
 {
-    bool outermost = !of->info->beneath[0];
-    return !of->known                     ? "hits and misses cannot be told apart"
-           : path->interleave > 1         ? "a thread's own memory is read by its own SM alone"
-           : !outermost && !of->fit_count ? "how much fits is not known"
-                                          : NULL;
+    const struct attribute *hit = &result->hit_latency;
+    bool is_behind = c->of->info->behind[0] && hit->status == ATTRIBUTE_MEASURED;
+    c->threshold = c->of->known ? c->of->threshold : is_behind ? BEYOND * hit->value : 0;
+    return c->threshold > 0;
+}
+
+static int prepare(struct counting *c, const struct cache_result *result)
+{
+    const struct level_summary *of = c->of;
+    bool is_reached = c->path->reach_bytes && !of->known;
+    if (!find_threshold(c, result)) {
+        return lab_undecided(c->lab, "hits and misses cannot be told apart");
+    }
+    if (c->path->interleave > 1) {
+        return lab_undecided(c->lab, "a thread's own memory is read by its own SM alone");
+    }
+    if (of->info->beneath[0] && !of->fit_count && !is_reached) {
+        return lab_undecided(c->lab, "how much fits is not known");
+    }
+    return plan_parts(c);
 }
 
 static int count_level(struct lab *lab, size_t i)
@@ -235,9 +288,8 @@ static int count_level(struct lab *lab, size_t i)
         return error_memory();
     }
     *c = (struct counting){.lab = lab, .of = of, .path = path_find(of->info->op)};
-    const char *reason = not_for(of, c->path);
     lab->why[0] = '\0';
-    int rc = reason ? lab_undecided(lab, "%s", reason) : plan_parts(c);
+    int rc = prepare(c, result);
     rc = rc ? rc : count_one(c, result);
     free(c);
     if (rc && lab_soft(rc)) {

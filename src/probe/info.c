@@ -129,9 +129,16 @@ static bool is_in_place_of_ring(const char *name)
     return strcmp(name, "bytes") == 0 || strcmp(name, "stride") == 0;
 }
 
+/* A walk, or a list of offsets beside a pool of drawn ones. */
+static bool takes_ring(const struct probe_info *probe)
+{
+    return param_index(probe, "bytes") < probe->param_count ||
+           param_index(probe, "pool") < probe->param_count;
+}
+
 static int check_names(const struct probe_info *probe, const struct trace_request *request)
 {
-    if (request->ring && param_index(probe, "bytes") == probe->param_count) {
+    if (request->ring && !takes_ring(probe)) {
         return error_set(SONDE_EUSAGE, "probe %s takes no ring", probe->name);
     }
     for (size_t i = 0; i < request->param_count; i++) {

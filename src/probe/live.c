@@ -127,7 +127,10 @@ static double touches_of(const struct trace_request *complete)
     double launches = (double)request_number(complete, "windows", 1) *
                       (double)request_number(complete, "repeats", 1);
     double bytes = (double)request_number(complete, "bytes", 0);
-    return request_flag(complete, "touch") ? launches * bytes / (double)stride : 0;
+    double pool = (double)request_number(complete, "pool", 0); /* of evict */
+    return pool > 0                          ? 2 * launches * pool
+           : request_flag(complete, "touch") ? launches * bytes / (double)stride
+                                             : 0;
 }
 
 /* Ordered loads, at least: the window may be the probe's to choose. */
@@ -141,12 +144,14 @@ static double ordered_of(const struct trace_request *complete)
 /* What few loads cost may still be asked when most of the work is done: latencies, banks. */
 static int check_work(const struct probe_live *live, const struct trace_request *complete)
 {
-    enum { FEW_LOADS = 20000, KEPT_FOR_THEM = 8 };
+    enum { FEW_LOADS = 20000, KEPT_FOR_THEM = 8, POOLS = 500 }; /* so many pools are asked for */
     double touches = touches_of(complete), expected = (double)live->device->work;
     double limit = (double)live->work_limit, all = limit - (double)live->work_begin;
     expected += touches * live->touch_work;
+    bool is_dear =
+        request_number(complete, "pool", 0) > 0 && touches * live->touch_work > all / POOLS;
     limit -= touches + ordered_of(complete) > FEW_LOADS ? all / KEPT_FOR_THEM : 0;
-    if (live->work_limit == 0 || expected < limit) {
+    if (live->work_limit == 0 || (expected < limit && !is_dear)) {
         return SONDE_OK;
     }
     return error_set(SONDE_EUNSUPPORTED, touches > 0

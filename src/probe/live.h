@@ -116,6 +116,9 @@ int walk_stage(struct probe_live *live, const struct walk *walk);
 enum { CONSTANT_BYTES = 65536 };
 int walk_fill_constants(struct probe_live *live, const struct walk *walk, const char *file,
                         const char *variant);
+/* At least so many bytes of the buffer that is walked; what lies there stays, or nobody counts on
+ * it any more. */
+int walk_memory(struct probe_live *live, uint64_t *address, uint64_t bytes);
 /* Where the walk's buffer begins. */
 uint64_t walk_address(const struct probe_live *live, const struct walk *walk);
 /* Reads a large other buffer. */
@@ -147,6 +150,7 @@ int overhead_run(struct probe_live *live, struct trace *trace, const struct trac
 int clock_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int peers_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int scope_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
+int evict_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int constant_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int shared_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int threads_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);

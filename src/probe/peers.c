@@ -14,7 +14,7 @@
 #include "probe/live.h"
 #include "util/error.h"
 
-enum { BLOCKS_AN_SM = 3, MOST_BLOCKS = 4096, PREROLL = 2, PATIENCE = 20000 };
+enum { BLOCKS_AN_SM = 3, MOST_BLOCKS = 4096, PREROLL = 2, PATIENCE = 20000, PATIENCE_A_LOAD = 16 };
 
 struct peers {
     const char *op;
@@ -98,7 +98,7 @@ static int launch(struct probe_live *live, struct device_kernel *kernel, const s
     call_u32(&call, PREROLL * stride);
     call_u32(&call, parts * (uint32_t)peers->again);
     call_u32(&call, (uint32_t)peers->walk.scale);
-    call_u32(&call, PATIENCE);
+    call_u32(&call, PATIENCE + PATIENCE_A_LOAD * parts * (uint32_t)peers->again);
     if (peers->is_texture) {
         call_u64(&call, peers->texture);
     }
@@ -134,27 +134,32 @@ static int take_records(uint32_t *latency, uint32_t *there, const struct peers *
                                 (unsigned long long)peers->owner);
 }
 
+/* The kernel's output, which it takes zeroed. */
+static int run(struct probe_live *live, struct device_kernel *kernel, const struct peers *peers,
+               uint32_t *words, uint64_t bytes)
+{
+    int rc = buffer_reserve(live, &live->out, bytes, 65536);
+    rc = rc < 0 ? rc : device_copy_to(live->device, live->out.address, words, bytes);
+    rc = rc < 0 ? rc : launch(live, kernel, peers);
+    return rc < 0 ? rc : device_copy_from(live->device, words, live->out.address, bytes);
+}
+
 static int measure(struct probe_live *live, struct device_kernel *kernel, const struct peers *peers,
                    struct trace *trace)
 {
     uint64_t count = RECORD_OUT_WORDS + places(peers) * part_words(peers);
-    uint32_t *words = calloc(count, sizeof(*words));
-    uint32_t *latency = calloc(places(peers) * peers->again, sizeof(*latency));
-    uint32_t *there = calloc(places(peers), sizeof(*there));
-    int rc = words && latency && there ? buffer_reserve(live, &live->out, count * 4, 65536)
-                                       : error_memory();
-    rc = rc < 0 ? rc : device_copy_to(live->device, live->out.address, words, count * 4);
-    rc = rc < 0 ? rc : launch(live, kernel, peers);
-    rc = rc < 0 ? rc : device_copy_from(live->device, words, live->out.address, count * 4);
-    rc = rc < 0 ? rc : take_records(latency, there, peers, words);
-    if (rc == 0) {
-        rc = trace_add_column(trace, "latency", TRACE_U32, latency, places(peers) * peers->again);
+    uint64_t records = places(peers) * peers->again;
+    uint32_t *words = calloc(count + records + places(peers), sizeof(*words));
+    if (!words) {
+        return error_memory();
     }
+    uint32_t *latency = words + count, *there = latency + records;
+    int rc = run(live, kernel, peers, words, count * 4);
+    rc = rc < 0 ? rc : take_records(latency, there, peers, words);
+    rc = rc < 0 ? rc : trace_add_column(trace, "latency", TRACE_U32, latency, records);
     rc = rc < 0 ? rc : trace_add_column(trace, "there", TRACE_U32, there, places(peers));
     rc = rc < 0 ? rc : trace_add_column(trace, "sms", TRACE_U32, &words[1], 1);
     free(words);
-    free(latency);
-    free(there);
     return rc;
 }
 

@@ -335,6 +335,14 @@ int walk_fill_constants(struct probe_live *live, const struct walk *walk, const 
     return rc;
 }
 
+int walk_memory(struct probe_live *live, uint64_t *address, uint64_t bytes)
+{
+    struct ground *ground = &live->grounds[GROUND_PLAIN];
+    int rc = grow_ground(live, ground, bytes);
+    *address = ground->buffer.address;
+    return rc;
+}
+
 uint64_t walk_address(const struct probe_live *live, const struct walk *walk)
 {
     return live->grounds[walk->ground].buffer.address;

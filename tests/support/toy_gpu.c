@@ -425,7 +425,8 @@ static int answer(struct toy_gpu *toy, struct trace *trace)
     if (strcmp(probe, "average") == 0) {
         return answer_average(toy, trace);
     }
-    static const char *const others[] = {"shared", "threads", "flight", "copy", "scope", "peers"};
+    static const char *const others[] = {"shared", "threads", "flight", "copy",
+                                         "scope",  "peers",   "evict"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (strcmp(probe, others[i]) == 0) {
             return refuse(trace);

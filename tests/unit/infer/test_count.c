@@ -24,6 +24,8 @@ struct gpu {
     bool wavers;  /* of each other SM's lines half are found */
     bool forgets; /* an SM does not find what it walked itself */
     bool refuses;
+    bool halves;  /* half of another one's lines are found */
+    bool crossed; /* SM 0 finds everything */
     struct traceset *set;
     uint64_t highest_base;
 };
@@ -52,7 +54,10 @@ static void answer(struct gpu *gpu, struct trace *trace)
         uint64_t sm = from + k;
         there[1 + k] = sm < SMS && gpu->group[sm] != 0 && sm != owner;
         for (uint64_t i = 0; there[1 + k] && i < again; i++) {
-            bool finds = gpu->wavers ? i % 2 == 0 : gpu->group[sm] == gpu->group[owner];
+            bool finds = gpu->wavers
+                             ? i % 2 == 0
+                             : gpu->group[sm] == gpu->group[owner] || (gpu->crossed && sm == 0);
+            finds = finds || (gpu->halves && i % 2 == 0);
             latency[(1 + k) * again + i] = finds ? QUICK : SLOW;
         }
     }
@@ -88,6 +93,9 @@ static int get(void *ctx, const struct trace **out, const struct trace_request *
 }
 
 static const struct level_info first = {"l1_data", "sm", "ca", "", "cg", 8192, 576, ""};
+static const struct level_info constants = {"constant_l1", "sm", "const", "", "cg", 0, 6144, ""};
+static const struct level_info behind = {"constant_l15", "sm", "const", "constant_l1",
+                                         "cg",           0,    6144,    ""};
 static const struct level_info last = {"l2", "gpu", "cg", "", "", 0, 6144, ""};
 
 /* Counts one cache of which `fits` lines of 128 bytes fit. */
@@ -182,24 +190,72 @@ static void the_last_cache_needs_no_size(void **state)
     assert_string_equal(r.count.reason, "how much fits is not known");
 }
 
+/* Of two parts of the last cache, each is where half of the lines comes from. */
+static void parts_of_the_last_cache_are_told(void **state)
+{
+    (void)state;
+    struct gpu gpu = grouped(SMS / 2, SMS);
+    gpu.halves = true;
+    struct cache_result r = count_on(&gpu, &last, 0);
+    assert_int_equal((int)r.count.value, 2);
+    assert_string_equal(r.scope, "gpu");
+    gpu = grouped(SMS / 2, SMS);
+    gpu.halves = true; /* of an SM's own cache nobody should find a half */
+    assert_int_equal(count_on(&gpu, &first, 1024).count.status, ATTRIBUTE_NOT_MEASURED);
+}
+
+/* No miss shows in a cache that holds all that its path reaches; it is counted all the same. */
+static void a_cache_that_is_never_full_is_counted(void **state)
+{
+    (void)state;
+    struct level_summary summaries[2] = {{.info = &constants}, {.info = &behind}};
+    struct dissection *d = calloc(1, sizeof *d);
+    struct infer_options options = {.max_footprint_bytes = 1 << 28};
+    struct gpu gpu = grouped(6, SMS);
+    assert_non_null(d);
+    assert_int_equal(traceset_create(&gpu.set), 0);
+    struct trace_source source = {get, &gpu};
+    struct lab lab = {
+        .source = &source, .options = &options, .out = d, .levels = summaries, .level_count = 2};
+    d->cache_count = 2;
+    d->caches[1].present = true;
+    attribute_set(&d->caches[1].hit_latency, 96, "cycles", 0.9, "");
+    assert_int_equal(count_dissect(&lab), 0);
+    assert_int_equal((int)d->caches[1].count.value, SMS / 6);
+    assert_string_equal(d->caches[1].scope, "cluster");
+    traceset_destroy(gpu.set);
+    free(d);
+}
+
 static void what_does_not_agree_is_not_told(void **state)
 {
     (void)state;
     struct gpu gpu = grouped(2, SMS);
-    gpu.group[2] = 1; /* three share the first cache, one has the next for itself */
+    gpu.crossed = true;
     struct cache_result r = count_on(&gpu, &first, 1024);
-    assert_string_equal(r.count.reason, "one serves 3 SMs, another 1");
-    gpu = grouped(5, 5);
-    gpu.group[4] = 0; /* four of one cache are fine */
-    assert_int_equal((int)count_on(&gpu, &first, 1024).count.value, 1);
-    gpu = grouped(1, 1);
-    struct cache_result only =
-        count_on(&gpu, &last, 1024); /* whether it is the SM's or the GPU's */
-    assert_int_equal((int)only.count.value, 1);
-    assert_string_equal(only.scope, "gpu");
-    gpu = grouped(4, 12);
-    gpu.group[11] = 0;
-    assert_string_equal(count_on(&gpu, &first, 1024).count.reason, "one serves 4 SMs, another 3");
+    assert_string_equal(r.count.reason, "SM 0 finds what two caches hold");
+}
+
+static void a_single_sm_has_one_of_each(void **state)
+{
+    (void)state;
+    struct gpu gpu = grouped(1, 1);
+    struct cache_result r = count_on(&gpu, &last, 1024); /* whether it is the SM's or the GPU's */
+    assert_int_equal((int)r.count.value, 1);
+    assert_string_equal(r.scope, "gpu");
+}
+
+static void caches_need_not_serve_as_many(void **state)
+{
+    (void)state;
+    struct gpu gpu = grouped(2, SMS);
+    gpu.group[2] = 1; /* three share the first cache, one has the next for itself */
+    expect_count(gpu, SMS / 2, "cluster");
+    gpu = grouped(5, SMS); /* the last serves four */
+    expect_count(gpu, 5, "cluster");
+    gpu = grouped(1, SMS);
+    gpu.group[SMS - 1] = gpu.group[3]; /* the last is asked */
+    expect_count(gpu, SMS - 1, "cluster");
 }
 
 static void doubt_is_not_decided(void **state)
@@ -226,7 +282,11 @@ int main(void)
         cmocka_unit_test(numbers_without_an_sm_do_not_count),
         cmocka_unit_test(a_small_cache_is_asked_for_few_sms_at_a_time),
         cmocka_unit_test(the_last_cache_needs_no_size),
+        cmocka_unit_test(parts_of_the_last_cache_are_told),
+        cmocka_unit_test(a_cache_that_is_never_full_is_counted),
         cmocka_unit_test(what_does_not_agree_is_not_told),
+        cmocka_unit_test(a_single_sm_has_one_of_each),
+        cmocka_unit_test(caches_need_not_serve_as_many),
         cmocka_unit_test(doubt_is_not_decided),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

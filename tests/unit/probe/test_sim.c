@@ -248,6 +248,64 @@ static void read_only_loads_are_refused_where_the_gpu_has_none(void **state)
     assert_int_equal(trace->status, SONDE_EUNSUPPORTED);
 }
 
+/* An owner finds its own lines; others do where the cache serves all. */
+static void sms_find_one_anothers_lines_in_l2_alone(void **state)
+{
+    struct bench *bench = *state;
+    static const struct {
+        const char *request;
+        uint32_t hit, others;
+    } paths[] = {{"peers op=ca count=8", L1_HIT, L2_HIT + 5},
+                 {"peers op=cg count=8", L2_HIT, L2_HIT},
+                 {"peers op=ca base=65536 owner=3 from=2 count=3 again=2", L1_HIT, L2_HIT + 5}};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        size_t records, parts, one;
+        const struct trace *trace = ask(bench, paths[i].request, NULL, 0);
+        const uint32_t *latency = trace_u32(trace, "latency", &records);
+        const uint32_t *there = trace_u32(trace, "there", &parts);
+        assert_int_equal(*trace_u32(trace, "sms", &one), 8);
+        size_t again = records / parts, absent = 0;
+        for (size_t k = 0; k < parts; k++) {
+            uint32_t cycles = latency[k * again];
+            absent += there[k] == 0; /* the owner has no second part */
+            assert_true(!there[k] || (cycles + 8 > (k ? paths[i].others : paths[i].hit) &&
+                                      cycles < (k ? paths[i].others : paths[i].hit) + 8));
+        }
+        assert_int_equal(absent, 1);
+    }
+    struct trace_request request;
+    const struct trace *trace;
+    trace_request_init(&request, "peers");
+    assert_int_equal(trace_request_set_u64(&request, "owner", 9), 0);
+    assert_int_equal(trace_get(&bench->source, &trace, &request), 0);
+    assert_int_equal(trace->status, SONDE_EDEVICE);
+    assert_string_equal(trace->reason, "no block ran on SM 9, or it never ended its walk");
+}
+
+/* L2 has 256 sets of 16 ways of 128 B: 32 KiB apart lines share a set. */
+static void sixteen_lines_of_a_set_drive_another_out_and_fifteen_do_not(void **state)
+{
+    uint32_t ring[16];
+    size_t count;
+    for (uint32_t i = 0; i < 16; i++) {
+        ring[i] = ((i + 1) << 15) + 37 * 128; /* buffers begin in set 0, the list among them */
+    }
+    const char *request = "evict target=4800 span=1048576";
+    const uint32_t *latency = trace_u32(ask(*state, request, ring, 15), "latency", &count);
+    assert_int_equal(count, 5);
+    for (size_t i = 1; i < count; i++) { /* the first time memory may have it */
+        assert_true(latency[i] < L2_HIT + 8);
+    }
+    latency = trace_u32(ask(*state, request, ring, 16), "latency", &count);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(latency[i] > L2_HIT + 100);
+    }
+    latency = trace_u32(ask(*state, "evict pool=200 seed=4", NULL, 0), "latency", &count);
+    assert_true(latency[count - 1] < L2_HIT + 8);
+    latency = trace_u32(ask(*state, "evict pool=20000 seed=4", NULL, 0), "latency", &count);
+    assert_true(latency[count - 1] > L2_HIT + 100);
+}
+
 static void rings_reach_over_mapped_pages_in_units(void **state)
 {
     /* 512 pages of 2 MiB, each at another place in its page. */
@@ -400,6 +458,8 @@ int main(void)
         ON_KEPLER(constants_and_local_words_are_walked),
         ON_BENCH(read_only_loads_are_refused_where_the_gpu_has_none),
         ON_KEPLER(rings_reach_over_mapped_pages_in_units),
+        ON_BENCH(sms_find_one_anothers_lines_in_l2_alone),
+        ON_BENCH(sixteen_lines_of_a_set_drive_another_out_and_fifteen_do_not),
         ON_BENCH(fermis_banks_conflict_as_printed),
         ON_KEPLER(keplers_banks_follow_the_mode_that_was_asked_for),
         ON_BENCH(average_is_the_load_to_use_latency),

@@ -1,0 +1,256 @@
+/*
+ * The ways and the line of a cache that is too large for ordered walks. All threads of a block read
+ * lines drawn at random, and one line, the target, is timed afterwards: has it been driven out (the
+ * probe `evict`)? The shortest run of drawn lines that drives it out ends in a line of its set.
+ * That one is kept aside, and the shortest run is sought that does it together with those kept, and
+ * so on, until those kept do it alone:
+ *
+ *     drawn   . . x . . . . x . . x . x . . x . . .        x: of the target's set, 4 ways
+ *             |---------------------------->|              the first run ends here: kept
+ *             |---------------------->|    +1              the next one
+ *             |------------->|             +2
+ *
+ * They are as many as the set has ways, if they are needed one and all: that is tested. Nothing
+ * about the policy is assumed but that so many other lines, read twice, drive the target out, and
+ * fewer never do; where that does not hold, the test fails. How far the target can be moved and
+ * still is driven out by the same lines is its line. Two targets must agree.
+ *
+ * The number of sets stays open: how many lines are drawn until a set has so many tells it within
+ * a few hundredths only.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/level.h"
+#include "trace/pool.h"
+#include "util/error.h"
+
+#define TARGETS 5  /* that are tried */
+#define AGREEING 2 /* that must agree */
+#define MOST_WAYS 64
+#define MOST_POOL (UINT32_C(1) << 21)
+#define FIRST_POOL (UINT32_C(1) << 14)
+#define MOST_BYTES (UINT64_C(512) << 20)
+#define LEAST_BYTES (UINT64_C(64) << 20)
+#define PASSES 2      /* a single one does not drive out what was read again before, on an H200 */
+#define TURNS 5       /* of a question */
+#define SURE_TURNS 16 /* of the test */
+#define STRAYS 2      /* of those, that noise may turn */
+#define STEP 32       /* that a target is moved by, bytes */
+#define MOST_LINE 4096
+
+struct hunt {
+    struct level *level;
+    uint32_t seed, unit, units, target;
+    uint32_t kept[MOST_WAYS + 1];
+    size_t kept_count;
+    uint32_t drawn; /* length of the first run */
+    uint32_t line;
+};
+
+/* How many of `turns` the target was gone, after `pool` drawn lines and a list. */
+static int count_gone(struct hunt *h, uint32_t *gone, uint32_t target, uint32_t pool,
+                      const uint32_t *list, size_t count, uint32_t turns)
+{
+    struct trace_request request;
+    const struct trace *trace = NULL;
+    size_t records = 0;
+    trace_request_init(&request, "evict");
+    request.ring = count ? list : NULL;
+    request.ring_count = count;
+    int rc = trace_request_set_u64(&request, "target", target);
+    rc = rc ? rc : trace_request_set_u64(&request, "pool", pool);
+    rc = rc ? rc : trace_request_set_u64(&request, "seed", h->seed);
+    rc = rc ? rc : trace_request_set_u64(&request, "unit", h->unit);
+    rc = rc ? rc : trace_request_set_u64(&request, "span", (uint64_t)h->units * h->unit);
+    rc = rc ? rc : trace_request_set_u64(&request, "repeats", turns);
+    rc = rc ? rc : trace_request_set_u64(&request, "passes", PASSES);
+    rc = rc ? rc : lab_measure(h->level->lab, &trace, &request);
+    if (rc) {
+        return rc;
+    }
+    const uint32_t *latency = trace_u32(trace, "latency", &records);
+    if (!latency || records != turns) {
+        return lab_undecided(h->level->lab, "an evict trace lacks records");
+    }
+    h->level->lab->loads += (uint64_t)turns * (pool + count + 1);
+    *gone = 0;
+    for (uint32_t i = 0; i < turns; i++) {
+        *gone += latency[i] > h->level->threshold;
+    }
+    return 0;
+}
+
+/* Do so many drawn lines, with those kept, drive the target out? */
+static int drives_out(struct hunt *h, bool *out, uint32_t pool)
+{
+    uint32_t gone = 0;
+    int rc = count_gone(h, &gone, h->target, pool, h->kept, h->kept_count, TURNS);
+    *out = 2 * gone > TURNS;
+    return rc;
+}
+
+static uint32_t drawn_line(const struct hunt *h, uint32_t i)
+{
+    return pool_unit(h->seed, i, h->units) * h->unit;
+}
+
+/* A run that does; 0 where none is long enough. */
+static int find_long(struct hunt *h, uint32_t *pool)
+{
+    bool out = false;
+    int rc = 0;
+    *pool = 0;
+    for (uint32_t n = FIRST_POOL; rc == 0 && !out && n <= MOST_POOL; n *= 2) {
+        rc = drives_out(h, &out, n);
+        *pool = out ? n : 0;
+    }
+    return rc || *pool ? rc
+                       : lab_undecided(h->level->lab,
+                                       "%u lines drawn at random do not drive one out", MOST_POOL);
+}
+
+/* Keeps the last line of the shortest run of at most `high` lines, which do it. */
+static int keep_next(struct hunt *h, uint32_t *high)
+{
+    uint32_t low = 0;
+    int rc = 0;
+    while (rc == 0 && *high - low > 1) {
+        uint32_t middle = low + (*high - low) / 2;
+        bool out = false;
+        rc = drives_out(h, &out, middle);
+        *(out ? high : &low) = middle;
+    }
+    h->drawn = h->kept_count == 0 ? *high : h->drawn;
+    h->kept[h->kept_count++] = drawn_line(h, *high - 1);
+    --*high;
+    return rc;
+}
+
+static int find_set(struct hunt *h)
+{
+    uint32_t high;
+    bool alone = false;
+    h->kept_count = 0;
+    int rc = find_long(h, &high);
+    while (rc == 0 && !alone) {
+        if (h->kept_count == MOST_WAYS || high == 0) {
+            return lab_undecided(h->level->lab, "%zu lines of a set do not drive another out",
+                                 h->kept_count);
+        }
+        rc = keep_next(h, &high);
+        rc = rc ? rc : drives_out(h, &alone, 0);
+    }
+    return rc;
+}
+
+/* All of those kept do it, and without any one of them none does. */
+static int test_set(struct hunt *h, bool *holds)
+{
+    uint32_t gone = 0, without[MOST_WAYS + 1];
+    int rc = count_gone(h, &gone, h->target, 0, h->kept, h->kept_count, SURE_TURNS);
+    *holds = gone + STRAYS >= SURE_TURNS;
+    for (size_t left = 0; rc == 0 && *holds && left < h->kept_count; left++) {
+        size_t count = 0;
+        for (size_t i = 0; i < h->kept_count; i++) {
+            without[count] = h->kept[i];
+            count += i != left;
+        }
+        rc = count_gone(h, &gone, h->target, 0, without, count, SURE_TURNS);
+        *holds = gone <= STRAYS;
+    }
+    return rc;
+}
+
+/* How far from the target, in one direction, the same lines still drive out. */
+static int find_reach(struct hunt *h, uint32_t *reach, bool down)
+{
+    int rc = 0;
+    *reach = 0;
+    for (bool out = true; rc == 0 && out && *reach < MOST_LINE;) {
+        uint32_t next = *reach + STEP, gone = 0;
+        if (down && next > h->target) {
+            break;
+        }
+        uint32_t moved = down ? h->target - next : h->target + next;
+        rc = count_gone(h, &gone, moved, 0, h->kept, h->kept_count, SURE_TURNS);
+        out = gone + STRAYS >= SURE_TURNS;
+        *reach = out ? next : *reach;
+    }
+    return rc;
+}
+
+static int hunt_one(struct hunt *h, bool *found)
+{
+    uint32_t up = 0, down = 0;
+    *found = false;
+    int rc = find_set(h);
+    rc = rc ? rc : test_set(h, found);
+    if (rc || !*found) {
+        return rc;
+    }
+    rc = find_reach(h, &up, false);
+    rc = rc ? rc : find_reach(h, &down, true);
+    h->line = up + down + STEP;
+    return rc;
+}
+
+static void report(struct level *level, const struct hunt *h, unsigned tried, uint32_t drawn)
+{
+    char id[24];
+    lab_evidence(level->lab, id, level->info->id,
+                 "evict: of lines drawn at random the %zu that drive a certain one out do so in "
+                 "all turns, and no %zu of them; bytes up to %u B around it are driven out by the "
+                 "same. Two of %u targets agree; the first were %u and %u lines long",
+                 h->kept_count, h->kept_count - 1, h->line, tried, drawn, h->drawn);
+    attribute_set(&level->result->ways, (double)h->kept_count, "1", 0.93, id);
+    attribute_set(&level->result->line, h->line, "B", 0.93, id);
+    level->line_bytes = h->line;
+    char reason[160];
+    snprintf(reason, sizeof reason,
+             "too large to fill; by how many drawn lines hold those of a set they are some %u",
+             (drawn + h->drawn) / 2 / (uint32_t)h->kept_count);
+    attribute_refuse(&level->result->sets, "1", reason);
+}
+
+static bool prepare(struct hunt *h, struct level *level, unsigned i)
+{
+    uint64_t bytes = level->lab->options->max_footprint_bytes;
+    bytes = bytes < MOST_BYTES ? bytes : MOST_BYTES;
+    *h = (struct hunt){.level = level, .seed = 1 + i, .unit = 128};
+    h->units = (uint32_t)(bytes / h->unit);
+    h->target = drawn_line(h, UINT32_MAX - i); /* that no pool reaches */
+    return bytes >= LEAST_BYTES;
+}
+
+int level_evict(struct level *level)
+{
+    struct hunt *first = calloc(2, sizeof *first);
+    if (!first) {
+        return error_memory();
+    }
+    struct hunt *h = first + 1;
+    int rc = 0;
+    bool agree = false;
+    unsigned i = 0;
+    for (; rc == 0 && !agree && i < TARGETS; i++) {
+        bool found = false;
+        rc = prepare(h, level, i)
+                 ? hunt_one(h, &found)
+                 : lab_undecided(level->lab, "too little memory to draw lines from");
+        if (rc == 0 && found) {
+            agree = first->kept_count == h->kept_count && first->line == h->line;
+            if (agree) {
+                report(level, h, i + 1, first->drawn);
+            }
+            *first = *h;
+        }
+    }
+    if (rc == 0 && !agree) {
+        rc = lab_undecided(level->lab,
+                           "no two of %u lines are driven out by sets that are as large", i);
+    }
+    free(first);
+    return rc;
+}
