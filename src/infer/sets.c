@@ -475,6 +475,34 @@ static int report_bound(struct level *level, const struct score *score)
     return 0;
 }
 
+/*
+ * They were never seen all full at once, nor was one seen that does not hold its lines then. If a
+ * shorter array than the sets foretell is the longest that fits, that is the size; if not, nothing
+ * is new.
+ */
+static int report_shorter(struct level *level)
+{
+    size_t foretold = level->fit_count;
+    uint64_t in_sets = level->size_bytes;
+    int rc = level_find_edge(level, level->line_bytes, 1);
+    if (rc || level->fit_count + foretold / 50 >= foretold) { /* less may be noise */
+        level->fit_stride = level->line_bytes;
+        level->fit_count = foretold;
+        level->fit_certain = true;
+        return rc && !lab_soft(rc) ? rc : 0;
+    }
+    char id[24];
+    level->size_bytes = level->fit_count * level->line_bytes;
+    lab_evidence(level->lab, id, level->info->id,
+                 "chase op=%s: the sets have room for %llu B, but were never all full at once; an "
+                 "array of %zu lines of %llu B fits, one more does not, though by the sets %zu do",
+                 level->info->op, (unsigned long long)in_sets, level->fit_count,
+                 (unsigned long long)level->line_bytes, foretold);
+    attribute_set(&level->result->size, (double)level->size_bytes, "B",
+                  level->fit_certain ? 0.9 : 0.7, id);
+    return 0;
+}
+
 static void count_size(struct level *level)
 {
     level->size_bytes = 0;
@@ -499,7 +527,7 @@ static int measure(struct level *level, struct work *work)
     rc = rc ? rc : check_together(level, work, &score);
     if (rc == 0) {
         report(level, &score);
-        rc = score.crowded ? report_bound(level, &score) : 0;
+        rc = score.crowded ? report_bound(level, &score) : score.apart ? report_shorter(level) : 0;
         rc = rc ? rc : take_largest_set(level);
     }
     return rc;
