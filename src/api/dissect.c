@@ -53,6 +53,7 @@ static int dissect_source(struct sonde_dissection **out, struct trace_source *so
         .max_window = probe_window_limit(device->shared_per_block_bytes),
         .max_footprint_bytes = probe_footprint_limit(device->memory_bytes),
         .max_mapped_bytes = probe_mapped_limit(device->memory_bytes),
+        .max_cache_loads = strcmp(device->kind, "sim") == 0 ? PROBE_CACHE_LOADS : 0,
         .progress = options->watch.progress,
         .progress_ctx = options->watch.ctx,
         .cancel = options->watch.cancel,

@@ -235,6 +235,19 @@ static const char *not_for(const struct level *level, size_t experiment)
     }
 }
 
+/*
+ * Structure may take walk after walk where many ways draw their victims. Where loads are dear,
+ * caches together leave that at some number of them; their latencies, and what concerns the device
+ * as a whole, come still.
+ */
+static uint64_t most_loads_of(const struct lab *lab, size_t experiment)
+{
+    return experiment == EXPERIMENT_latency || experiment == EXPERIMENT_load_to_use ||
+                   experiment == EXPERIMENT_penalty || experiment == EXPERIMENT_ports
+               ? 0
+               : lab->options->max_cache_loads;
+}
+
 /* What needs no doing on a cache that another path has shown. */
 static bool is_taken_over(const struct level *level, size_t experiment)
 {
@@ -279,7 +292,9 @@ static int run_experiments(struct level *level, uint64_t selected)
         } else {
             report_progress(lab, level, i);
             lab->why[0] = '\0';
+            lab->most_loads = most_loads_of(lab, i);
             int rc = experiments[i].run(level);
+            lab->most_loads = 0;
             if (rc && !lab_soft(rc)) {
                 return rc;
             }

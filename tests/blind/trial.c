@@ -59,6 +59,7 @@ static int infer_as_json(json_t **out, struct trace_source *source, struct probe
                                     .cancel = &overdue,
                                     .max_window = probe_live_max_window(live),
                                     .max_footprint_bytes = probe_live_max_footprint(live),
+                                    .max_cache_loads = PROBE_CACHE_LOADS,
                                     .max_mapped_bytes =
                                         probe_mapped_limit(device->info.memory_bytes)};
     char *text = NULL;
