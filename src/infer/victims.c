@@ -22,6 +22,10 @@
 #define WARM_ROUNDS 60
 #define ALIKE 0.02 /* latencies of one kind differ by */
 #define MANY 0.03  /* of the slow records, that make a kind */
+#define MANY_WAYS 20
+#define FIRST_ROUNDS 2 /* of a window, that show what came in between */
+#define DISTURBED 1e-3 /* chance of so many misses there */
+#define RARE 0.1       /* of the loads, so many misses: then what is in doubt is a hit */
 
 /* Everything slow in a walk, sorted. */
 static int find_slow(struct sample *slow, struct sample *all, const struct level *level,
@@ -65,9 +69,13 @@ static size_t follow(struct victim_tally *tally, const struct level *level,
     if (walk->shape.count == 0) {
         return walk->window;
     }
+    bool rare = (double)slow->count < RARE * (double)walk->count;
     for (; i < walk->window; i++) {
         size_t at = window * walk->window + i, line = walk_element(walk, at);
         enum sight sight = i == from ? SIGHT_MISS : see(level, slow, walk->latency[at]);
+        if (sight == SIGHT_DOUBT && rare) {
+            continue;
+        }
         if (sight == SIGHT_DOUBT) {
             break;
         }
@@ -220,6 +228,56 @@ static bool is_periodic(const struct level *level, const struct walk *walk)
     return false;
 }
 
+/* Did nothing come in between windows? Then a window's first rounds miss no more than others do. */
+static bool goes_on(const struct level *level, const struct walk *walk)
+{
+    size_t early = FIRST_ROUNDS * walk->shape.count, misses = 0, at_first = 0;
+    early = early < walk->window ? early : walk->window;
+    for (size_t i = walk->window; i < walk->count; i++) {
+        bool miss = level_class(level, walk->latency[i]) != LOAD_HIT;
+        misses += miss;
+        at_first += miss && i % walk->window < early;
+    }
+    double share = (double)early / (double)walk->window;
+    return early < walk->window && poisson_tail(share * (double)misses, at_first) > DISTURBED;
+}
+
+/*
+ * Large sets show few victims in a window. Where a launch leaves a cache as it was, windows that
+ * are not warmed anew go on where the last ended, and their ways keep their names. Undecided where
+ * they do not go on.
+ */
+static int sum_joined(struct level *level, struct victim_tally *tally, uint32_t *holds,
+                      struct victim_sums *sums)
+{
+    uint64_t before = level->lab->loads;
+    for (uint32_t run = 0; sums->victims < WANTED && level->lab->loads - before < MAX_LOADS;
+         run++) {
+        struct walk_plan plan = level_plan(
+            level, (struct walk_shape){.ring = level->conflict, .count = level->conflict_count});
+        plan.window = (uint32_t)(level->max_window - level->max_window % level->conflict_count);
+        plan.windows = (uint32_t)(MAX_LOADS / plan.window + 1);
+        plan.warm = WARM_ROUNDS * level->conflict_count;
+        plan.persist = true;
+        plan.run = 600 + run;
+        struct walk walk;
+        int rc = walk_run(level->lab, &walk, &plan);
+        if (rc) {
+            return rc;
+        }
+        bool joined = goes_on(level, &walk);
+        walk.window = walk.count; /* whole rounds: each begins with the same line */
+        walk.windows = 1;
+        rc = joined ? sum_window(tally, sums, level, &walk, holds)
+                    : lab_undecided(level->lab, "launches disturb the cache");
+        walk_free(&walk);
+        if (rc) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
 static int sum_warm(struct level *level, struct victim_tally *tally, uint32_t *holds,
                     struct victim_sums *sums)
 {
@@ -279,6 +337,13 @@ static int sum_victims(struct level *level, struct victim_tally *tally, uint32_t
     rc = rc ? rc : sum_cold(level, tally, holds, sums);
     if (rc || sums->cold) {
         return rc;
+    }
+    if (tally->ways >= MANY_WAYS && !level->begins_empty && !level->escort) {
+        rc = sum_joined(level, tally, holds, sums);
+        if (!lab_soft(rc)) {
+            return rc;
+        }
+        *sums = (struct victim_sums){0};
     }
     return sum_warm(level, tally, holds, sums);
 }

@@ -160,6 +160,6 @@ int victims_judge(struct level *level, struct policy_result *out, const struct v
                  sums->cold ? "ways numbered by cold fill"
                             : "in each window ways ordered by their share",
                  uniform, sums->seen, sums->expected, independent);
-    out->confidence = !sure ? 0.7 : biased && uniform > 1e-8 ? 0.85 : 0.95;
+    out->confidence = !sure ? 0.5 : biased && uniform > 1e-8 ? 0.85 : 0.95;
     return 0;
 }

@@ -58,6 +58,9 @@ static int build_request(struct trace_request *request, const struct walk_plan *
     if (!rc && plan->touch) {
         rc = trace_request_set_u64(request, "touch", 1);
     }
+    if (!rc && plan->persist) {
+        rc = trace_request_set_u64(request, "persist", 1);
+    }
     if (!rc && plan->spread) {
         rc = trace_request_set_u64(request, "spread", 1);
     }
@@ -139,7 +142,8 @@ int walk_run(struct lab *lab, struct walk *out, const struct walk_plan *asked)
     if (rc) {
         return rc;
     }
-    lab->loads += (plan->warm + plan->window) * plan->windows;
+    lab->loads +=
+        plan->warm * (plan->persist ? 1 : plan->windows) + (uint64_t)plan->window * plan->windows;
     size_t starts, nexts;
     out->latency = trace_u32(trace, "latency", &out->count);
     const uint32_t *next = trace_u32(trace, "next", &nexts);

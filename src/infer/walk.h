@@ -24,6 +24,7 @@ struct walk_plan {
     bool touch;    /* all threads read the footprint first */
     uint32_t window, windows;
     bool spread;    /* windows start evenly over the ring; else each goes on where the last ended */
+    bool persist;   /* only the first window is warmed */
     uint32_t scale; /* bytes that an offset of the shape counts; 0: 1 */
     uint32_t shared_bytes;       /* carve-out to ask for; 0: the probe's choice */
     uint32_t run;                /* tells repeats apart */
