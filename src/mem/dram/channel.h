@@ -21,11 +21,15 @@
 #define DRAM_NO_ROW UINT64_MAX
 #define DRAM_FAW_ACTIVATES 4
 
+struct dram_entry;
+
 struct dram_bank {
     uint64_t row;                         /* open, or DRAM_NO_ROW */
     uint64_t column, precharge, activate; /* the earliest next command of each kind */
-    uint32_t hits;                        /* requests in the queue that want the open row */
-    uint64_t seen;                        /* a scheduler's mark, see mem_dram.turn */
+    struct dram_entry *first, *last;      /* that wait for it, in the order of sending */
+    uint32_t hits;                        /* those of them that want the open row */
+    uint32_t place;                       /* in the list of banks that have any */
+    uint32_t subchannel, group;
 };
 
 struct dram_group {
@@ -43,25 +47,36 @@ struct dram_subchannel {
     uint32_t oldest;
 };
 
-/* What waits in the queue, oldest first. Its request's arrive_ps is when it came. */
+/* What waits in the queue. Its request's arrive_ps is when it came. */
 struct dram_entry {
     struct mem_request *request;
     struct dram_bank *at;
-    uint64_t arrive; /* not before */
+    struct dram_entry *next;          /* of the bank; or in the list of free ones */
+    struct dram_entry *older, *newer; /* of the channel */
+    uint64_t order;                   /* of sending, counted */
+    uint64_t arrive;                  /* not before */
     uint64_t row;
     uint16_t subchannel, bank;
     uint16_t bursts; /* left to transfer */
     bool write, activated;
 };
 
-/* A command for an entry (for none: a refresh), and the clock at which it may be given. */
+/* A bank that has entries: which of them it serves next, with which command, and when as far as the
+ * bank itself is concerned. What all banks share (buses, windows, groups) comes on top. */
+struct dram_busy {
+    struct dram_bank *bank;
+    struct dram_entry *next;
+    enum mem_dram_command_kind kind;
+    uint32_t subchannel, group;
+    uint64_t own; /* clock */
+};
+
+/* A command for an entry (a refresh: for none), and the clock at which it may be given. */
 struct dram_choice {
-    uint32_t entry; /* index in the queue; DRAM_NONE */
+    struct dram_entry *entry;
     enum mem_dram_command_kind kind;
     uint64_t clock; /* UINT64_MAX: there is nothing to do */
 };
-
-#define DRAM_NONE UINT32_MAX
 
 /* The specification in full: what was 0 for something else is resolved. */
 struct dram_timing {
@@ -86,8 +101,11 @@ struct mem_dram {
     uint64_t pending_until_ps;    /* counted as pending so far */
 
     uint32_t count;
-    struct dram_entry *queue;
-    uint64_t turn; /* of choosing, counted: what tells this turn's marks from older ones */
+    struct dram_entry *entries, *free;  /* queue_entries of them */
+    struct dram_entry *oldest, *newest; /* of those in the queue */
+    struct dram_busy *busy;             /* banks that have entries, in no order */
+    uint32_t busy_count;
+    uint64_t sent;
     struct waiters space;
     struct dram_choice next; /* what will be done, if nothing comes in between */
     uint64_t event_ps;       /* when; ENGINE_NEVER: nothing is scheduled */
@@ -98,21 +116,56 @@ struct mem_dram {
 };
 
 struct dram_sched_ops {
-    /* Of the commands that entries of the queue need next, the one to give, and when. It may mark
-     * banks with the turn. */
-    struct dram_choice (*pick)(struct mem_dram *dram);
+    /* Which of a bank's entries it serves next; there is one. `now`: what arrives later is not
+     * known yet, but may be all there is. */
+    struct dram_entry *(*next)(const struct dram_bank *bank, uint64_t now);
+    bool in_order; /* data pass in the order of arrival */
 };
+
+/* By arrival: some are sent ahead. */
+static inline bool dram_is_older(const struct dram_entry *a, const struct dram_entry *b)
+{
+    uint64_t a_ps = a->request->arrive_ps, b_ps = b->request->arrive_ps;
+    return a_ps < b_ps || (a_ps == b_ps && a->order < b->order);
+}
 
 static inline bool dram_is_column(enum mem_dram_command_kind kind)
 {
     return kind == MEM_DRAM_READ || kind == MEM_DRAM_WRITE;
 }
 
+static inline void dram_hold(uint64_t *earliest, uint64_t clock)
+{
+    *earliest = *earliest < clock ? clock : *earliest;
+}
+
+/* The earliest clock for what a bank does next: asked of all banks for each command. */
+static inline uint64_t dram_earliest(const struct mem_dram *dram, const struct dram_busy *busy)
+{
+    const struct dram_subchannel *sub = &dram->subchannels[busy->subchannel];
+    uint64_t clock = busy->own;
+    dram_hold(&clock, dram->now);
+    if (dram_is_column(busy->kind)) {
+        dram_hold(&clock, *sub->column_bus);
+        dram_hold(&clock, sub->column);
+        dram_hold(&clock, sub->groups[busy->group].column);
+        dram_hold(&clock, busy->kind == MEM_DRAM_WRITE ? sub->write : sub->read);
+        return clock;
+    }
+    dram_hold(&clock, *sub->row_bus);
+    if (busy->kind == MEM_DRAM_ACTIVATE) {
+        dram_hold(&clock, sub->activate);
+        dram_hold(&clock, sub->groups[busy->group].activate);
+        dram_hold(&clock, sub->window[sub->oldest]);
+    }
+    return clock;
+}
+
 /* timing.c: the constraints between commands */
 int dram_banks_create(struct mem_dram *dram); /* SONDE_ENOMEM */
 void dram_banks_destroy(struct mem_dram *dram);
-/* The command that the entry needs next, and the earliest clock for it; `entry` is left open. */
-struct dram_choice dram_command_of(const struct mem_dram *dram, const struct dram_entry *entry);
+/* Looks at a bank again, whose entries or state have changed. */
+void dram_look(struct mem_dram *dram, struct dram_bank *bank);
 /* Gives it. Returns, for a column command, the clock at which its data end. */
 uint64_t dram_give(struct mem_dram *dram, const struct dram_entry *entry,
                    enum mem_dram_command_kind kind, uint64_t clock);

@@ -95,6 +95,62 @@ static struct dram_timing timing_of(const struct dram_spec *spec)
                                 .rfc = spec->t_rfc};
 }
 
+/* The queue: entries of a bank in their order, and all entries in theirs. */
+
+static int queue_create(struct mem_dram *dram)
+{
+    uint32_t entries = dram->spec->queue_entries;
+    dram->entries = calloc(entries, sizeof *dram->entries);
+    dram->busy = calloc(entries, sizeof *dram->busy);
+    if (!dram->entries || !dram->busy) {
+        return error_memory();
+    }
+    for (uint32_t i = entries; i-- > 0;) {
+        dram->entries[i].next = dram->free;
+        dram->free = &dram->entries[i];
+    }
+    return 0;
+}
+
+static void queue_append(struct mem_dram *dram, struct dram_entry *entry)
+{
+    struct dram_bank *bank = entry->at;
+    if (!bank->first) {
+        bank->place = dram->busy_count++;
+        dram->busy[bank->place] =
+            (struct dram_busy){.bank = bank, .subchannel = bank->subchannel, .group = bank->group};
+    }
+    *(bank->first ? &bank->last->next : &bank->first) = entry;
+    bank->last = entry;
+    bank->hits += bank->row == entry->row;
+    *(dram->newest ? &dram->newest->newer : &dram->oldest) = entry;
+    entry->older = dram->newest;
+    dram->newest = entry;
+    entry->order = dram->sent++;
+    dram->count++;
+}
+
+static void queue_remove(struct mem_dram *dram, struct dram_entry *entry)
+{
+    struct dram_bank *bank = entry->at;
+    struct dram_entry *before = NULL, *e = bank->first;
+    for (; e != entry; e = e->next) {
+        before = e;
+    }
+    *(before ? &before->next : &bank->first) = entry->next;
+    bank->last = bank->last == entry ? before : bank->last;
+    if (!bank->first) {
+        const struct dram_busy *moved = &dram->busy[--dram->busy_count];
+        moved->bank->place = bank->place;
+        dram->busy[bank->place] = *moved;
+    }
+    *(entry->older ? &entry->older->newer : &dram->oldest) = entry->newer;
+    *(entry->newer ? &entry->newer->older : &dram->newest) = entry->older;
+    entry->next = dram->free;
+    dram->free = entry;
+    dram->count--;
+}
+
 int mem_dram_create(struct mem_dram **out, const struct dram_spec *spec, struct engine *engine,
                     const struct engine_clock *core_clock, uint32_t source)
 {
@@ -118,8 +174,10 @@ int mem_dram_create(struct mem_dram **out, const struct dram_spec *spec, struct 
                               .event_ps = ENGINE_NEVER,
                               .old_event_ps = ENGINE_NEVER};
     waiters_init(&dram->space, engine, source);
-    dram->queue = calloc(spec->queue_entries, sizeof *dram->queue);
-    rc = dram->queue ? dram_banks_create(dram) : error_memory();
+    rc = queue_create(dram);
+    if (rc == 0) {
+        rc = dram_banks_create(dram);
+    }
     if (rc < 0) {
         mem_dram_destroy(dram);
         return rc;
@@ -133,7 +191,8 @@ void mem_dram_destroy(struct mem_dram *dram)
     if (dram) {
         waiters_free(&dram->space);
         dram_banks_destroy(dram);
-        free(dram->queue);
+        free(dram->entries);
+        free(dram->busy);
         free(dram);
     }
 }
@@ -158,7 +217,7 @@ static uint64_t latest(uint64_t a, uint64_t b)
 /* From when the oldest came, or what was counted already, to the end of these data. */
 static void count_pending(struct mem_dram *dram, const struct dram_entry *entry, uint64_t end_ps)
 {
-    uint64_t oldest_ps = dram->queue[0].request->arrive_ps;
+    uint64_t oldest_ps = dram->oldest->request->arrive_ps;
     uint64_t came_ps = entry->request->arrive_ps;
     uint64_t from_ps = came_ps < oldest_ps ? came_ps : oldest_ps;
     from_ps = latest(from_ps, dram->pending_until_ps);
@@ -169,9 +228,8 @@ static void count_pending(struct mem_dram *dram, const struct dram_entry *entry,
 }
 
 /* The last of the entry's data are on their way: reply, and make place. */
-static void finish(struct mem_dram *dram, uint32_t index, uint64_t end)
+static void finish(struct mem_dram *dram, struct dram_entry *entry, uint64_t end)
 {
-    struct dram_entry *entry = &dram->queue[index];
     struct mem_request *request = entry->request;
     uint64_t end_ps = clock_cycles_to_ps(&dram->clock, end);
     *(entry->activated ? &dram->stats.row_misses : &dram->stats.row_hits) += 1;
@@ -182,10 +240,18 @@ static void finish(struct mem_dram *dram, uint32_t index, uint64_t end)
     engine_at(dram->engine, end_ps + fixed_ps, dram->source, request->reply, request->ctx,
               request->arg);
     bool was_full = dram->count == dram->spec->queue_entries;
-    dram->count--;
-    memmove(entry, entry + 1, (dram->count - index) * sizeof *entry);
+    queue_remove(dram, entry);
     if (was_full) {
         waiters_wake(&dram->space);
+    }
+}
+
+static void give_refresh(struct mem_dram *dram)
+{
+    dram_refresh(dram, dram->next.clock);
+    dram->refresh += dram->timing.refi;
+    for (uint32_t i = 0; i < dram->busy_count; i++) {
+        dram_look(dram, dram->busy[i].bank);
     }
 }
 
@@ -194,29 +260,70 @@ static void give_next(struct mem_dram *dram)
     struct dram_choice next = dram->next;
     dram->now = next.clock;
     if (next.kind == MEM_DRAM_REFRESH) {
-        dram_refresh(dram, next.clock);
-        dram->refresh += dram->timing.refi;
+        give_refresh(dram);
         return;
     }
-    struct dram_entry *entry = &dram->queue[next.entry];
-    uint64_t end = dram_give(dram, entry, next.kind, next.clock);
-    if (next.kind == MEM_DRAM_ACTIVATE) {
-        entry->activated = true;
-    }
-    if (!dram_is_column(next.kind)) {
-        return;
-    }
+    struct dram_entry *entry = next.entry;
     struct dram_bank *bank = entry->at;
-    dram->stats.busy_ps +=
-        clock_cycles_to_ps(&dram->clock, dram->timing.burst) / dram->timing.subchannels;
-    entry->bursts--;
-    bank->hits -= entry->bursts == 0;
-    if (dram->spec->closed_page && bank->hits == 0) {
-        dram_close_page(dram, entry);
+    uint64_t end = dram_give(dram, entry, next.kind, next.clock);
+    entry->activated = entry->activated || next.kind == MEM_DRAM_ACTIVATE;
+    if (dram_is_column(next.kind)) {
+        dram->stats.busy_ps +=
+            clock_cycles_to_ps(&dram->clock, dram->timing.burst) / dram->timing.subchannels;
+        entry->bursts--;
+        bank->hits -= entry->bursts == 0;
+        if (dram->spec->closed_page && bank->hits == 0) {
+            dram_close_page(dram, entry);
+        }
+        if (entry->bursts == 0) {
+            finish(dram, entry, end);
+        }
     }
-    if (entry->bursts == 0) {
-        finish(dram, next.entry, end);
+    if (bank->first) {
+        dram_look(dram, bank);
     }
+}
+
+/* The command that comes first; of equals that of an open row, then that of the oldest. */
+static bool is_better(const struct dram_choice *a, const struct dram_choice *b)
+{
+    if (a->clock != b->clock) {
+        return a->clock < b->clock;
+    }
+    bool column = dram_is_column(a->kind);
+    return column != dram_is_column(b->kind) ? column : a->entry->order < b->entry->order;
+}
+
+static const struct dram_entry *oldest_of_all(const struct mem_dram *dram)
+{
+    const struct dram_entry *oldest = dram->busy[0].next;
+    for (uint32_t i = 1; i < dram->busy_count; i++) {
+        const struct dram_entry *entry = dram->busy[i].next;
+        oldest = dram_is_older(entry, oldest) ? entry : oldest;
+    }
+    return oldest;
+}
+
+static struct dram_choice choose(struct mem_dram *dram)
+{
+    struct dram_choice best = {.clock = UINT64_MAX};
+    bool in_order = dram->sched->in_order && dram->busy_count > 0;
+    const struct dram_entry *oldest = in_order ? oldest_of_all(dram) : NULL;
+    for (uint32_t i = 0; i < dram->busy_count; i++) {
+        struct dram_busy *busy = &dram->busy[i];
+        if (busy->next->arrive > dram->now) {
+            dram_look(dram, busy->bank); /* another one may have come */
+        }
+        if (busy->own > best.clock ||
+            (in_order && busy->next != oldest && dram_is_column(busy->kind))) {
+            continue;
+        }
+        struct dram_choice choice = {busy->next, busy->kind, dram_earliest(dram, busy)};
+        if (choice.clock <= best.clock && (!best.entry || is_better(&choice, &best))) {
+            best = choice;
+        }
+    }
+    return best;
 }
 
 static void on_command(void *ctx, uint64_t arg);
@@ -224,16 +331,13 @@ static void on_command(void *ctx, uint64_t arg);
 /* Choose the next command; a refresh that is due before it comes first. */
 static void think(struct mem_dram *dram)
 {
-    dram->turn++;
-    dram->next = dram->count ? dram->sched->pick(dram)
-                             : (struct dram_choice){.entry = DRAM_NONE, .clock = UINT64_MAX};
+    dram->next = choose(dram);
     if (dram->next.clock == UINT64_MAX) {
         dram->event_ps = ENGINE_NEVER;
         return;
     }
     if (dram->next.clock >= dram->refresh) {
-        dram->next = (struct dram_choice){.entry = DRAM_NONE,
-                                          .kind = MEM_DRAM_REFRESH,
+        dram->next = (struct dram_choice){.kind = MEM_DRAM_REFRESH,
                                           .clock = latest(dram->refresh, dram->now)};
     }
     uint64_t time_ps = clock_cycles_to_ps(&dram->clock, dram->next.clock);
@@ -295,16 +399,20 @@ static void locate(struct dram_entry *entry, const struct mem_dram *dram, uint64
     entry->bursts = (uint16_t)(last / spec->burst_bytes + 1);
 }
 
-/* The newest entry leaves what was chosen as it is: it is of another bank, and not sooner. */
-static bool changes_nothing(const struct mem_dram *dram, const struct dram_entry *newest)
+/* What was chosen stays so, now that a bank has been looked at again: it is another, and not
+ * sooner. */
+static bool changes_nothing(const struct mem_dram *dram, const struct dram_bank *bank)
 {
-    if (dram->count == 1 || dram->next.entry == DRAM_NONE ||
-        dram->queue[dram->next.entry].at == newest->at) {
+    const struct dram_choice *next = &dram->next;
+    const struct dram_busy *busy = &dram->busy[bank->place];
+    if (!next->entry || next->entry->arrive > dram->now) {
         return false;
     }
-    struct dram_choice other = dram_command_of(dram, newest);
-    return other.clock > dram->next.clock ||
-           (other.clock == dram->next.clock && !dram_is_column(other.kind));
+    if (next->entry->at == bank) {
+        return next->entry == busy->next && next->kind == busy->kind;
+    }
+    struct dram_choice other = {busy->next, busy->kind, dram_earliest(dram, busy)};
+    return !is_better(&other, next);
 }
 
 static bool dram_send(void *self, struct mem_request *request)
@@ -316,15 +424,15 @@ static bool dram_send(void *self, struct mem_request *request)
     uint64_t now_ps = engine_now_ps(dram->engine), period_ps = dram->clock.period_ps;
     dram->now = latest(dram->now, (now_ps + period_ps - 1) / period_ps);
     refresh_idle(dram);
-    struct dram_entry *entry = &dram->queue[dram->count];
+    struct dram_entry *entry = dram->free;
+    dram->free = entry->next;
     *entry = (struct dram_entry){.request = request, .write = request->kind == MEM_WRITE};
     request->arrive_ps = latest(request->arrive_ps, now_ps);
     entry->arrive = (request->arrive_ps + period_ps - 1) / period_ps;
     locate(entry, dram, request->paddr);
-    struct dram_bank *bank = entry->at;
-    bank->hits += bank->row == entry->row;
-    dram->count++;
-    if (!changes_nothing(dram, entry)) {
+    queue_append(dram, entry);
+    dram_look(dram, entry->at);
+    if (!changes_nothing(dram, entry->at)) {
         think(dram);
     }
     return true;

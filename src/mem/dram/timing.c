@@ -26,13 +26,6 @@ static inline uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static inline void hold(uint64_t *earliest, uint64_t clock)
-{
-    if (*earliest < clock) {
-        *earliest = clock;
-    }
-}
-
 static int subchannel_create(struct mem_dram *dram, struct dram_subchannel *sub)
 {
     sub->banks = calloc(dram->spec->banks, sizeof *sub->banks);
@@ -42,6 +35,8 @@ static int subchannel_create(struct mem_dram *dram, struct dram_subchannel *sub)
     }
     for (uint32_t i = 0; i < dram->spec->banks; i++) {
         sub->banks[i].row = DRAM_NO_ROW;
+        sub->banks[i].subchannel = (uint32_t)(sub - dram->subchannels);
+        sub->banks[i].group = i % dram->timing.groups;
     }
     bool split = dram->spec->bus == DRAM_BUS_SPLIT;
     sub->row_bus = split ? &dram->row_bus : &sub->bus;
@@ -71,32 +66,22 @@ void dram_banks_destroy(struct mem_dram *dram)
     free(dram->subchannels);
 }
 
-struct dram_choice dram_command_of(const struct mem_dram *dram, const struct dram_entry *entry)
+void dram_look(struct mem_dram *dram, struct dram_bank *bank)
 {
-    const struct dram_subchannel *sub = &dram->subchannels[entry->subchannel];
-    const struct dram_bank *bank = entry->at;
-    struct dram_choice choice = {.clock = later(entry->arrive, dram->now)};
-    if (bank->row != entry->row) {
-        hold(&choice.clock, *sub->row_bus);
-        if (bank->row != DRAM_NO_ROW) {
-            choice.kind = MEM_DRAM_PRECHARGE;
-            hold(&choice.clock, bank->precharge);
-            return choice;
-        }
-        choice.kind = MEM_DRAM_ACTIVATE;
-        hold(&choice.clock, bank->activate);
-        hold(&choice.clock, sub->activate);
-        hold(&choice.clock, sub->groups[entry->bank % dram->timing.groups].activate);
-        hold(&choice.clock, sub->window[sub->oldest]);
-        return choice;
+    struct dram_busy *busy = &dram->busy[bank->place];
+    struct dram_entry *next = dram->sched->next(bank, dram->now);
+    busy->next = next;
+    busy->own = next->arrive;
+    if (bank->row == next->row) {
+        busy->kind = next->write ? MEM_DRAM_WRITE : MEM_DRAM_READ;
+        dram_hold(&busy->own, bank->column);
+    } else if (bank->row == DRAM_NO_ROW) {
+        busy->kind = MEM_DRAM_ACTIVATE;
+        dram_hold(&busy->own, bank->activate);
+    } else {
+        busy->kind = MEM_DRAM_PRECHARGE;
+        dram_hold(&busy->own, bank->precharge);
     }
-    choice.kind = entry->write ? MEM_DRAM_WRITE : MEM_DRAM_READ;
-    hold(&choice.clock, *sub->column_bus);
-    hold(&choice.clock, bank->column);
-    hold(&choice.clock, sub->column);
-    hold(&choice.clock, sub->groups[entry->bank % dram->timing.groups].column);
-    hold(&choice.clock, entry->write ? sub->write : sub->read);
-    return choice;
 }
 
 static void note(const struct mem_dram *dram, enum mem_dram_command_kind kind, uint64_t clock,
@@ -113,12 +98,11 @@ static void note(const struct mem_dram *dram, enum mem_dram_command_kind kind, u
     }
 }
 
-static uint32_t count_hits(const struct mem_dram *dram, const struct dram_entry *entry)
+static uint32_t count_hits(const struct dram_bank *bank)
 {
     uint32_t hits = 0;
-    for (uint32_t i = 0; i < dram->count; i++) {
-        const struct dram_entry *other = &dram->queue[i];
-        hits += other->at == entry->at && other->row == entry->row;
+    for (const struct dram_entry *e = bank->first; e; e = e->next) {
+        hits += e->row == bank->row;
     }
     return hits;
 }
@@ -129,12 +113,12 @@ static void give_activate(struct mem_dram *dram, struct dram_subchannel *sub,
     const struct dram_timing *t = &dram->timing;
     struct dram_bank *bank = entry->at;
     bank->row = entry->row;
-    bank->hits = count_hits(dram, entry);
-    hold(&bank->column, clock + t->rcd);
-    hold(&bank->precharge, clock + t->ras);
-    hold(&bank->activate, clock + t->rc);
-    hold(&sub->activate, clock + t->rrd);
-    hold(&sub->groups[entry->bank % t->groups].activate, clock + t->rrd_l);
+    bank->hits = count_hits(bank);
+    dram_hold(&bank->column, clock + t->rcd);
+    dram_hold(&bank->precharge, clock + t->ras);
+    dram_hold(&bank->activate, clock + t->rc);
+    dram_hold(&sub->activate, clock + t->rrd);
+    dram_hold(&sub->groups[bank->group].activate, clock + t->rrd_l);
     sub->window[sub->oldest] = clock + t->faw;
     sub->oldest = (sub->oldest + 1) % DRAM_FAW_ACTIVATES;
     *sub->row_bus = clock + 1;
@@ -153,11 +137,11 @@ static uint64_t give_column(struct mem_dram *dram, struct dram_subchannel *sub,
     struct dram_bank *bank = entry->at;
     uint64_t end = clock + (entry->write ? t->wl : t->cl) + t->burst;
     bool turns = entry->write && t->wtr > 0;
-    hold(&sub->read, turns ? end + t->wtr : minus(end, t->cl));
-    hold(&sub->write, minus(entry->write ? end : end + t->rtw, t->wl));
-    hold(&bank->precharge, entry->write ? end + t->wr : clock + t->rtp);
-    hold(&sub->column, clock + t->ccd_s);
-    hold(&sub->groups[entry->bank % t->groups].column, clock + t->ccd_l);
+    dram_hold(&sub->read, turns ? end + t->wtr : minus(end, t->cl));
+    dram_hold(&sub->write, minus(entry->write ? end : end + t->rtw, t->wl));
+    dram_hold(&bank->precharge, entry->write ? end + t->wr : clock + t->rtp);
+    dram_hold(&sub->column, clock + t->ccd_s);
+    dram_hold(&sub->groups[bank->group].column, clock + t->ccd_l);
     *sub->column_bus = clock + 1;
     return end;
 }
@@ -166,7 +150,7 @@ static void close_bank(const struct mem_dram *dram, struct dram_bank *bank, uint
 {
     bank->row = DRAM_NO_ROW;
     bank->hits = 0;
-    hold(&bank->activate, clock + dram->timing.rp);
+    dram_hold(&bank->activate, clock + dram->timing.rp);
 }
 
 uint64_t dram_give(struct mem_dram *dram, const struct dram_entry *entry,
@@ -209,11 +193,11 @@ void dram_refresh(struct mem_dram *dram, uint64_t clock)
             note(dram, MEM_DRAM_PRECHARGE, precharge, &place, bank->row, true);
             close_bank(dram, bank, precharge);
         }
-        hold(&start, bank->activate);
+        dram_hold(&start, bank->activate);
     }
     note(dram, MEM_DRAM_REFRESH, start, NULL, 0, false);
     for (uint32_t i = 0; i < t->subchannels * dram->spec->banks; i++) {
-        hold(&dram->subchannels[i / dram->spec->banks].banks[i % dram->spec->banks].activate,
-             start + t->rfc);
+        dram_hold(&dram->subchannels[i / dram->spec->banks].banks[i % dram->spec->banks].activate,
+                  start + t->rfc);
     }
 }

@@ -6,28 +6,19 @@
  */
 #include "mem/dram/channel.h"
 
-/* Only the oldest of those that a bank could serve next has a say: it marks the bank. */
-static struct dram_choice fr_fcfs_pick(struct mem_dram *dram)
+static struct dram_entry *fr_fcfs_next(const struct dram_bank *bank, uint64_t now)
 {
-    struct dram_choice best = {.entry = DRAM_NONE, .clock = UINT64_MAX};
-    for (uint32_t i = 0; i < dram->count; i++) {
-        const struct dram_entry *entry = &dram->queue[i];
-        struct dram_bank *bank = entry->at;
-        if (bank->seen == dram->turn || (bank->hits > 0 && bank->row != entry->row)) {
+    struct dram_entry *next = NULL;
+    for (struct dram_entry *e = bank->first; e; e = e->next) {
+        if (bank->hits > 0 && bank->row != e->row) {
             continue;
         }
-        if (entry->arrive <= dram->now) {
-            bank->seen = dram->turn;
+        if (e->arrive <= now) {
+            return e;
         }
-        struct dram_choice choice = dram_command_of(dram, entry);
-        if (choice.clock < best.clock ||
-            (choice.clock == best.clock && dram_is_column(choice.kind) &&
-             !dram_is_column(best.kind))) {
-            best = choice;
-            best.entry = i;
-        }
+        next = next ? next : e;
     }
-    return best;
+    return next;
 }
 
-const struct dram_sched_ops dram_sched_FR_FCFS = {.pick = fr_fcfs_pick};
+const struct dram_sched_ops dram_sched_FR_FCFS = {.next = fr_fcfs_next};
