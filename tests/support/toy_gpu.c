@@ -91,6 +91,8 @@ static uint32_t set_of(const struct toy_cache *c, uint64_t line)
         }
         return (uint32_t)(folded & (c->sets - 1));
     }
+    case TOY_FAR: /* bits, and one far beyond the cache */
+        return (uint32_t)(((line ^ line >> 12) & 1) | (line & (c->sets - 1) & ~UINT64_C(1)));
     case TOY_MAP:
         return toy_map[line % 8];
     case TOY_PERMUTED:

@@ -22,14 +22,15 @@ enum toy_policy {
     TOY_POLICIES, /* of which random GPUs have one */
     TOY_LRU_LATE
 };
-enum toy_index { TOY_MODULO, TOY_XOR, TOY_HASH, TOY_MAP, TOY_PERMUTED };
+enum toy_index { TOY_MODULO, TOY_XOR, TOY_HASH, TOY_MAP, TOY_PERMUTED, TOY_FAR };
 
 struct toy_cache {
     bool present;
     uint32_t line_bytes, sector_bytes, sets, ways;
     enum toy_policy policy; /* PLRU wants a power of two of ways */
-    enum toy_index index; /* XOR wants a power of two of sets, MAP 4, PERMUTED 5; HASH is uneven */
-    uint32_t extra_ways;  /* set 0 has so many ways more */
+    enum toy_index
+        index; /* XOR and FAR want a power of two of sets, MAP 4, PERMUTED 5; HASH is uneven */
+    uint32_t extra_ways; /* set 0 has so many ways more */
     uint32_t hit_cycles;
 };
 

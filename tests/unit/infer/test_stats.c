@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -68,6 +69,25 @@ static void a_few_outliers_are_no_class(void **state)
     sample_free(&s);
 }
 
+/* The two slower ones are unlike in number, and far apart. */
+static void the_faster_two_of_four_classes_are_told_apart(void **state)
+{
+    (void)state;
+    uint32_t *values = malloc(10240 * sizeof *values);
+    for (uint32_t i = 0; i < 10240; i++) {
+        values[i] = i < 9216 ? 31 : i < 9732 ? 128 : i < 10069 ? 238 : 556;
+    }
+    struct sample s;
+    double thresholds[8];
+    assert_int_equal(sample_create(&s, values, 10240), 0);
+    assert_int_equal(sample_thresholds(thresholds, 8, &s), 3);
+    assert_float_equal(thresholds[0], 79.5, 1e-9);
+    assert_float_equal(thresholds[1], 183, 1e-9);
+    assert_float_equal(thresholds[2], 397, 1e-9);
+    sample_free(&s);
+    free(values);
+}
+
 static void tails_match_sums_done_by_hand(void **state)
 {
     (void)state;
@@ -88,6 +108,7 @@ int main(void)
         cmocka_unit_test(two_classes_split_between_them),
         cmocka_unit_test(one_wide_class_is_not_split),
         cmocka_unit_test(a_few_outliers_are_no_class),
+        cmocka_unit_test(the_faster_two_of_four_classes_are_told_apart),
         cmocka_unit_test(tails_match_sums_done_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -192,6 +192,48 @@ static void plain_address_bits_are_told_as_such(void **state)
     }
 }
 
+/* Lines near the buffer's beginning divide as by plain bits; that is not all there is. */
+static void a_bit_beyond_what_was_looked_at_is_not_denied(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1.index = TOY_FAR;
+    const struct index_result *index = &dissect_l1(&config)->index;
+    assert_true(strcmp(index->kind, "bits") == 0 || strcmp(index->kind, "xor") == 0);
+    assert_int_equal(index->mask_count, 5);
+    assert_in_range(index->bit_limit, 14, 32);
+    assert_masks(index, &config.l1);
+}
+
+static void sets_of_many_ways_that_resist_thrashing_are_found(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1 = (struct toy_cache){true, 192, 32, 2, 32, TOY_SRRIP, TOY_MODULO, 0, 116};
+    const struct cache_result *l1 = dissect_l1(&config);
+    assert_string_equal(l1->index.kind, "modulo");
+    assert_int_equal(l1->index.modulus, 2);
+    assert_float_equal(l1->sets.value, 2, 0);
+    assert_float_equal(l1->ways.value, 32, 0);
+    assert_true(l1->sets.confidence > 0.9);
+}
+
+static void loads_that_caches_may_not_take_are_left_to_latencies(void **state)
+{
+    (void)state;
+    struct toy_gpu *toy = toy_create(&fermi);
+    struct trace_source source = toy_source(toy);
+    struct infer_options options = {.max_footprint_bytes = UINT64_C(64) << 20,
+                                    .max_window = 6000,
+                                    .max_cache_loads = 1000,
+                                    .only = "l1_data,index,latency"};
+    assert_int_equal(infer_dissect(&found, &source, &options), 0);
+    toy_destroy(toy);
+    assert_int_equal(found.caches[0].size.status, ATTRIBUTE_NOT_MEASURED);
+    assert_non_null(strstr(found.caches[0].size.reason, "1000 loads"));
+    assert_int_equal(found.caches[0].hit_latency.status, ATTRIBUTE_MEASURED);
+}
+
 static void a_modulus_that_is_no_power_of_two_is_found(void **state)
 {
     (void)state;
@@ -383,6 +425,9 @@ int main(void)
         cmocka_unit_test(a_cache_that_is_never_empty_has_its_rule_or_none),
         cmocka_unit_test(masks_foretell_which_addresses_share_a_set),
         cmocka_unit_test(plain_address_bits_are_told_as_such),
+        cmocka_unit_test(a_bit_beyond_what_was_looked_at_is_not_denied),
+        cmocka_unit_test(sets_of_many_ways_that_resist_thrashing_are_found),
+        cmocka_unit_test(loads_that_caches_may_not_take_are_left_to_latencies),
         cmocka_unit_test(a_modulus_that_is_no_power_of_two_is_found),
         cmocka_unit_test(a_single_set_needs_no_index),
         cmocka_unit_test(residues_without_a_rule_are_a_map),
