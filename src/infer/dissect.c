@@ -242,18 +242,11 @@ static const char *not_for(const struct level *level, size_t experiment)
  */
 static uint64_t most_loads_of(const struct lab *lab, size_t experiment)
 {
-<<<<<<< Updated upstream
-    return experiment == EXPERIMENT_latency || experiment == EXPERIMENT_load_to_use ||
-                   experiment == EXPERIMENT_penalty || experiment == EXPERIMENT_ports
-               ? 0
-               : lab->options->max_cache_loads;
-=======
     enum {
         STRUCTURE = 1u << EXPERIMENT_capacity | 1u << EXPERIMENT_ways | 1u << EXPERIMENT_line |
                     1u << EXPERIMENT_index | 1u << EXPERIMENT_sets | 1u << EXPERIMENT_policy
     };
     return STRUCTURE >> experiment & 1 ? lab->options->max_cache_loads : 0;
->>>>>>> Stashed changes
 }
 
 /* What needs no doing on a cache that another path has shown. */
