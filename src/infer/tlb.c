@@ -32,6 +32,7 @@
 #define MORE 1.5        /* times the noise in a step */
 #define APART 1.2       /* times the noise: how far a level's misses are from hits */
 #define SAME 0.6        /* of the elements that are slow again */
+#define MORE_PAGES 256  /* beyond twice those that fit: walked to find sets */
 #define MANY 0.15       /* of all elements: no accident, whichever they are */
 
 /* The search for a level: how far walks have come. */
@@ -254,6 +255,21 @@ static double penalty_confidence(const struct tlb_lab *tl, const struct tlb_leve
     return !tl->noisy ? 0.95 : in_front ? 0.75 : 0.9;
 }
 
+/*
+ * Memory that grows may come to lie elsewhere, and its pages in other sets. So all that will be
+ * walked to find sets is asked for beforehand.
+ */
+static int stretch(struct tlb_lab *tl, const struct tlb_level *level)
+{
+    uint64_t pages = 2 * level->fits + MORE_PAGES, most = tl->limit_bytes / level->page;
+    uint32_t units[2] = {tlb_place(level->page, 0, 0),
+                         tlb_place(level->page, (size_t)(pages < most ? pages : most) - 1, 0)};
+    struct tlb_view view = {0};
+    int rc = tl->lines_differ ? 0 : tlb_view(tl, &view, &(struct tlb_ring){units, 2}, NULL, 1);
+    tlb_view_free(&view);
+    return rc;
+}
+
 static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
                          const struct search *search, size_t in_front)
 {
@@ -284,7 +300,8 @@ static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
     attribute_set(&out->page, (double)level->page, "B", 0.95, id);
     attribute_set(&out->entries, (double)level->fits, "entries", unchecked, id);
     attribute_set(&out->coverage, (double)level->fits * (double)level->page, "B", unchecked, id);
-    rc = tlb_scope(tl, out, level);
+    rc = stretch(tl, level);
+    rc = rc ? rc : tlb_scope(tl, out, level);
     rc = rc ? rc : tlb_sets(tl, out, level, in_front);
     return rc ? rc : tlb_policy(tl, out, level, in_front);
 }

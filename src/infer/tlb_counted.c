@@ -31,7 +31,7 @@
 #define SHAKES 2      /* that show no new page */
 #define MOST_REST 240 /* rounds */
 #define WINDOWS 2
-#define MOST_LOADS 6000000
+#define MOST_LOADS 4000000
 #define MOST_SIZES 2
 #define MOST_BESIDE 200 /* pages that are put beside those that fit */
 
@@ -234,17 +234,18 @@ static int find_set(struct counted *c, struct shown *shown, uint32_t *page, uint
     return rc;
 }
 
-static int take_set(struct counted *c, const struct shown *shown)
+/* The largest one is kept, for its policy. */
+static int take_set(struct counted *c, const struct shown *shown, const uint32_t *page)
 {
     struct tlb_level *level = c->level;
     size_t fits = level->fits;
-    if (c->out->set_count == 0) {
+    if (c->out->set_count == 0 || shown->missing > level->set_count) {
         level->set_count = 0;
         free(level->set);
         level->set = malloc(shown->missing * sizeof *level->set);
         for (size_t i = 0; level->set && i < shown->count; i++) {
             if (shown->who[i]) {
-                level->set[level->set_count++] = (uint32_t)i;
+                level->set[level->set_count++] = page[i];
             }
         }
     }
@@ -331,7 +332,7 @@ static int one_by_one(struct counted *c, struct shown *shown, uint32_t *page)
             return rc;
         }
         if (shown->missing >= 2 && !is_known(c, shown)) {
-            rc = take_set(c, shown);
+            rc = take_set(c, shown, page);
         }
         if (rc) {
             return rc;
@@ -353,7 +354,7 @@ static int find_all(struct counted *c, struct shown *shown, uint32_t *page)
     if (rc == 0 && shown->missing < 2) {
         rc = lab_undecided(c->tl->lab, "which pages share a set does not show");
     }
-    rc = rc ? rc : take_set(c, shown);
+    rc = rc ? rc : take_set(c, shown, page);
     rc = rc ? rc : check_alike(c, &alike);
     return rc || alike ? rc : one_by_one(c, shown, page);
 }

@@ -21,6 +21,7 @@
 #define COMPANION_LINES 3
 #define COMPANION_SHARE 0.2 /* of the slow: so many may be slow for their data */
 #define TOLERANCE 3         /* cycles, beside noise */
+#define DRIFT 0.006         /* of the cycles, from one measurement to another */
 
 int tlb_measure_data(struct tlb_lab *tl)
 {
@@ -50,7 +51,8 @@ bool tlb_is_data(const struct tlb_lab *tl, const struct tlb_level *level, double
     if (level->like_data) {
         return false;
     }
-    double tolerance = TOLERANCE + tl->noise + (tl->noisy ? tl->record_noise : 0);
+    double drift = tl->noisy && !tl->lines_differ ? DRIFT * (tl->reference + excess) : 0;
+    double tolerance = TOLERANCE + tl->noise + (tl->noisy ? tl->record_noise : 0) + drift;
     return tl->data_cycles > 0 && (fabs(excess - tl->data_cycles) <= tolerance ||
                                    fabs(excess - level->before - tl->data_cycles) <= tolerance);
 }

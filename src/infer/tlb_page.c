@@ -53,12 +53,38 @@ static int widen(struct tlb_lab *tl, const struct tlb_level *level, uint64_t *st
     }
 }
 
+/* Twice and three times as many elements at the stride that was walked: a policy that draws its
+ * victims lets some hit in a walk that is hardly too long. */
+static int lengthen(struct tlb_lab *tl, const struct tlb_level *level, uint64_t *reach,
+                    double *share)
+{
+    uint64_t first = *reach;
+    double none;
+    *share = 0;
+    for (uint64_t times = 2; !tl->lines_differ && times <= 3 && *share < ALL_SHARE; times++) {
+        if (times * first > tl->limit_bytes) {
+            break;
+        }
+        *reach = times * first;
+        int rc =
+            slow_shares(tl, share, &none, level, level->page, (size_t)(*reach / level->page), 0);
+        if (rc) {
+            return rc;
+        }
+    }
+    return *share >= ALL_SHARE ? 0 : INFER_UNDECIDED;
+}
+
 /* `page` comes in as the stride of a walk of `reach` bytes that shows misses. */
 int tlb_page(struct tlb_lab *tl, struct tlb_level *level, uint64_t reach)
 {
     double share, companions = 0;
     uint64_t longer = reach, stride = level->page;
-    int rc = widen(tl, level, &stride, longer, &share);
+    int rc = lengthen(tl, level, &longer, &share);
+    if (rc == INFER_UNDECIDED) {
+        longer = reach;
+        rc = widen(tl, level, &stride, longer, &share);
+    }
     if (rc == INFER_UNDECIDED) {
         longer = reach < tl->limit_bytes / 2 ? 2 * reach : tl->limit_bytes;
         stride = level->page;
@@ -73,6 +99,9 @@ int tlb_page(struct tlb_lab *tl, struct tlb_level *level, uint64_t reach)
         rc = slow_shares(tl, &share, &companions, level, stride, count, page / 2);
         if (rc) {
             return rc;
+        }
+        if (!tl->lines_differ && share < ALL_SHARE / 2) {
+            return lab_undecided(tl->lab, "pages that missed do so no longer");
         }
         if (companions < COMPANION_SHARE * share) {
             level->page = page;

@@ -296,6 +296,33 @@ static int try_slack(struct sets *sets, bool *alike)
     return rc;
 }
 
+/* What misses for the first time is a set; of sets that differ the largest is kept, for its policy.
+ */
+static int keep_larger(struct sets *sets, const bool *slow, size_t pages)
+{
+    struct tlb_level *level = sets->level;
+    size_t fresh = 0;
+    for (size_t i = 0; i < pages; i++) {
+        fresh += slow[i] && !sets->missed[i];
+    }
+    if (fresh <= level->set_count || !tlb_counts(sets->tl, level, fresh)) {
+        return 0;
+    }
+    uint32_t *set = malloc(fresh * sizeof *set);
+    if (!set) {
+        return error_memory();
+    }
+    level->set_count = 0;
+    free(level->set);
+    level->set = set;
+    for (size_t i = 0; i < pages; i++) {
+        if (slow[i] && !sets->missed[i]) {
+            set[level->set_count++] = (uint32_t)i;
+        }
+    }
+    return 0;
+}
+
 static int add_page(struct sets *sets, bool *good, size_t pages)
 {
     struct tlb_result *out = sets->out;
@@ -305,6 +332,7 @@ static int add_page(struct sets *sets, bool *good, size_t pages)
         return rc;
     }
     size_t fresh = 0, quiet = 0;
+    rc = keep_larger(sets, view.slow, pages);
     for (size_t i = 0; i < pages; i++) {
         fresh += view.slow[i] && !sets->missed[i];
         quiet += !view.slow[i] && sets->missed[i];
@@ -318,7 +346,7 @@ static int add_page(struct sets *sets, bool *good, size_t pages)
         out->entries_per_set[out->set_count++] = (uint32_t)(fresh - 1);
         sets->entries += fresh - 1;
     }
-    return 0;
+    return rc;
 }
 
 /* How many sizes there are among the sets. Sets of many sizes are parts of sets. */
