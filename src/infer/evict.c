@@ -33,12 +33,14 @@
 #define FIRST_POOL (UINT32_C(1) << 14)
 #define MOST_BYTES (UINT64_C(512) << 20)
 #define LEAST_BYTES (UINT64_C(64) << 20)
-#define PASSES 2      /* a single one does not drive out what was read again before, on an H200 */
+#define PASSES 2      /* on an H200 a single one does not always do, though its L2 is LRU */
 #define TURNS 5       /* of a question */
 #define SURE_TURNS 16 /* of the test */
 #define STRAYS 2      /* of those, that noise may turn */
 #define STEP 32       /* that a target is moved by, bytes */
 #define MOST_LINE 4096
+#define WORD_BYTES 4
+#define LATE_ROUNDS 8 /* of the circle that tells lru_late */
 
 struct hunt {
     struct level *level;
@@ -214,6 +216,104 @@ static void report(struct level *level, const struct hunt *h, unsigned tried, ui
     attribute_refuse(&level->result->sets, "1", reason);
 }
 
+static int compare_offsets(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Takes one of the policies that could not be told apart out. */
+static void drop_equivalent(struct policy_result *policy, const char *name)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < policy->equivalent_count; i++) {
+        if (strcmp(policy->equivalent[i], name) != 0) {
+            memmove(policy->equivalent[kept++], policy->equivalent[i],
+                    sizeof policy->equivalent[0]);
+        }
+    }
+    policy->equivalent_count = kept;
+}
+
+static bool is_open_between(const struct policy_result *policy, const char *a, const char *b)
+{
+    bool found = false;
+    for (size_t i = 0; i < policy->equivalent_count; i++) {
+        found = found || strcmp(policy->equivalent[i], b) == 0;
+    }
+    return found && strcmp(policy->name, a) == 0;
+}
+
+/*
+ * In large sets drawn orders hardly tell LRU from lru_late. A circle in which the first two lines
+ * are read twice does: LRU gives all of them up before they come again; lru_late keeps those two.
+ */
+static int tell_late(struct level *level)
+{
+    struct policy_result *policy = &level->result->policy;
+    size_t lines = level->conflict_count, count = lines + 2, first = 0, kept = 0;
+    uint32_t *ring = malloc(count * sizeof *ring);
+    if (!ring || !is_open_between(policy, "lru", "lru_late")) {
+        free(ring);
+        return ring ? 0 : error_memory();
+    }
+    for (size_t i = 0; i < count; i++) {
+        ring[i] = level->conflict[i < 4 ? i / 2 : i - 2] + (i < 4 && i % 2 ? WORD_BYTES : 0);
+    }
+    struct walk walk;
+    struct walk_plan plan = level_plan(level, (struct walk_shape){.ring = ring, .count = count});
+    plan.warm = LATE_ROUNDS * count;
+    plan.window = (uint32_t)(LATE_ROUNDS * count < level->max_window ? LATE_ROUNDS * count
+                                                                     : level->max_window);
+    int rc = walk_run(level->lab, &walk, &plan);
+    for (size_t i = 0; rc == 0 && i < walk.count; i++) {
+        size_t element = walk_element(&walk, i);
+        first += element == 0 || element == 2;
+        kept += (element == 0 || element == 2) && level_class(level, walk.latency[i]) == LOAD_HIT;
+    }
+    if (rc == 0) {
+        walk_free(&walk);
+    }
+    free(ring);
+    if (rc == 0 && (10 * kept <= first || 10 * kept >= 9 * first)) {
+        bool late = 10 * kept > first;
+        drop_equivalent(policy, "lru_late");
+        snprintf(policy->name, sizeof policy->name, "%s", late ? "lru_late" : "lru");
+    }
+    return rc;
+}
+
+/* A set is known, and a line more: that is all that the policy needs (policy.c). */
+static int find_policy(struct level *level, const struct hunt *h)
+{
+    struct policy_result *policy = &level->result->policy;
+    size_t count = h->kept_count + 1;
+    uint32_t *conflict = malloc(count * sizeof *conflict);
+    if (!conflict) {
+        return error_memory();
+    }
+    memcpy(conflict, h->kept, h->kept_count * sizeof *conflict);
+    conflict[count - 1] = h->target;
+    for (size_t i = 0; i < count; i++) {
+        conflict[i] -= conflict[i] % h->line; /* words of its first fetch unit are read */
+    }
+    qsort(conflict, count, sizeof *conflict, compare_offsets);
+    level->conflict = conflict;
+    level->conflict_count = count;
+    *policy = (struct policy_result){.confidence = 0};
+    int rc = level_policy(level);
+    rc = rc ? rc : tell_late(level);
+    level->conflict = NULL;
+    level->conflict_count = 0;
+    free(conflict);
+    if (rc && lab_soft(rc)) {
+        snprintf(policy->reason, sizeof policy->reason, "%s",
+                 level->lab->why[0] ? level->lab->why : "the measurements do not decide");
+        rc = 0;
+    }
+    return rc;
+}
+
 static bool prepare(struct hunt *h, struct level *level, unsigned i)
 {
     uint64_t bytes = level->lab->options->max_footprint_bytes;
@@ -247,7 +347,9 @@ int level_evict(struct level *level)
             *first = *h;
         }
     }
-    if (rc == 0 && !agree) {
+    if (rc == 0 && agree) {
+        rc = find_policy(level, first);
+    } else if (rc == 0) {
         rc = lab_undecided(level->lab,
                            "no two of %u lines are driven out by sets that are as large", i);
     }

@@ -76,19 +76,58 @@ static void answer(struct toy *toy, struct trace *trace)
     assert_int_equal(trace_add_column(trace, "latency", TRACE_U32, latency, repeats), 0);
 }
 
+static uint64_t number_or(const struct trace_request *request, const char *name, uint64_t other)
+{
+    uint64_t value = other;
+    return trace_request_u64(request, name, &value) ? value : other;
+}
+
+/* Ordered walks over a ring. */
+static void answer_chase(struct toy *toy, struct trace *trace)
+{
+    const struct trace_request *r = &trace->request;
+    uint64_t window = number_or(r, "window", 1), windows = number_or(r, "windows", 1);
+    uint64_t warm = number_or(r, "warm", 0), count = r->ring_count, records = window * windows;
+    uint32_t *latency = calloc(records, sizeof *latency), *next = calloc(records, sizeof *next);
+    uint32_t *start = calloc(windows, sizeof *start);
+    assert_true(latency && next && start && count > 0);
+    for (uint64_t w = 0; w < windows; w++) {
+        uint64_t first = w * window % count;
+        start[w] = r->ring[first];
+        for (uint64_t i = 0; i < warm + window; i++) {
+            uint64_t at = (first + count - warm % count + i) % count;
+            uint32_t cycles = read_line(toy, r->ring[at]) ? HIT : MISS;
+            if (i >= warm) {
+                latency[w * window + i - warm] = cycles;
+                next[w * window + i - warm] = r->ring[(at + 1) % count];
+            }
+        }
+    }
+    assert_int_equal(trace_add_column(trace, "latency", TRACE_U32, latency, records), 0);
+    assert_int_equal(trace_add_column(trace, "next", TRACE_U32, next, records), 0);
+    assert_int_equal(trace_add_column(trace, "start", TRACE_U32, start, windows), 0);
+    free(latency);
+    free(next);
+    free(start);
+}
+
 static int get(void *ctx, const struct trace **out, const struct trace_request *request)
 {
     struct toy *toy = ctx;
     struct trace trace;
     char key[TRACE_KEY_MAX];
-    assert_string_equal(request->probe, "evict");
     trace_request_key(request, key);
     *out = traceset_find(toy->set, key);
     if (*out) {
         return 0;
     }
     assert_int_equal(trace_init(&trace, request), 0);
-    answer(toy, &trace);
+    if (strcmp(request->probe, "evict") == 0) {
+        answer(toy, &trace);
+    } else { /* the walks of policy.c */
+        assert_string_equal(request->probe, "chase");
+        answer_chase(toy, &trace);
+    }
     return traceset_add(toy->set, &trace, out);
 }
 
@@ -110,12 +149,20 @@ static void examine(struct toy toy, uint64_t bytes, double *ways, double *line, 
                           .result = &d->caches[0],
                           .outermost = true,
                           .large = true,
+                          .max_window = 1024,
+                          .fetch_bytes = 32,
+                          .ceiling = 10 * MISS,
                           .threshold = THRESHOLD};
     int rc = level_evict(&level);
     assert_true(rc == 0 || rc == INFER_UNDECIDED);
     *ways = rc ? 0 : d->caches[0].ways.value;
     *line = rc ? 0 : d->caches[0].line.value;
     memcpy(why, lab.why, sizeof lab.why);
+    if (rc == 0) {
+        const struct policy_result *policy = &d->caches[0].policy;
+        assert_string_equal(policy->name, toy.ways == 1 ? "none" : "lru");
+        assert_int_equal(policy->equivalent_count, 0);
+    }
     traceset_destroy(toy.set);
     free(toy.held);
     free(toy.used);
