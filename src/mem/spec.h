@@ -86,6 +86,7 @@ struct cache_spec {
     uint32_t mshr_entries; /* lines that may be pending, at least 1 */
     uint32_t mshr_mergers; /* further requests (or lanes) per pending line */
     enum merger_kind merger;
+    bool separate_misses;   /* each request that misses fetches for itself */
     uint32_t queue_entries; /* input queue: requests that wait for a lookup, at least 1 */
 };
 

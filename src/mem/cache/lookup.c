@@ -286,10 +286,7 @@ static bool lookup_kept(struct mem_cache *cache, struct mem_request *request, ui
 /* The line becomes stale here: it goes, and if it is on its way it will not be kept. */
 static void evict_line(struct mem_cache *cache, const struct piece *piece, uint64_t edge_ps)
 {
-    struct miss_line *pending = cache->miss_ops->find(cache->misses, piece->line);
-    if (pending) {
-        pending->discard = true;
-    }
+    cache->miss_ops->discard(cache->misses, piece->line);
     if (piece->slot != TAGS_NONE) {
         uint64_t physical = cache->tags.physical ? cache->tags.physical[piece->slot] : 0;
         struct tag_line dropped = tags_drop(&cache->tags, piece->set, piece->slot);

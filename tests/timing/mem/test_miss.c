@@ -94,6 +94,64 @@ static void requests_beyond_the_mergers_hit_when_the_line_is_there(void **state)
     }
 }
 
+/* Nothing merges: each takes an entry and fetches; what finds none hits when the first line is
+ * there. */
+static void separate_misses_fetch_each_for_itself(void **state)
+{
+    (void)state;
+    static struct fixture f;
+    for (uint32_t entries = 1; entries <= 6; entries++) {
+        for (uint32_t requests = 1; requests <= entries + 2; requests++) {
+            fixture_open(&f, entries, 0, MERGER_LANE);
+            fixture_close(&f);
+            f.spec.separate_misses = true;
+            assert_int_equal(engine_create(&f.engine), 0);
+            f.sink = (struct sink){.engine = f.engine, .latency_cycles = BELOW};
+            assert_int_equal(mem_cache_create(&f.cache, &f.spec, MEM_AT_L1, f.engine, &rig_clock, 1,
+                                              sink_port(&f.sink)),
+                             0);
+            for (uint32_t i = 0; i < requests; i++) {
+                send(&f, i, 7, 32); /* nor do lanes count */
+            }
+            engine_run(f.engine, ENGINE_NEVER);
+            for (uint32_t i = 0; i < requests; i++) {
+                answered_after(&f, i, i < entries ? MISSED : ARRIVES + HIT);
+            }
+            assert_int_equal(f.sink.count, requests < entries ? requests : entries);
+            assert_true(mem_cache_holds(f.cache, 7 * 128, 128));
+            fixture_close(&f);
+        }
+    }
+}
+
+/* A store makes both copies stale that are on their way. */
+static void no_separate_miss_brings_back_what_a_store_made_stale(void **state)
+{
+    (void)state;
+    static struct fixture f;
+    memset(&f, 0, sizeof f);
+    assert_int_equal(engine_create(&f.engine), 0);
+    f.sink = (struct sink){.engine = f.engine, .latency_cycles = BELOW};
+    f.spec = rig_cache_spec();
+    f.spec.write = WRITE_THROUGH_INVALIDATE;
+    f.spec.separate_misses = true;
+    f.spec.accesses_per_cycle = 0;
+    assert_int_equal(
+        mem_cache_create(&f.cache, &f.spec, MEM_AT_L1, f.engine, &rig_clock, 1, sink_port(&f.sink)),
+        0);
+    send(&f, 0, 7, 1);
+    send(&f, 1, 7, 1);
+    send(&f, 2, 9, 1);
+    struct probe store;
+    probe_init(&store, f.engine, MEM_WRITE, 7 * 128, 4);
+    assert_true(probe_send(&store, mem_cache_port(f.cache)));
+    engine_run(f.engine, ENGINE_NEVER);
+    assert_int_equal(f.probe[0].replies + f.probe[1].replies + store.replies, 3);
+    assert_false(mem_cache_holds(f.cache, 7 * 128, 4));
+    assert_true(mem_cache_holds(f.cache, 9 * 128, 4));
+    fixture_close(&f);
+}
+
 /* One request of so many lanes: it is answered when the last of them has been. */
 static void lanes_beyond_the_mergers_hit_when_the_line_is_there(void **state)
 {
@@ -160,6 +218,8 @@ int main(void)
         cmocka_unit_test(lanes_beyond_the_mergers_hit_when_the_line_is_there),
         cmocka_unit_test(lanes_of_different_requests_share_the_mergers),
         cmocka_unit_test(lanes_left_over_fetch_a_line_again_that_was_not_kept),
+        cmocka_unit_test(separate_misses_fetch_each_for_itself),
+        cmocka_unit_test(no_separate_miss_brings_back_what_a_store_made_stale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,6 +40,7 @@ static void draw_cache(struct cache_spec *spec, struct rng *rng, bool sectored, 
     spec->data_bytes_per_cycle = 16 * one_of(rng, 0, 8);
     spec->mshr_entries = one_of(rng, 1, 6);
     spec->mshr_mergers = one_of(rng, 0, 3);
+    spec->separate_misses = rng_below(rng, 3) == 0;
     spec->queue_entries = one_of(rng, 1, 4);
 }
 

@@ -50,8 +50,8 @@ typedef void miss_served(void *ctx, const struct miss_waiter *waiter);
 struct miss_ops {
     int (*create)(struct miss_table **out, const struct cache_spec *spec);
     void (*destroy)(struct miss_table *table);
-    /* NULL: nothing of this line is pending. */
-    struct miss_line *(*find)(const struct miss_table *table, uint64_t line);
+    /* What is pending of this line became stale. */
+    void (*discard)(struct miss_table *table, uint64_t line);
     /*
      * MISS_PLACED: `waiter` is copied, with as many of its places as there were; *fetch, those of
      * its sectors that were not pending, are from now on. MISS_FULL, or SONDE_ENOMEM: nothing

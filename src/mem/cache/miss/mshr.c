@@ -4,6 +4,9 @@
  * whichever warp they come from. Full is: no entry for a new line, or no merger left at the line.
  * Entries are found by a hash of the line's number; real ones compare all entries at once, which
  * takes no time either.
+ *
+ * Where misses are separate nothing merges: each request takes an entry and fetches for itself, as
+ * in a queue of outstanding requests (Bakhoda et al., ISPASS 2009, section 2.2.3).
  */
 #include <stdlib.h>
 
@@ -15,6 +18,7 @@ enum { NONE = UINT32_MAX };
 
 struct miss_table {
     uint32_t entries, mergers;
+    bool separate;
     uint32_t used;
     uint32_t free; /* index of the first free entry */
     uint32_t bucket_mask;
@@ -46,6 +50,7 @@ static int mshr_create(struct miss_table **out, const struct cache_spec *spec)
     }
     table->entries = spec->mshr_entries;
     table->mergers = spec->mshr_mergers;
+    table->separate = spec->separate_misses;
     table->bucket_mask = buckets - 1;
     table->buckets = malloc(buckets * sizeof *table->buckets);
     table->lines = calloc(table->entries, sizeof *table->lines);
@@ -110,7 +115,7 @@ static void mshr_release(struct miss_table *table, struct miss_line *entry)
 static int mshr_add(struct miss_line **out, uint64_t *fetch, uint32_t *placed,
                     struct miss_table *table, uint64_t line, const struct miss_waiter *waiter)
 {
-    struct miss_line *entry = mshr_find(table, line);
+    struct miss_line *entry = table->separate ? NULL : mshr_find(table, line);
     if (entry ? entry->waiting > table->mergers : table->free == NONE) {
         return MISS_FULL;
     }
@@ -125,7 +130,7 @@ static int mshr_add(struct miss_line **out, uint64_t *fetch, uint32_t *placed,
     copy->next = NULL;
     *(entry->first ? &entry->last->next : &entry->first) = copy;
     entry->last = copy;
-    uint64_t room = (uint64_t)table->mergers + 1 - entry->waiting;
+    uint64_t room = table->separate ? UINT32_MAX : (uint64_t)table->mergers + 1 - entry->waiting;
     copy->places = waiter->places < room ? waiter->places : (uint32_t)room;
     entry->waiting += copy->places;
     *placed = copy->places;
@@ -168,6 +173,14 @@ static void mshr_discard_all(struct miss_table *table)
     }
 }
 
+static void mshr_discard(struct miss_table *table, uint64_t line)
+{
+    uint32_t i = table->used ? *mshr_bucket(table, line) : NONE;
+    for (; i != NONE; i = table->lines[i].next) {
+        table->lines[i].discard |= table->lines[i].line == line;
+    }
+}
+
 static uint32_t mshr_used(const struct miss_table *table)
 {
     return table->used;
@@ -175,7 +188,7 @@ static uint32_t mshr_used(const struct miss_table *table)
 
 const struct miss_ops miss_MSHR = {.create = mshr_create,
                                    .destroy = mshr_destroy,
-                                   .find = mshr_find,
+                                   .discard = mshr_discard,
                                    .add = mshr_add,
                                    .arrive = mshr_arrive,
                                    .discard_all = mshr_discard_all,
