@@ -464,6 +464,25 @@ static void check_sm(struct reader *reader)
     }
 }
 
+/* How a channel is cut; what mem_dram_check() says beside it has no parameter of its own. */
+static void check_dram(struct reader *reader, const struct dram_spec *dram)
+{
+    struct words words;
+    unsigned before = reader->problem_count;
+    if (dram->bank_groups > 0 && dram->banks % dram->bank_groups != 0) {
+        problem(reader, "dram.bank_groups", "%u does not divide banks, %u", dram->bank_groups,
+                dram->banks);
+    }
+    if (dram->bank_interleave_bytes > 0 && dram->row_bytes % dram->bank_interleave_bytes != 0) {
+        problem(reader, "dram.bank_interleave", "%s does not divide the row, %s",
+                bytes_text(words.a, dram->bank_interleave_bytes),
+                bytes_text(words.b, dram->row_bytes));
+    }
+    if (reader->problem_count == before && mem_dram_check(dram) < 0) {
+        problem(reader, dram->t_refi > 0 ? "dram.t_refi" : "dram.subchannels", "%s", error_text());
+    }
+}
+
 static void check_memory(struct reader *reader)
 {
     const struct model *model = reader->model;
@@ -481,9 +500,7 @@ static void check_memory(struct reader *reader)
         problem(reader, "dram.t_rc", "%u cycles are less than t_ras, %u, which is part of it",
                 dram->t_rc, dram->t_ras);
     }
-    if (reader->problem_count == 0 && mem_dram_check(dram) < 0) {
-        problem(reader, "dram.channels", "%s", error_text());
-    }
+    check_dram(reader, dram);
     if (!is_power_of_two(model->vm.page_bytes)) {
         problem(reader, "vm.page", "%s is not a power of two",
                 bytes_text(words.a, model->vm.page_bytes));

@@ -20,6 +20,7 @@
 
 #define DRAM_NO_ROW UINT64_MAX
 #define DRAM_FAW_ACTIVATES 4
+#define DRAM_MAX_BANKS 1024
 
 struct dram_entry;
 

@@ -45,6 +45,12 @@ int mem_dram_check(const struct dram_spec *spec)
         return error_set(SONDE_EINPUT, "DRAM: channels, banks, row, burst, period and queue "
                                        "entries must be at least 1");
     }
+    if ((uint64_t)spec->banks * spec->subchannels > DRAM_MAX_BANKS) {
+        return error_set(SONDE_EINPUT,
+                         "DRAM: %u subchannels of %u banks; %u banks a channel are "
+                         "the most that are simulated",
+                         spec->subchannels, spec->banks, DRAM_MAX_BANKS);
+    }
     if (spec->bank_groups && spec->banks % spec->bank_groups) {
         return error_set(SONDE_EINPUT, "DRAM: %u banks cannot be shared out over %u groups",
                          spec->banks, spec->bank_groups);

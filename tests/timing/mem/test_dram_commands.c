@@ -556,6 +556,10 @@ static void channels_that_cannot_be_are_refused(void **state)
     spec.bank_interleave_bytes = 384;
     expect_refused(spec, "DRAM: a row of 2048 B is not made of pieces of 384 B");
     spec = gddr5;
+    spec.subchannels = 65;
+    expect_refused(spec, "DRAM: 65 subchannels of 16 banks; 1024 banks a channel are the most that "
+                         "are simulated");
+    spec = gddr5;
     spec.t_refi = 300;
     expect_refused(spec, "DRAM: a refresh of 240 cycles every 300 leaves no time for accesses");
     spec = gddr5;

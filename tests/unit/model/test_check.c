@@ -210,6 +210,16 @@ static void the_machine_must_hold_together(void **state)
                 "m.yaml:1:15: dram.burst: 48 B does not divide the row, 2 KiB");
     refuse_text("dram: {t_rc: 20 cycles}\n",
                 "m.yaml:1:14: dram.t_rc: 20 cycles are less than t_ras, 28, which is part of it");
+    refuse_text("dram: {bank_groups: 3}\n",
+                "m.yaml:1:21: dram.bank_groups: 3 does not divide banks, 16");
+    refuse_text("dram: {bank_interleave: 768 B}\n",
+                "m.yaml:1:25: dram.bank_interleave: 768 B does not divide the row, 2 KiB");
+    refuse_text("dram: {t_refi: 200 cycles, t_rfc: 100 cycles}\n",
+                "m.yaml:1:16: dram.t_refi: DRAM: a refresh of 100 cycles every 200 leaves no time "
+                "for accesses");
+    refuse_text("dram: {subchannels: 64, banks: 64}\n",
+                "m.yaml:1:21: dram.subchannels: DRAM: 64 subchannels of 64 banks; 1024 banks a "
+                "channel are the most that are simulated");
     refuse_text("vm: {page: 3 MiB}\n", "m.yaml:1:12: vm.page: 3 MiB is not a power of two");
     refuse_text("vm: {memory: 3 MiB}\n",
                 "m.yaml:1:14: vm.memory: 3 MiB is not a multiple of the page, 2 MiB");
