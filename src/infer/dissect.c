@@ -237,16 +237,22 @@ static const char *not_for(const struct level *level, size_t experiment)
 
 /*
  * Structure may take walk after walk where many ways draw their victims. Where loads are dear,
- * caches together leave that at some number of them; their latencies, and what concerns the device
- * as a whole, come still.
+ * caches together leave that at some number of them, and each but the last at two thirds of what is
+ * left; their latencies, and what concerns the device as a whole, come still.
  */
+static uint64_t loads_of_level(const struct lab *lab, bool last)
+{
+    uint64_t all = lab->options->max_cache_loads, left = all > lab->loads ? all - lab->loads : 1;
+    return all == 0 ? 0 : last ? all : lab->loads + (2 * left + 2) / 3;
+}
+
 static uint64_t most_loads_of(const struct lab *lab, size_t experiment)
 {
     enum {
         STRUCTURE = 1u << EXPERIMENT_capacity | 1u << EXPERIMENT_ways | 1u << EXPERIMENT_line |
                     1u << EXPERIMENT_index | 1u << EXPERIMENT_sets | 1u << EXPERIMENT_policy
     };
-    return STRUCTURE >> experiment & 1 ? lab->options->max_cache_loads : 0;
+    return STRUCTURE >> experiment & 1 ? lab->level_loads : 0;
 }
 
 /* What needs no doing on a cache that another path has shown. */
@@ -453,6 +459,7 @@ static int dissect_level(struct lab *lab, struct level_summary *summary, struct 
     level.max_window = info->max_window && info->max_window < limit ? info->max_window : limit;
     name_result(result, info);
     lab->options = &options;
+    lab->level_loads = loads_of_level(lab, level.outermost);
     int rc = run_experiments(&level, selected);
     lab->options = whole;
     refuse_yields(result, ~0u, result->present ? NOT_APPLICABLE : "the cache does not show");

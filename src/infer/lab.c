@@ -30,8 +30,7 @@ int lab_measure(struct lab *lab, const struct trace **out, const struct trace_re
         return error_set(SONDE_EINTERRUPTED, "the dissection was interrupted");
     }
     if (lab->most_loads && lab->loads > lab->most_loads) {
-        return lab_undecided(lab, "it takes more than %llu loads, and others are waiting",
-                             (unsigned long long)lab->most_loads);
+        return lab_undecided(lab, "it takes more loads than are left to it");
     }
     lab->requests++;
     int rc = trace_get(lab->source, out, request);

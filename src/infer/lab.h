@@ -17,8 +17,9 @@ struct lab {
     struct trace_source *source;
     const struct infer_options *options;
     struct dissection *out;
-    uint64_t loads;      /* asked for so far, warm-up included */
-    uint64_t most_loads; /* from which on nothing more is measured; 0: no limit */
+    uint64_t loads;       /* asked for so far, warm-up included */
+    uint64_t level_loads; /* for the structure of the cache under examination; 0: no limit */
+    uint64_t most_loads;  /* from which on nothing more is measured; 0: no limit */
     uint64_t requests;
     char why[160];
     const char *doing;

@@ -23,6 +23,7 @@
 #define FIRST_BYTES 16384 /* the first array that is too large for small caches */
 #define LEAST_UNITS 16    /* of fetching, in a smaller array */
 #define CLEARLY 1.15      /* as long as next to all hits take: no hit */
+#define CERTAIN 1e-7      /* chance at which noise is ruled out */
 #define FEW 50            /* loads in as many: none of a class */
 #define CHEAP_BYTES (UINT64_C(4) << 20)
 #define MAX_DISORDER 3
@@ -288,29 +289,37 @@ static double below_beneath(const struct level *level, double threshold,
 /*
  * Where next to all that a walk misses here is missed farther on too, the few loads that are not
  * lie under a threshold between those two. They show as loads slower than hits that begin fetch
- * units, as misses do; then the threshold goes below them.
+ * units, as misses do, more often than noise would; then the threshold goes below them.
  */
-static bool lower_threshold(struct level *level, struct trial *trial, const struct sample *hits,
-                            const struct walk *walk)
+static int lower_threshold(struct level *level, bool *lowered, const struct pattern *pattern,
+                           const struct sample *hits, const struct walk *walk)
 {
     double fast = fmax(CLEARLY * sample_quantile(hits, HITS), level->floor_cycles);
-    double slowest = 0, soonest = INFINITY;
-    size_t count = 0, begin = 0;
+    uint32_t *begin = malloc((walk->count + 1) * sizeof *begin);
+    size_t count = 0, begin_count = 0;
+    *lowered = false;
+    if (!begin) {
+        return error_memory();
+    }
     for (size_t i = 0; i < walk->count; i++) {
-        double cycles = walk->latency[i];
-        if (i % walk->window == 0 || cycles <= fast || cycles > level->threshold) {
-            slowest = cycles <= fast ? fmax(slowest, cycles) : slowest;
-            continue;
+        bool between = walk->latency[i] > fast && walk->latency[i] <= level->threshold;
+        if (i % walk->window != 0 && between) {
+            begin[begin_count] = walk->latency[i];
+            begin_count += walk_element(walk, i) % pattern->unit_words == pattern->phase;
+            count++;
         }
-        soonest = fmin(soonest, cycles);
-        begin += walk_element(walk, i) % trial->pattern.unit_words == trial->pattern.phase;
-        count++;
     }
-    if (count < 6 || (double)begin < 0.9 * (double)count) {
-        return false;
+    double chance = binomial_tail(count, 1.0 / pattern->unit_words, begin_count);
+    struct sample sooner = {0};
+    int rc = 0;
+    if (begin_count >= 6 && 2 * begin_count > count && chance < CERTAIN) {
+        rc = sample_create(&sooner, begin, begin_count);
+        level->threshold = rc ? level->threshold : 0.5 * (fast + sample_quantile(&sooner, 0.1));
+        *lowered = rc == 0;
     }
-    level->threshold = 0.5 * (slowest + soonest);
-    return true;
+    sample_free(&sooner);
+    free(begin);
+    return rc;
 }
 
 /*
@@ -330,7 +339,7 @@ static int separate(struct level *level, struct trial *trial, const struct sampl
         struct sample plain = sample_view(&both, -1, ceiling);
         double thresholds[8];
         size_t count = sample_thresholds(thresholds, 8, &plain);
-        for (size_t i = 0; i < count && !trial->found; i++) {
+        for (size_t i = 0; rc == 0 && i < count && !trial->found; i++) {
             thresholds[i] = above_floor(level, thresholds[i], &walked, ceiling);
             thresholds[i] = below_beneath(level, thresholds[i], &walked);
             if (thresholds[i] >= sample_quantile(hits, HITS) &&
@@ -340,7 +349,10 @@ static int separate(struct level *level, struct trial *trial, const struct sampl
                 trial->found = walk->shape.stride == WORD_BYTES &&
                                find_unit(&trial->pattern, level, walk,
                                          sample_share(hits, level->threshold, level->ceiling));
-                if (trial->found && lower_threshold(level, trial, hits, walk)) {
+                bool lowered = false;
+                rc = trial->found ? lower_threshold(level, &lowered, &trial->pattern, hits, walk)
+                                  : 0;
+                if (lowered) {
                     set_threshold(level, level->threshold, &both, &walked, ceiling);
                 }
                 trial->disorder = trial->disorder || (!trial->found && without_order(level, walk));
