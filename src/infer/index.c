@@ -117,6 +117,10 @@ int index_check(const struct home *home, bool *holds, struct set_map *map, struc
             *holds = false;
             return 0;
         }
+        if (rc == 0 && map->sets == 1 && other.ways != home->ways) {
+            *holds = false; /* a single set holds as many whichever lines they are */
+            return 0;
+        }
         unsigned shown = rc == 0 && other.ways < MEMBERS ? (unsigned)other.ways : MEMBERS;
         rc = rc ? rc : home_check(&other, holds, map, MEMBERS - shown, rng);
     }

@@ -31,6 +31,7 @@
 #define STRAY_MISFIT 0.0012   /* of the records, where no noise was seen yet */
 #define UNSEEN 1000000        /* lines that a set held before begin with this number */
 #define NOISY_MISFIT 0.003    /* of the records: what a drawn order has more than the others */
+#define DOUBTFUL 0.5          /* a structure that failed when it was put to the test is below */
 #define CONTRADICTED 0.6      /* by orders of more lines */
 
 /*
@@ -380,6 +381,10 @@ int level_policy(struct level *level)
      * tells other lines of the set, only the conflicting addresses say that it is one set. */
     if (rc == 0 && !matched && level->map.sets == 0) {
         out->confidence = fmin(out->confidence, 0.7);
+    }
+    const struct attribute *sets = &level->result->sets;
+    if (rc == 0 && sets->status == ATTRIBUTE_MEASURED && sets->confidence < DOUBTFUL) {
+        out->confidence = fmin(out->confidence, DOUBTFUL); /* nor do they lie in one set for sure */
     }
     return rc;
 }
