@@ -72,3 +72,20 @@ shares kepler.json readonly_l1 texture_l1
 shares kepler.json texture_l1 readonly_l1
 shares kepler.json local_l1 ""
 shares kepler.json l1_data "not measured"
+
+# A GPU that caches nothing of global memory: Wong et al., ISPASS 2010, on a GTX 280. A record adds 8 to 9 cycles,
+# where an instruction issues every 4.
+dissect sim:gtx280 tesla.json
+for cache in l1_data l2; do
+    [ "$("$GET" tesla.json $cache.present)" = false ] || fail "a GTX 280 shows an $cache"
+done
+expect tesla.json texture_l1.size 5120
+expect tesla.json texture_l1.line 32
+expect tesla.json texture_l1.ways 20
+expect tesla.json texture_l1.hit_latency 270 1
+expect tesla.json constant_l1.size 2048
+expect tesla.json constant_l1.ways 4
+expect tesla.json constant_l15.size 8192
+expect tesla.json constant_l15.ways 4
+expect tesla.json constant_l15.hit_latency 90 1
+expect tesla.json memory.latency 450 1
