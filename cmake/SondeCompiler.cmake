@@ -29,6 +29,11 @@ if(SONDE_ASAN OR SONDE_FUZZ)
     add_link_options(-fsanitize=address,undefined)
 endif()
 
+if(SONDE_TSAN)
+    add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=thread)
+endif()
+
 if(SONDE_FUZZ)
     if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
         message(FATAL_ERROR "SONDE_FUZZ needs clang: use the preset 'fuzz'")

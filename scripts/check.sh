@@ -1,8 +1,9 @@
 #!/bin/sh
-# check.sh: builds what the tests need and runs every test through ctest, in three builds:
+# check.sh: builds what the tests need and runs every test through ctest, in four builds:
 #   release   all tests, as users run it
 #   asan      unit tests and command-line tests again, under the address and undefined-behaviour
 #             sanitizers and with assertions on (labels unit, cli, asan)
+#   tsan      what runs on several host threads again, under the thread sanitizer (label threads)
 #   fuzz      a short, repeatable libFuzzer run of each reader of outside data
 # Ends with one line a build; status 1 when a test failed anywhere.
 set -eu
@@ -39,6 +40,7 @@ check() {
 
 check release all
 check asan all -L 'unit|cli|asan'
+check tsan threaded -L threads
 check fuzz fuzzers -L fuzz
 
 echo

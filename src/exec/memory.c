@@ -29,10 +29,16 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
+#define SLOT_COUNT 64
+#ifdef __SANITIZE_THREAD__ /* knows programs' memory in a few ranges only */
+#define SLOT_BASE 0x560000000000u
+#define SLOT_BYTES 0x1000000000u
+#define RANGE_MIN_BYTES (8ull << 30)
+#else
 #define SLOT_BASE 0x200000000000u
 #define SLOT_BYTES 0x10000000000u
-#define SLOT_COUNT 64
 #define RANGE_MIN_BYTES (64ull << 30)
+#endif
 #define RANGE_STEP_BYTES (2ull << 20)
 
 /* Map `bytes` at the first free slot; 0 if no slot takes it. */

@@ -20,8 +20,11 @@
 
 #define PLACE_BITS 24
 #define PLACE_MASK ((UINT64_C(1) << PLACE_BITS) - 1)
-#define LOOKS_AWAKE 4096 /* before a helper goes to sleep: some 0.1 ms */
+/* How often a thread looks for work before it sleeps, or lets others run: some 0.1 ms and 0.01 ms.
+ * Where threads outnumber processors, looking keeps those away that have work. */
+#define LOOKS_AWAKE 4096
 #define LOOKS_PER_YIELD 256
+#define LOOKS_CROWDED 4
 
 struct team {
     _Alignas(64) atomic_uint_fast64_t left;
@@ -34,6 +37,7 @@ struct team {
     pthread_mutex_t mutex;
     pthread_cond_t wake;
     uint32_t helpers;
+    uint32_t looks_awake, looks_per_yield;
     pthread_t thread[TEAM_THREADS_MAX];
 };
 
@@ -94,7 +98,7 @@ static void *help(void *arg)
     while (!atomic_load_explicit(&team->over, memory_order_relaxed)) {
         if (run_one(team, false)) {
             looks = 0;
-        } else if (++looks < LOOKS_AWAKE) {
+        } else if (++looks < team->looks_awake) {
             relax();
         } else {
             sleep_until_called(team);
@@ -142,6 +146,9 @@ int team_create(struct team **out, uint32_t threads)
         return error_memory();
     }
     memset(team, 0, sizeof *team);
+    bool crowded = threads > team_processors();
+    team->looks_awake = crowded ? LOOKS_CROWDED : LOOKS_AWAKE;
+    team->looks_per_yield = crowded ? LOOKS_CROWDED : LOOKS_PER_YIELD;
     pthread_mutex_init(&team->mutex, NULL);
     pthread_cond_init(&team->wake, NULL);
     int rc = helpers_start(team, threads - 1);
@@ -181,7 +188,7 @@ void team_run(struct team *team, team_task *task, void *ctx, uint32_t count)
     for (uint32_t looks = 1; atomic_load_explicit(&team->done, memory_order_acquire) < count;
          looks++) {
         relax();
-        if (looks % LOOKS_PER_YIELD == 0) {
+        if (looks % team->looks_per_yield == 0) {
             sched_yield();
         }
     }
