@@ -223,6 +223,8 @@ static const char *not_for(const struct level *level, size_t experiment)
     case EXPERIMENT_policy:
         return behind && !level->escort ? "the cache in front keeps part of the accesses from it"
                                         : NULL;
+    case EXPERIMENT_cold:
+        return behind && level->result->present && !level->fetch_bytes ? NULL : NOT_APPLICABLE;
     case EXPERIMENT_evict:
         return level->outermost && level->large ? NULL : NOT_APPLICABLE;
     case EXPERIMENT_mei:

@@ -153,6 +153,7 @@ int level_penalty(struct level *level);
 int level_ports(struct level *level); /* ports.c */
 int level_sweep(struct level *level); /* sweep.c */
 int level_evict(struct level *level); /* evict.c */
+int level_cold(struct level *level);  /* cold.c */
 
 /* victims.c: how a set that gives up lines at random chooses them, from walks over one line more
  * than it holds. */

@@ -1,0 +1,113 @@
+/*
+ * What a miss of a cache fetches that lies behind another and holds all that its path reaches, so
+ * that no walk makes it miss twice. It is empty when a kernel begins, where it does not keep lines
+ * from launch to launch: then a walk through all, once, misses at the first word of every fetch,
+ * and finds the others.
+ *
+ *     misses   x . . . x . . . x . . .       a fetch is four times what the cache in front fetches
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "infer/level.h"
+#include "util/error.h"
+
+#define RUNS 3
+#define BEYOND 1.5 /* times a hit, that a miss takes at least: L2 is farther away than that */
+#define MOST_UNITS 64
+#define FEWEST 8 /* fetches */
+#define HELD 0.95
+
+/* How often each element was missed in a few launches, and what that took. */
+static int count_cold(struct level *level, uint8_t *missed, uint32_t *slow, size_t *slow_count,
+                      struct walk_shape shape)
+{
+    double threshold = BEYOND * level->result->hit_latency.value;
+    struct walk_plan plan = level_plan(level, shape);
+    plan.warm = 0;
+    plan.window = (uint32_t)shape.count;
+    for (uint32_t run = 0; run < RUNS; run++) {
+        struct walk walk;
+        plan.run = run;
+        int rc = walk_run(level->lab, &walk, &plan);
+        if (rc) {
+            return rc;
+        }
+        for (size_t i = 0; i < walk.count && i < shape.count; i++) {
+            if (walk.latency[i] > threshold) {
+                missed[walk_element(&walk, i)]++;
+                slow[(*slow_count)++] = walk.latency[i];
+            }
+        }
+        walk_free(&walk);
+    }
+    return 0;
+}
+
+/* After how many elements the next one misses; 0: they do not miss evenly. */
+static size_t find_period(const uint8_t *missed, size_t count)
+{
+    for (size_t units = MOST_UNITS; units >= 1; units /= 2) {
+        size_t first = 0, between = 0;
+        for (size_t i = 0; i < count; i++) {
+            bool misses = 2 * missed[i] > RUNS;
+            first += misses && i % units == 0;
+            between += misses && i % units != 0;
+        }
+        if (first >= FEWEST && (double)first >= HELD * (double)(count / units) &&
+            (double)between <= (1 - HELD) * (double)first) {
+            return units;
+        }
+    }
+    return 0;
+}
+
+static int report(struct level *level, const uint8_t *missed, const uint32_t *slow,
+                  size_t slow_count, struct walk_shape shape)
+{
+    size_t units = find_period(missed, shape.count);
+    if (units == 0) {
+        return lab_undecided(level->lab, slow_count ? "a cold walk misses at uneven distances"
+                                                    : "it keeps its lines from launch to launch");
+    }
+    struct sample misses;
+    int rc = sample_create(&misses, slow, slow_count);
+    if (rc) {
+        return rc;
+    }
+    double median = sample_quantile(&misses, 0.5), hit = level->result->hit_latency.value;
+    char id[24];
+    sample_free(&misses);
+    lab_evidence(level->lab, id, level->info->id,
+                 "chase op=%s once through %zu elements %llu B apart, from cold, %d times: every "
+                 "%zuth misses, and takes %.0f cycles (median)",
+                 level->info->op, shape.count, (unsigned long long)shape.stride, RUNS, units,
+                 median);
+    attribute_set(&level->result->fetch_granularity, (double)(units * shape.stride), "B", 0.93, id);
+    attribute_set(&level->result->miss_penalty, median - hit, "cycles", 0.88, id);
+    return 0;
+}
+
+int level_cold(struct level *level)
+{
+    uint64_t reach = level->lab->options->max_footprint_bytes;
+    struct walk_shape shape = {.stride = level->front->fetch_bytes};
+    if (level->result->hit_latency.status != ATTRIBUTE_MEASURED || shape.stride == 0) {
+        return lab_undecided(level->lab, "the cache does not show");
+    }
+    shape.count = (size_t)(reach / shape.stride);
+    shape.count = shape.count < level->max_window ? shape.count : level->max_window;
+    uint8_t *missed = calloc(shape.count + 1, sizeof *missed);
+    uint32_t *slow = calloc(RUNS * shape.count + 1, sizeof *slow);
+    size_t slow_count = 0;
+    if (!missed || !slow) {
+        free(missed);
+        free(slow);
+        return error_memory();
+    }
+    int rc = count_cold(level, missed, slow, &slow_count, shape);
+    rc = rc ? rc : report(level, missed, slow, slow_count, shape);
+    free(missed);
+    free(slow);
+    return rc;
+}
