@@ -230,8 +230,11 @@ static void fermi_with_its_l1_pays_six_cycles_more_for_each_miss(void **state)
     struct parts p = parts_of(b.model);
     uint64_t cold = ring(&b, UINT64_C(160) << 20, PAGE + LINE, 40);
     chase(&b, cold, 0, cold, 40);
-    double line = 3.0 * (double)b.model->dram.period_ps / (double)b.model->core_period_ps;
-    double expected = p.path + 3 * p.l2_miss + p.walk + L1_COSTS + line; /* 3 further bursts */
+    /* A line is three further bursts of data, one after the other. */
+    const struct dram_spec *dram = &b.model->dram;
+    double burst = 1.0 * dram->burst_bytes / dram->bytes_per_cycle;
+    double line = 3 * burst * (double)dram->period_ps / (double)b.model->core_period_ps;
+    double expected = p.path + 3 * p.l2_miss + p.walk + L1_COSTS + line;
     expect_printed(expect_all(&b, 0, 40, expected, 3), 1259);
     /* 8 KiB and a page apart, so that all lines share a set of 4 ways: more than 4 always miss. */
     uint64_t warm = ring(&b, 0, PAGE, 16);
