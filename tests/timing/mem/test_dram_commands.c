@@ -540,6 +540,45 @@ static void rows_a_power_of_two_apart_meet_in_one_bank_unless_hashed(void **stat
     }
 }
 
+/* Utilization counts all time, efficiency the time in which there was something to do (Bakhoda et
+ * al., ISPASS 2009, section 4.5): of a stream both are one; of a lone read it is its share of data.
+ */
+static void busy_and_pending_time_are_those_of_the_data_and_of_the_requests(void **state)
+{
+    (void)state;
+    for (uint32_t k = 0; k < KINDS; k++) {
+        struct dram_spec spec = *kinds[k].spec;
+        spec.t_refi = 0;
+        spec.queue_entries = 128;
+        struct engine *engine;
+        struct mem_dram *dram;
+        assert_int_equal(engine_create(&engine), 0);
+        assert_int_equal(mem_dram_create(&dram, &spec, engine, &rig_clock, 1), 0);
+        struct mem_port port = mem_dram_port(dram);
+        const struct mem_dram_stats *stats = mem_dram_stats(dram);
+        uint32_t subchannels = or_else(spec.subchannels, 1);
+        for (uint32_t i = 1; i <= 3; i++) {
+            probe_alone(engine, port, MEM_READ, i * 12345 * 1024, 32, NULL);
+            rig_wait(engine, 1000);
+            assert_int_equal(stats->busy_ps, i * (burst_of(&spec) * CLOCK_PS / subchannels));
+        }
+        uint64_t alone = spec.t_rcd + spec.t_cl + burst_of(&spec), other = alone + spec.t_rp;
+        assert_in_range(stats->pending_ps, 3 * alone * CLOCK_PS, 3 * other * CLOCK_PS);
+        struct mem_dram_stats before = *stats;
+        uint64_t start_ps = engine_now_ps(engine);
+        rig_bandwidth(engine, port, MEM_READ, 20000, 32, 32);
+        double busy = (double)(stats->busy_ps - before.busy_ps);
+        double pending = (double)(stats->pending_ps - before.pending_ps);
+        assert_true(busy <= pending);
+        assert_true(pending <= (double)(engine_now_ps(engine) - start_ps));
+        assert_true(busy >= pending * 0.98);
+        assert_int_equal(stats->reads, 20003);
+        assert_int_equal(stats->row_hits + stats->row_misses, 20003);
+        mem_dram_destroy(dram);
+        engine_destroy(engine);
+    }
+}
+
 static void expect_refused(struct dram_spec spec, const char *why)
 {
     assert_int_equal(mem_dram_check(&spec), SONDE_EINPUT);
@@ -578,6 +617,7 @@ int main(void)
         cmocka_unit_test(refreshes_take_their_share_of_a_stream),
         cmocka_unit_test(one_bank_group_gives_less_than_all),
         cmocka_unit_test(rows_a_power_of_two_apart_meet_in_one_bank_unless_hashed),
+        cmocka_unit_test(busy_and_pending_time_are_those_of_the_data_and_of_the_requests),
         cmocka_unit_test(channels_that_cannot_be_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
