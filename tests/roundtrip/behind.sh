@@ -62,6 +62,7 @@ second small 8192 128 8 8 lru bits 0
 # None, and an L2 so small that launches drive out what is read first.
 copy none <<'YAML'
 constant_l15: {enabled: false}
+dram: {channels: 1}
 l2: {slices: 1, slice_index: {kind: modulo, unit: 128 B}, size: 16 KiB, sets: 128, ways: 1, index: {kind: modulo, unit: 128 B}}
 YAML
 expect none.json constant_l1.size 2048
