@@ -289,6 +289,12 @@ static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
     if (rc) {
         return rc;
     }
+    if (level->fits <= level->in_front) {
+        out->present = false;
+        out->miss_penalty = (struct attribute){0};
+        return lab_undecided(lab, "what is slow in longer walks is so among no more pages than the "
+                                  "level before holds: it is that one again");
+    }
     lab_evidence(lab, id, out->id,
                  "chase op=cg: %zu pages of %llu KiB fit, one more does not; in a walk that is too "
                  "long a load hits behind one half a page before it, and misses behind one a page "

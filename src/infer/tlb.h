@@ -124,6 +124,7 @@ enum tlb_sight tlb_see(const struct tlb_lab *tl, const struct tlb_level *level, 
 struct tlb_census {
     size_t count;
     uint32_t *misses; /* per page; owned */
+    bool *heard;      /* the level was asked for it in the last walk; owned */
     uint64_t slow;    /* misses in all */
     double rounds;    /* recorded, in all */
     double rate;      /* misses a round in the last window */

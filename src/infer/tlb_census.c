@@ -18,6 +18,7 @@
 
 #define LINES_APART 2 /* units from visit to visit of a page in a ring */
 #define HIDDEN 0.75   /* of what the level in front's misses take: noise makes no load sooner */
+#define FEW_BESIDE 8
 #define STRAY_HIDDEN 1e-4
 #define MOST_HIDDEN_PASSES 8
 
@@ -45,7 +46,9 @@ int tlb_census_create(struct tlb_census *out, const struct tlb_lab *tl, size_t c
 {
     *out = (struct tlb_census){.count = count};
     out->misses = calloc(count, sizeof *out->misses);
-    if (!out->misses) {
+    out->heard = calloc(count, sizeof *out->heard);
+    if (!out->misses || !out->heard) {
+        tlb_census_free(out);
         return error_memory();
     }
     rng_seed(&out->rng, 4711 + tl->run);
@@ -55,7 +58,9 @@ int tlb_census_create(struct tlb_census *out, const struct tlb_lab *tl, size_t c
 void tlb_census_free(struct tlb_census *census)
 {
     free(census->misses);
+    free(census->heard);
     census->misses = NULL;
+    census->heard = NULL;
 }
 
 /* Rounds of a ring, each of all pages in an order drawn anew. */
@@ -94,6 +99,7 @@ static void count_window(struct tlb_census *census, const struct tlb_lab *tl,
     for (size_t i = 0; i < window; i++) {
         enum tlb_sight sight = tlb_see(tl, level, excess[i]);
         hidden += sight == TLB_HIDDEN;
+        census->heard[index[(first + i) % length]] |= sight != TLB_HIDDEN;
         run = sight == TLB_MISS ? 0 : run + 1;
         longest = run > longest ? run : longest;
         if (sight == TLB_MISS && i >= skip) {
@@ -124,8 +130,15 @@ int tlb_census_take(struct tlb_lab *tl, struct tlb_census *census, const struct 
     uint64_t warm = (plan->warm + plan->rounds - 1) / plan->rounds;
     rc = rc ? rc : tlb_records(tl, excess, &ring, warm, (uint32_t)window, plan->windows);
     census->clean = false;
+    memset(census->heard, 0, n * sizeof *census->heard);
     for (size_t w = 0; rc == 0 && w < plan->windows; w++) {
         count_window(census, tl, level, plan, excess + w * window, index, w * window, window);
+    }
+    /* A page that the level in front always has need not be in this one. Among few that is usual.
+     */
+    bool few = n <= 2 * level->in_front + FEW_BESIDE;
+    for (size_t i = 0; rc == 0 && i < n && !few; i++) {
+        census->clean = census->clean && census->heard[i];
     }
     free(ring.unit);
     free(excess);
@@ -174,7 +187,9 @@ int tlb_census_fits(struct tlb_lab *tl, bool *fits, const struct tlb_level *leve
     for (size_t k = 0; rc == 0 && k < sizeof ladder / sizeof *ladder && !*fits; k++) {
         struct tlb_census_plan plan = {.warm = ladder[k],
                                        .passes = FIT_PASSES,
-                                       .rounds = level->in_front ? 1 : 4,
+                                       .rounds = !level->in_front ? 4
+                                                 : k % 2          ? 2
+                                                                  : 1,
                                        .windows = 1};
         if (k == 0 || census.rate < before / 2) { /* then it was not at rest */
             memset(census.misses, 0, count * sizeof *census.misses);

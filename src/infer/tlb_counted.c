@@ -26,7 +26,9 @@
 #define MOST_REQUESTS 200
 #define MOST_PASSES 64 /* in a window */
 #define FEW_PAGES 100
-#define STICKY_WARM 24
+#define STICKY_WARM 12
+#define STICKY_PASSES 16
+#define STUCK 0.7 /* of the rounds: a policy that draws lets no page miss that often */
 #define FEW_SHAKES 24
 #define SHAKES 2      /* that show no new page */
 #define MOST_REST 240 /* rounds */
@@ -42,7 +44,10 @@ struct shown {
     uint32_t *times; /* requests in which each missed, and its misses before the last; owned */
     uint32_t *before;
     size_t count, missing;
-    uint64_t misses; /* of those that do */
+    uint64_t misses;      /* of those that do */
+    double rounds;        /* counted so far */
+    bool stuck;           /* in the last request a page missed nearly every time */
+    size_t target, slack; /* so many are expected to miss, but for so many; 0: nobody knows */
 };
 
 struct counted {
@@ -96,6 +101,7 @@ static size_t judge(struct shown *shown, const struct tlb_census *census, const 
     size_t fresh = 0;
     shown->missing = 0;
     shown->misses = 0;
+    shown->stuck = false;
     for (size_t i = 0; i < census->count; i++) {
         bool is = census->misses[i] >= fmax(least, restless(c, i, census->rounds));
         fresh += is && !shown->who[i];
@@ -103,9 +109,12 @@ static size_t judge(struct shown *shown, const struct tlb_census *census, const 
         shown->missing += is;
         shown->misses += is ? census->misses[i] : 0;
         shown->rate[i] = census->misses[i] / census->rounds;
-        shown->times[i] += census->misses[i] > shown->before[i];
+        uint32_t more = census->misses[i] - shown->before[i];
+        shown->stuck = shown->stuck || more >= STUCK * (census->rounds - shown->rounds);
+        shown->times[i] += more > 0;
         shown->before[i] = census->misses[i];
     }
+    shown->rounds = census->rounds;
     return fresh;
 }
 
@@ -179,12 +188,30 @@ static int count_once(struct counted *c, struct tlb_census *census, const struct
     struct tlb_census_plan plan = plan_counting(c, shown->count, first);
     int rc = shaken ? shake(c) : 0;
     plan.windows = sticky ? 1 : plan.windows;
+    plan.passes = sticky && plan.passes > STICKY_PASSES ? STICKY_PASSES : plan.passes;
     plan.warm = sticky ? STICKY_WARM : shaken ? rounds_to_rest(c, shown) : plan.warm;
     rc = rc ? rc : tlb_census_take(c->tl, census, c->level, page, &plan);
     if (rc == 0 && c->tl->lab->loads - c->start > MOST_LOADS) {
         rc = lab_undecided(c->tl->lab, "the pages of a set were not found in %d loads", MOST_LOADS);
     }
     return rc;
+}
+
+static size_t missing_beside(const struct counted *c, const struct shown *shown)
+{
+    size_t missing = 0;
+    for (size_t i = 0; i < shown->count; i++) {
+        missing += shown->who[i] && !(i < c->rest.count && c->rest.who[i]);
+    }
+    return missing;
+}
+
+/* Are there as many as expected, and no more for a while? */
+static bool reached(const struct counted *c, const struct shown *shown, size_t quiet)
+{
+    size_t missing = missing_beside(c, shown) + c->rest.missing;
+    return shown->target && missing + shown->slack >= shown->target &&
+           (quiet >= LEAST_REQUESTS || shown->target >= shown->count);
 }
 
 /* `stop`: as soon as it is a known set's. */
@@ -196,16 +223,20 @@ static int who_misses(struct counted *c, struct shown *shown, const uint32_t *pa
     int rc = tlb_census_create(&census, c->tl, shown->count);
     memset(shown->times, 0, shown->count * sizeof *shown->times);
     memset(shown->before, 0, shown->count * sizeof *shown->before);
+    shown->rounds = 0;
     for (size_t k = 0; rc == 0 && k < MOST_REQUESTS; k++) {
         rc = count_once(c, &census, shown, page, k == 0, shakes > 0, sticky);
         quiet = judge(shown, &census, c) ? 0 : quiet + 1;
         bool enough = (double)shown->misses >= WANTED * (double)shown->missing && often(shown);
-        if (shown->missing == shown->count || (stop && is_known(c, shown))) {
+        if (shown->missing == shown->count || (stop && is_known(c, shown)) ||
+            reached(c, shown, quiet)) {
             break;
         }
-        if (shakes > 0 && quiet == 0) { /* from now on only what is shaken counts */
-            memset(shown->times, 0, sticky ? 0 : shown->count * sizeof *shown->times);
-            sticky = true;
+        if (c->rest.count && !sticky && ((shakes > 0 && quiet == 0) || (k > 0 && shown->stuck))) {
+            memset(shown->times, 0, shown->count * sizeof *shown->times);
+            sticky = true; /* from now on only what is shaken counts */
+            shakes = 1;
+        } else if (shakes > 0 && quiet == 0) {
             shakes = 1;
         } else if (quiet >= LEAST_REQUESTS && enough && shakes++ >= shakes_wanted(c, shown)) {
             break;
@@ -258,44 +289,45 @@ static int take_set(struct counted *c, const struct shown *shown, const uint32_t
 }
 
 /* Pages that miss in a walk over the first `pages`, but for those that do where all fit. */
-static int count_missing(struct counted *c, size_t *missing, size_t pages)
+static int count_missing(struct counted *c, size_t *missing, size_t pages, size_t target,
+                         size_t slack)
 {
     struct shown shown;
     int rc = shown_create(&shown, pages);
+    shown.target = target;
+    shown.slack = slack;
     rc = rc ? rc : who_misses(c, &shown, NULL, false);
-    *missing = 0;
-    for (size_t i = 0; rc == 0 && i < pages; i++) {
-        *missing += shown.who[i] && !(i < c->rest.count && c->rest.who[i]);
-    }
+    *missing = rc ? 0 : missing_beside(c, &shown);
     shown_free(&shown);
     return rc;
 }
 
-static bool near(size_t a, size_t b)
+/* Some pages may never have shown; a set that does not overflow would leave more out. */
+static bool near(size_t missing, size_t expected, size_t slack)
 {
-    return a + 1 >= b && b + 1 >= a;
+    return missing + slack >= expected && missing <= expected + 1;
 }
 
 static int check_alike(struct counted *c, bool *alike)
 {
     size_t fits = c->level->fits, ways = c->out->entries_per_set[0], missing = 0;
-    size_t count = fits / ways, half = count / 2;
+    size_t count = fits / ways, half = count / 2, slack = ways > 2 ? ways / 2 : 0;
     *alike = fits % ways == 0 && count <= INFER_MAX_TLB_SETS &&
              (fits + count + 1) * c->level->page <= c->tl->limit_bytes;
     if (*alike && half > 1) {
-        int rc = count_missing(c, &missing, fits + half);
+        int rc = count_missing(c, &missing, fits + half, half * (ways + 1), slack);
         if (rc) {
             return rc;
         }
-        *alike =
-            near(missing, half * (ways + 1)) || near(missing + c->rest.missing, half * (ways + 1));
+        *alike = near(missing, half * (ways + 1), slack) ||
+                 near(missing + c->rest.missing, half * (ways + 1), slack);
     }
     if (*alike && count > 1) {
-        int rc = count_missing(c, &missing, fits + count);
+        int rc = count_missing(c, &missing, fits + count, fits + count, slack);
         if (rc) {
             return rc;
         }
-        *alike = near(missing + c->rest.missing, fits + count);
+        *alike = near(missing + c->rest.missing, fits + count, slack);
     }
     for (size_t i = 1; *alike && i < count; i++) {
         c->out->entries_per_set[c->out->set_count++] = (uint32_t)ways;
