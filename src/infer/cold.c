@@ -48,13 +48,13 @@ static int count_cold(struct level *level, uint8_t *missed, uint32_t *slow, size
 static size_t find_period(const uint8_t *missed, size_t count)
 {
     for (size_t units = MOST_UNITS; units >= 1; units /= 2) {
-        size_t first = 0, between = 0;
+        size_t first = 0, between = 0, fetches = count / units;
         for (size_t i = 0; i < count; i++) {
             bool misses = 2 * missed[i] > RUNS;
             first += misses && i % units == 0;
             between += misses && i % units != 0;
         }
-        if (first >= FEWEST && (double)first >= HELD * (double)(count / units) &&
+        if (first >= FEWEST && (double)first >= HELD * (double)fetches &&
             (double)between <= (1 - HELD) * (double)first) {
             return units;
         }
