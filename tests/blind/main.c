@@ -1,14 +1,15 @@
 /*
  * blind [--seed TEXT] [--count N] [--noisy|--noise-free|--mix] [--jobs N] [--replay SEED]
- * [--curve FILE.svg] [--figures] [--gate N] [--require] [--loud]
+ * [--curve FILE.svg] [--figures] [--gate N] [--require|--known] [--loud]
  *
  * Dissects N random hierarchies (default 20), each without and with noise (--mix: one or
  * the other in turn), and prints what was not right, the shares, and the reliability curve: of the
  * values given with some confidence, how many were right. TEXT is any text (a commit's hash); each
  * trial's own seed is printed with what it got wrong, and `--replay SEED` prints that trial whole,
  * its model file first; --loud prints all trials like that. --figures ends with the benchmark's
- * lines. --require makes the exit status 1 below the limits of gate.def; --gate N computes such
- * limits from the trials just made.
+ * lines. --require makes the exit status 1 below the limits that gate.def has for drawn trials,
+ * --known below those for the trials of run.sh's own seed; --gate N computes limits of the former
+ * kind from the trials just made.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,19 +22,22 @@
 
 enum { NOISE_FREE, NOISY, MODES };
 
-/* gate.def: what N trials of each kind (half of 20) reach in all but one run of a thousand. */
+enum { DRAWN, KNOWN, GATES };
+
+/* gate.def */
 static const struct {
     double least_share;
     uint64_t most_surely_wrong;
-} gate[MODES] = {
-#define GATE(mode, least_share, most_surely_wrong) [mode] = {least_share, most_surely_wrong},
+} gates[GATES][MODES] = {
+#define GATE(which, mode, least_share, most_surely_wrong)                                          \
+    [which][mode] = {least_share, most_surely_wrong},
 #include "gate.def"
 };
 
 struct options {
     const char *seed_text, *curve;
     uint64_t count, jobs, replay, gate;
-    bool mode[MODES], mix, has_replay, figures, require, loud;
+    bool mode[MODES], mix, has_replay, figures, require, known, loud;
 };
 
 /* What a run leaves in memory that its processes share: a tally a job and a mode, and each trial's
@@ -198,13 +202,14 @@ static void compute_gate(const struct outcome *outcome, const struct options *op
 
 /* ---- the result ---- */
 
-static bool below_gate(const char *name, const struct blind_tally *t, unsigned mode)
+static bool below_gate(const char *name, const struct blind_tally *t, unsigned which, unsigned mode)
 {
-    bool below =
-        blind_share(t) < gate[mode].least_share || t->surely_wrong > gate[mode].most_surely_wrong;
+    bool below = blind_share(t) < gates[which][mode].least_share ||
+                 t->surely_wrong > gates[which][mode].most_surely_wrong;
     if (below || t->undrawn + t->died > 0) {
         printf("%s: not within gate.def: a share of %.4f, %llu sure and wrong, none that died\n",
-               name, gate[mode].least_share, (unsigned long long)gate[mode].most_surely_wrong);
+               name, gates[which][mode].least_share,
+               (unsigned long long)gates[which][mode].most_surely_wrong);
     }
     return below || t->undrawn + t->died > 0;
 }
@@ -222,7 +227,10 @@ static int finish(const struct blind_tally sum[MODES], const struct outcome *out
             if (options->gate) {
                 compute_gate(outcome, options, mode, options->gate);
             }
-            status |= options->require && below_gate(names[mode], &sum[mode], mode);
+            for (unsigned which = 0; which < GATES; which++) {
+                bool asked = which == KNOWN ? options->known : options->require;
+                status |= asked && below_gate(names[mode], &sum[mode], which, mode);
+            }
         }
     }
     blind_print_curve(&all);
@@ -240,8 +248,9 @@ static int finish(const struct blind_tally sum[MODES], const struct outcome *out
 
 static bool parse_flag(struct options *options, const char *word)
 {
-    bool *flags[] = {&options->mix, &options->figures, &options->require, &options->loud};
-    static const char *const names[] = {"--mix", "--figures", "--require", "--loud"};
+    bool *flags[] = {&options->mix, &options->figures, &options->require, &options->known,
+                     &options->loud};
+    static const char *const names[] = {"--mix", "--figures", "--require", "--known", "--loud"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strcmp(word, names[i]) == 0) {
             *flags[i] = true;
@@ -309,7 +318,7 @@ int main(int argc, char **argv)
     if (!parse(&options, argc, argv)) {
         fprintf(stderr, "usage: blind [--seed TEXT] [--count N] [--noisy|--noise-free|--mix] "
                         "[--jobs N] [--replay SEED] [--curve FILE.svg] [--figures] [--gate N] "
-                        "[--require] [--loud]\n");
+                        "[--require|--known] [--loud]\n");
         return 2;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
