@@ -117,11 +117,19 @@ struct mem_dram {
 };
 
 struct dram_sched_ops {
-    /* Which of a bank's entries it serves next; there is one. `now`: what arrives later is not
-     * known yet, but may be all there is. */
-    struct dram_entry *(*next)(const struct dram_bank *bank, uint64_t now);
+    /* Which of a bank's entries it serves next; there is one. What arrives after dram->now is
+     * not known yet, but may be all there is. */
+    struct dram_entry *(*next)(const struct mem_dram *dram, const struct dram_bank *bank);
     bool in_order; /* data pass in the order of arrival */
 };
+
+/* Has `late` come so much later than `early` that it must not go before it any more? */
+static inline bool dram_may_not_overtake(const struct mem_dram *dram, const struct dram_entry *late,
+                                         const struct dram_entry *early)
+{
+    uint32_t most = dram->spec->overtakes;
+    return most > 0 && early->arrive <= dram->now && late->order > early->order + most;
+}
 
 /* By arrival: some are sent ahead. */
 static inline bool dram_is_older(const struct dram_entry *a, const struct dram_entry *b)

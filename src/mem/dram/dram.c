@@ -291,13 +291,18 @@ static void give_next(struct mem_dram *dram)
 }
 
 /* The command that comes first; of equals that of an open row, then that of the oldest. */
-static bool is_better(const struct dram_choice *a, const struct dram_choice *b)
+static bool is_better(const struct mem_dram *dram, const struct dram_choice *a,
+                      const struct dram_choice *b)
 {
     if (a->clock != b->clock) {
         return a->clock < b->clock;
     }
-    bool column = dram_is_column(a->kind);
-    return column != dram_is_column(b->kind) ? column : a->entry->order < b->entry->order;
+    bool column = dram_is_column(a->kind), older = a->entry->order < b->entry->order;
+    if (column == dram_is_column(b->kind)) {
+        return older;
+    }
+    const struct dram_entry *late = older ? b->entry : a->entry;
+    return dram_may_not_overtake(dram, late, older ? a->entry : b->entry) ? older : column;
 }
 
 static const struct dram_entry *oldest_of_all(const struct mem_dram *dram)
@@ -325,7 +330,7 @@ static struct dram_choice choose(struct mem_dram *dram)
             continue;
         }
         struct dram_choice choice = {busy->next, busy->kind, dram_earliest(dram, busy)};
-        if (choice.clock <= best.clock && (!best.entry || is_better(&choice, &best))) {
+        if (choice.clock <= best.clock && (!best.entry || is_better(dram, &choice, &best))) {
             best = choice;
         }
     }
@@ -418,7 +423,7 @@ static bool changes_nothing(const struct mem_dram *dram, const struct dram_bank 
         return next->entry == busy->next && next->kind == busy->kind;
     }
     struct dram_choice other = {busy->next, busy->kind, dram_earliest(dram, busy)};
-    return !is_better(&other, next);
+    return !is_better(dram, &other, next);
 }
 
 static bool dram_send(void *self, struct mem_request *request)

@@ -69,7 +69,7 @@ void dram_banks_destroy(struct mem_dram *dram)
 void dram_look(struct mem_dram *dram, struct dram_bank *bank)
 {
     struct dram_busy *busy = &dram->busy[bank->place];
-    struct dram_entry *next = dram->sched->next(bank, dram->now);
+    struct dram_entry *next = dram->sched->next(dram, bank);
     busy->next = next;
     busy->own = next->arrive;
     if (bank->row == next->row) {

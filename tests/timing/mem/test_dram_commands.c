@@ -579,6 +579,60 @@ static void busy_and_pending_time_are_those_of_the_data_and_of_the_requests(void
     }
 }
 
+/*
+ * A stream of reads of one row, and early among them one of another: how many are answered before
+ * it. `bank`: of that other row; with a burst a clock, columns leave the command bus no clock.
+ */
+static uint32_t overtaken(uint32_t overtakes, uint32_t bank, uint32_t width)
+{
+    enum { STREAM = 3000, ODD = 20 };
+    static struct probe probe[STREAM];
+    struct dram_spec spec = {.channels = 1,
+                             .banks = 4,
+                             .row_bytes = 1024,
+                             .burst_bytes = 32,
+                             .period_ps = CLOCK_PS,
+                             .t_cl = 10,
+                             .t_rcd = 10,
+                             .t_rp = 10,
+                             .t_ras = 20,
+                             .t_rc = 30,
+                             .bytes_per_cycle = width,
+                             .queue_entries = 16,
+                             .overtakes = overtakes};
+    struct engine *engine;
+    struct mem_dram *dram;
+    assert_int_equal(engine_create(&engine), 0);
+    assert_int_equal(mem_dram_create(&dram, &spec, engine, &rig_clock, 1), 0);
+    for (uint32_t i = 0; i < STREAM; i++) {
+        uint64_t other = bank ? (uint64_t)bank * 1024 : 4096;
+        probe_init(&probe[i], engine, MEM_READ, i == ODD ? other : i % 32 * 32, 32);
+    }
+    struct rig_source source = {.port = mem_dram_port(dram), .count = STREAM, .probe = probe};
+    rig_push(&source, 0);
+    engine_run(engine, ENGINE_NEVER);
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < STREAM; i++) {
+        assert_int_equal(probe[i].replies, 1);
+        before += probe[i].replied_ps < probe[ODD].replied_ps && i > ODD;
+    }
+    mem_dram_destroy(dram);
+    engine_destroy(engine);
+    return before;
+}
+
+static void row_hits_keep_nobody_waiting_for_ever(void **state)
+{
+    (void)state;
+    assert_int_equal(overtaken(0, 0, 8), 3000 - 20 - 1); /* all of them */
+    for (uint32_t overtakes = 16; overtakes <= 1024; overtakes *= 4) {
+        assert_in_range(overtaken(overtakes, 0, 8), overtakes - 16, overtakes + 16);
+        assert_in_range(overtaken(overtakes, 0, 32), overtakes - 16, overtakes + 32);
+        assert_in_range(overtaken(overtakes, 1, 32), 0, overtakes + 48);
+    }
+    assert_in_range(overtaken(0, 1, 8), 0, 20); /* a bank of its own, and clocks to spare */
+}
+
 static void expect_refused(struct dram_spec spec, const char *why)
 {
     assert_int_equal(mem_dram_check(&spec), SONDE_EINPUT);
@@ -618,6 +672,7 @@ int main(void)
         cmocka_unit_test(one_bank_group_gives_less_than_all),
         cmocka_unit_test(rows_a_power_of_two_apart_meet_in_one_bank_unless_hashed),
         cmocka_unit_test(busy_and_pending_time_are_those_of_the_data_and_of_the_requests),
+        cmocka_unit_test(row_hits_keep_nobody_waiting_for_ever),
         cmocka_unit_test(channels_that_cannot_be_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,10 +4,10 @@
  */
 #include "mem/dram/channel.h"
 
-static struct dram_entry *fifo_next(const struct dram_bank *bank, uint64_t now)
+static struct dram_entry *fifo_next(const struct mem_dram *dram, const struct dram_bank *bank)
 {
     struct dram_entry *oldest = bank->first;
-    (void)now;
+    (void)dram;
     for (struct dram_entry *e = oldest->next; e; e = e->next) {
         oldest = dram_is_older(e, oldest) ? e : oldest;
     }
