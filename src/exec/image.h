@@ -20,8 +20,8 @@ struct exec_memory {
     atomic_size_t last_hit; /* a hint: any value is right, so host threads may race on it */
 };
 
-/* The table's search; leaves the hint. */
-bool image_search(struct exec_memory *memory, uint64_t address, uint64_t bytes);
+/* The table's search: the extent that holds all bytes, or SIZE_MAX. */
+size_t image_search(const struct exec_memory *memory, uint64_t address, uint64_t bytes);
 
 static inline bool image_extent_holds(const struct extent *extent, uint64_t address, uint64_t bytes)
 {
@@ -34,7 +34,24 @@ static inline bool image_valid(struct exec_memory *memory, uint64_t address, uin
     size_t hint = atomic_load_explicit(&memory->last_hit, memory_order_relaxed);
     if (hint < memory->count && image_extent_holds(&memory->extents[hint], address, bytes))
         return true;
-    return image_search(memory, address, bytes);
+    hint = image_search(memory, address, bytes);
+    if (hint == SIZE_MAX)
+        return false;
+    atomic_store_explicit(&memory->last_hit, hint, memory_order_relaxed);
+    return true;
+}
+
+/* The same with a hint of the caller's own, so that host threads do not write to one place. */
+static inline bool image_valid_near(const struct exec_memory *memory, size_t *hint,
+                                    uint64_t address, uint64_t bytes)
+{
+    if (*hint < memory->count && image_extent_holds(&memory->extents[*hint], address, bytes))
+        return true;
+    size_t found = image_search(memory, address, bytes);
+    if (found == SIZE_MAX)
+        return false;
+    *hint = found;
+    return true;
 }
 
 static inline bool image_in_range(const struct exec_memory *memory, uint64_t address,

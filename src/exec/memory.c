@@ -195,13 +195,12 @@ bool exec_memory_valid(struct exec_memory *memory, uint64_t address, uint64_t by
     return image_valid(memory, address, bytes);
 }
 
-bool image_search(struct exec_memory *memory, uint64_t address, uint64_t bytes)
+size_t image_search(const struct exec_memory *memory, uint64_t address, uint64_t bytes)
 {
     size_t at = find_extent(memory, address);
-    if (at == memory->count || !image_extent_holds(&memory->extents[at], address, bytes))
-        return false;
-    atomic_store_explicit(&memory->last_hit, at, memory_order_relaxed);
-    return true;
+    return at < memory->count && image_extent_holds(&memory->extents[at], address, bytes)
+               ? at
+               : SIZE_MAX;
 }
 
 void exec_memory_describe(const struct exec_memory *memory, uint64_t address, char *text,

@@ -34,6 +34,7 @@
 #define SLOT_BYTES (WARP_LANES * 4)
 #define SPECIAL_VECTORS 4
 #define CALL_DEPTH_MAX 4096
+#define EXTENT_HINTS 4
 
 struct uop;
 struct exec_function;
@@ -72,6 +73,7 @@ struct exec_state {
     uint32_t first_thread;
     const struct uop *barrier_uop; /* the barrier reduction whose result is awaited */
     uint32_t carry;                /* the carry flag of each lane */
+    size_t extents[EXTENT_HINTS];  /* the allocations that accesses found, by their pc */
 
     /* Thread coordinates of the lanes, and values of special registers for the current operand. */
     _Alignas(64) uint32_t tid[3][WARP_LANES];

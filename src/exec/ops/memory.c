@@ -91,7 +91,8 @@ static bool lane_valid(const struct exec_warp *warp, enum isa_space space, uint6
         size = cta->launch->param_bytes;
         break;
     default:
-        return image_valid(cta->launch->memory, address, bytes);
+        return image_valid_near(cta->launch->memory, &warp->state->extents[warp->pc % EXTENT_HINTS],
+                                address, bytes);
     }
     return address <= size && bytes <= size - address;
 }
