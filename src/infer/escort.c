@@ -149,6 +149,8 @@ static void choice_free(struct choice *choice)
     free(choice->used);
     free(choice->guarded);
     free(choice->lacking);
+    choice->used = choice->guarded = NULL;
+    choice->lacking = NULL;
 }
 
 static int choice_create(struct choice *out, const struct escort *escort,
@@ -167,7 +169,8 @@ static int choice_create(struct choice *out, const struct escort *escort,
                            .lacking = calloc(sets + 1, sizeof *out->lacking)};
     if (!out->used || !out->guarded || !out->lacking) {
         choice_free(out);
-        return error_memory();
+        (void)error_memory();
+        return SONDE_ENOMEM;
     }
     for (size_t i = 0; i < ring->count; i++) {
         size_t line = ring->ring[i] / line_bytes;
@@ -306,7 +309,7 @@ static void stretch(struct walk_plan *plan, size_t own, size_t all, uint32_t mos
 /* The records of the ring's own elements, alike many of each window. */
 static int keep_own(struct lab *lab, struct walk *walk, size_t own)
 {
-    size_t all = walk->shape.count, least = SIZE_MAX;
+    size_t all = walk->shape.count, least = walk->windows ? walk->window : 0;
     for (size_t w = 0; w < walk->windows; w++) {
         size_t kept = 0;
         for (size_t i = 0; i < walk->window; i++) {
