@@ -31,6 +31,7 @@
 #define FEW_PASSES 2  /* where each takes long */
 #define MIN_PASSES 3
 #define MOST_SPACINGS 2500
+#define MOST_WAYS 512
 #define COMMON_MULTIPLE 3840 /* of 32, 48, 64, 80, 96, 128, 160, 192, 256 and more */
 
 struct ring {
@@ -246,13 +247,19 @@ static int ring_of_spacing(struct level *level, struct ring *out, bool *conflict
     return rc;
 }
 
+/* Do lines of before leave it one by one, so that each verdict takes long? */
+static bool settles_slowly(const struct level *level)
+{
+    return level->late > 0 && !level->begins_empty;
+}
+
 /* 2. Equally spaced lines: with w ways, capacity / w apart. */
 static int by_spacing(struct level *level, struct ring *out)
 {
-    size_t fits = level->fit_count;
+    size_t fits = level->fit_count, most = settles_slowly(level) ? INFER_MAX_WAYS : MOST_WAYS;
     bool conflict = false;
     int rc = 0;
-    for (size_t ways = 1; rc == 0 && !conflict && ways <= fits && ways <= 512; ways++) {
+    for (size_t ways = 1; rc == 0 && !conflict && ways <= fits && ways <= most; ways++) {
         if (fits % ways == 0) {
             rc = ring_of_spacing(level, out, &conflict, ways + 1, fits / ways);
         }
@@ -449,7 +456,7 @@ int level_ways(struct level *level)
     if (rc) {
         return rc;
     }
-    bool slow = level->late > 0 && !level->begins_empty;
+    bool slow = settles_slowly(level);
     rc = INFER_UNDECIDED;
     uint64_t start = level->lab->loads;
     for (size_t i = slow ? 0 : QUICK_TRIES; i < count && rc == INFER_UNDECIDED; i++) {

@@ -29,9 +29,9 @@ struct trace_source probe_live_source(struct probe_live *live);
  */
 void probe_live_limit(struct probe_live *live, uint64_t work);
 /* For a whole dissection: 7 to 13 s of a core, so that no simulated model takes over 15. */
-#define PROBE_DISSECTION_WORK UINT64_C(14000000)
+#define PROBE_DISSECTION_WORK UINT64_C(16000000)
 /* Of that, for the structure of the caches. */
-#define PROBE_CACHE_LOADS UINT64_C(11000000)
+#define PROBE_CACHE_LOADS UINT64_C(13000000)
 
 /* Limits for infer_options, from the device's hard limits. */
 uint32_t probe_live_max_window(const struct probe_live *live);
