@@ -25,6 +25,7 @@
 #define SHARE_NOISY 0.03
 #define NEAR_HITS 0.4 /* of the way to the cheapest misses, for these differ: the threshold */
 #define NEAR_CYCLES 10
+#define CLOSE_CYCLES 5
 #define LOW_QUANTILE 0.1
 #define CLOSE 0.75      /* the same where noise is the greater danger */
 #define DATA_SHARE 0.02 /* of the records, as long as missing data: worth a question */
@@ -91,7 +92,7 @@ static void set_threshold(const struct tlb_lab *tl, struct tlb_level *level, str
     if (tl->noisy && !tl->lines_differ) {
         /* Noise makes no miss sooner: the threshold may lie close to them. */
         double close = CLOSE * (search->low_record - search->before);
-        double wide = fmin(close, 2 * tl->record_noise + NEAR_CYCLES / 2);
+        double wide = fmin(close, 2 * tl->record_noise + CLOSE_CYCLES);
         level->threshold = fmax(level->threshold, search->before + wide);
         level->least = fmax(level->threshold, search->before + close);
         level->most =

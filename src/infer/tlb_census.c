@@ -30,16 +30,17 @@ bool tlb_counts(const struct tlb_lab *tl, const struct tlb_level *level, size_t 
 
 enum tlb_sight tlb_see(const struct tlb_lab *tl, const struct tlb_level *level, double excess)
 {
-    if (excess <= level->threshold || tlb_is_data(tl, level, excess)) {
-        return level->before > 0 && excess < HIDDEN * level->before ? TLB_HIDDEN : TLB_HIT;
+    bool data = excess > level->threshold && tlb_is_data(tl, level, excess);
+    double own = data ? excess - tl->data_cycles : excess;
+    if (data || excess <= level->threshold) {
+        return level->before > 0 && own < HIDDEN * level->before ? TLB_HIDDEN : TLB_HIT;
     }
     if (excess < level->least) { /* noise makes no miss sooner */
         return TLB_HIT;
     }
-    bool plain = excess <= level->most;
     double beside = excess - tl->data_cycles; /* the data are missing, too */
     bool both = tl->data_cycles > 0 && beside >= level->least && beside <= level->most;
-    return plain || both ? TLB_MISS : TLB_DOUBT;
+    return excess <= level->most || both ? TLB_MISS : TLB_DOUBT;
 }
 
 int tlb_census_create(struct tlb_census *out, const struct tlb_lab *tl, size_t count)
@@ -49,7 +50,8 @@ int tlb_census_create(struct tlb_census *out, const struct tlb_lab *tl, size_t c
     out->heard = calloc(count, sizeof *out->heard);
     if (!out->misses || !out->heard) {
         tlb_census_free(out);
-        return error_memory();
+        error_memory();
+        return SONDE_ENOMEM;
     }
     rng_seed(&out->rng, 4711 + tl->run);
     return 0;
@@ -121,11 +123,15 @@ int tlb_census_take(struct tlb_lab *tl, struct tlb_census *census, const struct 
 {
     size_t n = census->count, most = tlb_most_window(tl);
     size_t window = n * plan->passes < most ? n * plan->passes : most - most % n;
-    uint32_t *index = malloc(n * plan->rounds * sizeof *index);
+    uint32_t *index = calloc(n * plan->rounds, sizeof *index);
     double *excess = malloc(window * plan->windows * sizeof *excess);
     struct tlb_ring ring = {0};
-    int rc = index && excess && window ? draw_ring(&ring, index, census, level, page, plan->rounds)
-                                       : error_memory();
+    if (!index || !excess || window == 0) {
+        free(index);
+        free(excess);
+        return error_memory();
+    }
+    int rc = draw_ring(&ring, index, census, level, page, plan->rounds);
     /* Rounds of the ring, not of the pages. */
     uint64_t warm = (plan->warm + plan->rounds - 1) / plan->rounds;
     rc = rc ? rc : tlb_records(tl, excess, &ring, warm, (uint32_t)window, plan->windows);

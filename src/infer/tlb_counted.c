@@ -34,6 +34,7 @@
 #define MOST_REST 240 /* rounds */
 #define WINDOWS 2
 #define MOST_LOADS 4000000
+#define MOST_KEPT 2 /* pages */
 #define MOST_SIZES 2
 #define MOST_BESIDE 200 /* pages that are put beside those that fit */
 
@@ -60,6 +61,15 @@ struct counted {
     uint64_t start;
 };
 
+static void shown_free(struct shown *shown)
+{
+    free(shown->who);
+    free(shown->rate);
+    free(shown->times);
+    free(shown->before);
+    *shown = (struct shown){0};
+}
+
 static int shown_create(struct shown *out, size_t count)
 {
     *out = (struct shown){.count = count};
@@ -67,15 +77,12 @@ static int shown_create(struct shown *out, size_t count)
     out->rate = calloc(count, sizeof *out->rate);
     out->times = calloc(count, sizeof *out->times);
     out->before = calloc(count, sizeof *out->before);
-    return out->who && out->rate && out->times && out->before ? 0 : error_memory();
-}
-
-static void shown_free(struct shown *shown)
-{
-    free(shown->who);
-    free(shown->rate);
-    free(shown->times);
-    free(shown->before);
+    if (!out->who || !out->rate || !out->times || !out->before) {
+        shown_free(out);
+        error_memory();
+        return SONDE_ENOMEM;
+    }
+    return 0;
 }
 
 /* How many of a page's misses may be those that it has where all fit. */
@@ -308,14 +315,14 @@ static bool near(size_t missing, size_t expected, size_t slack)
     return missing + slack >= expected && missing <= expected + 1;
 }
 
-static int check_alike(struct counted *c, bool *alike)
+/* Would `count` sets alike overflow when they should: half of them, all? */
+static int check_count(struct counted *c, bool *alike, size_t ways, size_t count)
 {
-    size_t fits = c->level->fits, ways = c->out->entries_per_set[0], missing = 0;
-    size_t count = fits / ways, half = count / 2, slack = ways > 2 ? ways / 2 : 0;
-    *alike = fits % ways == 0 && count <= INFER_MAX_TLB_SETS &&
-             (fits + count + 1) * c->level->page <= c->tl->limit_bytes;
+    size_t missing = 0, half = count / 2, slack = ways > 2 ? ways / 2 : 0, all = count * ways;
+    *alike =
+        count <= INFER_MAX_TLB_SETS && (all + count + 1) * c->level->page <= c->tl->limit_bytes;
     if (*alike && half > 1) {
-        int rc = count_missing(c, &missing, fits + half, half * (ways + 1), slack);
+        int rc = count_missing(c, &missing, all + half, half * (ways + 1), slack);
         if (rc) {
             return rc;
         }
@@ -323,13 +330,31 @@ static int check_alike(struct counted *c, bool *alike)
                  near(missing + c->rest.missing, half * (ways + 1), slack);
     }
     if (*alike && count > 1) {
-        int rc = count_missing(c, &missing, fits + count, fits + count, slack);
+        int rc = count_missing(c, &missing, all + count, all + count, slack);
         if (rc) {
             return rc;
         }
-        *alike = near(missing + c->rest.missing, fits + count, slack);
+        *alike = near(missing + c->rest.missing, all + count, slack);
     }
-    for (size_t i = 1; *alike && i < count; i++) {
+    return 0;
+}
+
+/* Behind a level that keeps pages to itself one or two more may seem to fit. */
+static int check_alike(struct counted *c, bool *alike)
+{
+    size_t ways = c->out->entries_per_set[0], kept = c->level->in_front ? MOST_KEPT : 0;
+    *alike = false;
+    for (size_t less = 0; less <= kept && !*alike && less < c->level->fits; less++) {
+        size_t entries = c->level->fits - less;
+        if (entries % ways == 0) {
+            int rc = check_count(c, alike, ways, entries / ways);
+            if (rc) {
+                return rc;
+            }
+        }
+        c->level->fits = *alike ? entries : c->level->fits;
+    }
+    for (size_t i = 1; *alike && i < c->level->fits / ways; i++) {
         c->out->entries_per_set[c->out->set_count++] = (uint32_t)ways;
         c->entries += ways;
     }
@@ -400,8 +425,12 @@ int tlb_counted_sets(struct tlb_lab *tl, struct tlb_result *out, struct tlb_leve
     out->set_count = out->step_count = 0;
     c.known = calloc(fits + 1, sizeof *c.known);
     uint32_t *page = malloc((fits + 1) * sizeof *page);
-    int rc = c.known && page ? shown_create(&shown, fits + 1) : error_memory();
-    rc = rc ? rc : find_all(&c, &shown, page);
+    int rc = shown_create(&shown, fits + 1);
+    if (rc == 0 && (!c.known || !page)) {
+        rc = error_memory();
+    } else if (rc == 0) {
+        rc = find_all(&c, &shown, page);
+    }
     *entries = c.entries;
     shown_free(&shown);
     shown_free(&c.rest);

@@ -9,6 +9,8 @@
  * out: a page belongs to the set that is too full exactly if the walk fits without it. With one of
  * them left out for good, the next page over shows the next set.
  *
+ * (Where single records can be told apart, tlb_counted.c does that instead, by counting.)
+ *
  * When the sets found so add up to what fits, they are all there, equal or not; otherwise nothing
  * is said.
  */
@@ -34,6 +36,7 @@ struct sets {
     struct tlb_result *out;
     struct tlb_level *level;
     size_t in_front, entries;
+    bool counted; /* found by tlb_counted.c */
     size_t slack; /* pages that fit beside the sets */
     bool always;  /* what misses when a page is too many misses in every pass */
     bool *missed; /* per page, so far; owned */
@@ -485,9 +488,9 @@ static int find_sets(struct sets *sets)
     }
     sets->level->thrashes = good;
     if (rc == 0 && !good) {
-        rc = tlb_counts(sets->tl, sets->level, 2 * sets->level->fits)
-                 ? tlb_counted_sets(sets->tl, sets->out, sets->level, &sets->entries)
-                 : by_leaving_out(sets);
+        sets->counted = tlb_counts(sets->tl, sets->level, 2 * sets->level->fits);
+        rc = sets->counted ? tlb_counted_sets(sets->tl, sets->out, sets->level, &sets->entries)
+                           : by_leaving_out(sets);
     }
     if (rc == 0 && sets->entries != sets->level->fits) {
         rc = lab_undecided(sets->tl->lab,
@@ -514,7 +517,10 @@ static void report(struct sets *sets)
         "chase op=cg: beyond %zu pages, %zu sets of %.60s%s entries overflow, found by %s; "
         "together they are all entries%s",
         sets->level->fits, out->set_count, list, out->set_count > 12 ? " ..." : "",
-        sets->level->thrashes ? "who misses" : "leaving pages out", more);
+        sets->level->thrashes ? "who misses"
+        : sets->counted       ? "who misses at times"
+                              : "leaving pages out",
+        more);
     /* Where single records tell nothing, a page that misses now and then passes for one that fits.
      */
     bool reliable = tlb_is_reliable(sets->tl, sets->level);

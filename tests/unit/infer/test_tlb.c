@@ -1,0 +1,234 @@
+/*
+ * Levels of address translation, from a source of traces that answers the probe `chase` as a GPU
+ * would of which only the TLBs take time. A launch reads a page of its own before it records, and
+ * the TLBs keep what they hold from launch to launch.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "infer/infer.h"
+#include "trace/source.h"
+#include "util/error.h"
+#include "util/rng.h"
+
+enum { HIT = 200, FIRST = 30, SECOND = 300, MOST_WAYS = 64, MOST_SETS = 16, WINDOW = 4096 };
+#define PAGE (UINT64_C(1) << 20)
+#define NOTHING UINT64_MAX
+
+enum rule { LRU, RANDOM, BIASED };
+
+struct tlb {
+    uint32_t sets, ways; /* 0 sets: there is none */
+    enum rule rule;
+    uint64_t page[MOST_SETS][MOST_WAYS], used[MOST_SETS][MOST_WAYS], clock;
+};
+
+struct gpu {
+    struct tlb level[2];
+    double strays; /* of the records: longer than any miss, for no reason */
+    struct rng rng;
+    struct traceset *set;
+};
+
+static uint32_t victim(struct gpu *gpu, const struct tlb *tlb, uint32_t set)
+{
+    uint32_t oldest = 0;
+    for (uint32_t i = 0; i < tlb->ways; i++) {
+        if (tlb->page[set][i] == NOTHING) {
+            return i;
+        }
+        oldest = tlb->used[set][i] < tlb->used[set][oldest] ? i : oldest;
+    }
+    if (tlb->rule == LRU) {
+        return oldest;
+    }
+    /* The first way three times as likely as each other. */
+    uint32_t more = tlb->rule == BIASED ? 2 : 0;
+    uint32_t drawn = (uint32_t)rng_below(&gpu->rng, tlb->ways + more);
+    return drawn < more ? 0 : drawn - more;
+}
+
+static bool ask(struct gpu *gpu, struct tlb *tlb, uint64_t page)
+{
+    uint32_t set = (uint32_t)(page % tlb->sets), way = 0;
+    while (way < tlb->ways && tlb->page[set][way] != page) {
+        way++;
+    }
+    bool hit = way < tlb->ways;
+    way = hit ? way : victim(gpu, tlb, set);
+    tlb->page[set][way] = page;
+    tlb->used[set][way] = ++tlb->clock;
+    return hit;
+}
+
+static uint32_t load(struct gpu *gpu, uint64_t page)
+{
+    uint32_t cycles = HIT;
+    if (!ask(gpu, &gpu->level[0], page)) {
+        cycles += FIRST;
+        cycles += gpu->level[1].sets && !ask(gpu, &gpu->level[1], page) ? SECOND : 0;
+    }
+    return cycles;
+}
+
+static uint64_t number(const struct trace_request *request, const char *name)
+{
+    uint64_t value = 0;
+    trace_request_u64(request, name, &value);
+    return value;
+}
+
+static void chase(struct gpu *gpu, struct trace *trace)
+{
+    const struct trace_request *request = &trace->request;
+    size_t window = number(request, "window"), windows = number(request, "windows");
+    size_t count = request->ring_count, records = window * windows;
+    uint64_t scale = number(request, "scale"), warm = number(request, "warm");
+    uint32_t *latency = calloc(records, sizeof *latency), *next = calloc(records, sizeof *next);
+    uint32_t *start = calloc(windows, sizeof *start);
+    assert_true(latency && next && start);
+    for (size_t w = 0; w < windows; w++) {
+        load(gpu, 1000003); /* the launch's own */
+        bool warms = w == 0 || !number(request, "persist");
+        size_t from = w * window % count;
+        uint64_t before = warms ? warm : 0;
+        for (uint64_t i = 0; i < before; i++) {
+            size_t at = (from + count - before % count + i) % count;
+            load(gpu, request->ring[at] * scale / PAGE);
+        }
+        start[w] = request->ring[from];
+        for (size_t i = 0; i < window; i++) {
+            bool stray = rng_double(&gpu->rng) < gpu->strays;
+            latency[w * window + i] = load(gpu, request->ring[(from + i) % count] * scale / PAGE) +
+                                      (stray ? 20 + (uint32_t)rng_below(&gpu->rng, 2000) : 0);
+            next[w * window + i] = request->ring[(from + i + 1) % count];
+        }
+    }
+    assert_int_equal(trace_add_column(trace, "latency", TRACE_U32, latency, records), 0);
+    assert_int_equal(trace_add_column(trace, "next", TRACE_U32, next, records), 0);
+    assert_int_equal(trace_add_column(trace, "start", TRACE_U32, start, windows), 0);
+    free(latency);
+    free(next);
+    free(start);
+}
+
+static int get(void *ctx, const struct trace **out, const struct trace_request *request)
+{
+    struct gpu *gpu = ctx;
+    struct trace trace;
+    assert_int_equal(trace_init(&trace, request), 0);
+    if (strcmp(request->probe, "chase") == 0) {
+        chase(gpu, &trace);
+    } else {
+        trace.status = SONDE_EUNSUPPORTED;
+    }
+    char key[TRACE_KEY_MAX];
+    trace_request_key(request, key);
+    *out = traceset_find(gpu->set, key);
+    return *out ? (trace_clear(&trace), 0) : traceset_add(gpu->set, &trace, out);
+}
+
+static struct dissection found; /* large */
+
+static const struct tlb_result *dissect(struct gpu *gpu, size_t level)
+{
+    struct infer_options options = {.seed = 1,
+                                    .only = "tlbs",
+                                    .max_window = WINDOW,
+                                    .max_footprint_bytes = UINT64_C(1) << 30,
+                                    .max_mapped_bytes = UINT64_C(1) << 30};
+    struct trace_source source = {.get = get, .ctx = gpu};
+    for (size_t k = 0; k < 2; k++) {
+        memset(gpu->level[k].page, 0xff, sizeof gpu->level[k].page);
+    }
+    rng_seed(&gpu->rng, 7);
+    assert_int_equal(traceset_create(&gpu->set), 0);
+    assert_int_equal(infer_dissect(&found, &source, &options), 0);
+    traceset_destroy(gpu->set);
+    assert_true(found.tlb_count > level);
+    return &found.tlbs[level];
+}
+
+static void assert_value(const struct attribute *attribute, double expected)
+{
+    if (attribute->status != ATTRIBUTE_MEASURED) {
+        print_error("not measured: %s\n", attribute->reason);
+    }
+    assert_int_equal(attribute->status, ATTRIBUTE_MEASURED);
+    assert_float_equal(attribute->value, expected, 0.5);
+}
+
+static void assert_whole(const struct tlb_result *tlb, uint32_t sets, uint32_t ways,
+                         const char *policy)
+{
+    assert_true(tlb->present);
+    assert_value(&tlb->page, (double)PAGE);
+    assert_value(&tlb->entries, sets * ways);
+    assert_value(&tlb->sets, sets);
+    for (uint32_t i = 0; i < sets; i++) {
+        assert_int_equal(tlb->entries_per_set[i], ways);
+    }
+    if (strcmp(tlb->policy.name, policy) != 0) {
+        print_error("policy '%s', reason '%s'\n", tlb->policy.name, tlb->policy.reason);
+    }
+    assert_string_equal(tlb->policy.name, policy);
+}
+
+static void a_level_that_draws_its_victims_is_found_whole(void **state)
+{
+    (void)state;
+    struct gpu gpu = {.level = {{.sets = 4, .ways = 6, .rule = RANDOM}}};
+    const struct tlb_result *tlb = dissect(&gpu, 0);
+    assert_whole(tlb, 4, 6, "random");
+    assert_int_equal(tlb->policy.probability_count, 6);
+    assert_value(&tlb->miss_penalty, FIRST);
+    assert_false(found.tlbs[1].present);
+}
+
+static void a_bias_shows_in_the_shares(void **state)
+{
+    (void)state;
+    struct gpu gpu = {.level = {{.sets = 1, .ways = 10, .rule = BIASED}}};
+    const struct tlb_result *tlb = dissect(&gpu, 0);
+    assert_whole(tlb, 1, 10, "biased");
+    assert_float_equal(tlb->policy.probability[0], 3.0 / 12, 0.03);
+}
+
+static void behind_a_level_that_draws_a_rule_shows(void **state)
+{
+    (void)state;
+    struct gpu gpu = {
+        .level = {{.sets = 1, .ways = 8, .rule = RANDOM}, {.sets = 8, .ways = 5, .rule = LRU}}};
+    const struct tlb_result *tlb = dissect(&gpu, 1);
+    assert_whole(&found.tlbs[0], 1, 8, "random");
+    assert_whole(tlb, 8, 5, "lru");
+    assert_value(&tlb->miss_penalty, SECOND);
+}
+
+static void strays_do_not_pass_for_misses(void **state)
+{
+    (void)state;
+    struct gpu gpu = {
+        .level = {{.sets = 1, .ways = 9, .rule = LRU}, {.sets = 4, .ways = 12, .rule = RANDOM}},
+        .strays = 0.0015};
+    const struct tlb_result *tlb = dissect(&gpu, 1);
+    assert_whole(&found.tlbs[0], 1, 9, "lru");
+    assert_whole(tlb, 4, 12, "random");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_level_that_draws_its_victims_is_found_whole),
+        cmocka_unit_test(a_bias_shows_in_the_shares),
+        cmocka_unit_test(behind_a_level_that_draws_a_rule_shows),
+        cmocka_unit_test(strays_do_not_pass_for_misses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
