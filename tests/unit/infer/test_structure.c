@@ -97,6 +97,28 @@ static void two_ways_cannot_tell_lru_from_a_tree(void **state)
     assert_false(names(policy, "fifo"));
 }
 
+/* Over one line more than ways nearly all visits of these hit, and they foretell the same. */
+static void policies_of_many_ways_are_told_apart_by_more_lines(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    const uint32_t ways[] = {20, 64};
+    for (size_t w = 0; w < 2; w++) {
+        config.l1.sets = 4;
+        config.l1.ways = ways[w];
+        for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+            config.l1.policy = rules[i].policy;
+            bool power = (ways[w] & (ways[w] - 1)) == 0;
+            if (rules[i].policy == TOY_PLRU && !power) {
+                continue;
+            }
+            const struct policy_result *policy = &dissect_l1(&config)->policy;
+            assert_string_equal(policy->name, rules[i].name);
+            assert_int_equal(policy->equivalent_count, 0);
+        }
+    }
+}
+
 static void one_way_has_no_policy(void **state)
 {
     (void)state;
@@ -420,6 +442,7 @@ int main(void)
         cmocka_unit_test(each_rule_of_replacement_is_told_from_the_others),
         cmocka_unit_test(noise_does_not_hide_the_rule),
         cmocka_unit_test(two_ways_cannot_tell_lru_from_a_tree),
+        cmocka_unit_test(policies_of_many_ways_are_told_apart_by_more_lines),
         cmocka_unit_test(one_way_has_no_policy),
         cmocka_unit_test(shares_of_drawn_victims_are_found),
         cmocka_unit_test(a_cache_that_is_never_empty_has_its_rule_or_none),
