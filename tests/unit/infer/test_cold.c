@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +48,7 @@ static int get(void *ctx, const struct trace **out, const struct trace_request *
     assert_int_equal(trace_add_column(&trace, "start", TRACE_U32, &start, 1), 0);
     if (toy->refuses) {
         trace.status = SONDE_EUNSUPPORTED;
-        strcpy(trace.reason, "no constants");
+        snprintf(trace.reason, sizeof trace.reason, "no constants");
     }
     free(latency);
     free(next);

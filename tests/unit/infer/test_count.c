@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,7 +86,7 @@ static int get(void *ctx, const struct trace **out, const struct trace_request *
     assert_int_equal(trace_init(&trace, request), 0);
     if (gpu->refuses) {
         trace.status = SONDE_EUNSUPPORTED;
-        strcpy(trace.reason, "no such thing");
+        snprintf(trace.reason, sizeof trace.reason, "no such thing");
     } else {
         answer(gpu, &trace);
     }
@@ -117,7 +118,7 @@ static struct cache_result count_on(struct gpu *gpu, const struct level_info *in
         .source = &source, .options = &options, .out = d, .levels = &summary, .level_count = 1};
     d->cache_count = 1;
     d->caches[0].present = true;
-    strcpy(d->caches[0].scope, info->scope);
+    snprintf(d->caches[0].scope, sizeof d->caches[0].scope, "%s", info->scope);
     assert_int_equal(count_dissect(&lab), 0);
     count_refuse(d, "the measurements do not decide");
     struct cache_result result = d->caches[0];

@@ -87,10 +87,11 @@ static void answer_chase(struct toy *toy, struct trace *trace)
 {
     const struct trace_request *r = &trace->request;
     uint64_t window = number_or(r, "window", 1), windows = number_or(r, "windows", 1);
-    uint64_t warm = number_or(r, "warm", 0), count = r->ring_count, records = window * windows;
+    uint64_t warm = number_or(r, "warm", 0), count = r->ring_count ? r->ring_count : 1,
+             records = window * windows;
     uint32_t *latency = calloc(records, sizeof *latency), *next = calloc(records, sizeof *next);
     uint32_t *start = calloc(windows, sizeof *start);
-    assert_true(latency && next && start && count > 0);
+    assert_true(latency && next && start && r->ring_count > 0);
     for (uint64_t w = 0; w < windows; w++) {
         uint64_t first = w * window % count;
         start[w] = r->ring[first];
