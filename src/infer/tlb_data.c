@@ -79,7 +79,7 @@ int tlb_ask_companions(struct tlb_lab *tl, bool *data, const struct tlb_level *l
     for (size_t i = 0; i < view.count; i++) {
         /* The second one's translation is at hand in the first level. */
         first += i % 2 == 0 && view.slow[i];
-        second += i % 2 == 1 && view.excess[i] > level->threshold - level->before;
+        second += i % 2 == 1 && view.excess[i] > tl->data_cycles / 2;
     }
     tlb_view_free(&view);
     *data = first < 2 || (double)second > COMPANION_SHARE * (double)first;

@@ -53,15 +53,15 @@ static int widen(struct tlb_lab *tl, const struct tlb_level *level, uint64_t *st
     }
 }
 
-/* Twice and three times as many elements at the stride that was walked: a policy that draws its
- * victims lets some hit in a walk that is hardly too long. */
+/* As many elements as were walked, twice and three times as many: a policy that draws its victims
+ * lets some hit in a walk that is hardly too long. */
 static int lengthen(struct tlb_lab *tl, const struct tlb_level *level, uint64_t *reach,
                     double *share)
 {
     uint64_t first = *reach;
     double none;
     *share = 0;
-    for (uint64_t times = 2; !tl->lines_differ && times <= 3 && *share < ALL_SHARE; times++) {
+    for (uint64_t times = 1; !tl->lines_differ && times <= 3 && *share < ALL_SHARE; times++) {
         if (times * first > tl->limit_bytes) {
             break;
         }
