@@ -24,7 +24,8 @@
 #define LEAST_UNITS 16    /* of fetching, in a smaller array */
 #define CLEARLY 1.15      /* as long as next to all hits take: no hit */
 #define CERTAIN 1e-7      /* chance at which noise is ruled out */
-#define FEW 50            /* loads in as many: none of a class */
+#define FARTHER 1.3
+#define FEW 50 /* loads in as many: none of a class */
 #define CHEAP_BYTES (UINT64_C(4) << 20)
 #define MAX_DISORDER 3
 #define HITS                                                                                       \
@@ -132,6 +133,9 @@ static int check_presence(struct level *level, const struct sample *hits)
     bool shows = own < other;
     if (level_is_apart(level)) {
         rc = level_keeps(level, &shows); /* the path itself may be longer, or shorter */
+        if (other > FARTHER * own) {     /* hits are far nearer than that: nothing as far is one */
+            level->beneath_cycles = fmin(level->beneath_cycles, other);
+        }
     }
     if (rc) {
         return rc;
