@@ -313,9 +313,14 @@ int sm_keep_stores(struct sm *sm, bool keep)
     return keep && !sm->stores ? exec_stores_create(&sm->stores) : 0;
 }
 
+bool sm_has_stores(const struct sm *sm)
+{
+    return sm->keeps_stores && !exec_stores_empty(sm->stores);
+}
+
 void sm_publish_stores(struct sm *sm)
 {
-    if (sm->keeps_stores) {
+    if (sm_has_stores(sm)) {
         exec_stores_publish(sm->stores);
     }
 }

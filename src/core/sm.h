@@ -79,6 +79,7 @@ int sm_cta_start(struct sm *sm, uint64_t linear_id);
  * others when sm_publish_stores() says so; or no longer. SONDE_ENOMEM.
  */
 int sm_keep_stores(struct sm *sm, bool keep);
+bool sm_has_stores(const struct sm *sm);
 void sm_publish_stores(struct sm *sm);
 
 /*

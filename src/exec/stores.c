@@ -135,6 +135,11 @@ int exec_stores_put(struct exec_stores *stores, uint64_t address, const void *by
     return SONDE_OK;
 }
 
+bool exec_stores_empty(const struct exec_stores *stores)
+{
+    return stores->count == 0;
+}
+
 bool exec_stores_may_hold(const struct exec_stores *stores, uint64_t address, uint32_t count)
 {
     return address < stores->high && address + count > stores->low;

@@ -19,6 +19,7 @@ void exec_stores_destroy(struct exec_stores *stores);
 /* Later bytes replace earlier ones. SONDE_ENOMEM. */
 int exec_stores_put(struct exec_stores *stores, uint64_t address, const void *bytes,
                     uint32_t count);
+bool exec_stores_empty(const struct exec_stores *stores);
 /* Whether a store may have touched [address, address + count). */
 bool exec_stores_may_hold(const struct exec_stores *stores, uint64_t address, uint32_t count);
 /* Lay what was stored to [address, address + count) over `bytes`, which hold what memory had. */

@@ -53,11 +53,12 @@ struct gpu_cta_end {
 /* What an SM tells while it runs apart from the others, until somebody looks. */
 struct gpu_side {
     _Alignas(64) struct gpu *gpu;
-    uint32_t sm;
     struct engine *engine; /* of the SM and its caches; joined to the GPU's, or apart */
-    uint32_t source;
+    uint32_t sm, source;
+    /* What a window leaves for the exchange after it, in one line of the host's cache. */
+    uint64_t next_ps; /* the first event of the engine */
+    bool has_news, has_stores;
     /* The SM's side. */
-    uint64_t next_ps;      /* its first event */
     uint32_t used, places; /* requests that memory is not known to have taken; at most */
     struct gpu_mail_list down;
     struct waiters space;

@@ -53,6 +53,7 @@ int gpu_part(struct gpu *gpu)
         engine_part(side->engine);
         side->places = gpu->model->noc.queue_entries + 2 * (uint32_t)cycles;
         side->used = side->taken = 0;
+        side->has_news = side->has_stores = false;
     }
     gpu->parted = rc == 0;
     return rc;
@@ -100,24 +101,44 @@ static void find_fault(struct gpu *gpu)
     }
 }
 
+/* For the next exchange: whether it has to look at this side, and when the SM goes on. */
+static void note_state(struct gpu_side *side)
+{
+    side->next_ps = engine_next_ps(side->engine);
+    side->has_stores = sm_has_stores(side->gpu->sm[side->sm]);
+    side->has_news = side->down.count > 0 || side->end_count > 0 || side->space.count > 0 ||
+                     side->fault < 0 || engine_error(side->engine) < 0;
+}
+
 /* Nothing that has not happened yet happens before `now_ps`. */
 static void exchange(struct gpu *gpu, uint64_t now_ps)
 {
-    bool ended = false, failed = engine_error(gpu->engine) < 0;
-    for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        sm_publish_stores(gpu->sm[i]);
-    }
+    uint32_t count = 0;
+    bool ended = false, failed = false;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
         struct gpu_side *side = &gpu->side[i];
+        if (side->has_stores) {
+            sm_publish_stores(gpu->sm[i]);
+            side->has_stores = false;
+        }
+        if (side->has_news || side->up.count > 0 || side->taken > 0) {
+            gpu->busy[count++] = i;
+        }
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        struct gpu_side *side = &gpu->side[gpu->busy[k]];
         gpu_side_exchange(side, now_ps);
         ended |= side->end_count > 0;
-        failed |= side->fault < 0 || engine_error(side->engine) < 0;
+        failed |= side->fault < 0;
     }
     if (ended) {
         tell_ends(gpu);
     }
     if (failed) {
         find_fault(gpu);
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        note_state(&gpu->side[gpu->busy[k]]);
     }
 }
 
@@ -126,7 +147,7 @@ static int engines_error(const struct gpu *gpu)
 {
     int rc = engine_error(gpu->engine);
     for (uint32_t i = 0; rc == 0 && i < gpu->model->sms; i++) {
-        rc = engine_error(gpu->side[i].engine);
+        rc = gpu->side[i].has_news ? engine_error(gpu->side[i].engine) : 0;
     }
     return rc < 0 ? error_memory() : 0;
 }
@@ -165,7 +186,9 @@ static void run_task(void *ctx, uint32_t index)
     if (index == 0) {
         engine_run_before(gpu->engine, window->memory_limit_ps);
     } else {
-        engine_run_before(gpu->side[gpu->busy[index - 1]].engine, window->sm_limit_ps);
+        struct gpu_side *side = &gpu->side[gpu->busy[index - 1]];
+        engine_run_before(side->engine, window->sm_limit_ps);
+        note_state(side);
     }
 }
 
@@ -179,9 +202,8 @@ static bool step(struct gpu *gpu)
 {
     uint64_t memory_ps = engine_next_ps(gpu->engine), sm_ps = ENGINE_NEVER;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        struct gpu_side *side = &gpu->side[i];
-        side->next_ps = engine_next_ps(side->engine);
-        sm_ps = side->next_ps < sm_ps ? side->next_ps : sm_ps;
+        uint64_t next_ps = gpu->side[i].next_ps;
+        sm_ps = next_ps < sm_ps ? next_ps : sm_ps;
     }
     uint64_t first_ps = memory_ps < sm_ps ? memory_ps : sm_ps;
     if (first_ps == ENGINE_NEVER) {
@@ -211,6 +233,9 @@ static bool step(struct gpu *gpu)
 int gpu_run_windows(struct gpu *gpu)
 {
     int rc = 0;
+    for (uint32_t i = 0; i < gpu->model->sms; i++) {
+        note_state(&gpu->side[i]);
+    }
     while (rc == 0 && gpu->cta_ended < gpu->cta_count) {
         bool stepped = step(gpu);
         rc = gpu->error < 0 ? gpu->error : engines_error(gpu);

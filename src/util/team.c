@@ -64,7 +64,7 @@ static bool any_left(struct team *team)
     return first_of(left) < end_of(left);
 }
 
-/* Runs one task from the front or the back; false: none was left. */
+/* Takes a task from the front or the back and runs it; false: none was left. */
 static bool run_one(struct team *team, bool front)
 {
     uint64_t left = atomic_load_explicit(&team->left, memory_order_acquire), taken;
@@ -76,8 +76,20 @@ static bool run_one(struct team *team, bool front)
     } while (!atomic_compare_exchange_weak_explicit(&team->left, &left, taken, memory_order_acq_rel,
                                                     memory_order_acquire));
     team->task(team->ctx, (uint32_t)(front ? first_of(left) : end_of(left) - 1));
-    atomic_fetch_add_explicit(&team->done, 1, memory_order_release);
     return true;
+}
+
+/* Runs what is left, and tells so once; false: nothing was. */
+static bool run_some(struct team *team)
+{
+    uint32_t ran = 0;
+    while (run_one(team, false)) {
+        ran++;
+    }
+    if (ran > 0) {
+        atomic_fetch_add_explicit(&team->done, ran, memory_order_release);
+    }
+    return ran > 0;
 }
 
 static void sleep_until_called(struct team *team)
@@ -96,7 +108,7 @@ static void *help(void *arg)
     struct team *team = arg;
     uint32_t looks = 0;
     while (!atomic_load_explicit(&team->over, memory_order_relaxed)) {
-        if (run_one(team, false)) {
+        if (run_some(team)) {
             looks = 0;
         } else if (++looks < team->looks_awake) {
             relax();
@@ -183,9 +195,11 @@ void team_run(struct team *team, team_task *task, void *ctx, uint32_t count)
     atomic_store_explicit(&team->done, 0, memory_order_relaxed);
     atomic_store(&team->left, team->round << 2 * PLACE_BITS | (uint64_t)count << PLACE_BITS);
     wake_all(team);
+    uint32_t mine = 0;
     while (run_one(team, true)) {
+        mine++;
     }
-    for (uint32_t looks = 1; atomic_load_explicit(&team->done, memory_order_acquire) < count;
+    for (uint32_t looks = 1; atomic_load_explicit(&team->done, memory_order_acquire) + mine < count;
          looks++) {
         relax();
         if (looks % team->looks_per_yield == 0) {
