@@ -26,6 +26,8 @@ static void mail_add(struct gpu_mail_list *list, uint64_t at_ps, struct mem_requ
         list->mail = mail;
         list->capacity = capacity;
     }
+    list->earliest_ps = list->count == 0 || at_ps < list->earliest_ps ? at_ps : list->earliest_ps;
+    list->atomics += request->kind == MEM_ATOMIC;
     list->mail[list->count++] = (struct gpu_mail){at_ps, request};
 }
 
@@ -93,9 +95,6 @@ static void on_down(void *ctx, uint64_t arg)
 
 static void reply_arrives(struct gpu_side *side, struct mem_request *request, uint64_t at_ps)
 {
-    if (request->kind == MEM_ATOMIC) {
-        sm_atomic_served(side->gpu->sm[side->sm], request);
-    }
     engine_at(side->engine, at_ps, side->gpu->noc_source, request->reply, request->ctx,
               request->arg);
 }
@@ -106,23 +105,67 @@ static void side_reply(void *self, struct mem_request *request, uint64_t at_ps)
     if (side->gpu->parted) {
         mail_add(&side->up, at_ps, request, side->gpu->engine);
     } else {
+        if (request->kind == MEM_ATOMIC) {
+            sm_atomic_served(side->gpu->sm[side->sm], request);
+        }
         reply_arrives(side, request, at_ps);
     }
 }
 
 /* ---- between two windows ---- */
 
+static void forget(struct gpu_mail_list *list)
+{
+    list->count = list->atomics = 0;
+    list->earliest_ps = ENGINE_NEVER;
+}
+
+void gpu_side_read_inbox(struct gpu_side *side)
+{
+    for (uint32_t i = 0; i < side->inbox.count; i++) {
+        reply_arrives(side, side->inbox.mail[i].request, side->inbox.mail[i].at_ps);
+    }
+    forget(&side->inbox);
+}
+
+void gpu_side_read_outbox(struct gpu_side *side)
+{
+    for (uint32_t i = 0; i < side->outbox.count; i++) {
+        const struct gpu_mail *mail = &side->outbox.mail[i];
+        engine_at(side->gpu->engine, mail->at_ps, side->source, on_down, side,
+                  (uintptr_t)mail->request);
+    }
+    forget(&side->outbox);
+}
+
+static void swap(struct gpu_mail_list *a, struct gpu_mail_list *b)
+{
+    struct gpu_mail_list kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+static void atomics_happen(struct gpu_side *side)
+{
+    for (uint32_t i = 0; i < side->up.count; i++) {
+        if (side->up.mail[i].request->kind == MEM_ATOMIC) {
+            sm_atomic_served(side->gpu->sm[side->sm], side->up.mail[i].request);
+        }
+    }
+}
+
 void gpu_side_exchange(struct gpu_side *side, uint64_t now_ps)
 {
-    struct gpu *gpu = side->gpu;
-    for (uint32_t i = 0; i < side->down.count; i++) {
-        const struct gpu_mail *mail = &side->down.mail[i];
-        engine_at(gpu->engine, mail->at_ps, side->source, on_down, side, (uintptr_t)mail->request);
+    if (side->up.atomics > 0) {
+        atomics_happen(side);
     }
-    for (uint32_t i = 0; i < side->up.count; i++) {
-        reply_arrives(side, side->up.mail[i].request, side->up.mail[i].at_ps);
+    if (side->up.count > 0) {
+        gpu_side_read_inbox(side); /* of an SM that had nothing to do in the window */
+        swap(&side->up, &side->inbox);
     }
-    side->down.count = side->up.count = 0;
+    if (side->down.count > 0) {
+        swap(&side->down, &side->outbox); /* memory has read the last ones */
+    }
     side->used -= side->taken;
     side->taken = 0;
     if (side->space.count > 0 && side->used < side->places) {
@@ -142,6 +185,7 @@ int gpu_sides_create(struct gpu *gpu)
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
         struct gpu_side *side = &gpu->side[i];
         *side = (struct gpu_side){.gpu = gpu, .sm = i};
+        side->inbox.earliest_ps = side->outbox.earliest_ps = ENGINE_NEVER;
         int rc = engine_create(&side->engine);
         if (rc < 0) {
             return rc;
@@ -172,7 +216,9 @@ void gpu_sides_destroy(struct gpu *gpu)
         waiters_free(&side->space);
         engine_destroy(side->engine);
         free(side->down.mail);
+        free(side->outbox.mail);
         free(side->up.mail);
+        free(side->inbox.mail);
         free(side->end);
     }
     free(gpu->side);

@@ -42,6 +42,8 @@ struct gpu_mail {
 };
 struct gpu_mail_list {
     uint32_t count, capacity;
+    uint32_t atomics;     /* of them */
+    uint64_t earliest_ps; /* of them; ENGINE_NEVER: none */
     struct gpu_mail *mail;
 };
 
@@ -59,8 +61,8 @@ struct gpu_side {
     uint64_t next_ps; /* the first event of the engine */
     bool has_news, has_stores;
     /* The SM's side. */
-    uint32_t used, places; /* requests that memory is not known to have taken; at most */
-    struct gpu_mail_list down;
+    uint32_t used, places;            /* requests that memory is not known to have taken; at most */
+    struct gpu_mail_list down, inbox; /* written; to be read, see gpu_side_exchange() */
     struct waiters space;
     uint32_t end_count, end_capacity, end_told;
     struct gpu_cta_end *end;
@@ -68,7 +70,7 @@ struct gpu_side {
     uint64_t fault_ps;
     char fault_text[ERROR_TEXT_MAX];
     /* Memory's side. */
-    _Alignas(64) struct gpu_mail_list up;
+    _Alignas(64) struct gpu_mail_list up, outbox;
     struct mem_port below;
     struct request_list refused;
     uint32_t taken; /* since the last exchange */
@@ -145,8 +147,13 @@ int gpu_sides_create(struct gpu *gpu);
 void gpu_sides_destroy(struct gpu *gpu);
 void gpu_side_attach(struct gpu_side *side, struct mem_port *port);
 struct mem_outlet gpu_side_outlet(struct gpu_side *side);
-/* Hands over what was noted; nothing on either side is earlier than `now_ps`. */
+/*
+ * Hands over what was noted; nothing on either side is earlier than `now_ps`. Both sides find it
+ * when they read their mail, before they run on.
+ */
 void gpu_side_exchange(struct gpu_side *side, uint64_t now_ps);
+void gpu_side_read_inbox(struct gpu_side *side);
+void gpu_side_read_outbox(struct gpu_side *side);
 
 /* windows.c */
 uint64_t gpu_lookahead_ps(const struct gpu *gpu, const struct exec_launch *launch);

@@ -104,7 +104,8 @@ static void find_fault(struct gpu *gpu)
 /* For the next exchange: whether it has to look at this side, and when the SM goes on. */
 static void note_state(struct gpu_side *side)
 {
-    side->next_ps = engine_next_ps(side->engine);
+    uint64_t next_ps = engine_next_ps(side->engine), mail_ps = side->inbox.earliest_ps;
+    side->next_ps = next_ps < mail_ps ? next_ps : mail_ps;
     side->has_stores = sm_has_stores(side->gpu->sm[side->sm]);
     side->has_news = side->down.count > 0 || side->end_count > 0 || side->space.count > 0 ||
                      side->fault < 0 || engine_error(side->engine) < 0;
@@ -164,6 +165,8 @@ void gpu_join(struct gpu *gpu)
     }
     exchange(gpu, gpu->latest_ps);
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
+        gpu_side_read_outbox(&gpu->side[i]);
+        gpu_side_read_inbox(&gpu->side[i]);
         waiters_wake_at(&gpu->side[i].space, gpu->latest_ps);
         engine_join(gpu->side[i].engine, gpu->engine);
         sm_keep_stores(gpu->sm[i], false);
@@ -184,9 +187,13 @@ static void run_task(void *ctx, uint32_t index)
     const struct window *window = ctx;
     struct gpu *gpu = window->gpu;
     if (index == 0) {
+        for (uint32_t i = 0; i < gpu->model->sms; i++) {
+            gpu_side_read_outbox(&gpu->side[i]);
+        }
         engine_run_before(gpu->engine, window->memory_limit_ps);
     } else {
         struct gpu_side *side = &gpu->side[gpu->busy[index - 1]];
+        gpu_side_read_inbox(side);
         engine_run_before(side->engine, window->sm_limit_ps);
         note_state(side);
     }
@@ -202,8 +209,9 @@ static bool step(struct gpu *gpu)
 {
     uint64_t memory_ps = engine_next_ps(gpu->engine), sm_ps = ENGINE_NEVER;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        uint64_t next_ps = gpu->side[i].next_ps;
+        uint64_t next_ps = gpu->side[i].next_ps, mail_ps = gpu->side[i].outbox.earliest_ps;
         sm_ps = next_ps < sm_ps ? next_ps : sm_ps;
+        memory_ps = mail_ps < memory_ps ? mail_ps : memory_ps;
     }
     uint64_t first_ps = memory_ps < sm_ps ? memory_ps : sm_ps;
     if (first_ps == ENGINE_NEVER) {
