@@ -108,8 +108,7 @@ int policy_escorted_order(struct level *level, struct policy_order *order,
     order->unheard = rc ? NULL : calloc(level->max_window, sizeof *order->unheard);
     if (rc == 0 && !order->unheard) {
         rc = error_memory();
-    }
-    if (rc == 0) {
+    } else if (rc == 0) {
         fill(order, pool, &others, words, between, rng);
         rc = record(level, order);
     }

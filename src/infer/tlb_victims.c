@@ -127,7 +127,7 @@ static int visits_create(struct visits *out, struct tlb_lab *tl, const struct tl
 static int draw_ring(struct visits *v, struct tlb_ring *ring, uint32_t *which, uint32_t rounds)
 {
     ring->count = v->count * rounds;
-    ring->unit = malloc(ring->count * sizeof *ring->unit);
+    ring->unit = malloc((ring->count + 1) * sizeof *ring->unit);
     if (!ring->unit) {
         return error_memory();
     }
@@ -157,9 +157,14 @@ static int record(struct visits *v, enum tlb_sight *sight, uint32_t *index, size
 {
     size_t length = v->count * rounds, most = tlb_most_window(v->tl);
     struct tlb_ring ring = {0};
-    uint32_t *which = malloc(length * sizeof *which);
+    uint32_t *which = calloc(length + 1, sizeof *which);
     double *excess = malloc(most * sizeof *excess);
-    int rc = which && excess ? draw_ring(v, &ring, which, rounds) : error_memory();
+    if (!which || !excess) {
+        free(which);
+        free(excess);
+        return error_memory();
+    }
+    int rc = draw_ring(v, &ring, which, rounds);
     uint64_t warm = (warm_rounds + rounds - 1) / rounds;
     *window = *window < most ? *window : most;
     rc = rc ? rc : tlb_records(v->tl, excess, &ring, warm, (uint32_t)*window, 1);
@@ -186,9 +191,11 @@ static int take_order(struct visits *v, struct policy_order *order)
     size_t window = RINGS * length, most = tlb_most_window(v->tl);
     window = window < most ? window : most;
     size_t forgotten = before + (v->level->in_front ? window / FORGOTTEN : 0);
-    enum tlb_sight *sight = malloc(window * sizeof *sight);
+    enum tlb_sight *sight = calloc(window + 1, sizeof *sight);
+    if (!sight) {
+        return error_memory();
+    }
     int rc = policy_order_create(order, before + window, before + window);
-    rc = rc || sight ? rc : error_memory();
     rc = rc ? rc : record(v, sight, order->line + before, &window, rounds, POLICY_WARM_ROUNDS);
     for (size_t i = 0; rc == 0 && i < window; i++) {
         if (before + i >= forgotten) {
@@ -336,7 +343,8 @@ static size_t follow(struct drawing *d, size_t from)
             break;
         }
         uint32_t way = d->holds[page];
-        d->gaps[(d->place[page] + own - d->place[lost]) % own]++;
+        size_t gap = d->place[page] + own - d->place[lost];
+        d->gaps[gap < own ? gap : gap - own]++;
         d->holds[lost] = way;
         tally->count[way]++;
         tally->victims++;
@@ -450,8 +458,11 @@ static int match_drawn(struct visits *v, struct tlb_result *out)
     d.place = calloc(v->own, sizeof *d.place);
     d.gaps = calloc(v->own, sizeof *d.gaps);
     bool room = d.place && d.gaps && d.tally.count && d.tally.pair && d.holds && d.sight && d.index;
-    int rc = room ? count_victims(&d) : error_memory();
-    rc = rc ? rc : judge(&d, out);
+    int rc = room ? 0 : error_memory();
+    if (room) {
+        rc = count_victims(&d);
+        rc = rc ? rc : judge(&d, out);
+    }
     free(d.tally.count);
     free(d.tally.pair);
     free(d.holds);

@@ -53,8 +53,11 @@ int mem_noc_create(struct mem_noc **out, const struct noc_spec *spec, struct eng
     }
     *noc = (struct mem_noc){.ops = kinds[spec->kind], .engine = engine, .source = source};
     noc->outlets = calloc(sources, sizeof *noc->outlets);
-    rc = noc->outlets ? noc->ops->create(&noc->state, spec, engine, clock, source, sources, targets)
-                      : error_memory();
+    if (!noc->outlets) {
+        free(noc);
+        return error_memory();
+    }
+    rc = noc->ops->create(&noc->state, spec, engine, clock, source, sources, targets);
     if (rc < 0) {
         free(noc->outlets);
         free(noc);
