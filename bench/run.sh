@@ -127,7 +127,7 @@ fi
 # Shares of blind trials: random hierarchies, dissected without and with noise (tests/blind).
 if wanted blind.noise_free.exact_share || wanted blind.noisy.exact_share || wanted blind.confidently_wrong; then
     seed=${BLIND_SEED:-$(git rev-parse --short=12 HEAD 2>/dev/null || echo 1)}
-    echo "blind trials: 500 hierarchies drawn from $seed, each without and with noise"
+    echo "blind trials: ${BLIND_COUNT:-500} hierarchies drawn from $seed, each without and with noise"
     SONDE_TESTS=ON scripts/build.sh release blind
     blind_status=0
     build/release/tests/blind/blind --seed "$seed" --count "${BLIND_COUNT:-500}" --jobs "$(nproc)" --figures \
