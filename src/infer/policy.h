@@ -26,6 +26,7 @@ void policy_order_free(struct policy_order *order);
 
 /* What the orders of a cache's set are made of. */
 struct level;
+struct walk_plan;
 struct policy_pool {
     uint32_t words;       /* reads of a line in a round, at most */
     const uint32_t *line; /* offsets of lines of the set, visited in a drawn order; borrowed */
@@ -34,6 +35,10 @@ struct policy_pool {
     size_t wash_count;
 };
 
+/* Walks the plan and notes each record: a hit or not, and heard of behind a cache in front or not.
+ */
+int policy_order_walk(struct policy_order *order, struct level *level,
+                      const struct walk_plan *plan);
 /* policy_order.c: draws an order and records it after so many rounds. */
 int policy_run_order(struct level *level, struct policy_order *order,
                      const struct policy_pool *pool, uint64_t warm_rounds, struct rng *rng);

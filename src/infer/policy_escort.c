@@ -78,21 +78,9 @@ static int record(struct level *level, struct policy_order *order)
 {
     struct walk_plan plan =
         level_plan(level, (struct walk_shape){.ring = order->ring, .count = order->count});
-    struct walk walk;
     plan.escort = NULL; /* they are in the order */
     plan.window = level->max_window;
-    int rc = walk_run(level->lab, &walk, &plan);
-    if (rc) {
-        return rc;
-    }
-    order->first = walk.first[0];
-    order->records = walk.count;
-    for (size_t i = 0; i < walk.count; i++) {
-        order->hit[i] = level_class(level, walk.latency[i]) == LOAD_HIT;
-        order->unheard[i] = walk.latency[i] <= level->front->threshold;
-    }
-    walk_free(&walk);
-    return 0;
+    return policy_order_walk(order, level, &plan);
 }
 
 int policy_escorted_order(struct level *level, struct policy_order *order,

@@ -65,8 +65,13 @@ int policy_run_order(struct level *level, struct policy_order *order,
     size_t most = ROUNDS * order->count < MOST_RECORDS ? ROUNDS * order->count : MOST_RECORDS;
     plan.window = (uint32_t)(most < level->max_window ? most : level->max_window);
     plan.warm = order->warm = warm_rounds * order->count;
+    return policy_order_walk(order, level, &plan);
+}
+
+int policy_order_walk(struct policy_order *order, struct level *level, const struct walk_plan *plan)
+{
     struct walk walk;
-    rc = walk_run(level->lab, &walk, &plan);
+    int rc = walk_run(level->lab, &walk, plan);
     if (rc) {
         return rc;
     }
@@ -74,6 +79,9 @@ int policy_run_order(struct level *level, struct policy_order *order,
     order->records = walk.count;
     for (size_t i = 0; i < walk.count; i++) {
         order->hit[i] = level_class(level, walk.latency[i]) == LOAD_HIT;
+    }
+    for (size_t i = 0; order->unheard && i < walk.count; i++) {
+        order->unheard[i] = walk.latency[i] <= level->front->threshold;
     }
     walk_free(&walk);
     return 0;

@@ -317,13 +317,6 @@ struct drawing {
     uint64_t *gaps;  /* from a miss to the next: so many of the set's pages on */
 };
 
-static void clear_tally(struct victim_tally *tally)
-{
-    memset(tally->count, 0, tally->ways * sizeof *tally->count);
-    memset(tally->pair, 0, tally->ways * tally->ways * sizeof *tally->pair);
-    tally->victims = tally->pairs = 0;
-}
-
 /* From the miss at `from`, whose page lies nowhere, as far as ways can be followed; returns where
  * that ends. */
 static size_t follow(struct drawing *d, size_t from)
@@ -346,13 +339,7 @@ static size_t follow(struct drawing *d, size_t from)
         size_t gap = d->place[page] + own - d->place[lost];
         d->gaps[gap < own ? gap : gap - own]++;
         d->holds[lost] = way;
-        tally->count[way]++;
-        tally->victims++;
-        if (before != SIZE_MAX) {
-            tally->pair[before * tally->ways + way]++;
-            tally->pairs++;
-        }
-        before = way;
+        victims_count(tally, way, &before);
         lost = page;
     }
     return i;
@@ -370,7 +357,7 @@ static void sum_window(struct drawing *d)
             at++;
             continue;
         }
-        clear_tally(&d->tally);
+        victims_clear(&d->tally);
         at = follow(d, at);
         victims_sum(&d->sums, &d->tally);
     }

@@ -53,6 +53,24 @@ static enum sight see(const struct level *level, const struct sample *slow, uint
     return (double)alike.count >= least ? SIGHT_MISS : SIGHT_DOUBT;
 }
 
+void victims_clear(struct victim_tally *tally)
+{
+    memset(tally->count, 0, tally->ways * sizeof *tally->count);
+    memset(tally->pair, 0, tally->ways * tally->ways * sizeof *tally->pair);
+    tally->victims = tally->pairs = 0;
+}
+
+void victims_count(struct victim_tally *tally, size_t way, size_t *before)
+{
+    tally->count[way]++;
+    tally->victims++;
+    if (*before != SIZE_MAX) {
+        tally->pair[*before * tally->ways + way]++;
+        tally->pairs++;
+    }
+    *before = way;
+}
+
 /*
  * A part of a window from its record `from` on, which is a miss for certain, though it may come
  * from farther away than others (a line's first one does, where a second cache is behind), up to
@@ -88,24 +106,11 @@ static size_t follow(struct victim_tally *tally, const struct level *level,
                 break;
             }
             holds[lost] = way;
-            tally->count[way]++;
-            tally->victims++;
-            if (before != SIZE_MAX) {
-                tally->pair[before * tally->ways + way]++;
-                tally->pairs++;
-            }
-            before = way;
+            victims_count(tally, way, &before);
         }
         lost = line;
     }
     return i;
-}
-
-static void tally_clear(struct victim_tally *tally)
-{
-    memset(tally->count, 0, tally->ways * sizeof *tally->count);
-    memset(tally->pair, 0, tally->ways * tally->ways * sizeof *tally->pair);
-    tally->victims = tally->pairs = 0;
 }
 
 /* Did the window begin with an empty set? Then its first lines all miss. */
@@ -199,7 +204,7 @@ static int sum_window(struct victim_tally *tally, struct victim_sums *sums,
         for (size_t i = 0; i < walk->shape.count; i++) {
             holds[i] = i == lost ? 0 : way++;
         }
-        tally_clear(tally);
+        victims_clear(tally);
         at = follow(tally, level, &slow, walk, 0, at, holds) + 1;
         victims_sum(sums, tally);
     }

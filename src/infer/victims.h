@@ -14,6 +14,10 @@ struct victim_tally {
     uint64_t victims, pairs;
 };
 
+/* A victim lay in `way`; `*before`: the one before it, SIZE_MAX where a window begins. */
+void victims_count(struct victim_tally *tally, size_t way, size_t *before);
+void victims_clear(struct victim_tally *tally);
+
 /* Sums over windows whose ways have nothing to do with each other. */
 struct victim_sums {
     bool cold;         /* one tally over all windows, its ways in the order of a cold fill */
