@@ -17,6 +17,24 @@ struct fixture {
     struct mem_port port[2];
 };
 
+/* A mesh of four nodes on which every step takes a cycle. */
+static inline struct noc_flits_spec rig_mesh(uint32_t buffer_flits, uint32_t reply_entries)
+{
+    return (struct noc_flits_spec){.topology = NOC_TOPOLOGY_MESH,
+                                   .width = 2,
+                                   .height = 2,
+                                   .flit_bytes = 16,
+                                   .virtual_channels = 2,
+                                   .buffer_flits = buffer_flits,
+                                   .iterations = 1,
+                                   .input_speedup = 1,
+                                   .routing_cycles = 1,
+                                   .vc_cycles = 1,
+                                   .switch_cycles = 1,
+                                   .link_cycles = 1,
+                                   .reply_entries = reply_entries};
+}
+
 static inline uint32_t route_by_bit_8(void *ctx, const struct mem_request *request)
 {
     (void)ctx;

@@ -14,22 +14,8 @@ static void fixture_open(struct fixture *f)
 {
     memset(f, 0, sizeof *f);
     assert_int_equal(engine_create(&f->engine), 0);
-    f->spec = (struct noc_spec){.kind = NOC_FLITS,
-                                .header_bytes = 8,
-                                .queue_entries = 4,
-                                .flits = {.topology = NOC_TOPOLOGY_MESH,
-                                          .width = 2,
-                                          .height = 2,
-                                          .flit_bytes = 16,
-                                          .virtual_channels = 2,
-                                          .buffer_flits = 8,
-                                          .iterations = 1,
-                                          .input_speedup = 1,
-                                          .routing_cycles = 1,
-                                          .vc_cycles = 1,
-                                          .switch_cycles = 1,
-                                          .link_cycles = 1,
-                                          .reply_entries = 2}};
+    f->spec = (struct noc_spec){
+        .kind = NOC_FLITS, .header_bytes = 8, .queue_entries = 4, .flits = rig_mesh(8, 2)};
 }
 
 static uint64_t one_way(uint32_t routers, uint32_t flits)

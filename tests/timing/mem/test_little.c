@@ -14,7 +14,7 @@
 #include "mem/cache/miss/miss.h"
 #include "mem/cache/state.h"
 #include "mem/dram/channel.h"
-#include "support/memory_rig.h"
+#include "support/noc_rig.h"
 #include "support/tolerance.h"
 
 enum { REQUESTS = 20000, SAMPLER_SOURCE = 5000, SENDER_SOURCE = 4000 };
@@ -329,20 +329,7 @@ static void packets_in_a_network_obey(void **state)
                                 .reply_bytes_per_cycle = 16,
                                 .header_bytes = 8,
                                 .queue_entries = 64,
-                                .flits = {.topology = NOC_TOPOLOGY_MESH,
-                                          .width = 2,
-                                          .height = 2,
-                                          .flit_bytes = 16,
-                                          .virtual_channels = 2,
-                                          .buffer_flits = 4,
-                                          .iterations = 1,
-                                          .input_speedup = 1,
-                                          .routing_cycles = 1,
-                                          .vc_cycles = 1,
-                                          .switch_cycles = 1,
-                                          .link_cycles = 1,
-                                          .period_ps = PERIOD_PS,
-                                          .reply_entries = 4096}};
+                                .flits = rig_mesh(4, 4096)};
         bench_open(&b, 11 + k);
         struct network n = {.bench = &b};
         assert_int_equal(mem_noc_create(&noc, &spec, b.engine, &rig_clock, 1, 1, 2), 0);
