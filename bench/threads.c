@@ -1,10 +1,10 @@
 /*
- * threads [-m MODEL] THREADS [NAME...]: how much faster the timed simulator is on so many host
- * threads than on one, for each workload of timing.def (all of them when none is named). The two
- * take turns, RUNS times, and the best of each counts: a line "NAME RATIO" each, then the geometric
- * mean as "mean RATIO" and, as "cpu RATIO", the time that the host's processors worked in the
- * runs on several threads over the time that passed. Statistics that differ in a single byte, from
- * run to run or between thread counts, end the program with status 1.
+ * threads [-m MODEL] THREADS [NAME[=SIZE]...]: how much faster the timed simulator is on so many
+ * host threads than on one, for each workload of timing.def (all of them when none is named). The
+ * two take turns, RUNS times, and the best of each counts: a line "NAME RATIO" each, then the
+ * geometric mean as "mean RATIO" and, as "cpu RATIO", the time that the host's processors worked in
+ * the runs on several threads over the time that passed. Statistics that differ in a single byte,
+ * from run to run or between thread counts, end the program with status 1.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,21 +15,11 @@
 #include "gpu/gpu.h"
 #include "model/model.h"
 #include "rt/rt.h"
+#include "timed.h"
 #include "util/error.h"
 #include "workload.h"
 
 #define RUNS 5
-
-static const struct timed {
-    const char *name;
-    uint32_t size;
-} timed[] = {
-#define TIMED(name, size) {#name, size},
-#include "timing.def"
-#undef TIMED
-};
-
-#define TIMED_COUNT ((int)(sizeof timed / sizeof timed[0]))
 
 struct run {
     double launch_seconds, seconds, cpu_seconds;
@@ -68,19 +58,20 @@ static int run_once(struct run *run, const struct model *model, const struct tim
     return rc;
 }
 
-struct sums {
-    double logs, seconds, cpu_seconds;
+struct bench {
+    const struct model *model;
+    uint32_t threads;
+    double logs, seconds, cpu_seconds; /* sums */
     int count;
 };
 
-/* `one`, `many`: the best of each, the latter's times added up in `sums`. */
-static int take_turns(struct sums *sums, double *one, double *many, const struct model *model,
-                      const struct timed *what, uint32_t threads)
+/* `one`, `many`: the best of each, the latter's times added up in `bench`. */
+static int take_turns(struct bench *bench, double *one, double *many, const struct timed *what)
 {
     struct run first = {0}, alone = {0}, team = {0};
     for (int i = 0; i < RUNS; i++) {
-        int rc = run_once(&alone, model, what, 1);
-        rc = rc < 0 ? rc : run_once(&team, model, what, threads);
+        int rc = run_once(&alone, bench->model, what, 1);
+        rc = rc < 0 ? rc : run_once(&team, bench->model, what, bench->threads);
         if (rc < 0) {
             return rc;
         }
@@ -91,49 +82,34 @@ static int take_turns(struct sums *sums, double *one, double *many, const struct
         }
         *one = i == 0 || alone.launch_seconds < *one ? alone.launch_seconds : *one;
         *many = i == 0 || team.launch_seconds < *many ? team.launch_seconds : *many;
-        sums->seconds += team.seconds;
-        sums->cpu_seconds += team.cpu_seconds;
+        bench->seconds += team.seconds;
+        bench->cpu_seconds += team.cpu_seconds;
     }
     return 0;
 }
 
-static int measure(struct sums *sums, const struct model *model, const struct timed *what,
-                   uint32_t threads)
+static int measure(void *ctx, const struct timed *what)
 {
+    struct bench *bench = ctx;
     double one = 0, many = 0;
-    int rc = take_turns(sums, &one, &many, model, what, threads);
+    int rc = take_turns(bench, &one, &many, what);
     if (rc == 0) {
         printf("%s %.3f\n", what->name, one / many);
-        sums->logs += log(one / many);
-        sums->count++;
+        bench->logs += log(one / many);
+        bench->count++;
     }
     return rc;
 }
 
-static bool named(const char *name, char **names, int count)
-{
-    for (int i = 0; i < count; i++) {
-        if (strcmp(name, names[i]) == 0) {
-            return true;
-        }
-    }
-    return count == 0;
-}
-
 static int measure_all(const struct model *model, uint32_t threads, char **names, int count)
 {
-    struct sums sums = {0};
-    for (int i = 0; i < TIMED_COUNT; i++) {
-        int rc = named(timed[i].name, names, count) ? measure(&sums, model, &timed[i], threads) : 0;
-        if (rc < 0) {
-            return rc;
-        }
+    struct bench bench = {.model = model, .threads = threads};
+    int rc = timed_each(measure, &bench, names, count);
+    if (rc == 0) {
+        printf("mean %.3f\ncpu %.2f\n", exp(bench.logs / bench.count),
+               bench.cpu_seconds / bench.seconds);
     }
-    if (sums.count == 0) {
-        return error_set(SONDE_EUSAGE, "none of these workloads is in timing.def");
-    }
-    printf("mean %.3f\ncpu %.2f\n", exp(sums.logs / sums.count), sums.cpu_seconds / sums.seconds);
-    return 0;
+    return rc;
 }
 
 int main(int argc, char **argv)
@@ -146,7 +122,7 @@ int main(int argc, char **argv)
         argv += 2;
     }
     if (argc < 2) {
-        fprintf(stderr, "usage: threads [-m MODEL] THREADS [NAME...]\n");
+        fprintf(stderr, "usage: threads [-m MODEL] THREADS [NAME[=SIZE]...]\n");
         return 2;
     }
     int rc = model_load(&model, name);

@@ -1,11 +1,11 @@
 /*
  * timing [-m MODEL] [NAME[=SIZE]...]: warp instructions a second of the timed simulator, of each
  * workload of timing.def (all of them when none is named; of any workload at a size) on one host
- * thread, as the best of RUNS runs: a
- * line "NAME RATE" each, then the geometric mean as "mean RATE" and the rate of all instructions
- * together as "weighted RATE". What was simulated is told on standard error beside the speed -
- * cycles, IPC, cache and DRAM counts -, so that a speed that comes from timing left out shows. A
- * workload whose result is wrong ends the program with status 1.
+ * thread, as the best of RUNS runs: a line "NAME RATE" each, then the geometric mean as "mean RATE"
+ * and the rate of all instructions together as "weighted RATE". What was simulated is told on
+ * standard error beside the speed - cycles, IPC, cache and DRAM counts -, so that a speed that
+ * comes from timing left out shows. A workload whose result is wrong ends the program with
+ * status 1.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -16,21 +16,11 @@
 #include "gpu/gpu.h"
 #include "model/model.h"
 #include "rt/rt.h"
+#include "timed.h"
 #include "util/error.h"
 #include "workload.h"
 
 #define RUNS 3
-
-static const struct timed {
-    const char *name;
-    uint32_t size;
-} timed[] = {
-#define TIMED(name, size) {#name, size},
-#include "timing.def"
-#undef TIMED
-};
-
-#define TIMED_COUNT ((int)(sizeof timed / sizeof timed[0]))
 
 static void tell(const struct timed *what, const struct workbench *counts,
                  const struct gpu_stats *stats)
@@ -67,68 +57,42 @@ static int run_once(double *seconds, uint64_t *insns, const struct model *model,
     return rc;
 }
 
-struct sums {
-    double logs, seconds, insns;
+struct bench {
+    const struct model *model;
+    double logs, seconds, insns; /* sums */
     int count;
 };
 
-static int measure(struct sums *sums, const struct model *model, const struct timed *what)
+static int measure(void *ctx, const struct timed *what)
 {
+    struct bench *bench = ctx;
     double best = 0;
     uint64_t insns = 0;
     for (int run = 0; run < RUNS; run++) {
         double seconds = 0;
-        int rc = run_once(&seconds, &insns, model, what, run == 0);
+        int rc = run_once(&seconds, &insns, bench->model, what, run == 0);
         if (rc < 0) {
             return rc;
         }
         best = run == 0 || seconds < best ? seconds : best;
     }
     printf("%s %.0f\n", what->name, (double)insns / best);
-    sums->logs += log((double)insns / best);
-    sums->seconds += best;
-    sums->insns += (double)insns;
-    sums->count++;
+    bench->logs += log((double)insns / best);
+    bench->seconds += best;
+    bench->insns += (double)insns;
+    bench->count++;
     return 0;
-}
-
-/* "NAME", at its size of timing.def, or "NAME=SIZE". */
-static int read_timed(struct timed *out, const char *text)
-{
-    const char *equals = strchr(text, '=');
-    size_t length = equals ? (size_t)(equals - text) : strlen(text);
-    for (int i = 0; !equals && i < TIMED_COUNT; i++) {
-        if (strcmp(timed[i].name, text) == 0) {
-            *out = timed[i];
-            return 0;
-        }
-    }
-    for (uint32_t i = 0; equals && i < workload_count; i++) {
-        const char *name = workloads[i].name;
-        char *end;
-        unsigned long size = strtoul(equals + 1, &end, 10);
-        if (strlen(name) == length && strncmp(name, text, length) == 0 && end > equals + 1 &&
-            *end == '\0' && size > 0 && size <= UINT32_MAX) {
-            *out = (struct timed){name, (uint32_t)size};
-            return 0;
-        }
-    }
-    return error_set(SONDE_EUSAGE, "'%s': expected one of timing.def, or WORKLOAD=SIZE", text);
 }
 
 static int measure_all(const struct model *model, char **names, int count)
 {
-    struct sums sums = {0};
-    for (int i = 0; i < (count > 0 ? count : TIMED_COUNT); i++) {
-        struct timed what = timed[i < TIMED_COUNT ? i : 0];
-        int rc = count > 0 ? read_timed(&what, names[i]) : 0;
-        rc = rc < 0 ? rc : measure(&sums, model, &what);
-        if (rc < 0) {
-            return rc;
-        }
+    struct bench bench = {.model = model};
+    int rc = timed_each(measure, &bench, names, count);
+    if (rc == 0) {
+        printf("mean %.0f\nweighted %.0f\n", exp(bench.logs / bench.count),
+               bench.insns / bench.seconds);
     }
-    printf("mean %.0f\nweighted %.0f\n", exp(sums.logs / sums.count), sums.insns / sums.seconds);
-    return 0;
+    return rc;
 }
 
 int main(int argc, char **argv)
