@@ -9,6 +9,7 @@
  * once and there are no places.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "gpu/state.h"
 #include "util/error.h"
@@ -27,7 +28,6 @@ static void mail_add(struct gpu_mail_list *list, uint64_t at_ps, struct mem_requ
         list->capacity = capacity;
     }
     list->earliest_ps = list->count == 0 || at_ps < list->earliest_ps ? at_ps : list->earliest_ps;
-    list->atomics += request->kind == MEM_ATOMIC;
     list->mail[list->count++] = (struct gpu_mail){at_ps, request};
 }
 
@@ -102,12 +102,14 @@ static void reply_arrives(struct gpu_side *side, struct mem_request *request, ui
 static void side_reply(void *self, struct mem_request *request, uint64_t at_ps)
 {
     struct gpu_side *side = self;
-    if (side->gpu->parted) {
-        mail_add(&side->up, at_ps, request, side->gpu->engine);
+    struct gpu *gpu = side->gpu;
+    if (request->kind == MEM_ATOMIC) {
+        mail_add(&gpu->atomics, at_ps, request, gpu->engine);
+    }
+    if (gpu->parted) {
+        mail_add(&side->up, at_ps, request, gpu->engine);
     } else {
-        if (request->kind == MEM_ATOMIC) {
-            sm_atomic_served(side->gpu->sm[side->sm], request);
-        }
+        gpu_sides_do_atomics(gpu);
         reply_arrives(side, request, at_ps);
     }
 }
@@ -116,7 +118,7 @@ static void side_reply(void *self, struct mem_request *request, uint64_t at_ps)
 
 static void forget(struct gpu_mail_list *list)
 {
-    list->count = list->atomics = 0;
+    list->count = 0;
     list->earliest_ps = ENGINE_NEVER;
 }
 
@@ -145,20 +147,17 @@ static void swap(struct gpu_mail_list *a, struct gpu_mail_list *b)
     *b = kept;
 }
 
-static void atomics_happen(struct gpu_side *side)
+void gpu_sides_do_atomics(struct gpu *gpu)
 {
-    for (uint32_t i = 0; i < side->up.count; i++) {
-        if (side->up.mail[i].request->kind == MEM_ATOMIC) {
-            sm_atomic_served(side->gpu->sm[side->sm], side->up.mail[i].request);
-        }
+    for (uint32_t i = 0; i < gpu->atomics.count; i++) {
+        struct mem_request *request = gpu->atomics.mail[i].request;
+        sm_atomic_served(gpu->sm[request->sm], request);
     }
+    forget(&gpu->atomics);
 }
 
 void gpu_side_exchange(struct gpu_side *side, uint64_t now_ps)
 {
-    if (side->up.atomics > 0) {
-        atomics_happen(side);
-    }
     if (side->up.count > 0) {
         gpu_side_read_inbox(side); /* of an SM that had nothing to do in the window */
         swap(&side->up, &side->inbox);
@@ -177,9 +176,15 @@ void gpu_side_exchange(struct gpu_side *side, uint64_t now_ps)
 
 int gpu_sides_create(struct gpu *gpu)
 {
-    gpu->side = calloc(gpu->model->sms, sizeof *gpu->side);
+    size_t bytes = gpu->model->sms * sizeof *gpu->side;
+    /* A side begins a line of the host's cache, which calloc() does not promise. */
+    gpu->side = aligned_alloc(_Alignof(struct gpu_side), bytes);
+    if (!gpu->side) {
+        return error_memory();
+    }
+    memset(gpu->side, 0, bytes); /* it may be destroyed half made */
     gpu->busy = calloc(gpu->model->sms, sizeof *gpu->busy);
-    if (!gpu->side || !gpu->busy) {
+    if (!gpu->busy) {
         return error_memory();
     }
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
@@ -223,4 +228,5 @@ void gpu_sides_destroy(struct gpu *gpu)
     }
     free(gpu->side);
     free(gpu->busy);
+    free(gpu->atomics.mail);
 }

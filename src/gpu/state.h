@@ -3,10 +3,9 @@
  * gpu.c answers questions about it.
  *
  *     SM --+-- L1 --+
- *          |        +-- side -- translator -- network source (one an SM) -- network -- L2 slice --
- * DRAM channel
- *          +--------+       |                                                    |
- *                         TLBs -- page walker -----------------------------------+
+ *          |        +-- side -- translator -- network source -- network -- L2 slice -- DRAM
+ *          +--------+               |         (one an SM)                     |
+ *                                  TLBs -- page walker -----------------------+
  *
  * A side is where an SM with its caches ends and memory begins (side.c).
  * Every L2 slice belongs to one channel; slices are dealt to channels in order. An L1 that knows
@@ -42,7 +41,6 @@ struct gpu_mail {
 };
 struct gpu_mail_list {
     uint32_t count, capacity;
-    uint32_t atomics;     /* of them */
     uint64_t earliest_ps; /* of them; ENGINE_NEVER: none */
     struct gpu_mail *mail;
 };
@@ -80,9 +78,10 @@ struct gpu {
     const struct model *model;
     struct exec_memory *memory;
     struct gpu_translate translate;
-    struct engine *engine; /* memory's, and everybody's while nothing runs apart */
-    struct gpu_side *side; /* one an SM */
-    uint32_t *busy;        /* the SMs that have something to do in a window */
+    struct engine *engine;        /* memory's, and everybody's while nothing runs apart */
+    struct gpu_side *side;        /* one an SM */
+    uint32_t *busy;               /* the SMs that have something to do in a window */
+    struct gpu_mail_list atomics; /* that memory has served in a window, in its order */
     struct engine_clock clock;
     struct sm **sm;                 /* model->sms of each */
     struct mem_cache **l1;          /* NULL where the carve-out leaves none */
@@ -152,6 +151,8 @@ struct mem_outlet gpu_side_outlet(struct gpu_side *side);
  * when they read their mail, before they run on.
  */
 void gpu_side_exchange(struct gpu_side *side, uint64_t now_ps);
+/* What memory has served happens. */
+void gpu_sides_do_atomics(struct gpu *gpu);
 void gpu_side_read_inbox(struct gpu_side *side);
 void gpu_side_read_outbox(struct gpu_side *side);
 

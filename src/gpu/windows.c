@@ -21,8 +21,8 @@
  * that of the flit-level network, which knows of a reply when it leaves the last router.
  *
  * Leaves out: launches of one CTA; programs that call the driver or reach device memory at issue
- * (printf, malloc, cp.async); an L1 behind a translator, which asks memory before every lookup.
- * They run as one group, on one thread.
+ * (printf, malloc, cp.async, wmma.load); an L1 behind a translator, which asks memory before every
+ * lookup. They run as one group, on one thread.
  */
 #include "gpu/state.h"
 
@@ -126,6 +126,7 @@ static void exchange(struct gpu *gpu, uint64_t now_ps)
             gpu->busy[count++] = i;
         }
     }
+    gpu_sides_do_atomics(gpu);
     for (uint32_t k = 0; k < count; k++) {
         struct gpu_side *side = &gpu->side[gpu->busy[k]];
         gpu_side_exchange(side, now_ps);
