@@ -436,7 +436,7 @@ static int judge(struct drawing *d, struct tlb_result *out)
 static int match_drawn(struct visits *v, struct tlb_result *out)
 {
     size_t most = tlb_most_window(v->tl), ways = v->own - 1;
-    struct drawing d = {.v = v, .tally.ways = ways};
+    struct drawing d = {.v = v, .tally.ways = ways, .sums.noisy = v->tl->noisy};
     d.tally.count = calloc(ways, sizeof *d.tally.count);
     d.tally.pair = calloc(ways * ways, sizeof *d.tally.pair);
     d.holds = calloc(v->own, sizeof *d.holds);

@@ -138,20 +138,23 @@ static int run_windows(struct level *level, struct walk *walk, uint64_t warm, ui
     return walk_run(level->lab, walk, &plan);
 }
 
-/* All windows of a walk; `cold` is false when one of them did not begin cold. */
-static int count_cold(struct victim_tally *tally, bool *cold, const struct level *level,
-                      const struct walk *walk, uint32_t *holds)
+/* All windows of a walk; the sums are no longer cold when one of them did not begin so. */
+static int count_cold(struct victim_tally *tally, struct victim_sums *sums,
+                      const struct level *level, const struct walk *walk, uint32_t *holds)
 {
     size_t n = walk->shape.count;
+    uint64_t since[INFER_MAX_WAYS];
     struct sample all = {0}, slow = {0};
     int rc = find_slow(&slow, &all, level, walk);
-    for (size_t w = 0; rc == 0 && *cold && w < walk->windows; w++) {
-        *cold = began_cold(level, walk, w);
+    for (size_t w = 0; rc == 0 && sums->cold && w < walk->windows; w++) {
+        sums->cold = began_cold(level, walk, w);
         for (size_t i = 0; i < n; i++) {
             holds[(walk->first[w] + i) % n] = (uint32_t)i;
         }
-        if (*cold) {
+        if (sums->cold) {
+            memcpy(since, tally->count, tally->ways * sizeof *since);
             follow(tally, level, &slow, walk, w, n - 1, holds);
+            victims_share(sums, tally, since);
         }
     }
     sample_free(&all);
@@ -170,7 +173,7 @@ static int sum_cold(struct level *level, struct victim_tally *tally, uint32_t *h
         if (rc) {
             return rc;
         }
-        rc = count_cold(tally, &sums->cold, level, &walk, holds);
+        rc = count_cold(tally, sums, level, &walk, holds);
         walk_free(&walk);
         if (rc) {
             return rc;
@@ -180,33 +183,44 @@ static int sum_cold(struct level *level, struct victim_tally *tally, uint32_t *h
         }
     }
     if (sums->cold) {
-        victims_sum(sums, tally);
+        victims_test(sums, tally);
+    } else {
+        *sums = (struct victim_sums){.noisy = sums->noisy};
     }
     return 0;
 }
 
-/*
- * One window of a cache that is never empty, in stretches without doubt. In each, the line that
- * misses first holds nothing, and the others are numbered as they lie.
- */
-static int sum_window(struct victim_tally *tally, struct victim_sums *sums,
-                      const struct level *level, const struct walk *walk, uint32_t *holds)
+typedef void add_stretch(struct victim_sums *sums, const struct victim_tally *tally);
+
+/* One window of a cache that is never empty, in stretches without doubt. In each, the line that
+ * misses first holds nothing, and the others are numbered as they lie. */
+static void sum_window(struct victim_tally *tally, struct victim_sums *sums, add_stretch *add,
+                       const struct level *level, const struct sample *slow,
+                       const struct walk *walk, size_t window, uint32_t *holds)
 {
-    struct sample all = {0}, slow = {0};
-    int rc = find_slow(&slow, &all, level, walk);
-    for (size_t at = 0; rc == 0 && at < walk->window;) {
-        if (see(level, &slow, walk->latency[at]) != SIGHT_MISS) {
+    for (size_t at = 0; at < walk->window;) {
+        if (see(level, slow, walk->latency[window * walk->window + at]) != SIGHT_MISS) {
             at++;
             continue;
         }
-        size_t lost = walk_element(walk, at);
+        size_t lost = walk_element(walk, window * walk->window + at);
         uint32_t way = 0;
         for (size_t i = 0; i < walk->shape.count; i++) {
             holds[i] = i == lost ? 0 : way++;
         }
         victims_clear(tally);
-        at = follow(tally, level, &slow, walk, 0, at, holds) + 1;
-        victims_sum(sums, tally);
+        at = follow(tally, level, slow, walk, window, at, holds) + 1;
+        add(sums, tally);
+    }
+}
+
+static int sum_windows(struct victim_tally *tally, struct victim_sums *sums, add_stretch *add,
+                       const struct level *level, const struct walk *walk, uint32_t *holds)
+{
+    struct sample all = {0}, slow = {0};
+    int rc = find_slow(&slow, &all, level, walk);
+    for (size_t w = 0; rc == 0 && w < walk->windows; w++) {
+        sum_window(tally, sums, add, level, &slow, walk, w, holds);
     }
     sample_free(&all);
     return rc;
@@ -247,6 +261,31 @@ static bool goes_on(const struct level *level, const struct walk *walk)
     return early < walk->window && poisson_tail(share * (double)misses, at_first) > DISTURBED;
 }
 
+static void add_share(struct victim_sums *sums, const struct victim_tally *tally)
+{
+    victims_share(sums, tally, NULL);
+}
+
+/*
+ * Tests want the longest stretches that there are. Shares are taken from the whole where nothing
+ * changes names, and else from a part at a time.
+ */
+static int sum_joined_walk(struct victim_tally *tally, struct victim_sums *sums,
+                           const struct level *level, const struct walk *walk, uint32_t *holds)
+{
+    struct walk joined = *walk, parts = *walk;
+    size_t most = sums->noisy ? VICTIM_GROUPS : 1, each = walk->windows / most;
+    joined.window = walk->count; /* whole rounds: each window begins with the same line */
+    joined.windows = 1;
+    parts.window = each * walk->window;
+    parts.windows = most;
+    if (each == 0) {
+        parts = *walk;
+    }
+    int rc = sum_windows(tally, sums, victims_test, level, &joined, holds);
+    return rc ? rc : sum_windows(tally, sums, add_share, level, &parts, holds);
+}
+
 /*
  * Large sets show few victims in a window. Where a launch leaves a cache as it was, windows that
  * are not warmed anew go on where the last ended, and their ways keep their names. Undecided where
@@ -271,9 +310,7 @@ static int sum_joined(struct level *level, struct victim_tally *tally, uint32_t 
             return rc;
         }
         bool joined = goes_on(level, &walk);
-        walk.window = walk.count; /* whole rounds: each begins with the same line */
-        walk.windows = 1;
-        rc = joined ? sum_window(tally, sums, level, &walk, holds)
+        rc = joined ? sum_joined_walk(tally, sums, level, &walk, holds)
                     : lab_undecided(level->lab, "launches disturb the cache");
         walk_free(&walk);
         if (rc) {
@@ -296,7 +333,7 @@ static int sum_warm(struct level *level, struct victim_tally *tally, uint32_t *h
             return rc;
         }
         periodic += is_periodic(level, &walk);
-        rc = sum_window(tally, sums, level, &walk, holds);
+        rc = sum_windows(tally, sums, victims_sum, level, &walk, holds);
         walk_free(&walk);
         if (rc) {
             return rc;
@@ -348,7 +385,7 @@ static int sum_victims(struct level *level, struct victim_tally *tally, uint32_t
         if (!lab_soft(rc)) {
             return rc;
         }
-        *sums = (struct victim_sums){0};
+        *sums = (struct victim_sums){.noisy = sums->noisy};
     }
     return sum_warm(level, tally, holds, sums);
 }
@@ -356,7 +393,7 @@ static int sum_victims(struct level *level, struct victim_tally *tally, uint32_t
 int victims_measure(struct level *level, struct policy_result *out)
 {
     struct victim_tally tally = {.ways = level->conflict_count - 1};
-    struct victim_sums sums = {0};
+    struct victim_sums sums = {.noisy = level->false_slow > 0};
     if (tally.ways == 0) {
         return lab_undecided(level->lab, "no set is known");
     }

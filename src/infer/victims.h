@@ -18,19 +18,31 @@ struct victim_tally {
 void victims_count(struct victim_tally *tally, size_t way, size_t *before);
 void victims_clear(struct victim_tally *tally);
 
+/* Part of the stretches, for shares that a stretch or two whose names went wrong cannot move. */
+#define VICTIM_GROUPS 9
+struct victim_group {
+    double rest_x, rest_degrees;  /* equal shares of all but the likeliest */
+    double same, any;             /* pairs of victims in a stretch: of the same way, and all */
+    double count[INFER_MAX_WAYS]; /* of victims; unless cold, of each stretch's likeliest on */
+    uint64_t victims;
+};
+
 /* Sums over windows whose ways have nothing to do with each other. */
 struct victim_sums {
     bool cold;         /* one tally over all windows, its ways in the order of a cold fill */
+    bool noisy;        /* a slow hit may pass for a miss: then two ways change names */
     double x, degrees; /* equal shares: sums of chi square */
     double seen, expected, variance; /* the likeliest way after itself */
-    double rest_x, rest_degrees;     /* equal shares of all but the likeliest */
-    double same, any;                /* pairs of victims in a window: of the same way, and all */
-    uint64_t victims, windows;
-    double
-        probability[INFER_MAX_WAYS]; /* sums of shares; unless cold, of each window's largest on */
+    uint64_t victims, stretches;     /* stretches: those whose shares were added */
+    struct victim_group group[VICTIM_GROUPS];
 };
 
-/* Adds a tally, of a window or of all, to the sums. */
+/* Adds a tally, of a window or of all, to what is tested. */
+void victims_test(struct victim_sums *sums, const struct victim_tally *tally);
+/* Adds a stretch to the shares: what the tally counted `since` (NULL: all). */
+void victims_share(struct victim_sums *sums, const struct victim_tally *tally,
+                   const uint64_t *since);
+/* Both, for a stretch by itself. */
 void victims_sum(struct victim_sums *sums, const struct victim_tally *tally);
 /* Fills the policy when the sums decide. */
 int victims_judge(struct level *level, struct policy_result *out, const struct victim_sums *sums,

@@ -13,6 +13,7 @@
 #define DOUBT 1e-4
 #define ALIKE_BY_CHANCE 1e-3
 #define FEW_A_WAY 20 /* victims of a way in a window, for shares that are sorted by size */
+#define LEFT_OUT 4   /* one group in so many, on either side of the mean */
 #define FAVOURED 3.0 /* times as likely as others: a bias that would have shown */
 
 /* P(chi square of so many degrees of freedom > x), by Wilson and Hilferty's approximation. */
@@ -50,19 +51,7 @@ static void sum_dependence(struct victim_sums *sums, const struct victim_tally *
     sums->variance += row * column * (n - row) * (n - column) / (n * n * (n - 1));
 }
 
-/* Are those after the likeliest alike? */
-static void sum_rest(struct victim_sums *sums, const struct victim_tally *tally)
-{
-    double rest = (double)(tally->victims - tally->count[0]);
-    double expected = rest / (double)(tally->ways - 1);
-    for (size_t i = 1; i < tally->ways && expected > 0; i++) {
-        double d = (double)tally->count[i] - expected;
-        sums->rest_x += d * d / expected;
-    }
-    sums->rest_degrees += expected > 0 ? (double)tally->ways - 2 : 0;
-}
-
-void victims_sum(struct victim_sums *sums, const struct victim_tally *tally)
+void victims_test(struct victim_sums *sums, const struct victim_tally *tally)
 {
     size_t ways = tally->ways;
     if (tally->victims == 0) {
@@ -75,18 +64,53 @@ void victims_sum(struct victim_sums *sums, const struct victim_tally *tally)
     }
     sums->degrees += (double)ways - 1;
     sum_dependence(sums, tally);
-    if (!sums->cold) {
-        qsort(tally->count, ways, sizeof *tally->count, compare_counts);
-        sum_rest(sums, tally);
-    }
-    for (size_t i = 0; i < ways; i++) {
-        double n = (double)tally->count[i];
-        sums->probability[i] += n;
-        sums->same += n * (n - 1);
-    }
-    sums->any += (double)tally->victims * ((double)tally->victims - 1);
     sums->victims += tally->victims;
-    sums->windows++;
+}
+
+/* Are those after the likeliest alike? */
+static void sum_rest(struct victim_group *group, const uint64_t *count, size_t ways, double victims)
+{
+    double rest = victims - (double)count[0], expected = rest / (double)(ways - 1);
+    for (size_t i = 1; i < ways && expected > 0; i++) {
+        double d = (double)count[i] - expected;
+        group->rest_x += d * d / expected;
+    }
+    group->rest_degrees += expected > 0 ? (double)ways - 2 : 0;
+}
+
+void victims_share(struct victim_sums *sums, const struct victim_tally *tally,
+                   const uint64_t *since)
+{
+    uint64_t count[INFER_MAX_WAYS], victims = 0;
+    struct victim_group *group = &sums->group[0]; /* the one that has least */
+    for (size_t i = 0; i < tally->ways; i++) {
+        count[i] = tally->count[i] - (since ? since[i] : 0);
+        victims += count[i];
+    }
+    if (victims == 0) {
+        return;
+    }
+    for (size_t i = 1; i < VICTIM_GROUPS; i++) {
+        group = sums->group[i].victims < group->victims ? &sums->group[i] : group;
+    }
+    if (!sums->cold) {
+        qsort(count, tally->ways, sizeof *count, compare_counts);
+        sum_rest(group, count, tally->ways, (double)victims);
+    }
+    for (size_t i = 0; i < tally->ways; i++) {
+        double n = (double)count[i];
+        group->count[i] += n;
+        group->same += n * (n - 1);
+    }
+    group->any += (double)victims * ((double)victims - 1);
+    group->victims += victims;
+    sums->stretches++;
+}
+
+void victims_sum(struct victim_sums *sums, const struct victim_tally *tally)
+{
+    victims_test(sums, tally);
+    victims_share(sums, tally, NULL);
 }
 
 /* Would one way that goes FAVOURED times as often as each other have shown? */
@@ -104,6 +128,73 @@ static void write_share(struct policy_result *out, size_t way, double p, double 
     out->error[way] = 1.96 * sqrt(fmax(p * (1 - p), 1e-6) / total);
 }
 
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of the parts' shares of the wholes the mean, without the outermost groups where noise is. */
+static double mean_share(const double part[VICTIM_GROUPS], const double whole[VICTIM_GROUPS],
+                         bool noisy)
+{
+    double share[VICTIM_GROUPS], parts = 0, wholes = 0, sum = 0;
+    size_t groups = 0;
+    for (size_t i = 0; i < VICTIM_GROUPS; i++) {
+        parts += part[i];
+        wholes += whole[i];
+        if (whole[i] > 0) {
+            share[groups++] = part[i] / whole[i];
+        }
+    }
+    size_t beside = groups / LEFT_OUT;
+    if (!noisy || beside == 0) {
+        return wholes > 0 ? parts / wholes : 0;
+    }
+    qsort(share, groups, sizeof *share, compare_doubles);
+    for (size_t i = beside; i < groups - beside; i++) {
+        sum += share[i];
+    }
+    return sum / (double)(groups - 2 * beside);
+}
+
+static double share_of_way(const struct victim_sums *sums, size_t way)
+{
+    double part[VICTIM_GROUPS], whole[VICTIM_GROUPS];
+    for (size_t i = 0; i < VICTIM_GROUPS; i++) {
+        part[i] = sums->group[i].count[way];
+        whole[i] = (double)sums->group[i].victims;
+    }
+    return mean_share(part, whole, sums->noisy);
+}
+
+static double share_of_same(const struct victim_sums *sums)
+{
+    double part[VICTIM_GROUPS], whole[VICTIM_GROUPS];
+    for (size_t i = 0; i < VICTIM_GROUPS; i++) {
+        part[i] = sums->group[i].same;
+        whole[i] = sums->group[i].any;
+    }
+    return mean_share(part, whole, sums->noisy);
+}
+
+/* May the ways after the likeliest be alike? Where noise is, whatever the worst groups say. */
+static bool rest_is_alike(const struct victim_sums *sums)
+{
+    double excess[VICTIM_GROUPS], x = 0, degrees = 0;
+    size_t left_out = sums->noisy ? VICTIM_GROUPS / LEFT_OUT : 0;
+    for (size_t i = 0; i < VICTIM_GROUPS; i++) {
+        x += sums->group[i].rest_x;
+        degrees += sums->group[i].rest_degrees;
+        excess[i] = sums->group[i].rest_x - sums->group[i].rest_degrees;
+    }
+    qsort(excess, VICTIM_GROUPS, sizeof *excess, compare_doubles);
+    for (size_t i = VICTIM_GROUPS - left_out; i < VICTIM_GROUPS; i++) {
+        x -= fmax(excess[i], 0);
+    }
+    return degrees <= 0 || chi_square_tail(x, degrees) > ALIKE_BY_CHANCE;
+}
+
 /*
  * Shares by size where ways have no names. Their order in a window is partly chance's, which makes
  * alike ones differ; so where the ways after the likeliest may be alike they are taken to be. Its
@@ -113,18 +204,20 @@ static void write_share(struct policy_result *out, size_t way, double p, double 
 static void write_shares(struct policy_result *out, const struct victim_sums *sums, size_t ways,
                          bool biased)
 {
-    double total = (double)sums->victims, windows = (double)sums->windows, w = (double)ways;
-    bool few = total / windows / w < FEW_A_WAY;
-    bool alike = sums->rest_degrees <= 0 ||
-                 chi_square_tail(sums->rest_x, sums->rest_degrees) > ALIKE_BY_CHANCE;
+    double total = (double)sums->victims, w = (double)ways, sum = 0;
+    bool few = total / (double)sums->stretches / w < FEW_A_WAY;
     out->probability_count = ways;
-    if (sums->cold || (biased && !few && !alike)) {
+    if (sums->cold || (biased && !few && !rest_is_alike(sums))) {
         for (size_t i = 0; i < ways; i++) {
-            write_share(out, i, sums->probability[i] / total, total);
+            out->probability[i] = share_of_way(sums, i);
+            sum += out->probability[i];
+        }
+        for (size_t i = 0; i < ways; i++) {
+            write_share(out, i, out->probability[i] / sum, total);
         }
         return;
     }
-    double squares = sums->any > 0 ? sums->same / sums->any : 1 / w;
+    double squares = sums->group[0].any > 0 ? share_of_same(sums) : 1 / w;
     double favourite = (1 + sqrt(fmax(0, (w - 1) * (w * squares - 1)))) / w;
     favourite = biased ? fmin(favourite, 1) : 1 / w;
     for (size_t i = 0; i < ways; i++) {

@@ -1,0 +1,125 @@
+/* Shares of victims from counts made up here, some of them with names that went wrong. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "infer/victims.h"
+#include "util/rng.h"
+
+#define MOST_WAYS 24
+#define WINDOWS 18
+
+static struct dissection dissection;
+
+/* A favourite three times as likely as each other; its name moves to the next way where a window
+ * is halfway through, in the first `wrong` windows. */
+struct drawing {
+    size_t ways, victims, wrong;
+    bool cold, noisy;
+};
+
+static void count_window(struct victim_tally *tally, const struct drawing *d, bool wrong,
+                         struct rng *rng)
+{
+    size_t before = SIZE_MAX;
+    for (size_t i = 0; i < d->victims; i++) {
+        size_t drawn = rng_below(rng, d->ways + 2), way = drawn < d->ways ? drawn : 0;
+        if (wrong && i > d->victims / 2 && way < 2) {
+            way = 1 - way;
+        }
+        victims_count(tally, way, &before);
+    }
+}
+
+static struct policy_result judge(const struct drawing *d)
+{
+    uint64_t count[MOST_WAYS] = {0}, pair[MOST_WAYS * MOST_WAYS] = {0}, since[MOST_WAYS];
+    struct victim_tally tally = {.ways = d->ways, .count = count, .pair = pair};
+    struct victim_sums sums = {.cold = d->cold, .noisy = d->noisy};
+    struct lab lab = {.out = &dissection};
+    struct level_info info = {.id = "made_up", .op = "ca"};
+    struct level level = {.lab = &lab, .info = &info};
+    struct policy_result out = {0};
+    struct rng rng;
+    rng_seed(&rng, 5);
+    for (size_t w = 0; w < WINDOWS; w++) {
+        memcpy(since, count, sizeof since);
+        if (!d->cold) {
+            victims_clear(&tally);
+        }
+        count_window(&tally, d, w < d->wrong, &rng);
+        if (d->cold) {
+            victims_share(&sums, &tally, since);
+        } else {
+            victims_sum(&sums, &tally);
+        }
+    }
+    if (d->cold) {
+        victims_test(&sums, &tally);
+    }
+    assert_int_equal(victims_judge(&level, &out, &sums, d->ways), 0);
+    assert_string_equal(out.name, "biased");
+    assert_int_equal(out.probability_count, d->ways);
+    return out;
+}
+
+/* How far the worst share is from the truth; the favourite is the first. */
+static double worst(const struct drawing *d)
+{
+    struct policy_result out = judge(d);
+    double each = 1 / ((double)d->ways + 2), error = fabs(out.probability[0] - 3 * each);
+    for (size_t i = 1; i < d->ways; i++) {
+        error = fmax(error, fabs(out.probability[i] - each));
+    }
+    return error;
+}
+
+static void shares_come_out_with_and_without_names(void **state)
+{
+    (void)state;
+    for (size_t ways = 2; ways <= MOST_WAYS; ways += 2) {
+        for (int i = 0; i < 4; i++) {
+            struct drawing d = {.ways = ways, .victims = 600, .cold = i & 1, .noisy = i & 2};
+            assert_true(worst(&d) < 0.015);
+        }
+    }
+}
+
+static void windows_whose_names_changed_do_not_move_the_shares(void **state)
+{
+    (void)state;
+    for (size_t ways = 2; ways <= 22; ways += 5) {
+        for (int cold = 0; cold < 2; cold++) {
+            struct drawing d = {.ways = ways, .victims = 600, .wrong = 2, .cold = cold};
+            d.noisy = true;
+            assert_true(worst(&d) < 0.015);
+        }
+    }
+}
+
+/* The test above would notice: where everything counts, so do they. */
+static void without_noise_every_window_counts(void **state)
+{
+    (void)state;
+    struct drawing d = {.ways = 2, .victims = 600, .wrong = 2, .cold = true};
+    double straight = worst(&d);
+    d.noisy = true;
+    assert_true(straight > 0.02);
+    assert_true(straight > 2 * worst(&d));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shares_come_out_with_and_without_names),
+        cmocka_unit_test(windows_whose_names_changed_do_not_move_the_shares),
+        cmocka_unit_test(without_noise_every_window_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
