@@ -482,7 +482,7 @@ static inline float lane_rsqrt_f32(float a)
     return lane_nan_f32((float)(1 / sqrt((double)a)));
 }
 
-/* The f64 approximations work on the upper words of operand and result. */
+/* The f64 approximations with .ftz work on the upper words of operand and result. */
 static inline double lane_upper_word(double v)
 {
     return lane_double(lane_bits_f64(v) & 0xffffffff00000000);
@@ -497,9 +497,10 @@ static inline double lane_rcp_upper(double a)
     double r = 1 / lane_upper_word(lane_flush_f64(a));
     return r != r ? lane_double(0x7fffffff00000000) : lane_upper_word(lane_flush_f64(r));
 }
+/* Without .ftz the hardware refines it to all bits. */
 static inline double lane_rsqrt_f64(double a)
 {
-    return lane_nan_f64(lane_upper_word(1 / sqrt(a)), a, a);
+    return lane_nan_f64(1 / sqrt(a), a, a);
 }
 static inline double lane_rsqrt_upper(double a)
 {
