@@ -25,7 +25,7 @@ typedef void workload_launched(void *ctx, const char *kernel, const struct gpu_s
 struct workload_settings {
     const char *folder; /* its PTX is read below; NULL: as it was when this was built */
     uint32_t size;      /* 0: the size of a quick run */
-    uint32_t block;     /* threads of a CTA; bfs */
+    uint32_t block;     /* threads of a CTA; bfs, frontier */
     uint32_t depth;     /* planes along z; laplace3d */
     bool functional;
     workload_launched *launched; /* NULL: nobody */

@@ -68,12 +68,14 @@ static bool access_cycles_known(struct sm *sm, const struct exec_access *access,
     return !path_choose(sm, access, pipe);
 }
 
-static int issue_access(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info)
+static int issue_access(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info,
+                        uint32_t lanes)
 {
     struct lsu_access *spare = sm->lsu.spare;
     uint64_t cycle;
     enum pipe pipe;
     sm->stats.space[spare->access.space]++;
+    sm->stats.space_lanes[spare->access.space] += lanes;
     if (access_cycles_known(sm, &spare->access, &cycle, &pipe)) {
         set_results(warp, info, cycle);
         return exec_commit(&warp->exec, &spare->access);
@@ -120,8 +122,10 @@ static int issue_warp(struct sm *sm, struct sm_warp *warp)
     if (sm->cycle != sm->issued_cycle) {
         note_issue_cycle(sm);
     }
+    uint32_t lanes = lane_count(warp->exec.active);
     sm->stats.unit_insns[info->unit]++;
-    sm->stats.lanes[lane_count(warp->exec.active)]++;
+    sm->stats.unit_lanes[info->unit] += lanes;
+    sm->stats.lanes[lanes]++;
     uint64_t latency = unit->latency_cycles;
     warp->next_issue = info->is_branch ? sm->cycle + latency : sm->cycle;
     if (info->unit == UNIT_SPECIAL || info->reads_clock) {
@@ -135,7 +139,7 @@ static int issue_warp(struct sm *sm, struct sm_warp *warp)
         set_results(warp, info, sm->cycle + latency);
         break;
     case EXEC_ACCESS:
-        rc = issue_access(sm, warp, info);
+        rc = issue_access(sm, warp, info, lanes);
         break;
     case EXEC_BARRIER:
         set_results(warp, info, sm->cycle + latency);

@@ -39,8 +39,10 @@ static inline uint64_t sm_latency_begin(uint32_t place)
 
 struct sm_stats {
     uint64_t unit_insns[ISA_UNIT_COUNT]; /* warp instructions by the unit they go to */
+    uint64_t unit_lanes[ISA_UNIT_COUNT]; /* thread instructions, likewise */
     uint64_t lanes[33];                  /* warp instructions by their active lanes */
     uint64_t space[SPACE_COUNT];         /* warp accesses to memory by state space */
+    uint64_t space_lanes[SPACE_COUNT];   /* of how many threads */
     uint64_t issue_cycles;               /* in which an instruction issued */
     uint64_t wait_cycles[SM_WAIT_COUNT]; /* in which none did, with a CTA resident */
     uint64_t latency[SM_LATENCY_PLACES];

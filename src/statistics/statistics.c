@@ -106,19 +106,31 @@ static double ratio(uint64_t part, uint64_t whole)
     return whole ? (double)part / (double)whole : 0;
 }
 
-static void put_instructions(json_t *root, const struct gpu_stats *stats)
+static void put_units(json_t *root, const char *key, const uint64_t counts[ISA_UNIT_COUNT])
 {
-    json_t *units = json_put_object(root, "warp_instructions_by_unit");
+    json_t *units = json_put_object(root, key);
     for (int i = 0; i < ISA_UNIT_COUNT; i++) {
-        json_put_u64(units, isa_unit_text((enum isa_unit)i), stats->sm.unit_insns[i]);
+        json_put_u64(units, isa_unit_text((enum isa_unit)i), counts[i]);
     }
-    json_t *spaces = json_put_object(root, "accesses_by_space");
+}
+
+static void put_spaces(json_t *root, const char *key, const uint64_t counts[SPACE_COUNT])
+{
+    json_t *spaces = json_put_object(root, key);
     for (int i = 0; i < SPACE_COUNT; i++) {
-        if (stats->sm.space[i]) {
+        if (counts[i]) {
             const char *name = i == SPACE_NONE ? "generic" : isa_space_text((enum isa_space)i);
-            json_put_u64(spaces, name, stats->sm.space[i]);
+            json_put_u64(spaces, name, counts[i]);
         }
     }
+}
+
+static void put_instructions(json_t *root, const struct gpu_stats *stats)
+{
+    put_units(root, "warp_instructions_by_unit", stats->sm.unit_insns);
+    put_units(root, "thread_instructions_by_unit", stats->sm.unit_lanes);
+    put_spaces(root, "accesses_by_space", stats->sm.space);
+    put_spaces(root, "thread_accesses_by_space", stats->sm.space_lanes);
     json_t *lanes = json_put_array(root, "warp_instructions_by_active_lanes");
     for (int i = 0; i <= WARP_LANES; i++) {
         json_append(lanes, json_integer((json_int_t)stats->sm.lanes[i]));

@@ -75,10 +75,10 @@ static void read_counts(struct program_runs *run)
     out->warp_insns = total.warp_insns;
     out->thread_insns = total.thread_insns;
     for (int unit = 0; unit < ISA_UNIT_COUNT; unit++) {
-        out->classes[class_of_unit[unit]] += total.sm.unit_insns[unit];
+        out->classes[class_of_unit[unit]] += total.sm.unit_lanes[unit];
     }
     for (int space = 0; space < SPACE_COUNT; space++) {
-        out->spaces[space_of((enum isa_space)space)] += total.sm.space[space];
+        out->spaces[space_of((enum isa_space)space)] += total.sm.space_lanes[space];
     }
     out->sm_cycles = total.sm.issue_cycles;
     for (int wait = 0; wait < SM_WAIT_COUNT; wait++) {

@@ -10,11 +10,14 @@
 
 #define PROGRAM_LANES 32
 
-/* Warp instructions by class (Fig. 4). The classes are all there is: barriers and fences go with
- * control flow, divisions with the special functions that they are made of. */
+/*
+ * Instructions by class (Fig. 4). An instruction of the paper is a thread's: its IPC is of scalar
+ * instructions, and so are Table 1's counts. The classes are all there is: barriers and fences go
+ * with control flow, divisions with the special functions that they are made of.
+ */
 enum program_class { PROGRAM_ALU, PROGRAM_SFU, PROGRAM_MEMORY, PROGRAM_CONTROL, PROGRAM_CLASSES };
 
-/* Warp accesses by space (Fig. 5). */
+/* Accesses of memory by space (Fig. 5), likewise a thread's. */
 enum program_space {
     PROGRAM_GLOBAL,
     PROGRAM_LOCAL,

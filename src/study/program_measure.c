@@ -18,7 +18,7 @@ static double ratio(uint64_t part, uint64_t whole)
 
 static double class_share(const struct program_result *r, enum program_class which)
 {
-    return ratio(r->classes[which], r->warp_insns);
+    return ratio(r->classes[which], r->thread_insns);
 }
 
 static double lane_share(const struct program_result *r, int from, int to)

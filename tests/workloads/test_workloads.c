@@ -70,6 +70,26 @@ static void both_modes_execute_the_same_instructions(void **state)
     assert_int_equal(functional.thread_insns, after.thread_insns - before.thread_insns);
 }
 
+/* Two loads and a store for each of 5000 elements, of which the last warp has eight. */
+static void threads_are_counted_by_unit_and_space(void **state)
+{
+    struct rt *rt = *state;
+    const struct workload *workload = workload_find("vectoradd");
+    struct workbench counts;
+    struct gpu_stats before, after;
+    uint64_t by_unit = 0;
+    gpu_stats(rt_gpu(rt), &before);
+    assert_int_equal(workload_run(&counts, rt, workload, SONDE_WORKLOADS_DIR, 5000, false), 0);
+    gpu_stats(rt_gpu(rt), &after);
+    gpu_stats_since(&after, &before);
+    for (int unit = 0; unit < ISA_UNIT_COUNT; unit++) {
+        by_unit += after.sm.unit_lanes[unit];
+    }
+    assert_int_equal(by_unit, after.thread_insns);
+    assert_int_equal(after.sm.space[SPACE_GLOBAL], 3 * ((5000 + 31) / 32));
+    assert_int_equal(after.sm.space_lanes[SPACE_GLOBAL], 3 * 5000);
+}
+
 static void a_wrong_word_is_found(void **state)
 {
     (void)state;
@@ -177,6 +197,7 @@ int main(void)
                                         without_rt),
         cmocka_unit_test_setup_teardown(both_modes_execute_the_same_instructions, with_rt,
                                         without_rt),
+        cmocka_unit_test_setup_teardown(threads_are_counted_by_unit_and_space, with_rt, without_rt),
         cmocka_unit_test(a_wrong_word_is_found),
         cmocka_unit_test(a_wrong_float_is_found_and_no_nan_is_near_anything),
         cmocka_unit_test_setup_teardown(a_size_that_a_workload_cannot_take_is_refused, with_rt,

@@ -16,6 +16,8 @@ static struct gpu_stats launch_of(uint64_t cycles, uint64_t thread_insns)
 {
     struct gpu_stats stats = {.launches = 1, .cycles = cycles, .thread_insns = thread_insns};
     stats.sm.lanes[32] = thread_insns / 32;
+    stats.sm.unit_lanes[UNIT_ALU] = thread_insns;
+    stats.sm.space_lanes[SPACE_GLOBAL] = cycles;
     return stats;
 }
 
@@ -100,6 +102,10 @@ static void the_file_has_the_sum_and_each_kernel(void **state)
     assert_string_equal(json_string_value(json_object_get(sum, "kernel")), "sum");
     assert_int_equal(json_integer_value(json_object_get(sum, "launches")), 1);
     assert_null(json_object_get(root, "ctas"));
+    json_t *units = json_object_get(sum, "thread_instructions_by_unit");
+    json_t *spaces = json_object_get(sum, "thread_accesses_by_space");
+    assert_int_equal(json_integer_value(json_object_get(units, "alu")), 320);
+    assert_int_equal(json_integer_value(json_object_get(spaces, "global")), 50);
     json_decref(root);
     unlink(path);
     statistics_free(&statistics);
