@@ -77,6 +77,12 @@ static int sample_beneath(struct level *level, struct sample *out)
     return rc;
 }
 
+/* No hit takes so long but by an accident of noise. */
+static double clearly_above(const struct sample *hits)
+{
+    return CLEARLY * sample_quantile(hits, HITS) + CLEARLY_CYCLES;
+}
+
 /*
  * Is it L2 that is so much slower, or memory, of what launches have driven out of a small L2? Plain
  * loads from L2 take about as long as the one or the other.
@@ -108,8 +114,7 @@ static int check_behind(struct level *level, const struct sample *missed)
         return rc;
     }
     if (rc == 0) {
-        double usual = CLEARLY * sample_quantile(missed, HITS) + CLEARLY_CYCLES;
-        struct sample slow = sample_view(&first, usual, INFINITY);
+        struct sample slow = sample_view(&first, clearly_above(missed), INFINITY);
         double by_noise = 2 * (1 - HITS) * (double)first.count;
         double median = sample_quantile(&slow, 0.5), soonest = sample_quantile(&slow, 0.1);
         bool differs = poisson_tail(by_noise, slow.count) < BY_CHANCE;
@@ -119,6 +124,14 @@ static int check_behind(struct level *level, const struct sample *missed)
         }
     }
     return level_check_sooner(level, missed, SOONER);
+}
+
+/* Noise of the path was seen before, in many more hits than the reference has. */
+static void know_noise(struct level *level)
+{
+    level->false_misses += level->front->false_misses;
+    level->false_slow += level->front->false_slow;
+    level->hit_records += level->front->hit_records;
 }
 
 int behind_begin(struct level *level)
@@ -133,7 +146,7 @@ int behind_begin(struct level *level)
     if (rc) {
         return rc;
     }
-    level->floor_cycles = sample_quantile(&missed, HITS);
+    level->floor_cycles = clearly_above(&missed);
     rc = check_behind(level, &missed);
     if (rc == 0) {
         char id[24];
@@ -148,6 +161,7 @@ int behind_begin(struct level *level)
     double beneath = level->beneath_cycles;
     rc = rc ? rc : level_reference(level);
     if (rc == 0) {
+        know_noise(level);
         /* What L2 answers is a miss as well, though the walk above may have had none. */
         level->threshold = fmin(level->threshold, 0.5 * (level->floor_cycles + beneath));
     }

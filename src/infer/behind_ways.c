@@ -12,6 +12,10 @@
 #include "infer/groups.h"
 #include "util/error.h"
 
+/* Confidence: where the set was walked by itself, and where it could not be. */
+#define TRIED 0.9
+#define UNTRIED 0.8
+
 /* Of the last line the walk has the first element alone. */
 static bool is_consistent(const struct behind_parts *d)
 {
@@ -113,11 +117,12 @@ static int conclude(struct level *level, const struct behind_parts *d)
                  level->info->op, (unsigned long long)bytes, (unsigned long long)level->fit_stride,
                  d->count, (unsigned long long)line);
     struct cache_result *result = level->result;
+    double confidence = level->escort ? TRIED : UNTRIED;
     level->line_bytes = line;
-    attribute_set(&result->ways, ways, "1", 0.9, id);
-    attribute_set(&result->line, (double)line, "B", 0.9, id);
-    attribute_set(&result->size, (double)bytes, "B", 0.9, id);
-    attribute_set(&result->sets, (double)lines / ways, "1", 0.9, id);
+    attribute_set(&result->ways, ways, "1", confidence, id);
+    attribute_set(&result->line, (double)line, "B", confidence, id);
+    attribute_set(&result->size, (double)bytes, "B", confidence, id);
+    attribute_set(&result->sets, (double)lines / ways, "1", confidence, id);
     return 0;
 }
 

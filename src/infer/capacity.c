@@ -145,15 +145,25 @@ static int find_edge_in_reach(struct level *level, uint64_t *stride)
     return rc;
 }
 
+/* Bytes from offset 0 on that the cache in front holds, as far as that is known. */
+static uint64_t fit_in_front(const struct level *level)
+{
+    const struct level_summary *front = level->front;
+    bool in_lines = front->line_bytes && front->fit_stride == front->line_bytes;
+    return in_lines ? front->fit_count * front->line_bytes : 0;
+}
+
 int level_capacity(struct level *level)
 {
     uint64_t first = FIRST_STRIDE / path_find(level->info->op)->interleave;
     uint64_t stride = level->fetch_bytes > first ? level->fetch_bytes : first;
     int rc = SONDE_ENOTRECORDED;
     if (level->front) {
-        /* The cache in front keeps few elements, but not a whole array of its neighbours. */
+        /* The cache in front keeps few elements, but not a whole array of its neighbours; one that
+         * it holds as a whole says nothing of this cache. */
         uint64_t nearest = level->fetch_bytes;
-        rc = level_find_edge(level, nearest, 1);
+        size_t kept = (size_t)(fit_in_front(level) / nearest);
+        rc = level_find_edge(level, nearest, kept ? kept : 1);
         stride = rc == 0 ? nearest : stride;
         level->large = false;
     }

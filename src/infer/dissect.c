@@ -14,6 +14,7 @@
 #include "infer/memory.h"
 #include "infer/outstanding.h"
 #include "infer/patterns.h"
+#include "infer/residents.h"
 #include "infer/shared.h"
 #include "infer/sharing.h"
 #include "infer/tlb.h"
@@ -413,6 +414,9 @@ static void summarise(struct level_summary *out, struct level *level)
                                   .ways = level->conflict_count ? level->conflict_count - 1 : 0,
                                   .fetch_bytes = level->fetch_bytes,
                                   .line_bytes = level->line_bytes,
+                                  .false_misses = level->false_misses,
+                                  .false_slow = level->false_slow,
+                                  .hit_records = level->hit_records,
                                   .same_as = level->same_as,
                                   .conflict = level->conflict,
                                   .map = level->map,

@@ -28,8 +28,9 @@ struct level_summary {
     char policy[12];  /* "": not known */
     struct set_map map;
     uint32_t fetch_bytes;
-    uint64_t line_bytes; /* 0: not known */
-    const char *same_as; /* as in struct level */
+    uint64_t line_bytes;                            /* 0: not known */
+    uint64_t false_misses, false_slow, hit_records; /* as in struct level */
+    const char *same_as;                            /* the same */
     uint32_t *conflict;  /* the same; owned by the dissection */
     size_t conflict_count;
 };
