@@ -31,7 +31,7 @@ struct level_summary {
     uint64_t line_bytes;                            /* 0: not known */
     uint64_t false_misses, false_slow, hit_records; /* as in struct level */
     const char *same_as;                            /* the same */
-    uint32_t *conflict;  /* the same; owned by the dissection */
+    uint32_t *conflict;                             /* the same; owned by the dissection */
     size_t conflict_count;
 };
 
