@@ -25,9 +25,8 @@ static inline uint32_t add(struct transaction *out, uint32_t pass_first, uint32_
     return count + 1;
 }
 
-static void round_to_sectors(struct transaction *t)
+static inline void round_to_sectors(struct transaction *t, uint64_t sector)
 {
-    uint64_t sector = COALESCE_SECTOR_BYTES;
     uint64_t end = (t->address + t->bytes + sector - 1) & ~(sector - 1);
     t->address &= ~(sector - 1);
     t->bytes = (uint32_t)(end - t->address);
@@ -44,12 +43,12 @@ static bool coalesce_one(struct transaction *out, const struct exec_access *acce
 }
 
 uint32_t coalesce(struct transaction *out, const struct exec_access *access, uint32_t segment_bytes,
-                  uint32_t lanes_per_pass)
+                  uint32_t sector_bytes, uint32_t lanes_per_pass)
 {
     if (access->mask && (access->mask & (access->mask - 1)) == 0 &&
         coalesce_one(out, access, segment_bytes)) {
         if (access->kind != ACCESS_STORE) {
-            round_to_sectors(out);
+            round_to_sectors(out, sector_bytes);
         }
         return 1;
     }
@@ -73,7 +72,7 @@ uint32_t coalesce(struct transaction *out, const struct exec_access *access, uin
     }
     bool write = access->kind == ACCESS_STORE;
     for (uint32_t i = 0; i < count && !write; i++) {
-        round_to_sectors(&out[i]);
+        round_to_sectors(&out[i], sector_bytes);
     }
     return count;
 }

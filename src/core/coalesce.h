@@ -16,7 +16,7 @@
  * texture of three dimensions reads 16 texels a lane. */
 #define COALESCE_MAX (16 * WARP_LANES)
 
-/* DRAM and L2 move sectors of this size: a read asks for whole ones. */
+/* What DRAM and L2 move at least: of most GPUs, and of what is no model's choice. */
 #define COALESCE_SECTOR_BYTES 32
 
 struct transaction {
@@ -27,12 +27,12 @@ struct transaction {
 
 /*
  * Fills `out`, which has room for 2 * WARP_LANES; returns the count, in the order of the lowest
- * lane. `segment_bytes` is a power of two of at least COALESCE_SECTOR_BYTES; a transaction never
- * crosses a segment. Reads cover whole sectors, writes exactly the bytes from the first to the last
- * written.
+ * lane. `segment_bytes` and `sector_bytes`, at most a segment, are powers of two; a transaction
+ * never crosses a segment. Reads cover whole sectors, writes exactly the bytes from the first to
+ * the last written.
  */
 uint32_t coalesce(struct transaction *out, const struct exec_access *access, uint32_t segment_bytes,
-                  uint32_t lanes_per_pass);
+                  uint32_t sector_bytes, uint32_t lanes_per_pass);
 
 /*
  * The rules of compute capability 1.2 and 1.3 (CUDA C Programming Guide, appendix G): segments of

@@ -107,8 +107,9 @@ static uint32_t local_transactions(struct sm *sm, struct lsu_access *access)
             uint32_t lane = (uint32_t)__builtin_ctz(m);
             words.address[lane] = local_layout(sm, access->warp->slot, lane, a->address[lane] + at);
         }
-        count += coalesce(access->transaction + count, &words, sm->spec->coalesce.segment_bytes,
-                          sm->spec->coalesce.lanes_per_pass);
+        const struct coalesce_spec *rule = &sm->spec->coalesce;
+        count += coalesce(access->transaction + count, &words, rule->segment_bytes,
+                          rule->sector_bytes, rule->lanes_per_pass);
     }
     return count;
 }
@@ -132,11 +133,12 @@ static uint32_t constant_transactions(struct lsu_access *access)
 }
 
 static uint32_t segments(struct lsu_access *access, uint32_t lanes, uint32_t segment_bytes,
-                         uint32_t lanes_per_pass)
+                         uint32_t sector_bytes, uint32_t lanes_per_pass)
 {
     uint32_t mask = access->access.mask;
     access->access.mask = lanes;
-    uint32_t count = coalesce(access->transaction, &access->access, segment_bytes, lanes_per_pass);
+    uint32_t count =
+        coalesce(access->transaction, &access->access, segment_bytes, sector_bytes, lanes_per_pass);
     access->access.mask = mask;
     return count;
 }
@@ -146,7 +148,7 @@ static uint32_t halved_segments(struct lsu_access *access, uint32_t lanes,
                                 const struct coalesce_spec *spec)
 {
     uint32_t segment = coalesce_segment(&access->access, spec->segment_bytes);
-    uint32_t count = segments(access, lanes, segment, spec->lanes_per_pass);
+    uint32_t count = segments(access, lanes, segment, COALESCE_SECTOR_BYTES, spec->lanes_per_pass);
     if (access->access.kind != ACCESS_STORE) {
         coalesce_halve(access->transaction, count);
     }
@@ -160,10 +162,10 @@ void path_prepare(struct sm *sm, struct lsu_access *access)
     switch (access->pipe) {
     case PIPE_TEXTURE:
         access->port = sm->has_texture ? &sm->texture_port : &sm->network;
-        access->count =
-            access->access.kind == ACCESS_TEXTURE
-                ? texture_transactions(access, sm->spec->texture.blocks_linear)
-                : segments(access, access->access.mask, COALESCE_SECTOR_BYTES, WARP_LANES);
+        access->count = access->access.kind == ACCESS_TEXTURE
+                            ? texture_transactions(access, sm->spec->texture.blocks_linear)
+                            : segments(access, access->access.mask, COALESCE_SECTOR_BYTES,
+                                       COALESCE_SECTOR_BYTES, WARP_LANES);
         break;
     case PIPE_CONSTANT:
         access->port = &sm->constant_port;
@@ -176,8 +178,9 @@ void path_prepare(struct sm *sm, struct lsu_access *access)
         } else if (coalesce->halving) {
             access->count = halved_segments(access, global_lanes(sm, &access->access), coalesce);
         } else {
-            access->count = segments(access, global_lanes(sm, &access->access),
-                                     coalesce->segment_bytes, coalesce->lanes_per_pass);
+            access->count =
+                segments(access, global_lanes(sm, &access->access), coalesce->segment_bytes,
+                         coalesce->sector_bytes, coalesce->lanes_per_pass);
         }
         break;
     }

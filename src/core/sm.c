@@ -23,7 +23,7 @@ static int spec_check(const struct sm_spec *spec)
                              isa_unit_text((enum isa_unit)i));
         }
     }
-    uint32_t segment = spec->coalesce.segment_bytes;
+    uint32_t segment = spec->coalesce.segment_bytes, sector = spec->coalesce.sector_bytes;
     const struct {
         bool bad;
         const char *why;
@@ -47,6 +47,8 @@ static int spec_check(const struct sm_spec *spec)
          "word_bytes does not divide bank_bytes"},
         {segment < COALESCE_SECTOR_BYTES || (segment & (segment - 1)),
          "segment_bytes is not a power of two of at least 32"},
+        {sector == 0 || (sector & (sector - 1)) || sector > segment,
+         "sector_bytes is not a power of two up to segment_bytes"},
         {spec->coalesce.lanes_per_pass == 0, "lanes_per_pass is 0"},
         {spec->clock_read_cycles == 0, "clock_read_cycles is 0"},
         {spec->shared.latency_cycles == 0 || spec->const_hit_cycles == 0 ||

@@ -36,6 +36,7 @@ struct shared_spec {
 
 struct coalesce_spec {
     uint32_t segment_bytes;      /* transactions are aligned segments of this size */
+    uint32_t sector_bytes;       /* a read asks for whole ones; a divisor of the segment */
     uint32_t lanes_per_pass;     /* 32: the whole warp; 16: half-warps */
     uint32_t inter_warp_entries; /* reads that later ones may join, see merge.h; 0: none */
     bool halving;                /* the rules of compute capability 1.2: coalesce_halve() */

@@ -444,6 +444,11 @@ static void check_sm(struct reader *reader)
         problem(reader, "sm.coalesce.segment", "%u B is not a power of two",
                 sm->coalesce.segment_bytes);
     }
+    if (!is_power_of_two(sm->coalesce.sector_bytes) ||
+        sm->coalesce.sector_bytes > sm->coalesce.segment_bytes) {
+        problem(reader, "sm.coalesce.sector", "%u B is not a power of two of at most a segment",
+                sm->coalesce.sector_bytes);
+    }
     bool bounded = sm->pending.kind != PENDING_NONE;
     if (bounded && sm->pending.entries == 0) {
         problem(reader, "sm.outstanding.entries", "the structure needs at least one");

@@ -99,6 +99,7 @@ static inline void bench_defaults(struct bench *b)
                                .const_hit_cycles = 8,
                                .local_hit_cycles = 40,
                                .l1_caches_global = true};
+    b->spec.coalesce.sector_bytes = 32;
     for (int i = 0; i < ISA_UNIT_COUNT; i++) {
         b->spec.unit[i] = (struct unit_spec){.latency_cycles = 10, .lanes_per_cycle = 32};
     }

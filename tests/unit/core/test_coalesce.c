@@ -23,7 +23,7 @@ static void a_warp_of_neighbours_is_one_transaction(void **state)
 {
     (void)state;
     struct exec_access access = strided(0x1000, 4, 4);
-    assert_int_equal(coalesce(out, &access, 128, 32), 1);
+    assert_int_equal(coalesce(out, &access, 128, 32, 32), 1);
     assert_int_equal(out[0].address, 0x1000);
     assert_int_equal(out[0].bytes, 128);
 }
@@ -32,7 +32,7 @@ static void a_misaligned_warp_touches_two_segments(void **state)
 {
     (void)state;
     struct exec_access access = strided(0x1040, 4, 4);
-    assert_int_equal(coalesce(out, &access, 128, 32), 2);
+    assert_int_equal(coalesce(out, &access, 128, 32, 32), 2);
     assert_int_equal(out[0].address, 0x1040);
     assert_int_equal(out[0].bytes, 64);
     assert_int_equal(out[1].address, 0x1080);
@@ -45,8 +45,24 @@ static void strides_cost_a_segment_each(void **state)
     for (uint32_t stride = 4; stride <= 256; stride += 4) {
         struct exec_access access = strided(0, stride, 4);
         uint32_t expected = stride >= 128 ? 32 : (31 * stride + 3) / 128 + 1;
-        assert_int_equal(coalesce(out, &access, 128, 32), expected);
+        assert_int_equal(coalesce(out, &access, 128, 32, 32), expected);
     }
+}
+
+static void sectors_are_of_the_size_asked_for(void **state)
+{
+    (void)state;
+    struct exec_access access = strided(0x1234, 40, 4);
+    access.mask = 5; /* bytes 0x1234 and 0x1284: sectors of 16 bytes, of one segment and the next */
+    assert_int_equal(coalesce(out, &access, 64, 16, 32), 2);
+    assert_int_equal(out[0].address, 0x1230);
+    assert_int_equal(out[0].bytes, 16);
+    assert_int_equal(out[1].address, 0x1280);
+    assert_int_equal(out[1].bytes, 16);
+    access.mask = 1;
+    assert_int_equal(coalesce(out, &access, 64, 4, 32), 1);
+    assert_int_equal(out[0].address, 0x1234);
+    assert_int_equal(out[0].bytes, 4);
 }
 
 static void one_lane_reads_its_sector(void **state)
@@ -54,7 +70,7 @@ static void one_lane_reads_its_sector(void **state)
     (void)state;
     struct exec_access access = strided(0x1234, 4, 4);
     access.mask = 1;
-    assert_int_equal(coalesce(out, &access, 128, 32), 1);
+    assert_int_equal(coalesce(out, &access, 128, 32, 32), 1);
     assert_int_equal(out[0].address, 0x1220);
     assert_int_equal(out[0].bytes, 32);
 }
@@ -65,7 +81,7 @@ static void writes_carry_exactly_their_bytes(void **state)
     struct exec_access access = strided(0x1004, 4, 4);
     access.kind = ACCESS_STORE;
     access.mask = 0x7;
-    assert_int_equal(coalesce(out, &access, 128, 32), 1);
+    assert_int_equal(coalesce(out, &access, 128, 32, 32), 1);
     assert_int_equal(out[0].address, 0x1004);
     assert_int_equal(out[0].bytes, 12);
 }
@@ -77,15 +93,15 @@ static void lanes_in_any_order_share_their_segment(void **state)
     for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
         access.address[lane] = 0x1000 + (lane * 7 % 32) * 4 + (lane & 1) * 0x1000;
     }
-    assert_int_equal(coalesce(out, &access, 128, 32), 2);
+    assert_int_equal(coalesce(out, &access, 128, 32, 32), 2);
 }
 
 static void half_warps_do_not_share(void **state)
 {
     (void)state;
     struct exec_access access = strided(0x1000, 0, 4);
-    assert_int_equal(coalesce(out, &access, 128, 16), 2);
-    assert_int_equal(coalesce(out, &access, 128, 32), 1);
+    assert_int_equal(coalesce(out, &access, 128, 32, 16), 2);
+    assert_int_equal(coalesce(out, &access, 128, 32, 32), 1);
 }
 
 static void inactive_lanes_ask_for_nothing(void **state)
@@ -93,10 +109,10 @@ static void inactive_lanes_ask_for_nothing(void **state)
     (void)state;
     struct exec_access access = strided(0, 4096, 8);
     access.mask = 0x80000000;
-    assert_int_equal(coalesce(out, &access, 128, 32), 1);
+    assert_int_equal(coalesce(out, &access, 128, 32, 32), 1);
     assert_int_equal(out[0].address, 31 * 4096);
     access.mask = 0;
-    assert_int_equal(coalesce(out, &access, 128, 32), 0);
+    assert_int_equal(coalesce(out, &access, 128, 32, 32), 0);
 }
 
 static void an_element_across_segments_is_split(void **state)
@@ -105,7 +121,7 @@ static void an_element_across_segments_is_split(void **state)
     struct exec_access access = strided(0x103C, 0, 8);
     access.kind = ACCESS_STORE;
     access.mask = 1;
-    assert_int_equal(coalesce(out, &access, 32, 32), 2);
+    assert_int_equal(coalesce(out, &access, 32, 32, 32), 2);
     assert_int_equal(out[0].bytes, 4);
     assert_int_equal(out[1].address, 0x1040);
     assert_int_equal(out[1].bytes, 4);
@@ -138,7 +154,7 @@ static void halving_asks_for_the_part_of_a_segment_that_is_used(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct exec_access access = strided(rows[i].first, rows[i].stride_bytes, rows[i].bytes);
         access.mask = rows[i].mask;
-        uint32_t count = coalesce(out, &access, coalesce_segment(&access, 128), 16);
+        uint32_t count = coalesce(out, &access, coalesce_segment(&access, 128), 32, 16);
         coalesce_halve(out, count);
         for (uint32_t k = 0; k < count; k++) {
             assert_int_equal(out[k].address, rows[i].expected[k].address);
@@ -155,6 +171,7 @@ int main(void)
         cmocka_unit_test(a_misaligned_warp_touches_two_segments),
         cmocka_unit_test(strides_cost_a_segment_each),
         cmocka_unit_test(one_lane_reads_its_sector),
+        cmocka_unit_test(sectors_are_of_the_size_asked_for),
         cmocka_unit_test(writes_carry_exactly_their_bytes),
         cmocka_unit_test(lanes_in_any_order_share_their_segment),
         cmocka_unit_test(half_warps_do_not_share),

@@ -200,6 +200,11 @@ static void the_machine_must_hold_together(void **state)
                 "m.yaml: sm.schedulers: 4 schedulers share 2 warps");
     refuse_text("sm: {coalesce: {lanes_per_pass: 24}}\n",
                 "m.yaml:1:33: sm.coalesce.lanes_per_pass: 24 does not divide 32");
+    refuse_text("sm: {coalesce: {sector: 24 B}}\n",
+                "m.yaml:1:25: sm.coalesce.sector: 24 B is not a power of two of at most a segment");
+    refuse_text(
+        "sm: {coalesce: {segment: 64 B, sector: 128 B}}\n",
+        "m.yaml:1:40: sm.coalesce.sector: 128 B is not a power of two of at most a segment");
     refuse_text("sm: {coalesce: {segment: 96 B}}\n",
                 "m.yaml:1:26: sm.coalesce.segment: 96 B is not a power of two");
     refuse_text("sm: {registers: 64}\n", "m.yaml: sm.register_granule: is more than all registers");
