@@ -13,7 +13,8 @@
 #include "util/error.h"
 
 #define JIT_LOG_BYTES 3000
-#define STATIC_SHARED_LIMIT 49152 /* more dynamic shared memory must be asked for, per kernel */
+/* More shared memory must be asked for, per kernel; what a kernel declares counts as well. */
+#define STATIC_SHARED_LIMIT (49152 - 1024)
 
 /* The library stays loaded: the driver starts threads that do not survive its unloading. */
 static bool load_api(struct cuda_api *api, const char *library)

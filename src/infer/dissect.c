@@ -14,6 +14,7 @@
 #include "infer/memory.h"
 #include "infer/outstanding.h"
 #include "infer/patterns.h"
+#include "infer/residents.h"
 #include "infer/shared.h"
 #include "infer/sharing.h"
 #include "infer/tlb.h"

@@ -18,6 +18,7 @@ struct attribute {
     double value;
     const char *unit; /* static: "B", "cycles", "ns", "B/s", "entries", "1" */
     double confidence;
+    double low, high;   /* 95 % bounds of an estimate; 0, 0: the value is meant exactly */
     char evidence[160]; /* id of an entry of dissection->evidence */
     char reason[160];   /* why not measured */
 };

@@ -127,7 +127,8 @@ static double touches_of(const struct trace_request *complete)
     double launches = (double)request_number(complete, "windows", 1) *
                       (double)request_number(complete, "repeats", 1);
     double bytes = (double)request_number(complete, "bytes", 0);
-    double pool = (double)request_number(complete, "pool", 0); /* of evict */
+    double pool = (double)request_number(complete, "pool", 0) + /* of evict, residents */
+                  (double)request_number(complete, "before", 0);
     return pool > 0                          ? 2 * launches * pool
            : request_flag(complete, "touch") ? launches * bytes / (double)stride
                                              : 0;

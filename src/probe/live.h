@@ -151,6 +151,8 @@ int clock_run(struct probe_live *live, struct trace *trace, const struct trace_r
 int peers_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int scope_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int evict_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
+int residents_run(struct probe_live *live, struct trace *trace,
+                  const struct trace_request *request);
 int constant_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int shared_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int threads_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);

@@ -43,6 +43,10 @@ int json_put_attribute(json_t *parent, const char *key, const struct attribute *
     }
     int rc = put_number(object, "value", attribute->value);
     rc = rc < 0 ? rc : json_put_string(object, "unit", attribute->unit);
+    if (attribute->high > 0) {
+        rc = rc < 0 ? rc : put_number(object, "low", attribute->low);
+        rc = rc < 0 ? rc : put_number(object, "high", attribute->high);
+    }
     rc = rc < 0 ? rc : json_put_double(object, "confidence", attribute->confidence);
     return rc < 0 ? rc : json_put_string(object, "evidence", attribute->evidence);
 }

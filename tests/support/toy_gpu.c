@@ -428,7 +428,7 @@ static int answer(struct toy_gpu *toy, struct trace *trace)
         return answer_average(toy, trace);
     }
     static const char *const others[] = {"shared", "threads", "flight", "copy",
-                                         "scope",  "peers",   "evict"};
+                                         "scope",  "peers",   "evict",  "residents"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (strcmp(probe, others[i]) == 0) {
             return refuse(trace);

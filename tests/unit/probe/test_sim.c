@@ -306,6 +306,57 @@ static void sixteen_lines_of_a_set_drive_another_out_and_fifteen_do_not(void **s
     assert_true(latency[count - 1] > L2_HIT + 100);
 }
 
+/*
+ * 256 sets of 16 ways, and lines at random: of 4096 lines the mean of min(n, 16) over Poisson's n
+ * of mean 16, divided by 16, is held, 0.9008; of 8192 half. 128 samples stray by 0.04 and 0.07.
+ */
+static void lines_drawn_at_random_are_held_as_sets_and_ways_let_them(void **state)
+{
+    static const struct {
+        const char *request;
+        double low, high;
+    } cases[] = {{"residents pool=512 samples=128", 1, 1},
+                 {"residents pool=4096 samples=128 seed=5", 0.81, 0.98},
+                 {"residents pool=8192 samples=128 before=9000", 0.38, 0.61},
+                 {"residents pool=8192 samples=128 passes=3", 0.38, 0.61}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t count, one, found = 0;
+        const struct trace *trace = ask(*state, cases[i].request, NULL, 0);
+        const uint32_t *latency = trace_u32(trace, "latency", &count);
+        assert_int_equal(count, 128);
+        assert_true(trace_u32(trace, "lines", &one)[0] % 512 == 0);
+        for (size_t k = 0; k < count; k++) {
+            found += latency[k] < L2_HIT + 100;
+        }
+        assert_in_range((uintmax_t)found, (uintmax_t)(128 * cases[i].low),
+                        (uintmax_t)(128 * cases[i].high));
+    }
+}
+
+/* One L2 serves all: what the helper has read, the other SM finds, but for what no longer fits. */
+static void a_helper_leaves_what_is_near_in_the_pool(void **state)
+{
+    size_t count, one;
+    const struct trace *trace =
+        ask(*state, "residents pool=1024 samples=64 before=2000 sm=1 helper=3 near=480", NULL, 0);
+    assert_non_null(trace_u32(trace, "latency", &count));
+    assert_int_equal(count, 64);
+    assert_int_equal(trace_u32(trace, "lines", &one)[0], 1024);
+    assert_int_equal(trace_u32(trace, "smid", &one)[0], 1);
+    static const uint64_t refused[][2] = {{3, 20}, {90, 480}}; /* nothing is near; no such SM */
+    struct bench *bench = *state;
+    for (size_t i = 0; i < 2; i++) {
+        struct trace_request request;
+        trace_request_init(&request, "residents");
+        assert_int_equal(trace_request_set_u64(&request, "pool", 1024), 0);
+        assert_int_equal(trace_request_set_u64(&request, "sm", 1), 0);
+        assert_int_equal(trace_request_set_u64(&request, "helper", refused[i][0]), 0);
+        assert_int_equal(trace_request_set_u64(&request, "near", refused[i][1]), 0);
+        assert_int_equal(trace_get(&bench->source, &trace, &request), 0);
+        assert_int_equal(trace->status, SONDE_EDEVICE);
+    }
+}
+
 static void rings_reach_over_mapped_pages_in_units(void **state)
 {
     /* 512 pages of 2 MiB, each at another place in its page. */
@@ -460,6 +511,8 @@ int main(void)
         ON_KEPLER(rings_reach_over_mapped_pages_in_units),
         ON_BENCH(sms_find_one_anothers_lines_in_l2_alone),
         ON_BENCH(sixteen_lines_of_a_set_drive_another_out_and_fifteen_do_not),
+        ON_BENCH(lines_drawn_at_random_are_held_as_sets_and_ways_let_them),
+        ON_BENCH(a_helper_leaves_what_is_near_in_the_pool),
         ON_BENCH(fermis_banks_conflict_as_printed),
         ON_KEPLER(keplers_banks_follow_the_mode_that_was_asked_for),
         ON_BENCH(average_is_the_load_to_use_latency),
