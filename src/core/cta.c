@@ -55,6 +55,7 @@ int sm_launch(struct sm *sm, const struct exec_launch *launch, const struct cta_
     }
     lsu_reset(sm);
     sm->aborted = false;
+    sm->first_scheduler = 0;
     sm->slots = slots;
     sm->launch = launch;
     sm->needs = *needs;

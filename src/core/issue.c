@@ -158,9 +158,8 @@ static int issue_warp(struct sm *sm, struct sm_warp *warp)
 }
 
 /*
- * Lets one scheduler issue; lowers *next_cycle to when a busy unit lets a ready warp go on.
- * Schedulers compete for the units, and one that finds them all taken chooses first the next time:
- * else the last would starve where units are wider than one warp and narrower than all.
+ * Lets one scheduler issue; lowers *next_cycle to when a busy unit lets a ready warp go on. 1: all
+ * units that its ready warps need are taken.
  */
 static int scheduler_cycle(struct sm *sm, uint32_t index, uint64_t *next_cycle)
 {
@@ -201,13 +200,18 @@ static int scheduler_cycle(struct sm *sm, uint32_t index, uint64_t *next_cycle)
         }
         return 0;
     }
-    sm->first_scheduler = index;
-    return 0;
+    return 1;
 }
 
+/*
+ * Schedulers compete for the units. One that finds them all taken chooses first from then on, until
+ * it has issued: where units take fewer warps than there are schedulers, none starves, however
+ * often they are asked while a unit is busy.
+ */
 uint64_t issue_cycle(struct sm *sm)
 {
     uint64_t next_cycle = CYCLE_NEVER;
+    bool waits = false;
     uint32_t index = sm->first_scheduler, count = sm->spec->schedulers;
     if ((sm->ready & (sm->ready - 1)) == 0 && sm->ready) {
         /* One warp is ready, as in a pointer chase: nobody to compete with. */
@@ -216,6 +220,10 @@ uint64_t issue_cycle(struct sm *sm)
     }
     for (; sm->ready && count > 0; count--) {
         int rc = scheduler_cycle(sm, index, &next_cycle);
+        if (rc > 0 && !waits) {
+            sm->first_scheduler = index;
+            waits = true;
+        }
         index = index + 1 == sm->spec->schedulers ? 0 : index + 1;
         if (rc < 0) {
             sm_fault(sm, rc);

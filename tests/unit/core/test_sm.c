@@ -527,6 +527,32 @@ static void units_wider_than_a_warp_take_several_warps_a_cycle(void **state)
     bench_free(&b);
 }
 
+/*
+ * Warps of three schedulers want a lock. Those that do not get it take the load/store unit for long
+ * with each attempt (32 lanes, one word): the one that has the lock must come by nevertheless.
+ */
+static void a_scheduler_that_waits_for_a_unit_is_not_passed_over_for_ever(void **state)
+{
+    (void)state;
+    static const char body[] =
+        "mov.u32 %r1, 0;\nmov.u32 %r9, smem;\nst.shared.u32 [smem], %r1;\n"
+        "st.shared.u32 [smem+4], %r1;\nbar.sync 0;\nmov.u32 %r2, 1;\n"
+        "LOOP:\natom.shared.cas.b32 %r3, [%r9], 0, %r2;\nsetp.ne.u32 %p1, %r3, 0;\n"
+        "@%p1 bra MEET;\nld.shared.u32 %r4, [smem+4];\nadd.u32 %r4, %r4, 1;\n"
+        "st.shared.u32 [smem+4], %r4;\nmembar.cta;\natom.shared.exch.b32 %r5, [%r9], 0;\n"
+        "MEET:\nadd.u32 %r1, %r1, 1;\nsetp.gt.u32 %p2, %r1, 1000;\n@%p2 bra GIVE_UP;\n"
+        "@%p1 bra LOOP;\nGIVE_UP:\nbar.sync 0;\nld.shared.u32 %r6, [smem+4];\n"
+        "st.global.u32 [%rd0], %r6;\n";
+    for (uint32_t conflict_cycles = 0; conflict_cycles <= 40; conflict_cycles += 5) {
+        bench_defaults(&b);
+        b.spec.schedulers = 3;
+        b.spec.shared.conflict_cycles = conflict_cycles;
+        assert_true(bench_run(&b, body, 1, 96));
+        assert_int_equal(b.out[0], 96);
+        bench_free(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -565,6 +591,7 @@ int main(void)
         cmocka_unit_test(ctas_share_an_sm_and_keep_their_shared_memory_apart),
         cmocka_unit_test(warps_hide_each_others_latency),
         cmocka_unit_test(units_wider_than_a_warp_take_several_warps_a_cycle),
+        cmocka_unit_test(a_scheduler_that_waits_for_a_unit_is_not_passed_over_for_ever),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
