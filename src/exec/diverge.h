@@ -15,6 +15,10 @@
 struct exec_warp;
 struct diverge_state;
 
+/* What a path does at a barrier of the block: the warp has come; others of the warp run first, and
+ * it comes up again; the warp has been there for these lanes too, they go on. */
+enum diverge_barrier { AT_BARRIER_ARRIVES, AT_BARRIER_LATER, AT_BARRIER_PASSED };
+
 struct diverge_ops {
     /* All `lanes` start at `pc`; storage of an earlier run is reused. */
     int (*reset)(struct exec_warp *warp, uint32_t lanes, uint32_t pc);
@@ -45,6 +49,10 @@ struct diverge_ops {
      * lanes that are elsewhere are not waited for.
      */
     bool (*sync)(struct exec_warp *warp, uint32_t lanes);
+
+    /* The instruction at pc is the barrier of that number, for which a warp counts once. NULL:
+     * lanes that are elsewhere are not waited for. */
+    enum diverge_barrier (*barrier)(struct exec_warp *warp, uint32_t barrier);
 
     /* `lanes` (a subset of active) are done; the rest of the warp goes on somewhere. */
     void (*exit)(struct exec_warp *warp, uint32_t lanes);

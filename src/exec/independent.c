@@ -17,9 +17,12 @@
  * At an instruction that acts on named lanes of the warp (bar.warp.sync, shfl.sync, vote.sync, ...)
  * a path waits until they are all at it, and becomes one with those that have waited there.
  *
+ * A barrier of the block counts warps: the warp has come when all its lanes have, at this
+ * instruction or at others with the same barrier.
+ *
  * Left out: paths in different calls of functions share frames, so that a path that spins inside a
- * function only gives way to lanes that are in the same call; barriers of the block count warps, so
- * lanes of one warp must reach them together.
+ * function only gives way to lanes that are in the same call; the sum of a barrier that reduces
+ * (bar.red) knows only the lanes of the path that came last.
  */
 #include <string.h>
 
@@ -167,7 +170,8 @@ static void merge_into_top(struct diverge_state *stack, uint32_t path)
     stack->entries[top].lanes |= lanes;
 }
 
-bool independent_sync(struct exec_warp *warp, uint32_t lanes)
+/* Paths with any of `lanes` that wait at this instruction become one with the running path. */
+static void meet(struct exec_warp *warp, uint32_t lanes)
 {
     struct diverge_state *stack = warp->state->diverge;
     struct entry *top = &stack->entries[stack->count - 1];
@@ -178,5 +182,34 @@ bool independent_sync(struct exec_warp *warp, uint32_t lanes)
             merge_into_top(stack, i);
     }
     warp->active = top->lanes;
+}
+
+bool independent_sync(struct exec_warp *warp, uint32_t lanes)
+{
+    meet(warp, lanes);
     return !(lanes & ~warp->active) || !give_way(warp);
+}
+
+/*
+ * Until all lanes are at a barrier, others run. They need not be at the same instruction: when the
+ * last path has come the warp has, once, and the others find that it has. (Where lanes are at
+ * barriers of different numbers each path counts as a warp, as on the stack.)
+ */
+enum diverge_barrier independent_barrier(struct exec_warp *warp, uint32_t barrier)
+{
+    struct diverge_state *stack = warp->state->diverge;
+    uint32_t passed = warp->active & stack->come;
+    stack->come &= ~warp->active;
+    if (passed)
+        return AT_BARRIER_PASSED;
+    meet(warp, warp->live & ~stack->come);
+    bool same = !stack->at_barrier || stack->barrier == barrier;
+    stack->barrier = barrier;
+    stack->at_barrier |= warp->active;
+    uint32_t missing = warp->live & ~stack->at_barrier;
+    if (same && missing && give_way(warp))
+        return AT_BARRIER_LATER;
+    stack->come = same && !missing ? stack->at_barrier & warp->live & ~warp->active : 0;
+    stack->at_barrier = 0;
+    return AT_BARRIER_ARRIVES;
 }

@@ -76,6 +76,7 @@ static int stack_reset(struct exec_warp *warp, uint32_t lanes, uint32_t pc)
     warp->live = lanes;
     warp->done = false;
     state->diverge->backwards = state->diverge->turn = 0;
+    state->diverge->at_barrier = state->diverge->come = 0;
     struct entry all = {.pc = pc, .reconverge = PTX_NO_PC, .lanes = lanes};
     int rc = stack_push(state->diverge, all);
     if (rc == SONDE_OK)
@@ -169,5 +170,5 @@ static void stack_exit(struct exec_warp *warp, uint32_t lanes)
     .enter = stack_enter, .leave = stack_leave, .exit = stack_exit
 
 const struct diverge_ops diverge_stack = {STACK_OPS};
-const struct diverge_ops diverge_independent = {STACK_OPS, .back = independent_back,
-                                                .sync = independent_sync};
+const struct diverge_ops diverge_independent = {
+    STACK_OPS, .back = independent_back, .sync = independent_sync, .barrier = independent_barrier};

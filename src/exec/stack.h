@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "exec/diverge.h"
+
 struct exec_warp;
 
 struct entry {
@@ -22,7 +24,9 @@ struct entry {
 struct diverge_state {
     uint32_t count, capacity;
     struct entry *entries;
-    uint32_t backwards, turn; /* independent.c */
+    /* independent.c: the lanes that wait at a barrier of the block, at which, and those of them for
+     * which the warp has come to it already */
+    uint32_t backwards, turn, at_barrier, barrier, come;
 };
 
 int stack_push(struct diverge_state *stack, struct entry entry);
@@ -32,5 +36,6 @@ void stack_resume(struct exec_warp *warp);
 /* independent.c */
 void independent_back(struct exec_warp *warp);
 bool independent_sync(struct exec_warp *warp, uint32_t lanes);
+enum diverge_barrier independent_barrier(struct exec_warp *warp, uint32_t barrier);
 
 #endif

@@ -17,7 +17,14 @@ enum exec_event run_barrier(struct exec_warp *warp, const struct uop *uop, uint3
     if (!mask)
         return advance(warp);
     uint32_t lane = lowest_lane(mask);
-    warp->barrier_id = ((const lane_word *)lanes_at(state, uop->source[0]))[lane];
+    uint32_t id = ((const lane_word *)lanes_at(state, uop->source[0]))[lane];
+    if (state->diverge_ops->barrier) {
+        enum diverge_barrier next = state->diverge_ops->barrier(warp, id);
+        if (next != AT_BARRIER_ARRIVES)
+            return next == AT_BARRIER_PASSED ? advance(warp) : EXEC_DONE;
+        mask = warp->active & (state->preds[uop->guard] ^ uop->guard_flip);
+    }
+    warp->barrier_id = id;
     warp->barrier_threads = ((const lane_word *)lanes_at(state, uop->source[1]))[lane];
     warp->barrier_kind = (enum exec_barrier_kind)uop->option;
     warp->barrier_lanes = mask;

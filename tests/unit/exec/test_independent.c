@@ -260,6 +260,53 @@ static void short_loops_converge_as_on_the_stack(void **state)
     }
 }
 
+/* The lanes that had the lock first are at the barrier while others of their warp want it yet. */
+static void a_barrier_of_the_block_waits_for_lanes_that_a_lock_has_parted(void **state)
+{
+    (void)state;
+    static const uint32_t quanta[] = {1, 5, 64};
+    const char *text =
+        KERNEL(LOCKS, "mov.u64 %l0, lock; mov.u64 %l1, count;\n"
+                      "LOCK: atom.global.cas.b32 %r1, [%l0], 0, 1; setp.ne.u32 %p0, %r1, 0;\n"
+                      "@%p0 bra MEET;\n"
+                      "ld.volatile.global.u32 %r2, [%l1]; add.u32 %r2, %r2, 1;\n"
+                      "st.volatile.global.u32 [%l1], %r2; membar.gl;\n"
+                      "atom.global.exch.b32 %r3, [%l0], 0;\n"
+                      "MEET: @%p0 bra LOCK;\n"
+                      "bar.sync 0;\nld.volatile.global.u32 %r2, [%l1];\n" STORE32("%r2"));
+    for (uint32_t i = 0; i < 3; i++) {
+        struct device dev;
+        if (try_run(&dev, text, quanta[i]) != SONDE_OK)
+            fail_msg("%s", error_text());
+        for (uint32_t t = 0; t < 64; t++)
+            assert_int_equal(results(&dev)[t], 64);
+        device_close(&dev);
+    }
+}
+
+/* Each lane leaves its number before its side's barrier, and counts what all have left behind it;
+ * twice, so that the sides may not overtake each other. Some lanes have exited before. */
+static void both_sides_of_a_branch_come_to_one_barrier(void **state)
+{
+    (void)state;
+    const char *text = KERNEL(
+        LOCKS, "mov.u64 %l0, count; mov.u32 %r5, 0; and.b32 %r1, %t, 31;\n"
+               "setp.ge.u32 %p2, %r1, 30; @%p2 exit;\n"
+               "AGAIN: setp.lt.u32 %p0, %r1, 10; @%p0 bra LEFT;\n"
+               "red.global.add.u32 [%l0], 1; barrier.sync 3; bra MEET;\n"
+               "LEFT: red.global.add.u32 [%l0], 100; barrier.sync 3;\n"
+               "MEET: ld.volatile.global.u32 %r4, [%l0]; barrier.sync 3;\n"
+               "add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 2; @%p1 bra AGAIN;\n" STORE32("%r4"));
+    for (uint32_t yield_after = 1; yield_after <= 64; yield_after *= 4) {
+        struct device dev;
+        if (try_run(&dev, text, yield_after) != SONDE_OK)
+            fail_msg("%s", error_text());
+        for (uint32_t t = 0; t < 64; t++)
+            assert_int_equal(results(&dev)[t], t % 32 < 30 ? 2 * 2 * (20 + 10 * 100) : 0);
+        device_close(&dev);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +318,8 @@ int main(void)
         cmocka_unit_test(inner_and_outer_sides_of_branches_take_turns),
         cmocka_unit_test(lanes_that_a_lock_has_parted_meet_where_a_mask_names_them),
         cmocka_unit_test(a_path_that_comes_first_waits_for_the_other),
+        cmocka_unit_test(a_barrier_of_the_block_waits_for_lanes_that_a_lock_has_parted),
+        cmocka_unit_test(both_sides_of_a_branch_come_to_one_barrier),
         cmocka_unit_test(short_loops_converge_as_on_the_stack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
