@@ -3,21 +3,26 @@
  * so that moving an event in the heap moves 24 bytes. A few events (one SM chasing a pointer
  * keeps one or two) sit in the first cache lines and need no comparison at all.
  *
- * A busy memory system has thousands pending, most of them some hundred cycles ahead. Once the heap
- * is not small, events later than its first go into a ring of buckets instead, unsorted, each for a
- * stretch of time; a bucket is poured into the heap when its time comes (a calendar queue: Brown,
- * Communications of the ACM 31(10), 1988). What lies beyond the ring goes into the heap.
+ * A busy memory system has thousands pending, most of them some hundred cycles ahead. Once there
+ * are not few, events later than the first go into a ring of buckets instead, unsorted, each for a
+ * stretch of time (a calendar queue: Brown, Communications of the ACM 31(10), 1988). When its time
+ * comes a bucket is sorted as a whole, which is cheaper than a heap of as many, and becomes the run
+ * that events are taken from; the heap has what is added to that stretch late, and what lies beyond
+ * the ring.
  */
 #include "engine/engine.h"
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/error.h"
 
 enum { FANOUT = 4, FIRST_CAPACITY = 64 };
 /* A bucket is a cycle or so; the ring is a few hundred. */
-enum { BUCKET_SHIFT = 10, RING = 256, RING_WORDS = RING / 64, SMALL_HEAP = 8 };
+enum { BUCKET_SHIFT = 10, RING = 256, RING_WORDS = RING / 64, FEW_EVENTS = 8 };
+/* Runs of so many keys are sorted by insertion, longer ones by merging such. */
+enum { SHORT_RUN = 8 };
 
 /* Events of one time go by source, then by sequence: the two share a word. */
 #define SEQUENCE_BITS 44
@@ -34,7 +39,7 @@ struct event_call {
     uint64_t arg;
 };
 
-struct bucket {
+struct key_list {
     struct event_key *keys;
     uint32_t count, capacity;
 };
@@ -49,11 +54,14 @@ struct engine {
     struct event_key *heap;
     struct event_call *calls;
     uint32_t *free_slots; /* a stack: [count, capacity) are free, filled in from there */
+    struct key_list run;  /* sorted; those before run_at have been taken */
+    uint32_t run_at;
     /* Buckets by stretch of time; those that are not empty begin within a ring's length after
-     * `poured` and not before `first`. */
+     * `poured`, which is the run's stretch, and not before `first`. */
     uint64_t poured, first;
     uint64_t filled[RING_WORDS];
-    struct bucket ring[RING];
+    struct key_list ring[RING];
+    struct key_list room; /* to sort in: as large as any of the above */
     int error;
 };
 
@@ -112,6 +120,8 @@ void engine_destroy(struct engine *engine)
         for (uint32_t i = 0; i < RING; i++) {
             free(engine->ring[i].keys);
         }
+        free(engine->run.keys);
+        free(engine->room.keys);
         free(engine->heap);
         free(engine->calls);
         free(engine->free_slots);
@@ -124,11 +134,32 @@ uint64_t engine_now_ps(const struct engine *engine)
     return engine->root->now_ps;
 }
 
+/* Which of two comes first is as good as random: no branches. */
+static inline bool key_before(const struct event_key *a, const struct event_key *b)
+{
+    return ((unsigned __int128)a->time_ps << 64 | a->order) <
+           ((unsigned __int128)b->time_ps << 64 | b->order);
+}
+
+/* The earliest event is the run's next one, not the heap's; there is one. */
+static inline bool run_first(const struct engine *engine)
+{
+    return engine->run_at < engine->run.count &&
+           (engine->heap_count == 0 ||
+            key_before(&engine->run.keys[engine->run_at], &engine->heap[0]));
+}
+
+/* The time of the earliest event; there is one. */
+static inline uint64_t first_ps(const struct engine *engine)
+{
+    return run_first(engine) ? engine->run.keys[engine->run_at].time_ps : engine->heap[0].time_ps;
+}
+
 uint64_t engine_next_ps(const struct engine *engine)
 {
     engine = engine->root;
-    return engine->count && engine->heap[0].time_ps < engine->limit_ps ? engine->heap[0].time_ps
-                                                                       : engine->limit_ps;
+    uint64_t next_ps = engine->count ? first_ps(engine) : ENGINE_NEVER;
+    return next_ps < engine->limit_ps ? next_ps : engine->limit_ps;
 }
 
 size_t engine_pending(const struct engine *engine)
@@ -152,13 +183,6 @@ void engine_fail(struct engine *engine, int code)
 int engine_error(const struct engine *engine)
 {
     return engine->root->error;
-}
-
-/* Which of two comes first is as good as random: no branches. */
-static inline bool key_before(const struct event_key *a, const struct event_key *b)
-{
-    return ((unsigned __int128)a->time_ps << 64 | a->order) <
-           ((unsigned __int128)b->time_ps << 64 | b->order);
 }
 
 static void heap_push(struct engine *engine, struct event_key key)
@@ -216,23 +240,34 @@ static void heap_sift_down(struct event_key *heap, uint32_t count, struct event_
     heap[i] = key;
 }
 
+static bool key_list_reserve(struct key_list *list, uint32_t capacity)
+{
+    struct event_key *keys =
+        list->capacity < capacity ? realloc(list->keys, capacity * sizeof *keys) : list->keys;
+    if (!keys) {
+        return false;
+    }
+    list->keys = keys;
+    list->capacity = list->capacity < capacity ? capacity : list->capacity;
+    return true;
+}
+
 /* False: it belongs into the heap, or memory is out and it may as well. */
 static bool ring_put(struct engine *engine, struct event_key key)
 {
     uint64_t stretch = key.time_ps >> BUCKET_SHIFT, now = engine->now_ps >> BUCKET_SHIFT;
     engine->poured = now > engine->poured ? now : engine->poured;
-    if (stretch <= engine->heap[0].time_ps >> BUCKET_SHIFT || stretch - engine->poured >= RING) {
+    bool runs = engine->run_at < engine->run.count;
+    uint64_t at_work = runs ? engine->poured : engine->heap[0].time_ps >> BUCKET_SHIFT;
+    if (stretch <= at_work || stretch - engine->poured >= RING) {
         return false;
     }
-    struct bucket *bucket = &engine->ring[stretch % RING];
+    struct key_list *bucket = &engine->ring[stretch % RING];
     if (bucket->count == bucket->capacity) {
         uint32_t capacity = bucket->capacity ? bucket->capacity * 2 : 16;
-        struct event_key *keys = realloc(bucket->keys, capacity * sizeof *keys);
-        if (!keys) {
+        if (!key_list_reserve(&engine->room, capacity) || !key_list_reserve(bucket, capacity)) {
             return false;
         }
-        bucket->keys = keys;
-        bucket->capacity = capacity;
     }
     bucket->keys[bucket->count++] = key;
     engine->filled[stretch % RING / 64] |= UINT64_C(1) << stretch % 64;
@@ -256,31 +291,88 @@ static uint64_t next_filled(const struct engine *engine)
     return UINT64_MAX;
 }
 
-/* The first bucket is due: its events go into the heap. */
+static void sort_short(struct event_key *keys, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        struct event_key key = keys[i];
+        uint32_t at = i;
+        for (; at > 0 && key_before(&key, &keys[at - 1]); at--) {
+            keys[at] = keys[at - 1];
+        }
+        keys[at] = key;
+    }
+}
+
+/* Two sorted neighbours, [0, middle) and [middle, count) of `from`. */
+static void merge(struct event_key *to, const struct event_key *from, uint32_t middle,
+                  uint32_t count)
+{
+    uint32_t a = 0, b = middle, at = 0;
+    while (a < middle && b < count) {
+        uint32_t second = key_before(&from[b], &from[a]);
+        to[at++] = from[second ? b : a];
+        b += second;
+        a += 1 - second;
+    }
+    uint32_t left = a < middle ? a : b;
+    memcpy(&to[at], &from[left], (count - at) * sizeof *to);
+}
+
+/* `room`: for as many. */
+static void sort_keys(struct event_key *keys, struct event_key *room, uint32_t count)
+{
+    for (uint32_t at = 0; at < count; at += SHORT_RUN) {
+        sort_short(keys + at, count - at < SHORT_RUN ? count - at : SHORT_RUN);
+    }
+    struct event_key *from = keys, *to = room;
+    for (uint32_t length = SHORT_RUN; length < count; length *= 2) {
+        for (uint32_t at = 0; at < count; at += 2 * length) {
+            uint32_t left = count - at;
+            merge(to + at, from + at, left < length ? left : length,
+                  left < 2 * length ? left : 2 * length);
+        }
+        struct event_key *sorted = to;
+        to = from;
+        from = sorted;
+    }
+    if (from != keys) {
+        memcpy(keys, from, count * sizeof *keys);
+    }
+}
+
+/* The first bucket is due: the run, which is empty, gets its events. */
 static void pour(struct engine *engine)
 {
     uint64_t stretch = engine->first;
-    struct bucket *bucket = &engine->ring[stretch % RING];
-    for (uint32_t i = 0; i < bucket->count; i++) {
-        heap_push(engine, bucket->keys[i]);
-    }
-    bucket->count = 0;
+    struct key_list *bucket = &engine->ring[stretch % RING], empty = engine->run;
+    sort_keys(bucket->keys, engine->room.keys, bucket->count);
+    engine->run = *bucket;
+    engine->run_at = 0;
+    empty.count = 0;
+    *bucket = empty;
     engine->filled[stretch % RING / 64] &= ~(UINT64_C(1) << stretch % 64);
     engine->poured = stretch;
     engine->first = next_filled(engine);
 }
 
-/* Takes the earliest event out; there is one, and the heap has it. */
-static inline struct event_key take_first(struct engine *engine)
+static inline struct event_key heap_take(struct engine *engine)
 {
     struct event_key top = engine->heap[0];
     uint32_t last = --engine->heap_count;
     if (last > 0) {
         heap_sift_down(engine->heap, last, engine->heap[last]);
     }
+    return top;
+}
+
+/* Takes the earliest event out; there is one. */
+static inline struct event_key take_first(struct engine *engine)
+{
+    struct event_key top =
+        run_first(engine) ? engine->run.keys[engine->run_at++] : heap_take(engine);
     engine->free_slots[--engine->count] = top.slot;
-    while (engine->count > engine->heap_count &&
-           (engine->heap_count == 0 || engine->heap[0].time_ps >> BUCKET_SHIFT >= engine->first)) {
+    if (engine->run_at == engine->run.count && engine->count > engine->heap_count &&
+        (engine->heap_count == 0 || engine->heap[0].time_ps >> BUCKET_SHIFT >= engine->first)) {
         pour(engine);
     }
     return top;
@@ -301,7 +393,7 @@ void engine_at(struct engine *engine, uint64_t time_ps, uint32_t source, engine_
     struct event_key key = {.time_ps = time_ps,
                             .order = (uint64_t)source << SEQUENCE_BITS | engine->sequence++,
                             .slot = slot};
-    if (engine->heap_count < SMALL_HEAP || !ring_put(engine, key)) {
+    if (engine->count <= FEW_EVENTS || !ring_put(engine, key)) {
         heap_push(engine, key);
     }
 }
@@ -323,7 +415,7 @@ bool engine_step(struct engine *engine)
 void engine_run(struct engine *engine, uint64_t until_ps)
 {
     engine = engine->root;
-    while (engine->count > 0 && engine->heap[0].time_ps <= until_ps && engine_step(engine)) {
+    while (engine->count > 0 && first_ps(engine) <= until_ps && engine_step(engine)) {
     }
 }
 
@@ -331,7 +423,7 @@ void engine_run_before(struct engine *engine, uint64_t limit_ps)
 {
     engine = engine->root;
     engine->limit_ps = limit_ps;
-    while (engine->count > 0 && engine->heap[0].time_ps < limit_ps && engine_step(engine)) {
+    while (engine->count > 0 && first_ps(engine) < limit_ps && engine_step(engine)) {
     }
     engine->limit_ps = ENGINE_NEVER;
 }
