@@ -3,10 +3,11 @@
  * memory run apart (windows.c), both are noted with their time and handed over between two windows,
  * so that neither side touches what the other is working on.
  *
- * A request that goes down takes one of a number of places, which the SM gets back a window after
- * memory has taken the request: credits, as many as a port that is never held up uses in the time
- * that a credit takes to come back. While SMs and memory are one group, requests are handed on at
- * once and there are no places.
+ * A request that goes down takes one of a number of places, which the SM gets back when it is known
+ * that the request has left the network's port: credits, as many as a port that is never held up
+ * uses in the time that a credit takes to come back. The port itself has no bound then, so that
+ * nobody waits for it request by request. While SMs and memory are one group, requests are handed
+ * on at once and there are no places.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -165,8 +166,10 @@ void gpu_side_exchange(struct gpu_side *side, uint64_t now_ps)
     if (side->down.count > 0) {
         swap(&side->down, &side->outbox); /* memory has read the last ones */
     }
-    side->used -= side->taken;
+    uint32_t held = mem_noc_held(side->gpu->noc, side->sm, now_ps);
+    side->used = side->used - side->taken + held - side->held;
     side->taken = 0;
+    side->held = held;
     if (side->space.count > 0 && side->used < side->places) {
         waiters_wake_at(&side->space, now_ps);
     }

@@ -59,7 +59,7 @@ struct gpu_side {
     uint64_t next_ps; /* the first event of the engine */
     bool has_news, has_stores;
     /* The SM's side. */
-    uint32_t used, places;            /* requests that memory is not known to have taken; at most */
+    uint32_t used, places; /* requests not known to have left the network's port; at most */
     struct gpu_mail_list down, inbox; /* written; to be read, see gpu_side_exchange() */
     struct waiters space;
     uint32_t end_count, end_capacity, end_told;
@@ -71,7 +71,7 @@ struct gpu_side {
     _Alignas(64) struct gpu_mail_list up, outbox;
     struct mem_port below;
     struct request_list refused;
-    uint32_t taken; /* since the last exchange */
+    uint32_t taken, held; /* handed on since the last exchange; by the network's port as of then */
 };
 
 struct gpu {

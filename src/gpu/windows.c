@@ -52,9 +52,10 @@ int gpu_part(struct gpu *gpu)
         struct gpu_side *side = &gpu->side[i];
         engine_part(side->engine);
         side->places = gpu->model->noc.queue_entries + 2 * (uint32_t)cycles;
-        side->used = side->taken = 0;
+        side->used = side->taken = side->held = 0;
         side->has_news = side->has_stores = false;
     }
+    mem_noc_set_bounded(gpu->noc, rc < 0);
     gpu->parted = rc == 0;
     return rc;
 }
@@ -122,7 +123,7 @@ static void exchange(struct gpu *gpu, uint64_t now_ps)
             sm_publish_stores(gpu->sm[i]);
             side->has_stores = false;
         }
-        if (side->has_news || side->up.count > 0 || side->taken > 0) {
+        if (side->has_news || side->up.count > 0 || side->used > 0) {
             gpu->busy[count++] = i;
         }
     }
@@ -172,6 +173,7 @@ void gpu_join(struct gpu *gpu)
         engine_join(gpu->side[i].engine, gpu->engine);
         sm_keep_stores(gpu->sm[i], false);
     }
+    mem_noc_set_bounded(gpu->noc, true);
     gpu->parted = false;
 }
 

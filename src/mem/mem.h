@@ -147,6 +147,13 @@ struct mem_outlet {
 };
 void mem_noc_set_outlet(struct mem_noc *noc, uint32_t source, struct mem_outlet outlet);
 uint64_t mem_noc_lookahead_ps(const struct mem_noc *noc);
+/*
+ * Ports without a bound take whatever is sent; the sender keeps to one by what the port holds, the
+ * requests that are still in its queue. To be asked for a time not before now, which rises;
+ * whatever will be sent until then comes on top.
+ */
+void mem_noc_set_bounded(struct mem_noc *noc, bool bounded);
+uint32_t mem_noc_held(struct mem_noc *noc, uint32_t source, uint64_t at_ps);
 
 /* What went one way; what a kind of network does not know is 0. */
 struct mem_noc_way_stats {

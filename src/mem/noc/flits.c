@@ -56,6 +56,7 @@ struct flits {
     struct fabric *requests, *replies;
     struct pool flights;
     bool ticking;
+    bool unbounded;
     uint32_t waiting_sources, refusing_targets; /* that may have to be looked at after a cycle */
     uint64_t request_ps, reply_ps;              /* on the way, in all */
 };
@@ -223,7 +224,7 @@ static bool source_full(const struct flit_source *source)
 {
     const struct flits *flits = source->flits;
     uint32_t node = (uint32_t)(source - flits->sources);
-    return fabric_waiting(flits->requests, node) >= flits->spec->queue_entries;
+    return !flits->unbounded && fabric_waiting(flits->requests, node) >= flits->spec->queue_entries;
 }
 
 static bool target_full(const struct flit_target *target)
@@ -456,6 +457,20 @@ static void fill_way(struct mem_noc_way_stats *way, const struct fabric *fabric,
     }
 }
 
+static void flits_set_bounded(void *state, bool bounded)
+{
+    struct flits *flits = state;
+    flits->unbounded = !bounded;
+}
+
+/* As of now: nobody knows when a flit will leave. */
+static uint32_t flits_held(void *state, uint32_t source, uint64_t at_ps)
+{
+    const struct flits *flits = state;
+    (void)at_ps;
+    return fabric_waiting(flits->requests, source);
+}
+
 static void flits_stats(struct mem_noc_stats *out, const void *state)
 {
     const struct flits *flits = state;
@@ -470,4 +485,6 @@ const struct noc_ops noc_FLITS = {.check = flits_check,
                                   .connect = flits_connect,
                                   .port = flits_port,
                                   .lookahead_ps = flits_lookahead_ps,
+                                  .set_bounded = flits_set_bounded,
+                                  .held = flits_held,
                                   .stats = flits_stats};

@@ -8,7 +8,7 @@
  *
  * Times are computed when a packet is sent; it costs one event each way. A source port holds up
  * to queue_entries requests: those that have not left the link, and those that have arrived where
- * the target refuses them. What is in between is on the wire.
+ * the target refuses them. What is in between is on the wire. Without a bound it only counts them.
  *
  * Left out: contention inside the network and at the targets' ports (the targets' own lookups and
  * data ports stand for them), a bound on replies (there are no more than requests outstanding).
@@ -24,6 +24,12 @@
 
 struct links;
 
+/* When each will be, ascending: a ring whose capacity is a power of two. */
+struct departures {
+    uint32_t head, count, capacity;
+    uint64_t *at_ps;
+};
+
 struct link_source {
     struct links *links;
     noc_route *route;
@@ -32,9 +38,8 @@ struct link_source {
     struct timeline request_link, reply_link;
     struct waiters space;
     bool wake_scheduled;
-    uint32_t blocked; /* requests that have arrived and were refused */
-    uint32_t leaving; /* requests not yet on the wire, and when each will be, ascending */
-    uint64_t *leave_ps;
+    uint32_t blocked;       /* requests that have arrived and were refused */
+    struct departures left; /* of the requests that are not yet on the wire */
 };
 
 struct link_target {
@@ -62,8 +67,59 @@ struct links {
     struct link_source *sources;
     struct link_target *targets;
     struct pool flights;
+    bool unbounded;
     struct mem_noc_stats stats;
 };
+
+static uint64_t *departures_at(const struct departures *left, uint32_t i)
+{
+    return &left->at_ps[(left->head + i) & (left->capacity - 1)];
+}
+
+static uint64_t departures_first_ps(const struct departures *left)
+{
+    return *departures_at(left, 0);
+}
+
+/* To at least `capacity`; false: memory is out. */
+static bool departures_grow(struct departures *left, uint32_t capacity)
+{
+    uint32_t power = 1;
+    while (power < capacity) {
+        power *= 2;
+    }
+    uint64_t *at_ps = calloc(power, sizeof *at_ps);
+    if (!at_ps) {
+        return false;
+    }
+    for (uint32_t i = 0; i < left->count; i++) {
+        at_ps[i] = *departures_at(left, i);
+    }
+    free(left->at_ps);
+    *left = (struct departures){.count = left->count, .capacity = power, .at_ps = at_ps};
+    return true;
+}
+
+static void departures_forget(struct departures *left, uint64_t until_ps)
+{
+    while (left->count > 0 && departures_first_ps(left) <= until_ps) {
+        left->head++;
+        left->count--;
+    }
+}
+
+static bool departures_add(struct departures *left, uint64_t at_ps)
+{
+    if (left->count == left->capacity && !departures_grow(left, 2 * left->capacity)) {
+        return false;
+    }
+    uint32_t i = left->count++;
+    for (; i > 0 && *departures_at(left, i - 1) > at_ps; i--) {
+        *departures_at(left, i) = *departures_at(left, i - 1);
+    }
+    *departures_at(left, i) = at_ps;
+    return true;
+}
 
 static void links_destroy(void *state)
 {
@@ -72,7 +128,7 @@ static void links_destroy(void *state)
         timeline_free(&links->sources[i].request_link);
         timeline_free(&links->sources[i].reply_link);
         waiters_free(&links->sources[i].space);
-        free(links->sources[i].leave_ps);
+        free(links->sources[i].left.at_ps);
     }
     free(links->sources);
     free(links->targets);
@@ -104,8 +160,7 @@ static int links_create(void **state, const struct noc_spec *spec, struct engine
         timeline_init(&s->request_link, engine);
         timeline_init(&s->reply_link, engine);
         waiters_init(&s->space, engine, source);
-        s->leave_ps = calloc(spec->queue_entries, sizeof *s->leave_ps);
-        whole = s->leave_ps != NULL;
+        whole = departures_grow(&s->left, spec->queue_entries);
     }
     if (!whole) {
         links_destroy(links);
@@ -141,32 +196,17 @@ static uint64_t pass_link(uint64_t *left_ps, const struct links *links, struct t
     return start_ps + (latency + cycles - 1) * period_ps;
 }
 
-static void forget_left(struct link_source *source)
+static uint32_t held(struct link_source *source, uint64_t at_ps)
 {
-    uint64_t now_ps = engine_now_ps(source->links->engine);
-    uint32_t left = 0;
-    while (left < source->leaving && source->leave_ps[left] <= now_ps) {
-        left++;
-    }
-    source->leaving -= left;
-    for (uint32_t i = 0; left && i < source->leaving; i++) {
-        source->leave_ps[i] = source->leave_ps[i + left];
-    }
+    departures_forget(&source->left, at_ps);
+    return source->left.count + source->blocked;
 }
 
 static bool source_full(struct link_source *source)
 {
-    forget_left(source);
-    return source->leaving + source->blocked >= source->links->spec->queue_entries;
-}
-
-static void remember_leaving(struct link_source *source, uint64_t left_ps)
-{
-    uint32_t i = source->leaving++;
-    for (; i > 0 && source->leave_ps[i - 1] > left_ps; i--) {
-        source->leave_ps[i] = source->leave_ps[i - 1];
-    }
-    source->leave_ps[i] = left_ps;
+    const struct links *links = source->links;
+    return !links->unbounded &&
+           held(source, engine_now_ps(links->engine)) >= links->spec->queue_entries;
 }
 
 static void on_left(void *ctx, uint64_t arg)
@@ -176,10 +216,10 @@ static void on_left(void *ctx, uint64_t arg)
     source->wake_scheduled = false;
     if (!source_full(source)) {
         waiters_wake(&source->space);
-    } else if (source->leaving) {
+    } else if (source->left.count) {
         source->wake_scheduled = true;
-        engine_at(source->links->engine, source->leave_ps[0], source->links->source_id, on_left,
-                  source, 0);
+        engine_at(source->links->engine, departures_first_ps(&source->left),
+                  source->links->source_id, on_left, source, 0);
     }
 }
 
@@ -279,7 +319,10 @@ static bool links_send(void *self, struct mem_request *request)
                   links->spec->request_cycles);
     links->stats.requests.packets++;
     links->stats.requests.latency_ps += arrive_ps - earliest_ps;
-    remember_leaving(source, left_ps);
+    /* What has arrived is not held, even where there is no way at all. */
+    if (!departures_add(&source->left, left_ps < arrive_ps ? left_ps : arrive_ps)) {
+        engine_fail(links->engine, error_memory());
+    }
     request->arrive_ps = arrive_ps;
     engine_at(links->engine, arrive_ps, links->source_id, on_arrival, flight, 0);
     return true;
@@ -302,6 +345,18 @@ static uint64_t links_lookahead_ps(const void *state)
     return clock_cycles_to_ps(links->clock, links->spec->reply_cycles);
 }
 
+static void links_set_bounded(void *state, bool bounded)
+{
+    struct links *links = state;
+    links->unbounded = !bounded;
+}
+
+static uint32_t links_held(void *state, uint32_t source, uint64_t at_ps)
+{
+    struct links *links = state;
+    return held(&links->sources[source], at_ps);
+}
+
 static void links_stats(struct mem_noc_stats *out, const void *state)
 {
     const struct links *links = state;
@@ -313,4 +368,6 @@ const struct noc_ops noc_LINKS = {.create = links_create,
                                   .connect = links_connect,
                                   .port = links_port,
                                   .lookahead_ps = links_lookahead_ps,
+                                  .set_bounded = links_set_bounded,
+                                  .held = links_held,
                                   .stats = links_stats};

@@ -99,6 +99,16 @@ uint64_t mem_noc_lookahead_ps(const struct mem_noc *noc)
     return noc->ops->lookahead_ps(noc->state);
 }
 
+void mem_noc_set_bounded(struct mem_noc *noc, bool bounded)
+{
+    noc->ops->set_bounded(noc->state, bounded);
+}
+
+uint32_t mem_noc_held(struct mem_noc *noc, uint32_t source, uint64_t at_ps)
+{
+    return noc->ops->held(noc->state, source, at_ps);
+}
+
 void mem_noc_stats(struct mem_noc_stats *out, const struct mem_noc *noc)
 {
     *out = (struct mem_noc_stats){0};

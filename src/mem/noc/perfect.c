@@ -96,6 +96,21 @@ static uint64_t perfect_lookahead_ps(const void *state)
     return perfect->latency_ps;
 }
 
+/* There is no bound and nothing to hold. */
+static void perfect_set_bounded(void *state, bool bounded)
+{
+    (void)state;
+    (void)bounded;
+}
+
+static uint32_t perfect_held(void *state, uint32_t source, uint64_t at_ps)
+{
+    (void)state;
+    (void)source;
+    (void)at_ps;
+    return 0;
+}
+
 static void perfect_stats(struct mem_noc_stats *out, const void *state)
 {
     const struct perfect *perfect = state;
@@ -107,4 +122,6 @@ const struct noc_ops noc_PERFECT = {.create = perfect_create,
                                     .connect = perfect_connect,
                                     .port = perfect_port,
                                     .lookahead_ps = perfect_lookahead_ps,
+                                    .set_bounded = perfect_set_bounded,
+                                    .held = perfect_held,
                                     .stats = perfect_stats};
