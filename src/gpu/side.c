@@ -94,10 +94,15 @@ static void on_down(void *ctx, uint64_t arg)
 
 /* ---- replies ---- */
 
-static void reply_arrives(struct gpu_side *side, struct mem_request *request, uint64_t at_ps)
+static void on_out(void *ctx, uint64_t arg)
 {
-    engine_at(side->engine, at_ps, side->gpu->noc_source, request->reply, request->ctx,
-              request->arg);
+    const struct gpu_side *side = ctx;
+    mem_noc_deliver(side->gpu->noc, side->sm, (struct mem_request *)(uintptr_t)arg);
+}
+
+static void reply_comes(struct gpu_side *side, struct mem_request *request, uint64_t at_ps)
+{
+    engine_at(side->engine, at_ps, side->gpu->noc_source, on_out, side, (uintptr_t)request);
 }
 
 static void side_reply(void *self, struct mem_request *request, uint64_t at_ps)
@@ -111,7 +116,7 @@ static void side_reply(void *self, struct mem_request *request, uint64_t at_ps)
         mail_add(&side->up, at_ps, request, gpu->engine);
     } else {
         gpu_sides_do_atomics(gpu);
-        reply_arrives(side, request, at_ps);
+        reply_comes(side, request, at_ps);
     }
 }
 
@@ -126,7 +131,7 @@ static void forget(struct gpu_mail_list *list)
 void gpu_side_read_inbox(struct gpu_side *side)
 {
     for (uint32_t i = 0; i < side->inbox.count; i++) {
-        reply_arrives(side, side->inbox.mail[i].request, side->inbox.mail[i].at_ps);
+        reply_comes(side, side->inbox.mail[i].request, side->inbox.mail[i].at_ps);
     }
     forget(&side->inbox);
 }
@@ -214,7 +219,7 @@ void gpu_side_attach(struct gpu_side *side, struct mem_port *port)
 
 struct mem_outlet gpu_side_outlet(struct gpu_side *side)
 {
-    return (struct mem_outlet){.reply = side_reply, .self = side};
+    return (struct mem_outlet){.reply = side_reply, .self = side, .engine = side->engine};
 }
 
 void gpu_sides_destroy(struct gpu *gpu)

@@ -61,7 +61,12 @@ static void complete_piece(struct mem_cache *cache, struct mem_request *request,
     if (served_at > request->served_at) {
         request->served_at = served_at;
     }
-    if (--request->held.pieces == 0) {
+    if (--request->held.pieces > 0) {
+        return;
+    }
+    if (request->foretell) {
+        request->foretell(request, request->held.ready_ps);
+    } else {
         engine_at(cache->engine, request->held.ready_ps, cache->source, request->reply,
                   request->ctx, request->arg);
     }
@@ -88,6 +93,7 @@ static struct own_request *own_take(struct mem_cache *cache, enum mem_kind kind,
     own->request.bypass = false;
     own->request.issued_ps = engine_now_ps(cache->engine);
     own->request.reply = reply;
+    own->request.foretell = NULL;
     own->request.ctx = own;
     own->request.arg = 0;
     return own;

@@ -6,6 +6,8 @@
  *      send at t, link free at f:      starts at max(t, f), on a clock edge
  *                                      arrives at start + latency + (cycles on the link - 1)
  *
+ * A reply's link is reckoned at its far end, the latency later, in the order in which replies
+ * come out there: so it belongs to the source, and a target may tell of a reply before its time.
  * Times are computed when a packet is sent; it costs one event each way. A source port holds up
  * to queue_entries requests: those that have not left the link, and those that have arrived where
  * the target refuses them. What is in between is on the wire. Without a bound it only counts them.
@@ -40,6 +42,7 @@ struct link_source {
     bool wake_scheduled;
     uint32_t blocked;       /* requests that have arrived and were refused */
     struct departures left; /* of the requests that are not yet on the wire */
+    struct mem_noc_way_stats replies;
 };
 
 struct link_target {
@@ -68,7 +71,7 @@ struct links {
     struct link_target *targets;
     struct pool flights;
     bool unbounded;
-    struct mem_noc_stats stats;
+    struct mem_noc_way_stats requests;
 };
 
 static uint64_t *departures_at(const struct departures *left, uint32_t i)
@@ -158,7 +161,6 @@ static int links_create(void **state, const struct noc_spec *spec, struct engine
         struct link_source *s = &links->sources[i];
         s->links = links;
         timeline_init(&s->request_link, engine);
-        timeline_init(&s->reply_link, engine);
         waiters_init(&s->space, engine, source);
         whole = departures_grow(&s->left, spec->queue_entries);
     }
@@ -234,24 +236,44 @@ static void links_when_space(void *self, engine_handler *handler, void *ctx, uin
 
 static void on_refused_space(void *ctx, uint64_t arg);
 
-static void on_reply(void *ctx, uint64_t arg)
+static void foretell(struct mem_request *request, uint64_t reply_ps)
 {
-    struct flight *flight = ctx;
-    (void)arg;
+    struct flight *flight = request->ctx;
     struct links *links = flight->source->links;
-    struct mem_request *request = flight->request;
-    uint64_t left_ps;
-    uint64_t arrive_ps =
-        pass_link(&left_ps, links, &flight->source->reply_link, engine_now_ps(links->engine),
-                  noc_reply_bytes(links->spec, request), links->spec->reply_bytes_per_cycle,
-                  links->spec->reply_cycles);
     request->reply = flight->reply;
     request->ctx = flight->ctx;
     request->arg = flight->arg;
-    links->stats.replies.packets++;
-    links->stats.replies.latency_ps += arrive_ps - engine_now_ps(links->engine);
-    noc_give_reply(&flight->source->outlet, request, arrive_ps);
+    request->foretell = NULL;
+    noc_give_reply(&flight->source->outlet, request,
+                   clock_align(links->clock, reply_ps) +
+                       clock_cycles_to_ps(links->clock, links->spec->reply_cycles));
     pool_put(&links->flights, flight);
+}
+
+static void on_reply(void *ctx, uint64_t arg)
+{
+    const struct flight *flight = ctx;
+    (void)arg;
+    foretell(flight->request, engine_now_ps(flight->source->links->engine));
+}
+
+static void links_deliver(void *state, uint32_t source_index, struct mem_request *request)
+{
+    struct links *links = state;
+    struct link_source *source = &links->sources[source_index];
+    struct engine *engine = source->outlet.engine;
+    uint64_t now_ps = engine_now_ps(engine), left_ps;
+    uint64_t there_ps =
+        pass_link(&left_ps, links, &source->reply_link, now_ps,
+                  noc_reply_bytes(links->spec, request), links->spec->reply_bytes_per_cycle, 0);
+    source->replies.packets++;
+    source->replies.latency_ps +=
+        there_ps - now_ps + clock_cycles_to_ps(links->clock, links->spec->reply_cycles);
+    if (there_ps == now_ps) {
+        request->reply(request->ctx, request->arg);
+    } else {
+        engine_at(engine, there_ps, links->source_id, request->reply, request->ctx, request->arg);
+    }
 }
 
 /* Hand the refused ones on, as many as the target takes. */
@@ -310,6 +332,7 @@ static bool links_send(void *self, struct mem_request *request)
                               .arg = request->arg};
     assert(flight->target < links->target_count);
     request->reply = on_reply;
+    request->foretell = foretell;
     request->ctx = flight;
     uint64_t now_ps = engine_now_ps(links->engine), left_ps;
     uint64_t earliest_ps = request->arrive_ps > now_ps ? request->arrive_ps : now_ps;
@@ -317,8 +340,8 @@ static bool links_send(void *self, struct mem_request *request)
         pass_link(&left_ps, links, &source->request_link, earliest_ps,
                   noc_request_bytes(links->spec, request), links->spec->request_bytes_per_cycle,
                   links->spec->request_cycles);
-    links->stats.requests.packets++;
-    links->stats.requests.latency_ps += arrive_ps - earliest_ps;
+    links->requests.packets++;
+    links->requests.latency_ps += arrive_ps - earliest_ps;
     /* What has arrived is not held, even where there is no way at all. */
     if (!departures_add(&source->left, left_ps < arrive_ps ? left_ps : arrive_ps)) {
         engine_fail(links->engine, error_memory());
@@ -336,6 +359,7 @@ static struct mem_port links_port(void *state, uint32_t source, noc_route *route
     s->route = route;
     s->route_ctx = ctx;
     s->outlet = outlet;
+    timeline_init(&s->reply_link, outlet.engine);
     return (struct mem_port){.send = links_send, .when_space = links_when_space, .self = s};
 }
 
@@ -360,7 +384,11 @@ static uint32_t links_held(void *state, uint32_t source, uint64_t at_ps)
 static void links_stats(struct mem_noc_stats *out, const void *state)
 {
     const struct links *links = state;
-    *out = links->stats;
+    out->requests = links->requests;
+    for (uint32_t i = 0; i < links->source_count; i++) {
+        out->replies.packets += links->sources[i].replies.packets;
+        out->replies.latency_ps += links->sources[i].replies.latency_ps;
+    }
 }
 
 const struct noc_ops noc_LINKS = {.create = links_create,
@@ -368,6 +396,7 @@ const struct noc_ops noc_LINKS = {.create = links_create,
                                   .connect = links_connect,
                                   .port = links_port,
                                   .lookahead_ps = links_lookahead_ps,
+                                  .deliver = links_deliver,
                                   .set_bounded = links_set_bounded,
                                   .held = links_held,
                                   .stats = links_stats};

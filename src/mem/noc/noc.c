@@ -5,18 +5,31 @@
 
 #include "util/error.h"
 
+/* A source's end of the network. */
+struct noc_end {
+    struct mem_noc *noc;
+    uint32_t source;
+    struct mem_outlet outlet;
+};
+
 struct mem_noc {
     const struct noc_ops *ops;
     void *state;
     struct engine *engine;
     uint32_t source; /* the engine's, for replies that nobody else takes */
-    struct mem_outlet *outlets;
+    struct noc_end *ends;
 };
+
+static void on_out(void *ctx, uint64_t arg)
+{
+    const struct noc_end *end = ctx;
+    mem_noc_deliver(end->noc, end->source, (struct mem_request *)(uintptr_t)arg);
+}
 
 static void reply_as_event(void *self, struct mem_request *request, uint64_t at_ps)
 {
-    const struct mem_noc *noc = self;
-    engine_at(noc->engine, at_ps, noc->source, request->reply, request->ctx, request->arg);
+    const struct mem_noc *noc = ((struct noc_end *)self)->noc;
+    engine_at(noc->engine, at_ps, noc->source, on_out, self, (uintptr_t)request);
 }
 
 static const struct noc_ops *const kinds[NOC_KIND_COUNT] = {
@@ -52,19 +65,21 @@ int mem_noc_create(struct mem_noc **out, const struct noc_spec *spec, struct eng
         return error_memory();
     }
     *noc = (struct mem_noc){.ops = kinds[spec->kind], .engine = engine, .source = source};
-    noc->outlets = calloc(sources, sizeof *noc->outlets);
-    if (!noc->outlets) {
+    noc->ends = calloc(sources, sizeof *noc->ends);
+    if (!noc->ends) {
         free(noc);
         return error_memory();
     }
     rc = noc->ops->create(&noc->state, spec, engine, clock, source, sources, targets);
     if (rc < 0) {
-        free(noc->outlets);
+        free(noc->ends);
         free(noc);
         return rc;
     }
     for (uint32_t i = 0; i < sources; i++) {
-        noc->outlets[i] = (struct mem_outlet){.reply = reply_as_event, .self = noc};
+        struct noc_end *end = &noc->ends[i];
+        *end = (struct noc_end){.noc = noc, .source = i};
+        end->outlet = (struct mem_outlet){.reply = reply_as_event, .self = end, .engine = engine};
     }
     *out = noc;
     return 0;
@@ -74,7 +89,7 @@ void mem_noc_destroy(struct mem_noc *noc)
 {
     if (noc) {
         noc->ops->destroy(noc->state);
-        free(noc->outlets);
+        free(noc->ends);
         free(noc);
     }
 }
@@ -86,12 +101,21 @@ void mem_noc_connect(struct mem_noc *noc, uint32_t target, struct mem_port port)
 
 struct mem_port mem_noc_port(struct mem_noc *noc, uint32_t source, noc_route *route, void *ctx)
 {
-    return noc->ops->port(noc->state, source, route, ctx, noc->outlets[source]);
+    return noc->ops->port(noc->state, source, route, ctx, noc->ends[source].outlet);
 }
 
 void mem_noc_set_outlet(struct mem_noc *noc, uint32_t source, struct mem_outlet outlet)
 {
-    noc->outlets[source] = outlet;
+    noc->ends[source].outlet = outlet;
+}
+
+void mem_noc_deliver(struct mem_noc *noc, uint32_t source, struct mem_request *request)
+{
+    if (noc->ops->deliver) {
+        noc->ops->deliver(noc->state, source, request);
+    } else {
+        request->reply(request->ctx, request->arg);
+    }
 }
 
 uint64_t mem_noc_lookahead_ps(const struct mem_noc *noc)

@@ -20,6 +20,8 @@ struct noc_ops {
     struct mem_port (*port)(void *state, uint32_t source, noc_route *route, void *ctx,
                             struct mem_outlet outlet);
     uint64_t (*lookahead_ps)(const void *state);
+    /* A reply has come out at the source; NULL: it is there. */
+    void (*deliver)(void *state, uint32_t source, struct mem_request *request);
     void (*set_bounded)(void *state, bool bounded);
     uint32_t (*held)(void *state, uint32_t source, uint64_t at_ps);
     void (*stats)(struct mem_noc_stats *out, const void *state);

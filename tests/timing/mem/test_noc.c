@@ -148,6 +148,38 @@ static void a_full_port_refuses_until_a_packet_has_left(void **state)
     fixture_close(&f);
 }
 
+static void a_port_without_a_bound_counts_what_it_holds(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f);
+    f.spec.queue_entries = 2;
+    fixture_start(&f);
+    mem_noc_set_bounded(f.noc, false);
+    f.sink[0].refuses = true;
+    struct probe probe[6];
+    for (uint32_t i = 0; i < 6; i++) {
+        probe_init(&probe[i], f.engine, MEM_WRITE, i < 5 ? 0x1100 : 0x1000, 128);
+        assert_true(probe_send(&probe[i], f.port[0]));
+    }
+    assert_int_equal(mem_noc_held(f.noc, 0, 4 * PERIOD_PS - 1), 6);
+    assert_int_equal(mem_noc_held(f.noc, 0, 4 * PERIOD_PS), 5); /* 136 bytes at 40 a cycle */
+    assert_int_equal(mem_noc_held(f.noc, 1, 4 * PERIOD_PS), 0);
+    engine_run(f.engine, ENGINE_NEVER);
+    assert_int_equal(mem_noc_held(f.noc, 0, 24 * PERIOD_PS), 1); /* that was refused */
+    sink_open(&f.sink[0]);
+    engine_run(f.engine, ENGINE_NEVER);
+    assert_int_equal(mem_noc_held(f.noc, 0, 24 * PERIOD_PS), 0);
+    mem_noc_set_bounded(f.noc, true);
+    for (uint32_t i = 0; i < 6; i++) {
+        assert_int_equal(probe[i].replies, 1);
+        probe_init(&probe[i], f.engine, MEM_WRITE, 0x1100, 128);
+        assert_int_equal(probe_send(&probe[i], f.port[0]), i < 2);
+    }
+    engine_run(f.engine, ENGINE_NEVER);
+    fixture_close(&f);
+}
+
 static void requests_that_the_target_refuses_keep_their_places(void **state)
 {
     (void)state;
@@ -255,6 +287,7 @@ int main(void)
         cmocka_unit_test(replies_of_two_targets_share_the_link_to_their_source),
         cmocka_unit_test(a_request_sent_ahead_of_its_time_lets_an_earlier_one_pass),
         cmocka_unit_test(a_full_port_refuses_until_a_packet_has_left),
+        cmocka_unit_test(a_port_without_a_bound_counts_what_it_holds),
         cmocka_unit_test(requests_that_the_target_refuses_keep_their_places),
         cmocka_unit_test(links_saturate_at_their_width),
         cmocka_unit_test(a_perfect_memory_answers_all_after_the_two_latencies),
