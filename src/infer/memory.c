@@ -6,8 +6,8 @@
  *
  * Bandwidth is that of the number of lines under way that moves most. By Little's law it is
  * lines under way over latency; where it no longer grows with them, something is full. It is taken
- * from what a run of twice the length moves more: both begin alike, and of stores L2 keeps about as
- * many back in either.
+ * from what a longer run moves more: both begin alike, and of stores L2 keeps about as many back in
+ * either.
  *
  * A second needs the device's nanosecond timer; without one (Fermi) bytes a cycle are told instead.
  */
@@ -165,25 +165,30 @@ static void set_bandwidth(struct lab *lab, struct attribute *out, const char *op
     }
 }
 
-/* What twice as many turns move more, by the time that they take more: beginnings and what L2 keeps
- * of stores are in both. */
+/*
+ * What more turns move more, by the time that they take more: beginnings and what L2 keeps of
+ * stores are in both. Fast memories want a longer beginning too, by their scatter, and
+ * so do the few turns that are taken where nobody knows how long they last.
+ */
 static int measure_bandwidth(struct lab *lab, struct attribute *out, struct ground *ground,
                              size_t best, const char *op, uint64_t least_bytes)
 {
     const struct loaded_latency *point = &lab->out->memory.loaded[best];
     double requests = point->requests;
     struct flown f, longer;
-    uint64_t turns = enough_turns(lab, point);
+    uint64_t more = enough_turns(lab, point);
     uint64_t full = (uint64_t)((double)least_bytes / (requests * LINE)) + 1;
-    turns = turns > full ? turns : full;
-    if (requests * LINE * (double)turns > 8.0 * (double)ground->l2_bytes) {
+    more = more > full ? more : full;
+    bool is_slow = point->bytes_per_second > 0 && point->bytes_per_second <= FAST_RATE;
+    uint64_t first = !is_slow ? more : full > LATENCY_TURNS ? full : LATENCY_TURNS;
+    if (requests * LINE * (double)more > 8.0 * (double)ground->l2_bytes) {
         ground->next = 0;
     }
-    int rc = fly(lab, &f, ground, &shapes[best], op, turns, requests);
-    rc = rc ? rc : fly(lab, &longer, ground, &shapes[best], op, 2 * turns, requests);
+    int rc = fly(lab, &f, ground, &shapes[best], op, first, requests);
+    rc = rc ? rc : fly(lab, &longer, ground, &shapes[best], op, first + more, requests);
     if (rc == 0) {
         set_bandwidth(lab, out, op, longer.bytes - f.bytes,
-                      (2 * longer.slowest - f.slowest) * (double)turns,
+                      longer.slowest * (double)(first + more) - f.slowest * (double)first,
                       f.ns > 0 ? fmax(0, longer.ns - f.ns) : 0, requests);
     }
     return rc;
