@@ -3,10 +3,11 @@
  *
  *     global, generic     L1 where it serves global data, else straight to the network; one request
  *                         for each aligned segment
- *     local               L1; each thread's bytes are interleaved by words of 4 bytes
- * (local_layout) texture fetches, and ld.global.nc where the model says so the texture unit's
- * cache; one request for each 32 bytes constant            the constant cache; one request for each
- * different address: lanes that agree share it (broadcast), others are served one after the other
+ *     local               L1; each thread's bytes are interleaved by words (local_layout)
+ *     texture fetches     the texture unit's cache, as ld.global.nc where the model says so; one
+ *                         request for each 32 bytes
+ *     constant            the constant cache; one request for each different address: lanes that
+ *                         agree share it (broadcast), others are served one after the other
  *
  * Kernel parameters, and spaces for which the model has no cache, take a fixed time and never come
  * here. Source: CUDA C Programming Guide 6.0, section 5.3.2 and appendix G. Leaves out: constant

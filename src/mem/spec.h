@@ -193,6 +193,7 @@ struct dram_spec {
     uint32_t queue_entries;   /* per channel, at least 1 */
     uint32_t fixed_cycles;    /* core cycles of controller and pads, both ways together */
     bool closed_page;         /* precharge as soon as nothing waits for the row */
+    bool parts_read_first;    /* a write of part of a burst reads it first, for want of masks */
     uint32_t overtakes;       /* FR_FCFS: later requests that may go before one; 0: any number */
 };
 

@@ -59,8 +59,14 @@ struct dram_entry {
     uint64_t row;
     uint16_t subchannel, bank;
     uint16_t bursts; /* left to transfer */
+    uint16_t reads;  /* the first of them, for a write: of bursts that it covers in part */
     bool write, activated;
 };
+
+static inline bool dram_writes_next(const struct dram_entry *entry)
+{
+    return entry->write && entry->reads == 0;
+}
 
 /* A bank that has entries: which of them it serves next, with which command, and when as far as the
  * bank itself is concerned. What all banks share (buses, windows, groups) comes on top. */

@@ -17,8 +17,10 @@
  * wants it: a lone access finds its bank closed, a stream finds its row open. (Requests that the
  * cache has sent ahead of their arrival count as being there.)
  *
- * Left out: a request that lies in two rows counts for its first; what a write of part of a burst
- * would read first.
+ * With parts_read_first a write reads those of its bursts of which it covers a part, at most the
+ * first and the last, before it writes all.
+ *
+ * Left out: a request that lies in two rows counts for its first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -277,6 +279,7 @@ static void give_next(struct mem_dram *dram)
         dram->stats.busy_ps +=
             clock_cycles_to_ps(&dram->clock, dram->timing.burst) / dram->timing.subchannels;
         entry->bursts--;
+        entry->reads -= entry->reads > 0;
         bank->hits -= entry->bursts == 0;
         if (dram->spec->closed_page && bank->hits == 0) {
             dram_close_page(dram, entry);
@@ -406,8 +409,13 @@ static void locate(struct dram_entry *entry, const struct mem_dram *dram, uint64
         entry->bank = (uint16_t)((entry->bank + entry->row) % spec->banks);
     }
     entry->at = &dram->subchannels[entry->subchannel].banks[entry->bank];
-    uint64_t last = address % spec->burst_bytes + entry->request->bytes - 1;
-    entry->bursts = (uint16_t)(last / spec->burst_bytes + 1);
+    uint64_t first = address % spec->burst_bytes, end = first + entry->request->bytes;
+    uint64_t bursts = (end - 1) / spec->burst_bytes + 1;
+    if (entry->write && spec->parts_read_first) {
+        bool head = first != 0, tail = end % spec->burst_bytes != 0;
+        entry->reads = (uint16_t)(bursts == 1 ? head || tail : head + tail);
+    }
+    entry->bursts = (uint16_t)(bursts + entry->reads);
 }
 
 /* What was chosen stays so, now that a bank has been looked at again: it is another, and not

@@ -73,7 +73,7 @@ void dram_look(struct mem_dram *dram, struct dram_bank *bank)
     busy->next = next;
     busy->own = next->arrive;
     if (bank->row == next->row) {
-        busy->kind = next->write ? MEM_DRAM_WRITE : MEM_DRAM_READ;
+        busy->kind = dram_writes_next(next) ? MEM_DRAM_WRITE : MEM_DRAM_READ;
         dram_hold(&busy->own, bank->column);
     } else if (bank->row == DRAM_NO_ROW) {
         busy->kind = MEM_DRAM_ACTIVATE;
@@ -135,11 +135,12 @@ static uint64_t give_column(struct mem_dram *dram, struct dram_subchannel *sub,
 {
     const struct dram_timing *t = &dram->timing;
     struct dram_bank *bank = entry->at;
-    uint64_t end = clock + (entry->write ? t->wl : t->cl) + t->burst;
-    bool turns = entry->write && t->wtr > 0;
+    bool write = dram_writes_next(entry);
+    uint64_t end = clock + (write ? t->wl : t->cl) + t->burst;
+    bool turns = write && t->wtr > 0;
     dram_hold(&sub->read, turns ? end + t->wtr : minus(end, t->cl));
-    dram_hold(&sub->write, minus(entry->write ? end : end + t->rtw, t->wl));
-    dram_hold(&bank->precharge, entry->write ? end + t->wr : clock + t->rtp);
+    dram_hold(&sub->write, minus(write ? end : end + t->rtw, t->wl));
+    dram_hold(&bank->precharge, write ? end + t->wr : clock + t->rtp);
     dram_hold(&sub->column, clock + t->ccd_s);
     dram_hold(&sub->groups[bank->group].column, clock + t->ccd_l);
     *sub->column_bus = clock + 1;

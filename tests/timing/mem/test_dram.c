@@ -256,6 +256,50 @@ static void a_request_of_part_of_a_burst_takes_the_whole(void **state)
     fixture_close(&f);
 }
 
+/* The clocks of a lone write to a closed bank, and of what comes of it on the bus. */
+static uint64_t write_one(const struct dram_spec *spec, uint64_t address, uint32_t bytes)
+{
+    struct fixture f;
+    struct probe probe;
+    fixture_open(&f);
+    f.spec = *spec;
+    fixture_start(&f);
+    probe_init(&probe, f.engine, MEM_WRITE, address, bytes);
+    assert_true(probe_send(&probe, f.port));
+    engine_run(f.engine, ENGINE_NEVER);
+    assert_int_equal(probe.replies, 1);
+    assert_int_equal(mem_dram_stats(f.dram)->writes, 1);
+    assert_int_equal(mem_dram_stats(f.dram)->reads, 0);
+    uint64_t clocks = probe.replied_ps / CLOCK_PS - FIXED_CLOCKS;
+    assert_int_equal(mem_dram_stats(f.dram)->busy_ps % (BURST * CLOCK_PS), 0);
+    assert_in_range(mem_dram_stats(f.dram)->busy_ps, BURST * CLOCK_PS, clocks * CLOCK_PS);
+    fixture_close(&f);
+    return clocks;
+}
+
+static void a_write_of_part_of_a_burst_reads_it_first_where_the_model_says_so(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f);
+    struct dram_spec spec = f.spec;
+    enum { OPEN = RCD + CL };
+    assert_int_equal(write_one(&spec, 4, 4), OPEN + BURST);
+    spec.parts_read_first = true;
+    assert_int_equal(write_one(&spec, 0, 32), OPEN + BURST);
+    assert_int_equal(write_one(&spec, 32, 96), OPEN + 3 * BURST);
+    assert_int_equal(write_one(&spec, 0, 4), OPEN + 2 * BURST);
+    assert_int_equal(write_one(&spec, 28, 4), OPEN + 2 * BURST);
+    assert_int_equal(write_one(&spec, 0, 40), OPEN + 3 * BURST);  /* reads one, writes two */
+    assert_int_equal(write_one(&spec, 24, 80), OPEN + 6 * BURST); /* four, of which two in part */
+    spec.t_rtw = 3;
+    assert_int_equal(write_one(&spec, 0, 4), OPEN + 2 * BURST + 3);
+    f.spec.parts_read_first = true;
+    fixture_start(&f);
+    assert_int_equal(read_one(&f, 4), OPEN + 2 * BURST); /* a read takes what it touches */
+    fixture_close(&f);
+}
+
 static void closed_pages_cost_a_lone_access_the_same_every_time(void **state)
 {
     (void)state;
@@ -435,6 +479,7 @@ int main(void)
         cmocka_unit_test(row_hits_follow_each_other_on_the_bus),
         cmocka_unit_test(row_hits_of_two_banks_share_the_bus),
         cmocka_unit_test(a_request_of_part_of_a_burst_takes_the_whole),
+        cmocka_unit_test(a_write_of_part_of_a_burst_reads_it_first_where_the_model_says_so),
         cmocka_unit_test(closed_pages_cost_a_lone_access_the_same_every_time),
         cmocka_unit_test(fr_fcfs_prefers_the_open_row_and_fifo_does_not),
         cmocka_unit_test(fr_fcfs_takes_the_bank_that_is_ready_first),
