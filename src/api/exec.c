@@ -2,8 +2,11 @@
  * One kernel of a PTX file on a simulated device: parameters from their specifications, buffers
  * from and to files, the launch, and what it cost.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,13 +47,19 @@ static int bad_argument(const char *spec, const char *why)
     return error_set(SONDE_EUSAGE, "--arg %s: %s", spec, why);
 }
 
+/* strtoull() and its kind pass blanks over, and take a minus behind them. */
+static bool begins_as_number(const char *text, bool is_signed)
+{
+    text += is_signed && *text == '-';
+    return *text >= '0' && *text <= '9';
+}
+
 static int parse_integer(struct argument *arg, const char *spec, const char *text, bool is_signed)
 {
     char *end;
     errno = 0;
-    bool negative = text[0] == '-';
     arg->bits = is_signed ? (uint64_t)strtoll(text, &end, 0) : strtoull(text, &end, 0);
-    if (end == text || *end || errno || (negative && !is_signed)) {
+    if (!begins_as_number(text, is_signed) || *end || errno) {
         return bad_argument(spec, "not a number of that type");
     }
     int64_t value = (int64_t)arg->bits;
@@ -63,16 +72,18 @@ static int parse_float(struct argument *arg, const char *spec, const char *text)
 {
     char *end;
     double value = strtod(text, &end);
-    if (end == text || *end) {
+    if (end == text || *end || isspace((unsigned char)text[0])) {
         return bad_argument(spec, "not a number");
     }
+    float narrow = (float)value;
+    bool fits = !isinf(arg->bytes == 8 ? value : (double)narrow) || strchr(text, 'i') ||
+                strchr(text, 'I'); /* who says infinity means it */
     if (arg->bytes == 8) {
         memcpy(&arg->bits, &value, 8);
     } else {
-        float narrow = (float)value;
         memcpy(&arg->bits, &narrow, 4);
     }
-    return 0;
+    return fits ? 0 : bad_argument(spec, "out of range");
 }
 
 /* A buffer of `bytes`, holding `data` or zeros. */
@@ -95,6 +106,9 @@ static int parse_bytes(uint64_t *bytes, const char *spec, const char *text)
     char *end;
     errno = 0;
     *bytes = strtoull(text, &end, 0);
+    if (end != text && !*end && !begins_as_number(text, false)) {
+        return bad_argument(spec, "not a number of bytes");
+    }
     if (end == text || *end || errno) {
         int rc = units_parse_u64(bytes, text, UNIT_BYTES);
         if (rc < 0) {

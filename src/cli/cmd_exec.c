@@ -41,7 +41,7 @@ static bool parse_size(struct option_walk *walk, uint32_t size[3])
     for (int i = 0; i < 3; i++) {
         char *end;
         unsigned long long value = strtoull(text, &end, 10);
-        if (end == text || value == 0 || value > UINT32_MAX || text[0] == '-') {
+        if (text[0] < '0' || text[0] > '9' || value == 0 || value > UINT32_MAX) {
             break;
         }
         size[i] = (uint32_t)value;

@@ -3,6 +3,7 @@
  */
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,7 +70,8 @@ int main(int argc, char **argv)
         return cli_print(text);
     }
     if (strcmp(argv[1], "help") == 0) {
-        return help(argc > 2 ? argv[2] : NULL);
+        bool itself = argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0);
+        return help(argc > 2 && !itself ? argv[2] : NULL);
     }
     const struct command *command = cli_command(argv[1]);
     if (!command) {

@@ -101,7 +101,8 @@ bool option_u64(struct option_walk *walk, uint64_t *value)
     char *end;
     errno = 0;
     unsigned long long number = strtoull(walk->value, &end, 0);
-    if (errno || end == walk->value || *end || walk->value[0] == '-') {
+    /* strtoull() passes blanks over, and takes a minus behind them. */
+    if (errno || walk->value[0] < '0' || walk->value[0] > '9' || *end) {
         cli_usage(walk->command, "%s: '%s' is not a whole number", walk->name, walk->value);
         return fail(walk);
     }

@@ -269,8 +269,12 @@ int json_to_file(const char *path, const json_t *value)
     }
     rc = file_writer_open(&writer, path);
     if (rc == SONDE_OK) {
-        file_writer_write(&writer, text, strlen(text));
-        rc = file_writer_commit(&writer);
+        rc = file_writer_write(&writer, text, strlen(text));
+        if (rc == SONDE_OK) {
+            rc = file_writer_commit(&writer);
+        } else {
+            file_writer_abandon(&writer);
+        }
     }
     free(text);
     return rc;

@@ -49,6 +49,8 @@ run sonde exec double.ptx --block 1,2,3,4
 run sonde exec double.ptx --block 1,
 run sonde exec double.ptx --block -1
 run sonde exec double.ptx --grid 4294967296
+run sonde exec double.ptx --grid ' -18446744073709551615'
+run sonde exec double.ptx --threads ' -18446744073709551614'
 run sonde exec double.ptx --shared much
 run sonde exec double.ptx --shared 4294967296
 run sonde exec double.ptx -d cuda:0
@@ -69,6 +71,13 @@ argument u64:1x
 argument u64:-1
 argument zero:0
 argument zero:many
+argument zero:-1
+argument 'zero: 64'
+argument 'u64: -1'
+argument 's64: 1'
+argument f64:1e999
+argument f32:1e39
+argument 'f32: 1'
 argument zero:1TiB
 argument out:x
 argument out:x:

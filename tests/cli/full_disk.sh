@@ -12,6 +12,7 @@ tell sonde dissect $tiny >/dev/full
 tell sonde model params >/dev/full
 tell sonde --help >/dev/full
 run sonde exec "$DATA/double.ptx" --arg out:/dev/full:4 --arg u32:1
+run sonde exec "$DATA/double.ptx" --arg zero:4 --arg u32:1 --stats /dev/full
 
 echo "# a disk that fills up in the middle: files may have 1 KiB"
 echo "from before" >old

@@ -8,6 +8,7 @@ run sonde --version now
 run sonde disect
 run sonde xyzzy
 run sonde help infre
+sonde help --help | head -1
 for command in devices dissect probe infer exec model; do
     run sonde help $command
     sonde $command --help >by-option
