@@ -32,6 +32,8 @@
 #define UNSEEN 1000000        /* lines that a set held before begin with this number */
 #define NOISY_MISFIT 0.003    /* of the records: what a drawn order has more than the others */
 #define DOUBTFUL 0.5          /* a structure that failed when it was put to the test is below */
+#define CLEARLY 3             /* times the misfit: another policy is ruled out */
+#define THIN 0.7              /* where it is not */
 #define CONTRADICTED 0.6      /* by orders of more lines */
 
 /*
@@ -89,6 +91,19 @@ static size_t out_of_turn(uint32_t ways, const struct policy_order *order)
 }
 
 /*
+ * New lines alone fill the ways in turn, so that what NRU and SRRIP remember after many of them is
+ * how far they have come: ways before that are just filled. Of used bits one more is set, that of
+ * the last way or the one before, which was filled when all others were set.
+ */
+static uint64_t flushed_age(enum policy_kind kind, uint32_t ways, uint32_t way, unsigned number)
+{
+    uint32_t kept = ways - 1 - number % 2;
+    return kind == POLICY_SRRIP ? (way < number ? 2 : 3)
+           : kind == POLICY_NRU ? way == kept || way < number / 2
+                                : 0;
+}
+
+/*
  * A beginning that may be; the first is an empty set. An empty set fills its ways in their order,
  * and then knows nothing of what was before, but for the used bits that it began with: those of the
  * last ways of which all are set make it begin anew so much earlier.
@@ -97,11 +112,14 @@ static void begin(struct policy_set *set, enum policy_kind kind, const struct po
                   unsigned number, struct rng *rng)
 {
     policy_set_init(set, kind, of->ways);
-    if (number > 0 && !of->from_empty) {
+    if ((number > 0 || of->flushed) && !of->from_empty) {
         policy_set_scramble(set, UNSEEN, rng);
     }
     for (uint32_t way = 0; of->from_empty && way < number; way++) {
         set->age[of->ways - 1 - way] = 1;
+    }
+    for (uint32_t way = 0; of->flushed && way < of->ways; way++) {
+        set->age[way] = flushed_age(kind, of->ways, way, number);
     }
 }
 
@@ -112,6 +130,9 @@ static unsigned beginnings(enum policy_kind kind, const struct policy_case *of,
 {
     if (of->from_empty) {
         return of->kept_state && kind == POLICY_NRU ? of->ways : 1;
+    }
+    if (of->flushed && kind != POLICY_PLRU) {
+        return kind == POLICY_NRU ? 2 * of->ways : kind == POLICY_SRRIP ? of->ways : 1;
     }
     uint64_t most = TRIED_READS / ((order->warm + order->records + 1) * of->ways);
     bool more = kind == POLICY_NRU && most > STATES;
@@ -124,8 +145,9 @@ static size_t least_misfit(enum policy_kind kind, const struct policy_case *of,
     struct rng rng;
     struct policy_set set;
     rng_seed(&rng, 12345);
-    size_t least =
-        kind == POLICY_FIFO && !of->from_empty ? out_of_turn(of->ways, order) : order->records;
+    size_t least = kind == POLICY_FIFO && !of->from_empty && !of->flushed
+                       ? out_of_turn(of->ways, order)
+                       : order->records;
     for (unsigned i = 0; i < beginnings(kind, of, order) && least > 0; i++) {
         begin(&set, kind, of, i, &rng);
         size_t differing = misfit(&set, order, NULL, of->one_sided, least);
@@ -157,31 +179,42 @@ static bool foretell_alike(enum policy_kind a, enum policy_kind b, uint32_t ways
 
 struct match {
     bool fits[POLICY_COUNT];
+    bool by_exception; /* one of them did in two orders alone */
     size_t misfit[POLICY_COUNT], records;
 };
+
+/* Notes in `out` what the orders cannot tell from the best; returns the least misfit of all others.
+ */
+static size_t find_alike(const struct policy_case *of, struct policy_result *out,
+                         const struct match *match, const struct policy_order orders[POLICY_ORDERS],
+                         enum policy_kind best)
+{
+    size_t second = match->records;
+    for (size_t i = 0; i < POLICY_COUNT; i++) {
+        enum policy_kind other = (enum policy_kind)i;
+        bool alike = i != best && match->fits[i] && foretell_alike(best, other, of->ways, orders);
+        if (alike && out->equivalent_count < INFER_MAX_EQUIVALENT) {
+            snprintf(out->equivalent[out->equivalent_count++], sizeof out->equivalent[0], "%s",
+                     policy_name(other));
+        }
+        second = i != best && !alike && match->misfit[i] < second ? match->misfit[i] : second;
+    }
+    return second;
+}
 
 static void report_match(const struct policy_case *of, struct policy_result *out,
                          const struct match *match, const struct policy_order orders[POLICY_ORDERS],
                          enum policy_kind best)
 {
     snprintf(out->name, sizeof out->name, "%s", policy_name(best));
-    size_t second = match->records;
-    for (size_t i = 0; i < POLICY_COUNT; i++) {
-        bool same = i == best || (match->fits[i] && match->misfit[i] == match->misfit[best]);
-        second = !same && match->misfit[i] < second ? match->misfit[i] : second;
-        if (i != best && match->fits[i] &&
-            foretell_alike(best, (enum policy_kind)i, of->ways, orders) &&
-            out->equivalent_count < INFER_MAX_EQUIVALENT) {
-            snprintf(out->equivalent[out->equivalent_count++], sizeof out->equivalent[0], "%s",
-                     policy_name((enum policy_kind)i));
-        }
-    }
+    size_t second = find_alike(of, out, match, orders, best);
     lab_evidence(of->lab, out->evidence, of->id,
-                 "chase op=%s: %u places of one set, one line more, in %d drawn orders: %s "
-                 "foretells all but %zu of %zu records, the next best all but %zu",
-                 of->op, of->ways, POLICY_ORDERS, out->name, match->misfit[best], match->records,
-                 second);
-    out->confidence = match->misfit[best] == 0 ? 0.97 : 0.92;
+                 "chase op=%s: %u places of one set, %s, in %d drawn orders: %s foretells all but "
+                 "%zu of %zu records, the next best all but %zu",
+                 of->op, of->ways, of->flushed ? "twice as many lines" : "one line more",
+                 POLICY_ORDERS, out->name, match->misfit[best], match->records, second);
+    bool thin = second < CLEARLY * (match->misfit[best] + 1) || match->by_exception;
+    out->confidence = thin ? THIN : match->misfit[best] == 0 ? 0.97 : 0.92;
 }
 
 static size_t count_records(const struct policy_order *order)
@@ -210,9 +243,10 @@ static void match_policy(struct match *match, enum policy_kind kind, const struc
     }
     match->misfit[kind] = sum;
     match->fits[kind] = (double)sum <= of->allowed * (double)match->records;
-    if (!match->fits[kind] && kind == POLICY_NRU && !of->kept_state) {
+    if (!match->fits[kind] && kind == POLICY_NRU && !of->kept_state && !of->flushed) {
         double rest = (double)(match->records - worst_records);
         match->fits[kind] = rest > 0 && (double)(sum - worst) <= of->allowed * rest;
+        match->by_exception = match->fits[kind];
     }
 }
 

@@ -58,6 +58,7 @@ struct policy_case {
     bool from_empty; /* the set is empty when a walk begins */
     bool one_sided;  /* what should miss never hits */
     bool kept_state; /* an empty set begins with what its policy remembers from before */
+    bool flushed;    /* the first reads were new lines, four times as many as the set has ways */
 };
 
 /* True, and `out` filled, when a policy foretells the orders. */

@@ -27,14 +27,16 @@
 #define NEAR_CYCLES 10
 #define CLOSE_CYCLES 5
 #define LOW_QUANTILE 0.1
-#define CLOSE 0.75      /* the same where noise is the greater danger */
-#define DATA_SHARE 0.02 /* of the records, as long as missing data: worth a question */
-#define STRAY 0.3       /* of the elements, slow again: fewer are slow by accident */
-#define MORE 1.5        /* times the noise in a step */
-#define APART 1.2       /* times the noise: how far a level's misses are from hits */
-#define SAME 0.6        /* of the elements that are slow again */
-#define MORE_PAGES 256  /* beyond twice those that fit: walked to find sets */
-#define MANY 0.15       /* of all elements: no accident, whichever they are */
+#define CLOSE 0.75       /* the same where noise is the greater danger */
+#define DATA_SHARE 0.02  /* of the records, as long as missing data: worth a question */
+#define STRAY 0.3        /* of the elements, slow again: fewer are slow by accident */
+#define MORE 1.5         /* times the noise in a step */
+#define APART 1.2        /* times the noise: how far a level's misses are from hits */
+#define SAME 0.6         /* of the elements that are slow again */
+#define HELD 6           /* times the pages that fit, which are walked for the policy */
+#define MORE_PAGES 256   /* beyond these: walked to find sets */
+#define UNEXPLAINED 0.85 /* where no policy fits the sets */
+#define MANY 0.15        /* of all elements: no accident, whichever they are */
 
 /* The search for a level: how far walks have come. */
 struct search {
@@ -256,18 +258,78 @@ static double penalty_confidence(const struct tlb_lab *tl, const struct tlb_leve
     return !tl->noisy ? 0.95 : in_front ? 0.75 : 0.9;
 }
 
+size_t tlb_pages_held(const struct tlb_lab *tl, const struct tlb_level *level)
+{
+    uint64_t pages = HELD * level->fits + MORE_PAGES, most = tl->limit_bytes / level->page;
+    return (size_t)(pages < most ? pages : most);
+}
+
 /*
  * Memory that grows may come to lie elsewhere, and its pages in other sets. So all that will be
  * walked to find sets is asked for beforehand.
  */
 static int stretch(struct tlb_lab *tl, const struct tlb_level *level)
 {
-    uint64_t pages = 2 * level->fits + MORE_PAGES, most = tl->limit_bytes / level->page;
     uint32_t units[2] = {tlb_place(level->page, 0, 0),
-                         tlb_place(level->page, (size_t)(pages < most ? pages : most) - 1, 0)};
+                         tlb_place(level->page, tlb_pages_held(tl, level) - 1, 0)};
     struct tlb_view view = {0};
     int rc = tl->lines_differ ? 0 : tlb_view(tl, &view, &(struct tlb_ring){units, 2}, NULL, 1);
     tlb_view_free(&view);
+    return rc;
+}
+
+/* Until the sets add up. Behind noise a page that misses now and then passes for one that fits,
+ * and the edge lies too far out: less than half of these were right in blind trials. */
+static double unchecked(const struct tlb_lab *tl)
+{
+    return tl->noisy ? 0.45 : 0.85;
+}
+
+static bool is_rule(const struct policy_result *policy)
+{
+    static const char *const rules[] = {
+#define POLICY(id, name, doc) name,
+#include "infer/policies.def"
+    };
+    bool is = strcmp(policy->name, "none") == 0;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        is = is || strcmp(policy->name, rules[i]) == 0;
+    }
+    return is;
+}
+
+static void lessen(struct attribute *attribute)
+{
+    attribute->confidence = fmin(attribute->confidence, UNEXPLAINED);
+}
+
+/*
+ * A level of which what is too much misses in every pass follows a rule. Where none is found, it is
+ * the sets that are not what they seemed, and they are sought by counting. Sets whose victims
+ * nothing explains are not sure.
+ */
+static int structure(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
+                     size_t in_front)
+{
+    int rc = tlb_sets(tl, out, level, in_front);
+    if (rc) {
+        return rc;
+    }
+    rc = tlb_policy(tl, out, level, in_front);
+    bool open = rc == INFER_UNDECIDED || (rc == 0 && !is_rule(&out->policy));
+    if (open && level->thrashes && tlb_counts(tl, level, 2 * level->fits)) {
+        level->by_counting = true;
+        out->policy = (struct policy_result){0};
+        out->sets = (struct attribute){0};
+        out->entries.confidence = out->coverage.confidence = unchecked(tl);
+        rc = tlb_sets(tl, out, level, in_front);
+        rc = rc ? rc : tlb_policy(tl, out, level, in_front);
+    }
+    if (rc == INFER_UNDECIDED) {
+        lessen(&out->sets);
+        lessen(&out->entries);
+        lessen(&out->coverage);
+    }
     return rc;
 }
 
@@ -301,16 +363,13 @@ static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
                  "long a load hits behind one half a page before it, and misses behind one a page "
                  "before",
                  level->fits, (unsigned long long)level->page / 1024);
-    /* Until the sets add up. Behind noise a page that misses now and then passes for one that fits,
-     * and the edge lies too far out: less than half of these were right in blind trials. */
-    double unchecked = tl->noisy ? 0.45 : 0.85;
     attribute_set(&out->page, (double)level->page, "B", 0.95, id);
-    attribute_set(&out->entries, (double)level->fits, "entries", unchecked, id);
-    attribute_set(&out->coverage, (double)level->fits * (double)level->page, "B", unchecked, id);
+    attribute_set(&out->entries, (double)level->fits, "entries", unchecked(tl), id);
+    attribute_set(&out->coverage, (double)level->fits * (double)level->page, "B", unchecked(tl),
+                  id);
     rc = stretch(tl, level);
     rc = rc ? rc : tlb_scope(tl, out, level);
-    rc = rc ? rc : tlb_sets(tl, out, level, in_front);
-    return rc ? rc : tlb_policy(tl, out, level, in_front);
+    return rc ? rc : structure(tl, out, level, in_front);
 }
 
 static int dissect_levels(struct tlb_lab *tl, struct search *search)

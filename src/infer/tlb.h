@@ -55,7 +55,8 @@ struct tlb_level {
     size_t fits;     /* pages, `page` bytes apart */
     uint32_t *set;   /* of the fits + 1 first pages, those of one set that is too full; owned */
     size_t set_count;
-    bool thrashes; /* each of these misses in every pass */
+    bool thrashes;    /* each of these misses in every pass */
+    bool by_counting; /* that was no good: sets are sought by counting alone */
 };
 
 /* A ring of lines: units, in the order of the walk. */
@@ -111,6 +112,9 @@ bool tlb_is_data(const struct tlb_lab *tl, const struct tlb_level *level, double
 /* In a walk that is slow: is it so too where another line of the same page came just before? */
 int tlb_ask_companions(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
                        uint64_t stride, size_t pages);
+
+/* Pages from the first on that memory holds while a level's sets and policy are sought. */
+size_t tlb_pages_held(const struct tlb_lab *tl, const struct tlb_level *level);
 
 /* ---- tlb_census.c: records one by one, where these can be told apart ---- */
 

@@ -476,7 +476,7 @@ static int by_leaving_out(struct sets *sets)
 static int find_sets(struct sets *sets)
 {
     bool thrashes = false, good = false;
-    int rc = first_set(sets, &thrashes);
+    int rc = sets->level->by_counting ? 0 : first_set(sets, &thrashes);
     if (rc == 0 && thrashes) {
         rc = check_alike(sets, &good, sets->level->fits, sets->level->set_count - 1);
     }

@@ -23,6 +23,7 @@
 #define ALIKE 0.02 /* latencies of one kind differ by */
 #define MANY 0.03  /* of the slow records, that make a kind */
 #define MANY_WAYS 20
+#define FEW_DIFFER 4   /* one slow record in so many may be noise's */
 #define FIRST_ROUNDS 2 /* of a window, that show what came in between */
 #define DISTURBED 1e-3 /* chance of so many misses there */
 #define RARE 0.1       /* of the loads, so many misses: then what is in doubt is a hit */
@@ -232,8 +233,12 @@ static int sum_windows(struct victim_tally *tally, struct victim_sums *sums, add
  */
 static bool is_periodic(const struct level *level, const struct walk *walk)
 {
-    size_t pass = walk->shape.count, half = walk->count / 2;
-    size_t allowed = level->false_slow > 0 ? half / 50 : 0;
+    size_t pass = walk->shape.count, half = walk->count / 2, misses = 0;
+    for (size_t i = 0; i < half; i++) {
+        misses += level_class(level, walk->latency[i]) != LOAD_HIT;
+    }
+    size_t strays = half / 50, few = misses / FEW_DIFFER;
+    size_t allowed = level->false_slow == 0 ? 0 : strays < few ? strays : few;
     for (size_t shift = pass; shift <= half; shift += pass) {
         size_t differing = 0;
         for (size_t i = 0; i < half && differing <= allowed; i++) {

@@ -21,12 +21,16 @@ enum { HIT = 200, FIRST = 30, SECOND = 300, MOST_WAYS = 64, MOST_SETS = 16, WIND
 #define PAGE (UINT64_C(1) << 20)
 #define NOTHING UINT64_MAX
 
-enum rule { LRU, RANDOM, BIASED };
+enum rule { LRU, RANDOM, BIASED, FIFO, NRU, SRRIP };
 
 struct tlb {
     uint32_t sets, ways; /* 0 sets: there is none */
     enum rule rule;
-    uint64_t page[MOST_SETS][MOST_WAYS], used[MOST_SETS][MOST_WAYS], clock;
+    const uint32_t *map;     /* residues to sets; NULL: modulo */
+    uint32_t residues, less; /* ways that all sets but the first have less */
+    uint64_t page[MOST_SETS][MOST_WAYS];
+    uint64_t used[MOST_SETS][MOST_WAYS]; /* LRU, FIFO: when; NRU: a bit; SRRIP: prediction */
+    uint64_t clock;
 };
 
 struct gpu {
@@ -36,34 +40,70 @@ struct gpu {
     struct traceset *set;
 };
 
-static uint32_t victim(struct gpu *gpu, const struct tlb *tlb, uint32_t set)
+static uint32_t distant(uint64_t *prediction, uint32_t ways)
+{
+    for (;;) {
+        for (uint32_t i = 0; i < ways; i++) {
+            if (prediction[i] == 3) {
+                return i;
+            }
+        }
+        for (uint32_t i = 0; i < ways; i++) {
+            prediction[i]++;
+        }
+    }
+}
+
+static uint32_t victim(struct gpu *gpu, struct tlb *tlb, uint32_t set, uint32_t ways)
 {
     uint32_t oldest = 0;
-    for (uint32_t i = 0; i < tlb->ways; i++) {
+    for (uint32_t i = 0; i < ways; i++) {
         if (tlb->page[set][i] == NOTHING) {
             return i;
         }
         oldest = tlb->used[set][i] < tlb->used[set][oldest] ? i : oldest;
     }
-    if (tlb->rule == LRU) {
+    if (tlb->rule == SRRIP) {
+        return distant(tlb->used[set], ways);
+    }
+    if (tlb->rule != RANDOM && tlb->rule != BIASED) {
         return oldest;
     }
     /* The first way three times as likely as each other. */
     uint32_t more = tlb->rule == BIASED ? 2 : 0;
-    uint32_t drawn = (uint32_t)rng_below(&gpu->rng, tlb->ways + more);
+    uint32_t drawn = (uint32_t)rng_below(&gpu->rng, ways + more);
     return drawn < more ? 0 : drawn - more;
+}
+
+static void use(struct tlb *tlb, uint64_t *used, uint32_t ways, uint32_t way, bool hit)
+{
+    bool all = true;
+    if (tlb->rule == SRRIP) {
+        used[way] = hit ? 0 : 2;
+    } else if (tlb->rule == NRU) {
+        used[way] = 1;
+        for (uint32_t i = 0; i < ways; i++) {
+            all = all && used[i];
+        }
+        for (uint32_t i = 0; all && i < ways; i++) {
+            used[i] = i == way;
+        }
+    } else if (tlb->rule != FIFO || !hit) {
+        used[way] = ++tlb->clock;
+    }
 }
 
 static bool ask(struct gpu *gpu, struct tlb *tlb, uint64_t page)
 {
-    uint32_t set = (uint32_t)(page % tlb->sets), way = 0;
-    while (way < tlb->ways && tlb->page[set][way] != page) {
+    uint32_t set = (uint32_t)(tlb->map ? tlb->map[page % tlb->residues] : page % tlb->sets);
+    uint32_t ways = tlb->ways - (set > 0 ? tlb->less : 0), way = 0;
+    while (way < ways && tlb->page[set][way] != page) {
         way++;
     }
-    bool hit = way < tlb->ways;
-    way = hit ? way : victim(gpu, tlb, set);
+    bool hit = way < ways;
+    way = hit ? way : victim(gpu, tlb, set, ways);
     tlb->page[set][way] = page;
-    tlb->used[set][way] = ++tlb->clock;
+    use(tlb, tlb->used[set], ways, way, hit);
     return hit;
 }
 
@@ -222,6 +262,59 @@ static void strays_do_not_pass_for_misses(void **state)
     assert_whole(tlb, 4, 12, "random");
 }
 
+/* One of them by one of 3 ways, one by many: both are told though the first level hides accesses.
+ */
+static void rules_show_from_a_state_that_is_known(void **state)
+{
+    (void)state;
+    static const struct {
+        enum rule rule;
+        const char *name;
+    } rules[] = {{LRU, "lru"}, {FIFO, "fifo"}, {NRU, "nru"}, {SRRIP, "srrip"}};
+    static const struct {
+        uint32_t front, sets, ways;
+    } shapes[] = {{6, 5, 3}, {7, 3, 11}, {9, 1, 37}};
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+        for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+            for (int noisy = 0; noisy < 2; noisy++) {
+                struct gpu gpu = {.level = {{.sets = 1, .ways = shapes[k].front, .rule = LRU},
+                                            {.sets = shapes[k].sets,
+                                             .ways = shapes[k].ways,
+                                             .rule = rules[i].rule}},
+                                  .strays = noisy ? 0.001 : 0};
+                const struct tlb_result *tlb = dissect(&gpu, 1);
+                assert_whole(tlb, shapes[k].sets, shapes[k].ways, rules[i].name);
+                assert_int_equal(tlb->policy.equivalent_count, 0);
+                assert_true(tlb->policy.confidence > 0.9);
+            }
+        }
+    }
+}
+
+/* Of two entries LRU and NRU do the same. */
+static void rules_of_two_entries_are_one(void **state)
+{
+    (void)state;
+    struct gpu gpu = {.level = {{.sets = 4, .ways = 2, .rule = NRU}}};
+    const struct tlb_result *tlb = dissect(&gpu, 0);
+    assert_whole(tlb, 4, 2, "lru");
+    assert_int_equal(tlb->policy.equivalent_count, 2);
+}
+
+/* Half of 20 sets of one would overflow as 22 of these pages do, and all of them as 40. */
+static void a_set_larger_than_others_is_no_set_alike(void **state)
+{
+    (void)state;
+    static const uint32_t map[] = {12, 10, 0,  5, 0, 4, 9, 15, 6,  0,
+                                   7,  14, 11, 3, 8, 0, 2, 1,  13, 0};
+    struct gpu gpu = {.level = {{.sets = 16, .ways = 5, .less = 4, .map = map, .residues = 20}},
+                      .strays = 0.0015};
+    const struct tlb_result *tlb = dissect(&gpu, 0);
+    assert_value(&tlb->entries, 20);
+    assert_value(&tlb->sets, 16);
+    assert_string_equal(tlb->policy.name, "lru");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +322,9 @@ int main(void)
         cmocka_unit_test(a_bias_shows_in_the_shares),
         cmocka_unit_test(behind_a_level_that_draws_a_rule_shows),
         cmocka_unit_test(strays_do_not_pass_for_misses),
+        cmocka_unit_test(rules_show_from_a_state_that_is_known),
+        cmocka_unit_test(rules_of_two_entries_are_one),
+        cmocka_unit_test(a_set_larger_than_others_is_no_set_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
