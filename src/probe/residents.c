@@ -48,12 +48,12 @@ static int residents_read(struct residents *r, const struct trace_request *reque
     while (r->bits < 31 && (r->unit << (r->bits + 1)) <= r->bytes) {
         r->bits++;
     }
-    if (r->bits < 2 || r->pool + r->before > UINT64_C(1) << r->bits) {
+    unsigned long long lines = r->pool + r->before;
+    if (r->bits < 2 || lines > UINT64_C(1) << r->bits) {
         return error_set(SONDE_EUSAGE,
                          "probe residents: %llu lines of %llu bytes, no power of two "
                          "of which lies in %llu bytes",
-                         (unsigned long long)(r->pool + r->before), (unsigned long long)r->unit,
-                         (unsigned long long)r->bytes);
+                         lines, (unsigned long long)r->unit, (unsigned long long)r->bytes);
     }
     if (r->samples > r->pool) {
         return error_set(SONDE_EUSAGE, "probe residents: more samples than lines");

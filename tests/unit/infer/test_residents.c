@@ -92,9 +92,10 @@ static int answer(struct toy *toy, struct trace *trace)
     const struct trace_request *r = &trace->request;
     uint32_t pool = (uint32_t)number(r, "pool", 0), before = (uint32_t)number(r, "before", 0);
     uint32_t unit = (uint32_t)number(r, "unit", 128), samples = (uint32_t)number(r, "samples", 1);
-    uint32_t units = (uint32_t)(number(r, "span", 0) / unit), near = (uint32_t)number(r, "near", 0);
+    uint32_t units = (uint32_t)(number(r, "span", 0) / unit) | 1,
+             near = (uint32_t)number(r, "near", 0);
     uint32_t helper = (uint32_t)number(r, "helper", 0), sm = (uint32_t)number(r, "sm", 0);
-    uint32_t *lines = calloc(pool + before, sizeof *lines), count = 0, latency[8192];
+    uint32_t *lines = calloc(pool + before + 1, sizeof *lines), count = 0, latency[8192];
     assert_true(lines && samples <= 8192);
     for (uint32_t i = 0; i < pool + before; i++) { /* odd steps: none twice */
         lines[i] = (uint32_t)((number(r, "seed", 0) * 7919 + i) * UINT64_C(2654435761) % units);
