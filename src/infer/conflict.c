@@ -6,13 +6,15 @@
  *      are let go slowly, more than a few walks of it come after the next);
  *   2. equal spacing, tried for every divisor of the capacity (enough for index functions that
  * repeat);
- *   3. any equal spacing, where sets differ;
- *   4. group testing: an element belongs to the set exactly if the walk fits without it (any
+ *   3. who misses together when lines are drawn at random (company.c);
+ *   4. any equal spacing, where sets differ;
+ *   5. group testing: an element belongs to the set exactly if the walk fits without it (any
  * policy, any index; policies that resist thrashing, such as SRRIP, never show more than two
  * members). Whichever way a set was found, it is checked in walks of its own: it must not fit, and
  * must fit without any one member. So the ways follow from "w fit, w + 1 do not" and from nothing
  * else.
  */
+#include "infer/company.h"
 #include "infer/groups.h"
 
 #include <stdio.h>
@@ -269,7 +271,7 @@ static int by_spacing(struct level *level, struct ring *out)
 }
 
 /*
- * 3. Where sets differ, the capacity says little of their number: then any spacing, the widest
+ * 4. Where sets differ, the capacity says little of their number: then any spacing, the widest
  * first; as many elements as it takes to go a little beyond what fits.
  */
 static int by_any_spacing(struct level *level, struct ring *out)
@@ -323,7 +325,7 @@ static int search_members(struct members *m, size_t from, size_t to)
     return rc ? rc : search_members(m, middle, to);
 }
 
-/* 4. Group testing over everything. `out` is empty when no member shows (several lines too many).
+/* 5. Group testing over everything. `out` is empty when no member shows (several lines too many).
  */
 static int by_groups(struct level *level, struct ring *out)
 {
@@ -348,17 +350,26 @@ static int by_groups(struct level *level, struct ring *out)
     return rc;
 }
 
+static int by_company(struct level *level, struct ring *out)
+{
+    return company_find(level, out->offsets, &out->count);
+}
+
 typedef int ring_finder(struct level *, struct ring *);
 static const struct {
     ring_finder *find;
     const char *how;
 } finders[] = {
-    {by_first_misses, "they are those that missed"}, {by_spacing, "they are equally spaced"},
-    {by_misses, "they are those that missed"},       {by_spacing, "they are equally spaced"},
-    {by_any_spacing, "they are equally spaced"},     {by_groups, "found by group testing"},
+    {by_first_misses, "they are those that missed"},
+    {by_spacing, "they are equally spaced"},
+    {by_company, "they miss together"},
+    {by_misses, "they are those that missed"},
+    {by_spacing, "they are equally spaced"},
+    {by_any_spacing, "they are equally spaced"},
+    {by_groups, "found by group testing"},
 };
 /* From the first of some on, up to the last. */
-enum { QUICK, EASY = 2, EASY_END = 4, SPACED_END, ALL_END };
+enum { QUICK, COMPANY = 2, EASY, EASY_END = 5, SPACED_END, ALL_END };
 
 static int find_ring(struct level *level, struct ring *ring, const char **how, size_t first,
                      size_t end)
@@ -440,11 +451,11 @@ int level_ways(struct level *level)
         uint64_t stride;
         size_t from, end;
     } tries[] = {
-        {0, QUICK, EASY},    {COMMON_MULTIPLE, QUICK, EASY},
-        {0, EASY, EASY_END}, {COMMON_MULTIPLE, EASY, SPACED_END},
+        {0, QUICK, COMPANY}, {COMMON_MULTIPLE, QUICK, COMPANY},   {0, COMPANY, EASY},
+        {0, EASY, EASY_END}, {COMMON_MULTIPLE, EASY, SPACED_END}, {0, COMPANY, EASY},
         {0, EASY, ALL_END},
     };
-    enum { TRIES = sizeof tries / sizeof *tries, QUICK_TRIES = 2 };
+    enum { TRIES = sizeof tries / sizeof *tries, QUICK_TRIES = 3 };
     uint64_t first = level->fit_stride;
     if (level->front && first == level->fetch_bytes) {
         return behind_ways(level);
@@ -460,6 +471,9 @@ int level_ways(struct level *level)
     rc = INFER_UNDECIDED;
     uint64_t start = level->lab->loads;
     for (size_t i = slow ? 0 : QUICK_TRIES; i < count && rc == INFER_UNDECIDED; i++) {
+        if (slow && i > QUICK_TRIES && tries[i].from == COMPANY) {
+            continue; /* it was tried */
+        }
         if (level->lab->loads - start > WAYS_BUDGET) {
             break;
         }

@@ -12,7 +12,7 @@
  * than noise explains (Poisson), or misses that concentrate on few addresses more than chance would
  * have it (binomial).
  */
-#include "infer/level.h"
+#include "infer/groups.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,13 +30,18 @@
 #define LATE_LOADS 120000 /* of warm-up, where only the counts of misses matter */
 #define PATIENCE                                                                                   \
     10.0 /* rate of misses times passes of warm-up, from which on settling is ruled out */
-#define HEARD_PASSES 10 /* behind another cache, which keeps other elements in each */
-#define QUIET_PASSES 8  /* after which those that it still keeps stay there */
-#define CERTAIN 1e-7    /* chance at which noise is ruled out; some thousand tests a dissection */
+#define LEAST_LET_GO 0.15 /* share of the loads of a first round that miss where much is let go */
+#define MOST_SHOWN 12     /* passes in a window of such a walk */
+#define MOST_WARM 250     /* passes */
+#define LEFT 6.0          /* exp(-this): the chance that something has not settled yet */
+#define HEARD_PASSES 10   /* behind another cache, which keeps other elements in each */
+#define QUIET_PASSES 8    /* after which those that it still keeps stay there */
+#define CERTAIN 1e-7      /* chance at which noise is ruled out; some thousand tests a dissection */
 
 struct round {
     uint64_t records, misses, slow;                         /* slow: not a hit */
     uint64_t settled_records, settled_misses, settled_slow; /* after a first whole pass of hits */
+    double passes; /* walked before the middle of each window */
     bool clean;
 };
 
@@ -69,13 +74,53 @@ static double false_bound(const struct level *level)
 }
 
 /*
+ * Of w ways that draw their victims u hold others' lines: then some 2 u lines miss in a pass, and
+ * each drives one of the others' out with a chance of u / w. After t passes the last of them is
+ * still there with a chance of 2 exp(-2 t / w), as the stages before it multiply to; so of n / w
+ * sets there come 4 n / w exp(-2 t / w) misses in a pass. How many there are tells w.
+ */
+static void learn_ways(struct level *level, const struct fit *fit, const struct round rounds[],
+                       unsigned last)
+{
+    const struct round *round = &rounds[last];
+    double t = round->passes, s = 8, seen = (double)round->misses / (double)round->records * t;
+    bool much = (double)rounds[0].misses > LEAST_LET_GO * (double)rounds[0].records;
+    if (!settles_late(level) || last == 0 || !much || round->misses < 8 || seen > 0.7) {
+        return;
+    }
+    while (s > 0.5 && 4 * s * exp(-2 * s) < seen) {
+        s -= 0.05;
+    }
+    level->slow_ways = fmax(level->slow_ways, fmin(t / s, (double)fit->count));
+}
+
+double fit_settling_passes(const struct level *level, size_t count)
+{
+    double ways = level->conflict_count ? (double)level->conflict_count : level->slow_ways * 1.2;
+    if (!settles_late(level) || level->front) {
+        return 0;
+    }
+    return ways > 0 ? ways / 2 * (log(2 * fmax((double)count / ways, 1)) + LEFT) : 0;
+}
+
+static bool has_settled(const struct level *level, size_t count, const struct round *round)
+{
+    double passes = fit_settling_passes(level, count);
+    return passes > 0 && round->passes >= passes;
+}
+
+/*
  * Passes of warm-up in each round. A cache that keeps other data from before and replaces at random
  * takes long to let it go: about as many passes as it has ways, times the logarithm of the sets.
  * Short rings are warmed that long as soon as they miss at all; long ones once the cache was seen
  * to settle late.
  */
-static uint64_t warm_passes(const struct level *level, unsigned round, bool small, bool noisy)
+static uint64_t warm_passes(const struct level *level, size_t count, unsigned round, bool noisy)
 {
+    bool small = count <= SMALL_RING;
+    if (small && level->begins_empty && noisy) {
+        return round ? 3 : 2;
+    }
     static const uint8_t quick[MAX_ROUNDS] = {1, 2, 3, 6, 12, 24};
     static const uint8_t patient_small[MAX_ROUNDS] = {2, 24, 96, 250, 250, 250};
     static const uint8_t patient_large[MAX_ROUNDS] = {3, 12, 48, 192, 250, 250};
@@ -83,9 +128,24 @@ static uint64_t warm_passes(const struct level *level, unsigned round, bool smal
         return patient_small[round];
     }
     if (settles_late(level)) {
-        return noisy ? 24 : patient_large[round];
+        double known = fit_settling_passes(level, count);
+        bool whole =
+            2 * count <= level->max_window; /* a pass may be seen clean for all the noise */
+        return known > 0 && round > 1 && known < 2 * MOST_WARM ? (uint64_t)known + 1
+               : noisy && !whole                               ? 24
+                                                               : patient_large[round];
     }
     return noisy ? (round ? 4 : 1) : quick[round];
+}
+
+/*
+ * Where noise spoils some passes and the warm-up is long, each window has many passes: one without
+ * a miss decides.
+ */
+static bool shows_passes(const struct level *level, size_t count, bool noisy)
+{
+    return noisy && !level->front && !level->begins_empty && 2 * count <= level->max_window &&
+           (settles_late(level) || count <= SMALL_RING);
 }
 
 static void plan_round(struct walk_plan *plan, const struct level *level, unsigned round,
@@ -93,9 +153,13 @@ static void plan_round(struct walk_plan *plan, const struct level *level, unsign
 {
     size_t n = plan->shape.count, window = level->max_window;
     bool small = n <= SMALL_RING;
-    plan->warm = n * warm_passes(level, round, small, noisy);
+    plan->warm = n * warm_passes(level, n, round, noisy);
     plan->run = round;
-    if (n <= window) {
+    if (shows_passes(level, n, noisy)) {
+        size_t passes = window / n < MOST_SHOWN ? window / n : MOST_SHOWN;
+        plan->window = (uint32_t)(passes * n);
+        plan->windows = round < 3 ? 1 : (uint32_t)(2 * MOST_SHOWN / passes);
+    } else if (n <= window) {
         size_t passes = small ? 256 / n : 1;
         passes = passes < 2 ? 2 : passes > 16 ? 16 : passes;
         passes = level->front && round > 0 && passes < HEARD_PASSES ? HEARD_PASSES : passes;
@@ -190,7 +254,8 @@ static bool will_stay(const struct level *level, const struct fit *fit, const st
     bool small = fit->count <= SMALL_RING;
     double now = (double)rounds[round].misses / (double)rounds[round].records;
     if (small || settles_late(level)) {
-        return round >= 4 || now > PATIENCE / (double)warm_passes(level, round, small, noisy);
+        return round >= 4 || has_settled(level, fit->count, &rounds[round]) ||
+               now > PATIENCE / (double)warm_passes(level, fit->count, round, noisy);
     }
     if (round == 0) {
         return false;
@@ -235,6 +300,9 @@ static enum fit_verdict judge_noisy(const struct level *level, struct fit *fit,
                          concentration(fit, now, bound));
     double most = settles_late(level) ? LATE_RECORDS : NOISY_RECORDS;
     bool last = round >= 4 || (round >= 1 && (double)fit->count * (double)(2u << round) > most);
+    if (shows_passes(level, fit->count, true)) {
+        last = round >= 4 || has_settled(level, fit->count, now);
+    }
     fit->noisy = true;
     if (chance < CERTAIN && round >= 1 && (last || will_stay(level, fit, rounds, round, true))) {
         return FIT_NO;
@@ -316,6 +384,13 @@ int fit_test(struct level *level, struct fit *out, const struct walk_shape *shap
     bool noisy = false;
     for (; round < MAX_ROUNDS && out->verdict == FIT_UNKNOWN; round++) {
         noisy = slow_share(level) * (double)shape->count > NOISY;
+        if (noisy && round > 0 && level->held_count && !level->front) {
+            int rc = level_learn_beginning(level); /* is a long warm-up needed? */
+            if (rc) {
+                fit_free(out);
+                return rc;
+            }
+        }
         struct walk_plan plan = level_plan(level, *shape);
         plan_round(&plan, level, round, noisy);
         struct walk walk;
@@ -332,6 +407,8 @@ int fit_test(struct level *level, struct fit *out, const struct walk_shape *shap
         }
         count_walk(out, &rounds[round], level, &walk, noisy);
         walk_free(&walk);
+        rounds[round].passes = ((double)plan.warm + plan.window / 2.0) / (double)out->count;
+        learn_ways(level, out, rounds, round);
         clean = rounds[round].clean ? clean + 1 : 0;
         if (clean) {
             out->verdict = judge_clean(level, &plan, clean) ? FIT_YES : FIT_UNKNOWN;
@@ -349,6 +426,8 @@ int fit_test(struct level *level, struct fit *out, const struct walk_shape *shap
         out->verdict = FIT_YES;
     }
     if (out->verdict == FIT_YES) {
+        level->held_stride = shape->ring ? level->held_stride : shape->stride;
+        level->held_count = shape->ring ? level->held_count : shape->count;
         learn_noise(level, out, &rounds[round - 1]);
         learn_settling(level, out, &rounds[round - 1]);
     } else if (out->verdict == FIT_NO && round == 2) {
@@ -368,6 +447,10 @@ int fit_count_misses(struct level *level, uint32_t *misses, const struct walk_sh
     plan.run = 100 + run;
     if (shape->count <= level->max_window) {
         plan.window = (uint32_t)(level->max_window / shape->count * shape->count);
+        if (level->begins_empty && !level->front &&
+            slow_share(level) * (double)shape->count > NOISY) {
+            plan.windows = (uint32_t)(2 * MOST_SHOWN * shape->count / plan.window + 1);
+        }
     }
     struct fit fit = {.count = shape->count, .misses = misses};
     struct round round;

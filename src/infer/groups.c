@@ -42,7 +42,7 @@ struct tally {
     uint32_t *slow;            /* per element, in the round under way */
     uint32_t *passed;          /* per element: records */
     enum fit_verdict *verdict; /* per group */
-    size_t open;               /* groups without one */
+    size_t groups, open;       /* groups; those without one */
     bool watched;              /* others are walked past them */
     uint32_t *heard;           /* per element: the last stretch in which it hit */
     uint32_t stretches;
@@ -63,7 +63,7 @@ static int tally_create(struct tally *tally, const struct group_walk *walk)
     tally->passed = calloc(walk->count + 1, sizeof *tally->passed);
     tally->heard = calloc(walk->count + 1, sizeof *tally->heard);
     tally->verdict = calloc(walk->groups + 1, sizeof *tally->verdict);
-    tally->open = walk->groups;
+    tally->groups = tally->open = walk->groups;
     tally->watched = walk->count > 0 && walk->group[walk->count - 1] == GROUP_NONE;
     if (!tally->verdict || !tally->group || !tally->slow || !tally->passed || !tally->heard) {
         return error_memory();
@@ -184,12 +184,22 @@ static bool misses_steadily(const struct tally *tally, const struct group *g, un
     return false;
 }
 
+/* Passes of warm-up in a round: where it is known how long sets take, no longer. */
+static uint64_t warm_in(const struct level *level, size_t groups, unsigned round)
+{
+    double enough = fit_settling_passes(level, groups * level->conflict_count);
+    bool known = enough > warm_of[1] && level->conflict_count && !level->front;
+    return known && round > 1 && enough < warm_of[ROUNDS - 1] ? (uint64_t)enough + 1
+                                                              : warm_of[round];
+}
+
 static bool has_settled(const struct level *level, const struct tally *tally, const struct group *g,
                         unsigned round)
 {
     double rate = (double)g->slow / (double)(g->passes * g->size);
-    return (level->begins_empty && round >= 1) || rate * warm_of[round] > PATIENCE ||
-           misses_steadily(tally, g, round);
+    uint64_t warm = warm_in(level, tally->groups, round);
+    return (level->begins_empty && round >= 1) || rate * (double)warm > PATIENCE ||
+           (round > 1 && warm != warm_of[round]) || misses_steadily(tally, g, round);
 }
 
 /*
@@ -286,7 +296,7 @@ static struct walk_plan plan_round(const struct level *level, const struct group
     while (plan.guarded < walk->count && walk->group[plan.guarded] != GROUP_NONE) {
         plan.guarded++;
     }
-    plan.warm = walk->count * warm_of[round];
+    plan.warm = walk->count * warm_in(level, walk->groups, round);
     plan.run = 200 + 16 * round + repeat;
     if (is_watched(level, walk)) {
         plan.window = (uint32_t)(tally->group[0].size < window ? tally->group[0].size : window);
@@ -330,9 +340,11 @@ int level_learn_beginning(struct level *level)
     if (level->beginning_known) {
         return 0;
     }
-    size_t count = level->fit_count < 2 * LINES ? (level->fit_count + 1) / 2 : LINES;
+    size_t fits = level->fit_count ? level->fit_count : level->held_count;
+    uint64_t stride = level->fit_count ? level->fit_stride : level->held_stride;
+    size_t count = fits < 2 * LINES ? (fits + 1) / 2 : LINES;
     struct walk_plan plan =
-        level_plan(level, (struct walk_shape){.stride = level->fit_stride, .count = count});
+        level_plan(level, (struct walk_shape){.stride = stride, .count = count});
     plan.window = (uint32_t)count;
     plan.windows = 1;
     bool empty = count > 0;
@@ -360,7 +372,7 @@ int groups_test(struct level *level, enum fit_verdict *verdicts, const struct gr
     int rc = level_learn_beginning(level);
     rc = rc ? rc : tally_create(&tally, walk);
     for (unsigned round = 0; rc == 0 && round < ROUNDS && tally.open > 0; round++) {
-        uint64_t next = (uint64_t)walk->count * warm_of[round];
+        uint64_t next = (uint64_t)walk->count * warm_in(level, walk->groups, round);
         if (round > 1 && level->lab->loads - before + next > MOST_LOADS) {
             break;
         }

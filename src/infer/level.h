@@ -59,6 +59,8 @@ struct level {
     uint64_t fit_stride;
     size_t fit_count;
     bool fit_certain;
+    uint64_t held_stride; /* a regular walk that fitted, before the longest one is known */
+    size_t held_count;
 
     /* conflict: a smallest set of offsets that do not fit together, ascending; owned. It is one
      * more than the ways. */
@@ -70,10 +72,12 @@ struct level {
     struct set_map map;  /* index.c, sets.c */
     bool begins_empty, beginning_known; /* is the cache empty when a launch begins? (groups.c) */
     uint64_t size_bytes;
-    bool large;                  /* too large for ordered walks */
-    unsigned steady;             /* how often misses did not go away with more warming */
-    unsigned late;               /* how often misses did go away with more warming */
-    unsigned prompt;             /* how often all of a long walk that fits hit at once */
+    bool large;       /* too large for ordered walks */
+    unsigned steady;  /* how often misses did not go away with more warming */
+    unsigned late;    /* how often misses did go away with more warming */
+    unsigned prompt;  /* how often all of a long walk that fits hit at once */
+    double slow_ways; /* of a set that draws its victims, by how long it takes to settle; 0: not
+                         known */
     unsigned regular, irregular; /* how often two passes missed alike, and not */
 
     struct sample seen; /* latencies for the classes of the whole device; owned */
@@ -110,6 +114,12 @@ struct fit {
     uint64_t records, total; /* recorded loads, misses among them */
     bool noisy;              /* decided by statistics, not by a pass without a miss */
 };
+
+/*
+ * Passes of a walk of `count` elements after which what still misses does not fit, where sets draw
+ * their victims; 0: not known.
+ */
+double fit_settling_passes(const struct level *level, size_t count);
 
 int fit_test(struct level *level, struct fit *out, const struct walk_shape *shape);
 void fit_free(struct fit *fit);

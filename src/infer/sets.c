@@ -484,8 +484,12 @@ static int report_shorter(struct level *level)
 {
     size_t foretold = level->fit_count;
     uint64_t in_sets = level->size_bytes;
-    int rc = level_find_edge(level, level->line_bytes, 1);
-    if (rc || level->fit_count + foretold / 50 >= foretold) { /* less may be noise */
+    enum fit_verdict verdict = FIT_UNKNOWN;
+    int rc = fit_verdict(level, &verdict,
+                         &(struct walk_shape){.stride = level->line_bytes, .count = foretold});
+    rc = rc || verdict == FIT_YES ? rc : level_find_edge(level, level->line_bytes, 1);
+    if (rc || verdict == FIT_YES ||
+        level->fit_count + foretold / 50 >= foretold) { /* less may be noise */
         level->fit_stride = level->line_bytes;
         level->fit_count = foretold;
         level->fit_certain = true;
