@@ -46,6 +46,10 @@ int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
 {
     struct lsu_queue *queue = &sm->lsu.queue[pipe];
     struct lsu_access *access = sm->lsu.spare;
+    int rc = spare_provide(sm); /* before this one is anybody else's */
+    if (rc < 0) {
+        return rc;
+    }
     access->next = NULL;
     access->next_atomic = NULL;
     access->pipe = pipe;
@@ -67,7 +71,7 @@ int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
         lsu_set_next(&sm->lsu, queue,
                      access->lookup_cycle > sm->cycle ? access->lookup_cycle : sm->cycle + 1);
     }
-    return spare_provide(sm);
+    return 0;
 }
 
 static bool ranges_overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes)

@@ -1,0 +1,39 @@
+#!/bin/sh
+# run.sh SONDE EXHAUST.so: commands whose Nth allocation fails, for N all over their course, say that
+# memory is out and end with status 1, or do without and give the usual result; never a crash.
+sonde=$1
+exhaust=$2
+source=$(cd "$(dirname "$0")/../.." && pwd)
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/sonde-exhaustion.XXXXXX") || exit 1
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+failed=0
+
+# try STEP COMMAND...: every STEPth allocation.
+try() {
+    step=$1
+    shift
+    EXHAUST_COUNT=count LD_PRELOAD=$exhaust "$sonde" "$@" >usual 2>&1 || exit 1
+    count=$(cat count)
+    at=2
+    refused=0
+    while [ "$at" -le "$count" ]; do
+        EXHAUST_AT=$at LD_PRELOAD=$exhaust "$sonde" "$@" >out 2>&1
+        status=$?
+        if [ $status -eq 1 ] && grep -qi 'memory' out; then
+            refused=$((refused + 1))
+        elif [ $status -ne 0 ] || ! cmp -s out usual; then
+            echo "sonde $*: allocation $at of $count: status $status"
+            cat out
+            failed=1
+        fi
+        at=$((at + step))
+    done
+    echo "sonde $1: $refused of $count"
+    [ $refused -gt 0 ] || failed=1
+}
+
+try 19 exec "$source/tests/cli/data/double.ptx" --grid 40 --block 64 --threads 2 --arg zero:256 \
+    --arg u32:64 --stats stats.json
+try 101 model show gtx780
+exit $failed
