@@ -1,6 +1,6 @@
 #!/bin/sh
-# run.sh SONDE EXHAUST.so: commands whose Nth allocation fails, for N all over their course, say that
-# memory is out and end with status 1, or do without and give the usual result; never a crash.
+# run.sh SONDE EXHAUST.so: commands whose Nth allocation fails, for N all over their course, say what
+# they cannot do and end with status 1, or do without and give the usual result; never a crash.
 sonde=$1
 exhaust=$2
 source=$(cd "$(dirname "$0")/../.." && pwd)
@@ -20,7 +20,7 @@ try() {
     while [ "$at" -le "$count" ]; do
         EXHAUST_AT=$at LD_PRELOAD=$exhaust "$sonde" "$@" >out 2>&1
         status=$?
-        if [ $status -eq 1 ] && grep -qi 'memory' out; then
+        if [ $status -eq 1 ] && grep -q '^sonde: ' out; then
             refused=$((refused + 1))
         elif [ $status -ne 0 ] || ! cmp -s out usual; then
             echo "sonde $*: allocation $at of $count: status $status"
