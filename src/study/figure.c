@@ -103,7 +103,7 @@ static bool is_bars(const struct figure *figure)
     return strcmp(figure->style, "bars") == 0 || strcmp(figure->style, "stacked") == 0;
 }
 
-/* Columns as bars, by the names in the first one. */
+/* Columns as bars, by the names in the first one; the key of stacked ones in their order. */
 static void write_bars(struct strbuf *script, const struct figure *figure)
 {
     bool stacked = strcmp(figure->style, "stacked") == 0;
@@ -111,12 +111,13 @@ static void write_bars(struct strbuf *script, const struct figure *figure)
     for (const char *at = strchr(figure->columns, '|'); at; at = strchr(at + 1, '|')) {
         columns++;
     }
-    strbuf_printf(script,
-                  "set style data histograms\nset style histogram %s\nset boxwidth 0.9 relative\n"
-                  "set style fill solid 0.8 border -1\nset key outside right\nset yrange [0:%s]\n"
-                  "plot for [i=2:%zu] '%s.csv' using i:xtic(1)\n",
-                  stacked ? "rowstacked" : "clustered gap 1", stacked ? "1" : "*", columns,
-                  figure->id);
+    strbuf_printf(
+        script,
+        "set style data histograms\nset style histogram %s\nset boxwidth 0.9 relative\n"
+        "set style fill solid 0.8 border -1\nset key outside right %s\nset yrange [0:%s]\n"
+        "plot for [i=2:%zu] '%s.csv' using i:xtic(1)\n",
+        stacked ? "rowstacked" : "clustered gap 1", stacked ? "invert" : "", stacked ? "1" : "*",
+        columns, figure->id);
 }
 
 /* The columns in one drawing. */
@@ -140,7 +141,7 @@ static void write_plot(struct strbuf *script, const struct figure *figure)
 /* For both formats; file names are relative, gnuplot runs in the folder. */
 static int write_script(const struct figure *figure, const char *folder)
 {
-    static const char *const terminals[][2] = {{"svg size 800,500", "svg"},
+    static const char *const terminals[][2] = {{"svg size 800,500 background 'white'", "svg"},
                                                {"pngcairo size 800,500", "png"}};
     struct strbuf script = {0};
     strbuf_printf(&script,
@@ -151,7 +152,8 @@ static int write_script(const struct figure *figure, const char *folder)
         strbuf_append(&script, "set logscale x 2\n");
     }
     if (strchr(figure->columns, '>')) {
-        strbuf_append(&script, "set ytics nomirror\nset y2tics\nset y2label 'variance'\n");
+        strbuf_append(&script,
+                      "set ytics nomirror\nset y2tics\nset y2label 'variance (cycles^2)'\n");
     }
     for (size_t i = 0; i < 2; i++) {
         strbuf_printf(&script, "set terminal %s\nset output '%s.%s'\n", terminals[i][0], figure->id,
