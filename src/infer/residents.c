@@ -32,6 +32,7 @@
 #include "util/error.h"
 
 #define FEW 4096 /* lines, of which a large cache holds all */
+#define FEW_SEEDS 3
 #define SAMPLES 4096
 #define LATER 1.1 /* than next to all hits where few lines were read: no hit */
 #define HITS 0.99
@@ -46,14 +47,16 @@
 #define KNEE_LOW 0.7
 #define KNEE_HIGH 0.92
 #define SEEDS 4
-#define A_SAMPLE_OF 32 /* lines: each sample that is not found displaces one */
+#define A_SAMPLE_OF 32 /* lines: each sample that is not found displaces one (probe/residents.c)   \
+                        */
+#define OF_FEW 2       /* the same, where all are found */
 #define PASSES 2       /* as in evict.c */
 #define STRAY 0.004    /* part of the sets, by which two fits of one cache differ beside chance */
 #define FITS 3.0       /* times the deviation that chance makes: the curve is another one */
 #define FAIR 8.0
 
 struct point {
-    double lines, samples, found, disturbed;
+    double lines, samples, found;
 };
 
 struct residents {
@@ -63,8 +66,9 @@ struct residents {
     unsigned ways;
     uint64_t line_bytes, span;
     double threshold;
-    uint32_t helper; /* 0: none */
-    double share;    /* of drawn lines that are the reader's own */
+    uint32_t helper;       /* 0: none */
+    double share;          /* of drawn lines that are the reader's own */
+    double few, few_found; /* samples where next to all are held: what is not found is noise */
     uint32_t seed;
     struct point points[64];
     size_t count;
@@ -82,14 +86,14 @@ double residents_share(double lines, double sets, unsigned ways)
     return mean > 0 ? (held + ways * (1 - below)) / mean : 1;
 }
 
-/* The latencies of some of so many lines, and how many they were. */
+/* The latencies of every so-manieth of the lines, and how many lines they were. */
 static int read_pool(struct residents *r, const uint32_t **latency, size_t *count, double *lines,
-                     uint64_t pool, uint64_t before)
+                     uint64_t pool, uint64_t before, uint64_t a_sample_of)
 {
     struct trace_request q;
     const struct trace *trace = NULL;
     size_t one = 0;
-    uint64_t samples = pool / A_SAMPLE_OF < SAMPLES ? pool / A_SAMPLE_OF : SAMPLES;
+    uint64_t samples = pool / a_sample_of < SAMPLES ? pool / a_sample_of : SAMPLES;
     pool = pool / 32 * 32;
     trace_request_init(&q, "residents");
     int rc = trace_request_set_u64(&q, "pool", pool);
@@ -130,11 +134,9 @@ static int add_point(struct residents *r, double lines)
         return lab_undecided(r->lab, "%llu lines drawn at random do not fill it",
                              (unsigned long long)pool);
     }
-    int rc = read_pool(r, &latency, &count, &point->lines, pool, before);
+    int rc = read_pool(r, &latency, &count, &point->lines, pool, before, A_SAMPLE_OF);
     for (size_t i = 0; rc == 0 && i < count; i++) {
-        bool hit = latency[i] <= r->threshold;
-        point->found += hit;
-        point->disturbed += hit ? 0 : (double)(count - i) / (double)count;
+        point->found += latency[i] <= r->threshold;
     }
     point->samples = (double)count;
     r->count += rc == 0;
@@ -146,25 +148,40 @@ static double share_found(const struct point *point)
     return point->found / point->samples;
 }
 
-/* What a hit takes at most. */
-static int learn_hits(struct residents *r)
+/* How many of few lines come within the threshold; the first time it is learnt. */
+static int read_few(struct residents *r)
 {
     const uint32_t *latency = NULL;
     size_t count = 0;
     double lines = 0;
     struct sample sample;
-    int rc = read_pool(r, &latency, &count, &lines, FEW, 0);
+    int rc = read_pool(r, &latency, &count, &lines, FEW, 0, OF_FEW);
     rc = rc ? rc : sample_create(&sample, latency, count);
     if (rc) {
         return rc;
     }
-    double most = floor(LATER * sample_quantile(&sample, HITS));
-    r->threshold = most < r->of->threshold ? most : r->of->threshold;
-    double held = sample_share(&sample, 0, r->threshold);
+    if (r->few == 0) {
+        double most = floor(LATER * sample_quantile(&sample, HITS));
+        r->threshold = most < r->of->threshold ? most : r->of->threshold;
+    }
+    r->few += (double)count;
+    r->few_found += sample_share(&sample, 0, r->threshold) * (double)count;
     sample_free(&sample);
-    return held >= HELD ? 0
-                        : lab_undecided(r->lab, "of %u lines drawn at random it holds %.0f %%", FEW,
-                                        100 * held);
+    return 0;
+}
+
+/* What a hit takes at most, and how often one takes longer. */
+static int learn_hits(struct residents *r)
+{
+    int rc = 0;
+    for (unsigned seed = 0; rc == 0 && seed < FEW_SEEDS; seed++) {
+        rc = read_few(r);
+    }
+    if (rc == 0 && r->few_found < HELD * r->few) {
+        rc = lab_undecided(r->lab, "of %u lines drawn at random it holds %.0f %%", FEW,
+                           100 * r->few_found / r->few);
+    }
+    return rc;
 }
 
 /* An SM of another part: of the lines that it reads only a share has its place in the reader's. */
@@ -175,7 +192,7 @@ static int find_helper(struct residents *r)
     double lines = 0;
     for (uint32_t helper = OWNER + 1; helper <= MOST_HELPERS; helper++) {
         r->helper = helper;
-        int rc = read_pool(r, &latency, &count, &lines, FEW, 0);
+        int rc = read_pool(r, &latency, &count, &lines, FEW, 0, A_SAMPLE_OF);
         if (rc && !lab_soft(rc)) {
             return rc;
         }
@@ -208,11 +225,12 @@ static int find_knee(struct residents *r, double *lines)
     return lab_undecided(r->lab, "the share of drawn lines that it holds does not fall evenly");
 }
 
-/* A sample that is not found displaces a line, which later ones do not find then. */
-static double expected(const struct point *p, double sets, unsigned ways)
+/* Of few lines some are not found by noise, as of many. */
+static double expected(const struct residents *r, const struct point *p, double sets, unsigned ways)
 {
     double share = residents_share(p->lines, sets, ways);
-    return share * (1 - p->disturbed / (sets * ways));
+    double found = r->few_found / r->few / residents_share(FEW, sets, ways);
+    return share * fmin(1, found);
 }
 
 static double misfit(const struct residents *r, double sets, unsigned ways)
@@ -220,7 +238,7 @@ static double misfit(const struct residents *r, double sets, unsigned ways)
     double sum = 0;
     for (size_t i = 0; i < r->count; i++) {
         const struct point *p = &r->points[i];
-        double share = expected(p, sets, ways), got = share_found(p);
+        double share = expected(r, p, sets, ways), got = share_found(p);
         sum += (got - share) * (got - share) * p->samples / (share * (1 - share) + 1 / p->samples);
     }
     return sum;

@@ -118,7 +118,7 @@ static int answer(struct toy *toy, struct trace *trace)
     }
     samples = samples < count ? samples : count;
     for (uint32_t k = 0; k < samples; k++) {
-        latency[k] = load(toy, sm, lines[(uint64_t)k * count / samples]);
+        latency[k] = load(toy, sm, lines[(uint64_t)(samples - 1 - k) * count / samples]);
     }
     free(lines);
     int rc = trace_add_column(trace, "latency", TRACE_U32, latency, samples);
