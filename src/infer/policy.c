@@ -33,6 +33,8 @@
 #define NOISY_MISFIT 0.003    /* of the records: what a drawn order has more than the others */
 #define DOUBTFUL 0.5          /* a structure that failed when it was put to the test is below */
 #define CLEARLY 3             /* times the misfit: another policy is ruled out */
+#define FAR 20                /* times the misfit: no accident */
+#define FEW_RECORDS 200       /* one in so many */
 #define THIN 0.7              /* where it is not */
 #define CONTRADICTED 0.6      /* by orders of more lines */
 
@@ -179,7 +181,7 @@ static bool foretell_alike(enum policy_kind a, enum policy_kind b, uint32_t ways
 
 struct match {
     bool fits[POLICY_COUNT];
-    bool by_exception; /* one of them did in two orders alone */
+    bool by_exception; /* in two orders alone, or with a few records more than allowed */
     size_t misfit[POLICY_COUNT], records;
 };
 
@@ -227,6 +229,12 @@ static size_t count_records(const struct policy_order *order)
     return count;
 }
 
+/* Is every state tried that the set may begin in? */
+static bool is_known(const struct policy_case *of)
+{
+    return of->from_empty || of->kept_state || of->flushed;
+}
+
 /*
  * Does a policy foretell the orders? Of used bits nobody may have tried the beginning of one order;
  * two that they foretell record by record are no accident.
@@ -243,11 +251,42 @@ static void match_policy(struct match *match, enum policy_kind kind, const struc
     }
     match->misfit[kind] = sum;
     match->fits[kind] = (double)sum <= of->allowed * (double)match->records;
-    if (!match->fits[kind] && kind == POLICY_NRU && !of->kept_state && !of->flushed) {
+    if (!match->fits[kind] && kind == POLICY_NRU && !is_known(of)) {
         double rest = (double)(match->records - worst_records);
         match->fits[kind] = rest > 0 && (double)(sum - worst) <= of->allowed * rest;
         match->by_exception = match->fits[kind];
     }
+}
+
+/*
+ * One that foretells all but a few records, of which every other misses many, is no accident; noise
+ * that has not been seen yet may have made those few slow.
+ */
+static enum policy_kind nearly_all(struct match *match)
+{
+    size_t best = 0;
+    bool clear = true;
+    for (size_t k = 1; k < POLICY_COUNT; k++) {
+        best = match->misfit[k] < match->misfit[best] ? k : best;
+    }
+    size_t misfit = match->misfit[best];
+    for (size_t k = 0; k < POLICY_COUNT; k++) {
+        match->fits[k] = match->misfit[k] < CLEARLY * (misfit + 1);
+        clear = clear && (match->fits[k] || match->misfit[k] >= FAR * (misfit + 1));
+    }
+    match->by_exception = true;
+    return clear && misfit * FEW_RECORDS <= match->records ? (enum policy_kind)best : POLICY_COUNT;
+}
+
+/* Do all that do not fit miss many more records? */
+static bool is_alone(const struct match *match, enum policy_kind best)
+{
+    bool alone = true;
+    for (size_t k = 0; k < POLICY_COUNT; k++) {
+        alone =
+            alone && (match->fits[k] || match->misfit[k] >= CLEARLY * (match->misfit[best] + 1));
+    }
+    return alone;
 }
 
 bool policy_match(const struct policy_case *of, struct policy_result *out,
@@ -263,6 +302,9 @@ bool policy_match(const struct policy_case *of, struct policy_result *out,
         if (match.fits[k] && (best == POLICY_COUNT || match.misfit[k] < match.misfit[best])) {
             best = (enum policy_kind)k;
         }
+    }
+    if (best == POLICY_COUNT || (match.by_exception && !is_alone(&match, best))) {
+        best = nearly_all(&match);
     }
     if (best != POLICY_COUNT) {
         report_match(of, out, &match, orders, best);

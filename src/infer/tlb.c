@@ -35,6 +35,7 @@
 #define SAME 0.6         /* of the elements that are slow again */
 #define HELD 6           /* times the pages that fit, which are walked for the policy */
 #define MORE_PAGES 256   /* beyond these: walked to find sets */
+#define SURE 0.8         /* of a policy: it holds the sets up */
 #define UNEXPLAINED 0.85 /* where no policy fits the sets */
 #define MANY 0.15        /* of all elements: no accident, whichever they are */
 
@@ -137,6 +138,12 @@ static int look_twice(struct tlb_lab *tl, struct search *search, bool *found,
     return rc;
 }
 
+/* Has the walk more lines than L2 is known to hold? */
+static bool is_beyond_data(const struct tlb_lab *tl, const struct tlb_ring *ring)
+{
+    return !tl->lines_differ && tl->data_cycles <= 0 && 2 * ring->count > tl->data_lines;
+}
+
 /* The walk's elements but those that take as long as missing data; then all, if it is not that. */
 static int look(struct tlb_lab *tl, struct search *search, bool *found, const struct tlb_ring *ring)
 {
@@ -144,6 +151,11 @@ static int look(struct tlb_lab *tl, struct search *search, bool *found, const st
                               .threshold = search->before + search->noise};
     struct search first = *search;
     int rc = look_twice(tl, &first, found, ring, &trial);
+    if (rc == 0 && *found && is_beyond_data(tl, ring)) {
+        rc = tlb_measure_data(tl, 2 * ring->count);
+        first = *search;
+        rc = rc ? rc : look_twice(tl, &first, found, ring, &trial);
+    }
     if (rc == 0 && !tl->lines_differ && first.data_share > DATA_SHARE) {
         bool data;
         trial.like_data = true;
@@ -285,7 +297,7 @@ static double unchecked(const struct tlb_lab *tl)
     return tl->noisy ? 0.45 : 0.85;
 }
 
-static bool is_rule(const struct policy_result *policy)
+static bool is_sure_rule(const struct policy_result *policy)
 {
     static const char *const rules[] = {
 #define POLICY(id, name, doc) name,
@@ -295,7 +307,7 @@ static bool is_rule(const struct policy_result *policy)
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         is = is || strcmp(policy->name, rules[i]) == 0;
     }
-    return is;
+    return is && policy->confidence >= SURE;
 }
 
 static void lessen(struct attribute *attribute)
@@ -316,7 +328,7 @@ static int structure(struct tlb_lab *tl, struct tlb_result *out, struct tlb_leve
         return rc;
     }
     rc = tlb_policy(tl, out, level, in_front);
-    bool open = rc == INFER_UNDECIDED || (rc == 0 && !is_rule(&out->policy));
+    bool open = rc == INFER_UNDECIDED || (rc == 0 && !is_sure_rule(&out->policy));
     if (open && level->thrashes && tlb_counts(tl, level, 2 * level->fits)) {
         level->by_counting = true;
         out->policy = (struct policy_result){0};

@@ -33,7 +33,8 @@ struct tlb_lab {
     uint32_t run;          /* of repeated requests */
     struct tlb_base *base; /* what lines take where all hits: a hash table, owned */
     size_t base_count, base_room;
-    double data_cycles; /* excess of a line that L2 does not hold; 0: it holds some thousand */
+    double data_cycles; /* excess of a line that L2 does not hold; 0: it holds data_lines */
+    size_t data_lines;  /* as many as were tried */
 };
 
 int tlb_lab_begin(struct tlb_lab *tl, struct lab *lab);
@@ -107,7 +108,7 @@ int tlb_records(struct tlb_lab *tl, double *excess, const struct tlb_ring *ring,
 int tlb_ring_of_pages(struct tlb_ring *out, uint64_t stride, size_t pages, uint64_t companion);
 
 /* tlb_data.c: fills data_cycles; whether an excess is that of missing data. */
-int tlb_measure_data(struct tlb_lab *tl);
+int tlb_measure_data(struct tlb_lab *tl, size_t lines);
 bool tlb_is_data(const struct tlb_lab *tl, const struct tlb_level *level, double excess);
 /* In a walk that is slow: is it so too where another line of the same page came just before? */
 int tlb_ask_companions(struct tlb_lab *tl, bool *data, const struct tlb_level *level,

@@ -14,18 +14,20 @@
 #include "util/error.h"
 
 #define PAGES 4
-#define PAGE_UNITS 512 /* 64 KiB */
-#define BLOCKS (PAGE_UNITS / TLB_BLOCK_UNITS)
+#define BLOCKS 16 /* of 4 KiB in a page: 64 KiB */
 #define LEAST_CYCLES 20
-#define SHARE 0.5
+#define SHARE 0.1 /* of the loads: more than noise; where a line is long most find it just read */
 #define COMPANION_LINES 3
 #define COMPANION_SHARE 0.2 /* of the slow: so many may be slow for their data */
 #define TOLERANCE 3         /* cycles, beside noise */
 #define DRIFT 0.006         /* of the cycles, from one measurement to another */
 
-int tlb_measure_data(struct tlb_lab *tl)
+/* So many lines, or the fewest more that fill blocks of all pages. */
+int tlb_measure_data(struct tlb_lab *tl, size_t lines)
 {
-    struct tlb_ring ring = {.count = PAGES * BLOCKS * TLB_LINES};
+    size_t blocks = (lines + PAGES * TLB_LINES - 1) / (PAGES * TLB_LINES);
+    blocks = blocks > BLOCKS ? blocks : BLOCKS;
+    struct tlb_ring ring = {.count = PAGES * blocks * TLB_LINES};
     struct tlb_view view;
     struct tlb_level level = {.threshold = fmax(LEAST_CYCLES, 4 * tl->noise)};
     ring.unit = malloc(ring.count * sizeof *ring.unit);
@@ -34,11 +36,13 @@ int tlb_measure_data(struct tlb_lab *tl)
     }
     for (size_t i = 0; i < ring.count; i++) { /* line by line, page by page */
         size_t line = i / PAGES;
-        ring.unit[i] = (uint32_t)(i % PAGES * PAGE_UNITS + line / TLB_LINES * TLB_BLOCK_UNITS +
-                                  TLB_FIRST_LINE + line % TLB_LINES);
+        ring.unit[i] =
+            (uint32_t)(i % PAGES * blocks * TLB_BLOCK_UNITS + line / TLB_LINES * TLB_BLOCK_UNITS +
+                       TLB_FIRST_LINE + line % TLB_LINES);
     }
     int rc = tlb_view(tl, &view, &ring, &level, 1);
     if (rc == 0) {
+        tl->data_lines = ring.count;
         tl->data_cycles = view.miss_share > SHARE ? view.miss_excess : 0;
         tlb_view_free(&view);
     }

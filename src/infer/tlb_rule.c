@@ -210,19 +210,29 @@ static int try_washed(struct tlb_lab *tl, struct tlb_result *out, bool *matched,
     return rc;
 }
 
-/* From a state that is known, if there are pages for that; else from any. (Where a miss takes as
- * long as missing data, a wash would bring more of these than L2 holds.) */
+/*
+ * From a state that is known, if there are pages for that; else from any. (Where a miss takes as
+ * long as missing data, a wash would bring more of these than L2 holds.) What no rule foretells
+ * after a wash may have been washed by pages of other sets; but what is found without is less sure.
+ */
 int tlb_match_rule(struct tlb_lab *tl, struct tlb_result *out, bool *matched,
                    const struct tlb_level *level)
 {
     bool washed;
     *matched = false;
     int rc = try_washed(tl, out, matched, &washed, level);
-    for (unsigned attempt = 0; rc == 0 && attempt < ATTEMPTS && !washed && !*matched; attempt++) {
+    for (unsigned attempt = 0; rc == 0 && attempt < ATTEMPTS && !*matched; attempt++) {
         struct visits v;
-        rc = visits_create(&v, tl, level, attempt == 1 ? VISITS_FULL : VISITS_TWICE, attempt);
+        bool full = attempt == 1;
+        if (washed && !full) {
+            continue;
+        }
+        rc = visits_create(&v, tl, level, full ? VISITS_FULL : VISITS_TWICE, attempt);
         rc = rc ? rc : match_rule(&v, out, matched, false);
         visits_free(&v);
+        if (*matched && washed) {
+            out->policy.confidence = fmin(out->policy.confidence, UNDECIDED_CONFIDENCE);
+        }
     }
     return rc;
 }

@@ -18,7 +18,6 @@
 #define WANTED 6000  /* victims */
 #define FEWEST 300   /* the same */
 #define MOST_LOADS 1500000
-#define MUCH 6       /* standard deviations: no accident */
 #define FEW_DIFFER 8 /* one miss in so many may be noise's */
 #define REPEATS 3    /* windows, all of which repeat: a rule */
 
@@ -31,7 +30,6 @@ struct drawing {
     uint32_t *index;
     size_t window;
     uint32_t *place; /* of each page of the set in the order of the walk */
-    uint64_t *gaps;  /* from a miss to the next: so many of the set's pages on */
 };
 
 /* From the miss at `from`, whose page lies nowhere, as far as ways can be followed; returns where
@@ -54,7 +52,7 @@ static size_t follow(struct drawing *d, size_t from)
         }
         uint32_t way = d->holds[page];
         size_t gap = d->place[page] + own - d->place[lost];
-        d->gaps[gap < own ? gap : gap - own]++;
+        d->sums.gap[gap < own ? gap : gap - own]++;
         d->holds[lost] = way;
         victims_count(tally, way, &before);
         lost = page;
@@ -126,29 +124,8 @@ static int count_victims(struct drawing *d)
                : 0;
 }
 
-/*
- * Who draws does not ask when a page was used last: the next to miss lies anywhere. A rule prefers
- * what was used long ago, which comes soon, or the contrary.
- */
-static bool asks_for_use(const struct drawing *d)
-{
-    double ways = (double)d->tally.ways, all = 0, x = 0;
-    for (size_t i = 1; i <= d->tally.ways; i++) {
-        all += (double)d->gaps[i];
-    }
-    for (size_t i = 1; i <= d->tally.ways; i++) {
-        double differs = (double)d->gaps[i] - all / ways;
-        x += differs * differs / (all / ways);
-    }
-    return x > ways + MUCH * sqrt(2 * ways) + MUCH * MUCH;
-}
-
 static int judge(struct drawing *d, struct tlb_result *out)
 {
-    if (d->tally.ways > 2 && asks_for_use(d)) {
-        return lab_undecided(d->v->tl->lab, "victims depend on what was used last: a rule, but "
-                                            "none that is known");
-    }
     struct level_info info = {.id = out->id, .op = "cg"};
     struct level level = {.lab = d->v->tl->lab, .info = &info};
     return victims_judge(&level, &out->policy, &d->sums, d->tally.ways);
@@ -164,8 +141,7 @@ static int match_drawn(struct visits *v, struct tlb_result *out)
     d.sight = malloc(most * sizeof *d.sight);
     d.index = malloc(most * sizeof *d.index);
     d.place = calloc(v->own, sizeof *d.place);
-    d.gaps = calloc(v->own, sizeof *d.gaps);
-    bool room = d.place && d.gaps && d.tally.count && d.tally.pair && d.holds && d.sight && d.index;
+    bool room = d.place && d.tally.count && d.tally.pair && d.holds && d.sight && d.index;
     int rc = room ? 0 : error_memory();
     if (room) {
         rc = count_victims(&d);
@@ -175,7 +151,6 @@ static int match_drawn(struct visits *v, struct tlb_result *out)
     free(d.tally.pair);
     free(d.holds);
     free(d.place);
-    free(d.gaps);
     free(d.sight);
     free(d.index);
     return rc;

@@ -30,19 +30,26 @@ static bool is_own(const struct tlb_level *level, uint32_t page)
     return own;
 }
 
-/* The least period of the set among the pages up to its last; 0: there is none. */
-static size_t period_of(const bool *in, size_t pages)
+static bool repeats(const bool *in, size_t pages, size_t period)
 {
-    for (size_t period = 1; period < pages; period++) {
-        bool good = true;
-        for (size_t i = period; good && i < pages; i++) {
-            good = in[i] == in[i - period];
+    for (size_t i = period; i < pages; i++) {
+        if (in[i] != in[i - period]) {
+            return false;
         }
-        if (good) {
+    }
+    return true;
+}
+
+/* The least period of the set that its pages up to the last show twice, else as many pages as the
+ * level has entries, if it may be that; 0: there is none. */
+static size_t period_of(const bool *in, size_t pages, size_t entries)
+{
+    for (size_t period = 1; period <= pages / 2; period++) {
+        if (repeats(in, pages, period)) {
             return period;
         }
     }
-    return 0;
+    return entries < pages && repeats(in, pages, entries) ? entries : 0;
 }
 
 /*
@@ -64,7 +71,7 @@ static int add_further(struct visits *v, size_t wash)
     for (size_t i = 0; i < level->set_count; i++) {
         in[level->set[i]] = true;
     }
-    size_t period = period_of(in, last + 1);
+    size_t period = period_of(in, last + 1, level->fits);
     for (size_t i = last + 1; period && v->wash_count < wash && i < limit; i++) {
         if (in[i % period]) {
             bool twice = v->count == 2 * level->set_count;

@@ -388,7 +388,7 @@ int tlb_lab_begin(struct tlb_lab *tl, struct lab *lab)
     rc = rc ? rc : compare_lines(tl);
     rc = rc || tl->noisy || tl->lines_differ ? rc : look_for_strays(tl);
     rc = rc ? rc : measure_noise(tl);
-    return rc ? rc : tlb_measure_data(tl);
+    return rc ? rc : tlb_measure_data(tl, 0);
 }
 
 void tlb_lab_end(struct tlb_lab *tl)

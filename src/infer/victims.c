@@ -76,11 +76,11 @@ void victims_count(struct victim_tally *tally, size_t way, size_t *before)
  * A part of a window from its record `from` on, which is a miss for certain, though it may come
  * from farther away than others (a line's first one does, where a second cache is behind), up to
  * the first in doubt: from there on nobody knows which way a line lies in. Returns where it ended.
- * `holds` says which way each line lies in.
+ * `holds` says which way each line lies in; `gap` (or NULL) counts how far on victims were.
  */
 static size_t follow(struct victim_tally *tally, const struct level *level,
                      const struct sample *slow, const struct walk *walk, size_t window, size_t from,
-                     uint32_t *holds)
+                     uint32_t *holds, uint64_t *gap)
 {
     size_t lost = SIZE_MAX,
            before = SIZE_MAX; /* the line that missed last; its way's predecessor */
@@ -108,6 +108,9 @@ static size_t follow(struct victim_tally *tally, const struct level *level,
             }
             holds[lost] = way;
             victims_count(tally, way, &before);
+            if (gap) {
+                gap[(line + walk->shape.count - lost) % walk->shape.count]++;
+            }
         }
         lost = line;
     }
@@ -154,7 +157,7 @@ static int count_cold(struct victim_tally *tally, struct victim_sums *sums,
         }
         if (sums->cold) {
             memcpy(since, tally->count, tally->ways * sizeof *since);
-            follow(tally, level, &slow, walk, w, n - 1, holds);
+            follow(tally, level, &slow, walk, w, n - 1, holds, sums->gap);
             victims_share(sums, tally, since);
         }
     }
@@ -193,6 +196,11 @@ static int sum_cold(struct level *level, struct victim_tally *tally, uint32_t *h
 
 typedef void add_stretch(struct victim_sums *sums, const struct victim_tally *tally);
 
+static void add_share(struct victim_sums *sums, const struct victim_tally *tally)
+{
+    victims_share(sums, tally, NULL);
+}
+
 /* One window of a cache that is never empty, in stretches without doubt. In each, the line that
  * misses first holds nothing, and the others are numbered as they lie. */
 static void sum_window(struct victim_tally *tally, struct victim_sums *sums, add_stretch *add,
@@ -210,7 +218,8 @@ static void sum_window(struct victim_tally *tally, struct victim_sums *sums, add
             holds[i] = i == lost ? 0 : way++;
         }
         victims_clear(tally);
-        at = follow(tally, level, slow, walk, window, at, holds) + 1;
+        uint64_t *gap = add == add_share ? NULL : sums->gap; /* what is shared out was tested */
+        at = follow(tally, level, slow, walk, window, at, holds, gap) + 1;
         add(sums, tally);
     }
 }
@@ -264,11 +273,6 @@ static bool goes_on(const struct level *level, const struct walk *walk)
     }
     double share = (double)early / (double)walk->window;
     return early < walk->window && poisson_tail(share * (double)misses, at_first) > DISTURBED;
-}
-
-static void add_share(struct victim_sums *sums, const struct victim_tally *tally)
-{
-    victims_share(sums, tally, NULL);
 }
 
 /*

@@ -32,8 +32,10 @@ struct victim_sums {
     bool cold;         /* one tally over all windows, its ways in the order of a cold fill */
     bool noisy;        /* a slow hit may pass for a miss: then two ways change names */
     double x, degrees; /* equal shares: sums of chi square */
-    double seen, expected, variance; /* the likeliest way after itself */
-    uint64_t victims, stretches;     /* stretches: those whose shares were added */
+    double seen, expected, variance;  /* the likeliest way after itself */
+    uint64_t victims, stretches;      /* stretches: those whose shares were added */
+    uint64_t gap[INFER_MAX_WAYS + 1]; /* victims so many of the set's lines after what took their
+                                       * way, in the order of the walk */
     struct victim_group group[VICTIM_GROUPS];
 };
 

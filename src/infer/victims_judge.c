@@ -13,6 +13,7 @@
 #define DOUBT 1e-4
 #define ALIKE_BY_CHANCE 1e-3
 #define FEW_A_WAY 20 /* victims of a way in a window, for shares that are sorted by size */
+#define MUCH 6       /* standard deviations: no accident */
 #define LEFT_OUT 4   /* one group in so many, on either side of the mean */
 #define FAVOURED 3.0 /* times as likely as others: a bias that would have shown */
 
@@ -225,6 +226,23 @@ static void write_shares(struct policy_result *out, const struct victim_sums *su
     }
 }
 
+/*
+ * Who draws does not ask when a line was used last: the next to miss lies anywhere. A rule prefers
+ * what was used long ago, which comes soon, or the contrary.
+ */
+static bool asks_for_use(const struct victim_sums *sums, size_t ways)
+{
+    double w = (double)ways, all = 0, x = 0;
+    for (size_t i = 1; i <= ways; i++) {
+        all += (double)sums->gap[i];
+    }
+    for (size_t i = 1; i <= ways && all > 0; i++) {
+        double differs = (double)sums->gap[i] - all / w;
+        x += differs * differs / (all / w);
+    }
+    return x > w + MUCH * sqrt(2 * w) + MUCH * MUCH;
+}
+
 int victims_judge(struct level *level, struct policy_result *out, const struct victim_sums *sums,
                   size_t ways)
 {
@@ -236,6 +254,10 @@ int victims_judge(struct level *level, struct policy_result *out, const struct v
     if (uniform > 1 - DOUBT || (ways == 2 && serial && !biased)) {
         return lab_undecided(level->lab, "shares of victims are more equal than chance makes them: "
                                          "a rule, but none that is known here");
+    }
+    if (ways > 2 && asks_for_use(sums, ways)) {
+        return lab_undecided(level->lab, "victims depend on what was used last: a rule, but none "
+                                         "that is known");
     }
     bool sure = biased || serial || has_power(sums, ways);
     snprintf(out->name, sizeof out->name, "%s", biased || serial ? "biased" : "random");
