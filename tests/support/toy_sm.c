@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/toy_source.h"
 #include "util/error.h"
 #include "util/rng.h"
 
@@ -182,8 +183,9 @@ static uint32_t number(const struct trace_request *request, const char *name, ui
     return trace_request_u64(request, name, &value) ? (uint32_t)value : otherwise;
 }
 
-static int answer(struct toy_sm *toy, struct trace *trace)
+static int answer(void *ctx, struct trace *trace)
 {
+    struct toy_sm *toy = ctx;
     enum { POINTS = 1024, RUNS = 16 };
     static double cycles[POINTS * RUNS];
     static uint32_t threads[POINTS];
@@ -216,16 +218,7 @@ static int answer(struct toy_sm *toy, struct trace *trace)
 static int get(void *ctx, const struct trace **out, const struct trace_request *request)
 {
     struct toy_sm *toy = ctx;
-    struct trace trace;
-    char key[TRACE_KEY_MAX];
-    trace_request_key(request, key);
-    *out = traceset_find(toy->set, key);
-    if (*out) {
-        return 0;
-    }
-    int rc = trace_init(&trace, request);
-    rc = rc ? rc : answer(toy, &trace);
-    return rc ? rc : traceset_add(toy->set, &trace, out);
+    return toy_get(toy->set, answer, toy, out, request);
 }
 
 struct toy_sm *toy_sm_create(const struct toy_sm_config *config)

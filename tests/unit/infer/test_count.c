@@ -14,6 +14,7 @@
 
 #include "infer/count.h"
 #include "infer/level.h"
+#include "support/toy_source.h"
 #include "trace/trace.h"
 #include "util/error.h"
 
@@ -70,27 +71,25 @@ static void answer(struct gpu *gpu, struct trace *trace)
     free(there);
 }
 
+static int answer_peers(void *ctx, struct trace *trace)
+{
+    struct gpu *gpu = ctx;
+    uint64_t base = number(&trace->request, "base");
+    assert_string_equal(trace->request.probe, "peers");
+    gpu->highest_base = base > gpu->highest_base ? base : gpu->highest_base;
+    if (gpu->refuses) {
+        trace->status = SONDE_EUNSUPPORTED;
+        snprintf(trace->reason, sizeof trace->reason, "no such thing");
+    } else {
+        answer(gpu, trace);
+    }
+    return 0;
+}
+
 static int get(void *ctx, const struct trace **out, const struct trace_request *request)
 {
     struct gpu *gpu = ctx;
-    struct trace trace;
-    assert_string_equal(request->probe, "peers");
-    char key[TRACE_KEY_MAX];
-    trace_request_key(request, key);
-    *out = traceset_find(gpu->set, key);
-    if (*out) {
-        return 0;
-    }
-    uint64_t base = number(request, "base");
-    gpu->highest_base = base > gpu->highest_base ? base : gpu->highest_base;
-    assert_int_equal(trace_init(&trace, request), 0);
-    if (gpu->refuses) {
-        trace.status = SONDE_EUNSUPPORTED;
-        snprintf(trace.reason, sizeof trace.reason, "no such thing");
-    } else {
-        answer(gpu, &trace);
-    }
-    return traceset_add(gpu->set, &trace, out);
+    return toy_get(gpu->set, answer_peers, gpu, out, request);
 }
 
 static const struct level_info first = {"l1_data", "sm", "ca", "", "cg", 8192, 576, ""};

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "infer/level.h"
+#include "support/toy_source.h"
 #include "trace/pool.h"
 #include "util/error.h"
 #include "util/rng.h"
@@ -87,49 +88,39 @@ static void answer_chase(struct toy *toy, struct trace *trace)
 {
     const struct trace_request *r = &trace->request;
     uint64_t window = number_or(r, "window", 1), windows = number_or(r, "windows", 1);
-    uint64_t warm = number_or(r, "warm", 0), count = r->ring_count ? r->ring_count : 1,
-             records = window * windows;
-    uint32_t *latency = calloc(records, sizeof *latency), *next = calloc(records, sizeof *next);
-    uint32_t *start = calloc(windows, sizeof *start);
-    assert_true(latency && next && start && r->ring_count > 0);
+    uint64_t warm = number_or(r, "warm", 0), count = r->ring_count ? r->ring_count : 1;
+    struct toy_walk walk = toy_walk_begin(window, windows);
+    assert_true(r->ring_count > 0);
     for (uint64_t w = 0; w < windows; w++) {
         uint64_t first = w * window % count;
-        start[w] = r->ring[first];
+        walk.start[w] = r->ring[first];
         for (uint64_t i = 0; i < warm + window; i++) {
             uint64_t at = (first + count - warm % count + i) % count;
             uint32_t cycles = read_line(toy, r->ring[at]) ? HIT : MISS;
             if (i >= warm) {
-                latency[w * window + i - warm] = cycles;
-                next[w * window + i - warm] = r->ring[(at + 1) % count];
+                walk.latency[w * window + i - warm] = cycles;
+                walk.next[w * window + i - warm] = r->ring[(at + 1) % count];
             }
         }
     }
-    assert_int_equal(trace_add_column(trace, "latency", TRACE_U32, latency, records), 0);
-    assert_int_equal(trace_add_column(trace, "next", TRACE_U32, next, records), 0);
-    assert_int_equal(trace_add_column(trace, "start", TRACE_U32, start, windows), 0);
-    free(latency);
-    free(next);
-    free(start);
+    assert_int_equal(toy_walk_end(&walk, trace), 0);
+}
+
+static int answer_either(void *toy, struct trace *trace)
+{
+    if (strcmp(trace->request.probe, "evict") == 0) {
+        answer(toy, trace);
+    } else { /* the walks of policy.c */
+        assert_string_equal(trace->request.probe, "chase");
+        answer_chase(toy, trace);
+    }
+    return 0;
 }
 
 static int get(void *ctx, const struct trace **out, const struct trace_request *request)
 {
     struct toy *toy = ctx;
-    struct trace trace;
-    char key[TRACE_KEY_MAX];
-    trace_request_key(request, key);
-    *out = traceset_find(toy->set, key);
-    if (*out) {
-        return 0;
-    }
-    assert_int_equal(trace_init(&trace, request), 0);
-    if (strcmp(request->probe, "evict") == 0) {
-        answer(toy, &trace);
-    } else { /* the walks of policy.c */
-        assert_string_equal(request->probe, "chase");
-        answer_chase(toy, &trace);
-    }
-    return traceset_add(toy->set, &trace, out);
+    return toy_get(toy->set, answer_either, toy, out, request);
 }
 
 /* The lines that a set holds and their length, or 0 and 0. */

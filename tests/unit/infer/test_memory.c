@@ -10,6 +10,7 @@
 
 #include "infer/copy.h"
 #include "infer/memory.h"
+#include "support/toy_source.h"
 #include "util/error.h"
 
 struct toy {
@@ -56,21 +57,15 @@ static int answer_copy(const struct toy *toy, struct trace *trace)
     return trace_add_column(trace, "cycles", TRACE_F64, &cycles, 1);
 }
 
+static int answer(void *toy, struct trace *trace)
+{
+    return *trace->request.probe == 'f' ? answer_flight(toy, trace) : answer_copy(toy, trace);
+}
+
 static int get(void *ctx, const struct trace **out, const struct trace_request *request)
 {
     struct toy *toy = ctx;
-    struct trace trace;
-    char key[TRACE_KEY_MAX];
-    trace_request_key(request, key);
-    *out = traceset_find(toy->set, key);
-    if (*out) {
-        return 0;
-    }
-    int rc = trace_init(&trace, request);
-    rc = rc                            ? rc
-         : *trace.request.probe == 'f' ? answer_flight(toy, &trace)
-                                       : answer_copy(toy, &trace);
-    return rc ? rc : traceset_add(toy->set, &trace, out);
+    return toy_get(toy->set, answer, toy, out, request);
 }
 
 static const struct toy plain = {.latency_cycles = 600,

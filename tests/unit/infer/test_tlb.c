@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "infer/infer.h"
+#include "support/toy_source.h"
 #include "trace/source.h"
 #include "util/error.h"
 #include "util/rng.h"
@@ -124,15 +125,13 @@ static uint64_t number(const struct trace_request *request, const char *name)
     return value;
 }
 
-static void chase(struct gpu *gpu, struct trace *trace)
+static int chase(struct gpu *gpu, struct trace *trace)
 {
     const struct trace_request *request = &trace->request;
     size_t window = number(request, "window"), windows = number(request, "windows");
-    size_t count = request->ring_count, records = window * windows;
+    size_t count = request->ring_count;
     uint64_t scale = number(request, "scale"), warm = number(request, "warm");
-    uint32_t *latency = calloc(records, sizeof *latency), *next = calloc(records, sizeof *next);
-    uint32_t *start = calloc(windows, sizeof *start);
-    assert_true(latency && next && start);
+    struct toy_walk walk = toy_walk_begin(window, windows);
     for (size_t w = 0; w < windows; w++) {
         load(gpu, 1000003); /* the launch's own */
         bool warms = w == 0 || !number(request, "persist");
@@ -142,36 +141,31 @@ static void chase(struct gpu *gpu, struct trace *trace)
             size_t at = (from + count - before % count + i) % count;
             load(gpu, request->ring[at] * scale / PAGE);
         }
-        start[w] = request->ring[from];
+        walk.start[w] = request->ring[from];
         for (size_t i = 0; i < window; i++) {
             bool stray = rng_double(&gpu->rng) < gpu->strays;
-            latency[w * window + i] = load(gpu, request->ring[(from + i) % count] * scale / PAGE) +
-                                      (stray ? 20 + (uint32_t)rng_below(&gpu->rng, 2000) : 0);
-            next[w * window + i] = request->ring[(from + i + 1) % count];
+            walk.latency[w * window + i] =
+                load(gpu, request->ring[(from + i) % count] * scale / PAGE) +
+                (stray ? 20 + (uint32_t)rng_below(&gpu->rng, 2000) : 0);
+            walk.next[w * window + i] = request->ring[(from + i + 1) % count];
         }
     }
-    assert_int_equal(trace_add_column(trace, "latency", TRACE_U32, latency, records), 0);
-    assert_int_equal(trace_add_column(trace, "next", TRACE_U32, next, records), 0);
-    assert_int_equal(trace_add_column(trace, "start", TRACE_U32, start, windows), 0);
-    free(latency);
-    free(next);
-    free(start);
+    return toy_walk_end(&walk, trace);
+}
+
+static int answer(void *gpu, struct trace *trace)
+{
+    if (strcmp(trace->request.probe, "chase") == 0) {
+        return chase(gpu, trace);
+    }
+    trace->status = SONDE_EUNSUPPORTED;
+    return 0;
 }
 
 static int get(void *ctx, const struct trace **out, const struct trace_request *request)
 {
     struct gpu *gpu = ctx;
-    struct trace trace;
-    assert_int_equal(trace_init(&trace, request), 0);
-    if (strcmp(request->probe, "chase") == 0) {
-        chase(gpu, &trace);
-    } else {
-        trace.status = SONDE_EUNSUPPORTED;
-    }
-    char key[TRACE_KEY_MAX];
-    trace_request_key(request, key);
-    *out = traceset_find(gpu->set, key);
-    return *out ? (trace_clear(&trace), 0) : traceset_add(gpu->set, &trace, out);
+    return toy_get(gpu->set, answer, gpu, out, request);
 }
 
 static struct dissection found; /* large */

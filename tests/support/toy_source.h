@@ -1,0 +1,69 @@
+/*
+ * What the toys of tests share that answer as a trace source (trace/source.h): a request is
+ * answered once and kept, and a walk over a ring becomes the columns of a chase.
+ */
+#ifndef SONDE_TESTS_SUPPORT_TOY_SOURCE_H
+#define SONDE_TESTS_SUPPORT_TOY_SOURCE_H
+
+#include <stdlib.h>
+
+#include "trace/source.h"
+
+/* Fills a trace that has its request; 0, or what the source is to return. */
+typedef int toy_answer(void *toy, struct trace *trace);
+
+static inline int toy_get(struct traceset *set, toy_answer *answer, void *toy,
+                          const struct trace **out, const struct trace_request *request)
+{
+    struct trace trace;
+    char key[TRACE_KEY_MAX];
+    trace_request_key(request, key);
+    *out = traceset_find(set, key);
+    if (*out) {
+        return 0;
+    }
+    int rc = trace_init(&trace, request);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = answer(toy, &trace);
+    if (rc < 0) {
+        trace_clear(&trace);
+        return rc;
+    }
+    return traceset_add(set, &trace, out);
+}
+
+/* What a chase records: of each window the offset it begins at, of each load two values. */
+struct toy_walk {
+    size_t window, windows;
+    uint32_t *latency, *next, *start;
+};
+
+static inline struct toy_walk toy_walk_begin(size_t window, size_t windows)
+{
+    struct toy_walk walk = {.window = window,
+                            .windows = windows,
+                            .latency = calloc(window * windows, sizeof *walk.latency),
+                            .next = calloc(window * windows, sizeof *walk.next),
+                            .start = calloc(windows, sizeof *walk.start)};
+    if (!walk.latency || !walk.next || !walk.start) {
+        abort();
+    }
+    return walk;
+}
+
+/* Into the trace; frees the walk. */
+static inline int toy_walk_end(struct toy_walk *walk, struct trace *trace)
+{
+    size_t records = walk->window * walk->windows;
+    int rc = trace_add_column(trace, "latency", TRACE_U32, walk->latency, records);
+    rc = rc ? rc : trace_add_column(trace, "next", TRACE_U32, walk->next, records);
+    rc = rc ? rc : trace_add_column(trace, "start", TRACE_U32, walk->start, walk->windows);
+    free(walk->latency);
+    free(walk->next);
+    free(walk->start);
+    return rc;
+}
+
+#endif
