@@ -57,12 +57,16 @@ static int find_others(struct others *out, const struct level *level, uint32_t l
     return rc;
 }
 
-/* An offset is in a ring once. */
-static void drop_taken(struct others *own, const struct crowd *crowd)
+/* An offset is in a ring once, be it that a wrong index takes a line for one of another set. */
+static void drop_taken(struct others *own, const struct crowd *crowd,
+                       const struct policy_pool *pool, uint64_t line_bytes)
 {
     size_t kept = 0;
     for (size_t k = 0; k < own->count; k++) {
         bool taken = false;
+        for (size_t i = 0; i < pool->count && !taken; i++) {
+            taken = pool->line[i] / line_bytes == own->line[k] / line_bytes;
+        }
         for (size_t i = 0; i < crowd->count && !taken; i++) {
             for (size_t n = 0; n < crowd->of[i].count && !taken; n++) {
                 taken = crowd->of[i].line[n] == own->line[k];
@@ -75,7 +79,8 @@ static void drop_taken(struct others *own, const struct crowd *crowd)
 }
 
 /* Lines of one set in front have the same others. */
-static void join_crowd(struct crowd *crowd, size_t line, struct others *own)
+static void join_crowd(struct crowd *crowd, size_t line, struct others *own,
+                       const struct policy_pool *pool, uint64_t line_bytes)
 {
     size_t i = 0;
     while (i < crowd->count &&
@@ -87,7 +92,7 @@ static void join_crowd(struct crowd *crowd, size_t line, struct others *own)
         crowd->of[i].lines++;
         free(own->line);
     } else {
-        drop_taken(own, crowd);
+        drop_taken(own, crowd, pool, line_bytes);
         crowd->of[crowd->count++] = *own;
     }
 }
@@ -106,7 +111,7 @@ static int crowd_create(struct crowd *out, const struct level *level,
         if (rc) {
             free(own.line);
         } else {
-            join_crowd(out, i, &own);
+            join_crowd(out, i, &own, pool, level->front->line_bytes);
         }
     }
     return rc;
