@@ -4,13 +4,10 @@
 #   # role: kepler
 #   # fails: t3.kepler.p6
 # These rows fail and no other, but for those that fail on the unchanged model as well.
-set -u
+# shellcheck disable=SC2154  # common.sh sets scratch and status
+. "$(dirname "$0")/common.sh"
 sonde=$1
 folder=$2
-export LC_ALL=C
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/sonde-study.XXXXXX") || exit 1
-trap 'rm -rf "$scratch"' EXIT
-status=0
 
 # All rows that are measured on a role's device.
 rows_of() {
@@ -27,19 +24,15 @@ failed() {
     "$sonde" study mei2014 --only "$(rows_of "$role")" "$@" >"$scratch/table"
     rc=$?
     [ "$rc" -le 1 ] || echo "exit-status-$rc"
-    awk '$NF == "FAIL" { print $1 }' "$scratch/table" | sort
+    failed_rows "$scratch/table"
 }
 
 failed fermi >"$scratch/fermi"
 failed kepler >"$scratch/kepler"
 for path in "$folder"/*.yaml; do
-    role=$(sed -n 's/^# role: //p' "$path")
-    sed -n 's/^# fails: //p' "$path" | tr ' ' '\n' | sort -u - "$scratch/$role" >"$scratch/expected"
+    role=$(head_line role "$path")
+    head_line fails "$path" | tr ' ' '\n' | sort -u - "$scratch/$role" >"$scratch/expected"
     failed "$role" -d "$role=sim:$path" >"$scratch/actual"
-    if ! diff "$scratch/expected" "$scratch/actual" >"$scratch/difference"; then
-        echo "$path: rows that should fail (<) and do not, or fail (>) and should not:"
-        grep '^[<>]' "$scratch/difference"
-        status=1
-    fi
+    compare "$path"
 done
-exit $status
+exit "$status"

@@ -5,19 +5,12 @@
 #   # role: k20
 #   # rows: k20.f9,k20.s4
 #   # fails: k20.f9.spike
-set -u
+# shellcheck disable=SC2154  # common.sh sets scratch and status
+. "$(dirname "$0")/common.sh"
 sonde=$1
 study=$2
 folder=$3
-export LC_ALL=C
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/sonde-study.XXXXXX") || exit 1
-trap 'rm -rf "$scratch"' EXIT
-status=0
 count=0
-
-head_line() {
-    sed -n "s/^# $1: //p" "$2"
-}
 
 for path in "$folder"/*.yaml; do
     role=$(head_line role "$path")
@@ -26,18 +19,13 @@ for path in "$folder"/*.yaml; do
     rc=$?
     {
         [ "$rc" -eq 1 ] || echo "exit-status-$rc"
-        awk '$NF == "FAIL" { print $1 }' "$scratch/table"
+        failed_rows "$scratch/table"
     } | sort >"$scratch/actual"
-    if ! diff "$scratch/expected" "$scratch/actual" >"$scratch/difference"; then
-        echo "$path: rows that should fail (<) and do not, or fail (>) and should not:"
-        grep '^[<>]' "$scratch/difference"
-        cat "$scratch/table"
-        status=1
-    fi
+    compare "$path"
     count=$((count + 1))
 done
 if [ "$count" -lt 2 ]; then
     echo "$folder: no models"
     status=1
 fi
-exit $status
+exit "$status"

@@ -6,13 +6,10 @@
 #   # fails: fig9.ring
 #   # holds: fig11.8.slower          a known failure that holds on this model
 # A row rests on its role's device and on the mesh alone, so that all changed models are given in one run.
-set -u
+# shellcheck disable=SC2154  # common.sh sets scratch and status
+. "$(dirname "$0")/common.sh"
 sonde=$1
 folder=$2
-export LC_ALL=C
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/sonde-study.XXXXXX") || exit 1
-trap 'rm -rf "$scratch"' EXIT
-status=0
 
 # fails NAME IDS OPTION...: exactly these rows fail.
 fails() {
@@ -24,14 +21,9 @@ fails() {
     {
         if [ -s "$scratch/expected" ]; then wanted=1; else wanted=0; fi
         [ "$rc" -eq "$wanted" ] || echo "exit-status-$rc"
-        awk '$NF == "FAIL" { print $1 }' "$scratch/table" | sort
+        failed_rows "$scratch/table"
     } >"$scratch/actual"
-    if ! diff "$scratch/expected" "$scratch/actual" >"$scratch/difference"; then
-        echo "$name: rows that should fail (<) and do not, or fail (>) and should not:"
-        grep '^[<>]' "$scratch/difference"
-        cat "$scratch/table"
-        status=1
-    fi
+    compare "$name"
 }
 
 # What does not depend on time, at the paper's sizes.
@@ -43,7 +35,7 @@ fails "other sizes" "fig7.lps.full table1.bfs.ctas table1.lps.ctas table1.ray.ct
     --size lps=40 --size bfs=8192 --size ray=64
 
 # FIFO costs most where many warps are at work; the baseline in its place costs nothing at any size.
-fails "FIFO" "" --only fig12.bfs.fifo --size bfs=40960
+fails "FIFO" "" --only fig12.bfs.fifo --size bfs=20480
 fails "FR-FCFS in place of FIFO" fig12.bfs.fifo --only fig12.bfs.fifo --size bfs=4096 -d fifo=sim:bakhoda2009
 
 rows=table1.lps.concurrent,fig6.peak,fig9,fig11.8,fig11.32.lps,fig11.32.ray,fig12.lps
@@ -55,10 +47,10 @@ fails "unchanged" "$known" --only $rows $sizes
 set --
 expected=$known
 for path in "$folder"/*.yaml; do
-    set -- "$@" -d "$(sed -n 's/^# role: //p' "$path")=sim:$path"
-    expected="$expected $(sed -n 's/^# fails: //p' "$path")"
+    set -- "$@" -d "$(head_line role "$path")=sim:$path"
+    expected="$expected $(head_line fails "$path")"
 done
-sed -n 's/^# holds: //p' "$folder"/*.yaml >"$scratch/holds"
+head_line holds "$folder"/*.yaml >"$scratch/holds"
 expected=$(echo "$expected" | tr ' ' '\n' | grep -vxFf "$scratch/holds" | tr '\n' ' ')
 if [ $# -lt 4 ]; then
     echo "$folder: no models"
@@ -66,4 +58,4 @@ if [ $# -lt 4 ]; then
 fi
 # shellcheck disable=SC2086
 fails "changed models" "$expected" --only $rows $sizes "$@"
-exit $status
+exit "$status"
