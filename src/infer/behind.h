@@ -14,6 +14,8 @@ struct behind_parts {
     uint32_t *ring; /* room for a walk */
     size_t total;   /* elements: those that fit, and one */
     size_t at[BEHIND_MOST_PARTS], span[BEHIND_MOST_PARTS], count; /* ascending */
+    bool unheard;          /* their first elements, walked alone, stay in the cache in front */
+    unsigned prompt, slow; /* how often the rest fitted at once, and not */
 };
 
 /* All parts, each a line of one set, as far as they look like that. */
@@ -21,7 +23,8 @@ int behind_find_parts(struct behind_parts *parts);
 
 /*
  * Makes their first elements the level's conflicting set, and gives it an escort, if so walked they
- * do not fit, and do without any one (a few are tried). Else the level is left without.
+ * do not fit, and do without any one (a few are tried). Else the level is left without; `unheard`
+ * says whether that is for too few of them come through.
  */
 int behind_keep_conflict(struct behind_parts *parts);
 

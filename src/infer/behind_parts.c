@@ -20,11 +20,74 @@
 #define BUDGET 3000000       /* loads, for parts left out */
 #define WATCH_BUDGET 1200000 /* and for watching who misses */
 #define BY_CHANCE 1e-3       /* that noise makes one element suspect */
+#define STEADY_LOOKS 4       /* with the same suspects, each after twice as many walks */
+#define QUICK_WARM 8         /* passes, where what fits does at once */
+#define QUICK_PASSES 4       /* that all miss */
+#define QUICK_WINDOWS 8      /* of them at most, where noise misses too */
+#define CERTAIN 1e-7         /* chance at which noise is ruled out */
+#define AT_ONCE 6            /* passes that a walk which fits takes at most to show it */
+#define LEAST_PROMPT 4
+
+/* Misses of some more passes, and passes without one. */
+static int count_passes(struct behind_parts *d, uint64_t *misses, uint64_t *clean,
+                        uint64_t *records, const struct walk_plan *plan)
+{
+    struct walk walk;
+    uint64_t in_pass = 0;
+    int rc = walk_run(d->level->lab, &walk, plan);
+    if (rc) {
+        return rc;
+    }
+    for (size_t i = 0; i < walk.count; i++) {
+        in_pass += level_class(d->level, walk.latency[i]) == LOAD_MISS;
+        if ((i + 1) % plan->shape.count == 0) {
+            *clean += in_pass == 0;
+            *misses += in_pass;
+            in_pass = 0;
+        }
+    }
+    *records += walk.count;
+    walk_free(&walk);
+    return 0;
+}
+
+/* Does a walk of `count` elements miss in every pass, more often than by noise? */
+static int misses_always(struct behind_parts *d, bool *always, size_t count)
+{
+    struct level *level = d->level;
+    struct walk_plan plan = level_plan(level, (struct walk_shape){.ring = d->ring, .count = count});
+    bool quiet = level->false_slow == 0;
+    size_t passes = level->max_window / count;
+    double seen = (double)level->false_misses;
+    double noise = (seen + 3 * sqrt(seen) + 3) / (double)(level->hit_records + 1);
+    uint64_t misses = 0, clean = 0, records = 0;
+    *always = false;
+    passes = passes > QUICK_PASSES ? QUICK_PASSES : passes;
+    plan.warm = QUICK_WARM * count;
+    plan.window = (uint32_t)(passes * count);
+    for (unsigned i = 0; passes > 0 && clean == 0 && !*always && i < QUICK_WINDOWS; i++) {
+        plan.run = 400 + i;
+        int rc = count_passes(d, &misses, &clean, &records, &plan);
+        if (rc) {
+            return rc;
+        }
+        double chance = poisson_tail(noise * (double)records, misses);
+        *always = clean == 0 && (quiet || chance < CERTAIN);
+    }
+    return 0;
+}
+
+/* Where what fits has shown it at once, what misses in pass after pass is given no more time. */
+static bool fits_at_once(const struct behind_parts *d)
+{
+    return d->prompt >= LEAST_PROMPT && d->prompt > 2 * d->slow;
+}
 
 static int fits_without(struct behind_parts *d, bool *fits, size_t from, size_t to)
 {
     size_t count = 0;
     enum fit_verdict verdict = FIT_UNKNOWN;
+    bool always = false;
     for (size_t i = 0; i < d->total; i++) {
         if (i < from || i >= to) {
             d->ring[count++] = (uint32_t)(i * d->level->fit_stride);
@@ -34,7 +97,15 @@ static int fits_without(struct behind_parts *d, bool *fits, size_t from, size_t 
     if (count == 0) {
         return 0;
     }
-    int rc = fit_verdict(d->level, &verdict, &(struct walk_shape){.ring = d->ring, .count = count});
+    int rc = fits_at_once(d) ? misses_always(d, &always, count) : 0;
+    if (rc == 0 && !always) {
+        uint64_t before = d->level->lab->loads;
+        struct walk_shape shape = {.ring = d->ring, .count = count};
+        rc = fit_verdict(d->level, &verdict, &shape);
+        bool quick = d->level->lab->loads - before <= AT_ONCE * count;
+        d->prompt += verdict == FIT_YES && quick;
+        d->slow += verdict == FIT_YES && !quick;
+    }
     *fits = verdict == FIT_YES;
     return rc;
 }
@@ -106,12 +177,14 @@ static int find_span(struct behind_parts *d, bool *found, const uint32_t *misses
 
 /*
  * Are these all? Not if they fit when they are walked with an escort. Where the cache in front is
- * not known well enough for that, those of two looks must agree.
+ * not known well enough for that, or no other lines share its sets with them, those of two looks
+ * must agree.
  */
 static int confirm(struct behind_parts *d, bool *found, size_t *before)
 {
     int rc = behind_keep_conflict(d);
-    *found = d->level->conflict || (!d->level->front->line_bytes && *before == d->count);
+    bool untried = !d->level->front->line_bytes || d->unheard;
+    *found = d->level->conflict || (untried && *before == d->count);
     *before = d->count;
     return rc;
 }
@@ -126,32 +199,52 @@ static uint64_t name_suspects(const uint32_t *misses, size_t count, uint32_t lea
     return name;
 }
 
+/* What a look leaves to the next one. */
+struct looks {
+    uint64_t name; /* of the suspects */
+    unsigned alike;
+    size_t count; /* of parts */
+};
+
+/* Those who were suspect before would not look otherwise now; parts of which too few come through
+ * to be tried are believed the second time. */
+static int look(struct behind_parts *d, bool *found, const uint32_t *misses, double records,
+                struct looks *before)
+{
+    uint32_t least = least_misses(d, misses, records);
+    uint64_t name = name_suspects(misses, d->total, least);
+    bool again = name == before->name && d->level->front->line_bytes;
+    before->alike = again ? before->alike + 1 : 0;
+    before->name = name;
+    *found = again && d->unheard;
+    if (again) {
+        return 0;
+    }
+    d->unheard = false;
+    int rc = find_span(d, found, misses, least);
+    return rc || !*found ? rc : confirm(d, found, &before->count);
+}
+
 static int watch(struct behind_parts *d, bool *found)
 {
     struct level *level = d->level;
     struct walk_shape shape = {.stride = level->fit_stride, .count = d->total};
     uint32_t *misses = calloc(d->total + 1, sizeof *misses);
     uint64_t start = level->lab->loads;
+    struct looks before = {0};
     double records = 0;
-    size_t before_count = 0;
-    uint64_t tried = 0;
     int rc = 0;
     *found = false;
     if (!misses) {
         return error_memory();
     }
-    for (uint32_t run = 0, look = 1; rc == 0 && !*found; run++) {
-        uint64_t before = level->lab->loads;
+    for (uint32_t run = 0, next = 1; rc == 0 && !*found && before.alike < STEADY_LOOKS; run++) {
+        uint64_t loads = level->lab->loads;
         rc = fit_count_misses(level, misses, &shape, run);
-        records += (double)(level->lab->loads - before) / (double)d->total - 1 - run % 3;
-        if (rc == 0 && run + 1 == look) {
-            uint32_t least = least_misses(d, misses, records);
-            uint64_t name = name_suspects(misses, d->total, least);
-            look *= 2;
-            bool again = name == tried && level->front->line_bytes; /* would fail again */
-            rc = again ? 0 : find_span(d, found, misses, least);
-            rc = rc || !*found ? rc : confirm(d, found, &before_count);
-            tried = name;
+        records += (double)(level->lab->loads - loads) / (double)d->total - 1 - run % 3;
+        if (rc == 0 && run + 1 == next) {
+            next *= 2;
+            rc = look(d, found, misses, records, &before);
         }
         if (level->lab->loads - start > WATCH_BUDGET) {
             break;

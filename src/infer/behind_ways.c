@@ -48,6 +48,7 @@ static int outside_of(const struct behind_parts *d, uint32_t **out, size_t *coun
     return 0;
 }
 
+/* Nothing decides where some of the lines stay in front for good. */
 static int check_conflict(struct behind_parts *d, bool *holds)
 {
     struct level *level = d->level;
@@ -55,12 +56,14 @@ static int check_conflict(struct behind_parts *d, bool *holds)
     const size_t left_out[] = {0, d->count / 2, d->count - 1};
     int rc = groups_verdict(level, &verdict, level->conflict, d->count);
     *holds = verdict == FIT_NO;
+    d->unheard = verdict == FIT_UNKNOWN;
     for (size_t i = 0; i < 3 && rc == 0 && *holds && d->count > 2; i++) {
         memcpy(d->ring, level->conflict, d->count * sizeof *d->ring);
         memmove(d->ring + left_out[i], d->ring + left_out[i] + 1,
                 (d->count - 1 - left_out[i]) * sizeof *d->ring);
         rc = groups_verdict(level, &verdict, d->ring, d->count - 1);
         *holds = verdict == FIT_YES;
+        d->unheard = verdict == FIT_UNKNOWN;
     }
     return rc;
 }

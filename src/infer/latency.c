@@ -215,17 +215,17 @@ static double median_of_misses(const struct level *level, const struct sample *a
 }
 
 /*
- * The lines of a conflicting set may meet in few sets of the next cache, too, and miss there. Lines
- * that lie beside each other, a quarter more than fit, do not unless that cache is as small; what
- * misses less far is the miss that is meant.
+ * The lines of a conflicting set may meet in few sets of the next cache, too, and miss there, as
+ * far more than fits does. Lines that lie beside each other, a quarter more than fit, do not unless
+ * that cache is as small; what misses less far is the miss that is meant.
  */
 static int try_dense(struct level *level, struct sample *all, char what[64])
 {
-    uint64_t line = level->line_bytes;
+    uint64_t line = level->line_bytes ? level->line_bytes : level->fit_stride;
     size_t count = line ? (size_t)(level->fit_count * level->fit_stride / line) : 0, a, b;
     count += count / 4 + 1;
-    if (!level->info->beneath[0] || !level->conflict_count || !line || level->large ||
-        count > 4096 || count * line > level->lab->options->max_footprint_bytes) {
+    if (!level->info->beneath[0] || !level->fit_count || !line || level->large || count > 4096 ||
+        count * line > level->lab->options->max_footprint_bytes) {
         return 0;
     }
     struct sample dense;
