@@ -28,6 +28,36 @@ static void note(void *ctx, const struct mem_dram_command *command)
     log_[i] = *command;
 }
 
+struct channel {
+    struct engine *engine;
+    struct mem_dram *dram;
+    struct mem_port port;
+};
+
+static struct channel channel_open(const struct dram_spec *spec)
+{
+    struct channel c;
+    assert_int_equal(engine_create(&c.engine), 0);
+    assert_int_equal(mem_dram_create(&c.dram, spec, c.engine, &rig_clock, 1), 0);
+    c.port = mem_dram_port(c.dram);
+    return c;
+}
+
+/* Its commands go into the log, which begins anew. */
+static struct channel channel_open_logged(const struct dram_spec *spec)
+{
+    struct channel c = channel_open(spec);
+    log_count = 0;
+    mem_dram_watch(c.dram, note, NULL);
+    return c;
+}
+
+static void channel_close(struct channel *c)
+{
+    mem_dram_destroy(c->dram);
+    engine_destroy(c->engine);
+}
+
 static uint32_t or_else(uint32_t value, uint32_t otherwise)
 {
     return value ? value : otherwise;
@@ -151,8 +181,10 @@ static void check_window(char *broken, const struct dram_spec *s)
     }
 }
 
-/* Between a read or write and the end of its data: as many replies as columns, at these clocks. */
+/* Between a read or write and the end of its data: as many replies as columns, at these clocks, but
+ * for those reads that come before writes of half a burst. */
 static uint64_t replied[REQUESTS];
+static uint32_t halves;
 
 static int by_value(const void *a, const void *b)
 {
@@ -172,9 +204,10 @@ static void check_replies(char *broken, const struct dram_spec *s)
         }
     }
     qsort(due, count, sizeof *due, by_value);
-    bool same = count == REQUESTS;
-    for (uint32_t i = 0; same && i < count; i++) {
-        same = due[i] == replied[i];
+    bool same = count == REQUESTS + halves;
+    for (uint32_t i = 0, k = 0; same && i < REQUESTS; k++) {
+        same = k < count && due[k] <= replied[i];
+        i += same && due[k] == replied[i];
     }
     if (!same && !*broken) {
         snprintf(broken, 64, "replies");
@@ -224,40 +257,37 @@ static uint64_t next_address(struct rng *rng, const struct dram_spec *s, uint64_
 static void run_traffic(const struct dram_spec *s, uint64_t seed)
 {
     static struct probe probe[REQUESTS];
-    struct engine *engine;
-    struct mem_dram *dram;
     struct rng rng;
     rng_seed(&rng, seed);
-    log_count = 0;
-    assert_int_equal(engine_create(&engine), 0);
-    assert_int_equal(mem_dram_create(&dram, s, engine, &rig_clock, 1), 0);
-    mem_dram_watch(dram, note, NULL);
-    struct mem_port port = mem_dram_port(dram);
+    struct channel c = channel_open_logged(s);
     uint64_t address = 0;
     bool write = false;
+    halves = 0;
     for (uint32_t i = 0; i < REQUESTS; i++) {
         address = next_address(&rng, s, address);
         write = rng_below(&rng, 4) ? write : !write;
-        probe_init(&probe[i], engine, write ? MEM_WRITE : MEM_READ, address, s->burst_bytes);
+        bool half = write && s->parts_read_first && rng_below(&rng, 2);
+        halves += half;
+        probe_init(&probe[i], c.engine, write ? MEM_WRITE : MEM_READ, address,
+                   s->burst_bytes >> half);
         if (rng_below(&rng, 12) == 0) {
             uint64_t clocks = rng_below(&rng, rng_below(&rng, 10) ? 40 : 2000);
-            engine_run(engine, engine_now_ps(engine) + clocks * CLOCK_PS);
-            if (engine_pending(engine) == 0) {
-                engine_advance(engine, engine_now_ps(engine) + clocks * CLOCK_PS);
+            engine_run(c.engine, engine_now_ps(c.engine) + clocks * CLOCK_PS);
+            if (engine_pending(c.engine) == 0) {
+                engine_advance(c.engine, engine_now_ps(c.engine) + clocks * CLOCK_PS);
             }
         }
-        while (!probe_send(&probe[i], port)) {
-            assert_true(engine_step(engine));
+        while (!probe_send(&probe[i], c.port)) {
+            assert_true(engine_step(c.engine));
         }
     }
-    engine_run(engine, ENGINE_NEVER);
+    engine_run(c.engine, ENGINE_NEVER);
     for (uint32_t i = 0; i < REQUESTS; i++) {
         assert_int_equal(probe[i].replies, 1);
         replied[i] = probe[i].replied_ps / CLOCK_PS;
     }
     qsort(replied, REQUESTS, sizeof *replied, by_value);
-    mem_dram_destroy(dram);
-    engine_destroy(engine);
+    channel_close(&c);
 }
 
 static const struct dram_spec gddr3 = {.channels = 1,
@@ -375,6 +405,7 @@ static void random_channels_keep_every_constraint(void **state)
         spec.banks = spec.bank_groups * (1 + (uint32_t)rng_below(&rng, 6));
         spec.bank_hash = rng_below(&rng, 2) != 0;
         spec.closed_page = rng_below(&rng, 2) != 0;
+        spec.parts_read_first = seed & 1;
         spec.row_bytes = 1024;
         spec.bank_interleave_bytes = rng_below(&rng, 2) ? 0 : 128;
         spec.bytes_per_cycle = 4 + (uint32_t)rng_below(&rng, 40);
@@ -391,6 +422,7 @@ static void random_channels_keep_every_constraint(void **state)
         spec.t_ccd_l += or_else(spec.t_ccd_s, burst_of(&spec));
         spec.t_refi = rng_below(&rng, 2) ? 0 : 2000;
         run_traffic(&spec, seed);
+        assert_int_equal(halves > 0, spec.parts_read_first);
         const char *broken = check(&spec);
         if (*broken) {
             fail_msg("seed %u: %s", (unsigned)seed, broken);
@@ -459,13 +491,9 @@ static void commands_come_one_a_clock_and_no_faster(void **state)
 
 static double stream(struct dram_spec spec, uint32_t bytes, enum mem_kind kind)
 {
-    struct engine *engine;
-    struct mem_dram *dram;
-    assert_int_equal(engine_create(&engine), 0);
-    assert_int_equal(mem_dram_create(&dram, &spec, engine, &rig_clock, 1), 0);
-    double per_cycle = rig_bandwidth(engine, mem_dram_port(dram), kind, 40000, bytes, bytes);
-    mem_dram_destroy(dram);
-    engine_destroy(engine);
+    struct channel c = channel_open(&spec);
+    double per_cycle = rig_bandwidth(c.engine, c.port, kind, 40000, bytes, bytes);
+    channel_close(&c);
     return per_cycle * CLOCK_PS / PERIOD_PS;
 }
 
@@ -520,23 +548,17 @@ static void rows_a_power_of_two_apart_meet_in_one_bank_unless_hashed(void **stat
         struct dram_spec spec = gddr3;
         spec.t_refi = 0;
         spec.bank_hash = hashed;
-        log_count = 0;
-        struct engine *engine;
-        struct mem_dram *dram;
-        assert_int_equal(engine_create(&engine), 0);
-        assert_int_equal(mem_dram_create(&dram, &spec, engine, &rig_clock, 1), 0);
-        mem_dram_watch(dram, note, NULL);
+        struct channel c = channel_open_logged(&spec);
         for (uint32_t i = 0; i < spec.banks; i++) {
-            probe_alone(engine, mem_dram_port(dram), MEM_READ,
-                        (uint64_t)i * spec.row_bytes * spec.banks, 32, NULL);
+            probe_alone(c.engine, c.port, MEM_READ, (uint64_t)i * spec.row_bytes * spec.banks, 32,
+                        NULL);
         }
         uint64_t seen = 0;
         for (uint32_t i = 0; i < log_count; i++) {
             seen |= UINT64_C(1) << log_[i].bank;
         }
         assert_int_equal(seen, hashed ? 0xff : 1);
-        mem_dram_destroy(dram);
-        engine_destroy(engine);
+        channel_close(&c);
     }
 }
 
@@ -550,32 +572,27 @@ static void busy_and_pending_time_are_those_of_the_data_and_of_the_requests(void
         struct dram_spec spec = *kinds[k].spec;
         spec.t_refi = 0;
         spec.queue_entries = 128;
-        struct engine *engine;
-        struct mem_dram *dram;
-        assert_int_equal(engine_create(&engine), 0);
-        assert_int_equal(mem_dram_create(&dram, &spec, engine, &rig_clock, 1), 0);
-        struct mem_port port = mem_dram_port(dram);
-        const struct mem_dram_stats *stats = mem_dram_stats(dram);
+        struct channel c = channel_open(&spec);
+        const struct mem_dram_stats *stats = mem_dram_stats(c.dram);
         uint32_t subchannels = or_else(spec.subchannels, 1);
         for (uint32_t i = 1; i <= 3; i++) {
-            probe_alone(engine, port, MEM_READ, i * 12345 * 1024, 32, NULL);
-            rig_wait(engine, 1000);
+            probe_alone(c.engine, c.port, MEM_READ, i * 12345 * 1024, 32, NULL);
+            rig_wait(c.engine, 1000);
             assert_int_equal(stats->busy_ps, i * (burst_of(&spec) * CLOCK_PS / subchannels));
         }
         uint64_t alone = spec.t_rcd + spec.t_cl + burst_of(&spec), other = alone + spec.t_rp;
         assert_in_range(stats->pending_ps, 3 * alone * CLOCK_PS, 3 * other * CLOCK_PS);
         struct mem_dram_stats before = *stats;
-        uint64_t start_ps = engine_now_ps(engine);
-        rig_bandwidth(engine, port, MEM_READ, 20000, 32, 32);
+        uint64_t start_ps = engine_now_ps(c.engine);
+        rig_bandwidth(c.engine, c.port, MEM_READ, 20000, 32, 32);
         double busy = (double)(stats->busy_ps - before.busy_ps);
         double pending = (double)(stats->pending_ps - before.pending_ps);
         assert_true(busy <= pending);
-        assert_true(pending <= (double)(engine_now_ps(engine) - start_ps));
+        assert_true(pending <= (double)(engine_now_ps(c.engine) - start_ps));
         assert_true(busy >= pending * 0.98);
         assert_int_equal(stats->reads, 20003);
         assert_int_equal(stats->row_hits + stats->row_misses, 20003);
-        mem_dram_destroy(dram);
-        engine_destroy(engine);
+        channel_close(&c);
     }
 }
 
@@ -600,24 +617,20 @@ static uint32_t overtaken(uint32_t overtakes, uint32_t bank, uint32_t width)
                              .bytes_per_cycle = width,
                              .queue_entries = 16,
                              .overtakes = overtakes};
-    struct engine *engine;
-    struct mem_dram *dram;
-    assert_int_equal(engine_create(&engine), 0);
-    assert_int_equal(mem_dram_create(&dram, &spec, engine, &rig_clock, 1), 0);
+    struct channel c = channel_open(&spec);
     for (uint32_t i = 0; i < STREAM; i++) {
         uint64_t other = bank ? (uint64_t)bank * 1024 : 4096;
-        probe_init(&probe[i], engine, MEM_READ, i == ODD ? other : i % 32 * 32, 32);
+        probe_init(&probe[i], c.engine, MEM_READ, i == ODD ? other : i % 32 * 32, 32);
     }
-    struct rig_source source = {.port = mem_dram_port(dram), .count = STREAM, .probe = probe};
+    struct rig_source source = {.port = c.port, .count = STREAM, .probe = probe};
     rig_push(&source, 0);
-    engine_run(engine, ENGINE_NEVER);
+    engine_run(c.engine, ENGINE_NEVER);
     uint32_t before = 0;
     for (uint32_t i = 0; i < STREAM; i++) {
         assert_int_equal(probe[i].replies, 1);
         before += probe[i].replied_ps < probe[ODD].replied_ps && i > ODD;
     }
-    mem_dram_destroy(dram);
-    engine_destroy(engine);
+    channel_close(&c);
     return before;
 }
 
