@@ -8,8 +8,9 @@
  * The sets behind of the ring's own lines get no escort. Which lines lie in them is known from the
  * index, once there is one; before, of the one set that was found by what must be left out for all
  * others to fit. While an index is being sought the lines without a known set come last, those that
- * may share a set together, so that few sets are at risk: a wrong choice does not survive the check
- * of the index.
+ * may share a set together, so that few sets are at risk: a set that then seems to hold less than
+ * another is tried with others (escort_turn), and what is wrong all the same mostly does not
+ * survive the check of the index.
  */
 #include "infer/escort.h"
 
@@ -73,6 +74,11 @@ void escort_free(struct escort *escort)
 static size_t reach_of(const struct escort *escort)
 {
     return (size_t)(escort->level->lab->options->max_footprint_bytes / escort->front->line_bytes);
+}
+
+void escort_turn(struct escort *escort, unsigned number)
+{
+    escort->turn = number;
 }
 
 int escort_room(uint32_t **out, const struct escort *escort)
@@ -216,6 +222,13 @@ static int compare_candidates(const void *a, const void *b)
                                 : (x->offset > y->offset) - (x->offset < y->offset);
 }
 
+/* Lines of one residue come together, residues in another order each turn. */
+static uint32_t place_of(uint32_t residue, unsigned turn)
+{
+    uint64_t mixed = (residue + UINT64_C(1)) * (2 * turn + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    return 1 + (turn ? (uint32_t)(mixed >> 33) : residue);
+}
+
 /* Lines of other classes, those of known ones first. */
 static int take_by_index(struct choice *choice, uint32_t *out, size_t *count)
 {
@@ -232,7 +245,8 @@ static int take_by_index(struct choice *choice, uint32_t *out, size_t *count)
         bool risky = !map->linear && class == NO_CLASS;
         uint32_t residue = map->period ? line_of(escort->level, offset) % map->period : 0;
         if (!choice->guarded[class] && choice->lacking[front_set(choice, line)]) {
-            all[candidates++] = (struct candidate){offset, risky ? 1 + residue : 0};
+            all[candidates++] =
+                (struct candidate){offset, risky ? place_of(residue, escort->turn) : 0};
         }
     }
     qsort(all, candidates, sizeof *all, compare_candidates);

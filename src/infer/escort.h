@@ -16,6 +16,7 @@ struct escort {
     size_t favoured;   /* and of so many more ways, for a bias against one */
     uint32_t *outside; /* offsets that do not lie in the conflicting set; owned */
     size_t outside_count;
+    unsigned turn; /* which lines without a known set come first */
 };
 
 /* Ready for the level's walks, which level_plan() then sends with it. `outside` is taken over, also
@@ -23,6 +24,13 @@ struct escort {
  * unknown. level_free() frees it. */
 int escort_create(struct level *level, uint32_t *outside, size_t outside_count);
 void escort_free(struct escort *escort);
+
+/*
+ * While an index is sought: the `number`th choice among lines whose sets are not known yet, of
+ * ESCORT_TURNS. One that shares the set in question shows it fuller than it is.
+ */
+#define ESCORT_TURNS 4
+void escort_turn(struct escort *escort, unsigned number);
 
 /* Room for the offsets that escort a ring. */
 int escort_room(uint32_t **out, const struct escort *escort);

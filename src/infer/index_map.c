@@ -5,6 +5,7 @@
  * are walked past it: those that disturb it belong to it. A pattern that repeats sooner in this set
  * than in others gives a period that is a part of the true one; then multiples are tried.
  */
+#include "infer/escort.h"
 #include "infer/index_map.h"
 
 #include <stdlib.h>
@@ -58,6 +59,29 @@ static int extend(struct pattern *pattern, const struct home *home, uint32_t ext
     return rc;
 }
 
+/* Behind another cache: are they in the set whichever lines keep the one in front busy? */
+static int drop_disturbed(const struct home *home, uint32_t *found, size_t *count)
+{
+    struct escort *escort = home->level->escort;
+    unsigned first = escort ? escort->turn : 0;
+    size_t kept = 0;
+    int rc = 0;
+    for (size_t i = 0; escort && rc == 0 && i < *count; i++) {
+        bool in = true;
+        for (unsigned turn = 1; rc == 0 && in && turn < ESCORT_TURNS; turn++) {
+            escort_turn(escort, (first + turn) % ESCORT_TURNS);
+            rc = home_any(home, &in, &found[i], 1);
+        }
+        found[kept] = found[i];
+        kept += in;
+    }
+    if (escort) {
+        escort_turn(escort, first);
+        *count = kept;
+    }
+    return rc;
+}
+
 /* The residues without a class that lie in this home's set. */
 static int claim(const struct home *home, struct set_map *map, size_t class)
 {
@@ -73,10 +97,31 @@ static int claim(const struct home *home, struct set_map *map, size_t class)
         }
     }
     int rc = home_members(home, found, &found_count, lines, count);
+    rc = rc ? rc : drop_disturbed(home, found, &found_count);
     for (size_t i = 0; i < found_count; i++) {
         map->class_of[found[i]] = (uint16_t) class;
     }
     free(memory);
+    return rc;
+}
+
+/*
+ * The home of a class. Behind another cache one that does not hold as many lines as the conflicting
+ * set may have lines of its own among those that keep the cache in front busy: then others do that.
+ */
+static int find_home(struct home *home, struct level *level, const struct set_map *map,
+                     size_t class)
+{
+    int rc = INFER_UNDECIDED;
+    bool whole = false;
+    for (unsigned turn = 0; (rc == 0 || rc == INFER_UNDECIDED) && !whole && turn < ESCORT_TURNS;
+         turn++) {
+        if (level->escort) {
+            escort_turn(level->escort, turn);
+        }
+        rc = home_of_class(home, level, map, class, NULL);
+        whole = !level->escort || (rc == 0 && home->ways + 1 == level->conflict_count);
+    }
     return rc;
 }
 
@@ -97,7 +142,7 @@ static int partition(const struct home *first, struct set_map *map, uint32_t per
         struct home home;
         size_t class = map->sets++;
         map->class_of[i] = (uint16_t) class;
-        rc = home_of_class(&home, level, map, class, NULL);
+        rc = find_home(&home, level, map, class);
         rc = rc ? rc : claim(&home, map, class);
         if (rc == 0 && level->lab->loads - start > LOAD_BUDGET) {
             rc = lab_undecided(level->lab, "a map of %u residues takes more than %d loads", period,
