@@ -35,6 +35,7 @@
 #define CLEARLY 3             /* times the misfit: another policy is ruled out */
 #define FAR 20                /* times the misfit: no accident */
 #define FEW_RECORDS 200       /* one in so many */
+#define FEW_MISSES 20         /* the same, of what missed */
 #define THIN 0.7              /* where it is not */
 #define CONTRADICTED 0.6      /* by orders of more lines */
 
@@ -182,7 +183,7 @@ static bool foretell_alike(enum policy_kind a, enum policy_kind b, uint32_t ways
 struct match {
     bool fits[POLICY_COUNT];
     bool by_exception; /* in two orders alone, or with a few records more than allowed */
-    size_t misfit[POLICY_COUNT], records;
+    size_t misfit[POLICY_COUNT], records, misses;
 };
 
 /* Notes in `out` what the orders cannot tell from the best; returns the least misfit of all others.
@@ -219,12 +220,16 @@ static void report_match(const struct policy_case *of, struct policy_result *out
     out->confidence = thin ? THIN : match->misfit[best] == 0 ? 0.97 : 0.92;
 }
 
-static size_t count_records(const struct policy_order *order)
+/* Records that concern the set; of these, misses. */
+static size_t count_records(const struct policy_order *order, size_t *misses)
 {
     size_t count = 0;
+    *misses = 0;
     for (size_t i = 0; i < order->records; i++) {
-        count += order->line[(order->first + i) % order->count] != POLICY_OTHER &&
-                 !(order->unheard && order->unheard[i]);
+        bool ours = order->line[(order->first + i) % order->count] != POLICY_OTHER &&
+                    !(order->unheard && order->unheard[i]);
+        count += ours;
+        *misses += ours && !order->hit[i];
     }
     return count;
 }
@@ -242,11 +247,11 @@ static bool is_known(const struct policy_case *of)
 static void match_policy(struct match *match, enum policy_kind kind, const struct policy_case *of,
                          const struct policy_order orders[POLICY_ORDERS])
 {
-    size_t sum = 0, worst = 0, worst_records = 0;
+    size_t sum = 0, worst = 0, worst_records = 0, misses;
     for (size_t i = 0; i < POLICY_ORDERS; i++) {
         size_t misfit = least_misfit(kind, of, &orders[i]);
         sum += misfit;
-        worst_records = misfit >= worst ? count_records(&orders[i]) : worst_records;
+        worst_records = misfit >= worst ? count_records(&orders[i], &misses) : worst_records;
         worst = misfit > worst ? misfit : worst;
     }
     match->misfit[kind] = sum;
@@ -275,7 +280,8 @@ static enum policy_kind nearly_all(struct match *match)
         clear = clear && (match->fits[k] || match->misfit[k] >= FAR * (misfit + 1));
     }
     match->by_exception = true;
-    return clear && misfit * FEW_RECORDS <= match->records ? (enum policy_kind)best : POLICY_COUNT;
+    bool few = misfit * FEW_RECORDS <= match->records && misfit * FEW_MISSES <= match->misses;
+    return clear && few ? (enum policy_kind)best : POLICY_COUNT;
 }
 
 /* Do all that do not fit miss many more records? */
@@ -295,7 +301,12 @@ bool policy_match(const struct policy_case *of, struct policy_result *out,
     struct match match = {0};
     enum policy_kind best = POLICY_COUNT;
     for (size_t i = 0; i < POLICY_ORDERS; i++) {
-        match.records += count_records(&orders[i]);
+        size_t misses;
+        match.records += count_records(&orders[i], &misses);
+        match.misses += misses;
+    }
+    if (match.misses < of->ways) { /* nothing was given up that would tell */
+        return false;
     }
     for (size_t k = 0; k < POLICY_COUNT; k++) {
         match_policy(&match, (enum policy_kind)k, of, orders);

@@ -24,6 +24,9 @@
 #define LEAST_REQUESTS 5 /* without a new page, to be sure of them */
 #define TIMES 4          /* requests in which each page misses */
 #define MOST_REQUESTS 200
+#define LIKELY_REQUESTS 1 /* the same, of as many pages as other sets have */
+#define RESTLESS_REQUESTS 8
+#define SOON 120       /* rounds */
 #define MOST_PASSES 64 /* in a window */
 #define FEW_PAGES 100
 #define STICKY_WARM 12
@@ -36,6 +39,7 @@
 #define MOST_LOADS 4000000
 #define MOST_KEPT 2 /* pages */
 #define MOST_SIZES 2
+#define MOST_UNSEEN 2   /* pages of all sets */
 #define MOST_BESIDE 200 /* pages that are put beside those that fit */
 
 /* Who misses in a walk over some pages. */
@@ -49,6 +53,7 @@ struct shown {
     double rounds;        /* counted so far */
     bool stuck;           /* in the last request a page missed nearly every time */
     size_t target, slack; /* so many are expected to miss, but for so many; 0: nobody knows */
+    size_t likely;        /* a set that misses has as many pages, as others have; 0: nobody knows */
 };
 
 struct counted {
@@ -128,10 +133,12 @@ static size_t judge(struct shown *shown, const struct tlb_census *census, const 
 /* Few pages can be warmed until any policy is at rest. */
 static struct tlb_census_plan plan_counting(const struct counted *c, size_t count, bool first)
 {
-    size_t passes = tlb_most_window(c->tl) / count;
+    size_t passes = tlb_most_window(c->tl) / count, most = 3 * count + 20;
     bool few = count <= FEW_PAGES;
+    /* Sets found tell how soon the others are at rest. */
+    most = c->out->set_count > 1 && first && most > SOON ? SOON : most;
     passes = passes < MOST_PASSES ? passes : MOST_PASSES;
-    return (struct tlb_census_plan){.warm = (uint32_t)(few     ? 3 * count + 20
+    return (struct tlb_census_plan){.warm = (uint32_t)(few     ? most
                                                        : first ? 40
                                                                : 8),
                                     .passes = (uint32_t)passes,
@@ -221,6 +228,31 @@ static bool reached(const struct counted *c, const struct shown *shown, size_t q
            (quiet >= LEAST_REQUESTS || shown->target >= shown->count);
 }
 
+/*
+ * The set that is not at rest where all fit may be the one that is too full now: then the page that
+ * came last misses, and beside it none that did not before.
+ */
+static bool is_restless_set(const struct counted *c, const struct shown *shown)
+{
+    bool last = shown->who[shown->count - 1] && shown->count > c->rest.count;
+    return c->rest.missing >= 2 && last && missing_beside(c, shown) == 1 && shown->missing >= 2;
+}
+
+static void take_restless(const struct counted *c, struct shown *shown)
+{
+    for (size_t i = 0; i < c->rest.count; i++) {
+        shown->who[i] = c->rest.who[i];
+    }
+    shown->missing = c->rest.missing + 1;
+}
+
+/* Is it a set like those found before? */
+static bool is_likely(const struct shown *shown, size_t quiet)
+{
+    return shown->likely && shown->missing == shown->likely && quiet >= LIKELY_REQUESTS &&
+           (double)shown->misses >= WANTED * (double)shown->missing;
+}
+
 /* `stop`: as soon as it is a known set's. */
 static int who_misses(struct counted *c, struct shown *shown, const uint32_t *page, bool stop)
 {
@@ -236,7 +268,11 @@ static int who_misses(struct counted *c, struct shown *shown, const uint32_t *pa
         quiet = judge(shown, &census, c) ? 0 : quiet + 1;
         bool enough = (double)shown->misses >= WANTED * (double)shown->missing && often(shown);
         if (shown->missing == shown->count || (stop && is_known(c, shown)) ||
-            reached(c, shown, quiet)) {
+            reached(c, shown, quiet) || is_likely(shown, quiet)) {
+            break;
+        }
+        if (stop && k + 1 >= RESTLESS_REQUESTS && is_restless_set(c, shown)) {
+            take_restless(c, shown);
             break;
         }
         if (c->rest.count && !sticky && ((shakes > 0 && quiet == 0) || (k > 0 && shown->stuck))) {
@@ -264,10 +300,7 @@ static int find_set(struct counted *c, struct shown *shown, uint32_t *page, uint
     page[fits] = beside;
     int rc = who_misses(c, shown, page, true);
     if (rc == 0 && shown->missing == 1 && shown->who[fits]) { /* it is the set not at rest */
-        for (size_t i = 0; i < fits; i++) {
-            shown->who[i] = c->rest.who[i];
-        }
-        shown->missing = c->rest.missing + 1;
+        take_restless(c, shown);
     }
     return rc;
 }
@@ -375,6 +408,40 @@ static size_t sizes(const struct tlb_result *out)
     return count;
 }
 
+/* Of the sets found most are of one size? So many pages make one too full. */
+static size_t likely_pages(const struct tlb_result *out)
+{
+    for (size_t i = 0; i < out->set_count; i++) {
+        size_t same = 0;
+        for (size_t k = 0; k < out->set_count; k++) {
+            same += out->entries_per_set[k] == out->entries_per_set[i];
+        }
+        if (same >= 3 && 2 * same > out->set_count) {
+            return out->entries_per_set[i] + 1;
+        }
+    }
+    return 0;
+}
+
+/* As many sets as are entries, by the size that most of them have? Then a page or two of the others
+ * never missed. */
+static void even_out(struct counted *c)
+{
+    struct tlb_result *out = c->out;
+    size_t pages = likely_pages(out), ways = pages ? pages - 1 : 0, larger = 0;
+    for (size_t i = 0; i < out->set_count; i++) {
+        larger += out->entries_per_set[i] > ways;
+    }
+    if (larger > 0 || out->set_count * ways != c->level->fits ||
+        c->entries + MOST_UNSEEN < c->level->fits) {
+        return;
+    }
+    for (size_t i = 0; i < out->set_count; i++) {
+        out->entries_per_set[i] = (uint32_t)ways;
+    }
+    c->entries = c->level->fits;
+}
+
 static int one_by_one(struct counted *c, struct shown *shown, uint32_t *page)
 {
     const struct tlb_level *level = c->level;
@@ -384,6 +451,7 @@ static int one_by_one(struct counted *c, struct shown *shown, uint32_t *page)
         if (level->fits + more >= limit || c->out->set_count == INFER_MAX_TLB_SETS) {
             break;
         }
+        shown->likely = likely_pages(c->out);
         int rc = find_set(c, shown, page, (uint32_t)(level->fits + more));
         if (rc) {
             return rc;
@@ -394,6 +462,7 @@ static int one_by_one(struct counted *c, struct shown *shown, uint32_t *page)
         if (rc) {
             return rc;
         }
+        even_out(c);
     }
     return sizes(c->out) > MOST_SIZES
                ? lab_undecided(c->tl->lab, "the pages that miss together are no whole sets")

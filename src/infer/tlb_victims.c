@@ -19,6 +19,7 @@
 #define FEWEST 300   /* the same */
 #define MOST_LOADS 1500000
 #define FEW_DIFFER 8 /* one miss in so many may be noise's */
+#define SURE 0.8     /* less may be for lack of victims */
 #define REPEATS 3    /* windows, all of which repeat: a rule */
 
 struct drawing {
@@ -84,6 +85,9 @@ static bool is_periodic(const struct drawing *d)
     size_t round = d->v->count, half = d->window / 2, misses = 0;
     for (size_t i = 0; i < half; i++) {
         misses += d->sight[i] == TLB_MISS;
+    }
+    if (misses < FEW_DIFFER) {
+        return false;
     }
     size_t allowed = d->v->tl->noisy ? misses / FEW_DIFFER : 0;
     for (size_t shift = round; shift <= half; shift += round) {
@@ -156,15 +160,29 @@ static int match_drawn(struct visits *v, struct tlb_result *out)
     return rc;
 }
 
+static int try_drawn(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level,
+                     enum visits_kind kind)
+{
+    struct visits v;
+    int rc = visits_create(&v, tl, level, kind, 0);
+    rc = rc ? rc : match_drawn(&v, out);
+    visits_free(&v);
+    return rc;
+}
+
+/* The level in front may hold some pages for good among few: then among all. */
 int tlb_visits_policy(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level)
 {
     bool matched = false;
     int rc = tlb_match_rule(tl, out, &matched, level);
-    if (rc == 0 && !matched) {
-        struct visits v;
-        rc = visits_create(&v, tl, level, VISITS_FULL, 0);
-        rc = rc ? rc : match_drawn(&v, out);
-        visits_free(&v);
+    if (rc || matched) {
+        return rc;
+    }
+    rc = try_drawn(tl, out, level, VISITS_FULL);
+    bool open = rc == INFER_UNDECIDED || (rc == 0 && out->policy.confidence < SURE);
+    if (open && level->in_front && tlb_counts(tl, level, level->fits + 1)) {
+        out->policy = (struct policy_result){0};
+        rc = try_drawn(tl, out, level, VISITS_AMONG_ALL);
     }
     return rc;
 }

@@ -96,7 +96,8 @@ int visits_create(struct visits *out, struct tlb_lab *tl, const struct tlb_level
     }
     memcpy(out->page, level->set, level->set_count * sizeof *out->page);
     out->count = level->set_count;
-    int rc = kind == VISITS_FULL ? 0 : add_further(out, wash);
+    wanted = kind == VISITS_AMONG_ALL ? all : wanted;
+    int rc = kind == VISITS_TWICE || kind == VISITS_WASHED ? add_further(out, wash) : 0;
     out->wash_count = kind == VISITS_WASHED ? out->wash_count : 0;
     for (uint32_t i = 0; i < all && out->count < wanted; i++) {
         if (!is_own(level, i)) {

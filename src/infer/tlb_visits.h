@@ -7,9 +7,9 @@
 
 #include "infer/tlb.h"
 
-/* FULL: one page more than the set has entries. TWICE: twice as many, if it is known where they
- * are. WASHED: these, and others that are read before. */
-enum visits_kind { VISITS_FULL, VISITS_TWICE, VISITS_WASHED };
+/* FULL: one page more than the set has entries. AMONG_ALL: that, and all others that fit. TWICE:
+ * twice as many, if it is known where they are. WASHED: these, and others that are read before. */
+enum visits_kind { VISITS_FULL, VISITS_AMONG_ALL, VISITS_TWICE, VISITS_WASHED };
 
 /* The pages of a walk: first those of the set. */
 struct visits {
