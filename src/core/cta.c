@@ -38,7 +38,7 @@ int sm_launch(struct sm *sm, const struct exec_launch *launch, const struct cta_
     const char *limit = "";
     uint64_t fit = occupancy_ctas(sm->spec, needs, sm->shared_bytes, &limit);
     if (fit == 0) {
-        return error_set(SONDE_EINPUT, "a block does not fit a multiprocessor: too many %s", limit);
+        return error_set(SONDE_EINPUT, "a block wants more %s than a multiprocessor has", limit);
     }
     uint64_t slots = exec_program_slot_count(launch->program) + PRED_SLOTS;
     uint64_t scoreboard_bytes = slots * sizeof(uint64_t) * sm->max_warps;
