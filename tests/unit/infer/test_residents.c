@@ -144,7 +144,7 @@ static int examine(struct attribute *sets, struct attribute *size, char why[160]
     assert_true(d && toy.held && toy.used);
     assert_int_equal(traceset_create(&toy.set), 0);
     rng_seed(&toy.rng, 3);
-    struct infer_options options = {.max_footprint_bytes = UINT64_C(256) << 20};
+    struct infer_options options = {.max_footprint_bytes = UINT64_C(1) << 30};
     struct trace_source source = {get, &toy};
     struct level_summary summary = {.info = &info, .known = true, .threshold = THRESHOLD};
     struct lab lab = {
