@@ -13,6 +13,7 @@
 #include "model/model.h"
 #include "rt/rt.h"
 #include "util/error.h"
+#include "graph.h"
 #include "workload.h"
 
 static int with_rt(void **state)
@@ -116,6 +117,53 @@ static void a_size_that_a_workload_cannot_take_is_refused(void **state)
     int rc = workload_run(&counts, *state, workload_find("matmul"), SONDE_WORKLOADS_DIR, 17, true);
     assert_int_equal(rc, SONDE_EINPUT);
     assert_string_equal(error_text(), "workload matmul: side 17 is no multiple of 16");
+    const struct workload_settings settings = {.size = 64, .block = 1025, .functional = true};
+    rc = workload_run_with(&counts, *state, workload_find("frontier"), &settings);
+    assert_int_equal(rc, SONDE_EINPUT);
+    assert_string_equal(error_text(), "workload frontier: 64 vertices in CTAs of 1025 threads: "
+                                      "268435456 and 1024 at most");
+}
+
+/* Of all sizes, the last warp of a launch partly filled or alone; a vertex by itself, too. */
+static void frontiers_of_any_size_find_the_levels(void **state)
+{
+    for (uint32_t size = 1; size <= 70; size++) {
+        const struct workload_settings settings = {.size = size, .block = 64, .functional = true};
+        struct workbench counts;
+        if (workload_run_with(&counts, *state, workload_find("frontier"), &settings) < 0) {
+            fail_msg("%u vertices: %s", size, error_text());
+        }
+        assert_true(counts.launches > 0);
+    }
+}
+
+static void both_ends_of_a_random_graphs_edge_know_of_it(void **state)
+{
+    (void)state;
+    enum { VERTICES = 1000, MEAN = 6 };
+    struct workbench bench = {.arena = arena_create()};
+    struct graph graph;
+    uint32_t levels[VERTICES], isolated = 0;
+    rng_seed(&bench.rng, 7);
+    assert_int_equal(graph_random(&graph, &bench, VERTICES, MEAN), 0);
+    assert_int_equal(graph.edges, VERTICES * MEAN);
+    assert_int_equal(graph.rows[VERTICES], graph.edges);
+    for (uint32_t v = 0; v < VERTICES; v++) {
+        isolated += graph.rows[v + 1] == graph.rows[v];
+        for (uint32_t e = graph.rows[v]; e < graph.rows[v + 1]; e++) {
+            uint32_t there = graph.targets[e], at = graph.rows[there];
+            while (at < graph.rows[there + 1] && graph.targets[at] != v) {
+                at++;
+            }
+            assert_true(at < graph.rows[there + 1]);
+        }
+    }
+    /* A degree is Poisson's: e^-6 of the vertices have none, 2.5 of these thousand. */
+    assert_in_range(isolated, 0, 10);
+    assert_int_equal(graph_levels(levels, &bench, &graph), 0);
+    assert_int_equal(levels[0], 0);
+    assert_int_equal(levels[graph.targets[0]] <= 1, 1);
+    arena_destroy(bench.arena);
 }
 
 static void a_text_built_in_is_the_one_in_the_tree(void **state)
@@ -202,6 +250,8 @@ int main(void)
         cmocka_unit_test(a_wrong_float_is_found_and_no_nan_is_near_anything),
         cmocka_unit_test_setup_teardown(a_size_that_a_workload_cannot_take_is_refused, with_rt,
                                         without_rt),
+        cmocka_unit_test_setup_teardown(frontiers_of_any_size_find_the_levels, with_rt, without_rt),
+        cmocka_unit_test(both_ends_of_a_random_graphs_edge_know_of_it),
         cmocka_unit_test_setup_teardown(a_text_built_in_is_the_one_in_the_tree, with_rt,
                                         without_rt),
         cmocka_unit_test_setup_teardown(what_launches_count_adds_up_to_the_whole, with_rt,
