@@ -40,24 +40,18 @@ static int arrays_create(struct gpu *gpu)
     gpu->source_port = calloc(model->sms, sizeof *gpu->source_port);
     gpu->network_port = calloc(model->sms, sizeof *gpu->network_port);
     gpu->l2 = calloc(model->l2_slices, sizeof(struct mem_cache *));
-    gpu->dram = calloc(model->dram.channels, sizeof(struct mem_dram *));
-    return gpu->sm && gpu->l1 && gpu->source_port && gpu->network_port && gpu->l2 && gpu->dram
-               ? 0
-               : error_memory();
+    return gpu->sm && gpu->l1 && gpu->source_port && gpu->network_port && gpu->l2 ? 0
+                                                                                  : error_memory();
 }
 
-static int memory_side_create(struct gpu *gpu)
+static int l2_create(struct gpu *gpu)
 {
     const struct model *model = gpu->model;
     int rc = 0;
-    for (uint32_t i = 0; rc == 0 && i < model->dram.channels; i++) {
-        rc = mem_dram_create(&gpu->dram[i], &model->dram, gpu->engine, &gpu->clock,
-                             gpu->next_source++);
-    }
     for (uint32_t i = 0; rc == 0 && i < model->l2_slices; i++) {
-        struct mem_dram *channel = gpu->dram[i * model->dram.channels / model->l2_slices];
+        uint32_t channel = i * model->dram.channels / model->l2_slices;
         rc = mem_cache_create(&gpu->l2[i], &model->l2, MEM_AT_L2, gpu->engine, &gpu->clock,
-                              gpu->next_source++, mem_dram_port(channel));
+                              gpu->next_source++, gpu->channel[channel].port);
     }
     return rc;
 }
@@ -178,7 +172,10 @@ int gpu_build(struct gpu *gpu)
         rc = gpu_sides_create(gpu);
     }
     if (rc == 0) {
-        rc = memory_side_create(gpu);
+        rc = gpu_channels_create(gpu);
+    }
+    if (rc == 0) {
+        rc = l2_create(gpu);
     }
     if (rc == 0) {
         rc = gpu_vm_create(gpu);

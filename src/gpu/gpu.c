@@ -52,9 +52,7 @@ void gpu_destroy(struct gpu *gpu)
     for (uint32_t i = 0; gpu->l2 && i < gpu->model->l2_slices; i++) {
         mem_cache_destroy(gpu->l2[i]);
     }
-    for (uint32_t i = 0; gpu->dram && i < gpu->model->dram.channels; i++) {
-        mem_dram_destroy(gpu->dram[i]);
-    }
+    gpu_channels_destroy(gpu);
     gpu_sides_destroy(gpu);
     engine_destroy(gpu->engine);
     free(gpu->sm);
@@ -62,7 +60,6 @@ void gpu_destroy(struct gpu *gpu)
     free(gpu->source_port);
     free(gpu->network_port);
     free(gpu->l2);
-    free(gpu->dram);
     free(gpu);
 }
 

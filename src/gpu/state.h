@@ -3,13 +3,14 @@
  * gpu.c answers questions about it.
  *
  *     SM --+-- L1 --+
- *          |        +-- side -- translator -- network source -- network -- L2 slice -- DRAM
+ *          |        +-- side -- translator -- network source -- network -- L2 slice -- channel
  *          +--------+               |         (one an SM)                     |
  *                                  TLBs -- page walker -----------------------+
  *
- * A side is where an SM with its caches ends and memory begins (side.c).
- * Every L2 slice belongs to one channel; slices are dealt to channels in order. An L1 that knows
- * lines by physical addresses has a translator in front and the network behind it.
+ * A side is where an SM with its caches ends and memory begins (side.c), a channel where memory
+ * ends and DRAM begins (channel.c). Every L2 slice belongs to one channel; slices are dealt to
+ * channels in order. An L1 that knows lines by physical addresses has a translator in front and the
+ * network behind it.
  */
 #ifndef SONDE_GPU_STATE_H
 #define SONDE_GPU_STATE_H
@@ -50,28 +51,48 @@ struct gpu_cta_end {
     uint32_t sm;
 };
 
+/* Where two groups meet: crossing.c. */
+struct gpu_crossing {
+    /* The upper one's. */
+    _Alignas(64) struct engine *upper;
+    uint32_t source, reply_source;    /* the engines' ids of requests and of replies */
+    bool parted;                      /* the two run apart */
+    uint32_t used, places;            /* requests not known to be let go of; at most */
+    struct gpu_mail_list down, inbox; /* written; to be read, see gpu_crossing_exchange() */
+    struct waiters space;
+    engine_handler *out; /* out(out_ctx, request) at the reply's time */
+    void *out_ctx;
+    /* The lower one's. */
+    _Alignas(64) struct engine *lower;
+    struct gpu_mail_list up, outbox;
+    struct mem_port below;
+    struct request_list refused;
+    uint32_t taken, held;   /* handed on since the last exchange; held below as of then */
+    struct mem_outlet told; /* of what is handed on; without `reply`: nobody asks for it */
+};
+
 /* What an SM tells while it runs apart from the others, until somebody looks. */
 struct gpu_side {
     _Alignas(64) struct gpu *gpu;
     struct engine *engine; /* of the SM and its caches; joined to the GPU's, or apart */
-    uint32_t sm, source;
+    uint32_t sm;
     /* What a window leaves for the exchange after it, in one line of the host's cache. */
     uint64_t next_ps; /* the first event of the engine */
     bool has_news, has_stores;
-    /* The SM's side. */
-    uint32_t used, places; /* requests not known to have left the network's port; at most */
-    struct gpu_mail_list down, inbox; /* written; to be read, see gpu_side_exchange() */
-    struct waiters space;
     uint32_t end_count, end_capacity, end_told;
     struct gpu_cta_end *end;
     int fault; /* the first, with its text */
     uint64_t fault_ps;
     char fault_text[ERROR_TEXT_MAX];
-    /* Memory's side. */
-    _Alignas(64) struct gpu_mail_list up, outbox;
-    struct mem_port below;
-    struct request_list refused;
-    uint32_t taken, held; /* handed on since the last exchange; by the network's port as of then */
+    struct gpu_crossing crossing;
+};
+
+/* A channel of DRAM. */
+struct gpu_channel {
+    struct gpu_crossing crossing;
+    struct engine *engine; /* joined to the GPU's, or apart */
+    struct mem_dram *dram;
+    struct mem_port port; /* of the crossing */
 };
 
 struct gpu {
@@ -94,8 +115,8 @@ struct gpu {
     struct gpu_readonly *readonly; /* one an SM */
     uint64_t local_address, local_bytes;
     struct mem_noc *noc;
-    struct mem_cache **l2; /* model->l2_slices */
-    struct mem_dram **dram;
+    struct mem_cache **l2;             /* model->l2_slices */
+    struct gpu_channel *channel;       /* model->dram.channels */
     uint32_t next_source;              /* engine source ids handed out so far */
     uint32_t l1_source;                /* the L1s' ids begin here: they keep them over carve-outs */
     uint32_t noc_source, start_source; /* of the network; of CTAs that start */
@@ -118,6 +139,7 @@ struct gpu {
     uint64_t latest_ps;             /* the latest of all clocks when they were joined */
     uint64_t lookahead_ps;          /* SMs and memory hear of each other no sooner; 0: at once */
     bool parted;                    /* SMs and memory run apart, see windows.c */
+    uint64_t dram_ahead_ps;         /* DRAM knows of a reply so long before; 0: it is memory's */
     bool stopping;                  /* no CTA starts any more */
     uint64_t cta_count, cta_next, cta_ended;
     int error;
@@ -141,20 +163,40 @@ void gpu_readonly_invalidate(struct gpu *gpu); /* as a launch does */
 void gpu_readonly_stats(const struct gpu *gpu, struct gpu_stats *out);
 void gpu_local_place(struct gpu *gpu, const struct exec_launch *launch);
 
+/* crossing.c */
+void gpu_mail_add(struct gpu_mail_list *list, uint64_t at_ps, struct mem_request *request,
+                  struct engine *engine);
+void gpu_mail_forget(struct gpu_mail_list *list);
+/* Requests to *port go through the crossing from here on. */
+void gpu_crossing_attach(struct gpu_crossing *crossing, struct mem_port *port, uint32_t source);
+void gpu_crossing_free(struct gpu_crossing *crossing);
+void gpu_crossing_reply(struct gpu_crossing *crossing, struct mem_request *request, uint64_t at_ps);
+void gpu_crossing_part(struct gpu_crossing *crossing, uint32_t places);
+/* Nothing of the upper group is earlier than `now_ps`. */
+void gpu_crossing_join(struct gpu_crossing *crossing, uint64_t now_ps);
+/*
+ * Hands over what was noted; nothing of the upper group is earlier than `now_ps`. `held`: requests
+ * that the port below has taken and still counts. Both sides find it when they read their mail,
+ * before they run on.
+ */
+void gpu_crossing_exchange(struct gpu_crossing *crossing, uint32_t held, uint64_t now_ps);
+void gpu_crossing_read_inbox(struct gpu_crossing *crossing);
+void gpu_crossing_read_outbox(struct gpu_crossing *crossing);
+
 /* side.c */
 int gpu_sides_create(struct gpu *gpu);
 void gpu_sides_destroy(struct gpu *gpu);
 void gpu_side_attach(struct gpu_side *side, struct mem_port *port);
 struct mem_outlet gpu_side_outlet(struct gpu_side *side);
-/*
- * Hands over what was noted; nothing on either side is earlier than `now_ps`. Both sides find it
- * when they read their mail, before they run on.
- */
 void gpu_side_exchange(struct gpu_side *side, uint64_t now_ps);
 /* What memory has served happens. */
 void gpu_sides_do_atomics(struct gpu *gpu);
-void gpu_side_read_inbox(struct gpu_side *side);
-void gpu_side_read_outbox(struct gpu_side *side);
+
+/* channel.c */
+int gpu_channels_create(struct gpu *gpu);
+void gpu_channels_destroy(struct gpu *gpu);
+/* A reply is known at least so long before it is there. */
+uint64_t gpu_channels_lookahead_ps(const struct gpu *gpu);
 
 /* windows.c */
 uint64_t gpu_lookahead_ps(const struct gpu *gpu, const struct exec_launch *launch);

@@ -25,7 +25,7 @@ static void add_memory_stats(const struct gpu *gpu, struct gpu_stats *out)
         out->l2_writebacks += stats->writebacks;
     }
     for (uint32_t i = 0; i < gpu->model->dram.channels; i++) {
-        const struct mem_dram_stats *stats = mem_dram_stats(gpu->dram[i]);
+        const struct mem_dram_stats *stats = mem_dram_stats(gpu->channel[i].dram);
         out->dram_reads += stats->reads;
         out->dram_writes += stats->writes;
         out->dram_row_hits += stats->row_hits;

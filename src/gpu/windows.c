@@ -1,16 +1,22 @@
 /*
- * Launches on several host threads. SMs with their caches run apart from each other and from memory
- * - translation, network, L2, DRAM -, each with an engine of its own, in windows of time; between
- * two windows one thread hands over what was noted (side.c). Which thread ran what never shows.
+ * Launches on several host threads. SMs with their caches run apart from each other, from memory
+ * - translation, network, L2 - and that from DRAM's channels, each with an engine of its own, in
+ * windows of time; between two windows one thread hands over what was noted (crossing.c). Which
+ * thread ran what never shows.
  *
  * SMs and memory hear of each other no sooner than the lookahead L after a cause: a reply is known
- * when it enters the way back, and a CTA's place is taken some cycles after it ended. Let m and s
- * be the times of the first pending event of memory and of the SMs. Then
+ * when it enters the way back, and a CTA's place is taken some cycles after it ended. Memory hears
+ * from DRAM no sooner than F after a cause, which is no less than L, or DRAM is part of memory. Let
+ * s, m and d be the times of the first pending event of the SMs, of memory and of DRAM, and m' the
+ * earlier one of m and d + F, when memory goes on. Then
  *
- *     SMs may run all events before  min(m, s) + L    what is unknown yet comes no earlier
- *     memory those before            min(s, m + L)    requests come from s on, or after a reply
+ *     SMs may run all events before  min(m', s) + L           what is unknown yet comes no earlier
+ *     memory those before            min(s, m' + L, d + F)    requests come from s on, or after a
+ *                                                             reply; replies of DRAM from d + F on
+ *     DRAM those before              min(s, m')               requests of memory
  *
- * at the same time. In the steady state memory lags half of L behind, and a window is as long.
+ * at the same time. In the steady state memory lags half of L behind SMs, DRAM as much behind
+ * memory, and a window is as long.
  *
  * Device memory does not change while a window runs: SMs keep their stores back, which are
  * published between windows, SM after SM; then the atomics that memory has served happen, in its
@@ -51,9 +57,16 @@ int gpu_part(struct gpu *gpu)
     for (uint32_t i = 0; rc == 0 && i < gpu->model->sms; i++) {
         struct gpu_side *side = &gpu->side[i];
         engine_part(side->engine);
-        side->places = gpu->model->noc.queue_entries + 2 * (uint32_t)cycles;
-        side->used = side->taken = side->held = 0;
+        gpu_crossing_part(&side->crossing, gpu->model->noc.queue_entries + 2 * (uint32_t)cycles);
         side->has_news = side->has_stores = false;
+    }
+    uint64_t ahead_ps = gpu_channels_lookahead_ps(gpu);
+    gpu->dram_ahead_ps = ahead_ps < gpu->lookahead_ps ? 0 : ahead_ps;
+    for (uint32_t i = 0; rc == 0 && gpu->dram_ahead_ps && i < gpu->model->dram.channels; i++) {
+        struct gpu_channel *channel = &gpu->channel[i];
+        engine_part(channel->engine);
+        gpu_crossing_part(&channel->crossing,
+                          gpu->model->dram.queue_entries + 2 * (uint32_t)cycles);
     }
     mem_noc_set_bounded(gpu->noc, rc < 0);
     gpu->parted = rc == 0;
@@ -105,15 +118,16 @@ static void find_fault(struct gpu *gpu)
 /* For the next exchange: whether it has to look at this side, and when the SM goes on. */
 static void note_state(struct gpu_side *side)
 {
-    uint64_t next_ps = engine_next_ps(side->engine), mail_ps = side->inbox.earliest_ps;
+    uint64_t next_ps = engine_next_ps(side->engine), mail_ps = side->crossing.inbox.earliest_ps;
     side->next_ps = next_ps < mail_ps ? next_ps : mail_ps;
     side->has_stores = sm_has_stores(side->gpu->sm[side->sm]);
-    side->has_news = side->down.count > 0 || side->end_count > 0 || side->space.count > 0 ||
-                     side->fault < 0 || engine_error(side->engine) < 0;
+    side->has_news = side->crossing.down.count > 0 || side->end_count > 0 ||
+                     side->crossing.space.count > 0 || side->fault < 0 ||
+                     engine_error(side->engine) < 0;
 }
 
-/* Nothing that has not happened yet happens before `now_ps`. */
-static void exchange(struct gpu *gpu, uint64_t now_ps)
+/* Nothing of the SMs that has not happened yet happens before `now_ps`. */
+static void exchange_sides(struct gpu *gpu, uint64_t now_ps)
 {
     uint32_t count = 0;
     bool ended = false, failed = false;
@@ -123,7 +137,7 @@ static void exchange(struct gpu *gpu, uint64_t now_ps)
             sm_publish_stores(gpu->sm[i]);
             side->has_stores = false;
         }
-        if (side->has_news || side->up.count > 0 || side->used > 0) {
+        if (side->has_news || side->crossing.up.count > 0 || side->crossing.used > 0) {
             gpu->busy[count++] = i;
         }
     }
@@ -145,6 +159,13 @@ static void exchange(struct gpu *gpu, uint64_t now_ps)
     }
 }
 
+static void exchange_channels(struct gpu *gpu, uint64_t now_ps)
+{
+    for (uint32_t i = 0; gpu->dram_ahead_ps && i < gpu->model->dram.channels; i++) {
+        gpu_crossing_exchange(&gpu->channel[i].crossing, 0, now_ps);
+    }
+}
+
 /* The first code of an engine that could not go on. */
 static int engines_error(const struct gpu *gpu)
 {
@@ -152,7 +173,25 @@ static int engines_error(const struct gpu *gpu)
     for (uint32_t i = 0; rc == 0 && i < gpu->model->sms; i++) {
         rc = gpu->side[i].has_news ? engine_error(gpu->side[i].engine) : 0;
     }
+    for (uint32_t i = 0; rc == 0 && i < gpu->model->dram.channels; i++) {
+        rc = engine_error(gpu->channel[i].engine);
+    }
     return rc < 0 ? error_memory() : 0;
+}
+
+/* DRAM is behind memory, which has heard all that it could. */
+static void join_channels(struct gpu *gpu)
+{
+    uint64_t now_ps = engine_now_ps(gpu->engine);
+    exchange_channels(gpu, now_ps);
+    for (uint32_t i = 0; gpu->dram_ahead_ps && i < gpu->model->dram.channels; i++) {
+        struct gpu_channel *channel = &gpu->channel[i];
+        gpu_crossing_read_outbox(&channel->crossing);
+        engine_run_before(channel->engine, now_ps);
+        gpu_crossing_exchange(&channel->crossing, 0, now_ps);
+        gpu_crossing_join(&channel->crossing, now_ps);
+        engine_join(channel->engine, gpu->engine);
+    }
 }
 
 void gpu_join(struct gpu *gpu)
@@ -160,16 +199,15 @@ void gpu_join(struct gpu *gpu)
     if (!gpu->parted) {
         return;
     }
+    join_channels(gpu);
     gpu->latest_ps = engine_now_ps(gpu->engine);
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
         uint64_t now_ps = engine_now_ps(gpu->side[i].engine);
         gpu->latest_ps = now_ps > gpu->latest_ps ? now_ps : gpu->latest_ps;
     }
-    exchange(gpu, gpu->latest_ps);
+    exchange_sides(gpu, gpu->latest_ps);
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        gpu_side_read_outbox(&gpu->side[i]);
-        gpu_side_read_inbox(&gpu->side[i]);
-        waiters_wake_at(&gpu->side[i].space, gpu->latest_ps);
+        gpu_crossing_join(&gpu->side[i].crossing, gpu->latest_ps);
         engine_join(gpu->side[i].engine, gpu->engine);
         sm_keep_stores(gpu->sm[i], false);
     }
@@ -181,22 +219,36 @@ void gpu_join(struct gpu *gpu)
 
 struct window {
     struct gpu *gpu;
-    uint64_t sm_limit_ps, memory_limit_ps;
+    uint64_t sm_limit_ps, memory_limit_ps, dram_limit_ps;
+    uint32_t channels; /* that run apart */
 };
 
-/* Task 0 is memory's, the others are SMs'. */
+static void run_memory(const struct window *window)
+{
+    struct gpu *gpu = window->gpu;
+    for (uint32_t i = 0; i < gpu->model->sms; i++) {
+        gpu_crossing_read_outbox(&gpu->side[i].crossing);
+    }
+    for (uint32_t i = 0; i < window->channels; i++) {
+        gpu_crossing_read_inbox(&gpu->channel[i].crossing);
+    }
+    engine_run_before(gpu->engine, window->memory_limit_ps);
+}
+
+/* Task 0 is memory's, then come the channels', then the SMs'. */
 static void run_task(void *ctx, uint32_t index)
 {
     const struct window *window = ctx;
     struct gpu *gpu = window->gpu;
     if (index == 0) {
-        for (uint32_t i = 0; i < gpu->model->sms; i++) {
-            gpu_side_read_outbox(&gpu->side[i]);
-        }
-        engine_run_before(gpu->engine, window->memory_limit_ps);
+        run_memory(window);
+    } else if (index <= window->channels) {
+        struct gpu_channel *channel = &gpu->channel[index - 1];
+        gpu_crossing_read_outbox(&channel->crossing);
+        engine_run_before(channel->engine, window->dram_limit_ps);
     } else {
-        struct gpu_side *side = &gpu->side[gpu->busy[index - 1]];
-        gpu_side_read_inbox(side);
+        struct gpu_side *side = &gpu->side[gpu->busy[index - 1 - window->channels]];
+        gpu_crossing_read_inbox(&side->crossing);
         engine_run_before(side->engine, window->sm_limit_ps);
         note_state(side);
     }
@@ -207,29 +259,52 @@ static uint64_t later(uint64_t time_ps, uint64_t by_ps)
     return time_ps > ENGINE_NEVER - by_ps ? ENGINE_NEVER : time_ps + by_ps;
 }
 
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How far everybody may run; false: nothing is pending. */
+static bool window_open(struct window *window, struct gpu *gpu)
+{
+    uint32_t channels = gpu->dram_ahead_ps ? gpu->model->dram.channels : 0;
+    uint64_t memory_ps = engine_next_ps(gpu->engine), sm_ps = ENGINE_NEVER, dram_ps = ENGINE_NEVER;
+    for (uint32_t i = 0; i < gpu->model->sms; i++) {
+        sm_ps = earlier(sm_ps, gpu->side[i].next_ps);
+        memory_ps = earlier(memory_ps, gpu->side[i].crossing.outbox.earliest_ps);
+    }
+    for (uint32_t i = 0; i < channels; i++) {
+        const struct gpu_channel *channel = &gpu->channel[i];
+        memory_ps = earlier(memory_ps, channel->crossing.inbox.earliest_ps);
+        dram_ps = earlier(dram_ps, earlier(engine_next_ps(channel->engine),
+                                           channel->crossing.outbox.earliest_ps));
+    }
+    uint64_t answer_ps = later(dram_ps, gpu->dram_ahead_ps);
+    memory_ps = earlier(memory_ps, answer_ps);
+    uint64_t first_ps = earlier(memory_ps, sm_ps);
+    *window = (struct window){
+        .gpu = gpu,
+        .channels = channels,
+        .sm_limit_ps = later(first_ps, gpu->lookahead_ps),
+        .memory_limit_ps = earlier(earlier(sm_ps, answer_ps), later(memory_ps, gpu->lookahead_ps)),
+        .dram_limit_ps = first_ps};
+    return first_ps != ENGINE_NEVER;
+}
+
 /* One window and the exchange after it; false: nothing is pending. */
 static bool step(struct gpu *gpu)
 {
-    uint64_t memory_ps = engine_next_ps(gpu->engine), sm_ps = ENGINE_NEVER;
-    for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        uint64_t next_ps = gpu->side[i].next_ps, mail_ps = gpu->side[i].outbox.earliest_ps;
-        sm_ps = next_ps < sm_ps ? next_ps : sm_ps;
-        memory_ps = mail_ps < memory_ps ? mail_ps : memory_ps;
-    }
-    uint64_t first_ps = memory_ps < sm_ps ? memory_ps : sm_ps;
-    if (first_ps == ENGINE_NEVER) {
+    struct window window;
+    if (!window_open(&window, gpu)) {
         return false;
     }
-    uint64_t reach_ps = later(memory_ps, gpu->lookahead_ps);
-    struct window window = {.gpu = gpu,
-                            .sm_limit_ps = later(first_ps, gpu->lookahead_ps),
-                            .memory_limit_ps = sm_ps < reach_ps ? sm_ps : reach_ps};
-    uint32_t tasks = 1;
+    uint32_t busy = 0;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
         if (gpu->side[i].next_ps < window.sm_limit_ps) {
-            gpu->busy[tasks++ - 1] = i;
+            gpu->busy[busy++] = i;
         }
     }
+    uint32_t tasks = 1 + window.channels + busy;
     if (gpu->team && tasks > 1) {
         team_run(gpu->team, run_task, &window, tasks);
     } else {
@@ -237,7 +312,8 @@ static bool step(struct gpu *gpu)
             run_task(&window, i);
         }
     }
-    exchange(gpu, window.sm_limit_ps);
+    exchange_channels(gpu, window.memory_limit_ps);
+    exchange_sides(gpu, window.sm_limit_ps);
     return true;
 }
 

@@ -40,8 +40,8 @@ struct mem_request {
                               sender need not wait for that time. Queues keep the order of
                               sending */
     engine_handler *reply; /* reply(ctx, arg), at the time the data (or ack) is there */
-    /* If not NULL: whoever knows that time beforehand may tell it instead, at once. */
-    void (*foretell)(struct mem_request *request, uint64_t reply_ps);
+    /* If not NULL: whoever knows that time beforehand may tell it here instead, at once. */
+    const struct mem_outlet *outlet;
     void *ctx;
     uint64_t arg;
     struct mem_request *next; /* list link of whoever holds it */
@@ -51,6 +51,13 @@ struct mem_request {
         uint64_t ready_ps;
         bool stalled;
     } held;
+};
+
+/* Who is told when a request's reply will be there. */
+struct mem_outlet {
+    void (*reply)(void *self, struct mem_request *request, uint64_t at_ps);
+    void *self;
+    struct engine *engine; /* of a network's source: what the reply is to be an event of */
 };
 
 struct mem_port {
@@ -139,18 +146,13 @@ struct mem_port mem_noc_port(struct mem_noc *noc, uint32_t source,
                              uint32_t (*route)(void *ctx, const struct mem_request *), void *ctx);
 
 /*
- * Who takes the replies of a source: called when the time at which a reply will come out of the
+ * Who takes the replies of a source: told of each when the time at which it will come out of the
  * network is known, which is later than now by at least mem_noc_lookahead_ps(). At that time, as an
- * event of `engine`, it is to call mem_noc_deliver(), which touches nothing but the source's own
- * end of the network and calls the request's `reply`, at once or as an event of that engine too,
- * where replies stand in line there. Without an outlet the network does so with its own engine.
- * Before mem_noc_port() of that source.
+ * event of the outlet's engine, it is to call mem_noc_deliver(), which touches nothing but the
+ * source's own end of the network and calls the request's `reply`, at once or as an event of that
+ * engine too, where replies stand in line there. Without an outlet the network does so with its own
+ * engine. Before mem_noc_port() of that source.
  */
-struct mem_outlet {
-    void (*reply)(void *self, struct mem_request *request, uint64_t at_ps);
-    void *self;
-    struct engine *engine;
-};
 void mem_noc_set_outlet(struct mem_noc *noc, uint32_t source, struct mem_outlet outlet);
 void mem_noc_deliver(struct mem_noc *noc, uint32_t source, struct mem_request *request);
 uint64_t mem_noc_lookahead_ps(const struct mem_noc *noc);

@@ -64,8 +64,8 @@ static void complete_piece(struct mem_cache *cache, struct mem_request *request,
     if (--request->held.pieces > 0) {
         return;
     }
-    if (request->foretell) {
-        request->foretell(request, request->held.ready_ps);
+    if (request->outlet) {
+        request->outlet->reply(request->outlet->self, request, request->held.ready_ps);
     } else {
         engine_at(cache->engine, request->held.ready_ps, cache->source, request->reply,
                   request->ctx, request->arg);
@@ -93,7 +93,7 @@ static struct own_request *own_take(struct mem_cache *cache, enum mem_kind kind,
     own->request.bypass = false;
     own->request.issued_ps = engine_now_ps(cache->engine);
     own->request.reply = reply;
-    own->request.foretell = NULL;
+    own->request.outlet = NULL;
     own->request.ctx = own;
     own->request.arg = 0;
     return own;

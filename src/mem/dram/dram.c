@@ -245,8 +245,12 @@ static void finish(struct mem_dram *dram, struct dram_entry *entry, uint64_t end
     count_pending(dram, entry, end_ps);
     request->served_at = MEM_AT_DRAM;
     uint64_t fixed_ps = clock_cycles_to_ps(dram->core_clock, dram->spec->fixed_cycles);
-    engine_at(dram->engine, end_ps + fixed_ps, dram->source, request->reply, request->ctx,
-              request->arg);
+    if (request->outlet) {
+        request->outlet->reply(request->outlet->self, request, end_ps + fixed_ps);
+    } else {
+        engine_at(dram->engine, end_ps + fixed_ps, dram->source, request->reply, request->ctx,
+                  request->arg);
+    }
     bool was_full = dram->count == dram->spec->queue_entries;
     queue_remove(dram, entry);
     if (was_full) {

@@ -334,7 +334,7 @@ static bool target_takes(struct flit_target *target, struct mem_request *request
         return false;
     }
     request->reply = on_reply;
-    request->foretell = NULL;
+    request->outlet = NULL;
     request->arrive_ps = engine_now_ps(target->flits->engine);
     return target->port.send(target->port.self, request);
 }

@@ -71,6 +71,7 @@ struct links {
     struct link_target *targets;
     struct pool flights;
     bool unbounded;
+    struct mem_outlet told; /* by the targets */
     struct mem_noc_way_stats requests;
 };
 
@@ -124,6 +125,8 @@ static bool departures_add(struct departures *left, uint64_t at_ps)
     return true;
 }
 
+static void links_told(void *self, struct mem_request *request, uint64_t reply_ps);
+
 static void links_destroy(void *state)
 {
     struct links *links = state;
@@ -153,6 +156,7 @@ static int links_create(void **state, const struct noc_spec *spec, struct engine
                             .source_id = source,
                             .source_count = sources,
                             .target_count = targets};
+    links->told = (struct mem_outlet){.reply = links_told, .self = links};
     pool_init(&links->flights, sizeof(struct flight));
     links->sources = calloc(sources, sizeof *links->sources);
     links->targets = calloc(targets, sizeof *links->targets);
@@ -236,14 +240,14 @@ static void links_when_space(void *self, engine_handler *handler, void *ctx, uin
 
 static void on_refused_space(void *ctx, uint64_t arg);
 
-static void foretell(struct mem_request *request, uint64_t reply_ps)
+static void links_told(void *self, struct mem_request *request, uint64_t reply_ps)
 {
     struct flight *flight = request->ctx;
-    struct links *links = flight->source->links;
+    struct links *links = self;
     request->reply = flight->reply;
     request->ctx = flight->ctx;
     request->arg = flight->arg;
-    request->foretell = NULL;
+    request->outlet = NULL;
     noc_give_reply(&flight->source->outlet, request,
                    clock_align(links->clock, reply_ps) +
                        clock_cycles_to_ps(links->clock, links->spec->reply_cycles));
@@ -254,7 +258,8 @@ static void on_reply(void *ctx, uint64_t arg)
 {
     const struct flight *flight = ctx;
     (void)arg;
-    foretell(flight->request, engine_now_ps(flight->source->links->engine));
+    struct links *links = flight->source->links;
+    links_told(links, flight->request, engine_now_ps(links->engine));
 }
 
 static void links_deliver(void *state, uint32_t source_index, struct mem_request *request)
@@ -332,7 +337,7 @@ static bool links_send(void *self, struct mem_request *request)
                               .arg = request->arg};
     assert(flight->target < links->target_count);
     request->reply = on_reply;
-    request->foretell = foretell;
+    request->outlet = &links->told;
     request->ctx = flight;
     uint64_t now_ps = engine_now_ps(links->engine), left_ps;
     uint64_t earliest_ps = request->arrive_ps > now_ps ? request->arrive_ps : now_ps;
