@@ -15,7 +15,8 @@ struct behind_parts {
     size_t total;   /* elements: those that fit, and one */
     size_t at[BEHIND_MOST_PARTS], span[BEHIND_MOST_PARTS], count; /* ascending */
     bool unheard;          /* their first elements, walked alone, stay in the cache in front */
-    unsigned prompt, slow; /* how often the rest fitted at once, and not */
+    unsigned prompt, slow; /* how often what fits did so after few passes, and later */
+    uint64_t fewest;       /* misses of a few passes of what did not; 0: not seen yet */
 };
 
 /* All parts, each a line of one set, as far as they look like that. */

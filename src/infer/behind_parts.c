@@ -17,7 +17,7 @@
 #include "infer/behind.h"
 #include "util/error.h"
 
-#define BUDGET 3000000       /* loads, for parts left out */
+#define BUDGET 4000000       /* loads, for parts left out */
 #define WATCH_BUDGET 1200000 /* and for watching who misses */
 #define BY_CHANCE 1e-3       /* that noise makes one element suspect */
 #define STEADY_LOOKS 4       /* with the same suspects, each after twice as many walks */
@@ -25,8 +25,10 @@
 #define QUICK_PASSES 4       /* that all miss */
 #define QUICK_WINDOWS 8      /* of them at most, where noise misses too */
 #define CERTAIN 1e-7         /* chance at which noise is ruled out */
-#define AT_ONCE 6            /* passes that a walk which fits takes at most to show it */
 #define LEAST_PROMPT 4
+#define MOSTLY 16
+#define MANY 6 /* misses of a few passes */
+#define FAR_FEWER 8
 
 /* Misses of some more passes, and passes without one. */
 static int count_passes(struct behind_parts *d, uint64_t *misses, uint64_t *clean,
@@ -51,8 +53,9 @@ static int count_passes(struct behind_parts *d, uint64_t *misses, uint64_t *clea
     return 0;
 }
 
-/* Does a walk of `count` elements miss in every pass, more often than by noise? */
-static int misses_always(struct behind_parts *d, bool *always, size_t count)
+/* Does a walk of `count` elements miss in every pass, more often than by noise? And how often in
+ * the first few? */
+static int misses_always(struct behind_parts *d, bool *always, uint64_t *at_first, size_t count)
 {
     struct level *level = d->level;
     struct walk_plan plan = level_plan(level, (struct walk_shape){.ring = d->ring, .count = count});
@@ -62,6 +65,7 @@ static int misses_always(struct behind_parts *d, bool *always, size_t count)
     double noise = (seen + 3 * sqrt(seen) + 3) / (double)(level->hit_records + 1);
     uint64_t misses = 0, clean = 0, records = 0;
     *always = false;
+    *at_first = SIZE_MAX;
     passes = passes > QUICK_PASSES ? QUICK_PASSES : passes;
     plan.warm = QUICK_WARM * count;
     plan.window = (uint32_t)(passes * count);
@@ -71,16 +75,24 @@ static int misses_always(struct behind_parts *d, bool *always, size_t count)
         if (rc) {
             return rc;
         }
+        *at_first = i ? *at_first : misses;
         double chance = poisson_tail(noise * (double)records, misses);
         *always = clean == 0 && (quiet || chance < CERTAIN);
     }
     return 0;
 }
 
-/* Where what fits has shown it at once, what misses in pass after pass is given no more time. */
-static bool fits_at_once(const struct behind_parts *d)
+/*
+ * Where what fits hardly ever took longer, what misses in pass after pass is given no more time;
+ * and what hardly misses, where all that does not fit missed far more often, fits.
+ */
+static enum fit_verdict judge_at_once(const struct behind_parts *d, bool always, uint64_t misses)
 {
-    return d->prompt >= LEAST_PROMPT && d->prompt > 2 * d->slow;
+    bool at_once = d->prompt >= LEAST_PROMPT && d->prompt > MOSTLY * d->slow;
+    return !at_once                                               ? FIT_UNKNOWN
+           : always                                               ? FIT_NO
+           : d->fewest >= MANY && misses <= d->fewest / FAR_FEWER ? FIT_YES
+                                                                  : FIT_UNKNOWN;
 }
 
 static int fits_without(struct behind_parts *d, bool *fits, size_t from, size_t to)
@@ -97,14 +109,17 @@ static int fits_without(struct behind_parts *d, bool *fits, size_t from, size_t 
     if (count == 0) {
         return 0;
     }
-    int rc = fits_at_once(d) ? misses_always(d, &always, count) : 0;
-    if (rc == 0 && !always) {
-        uint64_t before = d->level->lab->loads;
+    uint64_t misses = 0;
+    int rc = misses_always(d, &always, &misses, count);
+    verdict = rc ? verdict : judge_at_once(d, always, misses);
+    if (rc == 0 && verdict == FIT_UNKNOWN) {
         struct walk_shape shape = {.ring = d->ring, .count = count};
         rc = fit_verdict(d->level, &verdict, &shape);
-        bool quick = d->level->lab->loads - before <= AT_ONCE * count;
-        d->prompt += verdict == FIT_YES && quick;
-        d->slow += verdict == FIT_YES && !quick;
+        d->prompt += verdict == FIT_YES && !always;
+        d->slow += verdict == FIT_YES && always;
+    }
+    if (verdict == FIT_NO && (d->fewest == 0 || misses < d->fewest)) {
+        d->fewest = misses;
     }
     *fits = verdict == FIT_YES;
     return rc;
