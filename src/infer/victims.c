@@ -20,8 +20,9 @@
 #define MAX_LOADS 400000
 #define FEWEST 300
 #define WARM_ROUNDS 60
-#define ALIKE 0.02 /* latencies of one kind differ by */
-#define MANY 0.03  /* of the slow records, that make a kind */
+#define ROUNDS_A_WAY 3 /* then one in 400 still holds a line of before */
+#define ALIKE 0.02     /* latencies of one kind differ by */
+#define MANY 0.03      /* of the slow records, that make a kind */
 #define MANY_WAYS 20
 #define FEW_DIFFER 4   /* one slow record in so many may be noise's */
 #define FIRST_ROUNDS 2 /* of a window, that show what came in between */
@@ -163,6 +164,15 @@ static int count_cold(struct victim_tally *tally, struct victim_sums *sums,
     }
     sample_free(&all);
     return rc;
+}
+
+/*
+ * What the set held before is drawn out of it: while it holds k such lines, k + 1 of the walk's are
+ * outside and miss in each round, and each takes the place of one of these with k in so many ways.
+ */
+static uint64_t warm_rounds(size_t ways)
+{
+    return WARM_ROUNDS > ROUNDS_A_WAY * ways ? WARM_ROUNDS : ROUNDS_A_WAY * ways;
 }
 
 /* Ways by cold fill. `cold` is false when the cache turned out not to be empty. */
@@ -310,7 +320,7 @@ static int sum_joined(struct level *level, struct victim_tally *tally, uint32_t 
             level, (struct walk_shape){.ring = level->conflict, .count = level->conflict_count});
         plan.window = (uint32_t)(level->max_window - level->max_window % level->conflict_count);
         plan.windows = (uint32_t)(MAX_LOADS / plan.window + 1);
-        plan.warm = WARM_ROUNDS * level->conflict_count;
+        plan.warm = warm_rounds(tally->ways) * level->conflict_count;
         plan.persist = true;
         plan.run = 600 + run;
         struct walk walk;
@@ -337,7 +347,8 @@ static int sum_warm(struct level *level, struct victim_tally *tally, uint32_t *h
     for (uint32_t run = 0; sums->victims < WANTED && level->lab->loads - before < MAX_LOADS;
          run++) {
         struct walk walk;
-        int rc = run_windows(level, &walk, WARM_ROUNDS * level->conflict_count, 1, run);
+        int rc =
+            run_windows(level, &walk, warm_rounds(tally->ways) * level->conflict_count, 1, run);
         if (rc) {
             return rc;
         }
