@@ -148,6 +148,35 @@ static bool operand_names(const struct ptx_operand *operand, const struct ptx_va
     return false;
 }
 
+/*
+ * Shared memory that a block has beside the program's own, from compute capability 8.0 on: groups
+ * of several warps of CUDA's cooperative groups meet there. A program has it if it asks where it
+ * is.
+ */
+static bool asks_for_reserved(const struct ptx_func *func)
+{
+    for (uint32_t i = 0; i < func->insn_count; i++)
+        for (uint32_t k = 0; k < func->insns[i].operand_count; k++) {
+            const struct ptx_operand *operand = &func->insns[i].operands[k];
+            if (operand->kind == OPERAND_SREG && operand->sreg >= SREG_RESERVED_SMEM_OFFSET_BEGIN &&
+                operand->sreg <= SREG_RESERVED_SMEM_OFFSET_1)
+                return true;
+        }
+    return false;
+}
+
+/* Behind the variables; what the launch adds comes behind it. */
+static void place_reserved(struct exec_program *program, uint64_t *at)
+{
+    bool asked = false;
+    for (uint32_t i = 0; i < program->function_count; i++)
+        asked |= asks_for_reserved(program->functions[i]->func);
+    if (asked) {
+        program->reserved_offset = (uint32_t)decode_align(*at, RESERVED_ALIGN);
+        *at = program->reserved_offset + RESERVED_BYTES;
+    }
+}
+
 /* Module-scope shared variables take room in the kernels that name them. */
 static bool function_names(const struct ptx_func *func, const struct ptx_var *var)
 {
@@ -183,6 +212,7 @@ int decode_layout_shared(struct decoder *d)
         for (uint32_t k = 0; rc == SONDE_OK && k < func->local_count; k++)
             rc = place_shared(d, &at, func->locals[k]);
     }
+    place_reserved(d->program, &at);
     d->program->shared_bytes = (uint32_t)decode_align(at, align);
     return rc;
 }

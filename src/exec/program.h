@@ -21,6 +21,8 @@
 #define REF_OFFSET_MASK ((1u << REF_BASE_SHIFT) - 1)
 #define UOP_SOURCES 4
 #define UOP_VECTOR_MAX 8
+#define RESERVED_BYTES 1024u /* CUDA C++ Programming Guide, compute capability 8.x and later */
+#define RESERVED_ALIGN 128u
 
 typedef enum exec_event uop_run(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
                                 struct exec_access *access);
@@ -157,6 +159,7 @@ struct exec_program {
     struct exec_function **by_index; /* of the module's functions: what a code address means */
     uint8_t *pool;                   /* constants, 32 lanes each */
     uint32_t shared_bytes;
+    uint32_t reserved_offset;   /* of the shared memory that is the system's, see decode_layout.c */
     uint32_t local_limit_bytes; /* per thread, for recursion */
     bool uses_heap;             /* a system call takes memory */
     bool acts_at_issue;         /* see exec_program_acts_at_issue() */

@@ -37,6 +37,11 @@ static uint64_t special_value(const struct exec_warp *warp, uint16_t id)
     case SREG_GLOBALTIMER_HI: return env->globaltimer_ns >> 32;
     case SREG_TOTAL_SMEM_SIZE: case SREG_AGGR_SMEM_SIZE: return cta->shared_bytes;
     case SREG_DYNAMIC_SMEM_SIZE: return launch->dynamic_shared_bytes;
+    case SREG_RESERVED_SMEM_OFFSET_BEGIN: case SREG_RESERVED_SMEM_OFFSET_0:
+        return launch->program->reserved_offset;
+    case SREG_RESERVED_SMEM_OFFSET_1: return launch->program->reserved_offset + RESERVED_BYTES / 2;
+    case SREG_RESERVED_SMEM_OFFSET_END: return launch->program->reserved_offset + RESERVED_BYTES;
+    case SREG_RESERVED_SMEM_OFFSET_CAP: return RESERVED_BYTES;
     /* CUDA's driver hands the grid's workspace over here: upper and lower half of its address. */
     case SREG_ENVREG1: return launch->grid_workspace >> 32;
     case SREG_ENVREG2: return (uint32_t)launch->grid_workspace;

@@ -126,6 +126,35 @@ static void dynamic_shared_memory_lies_behind_the_static(void **state)
     device_close(&dev);
 }
 
+/* Who asks for the system's shared memory has 1 KiB of it, apart from static and dynamic memory. */
+static void reserved_shared_memory_is_nobody_elses(void **state)
+{
+    (void)state;
+    struct device dev;
+    uint64_t *out = device_kernel(
+        &dev,
+        KERNEL(
+            ".extern .shared .align 16 .b8 dynamic[];\n",
+            ".shared .align 4 .b32 fixed[32];\n"
+            "mov.u32 %r0, %reserved_smem_offset_begin; mov.u32 %r1, %reserved_smem_offset_end;\n"
+            "sub.u32 %r2, %r1, %r0; mov.u32 %r3, %reserved_smem_offset_cap;\n"
+            "add.u32 %r2, %r2, %r3; mov.u32 %r4, %reserved_smem_offset_1;\n"
+            "mov.u64 %l0, dynamic; mov.u64 %l1, fixed; mad.wide.u32 %l0, %t, 4, %l0;\n"
+            "mad.wide.u32 %l1, %t, 4, %l1; mad.lo.u32 %r5, %t, 32, %r0;\n"
+            "mad.lo.u32 %r4, %t, 16, %r4; st.shared.u32 [%l0], 7; st.shared.u32 [%l1], 8;\n"
+            "st.shared.v4.u32 [%r5], {%r0, %r0, %r0, %r0};\n"
+            "st.shared.v4.u32 [%r4], {%r0, %r0, %r0, %r0}; bar.sync 0;\n"
+            "ld.shared.u32 %r6, [%l0]; ld.shared.u32 %r7, [%l1];\n"
+            "mad.lo.u32 %r2, %r6, 10000, %r2; mad.lo.u32 %r2, %r7, 100000, %r2;\n" STORE32("%r2")),
+        32);
+    assert_int_equal(exec_program_shared_bytes(dev.program), 128 + 1024);
+    dev.launch.dynamic_shared_bytes = 128;
+    device_run(&dev, 1, 32);
+    for (uint32_t t = 0; t < 32; t++)
+        assert_int_equal(out[t], 870000 + 2048);
+    device_close(&dev);
+}
+
 static uint64_t want_local(uint32_t t)
 {
     return (uint64_t)t * 2 + t + 1;
@@ -405,6 +434,7 @@ int main(void)
         cmocka_unit_test(shared_memory_carries_values_between_warps),
         cmocka_unit_test(a_32_bit_register_is_a_shared_address),
         cmocka_unit_test(dynamic_shared_memory_lies_behind_the_static),
+        cmocka_unit_test(reserved_shared_memory_is_nobody_elses),
         cmocka_unit_test(local_memory_is_of_each_thread),
         cmocka_unit_test(a_generic_access_reaches_three_spaces_at_once),
         cmocka_unit_test(parameters_of_all_widths_lie_at_their_alignment),
