@@ -15,6 +15,9 @@
 #define FIRST_STRIDE 512
 #define MAX_ORDERED_BYTES (UINT64_C(8) << 20)
 #define MAX_ORDERED_COUNT 16384
+#define ROUGH_LOADS                                                                                \
+    1500000      /* after which an edge in a cache that settles slowly need not be exact */
+#define ROUGH 32 /* but to a part of so many */
 
 struct edge {
     size_t fits, fails;
@@ -41,8 +44,10 @@ static int probe_count(struct level *level, struct edge *edge, uint64_t stride, 
 static int double_until_it_fails(struct level *level, struct edge *edge, uint64_t stride)
 {
     uint64_t limit = level->lab->options->max_footprint_bytes / stride;
-    while (edge->fails == 0) {
-        size_t count = 2 * edge->fits;
+    bool near =
+        edge->fits > 1 && !level->front; /* what was found to fit after all is close to the edge */
+    for (size_t step = 1; edge->fails == 0; step *= 2) {
+        size_t count = near ? edge->fits + step : 2 * edge->fits;
         if (count > limit || (count * stride > MAX_ORDERED_BYTES && count > MAX_ORDERED_COUNT)) {
             level->large = true;
             return lab_undecided(level->lab,
@@ -60,13 +65,20 @@ static int double_until_it_fails(struct level *level, struct edge *edge, uint64_
 /*
  * Between an array that fits and one that does not. Real capacities are round numbers more often
  * than not, so whenever a count was found to fit, the next one is tried: if that does not fit, the
- * search is over.
+ * search is over. Where each verdict takes long, a rough edge must do: the size comes from the sets
+ * in the end.
  */
 static int bisect(struct level *level, struct edge *edge, uint64_t stride)
 {
     bool try_next = true;
+    uint64_t start = level->lab->loads;
     while (edge->fails - edge->fits > 1) {
         size_t before = edge->fits;
+        if (level->late > 0 && level->lab->loads - start > ROUGH_LOADS &&
+            (edge->fails - before) * ROUGH < before) {
+            edge->certain = false;
+            break;
+        }
         size_t count = try_next ? before + 1 : before + (edge->fails - before) / 2;
         int rc = probe_count(level, edge, stride, count);
         if (rc) {
@@ -77,6 +89,13 @@ static int bisect(struct level *level, struct edge *edge, uint64_t stride)
     return 0;
 }
 
+/* A long noisy walk of a cache that settles slowly is not waited for until it has settled. */
+static bool is_rough(const struct level *level, size_t fits)
+{
+    return level->late > 0 && level->false_slow > 0 && !level->begins_empty && !level->front &&
+           2 * fits > level->max_window;
+}
+
 static int find_edge(struct level *level, struct edge *edge, uint64_t stride)
 {
     int rc = double_until_it_fails(level, edge, stride);
@@ -84,7 +103,7 @@ static int find_edge(struct level *level, struct edge *edge, uint64_t stride)
     if (rc == 0) {
         level->fit_stride = stride;
         level->fit_count = edge->fits;
-        level->fit_certain = edge->certain;
+        level->fit_certain = edge->certain && !is_rough(level, edge->fits);
     }
     return rc;
 }

@@ -20,7 +20,7 @@
 #include "util/error.h"
 #include "util/rng.h"
 
-#define DRAWS 48 /* at most; looked at after each BATCH */
+#define DRAWS 96 /* at most; looked at after each BATCH */
 #define BATCH 16
 #define MOST_LINES 6144  /* among which are drawn */
 #define SETTLE_PASSES 48 /* before the window, unless a launch begins with an empty cache */
@@ -30,7 +30,7 @@
 #define ROUNDS 8
 #define SEEDS 3 /* lines that are tried as a set's first */
 #define LEAST_MEMBERS 4
-#define SURE 3.0 /* log odds of a member */
+#define SURE 2.0 /* log odds of a member */
 #define ABSENT UINT8_MAX
 
 struct company {

@@ -34,6 +34,7 @@
 #define MIN_PASSES 3
 #define MOST_SPACINGS 2500
 #define MOST_WAYS 512
+#define ROUGHLY 16           /* a part of so many more may fit, where the edge is rough */
 #define COMMON_MULTIPLE 3840 /* of 32, 48, 64, 80, 96, 128, 160, 192, 256 and more */
 
 struct ring {
@@ -285,7 +286,7 @@ static int by_any_spacing(struct level *level, struct ring *out)
         return 0;
     }
     for (size_t step = fits / 2; rc == 0 && !conflict && step >= 1; step--) {
-        size_t count = fits / step + 2;
+        size_t count = (level->fit_certain ? fits : fits + fits / ROUGHLY) / step + 2;
         if (count <= fits + 1) {
             rc = ring_of_spacing(level, out, &conflict, count, step);
         }
@@ -350,8 +351,12 @@ static int by_groups(struct level *level, struct ring *out)
     return rc;
 }
 
+/* So many lines that a window does not hold them twice keep company too rarely. */
 static int by_company(struct level *level, struct ring *out)
 {
+    if (2 * level->fit_count > level->max_window) {
+        return settles_slowly(level) ? by_any_spacing(level, out) : 0;
+    }
     return company_find(level, out->offsets, &out->count);
 }
 
@@ -451,11 +456,11 @@ int level_ways(struct level *level)
         uint64_t stride;
         size_t from, end;
     } tries[] = {
-        {0, QUICK, COMPANY}, {COMMON_MULTIPLE, QUICK, COMPANY},   {0, COMPANY, EASY},
-        {0, EASY, EASY_END}, {COMMON_MULTIPLE, EASY, SPACED_END}, {0, COMPANY, EASY},
-        {0, EASY, ALL_END},
+        {0, QUICK, EASY},    {COMMON_MULTIPLE, QUICK, COMPANY},
+        {0, EASY, EASY_END}, {COMMON_MULTIPLE, EASY, SPACED_END},
+        {0, COMPANY, EASY},  {0, EASY, ALL_END},
     };
-    enum { TRIES = sizeof tries / sizeof *tries, QUICK_TRIES = 3 };
+    enum { TRIES = sizeof tries / sizeof *tries, QUICK_TRIES = 2 };
     uint64_t first = level->fit_stride;
     if (level->front && first == level->fetch_bytes) {
         return behind_ways(level);

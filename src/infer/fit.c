@@ -30,13 +30,14 @@
 #define LATE_LOADS 120000 /* of warm-up, where only the counts of misses matter */
 #define PATIENCE                                                                                   \
     10.0 /* rate of misses times passes of warm-up, from which on settling is ruled out */
-#define LEAST_LET_GO 0.15 /* share of the loads of a first round that miss where much is let go */
-#define MOST_SHOWN 12     /* passes in a window of such a walk */
-#define MOST_WARM 250     /* passes */
-#define LEFT 6.0          /* exp(-this): the chance that something has not settled yet */
-#define HEARD_PASSES 10   /* behind another cache, which keeps other elements in each */
-#define QUIET_PASSES 8    /* after which those that it still keeps stay there */
-#define CERTAIN 1e-7      /* chance at which noise is ruled out; some thousand tests a dissection */
+#define LEAST_LET_GO 0.15  /* share of the loads of a first round that miss where much is let go */
+#define MOST_SHOWN 12      /* passes in a window of such a walk */
+#define SHOWN_LOADS 400000 /* that more than two windows of a round may cost */
+#define MOST_WARM 250      /* passes */
+#define LEFT 6.0           /* exp(-this): the chance that something has not settled yet */
+#define HEARD_PASSES 10    /* behind another cache, which keeps other elements in each */
+#define QUIET_PASSES 8     /* after which those that it still keeps stay there */
+#define CERTAIN 1e-7 /* chance at which noise is ruled out; some thousand tests a dissection */
 
 struct round {
     uint64_t records, misses, slow;                         /* slow: not a hit */
@@ -94,18 +95,18 @@ static void learn_ways(struct level *level, const struct fit *fit, const struct 
     level->slow_ways = fmax(level->slow_ways, fmin(t / s, (double)fit->count));
 }
 
-double fit_settling_passes(const struct level *level, size_t count)
+double fit_settling_passes(const struct level *level, size_t count, double left)
 {
     double ways = level->conflict_count ? (double)level->conflict_count : level->slow_ways * 1.2;
     if (!settles_late(level) || level->front) {
         return 0;
     }
-    return ways > 0 ? ways / 2 * (log(2 * fmax((double)count / ways, 1)) + LEFT) : 0;
+    return ways > 0 ? ways / 2 * (log(2 * fmax((double)count / ways, 1)) + left) : 0;
 }
 
 static bool has_settled(const struct level *level, size_t count, const struct round *round)
 {
-    double passes = fit_settling_passes(level, count);
+    double passes = fit_settling_passes(level, count, LEFT);
     return passes > 0 && round->passes >= passes;
 }
 
@@ -128,7 +129,7 @@ static uint64_t warm_passes(const struct level *level, size_t count, unsigned ro
         return patient_small[round];
     }
     if (settles_late(level)) {
-        double known = fit_settling_passes(level, count);
+        double known = fit_settling_passes(level, count, LEFT);
         bool whole =
             2 * count <= level->max_window; /* a pass may be seen clean for all the noise */
         return known > 0 && round > 1 && known < 2 * MOST_WARM ? (uint64_t)known + 1
@@ -159,6 +160,9 @@ static void plan_round(struct walk_plan *plan, const struct level *level, unsign
         size_t passes = window / n < MOST_SHOWN ? window / n : MOST_SHOWN;
         plan->window = (uint32_t)(passes * n);
         plan->windows = round < 3 ? 1 : (uint32_t)(2 * MOST_SHOWN / passes);
+        while (plan->windows > 2 && plan->windows * plan->warm > SHOWN_LOADS) {
+            plan->windows--;
+        }
     } else if (n <= window) {
         size_t passes = small ? 256 / n : 1;
         passes = passes < 2 ? 2 : passes > 16 ? 16 : passes;

@@ -22,9 +22,11 @@
 #define CERTAIN 1e-8       /* chance at which noise is ruled out */
 #define PATIENCE 9.0       /* misses that a place is given to be found by the line it waits for */
 #define TOLD 0.8 /* of the passes past lines of the set that show it, where some are not heard */
-#define OPEN_ODDS 1e-6  /* that a watched group behind another cache is disturbed all the same */
-#define STEADY_PASSES 8 /* with a miss of the same line */
-#define STEADY_WARM 12  /* passes before those */
+#define OPEN_ODDS 1e-6    /* that a watched group behind another cache is disturbed all the same */
+#define LEFT 8.0          /* exp(-this): that something has not settled, of one group */
+#define LEFT_OF_MANY 10.0 /* and of several, whose verdicts nothing else confirms */
+#define STEADY_PASSES 8   /* with a miss of the same line */
+#define STEADY_WARM 12    /* passes before those */
 
 static const uint16_t warm_of[ROUNDS] = {2, 14, 60, 200, 600, 1400};
 static const uint8_t passes_of[ROUNDS] = {2, 8, 8, 10, 12, 12};
@@ -187,7 +189,8 @@ static bool misses_steadily(const struct tally *tally, const struct group *g, un
 /* Passes of warm-up in a round: where it is known how long sets take, no longer. */
 static uint64_t warm_in(const struct level *level, size_t groups, unsigned round)
 {
-    double enough = fit_settling_passes(level, groups * level->conflict_count);
+    double enough = fit_settling_passes(level, groups * level->conflict_count,
+                                        groups > 1 ? LEFT_OF_MANY : LEFT);
     bool known = enough > warm_of[1] && level->conflict_count && !level->front;
     return known && round > 1 && enough < warm_of[ROUNDS - 1] ? (uint64_t)enough + 1
                                                               : warm_of[round];

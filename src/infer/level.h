@@ -116,10 +116,10 @@ struct fit {
 };
 
 /*
- * Passes of a walk of `count` elements after which what still misses does not fit, where sets draw
- * their victims; 0: not known.
+ * Passes of a walk of `count` elements after which what still misses does not fit, but for a chance
+ * of exp(-left), where sets draw their victims; 0: not known.
  */
-double fit_settling_passes(const struct level *level, size_t count);
+double fit_settling_passes(const struct level *level, size_t count, double left);
 
 int fit_test(struct level *level, struct fit *out, const struct walk_shape *shape);
 void fit_free(struct fit *fit);
