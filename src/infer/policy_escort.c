@@ -104,7 +104,10 @@ static int crowd_create(struct crowd *out, const struct level *level,
     *out = (struct crowd){.of = calloc(pool->count, sizeof *out->of),
                           .mine = calloc(pool->count, sizeof *out->mine),
                           .words = words < MAX_WORDS ? words : MAX_WORDS};
-    int rc = out->of && out->mine ? 0 : error_memory();
+    if (!out->of || !out->mine) {
+        return error_memory();
+    }
+    int rc = 0;
     for (size_t i = 0; rc == 0 && i < pool->count; i++) {
         struct others own;
         rc = find_others(&own, level, pool->line[i]);

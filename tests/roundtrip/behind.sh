@@ -59,6 +59,17 @@ expect small.json constant_l1.size 640
 expect small.json constant_l1.ways 5
 second small 8192 128 8 8 lru bits 0
 
+# Two residues to a set, of which one may keep the other out of the first cache while their sets are sought.
+copy mapped <<'YAML'
+constant_l1: {size: 1280 B, line: 128 B, sector: 32 B, sets: 2, ways: 5, index: {kind: xor, masks: [0x8080]},
+  replacement: {policy: random, seed: 451245}}
+constant_l15: {size: 8448 B, line: 128 B, sector: 32 B, sets: 33, ways: 2, replacement: {policy: random, seed: 422748},
+  index: {kind: map, map: [30, 6, 13, 28, 25, 9, 28, 19, 12, 10, 9, 0, 1, 31, 16, 27, 15, 23, 20, 17, 19, 6, 12, 17, 3, 26,
+    22, 21, 20, 15, 25, 32, 13, 2, 7, 8, 22, 16, 7, 26, 1, 14, 11, 5, 0, 4, 32, 8, 18, 14, 18, 10, 5, 21, 4, 29, 11, 24,
+    27, 2, 23, 3, 30, 29, 24, 31]}}
+YAML
+second mapped 8448 128 33 2 random map 66
+
 # None, and an L2 so small that launches drive out what is read first.
 copy none <<'YAML'
 constant_l15: {enabled: false}
