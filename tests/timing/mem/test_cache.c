@@ -2,48 +2,18 @@
  * A cache's times: each latency on time and not a cycle early, each port at its width. The
  * specification of memory_rig.h: hit 11, miss 5, fill 3 cycles; the level below answers after 50.
  */
-#include "support/memory_rig.h"
+#include "support/cache_rig.h"
 
 enum { BELOW_CYCLES = 50, HIT = 11, MISS = 5, FILL = 3 };
 
-struct fixture {
-    struct engine *engine;
-    struct sink sink;
-    struct cache_spec spec;
-    struct mem_cache *cache;
-    struct mem_port port;
-};
-
-static void fixture_open(struct fixture *f)
-{
-    memset(f, 0, sizeof *f);
-    assert_int_equal(engine_create(&f->engine), 0);
-    f->sink = (struct sink){.engine = f->engine, .latency_cycles = BELOW_CYCLES};
-    f->spec = rig_cache_spec();
-}
-
-static void fixture_start(struct fixture *f, enum mem_level level)
-{
-    assert_int_equal(
-        mem_cache_create(&f->cache, &f->spec, level, f->engine, &rig_clock, 1, sink_port(&f->sink)),
-        0);
-    f->port = mem_cache_port(f->cache);
-}
-
-static void fixture_close(struct fixture *f)
-{
-    mem_cache_destroy(f->cache);
-    engine_destroy(f->engine);
-}
-
-static void warm(struct fixture *f, uint64_t address)
+static void warm(struct cache_rig *f, uint64_t address)
 {
     probe_alone(f->engine, f->port, MEM_READ, address, 4, NULL);
     rig_wait(f->engine, 100);
 }
 
 /* The reply is not there the cycle before, and is there then. */
-static void replies_at(struct fixture *f, struct probe *probe, uint64_t start_ps, uint64_t cycles)
+static void replies_at(struct cache_rig *f, struct probe *probe, uint64_t start_ps, uint64_t cycles)
 {
     engine_run(f->engine, start_ps + (cycles - 1) * PERIOD_PS);
     assert_int_equal(probe->replies, 0);
@@ -55,9 +25,9 @@ static void replies_at(struct fixture *f, struct probe *probe, uint64_t start_ps
 static void a_hit_takes_the_hit_cycles(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
-    fixture_start(&f, MEM_AT_L2);
+    struct cache_rig f;
+    cache_rig_open(&f, BELOW_CYCLES);
+    cache_rig_start(&f, MEM_AT_L2);
     warm(&f, 0x1000);
     for (enum mem_kind kind = MEM_READ; kind <= MEM_ATOMIC; kind++) {
         struct probe probe;
@@ -67,15 +37,15 @@ static void a_hit_takes_the_hit_cycles(void **state)
         replies_at(&f, &probe, start_ps, HIT);
         rig_wait(f.engine, 10);
     }
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void a_miss_takes_miss_and_fill_cycles_around_the_level_below(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
-    fixture_start(&f, MEM_AT_L2);
+    struct cache_rig f;
+    cache_rig_open(&f, BELOW_CYCLES);
+    cache_rig_start(&f, MEM_AT_L2);
     rig_wait(f.engine, 7);
     struct probe probe;
     probe_init(&probe, f.engine, MEM_READ, 0x1000, 4);
@@ -83,15 +53,15 @@ static void a_miss_takes_miss_and_fill_cycles_around_the_level_below(void **stat
     assert_true(probe_send(&probe, f.port));
     replies_at(&f, &probe, start_ps, MISS + BELOW_CYCLES + FILL);
     assert_int_equal(f.sink.note[0].time_ps, start_ps + MISS * PERIOD_PS);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void a_request_between_edges_is_looked_up_at_the_next(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
-    fixture_start(&f, MEM_AT_L2);
+    struct cache_rig f;
+    cache_rig_open(&f, BELOW_CYCLES);
+    cache_rig_start(&f, MEM_AT_L2);
     warm(&f, 0x1000);
     uint64_t edge_ps = engine_now_ps(f.engine) + PERIOD_PS;
     engine_advance(f.engine, edge_ps - 1);
@@ -99,29 +69,29 @@ static void a_request_between_edges_is_looked_up_at_the_next(void **state)
     probe_init(&probe, f.engine, MEM_READ, 0x1000, 4);
     assert_true(probe_send(&probe, f.port));
     replies_at(&f, &probe, edge_ps, HIT);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void a_fill_between_edges_is_forwarded_from_the_next(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
-    fixture_start(&f, MEM_AT_L2);
+    struct cache_rig f;
+    cache_rig_open(&f, BELOW_CYCLES);
+    cache_rig_start(&f, MEM_AT_L2);
     struct probe probe;
     probe_init(&probe, f.engine, MEM_READ, 0x1000, 4);
     f.sink.further_ps = 1;
     assert_true(probe_send(&probe, f.port));
     replies_at(&f, &probe, 0, MISS + BELOW_CYCLES + 1 + FILL);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void a_request_may_be_sent_before_it_arrives(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
-    fixture_start(&f, MEM_AT_L2);
+    struct cache_rig f;
+    cache_rig_open(&f, BELOW_CYCLES);
+    cache_rig_start(&f, MEM_AT_L2);
     warm(&f, 0x1000);
     struct probe probe;
     uint64_t start_ps = engine_now_ps(f.engine);
@@ -129,16 +99,16 @@ static void a_request_may_be_sent_before_it_arrives(void **state)
     probe.request.arrive_ps = start_ps + 17 * PERIOD_PS;
     assert_true(probe_send(&probe, f.port));
     replies_at(&f, &probe, start_ps, 17 + HIT);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void bypasses_leave_at_once_and_writes_through_after_the_miss_cycles(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
+    struct cache_rig f;
+    cache_rig_open(&f, BELOW_CYCLES);
     f.spec.write = WRITE_THROUGH_INVALIDATE;
-    fixture_start(&f, MEM_AT_L1);
+    cache_rig_start(&f, MEM_AT_L1);
     struct probe probe;
     probe_init(&probe, f.engine, MEM_READ, 0x1000, 4);
     probe.request.bypass = true;
@@ -152,7 +122,7 @@ static void bypasses_leave_at_once_and_writes_through_after_the_miss_cycles(void
     probe_init(&probe, f.engine, MEM_ATOMIC, 0x1000, 4);
     assert_true(probe_send(&probe, f.port));
     replies_at(&f, &probe, start_ps, BELOW_CYCLES);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 /* Three hits of one cycle, with one or two lookups a cycle. */
@@ -160,11 +130,11 @@ static void lookups_take_turns(void **state)
 {
     (void)state;
     for (uint32_t per_cycle = 1; per_cycle <= 3; per_cycle++) {
-        struct fixture f;
-        fixture_open(&f);
+        struct cache_rig f;
+        cache_rig_open(&f, BELOW_CYCLES);
         f.spec.accesses_per_cycle = per_cycle % 3; /* 0: unlimited */
         f.spec.data_bytes_per_cycle = 0;
-        fixture_start(&f, MEM_AT_L2);
+        cache_rig_start(&f, MEM_AT_L2);
         warm(&f, 0x1000);
         struct probe probe[3];
         uint64_t start_ps = engine_now_ps(f.engine);
@@ -177,18 +147,18 @@ static void lookups_take_turns(void **state)
             uint64_t waited = per_cycle == 3 ? 0 : i / per_cycle;
             assert_int_equal(probe[i].replied_ps, start_ps + (HIT + waited) * PERIOD_PS);
         }
-        fixture_close(&f);
+        cache_rig_close(&f);
     }
 }
 
 static void the_data_port_is_taken_for_each_of_its_widths(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
+    struct cache_rig f;
+    cache_rig_open(&f, BELOW_CYCLES);
     f.spec.accesses_per_cycle = 2;
     f.spec.data_bytes_per_cycle = 32;
-    fixture_start(&f, MEM_AT_L2);
+    cache_rig_start(&f, MEM_AT_L2);
     warm(&f, 0x1000);
     const uint32_t bytes[4] = {128, 32, 33, 4};
     const uint64_t end_cycle[4] = {4, 5, 7, 8}; /* 4 + 1 + 2 + 1 cycles of the port */
@@ -202,16 +172,16 @@ static void the_data_port_is_taken_for_each_of_its_widths(void **state)
     for (uint32_t i = 0; i < 4; i++) {
         assert_int_equal(probe[i].replied_ps, start_ps + (HIT + end_cycle[i] - 1) * PERIOD_PS);
     }
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void a_fill_takes_the_data_port_before_a_hit_that_was_looked_up_earlier(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
+    struct cache_rig f;
+    cache_rig_open(&f, BELOW_CYCLES);
     f.spec.hit_cycles = 40;
-    fixture_start(&f, MEM_AT_L2);
+    cache_rig_start(&f, MEM_AT_L2);
     warm(&f, 0x1000);
     struct probe miss, hit;
     uint64_t start_ps = engine_now_ps(f.engine);
@@ -224,15 +194,15 @@ static void a_fill_takes_the_data_port_before_a_hit_that_was_looked_up_earlier(v
     engine_run(f.engine, ENGINE_NEVER);
     assert_int_equal(miss.replied_ps, start_ps + 58 * PERIOD_PS);
     assert_int_equal(hit.replied_ps, start_ps + 70 * PERIOD_PS);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void merged_requests_leave_one_after_the_other(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
-    fixture_start(&f, MEM_AT_L2);
+    struct cache_rig f;
+    cache_rig_open(&f, BELOW_CYCLES);
+    cache_rig_start(&f, MEM_AT_L2);
     struct probe probe[3];
     for (uint32_t i = 0; i < 3; i++) {
         probe_init(&probe[i], f.engine, MEM_READ, 0x1000 + 4 * i, 4);
@@ -242,16 +212,16 @@ static void merged_requests_leave_one_after_the_other(void **state)
     for (uint32_t i = 0; i < 3; i++) {
         assert_int_equal(probe[i].replied_ps, (MISS + BELOW_CYCLES + FILL + i) * PERIOD_PS);
     }
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void a_full_table_lets_the_next_miss_leave_when_a_line_arrives(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
+    struct cache_rig f;
+    cache_rig_open(&f, BELOW_CYCLES);
     f.spec.mshr_entries = 1;
-    fixture_start(&f, MEM_AT_L2);
+    cache_rig_start(&f, MEM_AT_L2);
     struct probe probe[2];
     for (uint32_t i = 0; i < 2; i++) {
         probe_init(&probe[i], f.engine, MEM_READ, 0x1000 + 0x1000 * i, 4);
@@ -262,16 +232,16 @@ static void a_full_table_lets_the_next_miss_leave_when_a_line_arrives(void **sta
     assert_int_equal(probe[0].replied_ps, (first_fill + FILL) * PERIOD_PS);
     assert_int_equal(f.sink.note[1].time_ps, (first_fill + MISS) * PERIOD_PS);
     assert_int_equal(probe[1].replied_ps, (2 * first_fill + FILL) * PERIOD_PS);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void a_full_queue_refuses_until_the_cycle_in_which_it_moves(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
+    struct cache_rig f;
+    cache_rig_open(&f, BELOW_CYCLES);
     f.spec.queue_entries = 2;
-    fixture_start(&f, MEM_AT_L2);
+    cache_rig_start(&f, MEM_AT_L2);
     warm(&f, 0x1000);
     struct probe probe[4];
     uint64_t start_ps = engine_now_ps(f.engine);
@@ -291,7 +261,7 @@ static void a_full_queue_refuses_until_the_cycle_in_which_it_moves(void **state)
     engine_run(f.engine, ENGINE_NEVER);
     assert_int_equal(probe[3].replied_ps, start_ps + (HIT + 3) * PERIOD_PS);
     assert_int_equal(wake.replies, 1);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void hits_saturate_the_data_port_or_the_lookups(void **state)
@@ -299,26 +269,26 @@ static void hits_saturate_the_data_port_or_the_lookups(void **state)
     (void)state;
     const uint32_t widths[] = {16, 32, 48, 64, 128};
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
-        struct fixture f;
-        fixture_open(&f);
+        struct cache_rig f;
+        cache_rig_open(&f, BELOW_CYCLES);
         f.spec.data_bytes_per_cycle = widths[i];
-        fixture_start(&f, MEM_AT_L2);
+        cache_rig_start(&f, MEM_AT_L2);
         warm(&f, 0x10000);
         double cycles = (128 + widths[i] - 1) / widths[i];
         for (enum mem_kind kind = MEM_READ; kind <= MEM_WRITE; kind++) {
             double measured = rig_bandwidth(f.engine, f.port, kind, 2000, 128, 0);
             assert_within_2_percent(measured, 128 / cycles);
         }
-        fixture_close(&f);
+        cache_rig_close(&f);
     }
-    struct fixture f;
-    fixture_open(&f);
+    struct cache_rig f;
+    cache_rig_open(&f, BELOW_CYCLES);
     f.spec.data_bytes_per_cycle = 0;
     f.spec.accesses_per_cycle = 3;
-    fixture_start(&f, MEM_AT_L2);
+    cache_rig_start(&f, MEM_AT_L2);
     warm(&f, 0x10000);
     assert_within_2_percent(rig_bandwidth(f.engine, f.port, MEM_READ, 6000, 32, 0), 96);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void misses_saturate_the_table_by_littles_law(void **state)
@@ -326,14 +296,14 @@ static void misses_saturate_the_table_by_littles_law(void **state)
     (void)state;
     const uint32_t entries[] = {1, 4, 16, 32};
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
-        struct fixture f;
-        fixture_open(&f);
+        struct cache_rig f;
+        cache_rig_open(&f, BELOW_CYCLES);
         f.spec.mshr_entries = entries[i];
-        fixture_start(&f, MEM_AT_L2);
+        cache_rig_start(&f, MEM_AT_L2);
         double each = (double)(MISS + BELOW_CYCLES) / entries[i];
         assert_within_2_percent(rig_bandwidth(f.engine, f.port, MEM_READ, 4000, 128, 128),
                                 128 / each);
-        fixture_close(&f);
+        cache_rig_close(&f);
     }
 }
 

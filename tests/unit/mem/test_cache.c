@@ -2,39 +2,9 @@
  * What a cache keeps, fetches, writes and evicts, and what it refuses to be built from. Times are
  * in tests/timing/mem.
  */
-#include "support/memory_rig.h"
+#include "support/cache_rig.h"
 
-struct fixture {
-    struct engine *engine;
-    struct sink sink;
-    struct cache_spec spec;
-    struct mem_cache *cache;
-    struct mem_port port;
-};
-
-static void fixture_open(struct fixture *f)
-{
-    memset(f, 0, sizeof *f);
-    assert_int_equal(engine_create(&f->engine), 0);
-    f->sink = (struct sink){.engine = f->engine, .latency_cycles = 50};
-    f->spec = rig_cache_spec();
-}
-
-static void fixture_start(struct fixture *f, enum mem_level level)
-{
-    assert_int_equal(
-        mem_cache_create(&f->cache, &f->spec, level, f->engine, &rig_clock, 1, sink_port(&f->sink)),
-        0);
-    f->port = mem_cache_port(f->cache);
-}
-
-static void fixture_close(struct fixture *f)
-{
-    mem_cache_destroy(f->cache);
-    engine_destroy(f->engine);
-}
-
-static enum mem_level access_cache(struct fixture *f, enum mem_kind kind, uint64_t address,
+static enum mem_level access_cache(struct cache_rig *f, enum mem_kind kind, uint64_t address,
                                    uint32_t bytes)
 {
     enum mem_level served_at;
@@ -42,12 +12,12 @@ static enum mem_level access_cache(struct fixture *f, enum mem_kind kind, uint64
     return served_at;
 }
 
-static enum mem_level read_cache(struct fixture *f, uint64_t address)
+static enum mem_level read_cache(struct cache_rig *f, uint64_t address)
 {
     return access_cache(f, MEM_READ, address, 4);
 }
 
-static void sink_saw(const struct fixture *f, uint32_t i, enum mem_kind kind, uint64_t address,
+static void sink_saw(const struct cache_rig *f, uint32_t i, enum mem_kind kind, uint64_t address,
                      uint32_t bytes)
 {
     assert_true(f->sink.count > i);
@@ -59,9 +29,9 @@ static void sink_saw(const struct fixture *f, uint32_t i, enum mem_kind kind, ui
 static void a_miss_fetches_the_whole_line_once(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
-    fixture_start(&f, MEM_AT_L2);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
+    cache_rig_start(&f, MEM_AT_L2);
     assert_int_equal(read_cache(&f, 0x1044), MEM_AT_DRAM);
     sink_saw(&f, 0, MEM_READ, 0x1000, 128);
     assert_int_equal(read_cache(&f, 0x107c), MEM_AT_L2);
@@ -69,16 +39,16 @@ static void a_miss_fetches_the_whole_line_once(void **state)
     assert_int_equal(mem_cache_stats(f.cache)->reads, 2);
     assert_int_equal(mem_cache_stats(f.cache)->read_hits, 1);
     assert_int_equal(mem_cache_stats(f.cache)->fetches, 1);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void a_sectored_line_fetches_only_the_sector_missed(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
     f.spec.sector_bytes = 32;
-    fixture_start(&f, MEM_AT_L2);
+    cache_rig_start(&f, MEM_AT_L2);
     read_cache(&f, 0x1044);
     sink_saw(&f, 0, MEM_READ, 0x1040, 32);
     assert_true(mem_cache_holds(f.cache, 0x1040, 32));
@@ -90,31 +60,31 @@ static void a_sectored_line_fetches_only_the_sector_missed(void **state)
     sink_saw(&f, 2, MEM_READ, 0x1000, 64);
     assert_int_equal(f.sink.count, 3);
     assert_int_equal(mem_cache_stats(f.cache)->evictions, 0);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void adjoining_missing_sectors_are_one_fetch_and_gaps_split_it(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
     f.spec.sector_bytes = 32;
-    fixture_start(&f, MEM_AT_L2);
+    cache_rig_start(&f, MEM_AT_L2);
     read_cache(&f, 0x2020);
     access_cache(&f, MEM_READ, 0x2000, 128);
     sink_saw(&f, 1, MEM_READ, 0x2000, 32);
     sink_saw(&f, 2, MEM_READ, 0x2040, 64);
     assert_true(mem_cache_holds(f.cache, 0x2000, 128));
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void a_request_over_several_lines_replies_once_when_all_are_there(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
     rig_resize(&f.spec, 32, 8, 4);
-    fixture_start(&f, MEM_AT_L2);
+    cache_rig_start(&f, MEM_AT_L2);
     assert_int_equal(access_cache(&f, MEM_READ, 0x1000, 128), MEM_AT_DRAM);
     assert_int_equal(f.sink.count, 4);
     for (uint32_t i = 0; i < 4; i++) {
@@ -124,21 +94,21 @@ static void a_request_over_several_lines_replies_once_when_all_are_there(void **
     /* half of it there */
     assert_int_equal(access_cache(&f, MEM_READ, 0x1070, 32), MEM_AT_DRAM);
     assert_int_equal(f.sink.count, 5);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void unequal_sets_hold_as_many_lines_as_they_have_ways(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
     f.spec.sets = f.spec.unequal_count = 3;
     f.spec.ways_per_set[0] = 17;
     f.spec.ways_per_set[1] = 8;
     f.spec.ways_per_set[2] = 1;
     f.spec.size_bytes = 26 * 128;
     f.spec.index = (struct index_spec){.kind = INDEX_MODULO};
-    fixture_start(&f, MEM_AT_L2);
+    cache_rig_start(&f, MEM_AT_L2);
     for (uint32_t set = 0; set < 3; set++) {
         uint32_t ways = f.spec.ways_per_set[set];
         for (uint32_t round = 0; round < 2; round++) {
@@ -154,44 +124,44 @@ static void unequal_sets_hold_as_many_lines_as_they_have_ways(void **state)
             assert_true(i < ways || level == MEM_AT_DRAM);
         }
     }
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void a_line_of_no_power_of_two_bytes_is_found(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
     rig_resize(&f.spec, 96, 5, 3);
-    fixture_start(&f, MEM_AT_L2);
+    cache_rig_start(&f, MEM_AT_L2);
     assert_int_equal(read_cache(&f, 96 * 7 + 92), MEM_AT_DRAM);
     sink_saw(&f, 0, MEM_READ, 96 * 7, 96);
     assert_int_equal(read_cache(&f, 96 * 7), MEM_AT_L2);
     assert_int_equal(read_cache(&f, 96 * 8), MEM_AT_DRAM);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void lines_with_equal_low_halves_of_their_numbers_are_told_apart(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
-    fixture_start(&f, MEM_AT_L2);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
+    cache_rig_start(&f, MEM_AT_L2);
     uint64_t far = UINT64_C(128) << 32;
     assert_int_equal(read_cache(&f, 0x80), MEM_AT_DRAM);
     assert_int_equal(read_cache(&f, far + 0x80), MEM_AT_DRAM);
     assert_int_equal(read_cache(&f, 0x80), MEM_AT_L2);
     assert_int_equal(read_cache(&f, far + 0x80), MEM_AT_L2);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void a_written_line_goes_back_when_it_is_evicted(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
     f.spec.sector_bytes = 32;
-    fixture_start(&f, MEM_AT_L2);
+    cache_rig_start(&f, MEM_AT_L2);
     access_cache(&f, MEM_WRITE, 0x1000, 32); /* whole sector: nothing to fetch */
     access_cache(&f, MEM_WRITE, 0x1040, 64);
     assert_int_equal(f.sink.count, 0);
@@ -209,16 +179,16 @@ static void a_written_line_goes_back_when_it_is_evicted(void **state)
     read_cache(&f, 0x1600);
     assert_int_equal(f.sink.count, 5);
     assert_int_equal(stats->writebacks, 1);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void a_sector_written_in_part_is_fetched_first(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
     f.spec.sector_bytes = 32;
-    fixture_start(&f, MEM_AT_L2);
+    cache_rig_start(&f, MEM_AT_L2);
     access_cache(&f, MEM_WRITE, 0x1010, 64); /* part, whole, part */
     sink_saw(&f, 0, MEM_READ, 0x1000, 32);
     sink_saw(&f, 1, MEM_READ, 0x1040, 32);
@@ -230,32 +200,32 @@ static void a_sector_written_in_part_is_fetched_first(void **state)
     read_cache(&f, 0x1200);
     read_cache(&f, 0x1400);
     sink_saw(&f, 4, MEM_WRITE, 0x1000, 96);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void write_through_with_invalidate_drops_the_line(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
     f.spec.write = WRITE_THROUGH_INVALIDATE;
-    fixture_start(&f, MEM_AT_L1);
+    cache_rig_start(&f, MEM_AT_L1);
     read_cache(&f, 0x1000);
     assert_int_equal(access_cache(&f, MEM_WRITE, 0x1004, 4), MEM_AT_DRAM);
     sink_saw(&f, 1, MEM_WRITE, 0x1004, 4);
     assert_false(mem_cache_holds(f.cache, 0x1000, 4));
     assert_int_equal(mem_cache_stats(f.cache)->write_hits, 1);
     assert_int_equal(read_cache(&f, 0x1000), MEM_AT_DRAM);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void write_through_with_update_keeps_the_line_and_allocates_none(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
     f.spec.write = WRITE_THROUGH_UPDATE;
-    fixture_start(&f, MEM_AT_L1);
+    cache_rig_start(&f, MEM_AT_L1);
     access_cache(&f, MEM_WRITE, 0x1000, 128);
     assert_false(mem_cache_holds(f.cache, 0x1000, 4));
     read_cache(&f, 0x1000);
@@ -265,15 +235,15 @@ static void write_through_with_update_keeps_the_line_and_allocates_none(void **s
     assert_true(mem_cache_holds(f.cache, 0x1000, 128));
     assert_false(mem_cache_holds(f.cache, 0x1200, 4));
     assert_int_equal(mem_cache_stats(f.cache)->writebacks, 0);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void a_bypass_is_not_kept_and_evicts_what_it_matches(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
-    fixture_start(&f, MEM_AT_L1);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
+    cache_rig_start(&f, MEM_AT_L1);
     read_cache(&f, 0x1000);
     read_cache(&f, 0x1080);
     struct probe probe;
@@ -286,31 +256,31 @@ static void a_bypass_is_not_kept_and_evicts_what_it_matches(void **state)
     assert_false(mem_cache_holds(f.cache, 0x1000, 4));
     assert_true(mem_cache_holds(f.cache, 0x1080, 4));
     assert_int_equal(mem_cache_stats(f.cache)->bypasses, 1);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void a_bypass_of_the_l1_is_an_ordinary_read_in_l2(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
-    fixture_start(&f, MEM_AT_L2);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
+    cache_rig_start(&f, MEM_AT_L2);
     struct probe probe;
     probe_init(&probe, f.engine, MEM_READ, 0x1000, 4);
     probe.request.bypass = true;
     assert_true(probe_send(&probe, f.port));
     engine_run(f.engine, ENGINE_NEVER);
     assert_true(mem_cache_holds(f.cache, 0x1000, 128));
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void a_line_that_became_stale_on_its_way_is_served_but_not_kept(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
     f.spec.write = WRITE_THROUGH_INVALIDATE;
-    fixture_start(&f, MEM_AT_L1);
+    cache_rig_start(&f, MEM_AT_L1);
     struct probe load, store;
     probe_init(&load, f.engine, MEM_READ, 0x1000, 4);
     probe_init(&store, f.engine, MEM_WRITE, 0x1000, 4);
@@ -320,23 +290,23 @@ static void a_line_that_became_stale_on_its_way_is_served_but_not_kept(void **st
     assert_int_equal(load.replies, 1);
     assert_int_equal(store.replies, 1);
     assert_false(mem_cache_holds(f.cache, 0x1000, 4));
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void atomics_pass_the_l1_and_execute_in_l2(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
-    fixture_start(&f, MEM_AT_L1);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
+    cache_rig_start(&f, MEM_AT_L1);
     read_cache(&f, 0x1000);
     access_cache(&f, MEM_ATOMIC, 0x1000, 4);
     sink_saw(&f, 1, MEM_ATOMIC, 0x1000, 4);
     assert_false(mem_cache_holds(f.cache, 0x1000, 4));
-    fixture_close(&f);
+    cache_rig_close(&f);
 
-    fixture_open(&f);
-    fixture_start(&f, MEM_AT_L2);
+    cache_rig_open(&f, 50);
+    cache_rig_start(&f, MEM_AT_L2);
     assert_int_equal(access_cache(&f, MEM_ATOMIC, 0x1000, 4), MEM_AT_DRAM);
     sink_saw(&f, 0, MEM_READ, 0x1000, 128);
     assert_int_equal(access_cache(&f, MEM_ATOMIC, 0x1000, 4), MEM_AT_L2);
@@ -344,15 +314,15 @@ static void atomics_pass_the_l1_and_execute_in_l2(void **state)
     read_cache(&f, 0x1400);
     sink_saw(&f, 3, MEM_WRITE, 0x1000, 128);
     assert_int_equal(mem_cache_stats(f.cache)->atomics, 2);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void reads_of_a_pending_line_merge_with_it(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
-    fixture_start(&f, MEM_AT_L2);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
+    cache_rig_start(&f, MEM_AT_L2);
     struct probe probe[3];
     for (uint32_t i = 0; i < 3; i++) {
         probe_init(&probe[i], f.engine, MEM_READ, 0x1000 + 4 * i, 4);
@@ -367,17 +337,17 @@ static void reads_of_a_pending_line_merge_with_it(void **state)
     assert_int_equal(f.sink.count, 1);
     assert_int_equal(mem_cache_stats(f.cache)->read_pending_hits, 2);
     assert_int_equal(mem_cache_stats(f.cache)->mshr_full_stalls, 0);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void further_sectors_of_a_pending_line_are_fetched_beside_it(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
     f.spec.sector_bytes = 32;
     f.spec.mshr_entries = 1;
-    fixture_start(&f, MEM_AT_L2);
+    cache_rig_start(&f, MEM_AT_L2);
     struct probe narrow, wide;
     probe_init(&narrow, f.engine, MEM_READ, 0x1020, 4);
     probe_init(&wide, f.engine, MEM_READ, 0x1000, 64);
@@ -390,14 +360,14 @@ static void further_sectors_of_a_pending_line_are_fetched_beside_it(void **state
     assert_int_equal(narrow.replies, 1);
     assert_int_equal(wide.replies, 1);
     assert_true(wide.replied_ps > narrow.replied_ps);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 /*
  * Sends n reads, each of its own line (or all of one), as fast as they are taken; all must
  * return.
  */
-static void flood(struct fixture *f, uint32_t n, uint32_t stride)
+static void flood(struct cache_rig *f, uint32_t n, uint32_t stride)
 {
     struct probe *probe = calloc(n, sizeof *probe);
     assert_non_null(probe);
@@ -417,9 +387,9 @@ static void flood(struct fixture *f, uint32_t n, uint32_t stride)
 static void a_full_table_stalls_and_goes_on_when_a_line_arrives(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
-    fixture_start(&f, MEM_AT_L2);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
+    cache_rig_start(&f, MEM_AT_L2);
     flood(&f, 20, 128);
     assert_int_equal(f.sink.count, 20);
     assert_int_equal(mem_cache_stats(f.cache)->mshr_full_stalls, 16);
@@ -427,30 +397,30 @@ static void a_full_table_stalls_and_goes_on_when_a_line_arrives(void **state)
     for (uint32_t i = 4; i < 20; i++) {
         assert_true(f.sink.note[i].time_ps - f.sink.note[i - 4].time_ps >= 50 * PERIOD_PS);
     }
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void a_line_without_mergers_left_stalls(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
-    fixture_start(&f, MEM_AT_L2);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
+    cache_rig_start(&f, MEM_AT_L2);
     flood(&f, 4, 4); /* one and two mergers; the fourth finds the line there */
     assert_int_equal(f.sink.count, 1);
     const struct mem_cache_stats *stats = mem_cache_stats(f.cache);
     assert_int_equal(stats->read_pending_hits, 2);
     assert_int_equal(stats->read_hits, 1);
     assert_int_equal(stats->mshr_full_stalls, 1);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void a_level_below_that_refuses_holds_misses_and_lets_hits_before_them_pass(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
-    fixture_start(&f, MEM_AT_L2);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
+    cache_rig_start(&f, MEM_AT_L2);
     read_cache(&f, 0x1000);
     f.sink.refuses = true;
     struct probe hit, miss[3];
@@ -471,16 +441,16 @@ static void a_level_below_that_refuses_holds_misses_and_lets_hits_before_them_pa
         assert_int_equal(miss[i].replies, 1);
     }
     assert_int_equal(f.sink.count, 4);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void a_level_below_that_refuses_is_felt_by_the_sender(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
     f.spec.mshr_entries = 64;
-    fixture_start(&f, MEM_AT_L2);
+    cache_rig_start(&f, MEM_AT_L2);
     f.sink.refuses = true;
     struct probe probe[8];
     for (uint32_t i = 0; i < 8; i++) {
@@ -493,30 +463,30 @@ static void a_level_below_that_refuses_is_felt_by_the_sender(void **state)
     sink_open(&f.sink);
     engine_run(f.engine, ENGINE_NEVER);
     assert_int_equal(f.sink.count, 1 + f.spec.queue_entries);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void a_dropped_line_leaves_its_way_to_the_next_fill(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
-    fixture_start(&f, MEM_AT_L1);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
+    cache_rig_start(&f, MEM_AT_L1);
     read_cache(&f, 0x1000);
     read_cache(&f, 0x1200);
     access_cache(&f, MEM_ATOMIC, 0x1200, 4);
     read_cache(&f, 0x1400);
     assert_true(mem_cache_holds(f.cache, 0x1000, 128));
     assert_true(mem_cache_holds(f.cache, 0x1400, 128));
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void invalidation_empties_and_drops_what_is_on_its_way(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
-    fixture_start(&f, MEM_AT_L2);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
+    cache_rig_start(&f, MEM_AT_L2);
     read_cache(&f, 0x1000);
     access_cache(&f, MEM_WRITE, 0x1080, 128);
     struct probe pending;
@@ -531,16 +501,16 @@ static void invalidation_empties_and_drops_what_is_on_its_way(void **state)
     assert_int_equal(mem_cache_stats(f.cache)->writebacks, 1);
     assert_int_equal(read_cache(&f, 0x2000), MEM_AT_DRAM);
     assert_int_equal(read_cache(&f, 0x2000), MEM_AT_L2);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void host_copies_leave_their_sectors_and_take_no_time(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
     f.spec.sector_bytes = 32;
-    fixture_start(&f, MEM_AT_L2);
+    cache_rig_start(&f, MEM_AT_L2);
     mem_cache_touch(f.cache, 0x1020, 0x100, true);
     assert_true(mem_cache_holds(f.cache, 0x1020, 0x100));
     assert_false(mem_cache_holds(f.cache, 0x1000, 4));
@@ -550,30 +520,30 @@ static void host_copies_leave_their_sectors_and_take_no_time(void **state)
     assert_int_equal(mem_cache_stats(f.cache)->writebacks, 3);
     assert_int_equal(f.sink.count, 0);
     assert_int_equal(engine_pending(f.engine), 0);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void a_disabled_cache_is_the_port_below(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
     memset(&f.spec, 0, sizeof f.spec);
-    fixture_start(&f, MEM_AT_L1);
+    cache_rig_start(&f, MEM_AT_L1);
     assert_ptr_equal(f.port.self, &f.sink);
     mem_cache_invalidate(f.cache);
     mem_cache_touch(f.cache, 0, 4096, true);
     assert_false(mem_cache_holds(f.cache, 0, 4));
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void a_virtual_cache_fetches_and_writes_back_by_physical_addresses(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f);
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
     f.spec.address = ADDRESS_VIRTUAL;
-    fixture_start(&f, MEM_AT_L2);
+    cache_rig_start(&f, MEM_AT_L2);
     struct probe probe;
     for (uint32_t i = 0; i < 3; i++) {
         uint64_t vaddr = 0x1010 + 0x200 * i, paddr = 0x900010 + 0x10000 * i;
@@ -584,18 +554,18 @@ static void a_virtual_cache_fetches_and_writes_back_by_physical_addresses(void *
         sink_saw(&f, i, MEM_READ, paddr & ~UINT64_C(127), 128);
     }
     sink_saw(&f, 3, MEM_WRITE, 0x900000, 128);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void a_virtual_cache_knows_the_physical_line_whatever_sector_came_first(void **state)
 {
     (void)state;
     for (uint32_t written_whole = 0; written_whole < 2; written_whole++) {
-        struct fixture f;
-        fixture_open(&f);
+        struct cache_rig f;
+        cache_rig_open(&f, 50);
         f.spec.address = ADDRESS_VIRTUAL;
         f.spec.sector_bytes = 32;
-        fixture_start(&f, MEM_AT_L2);
+        cache_rig_start(&f, MEM_AT_L2);
         struct probe probe;
         probe_init(&probe, f.engine, MEM_WRITE, 0x1040, written_whole ? 32 : 4);
         probe.request.paddr = 0x900040;
@@ -604,7 +574,7 @@ static void a_virtual_cache_knows_the_physical_line_whatever_sector_came_first(v
         read_cache(&f, 0x1200);
         read_cache(&f, 0x1400);
         sink_saw(&f, written_whole ? 2 : 3, MEM_WRITE, 0x900040, 32);
-        fixture_close(&f);
+        cache_rig_close(&f);
     }
 }
 

@@ -4,7 +4,7 @@
  * bits. A reference is a set of lines; the question is always only "hit or miss?", which is all
  * that a probe can see.
  */
-#include "support/memory_rig.h"
+#include "support/cache_rig.h"
 
 enum { LINE_BYTES = 128, MAX_WAYS = 130, EMPTY = -1 };
 
@@ -149,54 +149,31 @@ static bool model_access(struct model *model, int64_t line, model_victim *victim
     return false;
 }
 
-struct fixture {
-    struct engine *engine;
-    struct sink sink;
-    struct cache_spec spec;
-    struct mem_cache *cache;
-};
-
-static void fixture_open(struct fixture *f, enum replacement_kind kind, uint32_t ways)
+static void open_set(struct cache_rig *f, enum replacement_kind kind, uint32_t ways)
 {
-    memset(f, 0, sizeof *f);
-    assert_int_equal(engine_create(&f->engine), 0);
-    f->sink = (struct sink){.engine = f->engine, .latency_cycles = 10};
-    f->spec = rig_cache_spec();
+    cache_rig_open(f, 10);
     rig_resize(&f->spec, LINE_BYTES, 1, ways);
     f->spec.replacement.kind = kind;
 }
 
-static void fixture_start(struct fixture *f)
-{
-    assert_int_equal(mem_cache_create(&f->cache, &f->spec, MEM_AT_L2, f->engine, &rig_clock, 1,
-                                      sink_port(&f->sink)),
-                     0);
-}
-
-static void fixture_close(struct fixture *f)
-{
-    mem_cache_destroy(f->cache);
-    engine_destroy(f->engine);
-}
-
-static bool cache_access(struct fixture *f, uint64_t line)
+static bool cache_access(struct cache_rig *f, uint64_t line)
 {
     enum mem_level served_at;
-    probe_alone(f->engine, mem_cache_port(f->cache), MEM_READ, line * LINE_BYTES, 4, &served_at);
+    probe_alone(f->engine, f->port, MEM_READ, line * LINE_BYTES, 4, &served_at);
     return served_at == MEM_AT_L2;
 }
 
 static void agree(enum replacement_kind kind, uint32_t ways, model_victim *victim, model_use *use)
 {
-    struct fixture f;
+    struct cache_rig f;
     struct model *model = calloc(1, sizeof *model);
     assert_non_null(model);
     model->ways = ways;
     for (uint32_t way = 0; way < ways; way++) {
         model->line[way] = EMPTY;
     }
-    fixture_open(&f, kind, ways);
-    fixture_start(&f);
+    open_set(&f, kind, ways);
+    cache_rig_start(&f, MEM_AT_L2);
     struct rng rng;
     rng_seed(&rng, ways);
     uint32_t hits = 0;
@@ -209,7 +186,7 @@ static void agree(enum replacement_kind kind, uint32_t ways, model_victim *victi
     }
     assert_true(hits > 2000 && hits < 19900);
     assert_int_equal(mem_cache_stats(f.cache)->read_hits, hits);
-    fixture_close(&f);
+    cache_rig_close(&f);
     free(model);
 }
 
@@ -235,7 +212,7 @@ AGREES(srrip_agrees_with_counters_that_step_one_by_one, REPLACE_SRRIP, victim_sr
  * Which way each miss takes, seen from outside: lines 0 .. ways - 1 fill the ways in order; after
  * each further line exactly one known line is gone.
  */
-static void count_victims(struct fixture *f, uint32_t ways, uint32_t misses, uint32_t *victims)
+static void count_victims(struct cache_rig *f, uint32_t ways, uint32_t misses, uint32_t *victims)
 {
     uint64_t held[MAX_WAYS];
     for (uint32_t way = 0; way < ways; way++) {
@@ -291,46 +268,46 @@ static void random_takes_each_way_equally_often(void **state)
     (void)state;
     static uint32_t victims[DRAWS];
     const double even[3] = {1.0 / 3, 1.0 / 3, 1.0 / 3};
-    struct fixture f;
-    fixture_open(&f, REPLACE_RANDOM, 3);
+    struct cache_rig f;
+    open_set(&f, REPLACE_RANDOM, 3);
     f.spec.replacement.seed = 5;
-    fixture_start(&f);
+    cache_rig_start(&f, MEM_AT_L2);
     count_victims(&f, 3, DRAWS, victims);
     check_frequencies(victims, 3, even);
     assert_true(repeats(victims) > 0.31 && repeats(victims) < 0.36);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void biased_takes_ways_by_their_probabilities_independently(void **state)
 {
     (void)state;
     static uint32_t victims[DRAWS];
-    struct fixture f;
-    fixture_open(&f, REPLACE_BIASED, 4);
+    struct cache_rig f;
+    open_set(&f, REPLACE_BIASED, 4);
     f.spec.replacement.probability_count = 4;
     memcpy(f.spec.replacement.probability, fermi, sizeof fermi);
-    fixture_start(&f);
+    cache_rig_start(&f, MEM_AT_L2);
     count_victims(&f, 4, DRAWS, victims);
     check_frequencies(victims, 4, fermi);
     assert_true(repeats(victims) > 0.485 && repeats(victims) < 0.515);
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void biased_alternating_takes_the_likeliest_way_every_second_miss(void **state)
 {
     (void)state;
     static uint32_t victims[DRAWS];
-    struct fixture f;
-    fixture_open(&f, REPLACE_BIASED_ALTERNATING, 4);
+    struct cache_rig f;
+    open_set(&f, REPLACE_BIASED_ALTERNATING, 4);
     f.spec.replacement.probability_count = 4;
     memcpy(f.spec.replacement.probability, fermi, sizeof fermi);
-    fixture_start(&f);
+    cache_rig_start(&f, MEM_AT_L2);
     count_victims(&f, 4, DRAWS, victims);
     check_frequencies(victims, 4, fermi);
     for (uint32_t i = 0; i < DRAWS; i++) {
         assert_int_equal(victims[i] == 1, i % 2 == 1);
     }
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 static void random_policies_repeat_with_their_seed_and_differ_without(void **state)
@@ -338,12 +315,12 @@ static void random_policies_repeat_with_their_seed_and_differ_without(void **sta
     (void)state;
     uint32_t victims[3][200];
     for (uint32_t run = 0; run < 3; run++) {
-        struct fixture f;
-        fixture_open(&f, REPLACE_RANDOM, 8);
+        struct cache_rig f;
+        open_set(&f, REPLACE_RANDOM, 8);
         f.spec.replacement.seed = run < 2 ? 1 : 2;
-        fixture_start(&f);
+        cache_rig_start(&f, MEM_AT_L2);
         count_victims(&f, 8, 200, victims[run]);
-        fixture_close(&f);
+        cache_rig_close(&f);
     }
     assert_memory_equal(victims[0], victims[1], sizeof victims[0]);
     assert_memory_not_equal(victims[0], victims[2], sizeof victims[0]);
@@ -352,8 +329,8 @@ static void random_policies_repeat_with_their_seed_and_differ_without(void **sta
 static void probabilities_that_are_none_are_refused(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_open(&f, REPLACE_BIASED, 4);
+    struct cache_rig f;
+    open_set(&f, REPLACE_BIASED, 4);
     f.spec.replacement.probability_count = 3;
     assert_int_equal(mem_cache_check(&f.spec), SONDE_EINPUT);
     assert_string_equal(error_text(), "replacement: 3 probabilities for 4 ways");
@@ -366,7 +343,7 @@ static void probabilities_that_are_none_are_refused(void **state)
     f.spec.replacement.kind = REPLACE_KIND_COUNT;
     assert_int_equal(mem_cache_check(&f.spec), SONDE_EINPUT);
     assert_string_equal(error_text(), "replacement: unknown policy 9");
-    fixture_close(&f);
+    cache_rig_close(&f);
 }
 
 int main(void)
