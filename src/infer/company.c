@@ -123,7 +123,10 @@ static int draw_once(struct company *c, uint32_t *ring, struct rng *rng)
 static int draw_batch(struct company *c, struct rng *rng)
 {
     uint32_t *ring = malloc((c->lines + 1) * sizeof *ring);
-    int rc = ring ? 0 : error_memory();
+    int rc = 0;
+    if (!ring) {
+        return error_memory();
+    }
     for (size_t i = 0; rc == 0 && i < BATCH && c->draws < DRAWS; i++) {
         rc = draw_once(c, ring, rng);
     }

@@ -186,14 +186,20 @@ static bool misses_steadily(const struct tally *tally, const struct group *g, un
     return false;
 }
 
-/* Passes of warm-up in a round: where it is known how long sets take, no longer. */
+/* Passes after which a round's misses will stay; 0: not known, or no fewer than in the last round.
+ */
+static uint64_t known_passes(const struct level *level, size_t groups, unsigned round)
+{
+    double left = groups > 1 ? LEFT_OF_MANY : LEFT;
+    double enough = fit_settling_passes(level, groups * level->conflict_count, left);
+    bool known = level->conflict_count && !level->front && round > 1;
+    return known && enough > warm_of[1] && enough < warm_of[ROUNDS - 1] ? (uint64_t)enough + 1 : 0;
+}
+
 static uint64_t warm_in(const struct level *level, size_t groups, unsigned round)
 {
-    double enough = fit_settling_passes(level, groups * level->conflict_count,
-                                        groups > 1 ? LEFT_OF_MANY : LEFT);
-    bool known = enough > warm_of[1] && level->conflict_count && !level->front;
-    return known && round > 1 && enough < warm_of[ROUNDS - 1] ? (uint64_t)enough + 1
-                                                              : warm_of[round];
+    uint64_t known = known_passes(level, groups, round);
+    return known ? known : warm_of[round];
 }
 
 static bool has_settled(const struct level *level, const struct tally *tally, const struct group *g,
@@ -202,7 +208,7 @@ static bool has_settled(const struct level *level, const struct tally *tally, co
     double rate = (double)g->slow / (double)(g->passes * g->size);
     uint64_t warm = warm_in(level, tally->groups, round);
     return (level->begins_empty && round >= 1) || rate * (double)warm > PATIENCE ||
-           (round > 1 && warm != warm_of[round]) || misses_steadily(tally, g, round);
+           known_passes(level, tally->groups, round) > 0 || misses_steadily(tally, g, round);
 }
 
 /*

@@ -240,6 +240,35 @@ static void sets_of_many_ways_that_resist_thrashing_are_found(void **state)
     assert_true(l1->sets.confidence > 0.9);
 }
 
+/*
+ * A line too many among 384 misses twice a pass, and what was there before goes away one by one.
+ * Dissections have no more loads than these for all caches together.
+ */
+static void sets_that_draw_among_many_ways_and_keep_their_lines_are_found(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1.present = false;
+    config.l2 = (struct toy_cache){true, 128, 128, 4, 96, TOY_RANDOM, TOY_XOR, 0, 371};
+    for (unsigned noisy = 0; noisy < 2; noisy++) {
+        config.noise = noisy ? (struct toy_noise){6, 0.001, 0.005} : (struct toy_noise){0};
+        struct toy_gpu *toy = toy_create(&config);
+        struct trace_source source = toy_source(toy);
+        struct infer_options options = {.max_footprint_bytes = UINT64_C(64) << 20,
+                                        .max_window = 4096,
+                                        .max_cache_loads = 13000000,
+                                        .only = "l2,index,sets"};
+        assert_int_equal(infer_dissect(&found, &source, &options), 0);
+        toy_destroy(toy);
+        const struct cache_result *l2 = &found.caches[L2];
+        assert_float_equal(l2->sets.value, 4, 0);
+        assert_float_equal(l2->ways.value, 96, 0);
+        assert_float_equal(l2->size.value, 4 * 96 * 128, 0);
+        assert_true(l2->sets.confidence > 0.9);
+        assert_masks(&l2->index, &config.l2);
+    }
+}
+
 static void loads_that_caches_may_not_take_are_left_to_latencies(void **state)
 {
     (void)state;
@@ -450,6 +479,7 @@ int main(void)
         cmocka_unit_test(plain_address_bits_are_told_as_such),
         cmocka_unit_test(a_bit_beyond_what_was_looked_at_is_not_denied),
         cmocka_unit_test(sets_of_many_ways_that_resist_thrashing_are_found),
+        cmocka_unit_test(sets_that_draw_among_many_ways_and_keep_their_lines_are_found),
         cmocka_unit_test(loads_that_caches_may_not_take_are_left_to_latencies),
         cmocka_unit_test(a_modulus_that_is_no_power_of_two_is_found),
         cmocka_unit_test(a_single_set_needs_no_index),
