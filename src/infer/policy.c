@@ -267,7 +267,7 @@ static void match_policy(struct match *match, enum policy_kind kind, const struc
  * One that foretells all but a few records, of which every other misses many, is no accident; noise
  * that has not been seen yet may have made those few slow.
  */
-static enum policy_kind nearly_all(struct match *match)
+static enum policy_kind nearly_all(struct match *match, size_t ways)
 {
     size_t best = 0;
     bool clear = true;
@@ -280,7 +280,8 @@ static enum policy_kind nearly_all(struct match *match)
         clear = clear && (match->fits[k] || match->misfit[k] >= FAR * (misfit + 1));
     }
     match->by_exception = true;
-    bool few = misfit * FEW_RECORDS <= match->records && misfit * FEW_MISSES <= match->misses;
+    bool few = misfit * FEW_RECORDS <= match->records && misfit * FEW_MISSES <= match->misses &&
+               match->misses > ways;
     return clear && few ? (enum policy_kind)best : POLICY_COUNT;
 }
 
@@ -305,7 +306,7 @@ bool policy_match(const struct policy_case *of, struct policy_result *out,
         match.records += count_records(&orders[i], &misses);
         match.misses += misses;
     }
-    if (match.misses < of->ways) { /* nothing was given up that would tell */
+    if (match.misses < of->least_misses) { /* too little was given up to tell anything */
         return false;
     }
     for (size_t k = 0; k < POLICY_COUNT; k++) {
@@ -315,7 +316,7 @@ bool policy_match(const struct policy_case *of, struct policy_result *out,
         }
     }
     if (best == POLICY_COUNT || (match.by_exception && !is_alone(&match, best))) {
-        best = nearly_all(&match);
+        best = nearly_all(&match, of->ways);
     }
     if (best != POLICY_COUNT) {
         report_match(of, out, &match, orders, best);

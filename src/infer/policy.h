@@ -54,11 +54,12 @@ struct policy_case {
     struct lab *lab;
     const char *id, *op;
     uint32_t ways;
-    double allowed;  /* share of the records that may differ */
-    bool from_empty; /* the set is empty when a walk begins */
-    bool one_sided;  /* what should miss never hits */
-    bool kept_state; /* an empty set begins with what its policy remembers from before */
-    bool flushed;    /* the first reads were new lines, four times as many as the set has ways */
+    double allowed;      /* share of the records that may differ */
+    size_t least_misses; /* in all orders, to say anything */
+    bool from_empty;     /* the set is empty when a walk begins */
+    bool one_sided;      /* what should miss never hits */
+    bool kept_state;     /* an empty set begins with what its policy remembers from before */
+    bool flushed; /* the first reads were new lines, four times as many as the set has ways */
 };
 
 /* True, and `out` filled, when a policy foretells the orders. */

@@ -180,6 +180,7 @@ static int match_rule(struct visits *v, struct tlb_result *out, bool *matched, b
                              .op = "cg",
                              .ways = (uint32_t)v->level->set_count - 1,
                              .flushed = washed,
+                             .least_misses = v->level->set_count - 1,
                              .allowed = rc ? 0 : misfit_allowed(v, orders)};
     bool many = !washed && v->own > v->level->set_count; /* else misses in turn say little */
     *matched = rc == 0 && (policy_match(&of, &out->policy, orders) ||
