@@ -374,6 +374,31 @@ static void learn_settling(struct level *level, const struct fit *fit, const str
     }
 }
 
+/* One round: what it saw is in `fit` and in rounds[round], how it was walked in `plan`. */
+static int walk_round(struct level *level, struct fit *fit, struct walk_plan *plan,
+                      struct round rounds[], unsigned round, bool noisy)
+{
+    bool asks = noisy && round > 0 && level->held_count && !level->front;
+    int rc = asks ? level_learn_beginning(level) : 0; /* is a long warm-up needed? */
+    struct walk walk;
+    plan_round(plan, level, round, noisy);
+    rc = rc ? rc : walk_run(level->lab, &walk, plan);
+    if (rc) {
+        return rc;
+    }
+    if (noisy) {
+        memset(fit->misses, 0, fit->count * sizeof *fit->misses);
+    }
+    if (fit->seen) {
+        memset(fit->seen, 0, fit->count * sizeof *fit->seen);
+    }
+    count_walk(fit, &rounds[round], level, &walk, noisy);
+    walk_free(&walk);
+    rounds[round].passes = ((double)plan->warm + plan->window / 2.0) / (double)fit->count;
+    learn_ways(level, fit, rounds, round);
+    return 0;
+}
+
 int fit_test(struct level *level, struct fit *out, const struct walk_shape *shape)
 {
     *out = (struct fit){.verdict = FIT_UNKNOWN, .count = shape->count};
@@ -388,31 +413,12 @@ int fit_test(struct level *level, struct fit *out, const struct walk_shape *shap
     bool noisy = false;
     for (; round < MAX_ROUNDS && out->verdict == FIT_UNKNOWN; round++) {
         noisy = slow_share(level) * (double)shape->count > NOISY;
-        if (noisy && round > 0 && level->held_count && !level->front) {
-            int rc = level_learn_beginning(level); /* is a long warm-up needed? */
-            if (rc) {
-                fit_free(out);
-                return rc;
-            }
-        }
         struct walk_plan plan = level_plan(level, *shape);
-        plan_round(&plan, level, round, noisy);
-        struct walk walk;
-        int rc = walk_run(level->lab, &walk, &plan);
+        int rc = walk_round(level, out, &plan, rounds, round, noisy);
         if (rc) {
             fit_free(out);
             return rc;
         }
-        if (noisy) {
-            memset(out->misses, 0, out->count * sizeof *out->misses);
-        }
-        if (out->seen) {
-            memset(out->seen, 0, out->count * sizeof *out->seen);
-        }
-        count_walk(out, &rounds[round], level, &walk, noisy);
-        walk_free(&walk);
-        rounds[round].passes = ((double)plan.warm + plan.window / 2.0) / (double)out->count;
-        learn_ways(level, out, rounds, round);
         clean = rounds[round].clean ? clean + 1 : 0;
         if (clean) {
             out->verdict = judge_clean(level, &plan, clean) ? FIT_YES : FIT_UNKNOWN;
