@@ -3,8 +3,8 @@
  * the same loads do where every translation is at hand; tlb.c finds the levels by that, tlb_page.c
  * what an entry reaches, tlb_data.c whether it is the data that is missing, tlb_fit.c how many
  * pages fit, tlb_sets.c their sets, tlb_policy.c which entry a full set gives up. Where single
- * records can be told apart, tlb_census.c counts misses page by page, and tlb_counted.c and
- * tlb_victims.c find sets and policy by that, also of what draws its victims.
+ * records can be told apart, tlb_census.c counts misses page by page, tlb_counted.c finds sets by
+ * that, and tlb_visits.c walks a set's pages, for a rule (tlb_rule.c) or shares (tlb_victims.c).
  */
 #ifndef SONDE_INFER_TLB_H
 #define SONDE_INFER_TLB_H
