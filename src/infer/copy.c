@@ -3,8 +3,8 @@
  * after the same copy, over its time when a copy from the host came between. While L2 holds the
  * data, read and written, the former is less; where the gap closes is the size. A published recipe
  * beside the general inference, not in its place: it supposes that the host's copies pass through
- * L2, and it sees no line, set or slice. How far the gap has closed is decided half-way, on a scale
- * of ratios, between what it is for the smallest size and none.
+ * L2, and it sees no line, set or slice. The gap has closed where the ratio is well above the least,
+ * and in any case half-way, on a scale of ratios, between that and none.
  */
 #include "infer/copy.h"
 
@@ -56,7 +56,7 @@ static int ratio_of(struct lab *lab, double *ratio, uint64_t bytes, uint64_t lea
 
 static bool closes(double ratio, double least)
 {
-    return ratio > fmax(CLOSES * least, CLOSES_FROM);
+    return ratio > fmin(fmax(CLOSES * least, CLOSES_FROM), sqrt(least));
 }
 
 /* Largest size with a gap and smallest without, an eighth apart. */
