@@ -108,7 +108,11 @@ static void lsu_written(void *ctx, uint64_t arg)
         return;
     }
     if (sm->aborted) {
-        lsu_release(sm, access);
+        if (access->pipe == PIPE_TEXTURE && !sm->reset) {
+            access->answered = true; /* the FIFO has it */
+        } else {
+            lsu_release(sm, access);
+        }
         return;
     }
     uint64_t cycle = sm_sync(sm);

@@ -54,7 +54,7 @@ int sm_launch(struct sm *sm, const struct exec_launch *launch, const struct cta_
         sm->warp[i].pred_ready = sm->warp[i].slot_ready + slots - PRED_SLOTS;
     }
     lsu_reset(sm);
-    sm->aborted = false;
+    sm->aborted = sm->reset = false;
     sm->first_scheduler = 0;
     sm->slots = slots;
     sm->launch = launch;
@@ -207,7 +207,7 @@ static void warp_atomics_forget(struct sm *sm, struct sm_warp *warp)
 
 void sm_abort(struct sm *sm)
 {
-    sm->aborted = true;
+    sm->aborted = sm->reset = true;
     for (uint32_t i = 0; i < sm->max_warps; i++) {
         warp_atomics_forget(sm, &sm->warp[i]);
         sm->warp[i].state = WARP_FREE;

@@ -147,7 +147,8 @@ struct sm {
     uint64_t wheel[WHEEL_CYCLES];
     uint64_t scheduled_cycle; /* of the pending event, CYCLE_NEVER: none */
     bool running;             /* inside sm_run: no event needed */
-    bool aborted;
+    bool aborted; /* nothing goes on; until sm_abort(), queues still hold what they held */
+    bool reset;   /* sm_abort() has emptied them */
     const struct sched_ops *sched;
     struct sched_state scheduler[SM_MAX_WARPS];
     uint32_t first_scheduler; /* in this cycle */

@@ -433,6 +433,9 @@ void engine_join(struct engine *engine, struct engine *into)
     assert(engine->root == engine && into->root == into && into != engine);
     while (engine->count > 0) {
         struct event_key top = take_first(engine);
+        if (engine->error < 0) {
+            continue; /* it may be behind, and nothing runs any more */
+        }
         const struct event_call *call = &engine->calls[top.slot];
         uint32_t source = (uint32_t)(top.order >> SEQUENCE_BITS);
         engine_at(into, top.time_ps, source, call->handler, call->ctx, call->arg);

@@ -226,7 +226,7 @@ static void drain(struct gpu *gpu, int rc)
         sm_abort(gpu->sm[i]);
     }
     engine_run(gpu->engine, ENGINE_NEVER);
-    if (engine_now_ps(gpu->engine) < gpu->latest_ps) {
+    if (engine_error(gpu->engine) == 0 && engine_now_ps(gpu->engine) < gpu->latest_ps) {
         engine_advance(gpu->engine, gpu->latest_ps);
     }
 }

@@ -54,6 +54,9 @@ int gpu_part(struct gpu *gpu)
     for (uint32_t i = 0; rc == 0 && i < gpu->model->sms; i++) {
         rc = sm_keep_stores(gpu->sm[i], true);
     }
+    for (uint32_t i = 0; rc < 0 && i < gpu->model->sms; i++) {
+        sm_keep_stores(gpu->sm[i], false);
+    }
     for (uint32_t i = 0; rc == 0 && i < gpu->model->sms; i++) {
         struct gpu_side *side = &gpu->side[i];
         engine_part(side->engine);

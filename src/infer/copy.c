@@ -3,8 +3,8 @@
  * after the same copy, over its time when a copy from the host came between. While L2 holds the
  * data, read and written, the former is less; where the gap closes is the size. A published recipe
  * beside the general inference, not in its place: it supposes that the host's copies pass through
- * L2, and it sees no line, set or slice. The gap has closed where the ratio is well above the least,
- * and in any case half-way, on a scale of ratios, between that and none.
+ * L2, and it sees no line, set or slice. The gap has closed where the ratio is well above the
+ * least, and in any case half-way, on a scale of ratios, between that and none.
  */
 #include "infer/copy.h"
 

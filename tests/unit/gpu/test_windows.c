@@ -240,7 +240,8 @@ static void the_first_fault_is_told_on_any_number_of_threads(void **state)
         "faults",
         THREAD "setp.lt.u32 %p1, %r1, 640;\nmov.u64 %rd2, 16;\n@%p1 bra FINE;\n"
                "ld.global.u32 %r5, [%rd1];\nadd.u32 %r5, %r5, 1;\nst.global.u32 [%rd1], %r5;\n"
-               "ld.global.u32 %r5, [%rd2];\nFINE:\nst.global.u32 [%rd1], %r1;\n",
+               "ld.global.u32 %r5, [%rd2];\nFINE:\nld.global.nc.u32 %r6, [%rd1+4096];\n"
+               "ld.global.nc.u32 %r7, [%rd1+1048576];\nst.global.u32 [%rd1], %r1;\n",
         64, 128};
     char text[3][512];
     uint64_t insns[3];
