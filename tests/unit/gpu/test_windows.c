@@ -219,7 +219,7 @@ static void where_nothing_is_full_windows_change_no_time(void **state)
         /* From L2, then from DRAM by way of pages that TLBs know; the second one fills queues
          * there. */
         const struct program pages = {"pages", PAGES, 1, 32};
-        for (int lines = 1; lines >= (i > 0); lines--) {
+        for (int lines = 1; lines >= (i == 0 ? 0 : 1); lines--) {
             assert_true(run_as(&parted, "gtx780", &with, 2, lines ? &with : &pages));
             assert_true(run_as(&whole, "gtx780", &without, 2, lines ? &without : &pages));
             assert_int_equal(parted.stats.dram_reads >= 36, !lines);
