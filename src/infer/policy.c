@@ -24,7 +24,6 @@
 #include "util/error.h"
 
 #define MAX_WORDS 8 /* reads of a line in a round */
-#define WASHES 4    /* times the ways: then little is open of a state (flushed_age) */
 #define STATES 48   /* beginnings that are tried where the true one is not known */
 #define MOST_STATES 400
 #define TRIED_READS 150000000 /* reads of ways, for those more */
@@ -341,7 +340,7 @@ static int match_orders(struct level *level, bool *matched, struct policy_result
     struct rng rng;
     int rc = 0;
     rng_seed(&rng, 77);
-    bool flushed = !from_empty && pool->wash_count >= WASHES * (level->conflict_count - 1);
+    bool flushed = !from_empty && pool->wash_count >= POLICY_WASHES * (level->conflict_count - 1);
     for (size_t i = 0; i < POLICY_ORDERS && rc == 0; i++) {
         uint64_t warm = from_empty ? 1 : POLICY_WARM_ROUNDS;
         rc = level->escort ? policy_escorted_order(level, &orders[i], pool, &rng)
@@ -432,7 +431,7 @@ static int break_ties(struct level *level, const struct policy_pool *pool, bool 
 /* First from an empty set, as most first levels begin; if that explains nothing, from any. */
 static int match_policies(struct level *level, bool *matched, uint32_t words)
 {
-    uint32_t wash[WASHES * HOME_MAX_WAYS];
+    uint32_t wash[POLICY_WASHES * HOME_MAX_WAYS];
     size_t ways = level->conflict_count - 1;
     struct policy_pool pool = {
         .words = words, .line = level->conflict, .count = ways + 1, .wash = wash};
@@ -441,8 +440,8 @@ static int match_policies(struct level *level, bool *matched, uint32_t words)
     *matched = false;
     for (unsigned attempt = 0; rc == 0 && attempt < attempts && !*matched; attempt++) {
         if (attempt && ways <= HOME_MAX_WAYS) {
-            bool room = level->max_window >= WASHES * ways + 2 * pool.count; /* for visits */
-            size_t wanted = room ? WASHES * ways : ways;
+            bool room = level->max_window >= POLICY_WASHES * ways + 2 * pool.count; /* for visits */
+            size_t wanted = room ? POLICY_WASHES * ways : ways;
             size_t others = policy_find_others(wash, level, wanted);
             pool.wash_count = others < ways ? 0 : others < wanted ? ways : others;
         }

@@ -11,6 +11,7 @@
 #define POLICY_ORDERS 3         /* drawn orders, each walked once */
 #define POLICY_OTHER UINT32_MAX /* what does not concern the set */
 #define POLICY_WARM_ROUNDS 24   /* before records where the beginning is not known */
+#define POLICY_WASHES 4 /* new lines, times the ways: little is open of a state after them */
 
 /* One walk: which line each record read, and whether it was there. */
 struct policy_order {

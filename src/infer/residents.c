@@ -53,13 +53,11 @@
 #define KNEE_LOW 0.7
 #define KNEE_HIGH 0.92
 #define SEEDS 4
-#define A_SAMPLE_OF                                                                                \
-    32              /* lines: each sample that is not found displaces one (probe/residents.c)      \
-                     */
-#define OF_FEW 2    /* the same, where all are found */
-#define PASSES 2    /* as in evict.c */
-#define STRAY 0.004 /* part of the sets, by which two fits of one cache differ beside chance */
-#define FITS 3.0    /* times the deviation that chance makes: the curve is another one */
+#define A_SAMPLE_OF 32 /* lines: each sample not found displaces one (probe/residents.c) */
+#define OF_FEW 2       /* the same, where all are found */
+#define PASSES 2       /* as in evict.c */
+#define STRAY 0.004    /* part of the sets, by which two fits of one cache differ beside chance */
+#define FITS 3.0       /* times the deviation that chance makes: the curve is another one */
 #define FAIR 8.0
 
 struct point {

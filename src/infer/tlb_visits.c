@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/policy.h"
 #include "infer/tlb_visits.h"
 #include "util/error.h"
 
 #define LINES_APART 2 /* units from visit to visit of a page */
 #define BESIDE 8      /* pages beyond twice what the level in front holds */
-#define WASHES 4      /* times the entries */
 #define MANY 0.03     /* of the records, that make a kind */
 #define ALIKE 5       /* cycles beside noise that records of one kind differ by */
 
@@ -87,7 +87,7 @@ int visits_create(struct visits *out, struct tlb_lab *tl, const struct tlb_level
                   enum visits_kind kind, unsigned attempt)
 {
     size_t wanted = level->in_front ? 2 * level->in_front + BESIDE : 0, all = level->fits + 1;
-    size_t wash = kind == VISITS_WASHED ? WASHES * (level->set_count - 1) : 1;
+    size_t wash = kind == VISITS_WASHED ? POLICY_WASHES * (level->set_count - 1) : 1;
     *out = (struct visits){.tl = tl, .level = level, .own = level->set_count};
     out->page = malloc((2 * level->set_count + wanted + all) * sizeof *out->page);
     out->wash = malloc((wash + 1) * sizeof *out->wash);
