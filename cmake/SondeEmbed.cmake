@@ -1,7 +1,7 @@
 # sonde_embed(TARGET SYMBOL FILE...)
 #
 # Puts files into the binary: generates a C file that defines
-#     const struct embedded_file SYMBOL[];     (util/embed.h; ends with a row whose name is NULL)
+#     const struct embedded_file SYMBOL[];     (util/glue/embed.h; ends with a row whose name is NULL)
 # and adds it to TARGET. A file's name in the table is its base name; a zero byte follows its data,
 # so that text may be used as a string. Rows are in the order of the names.
 set(SONDE_EMBED_SCRIPT "${CMAKE_CURRENT_LIST_DIR}/embed.cmake")

@@ -14,6 +14,6 @@ foreach(path IN LISTS files)
     string(APPEND rows "    {\"${name}\", data_${number}, ${size}},\n")
     math(EXPR number "${number} + 1")
 endforeach()
-file(WRITE "${OUTPUT}" "#include \"util/embed.h\"\n\n"
+file(WRITE "${OUTPUT}" "#include \"util/glue/embed.h\"\n\n"
      "extern const struct embedded_file ${SYMBOL}[];\n\n${arrays}"
      "const struct embedded_file ${SYMBOL}[] = {\n${rows}    {0, 0, 0},\n};\n")

@@ -9,7 +9,7 @@
 
 #include "rt/rt.h"
 #include "util/clock.h"
-#include "util/embed.h"
+#include "util/glue/embed.h"
 #include "util/error.h"
 #include "util/fileio.h"
 

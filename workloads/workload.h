@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/arena.h"
+#include "util/container/arena.h"
 #include "util/rng.h"
 
 struct gpu_stats;

@@ -7,9 +7,9 @@
 
 #include "api/handles.h"
 #include "util/error.h"
-#include "util/json_glue.h"
-#include "util/strbuf.h"
-#include "util/units.h"
+#include "util/glue/json_glue.h"
+#include "util/container/strbuf.h"
+#include "util/text/units.h"
 
 static const char *const kind_names[] = {
     [DEVICE_SIM] = "sim", [DEVICE_CUDA] = "cuda", [DEVICE_REPLAY] = "replay"};

@@ -14,7 +14,7 @@
 #include "trace/source.h"
 #include "util/clock.h"
 #include "util/error.h"
-#include "util/strbuf.h"
+#include "util/container/strbuf.h"
 
 static void fill_date(char date[32])
 {

@@ -19,8 +19,8 @@
 #include "statistics/statistics.h"
 #include "util/error.h"
 #include "util/fileio.h"
-#include "util/strbuf.h"
-#include "util/units.h"
+#include "util/container/strbuf.h"
+#include "util/text/units.h"
 
 #define PTX_LIMIT_BYTES ((size_t)64 << 20)
 #define BUFFER_LIMIT_BYTES ((size_t)4 << 30)

@@ -5,7 +5,7 @@
 #include "model/model.h"
 #include "sonde/sonde.h"
 #include "util/error.h"
-#include "util/strbuf.h"
+#include "util/container/strbuf.h"
 
 int sonde_model_list(char **text)
 {

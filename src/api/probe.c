@@ -8,8 +8,8 @@
 #include "probe/probe.h"
 #include "trace/csv.h"
 #include "util/error.h"
-#include "util/strbuf.h"
-#include "util/units.h"
+#include "util/container/strbuf.h"
+#include "util/text/units.h"
 
 int sonde_probe_list(char **text)
 {

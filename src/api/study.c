@@ -7,7 +7,7 @@
 #include "study/bench.h"
 #include "study/study.h"
 #include "util/error.h"
-#include "util/strbuf.h"
+#include "util/container/strbuf.h"
 
 struct sonde_study {
     struct study *rows;

@@ -8,7 +8,7 @@
 
 #include "cli/cli.h"
 #include "util/fileio.h"
-#include "util/printable.h"
+#include "util/text/printable.h"
 
 #define PATH_BYTES 4096
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "util/printable.h"
-#include "util/suggest.h"
+#include "util/text/printable.h"
+#include "util/text/suggest.h"
 
 /* An error text has up to 4 KiB, and a usage error an argument of any length, of which the
  * beginning is enough. */

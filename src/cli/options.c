@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "util/suggest.h"
+#include "util/text/suggest.h"
 
 void option_walk_start(struct option_walk *walk, int argc, char **argv)
 {

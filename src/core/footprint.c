@@ -6,7 +6,7 @@
  * address and reads nothing.
  */
 #include "core/state.h"
-#include "exec/texture.h"
+#include "exec/texture/texture.h"
 
 uint32_t texture_transactions(struct lsu_access *access, bool blocks)
 {

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 
 #include "core/state.h"
-#include "exec/stores.h"
+#include "exec/memory/stores.h"
 #include "util/error.h"
 
 void lsu_release(struct sm *sm, struct lsu_access *access)

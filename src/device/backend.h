@@ -6,7 +6,7 @@
 #define SONDE_DEVICE_BACKEND_H
 
 #include "device/device.h"
-#include "util/vec.h"
+#include "util/container/vec.h"
 
 struct listing_vec VEC_FIELDS(struct device_listing);
 

@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exec/peek.h"
+#include "exec/memory/peek.h"
 
 #define FORMAT_FIELD_MAX 4095 /* what C promises of a conversion */
 #define FORMAT_TEXT_MAX (1u << 20)

@@ -3,7 +3,7 @@
 #define SONDE_EXEC_FORMAT_H
 
 #include "exec/exec.h"
-#include "util/strbuf.h"
+#include "util/container/strbuf.h"
 
 #define FORMAT_ARGS_MAX 32 /* further specifiers are printed as they are */
 

@@ -6,7 +6,7 @@
 #ifndef SONDE_EXEC_OPS_H
 #define SONDE_EXEC_OPS_H
 
-#include "exec/diverge.h"
+#include "exec/divergence/diverge.h"
 #include "exec/program.h"
 #include "exec/state.h"
 

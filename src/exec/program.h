@@ -14,7 +14,7 @@
 #define SONDE_EXEC_PROGRAM_H
 
 #include "exec/exec.h"
-#include "exec/lanes.h"
+#include "exec/lane/lanes.h"
 #include "exec/state.h"
 
 #define REF_BASE_SHIFT 30
@@ -159,7 +159,7 @@ struct exec_program {
     struct exec_function **by_index; /* of the module's functions: what a code address means */
     uint8_t *pool;                   /* constants, 32 lanes each */
     uint32_t shared_bytes;
-    uint32_t reserved_offset;   /* of the shared memory that is the system's, see decode_layout.c */
+    uint32_t reserved_offset;   /* of the shared memory that is the system's, see decode/layout.c */
     uint32_t local_limit_bytes; /* per thread, for recursion */
     bool uses_heap;             /* a system call takes memory */
     bool acts_at_issue;         /* see exec_program_acts_at_issue() */

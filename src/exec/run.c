@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "exec/barrier.h"
-#include "exec/direct.h"
+#include "exec/memory/direct.h"
 #include "exec/fault.h"
 #include "exec/ops.h"
 #include "exec/program.h"

@@ -24,7 +24,7 @@
 
 #include <stdint.h>
 
-#include "exec/diverge.h"
+#include "exec/divergence/diverge.h"
 #include "exec/exec.h"
 
 #define LANE_STRIPE_BYTES 16

@@ -10,7 +10,7 @@
 
 #include "core/sm_stats.h"
 #include "exec/exec.h"
-#include "exec/memory.h"
+#include "exec/memory/memory.h"
 #include "mem/mem.h"
 #include "model/model.h"
 

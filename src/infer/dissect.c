@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "infer/copy.h"
-#include "infer/count.h"
+#include "infer/published/copy.h"
+#include "infer/device/count.h"
 #include "infer/level.h"
-#include "infer/memory.h"
-#include "infer/outstanding.h"
-#include "infer/patterns.h"
-#include "infer/residents.h"
-#include "infer/shared.h"
-#include "infer/sharing.h"
-#include "infer/tlb.h"
+#include "infer/device/memory.h"
+#include "infer/outstanding/outstanding.h"
+#include "infer/latency/patterns.h"
+#include "infer/large/occupancy.h"
+#include "infer/device/shared.h"
+#include "infer/device/sharing.h"
+#include "infer/tlb/tlb.h"
 #include "util/error.h"
 
 enum {
@@ -58,7 +58,7 @@ static const struct {
     const char *doc;
 } wholes[] = {
 #define WHOLE(name, function, refuse, doc) {#name, function, refuse, doc},
-#include "infer/wholes.def"
+#include "infer/device/device.def"
 };
 enum { WHOLE_COUNT = sizeof wholes / sizeof *wholes };
 

@@ -5,10 +5,10 @@
 #ifndef SONDE_INFER_LEVEL_H
 #define SONDE_INFER_LEVEL_H
 
-#include "infer/lab.h"
-#include "infer/setmap.h"
-#include "infer/stats.h"
-#include "infer/walk.h"
+#include "infer/ask/lab.h"
+#include "infer/geometry/setmap.h"
+#include "infer/ask/stats.h"
+#include "infer/ask/walk.h"
 
 struct level_info {
     const char *id, *scope, *op, *behind, *beneath;
@@ -47,7 +47,7 @@ struct level {
     double beneath_cycles; /* what a load takes at least that passes this cache by */
     double floor_cycles;   /* a hit of this cache takes so long; sooner comes the cache in front */
     const struct level_summary *front; /* NULL: none is in front */
-    struct escort *escort;             /* escort.h; NULL: walks go alone; owned */
+    struct escort *escort;             /* behind/filler.h; NULL: walks go alone; owned */
     const char *same_as;               /* the cache that another path has shown; NULL: of its own */
     uint64_t false_misses, false_slow,
         hit_records; /* misses, and all slow records, where everything hits */
@@ -144,7 +144,7 @@ bool level_is_apart(const struct level *level);
 /* same.c: takes over the geometry, if it is the cache of a path that was examined before. */
 int level_find_same(struct level *level);
 int behind_begin(struct level *level);    /* behind.c */
-int behind_ways(struct level *level);     /* behind_ways.c */
+int behind_ways(struct level *level);     /* behind/ways.c */
 int level_reference(struct level *level); /* reference.c */
 int level_capacity(struct level *level);  /* capacity.c */
 int level_find_edge(struct level *level, uint64_t stride, size_t fits);
@@ -161,7 +161,7 @@ int level_index(struct level *level);       /* index.c */
 int level_latency(struct level *level);     /* latency.c */
 int level_load_to_use(struct level *level);
 int level_penalty(struct level *level);
-int level_ports(struct level *level); /* ports.c */
+int level_ports(struct level *level); /* latency/broadcast.c */
 int level_sweep(struct level *level); /* sweep.c */
 int level_evict(struct level *level); /* evict.c */
 int level_cold(struct level *level);  /* cold.c */

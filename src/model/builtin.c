@@ -1,6 +1,6 @@
 /* The shipped models: models/NAME.yaml, which the build puts into the binary. */
 #include "model/model.h"
-#include "util/embed.h"
+#include "util/glue/embed.h"
 
 extern const struct embedded_file model_embedded[];
 

@@ -9,9 +9,9 @@
 
 #include "model/param.h"
 #include "util/error.h"
-#include "util/strbuf.h"
-#include "util/suggest.h"
-#include "util/yaml_glue.h"
+#include "util/container/strbuf.h"
+#include "util/text/suggest.h"
+#include "util/glue/yaml_glue.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "util/error.h"
-#include "util/printable.h"
-#include "util/strbuf.h"
-#include "util/suggest.h"
+#include "util/text/printable.h"
+#include "util/container/strbuf.h"
+#include "util/text/suggest.h"
 
 #define ENUM_BEGIN(table) static const struct param_word words_##table[] = {
 #define ENUM_WORD(value, word, doc) {(int)(value), word, doc},

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #include "model/model.h"
-#include "util/units.h"
+#include "util/text/units.h"
 
 struct strbuf;
 struct yaml_node;

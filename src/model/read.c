@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "model/param.h"
-#include "util/arena.h"
+#include "util/container/arena.h"
 #include "util/error.h"
 #include "util/fileio.h"
-#include "util/suggest.h"
-#include "util/yaml_glue.h"
+#include "util/text/suggest.h"
+#include "util/glue/yaml_glue.h"
 
 #define PATH_MAX_BYTES 128
 #define INHERIT_MAX 8

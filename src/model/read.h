@@ -6,7 +6,7 @@
 #define SONDE_MODEL_READ_H
 
 #include "model/model.h"
-#include "util/strbuf.h"
+#include "util/container/strbuf.h"
 
 #define PROBLEMS_MAX 20
 #define PARAMS_MAX 512

@@ -7,8 +7,8 @@
 
 #include "model/param.h"
 #include "util/error.h"
-#include "util/json_glue.h"
-#include "util/strbuf.h"
+#include "util/glue/json_glue.h"
+#include "util/container/strbuf.h"
 
 #define LINE_WIDTH 96
 

@@ -7,7 +7,7 @@
 
 #include "probe/probe.h"
 #include "util/error.h"
-#include "util/suggest.h"
+#include "util/text/suggest.h"
 
 /* What a parameter may be: one of `choices`, or a number in a range, or (if that is the default)
  * auto. */

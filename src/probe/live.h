@@ -6,7 +6,7 @@
 #define SONDE_PROBE_LIVE_H
 
 #include "probe/probe.h"
-#include "util/vec.h"
+#include "util/container/vec.h"
 
 /* Device memory that is asked for when first needed, kept, and replaced when it is too small. */
 struct buffer {

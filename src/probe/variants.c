@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "probe/live.h"
-#include "util/embed.h"
+#include "util/glue/embed.h"
 #include "util/error.h"
-#include "util/strbuf.h"
+#include "util/container/strbuf.h"
 
 extern const struct embedded_file probe_kernel_files[];
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "ptx/ir.h"
-#include "util/strbuf.h"
+#include "util/container/strbuf.h"
 
 #define DIAG_LIMIT 20
 

@@ -17,10 +17,10 @@
 #include <string.h>
 
 #include "ptx/diag.h"
-#include "util/arena.h"
+#include "util/container/arena.h"
 #include "util/error.h"
-#include "util/map.h"
-#include "util/vec.h"
+#include "util/container/map.h"
+#include "util/container/vec.h"
 
 /* What a name means so far: a variable or a function. */
 struct symbol_def {

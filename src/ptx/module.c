@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/analyse.h"
+#include "ptx/analyse/analyse.h"
 
 /* "9.0", and only with the text's own digits. */
 static int parse_version(struct parser *p)

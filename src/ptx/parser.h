@@ -10,10 +10,10 @@
 #include "ptx/diag.h"
 #include "ptx/ir.h"
 #include "ptx/lex.h"
-#include "util/arena.h"
+#include "util/container/arena.h"
 #include "util/error.h"
-#include "util/map.h"
-#include "util/vec.h"
+#include "util/container/map.h"
+#include "util/container/vec.h"
 
 /* Limits on what a hostile text can make us allocate or nest. */
 #define PTX_MAX_TEXT_BYTES (UINT64_C(64) << 20)

@@ -12,7 +12,7 @@
 #include "report/parts.h"
 #include "report/report.h"
 #include "util/error.h"
-#include "util/json_glue.h"
+#include "util/glue/json_glue.h"
 
 /* Whole numbers without a point: bytes read as bytes. */
 static int put_number(json_t *object, const char *key, double value)

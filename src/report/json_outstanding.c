@@ -4,7 +4,7 @@
  */
 #include "report/parts.h"
 #include "util/error.h"
-#include "util/json_glue.h"
+#include "util/glue/json_glue.h"
 
 static int put_spike(json_t *array, const struct outstanding_spike *spike)
 {

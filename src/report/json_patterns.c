@@ -1,7 +1,7 @@
 /* The kinds of access as JSON. What nobody asks (a TLB behind one that hits) is null. */
 #include "report/parts.h"
 #include "util/error.h"
-#include "util/json_glue.h"
+#include "util/glue/json_glue.h"
 
 static int put_outcome(json_t *object, const char *key, const char *outcome)
 {

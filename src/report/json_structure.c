@@ -6,7 +6,7 @@
 
 #include "report/parts.h"
 #include "util/error.h"
-#include "util/json_glue.h"
+#include "util/glue/json_glue.h"
 
 static int put_numbers(json_t *parent, const char *key, const double *values, size_t count)
 {

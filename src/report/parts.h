@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "infer/dissection.h"
-#include "util/strbuf.h"
+#include "util/container/strbuf.h"
 
 #define REPORT_NO_EXPERIMENT "no experiment measures this yet"
 

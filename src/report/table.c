@@ -8,8 +8,8 @@
 #include "report/parts.h"
 #include "report/report.h"
 #include "util/error.h"
-#include "util/strbuf.h"
-#include "util/units.h"
+#include "util/container/strbuf.h"
+#include "util/text/units.h"
 
 #define LABEL_WIDTH 26
 #define CELL_WIDTH 24

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "util/error.h"
-#include "util/map.h"
+#include "util/container/map.h"
 
 #define UNIT_BYTES 16 /* CUDA's malloc aligns to so much */
 #define CLASS_COUNT 64

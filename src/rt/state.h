@@ -6,14 +6,14 @@
 #define SONDE_RT_STATE_H
 
 #include "exec/exec.h"
-#include "exec/memory.h"
-#include "exec/texture.h"
+#include "exec/memory/memory.h"
+#include "exec/texture/texture.h"
 #include "ptx/ir.h"
 #include "rt/heap.h"
 #include "rt/rt.h"
-#include "util/map.h"
-#include "util/strbuf.h"
-#include "util/vec.h"
+#include "util/container/map.h"
+#include "util/container/strbuf.h"
+#include "util/container/vec.h"
 
 #define RT_ALIGN_BYTES 256 /* of every allocation: the driver API's promise */
 #define RT_NO_FRAME UINT32_MAX

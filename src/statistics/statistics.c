@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "util/error.h"
-#include "util/json_glue.h"
+#include "util/glue/json_glue.h"
 
 void placements_note(void *context, uint64_t cta, uint32_t sm, uint64_t cycle, bool ends)
 {

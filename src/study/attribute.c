@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "study/bench.h"
-#include "util/yaml_glue.h"
+#include "util/glue/yaml_glue.h"
 
 static json_t *element_with_id(json_t *array, const char *id)
 {

@@ -17,7 +17,7 @@
 
 #include "study/bench.h"
 #include "util/error.h"
-#include "util/yaml_glue.h"
+#include "util/glue/yaml_glue.h"
 
 #define CACHE_BYTES 12288 /* Table 4; where the dissection does not tell */
 #define WORD_BYTES 4

@@ -10,9 +10,9 @@
 #include "infer/infer.h"
 #include "probe/probe.h"
 #include "report/report.h"
-#include "study/program.h"
+#include "study/program/program.h"
 #include "util/error.h"
-#include "util/json_glue.h"
+#include "util/glue/json_glue.h"
 
 struct bench_device {
     struct device *device;

@@ -11,7 +11,7 @@
 
 #include "study/bench.h"
 #include "util/error.h"
-#include "util/yaml_glue.h"
+#include "util/glue/yaml_glue.h"
 
 #define LINE_BYTES 128
 #define PAGE_BYTES (UINT32_C(2) << 20)

@@ -19,9 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "study/plot.h"
+#include "study/figure/plot.h"
 #include "util/error.h"
-#include "util/yaml_glue.h"
+#include "util/glue/yaml_glue.h"
 
 enum {
     MOST_THREADS = 1024,

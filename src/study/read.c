@@ -8,11 +8,11 @@
 
 #include "study/read.h"
 #include "study/study.h"
-#include "util/arena.h"
-#include "util/embed.h"
+#include "util/container/arena.h"
+#include "util/glue/embed.h"
 #include "util/error.h"
-#include "util/suggest.h"
-#include "util/yaml_glue.h"
+#include "util/text/suggest.h"
+#include "util/glue/yaml_glue.h"
 
 extern const struct embedded_file study_embedded[];
 

@@ -1,4 +1,4 @@
-/* What read.c reads of a study's file with the help of read_programs.c. */
+/* What read.c reads of a study's file with the help of program/read.c. */
 #ifndef SONDE_STUDY_READ_H
 #define SONDE_STUDY_READ_H
 

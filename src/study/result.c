@@ -7,8 +7,8 @@
 
 #include "study/study.h"
 #include "util/error.h"
-#include "util/json_glue.h"
-#include "util/strbuf.h"
+#include "util/glue/json_glue.h"
+#include "util/container/strbuf.h"
 
 size_t study_failures(const struct study *study)
 {

@@ -7,7 +7,7 @@
 
 #include "study/bench.h"
 #include "util/error.h"
-#include "util/yaml_glue.h"
+#include "util/glue/yaml_glue.h"
 
 static const struct {
     const char *word;

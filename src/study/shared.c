@@ -9,7 +9,7 @@
 
 #include "study/bench.h"
 #include "util/error.h"
-#include "util/yaml_glue.h"
+#include "util/glue/yaml_glue.h"
 
 #define MOST_WAYS 32
 #define MOST_WAYS_STRIDE 64

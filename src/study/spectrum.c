@@ -22,7 +22,7 @@
 
 #include "study/bench.h"
 #include "util/error.h"
-#include "util/yaml_glue.h"
+#include "util/glue/yaml_glue.h"
 
 #define PAGE_BYTES (UINT32_C(2) << 20)
 #define WINDOW_PAGES 256 /* Kepler's page-table window of 512 MB */

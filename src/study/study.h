@@ -17,7 +17,7 @@
 
 #include "sonde/sonde.h"
 #include "study/value.h"
-#include "util/vec.h"
+#include "util/container/vec.h"
 
 struct arena;
 struct yaml_node;

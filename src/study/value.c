@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "util/error.h"
-#include "util/strbuf.h"
-#include "util/yaml_glue.h"
+#include "util/container/strbuf.h"
+#include "util/glue/yaml_glue.h"
 
 /* Published numbers are decimal: what differs in the last binary digit is the same. */
 #define ROUNDING 1e-9

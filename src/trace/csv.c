@@ -8,7 +8,7 @@
 
 #include "trace/csv.h"
 #include "util/error.h"
-#include "util/strbuf.h"
+#include "util/container/strbuf.h"
 
 static void put_value(struct strbuf *csv, const struct trace_column *column, size_t i)
 {

@@ -15,7 +15,7 @@
 #include "trace/sha256.h"
 #include "util/error.h"
 #include "util/fileio.h"
-#include "util/json_glue.h"
+#include "util/glue/json_glue.h"
 
 uint64_t recording_get_u64(const unsigned char *at)
 {

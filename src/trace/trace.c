@@ -11,8 +11,8 @@
 #include "trace/sha256.h"
 #include "trace/source.h"
 #include "util/error.h"
-#include "util/map.h"
-#include "util/vec.h"
+#include "util/container/map.h"
+#include "util/container/vec.h"
 
 size_t trace_type_bytes(enum trace_type type)
 {

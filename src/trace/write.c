@@ -13,8 +13,8 @@
 #include "trace/sha256.h"
 #include "util/error.h"
 #include "util/fileio.h"
-#include "util/json_glue.h"
-#include "util/strbuf.h"
+#include "util/glue/json_glue.h"
+#include "util/container/strbuf.h"
 
 /* Level 9 is where the size of measured recordings stops falling noticeably. */
 enum { COMPRESSION_LEVEL = 9 };

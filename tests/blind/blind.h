@@ -14,7 +14,7 @@
 #include "model/model.h"
 #include "trace/source.h"
 #include "util/rng.h"
-#include "util/strbuf.h"
+#include "util/container/strbuf.h"
 
 /* ---- draw.c, draw_caches.c: a random hierarchy ---- */
 

@@ -16,7 +16,7 @@
 #include "probe/probe.h"
 #include "report/report.h"
 #include "util/error.h"
-#include "util/json_glue.h"
+#include "util/glue/json_glue.h"
 
 /* What is published beside the inference, curves for people, and what has blind trials of its own.
  */

@@ -14,7 +14,7 @@
 
 #include "rt/rt.h"
 #include "util/error.h"
-#include "util/strbuf.h"
+#include "util/container/strbuf.h"
 
 struct bench {
     struct rt *rt;

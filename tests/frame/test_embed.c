@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "util/embed.h"
+#include "util/glue/embed.h"
 #include "util/fileio.h"
 
 extern const struct embedded_file test_files[];

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "exec/exec.h"
-#include "exec/memory.h"
+#include "exec/memory/memory.h"
 #include "util/error.h"
 
 #define ROOM_BYTES 65536

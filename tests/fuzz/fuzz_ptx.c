@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ptx/ir.h"
-#include "ptx/print.h"
+#include "ptx/print/print.h"
 #include "util/error.h"
 
 static char *parse_and_print(const char *text, size_t length)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "util/error.h"
-#include "util/json_glue.h"
+#include "util/glue/json_glue.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

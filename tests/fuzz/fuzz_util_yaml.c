@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "util/arena.h"
+#include "util/container/arena.h"
 #include "util/error.h"
-#include "util/yaml_glue.h"
+#include "util/glue/yaml_glue.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "util/strbuf.h"
+#include "util/container/strbuf.h"
 
 struct form {
     char opcode[160], operands[480];

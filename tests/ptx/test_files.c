@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "ptx/ir.h"
-#include "ptx/print.h"
+#include "ptx/print/print.h"
 #include "util/error.h"
 
 static char *read_text(const char *path, size_t *length)

@@ -14,7 +14,7 @@
 
 #include "forms.h"
 #include "ptx/ir.h"
-#include "ptx/print.h"
+#include "ptx/print/print.h"
 #include "util/error.h"
 
 #define PROGRAM_FORMS 689

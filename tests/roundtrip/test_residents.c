@@ -13,7 +13,7 @@
 
 #include "device/device.h"
 #include "infer/level.h"
-#include "infer/residents.h"
+#include "infer/large/occupancy.h"
 #include "probe/probe.h"
 
 enum { SETS = 512, WAYS = 16, LINE = 128 };

@@ -2,7 +2,7 @@
 #ifndef SONDE_TESTS_BUFFER_TEXTURE_H
 #define SONDE_TESTS_BUFFER_TEXTURE_H
 
-#include "exec/texture.h"
+#include "exec/texture/texture.h"
 
 struct buffer_texture {
     struct exec_image image;

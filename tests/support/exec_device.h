@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "exec/exec.h"
-#include "exec/memory.h"
+#include "exec/memory/memory.h"
 #include "util/error.h"
 
 #define PTX_HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "core/sm.h"
-#include "exec/memory.h"
+#include "exec/memory/memory.h"
 #include "ptx/ir.h"
 #include "support/buffer_texture.h"
 #include "util/error.h"

@@ -20,7 +20,7 @@
 #include "textures/cases.h"
 #include "util/error.h"
 #include "util/fileio.h"
-#include "util/strbuf.h"
+#include "util/container/strbuf.h"
 
 #define FILE_LIMIT (64u << 20)
 #define BLOCK 32

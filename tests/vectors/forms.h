@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/strbuf.h"
-#include "util/vec.h"
+#include "util/container/strbuf.h"
+#include "util/container/vec.h"
 
 #define FORM_OPERANDS 40 /* inputs and results of one form, together */
 #define FORM_SLICES 16   /* operands of one kind in one form */

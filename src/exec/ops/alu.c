@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "exec/decode.h"
-#include "exec/float_format.h"
+#include "exec/decode/decode.h"
+#include "exec/lane/float_format.h"
 #include "util/error.h"
 
 enum exec_event run_lanes(struct exec_warp *warp, const struct uop *uop, uint32_t mask,

@@ -2,7 +2,7 @@
  * Barriers of a CTA as a warp sees them: it says which barrier it has come to and stops; who keeps
  * the CTA (exec/barrier.c, or a timing core) lets it go on. Source: PTX ISA 9.0, 9.7.13.1.
  */
-#include "exec/decode.h"
+#include "exec/decode/decode.h"
 #include "exec/fault.h"
 #include "util/error.h"
 

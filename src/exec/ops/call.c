@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "exec/decode.h"
+#include "exec/decode/decode.h"
 #include "exec/fault.h"
 #include "util/error.h"
 

@@ -2,7 +2,7 @@
  * Control flow: branches, exits, traps. What happens to lanes that part is the business of
  * exec/diverge.h; here is only who goes where. Source: PTX ISA 9.0, 9.7.12.
  */
-#include "exec/decode.h"
+#include "exec/decode/decode.h"
 #include "exec/fault.h"
 #include "util/error.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "exec/fault.h"
-#include "exec/image.h"
+#include "exec/memory/image.h"
 #include "exec/ops.h"
 #include "util/error.h"
 

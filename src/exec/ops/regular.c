@@ -3,7 +3,7 @@
  * letters of a shape's sources say how wide each is: D and S as the row's types, u 32 bits, ~ as
  * its register.
  */
-#include "exec/decode.h"
+#include "exec/decode/decode.h"
 
 #include <string.h>
 

@@ -11,10 +11,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "exec/decode.h"
+#include "exec/decode/decode.h"
 #include "exec/fault.h"
 #include "exec/format.h"
-#include "exec/peek.h"
+#include "exec/memory/peek.h"
 #include "util/error.h"
 
 #define PRINT_NULL_FORMAT (-1)

@@ -1,6 +1,6 @@
 /* Which file of ops/ decodes an irregular row of isa/insn.def. mov is regular except for vectors.
  */
-#include "exec/decode.h"
+#include "exec/decode/decode.h"
 
 /* clang-format off */
 static decode_fn *const table[OP_COUNT] = {

@@ -5,7 +5,7 @@
  * Volta. Independently scheduled ones are.) Source: PTX ISA 9.0, 9.7.9.6 (shfl), 9.7.13.8
  * to 9.7.13.12.
  */
-#include "exec/decode.h"
+#include "exec/decode/decode.h"
 #include "util/error.h"
 
 bool warp_together(struct exec_warp *warp, const lane_word *members, uint32_t *mask,

@@ -4,7 +4,7 @@
  */
 #include "support/exec_device.h"
 
-#include "exec/direct.h"
+#include "exec/memory/direct.h"
 #include "exec/ops.h"
 
 #define DATA_BYTES 4096

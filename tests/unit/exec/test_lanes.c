@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "exec/lanes.h"
+#include "exec/lane/lanes.h"
 #include "util/rng.h"
 
 __extension__ typedef __int128 wide;

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "exec/memory.h"
+#include "exec/memory/memory.h"
 #include "util/error.h"
 
 static struct exec_memory *memory;

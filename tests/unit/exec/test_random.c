@@ -5,7 +5,7 @@
  */
 #include "support/exec_device.h"
 #include "util/rng.h"
-#include "util/strbuf.h"
+#include "util/container/strbuf.h"
 
 #define WORDS 6  /* 32-bit registers %r0.. */
 #define DWORDS 4 /* 64-bit registers %l0.. */

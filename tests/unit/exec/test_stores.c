@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/stores.h"
+#include "exec/memory/stores.h"
 #include "util/rng.h"
 
 #define BYTES 100000u

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "infer/count.h"
+#include "infer/device/count.h"
 #include "infer/level.h"
 #include "support/toy_source.h"
 #include "trace/trace.h"

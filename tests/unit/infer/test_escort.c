@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "infer/escort.h"
-#include "infer/policy.h"
+#include "infer/behind/filler.h"
+#include "infer/policy/policy.h"
 
 enum {
     LINE = 64,

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "infer/copy.h"
-#include "infer/memory.h"
+#include "infer/published/copy.h"
+#include "infer/device/memory.h"
 #include "support/toy_source.h"
 #include "util/error.h"
 

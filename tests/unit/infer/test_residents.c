@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "infer/level.h"
-#include "infer/residents.h"
+#include "infer/large/occupancy.h"
 #include "trace/pool.h"
 #include "util/error.h"
 #include "util/rng.h"

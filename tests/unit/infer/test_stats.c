@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "infer/stats.h"
+#include "infer/ask/stats.h"
 
 static void a_quantile_interpolates_between_sorted_values(void **state)
 {

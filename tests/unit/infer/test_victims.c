@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "infer/victims.h"
+#include "infer/policy/victims.h"
 #include "util/rng.h"
 
 #define MOST_WAYS 24

@@ -5,8 +5,8 @@
 #include "support/model_text.h"
 
 #include "model/param.h"
-#include "util/json_glue.h"
-#include "util/strbuf.h"
+#include "util/glue/json_glue.h"
+#include "util/container/strbuf.h"
 
 static void every_default_lies_in_its_range_and_paths_are_unique(void **state)
 {

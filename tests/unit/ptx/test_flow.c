@@ -10,7 +10,7 @@
 
 #include "ptx/ir.h"
 #include "util/error.h"
-#include "util/strbuf.h"
+#include "util/container/strbuf.h"
 
 #define HEADER ".version 8.0\n.target sm_75\n.address_size 64\n"
 #define REGISTERS                                                                                  \

@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #include "ptx/ir.h"
-#include "ptx/print.h"
+#include "ptx/print/print.h"
 #include "util/error.h"
-#include "util/strbuf.h"
+#include "util/container/strbuf.h"
 
 #define HEADER ".version 8.0\n.target sm_75\n.address_size 64\n"
 

@@ -13,9 +13,9 @@
 #include <cmocka.h>
 
 #include "ptx/ir.h"
-#include "ptx/print.h"
+#include "ptx/print/print.h"
 #include "util/error.h"
-#include "util/strbuf.h"
+#include "util/container/strbuf.h"
 
 struct item {
     char name[16];

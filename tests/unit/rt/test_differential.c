@@ -17,7 +17,7 @@
 #include "rt/rt.h"
 #include "util/error.h"
 #include "util/rng.h"
-#include "util/strbuf.h"
+#include "util/container/strbuf.h"
 
 #define THREADS 96
 #define BLOCKS 5

@@ -18,7 +18,7 @@
 #include "rt/rt.h"
 #include "util/error.h"
 #include "util/rng.h"
-#include "util/strbuf.h"
+#include "util/container/strbuf.h"
 
 #define BLOCKS 12
 #define THREADS 72 /* the third warp of a block is not full */

@@ -10,7 +10,7 @@
 #include "model/model.h"
 #include "statistics/statistics.h"
 #include "util/error.h"
-#include "util/json_glue.h"
+#include "util/glue/json_glue.h"
 
 static struct gpu_stats launch_of(uint64_t cycles, uint64_t thread_insns)
 {

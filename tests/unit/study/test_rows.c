@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "study/study.h"
-#include "util/arena.h"
+#include "util/container/arena.h"
 #include "util/error.h"
-#include "util/yaml_glue.h"
+#include "util/glue/yaml_glue.h"
 
 #define HEAD "name: s\ntitle: t\ndevices: {a: 'sim:gtx780', b: 'sim:gtx560ti'}\nrows:\n"
 #define ROW                                                                                        \

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "util/arena.h"
+#include "util/container/arena.h"
 
 static void memory_is_zeroed_aligned_and_apart(void **state)
 {

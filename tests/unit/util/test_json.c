@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "util/error.h"
-#include "util/json_glue.h"
+#include "util/glue/json_glue.h"
 #include "util/rng.h"
 
 static void assert_text_is(json_t *value, const char *expected)

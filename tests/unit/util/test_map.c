@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "util/map.h"
+#include "util/container/map.h"
 
 static void absent_keys_are_not_found_in_an_empty_map(void **state)
 {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "util/printable.h"
+#include "util/text/printable.h"
 
 static void expect(const char *text, bool colours, const char *wanted)
 {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "util/suggest.h"
+#include "util/text/suggest.h"
 
 static const char *nearest(const char *word)
 {

@@ -9,7 +9,7 @@
 
 #include "util/error.h"
 #include "util/rng.h"
-#include "util/units.h"
+#include "util/text/units.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "util/error.h"
-#include "util/strbuf.h"
-#include "util/vec.h"
+#include "util/container/strbuf.h"
+#include "util/container/vec.h"
 
 struct point {
     int x, y;

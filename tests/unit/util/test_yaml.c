@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "util/arena.h"
+#include "util/container/arena.h"
 #include "util/error.h"
-#include "util/strbuf.h"
-#include "util/yaml_glue.h"
+#include "util/container/strbuf.h"
+#include "util/glue/yaml_glue.h"
 
 static int make_arena(void **state)
 {

@@ -1,0 +1,405 @@
+/*
+ * From PTX IR to uops: the kernel first, then every function that it can reach, in the order in
+ * which they are met. An instruction becomes exactly one uop, so a pc is the index of the
+ * instruction counted from its function's first.
+ * What lies where is decided in decode/layout.c.
+ */
+#include "exec/decode/decode.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/error.h"
+
+#define LOCAL_CALL_BYTES (64u << 10) /* room for calls above the kernel's own */
+
+static const struct ptx_func *aliasee(const struct ptx_func *func)
+{
+    for (int hops = 0; func->alias_of && hops < 16; hops++)
+        func = func->alias_of;
+    return func;
+}
+
+uint64_t exec_function_address(const struct ptx_module *module, const struct ptx_func *func)
+{
+    func = aliasee(func);
+    for (uint32_t i = 0; i < module->func_count; i++)
+        if (module->funcs[i] == func)
+            return EXEC_CODE_BASE + (uint64_t)EXEC_CODE_STEP * i;
+    return 0;
+}
+
+const char *decode_file(const struct ptx_module *module, const struct ptx_func *func)
+{
+    return func && func->file ? func->file : module->file;
+}
+
+static int check_function(struct decoder *d, const struct ptx_func *func)
+{
+    const char *file = decode_file(d->module, func);
+    if (decode_is_system(func))
+        return error_at(SONDE_EUNSUPPORTED, file, func->loc.line, func->loc.column,
+                        "the address of the system's function '%s' is not implemented", func->name);
+    if (!func->has_body)
+        return error_at(SONDE_EINPUT, file, func->loc.line, func->loc.column,
+                        "function '%s' is called but not defined", func->name);
+    if (func->slot_count > UINT16_MAX || func->pred_count > UINT8_MAX)
+        return error_at(SONDE_EUNSUPPORTED, file, func->loc.line, func->loc.column,
+                        "'%s' needs %u registers and %u predicates; at most %u and %u are possible",
+                        func->name, func->slot_count, func->pred_count, UINT16_MAX, UINT8_MAX);
+    if (func->local_bytes > LOCAL_MAX_BYTES)
+        return error_at(SONDE_EUNSUPPORTED, file, func->loc.line, func->loc.column,
+                        "'%s' needs %u bytes of local memory; at most %u are possible", func->name,
+                        func->local_bytes, LOCAL_MAX_BYTES);
+    return SONDE_OK;
+}
+
+static bool uses_stack(const struct ptx_func *func)
+{
+    for (uint32_t i = 0; i < func->insn_count; i++)
+        if (func->insns[i].op == OP_ALLOCA || func->insns[i].op == OP_STACKSAVE ||
+            func->insns[i].op == OP_STACKRESTORE)
+            return true;
+    return false;
+}
+
+int decode_function(struct decoder *d, struct exec_function **out, struct ptx_func *func)
+{
+    struct exec_program *program = d->program;
+    func = (struct ptx_func *)aliasee(func);
+    *out = u64_map_get_pointer(&d->functions, (uint64_t)(uintptr_t)func);
+    if (*out)
+        return SONDE_OK;
+    int rc = check_function(d, func);
+    if (rc != SONDE_OK)
+        return rc;
+    struct exec_function *function = arena_alloc(d->arena, sizeof *function);
+    if (!function || u64_map_put_pointer(&d->functions, (uint64_t)(uintptr_t)func, function) < 0)
+        return error_memory();
+    function->func = func;
+    function->local_bytes = (uint32_t)decode_align(func->local_bytes, LANE_STRIPE_BYTES);
+    uint32_t slots = (uint32_t)decode_align(func->slot_count, 2);
+    function->wide_offset = slots * SLOT_BYTES;
+    function->sink_ref = 2 * slots * SLOT_BYTES | (uint32_t)BASE_REG << REF_BASE_SHIFT;
+    function->regs_bytes = (2 * slots + 2) * SLOT_BYTES;
+    function->preds_bytes = (uint32_t)decode_align((PRED_FIRST + func->pred_count) * 4, 64);
+    rc = decode_layout_params(d, function);
+    if (rc != SONDE_OK)
+        return rc;
+    function->frame_bytes = (uint32_t)decode_align(
+        function->regs_bytes + function->preds_bytes + WARP_LANES * function->param_bytes, 64);
+    if (uses_stack(func)) {
+        function->stack_offset = function->frame_bytes;
+        function->frame_bytes += SLOT_BYTES;
+    }
+    program->functions[program->function_count++] = function;
+    for (uint32_t i = 0; i < d->module->func_count; i++)
+        if (d->module->funcs[i] == func)
+            program->by_index[i] = function;
+    *out = function;
+    return SONDE_OK;
+}
+
+/* Instructions. */
+
+static void note_kind(struct exec_uop_info *info, const struct ptx_insn *insn)
+{
+    const struct isa_row *row = isa_row(insn->op);
+    info->unit = row->unit;
+    info->is_barrier = row->unit == UNIT_BARRIER;
+    info->is_fence = row->unit == UNIT_FENCE;
+    info->is_branch = row->unit == UNIT_BRANCH;
+    info->is_exit = insn->op == OP_EXIT || insn->op == OP_RET;
+    enum isa_mod sem = insn->mods[MODC_SEM];
+    info->acquires = sem == MOD_SEM_acquire || sem == MOD_SEM_acq_rel;
+    info->releases = sem == MOD_SEM_release || sem == MOD_SEM_acq_rel;
+}
+
+static int decode_guard(struct decoder *d)
+{
+    d->uop->guard = PRED_TRUE;
+    if (d->insn->guard < 0)
+        return SONDE_OK;
+    struct ptx_operand guard = {.kind = OPERAND_REG,
+                                .type = TYPE_pred,
+                                .reg = d->insn->guard,
+                                .negate = d->insn->guard_negate};
+    int rc = decode_pred_source(d, 0, &guard);
+    d->uop->guard = d->uop->pred_source[0];
+    d->uop->guard_flip = d->uop->pred_flip ? UINT32_MAX : 0;
+    d->uop->pred_source[0] = PRED_TRUE;
+    d->uop->pred_flip = 0;
+    return rc;
+}
+
+static int decode_insn(struct decoder *d)
+{
+    const struct ptx_insn *insn = d->insn;
+    if (insn->op <= OP_NONE || insn->op >= OP_COUNT)
+        return decode_refuse(d, "unknown instruction");
+    note_kind(d->info, insn);
+    int rc = decode_guard(d);
+    if (rc != SONDE_OK)
+        return rc;
+    decode_fn *decode = decode_irregular(insn->op);
+    if (!decode && decode_is_value(insn->op))
+        decode = decode_value;
+    rc = decode ? decode(d) : decode_regular(d);
+    if (rc == SONDE_OK && !d->uop->run)
+        rc = decode_refuse(d, "instruction '%s' is not implemented", isa_row(insn->op)->name);
+    if (d->uop->specials) {
+        d->uop->inner = d->uop->run;
+        d->uop->run = run_special;
+    }
+    return rc;
+}
+
+/* The uop after a function's last: leaves it. */
+static void leaving_uop(struct decoder *d, struct uop *uop, struct exec_uop_info *info)
+{
+    bool entry = d->function->func->is_entry;
+    uop->run = entry ? run_exit : run_return;
+    uop->guard = PRED_TRUE;
+    info->unit = UNIT_BRANCH;
+    info->is_branch = true;
+    info->is_exit = entry;
+    info->is_return = !entry;
+}
+
+static int decode_body(struct decoder *d, struct exec_function *function)
+{
+    struct exec_program *program = d->program;
+    const struct ptx_func *func = function->func;
+    d->function = function;
+    function->first_pc = program->length;
+    function->exit_pc = function->first_pc + func->insn_count;
+    for (uint32_t i = 0; i <= func->insn_count; i++) {
+        d->pc = function->first_pc + i;
+        d->uop = &program->uops[d->pc];
+        d->info = &program->infos[d->pc];
+        if (i == func->insn_count) {
+            leaving_uop(d, d->uop, d->info);
+            break;
+        }
+        d->insn = program->insns[d->pc] = &func->insns[i];
+        int rc = decode_insn(d);
+        if (rc != SONDE_OK)
+            return rc;
+    }
+    program->length += func->insn_count + 1;
+    return SONDE_OK;
+}
+
+/* Room for all functions that could be reached; what is not decoded costs nothing later. */
+static int reserve_code(struct decoder *d)
+{
+    struct exec_program *program = d->program;
+    uint64_t uops = 1;
+    for (uint32_t i = 0; i < d->module->func_count; i++)
+        uops += (uint64_t)d->module->funcs[i]->insn_count + 1;
+    if (uops > UINT32_MAX / 2)
+        return error_set(SONDE_EUNSUPPORTED, "%s: too many instructions", d->module->file);
+    program->uops = calloc(uops, sizeof *program->uops);
+    program->infos = calloc(uops, sizeof *program->infos);
+    program->insns = calloc(uops, sizeof(void *));
+    program->functions = arena_array(d->arena, d->module->func_count + 1, sizeof(void *));
+    program->by_index = arena_array(d->arena, d->module->func_count + 1, sizeof(void *));
+    if (!program->uops || !program->infos || !program->insns || !program->functions ||
+        !program->by_index)
+        return error_memory();
+    return SONDE_OK;
+}
+
+/*
+ * Functions reachable by direct calls and by addresses that are taken. An indirect call may reach
+ * any function of the module, so one of those brings in all.
+ */
+static int find_functions(struct decoder *d, const struct exec_function *function)
+{
+    const struct ptx_func *func = function->func;
+    int rc = SONDE_OK;
+    for (uint32_t i = 0; rc == SONDE_OK && i < func->insn_count; i++) {
+        const struct ptx_insn *insn = &func->insns[i];
+        struct exec_function *reached;
+        bool indirect = insn->op == OP_CALL;
+        d->insn = insn;
+        for (uint32_t k = 0; rc == SONDE_OK && k < insn->operand_count; k++)
+            if (insn->operands[k].kind == OPERAND_FUNC) {
+                if (insn->op != OP_CALL || !decode_is_system(insn->operands[k].func))
+                    rc = decode_function(d, &reached, insn->operands[k].func);
+                indirect = false;
+            }
+        for (uint32_t k = 0; rc == SONDE_OK && indirect && k < d->module->func_count; k++)
+            if (!d->module->funcs[k]->is_entry && d->module->funcs[k]->has_body)
+                rc = decode_function(d, &reached, d->module->funcs[k]);
+    }
+    return rc;
+}
+
+static int finish_pool(struct decoder *d)
+{
+    size_t bytes = (size_t)decode_align(d->pool.count ? d->pool.count : 1, 64);
+    d->program->pool = aligned_alloc(64, bytes);
+    if (!d->program->pool)
+        return error_memory();
+    if (d->pool.count)
+        memcpy(d->program->pool, d->pool.data, d->pool.count);
+    return SONDE_OK;
+}
+
+/* What reads or writes global memory when it issues, not when the load/store unit comes to it. */
+static bool acts_at_issue(const struct ptx_insn *insn, const struct uop *uop)
+{
+    switch (insn->op) {
+    case OP_CALL:
+        return uop->run != run_call;
+    case OP_WMMA_LOAD_A:
+    case OP_WMMA_LOAD_B:
+    case OP_WMMA_LOAD_C:
+    case OP_WMMA_STORE:
+        return decode_plain_space(insn->space[0]) != SPACE_SHARED;
+    case OP_CP_ASYNC:
+    case OP_CP_ASYNC_HINT:
+    case OP_CP_ASYNC_SIZE_HINT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/*
+ * In a program with such instructions they wait for the warp's earlier accesses, and barriers for
+ * those of all that come to them, so that what was stored before is there.
+ */
+static void order_at_issue(struct exec_program *program)
+{
+    bool any = false;
+    for (uint32_t pc = 0; pc < program->length; pc++)
+        if (program->insns[pc] && acts_at_issue(program->insns[pc], &program->uops[pc]))
+            any = program->infos[pc].releases = true;
+    for (uint32_t pc = 0; any && pc < program->length; pc++)
+        if (program->infos[pc].is_barrier)
+            program->infos[pc].releases = true;
+}
+
+static int decode_program(struct decoder *d, struct ptx_func *kernel)
+{
+    struct exec_program *program = d->program;
+    struct exec_function *function;
+    int rc = reserve_code(d);
+    if (rc == SONDE_OK)
+        rc = decode_function(d, &function, kernel);
+    for (uint32_t i = 0; rc == SONDE_OK && i < program->function_count; i++)
+        rc = find_functions(d, program->functions[i]);
+    if (rc == SONDE_OK)
+        rc = decode_layout_shared(d);
+    for (uint32_t i = 0; rc == SONDE_OK && i < program->function_count; i++)
+        rc = decode_body(d, program->functions[i]);
+    if (rc == SONDE_OK)
+        rc = finish_pool(d);
+    if (rc != SONDE_OK)
+        return rc;
+    order_at_issue(program);
+    program->local_limit_bytes = program->functions[0]->local_bytes + LOCAL_CALL_BYTES;
+    for (uint32_t i = 1; i < program->function_count; i++)
+        program->local_limit_bytes += program->functions[i]->local_bytes;
+    return SONDE_OK;
+}
+
+int exec_program_create(struct exec_program **out, const struct ptx_module *module,
+                        const struct ptx_func *kernel, const struct exec_resolver *resolver)
+{
+    *out = NULL;
+    if (module->address_size != 64)
+        return error_set(SONDE_EUNSUPPORTED, "%s: .address_size %d is not implemented, only 64",
+                         module->file, module->address_size);
+    struct arena *arena = arena_create();
+    struct exec_program *program = arena ? arena_alloc(arena, sizeof *program) : NULL;
+    if (!program) {
+        arena_destroy(arena);
+        return error_memory();
+    }
+    program->arena = arena;
+    program->module = module;
+    struct decoder d = {.program = program,
+                        .arena = arena,
+                        .module = module,
+                        .resolver = resolver,
+                        .lanes = lanes_table()};
+    int rc = decode_program(&d, (struct ptx_func *)kernel);
+    vec_free(&d.pool);
+    u64_map_free(&d.pool_32);
+    u64_map_free(&d.pool_64);
+    u64_map_free(&d.shared_offsets);
+    u64_map_free(&d.functions);
+    if (rc != SONDE_OK) {
+        exec_program_destroy(program);
+        return rc;
+    }
+    *out = program;
+    return SONDE_OK;
+}
+
+void exec_program_destroy(struct exec_program *program)
+{
+    if (!program)
+        return;
+    free(program->uops);
+    free(program->infos);
+    free(program->insns);
+    free(program->pool);
+    arena_destroy(program->arena);
+}
+
+/* A call chain needs at least the most registers of any function in it. */
+uint32_t exec_program_register_count(const struct exec_program *program)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < program->function_count; i++)
+        if (program->functions[i]->func->register_count > most)
+            most = program->functions[i]->func->register_count;
+    return most;
+}
+
+uint32_t exec_program_slot_count(const struct exec_program *program)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < program->function_count; i++)
+        if (program->functions[i]->func->slot_count > most)
+            most = program->functions[i]->func->slot_count;
+    return most;
+}
+
+uint32_t exec_program_local_bytes(const struct exec_program *program)
+{
+    uint32_t bytes = 0;
+    for (uint32_t i = 0; i < program->function_count; i++)
+        bytes += program->functions[i]->local_bytes;
+    return bytes;
+}
+
+uint32_t exec_program_shared_bytes(const struct exec_program *program)
+{
+    return program->shared_bytes;
+}
+
+bool exec_program_uses_heap(const struct exec_program *program)
+{
+    return program->uses_heap;
+}
+
+bool exec_program_acts_at_issue(const struct exec_program *program)
+{
+    return program->acts_at_issue;
+}
+
+uint32_t exec_program_length(const struct exec_program *program)
+{
+    return program->length;
+}
+
+const struct exec_uop_info *exec_uop_info(const struct exec_program *program, uint32_t pc)
+{
+    return &program->infos[pc];
+}

@@ -1,0 +1,75 @@
+/* Choosing and searching the tables of lane loops. */
+#include "exec/lane/lanes.h"
+
+const struct lane_table *lanes_table(void)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+    if (lanes_avx2.count && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+        __builtin_cpu_supports("bmi2"))
+        return &lanes_avx2;
+#endif
+    return &lanes_portable;
+}
+
+lane_fn *lanes_find(const struct lane_table *table, enum isa_op op, enum isa_type d,
+                    enum isa_type s, const struct lane_entry **found)
+{
+    size_t low = 0, high = table->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (table->entries[middle].op < op)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t i = low; i < table->count && table->entries[i].op == op; i++) {
+        const struct lane_entry *entry = &table->entries[i];
+        if ((d != TYPE_NONE && entry->d != d) || (s != TYPE_NONE && entry->s != s))
+            continue;
+        if (found)
+            *found = entry;
+        return entry->fn;
+    }
+    return NULL;
+}
+
+/* Bits compare as unsigned numbers; lo, ls, hi, hs are the unsigned spellings of lt, le, gt, ge. */
+lane_compare *lanes_find_compare(const struct lane_table *table, enum isa_mod cmp,
+                                 enum isa_type type)
+{
+    switch (cmp) {
+    case MOD_CMP_lo:
+        cmp = MOD_CMP_lt;
+        break;
+    case MOD_CMP_ls:
+        cmp = MOD_CMP_le;
+        break;
+    case MOD_CMP_hi:
+        cmp = MOD_CMP_gt;
+        break;
+    case MOD_CMP_hs:
+        cmp = MOD_CMP_ge;
+        break;
+    default:
+        break;
+    }
+    switch (type) {
+    case TYPE_b16:
+        type = TYPE_u16;
+        break;
+    case TYPE_b32:
+        type = TYPE_u32;
+        break;
+    case TYPE_b64:
+        type = TYPE_u64;
+        break;
+    default:
+        break;
+    }
+    for (size_t i = 0; i < table->compare_count; i++) {
+        const struct lane_compare_entry *entry = &table->compares[i];
+        if (entry->cmp == cmp && entry->type == type)
+            return entry->fn;
+    }
+    return NULL;
+}

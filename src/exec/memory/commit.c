@@ -1,0 +1,290 @@
+/*
+ * The second half of a memory instruction: the access on the memory image, and the result to the
+ * registers of the call frame that issued it. Lanes are served in ascending order, which is the
+ * order in which atomics of one warp on one address happen; of several stores to one address the
+ * highest lane's stays. Values are little-endian, as on the host.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "exec/fault.h"
+#include "exec/memory/image.h"
+#include "exec/ops.h"
+#include "exec/memory/stores.h"
+#include "util/error.h"
+
+#define ELEMENTS_BYTES 64 /* no lane loads more */
+
+/* Where a lane's bytes lie on the host; NULL if they are nowhere (issue has checked: cannot
+ * happen). */
+static uint8_t *host_pointer(const struct exec_warp *warp, const struct exec_access *access,
+                             uint32_t lane)
+{
+    const struct exec_cta *cta = warp->cta;
+    const struct exec_state *state = warp->state;
+    enum isa_space space =
+        access->space == SPACE_NONE ? (enum isa_space)access->lane_space[lane] : access->space;
+    uint64_t address = access->address[lane], bytes = (uint64_t)access->bytes * access->vec;
+    switch (space) {
+    case SPACE_SHARED:
+        return address + bytes <= cta->shared_bytes ? cta->shared + address : NULL;
+    case SPACE_LOCAL:
+        return address + bytes <= state->local_bytes ? local_pointer(state, lane, address) : NULL;
+    case SPACE_PARAM:
+        return address + bytes <= cta->launch->param_bytes
+                   ? (uint8_t *)(uintptr_t)cta->launch->params + address
+                   : NULL;
+    default:
+        return image_in_range(cta->launch->memory, address, bytes) ? (uint8_t *)(uintptr_t)address
+                                                                   : NULL;
+    }
+}
+
+static uint64_t read_value(const uint8_t *from, uint32_t bytes)
+{
+    uint8_t one;
+    uint16_t two;
+    uint32_t four;
+    uint64_t eight;
+    switch (bytes) {
+    case 1:
+        memcpy(&one, from, 1);
+        return one;
+    case 2:
+        memcpy(&two, from, 2);
+        return two;
+    case 4:
+        memcpy(&four, from, 4);
+        return four;
+    default:
+        memcpy(&eight, from, 8);
+        return eight;
+    }
+}
+
+static void write_value(uint8_t *to, uint64_t value, uint32_t bytes)
+{
+    switch (bytes) {
+    case 1:
+        memcpy(to, &value, 1);
+        break;
+    case 2:
+        memcpy(to, &value, 2);
+        break;
+    case 4:
+        memcpy(to, &value, 4);
+        break;
+    default:
+        memcpy(to, &value, 8);
+        break;
+    }
+}
+
+/* A register of the frame that issued the access, which need not be the running one. */
+static void *frame_lanes(const struct exec_state *state, const struct exec_access *access,
+                         uint32_t ref)
+{
+    return state->storage + access->frame_offset + (ref & REF_OFFSET_MASK);
+}
+
+static void load_element(const struct exec_state *state, const struct uop_memory *memory,
+                         const struct exec_access *access, uint32_t k,
+                         uint8_t *const pointers[WARP_LANES])
+{
+    const struct element *element = &memory->elements[k];
+    if (!element->register_bytes)
+        return;
+    void *lanes = frame_lanes(state, access, element->ref);
+    uint32_t at = k * memory->bytes, shift = memory->sign_extend ? 64 - 8 * memory->bytes : 0;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        uint64_t value = read_value(pointers[lane] + at, memory->bytes);
+        value = (uint64_t)((int64_t)(value << shift) >> shift);
+        if (element->register_bytes == 8)
+            ((lane_dword *)lanes)[lane] = value;
+        else
+            ((lane_word *)lanes)[lane] = (uint32_t)value;
+    }
+}
+
+/* One 32-bit or 64-bit element without extension: what most loads are. */
+static void load_plain(const struct exec_state *state, const struct uop_memory *memory,
+                       const struct exec_access *access, uint8_t *const pointers[WARP_LANES])
+{
+    void *lanes = frame_lanes(state, access, memory->elements[0].ref);
+    if (memory->bytes == 4)
+        for (uint32_t rest = access->mask; rest; rest &= rest - 1)
+            memcpy((lane_word *)lanes + lowest_lane(rest), pointers[lowest_lane(rest)], 4);
+    else
+        for (uint32_t rest = access->mask; rest; rest &= rest - 1)
+            memcpy((lane_dword *)lanes + lowest_lane(rest), pointers[lowest_lane(rest)], 8);
+}
+
+static void store_lanes(const struct exec_access *access, uint8_t *const pointers[WARP_LANES])
+{
+    uint32_t bytes = (uint32_t)access->bytes * access->vec;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        if (bytes == 4)
+            memcpy(pointers[lane], access->data[lane], 4);
+        else
+            memcpy(pointers[lane], access->data[lane], bytes);
+    }
+}
+
+static void atomic_lanes(const struct exec_state *state, const struct uop_memory *memory,
+                         const struct exec_access *access, uint8_t *const pointers[WARP_LANES])
+{
+    const struct element *element = &memory->elements[0];
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        uint64_t old = read_value(pointers[lane], memory->bytes);
+        uint64_t value = memory->combine(old, access->data[lane][0], access->data2[lane]);
+        write_value(pointers[lane], value, memory->bytes);
+        if (!element->register_bytes)
+            continue;
+        void *lanes = frame_lanes(state, access, element->ref);
+        if (element->register_bytes == 8)
+            ((lane_dword *)lanes)[lane] = old;
+        else
+            ((lane_word *)lanes)[lane] = (uint32_t)old;
+    }
+}
+
+static bool in_device_memory(const struct exec_access *access, uint32_t lane)
+{
+    uint32_t space = access->space == SPACE_NONE ? access->lane_space[lane] : access->space;
+    return space == SPACE_GLOBAL || space == SPACE_CONST;
+}
+
+/* Whether a store that is kept back may have changed these bytes of the lane. */
+static bool has_stored(const struct exec_warp *warp, const struct exec_access *access,
+                       uint32_t lane, uint32_t bytes)
+{
+    return warp->env->stores && in_device_memory(access, lane) &&
+           exec_stores_may_hold(warp->env->stores, access->address[lane], bytes);
+}
+
+/* 32 lanes on consecutive bytes of global or shared memory: true if it was that, and is done. */
+static bool commit_contiguous(const struct exec_warp *warp, const struct uop_memory *memory,
+                              const struct exec_access *access)
+{
+    uint32_t stride = memory->elements[0].register_bytes;
+    if (memory->vec != 1 || memory->bytes < 4 || stride != memory->bytes ||
+        (access->kind != ACCESS_LOAD && access->kind != ACCESS_STORE) ||
+        (access->space != SPACE_GLOBAL && access->space != SPACE_SHARED))
+        return false;
+    uint8_t *bytes = host_pointer(warp, access, 0),
+            *end = host_pointer(warp, access, WARP_LANES - 1);
+    if (!bytes || !end)
+        return false;
+    if (access->kind == ACCESS_LOAD) {
+        void *lanes = frame_lanes(warp->state, access, memory->elements[0].ref);
+        memcpy(lanes, bytes, (size_t)WARP_LANES * stride);
+        if (has_stored(warp, access, 0, WARP_LANES * stride))
+            exec_stores_patch(warp->env->stores, access->address[0], lanes, WARP_LANES * stride);
+    } else if (stride == 4)
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            memcpy(bytes + i * 4, access->data[i], 4);
+    else
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            memcpy(bytes + i * 8, access->data[i], 8);
+    return true;
+}
+
+/* The way of stores where an SM's own are kept back (exec/stores.h). */
+static int keep_stores(const struct exec_warp *warp, const struct exec_access *access,
+                       uint8_t *const pointers[WARP_LANES])
+{
+    uint32_t bytes = (uint32_t)access->bytes * access->vec;
+    int rc = SONDE_OK;
+    for (uint32_t rest = access->mask; rc == SONDE_OK && rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        if (in_device_memory(access, lane))
+            rc = exec_stores_put(warp->env->stores, access->address[lane], access->data[lane],
+                                 bytes);
+        else
+            memcpy(pointers[lane], access->data[lane], bytes);
+    }
+    return rc;
+}
+
+static int keep_contiguous(const struct exec_warp *warp, const struct exec_access *access)
+{
+    uint8_t bytes[WARP_LANES * 16];
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        memcpy(bytes + (size_t)i * access->bytes, access->data[i], access->bytes);
+    return exec_stores_put(warp->env->stores, access->address[0], bytes,
+                           WARP_LANES * access->bytes);
+}
+
+/* What lanes load where the SM's own stores are kept back; their pointers then lead to `scratch`.
+ */
+static void look_into_stores(const struct exec_warp *warp, const struct exec_access *access,
+                             uint8_t *pointers[WARP_LANES], uint8_t scratch[][ELEMENTS_BYTES])
+{
+    uint32_t bytes = (uint32_t)access->bytes * access->vec;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        if (!has_stored(warp, access, lane, bytes))
+            continue;
+        memcpy(scratch[lane], pointers[lane], bytes);
+        exec_stores_patch(warp->env->stores, access->address[lane], scratch[lane], bytes);
+        pointers[lane] = scratch[lane];
+    }
+}
+
+static int find_pointers(struct exec_warp *warp, const struct uop_memory *memory,
+                         const struct exec_access *access, uint8_t *pointers[WARP_LANES])
+{
+    /* An address without a register is the same in all lanes, but for local memory. */
+    bool uniform = !memory->has_base && access->space != SPACE_LOCAL;
+    uint8_t *first = host_pointer(warp, access, lowest_lane(access->mask));
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        pointers[lane] = uniform ? first : host_pointer(warp, access, lane);
+        if (!pointers[lane])
+            return fault_set(warp, access->pc, lane, access->address[lane],
+                             "access at 0x%" PRIx64 " is out of bounds", access->address[lane]);
+    }
+    return SONDE_OK;
+}
+
+int exec_commit(struct exec_warp *warp, const struct exec_access *access)
+{
+    const struct exec_state *state = warp->state;
+    if (access->kind == ACCESS_FENCE || access->kind == ACCESS_PREFETCH)
+        return SONDE_OK;
+    const struct uop_memory *memory = state->uops[access->pc].memory;
+    if (access->kind == ACCESS_TEXTURE)
+        return commit_texture(warp, memory, access);
+    bool kept = access->kind == ACCESS_STORE && warp->env->stores;
+    if (access->contiguous && kept && access->space == SPACE_GLOBAL && access->vec == 1)
+        return keep_contiguous(warp, access);
+    if (access->contiguous && commit_contiguous(warp, memory, access))
+        return SONDE_OK;
+    uint8_t *pointers[WARP_LANES], scratch[WARP_LANES][ELEMENTS_BYTES];
+    int rc = find_pointers(warp, memory, access, pointers);
+    if (rc != SONDE_OK)
+        return rc;
+    switch (access->kind) {
+    case ACCESS_LOAD:
+        if (warp->env->stores)
+            look_into_stores(warp, access, pointers, scratch);
+        if (memory->vec == 1 && memory->bytes == memory->elements[0].register_bytes)
+            load_plain(state, memory, access, pointers);
+        else
+            for (uint32_t k = 0; k < memory->vec; k++)
+                load_element(state, memory, access, k, pointers);
+        break;
+    case ACCESS_STORE:
+        if (kept)
+            return keep_stores(warp, access, pointers);
+        store_lanes(access, pointers);
+        break;
+    default:
+        atomic_lanes(state, memory, access, pointers);
+        break;
+    }
+    return SONDE_OK;
+}

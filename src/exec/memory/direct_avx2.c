@@ -1,0 +1,14 @@
+/* Direct loads and stores for x86-64 processors with AVX2, where comparing 64-bit lanes is cheap.
+ */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define DIRECT_TARGET __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt")))
+#define DIRECT_NAME access_avx2
+#include "exec/memory/direct.inc"
+
+direct_fn *const direct_avx2 = access_avx2;
+#else
+#include "exec/memory/direct.h"
+#include <stddef.h>
+
+direct_fn *const direct_avx2 = NULL;
+#endif

@@ -1,0 +1,389 @@
+/*
+ * Matrix products of a warp: mma, wmma and wmma's loads and stores. A fragment lies in registers as
+ * recordings of an H200 show and the manual's figures of mma say. With g = lane / 4, t = lane % 4
+ * and e elements in a register, register r and element i of it are
+ *
+ *     a:  row g + 8 (r mod m/8)        column e t + i + 4 e (r div m/8)
+ *     b:  row e t + i + 4 e (r mod K)  column g + 8 (r div K),  K = k / (4 e)
+ *     c:  row g + 8 (s mod m/8)        column 2 t + i + 8 (s div m/8),  s counts pairs of elements
+ *
+ * and wmma's fragments of f16 hold every element more than once, of which the first counts. Sums of
+ * f64 are one fused multiply-add after the other. Sums of narrower floats are the H200's: the
+ * addend and 16 products at once (of tf32 8, in wmma 4) are aligned to the largest exponent, cut 25
+ * bits below it, added up exactly and cut to 24 bits; M. Fasi et al., Numerical behavior of NVIDIA
+ * tensor cores (2021), found the like on earlier GPUs, which keep fewer bits. Saturated results
+ * clamp. Loads and stores are done at issue and have no timing yet. mma.m8n8k4 of f16, four
+ * products at once, is refused. Source: PTX ISA 9.0, 9.7.14.
+ */
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "exec/decode/decode.h"
+#include "exec/fault.h"
+#include "exec/lane/float_format.h"
+#include "exec/memory/image.h"
+#include "exec/ops/matrix/matrix.h"
+#include "isa/fragment.h"
+#include "isa/lane_math.h"
+#include "util/error.h"
+
+#define SIDE 32     /* of the largest matrix */
+#define SUM_BITS 25 /* below the largest exponent, when products are added up */
+#define ZERO_EXPONENT (-100000)
+
+union number {
+    double real;
+    int64_t whole;
+};
+
+struct matrix {
+    union number at[SIDE][SIDE];
+};
+
+static uint32_t element_bytes(enum isa_type type)
+{
+    return isa_type_info(type)->bytes;
+}
+
+static uint32_t elements_in(const struct fragment *f)
+{
+    uint32_t bytes = element_bytes(f->type);
+    return bytes < 4 ? 4 / bytes : 1;
+}
+
+/* Where element i of register r of a lane lies in the matrix. */
+static void place(uint32_t *row, uint32_t *column, const struct fragment *f, struct isa_mnk mnk,
+                  uint32_t lane, uint32_t r, uint32_t i)
+{
+    uint32_t g = lane / 4, t = lane % 4, e = elements_in(f), rows = mnk.m / 8u;
+    uint32_t blocks = mnk.k / (4 * e);
+    if (f->matrix == 'a') {
+        assert(rows > 0 && blocks > 0); /* the table of shapes has no smaller ones */
+        r %= rows * blocks;
+        *row = g + 8 * (r % rows);
+        *column = e * t + i + 4 * e * (r / rows);
+    } else if (f->matrix == 'b') {
+        assert(blocks > 0 && mnk.n >= 8);
+        r %= blocks * (mnk.n / 8u);
+        *row = e * t + i + 4 * e * (r % blocks);
+        *column = g + 8 * (r / blocks);
+    } else {
+        assert(rows > 0);
+        uint32_t pair = (r * e + i) / 2;
+        *row = g + 8 * (pair % rows);
+        *column = 2 * t + (r * e + i) % 2 + 8 * (pair / rows);
+    }
+}
+
+static union number widen(enum isa_type type, uint64_t bits)
+{
+    switch (type) {
+    case TYPE_f16:
+        return (union number){.real = format_widen(&format_f16, (uint32_t)bits & 0xffff)};
+    case TYPE_bf16:
+        return (union number){.real = format_widen(&format_bf16, (uint32_t)bits & 0xffff)};
+    case TYPE_tf32:
+        return (union number){.real = (double)lane_float((uint32_t)bits & 0xffffe000)};
+    case TYPE_f32:
+        return (union number){.real = (double)lane_float((uint32_t)bits)};
+    case TYPE_f64:
+        return (union number){.real = lane_double(bits)};
+    case TYPE_e4m3:
+        return (union number){.real = format_widen(&format_e4m3, (uint32_t)bits & 0xff)};
+    case TYPE_e5m2:
+        return (union number){.real = format_widen(&format_e5m2, (uint32_t)bits & 0xff)};
+    case TYPE_u8:
+        return (union number){.whole = (uint8_t)bits};
+    case TYPE_s8:
+        return (union number){.whole = (int8_t)bits};
+    default:
+        return (union number){.whole = (int32_t)bits};
+    }
+}
+
+static uint64_t narrow(enum isa_type type, union number v, bool saturate)
+{
+    switch (type) {
+    case TYPE_f16:
+        return format_narrow(&format_f16, v.real, ROUND_NEAREST, false);
+    case TYPE_f32:
+        return lane_bits_f32(lane_nan_f32((float)v.real));
+    case TYPE_f64:
+        return lane_bits_f64(v.real);
+    default:
+        return (uint32_t)(saturate ? lane_clamp_s32(v.whole) : (int32_t)(uint32_t)v.whole);
+    }
+}
+
+static void gather(struct matrix *out, const struct exec_state *state, const struct fragment *f,
+                   struct isa_mnk mnk)
+{
+    uint32_t bits = element_bytes(f->type) * 8, row, column;
+    for (uint32_t r = f->count; r-- > 0;) /* of copies the first counts */
+        for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
+            uint64_t value = element_get(state, &f->registers[r], lane);
+            for (uint32_t i = 0; i < elements_in(f); i++) {
+                place(&row, &column, f, mnk, lane, r, i);
+                out->at[row][column] = widen(f->type, value >> i * bits);
+            }
+        }
+}
+
+/* The value cut to `bits` significant bits. */
+static double truncated(double value, int bits)
+{
+    int exponent;
+    double fraction = frexp(value, &exponent);
+    return ldexp(trunc(ldexp(fraction, bits)), exponent - bits);
+}
+
+/* The sum of the operands' exponents: the product itself may have one more. */
+static int product_exponent(double a, double b)
+{
+    return a == 0 || b == 0 ? ZERO_EXPONENT : ilogb(a) + ilogb(b);
+}
+
+/* c plus the products of columns `from` to `to`. */
+static double add_products(double c, const struct matrix *a, const struct matrix *b, uint32_t i,
+                           uint32_t j, uint32_t from, uint32_t to)
+{
+    double plain = c;
+    int top = c != 0 && fabs(c) < (double)INFINITY ? ilogb(c) : ZERO_EXPONENT;
+    for (uint32_t k = from; k < to; k++) {
+        plain += a->at[i][k].real * b->at[k][j].real;
+    }
+    if (!(fabs(plain) < (double)INFINITY))
+        return plain;
+    for (uint32_t k = from; k < to; k++) {
+        int exponent = product_exponent(a->at[i][k].real, b->at[k][j].real);
+        top = exponent > top ? exponent : top;
+    }
+    if (top == ZERO_EXPONENT)
+        return plain;
+    double sum = trunc(ldexp(c, SUM_BITS - top));
+    for (uint32_t k = from; k < to; k++)
+        sum += trunc(ldexp(a->at[i][k].real * b->at[k][j].real, SUM_BITS - top));
+    return truncated(ldexp(sum, top - SUM_BITS), 24);
+}
+
+static union number one_sum(const struct matrix *a, const struct matrix *b, union number sum,
+                            const struct uop_matrix *m, uint32_t i, uint32_t j)
+{
+    uint32_t columns = m->mnk.k, step = m->block;
+    for (uint32_t k = 0; k < columns; k += step) {
+        if (m->c.type == TYPE_s32)
+            sum.whole += a->at[i][k].whole * b->at[k][j].whole;
+        else if (m->c.type == TYPE_f64)
+            sum.real = fma(a->at[i][k].real, b->at[k][j].real, sum.real);
+        else
+            sum.real =
+                add_products(sum.real, a, b, i, j, k, k + step < columns ? k + step : columns);
+    }
+    return sum;
+}
+
+static void multiply(struct matrix *d, const struct matrix *a, const struct matrix *b,
+                     const struct matrix *c, const struct uop_matrix *m)
+{
+    for (uint32_t i = 0; i < m->mnk.m; i++)
+        for (uint32_t j = 0; j < m->mnk.n; j++)
+            d->at[i][j] = one_sum(a, b, c->at[i][j], m, i, j);
+}
+
+static void scatter(struct exec_state *state, const struct uop_matrix *m, const struct matrix *d,
+                    uint32_t mask)
+{
+    const struct fragment *f = &m->d;
+    uint32_t bits = element_bytes(f->type) * 8, row, column;
+    for (uint32_t r = 0; r < f->count; r++)
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {
+            uint32_t lane = lowest_lane(rest);
+            uint64_t value = 0;
+            for (uint32_t i = 0; i < elements_in(f); i++) {
+                place(&row, &column, f, m->mnk, lane, r, i);
+                value |= narrow(f->type, d->at[row][column], m->saturate) << i * bits;
+            }
+            element_set(state, &f->registers[r], lane, value);
+        }
+}
+
+enum exec_event run_product(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                            struct exec_access *access)
+{
+    (void)access;
+    const struct uop_matrix *m = uop->matrix;
+    struct matrix a = {0}, b = {0}, c = {0}, d;
+    if (!mask)
+        return advance(warp);
+    gather(&a, warp->state, &m->a, m->mnk);
+    gather(&b, warp->state, &m->b, m->mnk);
+    gather(&c, warp->state, &m->c, m->mnk);
+    multiply(&d, &a, &b, &c, m);
+    scatter(warp->state, m, &d, mask);
+    return advance(warp);
+}
+
+/* The host's view of a lane's element, or NULL with the fault set. */
+uint8_t *matrix_pointer(struct exec_warp *warp, const struct uop_matrix *m, uint32_t lane,
+                        uint64_t address, uint32_t bytes)
+{
+    const struct exec_cta *cta = warp->cta;
+    enum isa_space space = m->space;
+    if (space == SPACE_NONE && address - EXEC_SHARED_WINDOW < EXEC_WINDOW_BYTES) {
+        space = SPACE_SHARED;
+        address -= EXEC_SHARED_WINDOW;
+    }
+    if (address % bytes == 0) {
+        if (space == SPACE_SHARED && address < cta->shared_bytes &&
+            bytes <= cta->shared_bytes - address)
+            return cta->shared + address;
+        if (space != SPACE_SHARED && image_valid(cta->launch->memory, address, bytes))
+            return (uint8_t *)(uintptr_t)address;
+    }
+    fault_set(warp, warp->pc, lane, address,
+              "matrix element of %u bytes at 0x%" PRIx64 " is misaligned or out of bounds", bytes,
+              address);
+    return NULL;
+}
+
+static bool move_lane(struct exec_warp *warp, const struct uop_matrix *m, uint32_t lane, bool load)
+{
+    const struct fragment *f = &m->d;
+    const struct exec_state *state = warp->state;
+    uint32_t bytes = element_bytes(f->type), row, column;
+    uint64_t base = m->offset + (m->has_base ? element_get(state, &m->base, lane) : 0);
+    uint32_t columns = f->matrix == 'a' ? m->mnk.k : m->mnk.n;
+    uint32_t rows = f->matrix == 'b' ? m->mnk.k : m->mnk.m;
+    uint64_t stride = m->column_major ? rows : columns;
+    if (m->has_stride)
+        stride = (uint32_t)element_get(state, &m->stride, lane);
+    for (uint32_t r = 0; r < f->count; r++) {
+        uint64_t value = load ? 0 : element_get(state, &f->registers[r], lane);
+        for (uint32_t i = 0; i < elements_in(f); i++) {
+            place(&row, &column, f, m->mnk, lane, r, i);
+            uint64_t index = m->column_major ? column * stride + row : row * stride + column;
+            uint64_t part = value >> i * bytes * 8;
+            uint8_t *at = matrix_pointer(warp, m, lane, base + index * bytes, bytes);
+            if (!at)
+                return false;
+            if (!load) {
+                memcpy(at, &part, bytes);
+                continue;
+            }
+            part = 0;
+            memcpy(&part, at, bytes);
+            value |= part << i * bytes * 8;
+        }
+        if (load)
+            element_set(state, &f->registers[r], lane, value);
+    }
+    return true;
+}
+
+enum exec_event run_matrix_move(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                                struct exec_access *access)
+{
+    (void)access;
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        if (!move_lane(warp, uop->matrix, lowest_lane(rest), uop->option))
+            return EXEC_FAULT;
+    return advance(warp);
+}
+
+int matrix_decode_fragment(struct decoder *d, struct fragment *f, char matrix, enum isa_type type,
+                           const struct ptx_operand *operand, bool result)
+{
+    uint32_t count = operand->kind == OPERAND_VECTOR ? operand->count : 1;
+    int rc = SONDE_OK;
+    f->matrix = matrix;
+    f->type = type;
+    f->count = count;
+    if (count > MATRIX_REGISTERS)
+        return decode_refuse(d, "'%s' with a fragment of %u registers is not implemented",
+                             isa_row(d->insn->op)->name, count);
+    for (uint32_t i = 0; rc == SONDE_OK && i < count; i++) {
+        const struct ptx_operand *one =
+            operand->kind == OPERAND_VECTOR ? &operand->elems[i] : operand;
+        rc = result ? decode_dest_element(d, &f->registers[i], one)
+                    : decode_source_element(d, &f->registers[i], one, type == TYPE_f64 ? 8 : 4);
+    }
+    return rc;
+}
+
+struct uop_matrix *matrix_begin(struct decoder *d)
+{
+    struct uop_matrix *m = arena_alloc(d->arena, sizeof *m);
+    if (!m)
+        return NULL;
+    d->uop->matrix = m;
+    m->mnk = isa_mnk((enum isa_mod)d->insn->mods[MODC_MNK]);
+    m->saturate = d->insn->mods[MODC_SATFINITE] != MOD_NONE;
+    return m;
+}
+
+int decode_product(struct decoder *d)
+{
+    const struct ptx_insn *insn = d->insn;
+    const struct ptx_operand *o = insn->operands;
+    bool halves = insn->op == OP_WMMA_MMA_F16;
+    enum isa_type a = halves ? TYPE_f16 : insn->types[1], b = halves ? TYPE_f16 : insn->types[2];
+    struct uop_matrix *m = matrix_begin(d);
+    if (!m)
+        return error_memory();
+    if (insn->op == OP_MMA && insn->mods[MODC_MNK] == MOD_MNK_m8n8k4 && a == TYPE_f16)
+        return decode_refuse(d, "'%s.m8n8k4' of .f16 is not implemented", isa_row(insn->op)->name);
+    if (insn->mods[MODC_RND] != MOD_NONE && insn->mods[MODC_RND] != MOD_RND_rn)
+        return decode_refuse(d, "'%s' that rounds other than .rn is not implemented",
+                             isa_row(insn->op)->name);
+    d->uop->run = run_product;
+    m->block = a == TYPE_tf32 ? (insn->op == OP_MMA ? 8 : 4) : 16;
+    if (insn->tuple.s == TYPE_s32 || insn->tuple.s == TYPE_f64)
+        m->block = 1;
+    int rc = matrix_decode_fragment(d, &m->d, 'c', insn->tuple.d, &o[0], true);
+    if (rc == SONDE_OK)
+        rc = matrix_decode_fragment(d, &m->a, 'a', a, &o[1], false);
+    if (rc == SONDE_OK)
+        rc = matrix_decode_fragment(d, &m->b, 'b', b, &o[2], false);
+    return rc == SONDE_OK ? matrix_decode_fragment(d, &m->c, 'c', insn->tuple.s, &o[3], false) : rc;
+}
+
+int matrix_decode_place(struct decoder *d, struct uop_matrix *m, const struct ptx_operand *address)
+{
+    uint64_t value = 0;
+    bool relative = false;
+    int rc = SONDE_OK;
+    if (address->var)
+        rc = decode_var_address(d, &value, &relative, address->var);
+    m->offset = value + address->imm;
+    if (rc != SONDE_OK || !address->has_reg)
+        return rc;
+    struct ptx_operand base = {.kind = OPERAND_REG, .reg = address->reg, .type = address->type};
+    m->has_base = true;
+    return decode_source_element(d, &m->base, &base, 0);
+}
+
+int decode_matrix_move(struct decoder *d)
+{
+    const struct ptx_insn *insn = d->insn;
+    const struct ptx_operand *o = insn->operands;
+    bool store = insn->op == OP_WMMA_STORE;
+    char matrix = insn->op == OP_WMMA_LOAD_A ? 'a' : insn->op == OP_WMMA_LOAD_B ? 'b' : 'c';
+    struct uop_matrix *m = matrix_begin(d);
+    if (!m)
+        return error_memory();
+    d->uop->run = run_matrix_move;
+    d->program->acts_at_issue |= m->space != SPACE_SHARED;
+    d->uop->option = !store;
+    m->column_major = insn->mods[MODC_LAYOUT] == MOD_LAYOUT_col;
+    m->space = decode_plain_space(insn->space[0]);
+    int rc = matrix_decode_fragment(d, &m->d, matrix, insn->tuple.s, &o[store], !store);
+    if (rc == SONDE_OK)
+        rc = matrix_decode_place(d, m, &o[!store]);
+    if (rc == SONDE_OK && insn->operand_count > 2) {
+        m->has_stride = true;
+        rc = decode_source_element(d, &m->stride, &o[2], 4);
+    }
+    return rc;
+}

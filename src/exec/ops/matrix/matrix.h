@@ -1,0 +1,41 @@
+/*
+ * What the instructions on matrices share: fragments in registers, and where a load or store finds
+ * its elements.
+ */
+#ifndef SONDE_EXEC_OPS_MATRIX_H
+#define SONDE_EXEC_OPS_MATRIX_H
+
+#include "exec/decode/decode.h"
+#include "isa/fragment.h"
+
+#define MATRIX_REGISTERS 16 /* of the largest fragment */
+
+struct fragment {
+    char matrix; /* 'a', 'b', 'c' */
+    enum isa_type type;
+    uint32_t count;
+    struct element registers[MATRIX_REGISTERS];
+};
+
+struct uop_matrix {
+    struct fragment d, a, b, c;
+    struct isa_mnk mnk;
+    bool saturate, column_major;
+    uint32_t block;       /* how many products are added up at once */
+    enum isa_space space; /* of a load or store; SPACE_NONE: generic */
+    bool has_base, has_stride;
+    struct element base, stride;
+    uint64_t offset;
+};
+
+/* A zeroed one in the decoder's arena, as the uop's; NULL: memory is out. */
+struct uop_matrix *matrix_begin(struct decoder *d);
+int matrix_decode_fragment(struct decoder *d, struct fragment *f, char matrix, enum isa_type type,
+                           const struct ptx_operand *operand, bool result);
+/* The address operand: base register and offset. */
+int matrix_decode_place(struct decoder *d, struct uop_matrix *m, const struct ptx_operand *address);
+/* The host's view of `bytes` at an address of m->space, aligned to them; NULL: the fault is set. */
+uint8_t *matrix_pointer(struct exec_warp *warp, const struct uop_matrix *m, uint32_t lane,
+                        uint64_t address, uint32_t bytes);
+
+#endif

@@ -1,0 +1,185 @@
+/*
+ * From a plan to a chase request and back. The trace's own account of where it went (`start`,
+ * `next`) is what ties a latency to an address, so it is checked record by record before anything
+ * is concluded from it.
+ */
+#include "infer/ask/walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/behind/filler.h"
+#include "util/error.h"
+
+static const struct path_info paths[] = {
+#define PATH(op, reach, interleave, touches, chains) {#op, reach, interleave, touches, chains},
+#include "infer/ask/paths.def"
+};
+
+const struct path_info *path_find(const char *op)
+{
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        if (strcmp(paths[i].op, op) == 0) {
+            return &paths[i];
+        }
+    }
+    return NULL;
+}
+
+/* Does the walk stay where the path leads? */
+static int check_reach(struct lab *lab, const struct walk_plan *plan, const struct path_info *path)
+{
+    uint64_t end = plan->shape.count * plan->shape.stride;
+    for (size_t i = 0; plan->shape.ring && i < plan->shape.count; i++) {
+        end = plan->shape.ring[i] >= end ? plan->shape.ring[i] + UINT64_C(4) : end;
+    }
+    if (path && path->reach_bytes && end > path->reach_bytes) {
+        return lab_undecided(lab, "what op=%s reads is %llu bytes, and %llu are wanted", plan->op,
+                             (unsigned long long)path->reach_bytes, (unsigned long long)end);
+    }
+    return 0;
+}
+
+static int build_request(struct trace_request *request, const struct walk_plan *plan)
+{
+    trace_request_init(request, "chase");
+    int rc = trace_request_set_text(request, "op", plan->op);
+    if (plan->shape.ring) {
+        request->ring = plan->shape.ring;
+        request->ring_count = plan->shape.count;
+    } else {
+        rc = rc ? rc
+                : trace_request_set_u64(request, "bytes", plan->shape.count * plan->shape.stride);
+        rc = rc ? rc : trace_request_set_u64(request, "stride", plan->shape.stride);
+    }
+    rc = rc ? rc : trace_request_set_u64(request, "warm", plan->warm);
+    rc = rc ? rc : trace_request_set_u64(request, "window", plan->window);
+    rc = rc ? rc : trace_request_set_u64(request, "windows", plan->windows);
+    if (!rc && plan->touch) {
+        rc = trace_request_set_u64(request, "touch", 1);
+    }
+    if (!rc && plan->persist) {
+        rc = trace_request_set_u64(request, "persist", 1);
+    }
+    if (!rc && plan->spread) {
+        rc = trace_request_set_u64(request, "spread", 1);
+    }
+    if (!rc && plan->scale > 1) {
+        rc = trace_request_set_u64(request, "scale", plan->scale);
+    }
+    if (!rc && plan->shared_bytes) {
+        rc = trace_request_set_u64(request, "shared", plan->shared_bytes);
+    }
+    if (!rc && plan->run) {
+        rc = trace_request_set_u64(request, "run", plan->run);
+    }
+    return rc;
+}
+
+/* The element at an offset, or count if there is none. A ring need not be in order; it mostly is.
+ */
+static size_t find_element(const struct walk_shape *shape, uint32_t offset)
+{
+    if (!shape->ring) {
+        return offset % shape->stride == 0 && offset / shape->stride < shape->count
+                   ? (size_t)(offset / shape->stride)
+                   : shape->count;
+    }
+    size_t low = 0, high = shape->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (shape->ring[middle] < offset) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low == shape->count || shape->ring[low] != offset) {
+        for (low = 0; low < shape->count && shape->ring[low] != offset;) {
+            low++;
+        }
+    }
+    return low;
+}
+
+static int check_visits(struct lab *lab, const struct walk *walk, const uint32_t *start,
+                        const uint32_t *next, uint32_t *first)
+{
+    const struct walk_shape *shape = &walk->shape;
+    for (size_t w = 0; w < walk->windows; w++) {
+        size_t element = find_element(shape, start[w]);
+        if (element == shape->count) {
+            return lab_undecided(lab, "a trace starts outside of its ring");
+        }
+        first[w] = (uint32_t)element;
+        for (size_t i = 0; i < walk->window; i++) {
+            element = element + 1 == shape->count ? 0 : element + 1;
+            if (next[w * walk->window + i] != walk_offset(shape, element)) {
+                return lab_undecided(lab, "a trace does not follow its ring");
+            }
+        }
+    }
+    return 0;
+}
+
+int walk_run(struct lab *lab, struct walk *out, const struct walk_plan *asked)
+{
+    if (asked->escort && asked->shape.ring) {
+        return escort_run(lab, out, asked);
+    }
+    const struct path_info *path = path_find(asked->op);
+    struct walk_plan own = *asked, *plan = &own;
+    if (own.touch && path && !path->can_touch) {
+        own.touch = false;
+        own.warm += own.shape.count;
+    }
+    *out = (struct walk){.window = plan->window, .windows = plan->windows, .shape = plan->shape};
+    struct trace_request request;
+    const struct trace *trace;
+    int rc = check_reach(lab, plan, path);
+    rc = rc ? rc : build_request(&request, plan);
+    rc = rc ? rc : lab_measure(lab, &trace, &request);
+    if (rc) {
+        return rc;
+    }
+    lab->loads +=
+        plan->warm * (plan->persist ? 1 : plan->windows) + (uint64_t)plan->window * plan->windows;
+    size_t starts, nexts;
+    out->latency = trace_u32(trace, "latency", &out->count);
+    const uint32_t *next = trace_u32(trace, "next", &nexts);
+    const uint32_t *start = trace_u32(trace, "start", &starts);
+    size_t expected = (size_t)plan->window * plan->windows;
+    if (!out->latency || !next || !start || out->count != expected || nexts != expected ||
+        starts != plan->windows || plan->shape.count == 0) {
+        return lab_undecided(lab, "a chase trace lacks columns or records");
+    }
+    uint32_t *first = malloc(plan->windows * sizeof *first);
+    if (!first) {
+        return error_memory();
+    }
+    out->first = first;
+    rc = check_visits(lab, out, start, next, first);
+    if (rc) {
+        walk_free(out);
+    }
+    return rc;
+}
+
+void walk_free(struct walk *walk)
+{
+    free((void *)(uintptr_t)walk->first);
+    free(walk->own);
+    walk->first = NULL;
+    walk->own = NULL;
+}
+
+int walk_sample(struct lab *lab, struct sample *out, const struct walk_plan *plan)
+{
+    struct walk walk;
+    int rc = walk_run(lab, &walk, plan);
+    if (rc == 0) {
+        rc = sample_create(out, walk.latency, walk.count);
+        walk_free(&walk);
+    }
+    return rc;
+}

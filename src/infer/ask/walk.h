@@ -1,0 +1,76 @@
+/*
+ * A chase as inference thinks of it: a shape (the ring of addresses), how it is warmed and
+ * recorded, and the records that came back, each tied to the element it read. Offsets are bytes
+ * inside the buffer.
+ */
+#ifndef SONDE_INFER_WALK_H
+#define SONDE_INFER_WALK_H
+
+#include <assert.h>
+#include "infer/ask/lab.h"
+#include "infer/ask/stats.h"
+
+/* Elements at 0, stride, 2 stride ..., or the given offsets, each once. Borrowed. */
+struct walk_shape {
+    const uint32_t *ring; /* NULL: regular */
+    uint64_t stride;      /* regular only */
+    size_t count;
+};
+
+struct walk_plan {
+    const char *op;
+    struct walk_shape shape;
+    uint64_t warm; /* ordered loads before each window */
+    bool touch;    /* all threads read the footprint first */
+    uint32_t window, windows;
+    bool spread;    /* windows start evenly over the ring; else each goes on where the last ended */
+    bool persist;   /* only the first window is warmed */
+    uint32_t scale; /* bytes that an offset of the shape counts; 0: 1 */
+    uint32_t shared_bytes;       /* carve-out to ask for; 0: the probe's choice */
+    uint32_t run;                /* tells repeats apart */
+    const struct escort *escort; /* goes with rings that are given (behind/filler.h); NULL: none */
+    size_t guarded; /* the first elements of the ring, whose sets escorts leave alone; 0: all */
+};
+
+struct walk {
+    const uint32_t *latency; /* cycles; window after window */
+    size_t window, windows, count;
+    const uint32_t *first; /* element index each window starts with; owned */
+    uint32_t *own;         /* the latencies, where no trace has them; owned */
+    struct walk_shape shape;
+};
+
+static inline uint64_t walk_offset(const struct walk_shape *shape, size_t element)
+{
+    return shape->ring ? shape->ring[element] : element * shape->stride;
+}
+
+/* The element that record i read. */
+static inline size_t walk_element(const struct walk *walk, size_t i)
+{
+    assert(walk->shape.count > 0);
+    return (walk->first[i / walk->window] + i % walk->window) % walk->shape.count;
+}
+
+/* What a chase can do on the path of an operator: the rows of paths.def. */
+struct path_info {
+    const char *op;
+    uint64_t reach_bytes; /* 0: as memory goes */
+    uint32_t interleave;  /* bytes of the caches that a byte of the path takes */
+    bool can_touch, can_chain;
+};
+
+/* NULL: no such path. */
+const struct path_info *path_find(const char *op);
+
+/*
+ * Measure. What the trace says it visited is checked against the ring: a trace that visited
+ * something else is refused (undecided). Where the path cannot be touched, ordered loads warm it
+ * instead. A walk beyond the path's reach is undecided. walk_free() what succeeded.
+ */
+int walk_run(struct lab *lab, struct walk *out, const struct walk_plan *plan);
+void walk_free(struct walk *walk);
+/* The latencies alone, as a sample. */
+int walk_sample(struct lab *lab, struct sample *out, const struct walk_plan *plan);
+
+#endif

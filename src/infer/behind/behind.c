@@ -1,0 +1,270 @@
+/*
+ * A cache behind another, where no load passes the first by, as the second cache of constants is.
+ *
+ * That it is there shows in what the first misses: loads through twice what fits there. They come
+ * back sooner than from L2 if there is a second cache, and no threshold below their latency is one
+ * of the second.
+ *
+ * The lines that are walked must miss in front, or the second cache never hears of them. Equally
+ * spaced ones do as soon as they are more than the first has ways, which a conflicting set of the
+ * second mostly is; single ones put in the place of another do not. So the line is measured with
+ * many at once: as a part of all that fits (behind/ways.c) or, where a set was found another way,
+ * by its members. a0, a1, .. lie in one set of the second cache. With k of them more than half of
+ * its ways and more than those of the first, a distance d stays in the line exactly if
+ *   - {a0 .. a(k-1), ak + d .. a(2k-1) + d} does not fit: d leads into no other set; and
+ *   - {a0 .. a(k-1), a0 + d .. a(k-1) + d} fits: it needs no lines of its own.
+ * Lines are taken to be aligned to their length. Where the spacing varies, or the second cache has
+ * no more ways than the first, the line stays open.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "infer/level.h"
+#include "util/error.h"
+
+#define HITS 0.98
+#define CLEARLY 1.03 /* as long, and so many cycles more: no clock's drift, no port */
+#define CLEARLY_CYCLES 8
+#define BY_CHANCE 1e-6
+#define FIRST_READS 256 /* at least, in launches after the first */
+#define SOONER 0.75     /* of a load from L2: the way there may be shorter than plain loads' */
+#define MAX_LINE_BYTES 4096
+
+/* Twice what fits in front. */
+static struct walk_shape shape_behind(const struct level *level)
+{
+    const struct level_summary *front = level->front;
+    uint64_t reach = level->lab->options->max_footprint_bytes;
+    uint64_t stride = front->fetch_bytes, bytes = 2 * front->fit_count * front->fit_stride;
+    bytes = bytes > reach ? reach : bytes;
+    return (struct walk_shape){.stride = stride, .count = bytes / stride};
+}
+
+/* Latencies of what misses the cache in front. */
+static int sample_behind(struct level *level, struct sample *out)
+{
+    const struct level_summary *front = level->front;
+    struct sample all;
+    int rc = level_circle(level, &all, level->info->op, shape_behind(level));
+    if (rc) {
+        return rc;
+    }
+    struct sample missed = sample_view(&all, front->threshold, front->ceiling);
+    rc = missed.count >= 32
+             ? sample_create(out, missed.values, missed.count)
+             : lab_undecided(level->lab, "twice of what fits into %s does not miss there",
+                             front->info->id);
+    sample_free(&all);
+    return rc;
+}
+
+/*
+ * The same elements, each read the first time in a launch, when L2 has them from launches before.
+ * Where both caches are empty then, that is how long L2 takes on this path.
+ */
+static int sample_beneath(struct level *level, struct sample *out)
+{
+    struct walk_shape shape = shape_behind(level);
+    struct walk_plan plan = level_plan(level, shape);
+    struct walk walk;
+    plan.window = (uint32_t)(shape.count < level->max_window ? shape.count : level->max_window);
+    plan.windows = 2 + FIRST_READS / plan.window;
+    int rc = walk_run(level->lab, &walk, &plan);
+    if (rc == 0) {
+        rc = sample_create(out, walk.latency + walk.window, walk.count - walk.window);
+        walk_free(&walk);
+    }
+    return rc;
+}
+
+/* No hit takes so long but by an accident of noise. */
+static double clearly_above(const struct sample *hits)
+{
+    return CLEARLY * sample_quantile(hits, HITS) + CLEARLY_CYCLES;
+}
+
+/*
+ * Is it L2 that is so much slower, or memory, of what launches have driven out of a small L2? Plain
+ * loads from L2 take about as long as the one or the other.
+ */
+static int check_slow(struct level *level, const struct sample *missed, double slow, double soonest)
+{
+    int rc = level_check_sooner(level, missed, SOONER);
+    double own = sample_quantile(missed, 0.5), plain = level->beneath_cycles;
+    if (rc == INFER_UNDECIDED && fabs(slow - plain) < fabs(own - plain)) {
+        level->result->present = true;
+        rc = 0;
+    }
+    if (level->result->present && fabs(slow - plain) < fabs(own - plain)) {
+        level->beneath_cycles = soonest;
+    }
+    return rc;
+}
+
+/*
+ * Is there a second cache? Then a part of what is read the first time takes clearly longer than all
+ * that only the first one misses: the first word of each unit that the second fetches. Where that
+ * keeps what it had from before, its loads come back sooner than plain ones from L2.
+ */
+static int check_behind(struct level *level, const struct sample *missed)
+{
+    struct sample first;
+    int rc = sample_beneath(level, &first);
+    if (rc && !lab_soft(rc)) {
+        return rc;
+    }
+    if (rc == 0) {
+        struct sample slow = sample_view(&first, clearly_above(missed), INFINITY);
+        double by_noise = 2 * (1 - HITS) * (double)first.count;
+        double median = sample_quantile(&slow, 0.5), soonest = sample_quantile(&slow, 0.1);
+        bool differs = poisson_tail(by_noise, slow.count) < BY_CHANCE;
+        sample_free(&first);
+        if (differs) {
+            return check_slow(level, missed, median, soonest);
+        }
+    }
+    return level_check_sooner(level, missed, SOONER);
+}
+
+/* Noise of the path was seen before, in many more hits than the reference has. */
+static void know_noise(struct level *level)
+{
+    level->false_misses += level->front->false_misses;
+    level->false_slow += level->front->false_slow;
+    level->hit_records += level->front->hit_records;
+}
+
+int behind_begin(struct level *level)
+{
+    const struct level_summary *front = level->front;
+    if (!front || !front->known || !front->fit_count) {
+        return lab_undecided(level->lab, "how much fits into %s, in front of it, is not known",
+                             level->info->behind);
+    }
+    struct sample missed = {0};
+    int rc = sample_behind(level, &missed);
+    if (rc) {
+        return rc;
+    }
+    level->floor_cycles = clearly_above(&missed);
+    rc = check_behind(level, &missed);
+    if (rc == 0) {
+        char id[24];
+        lab_evidence(level->lab, id, level->info->id,
+                     "chase op=%s through twice what fits into %s: %zu loads that miss there take "
+                     "%.0f cycles (median)",
+                     level->info->op, front->info->id, missed.count, sample_quantile(&missed, 0.5));
+        attribute_set(&level->result->hit_latency, sample_quantile(&missed, 0.5), "cycles", 0.9,
+                      id);
+    }
+    sample_free(&missed);
+    double beneath = level->beneath_cycles;
+    rc = rc ? rc : level_reference(level);
+    if (rc == 0) {
+        know_noise(level);
+        /* What L2 answers is a miss as well, though the walk above may have had none. */
+        level->threshold = fmin(level->threshold, 0.5 * (level->floor_cycles + beneath));
+    }
+    return rc;
+}
+
+/* ---- the line ---- */
+
+struct lattice {
+    uint64_t home, spacing;
+    size_t half; /* k */
+};
+
+static int compare_offsets(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Do k members from the first on, and k from `from` on moved by d, fit together? */
+static int fit_moved(struct level *level, enum fit_verdict *out, const struct lattice *lattice,
+                     size_t from, uint64_t d)
+{
+    size_t k = lattice->half;
+    uint32_t *ring = malloc((2 * k + 1) * sizeof *ring);
+    if (!ring) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < k; i++) {
+        ring[i] = (uint32_t)(lattice->home + i * lattice->spacing);
+        ring[k + i] = (uint32_t)(lattice->home + (from + i) * lattice->spacing + d);
+    }
+    qsort(ring, 2 * k, sizeof *ring, compare_offsets);
+    int rc = fit_verdict(level, out, &(struct walk_shape){.ring = ring, .count = 2 * k});
+    free(ring);
+    return rc;
+}
+
+static int stays_in_line(struct level *level, bool *stays, const struct lattice *lattice,
+                         uint64_t d)
+{
+    enum fit_verdict apart = FIT_UNKNOWN, beside = FIT_UNKNOWN;
+    int rc = fit_moved(level, &apart, lattice, lattice->half, d);
+    if (rc == 0 && apart == FIT_NO) {
+        rc = fit_moved(level, &beside, lattice, 0, d);
+    }
+    *stays = apart == FIT_NO && beside == FIT_YES;
+    return rc;
+}
+
+/* The members' lattice, if the conflicting set is one and reaches far enough. */
+static int find_lattice(struct level *level, struct lattice *out)
+{
+    const uint32_t *at = level->conflict;
+    size_t ways = level->conflict_count - 1;
+    *out = (struct lattice){.home = at[0], .spacing = at[1] - at[0], .half = ways / 2 + 1};
+    for (size_t i = 1; i < level->conflict_count; i++) {
+        if (at[i] - at[i - 1] != out->spacing) {
+            return lab_undecided(level->lab, "the conflicting lines are not equally spaced, and "
+                                             "the cache in front keeps single ones");
+        }
+    }
+    size_t front = level->front->ways;
+    out->half = out->half > front ? out->half : front + 1;
+    if (!front || out->half > ways) {
+        return lab_undecided(level->lab, "the cache in front keeps as many lines as a set of this");
+    }
+    return 0;
+}
+
+static int line_behind(struct level *level)
+{
+    struct lattice lattice;
+    if (level->line_bytes) {
+        return 0; /* measured before: behind/ways.c */
+    }
+    int rc = find_lattice(level, &lattice);
+    if (rc == INFER_UNDECIDED) { /* some of the addresses may be there to miss in front alone */
+        attribute_refuse(&level->result->ways, "1", level->lab->why);
+    }
+    uint64_t line = level->fetch_bytes;
+    for (bool stays = true; rc == 0 && stays && line <= MAX_LINE_BYTES;) {
+        rc = stays_in_line(level, &stays, &lattice, line);
+        line *= stays ? 2 : 1;
+    }
+    if (rc) {
+        return rc;
+    }
+    if (line > MAX_LINE_BYTES) {
+        return lab_undecided(level->lab, "no line of up to %d B ends", MAX_LINE_BYTES);
+    }
+    level->line_bytes = line;
+    char id[24];
+    lab_evidence(level->lab, id, level->info->id,
+                 "chase op=%s: %zu addresses %llu B apart, and as many %llu B beside them: up to "
+                 "there they need no more room than alone, from there on they do or lie elsewhere",
+                 level->info->op, lattice.half, (unsigned long long)lattice.spacing,
+                 (unsigned long long)line);
+    attribute_set(&level->result->line, (double)line, "B", 0.94, id);
+    return 0;
+}
+
+int level_find_line(struct level *level)
+{
+    return level->front ? line_behind(level) : level_line(level);
+}

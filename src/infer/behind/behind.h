@@ -1,0 +1,32 @@
+/*
+ * A set of a cache behind another, as parts of an array that is one element too long to fit: those
+ * without any one of which the rest fits (behind/parts.c), and what follows (behind/ways.c).
+ */
+#ifndef SONDE_INFER_BEHIND_H
+#define SONDE_INFER_BEHIND_H
+
+#include "infer/level.h"
+
+#define BEHIND_MOST_PARTS 512
+
+struct behind_parts {
+    struct level *level;
+    uint32_t *ring; /* room for a walk */
+    size_t total;   /* elements: those that fit, and one */
+    size_t at[BEHIND_MOST_PARTS], span[BEHIND_MOST_PARTS], count; /* ascending */
+    bool unheard;          /* their first elements, walked alone, stay in the cache in front */
+    unsigned prompt, slow; /* how often what fits did so after few passes, and later */
+    uint64_t fewest;       /* misses of a few passes of what did not; 0: not seen yet */
+};
+
+/* All parts, each a line of one set, as far as they look like that. */
+int behind_find_parts(struct behind_parts *parts);
+
+/*
+ * Makes their first elements the level's conflicting set, and gives it an escort, if so walked they
+ * do not fit, and do without any one (a few are tried). Else the level is left without; `unheard`
+ * says whether that is for too few of them come through.
+ */
+int behind_keep_conflict(struct behind_parts *parts);
+
+#endif

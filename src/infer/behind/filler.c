@@ -1,0 +1,389 @@
+/*
+ * Choosing lines that keep the cache in front busy, and walking them at the end of each pass. A set
+ * in front that a ring uses gets as many lines more as it takes for none of the ring's to be there
+ * when it comes again: one more than the ways in all where the oldest go, a few times as many where
+ * victims are drawn or what was used twice stays longer. Some may stay all the same; then the cache
+ * behind hears less of them, which delays what a walk shows and changes nothing of it.
+ *
+ * The sets behind of the ring's own lines get no escort. Which lines lie in them is known from the
+ * index, once there is one; before, of the one set that was found by what must be left out for all
+ * others to fit. While an index is being sought the lines without a known set come last, those that
+ * may share a set together, so that few sets are at risk: a set that then seems to hold less than
+ * another is tried with others (escort_turn), and what is wrong all the same mostly does not
+ * survive the check of the index.
+ */
+#include "infer/behind/filler.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/geometry/members.h"
+#include "util/error.h"
+
+#define NO_CLASS UINT16_MAX         /* as in index_map.c */
+#define CLASSES (UINT32_C(1) << 16) /* that a number can be */
+#define MOST_WORDS 8                /* of a line, walked one after the other */
+
+static bool goes_by_age(const char *policy)
+{
+    return strcmp(policy, "lru") == 0 || strcmp(policy, "fifo") == 0 || strcmp(policy, "none") == 0;
+}
+
+static bool goes_in_turn(const char *policy)
+{
+    return strcmp(policy, "plru") == 0 || strcmp(policy, "nru") == 0;
+}
+
+static bool is_drawn(const char *policy)
+{
+    return strcmp(policy, "random") == 0 || strcmp(policy, "biased") == 0 || policy[0] == '\0';
+}
+
+int escort_create(struct level *level, uint32_t *outside, size_t outside_count)
+{
+    const struct level_summary *front = level->front;
+    struct escort *escort = front && front->line_bytes ? calloc(1, sizeof *escort) : NULL;
+    if (!escort) {
+        free(outside);
+        return front && front->line_bytes
+                   ? error_memory()
+                   : lab_undecided(level->lab, "the lines of %s, in front, are not known",
+                                   level->info->behind);
+    }
+    *escort = (struct escort){.level = level,
+                              .front = front,
+                              .rounds = goes_by_age(front->policy)    ? 1
+                                        : goes_in_turn(front->policy) ? 2
+                                                                      : 4,
+                              .favoured = is_drawn(front->policy) ? 2 : 0,
+                              .outside = outside,
+                              .outside_count = outside_count};
+    escort_free(level->escort);
+    level->escort = escort;
+    return 0;
+}
+
+void escort_free(struct escort *escort)
+{
+    if (escort) {
+        free(escort->outside);
+        free(escort);
+    }
+}
+
+static size_t reach_of(const struct escort *escort)
+{
+    return (size_t)(escort->level->lab->options->max_footprint_bytes / escort->front->line_bytes);
+}
+
+void escort_turn(struct escort *escort, unsigned number)
+{
+    escort->turn = number;
+}
+
+int escort_room(uint32_t **out, const struct escort *escort)
+{
+    *out = malloc((MOST_WORDS * reach_of(escort) + 1) * sizeof **out);
+    return *out ? 0 : error_memory();
+}
+
+/* ---- choosing ---- */
+
+/* What is sought for one ring. */
+struct choice {
+    const struct escort *escort;
+    bool blind;        /* which lines share a set in front is not known */
+    bool *used;        /* per line in front; owned */
+    bool *guarded;     /* per class behind; owned */
+    uint32_t *lacking; /* per set in front: lines; owned */
+};
+
+/* An index of address bits was looked at up to a limit alone. */
+static bool is_beyond(const struct escort *escort, size_t line)
+{
+    return escort->front->map.limit && line >= escort->front->map.limit;
+}
+
+static size_t front_set(const struct choice *choice, size_t line)
+{
+    return choice->blind ? 0 : set_map_class(&choice->escort->front->map, line);
+}
+
+/* Without a known index the cache in front is taken for one set, twice as large: neighbouring lines
+ * that are twice as many as fit there drive out everything. */
+static size_t front_ways(const struct choice *choice, size_t set)
+{
+    const struct level_summary *front = choice->escort->front;
+    size_t all = (size_t)(front->fit_count * front->fit_stride / front->line_bytes) + 1;
+    if (choice->blind) {
+        return 2 * all;
+    }
+    size_t ways = front->map.ways[set] ? front->map.ways[set] : front->ways;
+    return ways ? ways : all;
+}
+
+static size_t class_behind(const struct escort *escort, uint64_t offset)
+{
+    const struct level *level = escort->level;
+    return set_map_class(&level->map, line_of(level, offset));
+}
+
+static bool is_conflicting(const struct escort *escort, uint64_t offset)
+{
+    const struct level *level = escort->level;
+    for (size_t i = 0; i < level->conflict_count; i++) {
+        if (line_of(level, level->conflict[i]) == line_of(level, offset)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Are they all in the conflicting set? Then what lies outside of that is known without an index. */
+static bool guards_conflict(const struct escort *escort, const struct walk_shape *ring,
+                            size_t guarded)
+{
+    bool all = true;
+    for (size_t i = 0; all && i < guarded; i++) {
+        all = is_conflicting(escort, ring->ring[i]);
+    }
+    return all;
+}
+
+static void choice_free(struct choice *choice)
+{
+    free(choice->used);
+    free(choice->guarded);
+    free(choice->lacking);
+    choice->used = choice->guarded = NULL;
+    choice->lacking = NULL;
+}
+
+static int choice_create(struct choice *out, const struct escort *escort,
+                         const struct walk_shape *ring, size_t guarded, size_t times)
+{
+    size_t lines = reach_of(escort), line_bytes = (size_t)escort->front->line_bytes;
+    bool blind = escort->front->map.sets == 0;
+    for (size_t i = 0; i < ring->count; i++) {
+        blind = blind || is_beyond(escort, ring->ring[i] / line_bytes);
+    }
+    size_t sets = blind ? 1 : escort->front->map.sets;
+    *out = (struct choice){.escort = escort,
+                           .blind = blind,
+                           .used = calloc(lines + 1, sizeof *out->used),
+                           .guarded = calloc(CLASSES, sizeof *out->guarded),
+                           .lacking = calloc(sets + 1, sizeof *out->lacking)};
+    if (!out->used || !out->guarded || !out->lacking) {
+        choice_free(out);
+        (void)error_memory();
+        return SONDE_ENOMEM;
+    }
+    for (size_t i = 0; i < ring->count; i++) {
+        size_t line = ring->ring[i] / line_bytes;
+        if (line < lines && !out->used[line]) {
+            out->used[line] = true;
+            out->lacking[front_set(out, line)]++;
+        }
+        out->guarded[class_behind(escort, ring->ring[i])] |= i < guarded;
+    }
+    for (size_t set = 0; set < sets; set++) {
+        size_t ways = front_ways(out, set) + escort->favoured;
+        size_t enough = times * escort->rounds * ways + 1;
+        size_t there = out->lacking[set];
+        out->lacking[set] = there && there < enough ? (uint32_t)(enough - there) : 0;
+    }
+    return 0;
+}
+
+/* Is it wanted? Then it counts. */
+static bool takes(struct choice *choice, uint64_t offset)
+{
+    size_t line = (size_t)(offset / choice->escort->front->line_bytes);
+    if (line >= reach_of(choice->escort) || (!choice->blind && is_beyond(choice->escort, line))) {
+        return false;
+    }
+    size_t set = front_set(choice, line);
+    if (choice->used[line] || choice->lacking[set] == 0) {
+        return false;
+    }
+    choice->used[line] = true;
+    choice->lacking[set]--;
+    return true;
+}
+
+struct candidate {
+    uint32_t offset, order;
+};
+
+static int compare_candidates(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    return x->order != y->order ? (x->order > y->order) - (x->order < y->order)
+                                : (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* Lines of one residue come together, residues in another order each turn. */
+static uint32_t place_of(uint32_t residue, unsigned turn)
+{
+    uint64_t mixed = (residue + UINT64_C(1)) * (2 * turn + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    return 1 + (turn ? (uint32_t)(mixed >> 33) : residue);
+}
+
+/* Lines of other classes, those of known ones first. */
+static int take_by_index(struct choice *choice, uint32_t *out, size_t *count)
+{
+    const struct escort *escort = choice->escort;
+    const struct set_map *map = &escort->level->map;
+    size_t lines = reach_of(escort), candidates = 0;
+    struct candidate *all = malloc((lines + 1) * sizeof *all);
+    if (!all) {
+        return error_memory();
+    }
+    for (size_t line = 0; line < lines; line++) {
+        uint32_t offset = (uint32_t)(line * escort->front->line_bytes);
+        size_t class = class_behind(escort, offset);
+        bool risky = !map->linear && class == NO_CLASS;
+        uint32_t residue = map->period ? line_of(escort->level, offset) % map->period : 0;
+        if (!choice->guarded[class] && choice->lacking[front_set(choice, line)]) {
+            all[candidates++] =
+                (struct candidate){offset, risky ? place_of(residue, escort->turn) : 0};
+        }
+    }
+    qsort(all, candidates, sizeof *all, compare_candidates);
+    for (size_t i = 0; i < candidates; i++) {
+        if (takes(choice, all[i].offset)) {
+            out[(*count)++] = all[i].offset;
+        }
+    }
+    free(all);
+    return 0;
+}
+
+/* Where there are too few lines they are walked again, by other words: most of them will be gone by
+ * then, and drive out others as they come back. */
+static void take_again(struct choice *choice, uint32_t *out, size_t *count)
+{
+    const struct level_summary *front = choice->escort->front;
+    size_t lines = *count;
+    for (uint32_t word = 1; word < front->fetch_bytes / 4 && word < MOST_WORDS; word++) {
+        for (size_t i = 0; i < lines; i++) {
+            size_t set = front_set(choice, out[i] / front->line_bytes);
+            if (choice->lacking[set]) {
+                choice->lacking[set]--;
+                out[(*count)++] = out[i] + 4 * word;
+            }
+        }
+    }
+}
+
+int escort_find(const struct escort *escort, uint32_t *out, size_t *count,
+                const struct walk_shape *ring, size_t guarded, size_t times)
+{
+    struct choice choice;
+    bool again = times == 1;
+    int rc = choice_create(&choice, escort, ring, guarded, times);
+    *count = 0;
+    if (rc) {
+        return rc;
+    }
+    if (guards_conflict(escort, ring, guarded)) {
+        for (size_t i = 0; i < escort->outside_count; i++) {
+            if (takes(&choice, escort->outside[i])) {
+                out[(*count)++] = escort->outside[i];
+            }
+        }
+    } else if (escort->level->map.sets) {
+        rc = take_by_index(&choice, out, count);
+    }
+    if (again) {
+        take_again(&choice, out, count);
+    }
+    choice_free(&choice);
+    return rc;
+}
+
+/* ---- walking ---- */
+
+/* Whole passes, as many as a window holds; a walk of less than one as it is. */
+static void stretch(struct walk_plan *plan, size_t own, size_t all, uint32_t most)
+{
+    size_t passes = plan->window / own, rest = plan->window % own;
+    uint64_t records = (uint64_t)plan->window * plan->windows;
+    plan->warm = plan->warm / own * all + plan->warm % own;
+    if (passes * all + rest <= most) {
+        plan->window = (uint32_t)(passes * all + rest);
+        return;
+    }
+    passes = most / all;
+    plan->window = passes ? (uint32_t)(passes * all) : most;
+    size_t each = passes ? passes * own : own;
+    plan->windows = (uint32_t)((records + each - 1) / each);
+}
+
+/* The records of the ring's own elements, alike many of each window. */
+static int keep_own(struct lab *lab, struct walk *walk, size_t own)
+{
+    size_t all = walk->shape.count, least = walk->windows ? walk->window : 0;
+    for (size_t w = 0; w < walk->windows; w++) {
+        size_t kept = 0;
+        for (size_t i = 0; i < walk->window; i++) {
+            kept += walk_element(walk, w * walk->window + i) < own;
+        }
+        least = kept < least ? kept : least;
+    }
+    uint32_t *latency = malloc((least * walk->windows + 1) * sizeof *latency);
+    uint32_t *first = malloc((walk->windows + 1) * sizeof *first);
+    if (least == 0 || !latency || !first) {
+        free(latency);
+        free(first);
+        return least == 0 ? lab_undecided(lab, "a window holds nothing but what keeps the cache "
+                                               "in front busy")
+                          : error_memory();
+    }
+    for (size_t w = 0; w < walk->windows; w++) {
+        size_t kept = 0;
+        first[w] = walk->first[w] < own ? walk->first[w] : 0;
+        for (size_t i = 0; i < walk->window && kept < least; i++) {
+            size_t at = w * walk->window + i;
+            if ((walk->first[w] + i) % all < own) {
+                latency[w * least + kept++] = walk->latency[at];
+            }
+        }
+    }
+    walk_free(walk);
+    walk->latency = walk->own = latency;
+    walk->first = first;
+    walk->window = least;
+    walk->count = least * walk->windows;
+    return 0;
+}
+
+int escort_run(struct lab *lab, struct walk *out, const struct walk_plan *plan)
+{
+    const struct walk_shape *ring = &plan->shape;
+    const struct escort *escort = plan->escort;
+    struct walk_plan own = *plan;
+    size_t room = ring->count + MOST_WORDS * reach_of(escort) + 1, escorts = 0;
+    uint32_t *offsets = malloc(room * sizeof *offsets);
+    if (!offsets) {
+        return error_memory();
+    }
+    memcpy(offsets, ring->ring, ring->count * sizeof *offsets);
+    int rc = escort_find(escort, offsets + ring->count, &escorts, ring,
+                         plan->guarded ? plan->guarded : ring->count, 1);
+    own.escort = NULL;
+    own.shape = (struct walk_shape){.ring = offsets, .count = ring->count + escorts};
+    if (escorts) {
+        stretch(&own, ring->count, own.shape.count, escort->level->max_window);
+    }
+    rc = rc ? rc : walk_run(lab, out, &own);
+    if (rc == 0) {
+        rc = escorts ? keep_own(lab, out, ring->count) : 0;
+        out->shape = *ring;
+        if (rc) {
+            walk_free(out);
+        }
+    }
+    free(offsets);
+    return rc;
+}

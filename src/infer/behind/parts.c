@@ -1,0 +1,312 @@
+/*
+ * The lines of one set behind another cache. The few lines of one set, walked alone, stay in the
+ * cache in front, and this one never hears of them. So all that fits is walked, and one element
+ * more, which is too much for one set. Its lines are, under most policies, those that miss now and
+ * then in long walks: quickly found, and believed if they divide what fits into whole sets, and if
+ * the rest fits without one of them. How much of one must be left out for that is the line.
+ *
+ * A policy that resists thrashing shows few of them. Then parts are left out: the rest fits exactly
+ * if the part holds a whole line of that set. Parts are halved as long as one of the halves holds
+ * such a line; what is left is a line, if lines are aligned and a power of two of fetch units long.
+ * Nothing is assumed about the policy or the index function.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/behind/behind.h"
+#include "util/error.h"
+
+#define BUDGET 4000000       /* loads, for parts left out */
+#define WATCH_BUDGET 1200000 /* and for watching who misses */
+#define BY_CHANCE 1e-3       /* that noise makes one element suspect */
+#define STEADY_LOOKS 4       /* with the same suspects, each after twice as many walks */
+#define QUICK_WARM 8         /* passes, where what fits does at once */
+#define QUICK_PASSES 4       /* that all miss */
+#define QUICK_WINDOWS 8      /* of them at most, where noise misses too */
+#define CERTAIN 1e-7         /* chance at which noise is ruled out */
+#define LEAST_PROMPT 4
+#define MOSTLY 16
+#define MANY 6 /* misses of a few passes */
+#define FAR_FEWER 8
+
+/* Misses of some more passes, and passes without one. */
+static int count_passes(struct behind_parts *d, uint64_t *misses, uint64_t *clean,
+                        uint64_t *records, const struct walk_plan *plan)
+{
+    struct walk walk;
+    uint64_t in_pass = 0;
+    int rc = walk_run(d->level->lab, &walk, plan);
+    if (rc) {
+        return rc;
+    }
+    for (size_t i = 0; i < walk.count; i++) {
+        in_pass += level_class(d->level, walk.latency[i]) == LOAD_MISS;
+        if ((i + 1) % plan->shape.count == 0) {
+            *clean += in_pass == 0;
+            *misses += in_pass;
+            in_pass = 0;
+        }
+    }
+    *records += walk.count;
+    walk_free(&walk);
+    return 0;
+}
+
+/* Does a walk of `count` elements miss in every pass, more often than by noise? And how often in
+ * the first few? */
+static int misses_always(struct behind_parts *d, bool *always, uint64_t *at_first, size_t count)
+{
+    struct level *level = d->level;
+    struct walk_plan plan = level_plan(level, (struct walk_shape){.ring = d->ring, .count = count});
+    bool quiet = level->false_slow == 0;
+    size_t passes = level->max_window / count;
+    double seen = (double)level->false_misses;
+    double noise = (seen + 3 * sqrt(seen) + 3) / (double)(level->hit_records + 1);
+    uint64_t misses = 0, clean = 0, records = 0;
+    *always = false;
+    *at_first = SIZE_MAX;
+    passes = passes > QUICK_PASSES ? QUICK_PASSES : passes;
+    plan.warm = QUICK_WARM * count;
+    plan.window = (uint32_t)(passes * count);
+    for (unsigned i = 0; passes > 0 && clean == 0 && !*always && i < QUICK_WINDOWS; i++) {
+        plan.run = 400 + i;
+        int rc = count_passes(d, &misses, &clean, &records, &plan);
+        if (rc) {
+            return rc;
+        }
+        *at_first = i ? *at_first : misses;
+        double chance = poisson_tail(noise * (double)records, misses);
+        *always = clean == 0 && (quiet || chance < CERTAIN);
+    }
+    return 0;
+}
+
+/*
+ * Where what fits hardly ever took longer, what misses in pass after pass is given no more time;
+ * and what hardly misses, where all that does not fit missed far more often, fits.
+ */
+static enum fit_verdict judge_at_once(const struct behind_parts *d, bool always, uint64_t misses)
+{
+    bool at_once = d->prompt >= LEAST_PROMPT && d->prompt > MOSTLY * d->slow;
+    return !at_once                                               ? FIT_UNKNOWN
+           : always                                               ? FIT_NO
+           : d->fewest >= MANY && misses <= d->fewest / FAR_FEWER ? FIT_YES
+                                                                  : FIT_UNKNOWN;
+}
+
+static int fits_without(struct behind_parts *d, bool *fits, size_t from, size_t to)
+{
+    size_t count = 0;
+    enum fit_verdict verdict = FIT_UNKNOWN;
+    bool always = false;
+    for (size_t i = 0; i < d->total; i++) {
+        if (i < from || i >= to) {
+            d->ring[count++] = (uint32_t)(i * d->level->fit_stride);
+        }
+    }
+    *fits = true;
+    if (count == 0) {
+        return 0;
+    }
+    uint64_t misses = 0;
+    int rc = misses_always(d, &always, &misses, count);
+    verdict = rc ? verdict : judge_at_once(d, always, misses);
+    if (rc == 0 && verdict == FIT_UNKNOWN) {
+        struct walk_shape shape = {.ring = d->ring, .count = count};
+        rc = fit_verdict(d->level, &verdict, &shape);
+        d->prompt += verdict == FIT_YES && !always;
+        d->slow += verdict == FIT_YES && always;
+    }
+    if (verdict == FIT_NO && (d->fewest == 0 || misses < d->fewest)) {
+        d->fewest = misses;
+    }
+    *fits = verdict == FIT_YES;
+    return rc;
+}
+
+/* ---- who misses ---- */
+
+/*
+ * Misses that an element does not have by noise, after so many records of it; nor is it far from
+ * the elements with the most: those of one set miss about equally often.
+ */
+static uint32_t least_misses(const struct behind_parts *d, const uint32_t *misses, double records)
+{
+    const struct level *level = d->level;
+    double seen = (double)level->false_misses, sum = 0, close = 0;
+    double share = (seen + 3 * sqrt(seen)) / (double)(level->hit_records + 1);
+    uint32_t least = 1, most = 0;
+    while (share > 0 && (double)d->total * poisson_tail(share * records, least) > BY_CHANCE) {
+        least++;
+    }
+    for (size_t i = 0; i < d->total; i++) {
+        most = misses[i] > most ? misses[i] : most;
+    }
+    for (size_t i = 0; i < d->total; i++) {
+        bool is_close = misses[i] > most / 3;
+        sum += is_close ? misses[i] : 0;
+        close += is_close;
+    }
+    uint32_t usual = close > 0 ? (uint32_t)(sum / close / 4) : 0;
+    return usual > least ? usual : least;
+}
+
+/* Do those that missed make whole parts of this span, and as many as divide what fits? */
+static bool take_parts(struct behind_parts *d, const uint32_t *misses, uint32_t least, size_t span)
+{
+    size_t fits = d->total - 1;
+    d->count = 0;
+    for (size_t at = 0; at < fits; at += span) {
+        size_t missed = 0;
+        for (size_t i = at; i < at + span && i < fits; i++) {
+            missed += misses[i] >= least;
+        }
+        if (missed && (missed < span || d->count + 1 == BEHIND_MOST_PARTS)) {
+            return false;
+        }
+        if (missed) {
+            d->at[d->count] = at;
+            d->span[d->count++] = span;
+        }
+    }
+    bool whole = d->count > 0 && fits % (span * d->count) == 0 && misses[fits] >= least;
+    d->at[d->count] = fits;
+    d->span[d->count++] = 1;
+    return whole;
+}
+
+/* The shortest span without which the rest fits, of those that the misses allow. */
+static int find_span(struct behind_parts *d, bool *found, const uint32_t *misses, uint32_t least)
+{
+    int rc = 0;
+    *found = false;
+    for (size_t span = 1; rc == 0 && !*found && span < d->total; span *= 2) {
+        if (!take_parts(d, misses, least, span)) {
+            return 0;
+        }
+        rc = fits_without(d, found, d->at[0], d->at[0] + span);
+    }
+    return rc;
+}
+
+/*
+ * Are these all? Not if they fit when they are walked with an escort. Where the cache in front is
+ * not known well enough for that, or no other lines share its sets with them, those of two looks
+ * must agree.
+ */
+static int confirm(struct behind_parts *d, bool *found, size_t *before)
+{
+    int rc = behind_keep_conflict(d);
+    bool untried = !d->level->front->line_bytes || d->unheard;
+    *found = d->level->conflict || (untried && *before == d->count);
+    *before = d->count;
+    return rc;
+}
+
+/* Who are suspect, as a number that is another for others; that of none is 0. */
+static uint64_t name_suspects(const uint32_t *misses, size_t count, uint32_t least)
+{
+    uint64_t name = 0;
+    for (size_t i = 0; i < count; i++) {
+        name = misses[i] >= least ? (name + i + 1) * UINT64_C(0x9e3779b97f4a7c15) : name;
+    }
+    return name;
+}
+
+/* What a look leaves to the next one. */
+struct looks {
+    uint64_t name; /* of the suspects */
+    unsigned alike;
+    size_t count; /* of parts */
+};
+
+/* Those who were suspect before would not look otherwise now; parts of which too few come through
+ * to be tried are believed the second time. */
+static int look(struct behind_parts *d, bool *found, const uint32_t *misses, double records,
+                struct looks *before)
+{
+    uint32_t least = least_misses(d, misses, records);
+    uint64_t name = name_suspects(misses, d->total, least);
+    bool again = name == before->name && d->level->front->line_bytes;
+    before->alike = again ? before->alike + 1 : 0;
+    before->name = name;
+    *found = again && d->unheard;
+    if (again) {
+        return 0;
+    }
+    d->unheard = false;
+    int rc = find_span(d, found, misses, least);
+    return rc || !*found ? rc : confirm(d, found, &before->count);
+}
+
+static int watch(struct behind_parts *d, bool *found)
+{
+    struct level *level = d->level;
+    struct walk_shape shape = {.stride = level->fit_stride, .count = d->total};
+    uint32_t *misses = calloc(d->total + 1, sizeof *misses);
+    uint64_t start = level->lab->loads;
+    struct looks before = {0};
+    double records = 0;
+    int rc = 0;
+    *found = false;
+    if (!misses) {
+        return error_memory();
+    }
+    for (uint32_t run = 0, next = 1; rc == 0 && !*found && before.alike < STEADY_LOOKS; run++) {
+        uint64_t loads = level->lab->loads;
+        rc = fit_count_misses(level, misses, &shape, run);
+        records += (double)(level->lab->loads - loads) / (double)d->total - 1 - run % 3;
+        if (rc == 0 && run + 1 == next) {
+            next *= 2;
+            rc = look(d, found, misses, records, &before);
+        }
+        if (level->lab->loads - start > WATCH_BUDGET) {
+            break;
+        }
+    }
+    free(misses);
+    return rc;
+}
+
+/* ---- what is left out ---- */
+
+/* `span` is a power of two, and `from` a multiple of it. */
+static int descend(struct behind_parts *d, uint64_t start, size_t from, size_t span)
+{
+    bool fits;
+    if (from >= d->total) {
+        return 0;
+    }
+    if (d->level->lab->loads - start > BUDGET || d->count == BEHIND_MOST_PARTS) {
+        return lab_undecided(d->level->lab, "the lines of a set are not found in %d loads", BUDGET);
+    }
+    int rc = fits_without(d, &fits, from, from + span);
+    if (rc || !fits) {
+        return rc;
+    }
+    size_t before = d->count;
+    bool is_line = span == 1 || (before > 0 && span <= d->span[0]); /* all are as long */
+    rc = !is_line ? descend(d, start, from, span / 2) : 0;
+    rc = rc || is_line ? rc : descend(d, start, from + span / 2, span / 2);
+    if (rc == 0 && d->count == before && d->count < BEHIND_MOST_PARTS) {
+        d->at[d->count] = from;
+        d->span[d->count++] = span;
+    }
+    return rc;
+}
+
+int behind_find_parts(struct behind_parts *parts)
+{
+    bool found = false;
+    int rc = watch(parts, &found);
+    if ((rc && !lab_soft(rc)) || (rc == 0 && found)) {
+        return rc;
+    }
+    size_t span = 1;
+    while (span < parts->total) {
+        span *= 2;
+    }
+    parts->count = 0;
+    return descend(parts, parts->level->lab->loads, 0, span);
+}

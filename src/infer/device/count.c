@@ -1,0 +1,340 @@
+/*
+ * How many of each cache there are. An SM, the owner, walks lines that fit; then each of the others
+ * looks at lines of its own among them (the probe `peers`, all in one launch). An SM that finds
+ * them is served by the owner's cache. Then an SM whose cache is not known yet is the owner. Where
+ * three share with nobody, all are taken to have their own; else it goes on until each SM's is
+ * known.
+ *
+ * SMs are those on which a block ran, by their numbers; of a single one it is not told whose it is.
+ * Each request takes lines that none before it took, for a cache may keep them from launch to
+ * launch.
+ *
+ * The outermost cache may consist of parts, each of which keeps lines for SMs near it, and is where
+ * a share of the lines comes from for all. Then an SM finds of another part's lines that share
+ * alone. So it looks at more of them, wide apart, for that share to be told from all.
+ */
+#include "infer/device/count.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/level.h"
+#include "util/error.h"
+
+#define OWNERS 3
+#define MOST_SMS 1024
+#define MOST_PLACES 65
+#define AGAIN 4   /* elements of a part */
+#define ASIDE 2   /* elements that each SM reads besides: probes.def */
+#define FEW 12    /* lines */
+#define REPEATS 3 /* where some of an SM's lines are found and some not */
+#define BEYOND 1.5
+#define CERTAIN 0.8         /* share of the lines that decides */
+#define MANY 32             /* elements of a part of the outermost cache */
+#define APART UINT64_C(512) /* where no line is known */
+#define WIDE UINT64_C(4224)
+#define ALL 0.9 /* of those */
+#define A_PART 0.75
+#define SPREAD                                                                                     \
+    (UINT64_C(256) << 20) /* lines are taken from so much memory, where there is so much */
+
+enum finding { ABSENT, FINDS, MISSES, DOUBT };
+
+struct counting {
+    struct lab *lab;
+    const struct level_summary *of;
+    const struct path_info *path;
+    uint64_t stride, next_base, room;
+    double threshold;                 /* a hit takes no longer */
+    double share;                     /* that was found at most of what another cache holds */
+    uint32_t again, places;           /* of a launch, the owner's among them */
+    uint32_t sms;                     /* numbers; 0: not known yet */
+    uint8_t finding[MOST_SMS];        /* with the last owner */
+    uint32_t caches, cache[MOST_SMS]; /* found; of each SM, 0: not known */
+    bool present[MOST_SMS];
+};
+
+static int build_request(struct trace_request *request, struct counting *c, uint32_t owner,
+                         uint32_t from, uint32_t count)
+{
+    uint64_t extent = (uint64_t)c->places * (c->again + ASIDE) * c->stride;
+    uint64_t base = c->next_base + extent <= c->room ? c->next_base : 0;
+    c->next_base = base + extent;
+    trace_request_init(request, "peers");
+    int rc = trace_request_set_text(request, "op", c->of->info->op);
+    rc = rc ? rc : trace_request_set_u64(request, "stride", c->stride);
+    rc = rc ? rc : trace_request_set_u64(request, "base", base);
+    rc = rc ? rc : trace_request_set_u64(request, "owner", owner);
+    rc = rc ? rc : trace_request_set_u64(request, "from", from);
+    rc = rc ? rc : trace_request_set_u64(request, "count", count);
+    rc = rc ? rc : trace_request_set_u64(request, "again", c->again);
+    if (rc == 0 && c->of->info->shared_bytes) {
+        rc = trace_request_set_u64(request, "shared", c->of->info->shared_bytes);
+    }
+    return rc;
+}
+
+/* What a part's latencies say. */
+static enum finding judge(struct counting *c, const uint32_t *latency)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < c->again; i++) {
+        found += latency[i] <= c->threshold;
+    }
+    double share = (double)found / c->again;
+    bool many = c->again == MANY;
+    if (share >= (many ? ALL : CERTAIN)) {
+        return FINDS;
+    }
+    if (share > (many ? A_PART : 1 - CERTAIN)) {
+        return DOUBT;
+    }
+    c->share = share > c->share ? share : c->share;
+    return MISSES;
+}
+
+/* SMs from `from` on against one owner; what was in doubt before is overwritten. */
+static int look(struct counting *c, uint32_t owner, uint32_t from, uint32_t count)
+{
+    struct trace_request request;
+    const struct trace *trace = NULL;
+    size_t records = 0, parts = 0, one = 0;
+    int rc = build_request(&request, c, owner, from, count);
+    rc = rc ? rc : lab_measure(c->lab, &trace, &request);
+    if (rc) {
+        return rc;
+    }
+    const uint32_t *latency = trace_u32(trace, "latency", &records);
+    const uint32_t *there = trace_u32(trace, "there", &parts);
+    const uint32_t *sms = trace_u32(trace, "sms", &one);
+    if (!latency || !there || !sms || parts != 1 + (size_t)count || records != parts * c->again ||
+        one != 1) {
+        return lab_undecided(c->lab, "a trace of several SMs lacks columns or records");
+    }
+    c->lab->loads += records;
+    c->sms = *sms < MOST_SMS ? *sms : MOST_SMS;
+    if (judge(c, latency) != FINDS) {
+        return lab_undecided(c->lab, "what SM %u walked it does not find again", owner);
+    }
+    for (uint32_t k = 0; k < count && from + k < MOST_SMS; k++) {
+        c->finding[from + k] = (uint8_t)(from + k == owner ? FINDS
+                                         : !there[1 + k]   ? ABSENT
+                                                         : judge(c, latency + (1 + k) * c->again));
+    }
+    return 0;
+}
+
+/* All SMs against one owner. */
+static int look_all(struct counting *c, uint32_t owner)
+{
+    int rc = c->sms ? 0 : look(c, owner, 0, c->places - 1);
+    for (uint32_t from = 0; rc == 0 && from < c->sms; from += c->places - 1) {
+        uint32_t count = c->sms - from < c->places - 1 ? c->sms - from : c->places - 1;
+        bool doubt = true;
+        for (unsigned repeat = 0; rc == 0 && doubt && repeat < REPEATS; repeat++) {
+            rc = look(c, owner, from, count);
+            doubt = false;
+            for (uint32_t k = 0; rc == 0 && k < count; k++) {
+                doubt = doubt || c->finding[from + k] == DOUBT;
+            }
+        }
+        if (rc == 0 && doubt) {
+            rc = lab_undecided(c->lab, "an SM finds some of the lines of SM %u, time and again",
+                               owner);
+        }
+    }
+    return rc;
+}
+
+/* The first or the last SM of which no cache is known; false: there is none. */
+static bool find_owner(const struct counting *c, uint32_t *owner, bool last)
+{
+    bool found = false;
+    for (uint32_t sm = 0; sm < c->sms && (last || !found); sm++) {
+        bool is_open = c->present[sm] && c->cache[sm] == 0;
+        *owner = is_open ? sm : *owner;
+        found = found || is_open;
+    }
+    return found;
+}
+
+/* Whom the owner's cache serves; nobody can have two. */
+static int serve(struct counting *c, uint32_t owner)
+{
+    int rc = look_all(c, owner);
+    for (uint32_t sm = 0; rc == 0 && sm < c->sms; sm++) {
+        c->present[sm] = c->finding[sm] != ABSENT;
+        if (c->finding[sm] == FINDS && c->cache[sm] != 0) {
+            return lab_undecided(c->lab, "SM %u finds what two caches hold", sm);
+        }
+        c->cache[sm] = c->finding[sm] == FINDS ? c->caches + 1 : c->cache[sm];
+    }
+    c->caches += rc == 0;
+    return rc;
+}
+
+static uint32_t count_served(const struct counting *c, uint32_t cache)
+{
+    uint32_t count = 0;
+    for (uint32_t sm = 0; sm < c->sms; sm++) {
+        count += c->present[sm] && (cache == 0 || c->cache[sm] == cache);
+    }
+    return count;
+}
+
+static void report(struct counting *c, struct cache_result *result, uint32_t count)
+{
+    uint32_t present = count_served(c, 0), least = present, most = 0;
+    char id[24];
+    for (uint32_t i = 1; i <= c->caches; i++) {
+        uint32_t served = count_served(c, i);
+        least = served < least ? served : least;
+        most = served > most ? served : most;
+    }
+    lab_evidence(c->lab, id, c->of->info->id,
+                 "peers op=%s: each of %u SMs looked for what another one had walked in the same "
+                 "launch, with %u of them in that place: a cache serves %u to %u SMs; the others "
+                 "find up to %.0f %% of its lines",
+                 c->of->info->op, present, c->caches, least, most, 100 * c->share);
+    attribute_set(&result->count, count, "1", 0.95, id);
+    if (present > 1 && c->of->info->beneath[0]) {
+        snprintf(result->scope, sizeof result->scope, "%s",
+                 most == 1          ? "sm"
+                 : least == present ? "gpu"
+                                    : "cluster");
+    }
+}
+
+/* Three SMs that share with nobody stand for all of them; else each cache is sought. */
+static int count_one(struct counting *c, struct cache_result *result)
+{
+    uint32_t owner = 0, most = 0;
+    bool is_left = true;
+    int rc = 0;
+    while (rc == 0 && is_left && (c->caches < OWNERS || most > 1)) {
+        rc = serve(c, owner);
+        if (rc == 0) {
+            uint32_t served = count_served(c, c->caches);
+            most = served > most ? served : most;
+            is_left = find_owner(c, &owner, c->caches + 1 == OWNERS);
+        }
+    }
+    if (rc == 0) {
+        report(c, result, is_left ? count_served(c, 0) : c->caches);
+    }
+    return rc;
+}
+
+/* Lines apart, half as many as fit (of few, all), in parts for as many SMs as they are enough for.
+ */
+static int plan_parts(struct counting *c)
+{
+    const struct level_summary *of = c->of;
+    uint64_t reach = c->path->reach_bytes, most = c->lab->options->max_footprint_bytes;
+    uint64_t unit = of->line_bytes > of->fetch_bytes ? of->line_bytes : of->fetch_bytes;
+    uint64_t step = of->fit_count ? of->fit_stride : reach ? APART : WIDE;
+    bool outermost = !of->info->beneath[0];
+    c->stride = unit > step ? (unit + step - 1) / step * step : step;
+    uint64_t room = reach ? reach : most < SPREAD ? most : SPREAD;
+    uint64_t lines = of->fit_count ? of->fit_count * of->fit_stride / c->stride : UINT64_MAX;
+    lines /= lines >= FEW ? 2 : 1;
+    lines = lines < room / c->stride ? lines : room / c->stride;
+    c->again = outermost && lines >= 4 * (MANY + ASIDE) ? MANY
+               : lines >= 4 * (AGAIN + ASIDE)           ? AGAIN
+                                                        : 1;
+    uint64_t places = lines / (c->again + ASIDE);
+    c->places = (uint32_t)(places < MOST_PLACES ? places : MOST_PLACES);
+    c->room = room;
+    return c->places >= 2 ? 0
+                          : lab_undecided(c->lab, "too few lines fit to give each of two SMs some");
+}
+
+/*
+ * Behind another cache all that the path reaches may fit, so that no miss shows; then what takes
+ * half as long again as its hits is one, for L2 is farther away than that.
+ */
+static bool find_threshold(struct counting *c, const struct cache_result *result)
+{
+    const struct attribute *hit = &result->hit_latency;
+    bool is_behind = c->of->info->behind[0] && hit->status == ATTRIBUTE_MEASURED;
+    c->threshold = c->of->known ? c->of->threshold : is_behind ? BEYOND * hit->value : 0;
+    return c->threshold > 0;
+}
+
+static int prepare(struct counting *c, const struct cache_result *result)
+{
+    const struct level_summary *of = c->of;
+    bool is_reached = c->path->reach_bytes && !of->known;
+    if (!find_threshold(c, result)) {
+        return lab_undecided(c->lab, "hits and misses cannot be told apart");
+    }
+    if (c->path->interleave > 1) {
+        return lab_undecided(c->lab, "a thread's own memory is read by its own SM alone");
+    }
+    if (of->info->beneath[0] && !of->fit_count && !is_reached) {
+        return lab_undecided(c->lab, "how much fits is not known");
+    }
+    return plan_parts(c);
+}
+
+static int count_level(struct lab *lab, size_t i)
+{
+    const struct level_summary *of = &lab->levels[i];
+    struct cache_result *result = &lab->out->caches[i];
+    struct counting *c = calloc(1, sizeof *c);
+    if (!c) {
+        return error_memory();
+    }
+    *c = (struct counting){.lab = lab, .of = of, .path = path_find(of->info->op)};
+    lab->why[0] = '\0';
+    int rc = prepare(c, result);
+    rc = rc ? rc : count_one(c, result);
+    free(c);
+    if (rc && lab_soft(rc)) {
+        attribute_refuse(&result->count, "1",
+                         lab->why[0] ? lab->why : "the measurements do not decide");
+        rc = 0;
+    }
+    return rc;
+}
+
+/* A cache that another path has shown is counted there. */
+static void take_over(struct lab *lab, size_t i)
+{
+    for (size_t k = 0; k < i; k++) {
+        if (strcmp(lab->levels[k].info->id, lab->levels[i].same_as) == 0) {
+            lab->out->caches[i].count = lab->out->caches[k].count;
+            memcpy(lab->out->caches[i].scope, lab->out->caches[k].scope,
+                   sizeof lab->out->caches[i].scope);
+        }
+    }
+}
+
+int count_dissect(struct lab *lab)
+{
+    for (size_t i = 0; i < lab->level_count; i++) {
+        int rc = 0;
+        if (lab->levels[i].same_as) {
+            take_over(lab, i);
+        } else if (lab->out->caches[i].present) {
+            rc = count_level(lab, i);
+        }
+        if (rc) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+void count_refuse(struct dissection *out, const char *reason)
+{
+    for (size_t i = 0; i < out->cache_count; i++) {
+        struct attribute *count = &out->caches[i].count;
+        bool open = !count->reason[0] || strcmp(count->reason, NOT_APPLICABLE) == 0;
+        if (count->status == ATTRIBUTE_NOT_MEASURED && open) {
+            attribute_refuse(count, "1", reason);
+        }
+    }
+}

@@ -1,0 +1,225 @@
+/*
+ * Which paths go through the same cache. A cache is filled by its own path, then another path reads
+ * more than the cache holds, then the first looks whether its lines are still there. All of that
+ * happens in one launch, for a launch may begin with empty caches. Lines that are gone were driven
+ * out: both paths lead through that cache. Lines that all stayed: they do not, or the other path
+ * read too little of it, which is why a cache is filled as far as lines stay without it.
+ *
+ * A path shows its caches together: what drives out constants may be in front of or behind the one
+ * that is shared.
+ */
+#include "infer/device/sharing.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/level.h"
+#include "util/error.h"
+
+#define WARM_PASSES 6
+#define MOST_WINDOWS 4
+#define GONE 0.05   /* share of lines that shows that the cache is shared */
+#define STRAYS 0.01 /* more than this without the other path: nothing is told */
+#define LEAST_OTHER UINT64_C(65536)
+#define MOST_OTHER (UINT64_C(1) << 22)
+
+static int build_request(struct trace_request *request, const struct level_info *info,
+                         const struct walk_shape *shape, const struct path_info *other,
+                         uint64_t bytes)
+{
+    size_t window = shape->count < 512 ? shape->count : 512;
+    size_t windows = (shape->count + window - 1) / window;
+    trace_request_init(request, "chase");
+    int rc = trace_request_set_text(request, "op", info->op);
+    rc = rc ? rc : trace_request_set_u64(request, "bytes", shape->count * shape->stride);
+    rc = rc ? rc : trace_request_set_u64(request, "stride", shape->stride);
+    rc = rc ? rc : trace_request_set_u64(request, "warm", WARM_PASSES * shape->count);
+    rc = rc ? rc : trace_request_set_u64(request, "window", window);
+    rc = rc ? rc
+            : trace_request_set_u64(request, "windows",
+                                    windows > MOST_WINDOWS ? MOST_WINDOWS : windows);
+    rc = rc ? rc : trace_request_set_u64(request, "spread", 1);
+    if (rc == 0 && info->shared_bytes) {
+        rc = trace_request_set_u64(request, "shared", info->shared_bytes);
+    }
+    if (rc == 0 && other) {
+        uint32_t step = 32 / other->interleave;
+        rc = trace_request_set_text(request, "other", other->op);
+        rc = rc ? rc : trace_request_set_u64(request, "other_bytes", bytes);
+        rc = rc ? rc : trace_request_set_u64(request, "other_stride", step < 4 ? 4 : step);
+    }
+    return rc;
+}
+
+int sharing_look(struct lab *lab, double *missing, const struct level_info *info, double threshold,
+                 const struct walk_shape *shape, const struct path_info *other, uint64_t bytes)
+{
+    struct trace_request request;
+    const struct trace *trace = NULL;
+    size_t count = 0, gone = 0;
+    int rc = build_request(&request, info, shape, other, bytes);
+    rc = rc ? rc : lab_measure(lab, &trace, &request);
+    const uint32_t *latency = rc ? NULL : trace_u32(trace, "latency", &count);
+    lab->loads += count + WARM_PASSES * shape->count;
+    if (rc || !latency || count == 0) {
+        return rc ? rc : lab_undecided(lab, "a chase trace lacks records");
+    }
+    for (size_t i = 0; i < count; i++) {
+        gone += latency[i] > threshold;
+    }
+    *missing = (double)gone / (double)count;
+    return 0;
+}
+
+static int look(struct lab *lab, double *missing, const struct level_summary *of, size_t lines,
+                const struct path_info *other, uint64_t bytes)
+{
+    struct walk_shape shape = {.stride = of->fit_stride, .count = lines};
+    return sharing_look(lab, missing, of->info, of->threshold, &shape, other, bytes);
+}
+
+/*
+ * As many of the lines as stay where nothing else is read: all, or where other data share the
+ * cache, or where its sets fill unevenly, a half or a quarter. A cache in front keeps few.
+ */
+static int find_staying(struct lab *lab, size_t *lines, const struct level_summary *of)
+{
+    double missing = 1;
+    int rc = 0;
+    for (size_t part = 1; rc == 0 && missing > STRAYS && part <= 4; part *= 2) {
+        *lines = of->fit_count / part;
+        rc = *lines ? look(lab, &missing, of, *lines, NULL, 0) : INFER_UNDECIDED;
+    }
+    return rc || missing <= STRAYS
+               ? rc
+               : lab_undecided(lab, "what fits does not stay: %.1f %% of the lines miss anyway",
+                               100 * missing);
+}
+
+/* As much as twice what either holds, as far as the path reaches. */
+static uint64_t other_bytes(const struct level_summary *of, const struct level_summary *by,
+                            const struct path_info *path)
+{
+    uint64_t own = 2 * of->fit_count * of->fit_stride * path_find(of->info->op)->interleave;
+    uint64_t their = 2 * by->fit_count * by->fit_stride * path->interleave;
+    uint64_t bytes = (own > their ? own : their) / path->interleave;
+    bytes = bytes < LEAST_OTHER ? LEAST_OTHER : bytes > MOST_OTHER ? MOST_OTHER : bytes;
+    return path->reach_bytes && bytes > path->reach_bytes ? path->reach_bytes : bytes;
+}
+
+static struct cache_result *result_of(struct lab *lab, const struct level_summary *of)
+{
+    return &lab->out->caches[of - lab->levels];
+}
+
+/* What was found, by numbers of levels. A path of a cache shown before goes by that one. */
+struct relation {
+    bool through[INFER_MAX_CACHES][INFER_MAX_CACHES]; /* [of][by]: by drives lines of `of` out */
+    size_t cache[INFER_MAX_CACHES];
+};
+
+/* Does `by` lead through the cache `of`? */
+static int compare(struct lab *lab, struct relation *relation, char told[200], size_t of,
+                   size_t lines, size_t by)
+{
+    const struct level_summary *own = &lab->levels[of], *other = &lab->levels[by];
+    const struct path_info *path = path_find(other->info->op);
+    double missing = 0;
+    int rc = look(lab, &missing, own, lines, path, other_bytes(own, other, path));
+    if (rc == 0) {
+        size_t length = strlen(told);
+        relation->through[of][by] = missing >= GONE;
+        snprintf(told + length, 200 - length, ", %.0f %% by op=%s", 100 * missing, other->info->op);
+    }
+    return rc;
+}
+
+static bool is_first(const struct level_summary *level)
+{
+    return level->known && level->fit_count && !level->info->behind[0] && level->info->beneath[0];
+}
+
+/* One cache against all paths but its own. What fails is told, and the rest goes on. */
+static int compare_all(struct lab *lab, struct relation *relation, size_t of)
+{
+    const struct level_summary *own = &lab->levels[of];
+    struct cache_result *result = result_of(lab, own);
+    char told[200] = "";
+    size_t lines = 0;
+    int rc = find_staying(lab, &lines, own);
+    for (size_t by = 0; rc == 0 && by < lab->level_count; by++) {
+        const struct level_summary *other = &lab->levels[by];
+        if (is_first(other) && !other->same_as && strcmp(other->info->op, own->info->op) != 0) {
+            rc = compare(lab, relation, told, of, lines, by);
+        }
+    }
+    result->sharing_known = rc == 0;
+    if (rc == 0) {
+        lab_evidence(lab, result->sharing_evidence, own->info->id,
+                     "chase op=%s through %zu elements that fit: so many are gone when other paths "
+                     "have read as much again%s",
+                     own->info->op, lines, told[0] ? told : ": there are none");
+    } else {
+        snprintf(result->sharing_reason, sizeof result->sharing_reason, "%s",
+                 lab->why[0] ? lab->why : "the measurements do not decide");
+    }
+    return rc && !lab_soft(rc) ? rc : 0;
+}
+
+/* The lists: paths of one cache, and those of which either drives out the other's lines. */
+static void list_all(struct lab *lab, const struct relation *r)
+{
+    for (size_t i = 0; i < lab->level_count; i++) {
+        struct cache_result *result = result_of(lab, &lab->levels[i]);
+        size_t own = r->cache[i];
+        result->sharing_known = result_of(lab, &lab->levels[own])->sharing_known;
+        for (size_t k = 0; result->sharing_known && k < lab->level_count; k++) {
+            size_t other = r->cache[k];
+            if (k != i && (own == other || r->through[own][other] || r->through[other][own])) {
+                snprintf(result->shared_with[result->shared_count++], sizeof result->shared_with[0],
+                         "%s", lab->levels[k].info->id);
+            }
+        }
+    }
+}
+
+int sharing_dissect(struct lab *lab)
+{
+    struct relation relation = {0};
+    for (size_t i = 0; i < lab->level_count; i++) {
+        const struct level_summary *of = &lab->levels[i];
+        struct cache_result *result = result_of(lab, of);
+        relation.cache[i] = i;
+        for (size_t k = 0; of->same_as && k < i; k++) {
+            bool same = strcmp(lab->levels[k].info->id, of->same_as) == 0;
+            relation.cache[i] = same ? relation.cache[k] : relation.cache[i];
+        }
+        lab->why[0] = '\0';
+        if (of->same_as) {
+            continue;
+        }
+        if (of->known && of->fit_count && of->info->beneath[0]) {
+            int rc = compare_all(lab, &relation, i);
+            if (rc) {
+                return rc;
+            }
+        } else {
+            snprintf(result->sharing_reason, sizeof result->sharing_reason, "%s",
+                     of->info->beneath[0] ? "how much fits is not known" : "every path ends in it");
+        }
+    }
+    list_all(lab, &relation);
+    return 0;
+}
+
+void sharing_refuse(struct dissection *out, const char *reason)
+{
+    for (size_t i = 0; i < out->cache_count; i++) {
+        struct cache_result *result = &out->caches[i];
+        if (!result->sharing_known && !result->sharing_reason[0]) {
+            snprintf(result->sharing_reason, sizeof result->sharing_reason, "%s", reason);
+        }
+    }
+}

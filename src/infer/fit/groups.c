@@ -1,0 +1,413 @@
+/*
+ * Group verdicts. A group lies in the ring in one piece, so once a walk passes over it without a
+ * miss all of it is resident: it fits, whatever policy and noise. A set with more lines than ways
+ * misses in every pass. Between the two stands only what has not settled yet: lines of others that
+ * a random policy lets go slowly. So a group does not fit when every pass misses, more than noise
+ * explains, and either one line misses in each of many passes, or the warm-up was so long that by
+ * the rate of its misses it must have settled (fit.c). Each round warms longer than the one before.
+ *
+ * Where a launch begins with an empty cache nothing has to be let go, and a short warm-up will do.
+ */
+#include "infer/fit/groups.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/error.h"
+
+#define ROUNDS 6
+#define REPEATS 8          /* of a round that lacks certainty alone */
+#define MOST_LOADS 3000000 /* a test */
+#define CERTAIN 1e-8       /* chance at which noise is ruled out */
+#define PATIENCE 9.0       /* misses that a place is given to be found by the line it waits for */
+#define TOLD 0.8 /* of the passes past lines of the set that show it, where some are not heard */
+#define OPEN_ODDS 1e-6    /* that a watched group behind another cache is disturbed all the same */
+#define LEFT 8.0          /* exp(-this): that something has not settled, of one group */
+#define LEFT_OF_MANY 10.0 /* and of several, whose verdicts nothing else confirms */
+#define STEADY_PASSES 8   /* with a miss of the same line */
+#define STEADY_WARM 12    /* passes before those */
+
+static const uint16_t warm_of[ROUNDS] = {2, 14, 60, 200, 600, 1400};
+static const uint8_t passes_of[ROUNDS] = {2, 8, 8, 10, 12, 12};
+
+struct group {
+    size_t first, size;
+    uint64_t passes, dirty, clean, slow; /* in the round under way; whole or dirty passes */
+    size_t heard;                        /* hits of different elements in the stretch under way */
+    uint32_t stretch;
+    size_t settled; /* number of the last window in which a pass was clean, plus one */
+};
+
+struct tally {
+    struct group *group;
+    uint32_t *slow;            /* per element, in the round under way */
+    uint32_t *passed;          /* per element: records */
+    enum fit_verdict *verdict; /* per group */
+    size_t groups, open;       /* groups; those without one */
+    bool watched;              /* others are walked past them */
+    uint32_t *heard;           /* per element: the last stretch in which it hit */
+    uint32_t stretches;
+    bool more; /* one of them lacks nothing but passes to be certain of */
+};
+
+/* A bound on the share of hits that noise makes slow. */
+static double slow_bound(const struct level *level)
+{
+    double seen = (double)level->false_slow;
+    return (seen + 3 * sqrt(seen) + 3) / (double)(level->hit_records + 1);
+}
+
+static int tally_create(struct tally *tally, const struct group_walk *walk)
+{
+    tally->group = calloc(walk->groups + 1, sizeof *tally->group);
+    tally->slow = calloc(walk->count + 1, sizeof *tally->slow);
+    tally->passed = calloc(walk->count + 1, sizeof *tally->passed);
+    tally->heard = calloc(walk->count + 1, sizeof *tally->heard);
+    tally->verdict = calloc(walk->groups + 1, sizeof *tally->verdict);
+    tally->groups = tally->open = walk->groups;
+    tally->watched = walk->count > 0 && walk->group[walk->count - 1] == GROUP_NONE;
+    if (!tally->verdict || !tally->group || !tally->slow || !tally->passed || !tally->heard) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < walk->groups; i++) {
+        tally->verdict[i] = FIT_UNKNOWN;
+    }
+    for (size_t i = 0; i < walk->count; i++) {
+        if (walk->group[i] != GROUP_NONE) {
+            struct group *g = &tally->group[walk->group[i]];
+            g->first = g->size ? g->first : i;
+            g->size++;
+        }
+    }
+    return 0;
+}
+
+static void tally_free(struct tally *tally)
+{
+    free(tally->group);
+    free(tally->verdict);
+    free(tally->slow);
+    free(tally->passed);
+    free(tally->heard);
+}
+
+static void tally_clear(struct tally *tally, const struct group_walk *walk)
+{
+    memset(tally->slow, 0, walk->count * sizeof *tally->slow);
+    memset(tally->passed, 0, walk->count * sizeof *tally->passed);
+    for (size_t i = 0; i < walk->groups; i++) {
+        struct group *g = &tally->group[i];
+        g->passes = g->dirty = g->clean = g->slow = g->settled = 0;
+    }
+}
+
+static void restart(struct tally *tally, struct group *g)
+{
+    g->stretch = ++tally->stretches;
+    g->heard = 0;
+}
+
+/* A hit that the cache in front did not keep counts once in a stretch without misses. */
+static void hear(struct tally *tally, const struct level *level, struct group *g, size_t element,
+                 uint32_t cycles, bool hit)
+{
+    if (!hit) {
+        restart(tally, g);
+    } else if (tally->heard[element] != g->stretch && level_heard(level, cycles)) {
+        tally->heard[element] = g->stretch;
+        g->heard++;
+    }
+}
+
+/*
+ * Counts the part of a window that lies in one pass over one group. What is slow after a clean pass
+ * is noise. Where a cache in front keeps a part of each pass, several make a clean one, if all that
+ * is walked is judged, so that nobody else can come in between.
+ */
+static void count_stretch(struct tally *tally, struct group *g, struct level *level, size_t window,
+                          size_t records, size_t slow)
+{
+    if (g->settled == window + 1) {
+        level->hit_records += records;
+        level->false_slow += slow;
+    }
+    bool clean = g->heard == g->size;
+    g->slow += slow;
+    g->dirty += slow > 0;
+    g->clean += clean;
+    g->passes += slow > 0 || records == g->size;
+    g->settled = clean ? window + 1 : g->settled;
+    if (clean || !level->front || tally->watched) {
+        restart(tally, g);
+    }
+}
+
+static void count_records(struct tally *tally, struct level *level, const struct group_walk *groups,
+                          const struct walk *walk)
+{
+    for (size_t w = 0; w < walk->windows; w++) {
+        size_t records = 0, slow = 0;
+        for (size_t i = 0; i < groups->groups; i++) {
+            restart(tally, &tally->group[i]);
+        }
+        for (size_t i = 0; i < walk->window; i++) {
+            size_t at = w * walk->window + i, element = walk_element(walk, at);
+            uint32_t group = groups->group[element];
+            if (group == GROUP_NONE) {
+                continue;
+            }
+            struct group *g = &tally->group[group];
+            bool hit = level_class(level, walk->latency[at]) == LOAD_HIT;
+            tally->slow[element] += !hit;
+            tally->passed[element]++;
+            records++;
+            slow += !hit;
+            hear(tally, level, g, element, walk->latency[at], hit);
+            if (element + 1 == g->first + g->size || i + 1 == walk->window) {
+                count_stretch(tally, g, level, w, records, slow);
+                records = slow = 0;
+            }
+        }
+    }
+}
+
+/* Did one line miss each time, so often that chance would not have it? */
+static bool misses_steadily(const struct tally *tally, const struct group *g, unsigned round)
+{
+    if (warm_of[round] < STEADY_WARM) {
+        return false;
+    }
+    for (size_t i = g->first; i < g->first + g->size; i++) {
+        if (tally->passed[i] >= STEADY_PASSES && tally->slow[i] == tally->passed[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Passes after which a round's misses will stay; 0: not known, or no fewer than in the last round.
+ */
+static uint64_t known_passes(const struct level *level, size_t groups, unsigned round)
+{
+    double left = groups > 1 ? LEFT_OF_MANY : LEFT;
+    double enough = fit_settling_passes(level, groups * level->conflict_count, left);
+    bool known = level->conflict_count && !level->front && round > 1;
+    return known && enough > warm_of[1] && enough < warm_of[ROUNDS - 1] ? (uint64_t)enough + 1 : 0;
+}
+
+static uint64_t warm_in(const struct level *level, size_t groups, unsigned round)
+{
+    uint64_t known = known_passes(level, groups, round);
+    return known ? known : warm_of[round];
+}
+
+static bool has_settled(const struct level *level, const struct tally *tally, const struct group *g,
+                        unsigned round)
+{
+    double rate = (double)g->slow / (double)(g->passes * g->size);
+    uint64_t warm = warm_in(level, tally->groups, round);
+    return (level->begins_empty && round >= 1) || rate * (double)warm > PATIENCE ||
+           known_passes(level, tally->groups, round) > 0 || misses_steadily(tally, g, round);
+}
+
+/*
+ * A watched group behind another cache: in a pass in which the cache in front kept the lines that
+ * are walked past it the group is undisturbed, though it does not fit with them. So no single pass
+ * decides; each counts by what noise and what such lines would make of it.
+ */
+static enum fit_verdict judge_watched(const struct level *level, struct tally *tally,
+                                      const struct group *g, unsigned round)
+{
+    double noise = 1 - pow(1 - fmin(slow_bound(level), 1), (double)g->size);
+    noise = fmin(fmax(noise, 1e-3), TOLD / 2);
+    double odds =
+        (double)g->dirty * log(TOLD / noise) + (double)g->clean * log((1 - TOLD) / (1 - noise));
+    if (-odds > -log(OPEN_ODDS)) {
+        return FIT_YES;
+    }
+    bool fails = odds > -log(CERTAIN);
+    tally->more = tally->more || !fails;
+    return fails && has_settled(level, tally, g, round) ? FIT_NO : FIT_UNKNOWN;
+}
+
+static enum fit_verdict judge(const struct level *level, struct tally *tally, const struct group *g,
+                              unsigned round)
+{
+    if (level->front && tally->watched) {
+        return judge_watched(level, tally, g, round);
+    }
+    if (g->clean > 0) {
+        return FIT_YES;
+    }
+    if (g->dirty < 2) {
+        return FIT_UNKNOWN;
+    }
+    double bound = slow_bound(level), size = (double)g->size;
+    double dirty = pow(1 - pow(1 - fmin(bound, 1), size), (double)g->dirty);
+    double many = poisson_tail(bound * size * (double)g->passes, g->slow);
+    bool certain = fmin(dirty, many) < CERTAIN;
+    if (!has_settled(level, tally, g, round)) {
+        return FIT_UNKNOWN;
+    }
+    tally->more = tally->more || !certain;
+    return certain ? FIT_NO : FIT_UNKNOWN;
+}
+
+static void judge_all(const struct level *level, struct tally *tally, size_t groups, unsigned round)
+{
+    tally->more = false;
+    tally->open = 0;
+    for (size_t i = 0; i < groups; i++) {
+        if (tally->verdict[i] == FIT_UNKNOWN) {
+            /* The analyzer loses sight of what tally_free() frees. NOLINTNEXTLINE(*-unix.Malloc) */
+            tally->verdict[i] = judge(level, tally, &tally->group[i], round);
+        }
+        tally->open += tally->verdict[i] == FIT_UNKNOWN;
+    }
+}
+
+/*
+ * Groups have their clean passes one by one; all of them fit together only if they have them at the
+ * same time: then the round that decided was slow no more often than by noise.
+ */
+static bool is_quiet(const struct level *level, const struct tally *tally,
+                     const struct group_walk *walk)
+{
+    uint64_t slow = 0, records = 0;
+    for (size_t i = 0; i < walk->count; i++) {
+        slow += tally->slow[i];
+        records += tally->passed[i];
+    }
+    return poisson_tail(slow_bound(level) * (double)records, slow) >= CERTAIN;
+}
+
+/*
+ * Long rings go through windows that each go on where the one before ended. A watched group at the
+ * ring's beginning, which is too long for a window, takes windows over itself alone, one a walk.
+ */
+static bool is_watched(const struct level *level, const struct group_walk *walk)
+{
+    return walk->count > level->max_window / 2 && walk->groups == 1 &&
+           walk->group[walk->count - 1] == GROUP_NONE;
+}
+
+static struct walk_plan plan_round(const struct level *level, const struct group_walk *walk,
+                                   const struct tally *tally, unsigned round, unsigned repeat)
+{
+    struct walk_plan plan =
+        level_plan(level, (struct walk_shape){.ring = walk->ring, .count = walk->count});
+    size_t window = level->max_window, passes = passes_of[round];
+    if (walk->count * passes > window && walk->count * 4 <= window) {
+        passes = window / walk->count;
+    }
+    size_t records = walk->count * passes;
+    while (plan.guarded < walk->count && walk->group[plan.guarded] != GROUP_NONE) {
+        plan.guarded++;
+    }
+    plan.warm = walk->count * warm_in(level, walk->groups, round);
+    plan.run = 200 + 16 * round + repeat;
+    if (is_watched(level, walk)) {
+        plan.window = (uint32_t)(tally->group[0].size < window ? tally->group[0].size : window);
+        plan.windows = 1;
+    } else {
+        plan.windows = (uint32_t)((records + window - 1) / window);
+        plan.window = (uint32_t)((records + plan.windows - 1) / plan.windows);
+    }
+    return plan;
+}
+
+static int run_round(struct level *level, struct tally *tally, const struct group_walk *groups,
+                     unsigned round)
+{
+    bool watched = is_watched(level, groups);
+    unsigned repeats = watched ? passes_of[round] : REPEATS;
+    tally_clear(tally, groups);
+    for (unsigned i = 0; i < repeats && tally->open > 0; i++) {
+        if (i > 0 && !watched && !tally->more) {
+            break;
+        }
+        struct walk_plan plan = plan_round(level, groups, tally, round, i);
+        struct walk walk;
+        int rc = walk_run(level->lab, &walk, &plan);
+        if (rc) {
+            return rc;
+        }
+        count_records(tally, level, groups, &walk);
+        walk_free(&walk);
+        judge_all(level, tally, groups->groups, round);
+    }
+    return 0;
+}
+
+/*
+ * Is the cache empty when a launch begins? Then lines that were walked a moment ago all miss.
+ */
+int level_learn_beginning(struct level *level)
+{
+    enum { LINES = 12, RUNS = 3 };
+    if (level->beginning_known) {
+        return 0;
+    }
+    size_t fits = level->fit_count ? level->fit_count : level->held_count;
+    uint64_t stride = level->fit_count ? level->fit_stride : level->held_stride;
+    size_t count = fits < 2 * LINES ? (fits + 1) / 2 : LINES;
+    struct walk_plan plan =
+        level_plan(level, (struct walk_shape){.stride = stride, .count = count});
+    plan.window = (uint32_t)count;
+    plan.windows = 1;
+    bool empty = count > 0;
+    for (unsigned i = 0; i < RUNS && empty; i++) {
+        struct walk walk;
+        plan.run = 300 + i;
+        int rc = walk_run(level->lab, &walk, &plan);
+        if (rc) {
+            return rc;
+        }
+        for (size_t k = 0; k < walk.count; k++) {
+            empty = empty && level_class(level, walk.latency[k]) != LOAD_HIT;
+        }
+        walk_free(&walk);
+    }
+    level->begins_empty = empty;
+    level->beginning_known = true;
+    return 0;
+}
+
+int groups_test(struct level *level, enum fit_verdict *verdicts, const struct group_walk *walk)
+{
+    struct tally tally = {0};
+    uint64_t before = level->lab->loads;
+    int rc = level_learn_beginning(level);
+    rc = rc ? rc : tally_create(&tally, walk);
+    for (unsigned round = 0; rc == 0 && round < ROUNDS && tally.open > 0; round++) {
+        uint64_t next = (uint64_t)walk->count * warm_in(level, walk->groups, round);
+        if (round > 1 && level->lab->loads - before + next > MOST_LOADS) {
+            break;
+        }
+        rc = run_round(level, &tally, walk, round);
+    }
+    level->last_quiet = rc == 0 && is_quiet(level, &tally, walk);
+    for (size_t i = 0; rc == 0 && i < walk->groups; i++) {
+        verdicts[i] = tally.verdict[i];
+    }
+    tally_free(&tally);
+    return rc;
+}
+
+int groups_verdict(struct level *level, enum fit_verdict *out, const uint32_t *ring, size_t count)
+{
+    static const uint32_t one[GROUP_MOST];
+    if (count < 2) {
+        *out = FIT_YES;
+        return 0;
+    }
+    if (count > GROUP_MOST || count > level->max_window / 4) {
+        return fit_verdict(level, out, &(struct walk_shape){.ring = ring, .count = count});
+    }
+    int rc = groups_test(level, out, &(struct group_walk){ring, one, count, 1});
+    if (rc == SONDE_ENOTRECORDED) { /* an older recording has the walks of fit.c */
+        return fit_verdict(level, out, &(struct walk_shape){.ring = ring, .count = count});
+    }
+    return rc;
+}

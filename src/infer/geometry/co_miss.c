@@ -1,0 +1,315 @@
+/*
+ * A set's lines by the company they keep. Lines are drawn at random, about as many as fit: some
+ * sets get a few lines too many, others a few too few, and who gets them is another in each draw.
+ * Walked in a circle, the lines of a set that is too full miss now and then, all of them, and those
+ * of the others settle. So lines of one set miss in the same draws, whatever its policy and the
+ * index; and where victims are drawn among many ways, a few lines too many show far sooner than the
+ * single one of conflict.c.
+ *
+ * A set is built around one line: those that miss when it does; then those whose misses are
+ * likelier by the rates of all found so far than by the mean of the draws, until nothing changes.
+ * What comes of it is only a guess: how many of its lines fit together is asked as ever (groups.c).
+ */
+#include "infer/geometry/co_miss.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/fit/groups.h"
+#include "util/error.h"
+#include "util/rng.h"
+
+#define DRAWS 96 /* at most; looked at after each BATCH */
+#define BATCH 16
+#define MOST_LINES 6144  /* among which are drawn */
+#define SETTLE_PASSES 48 /* before the window, unless a launch begins with an empty cache */
+#define SHOWN_PASSES 12
+#define LEAST_RATE 0.03 /* misses of a line in a window: noise, and what settles late */
+#define FIRST_COMPANY 6 /* lines beside the first, before the rates are known better */
+#define ROUNDS 8
+#define SEEDS 3 /* lines that are tried as a set's first */
+#define LEAST_MEMBERS 4
+#define SURE 2.0 /* log odds of a member */
+#define ABSENT UINT8_MAX
+
+struct company {
+    struct level *level;
+    size_t lines, draws;
+    uint8_t *misses;    /* of each draw's lines, ABSENT: not drawn; owned */
+    double mean[DRAWS]; /* misses of a line that was drawn */
+    double rate[DRAWS]; /* of the set under construction; negative: not known */
+    double *odds;       /* of each line, to be of that set; owned */
+    uint32_t *member;   /* lines, the likeliest first; owned */
+    bool *tried;        /* as a first line, or with one; owned */
+    size_t members;
+};
+
+static uint8_t *row(const struct company *c, size_t draw)
+{
+    return c->misses + draw * c->lines;
+}
+
+static bool company_create(struct company *c, struct level *level)
+{
+    uint64_t limit = level->lab->options->max_footprint_bytes / level->fit_stride;
+    size_t lines = level->fit_count + level->fit_count / 2;
+    *c = (struct company){.level = level, .lines = lines < limit ? lines : (size_t)limit};
+    c->misses = malloc(DRAWS * c->lines + 1);
+    c->odds = malloc((c->lines + 1) * sizeof *c->odds);
+    c->member = malloc((c->lines + 1) * sizeof *c->member);
+    c->tried = calloc(c->lines + 1, sizeof *c->tried);
+    return c->misses && c->odds && c->member && c->tried;
+}
+
+static void company_free(struct company *c)
+{
+    free(c->misses);
+    free(c->odds);
+    free(c->member);
+    free(c->tried);
+}
+
+/* ---- draws ---- */
+
+static struct walk_plan plan_draw(const struct company *c, const uint32_t *ring, size_t count)
+{
+    const struct level *level = c->level;
+    struct walk_plan plan = level_plan(level, (struct walk_shape){.ring = ring, .count = count});
+    size_t most = level->max_window / count, passes = most < SHOWN_PASSES ? most : SHOWN_PASSES;
+    plan.window = (uint32_t)(passes * count);
+    plan.warm = (level->begins_empty ? 3 : SETTLE_PASSES) * count;
+    plan.windows = level->begins_empty ? (uint32_t)((SHOWN_PASSES + passes - 1) / passes) : 1;
+    plan.run = 400 + (uint32_t)c->draws;
+    return plan;
+}
+
+static void count_draw(struct company *c, const struct walk *walk, size_t count)
+{
+    uint8_t *misses = row(c, c->draws);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < walk->count; i++) {
+        size_t line = walk->shape.ring[walk_element(walk, i)] / c->level->fit_stride;
+        bool miss = level_class(c->level, walk->latency[i]) == LOAD_MISS;
+        misses[line] += miss && misses[line] + 1 < ABSENT;
+        sum += miss;
+    }
+    c->mean[c->draws++] = fmax((double)sum / (double)count, LEAST_RATE);
+}
+
+static int draw_once(struct company *c, uint32_t *ring, struct rng *rng)
+{
+    size_t count = 0;
+    uint8_t *misses = row(c, c->draws);
+    for (size_t i = 0; i < c->lines; i++) {
+        bool drawn = rng_below(rng, c->lines) < c->level->fit_count;
+        misses[i] = drawn ? 0 : ABSENT;
+        ring[count] = (uint32_t)(i * c->level->fit_stride);
+        count += drawn;
+    }
+    if (count == 0 || count > c->level->max_window) {
+        return lab_undecided(c->level->lab, "too many lines for a window");
+    }
+    struct walk_plan plan = plan_draw(c, ring, count);
+    struct walk walk;
+    int rc = walk_run(c->level->lab, &walk, &plan);
+    if (rc == 0) {
+        count_draw(c, &walk, count);
+        walk_free(&walk);
+    }
+    return rc;
+}
+
+static int draw_batch(struct company *c, struct rng *rng)
+{
+    uint32_t *ring = malloc((c->lines + 1) * sizeof *ring);
+    int rc = 0;
+    if (!ring) {
+        return error_memory();
+    }
+    for (size_t i = 0; rc == 0 && i < BATCH && c->draws < DRAWS; i++) {
+        rc = draw_once(c, ring, rng);
+    }
+    free(ring);
+    return rc;
+}
+
+/* ---- a set ---- */
+
+/* How alike two lines' misses are, in the draws that have both. */
+static double likeness(const struct company *c, size_t a, size_t b)
+{
+    double both = 0, own = 0, others = 0;
+    for (size_t d = 0; d < c->draws; d++) {
+        uint8_t x = row(c, d)[a], y = row(c, d)[b];
+        if (x != ABSENT && y != ABSENT) {
+            both += (x - c->mean[d]) * (y - c->mean[d]);
+            own += (x - c->mean[d]) * (x - c->mean[d]);
+            others += (y - c->mean[d]) * (y - c->mean[d]);
+        }
+    }
+    return own > 0 && others > 0 ? both / sqrt(own * others) : 0;
+}
+
+/* Log odds that a line's misses come by the set's rates, and not by the mean of each draw. */
+static double odds_of(const struct company *c, size_t line)
+{
+    double odds = 0;
+    for (size_t d = 0; d < c->draws; d++) {
+        uint8_t x = row(c, d)[line];
+        if (x != ABSENT && c->rate[d] >= 0) {
+            odds += x * log(c->rate[d] / c->mean[d]) - (c->rate[d] - c->mean[d]);
+        }
+    }
+    return odds;
+}
+
+static void take_rates(struct company *c)
+{
+    for (size_t d = 0; d < c->draws; d++) {
+        uint64_t sum = 0, present = 0;
+        for (size_t i = 0; i < c->members; i++) {
+            uint8_t x = row(c, d)[c->member[i]];
+            sum += x != ABSENT ? x : 0;
+            present += x != ABSENT;
+        }
+        c->rate[d] = present ? fmax((double)sum / (double)present, LEAST_RATE) : -1;
+    }
+}
+
+/* The likeliest lines, `most` of them at most, with odds above `least`. */
+static void take_members(struct company *c, size_t most, double least)
+{
+    c->members = 0;
+    for (uint32_t i = 0; i < c->lines; i++) {
+        size_t at = c->members;
+        if (c->odds[i] <= least || (at == most && c->odds[i] <= c->odds[c->member[at - 1]])) {
+            continue;
+        }
+        at -= at == most;
+        for (c->members = at + 1; at > 0 && c->odds[c->member[at - 1]] < c->odds[i]; at--) {
+            c->member[at] = c->member[at - 1];
+        }
+        c->member[at] = i;
+    }
+}
+
+static void build_set(struct company *c, size_t first)
+{
+    for (size_t i = 0; i < c->lines; i++) {
+        c->odds[i] = i == first ? 2 : likeness(c, first, i);
+    }
+    take_members(c, 1 + FIRST_COMPANY, 0);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        take_rates(c);
+        for (size_t i = 0; i < c->lines; i++) {
+            c->odds[i] = odds_of(c, i);
+        }
+        take_members(c, round < 4 ? (size_t)FIRST_COMPANY << (round + 1) : c->lines, SURE);
+    }
+}
+
+/* The line that missed most among those that have not been tried. */
+static size_t next_first(const struct company *c)
+{
+    size_t first = c->lines;
+    uint64_t most = 0;
+    for (size_t i = 0; i < c->lines; i++) {
+        uint64_t sum = 0;
+        for (size_t d = 0; d < c->draws && !c->tried[i]; d++) {
+            sum += row(c, d)[i] != ABSENT ? row(c, d)[i] : 0;
+        }
+        first = sum > most ? i : first;
+        most = sum > most ? sum : most;
+    }
+    return first;
+}
+
+/* ---- what fits of it ---- */
+
+static int compare_offsets(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void member_offsets(const struct company *c, uint32_t *out, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        out[i] = (uint32_t)(c->member[i] * c->level->fit_stride);
+    }
+    qsort(out, count, sizeof *out, compare_offsets);
+}
+
+/*
+ * The first members of which one is too many. What was drawn of a set is about what fits of it, so
+ * the search begins there, in steps that double.
+ */
+static int count_members(const struct company *c, uint32_t *offsets, size_t *count)
+{
+    size_t low = 1, high = c->members + 1, step = 1;
+    size_t most = c->level->fit_count + 1;
+    size_t at = (size_t)((double)c->members * (double)c->level->fit_count / (double)c->lines + 0.5);
+    high = high < most ? high : most + 1;
+    *count = 0;
+    while (high - low > 1) {
+        at = at <= low ? low + 1 : at >= high ? high - 1 : at;
+        enum fit_verdict verdict = FIT_UNKNOWN;
+        member_offsets(c, offsets, at);
+        int rc = groups_verdict(c->level, &verdict, offsets, at);
+        if (rc || verdict == FIT_UNKNOWN) {
+            return rc;
+        }
+        if (verdict == FIT_YES) {
+            low = at;
+            at = *count ? low + (high - low) / 2 : low + step;
+        } else {
+            high = *count = at;
+            at = low > 1 ? low + (high - low) / 2 : high > step ? high - step : 1;
+        }
+        step *= 2;
+    }
+    if (*count) {
+        member_offsets(c, offsets, *count);
+    }
+    return 0;
+}
+
+static int find_set(struct company *c, uint32_t *offsets, size_t *count)
+{
+    int rc = 0;
+    memset(c->tried, 0, c->lines * sizeof *c->tried);
+    for (unsigned i = 0; i < SEEDS && rc == 0 && *count == 0; i++) {
+        size_t first = next_first(c);
+        if (first == c->lines) {
+            break;
+        }
+        build_set(c, first);
+        c->tried[first] = true;
+        for (size_t k = 0; k < c->members; k++) {
+            c->tried[c->member[k]] = true;
+        }
+        if (c->members >= LEAST_MEMBERS) {
+            rc = count_members(c, offsets, count);
+        }
+    }
+    return rc;
+}
+
+int company_find(struct level *level, uint32_t *offsets, size_t *count)
+{
+    struct company c;
+    struct rng rng;
+    *count = 0;
+    if (level->front || level->fit_count < 2 * LEAST_MEMBERS || level->fit_count > MOST_LINES) {
+        return 0;
+    }
+    rng_seed(&rng, 1618034);
+    int rc = company_create(&c, level) ? 0 : error_memory();
+    while (rc == 0 && *count == 0 && c.draws < DRAWS) {
+        rc = draw_batch(&c, &rng);
+        rc = rc ? rc : find_set(&c, offsets, count);
+    }
+    company_free(&c);
+    return lab_soft(rc) ? 0 : rc; /* others may find it */
+}

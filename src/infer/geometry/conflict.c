@@ -1,0 +1,506 @@
+/*
+ * The ways: the size of a smallest set of addresses that do not fit together, less one. When one
+ * element more than fits is walked, exactly one cache set holds exactly one line too many; its
+ * members are found by
+ *   1. who ever missed in that walk (Mei's third step; enough for LRU, FIFO, random; where lines
+ *      are let go slowly, more than a few walks of it come after the next);
+ *   2. equal spacing, tried for every divisor of the capacity (enough for index functions that
+ * repeat);
+ *   3. who misses together when lines are drawn at random (geometry/co_miss.c);
+ *   4. any equal spacing, where sets differ;
+ *   5. group testing: an element belongs to the set exactly if the walk fits without it (any
+ * policy, any index; policies that resist thrashing, such as SRRIP, never show more than two
+ * members). Whichever way a set was found, it is checked in walks of its own: it must not fit, and
+ * must fit without any one member. So the ways follow from "w fit, w + 1 do not" and from nothing
+ * else.
+ */
+#include "infer/geometry/co_miss.h"
+#include "infer/fit/groups.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/error.h"
+#include "util/rng.h"
+
+#define CHECK_ALL 40         /* sets up to this size are checked member by member */
+#define CHECK_SOME 12        /* members of larger ones */
+#define GROUP_BUDGET 3000000 /* loads that group testing may cost */
+#define WAYS_BUDGET 8000000  /* and all attempts together */
+
+#define MAX_PASSES 33 /* repeats of a walk to see who misses */
+#define FEW_PASSES 2  /* where each takes long */
+#define MIN_PASSES 3
+#define MOST_SPACINGS 2500
+#define MOST_WAYS 512
+#define ROUGHLY 16           /* a part of so many more may fit, where the edge is rough */
+#define COMMON_MULTIPLE 3840 /* of 32, 48, 64, 80, 96, 128, 160, 192, 256 and more */
+
+struct ring {
+    uint32_t *offsets;
+    size_t count;
+};
+
+/* The verdict on `ring` without the members [from, to). */
+static int verdict_without(struct level *level, enum fit_verdict *out, const struct ring *ring,
+                           size_t from, size_t to)
+{
+    uint32_t *rest = malloc((ring->count + 1) * sizeof *rest);
+    if (!rest) {
+        return error_memory();
+    }
+    memcpy(rest, ring->offsets, from * sizeof *rest);
+    memcpy(rest + from, ring->offsets + to, (ring->count - to) * sizeof *rest);
+    int rc = groups_verdict(level, out, rest, ring->count - (to - from));
+    free(rest);
+    return rc;
+}
+
+static void ring_drop(struct ring *ring, size_t from, size_t to)
+{
+    memmove(ring->offsets + from, ring->offsets + to, (ring->count - to) * sizeof *ring->offsets);
+    ring->count -= to - from;
+}
+
+/* Drop what is not needed for the set not to fit: chunks first, then one by one. */
+static int ring_reduce(struct level *level, struct ring *ring)
+{
+    uint64_t start = level->lab->loads;
+    for (size_t chunk = ring->count / 2; chunk >= 1; chunk /= 2) {
+        for (size_t at = 0; at + 1 < ring->count && at < ring->count;) {
+            size_t end = at + chunk < ring->count ? at + chunk : ring->count;
+            enum fit_verdict verdict = FIT_UNKNOWN;
+            int rc = verdict_without(level, &verdict, ring, at, end);
+            if (rc) {
+                return rc;
+            }
+            if (verdict == FIT_NO) {
+                ring_drop(ring, at, end);
+            } else {
+                at = end;
+            }
+            if (level->lab->loads - start > GROUP_BUDGET) {
+                return lab_undecided(level->lab, "no smallest conflicting set found in %d loads",
+                                     GROUP_BUDGET);
+            }
+        }
+    }
+    return 0;
+}
+
+/*
+ * Does each member matter? All are tried in small sets, a sample of them in large ones: one drawn
+ * from each of some stretches, for what does not belong may lie as regularly as any fixed step.
+ */
+static int ring_is_minimal(struct level *level, bool *minimal, const struct ring *ring)
+{
+    size_t checks = ring->count <= CHECK_ALL ? ring->count : CHECK_SOME;
+    struct rng rng;
+    rng_seed(&rng, ring->count);
+    *minimal = true;
+    for (size_t i = 0; i < checks && *minimal; i++) {
+        size_t from = i * ring->count / checks, end = (i + 1) * ring->count / checks;
+        size_t at = from + (size_t)rng_below(&rng, end - from);
+        enum fit_verdict verdict = FIT_UNKNOWN;
+        int rc = verdict_without(level, &verdict, ring, at, at + 1);
+        if (rc) {
+            return rc;
+        }
+        *minimal = verdict == FIT_YES;
+    }
+    return 0;
+}
+
+struct suspect {
+    uint32_t offset, misses;
+};
+
+static int compare_suspects(const void *a, const void *b)
+{
+    const struct suspect *x = a, *y = b;
+    return x->misses != y->misses ? (x->misses > y->misses) - (x->misses < y->misses)
+                                  : (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/*
+ * How many misses make an element suspect. Members of the one set that is too full miss about
+ * equally often, what noise or settling put on others is less: a third of what those have that come
+ * close to the most.
+ */
+static uint32_t least_misses(const uint32_t *misses, size_t count, bool noisy)
+{
+    uint32_t most = 0;
+    uint64_t sum = 0, members = 0;
+    for (size_t i = 0; i < count; i++) {
+        most = misses[i] > most ? misses[i] : most;
+    }
+    for (size_t i = 0; i < count; i++) {
+        bool close = misses[i] && misses[i] >= most / 3;
+        sum += close ? misses[i] : 0;
+        members += close;
+    }
+    uint32_t least = members ? (uint32_t)(sum / members / 3) : 1;
+    uint32_t lowest = noisy ? 2 : 1;
+    return least < lowest ? lowest : least;
+}
+
+/* The ring of the suspects, those with the fewest misses first; does it not fit? */
+static int ring_of_suspects(struct level *level, struct ring *out, bool *conflict,
+                            const uint32_t *misses, size_t count, uint32_t least)
+{
+    struct suspect *suspects = malloc((count + 1) * sizeof *suspects);
+    enum fit_verdict verdict = FIT_YES;
+    if (!suspects) {
+        return error_memory();
+    }
+    out->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (misses[i] >= least) {
+            suspects[out->count++] = (struct suspect){(uint32_t)(i * level->fit_stride), misses[i]};
+        }
+    }
+    qsort(suspects, out->count, sizeof *suspects, compare_suspects);
+    for (size_t i = 0; i < out->count; i++) {
+        out->offsets[i] = suspects[i].offset;
+    }
+    free(suspects);
+    int rc = groups_verdict(level, &verdict, out->offsets, out->count);
+    *conflict = verdict == FIT_NO;
+    return rc;
+}
+
+/* More and more walks, `passes` at most, and now and then a look at who missed. */
+static int watch_misses(struct level *level, struct ring *out, struct fit *fit,
+                        const struct walk_shape *shape, uint32_t passes)
+{
+    uint64_t start = level->lab->loads;
+    bool conflict = false;
+    size_t shown = 0;
+    for (uint32_t pass = 0; pass < passes && !conflict; pass++) {
+        bool look = (pass & (pass - 1)) == 0 || pass + 1 == passes;
+        uint32_t least = least_misses(fit->misses, shape->count, fit->noisy);
+        int rc =
+            look ? ring_of_suspects(level, out, &conflict, fit->misses, shape->count, least) : 0;
+        if (rc == 0 && look && !conflict && fit->noisy && pass < 2) {
+            rc = ring_of_suspects(level, out, &conflict, fit->misses, shape->count, 1);
+        }
+        if (rc || conflict) {
+            return rc;
+        }
+        if (look && pass > MIN_PASSES && out->count == shown && level->late == 0) {
+            break; /* nobody new shows */
+        }
+        shown = look ? out->count : shown;
+        if (level->lab->loads - start > GROUP_BUDGET) {
+            break;
+        }
+        rc = fit_count_misses(level, fit->misses, shape, pass);
+        if (rc) {
+            return rc;
+        }
+    }
+    out->count = conflict ? out->count : 0;
+    return 0;
+}
+
+/*
+ * 1. Who missed in the walk of one element too many. Random replacement shows its members one by
+ * one, so the walk is repeated until they stand out. Empty when those that missed do fit together.
+ */
+static int see_misses(struct level *level, struct ring *out, uint32_t passes)
+{
+    struct fit fit;
+    struct walk_shape shape = {.stride = level->fit_stride, .count = level->fit_count + 1};
+    int rc = fit_test(level, &fit, &shape);
+    if (rc) {
+        return rc;
+    }
+    if (fit.verdict == FIT_YES) { /* the edge was found too low */
+        fit_free(&fit);
+        out->count = 0;
+        return level_find_edge(level, level->fit_stride, level->fit_count + 1);
+    }
+    rc = watch_misses(level, out, &fit, &shape, passes);
+    fit_free(&fit);
+    return rc;
+}
+
+static int by_first_misses(struct level *level, struct ring *out)
+{
+    return see_misses(level, out, FEW_PASSES);
+}
+
+static int by_misses(struct level *level, struct ring *out)
+{
+    return see_misses(level, out, MAX_PASSES);
+}
+
+/* `count` elements, `step` apart: do they not fit? */
+static int ring_of_spacing(struct level *level, struct ring *out, bool *conflict, size_t count,
+                           size_t step)
+{
+    enum fit_verdict verdict = FIT_UNKNOWN;
+    out->count = count;
+    for (size_t i = 0; i < count; i++) {
+        out->offsets[i] = (uint32_t)(i * step * level->fit_stride);
+    }
+    int rc = groups_verdict(level, &verdict, out->offsets, count);
+    *conflict = verdict == FIT_NO;
+    return rc;
+}
+
+/* Do lines of before leave it one by one, so that each verdict takes long? */
+static bool settles_slowly(const struct level *level)
+{
+    return level->late > 0 && !level->begins_empty;
+}
+
+/* 2. Equally spaced lines: with w ways, capacity / w apart. */
+static int by_spacing(struct level *level, struct ring *out)
+{
+    size_t fits = level->fit_count, most = settles_slowly(level) ? INFER_MAX_WAYS : MOST_WAYS;
+    bool conflict = false;
+    int rc = 0;
+    for (size_t ways = 1; rc == 0 && !conflict && ways <= fits && ways <= most; ways++) {
+        if (fits % ways == 0) {
+            rc = ring_of_spacing(level, out, &conflict, ways + 1, fits / ways);
+        }
+    }
+    out->count = conflict ? out->count : 0;
+    return rc;
+}
+
+/*
+ * 4. Where sets differ, the capacity says little of their number: then any spacing, the widest
+ * first; as many elements as it takes to go a little beyond what fits.
+ */
+static int by_any_spacing(struct level *level, struct ring *out)
+{
+    size_t fits = level->fit_count;
+    uint64_t start = level->lab->loads;
+    bool conflict = false;
+    int rc = 0;
+    if (fits > MOST_SPACINGS) {
+        out->count = 0;
+        return 0;
+    }
+    for (size_t step = fits / 2; rc == 0 && !conflict && step >= 1; step--) {
+        size_t count = (level->fit_certain ? fits : fits + fits / ROUGHLY) / step + 2;
+        if (count <= fits + 1) {
+            rc = ring_of_spacing(level, out, &conflict, count, step);
+        }
+        if (level->lab->loads - start > GROUP_BUDGET) {
+            break;
+        }
+    }
+    out->count = conflict ? out->count : 0;
+    return rc;
+}
+
+struct members {
+    struct level *level;
+    const struct ring *whole;
+    struct ring *found;
+    uint64_t start;
+};
+
+static int search_members(struct members *m, size_t from, size_t to)
+{
+    struct level *level = m->level;
+    if (level->lab->loads - m->start > GROUP_BUDGET) {
+        return lab_undecided(level->lab, "no smallest conflicting set found in %d loads",
+                             GROUP_BUDGET);
+    }
+    enum fit_verdict verdict = FIT_UNKNOWN;
+    int rc = verdict_without(level, &verdict, m->whole, from, to);
+    if (rc || verdict != FIT_YES) {
+        return rc;
+    }
+    if (to - from == 1) {
+        m->found->offsets[m->found->count++] = m->whole->offsets[from];
+        return 0;
+    }
+    size_t middle = from + (to - from) / 2;
+    rc = search_members(m, from, middle);
+    return rc ? rc : search_members(m, middle, to);
+}
+
+/* 5. Group testing over everything. `out` is empty when no member shows (several lines too many).
+ */
+static int by_groups(struct level *level, struct ring *out)
+{
+    struct ring whole = {.count = level->fit_count + 1};
+    whole.offsets = malloc(whole.count * sizeof *whole.offsets);
+    if (!whole.offsets) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < whole.count; i++) {
+        whole.offsets[i] = (uint32_t)(i * level->fit_stride);
+    }
+    out->count = 0;
+    struct members m = {level, &whole, out, level->lab->loads};
+    int rc = search_members(&m, 0, whole.count);
+    enum fit_verdict verdict = FIT_YES;
+    rc = rc ? rc : groups_verdict(level, &verdict, out->offsets, out->count);
+    if (rc == 0 && verdict != FIT_NO) {
+        memcpy(out->offsets, whole.offsets, whole.count * sizeof *whole.offsets);
+        out->count = whole.count;
+    }
+    free(whole.offsets);
+    return rc;
+}
+
+/* So many lines that a window does not hold them twice keep company too rarely. */
+static int by_company(struct level *level, struct ring *out)
+{
+    if (2 * level->fit_count > level->max_window) {
+        return settles_slowly(level) ? by_any_spacing(level, out) : 0;
+    }
+    return company_find(level, out->offsets, &out->count);
+}
+
+typedef int ring_finder(struct level *, struct ring *);
+static const struct {
+    ring_finder *find;
+    const char *how;
+} finders[] = {
+    {by_first_misses, "they are those that missed"},
+    {by_spacing, "they are equally spaced"},
+    {by_company, "they miss together"},
+    {by_misses, "they are those that missed"},
+    {by_spacing, "they are equally spaced"},
+    {by_any_spacing, "they are equally spaced"},
+    {by_groups, "found by group testing"},
+};
+/* From the first of some on, up to the last. */
+enum { QUICK, COMPANY = 2, EASY, EASY_END = 5, SPACED_END, ALL_END };
+
+static int find_ring(struct level *level, struct ring *ring, const char **how, size_t first,
+                     size_t end)
+{
+    for (size_t i = first; i < end; i++) {
+        bool minimal = false;
+        size_t fits = level->fit_count;
+        uint32_t *room = realloc(ring->offsets, (fits + 1) * sizeof *room);
+        if (!room) {
+            return error_memory();
+        }
+        ring->offsets = room;
+        int rc = finders[i].find(level, ring);
+        if (rc == 0 && level->fit_count != fits) { /* the edge moved: again */
+            i = first - 1;
+            continue;
+        }
+        if (rc == 0 && ring->count) {
+            rc = ring_is_minimal(level, &minimal, ring);
+        }
+        if (rc == 0 && ring->count && !minimal && (ring->count <= 1024 || i + 1 == ALL_END)) {
+            rc = ring_reduce(level, ring);
+            rc = rc ? rc : ring_is_minimal(level, &minimal, ring);
+        }
+        if (rc == 0 && minimal) {
+            *how = finders[i].how;
+            return 0;
+        }
+        if (rc && rc != INFER_UNDECIDED) {
+            return rc;
+        }
+    }
+    return lab_undecided(level->lab, "no smallest set of conflicting addresses shows");
+}
+
+static int compare_offsets(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int find_conflict(struct level *level, size_t first, size_t end, double confidence)
+{
+    struct ring ring = {0};
+    const char *how = "";
+    int rc = find_ring(level, &ring, &how, first, end);
+    if (rc) {
+        free(ring.offsets);
+        return rc;
+    }
+    if (!ring.offsets || ring.count < 2) {
+        free(ring.offsets);
+        return lab_undecided(level->lab, "no smallest conflicting set");
+    }
+    qsort(ring.offsets, ring.count, sizeof *ring.offsets, compare_offsets);
+    free(level->conflict);
+    level->conflict = ring.offsets;
+    level->conflict_count = ring.count;
+    char id[24];
+    lab_evidence(level->lab, id, level->info->id,
+                 "chase op=%s: %zu addresses (%u, %u, ... %u) do not fit together, and fit without "
+                 "any one of them; "
+                 "%s among the %zu at stride %llu of which one is too many",
+                 level->info->op, ring.count, ring.offsets[0], ring.offsets[1],
+                 ring.offsets[ring.count - 1], how, level->fit_count + 1,
+                 (unsigned long long)level->fit_stride);
+    attribute_set(&level->result->ways, (double)(ring.count - 1), "1", confidence, id);
+    return 0;
+}
+
+/*
+ * Where the easy ways fail at the first stride, they may succeed at one that is a multiple of
+ * nearly every line there is: then each step is a whole number of lines, and the index repeats in
+ * whole steps.
+ */
+int level_ways(struct level *level)
+{
+    static const struct {
+        uint64_t stride;
+        size_t from, end;
+    } tries[] = {
+        {0, QUICK, EASY},    {COMMON_MULTIPLE, QUICK, COMPANY},
+        {0, EASY, EASY_END}, {COMMON_MULTIPLE, EASY, SPACED_END},
+        {0, COMPANY, EASY},  {0, EASY, ALL_END},
+    };
+    enum { TRIES = sizeof tries / sizeof *tries, QUICK_TRIES = 2 };
+    uint64_t first = level->fit_stride;
+    if (level->front && first == level->fetch_bytes) {
+        return behind_ways(level);
+    }
+    /* Each of the hundreds of verdicts of group testing must be right: not where noise makes them a
+     * matter of chance. */
+    size_t count = level->late > 0 && level->false_slow > 0 ? TRIES - 1 : TRIES;
+    int rc = level_learn_beginning(level);
+    if (rc) {
+        return rc;
+    }
+    bool slow = settles_slowly(level);
+    rc = INFER_UNDECIDED;
+    uint64_t start = level->lab->loads;
+    for (size_t i = slow ? 0 : QUICK_TRIES; i < count && rc == INFER_UNDECIDED; i++) {
+        if (slow && i > QUICK_TRIES && tries[i].from == COMPANY) {
+            continue; /* it was tried */
+        }
+        if (level->lab->loads - start > WAYS_BUDGET) {
+            break;
+        }
+        uint64_t stride = tries[i].stride ? tries[i].stride : first;
+        rc = stride == level->fit_stride ? 0 : level_find_edge(level, stride, 1);
+        level->large = false; /* at the first stride it was not */
+        rc = rc ? rc
+                : find_conflict(level, tries[i].from, tries[i].end, level->fit_certain ? 0.8 : 0.6);
+    }
+    if (rc == INFER_UNDECIDED) {
+        char reason[160];
+        snprintf(reason, sizeof reason,
+                 "%zu addresses %llu B apart fit, but not how long a line is: "
+                 "%.80s",
+                 level->fit_count, (unsigned long long)level->fit_stride, level->lab->why);
+        attribute_refuse(&level->result->size, "B", reason);
+    }
+    return rc;
+}
+
+int level_refine_ways(struct level *level)
+{
+    int rc = find_conflict(level, EASY, EASY_END, 0.8);
+    return rc == INFER_UNDECIDED ? 0 : rc;
+}

@@ -1,0 +1,417 @@
+/*
+ * From address to set. One smallest conflicting set is enough to ask of any lines whether they
+ * share its set (members.c). What is asked is first whether lines the same distance apart do
+ * (modulo). Otherwise the index is taken for linear over the address bits: the differences that
+ * stay in the set then form a vector space, its orthogonal complement is spanned by the masks of
+ * the index bits, and that space is all that can be known of them (any set of masks that spans it
+ * numbers the sets alike, in another order). The space is found bit by bit: B are bits that are
+ * independent so far; if some sum of bits of B, added to the next bit, stays in the set, one walk
+ * past all those sums shows it, and halving finds which. At last, a map of residues
+ * (index_map.c).
+ *
+ * None of these is believed that does not foretell lines drawn at random, for this set and for
+ * others, which are built by its own rule.
+ */
+#include "infer/geometry/index_map.h"
+#include "infer/geometry/members.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/error.h"
+
+#define MAX_INDEX_BITS 12 /* sets up to 4096 */
+#define LEAST_BIT_COUNT 3 /* bits beyond those that number the lines of the cache */
+#define NEAR_BITS 21      /* of an offset in a page of 2 MiB */
+#define CLASSES 5         /* sets that must follow the rule */
+#define FEW_CLASSES 3
+#define LARGE_SET 32 /* ways */
+#define MEMBERS 7    /* lines of each that must be in it */
+
+static bool power_of_two(uint64_t n)
+{
+    return (n & (n - 1)) == 0;
+}
+
+/* Offsets are tested up to some bits beyond the size of the cache, as far as memory goes. */
+static uint32_t bit_limit(const struct level *level)
+{
+    uint64_t size = level->fit_count * level->fit_stride;
+    uint32_t bits = LEAST_BIT_COUNT;
+    while ((UINT64_C(1) << (bits - LEAST_BIT_COUNT)) < size) {
+        bits++;
+    }
+    while (bits > 1 && UINT64_C(1) << bits > line_limit(level) * level->line_bytes) {
+        bits--;
+    }
+    return bits;
+}
+
+/*
+ * Where far lines take long for another reason than the cache, as translation is, bits up to those
+ * of a page and of the conflicting lines may still be told.
+ */
+static uint32_t near_limit(const struct home *home)
+{
+    uint32_t last = home->witness[home->ways - 1], bits = NEAR_BITS;
+    while ((uint64_t)last * home->level->line_bytes >> bits) {
+        bits++;
+    }
+    return bits;
+}
+
+/* Classes that are checked: all of a few, else as many drawn ones, and the conflicting set's own.
+ */
+static size_t choose_classes(size_t out[CLASSES], const struct set_map *map, size_t own,
+                             size_t most, struct rng *rng)
+{
+    size_t count = 0;
+    if (map->sets <= most) {
+        for (; count < map->sets; count++) {
+            out[count] = count;
+        }
+        return count;
+    }
+    out[count++] = own;
+    while (count < most) {
+        size_t class = (size_t)rng_below(rng, map->sets);
+        bool is_new = true;
+        for (size_t i = 0; i < count; i++) {
+            is_new = is_new && out[i] != class;
+        }
+        out[count] = class;
+        count += is_new;
+    }
+    return count;
+}
+
+static bool keeps_together(const struct home *home, const struct set_map *map)
+{
+    bool together = true;
+    for (size_t i = 0; i < home->ways; i++) {
+        together =
+            together && set_map_class(map, home->witness[i]) == set_map_class(map, home->line);
+    }
+    return together;
+}
+
+/*
+ * A set filled with drawn lines has shown of each of these whether it belongs there; MEMBERS of
+ * them are enough, and where sets are large, walks take long, and fewer classes are. A recording
+ * that has no walks of these lines leaves the map as it is, untested.
+ */
+int index_check(const struct home *home, bool *holds, struct set_map *map, struct rng *rng)
+{
+    struct level *level = home->level;
+    bool large = home->ways >= LARGE_SET;
+    size_t classes[CLASSES];
+    size_t count = choose_classes(classes, map, set_map_class(map, home->line),
+                                  large ? FEW_CLASSES : CLASSES, rng);
+    int rc = 0;
+    *holds = keeps_together(home, map);
+    for (size_t i = 0; i < count && rc == 0 && *holds; i++) {
+        struct home other;
+        rc = home_of_class(&other, level, map, classes[i], rng);
+        if (rc == INFER_UNDECIDED) {
+            *holds = false;
+            return 0;
+        }
+        if (rc == 0 && map->sets == 1 && other.ways != home->ways) {
+            *holds = false; /* a single set holds as many whichever lines they are */
+            return 0;
+        }
+        unsigned shown = rc == 0 && other.ways < MEMBERS ? (unsigned)other.ways : MEMBERS;
+        rc = rc ? rc : home_check(&other, holds, map, MEMBERS - shown, rng);
+    }
+    map->untested = rc == SONDE_ENOTRECORDED;
+    *holds = *holds || map->untested;
+    return map->untested ? 0 : rc;
+}
+
+static void name_evidence(struct level *level, const char *text)
+{
+    struct index_result *out = &level->result->index;
+    lab_evidence(level->lab, out->evidence, level->info->id,
+                 "chase op=%s: lines walked past %zu that fill a set: %s; that %s drawn lines "
+                 "of up to %d sets",
+                 level->info->op, level->conflict_count - 1, text,
+                 level->map.untested ? "is not tested by" : "foretold", CLASSES);
+    out->confidence = level->map.untested ? 0.5 : level->false_slow > 0 ? 0.95 : 0.97;
+}
+
+/* ---- modulo ---- */
+
+/* The distance from the home's line to the next one in its set. */
+static int first_member(const struct home *home, uint32_t *distance)
+{
+    uint32_t low = 0, high = home->witness[0] - home->line;
+    uint32_t *lines = malloc((high + 1) * sizeof *lines);
+    int rc = 0;
+    if (!lines) {
+        return error_memory();
+    }
+    while (rc == 0 && high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        for (uint32_t i = low; i < middle; i++) {
+            lines[i - low] = home->line + 1 + i;
+        }
+        bool in = false;
+        rc = home_any(home, &in, lines, middle - low);
+        low = in ? low : middle;
+        high = in ? middle : high;
+    }
+    free(lines);
+    *distance = high;
+    return rc;
+}
+
+static void modulo_map(struct set_map *map, uint32_t sets)
+{
+    *map = (struct set_map){.sets = sets, .period = sets};
+    for (uint32_t i = 0; i < sets; i++) {
+        map->class_of[i] = (uint16_t)i;
+    }
+}
+
+static void write_modulo(struct level *level)
+{
+    struct index_result *out = &level->result->index;
+    uint64_t sets = level->map.sets;
+    char text[80];
+    bool power = power_of_two(sets) && power_of_two(level->line_bytes);
+    snprintf(text, sizeof text, "those a multiple of %llu lines away share its set",
+             (unsigned long long)sets);
+    name_evidence(level, text);
+    snprintf(out->kind, sizeof out->kind, sets == 1 ? "none" : power ? "bits" : "modulo");
+    out->modulus = power || sets == 1 ? 0 : sets;
+    for (uint64_t bit = 1; power && bit < sets; bit *= 2) {
+        out->masks[out->mask_count++] = bit * level->line_bytes;
+    }
+}
+
+static int try_modulo(const struct home *home, bool *found, struct rng *rng)
+{
+    struct level *level = home->level;
+    uint32_t distance = 0;
+    *found = false;
+    int rc = first_member(home, &distance);
+    if (rc || distance > SETMAP_MAX_SETS) {
+        return rc;
+    }
+    modulo_map(&level->map, distance);
+    rc = index_check(home, found, &level->map, rng);
+    if (rc == 0 && *found) {
+        write_modulo(level);
+    }
+    return rc;
+}
+
+/* ---- linear ---- */
+
+/* Of line numbers. */
+struct space {
+    uint32_t independent[MAX_INDEX_BITS]; /* single bits; no sum of them stays in the set */
+    size_t rank;
+    uint32_t stays[32]; /* differences that stay in the set, each with a bit of its own */
+    size_t stay_count;
+};
+
+static uint32_t sum_of(const struct space *space, uint32_t choice)
+{
+    uint32_t sum = 0;
+    for (size_t i = 0; i < space->rank; i++) {
+        sum ^= choice & (1u << i) ? space->independent[i] : 0;
+    }
+    return sum;
+}
+
+/* Is `bit` plus some sum with number [from, to) a difference that stays in the set? */
+static int group_stays(const struct home *home, bool *in, const struct space *space, uint32_t bit,
+                       uint32_t from, uint32_t to)
+{
+    uint32_t *lines = malloc((to - from) * sizeof *lines);
+    if (!lines) {
+        return error_memory();
+    }
+    for (uint32_t i = from; i < to; i++) {
+        lines[i - from] = home->line ^ bit ^ sum_of(space, i);
+    }
+    int rc = home_any(home, in, lines, to - from);
+    free(lines);
+    return rc;
+}
+
+static int take_bit(const struct home *home, struct space *space, uint32_t bit)
+{
+    uint32_t from = 0, to = 1u << space->rank;
+    bool in = false;
+    int rc = group_stays(home, &in, space, bit, 0, 1); /* most often the bit itself plays no part */
+    if (rc == 0 && in) {
+        to = 1;
+    } else if (rc == 0 && to > 1) {
+        rc = group_stays(home, &in, space, bit, from, to);
+    }
+    while (rc == 0 && in && to - from > 1) {
+        uint32_t middle = from + (to - from) / 2;
+        bool lower = false;
+        rc = group_stays(home, &lower, space, bit, from, middle);
+        from = lower ? from : middle;
+        to = lower ? middle : to;
+    }
+    if (rc) {
+        return rc;
+    }
+    if (in) {
+        space->stays[space->stay_count++] = bit ^ sum_of(space, from);
+        return 0;
+    }
+    if (space->rank == MAX_INDEX_BITS) {
+        return lab_undecided(home->level->lab, "more than %d index bits", MAX_INDEX_BITS);
+    }
+    space->independent[space->rank++] = bit;
+    return 0;
+}
+
+/* Of a linear index the sum of two differences that stay in the set stays there too. */
+static int may_be_linear(const struct home *home, bool *may)
+{
+    int rc = 0;
+    *may = power_of_two(home->level->line_bytes) && home->level->line_phase == 0;
+    for (size_t i = 0; rc == 0 && *may && i + 1 < home->ways && i < 6; i++) {
+        uint32_t line = home->line ^ home->witness[i] ^ home->witness[i + 1];
+        if (line != home->line && line < line_limit(home->level)) {
+            rc = home_any(home, may, &line, 1);
+        }
+    }
+    return rc;
+}
+
+/*
+ * One mask per independent bit: that bit, and every bit whose difference that stays contains it.
+ */
+static bool linear_map(struct set_map *map, const struct space *space)
+{
+    bool single = true;
+    uint32_t all = 0;
+    *map = (struct set_map){
+        .linear = true, .sets = (size_t)1 << space->rank, .mask_count = (uint32_t)space->rank};
+    for (size_t i = 0; i < space->rank; i++) {
+        all |= space->independent[i];
+    }
+    for (size_t i = 0; i < space->rank; i++) {
+        map->masks[i] = space->independent[i];
+        for (size_t k = 0; k < space->stay_count; k++) {
+            if (space->stays[k] & space->independent[i]) {
+                map->masks[i] |= space->stays[k] & ~all;
+                single = false;
+            }
+        }
+    }
+    return single;
+}
+
+/* The bits from `from` to `to` (of offsets). */
+static int take_bits(const struct home *home, struct space *space, uint32_t from, uint32_t to)
+{
+    int rc = 0;
+    uint64_t line_bytes = home->level->line_bytes;
+    for (uint32_t bit = 1; rc == 0 && bit * line_bytes < UINT64_C(1) << to; bit *= 2) {
+        rc = bit * line_bytes < UINT64_C(1) << from ? 0 : take_bit(home, space, bit);
+    }
+    return rc;
+}
+
+static int check_space(const struct home *home, bool *found, const struct space *space,
+                       uint32_t bits, struct rng *rng)
+{
+    struct level *level = home->level;
+    bool single = linear_map(&level->map, space);
+    level->map.limit = (uint32_t)((UINT64_C(1) << bits) / level->line_bytes);
+    int rc = index_check(home, found, &level->map, rng);
+    if (rc || !*found) {
+        return rc;
+    }
+    struct index_result *out = &level->result->index;
+    char text[96];
+    snprintf(text, sizeof text, "%zu differences of address bits below bit %u stay in its set",
+             space->stay_count, bits);
+    name_evidence(level, text);
+    out->bit_limit = bits;
+    snprintf(out->kind, sizeof out->kind, space->rank == 0 ? "none" : single ? "bits" : "xor");
+    for (size_t i = 0; i < space->rank; i++) {
+        out->masks[out->mask_count++] = level->map.masks[i] * (uint64_t)level->line_bytes;
+    }
+    return 0;
+}
+
+static int try_linear(const struct home *home, bool *found, struct rng *rng)
+{
+    struct space near = {0};
+    uint32_t bits = bit_limit(home->level), near_bits = near_limit(home);
+    near_bits = near_bits < bits ? near_bits : bits;
+    int rc = may_be_linear(home, found);
+    if (rc || !*found) {
+        return rc;
+    }
+    rc = take_bits(home, &near, 0, near_bits);
+    struct space whole = near;
+    int further = rc ? rc : take_bits(home, &whole, near_bits, bits);
+    *found = false;
+    if (rc == 0 && further == 0) {
+        further = check_space(home, found, &whole, bits, rng);
+    }
+    if (rc || *found || near_bits == bits || (further && further != INFER_UNDECIDED)) {
+        return rc ? rc : further;
+    }
+    return check_space(home, found, &near, near_bits, rng);
+}
+
+/* ---- map ---- */
+
+static int try_map(const struct home *home, bool *found, struct rng *rng)
+{
+    struct level *level = home->level;
+    int rc = index_find_map(home, found, rng);
+    if (rc || !*found) {
+        return rc;
+    }
+    if (level->map.sets == level->map.period) {
+        write_modulo(level);
+        return 0;
+    }
+    struct index_result *out = &level->result->index;
+    char text[96];
+    snprintf(text, sizeof text, "%zu sets share the residues modulo %u lines", level->map.sets,
+             level->map.period);
+    name_evidence(level, text);
+    snprintf(out->kind, sizeof out->kind, "map");
+    out->modulus = out->map_count = level->map.period;
+    memcpy(out->map, level->map.class_of, level->map.period * sizeof *out->map);
+    return 0;
+}
+
+int level_index(struct level *level)
+{
+    static int (*const methods[])(const struct home *, bool *,
+                                  struct rng *) = {try_modulo, try_linear, try_map};
+    struct home home;
+    struct rng rng;
+    bool found = false;
+    rng_seed(&rng, 4711);
+    int rc = home_of_conflict(&home, level);
+    for (size_t i = 0; i < sizeof methods / sizeof *methods && !found; i++) {
+        if (rc && rc != INFER_UNDECIDED) {
+            return rc;
+        }
+        rc = methods[i](&home, &found, &rng);
+    }
+    if (!found) {
+        level->map.sets = 0;
+    }
+    if (rc == 0 && !found) {
+        return lab_undecided(level->lab, "neither a modulus nor address bits nor a map of residues "
+                                         "foretell which lines share a set");
+    }
+    return rc;
+}

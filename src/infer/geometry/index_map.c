@@ -1,0 +1,186 @@
+/*
+ * A map of residues: line numbers modulo a period, each residue in some set, none with a rule. The
+ * period is the distance after which the pattern of lines in one set repeats. Then set after set is
+ * built from the lines a period apart that share a residue, and the residues that have no set yet
+ * are walked past it: those that disturb it belong to it. A pattern that repeats sooner in this set
+ * than in others gives a period that is a part of the true one; then multiples are tried.
+ */
+#include "infer/behind/filler.h"
+#include "infer/geometry/index_map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/error.h"
+
+#define FIRST_EXTENT 64
+#define MAX_EXTENT 4096
+#define MULTIPLES 3
+#define LOAD_BUDGET 6000000
+#define NO_CLASS UINT16_MAX
+
+struct pattern {
+    bool member[MAX_EXTENT + 1]; /* distance from the home's line */
+    uint32_t extent;             /* so far */
+};
+
+/* The smallest distance by which the pattern repeats at least twice; 0: none. */
+static uint32_t find_period(const struct pattern *pattern)
+{
+    for (uint32_t period = 1; 2 * period <= pattern->extent; period++) {
+        bool repeats = pattern->member[period];
+        for (uint32_t i = 0; repeats && i + period <= pattern->extent; i++) {
+            repeats = pattern->member[i] == pattern->member[i + period];
+        }
+        if (repeats) {
+            return period;
+        }
+    }
+    return 0;
+}
+
+static int extend(struct pattern *pattern, const struct home *home, uint32_t extent)
+{
+    uint32_t *memory = calloc(2 * (size_t)extent, sizeof *memory);
+    if (!memory) {
+        return error_memory();
+    }
+    uint32_t *lines = memory, *found = memory + extent;
+    size_t count = 0, found_count = 0;
+    for (uint32_t i = pattern->extent + 1; i <= extent; i++) {
+        lines[count++] = home->line + i;
+    }
+    int rc = home_members(home, found, &found_count, lines, count);
+    for (size_t i = 0; i < found_count; i++) {
+        pattern->member[found[i] - home->line] = true;
+    }
+    pattern->extent = extent;
+    free(memory);
+    return rc;
+}
+
+/* Behind another cache: are they in the set whichever lines keep the one in front busy? */
+static int drop_disturbed(const struct home *home, uint32_t *found, size_t *count)
+{
+    struct escort *escort = home->level->escort;
+    unsigned first = escort ? escort->turn : 0;
+    size_t kept = 0;
+    int rc = 0;
+    for (size_t i = 0; escort && rc == 0 && i < *count; i++) {
+        bool in = true;
+        for (unsigned turn = 1; rc == 0 && in && turn < ESCORT_TURNS; turn++) {
+            escort_turn(escort, (first + turn) % ESCORT_TURNS);
+            rc = home_any(home, &in, &found[i], 1);
+        }
+        found[kept] = found[i];
+        kept += in;
+    }
+    if (escort) {
+        escort_turn(escort, first);
+        *count = kept;
+    }
+    return rc;
+}
+
+/* The residues without a class that lie in this home's set. */
+static int claim(const struct home *home, struct set_map *map, size_t class)
+{
+    uint32_t *memory = calloc(2 * (size_t)map->period, sizeof *memory);
+    if (!memory) {
+        return error_memory();
+    }
+    uint32_t *lines = memory, *found = memory + map->period;
+    size_t count = 0, found_count = 0;
+    for (uint32_t i = 0; i < map->period; i++) {
+        if (map->class_of[i] == NO_CLASS) {
+            lines[count++] = i;
+        }
+    }
+    int rc = home_members(home, found, &found_count, lines, count);
+    rc = rc ? rc : drop_disturbed(home, found, &found_count);
+    for (size_t i = 0; i < found_count; i++) {
+        map->class_of[found[i]] = (uint16_t) class;
+    }
+    free(memory);
+    return rc;
+}
+
+/*
+ * The home of a class. Behind another cache one that does not hold as many lines as the conflicting
+ * set may have lines of its own among those that keep the cache in front busy: then others do that.
+ */
+static int find_home(struct home *home, struct level *level, const struct set_map *map,
+                     size_t class)
+{
+    int rc = INFER_UNDECIDED;
+    bool whole = false;
+    for (unsigned turn = 0; (rc == 0 || rc == INFER_UNDECIDED) && !whole && turn < ESCORT_TURNS;
+         turn++) {
+        if (level->escort) {
+            escort_turn(level->escort, turn);
+        }
+        rc = home_of_class(home, level, map, class, NULL);
+        whole = !level->escort || (rc == 0 && home->ways + 1 == level->conflict_count);
+    }
+    return rc;
+}
+
+/* Gives each residue its set. */
+static int partition(const struct home *first, struct set_map *map, uint32_t period)
+{
+    struct level *level = first->level;
+    uint64_t start = level->lab->loads;
+    *map = (struct set_map){.period = period};
+    for (uint32_t i = 0; i < period; i++) {
+        map->class_of[i] = NO_CLASS;
+    }
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < period; i++) {
+        if (map->class_of[i] != NO_CLASS) {
+            continue;
+        }
+        struct home home;
+        size_t class = map->sets++;
+        map->class_of[i] = (uint16_t) class;
+        rc = find_home(&home, level, map, class);
+        rc = rc ? rc : claim(&home, map, class);
+        if (rc == 0 && level->lab->loads - start > LOAD_BUDGET) {
+            rc = lab_undecided(level->lab, "a map of %u residues takes more than %d loads", period,
+                               LOAD_BUDGET);
+        }
+    }
+    return rc;
+}
+
+static int try_period(const struct home *home, bool *found, uint32_t period, struct rng *rng)
+{
+    struct set_map *map = &home->level->map;
+    int rc = partition(home, map, period);
+    if (rc == INFER_UNDECIDED) {
+        return 0;
+    }
+    return rc ? rc : index_check(home, found, map, rng);
+}
+
+int index_find_map(const struct home *home, bool *found, struct rng *rng)
+{
+    struct pattern *pattern = calloc(1, sizeof *pattern);
+    uint32_t limit = line_limit(home->level), period = 0;
+    int rc = 0;
+    *found = false;
+    if (!pattern) {
+        return error_memory();
+    }
+    pattern->member[0] = true;
+    for (uint32_t extent = FIRST_EXTENT;
+         rc == 0 && period == 0 && extent <= MAX_EXTENT && home->line + extent < limit;
+         extent *= 2) {
+        rc = extend(pattern, home, extent);
+        period = find_period(pattern);
+    }
+    free(pattern);
+    for (uint32_t i = 1; rc == 0 && period && !*found && i <= MULTIPLES; i++) {
+        rc = i * period <= SETMAP_MAX_SETS ? try_period(home, found, i * period, rng) : 0;
+    }
+    return rc;
+}

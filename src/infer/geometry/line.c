@@ -1,0 +1,215 @@
+/*
+ * The line: how far the bytes reach that one tag covers. From a smallest conflicting set {a0 ..
+ * aw}, an address x = a0 + d lies in the line of a0 exactly if
+ *   - {x, a1 .. aw} does not fit: x is in the same set, and in none of the other lines; and
+ *   - {a0, x, a2 .. aw} fits: a0 and x together need no more room than a0 alone.
+ * The line is one interval around a0, so each end is found by bisection. This holds for sectored
+ * caches (the fetch unit plays no part), any policy, any index, from direct mapped to fully
+ * associative.
+ */
+#include "infer/fit/groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/error.h"
+
+#define STEP_BYTES 4
+#define MAX_LINE_BYTES 65536
+
+static int compare_offsets(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The verdict on the conflicting set with `from` replaced by `to`. */
+static int verdict_replaced(struct level *level, enum fit_verdict *out, size_t replaced,
+                            uint32_t by)
+{
+    size_t n = level->conflict_count;
+    uint32_t *ring = malloc(n * sizeof *ring);
+    if (!ring) {
+        return error_memory();
+    }
+    memcpy(ring, level->conflict, n * sizeof *ring);
+    ring[replaced] = by;
+    qsort(ring, n, sizeof *ring, compare_offsets);
+    bool twice = false;
+    for (size_t i = 1; i < n; i++) {
+        twice = twice || ring[i] == ring[i - 1];
+    }
+    *out = FIT_YES;
+    int rc = twice ? 0 : groups_verdict(level, out, ring, n);
+    free(ring);
+    return rc;
+}
+
+/* Is `x` in the line of member `own`? `other` is some other member. */
+static int same_line(struct level *level, bool *same, size_t own, size_t other, uint32_t x)
+{
+    enum fit_verdict verdict = FIT_UNKNOWN;
+    int rc = verdict_replaced(level, &verdict, own, x);
+    *same = false;
+    if (rc || verdict == FIT_YES) {
+        return rc;
+    }
+    if (verdict == FIT_NO) {
+        rc = verdict_replaced(level, &verdict, other, x);
+        *same = verdict == FIT_YES;
+    }
+    if (rc == 0 && verdict == FIT_UNKNOWN) {
+        return lab_undecided(level->lab, "noise hides whether two addresses share a line");
+    }
+    return rc;
+}
+
+/* From member `own` of the conflicting set upwards (sign 1) or downwards (-1). */
+struct direction {
+    size_t own, other;
+    int sign;
+};
+
+/* One more distance between those that lie in the line and those that do not. */
+static int try_at(struct level *level, uint32_t *inside, uint32_t *outside,
+                  const struct direction *member, uint32_t distance)
+{
+    uint32_t at = level->conflict[member->own];
+    bool same = false;
+    int rc = same_line(level, &same, member->own, member->other,
+                       member->sign < 0 ? at - distance : at + distance);
+    if (rc == 0) {
+        *(same ? inside : outside) = distance;
+    }
+    return rc;
+}
+
+/* Bisection in whole steps. */
+static int narrow_end(struct level *level, uint32_t *inside, uint32_t *outside,
+                      const struct direction *member, uint32_t step)
+{
+    int rc = 0;
+    while (rc == 0 && *outside - *inside > step) {
+        uint32_t half = (*outside - *inside) / 2 / step * step;
+        rc = try_at(level, inside, outside, member, *inside + (half ? half : step));
+    }
+    return rc;
+}
+
+/* How far the line reaches: the first distance not in it. */
+static int find_end(struct level *level, uint32_t *distance, const struct direction *member)
+{
+    int sign = member->sign;
+    uint32_t at = level->conflict[member->own];
+    uint32_t inside = 0, outside = level->fetch_bytes;
+    uint32_t most = sign < 0 && at < MAX_LINE_BYTES ? at : MAX_LINE_BYTES;
+    bool same = true;
+    while (same) {
+        if (outside > most) { /* the array's own beginning bounds the search */
+            outside = most + STEP_BYTES;
+            break;
+        }
+        int rc = same_line(level, &same, member->own, member->other,
+                           sign < 0 ? at - outside : at + outside);
+        if (rc) {
+            return rc;
+        }
+        if (same) {
+            inside = outside;
+            outside *= 2;
+        }
+    }
+    /* Lines mostly end where units of fetching do: these first, and then the words around. */
+    int rc = narrow_end(level, &inside, &outside, member, level->fetch_bytes);
+    uint32_t likely = sign < 0 ? inside + STEP_BYTES : outside - STEP_BYTES;
+    rc = rc || outside - inside == STEP_BYTES ? rc
+                                              : try_at(level, &inside, &outside, member, likely);
+    rc = rc ? rc : narrow_end(level, &inside, &outside, member, STEP_BYTES);
+    *distance = outside;
+    return rc;
+}
+
+static int measure_line(struct level *level, uint32_t *start, uint32_t *end, size_t own,
+                        size_t other)
+{
+    uint32_t up, down;
+    int rc = find_end(level, &up, &(struct direction){own, other, 1});
+    rc = rc ? rc : find_end(level, &down, &(struct direction){own, other, -1});
+    if (rc == 0) {
+        *start = level->conflict[own] - down + STEP_BYTES;
+        *end = level->conflict[own] + up;
+    }
+    return rc;
+}
+
+/*
+ * Does the line of another member end where one line's bounds foretell it, in whole lines? Its
+ * words beyond either end and those within are tried.
+ */
+static int ends_as_foretold(struct level *level, bool *holds, size_t own, size_t other,
+                            uint32_t start, uint32_t bytes)
+{
+    uint32_t at = level->conflict[own], before = at - start % bytes;
+    uint32_t first = at - before % bytes, end = first + bytes;
+    const uint32_t beyond[] = {first - STEP_BYTES, end}, within[] = {first, end - STEP_BYTES};
+    *holds = at > start % bytes && before % bytes + STEP_BYTES <= at;
+    int rc = 0;
+    for (size_t i = 0; i < 2 && rc == 0 && *holds; i++) {
+        bool same = false;
+        rc = same_line(level, &same, own, other, beyond[i]);
+        *holds = !same;
+        if (rc == 0 && *holds && within[i] != at) {
+            rc = same_line(level, holds, own, other, within[i]);
+        }
+    }
+    return rc;
+}
+
+static int find_line(struct level *level)
+{
+    size_t last = level->conflict_count - 1;
+    uint32_t start, end, start2 = 0, end2 = 0;
+    bool alike = false;
+    int rc = measure_line(level, &start, &end, last, 0);
+    rc = rc ? rc : ends_as_foretold(level, &alike, last - 1, last, start, end - start);
+    if (rc == 0 && alike) {
+        start2 = start;
+        end2 = end;
+    } else if (rc == 0) {
+        rc = measure_line(level, &start2, &end2, last - 1, last);
+    }
+    if (rc) {
+        return rc;
+    }
+    uint32_t bytes = end - start, bytes2 = end2 - start2;
+    /* A line that begins before the array shows only its rest. */
+    bool agree = bytes == bytes2 || (start2 == 0 && bytes2 < bytes);
+    if (!agree || end % bytes != end2 % bytes) {
+        return lab_undecided(level->lab, "two lines measured differently: %u B and %u B", bytes,
+                             bytes2);
+    }
+    if (bytes % level->fetch_bytes != 0) {
+        return lab_undecided(level->lab, "a line of %u B is no multiple of the fetch unit of %u B",
+                             bytes, level->fetch_bytes);
+    }
+    level->line_bytes = bytes;
+    level->line_phase = end % bytes;
+    char id[24];
+    lab_evidence(
+        level->lab, id, level->info->id,
+        "chase op=%s: around offset %u the bytes %u to %u, around offset %u as many, stand for one "
+        "another in a conflicting set of %zu and need no more room together than alone",
+        level->info->op, level->conflict[last], start, end - 1, level->conflict[last - 1],
+        level->conflict_count);
+    attribute_set(&level->result->line, bytes, "B", 0.97, id);
+    return 0;
+}
+
+int level_line(struct level *level)
+{
+    int rc = find_line(level);
+    if (lab_soft(rc)) { /* what fits was counted in steps that need not be lines */
+        attribute_refuse(&level->result->size, "B", level->lab->why);
+    }
+    return rc;
+}

@@ -1,0 +1,319 @@
+/*
+ * Is a line in a set? Put as many lines as the set has ways into it, the witnesses, and walk others
+ * past them: if one of those is in the set too, the witnesses cannot all stay, and in each pass one
+ * of them misses. What else the others do to the cache does not matter, so any number of lines can
+ * be asked about at once, and those in the set are found by halving.
+ */
+#include "infer/geometry/members.h"
+
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "infer/fit/groups.h"
+#include "util/error.h"
+
+#define MAX_BYTES (UINT64_C(32) << 20) /* of offsets */
+#define LEFT_OUT 10
+#define NEGATIVES 384
+#define NEGATIVES_PER_SET 24
+#define PAGE_BYTES (UINT64_C(2) << 20) /* in which bits of an offset are those of the address */
+#define SPAN_CACHES 8 /* what is drawn from holds so many caches, if there is room */
+
+uint32_t line_limit(const struct level *level)
+{
+    uint64_t limit = level->lab->options->max_footprint_bytes;
+    limit = limit < MAX_BYTES ? limit : MAX_BYTES;
+    return (uint32_t)(limit / level->line_bytes);
+}
+
+uint32_t draw_span(const struct level *level, const struct set_map *map)
+{
+    uint64_t span = PAGE_BYTES / level->line_bytes, limit = line_limit(level);
+    uint64_t least = SPAN_CACHES * level->fit_count; /* no two of those that fit are of one line */
+    span = map->limit ? map->limit : span < least ? least : span;
+    return (uint32_t)(span < limit ? span : limit);
+}
+
+int home_of_conflict(struct home *out, struct level *level)
+{
+    *out = (struct home){.level = level, .ways = level->conflict_count - 1};
+    if (out->ways > HOME_MAX_WAYS) {
+        return lab_undecided(level->lab, "more than %d ways", HOME_MAX_WAYS);
+    }
+    out->line = line_of(level, level->conflict[0]);
+    for (size_t i = 0; i < out->ways; i++) {
+        out->witness[i] = line_of(level, level->conflict[i + 1]);
+    }
+    return 0;
+}
+
+size_t class_lines(uint32_t *out, const struct set_map *map, size_t class, uint32_t from,
+                   size_t count, uint32_t limit)
+{
+    size_t found = 0;
+    for (uint32_t line = from; line < limit && found < count; line++) {
+        if (set_map_class(map, line) == class) {
+            out[found++] = line;
+        }
+    }
+    return found;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool is_among(uint32_t line, const uint32_t *lines, size_t count)
+{
+    size_t i = 0;
+    while (i < count && lines[i] != line) {
+        i++;
+    }
+    return i < count;
+}
+
+/* Lines of a class, each the first from a drawn one on; fewer where it has not as many. */
+static size_t draw_class(uint32_t *out, const struct set_map *map, size_t class, size_t count,
+                         uint32_t span, struct rng *rng)
+{
+    size_t drawn = 0;
+    for (size_t i = 0; i < 8 * count && drawn < count; i++) {
+        uint32_t line;
+        if (class_lines(&line, map, class, (uint32_t)rng_below(rng, span), 1, span) == 1 &&
+            !is_among(line, out, drawn)) {
+            out[drawn++] = line;
+        }
+    }
+    return drawn;
+}
+
+static int lines_verdict(struct level *level, enum fit_verdict *out, const uint32_t *lines,
+                         size_t count)
+{
+    uint32_t *ring = malloc((count + 1) * sizeof *ring);
+    if (!ring) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < count; i++) {
+        ring[i] = (uint32_t)(lines[i] * level->line_bytes);
+    }
+    qsort(ring, count, sizeof *ring, compare_lines);
+    int rc = groups_verdict(level, out, ring, count);
+    free(ring);
+    return rc;
+}
+
+/*
+ * How many of `lines` fit together, the first ones of them: `guess` most likely. If not, more is
+ * asked of all of them at once, for they all fit where they share no set, and fewer in steps that
+ * double; then by bisection.
+ */
+static int count_fitting(struct level *level, size_t *fits, const uint32_t *lines, size_t count,
+                         size_t guess)
+{
+    size_t low = 0, high = count + 1, at = guess < count ? guess : count, step = 1;
+    while (high - low > 1) {
+        enum fit_verdict verdict = FIT_UNKNOWN;
+        int rc = lines_verdict(level, &verdict, lines, at);
+        if (rc) {
+            return rc;
+        }
+        if (verdict == FIT_UNKNOWN) {
+            return lab_undecided(level->lab, "noise hides how many lines of a set fit");
+        }
+        if (verdict == FIT_YES) {
+            low = at;
+            at = high <= count ? low + (high - low) / 2 : low == guess ? guess + 1 : count;
+        } else {
+            high = at;
+            at = low == 0 ? (at > step ? at - step : 1) : low + (high - low) / 2;
+        }
+        at = at <= low ? low + 1 : at >= high ? high - 1 : at;
+        step *= 2;
+    }
+    *fits = low;
+    return 0;
+}
+
+/*
+ * Do the first `count` lines, which do not fit and did without the last, fit without any one of
+ * them? Not where they lie in several sets. Some are drawn; where they are one more than the ways
+ * of the conflicting set, a line of another set is hardly among them.
+ */
+static int is_one_set(struct level *level, bool *one, const uint32_t *lines, size_t count)
+{
+    uint32_t rest[2 * HOME_MAX_WAYS + 24];
+    unsigned tries = count == level->conflict_count ? 1 : LEFT_OUT;
+    struct rng rng;
+    rng_seed(&rng, count);
+    *one = true;
+    for (unsigned i = 0; *one && i < tries; i++) {
+        size_t kept = 0, left_out = (size_t)rng_below(&rng, count);
+        for (size_t k = 0; k < count; k++) {
+            if (k != left_out) {
+                rest[kept++] = lines[k];
+            }
+        }
+        enum fit_verdict verdict = FIT_UNKNOWN;
+        int rc = lines_verdict(level, &verdict, rest, kept);
+        if (rc) {
+            return rc;
+        }
+        *one = verdict == FIT_YES;
+    }
+    return 0;
+}
+
+int home_of_class(struct home *out, struct level *level, const struct set_map *map, size_t class,
+                  struct rng *rng)
+{
+    size_t guess = level->conflict_count - 1, most = 2 * guess + 24, fits = 0;
+    uint32_t lines[2 * HOME_MAX_WAYS + 24];
+    if (guess > HOME_MAX_WAYS) {
+        return lab_undecided(level->lab, "more than %d ways", HOME_MAX_WAYS);
+    }
+    size_t count = rng ? draw_class(lines, map, class, most, draw_span(level, map), rng) : 0;
+    count = count < most ? class_lines(lines, map, class, 0, most, line_limit(level)) : count;
+    int rc = count_fitting(level, &fits, lines, count, guess);
+    if (rc) {
+        return rc;
+    }
+    if (fits == 0 || fits == count || fits > HOME_MAX_WAYS) {
+        return lab_undecided(level->lab, "lines that should share a set all fit");
+    }
+    bool one = false;
+    rc = is_one_set(level, &one, lines, fits + 1);
+    if (rc || !one) {
+        return rc ? rc : lab_undecided(level->lab, "lines that should share a set do not");
+    }
+    *out = (struct home){.level = level, .ways = fits, .line = lines[fits]};
+    memcpy(out->witness, lines, fits * sizeof *lines);
+    qsort(out->witness, fits, sizeof *out->witness, compare_lines);
+    return 0;
+}
+
+/* Witnesses first, then the lines asked about. */
+static void fill_walk(const struct home *home, uint32_t *ring, uint32_t *group,
+                      const uint32_t *lines, size_t count)
+{
+    uint32_t line_bytes = (uint32_t)home->level->line_bytes;
+    for (size_t i = 0; i < home->ways; i++) {
+        ring[i] = home->witness[i] * line_bytes;
+        group[i] = 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        ring[home->ways + i] = lines[i] * line_bytes;
+        group[home->ways + i] = GROUP_NONE;
+    }
+}
+
+static bool has_witness(const struct home *home, const uint32_t *lines, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        if (is_among(lines[k], home->witness, home->ways)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int home_any(const struct home *home, bool *in, const uint32_t *lines, size_t count)
+{
+    *in = has_witness(home, lines, count);
+    if (*in || count == 0) {
+        return 0;
+    }
+    size_t n = home->ways + count;
+    uint32_t *ring = malloc(2 * n * sizeof *ring);
+    if (!ring) {
+        return error_memory();
+    }
+    fill_walk(home, ring, ring + n, lines, count);
+    enum fit_verdict verdict = FIT_UNKNOWN;
+    int rc =
+        groups_test(home->level, &verdict,
+                    &(struct group_walk){.ring = ring, .group = ring + n, .count = n, .groups = 1});
+    free(ring);
+    if (rc == 0 && verdict == FIT_UNKNOWN) {
+        return lab_undecided(home->level->lab, "noise hides which addresses share a set");
+    }
+    *in = verdict == FIT_NO;
+    return rc;
+}
+
+int home_members(const struct home *home, uint32_t *found, size_t *found_count,
+                 const uint32_t *lines, size_t count)
+{
+    bool in = false;
+    int rc = home_any(home, &in, lines, count);
+    if (rc || !in) {
+        return rc;
+    }
+    if (count == 1) {
+        found[(*found_count)++] = lines[0];
+        return 0;
+    }
+    rc = home_members(home, found, found_count, lines, count / 2);
+    return rc ? rc : home_members(home, found, found_count, lines + count / 2, count - count / 2);
+}
+
+static bool is_known(const struct home *home, uint32_t line)
+{
+    return line == home->line || has_witness(home, &line, 1);
+}
+
+/* Draws lines of other classes, each once. */
+static size_t draw_negatives(uint32_t *out, const struct home *home, const struct set_map *map,
+                             uint32_t span, struct rng *rng)
+{
+    size_t class = set_map_class(map, home->line), count = 0, kept = 0;
+    size_t tries =
+        NEGATIVES_PER_SET * map->sets < NEGATIVES ? NEGATIVES_PER_SET * map->sets : NEGATIVES;
+    for (size_t i = 0; i < tries && map->sets > 1; i++) {
+        uint32_t line = (uint32_t)rng_below(rng, span);
+        if (set_map_class(map, line) != class) {
+            out[count++] = line;
+        }
+    }
+    if (count) {
+        qsort(out, count, sizeof *out, compare_lines);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || out[i] != out[kept - 1]) {
+            out[kept++] = out[i];
+        }
+    }
+    return kept;
+}
+
+/* A line of the home's class that was not used yet. */
+static bool draw_positive(uint32_t *out, const struct home *home, const struct set_map *map,
+                          uint32_t span, struct rng *rng)
+{
+    size_t class = set_map_class(map, home->line);
+    for (unsigned attempt = 0; attempt < 8; attempt++) {
+        if (draw_class(out, map, class, 1, span, rng) == 1 && !is_known(home, *out)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int home_check(const struct home *home, bool *holds, const struct set_map *map, unsigned members,
+               struct rng *rng)
+{
+    uint32_t lines[NEGATIVES], span = draw_span(home->level, map);
+    size_t count = draw_negatives(lines, home, map, span, rng);
+    bool in = false;
+    int rc = home_any(home, &in, lines, count);
+    *holds = rc == 0 && !in;
+    for (size_t i = 0; i < members && rc == 0 && *holds; i++) {
+        if (draw_positive(lines, home, map, span, rng)) {
+            rc = home_any(home, holds, lines, 1);
+        }
+    }
+    return rc;
+}

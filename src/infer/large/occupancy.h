@@ -1,0 +1,17 @@
+/* How many sets a cache has that is too large to fill (large/occupancy.c). */
+#ifndef SONDE_INFER_RESIDENTS_H
+#define SONDE_INFER_RESIDENTS_H
+
+#include "infer/ask/lab.h"
+
+int residents_dissect(struct lab *lab);
+void residents_refuse(struct dissection *out, const char *reason);
+
+/*
+ * What share of `lines` lines drawn at random, read last of all, a cache of so many sets of `ways`
+ * still holds, each set as likely for a line as another: the mean of min(n, ways) over Poisson's n,
+ * divided by its mean.
+ */
+double residents_share(double lines, double sets, unsigned ways);
+
+#endif

@@ -1,0 +1,273 @@
+/*
+ * Latencies of a level. hit_latency is the median of a fine-grained record in the sense of Mei and
+ * Chu (2014): clock to clock around the load and the store of its result, so it contains both clock
+ * reads and that store. load_to_use_latency is an untimed dependent chain divided by its length.
+ * miss_penalty is what a miss takes longer than a hit, as seen through the same operator.
+ */
+#include "infer/behind/filler.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "util/error.h"
+
+#define FAR_BYTES (UINT64_C(256) << 20)
+
+int level_saw(struct level *level, const struct sample *latencies)
+{
+    struct sample all;
+    int rc = sample_join(&all, &level->seen, latencies);
+    if (rc == 0) {
+        sample_free(&level->seen);
+        level->seen = all;
+    }
+    return rc;
+}
+
+void level_free(struct level *level)
+{
+    free(level->conflict);
+    escort_free(level->escort);
+    sample_free(&level->seen);
+    level->conflict = NULL;
+}
+
+/* Windows spread over an array, warmed by ordered loads when it is short, else by all threads. */
+static int sample_walk(struct level *level, struct sample *out, struct walk_shape shape)
+{
+    struct walk_plan plan = level_plan(level, shape);
+    plan.touch = shape.count > 4096;
+    plan.warm = plan.touch ? 0 : shape.count;
+    uint32_t window = plan.touch ? 1024 : 256;
+    plan.window = level->max_window < window ? level->max_window : window;
+    plan.windows = plan.touch ? 2 : 8;
+    plan.spread = true;
+    return walk_sample(level->lab, out, &plan);
+}
+
+/*
+ * What surely fits: half of the elements that did, at most 2048; where tens of megabytes fit, 4
+ * MiB. Behind another cache, all that fit: half of them may be what that one keeps.
+ */
+static struct walk_shape safe_shape(const struct level *level)
+{
+    if (level->front && level->fit_count) {
+        return (struct walk_shape){.stride = level->fit_stride, .count = level->fit_count};
+    }
+    if (level->large) {
+        return (struct walk_shape){.stride = 128, .count = 32768};
+    }
+    if (level->fit_count < 4) {
+        uint32_t interleave = path_find(level->info->op)->interleave;
+        return (struct walk_shape){.stride = 32 / interleave < 4 ? 4 : 32 / interleave,
+                                   .count = interleave > 1 ? 8 : 32};
+    }
+    size_t count = level->fit_count / 2 < 2048 ? level->fit_count / 2 : 2048;
+    return (struct walk_shape){.stride = level->fit_stride, .count = count};
+}
+
+int level_latency(struct level *level)
+{
+    struct sample all;
+    struct walk_shape shape = safe_shape(level);
+    int rc = sample_walk(level, &all, shape);
+    if (rc) {
+        return rc;
+    }
+    double sooner = level->front ? level->front->threshold : -1;
+    struct sample hits = sample_view(&all, sooner, level->threshold);
+    if (hits.count * 2 < all.count) {
+        sample_free(&all);
+        return lab_undecided(level->lab, "an array that fits missed in most loads");
+    }
+    level->hit_cycles = sample_quantile(&hits, 0.5);
+    level->result->latency_count =
+        sample_classes(level->result->latencies, INFER_MAX_LATENCIES, &hits);
+    double spread =
+        (sample_quantile(&hits, 0.75) - sample_quantile(&hits, 0.25)) / level->hit_cycles;
+    char id[24];
+    lab_evidence(level->lab, id, level->info->id,
+                 "chase op=%s through %zu elements at stride %llu: %zu hits, median %.0f cycles, 5 "
+                 "%% %.0f, 95 %% %.0f",
+                 level->info->op, shape.count, (unsigned long long)shape.stride, hits.count,
+                 level->hit_cycles, sample_quantile(&hits, 0.05), sample_quantile(&hits, 0.95));
+    attribute_set(&level->result->hit_latency, level->hit_cycles, "cycles",
+                  spread < 0.02 ? 0.98 : 0.92, id);
+    rc = level_saw(level, &all);
+    sample_free(&all);
+    return rc;
+}
+
+static int compare_double(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+int level_load_to_use(struct level *level)
+{
+    struct trace_request request;
+    const struct trace *trace = NULL;
+    /* Through the same elements as the hits, where a chain of 8-byte pointers can go. */
+    struct walk_shape shape = safe_shape(level);
+    if (shape.stride % 8 != 0) {
+        shape = (struct walk_shape){.stride = 32, .count = 32};
+    }
+    shape.count = shape.count > 1024 ? 1024 : shape.count;
+    uint64_t bytes = shape.count * shape.stride, loads = 1024;
+    trace_request_init(&request, "average");
+    int rc = trace_request_set_text(&request, "op", level->info->op);
+    rc = rc ? rc : trace_request_set_u64(&request, "bytes", bytes);
+    rc = rc ? rc : trace_request_set_u64(&request, "stride", shape.stride);
+    rc = rc ? rc : trace_request_set_u64(&request, "loads", loads);
+    rc = rc ? rc : trace_request_set_u64(&request, "warm", 2 * shape.count);
+    rc = rc ? rc : trace_request_set_u64(&request, "repeats", 5);
+    if (rc == 0 && level->info->shared_bytes) {
+        rc = trace_request_set_u64(&request, "shared", level->info->shared_bytes);
+    }
+    rc = rc ? rc : lab_measure(level->lab, &trace, &request);
+    if (rc) {
+        return rc;
+    }
+    size_t count, counted;
+    const double *cycles = trace_f64(trace, "cycles", &count);
+    const double *timed = trace_f64(trace, "loads", &counted);
+    if (!cycles || !timed || count == 0 || count != counted || count > 64) {
+        return lab_undecided(level->lab, "an average trace lacks columns");
+    }
+    level->lab->loads += 2 * loads * count;
+    double each[64];
+    for (size_t i = 0; i < count; i++) {
+        each[i] = timed[i] > 0 ? cycles[i] / timed[i] : NAN;
+    }
+    qsort(each, count, sizeof *each, compare_double);
+    double median = each[count / 2];
+    if (!(median > 0) || median > level->threshold) {
+        return lab_undecided(level->lab, "the untimed chain takes longer than a hit");
+    }
+    char id[24];
+    lab_evidence(level->lab, id, level->info->id,
+                 "average op=%s: a dependent chain in %llu B, %llu loads timed as a whole, %zu "
+                 "times: %.2f to %.2f "
+                 "cycles a load",
+                 level->info->op, (unsigned long long)bytes, (unsigned long long)loads, count,
+                 each[0], each[count - 1]);
+    attribute_set(&level->result->load_to_use_latency, median, "cycles", 0.95, id);
+    return 0;
+}
+
+/* Windows over the conflicting set: its misses are loads that hit the next level for certain. */
+static int sample_conflict(struct level *level, struct sample *out)
+{
+    size_t count = level->conflict_count;
+    struct walk_plan plan =
+        level_plan(level, (struct walk_shape){.ring = level->conflict, .count = count});
+    plan.warm = 4 * count;
+    plan.window = level->max_window < 512 ? level->max_window : 512;
+    plan.windows = 2;
+    return walk_sample(level->lab, out, &plan);
+}
+
+/*
+ * Windows spread over an array far larger than a large cache: its misses go to many places of the
+ * memory, so their median does not hang on where a few of them happen to lie.
+ */
+static int sample_far(struct level *level, struct sample *out, char what[64])
+{
+    uint64_t limit = level->lab->options->max_footprint_bytes, bytes = FAR_BYTES;
+    bytes = bytes < limit ? bytes : limit;
+    struct walk_plan plan =
+        level_plan(level, (struct walk_shape){.stride = 128, .count = (size_t)(bytes / 128)});
+    plan.touch = true;
+    plan.window = 128;
+    plan.windows = 16;
+    plan.spread = true;
+    snprintf(what, 64, "16 windows over %llu MiB", (unsigned long long)bytes >> 20);
+    return walk_sample(level->lab, out, &plan);
+}
+
+/* Latencies among which misses are; `what` says of what. */
+static int sample_misses(struct level *level, struct sample *out, char what[64])
+{
+    if (level->conflict_count && level->info->beneath[0]) {
+        snprintf(what, 64, "a conflicting set of %zu", level->conflict_count);
+        return sample_conflict(level, out);
+    }
+    struct walk_shape shape = {.stride = level->fit_stride, .count = 3 * level->fit_count};
+    if (!level->large && shape.count &&
+        shape.count * shape.stride <= level->lab->options->max_footprint_bytes) {
+        snprintf(what, 64, "three times as many elements as fit");
+        return sample_walk(level, out, shape);
+    }
+    if (level->large) {
+        return sample_far(level, out, what);
+    }
+    snprintf(what, 64, "the reference walk");
+    return 0;
+}
+
+static double median_of_misses(const struct level *level, const struct sample *all, size_t *count)
+{
+    struct sample slow = sample_view(all, level->threshold, level->ceiling);
+    *count = slow.count;
+    return slow.count >= 16 ? sample_quantile(&slow, 0.5) : INFINITY;
+}
+
+/*
+ * The lines of a conflicting set may meet in few sets of the next cache, too, and miss there, as
+ * far more than fits does. Lines that lie beside each other, a quarter more than fit, do not unless
+ * that cache is as small; what misses less far is the miss that is meant.
+ */
+static int try_dense(struct level *level, struct sample *all, char what[64])
+{
+    uint64_t line = level->line_bytes ? level->line_bytes : level->fit_stride;
+    size_t count = line ? (size_t)(level->fit_count * level->fit_stride / line) : 0, a, b;
+    count += count / 4 + 1;
+    if (!level->info->beneath[0] || !level->fit_count || !line || level->large || count > 4096 ||
+        count * line > level->lab->options->max_footprint_bytes) {
+        return 0;
+    }
+    struct sample dense;
+    int rc = sample_walk(level, &dense, (struct walk_shape){.stride = line, .count = count});
+    if (rc) {
+        return lab_soft(rc) ? 0 : rc;
+    }
+    if (median_of_misses(level, &dense, &a) < 0.98 * median_of_misses(level, all, &b)) {
+        snprintf(what, 64, "%zu lines beside each other", count);
+        sample_free(all);
+        *all = dense;
+    } else {
+        sample_free(&dense);
+    }
+    return 0;
+}
+
+/* What a miss takes. For the outermost cache that is the memory's latency. */
+int level_penalty(struct level *level)
+{
+    struct sample all = {0};
+    char what[64];
+    int rc = sample_misses(level, &all, what);
+    rc = rc ? rc : try_dense(level, &all, what);
+    if (rc) {
+        sample_free(&all);
+        return rc;
+    }
+    struct sample slow = sample_view(&all, level->threshold, level->ceiling);
+    double miss = slow.count >= 16 ? sample_quantile(&slow, 0.5) : level->miss_cycles;
+    rc = slow.count ? level_saw(level, &slow) : 0;
+    sample_free(&all);
+    if (rc) {
+        return rc;
+    }
+    char id[24];
+    lab_evidence(level->lab, id, level->info->id,
+                 "chase op=%s: a miss takes %.0f cycles (median of %zu in %s), a hit %.0f",
+                 level->info->op, miss, slow.count, what, level->hit_cycles);
+    attribute_set(&level->result->miss_penalty, miss - level->hit_cycles, "cycles", 0.93, id);
+    if (level->outermost) {
+        attribute_set(&level->lab->out->memory_latency, miss, "cycles", 0.93, id);
+    }
+    return 0;
+}

@@ -1,0 +1,555 @@
+/*
+ * What an SM may have outstanding, and in what it keeps it (Lashgar et al., HEART 2015, and past
+ * it): how many independent loads a warp has in flight; where the time of more and more loads jumps
+ * (outstanding_ray.c), along rays of 1, 2, 4, .. 32 lanes a warp instruction; and which count is
+ * the same at all jumps. A table of misses (MSHR) and a limit on requests fill by requests, a table
+ * of instructions (PRT) by warp instructions, whatever lanes they have. Each ray bounds the count
+ * from both sides in either unit: it fits before the jump, it does not behind it, and a ray without
+ * a jump bounds it from below as far as one would have shown. The unit whose bounds all rays meet
+ * is the structure's; their intersection is its size.
+ *
+ * MSHR and limit part where pairs of warps load the same lines: a table holds a line once. How
+ * many further requests to a line it takes shows where more and more warps, or lanes, load the
+ * same.
+ *
+ * Loads are L2 hits that miss L1 (op=ca, nothing of them in L1). A structure behind a narrower one,
+ * or one that fills only after 2 L, does not show: then a lower bound is all that is said.
+ */
+#include "infer/outstanding/outstanding.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/error.h"
+
+#define JUMP_SHARE 0.25 /* of a single load's time */
+#define MERGER_JUMP_SHARE 0.08
+#define SLACK 0.02       /* of a count, where the rays miss each other by so much */
+#define STEADY_SHARE 0.8 /* of throughput times latency: a single load may be one of the slower */
+#define MOST_RAYS 8
+#define MOST_FULL 4  /* loads of a thread where all lanes load */
+#define MOST_LOADS 8 /* of a warp, on rays: 8 x 32 instructions reach far enough */
+
+enum { BY_REQUESTS, BY_INSTRUCTIONS, UNITS };
+
+struct study {
+    struct lab *lab;
+    struct outstanding_result *out;
+    struct yardstick yard;
+    uint32_t loads; /* in flight per warp, on rays */
+    struct ray_result rays[MOST_RAYS];
+    size_t ray_count, jumps;
+};
+
+/* What all rays say of a count: it is within [low, high]. */
+struct bounds {
+    double low, high;
+    bool agree;
+};
+
+static const struct cache_result *find_cache(const struct dissection *d, const char *id)
+{
+    for (size_t i = 0; i < d->cache_count; i++) {
+        if (strcmp(d->caches[i].id, id) == 0) {
+            return &d->caches[i];
+        }
+    }
+    return NULL;
+}
+
+static int set_yardstick(struct study *s)
+{
+    const struct cache_result *l1 = find_cache(s->lab->out, "l1_data");
+    double line = l1 && l1->line.status == ATTRIBUTE_MEASURED ? l1->line.value : 128;
+    s->yard = (struct yardstick){.op = "ca",
+                                 .line_bytes = line > 128 && line <= 1024 ? (uint32_t)line : 128};
+    const struct ray one = {.axis = RAY_LOADS, .lanes = 1, .warps = 1, .merge = 1, .share = 1};
+    struct ray none = one;
+    none.lanes = 0;
+    int rc = ray_measure(s->lab, &s->yard.one_cycles, &s->yard, &one, 1, 1);
+    rc = rc ? rc : ray_measure(s->lab, &s->yard.overhead_cycles, &s->yard, &none, 1, 1);
+    s->yard.jump_cycles = JUMP_SHARE * s->yard.one_cycles;
+    if (rc == 0 && s->yard.one_cycles < 1.2 * s->yard.overhead_cycles) {
+        return lab_undecided(s->lab, "a load (%.0f cycles) cannot be told from none (%.0f)",
+                             s->yard.one_cycles, s->yard.overhead_cycles);
+    }
+    return rc;
+}
+
+/* Lists a jump for the reader. */
+static void list_spike(struct study *s, const struct ray_result *r)
+{
+    struct outstanding_result *out = s->out;
+    if (!r->jumped || out->spike_count == INFER_MAX_SPIKES) {
+        return;
+    }
+    struct ray_shape shape = ray_shape(&r->ray, r->fits);
+    out->spikes[out->spike_count++] = (struct outstanding_spike){
+        .threads = shape.threads,
+        .loads = shape.loads,
+        .more = shape.more,
+        .lanes = shape.lanes,
+        .merge = shape.merge,
+        .share = shape.share,
+        .instructions = ray_instructions(&r->ray, r->fits),
+        .requests = ray_requests(&r->ray, r->fits),
+        .before_cycles = r->before_cycles,
+        .after_cycles = r->after_cycles,
+    };
+}
+
+static int follow(struct study *s, struct ray_result *result, const struct ray *ray)
+{
+    int rc = ray_follow(s->lab, result, &s->yard, ray);
+    if (rc == 0) {
+        list_spike(s, result);
+    }
+    return rc;
+}
+
+/* Not measured, but at least so many. */
+static void set_least(struct attribute *attribute, double *least, double value, const char *unit,
+                      const char *why)
+{
+    char reason[160];
+    *least = value;
+    snprintf(reason, sizeof reason, "at least %.0f: %s", value, why);
+    attribute_refuse(attribute, unit, reason);
+}
+
+/* ---- loads per warp ---- */
+
+static int find_loads_per_warp(struct study *s)
+{
+    struct ray ray = {
+        .axis = RAY_LOADS, .lanes = 1, .warps = 1, .merge = 1, .share = 1, .last = OUT_LOADS};
+    struct ray_result one, two = {0};
+    char id[24];
+    int rc = follow(s, &one, &ray);
+    if (rc) {
+        return rc;
+    }
+    s->loads = one.fits < 1 ? 1 : one.fits < MOST_LOADS ? one.fits : MOST_LOADS;
+    if (!one.jumped) {
+        set_least(&s->out->loads_per_warp, &s->out->loads_per_warp_least, one.fits, "1",
+                  "one warp's loads showed no jump");
+        return 0;
+    }
+    ray.warps = 2;
+    ray.last = one.fits + 1;
+    rc = ray_follow(s->lab, &two, &s->yard, &ray);
+    if (rc == 0 && two.jumped && two.fits == one.fits) {
+        lab_evidence(
+            s->lab, id, "outstanding",
+            "threads lanes=1: %u loads take %.0f cycles, %u %.0f; so for one warp and for two",
+            one.fits, one.before_cycles, one.fits + 1, one.after_cycles);
+        attribute_set(&s->out->loads_per_warp, one.fits, "1", 0.97, id);
+    } else if (rc == 0) {
+        set_least(&s->out->loads_per_warp, &s->out->loads_per_warp_least, one.fits, "1",
+                  "with two warps the time jumps elsewhere, so something that they share is full");
+    }
+    return rc;
+}
+
+/* ---- what fills ---- */
+
+static int add_ray(struct study *s, const struct ray *ray)
+{
+    if (s->ray_count == MOST_RAYS) {
+        return 0;
+    }
+    struct ray_result *result = &s->rays[s->ray_count];
+    int rc = follow(s, result, ray);
+    s->ray_count += rc == 0;
+    s->jumps += rc == 0 && result->jumped;
+    return rc;
+}
+
+/* Few lanes, all, then those between, until two rays have jumped. */
+static int follow_rays(struct study *s)
+{
+    static const uint32_t lanes[] = {1, 2, OUT_WARP, 16, 8, 4};
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < sizeof lanes / sizeof *lanes && s->jumps < 2; i++) {
+        struct ray ray = {.axis = RAY_INSTRUCTIONS,
+                          .loads = s->loads,
+                          .lanes = lanes[i],
+                          .merge = 1,
+                          .share = 1,
+                          .last = OUT_WARP * s->loads};
+        if (lanes[i] == OUT_WARP) {
+            ray.axis = RAY_REQUESTS;
+            ray.last = OUT_BLOCK * (s->loads < MOST_FULL ? s->loads : MOST_FULL);
+        }
+        rc = add_ray(s, &ray);
+    }
+    return rc;
+}
+
+static uint32_t in_unit(const struct ray_result *r, uint32_t x, int unit)
+{
+    return unit == BY_REQUESTS ? ray_requests(&r->ray, x) : ray_instructions(&r->ray, x);
+}
+
+/* What the rays say of a count in one unit, each give or take `slack` of it. */
+static struct bounds meet(const struct study *s, int unit, double slack)
+{
+    struct bounds b = {.high = INFINITY};
+    for (size_t i = 0; i < s->ray_count; i++) {
+        const struct ray_result *r = &s->rays[i];
+        if (r->fits > 0) {
+            b.low = fmax(b.low, in_unit(r, r->fits, unit) * (1 - slack));
+        }
+        if (r->jumped) {
+            b.high = fmin(b.high, (in_unit(r, r->fits + 1, unit) - 1) * (1 + slack));
+        }
+    }
+    b.agree = b.low <= b.high && isfinite(b.high);
+    return b;
+}
+
+static void say_kind(struct study *s, const char *kind, double confidence, const char *id)
+{
+    snprintf(s->out->structure, sizeof s->out->structure, "%s", kind);
+    s->out->confidence = confidence;
+    snprintf(s->out->evidence, sizeof s->out->evidence, "%s", id);
+}
+
+/* ---- a table of lines, or a limit ---- */
+
+/* The ray whose jump is the clearest. */
+static const struct ray_result *clearest(const struct study *s)
+{
+    const struct ray_result *best = NULL;
+    for (size_t i = 0; i < s->ray_count; i++) {
+        const struct ray_result *r = &s->rays[i];
+        if (r->jumped && (!best || r->after_cycles - r->before_cycles >
+                                       best->after_cycles - best->before_cycles)) {
+            best = r;
+        }
+    }
+    return best;
+}
+
+/*
+ * Warps that ask for a quarter more than fits (`times`), in as few instructions as possible, of at
+ * least four lanes. In pairs, they share the lines of three in four lanes, and ask for five in
+ * eight as many: all fit into a table, and none waits. Where each request counts, some wait for the
+ * first answer, and among them lanes that share nothing, which then wait for their own, as without
+ * pairs. (A line that is shared would be in L1 by then.)
+ */
+static bool pairs_shape(const struct study *s, struct ray *ray, uint32_t *loads, double size,
+                        double times)
+{
+    uint32_t best = UINT32_MAX;
+    for (uint32_t l = 1; l <= s->loads; l++) {
+        for (uint32_t warps = 2; warps <= OUT_WARP; warps += 2) {
+            for (uint32_t lanes = 4; lanes <= OUT_WARP; lanes += 4) {
+                uint32_t all = l * warps * lanes, rank = l * warps * OUT_BLOCK + lanes;
+                if (all >= times * size + lanes && all * 5 <= 8 * size && rank < best) {
+                    best = rank;
+                    *loads = l;
+                    *ray = (struct ray){
+                        .axis = RAY_LOADS, .warps = warps, .lanes = lanes, .merge = 1, .share = 1};
+                }
+            }
+        }
+    }
+    return best < UINT32_MAX;
+}
+
+static int tell_table(struct study *s, double size, double confidence)
+{
+    const struct ray_result *jump = clearest(s);
+    double height = jump->after_cycles - jump->before_cycles, apart = 0, paired = 0;
+    struct ray alone;
+    uint32_t loads = 1;
+    char id[24];
+    if (!pairs_shape(s, &alone, &loads, size, 1.25) && !pairs_shape(s, &alone, &loads, size, 1)) {
+        return 0;
+    }
+    struct ray pairs = alone;
+    pairs.share = 2;
+    pairs.apart = alone.lanes / 4;
+    int rc = ray_measure(s->lab, &apart, &s->yard, &alone, loads, 1);
+    rc = rc ? rc : ray_measure(s->lab, &paired, &s->yard, &pairs, loads, 1);
+    if (rc) {
+        return rc;
+    }
+    bool as_table = apart - paired > 0.5 * height, as_limit = apart - paired < 0.25 * height;
+    lab_evidence(
+        s->lab, id, "outstanding",
+        "threads lanes=%u loads=%u: %u requests of %u warps take %.0f cycles, with share=2 "
+        "common=%u, where pairs of warps share lines, %.0f: %s",
+        alone.lanes, loads, ray_requests(&alone, loads), alone.warps, apart,
+        alone.lanes - alone.lanes / 4, paired,
+        as_table   ? "a line counts once"
+        : as_limit ? "each request counts"
+                   : "undecided");
+    if (as_limit || as_table) {
+        say_kind(s, as_limit ? "request_limit" : "mshr", confidence, id);
+    }
+    return 0;
+}
+
+/* ---- mergers ---- */
+
+/* Does as much happen between the same numbers of warps when each loads a line of its own? */
+static int try_apart(struct study *s, bool *apart_too, const struct ray_result *shared)
+{
+    struct ray ray = shared->ray;
+    double before = 0, after = 0;
+    ray.share = 1;
+    int rc = ray_measure(s->lab, &before, &s->yard, &ray, shared->fits, 1);
+    rc = rc ? rc : ray_measure(s->lab, &after, &s->yard, &ray, shared->fits + 1, 1);
+    *apart_too = after - before > 0.5 * (shared->after_cycles - shared->before_cycles);
+    return rc;
+}
+
+static int find_mergers(struct study *s)
+{
+    struct outstanding_result *out = s->out;
+    const struct ray warps = {.axis = RAY_INSTRUCTIONS,
+                              .loads = 1,
+                              .lanes = 1,
+                              .merge = 1,
+                              .share = OUT_WARP,
+                              .last = OUT_WARP};
+    const struct ray lanes = {
+        .axis = RAY_LANES, .loads = 1, .merge = OUT_WARP, .share = 1, .last = OUT_WARP};
+    struct ray_result by_warps, by_lanes;
+    char id[24];
+    /* Who found no place waits for the line and then may hit it: that is less than a round trip. */
+    double jump_cycles = s->yard.jump_cycles;
+    s->yard.jump_cycles = MERGER_JUMP_SHARE * s->yard.one_cycles;
+    int rc = follow(s, &by_warps, &warps);
+    rc = rc ? rc : follow(s, &by_lanes, &lanes);
+    s->yard.jump_cycles = jump_cycles;
+    if (rc) {
+        return rc;
+    }
+    out->lanes_merge_known = true;
+    out->lanes_merge_in_table = by_lanes.jumped;
+    bool apart_too = false;
+    rc = by_warps.jumped ? try_apart(s, &apart_too, &by_warps) : 0;
+    if (rc || !by_warps.jumped || apart_too) {
+        set_least(&out->mergers, &out->mergers_least, by_warps.fits - 1.0, "1",
+                  apart_too ? "what keeps all loads is full before"
+                            : "warps that load the same line showed no jump");
+        return rc;
+    }
+    bool alike = !by_lanes.jumped || by_lanes.fits == by_warps.fits;
+    lab_evidence(s->lab, id, "outstanding",
+                 "threads share=32 lanes=1: %u warps that load one line take %.0f cycles, one more "
+                 "%.0f; lanes of one warp that do %s",
+                 by_warps.fits, by_warps.before_cycles, by_warps.after_cycles,
+                 !by_lanes.jumped ? "show no jump: they are one request"
+                 : alike          ? "jump at the same number"
+                                  : "jump elsewhere");
+    attribute_set(&out->mergers, by_warps.fits - 1.0, "1", alike ? 0.97 : 0.6, id);
+    return 0;
+}
+
+/* ---- what follows ---- */
+
+/* The most requests that were certainly under way together, on any ray. */
+static double most_at_once(const struct study *s)
+{
+    double most = 1;
+    for (size_t i = 0; i < s->ray_count; i++) {
+        const struct ray_result *r = &s->rays[i];
+        most = r->at_once ? fmax(most, ray_requests(&r->ray, r->at_once)) : most;
+    }
+    return most;
+}
+
+/*
+ * By Little's law: answers come in a steady stream, so many a cycle, each after no less than a
+ * single load's time. That far beyond the first filling it holds of any structure, full or not.
+ */
+static int steady_requests(struct study *s, double *requests)
+{
+    const struct ray ray = {
+        .axis = RAY_REQUESTS, .loads = 1, .lanes = OUT_WARP, .merge = 1, .share = 1};
+    double half = 0, full = 0;
+    int rc = ray_measure(s->lab, &half, &s->yard, &ray, OUT_BLOCK / 2, 0);
+    rc = rc ? rc : ray_measure(s->lab, &full, &s->yard, &ray, OUT_BLOCK, 0);
+    double each = (full - half) / (OUT_BLOCK / 2.0);
+    bool steady = full > 2 * s->yard.one_cycles && each > 0;
+    *requests = rc == 0 && steady
+                    ? floor(STEADY_SHARE * (s->yard.one_cycles - s->yard.overhead_cycles) / each)
+                    : 1;
+    return rc;
+}
+
+static double most_instructions(const struct study *s)
+{
+    double most = 1;
+    for (size_t i = 0; i < s->ray_count; i++) {
+        const struct ray_result *r = &s->rays[i];
+        most = r->at_once ? fmax(most, ray_instructions(&r->ray, r->at_once)) : most;
+    }
+    return most;
+}
+
+static void set_size(struct attribute *attribute, double *least, struct bounds b, double confidence,
+                     const char *unit, const char *id)
+{
+    double low = ceil(b.low - 1e-9), high = floor(b.high + 1e-9);
+    if (high - low <= fmax(0, 0.02 * low)) {
+        attribute_set(attribute, low, unit, low == high ? confidence : 0.5 * confidence, id);
+        return;
+    }
+    char why[80];
+    snprintf(why, sizeof why, "and at most %.0f, of which no ray told more", high);
+    set_least(attribute, least, low, unit, why);
+}
+
+/* How many rays bound the count from above: agreement of two is more than chance. */
+static double trust(const struct study *s, bool exact)
+{
+    return !exact ? 0.6 : s->jumps >= 3 ? 0.98 : s->jumps == 2 ? 0.95 : 0.85;
+}
+
+/* Does the table of instructions take full warps as well? */
+static int try_full_warps(struct study *s, bool *as_many, double entries)
+{
+    const struct ray ray = {
+        .axis = RAY_INSTRUCTIONS, .loads = s->loads, .lanes = OUT_WARP, .merge = 1, .share = 1};
+    uint32_t x = (uint32_t)entries;
+    double before = 0, after = 0;
+    int rc = ray_measure(s->lab, &before, &s->yard, &ray, x, 1);
+    rc = rc ? rc : ray_measure(s->lab, &after, &s->yard, &ray, x + 1, 1);
+    *as_many =
+        rc == 0 && after - before >= 0.5 * s->yard.jump_cycles && before <= 2 * s->yard.one_cycles;
+    return rc;
+}
+
+static int set_requests(struct study *s, struct bounds b, double confidence, const char *id)
+{
+    struct outstanding_result *out = s->out;
+    if (strcmp(out->structure, "prt") != 0) {
+        set_size(&out->max_requests, &out->max_requests_least, b, confidence, "1", id);
+        return 0;
+    }
+    /* An entry serves all lanes: shown where full warps fill the table alike, else concluded. */
+    bool shown;
+    int rc = try_full_warps(s, &shown, ceil(b.low));
+    struct bounds all = {.low = ceil(b.low) * OUT_WARP, .high = ceil(b.low) * OUT_WARP};
+    set_size(&out->max_requests, &out->max_requests_least, all,
+             shown ? confidence : 0.7 * confidence, "1", id);
+    return rc;
+}
+
+static void describe_rays(const struct study *s, char text[320])
+{
+    size_t at = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < s->ray_count && at < 280; i++) {
+        const struct ray_result *r = &s->rays[i];
+        at += (size_t)snprintf(text + at, 320 - at, "%s%u lanes%s: %s%u instructions, %u requests",
+                               i ? "; " : "", r->ray.lanes,
+                               r->ray.axis == RAY_REQUESTS ? " by threads" : "",
+                               r->jumped ? "" : "over ", ray_instructions(&r->ray, r->fits),
+                               ray_requests(&r->ray, r->fits));
+    }
+}
+
+static int decide(struct study *s)
+{
+    struct outstanding_result *out = s->out;
+    char id[24], rays[320];
+    bool exact = true;
+    struct bounds requests = meet(s, BY_REQUESTS, 0), instructions = meet(s, BY_INSTRUCTIONS, 0);
+    if (s->jumps > 0 && !requests.agree && !instructions.agree) {
+        exact = false;
+        requests = meet(s, BY_REQUESTS, SLACK);
+        instructions = meet(s, BY_INSTRUCTIONS, SLACK);
+    }
+    describe_rays(s, rays);
+    lab_evidence(s->lab, id, "outstanding", "threads: most that fit before the time jumps: %s",
+                 rays);
+    double confidence = trust(s, exact);
+    int rc = 0;
+    struct bounds b = {0};
+    if (requests.agree && !instructions.agree) {
+        b = requests;
+        rc = tell_table(s, ceil(b.low), confidence);
+    } else if (instructions.agree && !requests.agree) {
+        b = instructions;
+        say_kind(s, "prt", confidence, id);
+    }
+    if (rc == 0 && out->structure[0]) {
+        set_size(&out->entries, &out->entries_least, b, confidence, "entries", id);
+        return set_requests(s, b, confidence, id);
+    }
+    if (rc == 0 && b.agree) { /* requests, in whatever structure */
+        rc = set_requests(s, b, confidence, id);
+        snprintf(out->reason, sizeof out->reason,
+                 "requests count, but pairs of warps do not decide in what");
+        return rc;
+    }
+    snprintf(out->reason, sizeof out->reason, "%s",
+             s->jumps == 0    ? "no number of loads that one block can have makes the time jump"
+             : requests.agree ? "the jumps fit requests as well as instructions"
+                              : "the jumps fit neither requests nor instructions");
+    return rc;
+}
+
+/* What is open when everything has been tried: bounds. */
+static int set_bounds(struct study *s)
+{
+    struct outstanding_result *out = s->out;
+    double steady = 1, most = most_at_once(s);
+    int rc = steady_requests(s, &steady);
+    if (!out->structure[0] && out->entries.status != ATTRIBUTE_MEASURED) {
+        attribute_refuse(&out->entries, "entries", out->reason);
+    }
+    if (out->max_requests.status != ATTRIBUTE_MEASURED && out->max_requests_least == 0) {
+        set_least(&out->max_requests, &out->max_requests_least, fmax(steady, most), "1",
+                  steady > most ? "throughput times latency" : "so many were under way together");
+    }
+    out->instructions_least = most_instructions(s);
+    for (size_t i = 0; i < s->ray_count; i++) {
+        const struct ray_result *r = &s->rays[i];
+        out->request_cycles = r->ray.axis == RAY_REQUESTS ? r->turn_cycles : out->request_cycles;
+    }
+    return rc;
+}
+
+int outstanding_dissect(struct lab *lab)
+{
+    struct study s = {.lab = lab, .out = &lab->out->outstanding};
+    int rc = set_yardstick(&s);
+    rc = rc ? rc : find_loads_per_warp(&s);
+    rc = rc ? rc : follow_rays(&s);
+    rc = rc ? rc : decide(&s);
+    rc = rc ? rc : find_mergers(&s);
+    rc = rc ? rc : set_bounds(&s);
+    if (rc == 0) {
+        s.out->one_cycles = s.yard.one_cycles;
+        s.out->measured = true;
+    }
+    return rc;
+}
+
+void outstanding_refuse(struct dissection *out, const char *reason)
+{
+    struct outstanding_result *o = &out->outstanding;
+    if (!o->structure[0] && !o->reason[0]) {
+        snprintf(o->reason, sizeof o->reason, "%.*s", (int)sizeof o->reason - 1, reason);
+    }
+    struct {
+        struct attribute *attribute;
+        const char *unit;
+    } all[] = {{&o->entries, "entries"},
+               {&o->mergers, "1"},
+               {&o->loads_per_warp, "1"},
+               {&o->max_requests, "1"}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (all[i].attribute->status == ATTRIBUTE_NOT_MEASURED && !all[i].attribute->reason[0]) {
+            attribute_refuse(all[i].attribute, all[i].unit, reason);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+/*
+ * What an SM may have outstanding, from the probe `threads`: rays of configurations along which
+ * loads become more, and where along them the time jumps.
+ */
+#ifndef SONDE_INFER_OUTSTANDING_H
+#define SONDE_INFER_OUTSTANDING_H
+
+#include "infer/ask/lab.h"
+
+int outstanding_dissect(struct lab *lab);
+void outstanding_refuse(struct dissection *out, const char *reason);
+
+/* ---- between the files of this experiment ---- */
+
+enum { OUT_WARP = 32, OUT_BLOCK = 1024, OUT_LOADS = 16 };
+
+/* What grows along a ray. */
+enum ray_axis {
+    RAY_LOADS,        /* loads of `warps` warps of one lane */
+    RAY_LANES,        /* lanes of one warp */
+    RAY_REQUESTS,     /* requests of full warps: threads, then second loads of some, and so on */
+    RAY_INSTRUCTIONS, /* warp loads, at most `loads` a warp */
+};
+
+struct ray {
+    enum ray_axis axis;
+    uint32_t loads, lanes, warps, merge, share;
+    uint32_t apart; /* lanes that share nothing, the last ones */
+    uint32_t last;  /* its highest value */
+};
+
+/* One configuration, in the probe's terms. */
+struct ray_shape {
+    uint32_t threads, loads, more, lanes, merge, share, common;
+};
+struct ray_shape ray_shape(const struct ray *ray, uint32_t x);
+/* Warp instructions and single requests (after coalescing, before any merging) of a value. */
+uint32_t ray_instructions(const struct ray *ray, uint32_t x);
+uint32_t ray_requests(const struct ray *ray, uint32_t x);
+
+/* What all rays are held against. */
+struct yardstick {
+    double one_cycles;      /* one load of one thread */
+    double overhead_cycles; /* of a block without a load */
+    double jump_cycles;     /* from here on it is a jump */
+    const char *op;
+    uint32_t line_bytes;
+};
+
+/* What a ray showed. */
+struct ray_result {
+    struct ray ray;
+    bool jumped;
+    uint32_t fits; /* the last value before the jump; else the last at which a jump would show */
+    double before_cycles, after_cycles;
+    double turn_cycles; /* what a request of the first warp added */
+    uint32_t at_once;   /* the largest value whose loads were certainly all under way together */
+};
+
+/* The time of a configuration: the least of its runs. */
+int ray_measure(struct lab *lab, double *cycles, const struct yardstick *yard,
+                const struct ray *ray, uint32_t x, uint32_t run);
+int ray_follow(struct lab *lab, struct ray_result *out, const struct yardstick *yard,
+               const struct ray *ray);
+
+#endif

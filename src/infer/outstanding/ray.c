@@ -1,0 +1,238 @@
+/*
+ * Following one ray: the time of more and more loads until it jumps.
+ *
+ * A request that finds a structure full waits for the first answer, at L cycles, and is then L
+ * under way itself. If requests leave c cycles apart, the last of n takes L + n c while all fit
+ * and 2 L or more from the first that does not; at N + 1, with room for N, the time jumps by
+ * L - N c. What only takes turns (coalescing, issue, write-back, a port) adds c with each request,
+ * and never a whole round trip at once. So a jump is what one step adds beyond c times its
+ * requests, if that is a quarter of a single load's time. That also says how far a ray can tell:
+ * once the time has passed twice a single load's without a jump, N c is so large that a full
+ * structure costs nothing more.
+ *
+ * Lashgar et al. look for spikes of the variance over three neighbouring points; a jump of J cycles
+ * is a spike of J^2 / 3 there. Steps instead of variances leave open neither which side of the
+ * point it is on, nor how large a slope makes a spike of its own.
+ */
+#include "infer/outstanding/outstanding.h"
+
+#include <math.h>
+
+#define JUMPS_LATE 2.2 /* times a single load: later jumps are not the first filling */
+
+struct ray_shape ray_shape(const struct ray *ray, uint32_t x)
+{
+    struct ray_shape s = {.loads = ray->loads,
+                          .lanes = ray->lanes,
+                          .merge = ray->merge,
+                          .share = ray->share,
+                          .common = ray->apart ? ray->lanes - ray->apart : OUT_WARP};
+    uint32_t warps = ray->warps;
+    switch (ray->axis) {
+    case RAY_LOADS:
+        s.loads = x;
+        s.threads = warps * OUT_WARP;
+        break;
+    case RAY_LANES:
+        s.lanes = x;
+        s.threads = OUT_WARP;
+        break;
+    case RAY_REQUESTS:
+        s.loads = x <= OUT_BLOCK ? 1 : (x - 1) / OUT_BLOCK;
+        s.more = x <= OUT_BLOCK ? 0 : (x - s.loads * OUT_BLOCK + OUT_WARP - 1) / OUT_WARP;
+        s.threads = (x - s.more * OUT_WARP) / s.loads;
+        break;
+    case RAY_INSTRUCTIONS:
+        warps = x ? (x + ray->loads - 1) / ray->loads : 1; /* 0: what fits when not even one does */
+        s.loads = x / warps;
+        s.more = x % warps;
+        s.threads = warps * OUT_WARP;
+        break;
+    }
+    return s;
+}
+
+uint32_t ray_instructions(const struct ray *ray, uint32_t x)
+{
+    struct ray_shape s = ray_shape(ray, x);
+    return (s.threads + OUT_WARP - 1) / OUT_WARP * s.loads + s.more;
+}
+
+uint32_t ray_requests(const struct ray *ray, uint32_t x)
+{
+    struct ray_shape s = ray_shape(ray, x);
+    return ray->axis == RAY_REQUESTS ? s.threads * s.loads + s.more * OUT_WARP
+                                     : ray_instructions(ray, x) * s.lanes / s.merge;
+}
+
+static int request(struct lab *lab, const struct trace **trace, const struct yardstick *yard,
+                   const struct ray_shape *s, uint32_t run)
+{
+    struct trace_request r;
+    trace_request_init(&r, "threads");
+    const struct {
+        const char *name;
+        uint32_t value, otherwise;
+    } numbers[] = {{"from", s->threads, 0},
+                   {"to", s->threads, 0},
+                   {"step", 1, 0},
+                   {"loads", s->loads, 1},
+                   {"more", s->more, 0},
+                   {"lanes", s->lanes, OUT_WARP},
+                   {"merge", s->merge, 1},
+                   {"share", s->share, 1},
+                   {"common", s->common, OUT_WARP},
+                   {"stride", yard->line_bytes, 128},
+                   {"runs", run ? 5 : 2, 3},
+                   {"run", run, 0}};
+    int rc = trace_request_set_text(&r, "op", yard->op);
+    for (size_t i = 0; rc == 0 && i < sizeof numbers / sizeof *numbers; i++) {
+        if (numbers[i].value != numbers[i].otherwise) {
+            rc = trace_request_set_u64(&r, numbers[i].name, numbers[i].value);
+        }
+    }
+    lab->loads += (uint64_t)s->threads * s->loads * 3;
+    return rc ? rc : lab_measure(lab, trace, &r);
+}
+
+int ray_measure(struct lab *lab, double *cycles, const struct yardstick *yard,
+                const struct ray *ray, uint32_t x, uint32_t run)
+{
+    const struct trace *trace = NULL;
+    struct ray_shape shape = ray_shape(ray, x);
+    int rc = request(lab, &trace, yard, &shape, run);
+    if (rc) {
+        return rc;
+    }
+    size_t count;
+    const double *all = trace_f64(trace, "cycles", &count);
+    if (!all || count == 0) {
+        return lab_undecided(lab, "a trace of threads lacks its columns");
+    }
+    *cycles = INFINITY; /* what comes on top of the least is noise */
+    for (size_t i = 0; i < count; i++) {
+        *cycles = fmin(*cycles, all[i]);
+    }
+    return isfinite(*cycles) ? 0 : lab_undecided(lab, "a trace of threads has no times");
+}
+
+/* A value and its time. */
+struct point {
+    uint32_t x;
+    double cycles;
+};
+
+/* What a request costs that only takes its turn: on average so far, and in the ray's first warp. */
+static double turn_cycles(const struct ray_result *r, const struct yardstick *yard,
+                          struct point low)
+{
+    uint32_t requests = ray_requests(&r->ray, low.x);
+    double average = requests > 1 ? (low.cycles - yard->one_cycles) / (requests - 1) : 0;
+    return fmax(0, fmax(average, r->turn_cycles));
+}
+
+static bool jumps(const struct ray_result *r, const struct yardstick *yard, struct point low,
+                  struct point high)
+{
+    uint32_t more = ray_requests(&r->ray, high.x) - ray_requests(&r->ray, low.x);
+    return high.cycles - low.cycles - more * turn_cycles(r, yard, low) >= yard->jump_cycles;
+}
+
+/* Both sides of a jump once more, more often. */
+static int confirm(struct lab *lab, struct ray_result *r, const struct yardstick *yard, uint32_t x)
+{
+    struct point low = {.x = x}, high = {.x = x + 1};
+    int rc = ray_measure(lab, &low.cycles, yard, &r->ray, low.x, 1);
+    rc = rc ? rc : ray_measure(lab, &high.cycles, yard, &r->ray, high.x, 1);
+    r->jumped = rc == 0 && jumps(r, yard, low, high);
+    return rc;
+}
+
+/* The first jump between two points: found if the time still jumps where they are neighbours. */
+static int drill(struct lab *lab, struct ray_result *out, const struct yardstick *yard,
+                 struct point low, struct point high)
+{
+    /* Between points far apart what takes turns need not be known well; between neighbours it
+     * counts. */
+    if (high.cycles - low.cycles < yard->jump_cycles) {
+        return 0;
+    }
+    if (high.x == low.x + 1) {
+        if (!jumps(out, yard, low, high)) {
+            return 0;
+        }
+        out->before_cycles = low.cycles;
+        out->after_cycles = high.cycles;
+        out->fits = low.x;
+        return confirm(lab, out, yard, low.x);
+    }
+    struct point middle = {.x = low.x + (high.x - low.x) / 2};
+    int rc = ray_measure(lab, &middle.cycles, yard, &out->ray, middle.x, 0);
+    rc = rc ? rc : drill(lab, out, yard, low, middle);
+    return rc || out->jumped ? rc : drill(lab, out, yard, middle, high);
+}
+
+static uint32_t next_value(const struct ray *ray, uint32_t x)
+{
+    uint32_t step = (ray->last + 3) / 4;
+    if (ray->axis == RAY_REQUESTS) {
+        step = OUT_WARP;
+    } else if (ray->axis == RAY_INSTRUCTIONS) {
+        step = OUT_WARP / ray->lanes < ray->loads ? OUT_WARP / ray->lanes : ray->loads;
+    }
+    uint32_t next = x / step * step + step;
+    return next < ray->last ? next : ray->last;
+}
+
+/* What a request of the first warp added. By requests: in the half of it that took less, for the
+ * structure may have been full in the other. */
+static int first_turn(struct lab *lab, struct ray_result *r, const struct yardstick *yard,
+                      struct point first)
+{
+    uint32_t requests = ray_requests(&r->ray, first.x);
+    if (r->ray.axis == RAY_INSTRUCTIONS && requests > 1) {
+        r->turn_cycles = (first.cycles - yard->one_cycles) / (requests - 1);
+    }
+    if (r->ray.axis != RAY_REQUESTS || r->ray.last < OUT_WARP) {
+        return 0;
+    }
+    double half = 0, whole = 0;
+    int rc = ray_measure(lab, &half, yard, &r->ray, OUT_WARP / 2, 0);
+    rc = rc ? rc : ray_measure(lab, &whole, yard, &r->ray, OUT_WARP, 0);
+    double each = (double)ray_requests(&r->ray, OUT_WARP / 2);
+    r->turn_cycles = rc ? 0 : fmin(half - first.cycles, whole - half) / each;
+    return rc;
+}
+
+int ray_follow(struct lab *lab, struct ray_result *out, const struct yardstick *yard,
+               const struct ray *ray)
+{
+    *out = (struct ray_result){.ray = *ray};
+    struct point low = {.x = 1}, high;
+    double all_at_once = 2 * (yard->one_cycles - yard->overhead_cycles);
+    int rc = ray_measure(lab, &low.cycles, yard, ray, low.x, 0);
+    rc = rc ? rc : first_turn(lab, out, yard, low);
+    for (high = low; rc == 0 && !out->jumped; low = high) {
+        if (low.cycles <= 0.97 * (all_at_once + yard->overhead_cycles) - yard->jump_cycles) {
+            out->fits = low.x;
+        }
+        if (low.cycles < all_at_once) {
+            out->at_once = low.x;
+        }
+        if (low.x >= ray->last || low.cycles > 2 * yard->one_cycles) {
+            return 0;
+        }
+        high.x = next_value(ray, low.x);
+        rc = ray_measure(lab, &high.cycles, yard, ray, high.x, 0);
+        uint32_t fits = out->fits;
+        rc = rc ? rc : drill(lab, out, yard, low, high);
+        if (!out->jumped || out->before_cycles > JUMPS_LATE * yard->one_cycles) {
+            out->jumped = false;
+            out->fits = fits;
+        }
+    }
+    if (rc == 0 && out->before_cycles < all_at_once && out->fits > out->at_once) {
+        out->at_once = out->fits;
+    }
+    return rc;
+}

@@ -1,0 +1,114 @@
+/*
+ * Orders in which a policy is sought (policy.c): lines of one set, each several times a round by
+ * different words of one fetch unit, shuffled. Where it is not known what a set held before, each
+ * round begins with as many other lines of it as it has ways.
+ */
+#include <stdlib.h>
+
+#include "infer/level.h"
+#include "infer/geometry/members.h"
+#include "infer/policy/policy.h"
+#include "util/error.h"
+
+#define MOST_RECORDS 2048
+#define ROUNDS 8 /* recorded, if there is room */
+
+int policy_order_create(struct policy_order *out, size_t count, size_t most_records)
+{
+    out->count = count;
+    out->ring = malloc(count * sizeof *out->ring);
+    out->line = malloc(count * sizeof *out->line);
+    out->hit = malloc(most_records * sizeof *out->hit);
+    return out->ring && out->line && out->hit ? 0 : error_memory();
+}
+
+void policy_order_free(struct policy_order *order)
+{
+    free(order->ring);
+    free(order->line);
+    free(order->hit);
+    free(order->unheard);
+}
+
+static void draw(struct policy_order *order, const struct policy_pool *pool, struct rng *rng)
+{
+    for (size_t i = 0; i < pool->wash_count; i++) {
+        order->line[i] = (uint32_t)(pool->count + i);
+        order->ring[i] = pool->wash[i];
+    }
+    uint32_t *line = order->line + pool->wash_count, *ring = order->ring + pool->wash_count;
+    for (size_t i = 0; i < pool->count * pool->words; i++) {
+        line[i] = (uint32_t)(i % pool->count);
+        ring[i] = pool->line[i % pool->count] + (uint32_t)(i / pool->count) * 4;
+    }
+    for (size_t i = pool->count * pool->words; i-- > 1;) {
+        size_t j = (size_t)rng_below(rng, i + 1);
+        uint32_t swapped_line = line[i], swapped_offset = ring[i];
+        line[i] = line[j];
+        ring[i] = ring[j];
+        line[j] = swapped_line;
+        ring[j] = swapped_offset;
+    }
+}
+
+int policy_run_order(struct level *level, struct policy_order *order,
+                     const struct policy_pool *pool, uint64_t warm_rounds, struct rng *rng)
+{
+    size_t count = pool->count * pool->words + pool->wash_count;
+    int rc = policy_order_create(order, count, level->max_window);
+    if (rc) {
+        return rc;
+    }
+    draw(order, pool, rng);
+    struct walk_plan plan =
+        level_plan(level, (struct walk_shape){.ring = order->ring, .count = order->count});
+    size_t most = ROUNDS * order->count < MOST_RECORDS ? ROUNDS * order->count : MOST_RECORDS;
+    plan.window = (uint32_t)(most < level->max_window ? most : level->max_window);
+    plan.warm = order->warm = warm_rounds * order->count;
+    return policy_order_walk(order, level, &plan);
+}
+
+int policy_order_walk(struct policy_order *order, struct level *level, const struct walk_plan *plan)
+{
+    struct walk walk;
+    int rc = walk_run(level->lab, &walk, plan);
+    if (rc) {
+        return rc;
+    }
+    order->first = walk.first[0];
+    order->records = walk.count;
+    for (size_t i = 0; i < walk.count; i++) {
+        order->hit[i] = level_class(level, walk.latency[i]) == LOAD_HIT;
+    }
+    for (size_t i = 0; order->unheard && i < walk.count; i++) {
+        order->unheard[i] = walk.latency[i] <= level->front->threshold;
+    }
+    walk_free(&walk);
+    return 0;
+}
+
+static bool is_conflicting(const struct level *level, uint32_t line)
+{
+    for (size_t i = 0; i < level->conflict_count; i++) {
+        if (line_of(level, level->conflict[i]) == line) {
+            return true;
+        }
+    }
+    return false;
+}
+
+size_t policy_find_others(uint32_t *out, const struct level *level, size_t most)
+{
+    size_t count = 0;
+    if (level->map.sets == 0) {
+        return 0;
+    }
+    size_t class = set_map_class(&level->map, line_of(level, level->conflict[0]));
+    uint32_t limit = line_limit(level);
+    for (uint32_t line = 0; line < limit && count < most; line++) {
+        if (set_map_class(&level->map, line) == class && !is_conflicting(level, line)) {
+            out[count++] = (uint32_t)(line * level->line_bytes);
+        }
+    }
+    return count;
+}

@@ -1,0 +1,436 @@
+/*
+ * Victims of a set that draws them. A walk in a circle over one line more than a set has ways, all
+ * of them resident but one: whatever misses takes the way of the line that misses next, since that
+ * one alone was given up. So each miss after the first tells the victim before it, and which way
+ * it lay in. Where a launch begins with an empty cache, ways are numbered in the order of the cold
+ * fill and counted over many windows. Elsewhere a way has a name for one window only; then what
+ * does not hang on names is summed over windows: how unequal the shares are, and whether the
+ * likeliest victim depends on the one before.
+ */
+#include "infer/policy/victims.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/fit/groups.h"
+#include "util/error.h"
+
+#define WANTED 6000 /* victims, for a share known to 0.013 */
+#define MAX_LOADS 400000
+#define FEWEST 300
+#define WARM_ROUNDS 60
+#define ROUNDS_A_WAY 3 /* then one in 400 still holds a line of before */
+#define ALIKE 0.02     /* latencies of one kind differ by */
+#define MANY 0.03      /* of the slow records, that make a kind */
+#define MANY_WAYS 20
+#define FEW_DIFFER 4   /* one slow record in so many may be noise's */
+#define FIRST_ROUNDS 2 /* of a window, that show what came in between */
+#define DISTURBED 1e-3 /* chance of so many misses there */
+#define RARE 0.1       /* of the loads, so many misses: then what is in doubt is a hit */
+
+/* Everything slow in a walk, sorted. */
+static int find_slow(struct sample *slow, struct sample *all, const struct level *level,
+                     const struct walk *walk)
+{
+    int rc = sample_create(all, walk->latency, walk->count);
+    if (rc == 0) {
+        *slow = sample_view(all, level->threshold, INFINITY);
+    }
+    return rc;
+}
+
+enum sight { SIGHT_HIT, SIGHT_MISS, SIGHT_DOUBT };
+
+/* What is slow is a miss for certain when many others take about as long; what stands alone may be
+ * noise. */
+static enum sight see(const struct level *level, const struct sample *slow, uint32_t cycles)
+{
+    if (level_class(level, cycles) == LOAD_HIT) {
+        return SIGHT_HIT;
+    }
+    double near = ALIKE * cycles + 3;
+    struct sample alike = sample_view(slow, cycles - near, cycles + near);
+    double least = fmax(3, MANY * (double)slow->count);
+    return (double)alike.count >= least ? SIGHT_MISS : SIGHT_DOUBT;
+}
+
+void victims_clear(struct victim_tally *tally)
+{
+    memset(tally->count, 0, tally->ways * sizeof *tally->count);
+    memset(tally->pair, 0, tally->ways * tally->ways * sizeof *tally->pair);
+    tally->victims = tally->pairs = 0;
+}
+
+void victims_count(struct victim_tally *tally, size_t way, size_t *before)
+{
+    tally->count[way]++;
+    tally->victims++;
+    if (*before != SIZE_MAX) {
+        tally->pair[*before * tally->ways + way]++;
+        tally->pairs++;
+    }
+    *before = way;
+}
+
+/*
+ * A part of a window from its record `from` on, which is a miss for certain, though it may come
+ * from farther away than others (a line's first one does, where a second cache is behind), up to
+ * the first in doubt: from there on nobody knows which way a line lies in. Returns where it ended.
+ * `holds` says which way each line lies in; `gap` (or NULL) counts how far on victims were.
+ */
+static size_t follow(struct victim_tally *tally, const struct level *level,
+                     const struct sample *slow, const struct walk *walk, size_t window, size_t from,
+                     uint32_t *holds, uint64_t *gap)
+{
+    size_t lost = SIZE_MAX,
+           before = SIZE_MAX; /* the line that missed last; its way's predecessor */
+    size_t i = from;
+    if (walk->shape.count == 0) {
+        return walk->window;
+    }
+    bool rare = (double)slow->count < RARE * (double)walk->count;
+    for (; i < walk->window; i++) {
+        size_t at = window * walk->window + i, line = walk_element(walk, at);
+        enum sight sight = i == from ? SIGHT_MISS : see(level, slow, walk->latency[at]);
+        if (sight == SIGHT_DOUBT && rare) {
+            continue;
+        }
+        if (sight == SIGHT_DOUBT) {
+            break;
+        }
+        if (sight == SIGHT_HIT) {
+            continue;
+        }
+        if (lost != SIZE_MAX && line != lost) {
+            uint32_t way = holds[line];
+            if (way >= tally->ways) { /* noise hid the miss with which the line came in */
+                break;
+            }
+            holds[lost] = way;
+            victims_count(tally, way, &before);
+            if (gap) {
+                gap[(line + walk->shape.count - lost) % walk->shape.count]++;
+            }
+        }
+        lost = line;
+    }
+    return i;
+}
+
+/* Did the window begin with an empty set? Then its first lines all miss. */
+static bool began_cold(const struct level *level, const struct walk *walk, size_t window)
+{
+    size_t ways = walk->shape.count - 1;
+    for (size_t i = 0; i < ways; i++) {
+        if (level_class(level, walk->latency[window * walk->window + i]) == LOAD_HIT) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int run_windows(struct level *level, struct walk *walk, uint64_t warm, uint32_t windows,
+                       uint32_t run)
+{
+    struct walk_plan plan = level_plan(
+        level, (struct walk_shape){.ring = level->conflict, .count = level->conflict_count});
+    plan.warm = warm;
+    /* Whole rounds: every window begins with the same line. */
+    plan.window = (uint32_t)(level->max_window - level->max_window % level->conflict_count);
+    plan.windows = windows;
+    plan.run = run;
+    return walk_run(level->lab, walk, &plan);
+}
+
+/* All windows of a walk; the sums are no longer cold when one of them did not begin so. */
+static int count_cold(struct victim_tally *tally, struct victim_sums *sums,
+                      const struct level *level, const struct walk *walk, uint32_t *holds)
+{
+    size_t n = walk->shape.count;
+    uint64_t since[INFER_MAX_WAYS];
+    struct sample all = {0}, slow = {0};
+    int rc = find_slow(&slow, &all, level, walk);
+    for (size_t w = 0; rc == 0 && sums->cold && w < walk->windows; w++) {
+        sums->cold = began_cold(level, walk, w);
+        for (size_t i = 0; i < n; i++) {
+            holds[(walk->first[w] + i) % n] = (uint32_t)i;
+        }
+        if (sums->cold) {
+            memcpy(since, tally->count, tally->ways * sizeof *since);
+            follow(tally, level, &slow, walk, w, n - 1, holds, sums->gap);
+            victims_share(sums, tally, since);
+        }
+    }
+    sample_free(&all);
+    return rc;
+}
+
+/*
+ * What the set held before is drawn out of it: while it holds k such lines, k + 1 of the walk's are
+ * outside and miss in each round, and each takes the place of one of these with k in so many ways.
+ */
+static uint64_t warm_rounds(size_t ways)
+{
+    return WARM_ROUNDS > ROUNDS_A_WAY * ways ? WARM_ROUNDS : ROUNDS_A_WAY * ways;
+}
+
+/* Ways by cold fill. `cold` is false when the cache turned out not to be empty. */
+static int sum_cold(struct level *level, struct victim_tally *tally, uint32_t *holds,
+                    struct victim_sums *sums)
+{
+    uint64_t before = level->lab->loads;
+    sums->cold = level->begins_empty && level->max_window > 4 * level->conflict_count;
+    for (uint32_t run = 0; sums->cold && tally->victims < WANTED; run++) {
+        struct walk walk;
+        int rc = run_windows(level, &walk, 0, 8, run);
+        if (rc) {
+            return rc;
+        }
+        rc = count_cold(tally, sums, level, &walk, holds);
+        walk_free(&walk);
+        if (rc) {
+            return rc;
+        }
+        if (level->lab->loads - before > MAX_LOADS) {
+            break;
+        }
+    }
+    if (sums->cold) {
+        victims_test(sums, tally);
+    } else {
+        *sums = (struct victim_sums){.noisy = sums->noisy};
+    }
+    return 0;
+}
+
+typedef void add_stretch(struct victim_sums *sums, const struct victim_tally *tally);
+
+static void add_share(struct victim_sums *sums, const struct victim_tally *tally)
+{
+    victims_share(sums, tally, NULL);
+}
+
+/* One window of a cache that is never empty, in stretches without doubt. In each, the line that
+ * misses first holds nothing, and the others are numbered as they lie. */
+static void sum_window(struct victim_tally *tally, struct victim_sums *sums, add_stretch *add,
+                       const struct level *level, const struct sample *slow,
+                       const struct walk *walk, size_t window, uint32_t *holds)
+{
+    for (size_t at = 0; at < walk->window;) {
+        if (see(level, slow, walk->latency[window * walk->window + at]) != SIGHT_MISS) {
+            at++;
+            continue;
+        }
+        size_t lost = walk_element(walk, window * walk->window + at);
+        uint32_t way = 0;
+        for (size_t i = 0; i < walk->shape.count; i++) {
+            holds[i] = i == lost ? 0 : way++;
+        }
+        victims_clear(tally);
+        uint64_t *gap = add == add_share ? NULL : sums->gap; /* what is shared out was tested */
+        at = follow(tally, level, slow, walk, window, at, holds, gap) + 1;
+        add(sums, tally);
+    }
+}
+
+static int sum_windows(struct victim_tally *tally, struct victim_sums *sums, add_stretch *add,
+                       const struct level *level, const struct walk *walk, uint32_t *holds)
+{
+    struct sample all = {0}, slow = {0};
+    int rc = find_slow(&slow, &all, level, walk);
+    for (size_t w = 0; rc == 0 && w < walk->windows; w++) {
+        sum_window(tally, sums, add, level, &slow, walk, w, holds);
+    }
+    sample_free(&all);
+    return rc;
+}
+
+/*
+ * A rule repeats: then some whole number of passes on, everything is as it was, but for noise. (So
+ * do the victims of two ways of which one goes at even distances; that is told by its shares.)
+ */
+static bool is_periodic(const struct level *level, const struct walk *walk)
+{
+    size_t pass = walk->shape.count, half = walk->count / 2, misses = 0;
+    for (size_t i = 0; i < half; i++) {
+        misses += level_class(level, walk->latency[i]) != LOAD_HIT;
+    }
+    size_t strays = half / 50, few = misses / FEW_DIFFER;
+    size_t allowed = level->false_slow == 0 ? 0 : strays < few ? strays : few;
+    for (size_t shift = pass; shift <= half; shift += pass) {
+        size_t differing = 0;
+        for (size_t i = 0; i < half && differing <= allowed; i++) {
+            differing += (level_class(level, walk->latency[i]) == LOAD_HIT) !=
+                         (level_class(level, walk->latency[i + shift]) == LOAD_HIT);
+        }
+        if (differing <= allowed) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Did nothing come in between windows? Then a window's first rounds miss no more than others do. */
+static bool goes_on(const struct level *level, const struct walk *walk)
+{
+    size_t early = FIRST_ROUNDS * walk->shape.count, misses = 0, at_first = 0;
+    early = early < walk->window ? early : walk->window;
+    for (size_t i = walk->window; i < walk->count; i++) {
+        bool miss = level_class(level, walk->latency[i]) != LOAD_HIT;
+        misses += miss;
+        at_first += miss && i % walk->window < early;
+    }
+    double share = (double)early / (double)walk->window;
+    return early < walk->window && poisson_tail(share * (double)misses, at_first) > DISTURBED;
+}
+
+/*
+ * Tests want the longest stretches that there are. Shares are taken from the whole where nothing
+ * changes names, and else from a part at a time.
+ */
+static int sum_joined_walk(struct victim_tally *tally, struct victim_sums *sums,
+                           const struct level *level, const struct walk *walk, uint32_t *holds)
+{
+    struct walk joined = *walk, parts = *walk;
+    size_t most = sums->noisy ? VICTIM_GROUPS : 1, each = walk->windows / most;
+    joined.window = walk->count; /* whole rounds: each window begins with the same line */
+    joined.windows = 1;
+    parts.window = each * walk->window;
+    parts.windows = most;
+    if (each == 0) {
+        parts = *walk;
+    }
+    int rc = sum_windows(tally, sums, victims_test, level, &joined, holds);
+    return rc ? rc : sum_windows(tally, sums, add_share, level, &parts, holds);
+}
+
+/*
+ * Large sets show few victims in a window. Where a launch leaves a cache as it was, windows that
+ * are not warmed anew go on where the last ended, and their ways keep their names. Undecided where
+ * they do not go on.
+ */
+static int sum_joined(struct level *level, struct victim_tally *tally, uint32_t *holds,
+                      struct victim_sums *sums)
+{
+    uint64_t before = level->lab->loads;
+    for (uint32_t run = 0; sums->victims < WANTED && level->lab->loads - before < MAX_LOADS;
+         run++) {
+        struct walk_plan plan = level_plan(
+            level, (struct walk_shape){.ring = level->conflict, .count = level->conflict_count});
+        plan.window = (uint32_t)(level->max_window - level->max_window % level->conflict_count);
+        plan.windows = (uint32_t)(MAX_LOADS / plan.window + 1);
+        plan.warm = warm_rounds(tally->ways) * level->conflict_count;
+        plan.persist = true;
+        plan.run = 600 + run;
+        struct walk walk;
+        int rc = walk_run(level->lab, &walk, &plan);
+        if (rc) {
+            return rc;
+        }
+        bool joined = goes_on(level, &walk);
+        rc = joined ? sum_joined_walk(tally, sums, level, &walk, holds)
+                    : lab_undecided(level->lab, "launches disturb the cache");
+        walk_free(&walk);
+        if (rc) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+static int sum_warm(struct level *level, struct victim_tally *tally, uint32_t *holds,
+                    struct victim_sums *sums)
+{
+    uint64_t before = level->lab->loads;
+    unsigned periodic = 0;
+    for (uint32_t run = 0; sums->victims < WANTED && level->lab->loads - before < MAX_LOADS;
+         run++) {
+        struct walk walk;
+        int rc =
+            run_windows(level, &walk, warm_rounds(tally->ways) * level->conflict_count, 1, run);
+        if (rc) {
+            return rc;
+        }
+        periodic += is_periodic(level, &walk);
+        rc = sum_windows(tally, sums, victims_sum, level, &walk, holds);
+        walk_free(&walk);
+        if (rc) {
+            return rc;
+        }
+        if (periodic > run / 2 + 1 && tally->ways > 2) {
+            return lab_undecided(level->lab,
+                                 "victims follow a rule that repeats, but none that is known here");
+        }
+    }
+    return 0;
+}
+
+/* Two walks from an empty set that agree record by record are not drawn at random. */
+static int repeats_exactly(struct level *level, bool *same)
+{
+    struct walk walk;
+    *same = false;
+    int rc = level->begins_empty ? run_windows(level, &walk, 0, 2, 900) : 0;
+    if (rc || !level->begins_empty) {
+        return rc;
+    }
+    if (began_cold(level, &walk, 0) && began_cold(level, &walk, 1)) {
+        *same = true;
+        for (size_t i = 0; i < walk.window; i++) {
+            *same = *same && level_class(level, walk.latency[i]) ==
+                                 level_class(level, walk.latency[walk.window + i]);
+        }
+    }
+    walk_free(&walk);
+    return 0;
+}
+
+static int sum_victims(struct level *level, struct victim_tally *tally, uint32_t *holds,
+                       struct victim_sums *sums)
+{
+    bool same = false;
+    int rc = level_learn_beginning(level);
+    rc = rc ? rc : repeats_exactly(level, &same);
+    if (rc == 0 && same && tally->ways > 2) {
+        return lab_undecided(level->lab,
+                             "no known policy foretells the misses, which repeat exactly");
+    }
+    rc = rc ? rc : sum_cold(level, tally, holds, sums);
+    if (rc || sums->cold) {
+        return rc;
+    }
+    if (tally->ways >= MANY_WAYS && !level->begins_empty && !level->escort) {
+        rc = sum_joined(level, tally, holds, sums);
+        if (!lab_soft(rc)) {
+            return rc;
+        }
+        *sums = (struct victim_sums){.noisy = sums->noisy};
+    }
+    return sum_warm(level, tally, holds, sums);
+}
+
+int victims_measure(struct level *level, struct policy_result *out)
+{
+    struct victim_tally tally = {.ways = level->conflict_count - 1};
+    struct victim_sums sums = {.noisy = level->false_slow > 0};
+    if (tally.ways == 0) {
+        return lab_undecided(level->lab, "no set is known");
+    }
+    tally.count = calloc(tally.ways, sizeof *tally.count);
+    tally.pair = calloc(tally.ways * tally.ways, sizeof *tally.pair);
+    uint32_t *holds = calloc(level->conflict_count, sizeof *holds);
+    int rc = tally.count && tally.pair && holds ? sum_victims(level, &tally, holds, &sums)
+                                                : error_memory();
+    if (rc == 0 && sums.victims < FEWEST) {
+        rc = lab_undecided(level->lab,
+                           "no known policy foretells the misses, and only %llu "
+                           "victims show",
+                           (unsigned long long)sums.victims);
+    }
+    rc = rc ? rc : victims_judge(level, out, &sums, tally.ways);
+    free(tally.count);
+    free(tally.pair);
+    free(holds);
+    return rc;
+}

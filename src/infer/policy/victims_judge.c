@@ -1,0 +1,280 @@
+/*
+ * What counts of victims say: drawn with equal shares, with unequal ones, each draw by itself or
+ * not. Equal shares are tested by chi square, which may be summed over windows that name their ways
+ * differently. Dependence is tested where it shows best, on how often the likeliest way follows
+ * itself, beside what its share lets expect.
+ */
+#include "infer/policy/victims.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define DOUBT 1e-4
+#define ALIKE_BY_CHANCE 1e-3
+#define FEW_A_WAY 20 /* victims of a way in a window, for shares that are sorted by size */
+#define MUCH 6       /* standard deviations: no accident */
+#define LEFT_OUT 4   /* one group in so many, on either side of the mean */
+#define FAVOURED 3.0 /* times as likely as others: a bias that would have shown */
+
+/* P(chi square of so many degrees of freedom > x), by Wilson and Hilferty's approximation. */
+static double chi_square_tail(double x, double degrees)
+{
+    double spread = 2 / (9 * degrees);
+    double z = (cbrt(x / degrees) - (1 - spread)) / sqrt(spread);
+    return 0.5 * erfc(z / sqrt(2));
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x < y) - (x > y);
+}
+
+/* How often the likeliest way came after itself, and how often it would if draws were independent.
+ */
+static void sum_dependence(struct victim_sums *sums, const struct victim_tally *tally)
+{
+    size_t ways = tally->ways, likeliest = 0;
+    for (size_t i = 0; i < ways; i++) {
+        likeliest = tally->count[i] > tally->count[likeliest] ? i : likeliest;
+    }
+    double row = 0, column = 0, n = (double)tally->pairs;
+    for (size_t i = 0; i < ways; i++) {
+        row += (double)tally->pair[likeliest * ways + i];
+        column += (double)tally->pair[i * ways + likeliest];
+    }
+    if (n < 2) {
+        return;
+    }
+    sums->seen += (double)tally->pair[likeliest * ways + likeliest];
+    sums->expected += row * column / n;
+    sums->variance += row * column * (n - row) * (n - column) / (n * n * (n - 1));
+}
+
+void victims_test(struct victim_sums *sums, const struct victim_tally *tally)
+{
+    size_t ways = tally->ways;
+    if (tally->victims == 0) {
+        return;
+    }
+    double expected = (double)tally->victims / (double)ways;
+    for (size_t i = 0; i < ways; i++) {
+        double d = (double)tally->count[i] - expected;
+        sums->x += d * d / expected;
+    }
+    sums->degrees += (double)ways - 1;
+    sum_dependence(sums, tally);
+    sums->victims += tally->victims;
+}
+
+/* Are those after the likeliest alike? */
+static void sum_rest(struct victim_group *group, const uint64_t *count, size_t ways, double victims)
+{
+    double rest = victims - (double)count[0], expected = rest / (double)(ways - 1);
+    for (size_t i = 1; i < ways && expected > 0; i++) {
+        double d = (double)count[i] - expected;
+        group->rest_x += d * d / expected;
+    }
+    group->rest_degrees += expected > 0 ? (double)ways - 2 : 0;
+}
+
+void victims_share(struct victim_sums *sums, const struct victim_tally *tally,
+                   const uint64_t *since)
+{
+    uint64_t count[INFER_MAX_WAYS], victims = 0;
+    struct victim_group *group = &sums->group[0]; /* the one that has least */
+    for (size_t i = 0; i < tally->ways; i++) {
+        count[i] = tally->count[i] - (since ? since[i] : 0);
+        victims += count[i];
+    }
+    if (victims == 0) {
+        return;
+    }
+    for (size_t i = 1; i < VICTIM_GROUPS; i++) {
+        group = sums->group[i].victims < group->victims ? &sums->group[i] : group;
+    }
+    if (!sums->cold) {
+        qsort(count, tally->ways, sizeof *count, compare_counts);
+        sum_rest(group, count, tally->ways, (double)victims);
+    }
+    for (size_t i = 0; i < tally->ways; i++) {
+        double n = (double)count[i];
+        group->count[i] += n;
+        group->same += n * (n - 1);
+    }
+    group->any += (double)victims * ((double)victims - 1);
+    group->victims += victims;
+    sums->stretches++;
+}
+
+void victims_sum(struct victim_sums *sums, const struct victim_tally *tally)
+{
+    victims_test(sums, tally);
+    victims_share(sums, tally, NULL);
+}
+
+/* Would one way that goes FAVOURED times as often as each other have shown? */
+static bool has_power(const struct victim_sums *sums, size_t ways)
+{
+    double w = (double)ways, all = w - 1 + FAVOURED;
+    double favourite = FAVOURED / all - 1 / w, other = 1 / all - 1 / w;
+    double each = (favourite * favourite + (w - 1) * other * other) * w;
+    return (double)sums->victims * each > 8 * sqrt(2 * sums->degrees);
+}
+
+static void write_share(struct policy_result *out, size_t way, double p, double total)
+{
+    out->probability[way] = p;
+    out->error[way] = 1.96 * sqrt(fmax(p * (1 - p), 1e-6) / total);
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of the parts' shares of the wholes the mean, without the outermost groups where noise is. */
+static double mean_share(const double part[VICTIM_GROUPS], const double whole[VICTIM_GROUPS],
+                         bool noisy)
+{
+    double share[VICTIM_GROUPS], parts = 0, wholes = 0, sum = 0;
+    size_t groups = 0;
+    for (size_t i = 0; i < VICTIM_GROUPS; i++) {
+        parts += part[i];
+        wholes += whole[i];
+        if (whole[i] > 0) {
+            share[groups++] = part[i] / whole[i];
+        }
+    }
+    size_t beside = groups / LEFT_OUT;
+    if (!noisy || beside == 0) {
+        return wholes > 0 ? parts / wholes : 0;
+    }
+    qsort(share, groups, sizeof *share, compare_doubles);
+    for (size_t i = beside; i < groups - beside; i++) {
+        sum += share[i];
+    }
+    return sum / (double)(groups - 2 * beside);
+}
+
+static double share_of_way(const struct victim_sums *sums, size_t way)
+{
+    double part[VICTIM_GROUPS], whole[VICTIM_GROUPS];
+    for (size_t i = 0; i < VICTIM_GROUPS; i++) {
+        part[i] = sums->group[i].count[way];
+        whole[i] = (double)sums->group[i].victims;
+    }
+    return mean_share(part, whole, sums->noisy);
+}
+
+static double share_of_same(const struct victim_sums *sums)
+{
+    double part[VICTIM_GROUPS], whole[VICTIM_GROUPS];
+    for (size_t i = 0; i < VICTIM_GROUPS; i++) {
+        part[i] = sums->group[i].same;
+        whole[i] = sums->group[i].any;
+    }
+    return mean_share(part, whole, sums->noisy);
+}
+
+/* May the ways after the likeliest be alike? Where noise is, whatever the worst groups say. */
+static bool rest_is_alike(const struct victim_sums *sums)
+{
+    double excess[VICTIM_GROUPS], x = 0, degrees = 0;
+    size_t left_out = sums->noisy ? VICTIM_GROUPS / LEFT_OUT : 0;
+    for (size_t i = 0; i < VICTIM_GROUPS; i++) {
+        x += sums->group[i].rest_x;
+        degrees += sums->group[i].rest_degrees;
+        excess[i] = sums->group[i].rest_x - sums->group[i].rest_degrees;
+    }
+    qsort(excess, VICTIM_GROUPS, sizeof *excess, compare_doubles);
+    for (size_t i = VICTIM_GROUPS - left_out; i < VICTIM_GROUPS; i++) {
+        x -= fmax(excess[i], 0);
+    }
+    return degrees <= 0 || chi_square_tail(x, degrees) > ALIKE_BY_CHANCE;
+}
+
+/*
+ * Shares by size where ways have no names. Their order in a window is partly chance's, which makes
+ * alike ones differ; so where the ways after the likeliest may be alike they are taken to be. Its
+ * share follows from how often two victims of a window are the same way: that is the sum of the
+ * squares of the shares, whatever the ways are called.
+ */
+static void write_shares(struct policy_result *out, const struct victim_sums *sums, size_t ways,
+                         bool biased)
+{
+    double total = (double)sums->victims, w = (double)ways, sum = 0;
+    bool few = total / (double)sums->stretches / w < FEW_A_WAY;
+    out->probability_count = ways;
+    if (sums->cold || (biased && !few && !rest_is_alike(sums))) {
+        for (size_t i = 0; i < ways; i++) {
+            out->probability[i] = share_of_way(sums, i);
+            sum += out->probability[i];
+        }
+        for (size_t i = 0; i < ways; i++) {
+            write_share(out, i, out->probability[i] / sum, total);
+        }
+        return;
+    }
+    double squares = sums->group[0].any > 0 ? share_of_same(sums) : 1 / w;
+    double favourite = (1 + sqrt(fmax(0, (w - 1) * (w * squares - 1)))) / w;
+    favourite = biased ? fmin(favourite, 1) : 1 / w;
+    for (size_t i = 0; i < ways; i++) {
+        write_share(out, i, i == 0 ? favourite : (1 - favourite) / (w - 1), total);
+    }
+}
+
+/*
+ * Who draws does not ask when a line was used last: the next to miss lies anywhere. A rule prefers
+ * what was used long ago, which comes soon, or the contrary.
+ */
+static bool asks_for_use(const struct victim_sums *sums, size_t ways)
+{
+    double w = (double)ways, all = 0, x = 0;
+    for (size_t i = 1; i <= ways; i++) {
+        all += (double)sums->gap[i];
+    }
+    for (size_t i = 1; i <= ways && all > 0; i++) {
+        double differs = (double)sums->gap[i] - all / w;
+        x += differs * differs / (all / w);
+    }
+    return x > w + MUCH * sqrt(2 * w) + MUCH * MUCH;
+}
+
+int victims_judge(struct level *level, struct policy_result *out, const struct victim_sums *sums,
+                  size_t ways)
+{
+    double uniform = ways > 1 ? chi_square_tail(sums->x, sums->degrees) : 1;
+    double z = sums->variance > 0 ? (sums->seen - sums->expected) / sqrt(sums->variance) : 0;
+    double independent = erfc(fabs(z) / sqrt(2));
+    bool testable = sums->expected >= 5;
+    bool biased = uniform < DOUBT, serial = testable && independent < DOUBT;
+    if (uniform > 1 - DOUBT || (ways == 2 && serial && !biased)) {
+        return lab_undecided(level->lab, "shares of victims are more equal than chance makes them: "
+                                         "a rule, but none that is known here");
+    }
+    if (ways > 2 && asks_for_use(sums, ways)) {
+        return lab_undecided(level->lab, "victims depend on what was used last: a rule, but none "
+                                         "that is known");
+    }
+    bool sure = biased || serial || has_power(sums, ways);
+    snprintf(out->name, sizeof out->name, "%s", biased || serial ? "biased" : "random");
+    if (!sure) {
+        snprintf(out->equivalent[out->equivalent_count++], sizeof out->equivalent[0], "biased");
+    }
+    out->victims = sums->victims;
+    write_shares(out, sums, ways, biased || serial);
+    out->serial = serial ? SERIAL_YES : testable ? SERIAL_NO : SERIAL_UNKNOWN;
+    lab_evidence(level->lab, out->evidence, level->info->id,
+                 "chase op=%s: %llu victims in walks over %zu lines of one set, %s: equal shares "
+                 "by chance %.2g, the likeliest after itself %.0f times, %.1f expected, by chance "
+                 "%.2g",
+                 level->info->op, (unsigned long long)sums->victims, ways + 1,
+                 sums->cold ? "ways numbered by cold fill"
+                            : "in each window ways ordered by their share",
+                 uniform, sums->seen, sums->expected, independent);
+    out->confidence = !sure ? 0.5 : biased && uniform > 1e-8 ? 0.85 : 0.95;
+    return 0;
+}

@@ -1,0 +1,113 @@
+/*
+ * A path that leads through a cache which another path has shown already. Some lines of it are
+ * read, then the other path reads four times what its cache holds, then the lines are looked for:
+ * when most are gone, the cache is that one, and its geometry, set index and policy need no
+ * second examination; latencies and what a miss fetches are the path's own and are measured.
+ *
+ * What reaches no further than that, as constants do, tells nothing of a large cache; then the path
+ * is examined for itself.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/level.h"
+#include "infer/device/sharing.h"
+#include "util/error.h"
+
+#define LINES 16
+#define APART 4224 /* more than a line, and other sets */
+#define GONE 0.6   /* of the lines: two are read again before the record, and chance keeps some */
+#define TIMES 4    /* what fits, read by the other path */
+#define MOST_BYTES (UINT64_C(8) << 20)
+
+/* Does the path of `by` drive out lines that this path has read? */
+static int drives_out(struct level *level, bool *gone, const struct level_summary *by)
+{
+    const struct path_info *own = path_find(level->info->op), *other = path_find(by->info->op);
+    uint64_t bytes = TIMES * by->fit_count * by->fit_stride;
+    struct walk_shape shape = {.stride = APART / own->interleave / 4 * 4, .count = LINES};
+    double kept = 1, missing = 0;
+    *gone = false;
+    if (bytes > MOST_BYTES || (other->reach_bytes && bytes > other->reach_bytes)) {
+        return 0;
+    }
+    int rc = sharing_look(level->lab, &kept, level->info, level->threshold, &shape, NULL, 0);
+    if (rc == 0 && kept == 0) {
+        rc =
+            sharing_look(level->lab, &missing, level->info, level->threshold, &shape, other, bytes);
+    }
+    *gone = rc == 0 && missing >= GONE;
+    return lab_soft(rc) ? 0 : rc;
+}
+
+static void adopt_attribute(struct attribute *own, const struct attribute *from, const char *id)
+{
+    *own = *from;
+    if (own->status == ATTRIBUTE_MEASURED) {
+        own->confidence *= 0.97;
+        snprintf(own->evidence, sizeof own->evidence, "%s", id);
+    }
+}
+
+/* Takes over what the other path has shown. */
+static int adopt(struct level *level, const struct level_summary *of,
+                 const struct cache_result *from)
+{
+    struct cache_result *r = level->result;
+    const struct path_info *own = path_find(level->info->op);
+    char id[24];
+    lab_evidence(
+        level->lab, id, level->info->id,
+        "chase op=%s: when op=%s has read four times what fits into %s, the lines are gone: it "
+        "is that cache, whose geometry is taken from there",
+        level->info->op, of->info->op, of->info->id);
+    adopt_attribute(&r->size, &from->size, id);
+    adopt_attribute(&r->line, &from->line, id);
+    adopt_attribute(&r->sets, &from->sets, id);
+    adopt_attribute(&r->ways, &from->ways, id);
+    r->policy = from->policy;
+    r->index = from->index;
+    memcpy(r->ways_per_set, from->ways_per_set, sizeof r->ways_per_set);
+    r->ways_per_set_count = from->ways_per_set_count;
+    if (level->info->shared_bytes) {
+        attribute_set(&r->carveout_shared, level->info->shared_bytes, "B", 1, id);
+    }
+    level->same_as = of->info->id;
+    level->line_bytes = of->line_bytes;
+    level->fit_stride = own->interleave > 1 ? level->fetch_bytes : of->fit_stride;
+    level->fit_count = own->interleave > 1
+                           ? (size_t)(from->size.value / (double)(own->interleave * 4))
+                           : of->fit_count;
+    if (own->interleave > 1 || !of->conflict_count) {
+        return 0;
+    }
+    level->conflict = malloc(of->conflict_count * sizeof *level->conflict);
+    if (!level->conflict) {
+        return error_memory();
+    }
+    memcpy(level->conflict, of->conflict, of->conflict_count * sizeof *level->conflict);
+    level->conflict_count = of->conflict_count;
+    return 0;
+}
+
+int level_find_same(struct level *level)
+{
+    const struct lab *lab = level->lab;
+    for (size_t i = 0; i < lab->level_count; i++) {
+        const struct level_summary *of = &lab->levels[i];
+        const struct cache_result *from = &lab->out->caches[i];
+        bool gone = false,
+             whole = from->sets.status == ATTRIBUTE_MEASURED || from->ways_per_set_count;
+        if (!of->known || !of->fit_count || of->info->behind[0] || !whole ||
+            from->line.status != ATTRIBUTE_MEASURED || path_find(of->info->op)->interleave > 1 ||
+            strcmp(of->info->op, level->info->op) == 0) {
+            continue;
+        }
+        int rc = drives_out(level, &gone, of);
+        if (rc || gone) {
+            return rc ? rc : adopt(level, of, from);
+        }
+    }
+    return 0;
+}

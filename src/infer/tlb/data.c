@@ -1,0 +1,91 @@
+/*
+ * What is the data's own. A walk over pages wants a line of each in L2; where L2 is small, some of
+ * them fall into sets that are too full, and loads take longer for a reason that is not
+ * translation. So more lines than a small L2 has are walked in four pages first: if they are slow,
+ * this is what missing data cost, and an excess of just that is no miss of a level.
+ *
+ * Unless a miss of a level happens to cost the same. Then two lines of each page are walked, one
+ * just behind the other: the second finds its translation at hand, and is slow for its data alone.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "infer/tlb/tlb.h"
+#include "util/error.h"
+
+#define PAGES 4
+#define BLOCKS 16 /* of 4 KiB in a page: 64 KiB */
+#define LEAST_CYCLES 20
+#define SHARE 0.1 /* of the loads: more than noise; where a line is long most find it just read */
+#define COMPANION_LINES 3
+#define COMPANION_SHARE 0.2 /* of the slow: so many may be slow for their data */
+#define TOLERANCE 3         /* cycles, beside noise */
+#define DRIFT 0.006         /* of the cycles, from one measurement to another */
+
+/* So many lines, or the fewest more that fill blocks of all pages. */
+int tlb_measure_data(struct tlb_lab *tl, size_t lines)
+{
+    size_t blocks = (lines + PAGES * TLB_LINES - 1) / (PAGES * TLB_LINES);
+    blocks = blocks > BLOCKS ? blocks : BLOCKS;
+    struct tlb_ring ring = {.count = PAGES * blocks * TLB_LINES};
+    struct tlb_view view;
+    struct tlb_level level = {.threshold = fmax(LEAST_CYCLES, 4 * tl->noise)};
+    ring.unit = malloc(ring.count * sizeof *ring.unit);
+    if (!ring.unit) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < ring.count; i++) { /* line by line, page by page */
+        size_t line = i / PAGES;
+        ring.unit[i] =
+            (uint32_t)(i % PAGES * blocks * TLB_BLOCK_UNITS + line / TLB_LINES * TLB_BLOCK_UNITS +
+                       TLB_FIRST_LINE + line % TLB_LINES);
+    }
+    int rc = tlb_view(tl, &view, &ring, &level, 1);
+    if (rc == 0) {
+        tl->data_lines = ring.count;
+        tl->data_cycles = view.miss_share > SHARE ? view.miss_excess : 0;
+        tlb_view_free(&view);
+    }
+    free(ring.unit);
+    return rc;
+}
+
+bool tlb_is_data(const struct tlb_lab *tl, const struct tlb_level *level, double excess)
+{
+    if (level->like_data) {
+        return false;
+    }
+    double drift = tl->noisy && !tl->lines_differ ? DRIFT * (tl->reference + excess) : 0;
+    double tolerance = TOLERANCE + tl->noise + (tl->noisy ? tl->record_noise : 0) + drift;
+    return tl->data_cycles > 0 && (fabs(excess - tl->data_cycles) <= tolerance ||
+                                   fabs(excess - level->before - tl->data_cycles) <= tolerance);
+}
+
+int tlb_ask_companions(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
+                       uint64_t stride, size_t pages)
+{
+    struct tlb_ring ring = {.count = 2 * pages};
+    struct tlb_view view;
+    size_t first = 0, second = 0;
+    *data = true;
+    ring.unit = malloc(ring.count * sizeof *ring.unit);
+    if (!ring.unit) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < ring.count; i++) {
+        ring.unit[i] = tlb_place(stride, i / 2, i % 2 * COMPANION_LINES);
+    }
+    int rc = tlb_view(tl, &view, &ring, level, 1);
+    free(ring.unit);
+    if (rc) {
+        return rc;
+    }
+    for (size_t i = 0; i < view.count; i++) {
+        /* The second one's translation is at hand in the first level. */
+        first += i % 2 == 0 && view.slow[i];
+        second += i % 2 == 1 && view.excess[i] > tl->data_cycles / 2;
+    }
+    tlb_view_free(&view);
+    *data = first < 2 || (double)second > COMPANION_SHARE * (double)first;
+    return 0;
+}

@@ -1,0 +1,114 @@
+/*
+ * How much memory one entry of a level translates. In a walk that is too long for the level, an
+ * element misses when its page was not that of the element before it. So while elements lie closer
+ * together than a page only some of them miss, and at a page's distance all do. From there
+ * downwards a companion is put behind each element, at half the distance, a quarter and so on,
+ * until it hits: then it shares its element's page.
+ *
+ * This asks nothing of how pages are dealt out to sets. A page is taken for a power of two.
+ */
+#include <stdlib.h>
+
+#include "infer/tlb/tlb.h"
+
+#define ALL_SHARE 0.7       /* of the elements: they all miss */
+#define COMPANION_SHARE 0.5 /* of the share of elements */
+
+static int slow_shares(struct tlb_lab *tl, double *elements, double *companions,
+                       const struct tlb_level *level, uint64_t stride, size_t count,
+                       uint64_t companion)
+{
+    struct tlb_ring ring;
+    struct tlb_view view;
+    size_t slow[2] = {0, 0}, each = companion ? 2 : 1;
+    int rc = tlb_ring_of_pages(&ring, stride, count, companion);
+    rc = rc ? rc : tlb_view(tl, &view, &ring, level, 1);
+    free(ring.unit);
+    if (rc) {
+        return rc;
+    }
+    for (size_t i = 0; i < view.count; i++) {
+        slow[i % each] += view.slow[i];
+    }
+    tlb_view_free(&view);
+    *elements = (double)slow[0] / (double)count;
+    *companions = (double)slow[1] / (double)count;
+    return 0;
+}
+
+/* The least stride, from the one that was walked upwards, at which all miss. */
+static int widen(struct tlb_lab *tl, const struct tlb_level *level, uint64_t *stride,
+                 uint64_t reach, double *share)
+{
+    double none;
+    for (;; *stride *= 2) {
+        size_t count = (size_t)(reach / *stride);
+        if (count < 2) {
+            return lab_undecided(tl->lab, "no distance of pages makes them all miss");
+        }
+        int rc = slow_shares(tl, share, &none, level, *stride, count, 0);
+        if (rc || *share >= ALL_SHARE) {
+            return rc;
+        }
+    }
+}
+
+/* As many elements as were walked, twice and three times as many: a policy that draws its victims
+ * lets some hit in a walk that is hardly too long. */
+static int lengthen(struct tlb_lab *tl, const struct tlb_level *level, uint64_t *reach,
+                    double *share)
+{
+    uint64_t first = *reach;
+    double none;
+    *share = 0;
+    for (uint64_t times = 1; !tl->lines_differ && times <= 3 && *share < ALL_SHARE; times++) {
+        if (times * first > tl->limit_bytes) {
+            break;
+        }
+        *reach = times * first;
+        int rc =
+            slow_shares(tl, share, &none, level, level->page, (size_t)(*reach / level->page), 0);
+        if (rc) {
+            return rc;
+        }
+    }
+    return *share >= ALL_SHARE ? 0 : INFER_UNDECIDED;
+}
+
+/* `page` comes in as the stride of a walk of `reach` bytes that shows misses. */
+int tlb_page(struct tlb_lab *tl, struct tlb_level *level, uint64_t reach)
+{
+    double share, companions = 0;
+    uint64_t longer = reach, stride = level->page;
+    int rc = lengthen(tl, level, &longer, &share);
+    if (rc == INFER_UNDECIDED) {
+        longer = reach;
+        rc = widen(tl, level, &stride, longer, &share);
+    }
+    if (rc == INFER_UNDECIDED) {
+        longer = reach < tl->limit_bytes / 2 ? 2 * reach : tl->limit_bytes;
+        stride = level->page;
+        rc = widen(tl, level, &stride, longer, &share);
+    }
+    if (rc) {
+        return rc;
+    }
+    uint64_t page = stride;
+    while (page / 2 >= TLB_LEAST_PAGE) {
+        size_t count = (size_t)(longer / stride);
+        rc = slow_shares(tl, &share, &companions, level, stride, count, page / 2);
+        if (rc) {
+            return rc;
+        }
+        if (!tl->lines_differ && share < ALL_SHARE / 2) {
+            return lab_undecided(tl->lab, "pages that missed do so no longer");
+        }
+        if (companions < COMPANION_SHARE * share) {
+            level->page = page;
+            return 0;
+        }
+        page /= 2;
+    }
+    return lab_undecided(tl->lab, "pages are smaller than %llu bytes",
+                         (unsigned long long)(2 * TLB_LEAST_PAGE));
+}

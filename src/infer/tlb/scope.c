@@ -1,0 +1,163 @@
+/*
+ * Whom a level of translation serves. An SM walks more pages than the level holds, so that the
+ * first of them are gone; another SM walks these; then the first SM is timed on them (the probe
+ * `scope`). If it finds them translated, both ask the same level. What that looks like is seen with
+ * the SM itself in the other's place, and what it looks like when nobody walks in between.
+ *
+ * All of the SMs that were tried sharing it makes the level the GPU's, none an SM's own, some that
+ * of a cluster, whatever that is: two SMs or sixteen.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/ask/stats.h"
+#include "infer/tlb/tlb.h"
+#include "util/error.h"
+
+#define AGAIN 24 /* pages that are walked again, at most */
+#define REPEATS 3
+#define SKIPPED 2     /* first records of each: their instructions may come late */
+#define NEIGHBOURS 16 /* SMs of the next numbers that are tried */
+#define OTHERS 48     /* in all */
+#define NOBODY UINT32_MAX
+
+struct scope {
+    struct tlb_lab *tl;
+    const struct tlb_level *level;
+    struct tlb_ring ring;
+    size_t again;
+    uint32_t sms; /* as the device tells, once measured */
+};
+
+static int build_request(struct trace_request *request, const struct scope *s, uint32_t other,
+                         uint32_t run)
+{
+    trace_request_init(request, "scope");
+    request->ring = s->ring.unit;
+    request->ring_count = s->ring.count;
+    int rc = trace_request_set_u64(request, "scale", TLB_UNIT_BYTES);
+    rc = rc || !s->tl->mapped ? rc : trace_request_set_text(request, "pages", "mapped");
+    rc = rc ? rc : trace_request_set_u64(request, "again", s->again);
+    rc = rc || other == NOBODY ? rc : trace_request_set_u64(request, "other", other);
+    return rc || run == 0 ? rc : trace_request_set_u64(request, "run", run);
+}
+
+/* The median of what is timed after the other SM's walk. */
+static int measure(struct scope *s, double *median, uint32_t other)
+{
+    uint32_t all[REPEATS * AGAIN];
+    size_t kept = 0;
+    uint32_t repeats = 4 * s->tl->record_noise < s->level->penalty ? 1 : REPEATS;
+    for (uint32_t run = 0; run < repeats; run++) {
+        struct trace_request request;
+        const struct trace *trace;
+        size_t count, one;
+        int rc = build_request(&request, s, other, run);
+        rc = rc ? rc : lab_measure(s->tl->lab, &trace, &request);
+        if (rc) {
+            return rc;
+        }
+        const uint32_t *latency = trace_u32(trace, "latency", &count);
+        const uint32_t *sms = trace_u32(trace, "sms", &one);
+        if (!latency || !sms || count != s->again || one != 1) {
+            return lab_undecided(s->tl->lab, "a trace of two SMs lacks columns or records");
+        }
+        s->sms = *sms;
+        for (size_t i = count > SKIPPED ? SKIPPED : 0; i < count; i++) {
+            all[kept++] = latency[i];
+        }
+    }
+    struct sample sample;
+    int rc = sample_create(&sample, all, kept);
+    if (rc == 0) {
+        *median = sample_quantile(&sample, 0.5);
+        sample_free(&sample);
+    }
+    return rc;
+}
+
+/* The k-th SM to try beside SM 0: its neighbours, then others evenly spread. */
+static uint32_t other_sm(uint32_t sms, uint32_t k)
+{
+    if (sms <= OTHERS + 1 || k < NEIGHBOURS) {
+        return k + 1;
+    }
+    return NEIGHBOURS + 1 +
+           (uint32_t)((uint64_t)(k - NEIGHBOURS) * (sms - NEIGHBOURS - 1) / (OTHERS - NEIGHBOURS));
+}
+
+static int try_others(struct scope *s, struct tlb_result *out, double alone)
+{
+    uint32_t sms = s->sms, tried = 0, sharing = 0;
+    uint32_t count = sms - 1 < OTHERS ? sms - 1 : OTHERS;
+    char list[100] = "", id[24];
+    for (uint32_t k = 0; k < count; k++) {
+        double median = 0;
+        uint32_t sm = other_sm(sms, k);
+        int rc = measure(s, &median, sm);
+        if (rc == INFER_UNDECIDED) {
+            continue; /* there is no such SM, though there are numbers for it */
+        }
+        if (rc) {
+            return rc;
+        }
+        tried++;
+        if (alone - median > 0.5 * s->level->penalty) {
+            size_t at = strlen(list);
+            snprintf(list + at, sizeof list - at, "%s%u", sharing ? ", " : "", sm);
+            sharing++;
+        }
+    }
+    if (tried == 0) {
+        return lab_undecided(s->tl->lab, "no other SM took part");
+    }
+    snprintf(out->scope, sizeof out->scope, "%s",
+             sharing == tried ? "gpu"
+             : sharing == 0   ? "sm"
+                              : "cluster");
+    lab_evidence(s->tl->lab, id, out->id,
+                 "scope: SM 0 finds translated what another SM walked, of %u that were tried with "
+                 "%u%s%s",
+                 tried, sharing, sharing && sharing < tried ? ": " : "",
+                 sharing && sharing < tried ? list : "");
+    snprintf(out->scope_evidence, sizeof out->scope_evidence, "%s", id);
+    return 0;
+}
+
+static int find_scope(struct scope *s, struct tlb_result *out)
+{
+    double alone = 0, own = 0;
+    int rc = measure(s, &alone, NOBODY);
+    rc = rc ? rc : measure(s, &own, 0);
+    if (rc) {
+        return rc;
+    }
+    if (alone - own < 0.5 * s->level->penalty) {
+        return lab_undecided(s->tl->lab, "what an SM walked itself it does not find again");
+    }
+    if (s->sms < 2) {
+        return lab_undecided(s->tl->lab, "there is a single SM");
+    }
+    return try_others(s, out, alone);
+}
+
+int tlb_scope(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level)
+{
+    struct scope s = {.tl = tl, .level = level, .again = level->fits / 2};
+    size_t most = (size_t)(tl->limit_bytes / level->page), pages = 2 * level->fits;
+    s.again = s.again > AGAIN ? AGAIN : s.again ? s.again : 1;
+    pages = pages < most ? pages : most;
+    int rc = pages > level->fits + s.again + level->fits / 4
+                 ? tlb_ring_of_pages(&s.ring, level->page, pages, 0)
+                 : lab_undecided(tl->lab, "there is no memory for more pages than it holds");
+    rc = rc ? rc : find_scope(&s, out);
+    free(s.ring.unit);
+    if (rc && lab_soft(rc)) {
+        snprintf(out->scope_reason, sizeof out->scope_reason, "%s",
+                 tl->lab->why[0] ? tl->lab->why : "the measurements do not decide");
+        tl->lab->why[0] = '\0';
+        rc = 0;
+    }
+    return rc;
+}

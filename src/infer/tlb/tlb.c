@@ -1,0 +1,461 @@
+/*
+ * The levels of address translation. Loads go past L1 to lines that L2 holds, one a page, and more
+ * and more pages are walked in a circle, until loads take longer than the same loads do among few:
+ * then a level has fewer entries than the walk has pages. The walk begins 2 MiB apart; what an
+ * entry reaches is found afterwards (tlb/page.c).
+ *
+ * Memory is taken in pages that are mapped one by one where the device can do that, so that no
+ * driver's large pages make the reach longer, and grows until both levels have shown or it ends.
+ *
+ * What shows is the time, not the place; data that L2 does not hold are told from translation by
+ * tlb/data.c. A level whose entries are all in the level before it is not seen.
+ */
+#include "infer/tlb/tlb.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_STRIDE (UINT64_C(2) << 20)
+#define SEARCH_PAGES 4096 /* in a walk; beyond, their distance grows */
+#define LEAST_EXCESS 1.5  /* cycles: less is no level's miss */
+#define HIT_QUANTILE 0.98
+#define SHARE_QUIET 0.01 /* of the elements that must be slow */
+#define SHARE_NOISY 0.03
+#define NEAR_HITS 0.4 /* of the way to the cheapest misses, for these differ: the threshold */
+#define NEAR_CYCLES 10
+#define CLOSE_CYCLES 5
+#define LOW_QUANTILE 0.1
+#define CLOSE 0.75       /* the same where noise is the greater danger */
+#define DATA_SHARE 0.02  /* of the records, as long as missing data: worth a question */
+#define STRAY 0.3        /* of the elements, slow again: fewer are slow by accident */
+#define MORE 1.5         /* times the noise in a step */
+#define APART 1.2        /* times the noise: how far a level's misses are from hits */
+#define SAME 0.6         /* of the elements that are slow again */
+#define HELD 6           /* times the pages that fit, which are walked for the policy */
+#define MORE_PAGES 256   /* beyond these: walked to find sets */
+#define SURE 0.8         /* of a policy: it holds the sets up */
+#define UNEXPLAINED 0.85 /* where no policy fits the sets */
+#define MANY 0.15        /* of all elements: no accident, whichever they are */
+
+/* The search for a level: how far walks have come. */
+struct search {
+    double before, noise; /* excess of hits, and how far it reaches above that */
+    size_t pages;         /* of the last walk without misses */
+    uint64_t stride, reach;
+    size_t slow;        /* of the walk that shows the level */
+    double median, low; /* of their excess; the cheapest tenth */
+    bool like_data;     /* they take as long as missing data, and are no such thing */
+    double high;        /* what elements exceed hits by, but for a few */
+    bool stray;         /* what was slow was so by accident */
+    double data_share;
+    double low_record,
+        high_record; /* of single records: the cheapest tenth, the dearest twentieth */
+};
+
+static void report_reach(const struct lab *lab, uint64_t reach)
+{
+    if (lab->options->progress) {
+        char what[64];
+        snprintf(what, sizeof what, "translation of %llu MiB", (unsigned long long)(reach >> 20));
+        lab->options->progress(lab->options->progress_ctx, lab->done, what);
+    }
+}
+
+/* What is slow in both views. */
+static void compare_views(struct search *search, const struct tlb_view *a, struct tlb_view *b)
+{
+    size_t same = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        if (a->slow[i] && b->slow[i]) {
+            b->excess[same++] = a->excess[i];
+        }
+    }
+    b->count = same;
+    search->slow = same;
+    search->median = a->miss_excess;
+    search->low = same ? tlb_view_quantile(b, LOW_QUANTILE) : 0;
+    search->low_record = a->miss_low;
+    search->high_record = a->miss_high;
+}
+
+static void set_threshold(const struct tlb_lab *tl, struct tlb_level *level, struct search *search)
+{
+    level->before = search->before;
+    level->like_data = search->like_data;
+    search->like_data = false;
+    level->penalty = search->median - search->before;
+    /* Where few pages miss, their walks find entries in caches, and a miss costs less. */
+    double near =
+        fmin(NEAR_HITS * (search->low - search->before), fmax(NEAR_CYCLES, 3 * search->noise));
+    level->threshold = search->before + fmax(search->noise, near);
+    level->least = level->threshold;
+    level->most = INFINITY;
+    if (tl->noisy && !tl->lines_differ) {
+        /* Noise makes no miss sooner: the threshold may lie close to them. */
+        double close = CLOSE * (search->low_record - search->before);
+        double wide = fmin(close, 2 * tl->record_noise + CLOSE_CYCLES);
+        level->threshold = fmax(level->threshold, search->before + wide);
+        level->least = fmax(level->threshold, search->before + close);
+        level->most =
+            search->high_record + tl->record_noise + 0.02 * (tl->reference + search->high_record);
+    }
+    level->page = search->stride;
+}
+
+/* Twice the same elements are slow, enough of them, and enough slower. */
+static int look_twice(struct tlb_lab *tl, struct search *search, bool *found,
+                      const struct tlb_ring *ring, const struct tlb_level *trial)
+{
+    struct tlb_view view = {0}, again = {0};
+    double share = tl->noisy || tl->lines_differ ? SHARE_NOISY : SHARE_QUIET;
+    size_t enough = (size_t)fmax(2, share * (double)ring->count);
+    bool stray = true; /* what is slow is so by accident */
+    *found = false;
+    int rc = tlb_view(tl, &view, ring, trial, 1);
+    search->data_share = view.data_share;
+    if (rc == 0 && view.slow_count >= enough) {
+        rc = tlb_doubt(tl, ring, &view);
+        rc = rc ? rc : tlb_view(tl, &again, ring, trial, 1);
+        if (rc == 0) {
+            compare_views(search, &view, &again);
+            search->low = search->slow ? search->low : view.miss_low;
+            stray = (double)search->slow < STRAY * (double)view.slow_count;
+        }
+        /* A policy that draws makes others miss each time; noise, not that many. */
+        bool all = !tl->lines_differ && view.far_share > MANY && again.far_share > MANY;
+        bool same = search->slow >= enough && (double)search->slow > SAME * (double)view.slow_count;
+        *found =
+            rc == 0 && (same || all) && search->median - search->before > APART * search->noise;
+    }
+    if (rc == 0 && !*found) {
+        search->high = tlb_view_quantile(&view, HIT_QUANTILE) - search->before + 1;
+        search->stray = stray;
+    }
+    tlb_view_free(&view);
+    tlb_view_free(&again);
+    return rc;
+}
+
+/* Has the walk more lines than L2 is known to hold? */
+static bool is_beyond_data(const struct tlb_lab *tl, const struct tlb_ring *ring)
+{
+    return !tl->lines_differ && tl->data_cycles <= 0 && 2 * ring->count > tl->data_lines;
+}
+
+/* The walk's elements but those that take as long as missing data; then all, if it is not that. */
+static int look(struct tlb_lab *tl, struct search *search, bool *found, const struct tlb_ring *ring)
+{
+    struct tlb_level trial = {.before = search->before,
+                              .threshold = search->before + search->noise};
+    struct search first = *search;
+    int rc = look_twice(tl, &first, found, ring, &trial);
+    if (rc == 0 && *found && is_beyond_data(tl, ring)) {
+        rc = tlb_measure_data(tl, 2 * ring->count);
+        first = *search;
+        rc = rc ? rc : look_twice(tl, &first, found, ring, &trial);
+    }
+    if (rc == 0 && !tl->lines_differ && first.data_share > DATA_SHARE) {
+        bool data;
+        trial.like_data = true;
+        rc = tlb_ask_companions(tl, &data, &trial, search->stride, ring->count);
+        if (rc == 0 && !data) {
+            first = *search;
+            rc = look_twice(tl, &first, found, ring, &trial);
+            first.like_data = *found;
+        }
+    }
+    *search = first;
+    if (rc == 0 && !*found) {
+        search->noise = search->stray
+                            ? fmax(search->noise, fmin(search->high, MORE * search->noise))
+                            : search->noise;
+        search->pages = ring->count;
+    }
+    return rc;
+}
+
+static int walk_reach(struct tlb_lab *tl, struct search *search, bool *found,
+                      struct tlb_level *level)
+{
+    struct tlb_ring ring;
+    int rc = tlb_ring_of_pages(&ring, search->stride, (size_t)(search->reach / search->stride), 0);
+    rc = rc ? rc : look(tl, search, found, &ring);
+    if (rc == 0 && *found) {
+        set_threshold(tl, level, search);
+    }
+    free(ring.unit);
+    return rc;
+}
+
+/* The next reach, and the stride at which a walk of it is not too long. */
+static int grow(struct tlb_lab *tl, struct search *search)
+{
+    uint64_t next =
+        search->reach / search->stride < 3 ? search->reach + search->stride : search->reach / 2 * 3;
+    if (search->reach + search->stride > tl->limit_bytes) {
+        return lab_undecided(tl->lab,
+                             "no more than %llu MiB were walked, and no level of translation "
+                             "showed beyond these",
+                             (unsigned long long)(search->reach >> 20));
+    }
+    search->reach = next < tl->limit_bytes ? next : tl->limit_bytes;
+    while (search->reach / search->stride > SEARCH_PAGES) {
+        search->stride *= 2;
+        search->pages = search->pages > 1 ? search->pages / 2 : 1;
+    }
+    search->reach -= search->reach % search->stride;
+    report_reach(tl->lab, search->reach);
+    return 0;
+}
+
+/* Grows the circle until a good part of its loads take longer than before. */
+static int find_level(struct tlb_lab *tl, struct search *search, struct tlb_level *level)
+{
+    bool found = false;
+    int rc = 0;
+    while (rc == 0 && !found) {
+        rc = grow(tl, search);
+        rc = rc ? rc : walk_reach(tl, search, &found, level);
+    }
+    return rc;
+}
+
+/*
+ * A level with its page. At distances of several pages only every so many sets are used, and a
+ * level may hide behind the next; so the search begins again with the page as its stride.
+ */
+static int find_page(struct tlb_lab *tl, struct search *search, struct tlb_level *level)
+{
+    struct search start = *search;
+    int rc = find_level(tl, search, level);
+    if (rc) {
+        return rc;
+    }
+    struct search first = *search;
+    struct tlb_level coarse = *level;
+    rc = tlb_page(tl, level, search->reach);
+    if (rc || level->page >= first.stride) {
+        return rc;
+    }
+    start.reach -= start.reach % level->page;
+    start.reach = start.reach ? start.reach : level->page;
+    start.stride = level->page;
+    start.pages = (size_t)(start.reach / start.stride);
+    start.noise = first.noise;
+    *search = start;
+    coarse.page = level->page;
+    rc = find_level(tl, search, level);
+    if (rc == INFER_UNDECIDED) { /* then as it was found */
+        *search = first;
+        *level = coarse;
+        return 0;
+    }
+    return rc ? rc : tlb_page(tl, level, search->reach);
+}
+
+/*
+ * Where L2 is too small for the lines of a walk (tlb/data.c), a load that takes longer than missing
+ * data alone may have missed both: the two add up, and what is left for the translation is open.
+ * Behind noise the second level's penalty is the difference of two medians among loads that miss
+ * the first level, and some miss no more than that: three in four were right in blind trials.
+ */
+static double penalty_confidence(const struct tlb_lab *tl, const struct tlb_level *level,
+                                 size_t in_front)
+{
+    if (tl->data_cycles > 0 && level->penalty > tl->data_cycles) {
+        return 0.6;
+    }
+    return !tl->noisy ? 0.95 : in_front ? 0.75 : 0.9;
+}
+
+size_t tlb_pages_held(const struct tlb_lab *tl, const struct tlb_level *level)
+{
+    uint64_t pages = HELD * level->fits + MORE_PAGES, most = tl->limit_bytes / level->page;
+    return (size_t)(pages < most ? pages : most);
+}
+
+/*
+ * Memory that grows may come to lie elsewhere, and its pages in other sets. So all that will be
+ * walked to find sets is asked for beforehand.
+ */
+static int stretch(struct tlb_lab *tl, const struct tlb_level *level)
+{
+    uint32_t units[2] = {tlb_place(level->page, 0, 0),
+                         tlb_place(level->page, tlb_pages_held(tl, level) - 1, 0)};
+    struct tlb_view view = {0};
+    int rc = tl->lines_differ ? 0 : tlb_view(tl, &view, &(struct tlb_ring){units, 2}, NULL, 1);
+    tlb_view_free(&view);
+    return rc;
+}
+
+/* Until the sets add up. Behind noise a page that misses now and then passes for one that fits,
+ * and the edge lies too far out: less than half of these were right in blind trials. */
+static double unchecked(const struct tlb_lab *tl)
+{
+    return tl->noisy ? 0.45 : 0.85;
+}
+
+static bool is_sure_rule(const struct policy_result *policy)
+{
+    static const char *const rules[] = {
+#define POLICY(id, name, doc) name,
+#include "infer/policy/policies.def"
+    };
+    bool is = strcmp(policy->name, "none") == 0;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        is = is || strcmp(policy->name, rules[i]) == 0;
+    }
+    return is && policy->confidence >= SURE;
+}
+
+static void lessen(struct attribute *attribute)
+{
+    attribute->confidence = fmin(attribute->confidence, UNEXPLAINED);
+}
+
+/*
+ * A level of which what is too much misses in every pass follows a rule. Where none is found, it is
+ * the sets that are not what they seemed, and they are sought by counting. Sets whose victims
+ * nothing explains are not sure.
+ */
+static int structure(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
+                     size_t in_front)
+{
+    int rc = tlb_sets(tl, out, level, in_front);
+    if (rc) {
+        return rc;
+    }
+    rc = tlb_policy(tl, out, level, in_front);
+    bool open = rc == INFER_UNDECIDED || (rc == 0 && !is_sure_rule(&out->policy));
+    if (open && level->thrashes && tlb_counts(tl, level, 2 * level->fits)) {
+        level->by_counting = true;
+        out->policy = (struct policy_result){0};
+        out->sets = (struct attribute){0};
+        out->entries.confidence = out->coverage.confidence = unchecked(tl);
+        rc = tlb_sets(tl, out, level, in_front);
+        rc = rc ? rc : tlb_policy(tl, out, level, in_front);
+    }
+    if (rc == INFER_UNDECIDED) {
+        lessen(&out->sets);
+        lessen(&out->entries);
+        lessen(&out->coverage);
+    }
+    return rc;
+}
+
+static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
+                         const struct search *search, size_t in_front)
+{
+    struct lab *lab = tl->lab;
+    char id[24];
+    out->present = true;
+    lab_evidence(lab, id, out->id,
+                 "chase op=cg over one line a page%s: %zu pages %llu KiB apart take %.1f cycles "
+                 "more than among few, %zu of %zu pages %.1f more",
+                 tl->mapped ? ", pages mapped one by one" : "", search->pages,
+                 (unsigned long long)(search->stride >> 10), search->before, search->slow,
+                 (size_t)(search->reach / search->stride), search->median);
+    attribute_set(&out->miss_penalty, level->penalty, "cycles",
+                  penalty_confidence(tl, level, in_front), id);
+    size_t guess = (size_t)(search->reach / level->page);
+    int rc = tlb_find_fits(tl, level, guess);
+    if (rc) {
+        return rc;
+    }
+    if (level->fits <= level->in_front) {
+        out->present = false;
+        out->miss_penalty = (struct attribute){0};
+        return lab_undecided(lab, "what is slow in longer walks is so among no more pages than the "
+                                  "level before holds: it is that one again");
+    }
+    lab_evidence(lab, id, out->id,
+                 "chase op=cg: %zu pages of %llu KiB fit, one more does not; in a walk that is too "
+                 "long a load hits behind one half a page before it, and misses behind one a page "
+                 "before",
+                 level->fits, (unsigned long long)level->page / 1024);
+    attribute_set(&out->page, (double)level->page, "B", 0.95, id);
+    attribute_set(&out->entries, (double)level->fits, "entries", unchecked(tl), id);
+    attribute_set(&out->coverage, (double)level->fits * (double)level->page, "B", unchecked(tl),
+                  id);
+    rc = stretch(tl, level);
+    rc = rc ? rc : tlb_scope(tl, out, level);
+    return rc ? rc : structure(tl, out, level, in_front);
+}
+
+static int dissect_levels(struct tlb_lab *tl, struct search *search)
+{
+    static const char *const ids[] = {"l1_tlb", "l2_tlb"};
+    struct lab *lab = tl->lab;
+    size_t in_front = 0;
+    int rc = 0;
+    for (size_t i = 0; i < sizeof ids / sizeof *ids && rc == 0; i++) {
+        struct tlb_result *out = &lab->out->tlbs[lab->out->tlb_count++];
+        struct tlb_level level = {0};
+        snprintf(out->id, sizeof out->id, "%s", ids[i]);
+        tlb_refuse(lab->out, "");
+        level.in_front = in_front;
+        rc = find_page(tl, search, &level);
+        if (rc == 0) { /* what no page explains is no level */
+            rc = measure_level(tl, out, &level, search, in_front);
+            in_front = level.fits;
+            search->before = search->median;
+            search->pages = (size_t)(search->reach / search->stride);
+            rc = rc == INFER_UNDECIDED ? 0 : rc;
+        }
+        free(level.set);
+        tlb_refuse(lab->out, lab->why);
+        lab->why[0] = '\0';
+    }
+    return rc;
+}
+
+int tlb_dissect(struct lab *lab)
+{
+    struct tlb_lab tl;
+    int rc = tlb_lab_begin(&tl, lab);
+    if (rc == 0) {
+        uint64_t stride = FIRST_STRIDE;
+        while (stride > TLB_LEAST_PAGE && tl.limit_bytes / stride < 256) {
+            stride /= 2;
+        }
+        struct search search = {
+            .noise = fmax(LEAST_EXCESS, tl.noise + 1), .stride = stride, .reach = stride};
+        search.pages = 1;
+        rc = dissect_levels(&tl, &search);
+    } else if (lab->out->tlb_count == 0) {
+        snprintf(lab->out->tlbs[lab->out->tlb_count++].id, sizeof lab->out->tlbs[0].id, "l1_tlb");
+    }
+    tlb_lab_end(&tl);
+    return rc == INFER_UNDECIDED ? 0 : rc;
+}
+
+void tlb_refuse(struct dissection *out, const char *reason)
+{
+    for (size_t i = 0; i < out->tlb_count; i++) {
+        struct tlb_result *tlb = &out->tlbs[i];
+        struct {
+            struct attribute *attribute;
+            const char *unit;
+        } all[] = {{&tlb->page, "B"},
+                   {&tlb->coverage, "B"},
+                   {&tlb->entries, "entries"},
+                   {&tlb->sets, "1"},
+                   {&tlb->miss_penalty, "cycles"}};
+        for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+            if (all[k].attribute->status == ATTRIBUTE_NOT_MEASURED &&
+                !all[k].attribute->reason[0]) {
+                attribute_refuse(all[k].attribute, all[k].unit, reason);
+            }
+        }
+        if (!tlb->scope[0] && !tlb->scope_reason[0]) {
+            snprintf(tlb->scope_reason, sizeof tlb->scope_reason, "%.*s",
+                     (int)sizeof tlb->scope_reason - 1, reason);
+        }
+        if (!tlb->policy.name[0] && !tlb->policy.reason[0]) {
+            snprintf(tlb->policy.reason, sizeof tlb->policy.reason, "%.*s",
+                     (int)sizeof tlb->policy.reason - 1, reason);
+        }
+    }
+}

@@ -1,0 +1,190 @@
+/*
+ * Address translation as it shows in latencies. tlb/walk.c measures how much longer loads take than
+ * the same loads do where every translation is at hand; tlb.c finds the levels by that, tlb/page.c
+ * what an entry reaches, tlb/data.c whether it is the data that is missing, tlb/fit.c how many
+ * pages fit, tlb/sets.c their sets, tlb/policy.c which entry a full set gives up. Where single
+ * records can be told apart, tlb/miss_counts.c counts misses page by page, tlb/counted.c finds sets
+ * by that, and tlb/visits.c walks a set's pages, for a rule (tlb/rule.c) or shares (tlb/victims.c).
+ */
+#ifndef SONDE_INFER_TLB_H
+#define SONDE_INFER_TLB_H
+
+#include "infer/ask/lab.h"
+#include "util/rng.h"
+
+#define TLB_UNIT_BYTES 128   /* what an offset of a walk over pages counts */
+#define TLB_MOST_PAGES 16384 /* of a walk */
+/* Lines that are used of each 4 KiB: all but the first five, where tables begin. */
+#define TLB_BLOCK_UNITS 32
+#define TLB_FIRST_LINE 5
+#define TLB_LINES (TLB_BLOCK_UNITS - TLB_FIRST_LINE)
+#define TLB_LEAST_PAGE (UINT64_C(4) << 10)
+
+/* What walks have in common. */
+struct tlb_lab {
+    struct lab *lab;
+    bool mapped; /* pages that are mapped one by one; else plain memory */
+    uint64_t limit_bytes;
+    bool noisy;            /* repeats of a load do not take equally long */
+    bool lines_differ;     /* nor do lines, of which some are nearer than others */
+    double record_noise;   /* what a record lies above its line's median at most (99 %) */
+    double noise;          /* what an excess is at most (95 %) where everything hits */
+    double reference;      /* median of the reference lines when walks began */
+    uint32_t run;          /* of repeated requests */
+    struct tlb_base *base; /* what lines take where all hits: a hash table, owned */
+    size_t base_count, base_room;
+    double data_cycles; /* excess of a line that L2 does not hold; 0: it holds data_lines */
+    size_t data_lines;  /* as many as were tried */
+};
+
+int tlb_lab_begin(struct tlb_lab *tl, struct lab *lab);
+void tlb_lab_end(struct tlb_lab *tl);
+
+/* Where the line of element i of a walk over pages lies, in units; `turn` gives others beside it.
+ */
+uint32_t tlb_place(uint64_t stride, size_t i, size_t turn);
+
+/* A level of translation, as far as it is known. */
+struct tlb_level {
+    double before;      /* excess of accesses that hit it, cycles */
+    double threshold;   /* excess above which an access misses it */
+    double least, most; /* of a miss's excess: beyond these it is an accident */
+    double penalty;     /* of a miss beside a hit */
+    bool like_data;     /* a miss takes as long as missing data, and is no such thing */
+    uint64_t page;
+    size_t in_front; /* entries of the level before this one; 0: there is none */
+    size_t fits;     /* pages, `page` bytes apart */
+    uint32_t *set;   /* of the fits + 1 first pages, those of one set that is too full; owned */
+    size_t set_count;
+    bool thrashes;    /* each of these misses in every pass */
+    bool by_counting; /* that was no good: sets are sought by counting alone */
+};
+
+/* A ring of lines: units, in the order of the walk. */
+struct tlb_ring {
+    uint32_t *unit;
+    size_t count;
+};
+
+/*
+ * What a walk in a circle shows of each element: the median of its excess, and whether it misses a
+ * level. Owned.
+ */
+struct tlb_view {
+    size_t count;
+    double *excess;
+    bool *slow; /* beyond the level's threshold in more than stray records */
+    size_t slow_count;
+    bool *ever;                 /* in a record or more */
+    bool always;                /* what is slow is slow in every record */
+    bool clean;                 /* a whole pass went by without a slow record */
+    double miss_excess;         /* median of the slow records' excess */
+    double miss_low, miss_high; /* their cheapest tenth, their dearest twentieth */
+    double miss_share;          /* of the records */
+    double far_share;           /* of the records, slower than noise makes them */
+    double data_share;          /* of the records, that took as long as missing data */
+};
+
+/* `level` may be NULL: then nothing is slow. `patience`: 1, or more for more warming and more
+ * records. */
+int tlb_view(struct tlb_lab *tl, struct tlb_view *out, const struct tlb_ring *ring,
+             const struct tlb_level *level, unsigned patience);
+/* Can single records tell a miss of the level? */
+bool tlb_is_reliable(const struct tlb_lab *tl, const struct tlb_level *level);
+int tlb_doubt(struct tlb_lab *tl, const struct tlb_ring *ring, const struct tlb_view *view);
+void tlb_view_free(struct tlb_view *view);
+double tlb_view_quantile(const struct tlb_view *view, double q); /* of the excess */
+
+uint32_t tlb_most_window(const struct tlb_lab *tl);
+
+/* The excess of each record of the windows, in order; only the first is warmed. */
+int tlb_records(struct tlb_lab *tl, double *excess, const struct tlb_ring *ring,
+                uint64_t warm_passes, uint32_t window, uint32_t windows);
+
+/*
+ * A line in each of so many pages; with `companion`, at each page's turn another, so many bytes
+ * farther. The ring's units are free()d by its maker.
+ */
+int tlb_ring_of_pages(struct tlb_ring *out, uint64_t stride, size_t pages, uint64_t companion);
+
+/* tlb/data.c: fills data_cycles; whether an excess is that of missing data. */
+int tlb_measure_data(struct tlb_lab *tl, size_t lines);
+bool tlb_is_data(const struct tlb_lab *tl, const struct tlb_level *level, double excess);
+/* In a walk that is slow: is it so too where another line of the same page came just before? */
+int tlb_ask_companions(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
+                       uint64_t stride, size_t pages);
+
+/* Pages from the first on that memory holds while a level's sets and policy are sought. */
+size_t tlb_pages_held(const struct tlb_lab *tl, const struct tlb_level *level);
+
+/* ---- tlb/miss_counts.c: records one by one, where these can be told apart ---- */
+
+/* Can so many pages be counted? */
+bool tlb_counts(const struct tlb_lab *tl, const struct tlb_level *level, size_t pages);
+
+/* HIDDEN: the level in front had it; DOUBT: neither a hit nor a miss takes that long. */
+#define TLB_CENSUS_ROUNDS 5 /* in a window, at least */
+enum tlb_sight { TLB_HIT, TLB_HIDDEN, TLB_MISS, TLB_DOUBT };
+enum tlb_sight tlb_see(const struct tlb_lab *tl, const struct tlb_level *level, double excess);
+
+/* Misses of each of some pages, over all walks taken. */
+struct tlb_census {
+    size_t count;
+    uint32_t *misses; /* per page; owned */
+    bool *heard;      /* the level was asked for it in the last walk; owned */
+    uint64_t slow;    /* misses in all */
+    double rounds;    /* recorded, in all */
+    double rate;      /* misses a round in the last window */
+    bool clean;       /* the last walk had rounds without a miss, as many as prove that all fit */
+    struct rng rng;
+};
+
+/* In rounds of all pages: before the first window, of each window, and left out at its beginning.
+ */
+struct tlb_census_plan {
+    uint32_t warm, passes, skip;
+    uint32_t rounds; /* orders in turn */
+    uint32_t windows;
+};
+
+int tlb_census_create(struct tlb_census *out, const struct tlb_lab *tl, size_t count);
+void tlb_census_free(struct tlb_census *census);
+/* `page` may be NULL: the first pages. A window must hold a few rounds of them. */
+int tlb_census_take(struct tlb_lab *tl, struct tlb_census *census, const struct tlb_level *level,
+                    const uint32_t *page, const struct tlb_census_plan *plan);
+double tlb_census_members(const struct tlb_census *census);
+int tlb_census_fits(struct tlb_lab *tl, bool *fits, const struct tlb_level *level,
+                    const uint32_t *page, size_t count);
+
+/* tlb/counted.c: the sets by who misses at times; how many entries they have together. */
+int tlb_counted_sets(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
+                     size_t *entries);
+
+/* tlb/victims.c: the policy of a set whose pages are known. */
+int tlb_visits_policy(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level);
+
+/* ---- the steps; each returns 0, INFER_UNDECIDED or an error ---- */
+
+/* tlb/page.c: fills page. `reach` bytes are more than the level holds. */
+int tlb_page(struct tlb_lab *tl, struct tlb_level *level, uint64_t reach);
+
+/* tlb/fit.c */
+int tlb_fits(struct tlb_lab *tl, bool *fits, const struct tlb_ring *ring,
+             const struct tlb_level *level);
+int tlb_find_fits(struct tlb_lab *tl, struct tlb_level *level, size_t guess);
+
+/* tlb/sets.c: sets, entries_per_set, steps of `out`; the set of `level`. A level with `in_front`
+ * entries is before this one. */
+int tlb_sets(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level, size_t in_front);
+
+/* tlb/policy.c: fills policy. */
+int tlb_policy(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level,
+               size_t in_front);
+
+/* tlb/scope.c: fills scope, or the reason why it is not known. */
+int tlb_scope(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level);
+
+int tlb_dissect(struct lab *lab);
+void tlb_refuse(struct dissection *out, const char *reason);
+
+#endif

@@ -1,0 +1,47 @@
+/*
+ * Which registers an instruction reads and writes, from its operands and shape: results are the
+ * operands that shapes.def marks with '='; call writes its return list.
+ */
+#include "ptx/analyse/analyse.h"
+
+static void visit_operand(const struct ptx_insn *insn, const struct ptx_operand *o, bool write,
+                          reg_visitor *visit, void *ctx)
+{
+    switch (o->kind) {
+    case OPERAND_REG:
+        if (write && insn->guard >= 0)
+            visit(ctx, o->reg, REG_READ);
+        visit(ctx, o->reg, write ? REG_WRITE : REG_READ);
+        break;
+    case OPERAND_ADDR:
+        if (o->has_reg)
+            visit(ctx, o->reg, REG_READ);
+        break;
+    case OPERAND_VECTOR:
+    case OPERAND_PAIR:
+    case OPERAND_FETCH:
+        for (uint32_t i = 0; i < o->count; i++)
+            visit_operand(insn, &o->elems[i], write, visit, ctx);
+        break;
+    default:
+        break;
+    }
+}
+
+void insn_visit_regs(const struct ptx_insn *insn, reg_visitor *visit, void *ctx)
+{
+    bool first_is_written = isa_shape_text(isa_row(insn->op)->shape)[0] == '=';
+    bool is_call = insn->op == OP_CALL;
+    if (insn->guard >= 0)
+        visit(ctx, insn->guard, REG_READ);
+    for (uint32_t i = 0; i < insn->operand_count; i++) {
+        bool write = is_call ? i == 1 : first_is_written && i == 0;
+        if (!write)
+            visit_operand(insn, &insn->operands[i], false, visit, ctx);
+    }
+    for (uint32_t i = 0; i < insn->operand_count; i++) {
+        bool write = is_call ? i == 1 : first_is_written && i == 0;
+        if (write)
+            visit_operand(insn, &insn->operands[i], true, visit, ctx);
+    }
+}
