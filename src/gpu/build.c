@@ -1,6 +1,6 @@
 /*
  * Wiring: the one place that knows which component talks to which. Components are created from the
- * memory side up, since each needs the port below it; their engine source ids rise in the same
+ * memory boundary up, since each needs the port below it; their engine source ids rise in the same
  * order, so that at one instant memory goes before the SMs.
  */
 #include <stdlib.h>
@@ -69,11 +69,11 @@ static int network_create(struct gpu *gpu)
         mem_noc_connect(gpu->noc, i, mem_cache_port(gpu->l2[i]));
     }
     for (uint32_t i = 0; rc == 0 && i < model->sms; i++) {
-        mem_noc_set_outlet(gpu->noc, i, gpu_side_outlet(&gpu->side[i]));
+        mem_noc_set_outlet(gpu->noc, i, gpu_boundary_outlet(&gpu->boundary[i]));
         gpu->network_port[i] = mem_noc_port(gpu->noc, i, slice_of, (void *)model);
         gpu->source_port[i] = gpu->network_port[i];
         rc = gpu_translator(gpu, &gpu->source_port[i], i, false);
-        gpu_side_attach(&gpu->side[i], &gpu->source_port[i]);
+        gpu_boundary_attach(&gpu->boundary[i], &gpu->source_port[i]);
     }
     gpu->start_source = gpu->next_source++;
     return rc;
@@ -112,7 +112,7 @@ int gpu_apply_carveout(struct gpu *gpu)
         }
         bool physical = gpu->l1_spec.address == ADDRESS_PHYSICAL;
         struct mem_port port = physical ? gpu->network_port[i] : gpu->source_port[i];
-        int rc = mem_cache_create(&gpu->l1[i], &gpu->l1_spec, MEM_AT_L1, gpu->side[i].engine,
+        int rc = mem_cache_create(&gpu->l1[i], &gpu->l1_spec, MEM_AT_L1, gpu->boundary[i].engine,
                                   &gpu->clock, gpu->l1_source + i, port);
         if (rc < 0) {
             return rc;
@@ -140,7 +140,7 @@ static int sms_create(struct gpu *gpu)
     gpu->next_source += model->sms;
     for (uint32_t i = 0; i < model->sms; i++) {
         struct sm_setup setup = {.spec = &model->sm,
-                                 .engine = gpu->side[i].engine,
+                                 .engine = gpu->boundary[i].engine,
                                  .clock = gpu->clock,
                                  .source = gpu->next_source++,
                                  .id = i,
@@ -169,7 +169,7 @@ int gpu_build(struct gpu *gpu)
         rc = engine_create(&gpu->engine);
     }
     if (rc == 0) {
-        rc = gpu_sides_create(gpu);
+        rc = gpu_boundaries_create(gpu);
     }
     if (rc == 0) {
         rc = gpu_channels_create(gpu);

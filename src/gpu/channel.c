@@ -1,7 +1,7 @@
 /*
- * DRAM's channels, each behind a crossing (crossing.c), so that they may run apart from L2 as SMs
- * do from memory. A channel tells of a reply when it gives the last column command, which is the
- * transfer and the controller's fixed time before the data are there.
+ * DRAM's channels. Each has a mailbox (mailbox.c), so that it may run apart from L2 as SMs run
+ * apart from memory. A channel posts a reply when it gives the last column command. The data are
+ * there later, by the transfer and the controller's fixed time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +16,10 @@ static void on_out(void *ctx, uint64_t arg)
     request->reply(request->ctx, request->arg);
 }
 
-static void channel_told(void *self, struct mem_request *request, uint64_t at_ps)
+static void channel_reply(void *self, struct mem_request *request, uint64_t at_ps)
 {
     request->outlet = NULL;
-    gpu_crossing_reply(&((struct gpu_channel *)self)->crossing, request, at_ps);
+    gpu_mailbox_reply(&((struct gpu_channel *)self)->mailbox, request, at_ps);
 }
 
 static int channel_create(struct gpu *gpu, struct gpu_channel *channel)
@@ -35,13 +35,13 @@ static int channel_create(struct gpu *gpu, struct gpu_channel *channel)
     if (rc < 0) {
         return rc;
     }
-    channel->crossing = (struct gpu_crossing){.upper = gpu->engine,
-                                              .lower = channel->engine,
-                                              .reply_source = source,
-                                              .out = on_out,
-                                              .told = {.reply = channel_told, .self = channel}};
+    channel->mailbox = (struct gpu_mailbox){.upper = gpu->engine,
+                                            .lower = channel->engine,
+                                            .reply_source = source,
+                                            .out = on_out,
+                                            .outlet = {.reply = channel_reply, .self = channel}};
     channel->port = mem_dram_port(channel->dram);
-    gpu_crossing_attach(&channel->crossing, &channel->port, gpu->next_source++);
+    gpu_mailbox_attach(&channel->mailbox, &channel->port, gpu->next_source++);
     return 0;
 }
 
@@ -63,7 +63,7 @@ int gpu_channels_create(struct gpu *gpu)
 void gpu_channels_destroy(struct gpu *gpu)
 {
     for (uint32_t i = 0; gpu->channel && i < gpu->model->dram.channels; i++) {
-        gpu_crossing_free(&gpu->channel[i].crossing);
+        gpu_mailbox_free(&gpu->channel[i].mailbox);
         mem_dram_destroy(gpu->channel[i].dram);
         engine_destroy(gpu->channel[i].engine);
     }

@@ -53,7 +53,7 @@ void gpu_destroy(struct gpu *gpu)
         mem_cache_destroy(gpu->l2[i]);
     }
     gpu_channels_destroy(gpu);
-    gpu_sides_destroy(gpu);
+    gpu_boundaries_destroy(gpu);
     engine_destroy(gpu->engine);
     free(gpu->sm);
     free(gpu->l1);

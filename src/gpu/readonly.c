@@ -13,12 +13,12 @@
 #include "gpu/state.h"
 #include "util/error.h"
 
-static int cache_create(struct gpu_side *side, struct mem_cache **out,
+static int cache_create(struct gpu_boundary *boundary, struct mem_cache **out,
                         const struct cache_spec *spec, struct mem_port *port)
 {
-    struct gpu *gpu = side->gpu;
-    int rc = mem_cache_create(out, spec, MEM_AT_L1, side->engine, &gpu->clock, gpu->next_source++,
-                              *port);
+    struct gpu *gpu = boundary->gpu;
+    int rc = mem_cache_create(out, spec, MEM_AT_L1, boundary->engine, &gpu->clock,
+                              gpu->next_source++, *port);
     if (rc == 0) {
         *port = mem_cache_port(*out);
     }
@@ -37,15 +37,15 @@ int gpu_readonly_create(struct gpu *gpu)
         struct gpu_readonly *caches = &gpu->readonly[i];
         caches->texture_port = caches->constant_port = gpu->source_port[i];
         if (model->texture_l1.enabled) {
-            rc = cache_create(&gpu->side[i], &caches->texture, &model->texture_l1,
+            rc = cache_create(&gpu->boundary[i], &caches->texture, &model->texture_l1,
                               &caches->texture_port);
         }
         if (rc == 0 && model->constant_l15.enabled) {
-            rc = cache_create(&gpu->side[i], &caches->constant_l15, &model->constant_l15,
+            rc = cache_create(&gpu->boundary[i], &caches->constant_l15, &model->constant_l15,
                               &caches->constant_port);
         }
         if (rc == 0 && model->constant_l1.enabled) {
-            rc = cache_create(&gpu->side[i], &caches->constant, &model->constant_l1,
+            rc = cache_create(&gpu->boundary[i], &caches->constant, &model->constant_l1,
                               &caches->constant_port);
         }
     }

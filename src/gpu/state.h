@@ -1,16 +1,21 @@
 /*
- * The GPU's state, shared by the files of this room: build.c wires it, launch.c runs launches,
- * gpu.c answers questions about it.
+ * The GPU's state, shared by the files of this room: build.c wires it, distribute.c hands out
+ * CTAs, launch.c runs launches, gpu.c answers questions about it.
  *
  *     SM --+-- L1 --+
- *          |        +-- side -- translator -- network source -- network -- L2 slice -- channel
+ *          |        +-- boundary -- translator -- network source -- network -- L2 slice -- channel
  *          +--------+               |         (one an SM)                     |
  *                                  TLBs -- page walker -----------------------+
  *
- * A side is where an SM with its caches ends and memory begins (side.c), a channel where memory
- * ends and DRAM begins (channel.c). Every L2 slice belongs to one channel; slices are dealt to
- * channels in order. An L1 that knows lines by physical addresses has a translator in front and the
- * network behind it.
+ * Terms:
+ *   boundary  of an SM: where the SM with its caches ends and memory begins (boundary.c)
+ *   channel   of DRAM: where memory ends and DRAM begins (channel.c)
+ *   mailbox   carries requests and replies across a boundary or into a channel (mailbox.c)
+ *   message   a request, or its reply, with its time
+ *   window    a span of time in which groups of components run apart (windows.c)
+ *
+ * Every L2 slice belongs to one channel; slices are dealt to channels in order. An L1 that knows
+ * lines by physical addresses has a translator in front and the network behind it.
  */
 #ifndef SONDE_GPU_STATE_H
 #define SONDE_GPU_STATE_H
@@ -35,15 +40,15 @@ struct gpu_readonly {
     struct mem_port texture_port, constant_port;
 };
 
-/* A request, or its reply, on the way between an SM and memory. */
-struct gpu_mail {
+/* A request, or its reply, on the way from one group of components to another. */
+struct gpu_message {
     uint64_t at_ps;
     struct mem_request *request;
 };
-struct gpu_mail_list {
+struct gpu_message_list {
     uint32_t count, capacity;
     uint64_t earliest_ps; /* of them; ENGINE_NEVER: none */
-    struct gpu_mail *mail;
+    struct gpu_message *message;
 };
 
 struct gpu_cta_end {
@@ -51,28 +56,29 @@ struct gpu_cta_end {
     uint32_t sm;
 };
 
-/* Where two groups meet: crossing.c. */
-struct gpu_crossing {
-    /* The upper one's. */
+/* Between an upper group, which sends requests, and a lower one, which replies: mailbox.c. */
+struct gpu_mailbox {
+    /* The upper group's. */
     _Alignas(64) struct engine *upper;
-    uint32_t source, reply_source;    /* the engines' ids of requests and of replies */
-    bool parted;                      /* the two run apart */
-    uint32_t used, places;            /* requests not known to be let go of; at most */
-    struct gpu_mail_list down, inbox; /* written; to be read, see gpu_crossing_exchange() */
+    uint32_t source, reply_source; /* the engines' ids of requests and of replies */
+    bool parted;                   /* the two groups run apart */
+    uint32_t used, credits;        /* requests not known to be let go of; at most */
+    /* Written by this group; written by the other one and to be read by this one. */
+    struct gpu_message_list posted_requests, delivered_replies;
     struct waiters space;
     engine_handler *out; /* out(out_ctx, request) at the reply's time */
     void *out_ctx;
-    /* The lower one's. */
+    /* The lower group's. */
     _Alignas(64) struct engine *lower;
-    struct gpu_mail_list up, outbox;
+    struct gpu_message_list posted_replies, delivered_requests;
     struct mem_port below;
     struct request_list refused;
-    uint32_t taken, held;   /* handed on since the last exchange; held below as of then */
-    struct mem_outlet told; /* of what is handed on; without `reply`: nobody asks for it */
+    uint32_t taken, held;     /* handed on since the last exchange; held below as of then */
+    struct mem_outlet outlet; /* of what is handed on; without `reply`: nobody asks for it */
 };
 
-/* What an SM tells while it runs apart from the others, until somebody looks. */
-struct gpu_side {
+/* The boundary of an SM, and what the SM reports while it runs apart. */
+struct gpu_boundary {
     _Alignas(64) struct gpu *gpu;
     struct engine *engine; /* of the SM and its caches; joined to the GPU's, or apart */
     uint32_t sm;
@@ -84,25 +90,25 @@ struct gpu_side {
     int fault; /* the first, with its text */
     uint64_t fault_ps;
     char fault_text[ERROR_TEXT_MAX];
-    struct gpu_crossing crossing;
+    struct gpu_mailbox mailbox;
 };
 
 /* A channel of DRAM. */
 struct gpu_channel {
-    struct gpu_crossing crossing;
+    struct gpu_mailbox mailbox;
     struct engine *engine; /* joined to the GPU's, or apart */
     struct mem_dram *dram;
-    struct mem_port port; /* of the crossing */
+    struct mem_port port; /* of the mailbox */
 };
 
 struct gpu {
     const struct model *model;
     struct exec_memory *memory;
     struct gpu_translate translate;
-    struct engine *engine;        /* memory's, and everybody's while nothing runs apart */
-    struct gpu_side *side;        /* one an SM */
-    uint32_t *busy;               /* the SMs that have something to do in a window */
-    struct gpu_mail_list atomics; /* that memory has served in a window, in its order */
+    struct engine *engine;           /* memory's, and everybody's while nothing runs apart */
+    struct gpu_boundary *boundary;   /* one an SM */
+    uint32_t *busy;                  /* the SMs that have something to do in a window */
+    struct gpu_message_list atomics; /* that memory has served in a window, in its order */
     struct engine_clock clock;
     struct sm **sm;                 /* model->sms of each */
     struct mem_cache **l1;          /* NULL where the carve-out leaves none */
@@ -163,34 +169,34 @@ void gpu_readonly_invalidate(struct gpu *gpu); /* as a launch does */
 void gpu_readonly_stats(const struct gpu *gpu, struct gpu_stats *out);
 void gpu_local_place(struct gpu *gpu, const struct exec_launch *launch);
 
-/* crossing.c */
-void gpu_mail_add(struct gpu_mail_list *list, uint64_t at_ps, struct mem_request *request,
-                  struct engine *engine);
-void gpu_mail_forget(struct gpu_mail_list *list);
-/* Requests to *port go through the crossing from here on. */
-void gpu_crossing_attach(struct gpu_crossing *crossing, struct mem_port *port, uint32_t source);
-void gpu_crossing_free(struct gpu_crossing *crossing);
-void gpu_crossing_reply(struct gpu_crossing *crossing, struct mem_request *request, uint64_t at_ps);
-void gpu_crossing_part(struct gpu_crossing *crossing, uint32_t places);
+/* mailbox.c */
+void gpu_message_add(struct gpu_message_list *list, uint64_t at_ps, struct mem_request *request,
+                     struct engine *engine);
+void gpu_messages_clear(struct gpu_message_list *list);
+/* Requests to *port go through the mailbox from now on. */
+void gpu_mailbox_attach(struct gpu_mailbox *mailbox, struct mem_port *port, uint32_t source);
+void gpu_mailbox_free(struct gpu_mailbox *mailbox);
+void gpu_mailbox_reply(struct gpu_mailbox *mailbox, struct mem_request *request, uint64_t at_ps);
+void gpu_mailbox_part(struct gpu_mailbox *mailbox, uint32_t credits);
 /* Nothing of the upper group is earlier than `now_ps`. */
-void gpu_crossing_join(struct gpu_crossing *crossing, uint64_t now_ps);
+void gpu_mailbox_join(struct gpu_mailbox *mailbox, uint64_t now_ps);
 /*
- * Hands over what was noted; nothing of the upper group is earlier than `now_ps`. `held`: requests
- * that the port below has taken and still counts. Both sides find it when they read their mail,
- * before they run on.
+ * Delivers what both groups have posted; no event of the upper group is earlier than `now_ps`.
+ * `held`: requests that the port below has taken and still counts. Each group reads what was
+ * delivered before it runs on.
  */
-void gpu_crossing_exchange(struct gpu_crossing *crossing, uint32_t held, uint64_t now_ps);
-void gpu_crossing_read_inbox(struct gpu_crossing *crossing);
-void gpu_crossing_read_outbox(struct gpu_crossing *crossing);
+void gpu_mailbox_exchange(struct gpu_mailbox *mailbox, uint32_t held, uint64_t now_ps);
+void gpu_mailbox_read_replies(struct gpu_mailbox *mailbox);
+void gpu_mailbox_read_requests(struct gpu_mailbox *mailbox);
 
-/* side.c */
-int gpu_sides_create(struct gpu *gpu);
-void gpu_sides_destroy(struct gpu *gpu);
-void gpu_side_attach(struct gpu_side *side, struct mem_port *port);
-struct mem_outlet gpu_side_outlet(struct gpu_side *side);
-void gpu_side_exchange(struct gpu_side *side, uint64_t now_ps);
+/* boundary.c */
+int gpu_boundaries_create(struct gpu *gpu);
+void gpu_boundaries_destroy(struct gpu *gpu);
+void gpu_boundary_attach(struct gpu_boundary *boundary, struct mem_port *port);
+struct mem_outlet gpu_boundary_outlet(struct gpu_boundary *boundary);
+void gpu_boundary_exchange(struct gpu_boundary *boundary, uint64_t now_ps);
 /* What memory has served happens. */
-void gpu_sides_do_atomics(struct gpu *gpu);
+void gpu_boundaries_do_atomics(struct gpu *gpu);
 
 /* channel.c */
 int gpu_channels_create(struct gpu *gpu);
@@ -204,11 +210,12 @@ int gpu_part(struct gpu *gpu);
 void gpu_join(struct gpu *gpu);
 int gpu_run_windows(struct gpu *gpu);
 
-/* launch.c */
+/* distribute.c */
+int gpu_distribute(struct gpu *gpu); /* as many CTAs as fit at once */
 void gpu_cta_ended(struct gpu *gpu, const struct gpu_cta_end *end);
-int gpu_deadlock(const struct gpu *gpu);
+int gpu_deadlock(const struct gpu *gpu); /* the error of a launch in which nothing is pending */
 bool gpu_cancelled(const struct gpu *gpu);
-/* What the SMs report. */
+/* What the SMs report; ctx is the GPU. */
 void gpu_cta_done(void *ctx, uint32_t sm, uint64_t cta);
 void gpu_fault(void *ctx, uint32_t sm, int code);
 

@@ -1,30 +1,31 @@
 /*
- * Launches on several host threads. SMs with their caches run apart from each other, from memory
- * - translation, network, L2 - and that from DRAM's channels, each with an engine of its own, in
- * windows of time; between two windows one thread hands over what was noted (crossing.c). Which
- * thread ran what never shows.
+ * Launches on several host threads: a conservative parallel simulation in windows of time.
  *
- * SMs and memory hear of each other no sooner than the lookahead L after a cause: a reply is known
- * when it enters the way back, and a CTA's place is taken some cycles after it ended. Memory hears
- * from DRAM no sooner than F after a cause, which is no less than L, or DRAM is part of memory. Let
- * s, m and d be the times of the first pending event of the SMs, of memory and of DRAM, and m' the
- * earlier one of m and d + F, when memory goes on. Then
+ * Groups of components run apart, each with an engine of its own: each SM with its caches; memory
+ * (translation, network, L2); each channel of DRAM. Between two windows one thread delivers the
+ * messages (mailbox.c). Which thread ran which group never shows in a result.
+ *
+ * SMs and memory learn of each other no sooner than the lookahead L after a cause: a reply is known
+ * when it enters the network, and a CTA's place is taken some cycles after the CTA has ended.
+ * Memory learns of DRAM no sooner than F after a cause. F is at least L; where it would be less,
+ * DRAM is part of memory. Let s, m and d be the times of the first pending event of the SMs, of
+ * memory and of DRAM. Memory goes on at m', the earlier one of m and d + F. Then
  *
  *     SMs may run all events before  min(m', s) + L           what is unknown yet comes no earlier
  *     memory those before            min(s, m' + L, d + F)    requests come from s on, or after a
  *                                                             reply; replies of DRAM from d + F on
  *     DRAM those before              min(s, m')               requests of memory
  *
- * at the same time. In the steady state memory lags half of L behind SMs, DRAM as much behind
- * memory, and a window is as long.
+ * at the same time. In the steady state a window is half of L long. Memory lags that much behind
+ * SMs, and DRAM that much behind memory.
  *
- * Device memory does not change while a window runs: SMs keep their stores back, which are
- * published between windows, SM after SM; then the atomics that memory has served happen, in its
- * order. A load sees its own SM's stores at once, others' after at most a lookahead, and results do
- * not depend on how far another SM has come. (docs/adr/0007)
+ * Device memory does not change while a window runs. SMs keep their stores back; between windows
+ * these are published, SM after SM; then the atomics that memory has served happen, in its order. A
+ * load sees its own SM's stores at once and others' after at most a lookahead. Results do not
+ * depend on how far another SM has come. (docs/adr/0007)
  *
- * A window costs some microseconds of handing over, so a lookahead of a few cycles is not worth it:
- * that of the flit-level network, which knows of a reply when it leaves the last router.
+ * Delivery costs some microseconds a window, so a lookahead of a few cycles is not worth it. The
+ * flit-level network has such a lookahead: it knows of a reply when it leaves the last router.
  *
  * Leaves out: launches of one CTA; programs that call the driver or reach device memory at issue
  * (printf, malloc, cp.async, wmma.load); an L1 behind a translator, which asks memory before every
@@ -58,18 +59,17 @@ int gpu_part(struct gpu *gpu)
         sm_keep_stores(gpu->sm[i], false);
     }
     for (uint32_t i = 0; rc == 0 && i < gpu->model->sms; i++) {
-        struct gpu_side *side = &gpu->side[i];
-        engine_part(side->engine);
-        gpu_crossing_part(&side->crossing, gpu->model->noc.queue_entries + 2 * (uint32_t)cycles);
-        side->has_news = side->has_stores = false;
+        struct gpu_boundary *boundary = &gpu->boundary[i];
+        engine_part(boundary->engine);
+        gpu_mailbox_part(&boundary->mailbox, gpu->model->noc.queue_entries + 2 * (uint32_t)cycles);
+        boundary->has_news = boundary->has_stores = false;
     }
     uint64_t ahead_ps = gpu_channels_lookahead_ps(gpu);
     gpu->dram_ahead_ps = ahead_ps < gpu->lookahead_ps ? 0 : ahead_ps;
     for (uint32_t i = 0; rc == 0 && gpu->dram_ahead_ps && i < gpu->model->dram.channels; i++) {
         struct gpu_channel *channel = &gpu->channel[i];
         engine_part(channel->engine);
-        gpu_crossing_part(&channel->crossing,
-                          gpu->model->dram.queue_entries + 2 * (uint32_t)cycles);
+        gpu_mailbox_part(&channel->mailbox, gpu->model->dram.queue_entries + 2 * (uint32_t)cycles);
     }
     mem_noc_set_bounded(gpu->noc, rc < 0);
     gpu->parted = rc == 0;
@@ -81,12 +81,13 @@ int gpu_part(struct gpu *gpu)
 /* The next CTA's end in order of time and SM; NULL: no more. */
 static const struct gpu_cta_end *next_end(struct gpu *gpu)
 {
-    struct gpu_side *first = NULL;
+    struct gpu_boundary *first = NULL;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        struct gpu_side *side = &gpu->side[i];
-        if (side->end_told < side->end_count &&
-            (!first || side->end[side->end_told].at_ps < first->end[first->end_told].at_ps)) {
-            first = side;
+        struct gpu_boundary *boundary = &gpu->boundary[i];
+        if (boundary->end_told < boundary->end_count &&
+            (!first ||
+             boundary->end[boundary->end_told].at_ps < first->end[first->end_told].at_ps)) {
+            first = boundary;
         }
     }
     return first ? &first->end[first->end_told++] : NULL;
@@ -99,18 +100,18 @@ static void tell_ends(struct gpu *gpu)
         gpu_cta_ended(gpu, end);
     }
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        gpu->side[i].end_count = gpu->side[i].end_told = 0;
+        gpu->boundary[i].end_count = gpu->boundary[i].end_told = 0;
     }
 }
 
 /* The first fault in order of time and SM is the launch's. */
 static void find_fault(struct gpu *gpu)
 {
-    const struct gpu_side *first = NULL;
+    const struct gpu_boundary *first = NULL;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        const struct gpu_side *side = &gpu->side[i];
-        if (side->fault < 0 && (!first || side->fault_ps < first->fault_ps)) {
-            first = side;
+        const struct gpu_boundary *boundary = &gpu->boundary[i];
+        if (boundary->fault < 0 && (!first || boundary->fault_ps < first->fault_ps)) {
+            first = boundary;
         }
     }
     if (first) {
@@ -118,38 +119,40 @@ static void find_fault(struct gpu *gpu)
     }
 }
 
-/* For the next exchange: whether it has to look at this side, and when the SM goes on. */
-static void note_state(struct gpu_side *side)
+/* For the next exchange: whether it has to look at this boundary, and when the SM goes on. */
+static void note_state(struct gpu_boundary *boundary)
 {
-    uint64_t next_ps = engine_next_ps(side->engine), mail_ps = side->crossing.inbox.earliest_ps;
-    side->next_ps = next_ps < mail_ps ? next_ps : mail_ps;
-    side->has_stores = sm_has_stores(side->gpu->sm[side->sm]);
-    side->has_news = side->crossing.down.count > 0 || side->end_count > 0 ||
-                     side->crossing.space.count > 0 || side->fault < 0 ||
-                     engine_error(side->engine) < 0;
+    uint64_t next_ps = engine_next_ps(boundary->engine),
+             message_ps = boundary->mailbox.delivered_replies.earliest_ps;
+    boundary->next_ps = next_ps < message_ps ? next_ps : message_ps;
+    boundary->has_stores = sm_has_stores(boundary->gpu->sm[boundary->sm]);
+    boundary->has_news = boundary->mailbox.posted_requests.count > 0 || boundary->end_count > 0 ||
+                         boundary->mailbox.space.count > 0 || boundary->fault < 0 ||
+                         engine_error(boundary->engine) < 0;
 }
 
 /* Nothing of the SMs that has not happened yet happens before `now_ps`. */
-static void exchange_sides(struct gpu *gpu, uint64_t now_ps)
+static void exchange_boundaries(struct gpu *gpu, uint64_t now_ps)
 {
     uint32_t count = 0;
     bool ended = false, failed = false;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        struct gpu_side *side = &gpu->side[i];
-        if (side->has_stores) {
+        struct gpu_boundary *boundary = &gpu->boundary[i];
+        if (boundary->has_stores) {
             sm_publish_stores(gpu->sm[i]);
-            side->has_stores = false;
+            boundary->has_stores = false;
         }
-        if (side->has_news || side->crossing.up.count > 0 || side->crossing.used > 0) {
+        if (boundary->has_news || boundary->mailbox.posted_replies.count > 0 ||
+            boundary->mailbox.used > 0) {
             gpu->busy[count++] = i;
         }
     }
-    gpu_sides_do_atomics(gpu);
+    gpu_boundaries_do_atomics(gpu);
     for (uint32_t k = 0; k < count; k++) {
-        struct gpu_side *side = &gpu->side[gpu->busy[k]];
-        gpu_side_exchange(side, now_ps);
-        ended |= side->end_count > 0;
-        failed |= side->fault < 0;
+        struct gpu_boundary *boundary = &gpu->boundary[gpu->busy[k]];
+        gpu_boundary_exchange(boundary, now_ps);
+        ended |= boundary->end_count > 0;
+        failed |= boundary->fault < 0;
     }
     if (ended) {
         tell_ends(gpu);
@@ -158,14 +161,14 @@ static void exchange_sides(struct gpu *gpu, uint64_t now_ps)
         find_fault(gpu);
     }
     for (uint32_t k = 0; k < count; k++) {
-        note_state(&gpu->side[gpu->busy[k]]);
+        note_state(&gpu->boundary[gpu->busy[k]]);
     }
 }
 
 static void exchange_channels(struct gpu *gpu, uint64_t now_ps)
 {
     for (uint32_t i = 0; gpu->dram_ahead_ps && i < gpu->model->dram.channels; i++) {
-        gpu_crossing_exchange(&gpu->channel[i].crossing, 0, now_ps);
+        gpu_mailbox_exchange(&gpu->channel[i].mailbox, 0, now_ps);
     }
 }
 
@@ -174,7 +177,7 @@ static int engines_error(const struct gpu *gpu)
 {
     int rc = engine_error(gpu->engine);
     for (uint32_t i = 0; rc == 0 && i < gpu->model->sms; i++) {
-        rc = gpu->side[i].has_news ? engine_error(gpu->side[i].engine) : 0;
+        rc = gpu->boundary[i].has_news ? engine_error(gpu->boundary[i].engine) : 0;
     }
     for (uint32_t i = 0; rc == 0 && i < gpu->model->dram.channels; i++) {
         rc = engine_error(gpu->channel[i].engine);
@@ -189,10 +192,10 @@ static void join_channels(struct gpu *gpu)
     exchange_channels(gpu, now_ps);
     for (uint32_t i = 0; gpu->dram_ahead_ps && i < gpu->model->dram.channels; i++) {
         struct gpu_channel *channel = &gpu->channel[i];
-        gpu_crossing_read_outbox(&channel->crossing);
+        gpu_mailbox_read_requests(&channel->mailbox);
         engine_run_before(channel->engine, now_ps);
-        gpu_crossing_exchange(&channel->crossing, 0, now_ps);
-        gpu_crossing_join(&channel->crossing, now_ps);
+        gpu_mailbox_exchange(&channel->mailbox, 0, now_ps);
+        gpu_mailbox_join(&channel->mailbox, now_ps);
         engine_join(channel->engine, gpu->engine);
     }
 }
@@ -205,13 +208,13 @@ void gpu_join(struct gpu *gpu)
     join_channels(gpu);
     gpu->latest_ps = engine_now_ps(gpu->engine);
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        uint64_t now_ps = engine_now_ps(gpu->side[i].engine);
+        uint64_t now_ps = engine_now_ps(gpu->boundary[i].engine);
         gpu->latest_ps = now_ps > gpu->latest_ps ? now_ps : gpu->latest_ps;
     }
-    exchange_sides(gpu, gpu->latest_ps);
+    exchange_boundaries(gpu, gpu->latest_ps);
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        gpu_crossing_join(&gpu->side[i].crossing, gpu->latest_ps);
-        engine_join(gpu->side[i].engine, gpu->engine);
+        gpu_mailbox_join(&gpu->boundary[i].mailbox, gpu->latest_ps);
+        engine_join(gpu->boundary[i].engine, gpu->engine);
         sm_keep_stores(gpu->sm[i], false);
     }
     mem_noc_set_bounded(gpu->noc, true);
@@ -230,10 +233,10 @@ static void run_memory(const struct window *window)
 {
     struct gpu *gpu = window->gpu;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        gpu_crossing_read_outbox(&gpu->side[i].crossing);
+        gpu_mailbox_read_requests(&gpu->boundary[i].mailbox);
     }
     for (uint32_t i = 0; i < window->channels; i++) {
-        gpu_crossing_read_inbox(&gpu->channel[i].crossing);
+        gpu_mailbox_read_replies(&gpu->channel[i].mailbox);
     }
     engine_run_before(gpu->engine, window->memory_limit_ps);
 }
@@ -247,13 +250,13 @@ static void run_task(void *ctx, uint32_t index)
         run_memory(window);
     } else if (index <= window->channels) {
         struct gpu_channel *channel = &gpu->channel[index - 1];
-        gpu_crossing_read_outbox(&channel->crossing);
+        gpu_mailbox_read_requests(&channel->mailbox);
         engine_run_before(channel->engine, window->dram_limit_ps);
     } else {
-        struct gpu_side *side = &gpu->side[gpu->busy[index - 1 - window->channels]];
-        gpu_crossing_read_inbox(&side->crossing);
-        engine_run_before(side->engine, window->sm_limit_ps);
-        note_state(side);
+        struct gpu_boundary *boundary = &gpu->boundary[gpu->busy[index - 1 - window->channels]];
+        gpu_mailbox_read_replies(&boundary->mailbox);
+        engine_run_before(boundary->engine, window->sm_limit_ps);
+        note_state(boundary);
     }
 }
 
@@ -273,14 +276,14 @@ static bool window_open(struct window *window, struct gpu *gpu)
     uint32_t channels = gpu->dram_ahead_ps ? gpu->model->dram.channels : 0;
     uint64_t memory_ps = engine_next_ps(gpu->engine), sm_ps = ENGINE_NEVER, dram_ps = ENGINE_NEVER;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        sm_ps = earlier(sm_ps, gpu->side[i].next_ps);
-        memory_ps = earlier(memory_ps, gpu->side[i].crossing.outbox.earliest_ps);
+        sm_ps = earlier(sm_ps, gpu->boundary[i].next_ps);
+        memory_ps = earlier(memory_ps, gpu->boundary[i].mailbox.delivered_requests.earliest_ps);
     }
     for (uint32_t i = 0; i < channels; i++) {
         const struct gpu_channel *channel = &gpu->channel[i];
-        memory_ps = earlier(memory_ps, channel->crossing.inbox.earliest_ps);
+        memory_ps = earlier(memory_ps, channel->mailbox.delivered_replies.earliest_ps);
         dram_ps = earlier(dram_ps, earlier(engine_next_ps(channel->engine),
-                                           channel->crossing.outbox.earliest_ps));
+                                           channel->mailbox.delivered_requests.earliest_ps));
     }
     uint64_t answer_ps = later(dram_ps, gpu->dram_ahead_ps);
     memory_ps = earlier(memory_ps, answer_ps);
@@ -303,7 +306,7 @@ static bool step(struct gpu *gpu)
     }
     uint32_t busy = 0;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        if (gpu->side[i].next_ps < window.sm_limit_ps) {
+        if (gpu->boundary[i].next_ps < window.sm_limit_ps) {
             gpu->busy[busy++] = i;
         }
     }
@@ -316,7 +319,7 @@ static bool step(struct gpu *gpu)
         }
     }
     exchange_channels(gpu, window.memory_limit_ps);
-    exchange_sides(gpu, window.sm_limit_ps);
+    exchange_boundaries(gpu, window.sm_limit_ps);
     return true;
 }
 
@@ -324,7 +327,7 @@ int gpu_run_windows(struct gpu *gpu)
 {
     int rc = 0;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        note_state(&gpu->side[i]);
+        note_state(&gpu->boundary[i]);
     }
     while (rc == 0 && gpu->cta_ended < gpu->cta_count) {
         bool stepped = step(gpu);

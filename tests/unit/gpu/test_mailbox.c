@@ -1,4 +1,4 @@
-/* The places of a crossing: a bound, also when what was let go of is held again. */
+/* A mailbox's credits: a bound, also when a request that was let go of is held again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,50 +33,50 @@ static void count(void *ctx, uint64_t arg)
     ++*(uint32_t *)ctx;
 }
 
-static void a_request_that_comes_back_takes_its_place_again(void **state)
+static void a_request_that_is_held_again_takes_its_credit_again(void **state)
 {
     (void)state;
-    struct gpu_crossing crossing = {0};
+    struct gpu_mailbox mailbox = {0};
     struct below below = {0};
     struct mem_port port = {.send = below_send, .when_space = never_asked, .self = &below};
     struct mem_request request[8] = {{0}};
     uint32_t sent = 0, woken = 0;
-    assert_int_equal(engine_create(&crossing.upper), 0);
-    assert_int_equal(engine_create(&crossing.lower), 0);
-    gpu_crossing_attach(&crossing, &port, 1);
-    gpu_crossing_part(&crossing, 3);
+    assert_int_equal(engine_create(&mailbox.upper), 0);
+    assert_int_equal(engine_create(&mailbox.lower), 0);
+    gpu_mailbox_attach(&mailbox, &port, 1);
+    gpu_mailbox_part(&mailbox, 3);
     while (sent < 8 && port.send(port.self, &request[sent])) {
         sent++;
     }
     assert_int_equal(sent, 3);
-    gpu_crossing_exchange(&crossing, 0, 0); /* the lower group gets them */
-    gpu_crossing_read_outbox(&crossing);
-    engine_run(crossing.lower, ENGINE_NEVER);
+    gpu_mailbox_exchange(&mailbox, 0, 0); /* the lower group gets them */
+    gpu_mailbox_read_requests(&mailbox);
+    engine_run(mailbox.lower, ENGINE_NEVER);
     assert_int_equal(below.taken, 3);
-    gpu_crossing_exchange(&crossing, 0, 0); /* and lets go of all */
+    gpu_mailbox_exchange(&mailbox, 0, 0); /* and lets go of all */
     assert_true(port.send(port.self, &request[sent++]));
-    gpu_crossing_exchange(&crossing, 3, 0); /* they are back, beside the new one */
+    gpu_mailbox_exchange(&mailbox, 3, 0); /* they are back, beside the new one */
     port.when_space(port.self, count, &woken, 0);
     for (uint32_t held = 3; held > 2; held--) {
         assert_false(port.send(port.self, &request[sent]));
-        gpu_crossing_exchange(&crossing, held, 0);
-        engine_run(crossing.upper, ENGINE_NEVER);
+        gpu_mailbox_exchange(&mailbox, held, 0);
+        engine_run(mailbox.upper, ENGINE_NEVER);
         assert_int_equal(woken, 0);
     }
-    gpu_crossing_exchange(&crossing, 1, 0);
-    engine_run(crossing.upper, ENGINE_NEVER);
+    gpu_mailbox_exchange(&mailbox, 1, 0);
+    engine_run(mailbox.upper, ENGINE_NEVER);
     assert_int_equal(woken, 1);
     assert_true(port.send(port.self, &request[sent++]));
     assert_false(port.send(port.self, &request[sent]));
-    gpu_crossing_free(&crossing);
-    engine_destroy(crossing.upper);
-    engine_destroy(crossing.lower);
+    gpu_mailbox_free(&mailbox);
+    engine_destroy(mailbox.upper);
+    engine_destroy(mailbox.lower);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_request_that_comes_back_takes_its_place_again),
+        cmocka_unit_test(a_request_that_is_held_again_takes_its_credit_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
