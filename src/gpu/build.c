@@ -49,7 +49,7 @@ static int l2_create(struct gpu *gpu)
     const struct model *model = gpu->model;
     int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < model->l2_slices; i++) {
-        uint32_t channel = i * model->dram.channels / model->l2_slices;
+        uint32_t channel = i % model->dram.channels;
         rc = mem_cache_create(&gpu->l2[i], &model->l2, MEM_AT_L2, gpu->engine, &gpu->clock,
                               gpu->next_source++, gpu->channel[channel].port);
     }

@@ -14,7 +14,7 @@
  *   message   a request, or its reply, with its time
  *   window    a span of time in which groups of components run apart (windows.c)
  *
- * Every L2 slice belongs to one channel; slices are dealt to channels in order. An L1 that knows
+ * Every L2 slice belongs to one channel; slice s to channel s mod channels. An L1 that knows
  * lines by physical addresses has a translator in front and the network behind it.
  */
 #ifndef SONDE_GPU_STATE_H
