@@ -8,10 +8,9 @@
 #include "rt/state.h"
 #include "util/error.h"
 
+#define GRID_WORKSPACE_BYTES 64
 /* CUDA C Programming Guide, "Technical Specifications per Compute Capability", the same since 3.0.
  */
-#define MAX_BLOCK_THREADS 1024
-#define GRID_WORKSPACE_BYTES 64
 static const uint32_t max_grid[3] = {2147483647, 65535, 65535};
 static const uint32_t max_block[3] = {1024, 1024, 64};
 
@@ -39,14 +38,27 @@ static int shape_check(const struct ptx_func *func, const struct rt_launch *laun
         return error_set(SONDE_EINPUT, "%s: %llu threads a block, but .maxntid allows %llu",
                          func->name, (unsigned long long)threads, (unsigned long long)allowed);
     }
-    if (threads > MAX_BLOCK_THREADS) {
+    if (threads > RT_BLOCK_THREADS_MAX) {
         return error_set(SONDE_EINPUT, "%s: %llu threads a block, at most %d are possible",
-                         func->name, (unsigned long long)threads, MAX_BLOCK_THREADS);
+                         func->name, (unsigned long long)threads, RT_BLOCK_THREADS_MAX);
     }
     return 0;
 }
 
-static int params_pack(uint8_t **out, const struct ptx_func *func, const struct rt_launch *launch)
+/* Clusters of one block are no clusters. */
+static int cluster_check(const struct ptx_func *func, const struct rt_launch *launch)
+{
+    for (int i = 0; i < 3; i++) {
+        if (launch->cluster[i] > 1) {
+            return error_set(SONDE_EUNSUPPORTED, "%s: a launch in clusters of %u x %u x %u blocks",
+                             func->name, launch->cluster[0], launch->cluster[1],
+                             launch->cluster[2]);
+        }
+    }
+    return 0;
+}
+
+int launch_pack(uint8_t **out, const struct ptx_func *func, const struct rt_launch *launch)
 {
     *out = NULL;
     if (launch->arg_count != func->param_count) {
@@ -120,7 +132,7 @@ static int cooperative_prepare(struct rt *rt, struct exec_launch *launch)
     return rt_memset(rt, rt->grid_workspace, 0, GRID_WORKSPACE_BYTES);
 }
 
-static int launch_functional(struct rt *rt, const struct exec_launch *launch)
+int launch_functional(struct rt *rt, const struct exec_launch *launch)
 {
     struct exec_run_options options = {.interrupt = rt->cancel};
     int rc = exec_run_launch_with(launch, &options);
@@ -139,67 +151,82 @@ void rt_functional_insns(const struct rt *rt, uint64_t *warp_insns, uint64_t *th
     }
 }
 
-/* Everything has been checked but what the GPU itself refuses. */
-static int launch_run(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *launch,
-                      const uint8_t *params, uint64_t *cycles)
+int launch_check(struct rt *rt, const struct rt_kernel *kernel, const struct rt_launch *launch)
 {
-    struct exec_launch run = {.program = kernel->program,
-                              .memory = rt->memory,
-                              .params = params,
-                              .param_bytes = kernel->func->param_bytes,
-                              .dynamic_shared_bytes = launch->dynamic_shared_bytes,
-                              .launch_id = rt->launches++,
-                              .services = &rt->services};
-    memcpy(run.grid, launch->grid, sizeof run.grid);
-    memcpy(run.block, launch->block, sizeof run.block);
-    run.textures = rt->textures.data;
-    run.texture_count = (uint32_t)rt->textures.count;
-    run.surfaces = rt->surfaces.data;
-    run.surface_count = (uint32_t)rt->surfaces.count;
-    const struct sm_spec *sm = &rt_model(rt)->sm;
-    run.yield_after = sm->divergence == DIVERGENCE_INDEPENDENT ? sm->yield_after : 0;
-    int rc = launch->cooperative ? cooperative_prepare(rt, &run) : 0;
-    if (rc == 0 && !launch->functional) {
-        rc = local_memory_provide(rt, &run);
-    }
-    if (rc == 0) {
-        rc = launch->functional ? launch_functional(rt, &run) : gpu_launch(rt->gpu, &run, cycles);
-    }
-    return rc;
-}
-
-int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *launch,
-              uint64_t *cycles)
-{
-    const struct ptx_func *func = kernel->func;
-    uint64_t shared_bytes =
-        (uint64_t)exec_program_shared_bytes(kernel->program) + launch->dynamic_shared_bytes;
-    if (cycles) {
-        *cycles = 0;
-    }
     int rc = context_check(rt);
     if (rc == 0) {
-        rc = shape_check(func, launch);
+        rc = shape_check(kernel->func, launch);
     }
-    if (rc == 0 && exec_program_uses_heap(kernel->program)) {
-        rc = services_heap_provide(rt);
-    }
+    return rc == 0 ? cluster_check(kernel->func, launch) : rc;
+}
+
+int launch_prepare(struct rt *rt, struct exec_launch *run, struct rt_kernel *kernel,
+                   const struct rt_launch *launch, const uint8_t *params)
+{
+    uint64_t shared_bytes =
+        (uint64_t)exec_program_shared_bytes(kernel->program) + launch->dynamic_shared_bytes;
+    int rc = exec_program_uses_heap(kernel->program) ? services_heap_provide(rt) : 0;
     if (rc == 0) {
         rc = carveout_choose(rt, kernel, shared_bytes);
-    }
-    uint8_t *params = NULL;
-    if (rc == 0) {
-        rc = params_pack(&params, func, launch);
     }
     if (rc < 0) {
         return rc;
     }
-    rc = launch_run(rt, kernel, launch, params, cycles);
-    free(params);
+    *run = (struct exec_launch){.program = kernel->program,
+                                .memory = rt->memory,
+                                .params = params,
+                                .param_bytes = kernel->func->param_bytes,
+                                .dynamic_shared_bytes = launch->dynamic_shared_bytes,
+                                .launch_id = rt->launches++,
+                                .services = &rt->services};
+    memcpy(run->grid, launch->grid, sizeof run->grid);
+    memcpy(run->block, launch->block, sizeof run->block);
+    launch_see_objects(rt, run);
+    const struct sm_spec *sm = &rt_model(rt)->sm;
+    run->yield_after = sm->divergence == DIVERGENCE_INDEPENDENT ? sm->yield_after : 0;
+    if (launch->cooperative) {
+        rc = cooperative_prepare(rt, run);
+    }
+    return rc == 0 && !launch->functional ? local_memory_provide(rt, run) : rc;
+}
+
+void launch_see_objects(const struct rt *rt, struct exec_launch *run)
+{
+    run->textures = rt->textures.data;
+    run->texture_count = (uint32_t)rt->textures.count;
+    run->surfaces = rt->surfaces.data;
+    run->surface_count = (uint32_t)rt->surfaces.count;
+}
+
+int launch_ended(struct rt *rt, const struct rt_kernel *kernel, int rc)
+{
     services_flush(rt);
     if (rc == SONDE_EFAULT && !rt->fault) {
         rt->fault = strdup(error_text());
     }
     /* A fault's text names the kernel, behind the place in its source. */
-    return rc < 0 && rc != SONDE_EFAULT ? error_prefix(rc, "%s", func->name) : rc;
+    return rc < 0 && rc != SONDE_EFAULT ? error_prefix(rc, "%s", kernel->func->name) : rc;
+}
+
+int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *launch,
+              uint64_t *cycles)
+{
+    if (cycles) {
+        *cycles = 0;
+    }
+    int rc = launch_check(rt, kernel, launch);
+    uint8_t *params = NULL;
+    if (rc == 0) {
+        rc = launch_pack(&params, kernel->func, launch);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    struct exec_launch run;
+    rc = launch_prepare(rt, &run, kernel, launch, params);
+    if (rc == 0) {
+        rc = launch->functional ? launch_functional(rt, &run) : gpu_launch(rt->gpu, &run, cycles);
+    }
+    free(params);
+    return launch_ended(rt, kernel, rc);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rt/queue/state.h"
 #include "rt/state.h"
 #include "util/error.h"
 
@@ -31,7 +32,8 @@ int rt_create(struct rt **out, const struct model *model)
     memcpy(rt->model, model, sizeof *model);
     rt->preferred_carveout = model->carveout.initial;
     services_create(rt);
-    int rc = exec_memory_create(&rt->memory, model->vm.memory_bytes);
+    int rc = queue_create(rt);
+    rc = rc == 0 ? exec_memory_create(&rt->memory, model->vm.memory_bytes) : rc;
     if (rc == 0) {
         rc = vmem_create(&rt->vmem, model, rt->memory);
     }
@@ -53,6 +55,7 @@ void rt_destroy(struct rt *rt)
     if (!rt) {
         return;
     }
+    queue_destroy(rt);
     while (rt->modules) {
         rt_module_unload(rt, rt->modules);
     }

@@ -17,6 +17,7 @@
 
 #define RT_ALIGN_BYTES 256 /* of every allocation: the driver API's promise */
 #define RT_NO_FRAME UINT32_MAX
+#define RT_BLOCK_THREADS_MAX 1024 /* of all that are modelled, since compute capability 2.0 */
 
 struct vmem_page {
     uint32_t frame; /* RT_NO_FRAME: not mapped */
@@ -80,7 +81,8 @@ struct rt {
     struct heap *heap; /* NULL: no launch has needed it */
     uint64_t heap_address;
     uint64_t grid_workspace; /* of cooperative launches; 0: none yet */
-    char *fault;             /* the text of the first fault; NULL: none */
+    struct queue *queue;
+    char *fault; /* the text of the first fault; NULL: none */
 };
 
 struct rt_module {
@@ -100,6 +102,19 @@ struct rt_kernel {
 
 /* rt.c: the choice with the least shared memory that is at least this much */
 bool carveout_that_holds(const struct model *model, uint64_t shared_bytes, uint32_t *choice);
+
+/*
+ * launch.c. A launch step by step: checks, arguments (the caller's to free), what the driver
+ * provides before it begins, and what its end does to the context.
+ */
+int launch_check(struct rt *rt, const struct rt_kernel *kernel, const struct rt_launch *launch);
+int launch_pack(uint8_t **out, const struct ptx_func *func, const struct rt_launch *launch);
+int launch_prepare(struct rt *rt, struct exec_launch *run, struct rt_kernel *kernel,
+                   const struct rt_launch *launch, const uint8_t *params);
+int launch_functional(struct rt *rt, const struct exec_launch *launch);
+int launch_ended(struct rt *rt, const struct rt_kernel *kernel, int rc);
+/* Textures and surfaces as they are now. */
+void launch_see_objects(const struct rt *rt, struct exec_launch *run);
 
 /* module.c: takes the parsed module over, also when it fails */
 int module_create(struct rt *rt, struct rt_module **out, struct ptx_module *ptx);

@@ -1,0 +1,83 @@
+/*
+ * Occupancy as the driver reports it: what core/occupancy.c computes for the model, with the
+ * carve-out that a launch of such blocks would get.
+ */
+#include "core/occupancy.h"
+#include "rt/queue/queue.h"
+#include "rt/state.h"
+#include "util/error.h"
+
+static uint32_t blocks_of(const struct rt *rt, const struct rt_kernel *kernel, uint32_t threads,
+                          uint64_t dynamic_shared_bytes)
+{
+    const struct model *model = rt->model;
+    uint64_t shared = exec_program_shared_bytes(kernel->program) + dynamic_shared_bytes;
+    uint64_t sm_shared = model->sm.shared.size_bytes;
+    if (model->driver.shared_per_block_bytes && shared > model->driver.shared_per_block_bytes) {
+        return 0;
+    }
+    if (model->carveout.count > 0) {
+        uint32_t choice = rt->preferred_carveout;
+        if (model->carveout.choice[choice].shared_bytes < shared) {
+            carveout_that_holds(model, shared, &choice);
+        }
+        sm_shared = model->carveout.choice[choice].shared_bytes;
+    }
+    struct cta_needs needs;
+    const char *limit;
+    occupancy_needs(&needs, &model->sm, threads, exec_program_register_count(kernel->program),
+                    shared);
+    return occupancy_ctas(&model->sm, &needs, sm_shared, &limit);
+}
+
+int rt_occupancy(struct rt *rt, uint32_t *blocks, const struct rt_kernel *kernel,
+                 uint32_t block_threads, uint64_t dynamic_shared_bytes)
+{
+    *blocks = 0;
+    if (block_threads == 0) {
+        return error_set(SONDE_EINPUT, "a block of no threads");
+    }
+    if (block_threads <= RT_BLOCK_THREADS_MAX) {
+        *blocks = blocks_of(rt, kernel, block_threads, dynamic_shared_bytes);
+    }
+    return 0;
+}
+
+static uint32_t kernel_limit(const struct ptx_func *func)
+{
+    uint64_t allowed = RT_BLOCK_THREADS_MAX;
+    const uint32_t *most = func->reqntid[0] ? func->reqntid : func->maxntid;
+    if (most[0]) {
+        uint64_t threads = 1;
+        for (int i = 0; i < 3; i++) {
+            threads *= most[i] ? most[i] : 1;
+        }
+        allowed = threads < allowed ? threads : allowed;
+    }
+    return (uint32_t)allowed;
+}
+
+int rt_occupancy_best(struct rt *rt, uint32_t *block_threads, uint32_t *grid,
+                      const struct rt_kernel *kernel,
+                      uint64_t (*shared)(void *ctx, uint32_t block_threads), void *ctx,
+                      uint32_t limit)
+{
+    uint32_t most = kernel_limit(kernel->func), best_threads = 0, best_block = 0, best_blocks = 0;
+    most = limit && limit < most ? limit : most;
+    /* The largest first: of several with as many threads, it has the fewest blocks to start. */
+    uint32_t block = (most + WARP_LANES - 1) / WARP_LANES * WARP_LANES;
+    for (; block > 0; block -= WARP_LANES) {
+        uint32_t threads = block < most ? block : most;
+        uint32_t blocks = blocks_of(rt, kernel, threads, shared ? shared(ctx, threads) : 0);
+        if (blocks * threads > best_threads) {
+            best_threads = blocks * threads;
+            best_block = threads;
+            best_blocks = blocks;
+        }
+    }
+    *block_threads = best_block;
+    *grid = best_blocks * rt->model->sms;
+    return best_block
+               ? 0
+               : error_set(SONDE_EINPUT, "%s: no block fits a multiprocessor", kernel->func->name);
+}
