@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "infer/experiments.h"
 #include "device/device.h"
 #include "infer/level.h"
 #include "infer/large/occupancy.h"
@@ -33,7 +34,7 @@ static int ask_for_sets(struct attribute *sets, unsigned ways)
     assert_int_equal(probe_live_create(&live, device, set), 0);
     struct trace_source source = probe_live_source(live);
     struct infer_options options = {.max_footprint_bytes = UINT64_C(64) << 20};
-    struct level_summary summary = {.info = &info, .known = true, .threshold = 1000};
+    struct level_summary summary = {.info = &info, .known = true, .timing.threshold = 1000};
     struct lab lab = {
         .source = &source, .options = &options, .out = d, .levels = &summary, .level_count = 1};
     d->cache_count = 1;

@@ -124,8 +124,8 @@ static int check_visits(struct lab *lab, const struct walk *walk, const uint32_t
 
 int walk_run(struct lab *lab, struct walk *out, const struct walk_plan *asked)
 {
-    if (asked->escort && asked->shape.ring) {
-        return escort_run(lab, out, asked);
+    if (asked->filler && asked->shape.ring) {
+        return filler_run(lab, out, asked);
     }
     const struct path_info *path = path_find(asked->op);
     struct walk_plan own = *asked, *plan = &own;

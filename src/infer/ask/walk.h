@@ -28,8 +28,9 @@ struct walk_plan {
     uint32_t scale; /* bytes that an offset of the shape counts; 0: 1 */
     uint32_t shared_bytes;       /* carve-out to ask for; 0: the probe's choice */
     uint32_t run;                /* tells repeats apart */
-    const struct escort *escort; /* goes with rings that are given (behind/filler.h); NULL: none */
-    size_t guarded; /* the first elements of the ring, whose sets escorts leave alone; 0: all */
+    const struct filler *filler; /* goes with rings that are given (behind/filler.h); NULL: none */
+    size_t guarded; /* the first elements of the ring, whose sets filler accesses leave alone; 0:
+                       all */
 };
 
 struct walk {

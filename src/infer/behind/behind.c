@@ -19,7 +19,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "infer/level.h"
+#include "infer/presence/presence.h"
+#include "infer/geometry/geometry.h"
+#include "infer/fit/fit.h"
+#include "infer/experiments.h"
+#include "infer/behind/behind.h"
 #include "util/error.h"
 
 #define HITS 0.98
@@ -35,7 +39,7 @@ static struct walk_shape shape_behind(const struct level *level)
 {
     const struct level_summary *front = level->front;
     uint64_t reach = level->lab->options->max_footprint_bytes;
-    uint64_t stride = front->fetch_bytes, bytes = 2 * front->fit_count * front->fit_stride;
+    uint64_t stride = front->timing.fetch_bytes, bytes = 2 * front->fit.count * front->fit.stride;
     bytes = bytes > reach ? reach : bytes;
     return (struct walk_shape){.stride = stride, .count = bytes / stride};
 }
@@ -45,11 +49,11 @@ static int sample_behind(struct level *level, struct sample *out)
 {
     const struct level_summary *front = level->front;
     struct sample all;
-    int rc = level_circle(level, &all, level->info->op, shape_behind(level));
+    int rc = circle_sample(level, &all, level->info->op, shape_behind(level));
     if (rc) {
         return rc;
     }
-    struct sample missed = sample_view(&all, front->threshold, front->ceiling);
+    struct sample missed = sample_view(&all, front->timing.threshold, front->timing.ceiling);
     rc = missed.count >= 32
              ? sample_create(out, missed.values, missed.count)
              : lab_undecided(level->lab, "twice of what fits into %s does not miss there",
@@ -89,14 +93,14 @@ static double clearly_above(const struct sample *hits)
  */
 static int check_slow(struct level *level, const struct sample *missed, double slow, double soonest)
 {
-    int rc = level_check_sooner(level, missed, SOONER);
-    double own = sample_quantile(missed, 0.5), plain = level->beneath_cycles;
+    int rc = circle_check_sooner(level, missed, SOONER);
+    double own = sample_quantile(missed, 0.5), plain = level->timing.beneath_cycles;
     if (rc == INFER_UNDECIDED && fabs(slow - plain) < fabs(own - plain)) {
         level->result->present = true;
         rc = 0;
     }
     if (level->result->present && fabs(slow - plain) < fabs(own - plain)) {
-        level->beneath_cycles = soonest;
+        level->timing.beneath_cycles = soonest;
     }
     return rc;
 }
@@ -123,21 +127,21 @@ static int check_behind(struct level *level, const struct sample *missed)
             return check_slow(level, missed, median, soonest);
         }
     }
-    return level_check_sooner(level, missed, SOONER);
+    return circle_check_sooner(level, missed, SOONER);
 }
 
 /* Noise of the path was seen before, in many more hits than the reference has. */
 static void know_noise(struct level *level)
 {
-    level->false_misses += level->front->false_misses;
-    level->false_slow += level->front->false_slow;
-    level->hit_records += level->front->hit_records;
+    level->timing.false_misses += level->front->timing.false_misses;
+    level->timing.false_slow += level->front->timing.false_slow;
+    level->timing.hit_records += level->front->timing.hit_records;
 }
 
 int behind_begin(struct level *level)
 {
     const struct level_summary *front = level->front;
-    if (!front || !front->known || !front->fit_count) {
+    if (!front || !front->known || !front->fit.count) {
         return lab_undecided(level->lab, "how much fits into %s, in front of it, is not known",
                              level->info->behind);
     }
@@ -146,7 +150,7 @@ int behind_begin(struct level *level)
     if (rc) {
         return rc;
     }
-    level->floor_cycles = clearly_above(&missed);
+    level->timing.floor_cycles = clearly_above(&missed);
     rc = check_behind(level, &missed);
     if (rc == 0) {
         char id[24];
@@ -158,12 +162,13 @@ int behind_begin(struct level *level)
                       id);
     }
     sample_free(&missed);
-    double beneath = level->beneath_cycles;
-    rc = rc ? rc : level_reference(level);
+    double beneath = level->timing.beneath_cycles;
+    rc = rc ? rc : reference_by_words(level);
     if (rc == 0) {
         know_noise(level);
         /* What L2 answers is a miss as well, though the walk above may have had none. */
-        level->threshold = fmin(level->threshold, 0.5 * (level->floor_cycles + beneath));
+        level->timing.threshold =
+            fmin(level->timing.threshold, 0.5 * (level->timing.floor_cycles + beneath));
     }
     return rc;
 }
@@ -215,10 +220,10 @@ static int stays_in_line(struct level *level, bool *stays, const struct lattice 
 /* The members' lattice, if the conflicting set is one and reaches far enough. */
 static int find_lattice(struct level *level, struct lattice *out)
 {
-    const uint32_t *at = level->conflict;
-    size_t ways = level->conflict_count - 1;
+    const uint32_t *at = level->conflict.offsets;
+    size_t ways = level->conflict.count - 1;
     *out = (struct lattice){.home = at[0], .spacing = at[1] - at[0], .half = ways / 2 + 1};
-    for (size_t i = 1; i < level->conflict_count; i++) {
+    for (size_t i = 1; i < level->conflict.count; i++) {
         if (at[i] - at[i - 1] != out->spacing) {
             return lab_undecided(level->lab, "the conflicting lines are not equally spaced, and "
                                              "the cache in front keeps single ones");
@@ -235,14 +240,14 @@ static int find_lattice(struct level *level, struct lattice *out)
 static int line_behind(struct level *level)
 {
     struct lattice lattice;
-    if (level->line_bytes) {
+    if (level->line.bytes) {
         return 0; /* measured before: behind/ways.c */
     }
     int rc = find_lattice(level, &lattice);
     if (rc == INFER_UNDECIDED) { /* some of the addresses may be there to miss in front alone */
         attribute_refuse(&level->result->ways, "1", level->lab->why);
     }
-    uint64_t line = level->fetch_bytes;
+    uint64_t line = level->timing.fetch_bytes;
     for (bool stays = true; rc == 0 && stays && line <= MAX_LINE_BYTES;) {
         rc = stays_in_line(level, &stays, &lattice, line);
         line *= stays ? 2 : 1;
@@ -253,7 +258,7 @@ static int line_behind(struct level *level)
     if (line > MAX_LINE_BYTES) {
         return lab_undecided(level->lab, "no line of up to %d B ends", MAX_LINE_BYTES);
     }
-    level->line_bytes = line;
+    level->line.bytes = line;
     char id[24];
     lab_evidence(level->lab, id, level->info->id,
                  "chase op=%s: %zu addresses %llu B apart, and as many %llu B beside them: up to "

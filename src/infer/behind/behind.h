@@ -7,6 +7,10 @@
 
 #include "infer/level.h"
 
+/* The reference of such a cache, and its conflict; 0, INFER_UNDECIDED or an error. */
+int behind_begin(struct level *level); /* behind.c */
+int behind_ways(struct level *level);  /* ways.c */
+
 #define BEHIND_MOST_PARTS 512
 
 struct behind_parts {
@@ -23,9 +27,9 @@ struct behind_parts {
 int behind_find_parts(struct behind_parts *parts);
 
 /*
- * Makes their first elements the level's conflicting set, and gives it an escort, if so walked they
- * do not fit, and do without any one (a few are tried). Else the level is left without; `unheard`
- * says whether that is for too few of them come through.
+ * Makes their first elements the level's conflicting set, and sends filler accesses with its walks,
+ * if so walked they do not fit, and do without any one (a few are tried). Else the level is left
+ * without; `unheard` says whether that is for too few of them come through.
  */
 int behind_keep_conflict(struct behind_parts *parts);
 

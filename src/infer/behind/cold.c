@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "infer/level.h"
+#include "infer/experiments.h"
 #include "util/error.h"
 
 #define RUNS 3
@@ -91,7 +91,7 @@ static int report(struct level *level, const uint8_t *missed, const uint32_t *sl
 int level_cold(struct level *level)
 {
     uint64_t reach = level->lab->options->max_footprint_bytes;
-    struct walk_shape shape = {.stride = level->front->fetch_bytes};
+    struct walk_shape shape = {.stride = level->front->timing.fetch_bytes};
     if (level->result->hit_latency.status != ATTRIBUTE_MEASURED || shape.stride == 0) {
         return lab_undecided(level->lab, "the cache does not show");
     }

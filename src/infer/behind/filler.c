@@ -5,12 +5,12 @@
  * victims are drawn or what was used twice stays longer. Some may stay all the same; then the cache
  * behind hears less of them, which delays what a walk shows and changes nothing of it.
  *
- * The sets behind of the ring's own lines get no escort. Which lines lie in them is known from the
- * index, once there is one; before, of the one set that was found by what must be left out for all
- * others to fit. While an index is being sought the lines without a known set come last, those that
- * may share a set together, so that few sets are at risk: a set that then seems to hold less than
- * another is tried with others (escort_turn), and what is wrong all the same mostly does not
- * survive the check of the index.
+ * The sets behind of the ring's own lines get no filler accesses. Which lines lie in them is known
+ * from the index, once there is one; before, of the one set that was found by what must be left out
+ * for all others to fit. While an index is being sought the lines without a known set come last,
+ * those that may share a set together, so that few sets are at risk: a set that then seems to hold
+ * less than another is tried with others (filler_turn), and what is wrong all the same mostly does
+ * not survive the check of the index.
  */
 #include "infer/behind/filler.h"
 
@@ -39,18 +39,18 @@ static bool is_drawn(const char *policy)
     return strcmp(policy, "random") == 0 || strcmp(policy, "biased") == 0 || policy[0] == '\0';
 }
 
-int escort_create(struct level *level, uint32_t *outside, size_t outside_count)
+int filler_create(struct level *level, uint32_t *outside, size_t outside_count)
 {
     const struct level_summary *front = level->front;
-    struct escort *escort = front && front->line_bytes ? calloc(1, sizeof *escort) : NULL;
-    if (!escort) {
+    struct filler *filler = front && front->line.bytes ? calloc(1, sizeof *filler) : NULL;
+    if (!filler) {
         free(outside);
-        return front && front->line_bytes
+        return front && front->line.bytes
                    ? error_memory()
                    : lab_undecided(level->lab, "the lines of %s, in front, are not known",
                                    level->info->behind);
     }
-    *escort = (struct escort){.level = level,
+    *filler = (struct filler){.level = level,
                               .front = front,
                               .rounds = goes_by_age(front->policy)    ? 1
                                         : goes_in_turn(front->policy) ? 2
@@ -58,32 +58,32 @@ int escort_create(struct level *level, uint32_t *outside, size_t outside_count)
                               .favoured = is_drawn(front->policy) ? 2 : 0,
                               .outside = outside,
                               .outside_count = outside_count};
-    escort_free(level->escort);
-    level->escort = escort;
+    filler_free(level->filler);
+    level->filler = filler;
     return 0;
 }
 
-void escort_free(struct escort *escort)
+void filler_free(struct filler *filler)
 {
-    if (escort) {
-        free(escort->outside);
-        free(escort);
+    if (filler) {
+        free(filler->outside);
+        free(filler);
     }
 }
 
-static size_t reach_of(const struct escort *escort)
+static size_t reach_of(const struct filler *filler)
 {
-    return (size_t)(escort->level->lab->options->max_footprint_bytes / escort->front->line_bytes);
+    return (size_t)(filler->level->lab->options->max_footprint_bytes / filler->front->line.bytes);
 }
 
-void escort_turn(struct escort *escort, unsigned number)
+void filler_turn(struct filler *filler, unsigned number)
 {
-    escort->turn = number;
+    filler->turn = number;
 }
 
-int escort_room(uint32_t **out, const struct escort *escort)
+int filler_room(uint32_t **out, const struct filler *filler)
 {
-    *out = malloc((MOST_WORDS * reach_of(escort) + 1) * sizeof **out);
+    *out = malloc((MOST_WORDS * reach_of(filler) + 1) * sizeof **out);
     return *out ? 0 : error_memory();
 }
 
@@ -91,7 +91,7 @@ int escort_room(uint32_t **out, const struct escort *escort)
 
 /* What is sought for one ring. */
 struct choice {
-    const struct escort *escort;
+    const struct filler *filler;
     bool blind;        /* which lines share a set in front is not known */
     bool *used;        /* per line in front; owned */
     bool *guarded;     /* per class behind; owned */
@@ -99,22 +99,22 @@ struct choice {
 };
 
 /* An index of address bits was looked at up to a limit alone. */
-static bool is_beyond(const struct escort *escort, size_t line)
+static bool is_beyond(const struct filler *filler, size_t line)
 {
-    return escort->front->map.limit && line >= escort->front->map.limit;
+    return filler->front->map.limit && line >= filler->front->map.limit;
 }
 
 static size_t front_set(const struct choice *choice, size_t line)
 {
-    return choice->blind ? 0 : set_map_class(&choice->escort->front->map, line);
+    return choice->blind ? 0 : set_map_class(&choice->filler->front->map, line);
 }
 
 /* Without a known index the cache in front is taken for one set, twice as large: neighbouring lines
  * that are twice as many as fit there drive out everything. */
 static size_t front_ways(const struct choice *choice, size_t set)
 {
-    const struct level_summary *front = choice->escort->front;
-    size_t all = (size_t)(front->fit_count * front->fit_stride / front->line_bytes) + 1;
+    const struct level_summary *front = choice->filler->front;
+    size_t all = (size_t)(front->fit.count * front->fit.stride / front->line.bytes) + 1;
     if (choice->blind) {
         return 2 * all;
     }
@@ -122,17 +122,17 @@ static size_t front_ways(const struct choice *choice, size_t set)
     return ways ? ways : all;
 }
 
-static size_t class_behind(const struct escort *escort, uint64_t offset)
+static size_t class_behind(const struct filler *filler, uint64_t offset)
 {
-    const struct level *level = escort->level;
+    const struct level *level = filler->level;
     return set_map_class(&level->map, line_of(level, offset));
 }
 
-static bool is_conflicting(const struct escort *escort, uint64_t offset)
+static bool is_conflicting(const struct filler *filler, uint64_t offset)
 {
-    const struct level *level = escort->level;
-    for (size_t i = 0; i < level->conflict_count; i++) {
-        if (line_of(level, level->conflict[i]) == line_of(level, offset)) {
+    const struct level *level = filler->level;
+    for (size_t i = 0; i < level->conflict.count; i++) {
+        if (line_of(level, level->conflict.offsets[i]) == line_of(level, offset)) {
             return true;
         }
     }
@@ -140,12 +140,12 @@ static bool is_conflicting(const struct escort *escort, uint64_t offset)
 }
 
 /* Are they all in the conflicting set? Then what lies outside of that is known without an index. */
-static bool guards_conflict(const struct escort *escort, const struct walk_shape *ring,
+static bool guards_conflict(const struct filler *filler, const struct walk_shape *ring,
                             size_t guarded)
 {
     bool all = true;
     for (size_t i = 0; all && i < guarded; i++) {
-        all = is_conflicting(escort, ring->ring[i]);
+        all = is_conflicting(filler, ring->ring[i]);
     }
     return all;
 }
@@ -159,16 +159,16 @@ static void choice_free(struct choice *choice)
     choice->lacking = NULL;
 }
 
-static int choice_create(struct choice *out, const struct escort *escort,
+static int choice_create(struct choice *out, const struct filler *filler,
                          const struct walk_shape *ring, size_t guarded, size_t times)
 {
-    size_t lines = reach_of(escort), line_bytes = (size_t)escort->front->line_bytes;
-    bool blind = escort->front->map.sets == 0;
+    size_t lines = reach_of(filler), line_bytes = (size_t)filler->front->line.bytes;
+    bool blind = filler->front->map.sets == 0;
     for (size_t i = 0; i < ring->count; i++) {
-        blind = blind || is_beyond(escort, ring->ring[i] / line_bytes);
+        blind = blind || is_beyond(filler, ring->ring[i] / line_bytes);
     }
-    size_t sets = blind ? 1 : escort->front->map.sets;
-    *out = (struct choice){.escort = escort,
+    size_t sets = blind ? 1 : filler->front->map.sets;
+    *out = (struct choice){.filler = filler,
                            .blind = blind,
                            .used = calloc(lines + 1, sizeof *out->used),
                            .guarded = calloc(CLASSES, sizeof *out->guarded),
@@ -184,11 +184,11 @@ static int choice_create(struct choice *out, const struct escort *escort,
             out->used[line] = true;
             out->lacking[front_set(out, line)]++;
         }
-        out->guarded[class_behind(escort, ring->ring[i])] |= i < guarded;
+        out->guarded[class_behind(filler, ring->ring[i])] |= i < guarded;
     }
     for (size_t set = 0; set < sets; set++) {
-        size_t ways = front_ways(out, set) + escort->favoured;
-        size_t enough = times * escort->rounds * ways + 1;
+        size_t ways = front_ways(out, set) + filler->favoured;
+        size_t enough = times * filler->rounds * ways + 1;
         size_t there = out->lacking[set];
         out->lacking[set] = there && there < enough ? (uint32_t)(enough - there) : 0;
     }
@@ -198,8 +198,8 @@ static int choice_create(struct choice *out, const struct escort *escort,
 /* Is it wanted? Then it counts. */
 static bool takes(struct choice *choice, uint64_t offset)
 {
-    size_t line = (size_t)(offset / choice->escort->front->line_bytes);
-    if (line >= reach_of(choice->escort) || (!choice->blind && is_beyond(choice->escort, line))) {
+    size_t line = (size_t)(offset / choice->filler->front->line.bytes);
+    if (line >= reach_of(choice->filler) || (!choice->blind && is_beyond(choice->filler, line))) {
         return false;
     }
     size_t set = front_set(choice, line);
@@ -232,21 +232,21 @@ static uint32_t place_of(uint32_t residue, unsigned turn)
 /* Lines of other classes, those of known ones first. */
 static int take_by_index(struct choice *choice, uint32_t *out, size_t *count)
 {
-    const struct escort *escort = choice->escort;
-    const struct set_map *map = &escort->level->map;
-    size_t lines = reach_of(escort), candidates = 0;
+    const struct filler *filler = choice->filler;
+    const struct set_map *map = &filler->level->map;
+    size_t lines = reach_of(filler), candidates = 0;
     struct candidate *all = malloc((lines + 1) * sizeof *all);
     if (!all) {
         return error_memory();
     }
     for (size_t line = 0; line < lines; line++) {
-        uint32_t offset = (uint32_t)(line * escort->front->line_bytes);
-        size_t class = class_behind(escort, offset);
+        uint32_t offset = (uint32_t)(line * filler->front->line.bytes);
+        size_t class = class_behind(filler, offset);
         bool risky = !map->linear && class == NO_CLASS;
-        uint32_t residue = map->period ? line_of(escort->level, offset) % map->period : 0;
+        uint32_t residue = map->period ? line_of(filler->level, offset) % map->period : 0;
         if (!choice->guarded[class] && choice->lacking[front_set(choice, line)]) {
             all[candidates++] =
-                (struct candidate){offset, risky ? place_of(residue, escort->turn) : 0};
+                (struct candidate){offset, risky ? place_of(residue, filler->turn) : 0};
         }
     }
     qsort(all, candidates, sizeof *all, compare_candidates);
@@ -263,11 +263,11 @@ static int take_by_index(struct choice *choice, uint32_t *out, size_t *count)
  * then, and drive out others as they come back. */
 static void take_again(struct choice *choice, uint32_t *out, size_t *count)
 {
-    const struct level_summary *front = choice->escort->front;
+    const struct level_summary *front = choice->filler->front;
     size_t lines = *count;
-    for (uint32_t word = 1; word < front->fetch_bytes / 4 && word < MOST_WORDS; word++) {
+    for (uint32_t word = 1; word < front->timing.fetch_bytes / 4 && word < MOST_WORDS; word++) {
         for (size_t i = 0; i < lines; i++) {
-            size_t set = front_set(choice, out[i] / front->line_bytes);
+            size_t set = front_set(choice, out[i] / front->line.bytes);
             if (choice->lacking[set]) {
                 choice->lacking[set]--;
                 out[(*count)++] = out[i] + 4 * word;
@@ -276,23 +276,23 @@ static void take_again(struct choice *choice, uint32_t *out, size_t *count)
     }
 }
 
-int escort_find(const struct escort *escort, uint32_t *out, size_t *count,
+int filler_find(const struct filler *filler, uint32_t *out, size_t *count,
                 const struct walk_shape *ring, size_t guarded, size_t times)
 {
     struct choice choice;
     bool again = times == 1;
-    int rc = choice_create(&choice, escort, ring, guarded, times);
+    int rc = choice_create(&choice, filler, ring, guarded, times);
     *count = 0;
     if (rc) {
         return rc;
     }
-    if (guards_conflict(escort, ring, guarded)) {
-        for (size_t i = 0; i < escort->outside_count; i++) {
-            if (takes(&choice, escort->outside[i])) {
-                out[(*count)++] = escort->outside[i];
+    if (guards_conflict(filler, ring, guarded)) {
+        for (size_t i = 0; i < filler->outside_count; i++) {
+            if (takes(&choice, filler->outside[i])) {
+                out[(*count)++] = filler->outside[i];
             }
         }
-    } else if (escort->level->map.sets) {
+    } else if (filler->level->map.sets) {
         rc = take_by_index(&choice, out, count);
     }
     if (again) {
@@ -358,27 +358,27 @@ static int keep_own(struct lab *lab, struct walk *walk, size_t own)
     return 0;
 }
 
-int escort_run(struct lab *lab, struct walk *out, const struct walk_plan *plan)
+int filler_run(struct lab *lab, struct walk *out, const struct walk_plan *plan)
 {
     const struct walk_shape *ring = &plan->shape;
-    const struct escort *escort = plan->escort;
+    const struct filler *filler = plan->filler;
     struct walk_plan own = *plan;
-    size_t room = ring->count + MOST_WORDS * reach_of(escort) + 1, escorts = 0;
+    size_t room = ring->count + MOST_WORDS * reach_of(filler) + 1, fillers = 0;
     uint32_t *offsets = malloc(room * sizeof *offsets);
     if (!offsets) {
         return error_memory();
     }
     memcpy(offsets, ring->ring, ring->count * sizeof *offsets);
-    int rc = escort_find(escort, offsets + ring->count, &escorts, ring,
+    int rc = filler_find(filler, offsets + ring->count, &fillers, ring,
                          plan->guarded ? plan->guarded : ring->count, 1);
-    own.escort = NULL;
-    own.shape = (struct walk_shape){.ring = offsets, .count = ring->count + escorts};
-    if (escorts) {
-        stretch(&own, ring->count, own.shape.count, escort->level->max_window);
+    own.filler = NULL;
+    own.shape = (struct walk_shape){.ring = offsets, .count = ring->count + fillers};
+    if (fillers) {
+        stretch(&own, ring->count, own.shape.count, filler->level->max_window);
     }
     rc = rc ? rc : walk_run(lab, out, &own);
     if (rc == 0) {
-        rc = escorts ? keep_own(lab, out, ring->count) : 0;
+        rc = fillers ? keep_own(lab, out, ring->count) : 0;
         out->shape = *ring;
         if (rc) {
             walk_free(out);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/fit/fit.h"
 #include "infer/behind/behind.h"
 #include "util/error.h"
 
@@ -59,10 +60,10 @@ static int misses_always(struct behind_parts *d, bool *always, uint64_t *at_firs
 {
     struct level *level = d->level;
     struct walk_plan plan = level_plan(level, (struct walk_shape){.ring = d->ring, .count = count});
-    bool quiet = level->false_slow == 0;
+    bool quiet = level->timing.false_slow == 0;
     size_t passes = level->max_window / count;
-    double seen = (double)level->false_misses;
-    double noise = (seen + 3 * sqrt(seen) + 3) / (double)(level->hit_records + 1);
+    double seen = (double)level->timing.false_misses;
+    double noise = (seen + 3 * sqrt(seen) + 3) / (double)(level->timing.hit_records + 1);
     uint64_t misses = 0, clean = 0, records = 0;
     *always = false;
     *at_first = SIZE_MAX;
@@ -102,7 +103,7 @@ static int fits_without(struct behind_parts *d, bool *fits, size_t from, size_t 
     bool always = false;
     for (size_t i = 0; i < d->total; i++) {
         if (i < from || i >= to) {
-            d->ring[count++] = (uint32_t)(i * d->level->fit_stride);
+            d->ring[count++] = (uint32_t)(i * d->level->fit.stride);
         }
     }
     *fits = true;
@@ -134,8 +135,8 @@ static int fits_without(struct behind_parts *d, bool *fits, size_t from, size_t 
 static uint32_t least_misses(const struct behind_parts *d, const uint32_t *misses, double records)
 {
     const struct level *level = d->level;
-    double seen = (double)level->false_misses, sum = 0, close = 0;
-    double share = (seen + 3 * sqrt(seen)) / (double)(level->hit_records + 1);
+    double seen = (double)level->timing.false_misses, sum = 0, close = 0;
+    double share = (seen + 3 * sqrt(seen)) / (double)(level->timing.hit_records + 1);
     uint32_t least = 1, most = 0;
     while (share > 0 && (double)d->total * poisson_tail(share * records, least) > BY_CHANCE) {
         least++;
@@ -191,15 +192,15 @@ static int find_span(struct behind_parts *d, bool *found, const uint32_t *misses
 }
 
 /*
- * Are these all? Not if they fit when they are walked with an escort. Where the cache in front is
- * not known well enough for that, or no other lines share its sets with them, those of two looks
- * must agree.
+ * Are these all? Not if they fit when they are walked with filler accesses. Where the cache in
+ * front is not known well enough for that, or no other lines share its sets with them, those of two
+ * looks must agree.
  */
 static int confirm(struct behind_parts *d, bool *found, size_t *before)
 {
     int rc = behind_keep_conflict(d);
-    bool untried = !d->level->front->line_bytes || d->unheard;
-    *found = d->level->conflict || (untried && *before == d->count);
+    bool untried = !d->level->front->line.bytes || d->unheard;
+    *found = d->level->conflict.offsets || (untried && *before == d->count);
     *before = d->count;
     return rc;
 }
@@ -228,7 +229,7 @@ static int look(struct behind_parts *d, bool *found, const uint32_t *misses, dou
 {
     uint32_t least = least_misses(d, misses, records);
     uint64_t name = name_suspects(misses, d->total, least);
-    bool again = name == before->name && d->level->front->line_bytes;
+    bool again = name == before->name && d->level->front->line.bytes;
     before->alike = again ? before->alike + 1 : 0;
     before->name = name;
     *found = again && d->unheard;
@@ -243,7 +244,7 @@ static int look(struct behind_parts *d, bool *found, const uint32_t *misses, dou
 static int watch(struct behind_parts *d, bool *found)
 {
     struct level *level = d->level;
-    struct walk_shape shape = {.stride = level->fit_stride, .count = d->total};
+    struct walk_shape shape = {.stride = level->fit.stride, .count = d->total};
     uint32_t *misses = calloc(d->total + 1, sizeof *misses);
     uint64_t start = level->lab->loads;
     struct looks before = {0};

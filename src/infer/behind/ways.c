@@ -1,8 +1,8 @@
 /*
  * Ways, line and sets of a cache behind another, from the parts of an array that are the lines of
  * one set (behind/parts.c). What does not agree (lines of different lengths, a capacity that is no
- * multiple of the ways) decides nothing. From here on the set's lines can be walked with an escort
- * (behind/filler.h), and the cache be examined as any other.
+ * multiple of the ways) decides nothing. From here on the set's lines can be walked with filler
+ * accesses (behind/filler.h), and the cache be examined as any other.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static int outside_of(const struct behind_parts *d, uint32_t **out, size_t *coun
             k++;
         }
         if (k == d->count || i < d->at[k]) {
-            (*out)[(*count)++] = (uint32_t)(i * d->level->fit_stride);
+            (*out)[(*count)++] = (uint32_t)(i * d->level->fit.stride);
         }
     }
     return 0;
@@ -54,11 +54,11 @@ static int check_conflict(struct behind_parts *d, bool *holds)
     struct level *level = d->level;
     enum fit_verdict verdict = FIT_UNKNOWN;
     const size_t left_out[] = {0, d->count / 2, d->count - 1};
-    int rc = groups_verdict(level, &verdict, level->conflict, d->count);
+    int rc = groups_verdict(level, &verdict, level->conflict.offsets, d->count);
     *holds = verdict == FIT_NO;
     d->unheard = verdict == FIT_UNKNOWN;
     for (size_t i = 0; i < 3 && rc == 0 && *holds && d->count > 2; i++) {
-        memcpy(d->ring, level->conflict, d->count * sizeof *d->ring);
+        memcpy(d->ring, level->conflict.offsets, d->count * sizeof *d->ring);
         memmove(d->ring + left_out[i], d->ring + left_out[i] + 1,
                 (d->count - 1 - left_out[i]) * sizeof *d->ring);
         rc = groups_verdict(level, &verdict, d->ring, d->count - 1);
@@ -70,11 +70,11 @@ static int check_conflict(struct behind_parts *d, bool *holds)
 
 static void forget_conflict(struct level *level)
 {
-    escort_free(level->escort);
-    free(level->conflict);
-    level->escort = NULL;
-    level->conflict = NULL;
-    level->conflict_count = 0;
+    filler_free(level->filler);
+    free(level->conflict.offsets);
+    level->filler = NULL;
+    level->conflict.offsets = NULL;
+    level->conflict.count = 0;
 }
 
 int behind_keep_conflict(struct behind_parts *d)
@@ -85,22 +85,22 @@ int behind_keep_conflict(struct behind_parts *d)
     bool holds = false;
     int rc = outside_of(d, &outside, &count);
     forget_conflict(level);
-    level->conflict = rc ? NULL : malloc((d->count + 1) * sizeof *level->conflict);
-    if (!level->conflict) {
+    level->conflict.offsets = rc ? NULL : malloc((d->count + 1) * sizeof *level->conflict.offsets);
+    if (!level->conflict.offsets) {
         free(outside);
         return error_memory();
     }
     for (size_t i = 0; i < d->count; i++) {
-        level->conflict[i] = (uint32_t)(d->at[i] * level->fit_stride);
+        level->conflict.offsets[i] = (uint32_t)(d->at[i] * level->fit.stride);
     }
-    level->conflict_count = d->count;
-    level->line_bytes = d->span[0] * level->fit_stride;
-    rc = escort_create(level, outside, count);
+    level->conflict.count = d->count;
+    level->line.bytes = d->span[0] * level->fit.stride;
+    rc = filler_create(level, outside, count);
     rc = rc ? rc : check_conflict(d, &holds);
     if (rc || !holds) {
         forget_conflict(level);
     }
-    level->line_bytes = 0;
+    level->line.bytes = 0;
     return lab_soft(rc) ? 0 : rc;
 }
 
@@ -110,18 +110,18 @@ static int conclude(struct level *level, const struct behind_parts *d)
         return lab_undecided(level->lab, "the parts of an array that make room for one more line "
                                          "do not look like the lines of a set");
     }
-    uint64_t line = d->span[0] * level->fit_stride, bytes = (d->total - 1) * level->fit_stride;
+    uint64_t line = d->span[0] * level->fit.stride, bytes = (d->total - 1) * level->fit.stride;
     uint64_t lines = bytes / line;
     double ways = (double)(d->count - 1);
     char id[24];
     lab_evidence(level->lab, id, level->info->id,
                  "chase op=%s: %llu B fit, and %llu B more do without any one of %zu parts of %llu "
                  "B, and without no other; the last is the one that is too many",
-                 level->info->op, (unsigned long long)bytes, (unsigned long long)level->fit_stride,
+                 level->info->op, (unsigned long long)bytes, (unsigned long long)level->fit.stride,
                  d->count, (unsigned long long)line);
     struct cache_result *result = level->result;
-    double confidence = level->escort ? TRIED : UNTRIED;
-    level->line_bytes = line;
+    double confidence = level->filler ? TRIED : UNTRIED;
+    level->line.bytes = line;
     attribute_set(&result->ways, ways, "1", confidence, id);
     attribute_set(&result->line, (double)line, "B", confidence, id);
     attribute_set(&result->size, (double)bytes, "B", confidence, id);
@@ -131,13 +131,13 @@ static int conclude(struct level *level, const struct behind_parts *d)
 
 int behind_ways(struct level *level)
 {
-    struct behind_parts parts = {.level = level, .total = level->fit_count + 1};
+    struct behind_parts parts = {.level = level, .total = level->fit.count + 1};
     parts.ring = malloc((parts.total + BEHIND_MOST_PARTS) * sizeof *parts.ring);
     if (!parts.ring) {
         return error_memory();
     }
     int rc = behind_find_parts(&parts);
-    rc = rc || level->conflict ? rc : behind_keep_conflict(&parts);
+    rc = rc || level->conflict.offsets ? rc : behind_keep_conflict(&parts);
     rc = rc ? rc : conclude(level, &parts);
     if (rc) {
         forget_conflict(level);

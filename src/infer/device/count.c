@@ -13,14 +13,13 @@
  * a share of the lines comes from for all. Then an SM finds of another part's lines that share
  * alone. So it looks at more of them, wide apart, for that share to be told from all.
  */
-#include "infer/device/count.h"
+#include "infer/experiments.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "infer/level.h"
 #include "util/error.h"
 
 #define OWNERS 3
@@ -233,12 +232,13 @@ static int plan_parts(struct counting *c)
 {
     const struct level_summary *of = c->of;
     uint64_t reach = c->path->reach_bytes, most = c->lab->options->max_footprint_bytes;
-    uint64_t unit = of->line_bytes > of->fetch_bytes ? of->line_bytes : of->fetch_bytes;
-    uint64_t step = of->fit_count ? of->fit_stride : reach ? APART : WIDE;
+    uint64_t unit =
+        of->line.bytes > of->timing.fetch_bytes ? of->line.bytes : of->timing.fetch_bytes;
+    uint64_t step = of->fit.count ? of->fit.stride : reach ? APART : WIDE;
     bool outermost = !of->info->beneath[0];
     c->stride = unit > step ? (unit + step - 1) / step * step : step;
     uint64_t room = reach ? reach : most < SPREAD ? most : SPREAD;
-    uint64_t lines = of->fit_count ? of->fit_count * of->fit_stride / c->stride : UINT64_MAX;
+    uint64_t lines = of->fit.count ? of->fit.count * of->fit.stride / c->stride : UINT64_MAX;
     lines /= lines >= FEW ? 2 : 1;
     lines = lines < room / c->stride ? lines : room / c->stride;
     c->again = outermost && lines >= 4 * (MANY + ASIDE) ? MANY
@@ -259,7 +259,7 @@ static bool find_threshold(struct counting *c, const struct cache_result *result
 {
     const struct attribute *hit = &result->hit_latency;
     bool is_behind = c->of->info->behind[0] && hit->status == ATTRIBUTE_MEASURED;
-    c->threshold = c->of->known ? c->of->threshold : is_behind ? BEYOND * hit->value : 0;
+    c->threshold = c->of->known ? c->of->timing.threshold : is_behind ? BEYOND * hit->value : 0;
     return c->threshold > 0;
 }
 
@@ -273,7 +273,7 @@ static int prepare(struct counting *c, const struct cache_result *result)
     if (c->path->interleave > 1) {
         return lab_undecided(c->lab, "a thread's own memory is read by its own SM alone");
     }
-    if (of->info->beneath[0] && !of->fit_count && !is_reached) {
+    if (of->info->beneath[0] && !of->fit.count && !is_reached) {
         return lab_undecided(c->lab, "how much fits is not known");
     }
     return plan_parts(c);

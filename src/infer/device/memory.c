@@ -11,7 +11,7 @@
  *
  * A second needs the device's nanosecond timer; without one (Fermi) bytes a cycle are told instead.
  */
-#include "infer/device/memory.h"
+#include "infer/experiments.h"
 
 #include <math.h>
 #include <stdio.h>

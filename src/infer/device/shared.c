@@ -6,7 +6,7 @@
  * one whose line the times lie on: any number of banks up to 64, words of 4 to 16 bytes in
  * successive banks, rows of one to four words. If two explain the times alike, neither is given.
  */
-#include "infer/device/shared.h"
+#include "infer/experiments.h"
 
 #include <math.h>
 #include <stdlib.h>

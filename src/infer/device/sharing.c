@@ -8,6 +8,7 @@
  * A path shows its caches together: what drives out constants may be in front of or behind the one
  * that is shared.
  */
+#include "infer/experiments.h"
 #include "infer/device/sharing.h"
 
 #include <math.h>
@@ -15,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "infer/level.h"
 #include "util/error.h"
 
 #define WARM_PASSES 6
@@ -76,8 +76,8 @@ int sharing_look(struct lab *lab, double *missing, const struct level_info *info
 static int look(struct lab *lab, double *missing, const struct level_summary *of, size_t lines,
                 const struct path_info *other, uint64_t bytes)
 {
-    struct walk_shape shape = {.stride = of->fit_stride, .count = lines};
-    return sharing_look(lab, missing, of->info, of->threshold, &shape, other, bytes);
+    struct walk_shape shape = {.stride = of->fit.stride, .count = lines};
+    return sharing_look(lab, missing, of->info, of->timing.threshold, &shape, other, bytes);
 }
 
 /*
@@ -89,7 +89,7 @@ static int find_staying(struct lab *lab, size_t *lines, const struct level_summa
     double missing = 1;
     int rc = 0;
     for (size_t part = 1; rc == 0 && missing > STRAYS && part <= 4; part *= 2) {
-        *lines = of->fit_count / part;
+        *lines = of->fit.count / part;
         rc = *lines ? look(lab, &missing, of, *lines, NULL, 0) : INFER_UNDECIDED;
     }
     return rc || missing <= STRAYS
@@ -102,8 +102,8 @@ static int find_staying(struct lab *lab, size_t *lines, const struct level_summa
 static uint64_t other_bytes(const struct level_summary *of, const struct level_summary *by,
                             const struct path_info *path)
 {
-    uint64_t own = 2 * of->fit_count * of->fit_stride * path_find(of->info->op)->interleave;
-    uint64_t their = 2 * by->fit_count * by->fit_stride * path->interleave;
+    uint64_t own = 2 * of->fit.count * of->fit.stride * path_find(of->info->op)->interleave;
+    uint64_t their = 2 * by->fit.count * by->fit.stride * path->interleave;
     uint64_t bytes = (own > their ? own : their) / path->interleave;
     bytes = bytes < LEAST_OTHER ? LEAST_OTHER : bytes > MOST_OTHER ? MOST_OTHER : bytes;
     return path->reach_bytes && bytes > path->reach_bytes ? path->reach_bytes : bytes;
@@ -138,7 +138,7 @@ static int compare(struct lab *lab, struct relation *relation, char told[200], s
 
 static bool is_first(const struct level_summary *level)
 {
-    return level->known && level->fit_count && !level->info->behind[0] && level->info->beneath[0];
+    return level->known && level->fit.count && !level->info->behind[0] && level->info->beneath[0];
 }
 
 /* One cache against all paths but its own. What fails is told, and the rest goes on. */
@@ -200,7 +200,7 @@ int sharing_dissect(struct lab *lab)
         if (of->same_as) {
             continue;
         }
-        if (of->known && of->fit_count && of->info->beneath[0]) {
+        if (of->known && of->fit.count && of->info->beneath[0]) {
             int rc = compare_all(lab, &relation, i);
             if (rc) {
                 return rc;

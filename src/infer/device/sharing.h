@@ -11,7 +11,4 @@
 int sharing_look(struct lab *lab, double *missing, const struct level_info *info, double threshold,
                  const struct walk_shape *shape, const struct path_info *other, uint64_t bytes);
 
-int sharing_dissect(struct lab *lab);
-void sharing_refuse(struct dissection *out, const char *reason);
-
 #endif

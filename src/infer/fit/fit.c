@@ -52,26 +52,28 @@ struct walk_plan level_plan(const struct level *level, struct walk_shape shape)
                               .shape = shape,
                               .windows = 1,
                               .shared_bytes = level->info->shared_bytes,
-                              .escort = level->escort};
+                              .filler = level->filler};
 }
 
 /* A cache that is empty when a launch begins has nothing to let go. */
 static bool settles_late(const struct level *level)
 {
-    return level->late > 0 && !level->begins_empty;
+    return level->habits.late > 0 && !level->habits.begins_empty;
 }
 
 /* Share of the records that are slow although everything hits; and a bound on those that look like
  * misses. */
 static double slow_share(const struct level *level)
 {
-    return level->hit_records ? (double)level->false_slow / (double)level->hit_records : 0;
+    return level->timing.hit_records
+               ? (double)level->timing.false_slow / (double)level->timing.hit_records
+               : 0;
 }
 
 static double false_bound(const struct level *level)
 {
-    double seen = (double)level->false_misses;
-    return (seen + 3 * sqrt(seen) + 3) / (double)(level->hit_records + 1);
+    double seen = (double)level->timing.false_misses;
+    return (seen + 3 * sqrt(seen) + 3) / (double)(level->timing.hit_records + 1);
 }
 
 /*
@@ -92,12 +94,13 @@ static void learn_ways(struct level *level, const struct fit *fit, const struct 
     while (s > 0.5 && 4 * s * exp(-2 * s) < seen) {
         s -= 0.05;
     }
-    level->slow_ways = fmax(level->slow_ways, fmin(t / s, (double)fit->count));
+    level->habits.slow_ways = fmax(level->habits.slow_ways, fmin(t / s, (double)fit->count));
 }
 
 double fit_settling_passes(const struct level *level, size_t count, double left)
 {
-    double ways = level->conflict_count ? (double)level->conflict_count : level->slow_ways * 1.2;
+    double ways =
+        level->conflict.count ? (double)level->conflict.count : level->habits.slow_ways * 1.2;
     if (!settles_late(level) || level->front) {
         return 0;
     }
@@ -119,7 +122,7 @@ static bool has_settled(const struct level *level, size_t count, const struct ro
 static uint64_t warm_passes(const struct level *level, size_t count, unsigned round, bool noisy)
 {
     bool small = count <= SMALL_RING;
-    if (small && level->begins_empty && noisy) {
+    if (small && level->habits.begins_empty && noisy) {
         return round ? 3 : 2;
     }
     static const uint8_t quick[MAX_ROUNDS] = {1, 2, 3, 6, 12, 24};
@@ -145,8 +148,8 @@ static uint64_t warm_passes(const struct level *level, size_t count, unsigned ro
  */
 static bool shows_passes(const struct level *level, size_t count, bool noisy)
 {
-    return noisy && !level->front && !level->begins_empty && 2 * count <= level->max_window &&
-           (settles_late(level) || count <= SMALL_RING);
+    return noisy && !level->front && !level->habits.begins_empty &&
+           2 * count <= level->max_window && (settles_late(level) || count <= SMALL_RING);
 }
 
 static void plan_round(struct walk_plan *plan, const struct level *level, unsigned round,
@@ -282,11 +285,11 @@ static enum fit_verdict judge_quiet(const struct level *level, const struct fit 
     if (round == 0) {
         /* Where longer warming never helped, do not ask for it again on a long walk that misses all
          * the time. */
-        bool shortcut = level->steady >= 2 && !settles_late(level) && fit->count > 1024;
+        bool shortcut = level->habits.steady >= 2 && !settles_late(level) && fit->count > 1024;
         return shortcut && now > 0.5 ? FIT_NO : FIT_UNKNOWN;
     }
     /* Where what fits never needed a second round, two are enough. */
-    bool few = ((double)fit->total < MANY_MISSES * passes || level->prompt < 3) && round < 2;
+    bool few = ((double)fit->total < MANY_MISSES * passes || level->habits.prompt < 3) && round < 2;
     bool small = fit->count <= SMALL_RING;
     return will_stay(level, fit, rounds, round, false) && (small || !few) ? FIT_NO : FIT_UNKNOWN;
 }
@@ -326,7 +329,7 @@ static enum fit_verdict judge_noisy(const struct level *level, struct fit *fit,
 static bool judge_clean(const struct level *level, const struct walk_plan *plan, unsigned clean)
 {
     bool whole = plan->window >= plan->shape.count;
-    bool alike = level->regular > 0 && level->irregular == 0;
+    bool alike = level->habits.regular > 0 && level->habits.irregular == 0;
     return clean >= (whole || alike ? 1 : CLEAN_ROUNDS);
 }
 
@@ -339,18 +342,18 @@ static void learn_rhythm(struct level *level, const struct fit *fit, const struc
         return;
     }
     if (fabs(a - b) <= 0.02 * fmax(a, b)) {
-        level->regular++;
+        level->habits.regular++;
     } else {
-        level->irregular++;
+        level->habits.irregular++;
     }
 }
 
 /* What was learned about noise: what fits, and had settled, missed nevertheless so many times. */
 static void learn_noise(struct level *level, const struct fit *fit, const struct round *last)
 {
-    level->hit_records += fit->noisy ? last->records : last->settled_records;
-    level->false_misses += fit->noisy ? last->misses : last->settled_misses;
-    level->false_slow += fit->noisy ? last->slow : last->settled_slow;
+    level->timing.hit_records += fit->noisy ? last->records : last->settled_records;
+    level->timing.false_misses += fit->noisy ? last->misses : last->settled_misses;
+    level->timing.false_slow += fit->noisy ? last->slow : last->settled_slow;
 }
 
 /* More misses before everything was resident than noise explains: the cache lets go of other data
@@ -362,15 +365,16 @@ static void learn_settling(struct level *level, const struct fit *fit, const str
         double rate =
             ((double)last->misses + 3 * sqrt((double)last->misses) + 3) / (double)last->records;
         double earlier_records = (double)(fit->records - last->records);
-        level->late += poisson_tail(rate * earlier_records, fit->total - last->misses) < CERTAIN;
+        level->habits.late +=
+            poisson_tail(rate * earlier_records, fit->total - last->misses) < CERTAIN;
         return;
     }
     uint64_t misses = fit->total - last->settled_misses;
     double records = (double)(fit->records - last->settled_records);
     if (!fit->noisy && misses > 2 && poisson_tail(false_bound(level) * records, misses) < CERTAIN) {
-        level->late++;
+        level->habits.late++;
     } else {
-        level->prompt += !fit->noisy && fit->count > SMALL_RING && misses == 0;
+        level->habits.prompt += !fit->noisy && fit->count > SMALL_RING && misses == 0;
     }
 }
 
@@ -378,7 +382,7 @@ static void learn_settling(struct level *level, const struct fit *fit, const str
 static int walk_round(struct level *level, struct fit *fit, struct walk_plan *plan,
                       struct round rounds[], unsigned round, bool noisy)
 {
-    bool asks = noisy && round > 0 && level->held_count && !level->front;
+    bool asks = noisy && round > 0 && level->fit.held_count && !level->front;
     int rc = asks ? level_learn_beginning(level) : 0; /* is a long warm-up needed? */
     struct walk walk;
     plan_round(plan, level, round, noisy);
@@ -436,12 +440,12 @@ int fit_test(struct level *level, struct fit *out, const struct walk_shape *shap
         out->verdict = FIT_YES;
     }
     if (out->verdict == FIT_YES) {
-        level->held_stride = shape->ring ? level->held_stride : shape->stride;
-        level->held_count = shape->ring ? level->held_count : shape->count;
+        level->fit.held_stride = shape->ring ? level->fit.held_stride : shape->stride;
+        level->fit.held_count = shape->ring ? level->fit.held_count : shape->count;
         learn_noise(level, out, &rounds[round - 1]);
         learn_settling(level, out, &rounds[round - 1]);
     } else if (out->verdict == FIT_NO && round == 2) {
-        level->steady += out->count > SMALL_RING;
+        level->habits.steady += out->count > SMALL_RING;
         learn_rhythm(level, out, rounds);
     }
     return 0;
@@ -457,7 +461,7 @@ int fit_count_misses(struct level *level, uint32_t *misses, const struct walk_sh
     plan.run = 100 + run;
     if (shape->count <= level->max_window) {
         plan.window = (uint32_t)(level->max_window / shape->count * shape->count);
-        if (level->begins_empty && !level->front &&
+        if (level->habits.begins_empty && !level->front &&
             slow_share(level) * (double)shape->count > NOISY) {
             plan.windows = (uint32_t)(2 * MOST_SHOWN * shape->count / plan.window + 1);
         }

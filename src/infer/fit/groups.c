@@ -54,8 +54,8 @@ struct tally {
 /* A bound on the share of hits that noise makes slow. */
 static double slow_bound(const struct level *level)
 {
-    double seen = (double)level->false_slow;
-    return (seen + 3 * sqrt(seen) + 3) / (double)(level->hit_records + 1);
+    double seen = (double)level->timing.false_slow;
+    return (seen + 3 * sqrt(seen) + 3) / (double)(level->timing.hit_records + 1);
 }
 
 static int tally_create(struct tally *tally, const struct group_walk *walk)
@@ -129,8 +129,8 @@ static void count_stretch(struct tally *tally, struct group *g, struct level *le
                           size_t records, size_t slow)
 {
     if (g->settled == window + 1) {
-        level->hit_records += records;
-        level->false_slow += slow;
+        level->timing.hit_records += records;
+        level->timing.false_slow += slow;
     }
     bool clean = g->heard == g->size;
     g->slow += slow;
@@ -191,8 +191,8 @@ static bool misses_steadily(const struct tally *tally, const struct group *g, un
 static uint64_t known_passes(const struct level *level, size_t groups, unsigned round)
 {
     double left = groups > 1 ? LEFT_OF_MANY : LEFT;
-    double enough = fit_settling_passes(level, groups * level->conflict_count, left);
-    bool known = level->conflict_count && !level->front && round > 1;
+    double enough = fit_settling_passes(level, groups * level->conflict.count, left);
+    bool known = level->conflict.count && !level->front && round > 1;
     return known && enough > warm_of[1] && enough < warm_of[ROUNDS - 1] ? (uint64_t)enough + 1 : 0;
 }
 
@@ -207,7 +207,7 @@ static bool has_settled(const struct level *level, const struct tally *tally, co
 {
     double rate = (double)g->slow / (double)(g->passes * g->size);
     uint64_t warm = warm_in(level, tally->groups, round);
-    return (level->begins_empty && round >= 1) || rate * (double)warm > PATIENCE ||
+    return (level->habits.begins_empty && round >= 1) || rate * (double)warm > PATIENCE ||
            known_passes(level, tally->groups, round) > 0 || misses_steadily(tally, g, round);
 }
 
@@ -346,11 +346,11 @@ static int run_round(struct level *level, struct tally *tally, const struct grou
 int level_learn_beginning(struct level *level)
 {
     enum { LINES = 12, RUNS = 3 };
-    if (level->beginning_known) {
+    if (level->habits.beginning_known) {
         return 0;
     }
-    size_t fits = level->fit_count ? level->fit_count : level->held_count;
-    uint64_t stride = level->fit_count ? level->fit_stride : level->held_stride;
+    size_t fits = level->fit.count ? level->fit.count : level->fit.held_count;
+    uint64_t stride = level->fit.count ? level->fit.stride : level->fit.held_stride;
     size_t count = fits < 2 * LINES ? (fits + 1) / 2 : LINES;
     struct walk_plan plan =
         level_plan(level, (struct walk_shape){.stride = stride, .count = count});
@@ -369,8 +369,8 @@ int level_learn_beginning(struct level *level)
         }
         walk_free(&walk);
     }
-    level->begins_empty = empty;
-    level->beginning_known = true;
+    level->habits.begins_empty = empty;
+    level->habits.beginning_known = true;
     return 0;
 }
 
@@ -387,7 +387,7 @@ int groups_test(struct level *level, enum fit_verdict *verdicts, const struct gr
         }
         rc = run_round(level, &tally, walk, round);
     }
-    level->last_quiet = rc == 0 && is_quiet(level, &tally, walk);
+    level->habits.last_quiet = rc == 0 && is_quiet(level, &tally, walk);
     for (size_t i = 0; rc == 0 && i < walk->groups; i++) {
         verdicts[i] = tally.verdict[i];
     }

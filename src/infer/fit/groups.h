@@ -6,7 +6,7 @@
 #ifndef SONDE_INFER_GROUPS_H
 #define SONDE_INFER_GROUPS_H
 
-#include "infer/level.h"
+#include "infer/fit/fit.h"
 
 #define GROUP_NONE UINT32_MAX /* walked, not judged */
 

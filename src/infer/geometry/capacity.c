@@ -6,7 +6,9 @@
  * fits beyond MAX_ORDERED_BYTES is left to sampling (sweep.c): ordered passes over tens of
  * megabytes take too long.
  */
-#include "infer/level.h"
+#include "infer/geometry/geometry.h"
+#include "infer/fit/fit.h"
+#include "infer/experiments.h"
 
 #include <string.h>
 
@@ -74,7 +76,7 @@ static int bisect(struct level *level, struct edge *edge, uint64_t stride)
     uint64_t start = level->lab->loads;
     while (edge->fails - edge->fits > 1) {
         size_t before = edge->fits;
-        if (level->late > 0 && level->lab->loads - start > ROUGH_LOADS &&
+        if (level->habits.late > 0 && level->lab->loads - start > ROUGH_LOADS &&
             (edge->fails - before) * ROUGH < before) {
             edge->certain = false;
             break;
@@ -92,8 +94,8 @@ static int bisect(struct level *level, struct edge *edge, uint64_t stride)
 /* A long noisy walk of a cache that settles slowly is not waited for until it has settled. */
 static bool is_rough(const struct level *level, size_t fits)
 {
-    return level->late > 0 && level->false_slow > 0 && !level->begins_empty && !level->front &&
-           2 * fits > level->max_window;
+    return level->habits.late > 0 && level->timing.false_slow > 0 && !level->habits.begins_empty &&
+           !level->front && 2 * fits > level->max_window;
 }
 
 static int find_edge(struct level *level, struct edge *edge, uint64_t stride)
@@ -101,9 +103,9 @@ static int find_edge(struct level *level, struct edge *edge, uint64_t stride)
     int rc = double_until_it_fails(level, edge, stride);
     rc = rc ? rc : bisect(level, edge, stride);
     if (rc == 0) {
-        level->fit_stride = stride;
-        level->fit_count = edge->fits;
-        level->fit_certain = edge->certain && !is_rough(level, edge->fits);
+        level->fit.stride = stride;
+        level->fit.count = edge->fits;
+        level->fit.certain = edge->certain && !is_rough(level, edge->fits);
     }
     return rc;
 }
@@ -124,8 +126,8 @@ int level_find_edge(struct level *level, uint64_t stride, size_t fits)
 int level_refine_edge(struct level *level)
 {
     struct edge edge = {.fits = 1, .certain = true};
-    uint64_t stride = level->line_bytes;
-    size_t step = (size_t)(level->fit_stride / stride), before = level->fit_count;
+    uint64_t stride = level->line.bytes;
+    size_t step = (size_t)(level->fit.stride / stride), before = level->fit.count;
     int rc = 0;
     for (size_t factor = 1; rc == 0 && factor <= step && edge.fails == 0; factor++) {
         if (step % factor == 0 && before * factor > edge.fits) {
@@ -151,7 +153,7 @@ static int find_edge_in_reach(struct level *level, uint64_t *stride)
     }
     char why[sizeof level->lab->why];
     memcpy(why, level->lab->why, sizeof why);
-    while (lab_soft(rc) && level->large && *stride / 2 >= level->fetch_bytes) {
+    while (lab_soft(rc) && level->large && *stride / 2 >= level->timing.fetch_bytes) {
         *stride /= 2;
         level->large = false;
         rc = level_find_edge(level, *stride, 1);
@@ -168,19 +170,19 @@ static int find_edge_in_reach(struct level *level, uint64_t *stride)
 static uint64_t fit_in_front(const struct level *level)
 {
     const struct level_summary *front = level->front;
-    bool in_lines = front->line_bytes && front->fit_stride == front->line_bytes;
-    return in_lines ? front->fit_count * front->line_bytes : 0;
+    bool in_lines = front->line.bytes && front->fit.stride == front->line.bytes;
+    return in_lines ? front->fit.count * front->line.bytes : 0;
 }
 
 int level_capacity(struct level *level)
 {
     uint64_t first = FIRST_STRIDE / path_find(level->info->op)->interleave;
-    uint64_t stride = level->fetch_bytes > first ? level->fetch_bytes : first;
+    uint64_t stride = level->timing.fetch_bytes > first ? level->timing.fetch_bytes : first;
     int rc = SONDE_ENOTRECORDED;
     if (level->front) {
         /* The cache in front keeps few elements, but not a whole array of its neighbours; one that
          * it holds as a whole says nothing of this cache. */
-        uint64_t nearest = level->fetch_bytes;
+        uint64_t nearest = level->timing.fetch_bytes;
         size_t kept = (size_t)(fit_in_front(level) / nearest);
         rc = level_find_edge(level, nearest, kept ? kept : 1);
         stride = rc == 0 ? nearest : stride;
@@ -190,12 +192,12 @@ int level_capacity(struct level *level)
     if (rc) {
         return rc;
     }
-    uint64_t bytes = level->fit_count * level->fit_stride;
+    uint64_t bytes = level->fit.count * level->fit.stride;
     char id[24];
     lab_evidence(level->lab, id, level->info->id,
                  "chase op=%s stride=%llu: %llu B fit, %llu B more do not; %s", level->info->op,
                  (unsigned long long)stride, (unsigned long long)bytes, (unsigned long long)stride,
-                 level->fit_certain
+                 level->fit.certain
                      ? "each verdict is certain"
                      : "noise left some verdicts open, which were taken as not fitting");
     /* A first value: replaced when the line is known and the sets were found alike. */

@@ -52,8 +52,8 @@ static uint8_t *row(const struct company *c, size_t draw)
 
 static bool company_create(struct company *c, struct level *level)
 {
-    uint64_t limit = level->lab->options->max_footprint_bytes / level->fit_stride;
-    size_t lines = level->fit_count + level->fit_count / 2;
+    uint64_t limit = level->lab->options->max_footprint_bytes / level->fit.stride;
+    size_t lines = level->fit.count + level->fit.count / 2;
     *c = (struct company){.level = level, .lines = lines < limit ? lines : (size_t)limit};
     c->misses = malloc(DRAWS * c->lines + 1);
     c->odds = malloc((c->lines + 1) * sizeof *c->odds);
@@ -78,8 +78,9 @@ static struct walk_plan plan_draw(const struct company *c, const uint32_t *ring,
     struct walk_plan plan = level_plan(level, (struct walk_shape){.ring = ring, .count = count});
     size_t most = level->max_window / count, passes = most < SHOWN_PASSES ? most : SHOWN_PASSES;
     plan.window = (uint32_t)(passes * count);
-    plan.warm = (level->begins_empty ? 3 : SETTLE_PASSES) * count;
-    plan.windows = level->begins_empty ? (uint32_t)((SHOWN_PASSES + passes - 1) / passes) : 1;
+    plan.warm = (level->habits.begins_empty ? 3 : SETTLE_PASSES) * count;
+    plan.windows =
+        level->habits.begins_empty ? (uint32_t)((SHOWN_PASSES + passes - 1) / passes) : 1;
     plan.run = 400 + (uint32_t)c->draws;
     return plan;
 }
@@ -89,7 +90,7 @@ static void count_draw(struct company *c, const struct walk *walk, size_t count)
     uint8_t *misses = row(c, c->draws);
     uint64_t sum = 0;
     for (size_t i = 0; i < walk->count; i++) {
-        size_t line = walk->shape.ring[walk_element(walk, i)] / c->level->fit_stride;
+        size_t line = walk->shape.ring[walk_element(walk, i)] / c->level->fit.stride;
         bool miss = level_class(c->level, walk->latency[i]) == LOAD_MISS;
         misses[line] += miss && misses[line] + 1 < ABSENT;
         sum += miss;
@@ -102,9 +103,9 @@ static int draw_once(struct company *c, uint32_t *ring, struct rng *rng)
     size_t count = 0;
     uint8_t *misses = row(c, c->draws);
     for (size_t i = 0; i < c->lines; i++) {
-        bool drawn = rng_below(rng, c->lines) < c->level->fit_count;
+        bool drawn = rng_below(rng, c->lines) < c->level->fit.count;
         misses[i] = drawn ? 0 : ABSENT;
-        ring[count] = (uint32_t)(i * c->level->fit_stride);
+        ring[count] = (uint32_t)(i * c->level->fit.stride);
         count += drawn;
     }
     if (count == 0 || count > c->level->max_window) {
@@ -236,7 +237,7 @@ static int compare_offsets(const void *a, const void *b)
 static void member_offsets(const struct company *c, uint32_t *out, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        out[i] = (uint32_t)(c->member[i] * c->level->fit_stride);
+        out[i] = (uint32_t)(c->member[i] * c->level->fit.stride);
     }
     qsort(out, count, sizeof *out, compare_offsets);
 }
@@ -248,8 +249,8 @@ static void member_offsets(const struct company *c, uint32_t *out, size_t count)
 static int count_members(const struct company *c, uint32_t *offsets, size_t *count)
 {
     size_t low = 1, high = c->members + 1, step = 1;
-    size_t most = c->level->fit_count + 1;
-    size_t at = (size_t)((double)c->members * (double)c->level->fit_count / (double)c->lines + 0.5);
+    size_t most = c->level->fit.count + 1;
+    size_t at = (size_t)((double)c->members * (double)c->level->fit.count / (double)c->lines + 0.5);
     high = high < most ? high : most + 1;
     *count = 0;
     while (high - low > 1) {
@@ -301,7 +302,7 @@ int company_find(struct level *level, uint32_t *offsets, size_t *count)
     struct company c;
     struct rng rng;
     *count = 0;
-    if (level->front || level->fit_count < 2 * LEAST_MEMBERS || level->fit_count > MOST_LINES) {
+    if (level->front || level->fit.count < 2 * LEAST_MEMBERS || level->fit.count > MOST_LINES) {
         return 0;
     }
     rng_seed(&rng, 1618034);

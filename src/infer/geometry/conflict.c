@@ -14,6 +14,9 @@
  * must fit without any one member. So the ways follow from "w fit, w + 1 do not" and from nothing
  * else.
  */
+#include "infer/geometry/geometry.h"
+#include "infer/experiments.h"
+#include "infer/behind/behind.h"
 #include "infer/geometry/co_miss.h"
 #include "infer/fit/groups.h"
 
@@ -157,7 +160,7 @@ static int ring_of_suspects(struct level *level, struct ring *out, bool *conflic
     out->count = 0;
     for (size_t i = 0; i < count; i++) {
         if (misses[i] >= least) {
-            suspects[out->count++] = (struct suspect){(uint32_t)(i * level->fit_stride), misses[i]};
+            suspects[out->count++] = (struct suspect){(uint32_t)(i * level->fit.stride), misses[i]};
         }
     }
     qsort(suspects, out->count, sizeof *suspects, compare_suspects);
@@ -188,7 +191,7 @@ static int watch_misses(struct level *level, struct ring *out, struct fit *fit,
         if (rc || conflict) {
             return rc;
         }
-        if (look && pass > MIN_PASSES && out->count == shown && level->late == 0) {
+        if (look && pass > MIN_PASSES && out->count == shown && level->habits.late == 0) {
             break; /* nobody new shows */
         }
         shown = look ? out->count : shown;
@@ -211,7 +214,7 @@ static int watch_misses(struct level *level, struct ring *out, struct fit *fit,
 static int see_misses(struct level *level, struct ring *out, uint32_t passes)
 {
     struct fit fit;
-    struct walk_shape shape = {.stride = level->fit_stride, .count = level->fit_count + 1};
+    struct walk_shape shape = {.stride = level->fit.stride, .count = level->fit.count + 1};
     int rc = fit_test(level, &fit, &shape);
     if (rc) {
         return rc;
@@ -219,7 +222,7 @@ static int see_misses(struct level *level, struct ring *out, uint32_t passes)
     if (fit.verdict == FIT_YES) { /* the edge was found too low */
         fit_free(&fit);
         out->count = 0;
-        return level_find_edge(level, level->fit_stride, level->fit_count + 1);
+        return level_find_edge(level, level->fit.stride, level->fit.count + 1);
     }
     rc = watch_misses(level, out, &fit, &shape, passes);
     fit_free(&fit);
@@ -243,7 +246,7 @@ static int ring_of_spacing(struct level *level, struct ring *out, bool *conflict
     enum fit_verdict verdict = FIT_UNKNOWN;
     out->count = count;
     for (size_t i = 0; i < count; i++) {
-        out->offsets[i] = (uint32_t)(i * step * level->fit_stride);
+        out->offsets[i] = (uint32_t)(i * step * level->fit.stride);
     }
     int rc = groups_verdict(level, &verdict, out->offsets, count);
     *conflict = verdict == FIT_NO;
@@ -253,13 +256,13 @@ static int ring_of_spacing(struct level *level, struct ring *out, bool *conflict
 /* Do lines of before leave it one by one, so that each verdict takes long? */
 static bool settles_slowly(const struct level *level)
 {
-    return level->late > 0 && !level->begins_empty;
+    return level->habits.late > 0 && !level->habits.begins_empty;
 }
 
 /* 2. Equally spaced lines: with w ways, capacity / w apart. */
 static int by_spacing(struct level *level, struct ring *out)
 {
-    size_t fits = level->fit_count, most = settles_slowly(level) ? INFER_MAX_WAYS : MOST_WAYS;
+    size_t fits = level->fit.count, most = settles_slowly(level) ? INFER_MAX_WAYS : MOST_WAYS;
     bool conflict = false;
     int rc = 0;
     for (size_t ways = 1; rc == 0 && !conflict && ways <= fits && ways <= most; ways++) {
@@ -277,7 +280,7 @@ static int by_spacing(struct level *level, struct ring *out)
  */
 static int by_any_spacing(struct level *level, struct ring *out)
 {
-    size_t fits = level->fit_count;
+    size_t fits = level->fit.count;
     uint64_t start = level->lab->loads;
     bool conflict = false;
     int rc = 0;
@@ -286,7 +289,7 @@ static int by_any_spacing(struct level *level, struct ring *out)
         return 0;
     }
     for (size_t step = fits / 2; rc == 0 && !conflict && step >= 1; step--) {
-        size_t count = (level->fit_certain ? fits : fits + fits / ROUGHLY) / step + 2;
+        size_t count = (level->fit.certain ? fits : fits + fits / ROUGHLY) / step + 2;
         if (count <= fits + 1) {
             rc = ring_of_spacing(level, out, &conflict, count, step);
         }
@@ -330,13 +333,13 @@ static int search_members(struct members *m, size_t from, size_t to)
  */
 static int by_groups(struct level *level, struct ring *out)
 {
-    struct ring whole = {.count = level->fit_count + 1};
+    struct ring whole = {.count = level->fit.count + 1};
     whole.offsets = malloc(whole.count * sizeof *whole.offsets);
     if (!whole.offsets) {
         return error_memory();
     }
     for (size_t i = 0; i < whole.count; i++) {
-        whole.offsets[i] = (uint32_t)(i * level->fit_stride);
+        whole.offsets[i] = (uint32_t)(i * level->fit.stride);
     }
     out->count = 0;
     struct members m = {level, &whole, out, level->lab->loads};
@@ -354,7 +357,7 @@ static int by_groups(struct level *level, struct ring *out)
 /* So many lines that a window does not hold them twice keep company too rarely. */
 static int by_company(struct level *level, struct ring *out)
 {
-    if (2 * level->fit_count > level->max_window) {
+    if (2 * level->fit.count > level->max_window) {
         return settles_slowly(level) ? by_any_spacing(level, out) : 0;
     }
     return company_find(level, out->offsets, &out->count);
@@ -381,14 +384,14 @@ static int find_ring(struct level *level, struct ring *ring, const char **how, s
 {
     for (size_t i = first; i < end; i++) {
         bool minimal = false;
-        size_t fits = level->fit_count;
+        size_t fits = level->fit.count;
         uint32_t *room = realloc(ring->offsets, (fits + 1) * sizeof *room);
         if (!room) {
             return error_memory();
         }
         ring->offsets = room;
         int rc = finders[i].find(level, ring);
-        if (rc == 0 && level->fit_count != fits) { /* the edge moved: again */
+        if (rc == 0 && level->fit.count != fits) { /* the edge moved: again */
             i = first - 1;
             continue;
         }
@@ -430,17 +433,17 @@ static int find_conflict(struct level *level, size_t first, size_t end, double c
         return lab_undecided(level->lab, "no smallest conflicting set");
     }
     qsort(ring.offsets, ring.count, sizeof *ring.offsets, compare_offsets);
-    free(level->conflict);
-    level->conflict = ring.offsets;
-    level->conflict_count = ring.count;
+    free(level->conflict.offsets);
+    level->conflict.offsets = ring.offsets;
+    level->conflict.count = ring.count;
     char id[24];
     lab_evidence(level->lab, id, level->info->id,
                  "chase op=%s: %zu addresses (%u, %u, ... %u) do not fit together, and fit without "
                  "any one of them; "
                  "%s among the %zu at stride %llu of which one is too many",
                  level->info->op, ring.count, ring.offsets[0], ring.offsets[1],
-                 ring.offsets[ring.count - 1], how, level->fit_count + 1,
-                 (unsigned long long)level->fit_stride);
+                 ring.offsets[ring.count - 1], how, level->fit.count + 1,
+                 (unsigned long long)level->fit.stride);
     attribute_set(&level->result->ways, (double)(ring.count - 1), "1", confidence, id);
     return 0;
 }
@@ -461,13 +464,13 @@ int level_ways(struct level *level)
         {0, COMPANY, EASY},  {0, EASY, ALL_END},
     };
     enum { TRIES = sizeof tries / sizeof *tries, QUICK_TRIES = 2 };
-    uint64_t first = level->fit_stride;
-    if (level->front && first == level->fetch_bytes) {
+    uint64_t first = level->fit.stride;
+    if (level->front && first == level->timing.fetch_bytes) {
         return behind_ways(level);
     }
     /* Each of the hundreds of verdicts of group testing must be right: not where noise makes them a
      * matter of chance. */
-    size_t count = level->late > 0 && level->false_slow > 0 ? TRIES - 1 : TRIES;
+    size_t count = level->habits.late > 0 && level->timing.false_slow > 0 ? TRIES - 1 : TRIES;
     int rc = level_learn_beginning(level);
     if (rc) {
         return rc;
@@ -483,17 +486,17 @@ int level_ways(struct level *level)
             break;
         }
         uint64_t stride = tries[i].stride ? tries[i].stride : first;
-        rc = stride == level->fit_stride ? 0 : level_find_edge(level, stride, 1);
+        rc = stride == level->fit.stride ? 0 : level_find_edge(level, stride, 1);
         level->large = false; /* at the first stride it was not */
         rc = rc ? rc
-                : find_conflict(level, tries[i].from, tries[i].end, level->fit_certain ? 0.8 : 0.6);
+                : find_conflict(level, tries[i].from, tries[i].end, level->fit.certain ? 0.8 : 0.6);
     }
     if (rc == INFER_UNDECIDED) {
         char reason[160];
         snprintf(reason, sizeof reason,
                  "%zu addresses %llu B apart fit, but not how long a line is: "
                  "%.80s",
-                 level->fit_count, (unsigned long long)level->fit_stride, level->lab->why);
+                 level->fit.count, (unsigned long long)level->fit.stride, level->lab->why);
         attribute_refuse(&level->result->size, "B", reason);
     }
     return rc;

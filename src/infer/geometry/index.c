@@ -12,6 +12,7 @@
  * None of these is believed that does not foretell lines drawn at random, for this set and for
  * others, which are built by its own rule.
  */
+#include "infer/experiments.h"
 #include "infer/geometry/index_map.h"
 #include "infer/geometry/members.h"
 
@@ -37,12 +38,12 @@ static bool power_of_two(uint64_t n)
 /* Offsets are tested up to some bits beyond the size of the cache, as far as memory goes. */
 static uint32_t bit_limit(const struct level *level)
 {
-    uint64_t size = level->fit_count * level->fit_stride;
+    uint64_t size = level->fit.count * level->fit.stride;
     uint32_t bits = LEAST_BIT_COUNT;
     while ((UINT64_C(1) << (bits - LEAST_BIT_COUNT)) < size) {
         bits++;
     }
-    while (bits > 1 && UINT64_C(1) << bits > line_limit(level) * level->line_bytes) {
+    while (bits > 1 && UINT64_C(1) << bits > line_limit(level) * level->line.bytes) {
         bits--;
     }
     return bits;
@@ -55,7 +56,7 @@ static uint32_t bit_limit(const struct level *level)
 static uint32_t near_limit(const struct home *home)
 {
     uint32_t last = home->witness[home->ways - 1], bits = NEAR_BITS;
-    while ((uint64_t)last * home->level->line_bytes >> bits) {
+    while ((uint64_t)last * home->level->line.bytes >> bits) {
         bits++;
     }
     return bits;
@@ -135,9 +136,9 @@ static void name_evidence(struct level *level, const char *text)
     lab_evidence(level->lab, out->evidence, level->info->id,
                  "chase op=%s: lines walked past %zu that fill a set: %s; that %s drawn lines "
                  "of up to %d sets",
-                 level->info->op, level->conflict_count - 1, text,
+                 level->info->op, level->conflict.count - 1, text,
                  level->map.untested ? "is not tested by" : "foretold", CLASSES);
-    out->confidence = level->map.untested ? 0.5 : level->false_slow > 0 ? 0.95 : 0.97;
+    out->confidence = level->map.untested ? 0.5 : level->timing.false_slow > 0 ? 0.95 : 0.97;
 }
 
 /* ---- modulo ---- */
@@ -179,14 +180,14 @@ static void write_modulo(struct level *level)
     struct index_result *out = &level->result->index;
     uint64_t sets = level->map.sets;
     char text[80];
-    bool power = power_of_two(sets) && power_of_two(level->line_bytes);
+    bool power = power_of_two(sets) && power_of_two(level->line.bytes);
     snprintf(text, sizeof text, "those a multiple of %llu lines away share its set",
              (unsigned long long)sets);
     name_evidence(level, text);
     snprintf(out->kind, sizeof out->kind, sets == 1 ? "none" : power ? "bits" : "modulo");
     out->modulus = power || sets == 1 ? 0 : sets;
     for (uint64_t bit = 1; power && bit < sets; bit *= 2) {
-        out->masks[out->mask_count++] = bit * level->line_bytes;
+        out->masks[out->mask_count++] = bit * level->line.bytes;
     }
 }
 
@@ -277,7 +278,7 @@ static int take_bit(const struct home *home, struct space *space, uint32_t bit)
 static int may_be_linear(const struct home *home, bool *may)
 {
     int rc = 0;
-    *may = power_of_two(home->level->line_bytes) && home->level->line_phase == 0;
+    *may = power_of_two(home->level->line.bytes) && home->level->line.phase == 0;
     for (size_t i = 0; rc == 0 && *may && i + 1 < home->ways && i < 6; i++) {
         uint32_t line = home->line ^ home->witness[i] ^ home->witness[i + 1];
         if (line != home->line && line < line_limit(home->level)) {
@@ -315,7 +316,7 @@ static bool linear_map(struct set_map *map, const struct space *space)
 static int take_bits(const struct home *home, struct space *space, uint32_t from, uint32_t to)
 {
     int rc = 0;
-    uint64_t line_bytes = home->level->line_bytes;
+    uint64_t line_bytes = home->level->line.bytes;
     for (uint32_t bit = 1; rc == 0 && bit * line_bytes < UINT64_C(1) << to; bit *= 2) {
         rc = bit * line_bytes < UINT64_C(1) << from ? 0 : take_bit(home, space, bit);
     }
@@ -327,7 +328,7 @@ static int check_space(const struct home *home, bool *found, const struct space 
 {
     struct level *level = home->level;
     bool single = linear_map(&level->map, space);
-    level->map.limit = (uint32_t)((UINT64_C(1) << bits) / level->line_bytes);
+    level->map.limit = (uint32_t)((UINT64_C(1) << bits) / level->line.bytes);
     int rc = index_check(home, found, &level->map, rng);
     if (rc || !*found) {
         return rc;
@@ -340,7 +341,7 @@ static int check_space(const struct home *home, bool *found, const struct space 
     out->bit_limit = bits;
     snprintf(out->kind, sizeof out->kind, space->rank == 0 ? "none" : single ? "bits" : "xor");
     for (size_t i = 0; i < space->rank; i++) {
-        out->masks[out->mask_count++] = level->map.masks[i] * (uint64_t)level->line_bytes;
+        out->masks[out->mask_count++] = level->map.masks[i] * (uint64_t)level->line.bytes;
     }
     return 0;
 }

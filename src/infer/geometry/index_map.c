@@ -62,21 +62,21 @@ static int extend(struct pattern *pattern, const struct home *home, uint32_t ext
 /* Behind another cache: are they in the set whichever lines keep the one in front busy? */
 static int drop_disturbed(const struct home *home, uint32_t *found, size_t *count)
 {
-    struct escort *escort = home->level->escort;
-    unsigned first = escort ? escort->turn : 0;
+    struct filler *filler = home->level->filler;
+    unsigned first = filler ? filler->turn : 0;
     size_t kept = 0;
     int rc = 0;
-    for (size_t i = 0; escort && rc == 0 && i < *count; i++) {
+    for (size_t i = 0; filler && rc == 0 && i < *count; i++) {
         bool in = true;
-        for (unsigned turn = 1; rc == 0 && in && turn < ESCORT_TURNS; turn++) {
-            escort_turn(escort, (first + turn) % ESCORT_TURNS);
+        for (unsigned turn = 1; rc == 0 && in && turn < FILLER_TURNS; turn++) {
+            filler_turn(filler, (first + turn) % FILLER_TURNS);
             rc = home_any(home, &in, &found[i], 1);
         }
         found[kept] = found[i];
         kept += in;
     }
-    if (escort) {
-        escort_turn(escort, first);
+    if (filler) {
+        filler_turn(filler, first);
         *count = kept;
     }
     return rc;
@@ -114,13 +114,13 @@ static int find_home(struct home *home, struct level *level, const struct set_ma
 {
     int rc = INFER_UNDECIDED;
     bool whole = false;
-    for (unsigned turn = 0; (rc == 0 || rc == INFER_UNDECIDED) && !whole && turn < ESCORT_TURNS;
+    for (unsigned turn = 0; (rc == 0 || rc == INFER_UNDECIDED) && !whole && turn < FILLER_TURNS;
          turn++) {
-        if (level->escort) {
-            escort_turn(level->escort, turn);
+        if (level->filler) {
+            filler_turn(level->filler, turn);
         }
         rc = home_of_class(home, level, map, class, NULL);
-        whole = !level->escort || (rc == 0 && home->ways + 1 == level->conflict_count);
+        whole = !level->filler || (rc == 0 && home->ways + 1 == level->conflict.count);
     }
     return rc;
 }

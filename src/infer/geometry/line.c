@@ -7,6 +7,7 @@
  * caches (the fetch unit plays no part), any policy, any index, from direct mapped to fully
  * associative.
  */
+#include "infer/geometry/geometry.h"
 #include "infer/fit/groups.h"
 
 #include <stdlib.h>
@@ -27,12 +28,12 @@ static int compare_offsets(const void *a, const void *b)
 static int verdict_replaced(struct level *level, enum fit_verdict *out, size_t replaced,
                             uint32_t by)
 {
-    size_t n = level->conflict_count;
+    size_t n = level->conflict.count;
     uint32_t *ring = malloc(n * sizeof *ring);
     if (!ring) {
         return error_memory();
     }
-    memcpy(ring, level->conflict, n * sizeof *ring);
+    memcpy(ring, level->conflict.offsets, n * sizeof *ring);
     ring[replaced] = by;
     qsort(ring, n, sizeof *ring, compare_offsets);
     bool twice = false;
@@ -74,7 +75,7 @@ struct direction {
 static int try_at(struct level *level, uint32_t *inside, uint32_t *outside,
                   const struct direction *member, uint32_t distance)
 {
-    uint32_t at = level->conflict[member->own];
+    uint32_t at = level->conflict.offsets[member->own];
     bool same = false;
     int rc = same_line(level, &same, member->own, member->other,
                        member->sign < 0 ? at - distance : at + distance);
@@ -100,8 +101,8 @@ static int narrow_end(struct level *level, uint32_t *inside, uint32_t *outside,
 static int find_end(struct level *level, uint32_t *distance, const struct direction *member)
 {
     int sign = member->sign;
-    uint32_t at = level->conflict[member->own];
-    uint32_t inside = 0, outside = level->fetch_bytes;
+    uint32_t at = level->conflict.offsets[member->own];
+    uint32_t inside = 0, outside = level->timing.fetch_bytes;
     uint32_t most = sign < 0 && at < MAX_LINE_BYTES ? at : MAX_LINE_BYTES;
     bool same = true;
     while (same) {
@@ -120,7 +121,7 @@ static int find_end(struct level *level, uint32_t *distance, const struct direct
         }
     }
     /* Lines mostly end where units of fetching do: these first, and then the words around. */
-    int rc = narrow_end(level, &inside, &outside, member, level->fetch_bytes);
+    int rc = narrow_end(level, &inside, &outside, member, level->timing.fetch_bytes);
     uint32_t likely = sign < 0 ? inside + STEP_BYTES : outside - STEP_BYTES;
     rc = rc || outside - inside == STEP_BYTES ? rc
                                               : try_at(level, &inside, &outside, member, likely);
@@ -136,8 +137,8 @@ static int measure_line(struct level *level, uint32_t *start, uint32_t *end, siz
     int rc = find_end(level, &up, &(struct direction){own, other, 1});
     rc = rc ? rc : find_end(level, &down, &(struct direction){own, other, -1});
     if (rc == 0) {
-        *start = level->conflict[own] - down + STEP_BYTES;
-        *end = level->conflict[own] + up;
+        *start = level->conflict.offsets[own] - down + STEP_BYTES;
+        *end = level->conflict.offsets[own] + up;
     }
     return rc;
 }
@@ -149,7 +150,7 @@ static int measure_line(struct level *level, uint32_t *start, uint32_t *end, siz
 static int ends_as_foretold(struct level *level, bool *holds, size_t own, size_t other,
                             uint32_t start, uint32_t bytes)
 {
-    uint32_t at = level->conflict[own], before = at - start % bytes;
+    uint32_t at = level->conflict.offsets[own], before = at - start % bytes;
     uint32_t first = at - before % bytes, end = first + bytes;
     const uint32_t beyond[] = {first - STEP_BYTES, end}, within[] = {first, end - STEP_BYTES};
     *holds = at > start % bytes && before % bytes + STEP_BYTES <= at;
@@ -167,7 +168,7 @@ static int ends_as_foretold(struct level *level, bool *holds, size_t own, size_t
 
 static int find_line(struct level *level)
 {
-    size_t last = level->conflict_count - 1;
+    size_t last = level->conflict.count - 1;
     uint32_t start, end, start2 = 0, end2 = 0;
     bool alike = false;
     int rc = measure_line(level, &start, &end, last, 0);
@@ -188,19 +189,19 @@ static int find_line(struct level *level)
         return lab_undecided(level->lab, "two lines measured differently: %u B and %u B", bytes,
                              bytes2);
     }
-    if (bytes % level->fetch_bytes != 0) {
+    if (bytes % level->timing.fetch_bytes != 0) {
         return lab_undecided(level->lab, "a line of %u B is no multiple of the fetch unit of %u B",
-                             bytes, level->fetch_bytes);
+                             bytes, level->timing.fetch_bytes);
     }
-    level->line_bytes = bytes;
-    level->line_phase = end % bytes;
+    level->line.bytes = bytes;
+    level->line.phase = end % bytes;
     char id[24];
     lab_evidence(
         level->lab, id, level->info->id,
         "chase op=%s: around offset %u the bytes %u to %u, around offset %u as many, stand for one "
         "another in a conflicting set of %zu and need no more room together than alone",
-        level->info->op, level->conflict[last], start, end - 1, level->conflict[last - 1],
-        level->conflict_count);
+        level->info->op, level->conflict.offsets[last], start, end - 1,
+        level->conflict.offsets[last - 1], level->conflict.count);
     attribute_set(&level->result->line, bytes, "B", 0.97, id);
     return 0;
 }

@@ -24,26 +24,26 @@ uint32_t line_limit(const struct level *level)
 {
     uint64_t limit = level->lab->options->max_footprint_bytes;
     limit = limit < MAX_BYTES ? limit : MAX_BYTES;
-    return (uint32_t)(limit / level->line_bytes);
+    return (uint32_t)(limit / level->line.bytes);
 }
 
 uint32_t draw_span(const struct level *level, const struct set_map *map)
 {
-    uint64_t span = PAGE_BYTES / level->line_bytes, limit = line_limit(level);
-    uint64_t least = SPAN_CACHES * level->fit_count; /* no two of those that fit are of one line */
+    uint64_t span = PAGE_BYTES / level->line.bytes, limit = line_limit(level);
+    uint64_t least = SPAN_CACHES * level->fit.count; /* no two of those that fit are of one line */
     span = map->limit ? map->limit : span < least ? least : span;
     return (uint32_t)(span < limit ? span : limit);
 }
 
 int home_of_conflict(struct home *out, struct level *level)
 {
-    *out = (struct home){.level = level, .ways = level->conflict_count - 1};
+    *out = (struct home){.level = level, .ways = level->conflict.count - 1};
     if (out->ways > HOME_MAX_WAYS) {
         return lab_undecided(level->lab, "more than %d ways", HOME_MAX_WAYS);
     }
-    out->line = line_of(level, level->conflict[0]);
+    out->line = line_of(level, level->conflict.offsets[0]);
     for (size_t i = 0; i < out->ways; i++) {
-        out->witness[i] = line_of(level, level->conflict[i + 1]);
+        out->witness[i] = line_of(level, level->conflict.offsets[i + 1]);
     }
     return 0;
 }
@@ -98,7 +98,7 @@ static int lines_verdict(struct level *level, enum fit_verdict *out, const uint3
         return error_memory();
     }
     for (size_t i = 0; i < count; i++) {
-        ring[i] = (uint32_t)(lines[i] * level->line_bytes);
+        ring[i] = (uint32_t)(lines[i] * level->line.bytes);
     }
     qsort(ring, count, sizeof *ring, compare_lines);
     int rc = groups_verdict(level, out, ring, count);
@@ -146,7 +146,7 @@ static int count_fitting(struct level *level, size_t *fits, const uint32_t *line
 static int is_one_set(struct level *level, bool *one, const uint32_t *lines, size_t count)
 {
     uint32_t rest[2 * HOME_MAX_WAYS + 24];
-    unsigned tries = count == level->conflict_count ? 1 : LEFT_OUT;
+    unsigned tries = count == level->conflict.count ? 1 : LEFT_OUT;
     struct rng rng;
     rng_seed(&rng, count);
     *one = true;
@@ -170,7 +170,7 @@ static int is_one_set(struct level *level, bool *one, const uint32_t *lines, siz
 int home_of_class(struct home *out, struct level *level, const struct set_map *map, size_t class,
                   struct rng *rng)
 {
-    size_t guess = level->conflict_count - 1, most = 2 * guess + 24, fits = 0;
+    size_t guess = level->conflict.count - 1, most = 2 * guess + 24, fits = 0;
     uint32_t lines[2 * HOME_MAX_WAYS + 24];
     if (guess > HOME_MAX_WAYS) {
         return lab_undecided(level->lab, "more than %d ways", HOME_MAX_WAYS);
@@ -199,7 +199,7 @@ int home_of_class(struct home *out, struct level *level, const struct set_map *m
 static void fill_walk(const struct home *home, uint32_t *ring, uint32_t *group,
                       const uint32_t *lines, size_t count)
 {
-    uint32_t line_bytes = (uint32_t)home->level->line_bytes;
+    uint32_t line_bytes = (uint32_t)home->level->line.bytes;
     for (size_t i = 0; i < home->ways; i++) {
         ring[i] = home->witness[i] * line_bytes;
         group[i] = 0;

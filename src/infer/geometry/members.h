@@ -19,8 +19,8 @@ struct home {
 
 static inline uint32_t line_of(const struct level *level, uint64_t offset)
 {
-    uint64_t before = level->line_phase ? level->line_bytes - level->line_phase : 0;
-    return (uint32_t)((offset + before) / level->line_bytes);
+    uint64_t before = level->line.phase ? level->line.bytes - level->line.phase : 0;
+    return (uint32_t)((offset + before) / level->line.bytes);
 }
 
 /* The set in which the level's conflicting lines are. */

@@ -9,6 +9,8 @@
  * the structure foretells. Line, index, sets and ways all must be right for that; how many
  * foretellings held is what their confidence rests on.
  */
+#include "infer/geometry/geometry.h"
+#include "infer/experiments.h"
 #include "infer/fit/groups.h"
 #include "infer/geometry/members.h"
 
@@ -80,15 +82,15 @@ static int filling_create(struct filling *out, const struct level *level, const 
 
 static uint32_t word_of(const struct level *level, uint32_t line, struct rng *rng)
 {
-    uint64_t room = level->line_phase ? level->line_phase : level->line_bytes;
+    uint64_t room = level->line.phase ? level->line.phase : level->line.bytes;
     uint64_t word = rng ? rng_below(rng, room / 4) * 4 : 0;
-    return (uint32_t)(line * level->line_bytes + word);
+    return (uint32_t)(line * level->line.bytes + word);
 }
 
 /* Is there memory to draw lines from, four times what the cache holds? */
 static bool can_draw(const struct level *level)
 {
-    return 4 * (level->size_bytes / level->line_bytes) < draw_span(level, &level->map);
+    return 4 * (level->size_bytes / level->line.bytes) < draw_span(level, &level->map);
 }
 
 /* An order in which each of `count` lines comes once: `step` after `step` from `line` on. */
@@ -124,7 +126,7 @@ static bool holds_line(const struct level *level, const uint32_t *offsets, size_
                        uint32_t line)
 {
     size_t i = 0;
-    while (i < count && offsets[i] / level->line_bytes != line) {
+    while (i < count && offsets[i] / level->line.bytes != line) {
         i++;
     }
     return i < count;
@@ -252,7 +254,7 @@ static int find_ways(struct level *level, struct work *work, size_t *unknown)
 {
     struct set_map *map = &level->map;
     for (size_t c = 0; c < map->sets; c++) {
-        uint32_t ways = (uint32_t)level->conflict_count - 1;
+        uint32_t ways = (uint32_t)level->conflict.count - 1;
         work->search[c] = (struct search){.next = ways, .step = 1, .open = true};
     }
     int rc = search_ways(level, work->search, work->wanted, work->verdicts);
@@ -276,7 +278,7 @@ struct score {
 static int check_once(struct level *level, struct work *work, struct score *score, struct rng *rng)
 {
     const struct set_map *map = &level->map;
-    bool large = level->conflict_count > LARGE_SET;
+    bool large = level->conflict.count > LARGE_SET;
     /* One in so many gets a line too many. */
     uint64_t share = large ? map->sets + 1 : map->sets / FEW_TOO_MANY + 2;
     for (size_t c = 0; c < map->sets; c++) {
@@ -301,7 +303,7 @@ static int check_structure(struct level *level, struct work *work, struct score 
     rng_seed(&rng, 271828);
     *score = (struct score){.alike = !can_draw(level)};
     int rc = 0;
-    size_t checks = level->conflict_count > LARGE_SET ? CHECKS / 2 : CHECKS;
+    size_t checks = level->conflict.count > LARGE_SET ? CHECKS / 2 : CHECKS;
     for (unsigned i = 0; rc == 0 && i < MOST_CHECKS && score->held + score->failed < checks; i++) {
         rc = check_once(level, work, score, &rng);
     }
@@ -318,7 +320,7 @@ static int check_structure(struct level *level, struct work *work, struct score 
 static int check_together(struct level *level, struct work *work, struct score *score)
 {
     const struct set_map *map = &level->map;
-    if (level->size_bytes / level->line_bytes * CHUNK_PASSES <= level->max_window) {
+    if (level->size_bytes / level->line.bytes * CHUNK_PASSES <= level->max_window) {
         return 0; /* they were walked together */
     }
     for (size_t c = 0; c < map->sets; c++) {
@@ -333,7 +335,7 @@ static int check_together(struct level *level, struct work *work, struct score *
         score->crowded += work->verdicts[c] == FIT_NO;
         score->apart = score->apart || work->verdicts[c] != FIT_YES;
     }
-    score->apart = score->apart || !level->last_quiet;
+    score->apart = score->apart || !level->habits.last_quiet;
     return rc;
 }
 
@@ -344,7 +346,7 @@ static int check_together(struct level *level, struct work *work, struct score *
 static double confidence_of(const struct score *score, const struct level *level)
 {
     double doubt = 0.1 * pow(0.5, (double)score->held);
-    double limit = level->false_slow > 0 ? 0.98 : 0.99;
+    double limit = level->timing.false_slow > 0 ? 0.98 : 0.99;
     return score->failed ? 0.3 : score->untested ? 0.6 : fmin(limit, 1 - doubt);
 }
 
@@ -369,9 +371,9 @@ static void set_fit(struct level *level)
             break;
         }
     }
-    level->fit_stride = level->line_bytes;
-    level->fit_count = line;
-    level->fit_certain = true;
+    level->fit.stride = level->line.bytes;
+    level->fit.count = line;
+    level->fit.certain = true;
 }
 
 static void refuse_ways(struct level *level, const struct score *score)
@@ -399,7 +401,7 @@ static int take_largest_set(struct level *level)
         largest = map->ways[c] > map->ways[largest] ? c : largest;
     }
     size_t count = (size_t)map->ways[largest] + 1;
-    if (map->ways[largest] < level->conflict_count) {
+    if (map->ways[largest] < level->conflict.count) {
         return 0;
     }
     uint32_t *lines = malloc(count * sizeof *lines);
@@ -411,11 +413,11 @@ static int take_largest_set(struct level *level)
         return 0;
     }
     for (size_t i = 0; i < count; i++) {
-        lines[i] *= (uint32_t)level->line_bytes;
+        lines[i] *= (uint32_t)level->line.bytes;
     }
-    free(level->conflict);
-    level->conflict = lines;
-    level->conflict_count = count;
+    free(level->conflict.offsets);
+    level->conflict.offsets = lines;
+    level->conflict.count = count;
     return 0;
 }
 
@@ -429,9 +431,9 @@ static void report(struct level *level, const struct score *score)
         level->lab, id, level->info->id,
         "chase op=%s: lines of %llu B put into each of %zu sets, %s: together %llu lines; of "
         "%zu fillings with fresh lines drawn at random %zu fitted or not as foretold",
-        level->info->op, (unsigned long long)level->line_bytes, map->sets,
+        level->info->op, (unsigned long long)level->line.bytes, map->sets,
         ways_are_equal(map) ? "all hold as many" : "which hold differently many",
-        (unsigned long long)(level->size_bytes / level->line_bytes), score->held + score->failed,
+        (unsigned long long)(level->size_bytes / level->line.bytes), score->held + score->failed,
         score->held);
     attribute_set(&r->size, (double)level->size_bytes, "B",
                   score->apart ? fmin(confidence, 0.6) : confidence, id);
@@ -458,20 +460,20 @@ static void report(struct level *level, const struct score *score)
 static int report_bound(struct level *level, const struct score *score)
 {
     uint64_t in_sets = level->size_bytes;
-    int rc = level_find_edge(level, level->line_bytes, 1);
+    int rc = level_find_edge(level, level->line.bytes, 1);
     if (rc) {
         return rc;
     }
     char id[24];
-    level->size_bytes = level->fit_count * level->line_bytes;
+    level->size_bytes = level->fit.count * level->line.bytes;
     lab_evidence(
         level->lab, id, level->info->id,
         "chase op=%s: the sets have room for %llu B, but when all are full %zu of %zu do not "
         "hold their lines; an array of %zu lines of %llu B fits, one more does not",
         level->info->op, (unsigned long long)in_sets, score->crowded, level->map.sets,
-        level->fit_count, (unsigned long long)level->line_bytes);
+        level->fit.count, (unsigned long long)level->line.bytes);
     attribute_set(&level->result->size, (double)level->size_bytes, "B",
-                  level->fit_certain ? 0.9 : 0.7, id);
+                  level->fit.certain ? 0.9 : 0.7, id);
     return 0;
 }
 
@@ -482,28 +484,28 @@ static int report_bound(struct level *level, const struct score *score)
  */
 static int report_shorter(struct level *level)
 {
-    size_t foretold = level->fit_count;
+    size_t foretold = level->fit.count;
     uint64_t in_sets = level->size_bytes;
     enum fit_verdict verdict = FIT_UNKNOWN;
     int rc = fit_verdict(level, &verdict,
-                         &(struct walk_shape){.stride = level->line_bytes, .count = foretold});
-    rc = rc || verdict == FIT_YES ? rc : level_find_edge(level, level->line_bytes, 1);
+                         &(struct walk_shape){.stride = level->line.bytes, .count = foretold});
+    rc = rc || verdict == FIT_YES ? rc : level_find_edge(level, level->line.bytes, 1);
     if (rc || verdict == FIT_YES ||
-        level->fit_count + foretold / 50 >= foretold) { /* less may be noise */
-        level->fit_stride = level->line_bytes;
-        level->fit_count = foretold;
-        level->fit_certain = true;
+        level->fit.count + foretold / 50 >= foretold) { /* less may be noise */
+        level->fit.stride = level->line.bytes;
+        level->fit.count = foretold;
+        level->fit.certain = true;
         return rc && !lab_soft(rc) ? rc : 0;
     }
     char id[24];
-    level->size_bytes = level->fit_count * level->line_bytes;
+    level->size_bytes = level->fit.count * level->line.bytes;
     lab_evidence(level->lab, id, level->info->id,
                  "chase op=%s: the sets have room for %llu B, but were never all full at once; an "
                  "array of %zu lines of %llu B fits, one more does not, though by the sets %zu do",
-                 level->info->op, (unsigned long long)in_sets, level->fit_count,
-                 (unsigned long long)level->line_bytes, foretold);
+                 level->info->op, (unsigned long long)in_sets, level->fit.count,
+                 (unsigned long long)level->line.bytes, foretold);
     attribute_set(&level->result->size, (double)level->size_bytes, "B",
-                  level->fit_certain ? 0.9 : 0.7, id);
+                  level->fit.certain ? 0.9 : 0.7, id);
     return 0;
 }
 
@@ -511,7 +513,7 @@ static void count_size(struct level *level)
 {
     level->size_bytes = 0;
     for (size_t c = 0; c < level->map.sets; c++) {
-        level->size_bytes += level->map.ways[c] * level->line_bytes;
+        level->size_bytes += level->map.ways[c] * level->line.bytes;
     }
 }
 

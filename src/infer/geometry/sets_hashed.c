@@ -5,7 +5,8 @@
  * edge must be one too many. Where this fails the sets differ or are filled unevenly, and number
  * and ways are not given.
  */
-#include "infer/level.h"
+#include "infer/geometry/geometry.h"
+#include "infer/fit/fit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ static int check_shift(struct level *level, bool *same, size_t first, size_t lin
         return error_memory();
     }
     for (size_t i = 0; i <= lines; i++) {
-        ring[i] = (uint32_t)((first + i + (i == lines ? extra : 0)) * level->line_bytes);
+        ring[i] = (uint32_t)((first + i + (i == lines ? extra : 0)) * level->line.bytes);
     }
     enum fit_verdict more = FIT_NO, exact = FIT_YES;
     int rc = fit_verdict(level, &more, &(struct walk_shape){.ring = ring, .count = lines + 1});
@@ -41,7 +42,7 @@ static int check_shifts(struct level *level, size_t *differing, size_t sets, siz
 {
     *differing = 0;
     size_t checks = sets < SHIFTS ? sets : SHIFTS;
-    uint64_t limit = level->lab->options->max_footprint_bytes / level->line_bytes;
+    uint64_t limit = level->lab->options->max_footprint_bytes / level->line.bytes;
     for (size_t i = 0; i < checks; i++) {
         bool same = false;
         if ((i * i + i) / 2 * sets + lines + sets > limit && i > 1) {
@@ -63,9 +64,9 @@ static void report(struct level *level, size_t sets, size_t ways, bool even, con
     lab_evidence(level->lab, id, level->info->id,
                  "chase op=%s: an array of %zu lines of %llu B fits, one line more does not; with "
                  "%zu ways that is %zu sets; %s",
-                 level->info->op, level->fit_count, (unsigned long long)level->line_bytes, ways,
+                 level->info->op, level->fit.count, (unsigned long long)level->line.bytes, ways,
                  sets, check);
-    double doubt = level->fit_certain ? 0 : 0.1;
+    double doubt = level->fit.certain ? 0 : 0.1;
     attribute_set(&r->size, (double)level->size_bytes, "B", (even ? 0.88 : 0.5) - doubt, id);
     if (even) {
         attribute_set(&r->sets, (double)sets, "1", 0.88 - doubt, id);
@@ -80,15 +81,15 @@ static void report(struct level *level, size_t sets, size_t ways, bool even, con
 
 int level_sets_hashed(struct level *level)
 {
-    uint64_t line = level->line_bytes;
-    if (line != level->fit_stride) {
+    uint64_t line = level->line.bytes;
+    if (line != level->fit.stride) {
         int rc = level_refine_edge(level);
         rc = rc ? rc : level_refine_ways(level);
         if (rc) {
             return rc;
         }
     }
-    size_t lines = level->fit_count, ways = level->conflict_count - 1, sets = lines / ways;
+    size_t lines = level->fit.count, ways = level->conflict.count - 1, sets = lines / ways;
     level->size_bytes = lines * line;
     if (sets == 0 || lines % ways != 0) {
         report(level, sets, ways, false, "the lines that fit are no multiple of the ways");

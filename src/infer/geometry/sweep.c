@@ -4,7 +4,7 @@
  * For a cache too large for those, the edge is sought here by sampling: all threads touch the
  * array, then windows spread over it are timed.
  */
-#include "infer/level.h"
+#include "infer/experiments.h"
 
 #include <math.h>
 
@@ -37,7 +37,7 @@ static int sweep_point(struct level *level, struct capacity_step *step, uint64_t
         *step = (struct capacity_step){
             .bytes = (double)bytes,
             .median_cycles = sample_quantile(&sample, 0.5),
-            .miss_share = sample_share(&sample, level->threshold, INFINITY),
+            .miss_share = sample_share(&sample, level->timing.threshold, INFINITY),
         };
         sample_free(&sample);
     }
@@ -55,7 +55,7 @@ static int walk_grid(struct level *level)
 {
     struct cache_result *r = level->result;
     uint64_t limit = level->lab->options->max_footprint_bytes;
-    uint64_t fits = level->fit_count * level->fit_stride;
+    uint64_t fits = level->fit.count * level->fit.stride;
     if (!level->large && fits && limit > 3 * fits) {
         limit = 3 * fits;
     }

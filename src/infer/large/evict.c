@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "infer/level.h"
+#include "infer/experiments.h"
 #include "trace/pool.h"
 #include "util/error.h"
 
@@ -79,7 +79,7 @@ static int count_gone(struct hunt *h, uint32_t *gone, uint32_t target, uint32_t 
     h->level->lab->loads += (uint64_t)turns * (pool + count + 1);
     *gone = 0;
     for (uint32_t i = 0; i < turns; i++) {
-        *gone += latency[i] > h->level->threshold;
+        *gone += latency[i] > h->level->timing.threshold;
     }
     return 0;
 }
@@ -208,7 +208,7 @@ static void report(struct level *level, const struct hunt *h, unsigned tried, ui
                  h->kept_count, h->kept_count - 1, h->line, tried, drawn, h->drawn);
     attribute_set(&level->result->ways, (double)h->kept_count, "1", 0.93, id);
     attribute_set(&level->result->line, h->line, "B", 0.93, id);
-    level->line_bytes = h->line;
+    level->line.bytes = h->line;
     char reason[160];
     snprintf(reason, sizeof reason,
              "too large to fill; by how many drawn lines hold those of a set they are some %u",
@@ -251,14 +251,15 @@ static bool is_open_between(const struct policy_result *policy, const char *a, c
 static int tell_late(struct level *level)
 {
     struct policy_result *policy = &level->result->policy;
-    size_t lines = level->conflict_count, count = lines + 2, first = 0, kept = 0;
+    size_t lines = level->conflict.count, count = lines + 2, first = 0, kept = 0;
     uint32_t *ring = malloc(count * sizeof *ring);
     if (!ring || !is_open_between(policy, "lru", "lru_late")) {
         free(ring);
         return ring ? 0 : error_memory();
     }
     for (size_t i = 0; i < count; i++) {
-        ring[i] = level->conflict[i < 4 ? i / 2 : i - 2] + (i < 4 && i % 2 ? WORD_BYTES : 0);
+        ring[i] =
+            level->conflict.offsets[i < 4 ? i / 2 : i - 2] + (i < 4 && i % 2 ? WORD_BYTES : 0);
     }
     struct walk walk;
     struct walk_plan plan = level_plan(level, (struct walk_shape){.ring = ring, .count = count});
@@ -298,13 +299,13 @@ static int find_policy(struct level *level, const struct hunt *h)
         conflict[i] -= conflict[i] % h->line; /* words of its first fetch unit are read */
     }
     qsort(conflict, count, sizeof *conflict, compare_offsets);
-    level->conflict = conflict;
-    level->conflict_count = count;
+    level->conflict.offsets = conflict;
+    level->conflict.count = count;
     *policy = (struct policy_result){.confidence = 0};
     int rc = level_policy(level);
     rc = rc ? rc : tell_late(level);
-    level->conflict = NULL;
-    level->conflict_count = 0;
+    level->conflict.offsets = NULL;
+    level->conflict.count = 0;
     free(conflict);
     if (rc && lab_soft(rc)) {
         snprintf(policy->reason, sizeof policy->reason, "%s",

@@ -26,6 +26,8 @@
  * Not told: how a set follows from the address. Sets that are not equally likely show as a curve
  * that does not fit.
  */
+#include "infer/fit/fit.h"
+#include "infer/experiments.h"
 #include "infer/large/occupancy.h"
 
 #include <math.h>
@@ -33,7 +35,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "infer/level.h"
 #include "util/error.h"
 
 #define FEW 4096 /* lines, of which a large cache holds all */
@@ -167,7 +168,7 @@ static int read_few(struct residents *r)
     }
     if (r->few == 0) {
         double most = floor(LATER * sample_quantile(&sample, HITS));
-        r->threshold = most < r->of->threshold ? most : r->of->threshold;
+        r->threshold = most < r->of->timing.threshold ? most : r->of->timing.threshold;
     }
     r->few += (double)count;
     r->few_found += sample_share(&sample, 0, r->threshold) * (double)count;
@@ -343,7 +344,7 @@ static bool prepare(struct residents *r)
     r->line_bytes = (uint64_t)result->line.value;
     r->span = bytes < MOST_BYTES ? bytes : MOST_BYTES;
     r->share = 1;
-    return result->present && r->of->known && !r->of->fit_count &&
+    return result->present && r->of->known && !r->of->fit.count &&
            result->ways.status == ATTRIBUTE_MEASURED && result->line.status == ATTRIBUTE_MEASURED &&
            result->sets.status == ATTRIBUTE_NOT_MEASURED && r->ways > 0 && r->line_bytes > 0;
 }

@@ -4,9 +4,6 @@
 
 #include "infer/ask/lab.h"
 
-int residents_dissect(struct lab *lab);
-void residents_refuse(struct dissection *out, const char *reason);
-
 /*
  * What share of `lines` lines drawn at random, read last of all, a cache of so many sets of `ways`
  * still holds, each set as likely for a line as another: the mean of min(n, ways) over Poisson's n,

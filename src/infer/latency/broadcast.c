@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "infer/level.h"
+#include "infer/experiments.h"
 #include "util/error.h"
 
 #define DEGREES 6 /* 1, 2, 4 .. 32 */
@@ -38,7 +38,7 @@ static int measure(struct lab *lab, double *cycles, uint32_t addresses)
     return isfinite(*cycles) ? 0 : lab_undecided(lab, "a trace of constants has no loads");
 }
 
-int level_ports(struct level *level)
+int level_broadcast(struct level *level)
 {
     double cycles[DEGREES];
     char told[160] = "", id[24];

@@ -4,6 +4,7 @@
  * reads and that store. load_to_use_latency is an untimed dependent chain divided by its length.
  * miss_penalty is what a miss takes longer than a hit, as seen through the same operator.
  */
+#include "infer/experiments.h"
 #include "infer/behind/filler.h"
 
 #include <math.h>
@@ -27,10 +28,10 @@ int level_saw(struct level *level, const struct sample *latencies)
 
 void level_free(struct level *level)
 {
-    free(level->conflict);
-    escort_free(level->escort);
+    free(level->conflict.offsets);
+    filler_free(level->filler);
     sample_free(&level->seen);
-    level->conflict = NULL;
+    level->conflict.offsets = NULL;
 }
 
 /* Windows spread over an array, warmed by ordered loads when it is short, else by all threads. */
@@ -52,19 +53,19 @@ static int sample_walk(struct level *level, struct sample *out, struct walk_shap
  */
 static struct walk_shape safe_shape(const struct level *level)
 {
-    if (level->front && level->fit_count) {
-        return (struct walk_shape){.stride = level->fit_stride, .count = level->fit_count};
+    if (level->front && level->fit.count) {
+        return (struct walk_shape){.stride = level->fit.stride, .count = level->fit.count};
     }
     if (level->large) {
         return (struct walk_shape){.stride = 128, .count = 32768};
     }
-    if (level->fit_count < 4) {
+    if (level->fit.count < 4) {
         uint32_t interleave = path_find(level->info->op)->interleave;
         return (struct walk_shape){.stride = 32 / interleave < 4 ? 4 : 32 / interleave,
                                    .count = interleave > 1 ? 8 : 32};
     }
-    size_t count = level->fit_count / 2 < 2048 ? level->fit_count / 2 : 2048;
-    return (struct walk_shape){.stride = level->fit_stride, .count = count};
+    size_t count = level->fit.count / 2 < 2048 ? level->fit.count / 2 : 2048;
+    return (struct walk_shape){.stride = level->fit.stride, .count = count};
 }
 
 int level_latency(struct level *level)
@@ -75,24 +76,25 @@ int level_latency(struct level *level)
     if (rc) {
         return rc;
     }
-    double sooner = level->front ? level->front->threshold : -1;
-    struct sample hits = sample_view(&all, sooner, level->threshold);
+    double sooner = level->front ? level->front->timing.threshold : -1;
+    struct sample hits = sample_view(&all, sooner, level->timing.threshold);
     if (hits.count * 2 < all.count) {
         sample_free(&all);
         return lab_undecided(level->lab, "an array that fits missed in most loads");
     }
-    level->hit_cycles = sample_quantile(&hits, 0.5);
+    level->timing.hit_cycles = sample_quantile(&hits, 0.5);
     level->result->latency_count =
         sample_classes(level->result->latencies, INFER_MAX_LATENCIES, &hits);
     double spread =
-        (sample_quantile(&hits, 0.75) - sample_quantile(&hits, 0.25)) / level->hit_cycles;
+        (sample_quantile(&hits, 0.75) - sample_quantile(&hits, 0.25)) / level->timing.hit_cycles;
     char id[24];
     lab_evidence(level->lab, id, level->info->id,
                  "chase op=%s through %zu elements at stride %llu: %zu hits, median %.0f cycles, 5 "
                  "%% %.0f, 95 %% %.0f",
                  level->info->op, shape.count, (unsigned long long)shape.stride, hits.count,
-                 level->hit_cycles, sample_quantile(&hits, 0.05), sample_quantile(&hits, 0.95));
-    attribute_set(&level->result->hit_latency, level->hit_cycles, "cycles",
+                 level->timing.hit_cycles, sample_quantile(&hits, 0.05),
+                 sample_quantile(&hits, 0.95));
+    attribute_set(&level->result->hit_latency, level->timing.hit_cycles, "cycles",
                   spread < 0.02 ? 0.98 : 0.92, id);
     rc = level_saw(level, &all);
     sample_free(&all);
@@ -143,7 +145,7 @@ int level_load_to_use(struct level *level)
     }
     qsort(each, count, sizeof *each, compare_double);
     double median = each[count / 2];
-    if (!(median > 0) || median > level->threshold) {
+    if (!(median > 0) || median > level->timing.threshold) {
         return lab_undecided(level->lab, "the untimed chain takes longer than a hit");
     }
     char id[24];
@@ -160,9 +162,9 @@ int level_load_to_use(struct level *level)
 /* Windows over the conflicting set: its misses are loads that hit the next level for certain. */
 static int sample_conflict(struct level *level, struct sample *out)
 {
-    size_t count = level->conflict_count;
+    size_t count = level->conflict.count;
     struct walk_plan plan =
-        level_plan(level, (struct walk_shape){.ring = level->conflict, .count = count});
+        level_plan(level, (struct walk_shape){.ring = level->conflict.offsets, .count = count});
     plan.warm = 4 * count;
     plan.window = level->max_window < 512 ? level->max_window : 512;
     plan.windows = 2;
@@ -190,11 +192,11 @@ static int sample_far(struct level *level, struct sample *out, char what[64])
 /* Latencies among which misses are; `what` says of what. */
 static int sample_misses(struct level *level, struct sample *out, char what[64])
 {
-    if (level->conflict_count && level->info->beneath[0]) {
-        snprintf(what, 64, "a conflicting set of %zu", level->conflict_count);
+    if (level->conflict.count && level->info->beneath[0]) {
+        snprintf(what, 64, "a conflicting set of %zu", level->conflict.count);
         return sample_conflict(level, out);
     }
-    struct walk_shape shape = {.stride = level->fit_stride, .count = 3 * level->fit_count};
+    struct walk_shape shape = {.stride = level->fit.stride, .count = 3 * level->fit.count};
     if (!level->large && shape.count &&
         shape.count * shape.stride <= level->lab->options->max_footprint_bytes) {
         snprintf(what, 64, "three times as many elements as fit");
@@ -209,7 +211,7 @@ static int sample_misses(struct level *level, struct sample *out, char what[64])
 
 static double median_of_misses(const struct level *level, const struct sample *all, size_t *count)
 {
-    struct sample slow = sample_view(all, level->threshold, level->ceiling);
+    struct sample slow = sample_view(all, level->timing.threshold, level->timing.ceiling);
     *count = slow.count;
     return slow.count >= 16 ? sample_quantile(&slow, 0.5) : INFINITY;
 }
@@ -221,10 +223,10 @@ static double median_of_misses(const struct level *level, const struct sample *a
  */
 static int try_dense(struct level *level, struct sample *all, char what[64])
 {
-    uint64_t line = level->line_bytes ? level->line_bytes : level->fit_stride;
-    size_t count = line ? (size_t)(level->fit_count * level->fit_stride / line) : 0, a, b;
+    uint64_t line = level->line.bytes ? level->line.bytes : level->fit.stride;
+    size_t count = line ? (size_t)(level->fit.count * level->fit.stride / line) : 0, a, b;
     count += count / 4 + 1;
-    if (!level->info->beneath[0] || !level->fit_count || !line || level->large || count > 4096 ||
+    if (!level->info->beneath[0] || !level->fit.count || !line || level->large || count > 4096 ||
         count * line > level->lab->options->max_footprint_bytes) {
         return 0;
     }
@@ -254,8 +256,8 @@ int level_penalty(struct level *level)
         sample_free(&all);
         return rc;
     }
-    struct sample slow = sample_view(&all, level->threshold, level->ceiling);
-    double miss = slow.count >= 16 ? sample_quantile(&slow, 0.5) : level->miss_cycles;
+    struct sample slow = sample_view(&all, level->timing.threshold, level->timing.ceiling);
+    double miss = slow.count >= 16 ? sample_quantile(&slow, 0.5) : level->timing.miss_cycles;
     rc = slow.count ? level_saw(level, &slow) : 0;
     sample_free(&all);
     if (rc) {
@@ -264,8 +266,9 @@ int level_penalty(struct level *level)
     char id[24];
     lab_evidence(level->lab, id, level->info->id,
                  "chase op=%s: a miss takes %.0f cycles (median of %zu in %s), a hit %.0f",
-                 level->info->op, miss, slow.count, what, level->hit_cycles);
-    attribute_set(&level->result->miss_penalty, miss - level->hit_cycles, "cycles", 0.93, id);
+                 level->info->op, miss, slow.count, what, level->timing.hit_cycles);
+    attribute_set(&level->result->miss_penalty, miss - level->timing.hit_cycles, "cycles", 0.93,
+                  id);
     if (level->outermost) {
         attribute_set(&level->lab->out->memory_latency, miss, "cycles", 0.93, id);
     }

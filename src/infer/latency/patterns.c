@@ -12,6 +12,7 @@
  * classes (near and far parts of L2), several kinds into one (they take the same time): each pair
  * is listed. A class that no kind explains is listed without a name.
  */
+#include "infer/experiments.h"
 #include "infer/latency/patterns.h"
 
 #include <math.h>
@@ -19,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "infer/level.h"
 #include "infer/ask/stats.h"
 #include "util/error.h"
 
@@ -450,8 +450,9 @@ static double hit_of(const struct cache_result *cache, const struct level_summar
 {
     bool measured = cache->hit_latency.status == ATTRIBUTE_MEASURED &&
                     cache->miss_penalty.status == ATTRIBUTE_MEASURED;
-    *more = measured ? cache->miss_penalty.value : summary->miss_cycles - summary->hit_cycles;
-    return measured ? cache->hit_latency.value : summary->hit_cycles;
+    *more = measured ? cache->miss_penalty.value
+                     : summary->timing.miss_cycles - summary->timing.hit_cycles;
+    return measured ? cache->hit_latency.value : summary->timing.hit_cycles;
 }
 
 /* Through L1 when there is one to go through, else past it. */
@@ -461,7 +462,7 @@ static int run_op(struct lab *lab, const struct level_summary *l1, const struct 
     const struct cache_result *l2_result = find_cache(lab, "l2");
     double more, l1_more, l2_hit = hit_of(l2_result, l2, &more);
     struct run run = {.op = l1 ? l1->info->op : l2->info->op,
-                      .l1_below = l1 ? l1->threshold : -1,
+                      .l1_below = l1 ? l1->timing.threshold : -1,
                       .l2_below = l2_hit + 0.5 * more};
     if (l1) {
         double l1_hit = hit_of(l1_result, l1, &l1_more);

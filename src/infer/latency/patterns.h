@@ -4,9 +4,6 @@
 
 #include "infer/ask/lab.h"
 
-int patterns_dissect(struct lab *lab);
-void patterns_refuse(struct dissection *out, const char *reason);
-
 /* ---- latency/spectrum.c: the walk, and what each of its loads should hit ---- */
 
 /* What the dissection knows when the walk is laid out; 0 is not known, or not there. */

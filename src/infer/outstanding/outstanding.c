@@ -15,6 +15,7 @@
  * Loads are L2 hits that miss L1 (op=ca, nothing of them in L1). A structure behind a narrower one,
  * or one that fills only after 2 L, does not show: then a lower bound is all that is said.
  */
+#include "infer/experiments.h"
 #include "infer/outstanding/outstanding.h"
 
 #include <math.h>

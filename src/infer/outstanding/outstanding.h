@@ -7,9 +7,6 @@
 
 #include "infer/ask/lab.h"
 
-int outstanding_dissect(struct lab *lab);
-void outstanding_refuse(struct dissection *out, const char *reason);
-
 /* ---- between the files of this experiment ---- */
 
 enum { OUT_WARP = 32, OUT_BLOCK = 1024, OUT_LOADS = 16 };

@@ -47,9 +47,9 @@ static int find_others(struct others *out, const struct level *level, uint32_t l
 {
     struct walk_shape alone = {.ring = &line, .count = 1};
     *out = (struct others){.lines = 1};
-    int rc = escort_room(&out->line, level->escort);
-    rc = rc ? rc : escort_find(level->escort, out->line, &out->once, &alone, 1, 1);
-    rc = rc ? rc : escort_find(level->escort, out->line, &out->count, &alone, 1, ENOUGH);
+    int rc = filler_room(&out->line, level->filler);
+    rc = rc ? rc : filler_find(level->filler, out->line, &out->once, &alone, 1, 1);
+    rc = rc ? rc : filler_find(level->filler, out->line, &out->count, &alone, 1, ENOUGH);
     uint32_t *fitting = rc ? NULL : realloc(out->line, (out->count + 1) * sizeof *fitting);
     out->line = fitting ? fitting : out->line;
     out->found = out->count;
@@ -100,7 +100,7 @@ static void join_crowd(struct crowd *crowd, size_t line, struct others *own,
 static int crowd_create(struct crowd *out, const struct level *level,
                         const struct policy_pool *pool)
 {
-    uint32_t words = level->front->fetch_bytes / 4;
+    uint32_t words = level->front->timing.fetch_bytes / 4;
     *out = (struct crowd){.of = calloc(pool->count, sizeof *out->of),
                           .mine = calloc(pool->count, sizeof *out->mine),
                           .words = words < MAX_WORDS ? words : MAX_WORDS};
@@ -114,7 +114,7 @@ static int crowd_create(struct crowd *out, const struct level *level,
         if (rc) {
             free(own.line);
         } else {
-            join_crowd(out, i, &own, pool, level->front->line_bytes);
+            join_crowd(out, i, &own, pool, level->front->line.bytes);
         }
     }
     return rc;
@@ -185,13 +185,13 @@ static int record(struct level *level, struct policy_order *order)
 {
     struct walk_plan plan =
         level_plan(level, (struct walk_shape){.ring = order->ring, .count = order->count});
-    plan.escort = NULL; /* they are in the order */
+    plan.filler = NULL; /* they are in the order */
     plan.window = level->max_window;
     return policy_order_walk(order, level, &plan);
 }
 
-int policy_escorted_order(struct level *level, struct policy_order *order,
-                          const struct policy_pool *pool, struct rng *rng)
+int policy_filler_order(struct level *level, struct policy_order *order,
+                        const struct policy_pool *pool, struct rng *rng)
 {
     struct crowd crowd;
     size_t words = 0;

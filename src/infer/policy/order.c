@@ -5,7 +5,6 @@
  */
 #include <stdlib.h>
 
-#include "infer/level.h"
 #include "infer/geometry/members.h"
 #include "infer/policy/policy.h"
 #include "util/error.h"
@@ -81,7 +80,7 @@ int policy_order_walk(struct policy_order *order, struct level *level, const str
         order->hit[i] = level_class(level, walk.latency[i]) == LOAD_HIT;
     }
     for (size_t i = 0; order->unheard && i < walk.count; i++) {
-        order->unheard[i] = walk.latency[i] <= level->front->threshold;
+        order->unheard[i] = walk.latency[i] <= level->front->timing.threshold;
     }
     walk_free(&walk);
     return 0;
@@ -89,8 +88,8 @@ int policy_order_walk(struct policy_order *order, struct level *level, const str
 
 static bool is_conflicting(const struct level *level, uint32_t line)
 {
-    for (size_t i = 0; i < level->conflict_count; i++) {
-        if (line_of(level, level->conflict[i]) == line) {
+    for (size_t i = 0; i < level->conflict.count; i++) {
+        if (line_of(level, level->conflict.offsets[i]) == line) {
             return true;
         }
     }
@@ -103,11 +102,11 @@ size_t policy_find_others(uint32_t *out, const struct level *level, size_t most)
     if (level->map.sets == 0) {
         return 0;
     }
-    size_t class = set_map_class(&level->map, line_of(level, level->conflict[0]));
+    size_t class = set_map_class(&level->map, line_of(level, level->conflict.offsets[0]));
     uint32_t limit = line_limit(level);
     for (uint32_t line = 0; line < limit && count < most; line++) {
         if (set_map_class(&level->map, line) == class && !is_conflicting(level, line)) {
-            out[count++] = (uint32_t)(line * level->line_bytes);
+            out[count++] = (uint32_t)(line * level->line.bytes);
         }
     }
     return count;

@@ -10,8 +10,9 @@
  *
  * Where no such policy fits, the victims are counted (victims.c): drawn at random, or by a bias.
  */
-#include "infer/level.h"
+#include "infer/experiments.h"
 #include "infer/policy/policy.h"
+#include "infer/policy/victims.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -327,12 +328,13 @@ bool policy_match(const struct policy_case *of, struct policy_result *out,
 /* A bound on the share of records that noise makes slow. */
 static double noise_share(const struct level *level)
 {
-    double seen = (double)level->false_slow, records = (double)(level->hit_records + 1);
+    double seen = (double)level->timing.false_slow,
+           records = (double)(level->timing.hit_records + 1);
     return seen > 0 ? (seen + 4 * sqrt(seen) + 4) / records + NOISY_MISFIT : STRAY_MISFIT;
 }
 
-/* Draws orders and looks which policies foretell them. With an escort, from an empty set alone, for
- * what came through before the records is not known. */
+/* Draws orders and looks which policies foretell them. With filler accesses, from an empty set
+ * alone, for what came through before the records is not known. */
 static int match_orders(struct level *level, bool *matched, struct policy_result *out,
                         const struct policy_pool *pool, bool from_empty)
 {
@@ -340,10 +342,10 @@ static int match_orders(struct level *level, bool *matched, struct policy_result
     struct rng rng;
     int rc = 0;
     rng_seed(&rng, 77);
-    bool flushed = !from_empty && pool->wash_count >= POLICY_WASHES * (level->conflict_count - 1);
+    bool flushed = !from_empty && pool->wash_count >= POLICY_WASHES * (level->conflict.count - 1);
     for (size_t i = 0; i < POLICY_ORDERS && rc == 0; i++) {
         uint64_t warm = from_empty ? 1 : POLICY_WARM_ROUNDS;
-        rc = level->escort ? policy_escorted_order(level, &orders[i], pool, &rng)
+        rc = level->filler ? policy_filler_order(level, &orders[i], pool, &rng)
                            : policy_run_order(level, &orders[i], pool, warm, &rng);
         if (rc == 0 && flushed) { /* followed from the wash of a round before the last */
             orders[i].warm = orders[i].count + orders[i].first;
@@ -352,12 +354,12 @@ static int match_orders(struct level *level, bool *matched, struct policy_result
     struct policy_case of = {.lab = level->lab,
                              .id = level->info->id,
                              .op = level->info->op,
-                             .ways = (uint32_t)level->conflict_count - 1,
+                             .ways = (uint32_t)level->conflict.count - 1,
                              .allowed = noise_share(level),
                              .one_sided = true,
                              .from_empty = from_empty,
                              .flushed = flushed,
-                             .kept_state = level->escort};
+                             .kept_state = level->filler};
     *matched = rc == 0 && policy_match(&of, out, orders);
     for (size_t i = 0; i < POLICY_ORDERS; i++) {
         policy_order_free(&orders[i]);
@@ -406,13 +408,13 @@ static void narrow(struct policy_result *out, const struct policy_result *more)
 static int break_ties(struct level *level, const struct policy_pool *pool, bool from_empty)
 {
     struct policy_result more = {0}, *out = &level->result->policy;
-    size_t own = level->conflict_count;
+    size_t own = level->conflict.count;
     uint32_t lines[2 * INFER_MAX_WAYS + 2];
     bool matched = false;
     if (out->equivalent_count == 0 || own <= 3) {
         return 0;
     }
-    memcpy(lines, level->conflict, own * sizeof *lines);
+    memcpy(lines, level->conflict.offsets, own * sizeof *lines);
     size_t count = own + policy_find_others(lines + own, level, own);
     if (count == own) {
         return 0;
@@ -432,10 +434,10 @@ static int break_ties(struct level *level, const struct policy_pool *pool, bool 
 static int match_policies(struct level *level, bool *matched, uint32_t words)
 {
     uint32_t wash[POLICY_WASHES * HOME_MAX_WAYS];
-    size_t ways = level->conflict_count - 1;
+    size_t ways = level->conflict.count - 1;
     struct policy_pool pool = {
-        .words = words, .line = level->conflict, .count = ways + 1, .wash = wash};
-    unsigned attempts = level->escort ? level->begins_empty : 2;
+        .words = words, .line = level->conflict.offsets, .count = ways + 1, .wash = wash};
+    unsigned attempts = level->filler ? level->habits.begins_empty : 2;
     int rc = 0;
     *matched = false;
     for (unsigned attempt = 0; rc == 0 && attempt < attempts && !*matched; attempt++) {
@@ -454,7 +456,7 @@ static int match_policies(struct level *level, bool *matched, uint32_t words)
 int level_policy(struct level *level)
 {
     struct policy_result *out = &level->result->policy;
-    size_t ways = level->conflict_count - 1;
+    size_t ways = level->conflict.count - 1;
     if (ways > INFER_MAX_WAYS) {
         return lab_undecided(level->lab, "more than %d ways", INFER_MAX_WAYS);
     }
@@ -464,10 +466,11 @@ int level_policy(struct level *level)
         out->confidence = 0.97;
         return 0;
     }
-    uint32_t words = level->fetch_bytes / 4 < MAX_WORDS ? level->fetch_bytes / 4 : MAX_WORDS;
+    uint32_t words =
+        level->timing.fetch_bytes / 4 < MAX_WORDS ? level->timing.fetch_bytes / 4 : MAX_WORDS;
     bool matched = false;
     int rc = 0;
-    rc = level->escort ? level_learn_beginning(level) : 0;
+    rc = level->filler ? level_learn_beginning(level) : 0;
     if (rc == 0 && words >= 2) {
         rc = match_policies(level, &matched, words);
     }

@@ -46,10 +46,11 @@ int policy_run_order(struct level *level, struct policy_order *order,
 /* Lines of the conflicting set's set, in no order that matters, that are not in it: their offsets,
  * at most `most`; none where the index is not known. */
 size_t policy_find_others(uint32_t *out, const struct level *level, size_t most);
-/* policy/filler_order.c: the same on a cache that has an escort, from the beginning of a launch on.
+/* policy/filler_order.c: the same on a cache that needs filler accesses, from the beginning of a
+ * launch on.
  */
-int policy_escorted_order(struct level *level, struct policy_order *order,
-                          const struct policy_pool *pool, struct rng *rng);
+int policy_filler_order(struct level *level, struct policy_order *order,
+                        const struct policy_pool *pool, struct rng *rng);
 
 /* What the orders are of, for the evidence, and what misfit is noise. */
 struct policy_case {

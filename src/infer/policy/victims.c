@@ -35,7 +35,7 @@ static int find_slow(struct sample *slow, struct sample *all, const struct level
 {
     int rc = sample_create(all, walk->latency, walk->count);
     if (rc == 0) {
-        *slow = sample_view(all, level->threshold, INFINITY);
+        *slow = sample_view(all, level->timing.threshold, INFINITY);
     }
     return rc;
 }
@@ -133,11 +133,11 @@ static bool began_cold(const struct level *level, const struct walk *walk, size_
 static int run_windows(struct level *level, struct walk *walk, uint64_t warm, uint32_t windows,
                        uint32_t run)
 {
-    struct walk_plan plan = level_plan(
-        level, (struct walk_shape){.ring = level->conflict, .count = level->conflict_count});
+    struct walk_plan plan = level_plan(level, (struct walk_shape){.ring = level->conflict.offsets,
+                                                                  .count = level->conflict.count});
     plan.warm = warm;
     /* Whole rounds: every window begins with the same line. */
-    plan.window = (uint32_t)(level->max_window - level->max_window % level->conflict_count);
+    plan.window = (uint32_t)(level->max_window - level->max_window % level->conflict.count);
     plan.windows = windows;
     plan.run = run;
     return walk_run(level->lab, walk, &plan);
@@ -180,7 +180,7 @@ static int sum_cold(struct level *level, struct victim_tally *tally, uint32_t *h
                     struct victim_sums *sums)
 {
     uint64_t before = level->lab->loads;
-    sums->cold = level->begins_empty && level->max_window > 4 * level->conflict_count;
+    sums->cold = level->habits.begins_empty && level->max_window > 4 * level->conflict.count;
     for (uint32_t run = 0; sums->cold && tally->victims < WANTED; run++) {
         struct walk walk;
         int rc = run_windows(level, &walk, 0, 8, run);
@@ -257,7 +257,7 @@ static bool is_periodic(const struct level *level, const struct walk *walk)
         misses += level_class(level, walk->latency[i]) != LOAD_HIT;
     }
     size_t strays = half / 50, few = misses / FEW_DIFFER;
-    size_t allowed = level->false_slow == 0 ? 0 : strays < few ? strays : few;
+    size_t allowed = level->timing.false_slow == 0 ? 0 : strays < few ? strays : few;
     for (size_t shift = pass; shift <= half; shift += pass) {
         size_t differing = 0;
         for (size_t i = 0; i < half && differing <= allowed; i++) {
@@ -316,11 +316,12 @@ static int sum_joined(struct level *level, struct victim_tally *tally, uint32_t 
     uint64_t before = level->lab->loads;
     for (uint32_t run = 0; sums->victims < WANTED && level->lab->loads - before < MAX_LOADS;
          run++) {
-        struct walk_plan plan = level_plan(
-            level, (struct walk_shape){.ring = level->conflict, .count = level->conflict_count});
-        plan.window = (uint32_t)(level->max_window - level->max_window % level->conflict_count);
+        struct walk_plan plan =
+            level_plan(level, (struct walk_shape){.ring = level->conflict.offsets,
+                                                  .count = level->conflict.count});
+        plan.window = (uint32_t)(level->max_window - level->max_window % level->conflict.count);
         plan.windows = (uint32_t)(MAX_LOADS / plan.window + 1);
-        plan.warm = warm_rounds(tally->ways) * level->conflict_count;
+        plan.warm = warm_rounds(tally->ways) * level->conflict.count;
         plan.persist = true;
         plan.run = 600 + run;
         struct walk walk;
@@ -348,7 +349,7 @@ static int sum_warm(struct level *level, struct victim_tally *tally, uint32_t *h
          run++) {
         struct walk walk;
         int rc =
-            run_windows(level, &walk, warm_rounds(tally->ways) * level->conflict_count, 1, run);
+            run_windows(level, &walk, warm_rounds(tally->ways) * level->conflict.count, 1, run);
         if (rc) {
             return rc;
         }
@@ -371,8 +372,8 @@ static int repeats_exactly(struct level *level, bool *same)
 {
     struct walk walk;
     *same = false;
-    int rc = level->begins_empty ? run_windows(level, &walk, 0, 2, 900) : 0;
-    if (rc || !level->begins_empty) {
+    int rc = level->habits.begins_empty ? run_windows(level, &walk, 0, 2, 900) : 0;
+    if (rc || !level->habits.begins_empty) {
         return rc;
     }
     if (began_cold(level, &walk, 0) && began_cold(level, &walk, 1)) {
@@ -400,7 +401,7 @@ static int sum_victims(struct level *level, struct victim_tally *tally, uint32_t
     if (rc || sums->cold) {
         return rc;
     }
-    if (tally->ways >= MANY_WAYS && !level->begins_empty && !level->escort) {
+    if (tally->ways >= MANY_WAYS && !level->habits.begins_empty && !level->filler) {
         rc = sum_joined(level, tally, holds, sums);
         if (!lab_soft(rc)) {
             return rc;
@@ -412,14 +413,14 @@ static int sum_victims(struct level *level, struct victim_tally *tally, uint32_t
 
 int victims_measure(struct level *level, struct policy_result *out)
 {
-    struct victim_tally tally = {.ways = level->conflict_count - 1};
-    struct victim_sums sums = {.noisy = level->false_slow > 0};
+    struct victim_tally tally = {.ways = level->conflict.count - 1};
+    struct victim_sums sums = {.noisy = level->timing.false_slow > 0};
     if (tally.ways == 0) {
         return lab_undecided(level->lab, "no set is known");
     }
     tally.count = calloc(tally.ways, sizeof *tally.count);
     tally.pair = calloc(tally.ways * tally.ways, sizeof *tally.pair);
-    uint32_t *holds = calloc(level->conflict_count, sizeof *holds);
+    uint32_t *holds = calloc(level->conflict.count, sizeof *holds);
     int rc = tally.count && tally.pair && holds ? sum_victims(level, &tally, holds, &sums)
                                                 : error_memory();
     if (rc == 0 && sums.victims < FEWEST) {

@@ -50,4 +50,8 @@ void victims_sum(struct victim_sums *sums, const struct victim_tally *tally);
 int victims_judge(struct level *level, struct policy_result *out, const struct victim_sums *sums,
                   size_t ways);
 
+/* How a set that evicts lines at random chooses them, from walks over one line more than it holds
+ * (victims.c). Fills the policy when the walks decide. */
+int victims_measure(struct level *level, struct policy_result *out);
+
 #endif

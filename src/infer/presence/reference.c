@@ -7,7 +7,7 @@
  * (shuffled, or drowned in noise) say nothing about a cache, and then nothing is concluded about
  * it. The array grows until the pattern shows, so no size is assumed.
  */
-#include "infer/level.h"
+#include "infer/presence/presence.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -127,14 +127,14 @@ static int check_presence(struct level *level, const struct sample *hits)
     }
     double own = sample_quantile(hits, 0.9), other = sample_quantile(&beneath, 0.1);
     /* Misses on another path than a plain load's may take more than one past the cache. */
-    level->beneath_cycles = strcmp(level->info->op, "ca") == 0 ? other : INFINITY;
+    level->timing.beneath_cycles = strcmp(level->info->op, "ca") == 0 ? other : INFINITY;
     double own_median = sample_quantile(hits, 0.5), other_median = sample_quantile(&beneath, 0.5);
     sample_free(&beneath);
     bool shows = own < other;
-    if (level_is_apart(level)) {
-        rc = level_keeps(level, &shows); /* the path itself may be longer, or shorter */
-        if (other > FARTHER * own) {     /* hits are far nearer than that: nothing as far is one */
-            level->beneath_cycles = fmin(level->beneath_cycles, other);
+    if (path_is_apart(level)) {
+        rc = circle_keeps(level, &shows); /* the path itself may be longer, or shorter */
+        if (other > FARTHER * own) {      /* hits are far nearer than that: nothing as far is one */
+            level->timing.beneath_cycles = fmin(level->timing.beneath_cycles, other);
         }
     }
     if (rc) {
@@ -227,11 +227,11 @@ static bool set_threshold(struct level *level, double threshold, const struct sa
 {
     struct sample lower = sample_view(both, -1, threshold);
     struct sample upper = sample_view(walked, threshold, ceiling);
-    level->threshold = threshold;
-    level->hit_cycles = sample_quantile(&lower, 0.5);
-    level->miss_cycles = sample_quantile(&upper, 0.5);
+    level->timing.threshold = threshold;
+    level->timing.hit_cycles = sample_quantile(&lower, 0.5);
+    level->timing.miss_cycles = sample_quantile(&upper, 0.5);
     double high = sample_quantile(&upper, 0.9);
-    level->ceiling = high + fmax(high - threshold, 0.5 * level->miss_cycles);
+    level->timing.ceiling = high + fmax(high - threshold, 0.5 * level->timing.miss_cycles);
     return upper.count >= 6;
 }
 
@@ -245,7 +245,7 @@ static bool without_order(const struct level *level, const struct walk *walk)
     double slow = 0, alike = 0, pairs = 0;
     bool before = false;
     for (size_t i = 0; i < walk->count; i++) {
-        bool now = walk->latency[i] > level->threshold;
+        bool now = walk->latency[i] > level->timing.threshold;
         slow += now;
         if (i % walk->window != 0) {
             alike += now == before;
@@ -266,10 +266,10 @@ static bool without_order(const struct level *level, const struct walk *walk)
 static double above_floor(const struct level *level, double threshold, const struct sample *walked,
                           double ceiling)
 {
-    struct sample slow = sample_view(walked, level->floor_cycles, ceiling);
-    struct sample between = sample_view(walked, threshold, level->floor_cycles);
-    bool below = threshold < level->floor_cycles && between.count * FEW < slow.count;
-    return below ? 0.5 * (level->floor_cycles + sample_quantile(&slow, 0.02)) : threshold;
+    struct sample slow = sample_view(walked, level->timing.floor_cycles, ceiling);
+    struct sample between = sample_view(walked, threshold, level->timing.floor_cycles);
+    bool below = threshold < level->timing.floor_cycles && between.count * FEW < slow.count;
+    return below ? 0.5 * (level->timing.floor_cycles + sample_quantile(&slow, 0.02)) : threshold;
 }
 
 /*
@@ -280,14 +280,15 @@ static double above_floor(const struct level *level, double threshold, const str
 static double below_beneath(const struct level *level, double threshold,
                             const struct sample *walked)
 {
-    if (threshold <= level->beneath_cycles) {
+    if (threshold <= level->timing.beneath_cycles) {
         return threshold;
     }
     struct sample fast = sample_view(walked, -1, threshold);
-    double middle = 0.5 * (sample_quantile(&fast, HITS) + level->beneath_cycles);
+    double middle = 0.5 * (sample_quantile(&fast, HITS) + level->timing.beneath_cycles);
     struct sample between = sample_view(walked, middle, threshold);
     struct sample slow = sample_view(walked, threshold, INFINITY);
-    return between.count * 2 < slow.count && middle < level->beneath_cycles ? middle : threshold;
+    return between.count * 2 < slow.count && middle < level->timing.beneath_cycles ? middle
+                                                                                   : threshold;
 }
 
 /*
@@ -298,7 +299,7 @@ static double below_beneath(const struct level *level, double threshold,
 static int lower_threshold(struct level *level, bool *lowered, const struct pattern *pattern,
                            const struct sample *hits, const struct walk *walk)
 {
-    double fast = fmax(CLEARLY * sample_quantile(hits, HITS), level->floor_cycles);
+    double fast = fmax(CLEARLY * sample_quantile(hits, HITS), level->timing.floor_cycles);
     uint32_t *begin = malloc((walk->count + 1) * sizeof *begin);
     size_t count = 0, begin_count = 0;
     *lowered = false;
@@ -306,7 +307,7 @@ static int lower_threshold(struct level *level, bool *lowered, const struct patt
         return error_memory();
     }
     for (size_t i = 0; i < walk->count; i++) {
-        bool between = walk->latency[i] > fast && walk->latency[i] <= level->threshold;
+        bool between = walk->latency[i] > fast && walk->latency[i] <= level->timing.threshold;
         if (i % walk->window != 0 && between) {
             begin[begin_count] = walk->latency[i];
             begin_count += walk_element(walk, i) % pattern->unit_words == pattern->phase;
@@ -318,7 +319,8 @@ static int lower_threshold(struct level *level, bool *lowered, const struct patt
     int rc = 0;
     if (begin_count >= 6 && 2 * begin_count > count && chance < CERTAIN) {
         rc = sample_create(&sooner, begin, begin_count);
-        level->threshold = rc ? level->threshold : 0.5 * (fast + sample_quantile(&sooner, 0.1));
+        level->timing.threshold =
+            rc ? level->timing.threshold : 0.5 * (fast + sample_quantile(&sooner, 0.1));
         *lowered = rc == 0;
     }
     sample_free(&sooner);
@@ -347,17 +349,19 @@ static int separate(struct level *level, struct trial *trial, const struct sampl
             thresholds[i] = above_floor(level, thresholds[i], &walked, ceiling);
             thresholds[i] = below_beneath(level, thresholds[i], &walked);
             if (thresholds[i] >= sample_quantile(hits, HITS) &&
-                thresholds[i] >= level->floor_cycles && thresholds[i] <= level->beneath_cycles &&
+                thresholds[i] >= level->timing.floor_cycles &&
+                thresholds[i] <= level->timing.beneath_cycles &&
                 set_threshold(level, thresholds[i], &both, &walked, ceiling)) {
                 trial->apart = true;
-                trial->found = walk->shape.stride == WORD_BYTES &&
-                               find_unit(&trial->pattern, level, walk,
-                                         sample_share(hits, level->threshold, level->ceiling));
+                trial->found =
+                    walk->shape.stride == WORD_BYTES &&
+                    find_unit(&trial->pattern, level, walk,
+                              sample_share(hits, level->timing.threshold, level->timing.ceiling));
                 bool lowered = false;
                 rc = trial->found ? lower_threshold(level, &lowered, &trial->pattern, hits, walk)
                                   : 0;
                 if (lowered) {
-                    set_threshold(level, level->threshold, &both, &walked, ceiling);
+                    set_threshold(level, level->timing.threshold, &both, &walked, ceiling);
                 }
                 trial->disorder = trial->disorder || (!trial->found && without_order(level, walk));
             }
@@ -371,28 +375,30 @@ static int separate(struct level *level, struct trial *trial, const struct sampl
 static void finish(struct level *level, const struct pattern *pattern, const struct sample *hits,
                    uint64_t bytes)
 {
-    level->fetch_bytes = pattern->unit_words * WORD_BYTES;
-    level->hit_records = hits->count;
-    level->false_misses =
-        (uint64_t)(sample_share(hits, level->threshold, level->ceiling) * (double)hits->count +
+    level->timing.fetch_bytes = pattern->unit_words * WORD_BYTES;
+    level->timing.hit_records = hits->count;
+    level->timing.false_misses =
+        (uint64_t)(sample_share(hits, level->timing.threshold, level->timing.ceiling) *
+                       (double)hits->count +
                    0.5);
-    level->false_slow =
-        (uint64_t)(sample_share(hits, level->threshold, INFINITY) * (double)hits->count + 0.5);
-    lab_evidence(level->lab, level->reference, level->info->id,
+    level->timing.false_slow =
+        (uint64_t)(sample_share(hits, level->timing.threshold, INFINITY) * (double)hits->count +
+                   0.5);
+    lab_evidence(level->lab, level->timing.evidence, level->info->id,
                  "chase op=%s: %d B circled in %.0f cycles; a walk word by word through %llu B "
                  "after touching all of it "
                  "misses (%.0f cycles, threshold %.0f) %zu times, %.1f %% of them at the same word "
                  "of each %u B, where "
                  "%.0f %% miss; false misses %.2g",
-                 level->info->op, SMALL_BYTES, level->hit_cycles, (unsigned long long)bytes,
-                 level->miss_cycles, level->threshold, pattern->misses, 100 * pattern->on_phase,
-                 level->fetch_bytes, 100 * pattern->covered,
-                 (double)level->false_misses / (double)level->hit_records);
+                 level->info->op, SMALL_BYTES, level->timing.hit_cycles, (unsigned long long)bytes,
+                 level->timing.miss_cycles, level->timing.threshold, pattern->misses,
+                 100 * pattern->on_phase, level->timing.fetch_bytes, 100 * pattern->covered,
+                 (double)level->timing.false_misses / (double)level->timing.hit_records);
     double confidence =
         0.8 + 0.19 * fmin(1, (double)pattern->misses / 16) * (pattern->on_phase > 0.95 ? 1 : 0.5);
     level->result->present = true;
-    attribute_set(&level->result->fetch_granularity, level->fetch_bytes, "B", confidence,
-                  level->reference);
+    attribute_set(&level->result->fetch_granularity, level->timing.fetch_bytes, "B", confidence,
+                  level->timing.evidence);
 }
 
 static int walk_array(struct level *level, struct walk *walk, uint64_t bytes, uint64_t stride)
@@ -480,7 +486,7 @@ static int find_misses(struct level *level, const struct sample *hits)
             break;
         }
     }
-    level->threshold = apart ? level->threshold : 0;
+    level->timing.threshold = apart ? level->timing.threshold : 0;
     return lab_undecided(level->lab,
                          apart ? "latencies do not follow the addresses: slow loads are not where "
                                  "a unit of fetching begins"
@@ -503,7 +509,7 @@ static void memory_without_cache(struct level *level, const struct sample *hits)
     attribute_set(&level->lab->out->memory_latency, median, "cycles", 0.9, id);
 }
 
-int level_reference(struct level *level)
+int reference_by_words(struct level *level)
 {
     struct sample hits = {0};
     size_t bytes = SMALL_BYTES;
@@ -512,13 +518,13 @@ int level_reference(struct level *level)
     if (rc) {
         return rc;
     }
-    level->hit_cycles = sample_quantile(&hits, 0.5);
-    level->beneath_cycles = INFINITY;
+    level->timing.hit_cycles = sample_quantile(&hits, 0.5);
+    level->timing.beneath_cycles = INFINITY;
     if (level->info->beneath[0]) {
         rc = check_presence(level, &hits);
     }
     rc = rc ? rc : find_misses(level, &hits);
-    if (rc == INFER_UNDECIDED && level->outermost && !level->threshold) {
+    if (rc == INFER_UNDECIDED && level->outermost && !level->timing.threshold) {
         memory_without_cache(level, &hits);
     }
     sample_free(&hits);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "infer/level.h"
+#include "infer/presence/presence.h"
 #include "infer/device/sharing.h"
 #include "util/error.h"
 
@@ -25,17 +25,17 @@
 static int drives_out(struct level *level, bool *gone, const struct level_summary *by)
 {
     const struct path_info *own = path_find(level->info->op), *other = path_find(by->info->op);
-    uint64_t bytes = TIMES * by->fit_count * by->fit_stride;
+    uint64_t bytes = TIMES * by->fit.count * by->fit.stride;
     struct walk_shape shape = {.stride = APART / own->interleave / 4 * 4, .count = LINES};
     double kept = 1, missing = 0;
     *gone = false;
     if (bytes > MOST_BYTES || (other->reach_bytes && bytes > other->reach_bytes)) {
         return 0;
     }
-    int rc = sharing_look(level->lab, &kept, level->info, level->threshold, &shape, NULL, 0);
+    int rc = sharing_look(level->lab, &kept, level->info, level->timing.threshold, &shape, NULL, 0);
     if (rc == 0 && kept == 0) {
-        rc =
-            sharing_look(level->lab, &missing, level->info, level->threshold, &shape, other, bytes);
+        rc = sharing_look(level->lab, &missing, level->info, level->timing.threshold, &shape, other,
+                          bytes);
     }
     *gone = rc == 0 && missing >= GONE;
     return lab_soft(rc) ? 0 : rc;
@@ -74,20 +74,21 @@ static int adopt(struct level *level, const struct level_summary *of,
         attribute_set(&r->carveout_shared, level->info->shared_bytes, "B", 1, id);
     }
     level->same_as = of->info->id;
-    level->line_bytes = of->line_bytes;
-    level->fit_stride = own->interleave > 1 ? level->fetch_bytes : of->fit_stride;
-    level->fit_count = own->interleave > 1
+    level->line.bytes = of->line.bytes;
+    level->fit.stride = own->interleave > 1 ? level->timing.fetch_bytes : of->fit.stride;
+    level->fit.count = own->interleave > 1
                            ? (size_t)(from->size.value / (double)(own->interleave * 4))
-                           : of->fit_count;
-    if (own->interleave > 1 || !of->conflict_count) {
+                           : of->fit.count;
+    if (own->interleave > 1 || !of->conflict.count) {
         return 0;
     }
-    level->conflict = malloc(of->conflict_count * sizeof *level->conflict);
-    if (!level->conflict) {
+    level->conflict.offsets = malloc(of->conflict.count * sizeof *level->conflict.offsets);
+    if (!level->conflict.offsets) {
         return error_memory();
     }
-    memcpy(level->conflict, of->conflict, of->conflict_count * sizeof *level->conflict);
-    level->conflict_count = of->conflict_count;
+    memcpy(level->conflict.offsets, of->conflict.offsets,
+           of->conflict.count * sizeof *level->conflict.offsets);
+    level->conflict.count = of->conflict.count;
     return 0;
 }
 
@@ -99,7 +100,7 @@ int level_find_same(struct level *level)
         const struct cache_result *from = &lab->out->caches[i];
         bool gone = false,
              whole = from->sets.status == ATTRIBUTE_MEASURED || from->ways_per_set_count;
-        if (!of->known || !of->fit_count || of->info->behind[0] || !whole ||
+        if (!of->known || !of->fit.count || of->info->behind[0] || !whole ||
             from->line.status != ATTRIBUTE_MEASURED || path_find(of->info->op)->interleave > 1 ||
             strcmp(of->info->op, level->info->op) == 0) {
             continue;

@@ -9,7 +9,8 @@
  * an index by address bits. Given beside the fine-grained result, with low confidence, because the
  * comparison is the point (Mei and Chu 2014, section 3.2).
  */
-#include "infer/level.h"
+#include "infer/published/published.h"
+#include "infer/experiments.h"
 
 #include <math.h>
 
@@ -163,14 +164,14 @@ int level_average(struct level *level)
         return lab_undecided(level->lab, "the methods are applied to first-level caches");
     }
     struct averages a = {.miss = 0};
-    uint64_t step = level->line_bytes ? level->line_bytes : level->fetch_bytes, size = 0;
+    uint64_t step = level->line.bytes ? level->line.bytes : level->timing.fetch_bytes, size = 0;
     if (step % WORD_BYTES != 0) {
         return lab_undecided(level->lab, "a line of %llu B holds no whole number of pointers",
                              (unsigned long long)step);
     }
     int rc = measure(level, &a.hit, 1024, 32);
     /* A miss takes as much more than a hit as in the fine-grained records. */
-    a.miss = a.hit + level->miss_cycles - level->hit_cycles;
+    a.miss = a.hit + level->timing.miss_cycles - level->timing.hit_cycles;
     a.grain = fmax(0.1, 0.0005 * (a.miss - a.hit));
     rc = rc ? rc : find_size(level, &a, &size, step);
     if (rc) {

@@ -6,7 +6,7 @@
  * L2, and it sees no line, set or slice. The gap has closed where the ratio is well above the
  * least, and in any case half-way, on a scale of ratios, between that and none.
  */
-#include "infer/published/copy.h"
+#include "infer/experiments.h"
 
 #include <math.h>
 #include <stdio.h>

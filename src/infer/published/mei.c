@@ -12,7 +12,9 @@
  * does not hold, the recipe says something else than the general inference, and both are reported.
  * The paper applies it to first-level caches only: windows are short, and so does this.
  */
-#include "infer/level.h"
+#include "infer/published/published.h"
+#include "infer/fit/fit.h"
+#include "infer/experiments.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +53,7 @@ static int count_missing(struct level *level, size_t *missing, uint64_t stride, 
 /* 1. Doubling, then bisection, where the paper counts up. */
 static int find_size(struct level *level, uint64_t *bytes)
 {
-    uint64_t stride = level->fetch_bytes;
+    uint64_t stride = level->timing.fetch_bytes;
     size_t fits = 1, fails = 0;
     while (fails == 0 || fails - fits > 1) {
         size_t count = fails ? fits + (fails - fits) / 2 : 2 * fits;
@@ -77,7 +79,7 @@ static int find_size(struct level *level, uint64_t *bytes)
 /* 2. One unit more at a time, until more than that unit joins those that miss. */
 static int find_line(struct level *level, struct steps *steps)
 {
-    uint64_t stride = level->fetch_bytes;
+    uint64_t stride = level->timing.fetch_bytes;
     size_t fits = (size_t)(steps->size_bytes / stride), before = 0;
     for (size_t units = 1; units <= LINE_UNITS; units++) {
         size_t missing = 0;
@@ -206,7 +208,7 @@ int level_mei(struct level *level)
     lab_evidence(level->lab, id, level->info->id,
                  "chase op=%s: Mei and Chu's steps, walking by %u B; neither equal sets nor the "
                  "index are checked",
-                 level->info->op, level->fetch_bytes);
+                 level->info->op, level->timing.fetch_bytes);
     int rc = run_steps(level, method, id);
     refuse_rest(method, level->lab->why[0] ? level->lab->why : "the recipe does not get there");
     return rc;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/fit/fit.h"
 #include "infer/tlb/tlb.h"
 #include "util/error.h"
 #include "util/rng.h"

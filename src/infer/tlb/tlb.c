@@ -10,6 +10,7 @@
  * What shows is the time, not the place; data that L2 does not hold are told from translation by
  * tlb/data.c. A level whose entries are all in the level before it is not seen.
  */
+#include "infer/experiments.h"
 #include "infer/tlb/tlb.h"
 
 #include <math.h>

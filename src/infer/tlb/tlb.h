@@ -184,7 +184,4 @@ int tlb_policy(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_leve
 /* tlb/scope.c: fills scope, or the reason why it is not known. */
 int tlb_scope(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level);
 
-int tlb_dissect(struct lab *lab);
-void tlb_refuse(struct dissection *out, const char *reason);
-
 #endif

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "infer/experiments.h"
 #include "infer/level.h"
 #include "util/error.h"
 
@@ -60,7 +61,7 @@ static double examine(struct toy toy, char why[160])
 {
     static const struct level_info info = {"constant_l15", "sm", "const", "constant_l1",
                                            "cg",           0,    6144,    ""};
-    struct level_summary front = {.fetch_bytes = FRONT};
+    struct level_summary front = {.timing.fetch_bytes = FRONT};
     struct dissection *d = calloc(1, sizeof *d);
     struct infer_options options = {.max_footprint_bytes = REACH};
     struct trace_source source = {get, &toy};

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "infer/device/count.h"
+#include "infer/experiments.h"
 #include "infer/level.h"
 #include "support/toy_source.h"
 #include "trace/trace.h"
@@ -103,11 +103,11 @@ static struct cache_result count_on(struct gpu *gpu, const struct level_info *in
 {
     struct level_summary summary = {.info = info,
                                     .known = true,
-                                    .threshold = THRESHOLD,
-                                    .fit_stride = 128,
-                                    .fit_count = fits,
-                                    .line_bytes = 128,
-                                    .fetch_bytes = 32};
+                                    .timing.threshold = THRESHOLD,
+                                    .fit.stride = 128,
+                                    .fit.count = fits,
+                                    .line.bytes = 128,
+                                    .timing.fetch_bytes = 32};
     struct dissection *d = calloc(1, sizeof *d);
     struct infer_options options = {.max_footprint_bytes = 1 << 28};
     assert_non_null(d);

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "infer/experiments.h"
 #include "infer/level.h"
 #include "support/toy_source.h"
 #include "trace/pool.h"
@@ -142,9 +143,9 @@ static void examine(struct toy toy, uint64_t bytes, double *ways, double *line, 
                           .outermost = true,
                           .large = true,
                           .max_window = 1024,
-                          .fetch_bytes = 32,
-                          .ceiling = 10 * MISS,
-                          .threshold = THRESHOLD};
+                          .timing.fetch_bytes = 32,
+                          .timing.ceiling = 10 * MISS,
+                          .timing.threshold = THRESHOLD};
     int rc = level_evict(&level);
     assert_true(rc == 0 || rc == INFER_UNDECIDED);
     *ways = rc ? 0 : d->caches[0].ways.value;

@@ -8,8 +8,7 @@
 
 #include <cmocka.h>
 
-#include "infer/published/copy.h"
-#include "infer/device/memory.h"
+#include "infer/experiments.h"
 #include "support/toy_source.h"
 #include "util/error.h"
 

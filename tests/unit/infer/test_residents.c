@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "infer/fit/fit.h"
+#include "infer/experiments.h"
 #include "infer/level.h"
 #include "infer/large/occupancy.h"
 #include "trace/pool.h"
@@ -146,7 +148,7 @@ static int examine(struct attribute *sets, struct attribute *size, char why[160]
     rng_seed(&toy.rng, 3);
     struct infer_options options = {.max_footprint_bytes = UINT64_C(1) << 30};
     struct trace_source source = {get, &toy};
-    struct level_summary summary = {.info = &info, .known = true, .threshold = THRESHOLD};
+    struct level_summary summary = {.info = &info, .known = true, .timing.threshold = THRESHOLD};
     struct lab lab = {
         .source = &source, .options = &options, .out = d, .levels = &summary, .level_count = 1};
     d->cache_count = 1;

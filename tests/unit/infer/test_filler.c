@@ -73,12 +73,12 @@ static struct bench *bench_create(const char *policy)
     assert_non_null(b);
     b->dissection = calloc(1, sizeof *b->dissection);
     assert_non_null(b->dissection);
-    b->front = (struct level_summary){.fetch_bytes = FETCH,
-                                      .line_bytes = LINE,
-                                      .fit_stride = LINE,
-                                      .fit_count = FRONT_SETS * FRONT_WAYS,
+    b->front = (struct level_summary){.timing.fetch_bytes = FETCH,
+                                      .line.bytes = LINE,
+                                      .fit.stride = LINE,
+                                      .fit.count = FRONT_SETS * FRONT_WAYS,
                                       .ways = FRONT_WAYS,
-                                      .threshold = 50,
+                                      .timing.threshold = 50,
                                       .map = {.sets = FRONT_SETS, .period = FRONT_SETS}};
     strcpy(b->front.policy, policy);
     for (uint16_t i = 0; i < FRONT_SETS; i++) {
@@ -92,23 +92,23 @@ static struct bench *bench_create(const char *policy)
                               .info = &info,
                               .result = &b->dissection->caches[0],
                               .front = &b->front,
-                              .fetch_bytes = FETCH,
-                              .line_bytes = LINE,
-                              .threshold = 200,
-                              .ceiling = 1000,
+                              .timing.fetch_bytes = FETCH,
+                              .line.bytes = LINE,
+                              .timing.threshold = 200,
+                              .timing.ceiling = 1000,
                               .max_window = 1024,
                               .map = {.sets = 1, .period = PERIOD}};
     for (uint16_t i = 2; i < PERIOD; i++) {
         b->level.map.class_of[i] = UINT16_MAX;
     }
     assert_int_equal(traceset_create(&b->set), 0);
-    assert_int_equal(escort_create(&b->level, NULL, 0), 0);
+    assert_int_equal(filler_create(&b->level, NULL, 0), 0);
     return b;
 }
 
 static void bench_destroy(struct bench *b)
 {
-    escort_free(b->level.escort);
+    filler_free(b->level.filler);
     traceset_destroy(b->set);
     free(b->dissection);
     free(b);
@@ -119,15 +119,15 @@ static uint32_t front_set(uint32_t offset)
     return offset / LINE % FRONT_SETS;
 }
 
-static void escorts_share_the_set_in_front_and_not_the_one_behind(void **state)
+static void filler_accesses_share_the_set_in_front_and_not_the_one_behind(void **state)
 {
     (void)state;
     struct bench *b = bench_create("fifo");
     uint32_t line = 0, *out;
     size_t count = 0;
-    assert_int_equal(escort_room(&out, b->level.escort), 0);
+    assert_int_equal(filler_room(&out, b->level.filler), 0);
     struct walk_shape ring = {.ring = &line, .count = 1};
-    assert_int_equal(escort_find(b->level.escort, out, &count, &ring, 1, 1), 0);
+    assert_int_equal(filler_find(b->level.filler, out, &count, &ring, 1, 1), 0);
     assert_int_equal(count, FRONT_WAYS);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(front_set(out[i]), front_set(line));
@@ -142,12 +142,12 @@ static void turns_begin_with_other_residues(void **state)
     (void)state;
     struct bench *b = bench_create("fifo");
     uint32_t line = 0, *out, residues = 0;
-    assert_int_equal(escort_room(&out, b->level.escort), 0);
+    assert_int_equal(filler_room(&out, b->level.filler), 0);
     struct walk_shape ring = {.ring = &line, .count = 1};
-    for (unsigned turn = 0; turn < ESCORT_TURNS; turn++) {
+    for (unsigned turn = 0; turn < FILLER_TURNS; turn++) {
         size_t count = 0;
-        escort_turn(b->level.escort, turn);
-        assert_int_equal(escort_find(b->level.escort, out, &count, &ring, 1, 1), 0);
+        filler_turn(b->level.filler, turn);
+        assert_int_equal(filler_find(b->level.filler, out, &count, &ring, 1, 1), 0);
         assert_int_equal(count, FRONT_WAYS);
         /* Those of a residue come together. */
         assert_int_equal(out[0] / LINE % PERIOD, out[1] / LINE % PERIOD);
@@ -198,7 +198,7 @@ static void each_visit_of_an_order_is_followed_by_what_drives_it_out(void **stat
         struct policy_order order = {0};
         struct rng rng;
         rng_seed(&rng, 1);
-        assert_int_equal(policy_escorted_order(&b->level, &order, &pool, &rng), 0);
+        assert_int_equal(policy_filler_order(&b->level, &order, &pool, &rng), 0);
         assert_int_equal(order.count, b->count);
         check_order(b, &pool);
         policy_order_free(&order);
@@ -209,7 +209,7 @@ static void each_visit_of_an_order_is_followed_by_what_drives_it_out(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(escorts_share_the_set_in_front_and_not_the_one_behind),
+        cmocka_unit_test(filler_accesses_share_the_set_in_front_and_not_the_one_behind),
         cmocka_unit_test(turns_begin_with_other_residues),
         cmocka_unit_test(each_visit_of_an_order_is_followed_by_what_drives_it_out),
     };

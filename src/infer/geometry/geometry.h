@@ -1,0 +1,25 @@
+/*
+ * Size, ways, line, sets and index of a cache that ordered walks can fill: what its experiments
+ * (experiments.h) ask of each other. Each function returns 0, INFER_UNDECIDED or an error.
+ *
+ *   edge       the longest regular array that fits
+ *   conflict   a smallest set of addresses that do not fit together
+ *   map        which lines share a set (setmap.h)
+ */
+#ifndef SONDE_INFER_GEOMETRY_H
+#define SONDE_INFER_GEOMETRY_H
+
+#include "infer/level.h"
+
+/* capacity.c: the edge among elements `stride` apart, of which `fits` fit. */
+int level_find_edge(struct level *level, uint64_t stride, size_t fits);
+/* The same in steps of the line. */
+int level_refine_edge(struct level *level);
+/* conflict.c: the conflict in steps of the line, if it is found easily. */
+int level_refine_ways(struct level *level);
+/* line.c: of a cache that no other hides. */
+int level_line(struct level *level);
+/* sets_hashed.c: of an index whose map is not known. */
+int level_sets_hashed(struct level *level);
+
+#endif

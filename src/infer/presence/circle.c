@@ -1,0 +1,98 @@
+/*
+ * Loads in a small circle: what the reference of every path begins with.
+ */
+#include "infer/presence/presence.h"
+
+#include <stdlib.h>
+
+#include "util/error.h"
+
+#define WORD_BYTES 4
+#define SMALL_WORDS 8
+#define CIRCLE_RECORDS 256
+#define KEPT 8
+#define KEPT_STRIDE 4224 /* more than a line, and other sets */
+#define KEPT_AT (UINT32_C(3) << 20)
+#define KEPT_ROOM 65536 /* for each path */
+#define SOONER 1.05     /* what noise does not put between so few loads */
+
+int circle_sample(struct level *level, struct sample *out, const char *op, struct walk_shape shape)
+{
+    struct walk_plan plan = level_plan(level, shape);
+    plan.op = op;
+    plan.warm = 4 * shape.count;
+    plan.window = level->max_window < CIRCLE_RECORDS ? level->max_window : CIRCLE_RECORDS;
+    plan.windows = 4;
+    plan.spread = true;
+    return walk_sample(level->lab, out, &plan);
+}
+
+int circle_check_sooner(struct level *level, const struct sample *own, double share)
+{
+    struct sample beneath;
+    struct walk_shape shape = {.stride = WORD_BYTES, .count = SMALL_WORDS};
+    int rc = circle_sample(level, &beneath, level->info->beneath, shape);
+    if (rc) {
+        return rc;
+    }
+    double median = sample_quantile(own, 0.5), other = sample_quantile(&beneath, 0.5);
+    level->timing.beneath_cycles = sample_quantile(&beneath, 0.1);
+    level->result->present = sample_quantile(own, 0.9) < share * level->timing.beneath_cycles;
+    sample_free(&beneath);
+    return level->result->present
+               ? 0
+               : lab_undecided(level->lab,
+                               "no such cache shows: loads take %.0f cycles through it, %.0f past "
+                               "it",
+                               median, other);
+}
+
+bool path_is_apart(const struct level *level)
+{
+    const struct path_info *path = path_find(level->info->op);
+    return path && !path->can_chain && path->reach_bytes == 0;
+}
+
+/*
+ * Elements that L2 holds, each read the first time in a launch and then its neighbour, which any
+ * cache has now, however small, and whatever it gives up first. No other cache of the path has
+ * them the first time: nothing walks so far from the buffer's start, and first levels begin a
+ * launch empty.
+ */
+int circle_keeps(struct level *level, bool *keeps)
+{
+    uint32_t ring[2 * KEPT], latency[2][KEPT];
+    const struct path_info *path = path_find(level->info->op), *first_path = path_find("ca");
+    for (uint32_t i = 0; i < KEPT; i++) {
+        ring[2 * i] = KEPT_AT + (uint32_t)(path - first_path) * KEPT_ROOM + i * KEPT_STRIDE;
+        ring[2 * i + 1] = ring[2 * i] + WORD_BYTES;
+    }
+    struct walk_shape shape = {.ring = ring, .count = 2 * KEPT};
+    struct sample beneath, first = {0}, again = {0};
+    struct walk_plan plan = level_plan(level, shape);
+    struct walk walk;
+    *keeps = false;
+    int rc = circle_sample(level, &beneath, level->info->beneath, shape); /* so that L2 has them */
+    if (rc) {
+        return rc;
+    }
+    sample_free(&beneath);
+    plan.window = 2 * KEPT;
+    rc = walk_run(level->lab, &walk, &plan);
+    if (rc) {
+        return rc;
+    }
+    for (uint32_t i = 0; i < 2 * KEPT; i++) {
+        latency[walk_element(&walk, i) % 2][i / 2] = walk.latency[i];
+    }
+    rc = sample_create(&first, latency[0], KEPT);
+    rc = rc ? rc : sample_create(&again, latency[1], KEPT);
+    *keeps = rc == 0 && SOONER * sample_quantile(&again, 0.9) < sample_quantile(&first, 0.1);
+    if (*keeps) { /* no miss takes less than what comes from L2 or farther */
+        level->timing.beneath_cycles = sample_quantile(&first, 0.1);
+    }
+    sample_free(&first);
+    sample_free(&again);
+    walk_free(&walk);
+    return rc;
+}

@@ -1,0 +1,32 @@
+/*
+ * Is the cache there, and what tells its hits from its misses? Each function returns 0,
+ * INFER_UNDECIDED or an error.
+ *
+ *   reference   the threshold between hits and misses, and the latencies of both
+ *   circle      a ring of few elements, walked until all of it hits
+ *   apart       a path that reads memory as plain loads do, but through units of its own
+ */
+#ifndef SONDE_INFER_PRESENCE_H
+#define SONDE_INFER_PRESENCE_H
+
+#include "infer/level.h"
+
+/* reference.c, interleaved.c: of a first-level cache whose lines hold several of the path's words,
+ * and of one where a thread's words lie lines apart. */
+int reference_by_words(struct level *level);
+int reference_interleaved(struct level *level);
+/* same.c: takes over the geometry, if it is the cache of a path that was examined before. */
+int level_find_same(struct level *level);
+
+/* ---- circle.c ---- */
+
+/* Latencies of loads in a circle that was walked a few times before. */
+int circle_sample(struct level *level, struct sample *out, const char *op, struct walk_shape shape);
+/* Do `own` latencies lie below a share of what passes the path's caches by? Fills
+ * timing.beneath_cycles and whether the cache is present. */
+int circle_check_sooner(struct level *level, const struct sample *own, double share);
+/* Does what L2 holds come back sooner the second time in a launch? */
+int circle_keeps(struct level *level, bool *keeps);
+bool path_is_apart(const struct level *level);
+
+#endif
