@@ -199,7 +199,7 @@ static void warp_atomics_forget(struct sm *sm, struct sm_warp *warp)
     for (struct lsu_access *next, *access = warp->atomics; access; access = next) {
         next = access->next_atomic;
         if (access->answered) {
-            lsu_release(sm, access);
+            access_release(&sm->lsu.pool, access);
         }
     }
     warp->atomics = NULL;

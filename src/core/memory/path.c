@@ -68,7 +68,7 @@ static uint32_t global_lanes(struct sm *sm, const struct exec_access *access)
     uint32_t lanes = access->mask;
     for (uint32_t m = access->kind == ACCESS_PREFETCH ? lanes : 0; m; m &= m - 1) {
         uint64_t paddr;
-        if (!lsu_translate(sm, access->address[__builtin_ctz(m)], &paddr)) {
+        if (!translate(sm, access->address[__builtin_ctz(m)], &paddr)) {
             lanes &= ~(m & -m);
         }
     }
