@@ -128,7 +128,9 @@ enum {
     FLOAT_NAN = 16,
     FLOAT_XORSIGN = 32,
     FLOAT_TINY_PRODUCT = 64,
-    FLOAT_TINY_SUM = 128
+    FLOAT_TINY_SUM = 128,
+    FLOAT_TINY_QUOTIENT = 256,
+    FLOAT_TINY_RECIPROCAL = 512
 };
 
 /* Option bits of run_convert. */
