@@ -207,8 +207,9 @@ void sm_set_readonly(struct sm *sm, const struct mem_port *texture, const struct
     sm->constant_port = constant ? *constant : (struct mem_port){0};
 }
 
-void sm_set_local(struct sm *sm, uint64_t address, uint64_t thread_bytes)
+void sm_set_local(struct sm *sm, uint64_t address, uint64_t thread_bytes, uint32_t slots)
 {
+    sm->local_slots = slots > 0 ? slots : 1;
     sm->local_address = address;
     sm->local_words = thread_bytes / SM_LOCAL_GRANULE_BYTES * (SM_LOCAL_GRANULE_BYTES / 4);
 }
@@ -256,7 +257,7 @@ bool sm_report_stall(struct sm *sm)
     for (uint32_t i = 0; i < sm->max_warps; i++) {
         struct exec_warp *warp = &sm->warp[i].exec;
         enum warp_state state = sm->warp[i].state;
-        uint32_t pc = (uint32_t)(sm->warp[i].next - sm->program);
+        uint32_t pc = (uint32_t)(sm->warp[i].next - sm->warp[i].program);
         uint32_t lane = warp->live ? (uint32_t)__builtin_ctz(warp->live) : 0;
         if (state == WARP_AT_BARRIER) {
             fault_set(warp, pc, lane, 0, "deadlock: the warp waits for ever at barrier %u",

@@ -24,6 +24,7 @@ enum warp_state { WARP_FREE, WARP_RUNNING, WARP_AT_BARRIER, WARP_EXITED };
 
 struct sm_cta {
     struct exec_cta exec;
+    const struct sm_grid *grid;
     bool used;
     uint64_t warps;               /* its warp slots */
     uint32_t live_warps;          /* not exited */
@@ -35,6 +36,7 @@ struct sm_cta {
 
 struct sm_warp {
     const struct exec_uop_info *next; /* the instruction at exec.pc */
+    const struct exec_uop_info *program;
     uint64_t ready_cycle;
     uint64_t next_issue;  /* the instruction before allows the next from here on */
     uint64_t *slot_ready; /* by register slot, then by predicate slot */
@@ -78,7 +80,6 @@ struct sm {
     uint64_t
         issued_cycle;  /* the last in which an instruction issued, or CTAs came to an empty SM */
     enum sm_wait wait; /* since then */
-    const struct exec_uop_info *program;
     const struct sm_spec *spec;
     struct engine *engine;
     uint64_t period_ps;
@@ -100,24 +101,22 @@ struct sm {
 
     /* Local memory of this SM's warp slots, one after the other; local_words 0: not placed. */
     uint64_t local_address, local_words;
+    uint32_t local_slots;
 
-    /* The launch. */
-    const struct exec_launch *launch;
-    struct cta_needs needs;
+    /* What is resident. */
     uint32_t max_warps;
     uint64_t shared_bytes; /* of the SM */
     uint64_t warps_used;   /* slots */
     uint64_t warps_started;
-    uint64_t registers_used, shared_used;
-    uint32_t threads_used, cta_count;
+    uint32_t cta_count;
     struct sm_cta *cta; /* max_ctas of them */
     uint8_t *shared;    /* shared memory of the CTA slots, one after the other */
-    uint64_t shared_capacity;
+    uint64_t shared_stride, shared_capacity;
     uint64_t *scoreboard; /* all warps' ready cycles */
     uint64_t scoreboard_capacity;
     struct exec_stores *stores; /* NULL: none are kept back */
     bool keeps_stores;
-    uint64_t slots; /* of a warp in it: registers, then predicates */
+    uint64_t slots; /* of a warp in the scoreboard: registers, then predicates */
 };
 
 /* wake.c */
