@@ -1,0 +1,547 @@
+/*
+ * Modules and functions. A module is its PTX until one of its functions or variables is needed:
+ * programs carry much code of which they use little, and a text that cannot be compiled is an error
+ * of those who use it. What is loaded is forgotten with the device and loaded again.
+ */
+#define _GNU_SOURCE /* process_vm_readv() */
+#include <elf.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "fatbin/fatbin.h"
+#include "model/model.h"
+#include "ptx/ir.h"
+#include "rt/state.h"
+#include "shim/core/shim.h"
+#include "util/container/map.h"
+#include "util/container/vec.h"
+#include "util/error.h"
+#include "util/fileio.h"
+
+#define FILE_MAX_BYTES (1u << 30)
+
+struct shim_text {
+    char *text;
+    size_t length;
+};
+
+struct shim_module {
+    struct shim_module *next, **link;
+    char *name;
+    VEC(struct shim_text) texts; /* several are linked */
+    int code;                    /* why there is no text, or why it did not load */
+    char *reason;
+    struct rt_module *rt; /* NULL: not loaded */
+    struct map functions;
+};
+
+struct shim_function {
+    struct shim_module *module;
+    char *name;
+    struct rt_kernel *kernel; /* NULL: not needed yet */
+    int settings[SHIM_SET_COUNT];
+};
+
+static struct shim_module *modules;
+static struct u64_map by_kernel; /* the function of a kernel */
+
+/* Memory of the program's, which may end before it says it does. */
+static int read_program(void *to, const void *from, size_t bytes)
+{
+    struct iovec local = {.iov_base = to, .iov_len = bytes};
+    struct iovec remote = {.iov_base = (void *)from, .iov_len = bytes};
+    ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+    if (got == (ssize_t)bytes) {
+        return 0;
+    }
+    if (got >= 0) {
+        return error_set(SONDE_EINPUT, "of %zu bytes of code at %p only %zd are there", bytes, from,
+                         got);
+    }
+    /* The system may not allow to ask; then the program is trusted. */
+    memcpy(to, from, bytes);
+    return 0;
+}
+
+static int container_text(struct shim_text *text, const void *data, size_t bytes)
+{
+    const struct driver_spec *driver = &shim_model()->driver;
+    struct fatbin_entry entry;
+    int rc = fatbin_choose(&entry, data, bytes, 10 * driver->compute_major + driver->compute_minor);
+    if (rc <= 0) {
+        return rc;
+    }
+    rc = fatbin_text(&text->text, &text->length, &entry);
+    return rc < 0 ? rc : 1;
+}
+
+/* 1: a text; 0: an empty container. */
+static int container_read(struct shim_text *text, const void *container)
+{
+    uint8_t header[FATBIN_HEADER_BYTES];
+    uint64_t bytes;
+    int rc = read_program(header, container, sizeof header);
+    rc = rc < 0 ? rc : fatbin_container_bytes(&bytes, header, sizeof header);
+    if (rc < 0) {
+        return rc;
+    }
+    if (bytes > FILE_MAX_BYTES) {
+        return error_set(SONDE_EINPUT, "fat binary: a container of %llu bytes",
+                         (unsigned long long)bytes);
+    }
+    uint8_t *copy = malloc(bytes);
+    if (!copy) {
+        return error_memory();
+    }
+    rc = read_program(copy, container, bytes);
+    rc = rc < 0 ? rc : container_text(text, copy, bytes);
+    free(copy);
+    return rc;
+}
+
+static int text_add(struct shim_module *module, struct shim_text text)
+{
+    if (vec_push(&module->texts, text) < 0) {
+        free(text.text);
+        return error_memory();
+    }
+    return 0;
+}
+
+struct wrapper {
+    uint32_t magic, version;
+    const void *data;
+    const void *const *containers;
+};
+
+static int wrapper_read(struct shim_module *module, const struct wrapper *wrapper)
+{
+    struct shim_text text;
+    int rc = 0;
+    if (wrapper->version != 1 && wrapper->version != 2) {
+        return error_set(SONDE_EINPUT, "fat binary: a wrapper of version %u", wrapper->version);
+    }
+    if (wrapper->version == 1) {
+        rc = container_read(&text, wrapper->data);
+        return rc <= 0 ? rc : text_add(module, text);
+    }
+    for (size_t i = 0; rc >= 0; i++) {
+        const void *container;
+        rc = read_program(&container, &wrapper->containers[i], sizeof container);
+        if (rc < 0 || !container) {
+            break;
+        }
+        rc = container_read(&text, container);
+        if (rc > 0) {
+            rc = text_add(module, text);
+        }
+    }
+    return rc;
+}
+
+static int ptx_copy(struct shim_text *text, const char *image, size_t bytes)
+{
+    size_t length = bytes ? strnlen(image, bytes) : strlen(image);
+    text->text = strndup(image, length);
+    text->length = length;
+    return text->text ? 0 : error_memory();
+}
+
+static int image_read(struct shim_module *module, const void *image, size_t bytes)
+{
+    uint32_t magic = 0;
+    struct shim_text text = {0};
+    int rc = read_program(&magic, image, bytes && bytes < 4 ? bytes : 4);
+    if (rc < 0) {
+        return rc;
+    }
+    if (magic == FATBIN_WRAPPER_MAGIC) {
+        struct wrapper wrapper;
+        rc = read_program(&wrapper, image, sizeof wrapper);
+        return rc < 0 ? rc : wrapper_read(module, &wrapper);
+    }
+    if (magic == FATBIN_MAGIC) {
+        rc = bytes ? container_text(&text, image, bytes) : container_read(&text, image);
+        return rc <= 0 ? rc : text_add(module, text);
+    }
+    if (memcmp(&magic, ELFMAG, SELFMAG) == 0) {
+        return error_set(SONDE_EUNSUPPORTED,
+                         "machine code (a cubin): only PTX can be run; compile with "
+                         "-gencode arch=compute_XX,code=compute_XX, ask NVRTC for PTX by "
+                         "--gpu-architecture=compute_XX and nvrtcGetPTX()");
+    }
+    rc = ptx_copy(&text, image, bytes);
+    return rc < 0 ? rc : text_add(module, text);
+}
+
+static void module_fail(struct shim_module *module, int code)
+{
+    free(module->reason);
+    module->code = code;
+    module->reason = strdup(error_text());
+    shim_say("%s: %s", module->name, module->reason ? module->reason : "");
+}
+
+static void module_free(struct shim_module *module)
+{
+    for (size_t i = 0; i < module->texts.count; i++) {
+        free(module->texts.data[i].text);
+    }
+    for (size_t i = 0; i < module->functions.count; i++) {
+        struct shim_function *function = module->functions.entries[i].value;
+        shim_handle_remove(function);
+        free(function->name);
+        free(function);
+    }
+    map_free(&module->functions);
+    vec_free(&module->texts);
+    free(module->reason);
+    free(module->name);
+    free(module);
+}
+
+static void module_link(struct shim_module *module)
+{
+    module->next = modules;
+    module->link = &modules;
+    if (modules) {
+        modules->link = &module->next;
+    }
+    modules = module;
+    shim_handle_add(module, SHIM_MODULE);
+}
+
+static int image_code(int rc)
+{
+    return rc == SONDE_EUNSUPPORTED ? SHIM_NO_IMAGE
+           : rc == SONDE_ENOMEM     ? SHIM_NO_MEMORY
+                                    : SHIM_BAD_IMAGE;
+}
+
+static struct shim_module *module_new(const char *name)
+{
+    struct shim_module *module = calloc(1, sizeof *module);
+    if (module && !(module->name = strdup(name))) {
+        free(module);
+        return NULL;
+    }
+    return module;
+}
+
+int shim_module_create(struct shim_module **out, const char *name, const void *image, size_t bytes,
+                       bool lazy)
+{
+    *out = NULL;
+    if (!image || !shim_model()) {
+        return image ? SHIM_NO_DEVICE : SHIM_INVALID;
+    }
+    struct shim_module *module = module_new(name);
+    if (!module) {
+        return SHIM_NO_MEMORY;
+    }
+    int rc = image_read(module, image, bytes);
+    if (rc < 0) {
+        module_fail(module, image_code(rc));
+    } else if (module->texts.count == 0) {
+        module->code = SHIM_NO_IMAGE;
+    }
+    int code = lazy ? SHIM_OK : shim_module_need(module);
+    if (code != SHIM_OK) {
+        module_free(module);
+        return code;
+    }
+    module_link(module);
+    *out = module;
+    return SHIM_OK;
+}
+
+int shim_module_load_file(struct shim_module **out, const char *path)
+{
+    char *data;
+    size_t size;
+    *out = NULL;
+    if (file_read_all(&data, &size, path, FILE_MAX_BYTES) < 0) {
+        shim_say("%s", error_text());
+        return SHIM_NO_FILE;
+    }
+    int code = size == 0 ? SHIM_BAD_IMAGE : shim_module_create(out, path, data, size, false);
+    free(data);
+    return code;
+}
+
+int shim_module_adopt(struct shim_module **out, struct rt_module *module)
+{
+    *out = module_new("linked module");
+    if (!*out) {
+        return SHIM_NO_MEMORY;
+    }
+    (*out)->rt = module;
+    module_link(*out);
+    return SHIM_OK;
+}
+
+static int texts_load(struct shim_module *module, struct rt *rt)
+{
+    if (module->texts.count == 1) {
+        return rt_module_load(rt, &module->rt, module->name, module->texts.data[0].text,
+                              module->texts.data[0].length);
+    }
+    struct rt_link *link;
+    int rc = rt_link_create(rt, &link);
+    if (rc < 0) {
+        return rc;
+    }
+    for (size_t i = 0; rc == 0 && i < module->texts.count; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%.40s:%zu", module->name, i + 1);
+        rc = rt_link_add(link, name, module->texts.data[i].text, module->texts.data[i].length);
+    }
+    rc = rc < 0 ? rc : rt_link_complete(link, &module->rt);
+    rt_link_destroy(link);
+    return rc;
+}
+
+int shim_module_need(struct shim_module *module)
+{
+    struct rt *rt;
+    if (module->rt || module->code != SHIM_OK) {
+        return module->code;
+    }
+    int code = shim_enter(&rt);
+    if (code != SHIM_OK) {
+        return code;
+    }
+    int rc = texts_load(module, rt);
+    if (rc == SONDE_EFAULT) {
+        code = shim_code(rc);
+    } else if (rc < 0) {
+        module_fail(module, rc == SONDE_ENOMEM ? SHIM_NO_MEMORY : SHIM_BAD_PTX);
+        code = module->code;
+    }
+    shim_leave(rt);
+    return code;
+}
+
+struct rt_module *shim_module_rt(struct shim_module *module)
+{
+    return module->rt;
+}
+
+static void function_unload(struct shim_function *function)
+{
+    if (function->kernel) {
+        u64_map_put_pointer(&by_kernel, (uintptr_t)function->kernel, NULL);
+        function->kernel = NULL;
+    }
+}
+
+static void functions_unload(struct shim_module *module)
+{
+    for (size_t i = 0; i < module->functions.count; i++) {
+        function_unload(module->functions.entries[i].value);
+    }
+}
+
+int shim_module_destroy(struct shim_module *module)
+{
+    struct rt *rt;
+    if (!shim_handle_is(module, SHIM_MODULE)) {
+        return SHIM_BAD_HANDLE;
+    }
+    if (module->rt && shim_device(&rt) == SHIM_OK) {
+        rt_sync(rt); /* its kernels may still be on their way */
+        rt_lock(rt);
+        functions_unload(module);
+        rt_module_unload(rt, module->rt);
+        rt_unlock(rt);
+    }
+    shim_handle_remove(module);
+    *module->link = module->next;
+    if (module->next) {
+        module->next->link = module->link;
+    }
+    module_free(module);
+    return SHIM_OK;
+}
+
+void code_forget_all(void)
+{
+    for (struct shim_module *module = modules; module; module = module->next) {
+        functions_unload(module);
+        module->rt = NULL;
+    }
+    u64_map_clear(&by_kernel);
+}
+
+int shim_function_get(struct shim_function **out, struct shim_module *module, const char *name)
+{
+    *out = map_get(&module->functions, name);
+    if (*out) {
+        return SHIM_OK;
+    }
+    struct shim_function *function = calloc(1, sizeof *function);
+    if (!function || !(function->name = strdup(name)) ||
+        map_put(&module->functions, name, function) < 0) {
+        free(function ? function->name : NULL);
+        free(function);
+        return SHIM_NO_MEMORY;
+    }
+    function->module = module;
+    function->settings[SHIM_SET_CARVEOUT] = -1;
+    shim_handle_add(function, SHIM_FUNCTION);
+    *out = function;
+    return SHIM_OK;
+}
+
+int shim_function_need(struct shim_function *function, struct rt_kernel **kernel)
+{
+    struct rt *rt;
+    *kernel = function->kernel;
+    if (*kernel) {
+        return SHIM_OK;
+    }
+    int code = shim_module_need(function->module);
+    code = code == SHIM_OK ? shim_enter(&rt) : code;
+    if (code != SHIM_OK) {
+        return code;
+    }
+    int rc = rt_kernel_get(function->module->rt, &function->kernel, function->name);
+    if (rc < 0) {
+        shim_say("%s", error_text());
+        code = rc == SONDE_EUNSUPPORTED ? SHIM_BAD_PTX : SHIM_NOT_FOUND;
+    } else if (u64_map_put_pointer(&by_kernel, (uintptr_t)function->kernel, function) < 0) {
+        code = SHIM_NO_MEMORY;
+    }
+    *kernel = function->kernel;
+    shim_leave(rt);
+    return code;
+}
+
+struct shim_function *shim_function_of(const struct rt_kernel *kernel)
+{
+    return u64_map_get_pointer(&by_kernel, (uintptr_t)kernel);
+}
+
+const char *shim_function_name(const struct shim_function *function)
+{
+    return function->name;
+}
+
+struct shim_module *shim_function_module(const struct shim_function *function)
+{
+    return function->module;
+}
+
+int shim_global_get(struct shim_module *module, const char *name, uint64_t *address,
+                    uint64_t *bytes)
+{
+    struct rt *rt;
+    int code = shim_module_need(module);
+    code = code == SHIM_OK ? shim_enter(&rt) : code;
+    if (code != SHIM_OK) {
+        return code;
+    }
+    int rc = rt_global_get(module->rt, name, address, bytes);
+    shim_leave(rt);
+    return rc < 0 ? SHIM_NOT_FOUND : SHIM_OK;
+}
+
+int shim_image_text(char **text, size_t *length, const void *image, size_t bytes)
+{
+    struct shim_module module = {.name = "input of a linker"};
+    int rc = image_read(&module, image, bytes);
+    int code = rc < 0 ? image_code(rc) : module.texts.count == 1 ? SHIM_OK : SHIM_NO_IMAGE;
+    if (rc < 0) {
+        shim_say("%s", error_text());
+    }
+    if (code == SHIM_OK) {
+        *text = module.texts.data[0].text;
+        *length = module.texts.data[0].length;
+    } else {
+        for (size_t i = 0; i < module.texts.count; i++) {
+            free(module.texts.data[i].text);
+        }
+    }
+    vec_free(&module.texts);
+    return code;
+}
+
+int shim_function_set(struct shim_function *function, enum shim_setting what, int value)
+{
+    if (what == SHIM_SET_DYNAMIC_SHARED) {
+        uint64_t most = shim_model()->driver.shared_per_block_bytes;
+        struct shim_function_info info;
+        int code = shim_function_info(function, &info);
+        if (code != SHIM_OK) {
+            return code;
+        }
+        if (value < 0 || (most > 0 && (uint64_t)value + info.shared_bytes > most)) {
+            return SHIM_INVALID;
+        }
+    }
+    function->settings[what] = value;
+    return SHIM_OK;
+}
+
+int shim_function_setting(const struct shim_function *function, enum shim_setting what)
+{
+    return function->settings[what];
+}
+
+/* What constants a module has counts for each of its functions. */
+static uint32_t const_bytes(const struct ptx_module *ptx)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < ptx->var_count; i++) {
+        bytes += ptx->vars[i]->space == SPACE_CONST ? ptx->vars[i]->size : 0;
+    }
+    return (uint32_t)bytes;
+}
+
+int shim_function_info(struct shim_function *function, struct shim_function_info *info)
+{
+    struct rt *rt;
+    struct rt_kernel *kernel;
+    int code = shim_function_need(function, &kernel);
+    code = code == SHIM_OK ? shim_enter(&rt) : code;
+    if (code != SHIM_OK) {
+        return code;
+    }
+    const struct ptx_func *func = kernel->func;
+    rt_kernel_info(kernel, &info->registers, &info->shared_bytes, &info->local_bytes);
+    info->const_bytes = const_bytes(function->module->rt->ptx);
+    info->params = rt_kernel_param_count(kernel);
+    uint64_t threads = 1024;
+    if (func->reqntid[0] || func->maxntid[0]) {
+        const uint32_t *size = func->reqntid[0] ? func->reqntid : func->maxntid;
+        threads = (uint64_t)size[0] * (size[1] ? size[1] : 1) * (size[2] ? size[2] : 1);
+    }
+    uint32_t by_registers =
+        info->registers ? shim_model()->sm.registers / info->registers / 32 * 32 : 1024;
+    info->max_threads = (uint32_t)(threads < by_registers ? threads : by_registers);
+    const struct driver_spec *driver = &shim_model()->driver;
+    info->target = 10 * driver->compute_major + driver->compute_minor;
+    info->ptx_version = info->target;
+    shim_leave(rt);
+    return SHIM_OK;
+}
+
+int shim_function_param(struct shim_function *function, size_t i, size_t *offset, size_t *bytes)
+{
+    struct rt_kernel *kernel;
+    int code = shim_function_need(function, &kernel);
+    if (code != SHIM_OK) {
+        return code;
+    }
+    const struct ptx_var *param = i < UINT32_MAX ? rt_kernel_param(kernel, (uint32_t)i) : NULL;
+    if (!param) {
+        return SHIM_INVALID;
+    }
+    *offset = param->offset;
+    *bytes = param->size;
+    return SHIM_OK;
+}

@@ -1,0 +1,61 @@
+/* The environment, read when it is first asked for; a program that changes it later changes
+ * nothing. */
+#include "shim/core/options.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shim/core/shim.h"
+
+static struct options read_options;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static uint64_t number(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    char *end;
+    if (!text || !*text) {
+        return otherwise;
+    }
+    uint64_t value = strtoull(text, &end, 10);
+    if (*end != '\0') {
+        shim_say("%s: '%s' is no number", name, text);
+        return otherwise;
+    }
+    return value;
+}
+
+static const char *text(const char *name, const char *otherwise)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : otherwise;
+}
+
+static void read_all(void)
+{
+    struct options *o = &read_options;
+    o->device = text("SONDE_DEVICE", "sim:gtx780");
+    o->functional = number("SONDE_FUNCTIONAL", 0) != 0;
+    o->stats = text("SONDE_STATS", NULL);
+    o->summary = number("SONDE_SUMMARY", 0) != 0;
+    o->skip = number("SONDE_SKIP", 0);
+    o->count = number("SONDE_COUNT", 0);
+    o->max_cycles = number("SONDE_MAX_CYCLES", 0);
+    o->threads = (uint32_t)number("SONDE_THREADS", 1);
+    o->status_fd = (int)number("SONDE_STATUS_FD", 0) - 1;
+    const char *kernels = text("SONDE_KERNELS", NULL);
+    if (kernels) {
+        int rc = regcomp(&o->kernels, kernels, REG_EXTENDED | REG_NOSUB);
+        o->has_kernels = rc == 0;
+        if (rc != 0) {
+            shim_say("SONDE_KERNELS: '%s' is no regular expression", kernels);
+        }
+    }
+}
+
+const struct options *options(void)
+{
+    pthread_once(&once, read_all);
+    return &read_options;
+}

@@ -1,0 +1,26 @@
+/* What `sonde run` hands to the libraries through the environment (docs/man/sonde.1). */
+#ifndef SONDE_SHIM_CORE_OPTIONS_H
+#define SONDE_SHIM_CORE_OPTIONS_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct options {
+    const char *device; /* SONDE_DEVICE: sim:NAME or sim:PATH.yaml */
+    bool functional;    /* SONDE_FUNCTIONAL */
+    const char *stats;  /* SONDE_STATS: a file */
+    bool summary;       /* SONDE_SUMMARY */
+    bool has_kernels;
+    regex_t kernels;     /* SONDE_KERNELS: whose launches count as chosen */
+    uint64_t skip;       /* SONDE_SKIP: of those, so many are passed over */
+    uint64_t count;      /* SONDE_COUNT: and so many are timed; 0: all */
+    uint64_t max_cycles; /* SONDE_MAX_CYCLES: of timed launches in all; 0: no limit */
+    uint32_t threads;    /* SONDE_THREADS */
+    int status_fd;       /* SONDE_STATUS_FD: where a kernel's fault is told; -1: nowhere */
+};
+
+/* Reads them once. */
+const struct options *options(void);
+
+#endif

@@ -1,0 +1,358 @@
+/*
+ * What is told of a run: which launches are timed, what they cost, and at the end a summary on
+ * standard error and statistics in a file. The end is the end of the program, or Ctrl-C: a thread
+ * waits for the signal, has the simulation stopped, writes what there is and lets the signal have
+ * its effect. Without `sonde run` nothing of this is written.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "model/model.h"
+#include "shim/core/options.h"
+#include "shim/core/shim.h"
+#include "statistics/statistics.h"
+#include "util/container/vec.h"
+#include "util/error.h"
+
+/* All launches of a kernel. */
+struct tally {
+    char *name; /* as people read it */
+    uint64_t timed, functional;
+    uint64_t ps, least_ps, most_ps;
+    uint64_t warp_insns; /* of functional launches */
+    struct gpu_stats stats;
+};
+
+static struct {
+    pid_t process;
+    bool ended, interrupted, faulted;
+    volatile int cancel;
+    int wake[2]; /* a signal's number goes through it */
+    VEC(struct tally) kernels;
+    struct statistics statistics;
+    uint64_t chosen, timed_cycles;
+    uint64_t copies[4], copied_bytes[4]; /* bit 0: from the host, bit 1: to the host */
+    uint64_t calls;
+} report;
+
+void shim_count_call(const char *name)
+{
+    (void)name;
+    __atomic_fetch_add(&report.calls, 1, __ATOMIC_RELAXED);
+}
+
+void report_copy(uint64_t bytes, int way)
+{
+    __atomic_fetch_add(&report.copies[way], 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&report.copied_bytes[way], bytes, __ATOMIC_RELAXED);
+}
+
+/* C++ programs bring the function that reads their names; the others have none to read. */
+static char *readable(const char *name)
+{
+    typedef char *demangle(const char *, char *, size_t *, int *);
+    union {
+        void *object;
+        demangle *function;
+    } found = {.object = dlsym(RTLD_DEFAULT, "__cxa_demangle")};
+    int status = -1;
+    char *text = found.object ? found.function(name, NULL, NULL, &status) : NULL;
+    return text ? text : strdup(name);
+}
+
+static bool matches(const char *kernel)
+{
+    const struct options *o = options();
+    if (!o->has_kernels || regexec(&o->kernels, kernel, 0, NULL, 0) == 0) {
+        return true;
+    }
+    char *text = readable(kernel);
+    bool found = text && regexec(&o->kernels, text, 0, NULL, 0) == 0;
+    free(text);
+    return found;
+}
+
+bool report_wants_timing(const char *kernel)
+{
+    const struct options *o = options();
+    if (o->functional || !matches(kernel)) {
+        return false;
+    }
+    uint64_t number = __atomic_fetch_add(&report.chosen, 1, __ATOMIC_RELAXED);
+    return number >= o->skip && (o->count == 0 || number - o->skip < o->count) &&
+           (o->max_cycles == 0 || report.timed_cycles < o->max_cycles);
+}
+
+static struct tally *tally_of(const char *kernel)
+{
+    char *name = NULL;
+    for (size_t i = 0; i < report.statistics.count; i++) {
+        if (i < report.kernels.count && strcmp(report.statistics.kernels[i].name, kernel) == 0) {
+            return &report.kernels.data[i];
+        }
+    }
+    /* The statistics keep the name that the tally is found by. */
+    struct gpu_stats none = {0};
+    statistics_add(&report.statistics, kernel, &none);
+    name = readable(kernel);
+    if (report.statistics.failed || !name ||
+        vec_push(&report.kernels, (struct tally){.name = name, .least_ps = UINT64_MAX}) < 0) {
+        free(name);
+        return NULL;
+    }
+    return &vec_last(&report.kernels);
+}
+
+void report_done(void *ctx, const struct rt_done *launch)
+{
+    (void)ctx;
+    struct tally *tally = tally_of(rt_kernel_name(launch->kernel));
+    if (!tally) {
+        return;
+    }
+    if (launch->functional) {
+        tally->functional++;
+        tally->warp_insns += launch->warp_insns;
+        return;
+    }
+    uint64_t ps = launch->end_ps - launch->begin_ps;
+    tally->timed++;
+    tally->ps += ps;
+    tally->least_ps = ps < tally->least_ps ? ps : tally->least_ps;
+    tally->most_ps = ps > tally->most_ps ? ps : tally->most_ps;
+    gpu_stats_add(&tally->stats, &launch->stats);
+    statistics_add(&report.statistics, rt_kernel_name(launch->kernel), &launch->stats);
+    report.timed_cycles += launch->cycles;
+}
+
+void report_fault(const char *text)
+{
+    if (report.faulted) {
+        return;
+    }
+    report.faulted = true;
+    shim_say("kernel fault: %s", text);
+    if (options()->status_fd >= 0 && report.process == getpid()) {
+        ssize_t written = write(options()->status_fd, "F", 1);
+        (void)written;
+    }
+}
+
+static void print_time(char *out, size_t size, uint64_t ps)
+{
+    static const struct {
+        double ps;
+        const char *unit;
+    } units[] = {{1e12, "s"}, {1e9, "ms"}, {1e6, "us"}, {1e3, "ns"}};
+    size_t i = 0;
+    while (i < 3 && (double)ps < units[i].ps) {
+        i++;
+    }
+    snprintf(out, size, "%.4g %s", (double)ps / units[i].ps, units[i].unit);
+}
+
+static void print_share(char *out, size_t size, uint64_t part, uint64_t whole)
+{
+    if (whole > 0) {
+        snprintf(out, size, "%.1f%%", 100.0 * (double)part / (double)whole);
+    } else {
+        snprintf(out, size, "-");
+    }
+}
+
+static void print_row(const struct tally *tally, uint64_t all_ps)
+{
+    char part[16], total[16], average[16], least[16], most[16], l1[16], l2[16], dram[16];
+    const struct gpu_stats *stats = &tally->stats;
+    const struct model *m = shim_model();
+    print_share(part, sizeof part, tally->ps, all_ps);
+    print_time(total, sizeof total, tally->ps);
+    print_time(average, sizeof average, tally->timed ? tally->ps / tally->timed : 0);
+    print_time(least, sizeof least, tally->timed ? tally->least_ps : 0);
+    print_time(most, sizeof most, tally->most_ps);
+    print_share(l1, sizeof l1, stats->l1_hits, stats->l1_reads);
+    print_share(l2, sizeof l2, stats->l2_hits, stats->l2_reads);
+    print_share(dram, sizeof dram, stats->dram_busy_ps,
+                stats->cycles * m->core_period_ps * m->dram.channels);
+    double ipc = stats->cycles ? (double)stats->thread_insns / (double)stats->cycles : 0;
+    fprintf(stderr, "%8s %10s %7" PRIu64 " %10s %10s %10s %12" PRIu64 " %8.1f %7s %7s %7s  %s\n",
+            part, total, tally->timed, average, least, most, stats->cycles, ipc, l1, l2, dram,
+            tally->name);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct tally *x = a, *y = b;
+    return x->ps != y->ps ? (x->ps < y->ps ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+static void print_copies(void)
+{
+    static const char *const ways[] = {"on the device", "to the device", "from the device",
+                                       "on the host"};
+    for (int i = 0; i < 4; i++) {
+        if (report.copies[i] > 0) {
+            fprintf(stderr, "%s copies %s: %" PRIu64 ", %" PRIu64 " bytes\n", "==sonde==", ways[i],
+                    report.copies[i], report.copied_bytes[i]);
+        }
+    }
+}
+
+static void print_summary(void)
+{
+    const struct model *m = shim_model();
+    struct tally all = {.name = strdup("(all)"), .least_ps = UINT64_MAX};
+    fprintf(stderr, "==sonde== %s (%s)%s\n", m->driver.device_name, options()->device,
+            report.interrupted ? ", interrupted" : "");
+    for (size_t i = 0; i < report.kernels.count; i++) {
+        const struct tally *tally = &report.kernels.data[i];
+        all.timed += tally->timed;
+        all.functional += tally->functional;
+        all.warp_insns += tally->warp_insns;
+        all.ps += tally->ps;
+        all.least_ps = tally->least_ps < all.least_ps ? tally->least_ps : all.least_ps;
+        all.most_ps = tally->most_ps > all.most_ps ? tally->most_ps : all.most_ps;
+        gpu_stats_add(&all.stats, &tally->stats);
+    }
+    if (report.kernels.count > 0) {
+        qsort(report.kernels.data, report.kernels.count, sizeof *report.kernels.data, by_time);
+    }
+    if (all.timed > 0) {
+        fprintf(stderr, "%8s %10s %7s %10s %10s %10s %12s %8s %7s %7s %7s  %s\n", "Time(%)", "Time",
+                "Calls", "Avg", "Min", "Max", "Cycles", "IPC", "L1 hit", "L2 hit", "DRAM", "Name");
+        for (size_t i = 0; i < report.kernels.count; i++) {
+            if (report.kernels.data[i].timed > 0) {
+                print_row(&report.kernels.data[i], all.ps);
+            }
+        }
+        print_row(&all, all.ps);
+    }
+    for (size_t i = 0; i < report.kernels.count; i++) {
+        const struct tally *tally = &report.kernels.data[i];
+        if (tally->functional > 0) {
+            fprintf(stderr,
+                    "==sonde== functional: %" PRIu64 " launches, %" PRIu64
+                    " warp instructions  %s\n",
+                    tally->functional, tally->warp_insns, tally->name);
+        }
+    }
+    print_copies();
+    fprintf(stderr, "==sonde== calls: %" PRIu64 ", launches: %" PRIu64 "\n", report.calls,
+            all.timed + all.functional);
+    free(all.name);
+}
+
+void report_end(void)
+{
+    const struct options *o = options();
+    if (report.ended || report.process != getpid()) {
+        return;
+    }
+    report.ended = true;
+    if (o->stats && statistics_write(o->stats, shim_model(), &report.statistics, NULL) < 0) {
+        shim_say("%s", error_text());
+    }
+    if (o->summary) {
+        fflush(stdout);
+        print_summary();
+    }
+}
+
+static void on_signal(int number)
+{
+    int saved = errno;
+    unsigned char byte = (unsigned char)number;
+    if (report.process != getpid() || write(report.wake[1], &byte, 1) != 1) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+    errno = saved;
+}
+
+static void *wait_for_signal(void *ctx)
+{
+    struct rt *rt;
+    unsigned char number;
+    (void)ctx;
+    while (read(report.wake[0], &number, 1) != 1) {
+        if (errno != EINTR) {
+            return NULL;
+        }
+    }
+    report.cancel = 1;
+    report.interrupted = true;
+    if (shim_device(&rt) == SHIM_OK) {
+        rt_lock(rt); /* and never given back: nothing more happens */
+    }
+    report_end();
+    signal(number, SIG_DFL);
+    kill(getpid(), number);
+    return NULL;
+}
+
+/* A program that treats the signal itself is left alone. */
+static void signals_watch(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM};
+    pthread_t thread;
+    sigset_t all, before;
+    if (pipe(report.wake) != 0) {
+        return;
+    }
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    bool watched = pthread_create(&thread, NULL, wait_for_signal, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!watched) {
+        return;
+    }
+    pthread_detach(thread);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction action;
+        if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler == SIG_DFL) {
+            action.sa_handler = on_signal;
+            action.sa_flags = SA_RESTART;
+            sigaction(numbers[i], &action, NULL);
+        }
+    }
+}
+
+static void print_output(void *ctx, const char *text, size_t bytes)
+{
+    (void)ctx;
+    fwrite(text, 1, bytes, stdout);
+    fflush(stdout);
+}
+
+void report_start(struct rt *rt)
+{
+    const struct options *o = options();
+    bool first = report.process == 0;
+    report.process = getpid();
+    rt_set_print(rt, print_output, NULL);
+    rt_set_cancel(rt, &report.cancel);
+    rt_set_done(rt, report_done, NULL);
+    if (first && (o->summary || o->stats)) {
+        signals_watch();
+    }
+}
+
+/* What was launched and never waited for has run on a real GPU, too, unless it was too late. */
+static __attribute__((destructor)) void at_exit(void)
+{
+    struct rt *rt;
+    if (report.process != 0 && report.process == getpid() && !report.ended && !report.faulted &&
+        shim_device(&rt) == SHIM_OK) {
+        if (!rt_in_host_function()) {
+            rt_sync(rt);
+        }
+    }
+    report_end();
+}

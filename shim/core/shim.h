@@ -1,0 +1,247 @@
+/*
+ * What libcuda and libcudart share: the one simulated device of the process, made when it is first
+ * needed, and everything that programs hold handles to. It lies in libcuda.so.1; the libraries of
+ * the runtime call it through the functions marked SHIM_SHARED, which take and give CUDA's error
+ * codes (one numbering for driver and runtime, errors.def). Nothing here is part of CUDA's
+ * interface.
+ *
+ * Threads: the tables here are guarded by the device's own lock (rt_lock()), which is given back
+ * while work runs and host functions are called.
+ */
+#ifndef SONDE_SHIM_CORE_SHIM_H
+#define SONDE_SHIM_CORE_SHIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rt/queue/queue.h"
+
+#define SHIM_SHARED __attribute__((visibility("default")))
+
+enum shim_error {
+    SHIM_OK = 0,
+    SHIM_INVALID = 1,
+    SHIM_NO_MEMORY = 2,
+    SHIM_NOT_INITIALISED = 3,
+    SHIM_BAD_CONFIGURATION = 9,
+    SHIM_BAD_SYMBOL = 13,
+    SHIM_BAD_DIRECTION = 21,
+    SHIM_BAD_FUNCTION = 98,
+    SHIM_NO_DEVICE = 100,
+    SHIM_BAD_DEVICE = 101,
+    SHIM_BAD_IMAGE = 200,
+    SHIM_BAD_CONTEXT = 201,
+    SHIM_NO_IMAGE = 209,
+    SHIM_NO_PEER = 217,
+    SHIM_BAD_PTX = 218,
+    SHIM_NO_FILE = 301,
+    SHIM_SYSTEM = 304,
+    SHIM_BAD_HANDLE = 400,
+    SHIM_ILLEGAL_STATE = 401,
+    SHIM_NOT_FOUND = 500,
+    SHIM_NOT_READY = 600,
+    SHIM_ILLEGAL_ADDRESS = 700,
+    SHIM_OUT_OF_RESOURCES = 701,
+    SHIM_TIMEOUT = 702,
+    SHIM_PEER_ENABLED = 704,
+    SHIM_PEER_NOT_ENABLED = 705,
+    SHIM_ASSERT = 710,
+    SHIM_REGISTERED = 712,
+    SHIM_NOT_REGISTERED = 713,
+    SHIM_BAD_INSTRUCTION = 715,
+    SHIM_MISALIGNED = 716,
+    SHIM_BAD_SPACE = 717,
+    SHIM_BAD_PC = 718,
+    SHIM_LAUNCH_FAILED = 719,
+    SHIM_TOO_LARGE = 720,
+    SHIM_NOT_PERMITTED = 800,
+    SHIM_NOT_SUPPORTED = 801,
+    SHIM_CAPTURE_UNSUPPORTED = 900,
+    SHIM_CAPTURE_INVALID = 901,
+    SHIM_CAPTURE_UNMATCHED = 903,
+    SHIM_CAPTURE_UNJOINED = 904,
+    SHIM_CAPTURE_IMPLICIT = 906,
+    SHIM_CAPTURED_EVENT = 907,
+    SHIM_UPDATE_FAILED = 910,
+    SHIM_BAD_CLUSTER = 912,
+    SHIM_UNKNOWN = 999,
+};
+
+/*
+ * The device, made if there is none yet. Every entry point that needs it begins here: *rt is
+ * locked until shim_leave(). After an error nothing is.
+ */
+SHIM_SHARED int shim_enter(struct rt **rt);
+SHIM_SHARED void shim_leave(struct rt *rt);
+/* The same without the lock, for functions of the queue, which lock by themselves. */
+SHIM_SHARED int shim_device(struct rt **rt);
+SHIM_SHARED const struct model *shim_model(void); /* NULL: it cannot be read */
+/* Ends everything on the device; what needs it next makes a new one. */
+SHIM_SHARED int shim_reset(void);
+/* Counts resets: what was made before one is gone. */
+SHIM_SHARED unsigned shim_generation(void);
+/* The CUDA code that a result of rt stands for; what it was is told on standard error where a
+ * program cannot find it out. */
+SHIM_SHARED int shim_code(int rc);
+SHIM_SHARED int shim_launch_code(int rc); /* the same for a launch that was refused */
+
+SHIM_SHARED const char *shim_error_name(int code, bool driver); /* NULL: there is none */
+SHIM_SHARED const char *shim_error_text(int code);
+/* A line on standard error, "sonde: ...". */
+SHIM_SHARED void shim_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* An entry point that is not there was called: says so once for each name. */
+SHIM_SHARED int shim_missing(const char *name);
+SHIM_SHARED void shim_count_call(const char *name);
+
+/*
+ * Handles that programs hold. A pointer is what it is taken for only if it has been given out as
+ * that.
+ */
+enum shim_kind {
+    SHIM_NOTHING,
+    SHIM_STREAM,
+    SHIM_EVENT,
+    SHIM_MODULE,
+    SHIM_FUNCTION,
+    SHIM_ARRAY,
+    SHIM_MIPMAP,
+    SHIM_POOL,
+    SHIM_GRAPH,
+    SHIM_NODE,
+    SHIM_GRAPH_EXEC,
+    SHIM_LINK,
+    SHIM_CONTEXT,
+    SHIM_PHYSICAL,
+    SHIM_HOST_RANGE,
+    SHIM_USER_OBJECT,
+};
+SHIM_SHARED int shim_handle_add(const void *handle, enum shim_kind kind);
+SHIM_SHARED bool shim_handle_is(const void *handle, enum shim_kind kind);
+SHIM_SHARED void shim_handle_remove(const void *handle);
+/* Calls each of a kind; the function may remove it. */
+void shim_handles_each(enum shim_kind kind, void (*fn)(void *handle));
+void shim_handles_clear(void);
+
+/* Streams: 0 and 1 mean the null stream, 2 the calling thread's own. NULL: no such stream. */
+SHIM_SHARED struct rt_stream *shim_stream(struct rt *rt, void *handle, bool per_thread);
+
+/* code.c: modules and functions. A module may be loaded when one of its functions is needed. */
+struct shim_module;
+struct shim_function;
+/* `image`: PTX, a fat binary, its wrapper; `bytes` 0: as many as it says. `name` stands in
+ * messages. Its text is kept, not the image. */
+SHIM_SHARED int shim_module_create(struct shim_module **out, const char *name, const void *image,
+                                   size_t bytes, bool lazy);
+SHIM_SHARED int shim_module_load_file(struct shim_module **out, const char *path);
+SHIM_SHARED int shim_module_adopt(struct shim_module **out, struct rt_module *module);
+SHIM_SHARED int shim_module_destroy(struct shim_module *module);
+SHIM_SHARED int shim_module_need(struct shim_module *module); /* loads it */
+SHIM_SHARED struct rt_module *shim_module_rt(struct shim_module *module);
+/* The function of that name, made at the first call; whether it exists is asked when it is
+ * needed. */
+SHIM_SHARED int shim_function_get(struct shim_function **out, struct shim_module *module,
+                                  const char *name);
+SHIM_SHARED int shim_function_need(struct shim_function *function, struct rt_kernel **kernel);
+SHIM_SHARED const char *shim_function_name(const struct shim_function *function);
+SHIM_SHARED struct shim_module *shim_function_module(const struct shim_function *function);
+SHIM_SHARED int shim_global_get(struct shim_module *module, const char *name, uint64_t *address,
+                                uint64_t *bytes);
+/* The function that a kernel of the device was made of; NULL: none. */
+SHIM_SHARED struct shim_function *shim_function_of(const struct rt_kernel *kernel);
+/* PTX of an image, for linkers. free() it. */
+SHIM_SHARED int shim_image_text(char **text, size_t *length, const void *image, size_t bytes);
+
+/* What programs may set on a function. */
+enum shim_setting {
+    SHIM_SET_DYNAMIC_SHARED,
+    SHIM_SET_CARVEOUT,
+    SHIM_SET_CLUSTER_REQUIRED,
+    SHIM_SET_CLUSTER_WIDTH,
+    SHIM_SET_CLUSTER_HEIGHT,
+    SHIM_SET_CLUSTER_DEPTH,
+    SHIM_SET_CLUSTER_NON_PORTABLE,
+    SHIM_SET_CLUSTER_POLICY,
+    SHIM_SET_CACHE,
+    SHIM_SET_COUNT
+};
+SHIM_SHARED int shim_function_set(struct shim_function *function, enum shim_setting what,
+                                  int value);
+SHIM_SHARED int shim_function_setting(const struct shim_function *function, enum shim_setting what);
+struct shim_function_info {
+    uint32_t registers, shared_bytes, const_bytes, local_bytes, max_threads;
+    uint32_t ptx_version, target, params;
+};
+SHIM_SHARED int shim_function_info(struct shim_function *function, struct shim_function_info *info);
+SHIM_SHARED int shim_function_param(struct shim_function *function, size_t i, size_t *offset,
+                                    size_t *bytes);
+
+/* launch.c */
+struct shim_launch {
+    struct shim_function *function;
+    uint32_t grid[3], block[3], cluster[3];
+    uint64_t dynamic_shared_bytes;
+    void *const *args;  /* one pointer a parameter, or */
+    const void *packed; /* all parameters as the kernel has them */
+    size_t packed_bytes;
+    bool cooperative;
+};
+/* Fills what the queue wants of it, borrowed; `pointers` holds 1024. */
+SHIM_SHARED int shim_launch_fill(struct rt *rt, struct rt_launch *out, struct rt_kernel **kernel,
+                                 const void **pointers, const struct shim_launch *launch);
+SHIM_SHARED int shim_launch(struct rt_stream *stream, const struct shim_launch *launch);
+#define SHIM_PARAMS_MAX 1024
+
+/* memory.c: what an address is. */
+enum shim_memory {
+    SHIM_MEMORY_OTHER, /* of the host, not known here */
+    SHIM_MEMORY_DEVICE,
+    SHIM_MEMORY_PINNED,
+    SHIM_MEMORY_MANAGED,
+    SHIM_MEMORY_REGISTERED,
+};
+struct shim_range {
+    uint64_t address, bytes;
+    enum shim_memory kind;
+    unsigned flags;
+    uint64_t host; /* of registered memory: where the program has it */
+};
+SHIM_SHARED int shim_memory_take(uint64_t *address, uint64_t bytes, enum shim_memory kind,
+                                 unsigned flags);
+SHIM_SHARED int shim_memory_give(uint64_t address, bool host);
+SHIM_SHARED void shim_memory_note(uint64_t address, uint64_t bytes, enum shim_memory kind);
+/* False: of the host. */
+SHIM_SHARED bool shim_memory_find(struct shim_range *out, uint64_t address);
+SHIM_SHARED int shim_memory_info(uint64_t *free_bytes, uint64_t *total_bytes);
+SHIM_SHARED int shim_memory_register(void *host, uint64_t bytes, unsigned flags);
+SHIM_SHARED int shim_memory_unregister(void *host);
+SHIM_SHARED int shim_memory_device_pointer(uint64_t *out, const void *host);
+SHIM_SHARED uint64_t shim_pitch(uint64_t width_bytes);
+SHIM_SHARED int shim_memory_forget(uint64_t address);
+
+/* copy.c: one end by its address, whatever kind it is. */
+SHIM_SHARED void shim_end(struct rt *rt, struct rt_end *end, const void *address);
+SHIM_SHARED int shim_copy(struct rt_stream *stream, struct rt_copy *copy);
+SHIM_SHARED int shim_copy_linear(struct rt_stream *stream, void *dst, const void *src,
+                                 uint64_t bytes, bool waits);
+SHIM_SHARED int shim_memset(struct rt_stream *stream, const struct rt_memset *set, bool waits);
+
+/* device.c: properties. */
+SHIM_SHARED int shim_attribute(int *value, int attribute); /* CU_DEVICE_ATTRIBUTE_... */
+SHIM_SHARED uint64_t shim_total_memory(void);
+SHIM_SHARED void shim_uuid(unsigned char uuid[16]);
+#define SHIM_DRIVER_VERSION 13000
+
+/* The device goes: code.c, memory.c */
+void code_forget_all(void);
+void memory_forget_all(void);
+
+/* report.c */
+void report_start(struct rt *rt);
+void report_done(void *ctx, const struct rt_done *launch);
+void report_end(void);
+bool report_wants_timing(const char *kernel);
+void report_fault(const char *text);
+void report_copy(uint64_t bytes, int way);
+
+#endif

@@ -1,0 +1,114 @@
+/* Directions of copies, and copies in space. */
+#include "shim/runtime/copy.h"
+
+#include "rt/state.h"
+#include "shim/core/image.h"
+
+int copy_check(const void *dst, const void *src, int kind)
+{
+    struct shim_range range;
+    if (kind < ABI_HOST_TO_HOST || kind > ABI_DEFAULT) {
+        return SHIM_BAD_DIRECTION;
+    }
+    bool to_device = kind == ABI_HOST_TO_DEVICE || kind == ABI_DEVICE_TO_DEVICE;
+    bool from_device = kind == ABI_DEVICE_TO_HOST || kind == ABI_DEVICE_TO_DEVICE;
+    if ((!dst || !src) || (to_device && !shim_memory_find(&range, (uintptr_t)dst)) ||
+        (from_device && !shim_memory_find(&range, (uintptr_t)src))) {
+        return SHIM_INVALID;
+    }
+    return SHIM_OK;
+}
+
+static int end_fill(struct rt *rt, struct rt_end *end, void *array, const struct abi_pos *pos,
+                    const struct abi_pitched *linear, uint64_t texel_bytes)
+{
+    if (array) {
+        struct rt_image *image;
+        uint32_t level;
+        int code = image_of(&image, &level, array);
+        *end = (struct rt_end){.kind = RT_END_IMAGE,
+                               .image = image,
+                               .level = level,
+                               .x_bytes = pos->x * texel_bytes,
+                               .y = pos->y,
+                               .z = pos->z};
+        return code;
+    }
+    if (!linear->ptr) {
+        return SHIM_INVALID;
+    }
+    const uint8_t *at = (const uint8_t *)linear->ptr + pos->x + pos->y * linear->pitch +
+                        pos->z * linear->pitch * linear->ysize;
+    shim_end(rt, end, at);
+    end->row_bytes = linear->pitch;
+    end->slice_rows = linear->ysize;
+    return SHIM_OK;
+}
+
+int copy3d_fill(struct rt *rt, struct rt_copy *out, const struct abi_copy3d *params)
+{
+    *out = (struct rt_copy){0};
+    if (!params || (!params->src_array && !params->src.ptr) ||
+        (!params->dst_array && !params->dst.ptr)) {
+        return SHIM_INVALID;
+    }
+    if (params->kind < ABI_HOST_TO_HOST || params->kind > ABI_DEFAULT) {
+        return SHIM_BAD_DIRECTION;
+    }
+    uint64_t src_texel = 1, dst_texel = 1;
+    struct rt_image *image;
+    uint32_t level;
+    if (params->src_array) {
+        int code = image_of(&image, &level, params->src_array);
+        if (code != SHIM_OK) {
+            return code;
+        }
+        src_texel = image->image.texel_bytes;
+    }
+    if (params->dst_array) {
+        int code = image_of(&image, &level, params->dst_array);
+        if (code != SHIM_OK) {
+            return code;
+        }
+        dst_texel = image->image.texel_bytes;
+    }
+    out->width_bytes = params->extent.width * (params->src_array ? src_texel : dst_texel);
+    out->height = params->extent.height;
+    out->depth = params->extent.depth;
+    int code =
+        end_fill(rt, &out->src, params->src_array, &params->src_pos, &params->src, src_texel);
+    return code == SHIM_OK ? end_fill(rt, &out->dst, params->dst_array, &params->dst_pos,
+                                      &params->dst, dst_texel)
+                           : code;
+}
+
+int array_row_bytes(uint64_t *bytes, const void *array)
+{
+    struct rt_image *image;
+    uint32_t level;
+    int code = image_of(&image, &level, array);
+    if (code == SHIM_OK) {
+        *bytes = (uint64_t)image->image.level[level].width * image->image.texel_bytes;
+    }
+    return code;
+}
+
+int array_bytes(struct abi_copy3d *params)
+{
+    struct rt_image *image;
+    uint32_t level;
+    const void *array = params->src_array ? params->src_array : params->dst_array;
+    int code = image_of(&image, &level, array);
+    if (code != SHIM_OK) {
+        return code;
+    }
+    uint64_t texel = image->image.texel_bytes;
+    if (params->extent.width % texel || (params->src_array && params->src_pos.x % texel) ||
+        (params->dst_array && params->dst_pos.x % texel)) {
+        return SHIM_INVALID;
+    }
+    params->extent.width /= texel;
+    params->src_pos.x /= params->src_array ? texel : 1;
+    params->dst_pos.x /= params->dst_array ? texel : 1;
+    return SHIM_OK;
+}

@@ -1,0 +1,209 @@
+/* Allocations: linear, pinned, managed, pitched. */
+#include <string.h>
+
+#include "shim/runtime/runtime.h"
+
+EXPORT int cudaMalloc(void **out, size_t bytes)
+{
+    struct rt *rt;
+    if (!out) {
+        return last(SHIM_INVALID);
+    }
+    *out = NULL;
+    if (bytes == 0) {
+        return last(shim_device(&rt));
+    }
+    return last(shim_memory_take((uint64_t *)out, bytes, SHIM_MEMORY_DEVICE, 0));
+}
+
+EXPORT int cudaFree(void *pointer)
+{
+    struct rt *rt;
+    if (!pointer) {
+        return last(shim_device(&rt)); /* programs use it to begin */
+    }
+    return last(shim_memory_give((uintptr_t)pointer, false));
+}
+
+EXPORT int cudaHostAlloc(void **out, size_t bytes, unsigned flags)
+{
+    if (!out || (flags & ~7u)) {
+        return last(SHIM_INVALID);
+    }
+    *out = NULL;
+    if (bytes == 0) {
+        return last(SHIM_OK);
+    }
+    return last(shim_memory_take((uint64_t *)out, bytes, SHIM_MEMORY_PINNED, flags));
+}
+
+EXPORT int cudaMallocHost(void **out, size_t bytes)
+{
+    return cudaHostAlloc(out, bytes, 0);
+}
+
+EXPORT int cudaFreeHost(void *pointer)
+{
+    return last(pointer ? shim_memory_give((uintptr_t)pointer, true) : SHIM_OK);
+}
+
+EXPORT int cudaMallocManaged(void **out, size_t bytes, unsigned flags)
+{
+    if (!out || bytes == 0 || (flags != 1 && flags != 2)) {
+        return last(SHIM_INVALID);
+    }
+    return last(shim_memory_take((uint64_t *)out, bytes, SHIM_MEMORY_MANAGED, flags));
+}
+
+EXPORT int cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t height)
+{
+    if (!out || !pitch) {
+        return last(SHIM_INVALID);
+    }
+    *pitch = shim_pitch(width);
+    return cudaMalloc(out, *pitch * height);
+}
+
+EXPORT int cudaMalloc3D(struct abi_pitched *out, struct abi_extent extent)
+{
+    if (!out) {
+        return last(SHIM_INVALID);
+    }
+    *out = (struct abi_pitched){
+        .pitch = shim_pitch(extent.width), .xsize = extent.width, .ysize = extent.height};
+    return cudaMalloc(&out->ptr, out->pitch * extent.height * extent.depth);
+}
+
+EXPORT int cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
+{
+    return last(shim_memory_register(pointer, bytes, flags));
+}
+
+EXPORT int cudaHostUnregister(void *pointer)
+{
+    return last(shim_memory_unregister(pointer));
+}
+
+EXPORT int cudaHostGetDevicePointer(void **out, void *pointer, unsigned flags)
+{
+    if (!out || flags != 0) {
+        return last(SHIM_INVALID);
+    }
+    return last(shim_memory_device_pointer((uint64_t *)out, pointer));
+}
+
+EXPORT int cudaHostGetFlags(unsigned *flags, void *pointer)
+{
+    struct shim_range range;
+    if (!flags || !shim_memory_find(&range, (uintptr_t)pointer) ||
+        (range.kind != SHIM_MEMORY_PINNED && range.kind != SHIM_MEMORY_REGISTERED)) {
+        return last(SHIM_INVALID);
+    }
+    *flags = range.flags | 2; /* all of it is mapped */
+    return last(SHIM_OK);
+}
+
+EXPORT int cudaMemGetInfo(size_t *free_bytes, size_t *total)
+{
+    uint64_t left = 0, all = 0;
+    int code = shim_memory_info(&left, &all);
+    if (free_bytes) {
+        *free_bytes = left;
+    }
+    if (total) {
+        *total = all;
+    }
+    return last(code);
+}
+
+EXPORT int cudaPointerGetAttributes(struct abi_pointer_attributes *out, const void *pointer)
+{
+    struct shim_range range;
+    struct rt *rt;
+    if (!out) {
+        return last(SHIM_INVALID);
+    }
+    int code = shim_device(&rt);
+    *out = (struct abi_pointer_attributes){.device = -2};
+    if (code != SHIM_OK || !shim_memory_find(&range, (uintptr_t)pointer)) {
+        return last(code);
+    }
+    static const int types[] = {0, 2, 1, 3, 1};
+    out->type = types[range.kind];
+    out->device = 0;
+    out->device_pointer = (void *)pointer;
+    out->host_pointer = range.kind == SHIM_MEMORY_DEVICE ? NULL : (void *)pointer;
+    if (range.host) {
+        uint64_t offset = (uintptr_t)pointer - range.host;
+        if (offset >= range.bytes) {
+            offset = (uintptr_t)pointer - range.address;
+        }
+        out->device_pointer = (void *)(uintptr_t)(range.address + offset);
+        out->host_pointer = (void *)(uintptr_t)(range.host + offset);
+    }
+    return last(SHIM_OK);
+}
+
+EXPORT int cudaGetSymbolAddress(void **out, const void *host)
+{
+    struct variable variable;
+    int code = out ? variable_of(&variable, host) : SHIM_INVALID;
+    if (code == SHIM_OK) {
+        *out = (void *)(uintptr_t)variable.address;
+    }
+    return last(code);
+}
+
+EXPORT int cudaGetSymbolSize(size_t *out, const void *host)
+{
+    struct variable variable;
+    int code = out ? variable_of(&variable, host) : SHIM_INVALID;
+    if (code == SHIM_OK) {
+        *out = variable.bytes;
+    }
+    return last(code);
+}
+
+/* Where managed memory is makes no difference: it is on both sides at once. */
+static int managed_check(const void *pointer)
+{
+    struct shim_range range;
+    return shim_memory_find(&range, (uintptr_t)pointer) && range.kind == SHIM_MEMORY_MANAGED
+               ? SHIM_OK
+               : SHIM_INVALID;
+}
+
+#if SHIM_RUNTIME >= 13
+EXPORT int cudaMemAdvise(const void *pointer, size_t bytes, int advice, struct abi_location where)
+{
+    (void)bytes, (void)where;
+    return last(advice < 1 || advice > 6 ? SHIM_INVALID : managed_check(pointer));
+}
+#else
+EXPORT int cudaMemAdvise(const void *pointer, size_t bytes, int advice, int device)
+{
+    (void)bytes, (void)device;
+    return last(advice < 1 || advice > 6 ? SHIM_INVALID : managed_check(pointer));
+}
+
+EXPORT int cudaMemAdvise_v2(const void *pointer, size_t bytes, int advice,
+                            struct abi_location where)
+{
+    (void)where;
+    return cudaMemAdvise(pointer, bytes, advice, 0);
+}
+#endif
+
+EXPORT int cudaMemRangeGetAttribute(void *data, size_t bytes, int attribute, const void *pointer,
+                                    size_t count)
+{
+    (void)count;
+    int code = data && bytes ? managed_check(pointer) : SHIM_INVALID;
+    if (code == SHIM_OK) {
+        memset(data, 0, bytes);
+        if (attribute >= 2 && bytes >= sizeof(int)) {
+            *(int *)data = attribute == 4 ? 0 : -2;
+        }
+    }
+    return last(code);
+}

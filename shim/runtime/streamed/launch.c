@@ -1,0 +1,55 @@
+/* Launches. */
+#include "shim/runtime/runtime.h"
+
+static int launch(const struct shim_launch *request, void *stream)
+{
+    struct rt_stream *in;
+    int code = stream_of(&in, stream, OWN_STREAM);
+    code = code == SHIM_OK ? shim_launch(in, request) : code;
+    return code == SHIM_NOT_FOUND ? SHIM_BAD_FUNCTION : code;
+}
+
+EXPORT int STREAMED(cudaLaunchKernel)(const void *host, struct abi_dim3 grid, struct abi_dim3 block,
+                                      void **args, size_t shared_bytes, void *stream)
+{
+    struct shim_launch request;
+    int code = launch_of(&request, host, grid, block, args, shared_bytes);
+    return last(code == SHIM_OK ? launch(&request, stream) : code);
+}
+
+EXPORT int STREAMED(__cudaLaunchKernel)(void *kernel, struct abi_dim3 grid, struct abi_dim3 block,
+                                        void **args, size_t shared_bytes, void *stream)
+{
+    return STREAMED(cudaLaunchKernel)(kernel, grid, block, args, shared_bytes, stream);
+}
+
+EXPORT int STREAMED(cudaLaunchCooperativeKernel)(const void *host, struct abi_dim3 grid,
+                                                 struct abi_dim3 block, void **args,
+                                                 size_t shared_bytes, void *stream)
+{
+    struct shim_launch request;
+    int code = launch_of(&request, host, grid, block, args, shared_bytes);
+    request.cooperative = true;
+    return last(code == SHIM_OK ? launch(&request, stream) : code);
+}
+
+EXPORT int STREAMED(cudaLaunchKernelExC)(const struct abi_launch_config *config, const void *host,
+                                         void **args)
+{
+    struct shim_launch request;
+    if (!config) {
+        return last(SHIM_INVALID);
+    }
+    int code = launch_of(&request, host, config->grid, config->block, args, config->shared_bytes);
+    for (unsigned i = 0; i < config->attribute_count; i++) {
+        const struct abi_attribute *attribute = &config->attributes[i];
+        if (attribute->id == ABI_ATTRIBUTE_COOPERATIVE) {
+            request.cooperative = attribute->value.number != 0;
+        } else if (attribute->id == ABI_ATTRIBUTE_CLUSTER) {
+            request.cluster[0] = attribute->value.cluster.x;
+            request.cluster[1] = attribute->value.cluster.y;
+            request.cluster[2] = attribute->value.cluster.z;
+        }
+    }
+    return last(code == SHIM_OK ? launch(&request, config->stream) : code);
+}

@@ -1,0 +1,195 @@
+/*
+ * sonde run: a CUDA program on a simulated device. The libraries that stand in for the vendor's are
+ * put in front of the others, options go through the environment, and the program does the rest;
+ * afterwards its exit status is this one's. A program that can never work is told so before it
+ * starts (run_program.c).
+ */
+#define _GNU_SOURCE /* pipe2() */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <regex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/run_program.h"
+
+#ifndef SONDE_SHIM_RELATIVE
+#define SONDE_SHIM_RELATIVE "../lib/sonde"
+#endif
+
+static const struct option_spec options[] = {
+    {"-d", true},     {"--functional", false}, {"--stats", true},      {"--kernels", true},
+    {"--skip", true}, {"--count", true},       {"--max-cycles", true}, {"--threads", true},
+    {"-q", false},    {NULL, false},
+};
+
+/* Beside the command in the build's folder, and where `make install` puts them. */
+static int find_libraries(char out[PATH_MAX])
+{
+    static const char *const places[] = {"shim", SONDE_SHIM_RELATIVE};
+    char self[PATH_MAX], try[2 * PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length < 0) {
+        cli_complain(": /proc/self/exe: %s", strerror(errno));
+        return EXIT_DEVICE;
+    }
+    self[length] = '\0';
+    *strrchr(self, '/') = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(try, sizeof try, "%s/%s/libcuda.so.1", self, places[i]);
+        if (access(try, R_OK) == 0) {
+            *strrchr(try, '/') = '\0';
+            if (realpath(try, out)) {
+                return EXIT_DONE;
+            }
+        }
+    }
+    cli_complain(": libcuda.so.1 is neither in %s/shim nor in %s/%s", self, self,
+                 SONDE_SHIM_RELATIVE);
+    return EXIT_DEVICE;
+}
+
+static void put_front(const char *name, const char *value, char separator)
+{
+    const char *old = getenv(name);
+    size_t bytes = strlen(value) + (old ? strlen(old) : 0) + 2;
+    char *text = malloc(bytes);
+    if (!text) {
+        return;
+    }
+    snprintf(text, bytes, old && *old ? "%s%c%s" : "%s", value, separator, old);
+    setenv(name, text, 1);
+    free(text);
+}
+
+static void take_option(const struct option_walk *walk)
+{
+    static const struct {
+        const char *option, *variable;
+    } variables[] = {
+        {"-d", "SONDE_DEVICE"},         {"--stats", "SONDE_STATS"},
+        {"--kernels", "SONDE_KERNELS"}, {"--skip", "SONDE_SKIP"},
+        {"--count", "SONDE_COUNT"},     {"--max-cycles", "SONDE_MAX_CYCLES"},
+        {"--threads", "SONDE_THREADS"},
+    };
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        if (option_is(walk, variables[i].option)) {
+            setenv(variables[i].variable, walk->value, 1);
+        }
+    }
+    if (option_is(walk, "--functional")) {
+        setenv("SONDE_FUNCTIONAL", "1", 1);
+    } else if (option_is(walk, "-q")) {
+        setenv("SONDE_SUMMARY", "0", 1);
+    }
+}
+
+static bool check_option(struct option_walk *walk)
+{
+    uint64_t number;
+    regex_t regex;
+    if (option_is(walk, "--skip") || option_is(walk, "--count") ||
+        option_is(walk, "--max-cycles") || option_is(walk, "--threads")) {
+        return option_u64(walk, &number);
+    }
+    if (option_is(walk, "--kernels")) {
+        if (regcomp(&regex, walk->value, REG_EXTENDED | REG_NOSUB) != 0) {
+            cli_usage(walk->command, "--kernels: '%s' is no regular expression", walk->value);
+            return false;
+        }
+        regfree(&regex);
+    }
+    return true;
+}
+
+static int child_status(pid_t child)
+{
+    int status;
+    while (waitpid(child, &status, 0) < 0) {
+        if (errno != EINTR) {
+            cli_complain(": waitpid: %s", strerror(errno));
+            return EXIT_NOT_HELD;
+        }
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* The program, with a pipe by which its library tells of a kernel's fault. */
+static int start(char **argv)
+{
+    int ends[2];
+    char number[16];
+    if (pipe(ends) != 0) {
+        cli_complain(": pipe: %s", strerror(errno));
+        return EXIT_NOT_HELD;
+    }
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    snprintf(number, sizeof number, "%d", ends[1] + 1); /* 0: none */
+    setenv("SONDE_STATUS_FD", number, 1);
+    pid_t child = fork();
+    if (child == 0) {
+        execvp(argv[0], argv);
+        fprintf(stderr, "sonde: %s: %s\n", argv[0], strerror(errno));
+        _exit(errno == ENOENT ? 127 : 126);
+    }
+    close(ends[1]);
+    if (child < 0) {
+        cli_complain(": fork: %s", strerror(errno));
+        close(ends[0]);
+        return EXIT_NOT_HELD;
+    }
+    /* Ctrl-C is the program's: it writes what it has. */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    int status = child_status(child);
+    char told;
+    bool faulted = read(ends[0], &told, 1) == 1;
+    close(ends[0]);
+    return faulted ? EXIT_NOT_HELD : status;
+}
+
+int cmd_run(int argc, char **argv)
+{
+    char libraries[PATH_MAX];
+    struct option_walk walk;
+    int first = 0;
+    unsetenv("SONDE_FUNCTIONAL");
+    setenv("SONDE_SUMMARY", "1", 1);
+    option_walk_start(&walk, argc, argv);
+    while (!first && option_walk_next(&walk, options)) {
+        if (!walk.name) {
+            first = walk.index - 1;
+        } else if (check_option(&walk)) {
+            take_option(&walk);
+        } else {
+            return EXIT_USAGE;
+        }
+    }
+    if (walk.failed) {
+        return EXIT_USAGE;
+    }
+    if (!first) {
+        return cli_usage(argv[0], "which program");
+    }
+    const char *stats = getenv("SONDE_STATS");
+    int status = cli_check_output(stats);
+    status = status == EXIT_DONE ? find_libraries(libraries) : status;
+    char *preload = NULL;
+    status = status == EXIT_DONE ? run_program_check(argv[first], libraries, &preload) : status;
+    if (status != EXIT_DONE) {
+        return status;
+    }
+    put_front("LD_LIBRARY_PATH", libraries, ':');
+    if (preload) {
+        put_front("LD_PRELOAD", preload, ':');
+        free(preload);
+    }
+    return start(argv + first);
+}

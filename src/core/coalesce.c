@@ -1,0 +1,97 @@
+/*
+ * Coalescing by segments. Merging between warps is merge.c.
+ */
+#include "core/coalesce.h"
+
+#include <stdbool.h>
+
+/* Put [first, end), which lies inside one segment, into a transaction of this pass. */
+static inline uint32_t add(struct transaction *out, uint32_t pass_first, uint32_t count,
+                           uint64_t segment, uint64_t mask, uint64_t first, uint64_t end)
+{
+    /* Neighbouring lanes mostly share the newest transaction, so look there first. */
+    for (uint32_t i = count; i-- > pass_first;) {
+        struct transaction *t = &out[i];
+        if ((t->address & mask) == segment) {
+            uint64_t t_end = t->address + t->bytes;
+            t->address = first < t->address ? first : t->address;
+            t->bytes = (uint32_t)((end > t_end ? end : t_end) - t->address);
+            t->lanes++;
+            return count;
+        }
+    }
+    out[count] =
+        (struct transaction){.address = first, .bytes = (uint32_t)(end - first), .lanes = 1};
+    return count + 1;
+}
+
+static inline void round_to_sectors(struct transaction *t, uint64_t sector)
+{
+    uint64_t end = (t->address + t->bytes + sector - 1) & ~(sector - 1);
+    t->address &= ~(sector - 1);
+    t->bytes = (uint32_t)(end - t->address);
+}
+
+/* A lane alone, as in a pointer chase, whose bytes lie in one segment. */
+static bool coalesce_one(struct transaction *out, const struct exec_access *access,
+                         uint32_t segment_bytes)
+{
+    uint64_t first = access->address[__builtin_ctz(access->mask)];
+    uint32_t bytes = (uint32_t)access->bytes * access->vec;
+    *out = (struct transaction){.address = first, .bytes = bytes, .lanes = 1};
+    return (first & (segment_bytes - 1)) + bytes <= segment_bytes;
+}
+
+uint32_t coalesce(struct transaction *out, const struct exec_access *access, uint32_t segment_bytes,
+                  uint32_t sector_bytes, uint32_t lanes_per_pass)
+{
+    if (access->mask && (access->mask & (access->mask - 1)) == 0 &&
+        coalesce_one(out, access, segment_bytes)) {
+        if (access->kind != ACCESS_STORE) {
+            round_to_sectors(out, sector_bytes);
+        }
+        return 1;
+    }
+    uint64_t mask = ~((uint64_t)segment_bytes - 1);
+    uint32_t lane_bytes = (uint32_t)access->bytes * access->vec;
+    uint32_t count = 0, pass_first = 0, pass = 0;
+    for (uint32_t lanes = access->mask; lanes; lanes &= lanes - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(lanes);
+        if (lane / lanes_per_pass != pass) {
+            pass = lane / lanes_per_pass;
+            pass_first = count;
+        }
+        uint64_t first = access->address[lane], end = first + lane_bytes;
+        uint64_t border = (first & mask) + segment_bytes;
+        if (end <= border) {
+            count = add(out, pass_first, count, first & mask, mask, first, end);
+        } else {
+            count = add(out, pass_first, count, first & mask, mask, first, border);
+            count = add(out, pass_first, count, border, mask, border, end);
+        }
+    }
+    bool write = access->kind == ACCESS_STORE;
+    for (uint32_t i = 0; i < count && !write; i++) {
+        round_to_sectors(&out[i], sector_bytes);
+    }
+    return count;
+}
+
+uint32_t coalesce_segment(const struct exec_access *access, uint32_t segment_bytes)
+{
+    uint32_t bytes = (uint32_t)access->bytes * access->vec * COALESCE_SECTOR_BYTES;
+    return bytes < segment_bytes ? bytes : segment_bytes;
+}
+
+void coalesce_halve(struct transaction *list, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct transaction *t = &list[i];
+        uint64_t last = t->address + t->bytes - 1, piece = COALESCE_SECTOR_BYTES;
+        while (t->address / piece != last / piece) {
+            piece *= 2;
+        }
+        t->address -= t->address % piece;
+        t->bytes = (uint32_t)piece;
+    }
+}

@@ -1,0 +1,45 @@
+/*
+ * The coalescer: which memory transactions a warp's global access becomes. Lanes are taken in
+ * passes (the warp, or half-warps on the first generations); the lanes of a pass that fall into one
+ * aligned segment share a transaction. CUDA C Programming Guide, "Global Memory", compute
+ * capability 1.2 and later.
+ */
+#ifndef SONDE_CORE_COALESCE_H
+#define SONDE_CORE_COALESCE_H
+
+#include <stdint.h>
+
+#include "exec/exec.h"
+
+/* What an access can become at most: 16 bytes a lane of local memory lie in four places, an element
+ * of global memory may lie across two segments when these are small, and a filtered fetch from a
+ * texture of three dimensions reads 16 texels a lane. */
+#define COALESCE_MAX (16 * WARP_LANES)
+
+/* What DRAM and L2 move at least: of most GPUs, and of what is no model's choice. */
+#define COALESCE_SECTOR_BYTES 32
+
+struct transaction {
+    uint64_t address;
+    uint32_t bytes;
+    uint32_t lanes; /* whose bytes lie in it; 0: one */
+};
+
+/*
+ * Fills `out`, which has room for 2 * WARP_LANES; returns the count, in the order of the lowest
+ * lane. `segment_bytes` and `sector_bytes`, at most a segment, are powers of two; a transaction
+ * never crosses a segment. Reads cover whole sectors, writes exactly the bytes from the first to
+ * the last written.
+ */
+uint32_t coalesce(struct transaction *out, const struct exec_access *access, uint32_t segment_bytes,
+                  uint32_t sector_bytes, uint32_t lanes_per_pass);
+
+/*
+ * The rules of compute capability 1.2 and 1.3 (CUDA C Programming Guide, appendix G): segments of
+ * 32 bytes for elements of one, of 64 for those of two; a read whose bytes lie in one half of its
+ * segment asks for that half, and so on down to 32 bytes.
+ */
+uint32_t coalesce_segment(const struct exec_access *access, uint32_t segment_bytes);
+void coalesce_halve(struct transaction *list, uint32_t count);
+
+#endif

@@ -1,0 +1,147 @@
+/*
+ * How a global access ends: its transactions have been answered, its results are usable, whoever
+ * waited for it goes on. Atomics take effect here (see lsu.c), those of a warp in program order:
+ * when all requests of one have been served by L2, and those before it too. Their results are in
+ * the registers from then on, where nobody looks before the scoreboard says so.
+ */
+#include "core/state.h"
+
+void access_complete(struct sm *sm, struct lsu_access *access, uint64_t cycle)
+{
+    struct sm_warp *warp = access->warp;
+    const struct exec_uop_info *info = access->info;
+    uint64_t issued = access->lookup_cycle - sm->lsu.queue[access->pipe].lookup_cycles;
+    sm->stats.latency[sm_latency_place(cycle - issued)]++;
+    for (uint32_t i = 0; i < info->dst_count; i++) {
+        warp->slot_ready[info->dst[i]] = cycle;
+    }
+    for (uint32_t i = 0; i < info->dst_pred_count; i++) {
+        warp->pred_ready[info->dst_pred[i]] = cycle;
+    }
+    warp->outstanding--;
+    warp->loads_out -= has_result(info);
+    warp->acquires_out -= info->acquires;
+    warp->cta->outstanding--;
+    lsu_release(sm, access);
+    if (warp->blocked && warp->state == WARP_RUNNING) {
+        warp_refresh(sm, warp);
+        sm_wake(sm, cycle);
+    }
+    if (warp->cta->outstanding == 0) {
+        cta_try_retire(sm, warp->cta);
+    }
+}
+
+/* Perform the warp's served atomics, oldest first. */
+static void atomics_perform(struct sm *sm, struct sm_warp *warp)
+{
+    for (struct lsu_access *access = warp->atomics; access && access->unserved_left == 0;
+         access = access->next_atomic) {
+        int rc = access->performed ? 0 : exec_commit(&warp->exec, &access->access);
+        access->performed = true;
+        if (rc < 0) {
+            sm_fault(sm, rc);
+            return;
+        }
+    }
+}
+
+void sm_atomic_served(struct sm *sm, struct mem_request *mem)
+{
+    struct lsu_request *request = (struct lsu_request *)mem;
+    if (request->served || sm->aborted) {
+        return;
+    }
+    request->served = true;
+    if (--request->owner->unserved_left == 0) {
+        atomics_perform(sm, request->owner->warp);
+    }
+}
+
+/* The warp's atomics that are performed and answered are complete, oldest first. */
+static void atomics_complete(struct sm *sm, struct sm_warp *warp, uint64_t cycle)
+{
+    atomics_perform(sm, warp);
+    while (warp->atomics && warp->atomics->answered && warp->atomics->performed && !sm->aborted) {
+        struct lsu_access *access = warp->atomics;
+        warp->atomics = access->next_atomic;
+        warp->atomics_out--;
+        access_complete(sm, access, cycle);
+    }
+    const struct lsu_access *head = sm->lsu.queue[PIPE_LSU].head;
+    if (head && !head->started) {
+        lsu_nudge(sm, cycle);
+    }
+}
+
+void lsu_answered(struct sm *sm, struct lsu_access *access, uint64_t cycle)
+{
+    if (access->pipe == PIPE_TEXTURE) {
+        texture_answered(sm, access, cycle);
+        return;
+    }
+    access->answered = true;
+    if (is_atomic(access)) {
+        atomics_complete(sm, access->warp, cycle);
+    } else {
+        access_complete(sm, access, cycle);
+    }
+}
+
+/* An answer's data are in the registers. */
+static void lsu_written(void *ctx, uint64_t arg)
+{
+    struct sm *sm = ctx;
+    struct lsu_request *request = (struct lsu_request *)(uintptr_t)arg;
+    struct lsu_access *access = request->owner;
+    bool counted = access->pipe == PIPE_LSU && sm->lsu.pending.ops && !sm->aborted;
+    if (request->mem.kind == MEM_ATOMIC) {
+        sm_atomic_served(sm, &request->mem);
+    }
+    request->next_free = sm->lsu.free_requests;
+    sm->lsu.free_requests = request;
+    sm->lsu.requests_out--;
+    if (counted) {
+        lanes_answered(sm, sm_sync(sm));
+    }
+    if (--access->replies_left > 0 || access->sent < access->count) {
+        return;
+    }
+    if (sm->aborted) {
+        if (access->pipe == PIPE_TEXTURE && !sm->reset) {
+            access->answered = true; /* the FIFO has it */
+        } else {
+            lsu_release(sm, access);
+        }
+        return;
+    }
+    uint64_t cycle = sm_sync(sm);
+    if (counted) {
+        lanes_end(sm, access, cycle);
+    }
+    lsu_answered(sm, access, cycle);
+}
+
+/*
+ * Answers of one warp instruction are written back one after the other, those of different ones
+ * at the same time. One that must wait comes back as an event of the source below the SM's own, so
+ * that it is in before the instructions of its cycle issue, as replies are.
+ */
+void lsu_reply(void *ctx, uint64_t arg)
+{
+    struct sm *sm = ctx;
+    struct lsu_access *access = ((struct lsu_request *)(uintptr_t)arg)->owner;
+    uint64_t interval_ps = sm->spec->lanes.writeback_cycles * sm->period_ps;
+    if (interval_ps == 0 || access->pipe != PIPE_LSU || !has_result(access->info)) {
+        lsu_written(ctx, arg);
+        return;
+    }
+    uint64_t now_ps = engine_now_ps(sm->engine);
+    uint64_t start_ps = access->written_ps > now_ps ? access->written_ps : now_ps;
+    access->written_ps = start_ps + interval_ps;
+    if (start_ps == now_ps) {
+        lsu_written(ctx, arg);
+    } else {
+        engine_at(sm->engine, start_ps, sm->source ? sm->source - 1 : 0, lsu_written, sm, arg);
+    }
+}

@@ -1,0 +1,188 @@
+/*
+ * Which way an access takes through the SM, and which requests it becomes there.
+ *
+ *     global, generic     L1 where it serves global data, else straight to the network; one request
+ *                         for each aligned segment
+ *     local               L1; each thread's bytes are interleaved by words (local_layout)
+ *     texture fetches     the texture unit's cache, as ld.global.nc where the model says so; one
+ *                         request for each 32 bytes
+ *     constant            the constant cache; one request for each different address: lanes that
+ *                         agree share it (broadcast), others are served one after the other
+ *
+ * Kernel parameters, and spaces for which the model has no cache, take a fixed time and never come
+ * here. Source: CUDA C Programming Guide 6.0, section 5.3.2 and appendix G. Leaves out: constant
+ * memory reached by a generic address goes as global memory does; lanes of a generic access with
+ * mixed spaces that reach local memory take no part in the requests.
+ */
+#include "core/state.h"
+
+#define LOCAL_WORD_BYTES 4
+
+static bool by_texture(const struct sm *sm, const struct exec_access *access)
+{
+    return access->non_coherent && access->kind == ACCESS_LOAD &&
+           sm->spec->readonly == READONLY_TEXTURE && sm->has_texture;
+}
+
+bool path_choose(const struct sm *sm, const struct exec_access *access, enum pipe *pipe)
+{
+    *pipe = PIPE_LSU;
+    switch (access->space) {
+    case SPACE_LOCAL:
+        return sm->local_words > 0;
+    case SPACE_CONST:
+        *pipe = PIPE_CONSTANT;
+        return sm->has_constant;
+    case SPACE_PARAM:
+        return false;
+    default:
+        if (access->kind == ACCESS_TEXTURE || by_texture(sm, access)) {
+            *pipe = PIPE_TEXTURE;
+        }
+        return true;
+    }
+}
+
+/*
+ * Which accesses L1 serves: loads and stores of the default and the .ca operators, of local memory
+ * and, where the model caches global data in L1 at all, of global memory. Others pass it: .cg and
+ * .cv, volatile accesses and those that synchronise beyond the CTA, and atomics, which L2
+ * performs. PTX ISA 9.0, 9.7.9.1.
+ */
+static void choose_l1(struct sm *sm, struct lsu_access *access)
+{
+    const struct exec_access *a = &access->access;
+    bool served = a->space == SPACE_LOCAL || sm->spec->l1_caches_global ||
+                  (a->non_coherent && sm->spec->readonly == READONLY_L1);
+    access->port = sm->has_l1 && served ? &sm->l1 : &sm->network;
+    access->bypass = a->cache_op == MOD_COP_cg || a->cache_op == MOD_COP_cv || a->is_volatile ||
+                     is_atomic(access);
+}
+
+/*
+ * The lanes whose bytes lie in device memory: a generic access may mix spaces, and a prefetch may
+ * name any address.
+ */
+static uint32_t global_lanes(struct sm *sm, const struct exec_access *access)
+{
+    uint32_t lanes = access->mask;
+    for (uint32_t m = access->kind == ACCESS_PREFETCH ? lanes : 0; m; m &= m - 1) {
+        uint64_t paddr;
+        if (!lsu_translate(sm, access->address[__builtin_ctz(m)], &paddr)) {
+            lanes &= ~(m & -m);
+        }
+    }
+    for (uint32_t lane = 0; access->space == SPACE_NONE && lane < WARP_LANES; lane++) {
+        if (access->lane_space[lane] != SPACE_GLOBAL && access->lane_space[lane] != SPACE_CONST) {
+            lanes &= ~(1u << lane);
+        }
+    }
+    return lanes;
+}
+
+/*
+ * Local memory in the device's: word w of the 32 lanes of a warp slot lies in 128 consecutive
+ * bytes, so that lanes at one offset share a line. A call deeper than the launch was sized for
+ * (recursion) wraps around.
+ *
+ *     | warp slot | word of the thread, < local_words | lane | byte of the word |
+ */
+static uint64_t local_layout(const struct sm *sm, uint32_t slot, uint32_t lane, uint64_t offset)
+{
+    uint64_t word = offset / LOCAL_WORD_BYTES % sm->local_words;
+    return sm->local_address +
+           ((slot * sm->local_words + word) * WARP_LANES + lane) * LOCAL_WORD_BYTES +
+           offset % LOCAL_WORD_BYTES;
+}
+
+/* Elements of 8 and 16 bytes lie in two and four words, which are coalesced one after the other. */
+static uint32_t local_transactions(struct sm *sm, struct lsu_access *access)
+{
+    const struct exec_access *a = &access->access;
+    uint32_t lane_bytes = (uint32_t)a->bytes * a->vec, count = 0;
+    struct exec_access words = {.kind = a->kind, .mask = a->mask, .vec = 1};
+    for (uint32_t at = 0; at < lane_bytes; at += LOCAL_WORD_BYTES) {
+        uint32_t left = lane_bytes - at;
+        words.bytes = (uint8_t)(left < LOCAL_WORD_BYTES ? left : LOCAL_WORD_BYTES);
+        for (uint32_t m = a->mask; m; m &= m - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(m);
+            words.address[lane] = local_layout(sm, access->warp->slot, lane, a->address[lane] + at);
+        }
+        const struct coalesce_spec *rule = &sm->spec->coalesce;
+        count += coalesce(access->transaction + count, &words, rule->segment_bytes,
+                          rule->sector_bytes, rule->lanes_per_pass);
+    }
+    return count;
+}
+
+static uint32_t constant_transactions(struct lsu_access *access)
+{
+    const struct exec_access *a = &access->access;
+    uint32_t count = 0;
+    for (uint32_t m = a->mask; m; m &= m - 1) {
+        uint64_t address = a->address[__builtin_ctz(m)];
+        uint32_t i = 0;
+        while (i < count && access->transaction[i].address != address) {
+            i++;
+        }
+        if (i == count) {
+            access->transaction[count++] = (struct transaction){
+                .address = address, .bytes = (uint32_t)a->bytes * a->vec, .lanes = 1};
+        }
+    }
+    return count;
+}
+
+static uint32_t segments(struct lsu_access *access, uint32_t lanes, uint32_t segment_bytes,
+                         uint32_t sector_bytes, uint32_t lanes_per_pass)
+{
+    uint32_t mask = access->access.mask;
+    access->access.mask = lanes;
+    uint32_t count =
+        coalesce(access->transaction, &access->access, segment_bytes, sector_bytes, lanes_per_pass);
+    access->access.mask = mask;
+    return count;
+}
+
+/* As the first generations did it, where the model says so. */
+static uint32_t halved_segments(struct lsu_access *access, uint32_t lanes,
+                                const struct coalesce_spec *spec)
+{
+    uint32_t segment = coalesce_segment(&access->access, spec->segment_bytes);
+    uint32_t count = segments(access, lanes, segment, COALESCE_SECTOR_BYTES, spec->lanes_per_pass);
+    if (access->access.kind != ACCESS_STORE) {
+        coalesce_halve(access->transaction, count);
+    }
+    return count;
+}
+
+void path_prepare(struct sm *sm, struct lsu_access *access)
+{
+    const struct coalesce_spec *coalesce = &sm->spec->coalesce;
+    access->bypass = false;
+    switch (access->pipe) {
+    case PIPE_TEXTURE:
+        access->port = sm->has_texture ? &sm->texture_port : &sm->network;
+        access->count = access->access.kind == ACCESS_TEXTURE
+                            ? texture_transactions(access, sm->spec->texture.blocks_linear)
+                            : segments(access, access->access.mask, COALESCE_SECTOR_BYTES,
+                                       COALESCE_SECTOR_BYTES, WARP_LANES);
+        break;
+    case PIPE_CONSTANT:
+        access->port = &sm->constant_port;
+        access->count = constant_transactions(access);
+        break;
+    default:
+        choose_l1(sm, access);
+        if (access->access.space == SPACE_LOCAL) {
+            access->count = local_transactions(sm, access);
+        } else if (coalesce->halving) {
+            access->count = halved_segments(access, global_lanes(sm, &access->access), coalesce);
+        } else {
+            access->count =
+                segments(access, global_lanes(sm, &access->access), coalesce->segment_bytes,
+                         coalesce->sector_bytes, coalesce->lanes_per_pass);
+        }
+        break;
+    }
+}
