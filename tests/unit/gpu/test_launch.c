@@ -295,9 +295,41 @@ static void latencies_have_places_without_gaps(void **state)
     assert_int_equal(sm_latency_place(UINT64_MAX), SM_LATENCY_PLACES - 1);
 }
 
+/* Lines of all slices, each read twice and then written: every counter in its place. */
+static void what_l2_serves_is_counted(void **state)
+{
+    (void)state;
+    enum { LINES = 48 };
+    assert_true(gpu_bench_load(&g, "gtx780"));
+    g.model->tlb_l1.entries.enabled = g.model->tlb_l2.entries.enabled = false;
+    g.model->copies_allocate_in_l2 = false;
+    assert_true(gpu_bench_build(&g));
+    char body[512];
+    uint32_t line = g.model->l2.line_bytes;
+    snprintf(body, sizeof body,
+             "mov.u32 %%r1, 0;\nmov.u64 %%rd1, %%rd0;\nL:\n"
+             "ld.global.cg.u32 %%r2, [%%rd1];\nadd.u32 %%r2, %%r2, 1;\n"
+             "ld.global.cg.u32 %%r3, [%%rd1];\nadd.u32 %%r3, %%r3, %%r2;\n"
+             "st.global.u32 [%%rd1], %%r3;\nadd.u64 %%rd1, %%rd1, %u;\nadd.u32 %%r1, %%r1, 1;\n"
+             "setp.lt.u32 %%p1, %%r1, %u;\n@%%p1 bra L;\n",
+             line, LINES);
+    assert_true(gpu_bench_run(&g, body, 1, 1));
+    struct gpu_stats stats;
+    gpu_stats(g.gpu, &stats);
+    assert_int_equal(stats.l2_reads, 2 * LINES);
+    assert_int_equal(stats.l2_hits, LINES);
+    assert_int_equal(stats.l2_writes, LINES);
+    assert_int_equal(stats.l2_write_hits, LINES);
+    assert_int_equal(stats.dram_reads, LINES);
+    assert_int_equal(stats.l2_evictions, 0);
+    assert_true(g.model->l2_slices > 1);
+    gpu_bench_free(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_l2_serves_is_counted),
         cmocka_unit_test(every_thread_of_a_large_grid_runs_once),
         cmocka_unit_test(ctas_go_breadth_first_to_the_emptiest_sm),
         cmocka_unit_test(a_block_that_can_never_fit_is_refused),

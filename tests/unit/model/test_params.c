@@ -63,6 +63,70 @@ static void clocks_survive_being_written_whatever_their_period(void **state)
     free(model);
 }
 
+/* The roundest frequency that means the period; the period where none does. */
+static void a_clock_is_written_as_a_round_frequency(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t period_ps;
+        const char *text;
+    } rows[] = {{10, "100 GHz"},    {1000, "1 GHz"},     {1159, "863 MHz"},
+                {675, "1.481 GHz"}, {500000, "2 MHz"},   {1000000, "1 MHz"},
+                {3, "333 GHz"},     {666667, "1.5 MHz"}, {999999, "1000.001 kHz"}};
+    struct model *model = calloc(1, sizeof(*model));
+    assert_non_null(model);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct strbuf out = {0};
+        model->core_period_ps = rows[i].period_ps;
+        assert_int_equal(param_write(&out, model, param_find("clock")), 0);
+        assert_string_equal(strbuf_text(&out), rows[i].text);
+        strbuf_free(&out);
+    }
+    free(model);
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "none";
+}
+
+/* A program that reads the list finds what a parameter is measured in, and between which bounds. */
+static void the_list_as_json_has_units_and_bounds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *type, *unit, *min, *max;
+    } rows[] = {{"sms", "quantity", "", "1", "1024"},
+                {"clock", "clock", "Hz", "1 MHz", "100 GHz"},
+                {"dram.interleave", "quantity", "B", "0 B", "1 GiB"},
+                {"dram.clock", "clock", "Hz", "1 MHz", "100 GHz"},
+                {"name", "text", "none", "none", "none"},
+                {"dram.scheduler", "word", "none", "none", "none"}};
+    char *text;
+    json_t *list;
+    assert_int_equal(model_params_json(&text), 0);
+    assert_int_equal(json_from_text(&list, text, strlen(text), "params"), 0);
+    assert_int_equal(json_array_size(list), param_count());
+    for (size_t i = 0; i < param_count(); i++) {
+        const struct param *param = param_at(i);
+        const json_t *object = json_array_get(list, i);
+        assert_string_equal(text_of(object, "path"), param->path);
+        assert_string_equal(text_of(object, "min"), param->min ? param->min : "none");
+        assert_string_equal(text_of(object, "max"), param->max ? param->max : "none");
+        for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
+            if (strcmp(rows[k].path, param->path) == 0) {
+                assert_string_equal(text_of(object, "type"), rows[k].type);
+                assert_string_equal(text_of(object, "unit"), rows[k].unit);
+                assert_string_equal(text_of(object, "min"), rows[k].min);
+                assert_string_equal(text_of(object, "max"), rows[k].max);
+            }
+        }
+    }
+    json_decref(list);
+    free(text);
+}
+
 static void assert_round_trip(const struct model *model)
 {
     char *yaml;
@@ -189,6 +253,7 @@ int main(void)
         cmocka_unit_test(every_default_lies_in_its_range_and_paths_are_unique),
         cmocka_unit_test(the_ends_of_every_range_survive_being_written),
         cmocka_unit_test(clocks_survive_being_written_whatever_their_period),
+        cmocka_unit_test(a_clock_is_written_as_a_round_frequency),
         cmocka_unit_test(shipped_models_survive_being_shown),
         cmocka_unit_test(test_models_survive_being_shown),
         cmocka_unit_test(awkward_texts_survive_being_shown),
@@ -196,6 +261,7 @@ int main(void)
         cmocka_unit_test(the_gtx780_has_the_published_structure),
         cmocka_unit_test(the_list_of_parameters_names_each_with_its_range),
         cmocka_unit_test(the_json_list_says_the_same),
+        cmocka_unit_test(the_list_as_json_has_units_and_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

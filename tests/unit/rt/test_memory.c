@@ -144,6 +144,76 @@ static void each_page_has_its_entries_in_frames_that_hold_no_data(void **state)
     assert_false(vmem_entry(&rt->vmem, 0, block - page * 4096, &entry));
 }
 
+enum { MANY_FRAMES = 300, TABLE_LEVELS = 2 };
+
+/* Who has a frame. 0: nobody; TABLE_LEVELS + 1: a page; else a table, by its level + 1. */
+static unsigned char owner[MANY_FRAMES];
+
+/* Notes the frames of `pages` pages at `address`, and of the entries that stand for them. */
+static void own(const struct rt *device, uint64_t page, uint64_t address, uint64_t pages)
+{
+    for (uint64_t at = address; at < address + pages * page; at += page) {
+        uint64_t paddr;
+        assert_true(vmem_physical(&device->vmem, at, &paddr));
+        assert_in_range(paddr / page, 0, MANY_FRAMES - 1);
+        assert_int_equal(owner[paddr / page], 0);
+        owner[paddr / page] = TABLE_LEVELS + 1;
+        for (uint32_t level = 0; level < TABLE_LEVELS; level++) {
+            assert_true(vmem_entry(&device->vmem, level, at, &paddr));
+            assert_in_range(paddr / page, 0, MANY_FRAMES - 1);
+            unsigned char *table = &owner[paddr / page];
+            assert_true(*table == 0 || *table == level + 1);
+            *table = (unsigned char)(level + 1);
+        }
+    }
+}
+
+static uint32_t owned(void)
+{
+    uint32_t frames = 0;
+    for (uint32_t frame = 0; frame < MANY_FRAMES; frame++) {
+        frames += owner[frame] != 0;
+    }
+    return frames;
+}
+
+/* Pages take frames from the bottom, tables from the top, until they meet; then what was freed. */
+static void no_frame_is_given_out_twice(void **state)
+{
+    (void)state;
+    struct model *many;
+    struct rt *device;
+    assert_int_equal(model_load(&many, "gtx780"), 0);
+    uint64_t page = many->vm.page_bytes, address[MANY_FRAMES / 2], block, paddr;
+    many->vm.memory_bytes = MANY_FRAMES * page;
+    many->walker.levels = TABLE_LEVELS;
+    for (uint32_t level = 0; level < TABLE_LEVELS; level++) {
+        many->walker.level[level].span_bytes = page;
+        many->walker.level[level].entry_bytes = (uint32_t)(page / 2); /* a frame for two pages */
+    }
+    assert_int_equal(rt_create(&device, many), 0);
+    memset(owner, 0, sizeof owner);
+    for (uint32_t i = 0; i < MANY_FRAMES / 2; i++) {
+        assert_int_equal(rt_mem_alloc(device, &address[i], page), 0);
+        own(device, page, address[i], 1);
+    }
+    assert_int_equal(owned(), MANY_FRAMES);
+    assert_int_equal(device->vmem.frames_used, MANY_FRAMES);
+    assert_int_equal(rt_mem_alloc(device, &block, page), SONDE_ENOMEM);
+    /* Every other page of the first; three in a row then lie at new addresses, with new tables. */
+    for (uint32_t i = 0; i < 16; i += 2) {
+        assert_true(vmem_physical(&device->vmem, address[i], &paddr));
+        owner[paddr / page] = 0;
+        assert_int_equal(rt_mem_free(device, address[i]), 0);
+    }
+    assert_int_equal(rt_mem_alloc(device, &block, 3 * page), 0);
+    own(device, page, block, 3);
+    assert_int_equal(owned(), MANY_FRAMES - 8 + 7);
+    assert_int_equal(device->vmem.frames_used, owned());
+    rt_destroy(device);
+    model_destroy(many);
+}
+
 static void large_ranges_begin_where_the_tlbs_sets_repeat(void **state)
 {
     (void)state;
@@ -233,6 +303,7 @@ int main(void)
         TEST(small_allocations_share_a_page_until_the_last_is_freed),
         TEST(freed_memory_is_given_out_again),
         TEST(each_page_has_its_entries_in_frames_that_hold_no_data),
+        TEST(no_frame_is_given_out_twice),
         TEST(large_ranges_begin_where_the_tlbs_sets_repeat),
         TEST(nonsense_is_refused),
         TEST(what_was_printed_and_overwritten_takes_no_memory),

@@ -133,6 +133,30 @@ static void equal_sets_give_equal_bytes(void **state)
     free(other);
 }
 
+/* A whole file whose compressed data end early: length and checksum are right. */
+static void a_frame_that_ends_early_is_refused(void **state)
+{
+    (void)state;
+    size_t size;
+    unsigned char *data = (unsigned char *)sample_file(&size);
+    for (size_t cut = 1; cut < size - RECORDING_HEADER_BYTES; cut++) {
+        size_t frame_bytes = size - RECORDING_HEADER_BYTES - cut;
+        struct traceset *set = (struct traceset *)1;
+        struct sha256 hash;
+        recording_put_u64(data + 24, frame_bytes);
+        sha256_start(&hash);
+        sha256_add(&hash, data, RECORDING_HASHED_BYTES);
+        sha256_add(&hash, data + RECORDING_HEADER_BYTES, frame_bytes);
+        sha256_end(&hash, data + RECORDING_HASHED_BYTES);
+        assert_int_equal(traceset_parse(&set, "early", data, size - cut), SONDE_EINPUT);
+        assert_null(set);
+        char text[80];
+        snprintf(text, sizeof(text), "early: byte %zu: zstd: the frame has no end", size - cut);
+        assert_string_equal(error_text(), text);
+    }
+    free(data);
+}
+
 static void a_file_cut_short_anywhere_is_refused_with_the_place(void **state)
 {
     (void)state;
@@ -360,6 +384,7 @@ int main(void)
         cmocka_unit_test(what_is_written_reads_back_the_same),
         cmocka_unit_test(equal_sets_give_equal_bytes),
         cmocka_unit_test(a_file_cut_short_anywhere_is_refused_with_the_place),
+        cmocka_unit_test(a_frame_that_ends_early_is_refused),
         cmocka_unit_test(any_flipped_bit_is_noticed),
         cmocka_unit_test(other_versions_trailing_bytes_and_false_sizes_are_told_apart),
         cmocka_unit_test(a_wrong_index_is_refused_with_trace_and_column),
