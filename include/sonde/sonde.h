@@ -147,6 +147,26 @@ int sonde_study_json(char **text, const struct sonde_study *study);
 /* A line for each figure that could not be measured or drawn; "" when there is none. Borrowed. */
 const char *sonde_study_notes(const struct sonde_study *study);
 
+/* ---- dissections that were kept as JSON ---- */
+
+/* The formats that sonde_export() knows, one a line with what it is. */
+int sonde_export_formats(char **text);
+/* A dissection in a format. `base`: the model that fills in what was not measured (format sonde);
+ * NULL: the shipped one of the nearest compute capability. SONDE_EUSAGE: there is no such format.
+ */
+int sonde_export(char **text, const char *path, const char *format, const char *base);
+
+struct sonde_compare_options {
+    double cycles;  /* latencies may differ by so much */
+    double percent; /* bandwidths by so much of the larger */
+    int all;        /* list what agrees, too */
+    int json;
+};
+/* Two dissections, attribute by attribute. `*differences`: attributes that differ, or that one
+ * alone has measured. */
+int sonde_compare(char **text, size_t *differences, const char *a, const char *b,
+                  const struct sonde_compare_options *options);
+
 /* ---- running one kernel of a PTX file on a simulated device ---- */
 
 struct sonde_exec_options {

@@ -1,0 +1,228 @@
+/*
+ * Two dissections, attribute by attribute: their facts (facts.h), merged by path. A number in
+ * cycles may differ by what the caller allows, everything else must be the same.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/export.h"
+#include "export/facts.h"
+#include "export/saved.h"
+#include "util/container/strbuf.h"
+#include "util/error.h"
+#include "util/glue/json_glue.h"
+#include "util/text/units.h"
+
+enum verdict { SAME, DIFFERENT, ONLY_A, ONLY_B };
+static const char *const VERDICTS[] = {"same", "differs", "only in A", "only in B"};
+
+struct comparison {
+    const struct compare_options *options;
+    struct compare_result *result;
+    struct strbuf text;
+    json_t *rows;
+};
+
+/* Probabilities are counted, so that two measurements of one device differ. Four standard errors of
+ * the few thousand victims that a dissection counts are below this. */
+#define PROBABILITY_TOLERANCE 0.03
+
+static bool numbers_agree(double a, double b, const char *unit,
+                          const struct compare_options *options)
+{
+    double allowed = 0;
+    if (strcmp(unit, "cycles") == 0) {
+        allowed = options->cycles;
+    } else if (strcmp(unit, "B/s") == 0) {
+        allowed = options->percent / 100 * fmax(fabs(a), fabs(b));
+    }
+    return fabs(a - b) <= allowed;
+}
+
+static bool probabilities_agree(const json_t *a, const json_t *b)
+{
+    if (json_array_size(a) != json_array_size(b)) {
+        return false;
+    }
+    for (size_t i = 0; i < json_array_size(a); i++) {
+        double difference =
+            json_number_value(json_array_get(a, i)) - json_number_value(json_array_get(b, i));
+        if (!(fabs(difference) <= PROBABILITY_TOLERANCE)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool values_agree(const struct fact *a, const struct fact *b,
+                         const struct compare_options *options)
+{
+    if (json_is_number(a->value) && json_is_number(b->value)) {
+        return numbers_agree(json_number_value(a->value), json_number_value(b->value), a->unit,
+                             options);
+    }
+    if (strstr(a->path, "victim_probability")) {
+        return probabilities_agree(a->value, b->value);
+    }
+    return json_equal(a->value, b->value);
+}
+
+static enum verdict judge(const struct fact *a, const struct fact *b,
+                          const struct compare_options *options)
+{
+    const json_t *in_a = a ? a->value : NULL, *in_b = b ? b->value : NULL;
+    if (!in_a || !in_b) {
+        return in_a ? ONLY_A : in_b ? ONLY_B : SAME;
+    }
+    return values_agree(a, b, options) ? SAME : DIFFERENT;
+}
+
+/* As people write it: bytes with their unit, lists in brackets, "-" for what is not known. */
+static int value_text(struct strbuf *out, const struct fact *fact)
+{
+    const json_t *value = fact ? fact->value : NULL;
+    if (!value) {
+        return strbuf_append(out, "-");
+    }
+    if (json_is_string(value)) {
+        return strbuf_append(out, json_string_value(value));
+    }
+    double number = json_number_value(value);
+    if (json_is_number(value) && strcmp(fact->unit, "B") == 0 && number >= 0 && number < 0x1p53) {
+        char text[64];
+        return strbuf_append(out, units_format(text, sizeof(text), (uint64_t)number, UNIT_BYTES));
+    }
+    if (json_is_number(value)) {
+        bool has_unit = fact->unit[0] && strcmp(fact->unit, "1") != 0;
+        return strbuf_printf(out, "%.6g%s%s", number, has_unit ? " " : "",
+                             has_unit ? fact->unit : "");
+    }
+    char *dumped = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    if (!dumped) {
+        return error_memory();
+    }
+    int rc = strbuf_append(out, dumped);
+    free(dumped);
+    return rc;
+}
+
+static int text_row(struct comparison *comparison, const char *path, enum verdict verdict,
+                    const struct fact *a, const struct fact *b)
+{
+    struct strbuf in_a = {0};
+    int rc = value_text(&in_a, a);
+    rc = rc < 0 ? rc
+                : strbuf_printf(&comparison->text, "%-9s  %-44s  %-20s  ", VERDICTS[verdict], path,
+                                strbuf_text(&in_a));
+    rc = rc < 0 ? rc : value_text(&comparison->text, b);
+    rc = rc < 0 ? rc : strbuf_append_char(&comparison->text, '\n');
+    strbuf_free(&in_a);
+    return rc < 0 ? error_memory() : 0;
+}
+
+static json_t *value_json(const struct fact *fact)
+{
+    return fact && fact->value ? json_deep_copy(fact->value) : json_null();
+}
+
+static int json_row(struct comparison *comparison, const char *path, enum verdict verdict,
+                    const struct fact *a, const struct fact *b)
+{
+    json_t *row = json_object();
+    int rc = json_append(comparison->rows, row);
+    rc = rc < 0 ? rc : json_put_string(row, "attribute", path);
+    rc = rc < 0 ? rc : json_put_string(row, "verdict", VERDICTS[verdict]);
+    rc = rc < 0 ? rc : json_put(row, "a", value_json(a));
+    return rc < 0 ? rc : json_put(row, "b", value_json(b));
+}
+
+static int compare_fact(struct comparison *comparison, const struct fact *a, const struct fact *b)
+{
+    enum verdict verdict = judge(a, b, comparison->options);
+    if (verdict == SAME && !(a && a->value)) {
+        return 0; /* neither knows it: nothing was compared */
+    }
+    struct compare_result *result = comparison->result;
+    result->same += verdict == SAME;
+    result->different += verdict == DIFFERENT;
+    result->one_sided += verdict == ONLY_A || verdict == ONLY_B;
+    if (verdict == SAME && !comparison->options->all) {
+        return 0;
+    }
+    const char *path = a ? a->path : b->path;
+    return comparison->rows ? json_row(comparison, path, verdict, a, b)
+                            : text_row(comparison, path, verdict, a, b);
+}
+
+static int compare_facts(struct comparison *comparison, const struct facts *a,
+                         const struct facts *b)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < a->count; i++) {
+        rc = compare_fact(comparison, &a->data[i], facts_find(b, a->data[i].path));
+    }
+    for (size_t i = 0; rc == 0 && i < b->count; i++) {
+        if (!facts_find(a, b->data[i].path)) {
+            rc = compare_fact(comparison, NULL, &b->data[i]);
+        }
+    }
+    return rc;
+}
+
+static int finish_text(char **text, struct comparison *comparison)
+{
+    const struct compare_result *result = comparison->result;
+    strbuf_printf(&comparison->text, "%zu the same, %zu different, %zu measured in one alone\n",
+                  result->same, result->different, result->one_sided);
+    *text = strbuf_take(&comparison->text);
+    return *text ? 0 : error_memory();
+}
+
+static int finish_json(char **text, struct comparison *comparison)
+{
+    json_t *root = json_object();
+    int rc = root ? 0 : error_memory();
+    rc = rc < 0 ? rc : json_put_u64(root, "same", comparison->result->same);
+    rc = rc < 0 ? rc : json_put_u64(root, "different", comparison->result->different);
+    rc = rc < 0 ? rc : json_put_u64(root, "measured_in_one", comparison->result->one_sided);
+    rc = rc < 0 ? rc : json_put(root, "attributes", json_incref(comparison->rows));
+    rc = rc < 0 ? rc : json_to_text(text, root);
+    json_decref(root);
+    return rc;
+}
+
+static int compare_documents(char **text, struct comparison *comparison, const json_t *a,
+                             const json_t *b)
+{
+    struct facts facts_a = {0}, facts_b = {0};
+    int rc = facts_collect(&facts_a, a);
+    rc = rc < 0 ? rc : facts_collect(&facts_b, b);
+    rc = rc < 0 ? rc : compare_facts(comparison, &facts_a, &facts_b);
+    vec_free(&facts_a);
+    vec_free(&facts_b);
+    if (rc < 0) {
+        return rc;
+    }
+    return comparison->rows ? finish_json(text, comparison) : finish_text(text, comparison);
+}
+
+int compare_files(char **text, struct compare_result *result, const char *a, const char *b,
+                  const struct compare_options *options)
+{
+    *result = (struct compare_result){0};
+    struct comparison comparison = {.options = options, .result = result};
+    json_t *roots[2] = {NULL, NULL};
+    int rc = saved_read(&roots[0], a);
+    rc = rc < 0 ? rc : saved_read(&roots[1], b);
+    if (rc == 0 && options->json) {
+        comparison.rows = json_array();
+        rc = comparison.rows ? 0 : error_memory();
+    }
+    rc = rc < 0 ? rc : compare_documents(text, &comparison, roots[0], roots[1]);
+    json_decref(comparison.rows);
+    strbuf_free(&comparison.text);
+    json_decref(roots[0]);
+    json_decref(roots[1]);
+    return rc;
+}

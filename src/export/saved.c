@@ -1,0 +1,110 @@
+/* See saved.h. */
+#include "export/saved.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "util/error.h"
+#include "util/glue/json_glue.h"
+
+#define SCHEMA "sonde.dissection/1"
+#define LARGEST_FILE                                                                               \
+    ((size_t)64 << 20)                   /* of an H200's 40 KiB, with room for generations to come \
+                                          */
+#define LARGEST_WHOLE 9007199254740992.0 /* 2^53: whole numbers are exact up to here */
+
+int saved_read(json_t **out, const char *path)
+{
+    json_t *root = NULL;
+    int rc = json_from_file(&root, path, LARGEST_FILE);
+    if (rc < 0) {
+        return rc;
+    }
+    const char *schema = json_string_value(json_object_get(root, "schema"));
+    if (!schema) {
+        rc = error_set(SONDE_EINPUT, "%s: no dissection: it has no \"schema\"", path);
+    } else if (strcmp(schema, SCHEMA) != 0) {
+        rc = error_set(SONDE_EINPUT, "%s: the schema is '%s', this version reads '%s'", path,
+                       schema, SCHEMA);
+    } else if (!json_is_array(json_object_get(root, "caches")) ||
+               !json_is_object(json_object_get(root, "device"))) {
+        rc =
+            error_set(SONDE_EINPUT, "%s: no dissection: \"caches\" or \"device\" is missing", path);
+    }
+    if (rc < 0) {
+        json_decref(root);
+        return rc;
+    }
+    *out = root;
+    return 0;
+}
+
+const json_t *saved_by_id(const json_t *array, const char *id)
+{
+    size_t i;
+    json_t *element;
+    json_array_foreach(array, i, element)
+    {
+        const char *its = json_string_value(json_object_get(element, "id"));
+        if (its && strcmp(its, id) == 0) {
+            return element;
+        }
+    }
+    return NULL;
+}
+
+static const json_t *present(const json_t *root, const char *list, const char *id)
+{
+    const json_t *found = saved_by_id(json_object_get(root, list), id);
+    return json_is_true(json_object_get(found, "present")) ? found : NULL;
+}
+
+const json_t *saved_cache(const json_t *root, const char *id)
+{
+    return present(root, "caches", id);
+}
+
+const json_t *saved_tlb(const json_t *root, const char *id)
+{
+    return present(root, "tlbs", id);
+}
+
+bool saved_value(struct saved_value *out, const json_t *owner, const char *key)
+{
+    const json_t *attribute = json_object_get(owner, key);
+    const json_t *value = json_object_get(attribute, "value");
+    if (!json_is_number(value)) {
+        return false;
+    }
+    const char *evidence = json_string_value(json_object_get(attribute, "evidence"));
+    *out = (struct saved_value){
+        .value = json_number_value(value),
+        .confidence = json_number_value(json_object_get(attribute, "confidence")),
+        .evidence = evidence ? evidence : "",
+    };
+    return true;
+}
+
+bool saved_u64(uint64_t *out, const json_t *owner, const char *key)
+{
+    struct saved_value value;
+    if (!saved_value(&value, owner, key) || !(value.value >= 0) || value.value > LARGEST_WHOLE) {
+        return false;
+    }
+    *out = (uint64_t)llround(value.value);
+    return true;
+}
+
+const char *saved_text(const json_t *owner, const char *key, const char *fallback)
+{
+    const char *text = json_string_value(json_object_get(owner, key));
+    return text ? text : fallback;
+}
+
+uint64_t saved_plain_u64(const json_t *owner, const char *key, uint64_t fallback)
+{
+    const json_t *value = json_object_get(owner, key);
+    return json_is_integer(value) && json_integer_value(value) >= 0
+               ? (uint64_t)json_integer_value(value)
+               : fallback;
+}

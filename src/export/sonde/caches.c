@@ -1,0 +1,363 @@
+/*
+ * The sections of a model that describe caches. The geometry that was measured is written whole,
+ * with what follows from it; a cache whose geometry is not known keeps the base's.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/sonde/model_text.h"
+
+/* What of a cache's geometry is known: the size is lines of all sets. */
+struct geometry {
+    uint64_t line, sector, sets, ways;
+    uint64_t lines; /* in all */
+    const json_t *ways_per_set;
+    bool is_known;
+};
+
+static bool is_power_of_two(uint64_t n)
+{
+    return n && !(n & (n - 1));
+}
+
+/* Line and ways alone, with a size, give the sets. What is missing leaves it unknown. */
+static void geometry_read(struct geometry *g, const json_t *cache, uint64_t line_else)
+{
+    uint64_t size = 0;
+    *g = (struct geometry){.line = line_else};
+    saved_u64(&g->line, cache, "line");
+    g->sector = g->line;
+    saved_u64(&g->sector, cache, "fetch_granularity");
+    if (g->sector > g->line || g->line % g->sector != 0) {
+        g->sector = g->line;
+    }
+    bool has_size = saved_u64(&size, cache, "size"), has_sets = saved_u64(&g->sets, cache, "sets");
+    bool has_ways = saved_u64(&g->ways, cache, "ways");
+    g->ways_per_set = json_object_get(cache, "ways_per_set");
+    if (json_array_size(g->ways_per_set) && json_array_size(g->ways_per_set) == g->sets) {
+        for (size_t i = 0; i < g->sets; i++) {
+            uint64_t ways = (uint64_t)json_integer_value(json_array_get(g->ways_per_set, i));
+            g->lines += ways;
+            g->ways = ways > g->ways ? ways : g->ways;
+        }
+        g->is_known = g->lines > 0;
+        return;
+    }
+    g->ways_per_set = NULL;
+    if (!has_sets && has_size && has_ways && g->line && g->ways) {
+        g->sets = size / (g->line * g->ways);
+    } else if (!has_ways && has_size && has_sets && g->line && g->sets) {
+        g->ways = size / (g->line * g->sets);
+    }
+    g->lines = g->sets * g->ways;
+    g->is_known = g->lines > 0 && g->sets <= 1048576 && g->ways <= MEM_MAX_WAYS;
+}
+
+/* A list of set bits' masks; bits where each mask is one bit. */
+static void index_masks(struct strbuf *out, const json_t *masks, size_t skip)
+{
+    bool is_bits = true;
+    for (size_t i = 0; i < json_array_size(masks); i++) {
+        uint64_t mask = strtoull(json_string_value(json_array_get(masks, i)), NULL, 0);
+        is_bits = is_bits && is_power_of_two(mask);
+    }
+    strbuf_printf(out, "{kind: %s, %s: [", is_bits ? "bits" : "xor", is_bits ? "bits" : "masks");
+    for (size_t i = skip; i < json_array_size(masks); i++) {
+        uint64_t mask = strtoull(json_string_value(json_array_get(masks, i)), NULL, 0);
+        strbuf_append(out, i > skip ? ", " : "");
+        if (is_bits) {
+            strbuf_printf(out, "%d", __builtin_ctzll(mask));
+        } else {
+            strbuf_printf(out, "0x%" PRIx64, mask);
+        }
+    }
+    strbuf_append(out, "]}");
+}
+
+static bool are_masks(const json_t *masks)
+{
+    for (size_t i = 0; i < json_array_size(masks); i++) {
+        const char *text = json_string_value(json_array_get(masks, i));
+        if (!text || strtoull(text, NULL, 0) == 0) {
+            return false;
+        }
+    }
+    return json_array_size(masks) > 0;
+}
+
+/* The index of a cache of `sets` sets, the lowest `skip` bits of which choose a slice. False: what
+ * was found does not say it, and modulo stands for it. */
+static bool index_text(struct strbuf *out, const json_t *cache, const struct geometry *g,
+                       uint64_t slices)
+{
+    const json_t *index = json_object_get(cache, "set_index");
+    const char *kind = saved_text(index, "kind", "unknown");
+    const json_t *masks = json_object_get(index, "masks"), *map = json_object_get(index, "map");
+    size_t slice_bits = slices > 1 ? (size_t)__builtin_ctzll(slices) : 0;
+    bool has_masks = (strcmp(kind, "bits") == 0 || strcmp(kind, "xor") == 0) && are_masks(masks);
+    if (has_masks && json_array_size(masks) < 24 &&
+        UINT64_C(1) << json_array_size(masks) == g->sets) {
+        index_masks(out, masks, slice_bits);
+        return true;
+    }
+    if (strcmp(kind, "map") == 0 && json_array_size(map)) {
+        char *text = json_dumps(map, 0);
+        strbuf_printf(out, "{kind: map, map: %s}", text ? text : "[]");
+        free(text);
+        return true;
+    }
+    strbuf_printf(out, "{kind: modulo, unit: %" PRIu64 " B}", g->line * slices);
+    return strcmp(kind, "modulo") == 0 || strcmp(kind, "none") == 0 || g->sets == 1;
+}
+
+static void replacement_line(struct model_text *t, const json_t *cache)
+{
+    const json_t *policy = json_object_get(cache, "policy");
+    const char *name = saved_text(policy, "name", "unknown");
+    const json_t *shares = json_object_get(policy, "victim_probability");
+    if (strcmp(name, "unknown") == 0 || strcmp(name, "none") == 0) {
+        return;
+    }
+    struct saved_value value = {.confidence =
+                                    json_number_value(json_object_get(policy, "confidence")),
+                                .evidence = saved_text(policy, "evidence", "")};
+    char comment[MODEL_COMMENT_BYTES];
+    model_measured(comment, &value);
+    bool biased = strcmp(name, "biased") == 0 && json_array_size(shares);
+    if (!biased) {
+        model_line(t, 1, comment, "replacement: {policy: %s}",
+                   strcmp(name, "biased") == 0 ? "random" : name);
+        return;
+    }
+    /* The shares add up to one exactly; the last takes what rounding leaves. */
+    struct strbuf list = {0};
+    double left = 1;
+    for (size_t i = 0; i < json_array_size(shares); i++) {
+        double share = json_number_value(json_array_get(shares, i));
+        bool is_last = i + 1 == json_array_size(shares);
+        strbuf_printf(&list, "%s%.12g", i ? ", " : "", is_last ? left : share);
+        left -= share;
+    }
+    model_line(t, 1, comment, "replacement: {policy: biased, victim_probability: [%s]}",
+               strbuf_text(&list));
+    strbuf_free(&list);
+}
+
+static void geometry_lines(struct model_text *t, const json_t *cache, const struct geometry *g,
+                           uint64_t slices)
+{
+    char comment[MODEL_COMMENT_BYTES] = "";
+    struct saved_value value;
+    model_line(t, 1, saved_value(&value, cache, "size") ? model_measured(comment, &value) : "",
+               "size: %" PRIu64 " B", g->lines * g->line / slices);
+    model_line(t, 1,
+               saved_value(&value, cache, "line") ? model_measured(comment, &value)
+                                                  : "not measured: as the base",
+               "line: %" PRIu64 " B", g->line);
+    model_line(t, 1,
+               saved_value(&value, cache, "fetch_granularity") ? model_measured(comment, &value)
+                                                               : "not measured: the line",
+               "sector: %" PRIu64 " B", g->sector);
+    model_line(t, 1, saved_value(&value, cache, "sets") ? model_measured(comment, &value) : "",
+               "sets: %" PRIu64, g->sets / slices);
+    model_line(t, 1, saved_value(&value, cache, "ways") ? model_measured(comment, &value) : "",
+               "ways: %" PRIu64, g->ways);
+    if (g->ways_per_set) {
+        char *list = json_dumps(g->ways_per_set, 0);
+        model_line(t, 1, "measured", "ways_per_set: %s", list ? list : "[]");
+        free(list);
+    } else {
+        model_line(t, 1, "", "ways_per_set: []");
+    }
+    struct strbuf index = {0};
+    bool is_told = index_text(&index, cache, g, slices);
+    const json_t *found = json_object_get(cache, "set_index");
+    value =
+        (struct saved_value){.confidence = json_number_value(json_object_get(found, "confidence")),
+                             .evidence = saved_text(found, "evidence", "")};
+    model_line(t, 1, is_told ? model_measured(comment, &value) : "not measured: a guess",
+               "index: %s", strbuf_text(&index));
+    strbuf_free(&index);
+    replacement_line(t, cache);
+}
+
+/* A cache of an SM: its section's beginning. `line_else` is its line where none was measured. */
+static void begin_cache(struct model_text *t, const char *section, const json_t *cache,
+                        uint64_t line_else)
+{
+    struct geometry g;
+    geometry_read(&g, cache, line_else);
+    model_line(t, 0, "", "%s:", section);
+    model_line(t, 1, "", "enabled: true");
+    if (g.is_known) {
+        geometry_lines(t, cache, &g, 1);
+    } else {
+        model_line(t, 1, "", "# its geometry was not measured: that of the base");
+    }
+}
+
+static void hit_line(struct model_text *t, const json_t *cache, const char *what, uint32_t cycles)
+{
+    struct saved_value value;
+    char comment[MODEL_COMMENT_BYTES];
+    if (saved_value(&value, cache, "hit_latency")) {
+        model_line(t, 1, model_sum(comment, what, &value), "hit_latency: %" PRIu32 " cycles",
+                   cycles);
+    }
+}
+
+/* Whether a cache was looked for and shown not to exist. */
+static bool is_absent(const json_t *root, const char *id)
+{
+    const json_t *cache = saved_by_id(json_object_get(root, "caches"), id);
+    return cache && json_is_false(json_object_get(cache, "present"));
+}
+
+/* An MSHR table is a cache's own. */
+static void mshr_lines(struct model_text *t)
+{
+    const json_t *outstanding = json_object_get(t->root, "outstanding");
+    struct saved_value entries, mergers;
+    char comment[MODEL_COMMENT_BYTES];
+    if (strcmp(saved_text(outstanding, "structure", ""), "mshr") != 0 ||
+        !saved_value(&entries, outstanding, "entries") || !saved_cache(t->root, "l1_data")) {
+        return;
+    }
+    uint32_t joined = t->base->l1_data.mshr_mergers;
+    if (saved_value(&mergers, outstanding, "mergers")) {
+        joined = (uint32_t)mergers.value;
+    }
+    model_line(t, 1, model_measured(comment, &entries),
+               "miss: {entries: %.0f, mergers: %" PRIu32 "}", entries.value, joined);
+}
+
+static void l1_section(struct model_text *t, const struct latency_plan *plan)
+{
+    const json_t *l1 = saved_cache(t->root, "l1_data");
+    const json_t *any = l1 ? l1 : saved_cache(t->root, "local_l1");
+    if (!any) {
+        if (is_absent(t->root, "l1_data")) {
+            model_line(t, 0, "", "l1_data:");
+            model_line(t, 1, "measured", "enabled: false");
+        }
+        return;
+    }
+    begin_cache(t, "l1_data", any, t->base->l1_data.line_bytes);
+    hit_line(t, any, "with sm.lsu.latency", plan->l1_hit);
+    model_line(t, 1, "of what a miss adds to L2's latency", "miss_latency: %" PRIu32 " cycles",
+               plan->l1_through - plan->l1_through / 2);
+    model_line(t, 1, "the rest of it", "fill_latency: %" PRIu32 " cycles", plan->l1_through / 2);
+    mshr_lines(t);
+}
+
+static void texture_section(struct model_text *t, const struct latency_plan *plan)
+{
+    const json_t *texture = saved_cache(t->root, "texture_l1");
+    if (!texture) {
+        if (is_absent(t->root, "texture_l1")) {
+            model_line(t, 0, "", "texture_l1:");
+            model_line(t, 1, "measured", "enabled: false");
+        }
+        return;
+    }
+    begin_cache(t, "texture_l1", texture, t->base->texture_l1.line_bytes);
+    hit_line(t, texture, "with sm.texture", plan->texture_fifo);
+}
+
+static void constant_sections(struct model_text *t, const struct latency_plan *plan)
+{
+    const json_t *first = saved_cache(t->root, "constant_l1");
+    const json_t *second = saved_cache(t->root, "constant_l15");
+    if (first) {
+        begin_cache(t, "constant_l1", first, t->base->constant_l1.line_bytes);
+        hit_line(t, first, "with sm.constant.address_latency", plan->constant_l1_hit);
+    }
+    if (second) {
+        begin_cache(t, "constant_l15", second, t->base->constant_l15.line_bytes);
+        hit_line(t, second, "with the way through constant_l1", plan->constant_l15_hit);
+        model_line(t, 1, "of what a miss adds to L2's latency", "miss_latency: %" PRIu32 " cycles",
+                   plan->constant_l15_through - plan->constant_l15_through / 2);
+        model_line(t, 1, "the rest of it", "fill_latency: %" PRIu32 " cycles",
+                   plan->constant_l15_through / 2);
+    } else if (is_absent(t->root, "constant_l15")) {
+        model_line(t, 0, "", "constant_l15:");
+        model_line(t, 1, "measured", "enabled: false");
+    }
+}
+
+/*
+ * How many slices the L2 that was measured as a whole is cut into: as many as the base has, if that
+ * many give the same whole: sets in turn under modulo, or the lowest bits of a set's number.
+ */
+static uint64_t slice_count(const struct model_text *t, const json_t *l2, const struct geometry *g)
+{
+    const json_t *index = json_object_get(l2, "set_index");
+    const char *kind = saved_text(index, "kind", "unknown");
+    uint64_t slices = t->base->l2_slices;
+    if (g->ways_per_set || strcmp(kind, "map") == 0) {
+        return 1;
+    }
+    if (strcmp(kind, "bits") == 0 || strcmp(kind, "xor") == 0) {
+        while (!is_power_of_two(slices)) {
+            slices &= slices - 1;
+        }
+        return g->sets % slices == 0 && g->sets > slices ? slices : 1;
+    }
+    while (slices > 1 && g->sets % slices != 0) {
+        slices--;
+    }
+    return slices;
+}
+
+static void slice_lines(struct model_text *t, const json_t *l2, const struct geometry *g,
+                        uint64_t slices)
+{
+    const json_t *masks = json_object_get(json_object_get(l2, "set_index"), "masks");
+    model_line(t, 1, "as far as the base's slices divide the sets", "slices: %" PRIu64, slices);
+    if (slices > 1 && are_masks(masks)) {
+        json_t *lowest = json_array();
+        for (size_t i = 0; UINT64_C(1) << i < slices; i++) {
+            json_array_append(lowest, json_array_get(masks, i));
+        }
+        struct strbuf text = {0};
+        index_masks(&text, lowest, 0);
+        model_line(t, 1, "the lowest bits of the set's number", "slice_index: %s",
+                   strbuf_text(&text));
+        strbuf_free(&text);
+        json_decref(lowest);
+    } else {
+        model_line(t, 1, "lines in turn", "slice_index: {kind: modulo, unit: %" PRIu64 " B}",
+                   g->line);
+    }
+}
+
+/* The slices that the model has then. */
+static uint64_t l2_section(struct model_text *t)
+{
+    const json_t *l2 = saved_cache(t->root, "l2");
+    struct geometry g;
+    if (is_absent(t->root, "l2")) {
+        model_line(t, 0, "", "l2:");
+        model_line(t, 1, "measured", "enabled: false");
+        return t->base->l2_slices;
+    }
+    geometry_read(&g, l2, t->base->l2.line_bytes);
+    if (!l2 || !g.is_known) {
+        model_line(t, 0, "", "# The geometry of L2 was not measured: that of the base.");
+        return t->base->l2_slices;
+    }
+    uint64_t slices = slice_count(t, l2, &g);
+    model_line(t, 0, "", "l2:");
+    slice_lines(t, l2, &g, slices);
+    geometry_lines(t, l2, &g, slices);
+    return slices;
+}
+
+uint64_t model_caches(struct model_text *t, const struct latency_plan *plan)
+{
+    l1_section(t, plan);
+    texture_section(t, plan);
+    constant_sections(t, plan);
+    return l2_section(t);
+}

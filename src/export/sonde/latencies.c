@@ -1,0 +1,281 @@
+/*
+ * How measured latencies divide over parameters. A load's latency is a sum along its way
+ * (models/README.md, "Latencies"), of which a measurement gives the total and the base gives the
+ * terms. One term of each sum, the one that is known least, takes what is left:
+ *     L1 hit       lsu + L1 hit
+ *     L2 hit       lsu + request + L2 hit + reply + what the network adds for more than a cycle
+ *     memory       the same with L2 miss + DRAM + L2 fill instead of L2 hit; the controller's rest
+ *     L1 miss      L2 hit + L1 miss + L1 fill
+ *     texture      address + FIFO + filter; a miss instead of the FIFO: miss + L2's way + fill
+ *     constants    address + L1; or address + L1 miss + L1.5 + L1 fill; or on to L2
+ *     TLB          miss + second TLB + fill; a walk: what it costs more than the second TLB
+ */
+#include <math.h>
+#include <string.h>
+
+#include "export/sonde/model_text.h"
+
+/* Above this difference of a timed load and an untimed one, in cycles, the record has issues of its
+ * own; both are medians or averages of hundreds of loads, and either way the difference is whole.
+ */
+#define RECORD_SHOWS 1.5
+
+static void plan_issue(struct issue_plan *plan, const struct model_text *t)
+{
+    struct saved_value timed, untimed;
+    const struct sm_spec *sm = &t->base->sm;
+    const json_t *l1 = saved_cache(t->root, "l1_data"), *l2 = saved_cache(t->root, "l2");
+    const json_t *cache = l1 ? l1 : l2;
+    *plan = (struct issue_plan){.per_scheduler = sm->issue_per_scheduler,
+                                .interval = sm->issue_interval ? sm->issue_interval : 1};
+    if (saved_value(&timed, cache, "hit_latency") &&
+        saved_value(&untimed, cache, "load_to_use_latency")) {
+        double record = timed.value - untimed.value;
+        plan->is_measured = true;
+        if (record < RECORD_SHOWS) {
+            plan->per_scheduler = plan->per_scheduler > 1 ? plan->per_scheduler : 2;
+            plan->interval = 1;
+        } else {
+            plan->per_scheduler = 1;
+            plan->interval = (uint32_t)round(record / 2);
+        }
+    }
+    plan->record_cycles = plan->per_scheduler > 1 ? 0 : 2 * plan->interval;
+}
+
+/* A measured latency without what its record added. */
+static bool latency(double *cycles, const struct latency_plan *plan, const json_t *owner,
+                    const char *key)
+{
+    struct saved_value value;
+    uint32_t record = plan->issue.record_cycles;
+    if (!saved_value(&value, owner, key) || value.value <= record) {
+        return false;
+    }
+    *cycles = value.value - record;
+    return true;
+}
+
+/* A term that may not be negative. */
+static uint32_t rest(double whole, double terms)
+{
+    double left = round(whole - terms);
+    return left > 0 ? (uint32_t)left : 0;
+}
+
+/* Cycles that a message of `bytes` takes beyond its first on links of a width (0: no limit). */
+static double beyond_first(uint32_t bytes, uint32_t width)
+{
+    return width ? ceil((double)bytes / width) - 1 : 0;
+}
+
+static double network_extra(const struct model *base, uint32_t data_bytes)
+{
+    const struct noc_spec *noc = &base->noc;
+    return beyond_first(noc->header_bytes, noc->request_bytes_per_cycle) +
+           beyond_first(noc->header_bytes + data_bytes, noc->reply_bytes_per_cycle);
+}
+
+/* The DRAM's own time for a lone read, in core cycles: the memory clock's next edge, activate,
+ * read, transfer. */
+static double dram_own(const struct model *base, double core_period_ps)
+{
+    const struct dram_spec *dram = &base->dram;
+    double burst =
+        dram->bytes_per_cycle ? ceil((double)dram->burst_bytes / dram->bytes_per_cycle) : 0;
+    return ceil((1 + dram->t_rcd + dram->t_cl + burst) * (double)dram->period_ps / core_period_ps);
+}
+
+static double core_period(const struct model_text *t)
+{
+    uint64_t hz = saved_plain_u64(json_object_get(t->root, "device"), "clock_hz", 0);
+    return hz ? round(1e12 / (double)hz) : (double)t->base->core_period_ps;
+}
+
+/* The network: what is left of a load that hits L2, and half of it each way. */
+static void plan_l2(struct latency_plan *plan, const struct model_text *t, double l2_hit)
+{
+    const struct model *base = t->base;
+    uint32_t both =
+        rest(l2_hit, plan->lsu + base->l2.hit_cycles + network_extra(base, base->l2.sector_bytes));
+    plan->request = both / 2;
+    plan->reply = both - both / 2;
+}
+
+static void plan_memory(struct latency_plan *plan, const struct model_text *t, double l2_hit)
+{
+    struct saved_value memory;
+    if (saved_value(&memory, json_object_get(t->root, "memory"), "latency")) {
+        const struct cache_spec *l2 = &t->base->l2;
+        plan->dram_fixed =
+            rest(memory.value - l2_hit + l2->hit_cycles,
+                 l2->miss_cycles + l2->fill_cycles + dram_own(t->base, core_period(t)));
+    }
+}
+
+static void plan_l1(struct latency_plan *plan, const struct model_text *t, double l2_hit)
+{
+    const json_t *l1 = saved_cache(t->root, "l1_data");
+    l1 = l1 ? l1 : saved_cache(t->root, "local_l1");
+    struct saved_value penalty;
+    double hit;
+    if (!latency(&hit, plan, l1, "hit_latency")) {
+        return;
+    }
+    if (hit <= plan->lsu + 1) {
+        plan->lsu = (uint32_t)hit / 2;
+    }
+    plan->l1_hit = rest(hit, plan->lsu);
+    if (saved_value(&penalty, l1, "miss_penalty")) {
+        const struct model *base = t->base;
+        uint64_t fetched = base->l1_data.line_bytes;
+        saved_u64(&fetched, l1, "fetch_granularity");
+        double more =
+            network_extra(base, (uint32_t)fetched) - network_extra(base, base->l2.sector_bytes);
+        plan->l1_through = rest(hit + penalty.value, l2_hit + more);
+    }
+}
+
+/* Address and filter take what the way through L2 leaves of a miss; the FIFO what a hit leaves. */
+static void plan_texture(struct latency_plan *plan, const struct model_text *t, double l2_way)
+{
+    const json_t *texture = saved_cache(t->root, "texture_l1");
+    const struct cache_spec *spec = &t->base->texture_l1;
+    struct saved_value penalty;
+    double hit;
+    if (!latency(&hit, plan, texture, "hit_latency")) {
+        return;
+    }
+    if (saved_value(&penalty, texture, "miss_penalty")) {
+        uint32_t ends = rest(hit + penalty.value, l2_way + spec->miss_cycles + spec->fill_cycles);
+        ends = ends < hit ? ends : (uint32_t)hit;
+        plan->texture_address = ends / 2;
+        plan->texture_filter = ends - ends / 2;
+    }
+    plan->texture_fifo = rest(hit, plan->texture_address + plan->texture_filter);
+}
+
+static void plan_constants(struct latency_plan *plan, const struct model_text *t, double l2_way)
+{
+    const struct cache_spec *l1 = &t->base->constant_l1;
+    struct saved_value penalty;
+    double first, second;
+    if (!latency(&first, plan, saved_cache(t->root, "constant_l1"), "hit_latency")) {
+        return;
+    }
+    if (first <= plan->constant_address) {
+        plan->constant_address = (uint32_t)first / 2;
+    }
+    plan->constant_l1_hit = rest(first, plan->constant_address);
+    const json_t *l15 = saved_cache(t->root, "constant_l15");
+    double around = plan->constant_address + l1->miss_cycles + l1->fill_cycles;
+    if (latency(&second, plan, l15, "hit_latency")) {
+        plan->constant_l15_hit = rest(second, around);
+        if (saved_value(&penalty, l15, "miss_penalty")) {
+            plan->constant_l15_through = rest(second + penalty.value, around + l2_way);
+        }
+    }
+}
+
+/* The latency of the first pattern of a name; false: it was not measured. */
+static bool pattern_latency(double *cycles, const json_t *root, const char *pattern)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(root, "latency_patterns"), i, row)
+    {
+        struct saved_value value;
+        if (strcmp(saved_text(row, "pattern", ""), pattern) == 0 &&
+            saved_value(&value, row, "latency")) {
+            *cycles = value.value;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Reads of a walk show where the tables are in memory and not in L2: as misses, one after the
+ * other. */
+static void plan_levels(struct latency_plan *plan, const struct model_text *t)
+{
+    double near, far, l2_hit, memory;
+    if (!pattern_latency(&near, t->root, "P3") || !pattern_latency(&far, t->root, "P5") ||
+        !pattern_latency(&l2_hit, t->root, "P1") || !pattern_latency(&memory, t->root, "P4") ||
+        memory <= l2_hit) {
+        return;
+    }
+    double reads = round((far - near) / (memory - l2_hit)) - 1; /* one is the data's own */
+    if (reads >= 1 && reads <= WALKER_MAX_LEVELS) {
+        plan->walker_levels = (uint32_t)reads;
+    }
+    double jump;
+    if (pattern_latency(&jump, t->root, "P6")) {
+        plan->window_switch = rest(jump, far);
+    }
+}
+
+static void plan_translation(struct latency_plan *plan, const struct model_text *t)
+{
+    struct saved_value first, second;
+    const struct cache_spec *l2 = &t->base->tlb_l2.entries;
+    plan_levels(plan, t);
+    if (!saved_value(&first, saved_tlb(t->root, "l1_tlb"), "miss_penalty")) {
+        return;
+    }
+    if (first.value < plan->tlb_l1_miss + plan->tlb_l1_fill) {
+        plan->tlb_l1_miss = plan->tlb_l1_fill = (uint32_t)first.value / 3;
+    }
+    plan->tlb_l2_hit = rest(first.value, plan->tlb_l1_miss + plan->tlb_l1_fill);
+    double reads = (double)plan->walker_levels * t->base->l2.hit_cycles;
+    if (saved_value(&second, saved_tlb(t->root, "l2_tlb"), "miss_penalty")) {
+        double walk = second.value + plan->tlb_l2_hit - l2->miss_cycles - l2->fill_cycles;
+        while (plan->walker_levels > 1 && walk < reads) {
+            reads -= t->base->l2.hit_cycles;
+            plan->walker_levels--;
+        }
+        plan->walker = rest(walk, reads);
+    } else {
+        plan->walker = rest(plan->tlb_l2_hit, reads);
+    }
+}
+
+void latencies_plan(struct latency_plan *plan, const struct model_text *t)
+{
+    const struct model *base = t->base;
+    *plan = (struct latency_plan){
+        .lsu = base->sm.lsu_cycles,
+        .request = base->noc.request_cycles,
+        .reply = base->noc.reply_cycles,
+        .l1_hit = base->l1_data.hit_cycles,
+        .l1_through = base->l1_data.miss_cycles + base->l1_data.fill_cycles,
+        .dram_fixed = base->dram.fixed_cycles,
+        .texture_address = base->sm.texture.address_cycles,
+        .texture_filter = base->sm.texture.filter_cycles,
+        .texture_fifo = base->texture_l1.hit_cycles,
+        .constant_address = base->sm.constant.address_cycles,
+        .constant_l1_hit = base->constant_l1.hit_cycles,
+        .constant_l15_hit = base->constant_l15.hit_cycles,
+        .constant_l15_through = base->constant_l15.miss_cycles + base->constant_l15.fill_cycles,
+        .tlb_l1_miss = base->tlb_l1.entries.miss_cycles,
+        .tlb_l1_fill = base->tlb_l1.entries.fill_cycles,
+        .tlb_l2_hit = base->tlb_l2.entries.hit_cycles,
+        .walker = base->walker.latency_cycles,
+        .walker_levels = base->walker.levels,
+        .window_switch = base->walker.switch_cycles,
+    };
+    double l2_hit = plan->lsu + plan->request + base->l2.hit_cycles + plan->reply +
+                    network_extra(base, base->l2.sector_bytes);
+    plan_issue(&plan->issue, t);
+    latency(&l2_hit, plan, saved_cache(t->root, "l2"), "hit_latency");
+    plan_l1(plan, t, l2_hit);
+    plan_l2(plan, t, l2_hit);
+    plan_memory(plan, t, l2_hit);
+    /* What misses the caches of textures and constants goes where there is no L2 to memory. */
+    double beyond = l2_hit;
+    if (!saved_cache(t->root, "l2")) {
+        latency(&beyond, plan, json_object_get(t->root, "memory"), "latency");
+    }
+    plan_texture(plan, t, beyond - plan->lsu);
+    plan_constants(plan, t, beyond - plan->lsu);
+    plan_translation(plan, t);
+}

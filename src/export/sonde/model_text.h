@@ -1,0 +1,64 @@
+/*
+ * Writing a model over a base: the text, and what its parts share. A line is a parameter with, as a
+ * comment, where its value comes from: what was measured with its confidence and evidence. What is
+ * not written is the base's.
+ */
+#ifndef SONDE_EXPORT_SONDE_MODEL_TEXT_H
+#define SONDE_EXPORT_SONDE_MODEL_TEXT_H
+
+#include <jansson.h>
+
+#include "export/saved.h"
+#include "model/model.h"
+#include "util/container/strbuf.h"
+
+struct model_text {
+    struct strbuf out;
+    const json_t *root;       /* the dissection */
+    const struct model *base; /* what was not measured */
+    const char *source;       /* the dissection's file, for messages */
+};
+
+/* "key: value" at a depth (of two blanks each), and behind it the comment; "": none. */
+void model_line(struct model_text *t, unsigned depth, const char *comment, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/* The comment of a measured value; in `text`, which it returns. */
+#define MODEL_COMMENT_BYTES 160
+const char *model_measured(char *text, const struct saved_value *value);
+/* The same behind a sum that was measured as a whole: "230 cycles with the way there". */
+const char *model_sum(char *text, const char *what, const struct saved_value *value);
+
+/* ---- latencies.c: how measured latencies divide over the parameters that add up to them ---- */
+
+/*
+ * How a scheduler issues. What the record of a timed load adds to it shows that: two issues, or
+ * nothing, where the clock reads issue with the load and its use (models/README.md, ADR 0002).
+ */
+struct issue_plan {
+    bool is_measured;
+    uint32_t per_scheduler, interval;
+    uint32_t record_cycles;
+};
+
+struct latency_plan {
+    struct issue_plan issue;
+    uint32_t lsu;
+    uint32_t request, reply;     /* of the network */
+    uint32_t l1_hit, l1_through; /* on a miss: miss and fill together */
+    uint32_t dram_fixed;
+    uint32_t texture_address, texture_filter, texture_fifo;
+    uint32_t constant_address, constant_l1_hit, constant_l15_hit, constant_l15_through;
+    uint32_t tlb_l1_miss, tlb_l1_fill, tlb_l2_hit;
+    uint32_t walker, walker_levels, window_switch;
+};
+/* Starts from the base's values; what was measured changes them. What no whole number of cycles
+ * from 0 on can bring about stays as near as it can. */
+void latencies_plan(struct latency_plan *plan, const struct model_text *t);
+
+/* ---- caches.c and translation.c: sections ---- */
+
+/* Returns the slices of L2 that it has written, or the base has. */
+uint64_t model_caches(struct model_text *t, const struct latency_plan *plan);
+void model_translation(struct model_text *t, const struct latency_plan *plan);
+
+#endif

@@ -1,0 +1,335 @@
+/*
+ * A dissection as a model for the simulator: `inherits:` a base, and every parameter that was
+ * measured, each with its confidence and evidence. What the driver says of the device (its name,
+ * SMs, clock, memory) is taken over, as a user would write it. The text is parsed before it is
+ * handed out: a model that is refused is never written.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/sonde/model_text.h"
+#include "export/writers.h"
+#include "util/error.h"
+
+#define COMMENT_COLUMN 40
+#define LINE_BYTES 65536 /* a list of a thousand sets fits */
+
+void model_line(struct model_text *t, unsigned depth, const char *comment, const char *fmt, ...)
+{
+    char *line = malloc(LINE_BYTES);
+    if (!line) {
+        t->out.failed = true;
+        return;
+    }
+    va_list args;
+    va_start(args, fmt);
+    int length = vsnprintf(line, LINE_BYTES, fmt, args);
+    va_end(args);
+    t->out.failed = t->out.failed || length >= LINE_BYTES;
+    int indent = (int)(2 * depth);
+    if (*comment) {
+        int width = length + indent < COMMENT_COLUMN ? COMMENT_COLUMN - indent : length + 1;
+        strbuf_printf(&t->out, "%*s%-*s# %s\n", indent, "", width, line, comment);
+    } else {
+        strbuf_printf(&t->out, "%*s%s\n", indent, "", line);
+    }
+    free(line);
+}
+
+const char *model_measured(char *text, const struct saved_value *value)
+{
+    snprintf(text, MODEL_COMMENT_BYTES, "measured, confidence %.2f%s%.80s", value->confidence,
+             value->evidence[0] ? ", " : "", value->evidence);
+    return text;
+}
+
+const char *model_sum(char *text, const char *what, const struct saved_value *value)
+{
+    snprintf(text, MODEL_COMMENT_BYTES, "%s %g measured, confidence %.2f%s%.60s", what,
+             value->value, value->confidence, value->evidence[0] ? ", " : "", value->evidence);
+    return text;
+}
+
+/* Letters, digits and - _ . of the device's name; the model's name may have no others. */
+static void model_name(char *name, size_t size, const char *device)
+{
+    size_t n = 0;
+    for (; *device && n + 1 < size; device++) {
+        bool plain = isalnum((unsigned char)*device) || strchr("-_.", *device);
+        if (plain) {
+            name[n++] = (char)tolower((unsigned char)*device);
+        } else if (n && name[n - 1] != '-') {
+            name[n++] = '-';
+        }
+    }
+    name[n] = '\0';
+}
+
+/* A text in quotes, without what YAML would read as an escape. */
+static void quoted(char *out, size_t size, const char *text)
+{
+    size_t n = 0;
+    for (; *text && n + 1 < size; text++) {
+        bool plain = (unsigned char)*text >= ' ' && *text != '"' && *text != '\\';
+        out[n++] = plain ? *text : ' ';
+    }
+    out[n] = '\0';
+}
+
+static void head(struct model_text *t)
+{
+    const json_t *device = json_object_get(t->root, "device");
+    char name[MODEL_NAME_MAX], doc[160];
+    model_name(name, sizeof(name), saved_text(device, "name", "dissected"));
+    quoted(doc, sizeof(doc), saved_text(device, "name", "a GPU"));
+    strbuf_printf(
+        &t->out,
+        "# Written by `sonde export --format sonde` (version %s) from a dissection of %s.\n"
+        "# A parameter that is named here was measured, or follows from what was, or is the\n"
+        "# driver's word, as its comment says. All others are those of the base model, %s.\n",
+        saved_text(t->root, "sonde", "unknown"), saved_text(t->root, "date", "an unknown day"),
+        t->base->name);
+    model_line(t, 0, "what was not measured", "inherits: %s", t->base->name);
+    model_line(t, 0, "", "name: \"%s\"", *name ? name : "dissected");
+    model_line(t, 0, "", "doc: \"%s, as dissected\"", doc);
+    uint64_t sms = saved_plain_u64(device, "sms", t->base->sms);
+    uint64_t clusters = t->base->clusters < sms ? t->base->clusters : sms;
+    const json_t *second = saved_cache(t->root, "constant_l15");
+    bool is_told = strcmp(saved_text(second, "scope", ""), "cluster") == 0 &&
+                   saved_u64(&clusters, second, "count");
+    model_line(t, 0, "the driver's word", "sms: %" PRIu64, sms);
+    model_line(t, 0, is_told ? "as many as second constant caches" : "as the base, if so many fit",
+               "clusters: %" PRIu64, clusters < sms ? clusters : sms);
+    uint64_t hz = saved_plain_u64(device, "clock_hz", 0);
+    if (hz) {
+        model_line(t, 0, "the driver's word", "clock: %" PRIu64 " Hz", hz);
+    }
+}
+
+static bool is_among(const json_t *list, const char *id)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *text = json_string_value(json_array_get(list, i));
+        if (text && strcmp(text, id) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Which cache serves read-only loads: the one that shares with theirs. */
+static void readonly_line(struct model_text *t)
+{
+    const json_t *shared = json_object_get(saved_cache(t->root, "readonly_l1"), "shared_with");
+    if (is_among(shared, "l1_data")) {
+        model_line(t, 1, "measured: they share it", "readonly: l1");
+    } else if (is_among(shared, "texture_l1")) {
+        model_line(t, 1, "measured: they share it", "readonly: texture");
+    }
+}
+
+static void shared_lines(struct model_text *t, const struct latency_plan *plan)
+{
+    const json_t *shared = json_object_get(t->root, "shared_memory");
+    const json_t *device = json_object_get(t->root, "device");
+    const json_t *modes = json_object_get(shared, "modes");
+    struct saved_value value;
+    char comment[MODEL_COMMENT_BYTES];
+    model_line(t, 1, "", "shared:");
+    uint64_t size = saved_plain_u64(device, "shared_per_sm_bytes", 0);
+    if (size) {
+        model_line(t, 2, "the driver's word", "size: %" PRIu64 " B", size);
+    }
+    if (saved_value(&value, shared, "banks")) {
+        model_line(t, 2, model_measured(comment, &value), "banks: %.0f", value.value);
+    }
+    if (saved_value(&value, shared, "bank_width")) {
+        size_t widest = json_array_size(modes);
+        json_int_t row = widest > 1 ? json_integer_value(json_array_get(modes, widest - 1))
+                                    : (json_int_t)value.value;
+        model_line(t, 2, model_measured(comment, &value), "bank_width: %lld B", (long long)row);
+        model_line(t, 2, "", "word: %.0f B", value.value);
+        model_line(t, 2, "", "word_selectable: %s", widest > 1 ? "true" : "false");
+    }
+    if (saved_value(&value, shared, "latency")) {
+        /* A record of shared loads has one issue the less beside them than one of global loads. */
+        uint32_t record = plan->issue.record_cycles / 2;
+        record = record == 1 ? 2 : record;
+        model_line(t, 2, model_measured(comment, &value), "latency: %.0f cycles",
+                   value.value > record ? floor(value.value - record) : value.value);
+    }
+    const json_t *conflicts = json_object_get(shared, "conflict_latency");
+    double two = json_number_value(json_object_get(conflicts, "2"));
+    double one = saved_value(&value, shared, "latency") ? value.value : 0;
+    double many = json_number_value(json_object_get(conflicts, "32"));
+    double each = many > one ? (many - one) / 31 : two - one;
+    if (each > 0) {
+        model_line(t, 2, "measured: the slope over the degree", "conflict_latency: %.0f cycles",
+                   each);
+    }
+}
+
+static void sm_section(struct model_text *t, const struct latency_plan *plan)
+{
+    const json_t *l1 = saved_cache(t->root, "l1_data");
+    uint64_t segment = 0;
+    model_line(t, 0, "", "sm:");
+    if (l1 || saved_by_id(json_object_get(t->root, "caches"), "l1_data")) {
+        model_line(t, 1, "measured", "l1_caches_global: %s", l1 ? "true" : "false");
+    }
+    if (plan->issue.is_measured) {
+        const char *why = "measured: what timing a load adds to it";
+        model_line(t, 1, why, "issue_per_scheduler: %" PRIu32, plan->issue.per_scheduler);
+        model_line(t, 1, why, "issue_interval: %" PRIu32 " cycles", plan->issue.interval);
+    }
+    readonly_line(t);
+    model_line(t, 1, "", "lsu: {latency: %" PRIu32 " cycles}", plan->lsu);
+    if (saved_u64(&segment, l1 ? l1 : saved_cache(t->root, "l2"), "fetch_granularity") &&
+        segment >= 32) {
+        uint64_t sector = t->base->sm.coalesce.sector_bytes;
+        model_line(t, 1, "what a miss fetches",
+                   "coalesce: {segment: %" PRIu64 " B, sector: %" PRIu64 " B}", segment,
+                   sector < segment ? sector : segment);
+    }
+    shared_lines(t, plan);
+    model_line(t, 1, "with texture_l1: what a fetch takes",
+               "texture: {address_latency: %" PRIu32 " cycles, filter_latency: %" PRIu32 " cycles}",
+               plan->texture_address, plan->texture_filter);
+    model_line(t, 1, "", "constant: {address_latency: %" PRIu32 " cycles}", plan->constant_address);
+    const json_t *outstanding = json_object_get(t->root, "outstanding");
+    struct saved_value value;
+    char comment[MODEL_COMMENT_BYTES];
+    if (saved_value(&value, outstanding, "loads_per_warp")) {
+        model_line(t, 1, model_measured(comment, &value), "loads_per_warp: %.0f", value.value);
+    }
+    const char *structure = saved_text(outstanding, "structure", "unknown");
+    bool is_of_sm = strcmp(structure, "prt") == 0 || strcmp(structure, "request_limit") == 0;
+    if (is_of_sm && saved_value(&value, outstanding, "entries")) {
+        model_line(t, 1, model_measured(comment, &value),
+                   "outstanding: {structure: %s, entries: %.0f}", structure, value.value);
+    }
+}
+
+static void network_section(struct model_text *t, const struct latency_plan *plan)
+{
+    struct saved_value value;
+    char comment[MODEL_COMMENT_BYTES] = "";
+    if (saved_value(&value, saved_cache(t->root, "l2"), "hit_latency")) {
+        model_sum(comment, "a load that hits L2:", &value);
+    }
+    model_line(t, 0, "", "noc:");
+    model_line(t, 1, comment, "request_latency: %" PRIu32 " cycles", plan->request);
+    model_line(t, 1, "the other half", "reply_latency: %" PRIu32 " cycles", plan->reply);
+}
+
+/* Channels divide the slices; fewer of them have more subchannels, for the same bandwidth. */
+static void memory_section(struct model_text *t, const struct latency_plan *plan, uint64_t slices)
+{
+    const struct dram_spec *dram = &t->base->dram;
+    struct saved_value value;
+    char comment[MODEL_COMMENT_BYTES] = "";
+    if (saved_value(&value, json_object_get(t->root, "memory"), "latency")) {
+        model_sum(comment, "a load that misses L2:", &value);
+    }
+    model_line(t, 0, "", "dram:");
+    if (slices % dram->channels != 0) {
+        uint32_t parts = dram->subchannels ? dram->subchannels : 1;
+        uint64_t all = (uint64_t)dram->channels * parts;
+        model_line(t, 1, "a divisor of the slices", "channels: %" PRIu64, slices);
+        model_line(t, 1, "as much bandwidth as the base has", "subchannels: %" PRIu64,
+                   (all + slices - 1) / slices);
+    }
+    model_line(t, 1, comment, "fixed_latency: %" PRIu32 " cycles", plan->dram_fixed);
+}
+
+static void driver_section(struct model_text *t)
+{
+    const json_t *device = json_object_get(t->root, "device");
+    char name[128];
+    quoted(name, sizeof(name), saved_text(device, "name", ""));
+    model_line(t, 0, "", "driver:");
+    model_line(t, 1, "", "device_name: \"%s\"", name);
+    model_line(t, 1, "", "compute_major: %" PRIu64,
+               saved_plain_u64(device, "compute_major", t->base->driver.compute_major));
+    model_line(t, 1, "", "compute_minor: %" PRIu64,
+               saved_plain_u64(device, "compute_minor", t->base->driver.compute_minor));
+    model_line(t, 1, "", "l2_size: %" PRIu64 " B",
+               saved_plain_u64(device, "l2_bytes_reported", t->base->driver.l2_bytes));
+    model_line(t, 1, "", "shared_per_sm: %" PRIu64 " B",
+               saved_plain_u64(device, "shared_per_sm_bytes", t->base->driver.shared_per_sm_bytes));
+    model_line(
+        t, 1, "", "shared_per_block: %" PRIu64 " B",
+        saved_plain_u64(device, "shared_per_block_bytes", t->base->driver.shared_per_block_bytes));
+}
+
+static void write_model(struct model_text *t)
+{
+    struct latency_plan plan;
+    latencies_plan(&plan, t);
+    head(t);
+    sm_section(t, &plan);
+    model_line(t, 0, "one division was measured", "carveout: {choices: []}");
+    uint64_t slices = model_caches(t, &plan);
+    network_section(t, &plan);
+    memory_section(t, &plan, slices);
+    model_translation(t, &plan);
+    driver_section(t);
+}
+
+/* The shipped model of the nearest compute capability, the first of several. */
+static int nearest_base(struct model **out, const json_t *root)
+{
+    const json_t *device = json_object_get(root, "device");
+    int64_t wanted = 10 * (int64_t)saved_plain_u64(device, "compute_major", 0) +
+                     (int64_t)saved_plain_u64(device, "compute_minor", 0);
+    int64_t least = INT64_MAX;
+    *out = NULL;
+    for (size_t i = 0; i < model_builtin_count(); i++) {
+        struct model *model;
+        int rc = model_load(&model, model_builtin_name(i));
+        if (rc < 0) {
+            model_destroy(*out);
+            return rc;
+        }
+        int64_t has = 10 * (int64_t)model->driver.compute_major + model->driver.compute_minor;
+        int64_t away = has > wanted ? has - wanted : wanted - has;
+        if (away < least) {
+            least = away;
+            model_destroy(*out);
+            *out = model;
+        } else {
+            model_destroy(model);
+        }
+    }
+    return *out ? 0 : error_set(SONDE_EINTERNAL, "no model is shipped");
+}
+
+int export_sonde(char **text, const json_t *root, const char *source,
+                 const struct export_options *options)
+{
+    struct model *base, *model = NULL;
+    int rc = options->base ? model_load(&base, options->base) : nearest_base(&base, root);
+    if (rc < 0) {
+        return error_prefix(rc, "the base");
+    }
+    struct model_text t = {.root = root, .base = base, .source = source};
+    write_model(&t);
+    *text = strbuf_take(&t.out);
+    rc = *text ? 0 : error_memory();
+    if (rc == 0) {
+        rc = model_parse(&model, "the model", *text, strlen(*text));
+        rc = rc < 0 ? error_prefix(rc, "%s cannot be a model", source) : 0;
+    }
+    if (rc < 0) {
+        free(*text);
+        *text = NULL;
+    }
+    model_destroy(model);
+    model_destroy(base);
+    return rc;
+}

@@ -1,0 +1,175 @@
+/*
+ * TLBs and the walker. A TLB's sets are pages modulo their number, where nothing else was found; of
+ * unequal sets, those with about twice the entries get two residues, and so on, so that all fill up
+ * with the same number of pages.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "export/sonde/model_text.h"
+
+#define MOST_RESIDUES 256 /* of the map of unequal sets */
+
+static uint64_t entry_count(const json_t *list, size_t i)
+{
+    json_int_t count = json_integer_value(json_array_get(list, i));
+    return count > 0 ? (uint64_t)count : 0;
+}
+
+static bool are_unequal(const json_t *list)
+{
+    for (size_t i = 1; i < json_array_size(list); i++) {
+        if (entry_count(list, i) != entry_count(list, 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void unequal_lines(struct model_text *t, const json_t *list, const char *comment)
+{
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        least = entry_count(list, i) < least ? entry_count(list, i) : least;
+    }
+    struct strbuf map = {0}, ways = {0};
+    size_t residues = 0;
+    for (size_t i = 0; i < json_array_size(list) && least > 0; i++) {
+        strbuf_printf(&ways, "%s%" PRIu64, i ? ", " : "", entry_count(list, i));
+        uint64_t share = (entry_count(list, i) + least / 2) / least;
+        for (uint64_t k = 0; k < share && residues < MOST_RESIDUES; k++) {
+            strbuf_printf(&map, "%s%zu", residues++ ? ", " : "", i);
+        }
+    }
+    model_line(t, 1, comment, "sets: %zu", json_array_size(list));
+    model_line(t, 1, comment, "ways_per_set: [%s]", strbuf_text(&ways));
+    model_line(t, 1, "which pages share a set is a guess", "index: {kind: map, map: [%s]}",
+               strbuf_text(&map));
+    strbuf_free(&map);
+    strbuf_free(&ways);
+}
+
+static void equal_lines(struct model_text *t, const json_t *tlb, const char *comment)
+{
+    uint64_t entries, sets = 1;
+    if (!saved_u64(&entries, tlb, "entries") || entries == 0) {
+        return;
+    }
+    bool has_sets = saved_u64(&sets, tlb, "sets") && sets > 0 && entries % sets == 0;
+    sets = has_sets ? sets : 1;
+    if (entries / sets > MEM_MAX_WAYS) {
+        model_line(t, 1, "",
+                   "# %" PRIu64 " entries in %" PRIu64 " sets are more ways than a set has",
+                   entries, sets);
+        return;
+    }
+    model_line(t, 1, has_sets ? comment : "not measured: one set", "sets: %" PRIu64, sets);
+    model_line(t, 1, comment, "ways: %" PRIu64, entries / sets);
+    model_line(t, 1, "", "ways_per_set: []");
+    model_line(t, 1, sets > 1 ? "not measured: a guess" : "", "index: {kind: modulo}");
+}
+
+static void entry_lines(struct model_text *t, const json_t *tlb)
+{
+    struct saved_value value;
+    char comment[MODEL_COMMENT_BYTES] = "";
+    uint64_t page;
+    if (saved_u64(&page, tlb, "page") && saved_value(&value, tlb, "page")) {
+        model_line(t, 1, model_measured(comment, &value), "page: %" PRIu64 " B", page);
+    }
+    const char *scope = saved_text(tlb, "scope", "");
+    if (*scope) {
+        model_line(t, 1, "measured", "scope: %s", scope);
+    }
+    if (saved_value(&value, tlb, "entries")) {
+        model_measured(comment, &value);
+    }
+    const json_t *list = json_object_get(tlb, "entries_per_set");
+    if (are_unequal(list)) {
+        unequal_lines(t, list, comment);
+    } else {
+        equal_lines(t, tlb, comment);
+    }
+    const json_t *policy = json_object_get(tlb, "policy");
+    const char *name = saved_text(policy, "name", "unknown");
+    static const char *const PLAIN[] = {"lru",   "fifo",     "plru",  "nru",
+                                        "srrip", "lru_late", "random"};
+    for (size_t i = 0; i < sizeof(PLAIN) / sizeof(PLAIN[0]); i++) {
+        if (strcmp(name, PLAIN[i]) == 0) {
+            model_line(t, 1, "measured", "replacement: {policy: %s}", name);
+        }
+    }
+}
+
+/* Shown not to exist; behind a first TLB that does not exist there is none either. */
+static bool is_absent(const json_t *root, const char *id)
+{
+    const json_t *tlbs = json_object_get(root, "tlbs");
+    const json_t *tlb = saved_by_id(tlbs, id), *first = saved_by_id(tlbs, "l1_tlb");
+    return json_is_false(json_object_get(tlb, "present")) ||
+           json_is_false(json_object_get(first, "present"));
+}
+
+static bool section(struct model_text *t, const char *name, const char *id)
+{
+    const json_t *tlb = saved_tlb(t->root, id);
+    if (!tlb) {
+        if (is_absent(t->root, id)) {
+            model_line(t, 0, "", "%s:", name);
+            model_line(t, 1, "measured", "enabled: false");
+        }
+        return false;
+    }
+    model_line(t, 0, "", "%s:", name);
+    model_line(t, 1, "", "enabled: true");
+    entry_lines(t, tlb);
+    return true;
+}
+
+static void penalty_comment(char *comment, const struct model_text *t, const char *id)
+{
+    struct saved_value value;
+    *comment = '\0';
+    if (saved_value(&value, saved_tlb(t->root, id), "miss_penalty")) {
+        model_sum(comment, "with what lies around it", &value);
+    }
+}
+
+/* Pages are at most what a first TLB's entry translates. */
+static void page_line(struct model_text *t)
+{
+    uint64_t page, second, memory = t->base->vm.memory_bytes;
+    if (!saved_u64(&page, saved_tlb(t->root, "l1_tlb"), "page")) {
+        return;
+    }
+    if (saved_u64(&second, saved_tlb(t->root, "l2_tlb"), "page") && second < page) {
+        page = second;
+    }
+    memory = saved_plain_u64(json_object_get(t->root, "device"), "memory_bytes", memory);
+    model_line(t, 0, "", "vm:");
+    model_line(t, 1, "what a TLB's entry translates", "page: %" PRIu64 " B", page);
+    model_line(t, 1, "the driver's word", "memory: %" PRIu64 " B", memory / page * page);
+}
+
+void model_translation(struct model_text *t, const struct latency_plan *plan)
+{
+    char comment[MODEL_COMMENT_BYTES];
+    page_line(t);
+    if (section(t, "tlb_l1", "l1_tlb")) {
+        model_line(t, 1, "of what a miss costs", "miss_latency: %" PRIu32 " cycles",
+                   plan->tlb_l1_miss);
+        model_line(t, 1, "of it, too", "fill_latency: %" PRIu32 " cycles", plan->tlb_l1_fill);
+    }
+    if (section(t, "tlb_l2", "l2_tlb")) {
+        penalty_comment(comment, t, "l1_tlb");
+        model_line(t, 1, comment, "hit_latency: %" PRIu32 " cycles", plan->tlb_l2_hit);
+    }
+    if (saved_tlb(t->root, "l1_tlb")) {
+        penalty_comment(comment, t, "l2_tlb");
+        model_line(t, 0, "", "walker:");
+        model_line(t, 1, comment, "latency: %" PRIu32 " cycles", plan->walker);
+        model_line(t, 1, "", "levels: %" PRIu32, plan->walker_levels);
+        model_line(t, 1, "from P6 and P5, where they were measured",
+                   "switch_latency: %" PRIu32 " cycles", plan->window_switch);
+    }
+}

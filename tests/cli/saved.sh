@@ -1,0 +1,44 @@
+#!/bin/sh
+# Dissections that were kept: comparing them, and exporting them.
+cp "$DATA/dissection.json" a.json
+sed 's/"value": 1572864/"value": 1048576/; s/"value": 230,/"value": 232,/' a.json >b.json
+echo "# compared"
+run sonde compare a.json a.json
+run sonde compare a.json b.json
+run sonde compare a.json b.json --cycles 2
+run sonde compare a.json b.json --json - --cycles 2
+sonde compare a.json a.json -v | head -n 3
+echo "# exported"
+run sonde export --list
+for format in sonde gpgpusim mt4g hwloc; do
+    run sonde export a.json --format "$format" -o "out.$format"
+done
+run sonde model check ./out.sonde
+cp out.sonde out.yaml
+run sonde model check out.yaml
+grep -A 4 '^l1_data' out.sonde
+cat out.gpgpusim
+echo "# what hwloc makes of it"
+lstopo-no-graphics --input out.hwloc --if xml --no-io --of console | sed 's/ *$//' | head -n 8
+lstopo-no-graphics --input out.hwloc --if xml --of console | grep -c 'PU L#'
+echo "# keys as mt4g's"
+/usr/bin/python3 -c 'import json; m = json.load(open("out.mt4g"))["memory"]
+print(sorted(m), m["texture"]["size"]["size"], m["texture"]["lineSize"], m["l2"]["latency"]["p50"])'
+sonde export a.json --format sonde --base gtx560ti | sed -n '2,12p;/^l2:/,/^noc/p'
+run sonde export a.json --format sonde --base ./nothing.yaml
+echo "# wrong"
+run sonde compare
+run sonde compare a.json
+run sonde compare a.json b.json c.json
+run sonde compare a.json nothing.json
+cp "$DATA/wrong_model.yaml" .
+run sonde compare a.json wrong_model.yaml
+echo '{"schema": "sonde.dissection/9"}' >future.json
+run sonde compare a.json future.json
+echo '{"schema": "sonde.dissection/1"}' >empty.json
+run sonde export empty.json --format hwloc
+run sonde export a.json
+run sonde export --format hwloc
+run sonde export a.json --format gem5
+run sonde export a.json --format hwloc -o ./no/such/folder
+run sonde export a.json --format hwloc -o /dev/full

@@ -1,0 +1,27 @@
+#!/bin/sh
+# A dissection becomes a model, and the model's dissection tells the same: every attribute, latencies
+# within a cycle, bandwidths within five percent. Kinds of access (latency_patterns) and accesses that
+# conflict are sums of more than one parameter that was rounded: they may differ by four cycles, and a
+# rare kind may show in one walk alone.
+closes() { # MODEL [OPTION]...
+    model=$1
+    shift
+    dissect "sim:$model" told.json
+    "$SONDE" export told.json --format sonde "$@" -o again.yaml || fail "$model: no model"
+    dissect sim:./again.yaml again.json
+    "$SONDE" compare told.json again.json --cycles 1 --percent 5 >fine
+    "$SONDE" compare told.json again.json --cycles 4 --percent 5 >coarse
+    grep -q '^[1-9][0-9][0-9] the same' coarse || fail "$model: too little was compared: $(tail -n 1 coarse)"
+    ! grep -v 'latency_patterns\|conflict_latency\| the same' fine || fail "$model $*: that did not come back"
+    ! grep '^differs' coarse || fail "$model $*: that is further away"
+}
+closes gtx560ti
+closes m2070
+# Over a base of another generation: nothing that was measured may come from it.
+closes gtx560ti-48k --base gtx780
+
+# A model made wrong on purpose does not close.
+sed -i '/^constant_l1:/,/^constant_l15:/ { s/size: 2048 B/size: 1024 B/; s/ways: 4 /ways: 2 / }' again.yaml
+dissect sim:./again.yaml wrong.json
+"$SONDE" compare told.json wrong.json --cycles 1 --percent 5 >wrong && fail "half of the ways, and nothing differs"
+grep -q '^differs .*constant_l1.ways ' wrong || fail "half of the ways do not show"
