@@ -1,6 +1,6 @@
 #!/bin/sh
-# lint.sh: formatting, layering, limits of the house style, compiler warnings as errors, and the
-# static analyzers. Goes on after a finding, so that one run shows all. Status 1 when there was one.
+# lint.sh: formatting, layering, limits of the house style, compiler warnings as errors, circles of files,
+# and the static analyzers. Goes on after a finding, so that one run shows all. Status 1 when there was one.
 # lint.sh format: changes the layout of every C file to what the first step wants.
 set -eu
 cd "$(dirname "$0")/.."
@@ -23,9 +23,11 @@ scripts_in_tree() {
 
 format() { c_files | xargs clang-format --dry-run -Werror --ferror-limit=3; }
 layers() { scripts/layers.sh; }
+folders() { scripts/folders.sh; }
 limits() { c_files | xargs scripts/limits.sh; }
 shell() { scripts_in_tree | xargs shellcheck -S warning; }
 warnings() { scripts/build.sh dev all; }
+circles() { scripts/circles.sh build/dev; } # of what `warnings` has built
 cpp_check() {
     cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
         --suppressions-list=.cppcheck --error-exitcode=1 -j "$(nproc)" -I src -I include src
@@ -42,9 +44,11 @@ fi
 
 step format format
 step layers layers
+step folders folders
 step limits limits
 step shell shell
 step warnings warnings
+step circles circles
 step cppcheck cpp_check
 step clang-tidy tidy
 if [ "$status" -eq 0 ]; then echo "lint: nothing found"; else echo "lint: SOMETHING FOUND"; fi

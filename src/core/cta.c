@@ -1,7 +1,7 @@
 /*
- * CTA slots: resources are taken when a CTA starts and freed when the whole CTA has ended, that is
- * when all its warps have exited and all their accesses are complete. Starting takes no time here;
- * what lies between an end and a start is the GPU's business.
+ * CTA slots: warps are taken when a CTA starts and freed when the whole CTA has ended, that is when
+ * all its warps have exited and all their accesses are complete. Starting takes no time here; what
+ * lies between an end and a start, and which grid's CTA fits beside others, is the GPU's business.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -32,51 +32,96 @@ static uint64_t shared_stride(const struct cta_needs *needs)
     return (needs->shared_bytes + SHARED_ALIGN - 1) / SHARED_ALIGN * SHARED_ALIGN;
 }
 
-int sm_launch(struct sm *sm, const struct exec_launch *launch, const struct cta_needs *needs)
+static void place_scoreboard(struct sm *sm, uint64_t slots)
 {
-    assert(sm->cta_count == 0 && sm->lsu.requests_out == 0);
-    const char *limit = "";
-    uint64_t fit = occupancy_ctas(sm->spec, needs, sm->shared_bytes, &limit);
-    if (fit == 0) {
-        return error_set(SONDE_EINPUT, "a block wants more %s than a multiprocessor has", limit);
-    }
-    uint64_t slots = exec_program_slot_count(launch->program) + PRED_SLOTS;
-    uint64_t scoreboard_bytes = slots * sizeof(uint64_t) * sm->max_warps;
-    int rc = reserve((void **)&sm->scoreboard, &sm->scoreboard_capacity, scoreboard_bytes);
-    if (rc == 0) {
-        rc = reserve((void **)&sm->shared, &sm->shared_capacity, fit * shared_stride(needs) + 1);
-    }
-    if (rc < 0) {
-        return rc;
-    }
+    sm->slots = slots;
     for (uint32_t i = 0; i < sm->max_warps; i++) {
         sm->warp[i].slot_ready = sm->scoreboard + i * slots;
         sm->warp[i].pred_ready = sm->warp[i].slot_ready + slots - PRED_SLOTS;
     }
-    lsu_reset(sm);
-    sm->aborted = sm->reset = false;
-    sm->first_scheduler = 0;
-    sm->slots = slots;
-    sm->launch = launch;
-    sm->needs = *needs;
-    sm->program = exec_uop_info(launch->program, 0);
+}
+
+/* Wider rows, for a kernel with more registers than those whose warps are resident. */
+static int widen_scoreboard(struct sm *sm, uint64_t slots)
+{
+    uint64_t *wider = calloc(slots * sm->max_warps, sizeof *wider);
+    if (!wider) {
+        return error_memory();
+    }
+    uint64_t *old = sm->scoreboard, old_slots = sm->slots;
+    for (uint32_t i = 0; i < sm->max_warps; i++) {
+        uint64_t *to = wider + i * slots, *from = old + i * old_slots;
+        memcpy(to, from, (old_slots - PRED_SLOTS) * sizeof *to);
+        memcpy(to + slots - PRED_SLOTS, from + old_slots - PRED_SLOTS, PRED_SLOTS * sizeof *to);
+    }
+    sm->scoreboard = wider;
+    sm->scoreboard_capacity = slots * sm->max_warps * sizeof *wider;
+    place_scoreboard(sm, slots);
+    free(old);
     return 0;
 }
 
-uint32_t sm_cta_count(const struct sm *sm)
+/* More shared memory a CTA slot than those that are resident have. */
+static int widen_shared(struct sm *sm, uint64_t stride)
 {
-    return sm->cta_count;
+    uint64_t capacity = stride * sm->spec->max_ctas + 1;
+    uint8_t *wider = malloc(capacity);
+    if (!wider) {
+        return error_memory();
+    }
+    for (uint32_t i = 0; i < sm->spec->max_ctas; i++) {
+        struct exec_cta *cta = &sm->cta[i].exec;
+        if (sm->cta[i].used) {
+            memcpy(wider + i * stride, cta->shared, cta->shared_bytes);
+            cta->shared = wider + i * stride;
+        }
+    }
+    free(sm->shared);
+    sm->shared = wider;
+    sm->shared_stride = stride;
+    sm->shared_capacity = capacity;
+    return 0;
 }
 
-bool sm_cta_fits(const struct sm *sm)
+/* CTA slots and warps that are in use keep what they have. */
+static int launch_beside(struct sm *sm, const struct sm_grid *grid, uint64_t slots)
 {
-    const struct cta_needs *needs = &sm->needs;
-    uint32_t warps_used = (uint32_t)__builtin_popcountll(sm->warps_used);
-    return sm->cta_count < sm->spec->max_ctas &&
-           sm->threads_used + needs->threads <= sm->spec->max_threads &&
-           warps_used + needs->warps <= sm->max_warps &&
-           sm->registers_used + needs->registers <= sm->spec->registers &&
-           sm->shared_used + needs->shared_bytes <= sm->shared_bytes;
+    uint64_t stride = shared_stride(&grid->needs);
+    stride = stride > sm->shared_stride ? stride : sm->shared_stride;
+    int rc = slots > sm->slots ? widen_scoreboard(sm, slots) : 0;
+    bool wide = sm->shared_capacity > stride * sm->spec->max_ctas && stride == sm->shared_stride;
+    return rc < 0 || wide ? rc : widen_shared(sm, stride);
+}
+
+static int launch_alone(struct sm *sm, const struct sm_grid *grid, uint64_t slots, uint64_t fit)
+{
+    assert(sm->cta_count == 0 && sm->lsu.requests_out == 0);
+    uint64_t scoreboard_bytes = slots * sizeof(uint64_t) * sm->max_warps;
+    uint64_t stride = shared_stride(&grid->needs);
+    int rc = reserve((void **)&sm->scoreboard, &sm->scoreboard_capacity, scoreboard_bytes);
+    if (rc == 0) {
+        rc = reserve((void **)&sm->shared, &sm->shared_capacity, fit * stride + 1);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    place_scoreboard(sm, slots);
+    sm->shared_stride = stride;
+    lsu_reset(sm);
+    sm->aborted = sm->reset = false;
+    sm->first_scheduler = 0;
+    return 0;
+}
+
+int sm_launch(struct sm *sm, const struct sm_grid *grid, bool beside)
+{
+    const char *limit = "";
+    uint64_t fit = occupancy_ctas(sm->spec, &grid->needs, sm->shared_bytes, &limit);
+    if (fit == 0) {
+        return error_set(SONDE_EINPUT, "a block wants more %s than a multiprocessor has", limit);
+    }
+    uint64_t slots = exec_program_slot_count(grid->launch->program) + PRED_SLOTS;
+    return beside ? launch_beside(sm, grid, slots) : launch_alone(sm, grid, slots, fit);
 }
 
 static int warp_start(struct sm *sm, struct sm_cta *cta, uint32_t slot, uint32_t index)
@@ -94,6 +139,7 @@ static int warp_start(struct sm *sm, struct sm_cta *cta, uint32_t slot, uint32_t
     /* The warp here before may have left results that were still to come. */
     memset(warp->slot_ready, 0, sm->slots * sizeof(uint64_t));
     warp->cta = cta;
+    warp->program = exec_uop_info(cta->grid->launch->program, 0);
     warp->slot = slot;
     warp->index = index;
     cta->by_index[index] = &warp->exec;
@@ -110,45 +156,44 @@ static int warp_start(struct sm *sm, struct sm_cta *cta, uint32_t slot, uint32_t
     return 0;
 }
 
-static struct sm_cta *cta_take(struct sm *sm, uint64_t linear_id)
+static struct sm_cta *cta_take(struct sm *sm, const struct sm_grid *grid, uint64_t linear_id)
 {
     uint32_t index = 0;
     while (sm->cta[index].used) {
         index++;
     }
     struct sm_cta *cta = &sm->cta[index];
-    const struct exec_launch *launch = sm->launch;
+    const struct exec_launch *launch = grid->launch;
     uint64_t row = linear_id / launch->grid[0];
     memset(cta, 0, sizeof *cta);
     cta->used = true;
-    cta->exec = (struct exec_cta){.shared = sm->shared + index * shared_stride(&sm->needs),
-                                  .shared_bytes = (uint32_t)sm->needs.shared_bytes,
+    cta->grid = grid;
+    cta->exec = (struct exec_cta){.shared = sm->shared + index * sm->shared_stride,
+                                  .shared_bytes = (uint32_t)grid->needs.shared_bytes,
                                   .ctaid = {(uint32_t)(linear_id % launch->grid[0]),
                                             (uint32_t)(row % launch->grid[1]),
                                             (uint32_t)(row / launch->grid[1])},
                                   .linear_id = (uint32_t)linear_id,
                                   .launch = launch};
-    cta_barriers_init(&cta->barriers, sm->needs.warps);
+    cta_barriers_init(&cta->barriers, grid->needs.warps);
     /* Real shared memory keeps what was there; zero makes runs repeat. */
-    memset(cta->exec.shared, 0, sm->needs.shared_bytes);
+    memset(cta->exec.shared, 0, grid->needs.shared_bytes);
     return cta;
 }
 
-int sm_cta_start(struct sm *sm, uint64_t linear_id)
+int sm_cta_start(struct sm *sm, const struct sm_grid *grid, uint64_t linear_id)
 {
-    assert(sm_cta_fits(sm));
+    const struct cta_needs *needs = &grid->needs;
+    assert(sm->cta_count < sm->spec->max_ctas);
     sm_sync(sm);
     if (sm->cta_count == 0) {
         sm->issued_cycle = sm->cycle;
     }
-    struct sm_cta *cta = cta_take(sm, linear_id);
+    struct sm_cta *cta = cta_take(sm, grid, linear_id);
     sm->cta_count++;
-    sm->threads_used += sm->needs.threads;
-    sm->registers_used += sm->needs.registers;
-    sm->shared_used += sm->needs.shared_bytes;
     sm->stats.ctas++;
     uint32_t slot = 0;
-    for (uint32_t i = 0; i < sm->needs.warps; i++, slot++) {
+    for (uint32_t i = 0; i < needs->warps; i++, slot++) {
         while (sm->warps_used >> slot & 1) {
             slot++;
         }
@@ -176,9 +221,6 @@ static void cta_release(struct sm *sm, struct sm_cta *cta)
         sm->warp[__builtin_ctzll(warps)].state = WARP_FREE;
     }
     sm->warps_used &= ~cta->warps;
-    sm->threads_used -= sm->needs.threads;
-    sm->registers_used -= sm->needs.registers;
-    sm->shared_used -= sm->needs.shared_bytes;
     sm->cta_count--;
     cta->used = false;
     if (sm->cta_count == 0) {
@@ -190,7 +232,7 @@ void cta_try_retire(struct sm *sm, struct sm_cta *cta)
 {
     if (cta->used && cta->live_warps == 0 && cta->outstanding == 0) {
         cta_release(sm, cta);
-        sm->host.cta_done(sm->host.ctx, sm->id, cta->exec.linear_id);
+        sm->host.cta_done(sm->host.ctx, sm->id, cta->grid, cta->exec.linear_id);
     }
 }
 
@@ -199,7 +241,7 @@ static void warp_atomics_forget(struct sm *sm, struct sm_warp *warp)
     for (struct lsu_access *next, *access = warp->atomics; access; access = next) {
         next = access->next_atomic;
         if (access->answered) {
-            lsu_release(sm, access);
+            access_release(&sm->lsu.pool, access);
         }
     }
     warp->atomics = NULL;
@@ -217,8 +259,7 @@ void sm_abort(struct sm *sm)
         sm->cta[i].used = false;
     }
     sm->warps_used = 0;
-    sm->threads_used = sm->cta_count = 0;
-    sm->registers_used = sm->shared_used = 0;
+    sm->cta_count = 0;
     sm->ready = sm->wheel_used = 0;
     memset(sm->wheel, 0, sizeof sm->wheel);
     for (uint32_t i = 0; i < ISA_UNIT_COUNT; i++) {

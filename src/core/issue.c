@@ -4,7 +4,7 @@
  * with n lanes a cycle is taken for 32/n cycles; units with more than 32 lanes take several warps
  * in one cycle. Fetch and decode are not modelled: instructions are always there.
  */
-#include "core/banks.h"
+#include "core/memory/banks.h"
 #include "core/state.h"
 #include "util/error.h"
 
@@ -83,6 +83,7 @@ static int issue_access(struct sm *sm, struct sm_warp *warp, const struct exec_u
     set_results(warp, info, CYCLE_NEVER);
     spare->warp = warp;
     spare->info = info;
+    spare->completion = &access_completion;
     return lsu_enqueue_spare(sm, pipe);
 }
 

@@ -45,3 +45,31 @@ uint32_t occupancy_ctas(const struct sm_spec *spec, const struct cta_needs *need
     }
     return (uint32_t)fit;
 }
+
+bool occupancy_fits(const struct sm_spec *spec, const struct sm_room *taken,
+                    const struct cta_needs *needs, uint64_t sm_shared_bytes)
+{
+    uint32_t max_warps = spec->max_warps < SM_MAX_WARPS ? spec->max_warps : SM_MAX_WARPS;
+    return taken->ctas < spec->max_ctas && taken->threads + needs->threads <= spec->max_threads &&
+           taken->warps + needs->warps <= max_warps &&
+           taken->registers + needs->registers <= spec->registers &&
+           taken->shared_bytes + needs->shared_bytes <= sm_shared_bytes;
+}
+
+void occupancy_take(struct sm_room *taken, const struct cta_needs *needs)
+{
+    taken->ctas++;
+    taken->threads += needs->threads;
+    taken->warps += needs->warps;
+    taken->registers += needs->registers;
+    taken->shared_bytes += needs->shared_bytes;
+}
+
+void occupancy_give(struct sm_room *taken, const struct cta_needs *needs)
+{
+    taken->ctas--;
+    taken->threads -= needs->threads;
+    taken->warps -= needs->warps;
+    taken->registers -= needs->registers;
+    taken->shared_bytes -= needs->shared_bytes;
+}

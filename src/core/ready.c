@@ -74,7 +74,7 @@ static void wheel_insert(struct sm *sm, uint32_t slot, uint64_t cycle)
 
 void warp_refresh(struct sm *sm, struct sm_warp *warp)
 {
-    const struct exec_uop_info *info = &sm->program[warp->exec.pc];
+    const struct exec_uop_info *info = &warp->program[warp->exec.pc];
     warp->next = info;
     warp->ready_cycle = operands_ready(warp, info);
     warp->blocked = warp->ready_cycle == CYCLE_NEVER || must_drain(sm, warp, info);

@@ -6,9 +6,10 @@
 
 #include <stdlib.h>
 
-#include "core/banks.h"
+#include "core/memory/banks.h"
 #include "core/state.h"
 #include "exec/fault.h"
+#include "exec/memory/stores.h"
 #include "util/error.h"
 
 /* After so many cycles inline the engine's loop gets a look, so that a launch can be interrupted.
@@ -89,121 +90,6 @@ static int page_shift(uint32_t *shift, uint64_t page_bytes)
     return 0;
 }
 
-int sm_create(struct sm **out, const struct sm_setup *setup)
-{
-    *out = NULL;
-    int rc = spec_check(setup->spec);
-    if (rc < 0) {
-        return rc;
-    }
-    struct sm *sm = calloc(1, sizeof *sm);
-    if (!sm) {
-        return error_memory();
-    }
-    sm->spec = setup->spec;
-    sm->engine = setup->engine;
-    sm->period_ps = setup->clock.period_ps;
-    sm->source = setup->source;
-    sm->id = setup->id;
-    sm->sm_count = setup->sm_count;
-    sm->network = setup->network;
-    sm->host = setup->host;
-    sm->max_warps = setup->spec->max_warps;
-    sm->sched = sched_ops(setup->spec->scheduler);
-    sm->scheduled_cycle = CYCLE_NEVER;
-    sm->shared_bytes = setup->spec->shared.size_bytes;
-    units_init(sm);
-    sm->cta = calloc(setup->spec->max_ctas, sizeof *sm->cta);
-    rc = sm->cta ? page_shift(&sm->page_shift, setup->host.page_bytes) : error_memory();
-    sm->banks = setup->spec->shared;
-    if (rc == 0) {
-        rc = lsu_init(sm);
-    }
-    if (rc < 0) {
-        sm_destroy(sm);
-        return rc;
-    }
-    *out = sm;
-    return 0;
-}
-
-void sm_destroy(struct sm *sm)
-{
-    if (!sm) {
-        return;
-    }
-    for (uint32_t i = 0; i < sm->max_warps; i++) {
-        exec_warp_free(&sm->warp[i].exec);
-    }
-    lsu_free(sm);
-    free(sm->cta);
-    free(sm->shared);
-    free(sm->scoreboard);
-    free(sm);
-}
-
-void sm_set_l1(struct sm *sm, const struct mem_port *l1)
-{
-    sm->has_l1 = l1 != NULL;
-    sm->l1 = l1 ? *l1 : (struct mem_port){0};
-}
-
-void sm_set_readonly(struct sm *sm, const struct mem_port *texture, const struct mem_port *constant)
-{
-    sm->has_texture = texture != NULL;
-    sm->has_constant = constant != NULL;
-    sm->texture_port = texture ? *texture : (struct mem_port){0};
-    sm->constant_port = constant ? *constant : (struct mem_port){0};
-}
-
-void sm_set_local(struct sm *sm, uint64_t address, uint64_t thread_bytes)
-{
-    sm->local_address = address;
-    sm->local_words = thread_bytes / SM_LOCAL_GRANULE_BYTES * (SM_LOCAL_GRANULE_BYTES / 4);
-}
-
-void sm_set_bank_word(struct sm *sm, uint32_t word_bytes)
-{
-    sm->banks.word_bytes = word_bytes;
-}
-
-void sm_set_shared(struct sm *sm, uint64_t bytes)
-{
-    sm->shared_bytes = bytes;
-}
-
-/* An SM that slept has nothing to do before now: nothing on its wheel is due earlier. */
-uint64_t sm_sync(struct sm *sm)
-{
-    uint64_t now = (engine_now_ps(sm->engine) + sm->period_ps - 1) / sm->period_ps;
-    if (!sm->running && sm->cycle + 1 < now) {
-        sm->cycle = now - 1;
-    }
-    return now;
-}
-
-static void sm_run(void *ctx, uint64_t arg);
-
-static void schedule(struct sm *sm, uint64_t cycle)
-{
-    sm->scheduled_cycle = cycle;
-    engine_at(sm->engine, cycle * sm->period_ps, sm->source, sm_run, sm, cycle);
-}
-
-void sm_wake(struct sm *sm, uint64_t cycle)
-{
-    uint64_t target = cycle > sm->cycle ? cycle : sm->cycle + 1;
-    if (!sm->running && target < sm->scheduled_cycle) {
-        schedule(sm, target);
-    }
-}
-
-void sm_fault(struct sm *sm, int code)
-{
-    sm->aborted = true;
-    sm->host.fault(sm->host.ctx, sm->id, code);
-}
-
 /* What holds the SM up, should nothing issue until the next cycle that is worth a look: wait.def.
  */
 static enum sm_wait what_it_waits_for(const struct sm *sm)
@@ -244,12 +130,116 @@ static void sm_run(void *ctx, uint64_t arg)
         }
         uint64_t time_ps = cycle * sm->period_ps;
         if (budget == 0 || engine_next_ps(sm->engine) <= time_ps) {
-            schedule(sm, cycle);
+            sm_schedule(sm, cycle);
             break;
         }
         engine_advance(sm->engine, time_ps);
     }
     sm->running = false;
+}
+
+int sm_create(struct sm **out, const struct sm_setup *setup)
+{
+    *out = NULL;
+    int rc = spec_check(setup->spec);
+    if (rc < 0) {
+        return rc;
+    }
+    struct sm *sm = calloc(1, sizeof *sm);
+    if (!sm) {
+        return error_memory();
+    }
+    sm->spec = setup->spec;
+    sm->engine = setup->engine;
+    sm->period_ps = setup->clock.period_ps;
+    sm->source = setup->source;
+    sm->id = setup->id;
+    sm->sm_count = setup->sm_count;
+    sm->network = setup->network;
+    sm->host = setup->host;
+    sm->max_warps = setup->spec->max_warps;
+    sm->sched = sched_ops(setup->spec->scheduler);
+    sm->scheduled_cycle = CYCLE_NEVER;
+    sm->run = sm_run;
+    sm->shared_bytes = setup->spec->shared.size_bytes;
+    units_init(sm);
+    sm->cta = calloc(setup->spec->max_ctas, sizeof *sm->cta);
+    rc = sm->cta ? page_shift(&sm->translation.page_shift, setup->host.page_bytes) : error_memory();
+    sm->banks = setup->spec->shared;
+    if (rc == 0) {
+        rc = lsu_init(sm);
+    }
+    if (rc < 0) {
+        sm_destroy(sm);
+        return rc;
+    }
+    *out = sm;
+    return 0;
+}
+
+void sm_destroy(struct sm *sm)
+{
+    if (!sm) {
+        return;
+    }
+    for (uint32_t i = 0; i < sm->max_warps; i++) {
+        exec_warp_free(&sm->warp[i].exec);
+    }
+    lsu_free(sm);
+    exec_stores_destroy(sm->stores);
+    free(sm->cta);
+    free(sm->shared);
+    free(sm->scoreboard);
+    free(sm);
+}
+
+void sm_set_l1(struct sm *sm, const struct mem_port *l1)
+{
+    sm->has_l1 = l1 != NULL;
+    sm->l1 = l1 ? *l1 : (struct mem_port){0};
+}
+
+void sm_set_readonly(struct sm *sm, const struct mem_port *texture, const struct mem_port *constant)
+{
+    sm->has_texture = texture != NULL;
+    sm->has_constant = constant != NULL;
+    sm->texture_port = texture ? *texture : (struct mem_port){0};
+    sm->constant_port = constant ? *constant : (struct mem_port){0};
+}
+
+void sm_set_local(struct sm *sm, uint64_t address, uint64_t thread_bytes, uint32_t slots)
+{
+    sm->local_slots = slots > 0 ? slots : 1;
+    sm->local_address = address;
+    sm->local_words = thread_bytes / SM_LOCAL_GRANULE_BYTES * (SM_LOCAL_GRANULE_BYTES / 4);
+}
+
+void sm_set_bank_word(struct sm *sm, uint32_t word_bytes)
+{
+    sm->banks.word_bytes = word_bytes;
+}
+
+void sm_set_shared(struct sm *sm, uint64_t bytes)
+{
+    sm->shared_bytes = bytes;
+}
+
+int sm_keep_stores(struct sm *sm, bool keep)
+{
+    sm->keeps_stores = keep;
+    return keep && !sm->stores ? exec_stores_create(&sm->stores) : 0;
+}
+
+bool sm_has_stores(const struct sm *sm)
+{
+    return sm->keeps_stores && !exec_stores_empty(sm->stores);
+}
+
+void sm_publish_stores(struct sm *sm)
+{
+    if (sm_has_stores(sm)) {
+        exec_stores_publish(sm->stores);
+    }
 }
 
 uint32_t sm_requests_out(const struct sm *sm)
@@ -267,7 +257,7 @@ bool sm_report_stall(struct sm *sm)
     for (uint32_t i = 0; i < sm->max_warps; i++) {
         struct exec_warp *warp = &sm->warp[i].exec;
         enum warp_state state = sm->warp[i].state;
-        uint32_t pc = (uint32_t)(sm->warp[i].next - sm->program);
+        uint32_t pc = (uint32_t)(sm->warp[i].next - sm->warp[i].program);
         uint32_t lane = warp->live ? (uint32_t)__builtin_ctz(warp->live) : 0;
         if (state == WARP_AT_BARRIER) {
             fault_set(warp, pc, lane, 0, "deadlock: the warp waits for ever at barrier %u",

@@ -6,8 +6,9 @@
  * something can make a warp ready: a result's ready cycle, a reply, a barrier. While nothing else
  * in the machine is due earlier it runs ahead inline, without the event queue.
  *
- * Call order: sm_create, then per launch sm_launch, sm_cta_start as often as sm_cta_fits says so,
- * and the engine until every CTA has reported its end through `cta_done`.
+ * Call order: sm_create, then per grid sm_launch, sm_cta_start as often as there is room, and the
+ * engine until every CTA has reported its end through `cta_done`. CTAs of several grids may be
+ * resident at a time.
  */
 #ifndef SONDE_CORE_SM_H
 #define SONDE_CORE_SM_H
@@ -24,13 +25,21 @@
 
 struct sm;
 
+/* A grid as SMs need to know it; whoever launches it keeps it until its CTAs have ended. */
+struct sm_grid {
+    const struct exec_launch *launch;
+    struct cta_needs needs; /* of each CTA */
+    void *owner;            /* for sm_host.cta_done */
+};
+
 /* What an SM asks of, and tells, the GPU around it. */
 struct sm_host {
     /* Physical address of a virtual one; the answer holds for its whole page. */
     bool (*physical)(void *ctx, uint64_t vaddr, uint64_t *paddr);
-    uint64_t page_bytes;                                    /* a power of two */
-    void (*cta_done)(void *ctx, uint32_t sm, uint64_t cta); /* its resources are free again */
-    void (*fault)(void *ctx, uint32_t sm, int code);        /* the error text is set */
+    uint64_t page_bytes; /* a power of two */
+    /* its resources are free again */
+    void (*cta_done)(void *ctx, uint32_t sm, const struct sm_grid *grid, uint64_t cta);
+    void (*fault)(void *ctx, uint32_t sm, int code); /* the error text is set */
     void *ctx;
 };
 
@@ -57,22 +66,22 @@ void sm_set_readonly(struct sm *sm, const struct mem_port *texture,
                      const struct mem_port *constant);
 /*
  * Where the local memory of this SM's warp slots lies: 32 times thread_bytes, a multiple of the
- * granule, for each slot in use. 0 bytes: nowhere, and it takes a fixed time. Only between
- * launches.
+ * granule, for each of `slots`. 0 bytes: nowhere, and it takes a fixed time. Only while no access
+ * to local memory is on its way.
  */
 #define SM_LOCAL_GRANULE_BYTES 16
-void sm_set_local(struct sm *sm, uint64_t address, uint64_t thread_bytes);
+void sm_set_local(struct sm *sm, uint64_t address, uint64_t thread_bytes, uint32_t slots);
 /* Successive words of shared memory of this size lie in successive banks; 0: bank_bytes. */
 void sm_set_bank_word(struct sm *sm, uint32_t word_bytes);
 
-/* Prepare for a launch; all CTAs of the last one have ended. `launch` is borrowed until they have
- * again. */
-int sm_launch(struct sm *sm, const struct exec_launch *launch, const struct cta_needs *needs);
+/*
+ * Prepare for CTAs of a grid. `beside`: others may be resident, or requests of theirs out; else the
+ * SM has been idle. SONDE_EINPUT: a CTA never fits.
+ */
+int sm_launch(struct sm *sm, const struct sm_grid *grid, bool beside);
 
-bool sm_cta_fits(const struct sm *sm);
-uint32_t sm_cta_count(const struct sm *sm);
-/* Start CTA `linear_id` of the launch's grid at the next edge of the clock. */
-int sm_cta_start(struct sm *sm, uint64_t linear_id);
+/* Start a CTA of a grid at the next edge of the clock. There is room for it. */
+int sm_cta_start(struct sm *sm, const struct sm_grid *grid, uint64_t linear_id);
 
 /*
  * Between launches: stores to device memory are kept back from now on (exec/stores.h), and seen by

@@ -46,60 +46,6 @@ static bool load_api(struct cuda_api *api, const char *library)
     return true;
 }
 
-static bool is_fault(cu_result result)
-{
-    return result == CU_ILLEGAL_ADDRESS || result == CU_LAUNCH_TIMEOUT || result == CU_ASSERT ||
-           (result >= CU_HARDWARE_STACK_ERROR && result <= CU_LAUNCH_FAILED);
-}
-
-static int code_of(cu_result result)
-{
-    switch (result) {
-    case CU_OUT_OF_MEMORY:
-        return SONDE_ENOMEM;
-    case CU_INVALID_IMAGE:
-    case CU_INVALID_PTX:
-    case CU_UNSUPPORTED_PTX_VERSION:
-    case CU_NOT_FOUND:
-        return SONDE_EINPUT;
-    case CU_LAUNCH_OUT_OF_RESOURCES:
-        return SONDE_EUNSUPPORTED;
-    default:
-        return is_fault(result) ? SONDE_EFAULT : SONDE_EDEVICE;
-    }
-}
-
-/* 0 for success, else the error with what was tried and the driver's words for it. */
-static int check(const struct cuda_api *api, cu_result result, const char *what)
-{
-    if (result == CU_SUCCESS) {
-        return SONDE_OK;
-    }
-    const char *name = NULL, *text = NULL;
-    api->error_name(result, &name);
-    api->error_string(result, &text);
-    return error_set(code_of(result), "%s: %s (%d)%s%s", what, name ? name : "unknown error",
-                     result, text ? ": " : "", text ? text : "");
-}
-
-int cuda_check(struct cuda *cuda, cu_result result, const char *what)
-{
-    int rc = check(&cuda->api, result, what);
-    if (is_fault(result) && !cuda->lost[0]) {
-        snprintf(cuda->lost, sizeof(cuda->lost), "%s", error_text());
-    }
-    return rc;
-}
-
-int cuda_enter(struct cuda *cuda)
-{
-    if (cuda->lost[0]) {
-        return error_set(SONDE_EFAULT, "%s was lost to an earlier fault (%s)",
-                         cuda->device.info.name, cuda->lost);
-    }
-    return cuda_check(cuda, cuda->api.context_set(cuda->context), "cuCtxSetCurrent");
-}
-
 static int attribute(const struct cuda_api *api, cu_device handle, int number)
 {
     int value = 0;
@@ -123,13 +69,13 @@ static int describe(struct device_info *info, const struct cuda_api *api, cu_dev
     int version = 0;
     size_t memory_bytes = 0;
     *info = (struct device_info){.kind = DEVICE_CUDA};
-    int rc =
-        check(api, api->device_name(info->name, sizeof(info->name), handle), "cuDeviceGetName");
+    int rc = cuda_api_check(api, api->device_name(info->name, sizeof(info->name), handle),
+                            "cuDeviceGetName");
     if (rc == SONDE_OK) {
-        rc = check(api, api->device_memory(&memory_bytes, handle), "cuDeviceTotalMem");
+        rc = cuda_api_check(api, api->device_memory(&memory_bytes, handle), "cuDeviceTotalMem");
     }
     if (rc == SONDE_OK) {
-        rc = check(api, api->driver_version(&version), "cuDriverGetVersion");
+        rc = cuda_api_check(api, api->driver_version(&version), "cuDriverGetVersion");
     }
     if (rc < 0) {
         return rc;
@@ -395,9 +341,9 @@ static int start_driver(struct cuda_api *api, int *count, const char *library)
     if (!load_api(api, library)) {
         return SONDE_EDEVICE;
     }
-    int rc = check(api, api->init(0), "starting the CUDA driver (cuInit)");
+    int rc = cuda_api_check(api, api->init(0), "starting the CUDA driver (cuInit)");
     if (rc == SONDE_OK) {
-        rc = check(api, api->device_count(count), "cuDeviceGetCount");
+        rc = cuda_api_check(api, api->device_count(count), "cuDeviceGetCount");
     }
     if (rc == SONDE_OK && *count <= 0) {
         rc = error_set(SONDE_EDEVICE, "the CUDA driver finds no GPU");
@@ -416,15 +362,16 @@ static int open_device(struct cuda *cuda, unsigned ordinal, const char *library)
         return error_set(SONDE_EDEVICE, "there is no GPU %u: the driver has %d, counted from 0",
                          ordinal, count);
     }
-    rc = check(&cuda->api, cuda->api.device_get(&cuda->handle, (int)ordinal), "cuDeviceGet");
+    rc = cuda_api_check(&cuda->api, cuda->api.device_get(&cuda->handle, (int)ordinal),
+                        "cuDeviceGet");
     if (rc == SONDE_OK) {
         rc = describe(&cuda->device.info, &cuda->api, cuda->handle);
     }
     if (rc == SONDE_OK) {
         cuda->reserved_shared_bytes =
             (uint32_t)attribute(&cuda->api, cuda->handle, CU_RESERVED_SHARED_PER_BLOCK);
-        rc = check(&cuda->api, cuda->api.context_retain(&cuda->context, cuda->handle),
-                   "cuDevicePrimaryCtxRetain");
+        rc = cuda_api_check(&cuda->api, cuda->api.context_retain(&cuda->context, cuda->handle),
+                            "cuDevicePrimaryCtxRetain");
     }
     return rc < 0 ? rc : cuda_enter(cuda);
 }
@@ -464,7 +411,7 @@ int cuda_list(struct listing_vec *rows, const char *library)
         cu_device handle;
         row = (struct device_listing){.info = {.kind = DEVICE_CUDA}};
         snprintf(row.spec, sizeof(row.spec), "cuda:%d", i);
-        int rc = check(&api, api.device_get(&handle, i), "cuDeviceGet");
+        int rc = cuda_api_check(&api, api.device_get(&handle, i), "cuDeviceGet");
         rc = rc < 0 ? rc : describe(&row.info, &api, handle);
         row.available = rc == SONDE_OK;
         snprintf(row.why, sizeof(row.why), "%s", rc < 0 ? error_text() : "");

@@ -1,7 +1,7 @@
 /*
- * What the files of the CUDA backend share: cuda.c (opening, modules, plain memory, launches) and
- * cuda_paths.c (what only the probes of other paths than plain loads need). Nothing here is seen
- * outside of the backend.
+ * What the files of the CUDA backend share: cuda.c (opening, modules, plain memory, launches),
+ * cuda_paths.c and cuda_image.c (what only the probes of other paths than plain loads need).
+ * Nothing here is seen outside of the backend.
  */
 #ifndef SONDE_DEVICE_CUDA_H
 #define SONDE_DEVICE_CUDA_H
@@ -46,11 +46,16 @@ static inline struct cuda *cuda_of(struct device *device)
     return (struct cuda *)device;
 }
 
+/* ---- cuda_check.c ---- */
+
+/* 0 for success, else the error with what was tried and the driver's words for it. */
+int cuda_api_check(const struct cuda_api *api, cu_result result, const char *what);
 /* Begins every call: the context must live, and be this thread's current one. */
 int cuda_enter(struct cuda *cuda);
-/* 0 for success, else the error with what was tried and the driver's words for it; a fault is
- * remembered. */
+/* As cuda_api_check(); a fault is remembered. */
 int cuda_check(struct cuda *cuda, cu_result result, const char *what);
+
+/* ---- cuda_paths.c ---- */
 
 int cuda_module_global(struct device *device, struct device_module *module, const char *name,
                        uint64_t *address, uint64_t *bytes);

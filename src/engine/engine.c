@@ -419,6 +419,15 @@ void engine_run(struct engine *engine, uint64_t until_ps)
     }
 }
 
+bool engine_step_before(struct engine *engine, uint64_t limit_ps)
+{
+    engine = engine->root;
+    engine->limit_ps = limit_ps;
+    bool stepped = engine_step(engine);
+    engine->limit_ps = ENGINE_NEVER;
+    return stepped;
+}
+
 void engine_run_before(struct engine *engine, uint64_t limit_ps)
 {
     engine = engine->root;

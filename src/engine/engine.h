@@ -53,6 +53,8 @@ void engine_advance(struct engine *engine, uint64_t time_ps);
  */
 bool engine_step(struct engine *engine);
 void engine_run(struct engine *engine, uint64_t until_ps);
+/* One event; no component runs ahead past `limit_ps`. */
+bool engine_step_before(struct engine *engine, uint64_t limit_ps);
 /* Run all events earlier than `limit_ps`, past which no component runs ahead. */
 void engine_run_before(struct engine *engine, uint64_t limit_ps);
 

@@ -55,12 +55,14 @@ struct uop_memory {
 
 /*
  * A call: what is copied between the two frames. A side is a register (stride 4 or 8), a constant
- * of the pool, or a place in the .param area (stride 0).
+ * of the pool, a predicate, or a place in the .param area (stride 0). A vector register counts as
+ * its elements.
  */
 struct call_side {
     uint32_t offset;
     uint8_t stride;
-    bool pool;
+    bool pool, is_pred; /* is_pred: a mask of lanes at `offset` of the frame */
+    bool flip;          /* of a predicate: its negation is passed */
 };
 struct call_value {
     struct call_side from, to;
@@ -126,7 +128,9 @@ enum {
     FLOAT_NAN = 16,
     FLOAT_XORSIGN = 32,
     FLOAT_TINY_PRODUCT = 64,
-    FLOAT_TINY_SUM = 128
+    FLOAT_TINY_SUM = 128,
+    FLOAT_TINY_QUOTIENT = 256,
+    FLOAT_TINY_RECIPROCAL = 512
 };
 
 /* Option bits of run_convert. */

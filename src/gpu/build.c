@@ -40,8 +40,10 @@ static int arrays_create(struct gpu *gpu)
     gpu->source_port = calloc(model->sms, sizeof *gpu->source_port);
     gpu->network_port = calloc(model->sms, sizeof *gpu->network_port);
     gpu->l2 = calloc(model->l2_slices, sizeof(struct mem_cache *));
-    return gpu->sm && gpu->l1 && gpu->source_port && gpu->network_port && gpu->l2 ? 0
-                                                                                  : error_memory();
+    gpu->room = calloc(model->sms, sizeof *gpu->room);
+    return gpu->room && gpu->sm && gpu->l1 && gpu->source_port && gpu->network_port && gpu->l2
+               ? 0
+               : error_memory();
 }
 
 static int l2_create(struct gpu *gpu)

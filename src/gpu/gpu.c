@@ -57,10 +57,16 @@ void gpu_destroy(struct gpu *gpu)
     engine_destroy(gpu->engine);
     free(gpu->sm);
     free(gpu->l1);
+    free(gpu->room);
     free(gpu->source_port);
     free(gpu->network_port);
     free(gpu->l2);
     free(gpu);
+}
+
+bool gpu_is_idle(const struct gpu *gpu)
+{
+    return !gpu->grids;
 }
 
 int gpu_set_carveout(struct gpu *gpu, uint32_t choice)
@@ -98,7 +104,7 @@ void gpu_set_cancel(struct gpu *gpu, const volatile int *cancel)
 void gpu_host_copy(struct gpu *gpu, uint64_t vaddr, uint64_t bytes, bool to_device)
 {
     const struct model *model = gpu->model;
-    if (!model->copies_allocate_in_l2) {
+    if (!model->copies_allocate_in_l2 || gpu->grids) {
         return;
     }
     uint64_t line_bytes = model->l2.line_bytes;

@@ -5,6 +5,7 @@
 #ifndef SONDE_GPU_GPU_H
 #define SONDE_GPU_GPU_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -46,9 +47,40 @@ void gpu_set_cancel(struct gpu *gpu, const volatile int *cancel);
 int gpu_set_threads(struct gpu *gpu, uint32_t threads);
 
 /*
- * Run a launch to its end with timing. SONDE_EFAULT with the fault's text, also when the launch can
- * never end because all warps wait; SONDE_EINPUT when the CTA can never fit an SM. `*cycles` (may
- * be NULL): core cycles from start to end. After an error the GPU is idle again and may be used.
+ * Grids. One is on the GPU from gpu_grid_begin(), which borrows `launch`, until it is over, and
+ * then the caller's to end. GPU_LATER: beside those that are on the GPU it cannot be, only after
+ * them. SONDE_EINPUT: its CTA can never fit an SM.
+ *
+ * gpu_run() lets time go on until a grid is over, the next event is at `until_ps` or later, or a
+ * pause is wanted. An error (SONDE_EFAULT, SONDE_EINTERRUPTED...) is the end of all grids.
+ */
+#define GPU_LATER 1
+struct gpu_grid;
+struct gpu_grid_options {
+    int priority;           /* lower numbers go first */
+    bool shares;            /* others may come to the GPU while it is there */
+    uint64_t not_before_ps; /* it begins then, or now */
+    uint64_t max_cycles;    /* SONDE_EFAULT soon after so many; 0: never */
+};
+struct gpu_grid_result {
+    uint64_t begin_ps, end_ps;
+    bool shared; /* other grids were on the GPU in this time */
+};
+int gpu_grid_begin(struct gpu *gpu, struct gpu_grid **out, const struct exec_launch *launch,
+                   const struct gpu_grid_options *options);
+int gpu_run(struct gpu *gpu, uint64_t until_ps);
+bool gpu_grid_is_over(const struct gpu_grid *grid);
+void gpu_grid_end(struct gpu_grid *grid, struct gpu_grid_result *result);
+uint64_t gpu_now_ps(const struct gpu *gpu);
+bool gpu_is_idle(const struct gpu *gpu);
+/* gpu_run() returns soon after *pause is not 0; it goes on when it is called again. NULL: never. */
+void gpu_set_pause(struct gpu *gpu, const atomic_uint *pause);
+
+/*
+ * Run a launch to its end with timing, alone. SONDE_EFAULT with the fault's text, also when the
+ * launch can never end because all warps wait; SONDE_EINPUT when the CTA can never fit an SM.
+ * `*cycles` (may be NULL): core cycles from start to end. After an error the GPU is idle again and
+ * may be used.
  */
 int gpu_launch(struct gpu *gpu, const struct exec_launch *launch, uint64_t *cycles);
 
@@ -59,7 +91,8 @@ int gpu_launch(struct gpu *gpu, const struct exec_launch *launch, uint64_t *cycl
 uint64_t gpu_resident_ctas(const struct gpu *gpu, const struct exec_launch *launch,
                            const char **limit);
 
-/* A host copy that passes through L2 (physical contiguous pieces are found by translate). */
+/* A host copy that passes through L2 (physical contiguous pieces are found by translate). One that
+ * happens while grids are on the GPU leaves L2 as it is. */
 void gpu_host_copy(struct gpu *gpu, uint64_t vaddr, uint64_t bytes, bool to_device);
 
 /* Pages have been unmapped: the TLBs forget all they know. Only between launches. */
@@ -68,9 +101,9 @@ void gpu_forget_translations(struct gpu *gpu);
 /*
  * Local memory: what a launch needs of device memory at most, and where it lies from now on. A
  * launch that needs more than was given, or has been given none, has local memory that takes a
- * fixed time and no cache. Only between launches.
+ * fixed time and no cache. `shares`: with room for others beside it. Only between launches.
  */
-uint64_t gpu_local_bytes(const struct gpu *gpu, const struct exec_launch *launch);
+uint64_t gpu_local_bytes(const struct gpu *gpu, const struct exec_launch *launch, bool shares);
 void gpu_set_local(struct gpu *gpu, uint64_t address, uint64_t bytes);
 
 /* The width of shared memory's banks as programs choose it: 4, 8, or 0 for the model's default.

@@ -1,7 +1,13 @@
 /*
- * Launches. The distributor (distribute.c) hands the CTAs out to the SMs. The machine runs until
- * the last CTA has ended, as a whole or in windows (windows.c). A launch begins when it is called:
- * the host's overhead of launching is not modelled.
+ * Grids, from their begin to their end. The distributor (distribute.c) hands the CTAs out to the
+ * SMs; the machine runs, as a whole or in windows (windows.c), until a grid's last CTA has ended.
+ * Grids begin when they are given; the host's overhead of launching is not modelled.
+ *
+ * Those that are given while the GPU is idle begin together with the first gpu_run(). Another may
+ * come while they run, unless it needs what only an idle GPU can give: another division of L1 and
+ * shared memory, a place for local memory, or that SMs do not run apart. How SMs run is decided
+ * when the first grids begin. Between two idle times caches start no launch empty: what the model
+ * invalidates is invalidated when a grid finds the GPU idle.
  */
 #include "gpu/state.h"
 #include "util/error.h"
@@ -10,89 +16,76 @@
  * which nobody has anything to say, and Ctrl-C should not be felt to wait for them. */
 #define STEPS_PER_POLL 16
 
-static int shape_check(uint64_t *cta_count, uint64_t *threads, const struct exec_launch *launch)
-{
-    *cta_count = *threads = 1;
-    for (int i = 0; i < 3; i++) {
-        if (launch->grid[i] == 0 || launch->block[i] == 0) {
-            return error_set(SONDE_EINPUT, "a grid or a block of no extent");
-        }
-        *cta_count *= launch->grid[i];
-        *threads *= launch->block[i];
-        if (*cta_count > UINT32_MAX || *threads > UINT32_MAX) {
-            return error_set(SONDE_EINPUT, "too many blocks or threads");
-        }
-    }
-    return 0;
-}
+/* ---- begin ---- */
 
-static void needs_of(struct cta_needs *needs, const struct gpu *gpu,
-                     const struct exec_launch *launch, uint64_t threads)
+/* As empty and as unspoilt as a launch finds it. */
+static int make_ready(struct gpu *gpu)
 {
-    occupancy_needs(
-        needs, &gpu->model->sm, (uint32_t)threads, exec_program_register_count(launch->program),
-        (uint64_t)exec_program_shared_bytes(launch->program) + launch->dynamic_shared_bytes);
-}
-
-uint64_t gpu_resident_ctas(const struct gpu *gpu, const struct exec_launch *launch,
-                           const char **limit)
-{
-    const struct model *model = gpu->model;
-    struct cache_spec l1 = model->l1_data;
-    uint64_t shared_bytes = model->sm.shared.size_bytes;
-    struct cta_needs needs;
-    if (model->carveout.count > 0) {
-        model_carve(&l1, &shared_bytes, model, gpu->wanted_carveout);
-    }
-    needs_of(&needs, gpu, launch, (uint64_t)launch->block[0] * launch->block[1] * launch->block[2]);
-    return (uint64_t)occupancy_ctas(&model->sm, &needs, shared_bytes, limit) * model->sms;
-}
-
-static int prepare(struct gpu *gpu, const struct exec_launch *launch)
-{
-    uint64_t threads;
-    int rc = shape_check(&gpu->cta_count, &threads, launch);
-    if (rc == 0 && gpu->wanted_carveout != gpu->carveout) {
-        rc = gpu_apply_carveout(gpu);
-    }
-    struct cta_needs needs;
-    needs_of(&needs, gpu, launch, threads);
-    for (uint32_t i = 0; rc == 0 && i < gpu->model->sms; i++) {
-        rc = sm_launch(gpu->sm[i], launch, &needs);
+    int rc = gpu->wanted_carveout != gpu->carveout ? gpu_apply_carveout(gpu) : 0;
+    for (uint32_t i = 0; i < gpu->model->sms; i++) {
         if (gpu->l1[i] && gpu->l1_spec.invalidate_on_launch) {
             mem_cache_invalidate(gpu->l1[i]);
         }
-    }
-    if (rc == 0) {
-        gpu_readonly_invalidate(gpu);
-        gpu_local_place(gpu, launch);
-    }
-    for (uint32_t i = 0; i < gpu->model->sms; i++) {
         gpu->boundary[i].fault = 0;
+        gpu->room[i] = (struct sm_room){0};
     }
-    gpu->cta_next = gpu->cta_ended = gpu->last_end_ps = 0;
+    gpu_readonly_invalidate(gpu);
     gpu->error = 0;
     gpu->stopping = false;
-    gpu->lookahead_ps = gpu_lookahead_ps(gpu, launch);
     return rc;
 }
 
-/* SMs and memory as one group. */
-static int run_whole(struct gpu *gpu)
+/* Whether the grids on the GPU let another one come. */
+static bool may_come(const struct gpu *gpu, const struct exec_launch *launch)
 {
-    for (uint64_t step = 1; gpu->cta_ended < gpu->cta_count; step++) {
-        bool stepped = engine_step(gpu->engine);
-        if (gpu->error < 0) {
-            return gpu->error;
-        }
-        if (!stepped && gpu->cta_ended < gpu->cta_count) {
-            int rc = engine_error(gpu->engine);
-            return rc < 0 ? rc : gpu_deadlock(gpu);
-        }
-        if (step % STEPS_PER_POLL == 0 && gpu_cancelled(gpu)) {
-            return error_set(SONDE_EINTERRUPTED, "interrupted");
-        }
+    bool acts = exec_program_acts_at_issue(launch->program);
+    return gpu->wanted_carveout == gpu->carveout && !(gpu->parted && acts) &&
+           gpu_local_is_placed(gpu, launch);
+}
+
+/* SMs that run apart have come to different times, no further than the last window. */
+uint64_t gpu_now_ps(const struct gpu *gpu)
+{
+    uint64_t now_ps = engine_now_ps(gpu->engine);
+    return gpu->parted && gpu->window_ps > now_ps ? gpu->window_ps : now_ps;
+}
+
+int gpu_grid_begin(struct gpu *gpu, struct gpu_grid **out, const struct exec_launch *launch,
+                   const struct gpu_grid_options *options)
+{
+    *out = NULL;
+    bool beside = gpu->grids != NULL;
+    if (beside && !may_come(gpu, launch)) {
+        return GPU_LATER;
     }
+    struct gpu_grid *grid = NULL;
+    int rc = gpu_grid_create(&grid, gpu, launch);
+    if (rc == 0 && !beside) {
+        rc = make_ready(gpu);
+    }
+    for (uint32_t i = 0; rc == 0 && i < gpu->model->sms; i++) {
+        rc = sm_launch(gpu->sm[i], &grid->sm, beside);
+    }
+    if (rc < 0) {
+        gpu_grid_free(grid);
+        return rc;
+    }
+    if (!beside) {
+        gpu_local_place(gpu, launch, options->shares);
+    }
+    grid->priority = options->priority;
+    grid->max_cycles = options->max_cycles;
+    if (!gpu->running && options->not_before_ps > engine_now_ps(gpu->engine)) {
+        engine_advance(gpu->engine, options->not_before_ps);
+    }
+    uint64_t now_ps = gpu_now_ps(gpu);
+    uint64_t start_ps = options->not_before_ps > now_ps ? options->not_before_ps : now_ps;
+    grid->start_ps = grid->last_end_ps = clock_align(&gpu->clock, start_ps);
+    gpu_grid_insert(gpu, grid);
+    if (gpu->running) {
+        gpu_distribute_at(gpu, grid->start_ps);
+    }
+    *out = grid;
     return 0;
 }
 
@@ -110,29 +103,87 @@ static void drain(struct gpu *gpu, int rc)
     }
 }
 
+/* No grid is left, or none can go on. */
+static void stop(struct gpu *gpu, int rc)
+{
+    uint64_t stop_ps = engine_now_ps(gpu->engine);
+    while (gpu->grids) {
+        gpu_grid_over(gpu, gpu->grids, stop_ps);
+    }
+    gpu_join(gpu);
+    drain(gpu, rc);
+    gpu->running = false;
+}
+
+/* ---- between them ---- */
+
+static int start(struct gpu *gpu)
+{
+    gpu->running = true;
+    gpu->window_ps = 0;
+    gpu->lookahead_ps = gpu_lookahead_ps(gpu);
+    int rc = gpu->lookahead_ps ? gpu_part(gpu) : 0;
+    return rc == 0 ? gpu_distribute(gpu) : rc;
+}
+
+/* SMs and memory as one group. */
+static int run_whole(struct gpu *gpu, uint64_t until_ps)
+{
+    for (uint64_t step = 1; !gpu->grid_is_over; step++) {
+        uint64_t next_ps = engine_next_ps(gpu->engine);
+        if (next_ps >= until_ps && next_ps != ENGINE_NEVER) {
+            return 0;
+        }
+        bool stepped = engine_step_before(gpu->engine, until_ps);
+        if (gpu->error < 0) {
+            return gpu->error;
+        }
+        if (!stepped && !gpu->grid_is_over) {
+            int rc = engine_error(gpu->engine);
+            return rc < 0 ? rc : gpu_deadlock(gpu);
+        }
+        if (step % STEPS_PER_POLL == 0) {
+            int rc = gpu_check_time(gpu, engine_now_ps(gpu->engine));
+            if (rc < 0 || gpu_pauses(gpu)) {
+                return rc;
+            }
+        }
+    }
+    return 0;
+}
+
+int gpu_run(struct gpu *gpu, uint64_t until_ps)
+{
+    if (!gpu->grids) {
+        return 0;
+    }
+    gpu->grid_is_over = false;
+    int rc = gpu->running ? 0 : start(gpu);
+    if (rc == 0) {
+        rc = gpu->parted ? gpu_run_windows(gpu, until_ps) : run_whole(gpu, until_ps);
+    }
+    if (rc < 0 || !gpu->grids) {
+        stop(gpu, rc);
+    }
+    return rc;
+}
+
 int gpu_launch(struct gpu *gpu, const struct exec_launch *launch, uint64_t *cycles)
 {
-    int rc = prepare(gpu, launch);
+    struct gpu_grid *grid;
+    struct gpu_grid_options options = {0};
+    int rc = gpu->grids ? error_set(SONDE_EUSAGE, "grids are on the GPU")
+                        : gpu_grid_begin(gpu, &grid, launch, &options);
     if (rc < 0) {
         return rc;
     }
-    gpu->start_ps = clock_align(&gpu->clock, engine_now_ps(gpu->engine));
-    rc = gpu->lookahead_ps ? gpu_part(gpu) : 0;
-    if (rc == 0) {
-        rc = gpu_distribute(gpu);
+    while (rc == 0 && !gpu_grid_is_over(grid)) {
+        rc = gpu_run(gpu, ENGINE_NEVER);
     }
-    if (rc == 0) {
-        rc = gpu->parted ? gpu_run_windows(gpu) : run_whole(gpu);
-    }
-    uint64_t stop_ps = rc == 0 ? gpu->last_end_ps : engine_now_ps(gpu->engine);
-    uint64_t end_ps = clock_align(&gpu->clock, stop_ps);
-    gpu_join(gpu);
-    uint64_t spent = end_ps < gpu->start_ps ? 0 : (end_ps - gpu->start_ps) / gpu->clock.period_ps;
-    drain(gpu, rc);
-    gpu->launches++;
-    gpu->cycles += spent;
+    struct gpu_grid_result result;
+    gpu_grid_end(grid, &result);
     if (cycles) {
-        *cycles = spent;
+        *cycles = (result.end_ps - result.begin_ps) / gpu->clock.period_ps;
     }
     return rc;
 }

@@ -110,7 +110,7 @@ void gpu_readonly_stats(const struct gpu *gpu, struct gpu_stats *out)
 
 struct local_shape {
     uint64_t thread_bytes; /* rounded up to the granule */
-    uint64_t slot_bytes;   /* of a warp slot */
+    uint32_t slots;        /* of an SM */
     uint64_t sm_bytes;
 };
 
@@ -131,19 +131,29 @@ static void local_shape(struct local_shape *out, const struct gpu *gpu,
         SM_LOCAL_GRANULE_BYTES;
     uint64_t share = (ctas + model->sms - 1) / model->sms;
     uint64_t slots = warps * (share < model->sm.max_ctas ? share : model->sm.max_ctas);
-    slots = slots < model->sm.max_warps ? slots : model->sm.max_warps;
+    out->slots = slots < model->sm.max_warps ? (uint32_t)slots : model->sm.max_warps;
     out->thread_bytes = granules * SM_LOCAL_GRANULE_BYTES;
-    out->slot_bytes = out->thread_bytes * WARP_LANES;
-    out->sm_bytes = out->slot_bytes * slots;
 }
 
-uint64_t gpu_local_bytes(const struct gpu *gpu, const struct exec_launch *launch)
+/* Beside others a launch may get any slot of any SM. */
+static uint64_t local_bytes(struct local_shape *shape, const struct gpu *gpu,
+                            const struct exec_launch *launch, bool shares)
 {
-    struct local_shape shape;
     const uint32_t *grid = launch->grid;
     uint64_t ctas = (uint64_t)grid[0] * grid[1] * grid[2];
-    local_shape(&shape, gpu, launch);
-    return shape.sm_bytes * (ctas < gpu->model->sms ? ctas : gpu->model->sms);
+    local_shape(shape, gpu, launch);
+    if (shares) {
+        shape->slots = gpu->model->sm.max_warps;
+        ctas = gpu->model->sms;
+    }
+    shape->sm_bytes = shape->thread_bytes * WARP_LANES * shape->slots;
+    return shape->sm_bytes * (ctas < gpu->model->sms ? ctas : gpu->model->sms);
+}
+
+uint64_t gpu_local_bytes(const struct gpu *gpu, const struct exec_launch *launch, bool shares)
+{
+    struct local_shape shape;
+    return local_bytes(&shape, gpu, launch, shares);
 }
 
 void gpu_set_local(struct gpu *gpu, uint64_t address, uint64_t bytes)
@@ -152,16 +162,25 @@ void gpu_set_local(struct gpu *gpu, uint64_t address, uint64_t bytes)
     gpu->local_bytes = bytes;
 }
 
-void gpu_local_place(struct gpu *gpu, const struct exec_launch *launch)
+void gpu_local_place(struct gpu *gpu, const struct exec_launch *launch, bool shares)
+{
+    struct local_shape shape;
+    uint64_t needed = local_bytes(&shape, gpu, launch, shares);
+    bool placed = gpu->local_address && needed > 0 && needed <= gpu->local_bytes;
+    gpu->local_thread_bytes = placed ? shape.thread_bytes : 0;
+    gpu->local_shared = shares;
+    for (uint32_t i = 0; i < gpu->model->sms; i++) {
+        sm_set_local(gpu->sm[i], gpu->local_address + i * shape.sm_bytes, gpu->local_thread_bytes,
+                     shape.slots);
+    }
+}
+
+bool gpu_local_is_placed(const struct gpu *gpu, const struct exec_launch *launch)
 {
     struct local_shape shape;
     local_shape(&shape, gpu, launch);
-    uint64_t needed = gpu_local_bytes(gpu, launch);
-    bool placed = gpu->local_address && needed > 0 && needed <= gpu->local_bytes;
-    for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        sm_set_local(gpu->sm[i], gpu->local_address + i * shape.sm_bytes,
-                     placed ? shape.thread_bytes : 0);
-    }
+    return shape.thread_bytes == 0 ||
+           (gpu->local_shared && shape.thread_bytes <= gpu->local_thread_bytes);
 }
 
 int gpu_set_shared_bank_bytes(struct gpu *gpu, uint32_t bytes)

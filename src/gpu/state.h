@@ -54,6 +54,25 @@ struct gpu_message_list {
 struct gpu_cta_end {
     uint64_t at_ps, cta;
     uint32_t sm;
+    struct gpu_grid *grid;
+};
+
+/* Where CTAs of a grid may start. */
+struct gpu_place {
+    struct gpu_grid *grid;
+    struct gpu_boundary *boundary;
+};
+
+struct gpu_grid {
+    struct sm_grid sm;
+    struct gpu_grid *next;
+    struct gpu_place *place; /* one an SM */
+    int priority;
+    uint64_t max_cycles;
+    uint64_t cta_count, cta_next, cta_ended;
+    uint64_t start_ps, last_end_ps; /* its begin; the end of the CTA that ended last */
+    uint64_t end_ps;
+    bool over, shared; /* others were on the GPU with it */
 };
 
 /* Between an upper group, which sends requests, and a lower one, which replies: mailbox.c. */
@@ -140,14 +159,21 @@ struct gpu {
     gpu_placed *placed;
     void *placed_ctx;
 
-    /* The launch in progress. */
-    uint64_t start_ps, last_end_ps; /* its begin; the end of the CTA that ended last */
-    uint64_t latest_ps;             /* the latest of all clocks when they were joined */
-    uint64_t lookahead_ps;          /* SMs and memory hear of each other no sooner; 0: at once */
-    bool parted;                    /* SMs and memory run apart, see windows.c */
-    uint64_t dram_ahead_ps;         /* DRAM knows of a reply so long before; 0: it is memory's */
-    bool stopping;                  /* no CTA starts any more */
-    uint64_t cta_count, cta_next, cta_ended;
+    /* The grids on the GPU. */
+    struct gpu_grid *grids;      /* in order of priority, then as they came */
+    struct sm_room *room;        /* of each SM: what the distributor has given out */
+    bool running;                /* the first of them has begun */
+    bool grid_is_over;           /* one has ended since gpu_run() was called */
+    const atomic_uint *pause;    /* gpu_run() returns while it is not 0; NULL: never is */
+    uint64_t counted_ps;         /* gpu->cycles count the time up to here */
+    uint64_t local_thread_bytes; /* of the local memory that is placed */
+    bool local_shared;           /* it has room for all warp slots of all SMs */
+    uint64_t window_ps;          /* no SM has come further while they run apart */
+    uint64_t latest_ps;          /* the latest of all clocks when they were joined */
+    uint64_t lookahead_ps;       /* SMs and memory hear of each other no sooner; 0: at once */
+    bool parted;                 /* SMs and memory run apart, see windows.c */
+    uint64_t dram_ahead_ps;      /* DRAM knows of a reply so long before; 0: it is memory's */
+    bool stopping;               /* no CTA starts any more */
     int error;
 };
 
@@ -167,7 +193,9 @@ void gpu_readonly_attach(struct gpu *gpu);
 void gpu_readonly_destroy(struct gpu *gpu);
 void gpu_readonly_invalidate(struct gpu *gpu); /* as a launch does */
 void gpu_readonly_stats(const struct gpu *gpu, struct gpu_stats *out);
-void gpu_local_place(struct gpu *gpu, const struct exec_launch *launch);
+void gpu_local_place(struct gpu *gpu, const struct exec_launch *launch, bool shares);
+/* Whether the launch can use local memory as it is placed, beside others. */
+bool gpu_local_is_placed(const struct gpu *gpu, const struct exec_launch *launch);
 
 /* mailbox.c */
 void gpu_message_add(struct gpu_message_list *list, uint64_t at_ps, struct mem_request *request,
@@ -205,18 +233,28 @@ void gpu_channels_destroy(struct gpu *gpu);
 uint64_t gpu_channels_lookahead_ps(const struct gpu *gpu);
 
 /* windows.c */
-uint64_t gpu_lookahead_ps(const struct gpu *gpu, const struct exec_launch *launch);
+uint64_t gpu_lookahead_ps(const struct gpu *gpu);
 int gpu_part(struct gpu *gpu);
 void gpu_join(struct gpu *gpu);
-int gpu_run_windows(struct gpu *gpu);
+int gpu_run_windows(struct gpu *gpu, uint64_t until_ps); /* as gpu_run() */
+
+/* grid.c */
+int gpu_grid_create(struct gpu_grid **out, struct gpu *gpu, const struct exec_launch *launch);
+void gpu_grid_free(struct gpu_grid *grid);
+void gpu_grid_insert(struct gpu *gpu, struct gpu_grid *grid);
+void gpu_grid_over(struct gpu *gpu, struct gpu_grid *grid, uint64_t at_ps);
+bool gpu_cancelled(const struct gpu *gpu);
+int gpu_check_time(const struct gpu *gpu, uint64_t now_ps); /* cancelled, or beyond max_cycles */
+bool gpu_pauses(const struct gpu *gpu);                     /* gpu_run() returns */
 
 /* distribute.c */
 int gpu_distribute(struct gpu *gpu); /* as many CTAs as fit at once */
+/* The same for what has come to a GPU that runs, not before `start_ps`. */
+void gpu_distribute_at(struct gpu *gpu, uint64_t start_ps);
 void gpu_cta_ended(struct gpu *gpu, const struct gpu_cta_end *end);
 int gpu_deadlock(const struct gpu *gpu); /* the error of a launch in which nothing is pending */
-bool gpu_cancelled(const struct gpu *gpu);
 /* What the SMs report; ctx is the GPU. */
-void gpu_cta_done(void *ctx, uint32_t sm, uint64_t cta);
+void gpu_cta_done(void *ctx, uint32_t sm, const struct sm_grid *grid, uint64_t cta);
 void gpu_fault(void *ctx, uint32_t sm, int code);
 
 #endif

@@ -35,12 +35,17 @@
 
 #define LOOKAHEAD_CYCLES_MIN 8
 
-uint64_t gpu_lookahead_ps(const struct gpu *gpu, const struct exec_launch *launch)
+uint64_t gpu_lookahead_ps(const struct gpu *gpu)
 {
     bool translated_first = gpu->l1_spec.enabled && gpu->l1_spec.address == ADDRESS_PHYSICAL;
-    if (gpu->model->sms == 1 || gpu->cta_count == 1 || translated_first ||
-        exec_program_acts_at_issue(launch->program)) {
+    bool alone = !gpu->grids->next && gpu->grids->cta_count == 1;
+    if (gpu->model->sms == 1 || alone || translated_first) {
         return 0;
+    }
+    for (const struct gpu_grid *grid = gpu->grids; grid; grid = grid->next) {
+        if (exec_program_acts_at_issue(grid->sm.launch->program)) {
+            return 0;
+        }
     }
     uint64_t reply_ps = mem_noc_lookahead_ps(gpu->noc);
     uint64_t start_ps = gpu->model->sm.cta_start_cycles * gpu->clock.period_ps;
@@ -297,13 +302,19 @@ static bool window_open(struct window *window, struct gpu *gpu)
     return first_ps != ENGINE_NEVER;
 }
 
-/* One window and the exchange after it; false: nothing is pending. */
-static bool step(struct gpu *gpu)
+/* One window and the exchange after it, if it begins before `until_ps`; false: nothing is pending.
+ */
+static bool step(struct gpu *gpu, uint64_t until_ps, bool *reached)
 {
     struct window window;
     if (!window_open(&window, gpu)) {
         return false;
     }
+    *reached = window.dram_limit_ps >= until_ps;
+    if (*reached) {
+        return true;
+    }
+    gpu->window_ps = window.sm_limit_ps;
     uint32_t busy = 0;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
         if (gpu->boundary[i].next_ps < window.sm_limit_ps) {
@@ -323,20 +334,21 @@ static bool step(struct gpu *gpu)
     return true;
 }
 
-int gpu_run_windows(struct gpu *gpu)
+int gpu_run_windows(struct gpu *gpu, uint64_t until_ps)
 {
     int rc = 0;
+    bool reached = false;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
         note_state(&gpu->boundary[i]);
     }
-    while (rc == 0 && gpu->cta_ended < gpu->cta_count) {
-        bool stepped = step(gpu);
+    while (rc == 0 && !reached && !gpu_pauses(gpu)) {
+        bool stepped = step(gpu, until_ps, &reached);
         rc = gpu->error < 0 ? gpu->error : engines_error(gpu);
         if (rc == 0 && !stepped) {
             rc = gpu_deadlock(gpu);
         }
-        if (rc == 0 && gpu_cancelled(gpu)) {
-            rc = error_set(SONDE_EINTERRUPTED, "interrupted");
+        if (rc == 0) {
+            rc = gpu_check_time(gpu, gpu->window_ps);
         }
     }
     return rc;

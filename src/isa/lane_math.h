@@ -508,11 +508,11 @@ static inline double lane_rsqrt_upper(double a)
     return r != r ? lane_double(0x7fffffff00000000) : lane_upper_word(r);
 }
 
-/* div.approx multiplies by the reciprocal, which is 0 for the largest divisors. */
+/* div.approx multiplies by the reciprocal, which is 0 for divisors beyond 2^126. */
 static inline float lane_div_approx(float a, float b)
 {
     float r = a / b;
-    bool large = fabsf(b) >= 0x1p126f && fabsf(b) < (float)INFINITY;
+    bool large = fabsf(b) > 0x1p126f && fabsf(b) < (float)INFINITY;
     r = large ? a * copysignf(0, b) : r;
     return lane_nan_f32(r);
 }

@@ -47,11 +47,19 @@ struct carveout_spec {
     bool follows_preference; /* a kernel's preference selects a choice; else it is ignored */
 };
 
+/* The way to the host. */
+struct link_spec {
+    uint64_t to_device_bytes_per_s, from_device_bytes_per_s, pageable_bytes_per_s;
+    uint64_t latency_ps;
+    uint32_t copy_engines;
+};
+
 struct model {
     char name[MODEL_NAME_MAX];
     char doc[512];
     char file[4096];
     uint32_t sms, clusters;
+    uint32_t concurrent_grids;
     uint64_t core_period_ps;
     struct sm_spec sm;
     struct cache_spec l1_data;
@@ -67,6 +75,7 @@ struct model {
     struct tlb_spec tlb_l1, tlb_l2; /* what misses the first asks the second */
     struct walker_spec walker;
     struct carveout_spec carveout;
+    struct link_spec link;
     struct driver_spec driver;
     bool copies_allocate_in_l2; /* host-device copies leave their lines in L2 */
 };

@@ -20,46 +20,6 @@
 #define PATH_MAX_BYTES 128
 #define INHERIT_MAX 8
 
-static void note(struct reader *reader, const struct yaml_node *node, const char *path,
-                 const char *fmt, va_list args)
-{
-    if (reader->problem_count++ >= PROBLEMS_MAX) {
-        return;
-    }
-    struct strbuf *out = &reader->problems;
-    strbuf_printf(out, "%s%s:", out->length ? "\n" : "", reader->file);
-    if (node) {
-        strbuf_printf(out, "%d:%d:", node->line, node->column);
-    }
-    char text[512];
-    vsnprintf(text, sizeof(text), fmt, args);
-    strbuf_printf(out, " %s%s%s", path ? path : "", path ? ": " : "", text);
-}
-
-void problem_at(struct reader *reader, const struct yaml_node *node, const char *path,
-                const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    note(reader, node, path, fmt, args);
-    va_end(args);
-}
-
-void problem(struct reader *reader, const char *path, const char *fmt, ...)
-{
-    const struct param *param = param_find(path);
-    va_list args;
-    va_start(args, fmt);
-    note(reader, param ? reader->where[param_index(param)] : NULL, path, fmt, args);
-    va_end(args);
-}
-
-bool given(const struct reader *reader, const char *path)
-{
-    const struct param *param = param_find(path);
-    return param && reader->where[param_index(param)];
-}
-
 /* Whether some parameter's path begins with `path` and a dot. */
 static bool is_group(const char *path)
 {

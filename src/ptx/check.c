@@ -186,6 +186,14 @@ static int check_vector(struct ptx_operand *out, struct parser *p, const struct 
     return 0;
 }
 
+int check_argument_value(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                         uint32_t vec, enum isa_type type)
+{
+    static const struct spec argument = {.kind = "", .relaxed = true};
+    return vec > 1 ? check_vector(out, p, raw, vec, type, &argument)
+                   : check_value(out, p, raw, type, true);
+}
+
 /* p|q, or p alone. */
 static int check_pair(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
                       enum isa_type first, bool sink)
@@ -298,6 +306,11 @@ static enum isa_space base_space(enum isa_space space)
 static int check_var_space(struct parser *p, const struct raw_operand *raw,
                            const struct ptx_var *var, enum isa_space space)
 {
+    bool generic =
+        var->space == SPACE_GLOBAL || var->space == SPACE_SHARED || var->space == SPACE_LOCAL;
+    if (space == SPACE_NONE && !generic)
+        return parser_error(p, raw->loc, "'%s' is in .%s, the instruction has no state space",
+                            var->name, isa_space_text(var->space));
     if (space == SPACE_NONE || base_space(space) == var->space)
         return 0;
     return parser_error(p, raw->loc, "'%s' is in .%s, the instruction accesses .%s", var->name,
@@ -358,9 +371,8 @@ static int check_address_value(struct ptx_operand *out, struct parser *p,
                                const struct raw_operand *raw, const struct ptx_insn *insn,
                                const struct opcode *o)
 {
-    if (raw->kind == RAW_SYMBOL && raw->symbol->kind == SYMBOL_VAR) {
-        int code = check_var_space(p, raw, raw->symbol->var,
-                                   insn->op == OP_ISSPACEP ? SPACE_NONE : insn->space[0]);
+    if (raw->kind == RAW_SYMBOL && raw->symbol->kind == SYMBOL_VAR && insn->op != OP_ISSPACEP) {
+        int code = check_var_space(p, raw, raw->symbol->var, insn->space[0]);
         return code < 0 ? code
                         : check_symbol_value(out, p, raw,
                                              insn->op == OP_ISTYPEP ? TYPE_u64 : o->tuple.s);

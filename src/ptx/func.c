@@ -198,9 +198,10 @@ static int add_param_symbols(struct parser *p, struct ptx_var *params, uint32_t 
         symbol->var = var;
         symbol->type = var->type;
         if (var->space == SPACE_REG &&
-            (code = builder_add_reg(&var->reg, p, var->name, var->type, 1)) < 0)
+            (code = builder_add_reg(&var->reg, p, var->name, var->type, var->vec)) < 0)
             return code;
         symbol->reg = var->reg;
+        symbol->vec = var->vec;
     }
     return 0;
 }

@@ -89,10 +89,11 @@ static int check_argument(struct ptx_operand *out, struct parser *p, const struc
         return parser_error(p, raw->loc, "'%s' has %llu bytes, the parameter %llu", var->name,
                             (unsigned long long)var->size, (unsigned long long)param->size);
     }
-    if (param->is_array || (raw->kind != RAW_REG && (write || raw->kind != RAW_CONST)))
+    bool vector = param->vec > 1 && param->space == SPACE_REG && raw->kind == RAW_VECTOR;
+    if (param->is_array || (!vector && raw->kind != RAW_REG && (write || raw->kind != RAW_CONST)))
         return parser_error(p, raw->loc, "expected a .param variable of %llu bytes or a register",
                             (unsigned long long)param->size);
-    return check_value(out, p, raw, param->type, true);
+    return check_argument_value(out, p, raw, param->vec, param->type);
 }
 
 static int check_arguments(struct ptx_operand *out, struct parser *p,

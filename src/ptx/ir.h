@@ -68,12 +68,13 @@ struct ptx_operand {
 };
 
 /*
- * A variable in an ADDR without a state space in the instruction is used by its generic address.
+ * A variable in an ADDR without a state space in the instruction is accessed in its own.
  * Shared variables of module scope have no offset here: a kernel lays out those that it reaches.
  *
  * Operands stand in the order of the text, with these exceptions. call: operands[0] the callee
  * (FUNC, or REG), [1] the VECTOR of return operands, [2] the VECTOR of arguments (each VAR for a
- * .param, REG or IMM; count may be 0), [3] TARGETS or PROTO of an indirect call. A pair p|q whose
+ * .param, REG or IMM, or a VECTOR of a vector register's elements; count may be 0), [3] TARGETS or
+ * PROTO of an indirect call. A pair p|q whose
  * second is left out is just its first.
  */
 #define PTX_MAX_OPERANDS 8
@@ -134,6 +135,7 @@ struct ptx_reg {
     const char *name;
     enum isa_type type;
     int32_t slot; /* first 32-bit slot, or predicate slot; -1: never live */
+    uint8_t vec;  /* elements of the vector register that begins here, 1: a plain one; 0: inside */
 };
 
 /* A basic block: instructions [first, last]. Successors by block index. */

@@ -276,6 +276,16 @@ static bool hint_fits(const struct opcode *o)
     return o->space[0] == SPACE_GLOBAL || o->space[0] == SPACE_NONE || o->space[1] == SPACE_GLOBAL;
 }
 
+/* "Deprecated in 6.0, not supported from sm_70 on by PTX 6.4 and later": 9.7.9.5, 9.7.13.8. */
+static bool needs_sync(const struct parser *p, const struct opcode *o)
+{
+    const struct ptx_module *m = p->module;
+    bool without =
+        o->op == OP_VOTE_ACTIVE || o->op == OP_VOTE_BALLOT_ACTIVE || o->op == OP_SHFL_ACTIVE;
+    return without && m->target_sm >= 70 &&
+           (m->version_major > 6 || (m->version_major == 6 && m->version_minor >= 4));
+}
+
 /* What patterns cannot say. */
 static int check_combination(struct parser *p, const struct opcode *o, const struct spelling *s,
                              struct ptx_loc loc)
@@ -284,6 +294,9 @@ static int check_combination(struct parser *p, const struct opcode *o, const str
         return parser_error(p, loc, "comparison '%s' does not apply to type .%s in '%s'",
                             isa_mod_text((enum isa_mod)o->mods[MODC_CMP]),
                             isa_type_info(o->tuple.s)->text, s->text);
+    if (needs_sync(p, o))
+        return parser_error(p, loc, "'%s' needs .sync in PTX 6.4 and later for sm_70 and later",
+                            s->text);
     if (o->vec > 1 && !vector_fits(p, o))
         return parser_error(p, loc,
                             "'%s' moves %d bytes at once, the limit is 16 (sm_100 .global: 32)",

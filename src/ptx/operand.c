@@ -30,15 +30,16 @@ static bool is_selector(const struct token *token)
            token->text[1] <= '7';
 }
 
-/* All elements of a vector register. */
-static int whole_vector(struct raw_operand *out, struct parser *p, const struct symbol *symbol)
+/* All elements of a vector register, whose first is `reg`. */
+static int whole_vector(struct raw_operand *out, struct parser *p, const struct symbol *symbol,
+                        int32_t reg)
 {
     out->kind = RAW_VECTOR;
     out->first = (uint32_t)p->raws->count;
     out->count = symbol->vec;
     for (int i = 0; i < symbol->vec; i++) {
         struct raw_operand element = {
-            .kind = RAW_REG, .loc = out->loc, .reg = symbol->reg + i, .type = symbol->type};
+            .kind = RAW_REG, .loc = out->loc, .reg = reg + i, .type = symbol->type};
         if (vec_push(p->raws, element) < 0)
             return parser_memory(p);
     }
@@ -57,7 +58,7 @@ static int parse_register(struct raw_operand *out, struct parser *p, const struc
                    : 0;
     int element = element_number(&p->token);
     if (element < 0)
-        return whole_vector(out, p, symbol);
+        return whole_vector(out, p, symbol, reg);
     if (element >= symbol->vec)
         return parser_expected(p, "an element of the vector register");
     out->reg += element;
@@ -211,7 +212,7 @@ int operand_parse_list(struct raw_operand *out, struct parser *p, int close, con
             code = parser_expected(p, what);
         else
             code = operand_parse(&element, p);
-        if (code == 0 && element.kind == RAW_VECTOR)
+        if (code == 0 && element.kind == RAW_VECTOR && close != ')') /* an argument may be one */
             code = parser_error(p, element.loc, "a vector inside a list");
         if (code == 0 && vec_push(&elements, element) < 0)
             code = parser_memory(p);

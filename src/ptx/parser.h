@@ -223,6 +223,9 @@ int check_operands(struct ptx_insn *insn, struct parser *p, const struct opcode 
 /* A value of `type`: register or constant (relaxed: the register may be wider). */
 int check_value(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
                 enum isa_type type, bool relaxed);
+/* What a call passes or takes: the same, or a whole vector register of `vec` elements. */
+int check_argument_value(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                         uint32_t vec, enum isa_type type);
 
 /* insn.c */
 int insn_parse(struct parser *p);

@@ -186,7 +186,7 @@ int builder_add_reg(int32_t *reg, struct parser *p, const char *name, enum isa_t
     *reg = (int32_t)b->regs.count;
     for (int i = 0; i < vec; i++) {
         const char *text = vec == 1 ? name : arena_printf(p->arena, "%s.%c", name, elements[i]);
-        struct ptx_reg element = {.name = text, .type = type, .slot = -1};
+        struct ptx_reg element = {.name = text, .type = type, .slot = -1, .vec = i == 0 ? vec : 0};
         if (text == NULL || vec_push(&b->regs, element) < 0)
             return parser_memory(p);
     }

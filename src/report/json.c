@@ -14,43 +14,6 @@
 #include "util/error.h"
 #include "util/glue/json_glue.h"
 
-/* Whole numbers without a point: bytes read as bytes. */
-static int put_number(json_t *object, const char *key, double value)
-{
-    bool whole = fabs(value) < 0x1p53 && value == floor(value);
-    return whole ? json_put_i64(object, key, (int64_t)value) : json_put_double(object, key, value);
-}
-
-static int put_not_measured(json_t *parent, const char *key, const char *reason)
-{
-    json_t *object = json_put_object(parent, key);
-    if (!object) {
-        return error_memory();
-    }
-    int rc = json_put_string(object, "status", "not measured");
-    return rc < 0 ? rc : json_put_string(object, "reason", reason);
-}
-
-int json_put_attribute(json_t *parent, const char *key, const struct attribute *attribute)
-{
-    if (attribute->status != ATTRIBUTE_MEASURED) {
-        return put_not_measured(parent, key,
-                                attribute->reason[0] ? attribute->reason : REPORT_NO_EXPERIMENT);
-    }
-    json_t *object = json_put_object(parent, key);
-    if (!object) {
-        return error_memory();
-    }
-    int rc = put_number(object, "value", attribute->value);
-    rc = rc < 0 ? rc : json_put_string(object, "unit", attribute->unit);
-    if (attribute->high > 0) {
-        rc = rc < 0 ? rc : put_number(object, "low", attribute->low);
-        rc = rc < 0 ? rc : put_number(object, "high", attribute->high);
-    }
-    rc = rc < 0 ? rc : json_put_double(object, "confidence", attribute->confidence);
-    return rc < 0 ? rc : json_put_string(object, "evidence", attribute->evidence);
-}
-
 static int put_latency_classes(json_t *parent, const char *key, const struct latency_class *classes,
                                size_t count)
 {
@@ -59,9 +22,9 @@ static int put_latency_classes(json_t *parent, const char *key, const struct lat
     for (size_t i = 0; rc == 0 && i < count; i++) {
         json_t *object = json_object();
         rc = json_append(array, object);
-        rc = rc < 0 ? rc : put_number(object, "cycles", classes[i].cycles);
-        rc = rc < 0 ? rc : put_number(object, "low", classes[i].low);
-        rc = rc < 0 ? rc : put_number(object, "high", classes[i].high);
+        rc = rc < 0 ? rc : json_put_number(object, "cycles", classes[i].cycles);
+        rc = rc < 0 ? rc : json_put_number(object, "low", classes[i].low);
+        rc = rc < 0 ? rc : json_put_number(object, "high", classes[i].high);
         rc = rc < 0 ? rc : json_put_double(object, "share", classes[i].share);
     }
     return rc;
@@ -74,8 +37,8 @@ static int put_steps(json_t *parent, const struct cache_result *cache)
     for (size_t i = 0; rc == 0 && i < cache->step_count; i++) {
         json_t *object = json_object();
         rc = json_append(array, object);
-        rc = rc < 0 ? rc : put_number(object, "bytes", cache->steps[i].bytes);
-        rc = rc < 0 ? rc : put_number(object, "median_cycles", cache->steps[i].median_cycles);
+        rc = rc < 0 ? rc : json_put_number(object, "bytes", cache->steps[i].bytes);
+        rc = rc < 0 ? rc : json_put_number(object, "median_cycles", cache->steps[i].median_cycles);
         rc = rc < 0 ? rc : json_put_double(object, "miss_share", cache->steps[i].miss_share);
     }
     return rc;
@@ -85,9 +48,9 @@ static int put_steps(json_t *parent, const struct cache_result *cache)
 static int put_sharing(json_t *object, const struct cache_result *cache)
 {
     if (!cache->sharing_known) {
-        return put_not_measured(object, "shared_with",
-                                cache->sharing_reason[0] ? cache->sharing_reason
-                                                         : REPORT_NO_EXPERIMENT);
+        return json_put_not_measured(object, "shared_with",
+                                     cache->sharing_reason[0] ? cache->sharing_reason
+                                                              : REPORT_NO_EXPERIMENT);
     }
     json_t *list = json_put_array(object, "shared_with");
     int rc = list ? 0 : error_memory();

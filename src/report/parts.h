@@ -9,6 +9,9 @@
 
 #define REPORT_NO_EXPERIMENT "no experiment measures this yet"
 
+/* json_attribute.c */
+int json_put_number(json_t *object, const char *key, double value);
+int json_put_not_measured(json_t *parent, const char *key, const char *reason);
 int json_put_attribute(json_t *parent, const char *key, const struct attribute *attribute);
 
 /* json_structure.c */

@@ -187,7 +187,7 @@ int launch_prepare(struct rt *rt, struct exec_launch *run, struct rt_kernel *ker
     if (launch->cooperative) {
         rc = cooperative_prepare(rt, run);
     }
-    return rc == 0 && !launch->functional ? local_memory_provide(rt, run) : rc;
+    return rc == 0 && !launch->functional ? local_memory_provide(rt, run, false) : rc;
 }
 
 void launch_see_objects(const struct rt *rt, struct exec_launch *run)

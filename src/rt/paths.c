@@ -14,9 +14,9 @@ int rt_set_shared_bank_bytes(struct rt *rt, uint32_t bytes)
     return gpu_set_shared_bank_bytes(rt->gpu, bytes);
 }
 
-int local_memory_provide(struct rt *rt, const struct exec_launch *launch)
+int local_memory_provide(struct rt *rt, const struct exec_launch *launch, bool shares)
 {
-    uint64_t needed = gpu_local_bytes(rt->gpu, launch), address;
+    uint64_t needed = gpu_local_bytes(rt->gpu, launch, shares), address;
     if (needed <= rt->local_bytes) {
         return 0;
     }

@@ -121,7 +121,7 @@ int module_create(struct rt *rt, struct rt_module **out, struct ptx_module *ptx)
 bool modules_hold(const struct rt *rt, uint64_t address); /* does a variable begin there? */
 
 /* paths.c: local memory has its place before the launch */
-int local_memory_provide(struct rt *rt, const struct exec_launch *launch);
+int local_memory_provide(struct rt *rt, const struct exec_launch *launch, bool shares);
 
 /* services.c */
 void services_create(struct rt *rt);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "blind.h"
-#include "core/banks.h"
+#include "core/memory/banks.h"
 #include "mem/cache/replacement/replacement.h"
 #include "mem/mem.h"
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # check.sh SONDE GET RECORDING EXPECTED: infers from a recording and holds each attribute that EXPECTED
-# names against its range. EXPECTED: PATH<TAB>LOW<TAB>HIGH<TAB>SOURCE, comments with #.
+# names against its range. EXPECTED: PATH<TAB>LOW<TAB>HIGH<TAB>SOURCE, or PATH<TAB>=<TAB>TEXT<TAB>SOURCE, which must be met
+# word by word; comments with #.
 set -u
 sonde=$1
 get=$2
@@ -17,7 +18,11 @@ while IFS=$tab read -r path low high source; do
     case "$path" in '' | '#'*) continue ;; esac
     got=$("$get" "$scratch/result.json" "$path") || got="absent"
     checked=$((checked + 1))
-    if echo "$got $low $high" | awk '{ exit !($1 + 0 == $1 && $1 >= $2 && $1 <= $3) }'; then
+    if [ "$low" = "=" ]; then # an empty list is -
+        [ "${got:--}" = "$high" ] && echo "ok: $path is $got" && continue
+        echo "FAIL: $path is $got, expected $high ($source)"
+        failures=$((failures + 1))
+    elif echo "$got $low $high" | awk '{ exit !($1 + 0 == $1 && $1 >= $2 && $1 <= $3) }'; then
         echo "ok: $path is $got"
     else
         echo "FAIL: $path is $got, expected $low to $high ($source)"

@@ -1,24 +1,47 @@
 /*
- * get FILE.json CACHE.ATTRIBUTE | memory.ATTRIBUTE | outstanding.ATTRIBUTE | at_least.NAME |
- * patterns.OP.NAME: prints the attribute's value (a pattern's latency, a list's words), or "not
- * measured".
+ * get FILE.json OWNER.ATTRIBUTE[.MEMBER] | patterns.OP.NAME: prints the attribute's value (a
+ * pattern's latency, a list's words or numbers), or "not measured". OWNER is the id of a cache or
+ * of a TLB, memory, shared_memory, outstanding, or at_least.
  */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
-static json_t *find_cache(json_t *root, const char *id)
+static json_t *find_by_id(json_t *list, const char *id)
 {
     size_t i;
-    json_t *cache;
-    json_array_foreach(json_object_get(root, "caches"), i, cache)
+    json_t *entry;
+    json_array_foreach(list, i, entry)
     {
-        const char *name = json_string_value(json_object_get(cache, "id"));
+        const char *name = json_string_value(json_object_get(entry, "id"));
         if (name && strcmp(name, id) == 0) {
-            return cache;
+            return entry;
         }
     }
     return NULL;
+}
+
+static json_t *find_owner(json_t *root, const char *id)
+{
+    json_t *outstanding = json_object_get(root, "outstanding");
+    if (strcmp(id, "at_least") == 0) {
+        return json_object_get(outstanding, id);
+    }
+    json_t *cache = find_by_id(json_object_get(root, "caches"), id);
+    json_t *tlb = find_by_id(json_object_get(root, "tlbs"), id);
+    return cache ? cache : tlb ? tlb : json_object_get(root, id);
+}
+
+/* "policy.name": member by member. */
+static json_t *find_member(json_t *owner, const char *path)
+{
+    char part[32];
+    for (const char *dot = strchr(path, '.'); dot; dot = strchr(path, '.')) {
+        snprintf(part, sizeof(part), "%.*s", (int)(dot - path), path);
+        owner = json_object_get(owner, part);
+        path = dot + 1;
+    }
+    return json_object_get(owner, path);
 }
 
 /* "cg.P1"; the first with that name. */
@@ -47,13 +70,9 @@ static int print_attribute(json_t *root, const char *path)
         return 2;
     }
     snprintf(part, sizeof(part), "%.*s", (int)(dot - path), path);
-    json_t *outstanding = json_object_get(root, "outstanding");
-    json_t *owner = strcmp(part, "memory") == 0        ? json_object_get(root, part)
-                    : strcmp(part, "outstanding") == 0 ? outstanding
-                    : strcmp(part, "at_least") == 0    ? json_object_get(outstanding, part)
-                                                       : find_cache(root, part);
-    json_t *attribute = strcmp(part, "patterns") == 0 ? find_pattern(root, dot + 1)
-                                                      : json_object_get(owner, dot + 1);
+    json_t *attribute = strcmp(part, "patterns") == 0
+                            ? find_pattern(root, dot + 1)
+                            : find_member(find_owner(root, part), dot + 1);
     json_t *value = json_is_number(attribute) ? attribute : json_object_get(attribute, "value");
     if (json_is_boolean(attribute)) {
         puts(json_is_true(attribute) ? "true" : "false");
@@ -62,11 +81,15 @@ static int print_attribute(json_t *root, const char *path)
         json_t *word;
         json_array_foreach(attribute, i, word)
         {
-            printf("%s%s", i ? " " : "", json_string_value(word));
+            printf("%s", i ? " " : "");
+            json_is_string(word) ? printf("%s", json_string_value(word))
+                                 : printf("%.17g", json_number_value(word));
         }
         puts("");
     } else if (json_is_number(value)) {
         printf("%.17g\n", json_number_value(value));
+    } else if (json_is_string(attribute)) {
+        puts(json_string_value(attribute));
     } else if (json_is_string(json_object_get(attribute, "status"))) {
         puts(json_string_value(json_object_get(attribute, "status")));
     } else {

@@ -280,7 +280,7 @@ static void check_constants(struct check *check)
     check_presence(check, first, "constant_l1", true);
     check_structure(check, first, "constant_l1", &model->constant_l1, 1);
     expect(check, first, "constant_l1", "hit_latency", hit, HIT_TOLERANCE_CYCLES);
-    /* The simulator's port takes an address a cycle: core/path.c. */
+    /* The simulator's port takes an address a cycle: core/memory/path.c. */
     expect(check, first, "constant_l1", "address_penalty", 1, 0.1);
     if (!model->constant_l15.enabled) {
         expect_nothing(check, second, "constant_l15");

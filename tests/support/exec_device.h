@@ -142,13 +142,14 @@ static inline void device_run(struct device *dev, uint32_t grid, uint32_t block)
  * the address of the thread's place in %out and its number in %t, and may use %r0-19, %l0-19,
  * %p0-9, %h0-9, %f0-9, %d0-9.
  */
-#define KERNEL_BEGIN(globals)                                                                      \
-    PTX_HEAD globals ".visible .entry k(.param .u64 out) {\n"                                      \
-                     ".reg .b32 %r<20>; .reg .b64 %l<20>; .reg .pred %p<10>; .reg .b16 %h<10>;\n"  \
-                     ".reg .f32 %f<10>; .reg .f64 %d<10>; .reg .b32 %t; .reg .b64 %out;\n"         \
-                     "mov.u32 %t, %tid.x;\n"                                                       \
-                     "ld.param.u64 %out, [out];\n"                                                 \
-                     "mad.wide.u32 %out, %t, 8, %out;\n"
+#define KERNEL_TEXT(globals)                                                                       \
+    globals ".visible .entry k(.param .u64 out) {\n"                                               \
+            ".reg .b32 %r<20>; .reg .b64 %l<20>; .reg .pred %p<10>; .reg .b16 %h<10>;\n"           \
+            ".reg .f32 %f<10>; .reg .f64 %d<10>; .reg .b32 %t; .reg .b64 %out;\n"                  \
+            "mov.u32 %t, %tid.x;\n"                                                                \
+            "ld.param.u64 %out, [out];\n"                                                          \
+            "mad.wide.u32 %out, %t, 8, %out;\n"
+#define KERNEL_BEGIN(globals) PTX_HEAD KERNEL_TEXT(globals)
 #define KERNEL_END "\nret;\n}\n"
 #define KERNEL(globals, body) KERNEL_BEGIN(globals) body KERNEL_END
 

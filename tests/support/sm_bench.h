@@ -179,9 +179,10 @@ static inline bool bench_physical(void *ctx, uint64_t vaddr, uint64_t *paddr)
     return vaddr >= 1 << 16;
 }
 
-static inline void bench_cta_done(void *ctx, uint32_t sm, uint64_t cta)
+static inline void bench_cta_done(void *ctx, uint32_t sm, const struct sm_grid *grid, uint64_t cta)
 {
     (void)sm;
+    (void)grid;
     (void)cta;
     ((struct bench *)ctx)->ctas_ended++;
 }
@@ -217,7 +218,7 @@ static inline int bench_build(struct bench *b)
     struct mem_port texture = {bench_send_texture, bench_when_space, b};
     struct mem_port constant = {bench_send_constant, bench_when_space, b};
     sm_set_readonly(b->sm, b->with_texture ? &texture : NULL, b->with_constant ? &constant : NULL);
-    sm_set_local(b->sm, b->local_address, b->local_bytes);
+    sm_set_local(b->sm, b->local_address, b->local_bytes, b->spec.max_warps);
     uint64_t base = exec_memory_base(b->memory);
     if (b->pitch_bytes) {
         buffer_texture_make_pitched(&b->texture, base + b->texture_at, b->pitch_bytes,
@@ -233,12 +234,12 @@ static inline int bench_build(struct bench *b)
 static inline bool bench_loop(struct bench *b, const struct exec_launch *launch, uint32_t ctas,
                               uint32_t threads)
 {
-    struct cta_needs needs;
-    occupancy_needs(&needs, &b->spec, threads, exec_program_register_count(launch->program),
+    struct sm_grid grid = {.launch = launch};
+    occupancy_needs(&grid.needs, &b->spec, threads, exec_program_register_count(launch->program),
                     exec_program_shared_bytes(launch->program));
-    b->error = sm_launch(b->sm, launch, &needs);
+    b->error = sm_launch(b->sm, &grid, false);
     for (uint32_t i = 0; b->error == 0 && i < ctas; i++) {
-        b->error = sm_cta_start(b->sm, i);
+        b->error = sm_cta_start(b->sm, &grid, i);
     }
     while (b->error == 0 && b->ctas_ended < ctas && engine_step(b->engine)) {
     }

@@ -75,11 +75,15 @@ void form_kernel(struct strbuf *out, const struct form *form, size_t number, uin
 /* What stands before kernels. */
 void form_module_head(struct strbuf *out);
 
+/* How operands are drawn: corners and uniform fields (operands.c), or where rounding is hard
+ * (hard.c). */
+enum form_draw { DRAW_UNIFORM, DRAW_HARD };
+
 /*
- * Operands of all kinds: slice s of kind k begins at element (k * FORM_SLICES + s) * lanes. Every
- * pair of corner values meets in slices 0 and 1; the rest is random. The same for the same seed.
+ * Operands of all kinds: slice s of kind k begins at element (k * FORM_SLICES + s) * lanes. Drawn
+ * uniformly, every pair of corner values meets in slices 0 and 1. The same for the same seed.
  */
-int form_operands(uint64_t **out, uint64_t seed, uint32_t lanes);
+int form_operands(uint64_t **out, enum form_draw draw, uint64_t seed, uint32_t lanes);
 size_t form_operand_bytes(uint32_t lanes);
 
 #endif

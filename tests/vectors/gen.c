@@ -2,7 +2,9 @@
  * vectors_gen: what instructions give on a device.
  *
  *     vectors_gen -d cuda:0 -o DIR [--seed N]        record all forms of forms.txt: DIR/vectors.zst
- *     vectors_gen -d sim:gtx780 --check FILE [-v]    run what FILE has, compare to the bit
+ *                   [--lanes N] [--draw hard]
+ *     vectors_gen -d sim:gtx780 --against cuda:0     record on one, check on the other, keep
+ * nothing vectors_gen -d sim:gtx780 --check FILE [-v]    run what FILE has, compare to the bit
  *                            [--known LIST]          forms that are known to fail; all others hold
  *     vectors_gen --ptx DIR                          write the kernels, for an assembler
  *
@@ -26,10 +28,11 @@
 #define MODULE_FORMS 64
 #define BLOCK 128
 #define DEFAULT_LANES 1024
-#define FILE_LIMIT (64u << 20)
+#define FILE_LIMIT (UINT64_C(1) << 30)
 
 struct options {
-    const char *device, *folder, *check, *known, *ptx, *forms;
+    const char *device, *folder, *check, *against, *known, *ptx, *forms;
+    enum form_draw draw;
     uint64_t seed;
     uint32_t lanes;
     bool verbose;
@@ -212,29 +215,27 @@ static int write_recording(const char *path, const struct strbuf *payload)
     return rc;
 }
 
-static int record(const struct options *o, const struct form_list *forms)
+/* The recording of `device`, not yet compressed. */
+static int collect(struct strbuf *payload, const struct options *o, const char *device,
+                   const struct form_list *forms)
 {
     struct bench b = {0};
     struct recording r = {0};
-    struct strbuf payload = {0};
     uint64_t *operands = NULL;
-    char path[4096];
-    int rc = form_operands(&operands, o->seed, o->lanes);
+    int rc = form_operands(&operands, o->draw, o->seed, o->lanes);
     if (rc == SONDE_OK)
-        rc = bench_open(&b, o->device, operands, o->lanes);
-    if (rc == SONDE_OK)
-        rc = file_make_folder(o->folder);
+        rc = bench_open(&b, device, operands, o->lanes);
     if (rc == SONDE_OK)
         rc = run_all(&b, forms, record_form, &r);
     if (rc == SONDE_OK) {
-        strbuf_printf(&payload,
-                      "sonde-vectors 1 seed %" PRIu64 " lanes %u operands %016" PRIx64 "\n",
-                      o->seed, o->lanes, checksum(operands, form_operand_bytes(o->lanes)));
-        strbuf_append(&payload, strbuf_text(&r.lines));
-        strbuf_append(&payload, "\n");
-        strbuf_append_n(&payload, strbuf_text(&r.results), r.results.length);
-        snprintf(path, sizeof path, "%s/vectors.zst", o->folder);
-        rc = strbuf_failed(&payload) ? error_memory() : write_recording(path, &payload);
+        strbuf_printf(payload,
+                      "sonde-vectors 1 seed %" PRIu64 " lanes %u %soperands %016" PRIx64 "\n",
+                      o->seed, o->lanes, o->draw == DRAW_HARD ? "draw hard " : "",
+                      checksum(operands, form_operand_bytes(o->lanes)));
+        strbuf_append(payload, strbuf_text(&r.lines));
+        strbuf_append(payload, "\n");
+        strbuf_append_n(payload, strbuf_text(&r.results), r.results.length);
+        rc = strbuf_failed(payload) || strbuf_failed(&r.results) ? error_memory() : SONDE_OK;
         printf("%zu forms recorded on %s, %zu refused\n", r.recorded, b.device->info.name,
                r.refused);
     }
@@ -242,6 +243,19 @@ static int record(const struct options *o, const struct form_list *forms)
     free(operands);
     strbuf_free(&r.lines);
     strbuf_free(&r.results);
+    return rc;
+}
+
+static int record(const struct options *o, const struct form_list *forms)
+{
+    struct strbuf payload = {0};
+    char path[4096];
+    int rc = file_make_folder(o->folder);
+    if (rc == SONDE_OK)
+        rc = collect(&payload, o, o->device, forms);
+    snprintf(path, sizeof path, "%s/vectors.zst", o->folder);
+    if (rc == SONDE_OK)
+        rc = write_recording(path, &payload);
     strbuf_free(&payload);
     return rc;
 }
@@ -281,9 +295,10 @@ static double as_float(const struct kind *kind, uint64_t bits)
 /* Distance in units in the last place of the kind. */
 static double distance(const struct kind *kind, uint64_t a, uint64_t b)
 {
-    uint64_t sign = UINT64_C(1) << (kind->bytes * 8 - 1);
-    double x = (double)(a & (sign - 1)), y = (double)(b & (sign - 1));
-    return fabs((a & sign ? -x : x) - (b & sign ? -y : y));
+    uint64_t sign = UINT64_C(1) << (kind->bytes * 8 - 1), x = a & (sign - 1), y = b & (sign - 1);
+    if ((a ^ b) & sign)
+        return (double)x + (double)y;
+    return (double)(x > y ? x - y : y - x);
 }
 
 static bool near_enough(const struct form *form, const struct kind *kind, uint64_t got,
@@ -299,7 +314,7 @@ static bool near_enough(const struct form *form, const struct kind *kind, uint64
                near_enough(form, half, got >> 16, want >> 16);
     }
     double x = as_float(kind, got), y = as_float(kind, want);
-    if (isnan(x) || isnan(y))
+    if (isnan(x) || isnan(y) || (x == 0 && y == 0)) /* zeros of other signs differ */
         return false;
     if (form->absolute > 0 && (fabs(x - y) <= form->absolute || fabs(x - y) <= fabs(y) * 0x1p-22))
         return true;
@@ -426,23 +441,35 @@ static int read_lines(struct form_list *forms, char **at, const char *path)
     return SONDE_OK;
 }
 
+/* The line at a recording's head; NULL when it is none, else what follows. */
+static char *read_head(uint64_t *seed, uint32_t *lanes, enum form_draw *draw, uint64_t *sum,
+                       char *payload)
+{
+    char *end = strchr(payload, '\n'), drawn[8] = "uniform";
+    if (!end ||
+        (sscanf(payload, "sonde-vectors 1 seed %" SCNu64 " lanes %u operands %" SCNx64, seed, lanes,
+                sum) != 3 &&
+         sscanf(payload, "sonde-vectors 1 seed %" SCNu64 " lanes %u draw %7s operands %" SCNx64,
+                seed, lanes, drawn, sum) != 4))
+        return NULL;
+    *draw = strcmp(drawn, "hard") == 0 ? DRAW_HARD : DRAW_UNIFORM;
+    return *lanes > 0 && *lanes <= 65536 && *lanes % BLOCK == 0 ? end + 1 : NULL;
+}
+
 static int check_payload(const struct options *o, char *payload, size_t bytes)
 {
     uint64_t seed, sum;
     uint32_t lanes;
+    enum form_draw draw;
     struct form_list forms = {0};
     struct bench b = {0};
     uint64_t *operands = NULL;
-    char *at = strchr(payload, '\n');
-    if (!at ||
-        sscanf(payload, "sonde-vectors 1 seed %" SCNu64 " lanes %u operands %" SCNx64, &seed,
-               &lanes, &sum) != 3 ||
-        lanes == 0 || lanes > 65536 || lanes % BLOCK != 0)
+    char *at = read_head(&seed, &lanes, &draw, &sum, payload);
+    if (!at)
         return error_set(SONDE_EINPUT, "%s: not a recording of this version", o->check);
-    at++;
     int rc = read_lines(&forms, &at, o->check);
     if (rc == SONDE_OK)
-        rc = form_operands(&operands, seed, lanes);
+        rc = form_operands(&operands, draw, seed, lanes);
     if (rc == SONDE_OK && checksum(operands, form_operand_bytes(lanes)) != sum)
         rc = error_set(SONDE_EINPUT, "%s: made with other operands than seed %" PRIu64 " gives now",
                        o->check, seed);
@@ -475,6 +502,19 @@ static int check(const struct options *o)
         rc = check_payload(o, payload, bytes);
         free(payload);
     }
+    return rc;
+}
+
+/* What another device gives, held against this one without a file between. */
+static int compare_devices(const struct options *o, const struct form_list *forms)
+{
+    struct strbuf payload = {0};
+    struct options named = *o;
+    named.check = o->against;
+    int rc = collect(&payload, o, o->against, forms);
+    if (rc == SONDE_OK)
+        rc = check_payload(&named, payload.text, payload.length);
+    strbuf_free(&payload);
     return rc;
 }
 
@@ -517,6 +557,11 @@ static bool read_options(struct options *o, int argc, char **argv)
             o->folder = value;
         else if (strcmp(name, "--check") == 0)
             o->check = value;
+        else if (strcmp(name, "--against") == 0)
+            o->against = value;
+        else if (strcmp(name, "--draw") == 0 &&
+                 (strcmp(value, "hard") == 0 || strcmp(value, "uniform") == 0))
+            o->draw = value[0] == 'h' ? DRAW_HARD : DRAW_UNIFORM;
         else if (strcmp(name, "--known") == 0)
             o->known = value;
         else if (strcmp(name, "--ptx") == 0)
@@ -531,7 +576,7 @@ static bool read_options(struct options *o, int argc, char **argv)
             return false;
     }
     return o->lanes > 0 && o->lanes <= 65536 && o->lanes % BLOCK == 0 &&
-           (o->ptx || (o->device && (o->check || o->folder)));
+           (o->ptx || (o->device && (o->check || o->against || o->folder)));
 }
 
 int main(int argc, char **argv)
@@ -541,17 +586,20 @@ int main(int argc, char **argv)
     char *text = NULL;
     size_t bytes = 0;
     if (!read_options(&o, argc, argv)) {
-        fprintf(stderr,
-                "usage: vectors_gen -d DEVICE -o DIR [--seed N] [--lanes N] [--forms FILE]\n"
-                "       vectors_gen -d DEVICE --check FILE [--known FILE] [-v]\n"
-                "       vectors_gen --ptx DIR\n");
+        fprintf(stderr, "usage: vectors_gen -d DEVICE -o DIR [--seed N] [--lanes N] [--draw hard]\n"
+                        "                   [--forms FILE]\n"
+                        "       vectors_gen -d DEVICE --against DEVICE [as above] [-v]\n"
+                        "       vectors_gen -d DEVICE --check FILE [--known FILE] [-v]\n"
+                        "       vectors_gen --ptx DIR\n");
         return 2;
     }
     int rc = o.check ? check(&o) : file_read_all(&text, &bytes, o.forms, FILE_LIMIT);
     if (!o.check && rc == SONDE_OK)
         rc = forms_read(&forms, o.forms, text);
     if (!o.check && rc == SONDE_OK)
-        rc = o.ptx ? write_kernels(&o, &forms) : record(&o, &forms);
+        rc = o.ptx       ? write_kernels(&o, &forms)
+             : o.against ? compare_devices(&o, &forms)
+                         : record(&o, &forms);
     if (rc < 0)
         fprintf(stderr, "vectors_gen: %s\n", error_text());
     free(text);

@@ -10,6 +10,7 @@
 
 #include "util/error.h"
 #include "util/rng.h"
+#include "vectors/hard.h"
 
 /* clang-format off */
 static const uint64_t int_corners[] = {
@@ -192,26 +193,55 @@ size_t form_operand_bytes(uint32_t lanes)
     return form_kind_count * FORM_SLICES * lanes * sizeof(uint64_t);
 }
 
-int form_operands(uint64_t **out, uint64_t seed, uint32_t lanes)
+/* One operand of a kind in all lanes; `near` are the operand's before, NULL for the first. */
+static void uniform_slice(uint64_t *to, const uint64_t *near, size_t k, uint32_t s, uint64_t seed,
+                          uint32_t lanes)
+{
+    struct rng rng;
+    rng_seed(&rng, seed * 1000003 + k * FORM_SLICES + s);
+    for (uint32_t i = 0; i < lanes; i++) {
+        to[i] = random_value(&rng, form_kinds[k].fill);
+        bool close = rng_below(&rng, 5) == 0;
+        if (i < CORNERS * CORNERS && corner(&to[i], form_kinds[k].fill, corner_number(s, i)))
+            continue;
+        if (near && close && form_kinds[k].fill <= FILL_F64)
+            to[i] =
+                near[i] ^ (rng_u64(&rng) & 7) ^ rng_below(&rng, 2) << (form_kinds[k].bytes * 8 - 1);
+    }
+}
+
+static void hard_slice(uint64_t *to, const uint64_t *first, size_t k, uint32_t s, uint64_t seed,
+                       uint32_t lanes)
+{
+    struct rng rng;
+    rng_seed(&rng, (seed * 1000003 + k * FORM_SLICES + s) ^ UINT64_C(0x6861726400000000));
+    for (uint32_t i = 0; i < lanes; i++) {
+        struct hard_place at = {
+            .fill = form_kinds[k].fill,
+            .bits = form_kinds[k].bytes * 8u,
+            .slice = s,
+            .lane = i,
+            .seed = seed,
+            .first = s > 0 ? first[i] : 0,
+            .second = s > 1 ? first[lanes + i] : 0,
+        };
+        if (!hard_operand(&to[i], &at, &rng))
+            to[i] = random_value(&rng, form_kinds[k].fill);
+    }
+}
+
+int form_operands(uint64_t **out, enum form_draw draw, uint64_t seed, uint32_t lanes)
 {
     uint64_t *values = malloc(form_operand_bytes(lanes)), *to = values;
     if (!values)
         return error_memory();
     for (size_t k = 0; k < form_kind_count; k++) {
+        uint64_t *first = to;
         for (uint32_t s = 0; s < FORM_SLICES; s++, to += lanes) {
-            struct rng rng;
-            rng_seed(&rng, seed * 1000003 + k * FORM_SLICES + s);
-            for (uint32_t i = 0; i < lanes; i++) {
-                uint64_t near = s > 0 ? to[(size_t)i - lanes] : 0;
-                to[i] = random_value(&rng, form_kinds[k].fill);
-                bool close = rng_below(&rng, 5) == 0;
-                if (i < CORNERS * CORNERS &&
-                    corner(&to[i], form_kinds[k].fill, corner_number(s, i)))
-                    continue;
-                if (s > 0 && close && form_kinds[k].fill <= FILL_F64)
-                    to[i] = near ^ (rng_u64(&rng) & 7) ^
-                            rng_below(&rng, 2) << (form_kinds[k].bytes * 8 - 1);
-            }
+            if (draw == DRAW_HARD)
+                hard_slice(to, first, k, s, seed, lanes);
+            else
+                uniform_slice(to, s > 0 ? to - lanes : NULL, k, s, seed, lanes);
         }
     }
     *out = values;

@@ -77,6 +77,8 @@ bool decode_frame_param(struct decoder *d, uint32_t *offset, const struct ptx_va
 
 uint32_t decode_register_bytes(const struct decoder *d, const struct ptx_operand *operand);
 enum isa_space decode_plain_space(enum isa_space space);
+/* The state space of the instruction's address; of a variable named without one, the variable's. */
+enum isa_space decode_address_space(const struct ptx_insn *insn, const struct ptx_operand *address);
 /* The file that a function's text stands in. */
 const char *decode_file(const struct ptx_module *module, const struct ptx_func *func);
 /* The function's record, made and queued for decoding on the first call. */

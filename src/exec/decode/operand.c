@@ -321,6 +321,12 @@ int decode_pred_dest(struct decoder *d, int index, const struct ptx_operand *ope
     return SONDE_OK;
 }
 
+enum isa_space decode_address_space(const struct ptx_insn *insn, const struct ptx_operand *address)
+{
+    enum isa_space space = decode_plain_space(insn->space[0]);
+    return space == SPACE_NONE && address->var ? decode_plain_space(address->var->space) : space;
+}
+
 enum isa_space decode_plain_space(enum isa_space space)
 {
     switch (space) {

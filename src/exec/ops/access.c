@@ -63,7 +63,8 @@ static int decode_address(struct decoder *d, struct uop_memory *memory,
 }
 
 /* The uop's memory part, with what all accesses have; NULL when memory is out. */
-static struct uop_memory *begin(struct decoder *d, enum exec_access_kind kind)
+static struct uop_memory *begin(struct decoder *d, enum exec_access_kind kind,
+                                const struct ptx_operand *address)
 {
     const struct ptx_insn *insn = d->insn;
     struct uop_memory *memory = arena_alloc(d->arena, sizeof *memory);
@@ -72,7 +73,7 @@ static struct uop_memory *begin(struct decoder *d, enum exec_access_kind kind)
     d->uop->run = run_memory;
     d->uop->memory = memory;
     memory->kind = kind;
-    memory->space = decode_plain_space(insn->space[0]);
+    memory->space = decode_address_space(insn, address);
     memory->vec = insn->vec ? insn->vec : 1;
     memory->bytes = 1;
     memory->cache_op = insn->mods[MODC_COP];
@@ -150,7 +151,7 @@ static int decode_transfer(struct decoder *d, enum exec_access_kind kind,
                            const struct ptx_operand *address, const struct ptx_operand *value)
 {
     bool done = false;
-    struct uop_memory *memory = begin(d, kind);
+    struct uop_memory *memory = begin(d, kind, address);
     if (!memory)
         return error_memory();
     int rc = value_type(d, memory);
@@ -178,7 +179,7 @@ int decode_store(struct decoder *d)
 /* prefetch and discard name a line, whose size is the model's: one byte is enough to find it. */
 int decode_prefetch(struct decoder *d)
 {
-    struct uop_memory *memory = begin(d, ACCESS_PREFETCH);
+    struct uop_memory *memory = begin(d, ACCESS_PREFETCH, &d->insn->operands[0]);
     return memory ? decode_address(d, memory, &d->insn->operands[0]) : error_memory();
 }
 
@@ -308,7 +309,7 @@ static int decode_combine(struct decoder *d, enum exec_access_kind kind,
                           uint32_t count, const struct ptx_operand *result)
 {
     enum isa_type type = d->insn->types[0];
-    struct uop_memory *memory = begin(d, kind);
+    struct uop_memory *memory = begin(d, kind, address);
     if (!memory)
         return error_memory();
     int rc = value_type(d, memory);

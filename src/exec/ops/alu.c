@@ -63,9 +63,40 @@ static void flush_operand(uint32_t lanes[WARP_LANES], const uint32_t from[WARP_L
 }
 
 /*
- * .ftz looks at a product before it is rounded: one that only rounding made the smallest normal
- * number is flushed too. FLOAT_TINY_PRODUCT marks multiplications, FLOAT_TINY_SUM those that add.
+ * .ftz looks at a result that was rounded as if there were no smallest exponent: what lies below
+ * the smallest normal number then is flushed, though rounding to a subnormal number's fewer bits
+ * would have made it that number. FLOAT_TINY_* say of what operands a result is.
  */
+#define TINY_RESULTS                                                                               \
+    (FLOAT_TINY_PRODUCT | FLOAT_TINY_SUM | FLOAT_TINY_QUOTIENT | FLOAT_TINY_RECIPROCAL)
+
+/* The magnitude from which on it rounds to 2^-126: itself in that class too if `*included`. */
+static double least_normal_from(bool *included, unsigned rounding, bool negative)
+{
+    *included = rounding < 2;
+    if (rounding == 0)
+        return 0x1p-126 - 0x1p-151; /* the tie, which goes to the even one */
+    bool away = rounding == (negative ? 2 : 3);
+    *included |= !away;
+    return away ? 0x1p-126 - 0x1p-150 : 0x1p-126;
+}
+
+static bool is_tiny(unsigned option, const float v[3], bool negative)
+{
+    bool included;
+    double least = least_normal_from(&included, option & FLOAT_ROUND, negative), exact;
+    if (option & (FLOAT_TINY_QUOTIENT | FLOAT_TINY_RECIPROCAL)) {
+        bool reciprocal = option & FLOAT_TINY_RECIPROCAL;
+        exact = reciprocal ? 1 : fabs((double)v[0]);
+        least *= fabs((double)v[reciprocal ? 0 : 1]);
+    } else {
+        exact = (double)v[0] * (double)v[1];
+        if (option & FLOAT_TINY_SUM)
+            exact = odd_add(exact, (double)v[2]);
+    }
+    return included ? fabs(exact) < least : fabs(exact) <= least;
+}
+
 static void flush_rounded_up(const struct uop *uop, uint32_t r[WARP_LANES],
                              const void *const source[3])
 {
@@ -73,12 +104,10 @@ static void flush_rounded_up(const struct uop *uop, uint32_t r[WARP_LANES],
         if ((r[i] & 0x7fffffff) != 0x00800000)
             continue;
         float v[3] = {0};
-        for (int k = 0; k < (uop->option & FLOAT_TINY_SUM ? 3 : 2); k++)
-            memcpy(&v[k], (const uint32_t *)source[k] + i, 4);
-        double exact = (double)v[0] * (double)v[1];
-        if (uop->option & FLOAT_TINY_SUM)
-            exact = odd_add(exact, (double)v[2]);
-        if (fabs(exact) < 0x1p-126)
+        for (int k = 0; k < 3; k++)
+            if (uop->narrow >> k & 1)
+                memcpy(&v[k], (const uint32_t *)source[k] + i, 4);
+        if (is_tiny(uop->option, v, r[i] >> 31))
             r[i] &= 0x80000000;
     }
 }
@@ -170,7 +199,7 @@ enum exec_event run_float(struct exec_warp *warp, const struct uop *uop, uint32_
     uop->lanes(result, source[0], source[1], source[2], NULL, UINT32_MAX);
     fesetround(before);
     bool single = uop->narrow >> 7;
-    if (uop->option & (FLOAT_TINY_PRODUCT | FLOAT_TINY_SUM))
+    if (uop->option & TINY_RESULTS)
         flush_rounded_up(uop, (uint32_t *)result, source);
     if (single && uop->option & FLOAT_NAN)
         propagate_nan((uint32_t *)result, source[0], source[1]);

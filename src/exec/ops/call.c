@@ -24,10 +24,26 @@ uint8_t *call_side_at(const struct exec_state *state, uint32_t depth, const stru
                               lane * function->param_bytes + side->offset;
 }
 
+static void copy_predicate(struct exec_state *state, const struct call_value *value,
+                           uint32_t from_depth, uint32_t to_depth, uint32_t mask)
+{
+    uint32_t from, to;
+    uint8_t *at = frame_start(state, to_depth) + value->to.offset;
+    memcpy(&from, frame_start(state, from_depth) + value->from.offset, sizeof from);
+    memcpy(&to, at, sizeof to);
+    from ^= value->from.flip ? UINT32_MAX : 0;
+    to = (to & ~mask) | (from & mask);
+    memcpy(at, &to, sizeof to);
+}
+
 /* One value between two frames: either side is a register or a place in the .param area. */
 static void copy_value(struct exec_state *state, const struct call_value *value,
                        uint32_t from_depth, uint32_t to_depth, uint32_t mask)
 {
+    if (value->from.is_pred) {
+        copy_predicate(state, value, from_depth, to_depth, mask);
+        return;
+    }
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = lowest_lane(rest);
         memmove(call_side_at(state, to_depth, &value->to, lane),
@@ -157,17 +173,24 @@ enum exec_event run_return(struct exec_warp *warp, const struct uop *uop, uint32
 /* Decoding. */
 
 /* A variable of the callee (or of a prototype): a register, or a place in its .param area. */
+static uint32_t predicate_offset(const struct exec_function *function, uint32_t slot)
+{
+    return function->regs_bytes + slot * (uint32_t)sizeof(uint32_t);
+}
+
 static int callee_side(struct decoder *d, struct call_side *side, const struct ptx_func *func,
                        const struct exec_function *callee, const struct ptx_var *var,
-                       uint64_t offset)
+                       uint32_t element)
 {
-    if (var->space != SPACE_REG) {
-        side->offset = (uint32_t)offset;
+    if (!callee || var->reg < 0 || (uint32_t)var->reg + element >= func->reg_count)
+        return decode_refuse(d, "an indirect call with .reg parameters is not implemented");
+    const struct ptx_reg *reg = &func->regs[(uint32_t)var->reg + element];
+    if (reg->type == TYPE_pred) {
+        side->is_pred = true;
+        side->offset =
+            predicate_offset(callee, reg->slot < 0 ? PRED_SINK : (uint32_t)reg->slot + PRED_FIRST);
         return SONDE_OK;
     }
-    if (!callee || var->reg < 0 || (uint32_t)var->reg >= func->reg_count)
-        return decode_refuse(d, "an indirect call with .reg parameters is not implemented");
-    const struct ptx_reg *reg = &func->regs[var->reg];
     if (isa_type_info(reg->type)->bytes == 0 || isa_type_info(reg->type)->bytes > 8)
         return decode_refuse(d, "parameter '%s' of type .%s is not implemented", var->name,
                              isa_type_info(reg->type)->text);
@@ -176,6 +199,21 @@ static int callee_side(struct decoder *d, struct call_side *side, const struct p
                                  : (uint32_t)reg->slot * SLOT_BYTES +
                                        (side->stride == 8 ? callee->wide_offset : 0);
     return SONDE_OK;
+}
+
+/* A predicate of the caller, by the decoder's own way, whose result is taken out of the uop. */
+static int caller_predicate(struct decoder *d, struct call_side *side,
+                            const struct ptx_operand *operand, bool written)
+{
+    int rc = written ? decode_pred_dest(d, 0, operand) : decode_pred_source(d, 0, operand);
+    side->is_pred = true;
+    side->offset =
+        predicate_offset(d->function, written ? d->uop->pred_dst[0] : d->uop->pred_source[0]);
+    side->flip = !written && (d->uop->pred_flip & 1);
+    d->uop->pred_dst[0] = PRED_SINK;
+    d->uop->pred_source[0] = PRED_TRUE;
+    d->uop->pred_flip = 0;
+    return rc;
 }
 
 int decode_call_side(struct decoder *d, struct call_side *side, const struct ptx_operand *operand,
@@ -220,8 +258,37 @@ static uint64_t prototype_offset(uint64_t *at, const struct ptx_var *var)
     return offset;
 }
 
-static int decode_values(struct decoder *d, struct call_value **out, uint64_t *at,
-                         const struct ptx_operand *list, const struct ptx_func *func,
+/* One value of a call: the parameter in .param space, or an element of one in registers. */
+static int decode_one_value(struct decoder *d, struct call_value *value,
+                            const struct ptx_operand *operand, const struct ptx_var *var,
+                            uint64_t offset, bool returns)
+{
+    struct call_side *callee_is = returns ? &value->from : &value->to;
+    struct call_side *caller_is = returns ? &value->to : &value->from;
+    if (callee_is->is_pred)
+        return caller_predicate(d, caller_is, operand, returns);
+    if (var->space != SPACE_REG)
+        callee_is->offset = (uint32_t)offset;
+    int rc = decode_call_side(d, caller_is, operand, (uint32_t)var->size / var->vec, returns);
+    if (rc == SONDE_OK && operand->kind == OPERAND_VAR && var->space != SPACE_REG &&
+        operand->var->size != var->size)
+        rc = decode_refuse(d, "'%s' of %llu bytes passed as '%s' of %llu", operand->var->name,
+                           (unsigned long long)operand->var->size, var->name,
+                           (unsigned long long)var->size);
+    value->bytes = side_bytes(value, var);
+    return rc;
+}
+
+static uint32_t value_count(const struct ptx_var *vars, uint32_t count)
+{
+    uint32_t values = 0;
+    for (uint32_t i = 0; i < count; i++)
+        values += vars[i].space == SPACE_REG ? vars[i].vec : 1;
+    return values;
+}
+
+static int decode_values(struct decoder *d, struct call_value **out, uint32_t *out_count,
+                         uint64_t *at, const struct ptx_operand *list, const struct ptx_func *func,
                          const struct exec_function *callee, bool returns)
 {
     const struct ptx_var *vars = returns ? func->returns : func->params;
@@ -229,26 +296,24 @@ static int decode_values(struct decoder *d, struct call_value **out, uint64_t *a
     if (list->count != count)
         return decode_refuse(d, "call of '%s' with %u %s instead of %u", func->name, list->count,
                              returns ? "results" : "arguments", count);
-    *out = arena_array(d->arena, count, sizeof **out);
-    if (!*out)
+    *out_count = value_count(vars, count);
+    struct call_value *value = *out = arena_array(d->arena, *out_count, sizeof **out);
+    if (!value)
         return error_memory();
     int rc = SONDE_OK;
     for (uint32_t i = 0; rc == SONDE_OK && i < count; i++) {
-        struct call_value *value = &(*out)[i];
         const struct ptx_var *var = &vars[i];
-        struct call_side *callee_is = returns ? &value->from : &value->to;
+        const struct ptx_operand *operand = &list->elems[i];
         uint64_t offset = prototype_offset(at, var);
-        rc = callee_side(d, callee_is, func, callee, var, offset);
-        if (rc == SONDE_OK)
-            rc = decode_call_side(d, returns ? &value->to : &value->from, &list->elems[i],
-                                  (uint32_t)var->size, returns);
-        if (rc == SONDE_OK && list->elems[i].kind == OPERAND_VAR && var->space != SPACE_REG &&
-            list->elems[i].var->size != var->size)
-            rc = decode_refuse(d, "'%s' of %llu bytes passed as '%s' of %llu",
-                               list->elems[i].var->name,
-                               (unsigned long long)list->elems[i].var->size, var->name,
-                               (unsigned long long)var->size);
-        value->bytes = side_bytes(value, var);
+        uint32_t elements = var->space == SPACE_REG ? var->vec : 1;
+        for (uint32_t k = 0; rc == SONDE_OK && k < elements; k++, value++) {
+            if (var->space == SPACE_REG)
+                rc = callee_side(d, returns ? &value->from : &value->to, func, callee, var, k);
+            if (rc == SONDE_OK)
+                rc = decode_one_value(
+                    d, value, operand->kind == OPERAND_VECTOR ? &operand->elems[k] : operand, var,
+                    offset, returns);
+        }
     }
     return rc;
 }
@@ -292,11 +357,10 @@ int decode_call(struct decoder *d)
     if (!func || func->is_entry || insn->operand_count < 3)
         return decode_refuse(d, "this call is not implemented");
     call->callee = callee;
-    call->arg_count = func->param_count;
-    call->return_count = func->return_count;
     uint64_t at = 0;
-    rc = decode_values(d, &call->args, &at, &insn->operands[2], func, callee, false);
-    return rc == SONDE_OK
-               ? decode_values(d, &call->returns, &at, &insn->operands[1], func, callee, true)
-               : rc;
+    rc = decode_values(d, &call->args, &call->arg_count, &at, &insn->operands[2], func, callee,
+                       false);
+    return rc == SONDE_OK ? decode_values(d, &call->returns, &call->return_count, &at,
+                                          &insn->operands[1], func, callee, true)
+                          : rc;
 }

@@ -45,6 +45,24 @@ static int decode_predicates(struct decoder *d)
     return rc;
 }
 
+/* How run_float finds out that rounding alone made a result the smallest normal number. */
+static unsigned tiny_result(enum isa_op op)
+{
+    switch (op) {
+    case OP_MUL_F32:
+        return FLOAT_TINY_PRODUCT;
+    case OP_FMA_F32:
+    case OP_MAD_F32:
+        return FLOAT_TINY_SUM;
+    case OP_DIV_F32:
+        return FLOAT_TINY_QUOTIENT;
+    case OP_RCP_F32:
+        return FLOAT_TINY_RECIPROCAL;
+    default:
+        return 0;
+    }
+}
+
 /* Rounding, .ftz, .sat and .NaN act around the loop: option bits of run_float. */
 static int decode_float(struct decoder *d, const char *letters, const struct lane_entry *entry)
 {
@@ -75,10 +93,8 @@ static int decode_float(struct decoder *d, const char *letters, const struct lan
                              "'%s' with these modifiers between registers of other widths is not "
                              "implemented",
                              isa_row(d->insn->op)->name);
-    if (option & FLOAT_FTZ && d->insn->op == OP_MUL_F32)
-        option |= FLOAT_TINY_PRODUCT;
-    if (option & FLOAT_FTZ && (d->insn->op == OP_FMA_F32 || d->insn->op == OP_MAD_F32))
-        option |= FLOAT_TINY_SUM;
+    if (option & FLOAT_FTZ)
+        option |= tiny_result(d->insn->op);
     bool selects = isa_row(d->insn->op)->shape == SHAPE_SLCT; /* only what decides is flushed */
     for (int i = selects ? 2 : 0; i < 3 && letters[i]; i++)
         if (letter_type(letters[i], entry) == TYPE_f32)

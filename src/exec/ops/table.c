@@ -46,6 +46,8 @@ static decode_fn *const table[OP_COUNT] = {
     [OP_BAR_WARP_SYNC] = decode_warp_sync,
     [OP_MEMBAR] = decode_fence, [OP_FENCE] = decode_fence, [OP_FENCE_PROXY_ALIAS] = decode_fence,
     [OP_ACTIVEMASK] = decode_activemask, [OP_VOTE] = decode_vote, [OP_VOTE_BALLOT] = decode_vote,
+    [OP_VOTE_ACTIVE] = decode_vote, [OP_VOTE_BALLOT_ACTIVE] = decode_vote,
+    [OP_SHFL_ACTIVE] = decode_shfl,
     [OP_SHFL] = decode_shfl, [OP_MATCH_ANY] = decode_match, [OP_MATCH_ALL] = decode_match,
     [OP_WMMA_MMA_F16] = decode_product, [OP_WMMA_MMA] = decode_product, [OP_MMA] = decode_product,
     [OP_WMMA_LOAD_A] = decode_matrix_move, [OP_WMMA_LOAD_B] = decode_matrix_move,

@@ -2,11 +2,15 @@
  * Exchange among the lanes of a warp: votes, shuffles, matches. A member mask names the lanes that
  * take part; of those, the ones that execute the instruction now do. (Lanes that the SIMT stack
  * runs later cannot be waited for: the manual leaves a mask that names them undefined before
- * Volta. Independently scheduled ones are.) Source: PTX ISA 9.0, 9.7.9.6 (shfl), 9.7.13.8
+ * Volta. Independently scheduled ones are.) The forms without .sync, which have no mask, are among
+ * the lanes that execute them together. Source: PTX ISA 9.0, 9.7.9.5 and 9.7.9.6 (shfl), 9.7.13.8
  * to 9.7.13.12.
  */
 #include "exec/decode/decode.h"
 #include "util/error.h"
+
+/* Without .sync nobody is waited for: uop->target says so of votes and shuffles. */
+enum { WITH_ACTIVE_LANES = 1 };
 
 bool warp_together(struct exec_warp *warp, const lane_word *members, uint32_t *mask,
                    const struct uop *uop)
@@ -60,7 +64,7 @@ enum exec_event run_vote(struct exec_warp *warp, const struct uop *uop, uint32_t
     (void)access;
     struct exec_state *state = warp->state;
     const lane_word *members = lanes_at(state, uop->source[0]);
-    if (!warp_together(warp, members, &mask, uop))
+    if (uop->target != WITH_ACTIVE_LANES && !warp_together(warp, members, &mask, uop))
         return EXEC_DONE;
     lane_word *ballot = lanes_at(state, uop->dst);
     uint32_t yes = pred_lanes(state, uop, 0) & mask, result = 0;
@@ -88,6 +92,15 @@ enum exec_event run_vote(struct exec_warp *warp, const struct uop *uop, uint32_t
     return advance(warp);
 }
 
+/* Source `index`, the member mask: operand `at`, or all lanes in the forms that have none. */
+static int decode_members(struct decoder *d, int index, uint32_t at)
+{
+    if (d->insn->operand_count > at)
+        return decode_source(d, index, &d->insn->operands[at], 4);
+    d->uop->target = WITH_ACTIVE_LANES;
+    return decode_constant(d, &d->uop->source[index], UINT32_MAX, 4);
+}
+
 int decode_vote(struct decoder *d)
 {
     const struct ptx_operand *operands = d->insn->operands;
@@ -97,7 +110,7 @@ int decode_vote(struct decoder *d)
                                                : decode_pred_dest(d, 0, &operands[0]);
     if (rc == SONDE_OK)
         rc = decode_pred_source(d, 0, &operands[1]);
-    return rc == SONDE_OK ? decode_source(d, 0, &operands[2], 4) : rc;
+    return rc == SONDE_OK ? decode_members(d, 0, 2) : rc;
 }
 
 /* The lane to read; `*inside` is whether it lies in the segment. */
@@ -129,7 +142,8 @@ enum exec_event run_shfl(struct exec_warp *warp, const struct uop *uop, uint32_t
 {
     (void)access;
     struct exec_state *state = warp->state;
-    if (!warp_together(warp, lanes_at(state, uop->source[3]), &mask, uop))
+    if (uop->target != WITH_ACTIVE_LANES &&
+        !warp_together(warp, lanes_at(state, uop->source[3]), &mask, uop))
         return EXEC_DONE;
     if (!mask)
         return advance(warp);
@@ -162,9 +176,9 @@ int decode_shfl(struct decoder *d)
     }
     if (rc == SONDE_OK)
         rc = decode_dest(d, &d->uop->dst, to, 4);
-    for (int i = 0; rc == SONDE_OK && i < 4; i++)
+    for (int i = 0; rc == SONDE_OK && i < 3; i++)
         rc = decode_source(d, i, &operands[1 + i], 4);
-    return rc;
+    return rc == SONDE_OK ? decode_members(d, 3, 4) : rc;
 }
 
 /* uop->option: MOD_MATCH_any or all; the compared value has register_bytes of element 0. */

@@ -4,6 +4,7 @@
  * are apart by more than they spread, measured by quantiles, so that one wide class is never cut in
  * two and single outliers never make a class.
  */
+#include "infer/ask/sort.h"
 #include "infer/ask/stats.h"
 
 #include <math.h>
@@ -11,12 +12,6 @@
 #include <string.h>
 
 #include "util/error.h"
-
-static int compare_u32(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
 
 int sample_create(struct sample *out, const uint32_t *values, size_t count)
 {
@@ -26,7 +21,7 @@ int sample_create(struct sample *out, const uint32_t *values, size_t count)
     }
     if (count) {
         memcpy(out->values, values, count * sizeof *values);
-        qsort(out->values, count, sizeof *values, compare_u32);
+        sort_u32(out->values, count);
     }
     return 0;
 }

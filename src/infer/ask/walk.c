@@ -3,6 +3,7 @@
  * `next`) is what ties a latency to an address, so it is checked record by record before anything
  * is concluded from it.
  */
+#include "infer/ask/follow.h"
 #include "infer/ask/walk.h"
 
 #include <stdlib.h>
@@ -102,21 +103,18 @@ static size_t find_element(const struct walk_shape *shape, uint32_t offset)
     return low;
 }
 
-static int check_visits(struct lab *lab, const struct walk *walk, const uint32_t *start,
-                        const uint32_t *next, uint32_t *first)
+static int check_visits(struct lab *lab, const struct walk *walk,
+                        const struct chase_columns *columns, uint32_t *first)
 {
     const struct walk_shape *shape = &walk->shape;
     for (size_t w = 0; w < walk->windows; w++) {
-        size_t element = find_element(shape, start[w]);
+        size_t element = find_element(shape, columns->start[w]);
         if (element == shape->count) {
             return lab_undecided(lab, "a trace starts outside of its ring");
         }
         first[w] = (uint32_t)element;
-        for (size_t i = 0; i < walk->window; i++) {
-            element = element + 1 == shape->count ? 0 : element + 1;
-            if (next[w * walk->window + i] != walk_offset(shape, element)) {
-                return lab_undecided(lab, "a trace does not follow its ring");
-            }
+        if (!chase_follows(columns, w, shape, element)) {
+            return lab_undecided(lab, "a trace does not follow its ring");
         }
     }
     return 0;
@@ -144,21 +142,18 @@ int walk_run(struct lab *lab, struct walk *out, const struct walk_plan *asked)
     }
     lab->loads +=
         plan->warm * (plan->persist ? 1 : plan->windows) + (uint64_t)plan->window * plan->windows;
-    size_t starts, nexts;
-    out->latency = trace_u32(trace, "latency", &out->count);
-    const uint32_t *next = trace_u32(trace, "next", &nexts);
-    const uint32_t *start = trace_u32(trace, "start", &starts);
-    size_t expected = (size_t)plan->window * plan->windows;
-    if (!out->latency || !next || !start || out->count != expected || nexts != expected ||
-        starts != plan->windows || plan->shape.count == 0) {
+    struct chase_columns columns;
+    if (!chase_columns(&columns, trace, plan->windows, plan->window) || plan->shape.count == 0) {
         return lab_undecided(lab, "a chase trace lacks columns or records");
     }
+    out->latency = columns.latency;
+    out->count = columns.windows * columns.window;
     uint32_t *first = malloc(plan->windows * sizeof *first);
     if (!first) {
         return error_memory();
     }
     out->first = first;
-    rc = check_visits(lab, out, start, next, first);
+    rc = check_visits(lab, out, &columns, first);
     if (rc) {
         walk_free(out);
     }

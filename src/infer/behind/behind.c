@@ -19,6 +19,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "infer/ask/sort.h"
 #include "infer/presence/presence.h"
 #include "infer/geometry/geometry.h"
 #include "infer/fit/fit.h"
@@ -180,12 +181,6 @@ struct lattice {
     size_t half; /* k */
 };
 
-static int compare_offsets(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Do k members from the first on, and k from `from` on moved by d, fit together? */
 static int fit_moved(struct level *level, enum fit_verdict *out, const struct lattice *lattice,
                      size_t from, uint64_t d)
@@ -199,7 +194,7 @@ static int fit_moved(struct level *level, enum fit_verdict *out, const struct la
         ring[i] = (uint32_t)(lattice->home + i * lattice->spacing);
         ring[k + i] = (uint32_t)(lattice->home + (from + i) * lattice->spacing + d);
     }
-    qsort(ring, 2 * k, sizeof *ring, compare_offsets);
+    sort_u32(ring, 2 * k);
     int rc = fit_verdict(level, out, &(struct walk_shape){.ring = ring, .count = 2 * k});
     free(ring);
     return rc;

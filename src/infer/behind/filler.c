@@ -12,6 +12,7 @@
  * less than another is tried with others (filler_turn), and what is wrong all the same mostly does
  * not survive the check of the index.
  */
+#include "infer/ask/sort.h"
 #include "infer/behind/filler.h"
 
 #include <stdlib.h>
@@ -218,8 +219,7 @@ struct candidate {
 static int compare_candidates(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
-    return x->order != y->order ? (x->order > y->order) - (x->order < y->order)
-                                : (x->offset > y->offset) - (x->offset < y->offset);
+    return x->order != y->order ? order_u64(x->order, y->order) : order_u64(x->offset, y->offset);
 }
 
 /* Lines of one residue come together, residues in another order each turn. */

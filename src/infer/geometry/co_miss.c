@@ -10,6 +10,7 @@
  * likelier by the rates of all found so far than by the mean of the draws, until nothing changes.
  * What comes of it is only a guess: how many of its lines fit together is asked as ever (groups.c).
  */
+#include "infer/ask/sort.h"
 #include "infer/geometry/co_miss.h"
 
 #include <math.h>
@@ -228,18 +229,12 @@ static size_t next_first(const struct company *c)
 
 /* ---- what fits of it ---- */
 
-static int compare_offsets(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void member_offsets(const struct company *c, uint32_t *out, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         out[i] = (uint32_t)(c->member[i] * c->level->fit.stride);
     }
-    qsort(out, count, sizeof *out, compare_offsets);
+    sort_u32(out, count);
 }
 
 /*

@@ -14,6 +14,7 @@
  * must fit without any one member. So the ways follow from "w fit, w + 1 do not" and from nothing
  * else.
  */
+#include "infer/ask/sort.h"
 #include "infer/geometry/geometry.h"
 #include "infer/experiments.h"
 #include "infer/behind/behind.h"
@@ -122,8 +123,8 @@ struct suspect {
 static int compare_suspects(const void *a, const void *b)
 {
     const struct suspect *x = a, *y = b;
-    return x->misses != y->misses ? (x->misses > y->misses) - (x->misses < y->misses)
-                                  : (x->offset > y->offset) - (x->offset < y->offset);
+    return x->misses != y->misses ? order_u64(x->misses, y->misses)
+                                  : order_u64(x->offset, y->offset);
 }
 
 /*
@@ -413,12 +414,6 @@ static int find_ring(struct level *level, struct ring *ring, const char **how, s
     return lab_undecided(level->lab, "no smallest set of conflicting addresses shows");
 }
 
-static int compare_offsets(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static int find_conflict(struct level *level, size_t first, size_t end, double confidence)
 {
     struct ring ring = {0};
@@ -432,7 +427,7 @@ static int find_conflict(struct level *level, size_t first, size_t end, double c
         free(ring.offsets);
         return lab_undecided(level->lab, "no smallest conflicting set");
     }
-    qsort(ring.offsets, ring.count, sizeof *ring.offsets, compare_offsets);
+    sort_u32(ring.offsets, ring.count);
     free(level->conflict.offsets);
     level->conflict.offsets = ring.offsets;
     level->conflict.count = ring.count;

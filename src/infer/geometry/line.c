@@ -7,6 +7,7 @@
  * caches (the fetch unit plays no part), any policy, any index, from direct mapped to fully
  * associative.
  */
+#include "infer/ask/sort.h"
 #include "infer/geometry/geometry.h"
 #include "infer/fit/groups.h"
 
@@ -17,12 +18,6 @@
 
 #define STEP_BYTES 4
 #define MAX_LINE_BYTES 65536
-
-static int compare_offsets(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
 
 /* The verdict on the conflicting set with `from` replaced by `to`. */
 static int verdict_replaced(struct level *level, enum fit_verdict *out, size_t replaced,
@@ -35,7 +30,7 @@ static int verdict_replaced(struct level *level, enum fit_verdict *out, size_t r
     }
     memcpy(ring, level->conflict.offsets, n * sizeof *ring);
     ring[replaced] = by;
-    qsort(ring, n, sizeof *ring, compare_offsets);
+    sort_u32(ring, n);
     bool twice = false;
     for (size_t i = 1; i < n; i++) {
         twice = twice || ring[i] == ring[i - 1];

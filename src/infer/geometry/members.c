@@ -4,6 +4,7 @@
  * of them misses. What else the others do to the cache does not matter, so any number of lines can
  * be asked about at once, and those in the set are found by halving.
  */
+#include "infer/ask/sort.h"
 #include "infer/geometry/members.h"
 
 #include <stdlib.h>
@@ -60,12 +61,6 @@ size_t class_lines(uint32_t *out, const struct set_map *map, size_t class, uint3
     return found;
 }
 
-static int compare_lines(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static bool is_among(uint32_t line, const uint32_t *lines, size_t count)
 {
     size_t i = 0;
@@ -100,7 +95,7 @@ static int lines_verdict(struct level *level, enum fit_verdict *out, const uint3
     for (size_t i = 0; i < count; i++) {
         ring[i] = (uint32_t)(lines[i] * level->line.bytes);
     }
-    qsort(ring, count, sizeof *ring, compare_lines);
+    sort_u32(ring, count);
     int rc = groups_verdict(level, out, ring, count);
     free(ring);
     return rc;
@@ -191,7 +186,7 @@ int home_of_class(struct home *out, struct level *level, const struct set_map *m
     }
     *out = (struct home){.level = level, .ways = fits, .line = lines[fits]};
     memcpy(out->witness, lines, fits * sizeof *lines);
-    qsort(out->witness, fits, sizeof *out->witness, compare_lines);
+    sort_u32(out->witness, fits);
     return 0;
 }
 
@@ -279,7 +274,7 @@ static size_t draw_negatives(uint32_t *out, const struct home *home, const struc
         }
     }
     if (count) {
-        qsort(out, count, sizeof *out, compare_lines);
+        sort_u32(out, count);
     }
     for (size_t i = 0; i < count; i++) {
         if (kept == 0 || out[i] != out[kept - 1]) {

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/ask/sort.h"
 #include "infer/experiments.h"
 #include "trace/pool.h"
 #include "util/error.h"
@@ -216,12 +217,6 @@ static void report(struct level *level, const struct hunt *h, unsigned tried, ui
     attribute_refuse(&level->result->sets, "1", reason);
 }
 
-static int compare_offsets(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Takes one of the policies that could not be told apart out. */
 static void drop_equivalent(struct policy_result *policy, const char *name)
 {
@@ -298,7 +293,7 @@ static int find_policy(struct level *level, const struct hunt *h)
     for (size_t i = 0; i < count; i++) {
         conflict[i] -= conflict[i] % h->line; /* words of its first fetch unit are read */
     }
-    qsort(conflict, count, sizeof *conflict, compare_offsets);
+    sort_u32(conflict, count);
     level->conflict.offsets = conflict;
     level->conflict.count = count;
     *policy = (struct policy_result){.confidence = 0};

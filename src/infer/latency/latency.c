@@ -4,6 +4,7 @@
  * reads and that store. load_to_use_latency is an untimed dependent chain divided by its length.
  * miss_penalty is what a miss takes longer than a hit, as seen through the same operator.
  */
+#include "infer/ask/sort.h"
 #include "infer/experiments.h"
 #include "infer/behind/filler.h"
 
@@ -101,12 +102,6 @@ int level_latency(struct level *level)
     return rc;
 }
 
-static int compare_double(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 int level_load_to_use(struct level *level)
 {
     struct trace_request request;
@@ -143,7 +138,7 @@ int level_load_to_use(struct level *level)
     for (size_t i = 0; i < count; i++) {
         each[i] = timed[i] > 0 ? cycles[i] / timed[i] : NAN;
     }
-    qsort(each, count, sizeof *each, compare_double);
+    sort_double(each, count);
     double median = each[count / 2];
     if (!(median > 0) || median > level->timing.threshold) {
         return lab_undecided(level->lab, "the untimed chain takes longer than a hit");

@@ -12,6 +12,8 @@
  * classes (near and far parts of L2), several kinds into one (they take the same time): each pair
  * is listed. A class that no kind explains is listed without a name.
  */
+#include "infer/ask/follow.h"
+#include "infer/ask/sort.h"
 #include "infer/experiments.h"
 #include "infer/latency/patterns.h"
 
@@ -147,7 +149,7 @@ static int measure(struct lab *lab, struct run *run, const struct tour_plan *pla
 {
     struct trace_request request;
     const struct trace *trace;
-    size_t count = run->tour.count, records, nexts;
+    size_t count = run->tour.count;
     uint32_t *ring = malloc(count * sizeof *ring);
     run->latency = calloc(count, sizeof *run->latency);
     if (!ring || !run->latency) {
@@ -157,14 +159,10 @@ static int measure(struct lab *lab, struct run *run, const struct tour_plan *pla
     int rc = build_request(&request, run, ring, plan);
     rc = rc ? rc : lab_measure(lab, &trace, &request);
     if (rc == 0) {
-        const uint32_t *latency = trace_u32(trace, "latency", &records);
-        const uint32_t *next = trace_u32(trace, "next", &nexts);
-        bool follows = latency && next && records == count && nexts == count;
-        for (size_t i = 0; follows && i < count; i++) {
-            follows = next[i] == ring[(i + 1) % count];
-        }
-        if (follows) {
-            memcpy(run->latency, latency, count * sizeof *latency);
+        struct chase_columns columns;
+        const struct walk_shape shape = {.ring = ring, .count = count};
+        if (chase_columns(&columns, trace, 1, count) && chase_follows(&columns, 0, &shape, 0)) {
+            memcpy(run->latency, columns.latency, count * sizeof *run->latency);
         } else {
             rc = lab_undecided(lab, "a trace does not follow the walk with uneven strides");
         }
@@ -198,12 +196,6 @@ static size_t class_of(const struct run *run, uint32_t cycles)
     return class;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static const char *outcome_name(enum outcome outcome)
 {
     return outcome == OUTCOME_HIT ? "hit" : outcome == OUTCOME_MISS ? "miss" : "";
@@ -218,7 +210,7 @@ static void add_pattern(struct lab *lab, const struct run *run, const struct kin
     }
     struct latency_pattern *p = &d->patterns[d->pattern_count++];
     *p = (struct latency_pattern){.loads = count};
-    qsort(cycles, count, sizeof *cycles, ascending);
+    sort_u32(cycles, count);
     snprintf(p->op, sizeof p->op, "%s", run->op);
     if (kind) {
         name_kind(p->name, kind, run->l1_below >= 0);

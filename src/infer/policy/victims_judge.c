@@ -4,6 +4,7 @@
  * differently. Dependence is tested where it shows best, on how often the likeliest way follows
  * itself, beside what its share lets expect.
  */
+#include "infer/ask/sort.h"
 #include "infer/policy/victims.h"
 
 #include <math.h>
@@ -28,7 +29,7 @@ static double chi_square_tail(double x, double degrees)
 static int compare_counts(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x < y) - (x > y);
+    return order_u64(y, x);
 }
 
 /* How often the likeliest way came after itself, and how often it would if draws were independent.
@@ -129,12 +130,6 @@ static void write_share(struct policy_result *out, size_t way, double p, double 
     out->error[way] = 1.96 * sqrt(fmax(p * (1 - p), 1e-6) / total);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Of the parts' shares of the wholes the mean, without the outermost groups where noise is. */
 static double mean_share(const double part[VICTIM_GROUPS], const double whole[VICTIM_GROUPS],
                          bool noisy)
@@ -152,7 +147,7 @@ static double mean_share(const double part[VICTIM_GROUPS], const double whole[VI
     if (!noisy || beside == 0) {
         return wholes > 0 ? parts / wholes : 0;
     }
-    qsort(share, groups, sizeof *share, compare_doubles);
+    sort_double(share, groups);
     for (size_t i = beside; i < groups - beside; i++) {
         sum += share[i];
     }
@@ -189,7 +184,7 @@ static bool rest_is_alike(const struct victim_sums *sums)
         degrees += sums->group[i].rest_degrees;
         excess[i] = sums->group[i].rest_x - sums->group[i].rest_degrees;
     }
-    qsort(excess, VICTIM_GROUPS, sizeof *excess, compare_doubles);
+    sort_double(excess, VICTIM_GROUPS);
     for (size_t i = VICTIM_GROUPS - left_out; i < VICTIM_GROUPS; i++) {
         x -= fmax(excess[i], 0);
     }

@@ -50,6 +50,12 @@ int tlb_measure_data(struct tlb_lab *tl, size_t lines)
     return rc;
 }
 
+int tlb_learn_data(struct tlb_lab *tl, size_t lines, bool *learnt)
+{
+    *learnt = !tl->lines_differ && tl->data_cycles <= 0 && 2 * lines > tl->data_lines;
+    return *learnt ? tlb_measure_data(tl, 2 * lines) : 0;
+}
+
 bool tlb_is_data(const struct tlb_lab *tl, const struct tlb_level *level, double excess)
 {
     if (level->like_data) {

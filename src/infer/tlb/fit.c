@@ -10,12 +10,17 @@
 #include <stdlib.h>
 
 #include "infer/tlb/tlb.h"
+#include "util/error.h"
 
 #define CLEAR_SHARE 0.4 /* of the records: beyond doubt */
 #define FEW_PAGES 512   /* of which long warming is cheap */
 #define LONGER 3
 #define LONGEST 20
-#define FEWER 0.6 /* of the misses before: they are on their way out */
+#define SPREAD_TIMES                                                                               \
+    4                /* as many lines as the level in front has entries: it holds none of them     \
+                      */
+#define HIDE_TIMES 2 /* as many pages, and orders that are drawn find few of them in front */
+#define FEWER 0.6    /* of the misses before: they are on their way out */
 
 static int fits_by_records(struct tlb_lab *tl, bool *fits, const struct tlb_ring *ring,
                            const struct tlb_level *level)
@@ -118,4 +123,58 @@ int tlb_find_fits(struct tlb_lab *tl, struct tlb_level *level, size_t guess)
         *(here ? &level->fits : &fails) = middle;
     }
     return fits ? lab_undecided(tl->lab, "all the %zu pages that were walked fit", most) : 0;
+}
+
+bool tlb_may_hide(const struct tlb_level *level)
+{
+    return level->page > level->front_page && level->fits < HIDE_TIMES * level->in_front;
+}
+
+/* Lines of a page: as many as the pages need to be too many for the level in front, if it can be.
+ */
+static size_t lines_a_page(const struct tlb_level *level, size_t pages)
+{
+    size_t lines = 1, most = (size_t)(level->page / level->front_page);
+    while (lines < most && pages * lines < SPREAD_TIMES * level->in_front) {
+        lines *= 2;
+    }
+    return lines;
+}
+
+static int spread_fits(struct tlb_lab *tl, bool *fits, size_t pages, const struct tlb_level *level)
+{
+    size_t lines = lines_a_page(level, pages);
+    struct tlb_ring ring = {.count = pages * lines};
+    ring.unit = malloc(ring.count * sizeof *ring.unit);
+    if (!ring.unit) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < ring.count; i++) { /* a line of each page, then the next of each */
+        uint64_t apart = i / pages * (level->page / lines) / TLB_UNIT_BYTES;
+        ring.unit[i] = tlb_place(level->page, i % pages, 0) + (uint32_t)apart;
+    }
+    bool learnt;
+    int rc = tlb_learn_data(tl, ring.count, &learnt);
+    rc = rc ? rc : tlb_fits(tl, fits, &ring, level);
+    free(ring.unit);
+    return rc;
+}
+
+int tlb_find_spread_fits(struct tlb_lab *tl, const struct tlb_level *level, size_t *entries)
+{
+    size_t fails = level->fits + 1;
+    *entries = 0;
+    while (fails - *entries > 1) {
+        size_t middle = *entries + (fails - *entries) / 2;
+        bool here;
+        int rc = spread_fits(tl, &here, middle, level);
+        if (rc) {
+            return rc;
+        }
+        *(here ? entries : &fails) = middle;
+    }
+    return *entries * lines_a_page(level, *entries) > level->in_front
+               ? 0
+               : lab_undecided(tl->lab, "the level before holds as many pages as this one may have "
+                                        "entries, so these do not show");
 }

@@ -13,6 +13,7 @@
 
 #define ALL_SHARE 0.7       /* of the elements: they all miss */
 #define COMPANION_SHARE 0.5 /* of the share of elements */
+#define FRONT_TIMES 2       /* as many elements as the level in front has entries: it holds none */
 
 static int slow_shares(struct tlb_lab *tl, double *elements, double *companions,
                        const struct tlb_level *level, uint64_t stride, size_t count,
@@ -36,14 +37,24 @@ static int slow_shares(struct tlb_lab *tl, double *elements, double *companions,
     return 0;
 }
 
+/* Elements of a walk of `reach` bytes. More where the level in front holds as many, for what it has
+ * never asks this level; 0: memory has no room for these. */
+static size_t elements_of(const struct tlb_lab *tl, const struct tlb_level *level, uint64_t reach,
+                          uint64_t stride)
+{
+    size_t count = (size_t)(reach / stride), most = (size_t)(tl->limit_bytes / stride);
+    size_t least = level->in_front ? FRONT_TIMES * level->in_front : 2;
+    return count > level->in_front && count >= 2 ? count : least <= most ? least : 0;
+}
+
 /* The least stride, from the one that was walked upwards, at which all miss. */
 static int widen(struct tlb_lab *tl, const struct tlb_level *level, uint64_t *stride,
                  uint64_t reach, double *share)
 {
     double none;
     for (;; *stride *= 2) {
-        size_t count = (size_t)(reach / *stride);
-        if (count < 2) {
+        size_t count = *stride <= reach ? elements_of(tl, level, reach, *stride) : 0;
+        if (count == 0) {
             return lab_undecided(tl->lab, "no distance of pages makes them all miss");
         }
         int rc = slow_shares(tl, share, &none, level, *stride, count, 0);
@@ -53,8 +64,11 @@ static int widen(struct tlb_lab *tl, const struct tlb_level *level, uint64_t *st
     }
 }
 
-/* As many elements as were walked, twice and three times as many: a policy that draws its victims
- * lets some hit in a walk that is hardly too long. */
+/*
+ * As many elements as were walked, twice and three times as many: a policy that draws its victims
+ * lets some hit in a walk that is hardly too long. The longer walks may be the first whose lines L2
+ * does not hold.
+ */
 static int lengthen(struct tlb_lab *tl, const struct tlb_level *level, uint64_t *reach,
                     double *share)
 {
@@ -66,8 +80,10 @@ static int lengthen(struct tlb_lab *tl, const struct tlb_level *level, uint64_t 
             break;
         }
         *reach = times * first;
-        int rc =
-            slow_shares(tl, share, &none, level, level->page, (size_t)(*reach / level->page), 0);
+        size_t count = (size_t)(*reach / level->page);
+        bool learnt;
+        int rc = times > 1 ? tlb_learn_data(tl, count, &learnt) : 0;
+        rc = rc ? rc : slow_shares(tl, share, &none, level, level->page, count, 0);
         if (rc) {
             return rc;
         }
@@ -95,7 +111,7 @@ int tlb_page(struct tlb_lab *tl, struct tlb_level *level, uint64_t reach)
     }
     uint64_t page = stride;
     while (page / 2 >= TLB_LEAST_PAGE) {
-        size_t count = (size_t)(longer / stride);
+        size_t count = elements_of(tl, level, longer, stride);
         rc = slow_shares(tl, &share, &companions, level, stride, count, page / 2);
         if (rc) {
             return rc;

@@ -27,14 +27,42 @@ struct scope {
     const struct tlb_level *level;
     struct tlb_ring ring;
     size_t again;
-    uint32_t sms; /* as the device tells, once measured */
+    uint32_t *turned; /* the ring from another page on; owned */
+    uint32_t sms;     /* as the device tells, once measured */
 };
+
+/* Pages that are walked again, of a level or a ring of so many. */
+static size_t pages_again(size_t fits)
+{
+    return fits / 2 > AGAIN ? AGAIN : fits > 1 ? fits / 2 : 1;
+}
+
+/*
+ * The other SM's own first level may still translate what that SM walked before: when the first
+ * level's scope was sought, or in the run before. Then the level in question is not asked, as if
+ * the other SM had not walked. So where half of the pages may be there, the ring begins elsewhere.
+ */
+static size_t first_page(const struct scope *s, uint32_t run)
+{
+    const struct tlb_level *level = s->level;
+    bool from_front = level->front_page == level->page && level->in_front > 0 &&
+                      2 * pages_again(level->in_front) >= s->again;
+    bool turns = from_front || (run > 0 && level->in_front >= s->again);
+    return turns ? (level->in_front + run * s->again) % s->ring.count : 0;
+}
+
+static void turn_ring(struct scope *s, size_t first)
+{
+    for (size_t i = 0; i < s->ring.count; i++) {
+        s->turned[i] = s->ring.unit[(first + i) % s->ring.count];
+    }
+}
 
 static int build_request(struct trace_request *request, const struct scope *s, uint32_t other,
                          uint32_t run)
 {
     trace_request_init(request, "scope");
-    request->ring = s->ring.unit;
+    request->ring = s->turned;
     request->ring_count = s->ring.count;
     int rc = trace_request_set_u64(request, "scale", TLB_UNIT_BYTES);
     rc = rc || !s->tl->mapped ? rc : trace_request_set_text(request, "pages", "mapped");
@@ -53,6 +81,7 @@ static int measure(struct scope *s, double *median, uint32_t other)
         struct trace_request request;
         const struct trace *trace;
         size_t count, one;
+        turn_ring(s, first_page(s, run));
         int rc = build_request(&request, s, other, run);
         rc = rc ? rc : lab_measure(s->tl->lab, &trace, &request);
         if (rc) {
@@ -144,14 +173,16 @@ static int find_scope(struct scope *s, struct tlb_result *out)
 
 int tlb_scope(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level)
 {
-    struct scope s = {.tl = tl, .level = level, .again = level->fits / 2};
+    struct scope s = {.tl = tl, .level = level, .again = pages_again(level->fits)};
     size_t most = (size_t)(tl->limit_bytes / level->page), pages = 2 * level->fits;
-    s.again = s.again > AGAIN ? AGAIN : s.again ? s.again : 1;
     pages = pages < most ? pages : most;
     int rc = pages > level->fits + s.again + level->fits / 4
                  ? tlb_ring_of_pages(&s.ring, level->page, pages, 0)
                  : lab_undecided(tl->lab, "there is no memory for more pages than it holds");
+    s.turned = rc ? NULL : malloc(s.ring.count * sizeof *s.turned);
+    rc = rc || s.turned ? rc : error_memory();
     rc = rc ? rc : find_scope(&s, out);
+    free(s.turned);
     free(s.ring.unit);
     if (rc && lab_soft(rc)) {
         snprintf(out->scope_reason, sizeof out->scope_reason, "%s",

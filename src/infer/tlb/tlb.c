@@ -139,12 +139,6 @@ static int look_twice(struct tlb_lab *tl, struct search *search, bool *found,
     return rc;
 }
 
-/* Has the walk more lines than L2 is known to hold? */
-static bool is_beyond_data(const struct tlb_lab *tl, const struct tlb_ring *ring)
-{
-    return !tl->lines_differ && tl->data_cycles <= 0 && 2 * ring->count > tl->data_lines;
-}
-
 /* The walk's elements but those that take as long as missing data; then all, if it is not that. */
 static int look(struct tlb_lab *tl, struct search *search, bool *found, const struct tlb_ring *ring)
 {
@@ -152,10 +146,11 @@ static int look(struct tlb_lab *tl, struct search *search, bool *found, const st
                               .threshold = search->before + search->noise};
     struct search first = *search;
     int rc = look_twice(tl, &first, found, ring, &trial);
-    if (rc == 0 && *found && is_beyond_data(tl, ring)) {
-        rc = tlb_measure_data(tl, 2 * ring->count);
+    bool learnt = false;
+    rc = rc || !*found ? rc : tlb_learn_data(tl, ring->count, &learnt);
+    if (rc == 0 && learnt) {
         first = *search;
-        rc = rc ? rc : look_twice(tl, &first, found, ring, &trial);
+        rc = look_twice(tl, &first, found, ring, &trial);
     }
     if (rc == 0 && !tl->lines_differ && first.data_share > DATA_SHARE) {
         bool data;
@@ -346,6 +341,32 @@ static int structure(struct tlb_lab *tl, struct tlb_result *out, struct tlb_leve
     return rc;
 }
 
+#define HIDDEN_SETS "the level before holds as many pages, and hides which of these share a set"
+
+static void set_entries(const struct tlb_lab *tl, struct tlb_result *out,
+                        const struct tlb_level *level, size_t entries, const char *id)
+{
+    double bytes = (double)entries * (double)level->page;
+    attribute_set(&out->entries, (double)entries, "entries", unchecked(tl), id);
+    attribute_set(&out->coverage, bytes, "B", unchecked(tl), id);
+}
+
+/* Sets that do not add up to as many entries as several lines a page show are none. */
+static int take_spread(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level,
+                       size_t entries)
+{
+    char id[24];
+    lab_evidence(tl->lab, id, out->id,
+                 "chase op=cg over several lines a page, more than the level before holds: %zu "
+                 "pages of %llu KiB fit, one more does not",
+                 entries, (unsigned long long)level->page / 1024);
+    set_entries(tl, out, level, entries, id);
+    out->sets = (struct attribute){0};
+    out->set_count = out->step_count = 0;
+    out->policy = (struct policy_result){0};
+    return lab_undecided(tl->lab, HIDDEN_SETS);
+}
+
 static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
                          const struct search *search, size_t in_front)
 {
@@ -365,7 +386,13 @@ static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
     if (rc) {
         return rc;
     }
-    if (level->fits <= level->in_front) {
+    bool may_hide = tlb_may_hide(level);
+    size_t entries = level->fits;
+    rc = may_hide ? tlb_find_spread_fits(tl, level, &entries) : 0;
+    if (rc) {
+        return rc;
+    }
+    if (!may_hide && level->fits <= level->in_front) {
         out->present = false;
         out->miss_penalty = (struct attribute){0};
         return lab_undecided(lab, "what is slow in longer walks is so among no more pages than the "
@@ -375,14 +402,19 @@ static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
                  "chase op=cg: %zu pages of %llu KiB fit, one more does not; in a walk that is too "
                  "long a load hits behind one half a page before it, and misses behind one a page "
                  "before",
-                 level->fits, (unsigned long long)level->page / 1024);
+                 level->fits <= level->in_front ? entries : level->fits,
+                 (unsigned long long)level->page / 1024);
     attribute_set(&out->page, (double)level->page, "B", 0.95, id);
-    attribute_set(&out->entries, (double)level->fits, "entries", unchecked(tl), id);
-    attribute_set(&out->coverage, (double)level->fits * (double)level->page, "B", unchecked(tl),
-                  id);
+    set_entries(tl, out, level, level->fits <= level->in_front ? entries : level->fits, id);
     rc = stretch(tl, level);
     rc = rc ? rc : tlb_scope(tl, out, level);
-    return rc ? rc : structure(tl, out, level, in_front);
+    if (rc || level->fits <= level->in_front) {
+        return rc ? rc : lab_undecided(lab, HIDDEN_SETS);
+    }
+    rc = structure(tl, out, level, in_front);
+    return may_hide && (rc == 0 || rc == INFER_UNDECIDED) && out->entries.value != (double)entries
+               ? take_spread(tl, out, level, entries)
+               : rc;
 }
 
 static int dissect_levels(struct tlb_lab *tl, struct search *search)
@@ -390,6 +422,7 @@ static int dissect_levels(struct tlb_lab *tl, struct search *search)
     static const char *const ids[] = {"l1_tlb", "l2_tlb"};
     struct lab *lab = tl->lab;
     size_t in_front = 0;
+    uint64_t front_page = 0;
     int rc = 0;
     for (size_t i = 0; i < sizeof ids / sizeof *ids && rc == 0; i++) {
         struct tlb_result *out = &lab->out->tlbs[lab->out->tlb_count++];
@@ -397,10 +430,12 @@ static int dissect_levels(struct tlb_lab *tl, struct search *search)
         snprintf(out->id, sizeof out->id, "%s", ids[i]);
         tlb_refuse(lab->out, "");
         level.in_front = in_front;
+        level.front_page = front_page;
         rc = find_page(tl, search, &level);
         if (rc == 0) { /* what no page explains is no level */
             rc = measure_level(tl, out, &level, search, in_front);
             in_front = level.fits;
+            front_page = level.page;
             search->before = search->median;
             search->pages = (size_t)(search->reach / search->stride);
             rc = rc == INFER_UNDECIDED ? 0 : rc;

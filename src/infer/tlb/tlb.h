@@ -52,9 +52,10 @@ struct tlb_level {
     double penalty;     /* of a miss beside a hit */
     bool like_data;     /* a miss takes as long as missing data, and is no such thing */
     uint64_t page;
-    size_t in_front; /* entries of the level before this one; 0: there is none */
-    size_t fits;     /* pages, `page` bytes apart */
-    uint32_t *set;   /* of the fits + 1 first pages, those of one set that is too full; owned */
+    size_t in_front;     /* entries of the level before this one; 0: there is none */
+    uint64_t front_page; /* what one of these translates */
+    size_t fits;         /* pages, `page` bytes apart */
+    uint32_t *set;       /* of the fits + 1 first pages, those of one set that is too full; owned */
     size_t set_count;
     bool thrashes;    /* each of these misses in every pass */
     bool by_counting; /* that was no good: sets are sought by counting alone */
@@ -109,6 +110,8 @@ int tlb_ring_of_pages(struct tlb_ring *out, uint64_t stride, size_t pages, uint6
 
 /* tlb/data.c: fills data_cycles; whether an excess is that of missing data. */
 int tlb_measure_data(struct tlb_lab *tl, size_t lines);
+/* Before a walk of so many lines: were fewer than twice as many tried and all held, tries these. */
+int tlb_learn_data(struct tlb_lab *tl, size_t lines, bool *learnt);
 bool tlb_is_data(const struct tlb_lab *tl, const struct tlb_level *level, double excess);
 /* In a walk that is slow: is it so too where another line of the same page came just before? */
 int tlb_ask_companions(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
@@ -172,6 +175,13 @@ int tlb_page(struct tlb_lab *tl, struct tlb_level *level, uint64_t reach);
 int tlb_fits(struct tlb_lab *tl, bool *fits, const struct tlb_ring *ring,
              const struct tlb_level *level);
 int tlb_find_fits(struct tlb_lab *tl, struct tlb_level *level, size_t guess);
+/*
+ * May the level in front, of smaller pages, have held some of what was walked? Then a line a page
+ * does not tell how many fit. Several lines of each page do, as many as the level in front does not
+ * hold: how many of the pages that seemed to fit do so then.
+ */
+bool tlb_may_hide(const struct tlb_level *level);
+int tlb_find_spread_fits(struct tlb_lab *tl, const struct tlb_level *level, size_t *entries);
 
 /* tlb/sets.c: sets, entries_per_set, steps of `out`; the set of `level`. A level with `in_front`
  * entries is before this one. */

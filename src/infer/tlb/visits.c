@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/ask/sort.h"
 #include "infer/policy/policy.h"
 #include "infer/tlb/visits.h"
 #include "util/error.h"
@@ -150,12 +151,6 @@ static int draw_ring(struct visits *v, struct tlb_ring *ring, uint32_t *which, u
     return 0;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /*
  * What takes longer than a miss of this level may be one of the next level, too. Noise stands
  * alone; where many records take about as long, they are misses.
@@ -173,7 +168,7 @@ static int settle_doubts(const struct visits *v, enum tlb_sight *sight, const do
             doubt[count++] = excess[i];
         }
     }
-    qsort(doubt, count, sizeof *doubt, ascending);
+    sort_double(doubt, count);
     for (size_t i = 0; i < window && count > 0; i++) {
         size_t from = 0, to;
         while (sight[i] == TLB_DOUBT && from < count && doubt[from] < excess[i] - within) {

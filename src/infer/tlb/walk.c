@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/ask/follow.h"
+#include "infer/ask/sort.h"
 #include "infer/ask/stats.h"
 #include "infer/tlb/tlb.h"
 #include "util/error.h"
@@ -97,17 +99,13 @@ static int build_request(struct trace_request *request, const struct tlb_lab *tl
 /* Does the trace follow the ring? Record k of window w read element (w * window + k) % count. */
 static bool follows(const struct trace *trace, const struct plan *plan, const uint32_t **latency)
 {
-    size_t records, nexts, starts, expected = (size_t)plan->window * plan->windows;
-    *latency = trace_u32(trace, "latency", &records);
-    const uint32_t *next = trace_u32(trace, "next", &nexts);
-    const uint32_t *start = trace_u32(trace, "start", &starts);
-    bool good = *latency && next && start && records == expected && nexts == expected &&
-                starts == plan->windows;
+    struct chase_columns columns;
+    const struct walk_shape ring = {.ring = plan->unit, .count = plan->count};
+    bool good = chase_columns(&columns, trace, plan->windows, plan->window);
+    *latency = columns.latency;
     for (size_t w = 0; good && w < plan->windows; w++) {
-        good = start[w] == plan->unit[w * plan->window % plan->count];
-    }
-    for (size_t i = 0; good && i < expected; i++) {
-        good = next[i] == plan->unit[(i + 1) % plan->count];
+        size_t first = w * plan->window % plan->count;
+        good = columns.start[w] == plan->unit[first] && chase_follows(&columns, w, &ring, first);
     }
     return good;
 }
@@ -133,15 +131,9 @@ uint32_t tlb_most_window(const struct tlb_lab *tl)
     return tl->lab->options->max_window ? tl->lab->options->max_window : 1024;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double quantile(double *values, size_t count, double q)
 {
-    qsort(values, count, sizeof *values, ascending);
+    sort_double(values, count);
     return count ? values[(size_t)(q * (double)(count - 1) + 0.5)] : 0;
 }
 

@@ -1,6 +1,6 @@
 /*
- * The way in and out of a cache: its input queue, lookups per cycle, the senders it refused, and
- * what waits to be sent on. A request that finds the cache idle is looked up inside send(),
+ * The way in and out of a cache: its input queue, lookups per cycle, and the senders it
+ * refused. A request that finds the cache idle is looked up inside send(),
  * without an event; one that does not is looked up by an event at the first edge with a free
  * lookup, in order of arrival.
  *
@@ -32,6 +32,8 @@ int mem_cache_check(const struct cache_spec *spec)
     }
     return 0;
 }
+
+static void cache_resume(struct mem_cache *cache);
 
 static int cache_build(struct mem_cache *cache)
 {
@@ -66,6 +68,7 @@ int mem_cache_create(struct mem_cache **out, const struct cache_spec *spec, enum
     cache->clock = clock;
     cache->source = source;
     cache->downstream = downstream;
+    cache->resume = cache_resume;
     timeline_init(&cache->data_port, engine);
     waiters_init(&cache->space, engine, source);
     pool_init(&cache->own, sizeof(struct own_request));
@@ -161,7 +164,8 @@ static void cache_pump(void *ctx, uint64_t arg)
     serve_queue(cache);
 }
 
-void cache_resume(struct mem_cache *cache)
+/* A fill or space has come: the head may try again. */
+static void cache_resume(struct mem_cache *cache)
 {
     cache->stalled = false;
     if (cache->in.count && !cache->pump_scheduled) {
@@ -237,39 +241,4 @@ struct mem_port mem_cache_port(struct mem_cache *cache)
         return cache->downstream;
     }
     return (struct mem_port){.send = cache_send, .when_space = cache_when_space, .self = cache};
-}
-
-static void on_space_downstream(void *ctx, uint64_t arg);
-
-static void flush_out(struct mem_cache *cache)
-{
-    struct mem_request *head;
-    while ((head = cache->out.head)) {
-        struct mem_request *next = head->next; /* belongs to whoever accepts it */
-        if (!cache->downstream.send(cache->downstream.self, head)) {
-            cache->downstream.when_space(cache->downstream.self, on_space_downstream, cache, 0);
-            return;
-        }
-        cache->out.head = next;
-    }
-}
-
-static void on_space_downstream(void *ctx, uint64_t arg)
-{
-    struct mem_cache *cache = ctx;
-    (void)arg;
-    flush_out(cache);
-    if (!cache->out.head) {
-        cache_resume(cache);
-    }
-}
-
-void cache_send_out(struct mem_cache *cache, struct mem_request *request, uint64_t leave_ps)
-{
-    bool waiting = cache->out.head != NULL;
-    request->arrive_ps = leave_ps;
-    request_list_push(&cache->out, request);
-    if (!waiting) {
-        flush_out(cache);
-    }
 }

@@ -389,7 +389,7 @@ static void on_fill(void *ctx, uint64_t arg)
     }
     cache->miss_ops->arrive(cache->misses, pending, own->sectors, on_served, &fill);
     pool_put(&cache->own, own);
-    cache_resume(cache);
+    cache->resume(cache);
 }
 
 static void fetch_sectors(struct mem_cache *cache, const struct mem_request *request,

@@ -1,6 +1,6 @@
 /*
- * A cache's state, shared by the two files that work on it: cache.c moves requests in and out,
- * lookup.c decides what happens to them.
+ * A cache's state, shared by the files that work on it: cache.c takes requests in, lookup.c decides
+ * what happens to them, send.c sends requests on.
  *
  *      send -> [in queue] -> lookup --hit--> data port -> reply
  *                              |miss                        ^
@@ -31,8 +31,9 @@ struct mem_cache {
     struct timeline data_port;
 
     struct request_queue in;
-    struct waiters space; /* senders refused */
-    bool stalled;         /* the head waits for a fill or for space downstream */
+    struct waiters space;                    /* senders refused */
+    bool stalled;                            /* the head waits for a fill or for space downstream */
+    void (*resume)(struct mem_cache *cache); /* a fill or space has come: the head may try again */
     bool pump_scheduled;
     uint64_t lookup_ps; /* the edge of the last lookups, and how many there were */
     uint32_t lookups;
@@ -55,11 +56,8 @@ struct own_request {
  */
 bool cache_lookup(struct mem_cache *cache, struct mem_request *request, uint64_t edge_ps);
 
-/* Send downstream at `leave_ps`, behind those that wait already. */
+/* send.c: send downstream at `leave_ps`, behind those that wait already. */
 void cache_send_out(struct mem_cache *cache, struct mem_request *request, uint64_t leave_ps);
-
-/* A fill or space has come: the head may try again. */
-void cache_resume(struct mem_cache *cache);
 
 static inline uint64_t cache_key(const struct mem_cache *cache, const struct mem_request *request)
 {

@@ -25,10 +25,12 @@ bool insn_ends_thread(const struct ptx_insn *insn); /* ret, exit, trap */
 
 /*
  * Calls `visit` for every register that an instruction reads (guard included) or writes; a register
- * written under a guard counts as read too, because its old value may survive.
+ * written under a guard counts as read too, because its old value may survive. A ret reads the
+ * function's .reg results.
  */
 enum reg_access { REG_READ, REG_WRITE };
 typedef void reg_visitor(void *ctx, int32_t reg, enum reg_access access);
-void insn_visit_regs(const struct ptx_insn *insn, reg_visitor *visit, void *ctx);
+void insn_visit_regs(const struct ptx_func *func, const struct ptx_insn *insn, reg_visitor *visit,
+                     void *ctx);
 
 #endif

@@ -63,7 +63,7 @@ static void visit_blocks(struct flow *flow, reg_visitor *visit)
     for (flow->block = 0; flow->block < flow->func->block_count; flow->block++) {
         const struct ptx_block *b = &flow->func->blocks[flow->block];
         for (uint32_t pc = b->first; pc <= b->last; pc++)
-            insn_visit_regs(&flow->func->insns[pc], visit, flow);
+            insn_visit_regs(flow->func, &flow->func->insns[pc], visit, flow);
     }
 }
 
@@ -223,11 +223,11 @@ static void scan_block(struct flow *flow, uint32_t index)
     for (flow->pc = b->last + 1; flow->pc-- > b->first;) {
         const struct ptx_insn *insn = &flow->func->insns[flow->pc];
         flow->dead_words = flow->dead_preds = 0;
-        insn_visit_regs(insn, count_dead_write, flow);
+        insn_visit_regs(flow->func, insn, count_dead_write, flow);
         note_pressure(flow);
         flow->dead_words = flow->dead_preds = 0;
-        insn_visit_regs(insn, end_writes, flow);
-        insn_visit_regs(insn, start_reads, flow);
+        insn_visit_regs(flow->func, insn, end_writes, flow);
+        insn_visit_regs(flow->func, insn, start_reads, flow);
         note_pressure(flow);
     }
     clear_at_start(flow, b, index);

@@ -28,12 +28,22 @@ static void visit_operand(const struct ptx_insn *insn, const struct ptx_operand 
     }
 }
 
-void insn_visit_regs(const struct ptx_insn *insn, reg_visitor *visit, void *ctx)
+static void visit_results(const struct ptx_func *func, reg_visitor *visit, void *ctx)
+{
+    for (uint32_t i = 0; i < func->return_count; i++)
+        for (int k = 0; func->returns[i].reg >= 0 && k < func->returns[i].vec; k++)
+            visit(ctx, func->returns[i].reg + k, REG_READ);
+}
+
+void insn_visit_regs(const struct ptx_func *func, const struct ptx_insn *insn, reg_visitor *visit,
+                     void *ctx)
 {
     bool first_is_written = isa_shape_text(isa_row(insn->op)->shape)[0] == '=';
     bool is_call = insn->op == OP_CALL;
     if (insn->guard >= 0)
         visit(ctx, insn->guard, REG_READ);
+    if (insn->op == OP_RET)
+        visit_results(func, visit, ctx);
     for (uint32_t i = 0; i < insn->operand_count; i++) {
         bool write = is_call ? i == 1 : first_is_written && i == 0;
         if (!write)

@@ -179,12 +179,22 @@ static void print_offset(struct strbuf *out, uint64_t offset)
 
 static void print_operand(struct printer *pr, const struct ptx_operand *o);
 
+/* A vector register as an argument stands by its name: that of its first element without ".x". */
+static void print_vector_register(struct printer *pr, const struct ptx_operand *o)
+{
+    const char *name = pr->reg_names[o->elems[0].reg];
+    strbuf_printf(pr->out, "%.*s", (int)(strlen(name) - 2), name);
+}
+
 static void print_elements(struct printer *pr, const struct ptx_operand *o, const char *separator)
 {
     for (uint32_t i = 0; i < o->count; i++) {
         if (i > 0)
             strbuf_append(pr->out, separator);
-        print_operand(pr, &o->elems[i]);
+        if (o->elems[i].kind == OPERAND_VECTOR)
+            print_vector_register(pr, &o->elems[i]);
+        else
+            print_operand(pr, &o->elems[i]);
     }
 }
 
@@ -454,6 +464,28 @@ static void print_directives(struct printer *pr, const struct ptx_func *f)
         strbuf_append(pr->out, ".explicitcluster\n");
 }
 
+/* The name that a register was declared with: of a vector's first element without ".x". */
+static const char *base_name(struct printer *pr, const struct ptx_reg *reg)
+{
+    const char *name =
+        reg->vec <= 1 ? reg->name : arena_strndup(pr->arena, reg->name, strlen(reg->name) - 2);
+    if (name == NULL)
+        fail(pr);
+    return name != NULL ? name : "_";
+}
+
+/* Names register `reg`, all elements if it is a vector. */
+static void name_register(struct printer *pr, const struct ptx_func *f, uint32_t reg,
+                          const char *name)
+{
+    pr->reg_names[reg] = name;
+    for (uint32_t i = 0; f->regs[reg].vec > 1 && i < f->regs[reg].vec; i++) {
+        pr->reg_names[reg + i] = arena_printf(pr->arena, "%s.%c", name, "xyzw"[i]);
+        if (pr->reg_names[reg + i] == NULL)
+            pr->reg_names[reg + i] = (fail(pr), "_");
+    }
+}
+
 /* Names for registers and for the instructions that something jumps to. */
 static int name_locals(struct printer *pr, const struct ptx_func *f)
 {
@@ -465,12 +497,12 @@ static int name_locals(struct printer *pr, const struct ptx_func *f)
         const struct ptx_var *var =
             i < f->param_count ? &f->params[i] : &f->returns[i - f->param_count];
         if (var->reg >= 0)
-            pr->reg_names[var->reg] = var_name(pr, var);
+            name_register(pr, f, (uint32_t)var->reg, var_name(pr, var));
     }
     for (uint32_t i = 0; i < f->reg_count; i++)
         if (pr->reg_names[i] == NULL)
-            pr->reg_names[i] = unique_name(pr, f->regs[i].name);
-    return 0;
+            name_register(pr, f, i, unique_name(pr, base_name(pr, &f->regs[i])));
+    return pr->failed ? SONDE_ENOMEM : 0;
 }
 
 static void name_label(struct printer *pr, uint32_t pc)
@@ -533,19 +565,29 @@ static void print_lists(struct printer *pr, const struct ptx_func *f)
     }
 }
 
+/* Its declaration; parameters and elements of a vector have none. */
+static void print_register(struct printer *pr, const struct ptx_func *f, uint32_t index)
+{
+    const struct ptx_reg *reg = &f->regs[index];
+    const char *name = pr->reg_names[index], *type = isa_type_info(reg->type)->text;
+    for (uint32_t k = 0; k < f->param_count; k++)
+        if (f->params[k].reg == (int32_t)index)
+            return;
+    for (uint32_t k = 0; k < f->return_count; k++)
+        if (f->returns[k].reg == (int32_t)index)
+            return;
+    if (reg->vec > 1)
+        strbuf_printf(pr->out, "    .reg .v%d .%s %.*s;\n", reg->vec, type, (int)strlen(name) - 2,
+                      name);
+    else if (reg->vec == 1)
+        strbuf_printf(pr->out, "    .reg .%s %s;\n", type, name);
+}
+
 static void print_body(struct printer *pr, const struct ptx_func *f)
 {
     strbuf_append(pr->out, "{\n");
-    for (uint32_t i = 0; i < f->reg_count; i++) {
-        bool is_param = false;
-        for (uint32_t k = 0; k < f->param_count; k++)
-            is_param = is_param || f->params[k].reg == (int32_t)i;
-        for (uint32_t k = 0; k < f->return_count; k++)
-            is_param = is_param || f->returns[k].reg == (int32_t)i;
-        if (!is_param)
-            strbuf_printf(pr->out, "    .reg .%s %s;\n", isa_type_info(f->regs[i].type)->text,
-                          pr->reg_names[i]);
-    }
+    for (uint32_t i = 0; i < f->reg_count; i++)
+        print_register(pr, f, i);
     for (uint32_t i = 0; i < f->local_count; i++) {
         strbuf_append(pr->out, "    ");
         print_declarator(pr, f->locals[i], var_name(pr, f->locals[i]));

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/banks.h"
+#include "core/memory/banks.h"
 
 static const struct shared_spec fermi = {.banks = 32, .bank_bytes = 4};
 static const struct shared_spec kepler_4 = {.banks = 32, .bank_bytes = 8, .word_bytes = 4};

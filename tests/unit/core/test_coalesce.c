@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/coalesce.h"
+#include "core/memory/coalesce.h"
 
 static struct transaction out[COALESCE_MAX];
 

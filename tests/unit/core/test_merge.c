@@ -1,4 +1,4 @@
-/* Reads of different warps that are for the same bytes (core/merge.h), on a bench of one SM. */
+/* Reads of different warps for the same bytes (core/memory/merge.h), on a bench of one SM. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

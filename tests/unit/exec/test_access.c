@@ -425,12 +425,30 @@ static void loads_that_nobody_reads_still_fault(void **state)
     fault(KERNEL("", "ld.global.u32 %r0, [%out+8192];"), "global load", "lane 0");
 }
 
+static uint64_t want_named(uint32_t t)
+{
+    return 4u * t + 7;
+}
+
+static void a_variable_named_without_a_space_is_accessed_in_its_own(void **state)
+{
+    (void)state;
+    check(KERNEL("", ".shared .align 4 .b32 before, s; .local .align 4 .b32 l[2];\n"
+                     "mul.lo.u32 %r1, %t, 3; st.b32 [l+4], %r1; st.shared.b32 [s], 5;\n"
+                     "bar.sync 0; setp.ne.u32 %p0, %t, 0; @!%p0 atom.add.u32 %r2, [s], 1;\n"
+                     "@!%p0 red.add.u32 [s], 1; bar.sync 0; ld.b32 %r3, [s];\n"
+                     "add.u32 %r3, %r3, %t; ld.volatile.b32 %r4, [l+4];\n"
+                     "add.u32 %r3, %r3, %r4;\n" STORE32("%r3")),
+          want_named);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(initialised_global_and_const_arrays_are_read),
         cmocka_unit_test(bytes_and_halves_are_extended_as_their_type_says),
         cmocka_unit_test(vectors_are_loaded_and_stored_whole),
+        cmocka_unit_test(a_variable_named_without_a_space_is_accessed_in_its_own),
         cmocka_unit_test(shared_memory_carries_values_between_warps),
         cmocka_unit_test(a_32_bit_register_is_a_shared_address),
         cmocka_unit_test(dynamic_shared_memory_lies_behind_the_static),

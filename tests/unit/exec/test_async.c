@@ -47,6 +47,27 @@ static void a_copy_of_fewer_bytes_is_filled_with_zeros(void **state)
     device_close(&dev);
 }
 
+/* The operand behind the bytes is a cache policy, not the number of bytes to read. */
+static void a_hinted_copy_reads_all_its_bytes(void **state)
+{
+    (void)state;
+    struct device dev;
+    uint64_t *out = run(
+        &dev,
+        KERNEL(".global .align 16 .b32 from[4] = {11, 12, 13, 14};\n",
+               ".shared .align 16 .b32 s[8];\n"
+               "mov.u32 %r0, s; mov.u64 %l0, from; mov.u64 %l1, 4;\n"
+               "cp.async.ca.shared.global.L2::cache_hint [%r0], [%l0], 16, %l1;\n"
+               "mov.u32 %r1, 8; cp.async.ca.shared.global.L2::cache_hint\n"
+               "  [%r0+16], [%l0], 16, %r1, %l1;\n"
+               "cp.async.wait_all; ld.shared.u32 %r2, [%r0+12];\n"
+               "ld.shared.u32 %r3, [%r0+20]; ld.shared.u32 %r4, [%r0+24];\n"
+               "mad.lo.u32 %r2, %r2, 100, %r3; mad.lo.u32 %r2, %r2, 100, %r4;\n" STORE32("%r2")),
+        1);
+    assert_int_equal((uint32_t)out[0], 14 * 10000 + 12 * 100);
+    device_close(&dev);
+}
+
 static void a_barrier_counts_its_phases_and_those_who_drop_out(void **state)
 {
     (void)state;
@@ -88,6 +109,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_arrive_at_a_barrier_that_all_threads_test),
         cmocka_unit_test(a_copy_of_fewer_bytes_is_filled_with_zeros),
+        cmocka_unit_test(a_hinted_copy_reads_all_its_bytes),
         cmocka_unit_test(a_barrier_counts_its_phases_and_those_who_drop_out),
         cmocka_unit_test(a_copy_to_outside_of_shared_memory_is_a_fault),
     };

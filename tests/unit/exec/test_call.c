@@ -68,6 +68,47 @@ static void registers_pass_values_and_lanes_return_apart(void **state)
     check(KERNEL(REGISTER_MAX, "call (%r0), larger, (%t, 20);\n" STORE32("%r0")), want_larger);
 }
 
+static uint32_t want_mix(uint32_t t)
+{
+    uint32_t first = (t << 16) + (t + 1) + (t % 3 == 0), second = (2u << 16) + 3 + t;
+    return first ^ second << 3 ^ (t > 40 ? 0x80000000 : 0);
+}
+
+static void vector_registers_and_predicates_are_passed(void **state)
+{
+    (void)state;
+    check(KERNEL(".func (.reg .v2 .b32 %m, .reg .pred %z) mix (.reg .v4 .b16 %a, .reg .pred %q,\n"
+                 "  .reg .b64 %w)\n"
+                 "{ .reg .b32 %x<9>; mov.b32 %x1, {%a.y, %a.x}; @%q add.u32 %x1, %x1, 1;\n"
+                 "mov.b32 %x2, {%a.w, %a.z}; cvt.u32.u64 %x3, %w; add.u32 %x2, %x2, %x3;\n"
+                 "mov.v2.b32 %m, {%x1, %x2}; setp.gt.u32 %z, %x3, 40; ret; }\n",
+                 ".reg .v4 .b16 %v; .reg .v2 .b32 %s<2>; cvt.u16.u32 %v.x, %t;\n"
+                 "add.u16 %v.y, %v.x, 1; mov.u16 %v.z, 2; mov.u16 %v.w, 3;\n"
+                 "rem.u32 %r1, %t, 3; setp.eq.u32 %p0, %r1, 0; cvt.u64.u32 %l1, %t;\n"
+                 "call (%s1, %p1), mix, (%v, %p0, %l1);\n"
+                 "shl.b32 %r0, %s1.y, 3; xor.b32 %r0, %r0, %s1.x;\n"
+                 "@%p1 xor.b32 %r0, %r0, 0x80000000;\n" STORE32("%r0")),
+          want_mix);
+}
+
+static uint32_t want_kept(uint32_t t)
+{
+    return (t + 1) * 100 + 15;
+}
+
+/* The result is written first; what is computed after it must not lie in its place. */
+static void a_result_in_a_register_lasts_until_the_function_returns(void **state)
+{
+    (void)state;
+    check(KERNEL(".func (.reg .u32 %m, .reg .u32 %n) early (.reg .u32 %a)\n"
+                 "{ .reg .u32 %x<9>; add.u32 %m, %a, 1; mov.u32 %x1, %laneid;\n"
+                 "and.b32 %x2, %x1, 0; add.u32 %x3, %x2, 1; add.u32 %x4, %x3, %x3;\n"
+                 "add.u32 %x5, %x4, %x4; add.u32 %x6, %x5, %x5; add.u32 %x7, %x3, %x4;\n"
+                 "add.u32 %x7, %x7, %x5; add.u32 %n, %x7, %x6; ret; }\n",
+                 "call (%r0, %r1), early, (%t); mad.lo.u32 %r0, %r0, 100, %r1;\n" STORE32("%r0")),
+          want_kept);
+}
+
 /* fib(n) by recursion: lanes with different n go different ways down. */
 #define FIB                                                                                        \
     ".func (.param .b32 ret) fib (.param .b32 n)\n"                                                \
@@ -204,6 +245,8 @@ int main(void)
         cmocka_unit_test(a_function_gets_its_arguments_and_gives_its_result),
         cmocka_unit_test(only_the_lanes_that_call_are_called),
         cmocka_unit_test(registers_pass_values_and_lanes_return_apart),
+        cmocka_unit_test(vector_registers_and_predicates_are_passed),
+        cmocka_unit_test(a_result_in_a_register_lasts_until_the_function_returns),
         cmocka_unit_test(recursion_diverges_and_comes_back),
         cmocka_unit_test(local_variables_are_of_each_call),
         cmocka_unit_test(endless_recursion_is_a_fault),

@@ -163,6 +163,41 @@ static void shuffles_move_values_within_segments(void **state)
           64, want_idx);
 }
 
+static uint32_t want_apart(uint32_t t)
+{
+    uint32_t lane = t % 32, members = lane < 5 ? 0x1fu : ~0x1fu;
+    uint32_t from = lane < 5 ? lane + 3 : (lane ^ 8) < 5 ? 99 : lane ^ 8;
+    uint32_t got = lane < 5 ? (from < 5 ? t + 3 : 99) : from == 99 ? 99 : t - lane + from;
+    return (members & 0x55555555u) ^ got << 8;
+}
+
+/* Lanes 0 to 4 go one way, the others the other; neither asks for a lane of the other half. */
+static void votes_and_shuffles_without_sync_are_among_the_active_lanes(void **state)
+{
+    (void)state;
+    for (uint32_t yield_after = 0; yield_after <= 4; yield_after += 4) {
+        struct device dev;
+        uint64_t *out = device_kernel(
+            &dev,
+            ".version 5.0\n.target sm_30\n.address_size 64\n" KERNEL_TEXT(
+                "") "rem.u32 %r5, %t, 32; setp.lt.u32 %p1, %r5, 5; and.b32 %r6, %t, 1;\n"
+                    "setp.eq.u32 %p2, %r6, 0; @%p1 bra LOW;\n"
+                    "vote.ballot.b32 %r0, %p2; shfl.bfly.b32 %r1, %t, 8, 31; xor.b32 %r2, %r5, 8;\n"
+                    "setp.lt.u32 %p3, %r2, 5; @%p3 mov.u32 %r1, 99; vote.all.pred %p4, %p1;\n"
+                    "@%p4 mov.u32 %r0, 0; bra DONE;\n"
+                    "LOW: vote.ballot.b32 %r0, %p2; shfl.down.b32 %r1, %t, 3, 31;\n"
+                    "setp.ge.u32 %p3, %r5, 2; @%p3 mov.u32 %r1, 99; vote.any.pred %p4, !%p1;\n"
+                    "@%p4 mov.u32 %r0, 0; vote.uni.pred %p4, %p1; @!%p4 mov.u32 %r0, 0;\n"
+                    "DONE: shl.b32 %r1, %r1, 8; xor.b32 %r0, %r0, %r1;\n" STORE32("%r0") KERNEL_END,
+            64);
+        dev.launch.yield_after = yield_after;
+        device_run(&dev, 1, 64);
+        for (uint32_t t = 0; t < 64; t++)
+            assert_int_equal((uint32_t)out[t], want_apart(t));
+        device_close(&dev);
+    }
+}
+
 static uint32_t want_match(uint32_t t)
 {
     return 0x11111111u << t % 4;
@@ -304,6 +339,7 @@ int main(void)
         cmocka_unit_test(barriers_that_do_not_exist_are_faults),
         cmocka_unit_test(votes_see_all_lanes),
         cmocka_unit_test(shuffles_move_values_within_segments),
+        cmocka_unit_test(votes_and_shuffles_without_sync_are_among_the_active_lanes),
         cmocka_unit_test(match_finds_the_lanes_with_the_same_value),
         cmocka_unit_test(activemask_is_of_the_lanes_that_run_together),
         cmocka_unit_test(a_partial_last_warp_has_only_its_threads),

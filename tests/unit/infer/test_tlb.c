@@ -21,6 +21,7 @@
 enum { HIT = 200, FIRST = 30, SECOND = 300, MOST_WAYS = 64, MOST_SETS = 16, WINDOW = 4096 };
 #define PAGE (UINT64_C(1) << 20)
 #define NOTHING UINT64_MAX
+#define OWN (1000003 * PAGE) /* an address that a launch reads itself */
 
 enum rule { LRU, RANDOM, BIASED, FIFO, NRU, SRRIP };
 
@@ -29,14 +30,26 @@ struct tlb {
     enum rule rule;
     const uint32_t *map;     /* residues to sets; NULL: modulo */
     uint32_t residues, less; /* ways that all sets but the first have less */
+    uint64_t page_bytes;     /* 0: PAGE */
     uint64_t page[MOST_SETS][MOST_WAYS];
     uint64_t used[MOST_SETS][MOST_WAYS]; /* LRU, FIFO: when; NRU: a bit; SRRIP: prediction */
     uint64_t clock;
 };
 
+/* L2's data: so many lines, the one that came first goes first. 0: all. */
+enum { LINE_BYTES = 128, MOST_HELD = 4096, DATA = 270 };
+struct data {
+    uint32_t lines, next;
+    uint64_t held[MOST_HELD];
+    bool here[(UINT64_C(1) << 30) / LINE_BYTES];
+};
+
 struct gpu {
     struct tlb level[2];
-    double strays; /* of the records: longer than any miss, for no reason */
+    struct data *data; /* NULL: all lines are held */
+    uint32_t first;    /* what a miss of the first level costs, cycles; 0: FIRST */
+    uint32_t far;      /* what lines whose number has odd parity take longer, cycles */
+    double strays;     /* of the records: longer than any miss, for no reason */
     struct rng rng;
     struct traceset *set;
 };
@@ -108,14 +121,34 @@ static bool ask(struct gpu *gpu, struct tlb *tlb, uint64_t page)
     return hit;
 }
 
-static uint32_t load(struct gpu *gpu, uint64_t page)
+static uint64_t page_of(const struct tlb *tlb, uint64_t address)
 {
-    uint32_t cycles = HIT;
-    if (!ask(gpu, &gpu->level[0], page)) {
-        cycles += FIRST;
-        cycles += gpu->level[1].sets && !ask(gpu, &gpu->level[1], page) ? SECOND : 0;
+    return address / (tlb->page_bytes ? tlb->page_bytes : PAGE);
+}
+
+static bool holds_data(struct data *data, uint64_t line)
+{
+    bool here = data->here[line];
+    if (!here) {
+        uint64_t *oldest = &data->held[data->next++ % data->lines];
+        data->here[*oldest] = false;
+        data->here[line] = true;
+        *oldest = line;
     }
-    return cycles;
+    return here;
+}
+
+static uint32_t load(struct gpu *gpu, uint64_t address)
+{
+    struct tlb *first = &gpu->level[0], *second = &gpu->level[1];
+    uint32_t cycles = HIT;
+    if (!ask(gpu, first, page_of(first, address))) {
+        cycles += gpu->first ? gpu->first : FIRST;
+        cycles += second->sets && !ask(gpu, second, page_of(second, address)) ? SECOND : 0;
+    }
+    cycles += __builtin_popcountll(address / LINE_BYTES) % 2 ? gpu->far : 0;
+    bool told = gpu->data && address < OWN;
+    return cycles + (told && !holds_data(gpu->data, address / LINE_BYTES) ? DATA : 0);
 }
 
 static uint64_t number(const struct trace_request *request, const char *name)
@@ -133,20 +166,19 @@ static int chase(struct gpu *gpu, struct trace *trace)
     uint64_t scale = number(request, "scale"), warm = number(request, "warm");
     struct toy_walk walk = toy_walk_begin(window, windows);
     for (size_t w = 0; w < windows; w++) {
-        load(gpu, 1000003); /* the launch's own */
+        load(gpu, OWN); /* the launch's own */
         bool warms = w == 0 || !number(request, "persist");
         size_t from = w * window % count;
         uint64_t before = warms ? warm : 0;
         for (uint64_t i = 0; i < before; i++) {
             size_t at = (from + count - before % count + i) % count;
-            load(gpu, request->ring[at] * scale / PAGE);
+            load(gpu, request->ring[at] * scale);
         }
         walk.start[w] = request->ring[from];
         for (size_t i = 0; i < window; i++) {
             bool stray = rng_double(&gpu->rng) < gpu->strays;
-            walk.latency[w * window + i] =
-                load(gpu, request->ring[(from + i) % count] * scale / PAGE) +
-                (stray ? 20 + (uint32_t)rng_below(&gpu->rng, 2000) : 0);
+            walk.latency[w * window + i] = load(gpu, request->ring[(from + i) % count] * scale) +
+                                           (stray ? 20 + (uint32_t)rng_below(&gpu->rng, 2000) : 0);
             walk.next[w * window + i] = request->ring[(from + i + 1) % count];
         }
     }
@@ -201,6 +233,9 @@ static void assert_value(const struct attribute *attribute, double expected)
 static void assert_whole(const struct tlb_result *tlb, uint32_t sets, uint32_t ways,
                          const char *policy)
 {
+    if (!tlb->present) {
+        print_error("absent: %s\n", tlb->page.reason);
+    }
     assert_true(tlb->present);
     assert_value(&tlb->page, (double)PAGE);
     assert_value(&tlb->entries, sets * ways);
@@ -309,6 +344,75 @@ static void a_set_larger_than_others_is_no_set_alike(void **state)
     assert_string_equal(tlb->policy.name, "lru");
 }
 
+static void assert_spanning(uint32_t front, uint32_t sets, uint32_t ways, uint32_t lines,
+                            bool sets_may_hide)
+{
+    static struct data data; /* large */
+    struct gpu gpu = {.level = {{.sets = 1, .ways = front, .page_bytes = UINT64_C(64) << 10},
+                                {.sets = sets, .ways = ways, .page_bytes = UINT64_C(2) << 20}},
+                      .data = &data};
+    memset(&data, 0, sizeof data);
+    data.lines = lines;
+    const struct tlb_result *tlb = dissect(&gpu, 1);
+    assert_value(&found.tlbs[0].page, 65536);
+    assert_value(&found.tlbs[0].entries, front);
+    assert_true(tlb->present);
+    assert_value(&tlb->page, 2097152);
+    assert_value(&tlb->entries, sets * ways);
+    assert_value(&tlb->coverage, sets * ways * 2097152.0);
+    assert_value(&tlb->miss_penalty, SECOND);
+    if (!sets_may_hide || tlb->sets.status == ATTRIBUTE_MEASURED) {
+        assert_value(&tlb->sets, sets);
+        assert_int_equal(tlb->set_count, sets);
+    } else {
+        assert_int_equal(tlb->set_count, 0);
+    }
+}
+
+/* In walks of several times its reach L2 does not hold all lines: that is no miss of translation.
+ */
+static void entries_of_the_second_level_may_span_more(void **state)
+{
+    (void)state;
+    assert_spanning(16, 8, 4, 3000, false);
+    assert_spanning(16, 1, 65, MOST_HELD, false);
+}
+
+/* A line a page cannot fill it, for the first level holds as many pages: several lines a page do.
+ */
+static void a_second_level_of_fewer_and_longer_entries_shows(void **state)
+{
+    (void)state;
+    assert_spanning(34, 4, 4, MOST_HELD, true);
+    assert_spanning(32, 8, 4, MOST_HELD, true);
+    assert_spanning(34, 1, 32, MOST_HELD, true);
+}
+
+/* L2 is small, so what missing data costs is known; a miss of the level costs the same. */
+static void a_miss_that_costs_as_much_as_missing_data_shows(void **state)
+{
+    (void)state;
+    static struct data data; /* large */
+    struct gpu gpu = {.level = {{.sets = 1, .ways = 16}}, .first = DATA, .data = &data};
+    memset(&data, 0, sizeof data);
+    data.lines = 1000;
+    const struct tlb_result *tlb = dissect(&gpu, 0);
+    assert_whole(tlb, 1, 16, "lru");
+    assert_value(&tlb->miss_penalty, DATA);
+}
+
+/* Of lines of which some are nearer the far ones are no strays: records agree, and tell the level
+ * as surely as where all take equally long. */
+static void lines_that_differ_are_no_strays(void **state)
+{
+    (void)state;
+    struct gpu gpu = {.level = {{.sets = 1, .ways = 16}}, .far = 60};
+    const struct tlb_result *tlb = dissect(&gpu, 0);
+    assert_whole(tlb, 1, 16, "lru");
+    assert_value(&tlb->miss_penalty, FIRST);
+    assert_float_equal(tlb->miss_penalty.confidence, 0.95, 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,6 +423,10 @@ int main(void)
         cmocka_unit_test(rules_show_from_a_state_that_is_known),
         cmocka_unit_test(rules_of_two_entries_are_one),
         cmocka_unit_test(a_set_larger_than_others_is_no_set_alike),
+        cmocka_unit_test(entries_of_the_second_level_may_span_more),
+        cmocka_unit_test(a_second_level_of_fewer_and_longer_entries_shows),
+        cmocka_unit_test(a_miss_that_costs_as_much_as_missing_data_shows),
+        cmocka_unit_test(lines_that_differ_are_no_strays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

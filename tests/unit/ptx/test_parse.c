@@ -119,6 +119,49 @@ static void initialisers_become_bytes_and_relocations(void **state)
     ptx_module_destroy(m);
 }
 
+static void printed_initialisers_end_with_their_last_element_that_is_not_zero(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *declared, *printed;
+    } cases[] = {
+        {"a[4] = {1, 0, 2, 0}", "a[4] = {1, 0, 2};"},
+        {"a[4] = {1, 0, 0, 2}", "= {1, 0, 0, 2};"},
+        {"a[4] = {0, 7}", "= {0, 7};"},
+        {"a[2] = {7, 0}", "= {7};"},
+        {"a[3] = {0, 0, 0}", "= {0};"},
+        {"a = 7", "a = 7;"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct strbuf text = {0}, printed = {0};
+        strbuf_printf(&text, ".global .u32 %s;\n", cases[i].declared);
+        struct ptx_module *module = parse(strbuf_text(&text));
+        assert_int_equal(ptx_print(&printed, module), 0);
+        if (strstr(strbuf_text(&printed), cases[i].printed) == NULL)
+            fail_msg("'%s' is not in:\n%s", cases[i].printed, strbuf_text(&printed));
+        ptx_module_destroy(module);
+        strbuf_free(&text);
+        strbuf_free(&printed);
+    }
+}
+
+static void vector_registers_of_a_range_are_all_their_elements(void **state)
+{
+    (void)state;
+    struct ptx_module *module = parse_body(".reg .v4 .b32 %v<3>; .reg .b32 %w;\n"
+                                           "mov.b32 %w, 1; mov.v4.b32 %v2, {%w, %w, %w, %w};\n"
+                                           "st.global.v4.b32 [%rd0], %v2; mov.b32 %w, %v2.z;");
+    const struct ptx_func *f = module->funcs[0];
+    const struct ptx_operand *whole = &f->insns[2].operands[1];
+    assert_int_equal(whole->kind, OPERAND_VECTOR);
+    assert_int_equal(whole->count, 4);
+    assert_string_equal(f->regs[whole->elems[0].reg].name, "%v2.x");
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(whole->elems[i].reg, whole->elems[0].reg + (int32_t)i);
+    assert_int_equal(f->insns[3].operands[1].reg, whole->elems[2].reg);
+    ptx_module_destroy(module);
+}
+
 static void constant_expressions_follow_c(void **state)
 {
     (void)state;
@@ -431,6 +474,8 @@ int main(void)
         cmocka_unit_test(the_header_is_kept),
         cmocka_unit_test(parameters_are_laid_out_by_their_alignment),
         cmocka_unit_test(initialisers_become_bytes_and_relocations),
+        cmocka_unit_test(printed_initialisers_end_with_their_last_element_that_is_not_zero),
+        cmocka_unit_test(vector_registers_of_a_range_are_all_their_elements),
         cmocka_unit_test(constant_expressions_follow_c),
         cmocka_unit_test(modifiers_types_and_operands_are_resolved),
         cmocka_unit_test(modifiers_may_stand_in_another_order),

@@ -237,9 +237,12 @@ static bool put_instruction(struct strbuf *out, enum isa_op op, const struct ite
 }
 
 /* Fragments, textures and calls have operands that depend on more than the types: the forms of
- * tests/ptx/forms.tsv have them. */
+ * tests/ptx/forms.tsv have them. Votes and shuffles without .sync are not for sm_90: accept/ has
+ * them. */
 static bool is_elsewhere(enum isa_op op)
 {
+    if (op == OP_VOTE_ACTIVE || op == OP_VOTE_BALLOT_ACTIVE || op == OP_SHFL_ACTIVE)
+        return true;
     const char *shape = isa_shape_text(isa_row(op)->shape);
     return op == OP_BRA || op == OP_ISTYPEP || op == OP_BRX_IDX || op == OP_CALL ||
            op == OP_MOV_B128 || strchr(shape, 'F') != NULL || strchr(shape, 'T') != NULL ||

@@ -8,12 +8,10 @@
  *     c:  row g + 8 (s mod m/8)        column 2 t + i + 8 (s div m/8),  s counts pairs of elements
  *
  * and wmma's fragments of f16 hold every element more than once, of which the first counts. Sums of
- * f64 are one fused multiply-add after the other. Sums of narrower floats are the H200's: the
- * addend and 16 products at once (of tf32 8, in wmma 4) are aligned to the largest exponent, cut 25
- * bits below it, added up exactly and cut to 24 bits; M. Fasi et al., Numerical behavior of NVIDIA
- * tensor cores (2021), found the like on earlier GPUs, which keep fewer bits. Saturated results
- * clamp. Loads and stores are done at issue and have no timing yet. mma.m8n8k4 of f16, four
- * products at once, is refused. Source: PTX ISA 9.0, 9.7.14.
+ * f64 are one fused multiply-add after the other. Sums of narrower floats are the H200's
+ * (tensor_sum.h), of 16 products at once (of tf32 8, in wmma 4). Saturated results clamp. Loads and
+ * stores are done at issue and have no timing yet. mma.m8n8k4 of f16, four products at once, is
+ * refused. Source: PTX ISA 9.0, 9.7.14.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -25,19 +23,21 @@
 #include "exec/lane/float_format.h"
 #include "exec/memory/image.h"
 #include "exec/ops/matrix/matrix.h"
+#include "exec/ops/matrix/tensor_sum.h"
 #include "isa/fragment.h"
 #include "isa/lane_math.h"
 #include "util/error.h"
 
-#define SIDE 32     /* of the largest matrix */
-#define SUM_BITS 25 /* below the largest exponent, when products are added up */
-#define ZERO_EXPONENT (-100000)
+#define SIDE 32 /* of the largest matrix */
 
+/* f32 and f64, and f16 as an addend; integers; narrow floats as operands. */
 union number {
     double real;
     int64_t whole;
+    struct tensor_part part;
 };
 
+/* a and c by rows, b by columns: what is multiplied lies side by side. */
 struct matrix {
     union number at[SIDE][SIDE];
 };
@@ -77,23 +77,40 @@ static void place(uint32_t *row, uint32_t *column, const struct fragment *f, str
     }
 }
 
-static union number widen(enum isa_type type, uint64_t bits)
+static const struct float_format *operand_format(enum isa_type type)
 {
     switch (type) {
     case TYPE_f16:
-        return (union number){.real = format_widen(&format_f16, (uint32_t)bits & 0xffff)};
+        return &format_f16;
     case TYPE_bf16:
-        return (union number){.real = format_widen(&format_bf16, (uint32_t)bits & 0xffff)};
+        return &format_bf16;
     case TYPE_tf32:
-        return (union number){.real = (double)lane_float((uint32_t)bits & 0xffffe000)};
+        return &format_tf32;
+    case TYPE_e4m3:
+        return &format_e4m3;
+    case TYPE_e5m2:
+        return &format_e5m2;
+    default:
+        return NULL;
+    }
+}
+
+static union number widen(const struct fragment *f, uint64_t bits)
+{
+    const struct float_format *format = operand_format(f->type);
+    if (format && f->matrix != 'c') {
+        uint32_t code = (uint32_t)bits & (format->sign * 2 - 1);
+        if (format == &format_tf32)
+            code = (uint32_t)bits >> 13;
+        return (union number){.part = tensor_part(format, code)};
+    }
+    switch (f->type) {
+    case TYPE_f16:
+        return (union number){.real = format_widen(&format_f16, (uint32_t)bits & 0xffff)};
     case TYPE_f32:
         return (union number){.real = (double)lane_float((uint32_t)bits)};
     case TYPE_f64:
         return (union number){.real = lane_double(bits)};
-    case TYPE_e4m3:
-        return (union number){.real = format_widen(&format_e4m3, (uint32_t)bits & 0xff)};
-    case TYPE_e5m2:
-        return (union number){.real = format_widen(&format_e5m2, (uint32_t)bits & 0xff)};
     case TYPE_u8:
         return (union number){.whole = (uint8_t)bits};
     case TYPE_s8:
@@ -107,9 +124,9 @@ static uint64_t narrow(enum isa_type type, union number v, bool saturate)
 {
     switch (type) {
     case TYPE_f16:
-        return format_narrow(&format_f16, v.real, ROUND_NEAREST, false);
+        return tensor_round_f16(v.real);
     case TYPE_f32:
-        return lane_bits_f32(lane_nan_f32((float)v.real));
+        return lane_bits_f32(tensor_cut_f32(v.real));
     case TYPE_f64:
         return lane_bits_f64(v.real);
     default:
@@ -126,60 +143,42 @@ static void gather(struct matrix *out, const struct exec_state *state, const str
             uint64_t value = element_get(state, &f->registers[r], lane);
             for (uint32_t i = 0; i < elements_in(f); i++) {
                 place(&row, &column, f, mnk, lane, r, i);
-                out->at[row][column] = widen(f->type, value >> i * bits);
+                bool by_column = f->matrix == 'b';
+                out->at[by_column ? column : row][by_column ? row : column] =
+                    widen(f, value >> i * bits);
             }
         }
 }
 
-/* The value cut to `bits` significant bits. */
-static double truncated(double value, int bits)
+/* The sum of narrow floats: what one step leaves is cut to f32 before the next. */
+static double tensor_sums(const union number *a, const union number *b, double sum,
+                          const struct uop_matrix *m)
 {
-    int exponent;
-    double fraction = frexp(value, &exponent);
-    return ldexp(trunc(ldexp(fraction, bits)), exponent - bits);
-}
-
-/* The sum of the operands' exponents: the product itself may have one more. */
-static int product_exponent(double a, double b)
-{
-    return a == 0 || b == 0 ? ZERO_EXPONENT : ilogb(a) + ilogb(b);
-}
-
-/* c plus the products of columns `from` to `to`. */
-static double add_products(double c, const struct matrix *a, const struct matrix *b, uint32_t i,
-                           uint32_t j, uint32_t from, uint32_t to)
-{
-    double plain = c;
-    int top = c != 0 && fabs(c) < (double)INFINITY ? ilogb(c) : ZERO_EXPONENT;
-    for (uint32_t k = from; k < to; k++) {
-        plain += a->at[i][k].real * b->at[k][j].real;
+    struct tensor_part row[SIDE], column[SIDE];
+    for (uint32_t k = 0; k < m->mnk.k; k++) {
+        row[k] = a[k].part;
+        column[k] = b[k].part;
     }
-    if (!(fabs(plain) < (double)INFINITY))
-        return plain;
-    for (uint32_t k = from; k < to; k++) {
-        int exponent = product_exponent(a->at[i][k].real, b->at[k][j].real);
-        top = exponent > top ? exponent : top;
+    for (uint32_t k = 0; k < m->mnk.k; k += m->block) {
+        uint32_t left = m->mnk.k - k;
+        int32_t lowest = k > 0 || m->c.type != TYPE_f16 ? -126 : format_f16.min_exponent;
+        sum = tensor_sum(k > 0 ? (double)tensor_cut_f32(sum) : sum, lowest, row + k, column + k,
+                         left < m->block ? left : m->block);
     }
-    if (top == ZERO_EXPONENT)
-        return plain;
-    double sum = trunc(ldexp(c, SUM_BITS - top));
-    for (uint32_t k = from; k < to; k++)
-        sum += trunc(ldexp(a->at[i][k].real * b->at[k][j].real, SUM_BITS - top));
-    return truncated(ldexp(sum, top - SUM_BITS), 24);
+    return sum;
 }
 
-static union number one_sum(const struct matrix *a, const struct matrix *b, union number sum,
-                            const struct uop_matrix *m, uint32_t i, uint32_t j)
+static union number one_sum(const union number *a, const union number *b, union number sum,
+                            const struct uop_matrix *m)
 {
-    uint32_t columns = m->mnk.k, step = m->block;
-    for (uint32_t k = 0; k < columns; k += step) {
+    if (operand_format(m->a.type))
+        return (union number){.real = tensor_sums(a, b, sum.real, m)};
+    for (uint32_t k = 0; k < m->mnk.k; k++) {
         if (m->c.type == TYPE_s32)
-            sum.whole += a->at[i][k].whole * b->at[k][j].whole;
-        else if (m->c.type == TYPE_f64)
-            sum.real = fma(a->at[i][k].real, b->at[k][j].real, sum.real);
+            sum.whole += a[k].whole * b[k].whole;
         else
             sum.real =
-                add_products(sum.real, a, b, i, j, k, k + step < columns ? k + step : columns);
+                lane_nan3_f64(fma(a[k].real, b[k].real, sum.real), a[k].real, b[k].real, sum.real);
     }
     return sum;
 }
@@ -189,7 +188,7 @@ static void multiply(struct matrix *d, const struct matrix *a, const struct matr
 {
     for (uint32_t i = 0; i < m->mnk.m; i++)
         for (uint32_t j = 0; j < m->mnk.n; j++)
-            d->at[i][j] = one_sum(a, b, c->at[i][j], m, i, j);
+            d->at[i][j] = one_sum(a->at[i], b->at[j], c->at[i][j], m);
 }
 
 static void scatter(struct exec_state *state, const struct uop_matrix *m, const struct matrix *d,
@@ -339,8 +338,6 @@ int decode_product(struct decoder *d)
                              isa_row(insn->op)->name);
     d->uop->run = run_product;
     m->block = a == TYPE_tf32 ? (insn->op == OP_MMA ? 8 : 4) : 16;
-    if (insn->tuple.s == TYPE_s32 || insn->tuple.s == TYPE_f64)
-        m->block = 1;
     int rc = matrix_decode_fragment(d, &m->d, 'c', insn->tuple.d, &o[0], true);
     if (rc == SONDE_OK)
         rc = matrix_decode_fragment(d, &m->a, 'a', a, &o[1], false);

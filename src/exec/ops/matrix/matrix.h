@@ -21,7 +21,7 @@ struct uop_matrix {
     struct fragment d, a, b, c;
     struct isa_mnk mnk;
     bool saturate, column_major;
-    uint32_t block;       /* how many products are added up at once */
+    uint32_t block;       /* how many products of narrow floats are added up at once */
     enum isa_space space; /* of a load or store; SPACE_NONE: generic */
     bool has_base, has_stride;
     struct element base, stride;

@@ -63,8 +63,10 @@ static uint32_t finish(const struct ptx_insn *insn, const struct float_format *f
         r = r > 0 ? (r < 1 ? r : 1) : 0;
     if (insn->mods[MODC_RELU] != MOD_NONE && r <= 0)
         r = 0;
-    /* .ftz looks at the result before it is rounded. */
-    if (insn->mods[MODC_FTZ] != MOD_NONE && fabs(r) < lane_power_of_two(format->min_exponent))
+    /* .ftz looks at the result rounded as if there were no smallest exponent: a tie goes up. */
+    double normal = lane_power_of_two(format->min_exponent);
+    double half_place = lane_power_of_two(format->min_exponent - format->mantissa_bits - 2);
+    if (insn->mods[MODC_FTZ] != MOD_NONE && fabs(r) < normal - half_place)
         r = copysign(0, r);
     return format_narrow(format, r, ROUND_NEAREST, false);
 }

@@ -1,4 +1,4 @@
-/* The table of index functions, and what several of them share. */
+/* The table of index functions. */
 #include "mem/cache/indexing/indexing.h"
 
 #include <stddef.h>
@@ -27,19 +27,4 @@ int mem_index_check(const struct index_spec *index, uint32_t sets)
         return error_set(SONDE_EINPUT, "index function: there must be at least one set");
     }
     return kinds[index->kind]->check(index, sets);
-}
-
-int indexing_check_masks(const struct index_spec *index, uint32_t sets)
-{
-    if (index->mask_count > MEM_MAX_INDEX_MASKS || sets != UINT32_C(1) << index->mask_count) {
-        return error_set(SONDE_EINPUT,
-                         "index function: %u address bits or masks cannot number %u sets",
-                         index->mask_count, sets);
-    }
-    for (uint32_t i = 0; i < index->mask_count; i++) {
-        if (index->masks[i] == 0) {
-            return error_set(SONDE_EINPUT, "index function: mask %u is empty", i);
-        }
-    }
-    return 0;
 }

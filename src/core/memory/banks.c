@@ -4,7 +4,7 @@
  * and a 16-byte one four quarters (CUDA C Programming Guide, compute capability 2.x and 3.x). Lanes
  * of an atomic that meet on one word are served one after the other: no broadcast for them.
  */
-#include "core/banks.h"
+#include "core/memory/banks.h"
 
 #include <stdbool.h>
 #include <string.h>

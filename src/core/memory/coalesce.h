@@ -4,8 +4,8 @@
  * aligned segment share a transaction. CUDA C Programming Guide, "Global Memory", compute
  * capability 1.2 and later.
  */
-#ifndef SONDE_CORE_COALESCE_H
-#define SONDE_CORE_COALESCE_H
+#ifndef SONDE_CORE_MEMORY_COALESCE_H
+#define SONDE_CORE_MEMORY_COALESCE_H
 
 #include <stdint.h>
 

@@ -6,7 +6,7 @@
  */
 #include "core/state.h"
 
-void access_complete(struct sm *sm, struct lsu_access *access, uint64_t cycle)
+static void access_complete(struct sm *sm, struct lsu_access *access, uint64_t cycle)
 {
     struct sm_warp *warp = access->warp;
     const struct exec_uop_info *info = access->info;
@@ -22,7 +22,7 @@ void access_complete(struct sm *sm, struct lsu_access *access, uint64_t cycle)
     warp->loads_out -= has_result(info);
     warp->acquires_out -= info->acquires;
     warp->cta->outstanding--;
-    lsu_release(sm, access);
+    access_release(&sm->lsu.pool, access);
     if (warp->blocked && warp->state == WARP_RUNNING) {
         warp_refresh(sm, warp);
         sm_wake(sm, cycle);
@@ -74,7 +74,7 @@ static void atomics_complete(struct sm *sm, struct sm_warp *warp, uint64_t cycle
     }
 }
 
-void lsu_answered(struct sm *sm, struct lsu_access *access, uint64_t cycle)
+static void lsu_answered(struct sm *sm, struct lsu_access *access, uint64_t cycle)
 {
     if (access->pipe == PIPE_TEXTURE) {
         texture_answered(sm, access, cycle);
@@ -98,8 +98,7 @@ static void lsu_written(void *ctx, uint64_t arg)
     if (request->mem.kind == MEM_ATOMIC) {
         sm_atomic_served(sm, &request->mem);
     }
-    request->next_free = sm->lsu.free_requests;
-    sm->lsu.free_requests = request;
+    request_release(&sm->lsu.pool, request);
     sm->lsu.requests_out--;
     if (counted) {
         lanes_answered(sm, sm_sync(sm));
@@ -111,7 +110,7 @@ static void lsu_written(void *ctx, uint64_t arg)
         if (access->pipe == PIPE_TEXTURE && !sm->reset) {
             access->answered = true; /* the FIFO has it */
         } else {
-            lsu_release(sm, access);
+            access_release(&sm->lsu.pool, access);
         }
         return;
     }
@@ -127,7 +126,7 @@ static void lsu_written(void *ctx, uint64_t arg)
  * at the same time. One that must wait comes back as an event of the source below the SM's own, so
  * that it is in before the instructions of its cycle issue, as replies are.
  */
-void lsu_reply(void *ctx, uint64_t arg)
+static void lsu_reply(void *ctx, uint64_t arg)
 {
     struct sm *sm = ctx;
     struct lsu_access *access = ((struct lsu_request *)(uintptr_t)arg)->owner;
@@ -145,3 +144,6 @@ void lsu_reply(void *ctx, uint64_t arg)
         engine_at(sm->engine, start_ps, sm->source ? sm->source - 1 : 0, lsu_written, sm, arg);
     }
 }
+
+const struct access_completion access_completion = {
+    .reply = lsu_reply, .answered = lsu_answered, .complete = access_complete};

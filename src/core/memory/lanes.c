@@ -60,7 +60,7 @@ void lanes_reset(struct sm *sm)
             access->count = access->sent;
         }
         if (access && access->replies_left == 0) {
-            lsu_release(sm, access);
+            access_release(&sm->lsu.pool, access);
         }
     }
     lanes->busy = 0;
@@ -116,7 +116,7 @@ static void lane_leave(struct sm *sm, struct lsu_lane *lane)
     lane->next_cycle = later(lane->next_cycle, lane->start_cycle + lanes->instruction_cycles);
     sm->lsu.queue[PIPE_LSU].count--;
     if (access->replies_left == 0 && !access->answered) {
-        lsu_answered(sm, access, sm->cycle + 1); /* nothing to send */
+        access->completion->answered(sm, access, sm->cycle + 1); /* nothing to send */
     }
 }
 

@@ -21,7 +21,7 @@ void texture_reset(struct sm *sm)
         struct lsu_access *access = fifo->head;
         fifo->head = access->next;
         if (access->answered) {
-            lsu_release(sm, access);
+            access_release(&sm->lsu.pool, access);
         }
     }
     fifo->end = &fifo->head;
@@ -44,7 +44,7 @@ static void texture_drain(struct sm *sm)
             fifo->end = &fifo->head;
         }
         sm->lsu.queue[PIPE_TEXTURE].count--;
-        access_complete(sm, access, fifo->last_cycle);
+        access->completion->complete(sm, access, fifo->last_cycle);
     }
 }
 

@@ -5,8 +5,8 @@
  * its turn to be sent all the same: only traffic is saved. A read that finds the table full is sent
  * and not remembered.
  */
-#ifndef SONDE_CORE_MERGE_H
-#define SONDE_CORE_MERGE_H
+#ifndef SONDE_CORE_MEMORY_MERGE_H
+#define SONDE_CORE_MEMORY_MERGE_H
 
 #include <stdbool.h>
 #include <stdint.h>

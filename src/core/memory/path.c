@@ -68,7 +68,7 @@ static uint32_t global_lanes(struct sm *sm, const struct exec_access *access)
     uint32_t lanes = access->mask;
     for (uint32_t m = access->kind == ACCESS_PREFETCH ? lanes : 0; m; m &= m - 1) {
         uint64_t paddr;
-        if (!lsu_translate(sm, access->address[__builtin_ctz(m)], &paddr)) {
+        if (!translate(sm, access->address[__builtin_ctz(m)], &paddr)) {
             lanes &= ~(m & -m);
         }
     }
@@ -83,7 +83,7 @@ static uint32_t global_lanes(struct sm *sm, const struct exec_access *access)
 /*
  * Local memory in the device's: word w of the 32 lanes of a warp slot lies in 128 consecutive
  * bytes, so that lanes at one offset share a line. A call deeper than the launch was sized for
- * (recursion) wraps around.
+ * (recursion) wraps around, as does a slot beyond those that the launch needs by itself.
  *
  *     | warp slot | word of the thread, < local_words | lane | byte of the word |
  */
@@ -91,7 +91,8 @@ static uint64_t local_layout(const struct sm *sm, uint32_t slot, uint32_t lane, 
 {
     uint64_t word = offset / LOCAL_WORD_BYTES % sm->local_words;
     return sm->local_address +
-           ((slot * sm->local_words + word) * WARP_LANES + lane) * LOCAL_WORD_BYTES +
+           ((slot % sm->local_slots * sm->local_words + word) * WARP_LANES + lane) *
+               LOCAL_WORD_BYTES +
            offset % LOCAL_WORD_BYTES;
 }
 

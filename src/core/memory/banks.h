@@ -10,8 +10,8 @@
  *
  * Source: Mei et al., NPC 2014, section 4.1 and Fig. 6.
  */
-#ifndef SONDE_CORE_BANKS_H
-#define SONDE_CORE_BANKS_H
+#ifndef SONDE_CORE_MEMORY_BANKS_H
+#define SONDE_CORE_MEMORY_BANKS_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /*
  * Coalescing by segments. Merging between warps is merge.c.
  */
-#include "core/coalesce.h"
+#include "core/memory/coalesce.h"
 
 #include <stdbool.h>
 

@@ -2,7 +2,7 @@
  * The table of merge.h: found by the segment of the coalescer, in which a request always lies. The
  * answer to a request that others have joined passes by here, before it takes its usual way.
  */
-#include "core/merge.h"
+#include "core/memory/merge.h"
 
 #include <stdlib.h>
 
@@ -64,11 +64,12 @@ static struct merge_entry *take_out(struct sm *sm, const struct lsu_request *req
 static void on_reply(void *ctx, uint64_t arg)
 {
     struct sm *sm = ctx;
-    struct lsu_request *joined = take_out(sm, (struct lsu_request *)(uintptr_t)arg)->joined;
-    lsu_reply(sm, arg);
+    struct lsu_request *sent = (struct lsu_request *)(uintptr_t)arg;
+    struct lsu_request *joined = take_out(sm, sent)->joined;
+    sent->owner->completion->reply(sm, arg);
     while (joined) {
         struct lsu_request *next = joined->next_free; /* the reply frees it */
-        lsu_reply(sm, (uintptr_t)joined);
+        joined->owner->completion->reply(sm, (uintptr_t)joined);
         joined = next;
     }
 }

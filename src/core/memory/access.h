@@ -1,0 +1,95 @@
+/*
+ * A warp's access to memory, and the requests that it becomes.
+ *
+ *   access   a warp memory instruction that waits for memory
+ *   request  one of its transactions, on its way through the memory system
+ *   pipe     the way that the access takes through the SM, with a queue of its own
+ *   pool     accesses and requests that are not in use
+ *
+ * An access carries the functions that end it. What sends requests therefore calls nothing that
+ * knows of warps and CTAs.
+ */
+#ifndef SONDE_CORE_MEMORY_ACCESS_H
+#define SONDE_CORE_MEMORY_ACCESS_H
+
+#include "core/memory/coalesce.h"
+#include "engine/engine.h"
+#include "exec/exec.h"
+#include "mem/mem.h"
+
+struct sm;
+struct sm_warp;
+struct lsu_access;
+
+/*
+ * The ways of accesses that wait for memory, each with a queue of its own: the load/store unit's
+ * (global and local memory), the texture unit's (fetches, and read-only loads where the model sends
+ * them there), the constant caches'.
+ */
+enum pipe { PIPE_LSU, PIPE_TEXTURE, PIPE_CONSTANT, PIPE_COUNT };
+
+/* How an access ends: complete.c. */
+struct access_completion {
+    engine_handler *reply; /* to a struct lsu_request; ctx is the SM */
+    /* All of its requests are answered, or there were none. */
+    void (*answered)(struct sm *sm, struct lsu_access *access, uint64_t cycle);
+    /* Its results are usable at `cycle`. */
+    void (*complete)(struct sm *sm, struct lsu_access *access, uint64_t cycle);
+};
+
+extern const struct access_completion access_completion;
+
+/* A warp memory instruction on its way through one of them. */
+struct lsu_access {
+    const struct access_completion *completion;
+    struct lsu_access *next; /* in the queue, in the texture unit, or in the pool */
+    struct lsu_access *next_atomic;
+    struct sm_warp *warp;
+    const struct exec_uop_info *info;
+    uint64_t lookup_cycle; /* not sent before */
+    uint32_t count, sent;  /* transactions */
+    uint32_t replies_left; /* of those sent */
+    uint64_t done_cycle;   /* texture: its data are there, but for the filter */
+    uint64_t written_ps;   /* the next answer may be written back from here on */
+    const struct mem_port *port;
+    enum pipe pipe;
+    bool started, bypass, answered;
+    bool performed;         /* an atomic: on the memory image */
+    uint32_t unserved_left; /* an atomic: requests that L2 has not performed */
+    bool stalled;           /* has found no place among what may be outstanding */
+    struct exec_access access;
+    struct transaction transaction[COALESCE_MAX]; /* last: mostly few of many */
+};
+
+struct lsu_request {
+    struct mem_request mem; /* first: what travels */
+    struct lsu_access *owner;
+    struct lsu_request *next_free;
+    bool served; /* of an atomic: L2 has performed it */
+};
+
+static inline bool is_atomic(const struct lsu_access *access)
+{
+    return access->access.kind == ACCESS_ATOMIC || access->access.kind == ACCESS_REDUCTION;
+}
+
+/* An access that waits for memory leaves something in a register: it counts among a warp's loads.
+ */
+static inline bool has_result(const struct exec_uop_info *info)
+{
+    return (info->dst_count | info->dst_pred_count) != 0;
+}
+
+/* pool.c: memory is taken up to the high-water mark and kept. NULL: there is none. */
+struct access_pool {
+    struct lsu_access *accesses;
+    struct lsu_request *requests;
+};
+
+struct lsu_access *access_take(struct access_pool *pool);
+void access_release(struct access_pool *pool, struct lsu_access *access);
+struct lsu_request *request_take(struct access_pool *pool);
+void request_release(struct access_pool *pool, struct lsu_request *request);
+void access_pool_free(struct access_pool *pool);
+
+#endif

@@ -1,0 +1,172 @@
+/*
+ * The queues of accesses that wait for memory: the load/store unit's own, the texture unit's and
+ * the constant caches' (enum pipe). Warp accesses wait in the order of their issue; the head is cut
+ * into transactions (path.c), which go out one a cycle (send.c); the access is complete when every
+ * transaction has been answered.
+ *
+ * This file lets one access after the other send a request a cycle. Where the model has several at
+ * a time, slower ones, or a bound on what is outstanding, the queue's head goes to lanes.c instead.
+ *
+ * Shared accesses do not come here (issue.c). Transactions of different warps may merge: merge.c.
+ */
+#include <stdlib.h>
+
+#include "core/state.h"
+#include "util/error.h"
+
+/* The spare is what the issue stage writes into; allocation stops at the high-water mark. */
+static int spare_provide(struct sm *sm)
+{
+    sm->lsu.spare = access_take(&sm->lsu.pool);
+    return sm->lsu.spare ? 0 : error_memory();
+}
+
+int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
+{
+    struct lsu_queue *queue = &sm->lsu.queue[pipe];
+    struct lsu_access *access = sm->lsu.spare;
+    int rc = spare_provide(sm); /* before this one is anybody else's */
+    if (rc < 0) {
+        sm->lsu.spare = access;
+        return rc;
+    }
+    access->next = NULL;
+    access->next_atomic = NULL;
+    access->pipe = pipe;
+    access->lookup_cycle = sm->cycle + queue->lookup_cycles;
+    access->count = access->sent = access->replies_left = 0;
+    access->started = access->answered = access->performed = false;
+    access->stalled = false;
+    access->written_ps = 0;
+    struct sm_warp *warp = access->warp;
+    warp->outstanding++;
+    warp->loads_out += has_result(access->info);
+    warp->cta->outstanding++;
+    warp->atomics_out += is_atomic(access);
+    warp->acquires_out += access->info->acquires;
+    *queue->end = access;
+    queue->end = &access->next;
+    queue->count++;
+    if (queue->head == access) {
+        lsu_set_next(&sm->lsu, queue,
+                     access->lookup_cycle > sm->cycle ? access->lookup_cycle : sm->cycle + 1);
+    }
+    return 0;
+}
+
+static void head_pop(struct sm *sm, struct lsu_queue *queue)
+{
+    queue->head = queue->head->next;
+    lsu_set_next(&sm->lsu, queue, sm->cycle + 1);
+    if (!queue->head) {
+        queue->end = &queue->head;
+        lsu_set_next(&sm->lsu, queue, CYCLE_NEVER);
+    } else if (queue->head->lookup_cycle > queue->next_cycle) {
+        lsu_set_next(&sm->lsu, queue, queue->head->lookup_cycle);
+    }
+}
+
+/* The head has sent all that it has to send. */
+static void head_leave(struct sm *sm, struct lsu_queue *queue)
+{
+    struct lsu_access *head = queue->head;
+    head_pop(sm, queue);
+    if (head->pipe == PIPE_TEXTURE) {
+        texture_enter(sm, head);
+        return;
+    }
+    queue->count--;
+    if (head->replies_left == 0 && !head->answered) {
+        head->completion->answered(sm, head, sm->cycle + 1); /* nothing to send */
+    }
+}
+
+static void queue_cycle(struct sm *sm, struct lsu_queue *queue)
+{
+    struct lsu_access *head = queue->head;
+    int rc = 0;
+    lsu_set_next(&sm->lsu, queue, CYCLE_NEVER);
+    if (!head->started && !lsu_start(sm, head, &rc)) {
+        return; /* atomics_perform() goes on */
+    }
+    if (rc == 0 && head->sent < head->count) {
+        rc = lsu_send(sm, head);
+    }
+    if (rc < 0) {
+        sm_fault(sm, rc);
+    } else if (rc > 0) {
+        return; /* space_again() goes on */
+    } else if (head->sent < head->count) {
+        lsu_set_next(&sm->lsu, queue, sm->cycle + 1);
+    } else {
+        head_leave(sm, queue);
+    }
+}
+
+void lsu_cycle(struct sm *sm)
+{
+    if (sm->lsu.next_cycle > sm->cycle) {
+        return;
+    }
+    for (uint32_t i = 0; i < PIPE_COUNT && !sm->aborted; i++) {
+        if (sm->lsu.queue[i].next_cycle > sm->cycle) {
+            continue;
+        }
+        if (i == PIPE_LSU && !sm->lsu.simple) {
+            lanes_cycle(sm);
+        } else {
+            queue_cycle(sm, &sm->lsu.queue[i]);
+        }
+    }
+}
+
+static void queue_reset(struct sm *sm, struct lsu_queue *queue)
+{
+    while (queue->head) {
+        struct lsu_access *access = queue->head;
+        queue->head = access->next;
+        access->count = access->sent;
+        if (access->replies_left == 0) {
+            access_release(&sm->lsu.pool, access);
+        }
+    }
+    queue->end = &queue->head;
+    queue->count = 0;
+    lsu_set_next(&sm->lsu, queue, CYCLE_NEVER);
+}
+
+/* Forget what is queued. Accesses with requests under way are freed by the last reply. */
+void lsu_reset(struct sm *sm)
+{
+    for (uint32_t i = 0; i < PIPE_COUNT; i++) {
+        queue_reset(sm, &sm->lsu.queue[i]);
+    }
+    lanes_reset(sm);
+    texture_reset(sm);
+    translate_reset(sm);
+}
+
+int lsu_init(struct sm *sm)
+{
+    const struct sm_spec *spec = sm->spec;
+    struct lsu_queue *queue = sm->lsu.queue;
+    queue[PIPE_LSU].entries = spec->lsu_queue_entries;
+    queue[PIPE_LSU].lookup_cycles = spec->lsu_cycles;
+    queue[PIPE_TEXTURE].entries = spec->texture.queue_entries;
+    queue[PIPE_TEXTURE].lookup_cycles = spec->texture.address_cycles;
+    queue[PIPE_CONSTANT].entries = spec->constant.queue_entries;
+    queue[PIPE_CONSTANT].lookup_cycles = spec->constant.address_cycles;
+    lanes_init(sm);
+    lsu_reset(sm);
+    int rc = merge_init(sm);
+    return rc < 0 ? rc : spare_provide(sm);
+}
+
+void lsu_free(struct sm *sm)
+{
+    struct lsu *lsu = &sm->lsu;
+    lsu_reset(sm);
+    free(lsu->spare);
+    merge_free(sm);
+    access_pool_free(&lsu->pool);
+}

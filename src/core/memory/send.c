@@ -1,0 +1,144 @@
+/*
+ * How an access takes effect, and how its requests go out.
+ *
+ * When an access takes effect on the memory image:
+ *   - loads and stores when they reach the head of the queue (lsu_start). The load/store unit's
+ *     queue is in order, so a thread sees its own accesses in program order; the other two only
+ *     read what a kernel may not write. While SMs run in parallel, other SMs see the stores when
+ *     sm_publish_stores() is called.
+ *   - atomics when L2 has performed them (complete.c), in its order; those of one warp in program
+ *     order. A later load or store of the same lane to the same bytes waits for them.
+ *
+ * A port that refuses a request calls space_again() when it has space.
+ */
+#include "core/state.h"
+#include "util/error.h"
+
+static bool ranges_overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes)
+{
+    return a < b + b_bytes && b < a + a_bytes;
+}
+
+/* Does a lane of `access` touch bytes that an unperformed atomic of the same lane will change? */
+static bool waits_for_atomic(const struct sm_warp *warp, const struct exec_access *access)
+{
+    for (const struct lsu_access *atomic = warp->atomics; atomic; atomic = atomic->next_atomic) {
+        const struct exec_access *other = &atomic->access;
+        for (uint32_t m = access->mask & other->mask; m; m &= m - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(m);
+            if (ranges_overlap(access->address[lane], (uint64_t)access->bytes * access->vec,
+                               other->address[lane], (uint64_t)other->bytes * other->vec)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void atomics_append(struct sm_warp *warp, struct lsu_access *access)
+{
+    struct lsu_access **end = &warp->atomics;
+    while (*end) {
+        end = &(*end)->next_atomic;
+    }
+    *end = access;
+}
+
+bool lsu_start(struct sm *sm, struct lsu_access *access, int *rc)
+{
+    struct sm_warp *warp = access->warp;
+    if (is_atomic(access)) {
+        atomics_append(warp, access);
+    } else if (warp->atomics && waits_for_atomic(warp, &access->access)) {
+        return false;
+    } else {
+        *rc = exec_commit(&warp->exec, &access->access);
+    }
+    path_prepare(sm, access);
+    access->unserved_left = access->count;
+    access->started = true;
+    return true;
+}
+
+static enum mem_kind request_kind(const struct lsu_access *access)
+{
+    switch (access->access.kind) {
+    case ACCESS_STORE:
+        return MEM_WRITE;
+    case ACCESS_ATOMIC:
+    case ACCESS_REDUCTION:
+        return MEM_ATOMIC;
+    case ACCESS_PREFETCH:
+        return MEM_PREFETCH;
+    default:
+        return MEM_READ;
+    }
+}
+
+static void space_again(void *ctx, uint64_t arg)
+{
+    struct sm *sm = ctx;
+    struct lsu_queue *queue = &sm->lsu.queue[arg];
+    sm->lsu.lanes.refused &= arg != PIPE_LSU;
+    if (sm->aborted || (!queue->head && (arg != PIPE_LSU || sm->lsu.lanes.busy == 0))) {
+        return;
+    }
+    uint64_t cycle = sm_sync(sm);
+    lsu_set_next(&sm->lsu, queue, cycle > sm->cycle ? cycle : sm->cycle + 1);
+    sm_wake(sm, queue->next_cycle);
+}
+
+void lsu_nudge(struct sm *sm, uint64_t cycle)
+{
+    struct lsu_queue *queue = &sm->lsu.queue[PIPE_LSU];
+    uint64_t next = cycle > sm->cycle ? cycle : sm->cycle + 1;
+    if (queue->next_cycle > next && !sm->lsu.lanes.refused) {
+        lsu_set_next(&sm->lsu, queue, next);
+        sm_wake(sm, next);
+    }
+}
+
+int lsu_send(struct sm *sm, struct lsu_access *access)
+{
+    const struct transaction *t = &access->transaction[access->sent];
+    uint64_t paddr;
+    if (!translate(sm, t->address, &paddr)) {
+        return error_set(SONDE_EFAULT, "no page is mapped at address 0x%llx",
+                         (unsigned long long)t->address);
+    }
+    struct lsu_request *request = request_take(&sm->lsu.pool);
+    if (!request) {
+        return error_memory();
+    }
+    *request = (struct lsu_request){.owner = access,
+                                    .mem = {.vaddr = t->address,
+                                            .paddr = paddr,
+                                            .bytes = t->bytes,
+                                            .lanes = t->lanes,
+                                            .sm = sm->id,
+                                            .kind = request_kind(access),
+                                            .bypass = access->bypass,
+                                            .issued_ps = engine_now_ps(sm->engine),
+                                            .reply = access->completion->reply,
+                                            .ctx = sm,
+                                            .arg = (uintptr_t)request}};
+    const struct mem_port *port = access->port;
+    access->sent++;
+    access->replies_left++;
+    sm->lsu.requests_out++;
+    if (sm->lsu.merge.entries && merge_join(sm, request)) {
+        return 0;
+    }
+    if (port->send(port->self, &request->mem)) {
+        sm->stats.transactions++;
+        sm->stats.l1_bypasses += port == &sm->network || access->bypass;
+        return 0;
+    }
+    access->sent--;
+    access->replies_left--;
+    sm->lsu.requests_out--;
+    merge_forget(sm, request);
+    request_release(&sm->lsu.pool, request);
+    port->when_space(port->self, space_again, sm, access->pipe);
+    return 1;
+}

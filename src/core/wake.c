@@ -1,0 +1,35 @@
+/*
+ * When the SM runs. It sleeps between two events; whatever can make a warp ready, or lets a queue
+ * go on, wakes it. A fault ends the run and is reported to the GPU.
+ */
+#include "core/state.h"
+
+/* An SM that slept has nothing to do before now: nothing on its wheel is due earlier. */
+uint64_t sm_sync(struct sm *sm)
+{
+    uint64_t now = (engine_now_ps(sm->engine) + sm->period_ps - 1) / sm->period_ps;
+    if (!sm->running && sm->cycle + 1 < now) {
+        sm->cycle = now - 1;
+    }
+    return now;
+}
+
+void sm_schedule(struct sm *sm, uint64_t cycle)
+{
+    sm->scheduled_cycle = cycle;
+    engine_at(sm->engine, cycle * sm->period_ps, sm->source, sm->run, sm, cycle);
+}
+
+void sm_wake(struct sm *sm, uint64_t cycle)
+{
+    uint64_t target = cycle > sm->cycle ? cycle : sm->cycle + 1;
+    if (!sm->running && target < sm->scheduled_cycle) {
+        sm_schedule(sm, target);
+    }
+}
+
+void sm_fault(struct sm *sm, int code)
+{
+    sm->aborted = true;
+    sm->host.fault(sm->host.ctx, sm->id, code);
+}

@@ -1,0 +1,17 @@
+/* Ascending order, for what inference sorts. */
+#ifndef SONDE_INFER_SORT_H
+#define SONDE_INFER_SORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* As memcmp() does: negative, 0, positive. */
+static inline int order_u64(uint64_t x, uint64_t y)
+{
+    return (x > y) - (x < y);
+}
+
+void sort_u32(uint32_t *values, size_t count);
+void sort_double(double *values, size_t count);
+
+#endif
