@@ -87,11 +87,17 @@ fi
 if wanted sim.threads2.speedup; then
     echo "one and two host threads in turns on sim:gtx780, best of 5"
     ratios=$("$programs/bench_threads" 2)
-    printf '%s\n' "$ratios" | while read -r name ratio; do
+    printf '%s\n' "$ratios" | while read -r name ratio work; do
         case $name in
-            mean) figure sim.threads2.speedup "$ratio" 1 ;;
+            mean)
+                figure sim.threads2.speedup "$ratio" 1
+                figure sim.threads2.work "$work" 1
+                ;;
             cpu) figure sim.threads2.cpu_share "$ratio" 1 ;;
-            *) figure "sim.threads2.speedup.$name" "$ratio" 1 ;;
+            *)
+                figure "sim.threads2.speedup.$name" "$ratio" 1
+                figure "sim.threads2.work.$name" "$work" 1
+                ;;
         esac
     done
 fi
