@@ -1,7 +1,8 @@
 /*
  * Opcodes: from "ld.global.nc.v4.f32" to a row of insn.def, its modifiers and types. Each distinct
  * opcode text is matched once and remembered. A row's pattern is tried in the manual's order first;
- * as the vendor's assembler does, an opcode whose parts fit in another order is accepted too.
+ * as the vendor's assembler does, an opcode whose parts fit in another order is accepted too, and
+ * one that says a modifier twice.
  */
 #include "ptx/parser.h"
 
@@ -140,6 +141,41 @@ static bool take(struct opcode *o, const struct item *item, const struct part *p
     return true;
 }
 
+/* Modifiers that keep their place in front of the others: bar.cta.red, dp2a.lo. */
+static bool is_in_place(const struct item *item, enum isa_op op)
+{
+    return item->kind == ITEM_MOD &&
+           (item->cls == MODC_BLOCK || item->cls == MODC_RED || item->cls == MODC_HALF ||
+            (item->cls == MODC_SYNC && isa_row(op)->unit == UNIT_BARRIER));
+}
+
+/* Takes those of parts[from..]; returns how many. */
+static int fit_in_place(struct opcode *o, struct item *items, int item_count,
+                        const struct spelling *s, int from)
+{
+    int at = from;
+    for (int i = 0; i < item_count && is_in_place(&items[i], o->op); i++) {
+        items[i].used = true;
+        if (at < s->count && take(o, &items[i], &s->parts[at]))
+            at++;
+        else if (!items[i].optional)
+            items[i].used = false;
+    }
+    return at - from;
+}
+
+/* Can the item be the next one? The second state space follows the first. */
+static bool is_open(const struct item *items, int item_count, int index, const struct opcode *o,
+                    bool ordered)
+{
+    if (items[index].used || (!ordered && is_in_place(&items[index], o->op)))
+        return false;
+    for (int i = 0; i < item_count && items[index].kind == ITEM_SPACE2; i++)
+        if (items[i].kind == ITEM_SPACE && !items[i].used)
+            return false;
+    return true;
+}
+
 /*
  * Fits parts[from..] to the items, in order or in any order. Returns the number of parts that fit
  * before the first that does not; `*fits` if all did and nothing required is missing.
@@ -147,11 +183,11 @@ static bool take(struct opcode *o, const struct item *item, const struct part *p
 static int fit(bool *fits, struct opcode *o, struct item *items, int item_count,
                const struct spelling *s, int from, bool ordered)
 {
-    int at = from, next = 0;
+    int at = from + (ordered ? 0 : fit_in_place(o, items, item_count, s, from)), next = 0;
     for (; at < s->count; at++) {
         int i = ordered ? next : 0;
         for (; i < item_count; i++) {
-            if (!items[i].used && take(o, &items[i], &s->parts[at]))
+            if (is_open(items, item_count, i, o, ordered) && take(o, &items[i], &s->parts[at]))
                 break;
             if (ordered && !items[i].optional)
                 i = item_count;
@@ -198,34 +234,120 @@ static bool match_row(struct opcode *out, enum isa_op op, const struct spelling 
     return false;
 }
 
+static int append(struct opcode **list, struct parser *p, const struct opcode *found)
+{
+    struct opcode *copy = arena_alloc(p->arena, sizeof *copy);
+    if (copy == NULL)
+        return parser_memory(p);
+    *copy = *found;
+    while (*list != NULL)
+        list = &(*list)->next;
+    *list = copy;
+    return 0;
+}
+
 /* All rows whose name is the first `from` parts and that fit, as a list. */
-static int match_name(struct opcode **list, struct parser *p, const struct spelling *s, int from,
-                      bool ordered)
+static int match_name(struct opcode **list, struct parser *p, const struct spelling *s, int from)
 {
     size_t length = (size_t)(s->parts[from - 1].text - s->text) + s->parts[from - 1].length;
     enum isa_op op = (enum isa_op)(uintptr_t)map_get_n(&p->op_names, s->text, length);
     for (; op != OP_NONE; op = isa_op_next(op)) {
         struct opcode found;
-        if (!match_row(&found, op, s, from, ordered))
-            continue;
-        struct opcode *copy = arena_alloc(p->arena, sizeof *copy);
-        if (copy == NULL)
-            return parser_memory(p);
-        *copy = found;
-        while (*list != NULL)
-            list = &(*list)->next;
-        *list = copy;
+        if (match_row(&found, op, s, from, true) && append(list, p, &found) < 0)
+            return SONDE_ENOMEM;
     }
+    return 0;
+}
+
+static bool same_part(const struct part *a, const struct part *b)
+{
+    return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
+}
+
+static bool is_one_of(const char *list, const struct part *part)
+{
+    return list_has(list, strlen(list), part);
+}
+
+/* Leaves out what is said twice, of the modifiers of which the vendor's assembler allows it. */
+static void drop_repeated(struct spelling *s)
+{
+    static const char may_repeat[] = "NaN approx cc relu sat satfinite shiftamt sync uni";
+    int count = 1;
+    for (int i = 1; i < s->count; i++) {
+        bool repeated = false;
+        for (int k = 1; k < i && is_one_of(may_repeat, &s->parts[i]); k++)
+            repeated = repeated || same_part(&s->parts[k], &s->parts[i]);
+        if (!repeated)
+            s->parts[count++] = s->parts[i];
+    }
+    s->count = count;
+}
+
+static void remove_part(struct spelling *s, int at)
+{
+    s->count--;
+    memmove(&s->parts[at], &s->parts[at + 1], (size_t)(s->count - at) * sizeof s->parts[0]);
+}
+
+/*
+ * A row whose parts stand in another order. Words of its name keep their place at the front up to
+ * the first that is a modifier to the vendor's assembler (mul.lo, but cvt.s32.sat.f32); those after
+ * it are taken out of `rest`, whose other parts must then fit the pattern in any order. Returns the
+ * number of the name's words, 0 if it does not fit.
+ */
+static int match_shuffled(struct opcode *out, enum isa_op op, struct spelling rest)
+{
+    static const char movable[] =
+        "sat relu approx ftz sync aligned cc shiftamt rni rzi rmi rpi rna "
+        "clamp wrap any all m8n8 trans add";
+    const char *name = isa_row(op)->name;
+    bool in_place = true;
+    int words = 0, fixed = 0;
+    for (; *name != '\0'; words++) {
+        struct part word = {name, strcspn(name, ".")};
+        int at = fixed;
+        in_place = in_place && (words == 0 || !is_one_of(movable, &word));
+        while (!in_place && at < rest.count && !same_part(&rest.parts[at], &word))
+            at++;
+        if (at >= rest.count || !same_part(&rest.parts[at], &word))
+            return 0;
+        if (in_place)
+            fixed++;
+        else
+            remove_part(&rest, at);
+        name += word.length + (name[word.length] == '.');
+    }
+    return match_row(out, op, &rest, fixed, false) ? words : 0;
+}
+
+/* Of the rows that fit so, those with the longest name, as a list. */
+static int match_any_order(struct opcode **list, struct parser *p, const struct spelling *s)
+{
+    struct opcode found;
+    int longest = 0, words;
+    for (int op = OP_NONE + 1; op < OP_COUNT; op++)
+        if ((words = match_shuffled(&found, (enum isa_op)op, *s)) > longest)
+            longest = words;
+    for (int op = OP_NONE + 1; op < OP_COUNT && longest > 0; op++)
+        if (match_shuffled(&found, (enum isa_op)op, *s) == longest && append(list, p, &found) < 0)
+            return SONDE_ENOMEM;
     return 0;
 }
 
 static int match_any(struct opcode **list, struct parser *p, const struct spelling *s)
 {
-    for (int ordered = 1; ordered >= 0; ordered--)
-        for (int from = s->count; from > 0; from--)
-            if (match_name(list, p, s, from, ordered) < 0 || *list != NULL)
-                return *list != NULL ? 0 : SONDE_ENOMEM;
-    return 0;
+    int code = 0;
+    for (int from = s->count; from > 0 && *list == NULL && code == 0; from--)
+        code = match_name(list, p, s, from);
+    if (code == 0 && *list == NULL)
+        code = match_any_order(list, p, s);
+    if (code == 0 && *list == NULL) {
+        struct spelling once = *s;
+        drop_repeated(&once);
+        code = match_any_order(list, p, &once);
+    }
+    return code;
 }
 
 /* A comparison must suit its type: signed numbers have no lo, bits have only eq and ne. */
@@ -276,6 +398,14 @@ static bool hint_fits(const struct opcode *o)
     return o->space[0] == SPACE_GLOBAL || o->space[0] == SPACE_NONE || o->space[1] == SPACE_GLOBAL;
 }
 
+/* The oldest product of halves alone takes its matrices in any layout. */
+static bool product_layout_fits(const struct opcode *o)
+{
+    bool any = o->mods[MODC_MNK] == MOD_MNK_m8n8k4 && o->types[1] == TYPE_f16;
+    return any ||
+           (o->mods[MODC_LAYOUT] == MOD_LAYOUT_row && o->mods[MODC_BLAYOUT] == MOD_BLAYOUT_col);
+}
+
 /* "Deprecated in 6.0, not supported from sm_70 on by PTX 6.4 and later": 9.7.9.5, 9.7.13.8. */
 static bool needs_sync(const struct parser *p, const struct opcode *o)
 {
@@ -317,6 +447,8 @@ static int check_combination(struct parser *p, const struct opcode *o, const str
         return parser_error(p, loc, "'%s': .sat has nothing to clamp", s->text);
     if (o->mods[MODC_HINT] != MOD_NONE && !hint_fits(o))
         return parser_error(p, loc, "'%s': .L2::cache_hint is for global memory only", s->text);
+    if (o->op == OP_MMA && !product_layout_fits(o))
+        return parser_error(p, loc, "'%s': expected .row.col", s->text);
     enum isa_shape shape = isa_row(o->op)->shape;
     if ((shape == SHAPE_STORE || shape == SHAPE_STORE_HINT) && o->space[0] == SPACE_CONST)
         return parser_error(p, loc, "'%s' writes constant memory", s->text);
@@ -435,7 +567,8 @@ int opcode_match(struct opcode **out, struct parser *p, struct ptx_loc *loc, con
             return code;
         if (list == NULL)
             return report_mismatch(p, &s, *loc);
-        if ((code = check_combination(p, list, &s, *loc)) < 0)
+        if ((code = check_combination(p, list, &s, *loc)) < 0 ||
+            (code = since_check(p, s.text, *loc)) < 0)
             return code;
         if (map_put_n(&p->opcodes, s.text, s.length, list) < 0)
             return parser_memory(p);

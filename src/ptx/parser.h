@@ -186,6 +186,9 @@ int func_parse_signature(struct ptx_func *func, struct parser *p);
 /* opcode.c */
 int opcode_match(struct opcode **out, struct parser *p, struct ptx_loc *loc, const char **text);
 
+/* since.c: does the module's version and target have the opcode? */
+int since_check(struct parser *p, const char *opcode, struct ptx_loc loc);
+
 /* operand.c: operands as written, before an instruction gives them types */
 struct raw_operand {
     enum {

@@ -17,9 +17,7 @@ static void judge(const char *name, size_t name_length, const char *text, size_t
 {
     struct ptx_module *module = NULL;
     int code = ptx_parse(&module, "m", text, length);
-    const char *verdict = code == 0                    ? "ok"
-                          : code == SONDE_EUNSUPPORTED ? "unsupported"
-                                                       : "refused";
+    const char *verdict = code == 0 ? "ok" : code == SONDE_EUNSUPPORTED ? "unsupported" : "refused";
     const char *why = code == 0 ? "" : error_text();
     printf("%.*s\t%s\t%.*s\n", (int)name_length, name, verdict, (int)strcspn(why, "\n"), why);
     ptx_module_destroy(module);

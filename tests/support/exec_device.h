@@ -20,7 +20,7 @@
 #include "exec/memory/memory.h"
 #include "util/error.h"
 
-#define PTX_HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
+#define PTX_HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
 
 struct device {
     struct exec_memory *memory;
