@@ -135,9 +135,14 @@ struct sonde_study_options {
     struct sonde_watch watch;
 };
 
-/* The shipped studies, one a line with its title. */
+/* The shipped studies, one a line with its title; their names alone, "a, b". */
 int sonde_study_list(char **text);
-/* SONDE_EUSAGE: no such study, row or role. A row that fails is no error. */
+void sonde_study_names(char *out, size_t size);
+/*
+ * SONDE_EUSAGE: no such study, row or role. A row that fails is no error. When the work ends early,
+ * interrupted or because a figure cannot be written, the error is returned and the rows measured so
+ * far are handed out; else *out is NULL on errors.
+ */
 int sonde_study(struct sonde_study **out, const char *name,
                 const struct sonde_study_options *options);
 void sonde_study_destroy(struct sonde_study *study);
@@ -191,9 +196,11 @@ struct sonde_exec_options {
     /* Statistics of a timed launch go to this file as JSON; NULL: nowhere. */
     const char *stats_path;
     uint32_t threads; /* of the host, for a timed launch; the results are the same. 0: one */
+    int any_target;   /* take PTX whose .target the model's compute capability does not run */
 };
 
-/* `text`: cycles and counters, a line each. SONDE_EFAULT with place and reason when the kernel
+/* `text`: cycles and counters, a line each. SONDE_EINPUT: the PTX, its target, or more memory than
+ * the device has. SONDE_EFAULT with place and reason when the kernel
  * faults. */
 int sonde_exec(char **text, const char *device_spec, const struct sonde_exec_options *options);
 

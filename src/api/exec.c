@@ -213,12 +213,50 @@ static int check_argument(const struct run *run, size_t i, const char *spec)
     return 0;
 }
 
+/* The parameters as they are declared: what the user has to give. */
+static int wrong_count(const struct run *run, size_t given)
+{
+    struct strbuf list = {0};
+    uint32_t wanted = rt_kernel_param_count(run->kernel);
+    for (uint32_t i = 0; i < wanted; i++) {
+        const struct ptx_var *param = rt_kernel_param(run->kernel, i);
+        const char *type = isa_type_info(param->type)->text;
+        bool one = param->size == isa_type_info(param->type)->bytes;
+        strbuf_printf(&list, "%s.%s %s", i ? ", " : ": ", type, param->name);
+        if (!one) {
+            strbuf_printf(&list, " (%" PRIu64 " bytes)", param->size);
+        }
+    }
+    error_set(SONDE_EUSAGE, "kernel '%s' has %u parameter%s, %zu --arg %s given%s",
+              rt_kernel_name(run->kernel), wanted, wanted == 1 ? "" : "s", given,
+              given == 1 ? "was" : "were", strbuf_text(&list));
+    strbuf_free(&list);
+    return SONDE_EUSAGE;
+}
+
+/* What two buffers leave in one file is what the last one holds. */
+static int check_outputs_differ(const struct run *run, const struct sonde_exec_options *options)
+{
+    for (size_t i = 0; i < run->arg_count; i++) {
+        const char *path = run->args[i].out_path;
+        if (path && options->stats_path && file_is_same(path, options->stats_path)) {
+            return error_set(SONDE_EUSAGE, "--arg %s and --stats write the same file",
+                             options->args[i]);
+        }
+        for (size_t k = 0; path && k < i; k++) {
+            if (run->args[k].out_path && file_is_same(path, run->args[k].out_path)) {
+                return error_set(SONDE_EUSAGE, "--arg %s and --arg %s write the same file",
+                                 options->args[k], options->args[i]);
+            }
+        }
+    }
+    return 0;
+}
+
 static int make_arguments(struct run *run, const struct sonde_exec_options *options)
 {
-    uint32_t wanted = rt_kernel_param_count(run->kernel);
-    if (options->arg_count != wanted) {
-        return error_set(SONDE_EUSAGE, "the kernel has %u parameters, %zu --arg were given", wanted,
-                         options->arg_count);
+    if (options->arg_count != rt_kernel_param_count(run->kernel)) {
+        return wrong_count(run, options->arg_count);
     }
     run->args = calloc(options->arg_count ? options->arg_count : 1, sizeof(*run->args));
     if (!run->args) {
@@ -232,7 +270,7 @@ static int make_arguments(struct run *run, const struct sonde_exec_options *opti
             return rc;
         }
     }
-    return 0;
+    return check_outputs_differ(run, options);
 }
 
 static int add_file(struct rt_link *link, const char *path)
@@ -290,8 +328,12 @@ static int set_limits(struct run *run, const struct sonde_exec_options *options)
 static int load(struct run *run, const char *device_spec, const struct sonde_exec_options *options)
 {
     if (strncmp(device_spec, "sim:", 4) != 0) {
-        return error_set(SONDE_EUSAGE, "'%s': kernels are run on simulated devices, sim:NAME",
-                         device_spec);
+        bool other =
+            strncmp(device_spec, "cuda:", 5) == 0 || strncmp(device_spec, "replay:", 7) == 0;
+        return other
+                   ? error_set(SONDE_EUSAGE, "'%s': kernels are run on simulated devices, sim:NAME",
+                               device_spec)
+                   : device_unknown(device_spec);
     }
     struct model *model;
     int rc = model_load(&model, device_spec + 4);
@@ -309,6 +351,10 @@ static int load(struct run *run, const char *device_spec, const struct sonde_exe
     }
     if (rc < 0) {
         return api_read_result(rc);
+    }
+    rc = options->any_target ? 0 : rt_module_check_target(run->module);
+    if (rc < 0) {
+        return error_set(rc, "%s; --any-target runs it all the same", error_text());
     }
     rt_set_cancel(run->rt, options->watch.cancel);
     rt_set_print(run->rt, options->print, options->print_ctx);
@@ -457,6 +503,9 @@ int sonde_exec(char **text, const char *device_spec, const struct sonde_exec_opt
     if (rc == 0) {
         *text = costs(&run, options->functional, cycles);
         rc = *text ? 0 : error_memory();
+    }
+    if (rc == SONDE_ENOMEM && run.rt && rt_memory_full(run.rt)) {
+        rc = SONDE_EINPUT; /* the program wants more than the device has */
     }
     for (size_t i = 0; i < run.arg_count; i++) {
         free(run.args[i].out_path);

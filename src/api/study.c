@@ -1,6 +1,7 @@
 /*
  * Studies for users of the public interface.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "sonde/sonde.h"
@@ -31,6 +32,15 @@ int sonde_study_list(char **text)
     return *text ? 0 : error_memory();
 }
 
+void sonde_study_names(char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; study_name(i) && used < size; i++) {
+        used += (size_t)snprintf(out + used, size - used, "%s%s", i ? ", " : "", study_name(i));
+    }
+}
+
 static int prepare(struct study *study, const struct sonde_study_options *options)
 {
     int rc = study_select(study, options->only);
@@ -47,6 +57,7 @@ int sonde_study(struct sonde_study **out, const char *name,
                 const struct sonde_study_options *options)
 {
     struct study_bench *bench = NULL;
+    *out = NULL;
     struct sonde_study *study = calloc(1, sizeof(*study));
     if (!study) {
         return error_memory();
@@ -60,12 +71,14 @@ int sonde_study(struct sonde_study **out, const char *name,
         rc = rc < 0 ? rc : study_program_files(bench, options->folder);
     }
     study_bench_destroy(bench);
-    if (rc < 0) {
+    if (rc < 0 && (!study->rows || study_done(study->rows) == 0)) {
         sonde_study_destroy(study);
         return rc;
     }
     *out = study;
-    return 0;
+    return rc == SONDE_EINTERRUPTED
+               ? error_set(rc, "%s; the rows measured so far are kept", error_text())
+               : rc;
 }
 
 void sonde_study_destroy(struct sonde_study *study)

@@ -84,13 +84,25 @@ bool option_is(const struct option_walk *walk, const char *name);
 /* A whole number; false after a usage error that was printed. */
 bool option_u64(struct option_walk *walk, uint64_t *value);
 
-/* Ctrl-C and a progress line on a terminal (standard error), silent when `quiet` or piped. */
+/*
+ * Adds the value of a list option, "a,b,c", to those of its earlier uses: *list is allocated anew,
+ * free() it. False after a usage error that was printed: an empty list asks for nothing.
+ */
+bool option_list(struct option_walk *walk, char **list);
+/* Whether a word stands in both lists, either of which may be NULL: after a usage error that was
+ * printed. */
+bool option_lists_clash(const char *command, const char *only, const char *skip);
+
+/* Ctrl-C, a hang-up and a quit, which end work where nothing is lost; and a progress line on a
+ * terminal (standard error), silent when `quiet` or piped. */
 struct sonde_watch cli_watch(bool quiet);
 /* Clears the progress line. */
 void cli_watch_end(void);
 bool cli_interrupted(void);
 
-/* Colour on standard output: a terminal, and NO_COLOR is not set. */
+/* Colour on standard output: a terminal that knows escape sequences, and NO_COLOR is not set. */
 bool cli_colour(void);
+/* Whether the terminal, if there is one, knows escape sequences: TERM is set, and not "dumb". */
+bool cli_terminal_moves(void);
 
 #endif

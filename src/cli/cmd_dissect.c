@@ -14,6 +14,7 @@
 
 struct dissect_arguments {
     const char *device, *folder, *json, *file;
+    char *only, *skip; /* the values of all their uses */
     bool quiet, verbose, list;
     struct sonde_dissect_options options;
     char record[PATH_BYTES]; /* inside `folder`, when one is given and --record is not */
@@ -39,9 +40,9 @@ static void take_option(struct dissect_arguments *arguments, struct option_walk 
     } else if (option_is(walk, "--json")) {
         arguments->json = walk->value;
     } else if (option_is(walk, "--only")) {
-        arguments->options.only = walk->value;
+        option_list(walk, &arguments->only);
     } else if (option_is(walk, "--skip")) {
-        arguments->options.skip = walk->value;
+        option_list(walk, &arguments->skip);
     } else if (option_is(walk, "--record")) {
         arguments->options.record = walk->value;
     } else if (option_is(walk, "--seed")) {
@@ -62,7 +63,7 @@ static int check_record(const char *command, const struct dissect_arguments *arg
     if (record && strcmp(record, "-") == 0) {
         return cli_usage(command, "--record needs a file, standard output is for the result");
     }
-    if (record && arguments->json && strcmp(record, arguments->json) == 0) {
+    if (record && arguments->json && file_is_same(record, arguments->json)) {
         return cli_usage(command, "--json and --record name the same file");
     }
     return EXIT_DONE;
@@ -92,6 +93,11 @@ static int parse(struct dissect_arguments *arguments, int argc, char **argv,
     if (arguments->quiet && arguments->verbose) {
         return cli_usage(argv[0], "-q and -v exclude each other");
     }
+    if (option_lists_clash(argv[0], arguments->only, arguments->skip)) {
+        return EXIT_USAGE;
+    }
+    arguments->options.only = arguments->only;
+    arguments->options.skip = arguments->skip;
     return check_record(argv[0], arguments);
 }
 
@@ -158,22 +164,21 @@ static int show(const struct dissect_arguments *arguments,
                 const struct sonde_dissection *dissection)
 {
     bool json_on_stdout = arguments->json && strcmp(arguments->json, "-") == 0;
-    /* Standard output last: who closes it early still finds the files. */
+    /* Standard output last: who closes it early still finds the files. It gets the result also when
+     * a file could not be written, and each of the files when another could not. */
     int rc = arguments->folder ? write_folder(arguments->folder, dissection) : 0;
-    if (rc == 0 && arguments->json) {
-        rc = write_json(arguments->json, dissection);
-    }
-    if (rc < 0) {
-        return cli_fail(rc);
-    }
+    int status = rc < 0 ? cli_fail(rc) : EXIT_DONE;
+    rc = arguments->json ? write_json(arguments->json, dissection) : 0;
+    status = rc < 0 ? cli_fail(rc) : status;
     if (arguments->quiet || json_on_stdout) {
-        return EXIT_DONE;
+        return status;
     }
     unsigned flags =
         (cli_colour() ? SONDE_TABLE_COLOUR : 0u) | (arguments->verbose ? SONDE_TABLE_EVIDENCE : 0u);
     char *table = NULL;
     rc = sonde_dissection_table(&table, dissection, flags);
-    return cli_print_text(rc, table);
+    int printed = cli_print_text(rc, table);
+    return status != EXIT_DONE ? status : printed;
 }
 
 static int finish(const struct dissect_arguments *arguments, int rc,
@@ -187,47 +192,58 @@ static int finish(const struct dissect_arguments *arguments, int rc,
     return failed != EXIT_DONE ? failed : status;
 }
 
-int cmd_dissect(int argc, char **argv)
+static int dissect(struct dissect_arguments *arguments)
 {
-    struct dissect_arguments arguments;
-    int status = parse(&arguments, argc, argv, dissect_options, false);
-    if (status != EXIT_DONE) {
-        return status;
-    }
-    if (arguments.list) {
+    if (arguments->list) {
         char *text = NULL;
         int rc = sonde_experiments(&text);
         return cli_print_text(rc, text);
     }
     struct sonde_device *device;
-    int rc = sonde_device_open(&device, arguments.device);
+    int rc = sonde_device_open(&device, arguments->device);
     if (rc < 0) {
         return cli_fail(rc);
     }
-    status = prepare_outputs(&arguments);
+    int status = prepare_outputs(arguments);
     if (status == EXIT_DONE) {
         struct sonde_dissection *dissection = NULL;
-        arguments.options.watch = cli_watch(arguments.quiet);
-        rc = sonde_dissect(&dissection, device, &arguments.options);
-        status = finish(&arguments, rc, dissection);
+        arguments->options.watch = cli_watch(arguments->quiet);
+        rc = sonde_dissect(&dissection, device, &arguments->options);
+        status = finish(arguments, rc, dissection);
     }
     sonde_device_close(device);
     return status;
 }
 
-int cmd_infer(int argc, char **argv)
+static int infer(struct dissect_arguments *arguments)
 {
-    struct dissect_arguments arguments;
-    int status = parse(&arguments, argc, argv, infer_options, true);
-    if (status != EXIT_DONE) {
-        return status;
-    }
-    status = prepare_outputs(&arguments);
+    int status = prepare_outputs(arguments);
     if (status != EXIT_DONE) {
         return status;
     }
     struct sonde_dissection *dissection = NULL;
-    arguments.options.watch = cli_watch(arguments.quiet);
-    int rc = sonde_infer(&dissection, arguments.file, &arguments.options);
-    return finish(&arguments, rc, dissection);
+    arguments->options.watch = cli_watch(arguments->quiet);
+    int rc = sonde_infer(&dissection, arguments->file, &arguments->options);
+    return finish(arguments, rc, dissection);
+}
+
+static int run(int argc, char **argv, const struct option_spec *spec, bool wants_file,
+               int (*work)(struct dissect_arguments *arguments))
+{
+    struct dissect_arguments arguments;
+    int status = parse(&arguments, argc, argv, spec, wants_file);
+    status = status == EXIT_DONE ? work(&arguments) : status;
+    free(arguments.only);
+    free(arguments.skip);
+    return status;
+}
+
+int cmd_dissect(int argc, char **argv)
+{
+    return run(argc, argv, dissect_options, false, dissect);
+}
+
+int cmd_infer(int argc, char **argv)
+{
+    return run(argc, argv, infer_options, true, infer);
 }

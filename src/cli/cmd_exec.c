@@ -22,6 +22,7 @@ static const struct option_spec options[] = {
     {"--heap", true},
     {"--stats", true},
     {"--threads", true},
+    {"--any-target", false},
     {NULL, false},
 };
 
@@ -82,6 +83,8 @@ static void take_option(struct exec_arguments *arguments, struct option_walk *wa
         parse_size(walk, exec->block);
     } else if (option_is(walk, "--functional")) {
         exec->functional = 1;
+    } else if (option_is(walk, "--any-target")) {
+        exec->any_target = 1;
     } else if (option_is(walk, "-q")) {
         arguments->quiet = true;
     } else if (option_is(walk, "--shared")) {

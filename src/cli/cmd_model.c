@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "util/container/strbuf.h"
+#include "util/text/printable.h"
 
 static int check(const char *path)
 {
@@ -10,9 +12,12 @@ static int check(const char *path)
     if (rc < 0) {
         return cli_fail(rc);
     }
-    char text[4200];
-    snprintf(text, sizeof(text), "%s: ok\n", path);
-    return cli_print(text);
+    struct strbuf line = {0};
+    printable_append_name(&line, path);
+    strbuf_append(&line, ": ok\n");
+    int status = cli_print(strbuf_text(&line));
+    strbuf_free(&line);
+    return status;
 }
 
 int cmd_model(int argc, char **argv)

@@ -2,6 +2,7 @@
  * sonde study: a paper's numbers beside measured ones. The exit status is 1 when a row fails.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -13,6 +14,7 @@
 struct study_arguments {
     const char *name, *folder, *json;
     const char *devices[MAX_SETTINGS], *sizes[MAX_SETTINGS];
+    char *only; /* the values of all its uses */
     bool quiet, list;
     struct sonde_study_options options;
 };
@@ -39,7 +41,7 @@ static int take_option(struct study_arguments *arguments, struct option_walk *wa
     } else if (option_is(walk, "--json")) {
         arguments->json = walk->value;
     } else if (option_is(walk, "--only")) {
-        arguments->options.only = walk->value;
+        option_list(walk, &arguments->only);
     } else if (option_is(walk, "--seed")) {
         option_u64(walk, &arguments->options.seed);
     } else if (option_is(walk, "--list")) {
@@ -48,6 +50,13 @@ static int take_option(struct study_arguments *arguments, struct option_walk *wa
         arguments->quiet = true;
     }
     return EXIT_DONE;
+}
+
+static int which_study(void)
+{
+    char names[256];
+    sonde_study_names(names, sizeof(names));
+    return cli_usage("study", "which study: %s", names);
 }
 
 static int parse(struct study_arguments *arguments, int argc, char **argv)
@@ -71,7 +80,7 @@ static int parse(struct study_arguments *arguments, int argc, char **argv)
         return EXIT_USAGE;
     }
     if (!arguments->name && !arguments->list) {
-        return cli_usage("study", "which study");
+        return which_study();
     }
     return EXIT_DONE;
 }
@@ -102,27 +111,30 @@ static int write_files(const struct study_arguments *arguments, const struct son
 {
     char *json = NULL;
     int rc = sonde_study_json(&json, study);
+    int asked = rc == 0 && arguments->json ? sonde_write(arguments->json, json) : 0;
     if (rc == 0 && arguments->folder) {
         rc = write_in(arguments->folder, "study.json", json);
         rc = rc < 0 ? rc : write_in(arguments->folder, "study.txt", table);
     }
-    if (rc == 0 && arguments->json) {
-        rc = sonde_write(arguments->json, json);
-    }
     sonde_free(json);
-    return rc;
+    return rc < 0 ? rc : asked;
 }
 
+/* Also what an interrupt or a full disk left of it. */
 static int show(const struct study_arguments *arguments, const struct sonde_study *study)
 {
     bool json_on_stdout = arguments->json && strcmp(arguments->json, "-") == 0;
     char *table = NULL;
     int rc = sonde_study_table(&table, study);
-    rc = rc < 0 ? rc : write_files(arguments, study, table);
+    if (rc < 0) {
+        return cli_fail(rc);
+    }
+    rc = write_files(arguments, study, table);
     int status = rc < 0 ? cli_fail(rc) : EXIT_DONE;
-    if (status == EXIT_DONE && !arguments->quiet) {
+    if (!arguments->quiet) {
         fputs(sonde_study_notes(study), stderr);
-        status = json_on_stdout ? EXIT_DONE : cli_print(table);
+        int printed = json_on_stdout ? EXIT_DONE : cli_print(table);
+        status = status != EXIT_DONE ? status : printed;
     }
     sonde_free(table);
     if (status != EXIT_DONE) {
@@ -131,33 +143,38 @@ static int show(const struct study_arguments *arguments, const struct sonde_stud
     return sonde_study_failures(study) ? EXIT_NOT_HELD : EXIT_DONE;
 }
 
+static int measure(struct study_arguments *arguments)
+{
+    int status = prepare_outputs(arguments);
+    if (status != EXIT_DONE) {
+        return status;
+    }
+    struct sonde_study *study = NULL;
+    arguments->options.only = arguments->only;
+    arguments->options.devices = arguments->devices;
+    arguments->options.sizes = arguments->sizes;
+    arguments->options.folder = arguments->folder;
+    arguments->options.watch = cli_watch(arguments->quiet);
+    int rc = sonde_study(&study, arguments->name, &arguments->options);
+    cli_watch_end();
+    /* Told first: showing the rows may fail too, with a text of its own. */
+    int failed = rc < 0 ? cli_fail(rc) : EXIT_DONE;
+    status = study ? show(arguments, study) : EXIT_DONE;
+    sonde_study_destroy(study);
+    return failed != EXIT_DONE ? failed : status;
+}
+
 int cmd_study(int argc, char **argv)
 {
     struct study_arguments arguments;
     int status = parse(&arguments, argc, argv);
-    if (status != EXIT_DONE) {
-        return status;
-    }
-    if (arguments.list) {
+    if (status == EXIT_DONE && arguments.list) {
         char *text = NULL;
         int rc = sonde_study_list(&text);
-        return cli_print_text(rc, text);
+        status = cli_print_text(rc, text);
+    } else if (status == EXIT_DONE) {
+        status = measure(&arguments);
     }
-    status = prepare_outputs(&arguments);
-    if (status != EXIT_DONE) {
-        return status;
-    }
-    struct sonde_study *study;
-    arguments.options.devices = arguments.devices;
-    arguments.options.sizes = arguments.sizes;
-    arguments.options.folder = arguments.folder;
-    arguments.options.watch = cli_watch(arguments.quiet);
-    int rc = sonde_study(&study, arguments.name, &arguments.options);
-    cli_watch_end();
-    if (rc < 0) {
-        return cli_fail(rc);
-    }
-    status = show(&arguments, study);
-    sonde_study_destroy(study);
+    free(arguments.only);
     return status;
 }

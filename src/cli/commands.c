@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "util/container/strbuf.h"
 #include "util/text/printable.h"
 #include "util/text/suggest.h"
 
@@ -33,6 +34,13 @@ const struct command *cli_command(const char *name)
     return NULL;
 }
 
+static void print_error(const char *text)
+{
+    char *shown = printable_text(text, false);
+    fprintf(stderr, "sonde%s\n", shown ? shown : ": out of memory");
+    free(shown);
+}
+
 void cli_complain(const char *fmt, ...)
 {
     char text[ERROR_BYTES];
@@ -40,9 +48,11 @@ void cli_complain(const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
-    char *shown = printable_text(text, false);
-    fprintf(stderr, "sonde%s\n", shown ? shown : ": out of memory");
-    free(shown);
+    /* What the user wrote may hold an end of line; the message has one. */
+    struct strbuf line = {0};
+    printable_append_name(&line, text);
+    print_error(strbuf_text(&line));
+    strbuf_free(&line);
 }
 
 int cli_no_command(const char *name)
@@ -83,7 +93,9 @@ static enum exit_status status_of(int code)
 int cli_fail(int code)
 {
     cli_watch_end();
-    cli_complain(": %s", sonde_error_last());
+    char text[ERROR_BYTES];
+    snprintf(text, sizeof(text), ": %s", sonde_error_last());
+    print_error(text);
     return (int)status_of(code);
 }
 
@@ -132,5 +144,11 @@ int cli_print_text(int rc, char *text)
 bool cli_colour(void)
 {
     const char *no_color = getenv("NO_COLOR");
-    return isatty(STDOUT_FILENO) && !(no_color && no_color[0]);
+    return isatty(STDOUT_FILENO) && cli_terminal_moves() && !(no_color && no_color[0]);
+}
+
+bool cli_terminal_moves(void)
+{
+    const char *term = getenv("TERM");
+    return term && term[0] && strcmp(term, "dumb") != 0;
 }

@@ -3,6 +3,7 @@
  * of its own; ours name the command and the way to its help.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,4 +109,48 @@ bool option_u64(struct option_walk *walk, uint64_t *value)
     }
     *value = number;
     return true;
+}
+
+bool option_list(struct option_walk *walk, char **list)
+{
+    if (*walk->value == '\0') {
+        cli_usage(walk->command, "%s: the list is empty", walk->name);
+        return fail(walk);
+    }
+    size_t before = *list ? strlen(*list) : 0;
+    size_t bytes = before + strlen(walk->value) + 2;
+    char *whole = realloc(*list, bytes);
+    if (!whole) {
+        cli_usage(walk->command, "%s: out of memory", walk->name);
+        return fail(walk);
+    }
+    snprintf(whole + before, bytes - before, "%s%s", before ? "," : "", walk->value);
+    *list = whole;
+    return true;
+}
+
+/* Whether the comma-separated list holds the word. */
+static bool list_holds(const char *list, const char *word, size_t length)
+{
+    for (const char *at = list; at;) {
+        size_t item = strcspn(at, ",");
+        if (item == length && strncmp(at, word, length) == 0) {
+            return true;
+        }
+        at = at[item] ? at + item + 1 : NULL;
+    }
+    return false;
+}
+
+bool option_lists_clash(const char *command, const char *only, const char *skip)
+{
+    for (const char *word = only && skip ? only : NULL; word;) {
+        size_t length = strcspn(word, ",");
+        if (list_holds(skip, word, length)) {
+            cli_usage(command, "'%.*s' is in both --only and --skip", (int)length, word);
+            return true;
+        }
+        word = word[length] ? word + length + 1 : NULL;
+    }
+    return false;
 }

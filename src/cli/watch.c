@@ -1,7 +1,7 @@
 /*
  * What a person sees of long work: a progress line on a terminal, none when piped; and Ctrl-C,
  * which asks the work to stop at a place where nothing is lost (a second one ends the program at
- * once).
+ * once). A hang-up, a quit and a termination ask the same.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -34,8 +34,12 @@ struct sonde_watch cli_watch(bool quiet)
 {
     signal(SIGINT, on_interrupt);
     signal(SIGTERM, on_interrupt);
+    signal(SIGQUIT, on_interrupt);
+    if (signal(SIGHUP, on_interrupt) == SIG_IGN) {
+        signal(SIGHUP, SIG_IGN); /* under nohup */
+    }
     return (struct sonde_watch){
-        .progress = !quiet && isatty(STDERR_FILENO) ? show : NULL,
+        .progress = !quiet && isatty(STDERR_FILENO) && cli_terminal_moves() ? show : NULL,
         .cancel = &interrupted,
     };
 }

@@ -10,6 +10,9 @@
 
 struct listing_vec VEC_FIELDS(struct device_listing);
 
+/* The simulated device's name behind "sim:" that a user meant by `name`: a model's file, a shipped
+ * model or the nearest to it; NULL: none. Borrowed. */
+const char *sim_meant(const char *name);
 int sim_open(struct device **out, const char *model);
 int sim_list(struct listing_vec *rows);
 

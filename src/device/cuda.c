@@ -121,9 +121,10 @@ static int compile(struct cuda *cuda, cu_module *module, const char *name, const
     int rc = cuda_check(cuda, result, "cuModuleLoadDataEx");
     if (rc < 0) {
         log[sizeof(log) - 1] = '\0';
-        char reason[512];
-        snprintf(reason, sizeof(reason), "%s", error_text());
-        rc = error_set(rc, "%s: %s%s%s", name, reason, log[0] ? "\n" : "", log);
+        char lines[JIT_LOG_BYTES + 1024];
+        snprintf(lines, sizeof(lines), "%s: %.512s%s%s", name, error_text(), log[0] ? "\n" : "",
+                 log);
+        rc = error_set_lines(rc, lines);
     }
     return rc;
 }

@@ -40,6 +40,17 @@ int device_open(struct device **out, const char *spec)
     if ((name = after(spec, "replay:")) && *name) {
         return replay_open(out, name);
     }
+    return device_unknown(spec);
+}
+
+int device_unknown(const char *spec)
+{
+    const char *colon = strchr(spec, ':');
+    const char *meant = sim_meant(colon ? colon + 1 : spec);
+    if (meant && (!colon || strncmp(spec, "sim:", 4) != 0)) {
+        return error_set(SONDE_EUSAGE, "'%.100s' is no device; did you mean 'sim:%.100s'?", spec,
+                         meant);
+    }
     return error_set(SONDE_EUSAGE,
                      "'%.100s' is no device: expected sim:NAME, sim:PATH.yaml, cuda:N or "
                      "replay:FILE",

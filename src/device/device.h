@@ -105,6 +105,8 @@ struct device {
  * driver, no such GPU), SONDE_EINPUT (bad model or recording), SONDE_EUSAGE (not a device name).
  */
 int device_open(struct device **out, const char *spec);
+/* SONDE_EUSAGE: `spec` is no device's name; the text says which one may have been meant. */
+int device_unknown(const char *spec);
 void device_close(struct device *device);
 
 /* Everything `sonde devices` lists: spec strings with info; a backend that is absent tells why. */

@@ -15,6 +15,7 @@
 #include "ptx/ir.h"
 #include "rt/rt.h"
 #include "util/error.h"
+#include "util/text/suggest.h"
 
 struct device_kernel {
     struct rt_kernel *kernel;
@@ -408,6 +409,23 @@ static const struct device_ops sim_ops = {
     .set_carveout = sim_set_carveout,
     .launch = sim_launch,
 };
+
+const char *sim_meant(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    if (dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0)) {
+        return name;
+    }
+    struct suggest suggest = suggest_begin(name);
+    const char *longer = NULL;
+    for (size_t i = 0; i < model_builtin_count(); i++) {
+        const char *model = model_builtin_name(i);
+        bool begins = *name && strncmp(model, name, strlen(name)) == 0;
+        longer = begins && (!longer || strlen(model) < strlen(longer)) ? model : longer;
+        suggest_offer(&suggest, model);
+    }
+    return longer ? longer : suggest_best(&suggest);
+}
 
 int sim_open(struct device **out, const char *name)
 {

@@ -5,6 +5,7 @@
 #include "model/param.h"
 #include "model/read.h"
 #include "util/glue/yaml_glue.h"
+#include "util/text/printable.h"
 
 static void note(struct reader *reader, const struct yaml_node *node, const char *path,
                  const char *fmt, va_list args)
@@ -13,13 +14,16 @@ static void note(struct reader *reader, const struct yaml_node *node, const char
         return;
     }
     struct strbuf *out = &reader->problems;
-    strbuf_printf(out, "%s%s:", out->length ? "\n" : "", reader->file);
+    strbuf_append(out, out->length ? "\n" : "");
+    printable_append_name(out, reader->file);
+    strbuf_append(out, ":");
     if (node) {
         strbuf_printf(out, "%d:%d:", node->line, node->column);
     }
     char text[512];
     vsnprintf(text, sizeof(text), fmt, args);
-    strbuf_printf(out, " %s%s%s", path ? path : "", path ? ": " : "", text);
+    strbuf_printf(out, " %s%s", path ? path : "", path ? ": " : "");
+    printable_append_name(out, text);
 }
 
 void problem_at(struct reader *reader, const struct yaml_node *node, const char *path,

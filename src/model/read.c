@@ -206,7 +206,7 @@ static int finish(struct reader *reader)
     if (strbuf_failed(&reader->problems)) {
         rc = error_memory();
     } else if (reader->problem_count > 0) {
-        rc = error_set(SONDE_EINPUT, "%s", strbuf_text(&reader->problems));
+        rc = error_set_lines(SONDE_EINPUT, strbuf_text(&reader->problems));
     }
     strbuf_free(&reader->problems);
     return rc;

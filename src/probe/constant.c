@@ -20,7 +20,7 @@ static int fill(struct probe_live *live)
         return rc;
     }
     if (constants.bytes < sizeof(image)) {
-        return error_set(SONDE_EDEVICE, "the device has %llu bytes of constants",
+        return error_set(SONDE_EINPUT, "the device has %llu bytes of constants",
                          (unsigned long long)constants.bytes);
     }
     for (uint32_t i = 0; i < WORDS; i++) {

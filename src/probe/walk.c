@@ -72,9 +72,9 @@ int buffer_reserve(struct probe_live *live, struct buffer *buffer, uint64_t byte
     if (!buffer->is_mapped && roomy > bytes && buffer_allocate(live, buffer, roomy) == 0) {
         return SONDE_OK;
     }
-    /* Too little memory on the device is the device's failure, not this program's. */
+    /* More than the device has is a request that it cannot serve; this program goes on. */
     int rc = buffer_allocate(live, buffer, bytes);
-    return rc < 0 ? error_prefix(rc == SONDE_ENOMEM ? SONDE_EDEVICE : rc,
+    return rc < 0 ? error_prefix(rc == SONDE_ENOMEM ? SONDE_EINPUT : rc,
                                  "%llu bytes of device memory", (unsigned long long)bytes)
                   : SONDE_OK;
 }
@@ -320,7 +320,7 @@ int walk_fill_constants(struct probe_live *live, const struct walk *walk, const 
         return rc;
     }
     if (bytes > constants.bytes || bytes > CONSTANT_BYTES) {
-        return error_set(SONDE_EDEVICE, "the device has %llu bytes of constants",
+        return error_set(SONDE_EINPUT, "the device has %llu bytes of constants",
                          (unsigned long long)constants.bytes);
     }
     uint32_t *image = calloc(CONSTANT_BYTES / 4, sizeof(*image));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "util/error.h"
+#include "util/text/printable.h"
 
 bool diag_full(const struct diags *diags)
 {
@@ -28,8 +29,9 @@ int diag_add(struct diags *diags, int code, struct ptx_loc loc, const char *fmt,
     for (char *c = line; *c != '\0'; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
             *c = '?';
-    strbuf_printf(&diags->text, "%s%s:%d:%d: error: %s", diags->text.length > 0 ? "\n" : "",
-                  diags->file, loc.line, loc.column, line);
+    strbuf_append(&diags->text, diags->text.length > 0 ? "\n" : "");
+    printable_append_name(&diags->text, diags->file);
+    strbuf_printf(&diags->text, ":%d:%d: error: %s", loc.line, loc.column, line);
     return code;
 }
 
@@ -41,7 +43,7 @@ int diag_finish(struct diags *diags)
     if (code == SONDE_ENOMEM)
         error_memory();
     else if (code < 0)
-        error_set(code, "%s", strbuf_text(&diags->text));
+        error_set_lines(code, strbuf_text(&diags->text));
     strbuf_free(&diags->text);
     return code;
 }

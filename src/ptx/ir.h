@@ -180,6 +180,7 @@ struct ptx_module {
     const char *file; /* for messages */
     int version_major, version_minor;
     int target_sm;         /* 75 for sm_75 */
+    char target_suffix;    /* 'a' or 'f' behind it, or 0 */
     int address_size;      /* 32 or 64 */
     struct ptx_var **vars; /* module scope, in order */
     uint32_t var_count;

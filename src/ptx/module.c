@@ -54,9 +54,10 @@ static int parse_target(struct parser *p)
         text[t->length] = '\0';
         if (sscanf(text, "sm_%4d%n", &sm, &used) == 1 &&
             (text[used] == '\0' ||
-             ((text[used] == 'a' || text[used] == 'f') && text[used + 1] == '\0')))
+             ((text[used] == 'a' || text[used] == 'f') && text[used + 1] == '\0'))) {
             p->module->target_sm = sm;
-        else if (!is_target_option(text, t->length))
+            p->module->target_suffix = text[used];
+        } else if (!is_target_option(text, t->length))
             return parser_expected(p, "a target such as sm_75, or an option such as debug");
         parser_advance(p);
     } while (parser_accept(p, ','));

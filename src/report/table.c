@@ -9,6 +9,7 @@
 #include "report/report.h"
 #include "util/error.h"
 #include "util/container/strbuf.h"
+#include "util/text/printable.h"
 #include "util/text/units.h"
 
 #define LABEL_WIDTH 26
@@ -80,9 +81,15 @@ static void device_lines(struct pen *pen, const struct report_subject *subject)
     const struct trace_device *device = subject->device;
     char clock[32];
     units_format(clock, sizeof(clock), device->clock_hz, UNIT_HZ);
-    heading(pen, subject->device_spec);
-    strbuf_printf(&pen->out, "  %s, %u SMs, %s, driver %s; dissected in %.1f s\n\n", device->name,
-                  device->sms, clock, device->driver, subject->seconds);
+    struct strbuf name = {0};
+    printable_append_name(&name, subject->device_spec);
+    heading(pen, strbuf_text(&name));
+    strbuf_free(&name);
+    strbuf_append(&pen->out, "  ");
+    printable_append_name(&pen->out, device->name);
+    strbuf_printf(&pen->out, ", %u SMs, %s, driver ", device->sms, clock);
+    printable_append_name(&pen->out, device->driver);
+    strbuf_printf(&pen->out, "; dissected in %.1f s\n\n", subject->seconds);
 }
 
 /* A cell of what is no number; "" when it is not known. */

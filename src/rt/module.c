@@ -4,10 +4,12 @@
  * each other unless they are linked into one (link.c): an extern variable that its own module does
  * not define is an error when a kernel uses it.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rt/state.h"
+#include "util/container/strbuf.h"
 #include "util/error.h"
 
 #define BANK_BYTES 65536 /* of constants (CUDA C Programming Guide, technical specifications) */
@@ -122,6 +124,41 @@ static int variables_initialise(struct rt_module *module)
     return 0;
 }
 
+/* PTX ISA, ".target": code runs on its own architecture and on newer ones; with 'a' on its own
+ * alone, with 'f' on its family's. */
+static bool target_fits(const struct ptx_module *ptx, uint32_t major, uint32_t minor)
+{
+    uint32_t target = (uint32_t)ptx->target_sm, own = major * 10 + minor;
+    if (ptx->target_suffix == 'a') {
+        return target == own;
+    }
+    return target <= own && (ptx->target_suffix != 'f' || target / 10 == major);
+}
+
+static int target_check(const struct rt *rt, const struct ptx_module *ptx)
+{
+    const struct driver_spec *driver = &rt->model->driver;
+    for (uint32_t i = 0; i < ptx->part_count; i++) {
+        int rc = target_check(rt, ptx->parts[i]);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    if (ptx->part_count > 0 || target_fits(ptx, driver->compute_major, driver->compute_minor)) {
+        return 0;
+    }
+    char suffix[2] = {ptx->target_suffix, '\0'};
+    return error_set(SONDE_EINPUT,
+                     "%s: its .target is sm_%d%s, and %s has compute capability %u.%u (sm_%u%u)",
+                     ptx->file, ptx->target_sm, suffix, rt->model->name, driver->compute_major,
+                     driver->compute_minor, driver->compute_major, driver->compute_minor);
+}
+
+int rt_module_check_target(const struct rt_module *module)
+{
+    return target_check(module->rt, module->ptx);
+}
+
 int module_create(struct rt *rt, struct rt_module **out, struct ptx_module *ptx)
 {
     *out = NULL;
@@ -226,6 +263,21 @@ static int kernel_create(struct rt_kernel **out, struct rt_module *module,
     return 0;
 }
 
+/* "FILE: WHAT; its kernels are: a, b" */
+static int error_kernels(int code, const struct ptx_module *ptx, const char *what)
+{
+    struct strbuf list = {0};
+    for (uint32_t i = 0; i < ptx->func_count; i++) {
+        if (ptx->funcs[i]->is_entry && ptx->funcs[i]->has_body) {
+            strbuf_printf(&list, "%s%s", list.length ? ", " : "", ptx->funcs[i]->name);
+        }
+    }
+    error_set(code, "%s: %s; %s%s", ptx->file, what,
+              list.length ? "its kernels are: " : "there is no kernel in it", strbuf_text(&list));
+    strbuf_free(&list);
+    return code;
+}
+
 /* The name of the module's only kernel; NULL with the error set if it has none or several. */
 static const char *only_kernel(const struct ptx_module *ptx, int *rc)
 {
@@ -240,7 +292,7 @@ static const char *only_kernel(const struct ptx_module *ptx, int *rc)
     if (count == 0) {
         *rc = error_set(SONDE_EINPUT, "%s: there is no kernel in it", ptx->file);
     } else if (count > 1) {
-        *rc = error_set(SONDE_EUSAGE, "%s has %u kernels: say which", ptx->file, count);
+        *rc = error_kernels(SONDE_EUSAGE, ptx, "say which");
     }
     return count == 1 ? name : NULL;
 }
@@ -287,8 +339,9 @@ int rt_kernel_get(struct rt_module *module, struct rt_kernel **out, const char *
         }
     }
     if (!func || !func->is_entry || !func->has_body) {
-        return error_set(SONDE_EINPUT, "%s: %s '%s'", module->ptx->file,
-                         func ? "not a kernel:" : "no kernel", name);
+        char what[256];
+        snprintf(what, sizeof(what), "%s '%.200s'", func ? "not a kernel:" : "no kernel", name);
+        return error_kernels(SONDE_EINPUT, module->ptx, what);
     }
     return kernel_create(out, module, func);
 }

@@ -101,6 +101,11 @@ void rt_recover(struct rt *rt)
     rt->fault = NULL;
 }
 
+bool rt_memory_full(const struct rt *rt)
+{
+    return rt->vmem.full;
+}
+
 int rt_mem_alloc(struct rt *rt, uint64_t *address, uint64_t bytes)
 {
     return memory_take(rt, address, bytes, 1);

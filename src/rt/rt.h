@@ -6,6 +6,7 @@
 #ifndef SONDE_RT_RT_H
 #define SONDE_RT_RT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,8 +29,17 @@ int rt_copy_to_device(struct rt *rt, uint64_t dst, const void *src, uint64_t byt
 int rt_copy_from_device(struct rt *rt, void *dst, uint64_t src, uint64_t bytes);
 int rt_memset(struct rt *rt, uint64_t dst, uint8_t value, uint64_t bytes);
 
+/* Whether the last allocation failed because the device's memory is full, not the host's. */
+bool rt_memory_full(const struct rt *rt);
+
 int rt_module_load(struct rt *rt, struct rt_module **out, const char *file, const char *ptx,
                    size_t length);
+/*
+ * SONDE_EINPUT for a module whose .target the device does not run: one above its compute
+ * capability; sm_90a anywhere but on 9.0; sm_100f beyond 10.x. A driver refuses it; loading here
+ * does not, as studies and tests run today's PTX on machines of any age (ADR 0009).
+ */
+int rt_module_check_target(const struct rt_module *module);
 void rt_module_unload(struct rt *rt, struct rt_module *module);
 /*
  * A linker, as cuLinkCreate() and its like: PTX texts are added, and completed into one module.

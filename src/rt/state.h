@@ -45,6 +45,7 @@ struct vmem {
     uint32_t levels;
     VEC(uint32_t) tables[WALKER_MAX_LEVELS];
     uint32_t top_hint; /* no frame above is free: tables lie at the top of memory */
+    bool full;         /* the last allocation did not fit */
 };
 
 /* Calls of printf that wait to be handed over, and their texts one behind the other. */

@@ -183,6 +183,7 @@ static int map_pages(struct vmem *vmem, uint64_t address, uint64_t bytes)
     }
     missing += tables_missing(vmem, address + bytes - 1);
     if (missing > vmem->frame_count - vmem->frames_used) {
+        vmem->full = true;
         return error_set(SONDE_ENOMEM, "the device's memory is full");
     }
     while (vmem->pages.count <= last) {
@@ -208,11 +209,13 @@ int vmem_take(struct vmem *vmem, uint64_t *address, uint64_t bytes)
 int vmem_take_aligned(struct vmem *vmem, uint64_t *address, uint64_t bytes, uint64_t least_align)
 {
     size_t at;
+    vmem->full = false;
     if (bytes == 0) {
         return error_set(SONDE_EINPUT, "an allocation of no bytes");
     }
     if (bytes > (uint64_t)vmem->frame_count * vmem->page_bytes ||
         !find_gap(vmem, bytes, least_align, address, &at)) {
+        vmem->full = true;
         return error_set(SONDE_ENOMEM, "%llu bytes are more than the device's memory",
                          (unsigned long long)bytes);
     }

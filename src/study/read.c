@@ -9,6 +9,7 @@
 #include "study/read.h"
 #include "study/study.h"
 #include "util/container/arena.h"
+#include "util/container/strbuf.h"
 #include "util/glue/embed.h"
 #include "util/error.h"
 #include "util/text/suggest.h"
@@ -63,21 +64,32 @@ static int read_readings(struct study_row *row, const struct study *study,
     const struct yaml_node *list = yaml_get(node, "readings");
     if (!list) {
         row->reading_count = 1;
+        row->readings[0].literal = true;
         return read_reading(&row->readings[0], study, row, node);
     }
     if (list->kind != YAML_SEQUENCE || list->child_count > STUDY_MAX_READINGS ||
         list->child_count < 2) {
         return yaml_error(SONDE_EINPUT, list, "2 to %d readings", STUDY_MAX_READINGS);
     }
+    size_t literal = 0;
     for (const struct yaml_node *item = list->first; item; item = item->next) {
         struct study_reading *reading = &row->readings[row->reading_count++];
         int rc = study_need_text(&reading->text, item, "reading");
         rc = rc < 0 ? rc : read_reading(reading, study, row, item);
+        rc = rc < 0 || !yaml_get(item, "literal")
+                 ? rc
+                 : yaml_bool(&reading->literal, yaml_get(item, "literal"));
         if (rc < 0) {
             return rc;
         }
+        if (reading->literal && yaml_get(item, "published")) {
+            return yaml_error(SONDE_EINPUT, item, "a literal reading has the row's printed value");
+        }
+        literal += reading->literal;
     }
-    return 0;
+    return literal > 0 ? 0
+                       : yaml_error(SONDE_EINPUT, list,
+                                    "no reading is literal: what the paper says as it stands");
 }
 
 static int read_row(struct study_row *row, const struct study *study, const struct yaml_node *node)
@@ -176,6 +188,17 @@ int study_parse(struct study **out, const char *file, const char *text, size_t l
     return 0;
 }
 
+static int unknown_study(const char *name)
+{
+    struct strbuf list = {0};
+    for (size_t i = 0; study_name(i); i++) {
+        strbuf_printf(&list, "%s%s", i ? ", " : "", study_name(i));
+    }
+    error_set(SONDE_EUSAGE, "there is no study '%s'; there are: %s", name, strbuf_text(&list));
+    strbuf_free(&list);
+    return SONDE_EUSAGE;
+}
+
 int study_load(struct study **out, const char *name)
 {
     const struct embedded_file *file = embed_find(study_embedded, name);
@@ -188,8 +211,7 @@ int study_load(struct study **out, const char *name)
     }
     const char *best = suggest_best(&suggest);
     return best ? error_set(SONDE_EUSAGE, "there is no study '%s'; did you mean '%s'", name, best)
-                : error_set(SONDE_EUSAGE, "there is no study '%s'; there is '%s'", name,
-                            study_name(0));
+                : unknown_study(name);
 }
 
 void study_destroy(struct study *study)

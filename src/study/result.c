@@ -14,9 +14,50 @@ size_t study_failures(const struct study *study)
 {
     size_t failures = 0;
     for (size_t i = 0; i < study->row_count; i++) {
-        failures += study->rows[i].selected && !study->rows[i].ok;
+        failures += study->rows[i].selected && study->rows[i].done && !study->rows[i].ok;
     }
     return failures;
+}
+
+enum study_verdict study_verdict(const struct study_row *row)
+{
+    bool literal = false;
+    if (!row->done) {
+        return STUDY_NOT_REACHED;
+    }
+    for (size_t i = 0; i < row->reading_count; i++) {
+        literal |= row->readings[i].holds && row->readings[i].literal;
+    }
+    return !row->ok ? STUDY_FAIL : literal ? STUDY_OK : STUDY_OTHER_READING;
+}
+
+static const char *verdict_text(const struct study_row *row)
+{
+    static const char *const texts[STUDY_VERDICTS] = {
+        [STUDY_OK] = "ok",
+        [STUDY_OTHER_READING] = "other reading",
+        [STUDY_FAIL] = "FAIL",
+        [STUDY_NOT_REACHED] = "not reached",
+    };
+    return texts[study_verdict(row)];
+}
+
+static size_t count_verdicts(const struct study *study, enum study_verdict verdict)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < study->row_count; i++) {
+        count += study->rows[i].selected && study_verdict(&study->rows[i]) == verdict;
+    }
+    return count;
+}
+
+size_t study_done(const struct study *study)
+{
+    size_t done = 0;
+    for (size_t i = 0; i < study->row_count; i++) {
+        done += study->rows[i].selected && study->rows[i].done;
+    }
+    return done;
 }
 
 static char *printed(const struct study_value *value)
@@ -59,7 +100,7 @@ static int put_row(struct strbuf *out, const struct study_row *row)
     int rc = published && measured ? 0 : error_memory();
     if (rc == 0) {
         strbuf_printf(out, "%-32s  %-32s  %-32s  %-9s  %s\n", row->id, published, measured,
-                      row->tolerance.text, row->ok ? "ok" : "FAIL");
+                      row->tolerance.text, verdict_text(row));
         put_readings(out, row);
         if (row->note && !row->ok) {
             strbuf_printf(out, "    %s\n", row->note);
@@ -70,17 +111,30 @@ static int put_row(struct strbuf *out, const struct study_row *row)
     return rc;
 }
 
+/* "98 rows: 80 hold, 17 hold by another reading, 1 fails" */
+static void put_counts(struct strbuf *out, const struct study *study)
+{
+    size_t done = study_done(study), other = count_verdicts(study, STUDY_OTHER_READING);
+    size_t missing = count_verdicts(study, STUDY_NOT_REACHED);
+    strbuf_printf(out, "%zu rows, %zu hold", done, count_verdicts(study, STUDY_OK));
+    if (other > 0) {
+        strbuf_printf(out, ", %zu by another reading only", other);
+    }
+    strbuf_printf(out, ", %zu fail\n", study_failures(study));
+    if (missing > 0) {
+        strbuf_printf(out, "interrupted: %zu rows more were not reached\n", missing);
+    }
+}
+
 int study_table(char **text, const struct study *study)
 {
     struct strbuf out = {0};
-    size_t rows = 0;
     int rc = 0;
     strbuf_printf(&out, "%s\n%-32s  %-32s  %-32s  %-9s  verdict\n", study->title, "ID", "published",
                   "measured", "tolerance");
     for (size_t i = 0; rc == 0 && i < study->row_count; i++) {
-        if (study->rows[i].selected) {
+        if (study->rows[i].selected && study->rows[i].done) {
             rc = put_row(&out, &study->rows[i]);
-            rows++;
         }
     }
     for (size_t i = 0; !study->only && i < study->untested_count; i++) {
@@ -88,8 +142,7 @@ int study_table(char **text, const struct study *study)
         strbuf_printf(&out, "not testable: %s: %s: %s\n", untested->id, untested->what,
                       untested->why);
     }
-    strbuf_printf(&out, "%zu rows, %zu hold, %zu fail\n", rows, rows - study_failures(study),
-                  study_failures(study));
+    put_counts(&out, study);
     *text = strbuf_take(&out);
     return rc < 0 ? rc : *text ? 0 : error_memory();
 }
@@ -134,6 +187,7 @@ static int put_json_readings(json_t *object, const struct study *study, const st
         rc = rc < 0 ? rc : put_value(entry, "published", &reading->published);
         rc = rc < 0 ? rc : put_value(entry, "measured", &reading->measured);
         rc = rc < 0 ? rc : json_put_bool(entry, "holds", reading->holds);
+        rc = rc < 0 ? rc : json_put_bool(entry, "literal", reading->literal);
     }
     return rc;
 }
@@ -151,6 +205,10 @@ static int put_json_row(json_t *array, const struct study *study, const struct s
     rc = rc < 0 ? rc : json_put_bool(object, "ok", row->ok);
     rc = rc < 0 ? rc : json_put_string(object, "unit", row->unit);
     rc = rc < 0 ? rc : json_put_string(object, "device", study->devices[shown->device].spec);
+    rc = rc < 0 ? rc : json_put_string(object, "verdict", verdict_text(row));
+    if (rc == 0 && !row->done) {
+        return json_put_string(object, "reason", "interrupted before this row was measured");
+    }
     if (rc == 0 && shown->measured.kind == STUDY_NOTHING) {
         rc = json_put_string(object, "reason", shown->measured.reason);
     }

@@ -30,7 +30,17 @@ struct study_reading {
     size_t device;    /* the row's, unless the reading names another */
     struct study_value published, measured;
     const struct yaml_node *measure;
+    bool literal; /* takes the paper's words as they stand */
     bool holds;
+};
+
+/* What became of a row. */
+enum study_verdict {
+    STUDY_OK,            /* it holds as the paper says it */
+    STUDY_OTHER_READING, /* it holds, but only by a reading that is not the literal one */
+    STUDY_FAIL,
+    STUDY_NOT_REACHED, /* the work ended before */
+    STUDY_VERDICTS
 };
 
 struct study_row {
@@ -105,6 +115,9 @@ int study_size(struct study *study, const char *setting);
 struct study_bench;
 /* Measures the selected rows. An error is one that ends the work; a row that fails is none. */
 int study_run(struct study *study, struct study_bench *bench);
+/* Selected rows that were measured before the work ended; those of them that do not hold. */
+size_t study_done(const struct study *study);
+enum study_verdict study_verdict(const struct study_row *row);
 size_t study_failures(const struct study *study);
 
 /* ---- result.c: free() the texts ---- */

@@ -21,6 +21,28 @@ static void format_bounded(char text[ERROR_TEXT_MAX], const char *fmt, va_list a
     }
 }
 
+/*
+ * A name in the text may hold an end of line, and would then look like two errors. It is written as
+ * \x0a. What does not fit is cut.
+ */
+static void keep_to_one_line(char text[ERROR_TEXT_MAX])
+{
+    static const char shown[] = "\\x0a";
+    const size_t extra = sizeof(shown) - 2; /* without the zero, and the byte that is replaced */
+    for (char *end = strchr(text, '\n'); end; end = strchr(end, '\n')) {
+        size_t tail = strlen(end + 1);
+        size_t room = ERROR_TEXT_MAX - 1 - (size_t)(end - text) - 1;
+        if (room < extra) {
+            *end = '\0';
+            return;
+        }
+        tail = tail < room - extra ? tail : room - extra;
+        memmove(end + 1 + extra, end + 1, tail);
+        memcpy(end, shown, sizeof(shown) - 1);
+        end[1 + extra + tail] = '\0';
+    }
+}
+
 /* Sets last_text to `front` followed by `back`. Either may be last_text itself, hence the copy. */
 static void join_bounded(const char *front, const char *back)
 {
@@ -49,7 +71,14 @@ int error_set(int code, const char *fmt, ...)
     va_start(args, fmt);
     format_bounded(text, fmt, args);
     va_end(args);
+    keep_to_one_line(text);
     memcpy(last_text, text, strlen(text) + 1);
+    return code;
+}
+
+int error_set_lines(int code, const char *lines)
+{
+    join_bounded(lines, "");
     return code;
 }
 
@@ -69,6 +98,8 @@ int error_at(int code, const char *file, int line, int column, const char *fmt, 
     } else {
         snprintf(place, sizeof(place), "%.2000s: ", name);
     }
+    keep_to_one_line(place);
+    keep_to_one_line(text);
     join_bounded(place, text);
     return code;
 }
@@ -80,6 +111,7 @@ int error_prefix(int code, const char *fmt, ...)
     va_start(args, fmt);
     format_bounded(context, fmt, args);
     va_end(args);
+    keep_to_one_line(context);
     size_t length = strlen(context);
     if (length > ERROR_TEXT_MAX - 3) {
         length = ERROR_TEXT_MAX - 3;

@@ -11,8 +11,11 @@
 
 #define ERROR_TEXT_MAX 4096 /* bytes with the terminating zero; longer text is cut, with "..." */
 
-/* Replaces this thread's text; returns `code`. */
+/* Replaces this thread's text; returns `code`. An end of line in it is shown as \x0a. */
 int error_set(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* A text of several lines, each an error of its own: all that is wrong with a file. */
+int error_set_lines(int code, const char *lines);
 
 /* The same with a place in front, "file:line:column: "; a line or column of 0 is left out. */
 int error_at(int code, const char *file, int line, int column, const char *fmt, ...)

@@ -251,3 +251,33 @@ int file_make_folder(const char *path)
     free(prefix);
     return rc;
 }
+
+/* Whether the folders that hold `a` and `b` are one, and their last parts have one name. */
+static bool same_place(const char *a, const char *b)
+{
+    const char *names[2] = {a, b};
+    struct stat folders[2];
+    for (int i = 0; i < 2; i++) {
+        const char *path = names[i];
+        const char *slash = strrchr(path, '/');
+        char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : join(".", "");
+        bool known = folder && stat(folder, &folders[i]) == 0;
+        free(folder);
+        if (!known) {
+            return strcmp(a, b) == 0;
+        }
+        names[i] = slash ? slash + 1 : path;
+    }
+    return folders[0].st_dev == folders[1].st_dev && folders[0].st_ino == folders[1].st_ino &&
+           strcmp(names[0], names[1]) == 0;
+}
+
+bool file_is_same(const char *a, const char *b)
+{
+    struct stat left, right;
+    bool has_left = stat(a, &left) == 0, has_right = stat(b, &right) == 0;
+    if (has_left && has_right) {
+        return S_ISREG(left.st_mode) && left.st_dev == right.st_dev && left.st_ino == right.st_ino;
+    }
+    return !has_left && !has_right && same_place(a, b);
+}

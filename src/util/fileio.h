@@ -5,6 +5,7 @@
 #ifndef SONDE_UTIL_FILEIO_H
 #define SONDE_UTIL_FILEIO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -38,5 +39,9 @@ void file_writer_abandon(struct file_writer *writer);
 
 /* Makes a folder and its missing parents. */
 int file_make_folder(const char *path);
+
+/* Whether two paths name one file, which need not exist yet. Devices and pipes are never the same:
+ * what is written to them does not replace what was there. */
+bool file_is_same(const char *a, const char *b);
 
 #endif

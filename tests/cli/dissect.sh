@@ -58,13 +58,13 @@ columns() {
 }
 sonde dissect $tiny | columns
 sonde dissect $tiny --only l2 | columns
-sonde dissect $tiny --only readonly_l1,l2,capacity --skip l2 | columns
+sonde dissect $tiny --only readonly_l1,capacity --skip l2 | columns
 sonde dissect $tiny --only l2 --json - | grep -c 'not asked for' | sed 's/[1-9][0-9]*/many/'
 run sonde dissect $tiny --only l3
 
 echo "# a terminal has colours and progress, unless NO_COLOR or -q say otherwise"
 on_terminal() {
-    script -qec "$1" /dev/null </dev/null >terminal
+    TERM=xterm script -qec "$1" /dev/null </dev/null >terminal
     bold=$(grep -c "$(printf '\033\\[1m')" terminal)
     progress=$(grep -c '\[[#.]*\] *[0-9]* %' terminal)
     echo "bold: $([ "$bold" -gt 0 ] && echo yes || echo no), progress: $([ "$progress" -gt 0 ] && echo yes || echo no)"

@@ -61,6 +61,10 @@ run sonde exec double.ptx --kernel half_words
 argument() {
     run sonde exec double.ptx --arg "$1" --arg "${2:-u32:1}"
 }
+run sonde exec two_kernels.ptx --kernel third
+run sonde exec double.ptx --arg u64:1
+run sonde exec double.ptx -d gtx780
+run sonde exec double.ptx -d cpu
 argument u64
 argument :
 argument byte:1
@@ -117,3 +121,53 @@ head -c 1000 /dev/zero >zeros.ptx
 run sonde exec zeros.ptx
 sonde exec "$(command -v sonde)" >out 2>&1
 echo "status $?"
+
+echo "# what the device does not run"
+for target in sm_35 sm_50 sm_90a sm_100f; do
+    sed "s/^\.target.*/.target $target/" double.ptx >"$target.ptx"
+done
+run sonde exec sm_35.ptx --arg zero:4 --arg u32:1 --functional
+run sonde exec sm_50.ptx --arg zero:4 --arg u32:1 --functional
+run sonde exec sm_50.ptx --arg zero:4 --arg u32:1 --functional --any-target
+run sonde exec sm_35.ptx --arg zero:4 --arg u32:1 --functional -d sim:8600gts
+run sonde exec sm_90a.ptx --arg zero:4 --arg u32:1 --functional
+sed 's/double_words/other/' sm_50.ptx >other50.ptx
+run sonde exec double.ptx other50.ptx --kernel double_words --arg zero:4 --arg u32:1 --functional
+capable() {
+    printf 'inherits: gtx780\ndriver: {compute_major: %s, compute_minor: %s}\n' "$1" "$2" >capable.yaml
+    shift 2
+    run sonde exec "$@" --arg zero:4 --arg u32:1 --functional -d sim:capable.yaml
+}
+capable 9 0 sm_90a.ptx
+capable 10 0 sm_90a.ptx
+capable 10 3 sm_100f.ptx
+capable 12 0 sm_100f.ptx
+capable 12 0 sm_50.ptx
+
+echo "# two results for one file; more than the device has"
+cat >two.ptx <<'PTX'
+.version 6.0
+.target sm_30
+.address_size 64
+.visible .entry two(.param .u64 a, .param .u64 b, .param .align 8 .b8 c[24])
+{
+    ret;
+}
+PTX
+run sonde exec two.ptx
+sed 's/, .param .align.*)/)/' two.ptx >pair.ptx
+run sonde exec pair.ptx --arg out:same:4 --arg out:same:8
+run sonde exec pair.ptx --arg out:same:4 --arg out:./same:8
+run sonde exec pair.ptx --arg inout:in --arg "out:$PWD/in:8" 2>&1 | sed "s|$PWD|PWD|"
+run sonde exec pair.ptx --arg out:same:4 --arg zero:4 --stats same
+run sonde exec pair.ptx --arg out:/dev/null:4 --arg out:/dev/null:4 --functional -q
+run sonde exec pair.ptx --arg out:one:4 --arg out:other:8 --functional -q
+run ls one other
+run sonde exec pair.ptx --arg zero:2GiB --arg zero:2GiB
+echo '.version 6.0
+.target sm_30
+.address_size 64
+.visible .global .b8 huge[4294967296];
+.visible .entry k() { ret; }' >huge.ptx
+run sonde exec huge.ptx
+run sonde probe chase --set bytes=3584MiB --set stride=1MiB

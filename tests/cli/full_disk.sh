@@ -30,9 +30,16 @@ limited sonde probe chase $tiny --set bytes=64KiB --csv old
 limited sonde dissect $tiny -q --json new
 limited sonde dissect $tiny -q -o folder
 limited sonde exec "$DATA/double.ptx" --arg out:old:4096 --arg u32:1
+limited sonde dissect $tiny --only capacity --json old | grep '^sonde\|^sim\|^status'
+limited sonde dissect $tiny --only capacity -o folder | grep '^sonde\|^sim\|^status'
 cat old
 ls
 ls -A folder
+
+echo "# a study: its rows are shown all the same, and of a drawing there is all or nothing"
+limited sonde study mei2014 --only t3.kepler.p1 --json /dev/full
+limited sonde study mei2014 --only f9.16k -o figures
+ls -A figures
 
 echo "# places where nothing can be written: told before anything is measured"
 mkdir sub

@@ -35,6 +35,23 @@ grep -c 'not recorded' table | sed 's/^[1-9][0-9]*$/some/'
 interrupt TERM 0x4000 sonde dissect -d sim:large.yaml -o folder
 ls folder
 interrupt INT 0x2 sonde dissect -d sim:large.yaml --json -
+echo "# a terminal that goes away, and a quit, end the work as an interrupt does"
+for case in "HUP 0x1" "QUIT 0x4"; do
+    rm rec.sonde
+    interrupt $case sonde dissect -d sim:large.yaml --record rec.sonde
+    sonde infer rec.sonde >table
+    echo "infer: status $?, $(sed -n 1p table)"
+done
+interrupt HUP 0x1 sonde probe chase -d sim:large.yaml --set bytes=2MiB --set stride=128 --set windows=4096
+echo "# a study: the rows that were measured"
+interrupt INT 0x2 sonde study mei2014 -d kepler=sim:large.yaml -o study >table
+head -n "$(wc -l <study/study.txt)" table | cmp - study/study.txt && echo "the table is shown and written"
+tail -n 1 study/study.txt | sed 's/[1-9][0-9]* rows/N rows/'
+tail -n 2 table
+grep -c '"verdict": "ok"' study/study.json | sed 's/^[1-9][0-9]*$/some/'
+grep -c '"verdict": "not reached"' study/study.json | sed 's/^[1-9][0-9]*$/some/'
+echo "$(grep -c '"id"' study/study.json) rows"
+ls study
 interrupt INT 0x2 sonde exec "$DATA/two_kernels.ptx" --kernel spin
 interrupt INT 0x2 sonde exec "$DATA/two_kernels.ptx" --kernel spin --functional
 ls -A

@@ -58,6 +58,48 @@ run sonde dissect --skip everything
 run sonde infer --only size "$DATA/../../fuzz/corpus/trace/small.sonderec"
 run sonde model show gtx56
 
+run sonde dissect -d tiny.yaml
+run sonde dissect -d cuda
+run sonde probe chase -d gtx560
+
+echo "# lists: repeated ones add, an empty one asks for nothing"
+run sonde dissect --only ''
+run sonde dissect --skip=
+run sonde infer x --only ''
+run sonde study mei2014 --only ''
+run sonde dissect --only line --skip capacity,line
+run sonde dissect --only capacity --only line --skip sets --skip line
+run sonde infer x --only line --skip line
+run sonde dissect --only capacity --only size
+
+echo "# a name of two lines: one line of error"
+lines="two
+lines"
+run sonde "$lines"
+run sonde dissect "$lines"
+run sonde dissect -d "$lines"
+run sonde dissect -d "sim:$lines"
+run sonde dissect -d "sim:$lines.yaml"
+run sonde dissect --only "$lines"
+run sonde dissect --json "absent/$lines"
+run sonde infer "$lines"
+run sonde study "$lines"
+run sonde model check "$lines"
+echo 'sms: -1' >"$lines.yaml"
+run sonde model check "$lines.yaml"
+cp "$SOURCE/tests/models/tiny.yaml" "$lines.yaml"
+run sonde model check "$lines.yaml"
+sonde dissect -d "sim:$lines.yaml" --only capacity | sed -n 1p
+
+echo "# a terminal that knows no escape sequences gets none; another gets them"
+terminal() {
+    script -qec "env $1 sonde dissect -d sim:$SOURCE/tests/models/tiny.yaml --only capacity" /dev/null |
+        grep -c "$(printf '\033')" | sed 's/^[1-9][0-9]*$/some/'
+}
+terminal TERM=dumb
+terminal -uTERM
+terminal TERM=xterm
+
 echo "# what steers terminals is shown, not sent"
 escape=$(printf '\033]0;title\a')
 run sonde "$escape"

@@ -138,13 +138,26 @@ static void write_plot(struct strbuf *script, const struct figure *figure)
     strbuf_append(script, "\n");
 }
 
+static const struct format {
+    const char *suffix, *terminal;
+    const char *end; /* the last bytes of a whole file, a zero ending the text */
+    size_t end_bytes;
+} formats[] = {
+    {"svg", "svg size 800,500 background 'white'", "</svg>", 6},
+    {"png", "pngcairo size 800,500", "IEND\xae\x42\x60\x82", 8},
+};
+
+#define FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+/* What a drawing is called until it is whole. */
+#define PART ".part"
+
 /* For both formats; file names are relative, gnuplot runs in the folder. */
 static int write_script(const struct figure *figure, const char *folder)
 {
-    static const char *const terminals[][2] = {{"svg size 800,500 background 'white'", "svg"},
-                                               {"pngcairo size 800,500", "png"}};
     struct strbuf script = {0};
     strbuf_printf(&script,
+                  "if (!exists('part')) part = ''\n"
                   "set datafile separator ','\nset key autotitle columnhead top left\nset grid\n"
                   "set title '%s'\nset xlabel '%s'\nset ylabel '%s'\n",
                   figure->title, x_label(figure), figure->y);
@@ -155,11 +168,12 @@ static int write_script(const struct figure *figure, const char *folder)
         strbuf_append(&script,
                       "set ytics nomirror\nset y2tics\nset y2label 'variance (cycles^2)'\n");
     }
-    for (size_t i = 0; i < 2; i++) {
-        strbuf_printf(&script, "set terminal %s\nset output '%s.%s'\n", terminals[i][0], figure->id,
-                      terminals[i][1]);
+    for (size_t i = 0; i < FORMATS; i++) {
+        strbuf_printf(&script, "set terminal %s\nset output '%s.%s'.part\n", formats[i].terminal,
+                      figure->id, formats[i].suffix);
         write_plot(&script, figure);
     }
+    strbuf_append(&script, "unset output\n");
     int rc = strbuf_failed(&script) ? error_memory()
                                     : write_file(folder, figure->id, "gp", strbuf_text(&script));
     strbuf_free(&script);
@@ -167,7 +181,7 @@ static int write_script(const struct figure *figure, const char *folder)
 }
 
 /* 0: drawn; 127: there is no gnuplot; other: it failed. */
-static int draw(const char *folder, const char *id)
+static int run_gnuplot(const char *folder, const char *id)
 {
     char script[32];
     int status = -1;
@@ -179,7 +193,7 @@ static int draw(const char *folder, const char *id)
         if (!quiet || chdir(folder) != 0) {
             _exit(1);
         }
-        execlp("gnuplot", "gnuplot", script, (char *)NULL);
+        execlp("gnuplot", "gnuplot", "-e", "part='" PART "'", script, (char *)NULL);
         _exit(errno == ENOENT ? 127 : 1);
     }
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -187,9 +201,70 @@ static int draw(const char *folder, const char *id)
     return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
+/* gnuplot says nothing of a disk that is full: a drawing is whole when it ends as its format does.
+ */
+static bool is_whole(const char *path, const struct format *format)
+{
+    char tail[64];
+    FILE *file = fopen(path, "rb");
+    bool whole = false;
+    if (file && fseek(file, 0, SEEK_END) == 0) {
+        long size = ftell(file);
+        size_t want = size < (long)sizeof(tail) ? (size_t)(size < 0 ? 0 : size) : sizeof(tail);
+        bool read = want >= format->end_bytes && fseek(file, -(long)want, SEEK_END) == 0 &&
+                    fread(tail, 1, want, file) == want;
+        /* A line may end behind the last mark. */
+        while (read && want > format->end_bytes && tail[want - 1] == '\n') {
+            want--;
+        }
+        whole =
+            read && memcmp(tail + want - format->end_bytes, format->end, format->end_bytes) == 0;
+    }
+    if (file) {
+        fclose(file);
+    }
+    return whole;
+}
+
+/* A whole drawing gets its name; anything else is removed. */
+static int take_drawing(const char *folder, const char *id, const struct format *format, bool drawn)
+{
+    struct strbuf part = {0}, path = {0};
+    strbuf_printf(&path, "%s/%s.%s", folder, id, format->suffix);
+    strbuf_printf(&part, "%s" PART, strbuf_text(&path));
+    int rc = 0;
+    if (strbuf_failed(&path) || strbuf_failed(&part)) {
+        rc = error_memory();
+    } else if (drawn && !is_whole(strbuf_text(&part), format)) {
+        rc = error_set(SONDE_EIO, "cannot write %s: gnuplot left a part of it", strbuf_text(&path));
+    } else if (drawn && rename(strbuf_text(&part), strbuf_text(&path)) < 0) {
+        rc = error_set(SONDE_EIO, "cannot write %s: %s", strbuf_text(&path), strerror(errno));
+    }
+    if (rc < 0 || !drawn) {
+        unlink(strbuf_text(&part));
+    }
+    strbuf_free(&part);
+    strbuf_free(&path);
+    return rc;
+}
+
+/* *failed: gnuplot's exit status. All formats are taken or removed, whatever became of the first.
+ */
+static int draw(const char *folder, const char *id, int *failed)
+{
+    int rc = 0;
+    *failed = run_gnuplot(folder, id);
+    for (size_t i = 0; i < FORMATS; i++) {
+        int taken = take_drawing(folder, id, &formats[i], *failed == 0 && rc == 0);
+        rc = rc < 0 ? rc : taken;
+    }
+    return rc;
+}
+
 static int make_figure(const struct figure *figure, struct plot *plot, struct strbuf *notes,
                        const char *folder)
 {
+    int failed = 0;
     int rc = figure->measure(plot);
     if (rc < 0) {
         return rc;
@@ -203,10 +278,10 @@ static int make_figure(const struct figure *figure, struct plot *plot, struct st
     }
     rc = write_csv(figure, plot, folder);
     rc = rc < 0 ? rc : write_script(figure, folder);
-    int drawn = rc < 0 ? 0 : draw(folder, figure->id);
-    if (drawn != 0) {
+    rc = rc < 0 ? rc : draw(folder, figure->id, &failed);
+    if (failed != 0) {
         strbuf_printf(notes, "%s: data only: %s\n", figure->id,
-                      drawn == 127 ? "gnuplot is not installed" : "gnuplot failed");
+                      failed == 127 ? "gnuplot is not installed" : "gnuplot failed");
     }
     return rc;
 }

@@ -55,3 +55,16 @@ char *printable_text(const char *text, bool colours)
     }
     return strbuf_take(&out);
 }
+
+void printable_append_name(struct strbuf *out, const char *text)
+{
+    for (;;) {
+        size_t length = strcspn(text, "\n");
+        strbuf_append_n(out, text, length);
+        if (text[length] == '\0') {
+            return;
+        }
+        strbuf_append(out, "\\x0a");
+        text += length + 1;
+    }
+}

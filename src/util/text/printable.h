@@ -21,4 +21,8 @@ size_t printable_bytes(const char *character);
  */
 char *printable_text(const char *text, bool colours);
 
+struct strbuf;
+/* Appends `text` with every end of line written \x0a: a name must not look like two lines. */
+void printable_append_name(struct strbuf *out, const char *text);
+
 #endif

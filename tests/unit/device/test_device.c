@@ -27,8 +27,7 @@ static void refuse(const char *spec, int code, const char *message)
 static void names_that_are_none_are_usage_errors(void **state)
 {
     (void)state;
-    static const char *const none[] = {
-        "", "gtx780", "sim", "sim:", "replay:", "cuda", "SIM:gtx780"};
+    static const char *const none[] = {"", "sim", "sim:", "replay:", "cuda", "xyzzy:9"};
     for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
         char message[200];
         snprintf(message, sizeof(message),
@@ -36,6 +35,10 @@ static void names_that_are_none_are_usage_errors(void **state)
                  none[i]);
         refuse(none[i], SONDE_EUSAGE, message);
     }
+    refuse("gtx780", SONDE_EUSAGE, "'gtx780' is no device; did you mean 'sim:gtx780'?");
+    refuse("SIM:gtx780", SONDE_EUSAGE, "'SIM:gtx780' is no device; did you mean 'sim:gtx780'?");
+    refuse("gtx560", SONDE_EUSAGE, "'gtx560' is no device; did you mean 'sim:gtx560ti'?");
+    refuse("a/b.yml", SONDE_EUSAGE, "'a/b.yml' is no device; did you mean 'sim:a/b.yml'?");
     refuse("cuda:", SONDE_EUSAGE, "'cuda:': expected the number of a GPU, as in cuda:0");
     refuse("cuda:-1", SONDE_EUSAGE, "'cuda:-1': expected the number of a GPU, as in cuda:0");
     refuse("cuda:0x", SONDE_EUSAGE, "'cuda:0x': expected the number of a GPU, as in cuda:0");

@@ -417,7 +417,7 @@ static void too_little_memory_is_a_refusal_too(void **state)
     bench->fake->memory_limit = 100000;
     assert_int_equal(ask(bench, "chase bytes=65536")->status, 0);
     const struct trace *trace = ask(bench, "chase bytes=1048576");
-    assert_int_equal(trace->status, SONDE_EDEVICE);
+    assert_int_equal(trace->status, SONDE_EINPUT);
     assert_string_equal(trace->reason, "1048576 bytes of device memory: the fake has no more");
     assert_int_equal(ask(bench, "chase bytes=65536 run=1")->status, 0);
 }

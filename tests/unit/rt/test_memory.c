@@ -115,6 +115,7 @@ static void freed_memory_is_given_out_again(void **state)
         }
         uint64_t more;
         assert_int_equal(rt_mem_alloc(rt, &more, 1), SONDE_ENOMEM);
+        assert_true(rt_memory_full(rt));
         for (int i = 0; i < PAGES; i++) {
             assert_int_equal(rt_mem_free(rt, blocks[(i * 7 + round) % PAGES]), 0);
         }

@@ -101,6 +101,27 @@ static void every_code_is_negative_and_has_a_name(void **state)
     assert_string_equal(error_text(), "out of memory");
 }
 
+static void an_end_of_line_in_a_name_is_shown(void **state)
+{
+    (void)state;
+    error_set(SONDE_EINPUT, "no '%s'", "a\nb\n");
+    assert_string_equal(error_text(), "no 'a\\x0ab\\x0a'");
+    error_at(SONDE_EINPUT, "f\ng", 1, 2, "%s", "x\ny");
+    assert_string_equal(error_text(), "f\\x0ag:1:2: x\\x0ay");
+    error_set_lines(SONDE_EINPUT, "one\ntwo");
+    assert_int_equal(error_prefix(SONDE_EIO, "%s", "p\n"), SONDE_EIO);
+    assert_string_equal(error_text(), "p\\x0a: one\ntwo");
+    /* At the border of the buffer nothing is written past it. */
+    for (size_t length = ERROR_TEXT_MAX - 8; length < ERROR_TEXT_MAX + 2; length++) {
+        char text[ERROR_TEXT_MAX + 8];
+        memset(text, '\n', length);
+        text[length] = '\0';
+        error_set(SONDE_EINPUT, "%s", text);
+        assert_true(strlen(error_text()) < ERROR_TEXT_MAX);
+        assert_null(strchr(error_text(), '\n'));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -109,6 +130,7 @@ int main(void)
         cmocka_unit_test(a_prefix_goes_in_front),
         cmocka_unit_test(the_text_may_quote_itself),
         cmocka_unit_test(long_text_is_cut_and_says_so),
+        cmocka_unit_test(an_end_of_line_in_a_name_is_shown),
         cmocka_unit_test(threads_have_their_own_text),
         cmocka_unit_test(every_code_is_negative_and_has_a_name),
     };

@@ -207,6 +207,22 @@ static void folders_are_made_with_their_parents(void **state)
     assert_int_equal(file_make_folder("file"), SONDE_EIO);
 }
 
+static void two_paths_to_one_file_are_known(void **state)
+{
+    (void)state;
+    assert_int_equal(file_make_folder("x"), 0);
+    assert_true(file_is_same("new", "./new"));
+    assert_true(file_is_same("x/../new", "new"));
+    assert_false(file_is_same("new", "x/new"));
+    assert_false(file_is_same("new", "old"));
+    assert_true(file_is_same("absent/new", "absent/new"));
+    write_text("new", "n");
+    assert_int_equal(symlink("../new", "x/link"), 0);
+    assert_true(file_is_same("x/link", "new"));
+    assert_false(file_is_same("new", "newer"));
+    assert_false(file_is_same("/dev/null", "/dev/null"));
+}
+
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
 
 int main(void)
@@ -222,6 +238,7 @@ int main(void)
         IN_FOLDER(a_link_is_followed_and_stays),
         IN_FOLDER(a_new_file_has_the_usual_mode),
         IN_FOLDER(folders_are_made_with_their_parents),
+        IN_FOLDER(two_paths_to_one_file_are_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
