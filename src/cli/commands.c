@@ -146,9 +146,3 @@ bool cli_colour(void)
     const char *no_color = getenv("NO_COLOR");
     return isatty(STDOUT_FILENO) && cli_terminal_moves() && !(no_color && no_color[0]);
 }
-
-bool cli_terminal_moves(void)
-{
-    const char *term = getenv("TERM");
-    return term && term[0] && strcmp(term, "dumb") != 0;
-}

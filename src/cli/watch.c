@@ -5,6 +5,7 @@
  */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -28,6 +29,12 @@ static void show(void *ctx, double fraction, const char *what)
             "....................", (int)(fraction * 100), what);
     fflush(stderr);
     line_is_shown = true;
+}
+
+bool cli_terminal_moves(void)
+{
+    const char *term = getenv("TERM");
+    return term && term[0] && strcmp(term, "dumb") != 0;
 }
 
 struct sonde_watch cli_watch(bool quiet)
