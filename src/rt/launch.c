@@ -84,16 +84,14 @@ int launch_pack(uint8_t **out, const struct ptx_func *func, const struct rt_laun
  * A launch runs with the preferred carve-out if its blocks fit, else with the nearest that holds
  * one block: hardware would not refuse a launch over a preference.
  */
-static int carveout_choose(struct rt *rt, const struct rt_kernel *kernel, uint64_t shared_bytes)
+static int carveout_choose(struct rt *rt, uint64_t shared_bytes)
 {
     const struct model *model = rt->model;
     uint64_t limit = model->driver.shared_per_block_bytes;
     if (limit > 0 && shared_bytes > limit) {
         return error_set(SONDE_EINPUT,
-                         "%s: a block wants %llu bytes of shared memory, at most %llu "
-                         "are possible",
-                         kernel->func->name, (unsigned long long)shared_bytes,
-                         (unsigned long long)limit);
+                         "a block wants %llu bytes of shared memory, at most %llu are possible",
+                         (unsigned long long)shared_bytes, (unsigned long long)limit);
     }
     if (model->carveout.count == 0) {
         return 0;
@@ -167,7 +165,7 @@ int launch_prepare(struct rt *rt, struct exec_launch *run, struct rt_kernel *ker
         (uint64_t)exec_program_shared_bytes(kernel->program) + launch->dynamic_shared_bytes;
     int rc = exec_program_uses_heap(kernel->program) ? services_heap_provide(rt) : 0;
     if (rc == 0) {
-        rc = carveout_choose(rt, kernel, shared_bytes);
+        rc = carveout_choose(rt, shared_bytes);
     }
     if (rc < 0) {
         return rc;
