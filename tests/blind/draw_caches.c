@@ -48,8 +48,10 @@ void draw_counts(struct geometry *g, struct rng *rng, uint64_t least, uint64_t m
 
 void put_policy(struct strbuf *out, struct rng *rng, const struct geometry *g)
 {
-    static const char *const policies[] = {"lru",   "fifo",   "nru",    "plru",
-                                           "srrip", "random", "biased", "biased_alternating"};
+    static const char *const policies[] = {
+#define POLICY(id, name, doc) name,
+#include "infer/policy/policies.def"
+        "random", "biased", "biased_alternating"};
     const char *policy;
     do {
         policy = policies[draw_below(rng, COUNT(policies))];

@@ -214,8 +214,10 @@ bool truth_policy_named(enum replacement_kind *kind, const char *name)
     static const struct {
         const char *name;
         enum replacement_kind kind;
-    } rules[] = {{"lru", REPLACE_LRU}, {"fifo", REPLACE_FIFO},   {"plru", REPLACE_PLRU},
-                 {"nru", REPLACE_NRU}, {"srrip", REPLACE_SRRIP}, {"lru_late", REPLACE_LRU_LATE}};
+    } rules[] = {
+#define POLICY(id, name, doc) {name, REPLACE_##id},
+#include "infer/policy/policies.def"
+    };
     for (size_t i = 0; name && i < sizeof(rules) / sizeof(rules[0]); i++) {
         if (strcmp(rules[i].name, name) == 0) {
             *kind = rules[i].kind;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "infer/policy/policy.h"
+#include "infer/policy/rule.h"
 #include "infer/tlb/visits.h"
 #include "util/error.h"
 
@@ -79,52 +80,42 @@ static double misfit_allowed(const struct visits *v, const struct policy_order *
     return (v->tl->noisy ? NOISY_MISFIT : QUIET_MISFIT) * share;
 }
 
-/*
- * First in, first out has no beginning to be guessed: a page is there exactly if its last miss is
- * one of the set's last misses, as many as it has entries. Misses that tell nothing yet are left
- * out.
- */
-static bool is_fifo(const struct visits *v, const struct policy_order *order, double allowed,
-                    size_t *judged)
+/* Does the rule's account of misses alone agree with every order? */
+static bool misses_agree(const struct visits *v, const struct policy_rule *rule,
+                         const struct policy_order *orders, double allowed, size_t *judged)
 {
-    size_t ways = v->level->set_count - 1, differing = 0, visits = 0, time = 0;
-    size_t *last = calloc(v->own, sizeof *last); /* 0: none seen */
-    for (size_t i = 0; last && i < order->records; i++) {
-        uint32_t page = order->line[order->first + i];
-        if (page == POLICY_OTHER) {
-            continue;
-        }
-        if (last[page] > 0 && time >= ways) {
-            differing += (time - last[page] < ways) != order->hit[i];
-            visits++;
-        }
-        if (!order->hit[i]) {
-            last[page] = ++time;
-        }
-    }
-    bool fits = last && time > 2 * ways && (double)differing <= allowed * (double)visits;
-    *judged += visits;
-    free(last);
-    return fits;
-}
-
-static bool match_fifo(const struct visits *v, struct tlb_result *out,
-                       const struct policy_order *orders, double allowed)
-{
-    struct policy_result *policy = &out->policy;
-    size_t judged = 0;
+    uint32_t ways = (uint32_t)v->level->set_count - 1;
     for (size_t i = 0; i < POLICY_ORDERS; i++) {
-        if (!is_fifo(v, &orders[i], allowed, &judged)) {
+        size_t visits, differing;
+        if (!rule->judge_by_misses(ways, v->own, &orders[i], &visits, &differing) ||
+            (double)differing > allowed * (double)visits) {
             return false;
         }
+        *judged += visits;
     }
-    snprintf(policy->name, sizeof policy->name, "fifo");
-    lab_evidence(v->tl->lab, policy->evidence, out->id,
-                 "chase op=cg: of %zu visits of %zu pages of one set of %zu, those hit whose page "
-                 "is one of the last %zu that missed",
-                 judged, v->own, v->level->set_count - 1, v->level->set_count - 1);
-    policy->confidence = v->tl->noisy ? 0.92 : 0.95;
     return true;
+}
+
+/* A rule that misses alone tell needs no guess of what the set held before. */
+static bool match_misses(const struct visits *v, struct tlb_result *out,
+                         const struct policy_order *orders, double allowed)
+{
+    struct policy_result *policy = &out->policy;
+    for (size_t kind = 0; kind < POLICY_COUNT; kind++) {
+        const struct policy_rule *rule = policy_rule((enum policy_kind)kind);
+        size_t judged = 0;
+        if (!rule->judge_by_misses || !misses_agree(v, rule, orders, allowed, &judged)) {
+            continue;
+        }
+        snprintf(policy->name, sizeof policy->name, "%s", policy_name((enum policy_kind)kind));
+        lab_evidence(v->tl->lab, policy->evidence, out->id,
+                     "chase op=cg: of %zu visits of %zu pages of one set of %zu, those hit whose "
+                     "page is one of the last %zu that missed",
+                     judged, v->own, v->level->set_count - 1, v->level->set_count - 1);
+        policy->confidence = v->tl->noisy ? 0.92 : 0.95;
+        return true;
+    }
+    return false;
 }
 
 /* As many rounds of the pages in a ring that policies have to differ somewhere. */
@@ -184,7 +175,7 @@ static int match_rule(struct visits *v, struct tlb_result *out, bool *matched, b
                              .allowed = rc ? 0 : misfit_allowed(v, orders)};
     bool many = !washed && v->own > v->level->set_count; /* else misses in turn say little */
     *matched = rc == 0 && (policy_match(&of, &out->policy, orders) ||
-                           (many && match_fifo(v, out, orders, of.allowed)));
+                           (many && match_misses(v, out, orders, of.allowed)));
     for (size_t i = 0; i < POLICY_ORDERS; i++) {
         policy_order_free(&orders[i]);
     }

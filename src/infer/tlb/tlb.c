@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/policy/rule.h"
+
 #define FIRST_STRIDE (UINT64_C(2) << 20)
 #define SEARCH_PAGES 4096 /* in a walk; beyond, their distance grows */
 #define LEAST_EXCESS 1.5  /* cycles: less is no level's miss */
@@ -295,14 +297,7 @@ static double unchecked(const struct tlb_lab *tl)
 
 static bool is_sure_rule(const struct policy_result *policy)
 {
-    static const char *const rules[] = {
-#define POLICY(id, name, doc) name,
-#include "infer/policy/policies.def"
-    };
-    bool is = strcmp(policy->name, "none") == 0;
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        is = is || strcmp(policy->name, rules[i]) == 0;
-    }
+    bool is = strcmp(policy->name, "none") == 0 || policy_named(policy->name) != POLICY_COUNT;
     return is && policy->confidence >= SURE;
 }
 

@@ -1,0 +1,286 @@
+/*
+ * Naming a policy: which rules of policies.def predict, record by record, what hit and what missed
+ * in walks over the lines of one set. Where the set is empty when a walk begins, the prediction
+ * begins there. Where it is not, the prediction begins from states drawn at random, or, after a
+ * wash, from the few states that a wash leaves. Rules that predict the same are named together: a
+ * set of two ways cannot tell LRU from a tree.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "infer/policy/policy.h"
+#include "infer/policy/rule.h"
+#include "util/error.h"
+
+static const struct {
+    unsigned states, most_states;
+    uint64_t tried_reads;
+    uint32_t unseen;
+    size_t impossible, clearly, far, few_records, few_misses;
+    double thin;
+} limit = {
+    .states = 48,             /* beginnings tried where the true one is not known */
+    .most_states = 400,       /* the same of a rule that remembers */
+    .tried_reads = 150000000, /* reads of ways: what trying beginnings may cost, about 0.3 s */
+    .unseen = 1000000,        /* lines that a set held before a walk begin with this number */
+    .impossible = 1000,       /* one record in so many may be a stray that came too soon */
+    .clearly = 3,             /* times the best misfit: another rule is ruled out */
+    .far = 20,                /* times the best misfit: no accident */
+    .few_records = 200,       /* one record in so many may be noise not seen before */
+    .few_misses = 20,         /* one miss in so many, the same */
+    .thin = 0.7,              /* confidence where the second best rule is not ruled out */
+};
+
+/*
+ * Goes through the walk as `set` would, and counts where it differs from the record. With `told`,
+ * the prediction is kept there too. Noise makes a hit slow, but no miss fast: where that holds
+ * (`one_sided`), predicted misses that were hits rule the policy out, but for a stray one. A walk
+ * whose misfit reaches `most` is not followed to its end.
+ */
+static size_t misfit(struct policy_set *set, const struct policy_order *order, bool *told,
+                     bool one_sided, size_t most)
+{
+    if (order->count == 0) {
+        return 0;
+    }
+    size_t at = (order->first + order->count - order->warm % order->count) % order->count;
+    size_t differing = 0, impossible = 0;
+    for (uint64_t i = 0; i < order->warm + order->records && differing < most; i++) {
+        bool unheard = i >= order->warm && order->unheard && order->unheard[i - order->warm];
+        uint32_t line = unheard ? POLICY_OTHER : order->line[at];
+        bool hit = line != POLICY_OTHER && policy_set_read(set, line);
+        if (i >= order->warm && line != POLICY_OTHER) {
+            differing += hit != order->hit[i - order->warm];
+            impossible += !hit && order->hit[i - order->warm];
+            if (one_sided && impossible * limit.impossible > order->records) {
+                return order->records;
+            }
+            if (told) {
+                told[i - order->warm] = hit;
+            }
+        }
+        at = at + 1 == order->count ? 0 : at + 1;
+    }
+    return differing;
+}
+
+/*
+ * A beginning that may be; number 0 is an empty set. An empty set fills its ways in their order,
+ * and then knows nothing of what was before, but for a rule that remembers: the states of the last
+ * ways that are set make it begin anew so much earlier.
+ */
+static void begin(struct policy_set *set, enum policy_kind kind, const struct policy_case *of,
+                  unsigned number, struct rng *rng)
+{
+    const struct policy_rule *rule = policy_rule(kind);
+    policy_set_init(set, kind, of->ways);
+    if ((number > 0 || of->flushed) && !of->from_empty) {
+        policy_set_scramble(set, limit.unseen, rng);
+    }
+    for (uint32_t way = 0; of->from_empty && way < number; way++) {
+        set->state[of->ways - 1 - way] = 1;
+    }
+    for (uint32_t way = 0; of->flushed && way < of->ways; way++) {
+        set->state[way] = rule->washed_state ? rule->washed_state(of->ways, way, number) : 0;
+    }
+}
+
+/* How many beginnings are tried. What a rule remembers takes longest to be forgotten: then more are
+ * tried, as far as time goes. */
+static unsigned beginnings(enum policy_kind kind, const struct policy_case *of,
+                           const struct policy_order *order)
+{
+    const struct policy_rule *rule = policy_rule(kind);
+    if (of->from_empty) {
+        return of->kept_state && rule->remembers ? of->ways : 1;
+    }
+    if (of->flushed && rule->washed_states) {
+        return rule->washed_states(of->ways);
+    }
+    uint64_t most = limit.tried_reads / ((order->warm + order->records + 1) * of->ways);
+    bool more = rule->remembers && most > limit.states;
+    return !more ? limit.states : most < limit.most_states ? (unsigned)most : limit.most_states;
+}
+
+static size_t least_misfit(enum policy_kind kind, const struct policy_case *of,
+                           const struct policy_order *order)
+{
+    const struct policy_rule *rule = policy_rule(kind);
+    struct rng rng;
+    struct policy_set set;
+    rng_seed(&rng, 12345);
+    bool open = !of->from_empty && !of->flushed;
+    size_t least = open && rule->misses_out_of_turn ? rule->misses_out_of_turn(of->ways, order)
+                                                    : order->records;
+    for (unsigned i = 0; i < beginnings(kind, of, order) && least > 0; i++) {
+        begin(&set, kind, of, i, &rng);
+        size_t differing = misfit(&set, order, NULL, of->one_sided, least);
+        least = differing < least ? differing : least;
+    }
+    return least;
+}
+
+/* Do two rules predict the same of these orders, from an empty set? */
+static bool predict_alike(enum policy_kind a, enum policy_kind b, uint32_t ways,
+                          const struct policy_order orders[POLICY_ORDERS])
+{
+    bool alike = true;
+    for (size_t i = 0; i < POLICY_ORDERS && alike; i++) {
+        struct policy_set set;
+        struct policy_order copy = orders[i];
+        copy.hit = calloc(copy.records, sizeof *copy.hit);
+        if (!copy.hit) {
+            return false;
+        }
+        policy_set_init(&set, a, ways);
+        misfit(&set, &copy, copy.hit, false, SIZE_MAX);
+        policy_set_init(&set, b, ways);
+        alike = misfit(&set, &copy, NULL, false, 1) == 0;
+        free(copy.hit);
+    }
+    return alike;
+}
+
+struct match {
+    bool fits[POLICY_COUNT];
+    bool by_exception; /* in two orders alone, or with a few records more than allowed */
+    size_t misfit[POLICY_COUNT], records, misses;
+};
+
+/* Notes in `out` what the orders cannot tell from the best; returns the least misfit of all others.
+ */
+static size_t find_alike(const struct policy_case *of, struct policy_result *out,
+                         const struct match *match, const struct policy_order orders[POLICY_ORDERS],
+                         enum policy_kind best)
+{
+    size_t second = match->records;
+    for (size_t i = 0; i < POLICY_COUNT; i++) {
+        enum policy_kind other = (enum policy_kind)i;
+        bool alike = i != best && match->fits[i] && predict_alike(best, other, of->ways, orders);
+        if (alike && out->equivalent_count < INFER_MAX_EQUIVALENT) {
+            snprintf(out->equivalent[out->equivalent_count++], sizeof out->equivalent[0], "%s",
+                     policy_name(other));
+        }
+        second = i != best && !alike && match->misfit[i] < second ? match->misfit[i] : second;
+    }
+    return second;
+}
+
+static void report_match(const struct policy_case *of, struct policy_result *out,
+                         const struct match *match, const struct policy_order orders[POLICY_ORDERS],
+                         enum policy_kind best)
+{
+    snprintf(out->name, sizeof out->name, "%s", policy_name(best));
+    size_t second = find_alike(of, out, match, orders, best);
+    lab_evidence(of->lab, out->evidence, of->id,
+                 "chase op=%s: %u places of one set, %s, in %d drawn orders: %s foretells all but "
+                 "%zu of %zu records, the next best all but %zu",
+                 of->op, of->ways, of->flushed ? "twice as many lines" : "one line more",
+                 POLICY_ORDERS, out->name, match->misfit[best], match->records, second);
+    bool thin = second < limit.clearly * (match->misfit[best] + 1) || match->by_exception;
+    out->confidence = thin ? limit.thin : match->misfit[best] == 0 ? 0.97 : 0.92;
+}
+
+/* Records that concern the set; of these, misses. */
+static size_t count_records(const struct policy_order *order, size_t *misses)
+{
+    size_t count = 0;
+    *misses = 0;
+    for (size_t i = 0; i < order->records; i++) {
+        bool ours = order->line[(order->first + i) % order->count] != POLICY_OTHER &&
+                    !(order->unheard && order->unheard[i]);
+        count += ours;
+        *misses += ours && !order->hit[i];
+    }
+    return count;
+}
+
+/* Is every state tried that the set may begin in? */
+static bool is_known(const struct policy_case *of)
+{
+    return of->from_empty || of->kept_state || of->flushed;
+}
+
+/*
+ * Does a rule predict the orders? Of one that remembers, the true beginning of an order may not
+ * have been tried; two orders that it predicts record by record are no accident.
+ */
+static void match_policy(struct match *match, enum policy_kind kind, const struct policy_case *of,
+                         const struct policy_order orders[POLICY_ORDERS])
+{
+    size_t sum = 0, worst = 0, worst_records = 0, misses;
+    for (size_t i = 0; i < POLICY_ORDERS; i++) {
+        size_t misfit = least_misfit(kind, of, &orders[i]);
+        sum += misfit;
+        worst_records = misfit >= worst ? count_records(&orders[i], &misses) : worst_records;
+        worst = misfit > worst ? misfit : worst;
+    }
+    match->misfit[kind] = sum;
+    match->fits[kind] = (double)sum <= of->allowed * (double)match->records;
+    if (!match->fits[kind] && policy_rule(kind)->remembers && !is_known(of)) {
+        double rest = (double)(match->records - worst_records);
+        match->fits[kind] = rest > 0 && (double)(sum - worst) <= of->allowed * rest;
+        match->by_exception = match->fits[kind];
+    }
+}
+
+/*
+ * A rule that predicts all but a few records, where every other rule fails on many, is no accident:
+ * noise that has not been seen yet may have made those few slow.
+ */
+static enum policy_kind nearly_all(struct match *match, size_t ways)
+{
+    size_t best = 0;
+    bool clear = true;
+    for (size_t k = 1; k < POLICY_COUNT; k++) {
+        best = match->misfit[k] < match->misfit[best] ? k : best;
+    }
+    size_t misfit = match->misfit[best];
+    for (size_t k = 0; k < POLICY_COUNT; k++) {
+        match->fits[k] = match->misfit[k] < limit.clearly * (misfit + 1);
+        clear = clear && (match->fits[k] || match->misfit[k] >= limit.far * (misfit + 1));
+    }
+    match->by_exception = true;
+    bool few = misfit * limit.few_records <= match->records &&
+               misfit * limit.few_misses <= match->misses && match->misses > ways;
+    return clear && few ? (enum policy_kind)best : POLICY_COUNT;
+}
+
+/* Do all that do not fit miss many more records? */
+static bool is_alone(const struct match *match, enum policy_kind best)
+{
+    bool alone = true;
+    for (size_t k = 0; k < POLICY_COUNT; k++) {
+        alone = alone &&
+                (match->fits[k] || match->misfit[k] >= limit.clearly * (match->misfit[best] + 1));
+    }
+    return alone;
+}
+
+bool policy_match(const struct policy_case *of, struct policy_result *out,
+                  const struct policy_order orders[POLICY_ORDERS])
+{
+    struct match match = {0};
+    enum policy_kind best = POLICY_COUNT;
+    for (size_t i = 0; i < POLICY_ORDERS; i++) {
+        size_t misses;
+        match.records += count_records(&orders[i], &misses);
+        match.misses += misses;
+    }
+    if (match.misses < of->least_misses) { /* too few evictions to tell anything */
+        return false;
+    }
+    for (size_t k = 0; k < POLICY_COUNT; k++) {
+        match_policy(&match, (enum policy_kind)k, of, orders);
+        if (match.fits[k] && (best == POLICY_COUNT || match.misfit[k] < match.misfit[best])) {
+            best = (enum policy_kind)k;
+        }
+    }
+    if (best == POLICY_COUNT || (match.by_exception && !is_alone(&match, best))) {
+        best = nearly_all(&match, of->ways);
+    }
+    if (best != POLICY_COUNT) {
+        report_match(of, out, &match, orders, best);
+    }
+    return best != POLICY_COUNT;
+}
