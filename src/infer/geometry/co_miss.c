@@ -1,14 +1,18 @@
 /*
- * A set's lines by the company they keep. Lines are drawn at random, about as many as fit: some
- * sets get a few lines too many, others a few too few, and who gets them is another in each draw.
- * Walked in a circle, the lines of a set that is too full miss now and then, all of them, and those
- * of the others settle. So lines of one set miss in the same draws, whatever its policy and the
- * index; and where victims are drawn among many ways, a few lines too many show far sooner than the
+ * Co-miss groups: lines that miss together share a set. About as many lines as fit are drawn at
+ * random. Some sets get a few lines too many, others a few too few, and other sets in each draw. In
+ * a circular walk all lines of an overfull set miss now and then; the lines of the other sets
+ * settle and hit. So lines of one set miss in the same draws, whatever the policy and the index.
+ * Where victims are drawn among many ways, a few lines too many are detected far sooner than the
  * single one of conflict.c.
  *
- * A set is built around one line: those that miss when it does; then those whose misses are
- * likelier by the rates of all found so far than by the mean of the draws, until nothing changes.
- * What comes of it is only a guess: how many of its lines fit together is asked as ever (groups.c).
+ * A group is built around one line. First come the lines whose misses correlate with its own. Then
+ * come those whose misses are likelier by the group's rates than by the mean of the draws, until
+ * nothing changes. The group is a guess: walks test how many of its lines fit together (groups.c).
+ *
+ *   draw    one walk over lines drawn at random
+ *   rate    misses of a line in a draw's window
+ *   odds    log odds that a line belongs to the group
  */
 #include "infer/ask/sort.h"
 #include "infer/geometry/co_miss.h"
@@ -27,14 +31,14 @@
 #define SETTLE_PASSES 48 /* before the window, unless a launch begins with an empty cache */
 #define SHOWN_PASSES 12
 #define LEAST_RATE 0.03 /* misses of a line in a window: noise, and what settles late */
-#define FIRST_COMPANY 6 /* lines beside the first, before the rates are known better */
+#define FIRST_GROUP 6   /* lines beside the first, before the rates are known better */
 #define ROUNDS 8
 #define SEEDS 3 /* lines that are tried as a set's first */
 #define LEAST_MEMBERS 4
 #define SURE 2.0 /* log odds of a member */
 #define ABSENT UINT8_MAX
 
-struct company {
+struct co_misses {
     struct level *level;
     size_t lines, draws;
     uint8_t *misses;    /* of each draw's lines, ABSENT: not drawn; owned */
@@ -46,16 +50,16 @@ struct company {
     size_t members;
 };
 
-static uint8_t *row(const struct company *c, size_t draw)
+static uint8_t *row(const struct co_misses *c, size_t draw)
 {
     return c->misses + draw * c->lines;
 }
 
-static bool company_create(struct company *c, struct level *level)
+static bool co_misses_create(struct co_misses *c, struct level *level)
 {
     uint64_t limit = level->lab->options->max_footprint_bytes / level->fit.stride;
     size_t lines = level->fit.count + level->fit.count / 2;
-    *c = (struct company){.level = level, .lines = lines < limit ? lines : (size_t)limit};
+    *c = (struct co_misses){.level = level, .lines = lines < limit ? lines : (size_t)limit};
     c->misses = malloc(DRAWS * c->lines + 1);
     c->odds = malloc((c->lines + 1) * sizeof *c->odds);
     c->member = malloc((c->lines + 1) * sizeof *c->member);
@@ -63,7 +67,7 @@ static bool company_create(struct company *c, struct level *level)
     return c->misses && c->odds && c->member && c->tried;
 }
 
-static void company_free(struct company *c)
+static void co_misses_free(struct co_misses *c)
 {
     free(c->misses);
     free(c->odds);
@@ -73,7 +77,7 @@ static void company_free(struct company *c)
 
 /* ---- draws ---- */
 
-static struct walk_plan plan_draw(const struct company *c, const uint32_t *ring, size_t count)
+static struct walk_plan plan_draw(const struct co_misses *c, const uint32_t *ring, size_t count)
 {
     const struct level *level = c->level;
     struct walk_plan plan = level_plan(level, (struct walk_shape){.ring = ring, .count = count});
@@ -86,7 +90,7 @@ static struct walk_plan plan_draw(const struct company *c, const uint32_t *ring,
     return plan;
 }
 
-static void count_draw(struct company *c, const struct walk *walk, size_t count)
+static void count_draw(struct co_misses *c, const struct walk *walk, size_t count)
 {
     uint8_t *misses = row(c, c->draws);
     uint64_t sum = 0;
@@ -99,7 +103,7 @@ static void count_draw(struct company *c, const struct walk *walk, size_t count)
     c->mean[c->draws++] = fmax((double)sum / (double)count, LEAST_RATE);
 }
 
-static int draw_once(struct company *c, uint32_t *ring, struct rng *rng)
+static int draw_once(struct co_misses *c, uint32_t *ring, struct rng *rng)
 {
     size_t count = 0;
     uint8_t *misses = row(c, c->draws);
@@ -122,7 +126,7 @@ static int draw_once(struct company *c, uint32_t *ring, struct rng *rng)
     return rc;
 }
 
-static int draw_batch(struct company *c, struct rng *rng)
+static int draw_batch(struct co_misses *c, struct rng *rng)
 {
     uint32_t *ring = malloc((c->lines + 1) * sizeof *ring);
     int rc = 0;
@@ -139,7 +143,7 @@ static int draw_batch(struct company *c, struct rng *rng)
 /* ---- a set ---- */
 
 /* How alike two lines' misses are, in the draws that have both. */
-static double likeness(const struct company *c, size_t a, size_t b)
+static double likeness(const struct co_misses *c, size_t a, size_t b)
 {
     double both = 0, own = 0, others = 0;
     for (size_t d = 0; d < c->draws; d++) {
@@ -154,7 +158,7 @@ static double likeness(const struct company *c, size_t a, size_t b)
 }
 
 /* Log odds that a line's misses come by the set's rates, and not by the mean of each draw. */
-static double odds_of(const struct company *c, size_t line)
+static double odds_of(const struct co_misses *c, size_t line)
 {
     double odds = 0;
     for (size_t d = 0; d < c->draws; d++) {
@@ -166,7 +170,7 @@ static double odds_of(const struct company *c, size_t line)
     return odds;
 }
 
-static void take_rates(struct company *c)
+static void take_rates(struct co_misses *c)
 {
     for (size_t d = 0; d < c->draws; d++) {
         uint64_t sum = 0, present = 0;
@@ -180,7 +184,7 @@ static void take_rates(struct company *c)
 }
 
 /* The likeliest lines, `most` of them at most, with odds above `least`. */
-static void take_members(struct company *c, size_t most, double least)
+static void take_members(struct co_misses *c, size_t most, double least)
 {
     c->members = 0;
     for (uint32_t i = 0; i < c->lines; i++) {
@@ -196,23 +200,23 @@ static void take_members(struct company *c, size_t most, double least)
     }
 }
 
-static void build_set(struct company *c, size_t first)
+static void build_set(struct co_misses *c, size_t first)
 {
     for (size_t i = 0; i < c->lines; i++) {
         c->odds[i] = i == first ? 2 : likeness(c, first, i);
     }
-    take_members(c, 1 + FIRST_COMPANY, 0);
+    take_members(c, 1 + FIRST_GROUP, 0);
     for (unsigned round = 0; round < ROUNDS; round++) {
         take_rates(c);
         for (size_t i = 0; i < c->lines; i++) {
             c->odds[i] = odds_of(c, i);
         }
-        take_members(c, round < 4 ? (size_t)FIRST_COMPANY << (round + 1) : c->lines, SURE);
+        take_members(c, round < 4 ? (size_t)FIRST_GROUP << (round + 1) : c->lines, SURE);
     }
 }
 
 /* The line that missed most among those that have not been tried. */
-static size_t next_first(const struct company *c)
+static size_t next_first(const struct co_misses *c)
 {
     size_t first = c->lines;
     uint64_t most = 0;
@@ -229,7 +233,7 @@ static size_t next_first(const struct company *c)
 
 /* ---- what fits of it ---- */
 
-static void member_offsets(const struct company *c, uint32_t *out, size_t count)
+static void member_offsets(const struct co_misses *c, uint32_t *out, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         out[i] = (uint32_t)(c->member[i] * c->level->fit.stride);
@@ -241,7 +245,7 @@ static void member_offsets(const struct company *c, uint32_t *out, size_t count)
  * The first members of which one is too many. What was drawn of a set is about what fits of it, so
  * the search begins there, in steps that double.
  */
-static int count_members(const struct company *c, uint32_t *offsets, size_t *count)
+static int count_members(const struct co_misses *c, uint32_t *offsets, size_t *count)
 {
     size_t low = 1, high = c->members + 1, step = 1;
     size_t most = c->level->fit.count + 1;
@@ -271,7 +275,7 @@ static int count_members(const struct company *c, uint32_t *offsets, size_t *cou
     return 0;
 }
 
-static int find_set(struct company *c, uint32_t *offsets, size_t *count)
+static int find_set(struct co_misses *c, uint32_t *offsets, size_t *count)
 {
     int rc = 0;
     memset(c->tried, 0, c->lines * sizeof *c->tried);
@@ -292,20 +296,20 @@ static int find_set(struct company *c, uint32_t *offsets, size_t *count)
     return rc;
 }
 
-int company_find(struct level *level, uint32_t *offsets, size_t *count)
+int co_miss_find(struct level *level, uint32_t *offsets, size_t *count)
 {
-    struct company c;
+    struct co_misses c;
     struct rng rng;
     *count = 0;
     if (level->front || level->fit.count < 2 * LEAST_MEMBERS || level->fit.count > MOST_LINES) {
         return 0;
     }
     rng_seed(&rng, 1618034);
-    int rc = company_create(&c, level) ? 0 : error_memory();
+    int rc = co_misses_create(&c, level) ? 0 : error_memory();
     while (rc == 0 && *count == 0 && c.draws < DRAWS) {
         rc = draw_batch(&c, &rng);
         rc = rc ? rc : find_set(&c, offsets, count);
     }
-    company_free(&c);
+    co_misses_free(&c);
     return lab_soft(rc) ? 0 : rc; /* others may find it */
 }

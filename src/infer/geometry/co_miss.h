@@ -1,6 +1,6 @@
-/* Lines that miss together share a set (geometry/co_miss.c). */
-#ifndef SONDE_INFER_COMPANY_H
-#define SONDE_INFER_COMPANY_H
+/* Co-miss groups: lines that miss together share a set (co_miss.c). */
+#ifndef SONDE_INFER_CO_MISS_H
+#define SONDE_INFER_CO_MISS_H
 
 #include "infer/level.h"
 
@@ -8,6 +8,6 @@
  * Offsets of lines of one set, one more than fit together, among those at level->fit_stride;
  * `offsets` has room for level->fit_count + 1. None, *count 0, where none show.
  */
-int company_find(struct level *level, uint32_t *offsets, size_t *count);
+int co_miss_find(struct level *level, uint32_t *offsets, size_t *count);
 
 #endif

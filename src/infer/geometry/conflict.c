@@ -355,13 +355,13 @@ static int by_groups(struct level *level, struct ring *out)
     return rc;
 }
 
-/* So many lines that a window does not hold them twice keep company too rarely. */
+/* Lines that miss together are too few where a window does not hold the lines twice. */
 static int by_company(struct level *level, struct ring *out)
 {
     if (2 * level->fit.count > level->max_window) {
         return settles_slowly(level) ? by_any_spacing(level, out) : 0;
     }
-    return company_find(level, out->offsets, &out->count);
+    return co_miss_find(level, out->offsets, &out->count);
 }
 
 typedef int ring_finder(struct level *, struct ring *);

@@ -9,7 +9,7 @@
  * past all those sums shows it, and halving finds which. At last, a map of residues
  * (index_map.c).
  *
- * None of these is believed that does not foretell lines drawn at random, for this set and for
+ * None of these is believed that does not predict lines drawn at random, for this set and for
  * others, which are built by its own rule.
  */
 #include "infer/experiments.h"
@@ -53,10 +53,10 @@ static uint32_t bit_limit(const struct level *level)
  * Where far lines take long for another reason than the cache, as translation is, bits up to those
  * of a page and of the conflicting lines may still be told.
  */
-static uint32_t near_limit(const struct home *home)
+static uint32_t near_limit(const struct eviction_set *eviction)
 {
-    uint32_t last = home->witness[home->ways - 1], bits = NEAR_BITS;
-    while ((uint64_t)last * home->level->line.bytes >> bits) {
+    uint32_t last = eviction->member[eviction->ways - 1], bits = NEAR_BITS;
+    while ((uint64_t)last * eviction->level->line.bytes >> bits) {
         bits++;
     }
     return bits;
@@ -87,12 +87,12 @@ static size_t choose_classes(size_t out[CLASSES], const struct set_map *map, siz
     return count;
 }
 
-static bool keeps_together(const struct home *home, const struct set_map *map)
+static bool keeps_together(const struct eviction_set *eviction, const struct set_map *map)
 {
     bool together = true;
-    for (size_t i = 0; i < home->ways; i++) {
-        together =
-            together && set_map_class(map, home->witness[i]) == set_map_class(map, home->line);
+    for (size_t i = 0; i < eviction->ways; i++) {
+        together = together &&
+                   set_map_class(map, eviction->member[i]) == set_map_class(map, eviction->extra);
     }
     return together;
 }
@@ -102,28 +102,29 @@ static bool keeps_together(const struct home *home, const struct set_map *map)
  * them are enough, and where sets are large, walks take long, and fewer classes are. A recording
  * that has no walks of these lines leaves the map as it is, untested.
  */
-int index_check(const struct home *home, bool *holds, struct set_map *map, struct rng *rng)
+int index_check(const struct eviction_set *eviction, bool *holds, struct set_map *map,
+                struct rng *rng)
 {
-    struct level *level = home->level;
-    bool large = home->ways >= LARGE_SET;
+    struct level *level = eviction->level;
+    bool large = eviction->ways >= LARGE_SET;
     size_t classes[CLASSES];
-    size_t count = choose_classes(classes, map, set_map_class(map, home->line),
+    size_t count = choose_classes(classes, map, set_map_class(map, eviction->extra),
                                   large ? FEW_CLASSES : CLASSES, rng);
     int rc = 0;
-    *holds = keeps_together(home, map);
+    *holds = keeps_together(eviction, map);
     for (size_t i = 0; i < count && rc == 0 && *holds; i++) {
-        struct home other;
-        rc = home_of_class(&other, level, map, classes[i], rng);
+        struct eviction_set other;
+        rc = eviction_set_of_class(&other, level, map, classes[i], rng);
         if (rc == INFER_UNDECIDED) {
             *holds = false;
             return 0;
         }
-        if (rc == 0 && map->sets == 1 && other.ways != home->ways) {
+        if (rc == 0 && map->sets == 1 && other.ways != eviction->ways) {
             *holds = false; /* a single set holds as many whichever lines they are */
             return 0;
         }
         unsigned shown = rc == 0 && other.ways < MEMBERS ? (unsigned)other.ways : MEMBERS;
-        rc = rc ? rc : home_check(&other, holds, map, MEMBERS - shown, rng);
+        rc = rc ? rc : eviction_set_check(&other, holds, map, MEMBERS - shown, rng);
     }
     map->untested = rc == SONDE_ENOTRECORDED;
     *holds = *holds || map->untested;
@@ -143,10 +144,10 @@ static void name_evidence(struct level *level, const char *text)
 
 /* ---- modulo ---- */
 
-/* The distance from the home's line to the next one in its set. */
-static int first_member(const struct home *home, uint32_t *distance)
+/* The distance from the set's line to the next one in its set. */
+static int first_member(const struct eviction_set *eviction, uint32_t *distance)
 {
-    uint32_t low = 0, high = home->witness[0] - home->line;
+    uint32_t low = 0, high = eviction->member[0] - eviction->extra;
     uint32_t *lines = malloc((high + 1) * sizeof *lines);
     int rc = 0;
     if (!lines) {
@@ -155,10 +156,10 @@ static int first_member(const struct home *home, uint32_t *distance)
     while (rc == 0 && high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
         for (uint32_t i = low; i < middle; i++) {
-            lines[i - low] = home->line + 1 + i;
+            lines[i - low] = eviction->extra + 1 + i;
         }
         bool in = false;
-        rc = home_any(home, &in, lines, middle - low);
+        rc = eviction_set_any(eviction, &in, lines, middle - low);
         low = in ? low : middle;
         high = in ? middle : high;
     }
@@ -191,17 +192,17 @@ static void write_modulo(struct level *level)
     }
 }
 
-static int try_modulo(const struct home *home, bool *found, struct rng *rng)
+static int try_modulo(const struct eviction_set *eviction, bool *found, struct rng *rng)
 {
-    struct level *level = home->level;
+    struct level *level = eviction->level;
     uint32_t distance = 0;
     *found = false;
-    int rc = first_member(home, &distance);
+    int rc = first_member(eviction, &distance);
     if (rc || distance > SETMAP_MAX_SETS) {
         return rc;
     }
     modulo_map(&level->map, distance);
-    rc = index_check(home, found, &level->map, rng);
+    rc = index_check(eviction, found, &level->map, rng);
     if (rc == 0 && *found) {
         write_modulo(level);
     }
@@ -228,35 +229,36 @@ static uint32_t sum_of(const struct space *space, uint32_t choice)
 }
 
 /* Is `bit` plus some sum with number [from, to) a difference that stays in the set? */
-static int group_stays(const struct home *home, bool *in, const struct space *space, uint32_t bit,
-                       uint32_t from, uint32_t to)
+static int group_stays(const struct eviction_set *eviction, bool *in, const struct space *space,
+                       uint32_t bit, uint32_t from, uint32_t to)
 {
     uint32_t *lines = malloc((to - from) * sizeof *lines);
     if (!lines) {
         return error_memory();
     }
     for (uint32_t i = from; i < to; i++) {
-        lines[i - from] = home->line ^ bit ^ sum_of(space, i);
+        lines[i - from] = eviction->extra ^ bit ^ sum_of(space, i);
     }
-    int rc = home_any(home, in, lines, to - from);
+    int rc = eviction_set_any(eviction, in, lines, to - from);
     free(lines);
     return rc;
 }
 
-static int take_bit(const struct home *home, struct space *space, uint32_t bit)
+static int take_bit(const struct eviction_set *eviction, struct space *space, uint32_t bit)
 {
     uint32_t from = 0, to = 1u << space->rank;
     bool in = false;
-    int rc = group_stays(home, &in, space, bit, 0, 1); /* most often the bit itself plays no part */
+    int rc =
+        group_stays(eviction, &in, space, bit, 0, 1); /* most often the bit itself plays no part */
     if (rc == 0 && in) {
         to = 1;
     } else if (rc == 0 && to > 1) {
-        rc = group_stays(home, &in, space, bit, from, to);
+        rc = group_stays(eviction, &in, space, bit, from, to);
     }
     while (rc == 0 && in && to - from > 1) {
         uint32_t middle = from + (to - from) / 2;
         bool lower = false;
-        rc = group_stays(home, &lower, space, bit, from, middle);
+        rc = group_stays(eviction, &lower, space, bit, from, middle);
         from = lower ? from : middle;
         to = lower ? middle : to;
     }
@@ -268,21 +270,21 @@ static int take_bit(const struct home *home, struct space *space, uint32_t bit)
         return 0;
     }
     if (space->rank == MAX_INDEX_BITS) {
-        return lab_undecided(home->level->lab, "more than %d index bits", MAX_INDEX_BITS);
+        return lab_undecided(eviction->level->lab, "more than %d index bits", MAX_INDEX_BITS);
     }
     space->independent[space->rank++] = bit;
     return 0;
 }
 
 /* Of a linear index the sum of two differences that stay in the set stays there too. */
-static int may_be_linear(const struct home *home, bool *may)
+static int may_be_linear(const struct eviction_set *eviction, bool *may)
 {
     int rc = 0;
-    *may = power_of_two(home->level->line.bytes) && home->level->line.phase == 0;
-    for (size_t i = 0; rc == 0 && *may && i + 1 < home->ways && i < 6; i++) {
-        uint32_t line = home->line ^ home->witness[i] ^ home->witness[i + 1];
-        if (line != home->line && line < line_limit(home->level)) {
-            rc = home_any(home, may, &line, 1);
+    *may = power_of_two(eviction->level->line.bytes) && eviction->level->line.phase == 0;
+    for (size_t i = 0; rc == 0 && *may && i + 1 < eviction->ways && i < 6; i++) {
+        uint32_t line = eviction->extra ^ eviction->member[i] ^ eviction->member[i + 1];
+        if (line != eviction->extra && line < line_limit(eviction->level)) {
+            rc = eviction_set_any(eviction, may, &line, 1);
         }
     }
     return rc;
@@ -313,23 +315,24 @@ static bool linear_map(struct set_map *map, const struct space *space)
 }
 
 /* The bits from `from` to `to` (of offsets). */
-static int take_bits(const struct home *home, struct space *space, uint32_t from, uint32_t to)
+static int take_bits(const struct eviction_set *eviction, struct space *space, uint32_t from,
+                     uint32_t to)
 {
     int rc = 0;
-    uint64_t line_bytes = home->level->line.bytes;
+    uint64_t line_bytes = eviction->level->line.bytes;
     for (uint32_t bit = 1; rc == 0 && bit * line_bytes < UINT64_C(1) << to; bit *= 2) {
-        rc = bit * line_bytes < UINT64_C(1) << from ? 0 : take_bit(home, space, bit);
+        rc = bit * line_bytes < UINT64_C(1) << from ? 0 : take_bit(eviction, space, bit);
     }
     return rc;
 }
 
-static int check_space(const struct home *home, bool *found, const struct space *space,
+static int check_space(const struct eviction_set *eviction, bool *found, const struct space *space,
                        uint32_t bits, struct rng *rng)
 {
-    struct level *level = home->level;
+    struct level *level = eviction->level;
     bool single = linear_map(&level->map, space);
     level->map.limit = (uint32_t)((UINT64_C(1) << bits) / level->line.bytes);
-    int rc = index_check(home, found, &level->map, rng);
+    int rc = index_check(eviction, found, &level->map, rng);
     if (rc || !*found) {
         return rc;
     }
@@ -346,34 +349,34 @@ static int check_space(const struct home *home, bool *found, const struct space 
     return 0;
 }
 
-static int try_linear(const struct home *home, bool *found, struct rng *rng)
+static int try_linear(const struct eviction_set *eviction, bool *found, struct rng *rng)
 {
     struct space near = {0};
-    uint32_t bits = bit_limit(home->level), near_bits = near_limit(home);
+    uint32_t bits = bit_limit(eviction->level), near_bits = near_limit(eviction);
     near_bits = near_bits < bits ? near_bits : bits;
-    int rc = may_be_linear(home, found);
+    int rc = may_be_linear(eviction, found);
     if (rc || !*found) {
         return rc;
     }
-    rc = take_bits(home, &near, 0, near_bits);
+    rc = take_bits(eviction, &near, 0, near_bits);
     struct space whole = near;
-    int further = rc ? rc : take_bits(home, &whole, near_bits, bits);
+    int further = rc ? rc : take_bits(eviction, &whole, near_bits, bits);
     *found = false;
     if (rc == 0 && further == 0) {
-        further = check_space(home, found, &whole, bits, rng);
+        further = check_space(eviction, found, &whole, bits, rng);
     }
     if (rc || *found || near_bits == bits || (further && further != INFER_UNDECIDED)) {
         return rc ? rc : further;
     }
-    return check_space(home, found, &near, near_bits, rng);
+    return check_space(eviction, found, &near, near_bits, rng);
 }
 
 /* ---- map ---- */
 
-static int try_map(const struct home *home, bool *found, struct rng *rng)
+static int try_map(const struct eviction_set *eviction, bool *found, struct rng *rng)
 {
-    struct level *level = home->level;
-    int rc = index_find_map(home, found, rng);
+    struct level *level = eviction->level;
+    int rc = index_find_map(eviction, found, rng);
     if (rc || !*found) {
         return rc;
     }
@@ -394,18 +397,18 @@ static int try_map(const struct home *home, bool *found, struct rng *rng)
 
 int level_index(struct level *level)
 {
-    static int (*const methods[])(const struct home *, bool *,
+    static int (*const methods[])(const struct eviction_set *, bool *,
                                   struct rng *) = {try_modulo, try_linear, try_map};
-    struct home home;
+    struct eviction_set eviction;
     struct rng rng;
     bool found = false;
     rng_seed(&rng, 4711);
-    int rc = home_of_conflict(&home, level);
+    int rc = eviction_set_of_conflict(&eviction, level);
     for (size_t i = 0; i < sizeof methods / sizeof *methods && !found; i++) {
         if (rc && rc != INFER_UNDECIDED) {
             return rc;
         }
-        rc = methods[i](&home, &found, &rng);
+        rc = methods[i](&eviction, &found, &rng);
     }
     if (!found) {
         level->map.sets = 0;

@@ -20,7 +20,7 @@
 #define NO_CLASS UINT16_MAX
 
 struct pattern {
-    bool member[MAX_EXTENT + 1]; /* distance from the home's line */
+    bool member[MAX_EXTENT + 1]; /* distance from the set's line */
     uint32_t extent;             /* so far */
 };
 
@@ -39,7 +39,7 @@ static uint32_t find_period(const struct pattern *pattern)
     return 0;
 }
 
-static int extend(struct pattern *pattern, const struct home *home, uint32_t extent)
+static int extend(struct pattern *pattern, const struct eviction_set *eviction, uint32_t extent)
 {
     uint32_t *memory = calloc(2 * (size_t)extent, sizeof *memory);
     if (!memory) {
@@ -48,11 +48,11 @@ static int extend(struct pattern *pattern, const struct home *home, uint32_t ext
     uint32_t *lines = memory, *found = memory + extent;
     size_t count = 0, found_count = 0;
     for (uint32_t i = pattern->extent + 1; i <= extent; i++) {
-        lines[count++] = home->line + i;
+        lines[count++] = eviction->extra + i;
     }
-    int rc = home_members(home, found, &found_count, lines, count);
+    int rc = eviction_set_members(eviction, found, &found_count, lines, count);
     for (size_t i = 0; i < found_count; i++) {
-        pattern->member[found[i] - home->line] = true;
+        pattern->member[found[i] - eviction->extra] = true;
     }
     pattern->extent = extent;
     free(memory);
@@ -60,9 +60,9 @@ static int extend(struct pattern *pattern, const struct home *home, uint32_t ext
 }
 
 /* Behind another cache: are they in the set whichever lines keep the one in front busy? */
-static int drop_disturbed(const struct home *home, uint32_t *found, size_t *count)
+static int drop_disturbed(const struct eviction_set *eviction, uint32_t *found, size_t *count)
 {
-    struct filler *filler = home->level->filler;
+    struct filler *filler = eviction->level->filler;
     unsigned first = filler ? filler->turn : 0;
     size_t kept = 0;
     int rc = 0;
@@ -70,7 +70,7 @@ static int drop_disturbed(const struct home *home, uint32_t *found, size_t *coun
         bool in = true;
         for (unsigned turn = 1; rc == 0 && in && turn < FILLER_TURNS; turn++) {
             filler_turn(filler, (first + turn) % FILLER_TURNS);
-            rc = home_any(home, &in, &found[i], 1);
+            rc = eviction_set_any(eviction, &in, &found[i], 1);
         }
         found[kept] = found[i];
         kept += in;
@@ -82,8 +82,8 @@ static int drop_disturbed(const struct home *home, uint32_t *found, size_t *coun
     return rc;
 }
 
-/* The residues without a class that lie in this home's set. */
-static int claim(const struct home *home, struct set_map *map, size_t class)
+/* The residues without a class that lie in this set's set. */
+static int claim(const struct eviction_set *eviction, struct set_map *map, size_t class)
 {
     uint32_t *memory = calloc(2 * (size_t)map->period, sizeof *memory);
     if (!memory) {
@@ -96,8 +96,8 @@ static int claim(const struct home *home, struct set_map *map, size_t class)
             lines[count++] = i;
         }
     }
-    int rc = home_members(home, found, &found_count, lines, count);
-    rc = rc ? rc : drop_disturbed(home, found, &found_count);
+    int rc = eviction_set_members(eviction, found, &found_count, lines, count);
+    rc = rc ? rc : drop_disturbed(eviction, found, &found_count);
     for (size_t i = 0; i < found_count; i++) {
         map->class_of[found[i]] = (uint16_t) class;
     }
@@ -109,7 +109,7 @@ static int claim(const struct home *home, struct set_map *map, size_t class)
  * The home of a class. Behind another cache one that does not hold as many lines as the conflicting
  * set may have lines of its own among those that keep the cache in front busy: then others do that.
  */
-static int find_home(struct home *home, struct level *level, const struct set_map *map,
+static int find_home(struct eviction_set *eviction, struct level *level, const struct set_map *map,
                      size_t class)
 {
     int rc = INFER_UNDECIDED;
@@ -119,14 +119,14 @@ static int find_home(struct home *home, struct level *level, const struct set_ma
         if (level->filler) {
             filler_turn(level->filler, turn);
         }
-        rc = home_of_class(home, level, map, class, NULL);
-        whole = !level->filler || (rc == 0 && home->ways + 1 == level->conflict.count);
+        rc = eviction_set_of_class(eviction, level, map, class, NULL);
+        whole = !level->filler || (rc == 0 && eviction->ways + 1 == level->conflict.count);
     }
     return rc;
 }
 
 /* Gives each residue its set. */
-static int partition(const struct home *first, struct set_map *map, uint32_t period)
+static int partition(const struct eviction_set *first, struct set_map *map, uint32_t period)
 {
     struct level *level = first->level;
     uint64_t start = level->lab->loads;
@@ -139,11 +139,11 @@ static int partition(const struct home *first, struct set_map *map, uint32_t per
         if (map->class_of[i] != NO_CLASS) {
             continue;
         }
-        struct home home;
+        struct eviction_set eviction;
         size_t class = map->sets++;
         map->class_of[i] = (uint16_t) class;
-        rc = find_home(&home, level, map, class);
-        rc = rc ? rc : claim(&home, map, class);
+        rc = find_home(&eviction, level, map, class);
+        rc = rc ? rc : claim(&eviction, map, class);
         if (rc == 0 && level->lab->loads - start > LOAD_BUDGET) {
             rc = lab_undecided(level->lab, "a map of %u residues takes more than %d loads", period,
                                LOAD_BUDGET);
@@ -152,20 +152,21 @@ static int partition(const struct home *first, struct set_map *map, uint32_t per
     return rc;
 }
 
-static int try_period(const struct home *home, bool *found, uint32_t period, struct rng *rng)
+static int try_period(const struct eviction_set *eviction, bool *found, uint32_t period,
+                      struct rng *rng)
 {
-    struct set_map *map = &home->level->map;
-    int rc = partition(home, map, period);
+    struct set_map *map = &eviction->level->map;
+    int rc = partition(eviction, map, period);
     if (rc == INFER_UNDECIDED) {
         return 0;
     }
-    return rc ? rc : index_check(home, found, map, rng);
+    return rc ? rc : index_check(eviction, found, map, rng);
 }
 
-int index_find_map(const struct home *home, bool *found, struct rng *rng)
+int index_find_map(const struct eviction_set *eviction, bool *found, struct rng *rng)
 {
     struct pattern *pattern = calloc(1, sizeof *pattern);
-    uint32_t limit = line_limit(home->level), period = 0;
+    uint32_t limit = line_limit(eviction->level), period = 0;
     int rc = 0;
     *found = false;
     if (!pattern) {
@@ -173,14 +174,14 @@ int index_find_map(const struct home *home, bool *found, struct rng *rng)
     }
     pattern->member[0] = true;
     for (uint32_t extent = FIRST_EXTENT;
-         rc == 0 && period == 0 && extent <= MAX_EXTENT && home->line + extent < limit;
+         rc == 0 && period == 0 && extent <= MAX_EXTENT && eviction->extra + extent < limit;
          extent *= 2) {
-        rc = extend(pattern, home, extent);
+        rc = extend(pattern, eviction, extent);
         period = find_period(pattern);
     }
     free(pattern);
     for (uint32_t i = 1; rc == 0 && period && !*found && i <= MULTIPLES; i++) {
-        rc = i * period <= SETMAP_MAX_SETS ? try_period(home, found, i * period, rng) : 0;
+        rc = i * period <= SETMAP_MAX_SETS ? try_period(eviction, found, i * period, rng) : 0;
     }
     return rc;
 }

@@ -139,7 +139,7 @@ static int measure_line(struct level *level, uint32_t *start, uint32_t *end, siz
 }
 
 /*
- * Does the line of another member end where one line's bounds foretell it, in whole lines? Its
+ * Does the line of another member end where one line's bounds predict it, in whole lines? Its
  * words beyond either end and those within are tried.
  */
 static int ends_as_foretold(struct level *level, bool *holds, size_t own, size_t other,

@@ -1,8 +1,8 @@
 /*
- * Is a line in a set? Put as many lines as the set has ways into it, the witnesses, and walk others
- * past them: if one of those is in the set too, the witnesses cannot all stay, and in each pass one
- * of them misses. What else the others do to the cache does not matter, so any number of lines can
- * be asked about at once, and those in the set are found by halving.
+ * Is a line in a set? As many lines of the set as it has ways, the members of the eviction set, are
+ * walked, then the lines in question. If one of these is in the set too, the members do not all
+ * fit, and in each pass one of them misses. Lines of other sets do not matter. So any number of
+ * lines is tested at once, and those in the set are found by halving.
  */
 #include "infer/ask/sort.h"
 #include "infer/geometry/members.h"
@@ -36,15 +36,15 @@ uint32_t draw_span(const struct level *level, const struct set_map *map)
     return (uint32_t)(span < limit ? span : limit);
 }
 
-int home_of_conflict(struct home *out, struct level *level)
+int eviction_set_of_conflict(struct eviction_set *out, struct level *level)
 {
-    *out = (struct home){.level = level, .ways = level->conflict.count - 1};
-    if (out->ways > HOME_MAX_WAYS) {
-        return lab_undecided(level->lab, "more than %d ways", HOME_MAX_WAYS);
+    *out = (struct eviction_set){.level = level, .ways = level->conflict.count - 1};
+    if (out->ways > EVICTION_SET_MAX_WAYS) {
+        return lab_undecided(level->lab, "more than %d ways", EVICTION_SET_MAX_WAYS);
     }
-    out->line = line_of(level, level->conflict.offsets[0]);
+    out->extra = line_of(level, level->conflict.offsets[0]);
     for (size_t i = 0; i < out->ways; i++) {
-        out->witness[i] = line_of(level, level->conflict.offsets[i + 1]);
+        out->member[i] = line_of(level, level->conflict.offsets[i + 1]);
     }
     return 0;
 }
@@ -140,7 +140,7 @@ static int count_fitting(struct level *level, size_t *fits, const uint32_t *line
  */
 static int is_one_set(struct level *level, bool *one, const uint32_t *lines, size_t count)
 {
-    uint32_t rest[2 * HOME_MAX_WAYS + 24];
+    uint32_t rest[2 * EVICTION_SET_MAX_WAYS + 24];
     unsigned tries = count == level->conflict.count ? 1 : LEFT_OUT;
     struct rng rng;
     rng_seed(&rng, count);
@@ -162,13 +162,13 @@ static int is_one_set(struct level *level, bool *one, const uint32_t *lines, siz
     return 0;
 }
 
-int home_of_class(struct home *out, struct level *level, const struct set_map *map, size_t class,
-                  struct rng *rng)
+int eviction_set_of_class(struct eviction_set *out, struct level *level, const struct set_map *map,
+                          size_t class, struct rng *rng)
 {
     size_t guess = level->conflict.count - 1, most = 2 * guess + 24, fits = 0;
-    uint32_t lines[2 * HOME_MAX_WAYS + 24];
-    if (guess > HOME_MAX_WAYS) {
-        return lab_undecided(level->lab, "more than %d ways", HOME_MAX_WAYS);
+    uint32_t lines[2 * EVICTION_SET_MAX_WAYS + 24];
+    if (guess > EVICTION_SET_MAX_WAYS) {
+        return lab_undecided(level->lab, "more than %d ways", EVICTION_SET_MAX_WAYS);
     }
     size_t count = rng ? draw_class(lines, map, class, most, draw_span(level, map), rng) : 0;
     count = count < most ? class_lines(lines, map, class, 0, most, line_limit(level)) : count;
@@ -176,7 +176,7 @@ int home_of_class(struct home *out, struct level *level, const struct set_map *m
     if (rc) {
         return rc;
     }
-    if (fits == 0 || fits == count || fits > HOME_MAX_WAYS) {
+    if (fits == 0 || fits == count || fits > EVICTION_SET_MAX_WAYS) {
         return lab_undecided(level->lab, "lines that should share a set all fit");
     }
     bool one = false;
@@ -184,66 +184,67 @@ int home_of_class(struct home *out, struct level *level, const struct set_map *m
     if (rc || !one) {
         return rc ? rc : lab_undecided(level->lab, "lines that should share a set do not");
     }
-    *out = (struct home){.level = level, .ways = fits, .line = lines[fits]};
-    memcpy(out->witness, lines, fits * sizeof *lines);
-    sort_u32(out->witness, fits);
+    *out = (struct eviction_set){.level = level, .ways = fits, .extra = lines[fits]};
+    memcpy(out->member, lines, fits * sizeof *lines);
+    sort_u32(out->member, fits);
     return 0;
 }
 
 /* Witnesses first, then the lines asked about. */
-static void fill_walk(const struct home *home, uint32_t *ring, uint32_t *group,
+static void fill_walk(const struct eviction_set *eviction, uint32_t *ring, uint32_t *group,
                       const uint32_t *lines, size_t count)
 {
-    uint32_t line_bytes = (uint32_t)home->level->line.bytes;
-    for (size_t i = 0; i < home->ways; i++) {
-        ring[i] = home->witness[i] * line_bytes;
+    uint32_t line_bytes = (uint32_t)eviction->level->line.bytes;
+    for (size_t i = 0; i < eviction->ways; i++) {
+        ring[i] = eviction->member[i] * line_bytes;
         group[i] = 0;
     }
     for (size_t i = 0; i < count; i++) {
-        ring[home->ways + i] = lines[i] * line_bytes;
-        group[home->ways + i] = GROUP_NONE;
+        ring[eviction->ways + i] = lines[i] * line_bytes;
+        group[eviction->ways + i] = GROUP_NONE;
     }
 }
 
-static bool has_witness(const struct home *home, const uint32_t *lines, size_t count)
+static bool has_member(const struct eviction_set *eviction, const uint32_t *lines, size_t count)
 {
     for (size_t k = 0; k < count; k++) {
-        if (is_among(lines[k], home->witness, home->ways)) {
+        if (is_among(lines[k], eviction->member, eviction->ways)) {
             return true;
         }
     }
     return false;
 }
 
-int home_any(const struct home *home, bool *in, const uint32_t *lines, size_t count)
+int eviction_set_any(const struct eviction_set *eviction, bool *in, const uint32_t *lines,
+                     size_t count)
 {
-    *in = has_witness(home, lines, count);
+    *in = has_member(eviction, lines, count);
     if (*in || count == 0) {
         return 0;
     }
-    size_t n = home->ways + count;
+    size_t n = eviction->ways + count;
     uint32_t *ring = malloc(2 * n * sizeof *ring);
     if (!ring) {
         return error_memory();
     }
-    fill_walk(home, ring, ring + n, lines, count);
+    fill_walk(eviction, ring, ring + n, lines, count);
     enum fit_verdict verdict = FIT_UNKNOWN;
     int rc =
-        groups_test(home->level, &verdict,
+        groups_test(eviction->level, &verdict,
                     &(struct group_walk){.ring = ring, .group = ring + n, .count = n, .groups = 1});
     free(ring);
     if (rc == 0 && verdict == FIT_UNKNOWN) {
-        return lab_undecided(home->level->lab, "noise hides which addresses share a set");
+        return lab_undecided(eviction->level->lab, "noise hides which addresses share a set");
     }
     *in = verdict == FIT_NO;
     return rc;
 }
 
-int home_members(const struct home *home, uint32_t *found, size_t *found_count,
-                 const uint32_t *lines, size_t count)
+int eviction_set_members(const struct eviction_set *eviction, uint32_t *found, size_t *found_count,
+                         const uint32_t *lines, size_t count)
 {
     bool in = false;
-    int rc = home_any(home, &in, lines, count);
+    int rc = eviction_set_any(eviction, &in, lines, count);
     if (rc || !in) {
         return rc;
     }
@@ -251,20 +252,22 @@ int home_members(const struct home *home, uint32_t *found, size_t *found_count,
         found[(*found_count)++] = lines[0];
         return 0;
     }
-    rc = home_members(home, found, found_count, lines, count / 2);
-    return rc ? rc : home_members(home, found, found_count, lines + count / 2, count - count / 2);
+    rc = eviction_set_members(eviction, found, found_count, lines, count / 2);
+    return rc ? rc
+              : eviction_set_members(eviction, found, found_count, lines + count / 2,
+                                     count - count / 2);
 }
 
-static bool is_known(const struct home *home, uint32_t line)
+static bool is_known(const struct eviction_set *eviction, uint32_t line)
 {
-    return line == home->line || has_witness(home, &line, 1);
+    return line == eviction->extra || has_member(eviction, &line, 1);
 }
 
 /* Draws lines of other classes, each once. */
-static size_t draw_negatives(uint32_t *out, const struct home *home, const struct set_map *map,
-                             uint32_t span, struct rng *rng)
+static size_t draw_negatives(uint32_t *out, const struct eviction_set *eviction,
+                             const struct set_map *map, uint32_t span, struct rng *rng)
 {
-    size_t class = set_map_class(map, home->line), count = 0, kept = 0;
+    size_t class = set_map_class(map, eviction->extra), count = 0, kept = 0;
     size_t tries =
         NEGATIVES_PER_SET * map->sets < NEGATIVES ? NEGATIVES_PER_SET * map->sets : NEGATIVES;
     for (size_t i = 0; i < tries && map->sets > 1; i++) {
@@ -284,30 +287,30 @@ static size_t draw_negatives(uint32_t *out, const struct home *home, const struc
     return kept;
 }
 
-/* A line of the home's class that was not used yet. */
-static bool draw_positive(uint32_t *out, const struct home *home, const struct set_map *map,
-                          uint32_t span, struct rng *rng)
+/* A line of the set's class that was not used yet. */
+static bool draw_positive(uint32_t *out, const struct eviction_set *eviction,
+                          const struct set_map *map, uint32_t span, struct rng *rng)
 {
-    size_t class = set_map_class(map, home->line);
+    size_t class = set_map_class(map, eviction->extra);
     for (unsigned attempt = 0; attempt < 8; attempt++) {
-        if (draw_class(out, map, class, 1, span, rng) == 1 && !is_known(home, *out)) {
+        if (draw_class(out, map, class, 1, span, rng) == 1 && !is_known(eviction, *out)) {
             return true;
         }
     }
     return false;
 }
 
-int home_check(const struct home *home, bool *holds, const struct set_map *map, unsigned members,
-               struct rng *rng)
+int eviction_set_check(const struct eviction_set *eviction, bool *holds, const struct set_map *map,
+                       unsigned members, struct rng *rng)
 {
-    uint32_t lines[NEGATIVES], span = draw_span(home->level, map);
-    size_t count = draw_negatives(lines, home, map, span, rng);
+    uint32_t lines[NEGATIVES], span = draw_span(eviction->level, map);
+    size_t count = draw_negatives(lines, eviction, map, span, rng);
     bool in = false;
-    int rc = home_any(home, &in, lines, count);
+    int rc = eviction_set_any(eviction, &in, lines, count);
     *holds = rc == 0 && !in;
     for (size_t i = 0; i < members && rc == 0 && *holds; i++) {
-        if (draw_positive(lines, home, map, span, rng)) {
-            rc = home_any(home, holds, lines, 1);
+        if (draw_positive(lines, eviction, map, span, rng)) {
+            rc = eviction_set_any(eviction, holds, lines, 1);
         }
     }
     return rc;

@@ -1,6 +1,9 @@
 /*
- * Membership in one set: a home is a set known by as many of its lines as it has ways, the
- * witnesses. Lines are numbered as in setmap.h.
+ * Membership in one set, by a reference eviction set. Lines are numbered as in setmap.h.
+ *
+ *   eviction set   as many lines of one set as it has ways (its members), and one line more (extra)
+ *   class          the lines that a map puts into one set
+ *   span           lines are drawn below this number
  */
 #ifndef SONDE_INFER_MEMBERS_H
 #define SONDE_INFER_MEMBERS_H
@@ -8,12 +11,12 @@
 #include "infer/level.h"
 #include "util/rng.h"
 
-#define HOME_MAX_WAYS 600
+#define EVICTION_SET_MAX_WAYS 600
 
-struct home {
+struct eviction_set {
     struct level *level;
-    uint32_t line;                   /* in the set, and no witness */
-    uint32_t witness[HOME_MAX_WAYS]; /* ascending */
+    uint32_t extra;                         /* a line of the set that is no member */
+    uint32_t member[EVICTION_SET_MAX_WAYS]; /* ascending */
     size_t ways;
 };
 
@@ -24,26 +27,27 @@ static inline uint32_t line_of(const struct level *level, uint64_t offset)
 }
 
 /* The set in which the level's conflicting lines are. */
-int home_of_conflict(struct home *out, struct level *level);
+int eviction_set_of_conflict(struct eviction_set *out, struct level *level);
 /*
  * The set of a class, if the lines that the map puts there share one; INFER_UNDECIDED if not. They
  * are its first ones; with `rng` drawn ones (draw_span).
  */
-int home_of_class(struct home *out, struct level *level, const struct set_map *map, size_t class,
-                  struct rng *rng);
+int eviction_set_of_class(struct eviction_set *out, struct level *level, const struct set_map *map,
+                          size_t class, struct rng *rng);
 
 /* Is one of these lines in the set? They may lie in any sets, and be many. */
-int home_any(const struct home *home, bool *in, const uint32_t *lines, size_t count);
+int eviction_set_any(const struct eviction_set *eviction, bool *in, const uint32_t *lines,
+                     size_t count);
 /* Those of `lines` that are in the set, by group testing; `found` has room for all. */
-int home_members(const struct home *home, uint32_t *found, size_t *found_count,
-                 const uint32_t *lines, size_t count);
+int eviction_set_members(const struct eviction_set *eviction, uint32_t *found, size_t *found_count,
+                         const uint32_t *lines, size_t count);
 
 /*
- * Does the map say of lines drawn at random whether they are in the home's set? Of those that are
+ * Does the map say of lines drawn at random whether they are in the set? Of those that are
  * in it, `members` are walked, each alone.
  */
-int home_check(const struct home *home, bool *holds, const struct set_map *map, unsigned members,
-               struct rng *rng);
+int eviction_set_check(const struct eviction_set *eviction, bool *holds, const struct set_map *map,
+                       unsigned members, struct rng *rng);
 
 /*
  * Lines are drawn below this one: as far as the map claims to know, on pages as long as memory has

@@ -6,8 +6,8 @@
  *
  * The result is then put to the test as a whole: sets are filled with fresh lines drawn at random,
  * at random words, each with as many as it has ways or with one more, and each must fit or not as
- * the structure foretells. Line, index, sets and ways all must be right for that; how many
- * foretellings held is what their confidence rests on.
+ * the structure predicts. Line, index, sets and ways all must be right for that; how many
+ * predictions held is what their confidence rests on.
  */
 #include "infer/geometry/geometry.h"
 #include "infer/experiments.h"
@@ -23,8 +23,8 @@
 
 #define CHUNK_PASSES 6 /* of a walk that a window holds */
 #define MAX_STEPS 24
-#define CHECKS 16       /* foretellings at least */
-#define LARGE_SET 32    /* ways; each foretelling is of so many lines that half as many will do */
+#define CHECKS 16       /* predictions at least */
+#define LARGE_SET 32    /* ways; each prediction is of so many lines that half as many will do */
 #define MOST_CHECKS 6   /* walks for those */
 #define FEW_TOO_MANY 24 /* sets that get a line too many in a walk: these take longest */
 
@@ -235,7 +235,7 @@ static int search_ways(struct level *level, struct search *search, uint32_t *wan
         open = 0;
         for (size_t c = 0; c < sets; c++) {
             if (search[c].open) {
-                advance(&search[c], verdicts[c], HOME_MAX_WAYS);
+                advance(&search[c], verdicts[c], EVICTION_SET_MAX_WAYS);
                 open += search[c].open;
             }
         }
@@ -274,7 +274,7 @@ struct score {
     size_t crowded; /* sets that do not hold their lines when all sets are full */
 };
 
-/* One walk of foretellings. */
+/* One walk of predictions. */
 static int check_once(struct level *level, struct work *work, struct score *score, struct rng *rng)
 {
     const struct set_map *map = &level->map;
@@ -340,7 +340,7 @@ static int check_together(struct level *level, struct work *work, struct score *
 }
 
 /*
- * A structure that is wrong fails a foretelling as often as not; one in ten is wrong before any.
+ * A structure that is wrong fails a prediction as often as not; one in ten is wrong before any.
  * Whatever fails, fails the whole.
  */
 static double confidence_of(const struct score *score, const struct level *level)
@@ -479,21 +479,21 @@ static int report_bound(struct level *level, const struct score *score)
 
 /*
  * They were never seen all full at once, nor was one seen that does not hold its lines then. If a
- * shorter array than the sets foretell is the longest that fits, that is the size; if not, nothing
+ * shorter array than the sets predict is the longest that fits, that is the size; if not, nothing
  * is new.
  */
 static int report_shorter(struct level *level)
 {
-    size_t foretold = level->fit.count;
+    size_t predicted = level->fit.count;
     uint64_t in_sets = level->size_bytes;
     enum fit_verdict verdict = FIT_UNKNOWN;
     int rc = fit_verdict(level, &verdict,
-                         &(struct walk_shape){.stride = level->line.bytes, .count = foretold});
+                         &(struct walk_shape){.stride = level->line.bytes, .count = predicted});
     rc = rc || verdict == FIT_YES ? rc : level_find_edge(level, level->line.bytes, 1);
     if (rc || verdict == FIT_YES ||
-        level->fit.count + foretold / 50 >= foretold) { /* less may be noise */
+        level->fit.count + predicted / 50 >= predicted) { /* less may be noise */
         level->fit.stride = level->line.bytes;
-        level->fit.count = foretold;
+        level->fit.count = predicted;
         level->fit.certain = true;
         return rc && !lab_soft(rc) ? rc : 0;
     }
@@ -503,7 +503,7 @@ static int report_shorter(struct level *level)
                  "chase op=%s: the sets have room for %llu B, but were never all full at once; an "
                  "array of %zu lines of %llu B fits, one more does not, though by the sets %zu do",
                  level->info->op, (unsigned long long)in_sets, level->fit.count,
-                 (unsigned long long)level->line.bytes, foretold);
+                 (unsigned long long)level->line.bytes, predicted);
     attribute_set(&level->result->size, (double)level->size_bytes, "B",
                   level->fit.certain ? 0.9 : 0.7, id);
     return 0;

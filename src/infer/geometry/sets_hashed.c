@@ -1,5 +1,5 @@
 /*
- * The sets where nothing foretells which lines share one: a hashed index, or too much noise. Lines
+ * The sets where nothing predicts which lines share one: a hashed index, or too much noise. Lines
  * that fit divided by ways is the number of sets if they are filled evenly. That is checked, not
  * assumed: arrays that begin elsewhere must have the same edge, and each of many lines beyond the
  * edge must be one too many. Where this fails the sets differ or are filled unevenly, and number

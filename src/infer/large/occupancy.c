@@ -65,7 +65,7 @@ struct point {
     double lines, samples, found;
 };
 
-struct residents {
+struct occupancy {
     struct lab *lab;
     const struct level_summary *of;
     struct cache_result *result;
@@ -81,7 +81,7 @@ struct residents {
     double sets, error, excess; /* fitted; excess: the deviation in units of chance's */
 };
 
-double residents_share(double lines, double sets, unsigned ways)
+double occupancy_share(double lines, double sets, unsigned ways)
 {
     double mean = lines / sets, p = exp(-mean), below = 0, held = 0;
     for (unsigned n = 0; n < ways; n++) {
@@ -93,7 +93,7 @@ double residents_share(double lines, double sets, unsigned ways)
 }
 
 /* The latencies of every so-manieth of the lines, and how many lines they were. */
-static int read_pool(struct residents *r, const uint32_t **latency, size_t *count, double *lines,
+static int read_pool(struct occupancy *r, const uint32_t **latency, size_t *count, double *lines,
                      uint64_t pool, uint64_t before, uint64_t a_sample_of)
 {
     struct trace_request q;
@@ -129,7 +129,7 @@ static int read_pool(struct residents *r, const uint32_t **latency, size_t *coun
 }
 
 /* So many lines of the reader's part, added to the points. */
-static int add_point(struct residents *r, double lines)
+static int add_point(struct occupancy *r, double lines)
 {
     const uint32_t *latency = NULL;
     size_t count = 0;
@@ -155,7 +155,7 @@ static double share_found(const struct point *point)
 }
 
 /* How many of few lines come within the threshold; the first time it is learnt. */
-static int read_few(struct residents *r)
+static int read_few(struct occupancy *r)
 {
     const uint32_t *latency = NULL;
     size_t count = 0;
@@ -177,7 +177,7 @@ static int read_few(struct residents *r)
 }
 
 /* What a hit takes at most, and how often one takes longer. */
-static int learn_hits(struct residents *r)
+static int learn_hits(struct occupancy *r)
 {
     int rc = 0;
     for (unsigned seed = 0; rc == 0 && seed < FEW_SEEDS; seed++) {
@@ -191,7 +191,7 @@ static int learn_hits(struct residents *r)
 }
 
 /* An SM of another part: of the lines that it reads only a share has its place in the reader's. */
-static int find_helper(struct residents *r)
+static int find_helper(struct occupancy *r)
 {
     const uint32_t *latency = NULL;
     size_t count = 0;
@@ -212,7 +212,7 @@ static int find_helper(struct residents *r)
 }
 
 /* So many lines that a good part of the sets is full, and another is not. */
-static int find_knee(struct residents *r, double *lines)
+static int find_knee(struct occupancy *r, double *lines)
 {
     const struct attribute *size = &r->result->size;
     *lines = size->status == ATTRIBUTE_MEASURED ? size->value / (double)r->line_bytes : 16 * FEW;
@@ -232,14 +232,14 @@ static int find_knee(struct residents *r, double *lines)
 }
 
 /* Of few lines some are not found by noise, as of many. */
-static double expected(const struct residents *r, const struct point *p, double sets, unsigned ways)
+static double expected(const struct occupancy *r, const struct point *p, double sets, unsigned ways)
 {
-    double share = residents_share(p->lines, sets, ways);
-    double found = r->few_found / r->few / residents_share(FEW, sets, ways);
+    double share = occupancy_share(p->lines, sets, ways);
+    double found = r->few_found / r->few / occupancy_share(FEW, sets, ways);
     return share * fmin(1, found);
 }
 
-static double misfit(const struct residents *r, double sets, unsigned ways)
+static double misfit(const struct occupancy *r, double sets, unsigned ways)
 {
     double sum = 0;
     for (size_t i = 0; i < r->count; i++) {
@@ -251,7 +251,7 @@ static double misfit(const struct residents *r, double sets, unsigned ways)
 }
 
 /* The sets that fit best with so many ways: by golden section, on a scale of ratios. */
-static double best_sets(const struct residents *r, unsigned ways, double from, double to)
+static double best_sets(const struct occupancy *r, unsigned ways, double from, double to)
 {
     const double golden = 0.6180339887;
     double low = log(from), high = log(to);
@@ -276,7 +276,7 @@ static double best_sets(const struct residents *r, unsigned ways, double from, d
 }
 
 /* The fit, and by how much chance may have moved it: one unit of misfit. */
-static void fit_sets(struct residents *r, double lines)
+static void fit_sets(struct occupancy *r, double lines)
 {
     double around = lines / r->ways;
     r->sets = best_sets(r, r->ways, around / 3, around * 3);
@@ -288,7 +288,7 @@ static void fit_sets(struct residents *r, double lines)
     r->error = sqrt(2 / curve * fmax(1, r->excess)) * r->sets;
 }
 
-static int measure_curve(struct residents *r, double knee)
+static int measure_curve(struct occupancy *r, double knee)
 {
     static const double around[] = {0.75, 0.9, 1.1, 1.3, 1.6};
     r->count = 0;
@@ -311,7 +311,7 @@ static void set_bounded(struct attribute *out, double value, double half, const 
     out->high = value + half;
 }
 
-static int report(struct residents *r)
+static int report(struct occupancy *r)
 {
     char id[24];
     double half = ceil(2 * r->error + STRAY * r->sets), sets = round(r->sets);
@@ -336,7 +336,7 @@ static int report(struct residents *r)
 }
 
 /* Only what evict.c has told the ways of is large in this sense. */
-static bool prepare(struct residents *r)
+static bool prepare(struct occupancy *r)
 {
     const struct cache_result *result = r->result;
     uint64_t bytes = r->lab->options->max_footprint_bytes;
@@ -349,17 +349,17 @@ static bool prepare(struct residents *r)
            result->sets.status == ATTRIBUTE_NOT_MEASURED && r->ways > 0 && r->line_bytes > 0;
 }
 
-int residents_dissect(struct lab *lab)
+int occupancy_dissect(struct lab *lab)
 {
     if (lab->level_count == 0) {
         return lab_undecided(lab, "no cache was examined");
     }
     size_t at = lab->level_count - 1;
-    struct residents *r = calloc(1, sizeof *r);
+    struct occupancy *r = calloc(1, sizeof *r);
     if (!r) {
         return error_memory();
     }
-    *r = (struct residents){.lab = lab, .of = &lab->levels[at], .result = &lab->out->caches[at]};
+    *r = (struct occupancy){.lab = lab, .of = &lab->levels[at], .result = &lab->out->caches[at]};
     double knee = 0;
     const struct attribute *parts = &r->result->count;
     int rc = prepare(r) ? learn_hits(r) : lab_undecided(lab, "%s", NOT_APPLICABLE);
@@ -376,7 +376,7 @@ int residents_dissect(struct lab *lab)
     return rc;
 }
 
-void residents_refuse(struct dissection *out, const char *reason)
+void occupancy_refuse(struct dissection *out, const char *reason)
 {
     struct attribute *sets = out->cache_count ? &out->caches[out->cache_count - 1].sets : NULL;
     if (sets && sets->status == ATTRIBUTE_NOT_MEASURED && !sets->reason[0]) {

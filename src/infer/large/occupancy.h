@@ -1,6 +1,6 @@
 /* How many sets a cache has that is too large to fill (large/occupancy.c). */
-#ifndef SONDE_INFER_RESIDENTS_H
-#define SONDE_INFER_RESIDENTS_H
+#ifndef SONDE_INFER_OCCUPANCY_H
+#define SONDE_INFER_OCCUPANCY_H
 
 #include "infer/ask/lab.h"
 
@@ -9,6 +9,6 @@
  * still holds, each set as likely for a line as another: the mean of min(n, ways) over Poisson's n,
  * divided by its mean.
  */
-double residents_share(double lines, double sets, unsigned ways);
+double occupancy_share(double lines, double sets, unsigned ways);
 
 #endif

@@ -141,7 +141,7 @@ static int break_ties(struct level *level, const struct policy_pool *pool, bool 
 /* First from an empty set, as most first levels begin; if that explains nothing, from any. */
 static int match_policies(struct level *level, bool *matched, uint32_t words)
 {
-    uint32_t wash[POLICY_WASHES * HOME_MAX_WAYS];
+    uint32_t wash[POLICY_WASHES * EVICTION_SET_MAX_WAYS];
     size_t ways = level->conflict.count - 1;
     struct policy_pool pool = {
         .words = words, .line = level->conflict.offsets, .count = ways + 1, .wash = wash};
@@ -149,7 +149,7 @@ static int match_policies(struct level *level, bool *matched, uint32_t words)
     int rc = 0;
     *matched = false;
     for (unsigned attempt = 0; rc == 0 && attempt < attempts && !*matched; attempt++) {
-        if (attempt && ways <= HOME_MAX_WAYS) {
+        if (attempt && ways <= EVICTION_SET_MAX_WAYS) {
             bool room = level->max_window >= POLICY_WASHES * ways + 2 * pool.count; /* for visits */
             size_t wanted = room ? POLICY_WASHES * ways : ways;
             size_t others = policy_find_others(wash, level, wanted);

@@ -65,7 +65,7 @@ struct policy_case {
     bool flushed; /* the first reads were new lines, four times as many as the set has ways */
 };
 
-/* True, and `out` filled, when a policy foretells the orders. */
+/* True, and `out` filled, when a policy predicts the orders. */
 bool policy_match(const struct policy_case *of, struct policy_result *out,
                   const struct policy_order orders[POLICY_ORDERS]);
 

@@ -1,7 +1,7 @@
 /*
  * Victims of a set that draws them. A walk in a circle over one line more than a set has ways, all
  * of them resident but one: whatever misses takes the way of the line that misses next, since that
- * one alone was given up. So each miss after the first tells the victim before it, and which way
+ * one alone was evicted. So each miss after the first tells the victim before it, and which way
  * it lay in. Where a launch begins with an empty cache, ways are numbered in the order of the cold
  * fill and counted over many windows. Elsewhere a way has a name for one window only; then what
  * does not hang on names is summed over windows: how unequal the shares are, and whether the

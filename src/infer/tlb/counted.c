@@ -5,7 +5,7 @@
  * of them show and those known have missed often.
  *
  * Some pages miss though everything fits: a launch reads a page of its own, which takes an entry of
- * some set, and until that is given up again one of the set's pages is outside. So the same is done
+ * some set, and until that is evicted again one of the set's pages is outside. So the same is done
  * with the pages that fit, and what misses then does not count.
  *
  * Where the sets may be alike, half of them and all of them are made to overflow. Otherwise page
@@ -101,50 +101,51 @@ static double restless(const struct counted *c, size_t page, double rounds)
  * Judges the counts so far: who misses more often than noise makes it seem, and much more often
  * than where all fit. Returns how many there are that were not among them before.
  */
-static size_t judge(struct shown *shown, const struct tlb_census *census, const struct counted *c)
+static size_t judge(struct shown *shown, const struct tlb_miss_counts *counts,
+                    const struct counted *c)
 {
-    double stray = c->tl->noisy ? STRAY * census->rounds : 0;
+    double stray = c->tl->noisy ? STRAY * counts->rounds : 0;
     double least = c->tl->noisy ? 3 + stray + 4 * sqrt(stray) : 2, sum = 0, squares = 0;
-    for (size_t i = 0; i < census->count; i++) {
-        sum += census->misses[i];
-        squares += (double)census->misses[i] * census->misses[i];
+    for (size_t i = 0; i < counts->count; i++) {
+        sum += counts->misses[i];
+        squares += (double)counts->misses[i] * counts->misses[i];
     }
     least = sum > 0 ? fmax(least, RARE * squares / sum) : least;
     size_t fresh = 0;
     shown->missing = 0;
     shown->misses = 0;
     shown->stuck = false;
-    for (size_t i = 0; i < census->count; i++) {
-        bool is = census->misses[i] >= fmax(least, restless(c, i, census->rounds));
+    for (size_t i = 0; i < counts->count; i++) {
+        bool is = counts->misses[i] >= fmax(least, restless(c, i, counts->rounds));
         fresh += is && !shown->who[i];
         shown->who[i] = is;
         shown->missing += is;
-        shown->misses += is ? census->misses[i] : 0;
-        shown->rate[i] = census->misses[i] / census->rounds;
-        uint32_t more = census->misses[i] - shown->before[i];
-        shown->stuck = shown->stuck || more >= STUCK * (census->rounds - shown->rounds);
+        shown->misses += is ? counts->misses[i] : 0;
+        shown->rate[i] = counts->misses[i] / counts->rounds;
+        uint32_t more = counts->misses[i] - shown->before[i];
+        shown->stuck = shown->stuck || more >= STUCK * (counts->rounds - shown->rounds);
         shown->times[i] += more > 0;
-        shown->before[i] = census->misses[i];
+        shown->before[i] = counts->misses[i];
     }
-    shown->rounds = census->rounds;
+    shown->rounds = counts->rounds;
     return fresh;
 }
 
 /* Few pages can be warmed until any policy is at rest. */
-static struct tlb_census_plan plan_counting(const struct counted *c, size_t count, bool first)
+static struct tlb_count_plan plan_counting(const struct counted *c, size_t count, bool first)
 {
     size_t passes = tlb_most_window(c->tl) / count, most = 3 * count + 20;
     bool few = count <= FEW_PAGES;
     /* Sets found tell how soon the others are at rest. */
     most = c->out->set_count > 1 && first && most > SOON ? SOON : most;
     passes = passes < MOST_PASSES ? passes : MOST_PASSES;
-    return (struct tlb_census_plan){.warm = (uint32_t)(few     ? most
-                                                       : first ? 40
-                                                               : 8),
-                                    .passes = (uint32_t)passes,
-                                    .skip = few ? 0 : (uint32_t)passes / 4,
-                                    .rounds = c->level->in_front ? 1 : 4,
-                                    .windows = few ? 1 : WINDOWS};
+    return (struct tlb_count_plan){.warm = (uint32_t)(few     ? most
+                                                      : first ? 40
+                                                              : 8),
+                                   .passes = (uint32_t)passes,
+                                   .skip = few ? 0 : (uint32_t)passes / 4,
+                                   .rounds = c->level->in_front ? 1 : 4,
+                                   .windows = few ? 1 : WINDOWS};
 }
 
 /* Does a page of a set that is known already miss? Then nothing new will show. */
@@ -173,12 +174,12 @@ static bool often(const struct shown *shown)
  */
 static int shake(struct counted *c)
 {
-    struct tlb_census census;
+    struct tlb_miss_counts counts;
     size_t count = c->level->fits + c->level->fits / 2 + 2;
-    struct tlb_census_plan plan = {.warm = 2, .passes = 1, .rounds = 1, .windows = 1};
-    int rc = tlb_census_create(&census, c->tl, count);
-    rc = rc ? rc : tlb_census_take(c->tl, &census, c->level, NULL, &plan);
-    tlb_census_free(&census);
+    struct tlb_count_plan plan = {.warm = 2, .passes = 1, .rounds = 1, .windows = 1};
+    int rc = tlb_miss_counts_create(&counts, c->tl, count);
+    rc = rc ? rc : tlb_count_misses(c->tl, &counts, c->level, NULL, &plan);
+    tlb_miss_counts_free(&counts);
     return rc;
 }
 
@@ -196,15 +197,15 @@ static size_t shakes_wanted(const struct counted *c, const struct shown *shown)
     return shown->missing && c->rest.count ? SHAKES + FEW_SHAKES / shown->missing : 0;
 }
 
-static int count_once(struct counted *c, struct tlb_census *census, const struct shown *shown,
+static int count_once(struct counted *c, struct tlb_miss_counts *counts, const struct shown *shown,
                       const uint32_t *page, bool first, bool shaken, bool sticky)
 {
-    struct tlb_census_plan plan = plan_counting(c, shown->count, first);
+    struct tlb_count_plan plan = plan_counting(c, shown->count, first);
     int rc = shaken ? shake(c) : 0;
     plan.windows = sticky ? 1 : plan.windows;
     plan.passes = sticky && plan.passes > STICKY_PASSES ? STICKY_PASSES : plan.passes;
     plan.warm = sticky ? STICKY_WARM : shaken ? rounds_to_rest(c, shown) : plan.warm;
-    rc = rc ? rc : tlb_census_take(c->tl, census, c->level, page, &plan);
+    rc = rc ? rc : tlb_count_misses(c->tl, counts, c->level, page, &plan);
     if (rc == 0 && c->tl->lab->loads - c->start > MOST_LOADS) {
         rc = lab_undecided(c->tl->lab, "the pages of a set were not found in %d loads", MOST_LOADS);
     }
@@ -256,16 +257,16 @@ static bool is_likely(const struct shown *shown, size_t quiet)
 /* `stop`: as soon as it is a known set's. */
 static int who_misses(struct counted *c, struct shown *shown, const uint32_t *page, bool stop)
 {
-    struct tlb_census census;
+    struct tlb_miss_counts counts;
     size_t quiet = 0, shakes = 0;
     bool sticky = false; /* shaking shows others */
-    int rc = tlb_census_create(&census, c->tl, shown->count);
+    int rc = tlb_miss_counts_create(&counts, c->tl, shown->count);
     memset(shown->times, 0, shown->count * sizeof *shown->times);
     memset(shown->before, 0, shown->count * sizeof *shown->before);
     shown->rounds = 0;
     for (size_t k = 0; rc == 0 && k < MOST_REQUESTS; k++) {
-        rc = count_once(c, &census, shown, page, k == 0, shakes > 0, sticky);
-        quiet = judge(shown, &census, c) ? 0 : quiet + 1;
+        rc = count_once(c, &counts, shown, page, k == 0, shakes > 0, sticky);
+        quiet = judge(shown, &counts, c) ? 0 : quiet + 1;
         bool enough = (double)shown->misses >= WANTED * (double)shown->missing && often(shown);
         if (shown->missing == shown->count || (stop && is_known(c, shown)) ||
             reached(c, shown, quiet) || is_likely(shown, quiet)) {
@@ -285,7 +286,7 @@ static int who_misses(struct counted *c, struct shown *shown, const uint32_t *pa
             break;
         }
     }
-    tlb_census_free(&census);
+    tlb_miss_counts_free(&counts);
     return rc;
 }
 

@@ -86,8 +86,8 @@ int tlb_fits(struct tlb_lab *tl, bool *fits, const struct tlb_ring *ring,
 static int pages_fit(struct tlb_lab *tl, bool *fits, size_t pages, const struct tlb_level *level)
 {
     struct tlb_ring ring;
-    if (tlb_counts(tl, level, pages)) {
-        return tlb_census_fits(tl, fits, level, NULL, pages);
+    if (tlb_can_count(tl, level, pages)) {
+        return tlb_count_fits(tl, fits, level, NULL, pages);
     }
     int rc = tlb_ring_of_pages(&ring, level->page, pages, 0);
     rc = rc ? rc : tlb_fits(tl, fits, &ring, level);

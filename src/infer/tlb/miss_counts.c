@@ -1,7 +1,7 @@
 /*
  * Who misses how often. A set of pages is walked in rounds, each in an order of its own, and of
  * each page it is counted how often it misses: single records count, so this is for devices on
- * which they can be told apart (tlb_counts). Whatever the policy, in a set that is too full at
+ * which they can be told apart (tlb_can_count). Whatever the policy, in a set that is too full at
  * least one page misses in every round, for ever; orders that differ show others of its pages. A
  * policy that draws its victims shows all of them in time, at equal rates.
  *
@@ -23,10 +23,10 @@
 #define STRAY_HIDDEN 1e-4
 #define MOST_HIDDEN_PASSES 8
 
-bool tlb_counts(const struct tlb_lab *tl, const struct tlb_level *level, size_t pages)
+bool tlb_can_count(const struct tlb_lab *tl, const struct tlb_level *level, size_t pages)
 {
     return !tl->lines_differ && tlb_is_reliable(tl, level) &&
-           pages * TLB_CENSUS_ROUNDS <= tlb_most_window(tl);
+           pages * TLB_COUNT_ROUNDS <= tlb_most_window(tl);
 }
 
 enum tlb_sight tlb_see(const struct tlb_lab *tl, const struct tlb_level *level, double excess)
@@ -44,13 +44,13 @@ enum tlb_sight tlb_see(const struct tlb_lab *tl, const struct tlb_level *level, 
     return excess <= level->most || both ? TLB_MISS : TLB_DOUBT;
 }
 
-int tlb_census_create(struct tlb_census *out, const struct tlb_lab *tl, size_t count)
+int tlb_miss_counts_create(struct tlb_miss_counts *out, const struct tlb_lab *tl, size_t count)
 {
-    *out = (struct tlb_census){.count = count};
+    *out = (struct tlb_miss_counts){.count = count};
     out->misses = calloc(count, sizeof *out->misses);
     out->heard = calloc(count, sizeof *out->heard);
     if (!out->misses || !out->heard) {
-        tlb_census_free(out);
+        tlb_miss_counts_free(out);
         error_memory();
         return SONDE_ENOMEM;
     }
@@ -58,26 +58,26 @@ int tlb_census_create(struct tlb_census *out, const struct tlb_lab *tl, size_t c
     return 0;
 }
 
-void tlb_census_free(struct tlb_census *census)
+void tlb_miss_counts_free(struct tlb_miss_counts *counts)
 {
-    free(census->misses);
-    free(census->heard);
-    census->misses = NULL;
-    census->heard = NULL;
+    free(counts->misses);
+    free(counts->heard);
+    counts->misses = NULL;
+    counts->heard = NULL;
 }
 
 /* Rounds of a ring, each of all pages in an order drawn anew. */
-static int draw_ring(struct tlb_ring *ring, uint32_t *index, struct tlb_census *census,
+static int draw_ring(struct tlb_ring *ring, uint32_t *index, struct tlb_miss_counts *counts,
                      const struct tlb_level *level, const uint32_t *page, uint32_t rounds)
 {
-    size_t n = census->count;
+    size_t n = counts->count;
     ring->count = n * rounds;
     ring->unit = malloc(ring->count * sizeof *ring->unit);
     if (!ring->unit) {
         return error_memory();
     }
     for (uint32_t round = 0; round < rounds; round++) {
-        rng_permutation(index + round * n, &census->rng, (uint32_t)n);
+        rng_permutation(index + round * n, &counts->rng, (uint32_t)n);
         for (size_t i = 0; i < n; i++) {
             uint32_t which = page ? page[index[round * n + i]] : index[round * n + i];
             ring->unit[round * n + i] = tlb_place(level->page, which, round * LINES_APART);
@@ -93,36 +93,37 @@ static double rounds_wanted(const struct tlb_lab *tl, double hidden_share)
     return (tl->noisy ? 2 : 1) + ceil(fmin(more, MOST_HIDDEN_PASSES));
 }
 
-static void count_window(struct tlb_census *census, const struct tlb_lab *tl,
-                         const struct tlb_level *level, const struct tlb_census_plan *plan,
+static void count_window(struct tlb_miss_counts *counts, const struct tlb_lab *tl,
+                         const struct tlb_level *level, const struct tlb_count_plan *plan,
                          const double *excess, const uint32_t *index, size_t first, size_t window)
 {
-    size_t n = census->count, length = n * plan->rounds, hidden = 0, slow = 0, run = 0, longest = 0;
+    size_t n = counts->count, length = n * plan->rounds, hidden = 0, slow = 0, run = 0, longest = 0;
     size_t skip = plan->skip * n < window ? plan->skip * n : 0;
     for (size_t i = 0; i < window; i++) {
         enum tlb_sight sight = tlb_see(tl, level, excess[i]);
         hidden += sight == TLB_HIDDEN;
-        census->heard[index[(first + i) % length]] |= sight != TLB_HIDDEN;
+        counts->heard[index[(first + i) % length]] |= sight != TLB_HIDDEN;
         run = sight == TLB_MISS ? 0 : run + 1;
         longest = run > longest ? run : longest;
         if (sight == TLB_MISS && i >= skip) {
-            census->misses[index[(first + i) % length]]++;
+            counts->misses[index[(first + i) % length]]++;
             slow++;
         }
     }
     double share = (double)hidden / (double)window;
     /* Any stretch of two rounds less one has a whole round in it. */
     double wanted = (rounds_wanted(tl, share) + (plan->rounds > 1)) * (double)n;
-    census->clean = census->clean || (double)longest >= fmin(wanted, (double)window);
-    census->slow += slow;
-    census->rounds += (double)(window - skip) / (double)n;
-    census->rate = (double)slow * (double)n / (double)(window - skip);
+    counts->clean = counts->clean || (double)longest >= fmin(wanted, (double)window);
+    counts->slow += slow;
+    counts->rounds += (double)(window - skip) / (double)n;
+    counts->rate = (double)slow * (double)n / (double)(window - skip);
 }
 
-int tlb_census_take(struct tlb_lab *tl, struct tlb_census *census, const struct tlb_level *level,
-                    const uint32_t *page, const struct tlb_census_plan *plan)
+int tlb_count_misses(struct tlb_lab *tl, struct tlb_miss_counts *counts,
+                     const struct tlb_level *level, const uint32_t *page,
+                     const struct tlb_count_plan *plan)
 {
-    size_t n = census->count, most = tlb_most_window(tl);
+    size_t n = counts->count, most = tlb_most_window(tl);
     size_t window = n * plan->passes < most ? n * plan->passes : most - most % n;
     uint32_t *index = calloc(n * plan->rounds, sizeof *index);
     double *excess = malloc(window * plan->windows * sizeof *excess);
@@ -132,20 +133,20 @@ int tlb_census_take(struct tlb_lab *tl, struct tlb_census *census, const struct 
         free(excess);
         return error_memory();
     }
-    int rc = draw_ring(&ring, index, census, level, page, plan->rounds);
+    int rc = draw_ring(&ring, index, counts, level, page, plan->rounds);
     /* Rounds of the ring, not of the pages. */
     uint64_t warm = (plan->warm + plan->rounds - 1) / plan->rounds;
     rc = rc ? rc : tlb_records(tl, excess, &ring, warm, (uint32_t)window, plan->windows);
-    census->clean = false;
-    memset(census->heard, 0, n * sizeof *census->heard);
+    counts->clean = false;
+    memset(counts->heard, 0, n * sizeof *counts->heard);
     for (size_t w = 0; rc == 0 && w < plan->windows; w++) {
-        count_window(census, tl, level, plan, excess + w * window, index, w * window, window);
+        count_window(counts, tl, level, plan, excess + w * window, index, w * window, window);
     }
     /* A page that the level in front always has need not be in this one. Among few that is usual.
      */
     bool few = n <= 2 * level->in_front + FEW_BESIDE;
     for (size_t i = 0; rc == 0 && i < n && !few; i++) {
-        census->clean = census->clean && census->heard[i];
+        counts->clean = counts->clean && counts->heard[i];
     }
     free(ring.unit);
     free(excess);
@@ -157,11 +158,11 @@ int tlb_census_take(struct tlb_lab *tl, struct tlb_census *census, const struct 
  * How many pages there are that miss, from how many were seen to: `slow` misses fell on `seen` of
  * them, and if on all alike, seen = all (1 - exp(-slow / all)).
  */
-double tlb_census_members(const struct tlb_census *census)
+double tlb_miss_counts_members(const struct tlb_miss_counts *counts)
 {
-    double seen = 0, slow = (double)census->slow, low, high = (double)census->count;
-    for (size_t i = 0; i < census->count; i++) {
-        seen += census->misses[i] > 0;
+    double seen = 0, slow = (double)counts->slow, low, high = (double)counts->count;
+    for (size_t i = 0; i < counts->count; i++) {
+        seen += counts->misses[i] > 0;
     }
     low = seen;
     for (int i = 0; i < 40 && high - low > 0.5; i++) {
@@ -183,33 +184,34 @@ double tlb_census_members(const struct tlb_census *census)
  * The walk fits as soon as rounds go by without a miss. It does not when so many pages missed so
  * often that what kept them out would have been drawn long ago.
  */
-int tlb_census_fits(struct tlb_lab *tl, bool *fits, const struct tlb_level *level,
-                    const uint32_t *page, size_t count)
+int tlb_count_fits(struct tlb_lab *tl, bool *fits, const struct tlb_level *level,
+                   const uint32_t *page, size_t count)
 {
     static const uint16_t ladder[] = {6, 6, 12, 24, 24, 60, 120, 240, 480};
-    struct tlb_census census;
+    struct tlb_miss_counts counts;
     double before = 0;
-    int rc = tlb_census_create(&census, tl, count);
+    int rc = tlb_miss_counts_create(&counts, tl, count);
     *fits = false;
     for (size_t k = 0; rc == 0 && k < sizeof ladder / sizeof *ladder && !*fits; k++) {
-        struct tlb_census_plan plan = {.warm = ladder[k],
-                                       .passes = FIT_PASSES,
-                                       .rounds = !level->in_front ? 4
-                                                 : k % 2          ? 2
-                                                                  : 1,
-                                       .windows = 1};
-        if (k == 0 || census.rate < before / 2) { /* then it was not at rest */
-            memset(census.misses, 0, count * sizeof *census.misses);
-            census.slow = 0;
+        struct tlb_count_plan plan = {.warm = ladder[k],
+                                      .passes = FIT_PASSES,
+                                      .rounds = !level->in_front ? 4
+                                                : k % 2          ? 2
+                                                                 : 1,
+                                      .windows = 1};
+        if (k == 0 || counts.rate < before / 2) { /* then it was not at rest */
+            memset(counts.misses, 0, count * sizeof *counts.misses);
+            counts.slow = 0;
         }
-        before = census.rate;
-        rc = tlb_census_take(tl, &census, level, page, &plan);
-        *fits = rc == 0 && census.clean;
-        double victims = census.rate * (ladder[k] + FIT_PASSES);
-        if (k + 1 >= ORDERS && victims > SETTLED * tlb_census_members(&census) + SETTLED_LEAST) {
+        before = counts.rate;
+        rc = tlb_count_misses(tl, &counts, level, page, &plan);
+        *fits = rc == 0 && counts.clean;
+        double victims = counts.rate * (ladder[k] + FIT_PASSES);
+        if (k + 1 >= ORDERS &&
+            victims > SETTLED * tlb_miss_counts_members(&counts) + SETTLED_LEAST) {
             break;
         }
     }
-    tlb_census_free(&census);
+    tlb_miss_counts_free(&counts);
     return rc;
 }

@@ -153,7 +153,7 @@ int tlb_policy(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_leve
         out->policy.confidence = 0.97;
         return 0;
     }
-    if (tlb_counts(tl, level, 2 * in_front + level->set_count + 8)) {
+    if (tlb_can_count(tl, level, 2 * in_front + level->set_count + 8)) {
         return tlb_visits_policy(tl, out, level);
     }
     if (in_front && pages <= 2 * in_front + 4) {

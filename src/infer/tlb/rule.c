@@ -1,5 +1,5 @@
 /*
- * The rule by which a set of a level of translation gives up its pages, sought as a cache's
+ * The rule by which a set of a level of translation evicts its pages, sought as a cache's
  * (policy.c) among visits in drawn orders (tlb/visits.c). After a wash little is open of the state
  * of a set, and each policy is tried from all that it may be in then. Where there are too few pages
  * or a window is too short, the rule is sought from the recorded beginning on, with a part of the
@@ -204,7 +204,7 @@ static int try_washed(struct tlb_lab *tl, struct tlb_result *out, bool *matched,
 
 /*
  * From a state that is known, if there are pages for that; else from any. (Where a miss takes as
- * long as missing data, a wash would bring more of these than L2 holds.) What no rule foretells
+ * long as missing data, a wash would bring more of these than L2 holds.) What no rule predicts
  * after a wash may have been washed by pages of other sets; but what is found without is less sure.
  */
 int tlb_match_rule(struct tlb_lab *tl, struct tlb_result *out, bool *matched,

@@ -310,7 +310,7 @@ static int keep_larger(struct sets *sets, const bool *slow, size_t pages)
     for (size_t i = 0; i < pages; i++) {
         fresh += slow[i] && !sets->missed[i];
     }
-    if (fresh <= level->set_count || !tlb_counts(sets->tl, level, fresh)) {
+    if (fresh <= level->set_count || !tlb_can_count(sets->tl, level, fresh)) {
         return 0;
     }
     uint32_t *set = malloc(fresh * sizeof *set);
@@ -490,7 +490,7 @@ static int find_sets(struct sets *sets)
     }
     sets->level->thrashes = good;
     if (rc == 0 && !good) {
-        sets->counted = tlb_counts(sets->tl, sets->level, 2 * sets->level->fits);
+        sets->counted = tlb_can_count(sets->tl, sets->level, 2 * sets->level->fits);
         rc = sets->counted ? tlb_counted_sets(sets->tl, sets->out, sets->level, &sets->entries)
                            : by_leaving_out(sets);
     }

@@ -320,7 +320,7 @@ static int structure(struct tlb_lab *tl, struct tlb_result *out, struct tlb_leve
     }
     rc = tlb_policy(tl, out, level, in_front);
     bool open = rc == INFER_UNDECIDED || (rc == 0 && !is_sure_rule(&out->policy));
-    if (open && level->thrashes && tlb_counts(tl, level, 2 * level->fits)) {
+    if (open && level->thrashes && tlb_can_count(tl, level, 2 * level->fits)) {
         level->by_counting = true;
         out->policy = (struct policy_result){0};
         out->sets = (struct attribute){0};

@@ -2,7 +2,7 @@
  * Address translation as it shows in latencies. tlb/walk.c measures how much longer loads take than
  * the same loads do where every translation is at hand; tlb.c finds the levels by that, tlb/page.c
  * what an entry reaches, tlb/data.c whether it is the data that is missing, tlb/fit.c how many
- * pages fit, tlb/sets.c their sets, tlb/policy.c which entry a full set gives up. Where single
+ * pages fit, tlb/sets.c their sets, tlb/policy.c which entry a full set evicts. Where single
  * records can be told apart, tlb/miss_counts.c counts misses page by page, tlb/counted.c finds sets
  * by that, and tlb/visits.c walks a set's pages, for a rule (tlb/rule.c) or shares (tlb/victims.c).
  */
@@ -123,15 +123,15 @@ size_t tlb_pages_held(const struct tlb_lab *tl, const struct tlb_level *level);
 /* ---- tlb/miss_counts.c: records one by one, where these can be told apart ---- */
 
 /* Can so many pages be counted? */
-bool tlb_counts(const struct tlb_lab *tl, const struct tlb_level *level, size_t pages);
+bool tlb_can_count(const struct tlb_lab *tl, const struct tlb_level *level, size_t pages);
 
 /* HIDDEN: the level in front had it; DOUBT: neither a hit nor a miss takes that long. */
-#define TLB_CENSUS_ROUNDS 5 /* in a window, at least */
+#define TLB_COUNT_ROUNDS 5 /* in a window, at least */
 enum tlb_sight { TLB_HIT, TLB_HIDDEN, TLB_MISS, TLB_DOUBT };
 enum tlb_sight tlb_see(const struct tlb_lab *tl, const struct tlb_level *level, double excess);
 
-/* Misses of each of some pages, over all walks taken. */
-struct tlb_census {
+/* Miss counts of some pages, over all walks taken. */
+struct tlb_miss_counts {
     size_t count;
     uint32_t *misses; /* per page; owned */
     bool *heard;      /* the level was asked for it in the last walk; owned */
@@ -144,20 +144,21 @@ struct tlb_census {
 
 /* In rounds of all pages: before the first window, of each window, and left out at its beginning.
  */
-struct tlb_census_plan {
+struct tlb_count_plan {
     uint32_t warm, passes, skip;
     uint32_t rounds; /* orders in turn */
     uint32_t windows;
 };
 
-int tlb_census_create(struct tlb_census *out, const struct tlb_lab *tl, size_t count);
-void tlb_census_free(struct tlb_census *census);
+int tlb_miss_counts_create(struct tlb_miss_counts *out, const struct tlb_lab *tl, size_t count);
+void tlb_miss_counts_free(struct tlb_miss_counts *counts);
 /* `page` may be NULL: the first pages. A window must hold a few rounds of them. */
-int tlb_census_take(struct tlb_lab *tl, struct tlb_census *census, const struct tlb_level *level,
-                    const uint32_t *page, const struct tlb_census_plan *plan);
-double tlb_census_members(const struct tlb_census *census);
-int tlb_census_fits(struct tlb_lab *tl, bool *fits, const struct tlb_level *level,
-                    const uint32_t *page, size_t count);
+int tlb_count_misses(struct tlb_lab *tl, struct tlb_miss_counts *counts,
+                     const struct tlb_level *level, const uint32_t *page,
+                     const struct tlb_count_plan *plan);
+double tlb_miss_counts_members(const struct tlb_miss_counts *counts);
+int tlb_count_fits(struct tlb_lab *tl, bool *fits, const struct tlb_level *level,
+                   const uint32_t *page, size_t count);
 
 /* tlb/counted.c: the sets by who misses at times; how many entries they have together. */
 int tlb_counted_sets(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,

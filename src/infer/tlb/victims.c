@@ -180,7 +180,7 @@ int tlb_visits_policy(struct tlb_lab *tl, struct tlb_result *out, const struct t
     }
     rc = try_drawn(tl, out, level, VISITS_FULL);
     bool open = rc == INFER_UNDECIDED || (rc == 0 && out->policy.confidence < SURE);
-    if (open && level->in_front && tlb_counts(tl, level, level->fits + 1)) {
+    if (open && level->in_front && tlb_can_count(tl, level, level->fits + 1)) {
         out->policy = (struct policy_result){0};
         rc = try_drawn(tl, out, level, VISITS_AMONG_ALL);
     }

@@ -56,7 +56,7 @@ static size_t period_of(const bool *in, size_t pages, size_t entries)
 /*
  * Further pages of the set, where those known repeat: twice as many as it has entries tell policies
  * apart that differ only in what they do with misses. (If what lies beyond does not go on like
- * that, no rule will foretell it.) Then those of the wash.
+ * that, no rule will predict it.) Then those of the wash.
  */
 static int add_further(struct visits *v, size_t wash)
 {

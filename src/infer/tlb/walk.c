@@ -263,7 +263,7 @@ static int learn_lines(struct tlb_lab *tl, const struct tlb_ring *ring)
     return rc;
 }
 
-/* Measures the lines of slow elements again, in other company: if it was their first measurement
+/* Measures the lines of slow elements again, in another group: if it was their first measurement
  * that was off, they are slow no longer. */
 int tlb_doubt(struct tlb_lab *tl, const struct tlb_ring *ring, const struct tlb_view *view)
 {
@@ -439,7 +439,7 @@ static bool is_slow(const struct tlb_lab *tl, const struct tlb_level *level, dou
 
 /*
  * An element is slow when half of its records are, or when a few are and records are that reliable:
- * who gives up entries at random misses a page only now and then.
+ * who evicts entries at random misses a page only now and then.
  */
 static void judge_elements(struct tlb_view *view, const struct tlb_lab *tl,
                            const struct tlb_level *level, const double *excess, size_t records)
@@ -464,7 +464,7 @@ static void judge_elements(struct tlb_view *view, const struct tlb_lab *tl,
 
 /*
  * Passes count only inside of a window: the next one was warmed anew. On a quiet device its second
- * half must be clean: behind a level that gives up entries at random one pass may be by accident.
+ * half must be clean: behind a level that evicts entries at random one pass may be by accident.
  */
 static void judge_records(struct tlb_view *view, const struct tlb_lab *tl,
                           const struct tlb_level *level, double *excess, const struct plan *plan)

@@ -156,7 +156,7 @@ static int examine(struct attribute *sets, struct attribute *size, char why[160]
     attribute_set(&d->caches[0].ways, toy.ways, "1", 0.9, "x");
     attribute_set(&d->caches[0].line, 128, "B", 0.9, "x");
     attribute_set(&d->caches[0].count, toy.parts, "1", 0.9, "x");
-    int rc = residents_dissect(&lab);
+    int rc = occupancy_dissect(&lab);
     *sets = d->caches[0].sets;
     *size = d->caches[0].size;
     memcpy(why, lab.why, sizeof lab.why);
@@ -229,10 +229,10 @@ static void where_all_loads_take_the_same_nothing_is_told(void **state)
 static void the_expected_share_has_the_ends_that_it_must_have(void **state)
 {
     (void)state;
-    assert_true(fabs(residents_share(1, 1000, 4) - 1) < 1e-9);
-    assert_true(fabs(residents_share(1e5, 100, 4) - 4e-3) < 1e-9);
+    assert_true(fabs(occupancy_share(1, 1000, 4) - 1) < 1e-9);
+    assert_true(fabs(occupancy_share(1e5, 100, 4) - 4e-3) < 1e-9);
     /* One way: 1 - exp(-m) of m lines. */
-    assert_true(fabs(residents_share(500, 1000, 1) - (1 - exp(-0.5)) / 0.5) < 1e-12);
+    assert_true(fabs(occupancy_share(500, 1000, 1) - (1 - exp(-0.5)) / 0.5) < 1e-12);
 }
 
 int main(void)
