@@ -14,12 +14,17 @@
 
 #include "util/error.h"
 
-#define FIRST_STRIDE 512
-#define MAX_ORDERED_BYTES (UINT64_C(8) << 20)
-#define MAX_ORDERED_COUNT 16384
-#define ROUGH_LOADS                                                                                \
-    1500000      /* after which an edge in a cache that settles slowly need not be exact */
-#define ROUGH 32 /* but to a part of so many */
+/* Thresholds. Fixed by: blind trials (tests/blind). */
+static const struct {
+    unsigned first_stride, max_ordered_count, rough_loads, rough;
+    uint64_t max_ordered_bytes;
+} limits = {
+    .first_stride = 512,                    /* bytes: longer than the lines of most first levels */
+    .max_ordered_bytes = UINT64_C(8) << 20, /* bytes: beyond, an ordered walk takes too long */
+    .max_ordered_count = 16384,             /* elements, the same */
+    .rough_loads = 1500000,                 /* loads: an edge that costs more is found roughly */
+    .rough = 32,                            /* one part in so many: how exact a rough edge is */
+};
 
 struct edge {
     size_t fits, fails;
@@ -50,7 +55,8 @@ static int double_until_it_fails(struct level *level, struct edge *edge, uint64_
         edge->fits > 1 && !level->front; /* what was found to fit after all is close to the edge */
     for (size_t step = 1; edge->fails == 0; step *= 2) {
         size_t count = near ? edge->fits + step : 2 * edge->fits;
-        if (count > limit || (count * stride > MAX_ORDERED_BYTES && count > MAX_ORDERED_COUNT)) {
+        if (count > limit ||
+            (count * stride > limits.max_ordered_bytes && count > limits.max_ordered_count)) {
             level->large = true;
             return lab_undecided(level->lab,
                                  "everything up to %llu KiB fits: too large for ordered walks",
@@ -76,8 +82,8 @@ static int bisect(struct level *level, struct edge *edge, uint64_t stride)
     uint64_t start = level->lab->loads;
     while (edge->fails - edge->fits > 1) {
         size_t before = edge->fits;
-        if (level->habits.late > 0 && level->lab->loads - start > ROUGH_LOADS &&
-            (edge->fails - before) * ROUGH < before) {
+        if (level->habits.late > 0 && level->lab->loads - start > limits.rough_loads &&
+            (edge->fails - before) * limits.rough < before) {
             edge->certain = false;
             break;
         }
@@ -176,7 +182,7 @@ static uint64_t fit_in_front(const struct level *level)
 
 int level_capacity(struct level *level)
 {
-    uint64_t first = FIRST_STRIDE / path_find(level->info->op)->interleave;
+    uint64_t first = limits.first_stride / path_find(level->info->op)->interleave;
     uint64_t stride = level->timing.fetch_bytes > first ? level->timing.fetch_bytes : first;
     int rc = SONDE_ENOTRECORDED;
     if (level->front) {

@@ -26,16 +26,23 @@
 #include "util/rng.h"
 
 #define DRAWS 96 /* at most; looked at after each BATCH */
-#define BATCH 16
-#define MOST_LINES 6144  /* among which are drawn */
-#define SETTLE_PASSES 48 /* before the window, unless a launch begins with an empty cache */
-#define SHOWN_PASSES 12
-#define LEAST_RATE 0.03 /* misses of a line in a window: noise, and what settles late */
-#define FIRST_GROUP 6   /* lines beside the first, before the rates are known better */
-#define ROUNDS 8
-#define SEEDS 3 /* lines that are tried as a set's first */
-#define LEAST_MEMBERS 4
-#define SURE 2.0 /* log odds of a member */
+/* Thresholds. Fixed by: blind trials: noisy caches of 64 to 128 ways that draw their victims. */
+static const struct {
+    unsigned batch, most_lines, settle_passes, shown_passes, first_group, rounds, seeds,
+        least_members;
+    double least_rate, sure;
+} limits = {
+    .batch = 16,         /* draws between two looks at them */
+    .most_lines = 6144,  /* lines, among which are drawn */
+    .settle_passes = 48, /* passes before the window, unless a launch begins with an empty cache */
+    .shown_passes = 12,  /* passes of a window */
+    .least_rate = 0.03,  /* misses of a line in a window: noise, and what settles late */
+    .first_group = 6,    /* lines beside the first, before the rates are known better */
+    .rounds = 8,         /* rounds until a group no longer changes */
+    .seeds = 3,          /* lines that are tried as the first of a group */
+    .least_members = 4,  /* lines: fewer are no set */
+    .sure = 2.0,         /* log odds of a member */
+};
 #define ABSENT UINT8_MAX
 
 struct co_misses {
@@ -81,11 +88,12 @@ static struct walk_plan plan_draw(const struct co_misses *c, const uint32_t *rin
 {
     const struct level *level = c->level;
     struct walk_plan plan = level_plan(level, (struct walk_shape){.ring = ring, .count = count});
-    size_t most = level->max_window / count, passes = most < SHOWN_PASSES ? most : SHOWN_PASSES;
+    size_t most = level->max_window / count,
+           passes = most < limits.shown_passes ? most : limits.shown_passes;
     plan.window = (uint32_t)(passes * count);
-    plan.warm = (level->habits.begins_empty ? 3 : SETTLE_PASSES) * count;
+    plan.warm = (level->habits.begins_empty ? 3 : limits.settle_passes) * count;
     plan.windows =
-        level->habits.begins_empty ? (uint32_t)((SHOWN_PASSES + passes - 1) / passes) : 1;
+        level->habits.begins_empty ? (uint32_t)((limits.shown_passes + passes - 1) / passes) : 1;
     plan.run = 400 + (uint32_t)c->draws;
     return plan;
 }
@@ -100,7 +108,7 @@ static void count_draw(struct co_misses *c, const struct walk *walk, size_t coun
         misses[line] += miss && misses[line] + 1 < ABSENT;
         sum += miss;
     }
-    c->mean[c->draws++] = fmax((double)sum / (double)count, LEAST_RATE);
+    c->mean[c->draws++] = fmax((double)sum / (double)count, limits.least_rate);
 }
 
 static int draw_once(struct co_misses *c, uint32_t *ring, struct rng *rng)
@@ -133,7 +141,7 @@ static int draw_batch(struct co_misses *c, struct rng *rng)
     if (!ring) {
         return error_memory();
     }
-    for (size_t i = 0; rc == 0 && i < BATCH && c->draws < DRAWS; i++) {
+    for (size_t i = 0; rc == 0 && i < limits.batch && c->draws < DRAWS; i++) {
         rc = draw_once(c, ring, rng);
     }
     free(ring);
@@ -179,7 +187,7 @@ static void take_rates(struct co_misses *c)
             sum += x != ABSENT ? x : 0;
             present += x != ABSENT;
         }
-        c->rate[d] = present ? fmax((double)sum / (double)present, LEAST_RATE) : -1;
+        c->rate[d] = present ? fmax((double)sum / (double)present, limits.least_rate) : -1;
     }
 }
 
@@ -205,13 +213,14 @@ static void build_set(struct co_misses *c, size_t first)
     for (size_t i = 0; i < c->lines; i++) {
         c->odds[i] = i == first ? 2 : likeness(c, first, i);
     }
-    take_members(c, 1 + FIRST_GROUP, 0);
-    for (unsigned round = 0; round < ROUNDS; round++) {
+    take_members(c, 1 + limits.first_group, 0);
+    for (unsigned round = 0; round < limits.rounds; round++) {
         take_rates(c);
         for (size_t i = 0; i < c->lines; i++) {
             c->odds[i] = odds_of(c, i);
         }
-        take_members(c, round < 4 ? (size_t)FIRST_GROUP << (round + 1) : c->lines, SURE);
+        take_members(c, round < 4 ? (size_t)limits.first_group << (round + 1) : c->lines,
+                     limits.sure);
     }
 }
 
@@ -279,7 +288,7 @@ static int find_set(struct co_misses *c, uint32_t *offsets, size_t *count)
 {
     int rc = 0;
     memset(c->tried, 0, c->lines * sizeof *c->tried);
-    for (unsigned i = 0; i < SEEDS && rc == 0 && *count == 0; i++) {
+    for (unsigned i = 0; i < limits.seeds && rc == 0 && *count == 0; i++) {
         size_t first = next_first(c);
         if (first == c->lines) {
             break;
@@ -289,7 +298,7 @@ static int find_set(struct co_misses *c, uint32_t *offsets, size_t *count)
         for (size_t k = 0; k < c->members; k++) {
             c->tried[c->member[k]] = true;
         }
-        if (c->members >= LEAST_MEMBERS) {
+        if (c->members >= limits.least_members) {
             rc = count_members(c, offsets, count);
         }
     }
@@ -301,7 +310,8 @@ int co_miss_find(struct level *level, uint32_t *offsets, size_t *count)
     struct co_misses c;
     struct rng rng;
     *count = 0;
-    if (level->front || level->fit.count < 2 * LEAST_MEMBERS || level->fit.count > MOST_LINES) {
+    if (level->front || level->fit.count < 2 * limits.least_members ||
+        level->fit.count > limits.most_lines) {
         return 0;
     }
     rng_seed(&rng, 1618034);

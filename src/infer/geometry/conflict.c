@@ -28,18 +28,24 @@
 #include "util/error.h"
 #include "util/rng.h"
 
-#define CHECK_ALL 40         /* sets up to this size are checked member by member */
-#define CHECK_SOME 12        /* members of larger ones */
-#define GROUP_BUDGET 3000000 /* loads that group testing may cost */
-#define WAYS_BUDGET 8000000  /* and all attempts together */
-
-#define MAX_PASSES 33 /* repeats of a walk to see who misses */
-#define FEW_PASSES 2  /* where each takes long */
-#define MIN_PASSES 3
-#define MOST_SPACINGS 2500
-#define MOST_WAYS 512
-#define ROUGHLY 16           /* a part of so many more may fit, where the edge is rough */
-#define COMMON_MULTIPLE 3840 /* of 32, 48, 64, 80, 96, 128, 160, 192, 256 and more */
+/* Thresholds. Fixed by: blind trials (tests/blind). */
+static const struct {
+    unsigned check_all, check_some, group_budget, ways_budget, max_passes, few_passes, min_passes,
+        most_spacings, most_ways, roughly, common_multiple;
+} limits = {
+    .check_all = 40,         /* lines: sets up to this size are checked member by member */
+    .check_some = 12,        /* members of larger ones that are checked */
+    .group_budget = 3000000, /* loads that group testing may cost */
+    .ways_budget = 8000000,  /* loads that all attempts together may cost */
+    .max_passes = 33,        /* repeats of a walk to see which lines miss */
+    .few_passes = 2,         /* the same, where each takes long */
+    .min_passes = 3,         /* passes: fewer tell nothing */
+    .most_spacings = 2500,   /* spacings of a lattice that are tried */
+    .most_ways = 512,        /* ways: more are not looked for */
+    .roughly = 16,           /* one in so many more elements may fit where the edge is rough */
+    .common_multiple =
+        3840, /* lines: a multiple of 32, 48, 64, 80, 96, 128, 160, 192, 256 and more */
+};
 
 struct ring {
     uint32_t *offsets;
@@ -84,9 +90,9 @@ static int ring_reduce(struct level *level, struct ring *ring)
             } else {
                 at = end;
             }
-            if (level->lab->loads - start > GROUP_BUDGET) {
+            if (level->lab->loads - start > limits.group_budget) {
                 return lab_undecided(level->lab, "no smallest conflicting set found in %d loads",
-                                     GROUP_BUDGET);
+                                     limits.group_budget);
             }
         }
     }
@@ -99,7 +105,7 @@ static int ring_reduce(struct level *level, struct ring *ring)
  */
 static int ring_is_minimal(struct level *level, bool *minimal, const struct ring *ring)
 {
-    size_t checks = ring->count <= CHECK_ALL ? ring->count : CHECK_SOME;
+    size_t checks = ring->count <= limits.check_all ? ring->count : limits.check_some;
     struct rng rng;
     rng_seed(&rng, ring->count);
     *minimal = true;
@@ -192,11 +198,11 @@ static int watch_misses(struct level *level, struct ring *out, struct fit *fit,
         if (rc || conflict) {
             return rc;
         }
-        if (look && pass > MIN_PASSES && out->count == shown && level->habits.late == 0) {
+        if (look && pass > limits.min_passes && out->count == shown && level->habits.late == 0) {
             break; /* nobody new shows */
         }
         shown = look ? out->count : shown;
-        if (level->lab->loads - start > GROUP_BUDGET) {
+        if (level->lab->loads - start > limits.group_budget) {
             break;
         }
         rc = fit_count_misses(level, fit->misses, shape, pass);
@@ -232,12 +238,12 @@ static int see_misses(struct level *level, struct ring *out, uint32_t passes)
 
 static int by_first_misses(struct level *level, struct ring *out)
 {
-    return see_misses(level, out, FEW_PASSES);
+    return see_misses(level, out, limits.few_passes);
 }
 
 static int by_misses(struct level *level, struct ring *out)
 {
-    return see_misses(level, out, MAX_PASSES);
+    return see_misses(level, out, limits.max_passes);
 }
 
 /* `count` elements, `step` apart: do they not fit? */
@@ -263,7 +269,8 @@ static bool settles_slowly(const struct level *level)
 /* 2. Equally spaced lines: with w ways, capacity / w apart. */
 static int by_spacing(struct level *level, struct ring *out)
 {
-    size_t fits = level->fit.count, most = settles_slowly(level) ? INFER_MAX_WAYS : MOST_WAYS;
+    size_t fits = level->fit.count,
+           most = settles_slowly(level) ? INFER_MAX_WAYS : limits.most_ways;
     bool conflict = false;
     int rc = 0;
     for (size_t ways = 1; rc == 0 && !conflict && ways <= fits && ways <= most; ways++) {
@@ -285,16 +292,16 @@ static int by_any_spacing(struct level *level, struct ring *out)
     uint64_t start = level->lab->loads;
     bool conflict = false;
     int rc = 0;
-    if (fits > MOST_SPACINGS) {
+    if (fits > limits.most_spacings) {
         out->count = 0;
         return 0;
     }
     for (size_t step = fits / 2; rc == 0 && !conflict && step >= 1; step--) {
-        size_t count = (level->fit.certain ? fits : fits + fits / ROUGHLY) / step + 2;
+        size_t count = (level->fit.certain ? fits : fits + fits / limits.roughly) / step + 2;
         if (count <= fits + 1) {
             rc = ring_of_spacing(level, out, &conflict, count, step);
         }
-        if (level->lab->loads - start > GROUP_BUDGET) {
+        if (level->lab->loads - start > limits.group_budget) {
             break;
         }
     }
@@ -312,9 +319,9 @@ struct members {
 static int search_members(struct members *m, size_t from, size_t to)
 {
     struct level *level = m->level;
-    if (level->lab->loads - m->start > GROUP_BUDGET) {
+    if (level->lab->loads - m->start > limits.group_budget) {
         return lab_undecided(level->lab, "no smallest conflicting set found in %d loads",
-                             GROUP_BUDGET);
+                             limits.group_budget);
     }
     enum fit_verdict verdict = FIT_UNKNOWN;
     int rc = verdict_without(level, &verdict, m->whole, from, to);
@@ -454,8 +461,8 @@ int level_ways(struct level *level)
         uint64_t stride;
         size_t from, end;
     } tries[] = {
-        {0, QUICK, EASY},    {COMMON_MULTIPLE, QUICK, COMPANY},
-        {0, EASY, EASY_END}, {COMMON_MULTIPLE, EASY, SPACED_END},
+        {0, QUICK, EASY},    {limits.common_multiple, QUICK, COMPANY},
+        {0, EASY, EASY_END}, {limits.common_multiple, EASY, SPACED_END},
         {0, COMPANY, EASY},  {0, EASY, ALL_END},
     };
     enum { TRIES = sizeof tries / sizeof *tries, QUICK_TRIES = 2 };
@@ -477,7 +484,7 @@ int level_ways(struct level *level)
         if (slow && i > QUICK_TRIES && tries[i].from == COMPANY) {
             continue; /* it was tried */
         }
-        if (level->lab->loads - start > WAYS_BUDGET) {
+        if (level->lab->loads - start > limits.ways_budget) {
             break;
         }
         uint64_t stride = tries[i].stride ? tries[i].stride : first;

@@ -13,10 +13,15 @@
 
 #include "util/error.h"
 
-#define FIRST_EXTENT 64
+/* Thresholds. Fixed by: blind trials (tests/blind). */
+static const struct {
+    unsigned first_extent, multiples, load_budget;
+} limits = {
+    .first_extent = 64,     /* residues that are tried first */
+    .multiples = 3,         /* multiples of the period that must agree */
+    .load_budget = 6000000, /* loads that a map may cost */
+};
 #define MAX_EXTENT 4096
-#define MULTIPLES 3
-#define LOAD_BUDGET 6000000
 #define NO_CLASS UINT16_MAX
 
 struct pattern {
@@ -144,9 +149,9 @@ static int partition(const struct eviction_set *first, struct set_map *map, uint
         map->class_of[i] = (uint16_t) class;
         rc = find_home(&eviction, level, map, class);
         rc = rc ? rc : claim(&eviction, map, class);
-        if (rc == 0 && level->lab->loads - start > LOAD_BUDGET) {
+        if (rc == 0 && level->lab->loads - start > limits.load_budget) {
             rc = lab_undecided(level->lab, "a map of %u residues takes more than %d loads", period,
-                               LOAD_BUDGET);
+                               limits.load_budget);
         }
     }
     return rc;
@@ -173,14 +178,14 @@ int index_find_map(const struct eviction_set *eviction, bool *found, struct rng 
         return error_memory();
     }
     pattern->member[0] = true;
-    for (uint32_t extent = FIRST_EXTENT;
+    for (uint32_t extent = limits.first_extent;
          rc == 0 && period == 0 && extent <= MAX_EXTENT && eviction->extra + extent < limit;
          extent *= 2) {
         rc = extend(pattern, eviction, extent);
         period = find_period(pattern);
     }
     free(pattern);
-    for (uint32_t i = 1; rc == 0 && period && !*found && i <= MULTIPLES; i++) {
+    for (uint32_t i = 1; rc == 0 && period && !*found && i <= limits.multiples; i++) {
         rc = i * period <= SETMAP_MAX_SETS ? try_period(eviction, found, i * period, rng) : 0;
     }
     return rc;

@@ -16,8 +16,13 @@
 
 #include "util/error.h"
 
-#define STEP_BYTES 4
-#define MAX_LINE_BYTES 65536
+/* Thresholds. Fixed by: blind trials (tests/blind). */
+static const struct {
+    unsigned step_bytes, max_line_bytes;
+} limits = {
+    .step_bytes = 4,         /* bytes: an edge of a line is found to a word */
+    .max_line_bytes = 65536, /* bytes: longer lines are not looked for */
+};
 
 /* The verdict on the conflicting set with `from` replaced by `to`. */
 static int verdict_replaced(struct level *level, enum fit_verdict *out, size_t replaced,
@@ -98,11 +103,11 @@ static int find_end(struct level *level, uint32_t *distance, const struct direct
     int sign = member->sign;
     uint32_t at = level->conflict.offsets[member->own];
     uint32_t inside = 0, outside = level->timing.fetch_bytes;
-    uint32_t most = sign < 0 && at < MAX_LINE_BYTES ? at : MAX_LINE_BYTES;
+    uint32_t most = sign < 0 && at < limits.max_line_bytes ? at : limits.max_line_bytes;
     bool same = true;
     while (same) {
         if (outside > most) { /* the array's own beginning bounds the search */
-            outside = most + STEP_BYTES;
+            outside = most + limits.step_bytes;
             break;
         }
         int rc = same_line(level, &same, member->own, member->other,
@@ -117,10 +122,11 @@ static int find_end(struct level *level, uint32_t *distance, const struct direct
     }
     /* Lines mostly end where units of fetching do: these first, and then the words around. */
     int rc = narrow_end(level, &inside, &outside, member, level->timing.fetch_bytes);
-    uint32_t likely = sign < 0 ? inside + STEP_BYTES : outside - STEP_BYTES;
-    rc = rc || outside - inside == STEP_BYTES ? rc
-                                              : try_at(level, &inside, &outside, member, likely);
-    rc = rc ? rc : narrow_end(level, &inside, &outside, member, STEP_BYTES);
+    uint32_t likely = sign < 0 ? inside + limits.step_bytes : outside - limits.step_bytes;
+    rc = rc || outside - inside == limits.step_bytes
+             ? rc
+             : try_at(level, &inside, &outside, member, likely);
+    rc = rc ? rc : narrow_end(level, &inside, &outside, member, limits.step_bytes);
     *distance = outside;
     return rc;
 }
@@ -132,7 +138,7 @@ static int measure_line(struct level *level, uint32_t *start, uint32_t *end, siz
     int rc = find_end(level, &up, &(struct direction){own, other, 1});
     rc = rc ? rc : find_end(level, &down, &(struct direction){own, other, -1});
     if (rc == 0) {
-        *start = level->conflict.offsets[own] - down + STEP_BYTES;
+        *start = level->conflict.offsets[own] - down + limits.step_bytes;
         *end = level->conflict.offsets[own] + up;
     }
     return rc;
@@ -147,8 +153,9 @@ static int ends_as_foretold(struct level *level, bool *holds, size_t own, size_t
 {
     uint32_t at = level->conflict.offsets[own], before = at - start % bytes;
     uint32_t first = at - before % bytes, end = first + bytes;
-    const uint32_t beyond[] = {first - STEP_BYTES, end}, within[] = {first, end - STEP_BYTES};
-    *holds = at > start % bytes && before % bytes + STEP_BYTES <= at;
+    const uint32_t beyond[] = {first - limits.step_bytes, end},
+                   within[] = {first, end - limits.step_bytes};
+    *holds = at > start % bytes && before % bytes + limits.step_bytes <= at;
     int rc = 0;
     for (size_t i = 0; i < 2 && rc == 0 && *holds; i++) {
         bool same = false;

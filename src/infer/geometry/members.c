@@ -14,24 +14,31 @@
 #include "infer/fit/groups.h"
 #include "util/error.h"
 
-#define MAX_BYTES (UINT64_C(32) << 20) /* of offsets */
-#define LEFT_OUT 10
+/* Thresholds. Fixed by: blind trials (tests/blind). */
+static const struct {
+    uint64_t max_bytes, page_bytes;
+    unsigned left_out, negatives_per_set, span_caches;
+} limits = {
+    .max_bytes = UINT64_C(32) << 20, /* bytes: the span of offsets */
+    .left_out = 10,                  /* lines that are left out in turn, to see that a set is one */
+    .negatives_per_set = 24,         /* lines of other sets, for each set of the map */
+    .page_bytes = UINT64_C(2) << 20, /* bytes in which bits of an offset are those of the address */
+    .span_caches = 8, /* caches: what is drawn from holds so many, if there is room */
+};
 #define NEGATIVES 384
-#define NEGATIVES_PER_SET 24
-#define PAGE_BYTES (UINT64_C(2) << 20) /* in which bits of an offset are those of the address */
-#define SPAN_CACHES 8 /* what is drawn from holds so many caches, if there is room */
 
 uint32_t line_limit(const struct level *level)
 {
     uint64_t limit = level->lab->options->max_footprint_bytes;
-    limit = limit < MAX_BYTES ? limit : MAX_BYTES;
+    limit = limit < limits.max_bytes ? limit : limits.max_bytes;
     return (uint32_t)(limit / level->line.bytes);
 }
 
 uint32_t draw_span(const struct level *level, const struct set_map *map)
 {
-    uint64_t span = PAGE_BYTES / level->line.bytes, limit = line_limit(level);
-    uint64_t least = SPAN_CACHES * level->fit.count; /* no two of those that fit are of one line */
+    uint64_t span = limits.page_bytes / level->line.bytes, limit = line_limit(level);
+    uint64_t least =
+        limits.span_caches * level->fit.count; /* no two of those that fit are of one line */
     span = map->limit ? map->limit : span < least ? least : span;
     return (uint32_t)(span < limit ? span : limit);
 }
@@ -141,7 +148,7 @@ static int count_fitting(struct level *level, size_t *fits, const uint32_t *line
 static int is_one_set(struct level *level, bool *one, const uint32_t *lines, size_t count)
 {
     uint32_t rest[2 * EVICTION_SET_MAX_WAYS + 24];
-    unsigned tries = count == level->conflict.count ? 1 : LEFT_OUT;
+    unsigned tries = count == level->conflict.count ? 1 : limits.left_out;
     struct rng rng;
     rng_seed(&rng, count);
     *one = true;
@@ -268,8 +275,9 @@ static size_t draw_negatives(uint32_t *out, const struct eviction_set *eviction,
                              const struct set_map *map, uint32_t span, struct rng *rng)
 {
     size_t class = set_map_class(map, eviction->extra), count = 0, kept = 0;
-    size_t tries =
-        NEGATIVES_PER_SET * map->sets < NEGATIVES ? NEGATIVES_PER_SET * map->sets : NEGATIVES;
+    size_t tries = limits.negatives_per_set * map->sets < NEGATIVES
+                       ? limits.negatives_per_set * map->sets
+                       : NEGATIVES;
     for (size_t i = 0; i < tries && map->sets > 1; i++) {
         uint32_t line = (uint32_t)rng_below(rng, span);
         if (set_map_class(map, line) != class) {

@@ -21,12 +21,17 @@
 
 #include "util/error.h"
 
-#define CHUNK_PASSES 6 /* of a walk that a window holds */
-#define MAX_STEPS 24
-#define CHECKS 16       /* predictions at least */
-#define LARGE_SET 32    /* ways; each prediction is of so many lines that half as many will do */
-#define MOST_CHECKS 6   /* walks for those */
-#define FEW_TOO_MANY 24 /* sets that get a line too many in a walk: these take longest */
+/* Thresholds. Fixed by: blind trials (tests/blind), and an H200 (512 of 512 fillings). */
+static const struct {
+    unsigned chunk_passes, max_steps, checks, large_set, most_checks, few_too_many;
+} limits = {
+    .chunk_passes = 6,  /* passes of a walk that a window holds */
+    .max_steps = 24,    /* steps of a bisection */
+    .checks = 16,       /* predictions at least */
+    .large_set = 32,    /* ways: each prediction is of so many lines that half as many will do */
+    .most_checks = 6,   /* walks for those predictions */
+    .few_too_many = 24, /* sets that get a line too many in a walk: these take longest */
+};
 
 /* How many ways a set has: `low` lines fit, `high` do not (0: not known). `next` are tried. */
 struct search {
@@ -224,11 +229,12 @@ static int search_ways(struct level *level, struct search *search, uint32_t *wan
                        enum fit_verdict *verdicts)
 {
     size_t sets = level->map.sets, open = sets;
-    for (unsigned step = 0; step < MAX_STEPS && open > 0; step++) {
+    for (unsigned step = 0; step < limits.max_steps && open > 0; step++) {
         for (size_t c = 0; c < sets; c++) {
             wanted[c] = search[c].open ? search[c].next : 0;
         }
-        int rc = test_classes(level, verdicts, wanted, level->max_window / CHUNK_PASSES, NULL);
+        int rc =
+            test_classes(level, verdicts, wanted, level->max_window / limits.chunk_passes, NULL);
         if (rc) {
             return rc;
         }
@@ -278,14 +284,14 @@ struct score {
 static int check_once(struct level *level, struct work *work, struct score *score, struct rng *rng)
 {
     const struct set_map *map = &level->map;
-    bool large = level->conflict.count > LARGE_SET;
+    bool large = level->conflict.count > limits.large_set;
     /* One in so many gets a line too many. */
-    uint64_t share = large ? map->sets + 1 : map->sets / FEW_TOO_MANY + 2;
+    uint64_t share = large ? map->sets + 1 : map->sets / limits.few_too_many + 2;
     for (size_t c = 0; c < map->sets; c++) {
         work->wanted[c] = map->ways[c] ? map->ways[c] + (rng_below(rng, share) == 0) : 0;
     }
-    int rc =
-        test_classes(level, work->verdicts, work->wanted, level->max_window / CHUNK_PASSES, rng);
+    int rc = test_classes(level, work->verdicts, work->wanted,
+                          level->max_window / limits.chunk_passes, rng);
     for (size_t c = 0; rc == 0 && c < map->sets; c++) {
         if (work->wanted[c] && work->verdicts[c] != FIT_UNKNOWN) {
             bool fits = work->verdicts[c] == FIT_YES;
@@ -303,8 +309,9 @@ static int check_structure(struct level *level, struct work *work, struct score 
     rng_seed(&rng, 271828);
     *score = (struct score){.alike = !can_draw(level)};
     int rc = 0;
-    size_t checks = level->conflict.count > LARGE_SET ? CHECKS / 2 : CHECKS;
-    for (unsigned i = 0; rc == 0 && i < MOST_CHECKS && score->held + score->failed < checks; i++) {
+    size_t checks = level->conflict.count > limits.large_set ? limits.checks / 2 : limits.checks;
+    for (unsigned i = 0; rc == 0 && i < limits.most_checks && score->held + score->failed < checks;
+         i++) {
         rc = check_once(level, work, score, &rng);
     }
     score->untested = rc == SONDE_ENOTRECORDED;
@@ -320,7 +327,7 @@ static int check_structure(struct level *level, struct work *work, struct score 
 static int check_together(struct level *level, struct work *work, struct score *score)
 {
     const struct set_map *map = &level->map;
-    if (level->size_bytes / level->line.bytes * CHUNK_PASSES <= level->max_window) {
+    if (level->size_bytes / level->line.bytes * limits.chunk_passes <= level->max_window) {
         return 0; /* they were walked together */
     }
     for (size_t c = 0; c < map->sets; c++) {

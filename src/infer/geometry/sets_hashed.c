@@ -13,7 +13,12 @@
 
 #include "util/error.h"
 
-#define SHIFTS 16
+/* Thresholds. Fixed by: blind trials (tests/blind). */
+static const struct {
+    unsigned shifts;
+} limits = {
+    .shifts = 16, /* beginnings of an array that are tried */
+};
 
 /* The array that begins `first` lines on must fit; with the line `extra` lines after its end it
  * must not. */
@@ -41,7 +46,7 @@ static int check_shift(struct level *level, bool *same, size_t first, size_t lin
 static int check_shifts(struct level *level, size_t *differing, size_t sets, size_t lines)
 {
     *differing = 0;
-    size_t checks = sets < SHIFTS ? sets : SHIFTS;
+    size_t checks = sets < limits.shifts ? sets : limits.shifts;
     uint64_t limit = level->lab->options->max_footprint_bytes / level->line.bytes;
     for (size_t i = 0; i < checks; i++) {
         bool same = false;

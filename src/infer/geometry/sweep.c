@@ -10,16 +10,21 @@
 
 #include "util/error.h"
 
-#define SWEEP_STRIDE 128
-#define DEAR_BYTES 262144 /* touching more than this is done for two windows only */
+/* Thresholds. Fixed by: the curves of the shipped models and of an H200. */
+static const struct {
+    unsigned sweep_stride, dear_bytes;
+} limits = {
+    .sweep_stride = 128,  /* bytes from load to load */
+    .dear_bytes = 262144, /* bytes: a walk of more is done for two windows only */
+};
 #define LARGE_MISS_SHARE 0.03
 
 static int sweep_point(struct level *level, struct capacity_step *step, uint64_t bytes,
                        uint32_t windows)
 {
     struct walk_plan plan =
-        level_plan(level, (struct walk_shape){.stride = SWEEP_STRIDE,
-                                              .count = (size_t)(bytes / SWEEP_STRIDE)});
+        level_plan(level, (struct walk_shape){.stride = limits.sweep_stride,
+                                              .count = (size_t)(bytes / limits.sweep_stride)});
     plan.touch = plan.shape.count > 512;
     plan.warm = plan.touch ? 0 : plan.shape.count;
     plan.window = level->max_window < 128 ? level->max_window : 128;
@@ -48,7 +53,9 @@ static int sweep_point(struct level *level, struct capacity_step *step, uint64_t
 static uint64_t grid_bytes(unsigned i)
 {
     uint64_t bytes = UINT64_C(1024) << (i / 2);
-    return i % 2 ? (uint64_t)((double)bytes * 1.41421356 / SWEEP_STRIDE) * SWEEP_STRIDE : bytes;
+    return i % 2
+               ? (uint64_t)((double)bytes * 1.41421356 / limits.sweep_stride) * limits.sweep_stride
+               : bytes;
 }
 
 static int walk_grid(struct level *level)
@@ -63,7 +70,7 @@ static int walk_grid(struct level *level)
     for (unsigned i = 0; r->step_count < INFER_MAX_STEPS && grid_bytes(i) <= limit; i++) {
         struct capacity_step *step = &r->steps[r->step_count];
         int rc = sweep_point(level, step, grid_bytes(i),
-                             grid_bytes(i) > DEAR_BYTES && !level->large ? 2 : 4);
+                             grid_bytes(i) > limits.dear_bytes && !level->large ? 2 : 4);
         if (rc) {
             return r->step_count && lab_soft(rc) ? 0 : rc;
         }
@@ -89,7 +96,7 @@ static int find_large_edge(struct level *level)
     uint64_t low = (uint64_t)r->steps[at - 1].bytes, high = (uint64_t)r->steps[at].bytes;
     while (high - low > low / 32) {
         struct capacity_step step;
-        uint64_t middle = (low + (high - low) / 2) / SWEEP_STRIDE * SWEEP_STRIDE;
+        uint64_t middle = (low + (high - low) / 2) / limits.sweep_stride * limits.sweep_stride;
         int rc = sweep_point(level, &step, middle, 16);
         if (rc) {
             return rc;

@@ -27,21 +27,28 @@
 #include "trace/pool.h"
 #include "util/error.h"
 
-#define TARGETS 5  /* that are tried */
-#define AGREEING 2 /* that must agree */
+/* Thresholds. Fixed by: an H200: 16 of 16 lines of five sets. */
+static const struct {
+    unsigned targets, agreeing, passes, turns, sure_turns, strays, step, most_line, late_rounds;
+    uint32_t most_pool, first_pool;
+    uint64_t most_bytes, least_bytes;
+} limits = {
+    .targets = 5,                      /* lines whose eviction is tried */
+    .agreeing = 2,                     /* targets that must agree */
+    .most_pool = UINT32_C(1) << 21,    /* lines that are read to evict one */
+    .first_pool = UINT32_C(1) << 14,   /* lines, the first try */
+    .most_bytes = UINT64_C(512) << 20, /* bytes from which lines are drawn */
+    .least_bytes = UINT64_C(64) << 20, /* bytes, the same at least */
+    .passes = 2, /* passes over a pool: on an H200 one does not always do, though its L2 is LRU */
+    .turns = 5,  /* turns of a question */
+    .sure_turns = 16,  /* turns of the test */
+    .strays = 2,       /* turns of these that noise may change */
+    .step = 32,        /* bytes that a target is moved by */
+    .most_line = 4096, /* bytes: longer lines are not looked for */
+    .late_rounds = 8,  /* rounds of the circle that tells lru_late */
+};
 #define MOST_WAYS 64
-#define MOST_POOL (UINT32_C(1) << 21)
-#define FIRST_POOL (UINT32_C(1) << 14)
-#define MOST_BYTES (UINT64_C(512) << 20)
-#define LEAST_BYTES (UINT64_C(64) << 20)
-#define PASSES 2      /* on an H200 a single one does not always do, though its L2 is LRU */
-#define TURNS 5       /* of a question */
-#define SURE_TURNS 16 /* of the test */
-#define STRAYS 2      /* of those, that noise may turn */
-#define STEP 32       /* that a target is moved by, bytes */
-#define MOST_LINE 4096
 #define WORD_BYTES 4
-#define LATE_ROUNDS 8 /* of the circle that tells lru_late */
 
 struct hunt {
     struct level *level;
@@ -68,7 +75,7 @@ static int count_gone(struct hunt *h, uint32_t *gone, uint32_t target, uint32_t 
     rc = rc ? rc : trace_request_set_u64(&request, "unit", h->unit);
     rc = rc ? rc : trace_request_set_u64(&request, "span", (uint64_t)h->units * h->unit);
     rc = rc ? rc : trace_request_set_u64(&request, "repeats", turns);
-    rc = rc ? rc : trace_request_set_u64(&request, "passes", PASSES);
+    rc = rc ? rc : trace_request_set_u64(&request, "passes", limits.passes);
     rc = rc ? rc : lab_measure(h->level->lab, &trace, &request);
     if (rc) {
         return rc;
@@ -89,8 +96,8 @@ static int count_gone(struct hunt *h, uint32_t *gone, uint32_t target, uint32_t 
 static int drives_out(struct hunt *h, bool *out, uint32_t pool)
 {
     uint32_t gone = 0;
-    int rc = count_gone(h, &gone, h->target, pool, h->kept, h->kept_count, TURNS);
-    *out = 2 * gone > TURNS;
+    int rc = count_gone(h, &gone, h->target, pool, h->kept, h->kept_count, limits.turns);
+    *out = 2 * gone > limits.turns;
     return rc;
 }
 
@@ -105,13 +112,14 @@ static int find_long(struct hunt *h, uint32_t *pool)
     bool out = false;
     int rc = 0;
     *pool = 0;
-    for (uint32_t n = FIRST_POOL; rc == 0 && !out && n <= MOST_POOL; n *= 2) {
+    for (uint32_t n = limits.first_pool; rc == 0 && !out && n <= limits.most_pool; n *= 2) {
         rc = drives_out(h, &out, n);
         *pool = out ? n : 0;
     }
-    return rc || *pool ? rc
-                       : lab_undecided(h->level->lab,
-                                       "%u lines drawn at random do not drive one out", MOST_POOL);
+    return rc || *pool
+               ? rc
+               : lab_undecided(h->level->lab, "%u lines drawn at random do not drive one out",
+                               limits.most_pool);
 }
 
 /* Keeps the last line of the shortest run of at most `high` lines, which do it. */
@@ -152,16 +160,16 @@ static int find_set(struct hunt *h)
 static int test_set(struct hunt *h, bool *holds)
 {
     uint32_t gone = 0, without[MOST_WAYS + 1];
-    int rc = count_gone(h, &gone, h->target, 0, h->kept, h->kept_count, SURE_TURNS);
-    *holds = gone + STRAYS >= SURE_TURNS;
+    int rc = count_gone(h, &gone, h->target, 0, h->kept, h->kept_count, limits.sure_turns);
+    *holds = gone + limits.strays >= limits.sure_turns;
     for (size_t left = 0; rc == 0 && *holds && left < h->kept_count; left++) {
         size_t count = 0;
         for (size_t i = 0; i < h->kept_count; i++) {
             without[count] = h->kept[i];
             count += i != left;
         }
-        rc = count_gone(h, &gone, h->target, 0, without, count, SURE_TURNS);
-        *holds = gone <= STRAYS;
+        rc = count_gone(h, &gone, h->target, 0, without, count, limits.sure_turns);
+        *holds = gone <= limits.strays;
     }
     return rc;
 }
@@ -171,14 +179,14 @@ static int find_reach(struct hunt *h, uint32_t *reach, bool down)
 {
     int rc = 0;
     *reach = 0;
-    for (bool out = true; rc == 0 && out && *reach < MOST_LINE;) {
-        uint32_t next = *reach + STEP, gone = 0;
+    for (bool out = true; rc == 0 && out && *reach < limits.most_line;) {
+        uint32_t next = *reach + limits.step, gone = 0;
         if (down && next > h->target) {
             break;
         }
         uint32_t moved = down ? h->target - next : h->target + next;
-        rc = count_gone(h, &gone, moved, 0, h->kept, h->kept_count, SURE_TURNS);
-        out = gone + STRAYS >= SURE_TURNS;
+        rc = count_gone(h, &gone, moved, 0, h->kept, h->kept_count, limits.sure_turns);
+        out = gone + limits.strays >= limits.sure_turns;
         *reach = out ? next : *reach;
     }
     return rc;
@@ -195,7 +203,7 @@ static int hunt_one(struct hunt *h, bool *found)
     }
     rc = find_reach(h, &up, false);
     rc = rc ? rc : find_reach(h, &down, true);
-    h->line = up + down + STEP;
+    h->line = up + down + limits.step;
     return rc;
 }
 
@@ -258,9 +266,10 @@ static int tell_late(struct level *level)
     }
     struct walk walk;
     struct walk_plan plan = level_plan(level, (struct walk_shape){.ring = ring, .count = count});
-    plan.warm = LATE_ROUNDS * count;
-    plan.window = (uint32_t)(LATE_ROUNDS * count < level->max_window ? LATE_ROUNDS * count
-                                                                     : level->max_window);
+    plan.warm = limits.late_rounds * count;
+    plan.window =
+        (uint32_t)(limits.late_rounds * count < level->max_window ? limits.late_rounds * count
+                                                                  : level->max_window);
     int rc = walk_run(level->lab, &walk, &plan);
     for (size_t i = 0; rc == 0 && i < walk.count; i++) {
         size_t element = walk_element(&walk, i);
@@ -313,11 +322,11 @@ static int find_policy(struct level *level, const struct hunt *h)
 static bool prepare(struct hunt *h, struct level *level, unsigned i)
 {
     uint64_t bytes = level->lab->options->max_footprint_bytes;
-    bytes = bytes < MOST_BYTES ? bytes : MOST_BYTES;
+    bytes = bytes < limits.most_bytes ? bytes : limits.most_bytes;
     *h = (struct hunt){.level = level, .seed = 1 + i, .unit = 128};
     h->units = (uint32_t)(bytes / h->unit);
     h->target = drawn_line(h, UINT32_MAX - i); /* that no pool reaches */
-    return bytes >= LEAST_BYTES;
+    return bytes >= limits.least_bytes;
 }
 
 int level_evict(struct level *level)
@@ -330,7 +339,7 @@ int level_evict(struct level *level)
     int rc = 0;
     bool agree = false;
     unsigned i = 0;
-    for (; rc == 0 && !agree && i < TARGETS; i++) {
+    for (; rc == 0 && !agree && i < limits.targets; i++) {
         bool found = false;
         rc = prepare(h, level, i)
                  ? hunt_one(h, &found)

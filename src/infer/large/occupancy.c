@@ -37,29 +37,38 @@
 
 #include "util/error.h"
 
-#define FEW 4096 /* lines, of which a large cache holds all */
-#define FEW_SEEDS 3
-#define SAMPLES 4096
-#define LATER 1.1 /* than next to all hits where few lines were read: no hit */
-#define HITS 0.99
-#define HELD 0.95
+/* Thresholds. Fixed by: an H200: 15028 to 15084 sets, 20 shares with a misfit of 0.3 to 1.2. */
+static const struct {
+    unsigned few, few_seeds, samples, most_helpers, a_part_of, steps, a_sample_of, of_few, passes;
+    double later, hits, held, shared_low, shared_high, knee_low, knee_high, stray, fits, fair;
+    uint64_t most_bytes, most_lines;
+} limits = {
+    .few = 4096,        /* lines, of which a large cache holds all */
+    .few_seeds = 3,     /* draws of these */
+    .samples = 4096,    /* lines that are timed */
+    .later = 1.1,       /* times the latency of nearly all hits: no hit */
+    .hits = 0.99,       /* quantile of the hits that this is of */
+    .held = 0.95,       /* share: lines of the reader are found */
+    .most_helpers = 16, /* SMs that are tried as a helper */
+    .shared_low =
+        0.2, /* share of lines whose place is in the reader's part, where there are several */
+    .shared_high = 0.8,              /* the same, at most */
+    .most_bytes = UINT64_C(4) << 30, /* bytes that lines are drawn from at most */
+    .most_lines = UINT64_C(1) << 21, /* lines of a pool */
+    .a_part_of =
+        8,       /* one part in so many of memory, that lines are drawn from at most: see above */
+    .steps = 12, /* steps to find the knee */
+    .knee_low = 0.7,   /* share of the lines that are found at the knee, at least */
+    .knee_high = 0.92, /* the same, at most */
+    .a_sample_of = 32, /* lines: each sample not found displaces one (probe/residents.c) */
+    .of_few = 2,       /* lines, the same where all are found */
+    .passes = 2,       /* passes over a pool, as in evict.c */
+    .stray = 0.004,    /* part of the sets, by which two fits of one cache differ beside chance */
+    .fits = 3.0,       /* times the deviation that chance makes: the curve is another one */
+    .fair = 8.0,       /* times the same: the curve fits, but not well */
+};
 #define OWNER 0
-#define MOST_HELPERS 16
-#define SHARED_LOW 0.2 /* of lines whose place is in the reader's part, where there are several */
-#define SHARED_HIGH 0.8
-#define MOST_BYTES (UINT64_C(4) << 30)
-#define MOST_LINES (UINT64_C(1) << 21)
-#define A_PART_OF 8 /* memory, that lines are drawn from at most: see above */
-#define STEPS 12    /* that are tried to find the knee */
-#define KNEE_LOW 0.7
-#define KNEE_HIGH 0.92
 #define SEEDS 4
-#define A_SAMPLE_OF 32 /* lines: each sample not found displaces one (probe/residents.c) */
-#define OF_FEW 2       /* the same, where all are found */
-#define PASSES 2       /* as in evict.c */
-#define STRAY 0.004    /* part of the sets, by which two fits of one cache differ beside chance */
-#define FITS 3.0       /* times the deviation that chance makes: the curve is another one */
-#define FAIR 8.0
 
 struct point {
     double lines, samples, found;
@@ -99,7 +108,7 @@ static int read_pool(struct occupancy *r, const uint32_t **latency, size_t *coun
     struct trace_request q;
     const struct trace *trace = NULL;
     size_t one = 0;
-    uint64_t samples = pool / a_sample_of < SAMPLES ? pool / a_sample_of : SAMPLES;
+    uint64_t samples = pool / a_sample_of < limits.samples ? pool / a_sample_of : limits.samples;
     pool = pool / 32 * 32;
     trace_request_init(&q, "residents");
     int rc = trace_request_set_u64(&q, "pool", pool);
@@ -107,7 +116,7 @@ static int read_pool(struct occupancy *r, const uint32_t **latency, size_t *coun
     rc = rc ? rc : trace_request_set_u64(&q, "seed", r->seed++);
     rc = rc ? rc : trace_request_set_u64(&q, "span", r->span);
     rc = rc ? rc : trace_request_set_u64(&q, "unit", r->line_bytes);
-    rc = rc ? rc : trace_request_set_u64(&q, "passes", PASSES);
+    rc = rc ? rc : trace_request_set_u64(&q, "passes", limits.passes);
     rc = rc ? rc : trace_request_set_u64(&q, "samples", samples ? samples : 1);
     if (rc == 0 && r->helper) {
         rc = trace_request_set_u64(&q, "sm", OWNER);
@@ -123,7 +132,7 @@ static int read_pool(struct occupancy *r, const uint32_t **latency, size_t *coun
     if (!*latency || *count == 0 || !own || one != 1 || *own == 0) {
         return lab_undecided(r->lab, "a residents trace lacks records");
     }
-    r->lab->loads += PASSES * (pool + before) + *count;
+    r->lab->loads += limits.passes * (pool + before) + *count;
     *lines = *own;
     return 0;
 }
@@ -136,11 +145,11 @@ static int add_point(struct occupancy *r, double lines)
     uint64_t pool = (uint64_t)(lines / r->share), before = r->helper ? pool : 0;
     struct point *point = &r->points[r->count];
     *point = (struct point){.lines = 0};
-    if (pool + before > MOST_LINES || pool * r->line_bytes > r->span / A_PART_OF) {
+    if (pool + before > limits.most_lines || pool * r->line_bytes > r->span / limits.a_part_of) {
         return lab_undecided(r->lab, "%llu lines drawn at random do not fill it",
                              (unsigned long long)pool);
     }
-    int rc = read_pool(r, &latency, &count, &point->lines, pool, before, A_SAMPLE_OF);
+    int rc = read_pool(r, &latency, &count, &point->lines, pool, before, limits.a_sample_of);
     for (size_t i = 0; rc == 0 && i < count; i++) {
         point->found += latency[i] <= r->threshold;
     }
@@ -161,13 +170,13 @@ static int read_few(struct occupancy *r)
     size_t count = 0;
     double lines = 0;
     struct sample sample;
-    int rc = read_pool(r, &latency, &count, &lines, FEW, 0, OF_FEW);
+    int rc = read_pool(r, &latency, &count, &lines, limits.few, 0, limits.of_few);
     rc = rc ? rc : sample_create(&sample, latency, count);
     if (rc) {
         return rc;
     }
     if (r->few == 0) {
-        double most = floor(LATER * sample_quantile(&sample, HITS));
+        double most = floor(limits.later * sample_quantile(&sample, limits.hits));
         r->threshold = most < r->of->timing.threshold ? most : r->of->timing.threshold;
     }
     r->few += (double)count;
@@ -180,11 +189,11 @@ static int read_few(struct occupancy *r)
 static int learn_hits(struct occupancy *r)
 {
     int rc = 0;
-    for (unsigned seed = 0; rc == 0 && seed < FEW_SEEDS; seed++) {
+    for (unsigned seed = 0; rc == 0 && seed < limits.few_seeds; seed++) {
         rc = read_few(r);
     }
-    if (rc == 0 && r->few_found < HELD * r->few) {
-        rc = lab_undecided(r->lab, "of %u lines drawn at random it holds %.0f %%", FEW,
+    if (rc == 0 && r->few_found < limits.held * r->few) {
+        rc = lab_undecided(r->lab, "of %u lines drawn at random it holds %.0f %%", limits.few,
                            100 * r->few_found / r->few);
     }
     return rc;
@@ -196,37 +205,38 @@ static int find_helper(struct occupancy *r)
     const uint32_t *latency = NULL;
     size_t count = 0;
     double lines = 0;
-    for (uint32_t helper = OWNER + 1; helper <= MOST_HELPERS; helper++) {
+    for (uint32_t helper = OWNER + 1; helper <= limits.most_helpers; helper++) {
         r->helper = helper;
-        int rc = read_pool(r, &latency, &count, &lines, FEW, 0, A_SAMPLE_OF);
+        int rc = read_pool(r, &latency, &count, &lines, limits.few, 0, limits.a_sample_of);
         if (rc && !lab_soft(rc)) {
             return rc;
         }
-        r->share = lines / FEW;
-        if (rc == 0 && r->share > SHARED_LOW && r->share < SHARED_HIGH) {
+        r->share = lines / limits.few;
+        if (rc == 0 && r->share > limits.shared_low && r->share < limits.shared_high) {
             return 0;
         }
     }
     return lab_undecided(r->lab, "it has parts, and none of %d SMs is of another one than SM %d",
-                         MOST_HELPERS, OWNER);
+                         limits.most_helpers, OWNER);
 }
 
 /* So many lines that a good part of the sets is full, and another is not. */
 static int find_knee(struct occupancy *r, double *lines)
 {
     const struct attribute *size = &r->result->size;
-    *lines = size->status == ATTRIBUTE_MEASURED ? size->value / (double)r->line_bytes : 16 * FEW;
-    for (unsigned step = 0; step < STEPS; step++) {
+    *lines =
+        size->status == ATTRIBUTE_MEASURED ? size->value / (double)r->line_bytes : 16 * limits.few;
+    for (unsigned step = 0; step < limits.steps; step++) {
         r->count = 0;
         int rc = add_point(r, *lines);
         if (rc) {
             return rc;
         }
         double share = share_found(&r->points[0]);
-        if (share >= KNEE_LOW && share <= KNEE_HIGH) {
+        if (share >= limits.knee_low && share <= limits.knee_high) {
             return 0;
         }
-        *lines *= share > KNEE_HIGH ? 1.4 : 0.75;
+        *lines *= share > limits.knee_high ? 1.4 : 0.75;
     }
     return lab_undecided(r->lab, "the share of drawn lines that it holds does not fall evenly");
 }
@@ -235,7 +245,7 @@ static int find_knee(struct occupancy *r, double *lines)
 static double expected(const struct occupancy *r, const struct point *p, double sets, unsigned ways)
 {
     double share = occupancy_share(p->lines, sets, ways);
-    double found = r->few_found / r->few / occupancy_share(FEW, sets, ways);
+    double found = r->few_found / r->few / occupancy_share(limits.few, sets, ways);
     return share * fmin(1, found);
 }
 
@@ -314,10 +324,10 @@ static void set_bounded(struct attribute *out, double value, double half, const 
 static int report(struct occupancy *r)
 {
     char id[24];
-    double half = ceil(2 * r->error + STRAY * r->sets), sets = round(r->sets);
+    double half = ceil(2 * r->error + limits.stray * r->sets), sets = round(r->sets);
     double line = (double)r->line_bytes * r->ways;
     const struct point *first = &r->points[0], *last = &r->points[r->count / SEEDS - 1];
-    if (r->excess > FAIR) {
+    if (r->excess > limits.fair) {
         return lab_undecided(r->lab,
                              "the share of drawn lines that it holds is not that of %u ways in "
                              "sets that are equally likely (misfit %.1f)",
@@ -329,7 +339,7 @@ static int report(struct occupancy *r)
         "shares fit %.0f sets of %u ways, give or take %.0f (95 %%), misfit %.2f",
         r->helper ? ", lines of one part alone" : "", first->lines, 100 * share_found(first),
         last->lines, 100 * share_found(last), r->count, sets, r->ways, half, r->excess);
-    double confidence = r->excess > FITS ? 0.6 : 0.9;
+    double confidence = r->excess > limits.fits ? 0.6 : 0.9;
     set_bounded(&r->result->sets, sets, half, "1", confidence, id);
     set_bounded(&r->result->size, sets * line, half * line, "B", confidence, id);
     return 0;
@@ -342,7 +352,7 @@ static bool prepare(struct occupancy *r)
     uint64_t bytes = r->lab->options->max_footprint_bytes;
     r->ways = (unsigned)result->ways.value;
     r->line_bytes = (uint64_t)result->line.value;
-    r->span = bytes < MOST_BYTES ? bytes : MOST_BYTES;
+    r->span = bytes < limits.most_bytes ? bytes : limits.most_bytes;
     r->share = 1;
     return result->present && r->of->known && !r->of->fit.count &&
            result->ways.status == ATTRIBUTE_MEASURED && result->line.status == ATTRIBUTE_MEASURED &&

@@ -24,13 +24,20 @@
 
 #include "util/error.h"
 
-#define JUMP_SHARE 0.25 /* of a single load's time */
-#define MERGER_JUMP_SHARE 0.08
-#define SLACK 0.02       /* of a count, where the rays miss each other by so much */
-#define STEADY_SHARE 0.8 /* of throughput times latency: a single load may be one of the slower */
+/* Thresholds. Fixed by: blind trials of outstanding loads (tests/blind/outstanding.c). */
+static const struct {
+    double jump_share, merger_jump_share, slack, steady_share;
+    unsigned most_full, most_loads;
+} limits = {
+    .jump_share = 0.25,        /* share of a single load's time: a jump */
+    .merger_jump_share = 0.08, /* the same, where lines are shared */
+    .slack = 0.02,             /* share of a count by which rays may differ */
+    .steady_share =
+        0.8,         /* share of throughput times latency: a single load may be one of the slower */
+    .most_full = 4,  /* loads of a thread where all lanes load */
+    .most_loads = 8, /* loads of a warp, on rays: 8 x 32 instructions reach far enough */
+};
 #define MOST_RAYS 8
-#define MOST_FULL 4  /* loads of a thread where all lanes load */
-#define MOST_LOADS 8 /* of a warp, on rays: 8 x 32 instructions reach far enough */
 
 enum { BY_REQUESTS, BY_INSTRUCTIONS, UNITS };
 
@@ -70,7 +77,7 @@ static int set_yardstick(struct study *s)
     none.lanes = 0;
     int rc = ray_measure(s->lab, &s->yard.one_cycles, &s->yard, &one, 1, 1);
     rc = rc ? rc : ray_measure(s->lab, &s->yard.overhead_cycles, &s->yard, &none, 1, 1);
-    s->yard.jump_cycles = JUMP_SHARE * s->yard.one_cycles;
+    s->yard.jump_cycles = limits.jump_share * s->yard.one_cycles;
     if (rc == 0 && s->yard.one_cycles < 1.2 * s->yard.overhead_cycles) {
         return lab_undecided(s->lab, "a load (%.0f cycles) cannot be told from none (%.0f)",
                              s->yard.one_cycles, s->yard.overhead_cycles);
@@ -131,7 +138,7 @@ static int find_loads_per_warp(struct study *s)
     if (rc) {
         return rc;
     }
-    s->loads = one.fits < 1 ? 1 : one.fits < MOST_LOADS ? one.fits : MOST_LOADS;
+    s->loads = one.fits < 1 ? 1 : one.fits < limits.most_loads ? one.fits : limits.most_loads;
     if (!one.jumped) {
         set_least(&s->out->loads_per_warp, &s->out->loads_per_warp_least, one.fits, "1",
                   "one warp's loads showed no jump");
@@ -181,7 +188,7 @@ static int follow_rays(struct study *s)
                           .last = OUT_WARP * s->loads};
         if (lanes[i] == OUT_WARP) {
             ray.axis = RAY_REQUESTS;
-            ray.last = OUT_BLOCK * (s->loads < MOST_FULL ? s->loads : MOST_FULL);
+            ray.last = OUT_BLOCK * (s->loads < limits.most_full ? s->loads : limits.most_full);
         }
         rc = add_ray(s, &ray);
     }
@@ -323,7 +330,7 @@ static int find_mergers(struct study *s)
     char id[24];
     /* Who found no place waits for the line and then may hit it: that is less than a round trip. */
     double jump_cycles = s->yard.jump_cycles;
-    s->yard.jump_cycles = MERGER_JUMP_SHARE * s->yard.one_cycles;
+    s->yard.jump_cycles = limits.merger_jump_share * s->yard.one_cycles;
     int rc = follow(s, &by_warps, &warps);
     rc = rc ? rc : follow(s, &by_lanes, &lanes);
     s->yard.jump_cycles = jump_cycles;
@@ -378,9 +385,10 @@ static int steady_requests(struct study *s, double *requests)
     rc = rc ? rc : ray_measure(s->lab, &full, &s->yard, &ray, OUT_BLOCK, 0);
     double each = (full - half) / (OUT_BLOCK / 2.0);
     bool steady = full > 2 * s->yard.one_cycles && each > 0;
-    *requests = rc == 0 && steady
-                    ? floor(STEADY_SHARE * (s->yard.one_cycles - s->yard.overhead_cycles) / each)
-                    : 1;
+    *requests =
+        rc == 0 && steady
+            ? floor(limits.steady_share * (s->yard.one_cycles - s->yard.overhead_cycles) / each)
+            : 1;
     return rc;
 }
 
@@ -465,8 +473,8 @@ static int decide(struct study *s)
     struct bounds requests = meet(s, BY_REQUESTS, 0), instructions = meet(s, BY_INSTRUCTIONS, 0);
     if (s->jumps > 0 && !requests.agree && !instructions.agree) {
         exact = false;
-        requests = meet(s, BY_REQUESTS, SLACK);
-        instructions = meet(s, BY_INSTRUCTIONS, SLACK);
+        requests = meet(s, BY_REQUESTS, limits.slack);
+        instructions = meet(s, BY_INSTRUCTIONS, limits.slack);
     }
     describe_rays(s, rays);
     lab_evidence(s->lab, id, "outstanding", "threads: most that fit before the time jumps: %s",

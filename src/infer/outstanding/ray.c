@@ -18,7 +18,12 @@
 
 #include <math.h>
 
-#define JUMPS_LATE 2.2 /* times a single load: later jumps are not the first filling */
+/* Thresholds. Fixed by: blind trials of outstanding loads (tests/blind/outstanding.c). */
+static const struct {
+    double jumps_late;
+} limits = {
+    .jumps_late = 2.2, /* times a single load: later jumps are not the first filling */
+};
 
 struct ray_shape ray_shape(const struct ray *ray, uint32_t x)
 {
@@ -226,7 +231,7 @@ int ray_follow(struct lab *lab, struct ray_result *out, const struct yardstick *
         rc = ray_measure(lab, &high.cycles, yard, ray, high.x, 0);
         uint32_t fits = out->fits;
         rc = rc ? rc : drill(lab, out, yard, low, high);
-        if (!out->jumped || out->before_cycles > JUMPS_LATE * yard->one_cycles) {
+        if (!out->jumped || out->before_cycles > limits.jumps_late * yard->one_cycles) {
             out->jumped = false;
             out->fits = fits;
         }

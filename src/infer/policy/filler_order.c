@@ -11,9 +11,14 @@
 #include "infer/policy/policy.h"
 #include "util/error.h"
 
-#define MAX_WORDS 8   /* of a line, each walked once in a round */
-#define LEAST_WORDS 3 /* where there are few others to walk between them */
-#define ENOUGH 16     /* times the lines that drive one out in front */
+/* Thresholds. Fixed by: blind trials (tests/blind). */
+static const struct {
+    unsigned max_words, least_words, enough;
+} limits = {
+    .max_words = 8,   /* words of a line, each walked once in a round */
+    .least_words = 3, /* the same where there are few others to walk between them */
+    .enough = 16,     /* times the lines that evict one in front */
+};
 
 /* Others that lie in the same set in front as some of the lines. */
 struct others {
@@ -49,7 +54,7 @@ static int find_others(struct others *out, const struct level *level, uint32_t l
     *out = (struct others){.lines = 1};
     int rc = filler_room(&out->line, level->filler);
     rc = rc ? rc : filler_find(level->filler, out->line, &out->once, &alone, 1, 1);
-    rc = rc ? rc : filler_find(level->filler, out->line, &out->count, &alone, 1, ENOUGH);
+    rc = rc ? rc : filler_find(level->filler, out->line, &out->count, &alone, 1, limits.enough);
     uint32_t *fitting = rc ? NULL : realloc(out->line, (out->count + 1) * sizeof *fitting);
     out->line = fitting ? fitting : out->line;
     out->found = out->count;
@@ -103,7 +108,7 @@ static int crowd_create(struct crowd *out, const struct level *level,
     uint32_t words = level->front->timing.fetch_bytes / 4;
     *out = (struct crowd){.of = calloc(pool->count, sizeof *out->of),
                           .mine = calloc(pool->count, sizeof *out->mine),
-                          .words = words < MAX_WORDS ? words : MAX_WORDS};
+                          .words = words < limits.max_words ? words : limits.max_words};
     if (!out->of || !out->mine) {
         return error_memory();
     }
@@ -143,7 +148,7 @@ static size_t plan_visits(struct crowd *crowd, size_t *words, const struct level
             enough = enough && 2 * o->behind >= o->once;
             length += o->lines * *words * (1 + o->behind);
         }
-        if (*words <= LEAST_WORDS || enough) {
+        if (*words <= limits.least_words || enough) {
             return length;
         }
     }

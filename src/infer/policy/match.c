@@ -18,7 +18,7 @@ static const struct {
     uint32_t unseen;
     size_t impossible, clearly, far, few_records, few_misses;
     double thin;
-} limit = {
+} limits = {
     .states = 48,             /* beginnings tried where the true one is not known */
     .most_states = 400,       /* the same of a rule that remembers */
     .tried_reads = 150000000, /* reads of ways: what trying beginnings may cost, about 0.3 s */
@@ -52,7 +52,7 @@ static size_t misfit(struct policy_set *set, const struct policy_order *order, b
         if (i >= order->warm && line != POLICY_OTHER) {
             differing += hit != order->hit[i - order->warm];
             impossible += !hit && order->hit[i - order->warm];
-            if (one_sided && impossible * limit.impossible > order->records) {
+            if (one_sided && impossible * limits.impossible > order->records) {
                 return order->records;
             }
             if (told) {
@@ -75,7 +75,7 @@ static void begin(struct policy_set *set, enum policy_kind kind, const struct po
     const struct policy_rule *rule = policy_rule(kind);
     policy_set_init(set, kind, of->ways);
     if ((number > 0 || of->flushed) && !of->from_empty) {
-        policy_set_scramble(set, limit.unseen, rng);
+        policy_set_scramble(set, limits.unseen, rng);
     }
     for (uint32_t way = 0; of->from_empty && way < number; way++) {
         set->state[of->ways - 1 - way] = 1;
@@ -97,9 +97,9 @@ static unsigned beginnings(enum policy_kind kind, const struct policy_case *of,
     if (of->flushed && rule->washed_states) {
         return rule->washed_states(of->ways);
     }
-    uint64_t most = limit.tried_reads / ((order->warm + order->records + 1) * of->ways);
-    bool more = rule->remembers && most > limit.states;
-    return !more ? limit.states : most < limit.most_states ? (unsigned)most : limit.most_states;
+    uint64_t most = limits.tried_reads / ((order->warm + order->records + 1) * of->ways);
+    bool more = rule->remembers && most > limits.states;
+    return !more ? limits.states : most < limits.most_states ? (unsigned)most : limits.most_states;
 }
 
 static size_t least_misfit(enum policy_kind kind, const struct policy_case *of,
@@ -177,8 +177,8 @@ static void report_match(const struct policy_case *of, struct policy_result *out
                  "%zu of %zu records, the next best all but %zu",
                  of->op, of->ways, of->flushed ? "twice as many lines" : "one line more",
                  POLICY_ORDERS, out->name, match->misfit[best], match->records, second);
-    bool thin = second < limit.clearly * (match->misfit[best] + 1) || match->by_exception;
-    out->confidence = thin ? limit.thin : match->misfit[best] == 0 ? 0.97 : 0.92;
+    bool thin = second < limits.clearly * (match->misfit[best] + 1) || match->by_exception;
+    out->confidence = thin ? limits.thin : match->misfit[best] == 0 ? 0.97 : 0.92;
 }
 
 /* Records that concern the set; of these, misses. */
@@ -237,12 +237,12 @@ static enum policy_kind nearly_all(struct match *match, size_t ways)
     }
     size_t misfit = match->misfit[best];
     for (size_t k = 0; k < POLICY_COUNT; k++) {
-        match->fits[k] = match->misfit[k] < limit.clearly * (misfit + 1);
-        clear = clear && (match->fits[k] || match->misfit[k] >= limit.far * (misfit + 1));
+        match->fits[k] = match->misfit[k] < limits.clearly * (misfit + 1);
+        clear = clear && (match->fits[k] || match->misfit[k] >= limits.far * (misfit + 1));
     }
     match->by_exception = true;
-    bool few = misfit * limit.few_records <= match->records &&
-               misfit * limit.few_misses <= match->misses && match->misses > ways;
+    bool few = misfit * limits.few_records <= match->records &&
+               misfit * limits.few_misses <= match->misses && match->misses > ways;
     return clear && few ? (enum policy_kind)best : POLICY_COUNT;
 }
 
@@ -252,7 +252,7 @@ static bool is_alone(const struct match *match, enum policy_kind best)
     bool alone = true;
     for (size_t k = 0; k < POLICY_COUNT; k++) {
         alone = alone &&
-                (match->fits[k] || match->misfit[k] >= limit.clearly * (match->misfit[best] + 1));
+                (match->fits[k] || match->misfit[k] >= limits.clearly * (match->misfit[best] + 1));
     }
     return alone;
 }

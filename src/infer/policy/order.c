@@ -9,8 +9,13 @@
 #include "infer/policy/policy.h"
 #include "util/error.h"
 
-#define MOST_RECORDS 2048
-#define ROUNDS 8 /* recorded, if there is room */
+/* Thresholds. Fixed by: blind trials (tests/blind). */
+static const struct {
+    unsigned most_records, rounds;
+} limits = {
+    .most_records = 2048, /* records of an order */
+    .rounds = 8,          /* rounds that are recorded, if there is room */
+};
 
 int policy_order_create(struct policy_order *out, size_t count, size_t most_records)
 {
@@ -61,7 +66,8 @@ int policy_run_order(struct level *level, struct policy_order *order,
     draw(order, pool, rng);
     struct walk_plan plan =
         level_plan(level, (struct walk_shape){.ring = order->ring, .count = order->count});
-    size_t most = ROUNDS * order->count < MOST_RECORDS ? ROUNDS * order->count : MOST_RECORDS;
+    size_t most = limits.rounds * order->count < limits.most_records ? limits.rounds * order->count
+                                                                     : limits.most_records;
     plan.window = (uint32_t)(most < level->max_window ? most : level->max_window);
     plan.warm = order->warm = warm_rounds * order->count;
     return policy_order_walk(order, level, &plan);

@@ -23,7 +23,7 @@
 static const struct {
     uint32_t words;
     double stray_misfit, noisy_misfit, doubtful, contradicted, no_index;
-} limit = {
+} limits = {
     .words = 8,             /* reads of a line in a round, of different words */
     .stray_misfit = 0.0012, /* share of the records: strays where no noise was seen yet */
     .noisy_misfit = 0.003, /* share of the records: what a drawn order has more noise than others */
@@ -37,8 +37,8 @@ static double noise_share(const struct level *level)
 {
     double seen = (double)level->timing.false_slow,
            records = (double)(level->timing.hit_records + 1);
-    return seen > 0 ? (seen + 4 * sqrt(seen) + 4) / records + limit.noisy_misfit
-                    : limit.stray_misfit;
+    return seen > 0 ? (seen + 4 * sqrt(seen) + 4) / records + limits.noisy_misfit
+                    : limits.stray_misfit;
 }
 
 /* Draws orders and looks which rules predict them. With filler accesses, from an empty set
@@ -104,7 +104,7 @@ static void narrow(struct policy_result *out, const struct policy_result *more)
     if (both.name[0]) {
         *out = both;
     } else {
-        out->confidence = fmin(out->confidence, limit.contradicted);
+        out->confidence = fmin(out->confidence, limits.contradicted);
     }
 }
 
@@ -175,7 +175,7 @@ int level_policy(struct level *level)
         return 0;
     }
     uint32_t words =
-        level->timing.fetch_bytes / 4 < limit.words ? level->timing.fetch_bytes / 4 : limit.words;
+        level->timing.fetch_bytes / 4 < limits.words ? level->timing.fetch_bytes / 4 : limits.words;
     bool matched = false;
     int rc = 0;
     rc = level->filler ? level_learn_beginning(level) : 0;
@@ -186,12 +186,12 @@ int level_policy(struct level *level)
     /* Shares of victims fit any cache, unlike a rule that predicts every record. Where no index
      * tells other lines of the set, only the conflicting addresses say that it is one set. */
     if (rc == 0 && !matched && level->map.sets == 0) {
-        out->confidence = fmin(out->confidence, limit.no_index);
+        out->confidence = fmin(out->confidence, limits.no_index);
     }
     const struct attribute *sets = &level->result->sets;
-    if (rc == 0 && sets->status == ATTRIBUTE_MEASURED && sets->confidence < limit.doubtful) {
+    if (rc == 0 && sets->status == ATTRIBUTE_MEASURED && sets->confidence < limits.doubtful) {
         out->confidence =
-            fmin(out->confidence, limit.doubtful); /* nor do they lie in one set for sure */
+            fmin(out->confidence, limits.doubtful); /* nor do they lie in one set for sure */
     }
     return rc;
 }

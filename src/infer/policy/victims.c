@@ -16,18 +16,25 @@
 #include "infer/fit/groups.h"
 #include "util/error.h"
 
-#define WANTED 6000 /* victims, for a share known to 0.013 */
-#define MAX_LOADS 400000
-#define FEWEST 300
-#define WARM_ROUNDS 60
-#define ROUNDS_A_WAY 3 /* then one in 400 still holds a line of before */
-#define ALIKE 0.02     /* latencies of one kind differ by */
-#define MANY 0.03      /* of the slow records, that make a kind */
-#define MANY_WAYS 20
-#define FEW_DIFFER 4   /* one slow record in so many may be noise's */
-#define FIRST_ROUNDS 2 /* of a window, that show what came in between */
-#define DISTURBED 1e-3 /* chance of so many misses there */
-#define RARE 0.1       /* of the loads, so many misses: then what is in doubt is a hit */
+/* Thresholds. Fixed by: blind trials (tests/blind). */
+static const struct {
+    unsigned wanted, max_loads, fewest, warm_rounds, rounds_a_way, many_ways, few_differ,
+        first_rounds;
+    double alike, many, disturbed, rare;
+} limits = {
+    .wanted = 6000,      /* victims, for a share known to 0.013 */
+    .max_loads = 400000, /* loads that they may cost */
+    .fewest = 300,       /* victims: fewer tell nothing */
+    .warm_rounds = 60,   /* rounds before the records */
+    .rounds_a_way = 3,   /* the same for each way: then one in 400 still holds a line of before */
+    .alike = 0.02,       /* part by which latencies of one kind differ */
+    .many = 0.03,        /* share of the slow records that make a kind */
+    .many_ways = 20,     /* ways: a window shows few victims of so many */
+    .few_differ = 4,     /* one slow record in so many may be noise */
+    .first_rounds = 2,   /* rounds of a window that detect what came in between */
+    .disturbed = 1e-3,   /* chance of so many misses there */
+    .rare = 0.1,         /* share of the loads that miss: then what is in doubt is a hit */
+};
 
 /* Everything slow in a walk, sorted. */
 static int find_slow(struct sample *slow, struct sample *all, const struct level *level,
@@ -49,9 +56,9 @@ static enum sight see(const struct level *level, const struct sample *slow, uint
     if (level_class(level, cycles) == LOAD_HIT) {
         return SIGHT_HIT;
     }
-    double near = ALIKE * cycles + 3;
+    double near = limits.alike * cycles + 3;
     struct sample alike = sample_view(slow, cycles - near, cycles + near);
-    double least = fmax(3, MANY * (double)slow->count);
+    double least = fmax(3, limits.many * (double)slow->count);
     return (double)alike.count >= least ? SIGHT_MISS : SIGHT_DOUBT;
 }
 
@@ -89,7 +96,7 @@ static size_t follow(struct victim_tally *tally, const struct level *level,
     if (walk->shape.count == 0) {
         return walk->window;
     }
-    bool rare = (double)slow->count < RARE * (double)walk->count;
+    bool rare = (double)slow->count < limits.rare * (double)walk->count;
     for (; i < walk->window; i++) {
         size_t at = window * walk->window + i, line = walk_element(walk, at);
         enum sight sight = i == from ? SIGHT_MISS : see(level, slow, walk->latency[at]);
@@ -172,7 +179,8 @@ static int count_cold(struct victim_tally *tally, struct victim_sums *sums,
  */
 static uint64_t warm_rounds(size_t ways)
 {
-    return WARM_ROUNDS > ROUNDS_A_WAY * ways ? WARM_ROUNDS : ROUNDS_A_WAY * ways;
+    return limits.warm_rounds > limits.rounds_a_way * ways ? limits.warm_rounds
+                                                           : limits.rounds_a_way * ways;
 }
 
 /* Ways by cold fill. `cold` is false when the cache turned out not to be empty. */
@@ -181,7 +189,7 @@ static int sum_cold(struct level *level, struct victim_tally *tally, uint32_t *h
 {
     uint64_t before = level->lab->loads;
     sums->cold = level->habits.begins_empty && level->max_window > 4 * level->conflict.count;
-    for (uint32_t run = 0; sums->cold && tally->victims < WANTED; run++) {
+    for (uint32_t run = 0; sums->cold && tally->victims < limits.wanted; run++) {
         struct walk walk;
         int rc = run_windows(level, &walk, 0, 8, run);
         if (rc) {
@@ -192,7 +200,7 @@ static int sum_cold(struct level *level, struct victim_tally *tally, uint32_t *h
         if (rc) {
             return rc;
         }
-        if (level->lab->loads - before > MAX_LOADS) {
+        if (level->lab->loads - before > limits.max_loads) {
             break;
         }
     }
@@ -256,7 +264,7 @@ static bool is_periodic(const struct level *level, const struct walk *walk)
     for (size_t i = 0; i < half; i++) {
         misses += level_class(level, walk->latency[i]) != LOAD_HIT;
     }
-    size_t strays = half / 50, few = misses / FEW_DIFFER;
+    size_t strays = half / 50, few = misses / limits.few_differ;
     size_t allowed = level->timing.false_slow == 0 ? 0 : strays < few ? strays : few;
     for (size_t shift = pass; shift <= half; shift += pass) {
         size_t differing = 0;
@@ -274,7 +282,7 @@ static bool is_periodic(const struct level *level, const struct walk *walk)
 /* Did nothing come in between windows? Then a window's first rounds miss no more than others do. */
 static bool goes_on(const struct level *level, const struct walk *walk)
 {
-    size_t early = FIRST_ROUNDS * walk->shape.count, misses = 0, at_first = 0;
+    size_t early = limits.first_rounds * walk->shape.count, misses = 0, at_first = 0;
     early = early < walk->window ? early : walk->window;
     for (size_t i = walk->window; i < walk->count; i++) {
         bool miss = level_class(level, walk->latency[i]) != LOAD_HIT;
@@ -282,7 +290,8 @@ static bool goes_on(const struct level *level, const struct walk *walk)
         at_first += miss && i % walk->window < early;
     }
     double share = (double)early / (double)walk->window;
-    return early < walk->window && poisson_tail(share * (double)misses, at_first) > DISTURBED;
+    return early < walk->window &&
+           poisson_tail(share * (double)misses, at_first) > limits.disturbed;
 }
 
 /*
@@ -314,13 +323,13 @@ static int sum_joined(struct level *level, struct victim_tally *tally, uint32_t 
                       struct victim_sums *sums)
 {
     uint64_t before = level->lab->loads;
-    for (uint32_t run = 0; sums->victims < WANTED && level->lab->loads - before < MAX_LOADS;
-         run++) {
+    for (uint32_t run = 0;
+         sums->victims < limits.wanted && level->lab->loads - before < limits.max_loads; run++) {
         struct walk_plan plan =
             level_plan(level, (struct walk_shape){.ring = level->conflict.offsets,
                                                   .count = level->conflict.count});
         plan.window = (uint32_t)(level->max_window - level->max_window % level->conflict.count);
-        plan.windows = (uint32_t)(MAX_LOADS / plan.window + 1);
+        plan.windows = (uint32_t)(limits.max_loads / plan.window + 1);
         plan.warm = warm_rounds(tally->ways) * level->conflict.count;
         plan.persist = true;
         plan.run = 600 + run;
@@ -345,8 +354,8 @@ static int sum_warm(struct level *level, struct victim_tally *tally, uint32_t *h
 {
     uint64_t before = level->lab->loads;
     unsigned periodic = 0;
-    for (uint32_t run = 0; sums->victims < WANTED && level->lab->loads - before < MAX_LOADS;
-         run++) {
+    for (uint32_t run = 0;
+         sums->victims < limits.wanted && level->lab->loads - before < limits.max_loads; run++) {
         struct walk walk;
         int rc =
             run_windows(level, &walk, warm_rounds(tally->ways) * level->conflict.count, 1, run);
@@ -401,7 +410,7 @@ static int sum_victims(struct level *level, struct victim_tally *tally, uint32_t
     if (rc || sums->cold) {
         return rc;
     }
-    if (tally->ways >= MANY_WAYS && !level->habits.begins_empty && !level->filler) {
+    if (tally->ways >= limits.many_ways && !level->habits.begins_empty && !level->filler) {
         rc = sum_joined(level, tally, holds, sums);
         if (!lab_soft(rc)) {
             return rc;
@@ -423,7 +432,7 @@ int victims_measure(struct level *level, struct policy_result *out)
     uint32_t *holds = calloc(level->conflict.count, sizeof *holds);
     int rc = tally.count && tally.pair && holds ? sum_victims(level, &tally, holds, &sums)
                                                 : error_memory();
-    if (rc == 0 && sums.victims < FEWEST) {
+    if (rc == 0 && sums.victims < limits.fewest) {
         rc = lab_undecided(level->lab,
                            "no known policy foretells the misses, and only %llu "
                            "victims show",

@@ -11,12 +11,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define DOUBT 1e-4
-#define ALIKE_BY_CHANCE 1e-3
-#define FEW_A_WAY 20 /* victims of a way in a window, for shares that are sorted by size */
-#define MUCH 6       /* standard deviations: no accident */
-#define LEFT_OUT 4   /* one group in so many, on either side of the mean */
-#define FAVOURED 3.0 /* times as likely as others: a bias that would have shown */
+/* Thresholds. Fixed by: blind trials (tests/blind). */
+static const struct {
+    double doubt, alike_by_chance, favoured;
+    unsigned few_a_way, much, left_out;
+} limits = {
+    .doubt = 1e-4,           /* chance: less likely is no accident */
+    .alike_by_chance = 1e-3, /* chance that shares after the likeliest are equal */
+    .few_a_way = 20,         /* victims of a way in a window, for shares that are sorted by size */
+    .much = 6,               /* standard deviations: no accident */
+    .left_out = 4,           /* one group in so many, on either side of the mean, is left out */
+    .favoured = 3.0,         /* times as likely as others: a bias that would have been detected */
+};
 
 /* P(chi square of so many degrees of freedom > x), by Wilson and Hilferty's approximation. */
 static double chi_square_tail(double x, double degrees)
@@ -118,8 +124,8 @@ void victims_sum(struct victim_sums *sums, const struct victim_tally *tally)
 /* Would one way that goes FAVOURED times as often as each other have shown? */
 static bool has_power(const struct victim_sums *sums, size_t ways)
 {
-    double w = (double)ways, all = w - 1 + FAVOURED;
-    double favourite = FAVOURED / all - 1 / w, other = 1 / all - 1 / w;
+    double w = (double)ways, all = w - 1 + limits.favoured;
+    double favourite = limits.favoured / all - 1 / w, other = 1 / all - 1 / w;
     double each = (favourite * favourite + (w - 1) * other * other) * w;
     return (double)sums->victims * each > 8 * sqrt(2 * sums->degrees);
 }
@@ -143,7 +149,7 @@ static double mean_share(const double part[VICTIM_GROUPS], const double whole[VI
             share[groups++] = part[i] / whole[i];
         }
     }
-    size_t beside = groups / LEFT_OUT;
+    size_t beside = groups / limits.left_out;
     if (!noisy || beside == 0) {
         return wholes > 0 ? parts / wholes : 0;
     }
@@ -178,7 +184,7 @@ static double share_of_same(const struct victim_sums *sums)
 static bool rest_is_alike(const struct victim_sums *sums)
 {
     double excess[VICTIM_GROUPS], x = 0, degrees = 0;
-    size_t left_out = sums->noisy ? VICTIM_GROUPS / LEFT_OUT : 0;
+    size_t left_out = sums->noisy ? VICTIM_GROUPS / limits.left_out : 0;
     for (size_t i = 0; i < VICTIM_GROUPS; i++) {
         x += sums->group[i].rest_x;
         degrees += sums->group[i].rest_degrees;
@@ -188,7 +194,7 @@ static bool rest_is_alike(const struct victim_sums *sums)
     for (size_t i = VICTIM_GROUPS - left_out; i < VICTIM_GROUPS; i++) {
         x -= fmax(excess[i], 0);
     }
-    return degrees <= 0 || chi_square_tail(x, degrees) > ALIKE_BY_CHANCE;
+    return degrees <= 0 || chi_square_tail(x, degrees) > limits.alike_by_chance;
 }
 
 /*
@@ -201,7 +207,7 @@ static void write_shares(struct policy_result *out, const struct victim_sums *su
                          bool biased)
 {
     double total = (double)sums->victims, w = (double)ways, sum = 0;
-    bool few = total / (double)sums->stretches / w < FEW_A_WAY;
+    bool few = total / (double)sums->stretches / w < limits.few_a_way;
     out->probability_count = ways;
     if (sums->cold || (biased && !few && !rest_is_alike(sums))) {
         for (size_t i = 0; i < ways; i++) {
@@ -235,7 +241,7 @@ static bool asks_for_use(const struct victim_sums *sums, size_t ways)
         double differs = (double)sums->gap[i] - all / w;
         x += differs * differs / (all / w);
     }
-    return x > w + MUCH * sqrt(2 * w) + MUCH * MUCH;
+    return x > w + limits.much * sqrt(2 * w) + limits.much * limits.much;
 }
 
 int victims_judge(struct level *level, struct policy_result *out, const struct victim_sums *sums,
@@ -245,8 +251,8 @@ int victims_judge(struct level *level, struct policy_result *out, const struct v
     double z = sums->variance > 0 ? (sums->seen - sums->expected) / sqrt(sums->variance) : 0;
     double independent = erfc(fabs(z) / sqrt(2));
     bool testable = sums->expected >= 5;
-    bool biased = uniform < DOUBT, serial = testable && independent < DOUBT;
-    if (uniform > 1 - DOUBT || (ways == 2 && serial && !biased)) {
+    bool biased = uniform < limits.doubt, serial = testable && independent < limits.doubt;
+    if (uniform > 1 - limits.doubt || (ways == 2 && serial && !biased)) {
         return lab_undecided(level->lab, "shares of victims are more equal than chance makes them: "
                                          "a rule, but none that is known here");
     }

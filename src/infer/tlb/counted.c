@@ -18,29 +18,37 @@
 #include "infer/tlb/tlb.h"
 #include "util/error.h"
 
-#define WANTED 25        /* misses of each page that misses */
-#define RARE 0.03        /* of the others' misses */
-#define STRAY 3e-4       /* of the records: noise that looks like a miss */
-#define LEAST_REQUESTS 5 /* without a new page, to be sure of them */
-#define TIMES 4          /* requests in which each page misses */
-#define MOST_REQUESTS 200
-#define LIKELY_REQUESTS 1 /* the same, of as many pages as other sets have */
-#define RESTLESS_REQUESTS 8
-#define SOON 120       /* rounds */
-#define MOST_PASSES 64 /* in a window */
-#define FEW_PAGES 100
-#define STICKY_WARM 12
-#define STICKY_PASSES 16
-#define STUCK 0.7 /* of the rounds: a policy that draws lets no page miss that often */
-#define FEW_SHAKES 24
-#define SHAKES 2      /* that show no new page */
-#define MOST_REST 240 /* rounds */
-#define WINDOWS 2
-#define MOST_LOADS 4000000
-#define MOST_KEPT 2 /* pages */
-#define MOST_SIZES 2
-#define MOST_UNSEEN 2   /* pages of all sets */
-#define MOST_BESIDE 200 /* pages that are put beside those that fit */
+/* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
+static const struct {
+    unsigned wanted, least_requests, times, most_requests, likely_requests, restless_requests, soon,
+        most_passes, few_pages, sticky_warm, sticky_passes, few_shakes, shakes, most_rest, windows,
+        most_loads, most_kept, most_sizes, most_unseen, most_beside;
+    double rare, stray, stuck;
+} limits = {
+    .wanted = 25,           /* misses of each page that misses */
+    .rare = 0.03,           /* share of the others' misses: fewer are none */
+    .stray = 3e-4,          /* share of the records: noise that looks like a miss */
+    .least_requests = 5,    /* requests without a new page, to be sure of them */
+    .times = 4,             /* requests in which each page misses */
+    .most_requests = 200,   /* requests for a set */
+    .likely_requests = 1,   /* requests without a new page, of as many pages as other sets have */
+    .restless_requests = 8, /* requests until a set that is never at rest is taken */
+    .soon = 120,            /* rounds of warming, once a set is known */
+    .most_passes = 64,      /* passes of a window */
+    .few_pages = 100,       /* pages, of which any warming is cheap */
+    .sticky_warm = 12,      /* rounds of warming where each state lasts */
+    .sticky_passes = 16,    /* passes of a window, the same */
+    .stuck = 0.7,     /* share of the rounds: a policy that draws lets no page miss that often */
+    .few_shakes = 24, /* shakes, divided by the pages known */
+    .shakes = 2,      /* shakes that detect no new page */
+    .most_rest = 240, /* rounds until a shaken set is at rest */
+    .windows = 2,     /* windows of a request */
+    .most_loads = 4000000, /* loads for all sets */
+    .most_kept = 2,        /* pages that a level in front may keep */
+    .most_sizes = 2,       /* different sizes of sets */
+    .most_unseen = 2,      /* pages of all sets that may stay unseen */
+    .most_beside = 200,    /* pages that are put beside those that fit */
+};
 
 /* Who misses in a walk over some pages. */
 struct shown {
@@ -104,13 +112,13 @@ static double restless(const struct counted *c, size_t page, double rounds)
 static size_t judge(struct shown *shown, const struct tlb_miss_counts *counts,
                     const struct counted *c)
 {
-    double stray = c->tl->noisy ? STRAY * counts->rounds : 0;
+    double stray = c->tl->noisy ? limits.stray * counts->rounds : 0;
     double least = c->tl->noisy ? 3 + stray + 4 * sqrt(stray) : 2, sum = 0, squares = 0;
     for (size_t i = 0; i < counts->count; i++) {
         sum += counts->misses[i];
         squares += (double)counts->misses[i] * counts->misses[i];
     }
-    least = sum > 0 ? fmax(least, RARE * squares / sum) : least;
+    least = sum > 0 ? fmax(least, limits.rare * squares / sum) : least;
     size_t fresh = 0;
     shown->missing = 0;
     shown->misses = 0;
@@ -123,7 +131,7 @@ static size_t judge(struct shown *shown, const struct tlb_miss_counts *counts,
         shown->misses += is ? counts->misses[i] : 0;
         shown->rate[i] = counts->misses[i] / counts->rounds;
         uint32_t more = counts->misses[i] - shown->before[i];
-        shown->stuck = shown->stuck || more >= STUCK * (counts->rounds - shown->rounds);
+        shown->stuck = shown->stuck || more >= limits.stuck * (counts->rounds - shown->rounds);
         shown->times[i] += more > 0;
         shown->before[i] = counts->misses[i];
     }
@@ -135,17 +143,17 @@ static size_t judge(struct shown *shown, const struct tlb_miss_counts *counts,
 static struct tlb_count_plan plan_counting(const struct counted *c, size_t count, bool first)
 {
     size_t passes = tlb_most_window(c->tl) / count, most = 3 * count + 20;
-    bool few = count <= FEW_PAGES;
+    bool few = count <= limits.few_pages;
     /* Sets found tell how soon the others are at rest. */
-    most = c->out->set_count > 1 && first && most > SOON ? SOON : most;
-    passes = passes < MOST_PASSES ? passes : MOST_PASSES;
+    most = c->out->set_count > 1 && first && most > limits.soon ? limits.soon : most;
+    passes = passes < limits.most_passes ? passes : limits.most_passes;
     return (struct tlb_count_plan){.warm = (uint32_t)(few     ? most
                                                       : first ? 40
                                                               : 8),
                                    .passes = (uint32_t)passes,
                                    .skip = few ? 0 : (uint32_t)passes / 4,
                                    .rounds = c->level->in_front ? 1 : 4,
-                                   .windows = few ? 1 : WINDOWS};
+                                   .windows = few ? 1 : limits.windows};
 }
 
 /* Does a page of a set that is known already miss? Then nothing new will show. */
@@ -163,7 +171,7 @@ static bool often(const struct shown *shown)
 {
     bool all = true;
     for (size_t i = 0; i < shown->count; i++) {
-        all = all && (!shown->who[i] || shown->times[i] >= TIMES);
+        all = all && (!shown->who[i] || shown->times[i] >= limits.times);
     }
     return all;
 }
@@ -188,13 +196,13 @@ static uint32_t rounds_to_rest(const struct counted *c, const struct shown *show
 {
     size_t pages = c->out->set_count ? c->out->entries_per_set[0] + 1 : shown->missing;
     pages = pages < shown->missing ? pages : shown->missing;
-    return (uint32_t)(8 * pages < MOST_REST ? 8 * pages : MOST_REST) + 8;
+    return (uint32_t)(8 * pages < limits.most_rest ? 8 * pages : limits.most_rest) + 8;
 }
 
 /* The fewer pages are known, the sooner two of them may come again by accident. */
 static size_t shakes_wanted(const struct counted *c, const struct shown *shown)
 {
-    return shown->missing && c->rest.count ? SHAKES + FEW_SHAKES / shown->missing : 0;
+    return shown->missing && c->rest.count ? limits.shakes + limits.few_shakes / shown->missing : 0;
 }
 
 static int count_once(struct counted *c, struct tlb_miss_counts *counts, const struct shown *shown,
@@ -203,11 +211,12 @@ static int count_once(struct counted *c, struct tlb_miss_counts *counts, const s
     struct tlb_count_plan plan = plan_counting(c, shown->count, first);
     int rc = shaken ? shake(c) : 0;
     plan.windows = sticky ? 1 : plan.windows;
-    plan.passes = sticky && plan.passes > STICKY_PASSES ? STICKY_PASSES : plan.passes;
-    plan.warm = sticky ? STICKY_WARM : shaken ? rounds_to_rest(c, shown) : plan.warm;
+    plan.passes = sticky && plan.passes > limits.sticky_passes ? limits.sticky_passes : plan.passes;
+    plan.warm = sticky ? limits.sticky_warm : shaken ? rounds_to_rest(c, shown) : plan.warm;
     rc = rc ? rc : tlb_count_misses(c->tl, counts, c->level, page, &plan);
-    if (rc == 0 && c->tl->lab->loads - c->start > MOST_LOADS) {
-        rc = lab_undecided(c->tl->lab, "the pages of a set were not found in %d loads", MOST_LOADS);
+    if (rc == 0 && c->tl->lab->loads - c->start > limits.most_loads) {
+        rc = lab_undecided(c->tl->lab, "the pages of a set were not found in %d loads",
+                           limits.most_loads);
     }
     return rc;
 }
@@ -226,7 +235,7 @@ static bool reached(const struct counted *c, const struct shown *shown, size_t q
 {
     size_t missing = missing_beside(c, shown) + c->rest.missing;
     return shown->target && missing + shown->slack >= shown->target &&
-           (quiet >= LEAST_REQUESTS || shown->target >= shown->count);
+           (quiet >= limits.least_requests || shown->target >= shown->count);
 }
 
 /*
@@ -250,8 +259,8 @@ static void take_restless(const struct counted *c, struct shown *shown)
 /* Is it a set like those found before? */
 static bool is_likely(const struct shown *shown, size_t quiet)
 {
-    return shown->likely && shown->missing == shown->likely && quiet >= LIKELY_REQUESTS &&
-           (double)shown->misses >= WANTED * (double)shown->missing;
+    return shown->likely && shown->missing == shown->likely && quiet >= limits.likely_requests &&
+           (double)shown->misses >= limits.wanted * (double)shown->missing;
 }
 
 /* `stop`: as soon as it is a known set's. */
@@ -264,15 +273,16 @@ static int who_misses(struct counted *c, struct shown *shown, const uint32_t *pa
     memset(shown->times, 0, shown->count * sizeof *shown->times);
     memset(shown->before, 0, shown->count * sizeof *shown->before);
     shown->rounds = 0;
-    for (size_t k = 0; rc == 0 && k < MOST_REQUESTS; k++) {
+    for (size_t k = 0; rc == 0 && k < limits.most_requests; k++) {
         rc = count_once(c, &counts, shown, page, k == 0, shakes > 0, sticky);
         quiet = judge(shown, &counts, c) ? 0 : quiet + 1;
-        bool enough = (double)shown->misses >= WANTED * (double)shown->missing && often(shown);
+        bool enough =
+            (double)shown->misses >= limits.wanted * (double)shown->missing && often(shown);
         if (shown->missing == shown->count || (stop && is_known(c, shown)) ||
             reached(c, shown, quiet) || is_likely(shown, quiet)) {
             break;
         }
-        if (stop && k + 1 >= RESTLESS_REQUESTS && is_restless_set(c, shown)) {
+        if (stop && k + 1 >= limits.restless_requests && is_restless_set(c, shown)) {
             take_restless(c, shown);
             break;
         }
@@ -282,7 +292,8 @@ static int who_misses(struct counted *c, struct shown *shown, const uint32_t *pa
             shakes = 1;
         } else if (shakes > 0 && quiet == 0) {
             shakes = 1;
-        } else if (quiet >= LEAST_REQUESTS && enough && shakes++ >= shakes_wanted(c, shown)) {
+        } else if (quiet >= limits.least_requests && enough &&
+                   shakes++ >= shakes_wanted(c, shown)) {
             break;
         }
     }
@@ -376,7 +387,7 @@ static int check_count(struct counted *c, bool *alike, size_t ways, size_t count
 /* Behind a level that keeps pages to itself one or two more may seem to fit. */
 static int check_alike(struct counted *c, bool *alike)
 {
-    size_t ways = c->out->entries_per_set[0], kept = c->level->in_front ? MOST_KEPT : 0;
+    size_t ways = c->out->entries_per_set[0], kept = c->level->in_front ? limits.most_kept : 0;
     *alike = false;
     for (size_t less = 0; less <= kept && !*alike && less < c->level->fits; less++) {
         size_t entries = c->level->fits - less;
@@ -434,7 +445,7 @@ static void even_out(struct counted *c)
         larger += out->entries_per_set[i] > ways;
     }
     if (larger > 0 || out->set_count * ways != c->level->fits ||
-        c->entries + MOST_UNSEEN < c->level->fits) {
+        c->entries + limits.most_unseen < c->level->fits) {
         return;
     }
     for (size_t i = 0; i < out->set_count; i++) {
@@ -447,8 +458,9 @@ static int one_by_one(struct counted *c, struct shown *shown, uint32_t *page)
 {
     const struct tlb_level *level = c->level;
     size_t limit = (size_t)(c->tl->limit_bytes / level->page);
-    for (size_t more = 1;
-         sizes(c->out) <= MOST_SIZES && more < MOST_BESIDE && c->entries < level->fits; more++) {
+    for (size_t more = 1; sizes(c->out) <= limits.most_sizes && more < limits.most_beside &&
+                          c->entries < level->fits;
+         more++) {
         if (level->fits + more >= limit || c->out->set_count == INFER_MAX_TLB_SETS) {
             break;
         }
@@ -465,7 +477,7 @@ static int one_by_one(struct counted *c, struct shown *shown, uint32_t *page)
         }
         even_out(c);
     }
-    return sizes(c->out) > MOST_SIZES
+    return sizes(c->out) > limits.most_sizes
                ? lab_undecided(c->tl->lab, "the pages that miss together are no whole sets")
                : 0;
 }

@@ -14,22 +14,29 @@
 #include "util/error.h"
 
 #define PAGES 4
-#define BLOCKS 16 /* of 4 KiB in a page: 64 KiB */
-#define LEAST_CYCLES 20
-#define SHARE 0.1 /* of the loads: more than noise; where a line is long most find it just read */
-#define COMPANION_LINES 3
-#define COMPANION_SHARE 0.2 /* of the slow: so many may be slow for their data */
-#define TOLERANCE 3         /* cycles, beside noise */
-#define DRIFT 0.006         /* of the cycles, from one measurement to another */
+/* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
+static const struct {
+    unsigned blocks, least_cycles, companion_lines, tolerance;
+    double share, companion_share, drift;
+} limits = {
+    .blocks = 16,       /* blocks of 4 KiB of a page that are used: 64 KiB */
+    .least_cycles = 20, /* cycles: less is not missing data */
+    .share =
+        0.1, /* share of the loads: more than noise; where a line is long most find it just read */
+    .companion_lines = 3,   /* lines from an element to its companion */
+    .companion_share = 0.2, /* share of the slow elements: so many may be slow for their data */
+    .tolerance = 3,         /* cycles, beside noise */
+    .drift = 0.006,         /* share of the cycles, from one measurement to another */
+};
 
 /* So many lines, or the fewest more that fill blocks of all pages. */
 int tlb_measure_data(struct tlb_lab *tl, size_t lines)
 {
     size_t blocks = (lines + PAGES * TLB_LINES - 1) / (PAGES * TLB_LINES);
-    blocks = blocks > BLOCKS ? blocks : BLOCKS;
+    blocks = blocks > limits.blocks ? blocks : limits.blocks;
     struct tlb_ring ring = {.count = PAGES * blocks * TLB_LINES};
     struct tlb_view view;
-    struct tlb_level level = {.threshold = fmax(LEAST_CYCLES, 4 * tl->noise)};
+    struct tlb_level level = {.threshold = fmax(limits.least_cycles, 4 * tl->noise)};
     ring.unit = malloc(ring.count * sizeof *ring.unit);
     if (!ring.unit) {
         return error_memory();
@@ -43,7 +50,7 @@ int tlb_measure_data(struct tlb_lab *tl, size_t lines)
     int rc = tlb_view(tl, &view, &ring, &level, 1);
     if (rc == 0) {
         tl->data_lines = ring.count;
-        tl->data_cycles = view.miss_share > SHARE ? view.miss_excess : 0;
+        tl->data_cycles = view.miss_share > limits.share ? view.miss_excess : 0;
         tlb_view_free(&view);
     }
     free(ring.unit);
@@ -61,8 +68,8 @@ bool tlb_is_data(const struct tlb_lab *tl, const struct tlb_level *level, double
     if (level->like_data) {
         return false;
     }
-    double drift = tl->noisy && !tl->lines_differ ? DRIFT * (tl->reference + excess) : 0;
-    double tolerance = TOLERANCE + tl->noise + (tl->noisy ? tl->record_noise : 0) + drift;
+    double drift = tl->noisy && !tl->lines_differ ? limits.drift * (tl->reference + excess) : 0;
+    double tolerance = limits.tolerance + tl->noise + (tl->noisy ? tl->record_noise : 0) + drift;
     return tl->data_cycles > 0 && (fabs(excess - tl->data_cycles) <= tolerance ||
                                    fabs(excess - level->before - tl->data_cycles) <= tolerance);
 }
@@ -79,7 +86,7 @@ int tlb_ask_companions(struct tlb_lab *tl, bool *data, const struct tlb_level *l
         return error_memory();
     }
     for (size_t i = 0; i < ring.count; i++) {
-        ring.unit[i] = tlb_place(stride, i / 2, i % 2 * COMPANION_LINES);
+        ring.unit[i] = tlb_place(stride, i / 2, i % 2 * limits.companion_lines);
     }
     int rc = tlb_view(tl, &view, &ring, level, 1);
     free(ring.unit);
@@ -92,6 +99,6 @@ int tlb_ask_companions(struct tlb_lab *tl, bool *data, const struct tlb_level *l
         second += i % 2 == 1 && view.excess[i] > tl->data_cycles / 2;
     }
     tlb_view_free(&view);
-    *data = first < 2 || (double)second > COMPANION_SHARE * (double)first;
+    *data = first < 2 || (double)second > limits.companion_share * (double)first;
     return 0;
 }

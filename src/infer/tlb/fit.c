@@ -12,20 +12,25 @@
 #include "infer/tlb/tlb.h"
 #include "util/error.h"
 
-#define CLEAR_SHARE 0.4 /* of the records: beyond doubt */
-#define FEW_PAGES 512   /* of which long warming is cheap */
-#define LONGER 3
-#define LONGEST 20
-#define SPREAD_TIMES                                                                               \
-    4                /* as many lines as the level in front has entries: it holds none of them     \
-                      */
-#define HIDE_TIMES 2 /* as many pages, and orders that are drawn find few of them in front */
-#define FEWER 0.6    /* of the misses before: they are on their way out */
+/* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
+static const struct {
+    double clear_share, fewer;
+    unsigned few_pages, longer, longest, spread_times, hide_times;
+} limits = {
+    .clear_share = 0.4, /* share of the records: misses beyond doubt */
+    .few_pages = 512,   /* pages, of which long warming is cheap */
+    .longer = 3,        /* times the patience of the first walk */
+    .longest = 20,      /* times the same, at most */
+    .spread_times = 4,  /* times the entries in front: a walk of so many lines finds none there */
+    .hide_times =
+        2, /* times the entries in front: orders that are drawn find few of so many pages there */
+    .fewer = 0.6, /* times the misses before: they are on their way out */
+};
 
 static int fits_by_records(struct tlb_lab *tl, bool *fits, const struct tlb_ring *ring,
                            const struct tlb_level *level)
 {
-    static const unsigned ladder[] = {1, LONGER, LONGEST};
+    static const unsigned ladder[] = {1, limits.longer, limits.longest};
     double before = 1;
     *fits = false;
     for (size_t k = 0; k < sizeof ladder / sizeof *ladder && !*fits; k++) {
@@ -35,11 +40,12 @@ static int fits_by_records(struct tlb_lab *tl, bool *fits, const struct tlb_ring
             return rc;
         }
         *fits = view.clean || view.miss_share == 0;
-        bool settled = view.miss_share > CLEAR_SHARE && view.miss_share > FEWER * before;
+        bool settled =
+            view.miss_share > limits.clear_share && view.miss_share > limits.fewer * before;
         bool thrashes = view.always && view.slow_count > 1;
         before = view.miss_share;
         tlb_view_free(&view);
-        if (settled || thrashes || (k == 1 && ring->count > FEW_PAGES)) {
+        if (settled || thrashes || (k == 1 && ring->count > limits.few_pages)) {
             break;
         }
     }
@@ -65,8 +71,8 @@ static int fits_by_medians(struct tlb_lab *tl, bool *fits, const struct tlb_ring
         return rc;
     }
     *fits = first.slow_count == 0;
-    if (!*fits && (double)first.slow_count < CLEAR_SHARE * (double)first.count) {
-        rc = tlb_view(tl, &again, ring, level, LONGER);
+    if (!*fits && (double)first.slow_count < limits.clear_share * (double)first.count) {
+        rc = tlb_view(tl, &again, ring, level, limits.longer);
         if (rc == 0) {
             *fits = slow_twice(&first, &again) < 2;
             tlb_view_free(&again);
@@ -127,7 +133,7 @@ int tlb_find_fits(struct tlb_lab *tl, struct tlb_level *level, size_t guess)
 
 bool tlb_may_hide(const struct tlb_level *level)
 {
-    return level->page > level->front_page && level->fits < HIDE_TIMES * level->in_front;
+    return level->page > level->front_page && level->fits < limits.hide_times * level->in_front;
 }
 
 /* Lines of a page: as many as the pages need to be too many for the level in front, if it can be.
@@ -135,7 +141,7 @@ bool tlb_may_hide(const struct tlb_level *level)
 static size_t lines_a_page(const struct tlb_level *level, size_t pages)
 {
     size_t lines = 1, most = (size_t)(level->page / level->front_page);
-    while (lines < most && pages * lines < SPREAD_TIMES * level->in_front) {
+    while (lines < most && pages * lines < limits.spread_times * level->in_front) {
         lines *= 2;
     }
     return lines;

@@ -17,11 +17,23 @@
 #include "util/error.h"
 #include "util/rng.h"
 
-#define LINES_APART 2 /* units from visit to visit of a page in a ring */
-#define HIDDEN 0.75   /* of what the level in front's misses take: noise makes no load sooner */
-#define FEW_BESIDE 8
-#define STRAY_HIDDEN 1e-4
-#define MOST_HIDDEN_PASSES 8
+/* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
+static const struct {
+    unsigned lines_apart, few_beside, most_hidden_passes, settled, settled_least, orders,
+        fit_passes;
+    double hidden, stray_hidden;
+} limits = {
+    .lines_apart = 2, /* units from visit to visit of a page in a ring */
+    .hidden =
+        0.75, /* share of what misses of the level in front take: noise makes no load sooner */
+    .few_beside = 8,         /* pages beside twice the entries in front */
+    .stray_hidden = 1e-4,    /* share of the records that noise hides */
+    .most_hidden_passes = 8, /* passes without a miss that hidden visits may cost */
+    .settled = 7,            /* share of the misses before: less is settling */
+    .settled_least = 16,     /* misses: fewer do not tell whether they settle */
+    .orders = 3,             /* orders that must not fit: some policies never settle in some */
+    .fit_passes = 12,        /* passes of a window */
+};
 
 bool tlb_can_count(const struct tlb_lab *tl, const struct tlb_level *level, size_t pages)
 {
@@ -34,7 +46,7 @@ enum tlb_sight tlb_see(const struct tlb_lab *tl, const struct tlb_level *level, 
     bool data = excess > level->threshold && tlb_is_data(tl, level, excess);
     double own = data ? excess - tl->data_cycles : excess;
     if (data || excess <= level->threshold) {
-        return level->before > 0 && own < HIDDEN * level->before ? TLB_HIDDEN : TLB_HIT;
+        return level->before > 0 && own < limits.hidden * level->before ? TLB_HIDDEN : TLB_HIT;
     }
     if (excess < level->least) { /* noise makes no miss sooner */
         return TLB_HIT;
@@ -80,7 +92,7 @@ static int draw_ring(struct tlb_ring *ring, uint32_t *index, struct tlb_miss_cou
         rng_permutation(index + round * n, &counts->rng, (uint32_t)n);
         for (size_t i = 0; i < n; i++) {
             uint32_t which = page ? page[index[round * n + i]] : index[round * n + i];
-            ring->unit[round * n + i] = tlb_place(level->page, which, round * LINES_APART);
+            ring->unit[round * n + i] = tlb_place(level->page, which, round * limits.lines_apart);
         }
     }
     return 0;
@@ -89,8 +101,8 @@ static int draw_ring(struct tlb_ring *ring, uint32_t *index, struct tlb_miss_cou
 /* Rounds without a miss that prove the fit, where the level in front hides some. */
 static double rounds_wanted(const struct tlb_lab *tl, double hidden_share)
 {
-    double more = hidden_share > 0 ? log(STRAY_HIDDEN) / log(fmin(hidden_share, 0.5)) : 0;
-    return (tl->noisy ? 2 : 1) + ceil(fmin(more, MOST_HIDDEN_PASSES));
+    double more = hidden_share > 0 ? log(limits.stray_hidden) / log(fmin(hidden_share, 0.5)) : 0;
+    return (tl->noisy ? 2 : 1) + ceil(fmin(more, limits.most_hidden_passes));
 }
 
 static void count_window(struct tlb_miss_counts *counts, const struct tlb_lab *tl,
@@ -144,7 +156,7 @@ int tlb_count_misses(struct tlb_lab *tl, struct tlb_miss_counts *counts,
     }
     /* A page that the level in front always has need not be in this one. Among few that is usual.
      */
-    bool few = n <= 2 * level->in_front + FEW_BESIDE;
+    bool few = n <= 2 * level->in_front + limits.few_beside;
     for (size_t i = 0; rc == 0 && i < n && !few; i++) {
         counts->clean = counts->clean && counts->heard[i];
     }
@@ -174,12 +186,6 @@ double tlb_miss_counts_members(const struct tlb_miss_counts *counts)
 
 /* ---- does it fit? ---- */
 
-#define SETTLED                                                                                    \
-    7 /* misses of each page: a policy that draws is at rest but for one in a thousand */
-#define SETTLED_LEAST 16
-#define ORDERS 3 /* that must not fit: some policies never settle in some */
-#define FIT_PASSES 12
-
 /*
  * The walk fits as soon as rounds go by without a miss. It does not when so many pages missed so
  * often that what kept them out would have been drawn long ago.
@@ -194,7 +200,7 @@ int tlb_count_fits(struct tlb_lab *tl, bool *fits, const struct tlb_level *level
     *fits = false;
     for (size_t k = 0; rc == 0 && k < sizeof ladder / sizeof *ladder && !*fits; k++) {
         struct tlb_count_plan plan = {.warm = ladder[k],
-                                      .passes = FIT_PASSES,
+                                      .passes = limits.fit_passes,
                                       .rounds = !level->in_front ? 4
                                                 : k % 2          ? 2
                                                                  : 1,
@@ -206,9 +212,9 @@ int tlb_count_fits(struct tlb_lab *tl, bool *fits, const struct tlb_level *level
         before = counts.rate;
         rc = tlb_count_misses(tl, &counts, level, page, &plan);
         *fits = rc == 0 && counts.clean;
-        double victims = counts.rate * (ladder[k] + FIT_PASSES);
-        if (k + 1 >= ORDERS &&
-            victims > SETTLED * tlb_miss_counts_members(&counts) + SETTLED_LEAST) {
+        double victims = counts.rate * (ladder[k] + limits.fit_passes);
+        if (k + 1 >= limits.orders &&
+            victims > limits.settled * tlb_miss_counts_members(&counts) + limits.settled_least) {
             break;
         }
     }

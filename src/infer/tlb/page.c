@@ -11,9 +11,15 @@
 
 #include "infer/tlb/tlb.h"
 
-#define ALL_SHARE 0.7       /* of the elements: they all miss */
-#define COMPANION_SHARE 0.5 /* of the share of elements */
-#define FRONT_TIMES 2       /* as many elements as the level in front has entries: it holds none */
+/* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
+static const struct {
+    double all_share, companion_share;
+    unsigned front_times;
+} limits = {
+    .all_share = 0.7,       /* share of the elements: they all miss */
+    .companion_share = 0.5, /* share of the elements' share: the companions miss too */
+    .front_times = 2, /* times the entries in front: a walk of so many elements finds none there */
+};
 
 static int slow_shares(struct tlb_lab *tl, double *elements, double *companions,
                        const struct tlb_level *level, uint64_t stride, size_t count,
@@ -43,7 +49,7 @@ static size_t elements_of(const struct tlb_lab *tl, const struct tlb_level *leve
                           uint64_t stride)
 {
     size_t count = (size_t)(reach / stride), most = (size_t)(tl->limit_bytes / stride);
-    size_t least = level->in_front ? FRONT_TIMES * level->in_front : 2;
+    size_t least = level->in_front ? limits.front_times * level->in_front : 2;
     return count > level->in_front && count >= 2 ? count : least <= most ? least : 0;
 }
 
@@ -58,7 +64,7 @@ static int widen(struct tlb_lab *tl, const struct tlb_level *level, uint64_t *st
             return lab_undecided(tl->lab, "no distance of pages makes them all miss");
         }
         int rc = slow_shares(tl, share, &none, level, *stride, count, 0);
-        if (rc || *share >= ALL_SHARE) {
+        if (rc || *share >= limits.all_share) {
             return rc;
         }
     }
@@ -75,7 +81,8 @@ static int lengthen(struct tlb_lab *tl, const struct tlb_level *level, uint64_t 
     uint64_t first = *reach;
     double none;
     *share = 0;
-    for (uint64_t times = 1; !tl->lines_differ && times <= 3 && *share < ALL_SHARE; times++) {
+    for (uint64_t times = 1; !tl->lines_differ && times <= 3 && *share < limits.all_share;
+         times++) {
         if (times * first > tl->limit_bytes) {
             break;
         }
@@ -88,7 +95,7 @@ static int lengthen(struct tlb_lab *tl, const struct tlb_level *level, uint64_t 
             return rc;
         }
     }
-    return *share >= ALL_SHARE ? 0 : INFER_UNDECIDED;
+    return *share >= limits.all_share ? 0 : INFER_UNDECIDED;
 }
 
 /* `page` comes in as the stride of a walk of `reach` bytes that shows misses. */
@@ -116,10 +123,10 @@ int tlb_page(struct tlb_lab *tl, struct tlb_level *level, uint64_t reach)
         if (rc) {
             return rc;
         }
-        if (!tl->lines_differ && share < ALL_SHARE / 2) {
+        if (!tl->lines_differ && share < limits.all_share / 2) {
             return lab_undecided(tl->lab, "pages that missed do so no longer");
         }
-        if (companions < COMPANION_SHARE * share) {
+        if (companions < limits.companion_share * share) {
             level->page = page;
             return 0;
         }

@@ -14,12 +14,18 @@
 #include "util/error.h"
 #include "util/rng.h"
 
-#define ROUNDS 3          /* visits of a page in a ring */
-#define QUIET_MISFIT 0.02 /* of the records */
-#define NOISY_MISFIT 0.05
-#define MEDIAN_CONFIDENCE 0.85
-#define LINES_APART 2 /* units from visit to visit of a page */
-#define RELIABLE 0.5  /* of the distance to the threshold: what noise may take */
+/* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
+static const struct {
+    unsigned rounds, lines_apart;
+    double quiet_misfit, noisy_misfit, median_confidence, reliable;
+} limits = {
+    .rounds = 3,               /* visits of a page in a ring */
+    .quiet_misfit = 0.02,      /* share of the records that may differ */
+    .noisy_misfit = 0.05,      /* the same with noise */
+    .median_confidence = 0.85, /* confidence where medians, not records, are matched */
+    .lines_apart = 2,          /* units from visit to visit of a page */
+    .reliable = 0.5,           /* share of the distance to the threshold that noise may take */
+};
 
 /* Shuffles within blocks that leave `apart` others at least between two visits. */
 static void draw_round(uint32_t *page, size_t pages, size_t apart, struct rng *rng)
@@ -58,11 +64,12 @@ static void draw_order(struct policy_order *order, const struct tlb_level *level
                        const uint32_t *label, size_t apart, struct rng *rng)
 {
     size_t pages = level->fits + 1;
-    for (size_t round = 0; round < ROUNDS; round++) {
+    for (size_t round = 0; round < limits.rounds; round++) {
         uint32_t *line = order->line + round * pages;
         draw_round(line, pages, apart, rng);
         for (size_t i = 0; i < pages; i++) {
-            order->ring[round * pages + i] = tlb_place(level->page, line[i], round * LINES_APART);
+            order->ring[round * pages + i] =
+                tlb_place(level->page, line[i], round * limits.lines_apart);
             line[i] = label[line[i]];
         }
     }
@@ -79,7 +86,7 @@ static int run_order(struct tlb_lab *tl, struct policy_order *order, const struc
 {
     uint32_t most = tl->lab->options->max_window ? tl->lab->options->max_window : 1024;
     struct tlb_ring ring = {order->ring, order->count};
-    uint64_t passes = POLICY_WARM_ROUNDS / ROUNDS;
+    uint64_t passes = POLICY_WARM_ROUNDS / limits.rounds;
     order->warm = passes * order->count;
     order->first = 0;
     if (!tlb_is_reliable(tl, level)) {
@@ -115,7 +122,7 @@ static int match(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_le
     int rc = 0;
     uint32_t most = tl->lab->options->max_window ? tl->lab->options->max_window : 1024;
     for (size_t i = 0; i < POLICY_ORDERS && rc == 0; i++) {
-        size_t count = ROUNDS * (level->fits + 1);
+        size_t count = limits.rounds * (level->fits + 1);
         rc = policy_order_create(&orders[i], count, count > most ? count : most);
         if (rc == 0) {
             draw_order(&orders[i], level, label, apart, &rng);
@@ -126,12 +133,13 @@ static int match(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_le
                              .id = out->id,
                              .op = "cg",
                              .ways = (uint32_t)level->set_count - 1,
-                             .allowed = tlb_is_reliable(tl, level) ? QUIET_MISFIT : NOISY_MISFIT};
+                             .allowed = tlb_is_reliable(tl, level) ? limits.quiet_misfit
+                                                                   : limits.noisy_misfit};
     if (rc == 0 && !policy_match(&of, &out->policy, orders)) {
         rc = lab_undecided(tl->lab, "no known policy foretells which pages miss");
     }
     if (!tlb_is_reliable(tl, level)) { /* medians hide what does not come again round by round */
-        out->policy.confidence = fmin(out->policy.confidence, MEDIAN_CONFIDENCE);
+        out->policy.confidence = fmin(out->policy.confidence, limits.median_confidence);
     }
     for (size_t i = 0; i < POLICY_ORDERS; i++) {
         policy_order_free(&orders[i]);

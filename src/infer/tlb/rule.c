@@ -15,17 +15,23 @@
 #include "infer/tlb/visits.h"
 #include "util/error.h"
 
-#define ROUNDS 3        /* of the pages in a ring, each in an order of its own */
-#define ROUNDS_BEHIND 2 /* behind another level, where there are more pages */
-#define VISITS 120      /* of the set's pages in a ring, if MOST_ROUNDS are as many */
-#define MOST_ROUNDS 6
-#define FORGOTTEN 4 /* one in so many visits: they forget the state */
-#define RINGS 16    /* recorded, where a window holds them */
-#define WASHED_RINGS 3
-#define QUIET_MISFIT 0.005 /* of the misses */
-#define NOISY_MISFIT 0.03
-#define UNDECIDED_CONFIDENCE 0.7
-#define ATTEMPTS 3 /* in other orders: a beginning that is not known may last in some */
+/* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
+static const struct {
+    unsigned rounds, rounds_behind, visits, most_rounds, forgotten, rings, washed_rings, attempts;
+    double quiet_misfit, noisy_misfit, undecided_confidence;
+} limits = {
+    .rounds = 3,           /* rounds of the pages in a ring, each in an order of its own */
+    .rounds_behind = 2,    /* rounds behind another level, where there are more pages */
+    .visits = 120,         /* visits of the set's pages in a ring, if MOST_ROUNDS are as many */
+    .most_rounds = 6,      /* rounds of a ring with a wash */
+    .forgotten = 4,        /* one visit in so many: so many forget the state */
+    .rings = 16,           /* rings that are recorded, where a window holds them */
+    .washed_rings = 3,     /* the same with a wash */
+    .quiet_misfit = 0.005, /* share of the misses that may differ */
+    .noisy_misfit = 0.03,  /* the same with noise */
+    .undecided_confidence = 0.7, /* confidence where another rule was not ruled out */
+    .attempts = 3, /* drawings of other orders: an unknown beginning may last in some */
+};
 
 /* ---- from any state ---- */
 
@@ -35,11 +41,11 @@
  */
 static int take_order(struct visits *v, struct policy_order *order)
 {
-    uint32_t rounds = v->level->in_front ? ROUNDS_BEHIND : ROUNDS;
+    uint32_t rounds = v->level->in_front ? limits.rounds_behind : limits.rounds;
     size_t before = POLICY_WARM_ROUNDS * v->count, length = rounds * v->count;
-    size_t window = RINGS * length, most = tlb_most_window(v->tl);
+    size_t window = limits.rings * length, most = tlb_most_window(v->tl);
     window = window < most ? window : most;
-    size_t forgotten = before + (v->level->in_front ? window / FORGOTTEN : 0);
+    size_t forgotten = before + (v->level->in_front ? window / limits.forgotten : 0);
     enum tlb_sight *sight = calloc(window + 1, sizeof *sight);
     if (!sight) {
         return error_memory();
@@ -77,7 +83,7 @@ static double misfit_allowed(const struct visits *v, const struct policy_order *
         }
     }
     double share = visits ? (double)misses / (double)visits : 0;
-    return (v->tl->noisy ? NOISY_MISFIT : QUIET_MISFIT) * share;
+    return (v->tl->noisy ? limits.noisy_misfit : limits.quiet_misfit) * share;
 }
 
 /* Does the rule's account of misses alone agree with every order? */
@@ -121,8 +127,10 @@ static bool match_misses(const struct visits *v, struct tlb_result *out,
 /* As many rounds of the pages in a ring that policies have to differ somewhere. */
 static uint32_t rounds_washed(const struct visits *v)
 {
-    size_t rounds = VISITS / v->own;
-    return (uint32_t)(rounds < ROUNDS ? ROUNDS : rounds > MOST_ROUNDS ? MOST_ROUNDS : rounds);
+    size_t rounds = limits.visits / v->own;
+    return (uint32_t)(rounds < limits.rounds        ? limits.rounds
+                      : rounds > limits.most_rounds ? limits.most_rounds
+                                                    : rounds);
 }
 
 /* Does a window hold the ring twice? From its first part on the model follows, the second counts.
@@ -137,7 +145,7 @@ static bool holds_washed(const struct visits *v)
 static int take_washed(struct visits *v, struct policy_order *order)
 {
     uint32_t rounds = rounds_washed(v);
-    size_t ring = v->wash_count + rounds * v->count, window = WASHED_RINGS * ring;
+    size_t ring = v->wash_count + rounds * v->count, window = limits.washed_rings * ring;
     size_t most = tlb_most_window(v->tl);
     window = window < most ? window : most;
     enum tlb_sight *sight = calloc(window + 1, sizeof *sight);
@@ -181,7 +189,7 @@ static int match_rule(struct visits *v, struct tlb_result *out, bool *matched, b
     }
     /* What is left beside the name was not ruled out, which is no proof that nothing can. */
     if (*matched && out->policy.equivalent_count > 0 && v->level->set_count > 3) {
-        out->policy.confidence = fmin(out->policy.confidence, UNDECIDED_CONFIDENCE);
+        out->policy.confidence = fmin(out->policy.confidence, limits.undecided_confidence);
     }
     return rc;
 }
@@ -213,7 +221,7 @@ int tlb_match_rule(struct tlb_lab *tl, struct tlb_result *out, bool *matched,
     bool washed;
     *matched = false;
     int rc = try_washed(tl, out, matched, &washed, level);
-    for (unsigned attempt = 0; rc == 0 && attempt < ATTEMPTS && !*matched; attempt++) {
+    for (unsigned attempt = 0; rc == 0 && attempt < limits.attempts && !*matched; attempt++) {
         struct visits v;
         bool full = attempt == 1;
         if (washed && !full) {
@@ -223,7 +231,7 @@ int tlb_match_rule(struct tlb_lab *tl, struct tlb_result *out, bool *matched,
         rc = rc ? rc : match_rule(&v, out, matched, false);
         visits_free(&v);
         if (*matched && washed) {
-            out->policy.confidence = fmin(out->policy.confidence, UNDECIDED_CONFIDENCE);
+            out->policy.confidence = fmin(out->policy.confidence, limits.undecided_confidence);
         }
     }
     return rc;

@@ -17,9 +17,14 @@
 
 #define AGAIN 24 /* pages that are walked again, at most */
 #define REPEATS 3
-#define SKIPPED 2     /* first records of each: their instructions may come late */
-#define NEIGHBOURS 16 /* SMs of the next numbers that are tried */
-#define OTHERS 48     /* in all */
+/* Thresholds. Fixed by: an H200: 48 SMs, both levels. */
+static const struct {
+    unsigned skipped, neighbours, others;
+} limits = {
+    .skipped = 2,     /* first records of each run: their instructions may come late */
+    .neighbours = 16, /* SMs of the next numbers that are tried */
+    .others = 48,     /* SMs that are tried in all */
+};
 #define NOBODY UINT32_MAX
 
 struct scope {
@@ -93,7 +98,7 @@ static int measure(struct scope *s, double *median, uint32_t other)
             return lab_undecided(s->tl->lab, "a trace of two SMs lacks columns or records");
         }
         s->sms = *sms;
-        for (size_t i = count > SKIPPED ? SKIPPED : 0; i < count; i++) {
+        for (size_t i = count > limits.skipped ? limits.skipped : 0; i < count; i++) {
             all[kept++] = latency[i];
         }
     }
@@ -109,17 +114,18 @@ static int measure(struct scope *s, double *median, uint32_t other)
 /* The k-th SM to try beside SM 0: its neighbours, then others evenly spread. */
 static uint32_t other_sm(uint32_t sms, uint32_t k)
 {
-    if (sms <= OTHERS + 1 || k < NEIGHBOURS) {
+    if (sms <= limits.others + 1 || k < limits.neighbours) {
         return k + 1;
     }
-    return NEIGHBOURS + 1 +
-           (uint32_t)((uint64_t)(k - NEIGHBOURS) * (sms - NEIGHBOURS - 1) / (OTHERS - NEIGHBOURS));
+    return limits.neighbours + 1 +
+           (uint32_t)((uint64_t)(k - limits.neighbours) * (sms - limits.neighbours - 1) /
+                      (limits.others - limits.neighbours));
 }
 
 static int try_others(struct scope *s, struct tlb_result *out, double alone)
 {
     uint32_t sms = s->sms, tried = 0, sharing = 0;
-    uint32_t count = sms - 1 < OTHERS ? sms - 1 : OTHERS;
+    uint32_t count = sms - 1 < limits.others ? sms - 1 : limits.others;
     char list[100] = "", id[24];
     for (uint32_t k = 0; k < count; k++) {
         double median = 0;

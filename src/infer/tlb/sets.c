@@ -23,14 +23,19 @@
 
 #include "util/error.h"
 
-#define MAX_MORE 80 /* pages beyond those that fit */
-#define MOST_SIZES 2
+/* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
+static const struct {
+    unsigned max_more, most_sizes, most_slack, many_alike, most_loads, most_left_out, hidden;
+} limits = {
+    .max_more = 80,        /* pages beyond those that fit */
+    .most_sizes = 2,       /* different sizes of sets */
+    .most_slack = 8,       /* pages that may fit beside the sets */
+    .many_alike = 100,     /* pages, of which one may be off */
+    .most_loads = 4000000, /* loads that leaving pages out may cost */
+    .most_left_out = 1024, /* pages: beyond, leaving out takes too long */
+    .hidden = 2,           /* times the entries in front: so long must a walk be */
+};
 #define SLACK_WALKS 7
-#define MOST_SLACK 8
-#define MANY_ALIKE 100     /* pages, of which one may be off */
-#define MOST_LOADS 4000000 /* for leaving out */
-#define MOST_LEFT_OUT 1024 /* pages: beyond, leaving out takes too long */
-#define HIDDEN 2           /* a walk is this many times as long as the level in front has entries */
 
 struct sets {
     struct tlb_lab *tl;
@@ -119,9 +124,9 @@ struct members {
 static int search_members(struct members *m, size_t from, size_t to)
 {
     bool fits = false;
-    if (m->sets->tl->lab->loads - m->start > MOST_LOADS) {
+    if (m->sets->tl->lab->loads - m->start > limits.most_loads) {
         return lab_undecided(m->sets->tl->lab, "the pages of a set were not found in %d loads",
-                             MOST_LOADS);
+                             limits.most_loads);
     }
     int rc = fits_without(m->sets, &fits, m->page, m->count, from, to);
     if (rc || !fits) {
@@ -189,7 +194,7 @@ static int check_set(struct sets *sets, bool *good)
     struct members m = {
         .sets = sets, .page = page, .count = pages, .found = found, .start = sets->tl->lab->loads};
     int rc;
-    if (pages <= MOST_LEFT_OUT && pages >= 2 * HIDDEN * sets->in_front) {
+    if (pages <= limits.most_left_out && pages >= 2 * limits.hidden * sets->in_front) {
         rc = find_members(&m);
         *good = rc == 0 && m.found_count == level->set_count;
     } else {
@@ -225,7 +230,7 @@ static int first_set(struct sets *sets, bool *good)
 static bool agree(const struct tlb_lab *tl, size_t slow, size_t expected)
 {
     size_t apart = slow > expected ? slow - expected : expected - slow;
-    return tl->noisy ? apart <= expected / MANY_ALIKE : apart == 0;
+    return tl->noisy ? apart <= expected / limits.many_alike : apart == 0;
 }
 
 /* Does each of `count` sets of so many entries overflow when it should: half of them, all? */
@@ -291,7 +296,7 @@ static int try_slack(struct sets *sets, bool *alike)
     size_t step = common_step(slow), ways = step > 1 ? step - 1 : 0;
     size_t entries = ways ? (level->fits + ways / 2) / ways * ways : 0;
     size_t apart = entries > level->fits ? entries - level->fits : level->fits - entries;
-    *alike = ways > 0 && apart <= MOST_SLACK && entries >= ways;
+    *alike = ways > 0 && apart <= limits.most_slack && entries >= ways;
     int rc = *alike ? check_alike(sets, alike, entries, ways) : 0;
     if (rc == 0 && *alike) {
         sets->slack = level->fits > entries ? apart : 0;
@@ -375,12 +380,12 @@ static int page_by_page(struct sets *sets, bool *good)
     int rc = 0;
     sets->out->step_count = 0;
     memset(sets->missed, 0, sets->room * sizeof *sets->missed);
-    for (size_t more = 1; rc == 0 && *good && more <= MAX_MORE && level->fits + more < limit &&
-                          sets->entries < level->fits;
+    for (size_t more = 1; rc == 0 && *good && more <= limits.max_more &&
+                          level->fits + more < limit && sets->entries < level->fits;
          more++) {
         rc = add_page(sets, good, level->fits + more);
     }
-    *good = *good && sets->entries == level->fits && count_sizes(sets->out) <= MOST_SIZES;
+    *good = *good && sets->entries == level->fits && count_sizes(sets->out) <= limits.most_sizes;
     return rc;
 }
 
@@ -462,9 +467,9 @@ static int by_leaving_out(struct sets *sets)
     memset(sets->missed, 0, sets->room * sizeof *sets->missed);
     sets->out->set_count = sets->out->step_count = 0;
     sets->entries = 0;
-    if (fits > MOST_LEFT_OUT) {
+    if (fits > limits.most_left_out) {
         rc = lab_undecided(sets->tl->lab, "which of %zu pages share a set does not show", fits);
-    } else if (fits < 4 * HIDDEN * sets->in_front / 3) {
+    } else if (fits < 4 * limits.hidden * sets->in_front / 3) {
         rc = lab_undecided(sets->tl->lab, "the level in front hides which pages share a set");
     }
     rc = rc ? rc : leave_out(sets, page, found);
@@ -481,7 +486,7 @@ static int find_sets(struct sets *sets)
         rc = check_alike(sets, &good, sets->level->fits, sets->level->set_count - 1);
     }
     /* Page after page tells more, but takes long where pages are many. */
-    if (rc == 0 && thrashes && !good && sets->level->fits <= MOST_LEFT_OUT) {
+    if (rc == 0 && thrashes && !good && sets->level->fits <= limits.most_left_out) {
         good = true;
         rc = page_by_page(sets, &good);
     }
@@ -536,7 +541,7 @@ static void report(struct sets *sets)
 int tlb_sets(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level, size_t in_front)
 {
     struct sets sets = {.tl = tl, .out = out, .level = level, .in_front = in_front};
-    sets.room = level->fits + INFER_MAX_TLB_SETS + MAX_MORE + 2;
+    sets.room = level->fits + INFER_MAX_TLB_SETS + limits.max_more + 2;
     sets.missed = calloc(sets.room, sizeof(bool));
     int rc = sets.missed ? find_sets(&sets) : error_memory();
     free(sets.missed);

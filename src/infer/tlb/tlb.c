@@ -20,27 +20,38 @@
 
 #include "infer/policy/rule.h"
 
-#define FIRST_STRIDE (UINT64_C(2) << 20)
-#define SEARCH_PAGES 4096 /* in a walk; beyond, their distance grows */
-#define LEAST_EXCESS 1.5  /* cycles: less is no level's miss */
-#define HIT_QUANTILE 0.98
-#define SHARE_QUIET 0.01 /* of the elements that must be slow */
-#define SHARE_NOISY 0.03
-#define NEAR_HITS 0.4 /* of the way to the cheapest misses, for these differ: the threshold */
-#define NEAR_CYCLES 10
-#define CLOSE_CYCLES 5
-#define LOW_QUANTILE 0.1
-#define CLOSE 0.75       /* the same where noise is the greater danger */
-#define DATA_SHARE 0.02  /* of the records, as long as missing data: worth a question */
-#define STRAY 0.3        /* of the elements, slow again: fewer are slow by accident */
-#define MORE 1.5         /* times the noise in a step */
-#define APART 1.2        /* times the noise: how far a level's misses are from hits */
-#define SAME 0.6         /* of the elements that are slow again */
-#define HELD 6           /* times the pages that fit, which are walked for the policy */
-#define MORE_PAGES 256   /* beyond these: walked to find sets */
-#define SURE 0.8         /* of a policy: it holds the sets up */
-#define UNEXPLAINED 0.85 /* where no policy fits the sets */
-#define MANY 0.15        /* of all elements: no accident, whichever they are */
+/* Thresholds. Fixed by: blind trials of translation alone (--only tlbs), and an H200 (a miss of 10
+ * cycles). */
+static const struct {
+    uint64_t first_stride;
+    unsigned search_pages, near_cycles, close_cycles, held, more_pages;
+    double least_excess, hit_quantile, share_quiet, share_noisy, near_hits, low_quantile, close,
+        data_share, stray, more, apart, same, sure, unexplained, many;
+} limits = {
+    .first_stride = UINT64_C(2) << 20, /* bytes from page to page of the first walks */
+    .search_pages = 4096,              /* pages of a walk; beyond, their distance grows */
+    .least_excess = 1.5,               /* cycles: less is no level's miss */
+    .hit_quantile = 0.98,              /* quantile of the hits' excess that counts as noise */
+    .share_quiet = 0.01,               /* share of the elements that must be slow */
+    .share_noisy = 0.03,               /* the same with noise, or where lines differ */
+    .near_hits = 0.4, /* part of the way from hits to the cheapest misses: the threshold, for misses
+                         differ */
+    .near_cycles = 10,   /* cycles above the hits, the same at most */
+    .close_cycles = 5,   /* cycles beside noise, where noise is the greater danger */
+    .low_quantile = 0.1, /* quantile of the misses' excess: the cheapest */
+    .close = 0.75, /* part of the way to the cheapest misses where noise is the greater danger */
+    .data_share =
+        0.02,     /* share of the records that take as long as missing data: worth a question */
+    .stray = 0.3, /* share of the elements that are slow again: fewer are slow by accident */
+    .more = 1.5,  /* times the noise that is allowed for in a step */
+    .apart = 1.2, /* times the noise: how far a level's misses are from hits */
+    .same = 0.6,  /* share of the elements that are slow again */
+    .held = 6,    /* times the pages that fit, which are walked for the policy */
+    .more_pages = 256,   /* pages beyond these, walked to find sets */
+    .sure = 0.8,         /* confidence of a policy that holds the sets up */
+    .unexplained = 0.85, /* confidence where no policy fits the sets */
+    .many = 0.15,        /* share of all elements: no accident, whichever they are */
+};
 
 /* The search for a level: how far walks have come. */
 struct search {
@@ -78,7 +89,7 @@ static void compare_views(struct search *search, const struct tlb_view *a, struc
     b->count = same;
     search->slow = same;
     search->median = a->miss_excess;
-    search->low = same ? tlb_view_quantile(b, LOW_QUANTILE) : 0;
+    search->low = same ? tlb_view_quantile(b, limits.low_quantile) : 0;
     search->low_record = a->miss_low;
     search->high_record = a->miss_high;
 }
@@ -90,15 +101,15 @@ static void set_threshold(const struct tlb_lab *tl, struct tlb_level *level, str
     search->like_data = false;
     level->penalty = search->median - search->before;
     /* Where few pages miss, their walks find entries in caches, and a miss costs less. */
-    double near =
-        fmin(NEAR_HITS * (search->low - search->before), fmax(NEAR_CYCLES, 3 * search->noise));
+    double near = fmin(limits.near_hits * (search->low - search->before),
+                       fmax(limits.near_cycles, 3 * search->noise));
     level->threshold = search->before + fmax(search->noise, near);
     level->least = level->threshold;
     level->most = INFINITY;
     if (tl->noisy && !tl->lines_differ) {
         /* Noise makes no miss sooner: the threshold may lie close to them. */
-        double close = CLOSE * (search->low_record - search->before);
-        double wide = fmin(close, 2 * tl->record_noise + CLOSE_CYCLES);
+        double close = limits.close * (search->low_record - search->before);
+        double wide = fmin(close, 2 * tl->record_noise + limits.close_cycles);
         level->threshold = fmax(level->threshold, search->before + wide);
         level->least = fmax(level->threshold, search->before + close);
         level->most =
@@ -112,7 +123,7 @@ static int look_twice(struct tlb_lab *tl, struct search *search, bool *found,
                       const struct tlb_ring *ring, const struct tlb_level *trial)
 {
     struct tlb_view view = {0}, again = {0};
-    double share = tl->noisy || tl->lines_differ ? SHARE_NOISY : SHARE_QUIET;
+    double share = tl->noisy || tl->lines_differ ? limits.share_noisy : limits.share_quiet;
     size_t enough = (size_t)fmax(2, share * (double)ring->count);
     bool stray = true; /* what is slow is so by accident */
     *found = false;
@@ -124,16 +135,18 @@ static int look_twice(struct tlb_lab *tl, struct search *search, bool *found,
         if (rc == 0) {
             compare_views(search, &view, &again);
             search->low = search->slow ? search->low : view.miss_low;
-            stray = (double)search->slow < STRAY * (double)view.slow_count;
+            stray = (double)search->slow < limits.stray * (double)view.slow_count;
         }
         /* A policy that draws makes others miss each time; noise, not that many. */
-        bool all = !tl->lines_differ && view.far_share > MANY && again.far_share > MANY;
-        bool same = search->slow >= enough && (double)search->slow > SAME * (double)view.slow_count;
-        *found =
-            rc == 0 && (same || all) && search->median - search->before > APART * search->noise;
+        bool all =
+            !tl->lines_differ && view.far_share > limits.many && again.far_share > limits.many;
+        bool same =
+            search->slow >= enough && (double)search->slow > limits.same * (double)view.slow_count;
+        *found = rc == 0 && (same || all) &&
+                 search->median - search->before > limits.apart * search->noise;
     }
     if (rc == 0 && !*found) {
-        search->high = tlb_view_quantile(&view, HIT_QUANTILE) - search->before + 1;
+        search->high = tlb_view_quantile(&view, limits.hit_quantile) - search->before + 1;
         search->stray = stray;
     }
     tlb_view_free(&view);
@@ -154,7 +167,7 @@ static int look(struct tlb_lab *tl, struct search *search, bool *found, const st
         first = *search;
         rc = look_twice(tl, &first, found, ring, &trial);
     }
-    if (rc == 0 && !tl->lines_differ && first.data_share > DATA_SHARE) {
+    if (rc == 0 && !tl->lines_differ && first.data_share > limits.data_share) {
         bool data;
         trial.like_data = true;
         rc = tlb_ask_companions(tl, &data, &trial, search->stride, ring->count);
@@ -167,7 +180,7 @@ static int look(struct tlb_lab *tl, struct search *search, bool *found, const st
     *search = first;
     if (rc == 0 && !*found) {
         search->noise = search->stray
-                            ? fmax(search->noise, fmin(search->high, MORE * search->noise))
+                            ? fmax(search->noise, fmin(search->high, limits.more * search->noise))
                             : search->noise;
         search->pages = ring->count;
     }
@@ -199,7 +212,7 @@ static int grow(struct tlb_lab *tl, struct search *search)
                              (unsigned long long)(search->reach >> 20));
     }
     search->reach = next < tl->limit_bytes ? next : tl->limit_bytes;
-    while (search->reach / search->stride > SEARCH_PAGES) {
+    while (search->reach / search->stride > limits.search_pages) {
         search->stride *= 2;
         search->pages = search->pages > 1 ? search->pages / 2 : 1;
     }
@@ -270,7 +283,8 @@ static double penalty_confidence(const struct tlb_lab *tl, const struct tlb_leve
 
 size_t tlb_pages_held(const struct tlb_lab *tl, const struct tlb_level *level)
 {
-    uint64_t pages = HELD * level->fits + MORE_PAGES, most = tl->limit_bytes / level->page;
+    uint64_t pages = limits.held * level->fits + limits.more_pages,
+             most = tl->limit_bytes / level->page;
     return (size_t)(pages < most ? pages : most);
 }
 
@@ -298,12 +312,12 @@ static double unchecked(const struct tlb_lab *tl)
 static bool is_sure_rule(const struct policy_result *policy)
 {
     bool is = strcmp(policy->name, "none") == 0 || policy_named(policy->name) != POLICY_COUNT;
-    return is && policy->confidence >= SURE;
+    return is && policy->confidence >= limits.sure;
 }
 
 static void lessen(struct attribute *attribute)
 {
-    attribute->confidence = fmin(attribute->confidence, UNEXPLAINED);
+    attribute->confidence = fmin(attribute->confidence, limits.unexplained);
 }
 
 /*
@@ -447,12 +461,12 @@ int tlb_dissect(struct lab *lab)
     struct tlb_lab tl;
     int rc = tlb_lab_begin(&tl, lab);
     if (rc == 0) {
-        uint64_t stride = FIRST_STRIDE;
+        uint64_t stride = limits.first_stride;
         while (stride > TLB_LEAST_PAGE && tl.limit_bytes / stride < 256) {
             stride /= 2;
         }
         struct search search = {
-            .noise = fmax(LEAST_EXCESS, tl.noise + 1), .stride = stride, .reach = stride};
+            .noise = fmax(limits.least_excess, tl.noise + 1), .stride = stride, .reach = stride};
         search.pages = 1;
         rc = dissect_levels(&tl, &search);
     } else if (lab->out->tlb_count == 0) {

@@ -14,13 +14,19 @@
 #include "infer/policy/victims.h"
 #include "util/error.h"
 
-#define MANY_WAYS 20 /* a record in doubt was hardly a miss */
-#define WANTED 6000  /* victims */
-#define FEWEST 300   /* the same */
-#define MOST_LOADS 1500000
-#define FEW_DIFFER 8 /* one miss in so many may be noise's */
-#define SURE 0.8     /* less may be for lack of victims */
-#define REPEATS 3    /* windows, all of which repeat: a rule */
+/* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
+static const struct {
+    unsigned many_ways, wanted, fewest, most_loads, few_differ, repeats;
+    double sure;
+} limits = {
+    .many_ways = 20,       /* ways of which a record in doubt was hardly a miss */
+    .wanted = 6000,        /* victims, for a share known to 0.013 */
+    .fewest = 300,         /* victims: fewer tell nothing */
+    .most_loads = 1500000, /* loads that they may cost */
+    .few_differ = 8,       /* one miss in so many may be noise */
+    .sure = 0.8,           /* confidence: less may be for lack of victims */
+    .repeats = 3,          /* windows, all of which repeat: a rule */
+};
 
 struct drawing {
     struct visits *v;
@@ -45,7 +51,7 @@ static size_t follow(struct drawing *d, size_t from)
     for (; i < d->window; i++) {
         size_t page = d->index[i];
         if (page >= own || d->sight[i] == TLB_HIT || d->sight[i] == TLB_HIDDEN ||
-            (d->sight[i] == TLB_DOUBT && tally->ways >= MANY_WAYS)) {
+            (d->sight[i] == TLB_DOUBT && tally->ways >= limits.many_ways)) {
             continue;
         }
         if (d->sight[i] == TLB_DOUBT || page == lost) {
@@ -86,10 +92,10 @@ static bool is_periodic(const struct drawing *d)
     for (size_t i = 0; i < half; i++) {
         misses += d->sight[i] == TLB_MISS;
     }
-    if (misses < FEW_DIFFER) {
+    if (misses < limits.few_differ) {
         return false;
     }
-    size_t allowed = d->v->tl->noisy ? misses / FEW_DIFFER : 0;
+    size_t allowed = d->v->tl->noisy ? misses / limits.few_differ : 0;
     for (size_t shift = round; shift <= half; shift += round) {
         size_t differing = 0;
         for (size_t i = 0; i < half && differing <= allowed; i++) {
@@ -108,19 +114,20 @@ static int count_victims(struct drawing *d)
     struct lab *lab = d->v->tl->lab;
     uint64_t start = lab->loads;
     size_t periodic = 0, ways = d->tally.ways;
-    for (size_t k = 0; d->sums.victims < WANTED && lab->loads - start < MOST_LOADS; k++) {
+    for (size_t k = 0; d->sums.victims < limits.wanted && lab->loads - start < limits.most_loads;
+         k++) {
         d->window = tlb_most_window(d->v->tl);
         int rc = visits_record(d->v, d->sight, d->index, &d->window, 1, 10 + 5 * ways / 2);
         if (rc) {
             return rc;
         }
         periodic += is_periodic(d);
-        if (k + 1 == REPEATS && periodic == REPEATS && ways > 2) {
+        if (k + 1 == limits.repeats && periodic == limits.repeats && ways > 2) {
             return lab_undecided(lab, "victims follow a rule that repeats, but none that is known");
         }
         sum_window(d);
     }
-    return d->sums.victims < FEWEST
+    return d->sums.victims < limits.fewest
                ? lab_undecided(lab,
                                "no known policy foretells which pages miss, and only %llu "
                                "victims show",
@@ -179,7 +186,7 @@ int tlb_visits_policy(struct tlb_lab *tl, struct tlb_result *out, const struct t
         return rc;
     }
     rc = try_drawn(tl, out, level, VISITS_FULL);
-    bool open = rc == INFER_UNDECIDED || (rc == 0 && out->policy.confidence < SURE);
+    bool open = rc == INFER_UNDECIDED || (rc == 0 && out->policy.confidence < limits.sure);
     if (open && level->in_front && tlb_can_count(tl, level, level->fits + 1)) {
         out->policy = (struct policy_result){0};
         rc = try_drawn(tl, out, level, VISITS_AMONG_ALL);

@@ -17,10 +17,16 @@
 #include "infer/tlb/visits.h"
 #include "util/error.h"
 
-#define LINES_APART 2 /* units from visit to visit of a page */
-#define BESIDE 8      /* pages beyond twice what the level in front holds */
-#define MANY 0.03     /* of the records, that make a kind */
-#define ALIKE 5       /* cycles beside noise that records of one kind differ by */
+/* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
+static const struct {
+    unsigned lines_apart, beside, alike;
+    double many;
+} limits = {
+    .lines_apart = 2, /* units from visit to visit of a page */
+    .beside = 8,      /* pages beyond twice what the level in front holds */
+    .many = 0.03,     /* share of the records that make a kind */
+    .alike = 5,       /* cycles beside noise that records of one kind differ by */
+};
 
 static bool is_own(const struct tlb_level *level, uint32_t page)
 {
@@ -87,7 +93,8 @@ static int add_further(struct visits *v, size_t wash)
 int visits_create(struct visits *out, struct tlb_lab *tl, const struct tlb_level *level,
                   enum visits_kind kind, unsigned attempt)
 {
-    size_t wanted = level->in_front ? 2 * level->in_front + BESIDE : 0, all = level->fits + 1;
+    size_t wanted = level->in_front ? 2 * level->in_front + limits.beside : 0,
+           all = level->fits + 1;
     size_t wash = kind == VISITS_WASHED ? POLICY_WASHES * (level->set_count - 1) : 1;
     *out = (struct visits){.tl = tl, .level = level, .own = level->set_count};
     out->page = malloc((2 * level->set_count + wanted + all) * sizeof *out->page);
@@ -135,7 +142,7 @@ static int draw_ring(struct visits *v, struct tlb_ring *ring, uint32_t *which, u
         rng_permutation(index, &v->rng, (uint32_t)v->count);
         for (size_t i = 0; i < v->count; i++) {
             units[round * v->count + i] =
-                tlb_place(v->level->page, v->page[index[i]], round * LINES_APART);
+                tlb_place(v->level->page, v->page[index[i]], round * limits.lines_apart);
         }
     }
     /* What tells policies apart is what comes twice before another once. */
@@ -158,7 +165,8 @@ static int draw_ring(struct visits *v, struct tlb_ring *ring, uint32_t *which, u
 static int settle_doubts(const struct visits *v, enum tlb_sight *sight, const double *excess,
                          size_t window)
 {
-    double *doubt = malloc((window + 1) * sizeof *doubt), within = v->tl->record_noise + ALIKE;
+    double *doubt = malloc((window + 1) * sizeof *doubt),
+           within = v->tl->record_noise + limits.alike;
     size_t count = 0;
     if (!doubt) {
         return error_memory();
@@ -177,7 +185,7 @@ static int settle_doubts(const struct visits *v, enum tlb_sight *sight, const do
         for (to = from; sight[i] == TLB_DOUBT && to < count && doubt[to] <= excess[i] + within;) {
             to++;
         }
-        sight[i] = (double)(to - from) > MANY * (double)window ? TLB_MISS : sight[i];
+        sight[i] = (double)(to - from) > limits.many * (double)window ? TLB_MISS : sight[i];
     }
     free(doubt);
     return 0;

@@ -22,21 +22,29 @@
 
 #define GROUP 8 /* lines that are measured among themselves, in as many pages */
 #define REFERENCE_LINES 4
-#define GROUP_RECORDS 16
+/* Thresholds. Fixed by: blind trials of translation alone (--only tlbs), and an H200 (lines that
+ * differ by 60 cycles). */
+static const struct {
+    unsigned group_records, stray_windows, stray_cycles, different_cycles, warm_passes, warm_long,
+        quiet_passes, noisy_passes, most_windows;
+    double noise_quantile, misses_apart;
+} limits = {
+    .group_records = 16,    /* records of each line of a group */
+    .stray_windows = 4,     /* windows in which strays are looked for */
+    .stray_cycles = 12,     /* cycles above the reference: a stray */
+    .different_cycles = 6,  /* cycles: lines that differ by more are nearer and farther */
+    .noise_quantile = 0.95, /* quantile of the excess that counts as noise */
+    .warm_passes = 6,       /* passes before a window */
+    .warm_long = 3,         /* the same of more pages than 1024 */
+    .quiet_passes = 6,      /* passes that are recorded */
+    .noisy_passes = 14,     /* the same with noise */
+    .most_windows = 8,      /* windows of a walk with noise */
+    .misses_apart = 1.1,    /* times the noise of a record: a miss */
+};
 #define REFERENCE_RECORDS 128
-#define STRAY_WINDOWS 4
-#define STRAY_CYCLES 12
 #define SAMPLED 24 /* places looked at to see whether lines differ */
-#define DIFFERENT_CYCLES 6
-#define NOISE_QUANTILE 0.95
 
-#define WARM_PASSES 6
-#define WARM_LONG 3 /* of more pages than 1024 */
-#define QUIET_PASSES 6
-#define NOISY_PASSES 14
 #define MOST_PASSES 64
-#define MOST_WINDOWS 8
-#define MISSES_APART 1.1 /* times the noise of a record */
 
 struct tlb_base {
     uint32_t unit; /* UINT32_MAX: free */
@@ -223,7 +231,8 @@ static uint32_t sampled_unit(size_t i)
 static int measure_group(struct tlb_lab *tl, const uint32_t *units, size_t count, double shift)
 {
     const uint32_t *latency;
-    struct plan plan = {units, count, 4 * count, (uint32_t)(GROUP_RECORDS * count), 1, false};
+    struct plan plan = {units, count, 4 * count, (uint32_t)(limits.group_records * count),
+                        1,     false};
     double of[GROUP];
     int rc = measure(tl, &latency, &plan);
     if (rc) {
@@ -306,7 +315,7 @@ static int compare_lines(struct tlb_lab *tl)
     for (size_t i = 0; i < SAMPLED; i++) {
         uint32_t at = sampled_unit(i), units[2] = {at, at + 3};
         const uint32_t *latency;
-        struct plan plan = {units, 2, 8, 2 * GROUP_RECORDS, 1, false};
+        struct plan plan = {units, 2, 8, 2 * limits.group_records, 1, false};
         int rc = measure(tl, &latency, &plan);
         if (rc) {
             return rc;
@@ -314,7 +323,7 @@ static int compare_lines(struct tlb_lab *tl)
         medians(&of[2 * i], latency, plan.window, 2);
     }
     double low = quantile(of, 2 * SAMPLED, 0.1), high = quantile(of, 2 * SAMPLED, 0.9);
-    tl->lines_differ = high - low > DIFFERENT_CYCLES;
+    tl->lines_differ = high - low > limits.different_cycles;
     return 0;
 }
 
@@ -336,7 +345,7 @@ static int measure_noise(struct tlb_lab *tl)
         if (rc) {
             return rc;
         }
-        tl->noise = fmax(tl->noise, tlb_view_quantile(&view, NOISE_QUANTILE));
+        tl->noise = fmax(tl->noise, tlb_view_quantile(&view, limits.noise_quantile));
         tlb_view_free(&view);
     }
     return 0;
@@ -352,10 +361,11 @@ static int look_for_strays(struct tlb_lab *tl)
                                                     TLB_FIRST_LINE + 4, TLB_FIRST_LINE + 6};
     const uint32_t *latency;
     uint32_t window = tlb_most_window(tl) - tlb_most_window(tl) % REFERENCE_LINES;
-    struct plan plan = {units, REFERENCE_LINES, REFERENCE_RECORDS, window, STRAY_WINDOWS, false};
+    struct plan plan = {units,  REFERENCE_LINES,      REFERENCE_RECORDS,
+                        window, limits.stray_windows, false};
     int rc = window ? measure(tl, &latency, &plan) : INFER_UNDECIDED;
-    for (size_t i = 0; rc == 0 && i < (size_t)window * STRAY_WINDOWS; i++) {
-        tl->noisy = tl->noisy || latency[i] > tl->reference + STRAY_CYCLES;
+    for (size_t i = 0; rc == 0 && i < (size_t)window * limits.stray_windows; i++) {
+        tl->noisy = tl->noisy || latency[i] > tl->reference + limits.stray_cycles;
     }
     if (rc && lab_soft(rc)) { /* an older recording */
         tl->lab->why[0] = '\0';
@@ -415,10 +425,10 @@ static void plan_view(struct plan *plan, const struct tlb_lab *tl, const struct 
                       unsigned patience)
 {
     size_t n = ring->count, most = tlb_most_window(tl);
-    size_t passes = (tl->noisy ? NOISY_PASSES : QUIET_PASSES) * patience;
+    size_t passes = (tl->noisy ? limits.noisy_passes : limits.quiet_passes) * patience;
     passes = passes < MOST_PASSES ? passes : MOST_PASSES;
     *plan = (struct plan){.unit = ring->unit, .count = n};
-    plan->warm = n * (n > 1024 ? WARM_LONG : WARM_PASSES) * patience;
+    plan->warm = n * (n > 1024 ? limits.warm_long : limits.warm_passes) * patience;
     size_t at_once = most / n;
     if (at_once == 0) {
         plan->window = (uint32_t)most;
@@ -428,7 +438,7 @@ static void plan_view(struct plan *plan, const struct tlb_lab *tl, const struct 
         plan->window = (uint32_t)(at_once * n);
         plan->windows = (uint32_t)((passes + at_once - 1) / at_once);
     }
-    uint32_t limit = tl->noisy ? MOST_WINDOWS : 1 + (at_once == 0);
+    uint32_t limit = tl->noisy ? limits.most_windows : 1 + (at_once == 0);
     plan->windows = at_once && plan->windows > limit ? limit : plan->windows;
 }
 
@@ -484,7 +494,7 @@ static void judge_records(struct tlb_view *view, const struct tlb_lab *tl,
     view->miss_share = (double)slow / (double)records;
     view->data_share = (double)data / (double)records;
     /* What noise alone may have made slow says nothing of what a miss takes. */
-    double least = level->before + MISSES_APART * tl->record_noise + 1;
+    double least = level->before + limits.misses_apart * tl->record_noise + 1;
     size_t misses = 0;
     for (size_t i = 0; i < slow && !tl->lines_differ; i++) {
         if (excess[i] > least) {
