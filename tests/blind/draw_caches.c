@@ -46,6 +46,14 @@ void draw_counts(struct geometry *g, struct rng *rng, uint64_t least, uint64_t m
     } while (geometry_bytes(g) < least || geometry_bytes(g) > most);
 }
 
+/* A tree wants ways that are a power of two. A cache that keeps lru_late's state from launch to
+ * launch is not told yet (CHANGELOG.md, known weaknesses), so trials leave it out. */
+static bool is_drawn(const char *policy, const struct geometry *g)
+{
+    return strcmp(policy, "lru_late") != 0 &&
+           (strcmp(policy, "plru") != 0 || power_of_two(g->ways));
+}
+
 void put_policy(struct strbuf *out, struct rng *rng, const struct geometry *g)
 {
     static const char *const policies[] = {
@@ -55,7 +63,7 @@ void put_policy(struct strbuf *out, struct rng *rng, const struct geometry *g)
     const char *policy;
     do {
         policy = policies[draw_below(rng, COUNT(policies))];
-    } while (strcmp(policy, "plru") == 0 && !power_of_two(g->ways));
+    } while (!is_drawn(policy, g));
     bool biased = strncmp(policy, "biased", 6) == 0 && !g->unequal;
     if (strncmp(policy, "biased", 6) == 0 && g->unequal) {
         policy = "random";
