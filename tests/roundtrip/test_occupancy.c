@@ -1,7 +1,7 @@
 /*
  * How many sets a simulated L2 with hashed slices and sets has, from what it holds of lines drawn
- * at random (infer/residents.c), the number of ways being known. A whole dissection asks that only
- * of caches too large to simulate it.
+ * at random (infer/large/occupancy.c), the number of ways being known. A whole dissection asks that
+ * only of caches too large to simulate it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +42,7 @@ static int ask_for_sets(struct attribute *sets, unsigned ways)
     attribute_set(&d->caches[0].ways, ways, "1", 0.9, "x");
     attribute_set(&d->caches[0].line, LINE, "B", 0.9, "x");
     attribute_set(&d->caches[0].count, 1, "1", 0.9, "x");
-    int rc = residents_dissect(&lab);
+    int rc = occupancy_dissect(&lab);
     *sets = d->caches[0].sets;
     probe_live_destroy(live);
     traceset_destroy(set);
