@@ -55,15 +55,6 @@ void policy_set_scramble(struct policy_set *set, uint32_t first, struct rng *rng
     set->reads = 1000; /* later than every state that was drawn */
 }
 
-uint32_t policy_set_least(struct policy_set *set)
-{
-    uint32_t least = 0;
-    for (uint32_t i = 1; i < set->ways; i++) {
-        least = set->state[i] < set->state[least] ? i : least;
-    }
-    return least;
-}
-
 static void use(struct policy_set *set, uint32_t way, bool fill)
 {
     set->reads++;

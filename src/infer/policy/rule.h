@@ -76,6 +76,13 @@ void policy_set_scramble(struct policy_set *set, uint32_t first, struct rng *rng
 bool policy_set_read(struct policy_set *set, uint32_t line);
 
 /* For rules: the way with the least state; the first of several. */
-uint32_t policy_set_least(struct policy_set *set);
+static inline uint32_t policy_set_least(struct policy_set *set)
+{
+    uint32_t least = 0;
+    for (uint32_t i = 1; i < set->ways; i++) {
+        least = set->state[i] < set->state[least] ? i : least;
+    }
+    return least;
+}
 
 #endif
