@@ -67,6 +67,9 @@ static bool has_no_registers(enum isa_type type)
 static bool compatible(enum isa_type type, enum isa_type reg, bool relaxed)
 {
     const struct isa_type_info *want = isa_type_info(type), *have = isa_type_info(reg);
+    relaxed = relaxed && !has_no_registers(type);
+    if (reg == TYPE_f16x2 && type != reg && want->kind != KIND_FLOAT) /* to integers it is bits */
+        return compatible(type, TYPE_b32, relaxed);
     if (want->kind == KIND_PRED || have->kind == KIND_PRED)
         return want->kind == have->kind;
     if (want->kind == KIND_OPAQUE || have->kind == KIND_OPAQUE)
@@ -163,6 +166,23 @@ static struct ptx_operand *new_elems(struct ptx_operand *out, struct parser *p,
     return out->elems;
 }
 
+/* Wider registers than the type's are possible, but then all of one size. */
+static int check_elements_alike(struct parser *p, const struct raw_operand *raw)
+{
+    uint32_t bytes = 0;
+    for (uint32_t i = 0; i < raw->count; i++) {
+        const struct raw_operand *element = &p->raws->data[raw->first + i];
+        uint32_t now = isa_type_info(element->type)->bytes;
+        if (element->kind != RAW_REG || now == bytes)
+            continue;
+        if (bytes != 0)
+            return parser_error(p, element->loc, "a vector of registers of %u and %u bytes", bytes,
+                                now);
+        bytes = now;
+    }
+    return 0;
+}
+
 /* {a, b, ..}: `count` elements of `type`, written or read. */
 static int check_vector(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
                         uint32_t count, enum isa_type type, const struct spec *spec)
@@ -183,7 +203,7 @@ static int check_vector(struct ptx_operand *out, struct parser *p, const struct 
         if (code < 0)
             return code;
     }
-    return 0;
+    return check_elements_alike(p, raw);
 }
 
 int check_argument_value(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
@@ -351,7 +371,7 @@ static int check_address(struct ptx_operand *out, struct parser *p, const struct
                          const struct ptx_insn *insn, enum isa_space space)
 {
     *out = (struct ptx_operand){.kind = OPERAND_ADDR, .reg = -1, .imm = raw->offset};
-    bool element = raw->kind == RAW_SYMBOL && raw->symbol->kind == SYMBOL_VAR;
+    bool element = raw->kind == RAW_SYMBOL && raw->symbol->kind == SYMBOL_VAR && raw->indexed;
     if (raw->kind != RAW_ADDRESS && !element)
         return parser_error(p, raw->loc, "expected an address in brackets");
     if (raw->symbol != NULL && (raw->symbol->kind == SYMBOL_VAR))
@@ -596,6 +616,32 @@ static int check_copy_and_arrival(const struct ptx_insn *insn, struct parser *p,
     return 0;
 }
 
+/* Instructions that the vendor's assembler gives integer registers only, where others take any of
+ * the size; of those on halves and bytes also no constants. */
+static int check_integers(const struct ptx_insn *insn, struct parser *p,
+                          const struct raw_operand *raws)
+{
+    const struct isa_row *row = isa_row(insn->op);
+    bool video = row->shape == SHAPE_VIDEO || row->shape == SHAPE_VIDEO_TWO;
+    bool integers = video || row->shape == SHAPE_MASK || row->shape == SHAPE_REDUX ||
+                    row->shape == SHAPE_MATCH || row->shape == SHAPE_MATCH_ALL;
+    char lanes = row->name[strcspn(row->name, ".") - 1];
+    bool parity =
+        row->shape == SHAPE_MBARRIER_TEST_PARITY || row->shape == SHAPE_MBARRIER_TRY_PARITY;
+    for (uint32_t i = 0; i < insn->operand_count; i++) {
+        const struct ptx_operand *o = &insn->operands[i];
+        if (integers && o->kind == OPERAND_REG && isa_type_info(o->type)->kind == KIND_FLOAT)
+            return parser_error(p, raws[i].loc, "got a register of type .%s, expected an integer",
+                                isa_type_info(o->type)->text);
+        if (video && (lanes == '2' || lanes == '4') && o->kind == OPERAND_IMM)
+            return parser_error(p, raws[i].loc, "got a constant, expected a register");
+        if (parity && i == 2 && o->kind == OPERAND_IMM && o->imm > 1)
+            return parser_error(p, raws[i].loc, "parity %llu, expected 0 or 1",
+                                (unsigned long long)o->imm);
+    }
+    return 0;
+}
+
 int check_operands(struct ptx_insn *insn, struct parser *p, const struct opcode *opcode,
                    const struct raw_operand *raws, int count)
 {
@@ -610,5 +656,6 @@ int check_operands(struct ptx_insn *insn, struct parser *p, const struct opcode 
         if (code < 0)
             return code;
     }
-    return check_copy_and_arrival(insn, p, raws);
+    int code = check_integers(insn, p, raws);
+    return code < 0 ? code : check_copy_and_arrival(insn, p, raws);
 }

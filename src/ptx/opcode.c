@@ -416,6 +416,20 @@ static bool needs_sync(const struct parser *p, const struct opcode *o)
            (m->version_major > 6 || (m->version_major == 6 && m->version_minor >= 4));
 }
 
+/* Only global and shared memory are ordered, and only global memory's caches take hints. */
+static bool space_has_qualifiers(const struct opcode *o)
+{
+    enum isa_shape shape = isa_row(o->op)->shape;
+    bool shared = o->space[0] == SPACE_SHARED || o->space[0] == SPACE_SHARED_CTA ||
+                  o->space[0] == SPACE_SHARED_CLUSTER;
+    bool ordered = o->mods[MODC_SEM] != MOD_NONE && o->mods[MODC_SEM] != MOD_SEM_weak;
+    bool hinted = o->mods[MODC_L1EVICT] != MOD_NONE || o->mods[MODC_PREFETCH] != MOD_NONE;
+    if (o->space[0] == SPACE_GLOBAL || (shape != SHAPE_LOAD && shape != SHAPE_LOAD_HINT &&
+                                        shape != SHAPE_STORE && shape != SHAPE_STORE_HINT))
+        return true;
+    return !hinted && (!ordered || shared);
+}
+
 /* What patterns cannot say. */
 static int check_combination(struct parser *p, const struct opcode *o, const struct spelling *s,
                              struct ptx_loc loc)
@@ -449,6 +463,12 @@ static int check_combination(struct parser *p, const struct opcode *o, const str
         return parser_error(p, loc, "'%s': .L2::cache_hint is for global memory only", s->text);
     if (o->op == OP_MMA && !product_layout_fits(o))
         return parser_error(p, loc, "'%s': expected .row.col", s->text);
+    if (o->op == OP_MMA && ((o->mods[MODC_RND] != MOD_NONE && o->tuple.s != TYPE_f64) ||
+                            (o->mods[MODC_SATFINITE] != MOD_NONE && o->tuple.s != TYPE_s32)))
+        return parser_error(p, loc, "'%s': rounding is for .f64, .satfinite for .s32", s->text);
+    if (o->space[0] != SPACE_NONE && !space_has_qualifiers(o))
+        return parser_error(p, loc, "'%s': .%s memory has none of these qualifiers", s->text,
+                            isa_space_text(o->space[0]));
     enum isa_shape shape = isa_row(o->op)->shape;
     if ((shape == SHAPE_STORE || shape == SHAPE_STORE_HINT) && o->space[0] == SPACE_CONST)
         return parser_error(p, loc, "'%s' writes constant memory", s->text);

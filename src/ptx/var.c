@@ -100,6 +100,10 @@ static int parse_ptr(struct decl *decl, struct parser *p)
 static int check_type(struct parser *p, const struct decl *decl, struct ptx_loc loc)
 {
     const struct isa_type_info *info = isa_type_info(decl->type);
+    const struct ptx_module *m = p->module;
+    if (decl->type == TYPE_f16x2 &&
+        (m->target_sm < 53 || m->version_major * 10 + m->version_minor < 42))
+        return parser_error(p, loc, "type .f16x2 needs .version 4.2 and .target sm_53 or later");
     if (decl->type == TYPE_pred && decl->space != SPACE_REG)
         return parser_error(p, loc, "a variable of type .pred must be a register");
     if (info->kind == KIND_OPAQUE && decl->space != SPACE_GLOBAL && decl->space != SPACE_PARAM)
