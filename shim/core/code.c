@@ -24,11 +24,6 @@
 
 #define FILE_MAX_BYTES (1u << 30)
 
-struct shim_text {
-    char *text;
-    size_t length;
-};
-
 struct shim_module {
     struct shim_module *next, **link;
     char *name;
@@ -174,6 +169,15 @@ static int image_read(struct shim_module *module, const void *image, size_t byte
                          "-gencode arch=compute_XX,code=compute_XX, ask NVRTC for PTX by "
                          "--gpu-architecture=compute_XX and nvrtcGetPTX()");
     }
+    const struct shim_text *linked;
+    size_t count = link_texts(&linked, image);
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        rc = ptx_copy(&text, linked[i].text, linked[i].length);
+        rc = rc < 0 ? rc : text_add(module, text);
+    }
+    if (count > 0) {
+        return rc;
+    }
     rc = ptx_copy(&text, image, bytes);
     return rc < 0 ? rc : text_add(module, text);
 }
@@ -271,17 +275,6 @@ int shim_module_load_file(struct shim_module **out, const char *path)
     int code = size == 0 ? SHIM_BAD_IMAGE : shim_module_create(out, path, data, size, false);
     free(data);
     return code;
-}
-
-int shim_module_adopt(struct shim_module **out, struct rt_module *module)
-{
-    *out = module_new("linked module");
-    if (!*out) {
-        return SHIM_NO_MEMORY;
-    }
-    (*out)->rt = module;
-    module_link(*out);
-    return SHIM_OK;
 }
 
 static int texts_load(struct shim_module *module, struct rt *rt)
@@ -525,7 +518,7 @@ int shim_function_info(struct shim_function *function, struct shim_function_info
     info->max_threads = (uint32_t)(threads < by_registers ? threads : by_registers);
     const struct driver_spec *driver = &shim_model()->driver;
     info->target = 10 * driver->compute_major + driver->compute_minor;
-    info->ptx_version = info->target;
+    info->ptx_version = (uint32_t)function->module->rt->ptx->target_sm;
     shim_leave(rt);
     return SHIM_OK;
 }
@@ -544,4 +537,13 @@ int shim_function_param(struct shim_function *function, size_t i, size_t *offset
     *offset = param->offset;
     *bytes = param->size;
     return SHIM_OK;
+}
+
+int shim_file_read(char **data, size_t *bytes, const char *path)
+{
+    int rc = file_read_all(data, bytes, path, FILE_MAX_BYTES);
+    if (rc < 0) {
+        shim_say("%s", error_text());
+    }
+    return rc < 0 ? SHIM_NO_FILE : SHIM_OK;
 }

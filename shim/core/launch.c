@@ -31,18 +31,39 @@ static int args_fill(const void **pointers, const struct rt_kernel *kernel,
     return SHIM_OK;
 }
 
-/* A block may have more dynamic shared memory than any device's 48 KiB only if it was asked for. */
+/*
+ * A block may have more dynamic shared memory than 48 KiB only if it was asked for, and with what
+ * the function has itself no more than the device gives.
+ */
 #define SHARED_WITHOUT_ASKING (48u << 10)
 
-static int shared_check(struct shim_function *function, const struct shim_launch *launch)
+static int shared_check(struct shim_function *function, const struct rt_kernel *kernel,
+                        const struct shim_launch *launch)
 {
+    uint32_t registers, fixed, local;
     uint64_t most = shim_model()->driver.shared_per_block_bytes;
-    uint64_t allowed = (uint64_t)shim_function_setting(function, SHIM_SET_DYNAMIC_SHARED);
-    if (launch->dynamic_shared_bytes <= SHARED_WITHOUT_ASKING ||
-        launch->dynamic_shared_bytes <= allowed || most <= SHARED_WITHOUT_ASKING) {
-        return launch->dynamic_shared_bytes > UINT32_MAX ? SHIM_INVALID : SHIM_OK;
+    uint64_t asked = (uint64_t)shim_function_setting(function, SHIM_SET_DYNAMIC_SHARED);
+    uint64_t allowed = asked > SHARED_WITHOUT_ASKING ? asked : SHARED_WITHOUT_ASKING;
+    rt_kernel_info(kernel, &registers, &fixed, &local);
+    bool fits = launch->dynamic_shared_bytes <= allowed &&
+                (most == 0 || launch->dynamic_shared_bytes + fixed <= most);
+    return fits ? SHIM_OK : SHIM_INVALID;
+}
+
+/* All blocks are resident at once, or the launch is refused now, not when it begins. */
+static int cooperative_check(struct shim_function *function, const struct shim_launch *launch)
+{
+    int blocks = 0;
+    uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    uint64_t wanted = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    if (!launch->cooperative || threads == 0 || threads > 1024) {
+        return SHIM_OK;
     }
-    return SHIM_INVALID;
+    int code = shim_occupancy(&blocks, function, (unsigned)threads, launch->dynamic_shared_bytes);
+    if (code == SHIM_OK && wanted > (uint64_t)blocks * shim_model()->sms) {
+        code = SHIM_TOO_LARGE;
+    }
+    return code;
 }
 
 int shim_launch_fill(struct rt *rt, struct rt_launch *out, struct rt_kernel **kernel,
@@ -51,7 +72,8 @@ int shim_launch_fill(struct rt *rt, struct rt_launch *out, struct rt_kernel **ke
     (void)rt;
     struct shim_function *function = launch->function;
     int code = shim_function_need(function, kernel);
-    code = code == SHIM_OK ? shared_check(function, launch) : code;
+    code = code == SHIM_OK ? shared_check(function, *kernel, launch) : code;
+    code = code == SHIM_OK ? cooperative_check(function, launch) : code;
     code = code == SHIM_OK ? args_fill(pointers, *kernel, launch) : code;
     if (code != SHIM_OK) {
         return code;

@@ -94,6 +94,8 @@ SHIM_SHARED void shim_say(const char *fmt, ...) __attribute__((format(printf, 1,
 SHIM_SHARED int shim_missing(const char *name);
 SHIM_SHARED void shim_count_call(const char *name);
 
+SHIM_SHARED void shim_runtime_begins(void); /* the first call of the runtime */
+
 /*
  * Handles that programs hold. A pointer is what it is taken for only if it has been given out as
  * that.
@@ -134,7 +136,6 @@ struct shim_function;
 SHIM_SHARED int shim_module_create(struct shim_module **out, const char *name, const void *image,
                                    size_t bytes, bool lazy);
 SHIM_SHARED int shim_module_load_file(struct shim_module **out, const char *path);
-SHIM_SHARED int shim_module_adopt(struct shim_module **out, struct rt_module *module);
 SHIM_SHARED int shim_module_destroy(struct shim_module *module);
 SHIM_SHARED int shim_module_need(struct shim_module *module); /* loads it */
 SHIM_SHARED struct rt_module *shim_module_rt(struct shim_module *module);
@@ -149,6 +150,20 @@ SHIM_SHARED int shim_global_get(struct shim_module *module, const char *name, ui
                                 uint64_t *bytes);
 /* The function that a kernel of the device was made of; NULL: none. */
 SHIM_SHARED struct shim_function *shim_function_of(const struct rt_kernel *kernel);
+SHIM_SHARED int shim_file_read(char **data, size_t *bytes, const char *path);
+/* link.c: texts that are to be one module. What is handed out at the end is loaded like PTX. */
+struct shim_link;
+SHIM_SHARED int shim_link_create(struct shim_link **out);
+SHIM_SHARED int shim_link_add(struct shim_link *link, const char *name, const void *image,
+                              size_t bytes);
+SHIM_SHARED int shim_link_complete(struct shim_link *link, void **image, size_t *bytes);
+SHIM_SHARED int shim_link_destroy(struct shim_link *link);
+struct shim_text {
+    char *text;
+    size_t length;
+};
+/* The texts behind such an image; 0: it is none. */
+size_t link_texts(const struct shim_text **texts, const char *image);
 /* PTX of an image, for linkers. free() it. */
 SHIM_SHARED int shim_image_text(char **text, size_t *length, const void *image, size_t bytes);
 
@@ -175,6 +190,14 @@ struct shim_function_info {
 SHIM_SHARED int shim_function_info(struct shim_function *function, struct shim_function_info *info);
 SHIM_SHARED int shim_function_param(struct shim_function *function, size_t i, size_t *offset,
                                     size_t *bytes);
+
+/* occupancy.c */
+SHIM_SHARED int shim_occupancy(int *blocks, struct shim_function *function, unsigned threads,
+                               uint64_t shared);
+SHIM_SHARED int shim_available_shared(size_t *bytes, struct shim_function *function, int blocks,
+                                      int threads);
+SHIM_SHARED int shim_occupancy_best(int *grid, int *threads, struct shim_function *function,
+                                    size_t (*shared)(int threads), uint64_t constant, int limit);
 
 /* launch.c */
 struct shim_launch {

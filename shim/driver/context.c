@@ -10,11 +10,18 @@ struct context {
     bool primary;
 };
 
-static bool initialised;
+static bool initialised, implicit;
 static struct context primary = {.primary = true};
 static unsigned primary_users, created;
 static _Thread_local struct context *stack[NESTED_MAX];
 static _Thread_local unsigned depth;
+
+/* The runtime makes the primary context everybody's who has none. */
+void shim_runtime_begins(void)
+{
+    initialised = true;
+    implicit = true;
+}
 
 bool driver_initialised(void)
 {
@@ -33,7 +40,7 @@ int driver_enter(struct rt **rt)
     if (!initialised) {
         return SHIM_NOT_INITIALISED;
     }
-    if (depth == 0) {
+    if (depth == 0 && !implicit) {
         return SHIM_BAD_CONTEXT;
     }
     return shim_device(rt);
@@ -156,13 +163,13 @@ EXPORT int cuCtxGetCurrent(void **context)
     if (!context || !initialised) {
         return driver_result(context ? SHIM_NOT_INITIALISED : SHIM_INVALID);
     }
-    *context = depth > 0 ? stack[depth - 1] : NULL;
+    *context = depth > 0 ? stack[depth - 1] : implicit ? &primary : NULL;
     return driver_result(SHIM_OK);
 }
 
 EXPORT int cuCtxGetDevice(int *device)
 {
-    if (!device || depth == 0) {
+    if (!device || (depth == 0 && !implicit)) {
         return driver_result(device ? SHIM_BAD_CONTEXT : SHIM_INVALID);
     }
     *device = 0;

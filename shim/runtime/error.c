@@ -5,7 +5,12 @@ static _Thread_local int last_error;
 
 int last(int code)
 {
+    static bool begun;
     shim_count_call("");
+    if (!begun) {
+        begun = true;
+        shim_runtime_begins();
+    }
     if (code != SHIM_OK) {
         last_error = code;
     }

@@ -238,3 +238,9 @@ int entry_reference(struct rt_module **module, const char **name, const void *ho
     *name = entry->name;
     return code;
 }
+
+int entry_reads_normalised(const void *host)
+{
+    struct entry *entry = entry_of(host);
+    return entry && entry->bytes != 0;
+}

@@ -10,5 +10,7 @@ void entry_register(void **handle, const void *host, const char *name, uint64_t 
                     enum entry_kind kind);
 /* A texture or surface reference of 11.x: where it stands in its module. */
 int entry_reference(struct rt_module **module, const char **name, const void *host);
+/* Does a texture reference turn texels into floats between 0 and 1? */
+int entry_reads_normalised(const void *host);
 
 #endif

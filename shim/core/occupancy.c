@@ -1,0 +1,72 @@
+/* How many blocks of a function an SM holds, by the model. */
+#include "model/model.h"
+#include "shim/core/shim.h"
+
+int shim_occupancy(int *blocks, struct shim_function *function, unsigned threads, uint64_t shared)
+{
+    struct rt *rt;
+    struct rt_kernel *kernel;
+    uint32_t count = 0;
+    int code = shim_function_need(function, &kernel);
+    code = code == SHIM_OK ? shim_enter(&rt) : code;
+    if (code != SHIM_OK) {
+        return code;
+    }
+    code = shim_code(rt_occupancy(rt, &count, kernel, threads, shared));
+    *blocks = (int)count;
+    shim_leave(rt);
+    return code;
+}
+
+/* The most with which so many blocks still fit, by halving the interval. */
+int shim_available_shared(size_t *bytes, struct shim_function *function, int blocks, int threads)
+{
+    int fit = 0;
+    uint64_t low = 0, high = shim_model()->driver.shared_per_block_bytes + 1;
+    int code = shim_occupancy(&fit, function, (unsigned)threads, 0);
+    if (code != SHIM_OK || fit < blocks) {
+        return code == SHIM_OK ? SHIM_INVALID : code;
+    }
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        code = shim_occupancy(&fit, function, (unsigned)threads, middle);
+        if (code == SHIM_OK && fit >= blocks) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    *bytes = low;
+    return SHIM_OK;
+}
+
+struct shared_callback {
+    size_t (*fn)(int threads);
+    uint64_t constant;
+};
+
+static uint64_t shared_of(void *ctx, uint32_t threads)
+{
+    const struct shared_callback *callback = ctx;
+    return callback->fn ? callback->fn((int)threads) : callback->constant;
+}
+
+int shim_occupancy_best(int *grid, int *threads, struct shim_function *function,
+                        size_t (*shared)(int threads), uint64_t constant, int limit)
+{
+    struct rt *rt;
+    struct rt_kernel *kernel;
+    uint32_t best = 0, blocks = 0;
+    struct shared_callback callback = {shared, constant};
+    int code = shim_function_need(function, &kernel);
+    code = code == SHIM_OK ? shim_enter(&rt) : code;
+    if (code != SHIM_OK) {
+        return code;
+    }
+    code = shim_code(rt_occupancy_best(rt, &best, &blocks, kernel, shared_of, &callback,
+                                       limit > 0 ? (uint32_t)limit : 0));
+    *grid = (int)blocks;
+    *threads = (int)best;
+    shim_leave(rt);
+    return code;
+}

@@ -1,0 +1,201 @@
+/* Modules, libraries (the same under another name), linkers, functions. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "shim/driver/driver.h"
+
+static int load(void **out, const void *image)
+{
+    struct rt *rt;
+    int code = out && image ? driver_enter(&rt) : SHIM_INVALID;
+    return code == SHIM_OK
+               ? shim_module_create((struct shim_module **)out, "module", image, 0, false)
+               : code;
+}
+
+EXPORT int cuModuleLoad(void **out, const char *path)
+{
+    struct rt *rt;
+    int code = out && path ? driver_enter(&rt) : SHIM_INVALID;
+    return driver_result(code == SHIM_OK ? shim_module_load_file((struct shim_module **)out, path)
+                                         : code);
+}
+
+EXPORT int cuModuleLoadData(void **out, const void *image)
+{
+    return driver_result(load(out, image));
+}
+
+/* Options are of the vendor's compiler, of which only the logs mean something here. */
+static void logs_clear(unsigned count, const int *options, void **values)
+{
+    for (unsigned i = 0; options && values && i < count; i++) {
+        if (options[i] == 4 || options[i] == 6) { /* bytes that a log has: none */
+            values[i] = NULL;
+        }
+    }
+}
+
+EXPORT int cuModuleLoadDataEx(void **out, const void *image, unsigned count, const int *options,
+                              void **values)
+{
+    logs_clear(count, options, values);
+    return driver_result(load(out, image));
+}
+
+EXPORT int cuModuleLoadFatBinary(void **out, const void *image)
+{
+    return driver_result(load(out, image));
+}
+
+EXPORT int cuModuleUnload(void *module)
+{
+    struct rt *rt;
+    int code = driver_enter(&rt);
+    return driver_result(code == SHIM_OK ? shim_module_destroy(module) : code);
+}
+
+EXPORT int cuModuleGetLoadingMode(int *mode)
+{
+    if (!mode) {
+        return driver_result(SHIM_INVALID);
+    }
+    *mode = 2; /* lazy */
+    return driver_result(SHIM_OK);
+}
+
+static int function_get(void **out, void *module, const char *name)
+{
+    struct rt *rt;
+    struct rt_kernel *kernel;
+    struct shim_function *function;
+    int code = out && name ? driver_enter(&rt) : SHIM_INVALID;
+    if (code == SHIM_OK && !shim_handle_is(module, SHIM_MODULE)) {
+        code = SHIM_BAD_HANDLE;
+    }
+    code = code == SHIM_OK ? shim_function_get(&function, module, name) : code;
+    code = code == SHIM_OK ? shim_function_need(function, &kernel) : code;
+    if (code == SHIM_OK) {
+        *out = function;
+    }
+    return code;
+}
+
+EXPORT int cuModuleGetFunction(void **out, void *module, const char *name)
+{
+    return driver_result(function_get(out, module, name));
+}
+
+static int global_get(uint64_t *address, size_t *bytes, void *module, const char *name)
+{
+    struct rt *rt;
+    uint64_t at, size;
+    int code = name && (address || bytes) ? driver_enter(&rt) : SHIM_INVALID;
+    if (code == SHIM_OK && !shim_handle_is(module, SHIM_MODULE)) {
+        code = SHIM_BAD_HANDLE;
+    }
+    code = code == SHIM_OK ? shim_global_get(module, name, &at, &size) : code;
+    if (code == SHIM_OK && address) {
+        *address = at;
+    }
+    if (code == SHIM_OK && bytes) {
+        *bytes = size;
+    }
+    return code;
+}
+
+EXPORT int cuModuleGetGlobal_v2(uint64_t *address, size_t *bytes, void *module, const char *name)
+{
+    return driver_result(global_get(address, bytes, module, name));
+}
+
+EXPORT int cuLibraryLoadData(void **out, const void *image, int *jit, void **jit_values,
+                             unsigned jit_count, int *options, void **values, unsigned count)
+{
+    (void)jit, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;
+    return driver_result(load(out, image));
+}
+
+EXPORT int cuLibraryLoadFromFile(void **out, const char *path, int *jit, void **jit_values,
+                                 unsigned jit_count, int *options, void **values, unsigned count)
+{
+    (void)jit, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;
+    return cuModuleLoad(out, path);
+}
+
+EXPORT int cuLibraryUnload(void *library)
+{
+    return cuModuleUnload(library);
+}
+
+EXPORT int cuLibraryGetKernel(void **out, void *library, const char *name)
+{
+    return driver_result(function_get(out, library, name));
+}
+
+EXPORT int cuLibraryGetModule(void **out, void *library)
+{
+    if (!out || !shim_handle_is(library, SHIM_MODULE)) {
+        return driver_result(out ? SHIM_BAD_HANDLE : SHIM_INVALID);
+    }
+    *out = library;
+    return driver_result(SHIM_OK);
+}
+
+EXPORT int cuLibraryGetGlobal(uint64_t *address, size_t *bytes, void *library, const char *name)
+{
+    return driver_result(global_get(address, bytes, library, name));
+}
+
+EXPORT int cuLibraryGetManaged(uint64_t *address, size_t *bytes, void *library, const char *name)
+{
+    return driver_result(global_get(address, bytes, library, name));
+}
+
+EXPORT int cuKernelGetFunction(void **function, void *kernel)
+{
+    if (!function || !shim_handle_is(kernel, SHIM_FUNCTION)) {
+        return driver_result(function ? SHIM_BAD_HANDLE : SHIM_INVALID);
+    }
+    *function = kernel;
+    return driver_result(SHIM_OK);
+}
+
+EXPORT int cuLinkCreate_v2(unsigned count, const int *options, void **values, void **out)
+{
+    struct rt *rt;
+    int code = out ? driver_enter(&rt) : SHIM_INVALID;
+    logs_clear(count, options, values);
+    return driver_result(code == SHIM_OK ? shim_link_create((struct shim_link **)out) : code);
+}
+
+EXPORT int cuLinkAddData_v2(void *linker, int type, void *data, size_t bytes, const char *name,
+                            unsigned count, const int *options, void **values)
+{
+    (void)type;
+    logs_clear(count, options, values);
+    return driver_result(shim_link_add(linker, name, data, bytes));
+}
+
+EXPORT int cuLinkAddFile_v2(void *linker, int type, const char *path, unsigned count,
+                            const int *options, void **values)
+{
+    char *data = NULL;
+    size_t bytes;
+    (void)type;
+    logs_clear(count, options, values);
+    int code = path ? shim_file_read(&data, &bytes, path) : SHIM_INVALID;
+    code = code == SHIM_OK ? shim_link_add(linker, path, data, bytes) : code;
+    free(data);
+    return driver_result(code);
+}
+
+EXPORT int cuLinkComplete(void *linker, void **image, size_t *bytes)
+{
+    return driver_result(image ? shim_link_complete(linker, image, bytes) : SHIM_INVALID);
+}
+
+EXPORT int cuLinkDestroy(void *linker)
+{
+    return driver_result(shim_link_destroy(linker));
+}

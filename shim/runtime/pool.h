@@ -1,0 +1,10 @@
+/* Memory of pools, for what takes and gives it in a stream. */
+#ifndef SONDE_SHIM_RUNTIME_POOL_H
+#define SONDE_SHIM_RUNTIME_POOL_H
+
+#include "shim/runtime/runtime.h"
+
+int pool_take(void **out, size_t bytes, void *pool); /* NULL: the device's current one */
+int pool_give(void *pointer);
+
+#endif

@@ -1,0 +1,19 @@
+// Virtual memory management: reserve, create, map, access, use, and all back.
+#include <cuda.h>
+#include "check.h"
+#define DRIVE(call) EXPECT((call) == CUDA_SUCCESS)
+__global__ void fill(int *p) { p[blockIdx.x * blockDim.x + threadIdx.x] = threadIdx.x; }
+int main()
+{
+    CHECK(cudaFree(0));
+    CUmemAllocationProp prop = {}; prop.type = CU_MEM_ALLOCATION_TYPE_PINNED; prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    size_t granule; DRIVE(cuInit(0)); DRIVE(cuMemGetAllocationGranularity(&granule, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+    CUdeviceptr p; CUmemGenericAllocationHandle h;
+    DRIVE(cuMemAddressReserve(&p, granule, 0, 0, 0)); DRIVE(cuMemCreate(&h, granule, &prop, 0)); DRIVE(cuMemMap(p, granule, 0, h, 0));
+    CUmemAccessDesc access = {}; access.location = prop.location; access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    DRIVE(cuMemSetAccess(p, granule, &access, 1));
+    fill<<<8, 128>>>((int *)p);
+    int out[1024]; CHECK(cudaMemcpy(out, (void *)p, sizeof out, cudaMemcpyDeviceToHost)); EXPECT(out[1023] == 127);
+    DRIVE(cuMemUnmap(p, granule)); DRIVE(cuMemRelease(h)); DRIVE(cuMemAddressFree(p, granule));
+    EXPECT(cuMemCreate(&h, granule + 1, &prop, 0) == CUDA_ERROR_INVALID_VALUE);
+}
