@@ -69,6 +69,8 @@ struct gpu_grid_result {
 int gpu_grid_begin(struct gpu *gpu, struct gpu_grid **out, const struct exec_launch *launch,
                    const struct gpu_grid_options *options);
 int gpu_run(struct gpu *gpu, uint64_t until_ps);
+bool gpu_has_reached(const struct gpu *gpu); /* the last gpu_run() its `until_ps` */
+void gpu_abandon(struct gpu *gpu);           /* all grids end where they are */
 bool gpu_grid_is_over(const struct gpu_grid *grid);
 void gpu_grid_end(struct gpu_grid *grid, struct gpu_grid_result *result);
 uint64_t gpu_now_ps(const struct gpu *gpu);

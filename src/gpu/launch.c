@@ -132,6 +132,7 @@ static int run_whole(struct gpu *gpu, uint64_t until_ps)
     for (uint64_t step = 1; !gpu->grid_is_over; step++) {
         uint64_t next_ps = engine_next_ps(gpu->engine);
         if (next_ps >= until_ps && next_ps != ENGINE_NEVER) {
+            gpu->reached = true;
             return 0;
         }
         bool stepped = engine_step_before(gpu->engine, until_ps);
@@ -157,7 +158,7 @@ int gpu_run(struct gpu *gpu, uint64_t until_ps)
     if (!gpu->grids) {
         return 0;
     }
-    gpu->grid_is_over = false;
+    gpu->grid_is_over = gpu->reached = false;
     int rc = gpu->running ? 0 : start(gpu);
     if (rc == 0) {
         rc = gpu->parted ? gpu_run_windows(gpu, until_ps) : run_whole(gpu, until_ps);
@@ -166,6 +167,18 @@ int gpu_run(struct gpu *gpu, uint64_t until_ps)
         stop(gpu, rc);
     }
     return rc;
+}
+
+bool gpu_has_reached(const struct gpu *gpu)
+{
+    return gpu->reached;
+}
+
+void gpu_abandon(struct gpu *gpu)
+{
+    if (gpu->grids) {
+        stop(gpu, SONDE_EINTERRUPTED);
+    }
 }
 
 int gpu_launch(struct gpu *gpu, const struct exec_launch *launch, uint64_t *cycles)

@@ -164,6 +164,7 @@ struct gpu {
     struct sm_room *room;        /* of each SM: what the distributor has given out */
     bool running;                /* the first of them has begun */
     bool grid_is_over;           /* one has ended since gpu_run() was called */
+    bool reached;                /* it has come to its `until_ps` */
     const atomic_uint *pause;    /* gpu_run() returns while it is not 0; NULL: never is */
     uint64_t counted_ps;         /* gpu->cycles count the time up to here */
     uint64_t local_thread_bytes; /* of the local memory that is placed */

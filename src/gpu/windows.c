@@ -304,14 +304,14 @@ static bool window_open(struct window *window, struct gpu *gpu)
 
 /* One window and the exchange after it, if it begins before `until_ps`; false: nothing is pending.
  */
-static bool step(struct gpu *gpu, uint64_t until_ps, bool *reached)
+static bool step(struct gpu *gpu, uint64_t until_ps)
 {
     struct window window;
     if (!window_open(&window, gpu)) {
         return false;
     }
-    *reached = window.dram_limit_ps >= until_ps;
-    if (*reached) {
+    gpu->reached = window.dram_limit_ps >= until_ps;
+    if (gpu->reached) {
         return true;
     }
     gpu->window_ps = window.sm_limit_ps;
@@ -337,12 +337,11 @@ static bool step(struct gpu *gpu, uint64_t until_ps, bool *reached)
 int gpu_run_windows(struct gpu *gpu, uint64_t until_ps)
 {
     int rc = 0;
-    bool reached = false;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
         note_state(&gpu->boundary[i]);
     }
-    while (rc == 0 && !reached && !gpu_pauses(gpu)) {
-        bool stepped = step(gpu, until_ps, &reached);
+    while (rc == 0 && !gpu->reached && !gpu_pauses(gpu)) {
+        bool stepped = step(gpu, until_ps);
         rc = gpu->error < 0 ? gpu->error : engines_error(gpu);
         if (rc == 0 && !stepped) {
             rc = gpu_deadlock(gpu);

@@ -159,7 +159,7 @@ int launch_check(struct rt *rt, const struct rt_kernel *kernel, const struct rt_
 }
 
 int launch_prepare(struct rt *rt, struct exec_launch *run, struct rt_kernel *kernel,
-                   const struct rt_launch *launch, const uint8_t *params)
+                   const struct rt_launch *launch, const uint8_t *params, bool shares)
 {
     uint64_t shared_bytes =
         (uint64_t)exec_program_shared_bytes(kernel->program) + launch->dynamic_shared_bytes;
@@ -175,17 +175,17 @@ int launch_prepare(struct rt *rt, struct exec_launch *run, struct rt_kernel *ker
                                 .params = params,
                                 .param_bytes = kernel->func->param_bytes,
                                 .dynamic_shared_bytes = launch->dynamic_shared_bytes,
-                                .launch_id = rt->launches++,
+                                .launch_id = rt->launches,
                                 .services = &rt->services};
     memcpy(run->grid, launch->grid, sizeof run->grid);
     memcpy(run->block, launch->block, sizeof run->block);
     launch_see_objects(rt, run);
-    const struct sm_spec *sm = &rt_model(rt)->sm;
+    const struct sm_spec *sm = &rt->model->sm;
     run->yield_after = sm->divergence == DIVERGENCE_INDEPENDENT ? sm->yield_after : 0;
     if (launch->cooperative) {
         rc = cooperative_prepare(rt, run);
     }
-    return rc == 0 && !launch->functional ? local_memory_provide(rt, run, false) : rc;
+    return rc == 0 && !launch->functional ? local_memory_provide(rt, run, shares) : rc;
 }
 
 void launch_see_objects(const struct rt *rt, struct exec_launch *run)
@@ -199,8 +199,8 @@ void launch_see_objects(const struct rt *rt, struct exec_launch *run)
 int launch_ended(struct rt *rt, const struct rt_kernel *kernel, int rc)
 {
     services_flush(rt);
-    if (rc == SONDE_EFAULT && !rt->fault) {
-        rt->fault = strdup(error_text());
+    if (rc == SONDE_EFAULT) {
+        context_spoil(rt, rc);
     }
     /* A fault's text names the kernel, behind the place in its source. */
     return rc < 0 && rc != SONDE_EFAULT ? error_prefix(rc, "%s", kernel->func->name) : rc;
@@ -221,8 +221,9 @@ int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *l
         return rc;
     }
     struct exec_launch run;
-    rc = launch_prepare(rt, &run, kernel, launch, params);
+    rc = launch_prepare(rt, &run, kernel, launch, params, false);
     if (rc == 0) {
+        rt->launches++;
         rc = launch->functional ? launch_functional(rt, &run) : gpu_launch(rt->gpu, &run, cycles);
     }
     free(params);

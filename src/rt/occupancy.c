@@ -7,6 +7,20 @@
 #include "rt/state.h"
 #include "util/error.h"
 
+bool carveout_that_holds(const struct model *model, uint64_t shared_bytes, uint32_t *choice)
+{
+    const struct carveout_spec *carveout = &model->carveout;
+    bool found = false;
+    for (uint32_t i = 0; i < carveout->count; i++) {
+        uint64_t bytes = carveout->choice[i].shared_bytes;
+        if (bytes >= shared_bytes && (!found || bytes < carveout->choice[*choice].shared_bytes)) {
+            *choice = i;
+            found = true;
+        }
+    }
+    return found;
+}
+
 static uint32_t blocks_of(const struct rt *rt, const struct rt_kernel *kernel, uint32_t threads,
                           uint64_t dynamic_shared_bytes)
 {

@@ -20,6 +20,9 @@ int local_memory_provide(struct rt *rt, const struct exec_launch *launch, bool s
     if (needed <= rt->local_bytes) {
         return 0;
     }
+    if (!gpu_is_idle(rt->gpu)) {
+        return GPU_LATER;
+    }
     gpu_set_local(rt->gpu, 0, 0);
     if (rt->local_bytes > 0) {
         vmem_give(&rt->vmem, vmem_find(&rt->vmem, rt->local_address));

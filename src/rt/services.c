@@ -110,7 +110,7 @@ int services_heap_provide(struct rt *rt)
     }
     rc = heap_create(&rt->heap, rt->heap_address, bytes);
     if (rc < 0) {
-        rt_mem_free(rt, rt->heap_address);
+        memory_give(rt, rt->heap_address);
         rt->heap_address = 0;
     }
     return rc;

@@ -83,7 +83,8 @@ struct rt {
     uint64_t heap_address;
     uint64_t grid_workspace; /* of cooperative launches; 0: none yet */
     struct queue *queue;
-    char *fault; /* the text of the first fault; NULL: none */
+    int fault_code; /* of the first error that sticks; 0: none */
+    char *fault;    /* its text */
 };
 
 struct rt_module {
@@ -101,7 +102,7 @@ struct rt_kernel {
     struct exec_program *program;
 };
 
-/* rt.c: the choice with the least shared memory that is at least this much */
+/* occupancy.c: the choice with the least shared memory that is at least this much */
 bool carveout_that_holds(const struct model *model, uint64_t shared_bytes, uint32_t *choice);
 
 /*
@@ -110,8 +111,10 @@ bool carveout_that_holds(const struct model *model, uint64_t shared_bytes, uint3
  */
 int launch_check(struct rt *rt, const struct rt_kernel *kernel, const struct rt_launch *launch);
 int launch_pack(uint8_t **out, const struct ptx_func *func, const struct rt_launch *launch);
+/* `shares`: others may come to the GPU while it is there; GPU_LATER: what it needs cannot be
+ * provided beside those that are there. */
 int launch_prepare(struct rt *rt, struct exec_launch *run, struct rt_kernel *kernel,
-                   const struct rt_launch *launch, const uint8_t *params);
+                   const struct rt_launch *launch, const uint8_t *params, bool shares);
 int launch_functional(struct rt *rt, const struct exec_launch *launch);
 int launch_ended(struct rt *rt, const struct rt_kernel *kernel, int rc);
 /* Textures and surfaces as they are now. */
@@ -130,12 +133,17 @@ void services_destroy(struct rt *rt);
 int services_heap_provide(struct rt *rt); /* the heap is there before the launch */
 void services_flush(struct rt *rt);       /* hands over what was printed */
 
-/* rt.c: rt_mem_alloc() on a multiple of a power of two; frees an allocation, whoever made it */
+/* memory.c: rt_mem_alloc() on a multiple of a power of two; frees an allocation, whoever made it */
 int memory_take(struct rt *rt, uint64_t *address, uint64_t bytes, uint64_t least_align);
 int memory_give(struct rt *rt, uint64_t address);
 
-/* rt.c: SONDE_EFAULT with the first fault's text once a kernel has faulted. */
+/* context.c: the first error that sticks (context_spoil() takes the one that is set), or 0. */
 int context_check(const struct rt *rt);
+void context_spoil(struct rt *rt, int code);
+
+/* queue/queue.c */
+int queue_create(struct rt *rt);
+void queue_destroy(struct rt *rt);
 
 /* image.c */
 struct rt_image {

@@ -117,21 +117,21 @@ static void copy_rows(uint8_t *to, uint64_t to_row, uint64_t to_slice, const uin
     }
 }
 
-int copy_stage(struct rt_op *op)
+int copy_stage(struct op_copy *op)
 {
-    struct rt_copy *copy = &op->copy.copy;
+    struct rt_copy *copy = &op->copy;
     if (is_empty(copy)) {
         return 0;
     }
     struct rt_end *src = &copy->src;
     uint64_t bytes = copy->width_bytes * copy->height * copy->depth;
-    op->copy.staged = malloc(bytes);
-    if (!op->copy.staged) {
+    op->staged = malloc(bytes);
+    if (!op->staged) {
         return error_memory();
     }
-    copy_rows(op->copy.staged, copy->width_bytes, copy->width_bytes * copy->height,
-              linear_at(src, copy), row_bytes(src, copy), slice_bytes(src, copy), copy);
-    *src = (struct rt_end){.kind = RT_END_HOST, .host = op->copy.staged};
+    copy_rows(op->staged, copy->width_bytes, copy->width_bytes * copy->height, linear_at(src, copy),
+              row_bytes(src, copy), slice_bytes(src, copy), copy);
+    *src = (struct rt_end){.kind = RT_END_HOST, .host = op->staged};
     return 0;
 }
 

@@ -1,84 +1,73 @@
 /*
- * What is put into streams. Everything that can be told to be wrong is told here, and all that the
- * caller passes is copied, so that it may go when the call returns.
+ * What is put into streams: an operation behind what is there, or, while the stream is captured, a
+ * node of a graph. Everything that can be told to be wrong is told here.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "rt/queue/state.h"
 #include "util/error.h"
 
-int op_set_launch(struct rt_op *op, struct rt_kernel *kernel, const struct rt_launch *launch)
+static int put(struct rt_stream *stream, const struct rt_node_params *params)
 {
-    int rc = launch_check(op->stream->rt, kernel, launch);
-    if (rc == 0) {
-        rc = launch_pack(&op->launch.params, kernel->func, launch);
-    }
-    if (rc < 0) {
-        return error_prefix(rc, "%s", kernel->func->name);
-    }
-    op->launch.kernel = kernel;
-    op->launch.launch = *launch;
-    op->launch.launch.args = NULL;
-    return 0;
+    struct rt_op *op;
+    int rc = op_load(&op, stream, params, NULL);
+    return rc == 0 ? stream_put(stream, op) : rc;
 }
 
-static int put(struct rt_op *op, int rc)
-{
-    struct rt *rt = op->stream->rt;
-    if (rc < 0) {
-        op_destroy(op);
-    } else {
-        rc = stream_put(op->stream, op);
-    }
-    queue_leave(rt);
-    return rc;
-}
-
-/* A new operation in an entered stream; NULL: left again. */
-static int begin(struct rt_op **op, struct rt_stream *stream, enum op_kind kind)
+static int enqueue(struct rt_stream *stream, struct rt_node_params *params)
 {
     int rc = stream_enter(stream);
     if (rc < 0) {
         return rc;
     }
-    *op = op_create(stream, kind);
-    if (!*op) {
-        queue_leave(stream->rt);
-        return SONDE_ENOMEM;
+    rc = params_check(stream->rt, params);
+    if (rc == 0) {
+        rc = stream->capture ? capture_add(stream, params, NULL) : put(stream, params);
     }
-    return 0;
+    queue_leave(stream->rt);
+    return rc;
 }
 
 int rt_enqueue_launch(struct rt_stream *stream, struct rt_kernel *kernel,
                       const struct rt_launch *launch)
 {
+    struct rt_node_params params = {.kind = RT_NODE_LAUNCH, .kernel = kernel, .launch = *launch};
+    return enqueue(stream, &params);
+}
+
+/* Behind what is in the stream; waits until it is done, or reads what would have to stay. */
+static int put_copy(struct rt_stream *stream, const struct rt_node_params *params, bool waits)
+{
     struct rt_op *op;
-    int rc = begin(&op, stream, OP_LAUNCH);
-    return rc < 0 ? rc : put(op, op_set_launch(op, kernel, launch));
+    int rc = op_load(&op, stream, params, NULL);
+    if (rc < 0) {
+        return rc;
+    }
+    const struct rt_end *src = &params->copy.src;
+    if (!waits && src->kind == RT_END_HOST && !src->pinned) {
+        rc = copy_stage(&op->copy);
+    }
+    if (rc < 0) {
+        op_destroy(op);
+        return rc;
+    }
+    rc = stream_put(stream, op);
+    return rc == 0 && waits ? stream_wait_all(stream) : rc;
 }
 
 int rt_enqueue_copy(struct rt_stream *stream, const struct rt_copy *copy)
 {
-    struct rt_op *op;
-    int rc = begin(&op, stream, OP_COPY);
+    struct rt_node_params params = {.kind = RT_NODE_COPY, .copy = *copy};
+    int rc = stream_enter(stream);
     if (rc < 0) {
         return rc;
     }
-    bool to_pageable = copy->dst.kind == RT_END_HOST && !copy->dst.pinned;
-    bool waits = copy->waits || to_pageable;
-    op->copy.copy = *copy;
-    rc = copy_check(stream->rt, copy);
-    if (rc == 0 && !waits && copy->src.kind == RT_END_HOST && !copy->src.pinned) {
-        rc = copy_stage(op);
-    }
-    if (rc < 0 || !waits) {
-        return put(op, rc);
-    }
-    rt_lock(stream->rt);
-    rc = put(op, 0);
-    if (rc == 0) {
-        rc = stream_wait_all(stream);
+    rc = params_check(stream->rt, &params);
+    if (rc == 0 && stream->capture) {
+        rc = copy->waits ? capture_spoil(stream, "waited for") : capture_add(stream, &params, NULL);
+    } else if (rc == 0) {
+        rc = put_copy(stream, &params,
+                      copy->waits || (copy->dst.kind == RT_END_HOST && !copy->dst.pinned));
     }
     queue_leave(stream->rt);
     return rc;
@@ -86,35 +75,71 @@ int rt_enqueue_copy(struct rt_stream *stream, const struct rt_copy *copy)
 
 int rt_enqueue_memset(struct rt_stream *stream, const struct rt_memset *set)
 {
-    struct rt_op *op;
-    int rc = begin(&op, stream, OP_MEMSET);
-    if (rc < 0) {
-        return rc;
-    }
-    op->memset = *set;
-    return put(op, memset_check(stream->rt, set));
+    struct rt_node_params params = {.kind = RT_NODE_MEMSET, .memset = *set};
+    return enqueue(stream, &params);
 }
 
 int rt_enqueue_host(struct rt_stream *stream, void (*fn)(void *ctx), void *ctx)
 {
-    struct rt_op *op;
-    int rc = begin(&op, stream, OP_HOST);
-    if (rc < 0) {
-        return rc;
-    }
-    op->host.fn = fn;
-    op->host.ctx = ctx;
-    return put(op, 0);
+    struct rt_node_params params = {.kind = RT_NODE_HOST, .host = fn, .ctx = ctx};
+    return enqueue(stream, &params);
 }
 
 int rt_enqueue_callback(struct rt_stream *stream, void (*fn)(void *ctx, int status), void *ctx)
 {
-    struct rt_op *op;
-    int rc = begin(&op, stream, OP_CALLBACK);
+    int rc = stream_enter(stream);
     if (rc < 0) {
         return rc;
     }
-    op->host.told = fn;
-    op->host.ctx = ctx;
-    return put(op, 0);
+    struct rt_op *op = NULL;
+    if (stream->capture) {
+        rc = capture_spoil(stream, "given a callback");
+    } else if (!(op = op_create(stream, OP_CALLBACK))) {
+        rc = SONDE_ENOMEM;
+    } else {
+        op->host = (struct op_host){.told = fn, .ctx = ctx};
+        rc = stream_put(stream, op);
+    }
+    queue_leave(stream->rt);
+    return rc;
+}
+
+int rt_enqueue_alloc(struct rt_stream *stream, struct rt_pool *pool, uint64_t *address,
+                     uint64_t bytes)
+{
+    *address = 0;
+    int rc = stream_enter(stream);
+    if (rc < 0) {
+        return rc;
+    }
+    if (stream->capture) {
+        struct rt_node_params params = {.kind = RT_NODE_ALLOC, .bytes = bytes};
+        rc = capture_add(stream, &params, NULL);
+        *address = params.address;
+    } else {
+        rc = pool_take(pool, address, bytes);
+    }
+    queue_leave(stream->rt);
+    return rc;
+}
+
+int rt_enqueue_free(struct rt_stream *stream, uint64_t address)
+{
+    struct rt_node_params params = {.kind = RT_NODE_FREE, .address = address};
+    int rc = stream_enter(stream);
+    if (rc < 0) {
+        return rc;
+    }
+    struct rt_op *op;
+    if (!vmem_find(&stream->rt->vmem, address)) {
+        rc = error_set(SONDE_EINPUT, "no allocation begins at address 0x%llx",
+                       (unsigned long long)address);
+    } else if (stream->capture) {
+        rc = capture_add(stream, &params, NULL);
+    } else {
+        rc = op_load(&op, stream, &params, NULL);
+        rc = rc == 0 ? stream_put(stream, op) : rc;
+    }
+    queue_leave(stream->rt);
+    return rc;
 }

@@ -19,22 +19,6 @@ int rt_event_create(struct rt *rt, struct rt_event **out, unsigned flags)
     return 0;
 }
 
-void event_release(struct rt_event *event)
-{
-    if (--event->users == 0) {
-        free(event);
-    }
-}
-
-void event_op_done(struct rt_event *event, const struct rt_op *op, uint64_t at_ps)
-{
-    event->at_ps = at_ps;
-    event->done_seq = op->seq;
-    if (event->op == op) {
-        event->op = NULL;
-    }
-}
-
 int rt_event_destroy(struct rt_event *event)
 {
     struct rt *rt = event->rt;
@@ -52,6 +36,12 @@ int rt_event_record(struct rt_event *event, struct rt_stream *stream)
     if (rc < 0) {
         return rc;
     }
+    if (stream->capture) {
+        rc = capture_record(stream, event);
+        queue_leave(stream->rt);
+        return rc;
+    }
+    event->capture_id = 0;
     struct rt_op *op = op_create(stream, OP_RECORD);
     rc = op ? 0 : SONDE_ENOMEM;
     if (op) {
@@ -82,6 +72,8 @@ int rt_event_sync(struct rt_event *event)
     }
     event->users++;
     rc = queue_wait(rt->queue, event_reached, event, event->record_seq);
+    struct queue *queue = rt->queue;
+    queue->host_ps = event->at_ps > queue->host_ps ? event->at_ps : queue->host_ps;
     event_release(event);
     queue_leave(rt);
     return rc;
@@ -129,7 +121,9 @@ int rt_stream_wait(struct rt_stream *stream, struct rt_event *event)
     if (rc < 0) {
         return rc;
     }
-    if (event->op) {
+    if (stream->capture || event->capture_id) {
+        rc = capture_wait(stream, event);
+    } else if (event->op) {
         struct rt_op *op = op_create(stream, OP_EMPTY);
         rc = op ? op_wait_for(op, event->op) : SONDE_ENOMEM;
         if (rc == 0) {

@@ -1,6 +1,6 @@
 /*
- * The lock of a device. It is recursive, and whoever waits for work gives it back whole, so that
- * other threads can put work in meanwhile.
+ * The lock of a device. It is recursive, goes to threads in the order in which they ask, and
+ * whoever waits for work gives it back whole, so that other threads can put work in meanwhile.
  */
 #include "rt/queue/state.h"
 #include "util/error.h"
@@ -17,19 +17,37 @@ static bool is_owner(const struct queue *queue)
     return queue->depth > 0 && pthread_equal(queue->owner, pthread_self());
 }
 
+/* With the mutex. */
+static void take(struct queue *queue, uint32_t depth)
+{
+    uint64_t ticket = queue->tickets++;
+    atomic_fetch_add(&queue->wanting, 1);
+    while (queue->depth > 0 || queue->serving != ticket) {
+        pthread_cond_wait(&queue->changed, &queue->mutex);
+    }
+    atomic_fetch_sub(&queue->wanting, 1);
+    queue->serving++;
+    queue->owner = pthread_self();
+    queue->depth = depth;
+}
+
+static uint32_t give(struct queue *queue)
+{
+    uint32_t depth = queue->depth;
+    queue->depth = 0;
+    pthread_cond_broadcast(&queue->changed);
+    return depth;
+}
+
 void rt_lock(struct rt *rt)
 {
     struct queue *queue = rt->queue;
     pthread_mutex_lock(&queue->mutex);
-    if (!is_owner(queue)) {
-        queue->wanting++;
-        while (queue->depth > 0) {
-            pthread_cond_wait(&queue->changed, &queue->mutex);
-        }
-        queue->wanting--;
-        queue->owner = pthread_self();
+    if (is_owner(queue)) {
+        queue->depth++;
+    } else {
+        take(queue, 1);
     }
-    queue->depth++;
     pthread_mutex_unlock(&queue->mutex);
 }
 
@@ -37,37 +55,29 @@ void rt_unlock(struct rt *rt)
 {
     struct queue *queue = rt->queue;
     pthread_mutex_lock(&queue->mutex);
-    if (--queue->depth == 0) {
-        pthread_cond_broadcast(&queue->changed);
+    queue->calls++;
+    if (queue->depth == 1) {
+        give(queue);
+    } else {
+        queue->depth--;
     }
     pthread_mutex_unlock(&queue->mutex);
 }
 
-uint32_t queue_release(struct queue *queue)
+void queue_yield(struct queue *queue)
 {
     pthread_mutex_lock(&queue->mutex);
-    uint32_t depth = queue->depth;
-    queue->depth = 0;
-    pthread_cond_broadcast(&queue->changed);
+    take(queue, give(queue));
     pthread_mutex_unlock(&queue->mutex);
-    return depth;
-}
-
-void queue_retake(struct queue *queue, uint32_t depth)
-{
-    rt_lock(queue->rt);
-    queue->depth = depth;
 }
 
 void queue_wait_change(struct queue *queue)
 {
     pthread_mutex_lock(&queue->mutex);
-    uint32_t depth = queue->depth;
-    queue->depth = 0;
-    pthread_cond_broadcast(&queue->changed);
+    uint32_t depth = give(queue);
     pthread_cond_wait(&queue->changed, &queue->mutex);
+    take(queue, depth);
     pthread_mutex_unlock(&queue->mutex);
-    queue_retake(queue, depth);
 }
 
 int queue_enter(struct rt *rt)
@@ -84,15 +94,19 @@ void queue_leave(struct rt *rt)
     rt_unlock(rt);
 }
 
-void queue_call_host(struct queue *queue, const struct rt_op *op, int status)
+void queue_call_host(struct queue *queue, const struct op_host *host, int status)
 {
-    uint32_t depth = queue_release(queue);
+    pthread_mutex_lock(&queue->mutex);
+    uint32_t depth = give(queue);
+    pthread_mutex_unlock(&queue->mutex);
     in_host_function = true;
-    if (op->kind == OP_HOST) {
-        op->host.fn(op->host.ctx);
+    if (host->fn) {
+        host->fn(host->ctx);
     } else {
-        op->host.told(op->host.ctx, status);
+        host->told(host->ctx, status);
     }
     in_host_function = false;
-    queue_retake(queue, depth);
+    pthread_mutex_lock(&queue->mutex);
+    take(queue, depth);
+    pthread_mutex_unlock(&queue->mutex);
 }

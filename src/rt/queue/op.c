@@ -7,6 +7,47 @@
 #include "rt/queue/state.h"
 #include "util/error.h"
 
+void stream_free(struct rt_stream *stream)
+{
+    *stream->link = stream->next;
+    if (stream->next) {
+        stream->next->link = stream->link;
+    }
+    vec_free(&stream->latest);
+    free(stream);
+}
+
+static void stream_op_done(struct rt_stream *stream, const struct rt_op *op, uint64_t end_ps)
+{
+    if (op->last) {
+        stream->done_seq = op->seq;
+        stream->done_ps = end_ps;
+    }
+    if (stream->tail == op) {
+        stream->tail = NULL;
+    }
+    if (--stream->pending == 0 && stream->gone) {
+        stream_free(stream);
+    }
+}
+
+void event_release(struct rt_event *event)
+{
+    if (--event->users == 0) {
+        vec_free(&event->latest);
+        free(event);
+    }
+}
+
+static void event_op_done(struct rt_event *event, const struct rt_op *op, uint64_t at_ps)
+{
+    event->at_ps = at_ps;
+    event->done_seq = op->seq;
+    if (event->op == op) {
+        event->op = NULL;
+    }
+}
+
 struct rt_op *op_create(struct rt_stream *stream, enum op_kind kind)
 {
     struct rt_op *op = calloc(1, sizeof *op);
@@ -20,14 +61,25 @@ struct rt_op *op_create(struct rt_stream *stream, enum op_kind kind)
     return op;
 }
 
+void graph_exec_release(struct rt_graph_exec *exec)
+{
+    if (--exec->users == 0) {
+        rt_graph_destroy(exec->graph);
+        free(exec);
+    }
+}
+
 static void payload_free(struct rt_op *op)
 {
     if (op->kind == OP_LAUNCH) {
         free(op->launch.params);
+        free(op->launch.before);
     } else if (op->kind == OP_COPY) {
         free(op->copy.staged);
     } else if (op->kind == OP_RECORD) {
         event_release(op->event);
+    } else if (op->kind == OP_GRAPH_END) {
+        graph_exec_release(op->exec);
     }
 }
 
@@ -67,7 +119,6 @@ static void make_ready(struct queue *queue, struct rt_op *op)
                    ((*at)->stream->priority == priority && (*at)->seq < op->seq))) {
         at = &(*at)->ready_next;
     }
-    op->state = OP_READY;
     op->ready_next = *at;
     op->ready_link = at;
     if (*at) {
@@ -82,14 +133,14 @@ void op_unready(struct rt_op *op)
     if (op->ready_next) {
         op->ready_next->ready_link = op->ready_link;
     }
-    op->state = OP_RUNS;
 }
 
 void op_submit(struct rt_op *op)
 {
     struct queue *queue = op->stream->rt->queue;
     op->seq = queue->next_seq++;
-    op->begin_ps = op->begin_ps > queue->now_ps ? op->begin_ps : queue->now_ps;
+    op->begin_ps = op->begin_ps > queue->host_ps ? op->begin_ps : queue->host_ps;
+    op->end_ps = ENGINE_NEVER;
     op->link = queue->end;
     *queue->end = op;
     queue->end = &op->next;
@@ -119,7 +170,9 @@ void op_done(struct rt_op *op, uint64_t end_ps)
     queue->pending--;
     if (op->kind == OP_RECORD) {
         event_op_done(op->event, op, end_ps);
+    } else if (op->kind == OP_GRAPH_END && op->exec->last == op) {
+        op->exec->last = NULL;
     }
-    stream_op_done(op->stream, op);
+    stream_op_done(op->stream, op, end_ps);
     op_destroy(op);
 }

@@ -1,70 +1,348 @@
 /*
- * What makes work go on. It is done by whoever waits or polls, in steps: everything that may begin
- * at the present simulated time begins, then time goes on to the next end.
+ * What makes work happen. Whoever waits or polls does it, in steps: everything that may begin
+ * begins, in order of priority and age; then simulated time goes on to the next end, of a copy or
+ * of a grid, and what waited for it is set free.
+ *
+ * Copies and memsets happen at their end, what takes no time (records, host functions, launches
+ * that are only functional) when it begins. Between two steps, and in the middle of kernels, the
+ * lock goes to another thread that wants it.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "rt/queue/state.h"
 #include "util/error.h"
 
-void queue_spoil(struct queue *queue)
+/* Of the core clock: how far a poll lets time go on at least. */
+#define POLL_CYCLES 10000
+
+enum step { STEP_DONE, STEP_PAUSED, STEP_NOTHING };
+
+/* ---- ends ---- */
+
+static void finish(struct queue *queue, struct rt_op *op, uint64_t end_ps)
 {
-    if (!queue->rt->fault) {
-        queue->rt->fault = strdup(error_text());
-    }
+    queue->now_ps = end_ps > queue->now_ps ? end_ps : queue->now_ps;
+    op_done(op, end_ps);
 }
 
-static int perform(struct rt_op *op, uint64_t *end_ps)
+/* begin() has made room. */
+static int run_on(struct queue *queue, struct rt_op *op, uint64_t end_ps)
 {
-    struct rt *rt = op->stream->rt;
-    struct queue *queue = rt->queue;
-    *end_ps = queue->now_ps;
-    switch (op->kind) {
-    case OP_COPY:
-        return copy_perform(rt, &op->copy.copy);
-    case OP_MEMSET:
-        return memset_perform(rt, &op->memset);
-    case OP_HOST:
-    case OP_CALLBACK:
-        queue_call_host(queue, op, 0);
-        return 0;
-    case OP_LAUNCH: {
-        int rc = launch_prepare(rt, &op->launch.run, op->launch.kernel, &op->launch.launch,
-                                op->launch.params);
-        if (rc == 0) {
-            rc = op->launch.launch.functional
-                     ? launch_functional(rt, &op->launch.run)
-                     : gpu_launch(rt->gpu, &op->launch.run, &op->launch.cycles);
+    op_unready(op);
+    op->end_ps = end_ps;
+    queue->running.data[queue->running.count++] = op;
+    return 0;
+}
+
+static void tell_done(struct queue *queue, const struct rt_op *op, uint64_t warp_insns,
+                      uint64_t thread_insns)
+{
+    const struct op_launch *l = &op->launch;
+    if (!queue->done) {
+        return;
+    }
+    struct rt_done done = {.kernel = l->kernel,
+                           .stream_id = op->stream->id,
+                           .functional = l->launch.functional,
+                           .status = l->status,
+                           .begin_ps = l->result.begin_ps,
+                           .end_ps = l->result.end_ps,
+                           .shared = l->result.shared,
+                           .warp_insns = warp_insns,
+                           .thread_insns = thread_insns};
+    memcpy(done.grid, l->launch.grid, sizeof done.grid);
+    memcpy(done.block, l->launch.block, sizeof done.block);
+    if (l->before) {
+        gpu_stats(queue->rt->gpu, &done.stats);
+        gpu_stats_since(&done.stats, l->before);
+        done.warp_insns = done.stats.warp_insns;
+        done.thread_insns = done.stats.thread_insns;
+        done.cycles = (done.end_ps - done.begin_ps) / queue->rt->model->core_period_ps;
+    }
+    queue->done(queue->done_ctx, &done);
+}
+
+static void take_over_grid(struct queue *queue, struct rt_op *op, int status)
+{
+    struct op_launch *l = &op->launch;
+    gpu_grid_end(l->grid, &l->result);
+    l->grid = NULL;
+    l->status = status;
+    op->end_ps = l->result.end_ps;
+    queue->grids--;
+    queue->cooperative = queue->cooperative && !l->launch.cooperative;
+}
+
+/* Grids that are over have an end from now on. */
+static void collect_grids(struct queue *queue, int status)
+{
+    for (size_t i = 0; i < queue->running.count; i++) {
+        struct rt_op *op = queue->running.data[i];
+        if (op->kind == OP_LAUNCH && op->launch.grid && gpu_grid_is_over(op->launch.grid)) {
+            take_over_grid(queue, op, status);
         }
-        *end_ps += op->launch.cycles * rt->model->core_period_ps;
-        return launch_ended(rt, op->launch.kernel, rc);
-    }
-    default:
-        return 0;
     }
 }
 
-/* One operation from begin to end; false: nothing is ready. */
-static bool step(struct queue *queue)
+static int perform(struct queue *queue, struct rt_op *op)
 {
-    struct rt_op *op = queue->ready;
+    struct rt *rt = queue->rt;
+    if (op->kind == OP_COPY) {
+        return copy_perform(rt, &op->copy.copy);
+    }
+    if (op->kind == OP_MEMSET) {
+        return memset_perform(rt, &op->memset);
+    }
+    int rc = launch_ended(rt, op->launch.kernel, 0);
+    tell_done(queue, op, 0, 0);
+    return rc;
+}
+
+/* Of what runs, the one that ends first, no later than `until_ps`; NULL: none. */
+static struct rt_op *first_end(const struct queue *queue, uint64_t until_ps, size_t *place)
+{
+    struct rt_op *first = NULL;
+    for (size_t i = 0; i < queue->running.count; i++) {
+        struct rt_op *op = queue->running.data[i];
+        if (op->end_ps > until_ps || op->end_ps == ENGINE_NEVER) {
+            continue;
+        }
+        if (!first || op->end_ps < first->end_ps ||
+            (op->end_ps == first->end_ps && op->seq < first->seq)) {
+            first = op;
+            *place = i;
+        }
+    }
+    return first;
+}
+
+static bool end_first(struct queue *queue, uint64_t until_ps)
+{
+    size_t place;
+    struct rt_op *op = first_end(queue, until_ps, &place);
     if (!op) {
         return false;
     }
-    op_unready(op);
-    uint64_t end_ps = queue->now_ps;
-    int rc = 0;
-    if (!queue->rt->fault) {
-        rc = perform(op, &end_ps);
-        queue->now_ps = end_ps;
-    } else if (op->kind == OP_CALLBACK) {
-        queue_call_host(queue, op, SONDE_EFAULT);
+    queue->running.data[place] = queue->running.data[--queue->running.count];
+    int rc = queue->rt->fault_code < 0 && op->kind != OP_LAUNCH ? 0 : perform(queue, op);
+    if (rc < 0) {
+        context_spoil(queue->rt, rc);
     }
-    if (rc < 0 && !queue->rt->fault) {
-        queue_spoil(queue);
-    }
-    op_done(op, end_ps);
+    finish(queue, op, op->end_ps);
     return true;
+}
+
+/* ---- begins ---- */
+
+static uint64_t *engine_of(struct queue *queue, enum link_way way)
+{
+    bool one = queue->rt->model->link.copy_engines == 1;
+    return way == LINK_NONE ? NULL : &queue->copy_free_ps[one ? 0 : way];
+}
+
+static int begin_copy(struct queue *queue, struct rt_op *op)
+{
+    const struct rt_copy *copy = &op->copy.copy;
+    uint64_t *free_ps = engine_of(queue, link_way(copy));
+    uint64_t begin_ps = free_ps && *free_ps > op->begin_ps ? *free_ps : op->begin_ps;
+    uint64_t end_ps = begin_ps + link_copy_ps(queue->rt->model, copy, op->copy.staged != NULL);
+    if (free_ps) {
+        *free_ps = end_ps;
+    }
+    return run_on(queue, op, end_ps);
+}
+
+static int note_before(struct queue *queue, struct op_launch *l)
+{
+    if (!queue->done) {
+        return 0;
+    }
+    if (!l->before && !(l->before = malloc(sizeof *l->before))) {
+        return error_memory();
+    }
+    gpu_stats(queue->rt->gpu, l->before);
+    return 0;
+}
+
+static int launch_at_once(struct queue *queue, struct rt_op *op)
+{
+    struct rt *rt = queue->rt;
+    struct op_launch *l = &op->launch;
+    uint64_t warp_insns = rt->warp_insns, thread_insns = rt->thread_insns;
+    rt->launches++;
+    int rc = launch_ended(rt, l->kernel, launch_functional(rt, &l->run));
+    l->status = rc;
+    l->result = (struct gpu_grid_result){.begin_ps = op->begin_ps, .end_ps = op->begin_ps};
+    tell_done(queue, op, rt->warp_insns - warp_insns, rt->thread_insns - thread_insns);
+    if (rc < 0) {
+        context_spoil(rt, rc);
+    }
+    op_unready(op);
+    finish(queue, op, op->begin_ps);
+    return 0;
+}
+
+/* GPU_LATER: not beside those that are on the GPU. */
+static int begin_launch(struct queue *queue, struct rt_op *op)
+{
+    struct rt *rt = queue->rt;
+    struct op_launch *l = &op->launch;
+    bool timed = !l->launch.functional;
+    if (timed && (queue->grids >= rt->model->concurrent_grids ||
+                  (l->launch.cooperative && queue->cooperative))) {
+        return GPU_LATER;
+    }
+    int rc = launch_prepare(rt, &l->run, l->kernel, &l->launch, l->params, true);
+    if (rc != 0 || !timed) {
+        return rc != 0 ? rc : launch_at_once(queue, op);
+    }
+    struct gpu_grid_options options = {.priority = op->stream->priority,
+                                       .shares = true,
+                                       .not_before_ps = op->begin_ps,
+                                       .max_cycles = l->launch.max_cycles};
+    rc = note_before(queue, l);
+    if (rc == 0) {
+        rc = gpu_grid_begin(rt->gpu, &l->grid, &l->run, &options);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    rt->launches++;
+    queue->grids++;
+    queue->cooperative |= l->launch.cooperative;
+    return run_on(queue, op, ENGINE_NEVER);
+}
+
+/* With the context spoilt nothing happens any more, but that callbacks are told so. */
+static void drop(struct queue *queue, struct rt_op *op)
+{
+    op_unready(op);
+    if (op->kind == OP_CALLBACK) {
+        queue_call_host(queue, &op->host, queue->rt->fault_code);
+    }
+    finish(queue, op, op->begin_ps);
+}
+
+static void give_memory(struct queue *queue, uint64_t address)
+{
+    if (!pool_give(queue, address) && vec_push(&queue->frees, address) < 0) {
+        context_spoil(queue->rt, error_memory());
+    }
+}
+
+/* 0: it has begun, and may be gone; GPU_LATER: it waits for the GPU. */
+static int begin(struct queue *queue, struct rt_op *op)
+{
+    if (vec_reserve(&queue->running, queue->running.count + 1) < 0) {
+        return error_memory();
+    }
+    switch (op->kind) {
+    case OP_LAUNCH:
+        return begin_launch(queue, op);
+    case OP_COPY:
+        return begin_copy(queue, op);
+    case OP_MEMSET:
+        return run_on(queue, op, op->begin_ps + link_memset_ps(queue->rt->model, &op->memset));
+    case OP_HOST:
+    case OP_CALLBACK:
+        op_unready(op);
+        queue_call_host(queue, &op->host, 0);
+        break;
+    case OP_FREE:
+        op_unready(op);
+        give_memory(queue, op->address);
+        break;
+    default:
+        op_unready(op);
+    }
+    finish(queue, op, op->begin_ps);
+    return 0;
+}
+
+/* One operation; false: none can. Launches are not overtaken by launches behind them. */
+static bool begin_one(struct queue *queue)
+{
+    bool gpu_full = false;
+    for (struct rt_op *op = queue->ready; op; op = op->ready_next) {
+        if (queue->rt->fault_code < 0) {
+            drop(queue, op);
+            return true;
+        }
+        bool timed = op->kind == OP_LAUNCH && !op->launch.launch.functional;
+        if (timed && gpu_full) {
+            continue;
+        }
+        int rc = begin(queue, op);
+        if (rc < 0) {
+            context_spoil(queue->rt, rc);
+            drop(queue, op);
+        }
+        if (rc <= 0) {
+            return true;
+        }
+        gpu_full = true;
+    }
+    return false;
+}
+
+/* ---- time ---- */
+
+static void give_back_memory(struct queue *queue)
+{
+    for (size_t i = 0; queue->grids == 0 && i < queue->frees.count; i++) {
+        memory_give(queue->rt, queue->frees.data[i]);
+    }
+    if (queue->grids == 0) {
+        vec_clear(&queue->frees);
+    }
+}
+
+static void see_objects(struct queue *queue)
+{
+    for (size_t i = 0; i < queue->running.count; i++) {
+        struct rt_op *op = queue->running.data[i];
+        if (op->kind == OP_LAUNCH && op->launch.grid) {
+            launch_see_objects(queue->rt, &op->launch.run);
+        }
+    }
+}
+
+/* Time goes on to the next end, or to `until_ps`. */
+static enum step advance(struct queue *queue, uint64_t until_ps)
+{
+    struct rt *rt = queue->rt;
+    if (queue->grids == 0) {
+        return end_first(queue, ENGINE_NEVER) ? STEP_DONE : STEP_NOTHING;
+    }
+    if (end_first(queue, gpu_now_ps(rt->gpu))) {
+        return STEP_DONE;
+    }
+    size_t place;
+    const struct rt_op *copy = first_end(queue, ENGINE_NEVER, &place);
+    if (copy && copy->end_ps < until_ps) {
+        until_ps = copy->end_ps;
+    }
+    see_objects(queue);
+    gpu_set_pause(rt->gpu, &queue->wanting);
+    int rc = gpu_run(rt->gpu, until_ps);
+    if (rc < 0) {
+        context_spoil(rt, rc);
+    }
+    collect_grids(queue, rc);
+    uint64_t now_ps = gpu_now_ps(rt->gpu);
+    bool reached = gpu_has_reached(rt->gpu) && now_ps < until_ps;
+    return end_first(queue, reached ? until_ps : now_ps) ? STEP_DONE : STEP_PAUSED;
+}
+
+static enum step step(struct queue *queue, uint64_t until_ps)
+{
+    const struct rt *rt = queue->rt;
+    if (rt->cancel && *rt->cancel && queue->grids == 0) {
+        context_spoil(queue->rt, error_set(SONDE_EINTERRUPTED, "interrupted"));
+    }
+    give_back_memory(queue);
+    return begin_one(queue) ? STEP_DONE : advance(queue, until_ps);
 }
 
 int queue_wait(struct queue *queue, queue_met *met, const void *ctx, uint64_t seq)
@@ -75,21 +353,42 @@ int queue_wait(struct queue *queue, queue_met *met, const void *ctx, uint64_t se
             continue;
         }
         queue->pumping = true;
-        bool stepped = step(queue);
+        enum step done = step(queue, ENGINE_NEVER);
+        if (done != STEP_NOTHING && atomic_load(&queue->wanting) > 0) {
+            queue_yield(queue);
+        }
         queue->pumping = false;
-        if (!stepped) {
-            return error_set(SONDE_EINTERNAL, "the queue waits for nothing");
+        if (done == STEP_NOTHING && !met(ctx, seq)) {
+            return error_set(SONDE_EINTERNAL, "the queue waits for what cannot come");
         }
     }
+    give_back_memory(queue);
     return context_check(queue->rt);
+}
+
+bool queue_push(struct queue *queue)
+{
+    if (queue->pumping) {
+        return false;
+    }
+    queue->pumping = true;
+    enum step done = step(queue, ENGINE_NEVER);
+    queue->pumping = false;
+    return done != STEP_NOTHING;
 }
 
 int queue_poll(struct queue *queue)
 {
+    struct rt *rt = queue->rt;
     if (!queue->pumping) {
+        uint64_t until_ps = queue->grids > 0 ? gpu_now_ps(rt->gpu) : queue->now_ps;
+        until_ps += POLL_CYCLES * rt->model->core_period_ps;
         queue->pumping = true;
-        step(queue);
+        while (begin_one(queue)) {
+        }
+        step(queue, until_ps);
+        queue->host_ps = queue->now_ps > queue->host_ps ? queue->now_ps : queue->host_ps;
         queue->pumping = false;
     }
-    return context_check(queue->rt);
+    return context_check(rt);
 }

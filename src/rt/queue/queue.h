@@ -1,7 +1,7 @@
 /*
  * The command queue: streams of work for one device, events, graphs, stream-ordered memory. Work is
  * put into streams and runs when the host waits or polls: work of one stream in order, work of
- * several at the same simulated time where nothing orders it (docs/adr/0009). The words are the
+ * several at the same simulated time where nothing orders it (docs/adr/0010). The words are the
  * driver API's, and so are the rules (CUDA C++ Programming Guide, "Asynchronous Concurrent
  * Execution"): what waits for what, what a null stream is, what may be captured.
  *
@@ -111,6 +111,10 @@ int rt_event_elapsed(int64_t *ps, struct rt_event *begin, struct rt_event *end);
 /* What is put into the stream later waits for the last record of the event so far. */
 int rt_stream_wait(struct rt_stream *stream, struct rt_event *event);
 
+/* Work goes on by itself when no call has come for so long (docs/adr/0010); 0: never. 10 at first,
+ * to be set before anything is enqueued. */
+void rt_set_watchdog(struct rt *rt, uint32_t milliseconds);
+
 /* Told of every launch that has ended, in the order of their ends, with the lock held. */
 struct rt_done {
     const struct rt_kernel *kernel;
@@ -137,6 +141,7 @@ struct rt_pool_info {
     uint64_t used_bytes, used_high, reserved_bytes, reserved_high, threshold;
 };
 void rt_pool_info(const struct rt_pool *pool, struct rt_pool_info *out);
+void rt_pool_reset_high(struct rt_pool *pool);
 int rt_enqueue_alloc(struct rt_stream *stream, struct rt_pool *pool, uint64_t *address,
                      uint64_t bytes);
 /* Of an allocation of a pool or of rt_mem_alloc(). */

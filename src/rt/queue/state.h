@@ -3,11 +3,22 @@
  * for others (`waits` of them), and what waits for it are its followers. A stream is no more than
  * its last operation, on which the next one waits; an event is its last record; a graph's nodes
  * become operations when it is launched.
+ *
+ *     what is asked      enqueue.c, event.c, instance.c (graphs' launches), stream.c
+ *     makes it happen    watch.c, pump.c
+ *     what there is      op.c, load.c, graph.c, capture.c, params.c, pool.c
+ *     what copies do     copy.c, and take: link.c
+ *     one at a time      lock.c
+ *
+ * Times. An operation begins at the end of the last that it waits for, and not before the host's
+ * time when it was put in: the latest end that the host has waited for or seen by polling. What
+ * the GPU has done beyond that, and nobody has asked for, does not move the host's time.
  */
 #ifndef SONDE_RT_QUEUE_STATE_H
 #define SONDE_RT_QUEUE_STATE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "rt/queue/queue.h"
 #include "rt/state.h"
@@ -21,14 +32,33 @@ enum op_kind {
     OP_CALLBACK,
     OP_RECORD,
     OP_FREE,
-    OP_GRAPH_END /* the last of a graph's launch */
+    OP_GRAPH_END /* of a graph's launch */
 };
 
-enum op_state { OP_WAITS, OP_READY, OP_RUNS };
+struct op_launch {
+    struct rt_kernel *kernel;
+    struct rt_launch launch; /* without arguments */
+    uint8_t *params;
+    struct exec_launch run;
+    struct gpu_grid *grid; /* while it is on the GPU */
+    struct gpu_grid_result result;
+    struct gpu_stats *before; /* NULL: nobody is told of it */
+    int status;
+};
+
+struct op_copy {
+    struct rt_copy copy;
+    void *staged; /* NULL: none */
+};
+
+struct op_host {
+    void (*fn)(void *ctx);
+    void (*told)(void *ctx, int status);
+    void *ctx;
+};
 
 struct rt_op {
     enum op_kind kind;
-    enum op_state state;
     struct rt_op *next, **link;             /* of all that are left, in order of seq */
     struct rt_op *ready_next, **ready_link; /* of those that are ready, by priority and seq */
     struct rt_stream *stream;
@@ -36,30 +66,20 @@ struct rt_op {
     bool last; /* the stream's order goes through it: not inside of a graph */
     uint32_t waits;
     VEC(struct rt_op *) followers;
-    uint64_t begin_ps, end_ps; /* begin: not before, until it runs */
+    uint64_t begin_ps, end_ps; /* not before; known: not NEVER */
     union {
-        struct {
-            struct rt_kernel *kernel;
-            struct rt_launch launch; /* without arguments */
-            uint8_t *params;
-            struct exec_launch run;
-            uint64_t cycles;
-        } launch;
-        struct {
-            struct rt_copy copy;
-            void *staged; /* NULL: none */
-        } copy;
+        struct op_launch launch;
+        struct op_copy copy;
         struct rt_memset memset;
-        struct {
-            void (*fn)(void *ctx);
-            void (*told)(void *ctx, int status);
-            void *ctx;
-        } host;
+        struct op_host host;
         struct rt_event *event;
         uint64_t address;
         struct rt_graph_exec *exec;
     };
 };
+
+struct capture;
+struct rt_node_vec VEC_FIELDS(struct rt_node *);
 
 struct rt_stream {
     struct rt *rt;
@@ -69,8 +89,11 @@ struct rt_stream {
     uint64_t id;
     struct rt_op *tail; /* the last that was put in and is not done */
     uint64_t tail_seq, done_seq;
+    uint64_t done_ps; /* the end of done_seq */
     uint32_t pending;
-    bool gone; /* destroyed; goes with its last operation */
+    bool gone;                 /* destroyed; goes with its last operation */
+    struct capture *capture;   /* NULL: it runs */
+    struct rt_node_vec latest; /* of a captured stream: what the next node depends on */
 };
 
 struct rt_event {
@@ -79,40 +102,51 @@ struct rt_event {
     struct rt_op *op; /* the last record, while it is not done */
     uint64_t record_seq, done_seq;
     uint64_t at_ps;
-    uint32_t users; /* operations, waiting threads, and the owner */
+    uint64_t capture_id; /* recorded in this capture, 0: in none */
+    struct rt_node_vec latest;
+    uint32_t users; /* operations, graphs, waiting threads, and the owner */
 };
 
 struct queue {
     struct rt *rt;
     pthread_mutex_t mutex;
-    pthread_cond_t changed;
+    pthread_cond_t changed, watch_end;
     pthread_t owner;
     uint32_t depth;            /* of the owner's locks; 0: nobody's */
-    uint32_t wanting;          /* threads that wait for the lock */
-    bool pumping;              /* a thread is in queue_pump() */
+    uint64_t tickets, serving; /* who gets it next */
+    atomic_uint wanting;       /* threads that wait for the lock */
+    uint64_t calls;            /* of the interface, for the watchdog */
+    bool pumping;              /* a thread makes work go on */
     struct rt_stream *streams; /* all but the default one */
     struct rt_stream null_stream;
-    uint64_t next_stream_id, next_seq;
+    uint64_t next_stream_id, next_seq, next_capture_id;
+    uint32_t captures;
     struct rt_op *first, **end; /* all that is left */
     struct rt_op *ready;
     VEC(struct rt_op *) running;
     uint32_t pending;
-    uint64_t now_ps;
-    uint64_t copy_free_ps[2]; /* to the device, from it */
-    uint64_t gpu_free_ps;
+    uint64_t now_ps;          /* the latest end */
+    uint64_t host_ps;         /* what the host knows of it */
+    uint64_t copy_free_ps[2]; /* the copy engines */
+    uint32_t grids;           /* on the GPU */
+    bool cooperative;         /* one of them */
+    VEC(uint64_t) frees;      /* memory to be freed when no grid is on the GPU */
+    struct rt_pool *pools, *default_pool;
     void (*done)(void *ctx, const struct rt_done *launch);
     void *done_ctx;
+    bool watched, watch_ends; /* there is a watchdog; it has to end */
+    uint32_t watch_ms;
+    pthread_t watchdog;
 };
 
 /* lock.c: one call of the interface. */
 int queue_enter(struct rt *rt); /* locks; SONDE_EUSAGE: in a host function, nothing is locked */
 void queue_leave(struct rt *rt);
-/* Everything that this thread holds, given back for a while: the depth for queue_retake(). */
-uint32_t queue_release(struct queue *queue);
-void queue_retake(struct queue *queue, uint32_t depth);
+/* Gives everything that this thread holds to others that want it, and comes back. */
+void queue_yield(struct queue *queue);
 void queue_wait_change(struct queue *queue); /* until another thread has let go of the lock */
 /* Without the lock. */
-void queue_call_host(struct queue *queue, const struct rt_op *op, int status);
+void queue_call_host(struct queue *queue, const struct op_host *host, int status);
 
 /* op.c */
 struct rt_op *op_create(struct rt_stream *stream, enum op_kind kind); /* NULL: no memory */
@@ -122,9 +156,21 @@ void op_submit(struct rt_op *op);
 void op_unready(struct rt_op *op); /* it runs from now on */
 void op_done(struct rt_op *op, uint64_t end_ps);
 void op_forget(struct rt_op *op); /* it does nothing any more */
+void stream_free(struct rt_stream *stream);
+void event_release(struct rt_event *event);
+void graph_exec_release(struct rt_graph_exec *exec);
 
-/* enqueue.c */
-int op_set_launch(struct rt_op *op, struct rt_kernel *kernel, const struct rt_launch *launch);
+/* pump.c */
+typedef bool queue_met(const void *ctx, uint64_t seq);
+/* Works until met(ctx, seq). */
+int queue_wait(struct queue *queue, queue_met *met, const void *ctx, uint64_t seq);
+/* Works a little, without waiting for anything. */
+int queue_poll(struct queue *queue);
+/* The same for the watchdog; false: nothing can be done. */
+bool queue_push(struct queue *queue);
+
+/* watch.c */
+int watch_start(struct queue *queue);
 
 /* stream.c */
 /* Locks, when the context is sound and there is room for another operation. */
@@ -133,34 +179,67 @@ int stream_enter(struct rt_stream *stream);
  * fails. */
 int stream_put(struct rt_stream *stream, struct rt_op *op);
 int stream_wait_all(struct rt_stream *stream);
-void stream_op_done(struct rt_stream *stream, const struct rt_op *op);
 
-/* event.c */
-void event_release(struct rt_event *event);
-void event_op_done(struct rt_event *event, const struct rt_op *op, uint64_t at_ps);
+/* capture.c: what happens to a stream that is captured. */
+int capture_add(struct rt_stream *stream, struct rt_node_params *params, struct rt_node **node);
+int capture_record(struct rt_stream *stream, struct rt_event *event);
+int capture_wait(struct rt_stream *stream, const struct rt_event *event);
+int capture_spoil(struct rt_stream *stream, const char *what); /* SONDE_EUSAGE */
 
-/* pump.c */
-typedef bool queue_met(const void *ctx, uint64_t seq);
-/* Works until met(ctx, seq). */
-int queue_wait(struct queue *queue, queue_met *met, const void *ctx, uint64_t seq);
-void queue_spoil(struct queue *queue); /* the error that is set is the context's */
-/* What can be done at the present time and without waiting for anything. */
-int queue_poll(struct queue *queue);
+/* params.c: what is put into streams and graphs, told to be wrong as early as possible. */
+int params_check(struct rt *rt, const struct rt_node_params *params);
+/* load.c. Copies it all; `packed`: a launch's arguments, NULL: as `params` has them. */
+int op_load(struct rt_op **out, struct rt_stream *stream, const struct rt_node_params *params,
+            const uint8_t *packed);
+
+/* graph.c */
+struct rt_node {
+    struct rt_graph *graph;
+    size_t place;                   /* among the graph's nodes */
+    const struct rt_node *original; /* of a clone's */
+    struct rt_node_params params;
+    uint8_t *packed; /* a launch's arguments, and pointers to each of them */
+    const void **args;
+    struct rt_node_vec deps;
+    struct rt_op *begin, *end; /* while it is launched */
+    uint32_t followers;
+};
+struct rt_graph {
+    struct rt *rt;
+    struct rt_node_vec nodes; /* in order of creation */
+};
+struct rt_graph_exec {
+    struct rt *rt;
+    struct rt_graph *graph;
+    struct rt_op *last; /* the end of its last launch, while it is not done */
+    uint32_t users;     /* its launches, and the owner */
+};
+/* In an order in which each stands behind what it waits for. */
+int graph_order(struct rt_node_vec *out, const struct rt_graph *graph);
+
+/* pool.c */
+struct rt_pool {
+    struct rt *rt;
+    struct rt_pool *next;
+    bool gone;
+    struct rt_pool_info info;
+    VEC(struct vmem_range) taken, kept; /* given out; freed, for the next */
+};
+void pool_free(struct rt_pool *pool);
+int pool_take(struct rt_pool *pool, uint64_t *address, uint64_t bytes);
+bool pool_give(struct queue *queue, uint64_t address); /* false: of none */
 
 /* copy.c */
 int copy_check(struct rt *rt, const struct rt_copy *copy);
-int copy_stage(struct rt_op *op); /* reads the source */
+int copy_stage(struct op_copy *op); /* reads the source */
 int copy_perform(struct rt *rt, const struct rt_copy *copy);
 int memset_check(struct rt *rt, const struct rt_memset *set);
 int memset_perform(struct rt *rt, const struct rt_memset *set);
 
 /* link.c */
 enum link_way { LINK_TO_DEVICE, LINK_FROM_DEVICE, LINK_NONE };
-enum link_way link_way(const struct rt *rt, const struct rt_copy *copy);
-uint64_t link_copy_ps(const struct rt *rt, const struct rt_copy *copy, bool staged);
-uint64_t link_memset_ps(const struct rt *rt, const struct rt_memset *set);
-
-int queue_create(struct rt *rt);
-void queue_destroy(struct rt *rt);
+enum link_way link_way(const struct rt_copy *copy);
+uint64_t link_copy_ps(const struct model *model, const struct rt_copy *copy, bool staged);
+uint64_t link_memset_ps(const struct model *model, const struct rt_memset *set);
 
 #endif

@@ -15,43 +15,6 @@
  * bounded. */
 #define QUEUE_PLACES 1024
 
-int queue_create(struct rt *rt)
-{
-    struct queue *queue = rt->queue = calloc(1, sizeof *queue);
-    if (!queue) {
-        return error_memory();
-    }
-    queue->rt = rt;
-    pthread_mutex_init(&queue->mutex, NULL);
-    pthread_cond_init(&queue->changed, NULL);
-    queue->end = &queue->first;
-    queue->next_seq = 1;
-    queue->next_stream_id = 1;
-    queue->null_stream.rt = rt;
-    return 0;
-}
-
-void queue_destroy(struct rt *rt)
-{
-    struct queue *queue = rt->queue;
-    if (!queue) {
-        return;
-    }
-    for (struct rt_op *next, *op = queue->first; op; op = next) {
-        next = op->next;
-        op_destroy(op);
-    }
-    for (struct rt_stream *next, *stream = queue->streams; stream; stream = next) {
-        next = stream->next;
-        free(stream);
-    }
-    vec_free(&queue->running);
-    pthread_cond_destroy(&queue->changed);
-    pthread_mutex_destroy(&queue->mutex);
-    free(queue);
-    rt->queue = NULL;
-}
-
 int rt_stream_create(struct rt *rt, struct rt_stream **out, unsigned flags, int priority)
 {
     *out = NULL;
@@ -86,15 +49,6 @@ int rt_stream_create(struct rt *rt, struct rt_stream **out, unsigned flags, int 
     return 0;
 }
 
-static void stream_free(struct rt_stream *stream)
-{
-    *stream->link = stream->next;
-    if (stream->next) {
-        stream->next->link = stream->link;
-    }
-    free(stream);
-}
-
 int rt_stream_destroy(struct rt_stream *stream)
 {
     struct rt *rt = stream->rt;
@@ -105,25 +59,16 @@ int rt_stream_destroy(struct rt_stream *stream)
     if (rc < 0) {
         return rc;
     }
+    if (stream->capture) {
+        capture_spoil(stream, "destroyed");
+        stream->capture = NULL;
+    }
     stream->gone = true;
     if (stream->pending == 0) {
         stream_free(stream);
     }
     queue_leave(rt);
     return 0;
-}
-
-void stream_op_done(struct rt_stream *stream, const struct rt_op *op)
-{
-    if (op->last) {
-        stream->done_seq = op->seq;
-    }
-    if (stream->tail == op) {
-        stream->tail = NULL;
-    }
-    if (--stream->pending == 0 && stream->gone) {
-        stream_free(stream);
-    }
 }
 
 struct rt_stream *rt_stream_default(struct rt *rt)
@@ -181,6 +126,21 @@ static bool has_places(const void *ctx, uint64_t places)
     return queue->pending < places;
 }
 
+/* The default stream would wait for streams that are captured. */
+static int check_captures(struct rt_stream *stream)
+{
+    struct queue *queue = stream->rt->queue;
+    if (stream != &queue->null_stream || queue->captures == 0) {
+        return 0;
+    }
+    for (struct rt_stream *other = queue->streams; other; other = other->next) {
+        if (other->capture && !(other->flags & RT_STREAM_NONBLOCKING)) {
+            return capture_spoil(other, "used with the default stream");
+        }
+    }
+    return 0;
+}
+
 int stream_enter(struct rt_stream *stream)
 {
     struct rt *rt = stream->rt;
@@ -189,6 +149,12 @@ int stream_enter(struct rt_stream *stream)
         return rc;
     }
     rc = context_check(rt);
+    if (rc == 0) {
+        rc = check_captures(stream);
+    }
+    if (rc == 0) {
+        rc = watch_start(rt->queue);
+    }
     if (rc == 0 && rt->queue->pending >= QUEUE_PLACES) {
         rc = queue_wait(rt->queue, has_places, rt->queue, QUEUE_PLACES);
     }
@@ -221,7 +187,10 @@ static bool stream_reached(const void *ctx, uint64_t seq)
 
 int stream_wait_all(struct rt_stream *stream)
 {
-    return queue_wait(stream->rt->queue, stream_reached, stream, stream->tail_seq);
+    struct queue *queue = stream->rt->queue;
+    int rc = queue_wait(queue, stream_reached, stream, stream->tail_seq);
+    queue->host_ps = stream->done_ps > queue->host_ps ? stream->done_ps : queue->host_ps;
+    return rc;
 }
 
 int rt_stream_sync(struct rt_stream *stream)
@@ -231,7 +200,7 @@ int rt_stream_sync(struct rt_stream *stream)
         return rc;
     }
     struct rt *rt = stream->rt;
-    rc = stream_wait_all(stream);
+    rc = stream->capture ? capture_spoil(stream, "waited for") : stream_wait_all(stream);
     queue_leave(rt);
     return rc;
 }
@@ -242,7 +211,11 @@ int rt_stream_query(struct rt_stream *stream)
     if (rc < 0) {
         return rc;
     }
-    rc = queue_poll(stream->rt->queue);
+    struct queue *queue = stream->rt->queue;
+    rc = stream->capture ? capture_spoil(stream, "asked for its state") : context_check(stream->rt);
+    if (rc == 0 && stream->done_seq < stream->tail_seq) {
+        rc = queue_poll(queue);
+    }
     if (rc == 0 && stream->done_seq < stream->tail_seq) {
         rc = RT_BUSY;
     }
@@ -262,7 +235,9 @@ int rt_sync(struct rt *rt)
     if (rc < 0) {
         return rc;
     }
-    rc = queue_wait(rt->queue, all_reached, rt->queue, rt->queue->next_seq - 1);
+    struct queue *queue = rt->queue;
+    rc = queue_wait(queue, all_reached, queue, queue->next_seq - 1);
+    queue->host_ps = queue->now_ps > queue->host_ps ? queue->now_ps : queue->host_ps;
     queue_leave(rt);
     return rc;
 }

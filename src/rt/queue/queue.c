@@ -1,0 +1,72 @@
+/* The queue as an object. */
+#include <stdlib.h>
+
+#include "rt/queue/state.h"
+#include "util/error.h"
+
+#define WATCH_MS 10
+
+int queue_create(struct rt *rt)
+{
+    struct queue *queue = rt->queue = calloc(1, sizeof *queue);
+    if (!queue) {
+        return error_memory();
+    }
+    queue->rt = rt;
+    pthread_mutex_init(&queue->mutex, NULL);
+    pthread_cond_init(&queue->changed, NULL);
+    pthread_cond_init(&queue->watch_end, NULL);
+    queue->end = &queue->first;
+    queue->next_seq = queue->next_stream_id = queue->next_capture_id = 1;
+    queue->null_stream.rt = rt;
+    queue->watch_ms = WATCH_MS;
+    return 0;
+}
+
+static void end_watchdog(struct queue *queue)
+{
+    if (!queue->watched) {
+        return;
+    }
+    pthread_mutex_lock(&queue->mutex);
+    queue->watch_ends = true;
+    atomic_fetch_add(&queue->wanting, 1); /* it leaves the GPU alone */
+    pthread_cond_signal(&queue->watch_end);
+    pthread_mutex_unlock(&queue->mutex);
+    pthread_join(queue->watchdog, NULL);
+}
+
+void queue_destroy(struct rt *rt)
+{
+    struct queue *queue = rt->queue;
+    if (!queue) {
+        return;
+    }
+    end_watchdog(queue);
+    for (size_t i = 0; i < queue->running.count; i++) {
+        struct rt_op *op = queue->running.data[i];
+        if (op->kind == OP_LAUNCH && op->launch.grid) {
+            gpu_abandon(rt->gpu); /* borrows what the operations own */
+            gpu_grid_end(op->launch.grid, &op->launch.result);
+        }
+    }
+    for (struct rt_op *next, *op = queue->first; op; op = next) {
+        next = op->next;
+        op_destroy(op);
+    }
+    while (queue->streams) {
+        stream_free(queue->streams);
+    }
+    for (struct rt_pool *next, *pool = queue->pools; pool; pool = next) {
+        next = pool->next;
+        pool_free(pool);
+    }
+    vec_free(&queue->running);
+    vec_free(&queue->frees);
+    vec_free(&queue->null_stream.latest);
+    pthread_cond_destroy(&queue->changed);
+    pthread_cond_destroy(&queue->watch_end);
+    pthread_mutex_destroy(&queue->mutex);
+    free(queue);
+    rt->queue = NULL;
+}
