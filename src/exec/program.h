@@ -130,7 +130,8 @@ enum {
     FLOAT_TINY_PRODUCT = 64,
     FLOAT_TINY_SUM = 128,
     FLOAT_TINY_QUOTIENT = 256,
-    FLOAT_TINY_RECIPROCAL = 512
+    FLOAT_TINY_RECIPROCAL = 512,
+    FLOAT_TINY_APPROX = 1024 /* by the approximate reciprocal */
 };
 
 /* Option bits of run_convert. */

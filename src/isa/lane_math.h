@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "isa/mufu.h"
+
 __extension__ typedef __int128 lane_s128;
 __extension__ typedef unsigned __int128 lane_u128;
 
@@ -373,8 +375,9 @@ static inline double lane_nan3_f64(double v, double a, double b, double c)
 
 /*
  * Approximate functions. The manual bounds their errors and hardware's tables are not published:
- * these are computed in double precision by polynomials without branches, which the compiler
- * vectorises, and rounded once, which is within every bound.
+ * exponential, logarithm and trigonometric functions are computed in double precision by
+ * polynomials without branches, which the compiler vectorises, and rounded once, which is within
+ * every bound.
  */
 
 /* 2^n for n in -1022 .. 1023. */
@@ -477,44 +480,80 @@ static inline float lane_tanh_f32(float a)
     return a != a ? lane_float(0x7fffffff) : copysignf((float)r, a);
 }
 
+/*
+ * Reciprocals, roots and quotients are the unit's for special functions (mufu.h), which knows no
+ * subnormal numbers: operands out of its range are scaled, and the result scaled back, as the
+ * vendor's assembler does it. These hold to the bit.
+ */
+static inline float lane_mufu(uint32_t function(uint32_t bits), float a)
+{
+    return lane_float(function(lane_bits_f32(a)));
+}
+static inline float lane_small_scale(float a)
+{
+    return fabsf(a) < 0x1p-126f ? 0x1p24f : 1;
+}
+static inline float lane_scale(float a)
+{
+    return fabsf(a) > 0x1p126f ? 0.25f : lane_small_scale(a);
+}
+static inline float lane_rcp_approx(float a)
+{
+    float scale = lane_scale(a);
+    return lane_nan_f32(lane_mufu(mufu_rcp, a * scale) * scale);
+}
 static inline float lane_rsqrt_f32(float a)
 {
-    return lane_nan_f32((float)(1 / sqrt((double)a)));
+    float scale = lane_small_scale(a);
+    return lane_nan_f32(lane_mufu(mufu_rsqrt, a * scale) * (scale > 1 ? 0x1p12f : 1));
+}
+static inline float lane_sqrt_approx(float a)
+{
+    float scale = lane_small_scale(a);
+    return lane_nan_f32(lane_mufu(mufu_sqrt, a * scale) * (scale > 1 ? 0x1p-12f : 1));
+}
+/* Not scaled down: the reciprocal is 0 for divisors beyond 2^126. */
+static inline float lane_div_approx(float a, float b)
+{
+    float scale = lane_small_scale(b);
+    return lane_nan_f32(a * scale * lane_mufu(mufu_rcp, b * scale));
+}
+static inline float lane_div_full(float a, float b)
+{
+    float scale = lane_scale(b);
+    return lane_nan_f32(a * scale * lane_mufu(mufu_rcp, b * scale));
 }
 
 /* The f64 approximations with .ftz work on the upper words of operand and result. */
-static inline double lane_upper_word(double v)
-{
-    return lane_double(lane_bits_f64(v) & 0xffffffff00000000);
-}
-static inline double lane_flush_f64(double v)
-{
-    uint64_t bits = lane_bits_f64(v);
-    return bits & 0x7ff0000000000000 ? v : lane_double(bits & 0x8000000000000000);
-}
 static inline double lane_rcp_upper(double a)
 {
-    double r = 1 / lane_upper_word(lane_flush_f64(a));
-    return r != r ? lane_double(0x7fffffff00000000) : lane_upper_word(lane_flush_f64(r));
-}
-/* Without .ftz the hardware refines it to all bits. */
-static inline double lane_rsqrt_f64(double a)
-{
-    return lane_nan_f64(1 / sqrt(a), a, a);
+    uint32_t word = (uint32_t)(lane_bits_f64(a) >> 32), sign = word & 0x80000000;
+    int32_t exponent = (int32_t)(word >> 20 & 0x7ff);
+    int32_t code =
+        (2045 - exponent) * (1 << 20) + (int32_t)(mufu_rcp_part((word & 0xfffff) << 3) >> 3);
+    uint32_t r = sign | (code < 1 << 20 ? 0 : (uint32_t)code);
+    r = exponent == 0 ? sign | 0x7ff00000 : r;
+    r = exponent == 0x7ff ? word & 0xfffff ? 0x7fffffff : sign : r;
+    return lane_double((uint64_t)r << 32);
 }
 static inline double lane_rsqrt_upper(double a)
 {
-    double r = 1 / sqrt(lane_upper_word(lane_flush_f64(a)));
-    return r != r ? lane_double(0x7fffffff00000000) : lane_upper_word(r);
+    uint32_t word = (uint32_t)(lane_bits_f64(a) >> 32), exponent = word >> 20 & 0x7ff;
+    uint32_t odd = ~exponent & 1, half = (exponent + 1 + !odd) / 2;
+    uint32_t r = ((1534 - half) << 20) + (mufu_rsqrt_part((word & 0xfffff) << 3, odd) >> 3);
+    bool is_nan = (exponent == 0x7ff && word & 0xfffff) || (word >> 31 && exponent);
+    r = exponent == 0x7ff ? 0 : r;
+    r = exponent == 0 ? (word & 0x80000000) | 0x7ff00000 : r;
+    return lane_double((uint64_t)(is_nan ? 0x7fffffff : r) << 32);
 }
-
-/* div.approx multiplies by the reciprocal, which is 0 for divisors beyond 2^126. */
-static inline float lane_div_approx(float a, float b)
+/* Without .ftz one step of Halley's method refines it. */
+static inline double lane_rsqrt_f64(double a)
 {
-    float r = a / b;
-    bool large = fabsf(b) > 0x1p126f && fabsf(b) < (float)INFINITY;
-    r = large ? a * copysignf(0, b) : r;
-    return lane_nan_f32(r);
+    bool small = fabs(a) < 0x1p-1022;
+    double x = small ? a * 0x1p54 : a, y = lane_rsqrt_upper(x);
+    double e = fma(x, -(y * y), 1), r = fma(fma(e, 0.375, 0.5), y * e, y);
+    bool usual = a > 0 && a < (double)INFINITY;
+    return usual ? (small ? r * 0x1p27 : r) : lane_nan_f64(1 / sqrt(a), a, a);
 }
 
 /* What testp asks, in the order of class TESTP; `exponent` and `mantissa` are masks. */

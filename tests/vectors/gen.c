@@ -6,6 +6,7 @@
  *     vectors_gen -d sim:gtx780 --against cuda:0     record on one, check on the other, keep
  * nothing vectors_gen -d sim:gtx780 --check FILE [-v]    run what FILE has, compare to the bit
  *                            [--known LIST]          forms that are known to fail; all others hold
+ *                            [--exact]               whatever tolerance they are recorded with
  *     vectors_gen --ptx DIR                          write the kernels, for an assembler
  *
  * A recording is one zstd frame: a line of text with seed, lanes, and a checksum of the operands
@@ -35,7 +36,7 @@ struct options {
     enum form_draw draw;
     uint64_t seed;
     uint32_t lanes;
-    bool verbose;
+    bool verbose, exact;
 };
 
 /* A device with the operands on it, and room for a form's results. */
@@ -347,7 +348,7 @@ static uint32_t compare_result(struct checking *c, const struct bench *b, const 
         uint64_t want = 0, got = 0;
         memcpy(&want, c->results, kind->bytes);
         memcpy(&got, &b->host[(size_t)operand->slice * b->lanes + i], kind->bytes);
-        if (!ran || near_enough(form, kind, got, want))
+        if (!ran || got == want || (!c->options->exact && near_enough(form, kind, got, want)))
             continue;
         differ++;
         if (differ > (c->options->verbose ? 8 : 1))
@@ -544,8 +545,8 @@ static bool read_options(struct options *o, int argc, char **argv)
     *o = (struct options){.forms = SONDE_FORMS, .lanes = DEFAULT_LANES, .seed = 1};
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (strcmp(name, "-v") == 0) {
-            o->verbose = true;
+        if (strcmp(name, "-v") == 0 || strcmp(name, "--exact") == 0) {
+            *(name[1] == 'v' ? &o->verbose : &o->exact) = true;
             continue;
         }
         if (!value)
@@ -589,7 +590,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: vectors_gen -d DEVICE -o DIR [--seed N] [--lanes N] [--draw hard]\n"
                         "                   [--forms FILE]\n"
                         "       vectors_gen -d DEVICE --against DEVICE [as above] [-v]\n"
-                        "       vectors_gen -d DEVICE --check FILE [--known FILE] [-v]\n"
+                        "       vectors_gen -d DEVICE --check FILE [--known FILE] [--exact] [-v]\n"
                         "       vectors_gen --ptx DIR\n");
         return 2;
     }

@@ -9,6 +9,7 @@
 
 #include "exec/decode/decode.h"
 #include "exec/lane/float_format.h"
+#include "isa/lane_math.h"
 #include "util/error.h"
 
 enum exec_event run_lanes(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
@@ -87,8 +88,12 @@ static bool is_tiny(unsigned option, const float v[3], bool negative)
     double least = least_normal_from(&included, option & FLOAT_ROUND, negative), exact;
     if (option & (FLOAT_TINY_QUOTIENT | FLOAT_TINY_RECIPROCAL)) {
         bool reciprocal = option & FLOAT_TINY_RECIPROCAL;
+        float divisor = v[reciprocal ? 0 : 1], scale = lane_scale(divisor);
         exact = reciprocal ? 1 : fabs((double)v[0]);
-        least *= fabs((double)v[reciprocal ? 0 : 1]);
+        if (option & FLOAT_TINY_APPROX)
+            exact *= (double)scale * (double)lane_mufu(mufu_rcp, divisor * scale);
+        else
+            least *= fabs((double)divisor);
     } else {
         exact = (double)v[0] * (double)v[1];
         if (option & FLOAT_TINY_SUM)

@@ -56,8 +56,13 @@ static unsigned tiny_result(enum isa_op op)
         return FLOAT_TINY_SUM;
     case OP_DIV_F32:
         return FLOAT_TINY_QUOTIENT;
+    case OP_DIV_APPROX:
+    case OP_DIV_FULL:
+        return FLOAT_TINY_QUOTIENT | FLOAT_TINY_APPROX;
     case OP_RCP_F32:
         return FLOAT_TINY_RECIPROCAL;
+    case OP_RCP_APPROX:
+        return FLOAT_TINY_RECIPROCAL | FLOAT_TINY_APPROX;
     default:
         return 0;
     }

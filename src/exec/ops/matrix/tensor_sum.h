@@ -4,9 +4,9 @@
  * addend, too) is that of the smallest normal one. The products and the addend are cut, toward
  * zero, 25 bits below the largest exponent among them (of a product: the sum of its operands'
  * exponents) and added up exactly. From that sum f16 is rounded to nearest; f32 is cut to its 24
- * bits. A sum that ends as zero is +0. Measured on 1 048 576 sums of each type
- * (tests/vectors/README.md); M. Fasi et al., Numerical behavior of NVIDIA tensor cores (2021),
- * found the like on earlier GPUs, which keep fewer bits.
+ * bits. A sum that ends as zero is +0. Measured (tests/vectors/README.md); M. Fasi et al.,
+ * Numerical behavior of NVIDIA tensor cores (2021), found the like on earlier GPUs, which keep
+ * fewer bits.
  */
 #ifndef SONDE_EXEC_TENSOR_SUM_H
 #define SONDE_EXEC_TENSOR_SUM_H
