@@ -11,7 +11,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum attribute_status { ATTRIBUTE_NOT_MEASURED, ATTRIBUTE_MEASURED };
+/*
+ * Why there is no value: it was tried and not measured, it was shown not to exist, nobody asked for
+ * it, a recording has not what it takes.
+ */
+enum attribute_status {
+    ATTRIBUTE_NOT_MEASURED,
+    ATTRIBUTE_ABSENT,
+    ATTRIBUTE_NOT_ASKED,
+    ATTRIBUTE_NOT_RECORDED,
+    ATTRIBUTE_MEASURED
+};
+
+/* One of the first four, and the words. */
+struct refusal {
+    enum attribute_status status;
+    char reason[160];
+};
 
 struct attribute {
     enum attribute_status status;
@@ -20,12 +36,13 @@ struct attribute {
     double confidence;
     double low, high;   /* 95 % bounds of an estimate; 0, 0: the value is meant exactly */
     char evidence[160]; /* id of an entry of dissection->evidence */
-    char reason[160];   /* why not measured */
+    char reason[160];   /* unless measured */
 };
 
 /* The reason where an attribute means nothing. */
 #define NOT_APPLICABLE "not applicable"
 
+#define INFER_NAME_BYTES 40 /* of a cache, a policy, a method */
 #define INFER_MAX_CACHES 8
 #define INFER_MAX_LATENCIES 16
 #define INFER_MAX_STEPS 64
@@ -49,15 +66,16 @@ struct capacity_step {
 enum serial_dependence { SERIAL_UNKNOWN, SERIAL_NO, SERIAL_YES };
 
 struct policy_result {
-    char name[12]; /* lru fifo plru nru srrip random biased none */
-    char equivalent[INFER_MAX_EQUIVALENT][12];
+    char name[INFER_NAME_BYTES]; /* lru fifo plru nru srrip random biased none */
+    char equivalent[INFER_MAX_EQUIVALENT][INFER_NAME_BYTES];
     size_t equivalent_count;
     double probability[INFER_MAX_WAYS], error[INFER_MAX_WAYS];
     size_t probability_count;
     uint64_t victims; /* seen, behind the probabilities */
     enum serial_dependence serial;
     double confidence;
-    char evidence[24], reason[160];
+    char evidence[24];
+    struct refusal refusal; /* where there is no name */
 };
 
 /*
@@ -76,13 +94,15 @@ struct index_result {
     size_t map_count;
     uint32_t bit_limit;
     double confidence;
-    char evidence[24], reason[160];
+    char evidence[24];
+    struct refusal refusal; /* where there is no kind */
 };
 
 struct cache_result {
-    char id[16];   /* of levels.def */
-    char scope[8]; /* "sm", "cluster", "gpu" */
+    char id[INFER_NAME_BYTES]; /* of levels.def */
+    char scope[8];             /* "sm", "cluster", "gpu" */
     bool present;
+    struct refusal absence;   /* why it is not known to be present */
     uint32_t path_interleave; /* bytes of the cache to one of the path that showed it; 0: 1 */
     struct attribute size, line, fetch_granularity, sets, ways, hit_latency, miss_penalty;
     struct attribute load_to_use_latency; /* average of an untimed dependent chain */
@@ -95,10 +115,12 @@ struct cache_result {
     size_t latency_count;
     struct policy_result policy;
     struct index_result index;
-    char shared_with[INFER_MAX_CACHES][16]; /* ids of caches whose paths lead through this one */
+    char shared_with[INFER_MAX_CACHES]
+                    [INFER_NAME_BYTES]; /* ids of caches whose paths lead through this one */
     size_t shared_count;
     bool sharing_known; /* else: see the reason */
-    char sharing_evidence[24], sharing_reason[160];
+    char sharing_evidence[24];
+    struct refusal sharing_refusal;
     uint16_t ways_per_set[INFER_MAX_RESIDUES]; /* where they differ: in the order of the index */
     size_t ways_per_set_count;
 };
@@ -110,7 +132,7 @@ struct cache_result {
  */
 #define INFER_MAX_METHODS 32
 struct method_result {
-    char name[16], cache[16];
+    char name[INFER_NAME_BYTES], cache[INFER_NAME_BYTES];
     struct attribute size, line, sets, ways, periodic;
 };
 
@@ -131,7 +153,8 @@ struct tlb_result {
     struct tlb_step steps[INFER_MAX_TLB_STEPS]; /* beyond what fits */
     size_t step_count;
     char scope[8]; /* whom one of them serves: "sm", "cluster", "gpu"; "" where nothing is known */
-    char scope_evidence[24], scope_reason[160];
+    char scope_evidence[24];
+    struct refusal scope_refusal;
     struct policy_result policy;
 };
 
@@ -143,7 +166,7 @@ struct tlb_result {
 #define INFER_MAX_PATTERNS 48
 struct latency_pattern {
     char name[24], op[8];
-    char cache[16]; /* that has the data: "l1_data", "l2", "memory" */
+    char cache[INFER_NAME_BYTES]; /* that has the data: "l1_data", "l2", "memory" */
     char l1_tlb[8], l2_tlb[8], page_table[8];
     bool jump;    /* comes from far away, and takes longer for that */
     size_t loads; /* seen of it */
@@ -180,7 +203,8 @@ struct outstanding_result {
     bool measured;
     char structure[16];
     double confidence;
-    char evidence[24], reason[160];
+    char evidence[24];
+    struct refusal refusal; /* where there is no structure */
     struct attribute entries, mergers, loads_per_warp, max_requests;
     double entries_least, mergers_least, loads_per_warp_least, max_requests_least;
     double instructions_least; /* warp instructions that fit together, in any case */
@@ -218,7 +242,7 @@ struct dissection {
     size_t tlb_count;
     struct latency_pattern patterns[INFER_MAX_PATTERNS];
     size_t pattern_count;
-    char pattern_reason[160]; /* why there are none */
+    struct refusal pattern_refusal; /* why there are none */
     struct shared_result shared;
     struct outstanding_result outstanding;
     struct memory_result memory;

@@ -76,9 +76,9 @@ struct level_summary {
     struct level_conflict conflict; /* owned by the dissection */
     struct level_line line;
     struct set_map map;
-    size_t ways;         /* 0: not known */
-    char policy[12];     /* "": not known */
-    const char *same_as; /* the cache that another path has shown; NULL: of its own */
+    size_t ways;                   /* 0: not known */
+    char policy[INFER_NAME_BYTES]; /* "": not known */
+    const char *same_as;           /* the cache that another path has shown; NULL: of its own */
 };
 
 struct level {

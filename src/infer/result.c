@@ -20,41 +20,33 @@ static struct attribute *attribute_at(struct cache_result *result, size_t i)
     return (struct attribute *)((char *)result + attributes[i].offset);
 }
 
-/* Give the yields of an experiment that have no value the reason why. */
-void result_refuse(struct cache_result *result, uint32_t yields, const char *reason)
+void result_refuse(struct cache_result *result, uint32_t yields, const struct refusal *why)
 {
     for (size_t i = 0; i < CACHE_ATTRIBUTE_COUNT; i++) {
-        struct attribute *attribute = attribute_at(result, i);
-        if (yields & (1u << i) && attribute->status == ATTRIBUTE_NOT_MEASURED &&
-            !attribute->reason[0]) {
-            attribute_refuse(attribute, attributes[i].unit, reason);
+        if (yields & (1u << i)) {
+            attribute_refuse_open(attribute_at(result, i), attributes[i].unit, why);
         }
     }
-}
-
-/* The same for what is no single number. */
-void result_refuse_structure(struct cache_result *result, size_t experiment, const char *reason)
-{
     struct policy_result *policy = &result->policy;
-    struct index_result *index = &result->index;
-    if (experiment == EXPERIMENT_policy && !policy->name[0]) {
-        snprintf(policy->reason, sizeof policy->reason, "%.*s", (int)sizeof policy->reason - 1,
-                 reason);
+    if (yields & (1u << CACHE_ATTRIBUTE_policy) && !policy->name[0] && !policy->refusal.reason[0]) {
+        policy->refusal = *why;
     }
-    if (experiment == EXPERIMENT_index && !index->kind[0]) {
-        snprintf(index->reason, sizeof index->reason, "%.*s", (int)sizeof index->reason - 1,
-                 reason);
+    struct index_result *index = &result->index;
+    if (yields & (1u << CACHE_ATTRIBUTE_index) && !index->kind[0] && !index->refusal.reason[0]) {
+        index->refusal = *why;
     }
 }
 
 /* No latency of the memory: the reason is the one that hid the outermost cache's misses. */
 void result_refuse_memory(struct dissection *out, const struct cache_result *outermost)
 {
-    if (out->memory_latency.status == ATTRIBUTE_NOT_MEASURED && !out->memory_latency.reason[0]) {
-        const char *why = outermost->miss_penalty.reason;
-        attribute_refuse(&out->memory_latency, "cycles",
-                         why[0] ? why : "no walk misses the outermost cache");
+    const struct attribute *penalty = &outermost->miss_penalty;
+    struct refusal why = {.reason = "no walk misses the outermost cache"};
+    if (penalty->status != ATTRIBUTE_MEASURED && penalty->reason[0]) {
+        why.status = penalty->status;
+        snprintf(why.reason, sizeof why.reason, "%s", penalty->reason);
     }
+    attribute_refuse_open(&out->memory_latency, "cycles", &why);
 }
 
 /*
@@ -68,8 +60,10 @@ void result_scale(struct cache_result *r, const struct level *level, uint32_t in
         return;
     }
     r->path_interleave = interleave;
-    attribute_refuse(&r->fetch_granularity, "B",
-                     "the path's words lie too far apart to share what a miss fetches");
+    if (r->present) {
+        attribute_refuse(&r->fetch_granularity, "B",
+                         "the path's words lie too far apart to share what a miss fetches");
+    }
     for (size_t i = 0; i < r->step_count; i++) {
         r->steps[i].bytes *= interleave;
     }

@@ -49,7 +49,7 @@ static int measure_once(struct probe_live *live, struct device_kernel *kernel,
     call_u32(&call, (uint32_t)walk_offset(&average->walk, 0));
     call_u32(&call, (uint32_t)average->warm_turns);
     call_u32(&call, (uint32_t)average->turns);
-    int rc = call_run(live, kernel, &call);
+    int rc = call_run_touching(live, kernel, &call);
     if (rc == 0) {
         rc = device_copy_from(live->device, out, live->out.address, 3 * sizeof(out[0]));
     }

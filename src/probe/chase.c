@@ -253,7 +253,7 @@ static int launch_window(struct probe_live *live, struct device_kernel *kernel,
         call_u64(&call, chase->other_bytes);
         call_u32(&call, (uint32_t)chase->other_stride);
     }
-    return call_run(live, kernel, &call);
+    return call_run_touching(live, kernel, &call);
 }
 
 /* Takes a window apart and holds what was loaded against what was laid out. */

@@ -63,7 +63,7 @@ static int launch(struct probe_live *live, struct device_kernel *kernel, const s
     call_u32(&call, (uint32_t)evict->target ^ NEAR);
     call_u32(&call, (uint32_t)evict->repeats);
     call_u32(&call, (uint32_t)evict->passes);
-    return call_run(live, kernel, &call);
+    return call_run_touching(live, kernel, &call);
 }
 
 int evict_run(struct probe_live *live, struct trace *trace, const struct trace_request *request)

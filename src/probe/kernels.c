@@ -150,6 +150,23 @@ int call_run(struct probe_live *live, struct device_kernel *kernel, struct call 
     return device_launch(live->device, kernel, &call->launch);
 }
 
+int call_run_touching(struct probe_live *live, struct device_kernel *kernel, struct call *call)
+{
+    uint32_t *threads = &call->launch.block[0], asked = *threads;
+    while (live->touch_threads && *threads > 32 && *threads >= live->touch_threads) {
+        *threads = *threads / 64 * 32;
+    }
+    int rc = call_run(live, kernel, call);
+    while ((rc == SONDE_EINPUT || rc == SONDE_EUNSUPPORTED) && *threads > 32) {
+        uint32_t refused = *threads;
+        *threads = refused / 64 * 32;
+        rc = call_run(live, kernel, call);
+        live->touch_threads = rc == 0 ? refused : live->touch_threads;
+    }
+    *threads = asked;
+    return rc;
+}
+
 int call_stretch(double *cycles, struct probe_live *live, struct device_kernel *kernel,
                  struct call *call)
 {

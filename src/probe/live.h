@@ -42,6 +42,7 @@ struct probe_live {
     struct ground grounds[GROUND_COUNT];
     struct buffer out, staging, flush;
     uint64_t work_begin, work_limit; /* of the device's work; 0: none */
+    uint32_t touch_threads;          /* a block of so many was too large; 0: none was */
     double touch_work; /* what reading a place beforehand cost when that was last done */
 };
 
@@ -66,6 +67,9 @@ void call_u64(struct call *call, uint64_t value);
 void call_u32(struct call *call, uint32_t value);
 /* Launches, unless the device's cancel flag is up (SONDE_EINTERRUPTED). */
 int call_run(struct probe_live *live, struct device_kernel *kernel, struct call *call);
+/* The same with fewer threads where so many want more registers than an SM has: for kernels whose
+ * threads share out what a block touches. */
+int call_run_touching(struct probe_live *live, struct device_kernel *kernel, struct call *call);
 
 /*
  * The same, of a kernel that leaves three words in live->out: the cycle counter before and after

@@ -92,7 +92,7 @@ static int launch(struct probe_live *live, struct device_kernel *kernel, const s
     call_u32(&call, (uint32_t)r->near);
     call_u32(&call, CHUNK);
     call_u32(&call, PATIENCE);
-    return call_run(live, kernel, &call);
+    return call_run_touching(live, kernel, &call);
 }
 
 static int take_columns(struct trace *trace, const struct residents *r, const uint32_t *words)

@@ -1,8 +1,8 @@
 /*
  * The dissection as JSON, by docs/dissection.schema.json ("sonde.dissection/1"). An attribute is
- * an object with value, unit, confidence and evidence, or with status "not measured" and the
- * reason. What no experiment looks at yet is present and says so, so that readers need no special
- * case.
+ * an object with value, unit, confidence and evidence, or with a status (absent, not asked, not
+ * recorded, not measured) and the reason. What no experiment looks at yet is present and says so,
+ * so that readers need no special case.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -48,9 +48,8 @@ static int put_steps(json_t *parent, const struct cache_result *cache)
 static int put_sharing(json_t *object, const struct cache_result *cache)
 {
     if (!cache->sharing_known) {
-        return json_put_not_measured(object, "shared_with",
-                                     cache->sharing_reason[0] ? cache->sharing_reason
-                                                              : REPORT_NO_EXPERIMENT);
+        return json_put_refused(object, "shared_with", cache->sharing_refusal.status,
+                                cache->sharing_refusal.reason);
     }
     json_t *list = json_put_array(object, "shared_with");
     int rc = list ? 0 : error_memory();
@@ -67,6 +66,9 @@ static int put_cache(json_t *array, const struct cache_result *cache)
     rc = rc < 0 ? rc : json_put_string(object, "id", cache->id);
     rc = rc < 0 ? rc : json_put_string(object, "scope", cache->scope);
     rc = rc < 0 ? rc : json_put_bool(object, "present", cache->present);
+    if (rc == 0 && !cache->present) {
+        rc = json_put_refusal(object, cache->absence.status, cache->absence.reason);
+    }
     if (rc == 0 && cache->path_interleave) {
         rc = json_put_u64(object, "path_interleave", cache->path_interleave);
     }

@@ -16,21 +16,33 @@ int json_put_number(json_t *object, const char *key, double value)
     return whole ? json_put_i64(object, key, (int64_t)value) : json_put_double(object, key, value);
 }
 
-int json_put_not_measured(json_t *parent, const char *key, const char *reason)
+const char *json_status_word(enum attribute_status status)
+{
+    static const char *const words[] = {[ATTRIBUTE_NOT_MEASURED] = "not measured",
+                                        [ATTRIBUTE_ABSENT] = "absent",
+                                        [ATTRIBUTE_NOT_ASKED] = "not asked",
+                                        [ATTRIBUTE_NOT_RECORDED] = "not recorded"};
+    return words[status];
+}
+
+int json_put_refusal(json_t *object, enum attribute_status status, const char *reason)
+{
+    int rc = json_put_string(object, "status", json_status_word(status));
+    return rc < 0 ? rc
+                  : json_put_string(object, "reason", reason[0] ? reason : REPORT_NO_EXPERIMENT);
+}
+
+int json_put_refused(json_t *parent, const char *key, enum attribute_status status,
+                     const char *reason)
 {
     json_t *object = json_put_object(parent, key);
-    if (!object) {
-        return error_memory();
-    }
-    int rc = json_put_string(object, "status", "not measured");
-    return rc < 0 ? rc : json_put_string(object, "reason", reason);
+    return object ? json_put_refusal(object, status, reason) : error_memory();
 }
 
 int json_put_attribute(json_t *parent, const char *key, const struct attribute *attribute)
 {
     if (attribute->status != ATTRIBUTE_MEASURED) {
-        return json_put_not_measured(
-            parent, key, attribute->reason[0] ? attribute->reason : REPORT_NO_EXPERIMENT);
+        return json_put_refused(parent, key, attribute->status, attribute->reason);
     }
     json_t *object = json_put_object(parent, key);
     if (!object) {

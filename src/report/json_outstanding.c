@@ -32,9 +32,7 @@ static int put_structure(json_t *object, const struct outstanding_result *o)
 {
     if (!o->structure[0]) {
         int rc = json_put_string(object, "structure", "unknown");
-        return rc < 0 ? rc
-                      : json_put_string(object, "reason",
-                                        o->reason[0] ? o->reason : REPORT_NO_EXPERIMENT);
+        return rc < 0 ? rc : json_put_refusal(object, o->refusal.status, o->refusal.reason);
     }
     int rc = json_put_string(object, "structure", o->structure);
     rc = rc < 0 ? rc : json_put_double(object, "confidence", o->confidence);

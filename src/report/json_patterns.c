@@ -33,9 +33,12 @@ int json_put_patterns(json_t *root, const struct dissection *dissection)
         rc = json_append(array, object);
         rc = rc < 0 ? rc : put_pattern(object, &dissection->patterns[i]);
     }
-    return rc < 0 || dissection->pattern_count
-               ? rc
-               : json_put_string(root, "latency_patterns_reason",
-                                 dissection->pattern_reason[0] ? dissection->pattern_reason
-                                                               : REPORT_NO_EXPERIMENT);
+    if (rc < 0 || dissection->pattern_count) {
+        return rc;
+    }
+    const struct refusal *why = &dissection->pattern_refusal;
+    rc = json_put_string(root, "latency_patterns_status", json_status_word(why->status));
+    return rc < 0 ? rc
+                  : json_put_string(root, "latency_patterns_reason",
+                                    why->reason[0] ? why->reason : REPORT_NO_EXPERIMENT);
 }

@@ -3,6 +3,7 @@
  * what published recipes give.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "report/parts.h"
 #include "util/error.h"
@@ -40,8 +41,7 @@ int json_put_policy(json_t *parent, const struct policy_result *policy)
     if (!policy->name[0]) {
         int rc = json_put_string(object, "name", "unknown");
         return rc < 0 ? rc
-                      : json_put_string(object, "reason",
-                                        policy->reason[0] ? policy->reason : REPORT_NO_EXPERIMENT);
+                      : json_put_refusal(object, policy->refusal.status, policy->refusal.reason);
     }
     int rc = json_put_string(object, "name", policy->name);
     json_t *others = rc < 0 ? NULL : json_put_array(object, "equivalent_to");
@@ -62,9 +62,7 @@ int json_put_index(json_t *parent, const struct index_result *index)
     }
     if (!index->kind[0]) {
         int rc = json_put_string(object, "kind", "unknown");
-        return rc < 0 ? rc
-                      : json_put_string(object, "reason",
-                                        index->reason[0] ? index->reason : REPORT_NO_EXPERIMENT);
+        return rc < 0 ? rc : json_put_refusal(object, index->refusal.status, index->refusal.reason);
     }
     int rc = json_put_string(object, "kind", index->kind);
     json_t *masks = rc < 0 ? NULL : json_put_array(object, "masks");
@@ -95,8 +93,8 @@ static int put_scope(json_t *object, const struct tlb_result *tlb)
         int rc = json_put_string(object, "scope", tlb->scope);
         return rc < 0 ? rc : json_put_string(object, "scope_evidence", tlb->scope_evidence);
     }
-    struct attribute none = {.status = ATTRIBUTE_NOT_MEASURED};
-    snprintf(none.reason, sizeof(none.reason), "%s", tlb->scope_reason);
+    struct attribute none = {.status = tlb->scope_refusal.status};
+    memcpy(none.reason, tlb->scope_refusal.reason, sizeof none.reason);
     return json_put_attribute(object, "scope", &none);
 }
 

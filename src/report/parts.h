@@ -11,7 +11,12 @@
 
 /* json_attribute.c */
 int json_put_number(json_t *object, const char *key, double value);
-int json_put_not_measured(json_t *parent, const char *key, const char *reason);
+const char *json_status_word(enum attribute_status status);
+/* Status and reason of what has no value, into the object that would have it; and an object with
+ * these alone. */
+int json_put_refusal(json_t *object, enum attribute_status status, const char *reason);
+int json_put_refused(json_t *parent, const char *key, enum attribute_status status,
+                     const char *reason);
 int json_put_attribute(json_t *parent, const char *key, const struct attribute *attribute);
 
 /* json_structure.c */

@@ -142,7 +142,7 @@ static void cache_columns(struct pen *pen, const struct columns *columns)
     bool applies;
     strbuf_printf(&pen->out, "%-*s", LABEL_WIDTH, "  value, confidence");
     for (size_t i = 0; i < columns->count; i++) {
-        char name[40];
+        char name[INFER_NAME_BYTES + 16];
         snprintf(name, sizeof(name), "%s (per %s)", columns->cache[i]->id,
                  columns->cache[i]->scope);
         strbuf_printf(&pen->out, "%s%-*s%s", paint(pen, "\033[1m"), CELL_WIDTH, name,
@@ -266,8 +266,7 @@ static void reason_lines(struct pen *pen, const char *id, const struct field *fi
 
 static bool was_asked_for(const struct cache_result *cache)
 {
-    return cache->present || strcmp(cache->hit_latency.reason, "not asked for") != 0 ||
-           strcmp(cache->fetch_granularity.reason, "not asked for") != 0;
+    return cache->present || cache->absence.status != ATTRIBUTE_NOT_ASKED;
 }
 
 static void reasons(struct pen *pen, const struct dissection *d)

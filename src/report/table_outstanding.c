@@ -26,7 +26,7 @@ void report_outstanding(struct strbuf *out, const struct outstanding_result *o)
     value(out, "loads per warp", &o->loads_per_warp, o->loads_per_warp_least);
     value(out, "requests per SM", &o->max_requests, o->max_requests_least);
     if (!o->structure[0]) {
-        strbuf_printf(out, "\n  %s", o->reason);
+        strbuf_printf(out, "\n  %s", o->refusal.reason);
     }
     strbuf_append(out, "\n\n");
 }

@@ -78,4 +78,4 @@ l2: {slices: 1, slice_index: {kind: modulo, unit: 128 B}, size: 16 KiB, sets: 12
 YAML
 expect none.json constant_l1.size 2048
 [ "$("$GET" none.json constant_l15.present)" = false ] || fail "a second cache shows, and is not there"
-expect none.json constant_l15.size "not measured"
+expect none.json constant_l15.size absent

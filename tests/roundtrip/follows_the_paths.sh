@@ -46,7 +46,7 @@ copy single gtx560ti <<'YAML'
 constant_l15: {enabled: false}
 YAML
 expect single.json constant_l1.size 2048
-expect single.json constant_l15.size "not measured"
+expect single.json constant_l15.size absent
 
 # None of them.
 copy bare_gpu gtx780 <<'YAML'
@@ -60,6 +60,6 @@ for cache in l1_data texture_l1 readonly_l1 local_l1; do
     [ "$("$GET" bare_gpu.json $cache.present)" = false ] || fail "$cache shows, and is not there"
 done
 for cache in l1_data texture_l1 readonly_l1 local_l1 constant_l1 constant_l15; do
-    expect bare_gpu.json $cache.size "not measured"
+    expect bare_gpu.json $cache.size absent
 done
 expect bare_gpu.json l2.size 1572864

@@ -53,7 +53,7 @@ expect fermi48.json l1_data.hit_latency 116 3
 # Kepler's L1 does not serve global loads.
 dissect sim:gtx780 kepler.json
 [ "$("$GET" kepler.json l1_data.present)" = false ] || fail "Kepler's L1 shows"
-expect kepler.json l1_data.size "not measured"
+expect kepler.json l1_data.size absent
 expect kepler.json l2.size 1572864
 expect kepler.json l2.hit_latency 230 3
 expect kepler.json memory.latency 371 5

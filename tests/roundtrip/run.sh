@@ -4,7 +4,8 @@
 #   $SOURCE                      the root of the source tree
 #   dissect DEV FILE [OPTION]... a dissection as JSON, which must be valid by the shipped schema
 #   valid FILE                   is it?
-#   expect FILE PATH VALUE [TOLERANCE]   an attribute ("l1_data.size"), or the words "not measured"
+#   expect FILE PATH VALUE [TOLERANCE]   an attribute ("l1_data.size"), or its status: "not measured",
+#                                absent, "not asked", "not recorded"; "no value": tried, or not recorded
 #   truth MODEL FILE             all of a dissection against what the model file says
 #   shuffle IN OUT SEED          a recording with each trace's latencies permuted
 #   bare FILE                    the JSON less what may differ from run to run: date and seconds
@@ -38,12 +39,21 @@ dissect() {
 }
 expect() {
     got=$("$GET" "$1" "$2") || fail "$1 has no $2"
-    if [ "$3" = "not measured" ]; then
-        [ "$got" = "$3" ] || fail "$1: $2 is $got, expected: not measured"
-    else
+    case $3 in
+    "not measured" | absent | "not asked" | "not recorded")
+        [ "$got" = "$3" ] || fail "$1: $2 is $got, expected: $3"
+        ;;
+    "no value")
+        case $got in
+        "not measured" | "not recorded") ;;
+        *) fail "$1: $2 is $got, expected none" ;;
+        esac
+        ;;
+    *)
         echo "$got $3 ${4:-0}" | awk '{ d = $1 - $2; exit !($1 + 0 == $1 && d <= $3 && -d <= $3) }' ||
             fail "$1: $2 is $got, expected $3 within ${4:-0}"
-    fi
+        ;;
+    esac
 }
 truth() {
     "$TRUTH" "$1" "$2" || fail "$2 differs from what $1 says"

@@ -8,7 +8,7 @@ for device in sim:gtx560ti "sim:$SOURCE/tests/models/sectored.yaml" "sim:$SOURCE
         valid shuffled.json || fail "the JSON is not valid"
         for cache in l1_data l2; do
             for attribute in size line sets ways fetch_granularity; do
-                expect shuffled.json $cache.$attribute "not measured"
+                expect shuffled.json $cache.$attribute "no value"
             done
         done
     done

@@ -19,9 +19,26 @@ int lab_undecided(struct lab *lab, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    vsnprintf(lab->why, sizeof lab->why, fmt, args);
+    lab->why.status = ATTRIBUTE_NOT_MEASURED;
+    vsnprintf(lab->why.reason, sizeof lab->why.reason, fmt, args);
     va_end(args);
     return INFER_UNDECIDED;
+}
+
+int lab_absent(struct lab *lab, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    lab->why.status = ATTRIBUTE_ABSENT;
+    vsnprintf(lab->why.reason, sizeof lab->why.reason, fmt, args);
+    va_end(args);
+    return INFER_UNDECIDED;
+}
+
+struct refusal lab_refusal(const struct lab *lab)
+{
+    return lab->why.reason[0] ? lab->why
+                              : (struct refusal){.reason = "the measurements do not decide"};
 }
 
 int lab_measure(struct lab *lab, const struct trace **out, const struct trace_request *request)
@@ -36,7 +53,9 @@ int lab_measure(struct lab *lab, const struct trace **out, const struct trace_re
     int rc = trace_get(lab->source, out, request);
     if (rc < 0) {
         if (lab_soft(rc)) {
-            snprintf(lab->why, sizeof lab->why, "%s", error_text());
+            lab->why.status =
+                rc == SONDE_ENOTRECORDED ? ATTRIBUTE_NOT_RECORDED : ATTRIBUTE_NOT_MEASURED;
+            snprintf(lab->why.reason, sizeof lab->why.reason, "%s", error_text());
         }
         return rc;
     }
@@ -75,4 +94,17 @@ void attribute_refuse(struct attribute *attribute, const char *unit, const char 
 {
     *attribute = (struct attribute){.status = ATTRIBUTE_NOT_MEASURED, .unit = unit};
     snprintf(attribute->reason, sizeof attribute->reason, "%s", reason);
+}
+
+void attribute_refuse_as(struct attribute *attribute, const char *unit, const struct refusal *why)
+{
+    attribute_refuse(attribute, unit, why->reason);
+    attribute->status = why->status;
+}
+
+void attribute_refuse_open(struct attribute *attribute, const char *unit, const struct refusal *why)
+{
+    if (attribute->status != ATTRIBUTE_MEASURED && !attribute->reason[0]) {
+        attribute_refuse_as(attribute, unit, why);
+    }
 }

@@ -21,7 +21,7 @@ struct lab {
     uint64_t level_loads; /* for the structure of the cache under examination; 0: no limit */
     uint64_t most_loads;  /* from which on nothing more is measured; 0: no limit */
     uint64_t requests;
-    char why[160];
+    struct refusal why; /* of the last measurement that did not decide; no reason: none told */
     const char *doing;
     double done;                        /* share of the work, for the progress line */
     const struct level_summary *levels; /* in the order of levels.def, as far as examined */
@@ -33,6 +33,10 @@ int lab_measure(struct lab *lab, const struct trace **out, const struct trace_re
 
 /* Leaves the reason and returns INFER_UNDECIDED. */
 int lab_undecided(struct lab *lab, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same for what the measurements show not to exist. */
+int lab_absent(struct lab *lab, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* What was left last, or that the measurements do not decide. */
+struct refusal lab_refusal(const struct lab *lab);
 /* The error concerns only one measurement. */
 bool lab_soft(int code);
 
@@ -42,6 +46,11 @@ void lab_evidence(struct lab *lab, char id[24], const char *prefix, const char *
 
 void attribute_set(struct attribute *attribute, double value, const char *unit, double confidence,
                    const char *evidence);
+/* Not measured, for that reason. */
 void attribute_refuse(struct attribute *attribute, const char *unit, const char *reason);
+void attribute_refuse_as(struct attribute *attribute, const char *unit, const struct refusal *why);
+/* The same only where there is neither a value nor a reason yet. */
+void attribute_refuse_open(struct attribute *attribute, const char *unit,
+                           const struct refusal *why);
 
 #endif

@@ -240,7 +240,7 @@ static int line_behind(struct level *level)
     }
     int rc = find_lattice(level, &lattice);
     if (rc == INFER_UNDECIDED) { /* some of the addresses may be there to miss in front alone */
-        attribute_refuse(&level->result->ways, "1", level->lab->why);
+        attribute_refuse_as(&level->result->ways, "1", &level->lab->why);
     }
     uint64_t line = level->timing.fetch_bytes;
     for (bool stays = true; rc == 0 && stays && line <= MAX_LINE_BYTES;) {

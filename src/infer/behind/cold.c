@@ -88,6 +88,15 @@ static int report(struct level *level, const uint8_t *missed, const uint32_t *sl
     return 0;
 }
 
+bool cold_applies(const struct level *level)
+{
+    bool applies = level->info->behind[0] && level->result->present && !level->timing.fetch_bytes;
+    if (!applies) {
+        lab_absent(level->lab, NOT_APPLICABLE);
+    }
+    return applies;
+}
+
 int level_cold(struct level *level)
 {
     uint64_t reach = level->lab->options->max_footprint_bytes;

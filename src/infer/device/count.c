@@ -288,13 +288,13 @@ static int count_level(struct lab *lab, size_t i)
         return error_memory();
     }
     *c = (struct counting){.lab = lab, .of = of, .path = path_find(of->info->op)};
-    lab->why[0] = '\0';
+    lab->why.reason[0] = '\0';
     int rc = prepare(c, result);
     rc = rc ? rc : count_one(c, result);
     free(c);
     if (rc && lab_soft(rc)) {
-        attribute_refuse(&result->count, "1",
-                         lab->why[0] ? lab->why : "the measurements do not decide");
+        struct refusal why = lab_refusal(lab);
+        attribute_refuse_as(&result->count, "1", &why);
         rc = 0;
     }
     return rc;
@@ -328,13 +328,13 @@ int count_dissect(struct lab *lab)
     return 0;
 }
 
-void count_refuse(struct dissection *out, const char *reason)
+void count_refuse(struct dissection *out, const struct refusal *why)
 {
     for (size_t i = 0; i < out->cache_count; i++) {
         struct attribute *count = &out->caches[i].count;
         bool open = !count->reason[0] || strcmp(count->reason, NOT_APPLICABLE) == 0;
-        if (count->status == ATTRIBUTE_NOT_MEASURED && open) {
-            attribute_refuse(count, "1", reason);
+        if (count->status != ATTRIBUTE_MEASURED && open) {
+            attribute_refuse_as(count, "1", why);
         }
     }
 }

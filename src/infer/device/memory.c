@@ -209,12 +209,8 @@ int memory_dissect(struct lab *lab)
                                   2 * ground.l2_bytes);
 }
 
-void memory_refuse(struct dissection *out, const char *reason)
+void memory_refuse(struct dissection *out, const struct refusal *why)
 {
-    struct attribute *all[] = {&out->memory.read_bandwidth, &out->memory.write_bandwidth};
-    for (size_t i = 0; i < 2; i++) {
-        if (all[i]->status == ATTRIBUTE_NOT_MEASURED && !all[i]->reason[0]) {
-            attribute_refuse(all[i], "B/s", reason);
-        }
-    }
+    attribute_refuse_open(&out->memory.read_bandwidth, "B/s", why);
+    attribute_refuse_open(&out->memory.write_bandwidth, "B/s", why);
 }

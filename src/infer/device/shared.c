@@ -273,14 +273,14 @@ int shared_dissect(struct lab *lab)
     return rc ? rc : try_mode(lab, out, 8, "8");
 }
 
-void shared_refuse(struct dissection *out, const char *reason)
+void shared_refuse(struct dissection *out, const struct refusal *why)
 {
     struct shared_result *s = &out->shared;
-    if (s->banks.status == ATTRIBUTE_NOT_MEASURED) {
-        attribute_refuse(&s->banks, "1", reason);
-        attribute_refuse(&s->bank_width, "B", reason);
+    if (s->banks.status != ATTRIBUTE_MEASURED) {
+        attribute_refuse_as(&s->banks, "1", why);
+        attribute_refuse_as(&s->bank_width, "B", why);
     }
-    if (s->latency.status == ATTRIBUTE_NOT_MEASURED) {
-        attribute_refuse(&s->latency, "cycles", reason);
+    if (s->latency.status != ATTRIBUTE_MEASURED) {
+        attribute_refuse_as(&s->latency, "cycles", why);
     }
 }

@@ -162,8 +162,7 @@ static int compare_all(struct lab *lab, struct relation *relation, size_t of)
                      "have read as much again%s",
                      own->info->op, lines, told[0] ? told : ": there are none");
     } else {
-        snprintf(result->sharing_reason, sizeof result->sharing_reason, "%s",
-                 lab->why[0] ? lab->why : "the measurements do not decide");
+        result->sharing_refusal = lab_refusal(lab);
     }
     return rc && !lab_soft(rc) ? rc : 0;
 }
@@ -185,6 +184,17 @@ static void list_all(struct lab *lab, const struct relation *r)
     }
 }
 
+static struct refusal why_not_compared(const struct level_summary *of,
+                                       const struct cache_result *result)
+{
+    if (!of->info->beneath[0]) {
+        return (struct refusal){.reason = "every path ends in it"};
+    }
+    return result->absence.status == ATTRIBUTE_NOT_ASKED
+               ? result->absence
+               : (struct refusal){.reason = "how much fits is not known"};
+}
+
 int sharing_dissect(struct lab *lab)
 {
     struct relation relation = {0};
@@ -196,7 +206,7 @@ int sharing_dissect(struct lab *lab)
             bool same = strcmp(lab->levels[k].info->id, of->same_as) == 0;
             relation.cache[i] = same ? relation.cache[k] : relation.cache[i];
         }
-        lab->why[0] = '\0';
+        lab->why.reason[0] = '\0';
         if (of->same_as) {
             continue;
         }
@@ -206,20 +216,19 @@ int sharing_dissect(struct lab *lab)
                 return rc;
             }
         } else {
-            snprintf(result->sharing_reason, sizeof result->sharing_reason, "%s",
-                     of->info->beneath[0] ? "how much fits is not known" : "every path ends in it");
+            result->sharing_refusal = why_not_compared(of, result);
         }
     }
     list_all(lab, &relation);
     return 0;
 }
 
-void sharing_refuse(struct dissection *out, const char *reason)
+void sharing_refuse(struct dissection *out, const struct refusal *why)
 {
     for (size_t i = 0; i < out->cache_count; i++) {
         struct cache_result *result = &out->caches[i];
-        if (!result->sharing_known && !result->sharing_reason[0]) {
-            snprintf(result->sharing_reason, sizeof result->sharing_reason, "%s", reason);
+        if (!result->sharing_known && !result->sharing_refusal.reason[0]) {
+            result->sharing_refusal = *why;
         }
     }
 }

@@ -46,15 +46,6 @@ struct round {
     bool clean;
 };
 
-struct walk_plan level_plan(const struct level *level, struct walk_shape shape)
-{
-    return (struct walk_plan){.op = level->info->op,
-                              .shape = shape,
-                              .windows = 1,
-                              .shared_bytes = level->info->shared_bytes,
-                              .filler = level->filler};
-}
-
 /* A cache that is empty when a launch begins has nothing to let go. */
 static bool settles_late(const struct level *level)
 {

@@ -157,8 +157,7 @@ static int find_edge_in_reach(struct level *level, uint64_t *stride)
     if (rc != INFER_UNDECIDED || !level->large || !path->reach_bytes || path->interleave > 1) {
         return rc;
     }
-    char why[sizeof level->lab->why];
-    memcpy(why, level->lab->why, sizeof why);
+    struct refusal why = level->lab->why;
     while (lab_soft(rc) && level->large && *stride / 2 >= level->timing.fetch_bytes) {
         *stride /= 2;
         level->large = false;
@@ -166,7 +165,7 @@ static int find_edge_in_reach(struct level *level, uint64_t *stride)
     }
     if (lab_soft(rc)) {
         level->large = true;
-        memcpy(level->lab->why, why, sizeof why);
+        level->lab->why = why;
         return INFER_UNDECIDED;
     }
     return rc;

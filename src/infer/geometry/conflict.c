@@ -31,7 +31,7 @@
 /* Thresholds. Fixed by: blind trials (tests/blind). */
 static const struct {
     unsigned check_all, check_some, group_budget, ways_budget, max_passes, few_passes, min_passes,
-        most_spacings, most_ways, roughly, common_multiple;
+        most_spacings, most_ways, most_interleaved, roughly, common_multiple;
 } limits = {
     .check_all = 40,         /* lines: sets up to this size are checked member by member */
     .check_some = 12,        /* members of larger ones that are checked */
@@ -42,6 +42,8 @@ static const struct {
     .min_passes = 3,         /* passes: fewer tell nothing */
     .most_spacings = 2500,   /* spacings of a lattice that are tried */
     .most_ways = 512,        /* ways: more are not looked for */
+    .most_interleaved = 512, /* elements that fit, of a path whose words lie lines apart: their
+                                sets are sought one by one */
     .roughly = 16,           /* one in so many more elements may fit where the edge is rough */
     .common_multiple =
         3840, /* lines: a multiple of 32, 48, 64, 80, 96, 128, 160, 192, 256 and more */
@@ -455,6 +457,17 @@ static int find_conflict(struct level *level, size_t first, size_t end, double c
  * nearly every line there is: then each step is a whole number of lines, and the index repeats in
  * whole steps.
  */
+bool ways_apply(const struct level *level)
+{
+    const struct path_info *path = path_find(level->info->op);
+    bool is_many = path && path->interleave > 1 && level->fit.count > limits.most_interleaved;
+    if (is_many) {
+        lab_undecided(level->lab,
+                      "too many words of the thread fit to find out which of them conflict");
+    }
+    return !is_many;
+}
+
 int level_ways(struct level *level)
 {
     static const struct {
@@ -498,7 +511,7 @@ int level_ways(struct level *level)
         snprintf(reason, sizeof reason,
                  "%zu addresses %llu B apart fit, but not how long a line is: "
                  "%.80s",
-                 level->fit.count, (unsigned long long)level->fit.stride, level->lab->why);
+                 level->fit.count, (unsigned long long)level->fit.stride, level->lab->why.reason);
         attribute_refuse(&level->result->size, "B", reason);
     }
     return rc;

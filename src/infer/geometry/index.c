@@ -401,6 +401,16 @@ static int try_map(const struct eviction_set *eviction, bool *found, struct rng 
     return 0;
 }
 
+bool index_applies(const struct level *level)
+{
+    bool is_hidden = level->info->behind[0] && !level->filler;
+    if (is_hidden) {
+        lab_undecided(level->lab, "the lines of a set stay in the cache in front when they are "
+                                  "walked alone");
+    }
+    return !is_hidden;
+}
+
 int level_index(struct level *level)
 {
     static int (*const methods[])(const struct eviction_set *, bool *,

@@ -212,7 +212,7 @@ int level_line(struct level *level)
 {
     int rc = find_line(level);
     if (lab_soft(rc)) { /* what fits was counted in steps that need not be lines */
-        attribute_refuse(&level->result->size, "B", level->lab->why);
+        attribute_refuse_as(&level->result->size, "B", &level->lab->why);
     }
     return rc;
 }

@@ -546,6 +546,15 @@ static int measure(struct level *level, struct work *work)
     return rc;
 }
 
+bool sets_apply(const struct level *level)
+{
+    bool is_hidden = level->info->behind[0] && !level->map.sets;
+    if (is_hidden) {
+        lab_undecided(level->lab, "which lines share a set behind another cache is not known");
+    }
+    return !is_hidden;
+}
+
 int level_sets(struct level *level)
 {
     size_t sets = level->map.sets;

@@ -18,13 +18,21 @@ static const struct {
     .dear_bytes = 262144, /* bytes: a walk of more is done for two windows only */
 };
 #define LARGE_MISS_SHARE 0.03
+#define ALL_MISS 0.95 /* share of the loads, noise beside: farther on the curve is flat */
 
+/* The stride in a path's own bytes: of local memory a word is a line of the cache. */
+static uint64_t path_stride(const struct level *level)
+{
+    return limits.sweep_stride / path_find(level->info->op)->interleave;
+}
+
+/* `bytes` of the path's addresses. */
 static int sweep_point(struct level *level, struct capacity_step *step, uint64_t bytes,
                        uint32_t windows)
 {
+    uint64_t stride = path_stride(level);
     struct walk_plan plan =
-        level_plan(level, (struct walk_shape){.stride = limits.sweep_stride,
-                                              .count = (size_t)(bytes / limits.sweep_stride)});
+        level_plan(level, (struct walk_shape){.stride = stride, .count = (size_t)(bytes / stride)});
     plan.touch = plan.shape.count > 512;
     plan.warm = plan.touch ? 0 : plan.shape.count;
     plan.window = level->max_window < 128 ? level->max_window : 128;
@@ -49,33 +57,43 @@ static int sweep_point(struct level *level, struct capacity_step *step, uint64_t
     return rc;
 }
 
-/* Size of grid point i: 1 KiB times the square root of two to the i, in whole lines of 128 B. */
-static uint64_t grid_bytes(unsigned i)
+/* Size of grid point i: 1 KiB of the cache times the square root of two to the i, in whole lines of
+ * 128 B; in the path's own bytes. */
+static uint64_t grid_bytes(const struct level *level, unsigned i)
 {
     uint64_t bytes = UINT64_C(1024) << (i / 2);
-    return i % 2
-               ? (uint64_t)((double)bytes * 1.41421356 / limits.sweep_stride) * limits.sweep_stride
-               : bytes;
+    bytes = i % 2
+                ? (uint64_t)((double)bytes * 1.41421356 / limits.sweep_stride) * limits.sweep_stride
+                : bytes;
+    return bytes / path_find(level->info->op)->interleave;
+}
+
+/* Does the curve say no more? Where the edge is known, three times what fits was walked before. */
+static bool is_over(const struct level *level, const struct capacity_step *step, uint64_t fits)
+{
+    bool is_open = level->large || !fits;
+    return is_open && step->miss_share > ALL_MISS && step->bytes > 2 * (double)fits;
 }
 
 static int walk_grid(struct level *level)
 {
     struct cache_result *r = level->result;
     uint64_t limit = level->lab->options->max_footprint_bytes;
-    uint64_t fits = level->fit.count * level->fit.stride;
+    uint64_t fits = level->fit.count * level->fit.stride, bytes = grid_bytes(level, 0);
     if (!level->large && fits && limit > 3 * fits) {
         limit = 3 * fits;
     }
     r->step_count = 0;
-    for (unsigned i = 0; r->step_count < INFER_MAX_STEPS && grid_bytes(i) <= limit; i++) {
+    for (unsigned i = 0; r->step_count < INFER_MAX_STEPS && bytes <= limit;
+         bytes = grid_bytes(level, ++i)) {
         struct capacity_step *step = &r->steps[r->step_count];
-        int rc = sweep_point(level, step, grid_bytes(i),
-                             grid_bytes(i) > limits.dear_bytes && !level->large ? 2 : 4);
+        int rc =
+            sweep_point(level, step, bytes, bytes > limits.dear_bytes && !level->large ? 2 : 4);
         if (rc) {
             return r->step_count && lab_soft(rc) ? 0 : rc;
         }
         r->step_count++;
-        if (level->large && step->miss_share > 0.95 && grid_bytes(i) > 2 * fits) {
+        if (is_over(level, step, fits)) {
             break;
         }
     }

@@ -312,8 +312,7 @@ static int find_policy(struct level *level, const struct hunt *h)
     level->conflict.count = 0;
     free(conflict);
     if (rc && lab_soft(rc)) {
-        snprintf(policy->reason, sizeof policy->reason, "%s",
-                 level->lab->why[0] ? level->lab->why : "the measurements do not decide");
+        policy->refusal = lab_refusal(level->lab);
         rc = 0;
     }
     return rc;
@@ -327,6 +326,15 @@ static bool prepare(struct hunt *h, struct level *level, unsigned i)
     h->units = (uint32_t)(bytes / h->unit);
     h->target = drawn_line(h, UINT32_MAX - i); /* that no pool reaches */
     return bytes >= limits.least_bytes;
+}
+
+bool evict_applies(const struct level *level)
+{
+    bool applies = level->outermost && level->large;
+    if (!applies) {
+        lab_absent(level->lab, NOT_APPLICABLE);
+    }
+    return applies;
 }
 
 int level_evict(struct level *level)

@@ -356,7 +356,7 @@ static bool prepare(struct occupancy *r)
     r->share = 1;
     return result->present && r->of->known && !r->of->fit.count &&
            result->ways.status == ATTRIBUTE_MEASURED && result->line.status == ATTRIBUTE_MEASURED &&
-           result->sets.status == ATTRIBUTE_NOT_MEASURED && r->ways > 0 && r->line_bytes > 0;
+           result->sets.status != ATTRIBUTE_MEASURED && r->ways > 0 && r->line_bytes > 0;
 }
 
 int occupancy_dissect(struct lab *lab)
@@ -386,10 +386,10 @@ int occupancy_dissect(struct lab *lab)
     return rc;
 }
 
-void occupancy_refuse(struct dissection *out, const char *reason)
+void occupancy_refuse(struct dissection *out, const struct refusal *why)
 {
     struct attribute *sets = out->cache_count ? &out->caches[out->cache_count - 1].sets : NULL;
-    if (sets && sets->status == ATTRIBUTE_NOT_MEASURED && !sets->reason[0]) {
-        attribute_refuse(sets, "1", reason);
+    if (sets) {
+        attribute_refuse_open(sets, "1", why);
     }
 }

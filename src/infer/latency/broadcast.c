@@ -38,6 +38,15 @@ static int measure(struct lab *lab, double *cycles, uint32_t addresses)
     return isfinite(*cycles) ? 0 : lab_undecided(lab, "a trace of constants has no loads");
 }
 
+bool broadcast_applies(const struct level *level)
+{
+    bool applies = !level->info->behind[0] && strcmp(level->info->op, "const") == 0;
+    if (!applies) {
+        lab_absent(level->lab, NOT_APPLICABLE);
+    }
+    return applies;
+}
+
 int level_broadcast(struct level *level)
 {
     double cycles[DEGREES];

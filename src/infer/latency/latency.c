@@ -6,7 +6,6 @@
  */
 #include "infer/ask/sort.h"
 #include "infer/experiments.h"
-#include "infer/behind/filler.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,25 +14,6 @@
 #include "util/error.h"
 
 #define FAR_BYTES (UINT64_C(256) << 20)
-
-int level_saw(struct level *level, const struct sample *latencies)
-{
-    struct sample all;
-    int rc = sample_join(&all, &level->seen, latencies);
-    if (rc == 0) {
-        sample_free(&level->seen);
-        level->seen = all;
-    }
-    return rc;
-}
-
-void level_free(struct level *level)
-{
-    free(level->conflict.offsets);
-    filler_free(level->filler);
-    sample_free(&level->seen);
-    level->conflict.offsets = NULL;
-}
 
 /* Windows spread over an array, warmed by ordered loads when it is short, else by all threads. */
 static int sample_walk(struct level *level, struct sample *out, struct walk_shape shape)
@@ -100,6 +80,15 @@ int level_latency(struct level *level)
     rc = level_saw(level, &all);
     sample_free(&all);
     return rc;
+}
+
+bool chain_applies(const struct level *level)
+{
+    const struct path_info *path = path_find(level->info->op);
+    if (!path || !path->can_chain) {
+        lab_undecided(level->lab, "the probe for untimed chains has no such path");
+    }
+    return path && path->can_chain;
 }
 
 int level_load_to_use(struct level *level)

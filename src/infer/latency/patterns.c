@@ -482,9 +482,9 @@ int patterns_dissect(struct lab *lab)
     return rc || !through ? rc : run_op(lab, l1, l2);
 }
 
-void patterns_refuse(struct dissection *out, const char *reason)
+void patterns_refuse(struct dissection *out, const struct refusal *why)
 {
     if (out->pattern_count == 0) {
-        snprintf(out->pattern_reason, sizeof out->pattern_reason, "%s", reason);
+        out->pattern_refusal = *why;
     }
 }

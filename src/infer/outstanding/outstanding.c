@@ -495,11 +495,11 @@ static int decide(struct study *s)
     }
     if (rc == 0 && b.agree) { /* requests, in whatever structure */
         rc = set_requests(s, b, confidence, id);
-        snprintf(out->reason, sizeof out->reason,
+        snprintf(out->refusal.reason, sizeof out->refusal.reason,
                  "requests count, but pairs of warps do not decide in what");
         return rc;
     }
-    snprintf(out->reason, sizeof out->reason, "%s",
+    snprintf(out->refusal.reason, sizeof out->refusal.reason, "%s",
              s->jumps == 0    ? "no number of loads that one block can have makes the time jump"
              : requests.agree ? "the jumps fit requests as well as instructions"
                               : "the jumps fit neither requests nor instructions");
@@ -513,7 +513,7 @@ static int set_bounds(struct study *s)
     double steady = 1, most = most_at_once(s);
     int rc = steady_requests(s, &steady);
     if (!out->structure[0] && out->entries.status != ATTRIBUTE_MEASURED) {
-        attribute_refuse(&out->entries, "entries", out->reason);
+        attribute_refuse(&out->entries, "entries", out->refusal.reason);
     }
     if (out->max_requests.status != ATTRIBUTE_MEASURED && out->max_requests_least == 0) {
         set_least(&out->max_requests, &out->max_requests_least, fmax(steady, most), "1",
@@ -543,22 +543,14 @@ int outstanding_dissect(struct lab *lab)
     return rc;
 }
 
-void outstanding_refuse(struct dissection *out, const char *reason)
+void outstanding_refuse(struct dissection *out, const struct refusal *why)
 {
     struct outstanding_result *o = &out->outstanding;
-    if (!o->structure[0] && !o->reason[0]) {
-        snprintf(o->reason, sizeof o->reason, "%.*s", (int)sizeof o->reason - 1, reason);
+    if (!o->structure[0] && !o->refusal.reason[0]) {
+        o->refusal = *why;
     }
-    struct {
-        struct attribute *attribute;
-        const char *unit;
-    } all[] = {{&o->entries, "entries"},
-               {&o->mergers, "1"},
-               {&o->loads_per_warp, "1"},
-               {&o->max_requests, "1"}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (all[i].attribute->status == ATTRIBUTE_NOT_MEASURED && !all[i].attribute->reason[0]) {
-            attribute_refuse(all[i].attribute, all[i].unit, reason);
-        }
-    }
+    attribute_refuse_open(&o->entries, "entries", why);
+    attribute_refuse_open(&o->mergers, "1", why);
+    attribute_refuse_open(&o->loads_per_warp, "1", why);
+    attribute_refuse_open(&o->max_requests, "1", why);
 }

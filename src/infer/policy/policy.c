@@ -161,6 +161,15 @@ static int match_policies(struct level *level, bool *matched, uint32_t words)
     return rc;
 }
 
+bool policy_applies(const struct level *level)
+{
+    bool is_hidden = level->info->behind[0] && !level->filler;
+    if (is_hidden) {
+        lab_undecided(level->lab, "the cache in front keeps part of the accesses from it");
+    }
+    return !is_hidden;
+}
+
 int level_policy(struct level *level)
 {
     struct policy_result *out = &level->result->policy;

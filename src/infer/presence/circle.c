@@ -41,10 +41,10 @@ int circle_check_sooner(struct level *level, const struct sample *own, double sh
     sample_free(&beneath);
     return level->result->present
                ? 0
-               : lab_undecided(level->lab,
-                               "no such cache shows: loads take %.0f cycles through it, %.0f past "
-                               "it",
-                               median, other);
+               : lab_absent(level->lab,
+                            "no such cache shows: loads take %.0f cycles through it, %.0f past "
+                            "it",
+                            median, other);
 }
 
 bool path_is_apart(const struct level *level)

@@ -28,6 +28,8 @@
 #define FEW 50 /* loads in as many: none of a class */
 #define CHEAP_BYTES (UINT64_C(4) << 20)
 #define MAX_DISORDER 3
+#define LARGEST_CACHE (UINT64_C(64) << 20) /* what misses no more than that is not walked far */
+#define ALIKE 0.2 /* of the median: spread of loads that all take the same */
 #define HITS                                                                                       \
     0.98 /* share of the loads circling in 1 KiB that are hits for certain: noise is less */
 #define MAX_UNIT_WORDS 2048 /* fetch units up to 8 KiB */
@@ -142,10 +144,10 @@ static int check_presence(struct level *level, const struct sample *hits)
     }
     if (!shows) {
         level->result->present = false;
-        return lab_undecided(level->lab,
-                             "no such cache shows: repeated loads take %.0f cycles through it, "
-                             "%.0f past it",
-                             own_median, other_median);
+        return lab_absent(level->lab,
+                          "no such cache shows: repeated loads take %.0f cycles through it, "
+                          "%.0f past it",
+                          own_median, other_median);
     }
     level->result->present = true;
     return 0;
@@ -372,27 +374,35 @@ static int separate(struct level *level, struct trial *trial, const struct sampl
     return rc;
 }
 
-static void finish(struct level *level, const struct pattern *pattern, const struct sample *hits,
+/* The circle that is all hits, and the latencies of its loads. */
+struct circle {
+    size_t bytes;
+    struct sample hits;
+};
+
+static void finish(struct level *level, const struct pattern *pattern, const struct circle *circle,
                    uint64_t bytes)
 {
     level->timing.fetch_bytes = pattern->unit_words * WORD_BYTES;
-    level->timing.hit_records = hits->count;
+    level->timing.hit_records = circle->hits.count;
     level->timing.false_misses =
-        (uint64_t)(sample_share(hits, level->timing.threshold, level->timing.ceiling) *
-                       (double)hits->count +
+        (uint64_t)(sample_share(&circle->hits, level->timing.threshold, level->timing.ceiling) *
+                       (double)circle->hits.count +
                    0.5);
     level->timing.false_slow =
-        (uint64_t)(sample_share(hits, level->timing.threshold, INFINITY) * (double)hits->count +
+        (uint64_t)(sample_share(&circle->hits, level->timing.threshold, INFINITY) *
+                       (double)circle->hits.count +
                    0.5);
     lab_evidence(level->lab, level->timing.evidence, level->info->id,
-                 "chase op=%s: %d B circled in %.0f cycles; a walk word by word through %llu B "
+                 "chase op=%s: %zu B circled in %.0f cycles; a walk word by word through %llu B "
                  "after touching all of it "
                  "misses (%.0f cycles, threshold %.0f) %zu times, %.1f %% of them at the same word "
                  "of each %u B, where "
                  "%.0f %% miss; false misses %.2g",
-                 level->info->op, SMALL_BYTES, level->timing.hit_cycles, (unsigned long long)bytes,
-                 level->timing.miss_cycles, level->timing.threshold, pattern->misses,
-                 100 * pattern->on_phase, level->timing.fetch_bytes, 100 * pattern->covered,
+                 level->info->op, circle->bytes, level->timing.hit_cycles,
+                 (unsigned long long)bytes, level->timing.miss_cycles, level->timing.threshold,
+                 pattern->misses, 100 * pattern->on_phase, level->timing.fetch_bytes,
+                 100 * pattern->covered,
                  (double)level->timing.false_misses / (double)level->timing.hit_records);
     double confidence =
         0.8 + 0.19 * fmin(1, (double)pattern->misses / 16) * (pattern->on_phase > 0.95 ? 1 : 0.5);
@@ -432,7 +442,7 @@ static int try_array(struct level *level, struct trial *trial, const struct samp
  * the second one's hits, and the lowest threshold is then that of the second. So arrays begin at
  * twice the circle there. What a recording has no walk of is passed over.
  */
-static int find_misses_small(struct level *level, const struct sample *hits, bool *found)
+static int find_misses_small(struct level *level, const struct circle *circle, bool *found)
 {
     const struct path_info *path = path_find(level->info->op);
     if (!path || path->reach_bytes == 0) {
@@ -440,27 +450,50 @@ static int find_misses_small(struct level *level, const struct sample *hits, boo
     }
     for (uint64_t bytes = 2 * SMALL_BYTES; bytes < FIRST_BYTES && !*found; bytes *= 2) {
         struct trial trial;
-        int rc = try_array(level, &trial, hits, bytes, WORD_BYTES);
+        int rc = try_array(level, &trial, &circle->hits, bytes, WORD_BYTES);
         if (rc && !lab_soft(rc)) {
             return rc;
         }
         /* Few lines of one set that is too full may lie as regularly as few units. */
         if (rc == 0 && trial.found &&
             (uint64_t)trial.pattern.unit_words * WORD_BYTES * LEAST_UNITS <= bytes) {
-            finish(level, &trial.pattern, hits, bytes);
+            finish(level, &trial.pattern, circle, bytes);
             *found = true;
         }
     }
     return 0;
 }
 
-/* Grow the array until misses show where a fetch unit begins. */
-static int find_misses(struct level *level, const struct sample *hits)
+/*
+ * Every load takes the same, in the circle as in arrays of all sizes: then no cache is there, and
+ * that is the memory's latency. It takes walks through more than any cache holds; one that was
+ * refused shows nothing.
+ */
+static int conclude_without_misses(struct level *level, const struct circle *circle,
+                                   uint64_t walked_bytes)
 {
-    uint64_t limit = level->lab->options->max_footprint_bytes;
+    double median = sample_quantile(&circle->hits, 0.5);
+    double spread = sample_quantile(&circle->hits, 0.9) - sample_quantile(&circle->hits, 0.1);
+    if (!level->outermost || walked_bytes < LARGEST_CACHE || spread > ALIKE * median) {
+        return lab_undecided(level->lab,
+                             "no two classes of latency: hits and misses cannot be told apart");
+    }
+    char id[24];
+    lab_evidence(level->lab, id, "memory",
+                 "chase op=%s: loads take %.0f cycles in %zu B as in %llu MiB: no cache shows",
+                 level->info->op, median, circle->bytes, (unsigned long long)walked_bytes >> 20);
+    attribute_set(&level->lab->out->memory_latency, median, "cycles", 0.9, id);
+    return lab_absent(level->lab, "no cache shows: loads take %.0f cycles in %zu B as in %llu MiB",
+                      median, circle->bytes, (unsigned long long)walked_bytes >> 20);
+}
+
+/* Grow the array until misses show where a fetch unit begins. */
+static int find_misses(struct level *level, const struct circle *circle)
+{
+    uint64_t limit = level->lab->options->max_footprint_bytes, walked_bytes = 0;
     unsigned disorder = 0;
     bool apart = false, small = false;
-    int error = find_misses_small(level, hits, &small);
+    int error = find_misses_small(level, circle, &small);
     if (error || small) {
         return error;
     }
@@ -468,18 +501,19 @@ static int find_misses(struct level *level, const struct sample *hits)
         struct trial trial = {.apart = true};
         int rc = 0;
         if (bytes > CHEAP_BYTES) { /* laying out a large array word by word is dear: look first */
-            rc = try_array(level, &trial, hits, bytes, 128);
+            rc = try_array(level, &trial, &circle->hits, bytes, 128);
         }
         if (rc == 0 && trial.apart) {
-            rc = try_array(level, &trial, hits, bytes, WORD_BYTES);
+            rc = try_array(level, &trial, &circle->hits, bytes, WORD_BYTES);
         }
         if (rc) {
             return rc;
         }
         if (trial.found) {
-            finish(level, &trial.pattern, hits, bytes);
+            finish(level, &trial.pattern, circle, bytes);
             return 0;
         }
+        walked_bytes = bytes;
         apart = apart || trial.apart;
         disorder += trial.disorder;
         if (disorder == MAX_DISORDER) {
@@ -487,46 +521,26 @@ static int find_misses(struct level *level, const struct sample *hits)
         }
     }
     level->timing.threshold = apart ? level->timing.threshold : 0;
-    return lab_undecided(level->lab,
-                         apart ? "latencies do not follow the addresses: slow loads are not where "
-                                 "a unit of fetching begins"
-                               : "no two classes of latency: hits and misses cannot be told apart");
-}
-
-/* Every load takes the same, in 1 KiB as in the largest array: then that is the memory's latency.
- */
-static void memory_without_cache(struct level *level, const struct sample *hits)
-{
-    double median = sample_quantile(hits, 0.5);
-    if (sample_quantile(hits, 0.9) - sample_quantile(hits, 0.1) > 0.2 * median) {
-        return;
-    }
-    char id[24];
-    lab_evidence(level->lab, id, "memory",
-                 "chase op=%s: loads take %.0f cycles in 1 KiB as in the largest array that was "
-                 "walked: no cache shows",
-                 level->info->op, median);
-    attribute_set(&level->lab->out->memory_latency, median, "cycles", 0.9, id);
+    return apart
+               ? lab_undecided(level->lab, "latencies do not follow the addresses: slow loads are "
+                                           "not where a unit of fetching begins")
+               : conclude_without_misses(level, circle, walked_bytes);
 }
 
 int reference_by_words(struct level *level)
 {
-    struct sample hits = {0};
-    size_t bytes = SMALL_BYTES;
-    int rc = choose_circle(level, &bytes);
-    rc = rc ? rc : sample_hits(level, &hits, level->info->op, bytes);
+    struct circle circle = {.bytes = SMALL_BYTES};
+    int rc = choose_circle(level, &circle.bytes);
+    rc = rc ? rc : sample_hits(level, &circle.hits, level->info->op, circle.bytes);
     if (rc) {
         return rc;
     }
-    level->timing.hit_cycles = sample_quantile(&hits, 0.5);
+    level->timing.hit_cycles = sample_quantile(&circle.hits, 0.5);
     level->timing.beneath_cycles = INFINITY;
     if (level->info->beneath[0]) {
-        rc = check_presence(level, &hits);
+        rc = check_presence(level, &circle.hits);
     }
-    rc = rc ? rc : find_misses(level, &hits);
-    if (rc == INFER_UNDECIDED && level->outermost && !level->timing.threshold) {
-        memory_without_cache(level, &hits);
-    }
-    sample_free(&hits);
+    rc = rc ? rc : find_misses(level, &circle);
+    sample_free(&circle.hits);
     return rc;
 }

@@ -92,7 +92,7 @@ static int find_edge(struct lab *lab, uint64_t *open, uint64_t *closed, double l
     return 0;
 }
 
-static struct method_result *add_method(struct dissection *d, const char *reason)
+static struct method_result *add_method(struct dissection *d, const struct refusal *why)
 {
     if (d->method_count == INFER_MAX_METHODS) {
         return NULL;
@@ -100,7 +100,7 @@ static struct method_result *add_method(struct dissection *d, const char *reason
     struct method_result *method = &d->methods[d->method_count++];
     snprintf(method->name, sizeof method->name, "lashgar");
     snprintf(method->cache, sizeof method->cache, "l2");
-    attribute_refuse(&method->size, "B", reason);
+    attribute_refuse_as(&method->size, "B", why);
     attribute_refuse(&method->line, "B", "the method does not tell");
     attribute_refuse(&method->sets, "1", "the method does not tell");
     attribute_refuse(&method->ways, "1", "the method does not tell");
@@ -124,7 +124,7 @@ int copy_dissect(struct lab *lab)
                            smallest);
     }
     rc = rc ? rc : find_edge(lab, &open, &closed, smallest, flush);
-    struct method_result *method = rc ? NULL : add_method(lab->out, "");
+    struct method_result *method = rc ? NULL : add_method(lab->out, &(struct refusal){0});
     if (method) {
         char id[24];
         lab_evidence(
@@ -137,12 +137,12 @@ int copy_dissect(struct lab *lab)
     return rc;
 }
 
-void copy_refuse(struct dissection *out, const char *reason)
+void copy_refuse(struct dissection *out, const struct refusal *why)
 {
     for (size_t i = 0; i < out->method_count; i++) {
         if (strcmp(out->methods[i].name, "lashgar") == 0) {
             return;
         }
     }
-    add_method(out, reason);
+    add_method(out, why);
 }

@@ -184,15 +184,28 @@ static int run_steps(struct level *level, struct method_result *method, const ch
     return rc;
 }
 
-static void refuse_rest(struct method_result *method, const char *reason)
+static void refuse_rest(struct method_result *method, const struct refusal *why)
 {
     struct attribute *all[] = {&method->size, &method->line, &method->sets, &method->ways,
                                &method->periodic};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (all[i]->status == ATTRIBUTE_NOT_MEASURED) {
-            attribute_refuse(all[i], all[i]->unit, reason);
+        if (all[i]->status != ATTRIBUTE_MEASURED) {
+            attribute_refuse_as(all[i], all[i]->unit, why);
         }
     }
+}
+
+bool mei_applies(const struct level *level)
+{
+    const struct path_info *path = path_find(level->info->op);
+    const char *reason = level->same_as           ? "it is applied to the same cache elsewhere"
+                         : level->info->behind[0] ? "the method is for first-level caches"
+                         : path && path->interleave > 1 ? "the method needs lines of several words"
+                                                        : NULL;
+    if (reason) {
+        lab_undecided(level->lab, "%s", reason);
+    }
+    return !reason;
 }
 
 int level_mei(struct level *level)
@@ -210,6 +223,7 @@ int level_mei(struct level *level)
                  "index are checked",
                  level->info->op, level->timing.fetch_bytes);
     int rc = run_steps(level, method, id);
-    refuse_rest(method, level->lab->why[0] ? level->lab->why : "the recipe does not get there");
+    struct refusal none = {.reason = "the recipe does not get there"};
+    refuse_rest(method, level->lab->why.reason[0] ? &level->lab->why : &none);
     return rc;
 }

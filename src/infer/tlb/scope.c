@@ -191,9 +191,8 @@ int tlb_scope(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level
     free(s.turned);
     free(s.ring.unit);
     if (rc && lab_soft(rc)) {
-        snprintf(out->scope_reason, sizeof out->scope_reason, "%s",
-                 tl->lab->why[0] ? tl->lab->why : "the measurements do not decide");
-        tl->lab->why[0] = '\0';
+        out->scope_refusal = lab_refusal(tl->lab);
+        tl->lab->why.reason[0] = '\0';
         rc = 0;
     }
     return rc;

@@ -437,7 +437,7 @@ static int dissect_levels(struct tlb_lab *tl, struct search *search)
         struct tlb_result *out = &lab->out->tlbs[lab->out->tlb_count++];
         struct tlb_level level = {0};
         snprintf(out->id, sizeof out->id, "%s", ids[i]);
-        tlb_refuse(lab->out, "");
+        tlb_refuse(lab->out, &(struct refusal){0});
         level.in_front = in_front;
         level.front_page = front_page;
         rc = find_page(tl, search, &level);
@@ -450,8 +450,8 @@ static int dissect_levels(struct tlb_lab *tl, struct search *search)
             rc = rc == INFER_UNDECIDED ? 0 : rc;
         }
         free(level.set);
-        tlb_refuse(lab->out, lab->why);
-        lab->why[0] = '\0';
+        tlb_refuse(lab->out, &lab->why);
+        lab->why.reason[0] = '\0';
     }
     return rc;
 }
@@ -476,31 +476,20 @@ int tlb_dissect(struct lab *lab)
     return rc == INFER_UNDECIDED ? 0 : rc;
 }
 
-void tlb_refuse(struct dissection *out, const char *reason)
+void tlb_refuse(struct dissection *out, const struct refusal *why)
 {
     for (size_t i = 0; i < out->tlb_count; i++) {
         struct tlb_result *tlb = &out->tlbs[i];
-        struct {
-            struct attribute *attribute;
-            const char *unit;
-        } all[] = {{&tlb->page, "B"},
-                   {&tlb->coverage, "B"},
-                   {&tlb->entries, "entries"},
-                   {&tlb->sets, "1"},
-                   {&tlb->miss_penalty, "cycles"}};
-        for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-            if (all[k].attribute->status == ATTRIBUTE_NOT_MEASURED &&
-                !all[k].attribute->reason[0]) {
-                attribute_refuse(all[k].attribute, all[k].unit, reason);
-            }
+        attribute_refuse_open(&tlb->page, "B", why);
+        attribute_refuse_open(&tlb->coverage, "B", why);
+        attribute_refuse_open(&tlb->entries, "entries", why);
+        attribute_refuse_open(&tlb->sets, "1", why);
+        attribute_refuse_open(&tlb->miss_penalty, "cycles", why);
+        if (!tlb->scope[0] && !tlb->scope_refusal.reason[0]) {
+            tlb->scope_refusal = *why;
         }
-        if (!tlb->scope[0] && !tlb->scope_reason[0]) {
-            snprintf(tlb->scope_reason, sizeof tlb->scope_reason, "%.*s",
-                     (int)sizeof tlb->scope_reason - 1, reason);
-        }
-        if (!tlb->policy.name[0] && !tlb->policy.reason[0]) {
-            snprintf(tlb->policy.reason, sizeof tlb->policy.reason, "%.*s",
-                     (int)sizeof tlb->policy.reason - 1, reason);
+        if (!tlb->policy.name[0] && !tlb->policy.refusal.reason[0]) {
+            tlb->policy.refusal = *why;
         }
     }
 }

@@ -368,7 +368,7 @@ static int look_for_strays(struct tlb_lab *tl)
         tl->noisy = tl->noisy || latency[i] > tl->reference + limits.stray_cycles;
     }
     if (rc && lab_soft(rc)) { /* an older recording */
-        tl->lab->why[0] = '\0';
+        tl->lab->why.reason[0] = '\0';
         rc = 0;
     }
     return rc;

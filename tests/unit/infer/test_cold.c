@@ -77,7 +77,7 @@ static double examine(struct toy toy, char why[160])
     if (rc == 0) {
         assert_int_equal((int)level.result->miss_penalty.value, MISS - HIT);
     }
-    memcpy(why, lab.why, sizeof lab.why);
+    memcpy(why, lab.why.reason, sizeof lab.why.reason);
     traceset_destroy(toy.set);
     free(d);
     return bytes;

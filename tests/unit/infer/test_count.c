@@ -119,7 +119,7 @@ static struct cache_result count_on(struct gpu *gpu, const struct level_info *in
     d->caches[0].present = true;
     snprintf(d->caches[0].scope, sizeof d->caches[0].scope, "%s", info->scope);
     assert_int_equal(count_dissect(&lab), 0);
-    count_refuse(d, "the measurements do not decide");
+    count_refuse(d, &(struct refusal){.reason = "the measurements do not decide"});
     struct cache_result result = d->caches[0];
     traceset_destroy(gpu->set);
     free(d);

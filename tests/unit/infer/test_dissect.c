@@ -65,10 +65,15 @@ static void assert_value(const struct attribute *attribute, double expected)
     assert_true(attribute->evidence[0] != '\0');
 }
 
+static void assert_refused_as(const struct attribute *attribute, enum attribute_status status)
+{
+    assert_int_equal(attribute->status, status);
+    assert_true(attribute->reason[0] != '\0');
+}
+
 static void assert_refused(const struct attribute *attribute)
 {
-    assert_int_equal(attribute->status, ATTRIBUTE_NOT_MEASURED);
-    assert_true(attribute->reason[0] != '\0');
+    assert_refused_as(attribute, ATTRIBUTE_NOT_MEASURED);
 }
 
 static void assert_geometry(const struct cache_result *result, const struct toy_cache *cache)
@@ -82,7 +87,7 @@ static void assert_geometry(const struct cache_result *result, const struct toy_
     assert_value(&result->hit_latency, cache->hit_cycles);
 }
 
-static void assert_all_refused(const struct cache_result *result)
+static void assert_all_refused_as(const struct cache_result *result, enum attribute_status status)
 {
     const struct attribute *all[] = {&result->size,
                                      &result->line,
@@ -93,8 +98,13 @@ static void assert_all_refused(const struct cache_result *result)
                                      &result->miss_penalty,
                                      &result->load_to_use_latency};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        assert_refused(all[i]);
+        assert_refused_as(all[i], status);
     }
+}
+
+static void assert_all_refused(const struct cache_result *result)
+{
+    assert_all_refused_as(result, ATTRIBUTE_NOT_MEASURED);
 }
 
 static void a_fermi_like_hierarchy_is_found_whole(void **state)
@@ -206,7 +216,8 @@ static void a_missing_first_level_is_absent_and_hides_nothing(void **state)
     config.l1.present = false;
     dissect(&config);
     assert_false(found.caches[0].present);
-    assert_all_refused(&found.caches[0]);
+    assert_int_equal(found.caches[0].absence.status, ATTRIBUTE_ABSENT);
+    assert_all_refused_as(&found.caches[0], ATTRIBUTE_ABSENT);
     assert_geometry(&found.caches[L2], &config.l2);
 }
 
@@ -218,7 +229,8 @@ static void without_any_cache_the_memory_still_has_a_latency(void **state)
     dissect(&config);
     assert_false(found.caches[0].present);
     assert_false(found.caches[L2].present);
-    assert_all_refused(&found.caches[L2]);
+    assert_int_equal(found.caches[L2].absence.status, ATTRIBUTE_ABSENT);
+    assert_all_refused_as(&found.caches[L2], ATTRIBUTE_ABSENT);
     assert_value(&found.memory_latency, 639);
 }
 
@@ -342,14 +354,40 @@ static void only_and_skip_choose_experiments(void **state)
     options.only = "latency";
     assert_int_equal(dissect_with(&fermi, &options), 0);
     assert_value(&found.caches[0].hit_latency, 116);
-    assert_refused(&found.caches[0].ways);
+    assert_refused_as(&found.caches[0].ways, ATTRIBUTE_NOT_ASKED);
     options.only = NULL;
     options.skip = "ways,sweep";
     assert_int_equal(dissect_with(&fermi, &options), 0);
-    assert_refused(&found.caches[0].ways);
-    assert_refused(&found.caches[0].line);
+    assert_refused_as(&found.caches[0].ways, ATTRIBUTE_NOT_ASKED);
+    assert_refused_as(&found.caches[0].line, ATTRIBUTE_NOT_ASKED);
     assert_string_equal(found.caches[0].line.reason, "not asked for");
     assert_int_equal(found.caches[0].step_count, 0);
+}
+
+/* The caches that an experiment on the device looks at, the one in front of a cache, and no more.
+ */
+static void an_experiment_brings_what_it_needs(void **state)
+{
+    (void)state;
+    struct infer_options options = default_options();
+    options.only = "sharing,l1_data";
+    assert_int_equal(dissect_with(&fermi, &options), 0);
+    assert_value(&found.caches[0].size, 128.0 * 32 * 4);
+    assert_true(found.caches[0].sharing_known);
+    assert_int_equal(found.caches[L2].absence.status, ATTRIBUTE_NOT_ASKED);
+    options.only = "memory";
+    assert_int_equal(dissect_with(&fermi, &options), 0);
+    assert_value(&found.caches[L2].size, 128.0 * 256 * 16);
+    assert_refused(&found.memory.read_bandwidth); /* a toy has no such probe */
+    assert_int_equal(found.caches[0].absence.status, ATTRIBUTE_NOT_ASKED);
+    assert_int_equal(found.shared.banks.status, ATTRIBUTE_NOT_ASKED);
+    options.only = "constant_l15";
+    assert_int_equal(dissect_with(&fermi, &options), 0);
+    for (size_t i = 0; i < CACHES; i++) {
+        const struct cache_result *cache = &found.caches[i];
+        bool asked = strncmp(cache->id, "constant_", 9) == 0;
+        assert_true(asked == (cache->absence.status != ATTRIBUTE_NOT_ASKED));
+    }
 }
 
 static void an_unknown_experiment_is_wrong_usage(void **state)
@@ -386,8 +424,52 @@ static void an_empty_recording_measures_nothing_and_says_why(void **state)
     struct trace_source source = {.get = nothing_recorded};
     struct infer_options options = default_options();
     assert_int_equal(infer_dissect(&found, &source, &options), 0);
-    assert_all_refused(&found.caches[0]);
+    assert_all_refused_as(&found.caches[0], ATTRIBUTE_NOT_RECORDED);
+    assert_int_equal(found.caches[L2].policy.refusal.status, ATTRIBUTE_NOT_RECORDED);
+    assert_refused_as(&found.memory_latency, ATTRIBUTE_NOT_RECORDED);
     assert_non_null(strstr(found.caches[L2].size.reason, "not in the recording"));
+}
+
+/* Refuses what is longer than a first-level cache, as a device does that finds it too dear. */
+static int refuse_long_walks(void *ctx, const struct trace **out,
+                             const struct trace_request *request)
+{
+    struct trace_source toy = toy_source(ctx);
+    uint64_t bytes = 0;
+    static struct trace refused = {.status = SONDE_EUNSUPPORTED, .reason = "too dear"};
+    if (trace_request_u64(request, "bytes", &bytes) && bytes > 65536) {
+        *out = &refused;
+        return 0;
+    }
+    return toy.get(toy.ctx, out, request);
+}
+
+static void a_refused_walk_shows_neither_that_no_cache_is_there_nor_the_memory(void **state)
+{
+    (void)state;
+    struct infer_options options = default_options();
+    struct toy_gpu *toy = toy_create(&fermi);
+    struct trace_source source = {.get = refuse_long_walks, .ctx = toy};
+    assert_int_equal(infer_dissect(&found, &source, &options), 0);
+    assert_value(&found.caches[0].hit_latency, 116);
+    assert_false(found.caches[L2].present);
+    assert_int_equal(found.caches[L2].absence.status, ATTRIBUTE_NOT_MEASURED);
+    assert_non_null(strstr(found.caches[L2].absence.reason, "too dear"));
+    assert_refused(&found.memory_latency);
+    toy_destroy(toy);
+}
+
+/* A cache of many megabytes would look the same in so little memory. */
+static void short_walks_that_are_all_alike_show_nothing(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    struct infer_options options = default_options();
+    config.l1.present = false;
+    options.max_footprint_bytes = 65536; /* L2 has 512 KiB */
+    assert_int_equal(dissect_with(&config, &options), 0);
+    assert_int_equal(found.caches[L2].absence.status, ATTRIBUTE_NOT_MEASURED);
+    assert_refused(&found.memory_latency);
 }
 
 static int broken_device(void *ctx, const struct trace **out, const struct trace_request *request)
@@ -438,6 +520,9 @@ int main(void)
         cmocka_unit_test(mei_four_steps_find_the_fermi_cache_and_that_it_is_not_lru),
         cmocka_unit_test(averages_take_the_fetch_unit_of_a_sectored_cache_for_its_line),
         cmocka_unit_test(only_and_skip_choose_experiments),
+        cmocka_unit_test(an_experiment_brings_what_it_needs),
+        cmocka_unit_test(a_refused_walk_shows_neither_that_no_cache_is_there_nor_the_memory),
+        cmocka_unit_test(short_walks_that_are_all_alike_show_nothing),
         cmocka_unit_test(an_unknown_experiment_is_wrong_usage),
         cmocka_unit_test(a_cancelled_dissection_says_so),
         cmocka_unit_test(an_empty_recording_measures_nothing_and_says_why),

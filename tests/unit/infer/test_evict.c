@@ -150,7 +150,7 @@ static void examine(struct toy toy, uint64_t bytes, double *ways, double *line, 
     assert_true(rc == 0 || rc == INFER_UNDECIDED);
     *ways = rc ? 0 : d->caches[0].ways.value;
     *line = rc ? 0 : d->caches[0].line.value;
-    memcpy(why, lab.why, sizeof lab.why);
+    memcpy(why, lab.why.reason, sizeof lab.why.reason);
     if (rc == 0) {
         const struct policy_result *policy = &d->caches[0].policy;
         assert_string_equal(policy->name, toy.ways == 1 ? "none" : "lru");

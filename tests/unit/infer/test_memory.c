@@ -133,7 +133,7 @@ static void without_the_size_of_l2_bandwidth_is_not_measured(void **state)
 {
     (void)state;
     assert_int_equal(run(&plain, memory_dissect, false), INFER_UNDECIDED);
-    memory_refuse(&result, "a reason");
+    memory_refuse(&result, &(struct refusal){.reason = "a reason"});
     assert_string_equal(result.memory.write_bandwidth.reason, "a reason");
 }
 
@@ -162,8 +162,8 @@ static void where_copies_displace_nothing_the_method_says_so(void **state)
     struct toy toy = plain;
     toy.flush_needed = UINT64_MAX;
     assert_int_equal(run(&toy, copy_dissect, false), INFER_UNDECIDED);
-    copy_refuse(&result, "a reason");
-    copy_refuse(&result, "another");
+    copy_refuse(&result, &(struct refusal){.reason = "a reason"});
+    copy_refuse(&result, &(struct refusal){.reason = "another"});
     assert_int_equal(result.method_count, 1);
     assert_string_equal(result.methods[0].size.reason, "a reason");
 }

@@ -159,7 +159,7 @@ static int examine(struct attribute *sets, struct attribute *size, char why[160]
     int rc = occupancy_dissect(&lab);
     *sets = d->caches[0].sets;
     *size = d->caches[0].size;
-    memcpy(why, lab.why, sizeof lab.why);
+    memcpy(why, lab.why.reason, sizeof lab.why.reason);
     traceset_destroy(toy.set);
     free(toy.held);
     free(toy.used);

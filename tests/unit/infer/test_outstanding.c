@@ -116,7 +116,7 @@ static void what_never_fills_has_a_lower_bound(void **state)
     struct toy_sm_config config = plain;
     const struct outstanding_result *o = dissect(&config);
     assert_string_equal(o->structure, "");
-    assert_true(o->reason[0] != '\0');
+    assert_true(o->refusal.reason[0] != '\0');
     assert_int_equal(o->entries.status, ATTRIBUTE_NOT_MEASURED);
     assert_int_equal(o->max_requests.status, ATTRIBUTE_NOT_MEASURED);
     /* 400 cycles under way, one a cycle: 400 are at once, and no more than that can be seen. */
@@ -161,7 +161,7 @@ static void a_source_without_the_probe_leaves_reasons(void **state)
     struct infer_options options = {.only = "outstanding", .seed = 1};
     assert_int_equal(infer_dissect(&result, &source, &options), 0);
     assert_string_equal(result.outstanding.structure, "");
-    assert_true(result.outstanding.reason[0] && result.outstanding.mergers.reason[0]);
+    assert_true(result.outstanding.refusal.reason[0] && result.outstanding.mergers.reason[0]);
     traceset_destroy(set);
 }
 
@@ -231,7 +231,7 @@ static void judge_random(bool noisy, unsigned most_wrong)
         identifiable += truth.structure;
         if (o->structure[0] ? strcmp(o->structure, names[c.structure]) != 0 : truth.structure) {
             print_message("seed %llu: structure '%s' (%s), is %s\n", (unsigned long long)seed,
-                          o->structure, o->reason, names[c.structure]);
+                          o->structure, o->refusal.reason, names[c.structure]);
             wrong++;
         }
         wrong += wrong_of("entries", seed, &o->entries, c.entries, truth.entries);

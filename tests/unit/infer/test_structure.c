@@ -159,7 +159,7 @@ static void a_cache_that_is_never_empty_has_its_rule_or_none(void **state)
         if (policy->name[0]) {
             assert_true(names(policy, rules[i].name));
         } else {
-            assert_true(policy->reason[0] != '\0');
+            assert_true(policy->refusal.reason[0] != '\0');
             assert_true(rules[i].policy != TOY_LRU && rules[i].policy != TOY_FIFO);
         }
     }
@@ -381,7 +381,7 @@ static void a_hash_that_is_not_linear_is_unknown(void **state)
     config.l1.index = TOY_HASH;
     const struct index_result *index = &dissect_l1(&config)->index;
     assert_string_equal(index->kind, "");
-    assert_true(index->reason[0] != '\0');
+    assert_true(index->refusal.reason[0] != '\0');
 }
 
 static void assert_number(const struct attribute *attribute, double expected)
@@ -445,7 +445,7 @@ static void translation_shows_behind_lines_that_differ_more(void **state)
         assert_number(&found.tlbs[1].sets, 8);
         assert_float_equal(found.tlbs[1].miss_penalty.value, 95, 2);
         assert_string_equal(found.tlbs[0].scope, "");
-        assert_true(found.tlbs[0].scope_reason[0] != '\0');
+        assert_true(found.tlbs[0].scope_refusal.reason[0] != '\0');
     }
 }
 

@@ -244,7 +244,7 @@ static void assert_whole(const struct tlb_result *tlb, uint32_t sets, uint32_t w
         assert_int_equal(tlb->entries_per_set[i], ways);
     }
     if (strcmp(tlb->policy.name, policy) != 0) {
-        print_error("policy '%s', reason '%s'\n", tlb->policy.name, tlb->policy.reason);
+        print_error("policy '%s', reason '%s'\n", tlb->policy.name, tlb->policy.refusal.reason);
     }
     assert_string_equal(tlb->policy.name, policy);
 }

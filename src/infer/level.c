@@ -1,0 +1,41 @@
+/* What every experiment on a cache may ask of it. */
+#include "infer/level.h"
+
+#include <stdlib.h>
+
+#include "infer/behind/filler.h"
+#include "infer/experiments.h"
+
+struct walk_plan level_plan(const struct level *level, struct walk_shape shape)
+{
+    return (struct walk_plan){.op = level->info->op,
+                              .shape = shape,
+                              .windows = 1,
+                              .shared_bytes = level->info->shared_bytes,
+                              .filler = level->filler};
+}
+
+int level_saw(struct level *level, const struct sample *latencies)
+{
+    struct sample all;
+    int rc = sample_join(&all, &level->seen, latencies);
+    if (rc == 0) {
+        sample_free(&level->seen);
+        level->seen = all;
+    }
+    return rc;
+}
+
+void level_free(struct level *level)
+{
+    free(level->conflict.offsets);
+    filler_free(level->filler);
+    sample_free(&level->seen);
+    level->conflict.offsets = NULL;
+}
+
+bool level_always(const struct level *level)
+{
+    (void)level;
+    return true;
+}

@@ -1,0 +1,48 @@
+#!/bin/sh
+# What is refused, left out or not recorded is told as that: no latency of L2 as the memory's, no cache as absent.
+cat >few_registers.yaml <<'YAML'
+inherits: gtx780
+name: few_registers
+sm: {registers: 16384}
+YAML
+dissect sim:./few_registers.yaml few.json --only l2
+expect few.json l2.size 1572864
+expect few.json memory.latency 372 2
+
+dissect sim:gtx560ti skipped.json --skip capacity
+expect skipped.json memory.latency 639 1
+expect skipped.json l2.size "not asked"
+expect skipped.json l2.hit_latency 371 1
+
+# GPUs before Fermi have no L2, and few registers.
+dissect sim:gtx280 tesla.json --only l1_data,l2
+expect tesla.json l2.size absent
+expect tesla.json l1_data.size absent
+expect tesla.json memory.latency 450
+
+"$SONDE" dissect -d sim:gtx560ti -q --only l1_data --record part.sonde >/dev/null || fail "recording"
+"$SONDE" infer part.sonde -q --json part.json >/dev/null || fail "inferring"
+valid part.json || fail "the JSON is not valid"
+expect part.json l1_data.size 16384
+expect part.json l2.size "not recorded"
+expect part.json memory.latency "not recorded"
+
+# Each experiment brings what it needs.
+for asked in count sharing patterns memory; do
+    dissect sim:gtx560ti $asked.json --only $asked
+done
+expect count.json l1_data.count 8
+expect count.json l2.count 1
+expect memory.json l2.size 524288
+expect memory.json l1_data.size "not asked"
+[ "$("$GET" sharing.json l1_data.shared_with)" = local_l1 ] || fail "l1_data is also local memory's"
+grep -q '"pattern": "P1"' patterns.json || fail "no patterns"
+
+# The curve of local memory is of the cache's own bytes: 16 KiB fit.
+dissect sim:gtx560ti local.json --only local_l1,sweep
+python3 - local.json <<'PY' || fail "the curve of local_l1 does not rise at 16 KiB"
+import json, sys
+steps = next(c for c in json.load(open(sys.argv[1]))["caches"] if c["id"] == "local_l1")["steps"]
+misses = {s["bytes"]: s["miss_share"] for s in steps}
+sys.exit(not (misses[1024] == misses[16384] == 0 and misses[23168] > 0.3))
+PY
