@@ -15,9 +15,6 @@ static const struct export_format FORMATS[] = {
 };
 #define FORMAT_COUNT (sizeof(FORMATS) / sizeof(FORMATS[0]))
 
-const char *const EXPORT_CACHES[] = {"l1_data",     "texture_l1",   "readonly_l1", "local_l1",
-                                     "constant_l1", "constant_l15", "l2",          NULL};
-
 const struct export_format *export_format_at(size_t i)
 {
     return i < FORMAT_COUNT ? &FORMATS[i] : NULL;

@@ -105,7 +105,7 @@ static int parse_directive(bool *found, struct ptx_func *func, struct parser *p)
         return 0;
     }
     if (parser_accept_dot(p, "pragma"))
-        return module_parse_pragma(p);
+        return parser_pragma(p);
     if (parser_accept_dot(p, "abi_preserve") || parser_accept_dot(p, "abi_preserve_control"))
         return parse_count(&ignored, p);
     if (func->is_entry) {
@@ -340,7 +340,7 @@ static int parse_statement(struct parser *p)
     if (parser_accept_dot(p, "loc"))
         return parse_loc(p);
     if (parser_accept_dot(p, "pragma"))
-        return module_parse_pragma(p);
+        return parser_pragma(p);
     if (var_starts(p))
         return var_parse(p, LINK_INTERNAL, p->token.loc);
     return parser_expected(p, "an instruction, a label, a declaration or '}'");

@@ -156,17 +156,6 @@ static int parse_alias(struct parser *p)
     return parser_require(p, ';', "';'");
 }
 
-/* .pragma "a", "b"; */
-int module_parse_pragma(struct parser *p)
-{
-    do {
-        if (p->token.kind != TOKEN_STRING)
-            return parser_expected(p, "a pragma in quotes");
-        parser_advance(p);
-    } while (parser_accept(p, ','));
-    return parser_require(p, ';', "';'");
-}
-
 static enum ptx_linkage parse_linkage(struct parser *p)
 {
     static const struct {
@@ -205,7 +194,7 @@ static int parse_top_level(struct parser *p)
     if (parser_accept_dot(p, "alias"))
         return parse_alias(p);
     if (parser_accept_dot(p, "pragma"))
-        return module_parse_pragma(p);
+        return parser_pragma(p);
     return parse_declaration(p);
 }
 

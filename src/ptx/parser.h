@@ -176,8 +176,8 @@ int var_parse(struct parser *p, enum ptx_linkage linkage, struct ptx_loc loc);
 int var_parse_param(struct ptx_var *out, struct parser *p, bool is_entry);
 int init_parse(struct parser *p, struct ptx_var *var, const uint64_t *dims, uint32_t dim_count);
 
-/* module.c */
-int module_parse_pragma(struct parser *p);
+/* pragma.c */
+int parser_pragma(struct parser *p);
 
 /* func.c: functions and their statements */
 int func_parse(struct parser *p, enum ptx_linkage linkage, bool is_entry, struct ptx_loc loc);

@@ -10,7 +10,6 @@
 #include "infer/infer.h"
 #include "probe/probe.h"
 #include "report/report.h"
-#include "study/program/program.h"
 #include "util/error.h"
 #include "util/glue/json_glue.h"
 
@@ -26,6 +25,7 @@ struct study_bench {
     struct bench_device devices[STUDY_MAX_DEVICES];
     struct sonde_watch watch;
     struct program_runs *runs;
+    program_runs_end *end_runs;
     uint64_t seed;
     double fraction;
 };
@@ -54,8 +54,8 @@ void study_bench_destroy(struct study_bench *bench)
             device_close(bench->devices[i].device);
         }
     }
-    if (bench) {
-        program_runs_destroy(bench->runs);
+    if (bench && bench->runs) {
+        bench->end_runs(bench->runs);
     }
     free(bench);
 }
@@ -70,8 +70,9 @@ const volatile int *study_bench_cancel(const struct study_bench *bench)
     return bench->watch.cancel;
 }
 
-struct program_runs **study_bench_runs(struct study_bench *bench)
+struct program_runs **study_bench_runs(struct study_bench *bench, program_runs_end *end)
 {
+    bench->end_runs = end;
     return &bench->runs;
 }
 

@@ -33,8 +33,10 @@ int study_bench_dissection(struct study_bench *bench, json_t **out, size_t role)
 const struct study *study_bench_study(const struct study_bench *bench);
 const volatile int *study_bench_cancel(const struct study_bench *bench);
 struct program_runs;
-/* Its place for the programs that have run, a list at first NULL. */
-struct program_runs **study_bench_runs(struct study_bench *bench);
+typedef void program_runs_end(struct program_runs *runs);
+/* Its place for the programs that have run, a list at first NULL; `end` frees the list with the
+ * bench. */
+struct program_runs **study_bench_runs(struct study_bench *bench, program_runs_end *end);
 /* Tells that a program runs on a role's device. */
 void study_bench_running(struct study_bench *bench, const char *role, const char *program);
 

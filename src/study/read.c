@@ -23,12 +23,6 @@ const char *study_name(size_t i)
 }
 
 /* A text that must be there. */
-int study_need_text(const char **text, const struct yaml_node *node, const char *key)
-{
-    const struct yaml_node *child = yaml_get(node, key);
-    return child ? yaml_text(text, child) : yaml_error(SONDE_EINPUT, node, "'%s' is missing", key);
-}
-
 static int find_role(size_t *index, const struct study *study, const struct yaml_node *node)
 {
     const char *name = NULL;

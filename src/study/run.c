@@ -19,12 +19,6 @@ static const struct {
 #undef MEASURE
 };
 
-const char *measure_word(const struct yaml_node *node, const char *key)
-{
-    const struct yaml_node *child = yaml_get(node, key);
-    return child ? child->text : NULL;
-}
-
 static void judge(struct study_row *row)
 {
     row->done = true;

@@ -127,7 +127,7 @@ static bool give_way(struct exec_warp *warp)
     return true;
 }
 
-void independent_back(struct exec_warp *warp)
+static void independent_back(struct exec_warp *warp)
 {
     if (++warp->state->diverge->backwards >= warp->cta->launch->yield_after)
         (void)give_way(warp);
@@ -184,7 +184,7 @@ static void meet(struct exec_warp *warp, uint32_t lanes)
     warp->active = top->lanes;
 }
 
-bool independent_sync(struct exec_warp *warp, uint32_t lanes)
+static bool independent_sync(struct exec_warp *warp, uint32_t lanes)
 {
     meet(warp, lanes);
     return !(lanes & ~warp->active) || !give_way(warp);
@@ -195,7 +195,7 @@ bool independent_sync(struct exec_warp *warp, uint32_t lanes)
  * last path has come the warp has, once, and the others find that it has. (Where lanes are at
  * barriers of different numbers each path counts as a warp, as on the stack.)
  */
-enum diverge_barrier independent_barrier(struct exec_warp *warp, uint32_t barrier)
+static enum diverge_barrier independent_barrier(struct exec_warp *warp, uint32_t barrier)
 {
     struct diverge_state *stack = warp->state->diverge;
     uint32_t passed = warp->active & stack->come;
@@ -213,3 +213,7 @@ enum diverge_barrier independent_barrier(struct exec_warp *warp, uint32_t barrie
     stack->at_barrier = 0;
     return AT_BARRIER_ARRIVES;
 }
+
+const struct diverge_ops diverge_independent = {DIVERGE_STACK_OPS, .back = independent_back,
+                                                .sync = independent_sync,
+                                                .barrier = independent_barrier};

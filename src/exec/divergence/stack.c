@@ -64,7 +64,7 @@ void stack_resume(struct exec_warp *warp)
         frame_unwind(warp->state, top->depth);
 }
 
-static int stack_reset(struct exec_warp *warp, uint32_t lanes, uint32_t pc)
+int stack_reset(struct exec_warp *warp, uint32_t lanes, uint32_t pc)
 {
     struct exec_state *state = warp->state;
     if (!state->diverge) {
@@ -84,7 +84,7 @@ static int stack_reset(struct exec_warp *warp, uint32_t lanes, uint32_t pc)
     return rc;
 }
 
-static void stack_free(struct exec_warp *warp)
+void stack_free(struct exec_warp *warp)
 {
     struct diverge_state *stack = warp->state->diverge;
     if (stack)
@@ -93,14 +93,14 @@ static void stack_free(struct exec_warp *warp)
     warp->state->diverge = NULL;
 }
 
-static void stack_arrive(struct exec_warp *warp)
+void stack_arrive(struct exec_warp *warp)
 {
     warp->state->diverge->count--;
     stack_resume(warp);
 }
 
-static int stack_branch(struct exec_warp *warp, uint32_t taken, uint32_t target,
-                        uint32_t fallthrough, uint32_t reconverge)
+int stack_branch(struct exec_warp *warp, uint32_t taken, uint32_t target, uint32_t fallthrough,
+                 uint32_t reconverge)
 {
     struct diverge_state *stack = warp->state->diverge;
     struct entry *top = &stack->entries[stack->count - 1];
@@ -128,7 +128,7 @@ static int stack_branch(struct exec_warp *warp, uint32_t taken, uint32_t target,
     return rc;
 }
 
-static int stack_enter(struct exec_warp *warp, uint32_t entry, uint32_t return_pc)
+int stack_enter(struct exec_warp *warp, uint32_t entry, uint32_t return_pc)
 {
     struct diverge_state *stack = warp->state->diverge;
     struct entry *top = &stack->entries[stack->count - 1];
@@ -146,13 +146,13 @@ static int stack_enter(struct exec_warp *warp, uint32_t entry, uint32_t return_p
     return rc;
 }
 
-static void stack_leave(struct exec_warp *warp)
+void stack_leave(struct exec_warp *warp)
 {
     warp->state->diverge->count--;
     stack_resume(warp);
 }
 
-static void stack_exit(struct exec_warp *warp, uint32_t lanes)
+void stack_exit(struct exec_warp *warp, uint32_t lanes)
 {
     struct diverge_state *stack = warp->state->diverge;
     struct entry *top = &stack->entries[stack->count - 1];
@@ -164,11 +164,4 @@ static void stack_exit(struct exec_warp *warp, uint32_t lanes)
     stack_resume(warp);
 }
 
-/* Both kinds differ in what they do on the way back. */
-#define STACK_OPS                                                                                  \
-    .reset = stack_reset, .free = stack_free, .arrive = stack_arrive, .branch = stack_branch,      \
-    .enter = stack_enter, .leave = stack_leave, .exit = stack_exit
-
-const struct diverge_ops diverge_stack = {STACK_OPS};
-const struct diverge_ops diverge_independent = {
-    STACK_OPS, .back = independent_back, .sync = independent_sync, .barrier = independent_barrier};
+const struct diverge_ops diverge_stack = {DIVERGE_STACK_OPS};

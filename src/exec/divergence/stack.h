@@ -33,9 +33,18 @@ int stack_push(struct diverge_state *stack, struct entry entry);
 /* Make the top entry the running one. Entries without lanes are gone, their calls with them. */
 void stack_resume(struct exec_warp *warp);
 
-/* independent.c */
-void independent_back(struct exec_warp *warp);
-bool independent_sync(struct exec_warp *warp, uint32_t lanes);
-enum diverge_barrier independent_barrier(struct exec_warp *warp, uint32_t barrier);
+/* The stack's part of struct diverge_ops; both kinds of divergence have it. */
+#define DIVERGE_STACK_OPS                                                                          \
+    .reset = stack_reset, .free = stack_free, .arrive = stack_arrive, .branch = stack_branch,      \
+    .enter = stack_enter, .leave = stack_leave, .exit = stack_exit
+
+int stack_reset(struct exec_warp *warp, uint32_t lanes, uint32_t pc);
+void stack_free(struct exec_warp *warp);
+void stack_arrive(struct exec_warp *warp);
+int stack_branch(struct exec_warp *warp, uint32_t taken, uint32_t target, uint32_t fallthrough,
+                 uint32_t reconverge);
+int stack_enter(struct exec_warp *warp, uint32_t entry, uint32_t return_pc);
+void stack_leave(struct exec_warp *warp);
+void stack_exit(struct exec_warp *warp, uint32_t lanes);
 
 #endif

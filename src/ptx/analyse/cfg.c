@@ -9,16 +9,6 @@
 #include "util/container/arena.h"
 #include "util/error.h"
 
-bool insn_is_branch(const struct ptx_insn *insn)
-{
-    return insn->op == OP_BRA || insn->op == OP_BRX_IDX;
-}
-
-bool insn_ends_thread(const struct ptx_insn *insn)
-{
-    return insn->op == OP_RET || insn->op == OP_EXIT || insn->op == OP_TRAP;
-}
-
 static bool ends_block(const struct ptx_insn *insn)
 {
     return insn_is_branch(insn) || (insn_ends_thread(insn) && insn->guard < 0);

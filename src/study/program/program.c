@@ -185,7 +185,7 @@ static void free_run(struct program_runs *run)
     free(run);
 }
 
-void program_runs_destroy(struct program_runs *runs)
+static void runs_destroy(struct program_runs *runs)
 {
     for (struct program_runs *next; runs; runs = next) {
         next = runs->next;
@@ -196,7 +196,7 @@ void program_runs_destroy(struct program_runs *runs)
 int program_run(struct study_bench *bench, const struct program_result **out, size_t role,
                 size_t program, struct study_value *why)
 {
-    struct program_runs **link = study_bench_runs(bench);
+    struct program_runs **link = study_bench_runs(bench, runs_destroy);
     *out = NULL;
     while (*link && ((*link)->role != role || (*link)->program != program)) {
         link = &(*link)->next;
@@ -238,7 +238,7 @@ int study_program_files(struct study_bench *bench, const char *folder)
 {
     const struct study *study = study_bench_study(bench);
     int rc = 0;
-    for (const struct program_runs *run = *study_bench_runs(bench); rc == 0 && run;
+    for (const struct program_runs *run = *study_bench_runs(bench, runs_destroy); rc == 0 && run;
          run = run->next) {
         struct strbuf path = {0};
         strbuf_printf(&path, "%s/%s.%s.json", folder, study->devices[run->role].name,

@@ -51,6 +51,4 @@ int program_speed(struct study_bench *bench, struct study_value *value, size_t r
                   size_t program, bool resident);
 double program_ipc(const struct program_result *result);
 
-void program_runs_destroy(struct program_runs *runs); /* NULL is allowed */
-
 #endif

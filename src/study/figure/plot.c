@@ -1,0 +1,38 @@
+/* What figures are made of: a role's place, a measured value, a printed one. */
+#include "study/figure/plot.h"
+
+#include <stdio.h>
+#include <string.h>
+
+size_t plot_role(const struct plot *plot, const char *name)
+{
+    size_t role = 0;
+    while (role + 1 < plot->study->device_count &&
+           strcmp(plot->study->devices[role].name, name) != 0) {
+        role++;
+    }
+    return role;
+}
+
+void plot_value(struct plot *plot, const struct study_value *value)
+{
+    strbuf_append(&plot->csv, ",");
+    if (value->kind == STUDY_NUMBER) {
+        strbuf_printf(&plot->csv, "%.10g", value->number);
+        plot->points++;
+    } else {
+        snprintf(plot->why, sizeof(plot->why), "%s", value->reason);
+    }
+}
+
+/* The number that a row prints; an empty field where `id` is NULL. */
+void plot_published(struct plot *plot, const char *id)
+{
+    strbuf_append(&plot->csv, ",");
+    for (size_t i = 0; id && i < plot->study->row_count; i++) {
+        const struct study_row *row = &plot->study->rows[i];
+        if (strcmp(row->id, id) == 0 && row->published.kind == STUDY_NUMBER) {
+            strbuf_printf(&plot->csv, "%.10g", row->published.number);
+        }
+    }
+}
