@@ -66,18 +66,23 @@ static const char *const shape_texts[SHAPE_COUNT] = {
 #undef INSN
 #undef TUPLE
 
-#define ROW(id, text, mods, operand_shape, issue_unit, is_irregular)                               \
+#define ROW(id, text, mods, operand_shape, issue_unit, is_irregular, is_at_issue)                  \
     [OP_##id] = {.name = text,                                                                     \
                  .pattern = mods,                                                                  \
                  .shape = SHAPE_##operand_shape,                                                   \
                  .unit = UNIT_##issue_unit,                                                        \
                  .irregular = is_irregular,                                                        \
+                 .at_issue = is_at_issue,                                                          \
                  .tuples = tuples_##id,                                                            \
                  .tuple_count = sizeof tuples_##id / sizeof tuples_##id[0]},
 static const struct isa_row rows[OP_COUNT] = {
     [OP_NONE] = {.name = "", .pattern = ""},
-#define INSN(id, name, pattern, shape, types, unit, expr) ROW(id, name, pattern, shape, unit, false)
-#define IRREG(id, name, pattern, shape, types, unit) ROW(id, name, pattern, shape, unit, true)
+#define INSN(id, name, pattern, shape, types, unit, expr)                                          \
+    ROW(id, name, pattern, shape, unit, false, false)
+#define IRREG(id, name, pattern, shape, types, unit)                                               \
+    ROW(id, name, pattern, shape, unit, true, false)
+#define AT_ISSUE(id, name, pattern, shape, types, unit)                                            \
+    ROW(id, name, pattern, shape, unit, true, true)
 #include "isa/insn.def"
 #undef INSN
 };

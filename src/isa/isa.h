@@ -138,6 +138,7 @@ struct isa_row {
     enum isa_shape shape;
     enum isa_unit unit;
     bool irregular; /* no expression: exec holds the semantics */
+    bool at_issue;  /* reads or writes memory when it issues */
     const struct isa_tuple *tuples;
     uint16_t tuple_count;
 };

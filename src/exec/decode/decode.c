@@ -248,24 +248,31 @@ static int finish_pool(struct decoder *d)
     return SONDE_OK;
 }
 
-/* What reads or writes global memory when it issues, not when the load/store unit comes to it. */
+/* Whether an address may lie elsewhere than in shared memory; a generic one may. */
+static bool reaches_device_memory(const struct ptx_insn *insn)
+{
+    uint32_t written = 0;
+    for (uint32_t i = 0; i < insn->operand_count; i++) {
+        const struct ptx_operand *operand = &insn->operands[i];
+        if (operand->kind != OPERAND_ADDR)
+            continue;
+        enum isa_space space =
+            written < 2 ? decode_plain_space(insn->space[written++]) : SPACE_NONE;
+        if (space == SPACE_NONE && operand->var)
+            space = decode_plain_space(operand->var->space);
+        if (space != SPACE_SHARED)
+            return true;
+    }
+    return false;
+}
+
+/* What reads or writes device memory when it issues, not when the load/store unit comes to it; or
+ * calls the driver. */
 static bool acts_at_issue(const struct ptx_insn *insn, const struct uop *uop)
 {
-    switch (insn->op) {
-    case OP_CALL:
+    if (insn->op == OP_CALL)
         return uop->run != run_call;
-    case OP_WMMA_LOAD_A:
-    case OP_WMMA_LOAD_B:
-    case OP_WMMA_LOAD_C:
-    case OP_WMMA_STORE:
-        return decode_plain_space(insn->space[0]) != SPACE_SHARED;
-    case OP_CP_ASYNC:
-    case OP_CP_ASYNC_HINT:
-    case OP_CP_ASYNC_SIZE_HINT:
-        return true;
-    default:
-        return false;
-    }
+    return isa_row(insn->op)->at_issue && reaches_device_memory(insn);
 }
 
 /*
@@ -281,6 +288,7 @@ static void order_at_issue(struct exec_program *program)
     for (uint32_t pc = 0; any && pc < program->length; pc++)
         if (program->infos[pc].is_barrier)
             program->infos[pc].releases = true;
+    program->acts_at_issue = any;
 }
 
 static int decode_program(struct decoder *d, struct ptx_func *kernel)

@@ -202,7 +202,6 @@ int decode_copy(struct decoder *d)
     if (!a)
         return error_memory();
     d->uop->run = run_copy;
-    d->program->acts_at_issue = true;
     a->bytes = (uint32_t)o[2].imm;
     if (a->bytes != 4 && a->bytes != 8 && a->bytes != 16)
         return decode_refuse(d, "'%s' of %u bytes is not implemented", isa_row(insn->op)->name,

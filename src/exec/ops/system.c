@@ -262,7 +262,6 @@ int decode_system(struct decoder *d)
                              true);
     d->uop->run = row->run;
     d->uop->system = call;
-    d->program->acts_at_issue = true;
     d->program->uses_heap |= row->run == run_heap_take || row->run == run_heap_take_aligned;
     return rc;
 }

@@ -104,6 +104,45 @@ static void a_copy_to_outside_of_shared_memory_is_a_fault(void **state)
     device_close(&dev);
 }
 
+/* What other warps may execute at the same time depends on it. */
+static void what_may_reach_device_memory_at_issue_is_told_from_shared_memory(void **state)
+{
+    (void)state;
+#define FRAGMENT "{%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7}, "
+    static const struct {
+        const char *instruction;
+        bool acts;
+    } cases[] = {
+        {"wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 " FRAGMENT "[%l0];", false},
+        {"wmma.load.a.sync.aligned.row.m16n16k16.f16 " FRAGMENT "[s];", false},
+        {"wmma.load.a.sync.aligned.row.m16n16k16.f16 " FRAGMENT "[%l0];", true},
+        {"wmma.load.a.sync.aligned.row.m16n16k16.global.f16 " FRAGMENT "[%l0];", true},
+        {"wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%l0], {%f0, %f1, %f2, %f3, %f4, "
+         "%f5, %f6, %f7};",
+         false},
+        {"wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%l0], {%f0, %f1, %f2, %f3, %f4, "
+         "%f5, %f6, %f7};",
+         true},
+        {"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r0}, [%l0];", false},
+        {"ldmatrix.sync.aligned.m8n8.x1.b16 {%r0}, [%l0];", true},
+        {"mbarrier.init.shared.b64 [%l0], 1;", false},
+        {"mbarrier.init.b64 [%l0], 1;", true},
+        {"mbarrier.test_wait.parity.b64 %p0, [%l0], 0;", true},
+        {"cp.async.ca.shared.global [%l0], [%l1], 4;", true},
+        {"cp.async.commit_group;", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct device dev;
+        char text[2048];
+        snprintf(text, sizeof text, "%s.shared .align 16 .b8 s[1024];\n%s%s", KERNEL_BEGIN(""),
+                 cases[i].instruction, KERNEL_END);
+        device_open(&dev, text, "k");
+        if (exec_program_acts_at_issue(dev.program) != cases[i].acts)
+            fail_msg("%s", cases[i].instruction);
+        device_close(&dev);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -112,6 +151,7 @@ int main(void)
         cmocka_unit_test(a_hinted_copy_reads_all_its_bytes),
         cmocka_unit_test(a_barrier_counts_its_phases_and_those_who_drop_out),
         cmocka_unit_test(a_copy_to_outside_of_shared_memory_is_a_fault),
+        cmocka_unit_test(what_may_reach_device_memory_at_issue_is_told_from_shared_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

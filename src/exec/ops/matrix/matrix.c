@@ -371,7 +371,6 @@ int decode_matrix_move(struct decoder *d)
     if (!m)
         return error_memory();
     d->uop->run = run_matrix_move;
-    d->program->acts_at_issue |= m->space != SPACE_SHARED;
     d->uop->option = !store;
     m->column_major = insn->mods[MODC_LAYOUT] == MOD_LAYOUT_col;
     m->space = decode_plain_space(insn->space[0]);
