@@ -26,7 +26,7 @@ function(sonde_room_tests kind)
         target_compile_definitions(${target} PRIVATE
                                    SONDE_TEST_DIR="${folder}" SONDE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
         add_test(NAME ${kind}.${room}.${name} COMMAND ${target})
-        set_tests_properties(${kind}.${room}.${name} PROPERTIES LABELS ${kind} TIMEOUT 120)
+        set_tests_properties(${kind}.${room}.${name} PROPERTIES LABELS ${kind} TIMEOUT 1200)
     endforeach()
 endfunction()
 
@@ -51,7 +51,7 @@ function(sonde_fuzz_tests)
         add_test(NAME fuzz.${name}
                  COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/run.sh" $<TARGET_FILE:${target}>
                          "${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name}")
-        set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 120)
+        set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 1200)
     endforeach()
 endfunction()
 
@@ -67,6 +67,6 @@ function(sonde_cli_tests)
         get_filename_component(name "${script}" NAME_WE)
         add_test(NAME cli.${name}
                  COMMAND "${PROJECT_SOURCE_DIR}/tests/cli/run.sh" $<TARGET_FILE:sonde> "${script}")
-        set_tests_properties(cli.${name} PROPERTIES LABELS cli TIMEOUT 120)
+        set_tests_properties(cli.${name} PROPERTIES LABELS cli COST 30 TIMEOUT 1200)
     endforeach()
 endfunction()

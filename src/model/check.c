@@ -6,11 +6,13 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "mem/mem.h"
 #include "model/param.h"
 #include "model/check.h"
+#include "util/container/strbuf.h"
 #include "util/error.h"
 #include "util/rng.h"
 
@@ -21,12 +23,37 @@
 
 /* ---- carve-out ---- */
 
+/* The choices on one line. */
+static char *choices_text(const struct model *model)
+{
+    struct strbuf list = {0};
+    list_write(&list, model, param_find("carveout.choices"));
+    char *text = strbuf_take(&list), *to = text;
+    for (const char *c = text; c && *c; c++) {
+        bool blank = *c == '\n' || *c == ' ';
+        if (!blank || (to > text && to[-1] != ' ' && to[-1] != '[')) {
+            *to++ = blank ? ' ' : *c;
+        }
+    }
+    if (to) {
+        *to = '\0';
+    }
+    return text;
+}
+
 /* A value that a choice determines may be given beside it only if it agrees. */
 static void check_agrees(struct reader *reader, const char *path, bool agrees)
 {
     if (given(reader, path) && !agrees) {
-        problem(reader, path, "differs from choice %u of carveout.choices, which determines it",
-                reader->model->carveout.initial);
+        bool inherited = !given(reader, "carveout.choices") && reader->inherits;
+        char *list = choices_text(reader->model);
+        problem(
+            reader, path,
+            "differs from choice %u of carveout.choices, which determines it%s%s: %.250s; change "
+            "the choices, or have none with carveout: {choices: []}",
+            reader->model->carveout.initial, inherited ? ", inherited from " : "",
+            inherited ? reader->inherits : "", list ? list : "");
+        free(list);
     }
 }
 

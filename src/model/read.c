@@ -133,7 +133,15 @@ static void name_from_file(char name[MODEL_NAME_MAX], const char *file)
     }
 }
 
-static int parse(struct model *model, const char *file, const char *text, size_t length, int depth);
+/* A file that is being read, and those that inherit from it. */
+struct descent {
+    const char *file;
+    bool is_builtin, is_text; /* a shipped model; a text without a file, which may be a part */
+    const struct descent *heir;
+    int depth;
+};
+
+static int parse(struct model *model, const struct descent *at, const char *text, size_t length);
 
 static int find_builtin(const char *name)
 {
@@ -145,13 +153,60 @@ static int find_builtin(const char *name)
     return -1;
 }
 
-static int parse_builtin(struct model *model, int builtin, int depth)
+static int parse_builtin(struct model *model, int builtin, const struct descent *heir)
 {
     char file[MODEL_NAME_MAX + 16];
     size_t length;
     snprintf(file, sizeof(file), "%s.yaml", model_builtin_name((size_t)builtin));
     const char *text = model_builtin_text((size_t)builtin, &length);
-    return parse(model, file, text, length, depth);
+    struct descent at = {file, true, false, heir, heir ? heir->depth + 1 : 0};
+    return parse(model, &at, text, length);
+}
+
+static bool is_path(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return strchr(name, '/') || (dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0));
+}
+
+/* What keeps a file from being inherited, at the place that names it. What is wrong in the file
+ * itself has its own places. */
+static int inherit_error(int rc, const struct yaml_node *inherits)
+{
+    char reason[ERROR_TEXT_MAX];
+    snprintf(reason, sizeof(reason), "%s", error_text());
+    return yaml_error(rc == SONDE_ENOMEM ? rc : SONDE_EINPUT, inherits, "inherits: %s", reason);
+}
+
+/* A model's file; an heir's path is relative to the heir's own folder. */
+static int parse_path(struct model *model, const char *name, const struct descent *heir,
+                      const struct yaml_node *inherits)
+{
+    struct strbuf path = {0};
+    const char *slash = heir && *name != '/' ? strrchr(heir->file, '/') : NULL;
+    strbuf_printf(&path, "%.*s%s", slash ? (int)(slash - heir->file) + 1 : 0,
+                  slash ? heir->file : "", name);
+    char *text = NULL;
+    size_t length;
+    int rc = strbuf_failed(&path) ? error_memory() : 0;
+    for (const struct descent *above = heir; rc == 0 && above; above = above->heir) {
+        if (!above->is_builtin && file_is_same(above->file, strbuf_text(&path))) {
+            rc = error_set(SONDE_EINPUT, "a circle: %s inherits from itself", above->file);
+        }
+    }
+    rc = rc < 0 ? rc : file_read_all(&text, &length, strbuf_text(&path), YAML_BYTES_MAX);
+    if (rc == 0 && text[strspn(text, " \t\r\n")] == '\0') {
+        rc = error_set(SONDE_EINPUT, "%s: the file is empty", strbuf_text(&path));
+    }
+    if (rc < 0 && inherits) {
+        rc = inherit_error(rc, inherits);
+    } else if (rc == 0) {
+        struct descent at = {strbuf_text(&path), false, false, heir, heir ? heir->depth + 1 : 0};
+        rc = parse(model, &at, text, length);
+    }
+    free(text);
+    strbuf_free(&path);
+    return rc;
 }
 
 static int unknown_builtin(int code, const char *name)
@@ -173,27 +228,45 @@ static int unknown_builtin(int code, const char *name)
 }
 
 /* The starting point: the defaults, or the model that the file inherits. */
-static int begin(struct model *model, const struct yaml_node *root, int depth)
+static int begin(struct model *model, const struct yaml_node *root, const struct descent *at)
 {
     const struct yaml_node *inherits = yaml_get(root, "inherits");
     if (!inherits) {
         return param_set_defaults(model);
     }
     if (inherits->kind != YAML_SCALAR) {
-        return yaml_error(SONDE_EINPUT, inherits, "inherits: expected the name of a shipped model");
+        return yaml_error(SONDE_EINPUT, inherits,
+                          "inherits: expected the name of a shipped model or a path");
     }
-    if (depth >= INHERIT_MAX) {
+    if (at->depth >= INHERIT_MAX) {
         return yaml_error(SONDE_EINPUT, inherits, "inherits: more than %d models in a row",
                           INHERIT_MAX);
     }
+    if (is_path(inherits->text) && !at->is_builtin && !at->is_text) {
+        return parse_path(model, inherits->text, at, inherits);
+    }
     int builtin = find_builtin(inherits->text);
     if (builtin < 0) {
-        unknown_builtin(SONDE_EINPUT, inherits->text);
-        char reason[512];
-        snprintf(reason, sizeof(reason), "%s", error_text());
-        return yaml_error(SONDE_EINPUT, inherits, "inherits: %s", reason);
+        return inherit_error(unknown_builtin(SONDE_EINPUT, inherits->text), inherits);
     }
-    return parse_builtin(model, builtin, depth + 1);
+    return parse_builtin(model, builtin, at);
+}
+
+/* Every parameter has a default, and a file that was cut off would pass for another machine. A file
+ * that inherits nothing has to name the parts that no GPU is without, which stand near the end. */
+static void check_whole(struct reader *reader, const struct yaml_node *root)
+{
+    bool l2 = yaml_get(root, "l2"), dram = yaml_get(root, "dram");
+    if (!l2 || !dram) {
+        problem_at(
+            reader, NULL, NULL,
+            "%s%s%s missing, which a model that inherits nothing has to name; is the file cut "
+            "off? (One that begins with --- and ends with ... is known to be whole)",
+            l2 ? "" : "l2", l2 || dram ? "" : " and ",
+            dram ? " is"
+            : l2 ? "dram is"
+                 : "dram are");
+    }
 }
 
 static int finish(struct reader *reader)
@@ -212,8 +285,9 @@ static int finish(struct reader *reader)
     return rc;
 }
 
-static int parse(struct model *model, const char *file, const char *text, size_t length, int depth)
+static int parse(struct model *model, const struct descent *at, const char *text, size_t length)
 {
+    const char *file = at->file;
     struct yaml_node *root = NULL;
     struct arena *arena = arena_create();
     if (!arena) {
@@ -232,11 +306,17 @@ static int parse(struct model *model, const char *file, const char *text, size_t
         rc = yaml_error(SONDE_EINPUT, root, "a model is a mapping of parameters");
         goto out;
     }
-    rc = begin(model, root, depth);
+    if (!root->first && !at->is_text) {
+        rc = error_set(SONDE_EINPUT, "%s: the file is empty", file);
+        goto out;
+    }
+    rc = begin(model, root, at);
     if (rc < 0) {
         goto out;
     }
-    *reader = (struct reader){.model = model, .file = file};
+    const struct yaml_node *inherits = yaml_get(root, "inherits");
+    *reader =
+        (struct reader){.model = model, .file = file, .inherits = inherits ? inherits->text : NULL};
     name_from_file(model->name, file);
     memset(model->file, 0, sizeof(model->file));
     snprintf(model->file, sizeof(model->file), "%s", file);
@@ -244,19 +324,24 @@ static int parse(struct model *model, const char *file, const char *text, size_t
     if (reader->problem_count == 0) {
         check_model(reader);
     }
+    if (reader->problem_count == 0 && !inherits && !at->is_text) {
+        check_whole(reader, root);
+    }
     rc = finish(reader);
 out:
     arena_destroy(arena);
     return rc;
 }
 
-int model_parse(struct model **out, const char *file, const char *text, size_t length)
+/* The model that `read` fills in. */
+static int create(struct model **out, int (*read)(struct model *model, const void *ctx),
+                  const void *ctx)
 {
     struct model *model = calloc(1, sizeof(*model));
     if (!model) {
         return error_memory();
     }
-    int rc = parse(model, file, text, length, 0);
+    int rc = read(model, ctx);
     if (rc < 0) {
         free(model);
         return rc;
@@ -265,40 +350,44 @@ int model_parse(struct model **out, const char *file, const char *text, size_t l
     return SONDE_OK;
 }
 
+struct source {
+    const char *file, *text;
+    size_t length;
+};
+
+static int read_text(struct model *model, const void *ctx)
+{
+    const struct source *source = ctx;
+    struct descent at = {.file = source->file, .is_text = true};
+    return parse(model, &at, source->text, source->length);
+}
+
+static int read_path(struct model *model, const void *ctx)
+{
+    return parse_path(model, ctx, NULL, NULL);
+}
+
+static int read_builtin(struct model *model, const void *ctx)
+{
+    return parse_builtin(model, *(const int *)ctx, NULL);
+}
+
+int model_parse(struct model **out, const char *file, const char *text, size_t length)
+{
+    struct source source = {file, text, length};
+    return create(out, read_text, &source);
+}
+
 void model_destroy(struct model *model)
 {
     free(model);
 }
 
-static bool is_path(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    return strchr(name, '/') || (dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0));
-}
-
 int model_load(struct model **out, const char *name)
 {
     if (is_path(name)) {
-        char *text;
-        size_t length;
-        int rc = file_read_all(&text, &length, name, YAML_BYTES_MAX);
-        if (rc < 0) {
-            return rc;
-        }
-        /* Every parameter has a default, but a file of nothing is one that got lost. */
-        bool empty = text[strspn(text, " \t\r\n")] == '\0';
-        rc = empty ? error_set(SONDE_EINPUT, "%s: the file is empty", name)
-                   : model_parse(out, name, text, length);
-        free(text);
-        return rc;
+        return create(out, read_path, name);
     }
     int builtin = find_builtin(name);
-    if (builtin < 0) {
-        return unknown_builtin(SONDE_EUSAGE, name);
-    }
-    char file[MODEL_NAME_MAX + 16];
-    size_t length;
-    snprintf(file, sizeof(file), "%s.yaml", model_builtin_name((size_t)builtin));
-    const char *text = model_builtin_text((size_t)builtin, &length);
-    return model_parse(out, file, text, length);
+    return builtin < 0 ? unknown_builtin(SONDE_EUSAGE, name) : create(out, read_builtin, &builtin);
 }

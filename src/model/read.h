@@ -16,6 +16,7 @@ struct yaml_node;
 struct reader {
     struct model *model;
     const char *file;
+    const char *inherits;                      /* as the file says it; NULL: from nothing */
     const struct yaml_node *where[PARAMS_MAX]; /* by param_index(); NULL: not in this file */
     struct strbuf problems;                    /* one a line */
     unsigned problem_count;

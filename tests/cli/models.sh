@@ -31,6 +31,12 @@ wrong 'l2: {size: 12 KiB, line: 128 B, sets: 8, ways: 4}\n'
 wrong 'l1_data: {sets: 24, size: 12 KiB, line: 128 B, ways: 4, index: {kind: bits, bits: [7, 8]}}\n'
 wrong 'inherits: gtx78\n'
 wrong 'inherits: case.yaml\n'
+wrong 'inherits: gtx560ti\nl1_data: {ways: 8}\n'
+wrong 'inherits: gtx560ti\ncarveout: {choices: []}\nl1_data: {ways: 8, size: 32 KiB, replacement: {policy: lru}}\n'
+wrong 'sms: 4\n'
+wrong '# nothing but this\n'
+wrong '---\ninherits: gtx780\n'
+wrong '---\ninherits: gtx780\n...\n'
 wrong 'clock: 700\n'
 wrong 'clock: fast\n'
 wrong 'sms: -1\n'
@@ -44,3 +50,31 @@ run sonde model check absent.yaml
 run sonde model check .
 run sonde model check /dev/null
 run sonde model check ./
+
+echo "# a file that was cut off is never a model: the shipped ones, cut at every line"
+for path in "$SOURCE"/models/*.yaml; do
+    lines=$(wc -l <"$path")
+    for kept in $(seq 1 $((lines - 1))); do
+        head -n "$kept" "$path" >cut.yaml
+        if sonde model check cut.yaml >told 2>&1; then
+            echo "$(basename "$path") passes with $kept of $lines lines"
+        fi
+    done
+done
+head -n 60 "$SOURCE/models/gtx780.yaml" >cut.yaml
+run sonde model check cut.yaml
+
+echo "# inheriting from a file: relative to the heir's folder, over several, in no circle"
+mkdir -p family/old
+printf 'inherits: gtx780\nsms: 3\n' >family/old/first.yaml
+printf 'inherits: old/first.yaml\nclusters: 2\n' >family/second.yaml
+printf 'inherits: ./family/second.yaml\nname: third\n' >third.yaml
+sed -i 's/^sms: 3/sms: 4/' family/old/first.yaml
+run sonde model check third.yaml
+sonde model show third.yaml | grep '^sms:\|^clusters:\|^name:' | sed 's/ *#.*//'
+printf 'inherits: ../../third.yaml\n' >family/old/first.yaml
+run sonde model check third.yaml
+printf 'inherits: ../absent.yaml\n' >family/old/first.yaml
+run sonde model check third.yaml
+printf 'sms: many\nclock: slow\n' >family/old/first.yaml
+run sonde model check third.yaml

@@ -30,6 +30,7 @@ struct yaml_builder {
     struct yaml_node *root;
     size_t nodes;
     int documents;
+    bool opened; /* with ---: then it has to be closed */
     int depth;
     struct yaml_level levels[YAML_DEPTH_MAX];
 };
@@ -159,6 +160,13 @@ static int take_event(struct yaml_builder *builder, const yaml_event_t *event)
     case YAML_DOCUMENT_START_EVENT:
         if (builder->documents++ > 0) {
             return fail(builder, &event->start_mark, "a second document begins");
+        }
+        builder->opened = !event->data.document_start.implicit;
+        return SONDE_OK;
+    case YAML_DOCUMENT_END_EVENT:
+        if (builder->opened && event->data.document_end.implicit) {
+            return fail(builder, &event->start_mark,
+                        "the file is cut off: it begins with --- and does not end with ...");
         }
         return SONDE_OK;
     case YAML_SCALAR_EVENT:

@@ -3,7 +3,8 @@
  * at what is wrong. A subset: one document of mappings, sequences and scalars. Refused, with the
  * place: duplicate keys, anchors and aliases (a few lines of them unfold to gigabytes), keys that
  * are not scalars, tags, more than YAML_DEPTH_MAX levels, YAML_NODES_MAX nodes, YAML_BYTES_MAX
- * bytes, a second document. Scalars stay text: their meaning is the reader's.
+ * bytes, a second document. A document that begins with --- has to end with ..., so that a file
+ * that was cut off is known by its end. Scalars stay text: their meaning is the reader's.
  */
 #ifndef SONDE_UTIL_YAML_GLUE_H
 #define SONDE_UTIL_YAML_GLUE_H

@@ -144,7 +144,9 @@ static void carve_outs_must_agree_with_themselves(void **state)
     refuse_text("carveout: {initial: 1}\n", "m.yaml:1:21: carveout.initial: there are no choices");
     refuse_text(CHOICES(CHOICE_16, CHOICE_48) "l1_data: {size: 48 KiB}\n",
                 "m.yaml:5:17: l1_data.size: differs from choice 0 of carveout.choices, which "
-                "determines it");
+                "determines it: [{shared: 48 KiB, l1: 16 KiB, sets: 32, ways: 4}, {shared: 16 KiB, "
+                "l1: 48 KiB, sets: 64, ways: 6}]; change the choices, or have none with carveout: "
+                "{choices: []}");
     refuse_text(CHOICES(CHOICE_16, "shared: 32 KiB, l1: 48 KiB, sets: 64, ways: 6"),
                 "m.yaml:3:5: carveout.choices: choice 1: shared and l1 make 80 KiB, those of "
                 "choice 0 make 64 KiB");

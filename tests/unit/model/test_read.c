@@ -216,7 +216,7 @@ static void unknown_and_misshapen_parents_are_refused(void **state)
     refuse_text("inherits: gtx781\n",
                 "m.yaml:1:11: inherits: no shipped model 'gtx781'; did you mean 'gtx780'?");
     refuse_text("inherits: [gtx780]\n",
-                "m.yaml:1:11: inherits: expected the name of a shipped model");
+                "m.yaml:1:11: inherits: expected the name of a shipped model or a path");
     struct model *model = NULL;
     const char *text = "inherits: ../secret.yaml\n";
     const char *refused = "m.yaml:1:11: inherits: no shipped model '../secret.yaml'; there are: ";

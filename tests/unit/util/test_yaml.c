@@ -196,12 +196,25 @@ static void an_absent_file_is_an_error(void **state)
 
 #define WITH_ARENA(test) cmocka_unit_test_setup_teardown(test, make_arena, drop_arena)
 
+static void a_document_that_is_opened_is_closed(void **state)
+{
+    struct yaml_node *root = parse_sound(state, "# head\n---\na: 1\n...\n# tail\n");
+    assert_int_equal(root->child_count, 1);
+    parse_sound(state, "a: 1\n...\n");
+    assert_int_equal(parse(&root, state, "---\na: 1\n"), SONDE_EINPUT);
+    assert_string_equal(
+        error_text(),
+        "m.yaml:3:1: the file is cut off: it begins with --- and does not end with ...");
+    assert_int_equal(parse(&root, state, "---\n"), SONDE_EINPUT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_ARENA(nodes_know_their_places),
         WITH_ARENA(scalars_become_values),
         WITH_ARENA(an_empty_document_is_an_empty_mapping),
+        WITH_ARENA(a_document_that_is_opened_is_closed),
         WITH_ARENA(what_is_refused_is_pointed_at),
         WITH_ARENA(hostile_sizes_are_refused),
         WITH_ARENA(many_keys_stay_fast),
