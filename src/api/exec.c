@@ -202,10 +202,13 @@ static int parse_argument(struct run *run, struct argument *arg, const char *spe
 static int check_argument(const struct run *run, size_t i, const char *spec)
 {
     const struct ptx_var *param = rt_kernel_param(run->kernel, (uint32_t)i);
-    const struct argument *arg = &run->args[i];
+    struct argument *arg = &run->args[i];
     enum isa_type_kind kind = isa_type_info(param->type)->kind;
     bool float_mismatch = kind != KIND_BITS && arg->kind != KIND_BITS &&
                           (kind == KIND_FLOAT) != (arg->kind == KIND_FLOAT);
+    if (arg->buffer_bytes > 0 && param->size == 4 && arg->bits <= UINT32_MAX) {
+        arg->bytes = 4; /* a pointer of 32 bits */
+    }
     if (param->size != arg->bytes || float_mismatch) {
         return error_set(SONDE_EUSAGE, "--arg %s: parameter %zu, '%s', is .%s (%" PRIu64 " bytes)",
                          spec, i, param->name, isa_type_info(param->type)->text, param->size);
@@ -325,6 +328,24 @@ static int set_limits(struct run *run, const struct sonde_exec_options *options)
     return rc == SONDE_EINPUT ? SONDE_EUSAGE : rc;
 }
 
+/* Does the file's text say so? What is wrong with it is told when it is loaded. */
+static bool has_narrow_pointers(const char *path)
+{
+    char *ptx;
+    size_t size;
+    struct ptx_module *module;
+    if (file_read_all(&ptx, &size, path, PTX_LIMIT_BYTES) < 0) {
+        return false;
+    }
+    bool narrow = ptx_parse(&module, path, ptx, size) == 0;
+    if (narrow) {
+        narrow = module->address_size == 32;
+        ptx_module_destroy(module);
+    }
+    free(ptx);
+    return narrow;
+}
+
 static int load(struct run *run, const char *device_spec, const struct sonde_exec_options *options)
 {
     if (strncmp(device_spec, "sim:", 4) != 0) {
@@ -340,7 +361,8 @@ static int load(struct run *run, const char *device_spec, const struct sonde_exe
     if (rc < 0) {
         return api_read_result(rc);
     }
-    rc = rt_create(&run->rt, model);
+    rc = has_narrow_pointers(options->ptx_path) ? rt_create_narrow(&run->rt, model)
+                                                : rt_create(&run->rt, model);
     model_destroy(model);
     rc = rc < 0 ? rc : set_limits(run, options);
     if (rc == SONDE_EUSAGE) {

@@ -147,12 +147,18 @@ static int check_result(struct ptx_operand *out, struct parser *p, const struct 
 }
 
 static int check_sreg(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
-                      enum isa_type type)
+                      enum isa_type type, bool part)
 {
     enum isa_type have = isa_sreg_type(raw->sreg);
     *out = (struct ptx_operand){.kind = OPERAND_SREG, .type = have, .reg = -1, .sreg = raw->sreg};
     /* %gridid was 32 bits wide once: mov.u32 of it is still legal. */
     bool narrow = raw->sreg == SREG_GRIDID && isa_type_info(type)->bytes == 4;
+    /* What counts threads and blocks had 16 bits before PTX 2.0, and may be read so; cvt may read
+     * part of anything. */
+    bool number = isa_type_info(type)->kind != KIND_FLOAT && isa_type_info(type)->bytes > 0;
+    bool counts = raw->sreg >= SREG_TID_X && raw->sreg <= SREG_NCTAID_Z;
+    narrow = narrow || (number && counts && isa_type_info(type)->bytes == 2) ||
+             (number && part && isa_type_info(type)->bytes <= isa_type_info(have)->bytes);
     return narrow || compatible(type, have, false) ? 0 : mismatch(p, raw, have, type);
 }
 
@@ -303,7 +309,7 @@ static int check_mov(struct ptx_operand *out, struct parser *p, const struct raw
     if (spec->write)
         return check_result(out, p, raw, o->tuple.d, false, false);
     if (raw->kind == RAW_SREG)
-        return check_sreg(out, p, raw, o->tuple.s);
+        return check_sreg(out, p, raw, o->tuple.s, false);
     if (raw->kind == RAW_SYMBOL)
         return check_symbol_value(out, p, raw, o->tuple.s);
     return check_value(out, p, raw, o->tuple.s, false);
@@ -337,6 +343,13 @@ static int check_var_space(struct parser *p, const struct raw_operand *raw,
                         isa_space_text(var->space), isa_space_text(space));
 }
 
+/* Before .address_size came with PTX 2.3 a module's addresses were as wide as its registers said.
+ */
+static bool wide_address_fits(const struct ptx_module *m)
+{
+    return m->address_size == 64 || m->version_major * 10 + m->version_minor < 23;
+}
+
 static int check_address_register(struct parser *p, const struct raw_operand *raw,
                                   enum isa_space space)
 {
@@ -345,7 +358,7 @@ static int check_address_register(struct parser *p, const struct raw_operand *ra
         info->kind == KIND_BITS || info->kind == KIND_UNSIGNED || info->kind == KIND_SIGNED;
     if (number && info->bytes == 4 && !narrow_address_fits(p, space))
         return parser_error(p, raw->loc, "got a 32-bit address, expected one of 64 bits");
-    if (number && (info->bytes == 4 || (info->bytes == 8 && p->module->address_size == 64)))
+    if (number && (info->bytes == 4 || (info->bytes == 8 && wide_address_fits(p->module))))
         return 0;
     return parser_error(p, raw->loc,
                         "got a base register of type .%s, expected a 32- or 64-bit integer",
@@ -584,7 +597,7 @@ static int check_one(struct ptx_operand *out, struct parser *p, const struct raw
         return check_pair(out, p, raw, TYPE_b32, false);
     if (spec_is(spec, "!P"))
         return raw->kind == RAW_SREG && insn->op == OP_MOV_PRED
-                   ? check_sreg(out, p, raw, TYPE_pred)
+                   ? check_sreg(out, p, raw, TYPE_pred, false)
                    : check_value(out, p, raw, TYPE_pred, false);
     if (spec_is(spec, "#u32") && raw->kind != RAW_CONST)
         return parser_error(p, raw->loc, "expected a constant");
@@ -595,7 +608,7 @@ static int check_one(struct ptx_operand *out, struct parser *p, const struct raw
     if (spec->write)
         return check_result(out, p, raw, type, spec->relaxed, spec->sink);
     if (raw->kind == RAW_SREG && isa_row(o->op)->shape == SHAPE_CVT)
-        return check_sreg(out, p, raw, type);
+        return check_sreg(out, p, raw, type, true);
     return check_value(out, p, raw, type, spec->relaxed);
 }
 

@@ -370,7 +370,8 @@ static bool vector_fits(const struct parser *p, const struct opcode *o)
 {
     uint32_t bytes = o->vec * isa_type_info(o->tuple.s)->bytes;
     return bytes <= 16 || (bytes == 32 && o->vec >= 4 && p->module->target_sm >= 100 &&
-                           o->space[0] == SPACE_GLOBAL);
+                           p->module->version_major * 10 + p->module->version_minor >= 88 &&
+                           (o->space[0] == SPACE_GLOBAL || o->space[0] == SPACE_NONE));
 }
 
 /* .ftz is about f32 and f16; of a conversion, either side may be f32. */

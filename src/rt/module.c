@@ -4,6 +4,7 @@
  * each other unless they are linked into one (link.c): an extern variable that its own module does
  * not define is an error when a kernel uses it.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,9 +160,29 @@ int rt_module_check_target(const struct rt_module *module)
     return target_check(module->rt, module->ptx);
 }
 
+/* Where pointers of 32 bits do not reach, a program with such pointers cannot run. */
+static int check_reach(const struct rt *rt, const struct ptx_module *ptx)
+{
+    uint64_t base = exec_memory_base(rt->memory);
+    if (ptx->address_size != 32 || base + exec_memory_range_bytes(rt->memory) <= UINT64_C(1)
+                                                                                     << 32) {
+        return 0;
+    }
+    return error_set(
+        SONDE_EUNSUPPORTED,
+        "%s: its pointers have 32 bits (.address_size 32, which is also what a missing "
+        "directive means) and do not reach this device's memory at 0x%" PRIx64,
+        ptx->file, base);
+}
+
 int module_create(struct rt *rt, struct rt_module **out, struct ptx_module *ptx)
 {
     *out = NULL;
+    int reach = check_reach(rt, ptx);
+    if (reach < 0) {
+        ptx_module_destroy(ptx);
+        return reach;
+    }
     struct rt_module *module = calloc(1, sizeof *module);
     if (!module) {
         ptx_module_destroy(ptx);

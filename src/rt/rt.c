@@ -19,7 +19,7 @@ static bool table_entry(void *ctx, uint32_t level, uint64_t vaddr, uint64_t *pad
     return vmem_entry(ctx, level, vaddr, paddr);
 }
 
-int rt_create(struct rt **out, const struct model *model)
+static int create(struct rt **out, const struct model *model, bool narrow)
 {
     *out = NULL;
     struct rt *rt = calloc(1, sizeof *rt);
@@ -31,7 +31,10 @@ int rt_create(struct rt **out, const struct model *model)
     rt->preferred_carveout = model->carveout.initial;
     services_create(rt);
     int rc = queue_create(rt);
-    rc = rc == 0 ? exec_memory_create(&rt->memory, model->vm.memory_bytes) : rc;
+    if (rc == 0) {
+        rc = narrow ? exec_memory_create_narrow(&rt->memory, model->vm.memory_bytes)
+                    : exec_memory_create(&rt->memory, model->vm.memory_bytes);
+    }
     if (rc == 0) {
         rc = vmem_create(&rt->vmem, model, rt->memory);
     }
@@ -46,6 +49,16 @@ int rt_create(struct rt **out, const struct model *model)
     }
     *out = rt;
     return 0;
+}
+
+int rt_create(struct rt **out, const struct model *model)
+{
+    return create(out, model, false);
+}
+
+int rt_create_narrow(struct rt **out, const struct model *model)
+{
+    return create(out, model, true);
 }
 
 void rt_destroy(struct rt *rt)

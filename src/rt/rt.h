@@ -19,6 +19,8 @@ struct rt_module;
 struct rt_kernel;
 
 int rt_create(struct rt **out, const struct model *model); /* copies what it needs of the model */
+/* With all memory below 4 GiB, for modules of .address_size 32. */
+int rt_create_narrow(struct rt **out, const struct model *model);
 void rt_destroy(struct rt *rt);
 const struct model *rt_model(const struct rt *rt);
 

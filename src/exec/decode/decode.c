@@ -319,9 +319,6 @@ int exec_program_create(struct exec_program **out, const struct ptx_module *modu
                         const struct ptx_func *kernel, const struct exec_resolver *resolver)
 {
     *out = NULL;
-    if (module->address_size != 64)
-        return error_set(SONDE_EUNSUPPORTED, "%s: .address_size %d is not implemented, only 64",
-                         module->file, module->address_size);
     struct arena *arena = arena_create();
     struct exec_program *program = arena ? arena_alloc(arena, sizeof *program) : NULL;
     if (!program) {

@@ -221,6 +221,8 @@ int decode_source_ref(struct decoder *d, uint32_t *ref, const struct ptx_operand
         return variable_ref(d, ref, operand, width);
     case OPERAND_FUNC: {
         struct exec_function *function;
+        if (width < 8)
+            return decode_refuse(d, "the address of a function in 32 bits is not implemented");
         int rc = decode_function(d, &function, operand->func);
         if (rc != SONDE_OK)
             return rc;

@@ -40,6 +40,9 @@
 #define RANGE_MIN_BYTES (64ull << 30)
 #endif
 #define RANGE_STEP_BYTES (2ull << 20)
+#define NARROW_FIRST (256ull << 20)
+#define NARROW_STEP (64ull << 20)
+#define NARROW_END (4ull << 30)
 
 /* Map `bytes` at the first free slot; 0 if no slot takes it. */
 static uint64_t reserve_slot(uint64_t bytes)
@@ -56,6 +59,21 @@ static uint64_t reserve_slot(uint64_t bytes)
     return 0;
 }
 
+/* Below 4 GiB, for programs whose pointers have 32 bits: the lowest place that is free. */
+static uint64_t reserve_narrow(uint64_t bytes)
+{
+    for (uint64_t at = NARROW_FIRST; at + bytes <= NARROW_END; at += NARROW_STEP) {
+        void *want = (void *)(uintptr_t)at;
+        void *got = mmap(want, bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+        if (got == want)
+            return at;
+        if (got != MAP_FAILED)
+            munmap(got, bytes);
+    }
+    return 0;
+}
+
 /* Room to place allocations freely: four times the capacity, within a slot. */
 static uint64_t range_for(uint64_t capacity_bytes)
 {
@@ -63,6 +81,28 @@ static uint64_t range_for(uint64_t capacity_bytes)
     if (bytes < RANGE_MIN_BYTES)
         bytes = RANGE_MIN_BYTES;
     return (bytes + RANGE_STEP_BYTES - 1) / RANGE_STEP_BYTES * RANGE_STEP_BYTES;
+}
+
+int exec_memory_create_narrow(struct exec_memory **out, uint64_t capacity_bytes)
+{
+    *out = NULL;
+    struct exec_memory *memory = calloc(1, sizeof *memory);
+    if (!memory)
+        return error_memory();
+    uint64_t least = (capacity_bytes + RANGE_STEP_BYTES - 1) / RANGE_STEP_BYTES * RANGE_STEP_BYTES;
+    uint64_t bytes = NARROW_END - NARROW_FIRST;
+    while (bytes >= least && bytes > 0 && !(memory->base = reserve_narrow(bytes)))
+        bytes -= NARROW_STEP;
+    if (!memory->base) {
+        free(memory);
+        return error_set(SONDE_EUNSUPPORTED,
+                         "pointers of 32 bits need the device's memory of %" PRIu64
+                         " bytes below 4 GiB, where this process has no such room",
+                         capacity_bytes);
+    }
+    memory->range_bytes = bytes;
+    *out = memory;
+    return SONDE_OK;
 }
 
 int exec_memory_create(struct exec_memory **out, uint64_t capacity_bytes)

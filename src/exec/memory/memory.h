@@ -17,6 +17,9 @@ struct exec_memory;
 
 /* `capacity_bytes`: the device's memory; the reserved virtual range is larger (see the .c file). */
 int exec_memory_create(struct exec_memory **out, uint64_t capacity_bytes);
+/* The same below 4 GiB, where pointers of 32 bits reach it; SONDE_EUNSUPPORTED if it has no room.
+ */
+int exec_memory_create_narrow(struct exec_memory **out, uint64_t capacity_bytes);
 void exec_memory_destroy(struct exec_memory *memory);
 
 /* Map [address, address + bytes) as valid. rt chooses addresses; SONDE_EINPUT if it overlaps. */

@@ -55,11 +55,33 @@ enum exec_event run_isspacep(struct exec_warp *warp, const struct uop *uop, uint
     return advance(warp);
 }
 
+static enum exec_event run_narrow_cvta(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                                       struct exec_access *access)
+{
+    (void)access;
+    const lane_word *from = lanes_at(warp->state, uop->source[0]);
+    lane_word *to = lanes_at(warp->state, uop->dst);
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        to[lowest_lane(rest)] = from[lowest_lane(rest)];
+    return advance(warp);
+}
+
+/* The windows lie above what 32 bits reach; global and constant addresses are the same. */
+static int decode_narrow_cvta(struct decoder *d, uint64_t window)
+{
+    if (window != 0)
+        return decode_refuse(d, "a generic address of .%s memory in 32 bits is not implemented",
+                             isa_space_text(d->insn->space[0]));
+    d->uop->run = run_narrow_cvta;
+    int rc = decode_dest(d, &d->uop->dst, &d->insn->operands[0], 4);
+    return rc == SONDE_OK ? decode_source(d, 0, &d->insn->operands[1], 4) : rc;
+}
+
 int decode_cvta(struct decoder *d)
 {
-    if (isa_type_info(d->insn->types[0])->bytes != 8)
-        return decode_refuse(d, "cvta of 32-bit addresses is not implemented");
     uint64_t window = window_of(d->insn->space[0]);
+    if (isa_type_info(d->insn->types[0])->bytes != 8)
+        return decode_narrow_cvta(d, window);
     d->uop->run = run_cvta;
     d->uop->number = d->insn->op == OP_CVTA_TO ? 0 - window : window;
     int rc = decode_dest(d, &d->uop->dst, &d->insn->operands[0], 8);

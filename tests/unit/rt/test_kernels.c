@@ -256,6 +256,29 @@ static void a_launch_gets_the_carve_out_that_its_blocks_need(void **state)
     model_destroy(fermi);
 }
 
+static void pointers_of_32_bits_are_refused_where_they_do_not_reach(void **state)
+{
+    (void)state;
+    struct model *fermi;
+    struct rt *device;
+    struct rt_module *module;
+    uint64_t address;
+    static const char text[] = ".version 3.1\n.target sm_20\n.address_size 32\n"
+                               ".visible .entry k(.param .u32 p)\n{\nret;\n}\n";
+    assert_int_equal(model_load(&fermi, "gtx560ti"), 0);
+    assert_int_equal(rt_create(&device, fermi), 0);
+    assert_int_equal(rt_module_load(device, &module, "k.ptx", text, strlen(text)),
+                     SONDE_EUNSUPPORTED);
+    assert_non_null(strstr(error_text(), "do not reach this device's memory"));
+    rt_destroy(device);
+    assert_int_equal(rt_create_narrow(&device, fermi), 0);
+    assert_int_equal(rt_module_load(device, &module, "k.ptx", text, strlen(text)), 0);
+    assert_int_equal(rt_mem_alloc(device, &address, 4096), 0);
+    assert_true(address + 4096 <= UINT64_C(1) << 32);
+    rt_destroy(device);
+    model_destroy(fermi);
+}
+
 static void an_endless_kernel_can_be_interrupted_in_both_modes(void **state)
 {
     (void)state;
@@ -339,6 +362,7 @@ int main(void)
         TEST(impossible_shapes_are_refused_with_the_reason),
         TEST(shared_memory_is_checked_against_the_device),
         TEST(a_launch_gets_the_carve_out_that_its_blocks_need),
+        TEST(pointers_of_32_bits_are_refused_where_they_do_not_reach),
         TEST(an_endless_kernel_can_be_interrupted_in_both_modes),
         TEST(faults_name_kernel_and_address_and_spoil_the_context),
         TEST(bad_modules_and_names_are_refused),
