@@ -111,7 +111,7 @@ int rt_mem_free(struct rt *rt, uint64_t address)
         return error_set(SONDE_EINPUT, "what begins at address 0x%llx is the driver's to free",
                          (unsigned long long)address);
     }
-    return memory_give(rt, address);
+    return gpu_is_idle(rt->gpu) ? memory_give(rt, address) : queue_give_later(rt, address);
 }
 
 int rt_set_carveout(struct rt *rt, uint64_t shared_bytes, uint64_t *l1_bytes_got)

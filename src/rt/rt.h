@@ -24,7 +24,8 @@ int rt_create_narrow(struct rt **out, const struct model *model);
 void rt_destroy(struct rt *rt);
 const struct model *rt_model(const struct rt *rt);
 
-/* 256-byte aligned, page-mapped. */
+/* 256-byte aligned, page-mapped. What is freed while kernels of the queue run goes when none does.
+ */
 int rt_mem_alloc(struct rt *rt, uint64_t *address, uint64_t bytes);
 int rt_mem_free(struct rt *rt, uint64_t address);
 int rt_copy_to_device(struct rt *rt, uint64_t dst, const void *src, uint64_t bytes);

@@ -143,6 +143,7 @@ void context_spoil(struct rt *rt, int code);
 
 /* queue/queue.c */
 int queue_create(struct rt *rt);
+int queue_give_later(struct rt *rt, uint64_t address); /* memory_give() when no kernel runs */
 void queue_destroy(struct rt *rt);
 
 /* image.c */

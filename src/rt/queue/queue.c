@@ -23,6 +23,16 @@ int queue_create(struct rt *rt)
     return 0;
 }
 
+int queue_give_later(struct rt *rt, uint64_t address)
+{
+    const struct vmem_range *range = vmem_find(&rt->vmem, address);
+    if (!range || !exec_memory_valid(rt->memory, address, range->bytes)) {
+        return error_set(SONDE_EINPUT, "no allocation begins at address 0x%llx",
+                         (unsigned long long)address);
+    }
+    return vec_push(&rt->queue->frees, address) < 0 ? error_memory() : 0;
+}
+
 static void end_watchdog(struct queue *queue)
 {
     if (!queue->watched) {

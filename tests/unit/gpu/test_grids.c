@@ -150,8 +150,8 @@ static void grids_that_leave_room_run_side_by_side(void **state)
 static void run_late(uint32_t threads, uint64_t out[4], const char *model)
 {
     build(model, threads);
-    prepare(&first, "small", 0, 100, 128, 40);
-    prepare(&second, "large", 65536, 40, 256, 60);
+    prepare(&first, "small", 0, 60, 128, 20);
+    prepare(&second, "large", 65536, 20, 256, 30);
     assert_int_equal(begin(&first, 0), 0);
     uint64_t until_ps = gpu_now_ps(g.gpu) + 5000 * g.model->core_period_ps;
     assert_int_equal(gpu_run(g.gpu, until_ps), 0);
@@ -161,8 +161,8 @@ static void run_late(uint32_t threads, uint64_t out[4], const char *model)
     assert_int_equal(begin(&second, 0), 0);
     finish(&first);
     finish(&second);
-    check_words(0, 100 * 128, 40);
-    check_words(65536, 40 * 256, 180);
+    check_words(0, 60 * 128, 20);
+    check_words(65536, 20 * 256, 90);
     out[0] = first.result.begin_ps;
     out[1] = first.result.end_ps;
     out[2] = second.result.begin_ps;
@@ -190,8 +190,8 @@ static void the_grid_of_higher_priority_takes_the_places_that_become_free(void *
 {
     (void)state;
     build("gtx780", 1);
-    prepare(&first, "small", 0, 2000, 256, 4);
-    prepare(&second, "small", 1 << 20, 600, 256, 4);
+    prepare(&first, "small", 0, 500, 256, 3);
+    prepare(&second, "small", 1 << 20, 200, 256, 3);
     assert_int_equal(begin(&first, 0), 0);
     assert_int_equal(begin(&second, 0), 0);
     finish(&first);
@@ -204,8 +204,8 @@ static void the_grid_of_higher_priority_takes_the_places_that_become_free(void *
     assert_false(gpu_grid_is_over(first.grid));
     finish(&first);
     assert_true(second.result.end_ps < first.result.end_ps);
-    check_words(0, 2000 * 256, 8);
-    check_words(1 << 20, 600 * 256, 8);
+    check_words(0, 500 * 256, 6);
+    check_words(1 << 20, 200 * 256, 6);
 }
 
 static void one_that_never_ends_is_stopped_and_takes_the_others_with_it(void **state)
@@ -213,7 +213,7 @@ static void one_that_never_ends_is_stopped_and_takes_the_others_with_it(void **s
     (void)state;
     build("gtx780", 1);
     prepare(&first, "stuck", 0, 1, 32, 1);
-    prepare(&second, "small", 0, 2000, 256, 100);
+    prepare(&second, "small", 0, 300, 256, 100);
     struct gpu_grid_options options = {.shares = true, .max_cycles = 3000};
     assert_int_equal(gpu_grid_begin(g.gpu, &first.grid, &first.launch, &options), 0);
     assert_int_equal(begin(&second, 0), 0);
@@ -224,11 +224,11 @@ static void one_that_never_ends_is_stopped_and_takes_the_others_with_it(void **s
     gpu_grid_end(second.grid, &second.result);
     assert_in_range(cycles_of(&first), 2900, 4000);
     assert_true(gpu_is_idle(g.gpu));
-    memset(g.buffer, 0, 2000 * 256 * 4);
+    memset(g.buffer, 0, 300 * 256 * 4);
     second.params.times = 3;
     assert_int_equal(begin(&second, 0), 0);
     finish(&second);
-    check_words(0, 2000 * 256, 3);
+    check_words(0, 300 * 256, 3);
 }
 
 int main(void)

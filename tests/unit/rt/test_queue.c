@@ -688,6 +688,21 @@ static void pools_give_the_same_memory_again(void **state)
     assert_int_equal(rt_enqueue_memset(stream, &one), SONDE_EINPUT); /* it is the device's again */
 }
 
+static void memory_that_is_freed_while_a_kernel_runs_goes_afterwards(void **state)
+{
+    (void)state;
+    struct rt_stream *stream = stream_of(0, 0);
+    uint64_t data = take(4096);
+    struct rt_memset set = {data, 0, 5, 4, 1, 1};
+    launch_spin(stream, 2, 30000);
+    assert_int_equal(rt_stream_query(stream), RT_BUSY); /* it is on the GPU */
+    assert_int_equal(rt_mem_free(rt, data), 0);
+    assert_int_equal(rt_mem_free(rt, data + 1), SONDE_EINPUT);
+    assert_int_equal(rt_memset(rt, data, 1, 4096), 0); /* it is still there */
+    assert_int_equal(rt_stream_sync(stream), 0);
+    assert_int_equal(rt_enqueue_memset(stream, &set), SONDE_EINPUT);
+}
+
 static void occupancy_is_the_models(void **state)
 {
     (void)state;
@@ -736,6 +751,7 @@ int main(void)
         TEST(events_tell_what_they_are_not),
         TEST(streams_and_events_may_be_destroyed_with_work_left),
         TEST(pools_give_the_same_memory_again),
+        TEST(memory_that_is_freed_while_a_kernel_runs_goes_afterwards),
         TEST(occupancy_is_the_models),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
