@@ -196,7 +196,7 @@ static void report(struct lab *lab, struct shared_result *out, const struct choi
     const struct layout *layout = &best->layout;
     lab_evidence(lab, id, "shared",
                  "shared mode=%s, strides 0 to 64: the passes of %u banks of %u B, rows of %u B, "
-                 "foretell the times within %.2g cycles, %.3g a pass, the next best layout within "
+                 "predict the times within %.2g cycles, %.3g a pass, the next best layout within "
                  "%.2g; without conflict %.1f cycles, stride 2 %.1f, stride 32 %.1f",
                  mode, layout->banks, layout->width_bytes, layout->row_bytes, best->line.misfit,
                  best->line.pass_cycles, best->second, cycles[1], cycles[2], cycles[32]);

@@ -33,7 +33,7 @@
 /* What one run shows. */
 struct run {
     const char *op;
-    struct tour tour;
+    struct spectrum spectrum;
     uint32_t *latency; /* owned */
     double l1_below;   /* up to here L1 answers; negative: it is passed by */
     double l2_below;   /* up to here L1 or L2 does */
@@ -53,7 +53,7 @@ struct kind {
 /* Where the latency decides, it does; behind a translation that misses, what is expected. */
 static struct kind kind_of(const struct run *run, size_t i)
 {
-    const struct tour_load *load = &run->tour.load[i];
+    const struct spectrum_load *load = &run->spectrum.load[i];
     bool soon = run->latency[i] <= run->l2_below, translated = load->tlb[0] != OUTCOME_MISS;
     struct kind kind = {.in_l1 = run->latency[i] <= run->l1_below,
                         .in_l2 = soon || (!translated && load->l2 == OUTCOME_HIT),
@@ -66,7 +66,7 @@ static struct kind kind_of(const struct run *run, size_t i)
 /* Is all known that its kind depends on? */
 static bool is_told(const struct run *run, size_t i)
 {
-    const struct tour_load *load = &run->tour.load[i];
+    const struct spectrum_load *load = &run->spectrum.load[i];
     return load->told && (load->l2 != OUTCOME_OPEN || load->tlb[0] != OUTCOME_MISS ||
                           run->latency[i] <= run->l2_below);
 }
@@ -100,15 +100,15 @@ static void name_kind(char name[24], const struct kind *kind, bool through_l1)
 
 /* ---- the walk ---- */
 
-static struct tour_plan make_plan(const struct lab *lab, const char *op,
-                                  const struct cache_result *l1, const struct cache_result *l2)
+static struct spectrum_plan make_plan(const struct lab *lab, const char *op,
+                                      const struct cache_result *l1, const struct cache_result *l2)
 {
-    struct tour_plan plan = {.op = op,
-                             .footprint_bytes = lab->options->max_footprint_bytes,
-                             .most_records = lab->options->max_window,
-                             .l2_bytes = (uint64_t)l2->size.value,
-                             .l2_line = (uint64_t)l2->line.value,
-                             .fetch_bytes = (uint64_t)l2->fetch_granularity.value};
+    struct spectrum_plan plan = {.op = op,
+                                 .footprint_bytes = lab->options->max_footprint_bytes,
+                                 .most_records = lab->options->max_window,
+                                 .l2_bytes = (uint64_t)l2->size.value,
+                                 .l2_line = (uint64_t)l2->line.value,
+                                 .fetch_bytes = (uint64_t)l2->fetch_granularity.value};
     if (l1) {
         plan.l1_bytes = (uint64_t)l1->size.value;
         plan.l1_line = (uint64_t)l1->line.value;
@@ -129,27 +129,27 @@ static struct tour_plan make_plan(const struct lab *lab, const char *op,
 
 /* L2 is emptied before, with four times what fits. */
 static int build_request(struct trace_request *request, const struct run *run, uint32_t *ring,
-                         const struct tour_plan *plan)
+                         const struct spectrum_plan *plan)
 {
     trace_request_init(request, "chase");
-    for (size_t i = 0; i < run->tour.count; i++) {
-        ring[i] = run->tour.load[i].offset;
+    for (size_t i = 0; i < run->spectrum.count; i++) {
+        ring[i] = run->spectrum.load[i].offset;
     }
     request->ring = ring;
-    request->ring_count = run->tour.count;
+    request->ring_count = run->spectrum.count;
     int rc = trace_request_set_text(request, "op", run->op);
     rc = rc ? rc : trace_request_set_u64(request, "warm", 0);
     rc = rc ? rc : trace_request_set_u64(request, "cold", 1);
-    rc = rc ? rc : trace_request_set_u64(request, "window", run->tour.count);
+    rc = rc ? rc : trace_request_set_u64(request, "window", run->spectrum.count);
     uint64_t flush = 4 * plan->l2_bytes;
     return rc ? rc : trace_request_set_u64(request, "flush_bytes", flush < 65536 ? 65536 : flush);
 }
 
-static int measure(struct lab *lab, struct run *run, const struct tour_plan *plan)
+static int measure(struct lab *lab, struct run *run, const struct spectrum_plan *plan)
 {
     struct trace_request request;
     const struct trace *trace;
-    size_t count = run->tour.count;
+    size_t count = run->spectrum.count;
     uint32_t *ring = malloc(count * sizeof *ring);
     run->latency = calloc(count, sizeof *run->latency);
     if (!ring || !run->latency) {
@@ -177,7 +177,7 @@ static int measure(struct lab *lab, struct run *run, const struct tour_plan *pla
 static int cut_classes(struct run *run)
 {
     struct sample all;
-    int rc = sample_create(&all, run->latency + SKIPPED, run->tour.count - SKIPPED);
+    int rc = sample_create(&all, run->latency + SKIPPED, run->spectrum.count - SKIPPED);
     if (rc == 0) {
         run->cuts[0] = -1;
         run->classes = 1 + sample_thresholds(run->cuts + 1, MAX_CLASSES - 1, &all);
@@ -233,7 +233,7 @@ static void add_pattern(struct lab *lab, const struct run *run, const struct kin
 static int add_kind(struct lab *lab, const struct run *run, size_t first, bool *taken)
 {
     struct kind kind = kind_of(run, first);
-    size_t count = run->tour.count, all = 0, in[MAX_CLASSES + 1] = {0};
+    size_t count = run->spectrum.count, all = 0, in[MAX_CLASSES + 1] = {0};
     uint32_t *cycles = malloc(count * sizeof *cycles);
     if (!cycles) {
         return error_memory();
@@ -274,7 +274,7 @@ static int add_kind(struct lab *lab, const struct run *run, size_t first, bool *
 /* Classes in which no load has a name. */
 static int add_unnamed(struct lab *lab, const struct run *run, size_t before)
 {
-    size_t count = run->tour.count;
+    size_t count = run->spectrum.count;
     uint32_t *cycles = malloc(count * sizeof *cycles);
     if (!cycles) {
         return error_memory();
@@ -383,26 +383,26 @@ static int by_name(const void *a, const void *b)
                  : (p->latency.value > q->latency.value) - (p->latency.value < q->latency.value);
 }
 
-static int report(struct lab *lab, struct run *run, const struct tour_plan *plan)
+static int report(struct lab *lab, struct run *run, const struct spectrum_plan *plan)
 {
     struct dissection *d = lab->out;
     size_t before = d->pattern_count;
-    bool *taken = calloc(run->tour.count, sizeof *taken);
+    bool *taken = calloc(run->spectrum.count, sizeof *taken);
     if (!taken) {
         return error_memory();
     }
     int rc = cut_classes(run);
-    for (size_t i = 0; i < run->tour.count; i++) {
+    for (size_t i = 0; i < run->spectrum.count; i++) {
         taken[i] = run->latency[i] <= run->l1_below;
     }
-    rc = rc || run->l1_below < 0 ? rc : tour_settle(&run->tour, plan, taken);
-    memset(taken, 0, run->tour.count * sizeof *taken);
+    rc = rc || run->l1_below < 0 ? rc : spectrum_settle(&run->spectrum, plan, taken);
+    memset(taken, 0, run->spectrum.count * sizeof *taken);
     if (rc == 0) {
         lab_evidence(lab, run->evidence, "patterns",
                      "chase op=%s with uneven strides over %u pages, once, from cold caches: %zu "
                      "loads fall into %zu classes; kinds by how far back line and page were read",
-                     run->op, run->tour.pages, run->tour.count, run->classes);
-        for (size_t i = SKIPPED; rc == 0 && i < run->tour.count; i++) {
+                     run->op, run->spectrum.pages, run->spectrum.count, run->classes);
+        for (size_t i = SKIPPED; rc == 0 && i < run->spectrum.count; i++) {
             if (!taken[i] && is_told(run, i)) {
                 rc = add_kind(lab, run, i, taken);
             }
@@ -460,12 +460,12 @@ static int run_op(struct lab *lab, const struct level_summary *l1, const struct 
         double l1_hit = hit_of(l1_result, l1, &l1_more);
         run.l2_below += fmax(0, l1_hit + l1_more - l2_hit);
     }
-    struct tour_plan plan = make_plan(lab, run.op, l1 ? l1_result : NULL, l2_result);
-    int rc = tour_create(&run.tour, lab, &plan);
+    struct spectrum_plan plan = make_plan(lab, run.op, l1 ? l1_result : NULL, l2_result);
+    int rc = spectrum_create(&run.spectrum, lab, &plan);
     rc = rc ? rc : measure(lab, &run, &plan);
     rc = rc ? rc : report(lab, &run, &plan);
     free(run.latency);
-    tour_free(&run.tour);
+    spectrum_free(&run.spectrum);
     return rc;
 }
 

@@ -7,7 +7,7 @@
 /* ---- latency/spectrum.c: the walk, and what each of its loads should hit ---- */
 
 /* What the dissection knows when the walk is laid out; 0 is not known, or not there. */
-struct tour_plan {
+struct spectrum_plan {
     const char *op;
     uint64_t footprint_bytes;
     uint32_t most_records;
@@ -20,24 +20,24 @@ struct tour_plan {
 enum outcome { OUTCOME_OPEN, OUTCOME_HIT, OUTCOME_MISS };
 
 /* A load: what it should hit, by how far back the same line and page were read. */
-struct tour_load {
+struct spectrum_load {
     uint32_t offset, page;
     enum outcome l2, tlb[2], page_table; /* open: nobody asks there, or it cannot be told */
     bool jump;                           /* from the other end of the buffer */
     bool told;                           /* whether each TLB that is asked has the page */
 };
 
-struct tour {
-    struct tour_load *load; /* owned */
+struct spectrum {
+    struct spectrum_load *load; /* owned */
     size_t count, room;
     uint32_t pages; /* in the footprint */
 };
 
 /* SONDE_ENOMEM, or INFER_UNDECIDED with the reason in lab->why. */
-int tour_create(struct tour *out, struct lab *lab, const struct tour_plan *plan);
+int spectrum_create(struct spectrum *out, struct lab *lab, const struct spectrum_plan *plan);
 /* Loads that L1 answered may not have asked a TLB: where that makes a difference, what follows is
  * not told any more. */
-int tour_settle(struct tour *tour, const struct tour_plan *plan, const bool *in_l1);
-void tour_free(struct tour *tour);
+int spectrum_settle(struct spectrum *spectrum, const struct spectrum_plan *plan, const bool *in_l1);
+void spectrum_free(struct spectrum *spectrum);
 
 #endif

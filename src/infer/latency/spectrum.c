@@ -34,8 +34,8 @@
 #define DEFAULT_PAGE (UINT64_C(2) << 20)
 
 struct maker {
-    struct tour *tour;
-    const struct tour_plan *plan;
+    struct spectrum *spectrum;
+    const struct spectrum_plan *plan;
     uint64_t page, line;
     uint32_t slots;  /* lines of a page that can be read */
     size_t many;     /* pages, more than any TLB holds; 0 */
@@ -48,19 +48,20 @@ struct maker {
 /* The next word of a page's line that no load read before. */
 static void visit(struct maker *m, size_t page, size_t slot)
 {
-    struct tour *tour = m->tour;
+    struct spectrum *spectrum = m->spectrum;
     uint64_t line = page * m->page + (FIRST_SLOT + slot % m->slots) * m->line, at = line;
-    for (size_t i = 0; i < tour->count; i++) {
-        at += tour->load[i].offset / m->line == line / m->line ? WORD_BYTES : 0;
+    for (size_t i = 0; i < spectrum->count; i++) {
+        at += spectrum->load[i].offset / m->line == line / m->line ? WORD_BYTES : 0;
     }
     if (m->rc || at - line >= m->plan->fetch_bytes) {
         return; /* its first fetch holds no further word */
     }
-    if (tour->count == tour->room) {
+    if (spectrum->count == spectrum->room) {
         m->rc = INFER_UNDECIDED;
         return;
     }
-    tour->load[tour->count++] = (struct tour_load){.offset = (uint32_t)at, .page = (uint32_t)page};
+    spectrum->load[spectrum->count++] =
+        (struct spectrum_load){.offset = (uint32_t)at, .page = (uint32_t)page};
 }
 
 /* A page's own line: other pages have theirs in other sets. */
@@ -83,7 +84,7 @@ static void sweep(struct maker *m)
 
 static void both_ends(struct maker *m)
 {
-    size_t near = m->many, far = m->tour->pages - JUMPS;
+    size_t near = m->many, far = m->spectrum->pages - JUMPS;
     m->distinct = m->many + (near + JUMPS <= far ? 2 * JUMPS : 0);
     for (size_t i = 0; near + JUMPS <= far && i < JUMPS; i++) {
         visit_home(m, near + i);
@@ -131,14 +132,14 @@ static enum outcome by_distance(uint64_t distance, uint64_t fits, enum outcome f
 }
 
 /* For each load the next one of the same unit (a line, a page) that is not left out; owned. */
-static size_t *find_next(const struct tour *tour, uint64_t unit, const bool *left_out)
+static size_t *find_next(const struct spectrum *spectrum, uint64_t unit, const bool *left_out)
 {
-    size_t *next = malloc((tour->count + 1) * sizeof *next);
-    for (size_t i = 0; next && i < tour->count; i++) {
+    size_t *next = malloc((spectrum->count + 1) * sizeof *next);
+    for (size_t i = 0; next && i < spectrum->count; i++) {
         next[i] = i + 1;
-        while (next[i] < tour->count &&
+        while (next[i] < spectrum->count &&
                ((left_out && left_out[next[i]]) ||
-                tour->load[next[i]].offset / unit != tour->load[i].offset / unit)) {
+                spectrum->load[next[i]].offset / unit != spectrum->load[i].offset / unit)) {
             next[i]++;
         }
     }
@@ -161,8 +162,8 @@ static uint64_t distance_back(const size_t *next, size_t i, const bool *left_out
 /* Distances of 0: not read before. */
 static void expect(const struct maker *m, size_t i, uint64_t lines, uint64_t pages)
 {
-    const struct tour_plan *plan = m->plan;
-    struct tour_load *load = &m->tour->load[i];
+    const struct spectrum_plan *plan = m->plan;
+    struct spectrum_load *load = &m->spectrum->load[i];
     load->l2 = by_distance(lines * m->line, plan->l2_bytes, OUTCOME_MISS);
     load->told = true;
     bool walks = true;
@@ -177,14 +178,15 @@ static void expect(const struct maker *m, size_t i, uint64_t lines, uint64_t pag
     }
     walks = walks && plan->tlb_pages[0];
     load->page_table = !walks ? OUTCOME_OPEN : pages ? OUTCOME_HIT : OUTCOME_MISS;
-    uint64_t before = i ? m->tour->load[i - 1].page : load->page, own = load->page;
-    load->jump = 2 * (own > before ? own - before : before - own) >= m->tour->pages;
+    uint64_t before = i ? m->spectrum->load[i - 1].page : load->page, own = load->page;
+    load->jump = 2 * (own > before ? own - before : before - own) >= m->spectrum->pages;
 }
 
 static int expect_all(const struct maker *m)
 {
-    size_t *lines = find_next(m->tour, m->line, NULL), *pages = find_next(m->tour, m->page, NULL);
-    for (size_t i = 0; lines && pages && i < m->tour->count; i++) {
+    size_t *lines = find_next(m->spectrum, m->line, NULL),
+           *pages = find_next(m->spectrum, m->page, NULL);
+    for (size_t i = 0; lines && pages && i < m->spectrum->count; i++) {
         expect(m, i, distance_back(lines, i, NULL), distance_back(pages, i, NULL));
     }
     int rc = lines && pages ? 0 : error_memory();
@@ -202,7 +204,7 @@ static int expect_all(const struct maker *m)
 static void choose_pages(struct maker *m)
 {
     const size_t *fits = m->plan->tlb_pages;
-    size_t most = m->tour->pages;
+    size_t most = m->spectrum->pages;
     for (size_t t = 2; t-- > 0 && !m->many;) {
         size_t want = fits[t] + fits[t] / 4 + 1;
         m->many = fits[t] && want <= most ? want : 0;
@@ -211,15 +213,15 @@ static void choose_pages(struct maker *m)
     m->some = m->some > 3 * fits[0] ? 3 * fits[0] : m->some;
 }
 
-int tour_create(struct tour *out, struct lab *lab, const struct tour_plan *plan)
+int spectrum_create(struct spectrum *out, struct lab *lab, const struct spectrum_plan *plan)
 {
-    struct maker m = {.tour = out,
+    struct maker m = {.spectrum = out,
                       .plan = plan,
                       .page = plan->page_bytes ? plan->page_bytes : DEFAULT_PAGE,
                       .line = plan->l2_line > LINE_BYTES ? plan->l2_line : LINE_BYTES};
     m.line = plan->l1_line > m.line ? plan->l1_line : m.line;
-    *out = (struct tour){.room = plan->most_records,
-                         .pages = (uint32_t)(plan->footprint_bytes / m.page)};
+    *out = (struct spectrum){.room = plan->most_records,
+                             .pages = (uint32_t)(plan->footprint_bytes / m.page)};
     if (m.page < LEAST_PAGE || out->pages < 2 * JUMPS) {
         return lab_undecided(lab, "pages of %llu B: too small or too large for a walk of lines",
                              (unsigned long long)m.page);
@@ -237,26 +239,26 @@ int tour_create(struct tour *out, struct lab *lab, const struct tour_plan *plan)
     }
     make(&m);
     if (m.rc || out->count < NEW_LINES) {
-        tour_free(out);
+        spectrum_free(out);
         return lab_undecided(lab, "a window of %u records, or a fetch of %u B, is too small for it",
                              plan->most_records, (unsigned)plan->fetch_bytes);
     }
     int rc = expect_all(&m);
     if (rc) {
-        tour_free(out);
+        spectrum_free(out);
     }
     return rc;
 }
 
-int tour_settle(struct tour *tour, const struct tour_plan *plan, const bool *in_l1)
+int spectrum_settle(struct spectrum *spectrum, const struct spectrum_plan *plan, const bool *in_l1)
 {
     uint64_t page = plan->page_bytes ? plan->page_bytes : DEFAULT_PAGE;
-    size_t *next = find_next(tour, page, in_l1);
+    size_t *next = find_next(spectrum, page, in_l1);
     if (!next) {
         return error_memory();
     }
-    for (size_t i = 0; i < tour->count; i++) {
-        struct tour_load *load = &tour->load[i];
+    for (size_t i = 0; i < spectrum->count; i++) {
+        struct spectrum_load *load = &spectrum->load[i];
         uint64_t distance = in_l1[i] ? 0 : distance_back(next, i, in_l1);
         for (size_t t = 0; !in_l1[i] && t < 2; t++) {
             bool asked = load->tlb[t] != OUTCOME_OPEN;
@@ -268,8 +270,8 @@ int tour_settle(struct tour *tour, const struct tour_plan *plan, const bool *in_
     return 0;
 }
 
-void tour_free(struct tour *tour)
+void spectrum_free(struct spectrum *spectrum)
 {
-    free(tour->load);
-    *tour = (struct tour){.load = NULL};
+    free(spectrum->load);
+    *spectrum = (struct spectrum){.load = NULL};
 }

@@ -55,7 +55,7 @@ bool path_is_apart(const struct level *level)
 
 /*
  * Elements that L2 holds, each read the first time in a launch and then its neighbour, which any
- * cache has now, however small, and whatever it gives up first. No other cache of the path has
+ * cache has now, however small, and whatever it evicts first. No other cache of the path has
  * them the first time: nothing walks so far from the buffer's start, and first levels begin a
  * launch empty.
  */

@@ -1,0 +1,14 @@
+#!/bin/sh
+# What is told of the shipped models, to the value: shipped/MODEL.txt. A change of these is told in its commit, with
+# the reason. UPDATE=1 rewrites them.
+values=$SOURCE/tests/roundtrip/values.py
+for file in "$SOURCE"/models/*.yaml; do
+    model=$(basename "$file" .yaml)
+    expected=$SOURCE/tests/roundtrip/shipped/$model.txt
+    "$SONDE" dissect -q -d "sim:$model" --json "$model.json" >/dev/null || fail "dissecting $model"
+    python3 "$values" "$model.json" >"$model.txt" || fail "reading $model.json"
+    if [ "${UPDATE:-}" ]; then
+        cp "$model.txt" "$expected"
+    fi
+    diff -u "$expected" "$model.txt" || fail "$model differs from $expected"
+done
