@@ -8,6 +8,8 @@
 #include "infer/behind/filler.h"
 #include "infer/geometry/index_map.h"
 
+#include "infer/geometry/index_check.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,8 +7,4 @@
 /* Fills level->map when such a list is found and predicts drawn lines. */
 int index_find_map(const struct eviction_set *eviction, bool *found, struct rng *rng);
 
-/* index.c: does a map predict drawn lines, of the set and of others? */
-int index_check(const struct eviction_set *eviction, bool *holds, struct set_map *map,
-                struct rng *rng);
-
 #endif

@@ -16,8 +16,8 @@
 #define PAGES 4
 /* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
 static const struct {
-    unsigned blocks, least_cycles, companion_lines, tolerance;
-    double share, companion_share, drift;
+    unsigned blocks, least_cycles, companion_lines;
+    double share, companion_share;
 } limits = {
     .blocks = 16,       /* blocks of 4 KiB of a page that are used: 64 KiB */
     .least_cycles = 20, /* cycles: less is not missing data */
@@ -25,8 +25,6 @@ static const struct {
         0.1, /* share of the loads: more than noise; where a line is long most find it just read */
     .companion_lines = 3,   /* lines from an element to its companion */
     .companion_share = 0.2, /* share of the slow elements: so many may be slow for their data */
-    .tolerance = 3,         /* cycles, beside noise */
-    .drift = 0.006,         /* share of the cycles, from one measurement to another */
 };
 
 /* So many lines, or the fewest more that fill blocks of all pages. */
@@ -61,17 +59,6 @@ int tlb_learn_data(struct tlb_lab *tl, size_t lines, bool *learnt)
 {
     *learnt = !tl->lines_differ && tl->data_cycles <= 0 && 2 * lines > tl->data_lines;
     return *learnt ? tlb_measure_data(tl, 2 * lines) : 0;
-}
-
-bool tlb_is_data(const struct tlb_lab *tl, const struct tlb_level *level, double excess)
-{
-    if (level->like_data) {
-        return false;
-    }
-    double drift = tl->noisy && !tl->lines_differ ? limits.drift * (tl->reference + excess) : 0;
-    double tolerance = limits.tolerance + tl->noise + (tl->noisy ? tl->record_noise : 0) + drift;
-    return tl->data_cycles > 0 && (fabs(excess - tl->data_cycles) <= tolerance ||
-                                   fabs(excess - level->before - tl->data_cycles) <= tolerance);
 }
 
 int tlb_ask_companions(struct tlb_lab *tl, bool *data, const struct tlb_level *level,

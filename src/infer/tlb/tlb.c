@@ -24,7 +24,7 @@
  * cycles). */
 static const struct {
     uint64_t first_stride;
-    unsigned search_pages, near_cycles, close_cycles, held, more_pages;
+    unsigned search_pages, near_cycles, close_cycles;
     double least_excess, hit_quantile, share_quiet, share_noisy, near_hits, low_quantile, close,
         data_share, stray, more, apart, same, sure, unexplained, many;
 } limits = {
@@ -46,9 +46,7 @@ static const struct {
     .more = 1.5,  /* times the noise that is allowed for in a step */
     .apart = 1.2, /* times the noise: how far a level's misses are from hits */
     .same = 0.6,  /* share of the elements that are slow again */
-    .held = 6,    /* times the pages that fit, which are walked for the policy */
-    .more_pages = 256,   /* pages beyond these, walked to find sets */
-    .sure = 0.8,         /* confidence of a policy that holds the sets up */
+    .sure = 0.8,  /* confidence of a policy that holds the sets up */
     .unexplained = 0.85, /* confidence where no policy fits the sets */
     .many = 0.15,        /* share of all elements: no accident, whichever they are */
 };
@@ -279,13 +277,6 @@ static double penalty_confidence(const struct tlb_lab *tl, const struct tlb_leve
         return 0.6;
     }
     return !tl->noisy ? 0.95 : in_front ? 0.75 : 0.9;
-}
-
-size_t tlb_pages_held(const struct tlb_lab *tl, const struct tlb_level *level)
-{
-    uint64_t pages = limits.held * level->fits + limits.more_pages,
-             most = tl->limit_bytes / level->page;
-    return (size_t)(pages < most ? pages : most);
 }
 
 /*

@@ -1,10 +1,16 @@
 /*
- * Address translation as it shows in latencies. tlb/walk.c measures how much longer loads take than
- * the same loads do where every translation is at hand; tlb.c finds the levels by that, tlb/page.c
- * what an entry reaches, tlb/data.c whether it is the data that is missing, tlb/fit.c how many
- * pages fit, tlb/sets.c their sets, tlb/policy.c which entry a full set evicts. Where single
- * records can be told apart, tlb/miss_counts.c counts misses page by page, tlb/counted.c finds sets
- * by that, and tlb/visits.c walks a set's pages, for a rule (tlb/rule.c) or shares (tlb/victims.c).
+ * Address translation as latencies tell it.
+ *
+ *   level    a TLB; the first one is in front of the second
+ *   page     what one entry of a level translates
+ *   excess   cycles that a load takes longer than where every translation is at hand
+ *   fits     pages that a level holds together
+ *   miss counts   misses of each page, where single records tell a miss
+ *
+ * Files, each using only those before it: base.c (walks; what lines take), view.c (what a walk
+ * shows of its elements), data.c (missing data), begin.c; miss_counts.c; page.c (the page), fit.c
+ * (the entries), counted.c and sets.c (the sets), scope.c; visits.c (walks over a set's pages),
+ * rule.c and victims.c (its policy), policy.c; tlb.c (the search for levels).
  */
 #ifndef SONDE_INFER_TLB_H
 #define SONDE_INFER_TLB_H
@@ -90,6 +96,8 @@ struct tlb_view {
  * records. */
 int tlb_view(struct tlb_lab *tl, struct tlb_view *out, const struct tlb_ring *ring,
              const struct tlb_level *level, unsigned patience);
+/* Is an excess that of missing data, and no miss of the level? */
+bool tlb_is_data(const struct tlb_lab *tl, const struct tlb_level *level, double excess);
 /* Can single records tell a miss of the level? */
 bool tlb_is_reliable(const struct tlb_lab *tl, const struct tlb_level *level);
 int tlb_doubt(struct tlb_lab *tl, const struct tlb_ring *ring, const struct tlb_view *view);
@@ -108,11 +116,10 @@ int tlb_records(struct tlb_lab *tl, double *excess, const struct tlb_ring *ring,
  */
 int tlb_ring_of_pages(struct tlb_ring *out, uint64_t stride, size_t pages, uint64_t companion);
 
-/* tlb/data.c: fills data_cycles; whether an excess is that of missing data. */
+/* tlb/data.c: fills data_cycles. */
 int tlb_measure_data(struct tlb_lab *tl, size_t lines);
 /* Before a walk of so many lines: were fewer than twice as many tried and all held, tries these. */
 int tlb_learn_data(struct tlb_lab *tl, size_t lines, bool *learnt);
-bool tlb_is_data(const struct tlb_lab *tl, const struct tlb_level *level, double excess);
 /* In a walk that is slow: is it so too where another line of the same page came just before? */
 int tlb_ask_companions(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
                        uint64_t stride, size_t pages);

@@ -1,0 +1,294 @@
+/*
+ * Walks over pages, and what lines take where every translation is at hand. A load goes past L1
+ * (op=cg) to a line that L2 holds. What it takes depends on the line, whose part of L2 may be near
+ * or far, and on its translation. So each line is measured twice: among few others, where every
+ * level of translation has its page, and in the walk in question (view.c). The difference is the
+ * line's excess. Where no two lines differ, one number serves all.
+ *
+ * On an H200 lines differ by 60 cycles and a miss of the first level costs 10: it is detected only
+ * in the difference. A device that drifts is followed by four lines of a single page, the reference
+ * lines, which are measured with each walk.
+ */
+#include "infer/tlb/base.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/ask/follow.h"
+#include "infer/ask/sort.h"
+#include "util/error.h"
+
+#define BLOCKS 16 /* of a page whose lines are used */
+#define GROUP 8   /* lines that are measured among themselves, in as many pages */
+
+/* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
+static const struct {
+    size_t held, more_pages;
+} limits = {
+    .held = 6,         /* times the pages that fit, which are walked for the policy */
+    .more_pages = 256, /* pages beyond these, walked to find sets */
+};
+
+struct tlb_base {
+    uint32_t unit; /* UINT32_MAX: free */
+    float cycles;
+};
+
+uint32_t tlb_place(uint64_t stride, size_t i, size_t turn)
+{
+    uint64_t line = i % TLB_LINES, block = i / TLB_LINES % BLOCKS;
+    uint64_t blocks = stride / TLB_UNIT_BYTES / TLB_BLOCK_UNITS;
+    block = blocks ? block % blocks : 0;
+    uint64_t start = i * (stride / TLB_UNIT_BYTES) + block * TLB_BLOCK_UNITS + TLB_FIRST_LINE;
+    return (uint32_t)(start + (line + turn) % TLB_LINES);
+}
+
+int tlb_ring_of_pages(struct tlb_ring *out, uint64_t stride, size_t pages, uint64_t companion)
+{
+    size_t each = companion ? 2 : 1;
+    out->count = pages * each;
+    out->unit = malloc(out->count * sizeof *out->unit);
+    if (!out->unit) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < pages; i++) {
+        uint32_t unit = tlb_place(stride, i, 0);
+        out->unit[each * i] = unit;
+        if (companion) {
+            out->unit[2 * i + 1] = unit + (uint32_t)(companion / TLB_UNIT_BYTES);
+        }
+    }
+    return 0;
+}
+
+/* ---- one request ---- */
+
+static int build_request(struct trace_request *request, const struct tlb_lab *tl,
+                         const struct tlb_plan *plan)
+{
+    trace_request_init(request, "chase");
+    request->ring = plan->unit;
+    request->ring_count = plan->count;
+    int rc = trace_request_set_text(request, "op", "cg");
+    rc = rc || !tl->mapped ? rc : trace_request_set_text(request, "pages", "mapped");
+    rc = rc ? rc : trace_request_set_u64(request, "scale", TLB_UNIT_BYTES);
+    rc = rc ? rc : trace_request_set_u64(request, "warm", plan->warm);
+    rc = rc ? rc : trace_request_set_u64(request, "window", plan->window);
+    rc = rc ? rc : trace_request_set_u64(request, "windows", plan->windows);
+    rc = rc || !plan->persist ? rc : trace_request_set_u64(request, "persist", 1);
+    return rc || !tl->run ? rc : trace_request_set_u64(request, "run", tl->run);
+}
+
+/* Does the trace follow the ring? Record k of window w read element (w * window + k) % count. */
+static bool follows(const struct trace *trace, const struct tlb_plan *plan,
+                    const uint32_t **latency)
+{
+    struct chase_columns columns;
+    const struct walk_shape ring = {.ring = plan->unit, .count = plan->count};
+    bool good = chase_columns(&columns, trace, plan->windows, plan->window);
+    *latency = columns.latency;
+    for (size_t w = 0; good && w < plan->windows; w++) {
+        size_t first = w * plan->window % plan->count;
+        good = columns.start[w] == plan->unit[first] && chase_follows(&columns, w, &ring, first);
+    }
+    return good;
+}
+
+int tlb_measure(struct tlb_lab *tl, const uint32_t **latency, const struct tlb_plan *plan)
+{
+    struct trace_request request;
+    const struct trace *trace;
+    int rc = build_request(&request, tl, plan);
+    rc = rc ? rc : lab_measure(tl->lab, &trace, &request);
+    if (rc) {
+        return rc;
+    }
+    tl->lab->loads +=
+        plan->warm * (plan->persist ? 1 : plan->windows) + (uint64_t)plan->window * plan->windows;
+    return follows(trace, plan, latency)
+               ? 0
+               : lab_undecided(tl->lab, "a trace does not follow its ring of pages");
+}
+
+uint32_t tlb_most_window(const struct tlb_lab *tl)
+{
+    return tl->lab->options->max_window ? tl->lab->options->max_window : 1024;
+}
+
+double tlb_quantile(double *values, size_t count, double q)
+{
+    sort_double(values, count);
+    return count ? values[(size_t)(q * (double)(count - 1) + 0.5)] : 0;
+}
+
+/* The median of each element's records, at most TLB_MOST_PASSES of them. */
+void tlb_medians(double *out, const uint32_t *latency, size_t records, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        double of[TLB_MOST_PASSES] = {0};
+        size_t seen = 0;
+        for (size_t k = i; k < records && seen < TLB_MOST_PASSES; k += count) {
+            of[seen++] = latency[k];
+        }
+        out[i] = tlb_quantile(of, seen, 0.5);
+    }
+}
+
+/* ---- what lines take where all hits ---- */
+
+/* Four lines of the first page. */
+int tlb_measure_reference(struct tlb_lab *tl, double *median, double *above)
+{
+    static const uint32_t units[TLB_REFERENCE_LINES] = {TLB_FIRST_LINE, TLB_FIRST_LINE + 2,
+                                                        TLB_FIRST_LINE + 4, TLB_FIRST_LINE + 6};
+    const uint32_t *latency;
+    struct tlb_plan plan = {
+        units, TLB_REFERENCE_LINES, TLB_REFERENCE_RECORDS, TLB_REFERENCE_RECORDS, 1, false};
+    tl->run++;
+    int rc = tlb_measure(tl, &latency, &plan);
+    if (rc) {
+        return rc;
+    }
+    double of[TLB_REFERENCE_LINES], late[TLB_REFERENCE_RECORDS], sum = 0;
+    tlb_medians(of, latency, TLB_REFERENCE_RECORDS, TLB_REFERENCE_LINES);
+    for (size_t i = 0; i < TLB_REFERENCE_RECORDS; i++) {
+        late[i] = fmax(0, latency[i] - of[i % TLB_REFERENCE_LINES]);
+    }
+    for (size_t i = 0; i < TLB_REFERENCE_LINES; i++) {
+        sum += of[i];
+    }
+    *median = sum / TLB_REFERENCE_LINES;
+    *above = tlb_quantile(late, TLB_REFERENCE_RECORDS, 0.98);
+    return 0;
+}
+
+static size_t slot_of(const struct tlb_lab *tl, uint32_t unit)
+{
+    size_t at = (size_t)(unit * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (tl->base_room - 1);
+    while (tl->base[at].unit != UINT32_MAX && tl->base[at].unit != unit) {
+        at = (at + 1) & (tl->base_room - 1);
+    }
+    return at;
+}
+
+static int make_room(struct tlb_lab *tl, size_t more)
+{
+    if (2 * (tl->base_count + more) <= tl->base_room) {
+        return 0;
+    }
+    struct tlb_lab grown = *tl;
+    grown.base_room = tl->base_room ? tl->base_room : 1024;
+    while (grown.base_room < 2 * (tl->base_count + more)) {
+        grown.base_room *= 2;
+    }
+    grown.base = malloc(grown.base_room * sizeof *grown.base);
+    if (!grown.base) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < grown.base_room; i++) {
+        grown.base[i].unit = UINT32_MAX;
+    }
+    for (size_t i = 0; i < tl->base_room; i++) {
+        if (tl->base[i].unit != UINT32_MAX) {
+            grown.base[slot_of(&grown, tl->base[i].unit)] = tl->base[i];
+        }
+    }
+    free(tl->base);
+    tl->base = grown.base;
+    tl->base_room = grown.base_room;
+    return 0;
+}
+
+static int measure_group(struct tlb_lab *tl, const uint32_t *units, size_t count, double shift)
+{
+    const uint32_t *latency;
+    struct tlb_plan plan = {units, count, 4 * count, (uint32_t)(TLB_GROUP_RECORDS * count),
+                            1,     false};
+    double of[GROUP];
+    int rc = tlb_measure(tl, &latency, &plan);
+    if (rc) {
+        return rc;
+    }
+    tlb_medians(of, latency, plan.window, count);
+    for (size_t i = 0; i < count; i++) {
+        struct tlb_base *base = &tl->base[slot_of(tl, units[i])];
+        tl->base_count += base->unit == UINT32_MAX;
+        *base = (struct tlb_base){units[i], (float)(of[i] - shift)};
+    }
+    return 0;
+}
+
+/* Measures the lines of a ring that were not yet, and the drift now and then. */
+int tlb_learn_lines(struct tlb_lab *tl, const struct tlb_ring *ring)
+{
+    enum { GROUPS_A_DRIFT = 64 };
+    uint32_t units[GROUP];
+    size_t count = 0, groups = 0;
+    double shift = 0, above;
+    int rc = tl->lines_differ ? make_room(tl, ring->count) : 0;
+    for (size_t i = 0; tl->lines_differ && i < ring->count && rc == 0; i++) {
+        if (tl->base[slot_of(tl, ring->unit[i])].unit == UINT32_MAX) {
+            units[count++] = ring->unit[i];
+        }
+        if (count == 0 || (count < GROUP && i + 1 < ring->count)) {
+            continue;
+        }
+        if (groups++ % GROUPS_A_DRIFT == 0) {
+            rc = tlb_measure_reference(tl, &shift, &above);
+            shift -= tl->reference;
+        }
+        rc = rc ? rc : measure_group(tl, units, count, shift);
+        count = 0;
+    }
+    return rc;
+}
+
+/* Measures the lines of slow elements again, in another group: if it was their first measurement
+ * that was off, they are slow no longer. */
+int tlb_doubt(struct tlb_lab *tl, const struct tlb_ring *ring, const struct tlb_view *view)
+{
+    uint32_t units[GROUP - 1];
+    size_t count = 0;
+    double shift = 0, above;
+    int rc = tl->lines_differ ? tlb_measure_reference(tl, &shift, &above) : 0;
+    shift -= tl->reference;
+    for (size_t i = 0; tl->lines_differ && i < ring->count && rc == 0; i++) {
+        if (view->slow[i]) {
+            units[count++] = ring->unit[i];
+        }
+        if (count == GROUP - 1 || (count && i + 1 == ring->count)) {
+            rc = measure_group(tl, units, count, shift);
+            count = 0;
+        }
+    }
+    return rc;
+}
+
+static double base_of(const struct tlb_lab *tl, uint32_t unit)
+{
+    return tl->lines_differ ? (double)tl->base[slot_of(tl, unit)].cycles : tl->reference;
+}
+
+/*
+ * Of a load's cycles, while the reference lines take `now`. Clocks that drift make all of it longer
+ * in proportion; lines of which some are nearer were measured with what the drift then added.
+ */
+double tlb_excess_of(const struct tlb_lab *tl, double cycles, uint32_t unit, double now)
+{
+    return tl->lines_differ ? cycles - base_of(tl, unit) - (now - tl->reference)
+                            : cycles * (tl->reference / now) - tl->reference;
+}
+
+void tlb_lab_end(struct tlb_lab *tl)
+{
+    free(tl->base);
+    tl->base = NULL;
+}
+
+size_t tlb_pages_held(const struct tlb_lab *tl, const struct tlb_level *level)
+{
+    uint64_t pages = limits.held * level->fits + limits.more_pages,
+             most = tl->limit_bytes / level->page;
+    return (size_t)(pages < most ? pages : most);
+}

@@ -1,0 +1,42 @@
+/*
+ * Single walks over pages and the excess of their loads (base.c), for view.c and begin.c.
+ *
+ *   unit        what an offset counts, TLB_UNIT_BYTES
+ *   reference   four lines of the first page; what they take follows a device's drift
+ *   excess      cycles that a load takes longer than the same line among few others
+ */
+#ifndef SONDE_INFER_TLB_BASE_H
+#define SONDE_INFER_TLB_BASE_H
+
+#include "infer/tlb/tlb.h"
+
+enum {
+    TLB_REFERENCE_LINES = 4,
+    TLB_REFERENCE_RECORDS = 128,
+    TLB_GROUP_RECORDS = 16, /* of each line that is measured among few others */
+    TLB_MOST_PASSES = 64,   /* of a window */
+};
+
+struct tlb_plan {
+    const uint32_t *unit;
+    size_t count;
+    uint64_t warm;
+    uint32_t window, windows;
+    bool persist; /* only the first window is warmed */
+};
+
+/* The latencies of the windows' records, in order; borrowed from the trace. */
+int tlb_measure(struct tlb_lab *tl, const uint32_t **latency, const struct tlb_plan *plan);
+/* The median of the reference lines, and what 98 % of their records lie above it at most. */
+int tlb_measure_reference(struct tlb_lab *tl, double *median, double *above);
+/* Measures the lines of a ring that were not yet. */
+int tlb_learn_lines(struct tlb_lab *tl, const struct tlb_ring *ring);
+/* Of a load's cycles, while the reference lines take `now`. */
+double tlb_excess_of(const struct tlb_lab *tl, double cycles, uint32_t unit, double now);
+
+/* The median of each element's records, at most TLB_MOST_PASSES of them. */
+void tlb_medians(double *out, const uint32_t *latency, size_t records, size_t count);
+/* Sorts the values. */
+double tlb_quantile(double *values, size_t count, double q);
+
+#endif
