@@ -56,7 +56,9 @@ int tlb_ring_of_pages(struct tlb_ring *out, uint64_t stride, size_t pages, uint6
         uint32_t unit = tlb_place(stride, i, 0);
         out->unit[each * i] = unit;
         if (companion) {
-            out->unit[2 * i + 1] = unit + (uint32_t)(companion / TLB_UNIT_BYTES);
+            out->unit[2 * i + 1] = companion < TLB_LEAST_PAGE
+                                       ? tlb_place(stride, i, TLB_LINES / 2)
+                                       : unit + (uint32_t)(companion / TLB_UNIT_BYTES);
         }
     }
     return 0;

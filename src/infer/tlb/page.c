@@ -117,7 +117,7 @@ int tlb_page(struct tlb_lab *tl, struct tlb_level *level, uint64_t reach)
         return rc;
     }
     uint64_t page = stride;
-    while (page / 2 >= TLB_LEAST_PAGE) {
+    while (page >= TLB_LEAST_PAGE) {
         size_t count = elements_of(tl, level, longer, stride);
         rc = slow_shares(tl, &share, &companions, level, stride, count, page / 2);
         if (rc) {
@@ -133,5 +133,5 @@ int tlb_page(struct tlb_lab *tl, struct tlb_level *level, uint64_t reach)
         page /= 2;
     }
     return lab_undecided(tl->lab, "pages are smaller than %llu bytes",
-                         (unsigned long long)(2 * TLB_LEAST_PAGE));
+                         (unsigned long long)TLB_LEAST_PAGE);
 }

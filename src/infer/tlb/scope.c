@@ -180,9 +180,11 @@ static int find_scope(struct scope *s, struct tlb_result *out)
 int tlb_scope(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level)
 {
     struct scope s = {.tl = tl, .level = level, .again = pages_again(level->fits)};
-    size_t most = (size_t)(tl->limit_bytes / level->page), pages = 2 * level->fits;
+    size_t most = (size_t)(tl->limit_bytes / level->page), held = level->fits;
+    held = held > level->in_front ? held : level->in_front; /* SM 0's first level, too */
+    size_t pages = 2 * held;
     pages = pages < most ? pages : most;
-    int rc = pages > level->fits + s.again + level->fits / 4
+    int rc = pages > held + s.again + held / 4
                  ? tlb_ring_of_pages(&s.ring, level->page, pages, 0)
                  : lab_undecided(tl->lab, "there is no memory for more pages than it holds");
     s.turned = rc ? NULL : malloc(s.ring.count * sizeof *s.turned);

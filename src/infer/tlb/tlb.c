@@ -249,7 +249,8 @@ static int find_page(struct tlb_lab *tl, struct search *search, struct tlb_level
         return rc;
     }
     start.reach -= start.reach % level->page;
-    start.reach = start.reach ? start.reach : level->page;
+    /* A reach of one long page is many short ones, too many for both levels perhaps. */
+    start.reach = start.reach && level->in_front ? start.reach : level->page;
     start.stride = level->page;
     start.pages = (size_t)(start.reach / start.stride);
     start.noise = first.noise;

@@ -112,7 +112,8 @@ int tlb_records(struct tlb_lab *tl, double *excess, const struct tlb_ring *ring,
 
 /*
  * A line in each of so many pages; with `companion`, at each page's turn another, so many bytes
- * farther. The ring's units are free()d by its maker.
+ * farther; where these are less than 4 KiB, in the same 4 KiB. The ring's units are free()d by its
+ * maker.
  */
 int tlb_ring_of_pages(struct tlb_ring *out, uint64_t stride, size_t pages, uint64_t companion);
 

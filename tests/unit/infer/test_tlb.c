@@ -44,8 +44,12 @@ struct data {
     bool here[(UINT64_C(1) << 30) / LINE_BYTES];
 };
 
+enum { SMS = 3 };
+
 struct gpu {
     struct tlb level[2];
+    struct tlb other[SMS]; /* first levels of the other SMs, where each has its own */
+    bool own_first;
     struct data *data; /* NULL: all lines are held */
     uint32_t first;    /* what a miss of the first level costs, cycles; 0: FIRST */
     uint32_t far;      /* what lines whose number has odd parity take longer, cycles */
@@ -138,9 +142,10 @@ static bool holds_data(struct data *data, uint64_t line)
     return here;
 }
 
-static uint32_t load(struct gpu *gpu, uint64_t address)
+static uint32_t load_of(struct gpu *gpu, uint64_t sm, uint64_t address)
 {
-    struct tlb *first = &gpu->level[0], *second = &gpu->level[1];
+    struct tlb *first = gpu->own_first && sm > 0 ? &gpu->other[sm] : &gpu->level[0];
+    struct tlb *second = &gpu->level[1];
     uint32_t cycles = HIT;
     if (!ask(gpu, first, page_of(first, address))) {
         cycles += gpu->first ? gpu->first : FIRST;
@@ -149,6 +154,11 @@ static uint32_t load(struct gpu *gpu, uint64_t address)
     cycles += __builtin_popcountll(address / LINE_BYTES) % 2 ? gpu->far : 0;
     bool told = gpu->data && address < OWN;
     return cycles + (told && !holds_data(gpu->data, address / LINE_BYTES) ? DATA : 0);
+}
+
+static uint32_t load(struct gpu *gpu, uint64_t address)
+{
+    return load_of(gpu, 0, address);
 }
 
 static uint64_t number(const struct trace_request *request, const char *name)
@@ -185,8 +195,37 @@ static int chase(struct gpu *gpu, struct trace *trace)
     return toy_walk_end(&walk, trace);
 }
 
+/* SM 0 walks the ring twice, another one its first pages, then SM 0 is timed on these. */
+static int scope(struct gpu *gpu, struct trace *trace)
+{
+    const struct trace_request *request = &trace->request;
+    uint64_t scale = number(request, "scale"), other = SMS, sms = SMS;
+    size_t again = number(request, "again");
+    uint32_t latency[64];
+    bool named = trace_request_u64(request, "other", &other);
+    assert_true(again <= sizeof latency / sizeof *latency);
+    if (named && other >= SMS) {
+        trace->status = SONDE_EUNSUPPORTED;
+        return 0;
+    }
+    for (size_t i = 0; i < 2 * request->ring_count; i++) {
+        load(gpu, request->ring[i % request->ring_count] * scale);
+    }
+    for (size_t i = 0; i < again && other < SMS; i++) {
+        load_of(gpu, other, request->ring[i] * scale);
+    }
+    for (size_t i = 0; i < again; i++) {
+        latency[i] = load(gpu, request->ring[i] * scale);
+    }
+    int rc = trace_add_column(trace, "latency", TRACE_U32, latency, again);
+    return rc ? rc : trace_add_column(trace, "sms", TRACE_U32, &(uint32_t){(uint32_t)sms}, 1);
+}
+
 static int answer(void *gpu, struct trace *trace)
 {
+    if (((struct gpu *)gpu)->own_first && strcmp(trace->request.probe, "scope") == 0) {
+        return scope(gpu, trace);
+    }
     if (strcmp(trace->request.probe, "chase") == 0) {
         return chase(gpu, trace);
     }
@@ -212,6 +251,9 @@ static const struct tlb_result *dissect(struct gpu *gpu, size_t level)
     struct trace_source source = {.get = get, .ctx = gpu};
     for (size_t k = 0; k < 2; k++) {
         memset(gpu->level[k].page, 0xff, sizeof gpu->level[k].page);
+    }
+    for (size_t sm = 0; sm < SMS; sm++) {
+        gpu->other[sm] = gpu->level[0];
     }
     rng_seed(&gpu->rng, 7);
     assert_int_equal(traceset_create(&gpu->set), 0);
@@ -413,6 +455,37 @@ static void lines_that_differ_are_no_strays(void **state)
     assert_float_equal(tlb->miss_penalty.confidence, 0.95, 1e-9);
 }
 
+/* Pages that the other SM's own first level still holds ask the second level nothing. */
+static void behind_large_first_levels_of_their_own_all_share_the_second(void **state)
+{
+    (void)state;
+    static const uint32_t ways[] = {8, 26, 34, 60};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct gpu gpu = {.level = {{.sets = 1, .ways = ways[i]}, {.sets = 4, .ways = 40}},
+                          .own_first = true};
+        const struct tlb_result *tlb = dissect(&gpu, 1);
+        assert_whole(tlb, 4, 40, "lru");
+        assert_string_equal(found.tlbs[0].scope, "sm");
+        assert_string_equal(tlb->scope, "gpu");
+    }
+}
+
+/* The first walks go 2 MiB at a time, which is too many such pages for both levels. */
+static void pages_of_4_kib_are_reached(void **state)
+{
+    (void)state;
+    struct gpu gpu = {.level = {{.sets = 1, .ways = 16, .page_bytes = 4096},
+                                {.sets = 5, .ways = 13, .page_bytes = 4096}}};
+    const struct tlb_result *tlb = dissect(&gpu, 1);
+    assert_value(&found.tlbs[0].page, 4096);
+    assert_value(&found.tlbs[0].entries, 16);
+    assert_value(&found.tlbs[0].miss_penalty, FIRST);
+    assert_value(&tlb->page, 4096);
+    assert_value(&tlb->entries, 65);
+    assert_value(&tlb->sets, 5);
+    assert_value(&tlb->miss_penalty, SECOND);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,6 +500,8 @@ int main(void)
         cmocka_unit_test(a_second_level_of_fewer_and_longer_entries_shows),
         cmocka_unit_test(a_miss_that_costs_as_much_as_missing_data_shows),
         cmocka_unit_test(lines_that_differ_are_no_strays),
+        cmocka_unit_test(behind_large_first_levels_of_their_own_all_share_the_second),
+        cmocka_unit_test(pages_of_4_kib_are_reached),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
