@@ -96,7 +96,8 @@ void sonde_dissection_destroy(struct sonde_dissection *dissection);
 
 enum sonde_table_flags { SONDE_TABLE_COLOUR = 1, SONDE_TABLE_EVIDENCE = 2 };
 
-/* The dissection as a table for people (flags of enum sonde_table_flags), as JSON by
+/* The dissection as a table for people (flags of enum sonde_table_flags; without
+ * SONDE_TABLE_EVIDENCE the essentials on one screen), as JSON by
  * docs/dissection.schema.json. */
 int sonde_dissection_table(char **text, const struct sonde_dissection *dissection, unsigned flags);
 int sonde_dissection_json(char **text, const struct sonde_dissection *dissection);

@@ -179,7 +179,8 @@ int sonde_dissection_table(char **text, const struct sonde_dissection *dissectio
         .colour = flags & SONDE_TABLE_COLOUR,
         .evidence = flags & SONDE_TABLE_EVIDENCE,
     };
-    return report_table(text, &dissection->result, &subject, &style);
+    return style.evidence ? report_table(text, &dissection->result, &subject, &style)
+                          : report_summary(text, &dissection->result, &subject, &style);
 }
 
 int sonde_dissection_json(char **text, const struct sonde_dissection *dissection)

@@ -33,6 +33,13 @@ int json_put_patterns(json_t *root, const struct dissection *dissection);
 int json_put_outstanding(json_t *root, const struct dissection *dissection);
 int json_put_loaded(json_t *root, const struct memory_result *memory);
 
+struct report_subject;
+struct report_style;
+/* table.c: the first two lines; a value with its unit, "16 KiB" */
+void report_head(struct strbuf *out, const struct report_subject *subject,
+                 const struct report_style *style);
+void report_value(char *text, size_t size, const struct attribute *attribute);
+
 /* table_outstanding.c */
 void report_outstanding(struct strbuf *out, const struct outstanding_result *outstanding);
 void report_memory(struct strbuf *out, const struct memory_result *memory);

@@ -29,6 +29,9 @@ struct report_style {
  */
 int report_table(char **text, const struct dissection *dissection,
                  const struct report_subject *subject, const struct report_style *style);
+/* The essentials alone, at most 40 lines of 80 columns for a shipped model. */
+int report_summary(char **text, const struct dissection *dissection,
+                   const struct report_subject *subject, const struct report_style *style);
 int report_json(char **text, const struct dissection *dissection,
                 const struct report_subject *subject);
 

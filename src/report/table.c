@@ -31,7 +31,7 @@ static void heading(struct pen *pen, const char *text)
     strbuf_printf(&pen->out, "%s%s%s\n", paint(pen, "\033[1m"), text, paint(pen, "\033[0m"));
 }
 
-static void format_value(char *text, size_t size, const struct attribute *attribute)
+void report_value(char *text, size_t size, const struct attribute *attribute)
 {
     double value = attribute->value;
     bool whole = value >= 0 && value < 1e18 && value == (double)(uint64_t)value;
@@ -50,7 +50,7 @@ static void cell(struct pen *pen, const struct attribute *attribute)
     char padded[96];
     if (attribute->status == ATTRIBUTE_MEASURED) {
         char value[48];
-        format_value(value, sizeof(value), attribute);
+        report_value(value, sizeof(value), attribute);
         snprintf(text, sizeof(text), "%-14s %.2f", value, attribute->confidence);
     }
     snprintf(padded, sizeof(padded), "%-*s", CELL_WIDTH, text);
@@ -76,20 +76,20 @@ static void row_label(struct pen *pen, const char *field)
     strbuf_printf(&pen->out, "  %-*s", LABEL_WIDTH - 2, label);
 }
 
-static void device_lines(struct pen *pen, const struct report_subject *subject)
+void report_head(struct strbuf *out, const struct report_subject *subject,
+                 const struct report_style *style)
 {
     const struct trace_device *device = subject->device;
+    struct pen pen = {.style = style};
     char clock[32];
     units_format(clock, sizeof(clock), device->clock_hz, UNIT_HZ);
-    struct strbuf name = {0};
-    printable_append_name(&name, subject->device_spec);
-    heading(pen, strbuf_text(&name));
-    strbuf_free(&name);
-    strbuf_append(&pen->out, "  ");
-    printable_append_name(&pen->out, device->name);
-    strbuf_printf(&pen->out, ", %u SMs, %s, driver ", device->sms, clock);
-    printable_append_name(&pen->out, device->driver);
-    strbuf_printf(&pen->out, "; dissected in %.1f s\n\n", subject->seconds);
+    strbuf_append(out, paint(&pen, "\033[1m"));
+    printable_append_name(out, subject->device_spec);
+    strbuf_printf(out, "%s\n  ", paint(&pen, "\033[0m"));
+    printable_append_name(out, device->name);
+    strbuf_printf(out, ", %u SMs, %s, driver ", device->sms, clock);
+    printable_append_name(out, device->driver);
+    strbuf_printf(out, "; dissected in %.1f s\n\n", subject->seconds);
 }
 
 /* A cell of what is no number; "" when it is not known. */
@@ -364,7 +364,7 @@ static void tlb_line(struct pen *pen, const struct tlb_result *tlb)
     for (size_t k = 0; tlb->present && k < sizeof(fields) / sizeof(*fields); k++) {
         char value[48] = "-";
         if (fields[k].attribute->status == ATTRIBUTE_MEASURED) {
-            format_value(value, sizeof(value), fields[k].attribute);
+            report_value(value, sizeof(value), fields[k].attribute);
         }
         strbuf_printf(&pen->out, "%s %s %s", k ? "," : "", fields[k].name, value);
     }
@@ -456,7 +456,7 @@ static void method_lines(struct pen *pen, const struct dissection *d)
         for (size_t k = 0; k < sizeof(fields) / sizeof(*fields); k++) {
             char value[48] = "-";
             if (fields[k].attribute->status == ATTRIBUTE_MEASURED) {
-                format_value(value, sizeof(value), fields[k].attribute);
+                report_value(value, sizeof(value), fields[k].attribute);
             }
             strbuf_printf(&pen->out, " %s %-12s", fields[k].name, value);
         }
@@ -477,7 +477,7 @@ int report_table(char **text, const struct dissection *dissection,
                  const struct report_subject *subject, const struct report_style *style)
 {
     struct pen pen = {.style = style};
-    device_lines(&pen, subject);
+    report_head(&pen.out, subject, style);
     cache_table(&pen, dissection);
     structures(&pen, dissection);
     tlb_lines(&pen, dissection);

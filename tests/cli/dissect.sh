@@ -11,7 +11,7 @@ is_json() {
 run sonde dissect --experiments
 
 echo "# a table, without colours or progress when piped"
-sonde dissect $tiny >table 2>stderr
+sonde dissect $tiny -v >table 2>stderr
 echo "status $?"
 wc -c <stderr
 grep -c "$(printf '\033')" table
@@ -48,17 +48,17 @@ measured() { # of the first caches in the table
     awk '($1 == "size" || $1 == "ways" || $1 == "sets") && !seen[$1]++ {
         print $1, ($2 == "-" ? "not measured" : "measured") }'
 }
-sonde dissect $tiny --only capacity | measured
-sonde dissect $tiny --only=ways,latency | grep 'l1_data.*not asked for'
-sonde dissect $tiny --skip ways | measured
+sonde dissect $tiny -v --only capacity | measured
+sonde dissect $tiny -v --only=ways,latency | grep 'l1_data.*not asked for'
+sonde dissect $tiny -v --skip ways | measured
 
 echo "# caches go by their names, too: all of them, or these and what is in front of them"
 columns() {
     grep '(per' | sed 's/.*confidence *//; s/ *$//' | tr -s ' '
 }
-sonde dissect $tiny | columns
-sonde dissect $tiny --only l2 | columns
-sonde dissect $tiny --only readonly_l1,capacity --skip l2 | columns
+sonde dissect $tiny -v | columns
+sonde dissect $tiny -v --only l2 | columns
+sonde dissect $tiny -v --only readonly_l1,capacity --skip l2 | columns
 sonde dissect $tiny --only l2 --json - | grep -c 'not asked for' | sed 's/[1-9][0-9]*/many/'
 run sonde dissect $tiny --only l3
 
@@ -75,3 +75,11 @@ on_terminal "NO_COLOR= sonde dissect $tiny"
 on_terminal "sonde dissect $tiny 2>/dev/null"
 on_terminal "sonde dissect $tiny -q"
 on_terminal "sonde dissect $tiny --json - | cat"
+
+echo "# the essentials: one screen, for every shipped model"
+for model in gtx560ti gtx780 gtx280; do
+    sonde dissect -d "sim:$model" -q --record "$model.sonde"
+    sonde infer "$model.sonde" >screen
+    [ "$(wc -l <screen)" -le 40 ] && [ "$(wc -L <screen)" -le 80 ] || cat screen
+done
+sonde infer gtx560ti.sonde | sed 1,3d

@@ -56,7 +56,7 @@ run sonde exec "$DATA/double.ptx" --arg out:absent/x:4 --arg u32:1
 run sonde exec "$DATA/double.ptx" --arg inout:sub --arg u32:1
 
 echo "# the result of a dissection whose recording cannot be written"
-sonde dissect $tiny --record /dev/full >table
+sonde dissect $tiny -v --record /dev/full >table
 echo "status $?"
 sed -n 1p table
 grep -c '^  hit latency' table

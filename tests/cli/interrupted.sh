@@ -29,7 +29,7 @@ interrupt() {
     sed 's/^sonde: .*interrupted/sonde: interrupted/' stderr
 }
 interrupt INT 0x2 sonde dissect -d sim:large.yaml --record rec.sonde --json result.json
-sonde infer rec.sonde >table
+sonde infer rec.sonde -v >table
 echo "infer: status $?, $(sed -n 1p table)"
 grep -c 'not recorded' table | sed 's/^[1-9][0-9]*$/some/'
 interrupt TERM 0x4000 sonde dissect -d sim:large.yaml -o folder

@@ -5,10 +5,10 @@ sonde dissect -d sim:tiny.yaml -q --record rec.sonde
 body() {
     sed 1,2d
 }
-sonde dissect -d sim:tiny.yaml | body >live
-sonde infer rec.sonde | body | cmp live && echo "infer: as live"
-sonde infer - <rec.sonde | body | cmp live && echo "infer from standard input: as live"
-sonde dissect -d replay:rec.sonde | body | cmp live && echo "replay: as live"
+sonde dissect -d sim:tiny.yaml -v | body >live
+sonde infer rec.sonde -v | body | cmp live && echo "infer: as live"
+sonde infer - -v <rec.sonde | body | cmp live && echo "infer from standard input: as live"
+sonde dissect -d replay:rec.sonde -v | body | cmp live && echo "replay: as live"
 sonde dissect -d replay:rec.sonde -q --record copy.sonde
 cmp rec.sonde copy.sonde && echo "recorded again: the same"
 sonde infer rec.sonde --json - | grep '"kind": "sim"'
@@ -16,7 +16,7 @@ sonde dissect -d replay:rec.sonde --json - | grep '"kind": "replay"'
 
 echo "# what was not asked for is not recorded"
 sonde dissect -d sim:tiny.yaml -q --only capacity --record part.sonde
-sonde infer part.sonde >table
+sonde infer part.sonde -v >table
 echo "status $?"
 grep '^  size' table | tr -s ' ' | cut -d " " -f 2-4 | head -1
 grep -c 'not recorded' table | sed 's/^[1-9][0-9]*$/some are not recorded/'

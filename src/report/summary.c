@@ -1,0 +1,149 @@
+/*
+ * What a dissection found, on one screen of 80 columns: a line a cache and a level of translation,
+ * the latencies, shared memory, what may be in flight. All else (the confidence of each value,
+ * masks, reasons, distributions, evidence) is the table's, table.c. A line's confidence is the
+ * least of its values'.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "report/parts.h"
+#include "report/report.h"
+#include "util/container/strbuf.h"
+#include "util/error.h"
+
+#define WIDTH 79
+
+/* A value as text, "-" where there is none; *least becomes the least confidence so far. */
+static void take(char *text, size_t size, const struct attribute *attribute, double *least)
+{
+    snprintf(text, size, "-");
+    if (attribute->status == ATTRIBUTE_MEASURED) {
+        report_value(text, size, attribute);
+        *least = attribute->confidence < *least ? attribute->confidence : *least;
+    }
+}
+
+static void take_cycles(char *text, size_t size, const struct attribute *attribute, double *least)
+{
+    take(text, size, attribute, least);
+    if (attribute->status == ATTRIBUTE_MEASURED) {
+        snprintf(text, size, "%.4g", attribute->value);
+    }
+}
+
+static void cache_line(struct strbuf *out, const struct cache_result *cache)
+{
+    char size[32], line[32], sets[32], ways[32], shape[72], hit[32], miss[32], trust[16];
+    double least = 2;
+    take(size, sizeof(size), &cache->size, &least);
+    take(line, sizeof(line), &cache->line, &least);
+    take(sets, sizeof(sets), &cache->sets, &least);
+    take(ways, sizeof(ways), &cache->ways, &least);
+    take_cycles(hit, sizeof(hit), &cache->hit_latency, &least);
+    take_cycles(miss, sizeof(miss), &cache->miss_penalty, &least);
+    const struct policy_result *policy = &cache->policy;
+    if (policy->name[0] && policy->confidence < least) {
+        least = policy->confidence;
+    }
+    snprintf(shape, sizeof(shape), "%s x %s", sets, ways);
+    snprintf(trust, sizeof(trust), least > 1 ? "-" : "%.2f", least);
+    strbuf_printf(out, "  %-12.12s %-9.9s %-6.6s %-11.11s %-10.10s %-6.6s %-6.6s %-5s %s\n",
+                  cache->id, size, line, shape, policy->name[0] ? policy->name : "-", hit, miss,
+                  trust, cache->scope);
+}
+
+static void cache_lines(struct strbuf *out, const struct dissection *d)
+{
+    strbuf_printf(out, "  %-12s %-9s %-6s %-11s %-10s %-6s %-6s %-5s %s\n", "cache", "size", "line",
+                  "sets x ways", "policy", "hit", "miss +", "conf.", "per");
+    for (size_t i = 0; i < d->cache_count; i++) {
+        if (d->caches[i].present) {
+            cache_line(out, &d->caches[i]);
+        }
+    }
+    if (d->memory_latency.status == ATTRIBUTE_MEASURED) {
+        strbuf_printf(out, "  %-52s %-6.4g %-6s %.2f\n", "memory", d->memory_latency.value, "",
+                      d->memory_latency.confidence);
+    }
+    for (size_t i = 0; i < d->cache_count; i++) {
+        if (!d->caches[i].present && d->caches[i].absence.status == ATTRIBUTE_ABSENT) {
+            strbuf_printf(out, "  %-12.12s not there\n", d->caches[i].id);
+        }
+    }
+    strbuf_append(out, "\n");
+}
+
+static void tlb_lines(struct strbuf *out, const struct dissection *d)
+{
+    bool any = false;
+    for (size_t i = 0; i < d->tlb_count; i++) {
+        const struct tlb_result *tlb = &d->tlbs[i];
+        char page[32], coverage[32], entries[32], sets[32], miss[32];
+        double least = 2;
+        if (!tlb->present) {
+            continue;
+        }
+        take(page, sizeof(page), &tlb->page, &least);
+        take(coverage, sizeof(coverage), &tlb->coverage, &least);
+        take_cycles(entries, sizeof(entries), &tlb->entries, &least);
+        take_cycles(sets, sizeof(sets), &tlb->sets, &least);
+        take_cycles(miss, sizeof(miss), &tlb->miss_penalty, &least);
+        strbuf_printf(out, "  %-12.12s %s of %s pages, %s entries, %s sets, %s, +%s", tlb->id,
+                      coverage, page, entries, sets,
+                      tlb->policy.name[0] ? tlb->policy.name : "policy unknown", miss);
+        strbuf_printf(out, tlb->scope[0] ? ", per %s\n" : "\n", tlb->scope);
+        any = true;
+    }
+    strbuf_append(out, any ? "\n" : "");
+}
+
+/* "name cycles" of each kind of access, as many in a line as there is room for. */
+static void pattern_lines(struct strbuf *out, const struct dissection *d)
+{
+    size_t column = 0;
+    for (size_t i = 0; i < d->pattern_count; i++) {
+        const struct latency_pattern *pattern = &d->patterns[i];
+        char item[80];
+        int length = snprintf(item, sizeof(item), "%s %s %.6g", pattern->op,
+                              pattern->name[0] ? pattern->name : "?", pattern->latency.value);
+        if (column > 0 && column + 2 + (size_t)length > WIDTH) {
+            strbuf_append(out, ",\n");
+            column = 0;
+        }
+        strbuf_printf(out, "%s%s", column ? ", " : i ? "               " : "  accesses     ", item);
+        column += (size_t)length + (column ? 2 : 15);
+    }
+    strbuf_append(out, d->pattern_count ? "\n" : "");
+}
+
+static void other_lines(struct strbuf *out, const struct dissection *d)
+{
+    if (d->shared.banks.status == ATTRIBUTE_MEASURED) {
+        strbuf_printf(out, "  shared       %.0f banks of %.0f B, latency %.4g cycles\n",
+                      d->shared.banks.value, d->shared.bank_width.value, d->shared.latency.value);
+    }
+    if (d->outstanding.measured && d->outstanding.structure[0]) {
+        strbuf_printf(out, "  in flight    %s (%.2f)", d->outstanding.structure,
+                      d->outstanding.confidence);
+        if (d->outstanding.entries.status == ATTRIBUTE_MEASURED) {
+            strbuf_printf(out, " of %.0f entries", d->outstanding.entries.value);
+        }
+        strbuf_append(out, "\n");
+    }
+}
+
+int report_summary(char **text, const struct dissection *dissection,
+                   const struct report_subject *subject, const struct report_style *style)
+{
+    struct strbuf out = {0};
+    report_head(&out, subject, style);
+    cache_lines(&out, dissection);
+    tlb_lines(&out, dissection);
+    pattern_lines(&out, dissection);
+    other_lines(&out, dissection);
+    strbuf_append(&out, "\nLatencies in cycles. With -v: each value's confidence, reasons, "
+                        "evidence.\n");
+    *text = strbuf_take(&out);
+    return *text ? 0 : error_memory();
+}
