@@ -120,7 +120,7 @@ static void find_fault(struct gpu *gpu)
         }
     }
     if (first) {
-        gpu->error = error_set(first->fault, "%s", first->fault_text);
+        gpu->error = error_set_lines(first->fault, first->fault_text);
     }
 }
 

@@ -217,7 +217,7 @@ static enum exec_event run_assert_fail(struct exec_warp *warp, const struct uop 
     if (strbuf_failed(&text))
         error_memory();
     else
-        error_set(SONDE_EFAULT, "%s", strbuf_text(&text));
+        error_set_lines(SONDE_EFAULT, strbuf_text(&text));
     strbuf_free(&text);
     return EXEC_FAULT;
 }
