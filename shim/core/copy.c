@@ -16,8 +16,10 @@ void shim_end(struct rt *rt, struct rt_end *end, const void *address)
 
 static int capture_code(struct rt_stream *stream, bool waits)
 {
-    (void)stream, (void)waits;
-    return SHIM_OK;
+    enum rt_capture_state state = waits ? rt_capture_state(stream, NULL, NULL) : RT_CAPTURE_NONE;
+    return state == RT_CAPTURE_NONE     ? SHIM_OK
+           : state == RT_CAPTURE_ACTIVE ? SHIM_CAPTURE_UNSUPPORTED
+                                        : SHIM_CAPTURE_INVALID;
 }
 
 int shim_copy(struct rt_stream *stream, struct rt_copy *copy)

@@ -110,8 +110,16 @@ int shim_code(int rc)
     switch (rc) {
     case SONDE_ENOMEM:
         return SHIM_NO_MEMORY;
-    case SONDE_EINPUT:
     case SONDE_EUSAGE:
+        if (strstr(text, "captur")) {
+            return SHIM_CAPTURE_UNSUPPORTED;
+        }
+        if (rt_in_host_function()) {
+            return SHIM_NOT_PERMITTED;
+        }
+        say_once(text, "%s", text);
+        return SHIM_INVALID;
+    case SONDE_EINPUT:
         say_once(text, "%s", text);
         return SHIM_INVALID;
     case SONDE_EDEVICE:

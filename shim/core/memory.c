@@ -141,7 +141,30 @@ int shim_memory_give(uint64_t address, bool host)
         }
     }
     rt_unlock(rt);
-    code = code == -1 ? SHIM_INVALID : code;
+    if (code == -1) { /* of a pool, or nothing of ours */
+        code = rt_owns(rt, address) ? shim_code(rt_enqueue_free(rt_stream_default(rt), address))
+                                    : SHIM_INVALID;
+    }
+    return code;
+}
+
+/* When the stream gets there. */
+int shim_memory_give_later(uint64_t address, struct rt_stream *stream)
+{
+    struct rt *rt = rt_stream_rt(stream);
+    rt_lock(rt);
+    struct shim_range *range = range_of(address);
+    bool known = range && range->address == address && !range->host;
+    rt_unlock(rt);
+    int code = shim_code(rt_enqueue_free(stream, address));
+    if (code == SHIM_OK && known) {
+        rt_lock(rt);
+        range = range_of(address);
+        if (range && range->address == address) {
+            range_remove(range);
+        }
+        rt_unlock(rt);
+    }
     return code;
 }
 

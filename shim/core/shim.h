@@ -232,6 +232,7 @@ struct shim_range {
 SHIM_SHARED int shim_memory_take(uint64_t *address, uint64_t bytes, enum shim_memory kind,
                                  unsigned flags);
 SHIM_SHARED int shim_memory_give(uint64_t address, bool host);
+SHIM_SHARED int shim_memory_give_later(uint64_t address, struct rt_stream *stream);
 SHIM_SHARED void shim_memory_note(uint64_t address, uint64_t bytes, enum shim_memory kind);
 /* False: of the host. */
 SHIM_SHARED bool shim_memory_find(struct shim_range *out, uint64_t address);

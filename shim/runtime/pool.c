@@ -1,96 +1,57 @@
-/*
- * Memory pools, and what only exists between processes or devices. Pools count what is taken from
- * them; the memory itself is the device's. It is taken at once, which a program cannot tell from
- * taking it when the stream gets there, and given back when the stream has got there.
- */
-#include <stdlib.h>
-#include <string.h>
-
+/* Memory pools, and what only exists between processes or devices. */
 #include "shim/runtime/pool.h"
-#include "util/container/vec.h"
 
-struct pool {
-    uint64_t used, used_high, threshold;
-    int reuse[3];
-    bool is_default;
-};
+/* Whether memory is taken again; nothing here depends on it. */
+static int reuse[3] = {1, 1, 1};
+static struct rt_pool *chosen; /* NULL: the default one */
+static unsigned chosen_generation;
 
-static struct pool default_pool = {.reuse = {1, 1, 1}, .is_default = true};
-static struct pool *current = &default_pool;
-
-struct taken {
-    uint64_t address, bytes;
-    struct pool *pool;
-};
-static VEC(struct taken) taken;
-
-static struct pool *pool_of(void *handle)
+static struct rt_pool *pool_of(void *handle)
 {
-    return handle == &default_pool || shim_handle_is(handle, SHIM_POOL) ? handle : NULL;
+    struct rt *rt;
+    if (shim_device(&rt) != SHIM_OK) {
+        return NULL;
+    }
+    return handle == rt_pool_default(rt) || shim_handle_is(handle, SHIM_POOL) ? handle : NULL;
 }
 
-int pool_take(void **out, size_t bytes, void *handle)
+static struct rt_pool *current(struct rt *rt)
 {
-    struct pool *pool = handle ? pool_of(handle) : current;
-    struct rt *rt;
-    uint64_t address;
+    return chosen && chosen_generation == shim_generation() ? chosen : rt_pool_default(rt);
+}
+
+int pool_take(void **out, size_t bytes, void *handle, struct rt_stream *stream)
+{
+    uint64_t address = 0;
+    struct rt_pool *pool = handle ? pool_of(handle) : current(rt_stream_rt(stream));
     if (!out || !pool) {
         return SHIM_INVALID;
     }
-    *out = NULL;
-    if (bytes == 0) {
-        return SHIM_OK;
-    }
-    int code = shim_memory_take(&address, bytes, SHIM_MEMORY_DEVICE, 0);
-    code = code == SHIM_OK ? shim_enter(&rt) : code;
-    if (code != SHIM_OK) {
-        return code;
-    }
-    if (vec_push(&taken, (struct taken){address, bytes, pool}) < 0) {
-        code = SHIM_NO_MEMORY;
-    } else {
-        pool->used += bytes;
-        pool->used_high = pool->used > pool->used_high ? pool->used : pool->used_high;
-        *out = (void *)(uintptr_t)address;
-    }
-    shim_leave(rt);
-    return code;
-}
-
-int pool_give(void *pointer)
-{
-    struct rt *rt;
-    int code = shim_memory_give((uintptr_t)pointer, false);
-    if (code == SHIM_OK && (code = shim_enter(&rt)) == SHIM_OK) {
-        for (size_t i = 0; i < taken.count; i++) {
-            if (taken.data[i].address == (uintptr_t)pointer) {
-                taken.data[i].pool->used -= taken.data[i].bytes;
-                taken.data[i] = vec_last(&taken);
-                taken.count--;
-                break;
-            }
-        }
-        shim_leave(rt);
-    }
+    int code = bytes ? shim_code(rt_enqueue_alloc(stream, pool, &address, bytes)) : SHIM_OK;
+    *out = (void *)(uintptr_t)address;
     return code;
 }
 
 EXPORT int cudaDeviceGetDefaultMemPool(void **pool, int device)
 {
+    struct rt *rt;
     if (!pool || device != 0) {
         return last(pool ? SHIM_BAD_DEVICE : SHIM_INVALID);
     }
-    *pool = &default_pool;
-    return last(SHIM_OK);
+    int code = shim_device(&rt);
+    *pool = code == SHIM_OK ? rt_pool_default(rt) : NULL;
+    return last(code);
 }
 
 EXPORT int cudaDeviceGetMemPool(void **pool, int device)
 {
+    struct rt *rt;
     if (!pool || device != 0) {
         return last(pool ? SHIM_BAD_DEVICE : SHIM_INVALID);
     }
-    *pool = current;
-    return last(SHIM_OK);
+    int code = shim_device(&rt);
+    *pool = code == SHIM_OK ? current(rt) : NULL;
+    return last(code);
 }
 
 EXPORT int cudaDeviceSetMemPool(int device, void *pool)
@@ -98,7 +59,8 @@ EXPORT int cudaDeviceSetMemPool(int device, void *pool)
     if (device != 0 || !pool_of(pool)) {
         return last(device ? SHIM_BAD_DEVICE : SHIM_INVALID);
     }
-    current = pool;
+    chosen = pool;
+    chosen_generation = shim_generation();
     return last(SHIM_OK);
 }
 
@@ -110,33 +72,25 @@ EXPORT int cudaMemPoolCreate(void **out, const struct abi_pool_props *props)
     if (props->handles != 0) { /* for other processes */
         return last(SHIM_NOT_SUPPORTED);
     }
-    struct pool *pool = calloc(1, sizeof *pool);
-    if (!pool || shim_handle_add(pool, SHIM_POOL) != SHIM_OK) {
-        free(pool);
-        return last(SHIM_NO_MEMORY);
+    struct rt *rt;
+    struct rt_pool *pool;
+    int code = shim_device(&rt);
+    code = code == SHIM_OK ? shim_code(rt_pool_create(rt, &pool)) : code;
+    code = code == SHIM_OK ? shim_handle_add(pool, SHIM_POOL) : code;
+    if (code == SHIM_OK) {
+        *out = pool;
     }
-    memcpy(pool->reuse, default_pool.reuse, sizeof pool->reuse);
-    *out = pool;
-    return last(SHIM_OK);
+    return last(code);
 }
 
-/* What is taken from it stays until it is freed, and is then the default one's. */
-EXPORT int cudaMemPoolDestroy(void *handle)
+EXPORT int cudaMemPoolDestroy(void *pool)
 {
-    struct pool *pool = pool_of(handle);
-    if (!pool || pool->is_default) {
+    if (!shim_handle_is(pool, SHIM_POOL)) {
         return last(SHIM_INVALID);
     }
-    for (size_t i = 0; i < taken.count; i++) {
-        if (taken.data[i].pool == pool) {
-            taken.data[i].pool = &default_pool;
-            default_pool.used += taken.data[i].bytes;
-        }
-    }
-    current = current == pool ? &default_pool : current;
+    chosen = chosen == pool ? NULL : chosen;
     shim_handle_remove(pool);
-    free(pool);
-    return last(SHIM_OK);
+    return last(shim_code(rt_pool_destroy(pool)));
 }
 
 enum {
@@ -150,17 +104,17 @@ enum {
 
 EXPORT int cudaMemPoolSetAttribute(void *handle, int attribute, void *value)
 {
-    struct pool *pool = pool_of(handle);
+    struct rt_pool *pool = pool_of(handle);
     if (!pool || !value || attribute < POOL_REUSE_FIRST || attribute > POOL_USED_HIGH) {
         return last(SHIM_INVALID);
     }
     if (attribute < POOL_THRESHOLD) {
-        pool->reuse[attribute - 1] = *(int *)value;
+        reuse[attribute - 1] = *(int *)value;
     } else if (attribute == POOL_THRESHOLD) {
-        pool->threshold = *(uint64_t *)value;
+        rt_pool_set_threshold(pool, *(uint64_t *)value);
     } else if ((attribute == POOL_RESERVED_HIGH || attribute == POOL_USED_HIGH) &&
                *(uint64_t *)value == 0) {
-        pool->used_high = pool->used;
+        rt_pool_reset_high(pool);
     } else {
         return last(SHIM_INVALID);
     }
@@ -169,24 +123,25 @@ EXPORT int cudaMemPoolSetAttribute(void *handle, int attribute, void *value)
 
 EXPORT int cudaMemPoolGetAttribute(void *handle, int attribute, void *value)
 {
-    const struct pool *pool = pool_of(handle);
+    const struct rt_pool *pool = pool_of(handle);
+    struct rt_pool_info info;
     if (!pool || !value || attribute < POOL_REUSE_FIRST || attribute > POOL_USED_HIGH) {
         return last(SHIM_INVALID);
     }
     if (attribute < POOL_THRESHOLD) {
-        *(int *)value = pool->reuse[attribute - 1];
+        *(int *)value = reuse[attribute - 1];
         return last(SHIM_OK);
     }
-    const uint64_t values[] = {pool->threshold, pool->used, pool->used_high, pool->used,
-                               pool->used_high};
+    rt_pool_info(pool, &info);
+    const uint64_t values[] = {info.threshold, info.reserved_bytes, info.reserved_high,
+                               info.used_bytes, info.used_high};
     *(uint64_t *)value = values[attribute - POOL_THRESHOLD];
     return last(SHIM_OK);
 }
 
 EXPORT int cudaMemPoolTrimTo(void *pool, size_t bytes)
 {
-    (void)bytes;
-    return last(pool_of(pool) ? SHIM_OK : SHIM_INVALID);
+    return last(pool_of(pool) ? shim_code(rt_pool_trim(pool, bytes)) : SHIM_INVALID);
 }
 
 EXPORT int cudaMemPoolSetAccess(void *pool, const struct abi_access *access, size_t count)

@@ -4,7 +4,7 @@
 
 #include "shim/runtime/runtime.h"
 
-int pool_take(void **out, size_t bytes, void *pool); /* NULL: the device's current one */
-int pool_give(void *pointer);
+/* `pool` NULL: the device's current one. */
+int pool_take(void **out, size_t bytes, void *pool, struct rt_stream *stream);
 
 #endif

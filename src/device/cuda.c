@@ -26,6 +26,11 @@ static bool load_api(struct cuda_api *api, const char *library)
                   reason ? reason : "no reason given");
         return false;
     }
+    /* Within `sonde run` the library of that name is our own. */
+    if (dlsym(handle, "shim_device")) {
+        error_set(SONDE_EDEVICE, "no CUDA driver: %s is the simulator's", library);
+        return false;
+    }
     /* A pointer from dlsym() becomes a function pointer by way of its bytes: ISO C has no cast for
      * it. */
     void *symbol;

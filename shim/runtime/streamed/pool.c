@@ -6,7 +6,7 @@ static int take(void **out, size_t bytes, void *pool, void *stream)
 {
     struct rt_stream *in;
     int code = stream_of(&in, stream, OWN_STREAM);
-    return code == SHIM_OK ? pool_take(out, bytes, pool) : code;
+    return code == SHIM_OK ? pool_take(out, bytes, pool, in) : code;
 }
 
 EXPORT int STREAMED(cudaMallocAsync)(void **out, size_t bytes, void *stream)
@@ -23,8 +23,7 @@ EXPORT int STREAMED(cudaFreeAsync)(void *pointer, void *stream)
 {
     struct rt_stream *in;
     int code = pointer ? stream_of(&in, stream, OWN_STREAM) : SHIM_INVALID;
-    code = code == SHIM_OK ? shim_code(rt_stream_sync(in)) : code;
-    return last(code == SHIM_OK ? pool_give(pointer) : code);
+    return last(code == SHIM_OK ? shim_memory_give_later((uintptr_t)pointer, in) : code);
 }
 
 static int peer(void *dst, int dst_device, const void *src, int src_device, size_t bytes,

@@ -88,10 +88,26 @@ static int submit_inside(struct rt_op *op)
     return 0;
 }
 
+/* What a graph takes it takes again at its next launch, at the same address: it stays the graph's
+ * when a node of its own gives it back. */
+static bool frees_own_memory(const struct rt_node *node)
+{
+    const struct rt_graph *graph = node->graph;
+    for (size_t i = 0; node->params.kind == RT_NODE_FREE && i < graph->nodes.count; i++) {
+        const struct rt_node_params *params = &graph->nodes.data[i]->params;
+        if (params->kind == RT_NODE_ALLOC && params->address == node->params.address) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A node's operation, or the two around its graph's. */
 static int expand_node(struct rt_node *node, struct rt_stream *stream, struct rt_op *begin)
 {
-    int rc = op_load(&node->begin, stream, &node->params, node->packed);
+    struct rt_node_params none = {.kind = RT_NODE_EMPTY};
+    bool keeps = frees_own_memory(node);
+    int rc = op_load(&node->begin, stream, keeps ? &none : &node->params, node->packed);
     node->end = node->begin;
     struct rt_op *op = node->begin;
     for (size_t i = 0; rc == 0 && i < node->deps.count; i++) {

@@ -1,0 +1,181 @@
+/*
+ * A compiled program without its compiler: PTX in a fat binary made here is registered and launched
+ * as nvcc's code does it, through the runtime whose soname is the argument. Other arguments are
+ * cases of their own (safety.sh).
+ */
+#define _GNU_SOURCE /* dlvsym() */
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shim/abi.h"
+
+static const char text[] =
+    ".version 6.0\n.target sm_30\n.address_size 64\n"
+    ".visible .global .align 4 .u32 factor = 3;\n"
+    ".visible .entry scale(.param .u64 p, .param .u32 n) {\n"
+    ".reg .u64 %a, %o; .reg .u32 %t, %n, %v, %f; .reg .pred %q;\n"
+    "ld.param.u64 %a, [p]; ld.param.u32 %n, [n]; mov.u32 %t, %tid.x; setp.ge.u32 %q, %t, %n;\n"
+    "@%q ret; mul.wide.u32 %o, %t, 4; add.u64 %a, %a, %o; ld.global.u32 %v, [%a];\n"
+    "ld.global.u32 %f, [factor]; mul.lo.u32 %v, %v, %f; st.global.u32 [%a], %v; ret; }\n"
+    ".visible .entry forever(.param .u64 p) {\n.reg .u64 %a; .reg .u32 %v;\n"
+    "ld.param.u64 %a, [p];\nL: ld.volatile.global.u32 %v, [%a]; bra L; }\n";
+
+struct image {
+    struct {
+        uint32_t magic;
+        uint16_t version, header;
+        uint64_t bytes;
+    } container;
+    struct {
+        uint16_t kind, one;
+        uint32_t header;
+        uint64_t payload;
+        uint32_t compressed, options;
+        uint16_t minor, major;
+        uint32_t sm, name, name_bytes;
+        uint64_t flags, zero, bytes;
+    } entry;
+    char payload[(sizeof text + 7) / 8 * 8];
+};
+
+static struct image image = {
+    .container = {0xba55ed50u, 1, 16, sizeof image - 16},
+    .entry = {.kind = 1,
+              .one = 0x101,
+              .header = 64,
+              .payload = sizeof image.payload,
+              .sm = 30,
+              .flags = 0x11},
+};
+static struct {
+    uint32_t magic, version;
+    const void *data, *more;
+} wrapper = {0x466243b1u, 1, &image, NULL};
+
+#define EXPECT(condition)                                                                          \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            printf("host.c:%d: not so: %s\n", __LINE__, #condition);                               \
+            exit(3);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+static void *library;
+static const char *soname;
+
+/* Each name is bound to the node that is called like its library. */
+static void *name(const char *symbol)
+{
+    void *found = dlvsym(library, symbol, soname);
+    if (!found) {
+        printf("%s: no %s in the node of that name\n", soname, symbol);
+        exit(3);
+    }
+    return found;
+}
+
+#define FUNCTION(result, symbol, ...)                                                              \
+    union {                                                                                        \
+        void *object;                                                                              \
+        result (*call)(__VA_ARGS__);                                                               \
+    } symbol = {.object = name(#symbol)}
+
+static char scale_here, forever_here, factor_here; /* what stands for them on the host */
+
+static void register_image(void)
+{
+    FUNCTION(void **, __cudaRegisterFatBinary, void *);
+    FUNCTION(void, __cudaRegisterFunction, void **, const void *, char *, const char *, int, void *,
+             void *, void *, void *, int *);
+    FUNCTION(void, __cudaRegisterVar, void **, void *, char *, const char *, int, size_t, int, int);
+    FUNCTION(void, __cudaRegisterFatBinaryEnd, void **);
+    void **handle = __cudaRegisterFatBinary.call(&wrapper);
+    EXPECT(handle);
+    __cudaRegisterFunction.call(handle, &scale_here, "scale", "scale", -1, 0, 0, 0, 0, 0);
+    __cudaRegisterFunction.call(handle, &forever_here, "forever", "forever", -1, 0, 0, 0, 0, 0);
+    __cudaRegisterVar.call(handle, &factor_here, "factor", "factor", 0, 4, 0, 0);
+    __cudaRegisterFatBinaryEnd.call(handle);
+}
+
+static int run(void)
+{
+    FUNCTION(int, cudaMalloc, void **, size_t);
+    FUNCTION(int, cudaMemcpy, void *, const void *, size_t, int);
+    FUNCTION(int, cudaMemcpyToSymbol, const void *, const void *, size_t, size_t, int);
+    FUNCTION(int, cudaLaunchKernel, const void *, struct abi_dim3, struct abi_dim3, void **, size_t,
+             void *);
+    FUNCTION(int, cudaGetLastError, void);
+    FUNCTION(int, cudaFree, void *);
+    uint32_t values[40], count = 33, five = 5;
+    void *device;
+    for (uint32_t i = 0; i < 40; i++) {
+        values[i] = i;
+    }
+    int code = cudaMalloc.call(&device, sizeof values);
+    EXPECT(code == 0);
+    EXPECT(cudaMemcpy.call(device, values, sizeof values, ABI_HOST_TO_DEVICE) == 0);
+    void *args[] = {&device, &count};
+    struct abi_dim3 one = {1, 1, 1}, block = {40, 1, 1};
+    code = cudaLaunchKernel.call(&scale_here, one, block, args, 0, NULL);
+    if (code != 0) {
+        return code;
+    }
+    EXPECT(cudaMemcpyToSymbol.call(&factor_here, &five, 4, 0, ABI_HOST_TO_DEVICE) == 0);
+    EXPECT(cudaLaunchKernel.call(&scale_here, one, block, args, 0, NULL) == 0);
+    EXPECT(cudaMemcpy.call(values, device, sizeof values, ABI_DEVICE_TO_HOST) == 0);
+    for (uint32_t i = 0; i < 40; i++) {
+        EXPECT(values[i] == (i < count ? 15 * i : i));
+    }
+    EXPECT(cudaLaunchKernel.call(&library, one, block, args, 0, NULL) == 98);
+    EXPECT(cudaGetLastError.call() == 98 && cudaGetLastError.call() == 0);
+    EXPECT(cudaFree.call(device) == 0);
+    return 0;
+}
+
+/* Runs until somebody ends it. */
+static int run_forever(void)
+{
+    FUNCTION(int, cudaMalloc, void **, size_t);
+    FUNCTION(int, cudaLaunchKernel, const void *, struct abi_dim3, struct abi_dim3, void **, size_t,
+             void *);
+    FUNCTION(int, cudaDeviceSynchronize, void);
+    void *device;
+    EXPECT(cudaMalloc.call(&device, 4) == 0);
+    void *args[] = {&device};
+    struct abi_dim3 one = {1, 1, 1};
+    EXPECT(cudaLaunchKernel.call(&scale_here, one, (struct abi_dim3){0, 1, 1}, args, 0, NULL) == 9);
+    EXPECT(cudaLaunchKernel.call(&forever_here, one, one, args, 0, NULL) == 0);
+    return cudaDeviceSynchronize.call();
+}
+
+int main(int argc, char **argv)
+{
+    soname = argc > 1 ? argv[1] : "libcudart.so.13";
+    library = dlopen(soname, RTLD_NOW);
+    if (!library) {
+        printf("%s\n", dlerror());
+        return 3;
+    }
+    image.entry.payload = sizeof image.payload;
+    memcpy(image.payload, text, sizeof text);
+    const char *what = argc > 2 ? argv[2] : "";
+    if (strcmp(what, "damaged") == 0) {
+        image.entry.payload = 1u << 30;
+    } else if (strcmp(what, "endless") == 0) {
+        image.container.bytes = (uint64_t)1 << 29;
+    } else if (strcmp(what, "nonsense") == 0) {
+        memset(image.payload + 100, '#', 200);
+    } else if (strcmp(what, "machine") == 0) {
+        image.entry.kind = 2;
+    }
+    register_image();
+    int code = strcmp(what, "forever") == 0 ? run_forever() : run();
+    if (code != 0) {
+        printf("error %d\n", code);
+    }
+    return 0;
+}

@@ -1,0 +1,23 @@
+#!/bin/sh
+# program.sh NVCC SONDE PROGRAM.cu FOLDER: compiles the program if it is younger than its binary in
+# FOLDER, and runs it without and with timing. A program whose kernel faults, as it is meant to, has
+# exit status 1 by what `sonde run` says of it.
+set -eu
+nvcc=$1 sonde=$2 source=$3 folder=$4
+name=$(basename "$source" .cu)
+binary=$folder/$name
+if [ ! "$binary" -nt "$source" ] || [ ! "$binary" -nt "$(dirname "$source")/check.h" ]; then
+    "$nvcc" -w -std=c++17 --extended-lambda -cudart shared -o "$binary" "$source" -lcuda
+fi
+wanted=0
+case $name in
+fault | asserts) wanted=1 ;;
+esac
+for mode in --functional --threads=1; do
+    status=0
+    "$sonde" run -q "$mode" -- "$binary" || status=$?
+    if [ "$status" != "$wanted" ]; then
+        echo "$name $mode: exit status $status, not $wanted"
+        exit 1
+    fi
+done
