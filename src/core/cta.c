@@ -232,7 +232,7 @@ void cta_try_retire(struct sm *sm, struct sm_cta *cta)
 {
     if (cta->used && cta->live_warps == 0 && cta->outstanding == 0) {
         cta_release(sm, cta);
-        sm->host.cta_done(sm->host.ctx, sm->id, cta->grid, cta->exec.linear_id);
+        sm->host.cta_done(sm->host.ctx, sm->id, cta->grid, cta->exec.linear_id, &cta->counts);
     }
 }
 

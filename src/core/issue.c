@@ -127,6 +127,8 @@ static int issue_warp(struct sm *sm, struct sm_warp *warp)
     sm->stats.unit_insns[info->unit]++;
     sm->stats.unit_lanes[info->unit] += lanes;
     sm->stats.lanes[lanes]++;
+    warp->cta->counts.warp_insns++;
+    warp->cta->counts.thread_insns += lanes;
     uint64_t latency = unit->latency_cycles;
     warp->next_issue = info->is_branch ? sm->cycle + latency : sm->cycle;
     if (info->unit == UNIT_SPECIAL || info->reads_clock) {

@@ -32,13 +32,19 @@ struct sm_grid {
     void *owner;            /* for sm_host.cta_done */
 };
 
+/* What a CTA has executed. */
+struct sm_cta_counts {
+    uint64_t warp_insns, thread_insns;
+};
+
 /* What an SM asks of, and tells, the GPU around it. */
 struct sm_host {
     /* Physical address of a virtual one; the answer holds for its whole page. */
     bool (*physical)(void *ctx, uint64_t vaddr, uint64_t *paddr);
     uint64_t page_bytes; /* a power of two */
     /* its resources are free again */
-    void (*cta_done)(void *ctx, uint32_t sm, const struct sm_grid *grid, uint64_t cta);
+    void (*cta_done)(void *ctx, uint32_t sm, const struct sm_grid *grid, uint64_t cta,
+                     const struct sm_cta_counts *counts);
     void (*fault)(void *ctx, uint32_t sm, int code); /* the error text is set */
     void *ctx;
 };

@@ -25,6 +25,7 @@ enum warp_state { WARP_FREE, WARP_RUNNING, WARP_AT_BARRIER, WARP_EXITED };
 struct sm_cta {
     struct exec_cta exec;
     const struct sm_grid *grid;
+    struct sm_cta_counts counts;
     bool used;
     uint64_t warps;               /* its warp slots */
     uint32_t live_warps;          /* not exited */

@@ -138,6 +138,8 @@ void gpu_cta_ended(struct gpu *gpu, const struct gpu_cta_end *end)
 {
     struct gpu_grid *grid = end->grid;
     grid->cta_ended++;
+    grid->counts.warp_insns += end->counts.warp_insns;
+    grid->counts.thread_insns += end->counts.thread_insns;
     grid->last_end_ps = end->at_ps > grid->last_end_ps ? end->at_ps : grid->last_end_ps;
     tell_placed(gpu, grid, end->cta, end->sm, true, end->at_ps);
     occupancy_give(&gpu->room[end->sm], &grid->sm.needs);
@@ -148,11 +150,12 @@ void gpu_cta_ended(struct gpu *gpu, const struct gpu_cta_end *end)
     }
 }
 
-void gpu_cta_done(void *ctx, uint32_t sm, const struct sm_grid *grid, uint64_t cta)
+void gpu_cta_done(void *ctx, uint32_t sm, const struct sm_grid *grid, uint64_t cta,
+                  const struct sm_cta_counts *counts)
 {
     struct gpu *gpu = ctx;
     struct gpu_boundary *boundary = &gpu->boundary[sm];
-    struct gpu_cta_end end = {engine_now_ps(boundary->engine), cta, sm, grid->owner};
+    struct gpu_cta_end end = {engine_now_ps(boundary->engine), cta, sm, grid->owner, *counts};
     if (!gpu->parted) {
         gpu_cta_ended(gpu, &end);
         return;

@@ -64,7 +64,8 @@ struct gpu_grid_options {
 };
 struct gpu_grid_result {
     uint64_t begin_ps, end_ps;
-    bool shared; /* other grids were on the GPU in this time */
+    bool shared;                       /* other grids were on the GPU in this time */
+    uint64_t warp_insns, thread_insns; /* its own, of the CTAs that have ended */
 };
 int gpu_grid_begin(struct gpu *gpu, struct gpu_grid **out, const struct exec_launch *launch,
                    const struct gpu_grid_options *options);

@@ -121,8 +121,11 @@ bool gpu_grid_is_over(const struct gpu_grid *grid)
 
 void gpu_grid_end(struct gpu_grid *grid, struct gpu_grid_result *result)
 {
-    *result = (struct gpu_grid_result){
-        .begin_ps = grid->start_ps, .end_ps = grid->end_ps, .shared = grid->shared};
+    *result = (struct gpu_grid_result){.begin_ps = grid->start_ps,
+                                       .end_ps = grid->end_ps,
+                                       .shared = grid->shared,
+                                       .warp_insns = grid->counts.warp_insns,
+                                       .thread_insns = grid->counts.thread_insns};
     gpu_grid_free(grid);
 }
 

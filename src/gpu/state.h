@@ -55,6 +55,7 @@ struct gpu_cta_end {
     uint64_t at_ps, cta;
     uint32_t sm;
     struct gpu_grid *grid;
+    struct sm_cta_counts counts;
 };
 
 /* Where CTAs of a grid may start. */
@@ -72,7 +73,8 @@ struct gpu_grid {
     uint64_t cta_count, cta_next, cta_ended;
     uint64_t start_ps, last_end_ps; /* its begin; the end of the CTA that ended last */
     uint64_t end_ps;
-    bool over, shared; /* others were on the GPU with it */
+    struct sm_cta_counts counts; /* of the CTAs that have ended */
+    bool over, shared;           /* others were on the GPU with it */
 };
 
 /* Between an upper group, which sends requests, and a lower one, which replies: mailbox.c. */
@@ -255,7 +257,8 @@ void gpu_distribute_at(struct gpu *gpu, uint64_t start_ps);
 void gpu_cta_ended(struct gpu *gpu, const struct gpu_cta_end *end);
 int gpu_deadlock(const struct gpu *gpu); /* the error of a launch in which nothing is pending */
 /* What the SMs report; ctx is the GPU. */
-void gpu_cta_done(void *ctx, uint32_t sm, const struct sm_grid *grid, uint64_t cta);
+void gpu_cta_done(void *ctx, uint32_t sm, const struct sm_grid *grid, uint64_t cta,
+                  const struct sm_cta_counts *counts);
 void gpu_fault(void *ctx, uint32_t sm, int code);
 
 #endif

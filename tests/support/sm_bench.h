@@ -179,8 +179,10 @@ static inline bool bench_physical(void *ctx, uint64_t vaddr, uint64_t *paddr)
     return vaddr >= 1 << 16;
 }
 
-static inline void bench_cta_done(void *ctx, uint32_t sm, const struct sm_grid *grid, uint64_t cta)
+static inline void bench_cta_done(void *ctx, uint32_t sm, const struct sm_grid *grid, uint64_t cta,
+                                  const struct sm_cta_counts *counts)
 {
+    (void)counts;
     (void)sm;
     (void)grid;
     (void)cta;

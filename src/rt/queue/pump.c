@@ -56,8 +56,8 @@ static void tell_done(struct queue *queue, const struct rt_op *op, uint64_t warp
     if (l->before) {
         gpu_stats(queue->rt->gpu, &done.stats);
         gpu_stats_since(&done.stats, l->before);
-        done.warp_insns = done.stats.warp_insns;
-        done.thread_insns = done.stats.thread_insns;
+        done.warp_insns = l->result.warp_insns;
+        done.thread_insns = l->result.thread_insns;
         done.cycles = (done.end_ps - done.begin_ps) / queue->rt->model->core_period_ps;
     }
     queue->done(queue->done_ctx, &done);

@@ -123,8 +123,8 @@ struct rt_done {
     bool functional;
     int status; /* 0, SONDE_EFAULT, SONDE_EINTERRUPTED, ... */
     uint64_t begin_ps, end_ps;
-    uint64_t cycles; /* 0: functional */
-    uint64_t warp_insns, thread_insns;
+    uint64_t cycles;                   /* 0: functional */
+    uint64_t warp_insns, thread_insns; /* its own, of the blocks that have ended */
     struct gpu_stats stats; /* of the time from begin to end: other grids' too if they overlap */
     bool shared;            /* another grid was on the GPU in this time */
 };

@@ -136,6 +136,9 @@ static void grids_that_leave_room_run_side_by_side(void **state)
     assert_int_equal(first.result.begin_ps, second.result.begin_ps);
     assert_in_range(cycles_of(&first), alone_first * 9 / 10, alone_first * 11 / 10);
     assert_in_range(cycles_of(&second), alone_second * 9 / 10, alone_second * 11 / 10);
+    /* Each grid's instructions are its own: 8 before the loop, 6 in it, one behind. */
+    assert_int_equal(first.result.warp_insns, 8 * (8 + 50 * 6 + 1));
+    assert_int_equal(first.result.thread_insns, 32 * first.result.warp_insns);
     check_words(0, 4 * 64, 50);
     check_words(4096, 5 * 96, 600);
     struct gpu_stats stats;
