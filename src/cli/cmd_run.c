@@ -155,6 +155,27 @@ static int start(char **argv)
     return faulted ? EXIT_NOT_HELD : status;
 }
 
+/* A simulated device whose model can be read; told before the program starts. */
+static int check_device(void)
+{
+    const char *name = getenv("SONDE_DEVICE");
+    char *yaml = NULL, full[PATH_MAX];
+    if (!name || !*name) {
+        return EXIT_DONE;
+    }
+    if (!strchr(name, ':')) {
+        snprintf(full, sizeof full, "sim:%s", name);
+        setenv("SONDE_DEVICE", full, 1);
+        name = getenv("SONDE_DEVICE");
+    }
+    if (strncmp(name, "sim:", 4) != 0) {
+        return cli_usage("run", "'%s': programs are run on simulated devices, sim:NAME", name);
+    }
+    int rc = sonde_model_show(&yaml, name + 4);
+    free(yaml);
+    return rc < 0 ? cli_fail(rc) : EXIT_DONE;
+}
+
 int cmd_run(int argc, char **argv)
 {
     char libraries[PATH_MAX];
@@ -179,7 +200,8 @@ int cmd_run(int argc, char **argv)
         return cli_usage(argv[0], "which program");
     }
     const char *stats = getenv("SONDE_STATS");
-    int status = cli_check_output(stats);
+    int status = check_device();
+    status = status == EXIT_DONE ? cli_check_output(stats) : status;
     status = status == EXIT_DONE ? find_libraries(libraries) : status;
     char *preload = NULL;
     status = status == EXIT_DONE ? run_program_check(argv[first], libraries, &preload) : status;

@@ -177,5 +177,9 @@ int main(int argc, char **argv)
     if (code != 0) {
         printf("error %d\n", code);
     }
+    if (strcmp(what, "closed") == 0) { /* threads of the libraries go on */
+        dlclose(library);
+        usleep(100000);
+    }
     return 0;
 }

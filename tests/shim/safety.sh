@@ -19,6 +19,10 @@ refused damaged 200 "of payload"
 refused endless 200 "are there"
 refused nonsense 218 "error"
 refused machine 209 "code=compute_30"
+"$sonde" run -q -- "$host" libcudart.so.13 closed >"$work/out" 2>"$work/err" || fail "closed: fails"
+status=0
+"$sonde" run -d cuda:0 -- "$host" >"$work/out" 2>"$work/err" || status=$?
+[ "$status" = 2 ] || fail "a real device: exit status $status"
 "$sonde" run --stats "$work/stats.json" -- "$host" libcudart.so.13 forever >"$work/out" 2>"$work/err" &
 pid=$!
 sleep 1
