@@ -166,7 +166,7 @@ static int check_device(void)
     if (!strchr(name, ':')) {
         snprintf(full, sizeof full, "sim:%s", name);
         setenv("SONDE_DEVICE", full, 1);
-        name = getenv("SONDE_DEVICE");
+        name = full;
     }
     if (strncmp(name, "sim:", 4) != 0) {
         return cli_usage("run", "'%s': programs are run on simulated devices, sim:NAME", name);

@@ -67,7 +67,7 @@ static int container_enter(struct fatbin_walk *walk)
             (walk->at > 0 && read_bytes(walk->data + walk->at, 4) != FATBIN_MAGIC)) {
             return 0;
         }
-        uint64_t container;
+        uint64_t container = 0;
         int rc = fatbin_container_bytes(&container, walk->data + walk->at, walk->bytes - walk->at);
         if (rc < 0) {
             return rc;
@@ -162,7 +162,7 @@ static bool better(const struct fatbin_entry *entry, const struct fatbin_entry *
 int fatbin_choose(struct fatbin_entry *out, const void *data, size_t bytes, uint32_t sm)
 {
     struct fatbin_walk walk;
-    struct fatbin_entry entry;
+    struct fatbin_entry entry = {0};
     uint32_t other = 0, other_sm = 0;
     bool found = false;
     int rc = fatbin_walk_start(&walk, data, bytes);

@@ -6,7 +6,7 @@ set -eu
 nvcc=$1 sonde=$2 source=$3 folder=$4
 name=$(basename "$source" .cu)
 binary=$folder/$name
-if [ ! "$binary" -nt "$source" ] || [ ! "$binary" -nt "$(dirname "$source")/check.h" ]; then
+if [ -z "$(find "$binary" -newer "$source" -newer "$(dirname "$source")/check.h" 2>/dev/null)" ]; then
     "$nvcc" -w -std=c++17 --extended-lambda -cudart shared -o "$binary" "$source" -lcuda
 fi
 wanted=0

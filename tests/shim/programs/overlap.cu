@@ -7,7 +7,7 @@ static float time_of(cudaStream_t a, cudaStream_t b, float *p, float *q)
     CHECK(cudaEventCreate(&begin)); CHECK(cudaEventCreate(&mid)); CHECK(cudaEventCreate(&end));
     CHECK(cudaDeviceSynchronize());
     CHECK(cudaEventRecord(begin, a)); CHECK(cudaStreamWaitEvent(b, begin, 0));
-    work<<<1, 128, 0, a>>>(p, 3000); work<<<1, 128, 0, b>>>(q, 3000);
+    work<<<1, 128, 0, a>>>(p, 800); work<<<1, 128, 0, b>>>(q, 800);
     CHECK(cudaEventRecord(mid, b)); CHECK(cudaStreamWaitEvent(a, mid, 0)); CHECK(cudaEventRecord(end, a));
     CHECK(cudaEventSynchronize(end)); CHECK(cudaEventElapsedTime(&ms, begin, end));
     return ms;
