@@ -107,6 +107,7 @@ void gpu_host_copy(struct gpu *gpu, uint64_t vaddr, uint64_t bytes, bool to_devi
     if (!model->copies_allocate_in_l2 || gpu->grids) {
         return;
     }
+    gpu->stats_version++;
     uint64_t line_bytes = model->l2.line_bytes;
     for (uint64_t at = vaddr, next; at < vaddr + bytes; at = next) {
         next = (at / line_bytes + 1) * line_bytes;

@@ -133,6 +133,8 @@ struct gpu_stats {
     uint64_t window_switches;
 };
 void gpu_stats(const struct gpu *gpu, struct gpu_stats *out);
+/* While this number is the same, so are the statistics. */
+uint64_t gpu_stats_version(const struct gpu *gpu);
 /* Takes from `stats` what `before` had counted already. */
 void gpu_stats_since(struct gpu_stats *stats, const struct gpu_stats *before);
 void gpu_stats_add(struct gpu_stats *sum, const struct gpu_stats *more);

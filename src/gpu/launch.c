@@ -159,6 +159,7 @@ int gpu_run(struct gpu *gpu, uint64_t until_ps)
         return 0;
     }
     gpu->grid_is_over = gpu->reached = false;
+    gpu->stats_version++;
     int rc = gpu->running ? 0 : start(gpu);
     if (rc == 0) {
         rc = gpu->parted ? gpu_run_windows(gpu, until_ps) : run_whole(gpu, until_ps);

@@ -155,6 +155,7 @@ struct gpu {
 
     const volatile int *cancel;
     uint64_t launches, cycles;
+    uint64_t stats_version;
     uint32_t threads;  /* of the host */
     struct team *team; /* NULL: not made yet */
 

@@ -67,6 +67,11 @@ void gpu_stats(const struct gpu *gpu, struct gpu_stats *out)
     gpu_vm_stats(gpu, out);
 }
 
+uint64_t gpu_stats_version(const struct gpu *gpu)
+{
+    return gpu->stats_version;
+}
+
 void gpu_stats_since(struct gpu_stats *stats, const struct gpu_stats *before)
 {
     uint64_t *counter = (uint64_t *)stats;

@@ -35,6 +35,16 @@ static int run_on(struct queue *queue, struct rt_op *op, uint64_t end_ps)
     return 0;
 }
 
+static const struct gpu_stats *stats_now(struct queue *queue)
+{
+    const struct gpu *gpu = queue->rt->gpu;
+    if (queue->stats_version != gpu_stats_version(gpu)) {
+        gpu_stats(gpu, &queue->stats);
+        queue->stats_version = gpu_stats_version(gpu);
+    }
+    return &queue->stats;
+}
+
 static void tell_done(struct queue *queue, const struct rt_op *op, uint64_t warp_insns,
                       uint64_t thread_insns)
 {
@@ -54,7 +64,7 @@ static void tell_done(struct queue *queue, const struct rt_op *op, uint64_t warp
     memcpy(done.grid, l->launch.grid, sizeof done.grid);
     memcpy(done.block, l->launch.block, sizeof done.block);
     if (l->before) {
-        gpu_stats(queue->rt->gpu, &done.stats);
+        done.stats = *stats_now(queue);
         gpu_stats_since(&done.stats, l->before);
         done.warp_insns = l->result.warp_insns;
         done.thread_insns = l->result.thread_insns;
@@ -161,7 +171,7 @@ static int note_before(struct queue *queue, struct op_launch *l)
     if (!l->before && !(l->before = malloc(sizeof *l->before))) {
         return error_memory();
     }
-    gpu_stats(queue->rt->gpu, l->before);
+    *l->before = *stats_now(queue);
     return 0;
 }
 

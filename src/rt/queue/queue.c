@@ -20,6 +20,7 @@ int queue_create(struct rt *rt)
     queue->next_seq = queue->next_stream_id = queue->next_capture_id = 1;
     queue->null_stream.rt = rt;
     queue->watch_ms = WATCH_MS;
+    queue->stats_version = UINT64_MAX;
     return 0;
 }
 

@@ -134,6 +134,9 @@ struct queue {
     struct rt_pool *pools, *default_pool;
     void (*done)(void *ctx, const struct rt_done *launch);
     void *done_ctx;
+    struct gpu_stats
+        stats; /* as of this version: gathering them takes as long as an empty launch */
+    uint64_t stats_version;
     bool watched, watch_ends; /* there is a watchdog; it has to end */
     uint32_t watch_ms;
     pthread_t watchdog;
