@@ -86,13 +86,33 @@ static int read_readings(struct study_row *row, const struct study *study,
                                     "no reading is literal: what the paper says as it stands");
 }
 
+/* Nothing is assumed: a row that does not say it would be counted as what it is not. */
+static int read_basis(enum study_basis *basis, const struct yaml_node *row)
+{
+    const struct yaml_node *node = yaml_get(row, "basis");
+    const char *word = NULL;
+    int rc = node ? yaml_text(&word, node) : 0;
+    if (rc < 0) {
+        return rc;
+    }
+    if (!word || (strcmp(word, "input") != 0 && strcmp(word, "prediction") != 0)) {
+        return yaml_error(SONDE_EINPUT, node ? node : row,
+                          "'basis' %s: write 'basis: input' if the model was set to this number, "
+                          "'basis: prediction' if not",
+                          word ? "has another word" : "is missing");
+    }
+    *basis = strcmp(word, "input") == 0 ? STUDY_INPUT : STUDY_PREDICTION;
+    return 0;
+}
+
 static int read_row(struct study_row *row, const struct study *study, const struct yaml_node *node)
 {
     const struct yaml_node *value = yaml_get(node, "published");
     const struct yaml_node *tolerance = yaml_get(node, "tolerance");
     const struct yaml_node *unit = yaml_get(node, "unit"), *note = yaml_get(node, "note");
     if (node->kind != YAML_MAPPING || !value || !tolerance) {
-        return yaml_error(SONDE_EINPUT, node, "a row has id, what, device, published, tolerance");
+        return yaml_error(SONDE_EINPUT, node,
+                          "a row has id, what, device, published, tolerance, basis");
     }
     *row = (struct study_row){.unit = "", .selected = true};
     int rc = study_need_text(&row->id, node, "id");
@@ -102,6 +122,7 @@ static int read_row(struct study_row *row, const struct study *study, const stru
     rc = rc < 0 ? rc : find_role(&row->device, study, node);
     rc = rc < 0 ? rc : value_read(&row->published, value);
     rc = rc < 0 ? rc : tolerance_read(&row->tolerance, tolerance);
+    rc = rc < 0 ? rc : read_basis(&row->basis, node);
     row->any_order = yaml_get(node, "order") != NULL;
     return rc < 0 ? rc : read_readings(row, study, node);
 }
@@ -271,6 +292,7 @@ int study_device(struct study *study, const char *setting)
             }
             snprintf(role->spec, sizeof(role->spec), "%s", equals + 1);
             role->model = NULL;
+            role->given = true;
             return 0;
         }
     }

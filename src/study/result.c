@@ -31,6 +31,22 @@ enum study_verdict study_verdict(const struct study_row *row)
     return !row->ok ? STUDY_FAIL : literal ? STUDY_OK : STUDY_OTHER_READING;
 }
 
+enum study_basis study_basis(const struct study *study, const struct study_row *row)
+{
+    bool given = study->devices[row->readings[row->shown].device].given;
+    return given ? STUDY_ELSEWHERE : row->basis;
+}
+
+static const char *basis_text(const struct study *study, const struct study_row *row)
+{
+    static const char *const texts[STUDY_BASES] = {
+        [STUDY_INPUT] = "input",
+        [STUDY_PREDICTION] = "prediction",
+        [STUDY_ELSEWHERE] = "elsewhere",
+    };
+    return texts[study_basis(study, row)];
+}
+
 static const char *verdict_text(const struct study_row *row)
 {
     static const char *const texts[STUDY_VERDICTS] = {
@@ -92,15 +108,15 @@ static void put_readings(struct strbuf *out, const struct study_row *row)
     }
 }
 
-static int put_row(struct strbuf *out, const struct study_row *row)
+static int put_row(struct strbuf *out, const struct study *study, const struct study_row *row)
 {
     const struct study_reading *shown = &row->readings[row->shown];
     char *published = printed(&row->published);
     char *measured = printed(&shown->measured);
     int rc = published && measured ? 0 : error_memory();
     if (rc == 0) {
-        strbuf_printf(out, "%-32s  %-32s  %-32s  %-9s  %s\n", row->id, published, measured,
-                      row->tolerance.text, verdict_text(row));
+        strbuf_printf(out, "%-32s  %-32s  %-32s  %-9s  %-10s  %s\n", row->id, published, measured,
+                      row->tolerance.text, basis_text(study, row), verdict_text(row));
         put_readings(out, row);
         if (row->note && !row->ok) {
             strbuf_printf(out, "    %s\n", row->note);
@@ -111,12 +127,37 @@ static int put_row(struct strbuf *out, const struct study_row *row)
     return rc;
 }
 
-/* "98 rows: 80 hold, 17 hold by another reading, 1 fails" */
+/* "(31 inputs, 48 predictions, 1 elsewhere)", of the rows that hold. */
+static void put_bases(struct strbuf *out, const struct study *study)
+{
+    static const char *const texts[STUDY_BASES][2] = {
+        [STUDY_INPUT] = {"input", "inputs"},
+        [STUDY_PREDICTION] = {"prediction", "predictions"},
+        [STUDY_ELSEWHERE] = {"elsewhere", "elsewhere"},
+    };
+    const char *before = " (";
+    for (size_t basis = 0; basis < STUDY_BASES; basis++) {
+        size_t count = 0;
+        for (size_t i = 0; i < study->row_count; i++) {
+            const struct study_row *row = &study->rows[i];
+            count += row->selected && study_verdict(row) == STUDY_OK &&
+                     study_basis(study, row) == (enum study_basis)basis;
+        }
+        if (count > 0) {
+            strbuf_printf(out, "%s%zu %s", before, count, texts[basis][count > 1]);
+            before = ", ";
+        }
+    }
+    strbuf_append(out, before[0] == ',' ? ")" : "");
+}
+
+/* "98 rows, 80 hold (60 inputs, 20 predictions), 17 by another reading only, 1 fail" */
 static void put_counts(struct strbuf *out, const struct study *study)
 {
     size_t done = study_done(study), other = count_verdicts(study, STUDY_OTHER_READING);
     size_t missing = count_verdicts(study, STUDY_NOT_REACHED);
     strbuf_printf(out, "%zu rows, %zu hold", done, count_verdicts(study, STUDY_OK));
+    put_bases(out, study);
     if (other > 0) {
         strbuf_printf(out, ", %zu by another reading only", other);
     }
@@ -130,11 +171,11 @@ int study_table(char **text, const struct study *study)
 {
     struct strbuf out = {0};
     int rc = 0;
-    strbuf_printf(&out, "%s\n%-32s  %-32s  %-32s  %-9s  verdict\n", study->title, "ID", "published",
-                  "measured", "tolerance");
+    strbuf_printf(&out, "%s\n%-32s  %-32s  %-32s  %-9s  %-10s  verdict\n", study->title, "ID",
+                  "published", "measured", "tolerance", "basis");
     for (size_t i = 0; rc == 0 && i < study->row_count; i++) {
         if (study->rows[i].selected && study->rows[i].done) {
-            rc = put_row(&out, &study->rows[i]);
+            rc = put_row(&out, study, &study->rows[i]);
         }
     }
     for (size_t i = 0; !study->only && i < study->untested_count; i++) {
@@ -205,6 +246,7 @@ static int put_json_row(json_t *array, const struct study *study, const struct s
     rc = rc < 0 ? rc : json_put_bool(object, "ok", row->ok);
     rc = rc < 0 ? rc : json_put_string(object, "unit", row->unit);
     rc = rc < 0 ? rc : json_put_string(object, "device", study->devices[shown->device].spec);
+    rc = rc < 0 ? rc : json_put_string(object, "basis", basis_text(study, row));
     rc = rc < 0 ? rc : json_put_string(object, "verdict", verdict_text(row));
     if (rc == 0 && !row->done) {
         return json_put_string(object, "reason", "interrupted before this row was measured");

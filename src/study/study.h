@@ -43,13 +43,23 @@ enum study_verdict {
     STUDY_VERDICTS
 };
 
+/* What a row that holds shows. */
+enum study_basis {
+    STUDY_INPUT, /* the study's model was set to the number: the simulator gives back what it was
+                    told */
+    STUDY_PREDICTION, /* the number follows from others, or from a mechanism */
+    STUDY_ELSEWHERE,  /* neither: the device was given in place of the study's */
+    STUDY_BASES
+};
+
 struct study_row {
     const char *id, *what, *unit; /* unit may be "" */
     const char *note;             /* why it does not hold; NULL */
     size_t device;                /* index into study->devices */
     struct study_value published; /* as printed; a reading may stand for another number */
     struct study_tolerance tolerance;
-    bool any_order; /* of a list's numbers */
+    enum study_basis basis; /* on the study's own devices */
+    bool any_order;         /* of a list's numbers */
     struct study_reading readings[STUDY_MAX_READINGS];
     size_t reading_count;
     size_t shown; /* the reading that holds, or the first */
@@ -61,6 +71,7 @@ struct study_role {
     const char *name;
     char spec[4200];
     const char *model; /* the role is a model that the study itself describes, as YAML; or NULL */
+    bool given;        /* by study_device, in place of the study's */
 };
 
 /* A whole program (workloads/) with its sizes, as the rows call it. */
@@ -118,6 +129,7 @@ int study_run(struct study *study, struct study_bench *bench);
 /* Selected rows that were measured before the work ended; those of them that do not hold. */
 size_t study_done(const struct study *study);
 enum study_verdict study_verdict(const struct study_row *row);
+enum study_basis study_basis(const struct study *study, const struct study_row *row);
 size_t study_failures(const struct study *study);
 
 /* ---- result.c: free() the texts ---- */

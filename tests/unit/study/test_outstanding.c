@@ -91,11 +91,12 @@ static int measure(struct study_value *value, const char *how)
     struct study *study = NULL;
     struct study_bench *bench = NULL;
     struct sonde_watch watch = {0};
-    int length = snprintf(text, sizeof text,
-                          "name: s\ntitle: t\ndevices: {a: 'replay:%s'}\nrows:\n"
-                          "  - {id: x, what: w, device: a, published: 1, tolerance: exact, "
-                          "measure: {%s}}\n",
-                          path, how);
+    int length =
+        snprintf(text, sizeof text,
+                 "name: s\ntitle: t\ndevices: {a: 'replay:%s'}\nrows:\n"
+                 "  - {id: x, what: w, device: a, published: 1, tolerance: exact, basis: input, "
+                 "measure: {%s}}\n",
+                 path, how);
     assert_int_equal(traceset_write(set, path), 0);
     assert_int_equal(study_parse(&study, "s.yaml", text, (size_t)length), 0);
     assert_int_equal(study_bench_create(&bench, study, 1, &watch), 0);

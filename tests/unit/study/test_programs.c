@@ -29,7 +29,7 @@
     "  other: {workload: nothing}\n"
 #define ROW(device, tolerance, published, measure)                                                 \
     "rows:\n  - {id: r, what: w, device: " device ", published: " published                        \
-    ", tolerance: " tolerance ", measure: " measure "}\n"
+    ", tolerance: " tolerance ", basis: input, measure: " measure "}\n"
 
 static void refuse(const char *text, const char *place_and_reason)
 {

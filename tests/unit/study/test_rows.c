@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -14,8 +15,8 @@
 
 #define HEAD "name: s\ntitle: t\ndevices: {a: 'sim:gtx780', b: 'sim:gtx560ti'}\nrows:\n"
 #define ROW                                                                                        \
-    "  - {id: t1.x, what: w, device: b, published: 7, tolerance: exact, measure: {spectrum: "      \
-    "P1}}\n"
+    "  - {id: t1.x, what: w, device: b, published: 7, tolerance: exact, basis: input, "            \
+    "measure: {spectrum: P1}}\n"
 
 static struct study *accept(const char *text)
 {
@@ -49,15 +50,71 @@ static void what_is_missing_or_twice_is_refused_with_its_place(void **state)
     (void)state;
     refuse(HEAD "  - {id: x, what: w, device: b, published: 7, measure: {spectrum: P1}}\n",
            "s.yaml:5");
-    refuse(HEAD
-           "  - {id: x, what: w, device: c, published: 7, tolerance: exact, measure: {a: b}}\n",
+    refuse(HEAD "  - {id: x, what: w, device: c, published: 7, tolerance: exact, basis: input, "
+                "measure: {a: b}}\n",
            "no device 'c'");
     refuse(HEAD "  - {id: x, what: w, device: a, published: 7, tolerance: near, measure: {a: b}}\n",
            "'near' is no tolerance");
-    refuse(HEAD "  - {id: x, what: w, device: a, published: 7, tolerance: exact}\n", "'measure'");
+    refuse(HEAD "  - {id: x, what: w, device: a, published: 7, tolerance: exact, basis: input}\n",
+           "'measure'");
     refuse(HEAD ROW ROW, "'t1.x' comes twice");
     refuse(HEAD "  []\n", "'rows'");
     refuse("name: s\ntitle: t\nrows: []\n", "devices");
+}
+
+static void a_row_says_whether_its_number_is_an_input(void **state)
+{
+    (void)state;
+    const char *const row = "  - id: x\n    what: w\n    device: a\n    published: 7\n"
+                            "    tolerance: exact\n    measure: {spectrum: P1}\n";
+    char text[1024];
+    snprintf(text, sizeof(text), "%s%s", HEAD, row);
+    refuse(text, "s.yaml:5");
+    refuse(text, "'basis' is missing: write 'basis: input' if");
+    snprintf(text, sizeof(text), "%s%s    basis: guess\n", HEAD, row);
+    refuse(text, "s.yaml:11");
+    refuse(text, "'basis: prediction'");
+    snprintf(text, sizeof(text), "%s%s    basis: prediction\n", HEAD, row);
+    struct study *study = accept(text);
+    assert_int_equal(study_basis(study, &study->rows[0]), STUDY_PREDICTION);
+    assert_int_equal(study_device(study, "a=cuda:0"), 0);
+    assert_int_equal(study_basis(study, &study->rows[0]), STUDY_ELSEWHERE);
+    study_destroy(study);
+}
+
+/* A row that has been judged: it holds by its literal reading. */
+static void hold(struct study_row *row)
+{
+    row->done = row->ok = row->readings[0].holds = true;
+}
+
+static void what_holds_is_counted_by_its_basis(void **state)
+{
+    (void)state;
+    struct study *study =
+        accept(HEAD ROW "  - {id: p, what: w, device: a, published: 7, tolerance: "
+                        "exact, basis: prediction, measure: {spectrum: P1}}\n"
+                        "  - {id: q, what: w, device: a, published: 7, tolerance: "
+                        "exact, basis: prediction, measure: {spectrum: P1}}\n");
+    char *text = NULL;
+    hold(&study->rows[0]);
+    hold(&study->rows[1]);
+    hold(&study->rows[2]);
+    study->rows[2].ok = false;
+    assert_int_equal(study_table(&text, study), 0);
+    assert_non_null(strstr(text, "3 rows, 2 hold (1 input, 1 prediction), 1 fail"));
+    assert_non_null(strstr(text, "  prediction  FAIL\n"));
+    free(text);
+    study->rows[2].ok = true;
+    assert_int_equal(study_device(study, "b=cuda:0"), 0);
+    assert_int_equal(study_table(&text, study), 0);
+    assert_non_null(strstr(text, "3 rows, 3 hold (2 predictions, 1 elsewhere), 0 fail"));
+    free(text);
+    assert_int_equal(study_json(&text, study), 0);
+    assert_non_null(strstr(text, "\"basis\": \"elsewhere\""));
+    assert_non_null(strstr(text, "\"basis\": \"prediction\""));
+    free(text);
+    study_destroy(study);
 }
 
 static void every_shipped_study_is_accepted(void **state)
@@ -75,8 +132,9 @@ static void every_shipped_study_is_accepted(void **state)
 static void a_selection_is_an_id_or_its_beginning_up_to_a_dot(void **state)
 {
     (void)state;
-    struct study *study = accept(HEAD ROW "  - {id: t10, what: w, device: a, published: 7, "
-                                          "tolerance: exact, measure: {spectrum: P1}}\n");
+    struct study *study =
+        accept(HEAD ROW "  - {id: t10, what: w, device: a, published: 7, "
+                        "tolerance: exact, basis: input, measure: {spectrum: P1}}\n");
     assert_int_equal(study_select(study, "t1"), 0);
     assert_true(study->rows[0].selected);
     assert_false(study->rows[1].selected);
@@ -184,6 +242,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_has_all_its_parts),
         cmocka_unit_test(what_is_missing_or_twice_is_refused_with_its_place),
+        cmocka_unit_test(a_row_says_whether_its_number_is_an_input),
+        cmocka_unit_test(what_holds_is_counted_by_its_basis),
         cmocka_unit_test(every_shipped_study_is_accepted),
         cmocka_unit_test(a_selection_is_an_id_or_its_beginning_up_to_a_dot),
         cmocka_unit_test(a_role_takes_another_device),
