@@ -24,6 +24,7 @@ scripts_in_tree() {
 format() { c_files | xargs clang-format --dry-run -Werror --ferror-limit=3; }
 layers() { scripts/layers.sh; }
 folders() { scripts/folders.sh; }
+thresholds() { scripts/thresholds.sh; }
 limits() { c_files | xargs scripts/limits.sh; }
 shell() { scripts_in_tree | xargs shellcheck -S warning; }
 warnings() { scripts/build.sh dev all; }
@@ -45,6 +46,7 @@ fi
 step format format
 step layers layers
 step folders folders
+step thresholds thresholds
 step limits limits
 step shell shell
 step warnings warnings

@@ -10,6 +10,8 @@
 #include "infer/ask/lab.h"
 #include "infer/ask/stats.h"
 
+enum { CHASE_WORD_BYTES = 4 }; /* what a load of a chase reads */
+
 /* Elements at 0, stride, 2 stride ..., or the given offsets, each once. Borrowed. */
 struct walk_shape {
     const uint32_t *ring; /* NULL: regular */

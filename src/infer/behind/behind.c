@@ -27,13 +27,20 @@
 #include "infer/behind/behind.h"
 #include "util/error.h"
 
-#define HITS 0.98
-#define CLEARLY 1.03 /* as long, and so many cycles more: no clock's drift, no port */
-#define CLEARLY_CYCLES 8
-#define BY_CHANCE 1e-6
-#define FIRST_READS 256 /* at least, in launches after the first */
-#define SOONER 0.75     /* of a load from L2: the way there may be shorter than plain loads' */
-#define MAX_LINE_BYTES 4096
+/* Thresholds. Fixed by: blind trials of constants alone (tests/blind), where a member does not say
+ * that it was chosen. */
+static const struct {
+    double hit_share, clearly, by_chance, sooner;
+    unsigned clearly_cycles, first_reads, max_line_bytes;
+} limits = {
+    .hit_share = 0.98,   /* share of the loads that are hits for certain */
+    .clearly = 1.03,     /* times a hit, and so many cycles more: no clock's drift, no port */
+    .clearly_cycles = 8, /* cycles, the same */
+    .by_chance = 1e-6,   /* chance: less likely is no accident */
+    .first_reads = 256,  /* records at least, in launches after the first. Chosen */
+    .sooner = 0.75, /* share of a load from L2: the way there may be shorter than plain loads' */
+    .max_line_bytes = 4096, /* bytes: longer lines are not looked for. Chosen */
+};
 
 /* Twice what fits in front. */
 static struct walk_shape shape_behind(const struct level *level)
@@ -73,7 +80,7 @@ static int sample_beneath(struct level *level, struct sample *out)
     struct walk_plan plan = level_plan(level, shape);
     struct walk walk;
     plan.window = (uint32_t)(shape.count < level->max_window ? shape.count : level->max_window);
-    plan.windows = 2 + FIRST_READS / plan.window;
+    plan.windows = 2 + limits.first_reads / plan.window;
     int rc = walk_run(level->lab, &walk, &plan);
     if (rc == 0) {
         rc = sample_create(out, walk.latency + walk.window, walk.count - walk.window);
@@ -85,7 +92,7 @@ static int sample_beneath(struct level *level, struct sample *out)
 /* No hit takes so long but by an accident of noise. */
 static double clearly_above(const struct sample *hits)
 {
-    return CLEARLY * sample_quantile(hits, HITS) + CLEARLY_CYCLES;
+    return limits.clearly * sample_quantile(hits, limits.hit_share) + limits.clearly_cycles;
 }
 
 /*
@@ -94,7 +101,7 @@ static double clearly_above(const struct sample *hits)
  */
 static int check_slow(struct level *level, const struct sample *missed, double slow, double soonest)
 {
-    int rc = circle_check_sooner(level, missed, SOONER);
+    int rc = circle_check_sooner(level, missed, limits.sooner);
     double own = sample_quantile(missed, 0.5), plain = level->timing.beneath_cycles;
     if (rc == INFER_UNDECIDED && fabs(slow - plain) < fabs(own - plain)) {
         level->result->present = true;
@@ -120,15 +127,15 @@ static int check_behind(struct level *level, const struct sample *missed)
     }
     if (rc == 0) {
         struct sample slow = sample_view(&first, clearly_above(missed), INFINITY);
-        double by_noise = 2 * (1 - HITS) * (double)first.count;
+        double by_noise = 2 * (1 - limits.hit_share) * (double)first.count;
         double median = sample_quantile(&slow, 0.5), soonest = sample_quantile(&slow, 0.1);
-        bool differs = poisson_tail(by_noise, slow.count) < BY_CHANCE;
+        bool differs = poisson_tail(by_noise, slow.count) < limits.by_chance;
         sample_free(&first);
         if (differs) {
             return check_slow(level, missed, median, soonest);
         }
     }
-    return circle_check_sooner(level, missed, SOONER);
+    return circle_check_sooner(level, missed, limits.sooner);
 }
 
 /* Noise of the path was seen before, in many more hits than the reference has. */
@@ -243,15 +250,15 @@ static int line_behind(struct level *level)
         attribute_refuse_as(&level->result->ways, "1", &level->lab->why);
     }
     uint64_t line = level->timing.fetch_bytes;
-    for (bool stays = true; rc == 0 && stays && line <= MAX_LINE_BYTES;) {
+    for (bool stays = true; rc == 0 && stays && line <= limits.max_line_bytes;) {
         rc = stays_in_line(level, &stays, &lattice, line);
         line *= stays ? 2 : 1;
     }
     if (rc) {
         return rc;
     }
-    if (line > MAX_LINE_BYTES) {
-        return lab_undecided(level->lab, "no line of up to %d B ends", MAX_LINE_BYTES);
+    if (line > limits.max_line_bytes) {
+        return lab_undecided(level->lab, "no line of up to %u B ends", limits.max_line_bytes);
     }
     level->line.bytes = line;
     char id[24];

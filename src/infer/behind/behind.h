@@ -11,7 +11,7 @@
 int behind_begin(struct level *level); /* behind.c */
 int behind_ways(struct level *level);  /* ways.c */
 
-#define BEHIND_MOST_PARTS 512
+enum { BEHIND_MOST_PARTS = 512 };
 
 struct behind_parts {
     struct level *level;

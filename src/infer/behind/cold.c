@@ -12,21 +12,27 @@
 #include "infer/experiments.h"
 #include "util/error.h"
 
-#define RUNS 3
-#define BEYOND 1.5 /* times a hit, that a miss takes at least: L2 is farther away than that */
-#define MOST_UNITS 64
-#define FEWEST 8 /* fetches */
-#define HELD 0.95
+/* Thresholds. Chosen. */
+static const struct {
+    unsigned runs, most_units, fewest;
+    double beyond, held;
+} limits = {
+    .runs = 3,        /* launches */
+    .beyond = 1.5,    /* times a hit, that a miss takes at least: L2 is farther away than that */
+    .most_units = 64, /* fetch units of the cache in front, of one fetch */
+    .fewest = 8,      /* fetches */
+    .held = 0.95,     /* share of the fetches that follow the period */
+};
 
 /* How often each element was missed in a few launches, and what that took. */
 static int count_cold(struct level *level, uint8_t *missed, uint32_t *slow, size_t *slow_count,
                       struct walk_shape shape)
 {
-    double threshold = BEYOND * level->result->hit_latency.value;
+    double threshold = limits.beyond * level->result->hit_latency.value;
     struct walk_plan plan = level_plan(level, shape);
     plan.warm = 0;
     plan.window = (uint32_t)shape.count;
-    for (uint32_t run = 0; run < RUNS; run++) {
+    for (uint32_t run = 0; run < limits.runs; run++) {
         struct walk walk;
         plan.run = run;
         int rc = walk_run(level->lab, &walk, &plan);
@@ -47,15 +53,15 @@ static int count_cold(struct level *level, uint8_t *missed, uint32_t *slow, size
 /* After how many elements the next one misses; 0: they do not miss evenly. */
 static size_t find_period(const uint8_t *missed, size_t count)
 {
-    for (size_t units = MOST_UNITS; units >= 1; units /= 2) {
+    for (size_t units = limits.most_units; units >= 1; units /= 2) {
         size_t first = 0, between = 0, fetches = count / units;
         for (size_t i = 0; i < count; i++) {
-            bool misses = 2 * missed[i] > RUNS;
+            bool misses = 2 * missed[i] > limits.runs;
             first += misses && i % units == 0;
             between += misses && i % units != 0;
         }
-        if (first >= FEWEST && (double)first >= HELD * (double)fetches &&
-            (double)between <= (1 - HELD) * (double)first) {
+        if (first >= limits.fewest && (double)first >= limits.held * (double)fetches &&
+            (double)between <= (1 - limits.held) * (double)first) {
             return units;
         }
     }
@@ -79,9 +85,9 @@ static int report(struct level *level, const uint8_t *missed, const uint32_t *sl
     char id[24];
     sample_free(&misses);
     lab_evidence(level->lab, id, level->info->id,
-                 "chase op=%s once through %zu elements %llu B apart, from cold, %d times: every "
+                 "chase op=%s once through %zu elements %llu B apart, from cold, %u times: every "
                  "%zuth misses, and takes %.0f cycles (median)",
-                 level->info->op, shape.count, (unsigned long long)shape.stride, RUNS, units,
+                 level->info->op, shape.count, (unsigned long long)shape.stride, limits.runs, units,
                  median);
     attribute_set(&level->result->fetch_granularity, (double)(units * shape.stride), "B", 0.93, id);
     attribute_set(&level->result->miss_penalty, median - hit, "cycles", 0.88, id);
@@ -107,7 +113,7 @@ int level_cold(struct level *level)
     shape.count = (size_t)(reach / shape.stride);
     shape.count = shape.count < level->max_window ? shape.count : level->max_window;
     uint8_t *missed = calloc(shape.count + 1, sizeof *missed);
-    uint32_t *slow = calloc(RUNS * shape.count + 1, sizeof *slow);
+    uint32_t *slow = calloc(limits.runs * shape.count + 1, sizeof *slow);
     size_t slow_count = 0;
     if (!missed || !slow) {
         free(missed);

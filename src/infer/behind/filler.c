@@ -21,9 +21,14 @@
 #include "infer/geometry/members.h"
 #include "util/error.h"
 
-#define NO_CLASS UINT16_MAX         /* as in index_map.c */
-#define CLASSES (UINT32_C(1) << 16) /* that a number can be */
-#define MOST_WORDS 8                /* of a line, walked one after the other */
+/* Thresholds. Chosen. */
+static const struct {
+    unsigned most_words;
+} limits = {
+    .most_words = 8, /* words of a line, walked one after the other */
+};
+enum { NO_CLASS = UINT16_MAX }; /* as in index_map.c */
+enum { CLASSES = 1 << 16 };     /* that a number can be */
 
 static bool goes_by_age(const char *policy)
 {
@@ -84,7 +89,7 @@ void filler_turn(struct filler *filler, unsigned number)
 
 int filler_room(uint32_t **out, const struct filler *filler)
 {
-    *out = malloc((MOST_WORDS * reach_of(filler) + 1) * sizeof **out);
+    *out = malloc((limits.most_words * reach_of(filler) + 1) * sizeof **out);
     return *out ? 0 : error_memory();
 }
 
@@ -265,7 +270,8 @@ static void take_again(struct choice *choice, uint32_t *out, size_t *count)
 {
     const struct level_summary *front = choice->filler->front;
     size_t lines = *count;
-    for (uint32_t word = 1; word < front->timing.fetch_bytes / 4 && word < MOST_WORDS; word++) {
+    for (uint32_t word = 1; word < front->timing.fetch_bytes / 4 && word < limits.most_words;
+         word++) {
         for (size_t i = 0; i < lines; i++) {
             size_t set = front_set(choice, out[i] / front->line.bytes);
             if (choice->lacking[set]) {
@@ -363,7 +369,7 @@ int filler_run(struct lab *lab, struct walk *out, const struct walk_plan *plan)
     const struct walk_shape *ring = &plan->shape;
     const struct filler *filler = plan->filler;
     struct walk_plan own = *plan;
-    size_t room = ring->count + MOST_WORDS * reach_of(filler) + 1, fillers = 0;
+    size_t room = ring->count + limits.most_words * reach_of(filler) + 1, fillers = 0;
     uint32_t *offsets = malloc(room * sizeof *offsets);
     if (!offsets) {
         return error_memory();

@@ -29,7 +29,7 @@ void filler_free(struct filler *filler);
  * While an index is sought: the `number`th choice among lines whose sets are not known yet, of
  * FILLER_TURNS. One that shares the set in question shows it fuller than it is.
  */
-#define FILLER_TURNS 4
+enum { FILLER_TURNS = 4 };
 void filler_turn(struct filler *filler, unsigned number);
 
 /* Room for the filler accesses of a ring. */

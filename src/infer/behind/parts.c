@@ -18,18 +18,25 @@
 #include "infer/behind/behind.h"
 #include "util/error.h"
 
-#define BUDGET 4000000       /* loads, for parts left out */
-#define WATCH_BUDGET 1200000 /* and for watching who misses */
-#define BY_CHANCE 1e-3       /* that noise makes one element suspect */
-#define STEADY_LOOKS 4       /* with the same suspects, each after twice as many walks */
-#define QUICK_WARM 8         /* passes, where what fits does at once */
-#define QUICK_PASSES 4       /* that all miss */
-#define QUICK_WINDOWS 8      /* of them at most, where noise misses too */
-#define CERTAIN 1e-7         /* chance at which noise is ruled out */
-#define LEAST_PROMPT 4
-#define MOSTLY 16
-#define MANY 6 /* misses of a few passes */
-#define FAR_FEWER 8
+/* Thresholds. Fixed by: blind trials of constants alone (tests/blind). */
+static const struct {
+    unsigned budget, watch_budget, steady_looks, quick_warm, quick_passes, quick_windows,
+        least_prompt, mostly, many, far_fewer;
+    double by_chance, by_noise;
+} limits = {
+    .budget = 4000000,       /* loads, for parts that are left out */
+    .watch_budget = 1200000, /* loads, for watching which elements miss */
+    .by_chance = 1e-3,       /* chance that noise makes one element suspect */
+    .steady_looks = 4,       /* looks with the same suspects, each after twice as many walks */
+    .quick_warm = 8,         /* passes of warm-up, where what fits does at once */
+    .quick_passes = 4,       /* passes that all miss */
+    .quick_windows = 8,      /* windows of those at most, where noise misses too */
+    .by_noise = 1e-7,        /* chance: less likely is no noise */
+    .least_prompt = 4,       /* verdicts: so many came at once */
+    .mostly = 16,            /* times as many verdicts came at once as later */
+    .many = 6,               /* misses of a few passes */
+    .far_fewer = 8,          /* one part in so many of the misses of what does not fit: it fits */
+};
 
 /* Misses of some more passes, and passes without one. */
 static int count_passes(struct behind_parts *d, uint64_t *misses, uint64_t *clean,
@@ -67,10 +74,10 @@ static int misses_always(struct behind_parts *d, bool *always, uint64_t *at_firs
     uint64_t misses = 0, clean = 0, records = 0;
     *always = false;
     *at_first = SIZE_MAX;
-    passes = passes > QUICK_PASSES ? QUICK_PASSES : passes;
-    plan.warm = QUICK_WARM * count;
+    passes = passes > limits.quick_passes ? limits.quick_passes : passes;
+    plan.warm = limits.quick_warm * count;
     plan.window = (uint32_t)(passes * count);
-    for (unsigned i = 0; passes > 0 && clean == 0 && !*always && i < QUICK_WINDOWS; i++) {
+    for (unsigned i = 0; passes > 0 && clean == 0 && !*always && i < limits.quick_windows; i++) {
         plan.run = 400 + i;
         int rc = count_passes(d, &misses, &clean, &records, &plan);
         if (rc) {
@@ -78,7 +85,7 @@ static int misses_always(struct behind_parts *d, bool *always, uint64_t *at_firs
         }
         *at_first = i ? *at_first : misses;
         double chance = poisson_tail(noise * (double)records, misses);
-        *always = clean == 0 && (quiet || chance < CERTAIN);
+        *always = clean == 0 && (quiet || chance < limits.by_noise);
     }
     return 0;
 }
@@ -89,11 +96,11 @@ static int misses_always(struct behind_parts *d, bool *always, uint64_t *at_firs
  */
 static enum fit_verdict judge_at_once(const struct behind_parts *d, bool always, uint64_t misses)
 {
-    bool at_once = d->prompt >= LEAST_PROMPT && d->prompt > MOSTLY * d->slow;
-    return !at_once                                               ? FIT_UNKNOWN
-           : always                                               ? FIT_NO
-           : d->fewest >= MANY && misses <= d->fewest / FAR_FEWER ? FIT_YES
-                                                                  : FIT_UNKNOWN;
+    bool at_once = d->prompt >= limits.least_prompt && d->prompt > limits.mostly * d->slow;
+    return !at_once                                                             ? FIT_UNKNOWN
+           : always                                                             ? FIT_NO
+           : d->fewest >= limits.many && misses <= d->fewest / limits.far_fewer ? FIT_YES
+                                                                                : FIT_UNKNOWN;
 }
 
 static int fits_without(struct behind_parts *d, bool *fits, size_t from, size_t to)
@@ -138,7 +145,8 @@ static uint32_t least_misses(const struct behind_parts *d, const uint32_t *misse
     double seen = (double)level->timing.false_misses, sum = 0, close = 0;
     double share = (seen + 3 * sqrt(seen)) / (double)(level->timing.hit_records + 1);
     uint32_t least = 1, most = 0;
-    while (share > 0 && (double)d->total * poisson_tail(share * records, least) > BY_CHANCE) {
+    while (share > 0 &&
+           (double)d->total * poisson_tail(share * records, least) > limits.by_chance) {
         least++;
     }
     for (size_t i = 0; i < d->total; i++) {
@@ -254,7 +262,8 @@ static int watch(struct behind_parts *d, bool *found)
     if (!misses) {
         return error_memory();
     }
-    for (uint32_t run = 0, next = 1; rc == 0 && !*found && before.alike < STEADY_LOOKS; run++) {
+    for (uint32_t run = 0, next = 1; rc == 0 && !*found && before.alike < limits.steady_looks;
+         run++) {
         uint64_t loads = level->lab->loads;
         rc = fit_count_misses(level, misses, &shape, run);
         records += (double)(level->lab->loads - loads) / (double)d->total - 1 - run % 3;
@@ -262,7 +271,7 @@ static int watch(struct behind_parts *d, bool *found)
             next *= 2;
             rc = look(d, found, misses, records, &before);
         }
-        if (level->lab->loads - start > WATCH_BUDGET) {
+        if (level->lab->loads - start > limits.watch_budget) {
             break;
         }
     }
@@ -279,8 +288,9 @@ static int descend(struct behind_parts *d, uint64_t start, size_t from, size_t s
     if (from >= d->total) {
         return 0;
     }
-    if (d->level->lab->loads - start > BUDGET || d->count == BEHIND_MOST_PARTS) {
-        return lab_undecided(d->level->lab, "the lines of a set are not found in %d loads", BUDGET);
+    if (d->level->lab->loads - start > limits.budget || d->count == BEHIND_MOST_PARTS) {
+        return lab_undecided(d->level->lab, "the lines of a set are not found in %u loads",
+                             limits.budget);
     }
     int rc = fits_without(d, &fits, from, from + span);
     if (rc || !fits) {

@@ -12,9 +12,13 @@
 #include "infer/fit/groups.h"
 #include "util/error.h"
 
-/* Confidence: where the set was walked by itself, and where it could not be. */
-#define TRIED 0.9
-#define UNTRIED 0.8
+/* Confidence. Fixed by: blind trials of constants alone (tests/blind). */
+static const struct {
+    double tried, untried;
+} limits = {
+    .tried = 0.9,   /* probability, where the set was walked by itself */
+    .untried = 0.8, /* probability, where it could not be */
+};
 
 /* Of the last line the walk has the first element alone. */
 static bool is_consistent(const struct behind_parts *d)
@@ -120,7 +124,7 @@ static int conclude(struct level *level, const struct behind_parts *d)
                  level->info->op, (unsigned long long)bytes, (unsigned long long)level->fit.stride,
                  d->count, (unsigned long long)line);
     struct cache_result *result = level->result;
-    double confidence = level->filler ? TRIED : UNTRIED;
+    double confidence = level->filler ? limits.tried : limits.untried;
     level->line.bytes = line;
     attribute_set(&result->ways, ways, "1", confidence, id);
     attribute_set(&result->line, (double)line, "B", confidence, id);

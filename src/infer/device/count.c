@@ -22,22 +22,28 @@
 
 #include "util/error.h"
 
-#define OWNERS 3
-#define MOST_SMS 1024
-#define MOST_PLACES 65
-#define AGAIN 4   /* elements of a part */
-#define ASIDE 2   /* elements that each SM reads besides: probes.def */
-#define FEW 12    /* lines */
-#define REPEATS 3 /* where some of an SM's lines are found and some not */
-#define BEYOND 1.5
-#define CERTAIN 0.8         /* share of the lines that decides */
-#define MANY 32             /* elements of a part of the outermost cache */
-#define APART UINT64_C(512) /* where no line is known */
-#define WIDE UINT64_C(4224)
-#define ALL 0.9 /* of those */
-#define A_PART 0.75
-#define SPREAD                                                                                     \
-    (UINT64_C(256) << 20) /* lines are taken from so much memory, where there is so much */
+/* Thresholds. Fixed by: an H200, where a member does not say that it was chosen. */
+static const struct {
+    unsigned owners, most_places, again, aside, few, repeats, many;
+    double beyond, decides, all, a_part;
+    uint64_t apart, wide, spread;
+} limits = {
+    .owners = 3,       /* SMs that share with nobody stand for all. Chosen */
+    .most_places = 65, /* blocks of a launch, the owner's among them. Chosen */
+    .again = 4,        /* elements of a part. Chosen */
+    .aside = 2,        /* elements that each SM reads besides: the probe peers does (probes.def) */
+    .few = 12,         /* lines: of fewer all are walked. Chosen */
+    .repeats = 3,      /* looks, where some of the lines of an SM are found and some not. Chosen */
+    .beyond = 1.5,     /* times a hit, that a miss takes at least: L2 is farther away. Chosen */
+    .decides = 0.8,    /* share of the lines that decides. Chosen */
+    .many = 32,        /* elements of a part of the outermost cache */
+    .apart = 512,      /* bytes, where no line is known. Chosen */
+    .wide = 4224,      /* bytes, where no line is known and the path reaches all of memory */
+    .all = 0.9,        /* share of many: all are found */
+    .a_part = 0.75,    /* share of many: no more come from a part for all SMs */
+    .spread = UINT64_C(256) << 20, /* bytes that lines are taken from, where there is so much */
+};
+enum { MOST_SMS = 1024 };
 
 enum finding { ABSENT, FINDS, MISSES, DOUBT };
 
@@ -58,7 +64,7 @@ struct counting {
 static int build_request(struct trace_request *request, struct counting *c, uint32_t owner,
                          uint32_t from, uint32_t count)
 {
-    uint64_t extent = (uint64_t)c->places * (c->again + ASIDE) * c->stride;
+    uint64_t extent = (uint64_t)c->places * (c->again + limits.aside) * c->stride;
     uint64_t base = c->next_base + extent <= c->room ? c->next_base : 0;
     c->next_base = base + extent;
     trace_request_init(request, "peers");
@@ -83,11 +89,11 @@ static enum finding judge(struct counting *c, const uint32_t *latency)
         found += latency[i] <= c->threshold;
     }
     double share = (double)found / c->again;
-    bool many = c->again == MANY;
-    if (share >= (many ? ALL : CERTAIN)) {
+    bool many = c->again == limits.many;
+    if (share >= (many ? limits.all : limits.decides)) {
         return FINDS;
     }
-    if (share > (many ? A_PART : 1 - CERTAIN)) {
+    if (share > (many ? limits.a_part : 1 - limits.decides)) {
         return DOUBT;
     }
     c->share = share > c->share ? share : c->share;
@@ -132,7 +138,7 @@ static int look_all(struct counting *c, uint32_t owner)
     for (uint32_t from = 0; rc == 0 && from < c->sms; from += c->places - 1) {
         uint32_t count = c->sms - from < c->places - 1 ? c->sms - from : c->places - 1;
         bool doubt = true;
-        for (unsigned repeat = 0; rc == 0 && doubt && repeat < REPEATS; repeat++) {
+        for (unsigned repeat = 0; rc == 0 && doubt && repeat < limits.repeats; repeat++) {
             rc = look(c, owner, from, count);
             doubt = false;
             for (uint32_t k = 0; rc == 0 && k < count; k++) {
@@ -212,12 +218,12 @@ static int count_one(struct counting *c, struct cache_result *result)
     uint32_t owner = 0, most = 0;
     bool is_left = true;
     int rc = 0;
-    while (rc == 0 && is_left && (c->caches < OWNERS || most > 1)) {
+    while (rc == 0 && is_left && (c->caches < limits.owners || most > 1)) {
         rc = serve(c, owner);
         if (rc == 0) {
             uint32_t served = count_served(c, c->caches);
             most = served > most ? served : most;
-            is_left = find_owner(c, &owner, c->caches + 1 == OWNERS);
+            is_left = find_owner(c, &owner, c->caches + 1 == limits.owners);
         }
     }
     if (rc == 0) {
@@ -234,18 +240,18 @@ static int plan_parts(struct counting *c)
     uint64_t reach = c->path->reach_bytes, most = c->lab->options->max_footprint_bytes;
     uint64_t unit =
         of->line.bytes > of->timing.fetch_bytes ? of->line.bytes : of->timing.fetch_bytes;
-    uint64_t step = of->fit.count ? of->fit.stride : reach ? APART : WIDE;
+    uint64_t step = of->fit.count ? of->fit.stride : reach ? limits.apart : limits.wide;
     bool outermost = !of->info->beneath[0];
     c->stride = unit > step ? (unit + step - 1) / step * step : step;
-    uint64_t room = reach ? reach : most < SPREAD ? most : SPREAD;
+    uint64_t room = reach ? reach : most < limits.spread ? most : limits.spread;
     uint64_t lines = of->fit.count ? of->fit.count * of->fit.stride / c->stride : UINT64_MAX;
-    lines /= lines >= FEW ? 2 : 1;
+    lines /= lines >= limits.few ? 2 : 1;
     lines = lines < room / c->stride ? lines : room / c->stride;
-    c->again = outermost && lines >= 4 * (MANY + ASIDE) ? MANY
-               : lines >= 4 * (AGAIN + ASIDE)           ? AGAIN
-                                                        : 1;
-    uint64_t places = lines / (c->again + ASIDE);
-    c->places = (uint32_t)(places < MOST_PLACES ? places : MOST_PLACES);
+    c->again = outermost && lines >= 4 * (limits.many + limits.aside) ? limits.many
+               : lines >= 4 * (limits.again + limits.aside)           ? limits.again
+                                                                      : 1;
+    uint64_t places = lines / (c->again + limits.aside);
+    c->places = (uint32_t)(places < limits.most_places ? places : limits.most_places);
     c->room = room;
     return c->places >= 2 ? 0
                           : lab_undecided(c->lab, "too few lines fit to give each of two SMs some");
@@ -259,7 +265,9 @@ static bool find_threshold(struct counting *c, const struct cache_result *result
 {
     const struct attribute *hit = &result->hit_latency;
     bool is_behind = c->of->info->behind[0] && hit->status == ATTRIBUTE_MEASURED;
-    c->threshold = c->of->known ? c->of->timing.threshold : is_behind ? BEYOND * hit->value : 0;
+    c->threshold = c->of->known ? c->of->timing.threshold
+                   : is_behind  ? limits.beyond * hit->value
+                                : 0;
     return c->threshold > 0;
 }
 

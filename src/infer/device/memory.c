@@ -19,10 +19,17 @@
 
 #include "util/error.h"
 
-#define LEAST_NS 50000.0 /* a timer may tick once a microsecond */
-#define FAST_RATE 500e9  /* bytes a second */
-#define LINE 128
-#define FIRST_BYTES (UINT64_C(32) << 20) /* of streamed memory: 256 Ki lines */
+/* Thresholds. Fixed by: an H200 (a run of 43 us read 3.8e12 B/s, one of 390 us 4.46e12). */
+static const struct {
+    double least_ns, fast_rate;
+    unsigned line_bytes;
+    uint64_t first_bytes;
+} limits = {
+    .least_ns = 50000.0,               /* ns: a timer may tick once a microsecond */
+    .fast_rate = 500e9,                /* bytes a second: faster memories are given longer */
+    .line_bytes = 128,                 /* bytes that a request moves */
+    .first_bytes = UINT64_C(32) << 20, /* bytes of streamed memory: 256 Ki lines. Chosen */
+};
 
 struct load_shape {
     bool all_sms;
@@ -88,8 +95,8 @@ static int fly(struct lab *lab, struct flown *out, struct ground *ground,
     const struct trace *trace = NULL;
     *out = (struct flown){0};
     /* Of the requests in a turn only the device knows how many; the first time there is room. */
-    uint64_t bytes = (uint64_t)requests * LINE * (turns + 1);
-    bytes = bytes < FIRST_BYTES ? FIRST_BYTES : bytes;
+    uint64_t bytes = (uint64_t)requests * limits.line_bytes * (turns + 1);
+    bytes = bytes < limits.first_bytes ? limits.first_bytes : bytes;
     trace_request_init(&r, "flight");
     int rc = trace_request_set_u64(&r, "threads", shape->threads);
     rc = rc || shape->all_sms ? rc : trace_request_set_u64(&r, "blocks", 1);
@@ -106,7 +113,7 @@ static int fly(struct lab *lab, struct flown *out, struct ground *ground,
         /* What moved many times L2 left nothing of the first stretches there. */
         ground->flushed = true;
         ground->next = out->bytes > 8.0 * (double)ground->l2_bytes ? 0 : ground->next + bytes;
-        lab->loads += (uint64_t)out->bytes / LINE;
+        lab->loads += (uint64_t)out->bytes / limits.line_bytes;
     }
     return rc;
 }
@@ -118,7 +125,7 @@ static int measure_latencies(struct lab *lab, struct ground *ground, size_t *bes
     for (size_t i = 0; i < SHAPES; i++) {
         struct flown f;
         /* The last stretch first, so that the buffer is made once. */
-        ground->next = (SHAPES - 1 - i) * FIRST_BYTES;
+        ground->next = (SHAPES - 1 - i) * limits.first_bytes;
         int rc = fly(lab, &f, ground, &shapes[i], "load", LATENCY_TURNS, 0);
         if (rc) {
             return i > 0 && lab_soft(rc) ? 0 : rc;
@@ -130,7 +137,7 @@ static int measure_latencies(struct lab *lab, struct ground *ground, size_t *bes
                                          .bytes_per_second = f.ns > 0 ? f.bytes / f.ns * 1e9 : 0};
         *best = point->bytes_per_cycle > m->loaded[*best].bytes_per_cycle ? i : *best;
     }
-    ground->next = SHAPES * FIRST_BYTES;
+    ground->next = SHAPES * limits.first_bytes;
     return 0;
 }
 
@@ -140,10 +147,11 @@ static int measure_latencies(struct lab *lab, struct ground *ground, size_t *bes
  */
 static uint64_t enough_turns(const struct lab *lab, const struct loaded_latency *point)
 {
-    double turn_bytes = point->requests * LINE, rate = point->bytes_per_second, turns = 0;
+    double turn_bytes = point->requests * limits.line_bytes, rate = point->bytes_per_second,
+           turns = 0;
     double most = 0.5 * (double)lab->options->max_footprint_bytes / turn_bytes - 1;
     if (rate > 0) {
-        turns = ceil(LEAST_NS * fmax(1, rate / FAST_RATE) / 1e9 * rate / turn_bytes);
+        turns = ceil(limits.least_ns * fmax(1, rate / limits.fast_rate) / 1e9 * rate / turn_bytes);
     }
     turns = fmax(LEAST_TURNS, fmin(turns, most));
     return (uint64_t)turns;
@@ -177,11 +185,11 @@ static int measure_bandwidth(struct lab *lab, struct attribute *out, struct grou
     double requests = point->requests;
     struct flown f, longer;
     uint64_t more = enough_turns(lab, point);
-    uint64_t full = (uint64_t)((double)least_bytes / (requests * LINE)) + 1;
+    uint64_t full = (uint64_t)((double)least_bytes / (requests * limits.line_bytes)) + 1;
     more = more > full ? more : full;
-    bool is_slow = point->bytes_per_second > 0 && point->bytes_per_second <= FAST_RATE;
+    bool is_slow = point->bytes_per_second > 0 && point->bytes_per_second <= limits.fast_rate;
     uint64_t first = !is_slow ? more : full > LATENCY_TURNS ? full : LATENCY_TURNS;
-    if (requests * LINE * (double)more > 8.0 * (double)ground->l2_bytes) {
+    if (requests * limits.line_bytes * (double)more > 8.0 * (double)ground->l2_bytes) {
         ground->next = 0;
     }
     int rc = fly(lab, &f, ground, &shapes[best], op, first, requests);

@@ -14,15 +14,21 @@
 
 #include "util/error.h"
 
-#define LANES 32
-#define STRIDES 65
-#define BANKS_MAX 64
-#define MANY 256 /* accesses */
-#define REPEATS 3
-#define ROW_MAX 16        /* bytes */
-#define MISFIT 0.3        /* cycles, of an access, or */
-#define MISFIT_SHARE 0.01 /* of the mean; root of the mean square */
-#define APART 0.04 /* of what a pass takes: layouts that differ in one stride differ by 0.1 */
+/* Thresholds. Chosen; any number and width of banks comes out with them (unit.infer.shared). */
+static const struct {
+    unsigned many, repeats, row_max;
+    double misfit, misfit_share, apart;
+} limits = {
+    .many = 256,          /* accesses of a chain */
+    .repeats = 3,         /* measurements, of which the least counts */
+    .row_max = 16,        /* bytes of a row of one bank */
+    .misfit = 0.3,        /* cycles of an access: root of the mean square */
+    .misfit_share = 0.01, /* the same as a share of the mean */
+    .apart = 0.04,        /* share of a pass: layouts that differ in one stride differ by 0.1 */
+};
+enum { LANES = 32 };
+enum { STRIDES = 65 };
+enum { BANKS_MAX = 64 };
 
 struct layout {
     uint32_t banks, width_bytes; /* of the words in successive banks */
@@ -97,7 +103,7 @@ static int measure_stride(struct lab *lab, double *cycles, uint32_t stride, cons
 {
     double accesses = 0; /* as many as the probe makes unasked */
     *cycles = 0;
-    int rc = measure_all(lab, cycles, &accesses, stride, REPEATS, mode);
+    int rc = measure_all(lab, cycles, &accesses, stride, limits.repeats, mode);
     *cycles = rc ? 0 : *cycles / accesses;
     return rc;
 }
@@ -108,12 +114,12 @@ static int measure_stride(struct lab *lab, double *cycles, uint32_t stride, cons
  */
 static int measure_latency(struct lab *lab, double *latency, const char *mode)
 {
-    double few = 0, many = MANY, few_cycles = 0, many_cycles = 0;
-    int rc = measure_all(lab, &few_cycles, &few, 0, REPEATS, mode);
+    double few = 0, many = limits.many, few_cycles = 0, many_cycles = 0;
+    int rc = measure_all(lab, &few_cycles, &few, 0, limits.repeats, mode);
     if (rc) {
         return rc;
     }
-    rc = measure_all(lab, &many_cycles, &many, 0, 3 * REPEATS,
+    rc = measure_all(lab, &many_cycles, &many, 0, 3 * limits.repeats,
                      mode); /* more that can be disturbed */
     *latency = rc || many <= few ? few_cycles / few : (many_cycles - few_cycles) / (many - few);
     return rc && lab_soft(rc) ? 0 : rc;
@@ -179,8 +185,8 @@ static void choose(struct choice *best, const double cycles[STRIDES])
 {
     *best = (struct choice){.line.misfit = INFINITY, .second = INFINITY};
     for (uint32_t banks = 1; banks <= BANKS_MAX; banks++) {
-        for (uint32_t width = 4; width <= ROW_MAX; width *= 2) {
-            for (uint32_t row = width; row <= ROW_MAX; row *= 2) {
+        for (uint32_t width = 4; width <= limits.row_max; width *= 2) {
+            for (uint32_t row = width; row <= limits.row_max; row *= 2) {
                 struct layout layout = {
                     .banks = banks, .width_bytes = width, .row_bytes = banks * row};
                 consider(best, &layout, cycles);
@@ -243,11 +249,11 @@ static int measure_mode(struct lab *lab, struct shared_result *out, const char *
     char id[24];
     lab_evidence(lab, id, "shared", "shared mode=%s: all lanes read one word", mode);
     attribute_set(&out->latency, latency, "cycles", 0.95, id);
-    if (line->misfit > fmax(MISFIT, MISFIT_SHARE * mean_of(cycles)) ||
+    if (line->misfit > fmax(limits.misfit, limits.misfit_share * mean_of(cycles)) ||
         line->pass_cycles * (line->most - line->least) < 4 * line->misfit) {
         return lab_undecided(lab, "no layout of banks explains how long strides take");
     }
-    if (best.second - line->misfit < APART * line->pass_cycles) {
+    if (best.second - line->misfit < limits.apart * line->pass_cycles) {
         return lab_undecided(lab, "several layouts of banks explain how long strides take");
     }
     report(lab, out, &best, cycles, mode);

@@ -18,12 +18,19 @@
 
 #include "util/error.h"
 
-#define WARM_PASSES 6
-#define MOST_WINDOWS 4
-#define GONE 0.05   /* share of lines that shows that the cache is shared */
-#define STRAYS 0.01 /* more than this without the other path: nothing is told */
-#define LEAST_OTHER UINT64_C(65536)
-#define MOST_OTHER (UINT64_C(1) << 22)
+/* Thresholds. Chosen, where a member names no experiment. */
+static const struct {
+    unsigned warm_passes, most_windows;
+    double gone, strays;
+    uint64_t least_other, most_other;
+} limits = {
+    .warm_passes = 6,     /* passes before the other path reads */
+    .most_windows = 4,    /* windows over the lines afterwards */
+    .gone = 0.05,         /* share of the lines: the cache is shared. An H200: 97 to 100 % */
+    .strays = 0.01,       /* share of the lines without the other path: more, and nothing is told */
+    .least_other = 65536, /* bytes that the other path reads */
+    .most_other = UINT64_C(1) << 22, /* bytes, the same */
+};
 
 static int build_request(struct trace_request *request, const struct level_info *info,
                          const struct walk_shape *shape, const struct path_info *other,
@@ -35,11 +42,11 @@ static int build_request(struct trace_request *request, const struct level_info 
     int rc = trace_request_set_text(request, "op", info->op);
     rc = rc ? rc : trace_request_set_u64(request, "bytes", shape->count * shape->stride);
     rc = rc ? rc : trace_request_set_u64(request, "stride", shape->stride);
-    rc = rc ? rc : trace_request_set_u64(request, "warm", WARM_PASSES * shape->count);
+    rc = rc ? rc : trace_request_set_u64(request, "warm", limits.warm_passes * shape->count);
     rc = rc ? rc : trace_request_set_u64(request, "window", window);
     rc = rc ? rc
             : trace_request_set_u64(request, "windows",
-                                    windows > MOST_WINDOWS ? MOST_WINDOWS : windows);
+                                    windows > limits.most_windows ? limits.most_windows : windows);
     rc = rc ? rc : trace_request_set_u64(request, "spread", 1);
     if (rc == 0 && info->shared_bytes) {
         rc = trace_request_set_u64(request, "shared", info->shared_bytes);
@@ -62,7 +69,7 @@ int sharing_look(struct lab *lab, double *missing, const struct level_info *info
     int rc = build_request(&request, info, shape, other, bytes);
     rc = rc ? rc : lab_measure(lab, &trace, &request);
     const uint32_t *latency = rc ? NULL : trace_u32(trace, "latency", &count);
-    lab->loads += count + WARM_PASSES * shape->count;
+    lab->loads += count + limits.warm_passes * shape->count;
     if (rc || !latency || count == 0) {
         return rc ? rc : lab_undecided(lab, "a chase trace lacks records");
     }
@@ -88,11 +95,11 @@ static int find_staying(struct lab *lab, size_t *lines, const struct level_summa
 {
     double missing = 1;
     int rc = 0;
-    for (size_t part = 1; rc == 0 && missing > STRAYS && part <= 4; part *= 2) {
+    for (size_t part = 1; rc == 0 && missing > limits.strays && part <= 4; part *= 2) {
         *lines = of->fit.count / part;
         rc = *lines ? look(lab, &missing, of, *lines, NULL, 0) : INFER_UNDECIDED;
     }
-    return rc || missing <= STRAYS
+    return rc || missing <= limits.strays
                ? rc
                : lab_undecided(lab, "what fits does not stay: %.1f %% of the lines miss anyway",
                                100 * missing);
@@ -105,7 +112,9 @@ static uint64_t other_bytes(const struct level_summary *of, const struct level_s
     uint64_t own = 2 * of->fit.count * of->fit.stride * path_find(of->info->op)->interleave;
     uint64_t their = 2 * by->fit.count * by->fit.stride * path->interleave;
     uint64_t bytes = (own > their ? own : their) / path->interleave;
-    bytes = bytes < LEAST_OTHER ? LEAST_OTHER : bytes > MOST_OTHER ? MOST_OTHER : bytes;
+    bytes = bytes < limits.least_other  ? limits.least_other
+            : bytes > limits.most_other ? limits.most_other
+                                        : bytes;
     return path->reach_bytes && bytes > path->reach_bytes ? path->reach_bytes : bytes;
 }
 
@@ -130,7 +139,7 @@ static int compare(struct lab *lab, struct relation *relation, char told[200], s
     int rc = look(lab, &missing, own, lines, path, other_bytes(own, other, path));
     if (rc == 0) {
         size_t length = strlen(told);
-        relation->through[of][by] = missing >= GONE;
+        relation->through[of][by] = missing >= limits.gone;
         snprintf(told + length, 200 - length, ", %.0f %% by op=%s", 100 * missing, other->info->op);
     }
     return rc;

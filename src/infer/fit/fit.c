@@ -20,24 +20,32 @@
 
 #include "util/error.h"
 
-#define MAX_ROUNDS 6
-#define SMALL_RING 256
-#define MANY_MISSES 3  /* in a pass: a number that stray noise of a quiet device does not reach */
-#define CLEAN_ROUNDS 3 /* that prove a fit when no window holds a whole pass */
-#define NOISY 0.02     /* slow records by noise in a pass, from which on statistics decide */
-#define NOISY_RECORDS 50e3 /* where the rounds of a noisy walk end */
-#define LATE_RECORDS 15e3
-#define LATE_LOADS 120000 /* of warm-up, where only the counts of misses matter */
-#define PATIENCE                                                                                   \
-    10.0 /* rate of misses times passes of warm-up, from which on settling is ruled out */
-#define LEAST_LET_GO 0.15  /* share of the loads of a first round that miss where much is let go */
-#define MOST_SHOWN 12      /* passes in a window of such a walk */
-#define SHOWN_LOADS 400000 /* that more than two windows of a round may cost */
-#define MOST_WARM 250      /* passes */
-#define LEFT 6.0           /* exp(-this): the chance that something has not settled yet */
-#define HEARD_PASSES 10    /* behind another cache, which keeps other elements in each */
-#define QUIET_PASSES 8     /* after which those that it still keeps stay there */
-#define CERTAIN 1e-7 /* chance at which noise is ruled out; some thousand tests a dissection */
+/* Thresholds. Fixed by: blind trials (tests/blind) and drawn toy GPUs (unit.infer.random), where a
+ * member names nothing else. */
+static const struct {
+    unsigned small_ring, many_misses, clean_rounds, late_loads, most_shown, shown_loads, most_warm,
+        heard_passes, quiet_passes;
+    double noisy_records, late_records, noisy_slow, patience, least_let_go, left, by_noise;
+} limits = {
+    .small_ring = 256,     /* elements: shorter rings are warmed long and walked often */
+    .many_misses = 3,      /* misses in a pass: stray noise of a quiet device reaches fewer */
+    .clean_rounds = 3,     /* rounds that prove a fit when no window holds a whole pass */
+    .noisy_records = 50e3, /* records: the rounds of a noisy walk end there */
+    .late_records = 15e3,  /* the same, where the cache settles late */
+    .noisy_slow = 0.02,    /* slow records by noise in a pass: from there on statistics decide */
+    .late_loads = 120000,  /* loads of warm-up, where only the counts of misses matter */
+    .patience = 10.0, /* rate of misses times passes of warm-up: beyond, settling is ruled out */
+    .least_let_go = 0.15,  /* share of a first round that misses where much is let go */
+    .most_shown = 12,      /* passes in a window of a noisy walk that settles late */
+    .shown_loads = 400000, /* loads that more than two windows of a round may cost */
+    .most_warm = 250,      /* passes of warm-up */
+    .left = 6.0,           /* exp(-left) is the chance that something has not settled yet */
+    .heard_passes = 10,    /* passes behind another cache, which keeps other elements in each */
+    .quiet_passes = 8,     /* passes: what the cache in front still keeps then stays there */
+    .by_noise =
+        1e-7, /* chance: less likely is no noise. Chosen: a dissection asks some thousand times */
+};
+enum { MAX_ROUNDS = 6 };
 
 struct round {
     uint64_t records, misses, slow;                         /* slow: not a hit */
@@ -78,7 +86,7 @@ static void learn_ways(struct level *level, const struct fit *fit, const struct 
 {
     const struct round *round = &rounds[last];
     double t = round->passes, s = 8, seen = (double)round->misses / (double)round->records * t;
-    bool much = (double)rounds[0].misses > LEAST_LET_GO * (double)rounds[0].records;
+    bool much = (double)rounds[0].misses > limits.least_let_go * (double)rounds[0].records;
     if (!settles_late(level) || last == 0 || !much || round->misses < 8 || seen > 0.7) {
         return;
     }
@@ -100,7 +108,7 @@ double fit_settling_passes(const struct level *level, size_t count, double left)
 
 static bool has_settled(const struct level *level, size_t count, const struct round *round)
 {
-    double passes = fit_settling_passes(level, count, LEFT);
+    double passes = fit_settling_passes(level, count, limits.left);
     return passes > 0 && round->passes >= passes;
 }
 
@@ -112,7 +120,7 @@ static bool has_settled(const struct level *level, size_t count, const struct ro
  */
 static uint64_t warm_passes(const struct level *level, size_t count, unsigned round, bool noisy)
 {
-    bool small = count <= SMALL_RING;
+    bool small = count <= limits.small_ring;
     if (small && level->habits.begins_empty && noisy) {
         return round ? 3 : 2;
     }
@@ -123,12 +131,12 @@ static uint64_t warm_passes(const struct level *level, size_t count, unsigned ro
         return patient_small[round];
     }
     if (settles_late(level)) {
-        double known = fit_settling_passes(level, count, LEFT);
+        double known = fit_settling_passes(level, count, limits.left);
         bool whole =
             2 * count <= level->max_window; /* a pass may be seen clean for all the noise */
-        return known > 0 && round > 1 && known < 2 * MOST_WARM ? (uint64_t)known + 1
-               : noisy && !whole                               ? 24
-                                                               : patient_large[round];
+        return known > 0 && round > 1 && known < 2 * limits.most_warm ? (uint64_t)known + 1
+               : noisy && !whole                                      ? 24
+                                                                      : patient_large[round];
     }
     return noisy ? (round ? 4 : 1) : quick[round];
 }
@@ -140,27 +148,28 @@ static uint64_t warm_passes(const struct level *level, size_t count, unsigned ro
 static bool shows_passes(const struct level *level, size_t count, bool noisy)
 {
     return noisy && !level->front && !level->habits.begins_empty &&
-           2 * count <= level->max_window && (settles_late(level) || count <= SMALL_RING);
+           2 * count <= level->max_window && (settles_late(level) || count <= limits.small_ring);
 }
 
 static void plan_round(struct walk_plan *plan, const struct level *level, unsigned round,
                        bool noisy)
 {
     size_t n = plan->shape.count, window = level->max_window;
-    bool small = n <= SMALL_RING;
+    bool small = n <= limits.small_ring;
     plan->warm = n * warm_passes(level, n, round, noisy);
     plan->run = round;
     if (shows_passes(level, n, noisy)) {
-        size_t passes = window / n < MOST_SHOWN ? window / n : MOST_SHOWN;
+        size_t passes = window / n < limits.most_shown ? window / n : limits.most_shown;
         plan->window = (uint32_t)(passes * n);
-        plan->windows = round < 3 ? 1 : (uint32_t)(2 * MOST_SHOWN / passes);
-        while (plan->windows > 2 && plan->windows * plan->warm > SHOWN_LOADS) {
+        plan->windows = round < 3 ? 1 : (uint32_t)(2 * limits.most_shown / passes);
+        while (plan->windows > 2 && plan->windows * plan->warm > limits.shown_loads) {
             plan->windows--;
         }
     } else if (n <= window) {
         size_t passes = small ? 256 / n : 1;
         passes = passes < 2 ? 2 : passes > 16 ? 16 : passes;
-        passes = level->front && round > 0 && passes < HEARD_PASSES ? HEARD_PASSES : passes;
+        passes = level->front && round > 0 && passes < limits.heard_passes ? limits.heard_passes
+                                                                           : passes;
         passes = passes * n > window ? window / n : passes;
         plan->window = (uint32_t)(passes * n);
         plan->windows = noisy ? 1u << round : 1;
@@ -194,7 +203,7 @@ static void count_walk(struct fit *fit, struct round *round, const struct level 
         bool ends = i % walk->window == 0 || class != LOAD_HIT;
         run = ends ? 0 : run;
         plain = ends ? 0 : plain + 1;
-        quiet = quiet || plain >= QUIET_PASSES * fit->count;
+        quiet = quiet || plain >= limits.quiet_passes * fit->count;
         stretch += ends;
         if (class == LOAD_HIT && level_heard(level, walk->latency[i])) {
             run += !fit->seen || fit->seen[walk_element(walk, i)] != stretch;
@@ -249,11 +258,11 @@ static double concentration(const struct fit *fit, const struct round *round, do
 static bool will_stay(const struct level *level, const struct fit *fit, const struct round rounds[],
                       unsigned round, bool noisy)
 {
-    bool small = fit->count <= SMALL_RING;
+    bool small = fit->count <= limits.small_ring;
     double now = (double)rounds[round].misses / (double)rounds[round].records;
     if (small || settles_late(level)) {
         return round >= 4 || has_settled(level, fit->count, &rounds[round]) ||
-               now > PATIENCE / (double)warm_passes(level, fit->count, round, noisy);
+               now > limits.patience / (double)warm_passes(level, fit->count, round, noisy);
     }
     if (round == 0) {
         return false;
@@ -280,8 +289,9 @@ static enum fit_verdict judge_quiet(const struct level *level, const struct fit 
         return shortcut && now > 0.5 ? FIT_NO : FIT_UNKNOWN;
     }
     /* Where what fits never needed a second round, two are enough. */
-    bool few = ((double)fit->total < MANY_MISSES * passes || level->habits.prompt < 3) && round < 2;
-    bool small = fit->count <= SMALL_RING;
+    bool few =
+        ((double)fit->total < limits.many_misses * passes || level->habits.prompt < 3) && round < 2;
+    bool small = fit->count <= limits.small_ring;
     return will_stay(level, fit, rounds, round, false) && (small || !few) ? FIT_NO : FIT_UNKNOWN;
 }
 
@@ -296,13 +306,14 @@ static enum fit_verdict judge_noisy(const struct level *level, struct fit *fit,
     const struct round *now = &rounds[round];
     double chance = fmin(poisson_tail(bound * (double)now->records, now->misses),
                          concentration(fit, now, bound));
-    double most = settles_late(level) ? LATE_RECORDS : NOISY_RECORDS;
+    double most = settles_late(level) ? limits.late_records : limits.noisy_records;
     bool last = round >= 4 || (round >= 1 && (double)fit->count * (double)(2u << round) > most);
     if (shows_passes(level, fit->count, true)) {
         last = round >= 4 || has_settled(level, fit->count, now);
     }
     fit->noisy = true;
-    if (chance < CERTAIN && round >= 1 && (last || will_stay(level, fit, rounds, round, true))) {
+    if (chance < limits.by_noise && round >= 1 &&
+        (last || will_stay(level, fit, rounds, round, true))) {
         return FIT_NO;
     }
     if (last) {
@@ -321,7 +332,7 @@ static bool judge_clean(const struct level *level, const struct walk_plan *plan,
 {
     bool whole = plan->window >= plan->shape.count;
     bool alike = level->habits.regular > 0 && level->habits.irregular == 0;
-    return clean >= (whole || alike ? 1 : CLEAN_ROUNDS);
+    return clean >= (whole || alike ? 1 : limits.clean_rounds);
 }
 
 /* Two rounds of a walk with many misses: alike, or not? */
@@ -357,15 +368,16 @@ static void learn_settling(struct level *level, const struct fit *fit, const str
             ((double)last->misses + 3 * sqrt((double)last->misses) + 3) / (double)last->records;
         double earlier_records = (double)(fit->records - last->records);
         level->habits.late +=
-            poisson_tail(rate * earlier_records, fit->total - last->misses) < CERTAIN;
+            poisson_tail(rate * earlier_records, fit->total - last->misses) < limits.by_noise;
         return;
     }
     uint64_t misses = fit->total - last->settled_misses;
     double records = (double)(fit->records - last->settled_records);
-    if (!fit->noisy && misses > 2 && poisson_tail(false_bound(level) * records, misses) < CERTAIN) {
+    if (!fit->noisy && misses > 2 &&
+        poisson_tail(false_bound(level) * records, misses) < limits.by_noise) {
         level->habits.late++;
     } else {
-        level->habits.prompt += !fit->noisy && fit->count > SMALL_RING && misses == 0;
+        level->habits.prompt += !fit->noisy && fit->count > limits.small_ring && misses == 0;
     }
 }
 
@@ -407,7 +419,7 @@ int fit_test(struct level *level, struct fit *out, const struct walk_shape *shap
     unsigned round = 0, clean = 0;
     bool noisy = false;
     for (; round < MAX_ROUNDS && out->verdict == FIT_UNKNOWN; round++) {
-        noisy = slow_share(level) * (double)shape->count > NOISY;
+        noisy = slow_share(level) * (double)shape->count > limits.noisy_slow;
         struct walk_plan plan = level_plan(level, *shape);
         int rc = walk_round(level, out, &plan, rounds, round, noisy);
         if (rc) {
@@ -436,7 +448,7 @@ int fit_test(struct level *level, struct fit *out, const struct walk_shape *shap
         learn_noise(level, out, &rounds[round - 1]);
         learn_settling(level, out, &rounds[round - 1]);
     } else if (out->verdict == FIT_NO && round == 2) {
-        level->habits.steady += out->count > SMALL_RING;
+        level->habits.steady += out->count > limits.small_ring;
         learn_rhythm(level, out, rounds);
     }
     return 0;
@@ -447,14 +459,14 @@ int fit_count_misses(struct level *level, uint32_t *misses, const struct walk_sh
 {
     struct walk_plan plan = level_plan(level, *shape);
     plan_round(&plan, level, 0, false);
-    size_t late = LATE_LOADS / shape->count < 64 ? 64 : LATE_LOADS / shape->count;
+    size_t late = limits.late_loads / shape->count < 64 ? 64 : limits.late_loads / shape->count;
     plan.warm = shape->count * (settles_late(level) ? (late < 400 ? late : 400) : 1 + run % 3);
     plan.run = 100 + run;
     if (shape->count <= level->max_window) {
         plan.window = (uint32_t)(level->max_window / shape->count * shape->count);
         if (level->habits.begins_empty && !level->front &&
-            slow_share(level) * (double)shape->count > NOISY) {
-            plan.windows = (uint32_t)(2 * MOST_SHOWN * shape->count / plan.window + 1);
+            slow_share(level) * (double)shape->count > limits.noisy_slow) {
+            plan.windows = (uint32_t)(2 * limits.most_shown * shape->count / plan.window + 1);
         }
     }
     struct fit fit = {.count = shape->count, .misses = misses};
@@ -462,7 +474,8 @@ int fit_count_misses(struct level *level, uint32_t *misses, const struct walk_sh
     struct walk walk;
     int rc = walk_run(level->lab, &walk, &plan);
     if (rc == 0) {
-        count_walk(&fit, &round, level, &walk, slow_share(level) * (double)shape->count > NOISY);
+        count_walk(&fit, &round, level, &walk,
+                   slow_share(level) * (double)shape->count > limits.noisy_slow);
         walk_free(&walk);
     }
     return rc;

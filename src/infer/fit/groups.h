@@ -20,7 +20,7 @@ struct group_walk {
 int groups_test(struct level *level, enum fit_verdict *verdicts, const struct group_walk *walk);
 
 /* The verdict on one ring: as a group where it is short, else by fit.c. */
-#define GROUP_MOST 640
+enum { GROUP_MOST = 640 };
 int groups_verdict(struct level *level, enum fit_verdict *out, const uint32_t *ring, size_t count);
 
 /* Fills begins_empty. */

@@ -11,9 +11,15 @@
 #include "infer/experiments.h"
 #include "util/error.h"
 
-#define DEGREES 6 /* 1, 2, 4 .. 32 */
-#define LOADS 256
-#define STRAIGHT 0.05 /* of the time, or two cycles */
+/* Thresholds. Chosen. */
+static const struct {
+    unsigned loads;
+    double straight;
+} limits = {
+    .loads = 256,     /* loads of a measurement */
+    .straight = 0.05, /* share of the time, or two cycles: so near a line lies a point of it */
+};
+enum { DEGREES = 6 }; /* 1, 2, 4 .. 32 */
 
 static int measure(struct lab *lab, double *cycles, uint32_t addresses)
 {
@@ -22,7 +28,7 @@ static int measure(struct lab *lab, double *cycles, uint32_t addresses)
     size_t count, counted;
     trace_request_init(&request, "constant");
     int rc = trace_request_set_u64(&request, "addresses", addresses);
-    rc = rc ? rc : trace_request_set_u64(&request, "loads", LOADS);
+    rc = rc ? rc : trace_request_set_u64(&request, "loads", limits.loads);
     rc = rc ? rc : trace_request_set_u64(&request, "repeats", 3);
     rc = rc ? rc : lab_measure(lab, &trace, &request);
     if (rc) {
@@ -34,7 +40,7 @@ static int measure(struct lab *lab, double *cycles, uint32_t addresses)
     for (size_t i = 0; all && loads && count == counted && i < count; i++) {
         *cycles = loads[i] > 0 ? fmin(*cycles, all[i] / loads[i]) : *cycles;
     }
-    lab->loads += 3 * LOADS;
+    lab->loads += 3 * limits.loads;
     return isfinite(*cycles) ? 0 : lab_undecided(lab, "a trace of constants has no loads");
 }
 
@@ -63,7 +69,7 @@ int level_broadcast(struct level *level)
     double slope = (cycles[DEGREES - 1] - cycles[0]) / 31;
     for (uint32_t i = 0; i < DEGREES; i++) {
         double line = cycles[0] + slope * ((1u << i) - 1);
-        if (fabs(cycles[i] - line) > fmax(2, STRAIGHT * line)) {
+        if (fabs(cycles[i] - line) > fmax(2, limits.straight * line)) {
             return lab_undecided(level->lab, "cycles by different words are on no line: %s", told);
         }
     }

@@ -13,7 +13,12 @@
 
 #include "util/error.h"
 
-#define FAR_BYTES (UINT64_C(256) << 20)
+/* Thresholds. Chosen. */
+static const struct {
+    uint64_t far_bytes;
+} limits = {
+    .far_bytes = UINT64_C(256) << 20, /* bytes: far more than a large cache holds */
+};
 
 /* Windows spread over an array, warmed by ordered loads when it is short, else by all threads. */
 static int sample_walk(struct level *level, struct sample *out, struct walk_shape shape)
@@ -161,7 +166,7 @@ static int sample_conflict(struct level *level, struct sample *out)
  */
 static int sample_far(struct level *level, struct sample *out, char what[64])
 {
-    uint64_t limit = level->lab->options->max_footprint_bytes, bytes = FAR_BYTES;
+    uint64_t limit = level->lab->options->max_footprint_bytes, bytes = limits.far_bytes;
     bytes = bytes < limit ? bytes : limit;
     struct walk_plan plan =
         level_plan(level, (struct walk_shape){.stride = 128, .count = (size_t)(bytes / 128)});

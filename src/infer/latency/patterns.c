@@ -25,10 +25,16 @@
 #include "infer/ask/stats.h"
 #include "util/error.h"
 
-#define SKIPPED 2        /* first records: their instructions are not cached */
-#define FEWEST 4         /* loads that make a kind */
-#define LEAST_SHARE 0.05 /* of a kind's loads */
-#define MAX_CLASSES INFER_MAX_LATENCIES
+/* Thresholds. Chosen; Table 3 of Mei et al. comes out with them (roundtrip.published). */
+static const struct {
+    unsigned skipped, fewest;
+    double least_share;
+} limits = {
+    .skipped = 2,        /* first records: their instructions are not cached */
+    .fewest = 4,         /* loads that make a kind */
+    .least_share = 0.05, /* share of a kind's loads */
+};
+enum { MAX_CLASSES = INFER_MAX_LATENCIES };
 
 /* What one run shows. */
 struct run {
@@ -177,7 +183,8 @@ static int measure(struct lab *lab, struct run *run, const struct spectrum_plan 
 static int cut_classes(struct run *run)
 {
     struct sample all;
-    int rc = sample_create(&all, run->latency + SKIPPED, run->spectrum.count - SKIPPED);
+    int rc =
+        sample_create(&all, run->latency + limits.skipped, run->spectrum.count - limits.skipped);
     if (rc == 0) {
         run->cuts[0] = -1;
         run->classes = 1 + sample_thresholds(run->cuts + 1, MAX_CLASSES - 1, &all);
@@ -238,7 +245,7 @@ static int add_kind(struct lab *lab, const struct run *run, size_t first, bool *
     if (!cycles) {
         return error_memory();
     }
-    for (size_t i = SKIPPED; i < count; i++) {
+    for (size_t i = limits.skipped; i < count; i++) {
         struct kind other = kind_of(run, i);
         if (is_told(run, i) && same_kind(&kind, &other)) {
             in[class_of(run, run->latency[i])]++;
@@ -249,13 +256,14 @@ static int add_kind(struct lab *lab, const struct run *run, size_t first, bool *
         size_t found = 0;
         bool lowest = true;
         for (size_t k = 0; k < class; k++) {
-            lowest = lowest && in[k] < FEWEST;
+            lowest = lowest && in[k] < limits.fewest;
         }
         struct kind own = kind;
         own.late_table = !lowest && kind.page_table == OUTCOME_HIT && !kind.in_l1;
         own.page_table = own.late_table ? OUTCOME_MISS : own.page_table;
-        bool named = in[class] >= FEWEST && (double)in[class] >= LEAST_SHARE * (double)all;
-        for (size_t i = SKIPPED; i < count; i++) {
+        bool named =
+            in[class] >= limits.fewest && (double)in[class] >= limits.least_share * (double)all;
+        for (size_t i = limits.skipped; i < count; i++) {
             struct kind other = kind_of(run, i);
             if (is_told(run, i) && same_kind(&kind, &other) &&
                 class_of(run, run->latency[i]) == class) {
@@ -285,12 +293,12 @@ static int add_unnamed(struct lab *lab, const struct run *run, size_t before)
         for (size_t i = before; i < lab->out->pattern_count; i++) {
             named = named || class_of(run, (uint32_t)lab->out->patterns[i].latency.value) == class;
         }
-        for (size_t i = SKIPPED; i < count; i++) {
+        for (size_t i = limits.skipped; i < count; i++) {
             if (class_of(run, run->latency[i]) == class) {
                 cycles[found++] = run->latency[i];
             }
         }
-        if (!named && found >= FEWEST) {
+        if (!named && found >= limits.fewest) {
             add_pattern(lab, run, NULL, cycles, found, 0);
         }
     }
@@ -402,7 +410,7 @@ static int report(struct lab *lab, struct run *run, const struct spectrum_plan *
                      "chase op=%s with uneven strides over %u pages, once, from cold caches: %zu "
                      "loads fall into %zu classes; kinds by how far back line and page were read",
                      run->op, run->spectrum.pages, run->spectrum.count, run->classes);
-        for (size_t i = SKIPPED; rc == 0 && i < run->spectrum.count; i++) {
+        for (size_t i = limits.skipped; rc == 0 && i < run->spectrum.count; i++) {
             if (!taken[i] && is_told(run, i)) {
                 rc = add_kind(lab, run, i, taken);
             }

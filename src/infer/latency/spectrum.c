@@ -22,16 +22,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/ask/walk.h"
 #include "infer/latency/patterns.h"
 #include "util/error.h"
 
-#define WORD_BYTES 4
-#define LINE_BYTES 128 /* where no line was measured */
-#define FIRST_SLOT 5   /* lines of a page that are left to page tables, which begin there */
-#define JUMPS 8        /* new pages at each end */
-#define NEW_LINES 32
-#define LEAST_PAGE (UINT64_C(64) << 10)
-#define DEFAULT_PAGE (UINT64_C(2) << 20)
+/* Sizes of the walk. Chosen; Table 3 of Mei et al. comes out with them (roundtrip.published). */
+static const struct {
+    unsigned line_bytes, first_slot, jumps, new_lines;
+    uint64_t least_page, default_page;
+} limits = {
+    .line_bytes = 128, /* bytes, where no line was measured */
+    .first_slot = 5,   /* lines of a page that are left to page tables, which begin there */
+    .jumps = 8,        /* new pages at each end */
+    .new_lines = 32,   /* lines */
+    .least_page = UINT64_C(64) << 10,  /* bytes */
+    .default_page = UINT64_C(2) << 20, /* bytes, where no page was measured */
+};
 
 struct maker {
     struct spectrum *spectrum;
@@ -49,9 +55,9 @@ struct maker {
 static void visit(struct maker *m, size_t page, size_t slot)
 {
     struct spectrum *spectrum = m->spectrum;
-    uint64_t line = page * m->page + (FIRST_SLOT + slot % m->slots) * m->line, at = line;
+    uint64_t line = page * m->page + (limits.first_slot + slot % m->slots) * m->line, at = line;
     for (size_t i = 0; i < spectrum->count; i++) {
-        at += spectrum->load[i].offset / m->line == line / m->line ? WORD_BYTES : 0;
+        at += spectrum->load[i].offset / m->line == line / m->line ? CHASE_WORD_BYTES : 0;
     }
     if (m->rc || at - line >= m->plan->fetch_bytes) {
         return; /* its first fetch holds no further word */
@@ -84,9 +90,9 @@ static void sweep(struct maker *m)
 
 static void both_ends(struct maker *m)
 {
-    size_t near = m->many, far = m->spectrum->pages - JUMPS;
-    m->distinct = m->many + (near + JUMPS <= far ? 2 * JUMPS : 0);
-    for (size_t i = 0; near + JUMPS <= far && i < JUMPS; i++) {
+    size_t near = m->many, far = m->spectrum->pages - limits.jumps;
+    m->distinct = m->many + (near + limits.jumps <= far ? 2 * limits.jumps : 0);
+    for (size_t i = 0; near + limits.jumps <= far && i < limits.jumps; i++) {
         visit_home(m, near + i);
         visit_home(m, far + i);
     }
@@ -99,7 +105,7 @@ static void make(struct maker *m)
         visit_home(m, i);
     }
     both_ends(m);
-    for (size_t i = 0; i < NEW_LINES; i++) {
+    for (size_t i = 0; i < limits.new_lines; i++) {
         visit(m, last, 256 + 8 * i);
         visit(m, last, 256 + 8 * i);
     }
@@ -217,12 +223,13 @@ int spectrum_create(struct spectrum *out, struct lab *lab, const struct spectrum
 {
     struct maker m = {.spectrum = out,
                       .plan = plan,
-                      .page = plan->page_bytes ? plan->page_bytes : DEFAULT_PAGE,
-                      .line = plan->l2_line > LINE_BYTES ? plan->l2_line : LINE_BYTES};
+                      .page = plan->page_bytes ? plan->page_bytes : limits.default_page,
+                      .line =
+                          plan->l2_line > limits.line_bytes ? plan->l2_line : limits.line_bytes};
     m.line = plan->l1_line > m.line ? plan->l1_line : m.line;
     *out = (struct spectrum){.room = plan->most_records,
                              .pages = (uint32_t)(plan->footprint_bytes / m.page)};
-    if (m.page < LEAST_PAGE || out->pages < 2 * JUMPS) {
+    if (m.page < limits.least_page || out->pages < 2 * limits.jumps) {
         return lab_undecided(lab, "pages of %llu B: too small or too large for a walk of lines",
                              (unsigned long long)m.page);
     }
@@ -230,7 +237,7 @@ int spectrum_create(struct spectrum *out, struct lab *lab, const struct spectrum
     if (!out->load) {
         return error_memory();
     }
-    m.slots = (uint32_t)(m.page / m.line) - FIRST_SLOT;
+    m.slots = (uint32_t)(m.page / m.line) - limits.first_slot;
     choose_pages(&m);
     uint64_t lines = plan->l1_bytes / m.line;
     for (uint64_t times = 4; times >= 2 && !m.swept; times -= 2) { /* some policies keep long */
@@ -238,7 +245,7 @@ int spectrum_create(struct spectrum *out, struct lab *lab, const struct spectrum
         m.swept = fits ? (size_t)(times * lines) : 0;
     }
     make(&m);
-    if (m.rc || out->count < NEW_LINES) {
+    if (m.rc || out->count < limits.new_lines) {
         spectrum_free(out);
         return lab_undecided(lab, "a window of %u records, or a fetch of %u B, is too small for it",
                              plan->most_records, (unsigned)plan->fetch_bytes);
@@ -252,7 +259,7 @@ int spectrum_create(struct spectrum *out, struct lab *lab, const struct spectrum
 
 int spectrum_settle(struct spectrum *spectrum, const struct spectrum_plan *plan, const bool *in_l1)
 {
-    uint64_t page = plan->page_bytes ? plan->page_bytes : DEFAULT_PAGE;
+    uint64_t page = plan->page_bytes ? plan->page_bytes : limits.default_page;
     size_t *next = find_next(spectrum, page, in_l1);
     if (!next) {
         return error_memory();

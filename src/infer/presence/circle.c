@@ -7,21 +7,28 @@
 
 #include "util/error.h"
 
-#define WORD_BYTES 4
-#define SMALL_WORDS 8
-#define CIRCLE_RECORDS 256
-#define KEPT 8
-#define KEPT_STRIDE 4224 /* more than a line, and other sets */
-#define KEPT_AT (UINT32_C(3) << 20)
-#define KEPT_ROOM 65536 /* for each path */
-#define SOONER 1.05     /* what noise does not put between so few loads */
+/* Thresholds. Chosen. */
+static const struct {
+    unsigned small_words, circle_records;
+    uint32_t kept_stride, kept_at, kept_room;
+    double sooner;
+} limits = {
+    .small_words = 8,             /* words: any cache holds so many */
+    .circle_records = 256,        /* records of a window */
+    .kept_stride = 4224,          /* bytes: more than a line, and other sets */
+    .kept_at = UINT32_C(3) << 20, /* bytes: nothing else walks so far from the start of a buffer */
+    .kept_room = 65536,           /* bytes for each path */
+    .sooner = 1.05,               /* times: noise does not put so much between so few loads */
+};
+enum { KEPT = 8 }; /* elements, each with a neighbour */
 
 int circle_sample(struct level *level, struct sample *out, const char *op, struct walk_shape shape)
 {
     struct walk_plan plan = level_plan(level, shape);
     plan.op = op;
     plan.warm = 4 * shape.count;
-    plan.window = level->max_window < CIRCLE_RECORDS ? level->max_window : CIRCLE_RECORDS;
+    plan.window =
+        level->max_window < limits.circle_records ? level->max_window : limits.circle_records;
     plan.windows = 4;
     plan.spread = true;
     return walk_sample(level->lab, out, &plan);
@@ -30,7 +37,7 @@ int circle_sample(struct level *level, struct sample *out, const char *op, struc
 int circle_check_sooner(struct level *level, const struct sample *own, double share)
 {
     struct sample beneath;
-    struct walk_shape shape = {.stride = WORD_BYTES, .count = SMALL_WORDS};
+    struct walk_shape shape = {.stride = CHASE_WORD_BYTES, .count = limits.small_words};
     int rc = circle_sample(level, &beneath, level->info->beneath, shape);
     if (rc) {
         return rc;
@@ -64,8 +71,9 @@ int circle_keeps(struct level *level, bool *keeps)
     uint32_t ring[2 * KEPT], latency[2][KEPT];
     const struct path_info *path = path_find(level->info->op), *first_path = path_find("ca");
     for (uint32_t i = 0; i < KEPT; i++) {
-        ring[2 * i] = KEPT_AT + (uint32_t)(path - first_path) * KEPT_ROOM + i * KEPT_STRIDE;
-        ring[2 * i + 1] = ring[2 * i] + WORD_BYTES;
+        ring[2 * i] = limits.kept_at + (uint32_t)(path - first_path) * limits.kept_room +
+                      i * limits.kept_stride;
+        ring[2 * i + 1] = ring[2 * i] + CHASE_WORD_BYTES;
     }
     struct walk_shape shape = {.ring = ring, .count = 2 * KEPT};
     struct sample beneath, first = {0}, again = {0};
@@ -87,7 +95,7 @@ int circle_keeps(struct level *level, bool *keeps)
     }
     rc = sample_create(&first, latency[0], KEPT);
     rc = rc ? rc : sample_create(&again, latency[1], KEPT);
-    *keeps = rc == 0 && SOONER * sample_quantile(&again, 0.9) < sample_quantile(&first, 0.1);
+    *keeps = rc == 0 && limits.sooner * sample_quantile(&again, 0.9) < sample_quantile(&first, 0.1);
     if (*keeps) { /* no miss takes less than what comes from L2 or farther */
         level->timing.beneath_cycles = sample_quantile(&first, 0.1);
     }

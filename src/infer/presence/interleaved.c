@@ -11,14 +11,19 @@
 
 #include "util/error.h"
 
-#define WORD_BYTES 4
-#define SMALL_WORDS 8
-#define HITS 0.98 /* share of the loads of a small circle that are hits for certain */
+/* Thresholds. Chosen. */
+static const struct {
+    unsigned small_words;
+    double hit_share;
+} limits = {
+    .small_words = 8,  /* words: any cache holds so many */
+    .hit_share = 0.98, /* share of the loads of a small circle that are hits for certain */
+};
 
 static void note_reference(struct level *level, const struct sample *hits, size_t words,
                            const struct path_info *path)
 {
-    level->timing.fetch_bytes = WORD_BYTES;
+    level->timing.fetch_bytes = CHASE_WORD_BYTES;
     level->timing.hit_records = hits->count;
     level->timing.false_slow =
         (uint64_t)(sample_share(hits, level->timing.threshold, INFINITY) * (double)hits->count +
@@ -26,17 +31,17 @@ static void note_reference(struct level *level, const struct sample *hits, size_
     level->timing.false_misses = level->timing.false_slow;
     lab_evidence(
         level->lab, level->timing.evidence, level->info->id,
-        "chase op=%s: %d words circled in %.0f cycles; in a circle of %zu words loads take "
+        "chase op=%s: %u words circled in %.0f cycles; in a circle of %zu words loads take "
         "%.0f (threshold %.0f); words of the thread lie %u B apart",
-        level->info->op, SMALL_WORDS, level->timing.hit_cycles, words, level->timing.miss_cycles,
-        level->timing.threshold, path->interleave * WORD_BYTES);
+        level->info->op, limits.small_words, level->timing.hit_cycles, words,
+        level->timing.miss_cycles, level->timing.threshold, path->interleave * CHASE_WORD_BYTES);
 }
 
 /* The lowest threshold between the hits and what only a long circle has. */
 static int separate_long(struct level *level, bool *found, const struct sample *hits, size_t words)
 {
     struct sample walked, both = {0};
-    struct walk_shape shape = {.stride = WORD_BYTES, .count = words};
+    struct walk_shape shape = {.stride = CHASE_WORD_BYTES, .count = words};
     int rc = circle_sample(level, &walked, level->info->op, shape);
     if (rc) {
         return rc;
@@ -46,7 +51,8 @@ static int separate_long(struct level *level, bool *found, const struct sample *
     size_t count = rc ? 0 : sample_thresholds(thresholds, 8, &both);
     for (size_t i = 0; i < count && !*found; i++) {
         struct sample slow = sample_view(&walked, thresholds[i], INFINITY);
-        if (thresholds[i] >= sample_quantile(hits, HITS) && slow.count * 2 >= walked.count) {
+        if (thresholds[i] >= sample_quantile(hits, limits.hit_share) &&
+            slow.count * 2 >= walked.count) {
             level->timing.threshold = thresholds[i];
             level->timing.miss_cycles = sample_quantile(&slow, 0.5);
             double high = sample_quantile(&slow, 0.9);
@@ -64,14 +70,14 @@ int reference_interleaved(struct level *level)
 {
     const struct path_info *path = path_find(level->info->op);
     struct sample hits;
-    struct walk_shape small = {.stride = WORD_BYTES, .count = SMALL_WORDS};
+    struct walk_shape small = {.stride = CHASE_WORD_BYTES, .count = limits.small_words};
     int rc = circle_sample(level, &hits, level->info->op, small);
     if (rc) {
         return rc;
     }
     level->timing.hit_cycles = sample_quantile(&hits, 0.5);
     rc = circle_check_sooner(level, &hits, 1);
-    uint64_t most = level->lab->options->max_footprint_bytes / WORD_BYTES;
+    uint64_t most = level->lab->options->max_footprint_bytes / CHASE_WORD_BYTES;
     bool found = false;
     for (size_t words = 64; rc == 0 && !found && words <= most; words *= 2) {
         rc = separate_long(level, &found, &hits, words);

@@ -15,29 +15,38 @@
 
 #include "util/error.h"
 
-#define SMALL_BYTES 1024
-#define WORD_BYTES 4
-#define TINY_WORDS 16
-#define SLOWER 1.1
-#define BY_NOISE 1e-4     /* chance that noise alone makes so many slower */
-#define FIRST_BYTES 16384 /* the first array that is too large for small caches */
-#define LEAST_UNITS 16    /* of fetching, in a smaller array */
-#define CLEARLY 1.15      /* as long as next to all hits take: no hit */
-#define CERTAIN 1e-7      /* chance at which noise is ruled out */
-#define FARTHER 1.3
-#define FEW 50 /* loads in as many: none of a class */
-#define CHEAP_BYTES (UINT64_C(4) << 20)
-#define MAX_DISORDER 3
-#define LARGEST_CACHE (UINT64_C(64) << 20) /* what misses no more than that is not walked far */
-#define ALIKE 0.2 /* of the median: spread of loads that all take the same */
-#define HITS                                                                                       \
-    0.98 /* share of the loads circling in 1 KiB that are hits for certain: noise is less */
-#define MAX_UNIT_WORDS 2048 /* fetch units up to 8 KiB */
+/* Thresholds. Fixed by: blind trials (tests/blind) and models with small caches, where a member
+ * does not say that it was chosen. */
+static const struct {
+    unsigned small_bytes, first_bytes, least_units, few, max_disorder, max_unit_words;
+    double slower, by_noise_slower, clearly, by_noise, farther, alike, hit_share;
+    uint64_t cheap_bytes, largest_cache;
+} limits = {
+    .small_bytes = 1024, /* bytes: most caches hold so many */
+    .slower = 1.1,       /* times a word's latency in the smaller circle, and 10 cycles: slower */
+    .by_noise_slower = 1e-4, /* chance that noise alone makes so many slower */
+    .first_bytes = 16384,    /* bytes: the first array that is too large for small caches */
+    .least_units = 16,       /* fetch units in a smaller array */
+    .clearly = 1.15,         /* times as long as next to all hits take: no hit */
+    .by_noise = 1e-7,        /* chance: less likely is no noise */
+    .farther =
+        1.3,   /* times a hit: on a path of its own nothing as far as a plain load's is a hit */
+    .few = 50, /* loads: one in so many makes no class */
+    .cheap_bytes =
+        UINT64_C(4) << 20, /* bytes: a larger array is dear to lay out word by word. Chosen */
+    .max_disorder = 3,     /* arrays whose latencies do not follow the addresses. Chosen */
+    .largest_cache = UINT64_C(64) << 20, /* bytes: larger caches are not looked for. Chosen */
+    .alike = 0.2, /* share of the median: spread of loads that all take the same. Chosen */
+    .hit_share =
+        0.98, /* share of the loads circling in 1 KiB that are hits for certain: noise is less */
+    .max_unit_words = 2048, /* words: fetch units up to 8 KiB. Chosen */
+};
+enum { TINY_WORDS = 16 }; /* of the smaller circle */
 
 static int walk_circle(struct level *level, struct walk *walk, const char *op, size_t bytes)
 {
-    struct walk_plan plan =
-        level_plan(level, (struct walk_shape){.stride = WORD_BYTES, .count = bytes / WORD_BYTES});
+    struct walk_plan plan = level_plan(
+        level, (struct walk_shape){.stride = CHASE_WORD_BYTES, .count = bytes / CHASE_WORD_BYTES});
     plan.op = op;
     plan.warm = 2 * plan.shape.count;
     plan.window = level->max_window < 512 ? level->max_window : 512;
@@ -81,7 +90,7 @@ static size_t count_slower(const struct walk *walk, const double tiny[TINY_WORDS
 {
     size_t slower = 0;
     for (size_t i = 0; i < walk->count; i++) {
-        slower += walk->latency[i] > SLOWER * tiny[walk_element(walk, i) % TINY_WORDS] + 10;
+        slower += walk->latency[i] > limits.slower * tiny[walk_element(walk, i) % TINY_WORDS] + 10;
     }
     return slower;
 }
@@ -95,12 +104,12 @@ static int choose_circle(struct level *level, size_t *bytes)
 {
     double medians[TINY_WORDS];
     struct walk small, tiny;
-    *bytes = SMALL_BYTES;
-    int rc = walk_circle(level, &small, level->info->op, SMALL_BYTES);
+    *bytes = limits.small_bytes;
+    int rc = walk_circle(level, &small, level->info->op, limits.small_bytes);
     if (rc) {
         return lab_soft(rc) ? 0 : rc;
     }
-    rc = walk_circle(level, &tiny, level->info->op, TINY_WORDS * WORD_BYTES);
+    rc = walk_circle(level, &tiny, level->info->op, TINY_WORDS * CHASE_WORD_BYTES);
     if (rc) {
         walk_free(&small);
         return lab_soft(rc) ? 0 : rc; /* nobody has walked the smaller circle */
@@ -109,8 +118,8 @@ static int choose_circle(struct level *level, size_t *bytes)
     if (rc == 0) {
         double noise = (double)count_slower(&tiny, medians);
         double most = (noise + 2 * sqrt(noise) + 2) * (double)small.count / (double)tiny.count;
-        if (poisson_tail(most, count_slower(&small, medians)) < BY_NOISE) {
-            *bytes = TINY_WORDS * WORD_BYTES;
+        if (poisson_tail(most, count_slower(&small, medians)) < limits.by_noise_slower) {
+            *bytes = TINY_WORDS * CHASE_WORD_BYTES;
         }
     }
     walk_free(&small);
@@ -123,7 +132,7 @@ static int choose_circle(struct level *level, size_t *bytes)
 static int check_presence(struct level *level, const struct sample *hits)
 {
     struct sample beneath;
-    int rc = sample_hits(level, &beneath, level->info->beneath, SMALL_BYTES);
+    int rc = sample_hits(level, &beneath, level->info->beneath, limits.small_bytes);
     if (rc) {
         return rc;
     }
@@ -135,7 +144,8 @@ static int check_presence(struct level *level, const struct sample *hits)
     bool shows = own < other;
     if (path_is_apart(level)) {
         rc = circle_keeps(level, &shows); /* the path itself may be longer, or shorter */
-        if (other > FARTHER * own) {      /* hits are far nearer than that: nothing as far is one */
+        if (other >
+            limits.farther * own) { /* hits are far nearer than that: nothing as far is one */
             level->timing.beneath_cycles = fmin(level->timing.beneath_cycles, other);
         }
     }
@@ -199,7 +209,7 @@ static bool find_unit(struct pattern *out, const struct level *level, const stru
                       double false_share)
 {
     uint32_t *missed = malloc(walk->count * sizeof *missed);
-    uint32_t *histogram = malloc(MAX_UNIT_WORDS * sizeof *histogram);
+    uint32_t *histogram = malloc(limits.max_unit_words * sizeof *histogram);
     size_t misses = 0;
     bool found = false;
     for (size_t i = 0; missed && histogram && i < walk->count; i++) {
@@ -211,7 +221,7 @@ static bool find_unit(struct pattern *out, const struct level *level, const stru
         double false_misses = false_share * (double)walk->count;
         false_misses += 3 * sqrt(false_misses) + 3;
         double noise = fmin(0.25, fmax(0.05, false_misses / (double)misses));
-        for (uint32_t unit = MAX_UNIT_WORDS; unit >= 2 && !found; unit--) {
+        for (uint32_t unit = limits.max_unit_words; unit >= 2 && !found; unit--) {
             if ((uint64_t)unit * 4 <= walk->window) {
                 *out = try_unit(missed, misses, walk, unit, histogram);
                 found = out->on_phase >= 1 - noise && out->covered >= 0.5;
@@ -270,7 +280,7 @@ static double above_floor(const struct level *level, double threshold, const str
 {
     struct sample slow = sample_view(walked, level->timing.floor_cycles, ceiling);
     struct sample between = sample_view(walked, threshold, level->timing.floor_cycles);
-    bool below = threshold < level->timing.floor_cycles && between.count * FEW < slow.count;
+    bool below = threshold < level->timing.floor_cycles && between.count * limits.few < slow.count;
     return below ? 0.5 * (level->timing.floor_cycles + sample_quantile(&slow, 0.02)) : threshold;
 }
 
@@ -286,7 +296,7 @@ static double below_beneath(const struct level *level, double threshold,
         return threshold;
     }
     struct sample fast = sample_view(walked, -1, threshold);
-    double middle = 0.5 * (sample_quantile(&fast, HITS) + level->timing.beneath_cycles);
+    double middle = 0.5 * (sample_quantile(&fast, limits.hit_share) + level->timing.beneath_cycles);
     struct sample between = sample_view(walked, middle, threshold);
     struct sample slow = sample_view(walked, threshold, INFINITY);
     return between.count * 2 < slow.count && middle < level->timing.beneath_cycles ? middle
@@ -301,7 +311,8 @@ static double below_beneath(const struct level *level, double threshold,
 static int lower_threshold(struct level *level, bool *lowered, const struct pattern *pattern,
                            const struct sample *hits, const struct walk *walk)
 {
-    double fast = fmax(CLEARLY * sample_quantile(hits, HITS), level->timing.floor_cycles);
+    double fast =
+        fmax(limits.clearly * sample_quantile(hits, limits.hit_share), level->timing.floor_cycles);
     uint32_t *begin = malloc((walk->count + 1) * sizeof *begin);
     size_t count = 0, begin_count = 0;
     *lowered = false;
@@ -319,7 +330,7 @@ static int lower_threshold(struct level *level, bool *lowered, const struct patt
     double chance = binomial_tail(count, 1.0 / pattern->unit_words, begin_count);
     struct sample sooner = {0};
     int rc = 0;
-    if (begin_count >= 6 && 2 * begin_count > count && chance < CERTAIN) {
+    if (begin_count >= 6 && 2 * begin_count > count && chance < limits.by_noise) {
         rc = sample_create(&sooner, begin, begin_count);
         level->timing.threshold =
             rc ? level->timing.threshold : 0.5 * (fast + sample_quantile(&sooner, 0.1));
@@ -350,13 +361,13 @@ static int separate(struct level *level, struct trial *trial, const struct sampl
         for (size_t i = 0; rc == 0 && i < count && !trial->found; i++) {
             thresholds[i] = above_floor(level, thresholds[i], &walked, ceiling);
             thresholds[i] = below_beneath(level, thresholds[i], &walked);
-            if (thresholds[i] >= sample_quantile(hits, HITS) &&
+            if (thresholds[i] >= sample_quantile(hits, limits.hit_share) &&
                 thresholds[i] >= level->timing.floor_cycles &&
                 thresholds[i] <= level->timing.beneath_cycles &&
                 set_threshold(level, thresholds[i], &both, &walked, ceiling)) {
                 trial->apart = true;
                 trial->found =
-                    walk->shape.stride == WORD_BYTES &&
+                    walk->shape.stride == CHASE_WORD_BYTES &&
                     find_unit(&trial->pattern, level, walk,
                               sample_share(hits, level->timing.threshold, level->timing.ceiling));
                 bool lowered = false;
@@ -383,7 +394,7 @@ struct circle {
 static void finish(struct level *level, const struct pattern *pattern, const struct circle *circle,
                    uint64_t bytes)
 {
-    level->timing.fetch_bytes = pattern->unit_words * WORD_BYTES;
+    level->timing.fetch_bytes = pattern->unit_words * CHASE_WORD_BYTES;
     level->timing.hit_records = circle->hits.count;
     level->timing.false_misses =
         (uint64_t)(sample_share(&circle->hits, level->timing.threshold, level->timing.ceiling) *
@@ -448,15 +459,16 @@ static int find_misses_small(struct level *level, const struct circle *circle, b
     if (!path || path->reach_bytes == 0) {
         return 0;
     }
-    for (uint64_t bytes = 2 * SMALL_BYTES; bytes < FIRST_BYTES && !*found; bytes *= 2) {
+    for (uint64_t bytes = 2 * limits.small_bytes; bytes < limits.first_bytes && !*found;
+         bytes *= 2) {
         struct trial trial;
-        int rc = try_array(level, &trial, &circle->hits, bytes, WORD_BYTES);
+        int rc = try_array(level, &trial, &circle->hits, bytes, CHASE_WORD_BYTES);
         if (rc && !lab_soft(rc)) {
             return rc;
         }
         /* Few lines of one set that is too full may lie as regularly as few units. */
         if (rc == 0 && trial.found &&
-            (uint64_t)trial.pattern.unit_words * WORD_BYTES * LEAST_UNITS <= bytes) {
+            (uint64_t)trial.pattern.unit_words * CHASE_WORD_BYTES * limits.least_units <= bytes) {
             finish(level, &trial.pattern, circle, bytes);
             *found = true;
         }
@@ -474,7 +486,8 @@ static int conclude_without_misses(struct level *level, const struct circle *cir
 {
     double median = sample_quantile(&circle->hits, 0.5);
     double spread = sample_quantile(&circle->hits, 0.9) - sample_quantile(&circle->hits, 0.1);
-    if (!level->outermost || walked_bytes < LARGEST_CACHE || spread > ALIKE * median) {
+    if (!level->outermost || walked_bytes < limits.largest_cache ||
+        spread > limits.alike * median) {
         return lab_undecided(level->lab,
                              "no two classes of latency: hits and misses cannot be told apart");
     }
@@ -497,14 +510,16 @@ static int find_misses(struct level *level, const struct circle *circle)
     if (error || small) {
         return error;
     }
-    for (uint64_t bytes = FIRST_BYTES; bytes <= limit && bytes <= UINT64_C(1) << 30; bytes *= 4) {
+    for (uint64_t bytes = limits.first_bytes; bytes <= limit && bytes <= UINT64_C(1) << 30;
+         bytes *= 4) {
         struct trial trial = {.apart = true};
         int rc = 0;
-        if (bytes > CHEAP_BYTES) { /* laying out a large array word by word is dear: look first */
+        if (bytes >
+            limits.cheap_bytes) { /* laying out a large array word by word is dear: look first */
             rc = try_array(level, &trial, &circle->hits, bytes, 128);
         }
         if (rc == 0 && trial.apart) {
-            rc = try_array(level, &trial, &circle->hits, bytes, WORD_BYTES);
+            rc = try_array(level, &trial, &circle->hits, bytes, CHASE_WORD_BYTES);
         }
         if (rc) {
             return rc;
@@ -516,7 +531,7 @@ static int find_misses(struct level *level, const struct circle *circle)
         walked_bytes = bytes;
         apart = apart || trial.apart;
         disorder += trial.disorder;
-        if (disorder == MAX_DISORDER) {
+        if (disorder == limits.max_disorder) {
             break;
         }
     }
@@ -529,7 +544,7 @@ static int find_misses(struct level *level, const struct circle *circle)
 
 int reference_by_words(struct level *level)
 {
-    struct circle circle = {.bytes = SMALL_BYTES};
+    struct circle circle = {.bytes = limits.small_bytes};
     int rc = choose_circle(level, &circle.bytes);
     rc = rc ? rc : sample_hits(level, &circle.hits, level->info->op, circle.bytes);
     if (rc) {

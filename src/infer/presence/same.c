@@ -15,21 +15,31 @@
 #include "infer/device/sharing.h"
 #include "util/error.h"
 
-#define LINES 16
-#define APART 4224 /* more than a line, and other sets */
-#define GONE 0.6   /* of the lines: two are read again before the record, and chance keeps some */
-#define TIMES 4    /* what fits, read by the other path */
-#define MOST_BYTES (UINT64_C(8) << 20)
+/* Thresholds. Fixed by: an H200 (100, 100 and 97 % of the lines gone), where a member does not say
+ * that it was chosen. */
+static const struct {
+    unsigned lines, apart, times;
+    double gone;
+    uint64_t most_bytes;
+} limits = {
+    .lines = 16,   /* lines that are looked for. Chosen */
+    .apart = 4224, /* bytes: more than a line, and other sets. Chosen */
+    .gone =
+        0.6, /* share of the lines: two are read again before the record, and chance keeps some */
+    .times = 4,                      /* times what fits, read by the other path */
+    .most_bytes = UINT64_C(8) << 20, /* bytes that the other path may read. Chosen */
+};
 
 /* Does the path of `by` drive out lines that this path has read? */
 static int drives_out(struct level *level, bool *gone, const struct level_summary *by)
 {
     const struct path_info *own = path_find(level->info->op), *other = path_find(by->info->op);
-    uint64_t bytes = TIMES * by->fit.count * by->fit.stride;
-    struct walk_shape shape = {.stride = APART / own->interleave / 4 * 4, .count = LINES};
+    uint64_t bytes = limits.times * by->fit.count * by->fit.stride;
+    struct walk_shape shape = {.stride = limits.apart / own->interleave / 4 * 4,
+                               .count = limits.lines};
     double kept = 1, missing = 0;
     *gone = false;
-    if (bytes > MOST_BYTES || (other->reach_bytes && bytes > other->reach_bytes)) {
+    if (bytes > limits.most_bytes || (other->reach_bytes && bytes > other->reach_bytes)) {
         return 0;
     }
     int rc = sharing_look(level->lab, &kept, level->info, level->timing.threshold, &shape, NULL, 0);
@@ -37,7 +47,7 @@ static int drives_out(struct level *level, bool *gone, const struct level_summar
         rc = sharing_look(level->lab, &missing, level->info, level->timing.threshold, &shape, other,
                           bytes);
     }
-    *gone = rc == 0 && missing >= GONE;
+    *gone = rc == 0 && missing >= limits.gone;
     return lab_soft(rc) ? 0 : rc;
 }
 

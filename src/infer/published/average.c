@@ -16,9 +16,15 @@
 
 #include "util/error.h"
 
-#define WORD_BYTES 8 /* a link of the chain is a 64-bit pointer */
-#define NEAR 0.05    /* "as hits", "as misses": within this share of their distance */
-#define CONFIDENCE 0.3
+/* Thresholds. Chosen. */
+static const struct {
+    unsigned pointer_bytes;
+    double near, confidence;
+} limits = {
+    .pointer_bytes = 8, /* bytes: a link of the chain is a 64-bit pointer */
+    .near = 0.05,       /* share of the distance from hits to misses: "as hits", "as misses" */
+    .confidence = 0.3,  /* probability: the recipes check nothing */
+};
 
 /* grain: one set of many that misses moves an average by little; any move counts that is more than
  * this. */
@@ -93,7 +99,7 @@ static int find_plateau(struct level *level, const struct averages *a, uint64_t 
     uint64_t some = size, all = 2 * size + step;
     double cycles, plateau = 0;
     int rc = measure(level, &plateau, all, step);
-    if (rc == 0 && share(a, plateau) < 1 - NEAR) {
+    if (rc == 0 && share(a, plateau) < 1 - limits.near) {
         return lab_undecided(level->lab, "the average of twice the size is not that of misses");
     }
     while (rc == 0 && all - some > step) {
@@ -117,22 +123,22 @@ static int run_saavedra(struct level *level, struct method_result *method, const
         bytes *= 2;
     }
     bool rose = false;
-    for (uint64_t stride = WORD_BYTES; stride <= bytes / 2; stride *= 2) {
+    for (uint64_t stride = limits.pointer_bytes; stride <= bytes / 2; stride *= 2) {
         double cycles = 0;
         int rc = measure(level, &cycles, bytes, stride);
         if (rc) {
             return rc;
         }
-        if (!rose && share(a, cycles) >= 1 - NEAR) {
-            attribute_set(&method->line, (double)stride, "B", CONFIDENCE, id);
+        if (!rose && share(a, cycles) >= 1 - limits.near) {
+            attribute_set(&method->line, (double)stride, "B", limits.confidence, id);
             rose = true;
-        } else if (rose && share(a, cycles) <= NEAR) {
+        } else if (rose && share(a, cycles) <= limits.near) {
             uint64_t elements = bytes / stride;
             double ways = (double)elements;
-            attribute_set(&method->ways, ways, "1", CONFIDENCE, id);
+            attribute_set(&method->ways, ways, "1", limits.confidence, id);
             double sets = (double)size / (ways * method->line.value);
             if (sets == floor(sets)) {
-                attribute_set(&method->sets, sets, "1", CONFIDENCE, id);
+                attribute_set(&method->sets, sets, "1", limits.confidence, id);
             }
             break;
         }
@@ -148,11 +154,11 @@ static int run_wong(struct level *level, struct method_result *method, const str
     if (rc == 0) {
         uint64_t lines = (plateau - size) / step;
         double sets = (double)lines;
-        attribute_set(&method->line, (double)step, "B", CONFIDENCE, id);
-        attribute_set(&method->sets, sets, "1", CONFIDENCE, id);
+        attribute_set(&method->line, (double)step, "B", limits.confidence, id);
+        attribute_set(&method->sets, sets, "1", limits.confidence, id);
         double ways = (double)size / (sets * (double)step);
         if (ways == floor(ways)) {
-            attribute_set(&method->ways, ways, "1", CONFIDENCE, id);
+            attribute_set(&method->ways, ways, "1", limits.confidence, id);
         }
     }
     return rc == INFER_UNDECIDED ? 0 : rc;
@@ -165,7 +171,7 @@ int level_average(struct level *level)
     }
     struct averages a = {.miss = 0};
     uint64_t step = level->line.bytes ? level->line.bytes : level->timing.fetch_bytes, size = 0;
-    if (step % WORD_BYTES != 0) {
+    if (step % limits.pointer_bytes != 0) {
         return lab_undecided(level->lab, "a line of %llu B holds no whole number of pointers",
                              (unsigned long long)step);
     }
@@ -188,8 +194,8 @@ int level_average(struct level *level)
     if (!saavedra || !wong) {
         return 0;
     }
-    attribute_set(&saavedra->size, (double)size, "B", CONFIDENCE, id);
-    attribute_set(&wong->size, (double)size, "B", CONFIDENCE, id);
+    attribute_set(&saavedra->size, (double)size, "B", limits.confidence, id);
+    attribute_set(&wong->size, (double)size, "B", limits.confidence, id);
     rc = run_saavedra(level, saavedra, &a, size, id);
     return rc ? rc : run_wong(level, wong, &a, size, step, id);
 }

@@ -12,12 +12,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SMALLEST (UINT64_C(64) << 10)
-#define LARGEST (UINT64_C(256) << 20)
-#define FLUSH_TIMES 4
-#define CLOSES 1.5 /* times the least ratio */
-#define CLOSES_FROM 0.35
-#define NO_GAP 0.8 /* ratio from which on nothing was gained */
+/* Thresholds. Fixed by: an H200 and four shipped models (sim:m2070, k20, gtx560ti, gtx780), where a
+ * member does not say that it was chosen. */
+static const struct {
+    uint64_t smallest, largest;
+    unsigned flush_times;
+    double closes, closes_from, no_gap;
+} limits = {
+    .smallest = UINT64_C(64) << 10, /* bytes: any L2 holds so many. Chosen */
+    .largest = UINT64_C(256) << 20, /* bytes: a flush of 4 MiB displaces nothing on an H200 */
+    .flush_times = 4,               /* times the copy. Chosen */
+    .closes = 1.5,                  /* times the least ratio: the gap has closed */
+    .closes_from = 0.35,            /* ratio, the same at least */
+    .no_gap = 0.8,                  /* ratio: from there on nothing was gained */
+};
 
 static int measure(struct lab *lab, double *cycles, uint64_t bytes, uint64_t flush_bytes)
 {
@@ -46,8 +54,8 @@ static int measure(struct lab *lab, double *cycles, uint64_t bytes, uint64_t flu
 static int ratio_of(struct lab *lab, double *ratio, uint64_t bytes, uint64_t least_flush)
 {
     double plain, flushed;
-    uint64_t flush = FLUSH_TIMES * bytes;
-    flush = flush < least_flush ? least_flush : flush > LARGEST ? LARGEST : flush;
+    uint64_t flush = limits.flush_times * bytes;
+    flush = flush < least_flush ? least_flush : flush > limits.largest ? limits.largest : flush;
     int rc = measure(lab, &plain, bytes, 0);
     rc = rc ? rc : measure(lab, &flushed, bytes, flush);
     *ratio = rc ? 0 : plain / flushed;
@@ -56,7 +64,7 @@ static int ratio_of(struct lab *lab, double *ratio, uint64_t bytes, uint64_t lea
 
 static bool closes(double ratio, double least)
 {
-    return ratio > fmin(fmax(CLOSES * least, CLOSES_FROM), sqrt(least));
+    return ratio > fmin(fmax(limits.closes * least, limits.closes_from), sqrt(least));
 }
 
 /* Largest size with a gap and smallest without, an eighth apart. */
@@ -65,8 +73,8 @@ static int find_edge(struct lab *lab, uint64_t *open, uint64_t *closed, double l
 {
     uint64_t most = lab->options->max_footprint_bytes;
     double ratio = 0;
-    most = most < LARGEST ? most : LARGEST;
-    *open = SMALLEST;
+    most = most < limits.largest ? most : limits.largest;
+    *open = limits.smallest;
     for (*closed = 0; *closed == 0;) {
         if (2 * *open > most) {
             return lab_undecided(lab, "the gap is still open at %llu KiB",
@@ -111,15 +119,16 @@ static struct method_result *add_method(struct dissection *d, const struct refus
 int copy_dissect(struct lab *lab)
 {
     /* The second displaces what any L2 of today holds, and takes long to simulate. */
-    static const uint64_t flushes[] = {UINT64_C(4) << 20, LARGEST};
+    const uint64_t flushes[] = {UINT64_C(4) << 20, limits.largest};
     double smallest = 1;
     uint64_t open, closed, flush = 0;
     int rc = 0;
-    for (size_t i = 0; rc == 0 && smallest > NO_GAP && i < sizeof flushes / sizeof *flushes; i++) {
+    for (size_t i = 0; rc == 0 && smallest > limits.no_gap && i < sizeof flushes / sizeof *flushes;
+         i++) {
         flush = flushes[i];
-        rc = ratio_of(lab, &smallest, SMALLEST, flush);
+        rc = ratio_of(lab, &smallest, limits.smallest, flush);
     }
-    if (rc == 0 && smallest > NO_GAP) {
+    if (rc == 0 && smallest > limits.no_gap) {
         rc = lab_undecided(lab, "a copy of 64 KiB takes %.2f of what it takes after a flush",
                            smallest);
     }

@@ -21,9 +21,14 @@
 
 #include "util/error.h"
 
-#define MAX_ELEMENTS 16384
-#define LINE_UNITS 64 /* lines up to so many fetch units */
-#define PASSES 6
+/* Thresholds. Chosen. */
+static const struct {
+    unsigned max_elements, line_units, passes;
+} limits = {
+    .max_elements = 16384, /* elements: longer walks take too long */
+    .line_units = 64,      /* fetch units: longer lines are not looked for */
+    .passes = 6,           /* passes: what misses in none of them hits */
+};
 
 struct steps {
     uint64_t size_bytes, line_bytes, sets;
@@ -38,7 +43,7 @@ static int count_missing(struct level *level, size_t *missing, uint64_t stride, 
         return error_memory();
     }
     int rc = 0;
-    for (uint32_t pass = 0; pass < PASSES && rc == 0; pass++) {
+    for (uint32_t pass = 0; pass < limits.passes && rc == 0; pass++) {
         rc = fit_count_misses(level, misses, &(struct walk_shape){.stride = stride, .count = count},
                               pass);
     }
@@ -58,8 +63,8 @@ static int find_size(struct level *level, uint64_t *bytes)
     while (fails == 0 || fails - fits > 1) {
         size_t count = fails ? fits + (fails - fits) / 2 : 2 * fits;
         enum fit_verdict verdict = FIT_UNKNOWN;
-        if (count > MAX_ELEMENTS) {
-            return lab_undecided(level->lab, "more than %u elements fit", MAX_ELEMENTS);
+        if (count > limits.max_elements) {
+            return lab_undecided(level->lab, "more than %u elements fit", limits.max_elements);
         }
         int rc =
             fit_verdict(level, &verdict, &(struct walk_shape){.stride = stride, .count = count});
@@ -81,7 +86,7 @@ static int find_line(struct level *level, struct steps *steps)
 {
     uint64_t stride = level->timing.fetch_bytes;
     size_t fits = (size_t)(steps->size_bytes / stride), before = 0;
-    for (size_t units = 1; units <= LINE_UNITS; units++) {
+    for (size_t units = 1; units <= limits.line_units; units++) {
         size_t missing = 0;
         int rc = count_missing(level, &missing, stride, fits + units);
         if (rc) {
