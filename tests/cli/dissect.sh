@@ -25,7 +25,7 @@ wc -c <stderr
 is_json doc.json
 
 echo "# --json FILE and the table; -q: no table"
-sonde dissect $tiny --json file.json | grep -c '^  ways'
+sonde dissect $tiny -v --json file.json | grep -c '^  ways'
 is_json file.json
 run sonde dissect $tiny --json=quiet.json -q
 is_json quiet.json

@@ -1,3 +1,4 @@
+#!/bin/sh
 # Programs whose pointers have 32 bits, as those of the GT200's time: memory lies below 4 GiB.
 cat >scale.ptx <<'PTX'
 .version 1.4
