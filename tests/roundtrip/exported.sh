@@ -3,10 +3,11 @@
 # within a cycle, bandwidths within five percent. Kinds of access (latency_patterns) and accesses that
 # conflict are sums of more than one parameter that was rounded: they may differ by four cycles, and a
 # rare kind may show in one walk alone.
+# whole: gtx560ti m2070 gtx560ti-48k
 closes() { # MODEL [OPTION]...
     model=$1
     shift
-    dissect "sim:$model" told.json
+    whole "$model" told.json
     "$SONDE" export told.json --format sonde "$@" -o again.yaml || fail "$model: no model"
     dissect sim:./again.yaml again.json
     "$SONDE" compare told.json again.json --cycles 1 --percent 5 >fine

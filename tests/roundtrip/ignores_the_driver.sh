@@ -3,6 +3,7 @@
 # the byte. The device's description is what the driver says, so that part differs and is left out. (The
 # generation stays Fermi: it decides which instructions the probes may use. How many constants there are
 # decides how far they reach, and stays too.)
+# whole: gtx560ti
 cat >lies.yaml <<'YAML'
 inherits: gtx560ti
 name: gtx780
@@ -19,7 +20,7 @@ YAML
 without_device() {
     bare "$1" | sed '/^  "device": {/,/^  }/d; /op=nc needs/d'
 }
-dissect sim:gtx560ti honest.json
+whole gtx560ti honest.json
 dissect sim:lies.yaml lies.json
 grep -q '"name": "GeForce GTX 780"' lies.json || fail "the driver does not lie"
 without_device honest.json >honest

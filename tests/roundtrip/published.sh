@@ -1,6 +1,7 @@
 #!/bin/sh
 # What Mei et al. print (NPC 2014, Tables 1, 3 and 4) is what comes out.
-dissect sim:gtx560ti fermi.json
+# whole: gtx560ti gtx560ti-48k gtx780 gtx280
+whole gtx560ti fermi.json
 expect fermi.json l1_data.size 16384
 expect fermi.json l1_data.line 128
 expect fermi.json l1_data.sets 32
@@ -44,14 +45,14 @@ assert t['policy']['name'] == 'lru', t['policy']" || fail "$1: set bits or polic
 texture fermi.json 240 4
 
 # The same GPU with the other division of its array.
-dissect sim:gtx560ti-48k fermi48.json
+whole gtx560ti-48k fermi48.json
 expect fermi48.json l1_data.size 49152
 expect fermi48.json l1_data.line 128
 expect fermi48.json l1_data.ways 6
 expect fermi48.json l1_data.hit_latency 116 3
 
 # Kepler's L1 does not serve global loads.
-dissect sim:gtx780 kepler.json
+whole gtx780 kepler.json
 [ "$("$GET" kepler.json l1_data.present)" = false ] || fail "Kepler's L1 shows"
 expect kepler.json l1_data.size absent
 expect kepler.json l2.size 1572864
@@ -75,7 +76,7 @@ shares kepler.json l1_data "not measured"
 
 # A GPU that caches nothing of global memory: Wong et al., ISPASS 2010, on a GTX 280. A record adds 8 to 9 cycles,
 # where an instruction issues every 4.
-dissect sim:gtx280 tesla.json
+whole gtx280 tesla.json
 for cache in l1_data l2; do
     [ "$("$GET" tesla.json $cache.present)" = false ] || fail "a GTX 280 shows an $cache"
 done

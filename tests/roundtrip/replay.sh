@@ -1,7 +1,9 @@
 #!/bin/sh
 # A recording gives the dissection that was made live: through replay: and through `sonde infer`.
-for device in sim:gtx560ti sim:gtx780 "sim:$SOURCE/tests/models/liar.yaml"; do
-    dissect "$device" live.json --record rec.sonde
+# whole: gtx560ti gtx780 liar
+for device in gtx560ti gtx780 liar; do
+    whole "$device" live.json
+    cp "$WHOLE/$device.sonde" rec.sonde
     dissect replay:rec.sonde replayed.json --record again.sonde
     "$SONDE" infer rec.sonde --json inferred.json -q || fail "inferring from $device"
     valid inferred.json || fail "the JSON of infer is not valid"

@@ -1,8 +1,10 @@
 #!/bin/sh
-# run.sh SCRIPT SONDE TRUTH GET SHUFFLE: runs an end-to-end test in an empty scratch folder. What the
+# run.sh SCRIPT SONDE TRUTH GET SHUFFLE WHOLE: runs an end-to-end test in an empty scratch folder. What the
 # script finds:
 #   $SOURCE                      the root of the source tree
 #   dissect DEV FILE [OPTION]... a dissection as JSON, which must be valid by the shipped schema
+#   whole MODEL FILE             the dissection of a model that tests share, valid likewise; its recording is
+#                                $WHOLE/MODEL.sonde. The script says in its head: # whole: MODEL...
 #   valid FILE                   is it?
 #   expect FILE PATH VALUE [TOLERANCE]   an attribute ("l1_data.size"), or its status: "not measured",
 #                                absent, "not asked", "not recorded"; "no value": tried, or not recorded
@@ -16,11 +18,12 @@ SONDE=$2
 TRUTH=$3
 GET=$4
 SHUFFLE=$5
+WHOLE=$6
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=$(cd "$here/../.." && pwd)
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/sonde-roundtrip.XXXXXX") || exit 1
 trap 'rm -rf "$scratch"' EXIT
-export LC_ALL=C SOURCE
+export LC_ALL=C SOURCE WHOLE
 failures=0
 
 fail() {
@@ -36,6 +39,9 @@ dissect() {
     shift 2
     "$SONDE" dissect -d "$device" --json - "$@" >"$file" || fail "dissecting $device: status $?"
     valid "$file" || fail "dissecting $device: the JSON is not valid"
+}
+whole() {
+    cp "$WHOLE/$1.json" "$2" || fail "there is no dissection of $1"
 }
 expect() {
     got=$("$GET" "$1" "$2") || fail "$1 has no $2"
