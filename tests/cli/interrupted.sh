@@ -7,22 +7,21 @@ name: large
 doc: an L2 of 24 MiB, which takes long
 l2: {size: 4 MiB, sets: 2048}
 YAML
-# interrupt SIGNAL MASK COMMAND...: sends the signal a while after the program has begun to catch it (MASK
-# is its bit in the SigCgt line of /proc/PID/status), however long it takes to start.
+# interrupt SIGNAL MASK COMMAND...: sends the signal when the program catches it (MASK is its bit in the SigCgt line of
+# /proc/PID/status) and has used a second of processor time since it began, however long a busy machine takes for that.
+second=$(getconf CLK_TCK)
 interrupt() {
     signal=$1
     mask=$2
     shift 2
     "$@" 2>stderr &
     pid=$!
-    waited=0
-    while [ "$waited" -lt 300 ] && [ -r "/proc/$pid/status" ]; do
+    while ! grep -q '^State:.Z' "/proc/$pid/status"; do
         caught=$(sed -n 's/^SigCgt:.*\(........\)$/\1/p' "/proc/$pid/status")
-        [ $((0x${caught:-0} & mask)) -eq 0 ] || break
+        ticks=$(sed 's/.*) //' "/proc/$pid/stat" | cut -d ' ' -f 12,13 | tr ' ' +)
+        [ $((0x${caught:-0} & mask)) -ne 0 ] && [ $((${ticks:-0})) -ge "$second" ] && break
         sleep 0.1
-        waited=$((waited + 1))
     done
-    sleep 1
     kill -s "$signal" "$pid"
     wait "$pid"
     echo "status $?"
