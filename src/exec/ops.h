@@ -108,9 +108,9 @@ uop_run run_product, run_matrix_move;                  /* matrix.c */
 uop_run run_copy, run_mbarrier;                        /* async.c */
 uop_run run_special;                                   /* special.c */
 
-/* call.c: where a lane's bytes of one side of a call lie, in the frame `depth` */
-uint8_t *call_side_at(const struct exec_state *state, uint32_t depth, const struct call_side *side,
-                      uint32_t lane);
+/* place.c: where the bytes lie that a lane passes in a call, in the frame `depth`. */
+uint8_t *call_place_at(const struct exec_state *state, uint32_t depth,
+                       const struct call_place *side, uint32_t lane);
 
 /* tex.c: the second half of a fetch */
 int commit_texture(struct exec_warp *warp, const struct uop_memory *memory,

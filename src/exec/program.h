@@ -54,18 +54,18 @@ struct uop_memory {
 };
 
 /*
- * A call: what is copied between the two frames. A side is a register (stride 4 or 8), a constant
+ * A call: what is copied between the two frames. A place is a register (stride 4 or 8), a constant
  * of the pool, a predicate, or a place in the .param area (stride 0). A vector register counts as
  * its elements.
  */
-struct call_side {
+struct call_place {
     uint32_t offset;
     uint8_t stride;
     bool pool, is_pred; /* is_pred: a mask of lanes at `offset` of the frame */
     bool flip;          /* of a predicate: its negation is passed */
 };
 struct call_value {
-    struct call_side from, to;
+    struct call_place from, to;
     uint32_t bytes;
 };
 struct uop_call {
@@ -74,7 +74,7 @@ struct uop_call {
     struct call_value *args, *returns;
 };
 
-/* A system call (ops/system.c): the caller's side of each value. */
+/* A system call (ops/system.c): where each value lies in the caller's frame. */
 #define SYSTEM_ARGS_MAX 5
 struct uop_system {
     struct call_value args[SYSTEM_ARGS_MAX], result;

@@ -1,107 +1,19 @@
 /*
  * From PTX IR to uops: the kernel first, then every function that it can reach, in the order in
- * which they are met. An instruction becomes exactly one uop, so a pc is the index of the
+ * which they are found. An instruction becomes exactly one uop, so a pc is the index of the
  * instruction counted from its function's first.
- * What lies where is decided in decode/layout.c.
+ * This file lies above the operations: it reaches them through the table of ops/table.h alone. The
+ * other files of this folder lie below the operations and name none of them (decode.h).
  */
 #include "exec/decode/decode.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "exec/ops/table.h"
 #include "util/error.h"
 
 #define LOCAL_CALL_BYTES (64u << 10) /* room for calls above the kernel's own */
-
-static const struct ptx_func *aliasee(const struct ptx_func *func)
-{
-    for (int hops = 0; func->alias_of && hops < 16; hops++)
-        func = func->alias_of;
-    return func;
-}
-
-uint64_t exec_function_address(const struct ptx_module *module, const struct ptx_func *func)
-{
-    func = aliasee(func);
-    for (uint32_t i = 0; i < module->func_count; i++)
-        if (module->funcs[i] == func)
-            return EXEC_CODE_BASE + (uint64_t)EXEC_CODE_STEP * i;
-    return 0;
-}
-
-const char *decode_file(const struct ptx_module *module, const struct ptx_func *func)
-{
-    return func && func->file ? func->file : module->file;
-}
-
-static int check_function(struct decoder *d, const struct ptx_func *func)
-{
-    const char *file = decode_file(d->module, func);
-    if (decode_is_system(func))
-        return error_at(SONDE_EUNSUPPORTED, file, func->loc.line, func->loc.column,
-                        "the address of the system's function '%s' is not implemented", func->name);
-    if (!func->has_body)
-        return error_at(SONDE_EINPUT, file, func->loc.line, func->loc.column,
-                        "function '%s' is called but not defined", func->name);
-    if (func->slot_count > UINT16_MAX || func->pred_count > UINT8_MAX)
-        return error_at(SONDE_EUNSUPPORTED, file, func->loc.line, func->loc.column,
-                        "'%s' needs %u registers and %u predicates; at most %u and %u are possible",
-                        func->name, func->slot_count, func->pred_count, UINT16_MAX, UINT8_MAX);
-    if (func->local_bytes > LOCAL_MAX_BYTES)
-        return error_at(SONDE_EUNSUPPORTED, file, func->loc.line, func->loc.column,
-                        "'%s' needs %u bytes of local memory; at most %u are possible", func->name,
-                        func->local_bytes, LOCAL_MAX_BYTES);
-    return SONDE_OK;
-}
-
-static bool uses_stack(const struct ptx_func *func)
-{
-    for (uint32_t i = 0; i < func->insn_count; i++)
-        if (func->insns[i].op == OP_ALLOCA || func->insns[i].op == OP_STACKSAVE ||
-            func->insns[i].op == OP_STACKRESTORE)
-            return true;
-    return false;
-}
-
-int decode_function(struct decoder *d, struct exec_function **out, struct ptx_func *func)
-{
-    struct exec_program *program = d->program;
-    func = (struct ptx_func *)aliasee(func);
-    *out = u64_map_get_pointer(&d->functions, (uint64_t)(uintptr_t)func);
-    if (*out)
-        return SONDE_OK;
-    int rc = check_function(d, func);
-    if (rc != SONDE_OK)
-        return rc;
-    struct exec_function *function = arena_alloc(d->arena, sizeof *function);
-    if (!function || u64_map_put_pointer(&d->functions, (uint64_t)(uintptr_t)func, function) < 0)
-        return error_memory();
-    function->func = func;
-    function->local_bytes = (uint32_t)decode_align(func->local_bytes, LANE_STRIPE_BYTES);
-    uint32_t slots = (uint32_t)decode_align(func->slot_count, 2);
-    function->wide_offset = slots * SLOT_BYTES;
-    function->sink_ref = 2 * slots * SLOT_BYTES | (uint32_t)BASE_REG << REF_BASE_SHIFT;
-    function->regs_bytes = (2 * slots + 2) * SLOT_BYTES;
-    function->preds_bytes = (uint32_t)decode_align((PRED_FIRST + func->pred_count) * 4, 64);
-    rc = decode_layout_params(d, function);
-    if (rc != SONDE_OK)
-        return rc;
-    function->frame_bytes = (uint32_t)decode_align(
-        function->regs_bytes + function->preds_bytes + WARP_LANES * function->param_bytes, 64);
-    if (uses_stack(func)) {
-        function->stack_offset = function->frame_bytes;
-        function->frame_bytes += SLOT_BYTES;
-    }
-    program->functions[program->function_count++] = function;
-    for (uint32_t i = 0; i < d->module->func_count; i++)
-        if (d->module->funcs[i] == func)
-            program->by_index[i] = function;
-    *out = function;
-    return SONDE_OK;
-}
-
-/* Instructions. */
 
 static void note_kind(struct exec_uop_info *info, const struct ptx_insn *insn)
 {
@@ -142,10 +54,7 @@ static int decode_insn(struct decoder *d)
     int rc = decode_guard(d);
     if (rc != SONDE_OK)
         return rc;
-    decode_fn *decode = decode_irregular(insn->op);
-    if (!decode && decode_is_value(insn->op))
-        decode = decode_value;
-    rc = decode ? decode(d) : decode_regular(d);
+    rc = ops_decoder(insn->op)(d);
     if (rc == SONDE_OK && !d->uop->run)
         rc = decode_refuse(d, "instruction '%s' is not implemented", isa_row(insn->op)->name);
     if (d->uop->specials) {
@@ -155,18 +64,6 @@ static int decode_insn(struct decoder *d)
     return rc;
 }
 
-/* The uop after a function's last: leaves it. */
-static void leaving_uop(struct decoder *d, struct uop *uop, struct exec_uop_info *info)
-{
-    bool entry = d->function->func->is_entry;
-    uop->run = entry ? run_exit : run_return;
-    uop->guard = PRED_TRUE;
-    info->unit = UNIT_BRANCH;
-    info->is_branch = true;
-    info->is_exit = entry;
-    info->is_return = !entry;
-}
-
 static int decode_body(struct decoder *d, struct exec_function *function)
 {
     struct exec_program *program = d->program;
@@ -174,21 +71,20 @@ static int decode_body(struct decoder *d, struct exec_function *function)
     d->function = function;
     function->first_pc = program->length;
     function->exit_pc = function->first_pc + func->insn_count;
-    for (uint32_t i = 0; i <= func->insn_count; i++) {
+    int rc = SONDE_OK;
+    for (uint32_t i = 0; rc == SONDE_OK && i <= func->insn_count; i++) {
         d->pc = function->first_pc + i;
         d->uop = &program->uops[d->pc];
         d->info = &program->infos[d->pc];
         if (i == func->insn_count) {
-            leaving_uop(d, d->uop, d->info);
+            rc = ops_decoder(OP_NONE)(d);
             break;
         }
         d->insn = program->insns[d->pc] = &func->insns[i];
-        int rc = decode_insn(d);
-        if (rc != SONDE_OK)
-            return rc;
+        rc = decode_insn(d);
     }
     program->length += func->insn_count + 1;
-    return SONDE_OK;
+    return rc;
 }
 
 /* Room for all functions that could be reached; what is not decoded costs nothing later. */
@@ -209,32 +105,6 @@ static int reserve_code(struct decoder *d)
         !program->by_index)
         return error_memory();
     return SONDE_OK;
-}
-
-/*
- * Functions reachable by direct calls and by addresses that are taken. An indirect call may reach
- * any function of the module, so one of those brings in all.
- */
-static int find_functions(struct decoder *d, const struct exec_function *function)
-{
-    const struct ptx_func *func = function->func;
-    int rc = SONDE_OK;
-    for (uint32_t i = 0; rc == SONDE_OK && i < func->insn_count; i++) {
-        const struct ptx_insn *insn = &func->insns[i];
-        struct exec_function *reached;
-        bool indirect = insn->op == OP_CALL;
-        d->insn = insn;
-        for (uint32_t k = 0; rc == SONDE_OK && k < insn->operand_count; k++)
-            if (insn->operands[k].kind == OPERAND_FUNC) {
-                if (insn->op != OP_CALL || !decode_is_system(insn->operands[k].func))
-                    rc = decode_function(d, &reached, insn->operands[k].func);
-                indirect = false;
-            }
-        for (uint32_t k = 0; rc == SONDE_OK && indirect && k < d->module->func_count; k++)
-            if (!d->module->funcs[k]->is_entry && d->module->funcs[k]->has_body)
-                rc = decode_function(d, &reached, d->module->funcs[k]);
-    }
-    return rc;
 }
 
 static int finish_pool(struct decoder *d)
@@ -268,10 +138,11 @@ static bool reaches_device_memory(const struct ptx_insn *insn)
 
 /* What reads or writes device memory when it issues, not when the load/store unit comes to it; or
  * calls the driver. */
-static bool acts_at_issue(const struct ptx_insn *insn, const struct uop *uop)
+static bool acts_at_issue(const struct ptx_insn *insn)
 {
+    const struct ptx_operand *target = &insn->operands[0];
     if (insn->op == OP_CALL)
-        return uop->run != run_call;
+        return target->kind == OPERAND_FUNC && decode_is_system(target->func);
     return isa_row(insn->op)->at_issue && reaches_device_memory(insn);
 }
 
@@ -283,7 +154,7 @@ static void order_at_issue(struct exec_program *program)
 {
     bool any = false;
     for (uint32_t pc = 0; pc < program->length; pc++)
-        if (program->insns[pc] && acts_at_issue(program->insns[pc], &program->uops[pc]))
+        if (program->insns[pc] && acts_at_issue(program->insns[pc]))
             any = program->infos[pc].releases = true;
     for (uint32_t pc = 0; any && pc < program->length; pc++)
         if (program->infos[pc].is_barrier)
@@ -299,7 +170,7 @@ static int decode_program(struct decoder *d, struct ptx_func *kernel)
     if (rc == SONDE_OK)
         rc = decode_function(d, &function, kernel);
     for (uint32_t i = 0; rc == SONDE_OK && i < program->function_count; i++)
-        rc = find_functions(d, program->functions[i]);
+        rc = decode_reachable(d, program->functions[i]);
     if (rc == SONDE_OK)
         rc = decode_layout_shared(d);
     for (uint32_t i = 0; rc == SONDE_OK && i < program->function_count; i++)

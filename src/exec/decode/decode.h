@@ -1,8 +1,17 @@
 /*
- * Decoding: what the decode functions of exec/ops/ share. decode.c calls one of them for each
- * instruction with a zeroed uop and info whose guard, unit and pc are set; it chooses the run
- * function, translates the operands and notes in the info what the scoreboard must know. Everything
- * that cannot be executed is refused here.
+ * Decoding, in three layers. This header is the lowest: the decoder and its services, which name no
+ * operation. Each file of them uses only those before it: refuse.c (errors), layout.c (where
+ * variables lie), function.c (functions), operand.c (operands and constants). The operations
+ * (exec/ops/) lie above the services, and decode.c, the loop over instructions, lies above the
+ * operations' table.
+ *
+ * decode.c calls one decode function for each instruction, with a zeroed uop and info whose guard,
+ * unit and pc are set. That function chooses the run function, translates the operands and notes in
+ * the info what the scoreboard must know.
+ *
+ * Every service that returns int returns 0, or a negative SONDE_E... after it has written the
+ * error's text: SONDE_EUNSUPPORTED for what cannot be executed, with file, line and column;
+ * SONDE_EINPUT for what is not defined; SONDE_ENOMEM.
  */
 #ifndef SONDE_EXEC_DECODE_H
 #define SONDE_EXEC_DECODE_H
@@ -31,80 +40,79 @@ struct decoder {
 
 typedef int decode_fn(struct decoder *d);
 
-/* The table of irregular rows; NULL: the row is regular, or not implemented. */
-decode_fn *decode_irregular(enum isa_op op);
+/* refuse.c */
 
-/* "file:line:column: ..." with SONDE_EUNSUPPORTED, or SONDE_EINPUT. */
+/* Always SONDE_EUNSUPPORTED: "file:line:column: ..." with the place of the instruction. */
 int decode_refuse(const struct decoder *d, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* The file that a function's text stands in; of no function (NULL), the module's. */
+const char *decode_file(const struct ptx_module *module, const struct ptx_func *func);
+/* The state space that a sub-space (.shared::cta, .param::func) belongs to; any other as it is. */
+enum isa_space decode_plain_space(enum isa_space space);
+/* The state space of the instruction's address; of a variable named without one, the variable's. */
+enum isa_space decode_address_space(const struct ptx_insn *insn, const struct ptx_operand *address);
 
-/*
- * A value operand of `bytes` (1 to 8; 0: as wide as the operand says) that is read: a register, a
- * constant, a special register, an address. `index` is its place among the uop's sources, where
- * the reference goes.
- */
-int decode_source(struct decoder *d, int index, const struct ptx_operand *operand, uint32_t bytes);
-int decode_source_ref(struct decoder *d, uint32_t *ref, const struct ptx_operand *operand,
-                      uint32_t bytes);
-int decode_dest(struct decoder *d, uint32_t *ref, const struct ptx_operand *operand,
-                uint32_t bytes);
-/* An element of a vector, or of a load or store: as wide as its register. */
-int decode_source_element(struct decoder *d, struct element *out, const struct ptx_operand *operand,
-                          uint32_t bytes);
-int decode_dest_element(struct decoder *d, struct element *out, const struct ptx_operand *operand);
-int decode_pred_source(struct decoder *d, int index, const struct ptx_operand *operand);
-int decode_pred_dest(struct decoder *d, int index, const struct ptx_operand *operand);
+/* layout.c */
 
-/* Constants: the same value in all lanes, or a vector of 32 words. */
-int decode_constant(struct decoder *d, uint32_t *ref, uint64_t value, uint32_t bytes);
-int decode_vector_constant(struct decoder *d, uint32_t *ref, const uint32_t lanes[WARP_LANES]);
-
-/* decode/layout.c: where the function's parameters lie (its local memory grows by those whose
- * address it takes), and the program's shared variables. */
 #define LOCAL_MAX_BYTES (512u << 10) /* per thread, all calls together */
+/* Where the function's parameters lie. Its local memory grows by those whose address it takes. */
 int decode_layout_params(struct decoder *d, struct exec_function *function);
+/* Where the program's shared variables lie; all its functions must be known. */
 int decode_layout_shared(struct decoder *d);
+/* A variable's address in its own space, in bytes. `*relative`: add the frame's local_base. */
+int decode_var_address(struct decoder *d, uint64_t *value, bool *relative, struct ptx_var *var);
+/* Whether a .param variable lies in the function's frame, and at which byte of its parameters. */
+bool decode_frame_param(struct decoder *d, uint32_t *offset, const struct ptx_var *var);
 
+/* `value` rounded up to a multiple of `align`; 0 and 1 align nothing. */
 static inline uint64_t decode_align(uint64_t value, uint64_t align)
 {
     return align > 1 ? (value + align - 1) / align * align : value;
 }
 
-/* The value of a variable's address in its own space. `*relative`: add the frame's local_base. */
-int decode_var_address(struct decoder *d, uint64_t *value, bool *relative, struct ptx_var *var);
-/* Does a .param variable live in the frame (of a call), and where? */
-bool decode_frame_param(struct decoder *d, uint32_t *offset, const struct ptx_var *var);
+/* function.c */
 
-uint32_t decode_register_bytes(const struct decoder *d, const struct ptx_operand *operand);
-enum isa_space decode_plain_space(enum isa_space space);
-/* The state space of the instruction's address; of a variable named without one, the variable's. */
-enum isa_space decode_address_space(const struct ptx_insn *insn, const struct ptx_operand *address);
-/* The file that a function's text stands in. */
-const char *decode_file(const struct ptx_module *module, const struct ptx_func *func);
-/* The function's record, made and queued for decoding on the first call. */
-int decode_function(struct decoder *d, struct exec_function **out, struct ptx_func *func);
-
-/* call.c: an argument or result of a call in the caller's frame. */
-int decode_call_side(struct decoder *d, struct call_side *side, const struct ptx_operand *operand,
-                     uint32_t bytes, bool written);
-/* system.c: is it a function that the driver defines? */
+/* The functions that the driver defines (exec/system.def); SYSTEM_COUNT: none of them. */
+enum system_call {
+#define SYSTEM(id, name, ...) SYSTEM_##id,
+#include "exec/system.def"
+#undef SYSTEM
+    SYSTEM_COUNT
+};
+enum system_call decode_system_call(const struct ptx_func *func);
 bool decode_is_system(const struct ptx_func *func);
+/* The function's record. The first call makes it and queues the function for decoding. */
+int decode_function(struct decoder *d, struct exec_function **out, struct ptx_func *func);
+/*
+ * Queues the functions that `function` calls or takes the address of. An indirect call may reach
+ * any function of the module, so it queues all.
+ */
+int decode_reachable(struct decoder *d, const struct exec_function *function);
 
-/* access.c: the new value of an atomic; NULL: there is none of that type. */
-lane_atom *decode_find_atom(enum isa_mod op, enum isa_type type);
+/* operand.c */
 
-/* ops/ */
-bool decode_is_value(enum isa_op op);
-decode_fn decode_value, decode_redux, decode_product, decode_matrix_move;
-decode_fn decode_small_matrix;
-decode_fn decode_copy, decode_mbarrier;
-decode_fn decode_regular, decode_carry, decode_prmt_mode, decode_compare, decode_set, decode_mov;
-decode_fn decode_load, decode_store, decode_atomic, decode_reduction, decode_prefetch, decode_fence;
-decode_fn decode_texture, decode_texture_query, decode_istypep, decode_surface;
-decode_fn decode_cvta, decode_isspacep, decode_branch, decode_switch, decode_call, decode_ret;
-decode_fn decode_system, decode_stack;
-decode_fn decode_exit, decode_trap, decode_nop, decode_barrier;
-decode_fn decode_warp_sync;
-decode_fn decode_activemask, decode_vote, decode_shfl, decode_match;
+/*
+ * A value operand that is read: a register, a constant, a special register, an address. `bytes` is
+ * its width, 1 to 8; 0: as wide as the operand says. `index`, below UOP_SOURCES, is its place among
+ * the uop's sources, where the reference goes.
+ */
+int decode_source(struct decoder *d, int index, const struct ptx_operand *operand, uint32_t bytes);
+int decode_source_ref(struct decoder *d, uint32_t *ref, const struct ptx_operand *operand,
+                      uint32_t bytes);
+/* A register that is written, or the sink `_`. */
+int decode_dest(struct decoder *d, uint32_t *ref, const struct ptx_operand *operand,
+                uint32_t bytes);
+/* An element of a vector, or of a load or store: as wide as its register; a constant `bytes`. */
+int decode_source_element(struct decoder *d, struct element *out, const struct ptx_operand *operand,
+                          uint32_t bytes);
+int decode_dest_element(struct decoder *d, struct element *out, const struct ptx_operand *operand);
+/* A predicate, or its negation, as predicate source 0 to 2 or destination 0 to 1 of the uop. */
+int decode_pred_source(struct decoder *d, int index, const struct ptx_operand *operand);
+int decode_pred_dest(struct decoder *d, int index, const struct ptx_operand *operand);
+/* A constant of 4 or 8 bytes, the same in all lanes; or one word for each lane. */
+int decode_constant(struct decoder *d, uint32_t *ref, uint64_t value, uint32_t bytes);
+int decode_vector_constant(struct decoder *d, uint32_t *ref, const uint32_t lanes[WARP_LANES]);
+/* The stride of an operand's lanes: 4 or 8 bytes. */
+uint32_t decode_register_bytes(const struct decoder *d, const struct ptx_operand *operand);
 
 #endif

@@ -3,25 +3,10 @@
  * 32-lane vectors (each distinct one once), special registers that do not change while a warp runs
  * lie in its state, and the others are fetched just before the instruction.
  */
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "exec/decode/decode.h"
 #include "util/error.h"
-
-int decode_refuse(const struct decoder *d, const char *fmt, ...)
-{
-    char text[512];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    return error_at(SONDE_EUNSUPPORTED,
-                    decode_file(d->module, d->function ? d->function->func : NULL),
-                    d->insn->loc.line, d->insn->loc.column, "%s", text);
-}
 
 static void note_slots(uint16_t *list, uint8_t *count, size_t room, uint32_t slot, uint32_t words)
 {
@@ -321,24 +306,4 @@ int decode_pred_dest(struct decoder *d, int index, const struct ptx_operand *ope
     d->uop->pred_dst[index] = (uint16_t)(slot + PRED_FIRST);
     note_pred(d->info->dst_pred, &d->info->dst_pred_count, sizeof d->info->dst_pred, slot);
     return SONDE_OK;
-}
-
-enum isa_space decode_address_space(const struct ptx_insn *insn, const struct ptx_operand *address)
-{
-    enum isa_space space = decode_plain_space(insn->space[0]);
-    return space == SPACE_NONE && address->var ? decode_plain_space(address->var->space) : space;
-}
-
-enum isa_space decode_plain_space(enum isa_space space)
-{
-    switch (space) {
-    case SPACE_SHARED_CTA:
-    case SPACE_SHARED_CLUSTER:
-        return SPACE_SHARED;
-    case SPACE_PARAM_ENTRY:
-    case SPACE_PARAM_FUNC:
-        return SPACE_PARAM;
-    default:
-        return space;
-    }
 }

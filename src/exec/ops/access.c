@@ -7,9 +7,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "exec/decode/decode.h"
 #include "exec/fault.h"
 #include "exec/lane/float_format.h"
+#include "exec/ops/decoders.h"
 #include "isa/lane_math.h"
 #include "util/error.h"
 

@@ -3,7 +3,7 @@
  * parameter memory appear in windows (exec.h); global and constant addresses are generic already.
  * Source: PTX ISA 9.0, 9.7.9.19 and 9.7.9.20.
  */
-#include "exec/decode/decode.h"
+#include "exec/ops/decoders.h"
 #include "util/error.h"
 
 static uint64_t window_of(enum isa_space space)

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "exec/decode/decode.h"
 #include "exec/lane/float_format.h"
+#include "exec/ops/decoders.h"
 #include "isa/lane_math.h"
 #include "util/error.h"
 

@@ -13,9 +13,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "exec/decode/decode.h"
 #include "exec/fault.h"
 #include "exec/memory/image.h"
+#include "exec/ops/decoders.h"
 #include "util/error.h"
 
 #define COUNT_BITS 20

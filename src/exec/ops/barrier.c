@@ -2,8 +2,8 @@
  * Barriers of a CTA as a warp sees them: it says which barrier it has come to and stops; who keeps
  * the CTA (exec/barrier.c, or a timing core) lets it go on. Source: PTX ISA 9.0, 9.7.13.1.
  */
-#include "exec/decode/decode.h"
 #include "exec/fault.h"
+#include "exec/ops/decoders.h"
 #include "util/error.h"
 
 #define BARRIER_COUNT 16

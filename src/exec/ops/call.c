@@ -8,21 +8,9 @@
  */
 #include <string.h>
 
-#include "exec/decode/decode.h"
 #include "exec/fault.h"
+#include "exec/ops/decoders.h"
 #include "util/error.h"
-
-uint8_t *call_side_at(const struct exec_state *state, uint32_t depth, const struct call_side *side,
-                      uint32_t lane)
-{
-    uint8_t *frame = frame_start(state, depth);
-    const struct exec_function *function = state->frames[depth].function;
-    if (side->pool)
-        return state->base[BASE_POOL] + side->offset + lane * side->stride;
-    return side->stride ? frame + side->offset + lane * side->stride
-                        : frame + function->regs_bytes + function->preds_bytes +
-                              lane * function->param_bytes + side->offset;
-}
 
 static void copy_predicate(struct exec_state *state, const struct call_value *value,
                            uint32_t from_depth, uint32_t to_depth, uint32_t mask)
@@ -36,7 +24,7 @@ static void copy_predicate(struct exec_state *state, const struct call_value *va
     memcpy(at, &to, sizeof to);
 }
 
-/* One value between two frames: either side is a register or a place in the .param area. */
+/* One value between two frames: each end is a register or lies in the .param area. */
 static void copy_value(struct exec_state *state, const struct call_value *value,
                        uint32_t from_depth, uint32_t to_depth, uint32_t mask)
 {
@@ -46,8 +34,8 @@ static void copy_value(struct exec_state *state, const struct call_value *value,
     }
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = lowest_lane(rest);
-        memmove(call_side_at(state, to_depth, &value->to, lane),
-                call_side_at(state, from_depth, &value->from, lane), value->bytes);
+        memmove(call_place_at(state, to_depth, &value->to, lane),
+                call_place_at(state, from_depth, &value->from, lane), value->bytes);
     }
 }
 
@@ -172,72 +160,52 @@ enum exec_event run_return(struct exec_warp *warp, const struct uop *uop, uint32
 
 /* Decoding. */
 
-/* A variable of the callee (or of a prototype): a register, or a place in its .param area. */
+/* Where a predicate lies in a frame, in bytes. */
 static uint32_t predicate_offset(const struct exec_function *function, uint32_t slot)
 {
     return function->regs_bytes + slot * (uint32_t)sizeof(uint32_t);
 }
 
-static int callee_side(struct decoder *d, struct call_side *side, const struct ptx_func *func,
-                       const struct exec_function *callee, const struct ptx_var *var,
-                       uint32_t element)
+/* Element `element` of a variable of the callee that is a register. */
+static int callee_place(struct decoder *d, struct call_place *place, const struct ptx_func *func,
+                        const struct exec_function *callee, const struct ptx_var *var,
+                        uint32_t element)
 {
     if (!callee || var->reg < 0 || (uint32_t)var->reg + element >= func->reg_count)
         return decode_refuse(d, "an indirect call with .reg parameters is not implemented");
     const struct ptx_reg *reg = &func->regs[(uint32_t)var->reg + element];
     if (reg->type == TYPE_pred) {
-        side->is_pred = true;
-        side->offset =
+        place->is_pred = true;
+        place->offset =
             predicate_offset(callee, reg->slot < 0 ? PRED_SINK : (uint32_t)reg->slot + PRED_FIRST);
         return SONDE_OK;
     }
     if (isa_type_info(reg->type)->bytes == 0 || isa_type_info(reg->type)->bytes > 8)
         return decode_refuse(d, "parameter '%s' of type .%s is not implemented", var->name,
                              isa_type_info(reg->type)->text);
-    side->stride = isa_type_info(reg->type)->bytes > 4 ? 8 : 4;
-    side->offset = reg->slot < 0 ? callee->sink_ref & REF_OFFSET_MASK
-                                 : (uint32_t)reg->slot * SLOT_BYTES +
-                                       (side->stride == 8 ? callee->wide_offset : 0);
+    place->stride = isa_type_info(reg->type)->bytes > 4 ? 8 : 4;
+    place->offset = reg->slot < 0 ? callee->sink_ref & REF_OFFSET_MASK
+                                  : (uint32_t)reg->slot * SLOT_BYTES +
+                                        (place->stride == 8 ? callee->wide_offset : 0);
     return SONDE_OK;
 }
 
 /* A predicate of the caller, by the decoder's own way, whose result is taken out of the uop. */
-static int caller_predicate(struct decoder *d, struct call_side *side,
+static int caller_predicate(struct decoder *d, struct call_place *place,
                             const struct ptx_operand *operand, bool written)
 {
     int rc = written ? decode_pred_dest(d, 0, operand) : decode_pred_source(d, 0, operand);
-    side->is_pred = true;
-    side->offset =
+    place->is_pred = true;
+    place->offset =
         predicate_offset(d->function, written ? d->uop->pred_dst[0] : d->uop->pred_source[0]);
-    side->flip = !written && (d->uop->pred_flip & 1);
+    place->flip = !written && (d->uop->pred_flip & 1);
     d->uop->pred_dst[0] = PRED_SINK;
     d->uop->pred_source[0] = PRED_TRUE;
     d->uop->pred_flip = 0;
     return rc;
 }
 
-int decode_call_side(struct decoder *d, struct call_side *side, const struct ptx_operand *operand,
-                     uint32_t bytes, bool written)
-{
-    struct element element;
-    if (operand->kind == OPERAND_VAR) {
-        if (decode_frame_param(d, &side->offset, operand->var))
-            return SONDE_OK;
-        return decode_refuse(d, "'%s' as an argument is not implemented", operand->var->name);
-    }
-    int rc = written ? decode_dest_element(d, &element, operand)
-                     : decode_source_element(d, &element, operand, bytes);
-    if (rc != SONDE_OK)
-        return rc;
-    if (element.ref >> REF_BASE_SHIFT == BASE_SPECIAL)
-        return decode_refuse(d, "a special register as an argument is not implemented");
-    side->pool = element.ref >> REF_BASE_SHIFT == BASE_POOL;
-    side->offset = element.ref & REF_OFFSET_MASK;
-    side->stride = element.register_bytes ? element.register_bytes : 8;
-    return SONDE_OK;
-}
-
-static uint32_t side_bytes(const struct call_value *value, const struct ptx_var *var)
+static uint32_t passed_bytes(const struct call_value *value, const struct ptx_var *var)
 {
     uint64_t bytes = var->space == SPACE_REG ? isa_type_info(var->type)->bytes : var->size;
     if (value->from.stride && value->from.stride < bytes)
@@ -263,19 +231,19 @@ static int decode_one_value(struct decoder *d, struct call_value *value,
                             const struct ptx_operand *operand, const struct ptx_var *var,
                             uint64_t offset, bool returns)
 {
-    struct call_side *callee_is = returns ? &value->from : &value->to;
-    struct call_side *caller_is = returns ? &value->to : &value->from;
+    struct call_place *callee_is = returns ? &value->from : &value->to;
+    struct call_place *caller_is = returns ? &value->to : &value->from;
     if (callee_is->is_pred)
         return caller_predicate(d, caller_is, operand, returns);
     if (var->space != SPACE_REG)
         callee_is->offset = (uint32_t)offset;
-    int rc = decode_call_side(d, caller_is, operand, (uint32_t)var->size / var->vec, returns);
+    int rc = decode_call_place(d, caller_is, operand, (uint32_t)var->size / var->vec, returns);
     if (rc == SONDE_OK && operand->kind == OPERAND_VAR && var->space != SPACE_REG &&
         operand->var->size != var->size)
         rc = decode_refuse(d, "'%s' of %llu bytes passed as '%s' of %llu", operand->var->name,
                            (unsigned long long)operand->var->size, var->name,
                            (unsigned long long)var->size);
-    value->bytes = side_bytes(value, var);
+    value->bytes = passed_bytes(value, var);
     return rc;
 }
 
@@ -308,7 +276,7 @@ static int decode_values(struct decoder *d, struct call_value **out, uint32_t *o
         uint32_t elements = var->space == SPACE_REG ? var->vec : 1;
         for (uint32_t k = 0; rc == SONDE_OK && k < elements; k++, value++) {
             if (var->space == SPACE_REG)
-                rc = callee_side(d, returns ? &value->from : &value->to, func, callee, var, k);
+                rc = callee_place(d, returns ? &value->from : &value->to, func, callee, var, k);
             if (rc == SONDE_OK)
                 rc = decode_one_value(
                     d, value, operand->kind == OPERAND_VECTOR ? &operand->elems[k] : operand, var,

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "exec/decode/decode.h"
+#include "exec/ops/decoders.h"
 #include "util/error.h"
 
 /* uop->option: how the third predicate joins. */

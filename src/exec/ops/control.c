@@ -2,8 +2,8 @@
  * Control flow: branches, exits, traps. What happens to lanes that part is the business of
  * exec/diverge.h; here is only who goes where. Source: PTX ISA 9.0, 9.7.12.
  */
-#include "exec/decode/decode.h"
 #include "exec/fault.h"
+#include "exec/ops/decoders.h"
 #include "util/error.h"
 
 static enum exec_event go(struct exec_warp *warp, uint32_t pc)
@@ -156,6 +156,19 @@ int decode_ret(struct decoder *d)
 int decode_exit(struct decoder *d)
 {
     d->uop->run = run_exit;
+    return SONDE_OK;
+}
+
+/* The uop behind a function's last instruction. */
+int decode_leave(struct decoder *d)
+{
+    bool entry = d->function->func->is_entry;
+    d->uop->run = entry ? run_exit : run_return;
+    d->uop->guard = PRED_TRUE;
+    d->info->unit = UNIT_BRANCH;
+    d->info->is_branch = true;
+    d->info->is_exit = entry;
+    d->info->is_return = !entry;
     return SONDE_OK;
 }
 

@@ -2,7 +2,7 @@
  * mov with vectors: {a, b} packed into one register of twice the width, or unpacked from it; the
  * first element has the low bits. Everything else that mov does is regular.
  */
-#include "exec/decode/decode.h"
+#include "exec/ops/decoders.h"
 #include "util/error.h"
 
 #define PACK_MAX 8

@@ -2,7 +2,7 @@
  * redux.sync: a reduction over the lanes that a member mask names, of those that execute it now.
  * Source: PTX ISA 9.0, 9.7.13.14.
  */
-#include "exec/decode/decode.h"
+#include "exec/ops/decoders.h"
 #include "util/error.h"
 
 static uint32_t reduce(const struct uop *uop, uint32_t a, uint32_t b)

@@ -3,10 +3,10 @@
  * letters of a shape's sources say how wide each is: D and S as the row's types, u 32 bits, ~ as
  * its register.
  */
-#include "exec/decode/decode.h"
 
 #include <string.h>
 
+#include "exec/ops/decoders.h"
 #include "util/error.h"
 
 /* clang-format off */

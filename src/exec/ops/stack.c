@@ -8,8 +8,8 @@
  */
 #include <inttypes.h>
 
-#include "exec/decode/decode.h"
 #include "exec/fault.h"
+#include "exec/ops/decoders.h"
 #include "util/error.h"
 
 #define ALIGN_DEFAULT 8

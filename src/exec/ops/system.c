@@ -11,10 +11,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "exec/decode/decode.h"
 #include "exec/fault.h"
 #include "exec/format.h"
 #include "exec/memory/peek.h"
+#include "exec/ops/decoders.h"
 #include "util/error.h"
 
 #define PRINT_NULL_FORMAT (-1)
@@ -24,49 +24,31 @@
 
 static uop_run run_print, run_heap_take, run_heap_take_aligned, run_heap_give, run_assert_fail;
 
+/* By enum system_call. */
 static const struct system_row {
-    const char *name;
     uop_run *run;
     uint8_t bytes[1 + SYSTEM_ARGS_MAX]; /* of the result, then of the parameters */
 } rows[] = {
-#define SYSTEM(id, name, ...) {name, run_##id, {__VA_ARGS__}},
+#define SYSTEM(id, name, ...) [SYSTEM_##id] = {run_##id, {__VA_ARGS__}},
 #include "exec/system.def"
 #undef SYSTEM
 };
-
-static const struct system_row *find_row(const char *name)
-{
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i].name, name) == 0)
-            return &rows[i];
-    return NULL;
-}
-
-bool exec_is_system_call(const char *name)
-{
-    return find_row(name) != NULL;
-}
-
-bool decode_is_system(const struct ptx_func *func)
-{
-    return !func->has_body && !func->alias_of && !func->is_entry && find_row(func->name);
-}
 
 static uint64_t argument(const struct exec_state *state, const struct uop *uop, int i,
                          uint32_t lane)
 {
     uint64_t value = 0;
     const struct call_value *arg = &uop->system->args[i];
-    memcpy(&value, call_side_at(state, state->depth, &arg->from, lane), arg->bytes);
+    memcpy(&value, call_place_at(state, state->depth, &arg->from, lane), arg->bytes);
     return value;
 }
 
-static void give_result(const struct exec_state *state, const struct uop *uop, uint32_t lane,
-                        uint64_t value)
+static void set_result(const struct exec_state *state, const struct uop *uop, uint32_t lane,
+                       uint64_t value)
 {
     const struct call_value *result = &uop->system->result;
     if (result->bytes)
-        memcpy(call_side_at(state, state->depth, &result->to, lane), &value, result->bytes);
+        memcpy(call_place_at(state, state->depth, &result->to, lane), &value, result->bytes);
 }
 
 /* printf's result; a fault is set when what it is handed cannot be read. */
@@ -108,7 +90,7 @@ static enum exec_event run_print(struct exec_warp *warp, const struct uop *uop, 
         int printed = format ? print_lane(warp, lane, format, list, &fault) : PRINT_NULL_FORMAT;
         if (fault)
             return EXEC_FAULT;
-        give_result(state, uop, lane, (uint32_t)printed);
+        set_result(state, uop, lane, (uint32_t)printed);
     }
     return advance(warp);
 }
@@ -131,7 +113,7 @@ static enum exec_event run_heap_take(struct exec_warp *warp, const struct uop *u
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = lowest_lane(rest);
         uint64_t bytes = argument(state, uop, 0, lane);
-        give_result(state, uop, lane, take(warp, bytes, HEAP_ALIGN_BYTES));
+        set_result(state, uop, lane, take(warp, bytes, HEAP_ALIGN_BYTES));
     }
     return advance(warp);
 }
@@ -144,7 +126,7 @@ static enum exec_event run_heap_take_aligned(struct exec_warp *warp, const struc
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = lowest_lane(rest);
         uint64_t bytes = argument(state, uop, 0, lane), align = argument(state, uop, 1, lane);
-        give_result(state, uop, lane, take(warp, bytes, align));
+        set_result(state, uop, lane, take(warp, bytes, align));
     }
     return advance(warp);
 }
@@ -227,20 +209,20 @@ static enum exec_event run_assert_fail(struct exec_warp *warp, const struct uop 
 static int decode_argument(struct decoder *d, struct call_value *value, const struct ptx_var *var,
                            const struct ptx_operand *operand, uint32_t bytes, bool written)
 {
-    struct call_side *side = written ? &value->to : &value->from;
+    struct call_place *place = written ? &value->to : &value->from;
     value->bytes = bytes;
     if (var->size != bytes &&
         !(var->space == SPACE_REG && isa_type_info(var->type)->bytes == bytes))
         return decode_refuse(d, "parameter '%s' of the system's '%s' has %u bytes", var->name,
                              d->insn->operands[0].func->name, bytes);
-    return decode_call_side(d, side, operand, bytes, written);
+    return decode_call_place(d, place, operand, bytes, written);
 }
 
 int decode_system(struct decoder *d)
 {
     const struct ptx_insn *insn = d->insn;
     const struct ptx_func *func = insn->operands[0].func;
-    const struct system_row *row = find_row(func->name);
+    const struct system_row *row = &rows[decode_system_call(func)];
     const struct ptx_operand *results = &insn->operands[1], *args = &insn->operands[2];
     struct uop_system *call = arena_alloc(d->arena, sizeof *call);
     uint32_t count = 0;

@@ -1,9 +1,14 @@
-/* Which file of ops/ decodes an irregular row of isa/insn.def. mov is regular except for vectors.
+/*
+ * Which file of ops/ decodes a row of isa/insn.def: what is neither listed here nor a C function of
+ * one lane (value.c) is regular. mov is regular except for vectors.
  */
-#include "exec/decode/decode.h"
+#include "exec/ops/table.h"
+
+#include "exec/ops/decoders.h"
 
 /* clang-format off */
 static decode_fn *const table[OP_COUNT] = {
+    [OP_NONE] = decode_leave,
     [OP_ADD_CC] = decode_carry, [OP_ADDC] = decode_carry, [OP_SUB_CC] = decode_carry,
     [OP_SUBC] = decode_carry, [OP_MAD_LO_CC] = decode_carry, [OP_MAD_HI_CC] = decode_carry,
     [OP_MADC_LO] = decode_carry, [OP_MADC_HI] = decode_carry,
@@ -70,7 +75,9 @@ static decode_fn *const table[OP_COUNT] = {
 };
 /* clang-format on */
 
-decode_fn *decode_irregular(enum isa_op op)
+decode_fn *ops_decoder(enum isa_op op)
 {
-    return table[op];
+    if (table[op])
+        return table[op];
+    return decode_is_value(op) ? decode_value : decode_regular;
 }

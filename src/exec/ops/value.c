@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "exec/decode/decode.h"
+#include "exec/ops/decoders.h"
 #include "util/error.h"
 
 enum exec_event run_value(struct exec_warp *warp, const struct uop *uop, uint32_t mask,

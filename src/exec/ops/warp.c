@@ -6,7 +6,7 @@
  * the lanes that execute them together. Source: PTX ISA 9.0, 9.7.9.5 and 9.7.9.6 (shfl), 9.7.13.8
  * to 9.7.13.12.
  */
-#include "exec/decode/decode.h"
+#include "exec/ops/decoders.h"
 #include "util/error.h"
 
 /* Without .sync nobody is waited for: uop->target says so of votes and shuffles. */

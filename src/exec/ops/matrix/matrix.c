@@ -18,10 +18,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "exec/decode/decode.h"
 #include "exec/fault.h"
 #include "exec/lane/float_format.h"
 #include "exec/memory/image.h"
+#include "exec/ops/decoders.h"
 #include "exec/ops/matrix/matrix.h"
 #include "exec/ops/matrix/tensor_sum.h"
 #include "isa/fragment.h"

@@ -5,7 +5,7 @@
 #ifndef SONDE_EXEC_OPS_MATRIX_H
 #define SONDE_EXEC_OPS_MATRIX_H
 
-#include "exec/decode/decode.h"
+#include "exec/ops/decoders.h"
 #include "isa/fragment.h"
 
 #define MATRIX_REGISTERS 16 /* of the largest fragment */

@@ -3,7 +3,7 @@
  * of each lane, which no other instruction sees. Also prmt's named modes, which choose bytes by the
  * low bits of the selector. Source: PTX ISA 9.0, 9.7.2 and 9.7.8.7.
  */
-#include "exec/decode/decode.h"
+#include "exec/ops/decoders.h"
 #include "isa/lane_math.h"
 #include "util/error.h"
 

@@ -5,7 +5,7 @@
 #ifndef SONDE_EXEC_OPS_TEX_H
 #define SONDE_EXEC_OPS_TEX_H
 
-#include "exec/decode/decode.h"
+#include "exec/ops/decoders.h"
 #include "exec/texture/texture.h"
 
 /* A handle in a register, the address of a variable that holds one, or a kernel parameter. */
