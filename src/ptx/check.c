@@ -365,6 +365,23 @@ static int check_address_register(struct parser *p, const struct raw_operand *ra
                         info->text);
 }
 
+/*
+ * Without a state space the instruction takes the variable's own. An mbarrier lies in shared
+ * memory; prefetchu takes generic addresses, which only that of a .global variable is as it stands.
+ * ptxas 13 holds named variables to both.
+ */
+static int check_own_space(struct parser *p, const struct raw_operand *raw,
+                           const struct ptx_insn *insn, const struct ptx_var *var)
+{
+    const char *name = isa_row(insn->op)->name;
+    bool mbarrier = strncmp(name, "mbarrier.", strlen("mbarrier.")) == 0;
+    if ((mbarrier && var->space != SPACE_SHARED) ||
+        (insn->op == OP_PREFETCHU && var->space != SPACE_GLOBAL))
+        return parser_error(p, raw->loc, "'%s' is in .%s, '%s' accesses .%s", var->name,
+                            isa_space_text(var->space), name, mbarrier ? "shared" : "global");
+    return 0;
+}
+
 /* A variable written as an address: [var + n], or var[n] without brackets around. */
 static int set_var_address(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
                            const struct ptx_insn *insn, enum isa_space space)
@@ -377,7 +394,8 @@ static int set_var_address(struct ptx_operand *out, struct parser *p, const stru
         var < var->owner->params + var->owner->param_count)
         return parser_error(p, raw->loc, "'%s' is a parameter of the kernel and cannot be written",
                             var->name);
-    return check_var_space(p, raw, var, space);
+    int code = check_var_space(p, raw, var, space);
+    return code < 0 ? code : check_own_space(p, raw, insn, var);
 }
 
 static int check_address(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,

@@ -348,6 +348,10 @@ int decode_product(struct decoder *d)
 
 int matrix_decode_place(struct decoder *d, struct uop_matrix *m, const struct ptx_operand *address)
 {
+    m->space = decode_address_space(d->insn, address);
+    if (m->space == SPACE_LOCAL)
+        return decode_refuse(d, "'%s' of '%s' in .local is not implemented",
+                             isa_row(d->insn->op)->name, address->var->name);
     uint64_t value = 0;
     bool relative = false;
     int rc = SONDE_OK;
@@ -373,7 +377,6 @@ int decode_matrix_move(struct decoder *d)
     d->uop->run = run_matrix_move;
     d->uop->option = !store;
     m->column_major = insn->mods[MODC_LAYOUT] == MOD_LAYOUT_col;
-    m->space = decode_plain_space(insn->space[0]);
     int rc = matrix_decode_fragment(d, &m->d, matrix, insn->tuple.s, &o[store], !store);
     if (rc == SONDE_OK)
         rc = matrix_decode_place(d, m, &o[!store]);

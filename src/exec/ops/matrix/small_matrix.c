@@ -111,7 +111,6 @@ int decode_small_matrix(struct decoder *d)
     bool store = insn->op == OP_STMATRIX;
     d->uop->run = store ? run_stmatrix : run_ldmatrix;
     m->column_major = insn->mods[MODC_TRANS] != MOD_NONE;
-    m->space = decode_plain_space(insn->space[0]);
     int rc = matrix_decode_fragment(d, &m->d, 'c', TYPE_b32, &o[store], !store);
     return rc == SONDE_OK ? matrix_decode_place(d, m, &o[!store]) : rc;
 }
