@@ -142,11 +142,10 @@ static bool take(struct opcode *o, const struct item *item, const struct part *p
 }
 
 /* Modifiers that keep their place in front of the others: bar.cta.red, dp2a.lo. */
-static bool is_in_place(const struct item *item, enum isa_op op)
+static bool is_in_place(const struct item *item)
 {
     return item->kind == ITEM_MOD &&
-           (item->cls == MODC_BLOCK || item->cls == MODC_RED || item->cls == MODC_HALF ||
-            (item->cls == MODC_SYNC && isa_row(op)->unit == UNIT_BARRIER));
+           (item->cls == MODC_BLOCK || item->cls == MODC_RED || item->cls == MODC_HALF);
 }
 
 /* Takes those of parts[from..]; returns how many. */
@@ -154,7 +153,7 @@ static int fit_in_place(struct opcode *o, struct item *items, int item_count,
                         const struct spelling *s, int from)
 {
     int at = from;
-    for (int i = 0; i < item_count && is_in_place(&items[i], o->op); i++) {
+    for (int i = 0; i < item_count && is_in_place(&items[i]); i++) {
         items[i].used = true;
         if (at < s->count && take(o, &items[i], &s->parts[at]))
             at++;
@@ -165,10 +164,9 @@ static int fit_in_place(struct opcode *o, struct item *items, int item_count,
 }
 
 /* Can the item be the next one? The second state space follows the first. */
-static bool is_open(const struct item *items, int item_count, int index, const struct opcode *o,
-                    bool ordered)
+static bool is_open(const struct item *items, int item_count, int index, bool ordered)
 {
-    if (items[index].used || (!ordered && is_in_place(&items[index], o->op)))
+    if (items[index].used || (!ordered && is_in_place(&items[index])))
         return false;
     for (int i = 0; i < item_count && items[index].kind == ITEM_SPACE2; i++)
         if (items[i].kind == ITEM_SPACE && !items[i].used)
@@ -187,7 +185,7 @@ static int fit(bool *fits, struct opcode *o, struct item *items, int item_count,
     for (; at < s->count; at++) {
         int i = ordered ? next : 0;
         for (; i < item_count; i++) {
-            if (is_open(items, item_count, i, o, ordered) && take(o, &items[i], &s->parts[at]))
+            if (is_open(items, item_count, i, ordered) && take(o, &items[i], &s->parts[at]))
                 break;
             if (ordered && !items[i].optional)
                 i = item_count;
