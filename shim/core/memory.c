@@ -221,6 +221,16 @@ uint64_t shim_pitch(uint64_t width_bytes)
     return (width_bytes + 511) / 512 * 512;
 }
 
+/* A box that no memory can hold asks for all there is, and is refused as too large. */
+uint64_t shim_pitched(size_t *pitch, uint64_t width_bytes, uint64_t height, uint64_t depth)
+{
+    uint64_t bytes;
+    *pitch = shim_pitch(width_bytes);
+    bool fits = *pitch >= width_bytes && !__builtin_mul_overflow(*pitch, height, &bytes) &&
+                !__builtin_mul_overflow(bytes, depth, &bytes);
+    return fits ? bytes : UINT64_MAX;
+}
+
 /* One file's pages at both places, with what the program had there. */
 static int pages_share(uint8_t *host, uint8_t *device, uint64_t bytes)
 {
@@ -248,7 +258,7 @@ int shim_memory_register(void *host, uint64_t bytes, unsigned flags)
     struct rt *rt;
     uint64_t address, start = (uintptr_t)host / PAGE * PAGE;
     uint64_t length = ((uintptr_t)host + bytes + PAGE - 1) / PAGE * PAGE - start;
-    if (!host || bytes == 0) {
+    if (!host || bytes == 0 || length < bytes) { /* shorter: the end wraps around */
         return SHIM_INVALID;
     }
     int code = shim_enter(&rt);

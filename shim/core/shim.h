@@ -241,6 +241,9 @@ SHIM_SHARED int shim_memory_register(void *host, uint64_t bytes, unsigned flags)
 SHIM_SHARED int shim_memory_unregister(void *host);
 SHIM_SHARED int shim_memory_device_pointer(uint64_t *out, const void *host);
 SHIM_SHARED uint64_t shim_pitch(uint64_t width_bytes);
+/* The bytes of rows that far apart; UINT64_MAX: more than 64 bits count. */
+SHIM_SHARED uint64_t shim_pitched(size_t *pitch, uint64_t width_bytes, uint64_t height,
+                                  uint64_t depth);
 SHIM_SHARED int shim_memory_forget(uint64_t address);
 
 /* copy.c: one end by its address, whatever kind it is. */

@@ -21,8 +21,8 @@ EXPORT int cuMemAllocPitch_v2(uint64_t *out, size_t *pitch, size_t width, size_t
     if (!pitch || (element != 4 && element != 8 && element != 16)) {
         return driver_result(SHIM_INVALID);
     }
-    *pitch = shim_pitch(width);
-    return driver_result(take(out, *pitch * height, SHIM_MEMORY_DEVICE, 0));
+    uint64_t bytes = shim_pitched(pitch, width, height, 1);
+    return driver_result(take(out, bytes, SHIM_MEMORY_DEVICE, 0));
 }
 
 EXPORT int cuMemFree_v2(uint64_t address)

@@ -60,8 +60,7 @@ EXPORT int cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t heigh
     if (!out || !pitch) {
         return last(SHIM_INVALID);
     }
-    *pitch = shim_pitch(width);
-    return cudaMalloc(out, *pitch * height);
+    return cudaMalloc(out, shim_pitched(pitch, width, height, 1));
 }
 
 EXPORT int cudaMalloc3D(struct abi_pitched *out, struct abi_extent extent)
@@ -69,9 +68,9 @@ EXPORT int cudaMalloc3D(struct abi_pitched *out, struct abi_extent extent)
     if (!out) {
         return last(SHIM_INVALID);
     }
-    *out = (struct abi_pitched){
-        .pitch = shim_pitch(extent.width), .xsize = extent.width, .ysize = extent.height};
-    return cudaMalloc(&out->ptr, out->pitch * extent.height * extent.depth);
+    *out = (struct abi_pitched){.xsize = extent.width, .ysize = extent.height};
+    return cudaMalloc(&out->ptr,
+                      shim_pitched(&out->pitch, extent.width, extent.height, extent.depth));
 }
 
 EXPORT int cudaHostRegister(void *pointer, size_t bytes, unsigned flags)

@@ -111,6 +111,10 @@ int rt_mem_free(struct rt *rt, uint64_t address)
         return error_set(SONDE_EINPUT, "what begins at address 0x%llx is the driver's to free",
                          (unsigned long long)address);
     }
+    if (rt->queue && queue_has_freed(rt->queue, address)) {
+        return error_set(SONDE_EINPUT, "the allocation at 0x%llx is freed already",
+                         (unsigned long long)address);
+    }
     return gpu_is_idle(rt->gpu) ? memory_give(rt, address) : queue_give_later(rt, address);
 }
 

@@ -143,6 +143,8 @@ void context_spoil(struct rt *rt, int code);
 
 /* queue/queue.c */
 int queue_create(struct rt *rt);
+/* Whether it waits to be freed, or lies with a pool. */
+bool queue_has_freed(const struct queue *queue, uint64_t address);
 int queue_give_later(struct rt *rt, uint64_t address); /* memory_give() when no kernel runs */
 void queue_destroy(struct rt *rt);
 

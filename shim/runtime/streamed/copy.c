@@ -82,13 +82,16 @@ EXPORT int STREAMED(cudaMemcpyFromSymbolAsync)(void *dst, const void *host, size
     return last(from_symbol(dst, host, bytes, offset, kind, stream, false));
 }
 
+#define LARGEST_PITCH 0x7fffffffu /* what the device's properties say */
+
 static int plane(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
                  size_t height, int kind, void *stream, bool waits)
 {
     struct rt_stream *in;
     struct rt_copy copy = {.width_bytes = width, .height = height, .depth = 1, .waits = waits};
     int code = stream_of(&in, stream, OWN_STREAM);
-    if (code == SHIM_OK && (dst_pitch < width || src_pitch < width)) {
+    if (code == SHIM_OK && (dst_pitch < width || src_pitch < width || dst_pitch > LARGEST_PITCH ||
+                            src_pitch > LARGEST_PITCH)) {
         return 12; /* a pitch that is none */
     }
     if (code == SHIM_OK && width > 0 && height > 0) {

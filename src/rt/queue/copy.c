@@ -61,10 +61,45 @@ static int invalid_range(struct rt *rt, const char *what, uint64_t address, uint
                      what, (unsigned long long)bytes, (unsigned long long)address, near);
 }
 
+/* a + b * c; false: beyond 64 bits. */
+static bool add_product(uint64_t *out, uint64_t a, uint64_t b, uint64_t c)
+{
+    uint64_t product;
+    return !__builtin_mul_overflow(b, c, &product) && !__builtin_add_overflow(a, product, out);
+}
+
+/* The bytes from the first that a linear end touches to its last, and whether all of it has
+ * addresses: pitches and places are the program's, and may be anything. */
+static bool extent(uint64_t *first, uint64_t *bytes, const struct rt_end *end,
+                   const struct rt_copy *copy)
+{
+    uint64_t start = end->kind == RT_END_HOST ? (uint64_t)(uintptr_t)end->host : end->device;
+    uint64_t row = row_bytes(end, copy), slice, last;
+    uint64_t rows = end->slice_rows ? end->slice_rows : copy->height;
+    bool flat = copy->depth == 1 && end->z == 0; /* slices matter to none */
+    return !__builtin_mul_overflow(flat ? 0 : row, rows, &slice) &&
+           add_product(first, start, end->z, slice) && add_product(first, *first, end->y, row) &&
+           !__builtin_add_overflow(*first, end->x_bytes, first) &&
+           add_product(bytes, copy->width_bytes, copy->depth - 1, slice) &&
+           add_product(bytes, *bytes, copy->height - 1, row) &&
+           !__builtin_add_overflow(*first, *bytes - 1, &last);
+}
+
+/* Of an image's end: what region_of() makes narrower. */
+static bool fits_region(const struct rt_end *end, const struct rt_copy *copy)
+{
+    return end->x_bytes <= UINT32_MAX && end->y <= UINT32_MAX && end->z <= UINT32_MAX &&
+           copy->width_bytes <= UINT32_MAX && copy->height <= UINT32_MAX &&
+           copy->depth <= UINT32_MAX;
+}
+
 static int end_check(struct rt *rt, const struct rt_end *end, const struct rt_copy *copy)
 {
     if (end->kind == RT_END_IMAGE) {
         struct rt_image_region region;
+        if (!fits_region(end, copy)) {
+            return error_set(SONDE_EINPUT, "a copy of an image beyond 32 bits");
+        }
         return end->image ? region_of(&region, end, NULL, copy)
                           : error_set(SONDE_EINPUT, "a copy without its image");
     }
@@ -76,12 +111,20 @@ static int end_check(struct rt *rt, const struct rt_end *end, const struct rt_co
                          (unsigned long long)copy->width_bytes, (unsigned long long)copy->height,
                          (unsigned long long)row, (unsigned long long)end->slice_rows);
     }
-    if (end->kind == RT_END_HOST) {
-        return end->host ? 0 : error_set(SONDE_EINPUT, "a copy without its host memory");
+    if (end->kind == RT_END_HOST && !end->host) {
+        return error_set(SONDE_EINPUT, "a copy without its host memory");
     }
-    uint64_t first = (uint64_t)(uintptr_t)linear_at(end, copy);
-    uint64_t bytes =
-        (copy->depth - 1) * slice_bytes(end, copy) + (copy->height - 1) * row + copy->width_bytes;
+    uint64_t first, bytes;
+    if (!extent(&first, &bytes, end, copy)) {
+        return error_set(SONDE_EINPUT,
+                         "a copy of %llu x %llu x %llu bytes, rows %llu bytes apart, is larger "
+                         "than all addresses",
+                         (unsigned long long)copy->width_bytes, (unsigned long long)copy->height,
+                         (unsigned long long)copy->depth, (unsigned long long)row);
+    }
+    if (end->kind == RT_END_HOST) {
+        return 0;
+    }
     return exec_memory_valid(rt->memory, first, bytes) ? 0
                                                        : invalid_range(rt, "a copy", first, bytes);
 }
@@ -206,10 +249,16 @@ int memset_check(struct rt *rt, const struct rt_memset *set)
     if (element != 1 && element != 2 && element != 4) {
         return error_set(SONDE_EINPUT, "a memset with elements of %u bytes", element);
     }
-    uint64_t width = set->width * element;
-    uint64_t row = set->row_bytes ? set->row_bytes : width;
+    uint64_t width, bytes;
     if (set->width == 0 || set->height == 0) {
         return 0;
+    }
+    bool fits = !__builtin_mul_overflow(set->width, element, &width);
+    uint64_t row = set->row_bytes ? set->row_bytes : width;
+    if (!fits || !add_product(&bytes, width, set->height - 1, row)) {
+        return error_set(SONDE_EINPUT,
+                         "a memset of %llu x %llu elements is larger than all addresses",
+                         (unsigned long long)set->width, (unsigned long long)set->height);
     }
     if (set->address % element != 0 || (set->height > 1 && row % element != 0)) {
         return error_set(SONDE_EINPUT, "a memset at 0x%llx with elements of %u bytes",
@@ -219,7 +268,6 @@ int memset_check(struct rt *rt, const struct rt_memset *set)
         return error_set(SONDE_EINPUT, "a memset of rows of %llu bytes that are %llu apart",
                          (unsigned long long)width, (unsigned long long)row);
     }
-    uint64_t bytes = (set->height - 1) * row + width;
     return exec_memory_valid(rt->memory, set->address, bytes)
                ? 0
                : invalid_range(rt, "a memset", set->address, bytes);

@@ -136,8 +136,12 @@ int rt_enqueue_free(struct rt_stream *stream, uint64_t address)
                        (unsigned long long)address);
     } else if (stream->capture) {
         rc = capture_add(stream, &params, NULL);
+    } else if (queue_has_freed(stream->rt->queue, address)) {
+        rc = error_set(SONDE_EINPUT, "the allocation at 0x%llx is freed already",
+                       (unsigned long long)address);
     } else {
-        rc = op_load(&op, stream, &params, NULL);
+        rc = vec_push(&stream->rt->queue->leaving, address) < 0 ? error_memory() : 0;
+        rc = rc == 0 ? op_load(&op, stream, &params, NULL) : rc;
         rc = rc == 0 ? stream_put(stream, op) : rc;
     }
     queue_leave(stream->rt);

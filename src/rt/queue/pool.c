@@ -162,3 +162,15 @@ bool pool_give(struct queue *queue, uint64_t address)
     }
     return false;
 }
+
+bool pool_keeps(const struct queue *queue, uint64_t address)
+{
+    for (const struct rt_pool *pool = queue->pools; pool; pool = pool->next) {
+        for (size_t i = 0; i < pool->kept.count; i++) {
+            if (pool->kept.data[i].address == address) {
+                return true;
+            }
+        }
+    }
+    return false;
+}

@@ -234,8 +234,18 @@ static void drop(struct queue *queue, struct rt_op *op)
     finish(queue, op, op->begin_ps);
 }
 
+/* A graph that is launched again may free what is free. */
 static void give_memory(struct queue *queue, uint64_t address)
 {
+    for (size_t i = 0; i < queue->leaving.count; i++) {
+        if (queue->leaving.data[i] == address) {
+            queue->leaving.data[i] = queue->leaving.data[--queue->leaving.count];
+            break;
+        }
+    }
+    if (queue_has_freed(queue, address)) {
+        return;
+    }
     if (!pool_give(queue, address) && vec_push(&queue->frees, address) < 0) {
         context_spoil(queue->rt, error_memory());
     }

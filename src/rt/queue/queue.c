@@ -24,6 +24,21 @@ int queue_create(struct rt *rt)
     return 0;
 }
 
+bool queue_has_freed(const struct queue *queue, uint64_t address)
+{
+    for (size_t i = 0; i < queue->frees.count; i++) {
+        if (queue->frees.data[i] == address) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < queue->leaving.count; i++) {
+        if (queue->leaving.data[i] == address) {
+            return true;
+        }
+    }
+    return pool_keeps(queue, address);
+}
+
 int queue_give_later(struct rt *rt, uint64_t address)
 {
     const struct vmem_range *range = vmem_find(&rt->vmem, address);
@@ -74,6 +89,7 @@ void queue_destroy(struct rt *rt)
     }
     vec_free(&queue->running);
     vec_free(&queue->frees);
+    vec_free(&queue->leaving);
     vec_free(&queue->null_stream.latest);
     pthread_cond_destroy(&queue->changed);
     pthread_cond_destroy(&queue->watch_end);

@@ -131,6 +131,7 @@ struct queue {
     uint32_t grids;           /* on the GPU */
     bool cooperative;         /* one of them */
     VEC(uint64_t) frees;      /* memory to be freed when no grid is on the GPU */
+    VEC(uint64_t) leaving;    /* memory whose free waits in a stream */
     struct rt_pool *pools, *default_pool;
     void (*done)(void *ctx, const struct rt_done *launch);
     void *done_ctx;
@@ -231,6 +232,7 @@ struct rt_pool {
 void pool_free(struct rt_pool *pool);
 int pool_take(struct rt_pool *pool, uint64_t *address, uint64_t bytes);
 bool pool_give(struct queue *queue, uint64_t address); /* false: of none */
+bool pool_keeps(const struct queue *queue, uint64_t address);
 
 /* copy.c */
 int copy_check(struct rt *rt, const struct rt_copy *copy);

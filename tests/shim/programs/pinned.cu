@@ -26,6 +26,7 @@ int main()
     CHECK(cudaHostUnregister(own));
     GIVES(cudaErrorHostMemoryNotRegistered, cudaHostUnregister(own));
     for (int i = 0; i < n; i++) EXPECT(own[i] == 2 * i + 1);
+    GIVES(cudaErrorInvalidValue, cudaHostRegister(own, ~(size_t)0, 0));
     free(own);
     CHECK(cudaMallocHost(&h, 64));
     CHECK(cudaFreeHost(h));

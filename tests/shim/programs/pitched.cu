@@ -19,7 +19,15 @@ int main()
     CHECK(cudaMemcpy2D(host, sizeof host[0], p, pitch, w * sizeof(int), h, cudaMemcpyDeviceToHost));
     for (int y = 0; y < h; y++) for (int x = 0; x < w + 3; x++) EXPECT(host[y][x] == (x < w ? 100 * y + x : 0));
     GIVES(cudaErrorInvalidPitchValue, cudaMemcpy2D(host, 4, p, pitch, w * sizeof(int), h, cudaMemcpyDeviceToHost));
+    const size_t all = ~(size_t)0;
+    void *none;
+    GIVES(cudaErrorInvalidPitchValue, cudaMemcpy2D(p, all, host, all, 15, 5, cudaMemcpyHostToDevice));
+    GIVES(cudaErrorInvalidValue, cudaMemcpy2D(p, 20, host, 20, 15, all, cudaMemcpyHostToDevice));
+    GIVES(cudaErrorInvalidValue, cudaMemset2D(p, (size_t)1 << 62, 1, 3, 5));
+    GIVES(cudaErrorMemoryAllocation, cudaMallocPitch(&none, &pitch, all, all));
+    GIVES(cudaErrorMemoryAllocation, cudaMallocPitch(&none, &pitch, (size_t)1 << 33, (size_t)1 << 33));
     cudaPitchedPtr box;
+    GIVES(cudaErrorMemoryAllocation, cudaMalloc3D(&box, make_cudaExtent((size_t)1 << 30, (size_t)1 << 30, 16)));
     CHECK(cudaMalloc3D(&box, make_cudaExtent(20, 5, 4)));
     CHECK(cudaMemset3D(box, 7, make_cudaExtent(20, 5, 4)));
     char out[4][5][20];

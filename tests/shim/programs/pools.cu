@@ -23,4 +23,10 @@ int main()
     CHECK(cudaFreeAsync(p, s)); CHECK(cudaStreamSynchronize(s));
     CHECK(cudaMemPoolGetAttribute(own, cudaMemPoolAttrUsedMemCurrent, &got)); EXPECT(got == 0);
     CHECK(cudaMemPoolDestroy(own));
+    CHECK(cudaMallocAsync(&p, 4096, s));
+    CHECK(cudaFreeAsync(p, s));
+    GIVES(cudaErrorInvalidValue, cudaFreeAsync(p, s));
+    CHECK(cudaStreamSynchronize(s));
+    GIVES(cudaErrorInvalidValue, cudaFreeAsync(p, s));
+    GIVES(cudaErrorInvalidValue, cudaFree(p));
 }
