@@ -13,6 +13,9 @@ size_t printable_bytes(const char *character)
     if (text[0] < 0x80) {
         return text[0] >= 0x20 && text[0] < 0x7f;
     }
+    if (text[0] < 0xc0 || text[0] >= 0xf8) {
+        return 0; /* no character begins so */
+    }
     size_t bytes = text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
     uint32_t code = text[0] & (0x7fu >> bytes);
     for (size_t i = 1; i < bytes; i++) {

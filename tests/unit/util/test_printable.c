@@ -34,6 +34,7 @@ static void controls_and_broken_utf8_are_written_in_hexadecimal(void **state)
            "2J",
            false, "\\xc2\\x9b2J");
     expect("\xff\xe2\x82", false, "\\xff\\xe2\\x82");
+    expect("\xbf\xbe\xf8\x80\x80\x80", false, "\\xbf\\xbe\\xf8\\x80\\x80\\x80");
 }
 
 static void of_the_sequences_only_colours_stay_and_only_when_asked_for(void **state)
