@@ -20,6 +20,7 @@ static const char *const VERDICTS[] = {"same", "differs", "only in A", "only in 
 struct comparison {
     const struct compare_options *options;
     struct compare_result *result;
+    const char *names[2]; /* the files */
     struct strbuf text;
     json_t *rows;
 };
@@ -192,12 +193,18 @@ static int finish_json(char **text, struct comparison *comparison)
     return rc;
 }
 
+static int facts_of(struct facts *facts, const json_t *root, const char *name)
+{
+    int rc = facts_collect(facts, root);
+    return rc < 0 ? error_prefix(rc, "%s", name) : 0;
+}
+
 static int compare_documents(char **text, struct comparison *comparison, const json_t *a,
                              const json_t *b)
 {
     struct facts facts_a = {0}, facts_b = {0};
-    int rc = facts_collect(&facts_a, a);
-    rc = rc < 0 ? rc : facts_collect(&facts_b, b);
+    int rc = facts_of(&facts_a, a, comparison->names[0]);
+    rc = rc < 0 ? rc : facts_of(&facts_b, b, comparison->names[1]);
     rc = rc < 0 ? rc : compare_facts(comparison, &facts_a, &facts_b);
     vec_free(&facts_a);
     vec_free(&facts_b);
@@ -211,7 +218,7 @@ int compare_files(char **text, struct compare_result *result, const char *a, con
                   const struct compare_options *options)
 {
     *result = (struct compare_result){0};
-    struct comparison comparison = {.options = options, .result = result};
+    struct comparison comparison = {.options = options, .result = result, .names = {a, b}};
     json_t *roots[2] = {NULL, NULL};
     int rc = saved_read(&roots[0], a);
     rc = rc < 0 ? rc : saved_read(&roots[1], b);

@@ -33,6 +33,10 @@ static const char *const NO_FACTS[] = {"id",
                                        "page_table",
                                        "far_jump"};
 
+/* Looked up one by one, which a GPU's hundreds bear and a file's millions would not. */
+#define MOST_FACTS 10000
+#define MOST_ELEMENTS 256 /* of a list of caches, TLBs or kinds of access */
+
 struct place {
     char path[FACT_PATH_BYTES];
     const char *unit;
@@ -64,6 +68,10 @@ static struct place below(const struct place *place, const char *key)
 static int add(struct facts *facts, const struct place *place, const json_t *value,
                const char *unit)
 {
+    if (facts->count == MOST_FACTS) {
+        return error_set(SONDE_EINPUT, "more than %d attributes: no dissection has so many",
+                         MOST_FACTS);
+    }
     struct fact fact = {.value = value, .unit = unit};
     memcpy(fact.path, place->path, sizeof(fact.path));
     return vec_push(facts, fact) < 0 ? error_memory() : 0;
@@ -105,6 +113,10 @@ static int collect_array(struct facts *facts, const struct place *place, const j
 {
     if (!json_is_object(json_array_get(array, 0))) {
         return add(facts, place, array, place->unit);
+    }
+    if (json_array_size(array) > MOST_ELEMENTS) {
+        return error_set(SONDE_EINPUT, "%s has %zu elements: no GPU has more than %d", place->path,
+                         json_array_size(array), MOST_ELEMENTS);
     }
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < json_array_size(array); i++) {

@@ -14,9 +14,11 @@
 #include "export/writers.h"
 #include "util/container/strbuf.h"
 #include "util/error.h"
+#include "util/text/printable.h"
 #include "util/text/units.h"
 
 #define LARGEST_SMS 4096 /* an SM is five objects; a text beyond that is nobody's GPU */
+#define MOST_TLBS 64     /* each is drawn in every SM */
 
 struct topology {
     struct strbuf out;
@@ -27,7 +29,8 @@ struct topology {
 
 static void escaped(struct strbuf *out, const char *text)
 {
-    for (; *text; text++) {
+    for (size_t bytes; *text; text += bytes) {
+        bytes = printable_bytes(text);
         switch (*text) {
         case '&':
             strbuf_append(out, "&amp;");
@@ -42,7 +45,8 @@ static void escaped(struct strbuf *out, const char *text)
             strbuf_append(out, "&quot;");
             break;
         default:
-            strbuf_append_char(out, (unsigned char)*text < ' ' ? '?' : *text);
+            strbuf_printf(out, "%.*s", bytes ? (int)bytes : 1, bytes ? text : "?");
+            bytes = bytes ? bytes : 1;
             break;
         }
     }
@@ -109,10 +113,11 @@ static void measured_infos(struct topology *t, const json_t *owner)
         if (!json_is_object(member) || !saved_value(&value, owner, key)) {
             continue;
         }
-        char text[80];
-        snprintf(text, sizeof(text), "%.10g %s (confidence %.2f)", value.value,
-                 saved_text(member, "unit", ""), value.confidence);
-        info(t, key, text);
+        struct strbuf text = {0};
+        strbuf_printf(&text, "%.10g %s (confidence %.2f)", value.value,
+                      saved_text(member, "unit", ""), value.confidence);
+        info(t, key, strbuf_text(&text));
+        strbuf_free(&text);
     }
     const char *policy = saved_text(json_object_get(owner, "policy"), "name", "unknown");
     if (strcmp(policy, "unknown") != 0) {
@@ -147,15 +152,14 @@ static bool begin_cache(struct topology *t, const char *id, unsigned depth, uint
 static void misc(struct topology *t, const json_t *owner, const char *id)
 {
     uint64_t size;
-    char name[80], amount[32] = "";
+    char amount[32] = "";
     if (saved_u64(&size, owner, "size") || saved_u64(&size, owner, "coverage")) {
         units_format(amount, sizeof(amount), size, UNIT_BYTES);
     }
-    snprintf(name, sizeof(name), "%s %s", id, amount);
     begin(t, "Misc");
     strbuf_append(&t->out, " name=\"");
-    escaped(&t->out, name);
-    strbuf_append(&t->out, "\">\n");
+    escaped(&t->out, id);
+    strbuf_printf(&t->out, " %s\">\n", amount);
     measured_infos(t, owner);
     end(t);
 }
@@ -262,6 +266,10 @@ int export_hwloc(char **text, const json_t *root, const char *source,
     t.sms = saved_plain_u64(json_object_get(root, "device"), "sms", 1);
     if (t.sms == 0 || t.sms > LARGEST_SMS) {
         return error_set(SONDE_EINPUT, "%s: a GPU of %" PRIu64 " SMs", source, t.sms);
+    }
+    size_t tlbs = json_array_size(json_object_get(root, "tlbs"));
+    if (tlbs > MOST_TLBS) {
+        return error_set(SONDE_EINPUT, "%s: a GPU of %zu TLBs", source, tlbs);
     }
     strbuf_append(&t.out,
                   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"

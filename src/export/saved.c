@@ -4,14 +4,59 @@
 #include <math.h>
 #include <string.h>
 
+#include "util/container/strbuf.h"
 #include "util/error.h"
 #include "util/glue/json_glue.h"
+#include "util/text/printable.h"
 
 #define SCHEMA "sonde.dissection/1"
 #define LARGEST_FILE                                                                               \
-    ((size_t)64 << 20)                   /* of an H200's 40 KiB, with room for generations to come \
-                                          */
+    ((size_t)64 << 20) /* of an H200's 40 KiB, with room for generations to come                   \
+                        */
+#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+ "
 #define LARGEST_WHOLE 9007199254740992.0 /* 2^53: whole numbers are exact up to here */
+
+/* A character that is not printable would end a comment, steer a terminal, or be no XML. */
+static int tidy_text(json_t *string)
+{
+    const char *text = json_string_value(string);
+    struct strbuf tidy = {0};
+    bool changed = false;
+    for (size_t bytes; *text; text += bytes) {
+        bytes = printable_bytes(text);
+        changed = changed || bytes == 0;
+        if (bytes == 0) {
+            strbuf_append_char(&tidy, '?');
+            bytes = 1;
+        } else {
+            strbuf_printf(&tidy, "%.*s", (int)bytes, text);
+        }
+    }
+    int rc = changed && json_string_set(string, strbuf_text(&tidy)) != 0 ? error_memory() : 0;
+    strbuf_free(&tidy);
+    return rc;
+}
+
+/* All texts of a document; what no name of the schema holds is refused in names. */
+static int tidy(json_t *value)
+{
+    const char *key;
+    json_t *member;
+    size_t i;
+    int rc = json_is_string(value) ? tidy_text(value) : 0;
+    json_object_foreach(value, key, member)
+    {
+        if (rc == 0 && key[strspn(key, NAME_CHARACTERS)] != '\0') {
+            rc = error_set(SONDE_EINPUT, "no dissection: a member is called \"%s\"", key);
+        }
+        rc = rc < 0 ? rc : tidy(member);
+    }
+    json_array_foreach(value, i, member)
+    {
+        rc = rc < 0 ? rc : tidy(member);
+    }
+    return rc;
+}
 
 int saved_read(json_t **out, const char *path)
 {
@@ -30,6 +75,9 @@ int saved_read(json_t **out, const char *path)
                !json_is_object(json_object_get(root, "device"))) {
         rc =
             error_set(SONDE_EINPUT, "%s: no dissection: \"caches\" or \"device\" is missing", path);
+    } else {
+        rc = tidy(root);
+        rc = rc < 0 ? error_prefix(rc, "%s", path) : 0;
     }
     if (rc < 0) {
         json_decref(root);

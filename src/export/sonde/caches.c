@@ -29,7 +29,7 @@ static void geometry_read(struct geometry *g, const json_t *cache, uint64_t line
     saved_u64(&g->line, cache, "line");
     g->sector = g->line;
     saved_u64(&g->sector, cache, "fetch_granularity");
-    if (g->sector > g->line || g->line % g->sector != 0) {
+    if (g->sector == 0 || g->sector > g->line || g->line % g->sector != 0) {
         g->sector = g->line;
     }
     bool has_size = saved_u64(&size, cache, "size"), has_sets = saved_u64(&g->sets, cache, "sets");

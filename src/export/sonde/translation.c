@@ -139,10 +139,10 @@ static void penalty_comment(char *comment, const struct model_text *t, const cha
 static void page_line(struct model_text *t)
 {
     uint64_t page, second, memory = t->base->vm.memory_bytes;
-    if (!saved_u64(&page, saved_tlb(t->root, "l1_tlb"), "page")) {
+    if (!saved_u64(&page, saved_tlb(t->root, "l1_tlb"), "page") || page == 0) {
         return;
     }
-    if (saved_u64(&second, saved_tlb(t->root, "l2_tlb"), "page") && second < page) {
+    if (saved_u64(&second, saved_tlb(t->root, "l2_tlb"), "page") && second > 0 && second < page) {
         page = second;
     }
     memory = saved_plain_u64(json_object_get(t->root, "device"), "memory_bytes", memory);
