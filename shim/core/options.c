@@ -43,7 +43,7 @@ static void read_all(void)
     o->count = number("SONDE_COUNT", 0);
     o->max_cycles = number("SONDE_MAX_CYCLES", 0);
     o->threads = (uint32_t)number("SONDE_THREADS", 1);
-    o->status_fd = (int)number("SONDE_STATUS_FD", 0) - 1;
+    o->status = text("SONDE_STATUS", NULL);
     const char *kernels = text("SONDE_KERNELS", NULL);
     if (kernels) {
         int rc = regcomp(&o->kernels, kernels, REG_EXTENDED | REG_NOSUB);

@@ -6,12 +6,14 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "model/model.h"
@@ -132,6 +134,22 @@ void report_done(void *ctx, const struct rt_done *launch)
     report.timed_cycles += launch->cycles;
 }
 
+/* To `sonde run`, if it is still there: a path may have become another file's. */
+static void tell_status(void)
+{
+    const char *status = options()->status, *path = status ? strchr(status, ':') : NULL;
+    int fd = path ? open(path + 1, O_WRONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+    struct stat file;
+    if (fd >= 0) {
+        if (fstat(fd, &file) == 0 && S_ISFIFO(file.st_mode) &&
+            file.st_ino == strtoull(status, NULL, 10)) {
+            ssize_t written = write(fd, "F", 1);
+            (void)written;
+        }
+        close(fd);
+    }
+}
+
 void report_fault(const char *text)
 {
     if (report.faulted) {
@@ -139,9 +157,8 @@ void report_fault(const char *text)
     }
     report.faulted = true;
     shim_say("kernel fault: %s", text);
-    if (options()->status_fd >= 0 && report.process == getpid()) {
-        ssize_t written = write(options()->status_fd, "F", 1);
-        (void)written;
+    if (report.process == getpid()) {
+        tell_status();
     }
 }
 
@@ -269,7 +286,8 @@ static void on_signal(int number)
 {
     int saved = errno;
     unsigned char byte = (unsigned char)number;
-    if (report.process != getpid() || write(report.wake[1], &byte, 1) != 1) {
+    bool again = number == SIGINT && report.interrupted; /* who insists does not wait */
+    if (again || report.process != getpid() || write(report.wake[1], &byte, 1) != 1) {
         signal(number, SIG_DFL);
         raise(number);
     }

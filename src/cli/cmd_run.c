@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -108,33 +109,61 @@ static bool check_option(struct option_walk *walk)
     return true;
 }
 
-static int child_status(pid_t child)
+/* The program's end. Who asks this command to end means the program. */
+static int child_status(pid_t child, const sigset_t *signals)
 {
     int status;
-    while (waitpid(child, &status, 0) < 0) {
-        if (errno != EINTR) {
+    for (;;) {
+        pid_t ended = waitpid(child, &status, WNOHANG);
+        if (ended == child) {
+            return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        }
+        if (ended < 0) {
             cli_complain(": waitpid: %s", strerror(errno));
             return EXIT_NOT_HELD;
         }
+        int number = sigwaitinfo(signals, NULL);
+        if (number == SIGTERM || number == SIGHUP) {
+            kill(child, number);
+        }
     }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* The program, with a pipe by which its library tells of a kernel's fault. */
-static int start(char **argv)
+/*
+ * A pipe by which the program's library tells of a kernel's fault. It is found by its path: an open
+ * file would be closed by many who start programs, and its number then be another file's.
+ */
+static int status_pipe(int ends[2])
 {
-    int ends[2];
-    char number[16];
-    if (pipe(ends) != 0) {
+    char path[64];
+    struct stat status;
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
         cli_complain(": pipe: %s", strerror(errno));
         return EXIT_NOT_HELD;
     }
-    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-    fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    snprintf(number, sizeof number, "%d", ends[1] + 1); /* 0: none */
-    setenv("SONDE_STATUS_FD", number, 1);
+    if (fstat(ends[0], &status) == 0) {
+        snprintf(path, sizeof path, "%llu:/proc/%ld/fd/%d", (unsigned long long)status.st_ino,
+                 (long)getpid(), ends[0]);
+        setenv("SONDE_STATUS", path, 1);
+    }
+    return EXIT_DONE;
+}
+
+static int start(char **argv)
+{
+    int ends[2];
+    sigset_t signals, before;
+    if (status_pipe(ends) != EXIT_DONE) {
+        return EXIT_NOT_HELD;
+    }
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGCHLD);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
+    sigprocmask(SIG_BLOCK, &signals, &before);
     pid_t child = fork();
     if (child == 0) {
+        sigprocmask(SIG_SETMASK, &before, NULL);
         execvp(argv[0], argv);
         fprintf(stderr, "sonde: %s: %s\n", argv[0], strerror(errno));
         _exit(errno == ENOENT ? 127 : 126);
@@ -148,7 +177,7 @@ static int start(char **argv)
     /* Ctrl-C is the program's: it writes what it has. */
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
-    int status = child_status(child);
+    int status = child_status(child, &signals);
     char told;
     bool faulted = read(ends[0], &told, 1) == 1;
     close(ends[0]);

@@ -8,11 +8,17 @@
 #include "rt/state.h"
 #include "util/error.h"
 
-int context_check(const struct rt *rt)
+int context_check(struct rt *rt)
 {
-    return rt->fault_code < 0 ? error_set(rt->fault_code, "after an earlier fault: %s",
-                                          rt->fault ? rt->fault : error_name(rt->fault_code))
-                              : 0;
+    if (rt->fault_code == 0) {
+        return 0;
+    }
+    error_set_lines(rt->fault_code, rt->fault ? rt->fault : error_name(rt->fault_code));
+    if (!rt->fault_told) {
+        rt->fault_told = true;
+        return rt->fault_code;
+    }
+    return error_prefix(rt->fault_code, "after an earlier fault");
 }
 
 void context_spoil(struct rt *rt, int code)
@@ -28,4 +34,5 @@ void rt_recover(struct rt *rt)
     free(rt->fault);
     rt->fault = NULL;
     rt->fault_code = 0;
+    rt->fault_told = false;
 }

@@ -227,5 +227,7 @@ int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *l
         rc = launch->functional ? launch_functional(rt, &run) : gpu_launch(rt->gpu, &run, cycles);
     }
     free(params);
-    return launch_ended(rt, kernel, rc);
+    rc = launch_ended(rt, kernel, rc);
+    rt->fault_told = rc == SONDE_EFAULT;
+    return rc;
 }

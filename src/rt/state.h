@@ -83,8 +83,9 @@ struct rt {
     uint64_t heap_address;
     uint64_t grid_workspace; /* of cooperative launches; 0: none yet */
     struct queue *queue;
-    int fault_code; /* of the first error that sticks; 0: none */
-    char *fault;    /* its text */
+    int fault_code;  /* of the first error that sticks; 0: none */
+    bool fault_told; /* to the host: from then on it is an earlier one */
+    char *fault;     /* its text */
 };
 
 struct rt_module {
@@ -138,7 +139,7 @@ int memory_take(struct rt *rt, uint64_t *address, uint64_t bytes, uint64_t least
 int memory_give(struct rt *rt, uint64_t address);
 
 /* context.c: the first error that sticks (context_spoil() takes the one that is set), or 0. */
-int context_check(const struct rt *rt);
+int context_check(struct rt *rt);
 void context_spoil(struct rt *rt, int code);
 
 /* queue/queue.c */

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE /* dlvsym() */
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,8 +137,8 @@ static int run(void)
     return 0;
 }
 
-/* Runs until somebody ends it. */
-static int run_forever(void)
+/* Runs until somebody ends it; faults where it reads nothing. */
+static int run_forever(bool reads)
 {
     FUNCTION(int, cudaMalloc, void **, size_t);
     FUNCTION(int, cudaLaunchKernel, const void *, struct abi_dim3, struct abi_dim3, void **, size_t,
@@ -145,6 +146,7 @@ static int run_forever(void)
     FUNCTION(int, cudaDeviceSynchronize, void);
     void *device;
     EXPECT(cudaMalloc.call(&device, 4) == 0);
+    device = reads ? device : NULL;
     void *args[] = {&device};
     struct abi_dim3 one = {1, 1, 1};
     EXPECT(cudaLaunchKernel.call(&scale_here, one, (struct abi_dim3){0, 1, 1}, args, 0, NULL) == 9);
@@ -173,7 +175,8 @@ int main(int argc, char **argv)
         image.entry.kind = 2;
     }
     register_image();
-    int code = strcmp(what, "forever") == 0 ? run_forever() : run();
+    bool forever = strcmp(what, "forever") == 0, fault = strcmp(what, "fault") == 0;
+    int code = forever || fault ? run_forever(forever) : run();
     if (code != 0) {
         printf("error %d\n", code);
     }

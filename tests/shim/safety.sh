@@ -26,12 +26,18 @@ status=0
 "$sonde" run --stats "$work/stats.json" -- "$host" libcudart.so.13 forever >"$work/out" 2>"$work/err" &
 pid=$!
 sleep 1
-# A shell lets those in the background ignore Ctrl-C; SIGTERM is treated the same.
-kill -TERM "$(ps -o pid= --ppid $pid | tr -d ' ')"
+# A shell lets those in the background ignore Ctrl-C; SIGTERM is treated the same, and passed on.
+kill -TERM $pid
 status=0
 wait $pid || status=$?
 [ "$status" = 143 ] || fail "interrupted: exit status $status"
 grep -q "interrupted" "$work/err" || fail "interrupted: no summary"
 [ -s "$work/stats.json" ] || fail "interrupted: no statistics"
+# The fault is told though whoever starts the program closes what is open, and has other files there.
+"$sonde" run -q -- sh -c 'exec 3>"$2/3" 4>"$2/4" 5>"$2/5" 6>"$2/6"; "$1" libcudart.so.13 fault' \
+    sh "$host" "$work" >"$work/out" 2>"$work/err" && fail "a fault: exit status 0"
+grep -q "^sonde: kernel fault: the program's code:" "$work/err" || fail "a fault: not told"
+[ ! -s "$work/3" ] && [ ! -s "$work/4" ] && [ ! -s "$work/5" ] && [ ! -s "$work/6" ] ||
+    fail "a fault: told to another file"
 LD_LIBRARY_PATH=$(dirname "$sonde")/shim "$sonde" devices >"$work/out" 2>"$work/err" || fail "devices fails"
 ! grep -q "cuda:0" "$work/out" || fail "the simulator is taken for a real GPU"
