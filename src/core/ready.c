@@ -37,9 +37,9 @@ static uint64_t operands_ready(const struct sm_warp *warp, const struct exec_uop
  * everything before them. A barrier makes the CTA's accesses visible to the CTA: loads and stores
  * have taken effect in the order of the LSU's queue, so only atomics, which take effect at their
  * reply, are waited for. Any access: those with acquire before it. A load: one of those before it,
- * when the scoreboard has no place for another. Which memory a generic one reads shows at issue
- * only, so it waits too. A return from a function: all, since the next call takes the same frame,
- * and what comes late would be written into its registers and local memory.
+ * when the scoreboard has no place for another. Which memory a generic one reads is known at
+ * issue only, so it waits too. A return from a function: all, since the next call takes the same
+ * frame, and what comes late would be written into its registers and local memory.
  */
 static bool must_drain(const struct sm *sm, const struct sm_warp *warp,
                        const struct exec_uop_info *info)

@@ -37,7 +37,7 @@ struct sm_cta_counts {
     uint64_t warp_insns, thread_insns;
 };
 
-/* What an SM asks of, and tells, the GPU around it. */
+/* What an SM calls of the GPU around it. */
 struct sm_host {
     /* Physical address of a virtual one; the answer holds for its whole page. */
     bool (*physical)(void *ctx, uint64_t vaddr, uint64_t *paddr);
@@ -60,6 +60,7 @@ struct sm_setup {
     struct sm_host host;
 };
 
+/* Refuses a specification that the SM cannot follow, with the error text set; SONDE_ENOMEM. */
 int sm_create(struct sm **out, const struct sm_setup *setup);
 void sm_destroy(struct sm *sm);
 
@@ -86,7 +87,10 @@ void sm_set_bank_word(struct sm *sm, uint32_t word_bytes);
  */
 int sm_launch(struct sm *sm, const struct sm_grid *grid, bool beside);
 
-/* Start a CTA of a grid at the next edge of the clock. There is room for it. */
+/*
+ * Start CTA `linear_id` of a grid that sm_launch() has prepared, at the next edge of the clock. The
+ * caller has checked that there is room for it. SONDE_ENOMEM.
+ */
 int sm_cta_start(struct sm *sm, const struct sm_grid *grid, uint64_t linear_id);
 
 /*
@@ -103,14 +107,14 @@ void sm_publish_stores(struct sm *sm);
  */
 void sm_atomic_served(struct sm *sm, struct mem_request *request);
 
-/* After a fault: forget all warps. Replies that still come are swallowed. */
+/* After a fault: drop all warps. Replies that arrive later are ignored. */
 void sm_abort(struct sm *sm);
 
-/* Requests whose replies have not come. */
+/* The number of requests whose replies have not arrived. */
 uint32_t sm_requests_out(const struct sm *sm);
 
-/* Nothing is pending and CTAs have not ended: set the error to where a warp waits. False: none
- * does. */
+/* When no event is pending and CTAs have not ended: sets the error to the place where a warp waits.
+ * Returns false if no warp waits. */
 bool sm_report_stall(struct sm *sm);
 
 const struct sm_stats *sm_stats(const struct sm *sm);

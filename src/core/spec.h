@@ -59,7 +59,7 @@ struct pending_spec {
     enum pending_kind kind;
     uint32_t entries;      /* at least 1 where there is a structure */
     bool hold_instruction; /* REQUEST_LIMIT: see request_limit.c */
-    uint32_t retry_cycles; /* what found it full asks again after so many; 0: when it is told */
+    uint32_t retry_cycles; /* until a refused access asks again; 0: when an entry is freed */
 };
 
 /* How accesses leave the load/store unit, see lanes.c. */
@@ -98,7 +98,7 @@ struct sm_spec {
     uint32_t cta_start_cycles;    /* from the end of a CTA to the start of the next in its place */
     enum sched_kind scheduler;
     enum divergence divergence;
-    uint32_t yield_after; /* INDEPENDENT: backward branches before a path gives way */
+    uint32_t yield_after; /* INDEPENDENT: backward branches before a path yields */
     uint32_t fetch_group; /* two_level: warps of a scheduler in a group, 0: 8 */
     struct unit_spec unit[ISA_UNIT_COUNT];
     uint32_t clock_read_cycles; /* latency of reading %clock */

@@ -64,6 +64,7 @@ enum exec_access_kind {
 /* Code addresses: the value of a function's name, by its place in module->funcs. */
 #define EXEC_CODE_BASE 0x008000000000u
 #define EXEC_CODE_STEP 16u
+/* 0: `func` is no function of the module. */
 uint64_t exec_function_address(const struct ptx_module *module, const struct ptx_func *func);
 
 /*
@@ -153,7 +154,7 @@ struct exec_launch {
     const struct exec_image *const *surfaces; /* NULL: a handle that was given back */
     uint32_t surface_count;
     const struct exec_services *services; /* NULL: none */
-    /* Independent thread scheduling: backward branches after which a path gives way to others of
+    /* Independent thread scheduling: backward branches after which a path yields to others of
      * its warp. 0: the SIMT stack, without forward progress between them. */
     uint32_t yield_after;
     /* All CTAs are resident together and may wait for each other. What their barrier works on lies
@@ -201,24 +202,28 @@ struct exec_resolver {
 int exec_program_create(struct exec_program **out, const struct ptx_module *module,
                         const struct ptx_func *kernel, const struct exec_resolver *resolver);
 void exec_program_destroy(struct exec_program *program);
+/* The most 32-bit registers of a thread in any function that is reached. */
 uint32_t exec_program_register_count(const struct exec_program *program);
-uint32_t exec_program_shared_bytes(const struct exec_program *program); /* static */
+uint32_t exec_program_shared_bytes(const struct exec_program *program); /* static, of a CTA */
 uint32_t exec_program_local_bytes(const struct exec_program *program);  /* per thread */
 uint32_t exec_program_length(const struct exec_program *program);       /* uops */
+/* Whether a system call of the program allocates device memory. */
 bool exec_program_uses_heap(const struct exec_program *program);
 /* Whether it has instructions that reach device memory, or the driver, when they are issued: no
  * other warp may then execute at the same time. */
 bool exec_program_acts_at_issue(const struct exec_program *program);
+/* The most register slots of 4 bytes a lane in any function that is reached. */
 uint32_t exec_program_slot_count(const struct exec_program *program);
 /* One array for the whole program: the entry of `pc` lies pc entries behind that of 0. */
 const struct exec_uop_info *exec_uop_info(const struct exec_program *program, uint32_t pc);
 
 /* Prepare a warp of `cta` whose lane 0 is thread `first_thread` (linear); reuses warp->state's
- * storage. */
+ * storage. SONDE_EINPUT: the CTA has no such thread; SONDE_ENOMEM. */
 int exec_warp_init(struct exec_warp *warp, struct exec_cta *cta, uint32_t first_thread,
                    const struct exec_env *env);
 void exec_warp_free(struct exec_warp *warp);
 
+/* Executes one instruction of a warp that is not done. EXEC_ACCESS alone fills `access`. */
 enum exec_event exec_issue(struct exec_warp *warp, struct exec_access *access);
 
 /* Perform the access on memory and write results to registers. SONDE_EFAULT on a bad address. */
@@ -227,7 +232,8 @@ int exec_commit(struct exec_warp *warp, const struct exec_access *access);
 /* The result of a barrier reduction: the count, or 0 and 1. */
 void exec_barrier_result(struct exec_warp *warp, uint32_t value);
 
-/* Functional mode: run a whole launch, CTA after CTA, without timing. */
+/* Functional mode: run a whole launch, CTA after CTA, without timing. SONDE_EFAULT: the program
+ * faulted; the error text names the thread. */
 int exec_run_launch(const struct exec_launch *launch);
 
 /* The same with limits and counts; all fields may be zero. */

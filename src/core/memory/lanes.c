@@ -186,7 +186,7 @@ static enum progress lanes_go_on(struct sm *sm)
     return progress;
 }
 
-/* When there is something to do besides what others tell. */
+/* The next cycle with work that no reply announces. */
 static uint64_t lanes_next_cycle(const struct sm *sm, const struct lsu_queue *queue,
                                  enum progress progress)
 {

@@ -95,7 +95,7 @@ void lanes_reset(struct sm *sm);
 void lanes_answered(struct sm *sm, uint64_t cycle);                             /* a request */
 void lanes_end(struct sm *sm, const struct lsu_access *access, uint64_t cycle); /* all of one */
 
-/* No unit of the SM can take what might go into a full queue: whose it is shows at issue only. */
+/* A memory instruction cannot issue while any queue is full: its queue is known at issue only. */
 static inline bool lsu_full(const struct lsu *lsu)
 {
     return lsu->queue[PIPE_LSU].count >= lsu->queue[PIPE_LSU].entries ||

@@ -1,8 +1,8 @@
 /*
  * What an SM may have outstanding in all, whatever caches lie behind it. The load/store unit asks
- * when an access begins to send its requests and before each of them, and tells when each has been
- * answered and when all have. Where the answer is no, the access waits and those behind it wait
- * too.
+ * when an access begins to send its requests and before each of them, and reports when each has
+ * been answered and when all have. Where the answer is no, the access waits and those behind it
+ * wait too.
  *
  * This is not one of a cache's miss structures (mem/cache/miss): those see requests, one at a time,
  * and not which of them belong to one warp instruction; and what passes a cache by, as all global

@@ -89,7 +89,7 @@ static struct axis resolve_axis(const struct texture_fetch *fetch, uint32_t axis
     int64_t fixed = (texels - half + rounding) >> (COORDINATE_BITS - 8);
     int64_t index = (fixed >> 8) + offset;
     int64_t lower = address_index(index, size, mode), upper = address_index(index + 1, size, mode);
-    /* Where clamping makes both one texel the axis takes no part, which rounding shows. */
+    /* Where clamping makes both one texel the axis has weight 0, which changes the rounding. */
     bool clamped = mode == TEXTURE_CLAMP && lower == upper;
     return (struct axis){lower, upper, clamped ? 0 : (uint32_t)(fixed & 255)};
 }
