@@ -29,6 +29,7 @@ struct shim_module {
     char *name;
     VEC(struct shim_text) texts; /* several are linked */
     int code;                    /* why there is no text, or why it did not load */
+    bool unknown;                /* not even the beginning of a text of PTX */
     char *reason;
     struct rt_module *rt; /* NULL: not loaded */
     struct map functions;
@@ -179,6 +180,7 @@ static int image_read(struct shim_module *module, const void *image, size_t byte
         return rc;
     }
     rc = ptx_copy(&text, image, bytes);
+    module->unknown = rc == 0 && !strstr(text.text, ".version");
     return rc < 0 ? rc : text_add(module, text);
 }
 
@@ -312,7 +314,9 @@ int shim_module_need(struct shim_module *module)
     if (rc == SONDE_EFAULT) {
         code = shim_code(rc);
     } else if (rc < 0) {
-        module_fail(module, rc == SONDE_ENOMEM ? SHIM_NO_MEMORY : SHIM_BAD_PTX);
+        module_fail(module, rc == SONDE_ENOMEM ? SHIM_NO_MEMORY
+                            : module->unknown  ? SHIM_BAD_IMAGE
+                                               : SHIM_BAD_PTX);
         code = module->code;
     }
     shim_leave(rt);

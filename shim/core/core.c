@@ -1,7 +1,8 @@
 /*
  * The device of the process and the handles of its program. It is made when it is first needed, so
  * that a program that only asks for a version pays nothing. A process that was forked off has none:
- * CUDA does not survive fork(), and says so.
+ * CUDA does not survive fork(), and says so. Nor does it go on after a kernel's fault: a reset
+ * frees what there is, but gives no new device.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -26,6 +27,7 @@ static struct {
     struct rt *rt;
     atomic_uint generation;
     bool forked;
+    bool lost; /* reset after a fault */
     struct handle *handles;
     size_t handle_slots, handles_used;
 } shim = {.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -96,8 +98,8 @@ int shim_device(struct rt **rt)
     if (shim.forked) {
         return SHIM_NOT_INITIALISED;
     }
-    if (*rt) {
-        return SHIM_OK;
+    if (*rt || shim.lost) {
+        return *rt ? SHIM_OK : SHIM_UNAVAILABLE;
     }
     pthread_mutex_lock(&shim.mutex);
     int code = shim.rt ? SHIM_OK : device_create();
@@ -269,13 +271,15 @@ int shim_reset(void)
     if (!rt || shim.forked) {
         return shim.forked ? SHIM_NOT_INITIALISED : SHIM_OK;
     }
-    int code = shim_code(rt_sync(rt));
+    int rc = rt_sync(rt);
+    int code = shim_code(rc);
     code_forget_all();
     memory_forget_all();
     shim_handles_clear();
     pthread_mutex_lock(&shim.mutex);
     atomic_fetch_add(&shim.generation, 1);
     shim.rt = NULL;
+    shim.lost = rc == SONDE_EFAULT;
     pthread_mutex_unlock(&shim.mutex);
     rt_destroy(rt);
     return code;

@@ -2,6 +2,7 @@
  * Launches: what a program gives becomes what the queue takes. Arguments come as pointers, one a
  * parameter, or as one block as the kernel has it (CU_LAUNCH_PARAM_BUFFER_POINTER).
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/model.h"
@@ -94,14 +95,44 @@ int shim_launch_fill(struct rt *rt, struct rt_launch *out, struct rt_kernel **ke
     return SHIM_OK;
 }
 
-int shim_launch(struct rt_stream *stream, const struct shim_launch *launch)
+/*
+ * A block of parameters may be shorter than they are: what is missing is zero (CUDA leaves it
+ * undefined). A longer one is refused.
+ */
+static int packed_complete(struct shim_launch *launch, void **owned)
+{
+    struct rt_kernel *kernel;
+    int code = shim_function_need(launch->function, &kernel);
+    uint32_t count = code == SHIM_OK ? rt_kernel_param_count(kernel) : 0;
+    const struct ptx_var *end = count ? rt_kernel_param(kernel, count - 1) : NULL;
+    size_t bytes = end ? end->offset + end->size : 0;
+    if (code != SHIM_OK || launch->packed_bytes >= bytes) {
+        return code == SHIM_OK && launch->packed_bytes > bytes ? SHIM_OUT_OF_RESOURCES : code;
+    }
+    *owned = calloc(1, bytes);
+    if (!*owned) {
+        return SHIM_NO_MEMORY;
+    }
+    memcpy(*owned, launch->packed, launch->packed_bytes);
+    launch->packed = *owned;
+    launch->packed_bytes = bytes;
+    return SHIM_OK;
+}
+
+int shim_launch(struct rt_stream *stream, const struct shim_launch *given)
 {
     const void *pointers[SHIM_PARAMS_MAX];
+    struct shim_launch launch = *given;
     struct rt_launch request;
     struct rt_kernel *kernel;
-    int code = shim_launch_fill(rt_stream_rt(stream), &request, &kernel, pointers, launch);
-    if (code != SHIM_OK) {
-        return code;
+    void *owned = NULL;
+    int code = launch.packed ? packed_complete(&launch, &owned) : SHIM_OK;
+    if (code == SHIM_OK) {
+        code = shim_launch_fill(rt_stream_rt(stream), &request, &kernel, pointers, &launch);
     }
-    return shim_launch_code(rt_enqueue_launch(stream, kernel, &request));
+    if (code == SHIM_OK) {
+        code = shim_launch_code(rt_enqueue_launch(stream, kernel, &request));
+    }
+    free(owned);
+    return code;
 }

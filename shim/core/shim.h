@@ -27,6 +27,7 @@ enum shim_error {
     SHIM_BAD_CONFIGURATION = 9,
     SHIM_BAD_SYMBOL = 13,
     SHIM_BAD_DIRECTION = 21,
+    SHIM_UNAVAILABLE = 46,
     SHIM_BAD_FUNCTION = 98,
     SHIM_NO_DEVICE = 100,
     SHIM_BAD_DEVICE = 101,
@@ -46,6 +47,7 @@ enum shim_error {
     SHIM_TIMEOUT = 702,
     SHIM_PEER_ENABLED = 704,
     SHIM_PEER_NOT_ENABLED = 705,
+    SHIM_CONTEXT_DESTROYED = 709,
     SHIM_ASSERT = 710,
     SHIM_REGISTERED = 712,
     SHIM_NOT_REGISTERED = 713,
@@ -77,7 +79,7 @@ SHIM_SHARED void shim_leave(struct rt *rt);
 /* The same without the lock, for functions of the queue, which lock by themselves. */
 SHIM_SHARED int shim_device(struct rt **rt);
 SHIM_SHARED const struct model *shim_model(void); /* NULL: it cannot be read */
-/* Ends everything on the device; what needs it next makes a new one. */
+/* Ends everything on the device; what needs it next makes a new one, but not after a fault. */
 SHIM_SHARED int shim_reset(void);
 /* Counts resets: what was made before one is gone. */
 SHIM_SHARED unsigned shim_generation(void);

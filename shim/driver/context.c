@@ -43,6 +43,9 @@ int driver_enter(struct rt **rt)
     if (depth == 0 && !implicit) {
         return SHIM_BAD_CONTEXT;
     }
+    if (depth > 0 && stack[depth - 1] == &primary && primary_users == 0 && !implicit) {
+        return SHIM_CONTEXT_DESTROYED;
+    }
     return shim_device(rt);
 }
 
@@ -114,7 +117,14 @@ EXPORT int cuCtxCreate_v4(void **out, void *params, unsigned flags, int device)
     return driver_result(create(out, flags, device));
 }
 
-/* What it allocated goes when nobody else is left to use it. */
+/* What contexts allocated goes when nobody is left to use it. */
+static void unused_reset(void)
+{
+    if (created == 0 && primary_users == 0 && !implicit) {
+        shim_reset();
+    }
+}
+
 EXPORT int cuCtxDestroy_v2(void *handle)
 {
     struct context *context = handle;
@@ -126,9 +136,8 @@ EXPORT int cuCtxDestroy_v2(void *handle)
     }
     shim_handle_remove(context);
     free(context);
-    if (--created == 0 && primary_users == 0) {
-        shim_reset();
-    }
+    created--;
+    unused_reset();
     return driver_result(SHIM_OK);
 }
 
@@ -229,6 +238,7 @@ EXPORT int cuDevicePrimaryCtxRelease_v2(int device)
         return driver_result(device ? SHIM_BAD_DEVICE : SHIM_BAD_CONTEXT);
     }
     primary_users--;
+    unused_reset();
     return driver_result(SHIM_OK);
 }
 

@@ -230,7 +230,7 @@ static int own_limit(size_t **limit, int number)
         &limits.persisting};
     bool known = number >= 0 && number < (int)(sizeof places / sizeof *places);
     *limit = known ? places[number] : NULL;
-    return known ? SHIM_OK : 215 /* no such limit */;
+    return known ? SHIM_OK : SHIM_INVALID;
 }
 
 EXPORT int cudaDeviceSetLimit(int number, size_t value)

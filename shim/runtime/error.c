@@ -11,6 +11,10 @@ int last(int code)
         begun = true;
         shim_runtime_begins();
     }
+#if SHIM_RUNTIME >= 13
+    /* The driver's answer: the libraries before looked at a launch's configuration themselves. */
+    code = code == SHIM_BAD_CONFIGURATION ? SHIM_INVALID : code;
+#endif
     if (code != SHIM_OK) {
         last_error = code;
     }

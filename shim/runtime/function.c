@@ -12,6 +12,10 @@ EXPORT int cudaFuncGetAttributes(struct abi_func_attributes *out, const void *ho
     }
     int code = function_of(&function, host);
     code = code == SHIM_OK ? shim_function_info(function, &info) : code;
+#if SHIM_RUNTIME >= 13
+    /* What is no function of the program is taken for the handle of a kernel. */
+    code = code == SHIM_BAD_FUNCTION && host ? SHIM_BAD_HANDLE : code;
+#endif
     if (code != SHIM_OK) {
         return last(code == SHIM_NOT_FOUND ? SHIM_BAD_FUNCTION : code);
     }

@@ -11,7 +11,8 @@ mkdir -p "$folder"
 for source in "$here"/programs/*.cu; do
     name=$(basename "$source" .cu)
     if [ ! -x "$folder/$name" ] &&
-        ! "$nvcc" -w -std=c++17 --extended-lambda -cudart shared -o "$folder/$name" "$source" -lcuda \
+        ! "$nvcc" -w -std=c++17 --extended-lambda -cudart shared \
+            -gencode arch=compute_75,code=compute_75 -gencode arch=compute_90,code=sm_90 -o "$folder/$name" "$source" -lcuda \
             >"$folder/$name.log" 2>&1; then
         echo "$name: does not compile"
         failed=$((failed + 1))

@@ -1,4 +1,5 @@
-// What the programs share: a call that must succeed, a value that must be right.
+// What the programs share: a call that must succeed, a value that must be right. Status 3 says that
+// one was not: 1 is what `sonde run` gives where a kernel faulted.
 #ifndef SONDE_TESTS_SHIM_CHECK_H
 #define SONDE_TESTS_SHIM_CHECK_H
 
@@ -11,7 +12,7 @@
         cudaError_t check_error = (call);                                                          \
         if (check_error != cudaSuccess) {                                                          \
             printf("%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorName(check_error));   \
-            exit(1);                                                                               \
+            exit(3);                                                                               \
         }                                                                                          \
     } while (0)
 
@@ -21,7 +22,7 @@
         if (gives_error != (code)) {                                                               \
             printf("%s:%d: %s gives %s, not %s\n", __FILE__, __LINE__, #call,                      \
                    cudaGetErrorName(gives_error), cudaGetErrorName(code));                         \
-            exit(1);                                                                               \
+            exit(3);                                                                               \
         }                                                                                          \
         cudaGetLastError();                                                                        \
     } while (0)
@@ -30,7 +31,7 @@
     do {                                                                                           \
         if (!(condition)) {                                                                        \
             printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                         \
-            exit(1);                                                                               \
+            exit(3);                                                                               \
         }                                                                                          \
     } while (0)
 

@@ -1,4 +1,5 @@
 // The driver's interface beside the runtime's: one device, the same memory; PTX from a text.
+#include <cstddef>
 #include <cuda.h>
 #include "check.h"
 #define DRIVE(call) EXPECT((call) == CUDA_SUCCESS)
@@ -23,7 +24,7 @@ int main()
     DRIVE(cuMemcpyDtoH(&back, g, 4)); EXPECT(back == three);
     void *args[] = {&p, &n};
     DRIVE(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, 0, args, 0));
-    struct { CUdeviceptr p; unsigned n; } packed = {p, n}; size_t size = sizeof packed;
+    struct { CUdeviceptr p; unsigned n; } packed = {p, n}; size_t size = offsetof(__typeof__(packed), n) + sizeof n; // not sizeof packed, which is a multiple of 8
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
     DRIVE(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, 0, 0, extra));
     CHECK(cudaMemcpy(h, (void *)p, sizeof h, cudaMemcpyDeviceToHost));

@@ -13,11 +13,11 @@ int main()
     GIVES(cudaErrorInvalidValue, cudaFree(p + 1));
     GIVES(cudaErrorInvalidDevice, cudaSetDevice(7));
     nothing<<<0, 1>>>();
-    EXPECT(cudaPeekAtLastError() == cudaErrorInvalidConfiguration);
-    EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
+    EXPECT(cudaPeekAtLastError() == cudaErrorInvalidValue);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
     EXPECT(cudaGetLastError() == cudaSuccess);
     nothing<<<1, 2048>>>();
-    EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
     nothing<<<1, 32, 1 << 20>>>();
     EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
     EXPECT(strcmp(cudaGetErrorName(cudaErrorInvalidValue), "cudaErrorInvalidValue") == 0);

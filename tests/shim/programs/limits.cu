@@ -6,7 +6,7 @@ int main()
     size_t v; unsigned flags; cudaFuncCache c; cudaSharedMemConfig m;
     CHECK(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 1 << 20)); CHECK(cudaDeviceGetLimit(&v, cudaLimitPrintfFifoSize)); EXPECT(v >= 1 << 20);
     CHECK(cudaDeviceGetLimit(&v, cudaLimitStackSize)); EXPECT(v > 0);
-    GIVES(cudaErrorUnsupportedLimit, cudaDeviceGetLimit(&v, (cudaLimit)99));
+    GIVES(cudaErrorInvalidValue, cudaDeviceGetLimit(&v, (cudaLimit)99));
     CHECK(cudaDeviceSetCacheConfig(cudaFuncCachePreferShared)); CHECK(cudaDeviceGetCacheConfig(&c)); EXPECT(c == cudaFuncCachePreferShared || c == cudaFuncCachePreferNone);
     CHECK(cudaDeviceGetSharedMemConfig(&m));
     CHECK(cudaSetDeviceFlags(cudaDeviceScheduleYield)); CHECK(cudaGetDeviceFlags(&flags));

@@ -17,5 +17,5 @@ int main()
     CHECK(cudaOccupancyAvailableDynamicSMemPerBlock(&shared, bounded, 1, 128));
     EXPECT(shared >= 16384);
     CHECK(cudaFuncSetCacheConfig(free_size, cudaFuncCachePreferL1));
-    GIVES(cudaErrorInvalidDeviceFunction, cudaFuncGetAttributes(&a, (const void *)main));
+    GIVES(cudaErrorInvalidResourceHandle, cudaFuncGetAttributes(&a, (const void *)main));
 }
