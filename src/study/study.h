@@ -22,7 +22,7 @@
 struct arena;
 struct yaml_node;
 
-#define STUDY_MAX_DEVICES 16
+#define STUDY_MAX_DEVICES 24
 #define STUDY_MAX_READINGS 4
 
 struct study_reading {
