@@ -1,5 +1,5 @@
 #!/bin/sh
-# can_fail.sh SONDE FOLDER: the study mei2014 on models that are each changed in one structure or latency. A file
+# can_fail.sh SONDE FOLDER: the study mei2014 on models that are each changed in a few structures or latencies. A file
 # says in its head which role it plays and which rows that must make fail:
 #   # role: kepler
 #   # fails: t3.kepler.p6
@@ -12,8 +12,9 @@ folder=$2
 # All rows that are measured on a role's device.
 rows_of() {
     case "$1" in
-    fermi) echo t3.fermi,t3.fermi_l1,s42,t4.fermi,t4.fermi_l1,t5.fermi,f5,f9,f11.fermi,s32 ;;
-    kepler) echo t3.kepler,t4.kepler,t5.kepler,f7,f11.kepler ;;
+    fermi) echo t1.fermi,t3.fermi,t3.fermi_l1,s42,t4.fermi,t4.fermi_l1,t5.fermi,f5,f9,f11.fermi,s32 ;;
+    fermi48) echo t4.fermi_l1_48k ;;
+    kepler) echo t1.kepler,t3.kepler,t4.kepler,t5.kepler,f7,f11.kepler ;;
     esac
 }
 
@@ -27,11 +28,12 @@ failed() {
     failed_rows "$scratch/table"
 }
 
-failed fermi >"$scratch/fermi"
-failed kepler >"$scratch/kepler"
+for role in fermi fermi48 kepler; do
+    failed "$role" >"$scratch/unchanged.$role"
+done
 for path in "$folder"/*.yaml; do
     role=$(head_line role "$path")
-    head_line fails "$path" | tr ' ' '\n' | sort -u - "$scratch/$role" >"$scratch/expected"
+    head_line fails "$path" | tr ' ' '\n' | sort -u - "$scratch/unchanged.$role" >"$scratch/expected"
     failed "$role" -d "$role=sim:$path" >"$scratch/actual"
     compare "$path"
 done

@@ -1,6 +1,6 @@
 #!/bin/sh
 # perturbed.sh SONDE STUDY FOLDER: a study on models that are each changed in one structure. A file says in its head
-# which role it plays, which rows are measured on it, and which of these must fail; the others must hold, as they do
+# which role it plays (or roles), which rows are measured on it, and which of these must fail; the others must hold, as they do
 # on the unchanged model:
 #   # role: k20
 #   # rows: k20.f9,k20.s4
@@ -13,9 +13,12 @@ folder=$3
 count=0
 
 for path in "$folder"/*.yaml; do
-    role=$(head_line role "$path")
+    set --
+    for role in $(head_line role "$path"); do
+        set -- "$@" -d "$role=sim:$path"
+    done
     head_line fails "$path" | tr ' ' '\n' | sort >"$scratch/expected"
-    "$sonde" study "$study" --only "$(head_line rows "$path")" -d "$role=sim:$path" >"$scratch/table"
+    "$sonde" study "$study" --only "$(head_line rows "$path")" "$@" >"$scratch/table"
     rc=$?
     {
         [ "$rc" -eq 1 ] || echo "exit-status-$rc"
