@@ -12,7 +12,7 @@ struct walk_plan level_plan(const struct level *level, struct walk_shape shape)
                               .shape = shape,
                               .windows = 1,
                               .shared_bytes = level->info->shared_bytes,
-                              .filler = level->filler};
+                              .filler = level->filler ? &level->filler->base : NULL};
 }
 
 int level_saw(struct level *level, const struct sample *latencies)

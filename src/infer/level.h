@@ -59,7 +59,8 @@ struct level_line {
 
 /* fit/: how the walks on this cache have gone so far. */
 struct level_habits {
-    bool begins_empty, beginning_known; /* is the cache empty when a launch begins? (groups.c) */
+    bool begins_empty,
+        beginning_known;         /* is the cache empty when a launch begins? (fit/beginning.c) */
     bool last_quiet;             /* the last walk's last round was slow only as often as by noise */
     unsigned steady, late;       /* how often misses did not go away with more warming, and did */
     unsigned prompt;             /* how often all of a long walk that fits hit at once */

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "infer/behind/filler.h"
 #include "util/error.h"
 
 static const struct path_info paths[] = {
@@ -123,7 +122,7 @@ static int check_visits(struct lab *lab, const struct walk *walk,
 int walk_run(struct lab *lab, struct walk *out, const struct walk_plan *asked)
 {
     if (asked->filler && asked->shape.ring) {
-        return filler_run(lab, out, asked);
+        return asked->filler->run(lab, out, asked);
     }
     const struct path_info *path = path_find(asked->op);
     struct walk_plan own = *asked, *plan = &own;

@@ -19,6 +19,15 @@ struct walk_shape {
     size_t count;
 };
 
+struct walk;
+struct walk_plan;
+
+/* Filler accesses that go with rings: `run` walks a plan with them and gives the ring's own
+ * records. The first member of who chooses them (behind/filler.h). */
+struct walk_filler {
+    int (*run)(struct lab *lab, struct walk *out, const struct walk_plan *plan);
+};
+
 struct walk_plan {
     const char *op;
     struct walk_shape shape;
@@ -28,11 +37,11 @@ struct walk_plan {
     bool spread;    /* windows start evenly over the ring; else each goes on where the last ended */
     bool persist;   /* only the first window is warmed */
     uint32_t scale; /* bytes that an offset of the shape counts; 0: 1 */
-    uint32_t shared_bytes;       /* carve-out to ask for; 0: the probe's choice */
-    uint32_t run;                /* tells repeats apart */
-    const struct filler *filler; /* goes with rings that are given (behind/filler.h); NULL: none */
-    size_t guarded; /* the first elements of the ring, whose sets filler accesses leave alone; 0:
-                       all */
+    uint32_t shared_bytes;            /* carve-out to ask for; 0: the probe's choice */
+    uint32_t run;                     /* tells repeats apart */
+    const struct walk_filler *filler; /* goes with rings that are given; NULL: none */
+    /* The first elements of the ring, whose sets filler accesses leave alone; 0: all. */
+    size_t guarded;
 };
 
 struct walk {

@@ -23,14 +23,16 @@ struct behind_parts {
     uint64_t fewest;       /* misses of a few passes of what did not; 0: not seen yet */
 };
 
-/* All parts, each a line of one set, as far as they look like that. */
+/* parts.c: all parts, each a line of one set, as far as they look like that. */
 int behind_find_parts(struct behind_parts *parts);
 
 /*
- * Makes their first elements the level's conflicting set, and sends filler accesses with its walks,
- * if so walked they do not fit, and do without any one (a few are tried). Else the level is left
- * without; `unheard` says whether that is for too few of them come through.
+ * conflict.c: makes their first elements the level's conflicting set, and sends filler accesses
+ * with its walks, if so walked they do not fit, and do without any one (a few are tried). Else the
+ * level is left without; `unheard` says whether that is for too few of them come through.
  */
 int behind_keep_conflict(struct behind_parts *parts);
+/* Frees it, and the filler accesses. */
+void behind_forget_conflict(struct level *level);
 
 #endif

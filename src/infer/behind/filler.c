@@ -45,30 +45,6 @@ static bool is_drawn(const char *policy)
     return strcmp(policy, "random") == 0 || strcmp(policy, "biased") == 0 || policy[0] == '\0';
 }
 
-int filler_create(struct level *level, uint32_t *outside, size_t outside_count)
-{
-    const struct level_summary *front = level->front;
-    struct filler *filler = front && front->line.bytes ? calloc(1, sizeof *filler) : NULL;
-    if (!filler) {
-        free(outside);
-        return front && front->line.bytes
-                   ? error_memory()
-                   : lab_undecided(level->lab, "the lines of %s, in front, are not known",
-                                   level->info->behind);
-    }
-    *filler = (struct filler){.level = level,
-                              .front = front,
-                              .rounds = goes_by_age(front->policy)    ? 1
-                                        : goes_in_turn(front->policy) ? 2
-                                                                      : 4,
-                              .favoured = is_drawn(front->policy) ? 2 : 0,
-                              .outside = outside,
-                              .outside_count = outside_count};
-    filler_free(level->filler);
-    level->filler = filler;
-    return 0;
-}
-
 void filler_free(struct filler *filler)
 {
     if (filler) {
@@ -364,10 +340,11 @@ static int keep_own(struct lab *lab, struct walk *walk, size_t own)
     return 0;
 }
 
-int filler_run(struct lab *lab, struct walk *out, const struct walk_plan *plan)
+/* As walk_run(). */
+static int run_with_filler(struct lab *lab, struct walk *out, const struct walk_plan *plan)
 {
     const struct walk_shape *ring = &plan->shape;
-    const struct filler *filler = plan->filler;
+    const struct filler *filler = (const struct filler *)plan->filler; /* its base */
     struct walk_plan own = *plan;
     size_t room = ring->count + limits.most_words * reach_of(filler) + 1, fillers = 0;
     uint32_t *offsets = malloc(room * sizeof *offsets);
@@ -392,4 +369,29 @@ int filler_run(struct lab *lab, struct walk *out, const struct walk_plan *plan)
     }
     free(offsets);
     return rc;
+}
+
+int filler_create(struct level *level, uint32_t *outside, size_t outside_count)
+{
+    const struct level_summary *front = level->front;
+    struct filler *filler = front && front->line.bytes ? calloc(1, sizeof *filler) : NULL;
+    if (!filler) {
+        free(outside);
+        return front && front->line.bytes
+                   ? error_memory()
+                   : lab_undecided(level->lab, "the lines of %s, in front, are not known",
+                                   level->info->behind);
+    }
+    *filler = (struct filler){.base.run = run_with_filler,
+                              .level = level,
+                              .front = front,
+                              .rounds = goes_by_age(front->policy)    ? 1
+                                        : goes_in_turn(front->policy) ? 2
+                                                                      : 4,
+                              .favoured = is_drawn(front->policy) ? 2 : 0,
+                              .outside = outside,
+                              .outside_count = outside_count};
+    filler_free(level->filler);
+    level->filler = filler;
+    return 0;
 }

@@ -10,6 +10,7 @@
 #include "infer/level.h"
 
 struct filler {
+    struct walk_filler base;
     const struct level *level;         /* the one behind; borrowed */
     const struct level_summary *front; /* borrowed */
     size_t rounds;     /* of a set's ways in front: so many other lines drive out any of its own */
@@ -41,8 +42,5 @@ int filler_room(uint32_t **out, const struct filler *filler);
  */
 int filler_find(const struct filler *filler, uint32_t *out, size_t *count,
                 const struct walk_shape *ring, size_t guarded, size_t times);
-
-/* As walk_run(). */
-int filler_run(struct lab *lab, struct walk *out, const struct walk_plan *plan);
 
 #endif

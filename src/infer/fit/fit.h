@@ -28,6 +28,9 @@ struct fit {
  */
 double fit_settling_passes(const struct level *level, size_t count, double left);
 
+/* beginning.c: fills habits.begins_empty. */
+int level_learn_beginning(struct level *level);
+
 int fit_test(struct level *level, struct fit *out, const struct walk_shape *shape);
 void fit_free(struct fit *fit);
 /* Misses per element of one more walk, added to `misses` without judging; `run` tells repeats

@@ -348,40 +348,6 @@ static int run_round(struct level *level, struct tally *tally, const struct grou
     return 0;
 }
 
-/*
- * Is the cache empty when a launch begins? Then lines that were walked a moment ago all miss.
- */
-int level_learn_beginning(struct level *level)
-{
-    enum { LINES = 12, RUNS = 3 };
-    if (level->habits.beginning_known) {
-        return 0;
-    }
-    size_t fits = level->fit.count ? level->fit.count : level->fit.held_count;
-    uint64_t stride = level->fit.count ? level->fit.stride : level->fit.held_stride;
-    size_t count = fits < 2 * LINES ? (fits + 1) / 2 : LINES;
-    struct walk_plan plan =
-        level_plan(level, (struct walk_shape){.stride = stride, .count = count});
-    plan.window = (uint32_t)count;
-    plan.windows = 1;
-    bool empty = count > 0;
-    for (unsigned i = 0; i < RUNS && empty; i++) {
-        struct walk walk;
-        plan.run = 300 + i;
-        int rc = walk_run(level->lab, &walk, &plan);
-        if (rc) {
-            return rc;
-        }
-        for (size_t k = 0; k < walk.count; k++) {
-            empty = empty && level_class(level, walk.latency[k]) != LOAD_HIT;
-        }
-        walk_free(&walk);
-    }
-    level->habits.begins_empty = empty;
-    level->habits.beginning_known = true;
-    return 0;
-}
-
 int groups_test(struct level *level, enum fit_verdict *verdicts, const struct group_walk *walk)
 {
     struct tally tally = {0};

@@ -23,7 +23,4 @@ int groups_test(struct level *level, enum fit_verdict *verdicts, const struct gr
 enum { GROUP_MOST = 640 };
 int groups_verdict(struct level *level, enum fit_verdict *out, const uint32_t *ring, size_t count);
 
-/* Fills begins_empty. */
-int level_learn_beginning(struct level *level);
-
 #endif
