@@ -6,6 +6,7 @@
  *   hit, miss   a load that this cache answers, and one that it passes on
  *   stray       a load so slow that it says nothing: an interruption
  *   front       the cache that hides this one from its path
+ *   heard       a load that the cache in front did not answer, so that this one did
  *   beneath     the operator that passes this cache by
  *   element     an address of a walk; offsets are bytes of the path's own addresses (ask/walk.h)
  */

@@ -1,8 +1,12 @@
 /*
  * What one dissection carries along: where measurements come from, what they have cost, and the
- * result that grows. An experiment's function returns 0, INFER_UNDECIDED (the measurements do not
- * decide; the reason is in lab->why), or a negative error; lab_soft() tells the errors that cost
- * only the attributes concerned from those that end the dissection.
+ * result.
+ *
+ *   undecided   the measurements do not decide; the reason is in lab->why
+ *   soft        an error that costs only the attributes concerned; others end the dissection
+ *   loads       all that were asked for, warm-up included
+ *
+ * The function of an experiment returns 0, INFER_UNDECIDED, or a negative error.
  */
 #ifndef SONDE_INFER_LAB_H
 #define SONDE_INFER_LAB_H

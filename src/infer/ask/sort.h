@@ -1,4 +1,4 @@
-/* Ascending order, for what inference sorts. */
+/* Ascending order, for all that inference sorts. */
 #ifndef SONDE_INFER_SORT_H
 #define SONDE_INFER_SORT_H
 

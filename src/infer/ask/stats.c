@@ -1,8 +1,8 @@
 /*
- * Sorted samples, two-class splits (Otsu's criterion: the threshold with the largest variance
- * between the classes), and tails of counting distributions. A split counts only when the classes
- * are apart by more than they spread, measured by quantiles, so that one wide class is never cut in
- * two and single outliers never make a class.
+ * Sorted samples, two-class splits, and tails of counting distributions. A split follows Otsu's
+ * criterion: the threshold with the largest variance between the classes. It counts only when the
+ * gap between the classes is wider than their spread, measured by quantiles. So one wide class is
+ * never cut in two, and single outliers never make a class.
  */
 #include "infer/ask/sort.h"
 #include "infer/ask/stats.h"
@@ -85,7 +85,7 @@ double sample_share(const struct sample *sample, double low, double high)
     return sample->count ? (double)sample_view(sample, low, high).count / (double)sample->count : 0;
 }
 
-/* Otsu's threshold: index of the first value of the upper class. */
+/* The index of the first value of the upper class, at Otsu's threshold. */
 static size_t best_cut(const struct sample *s)
 {
     double total = 0, lower = 0, best = -1;

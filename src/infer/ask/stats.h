@@ -1,6 +1,10 @@
 /*
- * The statistics that inference rests on: quantiles, a split of a sample into a lower and an upper
- * class, tails of counts. Nothing here knows about caches.
+ * The statistics that inference rests on. Nothing here knows about caches.
+ *
+ *   sample      latencies in ascending order
+ *   quantile    the value below which a share of the sample lies
+ *   threshold   a value between two classes of a sample
+ *   tail        the probability of so many events or more
  */
 #ifndef SONDE_INFER_STATS_H
 #define SONDE_INFER_STATS_H

@@ -1,7 +1,7 @@
 /*
- * From a plan to a chase request and back. The trace's own account of where it went (`start`,
- * `next`) is what ties a latency to an address, so it is checked record by record before anything
- * is concluded from it.
+ * From a plan to a chase request and back. The trace itself says where it went (`start`, `next`).
+ * This is checked record by record before anything is concluded, for it ties each latency to an
+ * address.
  */
 #include "infer/ask/follow.h"
 #include "infer/ask/walk.h"

@@ -1,7 +1,12 @@
 /*
- * A chase as inference thinks of it: a shape (the ring of addresses), how it is warmed and
- * recorded, and the records that came back, each tied to the element it read. Offsets are bytes
- * inside the buffer.
+ * A chase as inference asks for it. Offsets are bytes inside the buffer.
+ *
+ *   shape     the ring of addresses
+ *   element   one address of the ring
+ *   warm-up   ordered loads that are not recorded
+ *   window    records in a row; a walk has one or several
+ *   plan      shape, warm-up and windows; the walk is what came back, each record tied to its
+ * element
  */
 #ifndef SONDE_INFER_WALK_H
 #define SONDE_INFER_WALK_H

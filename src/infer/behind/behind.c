@@ -1,20 +1,21 @@
 /*
- * A cache behind another, where no load passes the first by, as the second cache of constants is.
+ * A cache behind another, where no load passes the first by. The second cache of constants is one.
  *
- * That it is there shows in what the first misses: loads through twice what fits there. They come
- * back sooner than from L2 if there is a second cache, and no threshold below their latency is one
- * of the second.
+ * Loads through twice what fits in front miss there. If they come back sooner than from L2, there
+ * is a second cache. No threshold below their latency is the second one's.
  *
- * The lines that are walked must miss in front, or the second cache never hears of them. Equally
- * spaced ones do as soon as they are more than the first has ways, which a conflicting set of the
- * second mostly is; single ones put in the place of another do not. So the line is measured with
- * many at once: as a part of all that fits (behind/ways.c) or, where a set was found another way,
- * by its members. a0, a1, .. lie in one set of the second cache. With k of them more than half of
- * its ways and more than those of the first, a distance d stays in the line exactly if
+ * Walked lines must miss in front, or the second cache never sees them. Equally spaced ones miss in
+ * front as soon as they are more than its ways, and a conflicting set of the second mostly is. A
+ * single line in the place of another does not. So the line is measured with many addresses at
+ * once: as a part of all that fits (behind/ways.c) or, where a set was found another way, by its
+ * members. a0, a1, .. lie in one set of the second cache. Take k of them, more than half of its
+ * ways and more than the ways of the first. A distance d stays in the line exactly if
+ *
  *   - {a0 .. a(k-1), ak + d .. a(2k-1) + d} does not fit: d leads into no other set; and
  *   - {a0 .. a(k-1), a0 + d .. a(k-1) + d} fits: it needs no lines of its own.
+ *
  * Lines are taken to be aligned to their length. Where the spacing varies, or the second cache has
- * no more ways than the first, the line stays open.
+ * no more ways than the first, the line stays unknown.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -71,8 +72,8 @@ static int sample_behind(struct level *level, struct sample *out)
 }
 
 /*
- * The same elements, each read the first time in a launch, when L2 has them from launches before.
- * Where both caches are empty then, that is how long L2 takes on this path.
+ * The same elements, each read the first time in a launch. L2 has them from launches before. Where
+ * both caches begin a launch empty, this is the latency of L2 on this path.
  */
 static int sample_beneath(struct level *level, struct sample *out)
 {
@@ -96,7 +97,7 @@ static double clearly_above(const struct sample *hits)
 }
 
 /*
- * Is it L2 that is so much slower, or memory, of what launches have driven out of a small L2? Plain
+ * Are the slow loads from L2, or from memory, because launches evicted them from a small L2? Plain
  * loads from L2 take about as long as the one or the other.
  */
 static int check_slow(struct level *level, const struct sample *missed, double slow, double soonest)
@@ -114,9 +115,10 @@ static int check_slow(struct level *level, const struct sample *missed, double s
 }
 
 /*
- * Is there a second cache? Then a part of what is read the first time takes clearly longer than all
- * that only the first one misses: the first word of each unit that the second fetches. Where that
- * keeps what it had from before, its loads come back sooner than plain ones from L2.
+ * Is there a second cache? Then some loads that are read the first time take clearly longer than
+ * all loads that miss only the first one: the first words of the second one's fetch units. Where
+ * the second cache keeps its lines from launch to launch, its loads come back sooner than plain
+ * ones from L2.
  */
 static int check_behind(struct level *level, const struct sample *missed)
 {
@@ -184,7 +186,7 @@ int behind_begin(struct level *level)
 /* ---- the line ---- */
 
 struct lattice {
-    uint64_t home, spacing;
+    uint64_t origin, spacing;
     size_t half; /* k */
 };
 
@@ -198,8 +200,8 @@ static int fit_moved(struct level *level, enum fit_verdict *out, const struct la
         return error_memory();
     }
     for (size_t i = 0; i < k; i++) {
-        ring[i] = (uint32_t)(lattice->home + i * lattice->spacing);
-        ring[k + i] = (uint32_t)(lattice->home + (from + i) * lattice->spacing + d);
+        ring[i] = (uint32_t)(lattice->origin + i * lattice->spacing);
+        ring[k + i] = (uint32_t)(lattice->origin + (from + i) * lattice->spacing + d);
     }
     sort_u32(ring, 2 * k);
     int rc = fit_verdict(level, out, &(struct walk_shape){.ring = ring, .count = 2 * k});
@@ -224,7 +226,7 @@ static int find_lattice(struct level *level, struct lattice *out)
 {
     const uint32_t *at = level->conflict.offsets;
     size_t ways = level->conflict.count - 1;
-    *out = (struct lattice){.home = at[0], .spacing = at[1] - at[0], .half = ways / 2 + 1};
+    *out = (struct lattice){.origin = at[0], .spacing = at[1] - at[0], .half = ways / 2 + 1};
     for (size_t i = 1; i < level->conflict.count; i++) {
         if (at[i] - at[i - 1] != out->spacing) {
             return lab_undecided(level->lab, "the conflicting lines are not equally spaced, and "

@@ -1,6 +1,11 @@
 /*
- * A set of a cache behind another, as parts of an array that is one element too long to fit: those
- * without any one of which the rest fits (behind/parts.c), and what follows (behind/ways.c).
+ * A cache behind another.
+ *
+ *   part       a stretch of an array that is one element too long to fit; without a part of the
+ *              overfull set the rest fits (behind/parts.c)
+ *   suspect    an element that misses more often than by noise
+ *   unheard    a line that, walked alone, the cache in front answers
+ *   filler     an access that evicts the walked lines in front (behind/filler.h)
  */
 #ifndef SONDE_INFER_BEHIND_H
 #define SONDE_INFER_BEHIND_H
@@ -27,9 +32,9 @@ struct behind_parts {
 int behind_find_parts(struct behind_parts *parts);
 
 /*
- * conflict.c: makes their first elements the level's conflicting set, and sends filler accesses
- * with its walks, if so walked they do not fit, and do without any one (a few are tried). Else the
- * level is left without; `unheard` says whether that is for too few of them come through.
+ * conflict.c: makes their first elements the level's conflicting set and sends filler accesses with
+ * its walks. They must not fit, and fit without any one (a few are tried); else the level is left
+ * without. `unheard` is set where too few of them pass the cache in front.
  */
 int behind_keep_conflict(struct behind_parts *parts);
 /* Frees it, and the filler accesses. */

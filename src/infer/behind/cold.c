@@ -1,10 +1,10 @@
 /*
- * What a miss of a cache fetches that lies behind another and holds all that its path reaches, so
- * that no walk makes it miss twice. It is empty when a kernel begins, where it does not keep lines
- * from launch to launch: then a walk through all, once, misses at the first word of every fetch,
- * and finds the others.
+ * What does a miss fetch, of a cache behind another that holds all that its path reaches? No walk
+ * makes such a cache miss twice. But it is empty when a kernel begins, unless it keeps lines from
+ * launch to launch. A walk through all, once, misses at the first word of every fetch, and the
+ * other words hit.
  *
- *     misses   x . . . x . . . x . . .       a fetch is four times what the cache in front fetches
+ *      misses   x . . . x . . . x . . .       a fetch is four times what the cache in front fetches
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #include "infer/fit/groups.h"
 #include "util/error.h"
 
-/* Elements that fit and do not lie in the set: what is left out of them makes no room. */
+/* Elements that fit and do not lie in the set: leaving them out makes no room. */
 static int outside_of(const struct behind_parts *d, uint32_t **out, size_t *count)
 {
     size_t k = 0;
@@ -31,7 +31,7 @@ static int outside_of(const struct behind_parts *d, uint32_t **out, size_t *coun
     return 0;
 }
 
-/* Nothing decides where some of the lines stay in front for good. */
+/* Is it a conflicting set? Lines that stay in front for good leave that undecided. */
 static int check_conflict(struct behind_parts *d, bool *holds)
 {
     struct level *level = d->level;

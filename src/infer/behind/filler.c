@@ -1,16 +1,16 @@
 /*
- * Choosing lines that keep the cache in front busy, and walking them at the end of each pass. A set
- * in front that a ring uses gets as many lines more as it takes for none of the ring's to be there
- * when it comes again: one more than the ways in all where the oldest go, a few times as many where
- * victims are drawn or what was used twice stays longer. Some may stay all the same; then the cache
- * behind hears less of them, which delays what a walk shows and changes nothing of it.
+ * Chooses filler accesses and walks them at the end of each pass. Each set in front that a ring
+ * uses gets so many of them that they evict the ring's lines before the next pass: one more than
+ * the ways in all where the oldest line goes, a few times as many where victims are drawn or where
+ * lines that were used twice stay longer. Some lines may stay all the same. Then the cache behind
+ * sees fewer loads, and a walk needs longer.
  *
- * The sets behind of the ring's own lines get no filler accesses. Which lines lie in them is known
- * from the index, once there is one; before, of the one set that was found by what must be left out
- * for all others to fit. While an index is being sought the lines without a known set come last,
- * those that may share a set together, so that few sets are at risk: a set that then seems to hold
- * less than another is tried with others (filler_turn), and what is wrong all the same mostly does
- * not survive the check of the index.
+ * The sets behind of the ring's own lines get no filler accesses. The index tells which lines lie
+ * in them. While there is no index, only one set is known: the one whose parts, left out, make room
+ * for all others. While an index is sought, lines without a known set come last, those of one
+ * residue together. So few sets are at risk. A set that then seems to hold less than another is
+ * tried with other filler accesses (filler_turn). What is wrong all the same mostly fails the check
+ * of the index.
  */
 #include "infer/ask/sort.h"
 #include "infer/behind/filler.h"
@@ -80,7 +80,7 @@ struct choice {
     uint32_t *lacking; /* per set in front: lines; owned */
 };
 
-/* An index of address bits was looked at up to a limit alone. */
+/* Was the index looked at so far? One of address bits was up to a limit alone. */
 static bool is_beyond(const struct filler *filler, size_t line)
 {
     return filler->front->map.limit && line >= filler->front->map.limit;
@@ -91,8 +91,10 @@ static size_t front_set(const struct choice *choice, size_t line)
     return choice->blind ? 0 : set_map_class(&choice->filler->front->map, line);
 }
 
-/* Without a known index the cache in front is taken for one set, twice as large: neighbouring lines
- * that are twice as many as fit there drive out everything. */
+/*
+ * Without a known index the cache in front is taken for one set, twice as large: neighbouring
+ * lines, twice as many as fit there, evict everything.
+ */
 static size_t front_ways(const struct choice *choice, size_t set)
 {
     const struct level_summary *front = choice->filler->front;
@@ -177,7 +179,7 @@ static int choice_create(struct choice *out, const struct filler *filler,
     return 0;
 }
 
-/* Is it wanted? Then it counts. */
+/* Takes a line, if its set still lacks one. */
 static bool takes(struct choice *choice, uint64_t offset)
 {
     size_t line = (size_t)(offset / choice->filler->front->line.bytes);
@@ -240,8 +242,10 @@ static int take_by_index(struct choice *choice, uint32_t *out, size_t *count)
     return 0;
 }
 
-/* Where there are too few lines they are walked again, by other words: most of them will be gone by
- * then, and drive out others as they come back. */
+/*
+ * Where there are too few lines they are walked again, by other words. By then most of them are
+ * evicted, and they evict others as they come back.
+ */
 static void take_again(struct choice *choice, uint32_t *out, size_t *count)
 {
     const struct level_summary *front = choice->filler->front;

@@ -1,14 +1,15 @@
 /*
- * The lines of one set behind another cache. The few lines of one set, walked alone, stay in the
- * cache in front, and this one never hears of them. So all that fits is walked, and one element
- * more, which is too much for one set. Its lines are, under most policies, those that miss now and
- * then in long walks: quickly found, and believed if they divide what fits into whole sets, and if
- * the rest fits without one of them. How much of one must be left out for that is the line.
+ * Finds the lines of one set behind another cache. The few lines of one set, walked alone, stay in
+ * the cache in front, and this cache never sees them. So all that fits is walked, and one element
+ * more, which is too much for one set. Under most policies the lines of that set are those that
+ * miss now and then in long walks. These are found quickly. They are believed if they divide what
+ * fits into whole sets, and if the rest fits without one of them. The part of one that must be left
+ * out for that is the line.
  *
  * A policy that resists thrashing shows few of them. Then parts are left out: the rest fits exactly
  * if the part holds a whole line of that set. Parts are halved as long as one of the halves holds
- * such a line; what is left is a line, if lines are aligned and a power of two of fetch units long.
- * Nothing is assumed about the policy or the index function.
+ * such a line. What is left is a line, if lines are aligned and a power of two of fetch units long.
+ * Nothing is assumed about policy or index function.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -61,8 +62,10 @@ static int count_passes(struct behind_parts *d, uint64_t *misses, uint64_t *clea
     return 0;
 }
 
-/* Does a walk of `count` elements miss in every pass, more often than by noise? And how often in
- * the first few? */
+/*
+ * Does a walk of `count` elements miss in every pass, more often than by noise? And how often in
+ * the first few passes?
+ */
 static int misses_always(struct behind_parts *d, bool *always, uint64_t *at_first, size_t count)
 {
     struct level *level = d->level;
@@ -91,8 +94,8 @@ static int misses_always(struct behind_parts *d, bool *always, uint64_t *at_firs
 }
 
 /*
- * Where what fits hardly ever took longer, what misses in pass after pass is given no more time;
- * and what hardly misses, where all that does not fit missed far more often, fits.
+ * Where what fits hardly ever took longer, what misses in pass after pass does not fit. Where all
+ * that does not fit missed far more often, what hardly misses fits.
  */
 static enum fit_verdict judge_at_once(const struct behind_parts *d, bool always, uint64_t misses)
 {
@@ -133,11 +136,11 @@ static int fits_without(struct behind_parts *d, bool *fits, size_t from, size_t 
     return rc;
 }
 
-/* ---- who misses ---- */
+/* ---- which elements miss ---- */
 
 /*
- * Misses that an element does not have by noise, after so many records of it; nor is it far from
- * the elements with the most: those of one set miss about equally often.
+ * So many misses of an element, in so many records of it, are no noise. Nor are they far from the
+ * elements with the most: elements of one set miss about equally often.
  */
 static uint32_t least_misses(const struct behind_parts *d, const uint32_t *misses, double records)
 {
@@ -161,7 +164,7 @@ static uint32_t least_misses(const struct behind_parts *d, const uint32_t *misse
     return usual > least ? usual : least;
 }
 
-/* Do those that missed make whole parts of this span, and as many as divide what fits? */
+/* Do the elements that missed make whole parts of this span, and as many as divide what fits? */
 static bool take_parts(struct behind_parts *d, const uint32_t *misses, uint32_t least, size_t span)
 {
     size_t fits = d->total - 1;
@@ -185,7 +188,7 @@ static bool take_parts(struct behind_parts *d, const uint32_t *misses, uint32_t 
     return whole;
 }
 
-/* The shortest span without which the rest fits, of those that the misses allow. */
+/* The shortest span, of those that the misses allow, without which the rest fits. */
 static int find_span(struct behind_parts *d, bool *found, const uint32_t *misses, uint32_t least)
 {
     int rc = 0;
@@ -200,9 +203,9 @@ static int find_span(struct behind_parts *d, bool *found, const uint32_t *misses
 }
 
 /*
- * Are these all? Not if they fit when they are walked with filler accesses. Where the cache in
- * front is not known well enough for that, or no other lines share its sets with them, those of two
- * looks must agree.
+ * Are these all lines of the set? If they fit when they are walked with filler accesses, they are
+ * not. Two looks must agree where that cannot be asked: the cache in front is not known well
+ * enough, or no other lines share its sets with them.
  */
 static int confirm(struct behind_parts *d, bool *found, size_t *before)
 {
@@ -213,7 +216,7 @@ static int confirm(struct behind_parts *d, bool *found, size_t *before)
     return rc;
 }
 
-/* Who are suspect, as a number that is another for others; that of none is 0. */
+/* A number for the set of suspects; another set has another number, the empty one 0. */
 static uint64_t name_suspects(const uint32_t *misses, size_t count, uint32_t least)
 {
     uint64_t name = 0;
@@ -230,8 +233,10 @@ struct looks {
     size_t count; /* of parts */
 };
 
-/* Those who were suspect before would not look otherwise now; parts of which too few come through
- * to be tried are believed the second time. */
+/*
+ * The same suspects would give the same answer, so they are not tried again. Parts of which too few
+ * pass the cache in front are believed the second time.
+ */
 static int look(struct behind_parts *d, bool *found, const uint32_t *misses, double records,
                 struct looks *before)
 {
@@ -279,7 +284,7 @@ static int watch(struct behind_parts *d, bool *found)
     return rc;
 }
 
-/* ---- what is left out ---- */
+/* ---- leaving parts out ---- */
 
 /* `span` is a power of two, and `from` a multiple of it. */
 static int descend(struct behind_parts *d, uint64_t start, size_t from, size_t span)

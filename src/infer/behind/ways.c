@@ -1,7 +1,7 @@
 /*
  * Ways, line and sets of a cache behind another, from the parts of an array that are the lines of
- * one set (behind/parts.c). What does not agree (lines of different lengths, a capacity that is no
- * multiple of the ways) decides nothing.
+ * one set (behind/parts.c). Parts that do not agree decide nothing: lines of different lengths, a
+ * capacity that is no multiple of the ways.
  */
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ static const struct {
     .untried = 0.8, /* probability, where it could not be */
 };
 
-/* Of the last line the walk has the first element alone. */
+/* Are all parts lines of one length? Of the last line the walk has the first element alone. */
 static bool is_consistent(const struct behind_parts *d)
 {
     size_t lines = d->count ? d->count - 1 : 0;

@@ -1,17 +1,17 @@
 /*
- * How many of each cache there are. An SM, the owner, walks lines that fit; then each of the others
+ * How many of each cache there are. One SM, the owner, walks lines that fit. Then each other SM
  * looks at lines of its own among them (the probe `peers`, all in one launch). An SM that finds
  * them is served by the owner's cache. Then an SM whose cache is not known yet is the owner. Where
- * three share with nobody, all are taken to have their own; else it goes on until each SM's is
- * known.
+ * three owners share with nobody, all SMs are taken to have their own cache. Else it goes on until
+ * the cache of each SM is known.
  *
- * SMs are those on which a block ran, by their numbers; of a single one it is not told whose it is.
- * Each request takes lines that none before it took, for a cache may keep them from launch to
- * launch.
+ * SMs are those on which a block ran, by their numbers. A single SM does not tell whom a cache
+ * serves. Each request takes lines that none before it took, for a cache may keep lines from launch
+ * to launch.
  *
- * The outermost cache may consist of parts, each of which keeps lines for SMs near it, and is where
- * a share of the lines comes from for all. Then an SM finds of another part's lines that share
- * alone. So it looks at more of them, wide apart, for that share to be told from all.
+ * The outermost cache may consist of parts. Each part keeps lines for the SMs near it, and a share
+ * of the lines comes from a part for all SMs. Then an SM finds only that share of another part's
+ * lines. So it looks at more lines, wide apart, which tells that share from all.
  */
 #include "infer/experiments.h"
 

@@ -1,15 +1,15 @@
 /*
- * Memory under load: what a load takes with more and more others under way, from one warp to the
- * whole GPU, and the bytes that pass in a second. The probe `flight` streams through memory that
- * nobody read before, after another buffer displaced what L2 held, so each load is served by
- * memory.
+ * Memory under load: the latency of a load with more and more others under way, from one warp to
+ * the whole GPU, and the bytes moved in a second. The probe `flight` streams through memory that
+ * nobody read before, after another buffer displaced what L2 held. So memory serves each load.
  *
- * Bandwidth is that of the number of lines under way that moves most. By Little's law it is
- * lines under way over latency; where it no longer grows with them, something is full. It is taken
- * from what a longer run moves more: both begin alike, and of stores L2 keeps about as many back in
- * either.
+ * Bandwidth is taken at the number of lines under way that moves most. By Little's law it is lines
+ * under way over latency; where it no longer grows with them, something is full. It is the
+ * difference of a longer run and a shorter one: both begin alike, and L2 keeps about as many stores
+ * back in either.
  *
- * A second needs the device's nanosecond timer; without one (Fermi) bytes a cycle are told instead.
+ * Bytes a second need the device's nanosecond timer. Without one (Fermi) the result is bytes a
+ * cycle.
  */
 #include "infer/experiments.h"
 
@@ -22,12 +22,14 @@
 /* Thresholds. Fixed by: an H200 (a run of 43 us read 3.8e12 B/s, one of 390 us 4.46e12). */
 static const struct {
     double least_ns, fast_rate;
-    unsigned line_bytes;
+    unsigned line_bytes, latency_turns, least_turns;
     uint64_t first_bytes;
 } limits = {
     .least_ns = 50000.0,               /* ns: a timer may tick once a microsecond */
     .fast_rate = 500e9,                /* bytes a second: faster memories are given longer */
     .line_bytes = 128,                 /* bytes that a request moves */
+    .latency_turns = 3,                /* turns of a run for latencies. Chosen */
+    .least_turns = 8,                  /* turns of a run for bandwidth. Chosen */
     .first_bytes = UINT64_C(32) << 20, /* bytes of streamed memory: 256 Ki lines. Chosen */
 };
 
@@ -41,7 +43,7 @@ static const struct load_shape shapes[] = {
     {false, 32, 1}, {false, 1024, 1}, {false, 1024, 8}, {true, 32, 1},
     {true, 256, 1}, {true, 1024, 1},  {true, 1024, 2},  {true, 1024, 8},
 };
-enum { SHAPES = sizeof shapes / sizeof *shapes, LATENCY_TURNS = 3, LEAST_TURNS = 8 };
+enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 struct flown {
     double requests, bytes, cycles, slowest, ns;
@@ -126,15 +128,16 @@ static int measure_latencies(struct lab *lab, struct ground *ground, size_t *bes
         struct flown f;
         /* The last stretch first, so that the buffer is made once. */
         ground->next = (SHAPES - 1 - i) * limits.first_bytes;
-        int rc = fly(lab, &f, ground, &shapes[i], "load", LATENCY_TURNS, 0);
+        int rc = fly(lab, &f, ground, &shapes[i], "load", limits.latency_turns, 0);
         if (rc) {
             return i > 0 && lab_soft(rc) ? 0 : rc;
         }
         struct loaded_latency *point = &m->loaded[m->loaded_count++];
-        *point = (struct loaded_latency){.requests = f.requests,
-                                         .cycles = f.cycles,
-                                         .bytes_per_cycle = f.bytes / (LATENCY_TURNS * f.slowest),
-                                         .bytes_per_second = f.ns > 0 ? f.bytes / f.ns * 1e9 : 0};
+        *point =
+            (struct loaded_latency){.requests = f.requests,
+                                    .cycles = f.cycles,
+                                    .bytes_per_cycle = f.bytes / (limits.latency_turns * f.slowest),
+                                    .bytes_per_second = f.ns > 0 ? f.bytes / f.ns * 1e9 : 0};
         *best = point->bytes_per_cycle > m->loaded[*best].bytes_per_cycle ? i : *best;
     }
     ground->next = SHAPES * limits.first_bytes;
@@ -153,7 +156,7 @@ static uint64_t enough_turns(const struct lab *lab, const struct loaded_latency 
     if (rate > 0) {
         turns = ceil(limits.least_ns * fmax(1, rate / limits.fast_rate) / 1e9 * rate / turn_bytes);
     }
-    turns = fmax(LEAST_TURNS, fmin(turns, most));
+    turns = fmax(limits.least_turns, fmin(turns, most));
     return (uint64_t)turns;
 }
 
@@ -188,7 +191,7 @@ static int measure_bandwidth(struct lab *lab, struct attribute *out, struct grou
     uint64_t full = (uint64_t)((double)least_bytes / (requests * limits.line_bytes)) + 1;
     more = more > full ? more : full;
     bool is_slow = point->bytes_per_second > 0 && point->bytes_per_second <= limits.fast_rate;
-    uint64_t first = !is_slow ? more : full > LATENCY_TURNS ? full : LATENCY_TURNS;
+    uint64_t first = !is_slow ? more : full > limits.latency_turns ? full : limits.latency_turns;
     if (requests * limits.line_bytes * (double)more > 8.0 * (double)ground->l2_bytes) {
         ground->next = 0;
     }

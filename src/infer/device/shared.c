@@ -1,10 +1,10 @@
 /*
  * Shared memory: a warp's accesses at strides of 0 to 64 words, each waiting for the one before
- * (Mei and Chu 2014, Listing 1). An access is repeated until every bank has delivered all of its
- * rows that are asked for, and each repetition takes as long as the next. So the time of a stride
- * is a + c * passes, with the passes that follow from the layout of banks, and the layout is the
- * one whose line the times lie on: any number of banks up to 64, words of 4 to 16 bytes in
- * successive banks, rows of one to four words. If two explain the times alike, neither is given.
+ * (Mei and Chu 2014, Listing 1). An access takes one pass after another until every bank has
+ * delivered all of its rows that lanes ask for. Each pass takes the same time, so a stride takes a
+ * + c * passes. The layout of banks gives the passes. The layout that is told is the one whose line
+ * the times lie on: any number of banks up to 64, words of 4 to 16 bytes in successive banks, rows
+ * of one to four words. If two explain the times alike, neither is told.
  */
 #include "infer/experiments.h"
 

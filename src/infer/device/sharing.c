@@ -1,12 +1,12 @@
 /*
- * Which paths go through the same cache. A cache is filled by its own path, then another path reads
- * more than the cache holds, then the first looks whether its lines are still there. All of that
- * happens in one launch, for a launch may begin with empty caches. Lines that are gone were driven
- * out: both paths lead through that cache. Lines that all stayed: they do not, or the other path
- * read too little of it, which is why a cache is filled as far as lines stay without it.
+ * Which paths go through the same cache. One path fills its cache. Then another path reads more
+ * than the cache holds. Then the first looks whether its lines are still there. All of that happens
+ * in one launch, for a launch may begin with empty caches. Lines that are gone were evicted: both
+ * paths lead through that cache. If all lines stayed, the other path does not, or it read too
+ * little. So a cache is filled only as far as lines stay without the other path.
  *
- * A path shows its caches together: what drives out constants may be in front of or behind the one
- * that is shared.
+ * A path shows its caches together: what evicts constants may lie in front of the shared cache or
+ * behind it.
  */
 #include "infer/experiments.h"
 #include "infer/device/sharing.h"
@@ -88,8 +88,8 @@ static int look(struct lab *lab, double *missing, const struct level_summary *of
 }
 
 /*
- * As many of the lines as stay where nothing else is read: all, or where other data share the
- * cache, or where its sets fill unevenly, a half or a quarter. A cache in front keeps few.
+ * As many of the lines as stay where nothing else is read: all, a half or a quarter. Other data may
+ * share the cache, or its sets may fill unevenly. A cache in front keeps few.
  */
 static int find_staying(struct lab *lab, size_t *lines, const struct level_summary *of)
 {
@@ -150,7 +150,7 @@ static bool is_first(const struct level_summary *level)
     return level->known && level->fit.count && !level->info->behind[0] && level->info->beneath[0];
 }
 
-/* One cache against all paths but its own. What fails is told, and the rest goes on. */
+/* One cache against all paths but its own. A failure is told, and the rest goes on. */
 static int compare_all(struct lab *lab, struct relation *relation, size_t of)
 {
     const struct level_summary *own = &lab->levels[of];
@@ -176,7 +176,7 @@ static int compare_all(struct lab *lab, struct relation *relation, size_t of)
     return rc && !lab_soft(rc) ? rc : 0;
 }
 
-/* The lists: paths of one cache, and those of which either drives out the other's lines. */
+/* Makes the lists: paths of one cache, and those of which either evicts the other's lines. */
 static void list_all(struct lab *lab, const struct relation *r)
 {
     for (size_t i = 0; i < lab->level_count; i++) {

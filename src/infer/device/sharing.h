@@ -1,4 +1,10 @@
-/* Which paths go through the same cache. */
+/*
+ * Which paths go through the same cache.
+ *
+ *   path     the loads of one operator
+ *   shared   two paths share a cache if either evicts the other's lines from it
+ *   missing  the share of lines that are no longer there
+ */
 #ifndef SONDE_INFER_SHARING_H
 #define SONDE_INFER_SHARING_H
 

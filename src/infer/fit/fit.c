@@ -1,16 +1,17 @@
 /*
- * The question that everything about a cache's geometry is built from: do these addresses fit into
- * the cache together? It is asked by walking them in a circle. Whatever the replacement policy,
- *   - a set with more lines than ways misses at least once in every pass, and
- *   - once a whole pass went by without a miss, everything is resident and no miss can follow.
- * So a pass without a miss proves the fit, and passes that all miss, however long the warm-up,
- * disprove it. Nothing is assumed about policy, index function or geometry.
+ * Do these addresses fit into the cache together? All geometry is built from this question. A walk
+ * in a circle answers it, whatever the replacement policy:
  *
- * What a real GPU adds is noise that looks like a miss now and then. A false miss falls on any
- * address; a set that is too full misses on its own few addresses again and again. When false
- * misses are frequent enough to spoil whole passes, the verdict comes from two tests: more misses
- * than noise explains (Poisson), or misses that concentrate on few addresses more than chance would
- * have it (binomial).
+ *  - A set with more lines than ways misses at least once in every pass.
+ *  - After a whole pass without a miss every line is in the cache, and no miss can follow.
+ *
+ * So a pass without a miss proves the fit. Passes that all miss, however long the warm-up, disprove
+ * it. Nothing is assumed about policy, index function or geometry.
+ *
+ * A real GPU adds noise: some hits are so slow that they look like misses. Noise falls on any
+ * address. A set that is too full misses on its own few addresses again and again. Where noise is
+ * so frequent that it spoils whole passes, two tests give the verdict: more misses than noise
+ * explains (Poisson), or misses on fewer addresses than chance explains (binomial).
  */
 #include "infer/fit/groups.h"
 
@@ -54,14 +55,13 @@ struct round {
     bool clean;
 };
 
-/* A cache that is empty when a launch begins has nothing to let go. */
+/* A cache that is empty when a launch begins holds no other data. */
 static bool settles_late(const struct level *level)
 {
     return level->habits.late > 0 && !level->habits.begins_empty;
 }
 
-/* Share of the records that are slow although everything hits; and a bound on those that look like
- * misses. */
+/* The share of the records that are slow although everything hits. */
 static double slow_share(const struct level *level)
 {
     return level->timing.hit_records
@@ -69,6 +69,7 @@ static double slow_share(const struct level *level)
                : 0;
 }
 
+/* A bound on the share of those that look like misses. */
 static double false_bound(const struct level *level)
 {
     double seen = (double)level->timing.false_misses;
@@ -76,10 +77,11 @@ static double false_bound(const struct level *level)
 }
 
 /*
- * Of w ways that draw their victims u hold others' lines: then some 2 u lines miss in a pass, and
- * each drives one of the others' out with a chance of u / w. After t passes the last of them is
- * still there with a chance of 2 exp(-2 t / w), as the stages before it multiply to; so of n / w
- * sets there come 4 n / w exp(-2 t / w) misses in a pass. How many there are tells w.
+ * How many ways draw their victims? Let u of w ways hold other lines. Then about 2 u lines miss in
+ * a pass, and each of these misses evicts one of the others with a chance of u / w. After t passes
+ * the last one is still there with a chance of 2 exp(-2 t / w), which is the product over the
+ * stages before. So n / w sets miss 4 n / w exp(-2 t / w) times in a pass. The number of misses
+ * gives w.
  */
 static void learn_ways(struct level *level, const struct fit *fit, const struct round rounds[],
                        unsigned last)
@@ -113,9 +115,9 @@ static bool has_settled(const struct level *level, size_t count, const struct ro
 }
 
 /*
- * Passes of warm-up in each round. A cache that keeps other data from before and replaces at random
- * takes long to let it go: about as many passes as it has ways, times the logarithm of the sets.
- * Short rings are warmed that long as soon as they miss at all; long ones once the cache was seen
+ * Passes of warm-up in each round. A cache that holds other data and replaces at random needs many
+ * passes to evict it: about as many as it has ways, times the logarithm of the sets. Short rings
+ * are warmed that long as soon as they miss. Long ones are warmed that long once the cache was seen
  * to settle late.
  */
 static uint64_t warm_passes(const struct level *level, size_t count, unsigned round, bool noisy)
@@ -142,8 +144,8 @@ static uint64_t warm_passes(const struct level *level, size_t count, unsigned ro
 }
 
 /*
- * Where noise spoils some passes and the warm-up is long, each window has many passes: one without
- * a miss decides.
+ * Where noise spoils some passes and the warm-up is long, each window has many passes. One pass
+ * without a miss decides.
  */
 static bool shows_passes(const struct level *level, size_t count, bool noisy)
 {
@@ -181,10 +183,11 @@ static void plan_round(struct walk_plan *plan, const struct level *level, unsign
 }
 
 /*
- * Counts one walk into `fit`. A stray, slower than any miss, proves nothing. On a quiet device it
- * is taken for a miss of some other kind; on a noisy one it is left out, unless strays are many.
- * What a cache in front had proves nothing either: everything is resident when all were hits
- * without a miss in between, be it in several passes; or what is not stays in front for good.
+ * Counts one walk into `fit`. A stray is slower than any miss and proves nothing. On a quiet device
+ * it counts as a miss. On a noisy one it is left out, unless strays are many. A load that the cache
+ * in front answered proves nothing either. The ring fits when each of its elements hit behind that
+ * cache without a miss in between, in one pass or in several, or when the cache in front keeps the
+ * rest for good.
  */
 static void count_walk(struct fit *fit, struct round *round, const struct level *level,
                        const struct walk *walk, bool noisy)
@@ -251,9 +254,9 @@ static double concentration(const struct fit *fit, const struct round *round, do
 
 /*
  * Will the misses stay, however long the warm-up? Under random replacement one line of w that has
- * not found its place misses about twice a pass, at a rate of 2 / w, and finds it with a chance of
- * about 1 / w each time: after t passes such a rate r is left by accident with a chance of exp(-r
- * t). Otherwise misses that are on their way out get fewer from round to round.
+ * no place misses about twice a pass, at a rate of 2 / w. Each miss finds the place with a chance
+ * of about 1 / w. After t passes a rate r is left by accident with a chance of exp(-r t). Otherwise
+ * misses that will end get fewer from round to round.
  */
 static bool will_stay(const struct level *level, const struct fit *fit, const struct round rounds[],
                       unsigned round, bool noisy)
@@ -296,8 +299,8 @@ static enum fit_verdict judge_quiet(const struct level *level, const struct fit 
 }
 
 /*
- * Each round is judged by itself, for the ones before may have been settling; it is twice as long
- * as the one before.
+ * Each round is judged by itself, for the rounds before may have been settling. Each is twice as
+ * long as the one before.
  */
 static enum fit_verdict judge_noisy(const struct level *level, struct fit *fit,
                                     const struct round rounds[], unsigned round)
@@ -323,10 +326,10 @@ static enum fit_verdict judge_noisy(const struct level *level, struct fit *fit,
 }
 
 /*
- * A pass without a miss proves the fit when one window saw it. Windows that each see a part see
- * parts of different passes, so a set that misses once here, once there (random replacement) can
- * slip through: then several rounds must be clean, unless the cache was seen to miss alike in every
- * pass.
+ * A pass without a miss proves the fit when one window saw all of it. Windows that each see a part
+ * see parts of different passes. A set that misses at another place in each pass (random
+ * replacement) can then go unseen. So several rounds must be clean, unless the cache was seen to
+ * miss alike in every pass.
  */
 static bool judge_clean(const struct level *level, const struct walk_plan *plan, unsigned clean)
 {
@@ -335,7 +338,7 @@ static bool judge_clean(const struct level *level, const struct walk_plan *plan,
     return clean >= (whole || alike ? 1 : limits.clean_rounds);
 }
 
-/* Two rounds of a walk with many misses: alike, or not? */
+/* Do two rounds of a walk with many misses miss alike? */
 static void learn_rhythm(struct level *level, const struct fit *fit, const struct round rounds[])
 {
     double a = (double)rounds[0].misses / (double)rounds[0].records;
@@ -350,7 +353,7 @@ static void learn_rhythm(struct level *level, const struct fit *fit, const struc
     }
 }
 
-/* What was learned about noise: what fits, and had settled, missed nevertheless so many times. */
+/* Learns noise: what fits and had settled still missed so many times. */
 static void learn_noise(struct level *level, const struct fit *fit, const struct round *last)
 {
     level->timing.hit_records += fit->noisy ? last->records : last->settled_records;
@@ -358,8 +361,10 @@ static void learn_noise(struct level *level, const struct fit *fit, const struct
     level->timing.false_slow += fit->noisy ? last->slow : last->settled_slow;
 }
 
-/* More misses before everything was resident than noise explains: the cache lets go of other data
- * slowly. */
+/*
+ * Did the walk miss more often before it settled than noise explains? Then the cache evicts other
+ * data slowly.
+ */
 static void learn_settling(struct level *level, const struct fit *fit, const struct round *last)
 {
     if (fit->noisy && fit->records > last->records) {
@@ -381,7 +386,7 @@ static void learn_settling(struct level *level, const struct fit *fit, const str
     }
 }
 
-/* One round: what it saw is in `fit` and in rounds[round], how it was walked in `plan`. */
+/* One round. Its counts go into `fit` and rounds[round], its plan into `plan`. */
 static int walk_round(struct level *level, struct fit *fit, struct walk_plan *plan,
                       struct round rounds[], unsigned round, bool noisy)
 {

@@ -1,9 +1,11 @@
 /*
- * The question that geometry is built from: does a set of addresses fit into the cache together?
+ * Do these addresses fit into the cache together?
  *
  *   pass      once around the ring of a walk
  *   fits      after enough passes no element misses but by noise
  *   settle    where sets draw their victims, what fits may miss for many passes before it holds
+ *   round     one walk; each round warms longer than the one before
+ *   clean     without a miss
  */
 #ifndef SONDE_INFER_FIT_H
 #define SONDE_INFER_FIT_H

@@ -1,12 +1,14 @@
 /*
- * Group verdicts. A group lies in the ring in one piece, so once a walk passes over it without a
- * miss all of it is resident: it fits, whatever policy and noise. A set with more lines than ways
- * misses in every pass. Between the two stands only what has not settled yet: lines of others that
- * a random policy lets go slowly. So a group does not fit when every pass misses, more than noise
- * explains, and either one line misses in each of many passes, or the warm-up was so long that by
- * the rate of its misses it must have settled (fit.c). Each round warms longer than the one before.
+ * Verdicts on groups of addresses. A group lies in the ring in one piece. A pass over it without a
+ * miss shows that all of it is in the cache: it fits, whatever the policy and the noise. A set with
+ * more lines than ways misses in every pass. Only what has not settled yet stands between the two:
+ * a random policy evicts other lines slowly. So a group does not fit when every pass misses more
+ * often than noise explains, and one of two things holds: one line misses in each of many passes,
+ * or the warm-up was so long that the rate of the misses rules out settling (fit.c). Each round
+ * warms longer than the one before.
  *
- * Where a launch begins with an empty cache nothing has to be let go, and a short warm-up will do.
+ * Where a launch begins with an empty cache nothing has to be evicted, and a short warm-up is
+ * enough.
  */
 #include "infer/fit/groups.h"
 
@@ -116,7 +118,7 @@ static void restart(struct tally *tally, struct group *g)
     g->heard = 0;
 }
 
-/* A hit that the cache in front did not keep counts once in a stretch without misses. */
+/* A hit behind the cache in front counts once in a stretch without misses. */
 static void hear(struct tally *tally, const struct level *level, struct group *g, size_t element,
                  uint32_t cycles, bool hit)
 {
@@ -130,8 +132,8 @@ static void hear(struct tally *tally, const struct level *level, struct group *g
 
 /*
  * Counts the part of a window that lies in one pass over one group. What is slow after a clean pass
- * is noise. Where a cache in front keeps a part of each pass, several make a clean one, if all that
- * is walked is judged, so that nobody else can come in between.
+ * is noise. Where a cache in front answers a part of each pass, several passes make a clean one.
+ * That holds only if all that is walked is judged, so that nothing else comes in between.
  */
 static void count_stretch(struct tally *tally, struct group *g, struct level *level, size_t window,
                           size_t records, size_t slow)
@@ -220,9 +222,9 @@ static bool has_settled(const struct level *level, const struct tally *tally, co
 }
 
 /*
- * A watched group behind another cache: in a pass in which the cache in front kept the lines that
- * are walked past it the group is undisturbed, though it does not fit with them. So no single pass
- * decides; each counts by what noise and what such lines would make of it.
+ * A watched group behind another cache. In some passes the cache in front answers the lines that
+ * are walked past the group; then the group hits although it does not fit with them. So no single
+ * pass decides. Each pass counts by the chance that noise, or such lines, make it.
  */
 static enum fit_verdict judge_watched(const struct level *level, struct tally *tally,
                                       const struct group *g, unsigned round)
@@ -276,8 +278,8 @@ static void judge_all(const struct level *level, struct tally *tally, size_t gro
 }
 
 /*
- * Groups have their clean passes one by one; all of them fit together only if they have them at the
- * same time: then the round that decided was slow no more often than by noise.
+ * Each group has its clean passes at a time of its own. All of them fit together only if these
+ * coincide: then the round that decided was slow no more often than by noise.
  */
 static bool is_quiet(const struct level *level, const struct tally *tally,
                      const struct group_walk *walk)
@@ -291,8 +293,9 @@ static bool is_quiet(const struct level *level, const struct tally *tally,
 }
 
 /*
- * Long rings go through windows that each go on where the one before ended. A watched group at the
- * ring's beginning, which is too long for a window, takes windows over itself alone, one a walk.
+ * Long rings are recorded in windows that each go on where the one before ended. A watched group at
+ * the beginning of a ring that is too long for a window gets windows over itself alone, one in each
+ * walk.
  */
 static bool is_watched(const struct level *level, const struct group_walk *walk)
 {

@@ -1,7 +1,11 @@
 /*
- * The question of fit.c, asked of several groups of addresses in one walk: which of them fit? It
- * is for addresses of which the walk holds all that fall into a group's set, or for a group that
- * is watched while others are walked past it (witnesses).
+ * The question of fit.c, asked of several groups of addresses in one walk.
+ *
+ *   group     addresses of one set, one after the other in the ring; each group gets a verdict
+ *   watched   a group at the ring's beginning, past which other lines are walked
+ *   round     walks with the same warm-up
+ *
+ * A walk must hold all the addresses that fall into a group's set, or watch one group.
  */
 #ifndef SONDE_INFER_GROUPS_H
 #define SONDE_INFER_GROUPS_H

@@ -1,8 +1,8 @@
 /*
- * The port of the constant cache: lanes of a warp that want the same word share its way out, others
- * are served one after the other (CUDA C Programming Guide 6.0, section 5.3.2.4). One warp loads 1
- * to 32 different words that are all cached; what each further word costs is the slope, if the
- * times lie on a line.
+ * Constant broadcast: lanes of a warp that want the same word get it at once, other words are
+ * served one after the other (CUDA C Programming Guide 6.0, section 5.3.2.4). One warp loads 1 to
+ * 32 different words that are all cached. If the times lie on a line, its slope is the cost of each
+ * further word.
  */
 #include <math.h>
 #include <stdio.h>

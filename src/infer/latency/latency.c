@@ -1,8 +1,11 @@
 /*
- * Latencies of a level. hit_latency is the median of a fine-grained record in the sense of Mei and
- * Chu (2014): clock to clock around the load and the store of its result, so it contains both clock
- * reads and that store. load_to_use_latency is an untimed dependent chain divided by its length.
- * miss_penalty is what a miss takes longer than a hit, as seen through the same operator.
+ * Latencies of a level.
+ *
+ *   hit_latency          the median of a fine-grained record as in Mei and Chu (2014), from clock
+ *                        to clock around the load and the store of its result; it contains both
+ *                        clock reads and that store
+ *   load_to_use_latency  an untimed dependent chain, divided by its length
+ *   miss_penalty         what a miss takes longer than a hit, through the same operator
  */
 #include "infer/ask/sort.h"
 #include "infer/experiments.h"
@@ -34,8 +37,8 @@ static int sample_walk(struct level *level, struct sample *out, struct walk_shap
 }
 
 /*
- * What surely fits: half of the elements that did, at most 2048; where tens of megabytes fit, 4
- * MiB. Behind another cache, all that fit: half of them may be what that one keeps.
+ * What surely fits: half of the elements that did, at most 2048; 4 MiB where tens of megabytes fit.
+ * Behind another cache it is all that fit, for the cache in front may keep half of them.
  */
 static struct walk_shape safe_shape(const struct level *level)
 {
@@ -161,8 +164,8 @@ static int sample_conflict(struct level *level, struct sample *out)
 }
 
 /*
- * Windows spread over an array far larger than a large cache: its misses go to many places of the
- * memory, so their median does not hang on where a few of them happen to lie.
+ * Windows spread over an array far larger than a large cache. Its misses go to many places of the
+ * memory, so their median does not depend on a few places.
  */
 static int sample_far(struct level *level, struct sample *out, char what[64])
 {
@@ -206,9 +209,9 @@ static double median_of_misses(const struct level *level, const struct sample *a
 }
 
 /*
- * The lines of a conflicting set may meet in few sets of the next cache, too, and miss there, as
- * far more than fits does. Lines that lie beside each other, a quarter more than fit, do not unless
- * that cache is as small; what misses less far is the miss that is meant.
+ * The lines of a conflicting set may lie in few sets of the next cache and miss there, too; so does
+ * an array far larger than what fits. Lines beside each other, a quarter more than fit, miss the
+ * next cache only if it is as small. What misses less far is the miss that is meant.
  */
 static int try_dense(struct level *level, struct sample *all, char what[64])
 {

@@ -1,16 +1,15 @@
 /*
- * The kinds of access that there are, and what each takes (Table 3 of Mei et al., NPC 2014), from
- * one walk with uneven strides (latency/spectrum.c), by loads past L1 and, where there is one,
- * through it.
+ * The kinds of access and their latencies (Table 3 of Mei et al., NPC 2014), from one
+ * latency-spectrum walk (latency/spectrum.c), by loads past L1 and, where there is one, through it.
  *
- * Kinds are found in the latencies: a class is what their gaps set apart. Its name comes from what
- * its loads hit and miss by the sizes of caches and TLBs that were measured before; whether L1 has
- * the data, or L2 where translation takes no time, is told by the latency itself. Names are the
- * paper's P1 to P6, for others the nearest of these and what differs: "P2-miss" misses L2's data,
- * "P3-jump" comes from the other end of the buffer, "P2-l1" finds the data in L1, "P3-table" takes
- * longer than P3 because entries of the page table had left L2. One kind may fall into several
- * classes (near and far parts of L2), several kinds into one (they take the same time): each pair
- * is listed. A class that no kind explains is listed without a name.
+ * Gaps between the latencies make classes. A class is named by what its loads hit and miss, which
+ * the measured sizes of caches and TLBs predict. Where translation takes no time, the latency
+ * itself tells whether L1 or L2 has the data. Names are the paper's P1 to P6; other kinds bear the
+ * nearest of these and what differs: "P2-miss" misses L2's data, "P3-jump" comes from the other end
+ * of the buffer, "P2-l1" finds the data in L1, "P3-table" takes longer than P3 because entries of
+ * the page table had left L2. One kind may fall into several classes (near and far parts of L2).
+ * Several kinds may fall into one (they take the same time). Each pair is listed. A class that no
+ * kind explains is listed without a name.
  */
 #include "infer/ask/follow.h"
 #include "infer/ask/sort.h"
@@ -56,7 +55,7 @@ struct kind {
     bool late_table; /* it should have been hit, and the latency says that it was not */
 };
 
-/* Where the latency decides, it does; behind a translation that misses, what is expected. */
+/* The latency decides where it can. Behind a translation that misses, the prediction does. */
 static struct kind kind_of(const struct run *run, size_t i)
 {
     const struct spectrum_load *load = &run->spectrum.load[i];
@@ -306,7 +305,7 @@ static int add_unnamed(struct lab *lab, const struct run *run, size_t before)
     return 0;
 }
 
-/* Does `p` claim a hindrance and take no more than `q` takes without it? Then it is none. */
+/* Does `p` name a miss or a jump that `q` lacks, and take no longer? Then that costs nothing. */
 static bool is_vain(const struct run *run, const struct latency_pattern *p,
                     const struct latency_pattern *q)
 {
@@ -356,7 +355,7 @@ static void drop_vain(struct dissection *d, const struct run *run, size_t before
     d->pattern_count = kept;
 }
 
-/* Far from the page before, and nothing to compare with that is not: the distance tells nothing. */
+/* Is there no kind without a jump to compare a jump with? Then the distance tells nothing. */
 static void settle_jumps(struct dissection *d, size_t before)
 {
     for (size_t i = before; i < d->pattern_count; i++) {

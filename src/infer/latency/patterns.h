@@ -1,4 +1,10 @@
-/* What kinds of access there are, as one walk with uneven strides shows them. */
+/*
+ * The kinds of access, as the latency-spectrum walk shows them.
+ *
+ *   spectrum   the loads of one walk with uneven strides, and what each should hit
+ *   outcome    hit, miss, or open: nothing predicts it
+ *   kind       what a load hits and misses in caches, TLBs and the page table
+ */
 #ifndef SONDE_INFER_PATTERNS_H
 #define SONDE_INFER_PATTERNS_H
 

@@ -1,23 +1,23 @@
 /*
- * A walk with uneven strides that shows every kind of access in one run (Mei et al., NPC 2014,
- * section 3.2). It begins with cold caches and reads each word once; a line is read again at its
- * next word, a page at another line. So how far back the same line and the same page were read
- * decides what a load hits:
+ * The latency-spectrum walk: uneven strides that make every kind of access in one run (Mei et al.,
+ * NPC 2014, section 3.2). It begins with cold caches and reads each word once. A line is read again
+ * at its next word, a page at another line. So the distance since the last load of the same line
+ * and page decides what a load hits:
  *
- *     new pages, one after another         nothing
- *     new pages, from both ends in turn    nothing, and page tables far apart
- *     new lines of one page, each twice    its translation; then the line too
- *     the first pages again                the line, and no translation: more pages than fit
- *     the last of them again               the line, and the second level's translation
- *     new lines in these, then in all      the second level's translation, or the page table alone
- *     both ends in turn again              as the first pages again, page tables far apart
+ *      new pages, one after another         nothing
+ *      new pages, from both ends in turn    nothing, and page tables far apart
+ *      new lines of one page, each twice    its translation; then the line too
+ *      the first pages again                the line, and no translation: more pages than fit
+ *      the last of them again               the line, and the second level's translation
+ *      new lines in these, then in all      the second level's translation, or the page table alone
+ *      both ends in turn again              as the first pages again, page tables far apart
  *
- * Through an L1, lines of one page that are two to four times as many as L1 holds come between, so
- * that the lines of the other pages are in L2 alone.
+ * Through an L1, lines of one page come in between, two to four times as many as L1 holds. Then the
+ * lines of the other pages are in L2 alone.
  *
- * What is expected of a load follows from the distances and from what the dissection has measured
- * of caches and TLBs. Distances near what fits are left open: a load counts only where the margin
- * is a quarter at least, whatever policy there is (for LRU it is exact, for others likely).
+ * The distances, and the sizes of caches and TLBs that were measured before, predict what a load
+ * hits. Distances near what fits predict nothing: a load counts only where the margin is a quarter
+ * at least. For LRU the prediction is exact, for other policies likely.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -204,8 +204,8 @@ static int expect_all(const struct maker *m)
 /* ---- sizes ---- */
 
 /*
- * How many pages: beyond the last level that the buffer can exceed, and between the two. No more
- * than that: their tables must stay in L2.
+ * How many pages: more than the last level that the buffer can exceed holds, and a number between
+ * the two levels. No more, for their page tables must stay in L2.
  */
 static void choose_pages(struct maker *m)
 {

@@ -61,10 +61,10 @@ bool path_is_apart(const struct level *level)
 }
 
 /*
- * Elements that L2 holds, each read the first time in a launch and then its neighbour, which any
- * cache has now, however small, and whatever it evicts first. No other cache of the path has
- * them the first time: nothing walks so far from the buffer's start, and first levels begin a
- * launch empty.
+ * Does a cache of the path keep lines that L2 holds? Each element is read the first time in a
+ * launch, and then its neighbour. Any cache has the neighbour now, however small it is and whatever
+ * it evicts first. No other cache of the path has the element the first time: no walk goes so far
+ * from the buffer's start, and first levels begin a launch empty.
  */
 int circle_keeps(struct level *level, bool *keeps)
 {

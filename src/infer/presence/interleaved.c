@@ -1,9 +1,9 @@
 /*
- * The reference of local memory, where neighbouring words of a thread lie a whole line apart, for
- * the words of the warp's other threads lie between them (CUDA C Programming Guide 6.0, section
- * 5.3.2.2). No fetch unit shows, for each word is the first of its own. What remains: eight words
- * in a circle take less than a load from L2, and a long circle has loads that take more than any of
- * these.
+ * The reference of local memory. Neighbouring words of a thread lie a whole line apart, for the
+ * words of the warp's other threads lie between them (CUDA C Programming Guide 6.0, section
+ * 5.3.2.2). So each word is the first of its fetch unit, and no unit can be told. Two facts decide
+ * instead: eight words in a circle take less than a load from L2, and a long circle has loads that
+ * take more than any of these.
  */
 #include "infer/presence/presence.h"
 

@@ -1,11 +1,12 @@
 /*
- * The first experiment on a cache: is it there, what do its hits and misses look like, and how much
- * does a miss fetch? Hits are loads that circle in 1 KiB. Misses come from a walk word by word
- * through an array that is too large: there a miss must fall on the first word read of each fetch
- * unit, and the words after it must hit. What is slow at certain words even when circling in 1 KiB
- * (a port's width, a bank) is no miss. Latencies that do not follow the addresses in this way
- * (shuffled, or drowned in noise) say nothing about a cache, and then nothing is concluded about
- * it. The array grows until the pattern shows, so no size is assumed.
+ * The first experiment on a cache: is it there, how long do its hits and misses take, and how much
+ * does a miss fetch?
+ *
+ * Loads that circle in 1 KiB are hits. A walk word by word through an array that is too large has
+ * misses. A miss must fall on the first word read of each fetch unit, and the words after it must
+ * hit. A word that is slow even in the circle of 1 KiB (the width of a port, a bank) is no miss.
+ * Latencies that do not follow the addresses in this way (shuffled, or lost in noise) decide
+ * nothing. The array grows until the misses follow fetch units, so no size is assumed.
  */
 #include "infer/presence/presence.h"
 
@@ -96,9 +97,9 @@ static size_t count_slower(const struct walk *walk, const double tiny[TINY_WORDS
 }
 
 /*
- * The circle that is all hits. A cache of less than 1 KiB shows in loads that are slower in a
- * circle of 1 KiB than in one of 64 B, be they ever different words; a word that is slow in both is
- * no miss, and what is slow now and then in both is noise.
+ * Chooses the circle that is all hits. A cache of less than 1 KiB has loads that are slower in a
+ * circle of 1 KiB than in one of 64 B, though at different words each time. A word that is slow in
+ * both circles is no miss. What is slow now and then in both is noise.
  */
 static int choose_circle(struct level *level, size_t *bytes)
 {
@@ -202,8 +203,8 @@ static struct pattern try_unit(const uint32_t *missed, size_t misses, const stru
 
 /*
  * The largest unit that explains the misses of a walk word by word. Noise may put a few misses
- * elsewhere; a wrong unit misplaces every third at least. A window's first record is left out: it
- * may begin inside a unit.
+ * elsewhere. A wrong unit puts at least every third miss at the wrong place. The first record of a
+ * window is left out: it may begin inside a unit.
  */
 static bool find_unit(struct pattern *out, const struct level *level, const struct walk *walk,
                       double false_share)
@@ -248,9 +249,9 @@ static bool set_threshold(struct level *level, double threshold, const struct sa
 }
 
 /*
- * Are slow and fast records in no order at all? Then neighbours are alike as often as chance has
- * it. Words of one line that all come from a farther place are alike far more often, a miss at
- * every unit's first word less often.
+ * Are slow and fast records in no order at all? Then neighbours are alike as often as by chance.
+ * Words of one line that all come from a farther place are alike far more often. A miss at the
+ * first word of every unit makes them alike less often.
  */
 static bool without_order(const struct level *level, const struct walk *walk)
 {
@@ -272,8 +273,9 @@ static bool without_order(const struct level *level, const struct walk *walk)
 }
 
 /*
- * A threshold above what the cache in front misses. One that fell below, for the walk misses this
- * cache as well or not at all, goes halfway from there to the slower loads.
+ * A threshold above the latency of what the cache in front misses. Where the walk misses this cache
+ * as well, or not at all, the threshold may fall below. Then it goes halfway from there to the
+ * slower loads.
  */
 static double above_floor(const struct level *level, double threshold, const struct sample *walked,
                           double ceiling)
@@ -285,9 +287,9 @@ static double above_floor(const struct level *level, double threshold, const str
 }
 
 /*
- * A threshold below what passes the cache by. A walk of which every miss goes farther than to the
- * next level puts the gap's middle beyond that; where nothing lies between, the hits and the next
- * level have a middle of their own.
+ * A threshold below the latency of loads that pass the cache by. Where every miss of a walk goes
+ * farther than to the next level, the middle of the gap lies beyond that latency. If nothing lies
+ * between, the threshold goes halfway from the hits to the next level.
  */
 static double below_beneath(const struct level *level, double threshold,
                             const struct sample *walked)
@@ -304,9 +306,9 @@ static double below_beneath(const struct level *level, double threshold,
 }
 
 /*
- * Where next to all that a walk misses here is missed farther on too, the few loads that are not
- * lie under a threshold between those two. They show as loads slower than hits that begin fetch
- * units, as misses do, more often than noise would; then the threshold goes below them.
+ * Nearly all loads that miss here may miss the next level, too. The few that hit it lie under a
+ * threshold between those two. They are slower than hits and begin fetch units, as misses do, more
+ * often than noise does. Then the threshold goes below them.
  */
 static int lower_threshold(struct level *level, bool *lowered, const struct pattern *pattern,
                            const struct sample *hits, const struct walk *walk)
@@ -343,8 +345,7 @@ static int lower_threshold(struct level *level, bool *lowered, const struct patt
 
 /*
  * Finds the lowest threshold that explains the walk: records above it lie where fetch units begin.
- * A cache whose parts are near and far has more than two classes, of which the lower ones are all
- * hits.
+ * A cache with near and far parts has more than two classes, and the lower ones are all hits.
  */
 static int separate(struct level *level, struct trial *trial, const struct sample *hits,
                     const struct walk *walk)
@@ -449,9 +450,9 @@ static int try_array(struct level *level, struct trial *trial, const struct samp
 }
 
 /*
- * On a path of small caches one behind the other, an array that misses all of them need not show
- * the second one's hits, and the lowest threshold is then that of the second. So arrays begin at
- * twice the circle there. What a recording has no walk of is passed over.
+ * On a path of two small caches one array may miss both. Then no hit of the second one is recorded,
+ * and the lowest threshold is the second one's. So arrays begin at twice the circle there. Walks
+ * that a recording does not have are passed over.
  */
 static int find_misses_small(struct level *level, const struct circle *circle, bool *found)
 {
@@ -477,9 +478,9 @@ static int find_misses_small(struct level *level, const struct circle *circle, b
 }
 
 /*
- * Every load takes the same, in the circle as in arrays of all sizes: then no cache is there, and
- * that is the memory's latency. It takes walks through more than any cache holds; one that was
- * refused shows nothing.
+ * Every load takes the same, in the circle and in arrays of all sizes. Then no cache is there, and
+ * the latency is the memory's. This needs walks through more than any cache holds. A refused walk
+ * decides nothing.
  */
 static int conclude_without_misses(struct level *level, const struct circle *circle,
                                    uint64_t walked_bytes)

@@ -1,11 +1,11 @@
 /*
- * A path that leads through a cache which another path has shown already. Some lines of it are
- * read, then the other path reads four times what its cache holds, then the lines are looked for:
- * when most are gone, the cache is that one, and its geometry, set index and policy need no
- * second examination; latencies and what a miss fetches are the path's own and are measured.
+ * Does a path lead through a cache that another path has shown already? This path reads some lines.
+ * Then the other path reads four times what its cache holds. Then this path looks for the lines.
+ * Where most are gone the cache is the same one: its geometry, set index and policy are taken over.
+ * The path's latencies and fetch unit are measured.
  *
- * What reaches no further than that, as constants do, tells nothing of a large cache; then the path
- * is examined for itself.
+ * A path of short reach, as of constants, cannot evict the lines of a large cache. Then the path is
+ * examined for itself.
  */
 #include <stdio.h>
 #include <stdlib.h>

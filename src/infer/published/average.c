@@ -1,13 +1,18 @@
 /*
  * What the older methods make of the same cache. Both time a dependent chain as a whole and see
- * averages only. Saavedra (1995): an array of N bytes, more than fits, walked at every stride s.
- * The average grows with s until each load misses, at s = line (for a sectored cache: at the fetch
- * unit, which averages cannot tell from it); it falls to that of hits when the N / s elements fit
- * into the sets they meet: then N / s is the number of ways. Wong (2010): a fixed stride, N growing
- * beyond what fits. The average leaves that of hits at the size C and reaches that of misses when
- * every set holds a line too many: sets = (N - C) / line. Both assume LRU, sets that are alike, and
- * an index by address bits. Given beside the fine-grained result, with low confidence, because the
- * comparison is the point (Mei and Chu 2014, section 3.2).
+ * averages only.
+ *
+ * Saavedra (1995) walks an array of N bytes, more than fits, at every stride s. The average grows
+ * with s until each load misses, at s = line (for a sectored cache: at the fetch unit, which
+ * averages cannot tell from it). It falls to that of hits when the N / s elements fit into the sets
+ * they lie in: then N / s is the number of ways.
+ *
+ * Wong (2010) keeps the stride and lets N grow beyond what fits. The average leaves that of hits at
+ * the size C and reaches that of misses when every set holds a line too many: sets = (N - C) /
+ * line.
+ *
+ * Both assume LRU, sets that are alike, and an index by address bits. They stand beside the
+ * fine-grained result, with low confidence, for comparison (Mei and Chu 2014, section 3.2).
  */
 #include "infer/published/published.h"
 #include "infer/experiments.h"

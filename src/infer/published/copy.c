@@ -1,10 +1,10 @@
 /*
  * The size of L2 by the copy kernel (Lashgar et al. 2015, section 3.3): the time of a copy right
  * after the same copy, over its time when a copy from the host came between. While L2 holds the
- * data, read and written, the former is less; where the gap closes is the size. A published recipe
- * beside the general inference, not in its place: it supposes that the host's copies pass through
- * L2, and it sees no line, set or slice. The gap has closed where the ratio is well above the
- * least, and in any case half-way, on a scale of ratios, between that and none.
+ * data, read and written, the former is less. The size is where this gap closes: the ratio is well
+ * above the least or, at the latest, half-way between the least and 1 on a scale of ratios. This is
+ * a published recipe beside the general inference. It supposes that the host's copies pass through
+ * L2, and it sees no line, set or slice.
  */
 #include "infer/experiments.h"
 

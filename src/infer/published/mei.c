@@ -1,16 +1,18 @@
 /*
  * Mei and Chu's four steps (Benchmarking the Memory Hierarchy of Modern GPUs, 2014, section 3.2),
  * as published:
- *   1. C: the largest array without a miss;
- *   2. b: beyond C, the number of addresses that miss stays, then jumps when the next line, hence
- * the next set, is entered. The distance from C to the jump is the line;
- *   3. a: in steps of b, each line more makes one more set miss; the number of sets is the count of
- * lines beyond C at which everything misses;
- *   4. policy: at C + b, LRU misses the same lines in every pass; anything else does not.
- * The steps walk by fetch units instead of words, which changes no result and costs a fraction.
- * What the recipe assumes, equal sets and an index by address bits, is not checked here: where it
- * does not hold, the recipe says something else than the general inference, and both are reported.
- * The paper applies it to first-level caches only: windows are short, and so does this.
+ *
+ *   1. C: the largest array without a miss.
+ *   2. b: beyond C the number of addresses that miss stays the same, then jumps when the next line
+ *      begins, hence the next set. The distance from C to the jump is the line.
+ *   3. a: in steps of b each further line makes one more set miss. The number of sets is the count
+ *      of lines beyond C at which everything misses.
+ *   4. policy: at C + b LRU misses the same lines in every pass; anything else does not.
+ *
+ * The steps walk by fetch units instead of words. That changes no result and costs a fraction. The
+ * recipe assumes equal sets and an index by address bits. This is not checked: where it does not
+ * hold, the recipe differs from the general inference, and both are reported. The paper applies it
+ * to first-level caches only, and so does this, for windows are short.
  */
 #include "infer/published/published.h"
 #include "infer/fit/fit.h"

@@ -1,6 +1,9 @@
 /*
- * Published recipes, run as their papers say, beside the general inference: what they make of the
- * same cache.
+ * Published recipes beside the general inference: what they make of the same cache.
+ *
+ *   method    a recipe, run as its paper says: mei, saavedra, wong, lashgar
+ *   average   the time of a chain of loads over their number
+ *   refused   what a recipe does not tell has a reason in place of a value
  */
 #ifndef SONDE_INFER_PUBLISHED_H
 #define SONDE_INFER_PUBLISHED_H
