@@ -200,7 +200,7 @@ void images_destroy(struct rt *rt)
 
 /* Copies. */
 
-static int check_region(const struct rt_image *image, const struct rt_image_region *region)
+int rt_image_check(const struct rt_image *image, const struct rt_image_region *region)
 {
     const struct exec_image *exec = &image->image;
     if (exec->gone || region->level >= exec->spec.levels) {
@@ -284,7 +284,7 @@ static int copy_region(struct rt *rt, const struct rt_image *image,
     const struct exec_image *exec = &image->image;
     int rc = context_check(rt);
     if (rc == 0) {
-        rc = check_region(image, region);
+        rc = rt_image_check(image, region);
     }
     if (rc < 0) {
         return rc;

@@ -120,6 +120,8 @@ struct rt_image_region {
 int rt_image_whole(struct rt_image_region *out, const struct rt_image *image, uint32_t level);
 int rt_image_write(struct rt *rt, struct rt_image *image, const struct rt_image_region *region,
                    const void *from);
+/* Whether the level has all of the region: what write and read refuse, before they are done. */
+int rt_image_check(const struct rt_image *image, const struct rt_image_region *region);
 int rt_image_read(struct rt *rt, void *to, const struct rt_image *image,
                   const struct rt_image_region *region);
 /* Objects: handles that kernels take as a .u64, or that a .texref or .surfref is bound to. */

@@ -100,8 +100,11 @@ static int end_check(struct rt *rt, const struct rt_end *end, const struct rt_co
         if (!fits_region(end, copy)) {
             return error_set(SONDE_EINPUT, "a copy of an image beyond 32 bits");
         }
-        return end->image ? region_of(&region, end, NULL, copy)
-                          : error_set(SONDE_EINPUT, "a copy without its image");
+        if (!end->image) {
+            return error_set(SONDE_EINPUT, "a copy without its image");
+        }
+        int rc = region_of(&region, end, NULL, copy);
+        return rc == 0 ? rt_image_check(end->image, &region) : rc;
     }
     uint64_t row = row_bytes(end, copy);
     if (row < copy->width_bytes || (end->slice_rows && end->slice_rows < copy->height)) {
