@@ -184,11 +184,13 @@ void gpu_abandon(struct gpu *gpu)
 
 int gpu_launch(struct gpu *gpu, const struct exec_launch *launch, uint64_t *cycles)
 {
+    if (gpu->grids) {
+        return error_set(SONDE_EUSAGE, "grids are on the GPU");
+    }
     struct gpu_grid *grid;
     struct gpu_grid_options options = {0};
-    int rc = gpu->grids ? error_set(SONDE_EUSAGE, "grids are on the GPU")
-                        : gpu_grid_begin(gpu, &grid, launch, &options);
-    if (rc < 0) {
+    int rc = gpu_grid_begin(gpu, &grid, launch, &options);
+    if (rc != 0) {
         return rc;
     }
     while (rc == 0 && !gpu_grid_is_over(grid)) {

@@ -17,7 +17,8 @@
 
 static int io_error(const char *what, const char *path)
 {
-    return error_set(SONDE_EIO, "%s %s: %s", what, path, strerror(errno));
+    return errno == ENOMEM ? error_memory()
+                           : error_set(SONDE_EIO, "%s %s: %s", what, path, strerror(errno));
 }
 
 /* Reads to the end of `file`, growing as it comes: a pipe or a /proc file has no size to trust. */

@@ -102,14 +102,15 @@ static char *model_of(const struct sm *sm)
         "{entries: %u, mergers: %u, merger: %s}\n",
         sm->l1_hit, table ? sm->entries : 4096, table ? sm->mergers : 4096,
         table && sm->of_lanes ? "lane" : "request");
-    strbuf_printf(&out,
-                  "l2:\n  line: 128 B\n  sector: 32 B\n  sets: 1024\n  ways: 16\n  size: 2 MiB\n  "
-                  "index: {kind: modulo}\n  hit_latency: %u cycles\n  accesses_per_cycle: 0\n  "
-                  "data_width: 0 B/cycle\n  miss: {entries: 1024, mergers: 64}\n"
-                  "noc: {request_latency: %u cycles, reply_latency: %u cycles, request_width: 0 "
-                  "B/cycle, reply_width: 0 B/cycle, queue: 64}\n"
-                  "vm: {memory: 1 GiB}\ndriver: {compute_major: 7, compute_minor: 0}\n",
-                  sm->l2_hit, sm->request, sm->reply);
+    strbuf_printf(
+        &out,
+        "l2:\n  line: 128 B\n  sector: 32 B\n  sets: 1024\n  ways: 16\n  size: 2 MiB\n  "
+        "index: {kind: modulo}\n  hit_latency: %u cycles\n  accesses_per_cycle: 0\n  "
+        "data_width: 0 B/cycle\n  miss: {entries: 1024, mergers: 64}\n"
+        "noc: {request_latency: %u cycles, reply_latency: %u cycles, request_width: 0 "
+        "B/cycle, reply_width: 0 B/cycle, queue: 64}\n"
+        "dram: {channels: 1}\nvm: {memory: 1 GiB}\ndriver: {compute_major: 7, compute_minor: 0}\n",
+        sm->l2_hit, sm->request, sm->reply);
     return strbuf_take(&out);
 }
 

@@ -282,7 +282,7 @@ int export_sonde(char **text, const json_t *root, const char *source,
     write_model(&t);
     *text = strbuf_take(&t.out);
     rc = *text ? 0 : error_memory();
-    if (rc == 0) {
+    if (rc == 0 && *text) {
         rc = model_parse(&model, "the model", *text, strlen(*text));
         rc = rc < 0 ? error_prefix(rc, "%s cannot be a model", source) : 0;
     }

@@ -470,7 +470,7 @@ bool ways_apply(const struct level *level)
 
 int level_ways(struct level *level)
 {
-    static const struct {
+    const struct {
         uint64_t stride;
         size_t from, end;
     } tries[] = {

@@ -153,6 +153,13 @@ static int check_presence(struct level *level, const struct sample *hits)
     if (rc) {
         return rc;
     }
+    if (!shows && own < other) {
+        return lab_undecided(
+            level->lab,
+            "a walk shows no cache, but repeated loads take %.0f cycles through it, "
+            "%.0f past it",
+            own_median, other_median);
+    }
     if (!shows) {
         level->result->present = false;
         return lab_absent(level->lab,

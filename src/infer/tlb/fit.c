@@ -30,7 +30,7 @@ static const struct {
 static int fits_by_records(struct tlb_lab *tl, bool *fits, const struct tlb_ring *ring,
                            const struct tlb_level *level)
 {
-    static const unsigned ladder[] = {1, limits.longer, limits.longest};
+    const unsigned ladder[] = {1, limits.longer, limits.longest};
     double before = 1;
     *fits = false;
     for (size_t k = 0; k < sizeof ladder / sizeof *ladder && !*fits; k++) {

@@ -53,7 +53,7 @@ static size_t first_page(const struct scope *s, uint32_t run)
     bool from_front = level->front_page == level->page && level->in_front > 0 &&
                       2 * pages_again(level->in_front) >= s->again;
     bool turns = from_front || (run > 0 && level->in_front >= s->again);
-    return turns ? (level->in_front + run * s->again) % s->ring.count : 0;
+    return turns && s->ring.count ? (level->in_front + run * s->again) % s->ring.count : 0;
 }
 
 static void turn_ring(struct scope *s, size_t first)
@@ -187,9 +187,10 @@ int tlb_scope(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level
     int rc = pages > held + s.again + held / 4
                  ? tlb_ring_of_pages(&s.ring, level->page, pages, 0)
                  : lab_undecided(tl->lab, "there is no memory for more pages than it holds");
-    s.turned = rc ? NULL : malloc(s.ring.count * sizeof *s.turned);
-    rc = rc || s.turned ? rc : error_memory();
-    rc = rc ? rc : find_scope(&s, out);
+    if (rc == 0) {
+        s.turned = calloc(s.ring.count + 1, sizeof *s.turned);
+        rc = s.turned ? find_scope(&s, out) : error_memory();
+    }
     free(s.turned);
     free(s.ring.unit);
     if (rc && lab_soft(rc)) {

@@ -33,7 +33,7 @@ int rt_capture_begin(struct rt_stream *stream)
     } else {
         rc = rt_graph_create(rt, &capture->graph);
     }
-    if (rc < 0) {
+    if (rc < 0 || !capture) {
         free(capture);
     } else {
         capture->id = rt->queue->next_capture_id++;
@@ -236,7 +236,7 @@ int rt_capture_set_deps(struct rt_stream *stream, struct rt_node *const *deps, s
     }
     rc = stream->capture ? check(stream)
                          : error_set(SONDE_EUSAGE, "the stream is not being captured");
-    for (size_t i = 0; rc == 0 && i < count; i++) {
+    for (size_t i = 0; rc == 0 && stream->capture && i < count; i++) {
         if (deps[i]->graph != stream->capture->graph) {
             rc = error_set(SONDE_EUSAGE, "a node of another graph");
         }

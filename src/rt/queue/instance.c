@@ -125,7 +125,7 @@ static int expand_node(struct rt_node *node, struct rt_stream *stream, struct rt
     if (op) {
         submit_inside(op);
     }
-    if (rc == 0 && node->params.kind == RT_NODE_RECORD) {
+    if (rc == 0 && op && node->params.kind == RT_NODE_RECORD) {
         node->params.event->op = op;
         node->params.event->record_seq = op->seq;
     }

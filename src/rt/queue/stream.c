@@ -28,7 +28,7 @@ int rt_stream_create(struct rt *rt, struct rt_stream **out, unsigned flags, int 
     if (rc == 0 && !stream) {
         rc = error_memory();
     }
-    if (rc < 0) {
+    if (rc < 0 || !stream) {
         free(stream);
         queue_leave(rt);
         return rc;

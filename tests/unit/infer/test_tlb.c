@@ -18,7 +18,7 @@
 #include "util/error.h"
 #include "util/rng.h"
 
-enum { HIT = 200, FIRST = 30, SECOND = 300, MOST_WAYS = 64, MOST_SETS = 16, WINDOW = 4096 };
+enum { HIT = 200, FIRST = 30, SECOND = 300, MOST_WAYS = 256, MOST_SETS = 16, WINDOW = 4096 };
 #define PAGE (UINT64_C(1) << 20)
 #define NOTHING UINT64_MAX
 #define OWN (1000003 * PAGE) /* an address that a launch reads itself */
