@@ -172,7 +172,7 @@ int tlb_find_spread_fits(struct tlb_lab *tl, const struct tlb_level *level, size
     *entries = 0;
     while (fails - *entries > 1) {
         size_t middle = *entries + (fails - *entries) / 2;
-        bool here;
+        bool here = false;
         int rc = spread_fits(tl, &here, middle, level);
         if (rc) {
             return rc;
