@@ -71,7 +71,7 @@ static void name_evidence(struct level *level, const char *text)
                  "chase op=%s: lines walked past %zu that fill a set: %s; that %s drawn lines "
                  "of up to %d sets",
                  level->info->op, level->conflict.count - 1, text,
-                 level->map.untested ? "is not tested by" : "foretold", INDEX_CLASSES);
+                 level->map.untested ? "is not tested by" : "predicted", INDEX_CLASSES);
     out->confidence = level->map.untested ? 0.5 : level->timing.false_slow > 0 ? 0.95 : 0.97;
 }
 
@@ -358,7 +358,7 @@ int level_index(struct level *level)
     }
     if (rc == 0 && !found) {
         return lab_undecided(level->lab, "neither a modulus nor address bits nor a map of residues "
-                                         "foretell which lines share a set");
+                                         "predict which lines share a set");
     }
     return rc;
 }

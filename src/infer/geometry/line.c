@@ -148,8 +148,8 @@ static int measure_line(struct level *level, uint32_t *start, uint32_t *end, siz
  * Does the line of another member end where one line's bounds predict it, in whole lines? Its
  * words beyond either end and those within are tried.
  */
-static int ends_as_foretold(struct level *level, bool *holds, size_t own, size_t other,
-                            uint32_t start, uint32_t bytes)
+static int ends_as_predicted(struct level *level, bool *holds, size_t own, size_t other,
+                             uint32_t start, uint32_t bytes)
 {
     uint32_t at = level->conflict.offsets[own], before = at - start % bytes;
     uint32_t first = at - before % bytes, end = first + bytes;
@@ -174,7 +174,7 @@ static int find_line(struct level *level)
     uint32_t start, end, start2 = 0, end2 = 0;
     bool alike = false;
     int rc = measure_line(level, &start, &end, last, 0);
-    rc = rc ? rc : ends_as_foretold(level, &alike, last - 1, last, start, end - start);
+    rc = rc ? rc : ends_as_predicted(level, &alike, last - 1, last, start, end - start);
     if (rc == 0 && alike) {
         start2 = start;
         end2 = end;

@@ -437,7 +437,7 @@ static void report(struct level *level, const struct score *score)
     lab_evidence(
         level->lab, id, level->info->id,
         "chase op=%s: lines of %llu B put into each of %zu sets, %s: together %llu lines; of "
-        "%zu fillings with fresh lines drawn at random %zu fitted or not as foretold",
+        "%zu fillings with fresh lines drawn at random %zu fitted or not as predicted",
         level->info->op, (unsigned long long)level->line.bytes, map->sets,
         ways_are_equal(map) ? "all hold as many" : "which hold differently many",
         (unsigned long long)(level->size_bytes / level->line.bytes), score->held + score->failed,

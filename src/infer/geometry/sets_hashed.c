@@ -106,7 +106,7 @@ int level_sets_hashed(struct level *level)
         report(
             level, sets, ways, bad == 0,
             bad ? "arrays that begin elsewhere have another edge"
-                : "nothing foretells the set of a line; arrays that begin elsewhere have the same "
+                : "nothing predicts the set of a line; arrays that begin elsewhere have the same "
                   "edge");
     }
     return rc;

@@ -1,8 +1,8 @@
 /*
- * The order in which a policy is sought (policy.c) behind another cache: between two visits of the
- * set's lines others keep the cache in front busy (behind/filler.h), so that most visits come
- * through. A visit that does not shows by its latency, and the set behind hears nothing of it. That
- * holds for recorded visits alone, so everything is recorded, from an empty cache on.
+ * Draws an order for the set of a cache behind another one. Between two reads of the set's lines,
+ * filler accesses (behind/filler.h) evict the lines from the front cache, so that most reads reach
+ * the set. A read that hits in the front cache shows by its latency and does not change the set.
+ * Latencies are known of recorded reads only, so every read is recorded, from an empty cache on.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,27 +15,27 @@
 static const struct {
     unsigned max_words, least_words, enough;
 } limits = {
-    .max_words = 8,   /* words of a line, each walked once in a round */
-    .least_words = 3, /* the same where there are few others to walk between them */
-    .enough = 16,     /* times the lines that evict one in front */
+    .max_words = 8,   /* words of a line, each read once in a round */
+    .least_words = 3, /* the same where there are few filler lines */
+    .enough = 16, /* filler lines sought, times those that evict one line from the front cache */
 };
 
-/* Others that lie in the same set in front as some of the lines. */
+/* Filler lines that share a set of the front cache with some of the lines. */
 struct others {
     uint32_t *line; /* offsets; owned */
     size_t count;
-    size_t found; /* with those that others have taken */
-    uint32_t first;
-    size_t once;   /* drive a line out */
-    size_t lines;  /* that they are for */
-    size_t behind; /* each visit */
-    size_t next;   /* in turn */
+    size_t found;   /* before those were dropped that another group has too */
+    uint32_t first; /* offset of the first one found */
+    size_t once;    /* filler lines that evict a line from the front cache */
+    size_t lines;   /* lines of the pool that these fillers serve */
+    size_t behind;  /* filler accesses after each read of a line */
+    size_t next;    /* the filler line that is read next */
 };
 
 struct crowd {
-    struct others *of; /* owned; as many as lines, most of them unused */
-    size_t *mine;      /* per line: which of them; owned */
-    size_t count, words;
+    struct others *of;   /* room for one a line, most of them unused; owned */
+    size_t *mine;        /* per line of the pool: its index in `of`; owned */
+    size_t count, words; /* used in `of`; words read of each filler line */
 };
 
 static void crowd_free(struct crowd *crowd)
@@ -47,7 +47,7 @@ static void crowd_free(struct crowd *crowd)
     free(crowd->mine);
 }
 
-/* Those of one line. */
+/* Finds the filler lines of one line. */
 static int find_others(struct others *out, const struct level *level, uint32_t line)
 {
     struct walk_shape alone = {.ring = &line, .count = 1};
@@ -62,7 +62,8 @@ static int find_others(struct others *out, const struct level *level, uint32_t l
     return rc;
 }
 
-/* An offset is in a ring once, be it that a wrong index takes a line for one of another set. */
+/* Drops filler lines that the pool or another group has already: a ring holds each offset once. A
+ * line is found twice where the index function is not quite right. */
 static void drop_taken(struct others *own, const struct crowd *crowd,
                        const struct policy_pool *pool, uint64_t line_bytes)
 {
@@ -83,7 +84,7 @@ static void drop_taken(struct others *own, const struct crowd *crowd,
     own->count = kept;
 }
 
-/* Lines of one set in front have the same others. */
+/* Lines that share a set of the front cache share one group of filler lines. */
 static void join_crowd(struct crowd *crowd, size_t line, struct others *own,
                        const struct policy_pool *pool, uint64_t line_bytes)
 {
@@ -131,9 +132,9 @@ static size_t least_of(size_t a, size_t b)
 }
 
 /*
- * How often a line is visited in a round, and how many others follow a visit: as many as drive it
- * out in front, if there are so many, each of their words once, and if a window holds the round.
- * Returns the length of the round.
+ * Plans a round: how many words of each line are read, and how many filler accesses follow each
+ * read. That is as many as evict a line from the front cache, unless the filler lines have fewer
+ * words or the round would exceed a window. Returns the length of the round in reads.
  */
 static size_t plan_visits(struct crowd *crowd, size_t *words, const struct level *level,
                           const struct policy_pool *pool)
@@ -154,7 +155,7 @@ static size_t plan_visits(struct crowd *crowd, size_t *words, const struct level
     }
 }
 
-/* A visit, and the others behind it. Returns where the next one goes. */
+/* Puts a read and its filler accesses into the order. Returns the position of the next read. */
 static size_t put_visit(struct policy_order *order, size_t at, uint32_t line, uint32_t offset,
                         struct others *others)
 {
@@ -168,7 +169,7 @@ static size_t put_visit(struct policy_order *order, size_t at, uint32_t line, ui
     return at;
 }
 
-/* Visits in a drawn order. */
+/* Draws the order of all reads. */
 static int fill(struct policy_order *order, const struct policy_pool *pool, struct crowd *crowd,
                 size_t words, struct rng *rng)
 {
@@ -190,7 +191,7 @@ static int record(struct level *level, struct policy_order *order)
 {
     struct walk_plan plan =
         level_plan(level, (struct walk_shape){.ring = order->ring, .count = order->count});
-    plan.filler = NULL; /* they are in the order */
+    plan.filler = NULL; /* the order holds its filler accesses */
     plan.window = level->max_window;
     return policy_order_walk(order, level, &plan);
 }

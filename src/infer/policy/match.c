@@ -1,9 +1,8 @@
 /*
- * Naming a policy: which rules of policies.def predict, record by record, what hit and what missed
- * in walks over the lines of one set. Where the set is empty when a walk begins, the prediction
- * begins there. Where it is not, the prediction begins from states drawn at random, or, after a
- * wash, from the few states that a wash leaves. Rules that predict the same are named together: a
- * set of two ways cannot tell LRU from a tree.
+ * Compares the rules of policies.def with recorded orders. A rule fits when it predicts, record by
+ * record, what hit and what missed. The prediction begins with an empty set where the walk does,
+ * after a wash with each state that the wash may leave, and otherwise with states drawn at random.
+ * Rules that predict the same are named together: a set of two ways cannot tell LRU from a tree.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,23 +18,23 @@ static const struct {
     size_t impossible, clearly, far, few_records, few_misses;
     double thin;
 } limits = {
-    .states = 48,             /* beginnings tried where the true one is not known */
-    .most_states = 400,       /* the same of a rule that remembers */
-    .tried_reads = 150000000, /* reads of ways: what trying beginnings may cost, about 0.3 s */
-    .unseen = 1000000,        /* lines that a set held before a walk begin with this number */
-    .impossible = 1000,       /* one record in so many may be a stray that came too soon */
+    .states = 48,             /* initial states tried where the true one is not known */
+    .most_states = 400,       /* the same for a rule whose state lasts */
+    .tried_reads = 150000000, /* reads of ways that trying states may cost, about 0.3 s */
+    .unseen = 1000000,        /* first number of the lines that a set held before a walk */
+    .impossible = 1000,       /* one record in so many may hit where the rule predicts a miss */
     .clearly = 3,             /* times the best misfit: another rule is ruled out */
-    .far = 20,                /* times the best misfit: no accident */
+    .far = 20,                /* times the best misfit: far too much for chance */
     .few_records = 200,       /* one record in so many may be noise not seen before */
     .few_misses = 20,         /* one miss in so many, the same */
     .thin = 0.7,              /* confidence where the second best rule is not ruled out */
 };
 
 /*
- * Goes through the walk as `set` would, and counts where it differs from the record. With `told`,
- * the prediction is kept there too. Noise makes a hit slow, but no miss fast: where that holds
- * (`one_sided`), predicted misses that were hits rule the policy out, but for a stray one. A walk
- * whose misfit reaches `most` is not followed to its end.
+ * Reads the walk's lines in the modelled `set` and counts the records that differ from the
+ * prediction. `told` (or NULL) receives the prediction. Noise makes a hit slow, but no miss fast.
+ * Where that holds (`one_sided`), more than a few predicted misses that were hits rule the policy
+ * out. Counting stops at `most`.
  */
 static size_t misfit(struct policy_set *set, const struct policy_order *order, bool *told,
                      bool one_sided, size_t most)
@@ -65,9 +64,9 @@ static size_t misfit(struct policy_set *set, const struct policy_order *order, b
 }
 
 /*
- * A beginning that may be; number 0 is an empty set. An empty set fills its ways in their order,
- * and then knows nothing of what was before, but for a rule that remembers: the states of the last
- * ways that are set make it begin anew so much earlier.
+ * Sets the initial state number `number`; number 0 is an empty set. An empty set fills its ways in
+ * order, and its past does not matter, unless the rule's state lasts. Then the last `number` ways
+ * begin with state 1, so that the rule clears the states that much earlier.
  */
 static void begin(struct policy_set *set, enum policy_kind kind, const struct policy_case *of,
                   unsigned number, struct rng *rng)
@@ -85,8 +84,8 @@ static void begin(struct policy_set *set, enum policy_kind kind, const struct po
     }
 }
 
-/* How many beginnings are tried. What a rule remembers takes longest to be forgotten: then more are
- * tried, as far as time goes. */
+/* The number of initial states to try. A rule whose state lasts needs more of them, within the
+ * limit of time. */
 static unsigned beginnings(enum policy_kind kind, const struct policy_case *of,
                            const struct policy_order *order)
 {
@@ -120,7 +119,7 @@ static size_t least_misfit(enum policy_kind kind, const struct policy_case *of,
     return least;
 }
 
-/* Do two rules predict the same of these orders, from an empty set? */
+/* True when two rules predict the same hits in these orders, from an empty set. */
 static bool predict_alike(enum policy_kind a, enum policy_kind b, uint32_t ways,
                           const struct policy_order orders[POLICY_ORDERS])
 {
@@ -143,12 +142,12 @@ static bool predict_alike(enum policy_kind a, enum policy_kind b, uint32_t ways,
 
 struct match {
     bool fits[POLICY_COUNT];
-    bool by_exception; /* in two orders alone, or with a few records more than allowed */
+    bool by_exception; /* fits two orders only, or differs in a few records more than allowed */
     size_t misfit[POLICY_COUNT], records, misses;
 };
 
-/* Notes in `out` what the orders cannot tell from the best; returns the least misfit of all others.
- */
+/* Lists in `out` the rules that the orders cannot tell from the best. Returns the least misfit of
+ * the others. */
 static size_t find_alike(const struct policy_case *of, struct policy_result *out,
                          const struct match *match, const struct policy_order orders[POLICY_ORDERS],
                          enum policy_kind best)
@@ -173,7 +172,7 @@ static void report_match(const struct policy_case *of, struct policy_result *out
     snprintf(out->name, sizeof out->name, "%s", policy_name(best));
     size_t second = find_alike(of, out, match, orders, best);
     lab_evidence(of->lab, out->evidence, of->id,
-                 "chase op=%s: %u places of one set, %s, in %d drawn orders: %s foretells all but "
+                 "chase op=%s: %u places of one set, %s, in %d drawn orders: %s predicts all but "
                  "%zu of %zu records, the next best all but %zu",
                  of->op, of->ways, of->flushed ? "twice as many lines" : "one line more",
                  POLICY_ORDERS, out->name, match->misfit[best], match->records, second);
@@ -181,7 +180,7 @@ static void report_match(const struct policy_case *of, struct policy_result *out
     out->confidence = thin ? limits.thin : match->misfit[best] == 0 ? 0.97 : 0.92;
 }
 
-/* Records that concern the set; of these, misses. */
+/* Counts the records that reached the set, and the misses among them. */
 static size_t count_records(const struct policy_order *order, size_t *misses)
 {
     size_t count = 0;
@@ -195,15 +194,16 @@ static size_t count_records(const struct policy_order *order, size_t *misses)
     return count;
 }
 
-/* Is every state tried that the set may begin in? */
+/* True when every possible initial state is tried. */
 static bool is_known(const struct policy_case *of)
 {
     return of->from_empty || of->kept_state || of->flushed;
 }
 
 /*
- * Does a rule predict the orders? Of one that remembers, the true beginning of an order may not
- * have been tried; two orders that it predicts record by record are no accident.
+ * Decides whether a rule predicts the orders. If its state lasts, the true initial state of an
+ * order may not have been tried. Then the worst order is left out: chance does not make a rule
+ * predict the two others.
  */
 static void match_policy(struct match *match, enum policy_kind kind, const struct policy_case *of,
                          const struct policy_order orders[POLICY_ORDERS])
@@ -225,8 +225,8 @@ static void match_policy(struct match *match, enum policy_kind kind, const struc
 }
 
 /*
- * A rule that predicts all but a few records, where every other rule fails on many, is no accident:
- * noise that has not been seen yet may have made those few slow.
+ * Returns the rule that predicts all but a few records where every other rule fails on many;
+ * POLICY_COUNT if there is none. Noise that no walk has shown before may have made the few slow.
  */
 static enum policy_kind nearly_all(struct match *match, size_t ways)
 {
@@ -246,7 +246,7 @@ static enum policy_kind nearly_all(struct match *match, size_t ways)
     return clear && few ? (enum policy_kind)best : POLICY_COUNT;
 }
 
-/* Do all that do not fit miss many more records? */
+/* True when every rule that does not fit differs in far more records than the best. */
 static bool is_alone(const struct match *match, enum policy_kind best)
 {
     bool alone = true;

@@ -1,7 +1,7 @@
 /*
- * Orders in which a policy is sought (policy.c): lines of one set, each several times a round by
- * different words of one fetch unit, shuffled. Where it is not known what a set held before, each
- * round begins with as many other lines of it as it has ways.
+ * Draws and records orders. A round reads each line of the set several times, by different words of
+ * one fetch unit, in a shuffled order. Where the set's first state is not known, each round begins
+ * with a wash.
  */
 #include <stdlib.h>
 

@@ -1,12 +1,11 @@
 /*
- * The experiment `policy`: which line a full set evicts. The lines of a smallest conflicting set,
- * one more than its ways, are read in an order drawn at random, each several times a round by
- * different words of one fetch unit. Rules are sought that predict every record (match.c): first
- * from an empty set, then from any state. There, each round begins with as many other lines of the
- * set as it has ways, which evict whatever it held.
+ * The experiment `policy`: which line a full set evicts. It reads the lines of a smallest
+ * conflicting set, one more than its ways, in drawn orders (order.c). It then looks for rules that
+ * predict every record (match.c), first from an empty set, then from any state. In the second case
+ * each round begins with a wash.
  *
- * Where no rule predicts the records, the victims are counted (victims.c): drawn at random, or by a
- * bias.
+ * Where no rule predicts the records, it counts the victims (victims.c): the set may draw them,
+ * with equal or unequal shares.
  */
 #include "infer/experiments.h"
 #include "infer/policy/policy.h"
@@ -25,14 +24,14 @@ static const struct {
     double stray_misfit, noisy_misfit, doubtful, contradicted, no_index;
 } limits = {
     .words = 8,             /* reads of a line in a round, of different words */
-    .stray_misfit = 0.0012, /* share of the records: strays where no noise was seen yet */
-    .noisy_misfit = 0.003, /* share of the records: what a drawn order has more noise than others */
-    .doubtful = 0.5,       /* confidence: a structure that failed its test is below */
-    .contradicted = 0.6,   /* confidence where orders of more lines name another rule */
-    .no_index = 0.7,       /* confidence of shares where no index says that the lines are one set */
+    .stray_misfit = 0.0012, /* share of records that strays may change where no noise was seen */
+    .noisy_misfit = 0.003,  /* share of records: a drawn order may have so much more noise */
+    .doubtful = 0.5,        /* confidence: that of a structure that failed its test is lower */
+    .contradicted = 0.6,    /* confidence where orders of more lines name another rule */
+    .no_index = 0.7, /* confidence of shares where no index says that the lines are one set */
 };
 
-/* A bound on the share of records that noise makes slow. */
+/* An upper bound of the share of records that noise makes slow. */
 static double noise_share(const struct level *level)
 {
     double seen = (double)level->timing.false_slow,
@@ -41,8 +40,8 @@ static double noise_share(const struct level *level)
                     : limits.stray_misfit;
 }
 
-/* Draws orders and looks which rules predict them. With filler accesses, from an empty set
- * alone, for what came through before the records is not known. */
+/* Draws orders and compares the rules with them. With filler accesses this begins with an empty set
+ * only, since nobody knows which reads reached the set before the records. */
 static int match_orders(struct level *level, bool *matched, struct policy_result *out,
                         const struct policy_pool *pool, bool from_empty)
 {
@@ -84,7 +83,7 @@ static bool names(const struct policy_result *result, const char *name)
     return named;
 }
 
-/* Keeps in `out` what is in both, if anything is. */
+/* Keeps in `out` the names that both results have. If they share none, lowers its confidence. */
 static void narrow(struct policy_result *out, const struct policy_result *more)
 {
     struct policy_result both = *more;
@@ -109,9 +108,8 @@ static void narrow(struct policy_result *out, const struct policy_result *more)
 }
 
 /*
- * With one line more than ways, next to every visit hits in a large set, and policies that differ
- * in what they do with misses look alike. So twice as many lines are visited where several policies
- * are left.
+ * In a large set nearly every read hits when there is one line more than ways, and policies that
+ * differ in their misses look alike. Where several policies are left, twice as many lines are read.
  */
 static int break_ties(struct level *level, const struct policy_pool *pool, bool from_empty)
 {
@@ -130,7 +128,7 @@ static int break_ties(struct level *level, const struct policy_pool *pool, bool 
     struct policy_pool mixed = *pool;
     mixed.line = lines;
     mixed.count = count;
-    mixed.wash_count = 0; /* they are among the lines */
+    mixed.wash_count = 0; /* its lines are among these */
     int rc = match_orders(level, &matched, &more, &mixed, from_empty);
     if (rc == 0 && matched) {
         narrow(out, &more);
@@ -138,7 +136,7 @@ static int break_ties(struct level *level, const struct policy_pool *pool, bool 
     return lab_soft(rc) ? 0 : rc;
 }
 
-/* First from an empty set, as most first levels begin; if that explains nothing, from any. */
+/* Tries an empty set first, since most L1 caches begin a launch empty; then any state. */
 static int match_policies(struct level *level, bool *matched, uint32_t words)
 {
     uint32_t wash[POLICY_WASHES * EVICTION_SET_MAX_WAYS];
@@ -150,7 +148,7 @@ static int match_policies(struct level *level, bool *matched, uint32_t words)
     *matched = false;
     for (unsigned attempt = 0; rc == 0 && attempt < attempts && !*matched; attempt++) {
         if (attempt && ways <= EVICTION_SET_MAX_WAYS) {
-            bool room = level->max_window >= POLICY_WASHES * ways + 2 * pool.count; /* for visits */
+            bool room = level->max_window >= POLICY_WASHES * ways + 2 * pool.count;
             size_t wanted = room ? POLICY_WASHES * ways : ways;
             size_t others = policy_find_others(wash, level, wanted);
             pool.wash_count = others < ways ? 0 : others < wanted ? ways : others;

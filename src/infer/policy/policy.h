@@ -1,6 +1,11 @@
 /*
- * Naming a policy from walks over the lines of one set (policy.c), whether the set is a cache's or
- * a TLB's.
+ * Finds the replacement policy of one set from walks over its lines. The set is a cache's or a
+ * TLB's.
+ *
+ *   order   the lines of a set in a drawn order, each read several times in a round
+ *   record  one timed read of a walk: a hit or a miss
+ *   wash    new lines of the set, read first in each round, which evict what the set held
+ *   pool    the lines that orders are drawn from
  */
 #ifndef SONDE_INFER_POLICY_H
 #define SONDE_INFER_POLICY_H
@@ -9,15 +14,15 @@
 #include "util/rng.h"
 
 #define POLICY_ORDERS 3         /* drawn orders, each walked once */
-#define POLICY_OTHER UINT32_MAX /* what does not concern the set */
-#define POLICY_WARM_ROUNDS 24   /* before records where the beginning is not known */
-#define POLICY_WASHES 4 /* new lines, times the ways: little is open of a state after them */
+#define POLICY_OTHER UINT32_MAX /* a read of a line of another set */
+#define POLICY_WARM_ROUNDS 24   /* rounds before the records where the first state is not known */
+#define POLICY_WASHES 4 /* lines of a wash, times the ways: few states are possible after it */
 
 /* One walk: which line each record read, and whether it was there. */
 struct policy_order {
     uint32_t *ring, *line; /* owned; one round */
     bool *hit;             /* owned */
-    bool *unheard; /* per record: a cache in front kept it from the set; NULL: none did; owned */
+    bool *unheard;         /* per record: it hit in a cache in front; NULL: there is none; owned */
     size_t count, first, records;
     uint64_t warm;
 };
@@ -25,7 +30,7 @@ struct policy_order {
 int policy_order_create(struct policy_order *out, size_t count, size_t most_records);
 void policy_order_free(struct policy_order *order);
 
-/* What the orders of a cache's set are made of. */
+/* The lines that the orders of a cache's set are drawn from. */
 struct level;
 struct walk_plan;
 struct policy_pool {
@@ -36,36 +41,35 @@ struct policy_pool {
     size_t wash_count;
 };
 
-/* Walks the plan and notes each record: a hit or not, and heard of behind a cache in front or not.
- */
+/* Walks the plan. Notes of each record whether it hit, and whether a cache in front kept it from
+ * the set. */
 int policy_order_walk(struct policy_order *order, struct level *level,
                       const struct walk_plan *plan);
-/* policy/order.c: draws an order and records it after so many rounds. */
+/* Draws an order and records it after `warm_rounds` rounds (order.c). */
 int policy_run_order(struct level *level, struct policy_order *order,
                      const struct policy_pool *pool, uint64_t warm_rounds, struct rng *rng);
-/* Lines of the conflicting set's set, in no order that matters, that are not in it: their offsets,
- * at most `most`; none where the index is not known. */
+/* Finds more lines of the set that the conflicting lines lie in: their offsets, at most `most`.
+ * Returns how many; 0 where the index function is not known. */
 size_t policy_find_others(uint32_t *out, const struct level *level, size_t most);
-/* policy/filler_order.c: the same on a cache that needs filler accesses, from the beginning of a
- * launch on.
- */
+/* As policy_run_order on a cache behind another one, with filler accesses that keep the front cache
+ * busy (filler_order.c). It records from the first read of the launch on. */
 int policy_filler_order(struct level *level, struct policy_order *order,
                         const struct policy_pool *pool, struct rng *rng);
 
-/* What the orders are of, for the evidence, and what misfit is noise. */
+/* What is known of the set before its orders are compared with the rules' predictions. */
 struct policy_case {
     struct lab *lab;
     const char *id, *op;
     uint32_t ways;
-    double allowed;      /* share of the records that may differ */
-    size_t least_misses; /* in all orders, to say anything */
+    double allowed;      /* share of the records that noise may change, 0 to 1 */
+    size_t least_misses; /* in all orders together; with fewer no policy is told */
     bool from_empty;     /* the set is empty when a walk begins */
-    bool one_sided;      /* what should miss never hits */
-    bool kept_state;     /* an empty set begins with what its policy remembers from before */
-    bool flushed; /* the first reads were new lines, four times as many as the set has ways */
+    bool one_sided;      /* noise never turns a miss into a hit */
+    bool kept_state;     /* the lines are gone when a walk begins, the policy's bits are not */
+    bool flushed;        /* each round begins with a wash */
 };
 
-/* True, and `out` filled, when a policy predicts the orders. */
+/* Fills `out` and returns true when a policy predicts the orders. */
 bool policy_match(const struct policy_case *of, struct policy_result *out,
                   const struct policy_order orders[POLICY_ORDERS]);
 

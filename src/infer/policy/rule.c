@@ -1,4 +1,4 @@
-/* See rule.h. Free ways are filled first, in their order, whatever the rule. */
+/* A modelled set (rule.h). Under every rule, free ways are filled first, from way 0 on. */
 #include "infer/policy/rule.h"
 
 #include <string.h>

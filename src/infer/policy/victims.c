@@ -1,10 +1,11 @@
 /*
- * Victims of a set that draws them. A walk in a circle over one line more than a set has ways, all
- * of them resident but one: whatever misses takes the way of the line that misses next, since that
- * one alone was evicted. So each miss after the first tells the victim before it, and which way
- * it lay in. Where a launch begins with an empty cache, ways are numbered in the order of the cold
- * fill and counted over many windows. Elsewhere a way has a name for one window only; then what
- * does not hang on names is summed over windows: how unequal the shares are, and whether the
+ * Counts the victims of a set that draws them. The walk circles over one line more than the set has
+ * ways, so all lines but one are resident. The line that misses evicts one line, and that line is
+ * the next to miss. So each miss tells the victim of the miss before, and the way it lay in.
+ *
+ * Where a launch begins with an empty cache, ways are numbered in the order of the cold fill, and
+ * counts add up over many windows. Elsewhere a way's number holds in one window only. Then only
+ * figures that do not depend on the numbers are summed: how unequal the shares are, and whether the
  * likeliest victim depends on the one before.
  */
 #include "infer/policy/victims.h"
@@ -23,20 +24,20 @@ static const struct {
     double alike, many, disturbed, rare;
 } limits = {
     .wanted = 6000,      /* victims, for a share known to 0.013 */
-    .max_loads = 400000, /* loads that they may cost */
-    .fewest = 300,       /* victims: fewer tell nothing */
+    .max_loads = 400000, /* loads that counting may cost */
+    .fewest = 300,       /* victims: with fewer nothing is told */
     .warm_rounds = 60,   /* rounds before the records */
-    .rounds_a_way = 3,   /* the same for each way: then one in 400 still holds a line of before */
+    .rounds_a_way = 3,   /* the same a way: one way in 400 still holds an older line */
     .alike = 0.02,       /* part by which latencies of one kind differ */
-    .many = 0.03,        /* share of the slow records that make a kind */
+    .many = 0.03,        /* share of the slow records that make a kind of latency */
     .many_ways = 20,     /* ways: a window shows few victims of so many */
     .few_differ = 4,     /* one slow record in so many may be noise */
-    .first_rounds = 2,   /* rounds of a window that detect what came in between */
-    .disturbed = 1e-3,   /* chance of so many misses there */
-    .rare = 0.1,         /* share of the loads that miss: then what is in doubt is a hit */
+    .first_rounds = 2,   /* rounds of a window that show whether a launch disturbed the set */
+    .disturbed = 1e-3,   /* chance of that many misses in these rounds */
+    .rare = 0.1,         /* share of loads that miss, below which a doubtful record is a hit */
 };
 
-/* Everything slow in a walk, sorted. */
+/* Sorts a walk's latencies (`all`); `slow` is the part above the level's threshold. */
 static int find_slow(struct sample *slow, struct sample *all, const struct level *level,
                      const struct walk *walk)
 {
@@ -49,8 +50,8 @@ static int find_slow(struct sample *slow, struct sample *all, const struct level
 
 enum sight { SIGHT_HIT, SIGHT_MISS, SIGHT_DOUBT };
 
-/* What is slow is a miss for certain when many others take about as long; what stands alone may be
- * noise. */
+/* A slow record is a miss when many others took about as long. A slow record that stands alone may
+ * be noise. */
 static enum sight see(const struct level *level, const struct sample *slow, uint32_t cycles)
 {
     if (level_class(level, cycles) == LOAD_HIT) {
@@ -81,17 +82,16 @@ void victims_count(struct victim_tally *tally, size_t way, size_t *before)
 }
 
 /*
- * A part of a window from its record `from` on, which is a miss for certain, though it may come
- * from farther away than others (a line's first one does, where a second cache is behind), up to
- * the first in doubt: from there on nobody knows which way a line lies in. Returns where it ended.
- * `holds` says which way each line lies in; `gap` (or NULL) counts how far on victims were.
+ * Follows a stretch from record `from` of a window up to the first doubtful record, after which a
+ * line's way is unknown. Returns where it ended. Record `from` is a miss, though perhaps a slower
+ * one than others: a line's first read misses in the cache behind too. `holds` is each line's way;
+ * `gap` (or NULL) counts the distance from the line that came in to the victim.
  */
 static size_t follow(struct victim_tally *tally, const struct level *level,
                      const struct sample *slow, const struct walk *walk, size_t window, size_t from,
                      uint32_t *holds, uint64_t *gap)
 {
-    size_t lost = SIZE_MAX,
-           before = SIZE_MAX; /* the line that missed last; its way's predecessor */
+    size_t lost = SIZE_MAX, before = SIZE_MAX; /* the line that missed last; the victim before */
     size_t i = from;
     if (walk->shape.count == 0) {
         return walk->window;
@@ -125,7 +125,7 @@ static size_t follow(struct victim_tally *tally, const struct level *level,
     return i;
 }
 
-/* Did the window begin with an empty set? Then its first lines all miss. */
+/* True when the window's first reads all miss: it began with an empty set. */
 static bool began_cold(const struct level *level, const struct walk *walk, size_t window)
 {
     size_t ways = walk->shape.count - 1;
@@ -150,7 +150,7 @@ static int run_windows(struct level *level, struct walk *walk, uint64_t warm, ui
     return walk_run(level->lab, walk, &plan);
 }
 
-/* All windows of a walk; the sums are no longer cold when one of them did not begin so. */
+/* Counts all windows of a walk. `sums->cold` becomes false when a window did not begin cold. */
 static int count_cold(struct victim_tally *tally, struct victim_sums *sums,
                       const struct level *level, const struct walk *walk, uint32_t *holds)
 {
@@ -174,8 +174,9 @@ static int count_cold(struct victim_tally *tally, struct victim_sums *sums,
 }
 
 /*
- * What the set held before is drawn out of it: while it holds k such lines, k + 1 of the walk's are
- * outside and miss in each round, and each takes the place of one of these with k in so many ways.
+ * Rounds after which random eviction has removed what the set held before. While the set holds k
+ * older lines, k + 1 lines of the walk miss in each round, and each evicts an older one with
+ * probability k / ways.
  */
 static uint64_t warm_rounds(size_t ways)
 {
@@ -183,7 +184,8 @@ static uint64_t warm_rounds(size_t ways)
                                                            : limits.rounds_a_way * ways;
 }
 
-/* Ways by cold fill. `cold` is false when the cache turned out not to be empty. */
+/* Sums victims with ways numbered by a cold fill. `sums->cold` is false when the cache was not
+ * empty at the start. */
 static int sum_cold(struct level *level, struct victim_tally *tally, uint32_t *holds,
                     struct victim_sums *sums)
 {
@@ -219,8 +221,8 @@ static void add_share(struct victim_sums *sums, const struct victim_tally *tally
     victims_share(sums, tally, NULL);
 }
 
-/* One window of a cache that is never empty, in stretches without doubt. In each, the line that
- * misses first holds nothing, and the others are numbered as they lie. */
+/* Cuts one window of a cache that is never empty into stretches. In each, the line that misses
+ * first is in no way, and the others number the ways. */
 static void sum_window(struct victim_tally *tally, struct victim_sums *sums, add_stretch *add,
                        const struct level *level, const struct sample *slow,
                        const struct walk *walk, size_t window, uint32_t *holds)
@@ -236,7 +238,7 @@ static void sum_window(struct victim_tally *tally, struct victim_sums *sums, add
             holds[i] = i == lost ? 0 : way++;
         }
         victims_clear(tally);
-        uint64_t *gap = add == add_share ? NULL : sums->gap; /* what is shared out was tested */
+        uint64_t *gap = add == add_share ? NULL : sums->gap; /* victims_test counted these */
         at = follow(tally, level, slow, walk, window, at, holds, gap) + 1;
         add(sums, tally);
     }
@@ -255,8 +257,9 @@ static int sum_windows(struct victim_tally *tally, struct victim_sums *sums, add
 }
 
 /*
- * A rule repeats: then some whole number of passes on, everything is as it was, but for noise. (So
- * do the victims of two ways of which one goes at even distances; that is told by its shares.)
+ * True when the walk repeats itself after some whole number of passes, but for noise: a rule does.
+ * (Drawn victims of two ways may, if one of them is evicted at even distances. The shares tell
+ * that case.)
  */
 static bool is_periodic(const struct level *level, const struct walk *walk)
 {
@@ -279,7 +282,8 @@ static bool is_periodic(const struct level *level, const struct walk *walk)
     return false;
 }
 
-/* Did nothing come in between windows? Then a window's first rounds miss no more than others do. */
+/* True when nothing disturbed the set between windows: their first rounds miss no more than the
+ * others. */
 static bool goes_on(const struct level *level, const struct walk *walk)
 {
     size_t early = limits.first_rounds * walk->shape.count, misses = 0, at_first = 0;
@@ -295,8 +299,8 @@ static bool goes_on(const struct level *level, const struct walk *walk)
 }
 
 /*
- * Tests want the longest stretches that there are. Shares are taken from the whole where nothing
- * changes names, and else from a part at a time.
+ * Sums a walk whose windows continue each other. The tests take the whole walk as one stretch. The
+ * shares do so too where there is no noise, and otherwise take it in parts.
  */
 static int sum_joined_walk(struct victim_tally *tally, struct victim_sums *sums,
                            const struct level *level, const struct walk *walk, uint32_t *holds)
@@ -315,9 +319,8 @@ static int sum_joined_walk(struct victim_tally *tally, struct victim_sums *sums,
 }
 
 /*
- * Large sets show few victims in a window. Where a launch leaves a cache as it was, windows that
- * are not warmed anew go on where the last ended, and their ways keep their names. Undecided where
- * they do not go on.
+ * Large sets show few victims in a window. Where a launch does not disturb the cache, each window
+ * continues the one before, and the ways keep their numbers. Undecided where a launch disturbs it.
  */
 static int sum_joined(struct level *level, struct victim_tally *tally, uint32_t *holds,
                       struct victim_sums *sums)
@@ -376,7 +379,7 @@ static int sum_warm(struct level *level, struct victim_tally *tally, uint32_t *h
     return 0;
 }
 
-/* Two walks from an empty set that agree record by record are not drawn at random. */
+/* `same`: two walks from an empty set agree record by record, so victims are not drawn. */
 static int repeats_exactly(struct level *level, bool *same)
 {
     struct walk walk;
@@ -404,7 +407,7 @@ static int sum_victims(struct level *level, struct victim_tally *tally, uint32_t
     rc = rc ? rc : repeats_exactly(level, &same);
     if (rc == 0 && same && tally->ways > 2) {
         return lab_undecided(level->lab,
-                             "no known policy foretells the misses, which repeat exactly");
+                             "no known policy predicts the misses, which repeat exactly");
     }
     rc = rc ? rc : sum_cold(level, tally, holds, sums);
     if (rc || sums->cold) {
@@ -434,7 +437,7 @@ int victims_measure(struct level *level, struct policy_result *out)
                                                 : error_memory();
     if (rc == 0 && sums.victims < limits.fewest) {
         rc = lab_undecided(level->lab,
-                           "no known policy foretells the misses, and only %llu "
+                           "no known policy predicts the misses, and only %llu "
                            "victims show",
                            (unsigned long long)sums.victims);
     }

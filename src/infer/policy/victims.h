@@ -1,6 +1,10 @@
 /*
- * Counts of victims, and what follows from them (victims.c, victims_judge.c). A tally's ways have
- * names that hold within one window, or, after a cold fill, in all of them.
+ * Counts victims per way (victims.c) and tests how a set chooses them (victims_judge.c).
+ *
+ *   victim   the way whose line was evicted
+ *   stretch  consecutive records in which each victim's way is known
+ *   cold     the walk begins with an empty set, so way i holds the i-th line read. All windows
+ *            then number the ways alike. Otherwise the numbers hold in one stretch only.
  */
 #ifndef SONDE_INFER_VICTIMS_H
 #define SONDE_INFER_VICTIMS_H
@@ -14,44 +18,48 @@ struct victim_tally {
     uint64_t victims, pairs;
 };
 
-/* A victim lay in `way`; `*before`: the one before it, SIZE_MAX where a window begins. */
+/* Counts a victim in `way`. `*before` is the way of the victim before, SIZE_MAX where there is
+ * none; it becomes `way`. */
 void victims_count(struct victim_tally *tally, size_t way, size_t *before);
 void victims_clear(struct victim_tally *tally);
 
-/* Part of the stretches, for shares that a stretch or two whose names went wrong cannot move. */
+/* Stretches are dealt to groups. Where noise is, the outermost groups are left out of a mean, so a
+ * stretch whose ways were numbered wrongly does not move it. */
 #define VICTIM_GROUPS 9
 struct victim_group {
-    double rest_x, rest_degrees;  /* equal shares of all but the likeliest */
-    double same, any;             /* pairs of victims in a stretch: of the same way, and all */
-    double count[INFER_MAX_WAYS]; /* of victims; unless cold, of each stretch's likeliest on */
+    double rest_x, rest_degrees;  /* chi square of equal shares of all ways but the likeliest */
+    double same, any;             /* pairs of victims in a stretch: of one way, and all pairs */
+    double count[INFER_MAX_WAYS]; /* victims per way; unless cold, ways sorted by their count */
     uint64_t victims;
 };
 
-/* Sums over windows whose ways have nothing to do with each other. */
+/* Sums over windows, each of which may number the ways anew. */
 struct victim_sums {
-    bool cold;         /* one tally over all windows, its ways in the order of a cold fill */
-    bool noisy;        /* a slow hit may pass for a miss: then two ways change names */
-    double x, degrees; /* equal shares: sums of chi square */
-    double seen, expected, variance;  /* the likeliest way after itself */
-    uint64_t victims, stretches;      /* stretches: those whose shares were added */
-    uint64_t gap[INFER_MAX_WAYS + 1]; /* victims so many of the set's lines after what took their
-                                       * way, in the order of the walk */
+    bool cold;         /* one tally for all windows, ways in the order of a cold fill */
+    bool noisy;        /* a slow hit may pass for a miss, which swaps the numbers of two ways */
+    double x, degrees; /* chi square of equal shares, and its degrees of freedom */
+    double seen, expected, variance;  /* victims of the likeliest way right after one of it */
+    uint64_t victims, stretches;      /* victims tested; stretches added to the groups */
+    uint64_t gap[INFER_MAX_WAYS + 1]; /* victims by how many lines of the walk lie between the line
+                                       * that came in and the line evicted */
     struct victim_group group[VICTIM_GROUPS];
 };
 
-/* Adds a tally, of a window or of all, to what is tested. */
+/* Adds a tally, of one window or of all, to the tests' sums. */
 void victims_test(struct victim_sums *sums, const struct victim_tally *tally);
-/* Adds a stretch to the shares: what the tally counted `since` (NULL: all). */
+/* Adds a stretch to the group with the fewest victims: what the tally counted beyond `since` (NULL:
+ * all). */
 void victims_share(struct victim_sums *sums, const struct victim_tally *tally,
                    const uint64_t *since);
-/* Both, for a stretch by itself. */
+/* victims_test and victims_share of one stretch. */
 void victims_sum(struct victim_sums *sums, const struct victim_tally *tally);
-/* Fills the policy when the sums decide. */
+/* Names the policy from the sums: `random` or `biased`, with its shares. Undecided when the victims
+ * follow a rule. */
 int victims_judge(struct level *level, struct policy_result *out, const struct victim_sums *sums,
                   size_t ways);
 
-/* How a set that evicts lines at random chooses them, from walks over one line more than it holds
- * (victims.c). Fills the policy when the walks decide. */
+/* Measures how a set that draws its victims chooses them, from walks over one line more than it has
+ * ways. Fills the policy when the walks decide. */
 int victims_measure(struct level *level, struct policy_result *out);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * What counts of victims say: drawn with equal shares, with unequal ones, each draw by itself or
- * not. Equal shares are tested by chi square, which may be summed over windows that name their ways
- * differently. Dependence is tested where it shows best, on how often the likeliest way follows
- * itself, beside what its share lets expect.
+ * Tests counts of victims: are the shares of the ways equal, and are the draws independent? Equal
+ * shares are tested by chi square, which adds up over windows that number their ways differently.
+ * Independence is tested by how often the likeliest way is the victim twice in succession, beside
+ * what its share predicts.
  */
 #include "infer/ask/sort.h"
 #include "infer/policy/victims.h"
@@ -16,12 +16,12 @@ static const struct {
     double doubt, alike_by_chance, favoured;
     unsigned few_a_way, much, left_out;
 } limits = {
-    .doubt = 1e-4,           /* chance: less likely is no accident */
-    .alike_by_chance = 1e-3, /* chance that shares after the likeliest are equal */
-    .few_a_way = 20,         /* victims of a way in a window, for shares that are sorted by size */
-    .much = 6,               /* standard deviations: no accident */
+    .doubt = 1e-4,           /* probability below which chance is ruled out */
+    .alike_by_chance = 1e-3, /* the same for equal shares of the ways after the likeliest */
+    .few_a_way = 20,         /* victims a way and window that sorted shares need */
+    .much = 6,               /* standard deviations that chance does not reach */
     .left_out = 4,           /* one group in so many, on either side of the mean, is left out */
-    .favoured = 3.0,         /* times as likely as others: a bias that would have been detected */
+    .favoured = 3.0,         /* times as likely as another way: a bias that a test must detect */
 };
 
 /* P(chi square of so many degrees of freedom > x), by Wilson and Hilferty's approximation. */
@@ -38,8 +38,8 @@ static int compare_counts(const void *a, const void *b)
     return order_u64(y, x);
 }
 
-/* How often the likeliest way came after itself, and how often it would if draws were independent.
- */
+/* Adds how often the likeliest way was the victim twice in succession, and how often independent
+ * draws would make it so. */
 static void sum_dependence(struct victim_sums *sums, const struct victim_tally *tally)
 {
     size_t ways = tally->ways, likeliest = 0;
@@ -75,7 +75,7 @@ void victims_test(struct victim_sums *sums, const struct victim_tally *tally)
     sums->victims += tally->victims;
 }
 
-/* Are those after the likeliest alike? */
+/* Adds the chi square of equal shares of the ways after the likeliest. */
 static void sum_rest(struct victim_group *group, const uint64_t *count, size_t ways, double victims)
 {
     double rest = victims - (double)count[0], expected = rest / (double)(ways - 1);
@@ -90,7 +90,7 @@ void victims_share(struct victim_sums *sums, const struct victim_tally *tally,
                    const uint64_t *since)
 {
     uint64_t count[INFER_MAX_WAYS], victims = 0;
-    struct victim_group *group = &sums->group[0]; /* the one that has least */
+    struct victim_group *group = &sums->group[0]; /* the one with the fewest victims */
     for (size_t i = 0; i < tally->ways; i++) {
         count[i] = tally->count[i] - (since ? since[i] : 0);
         victims += count[i];
@@ -121,7 +121,7 @@ void victims_sum(struct victim_sums *sums, const struct victim_tally *tally)
     victims_share(sums, tally, NULL);
 }
 
-/* Would one way that goes FAVOURED times as often as each other have shown? */
+/* True when a way evicted `favoured` times as often as each other would have shown. */
 static bool has_power(const struct victim_sums *sums, size_t ways)
 {
     double w = (double)ways, all = w - 1 + limits.favoured;
@@ -136,7 +136,7 @@ static void write_share(struct policy_result *out, size_t way, double p, double 
     out->error[way] = 1.96 * sqrt(fmax(p * (1 - p), 1e-6) / total);
 }
 
-/* Of the parts' shares of the wholes the mean, without the outermost groups where noise is. */
+/* The mean over the groups of part / whole; where noise is, without the outermost groups. */
 static double mean_share(const double part[VICTIM_GROUPS], const double whole[VICTIM_GROUPS],
                          bool noisy)
 {
@@ -180,7 +180,8 @@ static double share_of_same(const struct victim_sums *sums)
     return mean_share(part, whole, sums->noisy);
 }
 
-/* May the ways after the likeliest be alike? Where noise is, whatever the worst groups say. */
+/* True when chance explains how the ways after the likeliest differ. Where noise is, the groups
+ * that differ most are left out. */
 static bool rest_is_alike(const struct victim_sums *sums)
 {
     double excess[VICTIM_GROUPS], x = 0, degrees = 0;
@@ -198,10 +199,10 @@ static bool rest_is_alike(const struct victim_sums *sums)
 }
 
 /*
- * Shares by size where ways have no names. Their order in a window is partly chance's, which makes
- * alike ones differ; so where the ways after the likeliest may be alike they are taken to be. Its
- * share follows from how often two victims of a window are the same way: that is the sum of the
- * squares of the shares, whatever the ways are called.
+ * Writes the shares, sorted by size where the numbers of the ways do not last. Sorting makes equal
+ * shares look unequal, so the ways after the likeliest get equal shares unless a test rules that
+ * out. The likeliest way's share then follows from the probability that two victims of a stretch
+ * are of one way: that is the sum of the squared shares, however the ways are numbered.
  */
 static void write_shares(struct policy_result *out, const struct victim_sums *sums, size_t ways,
                          bool biased)
@@ -228,8 +229,8 @@ static void write_shares(struct policy_result *out, const struct victim_sums *su
 }
 
 /*
- * Who draws does not ask when a line was used last: the next to miss lies anywhere. A rule prefers
- * what was used long ago, which comes soon, or the contrary.
+ * True when the victim depends on when its line was last used. A set that draws evicts any line. A
+ * rule prefers lines used long ago, which the walk reads next, or the contrary.
  */
 static bool asks_for_use(const struct victim_sums *sums, size_t ways)
 {

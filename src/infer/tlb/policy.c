@@ -136,7 +136,7 @@ static int match(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_le
                              .allowed = tlb_is_reliable(tl, level) ? limits.quiet_misfit
                                                                    : limits.noisy_misfit};
     if (rc == 0 && !policy_match(&of, &out->policy, orders)) {
-        rc = lab_undecided(tl->lab, "no known policy foretells which pages miss");
+        rc = lab_undecided(tl->lab, "no known policy predicts which pages miss");
     }
     if (!tlb_is_reliable(tl, level)) { /* medians hide what does not come again round by round */
         out->policy.confidence = fmin(out->policy.confidence, limits.median_confidence);

@@ -129,7 +129,7 @@ static int count_victims(struct drawing *d)
     }
     return d->sums.victims < limits.fewest
                ? lab_undecided(lab,
-                               "no known policy foretells which pages miss, and only %llu "
+                               "no known policy predicts which pages miss, and only %llu "
                                "victims show",
                                (unsigned long long)d->sums.victims)
                : 0;

@@ -97,7 +97,7 @@ static void two_ways_cannot_tell_lru_from_a_tree(void **state)
     assert_false(names(policy, "fifo"));
 }
 
-/* Over one line more than ways nearly all visits of these hit, and they foretell the same. */
+/* Over one line more than ways nearly all visits of these hit, and they predict the same. */
 static void policies_of_many_ways_are_told_apart_by_more_lines(void **state)
 {
     (void)state;
@@ -190,7 +190,7 @@ static void assert_masks(const struct index_result *index, const struct toy_cach
     }
 }
 
-static void masks_foretell_which_addresses_share_a_set(void **state)
+static void masks_predict_which_addresses_share_a_set(void **state)
 {
     (void)state;
     struct toy_config config = fermi;
@@ -475,7 +475,7 @@ int main(void)
         cmocka_unit_test(one_way_has_no_policy),
         cmocka_unit_test(shares_of_drawn_victims_are_found),
         cmocka_unit_test(a_cache_that_is_never_empty_has_its_rule_or_none),
-        cmocka_unit_test(masks_foretell_which_addresses_share_a_set),
+        cmocka_unit_test(masks_predict_which_addresses_share_a_set),
         cmocka_unit_test(plain_address_bits_are_told_as_such),
         cmocka_unit_test(a_bit_beyond_what_was_looked_at_is_not_denied),
         cmocka_unit_test(sets_of_many_ways_that_resist_thrashing_are_found),

@@ -2,7 +2,7 @@
  * LRU in which a line that comes in does not become the newest: it ranks behind the lines that the
  * set's last two hits used, and in front of all others. Read in a circle it is LRU; a line that is
  * read again and again stays longer than under LRU. Two hits of the same line count as two. Found
- * on the L1 of an NVIDIA H200, where it foretells 929280 loads of 929280 (docs/h200.md); why two
+ * on the L1 of an NVIDIA H200, where it predicts 929280 loads of 929280 (docs/h200.md); why two
  * hits, and by what circuit, is not known.
  */
 #include <stdalign.h>
