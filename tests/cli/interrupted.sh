@@ -4,12 +4,14 @@
 cat >large.yaml <<'YAML'
 inherits: gtx780
 name: large
-doc: an L2 of 24 MiB, which takes long
-l2: {size: 4 MiB, sets: 2048}
+doc: an L2 of 96 MiB, which takes longer than any interrupt
+l2: {size: 16 MiB, sets: 8192}
 YAML
 # interrupt SIGNAL MASK COMMAND...: sends the signal when the program catches it (MASK is its bit in the SigCgt line of
-# /proc/PID/status) and has used a second of processor time since it began, however long a busy machine takes for that.
-second=$(getconf CLK_TCK)
+# /proc/PID/status), has used a fifth of a second of processor time, and $begun is there. What is printed is the same
+# however far it has come by then.
+some=$(($(getconf CLK_TCK) / 5))
+begun=large.yaml
 interrupt() {
     signal=$1
     mask=$2
@@ -19,7 +21,7 @@ interrupt() {
     while ! grep -q '^State:.Z' "/proc/$pid/status"; do
         caught=$(sed -n 's/^SigCgt:.*\(........\)$/\1/p' "/proc/$pid/status")
         ticks=$(sed 's/.*) //' "/proc/$pid/stat" | cut -d ' ' -f 12,13 | tr ' ' +)
-        [ $((0x${caught:-0} & mask)) -ne 0 ] && [ $((${ticks:-0})) -ge "$second" ] && break
+        [ $((0x${caught:-0} & mask)) -ne 0 ] && [ $((${ticks:-0})) -ge "$some" ] && [ -e "$begun" ] && break
         sleep 0.1
     done
     kill -s "$signal" "$pid"
@@ -43,7 +45,13 @@ for case in "HUP 0x1" "QUIT 0x4"; do
 done
 interrupt HUP 0x1 sonde probe chase -d sim:large.yaml --set bytes=2MiB --set stride=128 --set windows=4096
 echo "# a study: the rows that were measured"
-interrupt INT 0x2 sonde study mei2014 -d kepler=sim:large.yaml -o study >table
+# The second device's model is a pipe: it is read when all rows before its first one are measured.
+mkfifo pipe.yaml
+{ cat large.yaml >pipe.yaml && : >begun; } &
+begun=begun
+interrupt INT 0x2 sonde study mei2014 -d kepler=sim:pipe.yaml -o study >table
+rm pipe.yaml begun
+begun=large.yaml
 head -n "$(wc -l <study/study.txt)" table | cmp - study/study.txt && echo "the table is shown and written"
 tail -n 1 study/study.txt | sed 's/[1-9][0-9]* rows/N rows/'
 tail -n 2 table

@@ -20,7 +20,7 @@ static const struct {
     .kept_room = 65536,           /* bytes for each path */
     .sooner = 1.05,               /* times: noise does not put so much between so few loads */
 };
-enum { KEPT = 8 }; /* elements, each with a neighbour */
+enum { ELEMENTS = 8 }; /* elements, each with a neighbour */
 
 int circle_sample(struct level *level, struct sample *out, const char *op, struct walk_shape shape)
 {
@@ -61,46 +61,77 @@ bool path_is_apart(const struct level *level)
 }
 
 /*
+ * First and second reads as one walk gave them, and loads that circle in little. A cache makes the
+ * second reads clearly sooner. Where there is none, both take the same, and as long as the loads
+ * that circle. All else decides nothing: latencies in no order are of two kinds here, too.
+ */
+static enum kept kept_by(const struct sample *first, const struct sample *again,
+                         const struct sample *both, const struct sample *circling)
+{
+    double slowest_again = sample_quantile(again, 0.9), soonest_first = sample_quantile(first, 0.1);
+    double lower = sample_quantile(both, 0.25), upper = sample_quantile(both, 0.75);
+    if (limits.sooner * slowest_again < soonest_first) {
+        return KEPT;
+    }
+    bool alike = upper <= limits.sooner * lower && slowest_again >= soonest_first &&
+                 limits.sooner * sample_quantile(circling, 0.5) >= lower;
+    return alike ? KEPT_NOT : KEPT_UNCLEAR;
+}
+
+/* What of first reads (latency[0]) and second reads (latency[1]) follows. */
+static int judge_kept(struct level *level, enum kept *kept, uint32_t latency[2][ELEMENTS],
+                      const struct sample *circling)
+{
+    struct sample first = {0}, again = {0}, both = {0};
+    int rc = sample_create(&first, latency[0], ELEMENTS);
+    rc = rc ? rc : sample_create(&again, latency[1], ELEMENTS);
+    rc = rc ? rc : sample_join(&both, &first, &again);
+    if (rc == 0) {
+        *kept = kept_by(&first, &again, &both, circling);
+    }
+    if (rc == 0 && *kept == KEPT) { /* no miss takes less than what comes from L2 or farther */
+        level->timing.beneath_cycles = sample_quantile(&first, 0.1);
+    }
+    sample_free(&first);
+    sample_free(&again);
+    sample_free(&both);
+    return rc;
+}
+
+/*
  * Does a cache of the path keep lines that L2 holds? Each element is read the first time in a
  * launch, and then its neighbour. Any cache has the neighbour now, however small it is and whatever
  * it evicts first. No other cache of the path has the element the first time: no walk goes so far
  * from the buffer's start, and first levels begin a launch empty.
  */
-int circle_keeps(struct level *level, bool *keeps)
+int circle_keeps(struct level *level, enum kept *kept, const struct sample *circling)
 {
-    uint32_t ring[2 * KEPT], latency[2][KEPT];
+    uint32_t ring[2 * ELEMENTS], latency[2][ELEMENTS];
     const struct path_info *path = path_find(level->info->op), *first_path = path_find("ca");
-    for (uint32_t i = 0; i < KEPT; i++) {
+    for (uint32_t i = 0; i < ELEMENTS; i++) {
         ring[2 * i] = limits.kept_at + (uint32_t)(path - first_path) * limits.kept_room +
                       i * limits.kept_stride;
         ring[2 * i + 1] = ring[2 * i] + CHASE_WORD_BYTES;
     }
-    struct walk_shape shape = {.ring = ring, .count = 2 * KEPT};
-    struct sample beneath, first = {0}, again = {0};
+    struct walk_shape shape = {.ring = ring, .count = 2 * ELEMENTS};
+    struct sample beneath;
     struct walk_plan plan = level_plan(level, shape);
     struct walk walk;
-    *keeps = false;
+    *kept = KEPT_UNCLEAR;
     int rc = circle_sample(level, &beneath, level->info->beneath, shape); /* so that L2 has them */
     if (rc) {
         return rc;
     }
     sample_free(&beneath);
-    plan.window = 2 * KEPT;
+    plan.window = 2 * ELEMENTS;
     rc = walk_run(level->lab, &walk, &plan);
     if (rc) {
         return rc;
     }
-    for (uint32_t i = 0; i < 2 * KEPT; i++) {
+    for (uint32_t i = 0; i < 2 * ELEMENTS; i++) {
         latency[walk_element(&walk, i) % 2][i / 2] = walk.latency[i];
     }
-    rc = sample_create(&first, latency[0], KEPT);
-    rc = rc ? rc : sample_create(&again, latency[1], KEPT);
-    *keeps = rc == 0 && limits.sooner * sample_quantile(&again, 0.9) < sample_quantile(&first, 0.1);
-    if (*keeps) { /* no miss takes less than what comes from L2 or farther */
-        level->timing.beneath_cycles = sample_quantile(&first, 0.1);
-    }
-    sample_free(&first);
-    sample_free(&again);
+    rc = judge_kept(level, kept, latency, circling);
     walk_free(&walk);
     return rc;
 }

@@ -25,8 +25,14 @@ int circle_sample(struct level *level, struct sample *out, const char *op, struc
 /* Do `own` latencies lie below a share of what passes the path's caches by? Fills
  * timing.beneath_cycles and whether the cache is present. */
 int circle_check_sooner(struct level *level, const struct sample *own, double share);
-/* Does what L2 holds come back sooner the second time in a launch? */
-int circle_keeps(struct level *level, bool *keeps);
+/* Does what L2 holds come back sooner the second time in a launch? `circling` is loads of the same
+ * path that circle in little. */
+enum kept {
+    KEPT_UNCLEAR, /* latencies of several kinds that do not follow the reads */
+    KEPT_NOT,     /* first reads, second reads and circling loads all take the same */
+    KEPT,
+};
+int circle_keeps(struct level *level, enum kept *kept, const struct sample *circling);
 bool path_is_apart(const struct level *level);
 
 #endif

@@ -142,9 +142,9 @@ static int check_presence(struct level *level, const struct sample *hits)
     level->timing.beneath_cycles = strcmp(level->info->op, "ca") == 0 ? other : INFINITY;
     double own_median = sample_quantile(hits, 0.5), other_median = sample_quantile(&beneath, 0.5);
     sample_free(&beneath);
-    bool shows = own < other;
+    enum kept kept = own < other ? KEPT : KEPT_NOT;
     if (path_is_apart(level)) {
-        rc = circle_keeps(level, &shows); /* the path itself may be longer, or shorter */
+        rc = circle_keeps(level, &kept, hits); /* the path itself may be longer, or shorter */
         if (other >
             limits.farther * own) { /* hits are far nearer than that: nothing as far is one */
             level->timing.beneath_cycles = fmin(level->timing.beneath_cycles, other);
@@ -153,14 +153,13 @@ static int check_presence(struct level *level, const struct sample *hits)
     if (rc) {
         return rc;
     }
-    if (!shows && own < other) {
-        return lab_undecided(
-            level->lab,
-            "a walk shows no cache, but repeated loads take %.0f cycles through it, "
-            "%.0f past it",
-            own_median, other_median);
+    if (kept == KEPT_UNCLEAR) {
+        return lab_undecided(level->lab,
+                             "latencies do not tell whether a line is kept: repeated loads take "
+                             "%.0f cycles through it, %.0f past it",
+                             own_median, other_median);
     }
-    if (!shows) {
+    if (kept == KEPT_NOT) {
         level->result->present = false;
         return lab_absent(level->lab,
                           "no such cache shows: repeated loads take %.0f cycles through it, "
