@@ -79,6 +79,7 @@ struct texture_spec {
     uint32_t filter_cycles;  /* data at the end of the FIFO to the result usable */
     uint32_t empty_cycles;   /* FIFO's time of a fetch that reads nothing: the cache's hit_cycles */
     uint32_t queue_entries;  /* warp accesses in the unit */
+    bool by_l1;              /* fetches look in L1 */
     bool blocks_linear;      /* addresses of two-dimensional linear memory are permuted */
 };
 
@@ -101,9 +102,11 @@ struct sm_spec {
     uint32_t yield_after; /* INDEPENDENT: backward branches before a path yields */
     uint32_t fetch_group; /* two_level: warps of a scheduler in a group, 0: 8 */
     struct unit_spec unit[ISA_UNIT_COUNT];
-    uint32_t clock_read_cycles; /* latency of reading %clock */
-    uint32_t lsu_queue_entries; /* warp memory instructions waiting at the load/store unit */
-    uint32_t lsu_cycles;        /* address path from issue to the first cache lookup */
+    uint32_t clock_read_cycles;   /* latency of reading %clock */
+    uint32_t lsu_queue_entries;   /* warp memory instructions waiting at the load/store unit */
+    uint32_t lsu_cycles;          /* address path from issue to the first cache lookup */
+    uint32_t lsu_local_cycles;    /* the same of local memory; 0: lsu_cycles */
+    uint32_t lsu_readonly_cycles; /* the same of .nc loads that L1 serves; 0: lsu_cycles */
     struct lanes_spec lanes;
     struct pending_spec pending;
     uint32_t loads_per_warp; /* whose results wait for memory at a time; 0: no limit */

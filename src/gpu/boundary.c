@@ -13,13 +13,22 @@
 static void on_out(void *ctx, uint64_t arg)
 {
     const struct gpu_boundary *boundary = ctx;
-    mem_noc_deliver(boundary->gpu->noc, boundary->sm, (struct mem_request *)(uintptr_t)arg);
+    struct mem_request *request = (struct mem_request *)(uintptr_t)arg;
+    if (request->constant) {
+        request->reply(request->ctx, request->arg); /* it did not come through the network */
+    } else {
+        mem_noc_deliver(boundary->gpu->noc, boundary->sm, request);
+    }
 }
 
 static void boundary_reply(void *self, struct mem_request *request, uint64_t at_ps)
 {
     struct gpu_boundary *boundary = self;
     struct gpu *gpu = boundary->gpu;
+    if (request->inner) {
+        engine_at(gpu->engine, at_ps, gpu->noc_source, request->reply, request->ctx, request->arg);
+        return;
+    }
     if (request->kind == MEM_ATOMIC) {
         gpu_message_add(&gpu->atomics, at_ps, request, gpu->engine);
     }

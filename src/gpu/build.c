@@ -8,15 +8,6 @@
 #include "gpu/state.h"
 #include "util/error.h"
 
-/* What lies between two slices of the same name: the address as a whole decides, nothing is cut out
- * of it. */
-static uint32_t slice_of(void *ctx, const struct mem_request *request)
-{
-    const struct model *model = ctx;
-    return mem_index_set(&model->l2_slice_index, model->l2_slices, model->l2.line_bytes,
-                         request->paddr);
-}
-
 static int model_check(const struct model *model)
 {
     if (model->sms == 0 || model->l2_slices == 0 || model->dram.channels == 0) {
@@ -26,10 +17,14 @@ static int model_check(const struct model *model)
         return error_set(SONDE_EINPUT, "%u L2 slices cannot be shared out over %u DRAM channels",
                          model->l2_slices, model->dram.channels);
     }
+    if (model->l2_parts.count == 0 || model->l2_slices % model->l2_parts.count) {
+        return error_set(SONDE_EINPUT, "%u L2 slices cannot be shared out over %u parts",
+                         model->l2_slices, model->l2_parts.count);
+    }
     if (model->core_period_ps == 0) {
         return error_set(SONDE_EINPUT, "the core clock's period is 0");
     }
-    return mem_index_check(&model->l2_slice_index, model->l2_slices);
+    return mem_index_check(&model->l2_slice_index, model->l2_slices / model->l2_parts.count);
 }
 
 static int arrays_create(struct gpu *gpu)
@@ -46,18 +41,6 @@ static int arrays_create(struct gpu *gpu)
                : error_memory();
 }
 
-static int l2_create(struct gpu *gpu)
-{
-    const struct model *model = gpu->model;
-    int rc = 0;
-    for (uint32_t i = 0; rc == 0 && i < model->l2_slices; i++) {
-        uint32_t channel = i % model->dram.channels;
-        rc = mem_cache_create(&gpu->l2[i], &model->l2, MEM_AT_L2, gpu->engine, &gpu->clock,
-                              gpu->next_source++, gpu->channel[channel].port);
-    }
-    return rc;
-}
-
 static int network_create(struct gpu *gpu)
 {
     const struct model *model = gpu->model;
@@ -68,13 +51,14 @@ static int network_create(struct gpu *gpu)
         return rc;
     }
     for (uint32_t i = 0; i < model->l2_slices; i++) {
-        mem_noc_connect(gpu->noc, i, mem_cache_port(gpu->l2[i]));
+        mem_noc_connect(gpu->noc, i, gpu_slice_port(gpu, i));
     }
     for (uint32_t i = 0; rc == 0 && i < model->sms; i++) {
         mem_noc_set_outlet(gpu->noc, i, gpu_boundary_outlet(&gpu->boundary[i]));
-        gpu->network_port[i] = mem_noc_port(gpu->noc, i, slice_of, (void *)model);
+        gpu->network_port[i] = mem_noc_port(gpu->noc, i, gpu_near_slice, gpu);
         gpu->source_port[i] = gpu->network_port[i];
         rc = gpu_translator(gpu, &gpu->source_port[i], i, false);
+        gpu_constants_below(gpu, &gpu->source_port[i], i);
         gpu_boundary_attach(&gpu->boundary[i], &gpu->source_port[i]);
     }
     gpu->start_source = gpu->next_source++;
@@ -109,6 +93,7 @@ int gpu_apply_carveout(struct gpu *gpu)
     for (uint32_t i = 0; i < model->sms; i++) {
         sm_set_shared(gpu->sm[i], gpu->shared_bytes);
         sm_set_l1(gpu->sm[i], NULL);
+        gpu_readonly_attach(gpu, i, NULL);
         if (!gpu->l1_spec.enabled) {
             continue;
         }
@@ -125,6 +110,7 @@ int gpu_apply_carveout(struct gpu *gpu)
             return rc;
         }
         sm_set_l1(gpu->sm[i], &port);
+        gpu_readonly_attach(gpu, i, &port);
     }
     return 0;
 }
@@ -177,10 +163,13 @@ int gpu_build(struct gpu *gpu)
         rc = gpu_channels_create(gpu);
     }
     if (rc == 0) {
-        rc = l2_create(gpu);
+        rc = gpu_l2_create(gpu);
     }
     if (rc == 0) {
         rc = gpu_vm_create(gpu);
+    }
+    if (rc == 0) {
+        rc = gpu_constants_create(gpu);
     }
     if (rc == 0) {
         rc = network_create(gpu);
@@ -190,9 +179,6 @@ int gpu_build(struct gpu *gpu)
     }
     if (rc == 0) {
         rc = sms_create(gpu);
-    }
-    if (rc == 0) {
-        gpu_readonly_attach(gpu);
     }
     return rc == 0 ? gpu_apply_carveout(gpu) : rc;
 }

@@ -49,9 +49,8 @@ void gpu_destroy(struct gpu *gpu)
     gpu_readonly_destroy(gpu);
     gpu_vm_destroy(gpu);
     mem_noc_destroy(gpu->noc);
-    for (uint32_t i = 0; gpu->l2 && i < gpu->model->l2_slices; i++) {
-        mem_cache_destroy(gpu->l2[i]);
-    }
+    gpu_constants_destroy(gpu);
+    gpu_l2_destroy(gpu);
     gpu_channels_destroy(gpu);
     gpu_boundaries_destroy(gpu);
     engine_destroy(gpu->engine);
@@ -60,7 +59,6 @@ void gpu_destroy(struct gpu *gpu)
     free(gpu->room);
     free(gpu->source_port);
     free(gpu->network_port);
-    free(gpu->l2);
     free(gpu);
 }
 
@@ -116,9 +114,10 @@ void gpu_host_copy(struct gpu *gpu, uint64_t vaddr, uint64_t bytes, bool to_devi
         if (!gpu->translate.physical(gpu->translate.ctx, at, &paddr)) {
             continue;
         }
-        uint32_t slice =
-            mem_index_set(&model->l2_slice_index, model->l2_slices, model->l2.line_bytes, paddr);
         uint64_t key = model->l2.address == ADDRESS_VIRTUAL ? at : paddr;
-        mem_cache_touch(gpu->l2[slice], key, end - at, to_device);
+        mem_cache_touch(gpu->l2[gpu_home_slice(gpu, paddr)], key, end - at, to_device);
+        if (to_device && model->l2_parts.count > 1) {
+            gpu_drop_copies(gpu, at, paddr);
+        }
     }
 }

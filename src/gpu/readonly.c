@@ -4,9 +4,10 @@
  *     SM --+-- texture cache -----------------------+
  *          +-- constant L1 -- constant L1.5 --------+-- the SM's source port, as L1's misses
  *
- * They are each SM's own, know lines by virtual addresses as the model says, and never see a write:
- * a kernel's stores do not reach them, which is why they start a launch empty. Leaves out: L1.5
- * caches that several SMs share.
+ * The texture unit may look in L1 instead, and the SMs of a cluster may share the L1.5
+ * (constants.c). Else they are each SM's own. They know lines by virtual addresses as the model
+ * says, and never see a write: a kernel's stores do not reach them, which is why they start a
+ * launch empty.
  */
 #include <stdlib.h>
 
@@ -36,11 +37,14 @@ int gpu_readonly_create(struct gpu *gpu)
     for (uint32_t i = 0; rc == 0 && i < model->sms; i++) {
         struct gpu_readonly *caches = &gpu->readonly[i];
         caches->texture_port = caches->constant_port = gpu->source_port[i];
+        if (gpu->constant_way) {
+            caches->constant_port = gpu_constants_above(gpu, i);
+        }
         if (model->texture_l1.enabled) {
             rc = cache_create(&gpu->boundary[i], &caches->texture, &model->texture_l1,
                               &caches->texture_port);
         }
-        if (rc == 0 && model->constant_l15.enabled) {
+        if (rc == 0 && model->constant_l15.enabled && !gpu->constant_way) {
             rc = cache_create(&gpu->boundary[i], &caches->constant_l15, &model->constant_l15,
                               &caches->constant_port);
         }
@@ -52,13 +56,12 @@ int gpu_readonly_create(struct gpu *gpu)
     return rc;
 }
 
-void gpu_readonly_attach(struct gpu *gpu)
+void gpu_readonly_attach(struct gpu *gpu, uint32_t sm, const struct mem_port *l1)
 {
-    for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        struct gpu_readonly *caches = &gpu->readonly[i];
-        sm_set_readonly(gpu->sm[i], caches->texture ? &caches->texture_port : NULL,
-                        caches->constant ? &caches->constant_port : NULL);
-    }
+    struct gpu_readonly *caches = &gpu->readonly[sm];
+    const struct mem_port *texture = caches->texture ? &caches->texture_port : NULL;
+    sm_set_readonly(gpu->sm[sm], gpu->model->sm.texture.by_l1 ? l1 : texture,
+                    caches->constant ? &caches->constant_port : NULL);
 }
 
 void gpu_readonly_destroy(struct gpu *gpu)
@@ -86,6 +89,11 @@ void gpu_readonly_invalidate(struct gpu *gpu)
             mem_cache_invalidate(caches->constant_l15);
         }
     }
+    for (uint32_t i = 0; gpu->constant_l15 && i < model->clusters; i++) {
+        if (model->constant_l15.invalidate_on_launch) {
+            mem_cache_invalidate(gpu->constant_l15[i]);
+        }
+    }
 }
 
 static void add_cache(const struct mem_cache *cache, uint64_t *reads, uint64_t *hits)
@@ -103,6 +111,9 @@ void gpu_readonly_stats(const struct gpu *gpu, struct gpu_stats *out)
         add_cache(caches->texture, &out->texture_reads, &out->texture_hits);
         add_cache(caches->constant, &out->constant_reads, &out->constant_hits);
         add_cache(caches->constant_l15, &out->constant_l15_reads, &out->constant_l15_hits);
+    }
+    for (uint32_t i = 0; gpu->constant_l15 && i < gpu->model->clusters; i++) {
+        add_cache(gpu->constant_l15[i], &out->constant_l15_reads, &out->constant_l15_hits);
     }
 }
 

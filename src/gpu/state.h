@@ -23,6 +23,7 @@
 #include "core/sm.h"
 #include "gpu/gpu.h"
 #include "mem/mem.h"
+#include "mem/pool.h"
 #include "mem/queue.h"
 #include "mem/tlb/tlb.h"
 #include "util/error.h"
@@ -114,6 +115,28 @@ struct gpu_boundary {
     struct gpu_mailbox mailbox;
 };
 
+/* A slice of L2, with its ways in and out: parts.c. */
+struct gpu_slice {
+    struct gpu *gpu;
+    uint32_t source, part, away_cycles;
+    struct mem_port cache, channel, crossing;
+    struct request_list waiting; /* reads of copies that are not in the cache yet */
+    struct pool copies;
+    uint32_t copies_in, copies_most;
+    bool copies_wait; /* on_copies() will come */
+};
+
+/* A cluster's second constant cache, as an SM reaches it: constants.c. */
+struct gpu_constant_way {
+    struct gpu *gpu;
+    uint32_t sm;
+    struct mem_port above;  /* the SM's boundary */
+    struct mem_port below;  /* translation and network */
+    struct mem_port cache;  /* of its cluster */
+    bool constant_refused;  /* it was the cache that refused last */
+    struct mem_outlet told; /* by the cache */
+};
+
 /* A channel of DRAM. */
 struct gpu_channel {
     struct gpu_mailbox mailbox;
@@ -142,9 +165,17 @@ struct gpu {
     struct gpu_readonly *readonly; /* one an SM */
     uint64_t local_address, local_bytes;
     struct mem_noc *noc;
-    struct mem_cache **l2;             /* model->l2_slices */
-    struct gpu_channel *channel;       /* model->dram.channels */
-    uint32_t next_source;              /* engine source ids handed out so far */
+    struct mem_cache **l2;    /* model->l2_slices */
+    struct gpu_slice *slice;  /* of each */
+    uint32_t part_slices;     /* of each part of L2 */
+    struct mem_noc *crossing; /* between parts of L2; NULL: there is one */
+    struct noc_spec crossing_spec;
+    uint32_t *near_part;                   /* of each SM */
+    struct mem_cache **constant_l15;       /* one a cluster; NULL: each SM has its own */
+    struct gpu_constant_way *constant_way; /* of each SM; NULL: the same */
+    uint32_t fetch_refused;                /* the SM for which its fetch was refused last */
+    struct gpu_channel *channel;           /* model->dram.channels */
+    uint32_t next_source;                  /* engine source ids handed out so far */
     uint32_t l1_source;                /* the L1s' ids begin here: they keep them over carve-outs */
     uint32_t noc_source, start_source; /* of the network; of CTAs that start */
 
@@ -185,15 +216,32 @@ struct gpu {
 int gpu_build(struct gpu *gpu);
 int gpu_apply_carveout(struct gpu *gpu);
 
+/* parts.c. A line's home; `ctx`: the GPU. */
+int gpu_l2_create(struct gpu *gpu);
+void gpu_l2_destroy(struct gpu *gpu);
+struct mem_port gpu_slice_port(struct gpu *gpu, uint32_t slice);
+uint32_t gpu_home_slice(const struct gpu *gpu, uint64_t paddr);
+uint32_t gpu_near_slice(void *ctx, const struct mem_request *request);
+void gpu_drop_copies(struct gpu *gpu, uint64_t vaddr, uint64_t paddr);
+uint32_t gpu_cluster_of(const struct model *model, uint32_t sm);
+
+/* constants.c. gpu_constants_below() comes between an SM's boundary and the network. */
+bool gpu_constants_are_shared(const struct model *model);
+int gpu_constants_create(struct gpu *gpu);
+void gpu_constants_destroy(struct gpu *gpu);
+void gpu_constants_below(struct gpu *gpu, struct mem_port *port, uint32_t sm);
+struct mem_port gpu_constants_above(struct gpu *gpu, uint32_t sm);
+
 /* vm.c. gpu_translator() puts a translator in front of *port, if the model translates at all. */
 int gpu_vm_create(struct gpu *gpu);
 void gpu_vm_destroy(struct gpu *gpu);
 int gpu_translator(struct gpu *gpu, struct mem_port *port, uint32_t sm, bool before_l1);
 void gpu_vm_stats(const struct gpu *gpu, struct gpu_stats *out);
 
-/* readonly.c. The caches first, the SMs attached to them when they are there. */
+/* readonly.c. The caches first, an SM attached to them when it and its L1 (NULL: none) are there.
+ */
 int gpu_readonly_create(struct gpu *gpu);
-void gpu_readonly_attach(struct gpu *gpu);
+void gpu_readonly_attach(struct gpu *gpu, uint32_t sm, const struct mem_port *l1);
 void gpu_readonly_destroy(struct gpu *gpu);
 void gpu_readonly_invalidate(struct gpu *gpu); /* as a launch does */
 void gpu_readonly_stats(const struct gpu *gpu, struct gpu_stats *out);

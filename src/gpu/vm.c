@@ -18,15 +18,9 @@ static uint32_t scope_count(const struct model *model, enum tlb_scope scope)
     return scope == TLB_PER_SM ? model->sms : scope == TLB_PER_CLUSTER ? model->clusters : 1;
 }
 
-/* SMs are dealt to clusters in runs of (almost) equal length. */
-static uint32_t cluster_of(const struct model *model, uint32_t sm)
-{
-    return (uint32_t)((uint64_t)sm * model->clusters / model->sms);
-}
-
 static uint32_t instance_of(const struct model *model, enum tlb_scope scope, uint32_t sm)
 {
-    return scope == TLB_PER_SM ? sm : scope == TLB_PER_CLUSTER ? cluster_of(model, sm) : 0;
+    return scope == TLB_PER_SM ? sm : scope == TLB_PER_CLUSTER ? gpu_cluster_of(model, sm) : 0;
 }
 
 /* Of the instances of the scope `outer`, the one that serves instance i of `inner`. */
@@ -48,9 +42,7 @@ static bool table_entry(void *ctx, uint32_t level, uint64_t vaddr, uint64_t *pad
 static struct mem_port slice_port(void *ctx, uint64_t paddr)
 {
     const struct gpu *gpu = ctx;
-    const struct model *model = gpu->model;
-    return mem_cache_port(gpu->l2[mem_index_set(&model->l2_slice_index, model->l2_slices,
-                                                model->l2.line_bytes, paddr)]);
+    return gpu->slice[gpu_home_slice(gpu, paddr)].cache;
 }
 
 static int tlbs_create(struct gpu *gpu, struct gpu_tlbs *tlbs, const struct tlb_spec *spec)

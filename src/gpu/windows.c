@@ -50,6 +50,10 @@ uint64_t gpu_lookahead_ps(const struct gpu *gpu)
     uint64_t reply_ps = mem_noc_lookahead_ps(gpu->noc);
     uint64_t start_ps = gpu->model->sm.cta_start_cycles * gpu->clock.period_ps;
     uint64_t lookahead_ps = reply_ps < start_ps ? reply_ps : start_ps;
+    if (gpu->constant_way) {
+        uint64_t return_ps = gpu->model->constant_l15_return_cycles * gpu->clock.period_ps;
+        lookahead_ps = return_ps < lookahead_ps ? return_ps : lookahead_ps;
+    }
     return lookahead_ps < LOOKAHEAD_CYCLES_MIN * gpu->clock.period_ps ? 0 : lookahead_ps;
 }
 

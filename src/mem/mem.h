@@ -34,7 +34,9 @@ struct mem_request {
     uint32_t lanes;        /* of a warp, that want bytes of it; 0: nobody says, so one */
     enum mem_kind kind;
     enum mem_level served_at;
-    bool bypass; /* do not look up or allocate in the L1 (.cg) */
+    bool bypass;   /* do not look up or allocate in the L1 (.cg) */
+    bool constant; /* what an SM's constant cache asks, where SMs share the next one */
+    bool inner;    /* made by a cache in memory: its reply does not leave for the SM */
     uint64_t issued_ps;
     uint64_t arrive_ps;    /* when it reaches the port it is sent to; the past means now. A
                               sender need not wait for that time. Queues keep the order of
@@ -123,6 +125,9 @@ bool mem_cache_hit_now(struct mem_cache *cache, uint64_t address, uint64_t arriv
  * would).
  */
 void mem_cache_touch(struct mem_cache *cache, uint64_t address, uint64_t bytes, bool dirty);
+/* The line of an address goes, if it is there, and is not kept if it is on its way: what was
+ * written elsewhere. */
+void mem_cache_drop(struct mem_cache *cache, uint64_t address);
 /* Whether all sectors of the range are valid: for tests. */
 bool mem_cache_holds(const struct mem_cache *cache, uint64_t address, uint64_t bytes);
 

@@ -23,14 +23,15 @@ enum index_kind {
 
 /*
  * A function from address to set. BITS: set bit i is address bit bits[i]. XOR: set bit i is the
- * parity of (address & masks[i]). MODULO: (address / unit_bytes) mod sets. MAP: (address /
- * unit_bytes) mod map_count looked up in map[].
+ * parity of (address & masks[i]). MODULO: (address / unit_bytes) mod sets. HASH: the same with the
+ * number's bits mixed. MAP: (address / unit_bytes) mod map_count looked up in map[].
  */
 struct index_spec {
     enum index_kind kind;
     uint32_t mask_count;
     uint64_t masks[MEM_MAX_INDEX_MASKS]; /* BITS: one bit each */
-    uint32_t unit_bytes;                 /* MODULO, MAP; 0: the line */
+    uint32_t unit_bytes;                 /* MODULO, HASH, MAP; 0: the line */
+    uint64_t seed;                       /* HASH */
     uint32_t map_count;
     uint16_t map[MEM_MAX_MAP];
 };
@@ -65,7 +66,8 @@ enum address_kind { ADDRESS_VIRTUAL, ADDRESS_PHYSICAL };
 
 struct cache_spec {
     bool enabled;
-    uint64_t size_bytes;   /* of one instance (one SM's L1, one L2 slice) */
+    uint64_t size_bytes;   /* of one instance (one SM's L1, one L2 slice): what its tags reach */
+    uint64_t data_bytes;   /* of the data array that the sets share; 0: size_bytes */
     uint32_t line_bytes;   /* what a tag covers */
     uint32_t sector_bytes; /* what a miss fetches; = line_bytes when not sectored */
     uint32_t sets;

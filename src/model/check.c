@@ -106,6 +106,7 @@ static void derive_carveout(struct reader *reader)
     model_carve(&carved, &shared_bytes, model, carveout->initial);
     const struct cache_spec *l1 = &model->l1_data;
     check_agrees(reader, "l1_data.size", l1->size_bytes == carved.size_bytes);
+    check_agrees(reader, "l1_data.data", l1->data_bytes == carved.data_bytes);
     check_agrees(reader, "l1_data.sets", l1->sets == carved.sets);
     check_agrees(reader, "l1_data.ways", l1->ways == carved.ways);
     check_agrees(reader, "l1_data.ways_per_set", l1->unequal_count == 0);
@@ -120,6 +121,20 @@ static void derive_carveout(struct reader *reader)
     model->sm.shared.size_bytes = shared_bytes;
 }
 
+static uint64_t l1_data_bytes(const struct cache_spec *l1)
+{
+    return l1->data_bytes ? l1->data_bytes : l1->size_bytes;
+}
+
+/* One array is cut in two: what both take together is the same in each choice. */
+static uint64_t choice_sum(const struct model *model)
+{
+    struct cache_spec l1;
+    uint64_t shared_bytes;
+    model_carve(&l1, &shared_bytes, model, 0);
+    return shared_bytes + l1_data_bytes(&l1);
+}
+
 static void check_choices(struct reader *reader)
 {
     const struct model *model = reader->model;
@@ -132,11 +147,12 @@ static void check_choices(struct reader *reader)
             complain(&subject, "", "index_bits and index_masks are for the kinds bits and xor");
         }
         check_cache(&subject, &l1);
-        uint64_t sum = model->carveout.choice[0].shared_bytes + model->carveout.choice[0].l1_bytes;
+        uint64_t sum = shared_bytes + l1_data_bytes(&l1), first = choice_sum(model);
         struct words words;
-        if (shared_bytes + l1.size_bytes != sum) {
-            complain(&subject, "", "shared and l1 make %s, those of choice 0 make %s",
-                     bytes_text(words.a, shared_bytes + l1.size_bytes), bytes_text(words.b, sum));
+        if (sum != first) {
+            complain(&subject, "", "shared and %s make %s, those of choice 0 make %s",
+                     l1.data_bytes ? "data" : "l1", bytes_text(words.a, sum),
+                     bytes_text(words.b, first));
         }
     }
 }
@@ -147,8 +163,8 @@ static void use_sample(const struct model *model, uint64_t address, unsigned cha
                        uint32_t *used)
 {
     const struct cache_spec *l2 = &model->l2;
-    uint32_t slice =
-        mem_index_set(&model->l2_slice_index, model->l2_slices, l2->line_bytes, address);
+    uint32_t slices = model->l2_slices / model->l2_parts.count;
+    uint32_t slice = mem_index_set(&model->l2_slice_index, slices, l2->line_bytes, address);
     uint32_t set = mem_index_set(&l2->index, l2->sets, l2->line_bytes, address);
     uint64_t place = (uint64_t)slice * l2->sets + set;
     *used += !(seen[place >> 3] >> (place & 7) & 1);
@@ -172,7 +188,7 @@ static bool all_sets_used(const struct model *model)
         return masks_rank(rows, count) == count;
     }
     static const uint64_t per_place = 32;
-    uint64_t places = (uint64_t)model->l2_slices * l2->sets;
+    uint64_t places = (uint64_t)(model->l2_slices / model->l2_parts.count) * l2->sets;
     uint64_t unit =
         l2->index.unit_bytes > l2->line_bytes ? l2->index.unit_bytes / l2->line_bytes : 1;
     if (places > SAMPLES_MAX || unit > SAMPLES_MAX || places * per_place * unit > SAMPLES_MAX) {
@@ -195,7 +211,8 @@ static void check_slices(struct reader *reader)
     const struct model *model = reader->model;
     unsigned before = reader->problem_count;
     struct subject subject = {reader, "l2.slice_index", NULL, 0};
-    check_index(&subject, &model->l2_slice_index, model->l2_slices, model->l2.line_bytes, "slices");
+    uint32_t slices = model->l2_slices / model->l2_parts.count;
+    check_index(&subject, &model->l2_slice_index, slices, model->l2.line_bytes, "slices");
     uint64_t grain = index_grain_bytes(&model->l2_slice_index, model->l2.line_bytes);
     uint32_t piece = model->sm.coalesce.segment_bytes;
     if (model->l1_data.enabled && model->l1_data.sector_bytes > piece) {
@@ -213,6 +230,66 @@ static void check_slices(struct reader *reader)
 }
 
 /* ---- the rest of the machine ---- */
+
+/* A list gives each of `owners` a number below `below`, and leaves none of them out. */
+static void check_numbers(struct reader *reader, const char *path, const struct number_list *list,
+                          uint32_t owners, const char *what, uint32_t below)
+{
+    bool used[MODEL_MAX_SMS] = {false};
+    uint32_t count = 0;
+    if (list->count == 0) {
+        return;
+    }
+    if (list->count != owners) {
+        problem(reader, path, "has %u items for %u %s", list->count, owners, what);
+        return;
+    }
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->number[i] >= below) {
+            problem(reader, path, "item %u is %u, but there are only %u, counted from 0", i,
+                    list->number[i], below);
+            return;
+        }
+        count += !used[list->number[i]];
+        used[list->number[i]] = true;
+    }
+    if (count < below) {
+        problem(reader, path, "only %u of %u are ever used", count, below);
+    }
+}
+
+static void check_parts(struct reader *reader)
+{
+    const struct model *model = reader->model;
+    const struct l2_parts_spec *parts = &model->l2_parts;
+    if (model->l2_slices % parts->count != 0) {
+        problem(reader, "l2.parts", "%u does not divide l2.slices, %u", parts->count,
+                model->l2_slices);
+        return;
+    }
+    uint32_t slices = model->l2_slices / parts->count;
+    if (parts->slice_cycles.count != 0 && parts->slice_cycles.count != slices) {
+        problem(reader, "l2.slice_latency", "has %u items for %u slices of a part",
+                parts->slice_cycles.count, slices);
+    }
+    check_numbers(reader, "l2.part_of_cluster", &parts->of_cluster, model->clusters, "clusters",
+                  parts->count);
+    if (parts->count == 1) {
+        return;
+    }
+    struct subject subject = {reader, "l2.part_index", NULL, 0};
+    check_index(&subject, &parts->index, parts->count, model->l2.line_bytes, "parts");
+    if (parts->count > model->clusters) {
+        problem(reader, "l2.parts", "%u parts share %u clusters", parts->count, model->clusters);
+    }
+    if (!model->l2.enabled || model->l2.write != WRITE_BACK) {
+        problem(reader, "l2.parts", "several parts need an L2 that writes back");
+    }
+    if (model->l2.mshr_entries < 2 || model->l2.mshr_mergers < 1) {
+        problem(reader, "l2.miss.entries",
+                "copies of other parts' lines need 2 entries and a merger at least");
+    }
+}
 
 static void check_sm(struct reader *reader)
 {
@@ -252,6 +329,8 @@ static void check_sm(struct reader *reader)
     if (sm->registers < sm->register_granule) {
         problem(reader, "sm.register_granule", "is more than all registers");
     }
+    check_numbers(reader, "cluster_of", &reader->model->cluster_of, reader->model->sms, "SMs",
+                  reader->model->clusters);
     if (reader->model->clusters > reader->model->sms) {
         problem(reader, "clusters", "%u clusters share %u SMs", reader->model->clusters,
                 reader->model->sms);
@@ -367,6 +446,7 @@ void check_model(struct reader *reader)
     normalise_cache(&model->l1_data);
     normalise_cache(&model->l2);
     normalise_index(&model->l2_slice_index);
+    normalise_index(&model->l2_parts.index);
     normalise_vm(reader);
     normalise_readonly(reader);
     derive_carveout(reader);
@@ -384,6 +464,7 @@ void check_model(struct reader *reader)
     if (model->l2.enabled) {
         check_cache(&l2, &model->l2);
     }
+    check_parts(reader);
     if (reader->problem_count == 0) {
         check_slices(reader);
         check_total(reader);
@@ -400,6 +481,7 @@ void model_carve(struct cache_spec *l1, uint64_t *shared_bytes, const struct mod
     const struct carveout_choice *cut = &model->carveout.choice[choice];
     *l1 = model->l1_data;
     l1->size_bytes = cut->l1_bytes;
+    l1->data_bytes = cut->data_bytes;
     l1->sets = cut->l1_sets;
     l1->ways = cut->l1_ways;
     l1->unequal_count = 0;

@@ -98,8 +98,11 @@ static void check_map_covers(const struct subject *subject, const struct index_s
 void check_index(const struct subject *subject, const struct index_spec *index, uint32_t sets,
                  uint32_t line_bytes, const char *what)
 {
-    static const char *const keys[] = {
-        [INDEX_BITS] = "bits", [INDEX_XOR] = "masks", [INDEX_MODULO] = "unit", [INDEX_MAP] = "map"};
+    static const char *const keys[] = {[INDEX_BITS] = "bits",
+                                       [INDEX_XOR] = "masks",
+                                       [INDEX_MODULO] = "unit",
+                                       [INDEX_HASH] = "unit",
+                                       [INDEX_MAP] = "map"};
     const char *key = keys[index->kind];
     if (mem_index_check(index, sets) < 0) {
         complain(subject, key, "%s", error_text());
@@ -175,6 +178,15 @@ static void check_size(const struct subject *subject, const struct cache_spec *c
     }
 }
 
+static void check_data(const struct subject *subject, const struct cache_spec *cache)
+{
+    struct words words;
+    if (cache->data_bytes > cache->size_bytes || cache->data_bytes % cache->line_bytes != 0) {
+        complain(subject, "data", "%s are not whole lines of at most the size, %s",
+                 bytes_text(words.a, cache->data_bytes), bytes_text(words.b, cache->size_bytes));
+    }
+}
+
 static void check_sector(const struct subject *subject, const struct cache_spec *cache)
 {
     struct words words;
@@ -215,6 +227,7 @@ void check_cache(const struct subject *subject, const struct cache_spec *cache)
     check_sector(subject, cache);
     if (check_unequal(subject, cache)) {
         check_size(subject, cache);
+        check_data(subject, cache);
     }
     check_index(&index, &cache->index, cache->sets, cache->line_bytes, "sets");
     check_probabilities(subject, cache);
@@ -241,6 +254,9 @@ void normalise_index(struct index_spec *index)
         memset(index->masks, 0, sizeof(index->masks));
     } else {
         index->unit_bytes = 0;
+    }
+    if (index->kind != INDEX_HASH) {
+        index->seed = 0;
     }
     if (index->kind != INDEX_MAP) {
         index->map_count = 0;

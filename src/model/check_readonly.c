@@ -23,7 +23,10 @@ void normalise_readonly(struct reader *reader)
     normalise_cache(&model->texture_l1);
     normalise_cache(&model->constant_l1);
     normalise_cache(&model->constant_l15);
-    model->sm.texture.empty_cycles = model->texture_l1.enabled ? model->texture_l1.hit_cycles : 1;
+    bool by_l1 = model->sm.texture.by_l1 && model->l1_data.enabled;
+    model->sm.texture.empty_cycles = by_l1                       ? model->l1_data.hit_cycles
+                                     : model->texture_l1.enabled ? model->texture_l1.hit_cycles
+                                                                 : 1;
 }
 
 void check_readonly(struct reader *reader)
@@ -39,6 +42,13 @@ void check_readonly(struct reader *reader)
         if (rows[i].cache->enabled) {
             check_cache_at(reader, rows[i].prefix, rows[i].cache);
         }
+    }
+    if (model->sm.texture.by_l1 && (model->texture_l1.enabled || !model->l1_data.enabled)) {
+        problem(reader, "sm.texture.l1", "is true, but %s",
+                model->texture_l1.enabled ? "there is texture_l1" : "l1_data is not enabled");
+    }
+    if (model->constant_l15_scope == TLB_PER_GPU) {
+        problem(reader, "constant_l15.scope", "an SM has one, or a cluster");
     }
     if (model->sm.readonly == READONLY_TEXTURE && !model->texture_l1.enabled) {
         problem(reader, "sm.readonly", "is texture, but texture_l1 is not enabled");

@@ -133,6 +133,7 @@ static const struct {
     [LIST_MAP] = {"list of set numbers", read_set, write_small},
     [LIST_WAYS] = {"list of counts", read_ways, write_small},
     [LIST_PLACES] = {"list of places", read_set, write_small},
+    [LIST_NUMBERS] = {"list of numbers", read_set, write_small},
     [LIST_PROBABILITIES] = {"list of probabilities", read_probability, write_probability},
     [LIST_CHOICES] = {"list of mappings", NULL, NULL},
 };
@@ -149,6 +150,7 @@ static struct span span_of(struct model *model, const struct param *param)
     struct cache_spec *cache = field;
     struct replacement_spec *replacement = field;
     struct noc_flits_spec *flits = field;
+    struct number_list *numbers = field;
     switch (param->list) {
     case LIST_BITS:
     case LIST_MASKS:
@@ -159,6 +161,8 @@ static struct span span_of(struct model *model, const struct param *param)
     case LIST_PLACES:
         return (struct span){&flits->memory_place_count, flits->memory_places, sizeof(uint16_t),
                              MEM_MAX_MAP};
+    case LIST_NUMBERS:
+        return (struct span){&numbers->count, numbers->number, sizeof(uint16_t), MODEL_MAX_SMS};
     case LIST_WAYS:
         return (struct span){&cache->unequal_count, cache->ways_per_set, sizeof(uint16_t),
                              MEM_MAX_MAP};
@@ -230,6 +234,7 @@ static const struct {
     CHOICE_NUMBER("l1", l1_bytes, UNIT_BYTES, 4, UINT64_C(16) << 20),
     CHOICE_NUMBER("sets", l1_sets, UNIT_COUNT, 1, 1048576),
     CHOICE_NUMBER("ways", l1_ways, UNIT_COUNT, 1, MEM_MAX_WAYS),
+    CHOICE_NUMBER("data", data_bytes, UNIT_BYTES, 0, UINT64_C(16) << 20),
 #undef CHOICE_NUMBER
     {.key = "index_bits", .list = LIST_BITS},
     {.key = "index_masks", .list = LIST_MASKS},
@@ -237,7 +242,8 @@ static const struct {
 };
 
 #define CHOICE_KEYS COUNT_OF(choice_keys)
-#define CHOICE_NEEDS 4 /* the first four keys must be there */
+#define CHOICE_NEEDS 4   /* the first four keys must be there */
+#define CHOICE_NUMBERS 5 /* and the first five are numbers */
 
 static struct span choice_span(struct carveout_choice *choice, enum param_list list)
 {
@@ -346,7 +352,7 @@ static void write_choice(struct strbuf *out, const struct carveout_choice *choic
     struct carveout_choice copy = *choice;
     char text[64];
     strbuf_append(out, "{");
-    for (size_t key = 0; key < CHOICE_NEEDS; key++) {
+    for (size_t key = 0; key < CHOICE_NUMBERS; key++) {
         uint64_t value = 0;
         uint32_t narrow;
         const void *field = (const char *)choice + choice_keys[key].offset;
@@ -355,6 +361,9 @@ static void write_choice(struct strbuf *out, const struct carveout_choice *choic
             value = narrow;
         } else {
             memcpy(&value, field, 8);
+        }
+        if (key >= CHOICE_NEEDS && value == 0) {
+            continue;
         }
         strbuf_printf(out, "%s%s: %s", key ? ", " : "", choice_keys[key].key,
                       units_format(text, sizeof(text), value, choice_keys[key].unit));

@@ -15,7 +15,8 @@
 #include "mem/spec.h"
 
 #define MODEL_NAME_MAX 64
-#define MODEL_MAX_CARVEOUTS 8
+#define MODEL_MAX_SMS 1024
+#define MODEL_MAX_CARVEOUTS 12
 
 /* What the simulated driver reports. It may lie: no inference may look at it. */
 struct driver_spec {
@@ -31,12 +32,32 @@ struct driver_spec {
 
 /* One way to cut the array. What is 0 or empty is as l1_data says. */
 struct carveout_choice {
-    uint64_t shared_bytes, l1_bytes;
+    uint64_t shared_bytes, l1_bytes, data_bytes;
     uint32_t l1_sets, l1_ways;
     uint32_t index_mask_count; /* bits or xor masks of this geometry's set index */
     uint64_t index_masks[MEM_MAX_INDEX_MASKS];
     uint32_t probability_count; /* a biased policy's victim probabilities */
     double probability[MEM_MAX_WAYS];
+};
+
+/* A number for each SM, each cluster or each slice. */
+struct number_list {
+    uint32_t count;
+    uint16_t number[MODEL_MAX_SMS];
+};
+
+/*
+ * L2 in parts: each has as many slices, and is near to some of the SMs. Every line has a home in
+ * one of them; the others keep copies of it, for reads, and ask the home for what they miss.
+ */
+struct l2_parts_spec {
+    uint32_t count;
+    struct index_spec index;           /* the part that is a line's home */
+    struct number_list of_cluster;     /* the part that is near to a cluster; empty: runs */
+    uint32_t crossing_cycles;          /* from one part to another, one way */
+    uint32_t crossing_bytes_per_cycle; /* of each part, each way; 0: no limit */
+    uint32_t copy_cycles;              /* more for a copy than for a line at home */
+    struct number_list slice_cycles;   /* of each slice of a part: how far it lies; empty: 0 */
 };
 
 /* L1 and shared memory cut from one array: the choices and what each gives. */
@@ -59,16 +80,20 @@ struct model {
     char doc[512];
     char file[4096];
     uint32_t sms, clusters;
+    struct number_list cluster_of; /* each SM's cluster; empty: runs of (almost) equal length */
     uint32_t concurrent_grids;
     uint64_t core_period_ps;
     struct sm_spec sm;
     struct cache_spec l1_data;
     struct cache_spec texture_l1; /* an SM's; of its FIFO, hit_cycles is the length */
     struct cache_spec constant_l1,
-        constant_l15;     /* an SM's; what misses the first asks the second */
-    struct cache_spec l2; /* one slice */
+        constant_l15;                    /* an SM's; what misses the first asks the second */
+    enum tlb_scope constant_l15_scope;   /* whom one of the second serves: an SM, a cluster */
+    uint32_t constant_l15_return_cycles; /* of a cluster's: its answer's way to the SM */
+    struct cache_spec l2;                /* one slice */
     uint32_t l2_slices;
-    struct index_spec l2_slice_index; /* which slice an address belongs to */
+    struct index_spec l2_slice_index; /* which slice of a part an address belongs to */
+    struct l2_parts_spec l2_parts;
     struct noc_spec noc;
     struct dram_spec dram;
     struct vm_spec vm;

@@ -33,6 +33,7 @@ enum param_list {
     LIST_WAYS,          /* of a cache_spec */
     LIST_PROBABILITIES, /* of a replacement_spec, the biased kinds */
     LIST_PLACES,        /* of a noc_flits_spec */
+    LIST_NUMBERS,       /* of a number_list */
     LIST_CHOICES,       /* of the carveout_spec */
 };
 

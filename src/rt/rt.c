@@ -135,7 +135,8 @@ int rt_set_carveout(struct rt *rt, uint64_t shared_bytes, uint64_t *l1_bytes_got
         if (carveout->count > 0) {
             model_carve(&l1, &shared, rt->model, rt->preferred_carveout);
         }
-        *l1_bytes_got = l1.enabled ? l1.size_bytes : 0;
+        uint64_t data = l1.data_bytes ? l1.data_bytes : l1.size_bytes;
+        *l1_bytes_got = l1.enabled ? data : 0;
     }
     return 0;
 }

@@ -46,11 +46,11 @@ struct lsu_access {
     struct lsu_access *next_atomic;
     struct sm_warp *warp;
     const struct exec_uop_info *info;
-    uint64_t lookup_cycle; /* not sent before */
-    uint32_t count, sent;  /* transactions */
-    uint32_t replies_left; /* of those sent */
-    uint64_t done_cycle;   /* texture: its data are there, but for the filter */
-    uint64_t written_ps;   /* the next answer may be written back from here on */
+    uint64_t issue_cycle, lookup_cycle; /* not sent before the second */
+    uint32_t count, sent;               /* transactions */
+    uint32_t replies_left;              /* of those sent */
+    uint64_t done_cycle;                /* texture: its data are there, but for the filter */
+    uint64_t written_ps;                /* the next answer may be written back from here on */
     const struct mem_port *port;
     enum pipe pipe;
     bool started, bypass, answered;

@@ -10,8 +10,7 @@ static void access_complete(struct sm *sm, struct lsu_access *access, uint64_t c
 {
     struct sm_warp *warp = access->warp;
     const struct exec_uop_info *info = access->info;
-    uint64_t issued = access->lookup_cycle - sm->lsu.queue[access->pipe].lookup_cycles;
-    sm->stats.latency[sm_latency_place(cycle - issued)]++;
+    sm->stats.latency[sm_latency_place(cycle - access->issue_cycle)]++;
     for (uint32_t i = 0; i < info->dst_count; i++) {
         warp->slot_ready[info->dst[i]] = cycle;
     }

@@ -21,6 +21,19 @@ static int spare_provide(struct sm *sm)
     return sm->lsu.spare ? 0 : error_memory();
 }
 
+/* From issue to the first lookup. */
+static uint32_t lookup_cycles(const struct sm *sm, const struct exec_access *access, enum pipe pipe)
+{
+    const struct sm_spec *spec = sm->spec;
+    if (pipe == PIPE_LSU && access->space == SPACE_LOCAL && spec->lsu_local_cycles) {
+        return spec->lsu_local_cycles;
+    }
+    if (pipe == PIPE_LSU && access->non_coherent && spec->lsu_readonly_cycles) {
+        return spec->lsu_readonly_cycles;
+    }
+    return sm->lsu.queue[pipe].lookup_cycles;
+}
+
 int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
 {
     struct lsu_queue *queue = &sm->lsu.queue[pipe];
@@ -33,7 +46,8 @@ int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
     access->next = NULL;
     access->next_atomic = NULL;
     access->pipe = pipe;
-    access->lookup_cycle = sm->cycle + queue->lookup_cycles;
+    access->issue_cycle = sm->cycle;
+    access->lookup_cycle = sm->cycle + lookup_cycles(sm, &access->access, pipe);
     access->count = access->sent = access->replies_left = 0;
     access->started = access->answered = access->performed = false;
     access->stalled = false;

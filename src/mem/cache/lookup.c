@@ -91,6 +91,8 @@ static struct own_request *own_take(struct mem_cache *cache, enum mem_kind kind,
     own->request.kind = kind;
     own->request.served_at = MEM_AT_NONE;
     own->request.bypass = false;
+    own->request.constant = false;
+    own->request.inner = false;
     own->request.issued_ps = engine_now_ps(cache->engine);
     own->request.reply = reply;
     own->request.outlet = NULL;
@@ -428,9 +430,26 @@ void mem_cache_invalidate(struct mem_cache *cache)
             cache->stats.writebacks += tags->slot[slot].dirty != 0;
             tags->slot[slot] = (struct tag_line){0};
         }
+        tags->held -= tags->filled[set];
         tags->filled[set] = 0;
     }
     cache->miss_ops->discard_all(cache->misses);
+}
+
+void mem_cache_drop(struct mem_cache *cache, uint64_t address)
+{
+    if (!cache->spec->enabled) {
+        return;
+    }
+    struct tags *tags = &cache->tags;
+    uint64_t line = tags_line(tags, address);
+    uint32_t set = tags_set(tags, line * cache->spec->line_bytes);
+    uint32_t slot = tags_find(tags, set, line);
+    cache->miss_ops->discard(cache->misses, line);
+    if (slot != TAGS_NONE) {
+        cache->stats.evictions++;
+        cache->stats.writebacks += tags_drop(tags, set, slot).dirty != 0;
+    }
 }
 
 void mem_cache_touch(struct mem_cache *cache, uint64_t address, uint64_t bytes, bool dirty)

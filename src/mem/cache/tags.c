@@ -70,6 +70,11 @@ int tags_check(const struct cache_spec *spec)
                          (unsigned long long)spec->size_bytes, (unsigned long long)lines,
                          spec->line_bytes);
     }
+    if (spec->data_bytes > spec->size_bytes || spec->data_bytes % spec->line_bytes != 0) {
+        return error_set(SONDE_EINPUT, "data: %llu bytes are not whole lines of at most %llu bytes",
+                         (unsigned long long)spec->data_bytes,
+                         (unsigned long long)spec->size_bytes);
+    }
     rc = mem_index_check(&spec->index, spec->sets);
     return rc < 0 ? rc : replacement_check(&spec->replacement, most);
 }
@@ -104,6 +109,8 @@ static int tags_allocate_arrays(struct tags *tags)
     }
     tags->lines = tags->first[tags->sets];
     assert(tags->sets > 0 && tags->lines > 0); /* the specification was checked */
+    uint64_t data_bytes = tags->spec->data_bytes;
+    tags->data_lines = data_bytes ? (uint32_t)(data_bytes / tags->spec->line_bytes) : tags->lines;
     tags->state_stride = (tags->replacement.ops->state_bytes(most) + 7) / 8 * 8;
     tags->filled = calloc(tags->sets, sizeof *tags->filled);
     tags->short_tag = calloc(tags->lines, sizeof *tags->short_tag);
@@ -215,23 +222,77 @@ void tags_use(struct tags *tags, uint32_t set, uint32_t slot)
                                   slot - tags->first[set]);
 }
 
+/*
+ * A way that holds a line, of a set that may have empty ones. A policy that names an empty way is
+ * told that it was filled and asked again, so that the empty ones come to rank behind; one that
+ * still names none has its first line taken.
+ */
+static uint32_t victim_of_part(struct tags *tags, uint32_t set)
+{
+    const struct replacement_ops *ops = tags->replacement.ops;
+    uint32_t ways = set_ways(tags, set), first = tags->first[set], way = 0;
+    for (uint32_t i = 0; i < ways; i++) {
+        way = ops->victim(&tags->replacement, set_state(tags, set), ways);
+        if (tags->slot[first + way].valid) {
+            return way;
+        }
+        ops->on_fill(set_state(tags, set), ways, way);
+    }
+    for (way = 0; !tags->slot[first + way].valid;) {
+        way++;
+    }
+    return way;
+}
+
+/* The next set that holds a line, in turn. */
+static uint32_t next_holder(struct tags *tags)
+{
+    uint32_t set;
+    do {
+        set = tags->hand;
+        tags->hand = set + 1 == tags->sets ? 0 : set + 1;
+    } while (tags->filled[set] == 0);
+    return set;
+}
+
+/*
+ * A way for a line of a set that has empty ones. Where the data array is full, a line leaves for
+ * it: one of this set, whose way it gives too, or else one of another.
+ */
+static uint32_t take_empty(struct tags *tags, uint32_t set, struct tag_line *evicted,
+                           uint64_t *evicted_physical)
+{
+    uint32_t first = tags->first[set], way = 0;
+    if (tags->held == tags->data_lines) {
+        uint32_t giver = tags->filled[set] ? set : next_holder(tags);
+        uint32_t given = victim_of_part(tags, giver), slot = tags->first[giver] + given;
+        *evicted_physical = tags->physical ? tags->physical[slot] : 0;
+        *evicted = tags_drop(tags, giver, slot);
+        way = giver == set ? given : 0;
+    }
+    while (tags->slot[first + way].valid) {
+        way++;
+    }
+    tags->filled[set]++;
+    tags->held++;
+    return way;
+}
+
 uint32_t tags_allocate(struct tags *tags, uint32_t set, uint64_t line, uint64_t physical,
                        struct tag_line *evicted, uint64_t *evicted_physical)
 {
-    uint32_t ways = set_ways(tags, set), way = 0, first = tags->first[set];
+    uint32_t ways = set_ways(tags, set), first = tags->first[set], way;
+    *evicted = (struct tag_line){0};
+    *evicted_physical = 0;
     if (tags->filled[set] < ways) {
-        while (tags->slot[first + way].valid) {
-            way++;
-        }
-        tags->filled[set]++;
+        way = take_empty(tags, set, evicted, evicted_physical);
     } else {
         way = tags->replacement.ops->victim(&tags->replacement, set_state(tags, set), ways);
+        *evicted = tags->slot[first + way];
+        *evicted_physical = tags->physical ? tags->physical[first + way] : 0;
     }
     uint32_t slot = first + way;
-    *evicted = tags->slot[slot];
-    *evicted_physical = 0;
     if (tags->physical) {
-        *evicted_physical = tags->physical[slot];
         tags->physical[slot] = physical;
     }
     tags->slot[slot] = (struct tag_line){.line = line};
@@ -245,6 +306,7 @@ struct tag_line tags_drop(struct tags *tags, uint32_t set, uint32_t slot)
     struct tag_line dropped = tags->slot[slot];
     tags->slot[slot] = (struct tag_line){0};
     tags->filled[set]--;
+    tags->held--;
     return dropped;
 }
 

@@ -5,6 +5,10 @@
  *      address  =  line number * line_bytes  +  offset         sector = offset / sector_bytes
  *      set      =  index function of the address; sets may differ in their ways
  *      slot     =  first[set] + way: one number for a place in the cache
+ *
+ * The data array may have room for fewer lines than there are slots. Then lines of all sets share
+ * it: when it is full, a line that comes in replaces one of its own set, by the policy, and one of
+ * another set only where its own holds none.
  */
 #ifndef SONDE_MEM_CACHE_TAGS_H
 #define SONDE_MEM_CACHE_TAGS_H
@@ -31,12 +35,14 @@ struct tags {
     uint32_t index_mask;
     bool index_plain;
     uint32_t sets, lines;
-    uint32_t *first;       /* [sets + 1] */
-    uint32_t *filled;      /* [sets]: ways in use */
-    uint32_t *short_tag;   /* [lines]: the low half of the line number, compared first */
-    struct tag_line *slot; /* [lines] */
-    uint64_t *physical;    /* [lines]: where a line lies, for caches that know lines
-                              by virtual addresses; else NULL */
+    uint32_t data_lines, held; /* lines that the data array has room for; that it holds */
+    uint32_t hand;             /* the set asked next, where a line's own has none to give */
+    uint32_t *first;           /* [sets + 1] */
+    uint32_t *filled;          /* [sets]: ways in use */
+    uint32_t *short_tag;       /* [lines]: the low half of the line number, compared first */
+    struct tag_line *slot;     /* [lines] */
+    uint64_t *physical;        /* [lines]: where a line lies, for caches that know lines
+                                  by virtual addresses; else NULL */
     struct replacement replacement;
     size_t state_stride;
     unsigned char *state; /* the policy's, state_stride bytes a set */

@@ -215,6 +215,58 @@ static void local_memory_that_was_given_too_little_room_takes_a_fixed_time(void 
     gpu_bench_free(&g);
 }
 
+/* The issue adds 1 cycle before and 1 after; each path has an address path of its own. */
+static void local_and_read_only_loads_may_take_longer_or_shorter_to_l1(void **state)
+{
+    (void)state;
+    assert_true(gpu_bench_load(&g, "gtx560ti"));
+    g.model->sm.issue_per_scheduler = 1;
+    g.model->sm.readonly = READONLY_L1;
+    g.model->sm.lsu_local_cycles = g.model->sm.lsu_cycles - 2;
+    g.model->sm.lsu_readonly_cycles = g.model->sm.lsu_cycles + 3;
+    g.model->tlb_l1.entries.enabled = g.model->tlb_l2.entries.enabled = false;
+    assert_true(gpu_bench_build(&g));
+    gpu_set_local(g.gpu, (uintptr_t)g.buffer + LOCAL_AT, 1u << 20);
+    assert_true(gpu_bench_run(&g,
+                              ".local .align 16 .b8 own[64];\nmov.u64 %rd7, own;\n"
+                              "cvt.u32.u64 %r8, %rd7;\n" TIMED("ld.local.u32 %r2, [%rd7];\n", 0)
+                                  TIMED("ld.local.u32 %r2, [%rd7];\n", 0)
+                                      TIMED("ld.global.u32 %r2, [%rd0+65536];\n", 4)
+                                          TIMED("ld.global.u32 %r2, [%rd0+65536];\n", 4)
+                                              TIMED("ld.global.nc.u32 %r2, [%rd0+65536];\n", 8),
+                              1, 1));
+    uint32_t hit = g.model->sm.lsu_cycles + g.model->l1_data.hit_cycles + 2;
+    assert_int_equal(g.buffer[0], hit - 2);
+    assert_int_equal(g.buffer[1], hit);
+    assert_int_equal(g.buffer[2], hit + 3);
+    gpu_bench_free(&g);
+}
+
+/* A fetch finds what a load has brought, and the other way round. */
+static void a_texture_unit_may_look_in_l1(void **state)
+{
+    (void)state;
+    assert_true(gpu_bench_load(&g, "gtx560ti"));
+    g.model->sm.issue_per_scheduler = 1;
+    g.model->texture_l1.enabled = false;
+    g.model->sm.texture.by_l1 = true;
+    g.model->tlb_l1.entries.enabled = g.model->tlb_l2.entries.enabled = false;
+    assert_true(gpu_bench_build(&g));
+    buffer_texture_make(&g.texture, (uintptr_t)g.buffer + TEXTURE_AT, TEXTURE_BYTES);
+    assert_true(gpu_bench_run(
+        &g,
+        HANDLE "mov.u32 %r8, 0;\nld.global.u32 %r9, [%rd0+4194304];\n"
+               "add.u32 %r9, %r9, 1;\n" TIMED(FETCH, 0) "mov.u32 %r8, 1024;\n" TIMED(FETCH, 4)
+                   TIMED("ld.global.u32 %r2, [%rd0+4198400];\n", 8),
+        1, 1));
+    const struct texture_spec *unit = &g.model->sm.texture;
+    uint32_t hit = unit->address_cycles + g.model->l1_data.hit_cycles + unit->filter_cycles + 2;
+    assert_int_equal(g.buffer[0], hit);
+    assert_true(g.buffer[1] > hit + 100);
+    assert_int_equal(g.buffer[2], g.model->sm.lsu_cycles + g.model->l1_data.hit_cycles + 2);
+    gpu_bench_free(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +276,8 @@ int main(void)
         cmocka_unit_test(fermis_read_only_loads_are_global_loads),
         cmocka_unit_test(a_constant_comes_from_l1_from_l15_or_from_l2),
         cmocka_unit_test(keplers_l1_serves_local_memory_alone),
+        cmocka_unit_test(local_and_read_only_loads_may_take_longer_or_shorter_to_l1),
+        cmocka_unit_test(a_texture_unit_may_look_in_l1),
         cmocka_unit_test(local_memory_that_was_given_too_little_room_takes_a_fixed_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

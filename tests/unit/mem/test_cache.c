@@ -42,6 +42,69 @@ static void a_miss_fetches_the_whole_line_once(void **state)
     cache_rig_close(&f);
 }
 
+/*
+ * 4 sets of 4 ways whose data array has room for 13 lines: any set may be full, and when 13 lines
+ * are there, one that comes in drives out the oldest of its own set.
+ */
+static void a_small_data_array_bounds_what_all_sets_hold_together(void **state)
+{
+    (void)state;
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
+    f.spec.sets = 4;
+    f.spec.ways = 4;
+    f.spec.size_bytes = UINT64_C(16) * f.spec.line_bytes;
+    f.spec.data_bytes = UINT64_C(13) * f.spec.line_bytes;
+    f.spec.index = (struct index_spec){.kind = INDEX_MODULO};
+    f.spec.replacement.kind = REPLACE_LRU;
+    cache_rig_start(&f, MEM_AT_L2);
+    for (uint64_t line = 0; line < 13; line++) {
+        read_cache(&f, line * f.spec.line_bytes);
+    }
+    for (uint64_t line = 0; line < 13; line++) { /* set 0 has 4 of them, the others 3 */
+        assert_int_equal(read_cache(&f, line * f.spec.line_bytes), MEM_AT_L2);
+    }
+    assert_int_equal(mem_cache_stats(f.cache)->evictions, 0);
+    assert_int_equal(read_cache(&f, 13 * f.spec.line_bytes), MEM_AT_DRAM);
+    assert_int_equal(mem_cache_stats(f.cache)->evictions, 1);
+    assert_false(mem_cache_holds(f.cache, 1 * f.spec.line_bytes, 4)); /* set 1's oldest */
+    for (uint64_t line = 0; line < 14; line++) {
+        assert_int_equal(mem_cache_holds(f.cache, line * f.spec.line_bytes, 4), line != 1);
+    }
+    mem_cache_drop(f.cache, 13 * f.spec.line_bytes); /* room again */
+    assert_int_equal(read_cache(&f, 1 * f.spec.line_bytes), MEM_AT_DRAM);
+    assert_int_equal(mem_cache_stats(f.cache)->evictions, 2);
+    cache_rig_close(&f);
+}
+
+/* Where its own set holds nothing, another one gives. An empty cache gives room to all again. */
+static void a_set_without_lines_takes_from_another(void **state)
+{
+    (void)state;
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
+    f.spec.sets = 2;
+    f.spec.ways = 4;
+    f.spec.size_bytes = UINT64_C(8) * f.spec.line_bytes;
+    f.spec.data_bytes = UINT64_C(4) * f.spec.line_bytes;
+    f.spec.index = (struct index_spec){.kind = INDEX_MODULO};
+    f.spec.replacement.kind = REPLACE_LRU;
+    cache_rig_start(&f, MEM_AT_L2);
+    for (int turn = 0; turn < 2; turn++) {
+        for (uint64_t line = 0; line < 8; line += 2) {
+            assert_int_equal(read_cache(&f, line * f.spec.line_bytes), MEM_AT_DRAM);
+        }
+        read_cache(&f, 1 * f.spec.line_bytes);
+        assert_true(mem_cache_holds(f.cache, 1 * f.spec.line_bytes, 4));
+        assert_false(mem_cache_holds(f.cache, 0, 4));
+        for (uint64_t line = 2; line < 8; line += 2) {
+            assert_true(mem_cache_holds(f.cache, line * f.spec.line_bytes, 4));
+        }
+        mem_cache_invalidate(f.cache);
+    }
+    cache_rig_close(&f);
+}
+
 static void a_sectored_line_fetches_only_the_sector_missed(void **state)
 {
     (void)state;
@@ -635,6 +698,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_miss_fetches_the_whole_line_once),
+        cmocka_unit_test(a_small_data_array_bounds_what_all_sets_hold_together),
+        cmocka_unit_test(a_set_without_lines_takes_from_another),
         cmocka_unit_test(a_sectored_line_fetches_only_the_sector_missed),
         cmocka_unit_test(adjoining_missing_sectors_are_one_fetch_and_gaps_split_it),
         cmocka_unit_test(a_request_over_several_lines_replies_once_when_all_are_there),

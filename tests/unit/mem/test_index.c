@@ -62,6 +62,29 @@ static void a_map_sends_residues_to_sets(void **state)
     }
 }
 
+/* Any stride meets all sets alike, within what chance makes of 64 lines a set. */
+static void a_hash_spreads_every_stride_over_all_sets(void **state)
+{
+    (void)state;
+    struct index_spec index = {.kind = INDEX_HASH, .seed = 3}, other = {.kind = INDEX_HASH};
+    assert_int_equal(mem_index_check(&index, 47), 0);
+    static const uint64_t strides[] = {128, 47 * 128, 4096, 1 << 21, UINT64_C(1) << 30};
+    for (size_t s = 0; s < sizeof strides / sizeof *strides; s++) {
+        uint32_t count[47] = {0}, both = 0;
+        for (uint64_t i = 0; i < 64 * 47; i++) {
+            uint32_t set = set_of(&index, 47, i * strides[s]);
+            assert_true(set < 47);
+            count[set]++;
+            both += set == set_of(&other, 47, i * strides[s]);
+        }
+        for (int set = 0; set < 47; set++) {
+            assert_in_range(count[set], 64 - 40, 64 + 40);
+        }
+        assert_in_range(both, 64 - 40, 64 + 40); /* two seeds agree by chance alone */
+    }
+    assert_int_equal(set_of(&index, 47, 128), set_of(&index, 47, 255));
+}
+
 static void no_bits_number_one_set(void **state)
 {
     (void)state;
@@ -94,7 +117,7 @@ static void functions_that_miss_the_sets_are_refused(void **state)
     map.map_count = 0;
     refused(&map, 2, "index function: a map has 1 to 4096 entries, not 0");
     struct index_spec unknown = {.kind = INDEX_KIND_COUNT};
-    refused(&unknown, 2, "index function: unknown kind 4");
+    refused(&unknown, 2, "index function: unknown kind 5");
 }
 
 int main(void)
@@ -104,6 +127,7 @@ int main(void)
         cmocka_unit_test(xor_takes_the_parity_under_each_mask),
         cmocka_unit_test(modulo_needs_no_power_of_two),
         cmocka_unit_test(a_map_sends_residues_to_sets),
+        cmocka_unit_test(a_hash_spreads_every_stride_over_all_sets),
         cmocka_unit_test(no_bits_number_one_set),
         cmocka_unit_test(functions_that_miss_the_sets_are_refused),
     };
