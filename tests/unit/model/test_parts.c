@@ -3,8 +3,7 @@
 
 #include "support/model_text.h"
 
-#define GPU                                                                                        \
-    "l2: {slices: 4, slice_index: {kind: hash}}\ndram: {channels: 1}\nsms: 4\nclusters: 2\n"
+#define GPU "l2: {slices: 4, slice_index: {kind: hash}}\ndram: {channels: 1}\nsms: 4\nclusters: 2\n"
 #define PARTS "inherits: gtx780\nl2: {parts: 2, part_index: {kind: hash}, "
 
 static void every_sm_has_a_cluster_and_every_cluster_an_sm(void **state)
