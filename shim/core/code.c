@@ -32,6 +32,7 @@ struct shim_module {
     bool unknown;                /* not even the beginning of a text of PTX */
     char *reason;
     struct rt_module *rt; /* NULL: not loaded */
+    unsigned generation;  /* of the device on which it is; set last, taken back first */
     struct map functions;
 };
 
@@ -39,9 +40,12 @@ struct shim_function {
     struct shim_module *module;
     char *name;
     struct rt_kernel *kernel; /* NULL: not needed yet */
+    unsigned generation;
     int settings[SHIM_SET_COUNT];
 };
 
+static pthread_mutex_t mutex =
+    PTHREAD_MUTEX_INITIALIZER; /* of the list and of modules' functions */
 static struct shim_module *modules;
 static struct u64_map by_kernel; /* the function of a kernel */
 
@@ -212,12 +216,14 @@ static void module_free(struct shim_module *module)
 
 static void module_link(struct shim_module *module)
 {
+    pthread_mutex_lock(&mutex);
     module->next = modules;
     module->link = &modules;
     if (modules) {
         modules->link = &module->next;
     }
     modules = module;
+    pthread_mutex_unlock(&mutex);
     shim_handle_add(module, SHIM_MODULE);
 }
 
@@ -300,17 +306,25 @@ static int texts_load(struct shim_module *module, struct rt *rt)
     return rc;
 }
 
+/* On the device of this call; what was made for one is not used on another. */
+static bool is_loaded(const unsigned *generation)
+{
+    struct rt *rt;
+    return shim_device(&rt) == SHIM_OK &&
+           __atomic_load_n(generation, __ATOMIC_ACQUIRE) == shim_generation();
+}
+
 int shim_module_need(struct shim_module *module)
 {
     struct rt *rt;
-    if (module->rt || module->code != SHIM_OK) {
+    if (module->code != SHIM_OK || is_loaded(&module->generation)) {
         return module->code;
     }
     int code = shim_enter(&rt);
     if (code != SHIM_OK) {
         return code;
     }
-    int rc = texts_load(module, rt);
+    int rc = module->rt ? 0 : texts_load(module, rt);
     if (rc == SONDE_EFAULT) {
         code = shim_code(rc);
     } else if (rc < 0) {
@@ -318,6 +332,8 @@ int shim_module_need(struct shim_module *module)
                             : module->unknown  ? SHIM_BAD_IMAGE
                                                : SHIM_BAD_PTX);
         code = module->code;
+    } else {
+        __atomic_store_n(&module->generation, shim_generation(), __ATOMIC_RELEASE);
     }
     shim_leave(rt);
     return code;
@@ -332,10 +348,12 @@ static void function_unload(struct shim_function *function)
 {
     if (function->kernel) {
         u64_map_put_pointer(&by_kernel, (uintptr_t)function->kernel, NULL);
-        function->kernel = NULL;
+        __atomic_store_n(&function->generation, 0, __ATOMIC_RELEASE);
+        __atomic_store_n(&function->kernel, NULL, __ATOMIC_RELEASE);
     }
 }
 
+/* With the mutex. */
 static void functions_unload(struct shim_module *module)
 {
     for (size_t i = 0; i < module->functions.count; i++) {
@@ -350,55 +368,78 @@ int shim_module_destroy(struct shim_module *module)
         return SHIM_BAD_HANDLE;
     }
     if (module->rt && shim_device(&rt) == SHIM_OK) {
-        rt_sync(rt); /* its kernels may still be on their way */
-        rt_lock(rt);
+        shim_settle(rt); /* its kernels may still be on their way */
+    }
+    if (module->rt && shim_enter(&rt) == SHIM_OK) {
+        pthread_mutex_lock(&mutex);
         functions_unload(module);
-        rt_module_unload(rt, module->rt);
-        rt_unlock(rt);
+        pthread_mutex_unlock(&mutex);
+        if (module->rt) {
+            rt_module_unload(rt, module->rt);
+        }
+        shim_leave(rt);
     }
     shim_handle_remove(module);
+    pthread_mutex_lock(&mutex);
     *module->link = module->next;
     if (module->next) {
         module->next->link = module->link;
     }
+    pthread_mutex_unlock(&mutex);
     module_free(module);
     return SHIM_OK;
 }
 
 void code_forget_all(void)
 {
+    pthread_mutex_lock(&mutex);
     for (struct shim_module *module = modules; module; module = module->next) {
         functions_unload(module);
+        __atomic_store_n(&module->generation, 0, __ATOMIC_RELEASE);
         module->rt = NULL;
     }
     u64_map_clear(&by_kernel);
+    pthread_mutex_unlock(&mutex);
+}
+
+static struct shim_function *function_new(struct shim_module *module, const char *name)
+{
+    struct shim_function *function = calloc(1, sizeof *function);
+    if (function && !(function->name = strdup(name))) {
+        free(function);
+        return NULL;
+    }
+    if (function) {
+        function->module = module;
+        function->settings[SHIM_SET_CARVEOUT] = -1;
+    }
+    return function;
 }
 
 int shim_function_get(struct shim_function **out, struct shim_module *module, const char *name)
 {
+    pthread_mutex_lock(&mutex);
     *out = map_get(&module->functions, name);
-    if (*out) {
-        return SHIM_OK;
-    }
-    struct shim_function *function = calloc(1, sizeof *function);
-    if (!function || !(function->name = strdup(name)) ||
-        map_put(&module->functions, name, function) < 0) {
-        free(function ? function->name : NULL);
+    struct shim_function *function = *out ? NULL : function_new(module, name);
+    if (function && map_put(&module->functions, name, function) < 0) {
+        free(function->name);
         free(function);
-        return SHIM_NO_MEMORY;
+        function = NULL;
     }
-    function->module = module;
-    function->settings[SHIM_SET_CARVEOUT] = -1;
-    shim_handle_add(function, SHIM_FUNCTION);
-    *out = function;
-    return SHIM_OK;
+    if (function) {
+        *out = function;
+        shim_handle_add(function, SHIM_FUNCTION);
+    }
+    pthread_mutex_unlock(&mutex);
+    return *out ? SHIM_OK : SHIM_NO_MEMORY;
 }
 
 int shim_function_need(struct shim_function *function, struct rt_kernel **kernel)
 {
     struct rt *rt;
-    *kernel = function->kernel;
-    if (*kernel) {
+    /* Not of another device, if it is of this one afterwards. */
+    *kernel = __atomic_load_n(&function->kernel, __ATOMIC_ACQUIRE);
+    if (*kernel && is_loaded(&function->generation)) {
         return SHIM_OK;
     }
     int code = shim_module_need(function->module);
@@ -406,14 +447,18 @@ int shim_function_need(struct shim_function *function, struct rt_kernel **kernel
     if (code != SHIM_OK) {
         return code;
     }
-    int rc = rt_kernel_get(function->module->rt, &function->kernel, function->name);
+    struct rt_kernel *found = NULL;
+    int rc = rt_kernel_get(function->module->rt, &found, function->name);
     if (rc < 0) {
         shim_say("%s", error_text());
         code = rc == SONDE_EUNSUPPORTED ? SHIM_BAD_PTX : SHIM_NOT_FOUND;
-    } else if (u64_map_put_pointer(&by_kernel, (uintptr_t)function->kernel, function) < 0) {
+    } else if (u64_map_put_pointer(&by_kernel, (uintptr_t)found, function) < 0) {
         code = SHIM_NO_MEMORY;
+    } else {
+        __atomic_store_n(&function->kernel, found, __ATOMIC_RELEASE);
+        __atomic_store_n(&function->generation, shim_generation(), __ATOMIC_RELEASE);
     }
-    *kernel = function->kernel;
+    *kernel = found;
     shim_leave(rt);
     return code;
 }

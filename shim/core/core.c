@@ -1,8 +1,11 @@
 /*
- * The device of the process and the handles of its program. It is made when it is first needed, so
- * that a program that only asks for a version pays nothing. A process that was forked off has none:
- * CUDA does not survive fork(), and says so. Nor does it go on after a kernel's fault: a reset
- * frees what there is, but gives no new device.
+ * The device of the process. It is made when it is first needed, so that a program that only asks
+ * for a version pays nothing. A process that was forked off has none: CUDA does not survive fork(),
+ * and says so. Nor does it go on after a kernel's fault: a reset frees what there is, but gives no
+ * new device.
+ *
+ * CUDA leaves it to the program that no thread uses a device that another one resets. Here those
+ * that do get an error: a device goes when the last call that has begun with it has ended.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -12,25 +15,25 @@
 #include "model/model.h"
 #include "shim/core/options.h"
 #include "shim/core/shim.h"
-#include "util/container/vec.h"
 #include "util/error.h"
 
-/* An open-addressing set of pointers: what a handle is. */
-struct handle {
-    const void *pointer; /* NULL: free */
-    enum shim_kind kind; /* SHIM_NOTHING: was removed */
+struct device {
+    struct rt *rt;
+    unsigned generation;
+    unsigned users;   /* threads in a call that uses it, and one while it is the process's */
+    atomic_bool gone; /* was reset; set with its lock held */
 };
 
 static struct {
-    pthread_mutex_t mutex; /* of creation, and of the handles */
+    pthread_mutex_t mutex;
     struct model *model;
-    struct rt *rt;
-    atomic_uint generation;
+    struct device *now; /* NULL: none yet */
+    unsigned generation;
     bool forked;
     bool lost; /* reset after a fault */
-    struct handle *handles;
-    size_t handle_slots, handles_used;
 } shim = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static _Thread_local struct device *in_use; /* by this thread's call */
 
 static _Thread_local struct {
     struct rt_stream *stream;
@@ -72,7 +75,7 @@ const struct model *shim_model(void)
     return shim.model;
 }
 
-static int device_create(void)
+static int device_create(struct device **out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
@@ -80,41 +83,100 @@ static int device_create(void)
     if (code != SHIM_OK) {
         return code;
     }
-    int rc = rt_create(&shim.rt, shim.model);
-    rc = rc < 0 ? rc : rt_set_threads(shim.rt, options()->threads);
+    struct device *device = calloc(1, sizeof *device);
+    if (!device) {
+        return SHIM_NO_MEMORY;
+    }
+    int rc = rt_create(&device->rt, shim.model);
+    rc = rc < 0 ? rc : rt_set_threads(device->rt, options()->threads);
     if (rc < 0) {
         shim_say("%s", error_text());
-        rt_destroy(shim.rt);
-        shim.rt = NULL;
+        rt_destroy(device->rt);
+        free(device);
         return SHIM_NO_DEVICE;
     }
-    report_start(shim.rt);
+    device->generation = ++shim.generation;
+    device->users = 1;
+    report_start(device->rt);
+    *out = device;
     return SHIM_OK;
+}
+
+/* With the mutex. Whoever is the last to leave ends it. */
+static struct device *leave(struct device *device)
+{
+    return --device->users == 0 ? device : NULL;
+}
+
+static void device_end(struct device *device)
+{
+    if (device) {
+        rt_destroy(device->rt);
+        free(device);
+    }
 }
 
 int shim_device(struct rt **rt)
 {
-    *rt = shim.rt;
+    *rt = NULL;
     if (shim.forked) {
         return SHIM_NOT_INITIALISED;
     }
-    if (*rt || shim.lost) {
-        return *rt ? SHIM_OK : SHIM_UNAVAILABLE;
+    if (in_use) {
+        *rt = in_use->rt;
+        return SHIM_OK;
     }
     pthread_mutex_lock(&shim.mutex);
-    int code = shim.rt ? SHIM_OK : device_create();
-    *rt = shim.rt;
+    int code = shim.now ? SHIM_OK : shim.lost ? SHIM_UNAVAILABLE : device_create(&shim.now);
+    if (code == SHIM_OK) {
+        *rt = shim.now->rt;
+        /* A host function is part of the call that runs it, and may do next to nothing. */
+        if (!rt_in_host_function()) {
+            in_use = shim.now;
+            in_use->users++;
+        }
+    }
     pthread_mutex_unlock(&shim.mutex);
     return code;
+}
+
+void shim_call_ends(void)
+{
+    if (!in_use || rt_in_host_function() || shim.forked) {
+        return;
+    }
+    pthread_mutex_lock(&shim.mutex);
+    struct device *last = leave(in_use);
+    pthread_mutex_unlock(&shim.mutex);
+    in_use = NULL;
+    device_end(last);
+}
+
+bool device_is_there(void)
+{
+    pthread_mutex_lock(&shim.mutex);
+    bool there = shim.now != NULL;
+    pthread_mutex_unlock(&shim.mutex);
+    return there;
+}
+
+bool device_is_gone(void)
+{
+    return in_use && atomic_load(&in_use->gone);
 }
 
 int shim_enter(struct rt **rt)
 {
     int code = shim_device(rt);
-    if (code == SHIM_OK) {
-        rt_lock(*rt);
+    if (code != SHIM_OK) {
+        return code;
     }
-    return code;
+    rt_lock(*rt);
+    if (device_is_gone()) {
+        rt_unlock(*rt);
+        return SHIM_CONTEXT_DESTROYED;
+    }
+    return SHIM_OK;
 }
 
 void shim_leave(struct rt *rt)
@@ -124,114 +186,7 @@ void shim_leave(struct rt *rt)
 
 unsigned shim_generation(void)
 {
-    return atomic_load(&shim.generation);
-}
-
-static size_t slot_of(const void *pointer, size_t slots)
-{
-    return (size_t)(((uintptr_t)pointer >> 4) * 0x9e3779b97f4a7c15u >> 20) & (slots - 1);
-}
-
-static struct handle *handle_find(const void *pointer)
-{
-    if (!pointer || shim.handle_slots == 0) {
-        return NULL;
-    }
-    size_t slots = shim.handle_slots;
-    for (size_t i = slot_of(pointer, slots);; i = (i + 1) & (slots - 1)) {
-        if (!shim.handles[i].pointer) {
-            return NULL;
-        }
-        if (shim.handles[i].pointer == pointer) {
-            return &shim.handles[i];
-        }
-    }
-}
-
-static void handle_put(struct handle *table, size_t slots, const void *pointer, enum shim_kind kind)
-{
-    size_t i = slot_of(pointer, slots);
-    while (table[i].pointer) {
-        i = (i + 1) & (slots - 1);
-    }
-    table[i] = (struct handle){.pointer = pointer, .kind = kind};
-}
-
-static int handles_grow(void)
-{
-    size_t live = 0;
-    for (size_t i = 0; i < shim.handle_slots; i++) {
-        live += shim.handles[i].kind != SHIM_NOTHING;
-    }
-    size_t slots = 64;
-    while (slots < 4 * (live + 1)) {
-        slots *= 2;
-    }
-    struct handle *table = calloc(slots, sizeof *table);
-    if (!table) {
-        return SHIM_NO_MEMORY;
-    }
-    for (size_t i = 0; i < shim.handle_slots; i++) {
-        if (shim.handles[i].kind != SHIM_NOTHING) {
-            handle_put(table, slots, shim.handles[i].pointer, shim.handles[i].kind);
-        }
-    }
-    free(shim.handles);
-    shim.handles = table;
-    shim.handle_slots = slots;
-    shim.handles_used = live;
-    return SHIM_OK;
-}
-
-int shim_handle_add(const void *pointer, enum shim_kind kind)
-{
-    pthread_mutex_lock(&shim.mutex);
-    int code = SHIM_OK;
-    struct handle *old = handle_find(pointer);
-    if (old) {
-        old->kind = kind;
-    } else if (2 * (shim.handles_used + 1) <= shim.handle_slots ||
-               (code = handles_grow()) == SHIM_OK) {
-        handle_put(shim.handles, shim.handle_slots, pointer, kind);
-        shim.handles_used++;
-    }
-    pthread_mutex_unlock(&shim.mutex);
-    return code;
-}
-
-bool shim_handle_is(const void *pointer, enum shim_kind kind)
-{
-    pthread_mutex_lock(&shim.mutex);
-    const struct handle *handle = handle_find(pointer);
-    bool is = handle && handle->kind == kind;
-    pthread_mutex_unlock(&shim.mutex);
-    return is;
-}
-
-void shim_handle_remove(const void *pointer)
-{
-    pthread_mutex_lock(&shim.mutex);
-    struct handle *handle = handle_find(pointer);
-    if (handle) {
-        handle->kind = SHIM_NOTHING;
-    }
-    pthread_mutex_unlock(&shim.mutex);
-}
-
-void shim_handles_each(enum shim_kind kind, void (*fn)(void *handle))
-{
-    VEC(void *) found = {0};
-    pthread_mutex_lock(&shim.mutex);
-    for (size_t i = 0; i < shim.handle_slots; i++) {
-        if (shim.handles[i].kind == kind) {
-            (void)vec_push(&found, (void *)shim.handles[i].pointer);
-        }
-    }
-    pthread_mutex_unlock(&shim.mutex);
-    for (size_t i = 0; i < found.count; i++) {
-        fn(found.data[i]);
-    }
-    vec_free(&found);
+    return in_use ? in_use->generation : 0;
 }
 
 struct rt_stream *shim_stream(struct rt *rt, void *handle, bool per_thread)
@@ -252,35 +207,32 @@ struct rt_stream *shim_stream(struct rt *rt, void *handle, bool per_thread)
     return own_stream.stream;
 }
 
-/* What lies on the device goes with it; modules remain and are loaded anew when they are needed. */
-void shim_handles_clear(void)
-{
-    pthread_mutex_lock(&shim.mutex);
-    for (size_t i = 0; i < shim.handle_slots; i++) {
-        enum shim_kind kind = shim.handles[i].kind;
-        if (kind != SHIM_MODULE && kind != SHIM_FUNCTION && kind != SHIM_CONTEXT) {
-            shim.handles[i].kind = SHIM_NOTHING;
-        }
-    }
-    pthread_mutex_unlock(&shim.mutex);
-}
-
 int shim_reset(void)
 {
-    struct rt *rt = shim.rt;
-    if (!rt || shim.forked) {
-        return shim.forked ? SHIM_NOT_INITIALISED : SHIM_OK;
+    struct rt *rt;
+    if (shim.forked || rt_in_host_function()) {
+        return shim.forked ? SHIM_NOT_INITIALISED : SHIM_NOT_PERMITTED;
     }
+    if (!device_is_there() || shim_device(&rt) != SHIM_OK) {
+        return SHIM_OK;
+    }
+    rt_lock(rt);
     int rc = rt_sync(rt);
     int code = shim_code(rc);
+    if (device_is_gone()) { /* another thread was faster */
+        rt_unlock(rt);
+        return SHIM_OK;
+    }
+    rt_close(rt);
+    atomic_store(&in_use->gone, true);
+    handles_clear();
     code_forget_all();
     memory_forget_all();
-    shim_handles_clear();
     pthread_mutex_lock(&shim.mutex);
-    atomic_fetch_add(&shim.generation, 1);
-    shim.rt = NULL;
+    shim.now = NULL;
     shim.lost = rc == SONDE_EFAULT;
+    leave(in_use); /* this call still uses it */
     pthread_mutex_unlock(&shim.mutex);
-    rt_destroy(rt);
+    rt_unlock(rt);
     return code;
 }

@@ -123,7 +123,7 @@ int shim_code(int rc)
         say_once(text, "%s", text);
         return SHIM_INVALID;
     case SONDE_EDEVICE:
-        return SHIM_NO_DEVICE;
+        return SHIM_CONTEXT_DESTROYED;
     case SONDE_EIO:
         say_once(text, "%s", text);
         return SHIM_NO_FILE;

@@ -126,10 +126,10 @@ int shim_memory_give(uint64_t address, bool host)
     }
     int code = shim_device(&rt);
     code = code == SHIM_OK ? shim_code(rt_sync(rt)) : code;
+    code = code == SHIM_OK ? shim_enter(&rt) : code;
     if (code != SHIM_OK) {
         return code;
     }
-    rt_lock(rt);
     struct shim_range *range = range_of(address);
     bool pinned = range && range->kind == SHIM_MEMORY_PINNED;
     if (!range || range->address != address || range->host || pinned != host) {
@@ -140,7 +140,7 @@ int shim_memory_give(uint64_t address, bool host)
             range_remove(range);
         }
     }
-    rt_unlock(rt);
+    shim_leave(rt);
     if (code == -1) { /* of a pool, or nothing of ours */
         code = rt_owns(rt, address) ? shim_code(rt_enqueue_free(rt_stream_default(rt), address))
                                     : SHIM_INVALID;
@@ -151,20 +151,19 @@ int shim_memory_give(uint64_t address, bool host)
 /* When the stream gets there. */
 int shim_memory_give_later(uint64_t address, struct rt_stream *stream)
 {
-    struct rt *rt = rt_stream_rt(stream);
-    rt_lock(rt);
+    struct rt *rt;
+    int code = shim_enter(&rt);
+    if (code != SHIM_OK) {
+        return code;
+    }
     struct shim_range *range = range_of(address);
     bool known = range && range->address == address && !range->host;
-    rt_unlock(rt);
-    int code = shim_code(rt_enqueue_free(stream, address));
-    if (code == SHIM_OK && known) {
-        rt_lock(rt);
-        range = range_of(address);
-        if (range && range->address == address) {
-            range_remove(range);
-        }
-        rt_unlock(rt);
+    code = shim_code(rt_enqueue_free(stream, address));
+    range = range_of(address); /* the stream may have been waited for */
+    if (code == SHIM_OK && known && range && range->address == address) {
+        range_remove(range);
     }
+    shim_leave(rt);
     return code;
 }
 
@@ -295,10 +294,10 @@ int shim_memory_unregister(void *host)
     struct rt *rt;
     int code = shim_device(&rt);
     code = code == SHIM_OK ? shim_code(rt_sync(rt)) : code;
+    code = code == SHIM_OK ? shim_enter(&rt) : code;
     if (code != SHIM_OK) {
         return code;
     }
-    rt_lock(rt);
     struct shim_range *range = registered(host);
     if (!range || range->host != (uint64_t)(uintptr_t)host) {
         code = SHIM_NOT_REGISTERED;
@@ -315,7 +314,7 @@ int shim_memory_unregister(void *host)
         code = of_rt ? shim_code(rt_mem_free(rt, of_rt->address)) : SHIM_OK;
         range_remove(range);
     }
-    rt_unlock(rt);
+    shim_leave(rt);
     return code;
 }
 

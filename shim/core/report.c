@@ -35,6 +35,7 @@ struct tally {
 static struct {
     pid_t process;
     bool ended, interrupted, faulted;
+    bool exits; /* the program does */
     volatile int cancel;
     int wake[2]; /* a signal's number goes through it */
     VEC(struct tally) kernels;
@@ -44,9 +45,8 @@ static struct {
     uint64_t calls;
 } report;
 
-void shim_count_call(const char *name)
+void shim_count_call(void)
 {
-    (void)name;
     __atomic_fetch_add(&report.calls, 1, __ATOMIC_RELAXED);
 }
 
@@ -342,6 +342,8 @@ static void signals_watch(void)
     }
 }
 
+static void program_ends(void);
+
 static void print_output(void *ctx, const char *text, size_t bytes)
 {
     (void)ctx;
@@ -357,20 +359,41 @@ void report_start(struct rt *rt)
     rt_set_print(rt, print_output, NULL);
     rt_set_cancel(rt, &report.cancel);
     rt_set_done(rt, report_done, NULL);
+    if (first) {
+        atexit(program_ends);
+    }
     if (first && (o->summary || o->stats)) {
         signals_watch();
     }
 }
 
-/* What was launched and never waited for has run on a real GPU, too, unless it was too late. */
-static __attribute__((destructor)) void at_exit(void)
+/*
+ * What was launched and never waited for has run on a real GPU, too, unless it was too late. This
+ * comes before what the program has registered to be called at its end: its code is still there.
+ */
+static void program_ends(void)
 {
     struct rt *rt;
-    if (report.process != 0 && report.process == getpid() && !report.ended && !report.faulted &&
-        shim_device(&rt) == SHIM_OK) {
-        if (!rt_in_host_function()) {
-            rt_sync(rt);
-        }
+    if (report.process != getpid() || report.exits || report.faulted || rt_in_host_function()) {
+        return;
+    }
+    report.exits = true;
+    if (device_is_there() && shim_device(&rt) == SHIM_OK && rt_finish(rt) == SONDE_EINTERRUPTED &&
+        !report.interrupted) {
+        shim_say("the program ended while a kernel of it was running, which ended with it");
+    }
+    shim_call_ends();
+}
+
+int shim_settle(struct rt *rt)
+{
+    return report.exits ? rt_finish(rt) : rt_sync(rt);
+}
+
+static __attribute__((destructor)) void at_exit(void)
+{
+    if (report.process != 0) {
+        program_ends();
     }
     report_end();
 }

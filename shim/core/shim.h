@@ -6,7 +6,9 @@
  * interface.
  *
  * Threads: the tables here are guarded by the device's own lock (rt_lock()), which is given back
- * while work runs and host functions are called.
+ * while work runs and host functions are called. A thread uses one device from the first
+ * shim_device() of a call to its end, shim_call_ends(): it stays until then, though another thread
+ * resets it.
  */
 #ifndef SONDE_SHIM_CORE_SHIM_H
 #define SONDE_SHIM_CORE_SHIM_H
@@ -81,7 +83,9 @@ SHIM_SHARED int shim_device(struct rt **rt);
 SHIM_SHARED const struct model *shim_model(void); /* NULL: it cannot be read */
 /* Ends everything on the device; what needs it next makes a new one, but not after a fault. */
 SHIM_SHARED int shim_reset(void);
-/* Counts resets: what was made before one is gone. */
+/* Waits for all work; when the program ends, only for so much of it (rt_finish()). */
+int shim_settle(struct rt *rt);
+/* Of the device that this call uses; counts resets: what was made before one is gone. */
 SHIM_SHARED unsigned shim_generation(void);
 /* The CUDA code that a result of rt stands for; what it was is told on standard error where a
  * program cannot find it out. */
@@ -94,7 +98,9 @@ SHIM_SHARED const char *shim_error_text(int code);
 SHIM_SHARED void shim_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* An entry point that is not there was called: says so once for each name. */
 SHIM_SHARED int shim_missing(const char *name);
-SHIM_SHARED void shim_count_call(const char *name);
+/* Every function of the interface ends here, with the counting of calls before it. */
+SHIM_SHARED void shim_call_ends(void);
+SHIM_SHARED void shim_count_call(void);
 
 SHIM_SHARED void shim_runtime_begins(void); /* the first call of the runtime */
 
@@ -123,9 +129,6 @@ enum shim_kind {
 SHIM_SHARED int shim_handle_add(const void *handle, enum shim_kind kind);
 SHIM_SHARED bool shim_handle_is(const void *handle, enum shim_kind kind);
 SHIM_SHARED void shim_handle_remove(const void *handle);
-/* Calls each of a kind; the function may remove it. */
-void shim_handles_each(enum shim_kind kind, void (*fn)(void *handle));
-void shim_handles_clear(void);
 
 /* Streams: 0 and 1 mean the null stream, 2 the calling thread's own. NULL: no such stream. */
 SHIM_SHARED struct rt_stream *shim_stream(struct rt *rt, void *handle, bool per_thread);
@@ -261,7 +264,10 @@ SHIM_SHARED uint64_t shim_total_memory(void);
 SHIM_SHARED void shim_uuid(unsigned char uuid[16]);
 #define SHIM_DRIVER_VERSION 13000
 
-/* The device goes: code.c, memory.c */
+/* The device goes: handle.c, code.c, memory.c */
+bool device_is_there(void); /* without making one */
+bool device_is_gone(void);  /* that of the call which this thread is in */
+void handles_clear(void);
 void code_forget_all(void);
 void memory_forget_all(void);
 

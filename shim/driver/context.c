@@ -30,7 +30,8 @@ bool driver_initialised(void)
 
 int driver_result(int code)
 {
-    shim_count_call("");
+    shim_count_call();
+    shim_call_ends();
     return code == SHIM_BAD_CONFIGURATION || code == SHIM_BAD_DIRECTION || code == 12 ? SHIM_INVALID
                                                                                       : code;
 }

@@ -6,7 +6,8 @@ static _Thread_local int last_error;
 int last(int code)
 {
     static bool begun;
-    shim_count_call("");
+    shim_count_call();
+    shim_call_ends();
     if (!begun) {
         begun = true;
         shim_runtime_begins();

@@ -56,15 +56,15 @@ EXPORT int __cudaGetKernel(void **kernel, const void *host)
     struct shim_function *function;
     int code = function_of(&function, host);
     *kernel = function;
-    return code == SHIM_OK ? code : last(code);
+    return code == SHIM_OK ? code : last(code); /* the launch itself follows */
 }
 
 EXPORT int cudaGetKernel(void **kernel, const void *host)
 {
-    return kernel ? __cudaGetKernel(kernel, host) : last(SHIM_INVALID);
+    return last(kernel ? __cudaGetKernel(kernel, host) : SHIM_INVALID);
 }
 
 EXPORT int cudaGetFuncBySymbol(void **function, const void *host)
 {
-    return function ? __cudaGetKernel(function, host) : last(SHIM_INVALID);
+    return last(function ? __cudaGetKernel(function, host) : SHIM_INVALID);
 }

@@ -15,7 +15,8 @@ struct binary {
     const void *image; /* NULL: taken back */
     struct shim_module *module;
     int code;        /* why it is no module */
-    unsigned filled; /* managed variables: generation of the device that they point into, plus 1 */
+    bool managed;    /* has managed variables */
+    unsigned filled; /* generation of the device that these point into */
 };
 
 struct entry {
@@ -75,6 +76,7 @@ EXPORT void __cudaUnregisterFatBinary(void **handle)
     pthread_mutex_unlock(&mutex);
     if (module) {
         shim_module_destroy(module);
+        shim_call_ends();
     }
 }
 
@@ -124,6 +126,9 @@ EXPORT void __cudaRegisterManagedVar(void **handle, void **host, char *device, c
                                      int ext, size_t bytes, int constant, int global)
 {
     (void)device, (void)ext, (void)constant, (void)global;
+    if (handle) {
+        ((struct binary *)handle)->managed = true;
+    }
     entry_register(handle, host, name, bytes, ENTRY_MANAGED);
 }
 
@@ -149,14 +154,15 @@ static int module_of(struct binary *binary, struct shim_module **out)
  */
 static int managed_fill(struct binary *binary)
 {
-    unsigned generation = shim_generation() + 1;
+    struct rt *rt;
     struct shim_module *module;
-    int code = SHIM_OK;
-    if (binary->filled == generation) {
+    int code = binary->managed ? shim_enter(&rt) : SHIM_OK;
+    if (code != SHIM_OK || !binary->managed) {
         return code;
     }
-    binary->filled = generation;
-    for (size_t i = 0; code == SHIM_OK && i < entries.count; i++) {
+    bool filled = binary->filled == shim_generation();
+    binary->filled = shim_generation();
+    for (size_t i = 0; code == SHIM_OK && !filled && i < entries.count; i++) {
         struct entry *entry = entries.data[i];
         uint64_t address, bytes;
         if (entry->binary != binary || entry->kind != ENTRY_MANAGED) {
@@ -169,6 +175,7 @@ static int managed_fill(struct binary *binary)
             shim_memory_note(address, bytes, SHIM_MEMORY_MANAGED);
         }
     }
+    shim_leave(rt);
     return code;
 }
 
@@ -176,6 +183,7 @@ EXPORT char __cudaInitModule(void **handle)
 {
     if (handle) {
         managed_fill((struct binary *)handle);
+        shim_call_ends();
     }
     return 1;
 }

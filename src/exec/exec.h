@@ -243,5 +243,13 @@ struct exec_run_options {
     uint64_t warp_insns, thread_insns; /* out: executed so far */
 };
 int exec_run_launch_with(const struct exec_launch *launch, struct exec_run_options *options);
+/* The same a little at a time; both are borrowed until the end. */
+#define EXEC_RUN_MORE 1
+struct exec_run;
+int exec_run_begin(struct exec_run **out, const struct exec_launch *launch,
+                   struct exec_run_options *options);
+/* About so many warp instructions; EXEC_RUN_MORE: it is not over. */
+int exec_run_some(struct exec_run *run, uint64_t warp_insns);
+void exec_run_end(struct exec_run *run); /* NULL is allowed */
 
 #endif

@@ -206,51 +206,33 @@ static int runner_create(struct runner **out, const struct exec_launch *launch,
     return r->cta.shared_bytes && !r->cta.shared ? error_memory() : SONDE_OK;
 }
 
-/* One CTA after the other. */
-static int run_grid(const struct exec_launch *launch, struct exec_run_options *options,
-                    uint64_t ctas)
+/*
+ * A launch on its way. CTAs are in flight one at a time, or, of a cooperative launch, all; the
+ * rest has not begun.
+ */
+struct exec_run {
+    const struct exec_launch *launch;
+    struct exec_run_options *options;
+    uint64_t ctas, begun;
+    struct runner **flight; /* of `places` */
+    uint64_t places;
+};
+
+void exec_run_end(struct exec_run *run)
 {
-    struct runner *r;
-    int rc = runner_create(&r, launch, options);
-    for (uint64_t i = 0; rc == SONDE_OK && i < ctas; i++) {
-        rc = start_cta(r, i);
-        while (rc == SONDE_OK && r->barriers.alive)
-            rc = run_turn(r);
-    }
-    runner_destroy(r);
-    return rc;
+    if (!run)
+        return;
+    for (uint64_t i = 0; run->flight && i < run->places; i++)
+        runner_destroy(run->flight[i]);
+    free(run->flight);
+    free(run);
 }
 
-/* All CTAs at a time, a turn each. */
-static int run_together(const struct exec_launch *launch, struct exec_run_options *options,
-                        uint64_t ctas)
-{
-    struct runner **all = calloc(ctas ? ctas : 1, sizeof(*all));
-    int rc = SONDE_OK;
-    if (!all)
-        return error_memory();
-    for (uint64_t i = 0; rc == SONDE_OK && i < ctas; i++) {
-        rc = runner_create(&all[i], launch, options);
-        if (rc == SONDE_OK)
-            rc = start_cta(all[i], i);
-    }
-    for (bool alive = true; rc == SONDE_OK && alive;) {
-        alive = false;
-        for (uint64_t i = 0; rc == SONDE_OK && i < ctas; i++)
-            if (all[i]->barriers.alive) {
-                alive = true;
-                rc = run_turn(all[i]);
-            }
-    }
-    for (uint64_t i = 0; i < ctas; i++)
-        runner_destroy(all[i]);
-    free(all);
-    return rc;
-}
-
-int exec_run_launch_with(const struct exec_launch *launch, struct exec_run_options *options)
+int exec_run_begin(struct exec_run **out, const struct exec_launch *launch,
+                   struct exec_run_options *options)
 {
     const uint32_t *grid = launch->grid;
+    *out = NULL;
     int rc = check_launch(launch);
     if (rc != SONDE_OK)
         return rc;
@@ -258,9 +240,62 @@ int exec_run_launch_with(const struct exec_launch *launch, struct exec_run_optio
     if (ctas > UINT32_MAX || ctas * grid[2] > UINT32_MAX)
         return error_set(SONDE_EINPUT, "a grid of (%u,%u,%u) CTAs is too large", grid[0], grid[1],
                          grid[2]);
-    ctas *= grid[2];
-    return launch->cooperative ? run_together(launch, options, ctas)
-                               : run_grid(launch, options, ctas);
+    struct exec_run *run = calloc(1, sizeof *run);
+    if (!run)
+        return error_memory();
+    run->launch = launch;
+    run->options = options;
+    run->ctas = ctas * grid[2];
+    run->places = launch->cooperative ? run->ctas : 1;
+    run->flight = calloc(run->places, sizeof(*run->flight));
+    rc = run->flight ? SONDE_OK : error_memory();
+    for (uint64_t i = 0; rc == SONDE_OK && i < run->places; i++)
+        rc = runner_create(&run->flight[i], launch, options);
+    if (rc != SONDE_OK) {
+        exec_run_end(run);
+        return rc;
+    }
+    *out = run;
+    return SONDE_OK;
+}
+
+/* A turn of each CTA in flight, and the next ones where one has ended. */
+static int run_round(struct exec_run *run, bool *alive)
+{
+    int rc = SONDE_OK;
+    *alive = false;
+    for (uint64_t i = 0; rc == SONDE_OK && i < run->places; i++) {
+        struct runner *r = run->flight[i];
+        if (!r->barriers.alive && run->begun < run->ctas)
+            rc = start_cta(r, run->begun++);
+        if (rc == SONDE_OK && r->barriers.alive) {
+            *alive = true;
+            rc = run_turn(r);
+        }
+    }
+    return rc;
+}
+
+int exec_run_some(struct exec_run *run, uint64_t warp_insns)
+{
+    uint64_t start = run->options->warp_insns;
+    bool alive = true;
+    while (run->options->warp_insns - start < warp_insns) {
+        int rc = run_round(run, &alive);
+        if (rc != SONDE_OK || !alive)
+            return rc;
+    }
+    return EXEC_RUN_MORE;
+}
+
+int exec_run_launch_with(const struct exec_launch *launch, struct exec_run_options *options)
+{
+    struct exec_run *run;
+    int rc = exec_run_begin(&run, launch, options);
+    if (rc == SONDE_OK)
+        rc = exec_run_some(run, UINT64_MAX);
+    exec_run_end(run);
+    return rc;
 }
 
 int exec_run_launch(const struct exec_launch *launch)

@@ -130,7 +130,7 @@ static int cooperative_prepare(struct rt *rt, struct exec_launch *launch)
     return rt_memset(rt, rt->grid_workspace, 0, GRID_WORKSPACE_BYTES);
 }
 
-int launch_functional(struct rt *rt, const struct exec_launch *launch)
+static int launch_functional(struct rt *rt, const struct exec_launch *launch)
 {
     struct exec_run_options options = {.interrupt = rt->cancel};
     int rc = exec_run_launch_with(launch, &options);

@@ -115,7 +115,8 @@ int rt_mem_free(struct rt *rt, uint64_t address)
         return error_set(SONDE_EINPUT, "the allocation at 0x%llx is freed already",
                          (unsigned long long)address);
     }
-    return gpu_is_idle(rt->gpu) ? memory_give(rt, address) : queue_give_later(rt, address);
+    return gpu_is_idle(rt->gpu) && !queue_runs(rt->queue) ? memory_give(rt, address)
+                                                          : queue_give_later(rt, address);
 }
 
 int rt_set_carveout(struct rt *rt, uint64_t shared_bytes, uint64_t *l1_bytes_got)

@@ -116,7 +116,6 @@ int launch_pack(uint8_t **out, const struct ptx_func *func, const struct rt_laun
  * provided beside those that are there. */
 int launch_prepare(struct rt *rt, struct exec_launch *run, struct rt_kernel *kernel,
                    const struct rt_launch *launch, const uint8_t *params, bool shares);
-int launch_functional(struct rt *rt, const struct exec_launch *launch);
 int launch_ended(struct rt *rt, const struct rt_kernel *kernel, int rc);
 /* Textures and surfaces as they are now. */
 void launch_see_objects(const struct rt *rt, struct exec_launch *run);
@@ -146,6 +145,7 @@ void context_spoil(struct rt *rt, int code);
 int queue_create(struct rt *rt);
 /* Whether it waits to be freed, or lies with a pool. */
 bool queue_has_freed(const struct queue *queue, uint64_t address);
+bool queue_runs(const struct queue *queue); /* kernels, with timing or without */
 int queue_give_later(struct rt *rt, uint64_t address); /* memory_give() when no kernel runs */
 void queue_destroy(struct rt *rt);
 

@@ -144,7 +144,7 @@ static int run(void)
 }
 
 /* Runs until somebody ends it; faults where it reads nothing. */
-static int run_forever(bool reads)
+static int run_forever(bool reads, bool waits)
 {
     FUNCTION(int, cudaMalloc, void **, size_t);
     FUNCTION(int, cudaLaunchKernel, const void *, struct abi_dim3, struct abi_dim3, void **, size_t,
@@ -156,7 +156,7 @@ static int run_forever(bool reads)
     void *args[] = {&device};
     struct abi_dim3 one = {1, 1, 1};
     EXPECT(cudaLaunchKernel.call(&forever_here, one, one, args, 0, NULL) == 0);
-    return cudaDeviceSynchronize.call();
+    return waits ? cudaDeviceSynchronize.call() : 0;
 }
 
 int main(int argc, char **argv)
@@ -181,7 +181,8 @@ int main(int argc, char **argv)
     }
     register_image();
     bool forever = strcmp(what, "forever") == 0, fault = strcmp(what, "fault") == 0;
-    int code = forever || fault ? run_forever(forever) : run();
+    bool leaves = strcmp(what, "leave") == 0;
+    int code = forever || fault || leaves ? run_forever(!fault, !leaves) : run();
     if (code != 0) {
         printf("error %d\n", code);
     }

@@ -33,6 +33,11 @@ wait $pid || status=$?
 [ "$status" = 143 ] || fail "interrupted: exit status $status"
 grep -q "interrupted" "$work/err" || fail "interrupted: no summary"
 [ -s "$work/stats.json" ] || fail "interrupted: no statistics"
+# A process ends though its kernel does not.
+for mode in --functional --threads=1; do
+    "$sonde" run -q "$mode" -- "$host" libcudart.so.13 leave >"$work/out" 2>"$work/err" || fail "leave $mode: fails"
+    grep -q "ended while a kernel of it was running" "$work/err" || fail "leave $mode: not told"
+done
 # The fault is told though whoever starts the program closes what is open, and has other files there.
 "$sonde" run -q -- sh -c 'exec 3>"$2/3" 4>"$2/4" 5>"$2/5" 6>"$2/6"; "$1" libcudart.so.13 fault' \
     sh "$host" "$work" >"$work/out" 2>"$work/err" && fail "a fault: exit status 0"

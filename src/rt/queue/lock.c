@@ -98,6 +98,7 @@ void queue_call_host(struct queue *queue, const struct op_host *host, int status
 {
     pthread_mutex_lock(&queue->mutex);
     uint32_t depth = give(queue);
+    queue->calling_host++;
     pthread_mutex_unlock(&queue->mutex);
     in_host_function = true;
     if (host->fn) {
@@ -108,5 +109,6 @@ void queue_call_host(struct queue *queue, const struct op_host *host, int status
     in_host_function = false;
     pthread_mutex_lock(&queue->mutex);
     take(queue, depth);
+    queue->calling_host--;
     pthread_mutex_unlock(&queue->mutex);
 }

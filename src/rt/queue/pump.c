@@ -15,6 +15,8 @@
 
 /* Of the core clock: how far a poll lets time go on at least. */
 #define POLL_CYCLES 10000
+/* How far a launch without timing goes before others have their turn. */
+#define SLICE_WARP_INSNS (1u << 18)
 
 enum step { STEP_DONE, STEP_PAUSED, STEP_NOTHING };
 
@@ -175,18 +177,73 @@ static int note_before(struct queue *queue, struct op_launch *l)
     return 0;
 }
 
-static int launch_at_once(struct queue *queue, struct rt_op *op)
+/* ---- launches without timing ---- */
+
+/* Is it over? */
+static bool run_some(struct queue *queue, struct rt_op *op)
 {
-    struct rt *rt = queue->rt;
     struct op_launch *l = &op->launch;
-    uint64_t warp_insns = rt->warp_insns, thread_insns = rt->thread_insns;
-    rt->launches++;
-    int rc = launch_ended(rt, l->kernel, launch_functional(rt, &l->run));
-    l->status = rc;
+    uint64_t insns = l->options.warp_insns;
+    launch_see_objects(queue->rt, &l->run);
+    bool stops = queue->given_up || queue->rt->fault_code < 0;
+    int rc = stops ? error_set(SONDE_EINTERRUPTED, "interrupted")
+                   : exec_run_some(l->functional, SLICE_WARP_INSNS);
+    if (rc == EXEC_RUN_MORE) {
+        queue_spend(queue, 0, l->options.warp_insns - insns);
+        return false;
+    }
+    struct rt *rt = queue->rt;
+    exec_run_end(l->functional);
+    l->functional = NULL;
+    queue->functional--;
+    queue->cooperative = queue->cooperative && !l->launch.cooperative;
+    rt->warp_insns += l->options.warp_insns;
+    rt->thread_insns += l->options.thread_insns;
+    l->status = launch_ended(rt, l->kernel, rc);
     l->result = (struct gpu_grid_result){.begin_ps = op->begin_ps, .end_ps = op->begin_ps};
-    tell_done(queue, op, rt->warp_insns - warp_insns, rt->thread_insns - thread_insns);
+    tell_done(queue, op, l->options.warp_insns, l->options.thread_insns);
+    if (l->status < 0) {
+        context_spoil(rt, l->status);
+    }
+    return true;
+}
+
+/* The first of those that are not over, a little; false: there is none. */
+static bool run_functional(struct queue *queue)
+{
+    for (size_t i = 0; queue->functional > 0 && i < queue->running.count; i++) {
+        struct rt_op *op = queue->running.data[i];
+        if (op->kind != OP_LAUNCH || !op->launch.functional) {
+            continue;
+        }
+        /* The next time it is another's turn: they may wait for each other. */
+        memmove(&queue->running.data[i], &queue->running.data[i + 1],
+                (queue->running.count - i - 1) * sizeof(struct rt_op *));
+        queue->running.count--;
+        if (run_some(queue, op)) {
+            finish(queue, op, op->begin_ps);
+        } else {
+            queue->running.data[queue->running.count++] = op;
+        }
+        return true;
+    }
+    return false;
+}
+
+/* Most are over at once. */
+static int begin_functional(struct queue *queue, struct rt_op *op)
+{
+    struct op_launch *l = &op->launch;
+    l->options = (struct exec_run_options){.interrupt = queue->rt->cancel};
+    int rc = exec_run_begin(&l->functional, &l->run, &l->options);
     if (rc < 0) {
-        context_spoil(rt, rc);
+        return launch_ended(queue->rt, l->kernel, rc);
+    }
+    queue->rt->launches++;
+    queue->functional++;
+    queue->cooperative |= l->launch.cooperative;
+    if (!run_some(queue, op)) {
+        return run_on(queue, op, ENGINE_NEVER);
     }
     op_unready(op);
     finish(queue, op, op->begin_ps);
@@ -199,13 +256,13 @@ static int begin_launch(struct queue *queue, struct rt_op *op)
     struct rt *rt = queue->rt;
     struct op_launch *l = &op->launch;
     bool timed = !l->launch.functional;
-    if (timed && (queue->grids >= rt->model->concurrent_grids ||
-                  (l->launch.cooperative && queue->cooperative))) {
+    if ((timed && queue->grids >= rt->model->concurrent_grids) ||
+        (l->launch.cooperative && queue->cooperative)) {
         return GPU_LATER;
     }
     int rc = launch_prepare(rt, &l->run, l->kernel, &l->launch, l->params, true);
     if (rc != 0 || !timed) {
-        return rc != 0 ? rc : launch_at_once(queue, op);
+        return rc != 0 ? rc : begin_functional(queue, op);
     }
     struct gpu_grid_options options = {.priority = op->stream->priority,
                                        .shares = true,
@@ -310,10 +367,10 @@ static bool begin_one(struct queue *queue)
 
 static void give_back_memory(struct queue *queue)
 {
-    for (size_t i = 0; queue->grids == 0 && i < queue->frees.count; i++) {
+    for (size_t i = 0; !queue_runs(queue) && i < queue->frees.count; i++) {
         memory_give(queue->rt, queue->frees.data[i]);
     }
-    if (queue->grids == 0) {
+    if (!queue_runs(queue)) {
         vec_clear(&queue->frees);
     }
 }
@@ -328,12 +385,35 @@ static void see_objects(struct queue *queue)
     }
 }
 
+/* While the program ends, a little at a time, which is counted. */
+static int run_gpu(struct queue *queue, uint64_t *until_ps)
+{
+    struct gpu *gpu = queue->rt->gpu;
+    if (!queue->finishes) {
+        return gpu_run(gpu, *until_ps);
+    }
+    uint64_t period_ps = queue->rt->model->core_period_ps;
+    uint64_t begin_ps = gpu_now_ps(gpu), insns = stats_now(queue)->warp_insns;
+    uint64_t slice_ps = begin_ps + POLL_CYCLES * period_ps;
+    *until_ps = slice_ps < *until_ps ? slice_ps : *until_ps;
+    int rc = gpu_run(gpu, *until_ps);
+    if (rc == 0) {
+        queue_spend(queue, (gpu_now_ps(gpu) - begin_ps) / period_ps + 1,
+                    stats_now(queue)->warp_insns - insns);
+    }
+    return rc;
+}
+
 /* Time goes on to the next end, or to `until_ps`. */
 static enum step advance(struct queue *queue, uint64_t until_ps)
 {
     struct rt *rt = queue->rt;
     if (queue->grids == 0) {
-        return end_first(queue, ENGINE_NEVER) ? STEP_DONE : STEP_NOTHING;
+        bool done = end_first(queue, ENGINE_NEVER) || run_functional(queue);
+        return done ? STEP_DONE : STEP_NOTHING;
+    }
+    if (run_functional(queue) && until_ps == ENGINE_NEVER) {
+        until_ps = gpu_now_ps(rt->gpu) + POLL_CYCLES * rt->model->core_period_ps;
     }
     if (end_first(queue, gpu_now_ps(rt->gpu))) {
         return STEP_DONE;
@@ -345,7 +425,7 @@ static enum step advance(struct queue *queue, uint64_t until_ps)
     }
     see_objects(queue);
     gpu_set_pause(rt->gpu, &queue->wanting);
-    int rc = gpu_run(rt->gpu, until_ps);
+    int rc = run_gpu(queue, &until_ps);
     if (rc < 0) {
         context_spoil(rt, rc);
     }

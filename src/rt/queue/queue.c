@@ -39,6 +39,11 @@ bool queue_has_freed(const struct queue *queue, uint64_t address)
     return pool_keeps(queue, address);
 }
 
+bool queue_runs(const struct queue *queue)
+{
+    return queue->grids > 0 || queue->functional > 0;
+}
+
 int queue_give_later(struct rt *rt, uint64_t address)
 {
     const struct vmem_range *range = vmem_find(&rt->vmem, address);
@@ -74,6 +79,8 @@ void queue_destroy(struct rt *rt)
         if (op->kind == OP_LAUNCH && op->launch.grid) {
             gpu_abandon(rt->gpu); /* borrows what the operations own */
             gpu_grid_end(op->launch.grid, &op->launch.result);
+        } else if (op->kind == OP_LAUNCH) {
+            exec_run_end(op->launch.functional);
         }
     }
     for (struct rt_op *next, *op = queue->first; op; op = next) {

@@ -55,6 +55,14 @@ int rt_stream_query(struct rt_stream *stream);         /* 0, RT_BUSY */
 int rt_stream_sync(struct rt_stream *stream);
 int rt_sync(struct rt *rt);
 
+/* The program ends. What is left goes on a little, so that what would be over soon is told of, and
+ * is then given up: SONDE_EINTERRUPTED, as everything gives from now on. Not waited for is what
+ * another thread's host function keeps back. */
+int rt_finish(struct rt *rt);
+/* The device goes while other threads may be using it: what runs ends, and whoever waits or comes
+ * is told so by SONDE_EDEVICE. When none is left: rt_destroy(). */
+void rt_close(struct rt *rt);
+
 /* `launch` is copied, arguments included. What a launch asks wrongly is told here. */
 int rt_enqueue_launch(struct rt_stream *stream, struct rt_kernel *kernel,
                       const struct rt_launch *launch);

@@ -9,6 +9,7 @@
  *     what there is      op.c, load.c, graph.c, capture.c, params.c, pool.c
  *     what copies do     copy.c, and take: link.c
  *     one at a time      lock.c
+ *     how it ends        end.c
  *
  * Times. An operation begins at the end of the last that it waits for, and not before the host's
  * time when it was put in: the latest end that the host has waited for or seen by polling. What
@@ -40,7 +41,9 @@ struct op_launch {
     struct rt_launch launch; /* without arguments */
     uint8_t *params;
     struct exec_launch run;
-    struct gpu_grid *grid; /* while it is on the GPU */
+    struct gpu_grid *grid;       /* while it is on the GPU */
+    struct exec_run *functional; /* while it runs without timing */
+    struct exec_run_options options;
     struct gpu_grid_result result;
     struct gpu_stats *before; /* NULL: nobody is told of it */
     int status;
@@ -129,6 +132,7 @@ struct queue {
     uint64_t host_ps;         /* what the host knows of it */
     uint64_t copy_free_ps[2]; /* the copy engines */
     uint32_t grids;           /* on the GPU */
+    uint32_t functional;      /* launches that run without timing */
     bool cooperative;         /* one of them */
     VEC(uint64_t) frees;      /* memory to be freed when no grid is on the GPU */
     VEC(uint64_t) leaving;    /* memory whose free waits in a stream */
@@ -138,6 +142,10 @@ struct queue {
     struct gpu_stats
         stats; /* as of this version: gathering them takes as long as an empty launch */
     uint64_t stats_version;
+    uint32_t calling_host; /* host functions that are being executed */
+    bool finishes;         /* the program ends: work has this much left */
+    uint64_t finish_cycles, finish_insns;
+    volatile int given_up;    /* nothing is to go on */
     bool watched, watch_ends; /* there is a watchdog; it has to end */
     uint32_t watch_ms;
     pthread_t watchdog;
@@ -175,6 +183,12 @@ bool queue_push(struct queue *queue);
 
 /* watch.c */
 int watch_start(struct queue *queue);
+
+/* end.c */
+/* All that runs ends, and the rest is dropped, with this error, which is set. */
+void queue_give_up(struct queue *queue, int code);
+/* Counts what the program's end leaves time for, and gives up when it is used up. */
+void queue_spend(struct queue *queue, uint64_t cycles, uint64_t warp_insns);
 
 /* stream.c */
 /* Locks, when the context is sound and there is room for another operation. */
