@@ -145,7 +145,7 @@ void context_spoil(struct rt *rt, int code);
 int queue_create(struct rt *rt);
 /* Whether it waits to be freed, or lies with a pool. */
 bool queue_has_freed(const struct queue *queue, uint64_t address);
-bool queue_runs(const struct queue *queue); /* kernels, with timing or without */
+bool queue_runs(const struct queue *queue);            /* kernels, with timing or without */
 int queue_give_later(struct rt *rt, uint64_t address); /* memory_give() when no kernel runs */
 void queue_destroy(struct rt *rt);
 

@@ -10,25 +10,6 @@
 #define FINISH_CYCLES 10000000 /* of the core clock */
 #define FINISH_WARP_INSNS 20000000
 
-void queue_give_up(struct queue *queue, int code)
-{
-    context_spoil(queue->rt, code);
-    queue->given_up = 1;
-    gpu_set_cancel(queue->rt->gpu, &queue->given_up);
-}
-
-void queue_spend(struct queue *queue, uint64_t cycles, uint64_t warp_insns)
-{
-    if (!queue->finishes || queue->given_up) {
-        return;
-    }
-    queue->finish_cycles -= cycles < queue->finish_cycles ? cycles : queue->finish_cycles;
-    queue->finish_insns -= warp_insns < queue->finish_insns ? warp_insns : queue->finish_insns;
-    if (queue->finish_cycles == 0 || queue->finish_insns == 0) {
-        queue_give_up(queue, error_set(SONDE_EINTERRUPTED, "the program has ended"));
-    }
-}
-
 static bool finished(const void *ctx, uint64_t seq)
 {
     const struct queue *queue = ctx;

@@ -9,7 +9,7 @@
  *     what there is      op.c, load.c, graph.c, capture.c, params.c, pool.c
  *     what copies do     copy.c, and take: link.c
  *     one at a time      lock.c
- *     how it ends        end.c
+ *     how it ends        end.c, budget.c
  *
  * Times. An operation begins at the end of the last that it waits for, and not before the host's
  * time when it was put in: the latest end that the host has waited for or seen by polling. What
@@ -184,7 +184,7 @@ bool queue_push(struct queue *queue);
 /* watch.c */
 int watch_start(struct queue *queue);
 
-/* end.c */
+/* budget.c */
 /* All that runs ends, and the rest is dropped, with this error, which is set. */
 void queue_give_up(struct queue *queue, int code);
 /* Counts what the program's end leaves time for, and gives up when it is used up. */
