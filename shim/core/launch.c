@@ -91,6 +91,7 @@ int shim_launch_fill(struct rt *rt, struct rt_launch *out, struct rt_kernel **ke
         out->cluster[1] = (uint32_t)shim_function_setting(function, SHIM_SET_CLUSTER_HEIGHT);
         out->cluster[2] = (uint32_t)shim_function_setting(function, SHIM_SET_CLUSTER_DEPTH);
     }
+    out->cluster_non_portable = shim_function_setting(function, SHIM_SET_CLUSTER_NON_PORTABLE) > 0;
     out->functional = !report_wants_timing(shim_function_name(function));
     return SHIM_OK;
 }

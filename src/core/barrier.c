@@ -1,6 +1,7 @@
 /*
  * Warps at barriers: exec/barrier.h counts and says who may go on; here they stop and go. A
- * released warp issues again after the barrier unit's latency.
+ * released warp issues again after the barrier unit's latency. At the barrier of a cluster
+ * (exec/cluster.h) that is the time that the last arrival takes to be known on all its SMs.
  */
 #include "core/state.h"
 
@@ -16,9 +17,55 @@ static void release(struct sm *sm, struct sm_cta *cta, uint64_t indices)
     }
 }
 
+static void phase_over(struct sm *sm, struct exec_cluster *cluster)
+{
+    if (sm->host.cluster_phase) {
+        sm->host.cluster_phase(sm->host.ctx, cluster);
+    }
+}
+
+void sm_cluster_go(struct sm *sm, struct exec_cluster *cluster, uint32_t rank)
+{
+    const struct cluster_spec *spec = &sm->spec->cluster;
+    uint32_t alone = sm->unit[UNIT_BARRIER].latency_cycles;
+    uint64_t go_cycle = sm_sync(sm) + (cluster->size > 1 ? spec->barrier_cycles : alone);
+    struct sm_cta *cta = sm->cta;
+    while (&cta->exec != cluster->member[rank].cta) {
+        cta++;
+    }
+    cta->phase_cycle = go_cycle;
+    for (uint64_t waiting = cluster_take(cluster, rank); waiting; waiting &= waiting - 1) {
+        struct sm_warp *warp = &sm->warp[cta->slot_of[__builtin_ctzll(waiting)]];
+        warp->state = WARP_RUNNING;
+        warp->next_issue = go_cycle;
+        warp_refresh(sm, warp);
+    }
+    sm_wake(sm, go_cycle);
+}
+
+static void cluster_barrier(struct sm *sm, struct sm_warp *warp)
+{
+    struct exec_cluster *cluster = warp->cta->exec.cluster;
+    if (warp->exec.barrier_kind == BARRIER_CLUSTER_ARRIVE) {
+        if (cluster_arrive(cluster, &warp->exec, warp->index)) {
+            phase_over(sm, cluster);
+        }
+    } else if (cluster_waits(cluster, &warp->exec, warp->index)) {
+        warp->state = WARP_AT_BARRIER;
+        return;
+    } else if (warp->cta->phase_cycle > warp->next_issue) {
+        warp->next_issue = warp->cta->phase_cycle;
+    }
+    warp_refresh(sm, warp);
+}
+
 void barrier_arrive(struct sm *sm, struct sm_warp *warp)
 {
     struct sm_cta *cta = warp->cta;
+    if (warp->exec.barrier_kind >= BARRIER_CLUSTER_ARRIVE) {
+        cluster_barrier(sm, warp);
+        return;
+    }
     uint64_t self = 1ull << warp->index;
     uint64_t go = cta_barriers_arrive(&cta->barriers, cta->by_index, warp->index);
     if (warp->exec.barrier_kind == BARRIER_ARRIVE) {
@@ -34,4 +81,15 @@ void barrier_exit(struct sm *sm, struct sm_warp *warp)
 {
     struct sm_cta *cta = warp->cta;
     release(sm, cta, cta_barriers_exit(&cta->barriers, cta->by_index, warp->index));
+    if (cta->exec.cluster && cluster_exit(cta->exec.cluster)) {
+        phase_over(sm, cta->exec.cluster);
+    }
+}
+
+void barrier_leave(struct sm *sm, struct sm_cta *cta)
+{
+    (void)sm;
+    if (cta->exec.cluster) {
+        cluster_leave(cta->exec.cluster, &cta->exec);
+    }
 }

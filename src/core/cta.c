@@ -156,7 +156,8 @@ static int warp_start(struct sm *sm, struct sm_cta *cta, uint32_t slot, uint32_t
     return 0;
 }
 
-static struct sm_cta *cta_take(struct sm *sm, const struct sm_grid *grid, uint64_t linear_id)
+static struct sm_cta *cta_take(struct sm *sm, const struct sm_grid *grid, uint64_t linear_id,
+                               struct exec_cluster *cluster)
 {
     uint32_t index = 0;
     while (sm->cta[index].used) {
@@ -174,14 +175,17 @@ static struct sm_cta *cta_take(struct sm *sm, const struct sm_grid *grid, uint64
                                             (uint32_t)(row % launch->grid[1]),
                                             (uint32_t)(row / launch->grid[1])},
                                   .linear_id = (uint32_t)linear_id,
-                                  .launch = launch};
+                                  .launch = launch,
+                                  .cluster = cluster};
+    cta->exec.cluster_rank = cluster ? cluster_rank(launch, cta->exec.ctaid) : 0;
     cta_barriers_init(&cta->barriers, grid->needs.warps);
     /* Real shared memory keeps what was there; zero makes runs repeat. */
     memset(cta->exec.shared, 0, grid->needs.shared_bytes);
     return cta;
 }
 
-int sm_cta_start(struct sm *sm, const struct sm_grid *grid, uint64_t linear_id)
+int sm_cta_start(struct sm *sm, const struct sm_grid *grid, uint64_t linear_id,
+                 struct exec_cluster *cluster)
 {
     const struct cta_needs *needs = &grid->needs;
     assert(sm->cta_count < sm->spec->max_ctas);
@@ -189,7 +193,7 @@ int sm_cta_start(struct sm *sm, const struct sm_grid *grid, uint64_t linear_id)
     if (sm->cta_count == 0) {
         sm->issued_cycle = sm->cycle;
     }
-    struct sm_cta *cta = cta_take(sm, grid, linear_id);
+    struct sm_cta *cta = cta_take(sm, grid, linear_id, cluster);
     sm->cta_count++;
     sm->stats.ctas++;
     uint32_t slot = 0;
@@ -201,6 +205,9 @@ int sm_cta_start(struct sm *sm, const struct sm_grid *grid, uint64_t linear_id)
         if (rc < 0) {
             return rc;
         }
+    }
+    if (cluster) {
+        cluster_enter(cluster, &cta->exec, cta->by_index, needs->warps);
     }
     sm_wake(sm, sm->cycle + 1);
     return 0;
@@ -232,6 +239,7 @@ void cta_try_retire(struct sm *sm, struct sm_cta *cta)
 {
     if (cta->used && cta->live_warps == 0 && cta->outstanding == 0) {
         cta_release(sm, cta);
+        barrier_leave(sm, cta);
         sm->host.cta_done(sm->host.ctx, sm->id, cta->grid, cta->exec.linear_id, &cta->counts);
     }
 }

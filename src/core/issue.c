@@ -37,6 +37,15 @@ static void set_results(struct sm_warp *warp, const struct exec_uop_info *info, 
     }
 }
 
+/* The two common cases first: without a machine instruction for it, counting bits is a call. */
+static uint32_t lane_count(uint32_t lanes)
+{
+    if (lanes == UINT32_MAX) {
+        return WARP_LANES;
+    }
+    return (lanes & (lanes - 1)) == 0 ? lanes != 0 : (uint32_t)__builtin_popcount(lanes);
+}
+
 /* Shared memory is in order and on the spot, so its accesses take effect at issue. */
 static uint64_t shared_result_cycle(struct sm *sm, const struct exec_access *access)
 {
@@ -51,6 +60,22 @@ static uint64_t shared_result_cycle(struct sm *sm, const struct exec_access *acc
     return sm->cycle + spec->latency_cycles + extra;
 }
 
+/*
+ * Shared memory of other CTAs of the cluster: it takes effect at issue too, so that it is in order
+ * with the barrier. The lanes are sent one after the other, by the bytes a cycle that the network
+ * takes. Left out: conflicts of banks over there, and with accesses of other SMs.
+ */
+static uint64_t cluster_result_cycle(struct sm *sm, const struct exec_access *access)
+{
+    const struct cluster_spec *spec = &sm->spec->cluster;
+    uint64_t bytes = (uint64_t)lane_count(access->mask) * access->bytes * access->vec;
+    uint64_t cycles =
+        spec->bytes_per_cycle ? (bytes + spec->bytes_per_cycle - 1) / spec->bytes_per_cycle : 1;
+    struct sm_unit *unit = &sm->unit[UNIT_LSU];
+    unit_occupy(unit, sm->cycle, (cycles - 1) * unit->lanes_per_cycle);
+    return sm->cycle + spec->latency_cycles + cycles - 1;
+}
+
 /* False: the access waits for memory in `pipe`. Else *cycle is when its result is there. */
 static bool access_cycles_known(struct sm *sm, const struct exec_access *access, uint64_t *cycle,
                                 enum pipe *pipe)
@@ -61,6 +86,10 @@ static bool access_cycles_known(struct sm *sm, const struct exec_access *access,
     }
     if (access->space == SPACE_SHARED) {
         *cycle = shared_result_cycle(sm, access);
+        return true;
+    }
+    if (access->space == SPACE_SHARED_CLUSTER) {
+        *cycle = cluster_result_cycle(sm, access);
         return true;
     }
     *cycle = sm->cycle + (access->space == SPACE_LOCAL ? sm->spec->local_hit_cycles
@@ -93,15 +122,6 @@ static void warp_exit(struct sm *sm, struct sm_warp *warp)
     warp->cta->live_warps--;
     barrier_exit(sm, warp);
     cta_try_retire(sm, warp->cta);
-}
-
-/* The two common cases first: without a machine instruction for it, counting bits is a call. */
-static uint32_t lane_count(uint32_t lanes)
-{
-    if (lanes == UINT32_MAX) {
-        return WARP_LANES;
-    }
-    return (lanes & (lanes - 1)) == 0 ? lanes != 0 : (uint32_t)__builtin_popcount(lanes);
 }
 
 /* The first issue of a cycle: what came since the last one was waiting. */

@@ -46,6 +46,8 @@ struct sm_host {
     void (*cta_done)(void *ctx, uint32_t sm, const struct sm_grid *grid, uint64_t cta,
                      const struct sm_cta_counts *counts);
     void (*fault)(void *ctx, uint32_t sm, int code); /* the error text is set */
+    /* A phase of the cluster's barrier is over: to be told to all its CTAs (sm_cluster_go()). */
+    void (*cluster_phase)(void *ctx, struct exec_cluster *cluster);
     void *ctx;
 };
 
@@ -89,9 +91,14 @@ int sm_launch(struct sm *sm, const struct sm_grid *grid, bool beside);
 
 /*
  * Start CTA `linear_id` of a grid that sm_launch() has prepared, at the next edge of the clock. The
- * caller has checked that there is room for it. SONDE_ENOMEM.
+ * caller has checked that there is room for it. `cluster`: that it belongs to, NULL: none.
+ * SONDE_ENOMEM.
  */
-int sm_cta_start(struct sm *sm, const struct sm_grid *grid, uint64_t linear_id);
+int sm_cta_start(struct sm *sm, const struct sm_grid *grid, uint64_t linear_id,
+                 struct exec_cluster *cluster);
+/* Warps of the cluster's CTA of this rank, which is on this SM, that waited for the end of a phase
+ * go on. */
+void sm_cluster_go(struct sm *sm, struct exec_cluster *cluster, uint32_t rank);
 
 /*
  * Between launches: stores to device memory are kept back from now on (exec/stores.h), and seen by

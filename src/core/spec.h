@@ -34,6 +34,13 @@ struct shared_spec {
     uint32_t conflict_cycles; /* each further way */
 };
 
+/* The network between the SMs of a cluster's CTAs. */
+struct cluster_spec {
+    uint32_t latency_cycles;  /* of an access to another CTA's shared memory */
+    uint32_t barrier_cycles;  /* the last arrival to waiting warps that go on */
+    uint32_t bytes_per_cycle; /* of an SM; 0: no limit */
+};
+
 struct coalesce_spec {
     uint32_t segment_bytes;      /* transactions are aligned segments of this size */
     uint32_t sector_bytes;       /* a read asks for whole ones; a divisor of the segment */
@@ -111,6 +118,7 @@ struct sm_spec {
     struct pending_spec pending;
     uint32_t loads_per_warp; /* whose results wait for memory at a time; 0: no limit */
     struct shared_spec shared;
+    struct cluster_spec cluster;
     struct coalesce_spec coalesce;
     struct texture_spec texture;
     struct constant_spec constant;

@@ -16,7 +16,7 @@
 #include "core/memory/lsu.h"
 #include "core/sched/sched.h"
 #include "core/sm.h"
-#include "exec/barrier.h"
+#include "exec/cluster.h"
 
 #define WHEEL_CYCLES 64
 
@@ -31,6 +31,7 @@ struct sm_cta {
     uint32_t live_warps;          /* not exited */
     uint32_t outstanding;         /* accesses of all its warps that are not complete */
     struct cta_barriers barriers; /* know warps by their index in the CTA */
+    uint64_t phase_cycle;         /* nobody passes its cluster's barrier before */
     struct exec_warp *by_index[CTA_WARPS_MAX];
     uint8_t slot_of[CTA_WARPS_MAX];
 };
@@ -141,5 +142,6 @@ uint64_t issue_cycle(struct sm *sm); /* issue what can in sm->cycle; the next cy
 /* barrier.c */
 void barrier_arrive(struct sm *sm, struct sm_warp *warp);
 void barrier_exit(struct sm *sm, struct sm_warp *warp);
+void barrier_leave(struct sm *sm, struct sm_cta *cta); /* the CTA has ended */
 
 #endif

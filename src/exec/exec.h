@@ -56,11 +56,22 @@ enum exec_access_kind {
  * Generic addresses of what is not global memory. Shared, local and kernel parameters appear in
  * windows below device memory (exec/memory.h); the address of global and constant memory is the
  * same with and without a state space.
+ *
+ *     0       1      2       16       17        31
+ *     | shared | local | param | .. | rank 0 | rank 1 | .. | rank 15 |    windows from
+ * EXEC_SHARED_WINDOW
+ *
+ * The shared memory of the CTA of rank r in a cluster is in window 16 + r. An address of the state
+ * space shared::cluster is the same without EXEC_SHARED_WINDOW, so that one below the window's size
+ * is in the own CTA.
  */
 #define EXEC_SHARED_WINDOW 0x010000000000u
 #define EXEC_LOCAL_WINDOW (EXEC_SHARED_WINDOW + EXEC_WINDOW_BYTES)
 #define EXEC_PARAM_WINDOW (EXEC_LOCAL_WINDOW + EXEC_WINDOW_BYTES)
 #define EXEC_WINDOW_BYTES 0x1000000u
+#define EXEC_WINDOWS 32
+#define EXEC_CLUSTER_MAX 16
+#define EXEC_CLUSTER_FIRST 16 /* the window of rank 0 */
 /* Code addresses: the value of a function's name, by its place in module->funcs. */
 #define EXEC_CODE_BASE 0x008000000000u
 #define EXEC_CODE_STEP 16u
@@ -75,8 +86,10 @@ uint64_t exec_function_address(const struct ptx_module *module, const struct ptx
  */
 struct exec_access {
     enum exec_access_kind kind;
-    enum isa_space space; /* GLOBAL, SHARED, LOCAL, CONST, PARAM; NONE: see lane_space */
-    uint32_t mask;        /* lanes that access */
+    /* GLOBAL, SHARED, LOCAL, CONST, PARAM; SHARED_CLUSTER: of other CTAs too; NONE: see lane_space
+     */
+    enum isa_space space;
+    uint32_t mask; /* lanes that access */
     uint32_t pc;
     uint8_t bytes;     /* per element */
     uint8_t vec;       /* elements per lane */
@@ -103,7 +116,15 @@ enum exec_event {
  * wait, and the caller hands the result to exec_barrier_result() before the warp issues again.
  * exec/barrier.h keeps a CTA's barriers and does all of this.
  */
-enum exec_barrier_kind { BARRIER_SYNC, BARRIER_ARRIVE, BARRIER_POPC, BARRIER_AND, BARRIER_OR };
+enum exec_barrier_kind {
+    BARRIER_SYNC,
+    BARRIER_ARRIVE,
+    BARRIER_POPC,
+    BARRIER_AND,
+    BARRIER_OR,
+    BARRIER_CLUSTER_ARRIVE, /* the barrier of the cluster: exec/cluster.h */
+    BARRIER_CLUSTER_WAIT
+};
 
 /* One CTA's shared state, owned by the caller. */
 struct exec_cta {
@@ -112,6 +133,8 @@ struct exec_cta {
     uint32_t ctaid[3];
     uint32_t linear_id;
     const struct exec_launch *launch;
+    struct exec_cluster *cluster; /* exec/cluster.h; NULL: its program has no use for it */
+    uint32_t cluster_rank;
 };
 
 /*
@@ -161,6 +184,10 @@ struct exec_launch {
      * at grid_workspace (CUDA's cooperative groups: a counter at byte 4), 0: nowhere. */
     bool cooperative;
     uint64_t grid_workspace;
+    /* CTAs of a cluster, at most EXEC_CLUSTER_MAX together, which divide the grid; 0: 1. Those of a
+     * cluster are resident together. */
+    uint32_t cluster[3];
+    bool explicit_cluster; /* the launch, or the kernel, asked for clusters */
 };
 
 /* Where a warp runs; its numbers are read through special registers. */
@@ -212,6 +239,8 @@ bool exec_program_uses_heap(const struct exec_program *program);
 /* Whether it has instructions that reach device memory, or the driver, when they are issued: no
  * other warp may then execute at the same time. */
 bool exec_program_acts_at_issue(const struct exec_program *program);
+/* Whether it has instructions that other CTAs of the cluster see, or that wait for them. */
+bool exec_program_uses_clusters(const struct exec_program *program);
 /* The most register slots of 4 bytes a lane in any function that is reached. */
 uint32_t exec_program_slot_count(const struct exec_program *program);
 /* One array for the whole program: the entry of `pc` lies pc entries behind that of 0. */

@@ -62,6 +62,7 @@ static void clear_frame(struct exec_state *state)
     point_at(state);
     memset(state->base[BASE_REG], 0, function->frame_bytes);
     state->preds[PRED_TRUE] = ~0u;
+    state->preds[PRED_CLUSTER] = state->explicit_cluster ? ~0u : 0;
 }
 
 int frame_reset(struct exec_state *state)

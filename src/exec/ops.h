@@ -23,7 +23,8 @@ static inline void *lanes_at(const struct exec_state *state, uint32_t ref)
 /* The state space that a generic address lies in. */
 static inline enum isa_space generic_space(uint64_t address)
 {
-    switch ((address - EXEC_SHARED_WINDOW) / EXEC_WINDOW_BYTES) {
+    uint64_t window = (address - EXEC_SHARED_WINDOW) / EXEC_WINDOW_BYTES;
+    switch (window) {
     case 0:
         return SPACE_SHARED;
     case 1:
@@ -31,7 +32,7 @@ static inline enum isa_space generic_space(uint64_t address)
     case 2:
         return SPACE_PARAM;
     default:
-        return SPACE_GLOBAL;
+        return window - EXEC_CLUSTER_FIRST < EXEC_CLUSTER_MAX ? SPACE_SHARED_CLUSTER : SPACE_GLOBAL;
     }
 }
 
@@ -92,6 +93,7 @@ uop_run run_cvta, run_isspacep;                                        /* addres
 uop_run run_branch, run_switch, run_exit, run_trap, run_nop;           /* control.c */
 uop_run run_call, run_return;                                          /* call.c */
 uop_run run_barrier;                                                   /* barrier.c */
+uop_run run_cluster_barrier, run_mapa, run_rank;                       /* cluster.c */
 /*
  * Are the lanes that the lowest active lane's member mask names here? Where lanes are scheduled
  * independently the others are waited for; false: the instruction is not to be executed yet.

@@ -168,6 +168,7 @@ struct exec_program {
     uint32_t local_limit_bytes; /* per thread, for recursion */
     bool uses_heap;             /* a system call takes memory */
     bool acts_at_issue;         /* see exec_program_acts_at_issue() */
+    bool uses_clusters;         /* see exec_program_uses_clusters() */
 };
 
 #endif

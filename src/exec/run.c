@@ -1,16 +1,18 @@
 /*
  * Functional mode: a launch without timing. CTAs run one after the other; the warps of a CTA take
  * turns, each until it waits at a barrier, exits, or has used up its slice (so that a warp that
- * spins on a value that another warp writes does not spin for ever). The CTAs of a cooperative
- * launch may wait for each other: they are all in flight and take turns too. Memory is accessed at
- * once. %clock counts the instructions that the CTA has executed. Left out: CTAs of other launches
- * that wait for each other.
+ * spins on a value that another warp writes does not spin for ever). The CTAs of a cluster, and all
+ * of a cooperative launch, may wait for each other: they are in flight together and take turns too.
+ * Memory is accessed at once. %clock counts the instructions that the CTA has executed. Left out:
+ * CTAs of other launches that wait for each other.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "exec/barrier.h"
+#include "exec/cluster.h"
 #include "exec/memory/direct.h"
 #include "exec/fault.h"
 #include "exec/ops.h"
@@ -20,6 +22,8 @@
 #define SLICE_INSNS 4096
 #define BLOCK_MAX_THREADS 1024
 #define SHARED_LIMIT_BYTES (4u << 20)
+
+struct exec_run;
 
 struct runner {
     const struct exec_launch *launch;
@@ -33,6 +37,7 @@ struct runner {
     uint32_t warp_count;
     uint64_t ready; /* warps that can issue */
     direct_fn *direct;
+    const struct exec_run *run;
 };
 
 static int check_launch(const struct exec_launch *launch)
@@ -51,15 +56,37 @@ static int check_launch(const struct exec_launch *launch)
     if (launch->dynamic_shared_bytes > SHARED_LIMIT_BYTES)
         return error_set(SONDE_EINPUT, "%u bytes of dynamic shared memory; at most %u are possible",
                          launch->dynamic_shared_bytes, SHARED_LIMIT_BYTES);
+    if (cluster_size(launch) > EXEC_CLUSTER_MAX || grid[0] % cluster_extent(launch, 0) ||
+        grid[1] % cluster_extent(launch, 1) || grid[2] % cluster_extent(launch, 2))
+        return error_set(SONDE_EINPUT, "clusters of %u CTAs do not divide the grid (%u,%u,%u)",
+                         cluster_size(launch), grid[0], grid[1], grid[2]);
     if (launch->param_bytes < launch->program->functions[0]->func->param_bytes)
         return error_set(SONDE_EINPUT, "%u bytes of parameters where the kernel has %u",
                          launch->param_bytes, launch->program->functions[0]->func->param_bytes);
     return SONDE_OK;
 }
 
-static int start_cta(struct runner *r, uint64_t linear)
+/*
+ * A launch on its way. CTAs are in flight one at a time, or those of a cluster, or, of a
+ * cooperative launch, all; the rest has not begun.
+ */
+struct exec_run {
+    const struct exec_launch *launch;
+    struct exec_run_options *options;
+    uint64_t ctas, begun;
+    struct runner **flight; /* of `places` */
+    uint64_t places;
+    uint32_t cluster_size;
+    struct exec_cluster *
+        *clusters; /* of the CTAs in flight; NULL: the program has no use for them */
+};
+
+/* The CTA of this number in the order of the clusters; `place` is its place among those in flight.
+ */
+static int start_cta(struct runner *r, uint64_t order, uint64_t place)
 {
     const uint32_t *grid = r->launch->grid;
+    uint64_t linear = cluster_linear_cta(r->launch, order);
     r->cta.ctaid[0] = (uint32_t)(linear % grid[0]);
     r->cta.ctaid[1] = (uint32_t)(linear / grid[0] % grid[1]);
     r->cta.ctaid[2] = (uint32_t)(linear / grid[0] / grid[1]);
@@ -71,6 +98,13 @@ static int start_cta(struct runner *r, uint64_t linear)
     int rc = SONDE_OK;
     for (uint32_t i = 0; rc == SONDE_OK && i < r->warp_count; i++)
         rc = exec_warp_init(&r->warp[i], &r->cta, i * WARP_LANES, &r->env);
+    if (rc == SONDE_OK && r->run->clusters) {
+        r->cta.cluster = r->run->clusters[place / r->run->cluster_size];
+        r->cta.cluster_rank = (uint32_t)(place % r->run->cluster_size);
+        if (r->cta.cluster_rank == 0)
+            cluster_reset(r->cta.cluster);
+        cluster_enter(r->cta.cluster, &r->cta, r->warps, r->warp_count);
+    }
     return rc;
 }
 
@@ -143,33 +177,81 @@ static int deadlock(const struct runner *r)
     const struct ptx_insn *insn = warp->pc > 0 ? program->insns[warp->pc - 1] : NULL;
     const struct cta_barrier *barrier = &r->barriers.barrier[warp->barrier_id];
     struct ptx_loc loc = insn ? insn->loc : program->functions[0]->func->loc;
+    char where[96];
+    if (warp->barrier_kind == BARRIER_CLUSTER_WAIT)
+        snprintf(where, sizeof where, "warp %u at the barrier of its cluster", first);
+    else
+        snprintf(where, sizeof where, "warp %u at barrier %u, to which %u of %u warps have come",
+                 first, warp->barrier_id, barrier->arrived,
+                 barrier->expected ? barrier->expected
+                                   : (uint32_t)__builtin_popcountll(r->barriers.alive));
     return error_at(
         SONDE_EFAULT, fault_file(program, insn ? warp->pc - 1 : 0), loc.line, loc.column,
         "kernel '%s': deadlock in CTA (%u,%u,%u): all %d warps that have not exited wait "
-        "at barriers; warp %u at barrier %u, to which %u of %u warps have come",
+        "at barriers; %s",
         program->functions[0]->func->name, r->cta.ctaid[0], r->cta.ctaid[1], r->cta.ctaid[2],
-        __builtin_popcountll(r->barriers.alive), first, warp->barrier_id, barrier->arrived,
-        barrier->expected ? barrier->expected : (uint32_t)__builtin_popcountll(r->barriers.alive));
+        __builtin_popcountll(r->barriers.alive), where);
+}
+
+/* A phase of the cluster's barrier is over: warps of all its CTAs go on. */
+static void release_cluster(const struct runner *r)
+{
+    struct exec_cluster *cluster = r->cta.cluster;
+    for (uint64_t i = 0; i < r->run->places; i++) {
+        struct runner *other = r->run->flight[i];
+        if (other->cta.cluster == cluster && other->barriers.alive)
+            other->ready |= cluster_take(cluster, other->cta.cluster_rank);
+    }
+}
+
+static void at_cluster_barrier(struct runner *r, uint32_t index)
+{
+    const struct exec_warp *warp = &r->warp[index];
+    uint64_t self = UINT64_C(1) << index;
+    if (warp->barrier_kind == BARRIER_CLUSTER_ARRIVE) {
+        if (cluster_arrive(r->cta.cluster, warp, index))
+            release_cluster(r);
+    } else if (cluster_waits(r->cta.cluster, warp, index)) {
+        r->ready &= ~self;
+    }
+}
+
+static void at_barrier(struct runner *r, uint32_t index)
+{
+    if (r->warp[index].barrier_kind >= BARRIER_CLUSTER_ARRIVE) {
+        at_cluster_barrier(r, index);
+        return;
+    }
+    r->ready &= ~(UINT64_C(1) << index);
+    r->ready |= cta_barriers_arrive(&r->barriers, r->warps, index);
+}
+
+static void at_exit(struct runner *r, uint32_t index)
+{
+    r->ready &= ~(UINT64_C(1) << index);
+    r->ready |= cta_barriers_exit(&r->barriers, r->warps, index);
+    if (!r->cta.cluster)
+        return;
+    if (!r->barriers.alive)
+        cluster_leave(r->cta.cluster, &r->cta);
+    if (cluster_exit(r->cta.cluster))
+        release_cluster(r);
 }
 
 /* A slice of each warp that can issue. */
 static int run_turn(struct runner *r)
 {
-    if (!r->ready)
-        return deadlock(r);
     for (uint64_t turn = r->ready; turn; turn &= turn - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(turn);
-        uint64_t self = UINT64_C(1) << i;
         enum exec_event event;
         r->env.warpid = i;
         int rc = run_slice(r, &r->warp[i], &event);
         if (rc != SONDE_OK)
             return rc;
-        if (event == EXEC_DONE)
-            continue;
-        r->ready &= ~self;
-        r->ready |= event == EXEC_EXIT ? cta_barriers_exit(&r->barriers, r->warps, i)
-                                       : cta_barriers_arrive(&r->barriers, r->warps, i);
+        if (event == EXEC_EXIT)
+            at_exit(r, i);
+        else if (event != EXEC_DONE)
+            at_barrier(r, i);
     }
     return SONDE_OK;
 }
@@ -206,26 +288,31 @@ static int runner_create(struct runner **out, const struct exec_launch *launch,
     return r->cta.shared_bytes && !r->cta.shared ? error_memory() : SONDE_OK;
 }
 
-/*
- * A launch on its way. CTAs are in flight one at a time, or, of a cooperative launch, all; the
- * rest has not begun.
- */
-struct exec_run {
-    const struct exec_launch *launch;
-    struct exec_run_options *options;
-    uint64_t ctas, begun;
-    struct runner **flight; /* of `places` */
-    uint64_t places;
-};
-
 void exec_run_end(struct exec_run *run)
 {
     if (!run)
         return;
     for (uint64_t i = 0; run->flight && i < run->places; i++)
         runner_destroy(run->flight[i]);
+    for (uint64_t i = 0; run->clusters && i < run->places / run->cluster_size; i++)
+        cluster_destroy(run->clusters[i]);
     free(run->flight);
+    free(run->clusters);
     free(run);
+}
+
+static int make_clusters(struct exec_run *run)
+{
+    uint64_t count = run->places / run->cluster_size;
+    if (run->cluster_size == 1 && !run->launch->program->uses_clusters)
+        return SONDE_OK;
+    run->clusters = calloc(count, sizeof(*run->clusters));
+    if (!run->clusters)
+        return error_memory();
+    for (uint64_t i = 0; i < count; i++)
+        if (!(run->clusters[i] = cluster_create(run->cluster_size)))
+            return SONDE_ENOMEM;
+    return SONDE_OK;
 }
 
 int exec_run_begin(struct exec_run **out, const struct exec_launch *launch,
@@ -246,11 +333,15 @@ int exec_run_begin(struct exec_run **out, const struct exec_launch *launch,
     run->launch = launch;
     run->options = options;
     run->ctas = ctas * grid[2];
-    run->places = launch->cooperative ? run->ctas : 1;
+    run->cluster_size = cluster_size(launch);
+    run->places = launch->cooperative ? run->ctas : run->cluster_size;
     run->flight = calloc(run->places, sizeof(*run->flight));
-    rc = run->flight ? SONDE_OK : error_memory();
-    for (uint64_t i = 0; rc == SONDE_OK && i < run->places; i++)
+    rc = run->flight ? make_clusters(run) : error_memory();
+    for (uint64_t i = 0; rc == SONDE_OK && i < run->places; i++) {
         rc = runner_create(&run->flight[i], launch, options);
+        if (run->flight[i])
+            run->flight[i]->run = run;
+    }
     if (rc != SONDE_OK) {
         exec_run_end(run);
         return rc;
@@ -259,21 +350,39 @@ int exec_run_begin(struct exec_run **out, const struct exec_launch *launch,
     return SONDE_OK;
 }
 
-/* A turn of each CTA in flight, and the next ones where one has ended. */
-static int run_round(struct exec_run *run, bool *alive)
+/* Other CTAs may let it go on. */
+static bool waits_for_cluster(const struct runner *r)
+{
+    const struct exec_cluster *cluster = r->cta.cluster;
+    return cluster && cluster->member[r->cta.cluster_rank].waiting;
+}
+
+static int start_next(struct exec_run *run)
 {
     int rc = SONDE_OK;
-    *alive = false;
+    for (uint64_t i = 0; rc == SONDE_OK && i < run->places; i++)
+        rc = start_cta(run->flight[i], run->begun++, i);
+    return rc;
+}
+
+/* A turn of each CTA in flight, or the next ones when all have ended. */
+static int run_round(struct exec_run *run, bool *alive)
+{
+    const struct runner *last = NULL;
+    bool moves = false;
+    int rc = SONDE_OK;
     for (uint64_t i = 0; rc == SONDE_OK && i < run->places; i++) {
         struct runner *r = run->flight[i];
-        if (!r->barriers.alive && run->begun < run->ctas)
-            rc = start_cta(r, run->begun++);
-        if (rc == SONDE_OK && r->barriers.alive) {
-            *alive = true;
-            rc = run_turn(r);
-        }
+        if (!r->barriers.alive)
+            continue;
+        last = r;
+        moves |= r->ready != 0;
+        rc = r->ready || waits_for_cluster(r) ? run_turn(r) : deadlock(r);
     }
-    return rc;
+    if (rc == SONDE_OK && last && !moves)
+        rc = deadlock(last);
+    *alive = last || run->begun < run->ctas;
+    return rc == SONDE_OK && !last && *alive ? start_next(run) : rc;
 }
 
 int exec_run_some(struct exec_run *run, uint64_t warp_insns)

@@ -9,8 +9,8 @@
  * Slot s is uint32_t[32] as a 32-bit register, and with slot s + 1 uint64_t[32] as a 64-bit one; 8-
  * and 16-bit values lie in the low bits of a 32-bit lane. The two views are apart, although a real
  * register file has one: slots are shared by liveness, and in divergent code lanes that hold a
- * 32-bit value in a slot wait while others hold a 64-bit one in it. Predicates 0 and 1 of a frame
- * are "always true" and "nobody reads it".
+ * 32-bit value in a slot wait while others hold a 64-bit one in it. Predicates 0 to 2 of a frame
+ * are "always true", "nobody reads it" and %is_explicit_cluster.
  *
  * Local memory is striped so that it can grow without being moved lane by lane:
  *
@@ -30,7 +30,8 @@
 #define LANE_STRIPE_BYTES 16
 #define PRED_TRUE 0
 #define PRED_SINK 1
-#define PRED_FIRST 2
+#define PRED_CLUSTER 2
+#define PRED_FIRST 3
 #define SLOT_BYTES (WARP_LANES * 4)
 #define SPECIAL_VECTORS 4
 #define CALL_DEPTH_MAX 4096
@@ -73,6 +74,8 @@ struct exec_state {
     uint32_t first_thread;
     const struct uop *barrier_uop; /* the barrier reduction whose result is awaited */
     uint32_t carry;                /* the carry flag of each lane */
+    bool explicit_cluster;         /* of the launch */
+    uint32_t cluster_waits;        /* lanes that have come to wait at the cluster's barrier */
     size_t extents[EXTENT_HINTS];  /* the allocations that accesses found, by their pc */
 
     /* Thread coordinates of the lanes, and values of special registers for the current operand. */

@@ -59,6 +59,8 @@ int exec_warp_init(struct exec_warp *warp, struct exec_cta *cta, uint32_t first_
     state->first_thread = first_thread;
     state->diverge_ops = cta->launch->yield_after ? &diverge_independent : &diverge_stack;
     state->carry = 0;
+    state->cluster_waits = 0;
+    state->explicit_cluster = cta->launch->explicit_cluster;
     uint32_t lanes = place_threads(state, cta->launch->block, first_thread);
     if (!lanes)
         return error_set(SONDE_EINPUT, "a warp that starts at thread %u has no threads",

@@ -137,6 +137,7 @@ static int sms_create(struct gpu *gpu)
                                  .host = {.physical = physical,
                                           .page_bytes = model->vm.page_bytes,
                                           .cta_done = gpu_cta_done,
+                                          .cluster_phase = gpu_cluster_phase,
                                           .fault = gpu_fault,
                                           .ctx = gpu}};
         int rc = sm_create(&gpu->sm[i], &setup);

@@ -53,54 +53,86 @@ static void tell_placed(const struct gpu *gpu, const struct gpu_grid *grid, uint
     }
 }
 
-static void on_cta_start(void *ctx, uint64_t cta)
+static void on_cta_start(void *ctx, uint64_t order)
 {
     const struct gpu_place *place = ctx;
     struct gpu_boundary *boundary = place->boundary;
     struct gpu *gpu = boundary->gpu;
     int rc = gpu->stopping || boundary->fault < 0
                  ? 0
-                 : sm_cta_start(gpu->sm[boundary->sm], &place->grid->sm, cta);
+                 : sm_cta_start(gpu->sm[boundary->sm], &place->grid->sm,
+                                cluster_linear_cta(place->grid->sm.launch, order),
+                                gpu_cluster_find(place->grid, order));
     if (rc < 0) {
         gpu_fault(gpu, boundary->sm, rc);
     }
 }
 
-/* The grid's next CTA goes to an SM that has room for it. */
-static void place_later(struct gpu *gpu, struct gpu_grid *grid, uint32_t sm, uint64_t start_ps)
+/* The grid's next CTA goes to an SM where its room has been taken, now or later. */
+static int place(struct gpu *gpu, struct gpu_grid *grid, uint32_t sm, uint64_t start_ps, bool now)
 {
-    occupancy_take(&gpu->room[sm], &grid->sm.needs);
+    uint64_t order = grid->cta_next++;
+    uint64_t cta = cluster_linear_cta(grid->sm.launch, order);
+    tell_placed(gpu, grid, cta, sm, false, start_ps);
+    if (now) {
+        return sm_cta_start(gpu->sm[sm], &grid->sm, cta, gpu_cluster_find(grid, order));
+    }
     engine_at(gpu->boundary[sm].engine, start_ps, gpu->start_source, on_cta_start, &grid->place[sm],
-              grid->cta_next);
-    tell_placed(gpu, grid, grid->cta_next++, sm, false, start_ps);
+              order);
+    return 0;
+}
+
+/* The same for all CTAs of the grid's next cluster, of one CTA where the launch has none. */
+static int place_cluster(struct gpu *gpu, struct gpu_grid *grid, const uint32_t *sm,
+                         uint64_t start_ps, bool now)
+{
+    uint64_t id = grid->cta_next / grid->cluster_size;
+    int rc = grid->has_clusters ? gpu_cluster_begin(grid, id, sm) : 0;
+    for (uint32_t rank = 0; rc == 0 && rank < grid->cluster_size; rank++) {
+        rc = place(gpu, grid, sm[rank], start_ps, now);
+    }
+    return rc;
+}
+
+/*
+ * The next CTA of a grid, or all CTAs of the next cluster, to SMs with room for them. 0: there was
+ * none.
+ */
+static int place_next(struct gpu *gpu, struct gpu_grid *grid, uint64_t start_ps, bool now)
+{
+    uint32_t sm[EXEC_CLUSTER_MAX] = {0};
+    if (grid->cluster_size > 1) {
+        if (!gpu_cluster_take(gpu, grid, sm)) {
+            return 0;
+        }
+    } else {
+        sm[0] = emptiest_sm(gpu, grid);
+        if (sm[0] == NO_SM) {
+            return 0;
+        }
+        occupancy_take(&gpu->room[sm[0]], &grid->sm.needs);
+    }
+    int rc = place_cluster(gpu, grid, sm, start_ps, now);
+    return rc < 0 ? rc : 1;
 }
 
 int gpu_distribute(struct gpu *gpu)
 {
-    for (struct gpu_grid *grid; (grid = head(gpu));) {
-        uint32_t sm = emptiest_sm(gpu, grid);
-        if (sm == NO_SM) {
-            return 0;
-        }
-        occupancy_take(&gpu->room[sm], &grid->sm.needs);
-        int rc = sm_cta_start(gpu->sm[sm], &grid->sm, grid->cta_next);
-        if (rc < 0) {
-            return rc;
-        }
-        tell_placed(gpu, grid, grid->cta_next++, sm, false, grid->start_ps);
+    int rc = 1;
+    for (struct gpu_grid *grid; rc > 0 && (grid = head(gpu));) {
+        rc = place_next(gpu, grid, grid->start_ps, true);
     }
-    return 0;
+    return rc < 0 ? rc : 0;
 }
 
 void gpu_distribute_at(struct gpu *gpu, uint64_t start_ps)
 {
-    for (struct gpu_grid *grid; (grid = head(gpu));) {
-        uint32_t sm = emptiest_sm(gpu, grid);
-        if (sm == NO_SM) {
-            return;
-        }
-        uint64_t begin_ps = start_ps > grid->start_ps ? start_ps : grid->start_ps;
-        place_later(gpu, grid, sm, begin_ps);
+    int rc = 1;
+    for (struct gpu_grid *grid; rc > 0 && (grid = head(gpu));) {
+        rc = place_next(gpu, grid, start_ps > grid->start_ps ? start_ps : grid->start_ps, false);
+    }
+    if (rc < 0) {
+        gpu_fault(gpu, 0, rc);
     }
 }
 
@@ -120,17 +152,26 @@ void gpu_fault(void *ctx, uint32_t sm, int code)
 
 /*
  * While a grid is at the head, no SM has room for its next CTA but the one where something ended.
- * The next grid at the head may find room anywhere.
+ * The next grid at the head may find room anywhere, as may a cluster.
  */
 static void fill_again(struct gpu *gpu, uint32_t sm, uint64_t start_ps)
 {
     struct gpu_grid *grid = head(gpu);
-    while (grid && fits(gpu, sm, grid)) {
-        place_later(gpu, grid, sm, start_ps > grid->start_ps ? start_ps : grid->start_ps);
+    while (grid && grid->cluster_size == 1 && fits(gpu, sm, grid)) {
+        occupancy_take(&gpu->room[sm], &grid->sm.needs);
+        int rc = place_cluster(gpu, grid, &sm,
+                               start_ps > grid->start_ps ? start_ps : grid->start_ps, false);
+        if (rc < 0) {
+            gpu_fault(gpu, sm, rc);
+            return;
+        }
         if (grid->cta_next == grid->cta_count) {
             gpu_distribute_at(gpu, start_ps);
             return;
         }
+    }
+    if (grid && grid->cluster_size > 1) {
+        gpu_distribute_at(gpu, start_ps);
     }
 }
 
@@ -143,6 +184,9 @@ void gpu_cta_ended(struct gpu *gpu, const struct gpu_cta_end *end)
     grid->last_end_ps = end->at_ps > grid->last_end_ps ? end->at_ps : grid->last_end_ps;
     tell_placed(gpu, grid, end->cta, end->sm, true, end->at_ps);
     occupancy_give(&gpu->room[end->sm], &grid->sm.needs);
+    if (grid->has_clusters) {
+        gpu_clusters_sweep(grid, false);
+    }
     uint64_t latency_ps = gpu->model->sm.cta_start_cycles * gpu->clock.period_ps;
     fill_again(gpu, end->sm, clock_align(&gpu->clock, end->at_ps) + latency_ps);
     if (grid->cta_ended == grid->cta_count) {

@@ -48,6 +48,7 @@ uint64_t gpu_resident_ctas(const struct gpu *gpu, const struct exec_launch *laun
 void gpu_grid_free(struct gpu_grid *grid)
 {
     if (grid) {
+        gpu_clusters_sweep(grid, true);
         free(grid->place);
         free(grid);
     }
@@ -68,6 +69,8 @@ int gpu_grid_create(struct gpu_grid **out, struct gpu *gpu, const struct exec_la
     grid->cta_count = cta_count;
     grid->sm.launch = launch;
     grid->sm.owner = grid;
+    grid->cluster_size = cluster_size(launch);
+    grid->has_clusters = grid->cluster_size > 1 || exec_program_uses_clusters(launch->program);
     needs_of(&grid->sm.needs, gpu, launch, threads);
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
         grid->place[i] = (struct gpu_place){grid, &gpu->boundary[i]};

@@ -38,7 +38,7 @@ static int make_ready(struct gpu *gpu)
 /* Whether the grids on the GPU let another one come. */
 static bool may_come(const struct gpu *gpu, const struct exec_launch *launch)
 {
-    bool acts = exec_program_acts_at_issue(launch->program);
+    bool acts = exec_program_acts_at_issue(launch->program) || cluster_size(launch) > 1;
     return gpu->wanted_carveout == gpu->carveout && !(gpu->parted && acts) &&
            gpu_local_is_placed(gpu, launch);
 }
@@ -65,6 +65,9 @@ int gpu_grid_begin(struct gpu *gpu, struct gpu_grid **out, const struct exec_lau
     }
     for (uint32_t i = 0; rc == 0 && i < gpu->model->sms; i++) {
         rc = sm_launch(gpu->sm[i], &grid->sm, beside);
+    }
+    if (rc == 0) {
+        rc = gpu_cluster_check(gpu, grid);
     }
     if (rc < 0) {
         gpu_grid_free(grid);

@@ -21,6 +21,7 @@
 #define SONDE_GPU_STATE_H
 
 #include "core/sm.h"
+#include "exec/cluster.h"
 #include "gpu/gpu.h"
 #include "mem/mem.h"
 #include "mem/pool.h"
@@ -65,13 +66,24 @@ struct gpu_place {
     struct gpu_boundary *boundary;
 };
 
+/* A cluster of CTAs that are resident: cluster.c. */
+struct gpu_cluster {
+    struct gpu_cluster *next;
+    uint64_t id; /* in the grid */
+    struct exec_cluster *exec;
+    uint32_t sm[EXEC_CLUSTER_MAX]; /* by rank */
+};
+
 struct gpu_grid {
     struct sm_grid sm;
     struct gpu_grid *next;
     struct gpu_place *place; /* one an SM */
     int priority;
     uint64_t max_cycles;
-    uint64_t cta_count, cta_next, cta_ended;
+    uint64_t cta_count, cta_next, cta_ended; /* CTAs are counted in the order of their clusters */
+    uint32_t cluster_size;
+    bool has_clusters; /* of several CTAs, or its program uses them */
+    struct gpu_cluster *clusters;
     uint64_t start_ps, last_end_ps; /* its begin; the end of the CTA that ended last */
     uint64_t end_ps;
     struct sm_cta_counts counts; /* of the CTAs that have ended */
@@ -298,6 +310,19 @@ void gpu_grid_over(struct gpu *gpu, struct gpu_grid *grid, uint64_t at_ps);
 bool gpu_cancelled(const struct gpu *gpu);
 int gpu_check_time(const struct gpu *gpu, uint64_t now_ps); /* cancelled, or beyond max_cycles */
 bool gpu_pauses(const struct gpu *gpu);                     /* gpu_run() returns */
+
+/*
+ * cluster.c. gpu_cluster_take() finds room for the next cluster on SMs of one of the model's
+ * clusters, takes it, and says which; false: there is none. gpu_cluster_check(): SONDE_EINPUT, not
+ * even on an idle GPU.
+ */
+int gpu_cluster_check(const struct gpu *gpu, const struct gpu_grid *grid);
+bool gpu_cluster_take(struct gpu *gpu, const struct gpu_grid *grid, uint32_t sm[EXEC_CLUSTER_MAX]);
+/* A cluster is about to start; SONDE_ENOMEM. That of a CTA of the grid, NULL: it has none. */
+int gpu_cluster_begin(struct gpu_grid *grid, uint64_t id, const uint32_t *sm);
+struct exec_cluster *gpu_cluster_find(const struct gpu_grid *grid, uint64_t order);
+void gpu_clusters_sweep(struct gpu_grid *grid, bool all);        /* forgets those that have ended */
+void gpu_cluster_phase(void *ctx, struct exec_cluster *cluster); /* what an SM reports */
 
 /* distribute.c */
 int gpu_distribute(struct gpu *gpu); /* as many CTAs as fit at once */

@@ -28,8 +28,9 @@
  * flit-level network has such a lookahead: it knows of a reply when it leaves the last router.
  *
  * Leaves out: launches of one CTA; programs that call the driver or reach device memory at issue
- * (printf, malloc, cp.async, wmma.load); an L1 behind a translator, which asks memory before every
- * lookup. They run as one group, on one thread.
+ * (printf, malloc, cp.async, wmma.load); clusters of several CTAs, which reach each other's shared
+ * memory; an L1 behind a translator, which asks memory before every lookup. They run as one group,
+ * on one thread.
  */
 #include "gpu/state.h"
 
@@ -43,7 +44,7 @@ uint64_t gpu_lookahead_ps(const struct gpu *gpu)
         return 0;
     }
     for (const struct gpu_grid *grid = gpu->grids; grid; grid = grid->next) {
-        if (exec_program_acts_at_issue(grid->sm.launch->program)) {
+        if (exec_program_acts_at_issue(grid->sm.launch->program) || grid->cluster_size > 1) {
             return 0;
         }
     }

@@ -45,14 +45,41 @@ static int shape_check(const struct ptx_func *func, const struct rt_launch *laun
     return 0;
 }
 
-/* Clusters of one block are no clusters. */
+#define CLUSTER_PORTABLE 8 /* CUDA C++ Programming Guide, "Thread Block Clusters" */
+
+/* The launch's own, else the kernel's; 1 along axes that neither names. */
+static void cluster_of(uint32_t cluster[3], const struct ptx_func *func,
+                       const struct rt_launch *launch)
+{
+    const uint32_t *from = launch->cluster[0] ? launch->cluster : func->reqnctapercluster;
+    for (int i = 0; i < 3; i++) {
+        cluster[i] = from[i] ? from[i] : 1;
+    }
+}
+
 static int cluster_check(const struct ptx_func *func, const struct rt_launch *launch)
 {
+    static const char axis[3] = {'x', 'y', 'z'};
+    uint32_t cluster[3], most = launch->cluster_non_portable ? EXEC_CLUSTER_MAX : CLUSTER_PORTABLE;
+    uint64_t size = 1;
+    cluster_of(cluster, func, launch);
+    most = func->maxclusterrank && func->maxclusterrank < most ? func->maxclusterrank : most;
     for (int i = 0; i < 3; i++) {
-        if (launch->cluster[i] > 1) {
-            return error_set(SONDE_EUNSUPPORTED, "%s: a launch in clusters of %u x %u x %u blocks",
-                             func->name, launch->cluster[0], launch->cluster[1],
-                             launch->cluster[2]);
+        uint32_t wanted = func->reqnctapercluster[i] ? func->reqnctapercluster[i] : 1;
+        if (func->reqnctapercluster[0] && cluster[i] != wanted) {
+            return error_set(SONDE_EINPUT, "%s: cluster.%c is %u, but .reqnctapercluster wants %u",
+                             func->name, axis[i], cluster[i], wanted);
+        }
+        if (launch->grid[i] % cluster[i]) {
+            return error_set(SONDE_EINPUT, "%s: cluster.%c is %u, which does not divide %u blocks",
+                             func->name, axis[i], cluster[i], launch->grid[i]);
+        }
+        size *= cluster[i];
+        if (size > most) {
+            return error_set(SONDE_EINPUT,
+                             "%s: clusters of %u x %u x %u blocks, at most %u are possible%s",
+                             func->name, cluster[0], cluster[1], cluster[2], most,
+                             most == CLUSTER_PORTABLE ? " without the attribute for more" : "");
         }
     }
     return 0;
@@ -179,6 +206,8 @@ int launch_prepare(struct rt *rt, struct exec_launch *run, struct rt_kernel *ker
                                 .services = &rt->services};
     memcpy(run->grid, launch->grid, sizeof run->grid);
     memcpy(run->block, launch->block, sizeof run->block);
+    cluster_of(run->cluster, kernel->func, launch);
+    run->explicit_cluster = launch->cluster[0] > 0 || kernel->func->explicit_cluster;
     launch_see_objects(rt, run);
     const struct sm_spec *sm = &rt->model->sm;
     run->yield_after = sm->divergence == DIVERGENCE_INDEPENDENT ? sm->yield_after : 0;

@@ -68,8 +68,9 @@ struct rt_launch {
     /* The blocks may wait for each other (cooperative groups' this_grid().sync()). SONDE_EINPUT if
      * not all of them can be resident at once. */
     bool cooperative;
-    uint32_t cluster[3]; /* blocks of a cluster; 0 counts as 1 */
-    uint64_t max_cycles; /* a timed launch faults after so many; 0: never */
+    uint32_t cluster[3];       /* blocks of a cluster; 0: as the kernel says, or 1 */
+    bool cluster_non_portable; /* up to 16 blocks, not 8 */
+    uint64_t max_cycles;       /* a timed launch faults after so many; 0: never */
 };
 /*
  * SONDE_EFAULT: the kernel faulted. As on a real GPU the context is spoilt then: launches, copies

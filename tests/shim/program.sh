@@ -6,8 +6,12 @@ set -eu
 nvcc=$1 sonde=$2 source=$3 folder=$4
 name=$(basename "$source" .cu)
 binary=$folder/$name
+arch=compute_75 more= device=sim:gtx780
+case $name in
+clusters*) arch=compute_90 device=sim:$(dirname "$source")/sm90.yaml ;;
+esac
 if [ -z "$(find "$binary" -newer "$source" -newer "$(dirname "$source")/check.h" 2>/dev/null)" ]; then
-    "$nvcc" -w -std=c++17 --extended-lambda -cudart shared -arch=compute_75 -o "$binary" "$source" -lcuda
+    "$nvcc" -w -std=c++17 --extended-lambda -cudart shared -arch=$arch -o "$binary" "$source" -lcuda $more
 fi
 wanted=0
 case $name in
@@ -15,7 +19,7 @@ fault | asserts | error_codes) wanted=1 ;;
 esac
 for mode in --functional --threads=1; do
     status=0
-    "$sonde" run -q "$mode" -- "$binary" || status=$?
+    "$sonde" run -q -d "$device" "$mode" -- "$binary" || status=$?
     if [ "$status" != "$wanted" ]; then
         echo "$name $mode: exit status $status, not $wanted"
         exit 1

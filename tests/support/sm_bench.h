@@ -197,12 +197,13 @@ static inline void bench_fault(void *ctx, uint32_t sm, int code)
 
 static inline int bench_build(struct bench *b)
 {
-    struct sm_setup setup = {.spec = &b->spec,
-                             .clock = {.period_ps = BENCH_PERIOD_PS},
-                             .source = 10,
-                             .sm_count = 1,
-                             .network = {bench_send_network, bench_when_space, b},
-                             .host = {bench_physical, 1 << 16, bench_cta_done, bench_fault, b}};
+    struct sm_setup setup = {
+        .spec = &b->spec,
+        .clock = {.period_ps = BENCH_PERIOD_PS},
+        .source = 10,
+        .sm_count = 1,
+        .network = {bench_send_network, bench_when_space, b},
+        .host = {bench_physical, 1 << 16, bench_cta_done, bench_fault, NULL, b}};
     int rc = engine_create(&b->engine);
     setup.engine = b->engine;
     rc = rc < 0 ? rc : sm_create(&b->sm, &setup);
@@ -241,7 +242,7 @@ static inline bool bench_loop(struct bench *b, const struct exec_launch *launch,
                     exec_program_shared_bytes(launch->program));
     b->error = sm_launch(b->sm, &grid, false);
     for (uint32_t i = 0; b->error == 0 && i < ctas; i++) {
-        b->error = sm_cta_start(b->sm, &grid, i);
+        b->error = sm_cta_start(b->sm, &grid, i, NULL);
     }
     while (b->error == 0 && b->ctas_ended < ctas && engine_step(b->engine)) {
     }

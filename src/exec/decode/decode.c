@@ -270,6 +270,11 @@ bool exec_program_acts_at_issue(const struct exec_program *program)
     return program->acts_at_issue;
 }
 
+bool exec_program_uses_clusters(const struct exec_program *program)
+{
+    return program->uses_clusters;
+}
+
 uint32_t exec_program_length(const struct exec_program *program)
 {
     return program->length;

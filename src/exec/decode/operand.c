@@ -281,7 +281,7 @@ int decode_pred_source(struct decoder *d, int index, const struct ptx_operand *o
     if (operand->kind == OPERAND_IMM) {
         flip ^= operand->imm == 0;
     } else if (operand->kind == OPERAND_SREG && operand->sreg == SREG_IS_EXPLICIT_CLUSTER) {
-        flip ^= true; /* launches have no clusters */
+        d->uop->pred_source[index] = PRED_CLUSTER;
     } else {
         int rc = pred_slot(d, &slot, operand);
         if (rc != SONDE_OK)

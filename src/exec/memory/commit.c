@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "exec/cluster.h"
 #include "exec/fault.h"
 #include "exec/memory/image.h"
 #include "exec/ops.h"
@@ -28,6 +29,8 @@ static uint8_t *host_pointer(const struct exec_warp *warp, const struct exec_acc
     switch (space) {
     case SPACE_SHARED:
         return address + bytes <= cta->shared_bytes ? cta->shared + address : NULL;
+    case SPACE_SHARED_CLUSTER:
+        return cluster_place(cta, address, bytes);
     case SPACE_LOCAL:
         return address + bytes <= state->local_bytes ? local_pointer(state, lane, address) : NULL;
     case SPACE_PARAM:

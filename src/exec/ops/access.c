@@ -82,6 +82,10 @@ static struct uop_memory *begin(struct decoder *d, enum exec_access_kind kind,
                           insn->mods[MODC_SCOPE] != MOD_SCOPE_cta;
     memory->non_coherent = insn->mods[MODC_NC] != MOD_NONE;
     d->info->space = memory->space;
+    if (insn->space[0] == SPACE_SHARED_CLUSTER) {
+        memory->space = SPACE_SHARED_CLUSTER;
+        d->program->uses_clusters = true;
+    }
     d->info->is_load = kind == ACCESS_LOAD;
     d->info->is_store = kind == ACCESS_STORE;
     d->info->is_atomic = kind == ACCESS_ATOMIC || kind == ACCESS_REDUCTION;
@@ -317,9 +321,10 @@ static int decode_combine(struct decoder *d, enum exec_access_kind kind,
         return rc;
     memory->sign_extend = false;
     memory->combine = decode_find_atom((enum isa_mod)d->insn->mods[MODC_ATOM], type);
-    if (memory->combine == atom_add_f64 && memory->space != SPACE_SHARED)
+    bool shared = d->info->space == SPACE_SHARED;
+    if (memory->combine == atom_add_f64 && !shared)
         memory->combine = atom_add_f64_global;
-    if (memory->combine == atom_add_f32 && memory->space != SPACE_SHARED)
+    if (memory->combine == atom_add_f32 && !shared)
         memory->combine = atom_add_f32_global;
     if (!memory->combine || memory->vec != 1)
         return decode_refuse(d, "'%s%s.%s' is not implemented", isa_row(d->insn->op)->name,

@@ -3,6 +3,7 @@
  * parameter memory appear in windows (exec.h); global and constant addresses are generic already.
  * Source: PTX ISA 9.0, 9.7.9.19 and 9.7.9.20.
  */
+#include "exec/cluster.h"
 #include "exec/ops/decoders.h"
 #include "util/error.h"
 
@@ -47,8 +48,12 @@ enum exec_event run_isspacep(struct exec_warp *warp, const struct uop *uop, uint
     uint32_t lanes = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint64_t address = from[lowest_lane(rest)];
-        bool window = address - EXEC_SHARED_WINDOW < 3 * (uint64_t)EXEC_WINDOW_BYTES;
-        bool inside = uop->number ? address - uop->number < EXEC_WINDOW_BYTES : !window;
+        enum isa_space space = generic_space(address);
+        if (space == SPACE_SHARED_CLUSTER &&
+            (uop->option == SPACE_SHARED_CLUSTER ||
+             cluster_is_own(warp->cta, address - EXEC_SHARED_WINDOW)))
+            space = SPACE_SHARED;
+        bool inside = space == decode_plain_space((enum isa_space)uop->option);
         lanes |= (uint32_t)inside << lowest_lane(rest);
     }
     pred_write(state, uop->pred_dst[0], lanes, mask);
@@ -95,7 +100,7 @@ int decode_isspacep(struct decoder *d)
     if (space == SPACE_CONST)
         return decode_refuse(d, "isspacep.const is not implemented");
     d->uop->run = run_isspacep;
-    d->uop->number = window_of(space);
+    d->uop->option = (uint16_t)d->insn->space[0];
     int rc = decode_pred_dest(d, 0, &d->insn->operands[0]);
     return rc == SONDE_OK ? decode_source(d, 0, &d->insn->operands[1], 8) : rc;
 }

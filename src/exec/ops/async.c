@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "exec/cluster.h"
 #include "exec/fault.h"
 #include "exec/memory/image.h"
 #include "exec/ops/decoders.h"
@@ -49,13 +50,15 @@ static uint8_t *find_place(struct exec_warp *warp, const struct place *place, ui
     bool shared = place->space == SPACE_SHARED;
     if (shared && place->has_base && place->base.register_bytes == 4)
         address = (uint32_t)address;
-    if (place->space == SPACE_NONE && address - EXEC_SHARED_WINDOW < EXEC_WINDOW_BYTES) {
+    if (place->space == SPACE_NONE &&
+        address - EXEC_SHARED_WINDOW < EXEC_WINDOWS * (uint64_t)EXEC_WINDOW_BYTES) {
         shared = true;
         address -= EXEC_SHARED_WINDOW;
     }
     if (address % align == 0) {
-        if (shared && address <= cta->shared_bytes && bytes <= cta->shared_bytes - address)
-            return cta->shared + address;
+        uint8_t *at = shared ? cluster_place(cta, cluster_address(cta, address), bytes) : NULL;
+        if (at)
+            return at;
         if (!shared && (bytes == 0 || image_valid(cta->launch->memory, address, bytes)))
             return (uint8_t *)(uintptr_t)address;
     }

@@ -25,6 +25,7 @@ decode_fn decode_call;                                                         /
 decode_fn decode_system;                                                       /* system.c */
 decode_fn decode_stack;                                                        /* stack.c */
 decode_fn decode_barrier, decode_warp_sync;                                    /* barrier.c */
+decode_fn decode_cluster_barrier, decode_mapa, decode_rank;                    /* cluster.c */
 decode_fn decode_activemask, decode_vote, decode_shfl, decode_match;           /* warp.c */
 decode_fn decode_redux;                                                        /* redux.c */
 decode_fn decode_product, decode_matrix_move;                                  /* matrix.c */

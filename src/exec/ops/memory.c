@@ -10,12 +10,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "exec/cluster.h"
 #include "exec/fault.h"
 #include "exec/memory/image.h"
 #include "exec/ops.h"
 #include "util/error.h"
-
-#define WINDOW_COUNT 3
 
 static void compute_addresses(const struct exec_state *state, const struct uop_memory *memory,
                               uint32_t mask, uint64_t address[WARP_LANES])
@@ -52,26 +51,48 @@ static bool is_contiguous(const struct exec_access *access, uint64_t bytes)
     return bits == 0;
 }
 
+/*
+ * Shared memory of the cluster: where all lanes stay in their own CTA's it is a shared access like
+ * others. Else each address says whose it is.
+ */
+static void resolve_cluster(struct exec_access *access, const struct exec_cta *cta)
+{
+    bool own = true;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        access->address[lane] = cluster_address(cta, access->address[lane]);
+        own &= cluster_is_own(cta, access->address[lane]);
+    }
+    access->space = own ? SPACE_SHARED : SPACE_SHARED_CLUSTER;
+    for (uint32_t rest = own ? access->mask : 0; rest; rest &= rest - 1)
+        access->address[lowest_lane(rest)] &= EXEC_WINDOW_BYTES - 1;
+}
+
 /* Turn generic addresses into a space and addresses of that space. */
-static void resolve_generic(struct exec_access *access)
+static void resolve_generic(struct exec_access *access, const struct exec_cta *cta)
 {
     bool windowed = false;
     for (uint32_t rest = access->mask; rest; rest &= rest - 1)
         windowed |= access->address[lowest_lane(rest)] - EXEC_SHARED_WINDOW <
-                    WINDOW_COUNT * (uint64_t)EXEC_WINDOW_BYTES;
+                    EXEC_WINDOWS * (uint64_t)EXEC_WINDOW_BYTES;
     access->space = SPACE_GLOBAL;
     if (!windowed)
         return;
+    const uint32_t shared = 1u << SPACE_SHARED | 1u << SPACE_SHARED_CLUSTER;
     uint32_t seen = 0;
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         uint32_t lane = lowest_lane(rest);
         enum isa_space space = generic_space(access->address[lane]);
         access->lane_space[lane] = (uint8_t)space;
         seen |= 1u << space;
-        if (space != SPACE_GLOBAL)
+        if (space == SPACE_SHARED_CLUSTER)
+            access->address[lane] -= EXEC_SHARED_WINDOW;
+        else if (space != SPACE_GLOBAL)
             access->address[lane] &= EXEC_WINDOW_BYTES - 1;
     }
     access->space = seen & (seen - 1) ? SPACE_NONE : (enum isa_space)lowest_lane(seen);
+    if (seen >> SPACE_SHARED_CLUSTER & 1 && !(seen & ~shared))
+        resolve_cluster(access, cta);
 }
 
 /* May lane's bytes be accessed? */
@@ -84,6 +105,8 @@ static bool lane_valid(const struct exec_warp *warp, enum isa_space space, uint6
     case SPACE_SHARED:
         size = cta->shared_bytes;
         break;
+    case SPACE_SHARED_CLUSTER:
+        return cluster_place(cta, address, bytes) != NULL;
     case SPACE_LOCAL:
         size = warp->state->local_top;
         break;
@@ -102,6 +125,8 @@ static bool all_valid(const struct exec_warp *warp, const struct exec_access *ac
 {
     uint32_t first = lowest_lane(access->mask);
     uint64_t low = access->address[first], high = low, bits = low;
+    if (access->space == SPACE_NONE || access->space == SPACE_SHARED_CLUSTER)
+        return false; /* lane by lane */
     if (access->contiguous)
         high += (WARP_LANES - 1) * bytes;
     else
@@ -140,6 +165,8 @@ static void bad_lane(struct exec_warp *warp, const struct exec_access *access, u
                   kind_text(access->kind), bytes, address);
         return;
     }
+    if (space == SPACE_SHARED_CLUSTER)
+        cluster_describe(warp->cta, address, where, sizeof where);
     if (space == SPACE_GLOBAL || space == SPACE_CONST)
         exec_memory_describe(warp->cta->launch->memory, address, where, sizeof where);
     fault_set(warp, access->pc, lane, address,
@@ -171,13 +198,14 @@ static bool check_lanes(struct exec_warp *warp, struct exec_access *access, uint
 static bool check_writable(struct exec_warp *warp, const struct exec_access *access)
 {
     if (access->kind == ACCESS_LOAD || access->kind == ACCESS_PREFETCH ||
-        access->space == SPACE_GLOBAL || access->space == SPACE_SHARED)
+        access->space == SPACE_GLOBAL || access->space == SPACE_SHARED ||
+        access->space == SPACE_SHARED_CLUSTER)
         return true;
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         uint32_t lane = lowest_lane(rest);
         enum isa_space space =
             access->space == SPACE_NONE ? (enum isa_space)access->lane_space[lane] : access->space;
-        if (space == SPACE_GLOBAL || space == SPACE_SHARED ||
+        if (space == SPACE_GLOBAL || space == SPACE_SHARED || space == SPACE_SHARED_CLUSTER ||
             (space == SPACE_LOCAL && access->kind == ACCESS_STORE))
             continue;
         fault_set(warp, access->pc, lane, access->address[lane], "%s in %s memory at 0x%" PRIx64,
@@ -256,9 +284,10 @@ enum exec_event run_memory(struct exec_warp *warp, const struct uop *uop, uint32
     uint64_t bytes = (uint64_t)memory->bytes * memory->vec;
     access->contiguous = is_contiguous(access, bytes);
     if (memory->space == SPACE_NONE)
-        resolve_generic(access);
-    if ((access->space == SPACE_NONE || !all_valid(warp, access, bytes)) &&
-        !check_lanes(warp, access, bytes))
+        resolve_generic(access, warp->cta);
+    else if (memory->space == SPACE_SHARED_CLUSTER)
+        resolve_cluster(access, warp->cta);
+    if (!all_valid(warp, access, bytes) && !check_lanes(warp, access, bytes))
         return EXEC_FAULT;
     if (access->mask == 0)
         return advance(warp);

@@ -2,6 +2,7 @@
  * Special registers as operands: their values are fetched into vectors of the warp's state just
  * before the instruction itself runs. Source: PTX ISA 9.0, chapter 10.
  */
+#include "exec/cluster.h"
 #include "exec/ops.h"
 
 #include "isa/isa.h"
@@ -17,13 +18,18 @@ static uint64_t special_value(const struct exec_warp *warp, uint16_t id)
     case SREG_CTAID_X: case SREG_CTAID_Y: case SREG_CTAID_Z: return cta->ctaid[id - SREG_CTAID_X];
     case SREG_NCTAID_X: case SREG_NCTAID_Y: case SREG_NCTAID_Z:
         return launch->grid[id - SREG_NCTAID_X];
-    /* Without clusters every CTA is a cluster of its own. */
     case SREG_CLUSTERID_X: case SREG_CLUSTERID_Y: case SREG_CLUSTERID_Z:
-        return cta->ctaid[id - SREG_CLUSTERID_X];
+        return cta->ctaid[id - SREG_CLUSTERID_X] / cluster_extent(launch, id - SREG_CLUSTERID_X);
     case SREG_NCLUSTERID_X: case SREG_NCLUSTERID_Y: case SREG_NCLUSTERID_Z:
-        return launch->grid[id - SREG_NCLUSTERID_X];
+        return launch->grid[id - SREG_NCLUSTERID_X] /
+               cluster_extent(launch, id - SREG_NCLUSTERID_X);
+    case SREG_CLUSTER_CTAID_X: case SREG_CLUSTER_CTAID_Y: case SREG_CLUSTER_CTAID_Z:
+        return cta->ctaid[id - SREG_CLUSTER_CTAID_X] %
+               cluster_extent(launch, id - SREG_CLUSTER_CTAID_X);
     case SREG_CLUSTER_NCTAID_X: case SREG_CLUSTER_NCTAID_Y: case SREG_CLUSTER_NCTAID_Z:
-    case SREG_CLUSTER_NCTARANK: return 1;
+        return cluster_extent(launch, id - SREG_CLUSTER_NCTAID_X);
+    case SREG_CLUSTER_CTARANK: return cluster_rank(launch, cta->ctaid);
+    case SREG_CLUSTER_NCTARANK: return cluster_size(launch);
     case SREG_WARPID: return env->warpid;
     case SREG_NWARPID: return env->nwarpid;
     case SREG_SMID: return env->smid;

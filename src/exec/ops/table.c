@@ -48,6 +48,8 @@ static decode_fn *const table[OP_COUNT] = {
     [OP_BARRIER_ARRIVE] = decode_barrier, [OP_BARRIER_CTA_ARRIVE] = decode_barrier,
     [OP_BAR_RED] = decode_barrier, [OP_BAR_RED_COUNT] = decode_barrier,
     [OP_BAR_RED_POPC] = decode_barrier, [OP_BAR_RED_POPC_COUNT] = decode_barrier,
+    [OP_CLUSTER_ARRIVE] = decode_cluster_barrier, [OP_CLUSTER_WAIT] = decode_cluster_barrier,
+    [OP_MAPA] = decode_mapa, [OP_GETCTARANK] = decode_rank,
     [OP_BAR_WARP_SYNC] = decode_warp_sync,
     [OP_MEMBAR] = decode_fence, [OP_FENCE] = decode_fence, [OP_FENCE_PROXY_ALIAS] = decode_fence,
     [OP_ACTIVEMASK] = decode_activemask, [OP_VOTE] = decode_vote, [OP_VOTE_BALLOT] = decode_vote,

@@ -1,4 +1,6 @@
-// Clusters: distributed shared memory, where the device has them.
+// Clusters: distributed shared memory, the barrier, clusters that the kernel or the launch asks for.
+// Compiled for sm_90 where it matters; a device without clusters of its own (by its attribute) is left
+// alone.
 #include <cooperative_groups.h>
 #include "check.h"
 namespace cg = cooperative_groups;
@@ -14,15 +16,46 @@ __global__ void exchange(int *out)
     c.sync();
 #endif
 }
+// A histogram over the shared memory of four blocks.
+#define BINS 256
+#if __CUDA_ARCH__ >= 900
+__global__ void __cluster_dims__(4, 1, 1) histogram(int *bins, const unsigned char *data, int n)
+#else
+__global__ void histogram(int *bins, const unsigned char *data, int n)
+#endif
+{
+#if __CUDA_ARCH__ >= 900
+    __shared__ int part[BINS / 4];
+    cg::cluster_group c = cg::this_cluster();
+    for (int i = threadIdx.x; i < BINS / 4; i += blockDim.x) part[i] = 0;
+    c.sync();
+    for (int i = c.thread_rank() + blockIdx.x / 4 * c.num_threads(); i < n; i += gridDim.x / 4 * c.num_threads())
+        atomicAdd(c.map_shared_rank(part, data[i] / (BINS / 4)) + data[i] % (BINS / 4), 1);
+    auto token = c.barrier_arrive();
+    c.barrier_wait(std::move(token));
+    for (int i = threadIdx.x; i < BINS / 4; i += blockDim.x) atomicAdd(&bins[c.block_rank() * (BINS / 4) + i], part[i]);
+#endif
+}
 int main()
 {
     int clusters; CHECK(cudaDeviceGetAttribute(&clusters, cudaDevAttrClusterLaunch, 0));
-    int *d, h[4]; CHECK(cudaMalloc(&d, sizeof h));
-    if (!clusters) { printf("no clusters on this device\n"); return 0; }
+    int *d, h[BINS]; CHECK(cudaMalloc(&d, sizeof h));
+    cudaFuncAttributes attributes; CHECK(cudaFuncGetAttributes(&attributes, exchange));
+    if (!clusters || attributes.ptxVersion < 90) { printf("no clusters on this device\n"); return 0; }
     cudaLaunchConfig_t c = {}; c.gridDim = 4; c.blockDim = 32;
     cudaLaunchAttribute a; a.id = cudaLaunchAttributeClusterDimension; a.val.clusterDim.x = 2; a.val.clusterDim.y = a.val.clusterDim.z = 1;
     c.attrs = &a; c.numAttrs = 1;
     CHECK(cudaLaunchKernelEx(&c, exchange, d));
-    CHECK(cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(h, d, 16, cudaMemcpyDeviceToHost));
     EXPECT(h[0] == 101 && h[1] == 100 && h[2] == 101 && h[3] == 100);
+    const int n = 20000; static unsigned char data[n]; int wanted[BINS] = {};
+    for (int i = 0; i < n; i++) { data[i] = i * i / 7; wanted[data[i]]++; }
+    unsigned char *p; CHECK(cudaMalloc(&p, n)); CHECK(cudaMemcpy(p, data, n, cudaMemcpyHostToDevice));
+    CHECK(cudaMemset(d, 0, sizeof h));
+    histogram<<<8, 128>>>(d, p, n);
+    CHECK(cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost));
+    EXPECT(memcmp(h, wanted, sizeof h) == 0);
+    c.gridDim = 5;
+    EXPECT(cudaLaunchKernelEx(&c, exchange, d) != cudaSuccess);
+    CHECK((cudaGetLastError(), cudaDeviceSynchronize()));
 }
