@@ -11,8 +11,9 @@
 #define EXPORT __attribute__((visibility("default")))
 
 #ifdef SHIM_PER_THREAD
-#define STREAMED(name) name##_ptsz
-#define STREAMED_BLOCKING(name) name##_ptds
+#define WITH_SUFFIX(name, suffix) name##suffix
+#define STREAMED(name) WITH_SUFFIX(name, _ptsz)
+#define STREAMED_BLOCKING(name) WITH_SUFFIX(name, _ptds)
 #define OWN_STREAM true
 #else
 #define STREAMED(name) name

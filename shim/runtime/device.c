@@ -217,6 +217,23 @@ EXPORT int cudaDeviceGetByPCIBusId(int *device, const char *text)
     return last(domain || bus || slot ? SHIM_BAD_DEVICE : SHIM_OK);
 }
 
+EXPORT int cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    struct rt *rt;
+    int low = 0, high = 0;
+    int code = shim_device(&rt);
+    if (code == SHIM_OK) {
+        rt_stream_priorities(rt, &low, &high);
+    }
+    if (least) {
+        *least = low;
+    }
+    if (greatest) {
+        *greatest = high;
+    }
+    return last(code);
+}
+
 /* Limits by their numbers: stack, buffer of printf, heap, depth and count of device-side launches,
  * granularity of fetches, persisting L2. */
 static struct {

@@ -1,43 +1,30 @@
-/* Parameters of nodes, from the program's to the queue's. */
-#include "shim/runtime/copy.h"
-#include "shim/runtime/graph.h"
+/* Nodes of graphs, as only the runtime has them: of host functions, with symbols. */
+#include "shim/both/graph.h"
 
-int kernel_params(struct node_params *out, const struct abi_kernel_node *from)
+int node_launch(struct shim_launch *out, const struct abi_kernel_node *from)
 {
-    struct shim_launch launch;
-    struct rt *rt;
-    if (!from) {
-        return SHIM_INVALID;
-    }
-    int code = shim_device(&rt);
-    code = code == SHIM_OK ? launch_of(&launch, from->function, from->grid, from->block, from->args,
-                                       from->shared_bytes)
-                           : code;
-    if (code == SHIM_OK && !from->args && from->extra) {
-        launch.args = NULL;
-        for (size_t i = 0; from->extra[i] != ABI_PARAM_END; i += 2) {
-            if (from->extra[i] == ABI_PARAM_POINTER) {
-                launch.packed = from->extra[i + 1];
-            } else if (from->extra[i] == ABI_PARAM_SIZE) {
-                launch.packed_bytes = *(const size_t *)from->extra[i + 1];
-            }
-        }
-    }
-    out->rt = (struct rt_node_params){.kind = RT_NODE_LAUNCH};
-    return code == SHIM_OK
-               ? shim_launch_fill(rt, &out->rt.launch, &out->rt.kernel, out->pointers, &launch)
-               : code;
+    return launch_of(out, from->function, from->grid, from->block, from->args, from->shared_bytes);
 }
 
-int copy_params(struct node_params *out, const struct abi_copy3d *from)
+/* Where a copy's end is an array there is no telling which. */
+int copy_told(struct abi_copy3d *out, const struct rt_copy *copy)
 {
-    struct rt *rt;
-    out->rt = (struct rt_node_params){.kind = RT_NODE_COPY};
-    int code = shim_device(&rt);
-    return code == SHIM_OK ? copy3d_fill(rt, &out->rt.copy, from) : code;
+    static const int kinds[2][2] = {{ABI_HOST_TO_HOST, ABI_HOST_TO_DEVICE},
+                                    {ABI_DEVICE_TO_HOST, ABI_DEVICE_TO_DEVICE}};
+    const struct rt_end *src = &copy->src, *dst = &copy->dst;
+    if (src->kind == RT_END_IMAGE || dst->kind == RT_END_IMAGE) {
+        return SHIM_NOT_SUPPORTED;
+    }
+    *out = (struct abi_copy3d){
+        .src = {end_pointer(src), src->row_bytes, copy->width_bytes, src->slice_rows},
+        .dst = {end_pointer(dst), dst->row_bytes, copy->width_bytes, dst->slice_rows},
+        .extent = {copy->width_bytes, copy->height, copy->depth},
+        .kind = kinds[src->kind == RT_END_DEVICE][dst->kind == RT_END_DEVICE]};
+    return SHIM_OK;
 }
 
-int copy1d_params(struct node_params *out, void *dst, const void *src, size_t bytes, int kind)
+static int copy1d_params(struct node_params *out, void *dst, const void *src, size_t bytes,
+                         int kind)
 {
     struct rt *rt;
     out->rt = (struct rt_node_params){.kind = RT_NODE_COPY,
@@ -51,37 +38,52 @@ int copy1d_params(struct node_params *out, void *dst, const void *src, size_t by
     return code;
 }
 
-int memset_params(struct node_params *out, const struct abi_memset_node *from)
+EXPORT int cudaGraphAddMemcpyNode1D(void **out, void *graph, void *const *deps, size_t count,
+                                    void *dst, const void *src, size_t bytes, int kind)
 {
-    if (!from || !from->dst ||
-        (from->element_bytes != 1 && from->element_bytes != 2 && from->element_bytes != 4)) {
-        return SHIM_INVALID;
+    struct node_params params;
+    int code = copy1d_params(&params, dst, src, bytes, kind);
+    return last(code == SHIM_OK ? node_add(out, graph, deps, count, &params.rt) : code);
+}
+
+EXPORT int cudaGraphAddMemcpyNodeToSymbol(void **out, void *graph, void *const *deps, size_t count,
+                                          const void *symbol, const void *src, size_t bytes,
+                                          size_t offset, int kind)
+{
+    struct variable variable;
+    int code = variable_of(&variable, symbol);
+    if (code != SHIM_OK || offset > variable.bytes || bytes > variable.bytes - offset) {
+        return last(code == SHIM_OK ? SHIM_INVALID : code);
     }
-    out->rt = (struct rt_node_params){.kind = RT_NODE_MEMSET,
-                                      .memset = {.address = (uintptr_t)from->dst,
-                                                 .row_bytes = from->height > 1 ? from->pitch : 0,
-                                                 .value = from->value,
-                                                 .element_bytes = from->element_bytes,
-                                                 .width = from->width,
-                                                 .height = from->height}};
-    return SHIM_OK;
+    return cudaGraphAddMemcpyNode1D(
+        out, graph, deps, count, (void *)(uintptr_t)(variable.address + offset), src, bytes, kind);
 }
 
-int graph_known(struct rt_graph **out, void *handle)
+EXPORT int cudaGraphAddMemcpyNodeFromSymbol(void **out, void *graph, void *const *deps,
+                                            size_t count, void *dst, const void *symbol,
+                                            size_t bytes, size_t offset, int kind)
 {
-    *out = handle;
-    return shim_handle_is(handle, SHIM_GRAPH) ? SHIM_OK : SHIM_INVALID;
-}
-
-int node_known(void *handle)
-{
-    return shim_handle_is(handle, SHIM_NODE) ? SHIM_OK : SHIM_INVALID;
-}
-
-void graph_forget(struct rt_graph *graph)
-{
-    for (size_t i = 0; i < rt_graph_nodes(graph); i++) {
-        shim_handle_remove(rt_graph_node(graph, i));
+    struct variable variable;
+    int code = variable_of(&variable, symbol);
+    if (code != SHIM_OK || offset > variable.bytes || bytes > variable.bytes - offset) {
+        return last(code == SHIM_OK ? SHIM_INVALID : code);
     }
-    shim_handle_remove(graph);
+    return cudaGraphAddMemcpyNode1D(out, graph, deps, count, dst,
+                                    (void *)(uintptr_t)(variable.address + offset), bytes, kind);
+}
+
+EXPORT int cudaGraphMemcpyNodeSetParams1D(void *node, void *dst, const void *src, size_t bytes,
+                                          int kind)
+{
+    struct node_params params;
+    int code = copy1d_params(&params, dst, src, bytes, kind);
+    return last(code == SHIM_OK ? node_set(node, &params.rt) : code);
+}
+
+EXPORT int cudaGraphExecMemcpyNodeSetParams1D(void *exec, void *node, void *dst, const void *src,
+                                              size_t bytes, int kind)
+{
+    struct node_params params;
+    int code = copy1d_params(&params, dst, src, bytes, kind);
+    return last(code == SHIM_OK ? exec_node_set(exec, node, &params.rt) : code);
 }

@@ -309,3 +309,32 @@ EXPORT int STREAMED(cudaMemset3DAsync)(struct abi_pitched to, int value, struct 
 {
     return last(set3d(to, value, extent, stream));
 }
+
+/* Between devices, of which there is one. */
+static int peer(void *dst, int dst_device, const void *src, int src_device, size_t bytes,
+                void *stream, bool own)
+{
+    struct rt_stream *in;
+    int code = dst_device || src_device ? SHIM_BAD_DEVICE : stream_of(&in, stream, own);
+    code = code == SHIM_OK && bytes > 0 ? copy_check(dst, src, ABI_DEVICE_TO_DEVICE) : code;
+    return code == SHIM_OK && bytes > 0 ? shim_copy_linear(in, dst, src, bytes, false) : code;
+}
+
+#ifndef SHIM_PER_THREAD
+EXPORT int cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_device, size_t bytes)
+{
+    return last(peer(dst, dst_device, src, src_device, bytes, NULL, false));
+}
+
+EXPORT int cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device,
+                               size_t bytes, void *stream)
+{
+    return last(peer(dst, dst_device, src, src_device, bytes, stream, false));
+}
+#else
+EXPORT int cudaMemcpyPeerAsync_ptsz(void *dst, int dst_device, const void *src, int src_device,
+                                    size_t bytes, void *stream)
+{
+    return last(peer(dst, dst_device, src, src_device, bytes, stream, true));
+}
+#endif

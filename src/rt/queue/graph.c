@@ -267,6 +267,11 @@ struct rt_node *rt_graph_find(const struct rt_graph *clone, const struct rt_node
     return NULL;
 }
 
+struct rt_graph *rt_node_graph(const struct rt_node *node)
+{
+    return node->graph;
+}
+
 size_t rt_node_deps(const struct rt_node *node)
 {
     return node->deps.count;

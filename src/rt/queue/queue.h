@@ -197,6 +197,7 @@ size_t rt_graph_nodes(const struct rt_graph *graph);
 struct rt_node *rt_graph_node(const struct rt_graph *graph, size_t i); /* in order of creation */
 /* The node of a clone, or of a graph that was instantiated, that this one has become. */
 struct rt_node *rt_graph_find(const struct rt_graph *clone, const struct rt_node *original);
+struct rt_graph *rt_node_graph(const struct rt_node *node);
 size_t rt_node_deps(const struct rt_node *node);
 struct rt_node *rt_node_dep(const struct rt_node *node, size_t i);
 /* Borrowed until the node is changed. */

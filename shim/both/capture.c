@@ -2,12 +2,12 @@
  * Captures into a graph that exists are captured into one of their own, whose nodes are added at
  * the end.
  */
-#include "shim/runtime/capture.h"
+#include "shim/both/capture.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "shim/runtime/graph.h"
+#include "shim/both/graph.h"
 #include "sonde/sonde.h"
 #include "util/container/map.h"
 #include "util/container/vec.h"
@@ -85,14 +85,14 @@ int capture_end(struct rt_stream *stream, struct rt_graph **graph)
     return code;
 }
 
-EXPORT int cudaThreadExchangeStreamCaptureMode(int *mode)
+EXPORT int NAME(ThreadExchangeStreamCaptureMode)(int *mode)
 {
     static _Thread_local int current;
     if (!mode || *mode < 0 || *mode > 2) {
-        return last(SHIM_INVALID);
+        return RESULT(SHIM_INVALID);
     }
     int before = current;
     current = *mode;
     *mode = before;
-    return last(SHIM_OK);
+    return RESULT(SHIM_OK);
 }

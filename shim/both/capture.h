@@ -1,8 +1,8 @@
 /* Captures that go into a graph that there is already. */
-#ifndef SONDE_SHIM_RUNTIME_CAPTURE_H
-#define SONDE_SHIM_RUNTIME_CAPTURE_H
+#ifndef SONDE_SHIM_BOTH_CAPTURE_H
+#define SONDE_SHIM_BOTH_CAPTURE_H
 
-#include "shim/runtime/runtime.h"
+#include "shim/both/both.h"
 
 /* What the stream captures from now on goes into `graph`, behind `deps`. */
 int capture_into(struct rt_stream *stream, struct rt_graph *graph, void *const *deps, size_t count);
