@@ -205,6 +205,47 @@ struct sonde_exec_options {
  * faults. */
 int sonde_exec(char **text, const char *device_spec, const struct sonde_exec_options *options);
 
+/* ---- workloads: whole programs that come with Sonde, on a simulated device ---- */
+
+struct sonde_workload_options {
+    const char *name;
+    uint32_t size;          /* 0: the size of a quick run; what it counts is the workload's own */
+    uint32_t block, depth;  /* 0: as the workload has them; SONDE_EUSAGE where it has none to set */
+    int functional;         /* no timing */
+    const char *stats_path; /* statistics of all launches as JSON; NULL: nowhere */
+    uint32_t threads;       /* of the host; the results are the same. 0: one */
+    struct sonde_watch watch;
+};
+
+/* The workloads with their sizes, a line each. */
+int sonde_workload_list(char **text);
+/* `text`: launches, cycles and instructions. A result that differs from the host's is
+ * SONDE_EINTERNAL with the element. */
+int sonde_workload(char **text, const char *device_spec,
+                   const struct sonde_workload_options *options);
+
+/* ---- sweeps: many points, one table (docs/man/sonde-sweep.1) ---- */
+
+struct sonde_sweep_options {
+    const char *folder;  /* table.csv, table.json, points.jsonl go there; made if need be */
+    const char *program; /* the sonde command that points run; NULL: this process's own */
+    uint32_t jobs;       /* points at a time on each rank; 0: one */
+    int resume, retry;   /* go on with what the folder holds; try again what did not end well */
+    struct sonde_watch watch;
+};
+
+/* `text`: a summary; "" on ranks of an MPI job other than 0. *not_ok counts the points that did not
+ * end well, which is no error. Interrupted, the rows that there are stand in the table. */
+int sonde_sweep(char **text, size_t *not_ok, const char *spec_path,
+                const struct sonde_sweep_options *options);
+/* The points, a line each, without running them. */
+int sonde_sweep_list(char **text, const char *spec_path);
+/* Column y over column x of a sweep's folder, drawn there; `by` and `where` may be NULL. */
+int sonde_sweep_plot(char **text, const char *folder, const char *x, const char *y, const char *by,
+                     const char *where);
+/* The rows that no other beats, "min:cycles,max:ipc", as CSV. */
+int sonde_sweep_pareto(char **text, const char *folder, const char *goals);
+
 #ifdef __cplusplus
 }
 #endif

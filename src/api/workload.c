@@ -1,0 +1,121 @@
+/* Workloads on a simulated device. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "api/handles.h"
+#include "device/device.h"
+#include "model/model.h"
+#include "rt/rt.h"
+#include "sonde/sonde.h"
+#include "statistics/statistics.h"
+#include "util/container/strbuf.h"
+#include "util/error.h"
+#include "util/text/suggest.h"
+#include "workloads/workload.h"
+
+int sonde_workload_list(char **text)
+{
+    struct strbuf out = {0};
+    for (uint32_t i = 0; i < workload_count; i++) {
+        const struct workload *workload = &workloads[i];
+        strbuf_printf(&out, "%-14s size %u (full %u)%s%s\n", workload->name, workload->small_size,
+                      workload->full_size, workload->knows & WORKLOAD_BLOCK ? ", block" : "",
+                      workload->knows & WORKLOAD_DEPTH ? ", depth" : "");
+    }
+    *text = strbuf_take(&out);
+    return *text ? 0 : error_memory();
+}
+
+static int find(const struct workload **out, const char *name)
+{
+    struct suggest suggest = suggest_begin(name);
+    *out = workload_find(name);
+    for (uint32_t i = 0; i < workload_count; i++) {
+        suggest_offer(&suggest, workloads[i].name);
+    }
+    const char *near = suggest_best(&suggest);
+    return *out ? 0
+                : error_set(SONDE_EUSAGE,
+                            near ? "no workload '%s'; did you mean '%s'?" : "no workload '%s'",
+                            name, near);
+}
+
+static int open_device(struct rt **out, const char *spec)
+{
+    struct model *model;
+    if (strncmp(spec, "sim:", 4) != 0) {
+        bool other = strncmp(spec, "cuda:", 5) == 0 || strncmp(spec, "replay:", 7) == 0;
+        return other ? error_set(SONDE_EUSAGE,
+                                 "'%s': workloads are run on simulated devices, sim:NAME", spec)
+                     : device_unknown(spec);
+    }
+    int rc = model_load(&model, spec + 4);
+    if (rc < 0) {
+        return api_read_result(rc);
+    }
+    rc = rt_create(out, model);
+    model_destroy(model);
+    return rc;
+}
+
+static char *told(const struct workbench *run, const struct statistics *statistics, bool functional)
+{
+    struct strbuf out = {0};
+    struct gpu_stats total;
+    statistics_total(&total, statistics);
+    strbuf_printf(&out, "launches          %" PRIu64 "\n", run->launches);
+    if (functional) {
+        strbuf_printf(&out, "thread_insns      %" PRIu64 "\n", run->thread_insns);
+    } else {
+        strbuf_printf(&out,
+                      "cycles            %" PRIu64 "\nwarp_insns        %" PRIu64
+                      "\nthread_insns      %" PRIu64 "\n",
+                      run->cycles, total.warp_insns, total.thread_insns);
+    }
+    return strbuf_take(&out);
+}
+
+static int run_on(char **text, struct rt *rt, const struct workload *workload,
+                  const struct sonde_workload_options *options)
+{
+    struct statistics statistics = {0};
+    struct workbench run;
+    const struct workload_settings settings = {
+        .size = options->size,
+        .block = options->block,
+        .depth = options->depth,
+        .functional = options->functional,
+        .launched = statistics_add,
+        .ctx = &statistics,
+    };
+    rt_set_cancel(rt, options->watch.cancel);
+    int rc = options->threads ? rt_set_threads(rt, options->threads) : 0;
+    rc = rc == SONDE_EINPUT ? SONDE_EUSAGE : rc;
+    rc = rc ? rc : workload_run_with(&run, rt, workload, &settings);
+    rc = rc == 0 && statistics.failed ? error_memory() : rc;
+    if (rc == 0 && options->stats_path) {
+        rc = statistics_write(options->stats_path, rt_model(rt), &statistics, NULL);
+    }
+    if (rc == 0) {
+        *text = told(&run, &statistics, options->functional);
+        rc = *text ? 0 : error_memory();
+    }
+    statistics_free(&statistics);
+    return rc;
+}
+
+int sonde_workload(char **text, const char *device_spec,
+                   const struct sonde_workload_options *options)
+{
+    const struct workload *workload;
+    struct rt *rt = NULL;
+    *text = NULL;
+    if (options->stats_path && options->functional) {
+        return error_set(SONDE_EUSAGE, "statistics are of timed launches; --functional has none");
+    }
+    int rc = find(&workload, options->name);
+    rc = rc ? rc : open_device(&rt, device_spec);
+    rc = rc ? rc : run_on(text, rt, workload, options);
+    rt_destroy(rt);
+    return rc;
+}

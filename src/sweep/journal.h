@@ -1,0 +1,50 @@
+/*
+ * What became of the points: one line of JSON each, appended as they end, so that a sweep that was
+ * killed goes on where it was. A line that was cut off is the last; it is dropped.
+ */
+#ifndef SONDE_SWEEP_JOURNAL_H
+#define SONDE_SWEEP_JOURNAL_H
+
+#include <jansson.h>
+
+#include "sweep/spec/spec.h"
+
+enum sweep_status {
+    POINT_OPEN,
+    POINT_OK,
+    POINT_REFUSED, /* no such machine: the model's checks say why */
+    POINT_FAILED,  /* ended with a status other than 0, or without a result */
+    POINT_CRASHED, /* ended by a signal */
+    POINT_LIMIT,   /* ran past the limit and was ended */
+    POINT_STATUSES
+};
+
+extern const char *const sweep_status_names[POINT_STATUSES];
+
+struct sweep_outcome {
+    enum sweep_status status;
+    json_t
+        *line; /* {"key", "status", "reason", "seconds", "host", "model_hash", "values"}; owned */
+};
+
+/* Identifies a point by all that its outcome depends on: its settings and what is run. */
+uint64_t sweep_point_key(const struct sweep_spec *spec, const struct sweep_point *point);
+
+struct sweep_journal {
+    int file;
+    char *path; /* owned */
+};
+
+/*
+ * Opens the journal of a folder. `resume`: outcomes of earlier runs are filled in where their keys
+ * are those of points, and *stale counts the others. Else a journal that is there is refused
+ * (SONDE_EUSAGE), and so is, always, one that another sweep has open.
+ */
+int sweep_journal_open(struct sweep_journal *out, const char *folder, bool resume,
+                       const struct sweep_spec *spec, const struct sweep_points *points,
+                       struct sweep_outcome *outcomes, size_t *stale);
+/* Appends a line and waits until it is on the disk. */
+int sweep_journal_add(struct sweep_journal *journal, const json_t *line);
+void sweep_journal_close(struct sweep_journal *journal);
+
+#endif
