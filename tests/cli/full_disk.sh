@@ -2,7 +2,7 @@
 # Output that cannot be written: status 1, the reason, whatever stood there before still there, and no
 # part of a file beside it.
 cp "$SOURCE/tests/models/tiny.yaml" .
-tiny="-d sim:tiny.yaml"
+tiny="-d sim:tiny.yaml --only l1_data" # enough for more than 1 KiB of each output
 echo "# a full disk"
 for option in --json --record; do
     run sonde dissect $tiny -q $option /dev/full
@@ -26,12 +26,12 @@ limited() {
 }
 limited sonde dissect $tiny -q --json old
 limited sonde dissect $tiny -q --record old
-limited sonde probe chase $tiny --set bytes=64KiB --csv old
+limited sonde probe chase -d sim:tiny.yaml --set bytes=64KiB --csv old
 limited sonde dissect $tiny -q --json new
 limited sonde dissect $tiny -q -o folder
 limited sonde exec "$DATA/double.ptx" --arg out:old:4096 --arg u32:1
-limited sonde dissect $tiny --only capacity --json old | grep '^sonde\|^sim\|^status'
-limited sonde dissect $tiny --only capacity -o folder | grep '^sonde\|^sim\|^status'
+limited sonde dissect -d sim:tiny.yaml --only capacity --json old | grep '^sonde\|^sim\|^status'
+limited sonde dissect -d sim:tiny.yaml --only capacity -o folder | grep '^sonde\|^sim\|^status'
 cat old
 ls
 ls -A folder
@@ -56,7 +56,7 @@ run sonde exec "$DATA/double.ptx" --arg out:absent/x:4 --arg u32:1
 run sonde exec "$DATA/double.ptx" --arg inout:sub --arg u32:1
 
 echo "# the result of a dissection whose recording cannot be written"
-sonde dissect $tiny -v --record /dev/full >table
+sonde dissect -d sim:tiny.yaml -v --record /dev/full >table
 echo "status $?"
 sed -n 1p table
 grep -c '^  hit latency' table

@@ -18,7 +18,7 @@ interrupt() {
     shift 2
     "$@" 2>stderr &
     pid=$!
-    while ! grep -q '^State:.Z' "/proc/$pid/status"; do
+    while grep -q '^State:.[^Z]' "/proc/$pid/status" 2>/dev/null; do
         caught=$(sed -n 's/^SigCgt:.*\(........\)$/\1/p' "/proc/$pid/status")
         ticks=$(sed 's/.*) //' "/proc/$pid/stat" | cut -d ' ' -f 12,13 | tr ' ' +)
         [ $((0x${caught:-0} & mask)) -ne 0 ] && [ $((${ticks:-0})) -ge "$some" ] && [ -e "$begun" ] && break

@@ -51,16 +51,7 @@ run sonde model check .
 run sonde model check /dev/null
 run sonde model check ./
 
-echo "# a file that was cut off is never a model: the shipped ones, cut at every line"
-for path in "$SOURCE"/models/*.yaml; do
-    lines=$(wc -l <"$path")
-    for kept in $(seq 1 $((lines - 1))); do
-        head -n "$kept" "$path" >cut.yaml
-        if sonde model check cut.yaml >told 2>&1; then
-            echo "$(basename "$path") passes with $kept of $lines lines"
-        fi
-    done
-done
+echo "# a file that was cut off (unit.model.read cuts each shipped one at every line)"
 head -n 60 "$SOURCE/models/gtx780.yaml" >cut.yaml
 run sonde model check cut.yaml
 

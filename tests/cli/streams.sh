@@ -3,7 +3,7 @@
 # ignored); a closed standard output is an error, and nothing that is printed lands in a file that got
 # its number.
 cp "$SOURCE/tests/models/tiny.yaml" .
-tiny="-d sim:tiny.yaml"
+tiny="-d sim:tiny.yaml --only l1_data"
 gone() {
     {
         sleep 0.2

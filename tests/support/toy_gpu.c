@@ -1,6 +1,7 @@
 /*
- * See toy_gpu.h. A cache is an array of tags with a sector mask and two words of policy state per
- * way; a request is answered by walking it. Fills of a cold set take invalid ways first.
+ * See toy_gpu.h. A cache has a tag, a sector mask and a word of policy state for each way, in
+ * arrays of their own, for most of the time goes by in searching them; a request is answered by
+ * walking it. Fills of a cold set take its ways in order.
  */
 #include "support/toy_gpu.h"
 
@@ -12,21 +13,15 @@
 #include "util/error.h"
 #include "util/rng.h"
 
-struct way {
-    uint64_t tag;
-    uint64_t sectors;
-    uint64_t age;
-    bool valid;
-};
 struct set {
-    struct way *way;
-    uint32_t ways;
+    uint64_t *tag, *age, *sectors; /* of each way; of the first `used` they mean something */
+    uint32_t ways, used;
     uint64_t tree, hits;
 };
 struct cache {
     const struct toy_cache *config;
     struct set *set;
-    struct way *storage;
+    uint64_t *storage;
     uint64_t clock;
 };
 
@@ -52,13 +47,16 @@ static void cache_create(struct cache *cache, const struct toy_cache *config)
         return;
     }
     cache->set = calloc(config->sets, sizeof *cache->set);
-    cache->storage =
-        calloc((size_t)config->sets * config->ways + config->extra_ways, sizeof *cache->storage);
-    struct way *next = cache->storage;
+    size_t ways = (size_t)config->sets * config->ways + config->extra_ways;
+    cache->storage = calloc(3 * ways, sizeof *cache->storage);
+    uint64_t *next = cache->storage;
     for (uint32_t i = 0; i < config->sets; i++) {
-        cache->set[i].ways = config->ways + (i == 0 ? config->extra_ways : 0);
-        cache->set[i].way = next;
-        next += cache->set[i].ways;
+        struct set *set = &cache->set[i];
+        set->ways = config->ways + (i == 0 ? config->extra_ways : 0);
+        set->tag = next;
+        set->age = set->tag + set->ways;
+        set->sectors = set->age + set->ways;
+        next = set->sectors + set->ways;
     }
 }
 
@@ -67,10 +65,8 @@ static void cache_empty(struct cache *cache)
     if (!cache->config->present) {
         return;
     }
-    memset(cache->storage, 0,
-           ((size_t)cache->config->sets * cache->config->ways + cache->config->extra_ways) *
-               sizeof *cache->storage);
     for (uint32_t i = 0; i < cache->config->sets; i++) {
+        cache->set[i].used = 0;
         cache->set[i].tree = cache->set[i].hits = 0;
     }
 }
@@ -127,35 +123,35 @@ static uint32_t plru_victim(const struct set *set)
 
 static void mark_used(struct cache *cache, struct set *set, uint32_t way, bool fill)
 {
-    struct way *w = &set->way[way];
+    uint64_t *age = &set->age[way];
     cache->clock++;
     switch (cache->config->policy) {
     case TOY_LRU:
-        w->age = cache->clock;
+        *age = cache->clock;
         break;
     case TOY_FIFO:
-        w->age = fill ? cache->clock : w->age;
+        *age = fill ? cache->clock : *age;
         break;
     case TOY_PLRU:
         plru_touch(set, way);
         break;
     case TOY_NRU: {
-        w->age = 1;
-        bool all = true;
+        *age = 1;
+        bool all = set->used == set->ways;
         for (uint32_t i = 0; i < set->ways; i++) {
-            all = all && set->way[i].age;
+            all = all && set->age[i];
         }
         for (uint32_t i = 0; all && i < set->ways; i++) {
-            set->way[i].age = i == way;
+            set->age[i] = i == way;
         }
         break;
     }
     case TOY_SRRIP:
-        w->age = fill ? 2 : 0;
+        *age = fill ? 2 : 0;
         break;
     case TOY_LRU_LATE: /* half way between the second and the third hit back */
         set->hits += !fill;
-        w->age = ((set->hits + 3) << 32) - (fill ? UINT64_C(3) << 31 : 0) + cache->clock;
+        *age = ((set->hits + 3) << 32) - (fill ? UINT64_C(3) << 31 : 0) + cache->clock;
         break;
     default:
         break;
@@ -166,24 +162,31 @@ static uint32_t srrip_victim(struct set *set)
 {
     for (;;) {
         for (uint32_t i = 0; i < set->ways; i++) {
-            if (set->way[i].age >= 3) {
+            if (set->age[i] >= 3) {
                 return i;
             }
         }
         for (uint32_t i = 0; i < set->ways; i++) {
-            set->way[i].age++;
+            set->age[i]++;
         }
     }
 }
 
-static uint32_t victim_of(struct cache *cache, struct set *set, struct rng *rng)
+static uint32_t oldest_of(const struct set *set)
 {
     uint32_t oldest = 0;
-    for (uint32_t i = 0; i < set->ways; i++) {
-        if (!set->way[i].valid) {
-            return i;
-        }
-        oldest = set->way[i].age < set->way[oldest].age ? i : oldest;
+    uint64_t least = set->age[0];
+    for (uint32_t i = 1; i < set->ways; i++) {
+        oldest = set->age[i] < least ? i : oldest;
+        least = set->age[i] < least ? set->age[i] : least;
+    }
+    return oldest;
+}
+
+static uint32_t victim_of(struct cache *cache, struct set *set, struct rng *rng)
+{
+    if (set->used < set->ways) {
+        return set->used++;
     }
     switch (cache->config->policy) {
     case TOY_PLRU:
@@ -197,7 +200,7 @@ static uint32_t victim_of(struct cache *cache, struct set *set, struct rng *rng)
         return draw < set->ways ? (uint32_t)draw : set->ways > 1 ? 1 : 0;
     }
     default:
-        return oldest; /* NRU: ages are 0 and 1, the first 0 wins */
+        return oldest_of(set); /* NRU: ages are 0 and 1, the first 0 wins */
     }
 }
 
@@ -211,16 +214,18 @@ static bool cache_read(struct cache *cache, uint64_t address, struct rng *rng)
     uint64_t line = address / c->line_bytes;
     uint64_t sector = UINT64_C(1) << (address % c->line_bytes / c->sector_bytes);
     struct set *set = &cache->set[set_of(c, line)];
-    for (uint32_t i = 0; i < set->ways; i++) {
-        if (set->way[i].valid && set->way[i].tag == line) {
-            bool hit = set->way[i].sectors & sector;
-            set->way[i].sectors |= sector;
+    for (uint32_t i = 0; i < set->used; i++) {
+        if (set->tag[i] == line) {
+            bool hit = set->sectors[i] & sector;
+            set->sectors[i] |= sector;
             mark_used(cache, set, i, false);
             return hit;
         }
     }
     uint32_t victim = victim_of(cache, set, rng);
-    set->way[victim] = (struct way){.tag = line, .sectors = sector, .valid = true};
+    set->tag[victim] = line;
+    set->sectors[victim] = sector;
+    set->age[victim] = 0;
     mark_used(cache, set, victim, true);
     return false;
 }

@@ -1,10 +1,13 @@
 /* Reading a model file: values, lists, inheritance, and every way in which one of them is wrong. */
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "support/model_text.h"
 
 #include "model/param.h"
+#include "util/fileio.h"
 
 static void an_empty_file_is_the_default_model_named_after_the_file(void **state)
 {
@@ -250,6 +253,50 @@ static void loading_tells_a_missing_file_from_a_missing_model(void **state)
     model_destroy(model);
 }
 
+/* The length of the first `count` lines. */
+static size_t lines_length(const char *text, unsigned count)
+{
+    const char *end = text;
+    for (unsigned i = 0; i < count; i++) {
+        end = strchr(end, '\n') + 1;
+    }
+    return (size_t)(end - text);
+}
+
+static unsigned count_lines(const char *text)
+{
+    unsigned lines = 0;
+    for (const char *at = text; (at = strchr(at, '\n')); at++) {
+        lines++;
+    }
+    return lines;
+}
+
+static void a_shipped_file_that_was_cut_off_at_any_line_is_refused(void **state)
+{
+    (void)state;
+    glob_t shipped;
+    assert_int_equal(glob(SONDE_SOURCE_DIR "/models/*.yaml", 0, NULL, &shipped), 0);
+    assert_true(shipped.gl_pathc > 10);
+    for (size_t i = 0; i < shipped.gl_pathc; i++) {
+        struct model *model = NULL;
+        char *text;
+        size_t length;
+        assert_int_equal(file_read_all(&text, &length, shipped.gl_pathv[i], 1 << 20), 0);
+        unsigned lines = count_lines(text);
+        for (unsigned kept = 1; kept < lines; kept++) {
+            int rc = model_parse(&model, "cut.yaml", text, lines_length(text, kept));
+            if (rc != SONDE_EINPUT) {
+                fail_msg("%s with %u of %u lines: %d", shipped.gl_pathv[i], kept, lines, rc);
+            }
+        }
+        assert_int_equal(model_parse(&model, "whole.yaml", text, lines_length(text, lines)), 0);
+        model_destroy(model);
+        free(text);
+    }
+    globfree(&shipped);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -269,6 +316,7 @@ int main(void)
         cmocka_unit_test(unknown_and_misshapen_parents_are_refused),
         cmocka_unit_test(a_child_may_change_the_kind_of_an_inherited_index),
         cmocka_unit_test(loading_tells_a_missing_file_from_a_missing_model),
+        cmocka_unit_test(a_shipped_file_that_was_cut_off_at_any_line_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
