@@ -17,12 +17,39 @@ import time
 import sites
 
 FLAGS = "-O1 -g0 -include %s"
-LIMITS = {resource.RLIMIT_DATA: 4 << 30, resource.RLIMIT_FSIZE: 1 << 30, resource.RLIMIT_CORE: 0}
+LIMITS = {resource.RLIMIT_FSIZE: 1 << 30, resource.RLIMIT_CORE: 0}
+RESIDENT = 3 << 30  # bytes; what is reserved only, as a device's memory is, does not count
+PAGE = resource.getpagesize()
+
+
+def resident(session):
+    """The bytes of memory that a session's processes hold."""
+    total = 0
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if os.getsid(int(pid)) == session:
+                with open("/proc/%s/statm" % pid, encoding="ascii") as file:
+                    total += int(file.read().split()[1]) * PAGE
+        except (OSError, ValueError, IndexError):
+            pass
+    return total
+
+
+def wait(process, wall):
+    """The status of a process; 124 when it takes too long or too much memory."""
+    end = time.monotonic() + wall
+    while time.monotonic() < end:
+        try:
+            return process.wait(1)
+        except subprocess.TimeoutExpired:
+            if resident(process.pid) > RESIDENT:
+                break
+    return 124
 
 
 def run(command, cwd, cpu=600, wall=1800, env=None):
-    """(status, processor seconds) of a command; status 124 when a process used up `cpu` seconds or
-    the command was not over after `wall` seconds."""
+    """(status, processor seconds) of a command; status 124 when a process used up `cpu` seconds, the
+    command was not over after `wall` seconds, or it took too much memory."""
     def limit():
         for what, most in LIMITS.items():
             resource.setrlimit(what, (most, most))
@@ -31,10 +58,7 @@ def run(command, cwd, cpu=600, wall=1800, env=None):
     process = subprocess.Popen(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=limit,
                                env=dict(os.environ, **(env or {})))
-    try:
-        rc = process.wait(wall)
-    except subprocess.TimeoutExpired:
-        rc = 124
+    rc = wait(process, wall)
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -48,8 +72,8 @@ def run(command, cwd, cpu=600, wall=1800, env=None):
 class Tree:
     """The copy, its build, and what each test costs and reaches."""
 
-    def __init__(self, root, work, folders, jobs):
-        self.work, self.folders, self.jobs = os.path.abspath(work), folders, jobs
+    def __init__(self, root, work, skip, jobs):
+        self.work, self.jobs = os.path.abspath(work), jobs
         self.plain = os.path.join(self.work, "plain")
         self.top = os.path.join(self.work, "tree")
         self.build = os.path.join(self.work, "build")
@@ -63,7 +87,7 @@ class Tree:
         if subprocess.run(["ninja", "-C", self.build, "-j", str(jobs)], stdout=sys.stderr).returncode:
             sys.exit("the copy of the tree does not build")
         self.read_build()
-        self.measure()
+        self.measure(skip)
 
     def copy(self, root):
         """Two copies of the commit: one as it is, one to mark and to change."""
@@ -124,8 +148,8 @@ class Tree:
         linker = ["-DCMAKE_%s_LINKER_FLAGS=-fuse-ld=lld" % kind for kind in ("EXE", "SHARED")]
         subprocess.run(["cmake", "-G", "Ninja", "-S", self.top, "-B", self.build,
                         *(linker if shutil.which("ld.lld") else []),
-                        "-DCMAKE_C_STANDARD_LIBRARIES=" + library, "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
-                        "-DCMAKE_C_FLAGS_RELWITHDEBINFO=" + FLAGS % header],
+                        "-DCMAKE_C_STANDARD_LIBRARIES=" + library, "-DCMAKE_BUILD_TYPE=Mutants",
+                        "-DCMAKE_C_FLAGS=" + FLAGS % header],
                        check=True, stdout=sys.stderr)
 
     def ninja(self, *words):
@@ -180,13 +204,13 @@ class Tree:
         files += [w[:-3] + ".expected" for w in files if w.endswith(".sh")]
         return sum(os.stat(w).st_mtime_ns for w in files if os.path.isfile(w))
 
-    def measure(self):
+    def measure(self, skip):
         """Runs each test once, as the tree is: its cost, and the blocks that it reaches."""
         kept, path = {}, os.path.join(self.work, "baseline.json")
         if os.path.isfile(path):
             with open(path, encoding="utf-8") as file:
                 kept = json.load(file)
-        self.tests = self.tests_of_ctest()
+        self.tests = {n: t for n, t in self.tests_of_ctest().items() if not re.search(skip, n)}
         reach = os.path.join(self.work, "reached")
         for name, test in self.tests.items():
             stamp = self.stamp(test)
@@ -202,7 +226,8 @@ class Tree:
                 print("%s: status %d, %.2f s" % (name, rc, used), file=sys.stderr, flush=True)
                 with open(path, "w", encoding="utf-8") as file:
                     json.dump(kept, file)
-            test.update(kept[name], blocks=set(kept[name]["blocks"]))
+            test.update(kept[name], blocks=set(kept[name]["blocks"]),
+                        needs=[n for n in test["needs"] if n in self.tests])
 
     def reaching(self, site):
         """The tests that come to the block of a change; None: the block is not known."""

@@ -52,10 +52,7 @@ static int same_line(struct level *level, bool *same, size_t own, size_t other, 
     enum fit_verdict verdict = FIT_UNKNOWN;
     int rc = verdict_replaced(level, &verdict, own, x);
     *same = false;
-    if (rc || verdict == FIT_YES) {
-        return rc;
-    }
-    if (verdict == FIT_NO) {
+    if (rc == 0 && verdict == FIT_NO) {
         rc = verdict_replaced(level, &verdict, other, x);
         *same = verdict == FIT_YES;
     }

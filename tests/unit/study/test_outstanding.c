@@ -170,6 +170,22 @@ static void the_rise_ends_with_the_warp_and_the_plateau_where_it_grows_again(voi
     reads("serialization: plateau", 96);
 }
 
+static void a_rise_that_never_ends_lasts_to_the_last_point(void **state)
+{
+    (void)state;
+    record(flat_curve(3, 1024), "1", 1);
+    reads("serialization: rise", 1024);
+    reads("serialization: plateau", 38); /* a fifth of the first warp's rise: 6 threads */
+}
+
+static void a_curve_that_stays_flat_has_no_rise_and_one_plateau(void **state)
+{
+    (void)state;
+    record(flat_curve(0, 2), "1", 1);
+    reads("serialization: rise", 0);
+    reads("serialization: plateau", 1024);
+}
+
 static void the_mergers_are_those_of_the_last_pattern_that_shows_all_lines(void **state)
 {
     (void)state;
@@ -252,6 +268,8 @@ int main(void)
         TEST(small_jumps_and_slopes_are_no_spikes),
         TEST(a_point_is_the_harmonic_mean_of_its_runs),
         TEST(the_rise_ends_with_the_warp_and_the_plateau_where_it_grows_again),
+        TEST(a_rise_that_never_ends_lasts_to_the_last_point),
+        TEST(a_curve_that_stays_flat_has_no_rise_and_one_plateau),
         TEST(the_mergers_are_those_of_the_last_pattern_that_shows_all_lines),
         TEST(what_is_no_curve_is_not_measured),
         TEST(what_cannot_be_asked_is_an_error_with_its_place),
