@@ -175,6 +175,32 @@ static void lanes_beyond_the_mergers_hit_when_the_line_is_there(void **state)
     }
 }
 
+/* Each of the two lines that a request spans is an access of its own, and has the room of a whole
+ * one. */
+static void each_line_of_a_request_that_spans_two_is_counted(void **state)
+{
+    (void)state;
+    static struct fixture f;
+    for (int merger = MERGER_REQUEST; merger <= MERGER_LANE; merger++) {
+        for (uint32_t lanes = 0; lanes <= 4; lanes++) {
+            fixture_open(&f, 4, 3, (enum merger_kind)merger);
+            probe_init(&f.probe[0], f.engine, MEM_READ, 7 * 128 + 64, 128);
+            f.probe[0].request.lanes = lanes;
+            assert_true(probe_send(&f.probe[0], mem_cache_port(f.cache)));
+            engine_run(f.engine, ENGINE_NEVER);
+            send(&f, 1, 7, 1);
+            send(&f, 2, 8, 1);
+            engine_run(f.engine, ENGINE_NEVER);
+            const struct mem_cache_stats *stats = mem_cache_stats(f.cache);
+            assert_int_equal(stats->reads, 4);
+            assert_int_equal(stats->read_hits, 2);
+            assert_int_equal(stats->mshr_full_stalls, 0);
+            assert_int_equal(f.probe[0].replies, 1);
+            fixture_close(&f);
+        }
+    }
+}
+
 static void lanes_of_different_requests_share_the_mergers(void **state)
 {
     (void)state;
@@ -216,6 +242,7 @@ int main(void)
         cmocka_unit_test(lines_beyond_the_entries_wait_for_the_first_one),
         cmocka_unit_test(requests_beyond_the_mergers_hit_when_the_line_is_there),
         cmocka_unit_test(lanes_beyond_the_mergers_hit_when_the_line_is_there),
+        cmocka_unit_test(each_line_of_a_request_that_spans_two_is_counted),
         cmocka_unit_test(lanes_of_different_requests_share_the_mergers),
         cmocka_unit_test(lanes_left_over_fetch_a_line_again_that_was_not_kept),
         cmocka_unit_test(separate_misses_fetch_each_for_itself),

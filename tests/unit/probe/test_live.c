@@ -507,6 +507,7 @@ static void rings_that_are_none_are_usage_errors(void **state)
 {
     struct bench *bench = *state;
     static const uint32_t twice[] = {0, 128, 0}, odd[] = {0, 2}, good[] = {0, 128};
+    static const uint32_t apart[] = {0, 128, 256, 0}, falling[] = {512, 384, 256, 128, 512};
     static const struct {
         const char *text;
         const uint32_t *ring;
@@ -514,7 +515,7 @@ static void rings_that_are_none_are_usage_errors(void **state)
     } bad[] = {
         {"chase", twice, 3},          {"chase", odd, 2},           {"chase", good, 0},
         {"chase bytes=256", good, 2}, {"chase stride=4", good, 2}, {"chase touch=1", good, 2},
-        {"overhead", good, 2},
+        {"overhead", good, 2},        {"chase", apart, 4},         {"chase", falling, 5},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct trace_request request = parse(bad[i].text);

@@ -178,6 +178,19 @@ static void constant_expressions_follow_c(void **state)
     ptx_module_destroy(m);
 }
 
+static void constant_expressions_of_floats_follow_c(void **state)
+{
+    (void)state;
+    struct ptx_module *m =
+        parse(".global .f64 x[] = {1.5 + 2.25, 1.5 - 2.25, 1.5 * 2.5, 7.0 / 2.0, "
+              "-1.5 * 2.0, 1.5 + 2.0 * 3.0, (1.5 + 2.0) * 3.0};");
+    static const double expected[] = {3.75, -0.75, 3.75, 3.5, -3, 7.5, 10.5};
+    const struct ptx_var *x = ptx_find_var(m, "x");
+    assert_int_equal(x->size, sizeof expected);
+    assert_memory_equal(x->init, expected, sizeof expected);
+    ptx_module_destroy(m);
+}
+
 static void modifiers_types_and_operands_are_resolved(void **state)
 {
     (void)state;
@@ -477,6 +490,7 @@ int main(void)
         cmocka_unit_test(printed_initialisers_end_with_their_last_element_that_is_not_zero),
         cmocka_unit_test(vector_registers_of_a_range_are_all_their_elements),
         cmocka_unit_test(constant_expressions_follow_c),
+        cmocka_unit_test(constant_expressions_of_floats_follow_c),
         cmocka_unit_test(modifiers_types_and_operands_are_resolved),
         cmocka_unit_test(modifiers_may_stand_in_another_order),
         cmocka_unit_test(constants_take_the_type_of_the_instruction),

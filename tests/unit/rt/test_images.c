@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "rt/queue/queue.h"
 #include "rt/rt.h"
 #include "util/error.h"
 
@@ -603,7 +604,9 @@ static void what_no_texture_can_be_is_refused_by_name(void **state)
     assert_int_equal(rt_texture_object(rt, &handle, image, &odd), SONDE_EINPUT);
     struct image_spec plain = {.shape = IMAGE_1D, .format = u8x4, .width = 4};
     assert_int_equal(rt_image_create(rt, &image, &plain), 0);
+    handle = 1;
     assert_int_equal(rt_surface_object(rt, &handle, image), SONDE_EINPUT);
+    assert_int_equal(handle, 0);
     assert_int_equal(rt_surface_destroy(rt, 5), SONDE_EINPUT);
 }
 
@@ -645,6 +648,39 @@ static void a_region_is_copied_to_its_place_and_nowhere_else(void **state)
             bool inside = x >= 6 && x < 11 && y >= 7 && y < 10;
             assert_int_equal(back[y][x], inside ? part[y - 7][x - 6] : texels[y][x]);
         }
+}
+
+static void a_copy_between_arrays_moves_a_region_to_another_place(void **state)
+{
+    (void)state;
+    enum { WIDTH = 13, HEIGHT = 11 };
+    const struct texel_format u16 = {TEXEL_UNSIGNED, 16, 1};
+    uint16_t from[HEIGHT][WIDTH], to[HEIGHT][WIDTH], back[HEIGHT][WIDTH];
+    for (int i = 0; i < HEIGHT * WIDTH; i++) {
+        from[i / WIDTH][i % WIDTH] = (uint16_t)i;
+        to[i / WIDTH][i % WIDTH] = (uint16_t)(1000 + i);
+    }
+    struct rt_image *source = make(IMAGE_2D, u16, WIDTH, HEIGHT, 0, from);
+    struct rt_image *target = make(IMAGE_2D, u16, WIDTH, HEIGHT, 0, to);
+    struct rt_copy copy = {.src = {.kind = RT_END_IMAGE, .image = source, .x_bytes = 4, .y = 1},
+                           .dst = {.kind = RT_END_IMAGE, .image = target, .x_bytes = 10, .y = 6},
+                           .width_bytes = 10,
+                           .height = 3,
+                           .depth = 1,
+                           .waits = true};
+    assert_int_equal(rt_enqueue_copy(rt_stream_default(rt), &copy), 0);
+    assert_int_equal(rt_sync(rt), 0);
+    struct rt_image_region whole;
+    assert_int_equal(rt_image_whole(&whole, target, 0), 0);
+    assert_int_equal(rt_image_read(rt, back, target, &whole), 0);
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++) {
+            bool inside = x >= 5 && x < 10 && y >= 6 && y < 9;
+            assert_int_equal(back[y][x], inside ? from[y - 5][x - 3] : to[y][x]);
+        }
+    assert_int_equal(rt_image_whole(&whole, source, 0), 0);
+    assert_int_equal(rt_image_read(rt, back, source, &whole), 0);
+    assert_memory_equal(back, from, sizeof from);
 }
 
 static void a_kernel_that_fetches_from_a_destroyed_array_faults(void **state)
@@ -788,6 +824,7 @@ int main(void)
         TEST(what_no_texture_can_be_is_refused_by_name),
         TEST(copies_stay_inside_the_image),
         TEST(a_region_is_copied_to_its_place_and_nowhere_else),
+        TEST(a_copy_between_arrays_moves_a_region_to_another_place),
         TEST(a_kernel_that_fetches_from_a_destroyed_array_faults),
         TEST(linear_memory_that_was_freed_is_neither_copied_nor_fetched),
         TEST(an_array_is_not_freed_as_memory),
