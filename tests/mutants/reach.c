@@ -1,6 +1,6 @@
 /*
- * Which blocks of the sources a test reaches: a byte for each, in the file that SONDE_REACH_FILE names,
- * which every process of the test maps. Without the variable the bytes go nowhere.
+ * Which blocks of the sources a test reaches: a byte for each, in the file that SONDE_REACH_FILE
+ * names, which every process of the test maps. Without the variable the bytes go nowhere.
  */
 #include <fcntl.h>
 #include <stdlib.h>

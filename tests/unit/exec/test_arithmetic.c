@@ -228,6 +228,36 @@ static void set_gives_all_ones_or_one(void **state)
             want_set_float);
 }
 
+/* Odd threads compare a number with zero, even ones zero with zero. */
+static uint32_t want_subnormal_above_zero(uint32_t t)
+{
+    return t & 1 ? 0x3c00 : 0;
+}
+static uint32_t want_nothing_above_zero(uint32_t t)
+{
+    (void)t;
+    return 0;
+}
+
+static void set_flushes_subnormals_of_either_sign_and_side_only_where_it_is_asked(void **state)
+{
+    (void)state;
+#define SET_HALF(form, a, b)                                                                       \
+    KERNEL("", "and.b32 %r0, %t, 1; neg.s32 %r0, %r0; and.b32 %r1, %r0, " a ";\n"                  \
+               "and.b32 %r2, %r0, " b "; mov.b32 %f0, %r1; mov.b32 %f1, %r2;\n"                    \
+               "set." form ".f16.f32 %h0, %f0, %f1; cvt.u32.u16 %r0, %h0;\n" STORE32("%r0"))
+    check32(SET_HALF("gt", "0x00000001", "0"), want_subnormal_above_zero);
+    check32(SET_HALF("gt.ftz", "0x00000001", "0"), want_nothing_above_zero);
+    check32(SET_HALF("lt", "0x807fffff", "0"), want_subnormal_above_zero);
+    check32(SET_HALF("lt.ftz", "0x807fffff", "0"), want_nothing_above_zero);
+    check32(SET_HALF("lt", "0", "0x007fffff"), want_subnormal_above_zero);
+    check32(SET_HALF("lt.ftz", "0", "0x007fffff"), want_nothing_above_zero);
+    check32(SET_HALF("gt.ftz", "0x00800000", "0"), want_subnormal_above_zero);
+    check32(SET_HALF("lt.ftz", "0", "0x00800000"), want_subnormal_above_zero);
+    check32(SET_HALF("lt.ftz", "0x80800000", "0"), want_subnormal_above_zero);
+#undef SET_HALF
+}
+
 static uint32_t want_float(uint32_t t)
 {
     float f = (float)t * 0.1f + 3.0f;
@@ -384,6 +414,7 @@ int main(void)
         cmocka_unit_test(setp_combines_with_a_predicate_and_gives_the_complement),
         cmocka_unit_test(predicates_have_logic_of_their_own),
         cmocka_unit_test(set_gives_all_ones_or_one),
+        cmocka_unit_test(set_flushes_subnormals_of_either_sign_and_side_only_where_it_is_asked),
         cmocka_unit_test(float_multiply_and_add_round_twice_unless_fused),
         cmocka_unit_test(rounding_modes_flushing_and_saturation_act_around_the_loop),
         cmocka_unit_test(ftz_flushes_and_sat_clamps),

@@ -293,6 +293,24 @@ static void biased_takes_ways_by_their_probabilities_independently(void **state)
     cache_rig_close(&f);
 }
 
+static void a_way_of_probability_one_is_always_the_victim(void **state)
+{
+    (void)state;
+    uint32_t victims[100];
+    const double sure[4] = {0, 0, 1, 0};
+    struct cache_rig f;
+    open_set(&f, REPLACE_BIASED, 4);
+    f.spec.replacement.probability_count = 4;
+    memcpy(f.spec.replacement.probability, sure, sizeof sure);
+    assert_int_equal(mem_cache_check(&f.spec), 0);
+    cache_rig_start(&f, MEM_AT_L2);
+    count_victims(&f, 4, 100, victims);
+    for (uint32_t i = 0; i < 100; i++) {
+        assert_int_equal(victims[i], 2);
+    }
+    cache_rig_close(&f);
+}
+
 static void biased_alternating_takes_the_likeliest_way_every_second_miss(void **state)
 {
     (void)state;
@@ -357,6 +375,7 @@ int main(void)
         cmocka_unit_test(srrip_agrees_with_counters_that_step_one_by_one),
         cmocka_unit_test(random_takes_each_way_equally_often),
         cmocka_unit_test(biased_takes_ways_by_their_probabilities_independently),
+        cmocka_unit_test(a_way_of_probability_one_is_always_the_victim),
         cmocka_unit_test(biased_alternating_takes_the_likeliest_way_every_second_miss),
         cmocka_unit_test(random_policies_repeat_with_their_seed_and_differ_without),
         cmocka_unit_test(probabilities_that_are_none_are_refused),

@@ -683,6 +683,30 @@ static void a_copy_between_arrays_moves_a_region_to_another_place(void **state)
     assert_memory_equal(back, from, sizeof from);
 }
 
+static void a_copy_of_an_array_that_needs_more_than_32_bits_is_refused(void **state)
+{
+    (void)state;
+    uint8_t host[4] = {0};
+    const uint64_t beyond = UINT64_C(1) << 32;
+    struct rt_image *image = make(IMAGE_2D, u8x4, 8, 4, 0, NULL);
+    for (int field = 0; field < 7; field++) {
+        struct rt_copy copy = {.dst = {.kind = RT_END_IMAGE, .image = image},
+                               .src = {.kind = RT_END_HOST, .host = host},
+                               .width_bytes = 4,
+                               .height = 1,
+                               .depth = 1,
+                               .waits = true};
+        uint64_t *const fields[] = {&copy.dst.x_bytes, &copy.dst.y,  &copy.dst.z,
+                                    &copy.width_bytes, &copy.height, &copy.depth};
+        if (field < 6) {
+            *fields[field] += beyond;
+        }
+        int rc = rt_enqueue_copy(rt_stream_default(rt), &copy);
+        assert_int_equal(rc, field < 6 ? SONDE_EINPUT : 0);
+    }
+    assert_int_equal(rt_sync(rt), 0);
+}
+
 static void a_kernel_that_fetches_from_a_destroyed_array_faults(void **state)
 {
     (void)state;
@@ -825,6 +849,7 @@ int main(void)
         TEST(copies_stay_inside_the_image),
         TEST(a_region_is_copied_to_its_place_and_nowhere_else),
         TEST(a_copy_between_arrays_moves_a_region_to_another_place),
+        TEST(a_copy_of_an_array_that_needs_more_than_32_bits_is_refused),
         TEST(a_kernel_that_fetches_from_a_destroyed_array_faults),
         TEST(linear_memory_that_was_freed_is_neither_copied_nor_fetched),
         TEST(an_array_is_not_freed_as_memory),

@@ -73,6 +73,7 @@ static void texts_are_copied(void **state)
     assert_string_equal(arena_strndup(arena, "bar", 30), "bar");
     assert_string_equal(arena_strndup(arena, "", 0), "");
     assert_string_equal(arena_printf(arena, "%s.%d", "u", 32), "u.32");
+    assert_string_equal(arena_printf(arena, "%s", ""), "");
     char *wide = arena_printf(arena, "%100000d", 7);
     assert_int_equal(strlen(wide), 100000);
     arena_destroy(arena);
