@@ -1,8 +1,11 @@
 /*
- * What is left of a round is one word, so that taking a task is one compare-and-swap and a helper
- * that comes late finds nothing or takes a task of the next round, both of which are right:
+ * What is left of a round is one word, so that taking a task is one compare-and-swap:
  *
- *     | 16: number of the round | 24: end | 24: first |      tasks first to end - 1 are left
+ *     | 24: end | 24: first |      tasks first to end - 1 are left
+ *
+ * A helper that comes late finds nothing or takes a task of the next round. Both are right: it
+ * reads what to run only when it has taken the task, and `done` waits for it. So the word need not
+ * name its round.
  */
 #define _GNU_SOURCE
 #include "util/team.h"
@@ -31,7 +34,6 @@ struct team {
     _Alignas(64) atomic_uint done;
     _Alignas(64) team_task *task;
     void *ctx;
-    uint64_t round;
     atomic_uint asleep;
     atomic_bool over;
     pthread_mutex_t mutex;
@@ -191,9 +193,8 @@ void team_run(struct team *team, team_task *task, void *ctx, uint32_t count)
 {
     team->task = task;
     team->ctx = ctx;
-    team->round++;
     atomic_store_explicit(&team->done, 0, memory_order_relaxed);
-    atomic_store(&team->left, team->round << 2 * PLACE_BITS | (uint64_t)count << PLACE_BITS);
+    atomic_store(&team->left, (uint64_t)count << PLACE_BITS);
     wake_all(team);
     uint32_t mine = 0;
     while (run_one(team, true)) {

@@ -16,7 +16,7 @@ done
 run sonde model check ./out.sonde
 cp out.sonde out.yaml
 run sonde model check out.yaml
-grep -A 4 '^l1_data' out.sonde
+cat out.sonde
 cat out.gpgpusim
 echo "# what hwloc makes of it"
 lstopo-no-graphics --input out.hwloc --if xml --no-io --of console | sed 's/ *$//' | head -n 8

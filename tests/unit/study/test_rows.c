@@ -62,6 +62,23 @@ static void what_is_missing_or_twice_is_refused_with_its_place(void **state)
     refuse("name: s\ntitle: t\nrows: []\n", "devices");
 }
 
+static void a_list_is_read_whole_and_refused_at_its_wrong_item(void **state)
+{
+    (void)state;
+#define LIST(items)                                                                                \
+    HEAD "  - {id: x, what: w, device: a, published: " items ", tolerance: exact, "                \
+         "basis: input, measure: {spectrum: P1}}\n"
+    struct study *study = accept(LIST("[7, 8.5, 9]"));
+    const struct study_value *list = &study->rows[0].published;
+    assert_int_equal(list->kind, STUDY_LIST);
+    assert_int_equal(list->count, 3);
+    assert_true(list->list[0] == 7 && list->list[1] == 8.5 && list->list[2] == 9);
+    study_destroy(study);
+    refuse(LIST("[7, x, 9]"), "s.yaml:5");
+    refuse(LIST("[]"), "a list of 1 to");
+#undef LIST
+}
+
 static void a_row_says_whether_its_number_is_an_input(void **state)
 {
     (void)state;
@@ -242,6 +259,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_has_all_its_parts),
         cmocka_unit_test(what_is_missing_or_twice_is_refused_with_its_place),
+        cmocka_unit_test(a_list_is_read_whole_and_refused_at_its_wrong_item),
         cmocka_unit_test(a_row_says_whether_its_number_is_an_input),
         cmocka_unit_test(what_holds_is_counted_by_its_basis),
         cmocka_unit_test(every_shipped_study_is_accepted),

@@ -1,0 +1,12 @@
+#!/bin/sh
+# The exit status of `sonde run` is its program's, as a shell tells it.
+run sonde run -q -- sh -c 'exit 0'
+run sonde run -q -- sh -c 'exit 3'
+run sonde run -q -- sh -c 'kill -TERM $$'
+run sonde run -q -- sh -c 'echo what it prints; echo and complains >&2'
+echo "# what cannot be run"
+run sonde run -q -- ./absent
+: >plain
+run sonde run -q -- ./plain
+run sonde run -q -- .
+run sonde run -q
