@@ -292,19 +292,19 @@ static void a_tlb_has_what_was_found_of_it(void **state)
     strcpy(tlb->scope, "sm");
     strcpy(tlb->scope_evidence, "s.1");
     root = reported();
-    expect(
-        root, "tlbs",
-        "[{'id': 'l2_tlb', 'present': true, 'scope': 'sm', 'scope_evidence': 's.1', "
-        "'page': " CYCLES("1") ", 'coverage': " CYCLES("2") ", 'entries': " CYCLES(
-            "3") ", 'sets': " CYCLES("4") ", 'miss_penalty': " CYCLES("5") ", 'entries_per_set': "
-                                                                           "[17, 8], "
-                                                                           "'steps': [{'pages': "
-                                                                           "66, 'missed': 17}], "
-                                                                           "'policy': {'name': "
-                                                                           "'lru', "
-                                                                           "'equivalent_to': [], "
-                                                                           "'confidence': 0.0, "
-                                                                           "'evidence': ''}}]");
+    expect(root, "tlbs.0.id", "'l2_tlb'");
+    expect(root, "tlbs.0.present", "true");
+    expect(root, "tlbs.0.scope", "'sm'");
+    expect(root, "tlbs.0.scope_evidence", "'s.1'");
+    expect(root, "tlbs.0.page", CYCLES("1"));
+    expect(root, "tlbs.0.coverage", CYCLES("2"));
+    expect(root, "tlbs.0.entries", CYCLES("3"));
+    expect(root, "tlbs.0.sets", CYCLES("4"));
+    expect(root, "tlbs.0.miss_penalty", CYCLES("5"));
+    expect(root, "tlbs.0.entries_per_set", "[17, 8]");
+    expect(root, "tlbs.0.steps", "[{'pages': 66, 'missed': 17}]");
+    expect(root, "tlbs.0.policy", policy);
+    assert_int_equal(json_object_size(json_array_get(json_object_get(root, "tlbs"), 0)), 12);
     json_decref(root);
 }
 
@@ -377,137 +377,23 @@ static void what_may_be_in_flight_has_sizes_or_bounds(void **state)
                                                  .after_cycles = 10.5}},
                                      .spike_count = 1};
     root = reported();
-    expect(root, "outstanding",
-           "{'structure': 'mshr', 'confidence': 0.75, 'evidence': 'o.1', 'entries': " CYCLES("1") ", 'mergers': " CYCLES(
-               "2") ", 'loads_per_warp': " CYCLES("3") ", 'max_requests_per_sm': " CYCLES("4") ", "
-                                                                                               "'at"
-                                                                                               "_le"
-                                                                                               "ast"
-                                                                                               "': "
-                                                                                               "{'"
-                                                                                               "ent"
-                                                                                               "rie"
-                                                                                               "s':"
-                                                                                               " 11"
-                                                                                               ", "
-                                                                                               "'me"
-                                                                                               "rge"
-                                                                                               "rs'"
-                                                                                               ": "
-                                                                                               "12,"
-                                                                                               " "
-                                                                                               "'lo"
-                                                                                               "ads"
-                                                                                               "_pe"
-                                                                                               "r_"
-                                                                                               "war"
-                                                                                               "p':"
-                                                                                               " 13"
-                                                                                               ", "
-                                                                                               "'ma"
-                                                                                               "x_"
-                                                                                               "req"
-                                                                                               "ues"
-                                                                                               "ts_"
-                                                                                               "per"
-                                                                                               "_sm"
-                                                                                               "': "
-                                                                                               "14,"
-                                                                                               " '"
-                                                                                               "ins"
-                                                                                               "tru"
-                                                                                               "cti"
-                                                                                               "ons"
-                                                                                               "': "
-                                                                                               "1},"
-                                                                                               " "
-                                                                                               "'la"
-                                                                                               "nes"
-                                                                                               "_co"
-                                                                                               "unt"
-                                                                                               "_as"
-                                                                                               "_me"
-                                                                                               "rge"
-                                                                                               "rs'"
-                                                                                               ": "
-                                                                                               "tru"
-                                                                                               "e, "
-                                                                                               "'on"
-                                                                                               "e_"
-                                                                                               "loa"
-                                                                                               "d_"
-                                                                                               "cyc"
-                                                                                               "les"
-                                                                                               "': "
-                                                                                               "400"
-                                                                                               ".5,"
-                                                                                               " '"
-                                                                                               "req"
-                                                                                               "ues"
-                                                                                               "t_"
-                                                                                               "cyc"
-                                                                                               "les"
-                                                                                               "': "
-                                                                                               "0."
-                                                                                               "5, "
-                                                                                               "'sp"
-                                                                                               "ike"
-                                                                                               "s':"
-                                                                                               " [{"
-                                                                                               "'th"
-                                                                                               "rea"
-                                                                                               "ds'"
-                                                                                               ": "
-                                                                                               "1, "
-                                                                                               "'lo"
-                                                                                               "ads"
-                                                                                               "': "
-                                                                                               "2, "
-                                                                                               "'mo"
-                                                                                               "re'"
-                                                                                               ": "
-                                                                                               "3, "
-                                                                                               "'la"
-                                                                                               "nes"
-                                                                                               "': "
-                                                                                               "4, "
-                                                                                               "'me"
-                                                                                               "rge"
-                                                                                               "': "
-                                                                                               "5, "
-                                                                                               "'sh"
-                                                                                               "are"
-                                                                                               "': "
-                                                                                               "6, "
-                                                                                               "'in"
-                                                                                               "str"
-                                                                                               "uct"
-                                                                                               "ion"
-                                                                                               "s':"
-                                                                                               " 7,"
-                                                                                               " '"
-                                                                                               "req"
-                                                                                               "ues"
-                                                                                               "ts'"
-                                                                                               ": "
-                                                                                               "8, "
-                                                                                               "'be"
-                                                                                               "for"
-                                                                                               "e_"
-                                                                                               "cyc"
-                                                                                               "les"
-                                                                                               "': "
-                                                                                               "9."
-                                                                                               "5, "
-                                                                                               "'af"
-                                                                                               "ter"
-                                                                                               "_cy"
-                                                                                               "cle"
-                                                                                               "s':"
-                                                                                               " 10"
-                                                                                               ".5}"
-                                                                                               "]"
-                                                                                               "}");
+    expect(root, "outstanding.structure", "'mshr'");
+    expect(root, "outstanding.confidence", "0.75");
+    expect(root, "outstanding.evidence", "'o.1'");
+    expect(root, "outstanding.entries", CYCLES("1"));
+    expect(root, "outstanding.mergers", CYCLES("2"));
+    expect(root, "outstanding.loads_per_warp", CYCLES("3"));
+    expect(root, "outstanding.max_requests_per_sm", CYCLES("4"));
+    expect(root, "outstanding.at_least",
+           "{'entries': 11, 'mergers': 12, 'loads_per_warp': 13, 'max_requests_per_sm': 14, "
+           "'instructions': 1}");
+    expect(root, "outstanding.lanes_count_as_mergers", "true");
+    expect(root, "outstanding.one_load_cycles", "400.5");
+    expect(root, "outstanding.request_cycles", "0.5");
+    expect(root, "outstanding.spikes",
+           "[{'threads': 1, 'loads': 2, 'more': 3, 'lanes': 4, 'merge': 5, 'share': 6, "
+           "'instructions': 7, 'requests': 8, 'before_cycles': 9.5, 'after_cycles': 10.5}]");
+    assert_int_equal(json_object_size(json_object_get(root, "outstanding")), 12);
     json_decref(root);
     o->spike_count = 0;
     o->request_cycles = o->entries_least = 0;
