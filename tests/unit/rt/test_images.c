@@ -373,6 +373,26 @@ static void a_reference_means_what_it_was_bound_to(void **state)
     assert_non_null(strstr(error_text(), "is no texture"));
 }
 
+static void a_reference_is_bound_to_no_surface_that_was_not_made(void **state)
+{
+    (void)state;
+    struct rt_module *module = load(".global .surfref s;\n", "");
+    uint64_t first = 0;
+    assert_int_equal(rt_reference_bind(module, "s", EXEC_SURFACE_HANDLE), SONDE_EINPUT);
+    struct rt_image *image = make(IMAGE_1D, u8x4, 4, 0, 0, NULL);
+    for (uint32_t made = 1; made <= 20; made++) {
+        uint64_t handle;
+        assert_int_equal(rt_surface_object(rt, &handle, image), 0);
+        first = made == 1 ? handle : first;
+        assert_int_equal(handle, first + made - 1);
+        assert_int_equal(rt_reference_bind(module, "s", handle), 0);
+        assert_int_equal(rt_reference_bind(module, "s", handle + 1), SONDE_EINPUT);
+    }
+    assert_int_equal(rt_reference_bind(module, "s", first - 1), SONDE_EINPUT);
+    assert_int_equal(rt_surface_destroy(rt, first), 0);
+    assert_int_equal(rt_reference_bind(module, "s", first), SONDE_EINPUT);
+}
+
 static void a_sampler_beside_the_texture_takes_the_place_of_its_own(void **state)
 {
     (void)state;
@@ -738,6 +758,7 @@ int main(void)
         TEST(offsets_count_texels),
         TEST(queries_tell_what_the_image_is),
         TEST(a_reference_means_what_it_was_bound_to),
+        TEST(a_reference_is_bound_to_no_surface_that_was_not_made),
         TEST(a_sampler_beside_the_texture_takes_the_place_of_its_own),
         TEST(a_sampler_cannot_filter_integers),
         TEST(surfaces_count_bytes_and_textures_see_what_was_written),

@@ -171,6 +171,17 @@ static void a_full_device_is_an_error(void **state)
     assert_int_equal(write_text("/dev/null", "x"), 0);
 }
 
+/* As a file system does that reports a failed write only when the file is closed. */
+static void an_error_of_the_last_close_is_told(void **state)
+{
+    (void)state;
+    struct file_writer writer;
+    assert_int_equal(file_writer_open(&writer, "/dev/null"), SONDE_OK);
+    close(fileno(writer.stream));
+    assert_int_equal(file_writer_commit(&writer), SONDE_EIO);
+    assert_non_null(strstr(error_text(), "cannot write /dev/null"));
+}
+
 static void a_link_is_followed_and_stays(void **state)
 {
     (void)state;
@@ -235,6 +246,7 @@ int main(void)
         IN_FOLDER(an_abandoned_file_leaves_nothing),
         IN_FOLDER(a_full_disk_keeps_the_old_file),
         IN_FOLDER(a_full_device_is_an_error),
+        IN_FOLDER(an_error_of_the_last_close_is_told),
         IN_FOLDER(a_link_is_followed_and_stays),
         IN_FOLDER(a_new_file_has_the_usual_mode),
         IN_FOLDER(folders_are_made_with_their_parents),
