@@ -131,6 +131,9 @@ struct sonde_study_options {
     size_t device_count;
     const char *const *sizes; /* "PROGRAM=SIZE[xDEPTH]": run a program at another size */
     size_t size_count;
+    const char *kernels;   /* comma-separated names or their beginnings; NULL: all */
+    int quick;             /* only the first size of each kernel */
+    int without_set_aside; /* nothing of the kernels that are set aside */
     const char *folder; /* figures go there (CSV, and drawn by gnuplot where it is); NULL: none */
     uint64_t seed;
     struct sonde_watch watch;

@@ -6,6 +6,7 @@
 
 #include "sonde/sonde.h"
 #include "study/bench.h"
+#include "study/kernels/compare.h"
 #include "study/study.h"
 #include "util/error.h"
 #include "util/container/strbuf.h"
@@ -13,6 +14,7 @@
 struct sonde_study {
     struct study *rows;
     char *notes;
+    struct strbuf kernels; /* launch by launch */
 };
 
 int sonde_study_list(char **text)
@@ -50,7 +52,8 @@ static int prepare(struct study *study, const struct sonde_study_options *option
     for (size_t i = 0; rc == 0 && i < options->size_count; i++) {
         rc = study_size(study, options->sizes[i]);
     }
-    return rc;
+    rc = rc < 0 ? rc : study_kernels(study, options->kernels, options->quick != 0);
+    return rc < 0 || !options->without_set_aside ? rc : study_leave_set_aside(study);
 }
 
 int sonde_study(struct sonde_study **out, const char *name,
@@ -69,7 +72,10 @@ int sonde_study(struct sonde_study **out, const char *name,
     if (rc == 0 && options->folder) {
         rc = study_figures(&study->notes, study->rows, bench, options->folder);
         rc = rc < 0 ? rc : study_program_files(bench, options->folder);
+        rc = rc < 0 ? rc : study_kernel_files(bench, options->folder);
     }
+    int told = bench ? kernel_table(&study->kernels, bench) : 0;
+    rc = rc < 0 ? rc : told;
     study_bench_destroy(bench);
     if (rc < 0 && (!study->rows || study_done(study->rows) == 0)) {
         sonde_study_destroy(study);
@@ -86,6 +92,7 @@ void sonde_study_destroy(struct sonde_study *study)
     if (study) {
         study_destroy(study->rows);
         free(study->notes);
+        strbuf_free(&study->kernels);
         free(study);
     }
 }
@@ -97,7 +104,17 @@ size_t sonde_study_failures(const struct sonde_study *study)
 
 int sonde_study_table(char **text, const struct sonde_study *study)
 {
-    return study_table(text, study->rows);
+    struct strbuf out = {0};
+    char *rows = NULL;
+    int rc = study_table(&rows, study->rows);
+    if (rc < 0) {
+        return rc;
+    }
+    strbuf_append(&out, rows);
+    strbuf_append(&out, study->kernels.text ? study->kernels.text : "");
+    free(rows);
+    *text = strbuf_take(&out);
+    return *text ? 0 : error_memory();
 }
 
 int sonde_study_json(char **text, const struct sonde_study *study)

@@ -14,14 +14,24 @@
 struct study_arguments {
     const char *name, *folder, *json;
     const char *devices[MAX_SETTINGS], *sizes[MAX_SETTINGS];
-    char *only; /* the values of all its uses */
+    char *only, *kernels; /* the values of all their uses */
     bool quiet, list;
     struct sonde_study_options options;
 };
 
 static const struct option_spec study_options[] = {
-    {"-d", true},      {"-o", true},  {"--json", true}, {"--only", true}, {"--seed", true},
-    {"--list", false}, {"-q", false}, {"--size", true}, {NULL, false},
+    {"-d", true},
+    {"-o", true},
+    {"--json", true},
+    {"--only", true},
+    {"--seed", true},
+    {"--list", false},
+    {"-q", false},
+    {"--size", true},
+    {"--kernels", true},
+    {"--quick", false},
+    {"--without-set-aside", false},
+    {NULL, false},
 };
 
 static int take_option(struct study_arguments *arguments, struct option_walk *walk)
@@ -42,6 +52,12 @@ static int take_option(struct study_arguments *arguments, struct option_walk *wa
         arguments->json = walk->value;
     } else if (option_is(walk, "--only")) {
         option_list(walk, &arguments->only);
+    } else if (option_is(walk, "--kernels")) {
+        option_list(walk, &arguments->kernels);
+    } else if (option_is(walk, "--quick")) {
+        arguments->options.quick = 1;
+    } else if (option_is(walk, "--without-set-aside")) {
+        arguments->options.without_set_aside = 1;
     } else if (option_is(walk, "--seed")) {
         option_u64(walk, &arguments->options.seed);
     } else if (option_is(walk, "--list")) {
@@ -151,6 +167,7 @@ static int measure(struct study_arguments *arguments)
     }
     struct sonde_study *study = NULL;
     arguments->options.only = arguments->only;
+    arguments->options.kernels = arguments->kernels;
     arguments->options.devices = arguments->devices;
     arguments->options.sizes = arguments->sizes;
     arguments->options.folder = arguments->folder;
@@ -176,5 +193,6 @@ int cmd_study(int argc, char **argv)
         status = measure(&arguments);
     }
     free(arguments.only);
+    free(arguments.kernels);
     return status;
 }

@@ -28,6 +28,8 @@ static void add_memory_stats(const struct gpu *gpu, struct gpu_stats *out)
         const struct mem_dram_stats *stats = mem_dram_stats(gpu->channel[i].dram);
         out->dram_reads += stats->reads;
         out->dram_writes += stats->writes;
+        out->dram_read_bytes += stats->read_bytes;
+        out->dram_written_bytes += stats->written_bytes;
         out->dram_row_hits += stats->row_hits;
         out->dram_row_misses += stats->row_misses;
         out->dram_busy_ps += stats->busy_ps;

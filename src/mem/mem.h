@@ -172,6 +172,7 @@ uint32_t mem_noc_held(struct mem_noc *noc, uint32_t source, uint64_t at_ps);
 /* What went one way; what a kind of network does not know is 0. */
 struct mem_noc_way_stats {
     uint64_t packets, flits, routers; /* arrived; of them; routers that the packets passed */
+    uint64_t sectors;                 /* of 32 bytes, that requests ask for or bring */
     uint64_t latency_ps;              /* from being sent to having arrived, in all */
     uint64_t stalled_cycles;          /* in which a port could not send for want of a buffer */
 };
@@ -184,6 +185,7 @@ void mem_noc_stats(struct mem_noc_stats *out, const struct mem_noc *noc);
 struct mem_dram;
 struct mem_dram_stats {
     uint64_t reads, writes;
+    uint64_t read_bytes, written_bytes;
     uint64_t row_hits, row_misses; /* a miss is a request for which a row was activated */
     uint64_t busy_ps;              /* the data bus carried data: its subchannels' mean */
     uint64_t pending_ps;           /* a request waited or was being served */

@@ -26,6 +26,8 @@ struct study_bench {
     struct sonde_watch watch;
     struct program_runs *runs;
     program_runs_end *end_runs;
+    struct kernel_runs *kernels;
+    kernel_runs_end *end_kernels;
     uint64_t seed;
     double fraction;
 };
@@ -57,6 +59,9 @@ void study_bench_destroy(struct study_bench *bench)
     if (bench && bench->runs) {
         bench->end_runs(bench->runs);
     }
+    if (bench && bench->kernels) {
+        bench->end_kernels(bench->kernels);
+    }
     free(bench);
 }
 
@@ -74,6 +79,12 @@ struct program_runs **study_bench_runs(struct study_bench *bench, program_runs_e
 {
     bench->end_runs = end;
     return &bench->runs;
+}
+
+struct kernel_runs **study_bench_kernels(struct study_bench *bench, kernel_runs_end *end)
+{
+    bench->end_kernels = end;
+    return &bench->kernels;
 }
 
 void study_bench_running(struct study_bench *bench, const char *role, const char *program)

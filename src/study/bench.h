@@ -37,6 +37,10 @@ typedef void program_runs_end(struct program_runs *runs);
 /* Its place for the programs that have run, a list at first NULL; `end` frees the list with the
  * bench. */
 struct program_runs **study_bench_runs(struct study_bench *bench, program_runs_end *end);
+struct kernel_runs;
+typedef void kernel_runs_end(struct kernel_runs *runs);
+/* Likewise of kernels/measure.c. */
+struct kernel_runs **study_bench_kernels(struct study_bench *bench, kernel_runs_end *end);
 /* Tells that a program runs on a role's device. */
 void study_bench_running(struct study_bench *bench, const char *role, const char *program);
 

@@ -97,7 +97,9 @@ struct study {
     size_t untested_count;
     struct study_row *rows;
     size_t row_count;
-    const char *only; /* as given to study_select */
+    const char *only;    /* as given to study_select */
+    const char *kernels; /* as given to study_kernels */
+    bool quick;
 };
 
 /* The shipped studies; NULL past the last. */
@@ -123,6 +125,14 @@ int study_device(struct study *study, const char *setting);
 /* "PROGRAM=SIZE" or "PROGRAM=SIZExDEPTH": run it at another size. SONDE_EUSAGE. */
 int study_size(struct study *study, const char *setting);
 
+/*
+ * Of kernels only these, comma-separated names or their beginnings (NULL: all); quick: only the
+ * first size of each. SONDE_EUSAGE: the study has no kernels, or none of that name.
+ */
+int study_kernels(struct study *study, const char *names, bool quick);
+/* No rows of kernels that are set aside. SONDE_EUSAGE: there are no others. */
+int study_leave_set_aside(struct study *study);
+
 struct study_bench;
 /* Measures the selected rows. An error is one that ends the work; a row that fails is none. */
 int study_run(struct study *study, struct study_bench *bench);
@@ -141,6 +151,9 @@ int study_json(char **text, const struct study *study);
 
 /* Writes the statistics of the programs that have run as FOLDER/ROLE.PROGRAM.json. */
 int study_program_files(struct study_bench *bench, const char *folder);
+
+/* Writes what kernels took as FOLDER/kernels.tsv. */
+int study_kernel_files(struct study_bench *bench, const char *folder);
 
 /* Writes the selected figures' data (CSV) into a folder, and draws them with gnuplot. `notes`
  * says a line for each that could not be measured or drawn; free() it. */

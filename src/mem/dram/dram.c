@@ -242,6 +242,7 @@ static void finish(struct mem_dram *dram, struct dram_entry *entry, uint64_t end
     uint64_t end_ps = clock_cycles_to_ps(&dram->clock, end);
     *(entry->activated ? &dram->stats.row_misses : &dram->stats.row_hits) += 1;
     *(entry->write ? &dram->stats.writes : &dram->stats.reads) += 1;
+    *(entry->write ? &dram->stats.written_bytes : &dram->stats.read_bytes) += request->bytes;
     count_pending(dram, entry, end_ps);
     request->served_at = MEM_AT_DRAM;
     uint64_t fixed_ps = clock_cycles_to_ps(dram->core_clock, dram->spec->fixed_cycles);

@@ -22,17 +22,17 @@ static const struct figure {
 #undef FIGURE
 };
 
-static const char *x_label(const struct figure *figure)
+static const char *label(const char *axis)
 {
-    return figure->x + (*figure->x == '^');
+    return axis + (*axis == '^');
 }
 
 static int write_csv(const struct figure *figure, const struct plot *plot, const char *folder)
 {
     struct strbuf csv = {0};
-    strbuf_printf(&csv, "%s", x_label(figure));
+    strbuf_printf(&csv, "%s", label(figure->x));
     for (const char *at = figure->columns; at;) {
-        at += *at == '>' || *at == '*';
+        at += *at == '>' || *at == '*' || *at == '=';
         size_t length = strcspn(at, "|");
         strbuf_printf(&csv, ",%.*s", (int)length, at);
         at = at[length] ? at + length + 1 : NULL;
@@ -77,7 +77,9 @@ static void write_plot(struct strbuf *script, const struct figure *figure)
     for (const char *at = figure->columns; at; column++) {
         strbuf_printf(script, "%s '%s.csv' using 1:%zu axes x1y%d with %s",
                       column == 2 ? "plot" : ",", figure->id, column, *at == '>' ? 2 : 1,
-                      *at == '*' ? "points pointtype 6 pointsize 1.6 linewidth 2" : figure->style);
+                      *at == '*'   ? "points pointtype 6 pointsize 1.6 linewidth 2"
+                      : *at == '=' ? "lines linecolor 'grey'"
+                                   : figure->style);
         at = strchr(at, '|');
         at = at ? at + 1 : NULL;
     }
@@ -90,8 +92,10 @@ static int draw(const struct figure *figure, const char *folder, int *failed)
     strbuf_printf(&script,
                   "set datafile separator ','\nset key autotitle columnhead top left\nset grid\n"
                   "set title '%s'\nset xlabel '%s'\nset ylabel '%s'\n",
-                  figure->title, x_label(figure), figure->y);
-    if (*figure->x == '^') {
+                  figure->title, label(figure->x), label(figure->y));
+    if (*figure->y == '^') {
+        strbuf_append(&script, "set logscale xy 10\n");
+    } else if (*figure->x == '^') {
         strbuf_append(&script, "set logscale x 2\n");
     }
     if (strchr(figure->columns, '>')) {

@@ -44,6 +44,9 @@ int figure_k20_unique1(struct plot *plot);
 int figure_k20_unique2(struct plot *plot);
 int figure_k20_unique3(struct plot *plot);
 
+/* kernels/table.c */
+int figure_kernels(struct plot *plot);
+
 /* program/figures.c */
 int figure_classes(struct plot *plot);
 int figure_spaces(struct plot *plot);

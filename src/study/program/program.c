@@ -131,7 +131,7 @@ static int run_on(struct program_runs *run, struct rt *rt, const struct study_pr
     return rc == 0 && run->statistics.failed ? error_memory() : rc;
 }
 
-static int load_model(struct model **out, const struct study_role *role)
+int program_model(struct model **out, const struct study_role *role)
 {
     if (role->model) {
         return model_parse(out, role->name, role->model, strlen(role->model));
@@ -160,7 +160,7 @@ static int run_new(struct study_bench *bench, struct program_runs *run)
     const struct study *study = study_bench_study(bench);
     const struct study_program *program = &study->programs[run->program];
     struct rt *rt = NULL;
-    int rc = load_model(&run->model, &study->devices[run->role]);
+    int rc = program_model(&run->model, &study->devices[run->role]);
     if (rc < 0 || !run->model) {
         return rc; /* a role's device that is not there ends a study */
     }

@@ -8,6 +8,8 @@
 
 #include "study/bench.h"
 
+struct model;
+
 #define PROGRAM_LANES 32
 
 /*
@@ -49,6 +51,8 @@ int program_find(size_t *index, const struct study *study, const struct yaml_nod
  */
 int program_speed(struct study_bench *bench, struct study_value *value, size_t role, size_t over,
                   size_t program, bool resident);
+/* The model of a role that is simulated. */
+int program_model(struct model **out, const struct study_role *role);
 double program_ipc(const struct program_result *result);
 
 #endif
