@@ -148,6 +148,24 @@ struct exec_cta {
 struct exec_texture;
 struct exec_image;
 
+/* A call of the device's runtime by one thread: system.def. */
+enum exec_device_call_kind {
+#define SYSTEM(id, name, ...)
+#define DEVICE(id, name, returns, stores, ...) EXEC_DEVICE_##id,
+#include "exec/system.def"
+#undef SYSTEM
+    EXEC_DEVICE_CALLS
+};
+#define EXEC_DEVICE_ARGS 8
+struct exec_device_call {
+    enum exec_device_call_kind kind;
+    const struct exec_launch *launch;
+    uint32_t cta; /* linear */
+    uint64_t arg[EXEC_DEVICE_ARGS];
+    uint32_t grid[3], block[3]; /* PREPARE */
+    uint64_t value;             /* out: what is returned or stored */
+};
+
 /*
  * What a kernel may ask of its driver by a system call. Calls come one at a time, in the order of
  * execution; the lanes of a warp in ascending order. A NULL member: there is no such service.
@@ -159,6 +177,7 @@ struct exec_services {
     bool (*print)(void *ctx, const char *text, size_t bytes, size_t record_bytes);
     uint64_t (*heap_take)(void *ctx, uint64_t bytes, uint64_t align); /* 0: none is left */
     bool (*heap_give)(void *ctx, uint64_t address); /* false: no allocation begins there */
+    uint32_t (*device_call)(void *ctx, struct exec_device_call *call); /* 0, or cudaError_t */
 };
 /* Is it the name of a function that the driver defines (system.def)? */
 bool exec_is_system_call(const char *name);

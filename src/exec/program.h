@@ -75,7 +75,7 @@ struct uop_call {
 };
 
 /* A system call (ops/system.c): where each value lies in the caller's frame. */
-#define SYSTEM_ARGS_MAX 5
+#define SYSTEM_ARGS_MAX EXEC_DEVICE_ARGS
 struct uop_system {
     struct call_value args[SYSTEM_ARGS_MAX], result;
 };

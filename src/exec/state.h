@@ -72,11 +72,12 @@ struct exec_state {
     uint8_t *local; /* striped, local_bytes for each lane */
     uint32_t local_bytes;
     uint32_t first_thread;
-    const struct uop *barrier_uop; /* the barrier reduction whose result is awaited */
-    uint32_t carry;                /* the carry flag of each lane */
-    bool explicit_cluster;         /* of the launch */
-    uint32_t cluster_waits;        /* lanes that have come to wait at the cluster's barrier */
-    size_t extents[EXTENT_HINTS];  /* the allocations that accesses found, by their pc */
+    const struct uop *barrier_uop;     /* the barrier reduction whose result is awaited */
+    uint32_t carry;                    /* the carry flag of each lane */
+    uint32_t device_error[WARP_LANES]; /* the last one of the device's runtime */
+    bool explicit_cluster;             /* of the launch */
+    uint32_t cluster_waits;            /* lanes that have come to wait at the cluster's barrier */
+    size_t extents[EXTENT_HINTS];      /* the allocations that accesses found, by their pc */
 
     /* Thread coordinates of the lanes, and values of special registers for the current operand. */
     _Alignas(64) uint32_t tid[3][WARP_LANES];

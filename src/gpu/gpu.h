@@ -76,6 +76,8 @@ bool gpu_grid_is_over(const struct gpu_grid *grid);
 void gpu_grid_end(struct gpu_grid *grid, struct gpu_grid_result *result);
 uint64_t gpu_now_ps(const struct gpu *gpu);
 bool gpu_is_idle(const struct gpu *gpu);
+/* From a system call: gpu_run() returns in the next step. */
+void gpu_return_soon(struct gpu *gpu);
 /* gpu_run() returns soon after *pause is not 0; it goes on when it is called again. NULL: never. */
 void gpu_set_pause(struct gpu *gpu, const atomic_uint *pause);
 

@@ -155,6 +155,11 @@ bool gpu_pauses(const struct gpu *gpu)
     return gpu->grid_is_over || (gpu->pause && atomic_load(gpu->pause) > 0);
 }
 
+void gpu_return_soon(struct gpu *gpu)
+{
+    gpu->asked = true;
+}
+
 void gpu_set_pause(struct gpu *gpu, const atomic_uint *pause)
 {
     gpu->pause = pause;

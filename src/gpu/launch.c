@@ -132,7 +132,7 @@ static int start(struct gpu *gpu)
 /* SMs and memory as one group. */
 static int run_whole(struct gpu *gpu, uint64_t until_ps)
 {
-    for (uint64_t step = 1; !gpu->grid_is_over; step++) {
+    for (uint64_t step = 1; !gpu->grid_is_over && !gpu->asked; step++) {
         uint64_t next_ps = engine_next_ps(gpu->engine);
         if (next_ps >= until_ps && next_ps != ENGINE_NEVER) {
             gpu->reached = true;
@@ -161,7 +161,7 @@ int gpu_run(struct gpu *gpu, uint64_t until_ps)
     if (!gpu->grids) {
         return 0;
     }
-    gpu->grid_is_over = gpu->reached = false;
+    gpu->grid_is_over = gpu->reached = gpu->asked = false;
     gpu->stats_version++;
     int rc = gpu->running ? 0 : start(gpu);
     if (rc == 0) {

@@ -210,6 +210,7 @@ struct gpu {
     struct sm_room *room;        /* of each SM: what the distributor has given out */
     bool running;                /* the first of them has begun */
     bool grid_is_over;           /* one has ended since gpu_run() was called */
+    bool asked;                  /* gpu_return_soon() was called since then */
     bool reached;                /* it has come to its `until_ps` */
     const atomic_uint *pause;    /* gpu_run() returns while it is not 0; NULL: never is */
     uint64_t counted_ps;         /* gpu->cycles count the time up to here */

@@ -82,6 +82,7 @@ struct model {
     uint32_t sms, clusters;
     struct number_list cluster_of; /* each SM's cluster; empty: runs of (almost) equal length */
     uint32_t concurrent_grids;
+    uint32_t device_launch_cycles;
     uint64_t core_period_ps;
     struct sm_spec sm;
     struct cache_spec l1_data;

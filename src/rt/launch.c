@@ -107,6 +107,24 @@ int launch_pack(uint8_t **out, const struct ptx_func *func, const struct rt_laun
     return 0;
 }
 
+static uint64_t shared_bytes_of(const struct rt_kernel *kernel, const struct rt_launch *launch)
+{
+    return (uint64_t)exec_program_shared_bytes(kernel->program) + launch->dynamic_shared_bytes;
+}
+
+int launch_shared_check(const struct rt *rt, const struct rt_kernel *kernel,
+                        const struct rt_launch *launch)
+{
+    uint64_t limit = rt->model->driver.shared_per_block_bytes;
+    uint64_t shared_bytes = shared_bytes_of(kernel, launch);
+    if (limit > 0 && shared_bytes > limit) {
+        return error_set(SONDE_EINPUT,
+                         "a block wants %llu bytes of shared memory, at most %llu are possible",
+                         (unsigned long long)shared_bytes, (unsigned long long)limit);
+    }
+    return 0;
+}
+
 /*
  * A launch runs with the preferred carve-out if its blocks fit, else with the nearest that holds
  * one block: hardware would not refuse a launch over a preference.
@@ -114,12 +132,6 @@ int launch_pack(uint8_t **out, const struct ptx_func *func, const struct rt_laun
 static int carveout_choose(struct rt *rt, uint64_t shared_bytes)
 {
     const struct model *model = rt->model;
-    uint64_t limit = model->driver.shared_per_block_bytes;
-    if (limit > 0 && shared_bytes > limit) {
-        return error_set(SONDE_EINPUT,
-                         "a block wants %llu bytes of shared memory, at most %llu are possible",
-                         (unsigned long long)shared_bytes, (unsigned long long)limit);
-    }
     if (model->carveout.count == 0) {
         return 0;
     }
@@ -188,11 +200,12 @@ int launch_check(struct rt *rt, const struct rt_kernel *kernel, const struct rt_
 int launch_prepare(struct rt *rt, struct exec_launch *run, struct rt_kernel *kernel,
                    const struct rt_launch *launch, const uint8_t *params, bool shares)
 {
-    uint64_t shared_bytes =
-        (uint64_t)exec_program_shared_bytes(kernel->program) + launch->dynamic_shared_bytes;
     int rc = exec_program_uses_heap(kernel->program) ? services_heap_provide(rt) : 0;
     if (rc == 0) {
-        rc = carveout_choose(rt, shared_bytes);
+        rc = launch_shared_check(rt, kernel, launch);
+    }
+    if (rc == 0) {
+        rc = carveout_choose(rt, shared_bytes_of(kernel, launch));
     }
     if (rc < 0) {
         return rc;

@@ -4,7 +4,9 @@
  * driver has them, that of exec. Left out: inputs other than PTX, and options of the vendor's
  * compiler, which there is none of here.
  */
+#define _GNU_SOURCE /* memmem */
 #include <stdlib.h>
+#include <string.h>
 
 #include "rt/state.h"
 #include "util/error.h"
@@ -25,11 +27,24 @@ int rt_link_create(struct rt *rt, struct rt_link **out)
     return 0;
 }
 
+/*
+ * The vendor's library of the device's runtime (libcudadevrt) is PTX over functions of its driver
+ * that no document describes. exec/system.def stands in its place.
+ */
+static bool is_device_runtime(const char *ptx, size_t length)
+{
+    static const char mark[] = "cnpGetParameterBufferV2";
+    return memmem(ptx, length, mark, sizeof mark - 1) != NULL;
+}
+
 int rt_link_add(struct rt_link *link, const char *file, const char *ptx, size_t length)
 {
     struct ptx_module *part;
     if (link->done) {
         return error_set(SONDE_EUSAGE, "%s: linking has been completed", file);
+    }
+    if (is_device_runtime(ptx, length)) {
+        return 0;
     }
     int rc = ptx_parse(&part, file, ptx, length);
     if (rc == 0 && vec_push(&link->parts, part) < 0) {

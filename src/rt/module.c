@@ -284,6 +284,21 @@ static int kernel_create(struct rt_kernel **out, struct rt_module *module,
     return 0;
 }
 
+struct rt_kernel *kernel_at(struct rt_module *module, uint64_t code_address)
+{
+    uint64_t index = (code_address - EXEC_CODE_BASE) / EXEC_CODE_STEP;
+    const struct ptx_func *func =
+        index < module->ptx->func_count ? module->ptx->funcs[index] : NULL;
+    struct rt_kernel *kernel = module->kernels;
+    while (kernel && kernel->func != func) {
+        kernel = kernel->next;
+    }
+    if (!kernel && func && func->is_entry && func->has_body) {
+        (void)kernel_create(&kernel, module, func);
+    }
+    return kernel;
+}
+
 /* "FILE: WHAT; its kernels are: a, b" */
 static int error_kernels(int code, const struct ptx_module *ptx, const char *what)
 {

@@ -30,6 +30,7 @@ static int create(struct rt **out, const struct model *model, bool narrow)
     memcpy(rt->model, model, sizeof *model);
     rt->preferred_carveout = model->carveout.initial;
     services_create(rt);
+    device_provide(rt);
     int rc = queue_create(rt);
     if (rc == 0) {
         rc = narrow ? exec_memory_create_narrow(&rt->memory, model->vm.memory_bytes)

@@ -75,6 +75,7 @@ struct rt {
     VEC(const struct exec_image *) surfaces;
     uint64_t local_address, local_bytes; /* where local memory lies; 0: nowhere yet */
     struct exec_services services;
+    struct exec_services queued_services; /* of launches in the queue: they may launch */
     uint64_t limits[RT_LIMIT_COUNT];
     struct print_fifo print;
     void (*print_out)(void *ctx, const char *text, size_t bytes);
@@ -116,12 +117,17 @@ int launch_pack(uint8_t **out, const struct ptx_func *func, const struct rt_laun
  * provided beside those that are there. */
 int launch_prepare(struct rt *rt, struct exec_launch *run, struct rt_kernel *kernel,
                    const struct rt_launch *launch, const uint8_t *params, bool shares);
+/* Whether a block's shared memory is more than a kernel may have. */
+int launch_shared_check(const struct rt *rt, const struct rt_kernel *kernel,
+                        const struct rt_launch *launch);
 int launch_ended(struct rt *rt, const struct rt_kernel *kernel, int rc);
 /* Textures and surfaces as they are now. */
 void launch_see_objects(const struct rt *rt, struct exec_launch *run);
 
 /* module.c: takes the parsed module over, also when it fails */
 int module_create(struct rt *rt, struct rt_module **out, struct ptx_module *ptx);
+/* The kernel whose code address that is; NULL: none. */
+struct rt_kernel *kernel_at(struct rt_module *module, uint64_t code_address);
 bool modules_hold(const struct rt *rt, uint64_t address); /* does a variable begin there? */
 
 /* paths.c: local memory has its place before the launch */
@@ -143,6 +149,7 @@ void context_spoil(struct rt *rt, int code);
 
 /* queue/queue.c */
 int queue_create(struct rt *rt);
+void device_provide(struct rt *rt); /* queue/device.c: kernels of the queue may launch */
 /* Whether it waits to be freed, or lies with a pool. */
 bool queue_has_freed(const struct queue *queue, uint64_t address);
 bool queue_runs(const struct queue *queue);            /* kernels, with timing or without */

@@ -9,6 +9,7 @@ binary=$folder/$name
 arch=compute_75 more= device=sim:gtx780
 case $name in
 clusters*) arch=compute_90 device=sim:$(dirname "$source")/sm90.yaml ;;
+children*) arch=compute_90 device=sim:$(dirname "$source")/sm90.yaml more='-rdc=true -lcudadevrt' ;;
 esac
 if [ -z "$(find "$binary" -newer "$source" -newer "$(dirname "$source")/check.h" 2>/dev/null)" ]; then
     "$nvcc" -w -std=c++17 --extended-lambda -cudart shared -arch=$arch -o "$binary" "$source" -lcuda $more

@@ -130,7 +130,10 @@ int decode_reachable(struct decoder *d, const struct exec_function *function)
         d->insn = insn;
         for (uint32_t k = 0; rc == SONDE_OK && k < insn->operand_count; k++)
             if (insn->operands[k].kind == OPERAND_FUNC) {
-                if (insn->op != OP_CALL || !decode_is_system(insn->operands[k].func))
+                const struct ptx_func *named = insn->operands[k].func;
+                bool launched =
+                    insn->op != OP_CALL && named->is_entry; /* by the device's runtime */
+                if (!launched && (insn->op != OP_CALL || !decode_is_system(named)))
                     rc = decode_function(d, &reached, insn->operands[k].func);
                 indirect = false;
             }

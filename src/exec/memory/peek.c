@@ -47,6 +47,34 @@ bool peek_bytes(const struct exec_warp *warp, uint32_t lane, uint64_t address, v
     }
 }
 
+bool poke_bytes(const struct exec_warp *warp, uint32_t lane, uint64_t address, const void *from,
+                uint32_t bytes)
+{
+    const struct exec_cta *cta = warp->cta;
+    const struct exec_state *state = warp->state;
+    uint64_t offset = address & (EXEC_WINDOW_BYTES - 1);
+    switch (generic_space(address)) {
+    case SPACE_SHARED:
+        if (!inside(offset, bytes, cta->shared_bytes))
+            return false;
+        memcpy(cta->shared + offset, from, bytes);
+        return true;
+    case SPACE_LOCAL:
+        if (!inside(offset, bytes, state->local_top))
+            return false;
+        for (uint32_t i = 0; i < bytes; i++)
+            *local_pointer(state, lane, offset + i) = ((const uint8_t *)from)[i];
+        return true;
+    case SPACE_GLOBAL:
+        if (!image_valid(cta->launch->memory, address, bytes))
+            return false;
+        memcpy((uint8_t *)(uintptr_t)address, from, bytes);
+        return true;
+    default:
+        return false;
+    }
+}
+
 enum peek_result peek_text(struct strbuf *out, const struct exec_warp *warp, uint32_t lane,
                            uint64_t address, uint32_t unit_bytes, uint64_t units_max,
                            uint64_t limit)

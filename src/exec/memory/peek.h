@@ -9,6 +9,10 @@
 bool peek_bytes(const struct exec_warp *warp, uint32_t lane, uint64_t address, void *to,
                 uint32_t bytes);
 
+/* The same for writing; of what is not the thread's to write, kernel parameters too. */
+bool poke_bytes(const struct exec_warp *warp, uint32_t lane, uint64_t address, const void *from,
+                uint32_t bytes);
+
 enum peek_result { PEEK_DONE, PEEK_UNREADABLE, PEEK_TOO_LONG, PEEK_NO_MEMORY };
 
 /*

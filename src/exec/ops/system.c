@@ -24,12 +24,24 @@
 
 static uop_run run_print, run_heap_take, run_heap_take_aligned, run_heap_give, run_assert_fail;
 
+static uop_run run_device;
+
 /* By enum system_call. */
+enum { CODE, VALUE };
 static const struct system_row {
     uop_run *run;
     uint8_t bytes[1 + SYSTEM_ARGS_MAX]; /* of the result, then of the parameters */
+    enum exec_device_call_kind kind;
+    bool returns_value;
+    uint8_t stores;
 } rows[] = {
-#define SYSTEM(id, name, ...) [SYSTEM_##id] = {run_##id, {__VA_ARGS__}},
+#define SYSTEM(id, name, ...) [SYSTEM_##id] = {.run = run_##id, .bytes = {__VA_ARGS__}},
+#define DEVICE(id, name, returns, stored, ...)                                                     \
+    [SYSTEM_device_##id] = {.run = run_device,                                                     \
+                            .bytes = {__VA_ARGS__},                                                \
+                            .kind = EXEC_DEVICE_##id,                                              \
+                            .returns_value = (returns) == VALUE,                                   \
+                            .stores = stored},
 #include "exec/system.def"
 #undef SYSTEM
 };
@@ -204,6 +216,60 @@ static enum exec_event run_assert_fail(struct exec_warp *warp, const struct uop 
     return EXEC_FAULT;
 }
 
+/* ---- the device's runtime ---- */
+
+#define CODE_NOT_SUPPORTED 801 /* cudaErrorNotSupported */
+
+static void get_extent(uint32_t extent[3], const struct exec_state *state, const struct uop *uop,
+                       int i, uint32_t lane)
+{
+    memcpy(extent, call_place_at(state, state->depth, &uop->system->args[i].from, lane), 12);
+}
+
+/* The call of one lane; false with the fault set. */
+static bool device_lane(struct exec_warp *warp, const struct uop *uop, uint32_t lane)
+{
+    struct exec_state *state = warp->state;
+    const struct exec_services *services = warp->cta->launch->services;
+    const struct system_row *row = &rows[uop->option];
+    uint32_t *last = &state->device_error[lane], code = 0;
+    struct exec_device_call call = {
+        .kind = row->kind, .launch = warp->cta->launch, .cta = warp->cta->linear_id};
+    for (int i = 0; i < SYSTEM_ARGS_MAX && row->bytes[1 + i]; i++)
+        if (row->bytes[1 + i] <= 8)
+            call.arg[i] = argument(state, uop, i, lane);
+    if (row->kind == EXEC_DEVICE_LAST_ERROR || row->kind == EXEC_DEVICE_PEEK_ERROR) {
+        set_result(state, uop, lane, *last);
+        *last = row->kind == EXEC_DEVICE_LAST_ERROR ? 0 : *last;
+        return true;
+    }
+    if (row->kind == EXEC_DEVICE_PREPARE) {
+        get_extent(call.grid, state, uop, 1, lane);
+        get_extent(call.block, state, uop, 2, lane);
+    }
+    code = services && services->device_call ? services->device_call(services->ctx, &call)
+                                             : CODE_NOT_SUPPORTED;
+    if (code == 0 && row->stores &&
+        !poke_bytes(warp, lane, call.arg[0], &call.value, row->stores)) {
+        fault_set(warp, warp->pc, lane, call.arg[0],
+                  "a call of the device's runtime cannot write to 0x%" PRIx64, call.arg[0]);
+        return false;
+    }
+    *last = code ? code : *last;
+    set_result(state, uop, lane, row->returns_value ? (code ? 0 : call.value) : code);
+    return true;
+}
+
+static enum exec_event run_device(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                                  struct exec_access *access)
+{
+    (void)access;
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        if (!device_lane(warp, uop, lowest_lane(rest)))
+            return EXEC_FAULT;
+    return advance(warp);
+}
+
 /* Decoding. */
 
 static int decode_argument(struct decoder *d, struct call_value *value, const struct ptx_var *var,
@@ -243,7 +309,10 @@ int decode_system(struct decoder *d)
         rc = decode_argument(d, &call->result, &func->returns[0], &results->elems[0], row->bytes[0],
                              true);
     d->uop->run = row->run;
+    d->uop->option = (uint16_t)(row - rows);
     d->uop->system = call;
-    d->program->uses_heap |= row->run == run_heap_take || row->run == run_heap_take_aligned;
+    bool allocates = row->run == run_device && row->kind == EXEC_DEVICE_MALLOC;
+    d->program->uses_heap |=
+        allocates || row->run == run_heap_take || row->run == run_heap_take_aligned;
     return rc;
 }

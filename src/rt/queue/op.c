@@ -74,6 +74,9 @@ static void payload_free(struct rt_op *op)
     if (op->kind == OP_LAUNCH) {
         free(op->launch.params);
         free(op->launch.before);
+        if (op->launch.device) {
+            op->launch.device_free(op->launch.device);
+        }
     } else if (op->kind == OP_COPY) {
         free(op->copy.staged);
     } else if (op->kind == OP_RECORD) {

@@ -25,7 +25,14 @@ enum step { STEP_DONE, STEP_PAUSED, STEP_NOTHING };
 static void finish(struct queue *queue, struct rt_op *op, uint64_t end_ps)
 {
     queue->now_ps = end_ps > queue->now_ps ? end_ps : queue->now_ps;
-    op_done(op, end_ps);
+    while (op && !device_holds(op, end_ps)) {
+        struct rt_op *parent = op->parent;
+        if (parent) {
+            device_forget(op);
+        }
+        op_done(op, end_ps);
+        op = parent && device_child_over(parent, &end_ps) ? parent : NULL;
+    }
 }
 
 /* begin() has made room. */
@@ -261,6 +268,7 @@ static int begin_launch(struct queue *queue, struct rt_op *op)
         return GPU_LATER;
     }
     int rc = launch_prepare(rt, &l->run, l->kernel, &l->launch, l->params, true);
+    l->run.services = &rt->queued_services;
     if (rc != 0 || !timed) {
         return rc != 0 ? rc : begin_functional(queue, op);
     }

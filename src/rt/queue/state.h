@@ -45,7 +45,9 @@ struct op_launch {
     struct exec_run *functional; /* while it runs without timing */
     struct exec_run_options options;
     struct gpu_grid_result result;
-    struct gpu_stats *before; /* NULL: nobody is told of it */
+    struct gpu_stats *before;   /* NULL: nobody is told of it */
+    struct device_work *device; /* what its threads have put in: device.c; NULL: nothing */
+    void (*device_free)(struct device_work *device);
     int status;
 };
 
@@ -65,6 +67,7 @@ struct rt_op {
     struct rt_op *next, **link;             /* of all that are left, in order of seq */
     struct rt_op *ready_next, **ready_link; /* of those that are ready, by priority and seq */
     struct rt_stream *stream;
+    struct rt_op *parent; /* whose kernel put it in; NULL: the host did */
     uint64_t seq;
     bool last; /* the stream's order goes through it: not inside of a graph */
     uint32_t waits;
@@ -171,6 +174,13 @@ void op_forget(struct rt_op *op); /* it does nothing any more */
 void stream_free(struct rt_stream *stream);
 void event_release(struct rt_event *event);
 void graph_exec_release(struct rt_graph_exec *exec);
+
+/* device.c: what kernels put in. */
+/* The launch's grid is over, or the last of its children: is it held by what it has put in? */
+bool device_holds(struct rt_op *op, uint64_t end_ps);
+void device_forget(const struct rt_op *op); /* a child is about to be gone */
+/* A child is over: true if the parent is too, at *end_ps, unless it is held. */
+bool device_child_over(struct rt_op *parent, uint64_t *end_ps);
 
 /* pump.c */
 typedef bool queue_met(const void *ctx, uint64_t seq);
