@@ -11,6 +11,7 @@
 
 #include "infer/dissection/cache.h"
 #include "infer/dissection/device.h"
+#include "infer/dissection/sm.h"
 #include "infer/dissection/tlb.h"
 
 #define INFER_MAX_EVIDENCE 512
@@ -33,6 +34,7 @@ struct dissection {
     struct shared_result shared;
     struct outstanding_result outstanding;
     struct memory_result memory;
+    struct sm_result sm;
     struct attribute memory_latency;
     struct latency_class classes[INFER_MAX_LATENCIES]; /* over everything measured */
     size_t class_count;

@@ -15,7 +15,7 @@
     bool applies(const struct level *level);
 #include "infer/experiments.def"
 
-#define DEVICE_EXPERIMENT(name, function, refuse, caches, needs, uses, doc)                        \
+#define DEVICE_EXPERIMENT(name, function, refuse, caches, needs, uses, when, doc)                  \
     int function(struct lab *lab);                                                                 \
     void refuse(struct dissection *out, const struct refusal *why);
 #include "infer/device/device.def"
@@ -37,7 +37,7 @@ enum {
 #define ALL_YIELDS (~UINT32_C(0))
 
 enum {
-#define DEVICE_EXPERIMENT(name, function, refuse, caches, needs, uses, doc)                        \
+#define DEVICE_EXPERIMENT(name, function, refuse, caches, needs, uses, when, doc)                  \
     DEVICE_EXPERIMENT_##name,
 #include "infer/device/device.def"
     DEVICE_EXPERIMENT_COUNT
@@ -69,6 +69,7 @@ struct device_experiment {
     uint32_t caches; /* bits of levels */
     uint32_t needs;  /* bits of experiments on these */
     uint32_t uses;   /* bits of experiments on the device */
+    enum { UNASKED, NAMED } when;
     const char *doc;
 };
 

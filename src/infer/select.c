@@ -1,7 +1,8 @@
 /*
  * What a dissection is asked for. Names are the rows of experiments.def, device/device.def and
  * levels.def. What is named brings what it needs and uses: experiments on the same cache, caches
- * that an experiment on the device looks at, and the cache in front of one that it hides.
+ * that an experiment on the device looks at, and the cache in front of one that it hides. "all"
+ * names what runs when nothing is named.
  */
 #include "infer/select.h"
 
@@ -16,8 +17,8 @@ const struct experiment experiments[EXPERIMENT_COUNT] = {
 };
 
 const struct device_experiment device_experiments[DEVICE_EXPERIMENT_COUNT] = {
-#define DEVICE_EXPERIMENT(name, function, refuse, caches, needs, uses, doc)                        \
-    {#name, function, refuse, caches, needs, uses, doc},
+#define DEVICE_EXPERIMENT(name, function, refuse, caches, needs, uses, when, doc)                  \
+    {#name, function, refuse, caches, needs, uses, when, doc},
 #include "infer/device/device.def"
 };
 
@@ -35,7 +36,6 @@ _Static_assert(LEVEL_COUNT <= INFER_MAX_CACHES, "the result has room for each ca
 #include "infer/levels.def"
 
 #define ALL_EXPERIMENTS ((UINT32_C(1) << EXPERIMENT_COUNT) - 1)
-#define ALL_ON_DEVICE ((UINT32_C(1) << DEVICE_EXPERIMENT_COUNT) - 1)
 
 static bool has(uint32_t bits, size_t i)
 {
@@ -59,12 +59,17 @@ struct infer_experiment infer_experiment_at(size_t i)
 /* What a list names. */
 struct named {
     uint32_t experiments, on_device, caches;
+    bool all; /* what runs unasked, besides */
 };
 
 static bool add_name(struct named *named, const char *name, size_t length)
 {
     size_t i = 0;
     struct infer_experiment at = infer_experiment_at(i);
+    if (length == 3 && strncmp(name, "all", length) == 0) {
+        named->all = true;
+        return true;
+    }
     while (at.name && (strlen(at.name) != length || strncmp(at.name, name, length) != 0)) {
         at = infer_experiment_at(++i);
     }
@@ -104,6 +109,16 @@ static uint32_t with_needs(uint32_t wanted)
     return wanted;
 }
 
+/* What runs on the device when nobody names anything. */
+static uint32_t unasked_on_device(void)
+{
+    uint32_t unasked = 0;
+    for (size_t i = 0; i < DEVICE_EXPERIMENT_COUNT; i++) {
+        unasked |= device_experiments[i].when == UNASKED ? 1u << i : 0;
+    }
+    return unasked;
+}
+
 static uint32_t on_device_with_uses(uint32_t wanted)
 {
     for (size_t i = DEVICE_EXPERIMENT_COUNT; i-- > 0;) {
@@ -118,12 +133,12 @@ static uint32_t on_device_with_uses(uint32_t wanted)
  */
 static void fill_only(struct selection *out, const struct named *only)
 {
-    bool is_all = !only->experiments && !only->on_device && !only->caches;
+    bool is_all = only->all || (!only->experiments && !only->on_device && !only->caches);
     uint32_t wanted = is_all || !(only->experiments | only->on_device)
                           ? ALL_EXPERIMENTS
                           : with_needs(only->experiments);
-    uint32_t caches = only->caches ? only->caches : wanted ? ALL_LEVELS : 0;
-    out->on_device = is_all ? ALL_ON_DEVICE : on_device_with_uses(only->on_device);
+    uint32_t caches = is_all ? ALL_LEVELS : only->caches ? only->caches : wanted ? ALL_LEVELS : 0;
+    out->on_device = on_device_with_uses(only->on_device) | (is_all ? unasked_on_device() : 0);
     for (size_t l = 0; l < LEVEL_COUNT; l++) {
         out->on_cache[l] = has(caches, l) ? wanted : 0;
         for (size_t d = 0; d < DEVICE_EXPERIMENT_COUNT && !is_all; d++) {

@@ -16,6 +16,13 @@ struct rule {
     uint64_t min, max;
 };
 
+/* "|iadd|imad...": the kinds of instructions, behind a separator. */
+static const char instruction_kinds[] =
+#define INSTRUCTION(op, group, sm, lines, x, y, start, other, init, first, second, doc) "|" #op
+#include "trace/instructions.def"
+    ;
+#define PROBE_INSTRUCTIONS (instruction_kinds + 1)
+
 /* clang-format off */
 #define WORD(name, def, choices, doc) {#name, def, choices, doc},
 #define UINT(name, def, min, max, doc) {#name, def, #min ".." #max, doc},

@@ -6,15 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/instruction/instruction.h"
 #include "probe/live.h"
 #include "util/error.h"
 
 static int load_module(struct probe_live *live, struct device_module **module, const char *file,
                        const char *name, const char *variant)
 {
-    char file_name[48];
+    char file_name[80];
     char *text = NULL;
-    int rc = variant_text(&text, file, variant, live->device->info.compute_major);
+    int rc = strcmp(file, "instruction") == 0
+                 ? instruction_variant(&text, variant)
+                 : variant_text(&text, file, variant, live->device->info.compute_major);
     if (rc < 0) {
         return rc;
     }
@@ -39,9 +42,9 @@ static struct loaded_kernel *find_loaded(struct probe_live *live, const char *na
 }
 
 /* The name of a file's variant, as it stands in the recording. */
-static void name_variant(char name[24], const char *file, const char *variant)
+static void name_variant(char name[32], const char *file, const char *variant)
 {
-    snprintf(name, 24, "%s%s%s", file, variant ? "." : "", variant ? variant : "");
+    snprintf(name, 32, "%s%s%s", file, variant ? "." : "", variant ? variant : "");
 }
 
 /* The module of a file's variant: an entry of its own, without a kernel, in front of its kernels.
@@ -73,7 +76,7 @@ int kernel_find(struct probe_live *live, struct device_kernel **out, const char 
                 const char *entry, const char *variant)
 {
     struct loaded_kernel kernel = {0};
-    char name[24];
+    char name[32];
     name_variant(name, file, variant);
     snprintf(kernel.name, sizeof(kernel.name), "%s:%.15s", name, entry);
     struct loaded_kernel *found = find_loaded(live, kernel.name);

@@ -17,7 +17,7 @@ struct buffer {
 
 /* A kernel of a file in kernels/, in one of its variants. */
 struct loaded_kernel {
-    char name[40];                /* "chase.cg", "layout:flush" */
+    char name[64];                /* "chase.cg", "layout:flush" */
     struct device_module *module; /* NULL: belongs to the entry before */
     struct device_kernel *kernel;
 };
@@ -162,5 +162,7 @@ int shared_run(struct probe_live *live, struct trace *trace, const struct trace_
 int threads_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int flight_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int copy_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
+int instruction_run(struct probe_live *live, struct trace *trace,
+                    const struct trace_request *request);
 
 #endif

@@ -153,6 +153,7 @@ static int build(json_t *root, const struct dissection *dissection,
     rc = rc < 0 ? rc : json_put_patterns(root, dissection);
     rc = rc < 0 ? rc : json_put_outstanding(root, dissection);
     rc = rc < 0 ? rc : put_memory(root, dissection);
+    rc = rc < 0 ? rc : json_put_sm(root, dissection);
     rc = rc < 0 ? rc
                 : put_latency_classes(root, "latency_classes", dissection->classes,
                                       dissection->class_count);

@@ -33,12 +33,19 @@ int json_put_patterns(json_t *root, const struct dissection *dissection);
 int json_put_outstanding(json_t *root, const struct dissection *dissection);
 int json_put_loaded(json_t *root, const struct memory_result *memory);
 
+/* json_sm.c */
+int json_put_sm(json_t *root, const struct dissection *dissection);
+
 struct report_subject;
 struct report_style;
 /* table.c: the first two lines; a value with its unit, "16 KiB" */
 void report_head(struct strbuf *out, const struct report_subject *subject,
                  const struct report_style *style);
 void report_value(char *text, size_t size, const struct attribute *attribute);
+
+/* table_sm.c: the numbers; what is varied, and what has no value */
+void report_sm(struct strbuf *out, const struct sm_result *sm);
+void report_sm_curves(struct strbuf *out, const struct sm_result *sm);
 
 /* table_outstanding.c */
 void report_outstanding(struct strbuf *out, const struct outstanding_result *outstanding);

@@ -142,6 +142,10 @@ int report_summary(char **text, const struct dissection *dissection,
     tlb_lines(&out, dissection);
     pattern_lines(&out, dissection);
     other_lines(&out, dissection);
+    if (dissection->sm.asked) {
+        strbuf_append(&out, "\n");
+        report_sm(&out, &dissection->sm);
+    }
     strbuf_append(&out, "\nLatencies in cycles. With -v: each value's confidence, reasons, "
                         "evidence.\n");
     *text = strbuf_take(&out);

@@ -491,6 +491,12 @@ int report_table(char **text, const struct dissection *dissection,
         heading(&pen, "memory under load");
         report_memory(&pen.out, &dissection->memory);
     }
+    if (dissection->sm.asked) {
+        heading(&pen, "instructions");
+        report_sm(&pen.out, &dissection->sm);
+        report_sm_curves(&pen.out, &dissection->sm);
+        strbuf_append(&pen.out, "\n");
+    }
     method_lines(&pen, dissection);
     reasons(&pen, dissection);
     class_lines(&pen, "latency classes", dissection->classes, dissection->class_count);

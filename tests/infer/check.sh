@@ -1,7 +1,7 @@
 #!/bin/sh
 # check.sh SONDE GET RECORDING EXPECTED: infers from a recording and holds each attribute that EXPECTED
 # names against its range. EXPECTED: PATH<TAB>LOW<TAB>HIGH<TAB>SOURCE, or PATH<TAB>=<TAB>TEXT<TAB>SOURCE, which must be met
-# word by word; comments with #.
+# word by word; comments with #. A line "# only: LIST" asks for these experiments.
 set -u
 sonde=$1
 get=$2
@@ -13,7 +13,8 @@ failures=0
 checked=0
 tab=$(printf '\t')
 
-"$sonde" infer "$recording" --json - >"$scratch/result.json" || exit 1
+only=$(sed -n 's/^# only: //p' "$expected")
+"$sonde" infer "$recording" ${only:+--only "$only"} --json - >"$scratch/result.json" || exit 1
 while IFS=$tab read -r path low high source; do
     case "$path" in '' | '#'*) continue ;; esac
     got=$("$get" "$scratch/result.json" "$path") || got="absent"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/instruction/instruction.h"
 #include "probe/live.h"
 #include "util/error.h"
 
@@ -19,6 +20,26 @@ static int write_text(const char *folder, const char *name, const char *text)
     }
     int failed = fputs(text, file) < 0;
     return fclose(file) != 0 || failed ? -1 : 0;
+}
+
+/* Each kind of instruction, in one chain and in four. */
+static int write_instructions(const char *folder)
+{
+    for (size_t i = 0; instruction_at(i); i++) {
+        for (uint32_t chains = 1; chains <= 4; chains += 3) {
+            char name[64];
+            uint32_t lines = instruction_lines(instruction_at(i), chains, 0);
+            snprintf(name, sizeof(name), "instruction.%s.%u.%u", instruction_at(i)->op, chains,
+                     3 * lines);
+            char *text = instruction_text(instruction_at(i), chains, lines);
+            int failed = !text || write_text(folder, name, text) < 0;
+            free(text);
+            if (failed) {
+                return -1;
+            }
+        }
+    }
+    return 0;
 }
 
 int main(int argc, char **argv)
@@ -70,5 +91,5 @@ int main(int argc, char **argv)
         }
         free(text);
     }
-    return argc == 2 ? 0 : 2;
+    return argc != 2 ? 2 : write_instructions(argv[1]) < 0;
 }
