@@ -200,7 +200,7 @@ static struct timing begin(const struct kind *kind)
 
 static int measure_latency(struct lab *lab, struct instruction_result *out, const struct kind *kind)
 {
-    double cycles;
+    double cycles = 0;
     char id[24];
     struct timing t = begin(kind);
     int rc = has_latency(kind) ? timing_measure(lab, &cycles, &t)
@@ -216,7 +216,7 @@ static int measure_latency(struct lab *lab, struct instruction_result *out, cons
 
 static int measure_rate(struct lab *lab, struct instruction_result *out, const struct kind *kind)
 {
-    double cycles;
+    double cycles = 0;
     char id[24];
     struct timing t = begin(kind);
     int rc = has_rate(kind) ? timing_measure_full(lab, &cycles, &t)

@@ -109,7 +109,7 @@ static int dissect_sub_cores(struct lab *lab)
 static int dissect_issue(struct lab *lab)
 {
     struct timing t = timing_of("mix");
-    double cycles;
+    double cycles = 0;
     char id[24];
     int rc = timing_measure_full(lab, &cycles, &t);
     if (rc == 0) {
@@ -255,7 +255,7 @@ static int dissect_divergence(struct lab *lab)
 static int dissect_bandwidth(struct lab *lab, struct attribute *out, const char *op)
 {
     struct timing t = timing_of(op);
-    double cycles;
+    double cycles = 0;
     char id[24];
     t.stride = 16;
     int rc = timing_measure_full(lab, &cycles, &t);
