@@ -492,6 +492,25 @@ static void what_would_take_too_long_is_refused_before_it_is_done(void **state)
 #define ON_BENCH(test) cmocka_unit_test_setup_teardown(test, bench_up, bench_down)
 #define ON_KEPLER(test) cmocka_unit_test_setup_teardown(test, kepler_up, bench_down)
 
+/* What a cached load costs the simulator's host is an estimate, but each path's loads have one. */
+static void loads_of_every_path_are_work(void **state)
+{
+    struct bench *bench = *state;
+    static const char *const ops[] = {"ca", "cg", "tex", "const"};
+    enum { LOADS = 20000 };
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        char text[96];
+        uint64_t before = bench->device->work;
+        snprintf(text, sizeof text, "chase op=%s bytes=1024 stride=64 warm=%d window=32", ops[i],
+                 LOADS);
+        assert_non_null(ask(bench, text, NULL, 0));
+        double each_us = (double)(bench->device->work - before) / LOADS;
+        if (each_us < 0.2 || each_us > 4) {
+            fail_msg("op=%s: %g us a load", ops[i], each_us);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -520,6 +539,7 @@ int main(void)
         ON_BENCH(clock_runs_at_the_models_frequency),
         ON_BENCH(more_shared_memory_than_a_block_has_is_a_status),
         ON_BENCH(the_same_measurements_twice_are_the_same_bytes),
+        ON_BENCH(loads_of_every_path_are_work),
         ON_BENCH(what_would_take_too_long_is_refused_before_it_is_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
