@@ -113,13 +113,18 @@ static int launch_alone(struct sm *sm, const struct sm_grid *grid, uint64_t slot
     return 0;
 }
 
+int sm_launch_check(const struct sm *sm, const struct sm_grid *grid)
+{
+    const char *limit = "";
+    return occupancy_ctas(sm->spec, &grid->needs, sm->shared_bytes, &limit) > 0
+               ? 0
+               : error_set(SONDE_EINPUT, "a block wants more %s than a multiprocessor has", limit);
+}
+
 int sm_launch(struct sm *sm, const struct sm_grid *grid, bool beside)
 {
     const char *limit = "";
     uint64_t fit = occupancy_ctas(sm->spec, &grid->needs, sm->shared_bytes, &limit);
-    if (fit == 0) {
-        return error_set(SONDE_EINPUT, "a block wants more %s than a multiprocessor has", limit);
-    }
     uint64_t slots = exec_program_slot_count(grid->launch->program) + PRED_SLOTS;
     return beside ? launch_beside(sm, grid, slots) : launch_alone(sm, grid, slots, fit);
 }

@@ -83,9 +83,11 @@ void sm_set_local(struct sm *sm, uint64_t address, uint64_t thread_bytes, uint32
 /* Successive words of shared memory of this size lie in successive banks; 0: bank_bytes. */
 void sm_set_bank_word(struct sm *sm, uint32_t word_bytes);
 
+/* SONDE_EINPUT: a CTA of the grid never fits. */
+int sm_launch_check(const struct sm *sm, const struct sm_grid *grid);
 /*
- * Prepare for CTAs of a grid. `beside`: others may be resident, or requests of theirs out; else the
- * SM has been idle. SONDE_EINPUT: a CTA never fits.
+ * Prepare for CTAs of a grid, which fit. `beside`: others may be resident, or requests of theirs
+ * out; else the SM has been idle. SONDE_ENOMEM.
  */
 int sm_launch(struct sm *sm, const struct sm_grid *grid, bool beside);
 

@@ -53,16 +53,37 @@ static void tell_placed(const struct gpu *gpu, const struct gpu_grid *grid, uint
     }
 }
 
+int gpu_sm_prepare(struct gpu *gpu, struct gpu_place *place)
+{
+    struct gpu_boundary *boundary = place->boundary;
+    uint32_t sm = boundary->sm;
+    if (place->prepared) {
+        return 0;
+    }
+    bool beside = boundary->period == gpu->period;
+    if (!beside && gpu->l1[sm] && gpu->l1_spec.invalidate_on_launch) {
+        mem_cache_invalidate(gpu->l1[sm]);
+    }
+    if (!beside) {
+        gpu_readonly_invalidate_sm(gpu, sm);
+        boundary->period = gpu->period;
+    }
+    int rc = sm_launch(gpu->sm[sm], &place->grid->sm, beside);
+    place->prepared = rc == 0;
+    return rc;
+}
+
 static void on_cta_start(void *ctx, uint64_t order)
 {
-    const struct gpu_place *place = ctx;
+    struct gpu_place *place = ctx;
     struct gpu_boundary *boundary = place->boundary;
     struct gpu *gpu = boundary->gpu;
-    int rc = gpu->stopping || boundary->fault < 0
-                 ? 0
-                 : sm_cta_start(gpu->sm[boundary->sm], &place->grid->sm,
-                                cluster_linear_cta(place->grid->sm.launch, order),
-                                gpu_cluster_find(place->grid, order));
+    bool stops = gpu->stopping || boundary->fault < 0;
+    int rc = stops ? 0 : gpu_sm_prepare(gpu, place);
+    rc = stops || rc < 0 ? rc
+                         : sm_cta_start(gpu->sm[boundary->sm], &place->grid->sm,
+                                        cluster_linear_cta(place->grid->sm.launch, order),
+                                        gpu_cluster_find(place->grid, order));
     if (rc < 0) {
         gpu_fault(gpu, boundary->sm, rc);
     }
@@ -74,8 +95,11 @@ static int place(struct gpu *gpu, struct gpu_grid *grid, uint32_t sm, uint64_t s
     uint64_t order = grid->cta_next++;
     uint64_t cta = cluster_linear_cta(grid->sm.launch, order);
     tell_placed(gpu, grid, cta, sm, false, start_ps);
+    gpu->boundary[sm].counts = true;
     if (now) {
-        return sm_cta_start(gpu->sm[sm], &grid->sm, cta, gpu_cluster_find(grid, order));
+        int rc = gpu_sm_prepare(gpu, &grid->place[sm]);
+        return rc < 0 ? rc
+                      : sm_cta_start(gpu->sm[sm], &grid->sm, cta, gpu_cluster_find(grid, order));
     }
     engine_at(gpu->boundary[sm].engine, start_ps, gpu->start_source, on_cta_start, &grid->place[sm],
               order);

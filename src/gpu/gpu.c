@@ -23,7 +23,8 @@ int gpu_create(struct gpu **out, const struct model *model, struct exec_memory *
     gpu->clock.period_ps = model->core_period_ps;
     gpu->wanted_carveout = model->carveout.initial;
     gpu->threads = 1;
-    int rc = gpu_build(gpu);
+    gpu->sums = calloc(1, sizeof *gpu->sums + model->sms * sizeof gpu->sums->before[0]);
+    int rc = gpu->sums ? gpu_build(gpu) : error_memory();
     if (rc < 0) {
         gpu_destroy(gpu);
         return rc;
@@ -54,6 +55,7 @@ void gpu_destroy(struct gpu *gpu)
     gpu_channels_destroy(gpu);
     gpu_boundaries_destroy(gpu);
     engine_destroy(gpu->engine);
+    free(gpu->sums);
     free(gpu->sm);
     free(gpu->l1);
     free(gpu->room);

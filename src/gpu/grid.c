@@ -73,7 +73,7 @@ int gpu_grid_create(struct gpu_grid **out, struct gpu *gpu, const struct exec_la
     grid->has_clusters = grid->cluster_size > 1 || exec_program_uses_clusters(launch->program);
     needs_of(&grid->sm.needs, gpu, launch, threads);
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        grid->place[i] = (struct gpu_place){grid, &gpu->boundary[i]};
+        grid->place[i] = (struct gpu_place){.grid = grid, .boundary = &gpu->boundary[i]};
     }
     *out = grid;
     return 0;

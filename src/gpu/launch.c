@@ -18,19 +18,29 @@
 
 /* ---- begin ---- */
 
-/* As empty and as unspoilt as a launch finds it. */
-static int make_ready(struct gpu *gpu)
+/* What an error has left behind. */
+static void clear_faults(struct gpu *gpu)
 {
-    int rc = gpu->wanted_carveout != gpu->carveout ? gpu_apply_carveout(gpu) : 0;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        if (gpu->l1[i] && gpu->l1_spec.invalidate_on_launch) {
-            mem_cache_invalidate(gpu->l1[i]);
-        }
         gpu->boundary[i].fault = 0;
         gpu->room[i] = (struct sm_room){0};
     }
-    gpu_readonly_invalidate(gpu);
     gpu->error = 0;
+    gpu->spoilt = false;
+}
+
+/*
+ * As empty and as unspoilt as a launch finds it. What an SM has of its own is emptied when a CTA
+ * comes to it (gpu_sm_prepare()): a launch of few CTAs takes no longer on a GPU of many SMs.
+ */
+static int make_ready(struct gpu *gpu)
+{
+    int rc = gpu->wanted_carveout != gpu->carveout ? gpu_apply_carveout(gpu) : 0;
+    if (gpu->spoilt) {
+        clear_faults(gpu);
+    }
+    gpu->period++;
+    gpu_readonly_invalidate(gpu);
     gpu->stopping = false;
     return rc;
 }
@@ -63,10 +73,10 @@ int gpu_grid_begin(struct gpu *gpu, struct gpu_grid **out, const struct exec_lau
     if (rc == 0 && !beside) {
         rc = make_ready(gpu);
     }
-    for (uint32_t i = 0; rc == 0 && i < gpu->model->sms; i++) {
-        rc = sm_launch(gpu->sm[i], &grid->sm, beside);
-    }
     if (rc == 0) {
+        rc = sm_launch_check(gpu->sm[0], &grid->sm);
+    }
+    if (rc == 0 && grid->cluster_size > 1) {
         rc = gpu_cluster_check(gpu, grid);
     }
     if (rc < 0) {
@@ -109,6 +119,7 @@ static void drain(struct gpu *gpu, int rc)
 /* No grid is left, or none can go on. */
 static void stop(struct gpu *gpu, int rc)
 {
+    gpu->spoilt |= rc < 0;
     uint64_t stop_ps = engine_now_ps(gpu->engine);
     while (gpu->grids) {
         gpu_grid_over(gpu, gpu->grids, stop_ps);

@@ -74,21 +74,24 @@ void gpu_readonly_destroy(struct gpu *gpu)
     free(gpu->readonly);
 }
 
+void gpu_readonly_invalidate_sm(struct gpu *gpu, uint32_t sm)
+{
+    const struct model *model = gpu->model;
+    struct gpu_readonly *caches = &gpu->readonly[sm];
+    if (caches->texture && model->texture_l1.invalidate_on_launch) {
+        mem_cache_invalidate(caches->texture);
+    }
+    if (caches->constant && model->constant_l1.invalidate_on_launch) {
+        mem_cache_invalidate(caches->constant);
+    }
+    if (caches->constant_l15 && model->constant_l15.invalidate_on_launch) {
+        mem_cache_invalidate(caches->constant_l15);
+    }
+}
+
 void gpu_readonly_invalidate(struct gpu *gpu)
 {
     const struct model *model = gpu->model;
-    for (uint32_t i = 0; i < model->sms; i++) {
-        struct gpu_readonly *caches = &gpu->readonly[i];
-        if (caches->texture && model->texture_l1.invalidate_on_launch) {
-            mem_cache_invalidate(caches->texture);
-        }
-        if (caches->constant && model->constant_l1.invalidate_on_launch) {
-            mem_cache_invalidate(caches->constant);
-        }
-        if (caches->constant_l15 && model->constant_l15.invalidate_on_launch) {
-            mem_cache_invalidate(caches->constant_l15);
-        }
-    }
     for (uint32_t i = 0; gpu->constant_l15 && i < model->clusters; i++) {
         if (model->constant_l15.invalidate_on_launch) {
             mem_cache_invalidate(gpu->constant_l15[i]);

@@ -64,6 +64,7 @@ struct gpu_cta_end {
 struct gpu_place {
     struct gpu_grid *grid;
     struct gpu_boundary *boundary;
+    bool prepared; /* the SM is, for this grid */
 };
 
 /* A cluster of CTAs that are resident: cluster.c. */
@@ -116,6 +117,8 @@ struct gpu_boundary {
     _Alignas(64) struct gpu *gpu;
     struct engine *engine; /* of the SM and its caches; joined to the GPU's, or apart */
     uint32_t sm;
+    uint64_t period; /* in which the SM was last used: gpu->period */
+    bool counts;     /* since its counters were last read: stats.c */
     /* What a window leaves for the exchange after it, in one line of the host's cache. */
     uint64_t next_ps; /* the first event of the engine */
     bool has_news, has_stores;
@@ -157,8 +160,15 @@ struct gpu_channel {
     struct mem_port port; /* of the mailbox */
 };
 
+/* The SMs' counters: stats.c. */
+struct gpu_sm_sums {
+    struct sm_stats sum;
+    struct sm_stats before[]; /* what of each SM is in the sum */
+};
+
 struct gpu {
     const struct model *model;
+    struct gpu_sm_sums *sums;
     struct exec_memory *memory;
     struct gpu_translate translate;
     struct engine *engine;           /* memory's, and everybody's while nothing runs apart */
@@ -208,6 +218,8 @@ struct gpu {
     /* The grids on the GPU. */
     struct gpu_grid *grids;      /* in order of priority, then as they came */
     struct sm_room *room;        /* of each SM: what the distributor has given out */
+    uint64_t period;             /* of use: between two idle times */
+    bool spoilt;                 /* the last one ended with an error */
     bool running;                /* the first of them has begun */
     bool grid_is_over;           /* one has ended since gpu_run() was called */
     bool asked;                  /* gpu_return_soon() was called since then */
@@ -256,7 +268,8 @@ void gpu_vm_stats(const struct gpu *gpu, struct gpu_stats *out);
 int gpu_readonly_create(struct gpu *gpu);
 void gpu_readonly_attach(struct gpu *gpu, uint32_t sm, const struct mem_port *l1);
 void gpu_readonly_destroy(struct gpu *gpu);
-void gpu_readonly_invalidate(struct gpu *gpu); /* as a launch does */
+void gpu_readonly_invalidate(struct gpu *gpu); /* as a launch does: those that SMs share */
+void gpu_readonly_invalidate_sm(struct gpu *gpu, uint32_t sm);
 void gpu_readonly_stats(const struct gpu *gpu, struct gpu_stats *out);
 void gpu_local_place(struct gpu *gpu, const struct exec_launch *launch, bool shares);
 /* Whether the launch can use local memory as it is placed, beside others. */
@@ -331,6 +344,8 @@ int gpu_distribute(struct gpu *gpu); /* as many CTAs as fit at once */
 void gpu_distribute_at(struct gpu *gpu, uint64_t start_ps);
 void gpu_cta_ended(struct gpu *gpu, const struct gpu_cta_end *end);
 int gpu_deadlock(const struct gpu *gpu); /* the error of a launch in which nothing is pending */
+/* SMs are made ready for a grid when a CTA of it comes to them. */
+int gpu_sm_prepare(struct gpu *gpu, struct gpu_place *place);
 /* What the SMs report; ctx is the GPU. */
 void gpu_cta_done(void *ctx, uint32_t sm, const struct sm_grid *grid, uint64_t cta,
                   const struct sm_cta_counts *counts);

@@ -1,4 +1,7 @@
-/* What the components have counted, added up. */
+/*
+ * What the components have counted, added up. An SM has hundreds of counters, and most launches use
+ * few SMs: the sums over SMs are kept, and brought up to date by those that have had CTAs since.
+ */
 #include "gpu/state.h"
 
 #define COUNTERS(type) (sizeof(type) / sizeof(uint64_t))
@@ -38,10 +41,30 @@ static void add_memory_stats(const struct gpu *gpu, struct gpu_stats *out)
     mem_noc_stats(&out->noc, gpu->noc);
 }
 
+/* An SM whose CTAs have ended still counts while the GPU is not idle. */
+static void update_sums(const struct gpu *gpu)
+{
+    struct gpu_sm_sums *sums = gpu->sums;
+    for (uint32_t i = 0; i < gpu->model->sms; i++) {
+        struct gpu_boundary *boundary = &gpu->boundary[i];
+        if (!boundary->counts) {
+            continue;
+        }
+        const uint64_t *now = (const uint64_t *)sm_stats(gpu->sm[i]);
+        uint64_t *sum = (uint64_t *)&sums->sum, *before = (uint64_t *)&sums->before[i];
+        for (size_t k = 0; k < COUNTERS(struct sm_stats); k++) {
+            sum[k] += now[k] - before[k];
+            before[k] = now[k];
+        }
+        boundary->counts = gpu->grids != NULL;
+    }
+}
+
 static void add_sm_stats(const struct gpu *gpu, struct gpu_stats *out)
 {
+    update_sums(gpu);
+    out->sm = gpu->sums->sum;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        add_counters(&out->sm, sm_stats(gpu->sm[i]), COUNTERS(struct sm_stats));
         if (gpu->l1[i]) {
             out->l1_reads += mem_cache_stats(gpu->l1[i])->reads;
             out->l1_hits += mem_cache_stats(gpu->l1[i])->read_hits;

@@ -422,7 +422,7 @@ void mem_cache_invalidate(struct mem_cache *cache)
         return;
     }
     struct tags *tags = &cache->tags;
-    for (uint32_t set = 0; set < tags->sets; set++) {
+    for (uint32_t set = 0; set < tags->sets && tags->held > 0; set++) {
         if (tags->filled[set] == 0) {
             continue; /* a large cache is invalidated often and hardly filled */
         }
