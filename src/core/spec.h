@@ -92,7 +92,8 @@ struct texture_spec {
 
 /* The way to the constant caches. */
 struct constant_spec {
-    uint32_t address_cycles; /* issue to the lookup */
+    uint32_t address_cycles;  /* issue to the lookup */
+    uint32_t interval_cycles; /* between two addresses of a warp; 0: 1 */
     uint32_t queue_entries;
 };
 

@@ -112,6 +112,20 @@ const json_t *saved_cache(const json_t *root, const char *id)
     return present(root, "caches", id);
 }
 
+bool saved_shares(const json_t *root, const char *id, const char *other)
+{
+    size_t i;
+    json_t *name;
+    json_array_foreach(json_object_get(saved_cache(root, id), "shared_with"), i, name)
+    {
+        const char *text = json_string_value(name);
+        if (text && strcmp(text, other) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 const json_t *saved_tlb(const json_t *root, const char *id)
 {
     return present(root, "tlbs", id);

@@ -21,6 +21,9 @@ const json_t *saved_by_id(const json_t *array, const char *id);
 const json_t *saved_cache(const json_t *root, const char *id);
 const json_t *saved_tlb(const json_t *root, const char *id);
 
+/* Whether the cache `id` was found to be the same as `other`. */
+bool saved_shares(const json_t *root, const char *id, const char *other);
+
 /* An attribute that was measured, as a number. */
 struct saved_value {
     double value;

@@ -111,7 +111,7 @@ static void queue_cycle(struct sm *sm, struct lsu_queue *queue)
     } else if (rc > 0) {
         return; /* space_again() goes on */
     } else if (head->sent < head->count) {
-        lsu_set_next(&sm->lsu, queue, sm->cycle + 1);
+        lsu_set_next(&sm->lsu, queue, sm->cycle + queue->interval_cycles);
     } else {
         head_leave(sm, queue);
     }
@@ -170,6 +170,12 @@ int lsu_init(struct sm *sm)
     queue[PIPE_TEXTURE].lookup_cycles = spec->texture.address_cycles;
     queue[PIPE_CONSTANT].entries = spec->constant.queue_entries;
     queue[PIPE_CONSTANT].lookup_cycles = spec->constant.address_cycles;
+    for (uint32_t i = 0; i < PIPE_COUNT; i++) {
+        queue[i].interval_cycles = 1;
+    }
+    if (spec->constant.interval_cycles) {
+        queue[PIPE_CONSTANT].interval_cycles = spec->constant.interval_cycles;
+    }
     lanes_init(sm);
     lsu_reset(sm);
     int rc = merge_init(sm);

@@ -26,8 +26,9 @@
 struct lsu_queue {
     struct lsu_access *head, **end; /* in order of issue */
     uint32_t count, entries;
-    uint32_t lookup_cycles; /* issue to the first lookup */
-    uint64_t next_cycle;    /* the head may go on; CYCLE_NEVER: nothing to do, or refused */
+    uint32_t lookup_cycles;   /* issue to the first lookup */
+    uint32_t interval_cycles; /* between two requests of an access */
+    uint64_t next_cycle;      /* the head may go on; CYCLE_NEVER: nothing to do, or refused */
 };
 
 /* A place from which an access sends its requests. */

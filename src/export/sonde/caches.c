@@ -12,6 +12,7 @@
 struct geometry {
     uint64_t line, sector, sets, ways;
     uint64_t lines; /* in all */
+    uint64_t data;  /* bytes that fit, where they are less; else 0 */
     const json_t *ways_per_set;
     bool is_known;
 };
@@ -52,6 +53,9 @@ static void geometry_read(struct geometry *g, const json_t *cache, uint64_t line
     }
     g->lines = g->sets * g->ways;
     g->is_known = g->lines > 0 && g->sets <= 1048576 && g->ways <= MEM_MAX_WAYS;
+    if (has_size && has_sets && has_ways && size < g->lines * g->line && size >= g->line) {
+        g->data = size / g->line * g->line;
+    }
 }
 
 /* A list of set bits' masks; bits where each mask is one bit. */
@@ -87,9 +91,9 @@ static bool are_masks(const json_t *masks)
 }
 
 /* The index of a cache of `sets` sets, the lowest `skip` bits of which choose a slice. False: what
- * was found does not say it, and modulo stands for it. */
+ * was found does not say it, and modulo stands for it, or a hash, where the base has one. */
 static bool index_text(struct strbuf *out, const json_t *cache, const struct geometry *g,
-                       uint64_t slices)
+                       uint64_t slices, bool is_base_hash)
 {
     const json_t *index = json_object_get(cache, "set_index");
     const char *kind = saved_text(index, "kind", "unknown");
@@ -106,6 +110,10 @@ static bool index_text(struct strbuf *out, const json_t *cache, const struct geo
         strbuf_printf(out, "{kind: map, map: %s}", text ? text : "[]");
         free(text);
         return true;
+    }
+    if (is_base_hash && strcmp(kind, "unknown") == 0) {
+        strbuf_append(out, "{kind: hash}");
+        return false;
     }
     strbuf_printf(out, "{kind: modulo, unit: %" PRIu64 " B}", g->line * slices);
     return strcmp(kind, "modulo") == 0 || strcmp(kind, "none") == 0 || g->sets == 1;
@@ -145,12 +153,16 @@ static void replacement_line(struct model_text *t, const json_t *cache)
 }
 
 static void geometry_lines(struct model_text *t, const json_t *cache, const struct geometry *g,
-                           uint64_t slices)
+                           uint64_t slices, bool is_base_hash)
 {
     char comment[MODEL_COMMENT_BYTES] = "";
     struct saved_value value;
     model_line(t, 1, saved_value(&value, cache, "size") ? model_measured(comment, &value) : "",
                "size: %" PRIu64 " B", g->lines * g->line / slices);
+    if (g->data && slices == 1) {
+        model_line(t, 1, "measured: fits, though its tags reach farther", "data: %" PRIu64 " B",
+                   g->data);
+    }
     model_line(t, 1,
                saved_value(&value, cache, "line") ? model_measured(comment, &value)
                                                   : "not measured: as the base",
@@ -171,7 +183,7 @@ static void geometry_lines(struct model_text *t, const json_t *cache, const stru
         model_line(t, 1, "", "ways_per_set: []");
     }
     struct strbuf index = {0};
-    bool is_told = index_text(&index, cache, g, slices);
+    bool is_told = index_text(&index, cache, g, slices, is_base_hash);
     const json_t *found = json_object_get(cache, "set_index");
     value =
         (struct saved_value){.confidence = json_number_value(json_object_get(found, "confidence")),
@@ -191,7 +203,7 @@ static void begin_cache(struct model_text *t, const char *section, const json_t 
     model_line(t, 0, "", "%s:", section);
     model_line(t, 1, "", "enabled: true");
     if (g.is_known) {
-        geometry_lines(t, cache, &g, 1);
+        geometry_lines(t, cache, &g, 1, false);
     } else {
         model_line(t, 1, "", "# its geometry was not measured: that of the base");
     }
@@ -254,6 +266,11 @@ static void l1_section(struct model_text *t, const struct latency_plan *plan)
 static void texture_section(struct model_text *t, const struct latency_plan *plan)
 {
     const json_t *texture = saved_cache(t->root, "texture_l1");
+    if (plan->texture_by_l1) {
+        model_line(t, 0, "", "texture_l1:");
+        model_line(t, 1, "measured: it is l1_data", "enabled: false");
+        return;
+    }
     if (!texture) {
         if (is_absent(t->root, "texture_l1")) {
             model_line(t, 0, "", "texture_l1:");
@@ -275,6 +292,10 @@ static void constant_sections(struct model_text *t, const struct latency_plan *p
     }
     if (second) {
         begin_cache(t, "constant_l15", second, t->base->constant_l15.line_bytes);
+        bool is_shared = strcmp(saved_text(second, "scope", ""), "cluster") == 0;
+        if (is_shared || t->base->constant_l15_scope != TLB_PER_SM) {
+            model_line(t, 1, "measured", "scope: %s", is_shared ? "cluster" : "sm");
+        }
         hit_line(t, second, "with the way through constant_l1", plan->constant_l15_hit);
         model_line(t, 1, "of what a miss adds to L2's latency", "miss_latency: %" PRIu32 " cycles",
                    plan->constant_l15_through - plan->constant_l15_through / 2);
@@ -332,6 +353,65 @@ static void slice_lines(struct model_text *t, const json_t *l2, const struct geo
     }
 }
 
+/*
+ * L2 as the parts that were found, each of the measured geometry: the base's slices are kept, and
+ * each takes its share of the sets, within what the measurement leaves open. False: the base has no
+ * such parts.
+ */
+static bool part_lines(struct model_text *t, const json_t *l2, const struct geometry *g)
+{
+    const struct model *base = t->base;
+    const json_t *sets = json_object_get(l2, "sets");
+    uint64_t count = 1, slices = base->l2_slices / base->l2_parts.count;
+    saved_u64(&count, l2, "count");
+    double low = json_number_value(json_object_get(sets, "low"));
+    double high = json_number_value(json_object_get(sets, "high"));
+    uint64_t each = (g->sets + slices / 2) / slices, all = each * slices;
+    if (base->l2_parts.count < 2 || count != base->l2_parts.count || each == 0 ||
+        base->l2.index.kind != INDEX_HASH ||
+        (all != g->sets && ((double)all < low || (double)all > high))) {
+        return false;
+    }
+    struct geometry part = *g;
+    part.sets = all;
+    part.lines = all * g->ways;
+    part.data = 0;
+    model_line(t, 0, "", "l2:");
+    model_line(t, 1, "measured", "parts: %" PRIu64, count);
+    model_line(t, 1, "the base's, which share the sets", "slices: %" PRIu64, slices * count);
+    geometry_lines(t, l2, &part, slices, true);
+    return true;
+}
+
+/* How far each slice of a part lies: the classes of hits, each spread over its share of slices.
+ * What copies take more widens the classes as well. */
+static void distance_line(struct model_text *t, const json_t *l2)
+{
+    const json_t *classes = json_object_get(l2, "hit_latencies");
+    const struct l2_parts_spec *parts = &t->base->l2_parts;
+    uint64_t slices = t->base->l2_slices / parts->count, done = 0;
+    double share = 0, nearest = 0;
+    struct strbuf list = {0};
+    for (size_t i = 0; i < json_array_size(classes); i++) {
+        const json_t *one = json_array_get(classes, i);
+        double low = json_number_value(json_object_get(one, "low"));
+        double high = json_number_value(json_object_get(one, "high")) - parts->copy_cycles;
+        share += json_number_value(json_object_get(one, "share"));
+        nearest = i == 0 ? low : nearest;
+        uint64_t until =
+            i + 1 == json_array_size(classes) ? slices : (uint64_t)(share * slices + 0.5);
+        for (uint64_t k = done; k < until && k < slices; k++) {
+            double along = until - done > 1 ? (double)(k - done) / (double)(until - done - 1) : 0.5;
+            double more = low + along * (high > low ? high - low : 0) - nearest;
+            strbuf_printf(&list, "%s%.0f", k ? ", " : "", more > 0 ? more : 0);
+        }
+        done = until > done ? until : done;
+    }
+    model_line(t, 1, "measured: the classes of hits, l2.hit_latencies", "slice_latency: [%s]",
+               strbuf_text(&list));
+    strbuf_free(&list);
+}
+
 /* The slices that the model has then. */
 static uint64_t l2_section(struct model_text *t)
 {
@@ -347,11 +427,74 @@ static uint64_t l2_section(struct model_text *t)
         model_line(t, 0, "", "# The geometry of L2 was not measured: that of the base.");
         return t->base->l2_slices;
     }
+    if (part_lines(t, l2, &g)) {
+        if (json_array_size(json_object_get(l2, "hit_latencies"))) {
+            distance_line(t, l2);
+        }
+        return t->base->l2_slices;
+    }
     uint64_t slices = slice_count(t, l2, &g);
     model_line(t, 0, "", "l2:");
+    if (t->base->l2_parts.count > 1) {
+        model_line(t, 1, "not found", "parts: 1");
+    }
+    if (t->base->l2_parts.slice_cycles.count) {
+        model_line(t, 1, "", "slice_latency: []");
+    }
     slice_lines(t, l2, &g, slices);
-    geometry_lines(t, l2, &g, slices);
+    geometry_lines(t, l2, &g, slices, t->base->l2.index.kind == INDEX_HASH);
     return slices;
+}
+
+/* Which of the base's divisions was measured, where a kernel may choose one and L1's data array is
+ * what bounds it; -1: none of them. */
+static int measured_choice(struct geometry *g, const struct model_text *t)
+{
+    const struct carveout_spec *carveout = &t->base->carveout;
+    const json_t *l1 = saved_cache(t->root, "l1_data");
+    uint64_t shared = 0;
+    geometry_read(g, l1, t->base->l1_data.line_bytes);
+    bool is_told = g->is_known && g->data && saved_u64(&shared, l1, "carveout_shared");
+    for (uint32_t i = 0; is_told && carveout->follows_preference && i < carveout->count; i++) {
+        if (carveout->choice[i].shared_bytes == shared) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+bool model_has_choices(const struct model_text *t)
+{
+    struct geometry g;
+    return measured_choice(&g, t) >= 0;
+}
+
+/*
+ * One division of L1 and shared memory was measured. Where the base has it among others, all have
+ * the measured tags, and L1's data are what shared memory leaves of the sum. Else it is the only
+ * one.
+ */
+void model_carveout(struct model_text *t)
+{
+    const struct carveout_spec *carveout = &t->base->carveout;
+    struct geometry g;
+    int measured = measured_choice(&g, t);
+    if (measured < 0) {
+        model_line(t, 0, "one division was measured", "carveout: {choices: []}");
+        return;
+    }
+    uint64_t sum = carveout->choice[measured].shared_bytes + g.data, whole = g.lines * g.line;
+    model_line(t, 0, "", "carveout:");
+    model_line(t, 1, "the one that was measured", "initial: %d", measured);
+    model_line(t, 1, "the base's; data: what shared memory leaves", "choices:");
+    for (uint32_t i = 0; i < carveout->count; i++) {
+        uint64_t shared = carveout->choice[i].shared_bytes;
+        uint64_t data = shared < sum ? (sum - shared) / g.line * g.line : 0;
+        model_line(t, 2, (int)i == measured ? "measured" : "",
+                   "- {shared: %" PRIu64 " B, l1: %" PRIu64 " B, sets: %" PRIu64 ", ways: %" PRIu64
+                   ", data: %" PRIu64 " B}",
+                   shared, whole, g.sets, g.ways, data > whole ? whole : data);
+    }
 }
 
 uint64_t model_caches(struct model_text *t, const struct latency_plan *plan)

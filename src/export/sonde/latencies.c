@@ -16,9 +16,9 @@
 #include "export/sonde/model_text.h"
 
 /* Above this difference of a timed load and an untimed one, in cycles, the record has issues of its
- * own; both are medians or averages of hundreds of loads, and either way the difference is whole.
- */
-#define RECORD_SHOWS 1.5
+ * own; both are medians or averages of hundreds of loads. A simulated record has two, or none; one
+ * on an H200 has one (ADR 0002), and a scheduler that issues two in a cycle would show none. */
+#define RECORD_SHOWS 0.5
 
 static void plan_issue(struct issue_plan *plan, const struct model_text *t)
 {
@@ -37,7 +37,7 @@ static void plan_issue(struct issue_plan *plan, const struct model_text *t)
             plan->interval = 1;
         } else {
             plan->per_scheduler = 1;
-            plan->interval = (uint32_t)round(record / 2);
+            plan->interval = record < 2 ? 1 : (uint32_t)round(record / 2);
         }
     }
     plan->record_cycles = plan->per_scheduler > 1 ? 0 : 2 * plan->interval;
@@ -54,6 +54,17 @@ static bool latency(double *cycles, const struct latency_plan *plan, const json_
     }
     *cycles = value.value - record;
     return true;
+}
+
+/* Of a hit: where an untimed load was measured too, the middle of what both say. */
+static bool hit_latency(double *cycles, const struct latency_plan *plan, const json_t *cache)
+{
+    struct saved_value untimed;
+    bool is_there = latency(cycles, plan, cache, "hit_latency");
+    if (is_there && saved_value(&untimed, cache, "load_to_use_latency")) {
+        *cycles = (*cycles + untimed.value) / 2;
+    }
+    return is_there;
 }
 
 /* A term that may not be negative. */
@@ -96,6 +107,11 @@ static double core_period(const struct model_text *t)
 static void plan_l2(struct latency_plan *plan, const struct model_text *t, double l2_hit)
 {
     const struct model *base = t->base;
+    const json_t *classes = json_object_get(saved_cache(t->root, "l2"), "hit_latencies");
+    if (base->l2_parts.slice_cycles.count && json_array_size(classes)) {
+        l2_hit = json_number_value(json_object_get(json_array_get(classes, 0), "low")) -
+                 plan->issue.record_cycles;
+    }
     uint32_t both =
         rest(l2_hit, plan->lsu + base->l2.hit_cycles + network_extra(base, base->l2.sector_bytes));
     plan->request = both / 2;
@@ -107,8 +123,13 @@ static void plan_memory(struct latency_plan *plan, const struct model_text *t, d
     struct saved_value memory;
     if (saved_value(&memory, json_object_get(t->root, "memory"), "latency")) {
         const struct cache_spec *l2 = &t->base->l2;
+        /* Half of the lines cross, where there are two parts. */
+        const struct l2_parts_spec *parts = &t->base->l2_parts;
+        double across =
+            (parts->count - 1.0) / parts->count *
+            (2 * parts->crossing_cycles + parts->copy_cycles + l2->miss_cycles + l2->fill_cycles);
         plan->dram_fixed =
-            rest(memory.value - l2_hit + l2->hit_cycles,
+            rest(memory.value - across - l2_hit + l2->hit_cycles,
                  l2->miss_cycles + l2->fill_cycles + dram_own(t->base, core_period(t)));
     }
 }
@@ -119,9 +140,10 @@ static void plan_l1(struct latency_plan *plan, const struct model_text *t, doubl
     l1 = l1 ? l1 : saved_cache(t->root, "local_l1");
     struct saved_value penalty;
     double hit;
-    if (!latency(&hit, plan, l1, "hit_latency")) {
+    if (!hit_latency(&hit, plan, l1)) {
         return;
     }
+    hit = round(hit);
     if (hit <= plan->lsu + 1) {
         plan->lsu = (uint32_t)hit / 2;
     }
@@ -133,6 +155,31 @@ static void plan_l1(struct latency_plan *plan, const struct model_text *t, doubl
         double more =
             network_extra(base, (uint32_t)fetched) - network_extra(base, base->l2.sector_bytes);
         plan->l1_through = rest(hit + penalty.value, l2_hit + more);
+    }
+}
+
+/* Local and read-only loads that the same cache serves as others, and later or sooner. */
+static uint32_t path_of(const struct latency_plan *plan, const struct model_text *t, const char *id)
+{
+    double hit, plain;
+    if (!saved_cache(t->root, "l1_data") || !saved_shares(t->root, id, "l1_data") ||
+        !latency(&hit, plan, saved_cache(t->root, id), "hit_latency") ||
+        !latency(&plain, plan, saved_cache(t->root, "l1_data"), "hit_latency") || hit == plain) {
+        return 0;
+    }
+    return rest(hit, plan->l1_hit);
+}
+
+/* Fetches that look in L1: what a hit takes beside it, before and behind. */
+static void plan_texture_in_l1(struct latency_plan *plan, const struct model_text *t)
+{
+    double hit;
+    plan->texture_by_l1 = saved_shares(t->root, "texture_l1", "l1_data");
+    if (plan->texture_by_l1 &&
+        latency(&hit, plan, saved_cache(t->root, "texture_l1"), "hit_latency")) {
+        uint32_t ends = rest(hit, plan->l1_hit);
+        plan->texture_address = ends / 2;
+        plan->texture_filter = ends - ends / 2;
     }
 }
 
@@ -170,6 +217,9 @@ static void plan_constants(struct latency_plan *plan, const struct model_text *t
     const json_t *l15 = saved_cache(t->root, "constant_l15");
     double around = plan->constant_address + l1->miss_cycles + l1->fill_cycles;
     if (latency(&second, plan, l15, "hit_latency")) {
+        if (strcmp(saved_text(l15, "scope", ""), "cluster") == 0) {
+            around += t->base->constant_l15_return_cycles;
+        }
         plan->constant_l15_hit = rest(second, around);
         if (saved_value(&penalty, l15, "miss_penalty")) {
             plan->constant_l15_through = rest(second + penalty.value, around + l2_way);
@@ -276,6 +326,9 @@ void latencies_plan(struct latency_plan *plan, const struct model_text *t)
         latency(&beyond, plan, json_object_get(t->root, "memory"), "latency");
     }
     plan_texture(plan, t, beyond - plan->lsu);
+    plan_texture_in_l1(plan, t);
+    plan->lsu_local = path_of(plan, t, "local_l1");
+    plan->lsu_readonly = path_of(plan, t, "readonly_l1");
     plan_constants(plan, t, beyond - plan->lsu);
     plan_translation(plan, t);
 }

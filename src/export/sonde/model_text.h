@@ -42,10 +42,11 @@ struct issue_plan {
 
 struct latency_plan {
     struct issue_plan issue;
-    uint32_t lsu;
-    uint32_t request, reply;     /* of the network */
-    uint32_t l1_hit, l1_through; /* on a miss: miss and fill together */
+    uint32_t lsu, lsu_local, lsu_readonly; /* of local and read-only loads; 0: as others */
+    uint32_t request, reply;               /* of the network */
+    uint32_t l1_hit, l1_through;           /* on a miss: miss and fill together */
     uint32_t dram_fixed;
+    bool texture_by_l1;
     uint32_t texture_address, texture_filter, texture_fifo;
     uint32_t constant_address, constant_l1_hit, constant_l15_hit, constant_l15_through;
     uint32_t tlb_l1_miss, tlb_l1_fill, tlb_l2_hit;
@@ -59,6 +60,8 @@ void latencies_plan(struct latency_plan *plan, const struct model_text *t);
 
 /* Returns the slices of L2 that it has written, or the base has. */
 uint64_t model_caches(struct model_text *t, const struct latency_plan *plan);
+void model_carveout(struct model_text *t);
+bool model_has_choices(const struct model_text *t); /* that it writes several divisions */
 void model_translation(struct model_text *t, const struct latency_plan *plan);
 
 #endif

@@ -20,6 +20,7 @@
 static void model_name(char *name, size_t size, const char *device)
 {
     size_t n = 0;
+    device += strncmp(device, "NVIDIA ", 7) == 0 ? 7 : 0;
     for (; *device && n + 1 < size; device++) {
         bool plain = isalnum((unsigned char)*device) || strchr("-_.", *device);
         if (plain) {
@@ -48,13 +49,16 @@ static void head(struct model_text *t)
     char name[MODEL_NAME_MAX], doc[160];
     model_name(name, sizeof(name), saved_text(device, "name", "dissected"));
     quoted(doc, sizeof(doc), saved_text(device, "name", "a GPU"));
+    /* A recording's dissection is made anew whenever it is asked for. */
+    const char *spec = saved_text(device, "spec", "");
+    bool is_recording = !strchr(spec, ':') || strncmp(spec, "replay:", 7) == 0;
     strbuf_printf(
         &t->out,
-        "# Written by `sonde export --format sonde` (version %s) from a dissection of %s.\n"
+        "# Written by `sonde export --format sonde` (version %s) from %s%s.\n"
         "# A parameter that is named here was measured, or follows from what was, or is the\n"
         "# driver's word, as its comment says. All others are those of the base model, %s.\n",
-        saved_text(t->root, "sonde", "unknown"), saved_text(t->root, "date", "an unknown day"),
-        t->base->name);
+        saved_text(t->root, "sonde", "unknown"), is_recording ? "a recording" : "a dissection of ",
+        is_recording ? "" : saved_text(t->root, "date", "an unknown day"), t->base->name);
     model_line(t, 0, "what was not measured", "inherits: %s", t->base->name);
     model_line(t, 0, "", "name: \"%s\"", *name ? name : "dissected");
     model_line(t, 0, "", "doc: \"%s, as dissected\"", doc);
@@ -66,32 +70,37 @@ static void head(struct model_text *t)
     model_line(t, 0, "the driver's word", "sms: %" PRIu64, sms);
     model_line(t, 0, is_told ? "as many as second constant caches" : "as the base, if so many fit",
                "clusters: %" PRIu64, clusters < sms ? clusters : sms);
+    if (t->base->cluster_of.count && (sms != t->base->sms || clusters != t->base->clusters)) {
+        model_line(t, 0, "which SMs they have was not measured", "cluster_of: []");
+    }
     uint64_t hz = saved_plain_u64(device, "clock_hz", 0);
     if (hz) {
         model_line(t, 0, "the driver's word", "clock: %" PRIu64 " Hz", hz);
     }
 }
 
-static bool is_among(const json_t *list, const char *id)
-{
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *text = json_string_value(json_array_get(list, i));
-        if (text && strcmp(text, id) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Which cache serves read-only loads: the one that shares with theirs. */
 static void readonly_line(struct model_text *t)
 {
-    const json_t *shared = json_object_get(saved_cache(t->root, "readonly_l1"), "shared_with");
-    if (is_among(shared, "l1_data")) {
+    if (saved_shares(t->root, "readonly_l1", "l1_data")) {
         model_line(t, 1, "measured: they share it", "readonly: l1");
-    } else if (is_among(shared, "texture_l1")) {
+    } else if (saved_shares(t->root, "readonly_l1", "texture_l1")) {
         model_line(t, 1, "measured: they share it", "readonly: texture");
     }
+}
+
+static void lsu_line(struct model_text *t, const struct latency_plan *plan)
+{
+    const struct sm_spec *sm = &t->base->sm;
+    if (!plan->lsu_local && !plan->lsu_readonly && !sm->lsu_local_cycles &&
+        !sm->lsu_readonly_cycles) {
+        model_line(t, 1, "", "lsu: {latency: %" PRIu32 " cycles}", plan->lsu);
+        return;
+    }
+    model_line(t, 1, "with l1_data: hits of each kind of load",
+               "lsu: {latency: %" PRIu32 " cycles, local_latency: %" PRIu32
+               " cycles, readonly_latency: %" PRIu32 " cycles}",
+               plan->lsu, plan->lsu_local, plan->lsu_readonly);
 }
 
 static void shared_lines(struct model_text *t, const struct latency_plan *plan)
@@ -103,7 +112,7 @@ static void shared_lines(struct model_text *t, const struct latency_plan *plan)
     char comment[MODEL_COMMENT_BYTES];
     model_line(t, 1, "", "shared:");
     uint64_t size = saved_plain_u64(device, "shared_per_sm_bytes", 0);
-    if (size) {
+    if (size && !model_has_choices(t)) {
         model_line(t, 2, "the driver's word", "size: %" PRIu64 " B", size);
     }
     if (saved_value(&value, shared, "banks")) {
@@ -138,7 +147,7 @@ static void shared_lines(struct model_text *t, const struct latency_plan *plan)
 static void sm_section(struct model_text *t, const struct latency_plan *plan)
 {
     const json_t *l1 = saved_cache(t->root, "l1_data");
-    uint64_t segment = 0;
+    uint64_t segment = 0, line = 0;
     model_line(t, 0, "", "sm:");
     if (l1 || saved_by_id(json_object_get(t->root, "caches"), "l1_data")) {
         model_line(t, 1, "measured", "l1_caches_global: %s", l1 ? "true" : "false");
@@ -149,19 +158,40 @@ static void sm_section(struct model_text *t, const struct latency_plan *plan)
         model_line(t, 1, why, "issue_interval: %" PRIu32 " cycles", plan->issue.interval);
     }
     readonly_line(t);
-    model_line(t, 1, "", "lsu: {latency: %" PRIu32 " cycles}", plan->lsu);
-    if (saved_u64(&segment, l1 ? l1 : saved_cache(t->root, "l2"), "fetch_granularity") &&
-        segment >= 32) {
+    lsu_line(t, plan);
+    const struct coalesce_spec *rule = &t->base->sm.coalesce;
+    bool by_line = saved_u64(&segment, l1, "fetch_granularity") && saved_u64(&line, l1, "line") &&
+                   segment < line && rule->segment_bytes == line;
+    if (by_line) {
+        model_line(t, 1, "the base's: a line, of which a miss fetches sectors",
+                   "coalesce: {segment: %" PRIu64 " B, sector: %" PRIu64 " B}", line, segment);
+    } else if (saved_u64(&segment, l1 ? l1 : saved_cache(t->root, "l2"), "fetch_granularity") &&
+               segment >= 32) {
         uint64_t sector = t->base->sm.coalesce.sector_bytes;
         model_line(t, 1, "what a miss fetches",
                    "coalesce: {segment: %" PRIu64 " B, sector: %" PRIu64 " B}", segment,
                    sector < segment ? sector : segment);
     }
     shared_lines(t, plan);
-    model_line(t, 1, "with texture_l1: what a fetch takes",
-               "texture: {address_latency: %" PRIu32 " cycles, filter_latency: %" PRIu32 " cycles}",
-               plan->texture_address, plan->texture_filter);
-    model_line(t, 1, "", "constant: {address_latency: %" PRIu32 " cycles}", plan->constant_address);
+    const char *by_l1 = plan->texture_by_l1         ? ", l1: true"
+                        : t->base->sm.texture.by_l1 ? ", l1: false"
+                                                    : "";
+    model_line(
+        t, 1,
+        plan->texture_by_l1 ? "measured: they share it" : "with texture_l1: what a fetch takes",
+        "texture: {address_latency: %" PRIu32 " cycles, filter_latency: %" PRIu32 " cycles%s}",
+        plan->texture_address, plan->texture_filter, by_l1);
+    uint64_t interval = 0;
+    if (saved_u64(&interval, saved_cache(t->root, "constant_l1"), "address_penalty") &&
+        interval > 0 && interval != t->base->sm.constant.interval_cycles) {
+        model_line(t, 1, "measured: each further address",
+                   "constant: {address_latency: %" PRIu32 " cycles, address_interval: %" PRIu64
+                   " cycles}",
+                   plan->constant_address, interval);
+    } else {
+        model_line(t, 1, "", "constant: {address_latency: %" PRIu32 " cycles}",
+                   plan->constant_address);
+    }
     const json_t *outstanding = json_object_get(t->root, "outstanding");
     struct saved_value value;
     char comment[MODEL_COMMENT_BYTES];
@@ -234,7 +264,7 @@ static void write_model(struct model_text *t)
     latencies_plan(&plan, t);
     head(t);
     sm_section(t, &plan);
-    model_line(t, 0, "one division was measured", "carveout: {choices: []}");
+    model_carveout(t);
     uint64_t slices = model_caches(t, &plan);
     network_section(t, &plan);
     memory_section(t, &plan, slices);

@@ -49,7 +49,8 @@ static void unequal_lines(struct model_text *t, const json_t *list, const char *
     strbuf_free(&ways);
 }
 
-static void equal_lines(struct model_text *t, const json_t *tlb, const char *comment)
+static void equal_lines(struct model_text *t, const json_t *tlb, const char *comment,
+                        const struct cache_spec *base)
 {
     uint64_t entries, sets = 1;
     if (!saved_u64(&entries, tlb, "entries") || entries == 0) {
@@ -66,10 +67,14 @@ static void equal_lines(struct model_text *t, const json_t *tlb, const char *com
     model_line(t, 1, has_sets ? comment : "not measured: one set", "sets: %" PRIu64, sets);
     model_line(t, 1, comment, "ways: %" PRIu64, entries / sets);
     model_line(t, 1, "", "ways_per_set: []");
-    model_line(t, 1, sets > 1 ? "not measured: a guess" : "", "index: {kind: modulo}");
+    if (sets > 1 && base->sets == sets && base->index.kind != INDEX_MODULO) {
+        model_line(t, 1, "", "# index: not measured, the base's");
+    } else {
+        model_line(t, 1, sets > 1 ? "not measured: a guess" : "", "index: {kind: modulo}");
+    }
 }
 
-static void entry_lines(struct model_text *t, const json_t *tlb)
+static void entry_lines(struct model_text *t, const json_t *tlb, const struct cache_spec *base)
 {
     struct saved_value value;
     char comment[MODEL_COMMENT_BYTES] = "";
@@ -88,7 +93,7 @@ static void entry_lines(struct model_text *t, const json_t *tlb)
     if (are_unequal(list)) {
         unequal_lines(t, list, comment);
     } else {
-        equal_lines(t, tlb, comment);
+        equal_lines(t, tlb, comment, base);
     }
     const json_t *policy = json_object_get(tlb, "policy");
     const char *name = saved_text(policy, "name", "unknown");
@@ -110,7 +115,8 @@ static bool is_absent(const json_t *root, const char *id)
            json_is_false(json_object_get(first, "present"));
 }
 
-static bool section(struct model_text *t, const char *name, const char *id)
+static bool section(struct model_text *t, const char *name, const char *id,
+                    const struct cache_spec *base)
 {
     const json_t *tlb = saved_tlb(t->root, id);
     if (!tlb) {
@@ -122,7 +128,7 @@ static bool section(struct model_text *t, const char *name, const char *id)
     }
     model_line(t, 0, "", "%s:", name);
     model_line(t, 1, "", "enabled: true");
-    entry_lines(t, tlb);
+    entry_lines(t, tlb, base);
     return true;
 }
 
@@ -145,9 +151,14 @@ static void page_line(struct model_text *t)
     if (saved_u64(&second, saved_tlb(t->root, "l2_tlb"), "page") && second > 0 && second < page) {
         page = second;
     }
+    bool is_base = t->base->vm.page_bytes < page && page % t->base->vm.page_bytes == 0;
+    page = is_base ? t->base->vm.page_bytes : page;
     memory = saved_plain_u64(json_object_get(t->root, "device"), "memory_bytes", memory);
     model_line(t, 0, "", "vm:");
-    model_line(t, 1, "what a TLB's entry translates", "page: %" PRIu64 " B", page);
+    model_line(t, 1,
+               is_base ? "the base's; a TLB's entry translates more"
+                       : "what a TLB's entry translates",
+               "page: %" PRIu64 " B", page);
     model_line(t, 1, "the driver's word", "memory: %" PRIu64 " B", memory / page * page);
 }
 
@@ -155,12 +166,12 @@ void model_translation(struct model_text *t, const struct latency_plan *plan)
 {
     char comment[MODEL_COMMENT_BYTES];
     page_line(t);
-    if (section(t, "tlb_l1", "l1_tlb")) {
+    if (section(t, "tlb_l1", "l1_tlb", &t->base->tlb_l1.entries)) {
         model_line(t, 1, "of what a miss costs", "miss_latency: %" PRIu32 " cycles",
                    plan->tlb_l1_miss);
         model_line(t, 1, "of it, too", "fill_latency: %" PRIu32 " cycles", plan->tlb_l1_fill);
     }
-    if (section(t, "tlb_l2", "l2_tlb")) {
+    if (section(t, "tlb_l2", "l2_tlb", &t->base->tlb_l2.entries)) {
         penalty_comment(comment, t, "l1_tlb");
         model_line(t, 1, comment, "hit_latency: %" PRIu32 " cycles", plan->tlb_l2_hit);
     }

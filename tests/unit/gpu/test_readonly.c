@@ -215,6 +215,30 @@ static void local_memory_that_was_given_too_little_room_takes_a_fixed_time(void 
     gpu_bench_free(&g);
 }
 
+/* Two addresses of a warp, one look-up after the other. */
+static void a_warps_constant_addresses_go_one_by_one(void **state)
+{
+    (void)state;
+    uint32_t cycles[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_true(gpu_bench_load(&g, "gtx560ti"));
+        g.model->sm.issue_per_scheduler = 1;
+        g.model->sm.constant.interval_cycles = i == 0 ? 1 : 11;
+        g.model->tlb_l1.entries.enabled = g.model->tlb_l2.entries.enabled = false;
+        assert_true(gpu_bench_build(&g));
+        assert_true(
+            gpu_bench_run(&g,
+                          "mov.u32 %r8, %tid.x;\nand.b32 %r8, %r8, 3;\nshl.b32 %r8, %r8, 2;\n"
+                          "cvt.u64.u32 %rd6, %r8;\nadd.u64 %rd6, %rd6, %rd0;\n"
+                          "ld.const.u32 %r9, [%rd6+65536];\nadd.u32 %r9, %r9, 1;\n" TIMED(
+                              "ld.const.u32 %r2, [%rd6+65536];\n", 0),
+                          1, 32));
+        cycles[i] = g.buffer[0];
+        gpu_bench_free(&g);
+    }
+    assert_int_equal(cycles[1], cycles[0] + 3 * 10); /* four addresses */
+}
+
 /* The issue adds 1 cycle before and 1 after; each path has an address path of its own. */
 static void local_and_read_only_loads_may_take_longer_or_shorter_to_l1(void **state)
 {
@@ -277,6 +301,7 @@ int main(void)
         cmocka_unit_test(a_constant_comes_from_l1_from_l15_or_from_l2),
         cmocka_unit_test(keplers_l1_serves_local_memory_alone),
         cmocka_unit_test(local_and_read_only_loads_may_take_longer_or_shorter_to_l1),
+        cmocka_unit_test(a_warps_constant_addresses_go_one_by_one),
         cmocka_unit_test(a_texture_unit_may_look_in_l1),
         cmocka_unit_test(local_memory_that_was_given_too_little_room_takes_a_fixed_time),
     };
