@@ -24,7 +24,7 @@ lstopo-no-graphics --input out.hwloc --if xml --of console | grep -c 'PU L#'
 echo "# keys as mt4g's"
 /usr/bin/python3 -c 'import json; m = json.load(open("out.mt4g"))["memory"]
 print(sorted(m), m["texture"]["size"]["size"], m["texture"]["lineSize"], m["l2"]["latency"]["p50"])'
-sonde export a.json --format sonde --base gtx560ti | sed -n '2,12p;/^l2:/,/^noc/p'
+sonde export a.json --format sonde --base gtx560ti | sed -n '3,13p;/^l2:/,/^noc/p'
 run sonde export a.json --format sonde --base ./nothing.yaml
 echo "# wrong"
 run sonde compare

@@ -54,6 +54,7 @@ static void head(struct model_text *t)
     bool is_recording = !strchr(spec, ':') || strncmp(spec, "replay:", 7) == 0;
     strbuf_printf(
         &t->out,
+        "---\n"
         "# Written by `sonde export --format sonde` (version %s) from %s%s.\n"
         "# A parameter that is named here was measured, or follows from what was, or is the\n"
         "# driver's word, as its comment says. All others are those of the base model, %s.\n",
@@ -270,6 +271,7 @@ static void write_model(struct model_text *t)
     memory_section(t, &plan, slices);
     model_translation(t, &plan);
     driver_section(t);
+    strbuf_append(&t->out, "...\n"); /* what is cut off is refused: models/README.md */
 }
 
 /* The shipped model of the nearest compute capability, the first of several. */
