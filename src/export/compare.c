@@ -35,7 +35,7 @@ static bool numbers_agree(double a, double b, const char *unit,
     double allowed = 0;
     if (strcmp(unit, "cycles") == 0) {
         allowed = options->cycles;
-    } else if (strcmp(unit, "B/s") == 0) {
+    } else if (strcmp(unit, "B/s") == 0 || strstr(unit, "/cycle")) {
         allowed = options->percent / 100 * fmax(fabs(a), fabs(b));
     }
     return fabs(a - b) <= allowed;

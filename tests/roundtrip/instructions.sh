@@ -65,6 +65,23 @@ sm:
 MODEL
 follows changed.yaml
 
+# Written as a model over a base whose units are all different, it is the same: exactly, for lanes are whole numbers.
+"$SONDE" export found.json --format sonde --base gtx280 -o again.yaml || fail "no model"
+cp model told
+"$SONDE" model show ./again.yaml >model || fail "no such model"
+[ "$(number schedulers)" = 4 ] || fail "schedulers: $(number schedulers)"
+for name in alu imul idiv shift fp32 fp64 fdiv sfu cvt shuffle; do
+    for key in latency lanes_per_cycle; do
+        again=$(unit $name $key)
+        was=$(cp model again && cp told model && unit $name $key && cp again model)
+        [ "$was" = "$again" ] || fail "$name.$key: $again, and was $was"
+    done
+done
+for name in branch barrier; do
+    [ "$(unit $name latency)" = 22 ] || fail "$name: $(unit $name latency)"
+done
+grep -q 'enabled: false' again.yaml && fail "what nobody asked for is written as absent"
+
 "$SONDE" infer "$SOURCE/tests/infer/h200-outstanding/outstanding.sonde" --only instructions,sm --json - >old.json ||
     fail "no inference of an old recording"
 expect old.json sm.sub_cores "not recorded"

@@ -223,7 +223,8 @@ static void hit_line(struct model_text *t, const json_t *cache, const char *what
 static bool is_absent(const json_t *root, const char *id)
 {
     const json_t *cache = saved_by_id(json_object_get(root, "caches"), id);
-    return cache && json_is_false(json_object_get(cache, "present"));
+    return cache && json_is_false(json_object_get(cache, "present")) &&
+           strcmp(saved_text(cache, "status", "absent"), "absent") == 0;
 }
 
 /* An MSHR table is a cache's own. */

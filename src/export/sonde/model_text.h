@@ -56,7 +56,10 @@ struct latency_plan {
  * from 0 on can bring about stays as near as it can. */
 void latencies_plan(struct latency_plan *plan, const struct model_text *t);
 
-/* ---- caches.c and translation.c: sections ---- */
+/* ---- units.c, caches.c and translation.c: sections, or what they end with ---- */
+
+/* Of the section `sm`: schedulers, what they issue, units. */
+void model_units(struct model_text *t, const struct latency_plan *plan);
 
 /* Returns the slices of L2 that it has written, or the base has. */
 uint64_t model_caches(struct model_text *t, const struct latency_plan *plan);

@@ -150,7 +150,8 @@ static void sm_section(struct model_text *t, const struct latency_plan *plan)
     const json_t *l1 = saved_cache(t->root, "l1_data");
     uint64_t segment = 0, line = 0;
     model_line(t, 0, "", "sm:");
-    if (l1 || saved_by_id(json_object_get(t->root, "caches"), "l1_data")) {
+    const json_t *any = saved_by_id(json_object_get(t->root, "caches"), "l1_data");
+    if (l1 || (any && strcmp(saved_text(any, "status", "absent"), "absent") == 0)) {
         model_line(t, 1, "measured", "l1_caches_global: %s", l1 ? "true" : "false");
     }
     if (plan->issue.is_measured) {
@@ -205,6 +206,7 @@ static void sm_section(struct model_text *t, const struct latency_plan *plan)
         model_line(t, 1, model_measured(comment, &value),
                    "outstanding: {structure: %s, entries: %.0f}", structure, value.value);
     }
+    model_units(t, plan);
 }
 
 static void network_section(struct model_text *t, const struct latency_plan *plan)
