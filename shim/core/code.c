@@ -271,7 +271,7 @@ int shim_module_create(struct shim_module **out, const char *name, const void *i
     return SHIM_OK;
 }
 
-int shim_module_load_file(struct shim_module **out, const char *path)
+int shim_module_load_file(struct shim_module **out, const char *path, bool lazy)
 {
     char *data;
     size_t size;
@@ -280,7 +280,7 @@ int shim_module_load_file(struct shim_module **out, const char *path)
         shim_say("%s", error_text());
         return SHIM_NO_FILE;
     }
-    int code = size == 0 ? SHIM_BAD_IMAGE : shim_module_create(out, path, data, size, false);
+    int code = size == 0 ? SHIM_BAD_IMAGE : shim_module_create(out, path, data, size, lazy);
     free(data);
     return code;
 }
@@ -468,6 +468,24 @@ struct shim_function *shim_function_of(const struct rt_kernel *kernel)
     return u64_map_get_pointer(&by_kernel, (uintptr_t)kernel);
 }
 
+int shim_module_kernels(struct shim_module *module, struct shim_function **out, size_t room,
+                        size_t *count)
+{
+    int code = shim_module_need(module);
+    const struct ptx_module *ptx = code == SHIM_OK ? module->rt->ptx : NULL;
+    *count = 0;
+    for (uint32_t i = 0; code == SHIM_OK && i < ptx->func_count; i++) {
+        if (!ptx->funcs[i]->is_entry) {
+            continue;
+        }
+        if (*count < room) {
+            code = shim_function_get(&out[*count], module, ptx->funcs[i]->name);
+        }
+        ++*count;
+    }
+    return code;
+}
+
 const char *shim_function_name(const struct shim_function *function)
 {
     return function->name;
@@ -524,6 +542,9 @@ int shim_function_set(struct shim_function *function, enum shim_setting what, in
         if (value < 0 || (most > 0 && (uint64_t)value + info.shared_bytes > most)) {
             return SHIM_INVALID;
         }
+    }
+    if (what == SHIM_SET_CARVEOUT && (value < -1 || value > 100)) {
+        return SHIM_INVALID; /* of a hundred */
     }
     function->settings[what] = value;
     return SHIM_OK;

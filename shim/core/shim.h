@@ -140,7 +140,10 @@ struct shim_function;
  * messages. Its text is kept, not the image. */
 SHIM_SHARED int shim_module_create(struct shim_module **out, const char *name, const void *image,
                                    size_t bytes, bool lazy);
-SHIM_SHARED int shim_module_load_file(struct shim_module **out, const char *path);
+SHIM_SHARED int shim_module_load_file(struct shim_module **out, const char *path, bool lazy);
+/* Its kernels' functions, up to `room` of them, and how many there are. */
+SHIM_SHARED int shim_module_kernels(struct shim_module *module, struct shim_function **out,
+                                    size_t room, size_t *count);
 SHIM_SHARED int shim_module_destroy(struct shim_module *module);
 SHIM_SHARED int shim_module_need(struct shim_module *module); /* loads it */
 SHIM_SHARED struct rt_module *shim_module_rt(struct shim_module *module);
@@ -246,7 +249,7 @@ SHIM_SHARED int shim_memory_register(void *host, uint64_t bytes, unsigned flags)
 SHIM_SHARED int shim_memory_unregister(void *host);
 SHIM_SHARED int shim_memory_device_pointer(uint64_t *out, const void *host);
 SHIM_SHARED uint64_t shim_pitch(uint64_t width_bytes);
-/* The bytes of rows that far apart; UINT64_MAX: more than 64 bits count. */
+/* The bytes of rows that far apart; UINT64_MAX: more than 64 bits count, which is a bad value. */
 SHIM_SHARED uint64_t shim_pitched(size_t *pitch, uint64_t width_bytes, uint64_t height,
                                   uint64_t depth);
 SHIM_SHARED int shim_memory_forget(uint64_t address);

@@ -149,12 +149,13 @@ EXPORT int cuCtxPushCurrent_v2(void *context)
 
 EXPORT int cuCtxPopCurrent_v2(void **context)
 {
-    if (depth == 0) {
+    if (depth == 0 && !implicit) {
         return driver_result(SHIM_BAD_CONTEXT);
     }
-    depth--;
+    struct context *top = depth > 0 ? stack[depth - 1] : &primary;
+    depth -= depth > 0;
     if (context) {
-        *context = stack[depth];
+        *context = top;
     }
     return driver_result(SHIM_OK);
 }
@@ -304,7 +305,7 @@ EXPORT int cuCtxSetLimit(int limit, size_t value)
     struct rt *rt;
     int code = driver_enter(&rt);
     if (code != SHIM_OK || limit < 0 || limit > 6) {
-        return driver_result(code == SHIM_OK ? 215 : code);
+        return driver_result(code == SHIM_OK ? SHIM_INVALID : code);
     }
     if (limit != 1 && limit != 2) {
         own_limits[limit] = value;

@@ -22,7 +22,8 @@ EXPORT int cuMemAllocPitch_v2(uint64_t *out, size_t *pitch, size_t width, size_t
         return driver_result(SHIM_INVALID);
     }
     uint64_t bytes = shim_pitched(pitch, width, height, 1);
-    return driver_result(take(out, bytes, SHIM_MEMORY_DEVICE, 0));
+    return driver_result(bytes == UINT64_MAX ? SHIM_INVALID
+                                             : take(out, bytes, SHIM_MEMORY_DEVICE, 0));
 }
 
 EXPORT int cuMemFree_v2(uint64_t address)

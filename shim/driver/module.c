@@ -4,26 +4,30 @@
 
 #include "shim/driver/driver.h"
 
-static int load(void **out, const void *image)
+static int load(void **out, const void *image, bool lazy)
 {
     struct rt *rt;
     int code = out && image ? driver_enter(&rt) : SHIM_INVALID;
     return code == SHIM_OK
-               ? shim_module_create((struct shim_module **)out, "module", image, 0, false)
+               ? shim_module_create((struct shim_module **)out, "module", image, 0, lazy)
                : code;
+}
+
+static int load_file(void **out, const char *path, bool lazy)
+{
+    struct rt *rt;
+    int code = out && path ? driver_enter(&rt) : SHIM_INVALID;
+    return code == SHIM_OK ? shim_module_load_file((struct shim_module **)out, path, lazy) : code;
 }
 
 EXPORT int cuModuleLoad(void **out, const char *path)
 {
-    struct rt *rt;
-    int code = out && path ? driver_enter(&rt) : SHIM_INVALID;
-    return driver_result(code == SHIM_OK ? shim_module_load_file((struct shim_module **)out, path)
-                                         : code);
+    return driver_result(load_file(out, path, false));
 }
 
 EXPORT int cuModuleLoadData(void **out, const void *image)
 {
-    return driver_result(load(out, image));
+    return driver_result(load(out, image, false));
 }
 
 /* Options are of the vendor's compiler, of which only the logs mean something here. */
@@ -40,12 +44,12 @@ EXPORT int cuModuleLoadDataEx(void **out, const void *image, unsigned count, con
                               void **values)
 {
     logs_clear(count, options, values);
-    return driver_result(load(out, image));
+    return driver_result(load(out, image, false));
 }
 
 EXPORT int cuModuleLoadFatBinary(void **out, const void *image)
 {
-    return driver_result(load(out, image));
+    return driver_result(load(out, image, false));
 }
 
 EXPORT int cuModuleUnload(void *module)
@@ -113,14 +117,14 @@ EXPORT int cuLibraryLoadData(void **out, const void *image, int *jit, void **jit
                              unsigned jit_count, int *options, void **values, unsigned count)
 {
     (void)jit, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;
-    return driver_result(load(out, image));
+    return driver_result(load(out, image, true));
 }
 
 EXPORT int cuLibraryLoadFromFile(void **out, const char *path, int *jit, void **jit_values,
                                  unsigned jit_count, int *options, void **values, unsigned count)
 {
     (void)jit, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;
-    return cuModuleLoad(out, path);
+    return driver_result(load_file(out, path, true));
 }
 
 EXPORT int cuLibraryUnload(void *library)

@@ -37,12 +37,25 @@ static int end_fill(struct rt *rt, struct rt_end *end, void *array, const struct
     if (!linear->ptr) {
         return SHIM_INVALID;
     }
-    const uint8_t *at = (const uint8_t *)linear->ptr + pos->x + pos->y * linear->pitch +
-                        pos->z * linear->pitch * linear->ysize;
+    const uint8_t *at = (const uint8_t *)linear->ptr + pos->x * texel_bytes +
+                        pos->y * linear->pitch + pos->z * linear->pitch * linear->ysize;
     shim_end(rt, end, at);
     end->row_bytes = linear->pitch;
     end->slice_rows = linear->ysize;
     return SHIM_OK;
+}
+
+/* An array's elements are what extent and positions count, those of linear memory as well: so a
+ * card, where the manual has bytes. */
+static int copy_texel(uint64_t *bytes, const void *array)
+{
+    struct rt_image *image;
+    uint32_t level;
+    int code = array ? image_of(&image, &level, array) : SHIM_OK;
+    if (array && code == SHIM_OK) {
+        *bytes = image->image.texel_bytes;
+    }
+    return code;
 }
 
 int copy3d_fill(struct rt *rt, struct rt_copy *out, const struct abi_copy3d *params)
@@ -55,31 +68,19 @@ int copy3d_fill(struct rt *rt, struct rt_copy *out, const struct abi_copy3d *par
     if (params->kind < ABI_HOST_TO_HOST || params->kind > ABI_DEFAULT) {
         return SHIM_BAD_DIRECTION;
     }
-    uint64_t src_texel = 1, dst_texel = 1;
-    struct rt_image *image;
-    uint32_t level;
-    if (params->src_array) {
-        int code = image_of(&image, &level, params->src_array);
-        if (code != SHIM_OK) {
-            return code;
-        }
-        src_texel = image->image.texel_bytes;
+    uint64_t texel = 1;
+    int code = copy_texel(&texel, params->dst_array);
+    code = code == SHIM_OK ? copy_texel(&texel, params->src_array) : code;
+    if (code != SHIM_OK) {
+        return code;
     }
-    if (params->dst_array) {
-        int code = image_of(&image, &level, params->dst_array);
-        if (code != SHIM_OK) {
-            return code;
-        }
-        dst_texel = image->image.texel_bytes;
-    }
-    out->width_bytes = params->extent.width * (params->src_array ? src_texel : dst_texel);
+    out->width_bytes = params->extent.width * texel;
     out->height = params->extent.height;
     out->depth = params->extent.depth;
-    int code =
-        end_fill(rt, &out->src, params->src_array, &params->src_pos, &params->src, src_texel);
-    return code == SHIM_OK ? end_fill(rt, &out->dst, params->dst_array, &params->dst_pos,
-                                      &params->dst, dst_texel)
-                           : code;
+    code = end_fill(rt, &out->src, params->src_array, &params->src_pos, &params->src, texel);
+    return code == SHIM_OK
+               ? end_fill(rt, &out->dst, params->dst_array, &params->dst_pos, &params->dst, texel)
+               : code;
 }
 
 int array_row_bytes(uint64_t *bytes, const void *array)

@@ -250,13 +250,18 @@ static int own_limit(size_t **limit, int number)
     return known ? SHIM_OK : SHIM_INVALID;
 }
 
+#define LARGEST_STACK (512u << 10) /* local memory of a thread, since compute capability 2.0 */
+
 EXPORT int cudaDeviceSetLimit(int number, size_t value)
 {
     struct rt *rt;
     size_t *own;
     int code = own_limit(&own, number);
+    if (own == &limits.stack && value > LARGEST_STACK) {
+        code = SHIM_INVALID;
+    }
     if (code != SHIM_OK || own) {
-        if (own) {
+        if (own && code == SHIM_OK) {
             *own = value;
         }
         return last(code);

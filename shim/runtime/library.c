@@ -1,11 +1,11 @@
-/* Libraries: modules that a program loads itself. */
+/* Libraries: modules that a program loads itself. Their code is read when it is needed. */
 #include "shim/runtime/runtime.h"
 
 EXPORT int cudaLibraryLoadData(void **out, const void *image, int *jit, void **jit_values,
                                unsigned jit_count, int *options, void **values, unsigned count)
 {
     (void)jit, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;
-    return last(out ? shim_module_create((struct shim_module **)out, "library", image, 0, false)
+    return last(out ? shim_module_create((struct shim_module **)out, "library", image, 0, true)
                     : SHIM_INVALID);
 }
 
@@ -13,7 +13,7 @@ EXPORT int cudaLibraryLoadFromFile(void **out, const char *path, int *jit, void 
                                    unsigned jit_count, int *options, void **values, unsigned count)
 {
     (void)jit, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;
-    return last(out && path ? shim_module_load_file((struct shim_module **)out, path)
+    return last(out && path ? shim_module_load_file((struct shim_module **)out, path, true)
                             : SHIM_INVALID);
 }
 

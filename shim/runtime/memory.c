@@ -49,8 +49,12 @@ EXPORT int cudaFreeHost(void *pointer)
 
 EXPORT int cudaMallocManaged(void **out, size_t bytes, unsigned flags)
 {
-    if (!out || bytes == 0 || (flags != 1 && flags != 2)) {
+    if (!out || (flags != 1 && flags != 2)) {
         return last(SHIM_INVALID);
+    }
+    if (bytes == 0) {
+        *out = NULL;
+        return last(SHIM_OK);
     }
     return last(shim_memory_take((uint64_t *)out, bytes, SHIM_MEMORY_MANAGED, flags));
 }
@@ -60,7 +64,8 @@ EXPORT int cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t heigh
     if (!out || !pitch) {
         return last(SHIM_INVALID);
     }
-    return cudaMalloc(out, shim_pitched(pitch, width, height, 1));
+    uint64_t bytes = shim_pitched(pitch, width, height, 1);
+    return bytes == UINT64_MAX ? last(SHIM_INVALID) : cudaMalloc(out, bytes);
 }
 
 EXPORT int cudaMalloc3D(struct abi_pitched *out, struct abi_extent extent)
@@ -69,8 +74,8 @@ EXPORT int cudaMalloc3D(struct abi_pitched *out, struct abi_extent extent)
         return last(SHIM_INVALID);
     }
     *out = (struct abi_pitched){.xsize = extent.width, .ysize = extent.height};
-    return cudaMalloc(&out->ptr,
-                      shim_pitched(&out->pitch, extent.width, extent.height, extent.depth));
+    uint64_t bytes = shim_pitched(&out->pitch, extent.width, extent.height, extent.depth);
+    return bytes == UINT64_MAX ? last(SHIM_INVALID) : cudaMalloc(&out->ptr, bytes);
 }
 
 EXPORT int cudaHostRegister(void *pointer, size_t bytes, unsigned flags)

@@ -13,8 +13,9 @@ EXPORT struct abi_channel_desc cudaCreateChannelDesc(int x, int y, int z, int w,
 int format_of(struct texel_format *out, const struct abi_channel_desc *desc)
 {
     static const enum texel_kind kinds[] = {TEXEL_SIGNED, TEXEL_UNSIGNED, TEXEL_FLOAT};
-    if (desc->f < ABI_SIGNED || desc->f > ABI_FLOAT || desc->x <= 0 || desc->x > 32 ||
-        (desc->y && desc->y != desc->x) || (desc->z && (desc->z != desc->x || !desc->y)) ||
+    if (desc->f < ABI_SIGNED || desc->f > ABI_FLOAT ||
+        (desc->x != 8 && desc->x != 16 && desc->x != 32) || (desc->y && desc->y != desc->x) ||
+        (desc->z && (desc->z != desc->x || !desc->y)) ||
         (desc->w && (desc->w != desc->x || !desc->z))) {
         return 20; /* a channel descriptor that is none */
     }

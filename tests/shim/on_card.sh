@@ -11,8 +11,7 @@ mkdir -p "$folder"
 for source in "$here"/programs/*.cu; do
     name=$(basename "$source" .cu)
     if [ ! -x "$folder/$name" ] &&
-        ! "$nvcc" -w -std=c++17 --extended-lambda -cudart shared \
-            -gencode arch=compute_75,code=compute_75 -gencode arch=compute_90,code=sm_90 -o "$folder/$name" "$source" -lcuda \
+        ! NVCC=$nvcc "$here/compile.sh" "$source" "$folder/$name" -gencode arch=compute_90,code=sm_90 \
             >"$folder/$name.log" 2>&1; then
         echo "$name: does not compile"
         failed=$((failed + 1))

@@ -12,7 +12,8 @@ clusters*) arch=compute_90 device=sim:$(dirname "$source")/sm90.yaml ;;
 children*) arch=compute_90 device=sim:$(dirname "$source")/sm90.yaml more='-rdc=true -lcudadevrt' ;;
 esac
 if [ -z "$(find "$binary" -newer "$source" -newer "$(dirname "$source")/check.h" 2>/dev/null)" ]; then
-    "$nvcc" -w -std=c++17 --extended-lambda -cudart shared -arch=$arch -o "$binary" "$source" -lcuda $more
+    # shellcheck disable=SC2086 # several words, or none
+    NVCC=$nvcc "$(dirname "$0")/compile.sh" "$source" "$binary" -arch=$arch $more
 fi
 wanted=0
 case $name in

@@ -5,18 +5,16 @@
 #define TAKE_NAME cudaMallocAsync
 #define TAKE_FROM_NAME cudaMallocFromPoolAsync
 #define GIVE_NAME cudaFreeAsync
-#define MAY_BE_EMPTY true
 #else
 #define TAKE_NAME cuMemAllocAsync
 #define TAKE_FROM_NAME cuMemAllocFromPoolAsync
 #define GIVE_NAME cuMemFreeAsync
-#define MAY_BE_EMPTY false
 #endif
 
 static int take(void **out, size_t bytes, void *pool, void *stream)
 {
     struct rt_stream *in;
-    int code = bytes > 0 || MAY_BE_EMPTY ? STREAM_OF(&in, stream) : SHIM_INVALID;
+    int code = STREAM_OF(&in, stream);
     return code == SHIM_OK ? pool_serve(out, bytes, pool, in) : code;
 }
 
@@ -33,6 +31,7 @@ EXPORT int STREAMED(TAKE_FROM_NAME)(void **out, size_t bytes, void *pool, void *
 EXPORT int STREAMED(GIVE_NAME)(void *pointer, void *stream)
 {
     struct rt_stream *in;
-    int code = pointer ? STREAM_OF(&in, stream) : SHIM_INVALID;
-    return RESULT(code == SHIM_OK ? shim_memory_give_later((uintptr_t)pointer, in) : code);
+    int code = STREAM_OF(&in, stream);
+    return RESULT(code == SHIM_OK && pointer ? shim_memory_give_later((uintptr_t)pointer, in)
+                                             : code);
 }

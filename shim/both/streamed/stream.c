@@ -20,8 +20,7 @@ EXPORT int STREAMED(NAME(StreamQuery))(void *stream)
 EXPORT int STREAMED(NAME(StreamWaitEvent))(void *stream, void *event, unsigned flags)
 {
     struct rt_stream *in;
-    (void)flags;
-    int code = STREAM_OF(&in, stream);
+    int code = flags <= 1 ? STREAM_OF(&in, stream) : SHIM_INVALID;
     if (code == SHIM_OK && !shim_handle_is(event, SHIM_EVENT)) {
         code = SHIM_BAD_HANDLE;
     }

@@ -14,10 +14,10 @@ int main()
     cudaMemcpy3DParms p = {}; p.srcPtr = make_cudaPitchedPtr(cube, 40, 10, 6); p.dstArray = box; p.extent = make_cudaExtent(10, 6, 4); p.kind = cudaMemcpyHostToDevice;
     CHECK(cudaMemcpy3D(&p));
     memset(out, 0xff, sizeof out);
-    cudaMemcpy3DParms q = {}; q.srcArray = box; q.srcPos = make_cudaPos(2, 1, 1); q.dstPtr = make_cudaPitchedPtr(out, 40, 10, 6); q.dstPos = make_cudaPos(4, 0, 0); // the position in bytes there
+    cudaMemcpy3DParms q = {}; q.srcArray = box; q.srcPos = make_cudaPos(2, 1, 1); q.dstPtr = make_cudaPitchedPtr(out, 40, 10, 6); q.dstPos = make_cudaPos(1, 0, 0); // of the array's elements there, too
     q.extent = make_cudaExtent(5, 4, 3); q.kind = cudaMemcpyDeviceToHost;
     CHECK(cudaMemcpy3D(&q));
-    for (int z = 0; z < 4; z++) for (int y = 0; y < 6; y++) for (int x = 0; x < 10; x++) { bool in = z < 3 && y < 4 && x >= 1 && x < 6; EXPECT(out[z][y][x] == (in ? cube[z + 1][y + 1][x + 1] : -1)); }
+    for (int z = 0; z < 4; z++) for (int y = 0; y < 6; y++) for (int x = 0; x < 10; x++) { bool in = z < 3 && y < 4 && x >= 1 && x < 6; if (out[z][y][x] != (in ? cube[z + 1][y + 1][x + 1] : -1)) printf("%d %d %d: %x\n", x, y, z, out[z][y][x]); EXPECT(out[z][y][x] == (in ? cube[z + 1][y + 1][x + 1] : -1)); }
     CHECK(cudaMalloc(&d, sizeof h)); CHECK(cudaMemcpy2DFromArray(d, 80, plane, 0, 0, 80, 12, cudaMemcpyDeviceToDevice)); CHECK(cudaMemcpy(back, d, sizeof h, cudaMemcpyDeviceToHost)); EXPECT(!memcmp(back, h, sizeof h));
     GIVES(cudaErrorInvalidValue, cudaMemcpy2DToArray(plane, 0, 0, h, 80, 80, 13, cudaMemcpyHostToDevice)); // one row too many: refused, and nothing else is
     CHECK(cudaFreeArray(plane)); CHECK(cudaFreeArray(other)); CHECK(cudaFreeArray(box));

@@ -139,7 +139,7 @@ static const char *text = ".version 7.0\n.target sm_52\n.address_size 64\n.visib
 
 static void driver()
 {
-    CUdevice device; CUcontext context; CUmodule module; CUfunction f; CUdeviceptr p; size_t bytes; unsigned n = 20, got = 0;
+    CUdevice device; CUcontext context; CUmodule module; CUfunction f; CUdeviceptr p, none; size_t bytes; unsigned n = 20, got = 0;
     DRIVE(CUDA_ERROR_NOT_INITIALIZED, cuCtxGetCurrent(&context));
     DRIVE(CUDA_ERROR_INVALID_VALUE, cuInit(1)); DRIVE(CUDA_SUCCESS, cuInit(0));
     DRIVE(CUDA_ERROR_INVALID_DEVICE, cuDeviceGet(&device, 99)); DRIVE(CUDA_SUCCESS, cuDeviceGet(&device, 0));
@@ -150,7 +150,7 @@ static void driver()
     DRIVE(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, "nonsense"));
     DRIVE(CUDA_SUCCESS, cuModuleLoadData(&module, text));
     DRIVE(CUDA_ERROR_NOT_FOUND, cuModuleGetFunction(&f, module, "none"));
-    DRIVE(CUDA_ERROR_NOT_FOUND, cuModuleGetGlobal(&p, &bytes, module, "none"));
+    DRIVE(CUDA_ERROR_NOT_FOUND, cuModuleGetGlobal(&none, &bytes, module, "none"));
     DRIVE(CUDA_SUCCESS, cuModuleGetFunction(&f, module, "put"));
     void *args[] = {&p, &n};
     DRIVE(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(f, 0, 1, 1, 32, 1, 1, 0, 0, args, 0));

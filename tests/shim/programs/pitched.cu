@@ -19,15 +19,19 @@ int main()
     CHECK(cudaMemcpy2D(host, sizeof host[0], p, pitch, w * sizeof(int), h, cudaMemcpyDeviceToHost));
     for (int y = 0; y < h; y++) for (int x = 0; x < w + 3; x++) EXPECT(host[y][x] == (x < w ? 100 * y + x : 0));
     GIVES(cudaErrorInvalidPitchValue, cudaMemcpy2D(host, 4, p, pitch, w * sizeof(int), h, cudaMemcpyDeviceToHost));
-    const size_t all = ~(size_t)0;
+    const size_t far = (size_t)1 << 40, all = ~(size_t)0;
     void *none;
-    GIVES(cudaErrorInvalidPitchValue, cudaMemcpy2D(p, all, host, all, 15, 5, cudaMemcpyHostToDevice));
+    GIVES(cudaErrorInvalidValue, cudaMemcpy2D(p, far, host, far, 15, 5, cudaMemcpyHostToDevice));
     GIVES(cudaErrorInvalidValue, cudaMemcpy2D(p, 20, host, 20, 15, all, cudaMemcpyHostToDevice));
-    GIVES(cudaErrorInvalidValue, cudaMemset2D(p, (size_t)1 << 62, 1, 3, 5));
-    GIVES(cudaErrorMemoryAllocation, cudaMallocPitch(&none, &pitch, all, all));
-    GIVES(cudaErrorMemoryAllocation, cudaMallocPitch(&none, &pitch, (size_t)1 << 33, (size_t)1 << 33));
+    // A single row: its pitch is a bad value, or nobody's.
+    GIVES(cudaErrorInvalidValue, cudaMemcpy2D(p, 10, host, 16, 15, 1, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy2D(p, 0, host, 0, 15, 1, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy2D(p, 10, host, 16, 15, 0, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy2D(p, (size_t)1 << 31, host, (size_t)1 << 31, 15, 1, cudaMemcpyHostToDevice));
+    GIVES(cudaErrorInvalidValue, cudaMallocPitch(&none, &pitch, all, all));
+    GIVES(cudaErrorInvalidValue, cudaMallocPitch(&none, &pitch, (size_t)1 << 33, (size_t)1 << 33));
     cudaPitchedPtr box;
-    GIVES(cudaErrorMemoryAllocation, cudaMalloc3D(&box, make_cudaExtent((size_t)1 << 30, (size_t)1 << 30, 16)));
+    GIVES(cudaErrorInvalidValue, cudaMalloc3D(&box, make_cudaExtent((size_t)1 << 30, (size_t)1 << 30, 16)));
     CHECK(cudaMalloc3D(&box, make_cudaExtent(20, 5, 4)));
     CHECK(cudaMemset3D(box, 7, make_cudaExtent(20, 5, 4)));
     char out[4][5][20];
