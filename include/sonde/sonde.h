@@ -208,6 +208,14 @@ struct sonde_exec_options {
  * faults. */
 int sonde_exec(char **text, const char *device_spec, const struct sonde_exec_options *options);
 
+/* ---- what was kept as JSON, for people ---- */
+
+/* The hierarchy of a dissection as text, `columns` wide (at least 40); free() it. */
+int sonde_topology(char **text, const char *json_path, int columns, int colour, int utf8);
+/* One HTML file that needs nothing else, of a dissection, a study, a sweep's table or statistics.
+ */
+int sonde_report(char **html, const char *json_path);
+
 /* ---- workloads: whole programs that come with Sonde, on a simulated device ---- */
 
 struct sonde_workload_options {

@@ -136,6 +136,18 @@ static int write_in(const char *folder, const char *name, const char *text)
     return sonde_write(path, text);
 }
 
+/* The page of what was written as JSON. */
+static int write_report(const char *folder)
+{
+    char path[PATH_BYTES];
+    char *html = NULL;
+    snprintf(path, sizeof(path), "%.*s/dissection.json", PATH_BYTES - 32, folder);
+    int rc = sonde_report(&html, path);
+    rc = rc < 0 ? rc : write_in(folder, "report.html", html);
+    sonde_free(html);
+    return rc;
+}
+
 static int write_folder(const char *folder, const struct sonde_dissection *dissection)
 {
     char *json = NULL;
@@ -145,6 +157,7 @@ static int write_folder(const char *folder, const struct sonde_dissection *disse
     rc = rc < 0 ? rc : write_in(folder, "dissection.json", json);
     char *shown = rc < 0 ? NULL : printable_text(table, false);
     rc = rc < 0 ? rc : write_in(folder, "dissection.txt", shown ? shown : table);
+    rc = rc < 0 ? rc : write_report(folder);
     free(shown);
     sonde_free(json);
     sonde_free(table);

@@ -1,0 +1,22 @@
+/* Pieces of a page. */
+#ifndef SONDE_PAGE_HTML_H
+#define SONDE_PAGE_HTML_H
+
+#include <jansson.h>
+
+struct strbuf;
+
+void html_begin(struct strbuf *out, const char *title, const char *subtitle);
+void html_end(struct strbuf *out);
+
+/* Any value of JSON: a scalar as text, a quantity with its confidence and, on demand, its evidence,
+ * an object as rows of names and values, an array as a list. */
+void html_value(struct strbuf *out, const json_t *value, const json_t *evidence);
+
+/* The reports by schema. */
+void html_dissection(struct strbuf *out, const json_t *document);
+void html_study(struct strbuf *out, const json_t *document);
+void html_sweep(struct strbuf *out, const json_t *document);
+void html_statistics(struct strbuf *out, const json_t *document);
+
+#endif
