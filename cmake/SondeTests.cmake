@@ -4,8 +4,12 @@
 # sonde_room_tests(KIND): every <room>/test_<name>.c of the folder becomes an executable that links
 # sonde_<room> (with what that room declares, nothing more) and cmocka; the test is called
 # KIND.<room>.<name> and has the label KIND. What tests share lies in tests/support/:
-# `#include "support/x.h"`.
+# `#include "support/x.h"`. Unit tests run under the sanitizers (scripts/check.sh); a release has them on demand,
+# with the target `unit_tests`.
 function(sonde_room_tests kind)
+    if(kind STREQUAL "unit" AND CMAKE_BUILD_TYPE STREQUAL "Release")
+        add_custom_target(unit_tests)
+    endif()
     file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*/test_*.c")
     foreach(source IN LISTS sources)
         get_filename_component(name "${source}" NAME_WE)
@@ -25,6 +29,10 @@ function(sonde_room_tests kind)
         target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
         target_compile_definitions(${target} PRIVATE
                                    SONDE_TEST_DIR="${folder}" SONDE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+        if(kind STREQUAL "unit" AND CMAKE_BUILD_TYPE STREQUAL "Release")
+            set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+            add_dependencies(unit_tests ${target})
+        endif()
         add_test(NAME ${kind}.${room}.${name} COMMAND ${target})
         set_tests_properties(${kind}.${room}.${name} PROPERTIES LABELS ${kind} TIMEOUT 1200)
     endforeach()
