@@ -17,7 +17,7 @@ struct options {
     uint64_t count;      /* SONDE_COUNT: and so many are timed; 0: all */
     uint64_t max_cycles; /* SONDE_MAX_CYCLES: of timed launches in all; 0: no limit */
     uint32_t threads;    /* SONDE_THREADS */
-    const char *status;  /* SONDE_STATUS: INODE:PATH of the pipe where a kernel's fault is told */
+    const char *status;  /* SONDE_STATUS: INODE:PATH of the pipe where what does not hold is told */
 };
 
 /* Reads them once. */

@@ -275,6 +275,7 @@ void report_end(void)
     report.ended = true;
     if (o->stats && statistics_write(o->stats, shim_model(), &report.statistics, NULL) < 0) {
         shim_say("%s", error_text());
+        tell_status();
     }
     if (o->summary) {
         fflush(stdout);

@@ -130,8 +130,9 @@ static int child_status(pid_t child, const sigset_t *signals)
 }
 
 /*
- * A pipe by which the program's library tells of a kernel's fault. It is found by its path: an open
- * file would be closed by many who start programs, and its number then be another file's.
+ * A pipe by which the program's library tells of a kernel's fault, and of statistics that could not
+ * be written. It is found by its path: an open file would be closed by many who start programs, and
+ * its number then be another file's.
  */
 static int status_pipe(int ends[2])
 {
@@ -179,9 +180,9 @@ static int start(char **argv)
     signal(SIGQUIT, SIG_IGN);
     int status = child_status(child, &signals);
     char told;
-    bool faulted = read(ends[0], &told, 1) == 1;
+    bool failed = read(ends[0], &told, 1) == 1;
     close(ends[0]);
-    return faulted ? EXIT_NOT_HELD : status;
+    return failed ? EXIT_NOT_HELD : status;
 }
 
 /* A simulated device whose model can be read; told before the program starts. */

@@ -115,6 +115,8 @@ struct model {
 int model_load(struct model **out, const char *name);
 /* `file` stands in messages and gives the name where the text gives none. */
 int model_parse(struct model **out, const char *file, const char *text, size_t length);
+/* As model_parse, of a text that may inherit from a file: a path is relative to `file`'s folder. */
+int model_parse_heir(struct model **out, const char *file, const char *text, size_t length);
 void model_destroy(struct model *model);
 
 /*

@@ -353,12 +353,13 @@ static int create(struct model **out, int (*read)(struct model *model, const voi
 struct source {
     const char *file, *text;
     size_t length;
+    bool is_text;
 };
 
 static int read_text(struct model *model, const void *ctx)
 {
     const struct source *source = ctx;
-    struct descent at = {.file = source->file, .is_text = true};
+    struct descent at = {.file = source->file, .is_text = source->is_text};
     return parse(model, &at, source->text, source->length);
 }
 
@@ -374,7 +375,13 @@ static int read_builtin(struct model *model, const void *ctx)
 
 int model_parse(struct model **out, const char *file, const char *text, size_t length)
 {
-    struct source source = {file, text, length};
+    struct source source = {file, text, length, true};
+    return create(out, read_text, &source);
+}
+
+int model_parse_heir(struct model **out, const char *file, const char *text, size_t length)
+{
+    struct source source = {file, text, length, false};
     return create(out, read_text, &source);
 }
 

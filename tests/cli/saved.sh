@@ -26,6 +26,12 @@ echo "# keys as mt4g's"
 print(sorted(m), m["texture"]["size"]["size"], m["texture"]["lineSize"], m["l2"]["latency"]["p50"])'
 sonde export a.json --format sonde --base gtx560ti | sed -n '3,13p;/^l2:/,/^noc/p'
 run sonde export a.json --format sonde --base ./nothing.yaml
+echo "# over a base of one's own: found from wherever the model lies"
+mkdir elsewhere
+printf 'inherits: gtx560ti\nname: own\nl2: {hit_latency: 99 cycles}\n' >own.yaml
+run sonde export a.json --format sonde --base ./own.yaml -o elsewhere/over.yaml
+grep '^inherits' elsewhere/over.yaml | sed "s|$PWD|PWD|; s/ *#.*//"
+run sonde model check elsewhere/over.yaml
 echo "# wrong"
 run sonde compare
 run sonde compare a.json

@@ -25,7 +25,19 @@ status=0
 [ "$status" = 2 ] || fail "a real device: exit status $status"
 "$sonde" run --stats "$work/stats.json" -- "$host" libcudart.so.13 forever >"$work/out" 2>"$work/err" &
 pid=$!
-sleep 1
+# Its program catches SIGTERM (bit 0x4000 of SigCgt), and has spent a tenth of a second, which only a kernel takes.
+tenth=$(($(getconf CLK_TCK) / 10))
+busy() {
+    for child in $(cat "/proc/$pid/task/$pid/children"); do
+        caught=$(sed -n 's/^SigCgt:.*\(........\)$/\1/p' "/proc/$child/status")
+        ticks=$(sed 's/.*) //' "/proc/$child/stat" | cut -d ' ' -f 12,13 | tr ' ' +)
+        [ $((0x${caught:-0} & 0x4000)) -ne 0 ] && [ $((${ticks:-0})) -ge "$tenth" ] && return 0
+    done
+    return 1
+}
+while kill -0 $pid && ! busy; do
+    sleep 0.1
+done
 # A shell lets those in the background ignore Ctrl-C; SIGTERM is treated the same, and passed on.
 kill -TERM $pid
 status=0
@@ -33,6 +45,11 @@ wait $pid || status=$?
 [ "$status" = 143 ] || fail "interrupted: exit status $status"
 grep -q "interrupted" "$work/err" || fail "interrupted: no summary"
 [ -s "$work/stats.json" ] || fail "interrupted: no statistics"
+# Statistics that cannot be written are told, and in the exit status.
+status=0
+"$sonde" run -q --stats /dev/full -- "$host" libcudart.so.13 >"$work/out" 2>"$work/err" || status=$?
+[ "$status" = 1 ] || fail "statistics on a full disk: exit status $status"
+grep -q "cannot write /dev/full" "$work/err" || fail "statistics on a full disk: not told"
 # A process ends though its kernel does not.
 for mode in --functional --threads=1; do
     "$sonde" run -q "$mode" -- "$host" libcudart.so.13 leave >"$work/out" 2>"$work/err" || fail "leave $mode: fails"

@@ -16,6 +16,7 @@ struct model_text {
     struct strbuf out;
     const json_t *root;       /* the dissection */
     const struct model *base; /* what was not measured */
+    char *base_path;          /* of a base that is a file; NULL: a shipped model */
     const char *source;       /* the dissection's file, for messages */
 };
 

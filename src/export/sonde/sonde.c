@@ -60,7 +60,8 @@ static void head(struct model_text *t)
         "# driver's word, as its comment says. All others are those of the base model, %s.\n",
         saved_text(t->root, "sonde", "unknown"), is_recording ? "a recording" : "a dissection of ",
         is_recording ? "" : saved_text(t->root, "date", "an unknown day"), t->base->name);
-    model_line(t, 0, "what was not measured", "inherits: %s", t->base->name);
+    model_line(t, 0, "what was not measured", t->base_path ? "inherits: \"%s\"" : "inherits: %s",
+               t->base_path ? t->base_path : t->base->name);
     model_line(t, 0, "", "name: \"%s\"", *name ? name : "dissected");
     model_line(t, 0, "", "doc: \"%s, as dissected\"", doc);
     uint64_t sms = saved_plain_u64(device, "sms", t->base->sms);
@@ -313,11 +314,15 @@ int export_sonde(char **text, const json_t *root, const char *source,
         return error_prefix(rc, "the base");
     }
     struct model_text t = {.root = root, .base = base, .source = source};
+    if (options->base && strcmp(options->base, base->name) != 0) {
+        t.base_path = realpath(options->base, NULL); /* holds wherever the model is put */
+    }
     write_model(&t);
     *text = strbuf_take(&t.out);
+    free(t.base_path);
     rc = *text ? 0 : error_memory();
     if (rc == 0 && *text) {
-        rc = model_parse(&model, "the model", *text, strlen(*text));
+        rc = model_parse_heir(&model, "the model", *text, strlen(*text));
         rc = rc < 0 ? error_prefix(rc, "%s cannot be a model", source) : 0;
     }
     if (rc < 0) {
