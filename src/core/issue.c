@@ -52,9 +52,11 @@ static uint64_t shared_result_cycle(struct sm *sm, const struct exec_access *acc
     const struct shared_spec *spec = &sm->spec->shared;
     bool alone = (access->mask & (access->mask - 1)) == 0; /* there is a lane */
     uint32_t passes = alone ? 1 : banks_passes(&sm->banks, access);
-    uint64_t extra = passes > 1 ? (uint64_t)(passes - 1) * spec->conflict_cycles : 0;
+    uint64_t further = passes > 1 ? passes - 1 : 0, extra = further * spec->conflict_cycles;
+    uint64_t busy =
+        spec->conflict_interval_cycles ? further * spec->conflict_interval_cycles : extra;
     struct sm_unit *unit = &sm->unit[UNIT_LSU];
-    unit_occupy(unit, sm->cycle, extra * unit->lanes_per_cycle);
+    unit_occupy(unit, sm->cycle, busy * unit->lanes_per_cycle);
     sm->stats.shared_accesses++;
     sm->stats.shared_conflicts += passes - 1;
     return sm->cycle + spec->latency_cycles + extra;

@@ -32,6 +32,8 @@ struct shared_spec {
     bool word_selectable;     /* the driver may choose words of 4 bytes or of bank_bytes */
     uint32_t latency_cycles;  /* no conflict */
     uint32_t conflict_cycles; /* each further way */
+    /* So long a further way keeps the load/store unit; 0: as long as it takes. */
+    uint32_t conflict_interval_cycles;
 };
 
 /* The network between the SMs of a cluster's CTAs. */
