@@ -1,0 +1,30 @@
+#!/bin/sh
+# kernels.sh SONDE FOLDER: the study h200 on two of its kernels, of the first size, where its rows hold on the model as it is; and
+# on models that are each changed in one place. Of the rows asked for, exactly those fail that a file names in its head:
+#   # fails: mape.memory mape.all
+# shellcheck disable=SC2154  # common.sh sets scratch and status
+. "$(dirname "$0")/common.sh"
+sonde=$1
+folder=$2
+
+# fails NAME IDS OPTION...: exactly these rows fail.
+fails() {
+    name=$1
+    echo "$2" | tr ' ' '\n' | sed '/^$/d' | sort >"$scratch/expected"
+    shift 2
+    "$sonde" study h200 --quick --without-set-aside --kernels chase_l1,gather_wide --only mape.memory,mape.all,results "$@" \
+        >"$scratch/table"
+    rc=$?
+    {
+        if [ -s "$scratch/expected" ]; then wanted=1; else wanted=0; fi
+        [ "$rc" -eq "$wanted" ] || echo "exit-status-$rc"
+        failed_rows "$scratch/table"
+    } >"$scratch/actual"
+    compare "$name"
+}
+
+fails "as it is" ""
+for path in "$folder"/*.yaml; do
+    fails "$path" "$(head_line fails "$path")" -d "h200=sim:$path"
+done
+exit "$status"
