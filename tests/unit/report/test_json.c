@@ -422,6 +422,41 @@ static void memory_under_load_has_bytes_per_second_where_there_is_a_timer(void *
     json_decref(root);
 }
 
+static void an_sm_is_there_only_where_it_was_asked_for(void **state)
+{
+    (void)state;
+    json_t *root = reported();
+    assert_null(json_object_get(root, "sm"));
+    json_decref(root);
+    d.sm.asked = true;
+    d.sm.sub_cores = measured(4, "1");
+    d.sm.issue = measured(2.5, "1/cycle");
+    d.sm.shared_bandwidth = measured(128, "B/cycle");
+    d.sm.divergence = measured(45.5, "cycles");
+    d.sm.instructions[0] = (struct instruction_result){
+        "ffma", "FP32", "multiply-add", measured(4.5, "cycles"), measured(128, "1/cycle")};
+    d.sm.instructions[1] =
+        (struct instruction_result){"stg4", "STORE", "store", refused(ATTRIBUTE_ABSENT, "no wait"),
+                                    refused(ATTRIBUTE_NOT_RECORDED, "not there")};
+    d.sm.instruction_count = 2;
+    d.sm.curves[0] = (struct sm_curve){"barrier", "warps", {{1, 26}, {2, 28.5}}, 2, "e.2"};
+    d.sm.curve_count = 1;
+    root = reported();
+    expect(root, "sm.sub_cores.value", "4");
+    expect(root, "sm.issue.value", "2.5");
+    expect(root, "sm.shared_bandwidth.value", "128");
+    expect(root, "sm.divergence", CYCLES("45.5"));
+    expect(root, "sm.instructions.ffma.latency", CYCLES("4.5"));
+    expect(root, "sm.instructions.ffma.lanes_per_cycle.value", "128");
+    expect(root, "sm.instructions.ffma.doc", "'multiply-add'");
+    expect(root, "sm.instructions.stg4.latency", "{'status': 'absent', 'reason': 'no wait'}");
+    expect(root, "sm.instructions.stg4.lanes_per_cycle.status", "'not recorded'");
+    expect(root, "sm.curves.barrier",
+           "{'over': 'warps', 'evidence': 'e.2', "
+           "'points': [{'at': 1, 'cycles': 26.0}, {'at': 2, 'cycles': 28.5}]}");
+    json_decref(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -435,6 +470,7 @@ int main(void)
         TEST(a_tlb_has_what_was_found_of_it),
         TEST(kinds_of_access_methods_classes_and_evidence_are_lists),
         TEST(what_may_be_in_flight_has_sizes_or_bounds),
+        TEST(an_sm_is_there_only_where_it_was_asked_for),
         TEST(memory_under_load_has_bytes_per_second_where_there_is_a_timer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -179,6 +179,34 @@ static void shared_memory_and_what_is_in_flight_have_a_line(void **state)
     free(text);
 }
 
+static void instructions_stand_three_beside_each_other(void **state)
+{
+    (void)state;
+    static const char *const ops[] = {"iadd", "imad", "ffma", "barrier"};
+    char *text = summary();
+    assert_null(strstr(text, "iadd"));
+    free(text);
+    d.sm.asked = true;
+    for (size_t i = 0; i < 4; i++) {
+        d.sm.instructions[i] =
+            (struct instruction_result){.op = ops[i],
+                                        .latency = measured(4.04 + 20 * (double)i, "cycles", 0.5),
+                                        .rate = measured(64, "1/cycle", 0.5)};
+    }
+    d.sm.instructions[3].rate = (struct attribute){.status = ATTRIBUTE_ABSENT};
+    d.sm.instructions[4] = (struct instruction_result){.op = "hmma16"}; /* nothing is known of it */
+    d.sm.instruction_count = 5;
+    d.sm.sub_cores = measured(4, "1", 0.9);
+    text = summary();
+    expect_line(text,
+                "  iadd          4.0    64  imad           24    64  ffma           44    64");
+    expect_line(text, "  barrier        64     -");
+    expect_line(text, "  sub-cores                    4 (0.90)");
+    assert_null(strstr(text, "hmma16"));
+    assert_null(strstr(text, "warps that fill"));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +215,7 @@ int main(void)
         TEST(kinds_of_access_fill_lines_and_break_none),
         TEST(levels_of_translation_that_are_there_have_a_line),
         TEST(shared_memory_and_what_is_in_flight_have_a_line),
+        TEST(instructions_stand_three_beside_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
