@@ -306,7 +306,7 @@ static int make_clusters(struct exec_run *run)
     uint64_t count = run->places / run->cluster_size;
     if (run->cluster_size == 1 && !run->launch->program->uses_clusters)
         return SONDE_OK;
-    run->clusters = calloc(count, sizeof(*run->clusters));
+    run->clusters = calloc(count ? count : 1, sizeof(*run->clusters));
     if (!run->clusters)
         return error_memory();
     for (uint64_t i = 0; i < count; i++)
@@ -335,8 +335,12 @@ int exec_run_begin(struct exec_run **out, const struct exec_launch *launch,
     run->ctas = ctas * grid[2];
     run->cluster_size = cluster_size(launch);
     run->places = launch->cooperative ? run->ctas : run->cluster_size;
-    run->flight = calloc(run->places, sizeof(*run->flight));
-    rc = run->flight ? make_clusters(run) : error_memory();
+    run->flight = calloc(run->places ? run->places : 1, sizeof(*run->flight));
+    if (!run->flight) {
+        exec_run_end(run);
+        return error_memory();
+    }
+    rc = make_clusters(run);
     for (uint64_t i = 0; rc == SONDE_OK && i < run->places; i++) {
         rc = runner_create(&run->flight[i], launch, options);
         if (run->flight[i])
@@ -401,7 +405,7 @@ int exec_run_launch_with(const struct exec_launch *launch, struct exec_run_optio
 {
     struct exec_run *run;
     int rc = exec_run_begin(&run, launch, options);
-    if (rc == SONDE_OK)
+    if (run)
         rc = exec_run_some(run, UINT64_MAX);
     exec_run_end(run);
     return rc;

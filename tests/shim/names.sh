@@ -1,6 +1,7 @@
 #!/bin/sh
 # names.sh FOLDER API.DEF: every name of the table is exported by the libraries that it belongs to,
-# with the version node that programs were linked against, and no other name of CUDA's is.
+# with the version node that programs were linked against, and no other name of CUDA's is. Those of
+# called.txt do what they are for.
 set -eu
 folder=$1 table=$2
 bad=0
@@ -25,5 +26,12 @@ for soname in libcudart.so.13 libcudart.so.12 libcudart.so.11.0; do
         LC_ALL=C sort >"$work/want"
     nm -D --defined-only "$folder/$soname" | sed -n 's/.* T \(.*\)/\1/p' | LC_ALL=C sort >"$work/have"
     compare "$soname" "$work/want" "$work/have"
+done
+# What programs call is there, not only its name.
+for name in $(sed '/^#/d' "$(dirname "$0")/called.txt"); do
+    if ! grep -q "^RUNTIME($name,\|^DRIVER($name)" "$table"; then
+        echo "$name: programs call it, and it is missing"
+        bad=1
+    fi
 done
 exit $bad

@@ -6,7 +6,7 @@ set -eu
 nvcc=$1 sonde=$2 source=$3 folder=$4
 name=$(basename "$source" .cu)
 binary=$folder/$name
-arch=compute_75 more= device=sim:gtx780
+arch=compute_75 more='' device=sim:gtx780
 case $name in
 clusters*) arch=compute_90 device=sim:$(dirname "$source")/sm90.yaml ;;
 children*) arch=compute_90 device=sim:$(dirname "$source")/sm90.yaml more='-rdc=true -lcudadevrt' ;;

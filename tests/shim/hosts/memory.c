@@ -52,7 +52,7 @@ static void pitched(void)
 
 int main(int argc, char **argv)
 {
-    static int own[1024];
+    _Alignas(4096) static int own[1024]; /* pages of its own */
     handle module = argc == 2 ? begin(argv, "kernels.ptx") : NULL;
     count = function(module, "count");
     int *pinned, *mapped;
