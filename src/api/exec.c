@@ -448,6 +448,9 @@ static char *costs(const struct run *run, bool functional, uint64_t cycles)
     LINE("cycles", cycles);
     LINE("warp_insns", stats.warp_insns);
     LINE("thread_insns", stats.thread_insns);
+    if (stats.sm.lowered_insns) {
+        LINE("machine_insns", stats.machine_insns);
+    }
     LINE("transactions", stats.transactions);
     LINE("l1_reads", stats.l1_reads);
     LINE("l1_hits", stats.l1_hits);

@@ -151,6 +151,7 @@ static int warp_start(struct sm *sm, struct sm_cta *cta, uint32_t slot, uint32_t
     cta->slot_of[index] = (uint8_t)slot;
     warp->state = WARP_RUNNING;
     warp->next_issue = sm->cycle + 1;
+    warp->part = 0;
     warp->outstanding = warp->loads_out = warp->atomics_out = warp->acquires_out = 0;
     warp->atomics = NULL;
     sm->warp_start[slot] = sm->warps_started++;
@@ -275,7 +276,7 @@ void sm_abort(struct sm *sm)
     sm->cta_count = 0;
     sm->ready = sm->wheel_used = 0;
     memset(sm->wheel, 0, sizeof sm->wheel);
-    for (uint32_t i = 0; i < ISA_UNIT_COUNT; i++) {
+    for (uint32_t i = 0; i < SUB_CORES_MAX * ISA_UNIT_COUNT; i++) {
         sm->unit[i].ready_warps = 0;
     }
     sm->scheduled_cycle = CYCLE_NEVER;

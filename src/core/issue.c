@@ -3,15 +3,23 @@
  * its next instruction (exec_issue), up to issue_per_scheduler instructions of that warp. A unit
  * with n lanes a cycle is taken for 32/n cycles; units with more than 32 lanes take several warps
  * in one cycle. Fetch and decode are not modelled: instructions are always there.
+ *
+ * Where the model lowers (ptx/lower.h), an instruction holds its scheduler for as many issues as
+ * the machine's instructions that it stands for, and their units. One that stands for none executes
+ * beside another, and its result is there with its operands.
  */
 #include "core/memory/banks.h"
 #include "core/state.h"
 #include "util/error.h"
 
+static inline bool waits_for_lsu(const struct sm *sm, const struct sm_unit *unit)
+{
+    return (unit == &sm->unit[UNIT_LSU] || unit == &sm->unit[UNIT_TEX]) && lsu_full(&sm->lsu);
+}
+
 static inline bool unit_is_free(const struct sm *sm, const struct sm_unit *unit)
 {
-    return unit->busy_lanes < (sm->cycle + 1) * unit->lanes_per_cycle &&
-           !((unit == &sm->unit[UNIT_LSU] || unit == &sm->unit[UNIT_TEX]) && lsu_full(&sm->lsu));
+    return unit->busy_lanes < (sm->cycle + 1) * unit->lanes_per_cycle && !waits_for_lsu(sm, unit);
 }
 
 /* The first cycle in which a busy unit can start another warp. A full LSU says so itself. */
@@ -134,14 +142,63 @@ static void note_issue_cycle(struct sm *sm)
     sm->issued_cycle = sm->cycle;
 }
 
+static uint32_t slots_now(const struct sm_warp *warp, const struct exec_uop_info *info)
+{
+    return (warp->part + info->lowered.slots) / LOWER_ONE;
+}
+
+/*
+ * Takes the scheduler and the units for what an instruction stands for. Returns the cycles from now
+ * to its last machine instruction, or, if it is none, to its last operand.
+ */
+static uint64_t issue_lowered(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info)
+{
+    const struct lowered *lowered = &info->lowered;
+    uint32_t slots = slots_now(warp, info);
+    uint64_t operands = warp_operands_ready(warp, info);
+    warp->part = (warp->part + lowered->slots) % LOWER_ONE;
+    for (uint32_t i = 0; i < lowered->part_count; i++) {
+        struct sm_unit *unit = &sm->unit[warp->units[lowered->part[i].unit]];
+        unit_occupy(unit, sm->cycle,
+                    (uint64_t)unit->warp_lanes * lowered->part[i].slots / LOWER_ONE);
+        sm->stats.unit_parts[lowered->part[i].unit] += lowered->part[i].slots;
+    }
+    sm->stats.lowered_insns++;
+    sm->stats.machine_insns += slots;
+    if (slots > 1) {
+        sm->scheduler[warp->scheduler].next_cycle += (uint64_t)(slots - 1) * sm->issue_interval;
+        return (uint64_t)(slots - 1) * sm->issue_interval;
+    }
+    return slots == 0 && operands != CYCLE_NEVER && operands > sm->cycle ? operands - sm->cycle : 0;
+}
+
+/* A short body was predicated instead, or the jump leads to the next instruction. */
+static bool stands_for_no_branch(const struct exec_uop_info *info)
+{
+    if (!info->is_lowered) {
+        return false;
+    }
+    for (uint32_t i = 0; i < info->lowered.part_count; i++) {
+        if (info->lowered.part[i].unit == UNIT_BRANCH) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static int issue_warp(struct sm *sm, struct sm_warp *warp)
 {
     const struct exec_uop_info *info = warp->next;
-    struct sm_unit *unit = &sm->unit[info->unit];
+    struct sm_unit *unit = &sm->unit[warp->units[info->unit]];
     uint64_t bit = 1ull << warp->slot;
+    uint64_t ready = 0; /* when what has vanished has its result */
     sm->ready &= ~bit;
-    unit->ready_warps &= ~bit;
-    unit_occupy(unit, sm->cycle, WARP_LANES);
+    sm->unit[warp->units[info->issue_unit]].ready_warps &= ~bit;
+    if (info->is_lowered) {
+        ready = issue_lowered(sm, warp, info);
+    } else {
+        unit_occupy(unit, sm->cycle, unit->warp_lanes);
+    }
     if (sm->cycle != sm->issued_cycle) {
         note_issue_cycle(sm);
     }
@@ -152,7 +209,11 @@ static int issue_warp(struct sm *sm, struct sm_warp *warp)
     warp->cta->counts.warp_insns++;
     warp->cta->counts.thread_insns += lanes;
     uint64_t latency = unit->latency_cycles;
-    warp->next_issue = info->is_branch ? sm->cycle + latency : sm->cycle;
+    if (info->is_lowered) {
+        latency = info->lowered.folded ? ready : ready + latency;
+    }
+    warp->next_issue =
+        info->is_branch && !stands_for_no_branch(info) ? sm->cycle + latency : sm->cycle;
     if (info->unit == UNIT_SPECIAL || info->reads_clock) {
         warp->env.clock = sm->cycle;
         warp->env.globaltimer_ns = sm->cycle * sm->period_ps / 1000;
@@ -182,6 +243,14 @@ static int issue_warp(struct sm *sm, struct sm_warp *warp)
     return rc;
 }
 
+/* How long one issue holds its scheduler: the interval, or until all its registers are read. */
+static uint64_t issue_cycles(const struct sm *sm, const struct exec_uop_info *info)
+{
+    uint32_t ports = sm->spec->register_ports;
+    uint64_t reads = ports && info->src_count > ports ? (info->src_count + ports - 1) / ports : 1;
+    return reads > sm->issue_interval ? reads : sm->issue_interval;
+}
+
 /*
  * Lets one scheduler issue; lowers *next_cycle to when a busy unit lets a ready warp go on. 1: all
  * units that its ready warps need are taken.
@@ -197,26 +266,38 @@ static int scheduler_cycle(struct sm *sm, uint32_t index, uint64_t *next_cycle)
         *next_cycle = state->next_cycle < *next_cycle ? state->next_cycle : *next_cycle;
         return 0;
     }
+    bool taken = false;
     while (candidates) {
         bool alone = (candidates & (candidates - 1)) == 0;
         uint32_t slot = alone ? (uint32_t)__builtin_ctzll(candidates)
                               : sm->sched->pick(state, candidates, sm->warp_start);
         struct sm_warp *warp = &sm->warp[slot];
-        const struct sm_unit *unit = &sm->unit[warp->next->unit];
+        const struct sm_unit *unit = &sm->unit[warp->units[warp->next->issue_unit]];
+        if (warp->next->is_lowered && slots_now(warp, warp->next) == 0 &&
+            !waits_for_lsu(sm, unit)) {
+            int rc = issue_warp(sm, warp);
+            if (rc < 0) {
+                return rc;
+            }
+            candidates = (candidates & ~(1ull << slot)) | (sm->ready & 1ull << slot);
+            continue;
+        }
         if (!unit_is_free(sm, unit)) {
             uint64_t free_cycle = unit_free_cycle(sm, unit);
             candidates &= ~unit->ready_warps;
+            taken = true;
             *next_cycle = free_cycle < *next_cycle ? free_cycle : *next_cycle;
             continue;
         }
         state->last = slot;
-        state->next_cycle = sm->cycle + sm->issue_interval;
+        state->next_cycle = sm->cycle + issue_cycles(sm, warp->next);
         for (uint32_t i = 0; i < sm->spec->issue_per_scheduler; i++) {
             int rc = issue_warp(sm, warp);
             if (rc < 0) {
                 return rc;
             }
-            if (!(sm->ready >> slot & 1) || !unit_is_free(sm, &sm->unit[warp->next->unit])) {
+            if (!(sm->ready >> slot & 1) ||
+                !unit_is_free(sm, &sm->unit[warp->units[warp->next->issue_unit]])) {
                 break;
             }
         }
@@ -225,7 +306,7 @@ static int scheduler_cycle(struct sm *sm, uint32_t index, uint64_t *next_cycle)
         }
         return 0;
     }
-    return 1;
+    return taken;
 }
 
 /*

@@ -13,7 +13,7 @@ static inline uint64_t latest(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static uint64_t operands_ready(const struct sm_warp *warp, const struct exec_uop_info *info)
+uint64_t warp_operands_ready(const struct sm_warp *warp, const struct exec_uop_info *info)
 {
     const uint64_t *slot = warp->slot_ready, *pred = warp->pred_ready;
     uint64_t cycle = warp->next_issue;
@@ -60,7 +60,7 @@ static bool must_drain(const struct sm *sm, const struct sm_warp *warp,
 static void make_ready(struct sm *sm, struct sm_warp *warp)
 {
     sm->ready |= 1ull << warp->slot;
-    sm->unit[warp->next->unit].ready_warps |= 1ull << warp->slot;
+    sm->unit[warp->units[warp->next->issue_unit]].ready_warps |= 1ull << warp->slot;
 }
 
 static void wheel_insert(struct sm *sm, uint32_t slot, uint64_t cycle)
@@ -72,14 +72,24 @@ static void wheel_insert(struct sm *sm, uint32_t slot, uint64_t cycle)
     sm->wheel_used |= 1ull << spoke;
 }
 
+/* It is no instruction of the machine's, so that nothing waits for it: its users do for its
+ * operands. */
+static bool vanishes_early(const struct exec_uop_info *info)
+{
+    return info->lowered.slots == 0 && info->unit != UNIT_LSU && info->unit != UNIT_TEX;
+}
+
 void warp_refresh(struct sm *sm, struct sm_warp *warp)
 {
     const struct exec_uop_info *info = &warp->program[warp->exec.pc];
     warp->next = info;
-    warp->ready_cycle = operands_ready(warp, info);
+    warp->ready_cycle = warp_operands_ready(warp, info);
     warp->blocked = warp->ready_cycle == CYCLE_NEVER || must_drain(sm, warp, info);
     if (warp->blocked) {
         return;
+    }
+    if (info->is_lowered && vanishes_early(info)) {
+        warp->ready_cycle = warp->next_issue;
     }
     if (warp->ready_cycle <= sm->cycle) {
         make_ready(sm, warp);

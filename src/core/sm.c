@@ -33,6 +33,8 @@ static int spec_check(const struct sm_spec *spec)
         {spec->max_ctas == 0 || spec->max_ctas > SM_MAX_WARPS, "max_ctas is not in 1 to 64"},
         {spec->schedulers == 0 || spec->schedulers > spec->max_warps,
          "schedulers is not in 1 to max_warps"},
+        {spec->sub_cores > SUB_CORES_MAX || spec->sub_cores > spec->schedulers,
+         "sub_cores is not in 1 to schedulers"},
         {spec->issue_per_scheduler == 0, "issue_per_scheduler is 0"},
         {spec->scheduler >= SCHED_KIND_COUNT, "no such scheduler"},
         {spec->lsu_queue_entries == 0 || spec->texture.queue_entries == 0 ||
@@ -64,11 +66,23 @@ static int spec_check(const struct sm_spec *spec)
     return 0;
 }
 
+/* Those that the sub-cores of an SM have together. */
+static bool unit_is_shared(uint32_t unit)
+{
+    return unit == UNIT_LSU || unit == UNIT_TEX || unit == UNIT_BARRIER || unit == UNIT_FENCE;
+}
+
 static void units_init(struct sm *sm)
 {
-    for (uint32_t i = 0; i < ISA_UNIT_COUNT; i++) {
-        sm->unit[i].latency_cycles = sm->spec->unit[i].latency_cycles;
-        sm->unit[i].lanes_per_cycle = sm->spec->unit[i].lanes_per_cycle;
+    uint32_t parts = sm->spec->sub_cores ? sm->spec->sub_cores : 1;
+    for (uint32_t part = 0; part < parts; part++) {
+        for (uint32_t i = 0; i < ISA_UNIT_COUNT; i++) {
+            uint32_t place = unit_is_shared(i) ? i : part * ISA_UNIT_COUNT + i;
+            sm->unit_place[part][i] = (uint8_t)place;
+            sm->unit[place].latency_cycles = sm->spec->unit[i].latency_cycles;
+            sm->unit[place].lanes_per_cycle = sm->spec->unit[i].lanes_per_cycle;
+            sm->unit[place].warp_lanes = unit_is_shared(i) ? WARP_LANES : WARP_LANES * parts;
+        }
     }
     sm->issue_interval = sm->spec->issue_interval ? sm->spec->issue_interval : 1;
     for (uint32_t i = 0; i < sm->spec->schedulers; i++) {
@@ -77,6 +91,7 @@ static void units_init(struct sm *sm)
     }
     for (uint32_t slot = 0; slot < sm->max_warps; slot++) {
         sm->warp[slot].scheduler = slot % sm->spec->schedulers;
+        sm->warp[slot].units = sm->unit_place[sm->warp[slot].scheduler % parts];
         sm->scheduler[slot % sm->spec->schedulers].warps |= 1ull << slot;
     }
 }

@@ -106,7 +106,10 @@ struct sm_spec {
     uint32_t schedulers;          /* warp schedulers; warps are dealt to them by warp id */
     uint32_t issue_per_scheduler; /* instructions a cycle, of one warp */
     uint32_t issue_interval;      /* cycles from one issue of a scheduler to the next, 0: 1 */
-    uint32_t cta_start_cycles;    /* from the end of a CTA to the start of the next in its place */
+    uint32_t sub_cores;           /* that share the units, 0: 1; see param.def */
+    uint32_t register_ports;      /* registers read for one issue, 0: no limit */
+    enum lowering lowering;
+    uint32_t cta_start_cycles; /* from the end of a CTA to the start of the next in its place */
     enum sched_kind scheduler;
     enum divergence divergence;
     uint32_t yield_after; /* INDEPENDENT: backward branches before a path yields */

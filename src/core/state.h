@@ -19,6 +19,7 @@
 #include "exec/cluster.h"
 
 #define WHEEL_CYCLES 64
+#define SUB_CORES_MAX 8
 
 enum warp_state { WARP_FREE, WARP_RUNNING, WARP_AT_BARRIER, WARP_EXITED };
 
@@ -46,6 +47,8 @@ struct sm_warp {
     struct sm_cta *cta;
     uint32_t slot, index; /* in the SM; in the CTA */
     uint32_t scheduler;   /* that the slot is dealt to */
+    const uint8_t *units; /* of its sub-core: by class, the place in sm->unit */
+    uint32_t part;        /* of a slot that has been earned, in LOWER_ONE-ths */
     enum warp_state state;
     bool blocked;
     uint32_t outstanding;       /* accesses that are not complete */
@@ -59,6 +62,7 @@ struct sm_warp {
 
 struct sm_unit {
     uint32_t latency_cycles, lanes_per_cycle;
+    uint32_t warp_lanes;  /* that a warp takes: 32, of a sub-core's unit times their number */
     uint64_t busy_lanes;  /* free again at this time, counted in lanes_per_cycle-ths of a cycle */
     uint64_t ready_warps; /* of `ready`: those whose next instruction goes here */
 };
@@ -88,7 +92,8 @@ struct sm {
     uint32_t source;
     struct lsu lsu;
     struct texture_fifo texture;
-    struct sm_unit unit[ISA_UNIT_COUNT];
+    struct sm_unit unit[SUB_CORES_MAX * ISA_UNIT_COUNT]; /* the SM's own, then other sub-cores' */
+    uint8_t unit_place[SUB_CORES_MAX][ISA_UNIT_COUNT];
     struct sm_warp warp[SM_MAX_WARPS];
     uint64_t warp_start[SM_MAX_WARPS]; /* order of starting, for the scheduler */
     struct sm_stats stats;
@@ -132,6 +137,8 @@ void sm_fault(struct sm *sm, int code);
 void cta_try_retire(struct sm *sm, struct sm_cta *cta);
 
 /* ready.c */
+/* When what an instruction reads and writes is there, CYCLE_NEVER: not known yet. */
+uint64_t warp_operands_ready(const struct sm_warp *warp, const struct exec_uop_info *info);
 void warp_refresh(struct sm *sm, struct sm_warp *warp); /* look at the next instruction again */
 void wheel_turn(struct sm *sm);                         /* what is due at sm->cycle is ready */
 uint64_t wheel_next_cycle(const struct sm *sm);

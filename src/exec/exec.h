@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "ptx/ir.h"
+#include "ptx/lower.h"
 
 #define WARP_LANES 32
 #define EXEC_MAX_SLOTS_READ 32 /* a matrix product of f64 reads so many */
@@ -30,6 +31,8 @@ struct exec_memory;  /* the memory image of a device, see exec/memory.h */
 /* What the scoreboard and the issue logic need to know of the instruction at a pc. */
 struct exec_uop_info {
     enum isa_unit unit;
+    uint8_t issue_unit; /* that must be free for it to issue; `unit` where not lowered */
+    bool is_lowered;    /* `lowered` says what it issues; else one slot of `unit` */
     bool is_load, is_store, is_atomic, is_branch, is_barrier, is_exit, is_fence, reads_clock;
     bool is_return;          /* from a function, to its caller */
     bool acquires, releases; /* of memory order: later accesses wait for it; it for earlier ones */
@@ -39,6 +42,7 @@ struct exec_uop_info {
     uint16_t src[EXEC_MAX_SLOTS_READ]; /* 32-bit slots read (a 64-bit value: both) */
     uint16_t dst[8];                   /* slots written */
     uint8_t src_pred[4], dst_pred[2];  /* predicate slots, guard included */
+    struct lowered lowered;
 };
 
 enum exec_access_kind {
@@ -244,6 +248,7 @@ struct exec_resolver {
     /* The device address of a module-scope .global/.const variable, or 0 with the error set. */
     uint64_t (*var_address)(void *ctx, const struct ptx_var *var);
     void *ctx;
+    enum lowering lowering; /* for timing: what the instructions become, see ptx/lower.h */
 };
 int exec_program_create(struct exec_program **out, const struct ptx_module *module,
                         const struct ptx_func *kernel, const struct exec_resolver *resolver);

@@ -122,6 +122,7 @@ int gpu_set_shared_bank_bytes(struct gpu *gpu, uint32_t bytes);
 struct gpu_stats {
     uint64_t launches, ctas;
     uint64_t cycles, warp_insns, thread_insns;
+    uint64_t machine_insns; /* what the warp instructions have issued; see ptx/lower.h */
     uint64_t l1_reads, l1_hits, l2_reads, l2_hits, dram_reads, dram_writes;
     uint64_t l2_writes, l2_write_hits, l2_evictions, l2_writebacks;
     uint64_t dram_read_bytes, dram_written_bytes;

@@ -78,6 +78,7 @@ static void add_sm_stats(const struct gpu *gpu, struct gpu_stats *out)
         out->warp_insns += out->sm.lanes[lanes];
         out->thread_insns += out->sm.lanes[lanes] * lanes;
     }
+    out->machine_insns = out->warp_insns - out->sm.lowered_insns + out->sm.machine_insns;
 }
 
 void gpu_stats(const struct gpu *gpu, struct gpu_stats *out)

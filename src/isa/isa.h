@@ -65,6 +65,15 @@ enum isa_unit {
     ISA_UNIT_COUNT
 };
 
+/* lowering.def: LOWERING_GENERATION(ID, "name", "doc"): what machine code PTX becomes, for timing
+ */
+enum lowering {
+    LOWERING_NONE, /* an instruction of PTX is one of the machine */
+#define LOWERING_GENERATION(id, text, doc) LOWERING_##id,
+#include "isa/lowering.def"
+    LOWERING_COUNT
+};
+
 /* insn.def rows */
 enum isa_op {
     OP_NONE,

@@ -302,6 +302,10 @@ static void check_sm(struct reader *reader)
         problem(reader, "sm.schedulers", "%u schedulers share %u warps", sm->schedulers,
                 sm->max_warps);
     }
+    if (sm->sub_cores > sm->schedulers) {
+        problem(reader, "sm.sub_cores", "%u sub-cores share %u schedulers", sm->sub_cores,
+                sm->schedulers);
+    }
     if (32 % sm->coalesce.lanes_per_pass != 0) {
         problem(reader, "sm.coalesce.lanes_per_pass", "%u does not divide 32",
                 sm->coalesce.lanes_per_pass);

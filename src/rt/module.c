@@ -272,7 +272,8 @@ static int kernel_create(struct rt_kernel **out, struct rt_module *module,
     }
     kernel->module = module;
     kernel->func = func;
-    struct exec_resolver resolver = {.var_address = variable_address, .ctx = module};
+    struct exec_resolver resolver = {
+        .var_address = variable_address, .ctx = module, .lowering = module->rt->model->sm.lowering};
     int rc = exec_program_create(&kernel->program, module->ptx, func, &resolver);
     if (rc < 0) {
         free(kernel);

@@ -240,6 +240,7 @@ static void put_counts(json_t *root, const struct model *model, const struct gpu
     json_put_u64(root, "cta_count", stats->ctas);
     json_put_u64(root, "cycles", stats->cycles);
     json_put_u64(root, "warp_instructions", stats->warp_insns);
+    json_put_u64(root, "machine_instructions", stats->machine_insns);
     json_put_u64(root, "thread_instructions", stats->thread_insns);
     json_put_double(root, "ipc", ratio(stats->thread_insns, stats->cycles));
     put_instructions(root, stats);

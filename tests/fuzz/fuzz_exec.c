@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         __builtin_trap();
     uint64_t room = exec_memory_base(memory) + 4096, next = room + ROOM_BYTES / 2;
     exec_memory_map(memory, room, ROOM_BYTES);
-    struct exec_resolver resolver = {place, &next};
+    struct exec_resolver resolver = {.var_address = place, .ctx = &next};
     for (uint32_t i = 0; i < module->func_count; i++) {
         struct exec_program *program;
         if (!module->funcs[i]->is_entry ||

@@ -86,7 +86,7 @@ static void execute(const struct ptx_module *module)
         abort();
     uint64_t room = exec_memory_base(memory) + 4096, next = room + ROOM_BYTES / 2;
     exec_memory_map(memory, room, ROOM_BYTES);
-    struct exec_resolver resolver = {place, &next};
+    struct exec_resolver resolver = {.var_address = place, .ctx = &next};
     const struct ptx_func *kernel = ptx_find_func(module, "k");
     if (exec_program_create(&program, module, kernel, &resolver) == SONDE_OK) {
         run(program, memory, room);
@@ -116,7 +116,7 @@ static bool decodes(const struct ptx_module *module)
 {
     struct exec_program *program;
     uint64_t next = UINT64_C(1) << 20;
-    struct exec_resolver resolver = {place, &next};
+    struct exec_resolver resolver = {.var_address = place, .ctx = &next};
     if (exec_program_create(&program, module, ptx_find_func(module, "k"), &resolver) != SONDE_OK)
         return false;
     exec_program_destroy(program);

@@ -33,7 +33,7 @@ static int decode_form(const struct form *form, size_t number)
     struct strbuf text = {0};
     struct ptx_module *module;
     struct exec_program *program = NULL;
-    struct exec_resolver resolver = {some_address, NULL};
+    struct exec_resolver resolver = {.var_address = some_address};
     forms_put_header(&text);
     forms_put_kernel(&text, form, number);
     assert_int_equal(ptx_parse(&module, "form.ptx", strbuf_text(&text), text.length), 0);

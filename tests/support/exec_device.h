@@ -89,7 +89,7 @@ static inline int device_try_open(struct device *dev, const char *text, const ch
         fail_msg("the test's PTX does not parse: %s\n%s", error_text(), text);
     struct ptx_func *func = ptx_find_func(dev->module, kernel);
     assert_non_null(func);
-    struct exec_resolver resolver = {device_var, dev};
+    struct exec_resolver resolver = {.var_address = device_var, .ctx = dev};
     rc = exec_program_create(&dev->program, dev->module, func, &resolver);
     dev->launch = (struct exec_launch){.program = dev->program,
                                        .memory = dev->memory,

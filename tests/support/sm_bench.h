@@ -273,7 +273,8 @@ static inline bool bench_run(struct bench *b, const char *body, uint32_t ctas, u
     struct exec_program *program = NULL;
     int rc = bench_build(b);
     rc = rc < 0 ? rc : ptx_parse(&module, "test.ptx", text, (size_t)length);
-    rc = rc < 0 ? rc : exec_program_create(&program, module, ptx_find_func(module, "k"), NULL);
+    struct exec_resolver resolver = {.lowering = b->spec.lowering};
+    rc = rc < 0 ? rc : exec_program_create(&program, module, ptx_find_func(module, "k"), &resolver);
     if (rc < 0) {
         fprintf(stderr, "%s\n", error_text());
         b->error = rc;

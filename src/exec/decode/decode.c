@@ -162,6 +162,30 @@ static void order_at_issue(struct exec_program *program)
     program->acts_at_issue = any;
 }
 
+/* What the instructions of each function issue, where the caller wants to know. */
+static int lower_functions(struct exec_program *program, enum lowering lowering)
+{
+    for (uint32_t i = 0; i < program->function_count; i++) {
+        const struct exec_function *function = program->functions[i];
+        uint32_t count = function->func->insn_count;
+        struct lowered *lowered = calloc((size_t)count + 1, sizeof *lowered);
+        if (!lowered)
+            return error_memory();
+        int rc = ptx_lower(lowered, function->func, lowering);
+        for (uint32_t k = 0; rc == 0 && k < count; k++) {
+            struct exec_uop_info *info = &program->infos[function->first_pc + k];
+            info->is_lowered = true;
+            info->lowered = lowered[k];
+            if (lowered[k].part_count > 0)
+                info->issue_unit = lowered[k].part[0].unit;
+        }
+        free(lowered);
+        if (rc < 0)
+            return rc;
+    }
+    return SONDE_OK;
+}
+
 static int decode_program(struct decoder *d, struct ptx_func *kernel)
 {
     struct exec_program *program = d->program;
@@ -180,6 +204,12 @@ static int decode_program(struct decoder *d, struct ptx_func *kernel)
     if (rc != SONDE_OK)
         return rc;
     order_at_issue(program);
+    for (uint32_t pc = 0; pc < program->length; pc++)
+        program->infos[pc].issue_unit = (uint8_t)program->infos[pc].unit;
+    if (d->resolver && d->resolver->lowering != LOWERING_NONE)
+        rc = lower_functions(program, d->resolver->lowering);
+    if (rc != SONDE_OK)
+        return rc;
     program->local_limit_bytes = program->functions[0]->local_bytes + LOCAL_CALL_BYTES;
     for (uint32_t i = 1; i < program->function_count; i++)
         program->local_limit_bytes += program->functions[i]->local_bytes;

@@ -200,6 +200,8 @@ static void the_machine_must_hold_together(void **state)
                 "m.yaml: sm.max_threads: 2048 threads do not fit 48 warps of 32");
     refuse_text("sm: {max_warps: 2, max_threads: 64}\n",
                 "m.yaml: sm.schedulers: 4 schedulers share 2 warps");
+    refuse_text("sm: {sub_cores: 8}\n",
+                "m.yaml:1:17: sm.sub_cores: 8 sub-cores share 4 schedulers");
     refuse_text("sm: {coalesce: {lanes_per_pass: 24}}\n",
                 "m.yaml:1:33: sm.coalesce.lanes_per_pass: 24 does not divide 32");
     refuse_text("sm: {coalesce: {sector: 24 B}}\n",

@@ -1,0 +1,181 @@
+/*
+ * What PTX does not show or shows elsewhere: parameters are loaded from the constant bank where
+ * they are first needed, special registers once, the address of shared memory is put together from
+ * the CTA's window, global accesses need a descriptor, and a kernel begins by loading its stack
+ * pointer. What is invariant is loaded before the outermost loop that it is needed in.
+ */
+#include "ptx/lower/lower.h"
+#include "util/container/arena.h"
+#include "util/error.h"
+
+#define SHARED_ADDRESS_SLOTS 3 /* S2UR, UMOV, ULEA */
+
+/* The blocks in which something has been loaded already. */
+struct places {
+    uint32_t *block;
+    uint32_t count;
+};
+
+/* Adds a slot where `pc` needs something, unless a block that dominates it has it. */
+static void need_at(struct lower *l, struct places *have, uint32_t pc, uint32_t slots)
+{
+    uint32_t hoisted = lower_hoist(l, l->block_of[pc]);
+    uint32_t at = hoisted == NOWHERE ? pc : hoisted;
+    uint32_t block = l->block_of[at];
+    for (uint32_t i = 0; i < have->count; i++)
+        if (lower_dominates(l, have->block[i], block))
+            return;
+    have->block[have->count++] = block;
+    lower_add(l, at, ISA_UNIT_COUNT, slots * LOWER_ONE);
+}
+
+/* All that reads a register, through instructions that have vanished. */
+static void need_reg(struct lower *l, struct places *have, int32_t reg, uint32_t slots,
+                     uint32_t depth)
+{
+    const struct reg_fact *fact = &l->regs[reg];
+    for (uint32_t i = 0; i < fact->uses; i++) {
+        uint32_t pc = l->use[fact->first + i];
+        int32_t result = lower_result(&l->func->insns[pc]);
+        if (l->folded[pc] && result >= 0 && result != reg && depth < 8)
+            need_reg(l, have, result, slots, depth + 1);
+        else if (!l->folded[pc])
+            need_at(l, have, pc, slots);
+        if (have->count >= l->func->block_count)
+            return;
+    }
+}
+
+static bool is_param_load(const struct ptx_insn *insn)
+{
+    return insn->op == OP_LD && insn->space[0] == SPACE_PARAM &&
+           insn->operands[1].kind == OPERAND_ADDR;
+}
+
+/* Two parameters of 4 bytes side by side come in one load. */
+static bool shares_load(const struct lower *l, uint32_t pc)
+{
+    const struct ptx_insn *insn = &l->func->insns[pc];
+    if (pc == 0 || !is_param_load(&l->func->insns[pc - 1]) || !l->func->is_entry)
+        return false;
+    const struct ptx_operand *a = &insn->operands[1], *b = &l->func->insns[pc - 1].operands[1];
+    if (!a->var || !b->var || a->var->size != 4 || b->var->size != 4)
+        return false;
+    uint64_t first = b->var->offset + b->imm, second = a->var->offset + a->imm;
+    return first % 8 == 0 && second == first + 4;
+}
+
+static void place_params(struct lower *l, struct places *have)
+{
+    for (uint32_t pc = 0; pc < l->func->insn_count; pc++) {
+        const struct ptx_insn *insn = &l->func->insns[pc];
+        if (l->dead[pc] || !is_param_load(insn))
+            continue;
+        if (!shares_load(l, pc))
+            have->count = 0;
+        const struct ptx_operand *d = &insn->operands[0];
+        if (d->kind == OPERAND_REG)
+            need_reg(l, have, d->reg, 1, 0);
+        for (uint32_t i = 0; d->kind == OPERAND_VECTOR && i < d->count; i++)
+            if (d->elems[i].kind == OPERAND_REG)
+                need_reg(l, have, d->elems[i].reg, 1, 0);
+    }
+}
+
+static bool is_counter(enum isa_sreg sreg)
+{
+    return sreg == SREG_CLOCK || sreg == SREG_CLOCK64 || sreg == SREG_CLOCK_HI ||
+           sreg == SREG_GLOBALTIMER || sreg == SREG_GLOBALTIMER_LO || sreg == SREG_GLOBALTIMER_HI;
+}
+
+/* A special register that a block above has read already is read no more. */
+static void place_sregs(struct lower *l, struct places *have)
+{
+    for (enum isa_sreg sreg = SREG_NONE + 1; sreg < SREG_COUNT; sreg++) {
+        have->count = 0;
+        for (uint32_t pc = 0; pc < l->func->insn_count; pc++) {
+            const struct ptx_insn *insn = &l->func->insns[pc];
+            if (insn->op != OP_MOV || l->dead[pc] || insn->operands[1].kind != OPERAND_SREG ||
+                insn->operands[1].sreg != sreg || is_counter(sreg))
+                continue;
+            l->out[pc] = (struct lowered){0};
+            need_at(l, have, pc, 1);
+            l->folded[pc] = l->out[pc].slots == 0;
+        }
+    }
+}
+
+static bool is_shared_address(const struct ptx_operand *o)
+{
+    return (o->kind == OPERAND_VAR || (o->kind == OPERAND_ADDR && !o->has_reg)) && o->var &&
+           o->var->space == SPACE_SHARED;
+}
+
+static void place_shared(struct lower *l, struct places *have)
+{
+    have->count = 0;
+    for (uint32_t pc = 0; pc < l->func->insn_count; pc++) {
+        const struct ptx_insn *insn = &l->func->insns[pc];
+        for (uint32_t i = 0; !l->dead[pc] && i < insn->operand_count; i++) {
+            if (!is_shared_address(&insn->operands[i]))
+                continue;
+            if (insn->op == OP_MOV)
+                l->out[pc] = (struct lowered){0};
+            need_at(l, have, pc, SHARED_ADDRESS_SLOTS);
+            l->folded[pc] |= l->out[pc].slots == 0;
+        }
+    }
+}
+
+/* What a store writes is a register: a constant other than zero is moved to one, once a block. */
+static void place_data(struct lower *l)
+{
+    uint64_t had = 0;
+    for (uint32_t pc = 0; pc < l->func->insn_count; pc++) {
+        const struct ptx_insn *insn = &l->func->insns[pc];
+        uint64_t value;
+        had = pc == l->func->blocks[l->block_of[pc]].first ? 0 : had;
+        if (l->dead[pc] || isa_row(insn->op)->unit != UNIT_LSU || insn->operand_count < 2)
+            continue;
+        bool global = insn->space[0] == SPACE_GLOBAL || insn->space[0] == SPACE_NONE;
+        const struct ptx_operand *data = &insn->operands[insn->operand_count - 1];
+        if ((insn->op != OP_ST && !global) || data->kind == OPERAND_ADDR ||
+            insn->op == OP_ATOM_CAS || !lower_constant(l, data, &value) || value == had)
+            continue;
+        had = value;
+        lower_add(l, pc, UNIT_ALU, LOWER_ONE);
+    }
+}
+
+static bool reaches_global(const struct ptx_insn *insn)
+{
+    for (uint32_t i = 0; i < insn->operand_count; i++)
+        if (insn->operands[i].kind == OPERAND_ADDR)
+            return insn->space[0] == SPACE_GLOBAL || insn->space[0] == SPACE_NONE;
+    return false;
+}
+
+static void place_descriptor(struct lower *l, struct places *have)
+{
+    have->count = 0;
+    for (uint32_t pc = 0; pc < l->func->insn_count; pc++)
+        if (!l->dead[pc] && reaches_global(&l->func->insns[pc]) &&
+            have->count < l->func->block_count)
+            need_at(l, have, pc, 1);
+}
+
+int lower_place(struct lower *l)
+{
+    struct places have = {0};
+    have.block = arena_array(l->arena, (size_t)l->func->block_count + 1, sizeof *have.block);
+    if (!have.block)
+        return error_memory();
+    place_params(l, &have);
+    place_sregs(l, &have);
+    place_shared(l, &have);
+    place_descriptor(l, &have);
+    place_data(l);
+    if (l->func->is_entry && l->func->insn_count > 0)
+        lower_add(l, 0, ISA_UNIT_COUNT, LOWER_ONE);
+    return 0;
+}

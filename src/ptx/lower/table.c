@@ -1,0 +1,125 @@
+/* An instruction's own slots: rows of isa/lowering.def, else by the width of the operation. */
+#include "ptx/lower/lower.h"
+
+enum when { WHEN_ANY, WHEN_FTZ, WHEN_NO_FTZ, WHEN_AGAIN, WHEN_UNIFORM, WHEN_UNIFORM_DEAD };
+
+struct row {
+    uint16_t generation, op, type;
+    uint8_t when;
+    struct {
+        uint8_t unit, slots;
+    } on[LOWER_PARTS];
+};
+
+static const struct row rows[] = {
+#define ON(unit, n)                                                                                \
+    {                                                                                              \
+        UNIT_##unit, n                                                                             \
+    }
+#define LOWERING(g, op, type, when, ...)                                                           \
+    {LOWERING_##g, OP_##op, TYPE_##type, WHEN_##when, {__VA_ARGS__}},
+#include "isa/lowering.def"
+};
+
+/* The same divisor above: its reciprocal is there. */
+static bool divides_again(const struct lower *l, const struct ptx_insn *insn)
+{
+    uint32_t at = lower_pc(l, insn);
+    const struct ptx_operand *divisor = &insn->operands[2];
+    for (uint32_t pc = at; pc-- > 0 && at - pc < 256;) {
+        const struct ptx_insn *other = &l->func->insns[pc];
+        if (isa_row(other->op)->unit == UNIT_IDIV && !l->dead[pc] &&
+            other->tuple.s == insn->tuple.s && divisor->kind == OPERAND_REG &&
+            other->operands[2].kind == OPERAND_REG && other->operands[2].reg == divisor->reg &&
+            l->regs[divisor->reg].defs == 1)
+            return lower_dominates(l, l->block_of[pc], l->block_of[at]);
+    }
+    return false;
+}
+
+/* All lanes of the warp access the same word. */
+static bool is_at_one_place(const struct lower *l, const struct ptx_insn *insn)
+{
+    for (uint32_t i = 0; i < insn->operand_count; i++)
+        if (insn->operands[i].kind == OPERAND_ADDR)
+            return insn->space[0] == SPACE_GLOBAL &&
+                   !(insn->operands[i].has_reg && l->regs[insn->operands[i].reg].divergent);
+    return false;
+}
+
+static bool holds(const struct lower *l, const struct ptx_insn *insn, enum when when)
+{
+    switch (when) {
+    case WHEN_FTZ:
+        return insn->mods[MODC_FTZ] != MOD_NONE;
+    case WHEN_NO_FTZ:
+        return insn->mods[MODC_FTZ] == MOD_NONE;
+    case WHEN_AGAIN:
+        return divides_again(l, insn);
+    case WHEN_UNIFORM:
+        return is_at_one_place(l, insn);
+    case WHEN_UNIFORM_DEAD:
+        return is_at_one_place(l, insn) &&
+               (lower_result(insn) < 0 || l->regs[lower_result(insn)].uses == 0);
+    default:
+        return true;
+    }
+}
+
+static const struct row *find_row(const struct lower *l, const struct ptx_insn *insn)
+{
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].op == insn->op && rows[i].generation == l->generation &&
+            (rows[i].type == TYPE_NONE || rows[i].type == insn->tuple.s) &&
+            holds(l, insn, rows[i].when))
+            return &rows[i];
+    return NULL;
+}
+
+void lower_add(struct lower *l, uint32_t pc, uint32_t unit, uint32_t slots)
+{
+    struct lowered *out = &l->out[pc];
+    uint32_t i = 0;
+    out->slots = (uint16_t)(out->slots + slots);
+    if (unit == ISA_UNIT_COUNT || slots == 0)
+        return;
+    while (i < out->part_count && out->part[i].unit != unit)
+        i++;
+    if (i == LOWER_PARTS)
+        return; /* it takes issue slots alone */
+    if (i == out->part_count) {
+        out->part_count++;
+        out->part[i].unit = (uint8_t)unit;
+        out->part[i].slots = 0;
+    }
+    out->part[i].slots = (uint16_t)(out->part[i].slots + slots);
+}
+
+static bool is_wide_integer(const struct ptx_insn *insn)
+{
+    enum isa_type type = insn->tuple.s;
+    const struct isa_type_info *info = isa_type_info(type);
+    uint32_t unit = isa_row(insn->op)->unit;
+    return type != TYPE_NONE && info->bytes == 8 && info->kind != KIND_FLOAT &&
+           (unit == UNIT_ALU || unit == UNIT_SHIFT);
+}
+
+static void add_own(struct lower *l, uint32_t pc)
+{
+    const struct ptx_insn *insn = &l->func->insns[pc];
+    const struct row *row = find_row(l, insn);
+    if (!row) {
+        lower_add(l, pc, isa_row(insn->op)->unit,
+                  is_wide_integer(insn) ? 2 * LOWER_ONE : LOWER_ONE);
+        return;
+    }
+    for (uint32_t i = 0; i < LOWER_PARTS; i++)
+        lower_add(l, pc, row->on[i].unit, row->on[i].slots * LOWER_ONE);
+}
+
+void lower_table(struct lower *l)
+{
+    for (uint32_t pc = 0; pc < l->func->insn_count; pc++)
+        if (!l->dead[pc] && !l->folded[pc] && l->out[pc].slots == 0)
+            add_own(l, pc);
+}

@@ -1,0 +1,186 @@
+/*
+ * What instructions take when they are lowered (ptx/lower.h), and sub-cores with units of their
+ * own: on a bench (tests/support/sm_bench.h), against sums derived from the specification. A
+ * measured stretch is as in test_sm.c: clock, what is measured, a volatile store that waits for it,
+ * clock.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "support/sm_bench.h"
+
+#define STRETCH(what)                                                                              \
+    "mov.u32 %r1, %clock;\n" what "st.volatile.shared.u32 [smem], %r2;\nmov.u32 %r3, %clock;\n"    \
+    "sub.u32 %r4, %r3, %r1;\nst.global.u32 [%rd0], %r4;\n"
+#define KEEP(a, b, c, d) "st.global.v4.u32 [%rd0+16], {" a ", " b ", " c ", " d "};\n"
+#define KEEP_WIDE(a, b) "st.global.v2.u64 [%rd0+32], {" a ", " b "};\n"
+#define FOUR_ADDS                                                                                  \
+    STRETCH("add.s32 %r5, %r9, 1;\nadd.s32 %r6, %r9, 1;\n"                                         \
+            "add.s32 %r7, %r9, 1;\nadd.s32 %r8, %r9, 1;\n")                                        \
+    KEEP("%r5", "%r6", "%r7", "%r8")
+
+static struct bench b;
+
+/* A fresh bench of the specification that b.spec says. */
+static bool run(const char *body, uint32_t threads)
+{
+    struct sm_spec spec = b.spec;
+    bench_defaults(&b);
+    b.spec = spec;
+    return bench_run(&b, body, 1, threads);
+}
+
+static uint32_t measure(const char *body, enum lowering lowering, uint32_t threads)
+{
+    b.spec.lowering = lowering;
+    assert_true(run(body, threads));
+    uint32_t value = b.out[0];
+    bench_free(&b);
+    return value;
+}
+
+static void an_operation_on_64_bits_issues_twice(void **state)
+{
+    (void)state;
+    static const char body[] =
+        STRETCH("xor.b64 %rd5, %rd9, %rd1;\nxor.b64 %rd6, %rd9, %rd2;\n") KEEP_WIDE("%rd5", "%rd6");
+    bench_defaults(&b);
+    assert_int_equal(measure(body, LOWERING_NONE, 1), 4);
+    /* clock 0, xors 1 and 3, store 5, clock 6 */
+    assert_int_equal(measure(body, LOWERING_HOPPER, 1), 6);
+}
+
+static void what_folds_takes_no_time(void **state)
+{
+    (void)state;
+    static const char body[] = STRETCH("mul.lo.s32 %r5, %r9, %r9;\nadd.s32 %r2, %r5, %r9;\n");
+    bench_defaults(&b);
+    assert_int_equal(measure(body, LOWERING_NONE, 1), 1 + 10 + 10 + 1);
+    assert_int_equal(measure(body, LOWERING_HOPPER, 1), 1 + 10 + 1);
+}
+
+/* Of a chain that waits for memory, the machine issues the load and what uses it. */
+static void a_folded_instruction_waits_for_a_load_without_a_slot(void **state)
+{
+    (void)state;
+    static const char body[] = "ld.volatile.global.u32 %r5, [%rd0+64];\n"
+                               "shl.b32 %r6, %r5, 2;\nadd.s32 %r7, %r6, 5;\n"
+                               "st.global.u32 [%rd0], %r7;\n";
+    bench_defaults(&b);
+    b.spec.lowering = LOWERING_HOPPER;
+    assert_true(bench_run(&b, body, 1, 1));
+    assert_int_equal(b.out[0], 5);
+    uint64_t folded = b.stats.machine_insns;
+    bench_free(&b);
+    static const char apart[] = "ld.volatile.global.u32 %r5, [%rd0+64];\n"
+                                "shl.b32 %r6, %r5, 2;\nadd.s32 %r7, %r6, 5;\n"
+                                "st.global.u32 [%rd0], %r7;\nst.global.u32 [%rd0+4], %r6;\n";
+    assert_true(run(apart, 1));
+    assert_int_equal(b.stats.machine_insns, folded + 2); /* the shift, and the second store */
+    bench_free(&b);
+}
+
+static void sequences_take_their_units(void **state)
+{
+    (void)state;
+    static const char body[] = "div.u32 %r5, %r9, %r10;\nst.global.u32 [%rd0], %r5;\n";
+    bench_defaults(&b);
+    b.spec.lowering = LOWERING_HOPPER;
+    assert_true(bench_run(&b, body, 1, 1));
+    assert_int_equal(b.stats.unit_parts[UNIT_SFU], LOWER_ONE);
+    assert_int_equal(b.stats.unit_parts[UNIT_IMUL], 7 * LOWER_ONE);
+    assert_int_equal(b.stats.unit_insns[UNIT_IDIV], 1); /* PTX is counted as before */
+    bench_free(&b);
+}
+
+static void an_unrolled_loop_counts_once_in_four_turns(void **state)
+{
+    (void)state;
+    static const char body[] = "mov.u32 %r5, 0;\nmov.u32 %r6, 1;\n"
+                               "L:\nmad.lo.s32 %r6, %r6, %r6, %r9;\nadd.s32 %r5, %r5, 1;\n"
+                               "setp.lt.s32 %p1, %r5, %r10;\n@%p1 bra L;\n"
+                               "st.global.u32 [%rd0], %r6;\n";
+    uint64_t issued[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        char text[512];
+        (void)snprintf(text, sizeof text,
+                       "ld.volatile.global.u32 %%r10, [%%rd0+64];\nadd.s32 %%r10, %%r10, %u;\n%s",
+                       i ? 80u : 40u, body);
+        bench_defaults(&b);
+        b.spec.lowering = LOWERING_HOPPER;
+        assert_true(bench_run(&b, text, 1, 1));
+        issued[i] = b.stats.machine_insns;
+        bench_free(&b);
+    }
+    assert_int_equal(issued[1] - issued[0], 40 + 3 * 10);
+}
+
+static void a_sub_core_has_its_share_of_the_lanes(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    b.spec.schedulers = 2;
+    assert_int_equal(measure(FOUR_ADDS, LOWERING_NONE, 1), 6);
+    b.spec.sub_cores = 2;
+    /* clock 0, adds 1, 3, 5, 7, store 8, clock 9 */
+    assert_int_equal(measure(FOUR_ADDS, LOWERING_NONE, 1), 9);
+    b.spec.unit[UNIT_ALU].lanes_per_cycle = 64;
+    assert_int_equal(measure(FOUR_ADDS, LOWERING_NONE, 1), 6);
+}
+
+static void sub_cores_do_not_compete_for_what_each_has(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    b.spec.schedulers = 2;
+    b.spec.unit[UNIT_ALU].lanes_per_cycle = 32;
+    b.spec.sub_cores = 2;
+    uint32_t alone = measure(FOUR_ADDS, LOWERING_NONE, 32);
+    assert_int_equal(measure(FOUR_ADDS, LOWERING_NONE, 64), alone);
+    /* The third warp shares the first one's sub-core. */
+    assert_true(measure(FOUR_ADDS, LOWERING_NONE, 96) > alone);
+}
+
+static void more_sub_cores_than_schedulers_are_refused(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    b.spec.sub_cores = 2;
+    assert_false(bench_run(&b, FOUR_ADDS, 1, 1));
+    assert_non_null(strstr(error_text(), "sub_cores is not in 1 to schedulers"));
+    bench_free(&b);
+}
+
+static void register_ports_hold_a_scheduler_until_all_is_read(void **state)
+{
+    (void)state;
+    static const char body[] =
+        STRETCH("mad.lo.s32 %r5, %r9, %r10, %r11;\n"
+                "mad.lo.s32 %r6, %r9, %r11, %r10;\n") KEEP("%r5", "%r6", "%r9", "%r9");
+    bench_defaults(&b);
+    assert_int_equal(measure(body, LOWERING_NONE, 1), 4);
+    b.spec.register_ports = 2;
+    /* clock 0, mads 1 and 3, store 5, clock 6 */
+    assert_int_equal(measure(body, LOWERING_NONE, 1), 6);
+    b.spec.register_ports = 3;
+    assert_int_equal(measure(body, LOWERING_NONE, 1), 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_operation_on_64_bits_issues_twice),
+        cmocka_unit_test(what_folds_takes_no_time),
+        cmocka_unit_test(a_folded_instruction_waits_for_a_load_without_a_slot),
+        cmocka_unit_test(sequences_take_their_units),
+        cmocka_unit_test(an_unrolled_loop_counts_once_in_four_turns),
+        cmocka_unit_test(a_sub_core_has_its_share_of_the_lanes),
+        cmocka_unit_test(sub_cores_do_not_compete_for_what_each_has),
+        cmocka_unit_test(more_sub_cores_than_schedulers_are_refused),
+        cmocka_unit_test(register_ports_hold_a_scheduler_until_all_is_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
