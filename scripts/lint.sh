@@ -14,7 +14,7 @@ step() {
 }
 
 c_files() {
-    find src tests include shim bench workloads -type f \( -name '*.c' -o -name '*.h' \) 2>/dev/null | LC_ALL=C sort
+    find src tests include shim mpi bench workloads -type f \( -name '*.c' -o -name '*.h' \) 2>/dev/null | LC_ALL=C sort
 }
 
 scripts_in_tree() {

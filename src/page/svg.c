@@ -180,8 +180,9 @@ static void put_x_ticks(struct strbuf *out, const struct frame *frame)
         return;
     }
     double step = tick_step(frame->most_x - frame->least_x);
-    for (double x = ceil(frame->least_x / step) * step; x <= frame->most_x; x += step) {
-        put_x_tick(out, frame, x);
+    int first = (int)ceil(frame->least_x / step), last = (int)floor(frame->most_x / step);
+    for (int i = first; i <= last; i++) {
+        put_x_tick(out, frame, i * step);
     }
 }
 

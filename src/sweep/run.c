@@ -208,7 +208,10 @@ static int prepare(struct sweep *sweep, struct sweep_summary *out, const char *t
 {
     const struct sweep_request *request = sweep->request;
     sweep->outcomes = calloc(sweep->points.count, sizeof *sweep->outcomes);
-    int rc = sweep->outcomes ? file_make_folder(request->folder) : error_memory();
+    if (!sweep->outcomes) {
+        return error_memory();
+    }
+    int rc = file_make_folder(request->folder);
     rc = rc ? rc
             : sweep_journal_open(&sweep->journal, request->folder, request->resume, &sweep->spec,
                                  &sweep->points, sweep->outcomes, &out->stale);

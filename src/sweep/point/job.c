@@ -77,11 +77,11 @@ static void write_group(struct strbuf *out, const struct sweep_spec *spec,
 }
 
 /* The model that a point runs on. A path in it is as seen from the specification's folder. */
-static int write_model_text(char **out, const struct sweep_spec *spec,
+static int write_model_text(char **out, const char *base, const struct sweep_spec *spec,
                             const struct sweep_point *point)
 {
     struct strbuf text = {0};
-    const char *base = sweep_setting(spec, point, "model"), *dot = strrchr(base, '.');
+    const char *dot = strrchr(base, '.');
     bool is_path = strchr(base, '/') || (dot && dot[1] == 'y');
     char *folder = is_path && *base != '/' ? realpath(spec->folder, NULL) : NULL;
     if (is_path && *base != '/' && !folder) {
@@ -165,11 +165,12 @@ static int make_model(struct sweep_work *work)
     if (!path) {
         return error_memory();
     }
-    if (!sweep_setting(work->job.spec, work->job.point, "model")) {
+    const char *base = sweep_setting(work->job.spec, work->job.point, "model");
+    if (!base) {
         return 0;
     }
-    int rc = write_model_text(&text, work->job.spec, work->job.point);
-    rc = rc ? rc : write_file(path, text);
+    int rc = write_model_text(&text, base, work->job.spec, work->job.point);
+    rc = rc || !text ? rc : write_file(path, text);
     free(text);
     if (rc == 0) {
         rc = refuse(work, model_load(&model, path));

@@ -65,7 +65,7 @@ static int eval(double *out, const struct sweep_spec *spec, const struct sweep_p
 static int check_where(bool *keep, const struct sweep_spec *spec, const struct sweep_point *point)
 {
     const struct yaml_node *node = spec->where;
-    double holds;
+    double holds = 0;
     *keep = true;
     if (node && node->kind == YAML_MAPPING) {
         return yaml_error(SONDE_EINPUT, node, "'where' is an expression or a list of them");
