@@ -164,6 +164,8 @@ static void generations_take_the_models_time(void **state)
         assert_int_equal(rt_event_record(end, stream), 0);
         fetch();
         assert_int_equal(rt_event_elapsed(&took_ps[i], begin, end), 0);
+        assert_int_equal(rt_event_destroy(begin), 0);
+        assert_int_equal(rt_event_destroy(end), 0);
     }
     int64_t more_ps = 6 * 20000 * (int64_t)model->core_period_ps;
     assert_in_range(took_ps[1] - took_ps[0], more_ps - more_ps / 100, more_ps + more_ps / 100);
