@@ -17,25 +17,51 @@ static bool is_owner(const struct queue *queue)
     return queue->depth > 0 && pthread_equal(queue->owner, pthread_self());
 }
 
+/* A thread that waits for the lock; woken alone, when it is the first. */
+struct lock_taker {
+    struct lock_taker *next;
+    pthread_cond_t first;
+};
+
+static void wait_in_line(struct queue *queue)
+{
+    struct lock_taker self = {.next = NULL}, **end = &queue->takers;
+    pthread_cond_init(&self.first, NULL);
+    while (*end) {
+        end = &(*end)->next;
+    }
+    *end = &self;
+    atomic_fetch_add(&queue->wanting, 1);
+    while (queue->depth > 0 || queue->takers != &self) {
+        pthread_cond_wait(&self.first, &queue->mutex);
+    }
+    atomic_fetch_sub(&queue->wanting, 1);
+    queue->takers = self.next;
+    pthread_cond_destroy(&self.first);
+}
+
 /* With the mutex. */
 static void take(struct queue *queue, uint32_t depth)
 {
-    uint64_t ticket = queue->tickets++;
-    atomic_fetch_add(&queue->wanting, 1);
-    while (queue->depth > 0 || queue->serving != ticket) {
-        pthread_cond_wait(&queue->changed, &queue->mutex);
+    if (queue->depth > 0 || queue->takers) {
+        wait_in_line(queue);
     }
-    atomic_fetch_sub(&queue->wanting, 1);
-    queue->serving++;
     queue->owner = pthread_self();
     queue->depth = depth;
 }
 
+/* Threads that wait for work are woken when some is done, or nobody makes it go on any more. */
 static uint32_t give(struct queue *queue)
 {
     uint32_t depth = queue->depth;
     queue->depth = 0;
-    pthread_cond_broadcast(&queue->changed);
+    if (queue->takers) {
+        pthread_cond_signal(&queue->takers->first);
+    }
+    if (queue->progress != queue->progress_told || !queue->pumping) {
+        queue->progress_told = queue->progress;
+        pthread_cond_broadcast(&queue->progressed);
+    }
     return depth;
 }
 
@@ -74,8 +100,11 @@ void queue_yield(struct queue *queue)
 void queue_wait_change(struct queue *queue)
 {
     pthread_mutex_lock(&queue->mutex);
+    uint64_t progress = queue->progress;
     uint32_t depth = give(queue);
-    pthread_cond_wait(&queue->changed, &queue->mutex);
+    while (queue->pumping && queue->progress == progress) {
+        pthread_cond_wait(&queue->progressed, &queue->mutex);
+    }
     take(queue, depth);
     pthread_mutex_unlock(&queue->mutex);
 }
@@ -97,6 +126,7 @@ void queue_leave(struct rt *rt)
 void queue_call_host(struct queue *queue, const struct op_host *host, int status)
 {
     pthread_mutex_lock(&queue->mutex);
+    queue->progress++; /* what waits for the end of all work need not wait for this */
     uint32_t depth = give(queue);
     queue->calling_host++;
     pthread_mutex_unlock(&queue->mutex);

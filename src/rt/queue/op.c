@@ -171,6 +171,7 @@ void op_done(struct rt_op *op, uint64_t end_ps)
         queue->end = op->link;
     }
     queue->pending--;
+    queue->progress++;
     if (op->kind == OP_RECORD) {
         event_op_done(op->event, op, end_ps);
     } else if (op->kind == OP_GRAPH_END && op->exec->last == op) {

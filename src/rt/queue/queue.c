@@ -14,7 +14,7 @@ int queue_create(struct rt *rt)
     }
     queue->rt = rt;
     pthread_mutex_init(&queue->mutex, NULL);
-    pthread_cond_init(&queue->changed, NULL);
+    pthread_cond_init(&queue->progressed, NULL);
     pthread_cond_init(&queue->watch_end, NULL);
     queue->end = &queue->first;
     queue->next_seq = queue->next_stream_id = queue->next_capture_id = 1;
@@ -98,7 +98,7 @@ void queue_destroy(struct rt *rt)
     vec_free(&queue->frees);
     vec_free(&queue->leaving);
     vec_free(&queue->null_stream.latest);
-    pthread_cond_destroy(&queue->changed);
+    pthread_cond_destroy(&queue->progressed);
     pthread_cond_destroy(&queue->watch_end);
     pthread_mutex_destroy(&queue->mutex);
     free(queue);

@@ -116,10 +116,12 @@ struct rt_event {
 struct queue {
     struct rt *rt;
     pthread_mutex_t mutex;
-    pthread_cond_t changed, watch_end;
+    pthread_cond_t progressed, watch_end;
+    struct lock_taker
+        *takers; /* threads that wait for the lock, in the order in which they asked */
+    uint64_t progress, progress_told; /* operations that are done; as waiting threads know it */
     pthread_t owner;
     uint32_t depth;            /* of the owner's locks; 0: nobody's */
-    uint64_t tickets, serving; /* who gets it next */
     atomic_uint wanting;       /* threads that wait for the lock */
     uint64_t calls;            /* of the interface, for the watchdog */
     bool pumping;              /* a thread makes work go on */
@@ -159,7 +161,8 @@ int queue_enter(struct rt *rt); /* locks; SONDE_EUSAGE: in a host function, noth
 void queue_leave(struct rt *rt);
 /* Gives everything that this thread holds to others that want it, and comes back. */
 void queue_yield(struct queue *queue);
-void queue_wait_change(struct queue *queue); /* until another thread has let go of the lock */
+/* Until another thread has made work progress, or stops to. */
+void queue_wait_change(struct queue *queue);
 /* Without the lock. */
 void queue_call_host(struct queue *queue, const struct op_host *host, int status);
 
