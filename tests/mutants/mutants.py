@@ -9,8 +9,9 @@ trial. What no test notices survives and is printed whole.
 
     tests/mutants/mutants.py --count 200 --seed 7 --work /tmp/mutants --report mutants.tsv
 
-README.md says how and what a sample of 200 showed. Takes an hour, so it is no part of `make check`. A report that exists is continued, and
-with --again what survived is tried again, after the tests of the copy (DIR/tree/tests) have changed.
+README.md says what a sample of 200 showed. Takes an hour, so it is no part of `make check`. A report
+that exists is continued, and with --again what survived is tried again, after the tests of the copy
+(DIR/tree/tests) have changed.
 """
 import argparse
 import json
