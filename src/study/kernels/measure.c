@@ -73,7 +73,7 @@ static int run_pair(struct kernel_pair *pair, struct study_bench *bench,
 /* The empty kernel of one CTA. */
 static int measure_launching(struct kernel_runs *runs, struct study_bench *bench)
 {
-    struct kernel_pair empty = {.size = 1};
+    struct kernel_pair empty = {.row = &kernel_rows[0], .size = 1};
     for (size_t i = 0; i < kernel_row_count; i++) {
         if (strcmp(kernel_rows[i].name, "empty") == 0) {
             empty.row = &kernel_rows[i];
@@ -206,7 +206,10 @@ int measure_kernels(struct study_bench *bench, struct study_value *value, size_t
     int rc = read_value(&which, node);
     rc = rc < 0 ? rc : read_selection(&selection, node);
     rc = rc < 0 ? rc : open_runs(&runs, bench, role);
-    rc = rc < 0 ? rc : run_selected(runs, bench, &selection);
+    if (rc < 0 || !runs) {
+        return rc;
+    }
+    rc = run_selected(runs, bench, &selection);
     if (rc < 0) {
         return rc;
     }
