@@ -6,6 +6,7 @@
  * Memory is accessed at once. %clock counts the instructions that the CTA has executed. Left out:
  * CTAs of other launches that wait for each other.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -303,10 +304,11 @@ void exec_run_end(struct exec_run *run)
 
 static int make_clusters(struct exec_run *run)
 {
+    assert(run->cluster_size > 0 && run->places > 0);
     uint64_t count = run->places / run->cluster_size;
     if (run->cluster_size == 1 && !run->launch->program->uses_clusters)
         return SONDE_OK;
-    run->clusters = calloc(count ? count : 1, sizeof(*run->clusters));
+    run->clusters = calloc(count, sizeof(*run->clusters));
     if (!run->clusters)
         return error_memory();
     for (uint64_t i = 0; i < count; i++)
@@ -335,7 +337,8 @@ int exec_run_begin(struct exec_run **out, const struct exec_launch *launch,
     run->ctas = ctas * grid[2];
     run->cluster_size = cluster_size(launch);
     run->places = launch->cooperative ? run->ctas : run->cluster_size;
-    run->flight = calloc(run->places ? run->places : 1, sizeof(*run->flight));
+    assert(run->places > 0);
+    run->flight = calloc(run->places, sizeof(*run->flight));
     if (!run->flight) {
         exec_run_end(run);
         return error_memory();
