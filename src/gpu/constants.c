@@ -108,7 +108,10 @@ int gpu_constants_create(struct gpu *gpu)
     struct mem_port fetch = {.send = fetch_send, .when_space = fetch_when_space, .self = gpu};
     gpu->constant_l15 = calloc(model->clusters, sizeof(struct mem_cache *));
     gpu->constant_way = calloc(model->sms, sizeof *gpu->constant_way);
-    int rc = gpu->constant_l15 && gpu->constant_way ? 0 : error_memory();
+    if (!gpu->constant_l15 || !gpu->constant_way) {
+        return error_memory();
+    }
+    int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < model->clusters; i++) {
         rc = mem_cache_create(&gpu->constant_l15[i], &model->constant_l15, MEM_AT_L1, gpu->engine,
                               &gpu->clock, gpu->next_source++, fetch);

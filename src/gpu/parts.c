@@ -298,7 +298,10 @@ int gpu_l2_create(struct gpu *gpu)
     gpu->part_slices = model->l2_slices / model->l2_parts.count;
     gpu->near_part = calloc(model->sms, sizeof *gpu->near_part);
     gpu->slice = calloc(model->l2_slices, sizeof *gpu->slice);
-    int rc = gpu->near_part && gpu->slice ? 0 : error_memory();
+    if (!gpu->near_part || !gpu->slice) {
+        return error_memory();
+    }
+    int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < model->sms; i++) {
         gpu->near_part[i] = part_of_sm(model, i);
     }
