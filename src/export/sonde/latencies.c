@@ -108,7 +108,7 @@ static void plan_l2(struct latency_plan *plan, const struct model_text *t, doubl
 {
     const struct model *base = t->base;
     const json_t *classes = json_object_get(saved_cache(t->root, "l2"), "hit_latencies");
-    if (base->l2_parts.slice_cycles.count && json_array_size(classes)) {
+    if (base->l2_parts.count > 1 && json_array_size(classes)) {
         l2_hit = json_number_value(json_object_get(json_array_get(classes, 0), "low")) -
                  plan->issue.record_cycles;
     }
