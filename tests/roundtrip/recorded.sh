@@ -27,9 +27,10 @@ words l1.json l1_data.set_index.masks
 words l1.json l1_data.policy.name
 
 dissect sim:h200 constants.json --only constant_l1,constant_l15
-for attribute in size line fetch_granularity sets ways hit_latency miss_penalty address_penalty; do
+for attribute in size line fetch_granularity sets ways hit_latency miss_penalty; do
     same constants.json constant_l1.$attribute
 done
+same constants.json constant_l1.address_penalty 0.1
 words constants.json constant_l1.set_index.masks
 words constants.json constant_l1.policy.name
 same constants.json constant_l15.fetch_granularity
