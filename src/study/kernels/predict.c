@@ -109,7 +109,7 @@ static void read_stats(struct kernel_prediction *out, struct rt *rt)
     for (int i = 0; i < SHARES; i++) {
         out->shares[i] = all > 0 ? (double)cycles[i] / all : 0;
     }
-    out->counts.warp_insns = (double)stats.warp_insns;
+    out->counts.warp_insns = (double)stats.machine_insns;
     out->counts.l2_sectors = (double)stats.noc.requests.sectors;
     out->counts.dram_bytes = (double)(stats.dram_read_bytes + stats.dram_written_bytes);
     out->counts.l1_loads = (double)stats.l1_reads;
