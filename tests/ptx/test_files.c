@@ -51,6 +51,19 @@ static void accept_file(const char *path)
     free(second);
 }
 
+/* One that is written out for each kind of instruction first is no text yet (tests/kernels has
+ * all). */
+static void accept_kernel(const char *path)
+{
+    size_t length;
+    char *text = read_text(path, &length);
+    bool is_pattern = strstr(text, "sm_{SM}");
+    free(text);
+    if (!is_pattern) {
+        accept_file(path);
+    }
+}
+
 /* The first line says "// expect: TEXT"; some diagnostic must contain it, each must say where. */
 static void reject_file(const char *path)
 {
@@ -99,7 +112,7 @@ static void accepted_files_parse_and_print_to_a_fixed_point(void **state)
 static void the_probe_kernels_parse_and_print_to_a_fixed_point(void **state)
 {
     (void)state;
-    assert_true(each_file(SONDE_SOURCE_DIR "/src/probe/kernels", accept_file) >= 5);
+    assert_true(each_file(SONDE_SOURCE_DIR "/src/probe/kernels", accept_kernel) >= 5);
 }
 
 static void rejected_files_name_the_place_and_the_reason(void **state)
