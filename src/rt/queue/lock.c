@@ -50,7 +50,8 @@ static void take(struct queue *queue, uint32_t depth)
     queue->depth = depth;
 }
 
-/* Threads that wait for work are woken when some is done, or nobody makes it go on any more. */
+/* Threads that wait for work are woken when some is done, or nobody makes it go on any more. They
+ * see what is told here, with the mutex: the rest belongs to whoever has the lock. */
 static uint32_t give(struct queue *queue)
 {
     uint32_t depth = queue->depth;
@@ -59,9 +60,10 @@ static uint32_t give(struct queue *queue)
         pthread_cond_signal(&queue->takers->first);
     }
     if (queue->progress != queue->progress_told || !queue->pumping) {
-        queue->progress_told = queue->progress;
         pthread_cond_broadcast(&queue->progressed);
     }
+    queue->progress_told = queue->progress;
+    queue->pumping_told = queue->pumping;
     return depth;
 }
 
@@ -102,7 +104,7 @@ void queue_wait_change(struct queue *queue)
     pthread_mutex_lock(&queue->mutex);
     uint64_t progress = queue->progress;
     uint32_t depth = give(queue);
-    while (queue->pumping && queue->progress == progress) {
+    while (queue->pumping_told && queue->progress_told == progress) {
         pthread_cond_wait(&queue->progressed, &queue->mutex);
     }
     take(queue, depth);

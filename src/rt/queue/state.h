@@ -121,11 +121,11 @@ struct queue {
         *takers; /* threads that wait for the lock, in the order in which they asked */
     uint64_t progress, progress_told; /* operations that are done; as waiting threads know it */
     pthread_t owner;
-    uint32_t depth;            /* of the owner's locks; 0: nobody's */
-    atomic_uint wanting;       /* threads that wait for the lock */
-    uint64_t calls;            /* of the interface, for the watchdog */
-    bool pumping;              /* a thread makes work go on */
-    struct rt_stream *streams; /* all but the default one */
+    uint32_t depth;             /* of the owner's locks; 0: nobody's */
+    atomic_uint wanting;        /* threads that wait for the lock */
+    uint64_t calls;             /* of the interface, for the watchdog */
+    bool pumping, pumping_told; /* a thread makes work go on; as waiting threads know it */
+    struct rt_stream *streams;  /* all but the default one */
     struct rt_stream null_stream;
     uint64_t next_stream_id, next_seq, next_capture_id;
     uint32_t captures;
