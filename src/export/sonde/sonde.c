@@ -146,22 +146,9 @@ static void shared_lines(struct model_text *t, const struct latency_plan *plan)
     }
 }
 
-static void sm_section(struct model_text *t, const struct latency_plan *plan)
+static void coalesce_line(struct model_text *t, const json_t *l1)
 {
-    const json_t *l1 = saved_cache(t->root, "l1_data");
     uint64_t segment = 0, line = 0;
-    model_line(t, 0, "", "sm:");
-    const json_t *any = saved_by_id(json_object_get(t->root, "caches"), "l1_data");
-    if (l1 || (any && strcmp(saved_text(any, "status", "absent"), "absent") == 0)) {
-        model_line(t, 1, "measured", "l1_caches_global: %s", l1 ? "true" : "false");
-    }
-    if (plan->issue.is_measured) {
-        const char *why = "measured: what timing a load adds to it";
-        model_line(t, 1, why, "issue_per_scheduler: %" PRIu32, plan->issue.per_scheduler);
-        model_line(t, 1, why, "issue_interval: %" PRIu32 " cycles", plan->issue.interval);
-    }
-    readonly_line(t);
-    lsu_line(t, plan);
     const struct coalesce_spec *rule = &t->base->sm.coalesce;
     bool by_line = saved_u64(&segment, l1, "fetch_granularity") && saved_u64(&line, l1, "line") &&
                    segment < line && rule->segment_bytes == line;
@@ -175,7 +162,10 @@ static void sm_section(struct model_text *t, const struct latency_plan *plan)
                    "coalesce: {segment: %" PRIu64 " B, sector: %" PRIu64 " B}", segment,
                    sector < segment ? sector : segment);
     }
-    shared_lines(t, plan);
+}
+
+static void texture_and_constant_lines(struct model_text *t, const struct latency_plan *plan)
+{
     const char *by_l1 = plan->texture_by_l1         ? ", l1: true"
                         : t->base->sm.texture.by_l1 ? ", l1: false"
                                                     : "";
@@ -195,6 +185,26 @@ static void sm_section(struct model_text *t, const struct latency_plan *plan)
         model_line(t, 1, "", "constant: {address_latency: %" PRIu32 " cycles}",
                    plan->constant_address);
     }
+}
+
+static void sm_section(struct model_text *t, const struct latency_plan *plan)
+{
+    const json_t *l1 = saved_cache(t->root, "l1_data");
+    model_line(t, 0, "", "sm:");
+    const json_t *any = saved_by_id(json_object_get(t->root, "caches"), "l1_data");
+    if (l1 || (any && strcmp(saved_text(any, "status", "absent"), "absent") == 0)) {
+        model_line(t, 1, "measured", "l1_caches_global: %s", l1 ? "true" : "false");
+    }
+    if (plan->issue.is_measured) {
+        const char *why = "measured: what timing a load adds to it";
+        model_line(t, 1, why, "issue_per_scheduler: %" PRIu32, plan->issue.per_scheduler);
+        model_line(t, 1, why, "issue_interval: %" PRIu32 " cycles", plan->issue.interval);
+    }
+    readonly_line(t);
+    lsu_line(t, plan);
+    coalesce_line(t, l1);
+    shared_lines(t, plan);
+    texture_and_constant_lines(t, plan);
     const json_t *outstanding = json_object_get(t->root, "outstanding");
     struct saved_value value;
     char comment[MODEL_COMMENT_BYTES];

@@ -87,7 +87,7 @@ int sweep_rows_read(struct sweep_rows *out, const char *folder, const char *wher
     }
     out->row = calloc(json_array_size(rows) + 1, sizeof *out->row);
     rc = rc || out->row ? rc : error_memory();
-    for (size_t i = 0; rc == 0 && i < json_array_size(rows); i++) {
+    for (size_t i = 0; out->row && rc == 0 && i < json_array_size(rows); i++) {
         rc = take_row(out, json_array_get(rows, i), where, arena);
     }
     if (rc == 0 && out->count == 0) {
