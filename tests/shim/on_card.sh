@@ -10,8 +10,11 @@ passed=0 failed=0
 mkdir -p "$folder"
 for source in "$here"/programs/*.cu; do
     name=$(basename "$source" .cu)
+    more=
+    [ "$name" != children ] || more='-rdc=true -lcudadevrt'
+    # shellcheck disable=SC2086 # several words
     if [ ! -x "$folder/$name" ] &&
-        ! NVCC=$nvcc "$here/compile.sh" "$source" "$folder/$name" -gencode arch=compute_90,code=sm_90 \
+        ! NVCC=$nvcc "$here/compile.sh" "$source" "$folder/$name" $more -gencode arch=compute_90,code=sm_90 \
             >"$folder/$name.log" 2>&1; then
         echo "$name: does not compile"
         failed=$((failed + 1))

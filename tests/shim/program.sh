@@ -9,7 +9,7 @@ binary=$folder/$name
 arch=compute_75 more='' device=sim:gtx780
 case $name in
 clusters*) arch=compute_90 device=sim:$(dirname "$source")/sm90.yaml ;;
-children*) arch=compute_90 device=sim:$(dirname "$source")/sm90.yaml more='-rdc=true -lcudadevrt' ;;
+children*) arch=compute_90 device=sim:$(dirname "$source")/sm90.yaml more='-rdc=true -lcudadevrt -DDEVICE_MEMSET' ;;
 esac
 if [ -z "$(find "$binary" -newer "$source" -newer "$(dirname "$source")/check.h" 2>/dev/null)" ]; then
     # shellcheck disable=SC2086 # several words, or none
