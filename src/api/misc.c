@@ -31,15 +31,5 @@ int api_read_result(int rc)
 
 int sonde_write(const char *path, const char *text)
 {
-    struct file_writer writer;
-    int rc = file_writer_open(&writer, path);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = file_writer_write(&writer, text, strlen(text));
-    if (rc < 0) {
-        file_writer_abandon(&writer);
-        return rc;
-    }
-    return file_writer_commit(&writer);
+    return file_write_all(path, text, strlen(text));
 }

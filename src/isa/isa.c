@@ -107,6 +107,20 @@ const struct isa_type_info *isa_type_info(enum isa_type type)
 {
     return &type_infos[type];
 }
+enum isa_space isa_space_base(enum isa_space space)
+{
+    switch (space) {
+    case SPACE_SHARED_CTA:
+    case SPACE_SHARED_CLUSTER:
+        return SPACE_SHARED;
+    case SPACE_PARAM_ENTRY:
+    case SPACE_PARAM_FUNC:
+        return SPACE_PARAM;
+    default:
+        return space;
+    }
+}
+
 const char *isa_space_text(enum isa_space space)
 {
     return space_texts[space];

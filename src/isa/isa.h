@@ -118,6 +118,8 @@ struct isa_type_info {
 
 const struct isa_type_info *isa_type_info(enum isa_type type);
 const char *isa_space_text(enum isa_space space);
+/* The space that is meant: .shared for .shared::cta and ::cluster, .param for its two kinds. */
+enum isa_space isa_space_base(enum isa_space space);
 const char *isa_sreg_text(enum isa_sreg sreg);
 enum isa_type isa_sreg_type(enum isa_sreg sreg);
 const char *isa_unit_text(enum isa_unit unit);

@@ -315,20 +315,6 @@ static int check_mov(struct ptx_operand *out, struct parser *p, const struct raw
     return check_value(out, p, raw, o->tuple.s, false);
 }
 
-static enum isa_space base_space(enum isa_space space)
-{
-    switch (space) {
-    case SPACE_SHARED_CTA:
-    case SPACE_SHARED_CLUSTER:
-        return SPACE_SHARED;
-    case SPACE_PARAM_ENTRY:
-    case SPACE_PARAM_FUNC:
-        return SPACE_PARAM;
-    default:
-        return space;
-    }
-}
-
 static int check_var_space(struct parser *p, const struct raw_operand *raw,
                            const struct ptx_var *var, enum isa_space space)
 {
@@ -337,7 +323,7 @@ static int check_var_space(struct parser *p, const struct raw_operand *raw,
     if (space == SPACE_NONE && !generic)
         return parser_error(p, raw->loc, "'%s' is in .%s, the instruction has no state space",
                             var->name, isa_space_text(var->space));
-    if (space == SPACE_NONE || base_space(space) == var->space)
+    if (space == SPACE_NONE || isa_space_base(space) == var->space)
         return 0;
     return parser_error(p, raw->loc, "'%s' is in .%s, the instruction accesses .%s", var->name,
                         isa_space_text(var->space), isa_space_text(space));

@@ -15,6 +15,7 @@
 #include "util/container/strbuf.h"
 #include "util/error.h"
 #include "util/fileio.h"
+#include "util/hash.h"
 #include "util/glue/yaml_glue.h"
 
 #define JOURNAL_LIMIT_BYTES ((size_t)4 << 30)
@@ -22,15 +23,10 @@
 const char *const sweep_status_names[POINT_STATUSES] = {"open",   "ok",      "refused",
                                                         "failed", "crashed", "limit"};
 
-/* FNV-1a, 64 bits: nobody forges a key to fool his own sweep. */
+/* With the zero, which parts texts. */
 static void hash_text(uint64_t *hash, const char *text)
 {
-    for (const char *c = text;; c++) { /* the zero too: it parts texts */
-        *hash = (*hash ^ (unsigned char)*c) * 0x100000001b3u;
-        if (!*c) {
-            return;
-        }
-    }
+    *hash = hash_bytes(*hash, text, strlen(text) + 1);
 }
 
 static void hash_node(uint64_t *hash, const struct yaml_node *node)
@@ -45,7 +41,7 @@ static void hash_node(uint64_t *hash, const struct yaml_node *node)
 
 uint64_t sweep_point_key(const struct sweep_spec *spec, const struct sweep_point *point)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
+    uint64_t hash = HASH_BEGIN;
     char seed[24];
     hash_node(&hash, spec->run_node);
     for (size_t i = 0; i < spec->axis_count; i++) {

@@ -186,21 +186,13 @@ static int deal_out(struct sweep *sweep)
 static int copy_spec(const struct sweep *sweep, const char *text, size_t bytes)
 {
     struct strbuf path = {0};
-    struct file_writer writer;
     strbuf_printf(&path, "%s/sweep.yaml", sweep->request->folder);
-    int rc = file_is_same(strbuf_text(&path), sweep->request->spec_path)
-                 ? 1
-                 : file_writer_open(&writer, strbuf_text(&path));
-    if (rc == 0) {
-        rc = file_writer_write(&writer, text, bytes);
-        if (rc == 0) {
-            rc = file_writer_commit(&writer);
-        } else {
-            file_writer_abandon(&writer);
-        }
+    int rc = strbuf_failed(&path) ? error_memory() : 0;
+    if (rc == 0 && !file_is_same(strbuf_text(&path), sweep->request->spec_path)) {
+        rc = file_write_all(strbuf_text(&path), text, bytes);
     }
     strbuf_free(&path);
-    return rc > 0 ? 0 : rc;
+    return rc;
 }
 
 /* What only rank 0 does before points are run. */

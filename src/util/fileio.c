@@ -217,6 +217,21 @@ void file_writer_abandon(struct file_writer *writer)
     *writer = (struct file_writer){0};
 }
 
+int file_write_all(const char *path, const void *data, size_t size_bytes)
+{
+    struct file_writer writer;
+    int rc = file_writer_open(&writer, path);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = file_writer_write(&writer, data, size_bytes);
+    if (rc < 0) {
+        file_writer_abandon(&writer);
+        return rc;
+    }
+    return file_writer_commit(&writer);
+}
+
 static int make_one_folder(const char *path)
 {
     struct stat status;

@@ -37,6 +37,9 @@ int file_writer_commit(struct file_writer *writer);
 /* Removes what was written. Ends the writer; harmless on one that has ended. */
 void file_writer_abandon(struct file_writer *writer);
 
+/* All of it in one: open, write, commit. SONDE_EIO or SONDE_ENOMEM. */
+int file_write_all(const char *path, const void *data, size_t size_bytes);
+
 /* Makes a folder and its missing parents. */
 int file_make_folder(const char *path);
 

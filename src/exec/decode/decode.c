@@ -126,10 +126,9 @@ static bool reaches_device_memory(const struct ptx_insn *insn)
         const struct ptx_operand *operand = &insn->operands[i];
         if (operand->kind != OPERAND_ADDR)
             continue;
-        enum isa_space space =
-            written < 2 ? decode_plain_space(insn->space[written++]) : SPACE_NONE;
+        enum isa_space space = written < 2 ? isa_space_base(insn->space[written++]) : SPACE_NONE;
         if (space == SPACE_NONE && operand->var)
-            space = decode_plain_space(operand->var->space);
+            space = isa_space_base(operand->var->space);
         if (space != SPACE_SHARED)
             return true;
     }

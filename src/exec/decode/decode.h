@@ -47,8 +47,6 @@ int decode_refuse(const struct decoder *d, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* The file that a function's text stands in; of no function (NULL), the module's. */
 const char *decode_file(const struct ptx_module *module, const struct ptx_func *func);
-/* The state space that a sub-space (.shared::cta, .param::func) belongs to; any other as it is. */
-enum isa_space decode_plain_space(enum isa_space space);
 /* The state space of the instruction's address; of a variable named without one, the variable's. */
 enum isa_space decode_address_space(const struct ptx_insn *insn, const struct ptx_operand *address);
 

@@ -35,7 +35,7 @@ static int layout_frame(struct decoder *d, struct exec_function *function)
     uint64_t at = 0;
     for (uint32_t i = func->is_entry ? func->param_count : 0; i < count; i++) {
         const struct ptx_var *var = frame_param(func, i);
-        if (decode_plain_space(var->space) != SPACE_PARAM)
+        if (isa_space_base(var->space) != SPACE_PARAM)
             continue;
         at = decode_align(at, var->align);
         function->param_offsets[i] = (uint32_t)at;
@@ -83,7 +83,7 @@ static int layout_param_locals(struct decoder *d, struct exec_function *function
     for (uint32_t i = 0; i < func->param_count; i++) {
         const struct ptx_var *param = &func->params[i];
         function->param_locals[i] = UINT32_MAX;
-        if (func->is_entry || decode_plain_space(param->space) != SPACE_PARAM ||
+        if (func->is_entry || isa_space_base(param->space) != SPACE_PARAM ||
             !takes_address(func, param))
             continue;
         uint64_t align = param->align > LANE_STRIPE_BYTES ? param->align : LANE_STRIPE_BYTES;
@@ -120,7 +120,7 @@ static bool param_local(const struct decoder *d, uint64_t *offset, const struct 
 
 static int place_shared(struct decoder *d, uint64_t *at, const struct ptx_var *var)
 {
-    if (decode_plain_space(var->space) != SPACE_SHARED || var->unsized)
+    if (isa_space_base(var->space) != SPACE_SHARED || var->unsized)
         return SONDE_OK;
     *at = decode_align(*at, var->align);
     uint64_t offset = *at;
@@ -201,7 +201,7 @@ int decode_layout_shared(struct decoder *d)
     int rc = SONDE_OK;
     for (uint32_t i = 0; rc == SONDE_OK && i < d->module->var_count; i++) {
         const struct ptx_var *var = d->module->vars[i];
-        if (decode_plain_space(var->space) != SPACE_SHARED || !program_names(d->program, var))
+        if (isa_space_base(var->space) != SPACE_SHARED || !program_names(d->program, var))
             continue;
         rc = place_shared(d, &at, var);
         if (var->unsized && var->align > align)
@@ -221,7 +221,7 @@ int decode_var_address(struct decoder *d, uint64_t *value, bool *relative, struc
 {
     uint32_t offset;
     *relative = false;
-    switch (decode_plain_space(var->space)) {
+    switch (isa_space_base(var->space)) {
     case SPACE_SHARED:
         if (var->unsized)
             *value = d->program->shared_bytes;

@@ -25,22 +25,8 @@ int decode_refuse(const struct decoder *d, const char *fmt, ...)
                     d->insn->loc.line, d->insn->loc.column, "%s", text);
 }
 
-enum isa_space decode_plain_space(enum isa_space space)
-{
-    switch (space) {
-    case SPACE_SHARED_CTA:
-    case SPACE_SHARED_CLUSTER:
-        return SPACE_SHARED;
-    case SPACE_PARAM_ENTRY:
-    case SPACE_PARAM_FUNC:
-        return SPACE_PARAM;
-    default:
-        return space;
-    }
-}
-
 enum isa_space decode_address_space(const struct ptx_insn *insn, const struct ptx_operand *address)
 {
-    enum isa_space space = decode_plain_space(insn->space[0]);
-    return space == SPACE_NONE && address->var ? decode_plain_space(address->var->space) : space;
+    enum isa_space space = isa_space_base(insn->space[0]);
+    return space == SPACE_NONE && address->var ? isa_space_base(address->var->space) : space;
 }

@@ -9,7 +9,7 @@
 
 static uint64_t window_of(enum isa_space space)
 {
-    switch (decode_plain_space(space)) {
+    switch (isa_space_base(space)) {
     case SPACE_SHARED:
         return EXEC_SHARED_WINDOW;
     case SPACE_LOCAL:
@@ -53,7 +53,7 @@ enum exec_event run_isspacep(struct exec_warp *warp, const struct uop *uop, uint
             (uop->option == SPACE_SHARED_CLUSTER ||
              cluster_is_own(warp->cta, address - EXEC_SHARED_WINDOW)))
             space = SPACE_SHARED;
-        bool inside = space == decode_plain_space((enum isa_space)uop->option);
+        bool inside = space == isa_space_base((enum isa_space)uop->option);
         lanes |= (uint32_t)inside << lowest_lane(rest);
     }
     pred_write(state, uop->pred_dst[0], lanes, mask);
@@ -96,7 +96,7 @@ int decode_cvta(struct decoder *d)
 /* No address is recognised as constant memory: it is global memory with another name. */
 int decode_isspacep(struct decoder *d)
 {
-    enum isa_space space = decode_plain_space(d->insn->space[0]);
+    enum isa_space space = isa_space_base(d->insn->space[0]);
     if (space == SPACE_CONST)
         return decode_refuse(d, "isspacep.const is not implemented");
     d->uop->run = run_isspacep;

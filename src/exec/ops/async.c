@@ -171,11 +171,11 @@ static int decode_place(struct decoder *d, struct place *place, const struct ptx
     uint64_t value = 0;
     bool relative = false;
     int rc = SONDE_OK;
-    place->space = decode_plain_space(space);
+    place->space = isa_space_base(space);
     if (address->var)
         rc = decode_var_address(d, &value, &relative, address->var);
     if (address->var && place->space == SPACE_NONE &&
-        decode_plain_space(address->var->space) == SPACE_SHARED)
+        isa_space_base(address->var->space) == SPACE_SHARED)
         place->space = SPACE_SHARED;
     place->offset = value + address->imm;
     if (rc != SONDE_OK || !address->has_reg)

@@ -124,18 +124,9 @@ int study_kernel_files(struct study_bench *bench, const char *folder)
         put_columns(&text, &pairs[i]);
     }
     strbuf_printf(&path, "%s/kernels.tsv", folder);
-    struct file_writer writer;
     int rc = strbuf_failed(&text) || strbuf_failed(&path)
                  ? error_memory()
-                 : file_writer_open(&writer, strbuf_text(&path));
-    if (rc == 0) {
-        rc = file_writer_write(&writer, strbuf_text(&text), text.length);
-        if (rc < 0) {
-            file_writer_abandon(&writer);
-        } else {
-            rc = file_writer_commit(&writer);
-        }
-    }
+                 : file_write_all(strbuf_text(&path), strbuf_text(&text), text.length);
     strbuf_free(&text);
     strbuf_free(&path);
     return rc;

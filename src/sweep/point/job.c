@@ -20,6 +20,7 @@
 #include "util/container/strbuf.h"
 #include "util/error.h"
 #include "util/fileio.h"
+#include "util/hash.h"
 #include "util/glue/json_glue.h"
 
 #define RESULT_LIMIT_BYTES ((size_t)256 << 20)
@@ -95,21 +96,6 @@ static int write_model_text(char **out, const char *base, const struct sweep_spe
     return *out ? 0 : error_memory();
 }
 
-static int write_file(const char *path, const char *text)
-{
-    struct file_writer writer;
-    int rc = file_writer_open(&writer, path);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = file_writer_write(&writer, text, strlen(text));
-    if (rc < 0) {
-        file_writer_abandon(&writer);
-        return rc;
-    }
-    return file_writer_commit(&writer);
-}
-
 /* Why the point has no values, on one line. Paths in its scratch folder, which no other run has,
  * are cut to the file's name. */
 static void note_reason(struct sweep_work *work, const char *text)
@@ -144,15 +130,13 @@ static int refuse(struct sweep_work *work, int rc)
 static void note_hash(struct sweep_work *work, const struct model *model)
 {
     char *text;
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
     if (model_show(&text, model) < 0) {
         error_clear();
         return;
     }
     const char *first = strstr(text, "\nsms:"); /* behind the name, which is a scratch file's */
-    for (const char *c = first ? first : text; *c; c++) {
-        hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
-    }
+    first = first ? first : text;
+    uint64_t hash = hash_bytes(HASH_BEGIN, first, strlen(first));
     snprintf(work->model_hash, sizeof work->model_hash, "%016" PRIx64, hash);
     free(text);
 }
@@ -170,7 +154,7 @@ static int make_model(struct sweep_work *work)
         return 0;
     }
     int rc = write_model_text(&text, base, work->job.spec, work->job.point);
-    rc = rc || !text ? rc : write_file(path, text);
+    rc = rc || !text ? rc : file_write_all(path, text, strlen(text));
     free(text);
     if (rc == 0) {
         rc = refuse(work, model_load(&model, path));

@@ -107,7 +107,6 @@ static void put_row(struct strbuf *out, const struct table *table, size_t point)
 static int write_csv(const struct table *table, const char *path)
 {
     struct strbuf out = {0};
-    struct file_writer writer;
     strbuf_append(&out, "point");
     for (size_t i = 0; i < table->spec->axis_count; i++) {
         put_field(&out, table->spec->axis[i].name);
@@ -122,15 +121,8 @@ static int write_csv(const struct table *table, const char *path)
             put_row(&out, table, i);
         }
     }
-    int rc = strbuf_failed(&out) ? error_memory() : file_writer_open(&writer, path);
-    if (rc == 0) {
-        rc = file_writer_write(&writer, strbuf_text(&out), out.length);
-        if (rc == 0) {
-            rc = file_writer_commit(&writer);
-        } else {
-            file_writer_abandon(&writer);
-        }
-    }
+    int rc =
+        strbuf_failed(&out) ? error_memory() : file_write_all(path, strbuf_text(&out), out.length);
     strbuf_free(&out);
     return rc;
 }

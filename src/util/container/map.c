@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "util/error.h"
+#include "util/hash.h"
 #include "util/container/vec.h"
 
 static uint64_t hash_u64(uint64_t key)
@@ -22,11 +23,7 @@ static uint64_t hash_u64(uint64_t key)
 
 static uint64_t hash_text(const char *key, size_t length)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < length; i++) {
-        hash = (hash ^ (unsigned char)key[i]) * UINT64_C(0x100000001b3);
-    }
-    return hash_u64(hash);
+    return hash_u64(hash_bytes(HASH_BEGIN, key, length));
 }
 
 /* The first empty slot for a hash in a table that has one. */

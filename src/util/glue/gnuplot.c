@@ -29,18 +29,10 @@ int gnuplot_write(const char *folder, const char *id, const char *suffix, const 
 {
     struct strbuf path = {0};
     strbuf_printf(&path, "%s/%s.%s", folder, id, suffix);
-    struct file_writer writer;
-    int rc = strbuf_failed(&path) ? error_memory() : file_writer_open(&writer, strbuf_text(&path));
+    int rc = strbuf_failed(&path) ? error_memory()
+                                  : file_write_all(strbuf_text(&path), text, strlen(text));
     strbuf_free(&path);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = file_writer_write(&writer, text, strlen(text));
-    if (rc < 0) {
-        file_writer_abandon(&writer);
-        return rc;
-    }
-    return file_writer_commit(&writer);
+    return rc;
 }
 
 void gnuplot_put_output(struct strbuf *script, const char *id, size_t format)

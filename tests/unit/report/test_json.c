@@ -338,6 +338,29 @@ static void kinds_of_access_methods_classes_and_evidence_are_lists(void **state)
     json_decref(root);
 }
 
+static void expect_outstanding_sizes(void)
+{
+    json_t *root = reported();
+    expect(root, "outstanding.structure", "'mshr'");
+    expect(root, "outstanding.confidence", "0.75");
+    expect(root, "outstanding.evidence", "'o.1'");
+    expect(root, "outstanding.entries", CYCLES("1"));
+    expect(root, "outstanding.mergers", CYCLES("2"));
+    expect(root, "outstanding.loads_per_warp", CYCLES("3"));
+    expect(root, "outstanding.max_requests_per_sm", CYCLES("4"));
+    expect(root, "outstanding.at_least",
+           "{'entries': 11, 'mergers': 12, 'loads_per_warp': 13, 'max_requests_per_sm': 14, "
+           "'instructions': 1}");
+    expect(root, "outstanding.lanes_count_as_mergers", "true");
+    expect(root, "outstanding.one_load_cycles", "400.5");
+    expect(root, "outstanding.request_cycles", "0.5");
+    expect(root, "outstanding.spikes",
+           "[{'threads': 1, 'loads': 2, 'more': 3, 'lanes': 4, 'merge': 5, 'share': 6, "
+           "'instructions': 7, 'requests': 8, 'before_cycles': 9.5, 'after_cycles': 10.5}]");
+    assert_int_equal(json_object_size(json_object_get(root, "outstanding")), 12);
+    json_decref(root);
+}
+
 static void what_may_be_in_flight_has_sizes_or_bounds(void **state)
 {
     (void)state;
@@ -376,25 +399,7 @@ static void what_may_be_in_flight_has_sizes_or_bounds(void **state)
                                                  .before_cycles = 9.5,
                                                  .after_cycles = 10.5}},
                                      .spike_count = 1};
-    root = reported();
-    expect(root, "outstanding.structure", "'mshr'");
-    expect(root, "outstanding.confidence", "0.75");
-    expect(root, "outstanding.evidence", "'o.1'");
-    expect(root, "outstanding.entries", CYCLES("1"));
-    expect(root, "outstanding.mergers", CYCLES("2"));
-    expect(root, "outstanding.loads_per_warp", CYCLES("3"));
-    expect(root, "outstanding.max_requests_per_sm", CYCLES("4"));
-    expect(root, "outstanding.at_least",
-           "{'entries': 11, 'mergers': 12, 'loads_per_warp': 13, 'max_requests_per_sm': 14, "
-           "'instructions': 1}");
-    expect(root, "outstanding.lanes_count_as_mergers", "true");
-    expect(root, "outstanding.one_load_cycles", "400.5");
-    expect(root, "outstanding.request_cycles", "0.5");
-    expect(root, "outstanding.spikes",
-           "[{'threads': 1, 'loads': 2, 'more': 3, 'lanes': 4, 'merge': 5, 'share': 6, "
-           "'instructions': 7, 'requests': 8, 'before_cycles': 9.5, 'after_cycles': 10.5}]");
-    assert_int_equal(json_object_size(json_object_get(root, "outstanding")), 12);
-    json_decref(root);
+    expect_outstanding_sizes();
     o->spike_count = 0;
     o->request_cycles = o->entries_least = 0;
     o->lanes_merge_known = false;

@@ -14,7 +14,7 @@
 int decode_handle(struct decoder *d, struct handle *out, const struct ptx_operand *operand)
 {
     uint32_t offset;
-    if (operand->kind != OPERAND_VAR || decode_plain_space(operand->var->space) != SPACE_PARAM)
+    if (operand->kind != OPERAND_VAR || isa_space_base(operand->var->space) != SPACE_PARAM)
         return decode_source_element(d, &out->element, operand, 8);
     if (decode_frame_param(d, &offset, operand->var) || !d->function->func->is_entry)
         return decode_refuse(d, "'%s' as a parameter of a function is not implemented",
