@@ -1,6 +1,9 @@
 # Helpers for the test folders. Tests find what they test by where they lie, so that adding a test is
 # adding a file.
 
+find_program(SONDE_LLD ld.lld)
+mark_as_advanced(SONDE_LLD)
+
 # sonde_room_tests(KIND): every <room>/test_<name>.c of the folder becomes an executable that links
 # sonde_<room> (with what that room declares, nothing more) and cmocka; the test is called
 # KIND.<room>.<name> and has the label KIND. What tests share lies in tests/support/:
@@ -32,6 +35,10 @@ function(sonde_room_tests kind)
         if(kind STREQUAL "unit" AND CMAKE_BUILD_TYPE STREQUAL "Release")
             set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
             add_dependencies(unit_tests ${target})
+        endif()
+        # With the sanitizers' libraries half a test's build is the link; lld takes half as long for it.
+        if(SONDE_ASAN AND SONDE_LLD)
+            target_link_options(${target} PRIVATE -fuse-ld=lld)
         endif()
         add_test(NAME ${kind}.${room}.${name} COMMAND ${target})
         set_tests_properties(${kind}.${room}.${name} PROPERTIES LABELS ${kind} TIMEOUT 1200)

@@ -37,6 +37,22 @@ tidy() {
     find src -name '*.c' | LC_ALL=C sort |
         xargs -P "$(nproc)" -n 4 clang-tidy -p build/dev --quiet --warnings-as-errors='*' 2>/dev/null
 }
+# The files of shim are compiled up to eight times (shim/CMakeLists.txt): read as the driver's and as one runtime's.
+# tidy_shim FOLDER... -- OPTION...
+tidy_shim() {
+    folders=
+    while [ "$1" != -- ]; do folders="$folders $1" && shift; done
+    shift
+    # shellcheck disable=SC2086 # several words
+    for file in $(find $folders -name '*.c' | LC_ALL=C sort); do
+        clang-tidy --quiet --warnings-as-errors='*' "$file" -- -std=c17 -I. -Isrc -Iinclude -D_DEFAULT_SOURCE \
+            -D_POSIX_C_SOURCE=200809L "$@" 2>/dev/null || return 1
+    done
+}
+tidy_mpi() { # where the build found MPI
+    ! grep -q ranks_mpi build/dev/compile_commands.json ||
+        clang-tidy -p build/dev --quiet --warnings-as-errors='*' mpi/ranks_mpi.c 2>/dev/null
+}
 
 if [ "${1:-}" = format ]; then
     c_files | xargs clang-format -i
@@ -53,5 +69,8 @@ step warnings warnings
 step circles circles
 step cppcheck cpp_check
 step clang-tidy tidy
+step "clang-tidy, the driver" tidy_shim shim/core shim/both shim/driver --
+step "clang-tidy, the runtime" tidy_shim shim/both shim/runtime -- -DSHIM_RUNTIME=13 -Ibuild/dev/shim/runtime13
+step "clang-tidy, mpi" tidy_mpi
 if [ "$status" -eq 0 ]; then echo "lint: nothing found"; else echo "lint: SOMETHING FOUND"; fi
 exit "$status"

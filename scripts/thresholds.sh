@@ -1,14 +1,12 @@
 #!/bin/sh
 # thresholds.sh [ROOT]: the thresholds of src/infer stand in one const struct a file, each with unit and reason.
 # A macro that is a number is allowed there only as the size of an array, "[NAME]" somewhere in src/, or as a
-# limit that several files share (`shared`), or until its folder is done (`for_now`). Prints each other one;
-# status 1 when there is one.
+# limit that several files share (`shared`). Prints each other one; status 1 when there is one.
 set -eu
 root=${1:-$(cd "$(dirname "$0")/.." && pwd)}
 cd "$root"
 shared="TLB_UNIT_BYTES TLB_MOST_PAGES TLB_BLOCK_UNITS TLB_FIRST_LINE TLB_LEAST_PAGE TLB_COUNT_ROUNDS POLICY_WARM_ROUNDS POLICY_WASHES"
-for_now="LARGE_MISS_SHARE ALL_MISS WORD_BYTES OWNER BLOCKS PAGES"
-find src -type f \( -name '*.c' -o -name '*.h' \) | LC_ALL=C sort | xargs awk -v limits="$shared $for_now" '
+find src -type f \( -name '*.c' -o -name '*.h' \) | LC_ALL=C sort | xargs awk -v limits="$shared" '
 BEGIN { split(limits, each, " "); for (i in each) allowed[each[i]] = 1 }
 
 # Nothing but digits, operators and the suffixes of numbers.

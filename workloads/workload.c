@@ -8,14 +8,15 @@
 #include <string.h>
 
 #include "rt/rt.h"
-#include "util/clock.h"
+#include "workloads/machine.h"
 #include "util/glue/embed.h"
 #include "util/error.h"
 #include "util/fileio.h"
 
 extern const struct embedded_file workload_embedded[];
 
-#define BUFFERS_MAX 16
+#define BUFFERS_MAX 24
+#define TEXTURES_MAX 4
 #define PTX_LIMIT_BYTES (1u << 20)
 #define PATH_MAX_BYTES 1024
 
@@ -44,7 +45,7 @@ static int load_file(struct workbench *bench, const char *folder, const char *na
     snprintf(path, sizeof path, "%s/%s/%s.ptx", folder, name, name);
     int rc = file_read_all(&text, &bytes, path, PTX_LIMIT_BYTES);
     if (rc == 0) {
-        rc = rt_module_load(bench->rt, &bench->module, path, text, bytes);
+        rc = bench->machine->load(bench, path, text, bytes);
     }
     free(text);
     return rc;
@@ -58,8 +59,7 @@ static int load_module(struct workbench *bench, const char *name)
     char file_name[64];
     snprintf(file_name, sizeof file_name, "%s.ptx", name);
     const struct embedded_file *file = embed_find(workload_embedded, file_name);
-    return file ? rt_module_load(bench->rt, &bench->module, file_name, (const char *)file->data,
-                                 file->size_bytes)
+    return file ? bench->machine->load(bench, file_name, (const char *)file->data, file->size_bytes)
                 : error_set(SONDE_EINTERNAL, "%s was not built in", file_name);
 }
 
@@ -71,35 +71,63 @@ static int check_settings(const struct workload *workload, const struct workload
     return what ? error_set(SONDE_EUSAGE, "workload %s has no %s to set", workload->name, what) : 0;
 }
 
-int workload_run_with(struct workbench *result, struct rt *rt, const struct workload *workload,
-                      const struct workload_settings *settings)
+static void put_away(struct workbench *bench)
+{
+    for (uint32_t i = 0; i < bench->texture_count; i++) {
+        bench->machine->texture_destroy(bench, &bench->textures[i]);
+    }
+    for (uint32_t i = 0; i < bench->buffer_count; i++) {
+        bench->machine->free(bench, bench->buffers[i]);
+    }
+    if (bench->module) {
+        bench->machine->unload(bench);
+    }
+    arena_destroy(bench->arena);
+}
+
+static int run_on(struct workbench *bench, const struct workload *workload,
+                  const struct workload_settings *settings)
 {
     uint64_t buffers[BUFFERS_MAX];
-    struct workbench bench = {.rt = rt, .settings = settings, .buffers = buffers};
-    uint64_t before, after;
+    struct workbench_texture textures[TEXTURES_MAX];
     int rc = check_settings(workload, settings);
     if (rc < 0) {
         return rc;
     }
-    bench.size = settings->size ? settings->size : workload->small_size;
-    bench.arena = arena_create();
-    rng_seed(&bench.rng, 1);
-    rt_functional_insns(rt, NULL, &before);
-    rc = bench.arena ? load_module(&bench, workload->name) : error_memory();
+    bench->settings = settings;
+    bench->buffers = buffers;
+    bench->textures = textures;
+    bench->size = settings->size ? settings->size : workload->small_size;
+    bench->arena = arena_create();
+    rng_seed(&bench->rng, 1);
+    rc = bench->arena ? load_module(bench, workload->name) : error_memory();
     if (rc == 0) {
-        rc = workload->run(&bench);
+        rc = workload->run(bench);
     }
+    put_away(bench);
+    return rc < 0 ? error_prefix(rc, "workload %s", workload->name) : 0;
+}
+
+int workload_run_with(struct workbench *result, struct rt *rt, const struct workload *workload,
+                      const struct workload_settings *settings)
+{
+    struct workbench bench = {.machine = &workbench_simulated, .rt = rt};
+    uint64_t before, after;
+    rt_functional_insns(rt, NULL, &before);
+    int rc = run_on(&bench, workload, settings);
     rt_functional_insns(rt, NULL, &after);
     bench.thread_insns = after - before;
-    for (uint32_t i = 0; i < bench.buffer_count; i++) {
-        rt_mem_free(rt, buffers[i]);
-    }
-    if (bench.module) {
-        rt_module_unload(rt, bench.module);
-    }
-    arena_destroy(bench.arena);
     *result = bench;
-    return rc < 0 ? error_prefix(rc, "workload %s", workload->name) : 0;
+    return rc;
+}
+
+int workload_run_on(struct workbench *result, struct device *device,
+                    const struct workload *workload, const struct workload_settings *settings)
+{
+    struct workbench bench = {.machine = &workbench_driven, .device = device};
+    int rc = run_on(&bench, workload, settings);
+    *result = bench;
+    return rc;
 }
 
 int workload_run(struct workbench *result, struct rt *rt, const struct workload *workload,
@@ -130,74 +158,62 @@ float *workbench_floats(struct workbench *bench, size_t count, float low, float 
 
 int workbench_upload(struct workbench *bench, uint64_t *address, const void *data, size_t bytes)
 {
+    void *zeros = data ? NULL : calloc(bytes ? bytes : 1, 1);
     if (bench->buffer_count == BUFFERS_MAX) {
+        free(zeros);
         return error_set(SONDE_EINTERNAL, "more than %d buffers", BUFFERS_MAX);
     }
-    int rc = rt_mem_alloc(bench->rt, address, bytes);
-    if (rc < 0) {
-        return rc;
+    int rc = data || zeros ? bench->machine->alloc(bench, address, bytes) : error_memory();
+    if (rc == 0) {
+        bench->buffers[bench->buffer_count++] = *address;
+        rc = bench->machine->copy_to(bench, *address, data ? data : zeros, bytes);
     }
-    bench->buffers[bench->buffer_count++] = *address;
-    return data ? rt_copy_to_device(bench->rt, *address, data, bytes)
-                : rt_memset(bench->rt, *address, 0, bytes);
+    free(zeros);
+    return rc;
 }
 
 int workbench_write(struct workbench *bench, uint64_t address, const void *data, size_t bytes)
 {
-    return rt_copy_to_device(bench->rt, address, data, bytes);
+    return bench->machine->copy_to(bench, address, data, bytes);
 }
 
 int workbench_download(struct workbench *bench, void *data, uint64_t address, size_t bytes)
 {
-    return rt_copy_from_device(bench->rt, data, address, bytes);
+    return bench->machine->copy_from(bench, data, address, bytes);
 }
 
 int workbench_symbol(struct workbench *bench, const char *name, const void *data, size_t bytes)
 {
     uint64_t address, there;
-    int rc = rt_global_get(bench->module, name, &address, &there);
+    int rc = bench->machine->global(bench, name, &address, &there);
     if (rc == 0 && there != bytes) {
         rc = error_set(SONDE_EINTERNAL, "'%s' has %" PRIu64 " bytes in the module, %zu on the host",
                        name, there, bytes);
     }
-    return rc < 0 ? rc : rt_copy_to_device(bench->rt, address, data, bytes);
+    return rc < 0 ? rc : bench->machine->copy_to(bench, address, data, bytes);
 }
 
-/* The launch, with what it counts told to whoever asked for it. */
-static int launch_counted(struct workbench *bench, struct rt_kernel *code, const char *kernel,
-                          const struct rt_launch *launch, uint64_t *cycles)
+int workbench_texture(struct workbench *bench, uint64_t *handle, const struct image_spec *spec,
+                      const void *texels)
 {
-    const struct workload_settings *settings = bench->settings;
-    struct gpu_stats before, stats;
-    if (!settings->launched || launch->functional) {
-        return rt_launch(bench->rt, code, launch, cycles);
+    if (bench->texture_count == TEXTURES_MAX) {
+        return error_set(SONDE_EINTERNAL, "more than %d textures", TEXTURES_MAX);
     }
-    gpu_stats(rt_gpu(bench->rt), &before);
-    int rc = rt_launch(bench->rt, code, launch, cycles);
-    if (rc == 0) {
-        gpu_stats(rt_gpu(bench->rt), &stats);
-        gpu_stats_since(&stats, &before);
-        settings->launched(settings->ctx, kernel, &stats);
-    }
+    struct workbench_texture *texture = &bench->textures[bench->texture_count];
+    *texture = (struct workbench_texture){0};
+    int rc = bench->machine->texture(bench, texture, spec, texels);
+    bench->texture_count += texture->image != NULL;
+    *handle = texture->handle;
     return rc;
 }
 
 int workbench_launch(struct workbench *bench, const char *kernel, struct workbench_shape shape,
                      const void *const *args, uint32_t arg_count)
 {
-    struct rt_launch launch = {
-        .args = args, .arg_count = arg_count, .functional = bench->settings->functional};
-    struct rt_kernel *code;
-    uint64_t cycles = 0;
-    memcpy(launch.grid, shape.grid, sizeof launch.grid);
-    memcpy(launch.block, shape.block, sizeof launch.block);
-    int rc = rt_kernel_get(bench->module, &code, kernel);
-    if (rc < 0) {
-        return rc;
-    }
-    uint64_t start_ns = time_monotonic_ns();
-    rc = launch_counted(bench, code, kernel, &launch, &cycles);
-    bench->launch_ns += time_monotonic_ns() - start_ns;
+    const struct workbench_call call = {kernel, shape, args, arg_count};
+    uint64_t cycles = 0, ns = 0;
+    int rc = bench->machine->launch(bench, &call, &cycles, &ns);
+    bench->launch_ns += ns;
     bench->cycles += cycles;
     bench->launches++;
     return rc;

@@ -1,8 +1,8 @@
 /*
- * Workloads: well-known GPU programs written anew, to run on a simulated GPU with their results
- * held against the host's. A workload is a folder: NAME.cu, the NAME.ptx that nvcc made of it
- * (regenerate.sh), and NAME.c with its host side, workload_NAME(): make inputs from a fixed seed,
- * launch, check. workloads.def lists them.
+ * Workloads: well-known GPU programs written anew, to run on a simulated GPU or through a driver
+ * on a real one, with their results held against the host's. A workload is a folder: NAME.cu, the
+ * NAME.ptx that nvcc made of it (regenerate.sh), and NAME.c with its host side, workload_NAME():
+ * make inputs from a fixed seed, launch, check. workloads.def lists them.
  */
 #ifndef SONDE_WORKLOADS_WORKLOAD_H
 #define SONDE_WORKLOADS_WORKLOAD_H
@@ -14,9 +14,11 @@
 #include "util/container/arena.h"
 #include "util/rng.h"
 
+struct device;
 struct gpu_stats;
+struct image_spec;
 struct rt;
-struct rt_module;
+struct workbench_machine;
 
 /* Told of every timed launch: its kernel and what it alone has counted. */
 typedef void workload_launched(void *ctx, const char *kernel, const struct gpu_stats *stats);
@@ -34,14 +36,18 @@ struct workload_settings {
 
 /* One run of a workload: its device, its memory, and what its launches cost. */
 struct workbench {
-    struct rt *rt;
-    struct rt_module *module;
+    const struct workbench_machine *machine; /* machine.h */
+    struct rt *rt;                           /* on the simulator */
+    struct device *device;                   /* through a driver; one of them is NULL */
+    void *module;
     struct arena *arena; /* the host's arrays, until the run has ended */
     struct rng rng;
     const struct workload_settings *settings; /* during the run */
     uint32_t size;
     uint64_t *buffers; /* device memory, freed after the run */
     uint32_t buffer_count;
+    struct workbench_texture *textures; /* likewise */
+    uint32_t texture_count;
     uint64_t launches, launch_ns; /* the host's time within launches */
     uint64_t cycles;              /* timed launches only */
     uint64_t thread_insns;        /* functional launches only */
@@ -75,6 +81,10 @@ int workload_run(struct workbench *result, struct rt *rt, const struct workload 
 int workload_run_with(struct workbench *result, struct rt *rt, const struct workload *workload,
                       const struct workload_settings *settings);
 
+/* On what a driver gives, cuda:N: the same host program; counts launches and their time alone. */
+int workload_run_on(struct workbench *result, struct device *device,
+                    const struct workload *workload, const struct workload_settings *settings);
+
 /* For the host files. */
 
 /* A zeroed array on the host; the error is set when it is NULL. */
@@ -86,6 +96,10 @@ int workbench_write(struct workbench *bench, uint64_t address, const void *data,
 int workbench_download(struct workbench *bench, void *data, uint64_t address, size_t bytes);
 /* Writes a variable of the module, which must be as long. */
 int workbench_symbol(struct workbench *bench, const char *name, const void *data, size_t bytes);
+/* A texture of memory of one's own (spec->address) or of an array, which is filled with `texels`;
+ * integers stay integers, nearest texel, coordinates in texels. */
+int workbench_texture(struct workbench *bench, uint64_t *handle, const struct image_spec *spec,
+                      const void *texels);
 
 struct workbench_shape {
     uint32_t grid[3], block[3];

@@ -11,6 +11,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
 
 /* One row per error code: name, value, what it means. The values are part of the ABI. */
 #define SONDE_ERRORS(X)                                                                            \
@@ -73,11 +76,16 @@ int sonde_devices_json(char **text);
 
 struct sonde_dissection;
 
+/* How long a simulated device may be measured: a quarter of normal, normal, four times normal. A
+ * real one takes what it takes. */
+enum sonde_effort { SONDE_EFFORT_NORMAL, SONDE_EFFORT_QUICK, SONDE_EFFORT_THOROUGH };
+
 struct sonde_dissect_options {
     const char *only, *skip; /* comma-separated experiments, NULL: all */
     const char *record;      /* write every measurement to this recording, NULL: do not */
     uint64_t seed;           /* of the visiting orders that are random */
     struct sonde_watch watch;
+    enum sonde_effort effort;
 };
 
 /*
@@ -101,6 +109,10 @@ enum sonde_table_flags { SONDE_TABLE_COLOUR = 1, SONDE_TABLE_EVIDENCE = 2 };
  * docs/dissection.schema.json. */
 int sonde_dissection_table(char **text, const struct sonde_dissection *dissection, unsigned flags);
 int sonde_dissection_json(char **text, const struct sonde_dissection *dissection);
+
+/* What an attribute of a dissection is ("size", "l2.policy", "tlb"), how it is found and what can
+ * fool it, in lines of 80 columns; NULL: the names of all. SONDE_EUSAGE: there is none. */
+int sonde_explain(char **text, const char *name);
 
 /* The experiments that `only` and `skip` name, one a line with what each does. */
 int sonde_experiments(char **text);
@@ -131,8 +143,11 @@ struct sonde_study_options {
     size_t device_count;
     const char *const *sizes; /* "PROGRAM=SIZE[xDEPTH]": run a program at another size */
     size_t size_count;
-    const char *kernels;   /* comma-separated names or their beginnings; NULL: all */
-    int quick;             /* only the first size of each kernel */
+    const char *kernels; /* comma-separated names or their beginnings; NULL: all */
+    int quick;           /* only the first size of each kernel; programs at their quick sizes */
+    uint32_t jobs;       /* programs that run at a time, each a process, on each rank of an MPI job;
+                            0: one after the other, in this process */
+    int resume;          /* with jobs: take over what `folder` holds of an earlier run */
     int without_set_aside; /* nothing of the kernels that are set aside */
     const char *folder; /* figures go there (CSV, and drawn by gnuplot where it is); NULL: none */
     uint64_t seed;
@@ -150,6 +165,8 @@ void sonde_study_names(char *out, size_t size);
 int sonde_study(struct sonde_study **out, const char *name,
                 const struct sonde_study_options *options);
 void sonde_study_destroy(struct sonde_study *study);
+/* A rank of an MPI job that has only run programs for another: nothing to tell. */
+int sonde_study_idle(const struct sonde_study *study);
 size_t sonde_study_failures(const struct sonde_study *study); /* rows that do not hold */
 int sonde_study_table(char **text, const struct sonde_study *study);
 int sonde_study_json(char **text, const struct sonde_study *study);
@@ -176,7 +193,17 @@ struct sonde_compare_options {
 int sonde_compare(char **text, size_t *differences, const char *a, const char *b,
                   const struct sonde_compare_options *options);
 
-/* ---- running one kernel of a PTX file on a simulated device ---- */
+/* ---- running kernels of a PTX file: on a simulated device, or "cuda:N" ---- */
+
+/* A launch behind the first one, in the same program, on the same buffers. */
+struct sonde_exec_launch {
+    const char *kernel; /* NULL: the only one */
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared_bytes;
+    const char *const *args; /* as below; "same:NAME" passes a buffer of an earlier launch */
+    size_t arg_count;
+    int cooperative;
+};
 
 struct sonde_exec_options {
     const char *ptx_path;
@@ -185,8 +212,8 @@ struct sonde_exec_options {
     const char *kernel; /* NULL: the only one */
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes;
-    /* One specification a parameter: "u32:7", "f32:1.5", "zero:BYTES", "file:PATH",
-     * "out:PATH:BYTES"; docs/man/sonde.1. */
+    /* One specification a parameter: "u32:7", "f32:1.5", "zero:BYTES", "A=random:f32:1024",
+     * "same:A", "out:PATH:BYTES"; docs/man/sonde.1 has them all. */
     const char *const *args;
     size_t arg_count;
     int functional; /* no timing */
@@ -199,8 +226,20 @@ struct sonde_exec_options {
     uint64_t printf_bytes, heap_bytes; /* of printf's buffer and malloc's heap; 0: 1 and 8 MiB */
     /* Statistics of a timed launch go to this file as JSON; NULL: nowhere. */
     const char *stats_path;
-    uint32_t threads; /* of the host, for a timed launch; the results are the same. 0: one */
-    int any_target;   /* take PTX whose .target the model's compute capability does not run */
+    uint32_t threads;    /* of the host, for a timed launch; the results are the same. 0: one */
+    uint64_t max_cycles; /* a timed launch that takes more is a fault; 0: no limit */
+    int any_target;      /* take PTX whose .target the model's compute capability does not run */
+    const struct sonde_exec_launch *then; /* further launches, in order */
+    size_t then_count;
+    const char *const *prints; /* "NAME[:TYPE[:COUNT]]": buffers handed to `print` at the end */
+    size_t print_count;
+    /* Memory checker (no timing): the format of its report, "text", "json" or "junit"; NULL: it
+     * does not run. *report is the report, sonde_free() it, and *reports counts what was found; a
+     * fault of a kernel stands there and is no error. */
+    const char *check;
+    const char *suppress; /* comma-separated kinds of report that are not wanted; NULL: none */
+    char **report;
+    size_t *reports;
 };
 
 /* `text`: cycles and counters, a line each. SONDE_EINPUT: the PTX, its target, or more memory than
@@ -216,7 +255,7 @@ int sonde_topology(char **text, const char *json_path, int columns, int colour, 
  */
 int sonde_report(char **html, const char *json_path);
 
-/* ---- workloads: whole programs that come with Sonde, on a simulated device ---- */
+/* ---- workloads: whole programs that come with Sonde ---- */
 
 struct sonde_workload_options {
     const char *name;
@@ -230,8 +269,8 @@ struct sonde_workload_options {
 
 /* The workloads with their sizes, a line each. */
 int sonde_workload_list(char **text);
-/* `text`: launches, cycles and instructions. A result that differs from the host's is
- * SONDE_EINTERNAL with the element. */
+/* `text`: launches, cycles and instructions; on cuda:N launches and their time. A result that
+ * differs from the host's is SONDE_EINTERNAL with the element. */
 int sonde_workload(char **text, const char *device_spec,
                    const struct sonde_workload_options *options);
 
@@ -257,6 +296,9 @@ int sonde_sweep_plot(char **text, const char *folder, const char *x, const char 
 /* The rows that no other beats, "min:cycles,max:ipc", as CSV. */
 int sonde_sweep_pareto(char **text, const char *folder, const char *goals);
 
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif

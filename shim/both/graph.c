@@ -1,4 +1,5 @@
 /* Graphs: making them, node by node, and reading them. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ EXPORT int NAME(GraphDestroy)(void *handle)
     if (code == SHIM_OK) {
         graph_forget(graph);
         rt_graph_destroy(graph);
+        shim_user_drop(graph, NULL, UINT_MAX);
     }
     return RESULT(code);
 }
@@ -35,6 +37,7 @@ EXPORT int NAME(GraphClone)(void **out, void *handle)
     int code = out ? graph_known(&graph, handle) : SHIM_INVALID;
     code = code == SHIM_OK ? shim_code(rt_graph_clone(&clone, graph)) : code;
     code = code == SHIM_OK ? shim_handle_add(clone, SHIM_GRAPH) : code;
+    code = code == SHIM_OK ? shim_user_inherit(clone, graph) : code;
     if (code == SHIM_OK) {
         *out = clone;
     }
@@ -158,6 +161,27 @@ EXPORT int NAME(GraphAddMemFreeNode)(void **out, void *graph, void *const *deps,
     return RESULT(node_add(out, graph, deps, count, &params));
 }
 
+/* Its graphs are the node's; the program fills them before it instantiates. */
+static int add_condition(void **out, void *graph, void *const *deps, size_t count,
+                         struct abi_conditional_node *from)
+{
+    struct rt_node_params params = {.kind = RT_NODE_CONDITION,
+                                    .condition = from->handle,
+                                    .when = (enum rt_condition)from->kind,
+                                    .body_count = from->size};
+    int code = from->kind >= 0 && from->kind <= 2 ? node_add(out, graph, deps, count, &params)
+                                                  : SHIM_INVALID;
+    if (code != SHIM_OK) {
+        return code;
+    }
+    const struct rt_node_params *own = rt_node_params(*out);
+    for (size_t i = 0; i < own->body_count; i++) {
+        shim_handle_add(own->bodies[i], SHIM_GRAPH);
+    }
+    from->graphs = (void **)own->bodies;
+    return SHIM_OK;
+}
+
 static int add_node(void **out, void *graph, void *const *deps, size_t count, struct abi_node *from)
 {
     if (!from) {
@@ -185,6 +209,8 @@ static int add_node(void **out, void *graph, void *const *deps, size_t count, st
         return NAME(GraphAddMemAllocNode)(out, graph, deps, count, &from->alloc);
     case 11:
         return NAME(GraphAddMemFreeNode)(out, graph, deps, count, from->release.ptr);
+    case 13:
+        return RESULT(add_condition(out, graph, deps, count, &from->conditional));
     default:
         shim_say("nodes of type %d of a graph are not supported", from->type);
         return RESULT(SHIM_NOT_SUPPORTED);
@@ -206,13 +232,30 @@ EXPORT int NAME(GraphAddNode)(void **out, void *graph, void *const *deps, size_t
 }
 #endif
 
-/* Loops and branches by values that kernels set: there is no such thing here yet. */
-EXPORT int NAME(GraphConditionalHandleCreate)(uint64_t *out, void *graph, unsigned value,
-                                              unsigned flags)
+/* Values that kernels set, for loops and branches. */
+static int handle_create(uint64_t *out, void *handle, unsigned value, unsigned flags)
 {
-    (void)out, (void)graph, (void)value, (void)flags;
-    return RESULT(shim_missing(__func__));
+    struct rt *rt;
+    struct rt_graph *graph;
+    int code = out && flags <= 1 ? graph_known(&graph, handle) : SHIM_INVALID;
+    code = code == SHIM_OK ? DEVICE_OF(&rt) : code;
+    return code == SHIM_OK ? shim_code(rt_condition_create(rt, out, value, flags == 1)) : code;
 }
+
+#ifdef SHIM_RUNTIME
+EXPORT int cudaGraphConditionalHandleCreate(uint64_t *out, void *graph, unsigned value,
+                                            unsigned flags)
+{
+    return RESULT(handle_create(out, graph, value, flags));
+}
+#else
+EXPORT int cuGraphConditionalHandleCreate(uint64_t *out, void *graph, void *context, unsigned value,
+                                          unsigned flags)
+{
+    (void)context;
+    return RESULT(handle_create(out, graph, value, flags));
+}
+#endif
 
 static int depend(void *handle, void *const *from, void *const *to, size_t count, bool remove)
 {
@@ -394,9 +437,9 @@ EXPORT int NAME(GraphNodeGetDependentNodes)(void *node, void **out, size_t *coun
 EXPORT int NAME(GraphNodeGetType)(void *node, int *type)
 {
     static const int types[] = {
-        [RT_NODE_LAUNCH] = 0, [RT_NODE_COPY] = 1,  [RT_NODE_MEMSET] = 2, [RT_NODE_HOST] = 3,
-        [RT_NODE_CHILD] = 4,  [RT_NODE_EMPTY] = 5, [RT_NODE_WAIT] = 6,   [RT_NODE_RECORD] = 7,
-        [RT_NODE_ALLOC] = 10, [RT_NODE_FREE] = 11};
+        [RT_NODE_LAUNCH] = 0, [RT_NODE_COPY] = 1,  [RT_NODE_MEMSET] = 2,    [RT_NODE_HOST] = 3,
+        [RT_NODE_CHILD] = 4,  [RT_NODE_EMPTY] = 5, [RT_NODE_WAIT] = 6,      [RT_NODE_RECORD] = 7,
+        [RT_NODE_ALLOC] = 10, [RT_NODE_FREE] = 11, [RT_NODE_CONDITION] = 13};
     int code = type ? node_known(node) : SHIM_INVALID;
     if (code == SHIM_OK) {
         *type = types[rt_node_params(node)->kind];

@@ -1,4 +1,6 @@
 /* Graphs that have been instantiated: launches' fixed form, parameters that change. */
+#include <limits.h>
+
 #include "shim/both/graph.h"
 #include "sonde/sonde.h"
 
@@ -9,6 +11,7 @@ static int instantiate(void **out, void *handle)
     int code = out ? graph_known(&graph, handle) : SHIM_INVALID;
     code = code == SHIM_OK ? shim_code(rt_graph_instantiate(&exec, graph)) : code;
     code = code == SHIM_OK ? shim_handle_add(exec, SHIM_GRAPH_EXEC) : code;
+    code = code == SHIM_OK ? shim_user_inherit(exec, graph) : code;
     if (code == SHIM_OK) {
         *out = exec;
     }
@@ -75,12 +78,22 @@ static int exec_known(void *handle)
     return shim_handle_is(handle, SHIM_GRAPH_EXEC) ? SHIM_OK : SHIM_INVALID;
 }
 
+/* What a launch still uses is not destroyed yet. */
+static int finish_users(const void *exec)
+{
+    struct rt *rt;
+    int code = shim_user_holds(exec) ? DEVICE_OF(&rt) : SHIM_UNKNOWN;
+    return code == SHIM_OK ? shim_code(rt_sync(rt)) : SHIM_OK;
+}
+
 EXPORT int NAME(GraphExecDestroy)(void *exec)
 {
     int code = exec_known(exec);
     if (code == SHIM_OK) {
         shim_handle_remove(exec);
+        code = finish_users(exec);
         rt_graph_exec_destroy(exec);
+        shim_user_drop(exec, NULL, UINT_MAX);
     }
     return RESULT(code);
 }
@@ -90,6 +103,26 @@ EXPORT int NAME(GraphExecGetFlags)(void *exec, unsigned long long *flags)
     int code = flags ? exec_known(exec) : SHIM_INVALID;
     if (code == SHIM_OK) {
         *flags = 0;
+    }
+    return RESULT(code);
+}
+
+EXPORT int NAME(GraphNodeSetEnabled)(void *exec, void *node, unsigned enabled)
+{
+    int code = exec_known(exec);
+    code = code == SHIM_OK ? node_known(node) : code;
+    return RESULT(code == SHIM_OK ? shim_code(rt_graph_exec_enable(exec, node, enabled != 0))
+                                  : code);
+}
+
+EXPORT int NAME(GraphNodeGetEnabled)(void *exec, void *node, unsigned *enabled)
+{
+    bool is = false;
+    int code = enabled ? exec_known(exec) : SHIM_INVALID;
+    code = code == SHIM_OK ? node_known(node) : code;
+    code = code == SHIM_OK ? shim_code(rt_graph_exec_enabled(exec, node, &is)) : code;
+    if (code == SHIM_OK) {
+        *enabled = is;
     }
     return RESULT(code);
 }

@@ -1,4 +1,6 @@
 /* What nodes of a graph are told, and tell. */
+#include <string.h>
+
 #include "shim/both/graph.h"
 
 /* Of a kind, or it is none. */
@@ -36,6 +38,49 @@ EXPORT int SECOND(GraphKernelNodeSetParams)(void *node, const struct abi_kernel_
     struct node_params params;
     int code = kernel_params(&params, from);
     return RESULT(code == SHIM_OK ? node_set(node, &params.rt) : code);
+}
+
+enum { ATTRIBUTE_COOPERATIVE = 2, ATTRIBUTES = 19 }; /* cudaLaunchAttributeID */
+
+/* Of those, the one that changes what a launch does; hints are taken and not kept. */
+EXPORT int NAME(GraphKernelNodeSetAttribute)(void *node, int attribute, const int *value)
+{
+    const struct rt_node_params *params;
+    int code = value && attribute > 0 && attribute <= ATTRIBUTES
+                   ? params_of(&params, node, RT_NODE_LAUNCH)
+                   : SHIM_INVALID;
+    if (code == SHIM_OK && attribute == ATTRIBUTE_COOPERATIVE) {
+        struct rt_node_params changed = *params;
+        changed.launch.cooperative = *value != 0;
+        code = shim_code(rt_node_set(node, &changed));
+    }
+    return RESULT(code);
+}
+
+EXPORT int NAME(GraphKernelNodeGetAttribute)(void *node, int attribute, int *value)
+{
+    const struct rt_node_params *params;
+    int code = value && attribute > 0 && attribute <= ATTRIBUTES
+                   ? params_of(&params, node, RT_NODE_LAUNCH)
+                   : SHIM_INVALID;
+    if (code == SHIM_OK) {
+        memset(value, 0, 64);
+        *value = attribute == ATTRIBUTE_COOPERATIVE && params->launch.cooperative;
+    }
+    return RESULT(code);
+}
+
+EXPORT int NAME(GraphKernelNodeCopyAttributes)(void *to, void *from)
+{
+    const struct rt_node_params *params, *own;
+    int code = params_of(&params, from, RT_NODE_LAUNCH);
+    code = code == SHIM_OK ? params_of(&own, to, RT_NODE_LAUNCH) : code;
+    if (code == SHIM_OK) {
+        struct rt_node_params changed = *own;
+        changed.launch.cooperative = params->launch.cooperative;
+        code = shim_code(rt_node_set(to, &changed));
+    }
+    return RESULT(code);
 }
 
 EXPORT int NAME(GraphMemcpyNodeSetParams)(void *node, const COPY3D *from)

@@ -69,6 +69,9 @@ void graph_forget(struct rt_graph *graph)
         if (params->kind == RT_NODE_CHILD) {
             graph_forget(params->child);
         }
+        for (size_t k = 0; params->kind == RT_NODE_CONDITION && k < params->body_count; k++) {
+            graph_forget(params->bodies[k]);
+        }
         shim_handle_remove(node);
     }
     shim_handle_remove(graph);

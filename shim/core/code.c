@@ -120,7 +120,7 @@ struct wrapper {
 
 static int wrapper_read(struct shim_module *module, const struct wrapper *wrapper)
 {
-    struct shim_text text;
+    struct shim_text text = {0};
     int rc = 0;
     if (wrapper->version != 1 && wrapper->version != 2) {
         return error_set(SONDE_EINPUT, "fat binary: a wrapper of version %u", wrapper->version);
@@ -135,6 +135,7 @@ static int wrapper_read(struct shim_module *module, const struct wrapper *wrappe
         if (rc < 0 || !container) {
             break;
         }
+        text = (struct shim_text){0};
         rc = container_read(&text, container);
         if (rc > 0) {
             rc = text_add(module, text);

@@ -89,6 +89,7 @@ static int device_create(struct device **out)
     }
     int rc = rt_create(&device->rt, shim.model);
     rc = rc < 0 ? rc : rt_set_threads(device->rt, options()->threads);
+    rc = rc < 0 ? rc : checking_begin(device->rt);
     if (rc < 0) {
         shim_say("%s", error_text());
         rt_destroy(device->rt);
@@ -97,6 +98,7 @@ static int device_create(struct device **out)
     }
     device->generation = ++shim.generation;
     device->users = 1;
+    rt_provide_attributes(device->rt, shim_attribute);
     report_start(device->rt);
     *out = device;
     return SHIM_OK;
@@ -224,6 +226,7 @@ int shim_reset(void)
         return SHIM_OK;
     }
     rt_close(rt);
+    checking_reset(rt);
     atomic_store(&in_use->gone, true);
     handles_clear();
     code_forget_all();

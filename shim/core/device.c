@@ -40,10 +40,11 @@ int shim_attribute(int *value, int attribute)
 /* The same for the same model, so that programs may compare it. */
 void shim_uuid(unsigned char uuid[16])
 {
+    static const unsigned char maker[8] = {'s', 'o', 'n', 'd', 'e'};
     uint64_t hash = 0xcbf29ce484222325u;
     for (const char *at = shim_model() ? shim_model()->name : ""; *at; at++) {
         hash = (hash ^ (unsigned char)*at) * 0x100000001b3u;
     }
-    memcpy(uuid, "sonde\0\0\0", 8);
+    memcpy(uuid, maker, sizeof maker);
     memcpy(uuid + 8, &hash, 8);
 }

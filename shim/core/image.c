@@ -168,13 +168,20 @@ int shim_mipmap_level(void **array, void *handle, unsigned level)
     return SHIM_OK;
 }
 
-/* An image of linear memory belongs to the object alone; rt lets it go with the device. */
+/* What an object on an array reads: of a mipmap's level that level alone. */
+static int array_image(struct rt *rt, struct rt_image **image, const void *array)
+{
+    uint32_t level;
+    int code = image_of(image, &level, array);
+    return code == SHIM_OK ? shim_code(rt_image_level(rt, image, *image, level)) : code;
+}
+
+/* An image of linear memory belongs to the object alone, and goes with it. */
 static int resource_image(struct rt *rt, struct rt_image **image,
                           const struct shim_resource *resource)
 {
-    uint32_t level;
     if (resource->type == 0) {
-        return image_of(image, &level, resource->handle);
+        return array_image(rt, image, resource->handle);
     }
     if (resource->type == 1) {
         if (!shim_handle_is(resource->handle, SHIM_MIPMAP)) {
@@ -199,7 +206,11 @@ static int resource_image(struct rt *rt, struct rt_image **image,
     if (resource->type == 3) {
         spec.height = resource->height > UINT32_MAX ? UINT32_MAX : (uint32_t)resource->height;
     }
-    return shim_code(rt_image_create(rt, image, &spec));
+    int code = shim_code(rt_image_create(rt, image, &spec));
+    if (code == SHIM_OK) {
+        (*image)->of_texture = true;
+    }
+    return code;
 }
 
 int shim_texture_create(uint64_t *handle, const struct shim_resource *resource,
@@ -236,13 +247,15 @@ int shim_surface_create(uint64_t *handle, const struct shim_resource *resource)
 {
     struct rt *rt;
     struct rt_image *image;
-    uint32_t level;
-    int code = resource->type == 0 ? image_of(&image, &level, resource->handle) : SHIM_INVALID;
-    code = code == SHIM_OK ? shim_enter(&rt) : code;
+    int code = shim_enter(&rt);
+    if (code != SHIM_OK) {
+        return code;
+    }
+    code = resource->type == 0 ? array_image(rt, &image, resource->handle) : SHIM_INVALID;
     if (code == SHIM_OK) {
         code = shim_code(rt_surface_object(rt, handle, image));
-        shim_leave(rt);
     }
+    shim_leave(rt);
     return code;
 }
 

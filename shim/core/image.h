@@ -42,6 +42,12 @@ SHIM_SHARED int shim_texture_create(uint64_t *handle, const struct shim_resource
 SHIM_SHARED int shim_texture_destroy(uint64_t handle);
 SHIM_SHARED int shim_surface_create(uint64_t *handle, const struct shim_resource *resource);
 SHIM_SHARED int shim_surface_destroy(uint64_t handle);
+/* What a module's reference reads from now on; NULL: nothing. Launches before keep what was. */
+SHIM_SHARED int shim_reference_bind(struct rt_module *module, const char *name,
+                                    const struct shim_resource *resource,
+                                    const struct texture_view *view);
+SHIM_SHARED int shim_reference_bind_surface(struct rt_module *module, const char *name,
+                                            const struct shim_resource *resource);
 /* Numbers of the driver's formats. */
 SHIM_SHARED int shim_format(struct texel_format *out, int format, unsigned channels);
 SHIM_SHARED int shim_format_number(const struct texel_format *format);

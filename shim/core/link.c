@@ -111,7 +111,7 @@ int shim_link_complete(struct shim_link *link, void **image, size_t *bytes)
         return code;
     }
     if (shim_code(rt_link_complete(link->link, &module)) != SHIM_OK) {
-        code = SHIM_BAD_PTX;
+        code = SHIM_UNKNOWN; /* as a linker fails on an H200, with driver 580 */
     } else {
         rt_module_unload(rt, module);
         code = remember(link, image, bytes);

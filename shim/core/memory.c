@@ -84,7 +84,12 @@ int shim_memory_take(uint64_t *address, uint64_t bytes, enum shim_memory kind, u
     if (code != SHIM_OK) {
         return code;
     }
+    shim_check_site(rt);
     code = shim_code(rt_mem_alloc(rt, address, bytes));
+    shim_check_site_ends(rt);
+    if (code == SHIM_OK && kind != SHIM_MEMORY_DEVICE) {
+        shim_check_written(rt, *address, bytes); /* the host writes there, unseen */
+    }
     if (code == SHIM_OK) {
         code = range_add(
             (struct shim_range){.address = *address, .bytes = bytes, .kind = kind, .flags = flags});
@@ -131,6 +136,7 @@ int shim_memory_give(uint64_t address, bool host)
     if (code != SHIM_OK) {
         return code;
     }
+    shim_check_site(rt);
     struct shim_range *range = range_of(address);
     bool pinned = range && range->kind == SHIM_MEMORY_PINNED;
     if (!range || range->address != address || range->host || pinned != host) {
@@ -141,11 +147,15 @@ int shim_memory_give(uint64_t address, bool host)
             range_remove(range);
         }
     }
+    if (code == SHIM_INVALID || (code == -1 && !rt_owns(rt, address))) {
+        shim_check_refused(rt, address);
+    }
     shim_leave(rt);
     if (code == -1) { /* of a pool, or nothing of ours */
         code = rt_owns(rt, address) ? shim_code(rt_enqueue_free(rt_stream_default(rt), address))
                                     : SHIM_INVALID;
     }
+    shim_check_site_ends(rt);
     return code;
 }
 
@@ -266,13 +276,12 @@ int shim_memory_register(void *host, uint64_t bytes, unsigned flags)
     if (code != SHIM_OK) {
         return code;
     }
-    if (registered(host) || registered((uint8_t *)host + bytes - 1)) {
-        code = SHIM_REGISTERED;
-    } else if (rt_owns(rt, start)) {
+    if (registered(host) || registered((uint8_t *)host + bytes - 1) || rt_owns(rt, start)) {
         code = SHIM_REGISTERED;
     } else {
         code = shim_code(rt_mem_alloc(rt, &address, length + PAGE));
         if (code == SHIM_OK) {
+            shim_check_written(rt, address, length + PAGE);
             uint64_t page = (address + PAGE - 1) / PAGE * PAGE;
             code = pages_share((uint8_t *)(uintptr_t)start, (uint8_t *)(uintptr_t)page, length);
             if (code == SHIM_OK) {
@@ -306,8 +315,9 @@ int shim_memory_unregister(void *host)
     } else {
         uint64_t page = range->address / PAGE * PAGE;
         uint64_t end = (range->address + range->bytes + PAGE - 1) / PAGE * PAGE;
-        mmap((void *)(uintptr_t)page, end - page, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+        /* In the place of pages that are there: what fails leaves them as they are. */
+        (void)mmap((void *)(uintptr_t)page, end - page, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
         const struct vmem_range *of_rt = NULL;
         for (size_t i = 0; i < rt->vmem.ranges.count; i++) {
             const struct vmem_range *candidate = &rt->vmem.ranges.data[i];
@@ -332,7 +342,7 @@ int shim_memory_device_pointer(uint64_t *out, const void *host)
     uint64_t address = (uintptr_t)host;
     if (range) {
         *out = range->address + (address - range->host);
-    } else if ((range = range_of(address))) {
+    } else if (range_of(address)) {
         *out = address;
     } else {
         code = SHIM_INVALID;

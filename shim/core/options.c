@@ -36,7 +36,9 @@ static void read_all(void)
 {
     struct options *o = &read_options;
     o->device = text("SONDE_DEVICE", "sim:gtx780");
-    o->functional = number("SONDE_FUNCTIONAL", 0) != 0;
+    o->check = text("SONDE_CHECK", NULL);
+    o->suppress = text("SONDE_CHECK_SUPPRESS", NULL);
+    o->functional = number("SONDE_FUNCTIONAL", 0) != 0 || o->check;
     o->stats = text("SONDE_STATS", NULL);
     o->summary = number("SONDE_SUMMARY", 0) != 0;
     o->skip = number("SONDE_SKIP", 0);

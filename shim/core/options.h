@@ -9,8 +9,11 @@
 struct options {
     const char *device; /* SONDE_DEVICE: sim:NAME or sim:PATH.yaml */
     bool functional;    /* SONDE_FUNCTIONAL */
-    const char *stats;  /* SONDE_STATS: a file */
-    bool summary;       /* SONDE_SUMMARY */
+    const char
+        *check; /* SONDE_CHECK: FORMAT or FORMAT:FILE of the checker's report; NULL: no check */
+    const char *suppress; /* SONDE_CHECK_SUPPRESS: reports that are not wanted */
+    const char *stats;    /* SONDE_STATS: a file */
+    bool summary;         /* SONDE_SUMMARY */
     bool has_kernels;
     regex_t kernels;     /* SONDE_KERNELS: whose launches count as chosen */
     uint64_t skip;       /* SONDE_SKIP: of those, so many are passed over */

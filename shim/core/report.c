@@ -50,6 +50,11 @@ void shim_count_call(void)
     __atomic_fetch_add(&report.calls, 1, __ATOMIC_RELAXED);
 }
 
+uint64_t report_calls(void)
+{
+    return __atomic_load_n(&report.calls, __ATOMIC_RELAXED);
+}
+
 void report_copy(uint64_t bytes, int way)
 {
     __atomic_fetch_add(&report.copies[way], 1, __ATOMIC_RELAXED);
@@ -277,6 +282,13 @@ void report_end(void)
         shim_say("%s", error_text());
         tell_status();
     }
+    struct rt *rt = NULL;
+    if (o->check && device_is_there() && shim_device(&rt) != SHIM_OK) {
+        rt = NULL;
+    }
+    if (o->check && checking_end(rt, !report.interrupted && !report.faulted)) {
+        tell_status();
+    }
     if (o->summary) {
         fflush(stdout);
         print_summary();
@@ -363,7 +375,7 @@ void report_start(struct rt *rt)
     if (first) {
         atexit(program_ends);
     }
-    if (first && (o->summary || o->stats)) {
+    if (first && (o->summary || o->stats || o->check)) {
         signals_watch();
     }
 }

@@ -125,6 +125,7 @@ enum shim_kind {
     SHIM_PHYSICAL,
     SHIM_HOST_RANGE,
     SHIM_USER_OBJECT,
+    SHIM_REFERENCE,
 };
 SHIM_SHARED int shim_handle_add(const void *handle, enum shim_kind kind);
 SHIM_SHARED bool shim_handle_is(const void *handle, enum shim_kind kind);
@@ -132,6 +133,17 @@ SHIM_SHARED void shim_handle_remove(const void *handle);
 
 /* Streams: 0 and 1 mean the null stream, 2 the calling thread's own. NULL: no such stream. */
 SHIM_SHARED struct rt_stream *shim_stream(struct rt *rt, void *handle, bool per_thread);
+
+/* user.c: what is to be destroyed when nobody refers to it. Owners (graphs) hold references; one
+ * may inherit another's, and drops them, all (UINT_MAX of NULL) or `count` of one object. */
+SHIM_SHARED int shim_user_create(void **out, void *object, void (*destroy)(void *object),
+                                 unsigned count);
+SHIM_SHARED int shim_user_retain(void *handle, unsigned count);
+SHIM_SHARED int shim_user_release(void *handle, unsigned count);
+SHIM_SHARED int shim_user_hold(const void *owner, void *handle, unsigned count, bool move);
+SHIM_SHARED int shim_user_inherit(const void *owner, const void *from);
+SHIM_SHARED bool shim_user_holds(const void *owner);
+SHIM_SHARED void shim_user_drop(const void *owner, const void *handle, unsigned count);
 
 /* code.c: modules and functions. A module may be loaded when one of its functions is needed. */
 struct shim_module;
@@ -274,7 +286,17 @@ void handles_clear(void);
 void code_forget_all(void);
 void memory_forget_all(void);
 
+/* checking.c: nothing where `sonde run` was not asked to check. */
+int checking_begin(struct rt *rt);
+void checking_reset(struct rt *rt);
+bool checking_end(struct rt *rt, bool with_leaks); /* whether anything was found */
+SHIM_SHARED void shim_check_site(struct rt *rt); /* of what is allocated or freed until .._ends() */
+SHIM_SHARED void shim_check_site_ends(struct rt *rt);
+void shim_check_refused(struct rt *rt, uint64_t address); /* a free */
+void shim_check_written(struct rt *rt, uint64_t address, uint64_t bytes);
+
 /* report.c */
+uint64_t report_calls(void); /* that have ended */
 void report_start(struct rt *rt);
 void report_done(void *ctx, const struct rt_done *launch);
 void report_end(void);

@@ -7,11 +7,10 @@
 
 struct context {
     unsigned flags;
-    bool primary;
 };
 
 static bool initialised, implicit;
-static struct context primary = {.primary = true};
+static struct context primary;
 static unsigned primary_users, created;
 static _Thread_local struct context *stack[NESTED_MAX];
 static _Thread_local unsigned depth;
@@ -129,7 +128,7 @@ static void unused_reset(void)
 EXPORT int cuCtxDestroy_v2(void *handle)
 {
     struct context *context = handle;
-    if (!context || context->primary || !shim_handle_is(context, SHIM_CONTEXT)) {
+    if (!shim_handle_is(context, SHIM_CONTEXT)) { /* the primary one is not in the table */
         return driver_result(SHIM_BAD_CONTEXT);
     }
     if (depth > 0 && stack[depth - 1] == context) {

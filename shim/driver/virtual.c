@@ -1,11 +1,14 @@
 /*
  * Virtual memory management: addresses are reserved, physical memory is made, mapped there and
  * given access. Reserving takes memory at once, as the device's range has no addresses without
- * memory behind them; mapping checks what a driver checks. Mapping one memory at two places is
- * refused, since there is only one place for it.
+ * memory behind them. Physical memory is a file of its own, which is shown wherever it is mapped:
+ * at several places at once, or later at another. Timing knows two places as two memories.
  */
+#define _GNU_SOURCE /* memfd_create() */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "shim/driver/driver.h"
 #include "util/container/vec.h"
@@ -13,9 +16,14 @@
 #define GRANULE (2u << 20)
 
 struct physical {
-    uint64_t bytes, mapped_at; /* 0: nowhere */
+    uint64_t bytes, handles, places; /* how often the program and mappings refer to it */
     struct abi_pool_props props;
-    bool released;
+    int file;
+};
+
+struct mapping {
+    uint64_t address;
+    struct physical *physical;
 };
 
 struct reservation {
@@ -23,6 +31,7 @@ struct reservation {
 };
 
 static VEC(struct reservation) reservations;
+static VEC(struct mapping) mapped;
 
 EXPORT int cuMemGetAllocationGranularity(size_t *bytes, const void *props, int option)
 {
@@ -59,6 +68,11 @@ EXPORT int cuMemAddressFree(uint64_t address, size_t bytes)
 {
     for (size_t i = 0; i < reservations.count; i++) {
         if (reservations.data[i].address == address && reservations.data[i].bytes == bytes) {
+            for (size_t k = 0; k < mapped.count; k++) {
+                if (mapped.data[k].address - address < bytes) {
+                    return driver_result(SHIM_INVALID);
+                }
+            }
             reservations.data[i] = vec_last(&reservations);
             reservations.count--;
             return driver_result(shim_memory_give(address, false));
@@ -94,7 +108,16 @@ EXPORT int cuMemCreate(uint64_t *out, size_t bytes, const struct abi_pool_props 
     if (!physical) {
         return driver_result(code == SHIM_OK ? SHIM_NO_MEMORY : code);
     }
+    physical->file = memfd_create("sonde-physical", MFD_CLOEXEC);
+    if (physical->file < 0 || ftruncate(physical->file, (off_t)bytes) != 0) {
+        if (physical->file >= 0) {
+            close(physical->file);
+        }
+        free(physical);
+        return driver_result(SHIM_NO_MEMORY);
+    }
     physical->bytes = bytes;
+    physical->handles = 1;
     memcpy(&physical->props, props, 32); /* what CUmemAllocationProp has */
     shim_handle_add(physical, SHIM_PHYSICAL);
     *out = (uintptr_t)physical;
@@ -109,8 +132,9 @@ static struct physical *physical_of(uint64_t handle)
 
 static void free_unused(struct physical *physical)
 {
-    if (physical->released && !physical->mapped_at) {
+    if (physical->handles == 0 && physical->places == 0) {
         shim_handle_remove(physical);
+        close(physical->file);
         free(physical);
     }
 }
@@ -118,55 +142,110 @@ static void free_unused(struct physical *physical)
 EXPORT int cuMemRelease(uint64_t handle)
 {
     struct physical *physical = physical_of(handle);
-    if (!physical || physical->released) {
+    if (!physical || physical->handles == 0) {
         return driver_result(SHIM_INVALID);
     }
-    physical->released = true;
+    physical->handles--;
     free_unused(physical);
     return driver_result(SHIM_OK);
 }
 
-static VEC(struct physical *) mapped;
+/* Of the file, or, with none, the reservation's own memory again. */
+static bool show(uint64_t address, uint64_t bytes, int file)
+{
+    int flags = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
+    return mmap((void *)(uintptr_t)address, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED, file,
+                0) != MAP_FAILED;
+}
+
+static bool is_free(uint64_t address, uint64_t bytes)
+{
+    for (size_t i = 0; i < mapped.count; i++) {
+        const struct mapping *m = &mapped.data[i];
+        if (m->address < address + bytes && address < m->address + m->physical->bytes) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Work that is under way uses what has been there. */
+static int settle(void)
+{
+    struct rt *rt;
+    int code = driver_enter(&rt);
+    return code == SHIM_OK ? shim_code(rt_sync(rt)) : code;
+}
 
 EXPORT int cuMemMap(uint64_t address, size_t bytes, size_t offset, uint64_t handle,
                     unsigned long long flags)
 {
     struct physical *physical = physical_of(handle);
-    if (!physical || offset != 0 || flags != 0 || bytes != physical->bytes ||
-        !reserved(address, bytes)) {
+    if (!physical || physical->handles == 0 || offset != 0 || flags != 0 ||
+        bytes != physical->bytes || !reserved(address, bytes) || !is_free(address, bytes)) {
         return driver_result(SHIM_INVALID);
     }
-    if (physical->mapped_at) {
-        shim_say("one memory cannot be mapped at two addresses");
-        return driver_result(SHIM_NOT_SUPPORTED);
+    int code = settle();
+    if (code != SHIM_OK) {
+        return driver_result(code);
     }
-    if (vec_push(&mapped, physical) < 0) {
+    if (vec_push(&mapped, ((struct mapping){address, physical})) < 0) {
         return driver_result(SHIM_NO_MEMORY);
     }
-    physical->mapped_at = address;
+    if (!show(address, bytes, physical->file)) {
+        mapped.count--;
+        return driver_result(SHIM_SYSTEM);
+    }
+    physical->places++;
     return driver_result(SHIM_OK);
 }
 
+/* Whole mappings, and as many as lie there: none is no mistake to the driver. */
 EXPORT int cuMemUnmap(uint64_t address, size_t bytes)
 {
-    bool found = false;
-    for (size_t i = mapped.count; i-- > 0;) {
-        struct physical *physical = mapped.data[i];
-        if (physical->mapped_at >= address && physical->mapped_at - address < bytes) {
-            physical->mapped_at = 0;
-            mapped.data[i] = vec_last(&mapped);
-            mapped.count--;
-            free_unused(physical);
-            found = true;
+    if (bytes == 0 || !reserved(address, bytes)) {
+        return driver_result(SHIM_INVALID);
+    }
+    for (size_t i = 0; i < mapped.count; i++) {
+        const struct mapping *m = &mapped.data[i];
+        uint64_t end = m->address + m->physical->bytes;
+        bool touches = m->address < address + bytes && address < end;
+        if (touches && (m->address < address || end > address + bytes)) {
+            return driver_result(SHIM_INVALID);
         }
     }
-    return driver_result(found ? SHIM_OK : SHIM_INVALID);
+    int code = settle();
+    for (size_t i = mapped.count; code == SHIM_OK && i-- > 0;) {
+        struct mapping gone = mapped.data[i];
+        if (gone.address - address < bytes) {
+            mapped.data[i] = vec_last(&mapped);
+            mapped.count--;
+            code = show(gone.address, gone.physical->bytes, -1) ? SHIM_OK : SHIM_SYSTEM;
+            gone.physical->places--;
+            free_unused(gone.physical);
+        }
+    }
+    return driver_result(code);
+}
+
+/* All of it is mapped. */
+static bool covered(uint64_t address, uint64_t bytes)
+{
+    uint64_t found = 0;
+    for (size_t i = 0; i < mapped.count; i++) {
+        const struct mapping *m = &mapped.data[i];
+        uint64_t begin = m->address > address ? m->address : address;
+        uint64_t end = m->address + m->physical->bytes;
+        end = end < address + bytes ? end : address + bytes;
+        found += end > begin ? end - begin : 0;
+    }
+    return found == bytes;
 }
 
 EXPORT int cuMemSetAccess(uint64_t address, size_t bytes, const struct abi_access *access,
                           size_t count)
 {
-    if (!reserved(address, bytes) || !access || count == 0) {
+    if (!reserved(address, bytes) || !access || count == 0 || !covered(address, bytes)) {
         return driver_result(SHIM_INVALID);
     }
     for (size_t i = 0; i < count; i++) {
@@ -200,9 +279,10 @@ EXPORT int cuMemGetAllocationPropertiesFromHandle(void *props, uint64_t handle)
 EXPORT int cuMemRetainAllocationHandle(uint64_t *handle, void *address)
 {
     for (size_t i = 0; handle && i < mapped.count; i++) {
-        if ((uint64_t)(uintptr_t)address - mapped.data[i]->mapped_at < mapped.data[i]->bytes) {
-            *handle = (uintptr_t)mapped.data[i];
-            mapped.data[i]->released = false;
+        struct physical *physical = mapped.data[i].physical;
+        if ((uint64_t)(uintptr_t)address - mapped.data[i].address < physical->bytes) {
+            *handle = (uintptr_t)physical;
+            physical->handles++;
             return driver_result(SHIM_OK);
         }
     }

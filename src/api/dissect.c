@@ -37,6 +37,14 @@ static struct sonde_dissection *dissection_create(const char *spec,
     return dissection;
 }
 
+/* What an effort makes of an amount of work. */
+static uint64_t by_effort(uint64_t work, enum sonde_effort effort)
+{
+    return effort == SONDE_EFFORT_QUICK      ? work / 4
+           : effort == SONDE_EFFORT_THOROUGH ? work * 4
+                                             : work;
+}
+
 /* Infer from `source` into a fresh dissection. */
 static int dissect_source(struct sonde_dissection **out, struct trace_source *source,
                           const char *spec, const struct trace_device *device,
@@ -53,7 +61,8 @@ static int dissect_source(struct sonde_dissection **out, struct trace_source *so
         .max_window = probe_window_limit(device->shared_per_block_bytes),
         .max_footprint_bytes = probe_footprint_limit(device->memory_bytes),
         .max_mapped_bytes = probe_mapped_limit(device->memory_bytes),
-        .max_cache_loads = strcmp(device->kind, "sim") == 0 ? PROBE_CACHE_LOADS : 0,
+        .max_cache_loads =
+            strcmp(device->kind, "sim") == 0 ? by_effort(PROBE_CACHE_LOADS, options->effort) : 0,
         .progress = options->watch.progress,
         .progress_ctx = options->watch.ctx,
         .cancel = options->watch.cancel,
@@ -108,7 +117,7 @@ static int dissect_live(struct sonde_dissection **out, struct sonde_device *devi
     if (rc < 0) {
         goto out;
     }
-    probe_live_limit(live, PROBE_DISSECTION_WORK);
+    probe_live_limit(live, by_effort(PROBE_DISSECTION_WORK, options->effort));
     struct trace_source source = probe_live_source(live);
     rc = dissect_source(out, &source, device->spec, traceset_device(set), options);
     rc = write_recording(set, options->record, rc);

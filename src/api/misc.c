@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/handles.h"
+#include "report/report.h"
 #include "sonde/sonde.h"
 #include "util/error.h"
 #include "util/fileio.h"
@@ -32,4 +33,9 @@ int api_read_result(int rc)
 int sonde_write(const char *path, const char *text)
 {
     return file_write_all(path, text, strlen(text));
+}
+
+int sonde_explain(char **text, const char *name)
+{
+    return report_explain(text, name);
 }

@@ -1,8 +1,10 @@
 /*
  * Studies for users of the public interface.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "sonde/sonde.h"
 #include "study/bench.h"
@@ -15,6 +17,7 @@ struct sonde_study {
     struct study *rows;
     char *notes;
     struct strbuf kernels; /* launch by launch */
+    bool idle;             /* a rank without a result */
 };
 
 int sonde_study_list(char **text)
@@ -52,8 +55,28 @@ static int prepare(struct study *study, const struct sonde_study_options *option
     for (size_t i = 0; rc == 0 && i < options->size_count; i++) {
         rc = study_size(study, options->sizes[i]);
     }
-    rc = rc < 0 ? rc : study_kernels(study, options->kernels, options->quick != 0);
+    bool programs = options->quick && study->program_count > 0;
+    rc = rc < 0 || !programs ? rc : study_quick(study);
+    rc = rc < 0 ? rc : study_kernels(study, options->kernels, options->quick && !programs);
     return rc < 0 || !options->without_set_aside ? rc : study_leave_set_aside(study);
+}
+
+/* Programs on several processes or ranks, where that is asked for. */
+static int run_points(bool *idle, struct study *study, struct study_bench *bench,
+                      const struct sonde_study_options *options)
+{
+    char own[PATH_MAX] = "";
+    const struct study_points how = {.program = own,
+                                     .folder = options->folder,
+                                     .jobs = options->jobs,
+                                     .resume = options->resume != 0};
+    if (options->jobs == 0) {
+        return 0;
+    }
+    if (readlink("/proc/self/exe", own, sizeof own - 1) < 0) {
+        return error_set(SONDE_EIO, "cannot find this program's own file");
+    }
+    return study_run_points(idle, study, bench, &how);
 }
 
 int sonde_study(struct sonde_study **out, const char *name,
@@ -68,6 +91,14 @@ int sonde_study(struct sonde_study **out, const char *name,
     int rc = study_load(&study->rows, name);
     rc = rc < 0 ? rc : prepare(study->rows, options);
     rc = rc < 0 ? rc : study_bench_create(&bench, study->rows, options->seed, &options->watch);
+    rc = rc < 0 || study->rows->program_count == 0
+             ? rc
+             : run_points(&study->idle, study->rows, bench, options);
+    if (rc == 0 && study->idle) {
+        study_bench_destroy(bench);
+        *out = study;
+        return 0;
+    }
     rc = rc < 0 ? rc : study_run(study->rows, bench);
     if (rc == 0 && options->folder) {
         rc = study_figures(&study->notes, study->rows, bench, options->folder);
@@ -95,6 +126,11 @@ void sonde_study_destroy(struct sonde_study *study)
         strbuf_free(&study->kernels);
         free(study);
     }
+}
+
+int sonde_study_idle(const struct sonde_study *study)
+{
+    return study->idle;
 }
 
 size_t sonde_study_failures(const struct sonde_study *study)

@@ -1,4 +1,4 @@
-/* Workloads on a simulated device. */
+/* Workloads on a simulated device, or through the driver on a real GPU. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -40,14 +40,18 @@ static int find(const struct workload **out, const char *name)
                             name, near);
 }
 
-static int open_device(struct rt **out, const char *spec)
+static bool begins(const char *spec, const char *kind)
+{
+    return strncmp(spec, kind, strlen(kind)) == 0;
+}
+
+static int open_simulated(struct rt **out, const char *spec)
 {
     struct model *model;
-    if (strncmp(spec, "sim:", 4) != 0) {
-        bool other = strncmp(spec, "cuda:", 5) == 0 || strncmp(spec, "replay:", 7) == 0;
-        return other ? error_set(SONDE_EUSAGE,
-                                 "'%s': workloads are run on simulated devices, sim:NAME", spec)
-                     : device_unknown(spec);
+    if (!begins(spec, "sim:")) {
+        return begins(spec, "replay:")
+                   ? error_set(SONDE_EUSAGE, "'%s': workloads are run on sim:NAME and cuda:N", spec)
+                   : device_unknown(spec);
     }
     int rc = model_load(&model, spec + 4);
     if (rc < 0) {
@@ -88,10 +92,19 @@ static int run_on(char **text, struct rt *rt, const struct workload *workload,
         .launched = statistics_add,
         .ctx = &statistics,
     };
+    struct residents residents;
+    int rc = residents_begin(&residents, rt_model(rt)->sms);
+    if (rc < 0) {
+        return rc;
+    }
+    gpu_set_placed(rt_gpu(rt), residents_note, &residents);
     rt_set_cancel(rt, options->watch.cancel);
-    int rc = options->threads ? rt_set_threads(rt, options->threads) : 0;
+    rc = options->threads ? rt_set_threads(rt, options->threads) : 0;
     rc = rc == SONDE_EINPUT ? SONDE_EUSAGE : rc;
     rc = rc ? rc : workload_run_with(&run, rt, workload, &settings);
+    gpu_set_placed(rt_gpu(rt), NULL, NULL);
+    statistics.most_ctas = residents.most;
+    residents_free(&residents);
     rc = rc == 0 && statistics.failed ? error_memory() : rc;
     if (rc == 0 && options->stats_path) {
         rc = statistics_write(options->stats_path, rt_model(rt), &statistics, NULL);
@@ -101,6 +114,31 @@ static int run_on(char **text, struct rt *rt, const struct workload *workload,
         rc = *text ? 0 : error_memory();
     }
     statistics_free(&statistics);
+    return rc;
+}
+
+/* On a real GPU: what a driver can tell. */
+static int run_driven(char **text, const char *spec, const struct workload *workload,
+                      const struct sonde_workload_options *options)
+{
+    struct device *device = NULL;
+    struct workbench run;
+    struct strbuf out = {0};
+    const struct workload_settings settings = {
+        .size = options->size, .block = options->block, .depth = options->depth};
+    if (options->functional || options->stats_path || options->threads) {
+        return error_set(SONDE_EUSAGE,
+                         "'%s': --functional, --stats and --threads are a simulator's", spec);
+    }
+    int rc = device_open_as_program(&device, spec);
+    rc = rc < 0 ? rc : workload_run_on(&run, device, workload, &settings);
+    if (rc == 0) {
+        strbuf_printf(&out, "launches          %" PRIu64 "\nmicroseconds      %.1f\n", run.launches,
+                      (double)run.launch_ns / 1e3);
+        *text = strbuf_take(&out);
+        rc = *text ? 0 : error_memory();
+    }
+    device_close(device);
     return rc;
 }
 
@@ -114,7 +152,10 @@ int sonde_workload(char **text, const char *device_spec,
         return error_set(SONDE_EUSAGE, "statistics are of timed launches; --functional has none");
     }
     int rc = find(&workload, options->name);
-    rc = rc ? rc : open_device(&rt, device_spec);
+    if (rc == 0 && begins(device_spec, "cuda:")) {
+        return run_driven(text, device_spec, workload, options);
+    }
+    rc = rc ? rc : open_simulated(&rt, device_spec);
     rc = rc ? rc : run_on(text, rt, workload, options);
     rt_destroy(rt);
     return rc;

@@ -1,5 +1,5 @@
 /*
- * The command line. One cmd_*.c a subcommand, listed in commands.def; only this room prints or
+ * The command line. One cmd/cmd_*.c a subcommand, listed in commands.def; only this room prints or
  * exits. Exit statuses are in docs/man/sonde.1: 0 done, 1 done and something did not hold, 2 usage,
  * 3 device not available, 4 bad input; 130 interrupted.
  */
@@ -22,17 +22,19 @@ enum exit_status {
 
 struct command {
     const char *name;
-    int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an exit status */
-    const char *synopsis;              /* after "sonde NAME " */
-    const char *summary;               /* one line */
-    const char *help;                  /* options, a line each; "" for none */
+    const char *synopsis; /* after "sonde NAME " */
+    const char *summary;  /* one line */
+    const char *help;     /* options, a line each; "" for none */
 };
 
+/* What runs it: argv[0] is the command's name; returns an exit status. */
 #define COMMAND(name, synopsis, summary, help) int cmd_##name(int argc, char **argv);
 #include "cli/commands.def"
 #undef COMMAND
 
 const struct command *cli_command(const char *name);
+/* The commands in the order of commands.def; NULL behind the last. */
+const struct command *cli_command_at(size_t i);
 
 /* A usage error: there is no such command. Returns EXIT_USAGE. */
 int cli_no_command(const char *name);
@@ -83,6 +85,8 @@ bool option_walk_next(struct option_walk *walk, const struct option_spec *spec);
 bool option_is(const struct option_walk *walk, const char *name);
 /* A whole number; false after a usage error that was printed. */
 bool option_u64(struct option_walk *walk, uint64_t *value);
+/* Which of a list of few words, NULL at its end. */
+bool option_word(struct option_walk *walk, size_t *which, const char *const *words);
 
 /*
  * Adds the value of a list option, "a,b,c", to those of its earlier uses: *list is allocated anew,

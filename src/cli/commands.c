@@ -8,10 +8,15 @@
 #include "util/text/suggest.h"
 
 static const struct command commands[] = {
-#define COMMAND(name, synopsis, summary, help) {#name, cmd_##name, synopsis, summary, help},
+#define COMMAND(name, synopsis, summary, help) {#name, synopsis, summary, help},
 #include "cli/commands.def"
 #undef COMMAND
 };
+
+const struct command *cli_command_at(size_t i)
+{
+    return i < sizeof(commands) / sizeof(commands[0]) ? &commands[i] : NULL;
+}
 
 const struct command *cli_command(const char *name)
 {

@@ -17,7 +17,7 @@ static int overview(void)
                  "usage: sonde COMMAND [OPTIONS]\n\n"
                  "Takes a GPU's memory hierarchy apart by measurement, and simulates GPUs.\n\n");
 #define COMMAND(name, synopsis, summary, help)                                                     \
-    used += snprintf(text + used, sizeof(text) - (size_t)used, "  %-9s %s\n", #name, summary);
+    used += snprintf(text + used, sizeof(text) - (size_t)used, "  %-10s %s\n", #name, summary);
 #include "cli/commands.def"
 #undef COMMAND
     snprintf(text + used, sizeof(text) - (size_t)used,
@@ -33,6 +33,24 @@ static int help(const char *name)
         return overview();
     }
     return cli_command(name) ? cli_help(name) : cli_no_command(name);
+}
+
+/* The command named argv[0], which exists. */
+static int run(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int (*run)(int argc, char **argv);
+    } rows[] = {
+#define COMMAND(name, synopsis, summary, help) {#name, cmd_##name},
+#include "cli/commands.def"
+#undef COMMAND
+    };
+    size_t i = 0;
+    while (strcmp(rows[i].name, argv[0]) != 0) {
+        i++;
+    }
+    return rows[i].run(argc, argv);
 }
 
 /* A standard stream that was closed would lend its number to the next file that is opened, and what
@@ -73,8 +91,7 @@ int main(int argc, char **argv)
         bool itself = argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0);
         return help(argc > 2 && !itself ? argv[2] : NULL);
     }
-    const struct command *command = cli_command(argv[1]);
-    if (!command) {
+    if (!cli_command(argv[1])) {
         return cli_no_command(argv[1]);
     }
     for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
@@ -82,5 +99,5 @@ int main(int argc, char **argv)
             return cli_help(argv[1]);
         }
     }
-    return command->run(argc - 1, argv + 1);
+    return run(argc - 1, argv + 1);
 }

@@ -111,6 +111,20 @@ bool option_u64(struct option_walk *walk, uint64_t *value)
     return true;
 }
 
+bool option_word(struct option_walk *walk, size_t *which, const char *const *words)
+{
+    char all[128] = "";
+    size_t at = 0;
+    for (*which = 0; words[*which]; ++*which) {
+        if (strcmp(walk->value, words[*which]) == 0) {
+            return true;
+        }
+        at += (size_t)snprintf(all + at, sizeof(all) - at, "%s%s", at ? ", " : "", words[*which]);
+    }
+    cli_usage(walk->command, "%s: '%s' is none of %s", walk->name, walk->value, all);
+    return fail(walk);
+}
+
 bool option_list(struct option_walk *walk, char **list)
 {
     if (*walk->value == '\0') {

@@ -186,6 +186,43 @@ static bool stands_for_no_branch(const struct exec_uop_info *info)
     return true;
 }
 
+/*
+ * Asynchronous matrix products take the tensor core of the warp's scheduler one after the other,
+ * beside the warp. They are made groups, and a wait holds the warp until all but the youngest are
+ * over.
+ */
+static void note_products(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info)
+{
+    const struct product_spec *spec = &sm->spec->products;
+    if (info->product_columns) {
+        uint64_t *free = &sm->products_free[warp->scheduler];
+        uint64_t start = *free > sm->cycle ? *free : sm->cycle;
+        uint32_t columns = info->product_columns / spec->columns_per_cycle;
+        uint32_t least = spec->least_cycles + columns / 2;
+        *free = start + (columns > least ? columns : least);
+        warp->products_ready = start + spec->latency_cycles + columns;
+    } else if (info->products == PRODUCTS_COMMIT) {
+        warp->group_ready[warp->groups++ % PRODUCT_GROUPS] = warp->products_ready;
+    } else if (info->products == PRODUCTS_WAIT && warp->groups > info->products_left) {
+        uint32_t last = warp->groups - info->products_left - 1;
+        uint64_t ready = warp->group_ready[last % PRODUCT_GROUPS];
+        warp->next_issue = ready > warp->next_issue ? ready : warp->next_issue;
+    }
+}
+
+static void count_issue(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info,
+                        uint32_t lanes)
+{
+    if (sm->cycle != sm->issued_cycle) {
+        note_issue_cycle(sm);
+    }
+    sm->stats.unit_insns[info->unit]++;
+    sm->stats.unit_lanes[info->unit] += lanes;
+    sm->stats.lanes[lanes]++;
+    warp->cta->counts.warp_insns++;
+    warp->cta->counts.thread_insns += lanes;
+}
+
 static int issue_warp(struct sm *sm, struct sm_warp *warp)
 {
     const struct exec_uop_info *info = warp->next;
@@ -199,15 +236,8 @@ static int issue_warp(struct sm *sm, struct sm_warp *warp)
     } else {
         unit_occupy(unit, sm->cycle, unit->warp_lanes);
     }
-    if (sm->cycle != sm->issued_cycle) {
-        note_issue_cycle(sm);
-    }
     uint32_t lanes = lane_count(warp->exec.active);
-    sm->stats.unit_insns[info->unit]++;
-    sm->stats.unit_lanes[info->unit] += lanes;
-    sm->stats.lanes[lanes]++;
-    warp->cta->counts.warp_insns++;
-    warp->cta->counts.thread_insns += lanes;
+    count_issue(sm, warp, info, lanes);
     uint64_t latency = unit->latency_cycles;
     if (info->is_lowered) {
         latency = info->lowered.folded ? ready : ready + latency;
@@ -218,6 +248,9 @@ static int issue_warp(struct sm *sm, struct sm_warp *warp)
         warp->env.clock = sm->cycle;
         warp->env.globaltimer_ns = sm->cycle * sm->period_ps / 1000;
         latency = info->reads_clock ? sm->spec->clock_read_cycles : latency;
+    }
+    if (sm->spec->products.latency_cycles && (info->product_columns || info->products)) {
+        note_products(sm, warp, info);
     }
     int rc = 0;
     switch (exec_issue(&warp->exec, &sm->lsu.spare->access)) {
@@ -236,6 +269,10 @@ static int issue_warp(struct sm *sm, struct sm_warp *warp)
         return 0;
     case EXEC_FAULT:
         return SONDE_EFAULT;
+    }
+    if (warp->exec.slept_ns) {
+        warp->next_issue = sm->cycle + warp->exec.slept_ns * UINT64_C(1000) / sm->period_ps;
+        warp->exec.slept_ns = 0;
     }
     if (rc == 0) {
         warp_refresh(sm, warp);

@@ -242,6 +242,9 @@ void sm_set_shared(struct sm *sm, uint64_t bytes)
 int sm_keep_stores(struct sm *sm, bool keep)
 {
     sm->keeps_stores = keep;
+    for (uint32_t i = 0; !keep && i < sm->max_warps; i++) {
+        sm->warp[i].env.stores = NULL; /* of a CTA that goes on */
+    }
     return keep && !sm->stores ? exec_stores_create(&sm->stores) : 0;
 }
 

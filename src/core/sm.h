@@ -104,7 +104,8 @@ void sm_cluster_go(struct sm *sm, struct exec_cluster *cluster, uint32_t rank);
 
 /*
  * Between launches: stores to device memory are kept back from now on (exec/stores.h), and seen by
- * others when sm_publish_stores() says so; or no longer. SONDE_ENOMEM.
+ * others when sm_publish_stores() says so. Or no longer, while CTAs run, too: what was kept is
+ * published before. SONDE_ENOMEM.
  */
 int sm_keep_stores(struct sm *sm, bool keep);
 bool sm_has_stores(const struct sm *sm);
@@ -125,6 +126,9 @@ uint32_t sm_requests_out(const struct sm *sm);
 /* When no event is pending and CTAs have not ended: sets the error to the place where a warp waits.
  * Returns false if no warp waits. */
 bool sm_report_stall(struct sm *sm);
+/* Where its warps are, and what each waits for (exec/positions.h). */
+struct positions;
+void sm_positions(const struct sm *sm, struct positions *positions);
 
 const struct sm_stats *sm_stats(const struct sm *sm);
 

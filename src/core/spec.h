@@ -43,6 +43,12 @@ struct cluster_spec {
     uint32_t bytes_per_cycle; /* of an SM; 0: no limit */
 };
 
+struct product_spec {
+    uint32_t latency_cycles; /* of an asynchronous matrix product, beside its columns; 0: no time */
+    uint32_t columns_per_cycle; /* of 64 rows, by an SM's tensor cores */
+    uint32_t least_cycles;      /* what the tensor cores take beside half of the columns' time */
+};
+
 struct coalesce_spec {
     uint32_t segment_bytes;      /* transactions are aligned segments of this size */
     uint32_t sector_bytes;       /* a read asks for whole ones; a divisor of the segment */
@@ -109,6 +115,7 @@ struct sm_spec {
     uint32_t sub_cores;           /* that share the units, 0: 1; see param.def */
     uint32_t register_ports;      /* registers read for one issue, 0: no limit */
     enum lowering lowering;
+    bool reorder; /* instructions come in the compiler's order, not the PTX's: ptx/schedule.h */
     uint32_t cta_start_cycles; /* from the end of a CTA to the start of the next in its place */
     enum sched_kind scheduler;
     enum divergence divergence;
@@ -125,6 +132,7 @@ struct sm_spec {
     uint32_t loads_per_warp; /* whose results wait for memory at a time; 0: no limit */
     struct shared_spec shared;
     struct cluster_spec cluster;
+    struct product_spec products;
     struct coalesce_spec coalesce;
     struct texture_spec texture;
     struct constant_spec constant;

@@ -37,6 +37,8 @@ struct sm_cta {
     uint8_t slot_of[CTA_WARPS_MAX];
 };
 
+#define PRODUCT_GROUPS 8 /* that wgmma.wait_group can tell apart */
+
 struct sm_warp {
     const struct exec_uop_info *next; /* the instruction at exec.pc */
     const struct exec_uop_info *program;
@@ -58,6 +60,9 @@ struct sm_warp {
     struct lsu_access *atomics; /* those that have left the LSU's queue, oldest first */
     struct exec_warp exec;
     struct exec_env env;
+    uint64_t products_ready;              /* asynchronous products so far, .. */
+    uint64_t group_ready[PRODUCT_GROUPS]; /* .. by their last groups, of which `groups` have been */
+    uint32_t groups;
 };
 
 struct sm_unit {
@@ -80,7 +85,8 @@ struct sm {
     bool reset;   /* sm_abort() has emptied them */
     const struct sched_ops *sched;
     struct sched_state scheduler[SM_MAX_WARPS];
-    uint32_t first_scheduler; /* in this cycle */
+    uint32_t first_scheduler;             /* in this cycle */
+    uint64_t products_free[SM_MAX_WARPS]; /* a scheduler's tensor core takes another product */
     uint32_t loads_per_warp;
     uint32_t issue_interval;
     uint64_t

@@ -19,6 +19,8 @@ int sim_list(struct listing_vec *rows);
 /* `library`: what to load as the driver; CUDA_LIBRARY but in tests. */
 #define CUDA_LIBRARY "libcuda.so.1"
 int cuda_open(struct device **out, unsigned ordinal, const char *library);
+/* The same, where the library may be the simulator's own, of `sonde run`. */
+int cuda_open_any(struct device **out, unsigned ordinal, const char *library);
 /* Adds a row for each GPU, or one that tells why there is none. */
 int cuda_list(struct listing_vec *rows, const char *library);
 

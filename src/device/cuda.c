@@ -17,7 +17,7 @@
 #define STATIC_SHARED_LIMIT (49152 - 1024)
 
 /* The library stays loaded: the driver starts threads that do not survive its unloading. */
-static bool load_api(struct cuda_api *api, const char *library)
+static bool load_api(struct cuda_api *api, const char *library, bool any)
 {
     void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
@@ -27,7 +27,7 @@ static bool load_api(struct cuda_api *api, const char *library)
         return false;
     }
     /* Within `sonde run` the library of that name is our own. */
-    if (dlsym(handle, "shim_device")) {
+    if (!any && dlsym(handle, "shim_device")) {
         error_set(SONDE_EDEVICE, "no CUDA driver: %s is the simulator's", library);
         return false;
     }
@@ -278,25 +278,74 @@ static int allow_dynamic_shared(struct cuda *cuda, struct device_kernel *kernel,
     return rc;
 }
 
+/* An event before and behind a launch; none where the driver lacks them. */
+struct clocked {
+    cu_event begin, end;
+};
+
+static void clock_begin(struct cuda *cuda, struct clocked *clocked)
+{
+    const struct cuda_api *api = &cuda->api;
+    bool able = api->event_create && api->event_destroy && api->event_record && api->event_elapsed;
+    if (able && api->event_create(&clocked->begin, 0) == CU_SUCCESS &&
+        api->event_create(&clocked->end, 0) == CU_SUCCESS) {
+        api->event_record(clocked->begin, NULL);
+    }
+}
+
+/* Behind the launch; the events are waited for with the kernel. */
+static void clock_end(struct cuda *cuda, const struct clocked *clocked)
+{
+    if (clocked->end) {
+        cuda->api.event_record(clocked->end, NULL);
+    }
+}
+
+static void clock_read(struct cuda *cuda, const struct clocked *clocked)
+{
+    float ms = 0;
+    if (clocked->begin && clocked->end &&
+        cuda->api.event_elapsed(&ms, clocked->begin, clocked->end) == CU_SUCCESS) {
+        cuda->device.launch_us = (double)ms * 1000;
+    }
+    if (clocked->begin) {
+        cuda->api.event_destroy(clocked->begin);
+    }
+    if (clocked->end) {
+        cuda->api.event_destroy(clocked->end);
+    }
+}
+
+static int start_kernel(struct cuda *cuda, struct device_kernel *kernel,
+                        const struct device_launch *launch)
+{
+    void *args[DEVICE_MAX_ARGS];
+    memcpy(args, launch->args, sizeof(args)); /* the driver reads them; its type has no const */
+    cu_result result = cuda->api.launch(
+        kernel->function, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
+        launch->block[1], launch->block[2], launch->dynamic_shared_bytes, NULL, args, NULL);
+    return cuda_check(cuda, result, "cuLaunchKernel");
+}
+
 static int cuda_launch(struct device *device, struct device_kernel *kernel,
                        const struct device_launch *launch)
 {
     struct cuda *cuda = cuda_of(device);
-    void *args[DEVICE_MAX_ARGS];
-    memcpy(args, launch->args, sizeof(args)); /* the driver reads them; its type has no const */
+    struct clocked clocked = {0};
     int rc = cuda_enter(cuda);
     if (rc == SONDE_OK) {
         rc = allow_dynamic_shared(cuda, kernel, launch->dynamic_shared_bytes);
     }
-    if (rc == SONDE_OK) {
-        cu_result result = cuda->api.launch(
-            kernel->function, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
-            launch->block[1], launch->block[2], launch->dynamic_shared_bytes, NULL, args, NULL);
-        rc = cuda_check(cuda, result, "cuLaunchKernel");
+    if (rc == SONDE_OK && launch->clocked) {
+        device->launch_us = 0;
+        clock_begin(cuda, &clocked);
     }
+    rc = rc < 0 ? rc : start_kernel(cuda, kernel, launch);
     if (rc == SONDE_OK) {
+        clock_end(cuda, &clocked);
         rc = cuda_check(cuda, cuda->api.context_synchronize(), "the kernel");
     }
+    clock_read(cuda, &clocked);
     return rc;
 }
 
@@ -342,9 +391,9 @@ static const struct device_ops cuda_ops = {
 /* ---- opening and listing ---- */
 
 /* The driver, started, and how many GPUs it has (at least one). */
-static int start_driver(struct cuda_api *api, int *count, const char *library)
+static int start_driver(struct cuda_api *api, int *count, const char *library, bool any)
 {
-    if (!load_api(api, library)) {
+    if (!load_api(api, library, any)) {
         return SONDE_EDEVICE;
     }
     int rc = cuda_api_check(api, api->init(0), "starting the CUDA driver (cuInit)");
@@ -357,10 +406,10 @@ static int start_driver(struct cuda_api *api, int *count, const char *library)
     return rc;
 }
 
-static int open_device(struct cuda *cuda, unsigned ordinal, const char *library)
+static int open_device(struct cuda *cuda, unsigned ordinal, const char *library, bool any)
 {
     int count = 0;
-    int rc = start_driver(&cuda->api, &count, library);
+    int rc = start_driver(&cuda->api, &count, library, any);
     if (rc < 0) {
         return rc;
     }
@@ -382,14 +431,14 @@ static int open_device(struct cuda *cuda, unsigned ordinal, const char *library)
     return rc < 0 ? rc : cuda_enter(cuda);
 }
 
-int cuda_open(struct device **out, unsigned ordinal, const char *library)
+static int open_any(struct device **out, unsigned ordinal, const char *library, bool any)
 {
     struct cuda *cuda = calloc(1, sizeof(*cuda));
     if (!cuda) {
         return error_memory();
     }
     cuda->device.ops = &cuda_ops;
-    int rc = open_device(cuda, ordinal, library);
+    int rc = open_device(cuda, ordinal, library, any);
     if (rc < 0) {
         cuda_close(&cuda->device);
         /* Whatever keeps a GPU from being opened, it is not available. */
@@ -397,6 +446,16 @@ int cuda_open(struct device **out, unsigned ordinal, const char *library)
     }
     *out = &cuda->device;
     return SONDE_OK;
+}
+
+int cuda_open(struct device **out, unsigned ordinal, const char *library)
+{
+    return open_any(out, ordinal, library, false);
+}
+
+int cuda_open_any(struct device **out, unsigned ordinal, const char *library)
+{
+    return open_any(out, ordinal, library, true);
 }
 
 static int push(struct listing_vec *rows, const struct device_listing *row)
@@ -409,7 +468,7 @@ int cuda_list(struct listing_vec *rows, const char *library)
     struct cuda_api api;
     int count = 0;
     struct device_listing row = {.spec = "cuda:", .info = {.kind = DEVICE_CUDA}};
-    if (start_driver(&api, &count, library) < 0) {
+    if (start_driver(&api, &count, library, false) < 0) {
         snprintf(row.why, sizeof(row.why), "%s", error_text());
         return push(rows, &row);
     }

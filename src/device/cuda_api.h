@@ -15,6 +15,7 @@ typedef struct cu_context_s *cu_context;
 typedef struct cu_module_s *cu_module;
 typedef struct cu_function_s *cu_function;
 typedef struct cu_stream_s *cu_stream;
+typedef struct cu_event_s *cu_event;
 typedef struct cu_array_s *cu_array;
 typedef struct cu_mipmap_s *cu_mipmap;
 typedef uint64_t cu_pointer;
@@ -56,6 +57,10 @@ struct cu_uuid {
     X(device_uuid, "cuDeviceGetUuid_v2", (struct cu_uuid * uuid, cu_device device))                \
     X(module_global, "cuModuleGetGlobal_v2",                                                       \
       (cu_pointer * address, size_t * bytes, cu_module module, const char *name))                  \
+    X(event_create, "cuEventCreate", (cu_event * event, unsigned flags))                           \
+    X(event_destroy, "cuEventDestroy_v2", (cu_event event))                                        \
+    X(event_record, "cuEventRecord", (cu_event event, cu_stream stream))                           \
+    X(event_elapsed, "cuEventElapsedTime", (float *ms, cu_event begin, cu_event end))              \
     X(bank_config, "cuFuncSetSharedMemConfig", (cu_function function, int config))                 \
     X(texture_create, "cuTexObjectCreate",                                                         \
       (uint64_t * handle, const struct cu_texture_resource *resource,                              \

@@ -17,7 +17,8 @@ static const char *after(const char *spec, const char *prefix)
     return strncmp(spec, prefix, length) == 0 ? spec + length : NULL;
 }
 
-static int open_cuda(struct device **out, const char *number)
+static int open_cuda(struct device **out, const char *number,
+                     int (*open)(struct device **out, unsigned ordinal, const char *library))
 {
     char *end;
     unsigned long ordinal = strtoul(number, &end, 10);
@@ -25,7 +26,7 @@ static int open_cuda(struct device **out, const char *number)
         return error_set(SONDE_EUSAGE, "'cuda:%.60s': expected the number of a GPU, as in cuda:0",
                          number);
     }
-    return cuda_open(out, (unsigned)ordinal, CUDA_LIBRARY);
+    return open(out, (unsigned)ordinal, CUDA_LIBRARY);
 }
 
 int device_open(struct device **out, const char *spec)
@@ -35,12 +36,18 @@ int device_open(struct device **out, const char *spec)
         return sim_open(out, name);
     }
     if ((name = after(spec, "cuda:"))) {
-        return open_cuda(out, name);
+        return open_cuda(out, name, cuda_open);
     }
     if ((name = after(spec, "replay:")) && *name) {
         return replay_open(out, name);
     }
     return device_unknown(spec);
+}
+
+int device_open_as_program(struct device **out, const char *spec)
+{
+    const char *number = after(spec, "cuda:");
+    return number ? open_cuda(out, number, cuda_open_any) : device_open(out, spec);
 }
 
 int device_unknown(const char *spec)

@@ -41,7 +41,7 @@ struct traceset;
 
 struct device_image;
 
-#define DEVICE_MAX_ARGS 16
+#define DEVICE_MAX_ARGS 128
 struct device_launch {
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes;
@@ -52,6 +52,7 @@ struct device_launch {
      * caches stay as they were (they hold no data, only which lines are there). Hardware takes no
      * notice. */
     bool untimed;
+    bool clocked; /* hardware: tell in device.launch_us what it took, between two events */
 };
 
 struct device_ops {
@@ -96,6 +97,7 @@ struct device {
     /* What its launches have cost the host so far: of a simulator about microseconds, counted by
      * the traffic that was simulated and so the same every time; 0 where nobody counts. */
     uint64_t work;
+    double launch_us; /* the last launch that was `clocked`; 0: the backend could not tell */
     const volatile int *cancel; /* a launch stops with SONDE_EINTERRUPTED when it becomes
                                    non-zero, where the backend can; NULL: never */
 };
@@ -105,6 +107,9 @@ struct device {
  * driver, no such GPU), SONDE_EINPUT (bad model or recording), SONDE_EUSAGE (not a device name).
  */
 int device_open(struct device **out, const char *spec);
+/* "cuda:N" as a program opens it: within `sonde run` its driver is the simulator's, which nobody
+ * shall take for a GPU to be measured. */
+int device_open_as_program(struct device **out, const char *spec);
 /* SONDE_EUSAGE: `spec` is no device's name; the text says which one may have been meant. */
 int device_unknown(const char *spec);
 void device_close(struct device *device);

@@ -35,7 +35,8 @@ struct sim {
     struct model *model;
     struct rt *rt;
     struct device_module *modules;
-    uint64_t carved_bytes; /* what was last asked of rt; NO_PREFERENCE at first */
+    uint64_t carved_bytes;                 /* what was last asked of rt; NO_PREFERENCE at first */
+    uint64_t mapped_address, mapped_bytes; /* the buffer that was mapped last */
 };
 
 #define NO_PREFERENCE UINT64_MAX
@@ -172,31 +173,38 @@ static int sim_module_global(struct device *device, struct device_module *module
     return rt_global_get(module->module, name, address, bytes);
 }
 
-/* All simulated memory consists of pages of one size, which have frames once they are allocated:
- * mapping page by page makes no difference here. */
+/*
+ * All simulated memory consists of pages of one size, which have frames once they are allocated:
+ * mapping page by page makes no difference here. A buffer that grows gives its frames back first
+ * and gets them again, for the lowest go first: so its pages stay where they were, as they do on a
+ * real GPU, and what a line takes does not change with them.
+ */
 static int sim_mem_map(struct device *device, uint64_t *address, uint64_t bytes,
                        uint64_t *page_bytes)
 {
     struct sim *sim = sim_of(device);
-    uint64_t page = sim->model->vm.page_bytes, fresh = 0;
+    struct rt *rt = sim->rt;
+    uint64_t page = sim->model->vm.page_bytes, held = 0;
     if (bytes > UINT64_MAX - page) {
         return error_set(SONDE_ENOMEM, "%llu bytes of memory", (unsigned long long)bytes);
     }
     uint64_t whole = (bytes + page - 1) / page * page;
-    int rc = rt_mem_alloc(sim->rt, &fresh, whole);
-    if (rc == SONDE_ENOMEM && *address != 0) {
-        /* Both do not fit beside each other. */
-        rc = rt_mem_free(sim->rt, *address);
+    int rc = SONDE_OK;
+    if (*address != 0) {
+        held = *address == sim->mapped_address ? sim->mapped_bytes : 0;
+        rc = rt_mem_free(rt, *address);
         *address = 0;
-        rc = rc < 0 ? rc : rt_mem_alloc(sim->rt, &fresh, whole);
     }
-    if (rc == SONDE_OK && *address != 0) {
-        rc = rt_mem_free(sim->rt, *address);
+    rc = rc < 0 ? rc : rt_mem_alloc(rt, address, whole);
+    if (rc < 0 && held > 0) { /* as it was */
+        char why[256];
+        snprintf(why, sizeof why, "%s", error_text());
+        rc = rt_mem_alloc(rt, address, held) < 0 ? rc : error_set(rc, "%s", why);
+        whole = held;
     }
-    if (rc == SONDE_OK) {
-        *address = fresh;
-        *page_bytes = page;
-    }
+    sim->mapped_address = *address;
+    sim->mapped_bytes = whole;
+    *page_bytes = page;
     return rc;
 }
 
@@ -342,9 +350,9 @@ static int check_args(const struct device_kernel *kernel, const struct device_la
  * word and one of 1 GiB among them). Single loads are overstated by about a half, and loads through
  * an L1 whose tags the host does not cache are understated by as much.
  */
-enum { FRONT_NS = 400, DRAM_NS = 150, LAUNCH_NS = 50000 };
+enum { FRONT_NS = 400, DRAM_NS = 150, LAUNCH_NS = 50000, FLITS_NS = 1400 };
 
-static uint64_t work_of(struct rt *rt)
+static uint64_t work_of(struct rt *rt, const struct model *model)
 {
     struct gpu_stats stats;
     gpu_stats(rt_gpu(rt), &stats);
@@ -352,7 +360,9 @@ static uint64_t work_of(struct rt *rt)
                      stats.constant_l15_reads + stats.tlb_l1_reads + stats.tlb_l2_reads +
                      stats.transactions;
     uint64_t dram = stats.dram_reads + stats.dram_writes;
-    return (front * FRONT_NS + dram * DRAM_NS + stats.launches * LAUNCH_NS) / 1000;
+    uint64_t packets = model->noc.kind == NOC_FLITS ? stats.l2_reads + stats.l2_writes : 0;
+    return (packets * FLITS_NS + front * FRONT_NS + dram * DRAM_NS + stats.launches * LAUNCH_NS) /
+           1000;
 }
 
 static int sim_launch(struct device *device, struct device_kernel *kernel,
@@ -380,7 +390,7 @@ static int sim_launch(struct device *device, struct device_kernel *kernel,
     uint64_t cycles;
     rt_set_cancel(sim->rt, device->cancel);
     rc = rt_launch(sim->rt, kernel->kernel, &run, &cycles);
-    device->work = work_of(sim->rt);
+    device->work = work_of(sim->rt, sim->model);
     rt_recover(sim->rt); /* one probe's fault does not cost the others their measurements */
     return rc;
 }

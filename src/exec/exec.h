@@ -28,6 +28,9 @@
 struct exec_program; /* a kernel decoded for execution; immutable, shared by all warps */
 struct exec_memory;  /* the memory image of a device, see exec/memory.h */
 
+/* What an instruction says of a warp's asynchronous matrix products. */
+enum exec_products { PRODUCTS_NOTHING, PRODUCTS_COMMIT, PRODUCTS_WAIT };
+
 /* What the scoreboard and the issue logic need to know of the instruction at a pc. */
 struct exec_uop_info {
     enum isa_unit unit;
@@ -42,6 +45,9 @@ struct exec_uop_info {
     uint16_t src[EXEC_MAX_SLOTS_READ]; /* 32-bit slots read (a 64-bit value: both) */
     uint16_t dst[8];                   /* slots written */
     uint8_t src_pred[4], dst_pred[2];  /* predicate slots, guard included */
+    uint16_t product_columns;          /* of an asynchronous matrix product; 0: it is none */
+    enum exec_products products;
+    uint8_t products_left; /* PRODUCTS_WAIT: the youngest groups, which may go on */
     struct lowered lowered;
 };
 
@@ -139,6 +145,7 @@ struct exec_cta {
     const struct exec_launch *launch;
     struct exec_cluster *cluster; /* exec/cluster.h; NULL: its program has no use for it */
     uint32_t cluster_rank;
+    void *observed; /* the observer's */
 };
 
 /*
@@ -167,7 +174,10 @@ struct exec_device_call {
     uint32_t cta; /* linear */
     uint64_t arg[EXEC_DEVICE_ARGS];
     uint32_t grid[3], block[3]; /* PREPARE */
-    uint64_t value;             /* out: what is returned or stored */
+    union {                     /* out: what is returned or stored */
+        uint64_t value;
+        uint8_t bytes[48]; /* the head of cudaFuncAttributes */
+    };
 };
 
 /*
@@ -211,6 +221,8 @@ struct exec_launch {
      * cluster are resident together. */
     uint32_t cluster[3];
     bool explicit_cluster; /* the launch, or the kernel, asked for clusters */
+    /* Who looks at a launch without timing (exec/observe.h); NULL: nobody. */
+    const struct exec_observer *observer;
 };
 
 /* Where a warp runs; its numbers are read through special registers. */
@@ -231,6 +243,7 @@ struct exec_warp {
     enum exec_barrier_kind barrier_kind;
     uint32_t barrier_value; /* BARRIER_POPC, AND, OR: the lanes whose predicate holds */
     uint32_t barrier_lanes; /* the lanes that executed the instruction */
+    uint32_t slept_ns;      /* by nanosleep, since the caller last set it to 0 */
     uint32_t fault_lane;
     uint64_t fault_address;
     struct exec_cta *cta;
@@ -294,6 +307,7 @@ struct exec_run_options {
     uint64_t max_warp_insns;           /* SONDE_EFAULT after so many; 0: no limit */
     const volatile int *interrupt;     /* SONDE_EINTERRUPTED soon after it becomes true */
     uint64_t warp_insns, thread_insns; /* out: executed so far */
+    bool stopped;                      /* out: by one of the limits */
 };
 int exec_run_launch_with(const struct exec_launch *launch, struct exec_run_options *options);
 /* The same a little at a time; both are borrowed until the end. */

@@ -83,17 +83,17 @@ static inline void element_set(const struct exec_state *state, const struct elem
 }
 
 /* Run functions, by file of ops/. */
-uop_run run_lanes, run_float, run_convert, run_select, run_pred_logic; /* alu.c */
-uop_run run_compare, run_set;                                          /* compare.c */
-uop_run run_carry, run_prmt_mode;                                      /* carry.c */
-uop_run run_pack, run_unpack, run_move_vector;                         /* move.c */
-uop_run run_memory, run_fence;                                         /* memory.c */
-uop_run run_frame_param;                                               /* access.c */
-uop_run run_cvta, run_isspacep;                                        /* address.c */
-uop_run run_branch, run_switch, run_exit, run_trap, run_nop;           /* control.c */
-uop_run run_call, run_return;                                          /* call.c */
-uop_run run_barrier;                                                   /* barrier.c */
-uop_run run_cluster_barrier, run_mapa, run_rank;                       /* cluster.c */
+uop_run run_lanes, run_float, run_convert, run_select, run_pred_logic;  /* alu.c */
+uop_run run_compare, run_set;                                           /* compare.c */
+uop_run run_carry, run_prmt_mode;                                       /* carry.c */
+uop_run run_pack, run_unpack, run_move_vector;                          /* move.c */
+uop_run run_memory, run_fence;                                          /* memory.c */
+uop_run run_frame_param;                                                /* access.c */
+uop_run run_cvta, run_isspacep;                                         /* address.c */
+uop_run run_branch, run_switch, run_exit, run_trap, run_nop, run_sleep; /* control.c */
+uop_run run_call, run_return;                                           /* call.c */
+uop_run run_barrier;                                                    /* barrier.c */
+uop_run run_cluster_barrier, run_mapa, run_rank;                        /* cluster.c */
 /*
  * Are the lanes that the lowest active lane's member mask names here? Where lanes are scheduled
  * independently the others are waited for; false: the instruction is not to be executed yet.
@@ -101,14 +101,16 @@ uop_run run_cluster_barrier, run_mapa, run_rank;                       /* cluste
  */
 bool warp_together(struct exec_warp *warp, const lane_word *members, uint32_t *mask,
                    const struct uop *uop);
-uop_run run_activemask, run_vote, run_shfl, run_match; /* warp.c */
-uop_run run_texture;                                   /* tex.c */
-uop_run run_value;                                     /* value.c */
-uop_run run_alloca, run_stacksave, run_stackrestore;   /* stack.c */
-uop_run run_redux;                                     /* redux.c */
-uop_run run_product, run_matrix_move;                  /* matrix.c */
-uop_run run_copy, run_mbarrier;                        /* async.c */
-uop_run run_special;                                   /* special.c */
+/* Without .sync nobody is waited for: uop->target says so of votes and shuffles. */
+enum { WITH_ACTIVE_LANES = 1 };
+uop_run run_activemask, run_vote, run_shfl, run_match, run_warp_sync; /* warp.c */
+uop_run run_texture;                                                  /* tex.c */
+uop_run run_value;                                                    /* value.c */
+uop_run run_alloca, run_stacksave, run_stackrestore;                  /* stack.c */
+uop_run run_redux;                                                    /* redux.c */
+uop_run run_product, run_matrix_move;                                 /* matrix.c */
+uop_run run_copy, run_mbarrier;                                       /* async.c */
+uop_run run_special;                                                  /* special.c */
 
 /* place.c: where the bytes lie that a lane passes in a call, in the frame `depth`. */
 uint8_t *call_place_at(const struct exec_state *state, uint32_t depth,

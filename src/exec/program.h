@@ -35,7 +35,9 @@ struct element {
 
 struct uop_value;  /* ops/value.h */
 struct uop_matrix; /* ops/matrix.c */
-struct uop_async;  /* ops/async.c */
+struct uop_async;  /* ops/async/: each file's own */
+struct uop_tensor; /* ops/async/tensor.c */
+struct uop_wgmma;  /* ops/matrix/wgmma.c */
 
 /* The rest of a memory access. */
 struct uop_memory {
@@ -51,6 +53,7 @@ struct uop_memory {
     struct element elements[UOP_VECTOR_MAX]; /* destinations, or store data */
     struct element atom[2];                  /* operands of an atomic */
     lane_atom *combine;                      /* new value of an atomic */
+    struct element operands[UOP_VECTOR_MAX]; /* of one on a vector */
 };
 
 /*
@@ -98,6 +101,8 @@ struct uop {
         const struct uop_value *value;
         const struct uop_matrix *matrix;
         const struct uop_async *async;
+        const struct uop_tensor *tensor;
+        const struct uop_wgmma *wgmma;
         uint64_t number;
     };
     uint32_t guard;      /* byte offset of its mask in preds; slot 0 is always true */

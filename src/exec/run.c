@@ -16,7 +16,9 @@
 #include "exec/cluster.h"
 #include "exec/memory/direct.h"
 #include "exec/fault.h"
+#include "exec/observe.h"
 #include "exec/ops.h"
+#include "exec/positions.h"
 #include "exec/program.h"
 #include "util/error.h"
 
@@ -38,6 +40,8 @@ struct runner {
     uint32_t warp_count;
     uint64_t ready; /* warps that can issue */
     direct_fn *direct;
+    const struct exec_observer *observer; /* NULL: nobody observes */
+    const uint8_t *watch;                 /* what it wants to see, by pc */
     const struct exec_run *run;
 };
 
@@ -79,7 +83,8 @@ struct exec_run {
     uint64_t places;
     uint32_t cluster_size;
     struct exec_cluster *
-        *clusters; /* of the CTAs in flight; NULL: the program has no use for them */
+        *clusters;  /* of the CTAs in flight; NULL: the program has no use for them */
+    void *observed; /* the observer's, of the launch */
 };
 
 /* The CTA of this number in the order of the clusters; `place` is its place among those in flight.
@@ -106,23 +111,28 @@ static int start_cta(struct runner *r, uint64_t order, uint64_t place)
             cluster_reset(r->cta.cluster);
         cluster_enter(r->cta.cluster, &r->cta, r->warps, r->warp_count);
     }
+    if (rc == SONDE_OK && r->observer)
+        rc = r->observer->cta_begins(r->run->observed, &r->cta, r->warps, r->warp_count);
     return rc;
 }
 
 /* Account for a finished slice; an error when a limit is reached. */
-static int account(struct runner *r, const struct exec_warp *warp, uint64_t insns, uint64_t lanes)
+static int account(struct runner *r, struct exec_warp *warp, uint64_t insns, uint64_t lanes)
 {
     struct exec_run_options *options = r->options;
     options->warp_insns += insns;
     options->thread_insns += lanes;
-    r->env.clock += insns;
-    r->env.globaltimer_ns += insns;
+    r->env.clock += insns + warp->slept_ns;
+    r->env.globaltimer_ns += insns + warp->slept_ns;
+    warp->slept_ns = 0;
+    options->stopped = true;
     if (options->interrupt && *options->interrupt)
         return error_set(SONDE_EINTERRUPTED, "interrupted");
     if (options->max_warp_insns && options->warp_insns >= options->max_warp_insns)
         return error_set(SONDE_EFAULT,
                          "kernel '%s' was stopped after %" PRIu64 " warp instructions",
                          warp->state->program->functions[0]->func->name, options->warp_insns);
+    options->stopped = false;
     return SONDE_OK;
 }
 
@@ -151,8 +161,25 @@ static inline enum exec_event run_one(struct runner *r, struct exec_warp *warp, 
     return EXEC_DONE;
 }
 
+/* The same with everything told before it happens. */
+static enum exec_event observe_one(struct runner *r, struct exec_warp *warp, int *rc)
+{
+    const struct exec_state *state = warp->state;
+    const struct uop *uop = &state->uops[warp->pc];
+    uint32_t mask = warp->active & (state->preds[uop->guard] ^ uop->guard_flip);
+    if (r->watch[warp->pc])
+        r->observer->issues(warp, mask);
+    enum exec_event event = uop->run(warp, uop, mask, &r->access);
+    if (event != EXEC_ACCESS)
+        return event;
+    r->observer->accesses(warp, &r->access);
+    *rc = exec_commit(warp, &r->access);
+    return EXEC_DONE;
+}
+
 /* Run a warp for a slice. `*event` is the last one: DONE means that the slice is over. */
-static int run_slice(struct runner *r, struct exec_warp *warp, enum exec_event *event)
+static inline int run_slice(struct runner *r, struct exec_warp *warp, enum exec_event *event,
+                            bool observed)
 {
     uint64_t start = r->env.clock, limit = SLICE_INSNS, lanes = 0, insns = 0;
     const struct exec_run_options *options = r->options;
@@ -162,12 +189,35 @@ static int run_slice(struct runner *r, struct exec_warp *warp, enum exec_event *
     do {
         r->env.clock = start + insns++;
         lanes += count_lanes(warp->active);
-        *event = run_one(r, warp, &rc);
-    } while (*event == EXEC_DONE && rc == SONDE_OK && insns < limit);
+        *event = observed ? observe_one(r, warp, &rc) : run_one(r, warp, &rc);
+    } while (*event == EXEC_DONE && rc == SONDE_OK && insns < limit && !warp->slept_ns);
     r->env.clock = start;
     if (rc != SONDE_OK)
         return rc;
     return *event == EXEC_FAULT ? SONDE_EFAULT : account(r, warp, insns, lanes);
+}
+
+/* Where the warps of all CTAs in flight are, behind the error. */
+static int tell_positions(const struct exec_run *run, int code)
+{
+    struct positions *positions = calloc(1, sizeof *positions);
+    for (uint64_t i = 0; positions && i < run->places; i++) {
+        const struct runner *r = run->flight[i];
+        for (uint64_t rest = r->barriers.alive; rest; rest &= rest - 1) {
+            uint32_t w = (uint32_t)__builtin_ctzll(rest);
+            const struct exec_warp *warp = &r->warp[w];
+            bool waits = !(r->ready >> w & 1);
+            char why[POSITION_WHY_MAX] = "is running";
+            if (waits && warp->barrier_kind == BARRIER_CLUSTER_WAIT)
+                snprintf(why, sizeof why, "waits at the barrier of its cluster");
+            else if (waits)
+                snprintf(why, sizeof why, "waits at barrier %u", warp->barrier_id);
+            positions_add(positions, warp, w, waits && warp->pc > 0 ? warp->pc - 1 : warp->pc, why);
+        }
+    }
+    code = positions ? positions_tell(positions, code) : code;
+    free(positions);
+    return code;
 }
 
 static int deadlock(const struct runner *r)
@@ -186,12 +236,12 @@ static int deadlock(const struct runner *r)
                  first, warp->barrier_id, barrier->arrived,
                  barrier->expected ? barrier->expected
                                    : (uint32_t)__builtin_popcountll(r->barriers.alive));
-    return error_at(
-        SONDE_EFAULT, fault_file(program, insn ? warp->pc - 1 : 0), loc.line, loc.column,
-        "kernel '%s': deadlock in CTA (%u,%u,%u): all %d warps that have not exited wait "
-        "at barriers; %s",
-        program->functions[0]->func->name, r->cta.ctaid[0], r->cta.ctaid[1], r->cta.ctaid[2],
-        __builtin_popcountll(r->barriers.alive), where);
+    error_at(SONDE_EFAULT, fault_file(program, insn ? warp->pc - 1 : 0), loc.line, loc.column,
+             "kernel '%s': deadlock in CTA (%u,%u,%u): all %d warps that have not exited wait "
+             "at barriers; %s",
+             program->functions[0]->func->name, r->cta.ctaid[0], r->cta.ctaid[1], r->cta.ctaid[2],
+             __builtin_popcountll(r->barriers.alive), where);
+    return tell_positions(r->run, SONDE_EFAULT);
 }
 
 /* A phase of the cluster's barrier is over: warps of all its CTAs go on. */
@@ -200,8 +250,12 @@ static void release_cluster(const struct runner *r)
     struct exec_cluster *cluster = r->cta.cluster;
     for (uint64_t i = 0; i < r->run->places; i++) {
         struct runner *other = r->run->flight[i];
-        if (other->cta.cluster == cluster && other->barriers.alive)
-            other->ready |= cluster_take(cluster, other->cta.cluster_rank);
+        if (other->cta.cluster != cluster || !other->barriers.alive)
+            continue;
+        uint64_t released = cluster_take(cluster, other->cta.cluster_rank);
+        other->ready |= released;
+        if (other->observer && released)
+            other->observer->released(&other->warp[__builtin_ctzll(released)], released, false);
     }
 }
 
@@ -219,18 +273,28 @@ static void at_cluster_barrier(struct runner *r, uint32_t index)
 
 static void at_barrier(struct runner *r, uint32_t index)
 {
+    if (r->observer)
+        r->observer->arrives(&r->warp[index]);
     if (r->warp[index].barrier_kind >= BARRIER_CLUSTER_ARRIVE) {
         at_cluster_barrier(r, index);
         return;
     }
     r->ready &= ~(UINT64_C(1) << index);
-    r->ready |= cta_barriers_arrive(&r->barriers, r->warps, index);
+    uint64_t released = cta_barriers_arrive(&r->barriers, r->warps, index);
+    r->ready |= released;
+    if (r->observer && released)
+        r->observer->released(&r->warp[index], released, false);
 }
 
 static void at_exit(struct runner *r, uint32_t index)
 {
     r->ready &= ~(UINT64_C(1) << index);
-    r->ready |= cta_barriers_exit(&r->barriers, r->warps, index);
+    uint64_t released = cta_barriers_exit(&r->barriers, r->warps, index);
+    r->ready |= released;
+    if (r->observer)
+        r->observer->released(&r->warp[index], released, true);
+    if (r->observer && !r->barriers.alive)
+        r->observer->cta_ends(r->run->observed, &r->cta);
     if (!r->cta.cluster)
         return;
     if (!r->barriers.alive)
@@ -246,7 +310,8 @@ static int run_turn(struct runner *r)
         uint32_t i = (uint32_t)__builtin_ctzll(turn);
         enum exec_event event;
         r->env.warpid = i;
-        int rc = run_slice(r, &r->warp[i], &event);
+        int rc = r->observer ? run_slice(r, &r->warp[i], &event, true)
+                             : run_slice(r, &r->warp[i], &event, false);
         if (rc != SONDE_OK)
             return rc;
         if (event == EXEC_EXIT)
@@ -278,6 +343,7 @@ static int runner_create(struct runner **out, const struct exec_launch *launch,
     r->launch = launch;
     r->options = options;
     r->direct = direct_access();
+    r->observer = launch->observer;
     r->warp_count = (block[0] * block[1] * block[2] + WARP_LANES - 1) / WARP_LANES;
     r->env.nsmid = 1;
     r->env.nwarpid = r->warp_count;
@@ -297,6 +363,8 @@ void exec_run_end(struct exec_run *run)
         runner_destroy(run->flight[i]);
     for (uint64_t i = 0; run->clusters && i < run->places / run->cluster_size; i++)
         cluster_destroy(run->clusters[i]);
+    if (run->observed)
+        run->launch->observer->ends(run->observed);
     free(run->flight);
     free(run->clusters);
     free(run);
@@ -314,6 +382,22 @@ static int make_clusters(struct exec_run *run)
     for (uint64_t i = 0; i < count; i++)
         if (!(run->clusters[i] = cluster_create(run->cluster_size)))
             return SONDE_ENOMEM;
+    return SONDE_OK;
+}
+
+static int observe(struct exec_run *run)
+{
+    const struct exec_observer *observer = run->launch->observer;
+    const uint8_t *watch;
+    if (!observer)
+        return SONDE_OK;
+    run->observed = observer->begins(observer->ctx, run->launch, &watch);
+    if (!run->observed)
+        return error_memory();
+    for (uint64_t i = 0; i < run->places; i++) {
+        assert(run->flight[i]); /* made before */
+        run->flight[i]->watch = watch;
+    }
     return SONDE_OK;
 }
 
@@ -349,6 +433,7 @@ int exec_run_begin(struct exec_run **out, const struct exec_launch *launch,
         if (run->flight[i])
             run->flight[i]->run = run;
     }
+    rc = rc == SONDE_OK ? observe(run) : rc;
     if (rc != SONDE_OK) {
         exec_run_end(run);
         return rc;
@@ -398,6 +483,8 @@ int exec_run_some(struct exec_run *run, uint64_t warp_insns)
     bool alive = true;
     while (run->options->warp_insns - start < warp_insns) {
         int rc = run_round(run, &alive);
+        if (rc == SONDE_EFAULT && run->options->stopped)
+            return tell_positions(run, rc);
         if (rc != SONDE_OK || !alive)
             return rc;
     }

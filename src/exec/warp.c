@@ -60,6 +60,7 @@ int exec_warp_init(struct exec_warp *warp, struct exec_cta *cta, uint32_t first_
     state->diverge_ops = cta->launch->yield_after ? &diverge_independent : &diverge_stack;
     state->carry = 0;
     state->cluster_waits = 0;
+    warp->slept_ns = 0;
     memset(state->device_error, 0, sizeof state->device_error);
     state->explicit_cluster = cta->launch->explicit_cluster;
     uint32_t lanes = place_threads(state, cta->launch->block, first_thread);

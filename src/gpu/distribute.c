@@ -246,7 +246,7 @@ int gpu_deadlock(const struct gpu *gpu)
 {
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
         if (sm_report_stall(gpu->sm[i])) {
-            return SONDE_EFAULT;
+            return gpu_tell_positions(gpu, SONDE_EFAULT);
         }
     }
     return error_set(SONDE_EINTERNAL, "the launch stopped before its last block had ended");

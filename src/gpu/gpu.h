@@ -87,7 +87,8 @@ void gpu_set_pause(struct gpu *gpu, const atomic_uint *pause);
  * `*cycles` (may be NULL): core cycles from start to end. After an error the GPU is idle again and
  * may be used.
  */
-int gpu_launch(struct gpu *gpu, const struct exec_launch *launch, uint64_t *cycles);
+int gpu_launch(struct gpu *gpu, const struct exec_launch *launch, uint64_t max_cycles,
+               uint64_t *cycles); /* max_cycles 0: no limit */
 
 /*
  * How many CTAs of the launch can be resident at once, with the carve-out that it would get; 0:

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "exec/positions.h"
 #include "gpu/state.h"
 #include "util/error.h"
 
@@ -137,14 +138,26 @@ bool gpu_cancelled(const struct gpu *gpu)
     return gpu->cancel && *gpu->cancel;
 }
 
+int gpu_tell_positions(const struct gpu *gpu, int code)
+{
+    struct positions *positions = calloc(1, sizeof *positions);
+    for (uint32_t i = 0; positions && i < gpu->model->sms; i++) {
+        sm_positions(gpu->sm[i], positions);
+    }
+    code = positions ? positions_tell(positions, code) : code;
+    free(positions);
+    return code;
+}
+
 int gpu_check_time(const struct gpu *gpu, uint64_t now_ps)
 {
     for (const struct gpu_grid *grid = gpu->grids; grid; grid = grid->next) {
         uint64_t cycles =
             now_ps > grid->start_ps ? (now_ps - grid->start_ps) / gpu->clock.period_ps : 0;
         if (grid->max_cycles > 0 && cycles > grid->max_cycles) {
-            return error_set(SONDE_EFAULT, "the kernel was stopped after %llu cycles",
-                             (unsigned long long)grid->max_cycles);
+            error_set(SONDE_EFAULT, "the kernel was stopped after %llu cycles",
+                      (unsigned long long)grid->max_cycles);
+            return gpu_tell_positions(gpu, SONDE_EFAULT);
         }
     }
     return gpu_cancelled(gpu) ? error_set(SONDE_EINTERRUPTED, "interrupted") : 0;

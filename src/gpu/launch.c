@@ -167,6 +167,18 @@ static int run_whole(struct gpu *gpu, uint64_t until_ps)
     return 0;
 }
 
+/*
+ * One CTA is left, and no other can come: windows of one SM cost more than they give. So it goes on
+ * with memory as one group. A probe asks for blocks on every SM, of which one works.
+ */
+static void join_the_last(struct gpu *gpu)
+{
+    if (gpu->parted && gpu_is_last_cta(gpu) && !gpu->grid_is_over && !gpu->reached &&
+        !gpu_pauses(gpu)) {
+        gpu_join(gpu);
+    }
+}
+
 int gpu_run(struct gpu *gpu, uint64_t until_ps)
 {
     if (!gpu->grids) {
@@ -175,8 +187,14 @@ int gpu_run(struct gpu *gpu, uint64_t until_ps)
     gpu->grid_is_over = gpu->reached = gpu->asked = false;
     gpu->stats_version++;
     int rc = gpu->running ? 0 : start(gpu);
-    if (rc == 0) {
-        rc = gpu->parted ? gpu_run_windows(gpu, until_ps) : run_whole(gpu, until_ps);
+    if (rc == 0 && gpu->parted) {
+        rc = gpu_run_windows(gpu, until_ps);
+        if (rc == 0) {
+            join_the_last(gpu);
+        }
+    }
+    if (rc == 0 && !gpu->parted && gpu->grids) {
+        rc = run_whole(gpu, until_ps);
     }
     if (rc < 0 || !gpu->grids) {
         stop(gpu, rc);
@@ -196,20 +214,23 @@ void gpu_abandon(struct gpu *gpu)
     }
 }
 
-int gpu_launch(struct gpu *gpu, const struct exec_launch *launch, uint64_t *cycles)
+int gpu_launch(struct gpu *gpu, const struct exec_launch *launch, uint64_t max_cycles,
+               uint64_t *cycles)
 {
     if (gpu->grids) {
         return error_set(SONDE_EUSAGE, "grids are on the GPU");
     }
     struct gpu_grid *grid;
-    struct gpu_grid_options options = {0};
+    struct gpu_grid_options options = {.max_cycles = max_cycles};
     int rc = gpu_grid_begin(gpu, &grid, launch, &options);
     if (rc != 0) {
         return rc;
     }
+    gpu->is_only_grid = true;
     while (rc == 0 && !gpu_grid_is_over(grid)) {
         rc = gpu_run(gpu, ENGINE_NEVER);
     }
+    gpu->is_only_grid = false;
     struct gpu_grid_result result;
     gpu_grid_end(grid, &result);
     if (cycles) {

@@ -221,6 +221,7 @@ struct gpu {
     uint64_t period;             /* of use: between two idle times */
     bool spoilt;                 /* the last one ended with an error */
     bool running;                /* the first of them has begun */
+    bool is_only_grid;           /* no other can come beside it */
     bool grid_is_over;           /* one has ended since gpu_run() was called */
     bool asked;                  /* gpu_return_soon() was called since then */
     bool reached;                /* it has come to its `until_ps` */
@@ -314,7 +315,9 @@ uint64_t gpu_channels_lookahead_ps(const struct gpu *gpu);
 uint64_t gpu_lookahead_ps(const struct gpu *gpu);
 int gpu_part(struct gpu *gpu);
 void gpu_join(struct gpu *gpu);
-int gpu_run_windows(struct gpu *gpu, uint64_t until_ps); /* as gpu_run() */
+int gpu_run_windows(struct gpu *gpu,
+                    uint64_t until_ps);      /* as gpu_run(), up to the last CTA alone */
+bool gpu_is_last_cta(const struct gpu *gpu); /* of the only grid */
 
 /* grid.c */
 int gpu_grid_create(struct gpu_grid **out, struct gpu *gpu, const struct exec_launch *launch);
@@ -322,6 +325,8 @@ void gpu_grid_free(struct gpu_grid *grid);
 void gpu_grid_insert(struct gpu *gpu, struct gpu_grid *grid);
 void gpu_grid_over(struct gpu *gpu, struct gpu_grid *grid, uint64_t at_ps);
 bool gpu_cancelled(const struct gpu *gpu);
+/* Where all warps are, behind the error that is set; `code`. */
+int gpu_tell_positions(const struct gpu *gpu, int code);
 int gpu_check_time(const struct gpu *gpu, uint64_t now_ps); /* cancelled, or beyond max_cycles */
 bool gpu_pauses(const struct gpu *gpu);                     /* gpu_run() returns */
 

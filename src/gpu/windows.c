@@ -339,13 +339,20 @@ static bool step(struct gpu *gpu, uint64_t until_ps)
     return true;
 }
 
+bool gpu_is_last_cta(const struct gpu *gpu)
+{
+    const struct gpu_grid *grid = gpu->grids;
+    return gpu->is_only_grid && grid && !grid->next && grid->cta_next == grid->cta_count &&
+           grid->cta_ended + 1 == grid->cta_count;
+}
+
 int gpu_run_windows(struct gpu *gpu, uint64_t until_ps)
 {
     int rc = 0;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
         note_state(&gpu->boundary[i]);
     }
-    while (rc == 0 && !gpu->reached && !gpu_pauses(gpu)) {
+    while (rc == 0 && !gpu->reached && !gpu_pauses(gpu) && !gpu_is_last_cta(gpu)) {
         bool stepped = step(gpu, until_ps);
         rc = gpu->error < 0 ? gpu->error : engines_error(gpu);
         if (rc == 0 && !stepped) {

@@ -98,6 +98,7 @@ struct level {
     struct level_line line;
     struct set_map map; /* geometry/index.c, sets.c */
     uint64_t size_bytes;
+    bool translated;       /* what does not fit misses a level of translation first */
     bool large;            /* too large for ordered walks */
     struct filler *filler; /* behind/filler.h; NULL: walks go alone; owned */
     struct sample seen;    /* latencies for the classes of the whole device; owned */

@@ -33,6 +33,24 @@ static uint64_t loads_of_level(const struct lab *lab, bool last)
     return all == 0 ? 0 : last ? all : lab->loads + (2 * left + 2) / 3;
 }
 
+/* A published recipe walks a large cache through again and again, for what is known by then. */
+static uint64_t loads_of_recipe(const struct lab *lab)
+{
+    return lab->options->max_cache_loads ? lab->loads + lab->options->max_cache_loads / 8 : 0;
+}
+
+/*
+ * Of all that a source may do, the caches leave a part to what comes after, which takes far less:
+ * the structure of each to the next one's, and that of the last to translation and loads in flight.
+ * What a path costs alone comes still where structure has spent its share.
+ */
+static double share_of(const struct level *level, enum experiment_kind kind)
+{
+    static const double first = 0.3, each = 0.06, last = 0.75, paths = 0.05;
+    double share = level->outermost ? last : first + each * (double)level->lab->level_count;
+    return kind == STRUCTURE ? share : share + paths;
+}
+
 /*
  * Where no line shows around the conflicting addresses, these need not be of one set: what hides
  * the line (another cache in front, loads whose latencies overlap, noise) made the set as well. Its
@@ -54,7 +72,10 @@ static int run_one(struct level *level, size_t i)
     const struct experiment *experiment = &experiments[i];
     report_progress(lab, level, i);
     lab->why.reason[0] = '\0';
-    lab->most_loads = experiment->kind == STRUCTURE ? lab->level_loads : 0;
+    lab->most_loads = experiment->kind == STRUCTURE ? lab->level_loads
+                      : i == EXPERIMENT_mei         ? loads_of_recipe(lab)
+                                                    : 0;
+    trace_allow(lab->source, share_of(level, experiment->kind));
     int rc = experiment->run(level);
     lab->most_loads = 0;
     if (i == EXPERIMENT_line && rc == INFER_UNDECIDED && level->conflict.count) {
@@ -248,6 +269,7 @@ int infer_dissect(struct dissection *out, struct trace_source *source,
     struct level_summary summaries[LEVEL_COUNT] = {0};
     struct lab lab = {.source = source, .options = &filled, .out = out};
     rc = rc ? rc : run_levels(&lab, summaries, &selected);
+    trace_allow(lab.source, 1);
     rc = rc ? rc : run_device_experiments(&lab, selected.on_device);
     for (size_t i = 0; i < LEVEL_COUNT; i++) {
         free(summaries[i].conflict.offsets);

@@ -41,6 +41,33 @@ struct isa_mnk isa_mnk(enum isa_mod shape)
     return (struct isa_mnk){0};
 }
 
+struct isa_mnk isa_wgmma_mnk(enum isa_mod shape)
+{
+    static const uint16_t depths[] = {8, 16, 32, 64, 256};
+    uint32_t number = (uint32_t)shape - MOD_WG_m64n8k8;
+    return (struct isa_mnk){64, (uint16_t)(number / 5 * 8 + 8), depths[number % 5]};
+}
+
+bool isa_is_wgmma(struct isa_mnk mnk, enum isa_type d, enum isa_type a, enum isa_type b,
+                  bool sparse)
+{
+    bool whole = a == TYPE_u8 || a == TYPE_s8 || a == TYPE_NONE;
+    bool bytes = a == TYPE_e4m3 || a == TYPE_e5m2;
+    /* 32 bytes of b are a step, whose elements are as many as fit. */
+    uint32_t depth = a == TYPE_NONE ? 256 : 32u / isa_type_info(a)->bytes * (sparse ? 2 : 1);
+    if (whole && mnk.n > 32 && mnk.n % 16)
+        return false;
+    if (mnk.k != depth || (d == TYPE_s32) != whole)
+        return false;
+    if (a == TYPE_NONE)
+        return b == TYPE_NONE && !sparse;
+    if (whole)
+        return b == TYPE_u8 || b == TYPE_s8;
+    if (bytes)
+        return b == TYPE_e4m3 || b == TYPE_e5m2;
+    return a == b && (a == TYPE_f16 || (d == TYPE_f32 && (a == TYPE_bf16 || a == TYPE_tf32)));
+}
+
 static bool is_product(bool is_wmma, enum isa_mod shape, enum isa_type a)
 {
     for (size_t i = 0; i < sizeof products / sizeof products[0]; i++)

@@ -16,6 +16,11 @@ struct isa_mnk {
 /* The sizes behind a modifier of class MNK. */
 struct isa_mnk isa_mnk(enum isa_mod shape);
 
+/* The sizes behind one of class WG, and whether wgmma has such a product: b1 is TYPE_NONE. */
+struct isa_mnk isa_wgmma_mnk(enum isa_mod shape);
+bool isa_is_wgmma(struct isa_mnk mnk, enum isa_type d, enum isa_type a, enum isa_type b,
+                  bool sparse);
+
 /*
  * Registers of fragment `matrix` ('a', 'b', or 'c' for both c and d) whose elements are `element`,
  * in a product whose a has elements of type `a_type`; 0 if there is no such product. *reg is the

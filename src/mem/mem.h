@@ -32,6 +32,10 @@ struct mem_request {
     uint32_t bytes;        /* > 0; each line of the receiver costs a lookup */
     uint32_t sm;           /* source SM */
     uint32_t lanes;        /* of a warp, that want bytes of it; 0: nobody says, so one */
+    uint32_t
+        sectors;     /* of 32 bytes that a write touches of those from first to last byte; 0: all */
+    uint32_t passes; /* of an atomic: in each sector of 32 bytes those lanes are done at once
+                        that want different words; the passes of all sectors. 0: one */
     enum mem_kind kind;
     enum mem_level served_at;
     bool bypass;   /* do not look up or allocate in the L1 (.cg) */

@@ -79,11 +79,13 @@ struct cache_spec {
     enum address_kind address;
     enum write_policy write;
     bool invalidate_on_launch;
-    uint32_t hit_cycles;           /* arrival of a request to its data ready, on a hit */
-    uint32_t miss_cycles;          /* arrival to the request leaving downstream, on a miss */
-    uint32_t fill_cycles;          /* reply arriving to data forwarded */
-    uint32_t accesses_per_cycle;   /* tag lookups a cycle; 0: unlimited */
-    uint32_t data_bytes_per_cycle; /* data port width; 0: unlimited */
+    uint32_t hit_cycles;            /* arrival of a request to its data ready, on a hit */
+    uint32_t miss_cycles;           /* arrival to the request leaving downstream, on a miss */
+    uint32_t fill_cycles;           /* reply arriving to data forwarded */
+    uint32_t accesses_per_cycle;    /* tag lookups a cycle; 0: unlimited */
+    uint32_t data_bytes_per_cycle;  /* data port width; 0: unlimited */
+    uint32_t write_bytes_per_cycle; /* the same of writes, whole sectors of 32 B; 0: as reads */
+    uint32_t atomic_passes;         /* in 16 cycles, see mem_request.passes; 0: unlimited */
     enum miss_kind miss;
     uint32_t mshr_entries; /* lines that may be pending, at least 1 */
     uint32_t mshr_mergers; /* further requests (or lanes) per pending line */
@@ -145,7 +147,8 @@ struct noc_spec {
     uint32_t request_bytes_per_cycle;      /* per source port; 0: unlimited */
     uint32_t reply_bytes_per_cycle;        /* per destination port; 0: unlimited */
     uint32_t header_bytes;
-    uint32_t queue_entries; /* per source port, at least 1 */
+    uint32_t write_granule_bytes; /* written data travel in whole pieces of this; 0: as they are */
+    uint32_t queue_entries;       /* per source port, at least 1 */
     struct noc_flits_spec flits;
 };
 

@@ -14,6 +14,8 @@
 #include "core/spec.h"
 #include "mem/spec.h"
 
+/* The version of model files. One that says none (`schema`) is of version 1. */
+#define MODEL_SCHEMA "sonde.model/1"
 #define MODEL_NAME_MAX 64
 #define MODEL_MAX_SMS 1024
 #define MODEL_MAX_CARVEOUTS 12

@@ -91,6 +91,12 @@ static void read_value(struct reader *reader, const struct param *param,
     }
 }
 
+/* Keys of the file's own, which are no parameters. */
+static bool is_about_file(const char *key)
+{
+    return strcmp(key, "inherits") == 0 || strcmp(key, "schema") == 0;
+}
+
 /* `group` is empty or ends with a dot. The depth is that of the longest path: a deeper group is
  * none. */
 static void read_group(struct reader *reader, const struct yaml_node *mapping, const char *group)
@@ -108,7 +114,7 @@ static void read_group(struct reader *reader, const struct yaml_node *mapping, c
             read_group(reader, node, path);
         } else if (fits && is_group(path)) {
             problem_at(reader, node, path, "expected a mapping of what is under it");
-        } else if (!(*group == '\0' && strcmp(node->key, "inherits") == 0)) {
+        } else if (*group != '\0' || !is_about_file(node->key)) {
             unknown_key(reader, node, group);
         }
     }
@@ -227,6 +233,20 @@ static int unknown_builtin(int code, const char *name)
     return code;
 }
 
+/* A file of a later version may mean something else by the same words: it is not read. */
+static int check_schema(const struct yaml_node *root)
+{
+    const struct yaml_node *schema = yaml_get(root, "schema");
+    if (!schema || (schema->kind == YAML_SCALAR && strcmp(schema->text, MODEL_SCHEMA) == 0)) {
+        return SONDE_OK;
+    }
+    const char *text = schema->kind == YAML_SCALAR ? schema->text : "";
+    bool of_models = strncmp(text, MODEL_SCHEMA, strcspn(MODEL_SCHEMA, "/") + 1) == 0;
+    return yaml_error(SONDE_EINPUT, schema, "schema: %s%.40s%s, this Sonde reads %s",
+                      of_models ? "the file is '" : "expected a version of models, not '", text,
+                      "'", MODEL_SCHEMA);
+}
+
 /* The starting point: the defaults, or the model that the file inherits. */
 static int begin(struct model *model, const struct yaml_node *root, const struct descent *at)
 {
@@ -310,7 +330,8 @@ static int parse(struct model *model, const struct descent *at, const char *text
         rc = error_set(SONDE_EINPUT, "%s: the file is empty", file);
         goto out;
     }
-    rc = begin(model, root, at);
+    rc = check_schema(root);
+    rc = rc < 0 ? rc : begin(model, root, at);
     if (rc < 0) {
         goto out;
     }

@@ -65,7 +65,8 @@ int model_show(char **yaml, const struct model *model)
     struct strbuf out = {0};
     const char *previous = "";
     strbuf_printf(&out,
-                  "# %s: every parameter that applies (sonde model params: ranges, defaults)\n",
+                  "# %s: every parameter that applies (sonde model params: ranges, defaults)\n"
+                  "schema: " MODEL_SCHEMA "\n",
                   model->name);
     for (size_t i = 0; i < param_count(); i++) {
         const struct param *param = param_at(i);
@@ -136,6 +137,8 @@ int model_params_text(char **text)
             strbuf_printf(&out, "      %s: %s\n", word->word, word->doc);
         }
     }
+    strbuf_append(&out, "schema\n    text; default: " MODEL_SCHEMA "\n"
+                        "    the version of model files; another one is refused\n");
     strbuf_append(&out, "inherits\n    text; default: nothing\n    the shipped model from which "
                         "this one starts: what a file does not say is as there\n");
     *text = strbuf_take(&out);

@@ -18,7 +18,9 @@ struct rule {
 
 /* "|iadd|imad...": the kinds of instructions, behind a separator. */
 static const char instruction_kinds[] =
-#define INSTRUCTION(op, group, sm, lines, x, y, start, other, init, first, second, doc) "|" #op
+#define INSTRUCTION(op, group, sm, lines, stride, spread, x, y, start, other, init, first, second, \
+                    doc)                                                                           \
+    "|" #op
 #include "trace/instructions.def"
     ;
 #define PROBE_INSTRUCTIONS (instruction_kinds + 1)

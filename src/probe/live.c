@@ -87,6 +87,7 @@ void probe_live_limit(struct probe_live *live, uint64_t work)
 {
     live->work_begin = live->device->work;
     live->work_limit = work ? live->device->work + work : 0;
+    live->allowed = 1;
 }
 
 /* Places that all threads read beforehand: what makes a request dear. */
@@ -116,7 +117,8 @@ static int check_work(const struct probe_live *live, const struct trace_request 
 {
     enum { FEW_LOADS = 20000, KEPT_FOR_THEM = 8, POOLS = 500 }; /* so many pools are asked for */
     double touches = touches_of(complete), expected = (double)live->device->work;
-    double limit = (double)live->work_limit, all = limit - (double)live->work_begin;
+    double all = (double)(live->work_limit - live->work_begin);
+    double limit = (double)live->work_begin + live->allowed * all;
     expected += touches * live->touch_work;
     bool is_dear =
         request_number(complete, "pool", 0) > 0 && touches * live->touch_work > all / POOLS;
@@ -124,9 +126,12 @@ static int check_work(const struct probe_live *live, const struct trace_request 
     if (live->work_limit == 0 || (expected < limit && !is_dear)) {
         return SONDE_OK;
     }
-    return error_set(SONDE_EUNSUPPORTED, touches > 0
-                                             ? "simulating this takes too long"
-                                             : "the dissection has been simulated for long enough");
+    double left = limit - (double)live->device->work, us = 1e6;
+    return touches > 0
+               ? error_set(SONDE_EUNSUPPORTED,
+                           "simulating this takes too long: about %.1f s, of %.1f that are left",
+                           touches * live->touch_work / us, left > 0 ? left / us : 0)
+               : error_set(SONDE_EUNSUPPORTED, "the dissection has been simulated for long enough");
 }
 
 /* Runs the request's probe, and learns what it cost. */
@@ -186,7 +191,13 @@ static int live_get(void *ctx, const struct trace **out, const struct trace_requ
     return traceset_add(live->set, &trace, out);
 }
 
+static void live_allow(void *ctx, double share)
+{
+    struct probe_live *live = ctx;
+    live->allowed = share;
+}
+
 struct trace_source probe_live_source(struct probe_live *live)
 {
-    return (struct trace_source){.get = live_get, .ctx = live};
+    return (struct trace_source){.get = live_get, .ctx = live, .allow = live_allow};
 }

@@ -8,7 +8,7 @@
 #include "util/error.h"
 
 /* Accesses in a turn of the kernel's loop. */
-enum { TURN = 16, REPEATS_MAX = 1024, LANES = 32 };
+enum { TURN = 64, REPEATS_MAX = 1024, LANES = 32 };
 
 /* The driver's default again, or the width that was asked for. */
 static int set_banks(struct probe_live *live, struct device_kernel *kernel, const char *mode)

@@ -28,10 +28,10 @@ static int read_shape(struct spec *specs, enum isa_shape shape)
         struct spec *spec = &specs[count++];
         size_t length = strcspn(at, " ");
         const char *next = at + length + (at[length] == ' ' ? 1 : 0);
-        *spec = (struct spec){.write = *at == '='};
+        *spec = (struct spec){.write = *at == '=' || *at == '+'};
         spec->optional = at[length - 1] == '?';
         length -= spec->optional ? 1 : 0;
-        for (; *at == '=' || *at == '_' || *at == '~'; at++, length--) {
+        for (; *at == '=' || *at == '+' || *at == '_' || *at == '~'; at++, length--) {
             spec->sink = spec->sink || *at == '_';
             spec->relaxed = spec->relaxed || *at == '~';
         }
@@ -47,10 +47,50 @@ static bool spec_is(const struct spec *spec, const char *kind)
     return strncmp(kind, spec->kind, spec->length) == 0 && kind[spec->length] == '\0';
 }
 
+/* What the opcode's modifiers add to the operands, in this order; by number. */
+enum extra { EXTRA_NONE, EXTRA_OFFSETS, EXTRA_CTAS, EXTRA_POLICY };
+
+static enum extra extra_operand(const struct opcode *o, int number)
+{
+    const enum extra all[] = {
+        o->mods[MODC_BOX] == MOD_BOX_im2col ? EXTRA_OFFSETS : EXTRA_NONE,
+        o->mods[MODC_MULTICAST] != MOD_NONE ? EXTRA_CTAS : EXTRA_NONE,
+        o->mods[MODC_HINT] != MOD_NONE ? EXTRA_POLICY : EXTRA_NONE,
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i] != EXTRA_NONE && number-- == 0)
+            return all[i];
+    return EXTRA_NONE;
+}
+
+/* wgmma: signs are for floats, of 16 bits also the order in memory, where a is there. */
+static int wgmma_operands(const struct opcode *o)
+{
+    int plain = isa_row(o->op)->shape == SHAPE_WGMMA ? 4 : 6;
+    if (o->tuple.d == TYPE_s32)
+        return plain;
+    bool halves = o->types[1] == TYPE_f16 || o->types[1] == TYPE_bf16;
+    return plain + (halves ? 4 : 2);
+}
+
 int check_operand_count(const struct opcode *opcode, int count)
 {
     struct spec specs[MAX_SPECS];
-    int most = read_shape(specs, isa_row(opcode->op)->shape), least = most;
+    int most = read_shape(specs, isa_row(opcode->op)->shape), least = most, extras = 0;
+    enum isa_shape shape = isa_row(opcode->op)->shape;
+    if (shape == SHAPE_WGMMA || shape == SHAPE_WGMMA_SPARSE) {
+        most = wgmma_operands(opcode);
+        least = opcode->tuple.d != TYPE_s32 && opcode->types[1] != TYPE_tf32 ? most - 1 : most;
+        return count < least ? -1 : count > most ? 1 : 0;
+    }
+    for (int i = 0; i < most; i++)
+        extras += specs[i].kind[0] == 'X';
+    if (extras > 0) {
+        most -= extras;
+        for (int i = 0; i < extras; i++)
+            most += extra_operand(opcode, i) != EXTRA_NONE;
+        return count < most ? -1 : count > most ? 1 : 0;
+    }
     while (least > 0 && specs[least - 1].optional)
         least--;
     return count < least ? -1 : count > most ? 1 : 0;
@@ -499,6 +539,63 @@ static int check_fetch(struct ptx_operand *out, struct parser *p, const struct r
     return code;
 }
 
+static uint32_t tensor_rank(const struct opcode *o)
+{
+    return (uint32_t)(o->mods[MODC_DIM] - MOD_DIM_1d) + 1;
+}
+
+/* [map, {coordinates}]: the map is an object in memory, by its address. */
+static int check_tensor(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                        const struct opcode *o)
+{
+    uint32_t rank = tensor_rank(o);
+    if (raw->kind != RAW_FETCH || raw->sampler || raw->symbol != NULL || raw->reg < 0)
+        return parser_error(p, raw->loc, "expected [tensor map, {coordinates}]");
+    if (raw->count != rank)
+        return parser_error(p, raw->loc, "got %u coordinates, expected %u", raw->count, rank);
+    if (o->mods[MODC_BOX] != MOD_NONE && o->mods[MODC_BOX] != MOD_BOX_tile && rank < 3)
+        return parser_error(p, raw->loc, "im2col of a tensor of %u dimensions, expected 3 to 5",
+                            rank);
+    struct raw_operand map = *raw;
+    map.kind = RAW_REG;
+    struct ptx_operand *elems = new_elems(out, p, OPERAND_FETCH, rank + 1);
+    if (elems == NULL)
+        return SONDE_ENOMEM;
+    int code = check_value(&elems[0], p, &map, TYPE_b64, false);
+    for (uint32_t i = 0; i < rank && code == 0; i++)
+        code = check_value(&elems[i + 1], p, &p->raws->data[raw->first + i], TYPE_s32, false);
+    return code;
+}
+
+static int check_extra(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                       const struct opcode *o, const struct spec *spec)
+{
+    switch (extra_operand(o, spec->kind[1] - '0')) {
+    case EXTRA_OFFSETS:
+        return check_vector(out, p, raw, tensor_rank(o) - 2, TYPE_u16, spec);
+    case EXTRA_CTAS:
+        return check_value(out, p, raw, TYPE_u16, false);
+    default:
+        return check_value(out, p, raw, TYPE_b64, false);
+    }
+}
+
+/* A warp's share of d, or of a, which may be a descriptor instead. */
+static int check_wgmma(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                       const struct opcode *o, const struct spec *spec)
+{
+    struct isa_mnk mnk = isa_wgmma_mnk((enum isa_mod)o->mods[MODC_WG]);
+    bool sparse = isa_row(o->op)->shape == SHAPE_WGMMA_SPARSE;
+    enum isa_type a = o->op == OP_WGMMA_BITS ? TYPE_NONE : o->types[1], d = o->tuple.d;
+    if (!isa_is_wgmma(mnk, d, a, o->op == OP_WGMMA_BITS ? TYPE_NONE : o->types[2], sparse))
+        return parser_error(p, raw->loc, "there is no matrix product of this size and these types");
+    if (spec->kind[1] == 'Q' && raw->kind != RAW_VECTOR)
+        return check_value(out, p, raw, TYPE_b64, false);
+    return spec->kind[1] == 'Q' ? check_vector(out, p, raw, 4, TYPE_b32, spec)
+                                : check_vector(out, p, raw, mnk.n / (d == TYPE_f16 ? 4u : 2u),
+                                               d == TYPE_f16 ? TYPE_b32 : d, spec);
+}
+
 /* Derivatives or offsets: one number for each dimension of the image. */
 static int check_per_dimension(struct ptx_operand *out, struct parser *p,
                                const struct raw_operand *raw, const struct opcode *o,
@@ -561,11 +658,11 @@ static enum isa_type named_type(const struct spec *spec, const struct opcode *o)
     return isa_type_find(spec->kind, spec->length);
 }
 
-static int check_one(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
-                     const struct spec *spec, const struct ptx_insn *insn, const struct opcode *o)
+/* Operands in brackets: addresses, handles, coordinates in a tensor or a texture. */
+static int check_bracketed(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                           const struct spec *spec, const struct ptx_insn *insn,
+                           const struct opcode *o)
 {
-    if (spec_is(spec, "[A]"))
-        return check_address(out, p, raw, insn, insn->space[0]);
     if (spec_is(spec, "[B]"))
         return check_address(out, p, raw, insn, insn->space[1]);
     if (spec_is(spec, "[H]"))
@@ -575,6 +672,24 @@ static int check_one(struct ptx_operand *out, struct parser *p, const struct raw
                                   : asks_sampler(o, raw) ? TYPE_samplerref
                                                          : TYPE_texref)
                    : parser_error(p, raw->loc, "expected [texture or surface]");
+    if (spec_is(spec, "[S]"))
+        return check_address(out, p, raw, insn, SPACE_SHARED);
+    if (spec_is(spec, "[M]"))
+        return check_tensor(out, p, raw, o);
+    if (spec_is(spec, "[T]"))
+        return check_fetch(out, p, raw, o);
+    return check_address(out, p, raw, insn, insn->space[0]); /* [A], [N] */
+}
+
+static int check_one(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                     const struct spec *spec, const struct ptx_insn *insn, const struct opcode *o)
+{
+    if (spec->kind[0] == '[')
+        return check_bracketed(out, p, raw, spec, insn, o);
+    if (spec->kind[0] == 'X')
+        return check_extra(out, p, raw, o, spec);
+    if (spec_is(spec, "FW") || spec_is(spec, "FQ"))
+        return check_wgmma(out, p, raw, o, spec);
     if (spec->kind[0] == 'F' && spec->length == 2)
         return check_fragment(out, p, raw, o, spec);
     if (spec_is(spec, "G"))
@@ -585,12 +700,12 @@ static int check_one(struct ptx_operand *out, struct parser *p, const struct raw
         return check_value(out, p, raw,
                            raw->kind == RAW_REG && raw->type == TYPE_pred ? TYPE_pred : TYPE_u32,
                            false);
-    if (spec_is(spec, "[T]"))
-        return check_fetch(out, p, raw, o);
     if (spec_is(spec, "MD") || spec_is(spec, "MS"))
         return check_mov(out, p, raw, o, spec);
     if (spec_is(spec, "AS"))
         return check_address_value(out, p, raw, insn, o);
+    if (spec_is(spec, "VD") && raw->kind == RAW_SINK && spec->sink)
+        return check_result(out, p, raw, o->tuple.d, false, true);
     if (spec_is(spec, "VD") && (o->vec > 1 || raw->kind == RAW_VECTOR))
         return check_vector(out, p, raw, o->vec, o->tuple.d, spec);
     if (spec_is(spec, "P|P"))
@@ -603,12 +718,13 @@ static int check_one(struct ptx_operand *out, struct parser *p, const struct raw
         return raw->kind == RAW_SREG && insn->op == OP_MOV_PRED
                    ? check_sreg(out, p, raw, TYPE_pred, false)
                    : check_value(out, p, raw, TYPE_pred, false);
-    if (spec_is(spec, "#u32") && raw->kind != RAW_CONST)
+    if (spec->kind[0] == '#' && raw->kind != RAW_CONST)
         return parser_error(p, raw->loc, "expected a constant");
-    enum isa_type type = spec_is(spec, "#u32") ? TYPE_u32
-                         : spec_is(spec, "P")  ? TYPE_pred
-                         : spec_is(spec, "VD") ? o->tuple.d
-                                               : named_type(spec, o);
+    enum isa_type type = spec_is(spec, "#u32")   ? TYPE_u32
+                         : spec_is(spec, "#s32") ? TYPE_s32
+                         : spec_is(spec, "P")    ? TYPE_pred
+                         : spec_is(spec, "VD")   ? o->tuple.d
+                                                 : named_type(spec, o);
     if (spec->write)
         return check_result(out, p, raw, type, spec->relaxed, spec->sink);
     if (raw->kind == RAW_SREG && isa_row(o->op)->shape == SHAPE_CVT)
@@ -620,7 +736,9 @@ static int check_one(struct ptx_operand *out, struct parser *p, const struct raw
 static int check_copy_and_arrival(const struct ptx_insn *insn, struct parser *p,
                                   const struct raw_operand *raws)
 {
-    bool copies = insn->space[1] != SPACE_NONE && insn->operand_count >= 3;
+    enum isa_shape copied = isa_row(insn->op)->shape;
+    bool copies =
+        copied == SHAPE_COPY || copied == SHAPE_COPY_HINT || copied == SHAPE_COPY_SIZE_HINT;
     uint64_t bytes = copies ? insn->operands[2].imm : 0;
     bool past_l1 = insn->mods[MODC_COP] == MOD_COP_cg;
     if (copies && bytes != 16 && (past_l1 || (bytes != 4 && bytes != 8)))

@@ -305,12 +305,15 @@ static int parse_label(struct parser *p)
 static int parse_loc(struct parser *p)
 {
     for (int group = 0; group < 2; group++) {
+        uint64_t numbers[3];
         for (int i = 0; i < 3; i++) {
-            uint64_t ignored;
-            int code = parser_uint(&ignored, p, UINT32_MAX, "a number in .loc");
+            int code = parser_uint(&numbers[i], p, UINT32_MAX, "a number in .loc");
             if (code < 0)
                 return code;
         }
+        if (group == 0)
+            p->source =
+                (struct ptx_source){.number = (uint32_t)numbers[0], .line = (uint32_t)numbers[1]};
         if (group == 1 || !parser_accept(p, ','))
             return 0;
         for (int i = 0; i < 2; i++) /* function_name label */
@@ -435,7 +438,8 @@ static int define(struct parser *p, struct ptx_func *func)
     int code = scope_open(p);
     if (code < 0)
         return code;
-    p->builder = &builder;
+    p->builder = &builder; /* cppcheck-suppress autoVariables ; taken back below */
+    p->source = (struct ptx_source){0};
     func->has_body = true;
     parser_advance(p);
     add_param_symbols(p, func->params, func->param_count);

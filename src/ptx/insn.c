@@ -284,7 +284,8 @@ static int parse_opcode_and_operands(struct ptx_insn *insn, struct parser *p)
 int insn_parse(struct parser *p)
 {
     struct raw_operands raws = {0};
-    struct ptx_insn insn = {.loc = p->token.loc, .vec = 1, .guard = -1, .reconverge = PTX_NO_PC};
+    struct ptx_insn insn = {
+        .loc = p->token.loc, .source = p->source, .vec = 1, .guard = -1, .reconverge = PTX_NO_PC};
     if (++p->insn_count > PTX_MAX_INSNS) {
         p->lexer.at = p->lexer.end;
         return parser_error(p, insn.loc, "more than %u instructions in one module", PTX_MAX_INSNS);

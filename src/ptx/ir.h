@@ -25,6 +25,12 @@ struct ptx_loc {
     int line, column;
 };
 
+/* What the last .loc before an instruction says of it; line 0: nothing. */
+struct ptx_source {
+    const char *file; /* NULL: no .file has that number */
+    uint32_t number, line;
+};
+
 enum ptx_operand_kind {
     OPERAND_NONE,
     OPERAND_REG,     /* reg */
@@ -77,7 +83,7 @@ struct ptx_operand {
  * PROTO of an indirect call. A pair p|q whose
  * second is left out is just its first.
  */
-#define PTX_MAX_OPERANDS 8
+#define PTX_MAX_OPERANDS 10
 #define PTX_MAX_TYPES 4
 #define PTX_NO_PC UINT32_MAX
 
@@ -85,6 +91,7 @@ struct ptx_operand {
 struct ptx_insn {
     enum isa_op op;
     struct ptx_loc loc;
+    struct ptx_source source;
     uint16_t mods[MODC_COUNT];          /* enum isa_mod of each class, MOD_NONE if absent */
     enum isa_space space[2];            /* state spaces written (cp.async, cvta have two) */
     enum isa_type types[PTX_MAX_TYPES]; /* as written: .type, .dtype.atype, ... */

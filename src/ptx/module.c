@@ -87,6 +87,9 @@ static int parse_file(struct parser *p)
         return code;
     if (p->token.kind != TOKEN_STRING)
         return parser_expected(p, "a file name in quotes");
+    char *name = arena_strndup(p->arena, p->token.text, p->token.length);
+    if (name == NULL || u64_map_put_pointer(&p->files, number, name) < 0)
+        return parser_memory(p);
     parser_advance(p);
     for (int i = 0; i < 2 && parser_accept(p, ','); i++)
         if ((code = parser_uint(&number, p, UINT64_MAX, "a number")) < 0)
@@ -271,6 +274,17 @@ static int analyse_module(struct parser *p)
     return 0;
 }
 
+/* The directives that name source files may stand behind the instructions that come from them. */
+static void resolve_sources(const struct parser *p)
+{
+    for (uint32_t i = 0; i < p->module->func_count; i++)
+        for (uint32_t k = 0; k < p->module->funcs[i]->insn_count; k++) {
+            struct ptx_source *source = &p->module->funcs[i]->insns[k].source;
+            if (source->line > 0)
+                source->file = u64_map_get_pointer(&p->files, source->number);
+        }
+}
+
 static int parse_text(struct ptx_module *module, const char *file, const char *text, size_t length)
 {
     struct parser p = {.module = module, .arena = module->arena, .diags = {.file = file}};
@@ -281,10 +295,13 @@ static int parse_text(struct ptx_module *module, const char *file, const char *t
             parse_module(&p);
         scope_close(&p);
     }
-    if (p.diags.code == 0 && list_result(&p) == 0)
+    if (p.diags.code == 0 && list_result(&p) == 0) {
+        resolve_sources(&p);
         analyse_module(&p);
+    }
     vec_free(&p.vars);
     vec_free(&p.funcs);
+    u64_map_free(&p.files);
     map_free(&p.opcodes);
     map_free(&p.op_names);
     return diag_finish(&p.diags);

@@ -363,6 +363,13 @@ static bool comparison_fits(const struct opcode *o)
                                  : !is_unsigned;
 }
 
+/* What the manual has for sm_90a only, and not for what came after it. */
+static bool needs_hopper(const struct opcode *o)
+{
+    const struct isa_row *row = isa_row(o->op);
+    return strncmp(row->name, "wgmma.", strlen("wgmma.")) == 0;
+}
+
 /* Up to 16 bytes a thread; 32 for global memory from sm_100 on. */
 static bool vector_fits(const struct parser *p, const struct opcode *o)
 {
@@ -437,6 +444,8 @@ static int check_combination(struct parser *p, const struct opcode *o, const str
         return parser_error(p, loc, "comparison '%s' does not apply to type .%s in '%s'",
                             isa_mod_text((enum isa_mod)o->mods[MODC_CMP]),
                             isa_type_info(o->tuple.s)->text, s->text);
+    if (needs_hopper(o) && (p->module->target_sm != 90 || p->module->target_suffix != 'a'))
+        return parser_error(p, loc, "'%s' needs .target sm_90a", s->text);
     if (needs_sync(p, o))
         return parser_error(p, loc, "'%s' needs .sync in PTX 6.4 and later for sm_70 and later",
                             s->text);
@@ -445,7 +454,7 @@ static int check_combination(struct parser *p, const struct opcode *o, const str
                             "'%s' moves %d bytes at once, the limit is 16 (sm_100 .global: 32)",
                             s->text, o->vec * isa_type_info(o->tuple.s)->bytes);
     if (o->mods[MODC_L2EVICT] != MOD_NONE && isa_row(o->op)->shape != SHAPE_PREFETCH &&
-        o->vec * isa_type_info(o->tuple.s)->bytes != 32)
+        o->op != OP_APPLYPRIORITY && o->vec * isa_type_info(o->tuple.s)->bytes != 32)
         return parser_error(p, loc, "'%s': .L2::evict_... is for accesses of 32 bytes only",
                             s->text);
     if ((o->op == OP_CVTA || o->op == OP_CVTA_TO) &&

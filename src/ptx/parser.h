@@ -106,7 +106,9 @@ struct parser {
     uint64_t init_bytes;     /* of all initialisers */
     uint64_t insn_count;     /* of all functions */
     int expr_depth;
-    int open_braces; /* { of a vector or an initialiser that are open, for recovery */
+    struct ptx_source source; /* of the instructions behind a .loc */
+    struct u64_map files;     /* names by their numbers */
+    int open_braces;          /* { of a vector or an initialiser that are open, for recovery */
     VEC(struct ptx_var *) vars;
     VEC(struct ptx_func *) funcs;
     struct raw_operands *raws; /* elements of the vectors and lists of the instruction at hand */

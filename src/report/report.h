@@ -35,4 +35,8 @@ int report_summary(char **text, const struct dissection *dissection,
 int report_json(char **text, const struct dissection *dissection,
                 const struct report_subject *subject);
 
+/* What an attribute is, how it is found and what can fool it (explain.def); NULL: the names of all.
+ * SONDE_EUSAGE, SONDE_ENOMEM. */
+int report_explain(char **text, const char *name);
+
 #endif

@@ -173,12 +173,58 @@ int rt_image_destroy(struct rt *rt, struct rt_image *image)
         return error_set(SONDE_EINPUT, "the image was destroyed before");
     }
     image->image.gone = true;
+    for (struct rt_image *level = rt->images; level; level = level->next) {
+        level->image.gone |= level->whole == image;
+    }
     if (image->memory) {
         const struct vmem_range *range = vmem_find(&rt->vmem, image->memory);
         exec_memory_discard(rt->memory, range->address, range->bytes);
         vmem_give(&rt->vmem, range);
         gpu_forget_translations(rt->gpu);
     }
+    return 0;
+}
+
+/* Levels are independent arrays to whoever reads or writes one alone (cuMipmappedArrayGetLevel). */
+static void level_become(struct rt_image *out, const struct rt_image *image, uint32_t level)
+{
+    const struct image_level *sizes = &image->image.level[level];
+    struct image_spec *spec = &out->image.spec;
+    out->image = image->image;
+    out->image.level[0] = *sizes;
+    out->whole = image;
+    out->level = level;
+    spec->levels = 1;
+    spec->width = sizes->width;
+    spec->height = sizes->height;
+    spec->depth = image_dimensions(spec->shape) > 2 ? sizes->depth : spec->depth;
+}
+
+int rt_image_level(struct rt *rt, struct rt_image **out, struct rt_image *image, uint32_t level)
+{
+    *out = image;
+    if (image->image.gone || level >= image->image.spec.levels) {
+        return error_set(
+            SONDE_EINPUT,
+            image->image.gone ? "the image was destroyed" : "the image has no level %u", level);
+    }
+    if (image->image.spec.levels == 1) {
+        return 0;
+    }
+    for (struct rt_image *known = rt->images; known; known = known->next) {
+        if (known->whole == image && known->level == level) {
+            *out = known;
+            return 0;
+        }
+    }
+    struct rt_image *own = calloc(1, sizeof *own);
+    if (!own) {
+        return error_memory();
+    }
+    level_become(own, image, level);
+    own->next = rt->images;
+    rt->images = own;
+    *out = own;
     return 0;
 }
 
@@ -462,16 +508,31 @@ int rt_surface_destroy(struct rt *rt, uint64_t handle)
     return 0;
 }
 
-int rt_reference_bind(struct rt_module *module, const char *name, uint64_t handle)
+/* Where the module keeps the reference's handle. */
+static int reference_find(const struct ptx_var **var, uint64_t *address,
+                          const struct rt_module *module, const char *name)
 {
-    struct rt *rt = module->rt;
-    const struct ptx_var *var = ptx_find_var(module->ptx, name);
-    uint64_t address;
-    bool is_texture = var && var->type == TYPE_texref;
-    if (!var || (var->type != TYPE_texref && var->type != TYPE_surfref)) {
+    *var = ptx_find_var(module->ptx, name);
+    if (!*var || ((*var)->type != TYPE_texref && (*var)->type != TYPE_surfref)) {
         return error_set(SONDE_EINPUT, "%s has no texture or surface reference '%s'",
                          module->ptx->file, name);
     }
+    if (!u64_map_get(address, &module->addresses, (uintptr_t)*var)) {
+        return error_set(SONDE_EINPUT, "'%s' is defined in another module", name);
+    }
+    return 0;
+}
+
+int rt_reference_bind(struct rt_module *module, const char *name, uint64_t handle)
+{
+    struct rt *rt = module->rt;
+    const struct ptx_var *var;
+    uint64_t address = 0;
+    int rc = reference_find(&var, &address, module, name);
+    if (rc < 0) {
+        return rc;
+    }
+    bool is_texture = var->type == TYPE_texref;
     uint64_t place = handle - (is_texture ? EXEC_TEXTURE_HANDLE : EXEC_SURFACE_HANDLE);
     bool known = is_texture ? place < rt->textures.count && rt->textures.data[place].image
                             : place < rt->surfaces.count && rt->surfaces.data[place];
@@ -479,8 +540,14 @@ int rt_reference_bind(struct rt_module *module, const char *name, uint64_t handl
         return error_set(SONDE_EINPUT, "0x%llx is no %s for '%s'", (unsigned long long)handle,
                          is_texture ? "texture" : "surface", name);
     }
-    if (!u64_map_get(&address, &module->addresses, (uintptr_t)var)) {
-        return error_set(SONDE_EINPUT, "'%s' is defined in another module", name);
-    }
     return rt_copy_to_device(rt, address, &handle, sizeof handle);
+}
+
+int rt_reference_bound(struct rt_module *module, const char *name, uint64_t *handle)
+{
+    const struct ptx_var *var;
+    uint64_t address = 0;
+    *handle = 0;
+    int rc = reference_find(&var, &address, module, name);
+    return rc < 0 ? rc : rt_copy_from_device(module->rt, handle, address, sizeof *handle);
 }

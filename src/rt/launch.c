@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/check.h"
 #include "rt/state.h"
 #include "util/error.h"
 
@@ -159,7 +160,7 @@ static int cooperative_prepare(struct rt *rt, struct exec_launch *launch)
                          (unsigned long long)blocks, (unsigned long long)fit, limit);
     }
     if (!rt->grid_workspace) {
-        int rc = rt_mem_alloc(rt, &rt->grid_workspace, GRID_WORKSPACE_BYTES);
+        int rc = memory_take(rt, &rt->grid_workspace, GRID_WORKSPACE_BYTES, 1);
         if (rc < 0) {
             return error_prefix(rc, "the workspace of a cooperative launch");
         }
@@ -222,6 +223,7 @@ int launch_prepare(struct rt *rt, struct exec_launch *run, struct rt_kernel *ker
     cluster_of(run->cluster, kernel->func, launch);
     run->explicit_cluster = launch->cluster[0] > 0 || kernel->func->explicit_cluster;
     launch_see_objects(rt, run);
+    run->observer = rt->check && launch->functional ? check_observer(rt->check) : NULL;
     const struct sm_spec *sm = &rt->model->sm;
     run->yield_after = sm->divergence == DIVERGENCE_INDEPENDENT ? sm->yield_after : 0;
     if (launch->cooperative) {
@@ -241,6 +243,7 @@ void launch_see_objects(const struct rt *rt, struct exec_launch *run)
 int launch_ended(struct rt *rt, const struct rt_kernel *kernel, int rc)
 {
     services_flush(rt);
+    checking_ended(rt, kernel, rc);
     if (rc == SONDE_EFAULT) {
         context_spoil(rt, rc);
     }
@@ -266,7 +269,8 @@ int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *l
     rc = launch_prepare(rt, &run, kernel, launch, params, false);
     if (rc == 0) {
         rt->launches++;
-        rc = launch->functional ? launch_functional(rt, &run) : gpu_launch(rt->gpu, &run, cycles);
+        rc = launch->functional ? launch_functional(rt, &run)
+                                : gpu_launch(rt->gpu, &run, launch->max_cycles, cycles);
     }
     free(params);
     rc = launch_ended(rt, kernel, rc);

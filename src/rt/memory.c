@@ -14,7 +14,11 @@ bool rt_memory_full(const struct rt *rt)
 
 int rt_mem_alloc(struct rt *rt, uint64_t *address, uint64_t bytes)
 {
-    return memory_take(rt, address, bytes, 1);
+    int rc = memory_take(rt, address, bytes, 1);
+    if (rc == 0) {
+        checking_allocated(rt, *address, bytes, true);
+    }
+    return rc;
 }
 
 int memory_take(struct rt *rt, uint64_t *address, uint64_t bytes, uint64_t least_align)
@@ -35,6 +39,7 @@ int memory_take(struct rt *rt, uint64_t *address, uint64_t bytes, uint64_t least
         return rc;
     }
     *address = start;
+    checking_allocated(rt, start, bytes, false);
     return 0;
 }
 
@@ -43,10 +48,12 @@ int memory_give(struct rt *rt, uint64_t address)
     const struct vmem_range *range = vmem_find(&rt->vmem, address);
     /* Arrays and local memory have ranges too, but are no allocations. */
     if (!range || !exec_memory_valid(rt->memory, address, range->bytes)) {
+        checking_freed(rt, address, SONDE_EINPUT);
         return error_set(SONDE_EINPUT, "no allocation begins at address 0x%llx",
                          (unsigned long long)address);
     }
     int rc = exec_memory_unmap(rt->memory, address);
+    checking_freed(rt, address, rc);
     vmem_give(&rt->vmem, range);
     gpu_forget_translations(rt->gpu);
     return rc;
@@ -81,6 +88,7 @@ int rt_copy_to_device(struct rt *rt, uint64_t dst, const void *src, uint64_t byt
     int rc = range_check(rt, "a copy to the device", dst, bytes);
     if (rc == 0) {
         memcpy(host_pointer(dst), src, bytes);
+        checking_written(rt, dst, bytes);
         gpu_host_copy(rt->gpu, dst, bytes, true);
     }
     return rc;
@@ -107,6 +115,7 @@ int rt_memset(struct rt *rt, uint64_t dst, uint8_t value, uint64_t bytes)
     int rc = range_check(rt, "a memset", dst, bytes);
     if (rc == 0) {
         memset(host_pointer(dst), value, bytes);
+        checking_written(rt, dst, bytes);
         gpu_host_copy(rt->gpu, dst, bytes, true);
     }
     return rc;

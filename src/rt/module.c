@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/schedule.h"
 #include "rt/state.h"
 #include "util/container/strbuf.h"
 #include "util/error.h"
@@ -47,7 +48,11 @@ static int variable_place(struct rt_module *module, const struct ptx_var *var)
                         var->align, var->name, RT_ALIGN_BYTES);
     }
     uint64_t address;
+    char site[128];
+    snprintf(site, sizeof site, "variable '%s'", var->name);
+    checking_site(module->rt, site);
     int rc = memory_take(module->rt, &address, var->size, least_alignment(var));
+    checking_site(module->rt, NULL);
     if (rc < 0) {
         return error_prefix(rc, "%s: variable '%s'", file, var->name);
     }
@@ -55,6 +60,7 @@ static int variable_place(struct rt_module *module, const struct ptx_var *var)
         memory_give(module->rt, address);
         return error_memory();
     }
+    checking_written(module->rt, address, var->size); /* zero, or its initialiser */
     return 0;
 }
 
@@ -196,7 +202,10 @@ int module_create(struct rt *rt, struct rt_module **out, struct ptx_module *ptx)
         module->next->link = &module->next;
     }
     rt->modules = module;
-    int rc = variables_place(module);
+    int rc = rt->model->sm.reorder ? ptx_schedule(ptx, rt->model->sm.lowering) : 0;
+    if (rc == 0) {
+        rc = variables_place(module);
+    }
     if (rc == 0) {
         rc = variables_initialise(module);
     }

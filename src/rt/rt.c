@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/check.h"
 #include "rt/state.h"
 #include "util/error.h"
 
@@ -77,6 +78,7 @@ void rt_destroy(struct rt *rt)
     free(rt->fault);
     vmem_destroy(&rt->vmem);
     exec_memory_destroy(rt->memory);
+    check_destroy(rt->check);
     free(rt->model);
     free(rt);
 }
@@ -113,6 +115,7 @@ int rt_mem_free(struct rt *rt, uint64_t address)
                          (unsigned long long)address);
     }
     if (rt->queue && queue_has_freed(rt->queue, address)) {
+        checking_freed(rt, address, SONDE_EINPUT);
         return error_set(SONDE_EINPUT, "the allocation at 0x%llx is freed already",
                          (unsigned long long)address);
     }

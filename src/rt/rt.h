@@ -107,6 +107,8 @@ uint64_t rt_get_limit(const struct rt *rt, enum rt_limit limit);
 struct rt_image;
 int rt_image_create(struct rt *rt, struct rt_image **out, const struct image_spec *spec);
 int rt_image_destroy(struct rt *rt, struct rt_image *image);
+/* One level as an image of its own, which goes with the whole; of an image of one level itself. */
+int rt_image_level(struct rt *rt, struct rt_image **out, struct rt_image *image, uint32_t level);
 const struct image_spec *rt_image_spec(const struct rt_image *image);
 /*
  * Texels of an array from or to the host, from (x, y, z) on; z counts slices of depth, or layers
@@ -132,6 +134,8 @@ int rt_surface_object(struct rt *rt, uint64_t *handle, const struct rt_image *im
 int rt_surface_destroy(struct rt *rt, uint64_t handle);
 /* A module's .texref or .surfref means this object from now on; handle 0: none. */
 int rt_reference_bind(struct rt_module *module, const char *name, uint64_t handle);
+/* What is bound to it; 0: nothing. */
+int rt_reference_bound(struct rt_module *module, const char *name, uint64_t *handle);
 /*
  * A texture over linear memory: one dimension, texels of one 32-bit unsigned integer. `bytes` is a
  * multiple of 4. Fetches beside it give 0. The handle is what kernels take as a .u64.
@@ -144,6 +148,8 @@ int rt_set_shared_bank_bytes(struct rt *rt, uint32_t bytes);
 
 /* Prefer this much shared memory per SM (bytes); the nearest choice of the model that holds it. */
 int rt_set_carveout(struct rt *rt, uint64_t shared_bytes, uint64_t *l1_bytes_got);
+/* What kernels are told of the device's attributes (CUdevice_attribute): 0, or a cudaError_t. */
+void rt_provide_attributes(struct rt *rt, int (*attribute)(int *value, int number));
 const char *rt_kernel_name(const struct rt_kernel *kernel);
 void rt_kernel_info(const struct rt_kernel *kernel, uint32_t *registers, uint32_t *static_shared,
                     uint32_t *local_bytes);
@@ -155,5 +161,15 @@ int rt_set_threads(struct rt *rt, uint32_t threads);
 /* Launches stop with SONDE_EINTERRUPTED when *cancel becomes non-zero; NULL: never. */
 void rt_set_cancel(struct rt *rt, const volatile int *cancel);
 struct gpu *rt_gpu(struct rt *rt);
+
+/*
+ * The memory checker (check/check.h) looks at all launches without timing from now on; to be asked
+ * for before anything is allocated. Freed addresses are not given out again as long as there are
+ * others, and allocations lie apart. rt_check() is NULL where it was not asked for.
+ */
+struct check;
+int rt_check_enable(struct rt *rt);
+struct check *rt_check(const struct rt *rt);
+struct check *rt_check_detach(struct rt *rt); /* to be destroyed by the caller */
 
 #endif

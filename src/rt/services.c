@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/check.h"
 #include "rt/state.h"
 #include "util/error.h"
 
@@ -72,13 +73,25 @@ static bool service_print(void *ctx, const char *text, size_t bytes, size_t reco
 static uint64_t service_heap_take(void *ctx, uint64_t bytes, uint64_t align)
 {
     const struct rt *rt = ctx;
-    return rt->heap ? heap_take(rt->heap, bytes, align) : 0;
+    uint64_t address = rt->heap ? heap_take(rt->heap, bytes, align) : 0;
+    if (rt->check && address) {
+        check_allocated(rt->check, address, bytes, CHECK_HEAP);
+    }
+    return address;
 }
 
 static bool service_heap_give(void *ctx, uint64_t address)
 {
     const struct rt *rt = ctx;
-    return rt->heap && heap_give(rt->heap, address);
+    if (rt->check && !check_is_live(rt->check, address)) {
+        check_free_refused(rt->check, address);
+        return true; /* told; the launch goes on */
+    }
+    bool given = rt->heap && heap_give(rt->heap, address);
+    if (rt->check && given) {
+        check_freed(rt->check, address);
+    }
+    return given;
 }
 
 void services_create(struct rt *rt)
@@ -104,7 +117,7 @@ int services_heap_provide(struct rt *rt)
     if (rt->heap) {
         return 0;
     }
-    int rc = rt_mem_alloc(rt, &rt->heap_address, bytes);
+    int rc = memory_take(rt, &rt->heap_address, bytes, 1);
     if (rc < 0) {
         return error_prefix(rc, "the heap of malloc");
     }
@@ -112,6 +125,8 @@ int services_heap_provide(struct rt *rt)
     if (rc < 0) {
         memory_give(rt, rt->heap_address);
         rt->heap_address = 0;
+    } else if (rt->check) {
+        check_heap(rt->check, rt->heap_address, bytes);
     }
     return rc;
 }

@@ -46,6 +46,9 @@ struct vmem {
     VEC(uint32_t) tables[WALKER_MAX_LEVELS];
     uint32_t top_hint; /* no frame above is free: tables lie at the top of memory */
     bool full;         /* the last allocation did not fit */
+    /* Where somebody checks accesses: bytes between ranges, and the end of the last one, behind
+     * which the next lies. 0: ranges are given out first fit. */
+    uint64_t red_zone_bytes, last_end;
 };
 
 /* Calls of printf that wait to be handed over, and their texts one behind the other. */
@@ -75,7 +78,8 @@ struct rt {
     VEC(const struct exec_image *) surfaces;
     uint64_t local_address, local_bytes; /* where local memory lies; 0: nowhere yet */
     struct exec_services services;
-    struct exec_services queued_services; /* of launches in the queue: they may launch */
+    int (*attribute)(int *value, int number); /* NULL: nobody has provided it */
+    struct exec_services queued_services;     /* of launches in the queue: they may launch */
     uint64_t limits[RT_LIMIT_COUNT];
     struct print_fifo print;
     void (*print_out)(void *ctx, const char *text, size_t bytes);
@@ -84,9 +88,10 @@ struct rt {
     uint64_t heap_address;
     uint64_t grid_workspace; /* of cooperative launches; 0: none yet */
     struct queue *queue;
-    int fault_code;  /* of the first error that sticks; 0: none */
-    bool fault_told; /* to the host: from then on it is an earlier one */
-    char *fault;     /* its text */
+    struct check *check; /* NULL: nobody checks */
+    int fault_code;      /* of the first error that sticks; 0: none */
+    bool fault_told;     /* to the host: from then on it is an earlier one */
+    char *fault;         /* its text */
 };
 
 struct rt_module {
@@ -133,6 +138,13 @@ bool modules_hold(const struct rt *rt, uint64_t address); /* does a variable beg
 /* paths.c: local memory has its place before the launch */
 int local_memory_provide(struct rt *rt, const struct exec_launch *launch, bool shares);
 
+/* checking.c: nothing where nobody checks; `rc` is how the free ended, or the launch */
+void checking_allocated(struct rt *rt, uint64_t address, uint64_t bytes, bool program);
+void checking_freed(struct rt *rt, uint64_t address, int rc);
+void checking_site(struct rt *rt, const char *site); /* of the next ones; NULL: none */
+void checking_written(struct rt *rt, uint64_t address, uint64_t bytes);
+void checking_ended(struct rt *rt, const struct rt_kernel *kernel, int rc);
+
 /* services.c */
 void services_create(struct rt *rt);
 void services_destroy(struct rt *rt);
@@ -162,6 +174,8 @@ struct rt_image {
     struct rt_image *next;
     uint64_t memory; /* of an array: the range that it took; 0: linear memory of the program's */
     bool of_texture; /* made for one texture, with which it goes */
+    const struct rt_image *whole; /* of a level's image: what it is a level of */
+    uint32_t level;
 };
 void images_destroy(struct rt *rt);
 

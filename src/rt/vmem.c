@@ -63,17 +63,18 @@ static uint64_t alignment_of(const struct vmem *vmem, uint64_t bytes)
 }
 
 /* The first gap of `bytes`; *at is where in `ranges` it is. */
-static bool find_gap(const struct vmem *vmem, uint64_t bytes, uint64_t least_align,
-                     uint64_t *address, size_t *at)
+static bool find_gap_from(const struct vmem *vmem, uint64_t from, uint64_t bytes,
+                          uint64_t least_align, uint64_t *address, size_t *at)
 {
     uint64_t align = alignment_of(vmem, bytes);
     align = align < least_align ? least_align : align;
-    uint64_t end = vmem->base;
+    uint64_t end = vmem->base, zone = vmem->red_zone_bytes;
     for (size_t i = 0; i <= vmem->ranges.count; i++) {
-        uint64_t start = (end + align - 1) / align * align;
+        uint64_t least = end + zone < from ? from : end + zone;
+        uint64_t start = (least + align - 1) / align * align;
         uint64_t limit =
             i < vmem->ranges.count ? vmem->ranges.data[i].address : vmem->base + vmem->range_bytes;
-        if (start <= limit && limit - start >= bytes) {
+        if (start <= limit && limit - start >= bytes + zone) {
             *address = start;
             *at = i;
             return true;
@@ -83,6 +84,14 @@ static bool find_gap(const struct vmem *vmem, uint64_t bytes, uint64_t least_ali
         }
     }
     return false;
+}
+
+static bool find_gap(const struct vmem *vmem, uint64_t bytes, uint64_t least_align,
+                     uint64_t *address, size_t *at)
+{
+    bool fresh = vmem->red_zone_bytes > 0;
+    return (fresh && find_gap_from(vmem, vmem->last_end, bytes, least_align, address, at)) ||
+           find_gap_from(vmem, 0, bytes, least_align, address, at);
 }
 
 static uint32_t frame_take(struct vmem *vmem)
@@ -231,6 +240,7 @@ int vmem_take_aligned(struct vmem *vmem, uint64_t *address, uint64_t bytes, uint
         ranges[i] = ranges[i - 1];
     }
     ranges[at] = (struct vmem_range){*address, bytes};
+    vmem->last_end = *address + bytes;
     return 0;
 }
 

@@ -49,6 +49,30 @@ void placements_free(struct placements *placements)
     *placements = (struct placements){0};
 }
 
+int residents_begin(struct residents *residents, uint32_t sms)
+{
+    *residents = (struct residents){.ctas = calloc(sms, sizeof *residents->ctas)};
+    return residents->ctas ? 0 : error_memory();
+}
+
+void residents_note(void *context, uint64_t cta, uint32_t sm, uint64_t cycle, bool ends)
+{
+    struct residents *residents = context;
+    (void)cta;
+    (void)cycle;
+    if (ends) {
+        residents->ctas[sm]--;
+    } else if (++residents->ctas[sm] > residents->most) {
+        residents->most = residents->ctas[sm];
+    }
+}
+
+void residents_free(struct residents *residents)
+{
+    free(residents->ctas);
+    residents->ctas = NULL;
+}
+
 /* The kernel of that name, a new one if there is none; NULL when memory is out. */
 static struct statistics_kernel *kernel_named(struct statistics *statistics, const char *name)
 {
@@ -279,6 +303,9 @@ int statistics_write(const char *path, const struct model *model,
     json_put_string(root, "schema", "sonde.statistics/1");
     json_put_string(root, "model", model->name);
     json_put_u64(root, "sms", model->sms);
+    if (statistics->most_ctas) {
+        json_put_u64(root, "most_ctas_of_an_sm", statistics->most_ctas);
+    }
     put_counts(root, model, &total);
     put_kernels(root, model, statistics);
     if (placements) {

@@ -22,6 +22,16 @@ struct placements {
 void placements_note(void *placements, uint64_t cta, uint32_t sm, uint64_t cycle, bool ends);
 void placements_free(struct placements *placements);
 
+/* CTAs that SMs hold while kernels run; residents_note() is a gpu_placed. */
+struct residents {
+    uint32_t *ctas; /* of each SM */
+    uint32_t most;  /* that an SM held at a time */
+};
+
+int residents_begin(struct residents *residents, uint32_t sms);
+void residents_note(void *residents, uint64_t cta, uint32_t sm, uint64_t cycle, bool ends);
+void residents_free(struct residents *residents);
+
 /* All launches of a kernel; kernels of one name are one. */
 struct statistics_kernel {
     char *name;
@@ -32,7 +42,8 @@ struct statistics_kernel {
 struct statistics {
     struct statistics_kernel *kernels; /* in the order of their first launch */
     size_t count, capacity;
-    bool failed; /* memory was out */
+    bool failed;        /* memory was out */
+    uint32_t most_ctas; /* that an SM held at a time; 0: nobody has counted */
 };
 
 /* What one launch has counted, as gpu_stats_since() gives it. `statistics` is a struct statistics:

@@ -30,6 +30,7 @@ struct study_bench {
     kernel_runs_end *end_kernels;
     uint64_t seed;
     double fraction;
+    bool lists;
 };
 
 int study_bench_create(struct study_bench **out, const struct study *study, uint64_t seed,
@@ -70,9 +71,24 @@ const struct study *study_bench_study(const struct study_bench *bench)
     return bench->study;
 }
 
+struct progress study_bench_watch(const struct study_bench *bench)
+{
+    return (struct progress){.report = bench->watch.progress, .context = bench->watch.ctx};
+}
+
 const volatile int *study_bench_cancel(const struct study_bench *bench)
 {
     return bench->watch.cancel;
+}
+
+void study_bench_set_lists(struct study_bench *bench, bool lists)
+{
+    bench->lists = lists;
+}
+
+bool study_bench_lists(const struct study_bench *bench)
+{
+    return bench->lists;
 }
 
 struct program_runs **study_bench_runs(struct study_bench *bench, program_runs_end *end)
@@ -119,8 +135,19 @@ static int open_role(struct study_bench *bench, struct bench_device **out, size_
     if (slot->device->recording) {
         return 0;
     }
-    rc = traceset_create(&slot->set);
+    rc = slot->set ? 0 : traceset_create(&slot->set);
     return rc < 0 ? rc : probe_live_create(&slot->live, slot->device, slot->set);
+}
+
+void study_bench_afresh(struct study_bench *bench, size_t role)
+{
+    struct bench_device *slot = &bench->devices[role];
+    if (slot->live) {
+        probe_live_destroy(slot->live);
+        device_close(slot->device);
+        slot->live = NULL;
+        slot->device = NULL;
+    }
 }
 
 static struct trace_source source_of(struct bench_device *slot)

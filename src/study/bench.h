@@ -10,6 +10,7 @@
 
 #include "study/study.h"
 #include "trace/source.h"
+#include "util/progress.h"
 
 struct study_bench;
 
@@ -25,13 +26,23 @@ void study_bench_progress(struct study_bench *bench, double fraction, const char
 int study_bench_trace(struct study_bench *bench, const struct trace **out, size_t role,
                       const struct trace_request *request, struct study_value *why);
 
+/*
+ * What is measured next on the role's device is measured on one that nothing has run on, whichever
+ * rows came before: DRAM keeps the phase in which the last one left it. What was measured stays.
+ */
+void study_bench_afresh(struct study_bench *bench, size_t role);
+
 /* The dissection as JSON (docs/dissection.schema.json), borrowed. */
 int study_bench_dissection(struct study_bench *bench, json_t **out, size_t role);
 
 /* ---- what program.c needs of it ---- */
 
 const struct study *study_bench_study(const struct study_bench *bench);
+struct progress study_bench_watch(const struct study_bench *bench);
 const volatile int *study_bench_cancel(const struct study_bench *bench);
+/* While it lists, no program is run: what is asked for is noted (program.h). */
+void study_bench_set_lists(struct study_bench *bench, bool lists);
+bool study_bench_lists(const struct study_bench *bench);
 struct program_runs;
 typedef void program_runs_end(struct program_runs *runs);
 /* Its place for the programs that have run, a list at first NULL; `end` frees the list with the

@@ -317,6 +317,7 @@ int measure_copies(struct study_bench *bench, struct study_value *value, size_t 
     if (rc < 0 || sweep[2] == 0 || sweep[0] == 0 || sweep[1] > (1u << 20)) {
         return rc < 0 ? rc : yaml_error(SONDE_EINPUT, list, "copies: from, to, step in KiB");
     }
+    study_bench_afresh(bench, role);
     double widest = 0, last = 0;
     for (uint64_t kib = sweep[0]; kib <= sweep[1]; kib += sweep[2]) {
         rc = flush_gap(bench, value, role, kib);

@@ -22,7 +22,7 @@
 struct arena;
 struct yaml_node;
 
-#define STUDY_MAX_DEVICES 24
+#define STUDY_MAX_DEVICES 40
 #define STUDY_MAX_READINGS 4
 
 struct study_reading {
@@ -77,7 +77,9 @@ struct study_role {
 /* A whole program (workloads/) with its sizes, as the rows call it. */
 struct study_program {
     const char *name, *workload;
-    uint32_t size, block, depth; /* 0: as the workload has it */
+    uint32_t size, block, depth;      /* 0: as the workload has it */
+    uint32_t quick_size, quick_depth; /* of a quick run; 0: as otherwise */
+    uint32_t cost;                    /* what a run takes, in any unit: the dearest begins first */
 };
 
 /* What the paper says and nothing here can tell, with the reason. */
@@ -125,6 +127,9 @@ int study_device(struct study *study, const char *setting);
 /* "PROGRAM=SIZE" or "PROGRAM=SIZExDEPTH": run it at another size. SONDE_EUSAGE. */
 int study_size(struct study *study, const char *setting);
 
+/* Every program at its quick size. SONDE_EUSAGE: the study has no programs. */
+int study_quick(struct study *study);
+
 /*
  * Of kernels only these, comma-separated names or their beginnings (NULL: all); quick: only the
  * first size of each. SONDE_EUSAGE: the study has no kernels, or none of that name.
@@ -148,6 +153,22 @@ int study_table(char **text, const struct study *study);
 int study_json(char **text, const struct study *study);
 
 /* ---- figure.c ---- */
+
+/*
+ * Runs, before study_run, all programs that the selected rows - and figures, where there is a
+ * `folder` - ask for, as points of a sweep (src/sweep): `jobs` processes of the command `program`,
+ * or more on the ranks of an MPI job, of which all but rank 0 have nothing to do afterwards
+ * (*idle). Models, statistics and journal go to `folder`, or for the time to a scratch folder;
+ * `resume` goes on with the journal that is there. A point that fails is run again where a row asks
+ * for it, and told there.
+ */
+struct study_points {
+    const char *program, *folder;
+    unsigned jobs;
+    bool resume;
+};
+int study_run_points(bool *idle, struct study *study, struct study_bench *bench,
+                     const struct study_points *how);
 
 /* Writes the statistics of the programs that have run as FOLDER/ROLE.PROGRAM.json. */
 int study_program_files(struct study_bench *bench, const char *folder);

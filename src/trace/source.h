@@ -17,12 +17,24 @@ struct trace_source {
      */
     int (*get)(void *ctx, const struct trace **out, const struct trace_request *request);
     void *ctx;
+    /*
+     * From now on requests may take the source's work up to this share of all that it may do, so
+     * that something is left for what comes after. NULL: nothing is limited.
+     */
+    void (*allow)(void *ctx, double share);
 };
 
 static inline int trace_get(struct trace_source *source, const struct trace **out,
                             const struct trace_request *request)
 {
     return source->get(source->ctx, out, request);
+}
+
+static inline void trace_allow(struct trace_source *source, double share)
+{
+    if (source->allow) {
+        source->allow(source->ctx, share);
+    }
 }
 
 /* A source over a recording (borrowed). */

@@ -49,6 +49,11 @@ struct blind_noise {
     double jitter_cycles; /* up to so many more, most often few */
     double outlier_share; /* of all loads */
     double drift;         /* slow change of all latencies, relative amplitude */
+    /* Of the wider draw alone: a second hump, other work in bursts, and what a slow load's spread.
+     */
+    double hump_cycles, hump_share;
+    double busy_cycles, busy_share; /* in bursts of some thousand loads */
+    double row_cycles, row_from;    /* loads slower than row_from take up to so many more */
 };
 void blind_draw_noise(struct blind_noise *out, uint64_t seed);
 
@@ -63,10 +68,24 @@ struct trace_source noise_source_get(struct noise_source *source);
 
 struct blind_tally;
 
-#define BLIND_TRIAL_SECONDS 15 /* of processor time: what a dissection may take on any model */
-void blind_trial(struct blind_tally *tally, uint64_t seed, bool with_noise, bool loud);
+/* What is drawn, and how much of the dissection is made of it. */
+struct blind_kind {
+    const char *name, *skip;
+    unsigned seconds; /* of processor time that a dissection may take on any model */
+    bool (*draw)(struct blind_hierarchy *out, uint64_t seed);
+    void (*draw_noise)(struct blind_noise *out, uint64_t seed);
+    void (*judge)(struct blind_tally *tally, const struct blind_hierarchy *hierarchy,
+                  const struct blind_noise *noise, json_t *dissection, uint64_t seed, bool loud);
+};
+/* NULL: there is no such kind. */
+const struct blind_kind *blind_kind_find(const char *name);
+
+/* Returns the machine's size class (blind_wide.h). */
+unsigned blind_trial(struct blind_tally *tally, const struct blind_kind *kind, uint64_t seed,
+                     bool with_noise, bool loud);
 /* Scores a trial whose process ended by a signal. */
-void blind_trial_died(struct blind_tally *tally, uint64_t seed, bool with_noise, int signal_number);
+void blind_trial_died(struct blind_tally *tally, const struct blind_kind *kind, uint64_t seed,
+                      bool with_noise, int signal_number);
 
 /* ---- tally.c: what was right, added up ---- */
 

@@ -1,6 +1,6 @@
 /*
  * blind [--seed TEXT] [--count N] [--noisy|--noise-free|--mix] [--jobs N] [--replay SEED]
- * [--curve FILE.svg] [--figures] [--gate N] [--require|--known] [--loud]
+ * [--curve FILE.svg] [--figures] [--gate N] [--require|--known] [--loud] [--draw KIND]
  *
  * Dissects N random hierarchies (default 20), each without and with noise (--mix: one or
  * the other in turn), and prints what was not right, the shares, and the reliability curve: of the
@@ -10,15 +10,21 @@
  * lines. --require makes the exit status 1 below the limits that gate.def has for drawn trials,
  * --known below those for the trials of run.sh's own seed; --gate N computes limits of the former
  * kind from the trials just made.
+ *
+ * KIND is `narrow` (default: small hierarchies, which gate.def is computed from), `wide` (machines
+ * of every size) or `changed` (one parameter of a shipped model): DRAW.md. Of the last two it
+ * prints also what each trial took.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "blind.h"
+#include "blind_wide.h"
 
 enum { NOISE_FREE, NOISY, MODES };
 
@@ -36,18 +42,16 @@ static const struct {
 
 struct options {
     const char *seed_text, *curve;
+    const struct blind_kind *kind;
     uint64_t count, jobs, replay, gate;
     bool mode[MODES], mix, has_replay, figures, require, known, loud;
 };
 
 /* What a run leaves in memory that its processes share: a tally a job and a mode, and each trial's
  * score. */
-struct score {
-    uint32_t all, right, surely_wrong;
-};
 struct outcome {
     struct blind_tally *tallies;
-    struct score *scores; /* trial by trial, both modes; all 0: not made */
+    struct blind_score *scores; /* trial by trial, both modes; all 0: not made */
     size_t bytes;
 };
 
@@ -67,37 +71,50 @@ static uint64_t trial_seed(uint64_t base, uint64_t i)
     return rng_splitmix64(&state) >> 24;
 }
 
-static void add_trial(struct blind_tally *tally, struct score *score, const struct blind_tally *own)
+static void add_trial(struct blind_tally *tally, struct blind_score *score,
+                      const struct blind_tally *own)
 {
     uint64_t right, wrong, missing;
     blind_totals(own, &right, &wrong, &missing);
-    *score = (struct score){.all = (uint32_t)(right + wrong + missing),
-                            .right = (uint32_t)right,
-                            .surely_wrong = (uint32_t)own->surely_wrong};
+    score->all = (uint32_t)(right + wrong + missing);
+    score->right = (uint32_t)right;
+    score->surely_wrong = (uint32_t)own->surely_wrong;
+    score->failed = own->failed + own->died > 0;
     blind_add(tally, own);
 }
 
 /* In a process of its own, which may die: then nothing of the trial is right, and the others go on.
  */
-static void one_trial(struct blind_tally *tally, struct score *score, uint64_t seed, bool noisy,
-                      bool loud)
+static void one_trial(struct blind_tally *tally, struct blind_score *score,
+                      const struct options *options, uint64_t seed, bool noisy)
 {
     struct blind_tally own = {0};
+    struct rusage used = {0};
     int status = 0;
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        blind_trial(&own, seed, noisy, loud);
+        score->class_of = blind_trial(&own, options->kind, seed, noisy, options->loud);
         add_trial(tally, score, &own);
         fflush(NULL);
         _exit(0);
     }
-    if (child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
-        WEXITSTATUS(status) == 0) {
-        return;
+    bool ended = child > 0 && wait4(child, &status, 0, &used) == child && WIFEXITED(status) &&
+                 WEXITSTATUS(status) == 0;
+    if (!ended) {
+        blind_trial_died(&own, options->kind, seed, noisy,
+                         WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+        add_trial(tally, score, &own);
     }
-    blind_trial_died(&own, seed, noisy, WIFSIGNALED(status) ? WTERMSIG(status) : 0);
-    add_trial(tally, score, &own);
+    struct timeval user = used.ru_utime, system = used.ru_stime;
+    score->milliseconds = (uint32_t)((user.tv_sec + system.tv_sec) * 1000 +
+                                     (user.tv_usec + system.tv_usec) / 1000 + 1);
+    score->kilobytes = (uint32_t)used.ru_maxrss;
+    if (options->kind->judge != blind_judge) {
+        printf("seed %llu%s: %.1f s, %u MiB, %u of %u\n", (unsigned long long)seed,
+               noisy ? " (noisy)" : "", score->milliseconds / 1e3, score->kilobytes / 1024,
+               score->right, score->all);
+    }
 }
 
 /* Jobs take trials in turn. */
@@ -108,7 +125,7 @@ static void work(const struct outcome *outcome, const struct options *options, u
         for (uint64_t mode = 0; mode < MODES; mode++) {
             if (options->mode[mode] && !(options->mix && i % MODES != mode)) {
                 one_trial(&outcome->tallies[job * MODES + mode], &outcome->scores[i * MODES + mode],
-                          trial_seed(base, i), mode == NOISY, options->loud);
+                          options, trial_seed(base, i), mode == NOISY);
             }
         }
     }
@@ -124,7 +141,7 @@ static bool outcome_create(struct outcome *out, const struct options *options)
         return false;
     }
     out->tallies = shared;
-    out->scores = (struct score *)(void *)((char *)shared + tallies);
+    out->scores = (struct blind_score *)(void *)((char *)shared + tallies);
     return true;
 }
 
@@ -172,7 +189,7 @@ static void compute_gate(const struct outcome *outcome, const struct options *op
     static double shares[DRAWS], wrongs[DRAWS];
     struct rng rng;
     uint64_t made = 0;
-    struct score *of = malloc(options->count * sizeof(*of));
+    struct blind_score *of = malloc(options->count * sizeof(*of));
     for (uint64_t i = 0; of && i < options->count; i++) {
         if (outcome->scores[i * MODES + mode].all) {
             of[made++] = outcome->scores[i * MODES + mode];
@@ -182,7 +199,7 @@ static void compute_gate(const struct outcome *outcome, const struct options *op
     for (uint64_t draw = 0; made && draw < DRAWS; draw++) {
         double all = 0, right = 0, wrong = 0;
         for (uint64_t i = 0; i < few; i++) {
-            const struct score *score = &of[rng_below(&rng, made)];
+            const struct blind_score *score = &of[rng_below(&rng, made)];
             all += score->all;
             right += score->right;
             wrong += score->surely_wrong;
@@ -223,6 +240,9 @@ static int finish(const struct blind_tally sum[MODES], const struct outcome *out
     for (unsigned mode = 0; mode < MODES; mode++) {
         if (options->mode[mode]) {
             blind_print(names[mode], &sum[mode]);
+            if (options->kind->judge != blind_judge) {
+                blind_print_cost(outcome->scores + mode, options->count, MODES);
+            }
             blind_add(&all, &sum[mode]);
             if (options->gate) {
                 compute_gate(outcome, options, mode, options->gate);
@@ -280,7 +300,11 @@ static bool parse_number(struct options *options, const char *word, const char *
 
 static bool parse(struct options *options, int argc, char **argv)
 {
-    *options = (struct options){.seed_text = "1", .count = 20, .jobs = 1, .mode = {true, true}};
+    *options = (struct options){.seed_text = "1",
+                                .count = 20,
+                                .jobs = 1,
+                                .mode = {true, true},
+                                .kind = blind_kind_find("narrow")};
     for (int i = 1; i < argc; i++) {
         if (parse_flag(options, argv[i])) {
             continue;
@@ -290,13 +314,15 @@ static bool parse(struct options *options, int argc, char **argv)
         }
         if (strcmp(argv[i - 1], "--seed") == 0) {
             options->seed_text = argv[i];
+        } else if (strcmp(argv[i - 1], "--draw") == 0) {
+            options->kind = blind_kind_find(argv[i]);
         } else if (strcmp(argv[i - 1], "--curve") == 0) {
             options->curve = argv[i];
         } else if (!parse_number(options, argv[i - 1], argv[i])) {
             return false;
         }
     }
-    return options->jobs >= 1 && options->jobs <= 256 && options->count <= 1000000;
+    return options->kind && options->jobs >= 1 && options->jobs <= 256 && options->count <= 1000000;
 }
 
 static int replay(const struct options *options)
@@ -304,7 +330,7 @@ static int replay(const struct options *options)
     for (int mode = 0; mode < MODES; mode++) {
         struct blind_tally tally = {0};
         if (options->mode[mode]) {
-            blind_trial(&tally, options->replay, mode == NOISY, true);
+            blind_trial(&tally, options->kind, options->replay, mode == NOISY, true);
         }
     }
     return 0;
@@ -318,7 +344,7 @@ int main(int argc, char **argv)
     if (!parse(&options, argc, argv)) {
         fprintf(stderr, "usage: blind [--seed TEXT] [--count N] [--noisy|--noise-free|--mix] "
                         "[--jobs N] [--replay SEED] [--curve FILE.svg] [--figures] [--gate N] "
-                        "[--require|--known] [--loud]\n");
+                        "[--require|--known] [--loud] [--draw narrow|wide|changed]\n");
         return 2;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);

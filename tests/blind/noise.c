@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "blind.h"
+#include "blind_wide.h"
 #include "util/error.h"
 #include "util/rng.h"
 
@@ -20,6 +21,22 @@ struct noise_source {
     uint64_t loads;
 };
 
+/* A second hump, other work's bursts, and banks whose rows are open or not: the wider draw's. */
+static double further_noise(struct noise_source *s, double cycles, double loads)
+{
+    const struct blind_noise *n = &s->noise;
+    if (n->hump_share <= 0) {
+        return 0;
+    }
+    double more = loads > 1 ? loads * n->hump_share * n->hump_cycles
+                            : (rng_double(&s->rng) < n->hump_share) * n->hump_cycles;
+    bool busy = (double)(s->loads / 4096 * UINT64_C(2654435761) % 1000) < 1000 * n->busy_share;
+    if (busy && loads <= 1) {
+        more += rng_double(&s->rng) * n->busy_cycles;
+    }
+    return cycles > n->row_from && loads <= 1 ? more + rng_double(&s->rng) * n->row_cycles : more;
+}
+
 static double noisy(struct noise_source *s, double cycles, double loads)
 {
     const struct blind_noise *n = &s->noise;
@@ -27,6 +44,7 @@ static double noisy(struct noise_source *s, double cycles, double loads)
     cycles *= 1 + n->drift * sin((double)s->loads / DRIFT_LOADS);
     double u = rng_double(&s->rng);
     cycles += loads > 1 ? loads * n->jitter_cycles / 4 : u * u * u * n->jitter_cycles;
+    cycles += further_noise(s, cycles, loads);
     if (rng_double(&s->rng) < n->outlier_share * loads) {
         cycles += 20 * exp(rng_double(&s->rng) * 5.5); /* 20 to 5000 */
     }
@@ -107,6 +125,12 @@ static int noise_get(void *ctx, const struct trace **out, const struct trace_req
     return traceset_add(s->set, &trace, out);
 }
 
+static void noise_allow(void *ctx, double share)
+{
+    struct noise_source *s = ctx;
+    trace_allow(&s->inner, share);
+}
+
 struct noise_source *noise_source_create(struct trace_source inner, const struct blind_noise *noise,
                                          uint64_t seed)
 {
@@ -131,5 +155,20 @@ void noise_source_destroy(struct noise_source *source)
 
 struct trace_source noise_source_get(struct noise_source *source)
 {
-    return (struct trace_source){.get = noise_get, .ctx = source};
+    return (struct trace_source){.get = noise_get, .ctx = source, .allow = noise_allow};
+}
+
+void blind_draw_wide_noise(struct blind_noise *out, uint64_t seed)
+{
+    struct rng rng;
+    rng_seed(&rng, seed ^ UINT64_C(0x776e6f697365));
+    *out = (struct blind_noise){.jitter_cycles = (double)draw_below(&rng, 8),
+                                .outlier_share = rng_double(&rng) * 0.002,
+                                .drift = rng_double(&rng) * 0.01,
+                                .hump_cycles = 1 + (double)draw_below(&rng, 12),
+                                .hump_share = 0.02 + 0.2 * rng_double(&rng),
+                                .busy_cycles = (double)draw_below(&rng, 20),
+                                .busy_share = rng_double(&rng) * 0.1,
+                                .row_cycles = (double)draw_below(&rng, 40),
+                                .row_from = 350 + (double)draw_below(&rng, 300)};
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "blind.h"
+#include "blind_wide.h"
 #include "device/device.h"
 #include "infer/infer.h"
 #include "probe/probe.h"
@@ -18,9 +19,26 @@
 #include "util/error.h"
 #include "util/glue/json_glue.h"
 
-/* What is published beside the inference, curves for people, and what has blind trials of its own.
- */
-#define SKIPPED "mei,average,sweep,outstanding,memory,copy"
+/* Of narrow machines what is published beside the inference, curves for people, and what has blind
+ * trials of its own are skipped; of others nothing is, as for whoever types `sonde dissect`. */
+enum { BLIND_TRIAL_SECONDS = 15, BLIND_WIDE_SECONDS = 60 };
+static const struct blind_kind kinds[] = {
+    {"narrow", "mei,average,sweep,outstanding,memory,copy", BLIND_TRIAL_SECONDS, blind_draw,
+     blind_draw_noise, blind_judge},
+    {"wide", NULL, BLIND_WIDE_SECONDS, blind_draw_wide, blind_draw_wide_noise, blind_judge_wide},
+    {"changed", NULL, BLIND_WIDE_SECONDS, blind_draw_changed, blind_draw_wide_noise,
+     blind_judge_wide},
+};
+
+const struct blind_kind *blind_kind_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (strcmp(kinds[i].name, name) == 0) {
+            return &kinds[i];
+        }
+    }
+    return NULL;
+}
 
 /* A signal handler can reach nothing but a global. */
 static volatile int overdue;
@@ -48,14 +66,14 @@ static int write_model(char path[256], const char *yaml)
     return written == (ssize_t)strlen(yaml) ? 0 : error_set(SONDE_EIO, "cannot write %s", path);
 }
 
-static int infer_as_json(json_t **out, struct trace_source *source, struct probe_live *live,
-                         const struct device *device)
+static int infer_as_json(json_t **out, const struct blind_kind *kind, struct trace_source *source,
+                         struct probe_live *live, const struct device *device)
 {
     static struct dissection result;
     struct trace_device none = {.sms = 1};
     struct report_subject subject = {.version = "", .device_spec = "", .device = &none, .date = ""};
     struct infer_options options = {.seed = 1,
-                                    .skip = SKIPPED,
+                                    .skip = kind->skip,
                                     .cancel = &overdue,
                                     .max_window = probe_live_max_window(live),
                                     .max_footprint_bytes = probe_live_max_footprint(live),
@@ -70,8 +88,8 @@ static int infer_as_json(json_t **out, struct trace_source *source, struct probe
     return rc;
 }
 
-static int dissect_device(json_t **out, struct device *device, const struct blind_noise *noise,
-                          uint64_t seed)
+static int dissect_device(json_t **out, const struct blind_kind *kind, struct device *device,
+                          const struct blind_noise *noise, uint64_t seed)
 {
     struct traceset *set = NULL;
     struct probe_live *live = NULL;
@@ -85,7 +103,7 @@ static int dissect_device(json_t **out, struct device *device, const struct blin
         noisy = noise ? noise_source_create(source, noise, seed) : NULL;
         rc = noise && !noisy ? error_memory() : 0;
         source = noisy ? noise_source_get(noisy) : source;
-        rc = rc < 0 ? rc : infer_as_json(out, &source, live, device);
+        rc = rc < 0 ? rc : infer_as_json(out, kind, &source, live, device);
     }
     noise_source_destroy(noisy);
     probe_live_destroy(live);
@@ -101,65 +119,75 @@ static void limit_time(unsigned seconds)
     setitimer(ITIMER_VIRTUAL, &limit, NULL);
 }
 
-static int dissect(json_t **out, const char *path, const struct blind_noise *noise, uint64_t seed)
+static int dissect(json_t **out, const struct blind_kind *kind, const char *path,
+                   const struct blind_noise *noise, uint64_t seed)
 {
     char spec[300];
     struct device *device = NULL;
     snprintf(spec, sizeof(spec), "sim:%s", path);
-    limit_time(BLIND_TRIAL_SECONDS);
+    limit_time(kind->seconds);
     int rc = device_open(&device, spec);
     if (rc == 0) {
-        rc = dissect_device(out, device, noise, seed);
+        rc = dissect_device(out, kind, device, noise, seed);
         device_close(device);
     }
     limit_time(0);
     return rc;
 }
 
-void blind_trial(struct blind_tally *tally, uint64_t seed, bool with_noise, bool loud)
+static void not_drawn(struct blind_tally *tally, struct blind_hierarchy *hierarchy, uint64_t seed)
+{
+    printf("WRONG seed %llu: no such hierarchy can be: %s\n%s", (unsigned long long)seed,
+           error_text(), hierarchy->yaml ? hierarchy->yaml : "");
+    tally->undrawn++;
+    blind_forget(hierarchy);
+}
+
+unsigned blind_trial(struct blind_tally *tally, const struct blind_kind *kind, uint64_t seed,
+                     bool with_noise, bool loud)
 {
     struct blind_hierarchy hierarchy;
     struct blind_noise noise;
     char path[256] = "";
     json_t *dissection = NULL;
-    blind_draw_noise(&noise, seed);
-    if (!blind_draw(&hierarchy, seed)) {
-        printf("WRONG seed %llu: no such hierarchy can be: %s\n%s", (unsigned long long)seed,
-               error_text(), hierarchy.yaml ? hierarchy.yaml : "");
-        tally->undrawn++;
-        blind_forget(&hierarchy);
-        return;
+    kind->draw_noise(&noise, seed);
+    if (!kind->draw(&hierarchy, seed)) {
+        not_drawn(tally, &hierarchy, seed);
+        return 0;
     }
     if (loud) {
         printf("%s\n", hierarchy.yaml);
     }
     int rc = write_model(path, hierarchy.yaml);
-    rc = rc < 0 ? rc : dissect(&dissection, path, with_noise ? &noise : NULL, seed);
+    rc = rc < 0 ? rc : dissect(&dissection, kind, path, with_noise ? &noise : NULL, seed);
     tally->trials++;
     if (rc < 0) {
-        printf("WRONG seed %llu%s: no dissection (limit %d s): %s\n", (unsigned long long)seed,
-               with_noise ? " (noisy)" : "", BLIND_TRIAL_SECONDS, error_text());
+        printf("WRONG seed %llu%s: no dissection (limit %u s): %s\n", (unsigned long long)seed,
+               with_noise ? " (noisy)" : "", kind->seconds, error_text());
         tally->failed++;
     }
-    blind_judge(tally, &hierarchy, with_noise ? &noise : NULL, dissection, seed, loud);
+    kind->judge(tally, &hierarchy, with_noise ? &noise : NULL, dissection, seed, loud);
     json_decref(dissection);
     if (path[0]) {
         unlink(path);
     }
+    unsigned of_class = blind_class(hierarchy.model);
     blind_forget(&hierarchy);
+    return of_class;
 }
 
-void blind_trial_died(struct blind_tally *tally, uint64_t seed, bool with_noise, int signal_number)
+void blind_trial_died(struct blind_tally *tally, const struct blind_kind *kind, uint64_t seed,
+                      bool with_noise, int signal_number)
 {
     struct blind_hierarchy hierarchy;
     struct blind_noise noise;
-    blind_draw_noise(&noise, seed);
+    kind->draw_noise(&noise, seed);
     printf("WRONG seed %llu%s: the trial died of signal %d\n", (unsigned long long)seed,
            with_noise ? " (noisy)" : "", signal_number);
     tally->trials++;
     tally->died++;
-    if (blind_draw(&hierarchy, seed)) {
-        blind_judge(tally, &hierarchy, with_noise ? &noise : NULL, NULL, seed, false);
+    if (kind->draw(&hierarchy, seed)) {
+        kind->judge(tally, &hierarchy, with_noise ? &noise : NULL, NULL, seed, false);
     }
     blind_forget(&hierarchy);
 }

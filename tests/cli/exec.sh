@@ -53,7 +53,6 @@ run sonde exec double.ptx --grid ' -18446744073709551615'
 run sonde exec double.ptx --threads ' -18446744073709551614'
 run sonde exec double.ptx --shared much
 run sonde exec double.ptx --shared 4294967296
-run sonde exec double.ptx -d cuda:0
 run sonde exec double.ptx -d sim:nothing
 run sonde exec double.ptx
 run sonde exec two_kernels.ptx

@@ -10,7 +10,7 @@ quiet() {
 echo "# printf"
 quiet printf.ptx --kernel everyone --grid 2 --block 7
 quiet printf.ptx --kernel everyone --grid 2 --block 7 --functional
-sonde exec --any-target printf.ptx --kernel many --arg s32:100 --printf-buffer 1024 --functional -q >out
+sonde exec --any-target printf.ptx --kernel many --arg s32:100 --printf-buffer 1024 --functional >out
 echo "status $?"
 head -n 2 out
 grep -c line out

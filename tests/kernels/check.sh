@@ -42,7 +42,7 @@ counted() {
 "$variants" "$scratch"
 for file in "$scratch"/*.ptx; do
     name=$(basename "$file" .ptx)
-    targets="75 80 90 100 120"
+    targets="75 90 120"
     case $name in instruction.*) targets="90 120" ;; esac
     for target in $targets; do
         if ! ptxas -arch=sm_$target "$file" -o "$scratch/out.cubin"; then

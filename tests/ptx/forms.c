@@ -41,7 +41,7 @@ struct form *forms_read(size_t *count, const char *path)
 
 void forms_put_header(struct strbuf *out)
 {
-    strbuf_append(out, ".version 9.0\n.target sm_90\n.address_size 64\n\n"
+    strbuf_append(out, ".version 9.0\n.target sm_90a\n.address_size 64\n\n"
                        ".global .align 16 .b8 global_data[256];\n"
                        ".const .align 16 .b8 const_data[256];\n"
                        ".func (.reg .u32 result) callee(.reg .u32 value)\n"

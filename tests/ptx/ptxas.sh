@@ -19,7 +19,7 @@ failures=0
 # parameters are possible only where it sees the whole program.
 complains() {
     for how in --compile-only --warn-on-spills; do
-        ptxas -arch=sm_90 "$how" "$1" -o "$scratch/out" >"$scratch/log" 2>&1 || true
+        ptxas -arch=sm_90a "$how" "$1" -o "$scratch/out" >"$scratch/log" 2>&1 || true
         grep -v "Unresolved extern" "$scratch/log" | grep -q -e "error" -e "fatal" || return 1
     done
 }

@@ -78,4 +78,6 @@ l2: {slices: 1, slice_index: {kind: modulo, unit: 128 B}, size: 16 KiB, sets: 12
 YAML
 expect none.json constant_l1.size 2048
 [ "$("$GET" none.json constant_l15.present)" = false ] || fail "a second cache shows, and is not there"
-expect none.json constant_l15.size absent
+# Loads that take 365 cycles and 637 may hit a second cache and L2, or L2 and memory, where the way of constants is
+# longer or shorter than that of plain loads: nothing is concluded.
+expect none.json constant_l15.size "not measured"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Two runs are equal to the byte but for date and seconds, recordings altogether; another seed may
 # visit in another order and finds the same.
-# whole: gtx560ti gtx780 liar
-for device in sim:gtx560ti sim:gtx780 "sim:$SOURCE/tests/models/liar.yaml"; do
+# whole: gtx560ti liar
+for device in sim:gtx560ti "sim:$SOURCE/tests/models/liar.yaml"; do
     first=$(basename "${device#sim:}" .yaml)
     whole "$first" a.json
     dissect "$device" b.json --record b.sonde
@@ -11,7 +11,5 @@ for device in sim:gtx560ti sim:gtx780 "sim:$SOURCE/tests/models/liar.yaml"; do
     cmp a b || fail "$device: two runs differ: $(diff a b | head -5)"
     cmp "$WHOLE/$first.sonde" b.sonde || fail "$device: two recordings differ"
 done
-for seed in 2 18446744073709551615; do
-    dissect sim:gtx560ti seeded.json --seed $seed
-    truth gtx560ti seeded.json
-done
+dissect sim:gtx560ti seeded.json --seed 18446744073709551615
+truth gtx560ti seeded.json

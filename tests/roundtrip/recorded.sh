@@ -36,3 +36,18 @@ words constants.json constant_l1.policy.name
 same constants.json constant_l15.fetch_granularity
 same constants.json constant_l15.hit_latency
 expect constants.json constant_l15.size "not measured"
+
+# Texture, read-only and local loads go through the same cache; what an H200's replacement policy makes of other sectors
+# decides that. The shared memory's latency has no part of a branch.
+dissect sim:h200 paths.json --only shared
+for attribute in banks bank_width; do same paths.json shared_memory.$attribute; done
+same paths.json shared_memory.latency 0.5
+
+# Translation: pages keep their frames while the buffer grows, and lines their latencies.
+dissect sim:h200 tlbs.json --only tlbs
+for tlb in l1_tlb l2_tlb; do
+    for attribute in page coverage entries sets; do same tlbs.json $tlb.$attribute; done
+    same tlbs.json $tlb.miss_penalty 1
+    words tlbs.json $tlb.scope
+done
+words tlbs.json l1_tlb.policy.name

@@ -22,6 +22,10 @@ static const char text[] =
     "ld.param.u64 %a, [p]; ld.param.u32 %n, [n]; mov.u32 %t, %tid.x; setp.ge.u32 %q, %t, %n;\n"
     "@%q ret; mul.wide.u32 %o, %t, 4; add.u64 %a, %a, %o; ld.global.u32 %v, [%a];\n"
     "ld.global.u32 %f, [factor]; mul.lo.u32 %v, %v, %f; st.global.u32 [%a], %v; ret; }\n"
+    ".global .texref _ZN1n3refE;\n"
+    ".visible .entry fetch(.param .u64 p) {\n.reg .u64 %a, %o; .reg .b32 %t, %v<5>;\n"
+    "ld.param.u64 %a, [p]; mov.u32 %t, %tid.x; mul.wide.u32 %o, %t, 4; add.u64 %a, %a, %o;\n"
+    "tex.1d.v4.u32.s32 {%v1, %v2, %v3, %v4}, [_ZN1n3refE, {%t}]; st.global.u32 [%a], %v1; ret; }\n"
     ".visible .entry forever(.param .u64 p) {\n.reg .u64 %a; .reg .u32 %v;\n"
     "ld.param.u64 %a, [p];\nL: ld.volatile.global.u32 %v, [%a]; bra L; }\n";
 
@@ -85,7 +89,10 @@ static void *name(const char *symbol)
         result (*call)(__VA_ARGS__);                                                               \
     } symbol = {.object = name(#symbol)}
 
-static char scale_here, forever_here, factor_here; /* what stands for them on the host */
+static char scale_here, forever_here, fetch_here, factor_here; /* what stands for them here */
+static struct { /* textureReference: a texture of unsigned integers, n::ref */
+    int normalized, filter, address[3], channels[4], kind, rest[21];
+} reference = {.address = {1, 1, 1}, .channels = {32}, .kind = 1};
 
 static void register_image(void)
 {
@@ -98,8 +105,50 @@ static void register_image(void)
     EXPECT(handle);
     __cudaRegisterFunction.call(handle, &scale_here, "scale", "scale", -1, 0, 0, 0, 0, 0);
     __cudaRegisterFunction.call(handle, &forever_here, "forever", "forever", -1, 0, 0, 0, 0, 0);
+    __cudaRegisterFunction.call(handle, &fetch_here, "fetch", "fetch", -1, 0, 0, 0, 0, 0);
     __cudaRegisterVar.call(handle, &factor_here, "factor", "factor", 0, 4, 0, 0);
+    if (strcmp(soname, "libcudart.so.11.0") == 0) {
+        FUNCTION(void, __cudaRegisterTexture, void **, const void *, const char *, const char *,
+                 int, int, int);
+        __cudaRegisterTexture.call(handle, &reference, "_ZN1n3refE", "::n::ref", 1, 0, 0);
+    }
     __cudaRegisterFatBinaryEnd.call(handle);
+}
+
+/* 11.x: a reference is known to the module by its mangled name. A launch that waits reads what was
+ * bound when it was made; binding again and again takes no more room. */
+static void run_reference(void)
+{
+    FUNCTION(int, cudaMalloc, void **, size_t);
+    FUNCTION(int, cudaMemcpy, void *, const void *, size_t, int);
+    FUNCTION(int, cudaLaunchKernel, const void *, struct abi_dim3, struct abi_dim3, void **, size_t,
+             void *);
+    FUNCTION(int, cudaBindTexture, size_t *, const void *, const void *, const void *, size_t);
+    FUNCTION(int, cudaUnbindTexture, const void *);
+    uint32_t values[64];
+    uint32_t *device, *out;
+    for (uint32_t i = 0; i < 64; i++) {
+        values[i] = 7 * i;
+    }
+    EXPECT(cudaMalloc.call((void **)&device, sizeof values) == 0);
+    EXPECT(cudaMalloc.call((void **)&out, 128) == 0);
+    EXPECT(cudaMemcpy.call(device, values, sizeof values, ABI_HOST_TO_DEVICE) == 0);
+    void *args[] = {&out};
+    struct abi_dim3 one = {1, 1, 1}, block = {32, 1, 1};
+    size_t offset = 1;
+    for (int i = 0; i < 2000; i++) {
+        EXPECT(cudaBindTexture.call(&offset, &reference, device, reference.channels, 128) == 0);
+    }
+    EXPECT(offset == 0);
+    EXPECT(cudaLaunchKernel.call(&fetch_here, one, block, args, 0, NULL) == 0);
+    EXPECT(cudaBindTexture.call(NULL, &reference, device + 32, reference.channels, 128) == 0);
+    EXPECT(cudaMemcpy.call(values, out, 128, ABI_DEVICE_TO_HOST) == 0);
+    EXPECT(values[0] == 0 && values[31] == 7 * 31);
+    EXPECT(cudaLaunchKernel.call(&fetch_here, one, block, args, 0, NULL) == 0);
+    EXPECT(cudaMemcpy.call(values, out, 128, ABI_DEVICE_TO_HOST) == 0);
+    EXPECT(values[0] == 7 * 32 && values[31] == 7 * 63);
+    EXPECT(cudaUnbindTexture.call(&reference) == 0);
+    EXPECT(cudaBindTexture.call(NULL, &factor_here, device, reference.channels, 128) == 18);
 }
 
 static int run(void)
@@ -185,6 +234,8 @@ int main(int argc, char **argv)
     int code = forever || fault || leaves ? run_forever(!fault, !leaves) : run();
     if (code != 0) {
         printf("error %d\n", code);
+    } else if (argc == 2 && strcmp(soname, "libcudart.so.11.0") == 0) {
+        run_reference();
     }
     if (strcmp(what, "closed") == 0) { /* threads of the libraries go on */
         dlclose(library);

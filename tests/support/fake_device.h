@@ -303,7 +303,7 @@ static void fake_shared(struct fake *fake, const struct fake_call *call)
     assert_true(call->args[2] >= 31 * call->args[1] + (call->load[12] == '4' ? 4 : 8));
     assert_true(call->args[2] % 8 == 0 && call->shared >= call->args[2] + 256);
     out[0] = UINT32_MAX;
-    out[1] = (uint32_t)(call->args[3] * 16 * (call->args[1] + 50) - 1);
+    out[1] = (uint32_t)(call->args[3] * 64 * (call->args[1] + 50) - 1);
     out[2] = 0;
 }
 

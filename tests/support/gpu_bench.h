@@ -99,7 +99,7 @@ static inline bool gpu_bench_run(struct gpu_bench *g, const char *body, uint32_t
                                  .block = {threads, 1, 1},
                                  .textures = &g->texture.texture,
                                  .texture_count = 1};
-    g->error = gpu_launch(g->gpu, &launch, &g->cycles);
+    g->error = gpu_launch(g->gpu, &launch, 0, &g->cycles);
     exec_program_destroy(program);
     ptx_module_destroy(module);
     return g->error == 0;

@@ -6,13 +6,16 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "model/model.h"
 #include "rt/rt.h"
 #include "util/error.h"
+#include "util/fileio.h"
 #include "graph.h"
 #include "workload.h"
 
@@ -56,6 +59,52 @@ static void every_workload_is_right_in_functional_mode(void **state)
 static void every_workload_is_right_on_the_timed_gpu(void **state)
 {
     run_all(*state, false);
+}
+
+/* Makes FOLDER/NAME/NAME.ptx of the one in the tree, its last store to global memory left out. */
+static void write_without_last_store(const char *folder, const char *name)
+{
+    char path[512], *text, *last = NULL;
+    size_t bytes;
+    snprintf(path, sizeof path, "%s/%s/%s.ptx", SONDE_WORKLOADS_DIR, name, name);
+    assert_int_equal(file_read_all(&text, &bytes, path, 1u << 20), 0);
+    for (char *at = text; (at = strstr(at, "st.global")); at++) {
+        last = at;
+    }
+    assert_non_null(last);
+    while (*last != ';') {
+        *last++ = ' ';
+    }
+    /* A store under a predicate leaves it behind. */
+    *last = ' ';
+    for (char *at = last; *--at != '\n';) {
+        *at = ' ';
+    }
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    assert_int_equal(file_make_folder(path), 0);
+    snprintf(path, sizeof path, "%s/%s/%s.ptx", folder, name, name);
+    assert_int_equal(file_write_all(path, text, bytes), 0);
+    free(text);
+}
+
+static void a_kernel_that_leaves_out_its_last_store_is_found_wrong(void **state)
+{
+    char folder[] = "/tmp/sonde-workloads.XXXXXX", path[512];
+    assert_non_null(mkdtemp(folder));
+    for (uint32_t i = 0; i < workload_count; i++) {
+        struct workbench counts;
+        write_without_last_store(folder, workloads[i].name);
+        int rc =
+            workload_run(&counts, *state, &workloads[i], folder, workloads[i].small_size, true);
+        snprintf(path, sizeof path, "%s/%s/%s.ptx", folder, workloads[i].name, workloads[i].name);
+        unlink(path);
+        *strrchr(path, '/') = '\0';
+        rmdir(path);
+        if (rc != SONDE_EINTERNAL) {
+            fail_msg("%s: %d", workloads[i].name, rc);
+        }
+    }
+    rmdir(folder);
 }
 
 static void both_modes_execute_the_same_instructions(void **state)
@@ -243,6 +292,8 @@ int main(void)
                                         without_rt),
         cmocka_unit_test_setup_teardown(every_workload_is_right_on_the_timed_gpu, with_rt,
                                         without_rt),
+        cmocka_unit_test_setup_teardown(a_kernel_that_leaves_out_its_last_store_is_found_wrong,
+                                        with_rt, without_rt),
         cmocka_unit_test_setup_teardown(both_modes_execute_the_same_instructions, with_rt,
                                         without_rt),
         cmocka_unit_test_setup_teardown(threads_are_counted_by_unit_and_space, with_rt, without_rt),

@@ -1,7 +1,7 @@
 /*
- * Host side of the option prices. Size: options. The host uses the exact normal distribution in
- * double precision; the tolerance covers the kernel's polynomial (7.5e-8 of a price up to 100) and
- * its approximate functions.
+ * Host side of the option prices. Size: options; block: threads of a CTA. The host uses the exact
+ * normal distribution in double precision; the tolerance covers the kernel's polynomial (7.5e-8 of
+ * a price up to 100) and its approximate functions.
  */
 #include "workloads/workload.h"
 
@@ -10,7 +10,8 @@
 #include "util/error.h"
 
 #define BLOCK 128
-#define BLOCKS_MAX 512
+#define BLOCK_MAX 1024
+#define THREADS_MAX 65536 /* of the grid; the kernel's threads take one option after another */
 #define TOLERANCE 2e-4
 
 struct market {
@@ -47,7 +48,11 @@ static int check(struct workbench *bench, const uint64_t at[2], double *const wa
 
 int workload_blackscholes(struct workbench *bench)
 {
-    uint32_t count = bench->size, blocks = (count + BLOCK - 1) / BLOCK;
+    uint32_t block = bench->settings->block ? bench->settings->block : BLOCK;
+    if (block > BLOCK_MAX) {
+        return error_set(SONDE_EINPUT, "CTAs of %u threads, %d at most", block, BLOCK_MAX);
+    }
+    uint32_t count = bench->size, blocks = (count + block - 1) / block, most = THREADS_MAX / block;
     struct market market = {0.02f, 0.3f};
     size_t bytes = count * sizeof(float);
     float *price = workbench_floats(bench, count, 5, 30);
@@ -67,8 +72,7 @@ int workload_blackscholes(struct workbench *bench)
     rc = rc < 0 ? rc : workbench_upload(bench, &at_years, years, bytes);
     rc = rc < 0 ? rc : workbench_upload(bench, &out[0], NULL, bytes);
     rc = rc < 0 ? rc : workbench_upload(bench, &out[1], NULL, bytes);
-    struct workbench_shape shape = {{blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX, 1, 1},
-                                    {BLOCK, 1, 1}};
+    struct workbench_shape shape = {{blocks < most ? blocks : most, 1, 1}, {block, 1, 1}};
     rc = rc < 0 ? rc
                 : WORKBENCH_LAUNCH(bench, "blackscholes", shape, &out[0], &out[1], &at_price,
                                    &at_strike, &at_years, &market.rate, &market.volatility, &count);

@@ -5,6 +5,14 @@
 
 #include <stdbool.h>
 
+/* A bit for each sector of [first, end), which lies in one segment of at most 32 of them. */
+static inline uint32_t sectors_of(uint64_t mask, uint64_t first, uint64_t end)
+{
+    uint32_t from = (uint32_t)((first & ~mask) / COALESCE_SECTOR_BYTES);
+    uint32_t to = (uint32_t)(((end - 1) & ~mask) / COALESCE_SECTOR_BYTES);
+    return to < 32 ? (UINT32_MAX >> (31 - to)) & (UINT32_MAX << from) : 0;
+}
+
 /* Put [first, end), which lies inside one segment, into a transaction of this pass. */
 static inline uint32_t add(struct transaction *out, uint32_t pass_first, uint32_t count,
                            uint64_t segment, uint64_t mask, uint64_t first, uint64_t end)
@@ -16,12 +24,15 @@ static inline uint32_t add(struct transaction *out, uint32_t pass_first, uint32_
             uint64_t t_end = t->address + t->bytes;
             t->address = first < t->address ? first : t->address;
             t->bytes = (uint32_t)((end > t_end ? end : t_end) - t->address);
+            t->sectors |= sectors_of(mask, first, end);
             t->lanes++;
             return count;
         }
     }
-    out[count] =
-        (struct transaction){.address = first, .bytes = (uint32_t)(end - first), .lanes = 1};
+    out[count] = (struct transaction){.address = first,
+                                      .bytes = (uint32_t)(end - first),
+                                      .lanes = 1,
+                                      .sectors = sectors_of(mask, first, end)};
     return count + 1;
 }
 
@@ -93,5 +104,35 @@ void coalesce_halve(struct transaction *list, uint32_t count)
         }
         t->address -= t->address % piece;
         t->bytes = (uint32_t)piece;
+    }
+}
+
+/* How many lanes before this one want the same word. */
+static uint32_t lanes_before(const struct exec_access *access, uint32_t lane)
+{
+    uint32_t count = 0;
+    for (uint32_t m = access->mask & ((1u << lane) - 1); m; m &= m - 1) {
+        count += access->address[__builtin_ctz(m)] == access->address[lane];
+    }
+    return count;
+}
+
+void coalesce_passes(struct transaction *list, uint32_t count, const struct exec_access *access,
+                     bool alone)
+{
+    for (uint32_t i = 0; i < count && !alone; i++) {
+        uint64_t first = list[i].address & ~(uint64_t)(COALESCE_SECTOR_BYTES - 1);
+        uint64_t end = list[i].address + list[i].bytes;
+        for (; first < end; first += COALESCE_SECTOR_BYTES) {
+            uint32_t most = 0;
+            for (uint32_t m = access->mask; m; m &= m - 1) {
+                uint32_t lane = (uint32_t)__builtin_ctz(m);
+                if (access->address[lane] - first < COALESCE_SECTOR_BYTES) {
+                    uint32_t pass = lanes_before(access, lane) + 1;
+                    most = pass > most ? pass : most;
+                }
+            }
+            list[i].passes += most;
+        }
     }
 }

@@ -7,6 +7,7 @@
 #ifndef SONDE_CORE_MEMORY_COALESCE_H
 #define SONDE_CORE_MEMORY_COALESCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "exec/exec.h"
@@ -22,7 +23,10 @@
 struct transaction {
     uint64_t address;
     uint32_t bytes;
-    uint32_t lanes; /* whose bytes lie in it; 0: one */
+    uint32_t lanes;   /* whose bytes lie in it; 0: one */
+    uint32_t sectors; /* of COALESCE_SECTOR_BYTES that lanes touch: a bit each, from the segment's
+                         first on; 0: those of the bytes */
+    uint32_t passes;  /* of an atomic, see mem_request.passes; else 0 */
 };
 
 /*
@@ -33,6 +37,10 @@ struct transaction {
  */
 uint32_t coalesce(struct transaction *out, const struct exec_access *access, uint32_t segment_bytes,
                   uint32_t sector_bytes, uint32_t lanes_per_pass);
+
+/* Sets the passes of an atomic's transactions. `alone`: one lane does it for all. */
+void coalesce_passes(struct transaction *list, uint32_t count, const struct exec_access *access,
+                     bool alone);
 
 /*
  * The rules of compute capability 1.2 and 1.3 (CUDA C Programming Guide, appendix G): segments of

@@ -26,8 +26,8 @@ uint32_t texture_transactions(struct lsu_access *access, bool blocks)
                 i--;
             }
             if (i == 0) {
-                access->transaction[count++] =
-                    (struct transaction){sector, COALESCE_SECTOR_BYTES, 1};
+                access->transaction[count++] = (struct transaction){
+                    .address = sector, .bytes = COALESCE_SECTOR_BYTES, .lanes = 1};
             } else if (i <= before) {
                 access->transaction[i - 1].lanes++;
             }

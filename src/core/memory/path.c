@@ -141,6 +141,10 @@ static uint32_t segments(struct lsu_access *access, uint32_t lanes, uint32_t seg
     access->access.mask = lanes;
     uint32_t count =
         coalesce(access->transaction, &access->access, segment_bytes, sector_bytes, lanes_per_pass);
+    if (is_atomic(access)) {
+        bool alone = access->info->is_lowered && access->info->lowered.aggregated;
+        coalesce_passes(access->transaction, count, &access->access, alone);
+    }
     access->access.mask = mask;
     return count;
 }

@@ -115,6 +115,8 @@ int lsu_send(struct sm *sm, struct lsu_access *access)
                                             .paddr = paddr,
                                             .bytes = t->bytes,
                                             .lanes = t->lanes,
+                                            .sectors = (uint32_t)__builtin_popcount(t->sectors),
+                                            .passes = t->passes,
                                             .sm = sm->id,
                                             .kind = request_kind(access),
                                             .bypass = access->bypass,

@@ -124,6 +124,8 @@ static bool reaches_device_memory(const struct ptx_insn *insn)
     uint32_t written = 0;
     for (uint32_t i = 0; i < insn->operand_count; i++) {
         const struct ptx_operand *operand = &insn->operands[i];
+        if (operand->kind == OPERAND_FETCH)
+            return true; /* a tensor */
         if (operand->kind != OPERAND_ADDR)
             continue;
         enum isa_space space = written < 2 ? isa_space_base(insn->space[written++]) : SPACE_NONE;

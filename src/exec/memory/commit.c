@@ -154,6 +154,26 @@ static void atomic_lanes(const struct exec_state *state, const struct uop_memory
     }
 }
 
+/* One element after the other; old values are registers' contents when all have been combined. */
+static void vector_atomic_lanes(const struct exec_state *state, const struct uop_memory *memory,
+                                const struct exec_access *access,
+                                uint8_t *const pointers[WARP_LANES])
+{
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        for (uint32_t k = 0; k < memory->vec; k++) {
+            const struct element *element = &memory->elements[k];
+            uint8_t *at = pointers[lane] + (size_t)k * memory->bytes;
+            const uint8_t *data = (const uint8_t *)access->data[lane] + (size_t)k * memory->bytes;
+            uint64_t old = read_value(at, memory->bytes);
+            write_value(at, memory->combine(old, read_value(data, memory->bytes), 0),
+                        memory->bytes);
+            if (element->register_bytes)
+                ((lane_word *)frame_lanes(state, access, element->ref))[lane] = (uint32_t)old;
+        }
+    }
+}
+
 static bool in_device_memory(const struct exec_access *access, uint32_t lane)
 {
     uint32_t space = access->space == SPACE_NONE ? access->lane_space[lane] : access->space;
@@ -237,11 +257,27 @@ static void look_into_stores(const struct exec_warp *warp, const struct exec_acc
     }
 }
 
+/* Shared memory, where it lies for every lane: true if all are inside. */
+static bool all_shared(const struct exec_warp *warp, const struct exec_access *access,
+                       uint8_t *pointers[WARP_LANES])
+{
+    const struct exec_cta *cta = warp->cta;
+    uint64_t bytes = (uint64_t)access->bytes * access->vec, outside = 0;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        outside |= access->address[lane] + bytes > cta->shared_bytes;
+        pointers[lane] = cta->shared + access->address[lane];
+    }
+    return !outside;
+}
+
 static int find_pointers(struct exec_warp *warp, const struct uop_memory *memory,
                          const struct exec_access *access, uint8_t *pointers[WARP_LANES])
 {
     /* An address without a register is the same in all lanes, but for local memory. */
     bool uniform = !memory->has_base && access->space != SPACE_LOCAL;
+    if (access->space == SPACE_SHARED && !uniform && all_shared(warp, access, pointers))
+        return SONDE_OK;
     uint8_t *first = host_pointer(warp, access, lowest_lane(access->mask));
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         uint32_t lane = lowest_lane(rest);
@@ -286,7 +322,10 @@ int exec_commit(struct exec_warp *warp, const struct exec_access *access)
         store_lanes(access, pointers);
         break;
     default:
-        atomic_lanes(state, memory, access, pointers);
+        if (memory->vec > 1)
+            vector_atomic_lanes(state, memory, access, pointers);
+        else
+            atomic_lanes(state, memory, access, pointers);
         break;
     }
     return SONDE_OK;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "exec/memory/image.h"
+#include "exec/observe.h"
 #include "exec/ops.h"
 
 static bool inside(uint64_t address, uint64_t bytes, uint64_t size)
@@ -53,6 +54,9 @@ bool poke_bytes(const struct exec_warp *warp, uint32_t lane, uint64_t address, c
     const struct exec_cta *cta = warp->cta;
     const struct exec_state *state = warp->state;
     uint64_t offset = address & (EXEC_WINDOW_BYTES - 1);
+    if (cta->launch->observer)
+        cta->launch->observer->touches((struct exec_warp *)(uintptr_t)warp, lane, address, bytes,
+                                       true);
     switch (generic_space(address)) {
     case SPACE_SHARED:
         if (!inside(offset, bytes, cta->shared_bytes))

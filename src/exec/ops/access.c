@@ -271,6 +271,30 @@ static uint64_t add_halves(const struct float_format *format, uint64_t old, uint
     }
     return sum;
 }
+
+/* The smaller or the larger; a NaN only of two, and -0 is below +0. */
+static uint64_t pick_halves(const struct float_format *format, uint64_t old, uint64_t b, int count,
+                            bool larger)
+{
+    uint64_t picked = 0;
+    for (int i = 0; i < count; i++) {
+        uint32_t one = old >> 16 * i & 0xffff, other = b >> 16 * i & 0xffff, nan = 0x7fff;
+        double x = format_widen(format, one), y = format_widen(format, other);
+        uint32_t low = x < y || (x == y && one & 0x8000) ? one : other;
+        uint32_t high = low == one ? other : one, result = larger ? high : low;
+        result = x != x ? (y != y ? nan : other) : y != y ? one : result;
+        picked |= (uint64_t)result << 16 * i;
+    }
+    return picked;
+}
+ATOM(min_f16, pick_halves(&format_f16, old, b, 1, false))
+ATOM(max_f16, pick_halves(&format_f16, old, b, 1, true))
+ATOM(min_f16x2, pick_halves(&format_f16, old, b, 2, false))
+ATOM(max_f16x2, pick_halves(&format_f16, old, b, 2, true))
+ATOM(min_bf16, pick_halves(&format_bf16, old, b, 1, false))
+ATOM(max_bf16, pick_halves(&format_bf16, old, b, 1, true))
+ATOM(min_bf16x2, pick_halves(&format_bf16, old, b, 2, false))
+ATOM(max_bf16x2, pick_halves(&format_bf16, old, b, 2, true))
 ATOM(add_f16, add_halves(&format_f16, old, b, 1))
 ATOM(add_f16x2, add_halves(&format_f16, old, b, 2))
 ATOM(add_bf16, add_halves(&format_bf16, old, b, 1))
@@ -291,6 +315,10 @@ static const struct { enum isa_mod op; enum isa_type type; lane_atom *fn; } atom
     { MOD_ATOM_min, TYPE_s32, atom_min_s32 },   { MOD_ATOM_max, TYPE_s32, atom_max_s32 },
     { MOD_ATOM_min, TYPE_u64, atom_min_u64 },   { MOD_ATOM_max, TYPE_u64, atom_max_u64 },
     { MOD_ATOM_min, TYPE_s64, atom_min_s64 },   { MOD_ATOM_max, TYPE_s64, atom_max_s64 },
+    { MOD_ATOM_min, TYPE_f16, atom_min_f16 },   { MOD_ATOM_max, TYPE_f16, atom_max_f16 },
+    { MOD_ATOM_min, TYPE_f16x2, atom_min_f16x2 }, { MOD_ATOM_max, TYPE_f16x2, atom_max_f16x2 },
+    { MOD_ATOM_min, TYPE_bf16, atom_min_bf16 }, { MOD_ATOM_max, TYPE_bf16, atom_max_bf16 },
+    { MOD_ATOM_min, TYPE_bf16x2, atom_min_bf16x2 }, { MOD_ATOM_max, TYPE_bf16x2, atom_max_bf16x2 },
 };
 /* clang-format on */
 
@@ -308,6 +336,32 @@ lane_atom *decode_find_atom(enum isa_mod op, enum isa_type type)
     return NULL;
 }
 
+/* Memory's own arithmetic differs from shared memory's in how it treats denormals and NaNs. */
+static lane_atom *at_memory(lane_atom *combine)
+{
+    return combine == atom_add_f64   ? atom_add_f64_global
+           : combine == atom_add_f32 ? atom_add_f32_global
+                                     : combine;
+}
+
+lane_atom *decode_find_bulk_atom(enum isa_mod op, enum isa_type type, bool global)
+{
+    lane_atom *combine = decode_find_atom(op, type);
+    return global && combine != atom_add_f32 ? at_memory(combine) : combine;
+}
+
+static int decode_vector_atom(struct decoder *d, struct uop_memory *memory,
+                              const struct ptx_operand *operand, const struct ptx_operand *result)
+{
+    int rc = SONDE_OK;
+    for (uint32_t k = 0; rc == SONDE_OK && k < memory->vec; k++) {
+        rc = decode_source_element(d, &memory->operands[k], &operand->elems[k], memory->bytes);
+        if (rc == SONDE_OK && result && result->kind == OPERAND_VECTOR)
+            rc = decode_dest_element(d, &memory->elements[k], &result->elems[k]);
+    }
+    return rc;
+}
+
 static int decode_combine(struct decoder *d, enum exec_access_kind kind,
                           const struct ptx_operand *address, const struct ptx_operand *operands,
                           uint32_t count, const struct ptx_operand *result)
@@ -321,16 +375,15 @@ static int decode_combine(struct decoder *d, enum exec_access_kind kind,
         return rc;
     memory->sign_extend = false;
     memory->combine = decode_find_atom((enum isa_mod)d->insn->mods[MODC_ATOM], type);
-    bool shared = d->info->space == SPACE_SHARED;
-    if (memory->combine == atom_add_f64 && !shared)
-        memory->combine = atom_add_f64_global;
-    if (memory->combine == atom_add_f32 && !shared)
-        memory->combine = atom_add_f32_global;
-    if (!memory->combine || memory->vec != 1)
+    if (d->info->space != SPACE_SHARED)
+        memory->combine = at_memory(memory->combine);
+    if (!memory->combine || memory->bytes * memory->vec > 16)
         return decode_refuse(d, "'%s%s.%s' is not implemented", isa_row(d->insn->op)->name,
                              isa_mod_text((enum isa_mod)d->insn->mods[MODC_ATOM]),
                              isa_type_info(type)->text);
     rc = decode_address(d, memory, address);
+    if (memory->vec > 1)
+        return rc == SONDE_OK ? decode_vector_atom(d, memory, operands, result) : rc;
     for (uint32_t k = 0; rc == SONDE_OK && k < count && k < 2; k++)
         rc = decode_source_element(d, &memory->atom[k], &operands[k], memory->bytes);
     if (rc == SONDE_OK && result)
@@ -341,8 +394,9 @@ static int decode_combine(struct decoder *d, enum exec_access_kind kind,
 int decode_atomic(struct decoder *d)
 {
     const struct ptx_operand *operands = d->insn->operands;
-    return decode_combine(d, ACCESS_ATOMIC, &operands[1], &operands[2], d->insn->operand_count - 2u,
-                          &operands[0]);
+    uint32_t policy = d->insn->mods[MODC_HINT] != MOD_NONE;
+    return decode_combine(d, ACCESS_ATOMIC, &operands[1], &operands[2],
+                          d->insn->operand_count - 2u - policy, &operands[0]);
 }
 
 int decode_reduction(struct decoder *d)

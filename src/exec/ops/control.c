@@ -103,6 +103,22 @@ enum exec_event run_nop(struct exec_warp *warp, const struct uop *uop, uint32_t 
     return advance(warp);
 }
 
+#define SLEEP_MAX_NS 1000000 /* PTX ISA, nanosleep */
+
+/* The longest of the lanes'. Whoever issues lets the time pass. */
+enum exec_event run_sleep(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                          struct exec_access *access)
+{
+    const lane_word *time = lanes_at(warp->state, uop->source[0]);
+    (void)access;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest),
+                 ns = time[lane] < SLEEP_MAX_NS ? time[lane] : SLEEP_MAX_NS;
+        warp->slept_ns = ns > warp->slept_ns ? ns : warp->slept_ns;
+    }
+    return advance(warp);
+}
+
 static uint32_t reconvergence(const struct decoder *d)
 {
     uint32_t pc = d->insn->reconverge;
@@ -178,7 +194,13 @@ int decode_trap(struct decoder *d)
     return SONDE_OK;
 }
 
-/* Instructions without an effect on values: brkpt without a debugger, sleeps, warp barriers. */
+int decode_sleep(struct decoder *d)
+{
+    d->uop->run = run_sleep;
+    return decode_source(d, 0, &d->insn->operands[0], 4);
+}
+
+/* Instructions without an effect on values: brkpt without a debugger, warp barriers. */
 int decode_nop(struct decoder *d)
 {
     d->uop->run = run_nop;

@@ -20,7 +20,7 @@ decode_fn decode_texture_query, decode_istypep;                                /
 decode_fn decode_surface;                                                      /* surface.c */
 decode_fn decode_cvta, decode_isspacep;                                        /* address.c */
 decode_fn decode_branch, decode_switch, decode_ret, decode_exit, decode_leave; /* control.c */
-decode_fn decode_trap, decode_nop;                                             /* control.c */
+decode_fn decode_trap, decode_nop, decode_sleep;                               /* control.c */
 decode_fn decode_call;                                                         /* call.c */
 decode_fn decode_system;                                                       /* system.c */
 decode_fn decode_stack;                                                        /* stack.c */
@@ -30,7 +30,11 @@ decode_fn decode_activemask, decode_vote, decode_shfl, decode_match;           /
 decode_fn decode_redux;                                                        /* redux.c */
 decode_fn decode_product, decode_matrix_move;                                  /* matrix.c */
 decode_fn decode_small_matrix;                                                 /* small_matrix.c */
-decode_fn decode_copy, decode_mbarrier;                                        /* async.c */
+decode_fn decode_copy, decode_mbarrier, decode_pending;                        /* async.c */
+decode_fn decode_bulk, decode_store_async;                                     /* bulk.c */
+decode_fn decode_tensor_copy, decode_map_field, decode_map_copy;               /* tensor.c */
+decode_fn decode_elect, decode_policy, decode_policy_range;                    /* policy.c */
+decode_fn decode_wgmma, decode_wgmma_group;                                    /* wgmma.c */
 
 /* value.c: whether instructions of a row are a C function of one lane. */
 bool decode_is_value(enum isa_op op);
@@ -45,5 +49,8 @@ int decode_call_place(struct decoder *d, struct call_place *place,
 
 /* access.c: the new value of an atomic; NULL: there is none of that type. */
 lane_atom *decode_find_atom(enum isa_mod op, enum isa_type type);
+/* The same of copies that reduce; `global`: with the arithmetic of memory, which here keeps
+ * subnormal numbers of f32. */
+lane_atom *decode_find_bulk_atom(enum isa_mod op, enum isa_type type, bool global);
 
 #endif

@@ -13,6 +13,7 @@
 #include "exec/cluster.h"
 #include "exec/fault.h"
 #include "exec/memory/image.h"
+#include "exec/observe.h"
 #include "exec/ops.h"
 #include "util/error.h"
 
@@ -175,7 +176,8 @@ static void bad_lane(struct exec_warp *warp, const struct exec_access *access, u
               where);
 }
 
-/* Lane by lane: the first one that fails is the fault. A prefetch only drops its bad lanes. */
+/* Lane by lane: the first one that fails is the fault. A prefetch only drops its bad lanes, and
+ * where somebody observes the launch he is told and they are dropped, too. */
 static bool check_lanes(struct exec_warp *warp, struct exec_access *access, uint64_t bytes)
 {
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
@@ -185,11 +187,15 @@ static bool check_lanes(struct exec_warp *warp, struct exec_access *access, uint
         uint64_t address = access->address[lane];
         if ((address & (bytes - 1)) == 0 && lane_valid(warp, space, address, bytes))
             continue;
-        if (access->kind != ACCESS_PREFETCH) {
+        const struct exec_observer *observer = warp->cta->launch->observer;
+        if (observer && access->kind != ACCESS_PREFETCH) {
+            observer->refused(warp, access, lane, space, bytes);
+        } else if (access->kind != ACCESS_PREFETCH) {
             bad_lane(warp, access, lane, space, bytes);
             return false;
         }
         access->mask &= ~(1u << lane);
+        access->contiguous &= !observer;
     }
     return true;
 }
@@ -218,16 +224,16 @@ static bool check_writable(struct exec_warp *warp, const struct exec_access *acc
 /* Copy element k's low `bytes` of every lane to byte k * bytes of its data (a little-endian host).
  */
 static void gather_data(const struct exec_state *state, const struct uop_memory *memory,
-                        struct exec_access *access)
+                        const struct element *elements, struct exec_access *access)
 {
-    if (access->contiguous && memory->vec == 1 && memory->elements[0].register_bytes == 4) {
-        const lane_word *from = lanes_at(state, memory->elements[0].ref);
+    if (access->contiguous && memory->vec == 1 && elements[0].register_bytes == 4) {
+        const lane_word *from = lanes_at(state, elements[0].ref);
         for (uint32_t i = 0; i < WARP_LANES; i++)
             access->data[i][0] = from[i];
         return;
     }
     for (uint32_t k = 0; k < memory->vec; k++) {
-        const struct element *element = &memory->elements[k];
+        const struct element *element = &elements[k];
         const uint8_t *lanes = lanes_at(state, element->ref);
         uint32_t at = k * memory->bytes, stride = element->register_bytes;
         for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
@@ -294,7 +300,9 @@ enum exec_event run_memory(struct exec_warp *warp, const struct uop *uop, uint32
     if (!check_writable(warp, access))
         return EXEC_FAULT;
     if (memory->kind == ACCESS_STORE)
-        gather_data(state, memory, access);
+        gather_data(state, memory, memory->elements, access);
+    else if (memory->combine && memory->vec > 1)
+        gather_data(state, memory, memory->operands, access);
     else if (memory->kind == ACCESS_ATOMIC || memory->kind == ACCESS_REDUCTION)
         gather_atomic(state, memory, access);
     advance(warp);

@@ -249,8 +249,7 @@ static bool device_lane(struct exec_warp *warp, const struct uop *uop, uint32_t 
     }
     code = services && services->device_call ? services->device_call(services->ctx, &call)
                                              : CODE_NOT_SUPPORTED;
-    if (code == 0 && row->stores &&
-        !poke_bytes(warp, lane, call.arg[0], &call.value, row->stores)) {
+    if (code == 0 && row->stores && !poke_bytes(warp, lane, call.arg[0], call.bytes, row->stores)) {
         fault_set(warp, warp->pc, lane, call.arg[0],
                   "a call of the device's runtime cannot write to 0x%" PRIx64, call.arg[0]);
         return false;

@@ -9,9 +9,6 @@
 #include "exec/ops/decoders.h"
 #include "util/error.h"
 
-/* Without .sync nobody is waited for: uop->target says so of votes and shuffles. */
-enum { WITH_ACTIVE_LANES = 1 };
-
 bool warp_together(struct exec_warp *warp, const lane_word *members, uint32_t *mask,
                    const struct uop *uop)
 {
@@ -26,8 +23,8 @@ bool warp_together(struct exec_warp *warp, const lane_word *members, uint32_t *m
     return here;
 }
 
-static enum exec_event run_warp_sync(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
-                                     struct exec_access *access)
+enum exec_event run_warp_sync(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                              struct exec_access *access)
 {
     (void)access;
     if (!warp_together(warp, lanes_at(warp->state, uop->source[0]), &mask, uop))

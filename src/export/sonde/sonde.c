@@ -105,7 +105,7 @@ static void lsu_line(struct model_text *t, const struct latency_plan *plan)
                plan->lsu, plan->lsu_local, plan->lsu_readonly);
 }
 
-static void shared_lines(struct model_text *t, const struct latency_plan *plan)
+static void shared_lines(struct model_text *t)
 {
     const json_t *shared = json_object_get(t->root, "shared_memory");
     const json_t *device = json_object_get(t->root, "device");
@@ -129,11 +129,8 @@ static void shared_lines(struct model_text *t, const struct latency_plan *plan)
         model_line(t, 2, "", "word_selectable: %s", widest > 1 ? "true" : "false");
     }
     if (saved_value(&value, shared, "latency")) {
-        /* A record of shared loads has one issue the less beside them than one of global loads. */
-        uint32_t record = plan->issue.record_cycles / 2;
-        record = record == 1 ? 2 : record;
-        model_line(t, 2, model_measured(comment, &value), "latency: %.0f cycles",
-                   value.value > record ? floor(value.value - record) : value.value);
+        /* Of many accesses in a row: nothing is added to them. */
+        model_line(t, 2, model_measured(comment, &value), "latency: %.0f cycles", value.value);
     }
     const json_t *conflicts = json_object_get(shared, "conflict_latency");
     double two = json_number_value(json_object_get(conflicts, "2"));
@@ -203,7 +200,7 @@ static void sm_section(struct model_text *t, const struct latency_plan *plan)
     readonly_line(t);
     lsu_line(t, plan);
     coalesce_line(t, l1);
-    shared_lines(t, plan);
+    shared_lines(t);
     texture_and_constant_lines(t, plan);
     const json_t *outstanding = json_object_get(t->root, "outstanding");
     struct saved_value value;

@@ -111,7 +111,12 @@ static int check_slow(struct level *level, const struct sample *missed, double s
     if (level->result->present && fabs(slow - plain) < fabs(own - plain)) {
         level->timing.beneath_cycles = soonest;
     }
-    return rc;
+    return rc != INFER_UNDECIDED
+               ? rc
+               : lab_undecided(level->lab,
+                               "loads that miss in front take %.0f cycles, others %.0f: of a "
+                               "second cache and L2, or of L2 and memory",
+                               own, slow);
 }
 
 /*

@@ -226,6 +226,10 @@ static int count_one(struct counting *c, struct cache_result *result)
             is_left = find_owner(c, &owner, c->caches + 1 == limits.owners);
         }
     }
+    if (rc == 0 && !c->of->known && c->caches == 1) {
+        return lab_undecided(c->lab, "loads of all SMs come as soon, and no miss is known that "
+                                     "they could be");
+    }
     if (rc == 0) {
         report(c, result, is_left ? count_served(c, 0) : c->caches);
     }

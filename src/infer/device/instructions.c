@@ -34,12 +34,14 @@ static const struct {
 /* What is asked of a kind. */
 struct kind {
     const char *op, *group, *doc;
-    bool has_pair; /* two kinds of lines in turn */
+    bool has_pair;           /* two kinds of lines in turn */
+    uint32_t stride, spread; /* of its accesses to global memory; 0: none */
 };
 
 static const struct kind kinds[] = {
-#define INSTRUCTION(op, group, sm, lines, x, y, start, other, init, first, second, doc)            \
-    {#op, #group, doc, sizeof(second) > 1},
+#define INSTRUCTION(op, group, sm, lines, stride, spread, x, y, start, other, init, first, second, \
+                    doc)                                                                           \
+    {#op, #group, doc, sizeof(second) > 1, stride, spread},
 #include "trace/instructions.def"
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
@@ -188,12 +190,9 @@ static bool has_rate(const struct kind *kind)
 static struct timing begin(const struct kind *kind)
 {
     struct timing t = timing_of(kind->op);
-    bool is_global = strchr(kind->op, 'g') &&
-                     (strcmp(kind->group, "LOAD") == 0 || strcmp(kind->group, "STORE") == 0 ||
-                      strcmp(kind->group, "ATOMIC") == 0);
-    if (is_global) {
-        t.stride = strstr(kind->op, "16") ? 16 : strchr(kind->op, '4') ? 4 : 8;
-        t.spread = strncmp(kind->op, "ldg", 3) != 0;
+    if (kind->stride) {
+        t.stride = kind->stride;
+        t.spread = kind->spread;
     }
     return t;
 }

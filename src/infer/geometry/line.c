@@ -18,10 +18,11 @@
 
 /* Thresholds. Fixed by: blind trials (tests/blind). */
 static const struct {
-    unsigned step_bytes, max_line_bytes;
+    unsigned step_bytes, max_line_bytes, page_bytes;
 } limits = {
     .step_bytes = 4,         /* bytes: an edge of a line is found to a word */
     .max_line_bytes = 65536, /* bytes: longer lines are not looked for */
+    .page_bytes = 4096,      /* bytes: the least page of translation */
 };
 
 /* The verdict on the conflicting set with `from` replaced by `to`. */
@@ -187,6 +188,13 @@ static int find_line(struct level *level)
     if (!agree || end % bytes != end2 % bytes) {
         return lab_undecided(level->lab, "two lines measured differently: %u B and %u B", bytes,
                              bytes2);
+    }
+    if (level->outermost && bytes >= limits.page_bytes) {
+        level->translated = true;
+        return lab_undecided(level->lab,
+                             "what is slow reaches as far as a page, %u B: it is translation that "
+                             "misses before this cache does",
+                             bytes);
     }
     if (bytes % level->timing.fetch_bytes != 0) {
         return lab_undecided(level->lab, "a line of %u B is no multiple of the fetch unit of %u B",

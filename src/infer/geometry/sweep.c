@@ -13,12 +13,14 @@
 /* Thresholds. Fixed by: the curves of the shipped models and of an H200. */
 static const struct {
     unsigned sweep_stride, dear_bytes;
+    double large_misses, all_miss;
 } limits = {
     .sweep_stride = 128,  /* bytes from load to load */
     .dear_bytes = 262144, /* bytes: a walk of more is done for two windows only */
+    .large_misses =
+        0.03,         /* share of the loads: with fewer a large array fits, noise beside. H200 */
+    .all_miss = 0.95, /* share of the loads, noise beside: farther on the curve is flat */
 };
-#define LARGE_MISS_SHARE 0.03
-#define ALL_MISS 0.95 /* share of the loads, noise beside: farther on the curve is flat */
 
 /* The stride in a path's own bytes: of local memory a word is a line of the cache. */
 static uint64_t path_stride(const struct level *level)
@@ -72,7 +74,7 @@ static uint64_t grid_bytes(const struct level *level, unsigned i)
 static bool is_over(const struct level *level, const struct capacity_step *step, uint64_t fits)
 {
     bool is_open = level->large || !fits;
-    return is_open && step->miss_share > ALL_MISS && step->bytes > 2 * (double)fits;
+    return is_open && step->miss_share > limits.all_miss && step->bytes > 2 * (double)fits;
 }
 
 static int walk_grid(struct level *level)
@@ -105,7 +107,7 @@ static int find_large_edge(struct level *level)
 {
     struct cache_result *r = level->result;
     size_t at = 0;
-    while (at < r->step_count && r->steps[at].miss_share < LARGE_MISS_SHARE) {
+    while (at < r->step_count && r->steps[at].miss_share < limits.large_misses) {
         at++;
     }
     if (at == 0 || at == r->step_count) {
@@ -119,7 +121,7 @@ static int find_large_edge(struct level *level)
         if (rc) {
             return rc;
         }
-        if (step.miss_share < LARGE_MISS_SHARE) {
+        if (step.miss_share < limits.large_misses) {
             low = middle;
         } else {
             high = middle;
@@ -130,7 +132,7 @@ static int find_large_edge(struct level *level)
                  "chase op=%s after touching the array, 16 windows spread over it: below %.0f %% "
                  "misses up to %.2f MiB, "
                  "more at %.2f MiB; a sampled edge, not a count of lines",
-                 level->info->op, 100 * LARGE_MISS_SHARE, (double)low / 1048576,
+                 level->info->op, 100 * limits.large_misses, (double)low / 1048576,
                  (double)high / 1048576);
     attribute_set(&r->size, (double)low, "B", 0.4, id);
     return 0;

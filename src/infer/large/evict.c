@@ -48,7 +48,6 @@ static const struct {
     .late_rounds = 8,  /* rounds of the circle that tells lru_late */
 };
 #define MOST_WAYS 64
-#define WORD_BYTES 4
 
 struct hunt {
     struct level *level;
@@ -261,8 +260,8 @@ static int tell_late(struct level *level)
         return ring ? 0 : error_memory();
     }
     for (size_t i = 0; i < count; i++) {
-        ring[i] =
-            level->conflict.offsets[i < 4 ? i / 2 : i - 2] + (i < 4 && i % 2 ? WORD_BYTES : 0);
+        ring[i] = level->conflict.offsets[i < 4 ? i / 2 : i - 2] +
+                  (i < 4 && i % 2 ? CHASE_WORD_BYTES : 0);
     }
     struct walk walk;
     struct walk_plan plan = level_plan(level, (struct walk_shape){.ring = ring, .count = count});

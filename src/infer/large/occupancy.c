@@ -40,9 +40,11 @@
 /* Thresholds. Fixed by: an H200: 15028 to 15084 sets, 20 shares with a misfit of 0.3 to 1.2. */
 static const struct {
     unsigned few, few_seeds, samples, most_helpers, a_part_of, steps, a_sample_of, of_few, passes;
+    uint32_t owner;
     double later, hits, held, shared_low, shared_high, knee_low, knee_high, stray, fits, fair;
     uint64_t most_bytes, most_lines;
 } limits = {
+    .owner = 0,         /* the SM that reads a pool; the first, which every GPU has */
     .few = 4096,        /* lines, of which a large cache holds all */
     .few_seeds = 3,     /* draws of these */
     .samples = 4096,    /* lines that are timed */
@@ -67,7 +69,6 @@ static const struct {
     .fits = 3.0,       /* times the deviation that chance makes: the curve is another one */
     .fair = 8.0,       /* times the same: the curve fits, but not well */
 };
-#define OWNER 0
 #define SEEDS 4
 
 struct point {
@@ -119,7 +120,7 @@ static int read_pool(struct occupancy *r, const uint32_t **latency, size_t *coun
     rc = rc ? rc : trace_request_set_u64(&q, "passes", limits.passes);
     rc = rc ? rc : trace_request_set_u64(&q, "samples", samples ? samples : 1);
     if (rc == 0 && r->helper) {
-        rc = trace_request_set_u64(&q, "sm", OWNER);
+        rc = trace_request_set_u64(&q, "sm", limits.owner);
         rc = rc ? rc : trace_request_set_u64(&q, "helper", r->helper);
         rc = rc ? rc : trace_request_set_u64(&q, "near", (uint64_t)r->threshold);
     }
@@ -205,7 +206,7 @@ static int find_helper(struct occupancy *r)
     const uint32_t *latency = NULL;
     size_t count = 0;
     double lines = 0;
-    for (uint32_t helper = OWNER + 1; helper <= limits.most_helpers; helper++) {
+    for (uint32_t helper = limits.owner + 1; helper <= limits.most_helpers; helper++) {
         r->helper = helper;
         int rc = read_pool(r, &latency, &count, &lines, limits.few, 0, limits.a_sample_of);
         if (rc && !lab_soft(rc)) {
@@ -216,8 +217,8 @@ static int find_helper(struct occupancy *r)
             return 0;
         }
     }
-    return lab_undecided(r->lab, "it has parts, and none of %d SMs is of another one than SM %d",
-                         limits.most_helpers, OWNER);
+    return lab_undecided(r->lab, "it has parts, and none of %d SMs is of another one than SM %u",
+                         limits.most_helpers, limits.owner);
 }
 
 /* So many lines that a good part of the sets is full, and another is not. */

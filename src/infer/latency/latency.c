@@ -19,7 +19,9 @@
 /* Thresholds. Chosen. */
 static const struct {
     uint64_t far_bytes;
+    double translated;
 } limits = {
+    .translated = 0.6, /* confidence of a miss where walks miss translation as well */
     .far_bytes = UINT64_C(256) << 20, /* bytes: far more than a large cache holds */
 };
 
@@ -184,6 +186,10 @@ static int sample_far(struct level *level, struct sample *out, char what[64])
 /* Latencies among which misses are; `what` says of what. */
 static int sample_misses(struct level *level, struct sample *out, char what[64])
 {
+    if (level->translated) {
+        snprintf(what, 64, "the reference walk");
+        return 0;
+    }
     if (level->conflict.count && level->info->beneath[0]) {
         snprintf(what, 64, "a conflicting set of %zu", level->conflict.count);
         return sample_conflict(level, out);
@@ -259,10 +265,11 @@ int level_penalty(struct level *level)
     lab_evidence(level->lab, id, level->info->id,
                  "chase op=%s: a miss takes %.0f cycles (median of %zu in %s), a hit %.0f",
                  level->info->op, miss, slow.count, what, level->timing.hit_cycles);
-    attribute_set(&level->result->miss_penalty, miss - level->timing.hit_cycles, "cycles", 0.93,
+    double sure = level->translated ? limits.translated : 0.93;
+    attribute_set(&level->result->miss_penalty, miss - level->timing.hit_cycles, "cycles", sure,
                   id);
     if (level->outermost) {
-        attribute_set(&level->lab->out->memory_latency, miss, "cycles", 0.93, id);
+        attribute_set(&level->lab->out->memory_latency, miss, "cycles", sure, id);
     }
     return 0;
 }

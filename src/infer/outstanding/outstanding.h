@@ -51,12 +51,16 @@ struct ray_result {
     uint32_t fits; /* the last value before the jump; else the last at which a jump would show */
     double before_cycles, after_cycles;
     double turn_cycles; /* what a request of the first warp added */
+    bool by_part;       /* a small step at a part of a larger one: see ray.c */
     uint32_t at_once;   /* the largest value whose loads were certainly all under way together */
 };
 
 /* The time of a configuration: the least of its runs. */
 int ray_measure(struct lab *lab, double *cycles, const struct yardstick *yard,
                 const struct ray *ray, uint32_t x, uint32_t run);
+/* Does a step behind `x` exceed those around it, both times it is measured? */
+int ray_steps(struct lab *lab, bool *steps, const struct yardstick *yard, const struct ray *ray,
+              uint32_t x);
 int ray_follow(struct lab *lab, struct ray_result *out, const struct yardstick *yard,
                const struct ray *ray);
 

@@ -20,9 +20,13 @@
 
 /* Thresholds. Fixed by: blind trials of outstanding loads (tests/blind/outstanding.c). */
 static const struct {
-    double jumps_late;
+    double jumps_late, suspect, step_share;
+    unsigned step_cycles;
 } limits = {
-    .jumps_late = 2.2, /* times a single load: later jumps are not the first filling */
+    .jumps_late = 2.2,  /* times a single load: later jumps are not the first filling */
+    .suspect = 1.4,     /* round trips before a jump: it may be the second filling. Chosen */
+    .step_share = 0.06, /* share of a single load's time that a step exceeds its neighbours by, */
+    .step_cycles = 8,   /* and so many cycles. Both fixed by shared models with short round trips */
 };
 
 struct ray_shape ray_shape(const struct ray *ray, uint32_t x)
@@ -177,6 +181,46 @@ static int drill(struct lab *lab, struct ray_result *out, const struct yardstick
     return rc || out->jumped ? rc : drill(lab, out, yard, middle, high);
 }
 
+int ray_steps(struct lab *lab, bool *steps, const struct yardstick *yard, const struct ray *ray,
+              uint32_t x)
+{
+    double least = fmax(limits.step_cycles, limits.step_share * yard->one_cycles);
+    *steps = x > 1;
+    int rc = 0;
+    for (uint32_t run = 0; run < 2 && *steps && rc == 0; run++) {
+        double at[4] = {0};
+        for (uint32_t i = 0; i < 4 && rc == 0; i++) {
+            rc = ray_measure(lab, &at[i], yard, ray, x - 1 + i, run);
+        }
+        *steps = rc == 0 && at[2] - at[1] - fmax(at[1] - at[0], at[3] - at[2]) >= least;
+    }
+    return rc;
+}
+
+/*
+ * A structure that has been filled twice makes the time jump at twice its size, too, and more: at
+ * the first filling answers may be back before much had to wait. So a jump that comes as late as a
+ * second one is held against a half and a third of it.
+ */
+static int look_at_parts(struct lab *lab, struct ray_result *out, const struct yardstick *yard)
+{
+    double round = yard->one_cycles - yard->overhead_cycles;
+    int rc = 0;
+    if (!out->jumped || out->before_cycles < yard->overhead_cycles + limits.suspect * round) {
+        return 0;
+    }
+    for (uint32_t part = 3; part >= 2 && rc == 0 && !out->by_part; part--) {
+        uint32_t x = out->fits / part;
+        rc = out->fits % part == 0 ? ray_steps(lab, &out->by_part, yard, &out->ray, x) : 0;
+        if (rc == 0 && out->by_part) {
+            out->fits = x;
+            rc = ray_measure(lab, &out->before_cycles, yard, &out->ray, x, 0);
+            rc = rc ? rc : ray_measure(lab, &out->after_cycles, yard, &out->ray, x + 1, 0);
+        }
+    }
+    return lab_soft(rc) ? 0 : rc; /* not recorded: the jump stands */
+}
+
 static uint32_t next_value(const struct ray *ray, uint32_t x)
 {
     uint32_t step = (ray->last + 3) / 4;
@@ -236,6 +280,7 @@ int ray_follow(struct lab *lab, struct ray_result *out, const struct yardstick *
             out->fits = fits;
         }
     }
+    rc = rc ? rc : look_at_parts(lab, out, yard);
     if (rc == 0 && out->before_cycles < all_at_once && out->fits > out->at_once) {
         out->at_once = out->fits;
     }

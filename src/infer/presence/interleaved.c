@@ -14,10 +14,11 @@
 /* Thresholds. Chosen. */
 static const struct {
     unsigned small_words;
-    double hit_share;
+    double hit_share, slower;
 } limits = {
     .small_words = 8,  /* words: any cache holds so many */
     .hit_share = 0.98, /* share of the loads of a small circle that are hits for certain */
+    .slower = 1.05,    /* times a load past the cache: another way */
 };
 
 static void note_reference(struct level *level, const struct sample *hits, size_t words,
@@ -66,6 +67,20 @@ static int separate_long(struct level *level, bool *found, const struct sample *
     return rc;
 }
 
+/* Loads that take clearly longer than those from L2 go another way: a cache on it may be as slow.
+ */
+static int doubt_absence(struct level *level)
+{
+    const struct level_timing *t = &level->timing;
+    if (t->hit_cycles <= limits.slower * t->beneath_cycles) {
+        return INFER_UNDECIDED; /* absent, as was said */
+    }
+    return lab_undecided(level->lab,
+                         "eight words in a circle take %.0f cycles, loads past a cache %.0f: a "
+                         "longer way, with or without a cache",
+                         t->hit_cycles, t->beneath_cycles);
+}
+
 int reference_interleaved(struct level *level)
 {
     const struct path_info *path = path_find(level->info->op);
@@ -77,6 +92,7 @@ int reference_interleaved(struct level *level)
     }
     level->timing.hit_cycles = sample_quantile(&hits, 0.5);
     rc = circle_check_sooner(level, &hits, 1);
+    rc = rc == INFER_UNDECIDED ? doubt_absence(level) : rc;
     uint64_t most = level->lab->options->max_footprint_bytes / CHASE_WORD_BYTES;
     bool found = false;
     for (size_t words = 64; rc == 0 && !found && words <= most; words *= 2) {

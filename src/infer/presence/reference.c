@@ -20,7 +20,7 @@
  * does not say that it was chosen. */
 static const struct {
     unsigned small_bytes, first_bytes, least_units, few, max_disorder, max_unit_words;
-    double slower, by_noise_slower, clearly, by_noise, farther, alike, hit_share;
+    double slower, by_noise_slower, clearly, by_noise, farther, alike, hit_share, by_itself, longer;
     uint64_t cheap_bytes, largest_cache;
 } limits = {
     .small_bytes = 1024, /* bytes: most caches hold so many */
@@ -40,6 +40,8 @@ static const struct {
     .alike = 0.2, /* share of the median: spread of loads that all take the same. Chosen */
     .hit_share =
         0.98, /* share of the loads circling in 1 KiB that are hits for certain: noise is less */
+    .longer = 1.02,         /* times a load past the cache: no accident of a median. Chosen */
+    .by_itself = 0.004,     /* share of the loads circling: that many are slow by themselves */
     .max_unit_words = 2048, /* words: fetch units up to 8 KiB. Chosen */
 };
 enum { TINY_WORDS = 16 }; /* of the smaller circle */
@@ -142,7 +144,9 @@ static int check_presence(struct level *level, const struct sample *hits)
     level->timing.beneath_cycles = strcmp(level->info->op, "ca") == 0 ? other : INFINITY;
     double own_median = sample_quantile(hits, 0.5), other_median = sample_quantile(&beneath, 0.5);
     sample_free(&beneath);
-    enum kept kept = own < other ? KEPT : KEPT_NOT;
+    /* Loads that take longer than those past the cache go another way: it may be on that. */
+    bool longer = own_median > limits.longer * other_median + 1;
+    enum kept kept = own < other ? KEPT : longer ? KEPT_UNCLEAR : KEPT_NOT;
     if (path_is_apart(level)) {
         rc = circle_keeps(level, &kept, hits); /* the path itself may be longer, or shorter */
         if (other >
@@ -350,6 +354,19 @@ static int lower_threshold(struct level *level, bool *lowered, const struct patt
 }
 
 /*
+ * Loads that circle and are slow as often as those of the walk are slow whatever they read: now and
+ * then a load takes a little longer. That is no class of misses.
+ */
+static bool slow_by_itself(const struct sample *hits, const struct sample *walked, double threshold,
+                           double ceiling)
+{
+    double of_hits = sample_share(hits, threshold, ceiling);
+    double error = sqrt(of_hits / (double)hits->count + 1e-9);
+    return of_hits > limits.by_itself &&
+           sample_share(walked, threshold, ceiling) < 2 * of_hits + 3 * error;
+}
+
+/*
  * Finds the lowest threshold that explains the walk: records above it lie where fetch units begin.
  * A cache with near and far parts has more than two classes, and the lower ones are all hits.
  */
@@ -371,6 +388,7 @@ static int separate(struct level *level, struct trial *trial, const struct sampl
             if (thresholds[i] >= sample_quantile(hits, limits.hit_share) &&
                 thresholds[i] >= level->timing.floor_cycles &&
                 thresholds[i] <= level->timing.beneath_cycles &&
+                !slow_by_itself(hits, &walked, thresholds[i], ceiling) &&
                 set_threshold(level, thresholds[i], &both, &walked, ceiling)) {
                 trial->apart = true;
                 trial->found =

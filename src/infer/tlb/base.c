@@ -19,14 +19,15 @@
 #include "infer/ask/sort.h"
 #include "util/error.h"
 
-#define BLOCKS 16 /* of a page whose lines are used */
-#define GROUP 8   /* lines that are measured among themselves, in as many pages */
+#define GROUP 8 /* lines that are measured among themselves, in as many pages */
 
 /* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
 static const struct {
+    unsigned blocks;
     size_t held, more_pages;
 } limits = {
-    .held = 6,         /* times the pages that fit, which are walked for the policy */
+    .blocks = 16, /* blocks of 4 KiB of a page whose lines are used: 64 KiB, the least large page */
+    .held = 6,    /* times the pages that fit, which are walked for the policy */
     .more_pages = 256, /* pages beyond these, walked to find sets */
 };
 
@@ -37,7 +38,7 @@ struct tlb_base {
 
 uint32_t tlb_place(uint64_t stride, size_t i, size_t turn)
 {
-    uint64_t line = i % TLB_LINES, block = i / TLB_LINES % BLOCKS;
+    uint64_t line = i % TLB_LINES, block = i / TLB_LINES % limits.blocks;
     uint64_t blocks = stride / TLB_UNIT_BYTES / TLB_BLOCK_UNITS;
     block = blocks ? block % blocks : 0;
     uint64_t start = i * (stride / TLB_UNIT_BYTES) + block * TLB_BLOCK_UNITS + TLB_FIRST_LINE;

@@ -13,12 +13,12 @@
 #include "infer/tlb/tlb.h"
 #include "util/error.h"
 
-#define PAGES 4
 /* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
 static const struct {
-    unsigned blocks, least_cycles, companion_lines;
+    unsigned pages, blocks, least_cycles, companion_lines;
     double share, companion_share;
 } limits = {
+    .pages = 4,         /* pages of the walk: every level of translation holds so few */
     .blocks = 16,       /* blocks of 4 KiB of a page that are used: 64 KiB */
     .least_cycles = 20, /* cycles: less is not missing data */
     .share =
@@ -30,9 +30,9 @@ static const struct {
 /* So many lines, or the fewest more that fill blocks of all pages. */
 int tlb_measure_data(struct tlb_lab *tl, size_t lines)
 {
-    size_t blocks = (lines + PAGES * TLB_LINES - 1) / (PAGES * TLB_LINES);
+    size_t blocks = (lines + limits.pages * TLB_LINES - 1) / (limits.pages * TLB_LINES);
     blocks = blocks > limits.blocks ? blocks : limits.blocks;
-    struct tlb_ring ring = {.count = PAGES * blocks * TLB_LINES};
+    struct tlb_ring ring = {.count = limits.pages * blocks * TLB_LINES};
     struct tlb_view view;
     struct tlb_level level = {.threshold = fmax(limits.least_cycles, 4 * tl->noise)};
     ring.unit = malloc(ring.count * sizeof *ring.unit);
@@ -40,10 +40,10 @@ int tlb_measure_data(struct tlb_lab *tl, size_t lines)
         return error_memory();
     }
     for (size_t i = 0; i < ring.count; i++) { /* line by line, page by page */
-        size_t line = i / PAGES;
+        size_t line = i / limits.pages;
         ring.unit[i] =
-            (uint32_t)(i % PAGES * blocks * TLB_BLOCK_UNITS + line / TLB_LINES * TLB_BLOCK_UNITS +
-                       TLB_FIRST_LINE + line % TLB_LINES);
+            (uint32_t)(i % limits.pages * blocks * TLB_BLOCK_UNITS +
+                       line / TLB_LINES * TLB_BLOCK_UNITS + TLB_FIRST_LINE + line % TLB_LINES);
     }
     int rc = tlb_view(tl, &view, &ring, &level, 1);
     if (rc == 0) {

@@ -122,7 +122,17 @@ static uint32_t other_sm(uint32_t sms, uint32_t k)
                       (limits.others - limits.neighbours));
 }
 
-static int try_others(struct scope *s, struct tlb_result *out, double alone)
+/*
+ * Is the time that of what the SM finds itself? Less than without the other's walk is not enough of
+ * a first level: the level behind it may be one that both ask, and save its own part.
+ */
+static bool finds(const struct scope *s, double median, double alone, double own)
+{
+    double half = 0.5 * s->level->penalty;
+    return alone - median > half && (s->level->in_front > 0 || median - own < half);
+}
+
+static int try_others(struct scope *s, struct tlb_result *out, double alone, double own)
 {
     uint32_t sms = s->sms, tried = 0, sharing = 0;
     uint32_t count = sms - 1 < limits.others ? sms - 1 : limits.others;
@@ -138,7 +148,7 @@ static int try_others(struct scope *s, struct tlb_result *out, double alone)
             return rc;
         }
         tried++;
-        if (alone - median > 0.5 * s->level->penalty) {
+        if (finds(s, median, alone, own)) {
             size_t at = strlen(list);
             snprintf(list + at, sizeof list - at, "%s%u", sharing ? ", " : "", sm);
             sharing++;
@@ -174,7 +184,7 @@ static int find_scope(struct scope *s, struct tlb_result *out)
     if (s->sms < 2) {
         return lab_undecided(s->tl->lab, "there is a single SM");
     }
-    return try_others(s, out, alone);
+    return try_others(s, out, alone, own);
 }
 
 int tlb_scope(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level)

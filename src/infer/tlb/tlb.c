@@ -24,9 +24,9 @@
  * cycles). */
 static const struct {
     uint64_t first_stride;
-    unsigned search_pages, near_cycles, close_cycles;
+    unsigned search_pages, near_cycles, close_cycles, table_cycles, table_reads;
     double least_excess, hit_quantile, share_quiet, share_noisy, near_hits, low_quantile, close,
-        data_share, stray, more, apart, same, sure, unexplained, many;
+        data_share, stray, more, apart, same, sure, unexplained, many, table_share;
 } limits = {
     .first_stride = UINT64_C(2) << 20, /* bytes from page to page of the first walks */
     .search_pages = 4096,              /* pages of a walk; beyond, their distance grows */
@@ -47,8 +47,11 @@ static const struct {
     .apart = 1.2, /* times the noise: how far a level's misses are from hits */
     .same = 0.6,  /* share of the elements that are slow again */
     .sure = 0.8,  /* confidence of a policy that holds the sets up */
-    .unexplained = 0.85, /* confidence where no policy fits the sets */
-    .many = 0.15,        /* share of all elements: no accident, whichever they are */
+    .unexplained = 0.85,  /* confidence where no policy fits the sets */
+    .many = 0.15,         /* share of all elements: no accident, whichever they are */
+    .table_cycles = 2,    /* cycles by which a multiple of a miss of L2 is met. Chosen */
+    .table_share = 0.005, /* the same as a share. Chosen */
+    .table_reads = 4,     /* levels of a page table. Chosen */
 };
 
 /* The search for a level: how far walks have come. */
@@ -418,6 +421,30 @@ static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
                : rc;
 }
 
+/*
+ * Beyond the last level a load that is slow may have missed L2 with a read of a page table. That
+ * costs just as much more as a miss of L2 does, once for each such read. A level's own miss may
+ * cost the same by accident, which nothing here tells apart.
+ */
+static bool costs_as_tables(const struct tlb_lab *tl, const struct tlb_level *level)
+{
+    const struct dissection *out = tl->lab->out;
+    const struct attribute *miss = &out->caches[out->cache_count - 1].miss_penalty;
+    double each = miss->status == ATTRIBUTE_MEASURED ? miss->value : tl->data_cycles;
+    double reads = each > 0 ? floor(level->penalty / each + 0.5) : 0;
+    double allowed = fmax(limits.table_cycles, limits.table_share * level->penalty);
+    return reads >= 1 && reads <= limits.table_reads &&
+           fabs(level->penalty - reads * each) <= allowed + tl->record_noise;
+}
+
+static int refuse_tables(struct tlb_lab *tl, const struct tlb_level *level)
+{
+    return lab_undecided(tl->lab,
+                         "loads of more pages take %.0f cycles longer, a multiple of a miss of L2: "
+                         "reads of page tables, or a level that costs as much",
+                         level->penalty);
+}
+
 static int dissect_levels(struct tlb_lab *tl, struct search *search)
 {
     static const char *const ids[] = {"l1_tlb", "l2_tlb"};
@@ -433,6 +460,7 @@ static int dissect_levels(struct tlb_lab *tl, struct search *search)
         level.in_front = in_front;
         level.front_page = front_page;
         rc = find_page(tl, search, &level);
+        rc = rc == 0 && i > 0 && costs_as_tables(tl, &level) ? refuse_tables(tl, &level) : rc;
         if (rc == 0) { /* what no page explains is no level */
             rc = measure_level(tl, out, &level, search, in_front);
             in_front = level.fits;

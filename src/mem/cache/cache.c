@@ -70,6 +70,7 @@ int mem_cache_create(struct mem_cache **out, const struct cache_spec *spec, enum
     cache->downstream = downstream;
     cache->resume = cache_resume;
     timeline_init(&cache->data_port, engine);
+    timeline_init(&cache->atomics, engine);
     waiters_init(&cache->space, engine, source);
     pool_init(&cache->own, sizeof(struct own_request));
     rc = spec->enabled ? cache_build(cache) : 0;
@@ -89,6 +90,7 @@ void mem_cache_destroy(struct mem_cache *cache)
             cache->miss_ops->destroy(cache->misses);
         }
         timeline_free(&cache->data_port);
+        timeline_free(&cache->atomics);
         request_queue_free(&cache->in);
         waiters_free(&cache->space);
         pool_free_all(&cache->own);
@@ -182,8 +184,10 @@ static bool cache_send(void *self, struct mem_request *request)
     assert(request->bytes > 0 && request->reply);
     uint64_t now_ps = engine_now_ps(cache->engine);
     uint64_t key = cache_key(cache, request);
-    if (request->arrive_ps < now_ps) {
+    if (request->arrive_ps <= now_ps) {
         request->arrive_ps = now_ps;
+    } else {
+        tags_expect(&cache->tags, key);
     }
     request->served_at = MEM_AT_NONE;
     request->held.done_bytes = 0;

@@ -1,7 +1,8 @@
 /*
  * What a lookup decides, and what a fill does. A place for a line is chosen when its first
  * sectors arrive, not when they are asked for: no way is held while a fetch is on its way, and a
- * victim may still be hit until then.
+ * victim may still be hit until then. To the replacement policy a read of other sectors of a line
+ * that is there is a hit (measured on an H200: docs/h200.md).
  *
  * Left out: byte masks (a sector written in part is fetched first), the replacement policy's view
  * of requests that merge with a pending line (the fill counts once), a lookup's cost for fills,
@@ -39,9 +40,9 @@ static inline void next_piece(struct piece *piece, const struct mem_cache *cache
 }
 
 /* The end of the data port's work for `bytes` that are ready at `ready_ps`. */
-static uint64_t pass_data_port(struct mem_cache *cache, uint64_t ready_ps, uint32_t bytes)
+static uint64_t pass_port(struct mem_cache *cache, uint64_t ready_ps, uint32_t bytes,
+                          uint32_t width)
 {
-    uint32_t width = cache->spec->data_bytes_per_cycle;
     if (width == 0) {
         return ready_ps;
     }
@@ -49,6 +50,31 @@ static uint64_t pass_data_port(struct mem_cache *cache, uint64_t ready_ps, uint3
     uint64_t cycles = bytes <= width ? 1 : (bytes + width - 1) / width;
     uint64_t start_ps = timeline_reserve(&cache->data_port, ready_ps, cycles * period_ps);
     return start_ps + (cycles - 1) * period_ps;
+}
+
+#define ATOMIC_CYCLES 16u
+#define WRITE_SECTOR_BYTES 32u
+
+/* What is done to the data of a request whose line is there: reads pass the port; writes may take
+ * longer, by whole sectors; atomics one pass after the other. */
+static uint64_t pass_data(struct mem_cache *cache, const struct mem_request *request,
+                          uint32_t offset, uint32_t bytes, uint64_t ready_ps)
+{
+    const struct cache_spec *spec = cache->spec;
+    if (request->kind == MEM_ATOMIC && spec->atomic_passes > 0) {
+        uint64_t passes = request->passes ? request->passes : 1;
+        uint64_t busy_ps = passes * ATOMIC_CYCLES * cache->clock->period_ps / spec->atomic_passes;
+        return timeline_reserve(&cache->atomics, ready_ps, busy_ps) + busy_ps -
+               cache->clock->period_ps;
+    }
+    if (request->kind == MEM_WRITE && spec->write_bytes_per_cycle > 0) {
+        uint32_t last = (offset + bytes - 1) / WRITE_SECTOR_BYTES;
+        uint32_t sectors = last - offset / WRITE_SECTOR_BYTES + 1;
+        bool whole = request->sectors == 0 || request->sectors > sectors;
+        bytes = (whole ? sectors : request->sectors) * WRITE_SECTOR_BYTES;
+        return pass_port(cache, ready_ps, bytes, spec->write_bytes_per_cycle);
+    }
+    return pass_port(cache, ready_ps, bytes, spec->data_bytes_per_cycle);
 }
 
 /* One piece is there at `ready_ps`; the reply is due when the last one is. */
@@ -87,6 +113,8 @@ static struct own_request *own_take(struct mem_cache *cache, enum mem_kind kind,
     own->sectors = sectors;
     own->request.sm = 0;
     own->request.lanes = 0;
+    own->request.passes = 0;
+    own->request.sectors = 0;
     own->request.bytes = bytes;
     own->request.kind = kind;
     own->request.served_at = MEM_AT_NONE;
@@ -270,7 +298,11 @@ static bool lookup_kept(struct mem_cache *cache, struct mem_request *request, ui
         return false; /* it may have to send downstream, where others wait */
     }
     if (missing) {
-        return lookup_miss(cache, request, &piece, missing, edge_ps);
+        bool placed = lookup_miss(cache, request, &piece, missing, edge_ps);
+        if (placed && slot) {
+            tags_use(&cache->tags, piece.set, piece.slot);
+        }
+        return placed;
     }
     if (slot) {
         tags_use(&cache->tags, piece.set, piece.slot);
@@ -286,7 +318,7 @@ static bool lookup_kept(struct mem_cache *cache, struct mem_request *request, ui
     count_access(cache, request, hit, false);
     piece_placed(request, &piece);
     uint64_t hit_ps = clock_cycles_to_ps(cache->clock, cache->spec->hit_cycles);
-    uint64_t ready_ps = pass_data_port(cache, edge_ps + hit_ps, piece.bytes);
+    uint64_t ready_ps = pass_data(cache, request, piece.offset, piece.bytes, edge_ps + hit_ps);
     complete_piece(cache, request, ready_ps, cache->level);
     return true;
 }
@@ -359,7 +391,7 @@ static void on_served(void *ctx, const struct miss_waiter *waiter)
         fill->slot->valid |= waiter->dirty;
         fill->slot->dirty |= waiter->dirty;
     }
-    uint64_t ready_ps = pass_data_port(fill->cache, fill->forward_ps, waiter->bytes);
+    uint64_t ready_ps = pass_data(fill->cache, waiter->request, 0, waiter->bytes, fill->forward_ps);
     complete_piece(fill->cache, waiter->request, ready_ps, fill->served_at);
 }
 

@@ -29,6 +29,7 @@ struct mem_cache {
     const struct miss_ops *miss_ops;
     struct miss_table *misses;
     struct timeline data_port;
+    struct timeline atomics;
 
     struct request_queue in;
     struct waiters space;                    /* senders refused */

@@ -216,6 +216,22 @@ static inline uint32_t set_ways(const struct tags *tags, uint32_t set)
     return tags->first[set + 1] - tags->first[set];
 }
 
+void tags_expect(const struct tags *tags, uint64_t address)
+{
+    enum { HOST_LINE_BYTES = 64, MANY_LINES = 4096 }; /* fewer lie in the host's caches anyway */
+    if (tags->lines < MANY_LINES) {
+        return;
+    }
+    uint64_t line = tags_line(tags, address);
+    uint32_t set = tags_set(tags, line * tags->spec->line_bytes);
+    const uint32_t *first = tags->short_tag + tags->first[set];
+    for (size_t i = 0; i < set_ways(tags, set); i += HOST_LINE_BYTES / sizeof *first) {
+        __builtin_prefetch(first + i);
+    }
+    __builtin_prefetch(set_state(tags, set), 1);
+    __builtin_prefetch(&tags->filled[set], 1);
+}
+
 void tags_use(struct tags *tags, uint32_t set, uint32_t slot)
 {
     tags->replacement.ops->on_hit(set_state(tags, set), set_ways(tags, set),

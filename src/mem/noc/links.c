@@ -24,8 +24,6 @@
 #include "mem/timeline.h"
 #include "util/error.h"
 
-#define NOC_SECTOR_BYTES 32 /* what is counted */
-
 struct links;
 
 /* When each will be, ascending: a ring whose capacity is a power of two. */
@@ -348,8 +346,7 @@ static bool links_send(void *self, struct mem_request *request)
                   noc_request_bytes(links->spec, request), links->spec->request_bytes_per_cycle,
                   links->spec->request_cycles);
     links->requests.packets++;
-    links->requests.sectors += (request->paddr + request->bytes - 1) / NOC_SECTOR_BYTES -
-                               request->paddr / NOC_SECTOR_BYTES + 1;
+    links->requests.sectors += noc_sectors(links->spec, request);
     links->requests.latency_ps += arrive_ps - earliest_ps;
     /* What has arrived is not held, even where there is no way at all. */
     if (!departures_add(&source->left, left_ps < arrive_ps ? left_ps : arrive_ps)) {

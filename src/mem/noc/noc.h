@@ -39,10 +39,26 @@ static inline void noc_give_reply(const struct mem_outlet *outlet, struct mem_re
 }
 
 /* Bytes on the wire, each way. */
+#define NOC_SECTOR_BYTES 32 /* what is counted */
+
 static inline uint32_t noc_request_bytes(const struct noc_spec *spec, const struct mem_request *r)
 {
     bool carries = r->kind == MEM_WRITE || r->kind == MEM_ATOMIC;
-    return spec->header_bytes + (carries ? r->bytes : 0);
+    uint64_t bytes = r->bytes, granule = spec->write_granule_bytes;
+    if (granule > 0) {
+        bytes = ((r->paddr + bytes - 1) / granule - r->paddr / granule + 1) * granule;
+        uint64_t touched = (uint64_t)r->sectors * NOC_SECTOR_BYTES;
+        bytes = touched > 0 && touched < bytes ? touched : bytes;
+    }
+    return spec->header_bytes + (carries ? (uint32_t)bytes : 0);
+}
+
+/* Those that a request asks for or writes. */
+static inline uint64_t noc_sectors(const struct noc_spec *spec, const struct mem_request *r)
+{
+    uint64_t all = (r->paddr + r->bytes - 1) / NOC_SECTOR_BYTES - r->paddr / NOC_SECTOR_BYTES + 1;
+    bool some = spec->write_granule_bytes > 0 && r->kind == MEM_WRITE && r->sectors > 0;
+    return some && r->sectors < all ? r->sectors : all;
 }
 
 static inline uint32_t noc_reply_bytes(const struct noc_spec *spec, const struct mem_request *r)

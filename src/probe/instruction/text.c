@@ -15,7 +15,8 @@
 extern const struct embedded_file probe_kernel_files[];
 
 static const struct instruction_kind kinds[] = {
-#define INSTRUCTION(op, group, sm, lines, x, y, start, other, init, first, second, doc)            \
+#define INSTRUCTION(op, group, sm, lines, stride, spread, x, y, start, other, init, first, second, \
+                    doc)                                                                           \
     {#op, #x, #y, #sm, lines, UINT64_C(start), UINT64_C(other), init, first, second},
 #include "trace/instructions.def"
 };

@@ -1,6 +1,6 @@
 /*
  * Which registers an instruction reads and writes, from its operands and shape: results are the
- * operands that shapes.def marks with '='; call writes its return list.
+ * operands that shapes.def marks with '=' ('+': it is read, too); call writes its return list.
  */
 #include "ptx/analyse/analyse.h"
 
@@ -38,7 +38,8 @@ static void visit_results(const struct ptx_func *func, reg_visitor *visit, void 
 void insn_visit_regs(const struct ptx_func *func, const struct ptx_insn *insn, reg_visitor *visit,
                      void *ctx)
 {
-    bool first_is_written = isa_shape_text(isa_row(insn->op)->shape)[0] == '=';
+    const char *shape = isa_shape_text(isa_row(insn->op)->shape);
+    bool first_is_read = shape[0] == '+', first_is_written = shape[0] == '=' || first_is_read;
     bool is_call = insn->op == OP_CALL;
     if (insn->guard >= 0)
         visit(ctx, insn->guard, REG_READ);
@@ -46,7 +47,7 @@ void insn_visit_regs(const struct ptx_func *func, const struct ptx_insn *insn, r
         visit_results(func, visit, ctx);
     for (uint32_t i = 0; i < insn->operand_count; i++) {
         bool write = is_call ? i == 1 : first_is_written && i == 0;
-        if (!write)
+        if (!write || (first_is_read && i == 0))
             visit_operand(insn, &insn->operands[i], false, visit, ctx);
     }
     for (uint32_t i = 0; i < insn->operand_count; i++) {

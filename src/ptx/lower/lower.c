@@ -40,8 +40,10 @@ int ptx_lower(struct lowered *out, const struct ptx_func *func, enum lowering ge
         rc = lower_place(&l);
     }
     rc = rc < 0 ? rc : lower_flow(&l);
-    if (rc == 0)
+    if (rc == 0) {
+        lower_balance(&l);
         lower_unroll(&l);
+    }
     for (uint32_t pc = 0; rc == 0 && pc < func->insn_count; pc++)
         out[pc].folded = out[pc].slots == 0 && (l.folded[pc] || l.dead[pc]);
     arena_destroy(l.arena);

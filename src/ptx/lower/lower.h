@@ -78,6 +78,9 @@ void lower_table(struct lower *l);
 /* Adds slots of `unit` to an instruction; ISA_UNIT_COUNT: issue slots alone. */
 void lower_add(struct lower *l, uint32_t pc, uint32_t unit, uint32_t slots);
 
+/* balance.c */
+void lower_balance(struct lower *l);
+
 /* unroll.c */
 void lower_unroll(struct lower *l);
 

@@ -115,6 +115,7 @@ static void add_own(struct lower *l, uint32_t pc)
     }
     for (uint32_t i = 0; i < LOWER_PARTS; i++)
         lower_add(l, pc, row->on[i].unit, row->on[i].slots * LOWER_ONE);
+    l->out[pc].aggregated = row->when == WHEN_UNIFORM || row->when == WHEN_UNIFORM_DEAD;
 }
 
 void lower_table(struct lower *l)

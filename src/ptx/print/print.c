@@ -620,8 +620,9 @@ static void print_func(struct printer *pr, const struct ptx_func *f)
 
 static void print_module(struct printer *pr, const struct ptx_module *m)
 {
-    strbuf_printf(pr->out, ".version %d.%d\n.target sm_%d\n.address_size %d\n\n", m->version_major,
-                  m->version_minor, m->target_sm, m->address_size);
+    const char suffix[] = {m->target_suffix, '\0'};
+    strbuf_printf(pr->out, ".version %d.%d\n.target sm_%d%s\n.address_size %d\n\n",
+                  m->version_major, m->version_minor, m->target_sm, suffix, m->address_size);
     for (uint32_t i = 0; i < m->func_count; i++)
         func_name(pr, m->funcs[i]);
     for (uint32_t i = 0; i < m->var_count; i++)

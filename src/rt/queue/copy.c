@@ -194,6 +194,10 @@ static void touch(struct rt *rt, const struct rt_end *end, const struct rt_copy 
         for (uint64_t y = 0; y < (tight ? 1 : copy->height); y++) {
             gpu_host_copy(rt->gpu, first + z * slice + y * row,
                           tight ? row * copy->height : copy->width_bytes, written);
+            if (written) {
+                checking_written(rt, first + z * slice + y * row,
+                                 tight ? row * copy->height : copy->width_bytes);
+            }
         }
     }
 }
@@ -295,6 +299,7 @@ int memset_perform(struct rt *rt, const struct rt_memset *set)
             memset(at, (int)(set->value & 0xff), width);
         }
         gpu_host_copy(rt->gpu, set->address + y * row, width, true);
+        checking_written(rt, set->address + y * row, width);
     }
     return rc;
 }

@@ -13,6 +13,7 @@
  * limit on launches that wait; a kernel that is launched without the queue (rt_launch) launches
  * nothing. Source: CUDA C++ Programming Guide, "CUDA Dynamic Parallelism".
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,8 @@ enum {
     CODE_MEMORY = 2,
     CODE_CONFIGURATION = 9,
     CODE_FUNCTION = 98,
+    CODE_DEVICE = 101,
+    CODE_LIMIT = 215,
     CODE_HANDLE = 400,
     CODE_NOT_SUPPORTED = 801
 };
@@ -297,18 +300,20 @@ static uint32_t copy(struct rt_op *parent, const struct exec_device_call *call, 
     return put_params(parent, &params, NULL, call, arg[rows ? 7 : 4]);
 }
 
-static uint32_t set(struct rt_op *parent, const struct exec_device_call *call)
+static uint32_t set(struct rt_op *parent, const struct exec_device_call *call, bool rows)
 {
+    const uint64_t *arg = call->arg;
     struct rt_node_params params = {.kind = RT_NODE_MEMSET,
-                                    .memset = {.address = call->arg[0],
-                                               .value = (uint8_t)call->arg[1],
+                                    .memset = {.address = arg[0],
+                                               .row_bytes = rows ? arg[1] : 0,
+                                               .value = (uint8_t)arg[rows ? 2 : 1],
                                                .element_bytes = 1,
-                                               .width = call->arg[2],
-                                               .height = 1}};
+                                               .width = arg[rows ? 3 : 2],
+                                               .height = rows ? arg[4] : 1}};
     if (params_check(parent->stream->rt, &params) < 0) {
         return CODE_VALUE;
     }
-    return put_params(parent, &params, NULL, call, call->arg[3]);
+    return put_params(parent, &params, NULL, call, arg[rows ? 5 : 3]);
 }
 
 /* ---- streams and events ---- */
@@ -370,23 +375,100 @@ static uint32_t error_words(struct rt *rt, struct exec_device_call *call)
 {
     static const struct {
         uint32_t code;
-        char text[40];
-    } words[] = {{CODE_OK, "no error"},
-                 {CODE_VALUE, "invalid argument"},
-                 {CODE_MEMORY, "out of memory"},
-                 {CODE_CONFIGURATION, "invalid configuration argument"},
-                 {CODE_FUNCTION, "invalid device function"},
-                 {CODE_HANDLE, "invalid resource handle"},
-                 {CODE_NOT_SUPPORTED, "operation not supported"},
-                 {UINT32_MAX, "unrecognized error code"}};
+        char text[48], name[48];
+    } words[] = {
+        {CODE_OK, "no error", "cudaSuccess"},
+        {CODE_VALUE, "invalid argument", "cudaErrorInvalidValue"},
+        {CODE_MEMORY, "out of memory", "cudaErrorMemoryAllocation"},
+        {CODE_CONFIGURATION, "invalid configuration argument", "cudaErrorInvalidConfiguration"},
+        {CODE_FUNCTION, "invalid device function", "cudaErrorInvalidDeviceFunction"},
+        {CODE_LIMIT, "limit is not supported on this architecture", "cudaErrorUnsupportedLimit"},
+        {CODE_HANDLE, "invalid resource handle", "cudaErrorInvalidResourceHandle"},
+        {CODE_NOT_SUPPORTED, "operation not supported", "cudaErrorNotSupported"},
+        {UINT32_MAX, "unrecognized error code", "unrecognized error code"}};
     size_t i = 0;
     while (words[i].code != call->arg[0] && words[i].code != UINT32_MAX) {
         i++;
     }
+    const char *text = call->kind == EXEC_DEVICE_ERROR_NAME ? words[i].name : words[i].text;
     if (memory_take(rt, &call->value, sizeof words[i].text, 1) < 0) {
         return CODE_MEMORY;
     }
-    memcpy((void *)(uintptr_t)call->value, words[i].text, sizeof words[i].text);
+    memcpy((void *)(uintptr_t)call->value, text, sizeof words[i].text);
+    checking_written(rt, call->value, sizeof words[i].text);
+    return CODE_OK;
+}
+
+/* ---- what the device is ---- */
+
+#define STACK_BYTES 1024 /* of a thread, as for the host */
+#define VERSION 6000     /* as an H200 answers, with driver 580 */
+
+static uint32_t attribute(const struct rt *rt, struct exec_device_call *call)
+{
+    int value = 0;
+    if (!rt->attribute || call->arg[2] != 0) {
+        return rt->attribute ? CODE_DEVICE : CODE_NOT_SUPPORTED;
+    }
+    uint32_t code = (uint32_t)rt->attribute(&value, (int)call->arg[1]);
+    call->value = (uint32_t)value;
+    return code;
+}
+
+static uint32_t limit(const struct rt *rt, struct exec_device_call *call)
+{
+    switch (call->arg[1]) { /* cudaLimit */
+    case 0:
+        call->value = STACK_BYTES;
+        return CODE_OK;
+    case 1:
+        call->value = rt->limits[RT_LIMIT_PRINTF_FIFO];
+        return CODE_OK;
+    case 2:
+        call->value = rt->limits[RT_LIMIT_MALLOC_HEAP];
+        return CODE_OK;
+    default:
+        return CODE_LIMIT;
+    }
+}
+
+static uint32_t occupancy(const struct rt_op *parent, struct exec_device_call *call)
+{
+    const uint64_t *arg = call->arg;
+    struct rt *rt = parent->stream->rt;
+    uint32_t blocks = 0;
+    const struct rt_kernel *kernel = kernel_at(parent->launch.kernel->module, arg[1]);
+    if (!kernel || rt_occupancy(rt, &blocks, kernel, (uint32_t)arg[2], arg[3]) < 0) {
+        return kernel ? CODE_VALUE : CODE_FUNCTION;
+    }
+    call->value = blocks;
+    return CODE_OK;
+}
+
+/* The head of cudaFuncAttributes. */
+static uint32_t function_attributes(const struct rt_op *parent, struct exec_device_call *call)
+{
+    struct {
+        uint64_t shared_bytes, const_bytes, local_bytes;
+        int32_t max_threads, registers, ptx_version, binary_version, caches, dynamic_shared_bytes;
+    } out = {.caches = 0};
+    static_assert(sizeof out == sizeof call->bytes, "all is stored");
+    const struct rt *rt = parent->stream->rt;
+    const struct rt_kernel *kernel = kernel_at(parent->launch.kernel->module, call->arg[1]);
+    uint32_t registers, shared, local;
+    if (!kernel) {
+        return CODE_FUNCTION;
+    }
+    rt_kernel_info(kernel, &registers, &shared, &local);
+    out.shared_bytes = shared;
+    out.local_bytes = local;
+    out.registers = (int32_t)registers;
+    out.max_threads = RT_BLOCK_THREADS_MAX;
+    out.ptx_version = kernel->module->ptx->target_sm;
+    out.binary_version =
+        (int32_t)(10 * rt->model->driver.compute_major + rt->model->driver.compute_minor);
+    out.dynamic_shared_bytes = 48 * 1024 - (int32_t)shared;
+    memcpy(call->bytes, &out, sizeof out);
     return CODE_OK;
 }
 
@@ -394,6 +476,54 @@ static uint32_t allocate(const struct rt *rt, struct exec_device_call *call)
 {
     call->value = rt->services.heap_take(rt->services.ctx, call->arg[1], 16);
     return call->value ? CODE_OK : CODE_MEMORY;
+}
+
+static uint32_t set_condition(struct queue *queue, uint64_t handle, uint32_t value)
+{
+    if (handle == 0 || handle > queue->conditions.count) {
+        return CODE_VALUE;
+    }
+    queue->conditions.data[handle - 1].value = value;
+    return CODE_OK;
+}
+
+/* What needs no work of the kernel's own. */
+static uint32_t query(struct rt *rt, const struct rt_op *parent, struct exec_device_call *call)
+{
+    const uint64_t *arg = call->arg;
+    call->value = 0;
+    switch (call->kind) {
+    case EXEC_DEVICE_GET_DEVICE:
+    case EXEC_DEVICE_CACHE_CONFIG:
+        return CODE_OK;             /* device 0, no preference */
+    case EXEC_DEVICE_SHARED_CONFIG: /* banks of four bytes */
+    case EXEC_DEVICE_DEVICE_COUNT:
+        call->value = 1;
+        return CODE_OK;
+    case EXEC_DEVICE_VERSION:
+        call->value = VERSION;
+        return CODE_OK;
+    case EXEC_DEVICE_ATTRIBUTE:
+        return attribute(rt, call);
+    case EXEC_DEVICE_LIMIT:
+        return limit(rt, call);
+    case EXEC_DEVICE_SET_CONDITION:
+        return set_condition(rt->queue, arg[0], (uint32_t)arg[1]);
+    case EXEC_DEVICE_OCCUPANCY:
+    case EXEC_DEVICE_OCCUPANCY_FLAGS:
+        return occupancy(parent, call);
+    case EXEC_DEVICE_FUNCTION_ATTRIBUTES:
+        return function_attributes(parent, call);
+    case EXEC_DEVICE_ERROR_TEXT:
+    case EXEC_DEVICE_ERROR_NAME:
+        return error_words(rt, call);
+    case EXEC_DEVICE_MALLOC:
+        return allocate(rt, call);
+    case EXEC_DEVICE_FREE:
+        return !arg[0] || rt->services.heap_give(rt->services.ctx, arg[0]) ? CODE_OK : CODE_VALUE;
+    default:
+        return CODE_NOT_SUPPORTED;
+    }
 }
 
 /* Of exec_services; ctx is the rt. */
@@ -418,36 +548,37 @@ static uint32_t device_call(void *ctx, struct exec_device_call *call)
     case EXEC_DEVICE_COPY_PER_THREAD:
         return copy(parent, call, false);
     case EXEC_DEVICE_COPY_2D:
+    case EXEC_DEVICE_COPY_2D_PER_THREAD:
         return copy(parent, call, true);
     case EXEC_DEVICE_SET:
     case EXEC_DEVICE_SET_PER_THREAD:
-        return set(parent, call);
+        return set(parent, call, false);
+    case EXEC_DEVICE_SET_2D:
+    case EXEC_DEVICE_SET_2D_PER_THREAD:
+        return set(parent, call, true);
     case EXEC_DEVICE_STREAM_CREATE:
         return create(parent, call, false);
     case EXEC_DEVICE_STREAM_DESTROY:
         return destroy_stream(*work, arg[0]);
     case EXEC_DEVICE_STREAM_WAIT:
+    case EXEC_DEVICE_STREAM_WAIT_PER_THREAD:
         return mark(parent, call, arg[0], arg[1], true);
     case EXEC_DEVICE_EVENT_CREATE:
         return create(parent, call, true);
     case EXEC_DEVICE_EVENT_RECORD:
+    case EXEC_DEVICE_EVENT_RECORD_PER_THREAD:
+    case EXEC_DEVICE_EVENT_RECORD_FLAGS:
         return mark(parent, call, arg[1], arg[0], false);
     case EXEC_DEVICE_EVENT_DESTROY:
         return destroy_event(*work, arg[0]);
-    case EXEC_DEVICE_GET_DEVICE:
-        return CODE_OK; /* device 0 */
-    case EXEC_DEVICE_DEVICE_COUNT:
-        call->value = 1;
-        return CODE_OK;
-    case EXEC_DEVICE_ERROR_TEXT:
-        return error_words(rt, call);
-    case EXEC_DEVICE_MALLOC:
-        return allocate(rt, call);
-    case EXEC_DEVICE_FREE:
-        return !arg[0] || rt->services.heap_give(rt->services.ctx, arg[0]) ? CODE_OK : CODE_VALUE;
     default:
-        return CODE_NOT_SUPPORTED;
+        return query(rt, parent, call);
     }
+}
+
+void rt_provide_attributes(struct rt *rt, int (*provided)(int *value, int number))
+{
+    rt->attribute = provided;
 }
 
 void device_provide(struct rt *rt)

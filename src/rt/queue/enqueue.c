@@ -131,7 +131,11 @@ int rt_enqueue_free(struct rt_stream *stream, uint64_t address)
         return rc;
     }
     struct rt_op *op;
-    if (!vmem_find(&stream->rt->vmem, address)) {
+    bool known = vmem_find(&stream->rt->vmem, address) != NULL;
+    if (!known || (!stream->capture && queue_has_freed(stream->rt->queue, address))) {
+        checking_freed(stream->rt, address, SONDE_EINPUT);
+    }
+    if (!known) {
         rc = error_set(SONDE_EINPUT, "no allocation begins at address 0x%llx",
                        (unsigned long long)address);
     } else if (stream->capture) {

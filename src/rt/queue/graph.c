@@ -18,12 +18,23 @@ int rt_graph_create(struct rt *rt, struct rt_graph **out)
     return 0;
 }
 
+static void bodies_free(struct rt_node_params *params)
+{
+    for (size_t i = 0; params->bodies && i < params->body_count; i++) {
+        rt_graph_destroy(params->bodies[i]);
+    }
+    free(params->bodies);
+    params->bodies = NULL;
+}
+
 static void params_free(struct rt_node *node)
 {
     free(node->packed);
     free(node->args);
     if (node->params.kind == RT_NODE_CHILD) {
         rt_graph_destroy(node->params.child);
+    } else if (node->params.kind == RT_NODE_CONDITION) {
+        bodies_free(&node->params);
     }
     node->packed = NULL;
     node->args = NULL;
@@ -68,16 +79,38 @@ static int keep_args(struct rt_node *node, const struct rt_node_params *params)
     return 0;
 }
 
+/* Copies of the graphs that there are, or empty ones. */
+static int keep_bodies(struct rt_node_params *kept, const struct rt *rt,
+                       const struct rt_node_params *params)
+{
+    int rc = 0;
+    kept->bodies = calloc(params->body_count, sizeof(struct rt_graph *));
+    if (!kept->bodies) {
+        return error_memory();
+    }
+    for (size_t i = 0; rc == 0 && i < params->body_count; i++) {
+        rc = params->bodies ? rt_graph_clone(&kept->bodies[i], params->bodies[i])
+                            : rt_graph_create((struct rt *)rt, &kept->bodies[i]);
+    }
+    if (rc < 0) {
+        bodies_free(kept);
+    }
+    return rc;
+}
+
 /* The node is as it was when this fails. */
 static int params_keep(struct rt_node *node, const struct rt_node_params *params)
 {
     struct rt_node kept = {.params = *params};
     kept.params.child = NULL;
+    kept.params.bodies = NULL;
     int rc = 0;
     if (params->kind == RT_NODE_LAUNCH) {
         rc = keep_args(&kept, params);
     } else if (params->kind == RT_NODE_CHILD) {
         rc = rt_graph_clone(&kept.params.child, params->child);
+    } else if (params->kind == RT_NODE_CONDITION) {
+        rc = keep_bodies(&kept.params, node->graph->rt, params);
     }
     if (rc < 0) {
         params_free(&kept);
@@ -115,7 +148,7 @@ static int add_deps(struct rt_node *node, struct rt_node *const *deps, size_t co
 
 static int graph_memory(struct rt *rt, struct rt_node_params *params)
 {
-    return params->kind == RT_NODE_ALLOC ? rt_mem_alloc(rt, &params->address, params->bytes) : 0;
+    return params->kind == RT_NODE_ALLOC ? memory_take(rt, &params->address, params->bytes, 1) : 0;
 }
 
 int rt_graph_add(struct rt_graph *graph, struct rt_node **out, struct rt_node *const *deps,
@@ -138,12 +171,19 @@ int rt_graph_add(struct rt_graph *graph, struct rt_node **out, struct rt_node *c
     if (rc == 0) {
         rc = add_deps(node, deps, dep_count);
     }
+    bool asks = params->kind == RT_NODE_CONDITION;
+    if (rc == 0 && asks && graph->rt->queue->conditions.data[params->condition - 1].taken) {
+        rc = error_set(SONDE_EINPUT, "a condition that another node has");
+    }
     if (rc == 0 && vec_push(&graph->nodes, node) < 0) {
         rc = error_memory();
     }
     if (rc < 0) {
         node_free(node);
         return rc;
+    }
+    if (asks) {
+        graph->rt->queue->conditions.data[params->condition - 1].taken = true;
     }
     *out = node;
     return 0;
@@ -230,6 +270,7 @@ int rt_graph_clone(struct rt_graph **out, const struct rt_graph *graph)
         node->graph = clone;
         node->place = i;
         node->original = graph->nodes.data[i];
+        node->disabled = node->original->disabled;
         rc = params_keep(node, &node->original->params);
     }
     for (size_t i = 0; rc == 0 && i < clone->nodes.count; i++) {

@@ -43,6 +43,37 @@ int rt_graph_exec_set(struct rt_graph_exec *exec, const struct rt_node *node,
                : error_set(SONDE_EUSAGE, "a node of another graph than was instantiated");
 }
 
+/* The instance's node, if it is one that can be disabled. */
+static struct rt_node *switched(const struct rt_graph_exec *exec, const struct rt_node *node)
+{
+    struct rt_node *own = rt_graph_find(exec->graph, node);
+    enum rt_node_kind kind = own ? own->params.kind : RT_NODE_EMPTY;
+    if (kind == RT_NODE_LAUNCH || kind == RT_NODE_COPY || kind == RT_NODE_MEMSET) {
+        return own;
+    }
+    error_set(SONDE_EINPUT, own ? "a node that cannot be disabled"
+                                : "a node of another graph than was instantiated");
+    return NULL;
+}
+
+int rt_graph_exec_enable(struct rt_graph_exec *exec, const struct rt_node *node, bool enabled)
+{
+    struct rt_node *own = switched(exec, node);
+    if (!own) {
+        return SONDE_EINPUT;
+    }
+    own->disabled = !enabled;
+    return 0;
+}
+
+int rt_graph_exec_enabled(const struct rt_graph_exec *exec, const struct rt_node *node,
+                          bool *enabled)
+{
+    const struct rt_node *own = switched(exec, node);
+    *enabled = own && !own->disabled;
+    return own ? 0 : SONDE_EINPUT;
+}
+
 static bool same_form(const struct rt_node *a, const struct rt_node *b)
 {
     bool same = a->params.kind == b->params.kind && a->deps.count == b->deps.count;
@@ -78,101 +109,32 @@ int rt_graph_exec_update(struct rt_graph_exec *exec, const struct rt_graph *grap
     return rc;
 }
 
-static int expand(struct rt_graph *graph, struct rt_stream *stream, struct rt_op *begin,
-                  struct rt_op *end);
-
-static int submit_inside(struct rt_op *op)
+int rt_condition_create(struct rt *rt, uint64_t *handle, uint32_t value, bool assigns)
 {
-    op->last = false;
-    op_submit(op);
-    return 0;
-}
-
-/* What a graph takes it takes again at its next launch, at the same address: it stays the graph's
- * when a node of its own gives it back. */
-static bool frees_own_memory(const struct rt_node *node)
-{
-    const struct rt_graph *graph = node->graph;
-    for (size_t i = 0; node->params.kind == RT_NODE_FREE && i < graph->nodes.count; i++) {
-        const struct rt_node_params *params = &graph->nodes.data[i]->params;
-        if (params->kind == RT_NODE_ALLOC && params->address == node->params.address) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A node's operation, or the two around its graph's. */
-static int expand_node(struct rt_node *node, struct rt_stream *stream, struct rt_op *begin)
-{
-    struct rt_node_params none = {.kind = RT_NODE_EMPTY};
-    bool keeps = frees_own_memory(node);
-    int rc = op_load(&node->begin, stream, keeps ? &none : &node->params, node->packed);
-    node->end = node->begin;
-    struct rt_op *op = node->begin;
-    for (size_t i = 0; rc == 0 && i < node->deps.count; i++) {
-        rc = op_wait_for(op, node->deps.data[i]->end);
-    }
-    if (rc == 0 && node->deps.count == 0) {
-        rc = op_wait_for(op, begin);
-    }
-    if (rc == 0 && node->params.kind == RT_NODE_WAIT) {
-        rc = op_wait_for(op, node->params.event->op);
-    }
-    if (op && rc < 0) {
-        op_forget(op);
-    }
-    if (op) {
-        submit_inside(op);
-    }
-    if (rc == 0 && op && node->params.kind == RT_NODE_RECORD) {
-        node->params.event->op = op;
-        node->params.event->record_seq = op->seq;
-    }
-    if (rc == 0 && node->params.kind == RT_NODE_CHILD) {
-        node->end = op_create(stream, OP_EMPTY);
-        rc = node->end ? expand(node->params.child, stream, op, node->end) : SONDE_ENOMEM;
-        if (node->end) {
-            submit_inside(node->end);
-        }
-    }
-    return rc;
-}
-
-/* `end` waits for all of them. */
-static int expand(struct rt_graph *graph, struct rt_stream *stream, struct rt_op *begin,
-                  struct rt_op *end)
-{
-    struct rt_node_vec order = {0};
-    int rc = graph_order(&order, graph);
-    for (size_t i = 0; rc == 0 && i < order.count; i++) {
-        rc = expand_node(order.data[i], stream, begin);
-        if (rc == 0) {
-            rc = op_wait_for(end, order.data[i]->end);
-        }
-    }
-    if (rc == 0) {
-        rc = op_wait_for(end, begin);
-    }
-    vec_free(&order);
+    rt_lock(rt);
+    struct queue *queue = rt->queue;
+    struct condition made = {.value = value, .at_launch = value, .assigns = assigns};
+    int rc = vec_push(&queue->conditions, made) < 0 ? error_memory() : 0;
+    *handle = queue->conditions.count;
+    rt_unlock(rt);
     return rc;
 }
 
 static int launch(struct rt_graph_exec *exec, struct rt_stream *stream)
 {
-    struct rt_op *begin = op_create(stream, OP_EMPTY), *end = op_create(stream, OP_GRAPH_END);
+    struct rt_op *begin = op_create(stream, OP_GRAPH_BEGIN), *end = op_create(stream, OP_GRAPH_END);
     if (!begin || !end) {
         op_destroy(begin);
         free(end); /* not counted yet */
         return SONDE_ENOMEM;
     }
-    end->exec = exec;
+    begin->exec = end->exec = exec;
     exec->users++;
     int rc = op_wait_for(begin, exec->last);
     int put = stream_put(stream, begin);
     rc = rc == 0 ? put : rc;
     if (rc == 0) {
-        rc = expand(exec->graph, stream, begin, end);
+        rc = graph_expand(exec->graph, stream, begin, end);
     }
     exec->last = end;
     put = stream_put(stream, end);

@@ -38,6 +38,8 @@ static enum op_kind op_kind_of(enum rt_node_kind kind)
         return OP_RECORD;
     case RT_NODE_FREE:
         return OP_FREE;
+    case RT_NODE_CONDITION:
+        return OP_CONDITION;
     default:
         return OP_EMPTY;
     }

@@ -33,6 +33,20 @@ static int launch_params_check(struct rt *rt, const struct rt_node_params *param
     return fit_check(rt, params->kernel, &params->launch);
 }
 
+static int condition_check(const struct rt *rt, const struct rt_node_params *params)
+{
+    size_t most = params->when == RT_CONDITION_SWITCH ? RT_BODIES_MAX
+                  : params->when == RT_CONDITION_IF   ? 2
+                                                      : 1;
+    if (params->condition == 0 || params->condition > rt->queue->conditions.count) {
+        return error_set(SONDE_EINPUT, "a condition that is none");
+    }
+    if (params->body_count == 0 || params->body_count > most) {
+        return error_set(SONDE_EINPUT, "a condition with %zu graphs", params->body_count);
+    }
+    return 0;
+}
+
 int params_check(struct rt *rt, const struct rt_node_params *params)
 {
     switch (params->kind) {
@@ -49,6 +63,8 @@ int params_check(struct rt *rt, const struct rt_node_params *params)
         return params->event ? 0 : error_set(SONDE_EINPUT, "an event that is none");
     case RT_NODE_CHILD:
         return params->child ? 0 : error_set(SONDE_EINPUT, "a graph that is none");
+    case RT_NODE_CONDITION:
+        return condition_check(rt, params);
     default:
         return 0;
     }

@@ -120,7 +120,7 @@ static int take(struct rt_pool *pool, struct vmem_range *out, uint64_t bytes)
         }
     }
     out->bytes = (bytes + RT_ALIGN_BYTES - 1) / RT_ALIGN_BYTES * RT_ALIGN_BYTES;
-    int rc = rt_mem_alloc(pool->rt, &out->address, out->bytes);
+    int rc = memory_take(pool->rt, &out->address, out->bytes, 1);
     pool->info.reserved_bytes += rc == 0 ? out->bytes : 0;
     pool->info.reserved_high = most(pool->info.reserved_high, pool->info.reserved_bytes);
     return rc;

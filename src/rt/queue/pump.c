@@ -338,6 +338,18 @@ static int begin(struct queue *queue, struct rt_op *op)
         op_unready(op);
         give_memory(queue, op->address);
         break;
+    case OP_GRAPH_BEGIN:
+        op_unready(op);
+        graph_begins(op->exec);
+        break;
+    case OP_CONDITION: {
+        int rc = condition_run(op);
+        if (rc < 0) {
+            return rc;
+        }
+        op_unready(op);
+        break;
+    }
     default:
         op_unready(op);
     }

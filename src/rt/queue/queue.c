@@ -97,6 +97,7 @@ void queue_destroy(struct rt *rt)
     vec_free(&queue->running);
     vec_free(&queue->frees);
     vec_free(&queue->leaving);
+    vec_free(&queue->conditions);
     vec_free(&queue->null_stream.latest);
     pthread_cond_destroy(&queue->progressed);
     pthread_cond_destroy(&queue->watch_end);

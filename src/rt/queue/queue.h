@@ -169,8 +169,16 @@ enum rt_node_kind {
     RT_NODE_WAIT,
     RT_NODE_CHILD,
     RT_NODE_ALLOC,
-    RT_NODE_FREE
+    RT_NODE_FREE,
+    RT_NODE_CONDITION
 };
+/* Which of its graphs a node runs, by the value that kernels have set. */
+enum rt_condition {
+    RT_CONDITION_IF,    /* the first, unless it is 0; then the second, where there is one */
+    RT_CONDITION_WHILE, /* the first, again and again, until it is 0 */
+    RT_CONDITION_SWITCH /* that of this number, where there is one */
+};
+#define RT_BODIES_MAX 64
 struct rt_node_params {
     enum rt_node_kind kind;
     struct rt_kernel *kernel; /* LAUNCH */
@@ -183,7 +191,14 @@ struct rt_node_params {
     struct rt_graph *child; /* CHILD: copied as it is */
     uint64_t address;       /* ALLOC: out; FREE */
     uint64_t bytes;         /* ALLOC */
+    uint64_t condition;     /* CONDITION: a handle */
+    enum rt_condition when;
+    struct rt_graph **bodies; /* made with the node, empty; the node's */
+    size_t body_count;
 };
+/* A value that kernels set; `assigns`: each launch of a graph that asks for it begins with `value`.
+ */
+int rt_condition_create(struct rt *rt, uint64_t *handle, uint32_t value, bool assigns);
 int rt_graph_create(struct rt *rt, struct rt_graph **out);
 void rt_graph_destroy(struct rt_graph *graph);
 int rt_graph_clone(struct rt_graph **out, const struct rt_graph *graph);
@@ -209,6 +224,10 @@ void rt_graph_exec_destroy(struct rt_graph_exec *exec); /* also while it runs */
 /* `node` is of the graph that was instantiated. Launches from now on. */
 int rt_graph_exec_set(struct rt_graph_exec *exec, const struct rt_node *node,
                       const struct rt_node_params *params);
+/* A node that is not enabled does nothing: kernels, copies and memsets alone (SONDE_EINPUT). */
+int rt_graph_exec_enable(struct rt_graph_exec *exec, const struct rt_node *node, bool enabled);
+int rt_graph_exec_enabled(const struct rt_graph_exec *exec, const struct rt_node *node,
+                          bool *enabled);
 /* All nodes from a graph of the same form; SONDE_EINPUT: it has another, `*odd` (may be NULL) is a
  * node of `graph` that differs. */
 int rt_graph_exec_update(struct rt_graph_exec *exec, const struct rt_graph *graph,

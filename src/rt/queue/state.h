@@ -33,7 +33,9 @@ enum op_kind {
     OP_CALLBACK,
     OP_RECORD,
     OP_FREE,
-    OP_GRAPH_END /* of a graph's launch */
+    OP_GRAPH_BEGIN, /* of a graph's launch */
+    OP_GRAPH_END,
+    OP_CONDITION /* decides what is run of a node's graphs */
 };
 
 struct op_launch {
@@ -81,6 +83,10 @@ struct rt_op {
         struct rt_event *event;
         uint64_t address;
         struct rt_graph_exec *exec;
+        struct {
+            struct rt_node *node;
+            struct rt_op *end; /* of the node, which waits for this */
+        } condition;
     };
 };
 
@@ -113,6 +119,12 @@ struct rt_event {
     uint32_t users; /* operations, graphs, waiting threads, and the owner */
 };
 
+struct condition {
+    uint32_t value, at_launch;
+    bool assigns; /* at_launch, when a graph that asks for it is launched */
+    bool taken;   /* a node has it */
+};
+
 struct queue {
     struct rt *rt;
     pthread_mutex_t mutex;
@@ -133,14 +145,15 @@ struct queue {
     struct rt_op *ready;
     VEC(struct rt_op *) running;
     uint32_t pending;
-    uint64_t now_ps;          /* the latest end */
-    uint64_t host_ps;         /* what the host knows of it */
-    uint64_t copy_free_ps[2]; /* the copy engines */
-    uint32_t grids;           /* on the GPU */
-    uint32_t functional;      /* launches that run without timing */
-    bool cooperative;         /* one of them */
-    VEC(uint64_t) frees;      /* memory to be freed when no grid is on the GPU */
-    VEC(uint64_t) leaving;    /* memory whose free waits in a stream */
+    uint64_t now_ps;                  /* the latest end */
+    uint64_t host_ps;                 /* what the host knows of it */
+    uint64_t copy_free_ps[2];         /* the copy engines */
+    uint32_t grids;                   /* on the GPU */
+    uint32_t functional;              /* launches that run without timing */
+    bool cooperative;                 /* one of them */
+    VEC(uint64_t) frees;              /* memory to be freed when no grid is on the GPU */
+    VEC(uint64_t) leaving;            /* memory whose free waits in a stream */
+    VEC(struct condition) conditions; /* by handle */
     struct rt_pool *pools, *default_pool;
     void (*done)(void *ctx, const struct rt_done *launch);
     void *done_ctx;
@@ -233,6 +246,7 @@ struct rt_node {
     const void **args;
     struct rt_node_vec deps;
     struct rt_op *begin, *end; /* while it is launched */
+    bool disabled;
     uint32_t followers;
 };
 struct rt_graph {
@@ -247,6 +261,13 @@ struct rt_graph_exec {
 };
 /* In an order in which each stands behind what it waits for. */
 int graph_order(struct rt_node_vec *out, const struct rt_graph *graph);
+
+/* expand.c: the operations of a graph's nodes, behind `begin`; `end` waits for all of them. */
+int graph_expand(struct rt_graph *graph, struct rt_stream *stream, struct rt_op *begin,
+                 struct rt_op *end);
+void graph_begins(const struct rt_graph_exec *exec);
+/* A condition is looked at, whose operation is not done yet. */
+int condition_run(struct rt_op *op);
 
 /* pool.c */
 struct rt_pool {

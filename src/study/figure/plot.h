@@ -53,7 +53,13 @@ int figure_spaces(struct plot *plot);
 int figure_occupancy(struct plot *plot);
 int figure_baseline(struct plot *plot);
 int figure_topologies(struct plot *plot);
+int figure_routers(struct plot *plot);
 int figure_channels(struct plot *plot);
 int figure_controllers(struct plot *plot);
+int figure_utilization(struct plot *plot);
+int figure_efficiency(struct plot *plot);
+int figure_caches(struct plot *plot);
+int figure_ctas(struct plot *plot);
+int figure_inter_warp(struct plot *plot);
 
 #endif

@@ -20,7 +20,7 @@ struct program_runs {
     struct model *model;
     struct statistics statistics;
     struct program_result result;
-    bool failed;
+    bool failed, wanted; /* wanted: has not been run, and is not to be run now */
     struct study_value why;
 };
 
@@ -64,53 +64,54 @@ double program_ipc(const struct program_result *result)
     return ratio(result->thread_insns, result->cycles);
 }
 
-static void read_counts(struct program_runs *run)
+/* Of places that grow with the latency the middle of each. */
+static double mean_latency(const struct sm_stats *stats)
 {
-    struct program_result *out = &run->result;
-    struct gpu_stats total;
-    statistics_total(&total, &run->statistics);
-    out->launches = total.launches;
-    out->ctas = total.ctas;
-    out->cycles = total.cycles;
-    out->warp_insns = total.warp_insns;
-    out->thread_insns = total.thread_insns;
-    for (int unit = 0; unit < ISA_UNIT_COUNT; unit++) {
-        out->classes[class_of_unit[unit]] += total.sm.unit_lanes[unit];
+    double sum = 0, count = 0;
+    for (uint32_t i = 0; i < SM_LATENCY_PLACES; i++) {
+        double middle = 0.5 * (double)(sm_latency_begin(i) + sm_latency_begin(i + 1) - 1);
+        sum += middle * (double)stats->latency[i];
+        count += (double)stats->latency[i];
     }
-    for (int space = 0; space < SPACE_COUNT; space++) {
-        out->spaces[space_of((enum isa_space)space)] += total.sm.space_lanes[space];
-    }
-    out->sm_cycles = total.sm.issue_cycles;
-    for (int wait = 0; wait < SM_WAIT_COUNT; wait++) {
-        out->sm_cycles += total.sm.wait_cycles[wait];
-    }
-    memcpy(out->lanes, total.sm.lanes, sizeof(out->lanes));
-    uint64_t time_ps = total.cycles * run->model->core_period_ps * run->model->dram.channels;
-    out->dram_utilization = ratio(total.dram_busy_ps, time_ps);
-    out->dram_efficiency = ratio(total.dram_busy_ps, total.dram_pending_ps);
+    return count > 0 ? sum / count : 0;
 }
 
-/* How many CTAs each SM holds, while a program runs. */
-struct resident {
-    uint32_t *ctas, most;
-};
-
-static void note_placed(void *ctx, uint64_t cta, uint32_t sm, uint64_t cycle, bool ends)
+void program_read(struct program_result *out, const struct gpu_stats *total,
+                  const struct model *model)
 {
-    struct resident *resident = ctx;
-    (void)cta;
-    (void)cycle;
-    if (ends) {
-        resident->ctas[sm]--;
-    } else if (++resident->ctas[sm] > resident->most) {
-        resident->most = resident->ctas[sm];
+    *out = (struct program_result){.launches = total->launches,
+                                   .ctas = total->ctas,
+                                   .cycles = total->cycles,
+                                   .warp_insns = total->warp_insns,
+                                   .thread_insns = total->thread_insns};
+    for (int unit = 0; unit < ISA_UNIT_COUNT; unit++) {
+        out->classes[class_of_unit[unit]] += total->sm.unit_lanes[unit];
     }
+    for (int space = 0; space < SPACE_COUNT; space++) {
+        out->spaces[space_of((enum isa_space)space)] += total->sm.space_lanes[space];
+    }
+    /* A fetch names no space. */
+    uint64_t fetches = total->sm.unit_lanes[UNIT_TEX], none = total->sm.space_lanes[SPACE_NONE];
+    fetches = fetches < none ? fetches : none;
+    out->spaces[PROGRAM_GLOBAL] -= fetches;
+    out->spaces[PROGRAM_TEXTURE] += fetches;
+    out->sm_cycles = total->sm.issue_cycles;
+    for (int wait = 0; wait < SM_WAIT_COUNT; wait++) {
+        out->sm_cycles += total->sm.wait_cycles[wait];
+    }
+    memcpy(out->lanes, total->sm.lanes, sizeof(out->lanes));
+    uint64_t time_ps = total->cycles * model->core_period_ps * model->dram.channels;
+    out->dram_utilization = ratio(total->dram_busy_ps, time_ps);
+    out->dram_efficiency = ratio(total->dram_busy_ps, total->dram_pending_ps);
+    out->latency = mean_latency(&total->sm);
+    out->reply_stalls = ratio(total->noc.replies.stalled_cycles * model->noc.flits.period_ps,
+                              total->cycles * model->core_period_ps * model->l2_slices);
 }
 
 static int run_on(struct program_runs *run, struct rt *rt, const struct study_program *program)
 {
     const struct workload *workload = workload_find(program->workload);
-    struct resident resident = {.ctas = calloc(run->model->sms, sizeof(uint32_t))};
+    struct residents residents;
     struct workbench counts;
     const struct workload_settings settings = {
         .size = program->size,
@@ -119,15 +120,18 @@ static int run_on(struct program_runs *run, struct rt *rt, const struct study_pr
         .launched = statistics_add,
         .ctx = &run->statistics,
     };
-    int rc = resident.ctas ? 0 : error_memory();
-    if (rc == 0 && !workload) {
-        rc = error_set(SONDE_EINPUT, "there is no workload '%s'", program->workload);
+    if (!workload) {
+        return error_set(SONDE_EINPUT, "there is no workload '%s'", program->workload);
     }
-    gpu_set_placed(rt_gpu(rt), note_placed, &resident);
-    rc = rc < 0 ? rc : workload_run_with(&counts, rt, workload, &settings);
+    int rc = residents_begin(&residents, run->model->sms);
+    if (rc < 0) {
+        return rc;
+    }
+    gpu_set_placed(rt_gpu(rt), residents_note, &residents);
+    rc = workload_run_with(&counts, rt, workload, &settings);
     gpu_set_placed(rt_gpu(rt), NULL, NULL);
-    run->result.most_ctas = resident.most;
-    free(resident.ctas);
+    run->statistics.most_ctas = residents.most;
+    residents_free(&residents);
     return rc == 0 && run->statistics.failed ? error_memory() : rc;
 }
 
@@ -158,6 +162,11 @@ static int note_failure(struct program_runs *run, int rc)
 static int run_new(struct study_bench *bench, struct program_runs *run)
 {
     const struct study *study = study_bench_study(bench);
+    if (study_bench_lists(bench)) {
+        run->wanted = run->failed = true;
+        value_nothing(&run->why, "not run yet");
+        return 0;
+    }
     const struct study_program *program = &study->programs[run->program];
     struct rt *rt = NULL;
     int rc = program_model(&run->model, &study->devices[run->role]);
@@ -174,7 +183,10 @@ static int run_new(struct study_bench *bench, struct program_runs *run)
     if (rc < 0) {
         return note_failure(run, rc);
     }
-    read_counts(run);
+    struct gpu_stats total;
+    statistics_total(&total, &run->statistics);
+    program_read(&run->result, &total, run->model);
+    run->result.most_ctas = run->statistics.most_ctas;
     return 0;
 }
 
@@ -223,6 +235,46 @@ int program_run(struct study_bench *bench, const struct program_result **out, si
     return 0;
 }
 
+/* The first of those that are wanted. */
+static struct program_runs *next_wanted(struct program_runs *run)
+{
+    while (run && !run->wanted) {
+        run = run->next;
+    }
+    return run;
+}
+
+int program_wanted(struct study_bench *bench, int (*visit)(void *ctx, size_t role, size_t program),
+                   void *ctx)
+{
+    int rc = 0;
+    for (struct program_runs *run = next_wanted(*study_bench_runs(bench, runs_destroy));
+         rc == 0 && run; run = next_wanted(run->next)) {
+        rc = visit(ctx, run->role, run->program);
+    }
+    return rc;
+}
+
+void program_settle(struct study_bench *bench,
+                    bool (*find)(void *ctx, struct program_result *result, size_t role,
+                                 size_t program),
+                    void *ctx)
+{
+    struct program_runs **link = study_bench_runs(bench, runs_destroy);
+    while (*link) {
+        struct program_runs *run = *link;
+        bool found = run->wanted && find(ctx, &run->result, run->role, run->program);
+        if (run->wanted && !found) {
+            *link = run->next;
+            free_run(run);
+            continue;
+        }
+        run->failed = run->failed && !found;
+        run->wanted = false;
+        link = &run->next;
+    }
+}
+
 int program_find(size_t *index, const struct study *study, const struct yaml_node *node)
 {
     for (*index = 0; node && node->text && *index < study->program_count; ++*index) {
@@ -243,7 +295,7 @@ int study_program_files(struct study_bench *bench, const char *folder)
         struct strbuf path = {0};
         strbuf_printf(&path, "%s/%s.%s.json", folder, study->devices[run->role].name,
                       study->programs[run->program].name);
-        if (!run->failed) {
+        if (!run->failed && run->model) {
             rc = strbuf_failed(&path)
                      ? error_memory()
                      : statistics_write(strbuf_text(&path), run->model, &run->statistics, NULL);

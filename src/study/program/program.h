@@ -8,6 +8,7 @@
 
 #include "study/bench.h"
 
+struct gpu_stats;
 struct model;
 
 #define PROGRAM_LANES 32
@@ -37,11 +38,27 @@ struct program_result {
     uint64_t sm_cycles;                /* in which an SM held a CTA, of all SMs */
     uint32_t most_ctas;                /* that an SM held at a time */
     double dram_utilization, dram_efficiency;
+    double latency; /* mean cycles of an access that waits for memory */
+    double
+        reply_stalls; /* share of the time in which a memory's port into the network is stalled */
 };
+
+/* What launches have counted on a model, but for most_ctas. */
+void program_read(struct program_result *out, const struct gpu_stats *total,
+                  const struct model *model);
 
 /* `*out` NULL with *why: the program could not be run there. Negative: the work cannot go on. */
 int program_run(struct study_bench *bench, const struct program_result **out, size_t role,
                 size_t program, struct study_value *why);
+/* While the bench lists (study_bench_set_lists), program_run() only notes what it is asked for:
+ * those that have not run, one after the other. */
+int program_wanted(struct study_bench *bench, int (*visit)(void *ctx, size_t role, size_t program),
+                   void *ctx);
+/* Results of those that others have run; the rest is forgotten, and run where it is asked for. */
+void program_settle(struct study_bench *bench,
+                    bool (*find)(void *ctx, struct program_result *result, size_t role,
+                                 size_t program),
+                    void *ctx);
 /* SONDE_EINPUT with the node's place: the study has no such program. */
 int program_find(size_t *index, const struct study *study, const struct yaml_node *node);
 

@@ -77,7 +77,10 @@ static int read_program(struct study_program *program, const struct yaml_node *n
     int rc = study_need_text(&program->workload, node, "workload");
     rc = rc < 0 ? rc : read_count(&program->size, node, "size");
     rc = rc < 0 ? rc : read_count(&program->block, node, "block");
-    return rc < 0 ? rc : read_count(&program->depth, node, "depth");
+    rc = rc < 0 ? rc : read_count(&program->depth, node, "depth");
+    rc = rc < 0 ? rc : read_count(&program->quick_size, node, "quick");
+    rc = rc < 0 ? rc : read_count(&program->quick_depth, node, "quick_depth");
+    return rc < 0 ? rc : read_count(&program->cost, node, "cost");
 }
 
 int study_read_programs(struct study *study, const struct yaml_node *node)
@@ -97,6 +100,19 @@ int study_read_programs(struct study *study, const struct yaml_node *node)
         rc = read_program(&study->programs[study->program_count++], item);
     }
     return rc;
+}
+
+int study_quick(struct study *study)
+{
+    for (size_t i = 0; i < study->program_count; i++) {
+        struct study_program *program = &study->programs[i];
+        program->size = program->quick_size ? program->quick_size : program->size;
+        program->depth = program->quick_depth ? program->quick_depth : program->depth;
+    }
+    return study->program_count
+               ? 0
+               : error_set(SONDE_EUSAGE, "%s runs no programs, of which there are quick sizes",
+                           study->name);
 }
 
 int study_read_untested(struct study *study, const struct yaml_node *node)

@@ -42,6 +42,19 @@ int cuStreamIsCapturing(handle, int *);
 int cuThreadExchangeStreamCaptureMode(int *);
 int cuMemcpyDtoHAsync_v2(void *, address, size_t, handle);
 
+int cuGraphAddNode_v2(handle *, handle, const handle *, const void *, size_t, struct abi_node *);
+int cuGraphConditionalHandleCreate(uint64_t *, handle, handle, unsigned, unsigned);
+int cuGraphNodeSetEnabled(handle, handle, unsigned);
+int cuGraphNodeGetEnabled(handle, handle, unsigned *);
+int cuGraphDebugDotPrint(handle, const char *, unsigned);
+int cuUserObjectCreate(handle *, void *, void (*)(void *), unsigned, unsigned);
+int cuUserObjectRetain(handle, unsigned);
+int cuUserObjectRelease(handle, unsigned);
+int cuGraphRetainUserObject(handle, handle, unsigned, unsigned);
+int cuGraphReleaseUserObject(handle, handle, unsigned);
+int cuModuleLoadData(handle *, const void *);
+int cuModuleUnload(handle);
+
 static int host_calls;
 
 static void on_host(void *ctx)
@@ -145,6 +158,146 @@ static void captured(void)
     OK(cuGraphDestroy(graph));
 }
 
+/* decide: one less, and a condition that holds until there is nothing left; bump: one more. */
+static const char deciding[] =
+    ".version 8.0\n.target sm_30\n.address_size 64\n"
+    ".extern .func cudaGraphSetConditional(.param .b64 h, .param .b32 v);\n"
+    ".visible .entry decide(.param .u64 h, .param .u64 p) {\n"
+    ".reg .u64 %h, %p; .reg .u32 %v; .reg .b64 x;\n"
+    "ld.param.u64 %h, [h]; ld.param.u64 %p, [p]; ld.global.u32 %v, [%p]; sub.u32 %v, %v, 1;\n"
+    "st.global.u32 [%p], %v; { .param .b64 a; .param .b32 b; st.param.b64 [a], %h;\n"
+    "st.param.b32 [b], %v; call.uni cudaGraphSetConditional, (a, b); } ret; }\n"
+    ".visible .entry bump(.param .u64 p) {\n.reg .u64 %p; .reg .u32 %v;\n"
+    "ld.param.u64 %p, [p]; ld.global.u32 %v, [%p]; add.u32 %v, %v, 1; st.global.u32 [%p], %v;\n"
+    "ret; }\n";
+
+static handle add_kernel(handle graph, handle *deps, size_t count, handle kernel, void **args)
+{
+    handle node;
+    struct abi_kernel_node_v2 params = {
+        .function = kernel, .grid = {1, 1, 1}, .block = {1, 1, 1}, .args = args};
+    OK(cuGraphAddKernelNode_v2(&node, graph, deps, count, &params));
+    return node;
+}
+
+/* A node whose graphs run by a value; `body` takes them. */
+static handle add_condition(handle graph, handle *deps, size_t count, uint64_t condition, int kind,
+                            unsigned size, handle *body)
+{
+    handle node;
+    struct abi_node params = {.type = 13,
+                              .conditional = {.handle = condition, .kind = kind, .size = size}};
+    OK(cuGraphAddNode_v2(&node, graph, deps, NULL, count, &params));
+    memcpy(body, params.conditional.graphs, size * sizeof *body);
+    return node;
+}
+
+/* A loop with a branch inside it, launched twice; what stands behind it runs once. */
+static void conditions(void)
+{
+    enum { IF, WHILE, SWITCH };
+    handle module, graph, exec, loop, body, inner[2], node;
+    uint64_t condition, branch, choice;
+    address left = p, turns = p + 4, last = p + 8, behind = p + 12, chosen = p + 16;
+    OK(cuModuleLoadData(&module, deciding));
+    handle decide = function(module, "decide"), bump = function(module, "bump");
+    OK(cuGraphCreate(&graph, 0));
+    GIVES(1, cuGraphConditionalHandleCreate(&condition, graph, NULL, 1, 2));
+    OK(cuGraphConditionalHandleCreate(&condition, graph, NULL, 1, 1));
+    OK(cuGraphConditionalHandleCreate(&branch, graph, NULL, 0, 0));
+    OK(cuGraphConditionalHandleCreate(&choice, graph, NULL, 2, 1));
+    struct abi_node wrong = {.type = 13,
+                             .conditional = {.handle = condition, .kind = WHILE, .size = 2}};
+    GIVES(1, cuGraphAddNode_v2(&node, graph, NULL, NULL, 0, &wrong));
+    loop = add_condition(graph, NULL, 0, condition, WHILE, 1, &body);
+    wrong.conditional.size = 1;
+    GIVES(1, cuGraphAddNode_v2(&node, graph, NULL, NULL, 0, &wrong)); /* a node has it */
+    void *turn[] = {&turns}, *once[] = {&behind}, *no[] = {&last}, *third[] = {&chosen};
+    void *loops[] = {&condition, &left}, *branches[] = {&branch, &last};
+    node = add_kernel(body, NULL, 0, decide, loops);
+    node = add_kernel(body, &node, 1, bump, turn);
+    node = add_kernel(body, &node, 1, decide, branches); /* -1, 0 by turns */
+    add_condition(body, &node, 1, branch, IF, 2, inner);
+    add_kernel(inner[0], NULL, 0, bump, no);
+    add_kernel(inner[1], NULL, 0, bump, no);
+    node = add_kernel(graph, &loop, 1, bump, once);
+    handle choices[3];
+    add_condition(graph, &node, 1, choice, SWITCH, 3, choices);
+    add_kernel(choices[2], NULL, 0, bump, third);
+    OK(cuMemsetD32_v2(p, 0, 8));
+    OK(cuMemsetD32_v2(left, 5, 1));
+    OK(cuCtxSynchronize());
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuStreamSynchronize(stream));
+    EXPECT(word(left, 0) == 0 && word(turns, 0) == 5 && word(last, 0) == 0);
+    EXPECT(word(behind, 0) == 1 && word(chosen, 0) == 1);
+    OK(cuMemsetD32_v2(left, 2, 1));
+    OK(cuCtxSynchronize());
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuStreamSynchronize(stream));
+    EXPECT(word(turns, 0) == 7 && word(behind, 0) == 2 && word(chosen, 0) == 2);
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(graph));
+    GIVES(1, cuGraphDestroy(body));
+    OK(cuModuleUnload(module));
+}
+
+/* Nodes that do nothing for a while. */
+static void enabled(void)
+{
+    handle nodes[4], exec;
+    int three = 3, one = 1;
+    unsigned is = 7;
+    handle graph = build(nodes, &three, &one);
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    OK(cuGraphNodeSetEnabled(exec, nodes[1], 0));
+    OK(cuGraphNodeGetEnabled(exec, nodes[1], &is));
+    EXPECT(is == 0);
+    run(exec, 2); /* set, and not scaled */
+    OK(cuGraphNodeSetEnabled(exec, nodes[1], 1));
+    run(exec, 11);
+    GIVES(1, cuGraphNodeSetEnabled(exec, nodes[3], 0)); /* a host function's */
+    GIVES(1, cuGraphNodeGetEnabled(exec, nodes[3], &is));
+    GIVES(304, cuGraphDebugDotPrint(graph, "/nowhere/at/all", 0));
+    OK(cuGraphDebugDotPrint(graph, "/dev/null", 0));
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(graph));
+}
+
+static void count_end(void *ctx)
+{
+    ++*(int *)ctx;
+}
+
+/* The last of the program, graphs, clones and instances to let go ends an object. */
+static void user_objects(void)
+{
+    handle graph, clone, exec, node, object;
+    int ends = 0;
+    GIVES(1, cuUserObjectCreate(&object, &ends, count_end, 1, 0));
+    GIVES(1, cuUserObjectCreate(&object, &ends, count_end, 0, 1));
+    OK(cuUserObjectCreate(&object, &ends, count_end, 1, 1));
+    OK(cuUserObjectRetain(object, 2));
+    OK(cuUserObjectRelease(object, 2));
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphAddEmptyNode(&node, graph, NULL, 0));
+    OK(cuGraphRetainUserObject(graph, object, 1, 0)); /* one more than the program's */
+    OK(cuGraphClone(&clone, graph));
+    OK(cuGraphInstantiateWithFlags(&exec, clone, 0));
+    OK(cuUserObjectRelease(object, 1));
+    OK(cuGraphReleaseUserObject(graph, object, 1));
+    OK(cuGraphDestroy(clone));
+    EXPECT(ends == 0);
+    OK(cuGraphExecDestroy(exec));
+    EXPECT(ends == 1);
+    GIVES(1, cuUserObjectRelease(object, 1));
+    OK(cuUserObjectCreate(&object, &ends, count_end, 1, 1));
+    OK(cuGraphRetainUserObject(graph, object, 1, 1)); /* the program's */
+    OK(cuGraphDestroy(graph));
+    EXPECT(ends == 2);
+}
+
 int main(int argc, char **argv)
 {
     handle module = argc == 2 ? begin(argv, "kernels.ptx") : NULL;
@@ -191,5 +344,8 @@ int main(int argc, char **argv)
     OK(cuGraphDestroy(graph));
     GIVES(1, cuGraphDestroy(&graph));
     captured();
+    conditions();
+    enabled();
+    user_objects();
     return 0;
 }

@@ -12,6 +12,22 @@ int cuTexObjectDestroy(uint64_t);
 int cuSurfObjectCreate(uint64_t *, const struct abi_resource_desc_driver *);
 int cuSurfObjectDestroy(uint64_t);
 
+int cuModuleLoadData(handle *, const void *);
+int cuModuleUnload(handle);
+int cuModuleGetTexRef(handle *, handle, const char *);
+int cuModuleGetSurfRef(handle *, handle, const char *);
+int cuTexRefSetArray(handle, handle, unsigned);
+int cuTexRefSetFilterMode(handle, int);
+int cuTexRefSetFlags(handle, unsigned);
+int cuTexRefSetAddressMode(handle, int, int);
+int cuTexRefSetAddress2D_v3(handle, const struct abi_array_desc *, address, size_t);
+int cuTexRefGetAddress_v2(address *, handle);
+int cuTexRefGetArray(handle *, handle);
+int cuTexRefGetFormat(int *, int *, handle);
+int cuTexRefCreate(handle *);
+int cuTexRefDestroy(handle);
+int cuSurfRefSetArray(handle, handle, unsigned);
+
 enum {
     FORMAT_INT = 0x0a,
     FORMAT_FLOAT = 0x20,
@@ -108,11 +124,80 @@ static void surface(handle paint)
     OK(cuArrayDestroy(array));
 }
 
+/* PTX of before objects: a texel beside its centre, and what thread 3 of row 1 paints. */
+static const char referring[] =
+    ".version 6.0\n.target sm_30\n.address_size 64\n"
+    ".global .texref tex;\n.global .surfref surf;\n"
+    ".visible .entry fetch(.param .u64 p) {\n.reg .u64 %a, %o; .reg .u32 %x, %y, %i;\n"
+    ".reg .f32 %u, %v, %f<5>;\n"
+    "ld.param.u64 %a, [p]; mov.u32 %x, %tid.x; mov.u32 %y, %tid.y;\n"
+    "cvt.rn.f32.u32 %u, %x; cvt.rn.f32.u32 %v, %y; add.f32 %v, %v, 0f3F000000;\n"
+    "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [tex, {%u, %v}];\n"
+    "mad.lo.u32 %i, %y, 8, %x; mul.wide.u32 %o, %i, 4; add.u64 %a, %a, %o;\n"
+    "st.global.f32 [%a], %f1; ret; }\n"
+    ".visible .entry paint() {\n.reg .b32 %r<3>;\n"
+    "mov.u32 %r1, 12; mov.b32 %r2, 0f42280000; sust.b.2d.b32.trap [surf, {%r1, 1}], {%r2};\n"
+    "ret; }\n";
+
+static void references(void)
+{
+    handle module, array, found, texture, same, surface;
+    float host[32];
+    int format, channels;
+    address out = take(32), pitched = take(128), where;
+    struct abi_array3d_desc desc = {8, 4, 0, FORMAT_FLOAT, 1, ABI_ARRAY_SURFACE};
+    struct abi_array_desc rows = {8, 4, FORMAT_FLOAT, 1};
+    for (int i = 0; i < 32; i++) {
+        host[i] = (float)i;
+    }
+    OK(cuModuleLoadData(&module, referring));
+    OK(cuArray3DCreate_v2(&array, &desc));
+    copy_array(array, host, 1);
+    OK(cuModuleGetTexRef(&texture, module, "tex"));
+    OK(cuModuleGetTexRef(&same, module, "tex"));
+    EXPECT(texture == same);
+    GIVES(500, cuModuleGetTexRef(&same, module, "other"));
+    OK(cuTexRefSetArray(texture, array, 1));
+    OK(cuTexRefGetFormat(&format, &channels, texture));
+    EXPECT(format == FORMAT_FLOAT && channels == 1);
+    void *args[] = {&out};
+    OK(cuLaunchKernel(function(module, "fetch"), 1, 1, 1, 8, 4, 1, 0, NULL, args, NULL));
+    OK(cuTexRefSetFilterMode(texture, LINEAR)); /* not of the launch before */
+    EXPECT(at(out, 0) == 0 && at(out, 12) == 12 && at(out, 31) == 31);
+    OK(cuLaunchKernel(function(module, "fetch"), 1, 1, 1, 8, 4, 1, 0, NULL, args, NULL));
+    EXPECT(at(out, 12) == 11.5f && at(out, 8) == 8);
+    OK(cuTexRefSetAddressMode(texture, 0, 3)); /* a border of zeros */
+    OK(cuLaunchKernel(function(module, "fetch"), 1, 1, 1, 8, 4, 1, 0, NULL, args, NULL));
+    EXPECT(at(out, 8) == 4);
+    GIVES(1, cuTexRefGetAddress_v2(&where, texture));
+    OK(cuMemsetD32_v2(pitched, 0x40400000, 128));
+    OK(cuTexRefSetAddress2D_v3(texture, &rows, pitched, 64));
+    OK(cuTexRefGetAddress_v2(&where, texture));
+    EXPECT(where == pitched);
+    OK(cuLaunchKernel(function(module, "fetch"), 1, 1, 1, 8, 4, 1, 0, NULL, args, NULL));
+    EXPECT(at(out, 13) == 3);
+    GIVES(1, cuTexRefGetArray(&found, texture));
+    GIVES(1, cuTexRefDestroy(texture)); /* is its module's */
+    OK(cuModuleGetSurfRef(&surface, module, "surf"));
+    OK(cuSurfRefSetArray(surface, array, 0));
+    OK(cuLaunchKernel(function(module, "paint"), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    copy_array(array, host, 0);
+    EXPECT(host[11] == 42 && host[10] == 10);
+    OK(cuTexRefCreate(&same));
+    OK(cuTexRefSetFlags(same, 2));
+    OK(cuTexRefDestroy(same));
+    GIVES(1, cuTexRefSetFlags(same, 2));
+    OK(cuModuleUnload(module));
+    GIVES(1, cuTexRefSetFlags(texture, 2));
+    OK(cuArrayDestroy(array));
+}
+
 int main(int argc, char **argv)
 {
     handle module = argc == 2 ? begin(argv, "kernels.ptx") : NULL;
     over_array(function(module, "fetch"));
     over_linear(function(module, "fetch_linear"));
     surface(function(module, "paint"));
+    references();
     return 0;
 }

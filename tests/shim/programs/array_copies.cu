@@ -1,6 +1,6 @@
 // Copies of two and three dimensions to, from and between arrays, whole and in part.
 #include "check.h"
-int main()
+PROGRAM
 {
     cudaChannelFormatDesc desc = cudaCreateChannelDesc<int>(); cudaArray_t plane, other, box;
     static int h[12][20], back[12][20], cube[4][6][10], out[4][6][10], *d;

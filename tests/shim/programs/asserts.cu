@@ -2,7 +2,7 @@
 #include <cassert>
 #include "check.h"
 __global__ void claim(int n) { assert(threadIdx.x < n); }
-int main()
+PROGRAM
 {
     claim<<<1, 4>>>(4);
     CHECK(cudaDeviceSynchronize());

@@ -11,7 +11,7 @@ __global__ void count(int n)
     __syncthreads();
     if (threadIdx.x < 8) atomicAdd(&counts[threadIdx.x], local[threadIdx.x]);
 }
-int main()
+PROGRAM
 {
     unsigned c[8]; float r; double w; int l, h; unsigned long long b;
     count<<<4, 256>>>(1000);

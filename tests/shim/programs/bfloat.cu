@@ -20,7 +20,7 @@ __global__ void pairs(const float *in, float *out)
     out[64 + i] = __half2float(hsqrt(__float2half(in[i]))) + __half2float(__hadd(__low2half(a), __high2half(a)));
     __half2 s = h2exp(__float2half2_rn(0.0f)); out[96 + i] = __low2float(s) + __high2float(__hneg2(s));
 }
-int main()
+PROGRAM
 {
     float in[32], out[128], *d;
     for (int i = 0; i < 32; i++) in[i] = i * 0.25f;

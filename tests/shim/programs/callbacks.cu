@@ -4,7 +4,7 @@ __global__ void fill(int *p, int v) { p[threadIdx.x] = v; }
 struct seen { int *h, value, calls; };
 static void CUDART_CB look(void *p) { seen *s = (seen *)p; s->value = s->h[31]; s->h[0] = -5; s->calls++; }
 static void CUDART_CB told(cudaStream_t, cudaError_t e, void *p) { ((seen *)p)->calls += e == cudaSuccess ? 10 : 1000; }
-int main()
+PROGRAM
 {
     cudaStream_t s[2]; int *d[2], *h[2]; seen got[2] = {};
     for (int k = 0; k < 2; k++) {

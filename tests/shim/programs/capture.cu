@@ -1,7 +1,7 @@
 // Capture: a stream's work becomes a graph; forks and joins by events; what is forbidden meanwhile.
 #include "check.h"
 __global__ void plus(int *p, int v) { p[threadIdx.x] += v; }
-int main()
+PROGRAM
 {
     int *a, *b, h[32]; cudaStream_t s, t; cudaEvent_t fork, join; cudaGraph_t g; cudaGraphExec_t e;
     CHECK(cudaMalloc(&a, sizeof h)); CHECK(cudaMalloc(&b, sizeof h)); CHECK(cudaMemset(a, 0, sizeof h)); CHECK(cudaMemset(b, 0, sizeof h));

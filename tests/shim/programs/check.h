@@ -3,6 +3,11 @@
 #ifndef SONDE_TESTS_SHIM_CHECK_H
 #define SONDE_TESTS_SHIM_CHECK_H
 
+// A program's main function: its own, or one of several in a binary (together.sh).
+#ifndef PROGRAM
+#define PROGRAM int main()
+#endif
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,4 +1,5 @@
 // Launches by kernels: children, their order in streams, recursion, tail launches, many threads, errors.
+// alone: compute_90
 #include "check.h"
 #if __CUDA_ARCH__ >= 900 || !defined(__CUDA_ARCH__)
 #define HERE 1
@@ -76,7 +77,22 @@ __global__ void wrong(int *p)
     p[4] = cudaMemcpyAsync((void *)64, p, 4, cudaMemcpyDeviceToDevice, 0);
 }
 __global__ void faulty(int *p) { set<<<1, 1>>>((int *)64, 1); *p = 4; }
-int main()
+// What kernels are told of the device and of functions.
+__global__ void queries(int *out)
+{
+    int v = -1; size_t bytes = 0; cudaFuncAttributes a;
+    out[0] = cudaDeviceGetAttribute(&v, cudaDevAttrMultiProcessorCount, 0); out[1] = v;
+    out[2] = cudaDeviceGetLimit(&bytes, cudaLimitMallocHeapSize); out[3] = (int)(bytes >> 20);
+    out[4] = cudaFuncGetAttributes(&a, add); out[5] = a.numRegs > 0 && a.maxThreadsPerBlock == 1024 && a.sharedSizeBytes == 0;
+    out[6] = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&v, add, 128, 0); out[7] = v;
+    out[8] = cudaRuntimeGetVersion(&v); out[9] = v / 1000;
+    out[10] = cudaDeviceGetAttribute(&v, cudaDevAttrMultiProcessorCount, 7);
+    out[11] = cudaGetLastError() == cudaErrorInvalidDevice && cudaGetErrorName(cudaErrorInvalidValue)[4] == 'E';
+#ifdef DEVICE_MEMSET
+    cudaMemset2DAsync(out + 16, 16, 2, 8, 3, cudaStreamFireAndForget);
+#endif
+}
+PROGRAM
 {
     int *d, h[4096];
     CHECK(cudaMalloc(&d, sizeof h));
@@ -124,4 +140,13 @@ int main()
     CHECK(cudaMemcpyAsync(h, d, 4, cudaMemcpyDeviceToHost, stream));
     CHECK(cudaStreamSynchronize(stream));
     EXPECT(h[0] == 216);
+    CHECK(cudaMemset(d, 0, 128));
+    queries<<<1, 1>>>(d);
+    CHECK(cudaMemcpy(h, d, 128, cudaMemcpyDeviceToHost));
+    int sms, blocks; CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0)); CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add, 128, 0));
+    EXPECT(h[0] == 0 && h[1] == sms && h[2] == 0 && h[3] == 8 && h[4] == 0 && h[5] == 1);
+    EXPECT(h[6] == 0 && h[7] == blocks && h[8] == 0 && h[9] == 6 && h[10] == cudaErrorInvalidDevice && h[11] == 1);
+#ifdef DEVICE_MEMSET
+    for (int i = 16; i < 32; i++) EXPECT(h[i] == (i % 4 < 2 && i < 28 ? 0x02020202 : 0));
+#endif
 }

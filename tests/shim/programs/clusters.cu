@@ -1,6 +1,7 @@
 // Clusters: distributed shared memory, the barrier, clusters that the kernel or the launch asks for.
 // Compiled for sm_90 where it matters; a device without clusters of its own (by its attribute) is left
 // alone.
+// alone: compute_90
 #include <cooperative_groups.h>
 #include "check.h"
 namespace cg = cooperative_groups;
@@ -36,7 +37,10 @@ __global__ void histogram(int *bins, const unsigned char *data, int n)
     for (int i = threadIdx.x; i < BINS / 4; i += blockDim.x) atomicAdd(&bins[c.block_rank() * (BINS / 4) + i], part[i]);
 #endif
 }
-int main()
+// A launch that may begin before the one in front of it has ended, and waits for it.
+__global__ void before(int *a) { cudaTriggerProgrammaticLaunchCompletion(); a[threadIdx.x] = threadIdx.x; }
+__global__ void behind(const int *a, int *b) { cudaGridDependencySynchronize(); b[threadIdx.x] = 2 * a[threadIdx.x]; }
+PROGRAM
 {
     int clusters; CHECK(cudaDeviceGetAttribute(&clusters, cudaDevAttrClusterLaunch, 0));
     int *d, h[BINS]; CHECK(cudaMalloc(&d, sizeof h));
@@ -58,4 +62,9 @@ int main()
     c.gridDim = 5;
     EXPECT(cudaLaunchKernelEx(&c, exchange, d) != cudaSuccess);
     CHECK((cudaGetLastError(), cudaDeviceSynchronize()));
+    c.gridDim = 1; c.blockDim = 32; a.id = cudaLaunchAttributeProgrammaticStreamSerialization; a.val.programmaticStreamSerializationAllowed = 1;
+    before<<<1, 32>>>(d);
+    CHECK(cudaLaunchKernelEx(&c, behind, (const int *)d, d + 32));
+    CHECK(cudaMemcpy(h, d + 32, 128, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 32; i++) EXPECT(h[i] == 2 * i);
 }

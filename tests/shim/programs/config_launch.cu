@@ -2,7 +2,7 @@
 #include "check.h"
 extern __shared__ int pool[];
 __global__ void turn(int *p, int n) { pool[threadIdx.x] = p[threadIdx.x]; __syncthreads(); p[threadIdx.x] = pool[n - 1 - threadIdx.x]; }
-int main()
+PROGRAM
 {
     int *d, h[128];
     for (int i = 0; i < 128; i++) h[i] = i;

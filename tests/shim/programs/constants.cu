@@ -5,7 +5,7 @@ __constant__ struct { double scale; short offset[3]; } shape;
 __global__ void same(int *out, int i) { out[threadIdx.x] = table[i]; }
 __global__ void each(int *out) { out[threadIdx.x] = table[threadIdx.x * 2]; }
 __global__ void mixed(double *out) { out[threadIdx.x] = shape.scale * threadIdx.x + shape.offset[threadIdx.x % 3]; }
-int main()
+PROGRAM
 {
     int *d, h[32], t[64]; double *e, r[6]; size_t bytes; void *address;
     CHECK(cudaMalloc(&d, sizeof h)); CHECK(cudaMalloc(&e, sizeof r));

@@ -17,7 +17,7 @@ __global__ void phases(int *a, int *out)
     grid.sync();
     out[grid.thread_rank()] = a[grid.size() - 1 - grid.thread_rank()];
 }
-int main()
+PROGRAM
 {
     int *a, *b, h[512];
     CHECK(cudaMalloc(&a, sizeof h)); CHECK(cudaMalloc(&b, sizeof h));

@@ -1,7 +1,7 @@
 // Directions of copies: named, guessed, wrong; of memory of each kind.
 #include <cstring>
 #include "check.h"
-int main()
+PROGRAM
 {
     char *a, *b, *pinned, *managed, host[64], other[64]; cudaStream_t s;
     CHECK(cudaMalloc(&a, 64)); CHECK(cudaMalloc(&b, 64)); CHECK(cudaMallocHost(&pinned, 64)); CHECK(cudaMallocManaged(&managed, 64));

@@ -8,7 +8,7 @@ static const char *const ptx =
     ".version 6.0\n.target sm_30\n.address_size 64\n.global .u32 g[1000];\n"
     ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %r<2>; .reg .b32 %q<2>;\n"
     "ld.param.u64 %r1, [p]; mov.u32 %q1, 1; red.global.add.u32 [%r1], %q1; ret;\n}\n";
-int main()
+PROGRAM
 {
     int *d, h;
     CHECK(cudaMalloc(&d, 4));

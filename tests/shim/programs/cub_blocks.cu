@@ -12,7 +12,7 @@ __global__ void collective(int *out)
     int w = warp(c[i / 32]).Sum(1);
     if (i == 0) { out[128] = most; out[129] = w; }
 }
-int main()
+PROGRAM
 {
     const int n = 3000;
     int *d, h[130]; static int keys[n], values[n], counts[16];

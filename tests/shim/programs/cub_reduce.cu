@@ -2,7 +2,7 @@
 #include <cub/cub.cuh>
 #include "check.h"
 __global__ void block(const int *in, int *out) { typedef cub::BlockReduce<int, 128> reduce; __shared__ reduce::TempStorage t; int s = reduce(t).Sum(in[threadIdx.x]); if (threadIdx.x == 0) *out = s; }
-int main()
+PROGRAM
 {
     const int n = 5000; static int h[n], *in, *out; void *temp = nullptr; size_t bytes = 0;
     long sum = 0, first = 0; for (int i = 0; i < n; i++) { h[i] = i % 13; sum += h[i]; first += i < 128 ? h[i] : 0; }

@@ -7,7 +7,7 @@ static const char *ptx = ".version 6.0\n.target sm_35\n.address_size 64\n.global
     ".visible .entry inc(.param .u64 p, .param .u32 n)\n{\n.reg .u64 %a, %o; .reg .u32 %t, %v, %n, %s; .reg .pred %q;\n"
     "ld.param.u64 %a, [p]; ld.param.u32 %n, [n]; mov.u32 %t, %tid.x; setp.ge.u32 %q, %t, %n; @%q ret;\n"
     "mul.wide.u32 %o, %t, 4; add.u64 %a, %a, %o; ld.global.u32 %v, [%a]; ld.global.u32 %s, [step]; add.u32 %v, %v, %s; st.global.u32 [%a], %v; ret;\n}\n";
-int main()
+PROGRAM
 {
     CUdevice dev; CUcontext ctx; CUmodule mod; CUfunction f; CUdeviceptr p, g; int count; char name[64]; size_t bytes;
     EXPECT(cuMemAlloc(&p, 4) == CUDA_ERROR_NOT_INITIALIZED);

@@ -4,7 +4,7 @@
 #include <unistd.h>
 #include "check.h"
 __global__ void add(int *p) { *p += 1; }
-int main()
+PROGRAM
 {
     char self[4096]; ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     EXPECT(n > 0);

@@ -171,7 +171,7 @@ static void driver()
     DRIVE(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuMemAlloc(&p, 4));
 }
 
-int main()
+PROGRAM
 {
     for (auto part : {launches, memory, questions, streams, trapped, wild, driver}) apart(part);
 }

@@ -2,7 +2,7 @@
 #include "check.h"
 __global__ void nothing() {}
 __global__ void __launch_bounds__(64) small(int *p) { p[threadIdx.x] = 1; }
-int main()
+PROGRAM
 {
     int *p, *q;
     GIVES(cudaErrorInvalidValue, cudaMalloc(nullptr, 4));

@@ -1,7 +1,7 @@
 // Events: times in order, a query of what was never recorded, errors.
 #include "check.h"
 __global__ void spin(int *p, int n) { int x = threadIdx.x; for (int i = 0; i < n; i++) x = x * 3 + 1; p[threadIdx.x] = x; }
-int main()
+PROGRAM
 {
     cudaEvent_t a, b, c, none;
     int *p;

@@ -4,7 +4,7 @@
 __global__ void forever(volatile int *go) { while (*go == 0) {} }
 static volatile int *go;
 static void waits() { forever<<<1, 32>>>((int *)go); cudaDeviceSynchronize(); }
-int main()
+PROGRAM
 {
     CHECK(cudaMallocManaged((int **)&go, sizeof *go));
     *go = 0;

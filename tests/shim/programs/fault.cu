@@ -20,7 +20,7 @@ template <class F> static void apart(F faulty)
     EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-int main()
+PROGRAM
 {
     apart([] {
         int *p;

@@ -18,7 +18,7 @@ __global__ void all(int *out)
     int i = threadIdx.x;
     out[i] = i < 2 ? s[i]->area() : i == 2 ? power<5>::of(3) : i == 3 ? fib(10) : ops[i & 1](i);
 }
-int main()
+PROGRAM
 {
     int *d, h[8];
     CHECK(cudaMalloc(&d, sizeof h));

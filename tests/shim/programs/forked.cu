@@ -3,7 +3,7 @@
 #include <unistd.h>
 #include "check.h"
 __global__ void set(int *p) { *p = 5; }
-int main()
+PROGRAM
 {
     int *d, h = 0, status;
     CHECK(cudaMalloc(&d, 4));

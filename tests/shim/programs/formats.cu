@@ -3,7 +3,8 @@
 __global__ void deep(cudaTextureObject_t t, int *out) { out[threadIdx.x] = tex3D<int>(t, threadIdx.x % 4 + 0.5f, threadIdx.x / 4 % 4 + 0.5f, threadIdx.x / 16 + 0.5f); }
 __global__ void layers(cudaTextureObject_t t, short2 *out) { out[threadIdx.x] = tex2DLayered<short2>(t, threadIdx.x % 4 + 0.5f, threadIdx.x / 4 % 4 + 0.5f, threadIdx.x / 16); }
 __global__ void level(cudaTextureObject_t t, float *out) { out[threadIdx.x] = tex2DLod<float>(t, (threadIdx.x + 0.5f) / 4, 0.125f, 1.0f); }
-int main()
+__global__ void halve(cudaTextureObject_t from, cudaSurfaceObject_t to) { surf2Dwrite(2 * tex2D<float>(from, threadIdx.x + 0.5f, threadIdx.y + 0.5f), to, threadIdx.x * 4, threadIdx.y); }
+PROGRAM
 {
     int h[64], back[64], *out; for (int i = 0; i < 64; i++) h[i] = i * 7 - 100; CHECK(cudaMalloc(&out, 4096));
     cudaArray_t a; cudaTextureObject_t o; cudaResourceDesc r = {}; cudaTextureDesc d = {};
@@ -22,4 +23,9 @@ int main()
     r = {}; r.resType = cudaResourceTypeMipmappedArray; r.res.mipmap.mipmap = m; d.normalizedCoords = 1; d.maxMipmapLevelClamp = 3; d.mipmapFilterMode = cudaFilterModePoint;
     CHECK(cudaCreateTextureObject(&o, &r, &d, nullptr)); level<<<1, 4>>>(o, (float *)out); float lb[4]; CHECK(cudaMemcpy(lb, out, 16, cudaMemcpyDeviceToHost)); for (int i = 0; i < 4; i++) EXPECT(lb[i] == i + 0.25f);
     CHECK(cudaDestroyTextureObject(o)); CHECK(cudaFreeMipmappedArray(m));
+    // A level by itself, read by a texture and written by a surface.
+    CHECK(cudaMallocMipmappedArray(&m, &f, make_cudaExtent(8, 8, 0), 4, cudaArraySurfaceLoadStore)); CHECK(cudaGetMipmappedArrayLevel(&a, m, 1)); cudaArray_t b; CHECK(cudaGetMipmappedArrayLevel(&b, m, 2));
+    CHECK(cudaMemcpy2DToArray(a, 0, 0, l, 16, 16, 4, cudaMemcpyHostToDevice)); r = {}; r.resType = cudaResourceTypeArray; r.res.array.array = a; d = {}; CHECK(cudaCreateTextureObject(&o, &r, &d, nullptr));
+    cudaSurfaceObject_t s; r.res.array.array = b; CHECK(cudaCreateSurfaceObject(&s, &r)); halve<<<1, dim3(2, 2)>>>(o, s); CHECK(cudaMemcpy2DFromArray(lb, 8, b, 0, 0, 8, 2, cudaMemcpyDeviceToHost));
+    EXPECT(lb[0] == 0.5f && lb[1] == 2.5f && lb[2] == 8.5f && lb[3] == 10.5f); CHECK(cudaDestroySurfaceObject(s)); CHECK(cudaFreeMipmappedArray(m));
 }

@@ -10,7 +10,7 @@ static cudaGraph_t capture(cudaStream_t s, int *h, int v)
     CHECK(cudaStreamEndCapture(s, &g));
     return g;
 }
-int main()
+PROGRAM
 {
     cudaStream_t s; int *h; cudaGraphExec_t e; CHECK(cudaStreamCreate(&s)); CHECK(cudaMallocHost(&h, 128));
     cudaGraph_t g = capture(s, h, 100);

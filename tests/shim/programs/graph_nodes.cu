@@ -2,7 +2,7 @@
 #include "check.h"
 __global__ void add(int *p, int n) { *p += n; }
 static void CUDART_CB call(void *p) { ++*(int *)p; }
-int main()
+PROGRAM
 {
     int *p, h = 0, n = 5, calls = 0; CHECK(cudaMalloc(&p, 4));
     cudaGraph_t graph, child, inner; cudaGraphNode_t set, kernel, copy, host, nested, record, list[8]; cudaGraphExec_t exec; cudaEvent_t a, b, e; cudaStream_t s;

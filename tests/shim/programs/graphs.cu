@@ -4,7 +4,7 @@ __global__ void set(int *p, int v) { p[threadIdx.x] = v; }
 __global__ void plus(int *p, const int *q) { p[threadIdx.x] += q[threadIdx.x]; }
 static int calls;
 static void CUDART_CB note(void *) { calls++; }
-int main()
+PROGRAM
 {
     int *a, *b, h[32], five = 5, six = 6;
     CHECK(cudaMalloc(&a, sizeof h)); CHECK(cudaMalloc(&b, sizeof h));

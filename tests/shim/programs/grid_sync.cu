@@ -8,7 +8,7 @@ __global__ void __launch_bounds__(64) steps(int *a, int *b, int n)
     unsigned i = grid.thread_rank(), all = grid.size();
     for (int k = 0; k < n; k++) { b[i] = a[(i + 65) % all] + 1; grid.sync(); int *t = a; a = b; b = t; }
 }
-int main()
+PROGRAM
 {
     int sms, fit, rounds = 4;
     CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0)); CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, steps, 64, 0));

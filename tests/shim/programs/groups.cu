@@ -31,7 +31,7 @@ __global__ void wide(int *out)
     int all = cg::reduce(tile, (int)tile.thread_rank(), cg::plus<int>());
     if (tile.thread_rank() == 0) out[tile.meta_group_rank()] = all;
 }
-int main()
+PROGRAM
 {
     int *d, h[4][64], w[2];
     CHECK(cudaMalloc(&d, sizeof h));

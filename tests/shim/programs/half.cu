@@ -2,7 +2,7 @@
 #include <cuda_fp16.h>
 #include "check.h"
 __global__ void scale(const half *a, half2 *b, int n) { int i = threadIdx.x; if (i < n / 2) b[i] = __hmul2(((const half2 *)a)[i], __float2half2_rn(2.0f)); }
-int main()
+PROGRAM
 {
     const int n = 64; half h[n]; half *a; half2 *b;
     for (int i = 0; i < n; i++) h[i] = __float2half(i * 0.25f);

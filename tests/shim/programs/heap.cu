@@ -4,7 +4,7 @@ struct node { int value; node *next; };
 __device__ node *head;
 __global__ void build(int n) { for (int i = 0; i < n; i++) { node *x = (node *)malloc(sizeof *x); x->value = i; x->next = head; head = x; } }
 __global__ void sum(int *out) { int s = 0; for (node *x = head; x;) { node *next = x->next; s += x->value; free(x); x = next; } int *p = new int[4]; p[3] = s; *out = p[3]; delete[] p; }
-int main()
+PROGRAM
 {
     int *d, h; size_t bytes;
     CHECK(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 16 << 20));

@@ -5,7 +5,7 @@ static int value;
 static void CUDART_CB note(void *p) { seen[at++] = *(int *)p; }
 static void CUDART_CB told(cudaStream_t, cudaError_t e, void *p) { seen[at++] = e == cudaSuccess ? *(int *)p + 1 : -1; }
 __global__ void set(int *p) { *p = 42; }
-int main()
+PROGRAM
 {
     cudaStream_t s; int *d, *h;
     CHECK(cudaStreamCreate(&s)); CHECK(cudaMalloc(&d, 4)); CHECK(cudaMallocHost(&h, 4));

@@ -3,7 +3,7 @@
 static const char text[] = ".version 7.0\n.target sm_52\n.address_size 64\n.visible .global .align 4 .u32 bias = 7;\n"
     ".visible .entry add(.param .u64 p, .param .u32 n)\n{ .reg .b64 %a; .reg .b32 %v, %b; ld.param.u64 %a, [p]; ld.param.u32 %v, [n];\n"
     " ld.global.u32 %b, [bias]; add.u32 %v, %v, %b; st.global.u32 [%a], %v; ret; }\n";
-int main()
+PROGRAM
 {
     cudaLibrary_t library, broken; cudaKernel_t kernel; void *bias; size_t bytes; int *p, h, n = 100, two = 2; cudaFuncAttributes a;
     CHECK(cudaLibraryLoadData(&library, text, nullptr, nullptr, 0, nullptr, nullptr, 0));

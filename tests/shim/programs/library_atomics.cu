@@ -21,7 +21,7 @@ __global__ void add(int *out)
     out[threadIdx.x] = a * 10000 + b;
 }
 __global__ void most(int *p) { cuda::atomic_ref<int, cuda::thread_scope_system> r(*p); r.fetch_max(threadIdx.x * 37 % 64); }
-int main()
+PROGRAM
 {
     int *d, h[64];
     for (int i = 0; i < 64; i++) h[i] = i;

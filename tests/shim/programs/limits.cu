@@ -1,7 +1,7 @@
 // Limits, flags and the lesser properties.
 #include <cuda_profiler_api.h>
 #include "check.h"
-int main()
+PROGRAM
 {
     size_t v; unsigned flags; cudaFuncCache c; cudaSharedMemConfig m;
     CHECK(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 1 << 20)); CHECK(cudaDeviceGetLimit(&v, cudaLimitPrintfFifoSize)); EXPECT(v >= 1 << 20);

@@ -11,7 +11,7 @@ __global__ void sorted(int *out, const int *in)
     for (int i = 0; i < 16; i++) out[16 * threadIdx.x + i] = a[i];
 }
 __global__ void deep(int *out) { out[threadIdx.x] = threadIdx.x < 2 ? ackermann(2, threadIdx.x + 1) : depth(threadIdx.x); }
-int main()
+PROGRAM
 {
     static int h[1024]; int *in, *out, r[12];
     for (int i = 0; i < 1024; i++) h[i] = (i % 16 * 5 + i / 16) % 16 + 100 * (i / 16);

@@ -3,7 +3,7 @@
 __managed__ int total = 3;
 __managed__ int list[8];
 __global__ void grow(int *p, int n) { int i = threadIdx.x; if (i < n) { p[i] += i; atomicAdd(&total, 1); list[i & 7] = i; } }
-int main()
+PROGRAM
 {
     int *p;
     EXPECT(total == 3);

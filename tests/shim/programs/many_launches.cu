@@ -1,9 +1,9 @@
 // Many small launches.
 #include "check.h"
 __global__ void plus(int *p) { if (threadIdx.x == 0) ++*p; }
-int main(int argc, char **argv)
+PROGRAM
 {
-    int *d, h, n = argc > 1 ? atoi(argv[1]) : 2000;
+    int *d, h, n = 2000;
     CHECK(cudaMalloc(&d, 4)); CHECK(cudaMemset(d, 0, 4));
     for (int i = 0; i < n; i++) plus<<<1, 32>>>(d);
     CHECK(cudaMemcpy(&h, d, 4, cudaMemcpyDeviceToHost));

@@ -13,7 +13,7 @@ __global__ void all()
     atomicOr(&wide[0], 1ull << threadIdx.x); atomicAnd(&wide[1], ~(1ull << threadIdx.x));
 }
 __global__ void once(unsigned short *out) { out[0] = atomicCAS(&word[2], (unsigned short)6, (unsigned short)1); out[1] = atomicCAS(&word[3], (unsigned short)0xfffe, (unsigned short)3); }
-int main()
+PROGRAM
 {
     unsigned short w[4], *d, o[2]; __half2 p; __half r; unsigned long long b[2];
     CHECK(cudaMalloc(&d, 4));

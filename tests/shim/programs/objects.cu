@@ -23,7 +23,7 @@ __global__ void work(float *areas, int *ints, int *gone)
     ints[i] = many[i] + fibonacci(i % 10) + power<3>::of(2) + operations[i % 2](i, 3) + sum(1, 2, i);
     delete[] many;
 }
-int main()
+PROGRAM
 {
     float *areas, a[64]; int *ints, n[64], *gone, g, f[10] = {0, 1};
     for (int i = 2; i < 10; i++) f[i] = f[i - 1] + f[i - 2];

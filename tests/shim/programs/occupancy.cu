@@ -2,7 +2,7 @@
 #include "check.h"
 __global__ void __launch_bounds__(128) bounded(int *p) { __shared__ int s[256]; s[threadIdx.x] = p[0]; __syncthreads(); p[threadIdx.x] = s[threadIdx.x ^ 1]; }
 __global__ void free_size(int *p) { p[threadIdx.x] = 1; }
-int main()
+PROGRAM
 {
     cudaFuncAttributes a; int blocks, grid, block, big;
     CHECK(cudaFuncGetAttributes(&a, bounded));
@@ -17,5 +17,5 @@ int main()
     CHECK(cudaOccupancyAvailableDynamicSMemPerBlock(&shared, bounded, 1, 128));
     EXPECT(shared >= 16384);
     CHECK(cudaFuncSetCacheConfig(free_size, cudaFuncCachePreferL1));
-    GIVES(cudaErrorInvalidResourceHandle, cudaFuncGetAttributes(&a, (const void *)main));
+    GIVES(cudaErrorInvalidResourceHandle, cudaFuncGetAttributes(&a, (const void *)abort));
 }

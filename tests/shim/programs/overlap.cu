@@ -12,7 +12,7 @@ static float time_of(cudaStream_t a, cudaStream_t b, float *p, float *q)
     CHECK(cudaEventSynchronize(end)); CHECK(cudaEventElapsedTime(&ms, begin, end));
     return ms;
 }
-int main()
+PROGRAM
 {
     cudaStream_t a, b; float *p, *q;
     CHECK(cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking)); CHECK(cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking));

@@ -1,4 +1,5 @@
 // The thread's own default stream: it does not wait for other streams, and each thread has one.
+// alone: its definition stands in front of the headers
 #define CUDA_API_PER_THREAD_DEFAULT_STREAM
 #include <thread>
 #include "check.h"
@@ -16,7 +17,7 @@ static void work(int k)
     for (int i = 0; i < 32; i++) EXPECT(h[i] == 10 * k + 1);
     CHECK(cudaStreamDestroy(s)); CHECK(cudaEventDestroy(e)); CHECK(cudaFree(d));
 }
-int main()
+PROGRAM
 {
     unsigned long long mine, other = 0;
     CHECK(cudaStreamGetId(cudaStreamPerThread, &mine));

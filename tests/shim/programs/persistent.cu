@@ -14,7 +14,7 @@ __global__ void serve(mailbox *m)
         m->answer = seen = ask;
     }
 }
-int main()
+PROGRAM
 {
     mailbox *m; cudaStream_t s, t; int *p, h = 0;
     CHECK(cudaHostAlloc(&m, sizeof *m, cudaHostAllocMapped)); m->ask = m->answer = m->question = m->stop = 0;

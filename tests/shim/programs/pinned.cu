@@ -1,7 +1,7 @@
 // Page-locked and mapped memory, and memory of the program's own that is registered.
 #include "check.h"
 __global__ void plus(int *p, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) p[i] += 1; }
-int main()
+PROGRAM
 {
     const int n = 5000;
     int *h, *d;

@@ -5,7 +5,7 @@ __global__ void fill(char *p, size_t pitch, int width, int height)
     int x = threadIdx.x, y = blockIdx.x;
     if (x < width && y < height) ((int *)(p + y * pitch))[x] = 100 * y + x;
 }
-int main()
+PROGRAM
 {
     const int w = 37, h = 21;
     char *p; size_t pitch;

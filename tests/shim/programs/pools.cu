@@ -1,7 +1,7 @@
 // Memory in the order of a stream, pools and their attributes.
 #include "check.h"
 __global__ void fill(int *p, int v) { p[threadIdx.x] = v; }
-int main()
+PROGRAM
 {
     cudaStream_t s; cudaMemPool_t pool; int *p, h[32];
     CHECK(cudaStreamCreate(&s));

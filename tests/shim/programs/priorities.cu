@@ -1,7 +1,7 @@
 // Priorities of streams: their range, what is beyond it, that all work is done whatever they are.
 #include "check.h"
 __global__ void spin(int *p, int n) { int x = *p; for (int i = 0; i < n; i++) x = x * 5 + 1; atomicAdd(p + 1 + blockIdx.x % 3, x & 1 | 1); }
-int main()
+PROGRAM
 {
     int least, greatest, got, *p, h[4];
     CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest)); EXPECT(least == 0 && greatest < 0);

@@ -1,6 +1,6 @@
 // The device tells of itself what programs ask.
 #include "check.h"
-int main()
+PROGRAM
 {
     int count, device, value; cudaDeviceProp p; size_t left, all;
     CHECK(cudaGetDeviceCount(&count)); EXPECT(count >= 1);

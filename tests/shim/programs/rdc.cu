@@ -7,7 +7,7 @@ extern __global__ void other(int *p);
 extern __device__ int (*chosen)(int);
 __device__ int here = 3;
 __global__ void mine(int *p) { int i = threadIdx.x; p[i] = weigh(p[i], i) + shift + weights[i & 3] + chosen(i); }
-int main()
+PROGRAM
 {
     int *p, h[64], w[4] = {10, 20, 30, 40}, s = 5, got;
     for (int i = 0; i < 64; i++) h[i] = i;

@@ -19,7 +19,7 @@ static void work()
         cudaFree(p);
     }
 }
-int main()
+PROGRAM
 {
     std::vector<std::thread> all;
     for (int k = 0; k < 3; k++) all.emplace_back(work);

@@ -3,7 +3,7 @@
 __global__ void set(int *p, int v) { p[threadIdx.x] = v; }
 __global__ void twice(int *p) { p[threadIdx.x] *= 2; }
 __global__ void plus(int *p, const int *q) { p[threadIdx.x] += q[threadIdx.x]; }
-int main()
+PROGRAM
 {
     cudaStream_t s, t, n;
     cudaEvent_t e;

@@ -19,7 +19,7 @@ template <class T> static void width()
     for (size_t i = 0; i < sizeof(T); i++) EXPECT(h[32 * sizeof(T) + i] == 0);
     CHECK(cudaDestroySurfaceObject(s)); CHECK(cudaFreeArray(a)); CHECK(cudaFree(d));
 }
-int main()
+PROGRAM
 {
     width<unsigned char>(); width<unsigned short>(); width<int>(); width<uint2>(); width<float4>();
     cudaArray_t a; cudaSurfaceObject_t s; int h[3][4][5]; cudaChannelFormatDesc desc = cudaCreateChannelDesc<int>(); cudaResourceDesc r = {}; r.resType = cudaResourceTypeArray;

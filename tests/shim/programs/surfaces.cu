@@ -2,7 +2,7 @@
 #include "check.h"
 __global__ void write(cudaSurfaceObject_t s) { int x = threadIdx.x, y = threadIdx.y; surf2Dwrite(10.0f * y + x, s, x * 4, y); }
 __global__ void twice(cudaSurfaceObject_t s) { int x = threadIdx.x, y = threadIdx.y; float v; surf2Dread(&v, s, x * 4, y); surf2Dwrite(2 * v, s, x * 4, y); }
-int main()
+PROGRAM
 {
     cudaArray_t array; cudaSurfaceObject_t s; float h[8][16];
     cudaChannelFormatDesc desc = cudaCreateChannelDesc<float>();

@@ -12,7 +12,7 @@ __global__ void look(double *out)
     moving[i] = fixed[2 - i];
     pointer[i] = plain[2 * i];
 }
-int main()
+PROGRAM
 {
     particle p[3], q[3]; double *d, out[3]; int values[16], got[3], *address; size_t bytes;
     for (int i = 0; i < 3; i++) p[i] = {1.5 * i, {1.0f, 2.0f, 3.0f * i}, (short)(10 * i), "abcde"};

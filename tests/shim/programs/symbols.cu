@@ -5,7 +5,7 @@ __device__ float table[16];
 __constant__ int factors[4] = {1, 2, 3, 4};
 __device__ int *pointer = &counter;
 __global__ void use() { int i = threadIdx.x; table[i] = factors[i & 3] * 10 + counter; if (i == 0) *pointer += 1; }
-int main()
+PROGRAM
 {
     int h = 0, f[4] = {5, 6, 7, 8};
     float t[16];

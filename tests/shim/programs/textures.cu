@@ -4,7 +4,7 @@ __global__ void fetch(cudaTextureObject_t t, float *out, int n) { for (int i = t
 __global__ void sample(cudaTextureObject_t t, float *out) { int x = threadIdx.x, y = threadIdx.y; out[y * 8 + x] = tex2D<float>(t, x + 0.5f, y + 0.5f); }
 __global__ void between(cudaTextureObject_t t, float *out) { out[threadIdx.x] = tex2D<float>(t, threadIdx.x + 1.0f, 0.5f); }
 __global__ void bytes(cudaTextureObject_t t, float4 *out) { out[threadIdx.x] = tex2D<float4>(t, threadIdx.x + 0.5f, 0.5f); }
-int main()
+PROGRAM
 {
     float h[64], back[64], *d, *out;
     for (int i = 0; i < 64; i++) h[i] = i;

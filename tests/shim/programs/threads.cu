@@ -13,7 +13,7 @@ static void work(int k)
     CHECK(cudaFree(p)); CHECK(cudaStreamDestroy(s));
     if (k == 3) { EXPECT(cudaMalloc(nullptr, 4) != cudaSuccess); EXPECT(cudaPeekAtLastError() == cudaErrorInvalidValue); } else EXPECT(cudaPeekAtLastError() == cudaSuccess);
 }
-int main()
+PROGRAM
 {
     std::vector<std::thread> all;
     for (int k = 1; k <= 4; k++) all.emplace_back(work, k);

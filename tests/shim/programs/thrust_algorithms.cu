@@ -15,7 +15,7 @@
 #include "check.h"
 struct dot { __host__ __device__ int operator()(const thrust::tuple<int, int> &t) const { return thrust::get<0>(t) * thrust::get<1>(t); } };
 struct is_even { __host__ __device__ bool operator()(int x) const { return x % 2 == 0; } };
-int main()
+PROGRAM
 {
     const int n = 5000;
     thrust::device_vector<int> a(n), b(n, 2), keys(n), sums(n), out(n);

@@ -6,7 +6,7 @@
 #include <thrust/sort.h>
 #include <thrust/transform.h>
 #include "check.h"
-int main()
+PROGRAM
 {
     const int n = 3000;
     thrust::host_vector<int> h(n);

@@ -1,11 +1,12 @@
 // A kernel, its arguments, copies both ways, a partial last block.
+// alone: the plainest program, as a user compiles it
 #include "check.h"
 __global__ void add(const float *a, const float *b, float *c, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) c[i] = a[i] + b[i];
 }
-int main()
+PROGRAM
 {
     const int n = 10007;
     static float a[n], b[n], c[n];

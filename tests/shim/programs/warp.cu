@@ -12,8 +12,17 @@ __global__ void votes(unsigned *out)
     if (lane == 9) { out[4] = up; out[5] = x; out[6] = __popc(__activemask()); }
     out[7] = __clz(__brev(0x10)); 
 }
-int main()
+__global__ void sleeps(unsigned long long *out)
 {
+    unsigned long long t0, t1; long long c0 = clock64();
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t0)); __nanosleep(threadIdx.x == 7 ? 5000 : 10); asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t1));
+    out[0] = t1 - t0; out[1] = clock64() - c0;
+}
+PROGRAM
+{
+    // The longest of the lanes' sleeps passes, and no more than twice that. (PTX ISA, nanosleep)
+    unsigned long long *t, slept[2]; CHECK(cudaMalloc(&t, sizeof slept)); sleeps<<<1, 32>>>(t); CHECK(cudaMemcpy(slept, t, sizeof slept, cudaMemcpyDeviceToHost));
+    EXPECT(slept[0] >= 4900 && slept[0] < 10500 && slept[1] > 1000);
     unsigned *d, h[8];
     CHECK(cudaMalloc(&d, sizeof h));
     votes<<<1, 32>>>(d);

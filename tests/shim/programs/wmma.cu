@@ -13,7 +13,7 @@ __global__ void product(const half *a, const half *b, float *c)
     wmma::mma_sync(fc, fa, fb, fc);
     wmma::store_matrix_sync(c, fc, 16, wmma::mem_row_major);
 }
-int main()
+PROGRAM
 {
     half a[256], b[256], *da, *db; float c[256], *dc;
     for (int i = 0; i < 256; i++) { a[i] = __float2half(i % 7); b[i] = __float2half(i % 5 - 2); }

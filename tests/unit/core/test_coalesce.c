@@ -136,21 +136,24 @@ static void halving_asks_for_the_part_of_a_segment_that_is_used(void **state)
         uint32_t stride_bytes;
         uint8_t bytes;
         uint32_t mask;
-        struct transaction expected[3];                     /* up to the one of no bytes */
-    } rows[] = {{0x1000, 4, 4, 0xffff, {{0x1000, 64, 0}}},  /* half a segment */
-                {0x1000, 4, 4, 0x00ff, {{0x1000, 32, 0}}},  /* a quarter */
-                {0x1004, 4, 4, 0xffff, {{0x1000, 128, 0}}}, /* over the middle */
-                {0x1020, 4, 4, 0xffff, {{0x1000, 128, 0}}}, /* the middle half */
-                {0x1040, 4, 4, 0xffff, {{0x1040, 64, 0}}},  /* the upper half */
-                {0x1060, 4, 4, 0xffff, {{0x1060, 32, 0}, {0x1080, 32, 0}}}, /* two segments */
-                {0x1064, 4, 4, 0xffff, {{0x1060, 32, 0}, {0x1080, 64, 0}}}, /* of either its part */
-                {0x1000, 8, 8, 0xffff, {{0x1000, 128, 0}}}, /* elements of 8 bytes */
-                {0x1000, 16, 16, 0xffff, {{0x1000, 128, 0}, {0x1080, 128, 0}}},
-                {0x1000, 1, 1, 0xffff, {{0x1000, 32, 0}}}, /* segments of 32 bytes */
-                {0x1018, 1, 1, 0xffff, {{0x1000, 32, 0}, {0x1020, 32, 0}}},
-                {0x1000, 2, 2, 0xffff, {{0x1000, 32, 0}}}, /* segments of 64 bytes */
-                {0x1010, 2, 2, 0xffff, {{0x1000, 64, 0}}},
-                {0x1030, 2, 2, 0xffff, {{0x1020, 32, 0}, {0x1040, 32, 0}}}};
+        struct {
+            uint64_t address;
+            uint32_t bytes;
+        } expected[3];                                   /* up to the one of no bytes */
+    } rows[] = {{0x1000, 4, 4, 0xffff, {{0x1000, 64}}},  /* half a segment */
+                {0x1000, 4, 4, 0x00ff, {{0x1000, 32}}},  /* a quarter */
+                {0x1004, 4, 4, 0xffff, {{0x1000, 128}}}, /* over the middle */
+                {0x1020, 4, 4, 0xffff, {{0x1000, 128}}}, /* the middle half */
+                {0x1040, 4, 4, 0xffff, {{0x1040, 64}}},  /* the upper half */
+                {0x1060, 4, 4, 0xffff, {{0x1060, 32}, {0x1080, 32}}}, /* two segments */
+                {0x1064, 4, 4, 0xffff, {{0x1060, 32}, {0x1080, 64}}}, /* of either its part */
+                {0x1000, 8, 8, 0xffff, {{0x1000, 128}}},              /* elements of 8 bytes */
+                {0x1000, 16, 16, 0xffff, {{0x1000, 128}, {0x1080, 128}}},
+                {0x1000, 1, 1, 0xffff, {{0x1000, 32}}}, /* segments of 32 bytes */
+                {0x1018, 1, 1, 0xffff, {{0x1000, 32}, {0x1020, 32}}},
+                {0x1000, 2, 2, 0xffff, {{0x1000, 32}}}, /* segments of 64 bytes */
+                {0x1010, 2, 2, 0xffff, {{0x1000, 64}}},
+                {0x1030, 2, 2, 0xffff, {{0x1020, 32}, {0x1040, 32}}}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct exec_access access = strided(rows[i].first, rows[i].stride_bytes, rows[i].bytes);
         access.mask = rows[i].mask;
@@ -162,6 +165,48 @@ static void halving_asks_for_the_part_of_a_segment_that_is_used(void **state)
         }
         assert_int_equal(rows[i].expected[count].bytes, 0);
     }
+}
+
+/* Lanes over `words` words in a row: passes of all sectors together. */
+static uint32_t passes(uint32_t words, bool alone)
+{
+    struct exec_access access = strided(0x1000, 0, 4);
+    access.kind = ACCESS_REDUCTION;
+    for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
+        access.address[lane] += (uint64_t)(lane % words) * 4;
+    }
+    uint32_t count = coalesce(out, &access, 128, 32, 32);
+    assert_int_equal(count, 1);
+    coalesce_passes(out, count, &access, alone);
+    return out[0].passes;
+}
+
+/* An H200 takes 46, 23, 11.6, 4.7, 4.7, 4.7 cycles for these: 1.2 to 1.45 a pass. */
+static void lanes_of_an_atomic_that_share_a_word_take_turns(void **state)
+{
+    (void)state;
+    assert_int_equal(passes(1, false), 32);
+    assert_int_equal(passes(2, false), 16);
+    assert_int_equal(passes(4, false), 8);
+    assert_int_equal(passes(8, false), 4);
+    assert_int_equal(passes(16, false), 4);
+    assert_int_equal(passes(32, false), 4);
+    assert_int_equal(passes(1, true), 0); /* nobody says, so one */
+}
+
+static void a_write_tells_which_sectors_it_touches(void **state)
+{
+    (void)state;
+    struct exec_access access = strided(0x1000, 64, 4);
+    access.kind = ACCESS_STORE;
+    assert_int_equal(coalesce(out, &access, 128, 32, 32), 16);
+    assert_int_equal(out[3].bytes, 68);
+    assert_int_equal(out[3].sectors, 5);
+    access = strided(0x1010, 4, 4);
+    access.kind = ACCESS_STORE;
+    assert_int_equal(coalesce(out, &access, 128, 32, 32), 2);
+    assert_int_equal(out[0].sectors, 15);
+    assert_int_equal(out[1].sectors, 1);
 }
 
 int main(void)
@@ -177,6 +222,8 @@ int main(void)
         cmocka_unit_test(half_warps_do_not_share),
         cmocka_unit_test(inactive_lanes_ask_for_nothing),
         cmocka_unit_test(an_element_across_segments_is_split),
+        cmocka_unit_test(lanes_of_an_atomic_that_share_a_word_take_turns),
+        cmocka_unit_test(a_write_tells_which_sectors_it_touches),
         cmocka_unit_test(halving_asks_for_the_part_of_a_segment_that_is_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,9 +143,71 @@ static void what_may_reach_device_memory_at_issue_is_told_from_shared_memory(voi
     }
 }
 
+#define HOPPER_KERNEL(globals, body)                                                               \
+    ".version 8.6\n.target sm_90a\n.address_size 64\n" KERNEL_TEXT(globals) body KERNEL_END
+
+static void a_phase_waits_for_its_bytes(void **state)
+{
+    (void)state;
+    struct device dev;
+    uint64_t *out =
+        run(&dev,
+            HOPPER_KERNEL(
+                ".global .align 16 .b32 from[4] = {5, 6, 7, 8};\n",
+                ".shared .align 16 .b32 s[4];\n.shared .align 8 .b64 bar;\n"
+                "mov.u32 %r0, s; mov.u64 %l0, from; mbarrier.init.shared.b64 [bar], 1;\n"
+                "mbarrier.arrive.expect_tx.shared.b64 _, [bar], 16;\n"
+                "mbarrier.test_wait.parity.shared.b64 %p1, [bar], 0; selp.u32 %r1, 1, 0, %p1;\n"
+                "mov.u32 %r4, bar;\n"
+                "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r0], [%l0], "
+                "16, [%r4];\n"
+                "mbarrier.test_wait.parity.shared.b64 %p1, [bar], 0; selp.u32 %r2, 2, 0, %p1;\n"
+                "ld.shared.u32 %r3, [s+8]; shl.b32 %r3, %r3, 4; or.b32 %r1, %r1, %r2;\n"
+                "or.b32 %r1, %r1, %r3;\n" STORE32("%r1")),
+            1);
+    assert_int_equal((uint32_t)out[0], 7 << 4 | 2);
+    device_close(&dev);
+}
+
+static void bytes_may_arrive_before_they_are_expected(void **state)
+{
+    (void)state;
+    struct device dev;
+    uint64_t *out =
+        run(&dev,
+            HOPPER_KERNEL("", ".shared .align 8 .b64 bar;\nmbarrier.init.shared.b64 [bar], 2;\n"
+                              "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [bar], 40;\n"
+                              "mbarrier.arrive.shared.b64 %l0, [bar];\n"
+                              "mbarrier.arrive.expect_tx.shared.b64 %l1, [bar], 40;\n"
+                              "mbarrier.test_wait.parity.shared.b64 %p1, [bar], 0;\n"
+                              "selp.u32 %r1, 1, 0, %p1; mbarrier.pending_count.b64 %r2, %l1;\n"
+                              "shl.b32 %r2, %r2, 4; or.b32 %r1, %r1, %r2;\n" STORE32("%r1")),
+            1);
+    assert_int_equal((uint32_t)out[0], 1 << 4 | 1);
+    device_close(&dev);
+}
+
+static void one_lane_of_the_mask_is_elected(void **state)
+{
+    (void)state;
+    struct device dev;
+    uint64_t *out =
+        run(&dev,
+            HOPPER_KERNEL("", "setp.gt.u32 %p1, %t, 9; mov.u32 %r1, 77; @!%p1 bra X;\n"
+                              "elect.sync %r1|%p2, 0xfffffc00; @%p2 add.u32 %r1, %r1, 100;\n"
+                              "X: bar.warp.sync -1;\n" STORE32("%r1")),
+            32);
+    for (uint32_t t = 0; t < 32; t++)
+        assert_int_equal((uint32_t)out[t], t < 10 ? 77 : t == 10 ? 110 : 10);
+    device_close(&dev);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_phase_waits_for_its_bytes),
+        cmocka_unit_test(bytes_may_arrive_before_they_are_expected),
+        cmocka_unit_test(one_lane_of_the_mask_is_elected),
         cmocka_unit_test(copies_arrive_at_a_barrier_that_all_threads_test),
         cmocka_unit_test(a_copy_of_fewer_bytes_is_filled_with_zeros),
         cmocka_unit_test(a_hinted_copy_reads_all_its_bytes),

@@ -64,7 +64,7 @@ static double examine(struct toy toy, char why[160])
     struct level_summary front = {.timing.fetch_bytes = FRONT};
     struct dissection *d = calloc(1, sizeof *d);
     struct infer_options options = {.max_footprint_bytes = REACH};
-    struct trace_source source = {get, &toy};
+    struct trace_source source = {.get = get, .ctx = &toy};
     struct lab lab = {.source = &source, .options = &options, .out = d};
     assert_non_null(d);
     assert_int_equal(traceset_create(&toy.set), 0);

@@ -112,7 +112,7 @@ static struct cache_result count_on(struct gpu *gpu, const struct level_info *in
     struct infer_options options = {.max_footprint_bytes = 1 << 28};
     assert_non_null(d);
     assert_int_equal(traceset_create(&gpu->set), 0);
-    struct trace_source source = {get, gpu};
+    struct trace_source source = {.get = get, .ctx = gpu};
     struct lab lab = {
         .source = &source, .options = &options, .out = d, .levels = &summary, .level_count = 1};
     d->cache_count = 1;
@@ -214,7 +214,7 @@ static void a_cache_that_is_never_full_is_counted(void **state)
     struct gpu gpu = grouped(6, SMS);
     assert_non_null(d);
     assert_int_equal(traceset_create(&gpu.set), 0);
-    struct trace_source source = {get, &gpu};
+    struct trace_source source = {.get = get, .ctx = &gpu};
     struct lab lab = {
         .source = &source, .options = &options, .out = d, .levels = summaries, .level_count = 2};
     d->cache_count = 2;

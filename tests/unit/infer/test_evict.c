@@ -135,7 +135,7 @@ static void examine(struct toy toy, uint64_t bytes, double *ways, double *line, 
     assert_int_equal(traceset_create(&toy.set), 0);
     rng_seed(&toy.rng, 3);
     struct infer_options options = {.max_footprint_bytes = bytes};
-    struct trace_source source = {get, &toy};
+    struct trace_source source = {.get = get, .ctx = &toy};
     struct lab lab = {.source = &source, .options = &options, .out = d};
     struct level level = {.lab = &lab,
                           .info = &info,

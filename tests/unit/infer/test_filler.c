@@ -86,7 +86,7 @@ static struct bench *bench_create(const char *policy)
         b->front.map.ways[i] = FRONT_WAYS;
     }
     b->options.max_footprint_bytes = REACH;
-    b->source = (struct trace_source){get, b};
+    b->source = (struct trace_source){.get = get, .ctx = b};
     b->lab = (struct lab){.source = &b->source, .options = &b->options, .out = b->dissection};
     b->level = (struct level){.lab = &b->lab,
                               .info = &info,

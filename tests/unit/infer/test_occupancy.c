@@ -147,7 +147,7 @@ static int examine(struct attribute *sets, struct attribute *size, char why[160]
     assert_int_equal(traceset_create(&toy.set), 0);
     rng_seed(&toy.rng, 3);
     struct infer_options options = {.max_footprint_bytes = UINT64_C(1) << 30};
-    struct trace_source source = {get, &toy};
+    struct trace_source source = {.get = get, .ctx = &toy};
     struct level_summary summary = {.info = &info, .known = true, .timing.threshold = THRESHOLD};
     struct lab lab = {
         .source = &source, .options = &options, .out = d, .levels = &summary, .level_count = 1};

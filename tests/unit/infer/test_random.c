@@ -36,7 +36,7 @@ static void assert_right_share(const struct verdicts *v, double least)
 static void without_noise_nearly_everything_is_right(void **state)
 {
     (void)state;
-    struct verdicts v = judge_seeds(0, 70, false, false);
+    struct verdicts v = judge_seeds(0, 36, false, false);
     assert_right_share(&v, 0.99);
     assert_int_equal(v.surely_wrong, 0);
 }
@@ -44,7 +44,7 @@ static void without_noise_nearly_everything_is_right(void **state)
 static void with_noise_nearly_everything_is_right(void **state)
 {
     (void)state;
-    struct verdicts v = judge_seeds(1000, 40, true, false);
+    struct verdicts v = judge_seeds(1000, 20, true, false);
     assert_right_share(&v, 0.97);
     assert_int_equal(v.surely_wrong, 0);
 }
@@ -52,7 +52,7 @@ static void with_noise_nearly_everything_is_right(void **state)
 static void noise_on_caches_that_settle_late_never_gives_confident_errors(void **state)
 {
     (void)state;
-    struct verdicts v = judge_seeds(2000, 6, true, true);
+    struct verdicts v = judge_seeds(2000, 4, true, true);
     assert_right_share(&v, 0.9);
     assert_int_equal(v.surely_wrong, 0);
 }

@@ -54,6 +54,7 @@ struct gpu {
     uint32_t first;    /* what a miss of the first level costs, cycles; 0: FIRST */
     uint32_t far;      /* what lines whose number has odd parity take longer, cycles */
     double strays;     /* of the records: longer than any miss, for no reason */
+    uint32_t window;   /* records of a launch; 0: WINDOW */
     struct rng rng;
     struct traceset *set;
 };
@@ -245,7 +246,7 @@ static const struct tlb_result *dissect(struct gpu *gpu, size_t level)
 {
     struct infer_options options = {.seed = 1,
                                     .only = "tlbs",
-                                    .max_window = WINDOW,
+                                    .max_window = gpu->window ? gpu->window : WINDOW,
                                     .max_footprint_bytes = UINT64_C(1) << 30,
                                     .max_mapped_bytes = UINT64_C(1) << 30};
     struct trace_source source = {.get = get, .ctx = gpu};
@@ -386,6 +387,27 @@ static void a_set_larger_than_others_is_no_set_alike(void **state)
     assert_string_equal(tlb->policy.name, "lru");
 }
 
+/* Where victims are drawn and windows are too short to count misses in, each set is found by
+ * leaving pages out, also one of a single entry. */
+static void sets_of_one_entry_beside_one_that_draws_are_found(void **state)
+{
+    (void)state;
+    static const uint32_t map[] = {3, 0, 1, 0, 2, 0, 0};
+    struct gpu gpu = {
+        .level = {{.sets = 4, .ways = 4, .less = 3, .map = map, .residues = 7, .rule = RANDOM}},
+        .window = 64};
+    const struct tlb_result *tlb = dissect(&gpu, 0);
+    uint32_t ones = 0, fours = 0;
+    assert_value(&tlb->entries, 7);
+    assert_value(&tlb->sets, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        ones += tlb->entries_per_set[i] == 1;
+        fours += tlb->entries_per_set[i] == 4;
+    }
+    assert_int_equal(ones, 3);
+    assert_int_equal(fours, 1);
+}
+
 static void assert_spanning(uint32_t front, uint32_t sets, uint32_t ways, uint32_t lines,
                             bool sets_may_hide)
 {
@@ -495,6 +517,7 @@ int main(void)
         cmocka_unit_test(strays_do_not_pass_for_misses),
         cmocka_unit_test(rules_show_from_a_state_that_is_known),
         cmocka_unit_test(rules_of_two_entries_are_one),
+        cmocka_unit_test(sets_of_one_entry_beside_one_that_draws_are_found),
         cmocka_unit_test(a_set_larger_than_others_is_no_set_alike),
         cmocka_unit_test(entries_of_the_second_level_may_span_more),
         cmocka_unit_test(a_second_level_of_fewer_and_longer_entries_shows),

@@ -126,6 +126,28 @@ static void a_sectored_line_fetches_only_the_sector_missed(void **state)
     cache_rig_close(&f);
 }
 
+/* As on an H200: docs/h200.md. */
+static void a_read_of_another_sector_is_a_use_of_its_line(void **state)
+{
+    (void)state;
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
+    f.spec.sector_bytes = 32;
+    f.spec.sets = 1;
+    f.spec.ways = 2;
+    f.spec.size_bytes = 2 * (uint64_t)f.spec.line_bytes;
+    f.spec.index = (struct index_spec){.kind = INDEX_MODULO};
+    f.spec.replacement.kind = REPLACE_LRU;
+    cache_rig_start(&f, MEM_AT_L2);
+    read_cache(&f, 0x1000);
+    read_cache(&f, 0x2000);
+    read_cache(&f, 0x1020); /* misses, in a line that is there */
+    read_cache(&f, 0x3000);
+    assert_true(mem_cache_holds(f.cache, 0x1000, 64));
+    assert_false(mem_cache_holds(f.cache, 0x2000, 4));
+    cache_rig_close(&f);
+}
+
 static void adjoining_missing_sectors_are_one_fetch_and_gaps_split_it(void **state)
 {
     (void)state;
@@ -600,6 +622,39 @@ static void a_disabled_cache_is_the_port_below(void **state)
     cache_rig_close(&f);
 }
 
+/* When the second of two requests sent together answers after the first. */
+static uint64_t second_after_first(struct cache_rig *f, enum mem_kind kind, uint32_t passes,
+                                   uint32_t sectors)
+{
+    struct probe probe[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        probe_init(&probe[i], f->engine, kind, 0x1000, 128);
+        probe[i].request.passes = passes;
+        probe[i].request.sectors = sectors;
+        assert_true(probe_send(&probe[i], f->port));
+    }
+    engine_run(f->engine, ENGINE_NEVER);
+    return (probe[1].replied_ps - probe[0].replied_ps) / PERIOD_PS;
+}
+
+static void atomics_and_writes_keep_the_data_for_their_passes_and_sectors(void **state)
+{
+    (void)state;
+    struct cache_rig f;
+    cache_rig_open(&f, 50);
+    f.spec.atomic_passes = 8;
+    f.spec.write_bytes_per_cycle = 16;
+    f.spec.data_bytes_per_cycle = 128;
+    cache_rig_start(&f, MEM_AT_L2);
+    read_cache(&f, 0x1000);
+    assert_int_equal(second_after_first(&f, MEM_ATOMIC, 32, 0), 64);
+    assert_int_equal(second_after_first(&f, MEM_ATOMIC, 4, 0), 8);
+    assert_int_equal(second_after_first(&f, MEM_WRITE, 0, 0), 8);
+    assert_int_equal(second_after_first(&f, MEM_WRITE, 0, 2), 4);
+    assert_int_equal(second_after_first(&f, MEM_READ, 0, 0), 1);
+    cache_rig_close(&f);
+}
+
 static void a_virtual_cache_fetches_and_writes_back_by_physical_addresses(void **state)
 {
     (void)state;
@@ -701,6 +756,7 @@ int main(void)
         cmocka_unit_test(a_small_data_array_bounds_what_all_sets_hold_together),
         cmocka_unit_test(a_set_without_lines_takes_from_another),
         cmocka_unit_test(a_sectored_line_fetches_only_the_sector_missed),
+        cmocka_unit_test(a_read_of_another_sector_is_a_use_of_its_line),
         cmocka_unit_test(adjoining_missing_sectors_are_one_fetch_and_gaps_split_it),
         cmocka_unit_test(a_request_over_several_lines_replies_once_when_all_are_there),
         cmocka_unit_test(unequal_sets_hold_as_many_lines_as_they_have_ways),
@@ -724,6 +780,7 @@ int main(void)
         cmocka_unit_test(invalidation_empties_and_drops_what_is_on_its_way),
         cmocka_unit_test(host_copies_leave_their_sectors_and_take_no_time),
         cmocka_unit_test(a_disabled_cache_is_the_port_below),
+        cmocka_unit_test(atomics_and_writes_keep_the_data_for_their_passes_and_sectors),
         cmocka_unit_test(a_virtual_cache_fetches_and_writes_back_by_physical_addresses),
         cmocka_unit_test(a_virtual_cache_knows_the_physical_line_whatever_sector_came_first),
         cmocka_unit_test(specifications_that_do_not_hold_together_are_refused),

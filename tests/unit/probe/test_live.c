@@ -350,8 +350,8 @@ static void shared_times_whole_turns_of_its_loop(void **state)
     const struct trace *trace = ask(bench, "shared stride=3 word=8 mode=8 accesses=70 repeats=2");
     assert_string_equal(last_call(bench)->load, "ld.shared.b64");
     assert_int_equal(bench->fake->bank_bytes, 8);
-    assert_true(trace_f64(trace, "loads", &count)[1] == 80);
-    assert_true(trace_f64(trace, "cycles", &count)[1] == 80 * (24 + 50));
+    assert_true(trace_f64(trace, "loads", &count)[1] == 128);
+    assert_true(trace_f64(trace, "cycles", &count)[1] == 128 * (24 + 50));
     assert_int_equal(count, 2);
     ask(bench, "shared stride=0");
     assert_string_equal(last_call(bench)->load, "ld.shared.b32");

@@ -246,7 +246,10 @@ static bool is_elsewhere(enum isa_op op)
     const char *shape = isa_shape_text(isa_row(op)->shape);
     return op == OP_BRA || op == OP_ISTYPEP || op == OP_BRX_IDX || op == OP_CALL ||
            op == OP_MOV_B128 || strchr(shape, 'F') != NULL || strchr(shape, 'T') != NULL ||
-           strchr(shape, 'H') != NULL;
+           strchr(shape, 'H') != NULL || strpbrk(shape, "XN+") != NULL ||
+           strstr(shape, "[S]") != NULL || strncmp(isa_row(op)->name, "tensormap", 9) == 0 ||
+           strncmp(isa_row(op)->name, "setmaxnreg", 10) == 0 || op == OP_POLICY_RANGE ||
+           op == OP_FENCE_MAP_ACQUIRE || op == OP_APPLYPRIORITY || op == OP_ELECT;
 }
 
 /* What ptxas limits to a space or to 32-byte accesses cannot be made by varying one item alone. */
@@ -270,7 +273,7 @@ static void put_row(struct strbuf *out, enum isa_op op, const struct isa_tuple *
 static void put_module(struct strbuf *out)
 {
     strbuf_append(out,
-                  ".version 9.0\n.target sm_90\n.address_size 64\n\n.visible .entry rows()\n{\n");
+                  ".version 9.0\n.target sm_90a\n.address_size 64\n\n.visible .entry rows()\n{\n");
     for (int t = TYPE_NONE + 1; t < TYPE_COUNT; t++) {
         enum isa_type_kind kind = isa_type_info((enum isa_type)t)->kind;
         bool usable = kind != KIND_OPAQUE && t != TYPE_bf16 && t != TYPE_bf16x2 && t != TYPE_tf32 &&

@@ -67,7 +67,7 @@ static void statement(struct strbuf *text, int depth, int *label)
 {
     static const char *const arithmetic[] = {"add.u32", "xor.b32", "mul.lo.u32", "min.u32",
                                              "sub.u32"};
-    switch (rng_below(&rng, depth < 3 ? 11 : 10)) {
+    switch (rng_below(&rng, depth < 3 ? 14 : 13)) {
     case 0:
     case 1:
     case 2:
@@ -98,6 +98,19 @@ static void statement(struct strbuf *text, int depth, int *label)
             text, "setp.lt.u32 %%p2, %%r%u, %%r%u;\n@%%p2 st.global.cg.u32 [%%rd1+%u], %%r%u;\n",
             reg(), reg(), word(), reg());
         break;
+    case 10: /* the same words, behind another register or without a state space */
+        strbuf_printf(text, "ld%s.u32 %%r%u, [%%rd%u+%u];\n", rng_below(&rng, 2) ? "" : ".global",
+                      reg(), 2 + (unsigned)rng_below(&rng, 2), word());
+        break;
+    case 11:
+        strbuf_printf(text, "st%s.u8 [%%rd%u+%u], %%r%u;\n", rng_below(&rng, 2) ? "" : ".global",
+                      2 + (unsigned)rng_below(&rng, 2), word() + (unsigned)rng_below(&rng, 4),
+                      reg());
+        break;
+    case 12:
+        strbuf_printf(text, "add.cc.u32 %%r%u, %%r%u, %%r%u;\naddc.u32 %%r%u, %%r%u, %%r%u;\n",
+                      reg(), reg(), reg(), reg(), reg(), reg());
+        break;
     default:
         block(text, depth, label);
     }
@@ -115,7 +128,7 @@ static char *program(uint64_t seed)
         ".shared .align 4 .b8 mine[%d];\nld.param.u64 %%rd0, [out]; mov.u32 %%r3, %%tid.x;\n"
         "mov.u32 %%r1, mine; mad.lo.u32 %%r1, %%r3, 64, %%r1; mov.u32 %%r4, %%ctaid.x;\n"
         "mad.lo.u32 %%r3, %%r4, %d, %%r3; mul.wide.u32 %%rd1, %%r3, 64; add.u64 %%rd1, %%rd1, "
-        "%%rd0;\n",
+        "%%rd0; mov.u64 %%rd2, %%rd1; add.u64 %%rd3, %%rd1, 0;\n",
         THREADS * 64, THREADS);
     for (int i = 10; i < 18; i++) {
         strbuf_printf(&text, "mad.lo.u32 %%r%d, %%r3, %d, %d;\n", i, i * 7 + 1, i * 31);
@@ -194,6 +207,32 @@ static void kepler_computes_what_functional_mode_computes(void **state)
     compare_on(shipped("gtx780"));
 }
 
+/* Instructions in another order, with timing and without, against the order of the PTX. */
+static void what_is_reordered_computes_the_same(void **state)
+{
+    (void)state;
+    static uint32_t reordered[BYTES / 4], timed[BYTES / 4], plain[BYTES / 4];
+    struct model *model = shipped("gtx780"), *other = shipped("gtx780");
+    other->sm.lowering = LOWERING_HOPPER;
+    other->sm.reorder = true;
+    for (uint64_t seed = 1; seed <= 3 * PROGRAMS; seed++) {
+        char *text = program(seed);
+        run(plain, model, text, true);
+        run(reordered, other, text, true);
+        if (memcmp(plain, reordered, BYTES) != 0) {
+            print_error("seed %llu differs:\n%s", (unsigned long long)seed, text);
+        }
+        assert_memory_equal(plain, reordered, BYTES);
+        if (seed % 8 == 0) {
+            run(timed, other, text, false);
+            assert_memory_equal(plain, timed, BYTES);
+        }
+        free(text);
+    }
+    model_destroy(model);
+    model_destroy(other);
+}
+
 static void starve(struct cache_spec *cache)
 {
     cache->queue_entries = 1;
@@ -221,6 +260,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fermi_computes_what_functional_mode_computes),
         cmocka_unit_test(kepler_computes_what_functional_mode_computes),
+        cmocka_unit_test(what_is_reordered_computes_the_same),
         cmocka_unit_test(nothing_is_lost_where_every_queue_holds_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

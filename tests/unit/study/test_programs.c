@@ -131,24 +131,64 @@ static void a_device_is_as_fast_as_itself(void **state)
 
 /*
  * Shares of instructions depend on the program, not on the machine: no changed model makes these
- * rows fail, but another program in the place of the paper's does. FAILS names the row for
- * tests/study/claims.sh.
+ * rows fail, but another program in the place of the paper's does. All that the row asks for beside
+ * it is `others`. FAILS names the row for tests/study/claims.sh.
  */
 #define FAILS(row) row
 static const struct {
     const char *row, *program, *workload;
     uint32_t size;
+    const char *others;
+    uint32_t others_size;
 } other_programs[] = {
-    {FAILS("fig4.lps.control"), "lps", "vectoradd", 4096},
-    {FAILS("fig4.bfs.control"), "bfs", "vectoradd", 4096},
-    {FAILS("fig4.lps.alu"), "lps", "matmul", 48},
-    {FAILS("fig4.bfs.alu"), "bfs", "matmul", 48},
-    {FAILS("fig4.ray.alu"), "ray", "matmul", 48},
-    {FAILS("fig4.blk.alu"), "blk", "vectoradd", 4096},
-    {FAILS("fig5.bfs.global"), "bfs", "matmul", 64},
-    {FAILS("fig7.bfs.under_half"), "bfs", "vectoradd", 4096},
-    {FAILS("fig7.lps.full"), "lps", "vectoradd", 4096},
+    {FAILS("fig4.lps.control"), "lps", "vectoradd", 4096, NULL, 0},
+    {FAILS("fig4.bfs.control"), "bfs", "vectoradd", 4096, NULL, 0},
+    {FAILS("fig4.nqu.control"), "nqu", "vectoradd", 4096, NULL, 0},
+    {FAILS("fig4.lps.alu"), "lps", "matmul", 48, NULL, 0},
+    {FAILS("fig4.bfs.alu"), "bfs", "matmul", 48, NULL, 0},
+    {FAILS("fig4.ray.alu"), "ray", "matmul", 48, NULL, 0},
+    {FAILS("fig4.nqu.alu"), "nqu", "storegpu", 512, NULL, 0},
+    {FAILS("fig4.nqu.lowest"), "nqu", "storegpu", 512, "vectoradd", 1024},
+    {FAILS("fig4.blk.alu"), "blk", "vectoradd", 4096, NULL, 0},
+    {FAILS("fig4.blk.highest"), "blk", "vectoradd", 1024, "storegpu", 512},
+    {FAILS("fig4.cp.sfu"), "cp", "vectoradd", 1024, NULL, 0},
+    {FAILS("fig4.others.sfu"), "fwt", "coulomb", 32, "vectoradd", 1024},
+    {FAILS("fig5.bfs.global"), "bfs", "matmul", 64, NULL, 0},
+    {FAILS("fig5.bfs.highest"), "bfs", "coulomb", 32, "vectoradd", 1024},
+    {FAILS("fig5.nn.global"), "nn", "coulomb", 32, NULL, 0},
+    {FAILS("fig5.nn.most"), "nn", "coulomb", 32, NULL, 0},
+    {FAILS("fig5.cp.constant"), "cp", "vectoradd", 1024, NULL, 0},
+    {FAILS("fig5.others.constant"), "fwt", "coulomb", 32, "vectoradd", 1024},
+    {FAILS("fig7.bfs.under_half"), "bfs", "vectoradd", 4096, NULL, 0},
+    {FAILS("fig7.lps.full"), "lps", "vectoradd", 4096, NULL, 0},
+    {FAILS("fig7.none"), "sto", "frontier", 1000, "vectoradd", 1024},
+    {FAILS("fig7.mum.under_5"), "mum", "vectoradd", 1024, NULL, 0},
+    {FAILS("fig7.nn.lowest"), "nn", "vectoradd", 1024, "frontier", 1000},
+    {FAILS("fig11.dg.stalls"), "dg", "coulomb", 32, NULL, 0},
+    {FAILS("fig13.very_low"), "cp", "vectoradd", 60000, "vectoradd", 1024},
+    {FAILS("fig13.low"), "aes", "vectoradd", 60000, "vectoradd", 1024},
+    {FAILS("fig14.aes"), "aes", "frontier", 1000, NULL, 0},
+    {FAILS("fig14.sto"), "sto", "frontier", 1000, NULL, 0},
+    {FAILS("table1.lps.concurrent"), "lps_flat", "vectoradd", 4096, NULL, 0},
+    {FAILS("table1.bfs.concurrent"), "bfs_few", "coulomb", 64, NULL, 0},
+    {FAILS("table1.aes.concurrent"), "aes_few", "vectoradd", 4096, NULL, 0},
+    {FAILS("table1.cp.concurrent"), "cp_few", "vectoradd", 4096, NULL, 0},
+    {FAILS("table1.lib.concurrent"), "lib_few", "vectoradd", 4096, NULL, 0},
+    {FAILS("table1.nqu.concurrent"), "nqu_few", "vectoradd", 4096, NULL, 0},
+    {FAILS("table1.sto.concurrent"), "sto_few", "vectoradd", 4096, NULL, 0},
 };
+
+static void set_programs(struct study *study, const char *name, const char *workload, uint32_t size)
+{
+    for (size_t k = 0; workload && k < study->program_count; k++) {
+        struct study_program *program = &study->programs[k];
+        if (!name || strcmp(program->name, name) == 0) {
+            program->workload = workload;
+            program->size = size;
+            program->block = program->depth = 0;
+        }
+    }
+}
 
 static void a_row_on_instructions_fails_for_another_program(void **state)
 {
@@ -159,14 +199,9 @@ static void a_row_on_instructions_fails_for_another_program(void **state)
         struct study_bench *bench = NULL;
         assert_int_equal(study_load(&study, "bakhoda2009"), 0);
         assert_int_equal(study_select(study, other_programs[i].row), 0);
-        for (size_t k = 0; k < study->program_count; k++) {
-            struct study_program *program = &study->programs[k];
-            if (strcmp(program->name, other_programs[i].program) == 0) {
-                program->workload = other_programs[i].workload;
-                program->size = other_programs[i].size;
-                program->block = program->depth = 0;
-            }
-        }
+        set_programs(study, NULL, other_programs[i].others, other_programs[i].others_size);
+        set_programs(study, other_programs[i].program, other_programs[i].workload,
+                     other_programs[i].size);
         assert_int_equal(study_bench_create(&bench, study, 1, &silent), 0);
         assert_int_equal(study_run(study, bench), 0);
         for (size_t k = 0; k < study->row_count; k++) {
@@ -181,6 +216,173 @@ static void a_row_on_instructions_fails_for_another_program(void **state)
         study_destroy(study);
     }
     assert_false(bad);
+}
+
+/*
+ * Rows on machines: each program is a few additions, BFS and NN a potential, which computes. With
+ * the baseline in place of every variant what is to change does not; with one core in place of
+ * each, what is to stay does not, and with faster ones what is not to gain does.
+ */
+#define BASELINE "{inherits: bakhoda2009}"
+#define SLOWER "{inherits: bakhoda2009, sms: 1, clusters: 1, sm: {issue_interval: 64 cycles}}"
+#define NARROW "{inherits: bakhoda2009, noc: {flit: 1 B}}"
+#define FASTER                                                                                     \
+    "{inherits: bakhoda2009, noc: {kind: perfect, request_latency: 0 cycles, reply_latency: 0 "    \
+    "cycles}, sm: {issue_interval: 1 cycle, lsu: {request_interval: 1 cycle}, "                    \
+    "units: {alu: {latency: 4 cycles, lanes_per_cycle: 32}, imul: {latency: 4 cycles, "            \
+    "lanes_per_cycle: 32}, fp32: {latency: 4 cycles, lanes_per_cycle: 32}, sfu: {latency: 4 "      \
+    "cycles, lanes_per_cycle: 32}, cvt: {latency: 4 cycles, lanes_per_cycle: 32}, special: "       \
+    "{latency: 4 cycles, lanes_per_cycle: 32}, lsu: {latency: 1 cycle, lanes_per_cycle: 32}, "     \
+    "branch: {latency: 4 cycles, lanes_per_cycle: 32}}}}"
+static const char *const fail_on_the_baseline[] = {
+    FAILS("fig9.ring"),
+    FAILS("fig9.torus8"),
+    FAILS("fig10.4"),
+    FAILS("fig10.8"),
+    FAILS("fig10.16"),
+    FAILS("fig11.8.mean"),
+    FAILS("fig11.8.slower"),
+    FAILS("fig11.8.dg"),
+    FAILS("fig11.32.dg"),
+    FAILS("fig11.32.bfs"),
+    FAILS("fig11.64.bfs"),
+    FAILS("fig12.bfs.fifo"),
+    FAILS("fig12.lib.fifo"),
+    FAILS("fig12.mum.fifo"),
+    FAILS("fig12.wp.fifo"),
+    FAILS("fig14.fifo"),
+    FAILS("fig15.bfs"),
+    FAILS("fig15.nn"),
+    FAILS("fig16.lps.quarter"),
+    FAILS("fig16.nn.quarter"),
+    FAILS("fig16.sto.double"),
+    FAILS("fig16.aes.trend"),
+    FAILS("fig16.mum.trend"),
+    FAILS("fig16.aes.latency"),
+    FAILS("fig16.mum.latency"),
+    FAILS("fig16.bfs.half"),
+    FAILS("fig16.bfs.double"),
+    FAILS("fig16.ray.half"),
+    FAILS("fig16.ray.double"),
+    FAILS("fig16.wp.base"),
+    FAILS("fig16.wp.double"),
+    FAILS("fig17.mean"),
+    FAILS("fig17.best"),
+    FAILS("fig17.texture"),
+    NULL,
+};
+static const char *const fail_on_one_core[] = {
+    FAILS("fig6.perfect"),      FAILS("fig9.torus"),        FAILS("fig9.butterfly"),
+    FAILS("fig9.crossbar"),     FAILS("fig11.8.lowest"),    FAILS("fig12.none"),
+    FAILS("fig12.others.fifo"), FAILS("fig15.none.lowest"), FAILS("fig16.lps.double"),
+    FAILS("fig16.sto.more"),    FAILS("fig16.nqu.double"),  NULL,
+};
+static const char *const fail_on_narrow_channels[] = {FAILS("fig11.dg.no_stalls"), NULL};
+static const char *const fail_on_faster_ones[] = {
+    FAILS("fig6.peak"),
+    FAILS("fig11.32.others"),
+    FAILS("fig15.none.highest"),
+    FAILS("fig17.sdk"),
+    NULL,
+};
+
+/* The rows named fail where every device but the baseline, and `kept`, is this machine. */
+static void expect_failures(const char *const *names, const char *machine, const char *workload,
+                            uint32_t size)
+{
+    struct study *study;
+    struct study_bench *bench = NULL;
+    bool bad = false;
+    assert_int_equal(study_load(&study, "bakhoda2009"), 0);
+    for (size_t i = 0; i < study->row_count; i++) {
+        study->rows[i].selected = false;
+        for (const char *const *name = names; *name; name++) {
+            study->rows[i].selected |= strcmp(*name, study->rows[i].id) == 0;
+        }
+    }
+    set_programs(study, NULL, workload, size);
+    for (size_t i = 1; i < study->device_count; i++) {
+        study->devices[i].model = machine;
+    }
+    assert_int_equal(study_bench_create(&bench, study, 1, &silent), 0);
+    assert_int_equal(study_run(study, bench), 0);
+    for (size_t i = 0; i < study->row_count; i++) {
+        const struct study_row *row = &study->rows[i];
+        const struct study_value *value = &row->readings[0].measured;
+        if (row->selected && (value->kind != STUDY_NUMBER || study_verdict(row) != STUDY_FAIL)) {
+            print_error("%s: %g %s\n", row->id, value->number, value->reason);
+            bad = true;
+        }
+    }
+    assert_false(bad);
+    study_bench_destroy(bench);
+    study_destroy(study);
+}
+
+static void rows_on_machines_fail_on_others(void **state)
+{
+    (void)state;
+    expect_failures(fail_on_the_baseline, BASELINE, "vectoradd", 2048);
+    expect_failures(fail_on_one_core, SLOWER, "vectoradd", 2048);
+    expect_failures(fail_on_narrow_channels, NARROW, "vectoradd", 6000);
+    expect_failures(fail_on_faster_ones, FASTER, "coulomb", 64);
+}
+
+/* What stands beside another number: of a program against the others, of a device against two. */
+static void rows_that_compare_fail_the_other_way_about(void **state)
+{
+    static const struct {
+        const char *row, *program, *device;
+    } all[] = {
+        {FAILS("fig15.most.bfs"), "bfs", "l1"},
+        {FAILS("fig15.most.nn"), "nn", "l1"},
+        {FAILS("fig10.bandwidth"), "none", "channel8"},
+        {FAILS("fig11.64.dg"), "none", "channel64"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct study *study;
+        struct study_bench *bench = NULL;
+        assert_int_equal(study_load(&study, "bakhoda2009"), 0);
+        assert_int_equal(study_select(study, all[i].row), 0);
+        set_programs(study, NULL, "vectoradd", 4096);
+        set_programs(study, all[i].program, "nqueens", 5);
+        for (size_t k = 1; k < study->device_count; k++) {
+            bool chosen = strcmp(study->devices[k].name, all[i].device) == 0;
+            study->devices[k].model =
+                chosen ? "{inherits: bakhoda2009, noc: {kind: perfect, request_latency: 0 cycles, "
+                         "reply_latency: 0 cycles}}"
+                       : BASELINE;
+        }
+        assert_int_equal(study_bench_create(&bench, study, 1, &silent), 0);
+        assert_int_equal(study_run(study, bench), 0);
+        for (size_t k = 0; k < study->row_count; k++) {
+            const struct study_row *row = &study->rows[k];
+            if (row->selected && study_verdict(row) != STUDY_FAIL) {
+                fail_msg("%s: %g", row->id, row->readings[0].measured.number);
+            }
+        }
+        study_bench_destroy(bench);
+        study_destroy(study);
+    }
+}
+
+/* Values beside each other and means, on counts that are known. */
+static void programs_have_means_and_are_held_against_one(void **state)
+{
+    (void)state;
+    expect_number(
+        HEAD PROGRAMS ROW("base", "exact", "1", "{programs: [add, lps], over: base, value: mean}"),
+        1);
+    expect_number(HEAD PROGRAMS ROW("base", "exact", "1",
+                                    "{programs: [add], field: full_share, value: lowest}"),
+                  1);
+    expect_number(HEAD PROGRAMS ROW("base", "exact", "1",
+                                    "{programs: [lps], field: alu_share, value: highest, relative: "
+                                    "lps}"),
+                  1);
+    expect_number(
+        HEAD PROGRAMS ROW("base", "exact", "1", "{program: add, value: latency, over: base}"), 1);
 }
 
 static void what_cannot_run_is_told_with_its_reason(void **state)
@@ -249,6 +451,9 @@ int main(void)
         cmocka_unit_test(values_are_those_of_the_run),
         cmocka_unit_test(a_device_is_as_fast_as_itself),
         cmocka_unit_test(a_row_on_instructions_fails_for_another_program),
+        cmocka_unit_test(rows_on_machines_fail_on_others),
+        cmocka_unit_test(rows_that_compare_fail_the_other_way_about),
+        cmocka_unit_test(programs_have_means_and_are_held_against_one),
         cmocka_unit_test(what_cannot_run_is_told_with_its_reason),
         cmocka_unit_test(what_a_row_asks_for_must_exist),
         cmocka_unit_test(a_program_takes_another_size_and_a_role_another_model),

@@ -102,6 +102,8 @@ static void mistakes_are_told_with_their_column(void **state)
         {"min(1)", "two arguments"},
         {"min(1, 2, 3)", "two arguments"},
         {"program + 1", "a text is no number"},
+        {"-program", "a text is no number"},
+        {"!program", "a text is no number"},
         {"'open", "no end"},
         {"5 parsecs", "unit"},
         {"", "expected a number"},

@@ -21,6 +21,7 @@
 #include "exec/fault.h"
 #include "exec/lane/float_format.h"
 #include "exec/memory/image.h"
+#include "exec/observe.h"
 #include "exec/ops/decoders.h"
 #include "exec/ops/matrix/matrix.h"
 #include "exec/ops/matrix/tensor_sum.h"
@@ -269,6 +270,9 @@ static bool move_lane(struct exec_warp *warp, const struct uop_matrix *m, uint32
                 return false;
             if (!load) {
                 memcpy(at, &part, bytes);
+                if (warp->cta->launch->observer)
+                    warp->cta->launch->observer->touches(warp, lane, base + index * bytes, bytes,
+                                                         true);
                 continue;
             }
             part = 0;

@@ -47,7 +47,7 @@ static double special_sum(double c, const struct tensor_part *a, const struct te
 }
 
 /* The exponent of an addend, and its mantissa with ADDEND_BITS behind the point. */
-static int32_t split(int32_t *mantissa, double c, int32_t lowest)
+int32_t tensor_split(int32_t *mantissa, double c, int32_t lowest)
 {
     uint32_t bits = lane_bits_f32((float)c), field = bits >> 23 & 0xff, fraction = bits & 0x7fffff;
     int32_t magnitude = (int32_t)(field ? fraction | 0x800000 : fraction);
@@ -73,7 +73,7 @@ static int64_t aligned(int32_t mantissa, int up, int32_t down)
 double tensor_sum(double c, int32_t lowest, const struct tensor_part *a,
                   const struct tensor_part *b, uint32_t count)
 {
-    int32_t addend, top = split(&addend, c, lowest), addend_exponent = top;
+    int32_t addend, top = tensor_split(&addend, c, lowest), addend_exponent = top;
     for (uint32_t k = 0; k < count; k++) {
         int32_t exponent = a[k].exponent + b[k].exponent;
         top = exponent > top ? exponent : top;

@@ -28,6 +28,8 @@ struct tensor_part tensor_part(const struct float_format *format, uint32_t code)
  */
 double tensor_sum(double c, int32_t lowest, const struct tensor_part *a,
                   const struct tensor_part *b, uint32_t count);
+/* An addend's exponent, and its mantissa with 23 bits behind the point. */
+int32_t tensor_split(int32_t *mantissa, double c, int32_t lowest);
 float tensor_cut_f32(double sum);
 uint32_t tensor_round_f16(double sum); /* its code */
 

@@ -1,0 +1,321 @@
+/*
+ * The driver's texture and surface references (until release 12 the way to textures; the functions
+ * are still exported). A reference of a module takes effect with each setting, once there is
+ * something to read; a setting that makes no valid texture yet waits for the next.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "rt/rt.h"
+#include "shim/core/image.h"
+#include "shim/driver/driver.h"
+#include "util/container/vec.h"
+
+enum { READS_INTEGERS = 1, NORMALIZED = 2 }; /* CU_TRSF_... */
+
+struct texref {
+    struct shim_module *module; /* NULL: made by cuTexRefCreate(), read by no kernel */
+    char *name;
+    bool has, is_surface;
+    struct shim_resource resource;
+    int format;
+    unsigned channels, flags, anisotropy;
+    int address[3], filter, mipmap_filter;
+    float bias, least, most, border[4];
+};
+
+static VEC(struct texref *) references;
+
+static struct texref *texref_new(struct shim_module *module, const char *name, bool is_surface)
+{
+    struct texref *texref = calloc(1, sizeof *texref);
+    if (!texref || (name && !(texref->name = strdup(name))) || vec_push(&references, texref) < 0) {
+        free(texref ? texref->name : NULL);
+        free(texref);
+        return NULL;
+    }
+    texref->module = module;
+    texref->is_surface = is_surface;
+    texref->channels = 1;
+    texref->format = 0x20; /* floats */
+    for (int i = 0; i < 3; i++) {
+        texref->address[i] = 1; /* clamped */
+    }
+    shim_handle_add(texref, SHIM_REFERENCE);
+    return texref;
+}
+
+static int texref_of_module(void **out, void *module, const char *name, bool is_surface)
+{
+    struct rt *rt;
+    uint64_t handle;
+    int code = out && name ? driver_enter(&rt) : SHIM_INVALID;
+    if (code == SHIM_OK && !shim_handle_is(module, SHIM_MODULE)) {
+        code = SHIM_BAD_HANDLE;
+    }
+    code = code == SHIM_OK ? shim_module_need(module) : code;
+    if (code != SHIM_OK) {
+        return code;
+    }
+    if (rt_reference_bound(shim_module_rt(module), name, &handle) < 0) {
+        return SHIM_NOT_FOUND;
+    }
+    for (size_t i = 0; i < references.count; i++) {
+        struct texref *known = references.data[i];
+        if (known->module == module && shim_handle_is(known, SHIM_REFERENCE) &&
+            strcmp(known->name, name) == 0) {
+            *out = known;
+            return SHIM_OK;
+        }
+    }
+    *out = texref_new(module, name, is_surface);
+    return *out ? SHIM_OK : SHIM_NO_MEMORY;
+}
+
+EXPORT int cuModuleGetTexRef(void **out, void *module, const char *name)
+{
+    return driver_result(texref_of_module(out, module, name, false));
+}
+
+EXPORT int cuModuleGetSurfRef(void **out, void *module, const char *name)
+{
+    return driver_result(texref_of_module(out, module, name, true));
+}
+
+EXPORT int cuTexRefCreate(void **out)
+{
+    struct rt *rt;
+    int code = out ? driver_enter(&rt) : SHIM_INVALID;
+    if (code == SHIM_OK && !(*out = texref_new(NULL, NULL, false))) {
+        code = SHIM_NO_MEMORY;
+    }
+    return driver_result(code);
+}
+
+EXPORT int cuTexRefDestroy(void *handle)
+{
+    struct texref *texref = handle;
+    if (!shim_handle_is(texref, SHIM_REFERENCE) || texref->module) {
+        return driver_result(SHIM_INVALID);
+    }
+    shim_handle_remove(texref);
+    for (size_t i = 0; i < references.count; i++) {
+        if (references.data[i] == texref) {
+            references.data[i] = vec_last(&references);
+            references.count--;
+            break;
+        }
+    }
+    free(texref);
+    return driver_result(SHIM_OK);
+}
+
+static int find(struct texref **out, void *handle)
+{
+    struct rt *rt;
+    int code = driver_enter(&rt);
+    *out = handle;
+    if (code != SHIM_OK) {
+        return code;
+    }
+    bool known = shim_handle_is(handle, SHIM_REFERENCE) &&
+                 (!(*out)->module || shim_handle_is((*out)->module, SHIM_MODULE));
+    return known ? SHIM_OK : SHIM_INVALID;
+}
+
+/* Of the settings as they are. */
+static int apply(const struct texref *texref)
+{
+    static const enum texture_address modes[] = {TEXTURE_WRAP, TEXTURE_CLAMP, TEXTURE_MIRROR,
+                                                 TEXTURE_BORDER};
+    struct shim_resource resource = texref->resource;
+    struct texture_view view = {.linear = texref->filter == 1,
+                                .normalized = (texref->flags & NORMALIZED) != 0,
+                                .as_integer = (texref->flags & READS_INTEGERS) != 0,
+                                .level_linear = texref->mipmap_filter == 1,
+                                .level_bias = texref->bias,
+                                .level_min = texref->least,
+                                .level_max = texref->most};
+    if (!texref->has || !texref->module) {
+        return SHIM_OK;
+    }
+    for (int i = 0; i < 3; i++) {
+        view.address[i] = modes[texref->address[i] & 3];
+    }
+    memcpy(view.border, texref->border, sizeof view.border);
+    struct rt_module *module = shim_module_rt(texref->module);
+    int code = shim_format(&resource.format, texref->format, texref->channels);
+    return code == SHIM_OK ? shim_reference_bind(module, texref->name, &resource, &view) : code;
+}
+
+static int bind(struct texref *texref, const struct shim_resource *resource)
+{
+    texref->resource = *resource;
+    texref->has = true;
+    return apply(texref);
+}
+
+/* An array's texels are what they are, whatever the format said before. */
+static int bind_array(void *handle, void *array, int type)
+{
+    struct texref *texref;
+    int code = find(&texref, handle);
+    const struct shim_mipmap *mipmap = array;
+    struct rt_image *image;
+    uint32_t level;
+    if (code == SHIM_OK) {
+        code = type == 0                            ? image_of(&image, &level, array)
+               : shim_handle_is(array, SHIM_MIPMAP) ? SHIM_OK
+                                                    : SHIM_BAD_HANDLE;
+    }
+    if (code != SHIM_OK) {
+        return driver_result(code);
+    }
+    image = type == 0 ? image : mipmap->image;
+    const struct texel_format *format = &rt_image_spec(image)->format;
+    texref->format = shim_format_number(format);
+    texref->channels = format->channels;
+    return driver_result(bind(texref, &(struct shim_resource){.type = type, .handle = array}));
+}
+
+EXPORT int cuTexRefSetArray(void *handle, void *array, unsigned flags)
+{
+    (void)flags;
+    return bind_array(handle, array, 0);
+}
+
+EXPORT int cuTexRefSetMipmappedArray(void *handle, void *mipmap, unsigned flags)
+{
+    (void)flags;
+    return bind_array(handle, mipmap, 1);
+}
+
+/* Memory that is not where a texture may begin is bound from there on all the same: the offset that
+ * a program is to add is 0. */
+EXPORT int cuTexRefSetAddress_v2(size_t *offset, void *handle, uint64_t address, size_t bytes)
+{
+    struct texref *texref;
+    int code = find(&texref, handle);
+    if (code == SHIM_OK && offset) {
+        *offset = 0;
+    }
+    return driver_result(
+        code == SHIM_OK
+            ? bind(texref, &(struct shim_resource){.type = 2, .address = address, .bytes = bytes})
+            : code);
+}
+
+EXPORT int cuTexRefSetAddress2D_v3(void *handle, const struct abi_array_desc *desc,
+                                   uint64_t address, size_t pitch)
+{
+    struct texref *texref;
+    int code = desc ? find(&texref, handle) : SHIM_INVALID;
+    if (code != SHIM_OK) {
+        return driver_result(code);
+    }
+    texref->format = desc->format;
+    texref->channels = desc->channels;
+    return driver_result(bind(texref, &(struct shim_resource){.type = 3,
+                                                              .address = address,
+                                                              .width = desc->width,
+                                                              .height = desc->height,
+                                                              .pitch = pitch}));
+}
+
+EXPORT int cuTexRefSetAddress2D_v2(void *handle, const struct abi_array_desc *desc,
+                                   uint64_t address, size_t pitch)
+{
+    return cuTexRefSetAddress2D_v3(handle, desc, address, pitch);
+}
+
+/* A setting, and what it takes to be valid. */
+#define SETTER(name, arguments, valid, ...)                                                        \
+    EXPORT int name arguments                                                                      \
+    {                                                                                              \
+        struct texref *texref;                                                                     \
+        int code = find(&texref, handle);                                                          \
+        if (code == SHIM_OK && !(valid)) {                                                         \
+            code = SHIM_INVALID;                                                                   \
+        }                                                                                          \
+        if (code == SHIM_OK) {                                                                     \
+            __VA_ARGS__;                                                                           \
+            (void)apply(texref);                                                                   \
+        }                                                                                          \
+        return driver_result(code);                                                                \
+    }
+SETTER(cuTexRefSetFormat, (void *handle, int format, int channels),
+       shim_format(&(struct texel_format){0}, format, (unsigned)channels) == SHIM_OK,
+       texref->format = format;
+       texref->channels = (unsigned)channels)
+SETTER(cuTexRefSetAddressMode, (void *handle, int dimension, int mode),
+       dimension >= 0 && dimension < 3 && mode >= 0 && mode < 4, texref->address[dimension] = mode)
+SETTER(cuTexRefSetFilterMode, (void *handle, int mode), mode == 0 || mode == 1,
+       texref->filter = mode)
+SETTER(cuTexRefSetMipmapFilterMode, (void *handle, int mode), mode == 0 || mode == 1,
+       texref->mipmap_filter = mode)
+SETTER(cuTexRefSetMipmapLevelBias, (void *handle, float bias), true, texref->bias = bias)
+SETTER(cuTexRefSetMipmapLevelClamp, (void *handle, float least, float most), least <= most,
+       texref->least = least;
+       texref->most = most)
+SETTER(cuTexRefSetMaxAnisotropy, (void *handle, unsigned most), true, texref->anisotropy = most)
+SETTER(cuTexRefSetBorderColor, (void *handle, const float *color), color != NULL,
+       memcpy(texref->border, color, sizeof texref->border))
+SETTER(cuTexRefSetFlags, (void *handle, unsigned flags), true, texref->flags = flags)
+
+#define GETTER(name, arguments, valid, ...)                                                        \
+    EXPORT int name arguments                                                                      \
+    {                                                                                              \
+        struct texref *texref;                                                                     \
+        int code = find(&texref, handle);                                                          \
+        if (code == SHIM_OK && !(valid)) {                                                         \
+            code = SHIM_INVALID;                                                                   \
+        }                                                                                          \
+        if (code == SHIM_OK) {                                                                     \
+            __VA_ARGS__;                                                                           \
+        }                                                                                          \
+        return driver_result(code);                                                                \
+    }
+GETTER(cuTexRefGetAddress_v2, (uint64_t * out, void *handle),
+       out && texref->has && texref->resource.type >= 2, *out = texref->resource.address)
+GETTER(cuTexRefGetArray, (void **out, void *handle),
+       out && texref->has && texref->resource.type == 0, *out = texref->resource.handle)
+GETTER(cuTexRefGetMipmappedArray, (void **out, void *handle),
+       out && texref->has && texref->resource.type == 1, *out = texref->resource.handle)
+GETTER(cuTexRefGetAddressMode, (int *out, void *handle, int dimension),
+       out &&dimension >= 0 && dimension < 3, *out = texref->address[dimension])
+GETTER(cuTexRefGetFilterMode, (int *out, void *handle), out, *out = texref->filter)
+GETTER(
+    cuTexRefGetFormat, (int *format, int *channels, void *handle), format, *format = texref->format;
+    if (channels) { *channels = (int)texref->channels; })
+GETTER(cuTexRefGetMipmapFilterMode, (int *out, void *handle), out, *out = texref->mipmap_filter)
+GETTER(cuTexRefGetMipmapLevelBias, (float *out, void *handle), out, *out = texref->bias)
+GETTER(cuTexRefGetMipmapLevelClamp, (float *least, float *most, void *handle), least &&most,
+       *least = texref->least;
+       *most = texref->most)
+GETTER(cuTexRefGetMaxAnisotropy, (int *out, void *handle), out, *out = (int)texref->anisotropy)
+GETTER(cuTexRefGetBorderColor, (float *out, void *handle), out,
+       memcpy(out, texref->border, sizeof texref->border))
+GETTER(cuTexRefGetFlags, (unsigned *out, void *handle), out, *out = texref->flags)
+
+EXPORT int cuSurfRefSetArray(void *handle, void *array, unsigned flags)
+{
+    struct texref *texref;
+    struct shim_resource resource = {.type = 0, .handle = array};
+    int code = flags == 0 ? find(&texref, handle) : SHIM_INVALID;
+    if (code == SHIM_OK && (!texref->is_surface || !texref->module)) {
+        code = SHIM_INVALID;
+    }
+    if (code == SHIM_OK) {
+        code = shim_reference_bind_surface(shim_module_rt(texref->module), texref->name, &resource);
+    }
+    if (code == SHIM_OK) {
+        texref->resource = resource;
+        texref->has = true;
+    }
+    return driver_result(code);
+}
+
+EXPORT int cuSurfRefGetArray(void **out, void *handle)
+{
+    return cuTexRefGetArray(out, handle);
+}

@@ -1,0 +1,338 @@
+/*
+ * Kernels on a simulated GPU: the model, the program (of one file, or linked of several), launches
+ * with what they cost, statistics of all of them.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/exec/report.h"
+#include "api/exec/target.h"
+#include "api/handles.h"
+#include "model/model.h"
+#include "rt/rt.h"
+#include "statistics/statistics.h"
+#include "util/error.h"
+#include "util/fileio.h"
+
+struct sim_target {
+    struct exec_target target;
+    const struct sonde_exec_options *options;
+    struct rt *rt;
+    struct rt_module *module;
+    struct statistics statistics;
+    struct placements placements;
+    unsigned launches;
+    uint64_t prints_lost; /* that a launch's costs have told of */
+};
+
+static struct sim_target *sim_of(struct exec_target *target)
+{
+    return (struct sim_target *)target;
+}
+
+/* ---- loading ---- */
+
+static int add_file(struct rt_link *link, const char *path)
+{
+    char *ptx;
+    size_t size;
+    int rc = file_read_all(&ptx, &size, path, PTX_LIMIT_BYTES);
+    if (rc == 0) {
+        rc = rt_link_add(link, path, ptx, size);
+        free(ptx);
+    }
+    return rc;
+}
+
+static int load_linked(struct sim_target *sim)
+{
+    const struct sonde_exec_options *options = sim->options;
+    struct rt_link *link;
+    int rc = rt_link_create(sim->rt, &link);
+    rc = rc < 0 ? rc : add_file(link, options->ptx_path);
+    for (size_t i = 0; rc == 0 && i < options->link_count; i++) {
+        rc = add_file(link, options->link_paths[i]);
+    }
+    rc = rc < 0 ? rc : rt_link_complete(link, &sim->module);
+    rt_link_destroy(link);
+    return rc;
+}
+
+static int load_alone(struct sim_target *sim)
+{
+    const char *path = sim->options->ptx_path;
+    char *ptx;
+    size_t size;
+    int rc = file_read_all(&ptx, &size, path, PTX_LIMIT_BYTES);
+    if (rc == 0) {
+        rc = rt_module_load(sim->rt, &sim->module, path, ptx, size);
+        free(ptx);
+    }
+    return rc;
+}
+
+static int set_limits(struct sim_target *sim)
+{
+    const struct sonde_exec_options *options = sim->options;
+    int rc = 0;
+    if (options->printf_bytes > 0) {
+        rc = rt_set_limit(sim->rt, RT_LIMIT_PRINTF_FIFO, options->printf_bytes);
+    }
+    if (rc == 0 && options->heap_bytes > 0) {
+        rc = rt_set_limit(sim->rt, RT_LIMIT_MALLOC_HEAP, options->heap_bytes);
+    }
+    if (rc == 0 && options->threads > 0) {
+        rc = rt_set_threads(sim->rt, options->threads);
+    }
+    return rc == SONDE_EINPUT ? SONDE_EUSAGE : rc;
+}
+
+/* Does the file's text say so? What is wrong with it is told when it is loaded. */
+static bool has_narrow_pointers(const char *path)
+{
+    char *ptx;
+    size_t size;
+    struct ptx_module *module;
+    if (file_read_all(&ptx, &size, path, PTX_LIMIT_BYTES) < 0) {
+        return false;
+    }
+    bool narrow = ptx_parse(&module, path, ptx, size) == 0;
+    if (narrow) {
+        narrow = module->address_size == 32;
+        ptx_module_destroy(module);
+    }
+    free(ptx);
+    return narrow;
+}
+
+static int load(struct sim_target *sim, const char *model_name)
+{
+    const struct sonde_exec_options *options = sim->options;
+    struct model *model;
+    int rc = model_load(&model, model_name);
+    if (rc < 0) {
+        return api_read_result(rc);
+    }
+    rc = has_narrow_pointers(options->ptx_path) ? rt_create_narrow(&sim->rt, model)
+                                                : rt_create(&sim->rt, model);
+    model_destroy(model);
+    rc = rc < 0 ? rc : set_limits(sim);
+    rc = rc == 0 && options->check ? exec_check_begin(sim->rt, options) : rc;
+    if (rc == SONDE_EUSAGE) {
+        return rc;
+    }
+    if (rc == 0) {
+        rc = options->link_count > 0 ? load_linked(sim) : load_alone(sim);
+    }
+    if (rc < 0) {
+        return api_read_result(rc);
+    }
+    rc = options->any_target ? 0 : rt_module_check_target(sim->module);
+    if (rc < 0) {
+        return error_set(rc, "%s; --any-target runs it all the same", error_text());
+    }
+    rt_set_cancel(sim->rt, options->watch.cancel);
+    rt_set_print(sim->rt, options->print, options->print_ctx);
+    return 0;
+}
+
+/* ---- the operations ---- */
+
+static const struct ptx_var *sim_param(const struct exec_kernel *kernel, uint32_t i)
+{
+    return rt_kernel_param(kernel->parameters, i);
+}
+
+static int sim_kernel(struct exec_target *target, struct exec_kernel *out, const char *name)
+{
+    struct rt_kernel *kernel;
+    int rc = rt_kernel_get(sim_of(target)->module, &kernel, name);
+    if (rc == 0) {
+        *out = (struct exec_kernel){
+            .name = rt_kernel_name(kernel),
+            .handle = kernel,
+            .parameters = kernel,
+            .param_count = rt_kernel_param_count(kernel),
+            .param = sim_param,
+        };
+    }
+    return rc;
+}
+
+static int sim_alloc(struct exec_target *target, uint64_t *address, uint64_t bytes)
+{
+    return exec_check_alloc(sim_of(target)->rt, address, bytes, target->spec);
+}
+
+static int sim_write(struct exec_target *target, uint64_t address, const void *data, uint64_t bytes)
+{
+    struct rt *rt = sim_of(target)->rt;
+    return data ? rt_copy_to_device(rt, address, data, bytes) : rt_memset(rt, address, 0, bytes);
+}
+
+static int sim_read(struct exec_target *target, void *data, uint64_t address, uint64_t bytes)
+{
+    return rt_copy_from_device(sim_of(target)->rt, data, address, bytes);
+}
+
+/* What does not fit together was written on the command line. */
+static int as_usage(int rc)
+{
+    return rc == SONDE_EINPUT ? SONDE_EUSAGE : rc;
+}
+
+static int sim_image(struct exec_target *target, void **image, const struct image_spec *spec,
+                     const void *texels)
+{
+    struct rt *rt = sim_of(target)->rt;
+    struct rt_image *made;
+    struct rt_image_region whole;
+    int rc = as_usage(rt_image_create(rt, &made, spec));
+    rc = rc < 0 ? rc : rt_image_whole(&whole, made, 0);
+    rc = rc < 0 ? rc : rt_image_write(rt, made, &whole, texels);
+    *image = rc < 0 ? NULL : made; /* the context owns it */
+    return rc;
+}
+
+static int sim_image_read(struct exec_target *target, void *texels, void *image)
+{
+    struct rt_image_region whole;
+    int rc = rt_image_whole(&whole, image, 0);
+    return rc < 0 ? rc : rt_image_read(sim_of(target)->rt, texels, image, &whole);
+}
+
+static int sim_texture(struct exec_target *target, uint64_t *handle, void *image,
+                       const struct texture_view *view)
+{
+    return as_usage(rt_texture_object(sim_of(target)->rt, handle, image, view));
+}
+
+static int sim_surface(struct exec_target *target, uint64_t *handle, void *image)
+{
+    return as_usage(rt_surface_object(sim_of(target)->rt, handle, image));
+}
+
+static bool is_timed(const struct sonde_exec_options *options)
+{
+    return !options->functional && !options->check;
+}
+
+static void describe(struct sim_target *sim, const struct rt_kernel *kernel,
+                     const struct gpu_stats *stats, uint64_t cycles, struct strbuf *costs)
+{
+    uint64_t lost = rt_print_lost(sim->rt) - sim->prints_lost;
+    exec_costs_kernel(costs, kernel);
+    if (lost > 0) {
+        strbuf_printf(costs, "printf_lost       %" PRIu64 "\n", lost);
+    }
+    sim->prints_lost += lost;
+    if (is_timed(sim->options)) {
+        exec_costs_counters(costs, stats, cycles);
+    }
+}
+
+static int sim_launch(struct exec_target *target, const struct exec_request *request,
+                      struct strbuf *costs)
+{
+    struct sim_target *sim = sim_of(target);
+    const struct sonde_exec_options *options = sim->options;
+    struct gpu *gpu = rt_gpu(sim->rt);
+    struct rt_kernel *kernel = request->kernel->handle;
+    struct gpu_stats before, stats;
+    uint64_t cycles = 0;
+    struct rt_launch launch = {
+        .dynamic_shared_bytes = request->dynamic_shared_bytes,
+        .args = request->args,
+        .arg_count = request->arg_count,
+        .functional = !is_timed(options),
+        .max_cycles = options->max_cycles,
+        .cooperative = request->cooperative,
+    };
+    memcpy(launch.grid, request->grid, sizeof(launch.grid));
+    memcpy(launch.block, request->block, sizeof(launch.block));
+    bool placed = options->stats_path && sim->launches == 0;
+    gpu_stats(gpu, &before);
+    if (placed) {
+        gpu_set_placed(gpu, placements_note, &sim->placements);
+    }
+    int rc = rt_launch(sim->rt, kernel, &launch, &cycles);
+    gpu_set_placed(gpu, NULL, NULL);
+    if (rc == SONDE_EFAULT && options->check) {
+        rt_recover(sim->rt); /* the report tells of it */
+        return 0;
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    gpu_stats(gpu, &stats);
+    gpu_stats_since(&stats, &before);
+    sim->launches++;
+    statistics_add(&sim->statistics, request->kernel->name, &stats);
+    describe(sim, kernel, &stats, cycles, costs);
+    return 0;
+}
+
+static int sim_finish(struct exec_target *target)
+{
+    struct sim_target *sim = sim_of(target);
+    const char *path = sim->options->stats_path;
+    if (sim->options->check) {
+        return exec_check_end(sim->rt, sim->options);
+    }
+    return path ? statistics_write(path, rt_model(sim->rt), &sim->statistics,
+                                   sim->launches == 1 ? &sim->placements : NULL)
+                : 0;
+}
+
+static bool sim_full(const struct exec_target *target)
+{
+    const struct sim_target *sim = (const struct sim_target *)target;
+    return rt_memory_full(sim->rt);
+}
+
+static void sim_close(struct exec_target *target)
+{
+    struct sim_target *sim = sim_of(target);
+    statistics_free(&sim->statistics);
+    placements_free(&sim->placements);
+    rt_destroy(sim->rt);
+    free(sim);
+}
+
+static const struct exec_target_ops ops = {
+    .close = sim_close,
+    .kernel = sim_kernel,
+    .alloc = sim_alloc,
+    .write = sim_write,
+    .read = sim_read,
+    .image = sim_image,
+    .image_read = sim_image_read,
+    .texture = sim_texture,
+    .surface = sim_surface,
+    .launch = sim_launch,
+    .finish = sim_finish,
+    .full = sim_full,
+};
+
+int exec_target_sim(struct exec_target **out, const char *model,
+                    const struct sonde_exec_options *options)
+{
+    struct sim_target *sim = calloc(1, sizeof(*sim));
+    *out = NULL;
+    if (!sim) {
+        return error_memory();
+    }
+    sim->target.ops = &ops;
+    sim->options = options;
+    int rc = load(sim, model);
+    if (rc == SONDE_ENOMEM && sim->rt && rt_memory_full(sim->rt)) {
+        rc = SONDE_EINPUT; /* the program wants more than the device has */
+    }
+    if (rc < 0) {
+        sim_close(&sim->target);
+        return rc;
+    }
+    *out = &sim->target;
+    return 0;
+}

@@ -1,0 +1,180 @@
+/* Reports: a fault at an instruction is one report, however often it happens. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/state.h"
+#include "exec/fault.h"
+#include "exec/program.h"
+#include "util/error.h"
+
+#define FINDINGS_MAX 1000
+#define TEXT_MAX 512
+
+static const struct {
+    const char *name, *key;
+} faults[] = {
+#define FAULT(id, name, key) {name, key},
+#include "check/faults.def"
+#undef FAULT
+};
+
+const char *fault_name(enum fault_kind kind)
+{
+    return faults[kind].name;
+}
+
+const char *fault_key(enum fault_kind kind)
+{
+    return faults[kind].key;
+}
+
+void finding_text(struct check *check, char **text, const char *fmt, ...)
+{
+    char buffer[TEXT_MAX];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(buffer, sizeof buffer, fmt, args);
+    va_end(args);
+    free(*text);
+    *text = strdup(buffer);
+    check->failed |= !*text;
+}
+
+static struct finding *find(struct check *check, enum fault_kind kind, const void *program,
+                            uint32_t pc, uint32_t allocation)
+{
+    for (size_t i = 0; i < check->findings.count; i++) {
+        struct finding *f = &check->findings.data[i];
+        if (f->kind == kind && f->program == program && f->pc == pc && f->allocation == allocation)
+            return f;
+    }
+    return NULL;
+}
+
+static int suppress_one(struct check *check, const char *what, size_t length)
+{
+    const char *colon = memchr(what, ':', length);
+    size_t key = colon ? (size_t)(colon - what) : length;
+    struct suppression s = {.any = key == 1 && *what == '*'};
+    int kind = s.any ? 0 : FAULT_KINDS;
+    for (int i = 0; i < FAULT_KINDS; i++)
+        if (strlen(faults[i].key) == key && memcmp(faults[i].key, what, key) == 0)
+            kind = i;
+    if (kind == FAULT_KINDS)
+        return error_set(SONDE_EINPUT, "'%.*s' is no kind of report", (int)key, what);
+    s.kind = (enum fault_kind)kind;
+    s.kernel = colon ? strndup(colon + 1, length - key - 1) : NULL;
+    if ((colon && !s.kernel) || vec_push(&check->suppressions, s) < 0) {
+        free(s.kernel);
+        return error_memory();
+    }
+    return 0;
+}
+
+int check_suppress(struct check *check, const char *list)
+{
+    int rc = 0;
+    for (const char *at = list; rc == 0 && at && *at;) {
+        size_t length = strcspn(at, ",");
+        rc = suppress_one(check, at, length);
+        at += length + (at[length] == ',');
+    }
+    return rc;
+}
+
+static bool is_suppressed(const struct check *check, enum fault_kind kind, const char *kernel)
+{
+    for (size_t i = 0; i < check->suppressions.count; i++) {
+        const struct suppression *s = &check->suppressions.data[i];
+        if ((s->any || s->kind == kind) &&
+            (!s->kernel || (kernel && strcmp(s->kernel, kernel) == 0)))
+            return true;
+    }
+    return false;
+}
+
+/* A new one, or the equal one with its count raised; NULL: there is no place for it. */
+static struct finding *take(struct check *check, enum fault_kind kind, const void *program,
+                            uint32_t pc, uint32_t allocation)
+{
+    struct finding *f = find(check, kind, program, pc, allocation);
+    if (f) {
+        f->count++;
+        return f;
+    }
+    if (check->findings.count == FINDINGS_MAX) {
+        check->dropped++;
+        return NULL;
+    }
+    struct finding new = {
+        .kind = kind, .count = 1, .program = program, .pc = pc, .allocation = allocation};
+    if (vec_push(&check->findings, new) < 0) {
+        check->failed = true;
+        return NULL;
+    }
+    return &vec_last(&check->findings);
+}
+
+struct finding *finding_of_host(struct check *check, enum fault_kind kind, uint32_t key)
+{
+    return is_suppressed(check, kind, NULL) ? NULL : take(check, kind, NULL, 0, key);
+}
+
+struct finding *finding_at(struct check *check, enum fault_kind kind, const struct exec_warp *warp,
+                           uint32_t pc, uint32_t lane, uint32_t allocation)
+{
+    const struct exec_program *program = warp->state->program;
+    if (is_suppressed(check, kind, program->functions[0]->func->name))
+        return NULL;
+    struct finding *f = take(check, kind, program, pc, allocation);
+    if (!f || f->count > 1)
+        return f;
+    const struct ptx_insn *insn = program->insns[pc];
+    const struct ptx_loc *loc = insn ? &insn->loc : &program->functions[0]->func->loc;
+    finding_text(check, &f->kernel, "%s", program->functions[0]->func->name);
+    finding_text(check, &f->file, "%s", fault_file(program, pc));
+    f->line = loc->line;
+    f->column = loc->column;
+    if (insn && insn->source.file) {
+        finding_text(check, &f->source, "%s", insn->source.file);
+        f->source_line = insn->source.line;
+    }
+    f->has_thread = true;
+    memcpy(f->block, warp->cta->ctaid, sizeof f->block);
+    fault_thread(f->thread, warp, lane);
+    return f;
+}
+
+void check_take(struct check *check, struct check *from)
+{
+    check->dropped += from->dropped;
+    check->failed |= from->failed;
+    for (size_t i = 0; i < from->findings.count; i++) {
+        struct finding f = from->findings.data[i];
+        f.program = f.what; /* its own: nothing is equal to it any more */
+        if (vec_push(&check->findings, f) < 0) {
+            check->failed = true;
+            return;
+        }
+    }
+    vec_clear(&from->findings);
+}
+
+void findings_free(struct check *check)
+{
+    for (size_t i = 0; i < check->findings.count; i++) {
+        struct finding *f = &check->findings.data[i];
+        free(f->what);
+        free(f->kernel);
+        free(f->file);
+        free(f->source);
+        free(f->where);
+        free(f->detail);
+    }
+    vec_free(&check->findings);
+    for (size_t i = 0; i < check->suppressions.count; i++)
+        free(check->suppressions.data[i].kernel);
+    vec_free(&check->suppressions);
+}

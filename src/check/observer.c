@@ -1,0 +1,385 @@
+/* What exec tells of a launch, and who looks at it. */
+#include "check/state.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "exec/ops.h"
+#include "exec/program.h"
+#include "util/error.h"
+
+static void *begins(void *ctx, const struct exec_launch *launch, const uint8_t **watch)
+{
+    struct check_launch *l = launch_create(ctx, launch);
+    if (l)
+        *watch = l->watch;
+    return l;
+}
+
+static void ends(void *launch)
+{
+    struct check_launch *l = launch;
+    l->check->caller = NULL;
+    launch_destroy(l);
+}
+
+static int cta_begins(void *launch, struct exec_cta *cta, struct exec_warp *const *warps,
+                      uint32_t count)
+{
+    cta->observed = cta_create(launch, cta, warps, count);
+    return cta->observed ? 0 : error_memory();
+}
+
+static void cta_ends(void *launch, struct exec_cta *cta)
+{
+    (void)launch;
+    struct watched_cta *w = cta->observed;
+    w->cta = NULL;
+}
+
+/* The lanes that the warp began with. */
+static uint32_t first_lanes(const struct exec_warp *warp)
+{
+    const uint32_t *block = warp->cta->launch->block;
+    uint32_t left = block[0] * block[1] * block[2] - warp->state->first_thread;
+    return left >= WARP_LANES ? UINT32_MAX : (1u << left) - 1;
+}
+
+static void see_members(struct watched_cta *cta, struct exec_warp *warp, uint32_t mask)
+{
+    struct check *check = cta->launch->check;
+    const uint32_t *members = exec_member_masks(warp);
+    if (!members)
+        return;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest), named = members[lane];
+        uint32_t exited = named & ~warp->live, away = named & warp->live & ~mask;
+        bool alone = !(named >> lane & 1);
+        if (!alone && !exited && !(check->lockstep && away))
+            continue;
+        struct finding *f = finding_at(check, FAULT_MEMBERS, warp, warp->pc, lane, 0);
+        if (!f || f->count > 1)
+            continue;
+        finding_text(check, &f->what, "member mask 0x%08" PRIx32, named);
+        if (alone)
+            finding_text(check, &f->detail, "it does not name the lane that executes it, %u", lane);
+        else if (exited & ~first_lanes(warp))
+            finding_text(check, &f->detail,
+                         "it names lanes that the block does not have, 0x%08" PRIx32,
+                         exited & ~first_lanes(warp));
+        else if (exited)
+            finding_text(check, &f->detail, "it names lanes that have exited, 0x%08" PRIx32,
+                         exited);
+        else
+            finding_text(
+                check, &f->detail,
+                "it names lanes that do not execute it together with this one, 0x%08" PRIx32, away);
+    }
+}
+
+static void see_barrier(struct watched_cta *cta, struct exec_warp *warp, uint32_t mask)
+{
+    struct check *check = cta->launch->check;
+    const struct uop *uop = &warp->state->uops[warp->pc];
+    if (uop->run != run_barrier || !mask)
+        return;
+    uint32_t lane = lowest_lane(mask);
+    uint32_t id = ((const lane_word *)lanes_at(warp->state, uop->source[0]))[lane];
+    uint32_t count = ((const lane_word *)lanes_at(warp->state, uop->source[1]))[lane];
+    uint32_t had = id < CTA_BARRIERS && cta->barrier_come[id] ? cta->barrier_threads[id] : count;
+    const uint32_t *block = cta->cta->launch->block;
+    uint32_t threads = block[0] * block[1] * block[2];
+    uint32_t whole = (threads + WARP_LANES - 1) / WARP_LANES * WARP_LANES;
+    bool too_many = count > whole, odd = count % WARP_LANES != 0;
+    if (id < CTA_BARRIERS && !odd && !too_many && had == count)
+        return;
+    check->explained |= id >= CTA_BARRIERS || odd || too_many;
+    struct finding *f = finding_at(check, FAULT_BARRIER_COUNT, warp, warp->pc, lane, 0);
+    if (!f || f->count > 1)
+        return;
+    finding_text(check, &f->what, "barrier %" PRIu32 " for %" PRIu32 " threads", id, count);
+    if (id >= CTA_BARRIERS)
+        finding_text(check, &f->detail, "there are barriers 0 to %d", CTA_BARRIERS - 1);
+    else if (odd)
+        finding_text(check, &f->detail, "the number is no multiple of %d", WARP_LANES);
+    else if (too_many)
+        finding_text(check, &f->detail, "the block has %" PRIu32, threads);
+    else
+        finding_text(check, &f->detail, "others wait there for %" PRIu32 " (0: for all)", had);
+}
+
+static void issues(struct exec_warp *warp, uint32_t mask)
+{
+    struct watched_cta *cta = watched(warp);
+    uint8_t flags = cta->launch->flags[warp->pc];
+    if (flags & INSN_CALL) {
+        cta->launch->check->caller = mask ? warp : NULL;
+        cta->launch->check->caller_mask = mask;
+        return;
+    }
+    see_members(cta, warp, mask);
+    see_barrier(cta, warp, mask);
+    if (flags & INSN_WARP_SYNC && mask)
+        order_lanes(cta, warp->env->warpid);
+}
+
+static void see_fence(struct watched_cta *cta, uint32_t warp, uint8_t flags)
+{
+    cta->fenced[warp] = true;
+    cta->any_fence |= !(flags & INSN_ALIGNED);
+}
+
+static void by_space(struct watched_cta *cta, struct exec_warp *warp,
+                     const struct exec_access *access, enum isa_space space, uint32_t mask)
+{
+    switch (space) {
+    case SPACE_GLOBAL:
+    case SPACE_CONST:
+        global_access(cta, warp, access, mask);
+        break;
+    case SPACE_SHARED:
+        shared_access(cta, warp, access, mask);
+        break;
+    case SPACE_LOCAL:
+        local_access(cta, warp, access, mask);
+        break;
+    default:
+        break;
+    }
+}
+
+static void accesses(struct exec_warp *warp, const struct exec_access *access)
+{
+    struct watched_cta *cta = watched(warp);
+    if (access->kind == ACCESS_FENCE)
+        see_fence(cta, warp->env->warpid, cta->launch->flags[access->pc]);
+    if (access->kind > ACCESS_REDUCTION)
+        return;
+    if (access->space != SPACE_NONE) {
+        by_space(cta, warp, access, access->space, access->mask);
+        return;
+    }
+    static const enum isa_space spaces[] = {SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL};
+    for (int i = 0; i < 3; i++) {
+        uint32_t mask = 0;
+        for (uint32_t rest = access->mask; rest; rest &= rest - 1)
+            if (access->lane_space[lowest_lane(rest)] == spaces[i])
+                mask |= rest & -rest;
+        if (mask)
+            by_space(cta, warp, access, spaces[i], mask);
+    }
+}
+
+static void refused(struct exec_warp *warp, const struct exec_access *access, uint32_t lane,
+                    enum isa_space space, uint64_t bytes)
+{
+    struct watched_cta *cta = watched(warp);
+    struct check *check = cta->launch->check;
+    uint64_t address = access->address[lane];
+    bool global = space == SPACE_GLOBAL || space == SPACE_CONST;
+    const struct allocation *near = global ? allocation_near(check, address) : NULL;
+    bool freed = near && !near->live && address - near->address < near->bytes;
+    enum fault_kind kind = address & (bytes - 1) ? FAULT_MISALIGNED
+                           : freed               ? FAULT_FREED
+                                                 : FAULT_BOUNDS;
+    struct finding *f = finding_at(check, kind, warp, access->pc, lane, near ? near->number : 0);
+    if (!f || f->count > 1)
+        return;
+    f->has_address = true;
+    f->address = address;
+    finding_text(check, &f->what, "%s of %" PRIu64 " bytes in %s memory", access_words(access),
+                 bytes, isa_space_text(space));
+    if (global)
+        allocation_describe(check, &f->where, near, address);
+    else if (space == SPACE_SHARED)
+        finding_text(check, &f->where, "the block has %u bytes", warp->cta->shared_bytes);
+    else if (space == SPACE_LOCAL)
+        finding_text(check, &f->where, "the thread has %u bytes", warp->state->local_top);
+}
+
+static void touches(struct exec_warp *warp, uint32_t lane, uint64_t address, uint64_t bytes,
+                    bool writes)
+{
+    struct watched_cta *cta = watched(warp);
+    uint64_t offset = address & (EXEC_WINDOW_BYTES - 1);
+    if (!writes)
+        return;
+    switch (generic_space(address)) {
+    case SPACE_GLOBAL:
+        check_written(cta->launch->check, address, bytes);
+        break;
+    case SPACE_SHARED:
+        shared_touched(cta, offset, bytes);
+        break;
+    case SPACE_LOCAL:
+        local_touched(cta, warp, lane, offset, bytes);
+        break;
+    default:
+        break;
+    }
+}
+
+/* The barrier instruction that the warp has executed last. */
+static uint32_t barrier_pc(const struct exec_warp *warp)
+{
+    return (uint32_t)(warp->state->barrier_uop - warp->state->uops);
+}
+
+static void report_exited(struct watched_cta *cta, const struct exec_warp *warp)
+{
+    struct check *check = cta->launch->check;
+    struct finding *f = finding_at(check, FAULT_BARRIER_EXITED, warp, barrier_pc(warp),
+                                   lowest_lane(warp->barrier_lanes), 0);
+    uint32_t threads = 0, live = 0;
+    if (!f || f->count > 1)
+        return;
+    for (uint32_t i = 0; i < cta->warp_count; i++) {
+        threads += (uint32_t)__builtin_popcount(first_lanes(cta->warps[i]));
+        live += (uint32_t)__builtin_popcount(cta->warps[i]->live);
+    }
+    finding_text(check, &f->what, "barrier %" PRIu32 " for all threads of the block",
+                 warp->barrier_id);
+    finding_text(check, &f->detail, "%" PRIu32 " of %" PRIu32 " threads have exited",
+                 threads - live, threads);
+}
+
+static void arrives(struct exec_warp *warp)
+{
+    struct watched_cta *cta = watched(warp);
+    struct check *check = cta->launch->check;
+    if (warp->barrier_kind >= BARRIER_CLUSTER_ARRIVE) {
+        if (warp->barrier_kind == BARRIER_CLUSTER_WAIT)
+            order_cluster(cta);
+        return;
+    }
+    uint32_t pc = barrier_pc(warp), away = warp->live & ~warp->barrier_lanes;
+    uint32_t id = warp->barrier_id;
+    cta->barrier_come[id]++;
+    cta->barrier_threads[id] = warp->barrier_threads;
+    order_arrive(cta, warp->env->warpid, id);
+    if (!warp->barrier_threads && first_lanes(warp) & ~warp->live)
+        report_exited(cta, warp);
+    if (!(cta->launch->flags[pc] & INSN_ALIGNED) || !away)
+        return;
+    struct finding *f =
+        finding_at(check, FAULT_BARRIER_DIVERGED, warp, pc, lowest_lane(warp->barrier_lanes), 0);
+    if (!f || f->count > 1)
+        return;
+    finding_text(check, &f->what, "barrier %" PRIu32, id);
+    finding_text(check, &f->detail,
+                 "lanes 0x%08" PRIx32 " of the warp have come, lanes 0x%08" PRIx32 " have not",
+                 warp->barrier_lanes, away);
+}
+
+static void released(struct exec_warp *warp, uint64_t warps, bool by_exit)
+{
+    struct watched_cta *cta = watched(warp);
+    uint32_t index = warp->env->warpid;
+    if (by_exit)
+        cta->gone |= UINT64_C(1) << index;
+    else if (warp->barrier_kind == BARRIER_ARRIVE)
+        warps &= ~(UINT64_C(1) << index); /* it has never waited */
+    while (warps) {
+        const struct exec_warp *first = cta->warps[__builtin_ctzll(warps)];
+        uint32_t id = first->barrier_id;
+        uint64_t same = 0;
+        if (first->barrier_kind >= BARRIER_CLUSTER_ARRIVE) {
+            order_cluster(cta);
+            return;
+        }
+        for (uint64_t rest = warps; rest; rest &= rest - 1)
+            if (cta->warps[__builtin_ctzll(rest)]->barrier_id == id)
+                same |= rest & -rest;
+        bool all = !cta->barrier_threads[id];
+        if (all && cta->gone)
+            report_exited(cta, first);
+        order_leave(cta, same, id, all);
+        cta->barrier_come[id] = 0;
+        warps &= ~same;
+    }
+}
+
+const struct exec_observer *check_observer(const struct check *check)
+{
+    return &check->observer;
+}
+
+static void *reserve(uint64_t bytes)
+{
+    void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return map == MAP_FAILED ? NULL : map;
+}
+
+int check_create(struct check **out, uint64_t base, uint64_t range_bytes, bool lockstep)
+{
+    struct check *check = calloc(1, sizeof *check);
+    *out = NULL;
+    if (!check)
+        return error_memory();
+    check->base = base;
+    check->range_bytes = range_bytes;
+    check->lockstep = lockstep;
+    check->written = reserve(range_bytes / 8 + 64);
+    check->words = reserve(range_bytes + 64);
+    if (!check->written || !check->words) {
+        check_destroy(check);
+        return error_set(SONDE_ENOMEM,
+                         "cannot reserve %" PRIu64 " bytes of address space for the "
+                         "memory checker",
+                         range_bytes / 8 * 9);
+    }
+    check->observer = (struct exec_observer){.ctx = check,
+                                             .begins = begins,
+                                             .ends = ends,
+                                             .cta_begins = cta_begins,
+                                             .cta_ends = cta_ends,
+                                             .issues = issues,
+                                             .accesses = accesses,
+                                             .refused = refused,
+                                             .touches = touches,
+                                             .arrives = arrives,
+                                             .released = released};
+    *out = check;
+    return 0;
+}
+
+void check_destroy(struct check *check)
+{
+    if (!check)
+        return;
+    if (check->written)
+        munmap(check->written, check->range_bytes / 8 + 64);
+    if (check->words)
+        munmap(check->words, check->range_bytes + 64);
+    allocations_free(check);
+    findings_free(check);
+    free(check->site);
+    free(check);
+}
+
+void check_site(struct check *check, const char *site)
+{
+    free(check->site);
+    check->site = site ? strdup(site) : NULL;
+}
+
+void check_faulted(struct check *check, const char *kernel, const char *text)
+{
+    if (!check->explained) {
+        struct finding *f =
+            finding_of_host(check, FAULT_FAULT, (uint32_t)check->findings.count + 1);
+        if (f) {
+            finding_text(check, &f->kernel, "%s", kernel);
+            finding_text(check, &f->what, "%s", text);
+        }
+    }
+    check->explained = false;
+}
+
+size_t check_count(const struct check *check)
+{
+    return check->findings.count;
+}

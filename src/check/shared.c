@@ -1,0 +1,446 @@
+/*
+ * Accesses to shared and local memory. For each granule of shared memory (four bytes, or fewer
+ * where the program has narrower accesses) there are the last plain write, two reads of different
+ * warps, and the last atomic access, each as
+ *
+ *     31          12 11      6    5      4    0
+ *     | time (20)   | warp   | several | lane |
+ *
+ * with `several` where lanes of the warp accessed it together. An access up to the time that the
+ * warp has seen of everybody comes before; else the clock of that warp decides.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/state.h"
+#include "exec/fault.h"
+#include "exec/ops.h"
+#include "exec/program.h"
+
+#define TIME_SHIFT 12
+#define TIME_MAX ((1u << 20) - 1)
+#define WARP_SHIFT 6
+#define SEVERAL (1u << 5)
+
+static uint32_t time_of(uint32_t record)
+{
+    return record >> TIME_SHIFT;
+}
+
+static uint32_t warp_of(uint32_t record)
+{
+    return record >> WARP_SHIFT & 63;
+}
+
+/* Does the access of the record come before what the lane does now? */
+static inline bool is_before(const struct watched_cta *cta, uint32_t record, uint32_t warp,
+                             uint32_t lane)
+{
+    uint32_t time = time_of(record);
+    if (time <= cta->floor[warp])
+        return true;
+    uint32_t other = warp_of(record);
+    if (other == warp && !(record & SEVERAL) && (record & 31) == lane)
+        return true;
+    return time <= cta->clock[warp].seen[other];
+}
+
+/* Time is up: what was accessed before is forgotten, but that it was written. */
+static void restart(struct watched_cta *cta)
+{
+    for (uint32_t i = 0; i < cta->granules; i++) {
+        bool written = cta->writes[i] >= cta->begin || cta->atomics[i] >= cta->begin;
+        cta->writes[i] = written ? 1u << TIME_SHIFT : 0;
+        cta->atomics[i] = cta->reads[i] = cta->more_reads[i] = 0;
+    }
+    memset(cta->writes + cta->granules, 0, (size_t)(cta->capacity - cta->granules) * 4);
+    memset(cta->barrier, 0, sizeof cta->barrier);
+    for (size_t i = 0; i < cta->places.count; i++)
+        memset(cta->places.entries[i].pointer, 0, sizeof(struct clocks));
+    cta->begin = 1u << TIME_SHIFT;
+    cta->time = 2;
+    for (uint32_t v = 0; v < cta->warp_count; v++) {
+        for (uint32_t u = 0; u < cta->warp_count; u++)
+            if (cta->clock[v].seen[u] != UINT32_MAX)
+                cta->clock[v].seen[u] = 1;
+        cta->floor[v] = 1;
+    }
+}
+
+void shared_begin(struct watched_cta *cta)
+{
+    if (cta->time + 2 >= TIME_MAX) {
+        restart(cta);
+        memset(cta->writes, 0, (size_t)cta->capacity * 4);
+    }
+    cta->time += 2;
+    cta->begin = (cta->time - 1) << TIME_SHIFT;
+}
+
+void shared_touched(struct watched_cta *cta, uint64_t offset, uint64_t bytes)
+{
+    uint32_t shift = cta->launch->shift;
+    for (uint64_t i = offset >> shift; bytes && i <= (offset + bytes - 1) >> shift; i++)
+        if (i < cta->granules && cta->writes[i] < cta->begin)
+            cta->writes[i] = cta->begin;
+}
+
+static void report_race(struct watched_cta *cta, struct exec_warp *warp,
+                        const struct exec_access *access, uint32_t lane, uint32_t record,
+                        const char *did, uint32_t pc)
+{
+    struct check *check = cta->launch->check;
+    struct finding *f = finding_at(check, FAULT_SHARED_RACE, warp, access->pc, lane, 0);
+    if (!f || f->count > 1)
+        return;
+    uint32_t other = warp_of(record), tid[3];
+    const struct ptx_insn *insn = warp->state->program->insns[pc];
+    int line = insn ? insn->loc.line : 0;
+    f->has_address = true;
+    f->address = access->address[lane];
+    finding_text(check, &f->what, "%s of %u bytes in shared memory", access_words(access),
+                 access->bytes * access->vec);
+    if (other < cta->warp_count && !(record & SEVERAL)) {
+        fault_thread(tid, cta->warps[other], record & 31);
+        finding_text(check, &f->detail,
+                     "%s by thread (%u,%u,%u) of warp %u at line %d, with no barrier between", did,
+                     tid[0], tid[1], tid[2], other, line);
+    } else {
+        finding_text(check, &f->detail,
+                     "%s by threads of warp %u at line %d, with no barrier between", did, other,
+                     line);
+    }
+}
+
+/* Two lanes of one instruction on a granule: `several`, where it was this warp's just now. */
+static inline uint32_t merge(uint32_t before, uint32_t mine)
+{
+    uint32_t same = (before ^ mine) >> WARP_SHIFT; /* time and warp */
+    return same == 0 && before != mine ? mine | SEVERAL : mine;
+}
+
+/* Everything up to this record is ordered for the warp. */
+static uint32_t ordered_limit(const struct watched_cta *cta, uint32_t warp)
+{
+    uint32_t floor = cta->floor[warp];
+    return floor > TIME_MAX ? UINT32_MAX : (floor << TIME_SHIFT) | ((1u << TIME_SHIFT) - 1);
+}
+
+static inline void note_read(const struct watched_cta *cta, uint32_t granule, uint32_t mine,
+                             uint32_t limit, uint32_t pc)
+{
+    uint32_t *read = &cta->reads[granule], *more = &cta->more_reads[granule];
+    bool same = (*read ^ mine) >> WARP_SHIFT == 0;
+    if (same || *read <= limit || warp_of(*read) == warp_of(mine)) {
+        *read = merge(*read, mine);
+        cta->read_pcs[granule] = pc;
+    } else if (*more <= limit || warp_of(*more) == warp_of(mine)) {
+        *more = merge(*more, mine);
+    }
+}
+
+/* One lane on one granule; the record it conflicts with, or 0. */
+static uint32_t lane_on(struct watched_cta *cta, uint32_t granule, uint32_t mine, uint32_t kind,
+                        const char **did, uint32_t *pc)
+{
+    uint32_t now = *pc;
+    uint32_t warp = warp_of(mine), lane = mine & 31, bad = 0;
+    if (!is_before(cta, cta->writes[granule], warp, lane)) {
+        bad = cta->writes[granule];
+        *did = "written";
+        *pc = cta->write_pcs[granule];
+    } else if (kind != ACCESS_ATOMIC && !is_before(cta, cta->atomics[granule], warp, lane)) {
+        bad = cta->atomics[granule];
+        *did = "changed atomically";
+        *pc = cta->write_pcs[granule];
+    } else if (kind == ACCESS_STORE) {
+        uint32_t read = cta->reads[granule], more = cta->more_reads[granule];
+        if (!is_before(cta, read, warp, lane))
+            bad = read;
+        else if (!is_before(cta, more, warp, lane))
+            bad = more;
+        *did = "read";
+        *pc = bad ? cta->read_pcs[granule] : now;
+    }
+    if (kind == ACCESS_LOAD)
+        note_read(cta, granule, mine, ordered_limit(cta, warp), now);
+    else
+        cta->write_pcs[granule] = now;
+    if (kind == ACCESS_LOAD)
+        return bad;
+    if (kind == ACCESS_STORE)
+        cta->writes[granule] = mine;
+    else
+        cta->atomics[granule] = merge(cta->atomics[granule], mine);
+    return bad;
+}
+
+/* What an access of a warp is held against in the usual cases, in which nothing is wrong. */
+struct calm {
+    uint32_t limit; /* every record up to it is ordered for the warp */
+    uint32_t me;    /* the record of lane 0 */
+    uint32_t own;   /* the bits in which a record is the lane's own: in lockstep, the warp's */
+    uint32_t shift, each;
+};
+
+static struct calm calm_begin(const struct watched_cta *cta, const struct exec_access *access,
+                              uint32_t mine)
+{
+    bool lockstep = cta->launch->check->lockstep;
+    return (struct calm){.limit = ordered_limit(cta, warp_of(mine)),
+                         .me = mine,
+                         .own = lockstep ? 63u << WARP_SHIFT : (1u << TIME_SHIFT) - 1,
+                         .shift = cta->launch->shift,
+                         .each = (uint32_t)access->bytes * access->vec >> cta->launch->shift};
+}
+
+static inline uint32_t is_calm(const struct calm *c, uint32_t record, uint32_t lane)
+{
+    return (record <= c->limit) | (((record ^ (c->me | lane)) & c->own) == 0);
+}
+
+/* Written by the block at all? */
+static inline uint32_t is_written(const struct watched_cta *cta, uint32_t granule)
+{
+    return (cta->writes[granule] >= cta->begin) | (cta->atomics[granule] >= cta->begin);
+}
+
+/* Loads of consecutive granules, which nobody else reads. */
+static bool load_series(struct watched_cta *cta, uint32_t first, const struct calm *c, uint32_t pc)
+{
+    uint32_t good = 1, count = WARP_LANES * c->each;
+    const uint32_t *writes = cta->writes + first, *atomics = cta->atomics + first;
+    uint32_t *reads = cta->reads + first, *pcs = cta->read_pcs + first;
+    for (uint32_t i = 0; i < count; i++)
+        good &= (writes[i] <= c->limit) & (atomics[i] <= c->limit) &
+                ((writes[i] >= cta->begin) | (atomics[i] >= cta->begin)) &
+                ((reads[i] <= c->limit) | ((reads[i] ^ c->me) >> WARP_SHIFT == 0));
+    for (uint32_t i = 0; good && i < count; i++) {
+        reads[i] = c->me | i / c->each;
+        pcs[i] = pc;
+    }
+    return good;
+}
+
+static bool store_series(struct watched_cta *cta, uint32_t first, const struct calm *c, uint32_t pc)
+{
+    uint32_t good = 1, count = WARP_LANES * c->each;
+    uint32_t *writes = cta->writes + first, *pcs = cta->write_pcs + first;
+    const uint32_t *atomics = cta->atomics + first, *reads = cta->reads + first,
+                   *more = cta->more_reads + first;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t lane = i / c->each;
+        good &= is_calm(c, writes[i], lane) & is_calm(c, atomics[i], lane) &
+                is_calm(c, reads[i], lane) & is_calm(c, more[i], lane);
+    }
+    for (uint32_t i = 0; good && i < count; i++) {
+        writes[i] = c->me | i / c->each;
+        pcs[i] = pc;
+    }
+    return good;
+}
+
+/* Loads of any granules. */
+static bool load_any(struct watched_cta *cta, const struct exec_access *access, uint32_t mask,
+                     const struct calm *c)
+{
+    uint64_t last = UINT64_MAX;
+    uint32_t good = 1;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        if (access->address[lane] == last)
+            continue;
+        last = access->address[lane];
+        for (uint32_t i = (uint32_t)(last >> c->shift), end = i + c->each; i < end; i++)
+            good &= is_calm(c, cta->writes[i], lane) & is_calm(c, cta->atomics[i], lane) &
+                    is_written(cta, i);
+    }
+    last = UINT64_MAX;
+    bool again = false; /* two lanes of a broadcast say that there are several */
+    for (uint32_t rest = good ? mask : 0; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        if (again && access->address[lane] == last)
+            continue;
+        again = access->address[lane] == last;
+        last = access->address[lane];
+        for (uint32_t i = (uint32_t)(last >> c->shift), end = i + c->each; i < end; i++)
+            note_read(cta, i, c->me | lane, c->limit, access->pc);
+    }
+    return good;
+}
+
+static bool store_any(struct watched_cta *cta, const struct exec_access *access, uint32_t mask,
+                      const struct calm *c)
+{
+    uint32_t good = 1;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        uint32_t first = (uint32_t)(access->address[lane] >> c->shift);
+        for (uint32_t i = first; i < first + c->each; i++)
+            good &= is_calm(c, cta->writes[i], lane) & is_calm(c, cta->atomics[i], lane) &
+                    is_calm(c, cta->reads[i], lane) & is_calm(c, cta->more_reads[i], lane);
+    }
+    for (uint32_t rest = good ? mask : 0; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        uint32_t first = (uint32_t)(access->address[lane] >> c->shift);
+        for (uint32_t i = first; i < first + c->each; i++) {
+            cta->writes[i] = c->me | lane;
+            cta->write_pcs[i] = access->pc;
+        }
+    }
+    return good;
+}
+
+/* The usual cases; false: to be looked at lane by lane. */
+static bool all_calm(struct watched_cta *cta, const struct exec_access *access, uint32_t mask,
+                     uint32_t mine)
+{
+    struct calm c = calm_begin(cta, access, mine);
+    uint32_t first = (uint32_t)(access->address[0] >> c.shift);
+    if (access->kind == ACCESS_LOAD)
+        return (access->contiguous && load_series(cta, first, &c, access->pc)) ||
+               load_any(cta, access, mask, &c);
+    return access->contiguous ? store_series(cta, first, &c, access->pc)
+                              : store_any(cta, access, mask, &c);
+}
+
+static bool writes_same(const struct exec_access *access, const struct exec_cta *cta, uint32_t lane)
+{
+    return access->kind == ACCESS_STORE &&
+           memcmp(cta->shared + access->address[lane], access->data[lane],
+                  (size_t)access->bytes * access->vec) == 0;
+}
+
+/* Two lanes of one store with different values on one place: which stays is not defined. */
+static bool lanes_clash(const struct exec_access *access, uint32_t mask, uint32_t *lane)
+{
+    uint64_t bytes = (uint64_t)access->bytes * access->vec;
+    for (uint32_t rest = mask & (mask - 1), last = lowest_lane(mask); rest; rest &= rest - 1) {
+        uint32_t i = lowest_lane(rest);
+        if (access->address[i] == access->address[last] &&
+            memcmp(access->data[i], access->data[last], bytes) != 0) {
+            *lane = i;
+            return true;
+        }
+        last = i;
+    }
+    return false;
+}
+
+static void check_written_lanes(struct watched_cta *cta, struct exec_warp *warp,
+                                const struct exec_access *access, uint32_t mask)
+{
+    uint32_t shift = cta->launch->shift, each = (uint32_t)access->bytes * access->vec >> shift;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest), good = 1;
+        uint32_t first = (uint32_t)(access->address[lane] >> shift);
+        for (uint32_t i = first; i < first + each; i++)
+            good &= is_written(cta, i);
+        if (!good)
+            report_uninitialised(cta, warp, access, lane, "shared");
+    }
+}
+
+static void check_races(struct watched_cta *cta, struct exec_warp *warp,
+                        const struct exec_access *access, uint32_t mask, bool strong)
+{
+    uint32_t index = warp->env->warpid, shift = cta->launch->shift;
+    uint64_t bytes = (uint64_t)access->bytes * access->vec;
+    if (cta->time >= TIME_MAX)
+        restart(cta);
+    uint32_t mine = cta->time << TIME_SHIFT | index << WARP_SHIFT, lane;
+    if (access->kind == ACCESS_STORE && !strong && lanes_clash(access, mask, &lane))
+        report_race(cta, warp, access, lane, mine | SEVERAL, "written in the same instruction",
+                    access->pc);
+    if (!strong && access->kind <= ACCESS_STORE && all_calm(cta, access, mask, mine))
+        return;
+    if (access->kind != ACCESS_STORE)
+        check_written_lanes(cta, warp, access, mask);
+    if (access->kind == ACCESS_LOAD && strong)
+        return;
+    uint32_t kind = strong ? ACCESS_ATOMIC : access->kind, done = 0;
+    uint64_t last = UINT64_MAX;
+    bool several = false;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        lane = lowest_lane(rest);
+        if (access->address[lane] == last && several && kind == ACCESS_LOAD)
+            continue;
+        several = access->address[lane] == last;
+        last = access->address[lane];
+        const char *did = "";
+        uint32_t bad = 0, first = (uint32_t)(last >> shift), pc = access->pc;
+        for (uint32_t i = 0; i < bytes >> shift; i++) {
+            uint32_t found = lane_on(cta, first + i, mine | lane, kind, &did, &pc);
+            bad = found ? found : bad;
+        }
+        /* Those of this very instruction have been looked at, and the same value harms nobody. */
+        uint32_t from = bad & 31;
+        bool own = (bad ^ mine) >> WARP_SHIFT == 0 && did[0] == 'w' && done >> from & 1 &&
+                   access->address[from] == last;
+        done |= 1u << lane;
+        if (bad && !own && !writes_same(access, cta->cta, lane))
+            report_race(cta, warp, access, lane, bad, did, pc);
+    }
+}
+
+void shared_access(struct watched_cta *cta, struct exec_warp *warp,
+                   const struct exec_access *access, uint32_t mask)
+{
+    const uint8_t flags = cta->launch->flags[access->pc];
+    bool strong = flags & INSN_STRONG || access->kind > ACCESS_STORE;
+    uint32_t index = warp->env->warpid;
+    if (!cta->launch->shared_checked)
+        return;
+    for (uint32_t rest = strong && access->kind != ACCESS_STORE ? mask : 0; rest; rest &= rest - 1)
+        order_acquire(cta, index, ORDER_SHARED | access->address[lowest_lane(rest)]);
+    check_races(cta, warp, access, mask, strong);
+    bool releases =
+        strong && access->kind != ACCESS_LOAD && (cta->fenced[index] || flags & INSN_RELEASE);
+    for (uint32_t rest = releases ? mask : 0; rest; rest &= rest - 1)
+        order_release(cta, index, ORDER_SHARED | access->address[lowest_lane(rest)]);
+}
+
+/* ---- local memory: for each byte the lanes that have written it ---- */
+
+static bool local_room(struct watched_cta *cta, uint32_t warp, uint32_t bytes)
+{
+    uint32_t had = cta->local_bytes[warp];
+    if (bytes <= had)
+        return true;
+    uint32_t *grown = realloc(cta->local[warp], (size_t)bytes * 4);
+    if (!grown)
+        return false;
+    memset(grown + had, 0, (size_t)(bytes - had) * 4);
+    cta->local[warp] = grown;
+    cta->local_bytes[warp] = bytes;
+    return true;
+}
+
+void local_touched(struct watched_cta *cta, const struct exec_warp *warp, uint32_t lane,
+                   uint64_t offset, uint64_t bytes)
+{
+    uint32_t index = warp->env->warpid;
+    if (!local_room(cta, index, warp->state->local_bytes))
+        return;
+    for (uint64_t i = offset; i < offset + bytes && i < cta->local_bytes[index]; i++)
+        cta->local[index][i] |= 1u << lane;
+}
+
+void local_access(struct watched_cta *cta, struct exec_warp *warp, const struct exec_access *access,
+                  uint32_t mask)
+{
+    uint32_t index = warp->env->warpid, bytes = (uint32_t)access->bytes * access->vec;
+    if (!cta->launch->local_checked || !local_room(cta, index, warp->state->local_bytes))
+        return;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest), bit = 1u << lane, all = bit;
+        uint32_t *at = cta->local[index] + access->address[lane];
+        for (uint32_t i = 0; i < bytes; i++) {
+            all &= at[i];
+            at[i] |= access->kind == ACCESS_STORE ? bit : 0;
+        }
+        if (access->kind == ACCESS_LOAD && !all)
+            report_uninitialised(cta, warp, access, lane, "local");
+    }
+}

@@ -1,0 +1,206 @@
+/* The checker's state, shared by its files. */
+#ifndef SONDE_CHECK_STATE_H
+#define SONDE_CHECK_STATE_H
+
+#include "check/check.h"
+#include "exec/barrier.h"
+#include "exec/exec.h"
+#include "exec/observe.h"
+#include "util/container/map.h"
+#include "util/container/vec.h"
+
+#define CHECK_WARPS 32 /* of a block: 1024 threads */
+
+/* ---- reports: finding.c ---- */
+
+enum fault_kind {
+#define FAULT(id, name, key) FAULT_##id,
+#include "check/faults.def"
+#undef FAULT
+    FAULT_KINDS
+};
+
+/* Reports that are not wanted. */
+struct suppression {
+    bool any;
+    enum fault_kind kind;
+    char *kernel; /* NULL: any */
+};
+
+struct finding {
+    enum fault_kind kind;
+    uint64_t count; /* equal ones */
+    const void *program;
+    uint32_t pc;
+    uint32_t allocation; /* its number; 0: none */
+    char *what;          /* "store of 4 bytes in global memory" */
+    char *kernel;        /* NULL: of the host's side */
+    char *file;          /* of PTX; NULL: none */
+    int line, column;
+    char *source; /* NULL: the PTX does not tell */
+    uint32_t source_line;
+    bool has_thread, has_address;
+    uint32_t block[3], thread[3];
+    uint64_t address;
+    char *where;  /* the address and its allocation, in words */
+    char *detail; /* NULL: none */
+};
+
+/* ---- allocations: allocation.c ---- */
+
+struct allocation {
+    uint64_t address, bytes;
+    uint32_t number;
+    enum check_owner owner;
+    bool live;
+    char *made, *freed; /* sites */
+};
+
+/* ---- order between accesses ---- */
+
+/* What a warp has seen of the others: all accesses of warp w up to time [w]. */
+struct clocks {
+    uint32_t seen[CHECK_WARPS];
+};
+/* A place by which threads order others' accesses: an atomic variable, a barrier in memory. */
+struct sync_place {
+    struct clocks clocks; /* within the block */
+    uint32_t block;       /* whose clocks they are */
+    uint8_t blocks[];     /* of the grid, a bit each, that have released here; none: of a block */
+};
+/* In the name of a place in a block's shared memory. */
+#define ORDER_SHARED (UINT64_C(1) << 63)
+
+struct watched_cta {
+    struct check_launch *launch;
+    struct exec_cta *cta;
+    struct exec_warp *const *warps;
+    uint32_t warp_count, number;
+    uint32_t time; /* counts what orders accesses */
+    struct clocks clock[CHECK_WARPS];
+    uint32_t floor[CHECK_WARPS]; /* everything up to then is seen by the warp */
+    struct clocks barrier[CTA_BARRIERS];
+    uint32_t barrier_threads[CTA_BARRIERS]; /* that those who have come wait for */
+    uint32_t barrier_come[CTA_BARRIERS];    /* who has come, but not been let go */
+    uint64_t gone;                          /* warps that have exited */
+    bool fenced[CHECK_WARPS], any_fence;
+    uint8_t *seen_blocks; /* whose accesses come before this one's; NULL: nobody's */
+    /* Shared memory, by granules of 1 << launch->shift bytes. */
+    uint32_t granules, capacity;
+    uint32_t *writes, *reads, *more_reads, *atomics;
+    uint32_t begin;                 /* records of the block are this and more */
+    uint32_t *write_pcs, *read_pcs; /* of writes and atomics; of reads */
+    /* Local memory: which lanes have written a byte. */
+    uint32_t *local[CHECK_WARPS];
+    uint32_t local_bytes[CHECK_WARPS];
+    struct u64_map places; /* in its shared memory */
+};
+
+struct check_launch {
+    struct check *check;
+    const struct exec_launch *launch;
+    uint8_t *watch, *flags; /* by pc */
+    uint32_t tag;           /* of this launch in the words of device memory */
+    uint64_t blocks;
+    uint32_t shift;
+    bool local_checked, shared_checked;
+    bool order_lost; /* too many places order blocks: races between them are not looked for */
+    struct u64_map places;
+    size_t place_bytes;
+    VEC(struct watched_cta *) ctas;
+};
+
+/* What an instruction is to the checker: check_launch.flags. */
+enum {
+    INSN_STRONG = 1, /* volatile, relaxed and the like: no race with its own kind */
+    INSN_RELEASE = 2,
+    INSN_ACQUIRE = 4,
+    INSN_ALIGNED = 8, /* a barrier that a warp must come to as a whole */
+    INSN_FENCE = 16,
+    INSN_WARP_SYNC = 32,
+    INSN_CALL = 64,
+};
+
+struct check {
+    struct exec_observer observer;
+    uint64_t base, range_bytes;
+    bool lockstep;
+    uint8_t *written; /* a bit for each byte of device memory */
+    uint32_t *words;  /* one for each 4 bytes of it: global.c */
+    uint32_t last_tag;
+    uint64_t heap, heap_bytes;
+    uint32_t made; /* allocations */
+    char *site;
+    VEC(struct allocation) allocations; /* by address */
+    VEC(struct finding) findings;
+    VEC(struct suppression) suppressions;
+    uint64_t dropped; /* reports beyond FINDINGS_MAX */
+    bool failed;      /* memory ran out: something is missing */
+    bool explained;   /* why the launch is about to fault has been told */
+    /* The instruction that calls the driver, for what that tells. */
+    struct exec_warp *caller;
+    uint32_t caller_mask;
+};
+
+/* A report about a lane of a warp at a pc. */
+struct finding *finding_at(struct check *check, enum fault_kind kind, const struct exec_warp *warp,
+                           uint32_t pc, uint32_t lane, uint32_t allocation);
+/* The same without a program: `key` tells equal ones apart. */
+struct finding *finding_of_host(struct check *check, enum fault_kind kind, uint32_t key);
+/* Fills a text of a new report, whose count is 1; of one that was there before nothing is changed.
+ */
+void finding_text(struct check *check, char **text, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+void findings_free(struct check *check);
+const char *fault_name(enum fault_kind kind);
+const char *fault_key(enum fault_kind kind);
+
+/* The one that holds the address, live or freed, or the nearest to it; NULL: there is none. */
+struct allocation *allocation_near(const struct check *check, uint64_t address);
+/* "0x... is 4 bytes behind the 1024 bytes of allocation 2 (SITE)". */
+void allocation_describe(struct check *check, char **text, const struct allocation *near,
+                         uint64_t address);
+void allocations_free(struct check *check);
+
+/* launch.c */
+struct check_launch *launch_create(struct check *check, const struct exec_launch *launch);
+void launch_destroy(struct check_launch *launch);
+struct watched_cta *cta_create(struct check_launch *launch, struct exec_cta *cta,
+                               struct exec_warp *const *warps, uint32_t count);
+void cta_destroy(struct watched_cta *cta);
+
+/* order.c */
+void order_begin(struct watched_cta *cta);
+void order_release(struct watched_cta *cta, uint32_t warp, uint64_t place);
+void order_acquire(struct watched_cta *cta, uint32_t warp, uint64_t place);
+void order_lanes(struct watched_cta *cta, uint32_t warp); /* those of a warp */
+void order_arrive(struct watched_cta *cta, uint32_t warp, uint32_t barrier);
+void order_leave(struct watched_cta *cta, uint64_t warps, uint32_t barrier, bool all);
+void order_cluster(struct watched_cta *cta);
+void order_forget(struct u64_map *places);
+bool order_has_block(const struct watched_cta *cta, uint32_t block);
+
+/* global.c, shared.c */
+void global_access(struct watched_cta *cta, struct exec_warp *warp,
+                   const struct exec_access *access, uint32_t mask);
+void shared_access(struct watched_cta *cta, struct exec_warp *warp,
+                   const struct exec_access *access, uint32_t mask);
+void shared_begin(struct watched_cta *cta); /* time goes on to a new block's */
+/* An instruction has written there when it was issued. */
+void shared_touched(struct watched_cta *cta, uint64_t offset, uint64_t bytes);
+void local_touched(struct watched_cta *cta, const struct exec_warp *warp, uint32_t lane,
+                   uint64_t offset, uint64_t bytes);
+void local_access(struct watched_cta *cta, struct exec_warp *warp, const struct exec_access *access,
+                  uint32_t mask);
+void report_uninitialised(struct watched_cta *cta, struct exec_warp *warp,
+                          const struct exec_access *access, uint32_t lane, const char *space);
+
+/* What an access is, in words: "load of 4 bytes from". */
+const char *access_words(const struct exec_access *access);
+
+static inline struct watched_cta *watched(const struct exec_warp *warp)
+{
+    return warp->cta->observed;
+}
+
+#endif

@@ -1,0 +1,258 @@
+/*
+ * sonde run: a CUDA program on a simulated device. The libraries that stand in for the vendor's are
+ * put in front of the others, options go through the environment, and the program does the rest;
+ * afterwards its exit status is this one's. A program that can never work is told so before it
+ * starts (run_program.c).
+ */
+#define _GNU_SOURCE /* pipe2() */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <regex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/check_option.h"
+#include "cli/cli.h"
+#include "cli/run_program.h"
+
+#ifndef SONDE_SHIM_RELATIVE
+#define SONDE_SHIM_RELATIVE "../lib/sonde"
+#endif
+
+static const struct option_spec options[] = {
+    {"-d", true},     {"--functional", false}, {"--stats", true},      {"--kernels", true},
+    {"--skip", true}, {"--count", true},       {"--max-cycles", true}, {"--threads", true},
+    {"-q", false},    {"--check", false},      {"--check", true},      {"--suppress", true},
+    {NULL, false},
+};
+
+/* Beside the command in the build's folder, and where `make install` puts them. */
+static int find_libraries(char out[PATH_MAX])
+{
+    static const char *const places[] = {"shim", SONDE_SHIM_RELATIVE};
+    char self[PATH_MAX], try[2 * PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length < 0) {
+        cli_complain(": /proc/self/exe: %s", strerror(errno));
+        return EXIT_DEVICE;
+    }
+    self[length] = '\0';
+    *strrchr(self, '/') = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(try, sizeof try, "%s/%s/libcuda.so.1", self, places[i]);
+        if (access(try, R_OK) == 0) {
+            *strrchr(try, '/') = '\0';
+            if (realpath(try, out)) {
+                return EXIT_DONE;
+            }
+        }
+    }
+    cli_complain(": libcuda.so.1 is neither in %s/shim nor in %s/%s", self, self,
+                 SONDE_SHIM_RELATIVE);
+    return EXIT_DEVICE;
+}
+
+static void put_front(const char *name, const char *value, char separator)
+{
+    const char *old = getenv(name);
+    size_t bytes = strlen(value) + (old ? strlen(old) : 0) + 2;
+    char *text = malloc(bytes);
+    if (!text) {
+        return;
+    }
+    snprintf(text, bytes, old && *old ? "%s%c%s" : "%s", value, separator, old);
+    setenv(name, text, 1);
+    free(text);
+}
+
+static void take_option(const struct option_walk *walk)
+{
+    static const struct {
+        const char *option, *variable;
+    } variables[] = {
+        {"-d", "SONDE_DEVICE"},         {"--stats", "SONDE_STATS"},
+        {"--kernels", "SONDE_KERNELS"}, {"--skip", "SONDE_SKIP"},
+        {"--count", "SONDE_COUNT"},     {"--max-cycles", "SONDE_MAX_CYCLES"},
+        {"--threads", "SONDE_THREADS"}, {"--suppress", "SONDE_CHECK_SUPPRESS"},
+    };
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        if (option_is(walk, variables[i].option)) {
+            setenv(variables[i].variable, walk->value, 1);
+        }
+    }
+    if (option_is(walk, "--check")) {
+        setenv("SONDE_CHECK", walk->value ? walk->value : "text", 1);
+    } else if (option_is(walk, "--functional")) {
+        setenv("SONDE_FUNCTIONAL", "1", 1);
+    } else if (option_is(walk, "-q")) {
+        setenv("SONDE_SUMMARY", "0", 1);
+    }
+}
+
+static bool check_option(struct option_walk *walk)
+{
+    uint64_t number;
+    regex_t regex;
+    if (option_is(walk, "--skip") || option_is(walk, "--count") ||
+        option_is(walk, "--max-cycles") || option_is(walk, "--threads")) {
+        return option_u64(walk, &number);
+    }
+    struct check_option check;
+    if (option_is(walk, "--check")) {
+        return check_option_parse(&check, walk->command, walk->value) &&
+               cli_check_output(check.path) == EXIT_DONE;
+    }
+    if (option_is(walk, "--kernels")) {
+        if (regcomp(&regex, walk->value, REG_EXTENDED | REG_NOSUB) != 0) {
+            cli_usage(walk->command, "--kernels: '%s' is no regular expression", walk->value);
+            return false;
+        }
+        regfree(&regex);
+    }
+    return true;
+}
+
+/* The program's end. Who asks this command to end means the program. */
+static int child_status(pid_t child, const sigset_t *signals)
+{
+    int status;
+    for (;;) {
+        pid_t ended = waitpid(child, &status, WNOHANG);
+        if (ended == child) {
+            return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        }
+        if (ended < 0) {
+            cli_complain(": waitpid: %s", strerror(errno));
+            return EXIT_NOT_HELD;
+        }
+        int number = sigwaitinfo(signals, NULL);
+        if (number == SIGTERM || number == SIGHUP) {
+            kill(child, number);
+        }
+    }
+}
+
+/*
+ * A pipe by which the program's library tells of a kernel's fault, and of statistics that could not
+ * be written. It is found by its path: an open file would be closed by many who start programs, and
+ * its number then be another file's.
+ */
+static int status_pipe(int ends[2])
+{
+    char path[64];
+    struct stat status;
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
+        cli_complain(": pipe: %s", strerror(errno));
+        return EXIT_NOT_HELD;
+    }
+    if (fstat(ends[0], &status) == 0) {
+        snprintf(path, sizeof path, "%llu:/proc/%ld/fd/%d", (unsigned long long)status.st_ino,
+                 (long)getpid(), ends[0]);
+        setenv("SONDE_STATUS", path, 1);
+    }
+    return EXIT_DONE;
+}
+
+static int start(char **argv)
+{
+    int ends[2];
+    sigset_t signals, before;
+    if (status_pipe(ends) != EXIT_DONE) {
+        return EXIT_NOT_HELD;
+    }
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGCHLD);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
+    sigprocmask(SIG_BLOCK, &signals, &before);
+    pid_t child = fork();
+    if (child == 0) {
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        execvp(argv[0], argv);
+        fprintf(stderr, "sonde: %s: %s\n", argv[0], strerror(errno));
+        _exit(errno == ENOENT ? 127 : 126);
+    }
+    close(ends[1]);
+    if (child < 0) {
+        cli_complain(": fork: %s", strerror(errno));
+        close(ends[0]);
+        return EXIT_NOT_HELD;
+    }
+    /* Ctrl-C is the program's: it writes what it has. */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    int status = child_status(child, &signals);
+    char told;
+    bool failed = read(ends[0], &told, 1) == 1;
+    close(ends[0]);
+    return failed ? EXIT_NOT_HELD : status;
+}
+
+/* A simulated device whose model can be read; told before the program starts. */
+static int check_device(void)
+{
+    const char *name = getenv("SONDE_DEVICE");
+    char *yaml = NULL, full[PATH_MAX];
+    if (!name || !*name) {
+        return EXIT_DONE;
+    }
+    if (!strchr(name, ':')) {
+        snprintf(full, sizeof full, "sim:%s", name);
+        setenv("SONDE_DEVICE", full, 1);
+        name = full;
+    }
+    if (strncmp(name, "sim:", 4) != 0) {
+        return cli_usage("run", "'%s': programs are run on simulated devices, sim:NAME", name);
+    }
+    int rc = sonde_model_show(&yaml, name + 4);
+    free(yaml);
+    return rc < 0 ? cli_fail(rc) : EXIT_DONE;
+}
+
+int cmd_run(int argc, char **argv)
+{
+    char libraries[PATH_MAX];
+    struct option_walk walk;
+    int first = 0;
+    unsetenv("SONDE_FUNCTIONAL");
+    unsetenv("SONDE_CHECK");
+    unsetenv("SONDE_CHECK_SUPPRESS");
+    setenv("SONDE_SUMMARY", "1", 1);
+    option_walk_start(&walk, argc, argv);
+    while (!first && option_walk_next(&walk, options)) {
+        if (!walk.name) {
+            first = walk.index - 1;
+        } else if (check_option(&walk)) {
+            take_option(&walk);
+        } else {
+            return EXIT_USAGE;
+        }
+    }
+    if (walk.failed) {
+        return EXIT_USAGE;
+    }
+    if (!first) {
+        return cli_usage(argv[0], "which program");
+    }
+    const char *stats = getenv("SONDE_STATS");
+    int status = check_device();
+    status = status == EXIT_DONE ? cli_check_output(stats) : status;
+    status = status == EXIT_DONE ? find_libraries(libraries) : status;
+    char *preload = NULL;
+    status = status == EXIT_DONE ? run_program_check(argv[first], libraries, &preload) : status;
+    if (status != EXIT_DONE) {
+        return status;
+    }
+    put_front("LD_LIBRARY_PATH", libraries, ':');
+    if (preload) {
+        put_front("LD_PRELOAD", preload, ':');
+        free(preload);
+    }
+    return start(argv + first);
+}

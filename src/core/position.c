@@ -1,0 +1,34 @@
+/* Where the warps of an SM are when a launch is stopped. */
+#include <stdio.h>
+
+#include "core/state.h"
+#include "exec/positions.h"
+
+static void why_not(char *out, size_t size, const struct sm_warp *warp)
+{
+    const struct exec_warp *exec = &warp->exec;
+    if (warp->state == WARP_AT_BARRIER && exec->barrier_kind == BARRIER_CLUSTER_WAIT) {
+        snprintf(out, size, "waits at the barrier of its cluster");
+    } else if (warp->state == WARP_AT_BARRIER) {
+        snprintf(out, size, "waits at barrier %u", exec->barrier_id);
+    } else if (warp->blocked) {
+        snprintf(out, size, "waits for memory");
+    } else {
+        snprintf(out, size, "is running");
+    }
+}
+
+void sm_positions(const struct sm *sm, struct positions *positions)
+{
+    for (uint32_t i = 0; i < sm->max_warps; i++) {
+        const struct sm_warp *warp = &sm->warp[i];
+        char why[POSITION_WHY_MAX];
+        if (warp->state != WARP_RUNNING && warp->state != WARP_AT_BARRIER) {
+            continue;
+        }
+        bool waits = warp->state == WARP_AT_BARRIER && warp->exec.pc > 0;
+        why_not(why, sizeof why, warp);
+        positions_add(positions, &warp->exec, warp->index,
+                      waits ? warp->exec.pc - 1 : warp->exec.pc, why);
+    }
+}

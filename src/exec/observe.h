@@ -1,0 +1,45 @@
+/*
+ * Somebody who looks at a launch without timing: a checker. It is told of every access to memory
+ * before the access is made, and of what brings an order into accesses. Whether there is one is
+ * decided once for a launch; a launch without one runs the same code as before.
+ *
+ * A launch is observed in the order in which its instructions are executed, by one host thread.
+ */
+#ifndef SONDE_EXEC_OBSERVE_H
+#define SONDE_EXEC_OBSERVE_H
+
+#include "exec/exec.h"
+
+struct exec_observer {
+    void *ctx;
+    /* What the members below get as `launch`; NULL: no memory for it. `*watch` is one byte for each
+     * pc of the program, borrowed until the end: not 0, where issues() is wanted. */
+    void *(*begins)(void *ctx, const struct exec_launch *launch, const uint8_t **watch);
+    void (*ends)(void *launch);
+    /* The CTA's warps are initialised. What is left in cta->observed is handed to the others. 0, or
+     * a negative code with the error set. */
+    int (*cta_begins)(void *launch, struct exec_cta *cta, struct exec_warp *const *warps,
+                      uint32_t warp_count);
+    void (*cta_ends)(void *launch, struct exec_cta *cta);
+    /* The instruction at warp->pc is issued next, for the lanes of `mask`. */
+    void (*issues)(struct exec_warp *warp, uint32_t mask);
+    /* All lanes of the access may be served; it has not been made. */
+    void (*accesses)(struct exec_warp *warp, const struct exec_access *access);
+    /* A lane that accesses what it must not: it is left out, the launch goes on. */
+    void (*refused)(struct exec_warp *warp, const struct exec_access *access, uint32_t lane,
+                    enum isa_space space, uint64_t bytes);
+    /* Bytes that an instruction reads or writes when it is issued, without an access. `address` is
+     * a generic one. */
+    void (*touches)(struct exec_warp *warp, uint32_t lane, uint64_t address, uint64_t bytes,
+                    bool writes);
+    /* The warp has come to the barrier that it names; after that, these warps of its CTA have been
+     * let go by it, or, `by_exit`, by the end of this warp. */
+    void (*arrives)(struct exec_warp *warp);
+    void (*released)(struct exec_warp *warp, uint64_t warps, bool by_exit);
+};
+
+/* The member masks of the lanes, of an instruction at warp->pc that acts on lanes which they name;
+ * NULL: it has none. */
+const uint32_t *exec_member_masks(const struct exec_warp *warp);
+
+#endif

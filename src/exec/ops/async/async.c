@@ -1,0 +1,189 @@
+/*
+ * cp.async and mbarrier. A copy is done at issue, which the manual allows: it may complete at any
+ * time before it is waited for; so groups have nothing to wait for, and the arrival of copies at a
+ * barrier is an arrival at once. None of it has timing yet. Source: PTX ISA 9.0, 9.7.9.25 and
+ * 9.7.13.15.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "exec/ops/async/place.h"
+#include "util/error.h"
+
+struct uop_async {
+    enum isa_op op;
+    struct async_place to, from;
+    uint32_t bytes;
+    bool has_value, value_is_predicate;
+    struct element value; /* count, state, parity, or size of the source */
+    struct element result;
+};
+
+/* How many bytes are read; the rest of the copy is zeros. */
+static uint32_t source_bytes(const struct exec_warp *warp, const struct uop *uop, uint32_t lane)
+{
+    const struct uop_async *a = uop->async;
+    if (a->value_is_predicate)
+        return pred_lanes(warp->state, uop, 0) >> lane & 1 ? 0 : a->bytes;
+    uint64_t bytes = a->has_value ? element_get(warp->state, &a->value, lane) : a->bytes;
+    return bytes < a->bytes ? (uint32_t)bytes : a->bytes;
+}
+
+enum exec_event run_copy(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                         struct exec_access *access)
+{
+    (void)access;
+    const struct uop_async *a = uop->async;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest), bytes = source_bytes(warp, uop, lane);
+        uint8_t *to = async_find(warp, &a->to, lane, a->bytes, a->bytes);
+        const uint8_t *from = to ? async_find(warp, &a->from, lane, bytes, a->bytes) : NULL;
+        if (!from && (!to || bytes > 0))
+            return EXEC_FAULT;
+        if (bytes > 0)
+            memcpy(to, from, bytes);
+        memset(to + bytes, 0, a->bytes - bytes);
+    }
+    return advance(warp);
+}
+
+/* The barrier's new word; `*result` is what the instruction gives. */
+static uint64_t operate(const struct uop_async *a, uint64_t word, uint64_t value, uint64_t *result)
+{
+    *result = word;
+    switch (a->op) {
+    case OP_MBARRIER_INIT:
+        return mbarrier_init((uint32_t)value);
+    case OP_MBARRIER_INVAL:
+        return 0;
+    case OP_MBARRIER_ARRIVE:
+    case OP_MBARRIER_ARRIVE_NOCOMPLETE:
+        return mbarrier_arrive(word, a->has_value ? (uint32_t)value : 1, 0);
+    case OP_MBARRIER_DROP:
+    case OP_MBARRIER_DROP_NOCOMPLETE:
+        return mbarrier_arrive(word, a->has_value ? (uint32_t)value : 1,
+                               a->has_value ? (uint32_t)value : 1);
+    case OP_MBARRIER_EXPECT_TX:
+        return mbarrier_expect(word, (uint32_t)value);
+    case OP_MBARRIER_COMPLETE_TX:
+        return mbarrier_complete(word, (uint32_t)value);
+    case OP_MBARRIER_ARRIVE_EXPECT_TX:
+        return mbarrier_arrive(mbarrier_expect(word, (uint32_t)value), 1, 0);
+    case OP_MBARRIER_DROP_EXPECT_TX:
+        return mbarrier_arrive(mbarrier_expect(word, (uint32_t)value), 1, 1);
+    case OP_CP_ASYNC_ARRIVE_NOINC:
+        return mbarrier_arrive(word, 1, 0);
+    case OP_MBARRIER_TEST:
+    case OP_MBARRIER_TRY:
+        *result = mbarrier_phase(word) != mbarrier_phase(value);
+        return word;
+    case OP_MBARRIER_TEST_PARITY:
+    case OP_MBARRIER_TRY_PARITY:
+        *result = mbarrier_phase(word) != (value & 1);
+        return word;
+    default: /* cp.async.mbarrier.arrive: one more is expected, and has come */
+        return word;
+    }
+}
+
+enum exec_event run_mbarrier(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                             struct exec_access *access)
+{
+    (void)access;
+    const struct uop_async *a = uop->async;
+    struct exec_state *state = warp->state;
+    uint32_t holds = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        uint8_t *at = async_find(warp, &a->to, lane, 8, 8);
+        uint64_t word, result, value = a->has_value ? element_get(state, &a->value, lane) : 0;
+        if (!at)
+            return EXEC_FAULT;
+        memcpy(&word, at, 8);
+        word = operate(a, word, value, &result);
+        memcpy(at, &word, 8);
+        if (a->result.register_bytes)
+            element_set(state, &a->result, lane, result);
+        holds |= (uint32_t)(result & 1) << lane;
+    }
+    if (uop->pred_dst[0] != PRED_SINK)
+        pred_write(state, uop->pred_dst[0], holds, mask);
+    return advance(warp);
+}
+
+static struct uop_async *begin(struct decoder *d)
+{
+    struct uop_async *a = arena_alloc(d->arena, sizeof *a);
+    if (!a)
+        return NULL;
+    d->uop->async = a;
+    d->uop->pred_dst[0] = PRED_SINK;
+    a->op = d->insn->op;
+    return a;
+}
+
+int decode_copy(struct decoder *d)
+{
+    const struct ptx_insn *insn = d->insn;
+    const struct ptx_operand *o = insn->operands;
+    bool sized = insn->op == OP_CP_ASYNC || insn->op == OP_CP_ASYNC_SIZE_HINT;
+    struct uop_async *a = begin(d);
+    if (!a)
+        return error_memory();
+    d->uop->run = run_copy;
+    a->bytes = (uint32_t)o[2].imm;
+    if (a->bytes != 4 && a->bytes != 8 && a->bytes != 16)
+        return decode_refuse(d, "'%s' of %u bytes is not implemented", isa_row(insn->op)->name,
+                             a->bytes);
+    int rc = async_decode_place(d, &a->to, &o[0], SPACE_SHARED);
+    if (rc == SONDE_OK)
+        rc = async_decode_place(d, &a->from, &o[1], SPACE_GLOBAL);
+    if (rc != SONDE_OK || !sized || insn->operand_count < 4)
+        return rc;
+    a->value_is_predicate = o[3].type == TYPE_pred;
+    a->has_value = !a->value_is_predicate;
+    return a->has_value ? decode_source_element(d, &a->value, &o[3], 4)
+                        : decode_pred_source(d, 0, &o[3]);
+}
+
+/* [=result] [A] [value]; a hint of time after that is not needed. */
+int decode_mbarrier(struct decoder *d)
+{
+    const struct ptx_insn *insn = d->insn;
+    const char *shape = isa_shape_text(isa_row(insn->op)->shape);
+    int at = shape[0] == '=';
+    struct uop_async *a = begin(d);
+    if (!a)
+        return error_memory();
+    d->uop->run = run_mbarrier;
+    int rc = SONDE_OK;
+    if (at && strncmp(shape, "=P", 2) == 0)
+        rc = decode_pred_dest(d, 0, &insn->operands[0]);
+    else if (at)
+        rc = decode_dest_element(d, &a->result, &insn->operands[0]);
+    if (rc == SONDE_OK)
+        rc = async_decode_place(d, &a->to, &insn->operands[at], insn->space[0]);
+    if (rc != SONDE_OK || insn->operand_count <= at + 1)
+        return rc;
+    a->has_value = true;
+    return decode_source_element(d, &a->value, &insn->operands[at + 1],
+                                 strstr(shape, "[A] b64") ? 8 : 4);
+}
+
+static enum exec_event run_pending(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                                   struct exec_access *access)
+{
+    (void)access;
+    const lane_dword *words = lanes_at(warp->state, uop->source[0]);
+    lane_word *to = lanes_at(warp->state, uop->dst);
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        to[lowest_lane(rest)] = mbarrier_pending(words[lowest_lane(rest)]);
+    return advance(warp);
+}
+
+int decode_pending(struct decoder *d)
+{
+    d->uop->run = run_pending;
+    int rc = decode_dest(d, &d->uop->dst, &d->insn->operands[0], 4);
+    return rc == SONDE_OK ? decode_source(d, 0, &d->insn->operands[1], 8) : rc;
+}

@@ -1,0 +1,24 @@
+/*
+ * The order of instructions. The driver's compiler does not keep that of the PTX: within a basic
+ * block it issues loads long before what needs them, as far as registers reach, so that several are
+ * under way at a time. Where the model asks for it (`sm.reorder`), this pass gives a function the
+ * order in which a list scheduler of the generation would put it. What is computed stays the same
+ * to the bit: an instruction passes another only if neither can tell.
+ *
+ * What no instruction passes: branches, calls, guarded exits, reads of clocks, the stack. What
+ * keeps its place among accesses: barriers, fences, all that is ordered, volatile or asynchronous.
+ * A load passes a store of another state space, or behind the same base at other bytes; .nc loads
+ * and constants pass all stores. Of a program that faults, another instruction may be the first
+ * that does.
+ *
+ * Left out: what the compiler moves from one block to another, and loops that it unrolls.
+ */
+#ifndef SONDE_PTX_SCHEDULE_H
+#define SONDE_PTX_SCHEDULE_H
+
+#include "ptx/ir.h"
+
+/* All functions of a module, before anything is decoded. SONDE_ENOMEM. */
+int ptx_schedule(struct ptx_module *module, enum lowering generation);
+
+#endif

@@ -1,0 +1,270 @@
+/*
+ * Programs of a study as points of a sweep: first the rows and figures are asked what they will ask
+ * for, without running anything; then each pair of a device and a program becomes a `sonde
+ * workload` of its own, on as many processes and ranks as there are; the statistics that these
+ * leave are what the rows then find.
+ */
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gpu/gpu.h"
+#include "model/model.h"
+#include "study/program/program.h"
+#include "sweep/sweep.h"
+#include "util/container/strbuf.h"
+#include "util/error.h"
+#include "util/fileio.h"
+#include "util/glue/json_glue.h"
+
+#define STATISTICS_LIMIT_BYTES ((size_t)64 << 20)
+
+struct points {
+    struct study_bench *bench;
+    const struct study *study;
+    const struct study_points *how;
+    const char *folder;
+    struct strbuf commands, costs;
+    size_t count;
+};
+
+/* ---- what is to be run ---- */
+
+/* Asks every row, then every figure, and forgets what they say. */
+static int list_programs(struct study *study, struct study_bench *bench, bool figures)
+{
+    char *notes = NULL;
+    study_bench_set_lists(bench, true);
+    int rc = study_run(study, bench);
+    rc = rc < 0 || !figures ? rc : study_figures(&notes, study, bench, NULL);
+    study_bench_set_lists(bench, false);
+    free(notes);
+    for (size_t i = 0; i < study->row_count; i++) {
+        study->rows[i].done = study->rows[i].ok = false;
+        study->rows[i].shown = 0;
+    }
+    return rc;
+}
+
+static int write_model(const struct points *points, const struct study_role *role)
+{
+    struct strbuf path = {0};
+    strbuf_printf(&path, "%s/%s.yaml", points->folder, role->name);
+    int rc = strbuf_failed(&path)
+                 ? error_memory()
+                 : file_write_all(strbuf_text(&path), role->model, strlen(role->model));
+    strbuf_free(&path);
+    return rc;
+}
+
+/* A model of the study's own lies beside the statistics; others are named. */
+static void put_device(struct strbuf *out, const struct points *points,
+                       const struct study_role *role)
+{
+    if (role->model) {
+        strbuf_printf(out, "'sim:%s/%s.yaml'", points->folder, role->name);
+    } else {
+        strbuf_printf(out, "'%s'", role->spec);
+    }
+}
+
+static int add_point(void *ctx, size_t role_index, size_t program_index)
+{
+    struct points *points = ctx;
+    const struct study_role *role = &points->study->devices[role_index];
+    const struct study_program *program = &points->study->programs[program_index];
+    const struct {
+        const char *option;
+        uint32_t value;
+    } settings[] = {
+        {"--size", program->size}, {"--block", program->block}, {"--depth", program->depth}};
+    struct strbuf *out = &points->commands;
+    strbuf_printf(out, "    - \"'%s' workload '%s' -q -d ", points->how->program,
+                  program->workload);
+    put_device(out, points, role);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        if (settings[i].value) {
+            strbuf_printf(out, " %s %" PRIu32, settings[i].option, settings[i].value);
+        }
+    }
+    strbuf_printf(out, " --stats '%s/%s.%s.json' && echo '{\\\"done\\\": 1}'\"\n", points->folder,
+                  role->name, program->name);
+    strbuf_printf(&points->costs, "%s%" PRIu32, points->count++ ? ", " : "",
+                  program->cost ? program->cost : 1);
+    return role->model ? write_model(points, role) : 0;
+}
+
+static int run_sweep(bool *idle, struct points *points, const char *path)
+{
+    struct strbuf spec = {0};
+    struct sweep_summary summary;
+    strbuf_printf(&spec,
+                  "sweep: %s\nrun: {command: [sh, -c, \"${what}\"]}\ncolumns: [done]\n"
+                  "variables:\n  what:\n%s  price: [%s]\nzip: [[what, price]]\ncost: price\n",
+                  points->study->name, strbuf_text(&points->commands), strbuf_text(&points->costs));
+    int rc = strbuf_failed(&spec)
+                 ? error_memory()
+                 : file_write_all(path, strbuf_text(&spec), strlen(strbuf_text(&spec)));
+    strbuf_free(&spec);
+    const struct sweep_request request = {
+        .spec_path = path,
+        .folder = points->folder,
+        .program = points->how->program,
+        .jobs = points->how->jobs,
+        .resume = points->how->resume,
+        .retry = points->how->resume,
+        .progress = study_bench_watch(points->bench),
+        .cancel = study_bench_cancel(points->bench),
+    };
+    rc = rc < 0 ? rc : sweep_run(&summary, &request);
+    *idle = rc == 0 && summary.rank != 0;
+    return rc;
+}
+
+/* ---- what has come of it ---- */
+
+static uint64_t number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_integer(value) ? (uint64_t)json_integer_value(value) : 0;
+}
+
+static void read_latencies(struct sm_stats *sm, const json_t *list)
+{
+    size_t i;
+    json_t *place;
+    json_array_foreach(list, i, place)
+    {
+        sm->latency[sm_latency_place(number(place, "from"))] = number(place, "count");
+    }
+}
+
+/* What program_read() takes of the statistics that `sonde workload --stats` writes. */
+static void read_statistics(struct gpu_stats *out, const json_t *root)
+{
+    const json_t *lanes = json_object_get(root, "warp_instructions_by_active_lanes");
+    const json_t *units = json_object_get(root, "thread_instructions_by_unit");
+    const json_t *spaces = json_object_get(root, "thread_accesses_by_space");
+    const json_t *cycles = json_object_get(root, "sm_cycles");
+    const json_t *network = json_object_get(root, "network");
+    *out = (struct gpu_stats){
+        .launches = number(root, "launches"),
+        .ctas = number(root, "cta_count"),
+        .cycles = number(root, "cycles"),
+        .warp_insns = number(root, "warp_instructions"),
+        .thread_insns = number(root, "thread_instructions"),
+    };
+    for (int i = 0; i <= PROGRAM_LANES; i++) {
+        out->sm.lanes[i] = (uint64_t)json_integer_value(json_array_get(lanes, (size_t)i));
+    }
+    for (int unit = 0; unit < ISA_UNIT_COUNT; unit++) {
+        out->sm.unit_lanes[unit] = number(units, isa_unit_text((enum isa_unit)unit));
+    }
+    for (int space = 0; space < SPACE_COUNT; space++) {
+        const char *name = space == SPACE_NONE ? "generic" : isa_space_text((enum isa_space)space);
+        out->sm.space_lanes[space] = number(spaces, name);
+    }
+    static const char *const waits[] = {
+#define WAIT(id, text, doc) text,
+#include "core/wait.def"
+#undef WAIT
+    };
+    out->sm.issue_cycles = number(cycles, "issue");
+    for (int wait = 0; wait < SM_WAIT_COUNT; wait++) {
+        out->sm.wait_cycles[wait] = number(cycles, waits[wait]);
+    }
+    out->noc.replies.stalled_cycles =
+        number(json_object_get(network, "replies"), "port_stall_cycles");
+    read_latencies(&out->sm, json_object_get(root, "access_latency_cycles"));
+}
+
+static bool read_result(struct program_result *out, const json_t *root,
+                        const struct study_role *role)
+{
+    struct gpu_stats stats;
+    struct model *model = NULL;
+    if (program_model(&model, role) < 0) {
+        return false;
+    }
+    read_statistics(&stats, root);
+    program_read(out, &stats, model);
+    const json_t *dram = json_object_get(root, "dram");
+    out->dram_utilization = json_number_value(json_object_get(dram, "utilization"));
+    out->dram_efficiency = json_number_value(json_object_get(dram, "efficiency"));
+    out->most_ctas = (uint32_t)number(root, "most_ctas_of_an_sm");
+    model_destroy(model);
+    return true;
+}
+
+static bool find_result(void *ctx, struct program_result *out, size_t role, size_t program)
+{
+    struct points *points = ctx;
+    struct strbuf path = {0};
+    json_t *root = NULL;
+    strbuf_printf(&path, "%s/%s.%s.json", points->folder, points->study->devices[role].name,
+                  points->study->programs[program].name);
+    bool found = !strbuf_failed(&path) && access(strbuf_text(&path), R_OK) == 0 &&
+                 json_from_file(&root, strbuf_text(&path), STATISTICS_LIMIT_BYTES) == 0 &&
+                 read_result(out, root, &points->study->devices[role]);
+    json_decref(root);
+    strbuf_free(&path);
+    error_clear();
+    return found;
+}
+
+/* ---- the whole ---- */
+
+static void remove_folder(const char *folder)
+{
+    DIR *stream = opendir(folder);
+    for (struct dirent *entry; stream && (entry = readdir(stream));) {
+        struct strbuf path = {0};
+        strbuf_printf(&path, "%s/%s", folder, entry->d_name);
+        if (!strbuf_failed(&path)) {
+            unlink(strbuf_text(&path));
+        }
+        strbuf_free(&path);
+    }
+    if (stream) {
+        closedir(stream);
+    }
+    rmdir(folder);
+}
+
+static int run_in(bool *idle, struct points *points)
+{
+    struct strbuf path = {0};
+    strbuf_printf(&path, "%s/points.yaml", points->folder);
+    int rc = strbuf_failed(&path) ? error_memory() : 0;
+    rc = rc < 0 ? rc : program_wanted(points->bench, add_point, points);
+    rc = rc < 0 || points->count == 0 ? rc : run_sweep(idle, points, strbuf_text(&path));
+    strbuf_free(&path);
+    return rc;
+}
+
+int study_run_points(bool *idle, struct study *study, struct study_bench *bench,
+                     const struct study_points *how)
+{
+    char scratch[] = "/tmp/sonde-study.XXXXXX";
+    struct points points = {.bench = bench, .study = study, .how = how, .folder = how->folder};
+    *idle = false;
+    if (strpbrk(how->program, "'\"\\") || (how->folder && strpbrk(how->folder, "'\"\\"))) {
+        return error_set(SONDE_EUSAGE, "points of a study: no quotes in paths, as in %s",
+                         how->folder ? how->folder : how->program);
+    }
+    if (!how->folder && !(points.folder = mkdtemp(scratch))) {
+        return error_set(SONDE_EIO, "cannot make a folder in /tmp");
+    }
+    int rc = list_programs(study, bench, how->folder != NULL);
+    rc = rc < 0 ? rc : run_in(idle, &points);
+    program_settle(bench, find_result, &points);
+    if (!how->folder) {
+        remove_folder(scratch);
+    }
+    strbuf_free(&points.commands);
+    strbuf_free(&points.costs);
+    return rc;
+}

@@ -1,0 +1,56 @@
+#!/bin/sh
+# widths.sh BROWSER SONDE DATA: pages in a browser without a screen, at the widths of a telephone, a window and a wide
+# screen: nothing is wider than the window, no text leaves its drawing, nothing is fetched from elsewhere.
+set -eu
+browser=$1
+sonde=$2
+data=$3
+work=$(mktemp -d "${TMPDIR:-/tmp}/sonde-browser.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cp "$data"/double.ptx "$work"
+cd "$work"
+"$sonde" report "$data/dissection.json" -o dissection.html
+"$sonde" exec double.ptx --grid 20 --block 128 --arg zero:10240 --arg u32:2560 --stats stats.json >log
+"$sonde" report stats.json -o statistics.html
+cat >frame.html <<'HTML'
+<!doctype html><title>waiting</title><body><iframe id="page" style="border:0;height:900px"></iframe><pre id="told"></pre>
+<script>
+const frame = document.getElementById('page');
+function leaves(svg) { // does a text leave the drawing that it is in?
+    const box = svg.getBoundingClientRect();
+    return [...svg.querySelectorAll('text')].some(text => {
+        const at = text.getBoundingClientRect();
+        return at.left < box.left - 1 || at.right > box.right + 1;
+    });
+}
+frame.onload = () => {
+    const page = frame.contentDocument, told = [];
+    for (const width of [360, 800, 1400]) {
+        frame.style.width = width + 'px';
+        const wide = page.documentElement.scrollWidth > width;
+        const lost = [...page.querySelectorAll('svg')].filter(leaves).length;
+        told.push(`width ${width}: ${wide ? 'TOO WIDE' : 'fits'}, ${lost ? lost + ' DRAWINGS LOSE TEXT' : 'texts inside'}`);
+    }
+    const named = [...page.querySelectorAll('svg')].every(svg => svg.querySelector('title') || svg.getAttribute('aria-label'));
+    told.push(named ? 'drawings are named' : 'A DRAWING HAS NO NAME');
+    told.push(page.querySelectorAll('script, link[href], img[src^=http]').length ? 'FETCHES SOMETHING' : 'alone');
+    document.getElementById('told').textContent = told.join('\n');
+};
+frame.src = location.hash.slice(1);
+</script>
+HTML
+cat >wanted <<'END'
+width 360: fits, texts inside
+width 800: fits, texts inside
+width 1400: fits, texts inside
+drawings are named
+alone
+END
+for page in dissection statistics; do
+    "$browser" --headless --no-sandbox --disable-gpu --allow-file-access-from-files --virtual-time-budget=10000 \
+        --user-data-dir="$work/profile" --dump-dom "file://$work/frame.html#$page.html" 2>errors |
+        sed -n '/id="told">/,/<\/pre>/p' | sed 's/.*id="told">//; s/<\/pre>.*//' >told
+    diff wanted told || { echo "$page.html"; tail -3 errors; exit 1; }
+    grep -q 'prefers-color-scheme: *dark' "$page.html" || { echo "$page.html: no colours for dark screens"; exit 1; }
+    grep -q '@media print' "$page.html" || { echo "$page.html: nothing said of paper"; exit 1; }
+done

@@ -1,0 +1,45 @@
+#!/bin/sh
+# A kernel that does not end is stopped, and told with where its warps are.
+cat >hang.ptx <<'PTX'
+.version 7.0
+.target sm_35
+.address_size 64
+.visible .entry half()
+{
+    .reg .pred %p;
+    .reg .b32 %r;
+    mov.u32 %r, %tid.x;
+    setp.ge.u32 %p, %r, 64;
+    @%p bra second;
+    bar.sync 1, 128;
+    bra over;
+second:
+    bar.sync 2, 128;
+over:
+    ret;
+}
+.visible .entry spins(.param .u64 flag)
+{
+    .reg .pred %p, %q;
+    .reg .b32 %r, %v;
+    .reg .b64 %d;
+    ld.param.u64 %d, [flag];
+    mov.u32 %r, %tid.x;
+    setp.ge.u32 %p, %r, 32;
+    @%p bra wait;
+    .loc 1 7 3
+again:
+    add.u32 %v, %v, 1;
+    bra again;
+wait:
+    .loc 1 9 1
+    bar.sync 0;
+    ret;
+}
+.file 1 "hang.cu"
+PTX
+run sonde exec hang.ptx --kernel half --block 128 --functional
+run sonde exec hang.ptx --kernel half --block 128
+echo "# a warp that spins, others that wait for it"
+run sonde exec hang.ptx --kernel spins --block 128 --arg zero:4 --max-cycles 20000
+run sonde exec hang.ptx --kernel spins --block 128 --arg zero:4 --max-cycles 0

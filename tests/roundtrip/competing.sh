@@ -1,0 +1,77 @@
+#!/bin/sh
+# Structures that show alike: what is told is the right one, or nothing.
+
+# Every 64th load takes 2 cycles more: that is no miss.
+cat >jitter.yaml <<'YAML'
+inherits: gtx560ti
+name: jitter
+sm: {issue_interval: 2 cycles, divergence: independent}
+YAML
+dissect sim:./jitter.yaml jitter.json --only l1_data
+expect jitter.json l1_data.fetch_granularity 128
+expect jitter.json l1_data.size 16384
+expect jitter.json l1_data.miss_penalty 261 3
+
+# A table whose lines take no second request is no limit on requests.
+cat >mergers.yaml <<'YAML'
+inherits: m2070
+name: mergers
+l1_data: {miss: {mergers: 0}}
+YAML
+dissect sim:./mergers.yaml mergers.json --only outstanding
+expect mergers.json outstanding.entries 128
+expect mergers.json outstanding.mergers 0
+grep -q '"structure": "mshr"' mergers.json || fail "a table of misses is taken for something else"
+
+# Round trips so short that the second filling shows better than the first.
+cat >second.yaml <<'YAML'
+inherits: gtx780
+name: second
+sm: {outstanding: {structure: prt, entries: 16}, lsu: {parallel: 32}}
+noc: {request_latency: 20 cycles, reply_latency: 20 cycles}
+YAML
+dissect sim:./second.yaml second.json --only outstanding
+expect second.json outstanding.entries 16
+cat >short.yaml <<'YAML'
+inherits: m2070
+name: short
+l1_data: {miss: {entries: 32}}
+noc: {request_latency: 20 cycles, reply_latency: 20 cycles}
+YAML
+dissect sim:./short.yaml short.json --only outstanding
+expect short.json outstanding.loads_per_warp "no value" # 4, of which two warps do not agree
+
+# Behind the only level, reads of page tables miss L2.
+cat >tables.yaml <<'YAML'
+inherits: m2070
+name: tables
+tlb_l1: {enabled: false}
+YAML
+dissect sim:./tables.yaml tables.json --only penalty,l2,tlbs
+grep -q 'l1_tlb' tables.json || fail "the first level does not show"
+[ "$(grep -c '"present": true' tables.json)" = 2 ] || fail "page tables are taken for a level of translation"
+
+# What another SM walked is in the level behind, and not in the first.
+cat >scope.yaml <<'YAML'
+inherits: gtx560ti
+name: scope
+tlb_l1: {scope: sm, ways: 36}
+YAML
+dissect sim:./scope.yaml scope.json --only tlbs
+python3 - <<'PY' || fail "the first level is not an SM's own"
+import json
+tlbs = {t["id"]: t for t in json.load(open("scope.json"))["tlbs"]}
+assert tlbs["l1_tlb"]["scope"] == "sm" and tlbs["l2_tlb"]["scope"] == "gpu", tlbs
+PY
+
+# Pages so short that walks miss translation before they miss L2.
+cat >pages.yaml <<'YAML'
+inherits: gtx480
+name: pages
+vm: {page: 4 KiB}
+tlb_l1: {page: 4 KiB}
+tlb_l2: {page: 4 KiB}
+YAML
+dissect sim:./pages.yaml pages.json --only line,l2
+expect pages.json l2.line "not measured"
+expect pages.json l2.size "not measured"

@@ -1,0 +1,207 @@
+/* The order that a compiler gives to instructions of a block: what passes what, and how far. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ptx/lower.h"
+#include "ptx/schedule.h"
+#include "util/error.h"
+#include "util/container/strbuf.h"
+
+#define HEADER ".version 8.0\n.target sm_90\n.address_size 64\n"
+#define REGISTERS                                                                                  \
+    "{\n.reg .pred %%p<8>; .reg .b32 %%r<400>; .reg .b64 %%rd<16>; .reg .f32 %%f<400>;\n"          \
+    ".shared .align 4 .b8 sh[4096];\nld.param.u64 %%rd1, [p];\n"
+
+#define LINE 12 /* of what passes() is asked of */
+
+/* The body's instructions in their new order: the nth is the line of its n-th place. */
+static struct ptx_module *schedule(const char *body)
+{
+    struct ptx_module *module = NULL;
+    struct strbuf text = {0};
+    strbuf_printf(&text, HEADER ".entry k(.param .u64 p)\n" REGISTERS "%s\n}\n", body);
+    if (ptx_parse(&module, "t.ptx", strbuf_text(&text), text.length) < 0)
+        fail_msg("%s", error_text());
+    assert_int_equal(ptx_schedule(module, LOWERING_HOPPER), 0);
+    strbuf_free(&text);
+    return module;
+}
+
+/* Where the only instruction of a kind whose first register is this one stands. */
+static uint32_t place(const struct ptx_module *m, enum isa_op op, const char *reg)
+{
+    const struct ptx_func *f = m->funcs[0];
+    for (uint32_t pc = 0; pc < f->insn_count; pc++) {
+        const struct ptx_insn *insn = &f->insns[pc];
+        for (uint32_t i = 0; insn->op == op && i < insn->operand_count; i++)
+            if ((insn->operands[i].kind == OPERAND_REG && i == (op == OP_ST ? 1u : 0u)) &&
+                strcmp(f->regs[insn->operands[i].reg].name, reg) == 0)
+                return pc;
+    }
+    fail_msg("no such instruction for %s", reg);
+    return 0;
+}
+
+static void loads_come_before_the_use_of_the_first(void **state)
+{
+    (void)state;
+    struct ptx_module *m = schedule("ld.global.f32 %f1, [%rd1];\nfma.rn.f32 %f3, %f1, %f1, %f1;\n"
+                                    "ld.global.f32 %f2, [%rd1+512];\nadd.f32 %f4, %f3, %f2;\n"
+                                    "st.global.f32 [%rd1], %f4;\nret;\n");
+    assert_true(place(m, OP_LD, "%f2") < place(m, OP_FMA_F32, "%f3"));
+    assert_true(place(m, OP_ST, "%f4") > place(m, OP_ADD_F32, "%f4"));
+    ptx_module_destroy(m);
+}
+
+/* Something that is late, then a load that is not: whether the load passes it. */
+static bool passes(const char *store, const char *load)
+{
+    struct strbuf body = {0};
+    strbuf_printf(&body,
+                  "mov.u32 %%r9, sh;\nadd.u64 %%rd3, %%rd1, 8;\nsqrt.approx.f32 %%f1, %%f1;\n"
+                  "%s\n%s\nadd.f32 %%f4, %%f2, %%f2;\nst.global.f32 [%%rd1+64], %%f4;\nret;\n",
+                  store, load);
+    struct ptx_module *m = schedule(strbuf_text(&body));
+    const struct ptx_func *f = m->funcs[0];
+    uint32_t stored = 0, loaded = 0;
+    for (uint32_t pc = 0; pc < f->insn_count; pc++) {
+        const struct ptx_insn *insn = &f->insns[pc];
+        if (insn->loc.line == LINE)
+            stored = pc;
+        if (insn->loc.line == LINE + 1)
+            loaded = pc;
+    }
+    assert_true(stored > 0 && loaded > 0);
+    strbuf_free(&body);
+    ptx_module_destroy(m);
+    return loaded < stored;
+}
+
+static void a_load_passes_only_stores_that_it_cannot_meet(void **state)
+{
+    (void)state;
+    assert_true(passes("st.shared.f32 [%r9], %f1;", "ld.global.f32 %f2, [%rd1];"));
+    assert_true(passes("st.global.f32 [%rd1], %f1;", "ld.global.f32 %f2, [%rd1+4];"));
+    assert_true(passes("st.global.f32 [%rd1], %f1;", "ld.global.nc.f32 %f2, [%rd1];"));
+    assert_true(passes("st.global.f32 [%rd1], %f1;", "ld.shared.f32 %f2, [%r9];"));
+    assert_false(passes("st.global.f32 [%rd1], %f1;", "ld.global.f32 %f2, [%rd1];"));
+    assert_false(passes("st.global.f32 [%rd1], %f1;", "ld.global.f32 %f2, [%rd3];"));
+    assert_false(passes("st.global.v2.f32 [%rd1], {%f1, %f1};", "ld.global.f32 %f2, [%rd1+4];"));
+    assert_false(passes("st.shared.f32 [%r9], %f1;", "ld.f32 %f2, [%rd1];"));
+    assert_false(passes("st.f32 [%rd1], %f1;", "ld.global.f32 %f2, [%rd1+4];"));
+    assert_false(passes("bar.sync 0;", "ld.global.f32 %f2, [%rd1];"));
+    assert_false(passes("membar.gl;", "ld.global.f32 %f2, [%rd1];"));
+    assert_false(passes("st.volatile.global.f32 [%rd1], %f1;", "ld.shared.f32 %f2, [%r9];"));
+    assert_false(passes("ld.volatile.global.f32 %f1, [%rd1+8];", "ld.shared.f32 %f2, [%r9];"));
+    assert_false(passes("red.global.add.u32 [%rd1], 1;", "ld.global.f32 %f2, [%rd1];"));
+    assert_false(passes("mov.u32 %r5, %clock;", "ld.global.f32 %f2, [%rd1];"));
+    assert_false(passes("@%p1 exit;", "ld.global.f32 %f2, [%rd1];"));
+}
+
+static void the_carry_flag_keeps_its_order(void **state)
+{
+    (void)state;
+    struct ptx_module *m =
+        schedule("ld.global.u32 %r1, [%rd1];\nadd.cc.u32 %r2, %r1, %r1;\naddc.u32 %r3, %r1, %r2;\n"
+                 "add.cc.u32 %r4, %r7, %r8;\naddc.u32 %r5, %r7, %r8;\nmul.lo.u32 %r6, %r5, %r3;\n"
+                 "mul.lo.u32 %r6, %r6, %r4;\nst.global.u32 [%rd1], %r6;\nret;\n");
+    assert_true(place(m, OP_ADDC, "%r3") < place(m, OP_ADD_CC, "%r4"));
+    assert_true(place(m, OP_ADD_CC, "%r2") < place(m, OP_ADDC, "%r3"));
+    ptx_module_destroy(m);
+}
+
+/* ptxas 13.0 issues 24 of 96 loads before the first use, ten of shared memory, six of four words.
+ */
+static uint32_t loads_ahead(const char *load, int step, const char *use, int lanes)
+{
+    struct strbuf body = {0};
+    strbuf_printf(&body, "mov.u32 %%r9, sh;\n");
+    for (int i = 0; i < 96; i++) {
+        int f = 1 + lanes * i;
+        if (lanes == 1)
+            strbuf_printf(&body, "%s %%f%d, [%s+%d];\n", load, f, use, step * i);
+        else
+            strbuf_printf(&body, "%s {%%f%d, %%f%d, %%f%d, %%f%d}, [%s+%d];\n", load, f, f + 1,
+                          f + 2, f + 3, use, step * i);
+        for (int k = 0; k < lanes; k++)
+            strbuf_printf(&body, "fma.rn.f32 %%f0, %%f%d, %%f%d, %%f0;\n", f + k, f + k);
+    }
+    strbuf_printf(&body, "st.global.f32 [%%rd1], %%f0;\nret;\n");
+    struct ptx_module *m = schedule(strbuf_text(&body));
+    const struct ptx_func *func = m->funcs[0];
+    uint32_t count = 0;
+    for (uint32_t pc = 0; func->insns[pc].op != OP_FMA_F32; pc++)
+        count += func->insns[pc].op == OP_LD && func->insns[pc].space[0] != SPACE_PARAM;
+    assert_in_range(func->register_count, 1, 36);
+    strbuf_free(&body);
+    ptx_module_destroy(m);
+    return count;
+}
+
+static void registers_bound_how_far_loads_go(void **state)
+{
+    (void)state;
+    assert_in_range(loads_ahead("ld.global.f32", 512, "%rd1", 1), 24, 28);
+    assert_in_range(loads_ahead("ld.global.v4.f32", 512, "%rd1", 4), 5, 7);
+    assert_in_range(loads_ahead("ld.shared.f32", 32, "%r9", 1), 8, 12);
+}
+
+static enum isa_unit unit_of(const struct ptx_module *m, uint32_t pc)
+{
+    static struct lowered lowered[64];
+    assert_int_equal(ptx_lower(lowered, m->funcs[0], LOWERING_HOPPER), 0);
+    assert_true(lowered[pc].part_count > 0);
+    return (enum isa_unit)lowered[pc].part[0].unit;
+}
+
+static void an_atomic_without_users_is_a_reduction(void **state)
+{
+    (void)state;
+    struct ptx_module *m =
+        schedule("atom.global.add.u32 %r1, [%rd1], 1;\n@%p1 atom.global.add.u32 %r2, [%rd1], 1;\n"
+                 "atom.global.add.u32 %r3, [%rd1], 1;\natom.global.add.u32 %r4, [%rd1], %r4;\n"
+                 "st.global.u32 [%rd1], %r3;\nret;\n");
+    uint32_t sinks = 0;
+    for (uint32_t pc = 0; pc < m->funcs[0]->insn_count; pc++)
+        sinks += m->funcs[0]->insns[pc].operand_count > 0 &&
+                 m->funcs[0]->insns[pc].operands[0].kind == OPERAND_SINK;
+    assert_int_equal(sinks, 2);
+    (void)place(m, OP_ATOM_ADD, "%r3");
+    (void)place(m, OP_ATOM_ADD, "%r4");
+    ptx_module_destroy(m);
+}
+
+/* Of the card's adds half go to the multiplier. */
+static void adds_are_dealt_out_to_two_pipes(void **state)
+{
+    (void)state;
+    struct ptx_module *m = schedule("ld.global.u32 %r1, [%rd1];\n"
+                                    "add.s32 %r3, %r1, 3;\nadd.s32 %r4, %r1, 4;\n"
+                                    "add.s32 %r5, %r1, 5;\nadd.s32 %r6, %r1, 6;\n"
+                                    "st.global.v4.u32 [%rd1], {%r3, %r4, %r5, %r6};\nret;\n");
+    static const char *const sums[] = {"%r3", "%r4", "%r5", "%r6"};
+    uint32_t multiplier = 0;
+    for (int i = 0; i < 4; i++)
+        multiplier += unit_of(m, place(m, OP_ADD, sums[i])) == UNIT_IMUL;
+    assert_int_equal(multiplier, 2);
+    ptx_module_destroy(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loads_come_before_the_use_of_the_first),
+        cmocka_unit_test(a_load_passes_only_stores_that_it_cannot_meet),
+        cmocka_unit_test(the_carry_flag_keeps_its_order),
+        cmocka_unit_test(registers_bound_how_far_loads_go),
+        cmocka_unit_test(an_atomic_without_users_is_a_reduction),
+        cmocka_unit_test(adds_are_dealt_out_to_two_pipes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
