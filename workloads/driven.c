@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "isa/image.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "workloads/machine.h"
@@ -49,8 +48,7 @@ static int global(struct workbench *bench, const char *name, uint64_t *address, 
 static int texture(struct workbench *bench, struct workbench_texture *out,
                    const struct image_spec *spec, const void *texels)
 {
-    const struct texture_view view = {.address = {TEXTURE_CLAMP, TEXTURE_CLAMP, TEXTURE_CLAMP},
-                                      .as_integer = spec->format.kind != TEXEL_FLOAT};
+    const struct texture_view view = workbench_view(spec);
     struct device_image *image = NULL;
     int rc = device_image_create(bench->device, &image, spec);
     out->image = image;

@@ -5,6 +5,7 @@
 #ifndef SONDE_WORKLOADS_MACHINE_H
 #define SONDE_WORKLOADS_MACHINE_H
 
+#include "isa/image.h"
 #include "workloads/workload.h"
 
 struct workbench_texture {
@@ -34,6 +35,9 @@ struct workbench_machine {
     int (*launch)(struct workbench *bench, const struct workbench_call *call, uint64_t *cycles,
                   uint64_t *ns);
 };
+
+/* How workloads read a texture: see workbench_texture(). */
+struct texture_view workbench_view(const struct image_spec *spec);
 
 extern const struct workbench_machine workbench_simulated, workbench_driven;
 

@@ -1,7 +1,6 @@
 /* Workloads on the simulator, functionally or timed; see machine.h. */
 #include <string.h>
 
-#include "isa/image.h"
 #include "rt/rt.h"
 #include "util/clock.h"
 #include "workloads/machine.h"
@@ -47,8 +46,7 @@ static int global(struct workbench *bench, const char *name, uint64_t *address, 
 static int texture(struct workbench *bench, struct workbench_texture *out,
                    const struct image_spec *spec, const void *texels)
 {
-    const struct texture_view view = {.address = {TEXTURE_CLAMP, TEXTURE_CLAMP, TEXTURE_CLAMP},
-                                      .as_integer = spec->format.kind != TEXEL_FLOAT};
+    const struct texture_view view = workbench_view(spec);
     struct rt_image_region whole;
     struct rt_image *image = NULL;
     int rc = rt_image_create(bench->rt, &image, spec);

@@ -193,6 +193,12 @@ int workbench_symbol(struct workbench *bench, const char *name, const void *data
     return rc < 0 ? rc : bench->machine->copy_to(bench, address, data, bytes);
 }
 
+struct texture_view workbench_view(const struct image_spec *spec)
+{
+    return (struct texture_view){.address = {TEXTURE_CLAMP, TEXTURE_CLAMP, TEXTURE_CLAMP},
+                                 .as_integer = spec->format.kind != TEXEL_FLOAT};
+}
+
 int workbench_texture(struct workbench *bench, uint64_t *handle, const struct image_spec *spec,
                       const void *texels)
 {

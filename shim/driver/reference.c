@@ -228,8 +228,8 @@ EXPORT int cuTexRefSetAddress2D_v2(void *handle, const struct abi_array_desc *de
     return cuTexRefSetAddress2D_v3(handle, desc, address, pitch);
 }
 
-/* A setting, and what it takes to be valid. */
-#define SETTER(name, arguments, valid, ...)                                                        \
+/* A call, what makes its arguments valid, and what it does. */
+#define ACCESS(name, arguments, valid, ...)                                                        \
     EXPORT int name arguments                                                                      \
     {                                                                                              \
         struct texref *texref;                                                                     \
@@ -239,10 +239,12 @@ EXPORT int cuTexRefSetAddress2D_v2(void *handle, const struct abi_array_desc *de
         }                                                                                          \
         if (code == SHIM_OK) {                                                                     \
             __VA_ARGS__;                                                                           \
-            (void)apply(texref);                                                                   \
         }                                                                                          \
         return driver_result(code);                                                                \
     }
+
+#define SETTER(name, arguments, valid, ...)                                                        \
+    ACCESS(name, arguments, valid, __VA_ARGS__; (void)apply(texref))
 SETTER(cuTexRefSetFormat, (void *handle, int format, int channels),
        shim_format(&(struct texel_format){0}, format, (unsigned)channels) == SHIM_OK,
        texref->format = format;
@@ -262,40 +264,27 @@ SETTER(cuTexRefSetBorderColor, (void *handle, const float *color), color != NULL
        memcpy(texref->border, color, sizeof texref->border))
 SETTER(cuTexRefSetFlags, (void *handle, unsigned flags), true, texref->flags = flags)
 
-#define GETTER(name, arguments, valid, ...)                                                        \
-    EXPORT int name arguments                                                                      \
-    {                                                                                              \
-        struct texref *texref;                                                                     \
-        int code = find(&texref, handle);                                                          \
-        if (code == SHIM_OK && !(valid)) {                                                         \
-            code = SHIM_INVALID;                                                                   \
-        }                                                                                          \
-        if (code == SHIM_OK) {                                                                     \
-            __VA_ARGS__;                                                                           \
-        }                                                                                          \
-        return driver_result(code);                                                                \
-    }
-GETTER(cuTexRefGetAddress_v2, (uint64_t * out, void *handle),
+ACCESS(cuTexRefGetAddress_v2, (uint64_t * out, void *handle),
        out && texref->has && texref->resource.type >= 2, *out = texref->resource.address)
-GETTER(cuTexRefGetArray, (void **out, void *handle),
+ACCESS(cuTexRefGetArray, (void **out, void *handle),
        out && texref->has && texref->resource.type == 0, *out = texref->resource.handle)
-GETTER(cuTexRefGetMipmappedArray, (void **out, void *handle),
+ACCESS(cuTexRefGetMipmappedArray, (void **out, void *handle),
        out && texref->has && texref->resource.type == 1, *out = texref->resource.handle)
-GETTER(cuTexRefGetAddressMode, (int *out, void *handle, int dimension),
+ACCESS(cuTexRefGetAddressMode, (int *out, void *handle, int dimension),
        out &&dimension >= 0 && dimension < 3, *out = texref->address[dimension])
-GETTER(cuTexRefGetFilterMode, (int *out, void *handle), out, *out = texref->filter)
-GETTER(
+ACCESS(cuTexRefGetFilterMode, (int *out, void *handle), out, *out = texref->filter)
+ACCESS(
     cuTexRefGetFormat, (int *format, int *channels, void *handle), format, *format = texref->format;
     if (channels) { *channels = (int)texref->channels; })
-GETTER(cuTexRefGetMipmapFilterMode, (int *out, void *handle), out, *out = texref->mipmap_filter)
-GETTER(cuTexRefGetMipmapLevelBias, (float *out, void *handle), out, *out = texref->bias)
-GETTER(cuTexRefGetMipmapLevelClamp, (float *least, float *most, void *handle), least &&most,
+ACCESS(cuTexRefGetMipmapFilterMode, (int *out, void *handle), out, *out = texref->mipmap_filter)
+ACCESS(cuTexRefGetMipmapLevelBias, (float *out, void *handle), out, *out = texref->bias)
+ACCESS(cuTexRefGetMipmapLevelClamp, (float *least, float *most, void *handle), least &&most,
        *least = texref->least;
        *most = texref->most)
-GETTER(cuTexRefGetMaxAnisotropy, (int *out, void *handle), out, *out = (int)texref->anisotropy)
-GETTER(cuTexRefGetBorderColor, (float *out, void *handle), out,
+ACCESS(cuTexRefGetMaxAnisotropy, (int *out, void *handle), out, *out = (int)texref->anisotropy)
+ACCESS(cuTexRefGetBorderColor, (float *out, void *handle), out,
        memcpy(out, texref->border, sizeof texref->border))
-GETTER(cuTexRefGetFlags, (unsigned *out, void *handle), out, *out = texref->flags)
+ACCESS(cuTexRefGetFlags, (unsigned *out, void *handle), out, *out = texref->flags)
 
 EXPORT int cuSurfRefSetArray(void *handle, void *array, unsigned flags)
 {

@@ -58,10 +58,12 @@ static bool topic_is(const struct explanation *row, const char *topic, size_t le
     static const struct {
         const char *name, *topic;
     } names[] = {
-        {"l1_data", "cache"},      {"l2", "cache"},       {"texture_l1", "cache"},
-        {"readonly_l1", "cache"},  {"local_l1", "cache"}, {"constant_l1", "cache"},
-        {"constant_l15", "cache"}, {"caches", "cache"},   {"l1_tlb", "tlb"},
-        {"l2_tlb", "tlb"},         {"tlbs", "tlb"},
+#define LEVEL(id, scope, op, behind, beneath, shared_bytes, max_window, doc) {#id, "cache"},
+#include "infer/levels.def"
+        {"caches", "cache"},
+        {"l1_tlb", "tlb"},
+        {"l2_tlb", "tlb"},
+        {"tlbs", "tlb"},
     };
     if (strlen(row->topic) == length && strncmp(row->topic, topic, length) == 0) {
         return true;

@@ -268,6 +268,21 @@ int file_make_folder(const char *path)
     return rc;
 }
 
+int file_make_scratch(char path[FILE_SCRATCH_MAX], const char *name)
+{
+    const char *base = getenv("TMPDIR");
+    base = base && *base ? base : "/tmp";
+    int length = snprintf(path, FILE_SCRATCH_MAX, "%s/%s.XXXXXX", base, name);
+    if (length >= FILE_SCRATCH_MAX) {
+        errno = ENAMETOOLONG;
+    }
+    if (length >= FILE_SCRATCH_MAX || !mkdtemp(path)) {
+        path[0] = '\0';
+        return io_error("cannot make a folder in", base);
+    }
+    return SONDE_OK;
+}
+
 /* Whether the folders that hold `a` and `b` are one, and their last parts have one name. */
 static bool same_place(const char *a, const char *b)
 {

@@ -43,6 +43,11 @@ int file_write_all(const char *path, const void *data, size_t size_bytes);
 /* Makes a folder and its missing parents. */
 int file_make_folder(const char *path);
 
+/* Makes an empty folder of one's own, $TMPDIR/NAME.XXXXXX (/tmp where TMPDIR is not set or empty).
+ * On failure path[0] is 0. SONDE_EIO. */
+#define FILE_SCRATCH_MAX 4096
+int file_make_scratch(char path[FILE_SCRATCH_MAX], const char *name);
+
 /* Whether two paths name one file, which need not exist yet. Devices and pipes are never the same:
  * what is written to them does not replace what was there. */
 bool file_is_same(const char *a, const char *b);

@@ -42,26 +42,9 @@ bool element_type_find(enum isa_type *type, const char *text, size_t length)
     }
 }
 
-/* NULL for f32 and f64, which the host has, and for integers. */
-static const struct float_format *narrow_format(enum isa_type type)
-{
-    switch (type) {
-    case TYPE_f16:
-        return &format_f16;
-    case TYPE_bf16:
-        return &format_bf16;
-    case TYPE_e4m3:
-        return &format_e4m3;
-    case TYPE_e5m2:
-        return &format_e5m2;
-    default:
-        return NULL;
-    }
-}
-
 static bool is_float(enum isa_type type)
 {
-    return isa_type_info(type)->kind == KIND_FLOAT || narrow_format(type);
+    return isa_type_info(type)->kind == KIND_FLOAT || format_of_type(type);
 }
 
 /* strtoull() and its kind pass blanks over, and take a minus behind them. */
@@ -78,7 +61,7 @@ static void put_integer(void *out, enum isa_type type, uint64_t bits)
 
 static void put_float(void *out, enum isa_type type, double value)
 {
-    const struct float_format *format = narrow_format(type);
+    const struct float_format *format = format_of_type(type);
     if (format) {
         put_integer(out, type, format_narrow(format, value, ROUND_NEAREST, false));
     } else if (type == TYPE_f64) {
@@ -98,7 +81,7 @@ static uint64_t get_integer(enum isa_type type, const void *value)
 
 static double get_float(enum isa_type type, const void *value)
 {
-    const struct float_format *format = narrow_format(type);
+    const struct float_format *format = format_of_type(type);
     double wide;
     float narrow;
     if (format) {

@@ -13,6 +13,26 @@ const struct float_format format_e4m3 = {3, -6, 0x7f, 0x7e, 0x7f, 0x80};
 const struct float_format format_e5m2 = {2, -14, 0x7c, 0x7b, 0x7f, 0x80};
 /* clang-format on */
 
+const struct float_format *format_of_type(enum isa_type type)
+{
+    switch (type) {
+    case TYPE_f16:
+    case TYPE_f16x2:
+        return &format_f16;
+    case TYPE_bf16:
+    case TYPE_bf16x2:
+        return &format_bf16;
+    case TYPE_tf32:
+        return &format_tf32;
+    case TYPE_e4m3:
+        return &format_e4m3;
+    case TYPE_e5m2:
+        return &format_e5m2;
+    default:
+        return NULL;
+    }
+}
+
 enum rounding rounding_of(enum isa_mod rnd)
 {
     switch (rnd) {

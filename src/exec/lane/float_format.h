@@ -21,6 +21,9 @@ struct float_format {
 
 extern const struct float_format format_f16, format_bf16, format_tf32, format_e4m3, format_e5m2;
 
+/* Of a type, or of each half of a pair. NULL: the host has the type (f32, f64), or no float. */
+const struct float_format *format_of_type(enum isa_type type);
+
 enum rounding { ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP, ROUND_AWAY };
 enum rounding rounding_of(enum isa_mod rnd);
 

@@ -33,6 +33,5 @@ value_fn value_pair, value_testp, value_dp2a, value_fns, value_szext;
 value_fn value_video, value_video_word;
 
 bool compare_holds(enum isa_mod cmp, double a, double b);
-const struct float_format *value_format(enum isa_type type); /* NULL: not a narrow float */
 
 #endif

@@ -245,20 +245,27 @@ static int run_in(bool *idle, struct points *points)
     return rc;
 }
 
+/* What stands between quotes in the commands of points. */
+static int has_no_quotes(const char *path)
+{
+    return strpbrk(path, "'\"\\")
+               ? error_set(SONDE_EUSAGE, "points of a study: no quotes in paths, as in %s", path)
+               : 0;
+}
+
 int study_run_points(bool *idle, struct study *study, struct study_bench *bench,
                      const struct study_points *how)
 {
-    char scratch[] = "/tmp/sonde-study.XXXXXX";
+    char scratch[FILE_SCRATCH_MAX] = "";
     struct points points = {.bench = bench, .study = study, .how = how, .folder = how->folder};
     *idle = false;
-    if (strpbrk(how->program, "'\"\\") || (how->folder && strpbrk(how->folder, "'\"\\"))) {
-        return error_set(SONDE_EUSAGE, "points of a study: no quotes in paths, as in %s",
-                         how->folder ? how->folder : how->program);
+    int rc = has_no_quotes(how->program);
+    if (rc == 0 && !how->folder) {
+        rc = file_make_scratch(scratch, "sonde-study");
+        points.folder = scratch;
     }
-    if (!how->folder && !(points.folder = mkdtemp(scratch))) {
-        return error_set(SONDE_EIO, "cannot make a folder in /tmp");
-    }
-    int rc = list_programs(study, bench, how->folder != NULL);
+    rc = rc < 0 ? rc : has_no_quotes(points.folder);
+    rc = rc < 0 ? rc : list_programs(study, bench, how->folder != NULL);
     rc = rc < 0 ? rc : run_in(idle, &points);
     program_settle(bench, find_result, &points);
     if (!how->folder) {

@@ -35,18 +35,6 @@ static char *path_in(struct sweep_work *work, const char *name)
     return arena_printf(work->job.arena, "%s/%s", work->folder, name);
 }
 
-static int make_folder(struct sweep_work *work)
-{
-    const char *base = getenv("TMPDIR");
-    base = base && *base ? base : "/tmp";
-    int length = snprintf(work->folder, sizeof work->folder - 32, "%s/sonde-sweep.XXXXXX", base);
-    if (length >= (int)sizeof work->folder - 32 || !mkdtemp(work->folder)) {
-        work->folder[0] = '\0';
-        return error_set(SONDE_EIO, "cannot make a folder in %s: %s", base, strerror(errno));
-    }
-    return 0;
-}
-
 /* The parameters of the sweep whose names begin with the first `length` bytes of `prefix`, as YAML:
  * l2.size and l2.sets stand in one mapping. Recursive, a level a dot. */
 static void write_group(struct strbuf *out, const struct sweep_spec *spec,
@@ -226,7 +214,7 @@ int sweep_work_begin(struct sweep_work *work, const struct sweep_spec *spec,
 {
     work->job = (struct sweep_job){
         .arena = arena_create(), .spec = spec, .point = point, .program = program};
-    int rc = work->job.arena ? make_folder(work) : error_memory();
+    int rc = work->job.arena ? file_make_scratch(work->folder, "sonde-sweep") : error_memory();
     if (rc == 0) {
         work->job.result = path_in(work, "result.json");
         rc = work->job.result ? make_model(work) : error_memory();

@@ -8,10 +8,11 @@
 
 #include "sweep/journal.h"
 #include "sweep/spec/kinds.h"
+#include "util/fileio.h"
 
 struct sweep_work {
     size_t point;
-    char folder[4096]; /* the scratch folder; "" when there is none */
+    char folder[FILE_SCRATCH_MAX]; /* the scratch folder; "" when there is none */
     struct sweep_job job;
     uint64_t began_ns;
     pid_t child; /* 0: it never began */

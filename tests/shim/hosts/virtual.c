@@ -47,14 +47,17 @@ enum {
     MAPPED
 };
 
-static void mapping(handle count)
+/* Three granules of addresses: memory is mapped at the second, other at the third. */
+struct place {
+    address base, inside;
+    uint64_t memory, other;
+};
+
+static void reserving(struct place *place)
 {
     struct abi_pool_props props = {.allocation = 1, .location = {1, 0}}, got;
-    struct abi_access access = {{1, 0}, 3}, elsewhere = {{1, 1}, 3};
-    address base, inside;
-    uint64_t memory, other, again;
+    address base;
     size_t granule;
-    unsigned long long flags;
     OK(cuMemGetAllocationGranularity(&granule, &props, 0));
     EXPECT(granule == GRANULE);
     GIVES(INVALID, cuMemGetAllocationGranularity(&granule, NULL, 0));
@@ -63,26 +66,34 @@ static void mapping(handle count)
     GIVES(INVALID, cuMemAddressReserve(&base, GRANULE, 2 * GRANULE, 0, 0));
     GIVES(INVALID, cuMemAddressReserve(&base, GRANULE, 0, 0, 1));
     OK(cuMemAddressReserve(&base, 3 * GRANULE, 0, 0, 0));
-    inside = base + GRANULE;
-    GIVES(INVALID, cuMemCreate(&memory, GRANULE - 1, &props, 0));
-    GIVES(NO_MEMORY, cuMemCreate(&memory, (size_t)1 << 40, &props, 0));
-    OK(cuMemCreate(&memory, GRANULE, &props, 0));
-    OK(cuMemCreate(&other, GRANULE, &props, 0));
-    OK(cuMemGetAllocationPropertiesFromHandle(&got, memory));
+    GIVES(INVALID, cuMemCreate(&place->memory, GRANULE - 1, &props, 0));
+    GIVES(NO_MEMORY, cuMemCreate(&place->memory, (size_t)1 << 40, &props, 0));
+    OK(cuMemCreate(&place->memory, GRANULE, &props, 0));
+    OK(cuMemCreate(&place->other, GRANULE, &props, 0));
+    OK(cuMemGetAllocationPropertiesFromHandle(&got, place->memory));
     EXPECT(got.allocation == 1 && got.location.type == 1);
     GIVES(INVALID, cuMemGetAllocationPropertiesFromHandle(&got, base));
-    GIVES(INVALID, cuMemMap(inside, GRANULE, 4096, memory, 0));
-    GIVES(INVALID, cuMemMap(inside, GRANULE / 2, 0, memory, 0));
-    GIVES(INVALID, cuMemMap(base + 3 * GRANULE - 4096, GRANULE, 0, memory, 0));
-    GIVES(INVALID, cuMemMap(base - GRANULE, GRANULE, 0, memory, 0));
+    place->base = base;
+    place->inside = base + GRANULE;
+}
+
+static void mapping(const struct place *place)
+{
+    struct abi_access access = {{1, 0}, 3}, elsewhere = {{1, 1}, 3};
+    address base = place->base, inside = place->inside;
+    unsigned long long flags;
+    GIVES(INVALID, cuMemMap(inside, GRANULE, 4096, place->memory, 0));
+    GIVES(INVALID, cuMemMap(inside, GRANULE / 2, 0, place->memory, 0));
+    GIVES(INVALID, cuMemMap(base + 3 * GRANULE - 4096, GRANULE, 0, place->memory, 0));
+    GIVES(INVALID, cuMemMap(base - GRANULE, GRANULE, 0, place->memory, 0));
     GIVES(INVALID, cuMemMap(inside, GRANULE, 0, base, 0));
-    OK(cuMemMap(inside, GRANULE, 0, memory, 0));
-    OK(cuMemMap(base, GRANULE, 0, memory, 0)); /* a second place */
-    GIVES(INVALID, cuMemMap(base, GRANULE, 0, other, 0));
+    OK(cuMemMap(inside, GRANULE, 0, place->memory, 0));
+    OK(cuMemMap(base, GRANULE, 0, place->memory, 0)); /* a second place */
+    GIVES(INVALID, cuMemMap(base, GRANULE, 0, place->other, 0));
     GIVES(INVALID, cuMemUnmap(base, GRANULE / 2));
     OK(cuMemUnmap(base, GRANULE));
     GIVES(INVALID, cuMemSetAccess(base, GRANULE, &access, 1));
-    OK(cuMemMap(base + 2 * GRANULE, GRANULE, 0, other, 0));
+    OK(cuMemMap(base + 2 * GRANULE, GRANULE, 0, place->other, 0));
     GIVES(INVALID, cuMemSetAccess(base + 4 * GRANULE, GRANULE, &access, 1));
     GIVES(INVALID, cuMemSetAccess(inside, GRANULE, &access, 0));
     GIVES(BAD_DEVICE, cuMemSetAccess(inside, GRANULE, &elsewhere, 1));
@@ -90,29 +101,41 @@ static void mapping(handle count)
     OK(cuMemGetAccess(&flags, &access.location, inside));
     EXPECT(flags == 3);
     GIVES(INVALID, cuMemGetAccess(&flags, &access.location, base + 3 * GRANULE));
-    address p = inside + GRANULE - 4; /* over the border between the two */
-    OK(cuMemsetD32_v2(p, 7, 2));
+}
+
+/* A kernel counts over the border between the two. */
+static void using(const struct place *place, handle count)
+{
+    address p = place->inside + GRANULE - 4;
     void *args[] = {&p};
+    OK(cuMemsetD32_v2(p, 7, 2));
     OK(launch(count, 1, 32, NULL, args));
     OK(cuCtxSynchronize());
     EXPECT(word(p, 0) == 39 && word(p, 1) == 7);
+}
+
+static void releasing(const struct place *place)
+{
+    struct abi_pool_props got;
+    address base = place->base, inside = place->inside;
+    uint64_t again;
     OK(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)(inside + 100)));
-    EXPECT(again == memory);
+    EXPECT(again == place->memory);
     GIVES(INVALID, cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)base));
-    GIVES(NOT_SUPPORTED, cuMemExportToShareableHandle(&again, memory, 1, 0));
+    GIVES(NOT_SUPPORTED, cuMemExportToShareableHandle(&again, place->memory, 1, 0));
     GIVES(NOT_SUPPORTED, cuIpcGetMemHandle(&got, base));
     OK(cuMemRelease(again));
-    OK(cuMemRelease(memory)); /* kept until it is unmapped */
-    GIVES(INVALID, cuMemRelease(memory));
-    OK(cuMemGetAllocationPropertiesFromHandle(&got, memory));
+    OK(cuMemRelease(place->memory)); /* kept until it is unmapped */
+    GIVES(INVALID, cuMemRelease(place->memory));
+    OK(cuMemGetAllocationPropertiesFromHandle(&got, place->memory));
     OK(cuMemUnmap(inside, GRANULE));
     OK(cuMemUnmap(inside, GRANULE)); /* nothing is there: no mistake, says an H200 */
-    GIVES(INVALID, cuMemGetAllocationPropertiesFromHandle(&got, memory));
-    OK(cuMemMap(base, GRANULE, 0, other, 0));
+    GIVES(INVALID, cuMemGetAllocationPropertiesFromHandle(&got, place->memory));
+    OK(cuMemMap(base, GRANULE, 0, place->other, 0));
     EXPECT(word(base, 0) == 7); /* what the other place was given */
     OK(cuMemUnmap(base, 3 * GRANULE));
-    OK(cuMemRelease(other));
-    GIVES(INVALID, cuMemGetAllocationPropertiesFromHandle(&got, other));
+    OK(cuMemRelease(place->other));
+    GIVES(INVALID, cuMemGetAllocationPropertiesFromHandle(&got, place->other));
     GIVES(INVALID, cuMemAddressFree(base, GRANULE));
     GIVES(INVALID, cuMemAddressFree(inside, 3 * GRANULE));
     OK(cuMemAddressFree(base, 3 * GRANULE));
@@ -203,7 +226,11 @@ static void pointers(void)
 int main(int argc, char **argv)
 {
     handle module = argc == 2 ? begin(argv, "kernels.ptx") : NULL;
-    mapping(function(module, "count"));
+    struct place place;
+    reserving(&place);
+    mapping(&place);
+    using(&place, function(module, "count"));
+    releasing(&place);
     pointers();
     printf("virtual: all right\n");
 }

@@ -234,6 +234,35 @@ static void two_paths_to_one_file_are_known(void **state)
     assert_false(file_is_same("/dev/null", "/dev/null"));
 }
 
+/* In TMPDIR, which is taken as it is, and in /tmp without one. */
+static void scratch_folders_are_made_where_tmpdir_says(void **state)
+{
+    (void)state;
+    char a[FILE_SCRATCH_MAX], b[FILE_SCRATCH_MAX];
+    setenv("TMPDIR", "here", 1);
+    assert_int_equal(file_make_scratch(a, "x"), SONDE_EIO);
+    assert_non_null(strstr(error_text(), "cannot make a folder in here: No such file"));
+    assert_string_equal(a, "");
+    assert_int_equal(file_make_folder("here"), 0);
+    assert_int_equal(file_make_scratch(a, "x"), 0);
+    assert_int_equal(file_make_scratch(b, "x"), 0);
+    assert_int_equal(strncmp(a, "here/x.", 7), 0);
+    assert_string_not_equal(a, b);
+    assert_int_equal(rmdir(a) | rmdir(b), 0);
+    char *deep = malloc(FILE_SCRATCH_MAX + 1);
+    memset(deep, '/', FILE_SCRATCH_MAX);
+    deep[FILE_SCRATCH_MAX] = '\0';
+    setenv("TMPDIR", deep, 1);
+    free(deep);
+    assert_int_equal(file_make_scratch(a, "x"), SONDE_EIO);
+    assert_string_equal(a, "");
+    setenv("TMPDIR", "", 1);
+    assert_int_equal(file_make_scratch(a, "x"), 0);
+    assert_int_equal(strncmp(a, "/tmp/x.", 7), 0);
+    assert_int_equal(rmdir(a), 0);
+    unsetenv("TMPDIR");
+}
+
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
 
 int main(void)
@@ -251,6 +280,7 @@ int main(void)
         IN_FOLDER(a_new_file_has_the_usual_mode),
         IN_FOLDER(folders_are_made_with_their_parents),
         IN_FOLDER(two_paths_to_one_file_are_known),
+        IN_FOLDER(scratch_folders_are_made_where_tmpdir_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

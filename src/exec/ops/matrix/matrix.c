@@ -78,27 +78,9 @@ static void place(uint32_t *row, uint32_t *column, const struct fragment *f, str
     }
 }
 
-static const struct float_format *operand_format(enum isa_type type)
-{
-    switch (type) {
-    case TYPE_f16:
-        return &format_f16;
-    case TYPE_bf16:
-        return &format_bf16;
-    case TYPE_tf32:
-        return &format_tf32;
-    case TYPE_e4m3:
-        return &format_e4m3;
-    case TYPE_e5m2:
-        return &format_e5m2;
-    default:
-        return NULL;
-    }
-}
-
 static union number widen(const struct fragment *f, uint64_t bits)
 {
-    const struct float_format *format = operand_format(f->type);
+    const struct float_format *format = format_of_type(f->type);
     if (format && f->matrix != 'c') {
         uint32_t code = (uint32_t)bits & (format->sign * 2 - 1);
         if (format == &format_tf32)
@@ -172,7 +154,7 @@ static double tensor_sums(const union number *a, const union number *b, double s
 static union number one_sum(const union number *a, const union number *b, union number sum,
                             const struct uop_matrix *m)
 {
-    if (operand_format(m->a.type))
+    if (format_of_type(m->a.type))
         return (union number){.real = tensor_sums(a, b, sum.real, m)};
     for (uint32_t k = 0; k < m->mnk.k; k++) {
         if (m->c.type == TYPE_s32)

@@ -333,24 +333,6 @@ static enum exec_event run_wgmma(struct exec_warp *warp, const struct uop *uop, 
 
 /* ---- decoding ---- */
 
-static const struct float_format *format_of(enum isa_type type)
-{
-    switch (type) {
-    case TYPE_f16:
-        return &format_f16;
-    case TYPE_bf16:
-        return &format_bf16;
-    case TYPE_tf32:
-        return &format_tf32;
-    case TYPE_e4m3:
-        return &format_e4m3;
-    case TYPE_e5m2:
-        return &format_e5m2;
-    default:
-        return NULL;
-    }
-}
-
 /* Registers of d: nothing reads them before the group is waited for, so nobody waits for them. */
 static int decode_result(struct decoder *d, struct uop_wgmma *w, const struct ptx_operand *operand)
 {
@@ -419,8 +401,8 @@ int decode_wgmma(struct decoder *d)
     w->d_type = insn->tuple.d;
     w->a_type = bits ? TYPE_NONE : insn->types[1];
     w->b_type = bits ? TYPE_NONE : insn->types[2];
-    w->a_format = format_of(w->a_type);
-    w->b_format = format_of(w->b_type);
+    w->a_format = format_of_type(w->a_type);
+    w->b_format = format_of_type(w->b_type);
     w->sparse = sparse;
     w->saturate = insn->mods[MODC_SATFINITE] != MOD_NONE;
     w->sum = wgmma_sum_choose();

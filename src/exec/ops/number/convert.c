@@ -19,7 +19,7 @@ static double source_number(const struct ptx_insn *insn, uint64_t bits)
     enum isa_type type = insn->tuple.s;
     const struct isa_type_info *info = isa_type_info(type);
     bool ftz = has(insn, MODC_FTZ);
-    const struct float_format *format = value_format(type);
+    const struct float_format *format = format_of_type(type);
     if (format) {
         uint32_t code = (uint32_t)bits & 0xffff;
         if (ftz && insn->tuple.d != TYPE_f32 && !(code & format->infinity))
@@ -101,7 +101,7 @@ static bool nan_payload(const struct ptx_insn *insn, uint64_t *out, uint64_t bit
 uint64_t value_convert(const struct ptx_insn *insn, const uint64_t v[VALUE_SOURCES])
 {
     enum isa_type to = insn->tuple.d;
-    const struct float_format *format = value_format(to);
+    const struct float_format *format = format_of_type(to);
     double number = rounded_to_integer(insn, source_number(insn, v[0]));
     uint64_t payload;
     if (number != number && nan_payload(insn, &payload, v[0]))
@@ -129,7 +129,7 @@ uint64_t value_convert(const struct ptx_insn *insn, const uint64_t v[VALUE_SOURC
 /* Two floats to a pair of halves: a is the upper. */
 uint64_t value_convert_pair(const struct ptx_insn *insn, const uint64_t v[VALUE_SOURCES])
 {
-    const struct float_format *format = value_format(insn->tuple.d);
+    const struct float_format *format = format_of_type(insn->tuple.d);
     enum rounding rounding = rounding_of((enum isa_mod)insn->mods[MODC_RND]);
     uint64_t pair = 0;
     for (int i = 0; i < 2; i++)

@@ -8,22 +8,6 @@
 #include "exec/ops/value.h"
 #include "isa/lane_math.h"
 
-const struct float_format *value_format(enum isa_type type)
-{
-    switch (type) {
-    case TYPE_f16:
-    case TYPE_f16x2:
-        return &format_f16;
-    case TYPE_bf16:
-    case TYPE_bf16x2:
-        return &format_bf16;
-    case TYPE_tf32:
-        return &format_tf32;
-    default:
-        return NULL;
-    }
-}
-
 static bool is_nan(const struct float_format *format, uint32_t code)
 {
     return (code & (format->sign - 1)) > format->infinity;
@@ -129,7 +113,7 @@ static uint32_t one_half(const struct ptx_insn *insn, const struct float_format 
 
 uint64_t value_half(const struct ptx_insn *insn, const uint64_t v[VALUE_SOURCES])
 {
-    const struct float_format *format = value_format(insn->tuple.d);
+    const struct float_format *format = format_of_type(insn->tuple.d);
     uint32_t low = one_half(insn, format, (uint16_t)v[0], (uint16_t)v[1], (uint16_t)v[2]);
     if (isa_type_info(insn->tuple.d)->bytes == 2)
         return low;
@@ -195,7 +179,7 @@ static bool joined(const struct ptx_insn *insn, bool compared, bool other)
 static bool compare_half(const struct ptx_insn *insn, const uint64_t v[VALUE_SOURCES],
                          uint32_t which)
 {
-    const struct float_format *format = value_format(insn->tuple.s);
+    const struct float_format *format = format_of_type(insn->tuple.s);
     uint32_t a = v[0] >> 16 * which & 0xffff, b = v[1] >> 16 * which & 0xffff;
     if (insn->mods[MODC_FTZ] != MOD_NONE) {
         a = flush(format, a);
@@ -258,7 +242,7 @@ uint64_t value_half_set(const struct ptx_insn *insn, const uint64_t v[VALUE_SOUR
 {
     enum isa_type to = insn->tuple.d, from = insn->tuple.s;
     bool pair = from == TYPE_f16x2 || from == TYPE_bf16x2;
-    if (!value_format(from))
+    if (!format_of_type(from))
         return truth(to, joined(insn, compare_other(insn, v[0], v[1]), v[2] & 1));
     uint64_t low = truth(to, compare_half(insn, v, 0));
     if (!pair)
