@@ -212,7 +212,7 @@ static int prepare(struct sweep *sweep, struct sweep_summary *out, const char *t
     out->resumed = sweep->points.count - sweep->open;
     return rc ? rc
               : sweep_pool_create(&sweep->pool, &sweep->spec, &sweep->points, request->program,
-                                  request->jobs);
+                                  request->jobs, request->cancel);
 }
 
 static int finish(struct sweep *sweep, struct sweep_summary *out, int rc)

@@ -59,7 +59,8 @@ int sweep_worker(const struct sweep_spec *spec, const struct sweep_points *point
 {
     struct sweep_pool *pool;
     unsigned idle = 0, wanted = request->jobs;
-    int rc = sweep_pool_create(&pool, spec, points, request->program, request->jobs);
+    int rc =
+        sweep_pool_create(&pool, spec, points, request->program, request->jobs, request->cancel);
     for (unsigned i = 0; rc == 0 && i < wanted; i++) {
         rc = ranks->send(0, RUN_WANT, strlen(RUN_WANT)) ? lost() : 0;
     }

@@ -63,6 +63,14 @@ sed 's/,[^,]*$/,HOST/' limit/table.csv
 for child in $(cat children); do
     [ ! -e "/proc/$child" ] || grep -q '^State:.Z' "/proc/$child/status" || echo "a point left a process behind"
 done
+echo "# a signal that ends the sweep, and a point with it, is no outcome of the point"
+cat >group.yaml <<'YAML'
+sweep: group
+run: {command: [sh, -c, "echo {}; if [ ${n} = 20 ]; then kill -TERM $PPID; kill -KILL $$; fi"]}
+variables: {n: {from: 1, to: 60, step: 1}}
+YAML
+run sonde sweep group.yaml -o group -j 16 -q
+grep -v '"status":"ok"' group/points.jsonl
 echo "# drawings and fronts"
 run sonde sweep --plot x=n y=cycles by=model where="program == 'matmul' && l2.slices == 6" one | sed 's/, data only.*/, .svg, .png/'
 cat one/cycles_over_n.csv

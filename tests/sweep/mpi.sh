@@ -9,6 +9,7 @@ cd "$work" || exit 1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 fail() {
     echo "FAIL: $*"
+    grep -v '"status":"ok"' killed/points.jsonl
     exit 1
 }
 cat >plan.yaml <<'YAML'
@@ -18,14 +19,16 @@ models: [gtx780, gtx560ti, gtx480, gtx280]
 variables: {n: {from: 16, to: 128, step: 16}}
 cost: n * n * n
 YAML
-# The process of a rank of this test's job, by its environment and folder.
+# Whether a process is rank $1 of this test's job, by its environment.
+is_rank() {
+    tr '\0' '\n' 2>/dev/null <"$2/environ" | grep -qx "OMPI_COMM_WORLD_RANK=$1"
+}
+# The process of a rank: not a point's, which looks like it until it has begun.
 rank() {
     for process in /proc/[0-9]*; do
-        [ "$(readlink "$process/cwd" 2>/dev/null)" = "$work" ] || continue
-        if tr '\0' '\n' 2>/dev/null <"$process/environ" | grep -qx "OMPI_COMM_WORLD_RANK=$1"; then
-            basename "$process"
-            return
-        fi
+        [ "$(readlink "$process/cwd" 2>/dev/null)" = "$work" ] && is_rank "$1" "$process" || continue
+        parent=$(sed -n 's/^PPid:[[:space:]]*//p' "$process/status" 2>/dev/null)
+        is_rank "$1" "/proc/${parent:-0}" 2>/dev/null || { basename "$process" && return; }
     done
 }
 lines() {

@@ -18,17 +18,20 @@ struct sweep_pool {
     const char *program;
     struct sweep_work **work; /* by slot; NULL: free */
     size_t jobs, running;
+    const volatile int *cancel;
 };
 
 int sweep_pool_create(struct sweep_pool **out, const struct sweep_spec *spec,
-                      const struct sweep_points *points, const char *program, unsigned jobs)
+                      const struct sweep_points *points, const char *program, unsigned jobs,
+                      const volatile int *cancel)
 {
     struct sweep_pool *pool = calloc(1, sizeof *pool);
     *out = pool;
     if (!pool) {
         return error_memory();
     }
-    *pool = (struct sweep_pool){.spec = spec, .points = points, .program = program, .jobs = jobs};
+    *pool = (struct sweep_pool){
+        .spec = spec, .points = points, .program = program, .jobs = jobs, .cancel = cancel};
     pool->work = calloc(jobs, sizeof(struct sweep_work *));
     return pool->work ? 0 : error_memory();
 }
@@ -95,6 +98,9 @@ int sweep_pool_end(struct sweep_pool *pool, bool *ended, size_t *point, json_t *
         struct sweep_work *work = pool->work[slot];
         if (!work || !is_over(work, pool->spec->limit_s, &status)) {
             continue;
+        }
+        if (WIFSIGNALED(status) && !work->past_limit && pool->cancel && *pool->cancel) {
+            return error_set(SONDE_EINTERRUPTED, "interrupted");
         }
         *ended = true;
         *point = work->point;
