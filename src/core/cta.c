@@ -153,7 +153,8 @@ static int warp_start(struct sm *sm, struct sm_cta *cta, uint32_t slot, uint32_t
     warp->next_issue = sm->cycle + 1;
     warp->part = 0;
     warp->products_ready = 0;
-    warp->groups = 0;
+    warp->groups = warp->copy_groups = 0;
+    memset(warp->copies_out, 0, sizeof warp->copies_out);
     warp->outstanding = warp->loads_out = warp->atomics_out = warp->acquires_out = 0;
     warp->atomics = NULL;
     sm->warp_start[slot] = sm->warps_started++;

@@ -59,6 +59,7 @@ static uint64_t shared_result_cycle(struct sm *sm, const struct exec_access *acc
 {
     const struct shared_spec *spec = &sm->spec->shared;
     bool alone = (access->mask & (access->mask - 1)) == 0; /* there is a lane */
+    bool matrix = access->kind == ACCESS_MATRIX_LOAD || access->kind == ACCESS_MATRIX_STORE;
     uint32_t passes = alone ? 1 : banks_passes(&sm->banks, access);
     uint64_t further = passes > 1 ? passes - 1 : 0, extra = further * spec->conflict_cycles;
     uint64_t busy =
@@ -67,7 +68,7 @@ static uint64_t shared_result_cycle(struct sm *sm, const struct exec_access *acc
     unit_occupy(unit, sm->cycle, busy * unit->lanes_per_cycle);
     sm->stats.shared_accesses++;
     sm->stats.shared_conflicts += passes - 1;
-    return sm->cycle + spec->latency_cycles + extra;
+    return sm->cycle + (matrix ? spec->matrix_cycles : spec->latency_cycles) + extra;
 }
 
 /*
@@ -107,12 +108,31 @@ static bool access_cycles_known(struct sm *sm, const struct exec_access *access,
     return !path_choose(sm, access, pipe);
 }
 
+/* What the model gives no time: it is over when it issues, like arithmetic of its unit. */
+static bool is_over_at_issue(const struct sm *sm, const struct exec_access *access)
+{
+    switch (access->kind) {
+    case ACCESS_COPY:
+        return sm->spec->copies.latency_cycles == 0;
+    case ACCESS_MATRIX_LOAD:
+    case ACCESS_MATRIX_STORE:
+        return sm->spec->shared.matrix_cycles == 0;
+    default:
+        return false;
+    }
+}
+
+/* `latency`: of the unit. */
 static int issue_access(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info,
-                        uint32_t lanes)
+                        uint32_t lanes, uint64_t latency)
 {
     struct lsu_access *spare = sm->lsu.spare;
     uint64_t cycle;
     enum pipe pipe;
+    if (is_over_at_issue(sm, &spare->access)) {
+        set_results(warp, info, sm->cycle + latency);
+        return exec_commit(&warp->exec, &spare->access);
+    }
     sm->stats.space[spare->access.space]++;
     sm->stats.space_lanes[spare->access.space] += lanes;
     if (access_cycles_known(sm, &spare->access, &cycle, &pipe)) {
@@ -201,9 +221,9 @@ static void note_products(struct sm *sm, struct sm_warp *warp, const struct exec
         uint32_t least = spec->least_cycles + columns / 2;
         *free = start + (columns > least ? columns : least);
         warp->products_ready = start + spec->latency_cycles + columns;
-    } else if (info->products == PRODUCTS_COMMIT) {
+    } else if (info->products == GROUPS_COMMIT) {
         warp->group_ready[warp->groups++ % PRODUCT_GROUPS] = warp->products_ready;
-    } else if (info->products == PRODUCTS_WAIT && warp->groups > info->products_left) {
+    } else if (info->products == GROUPS_WAIT && warp->groups > info->products_left) {
         uint32_t last = warp->groups - info->products_left - 1;
         uint64_t ready = warp->group_ready[last % PRODUCT_GROUPS];
         warp->next_issue = ready > warp->next_issue ? ready : warp->next_issue;
@@ -252,13 +272,14 @@ static int issue_warp(struct sm *sm, struct sm_warp *warp)
     if (sm->spec->products.latency_cycles && (info->product_columns || info->products)) {
         note_products(sm, warp, info);
     }
+    warp->copy_groups += info->copies == GROUPS_COMMIT;
     int rc = 0;
     switch (exec_issue(&warp->exec, &sm->lsu.spare->access)) {
     case EXEC_DONE:
         set_results(warp, info, sm->cycle + latency);
         break;
     case EXEC_ACCESS:
-        rc = issue_access(sm, warp, info, lanes);
+        rc = issue_access(sm, warp, info, lanes, latency);
         break;
     case EXEC_BARRIER:
         set_results(warp, info, sm->cycle + latency);

@@ -34,6 +34,7 @@ struct shared_spec {
     uint32_t conflict_cycles; /* each further way */
     /* So long a further way keeps the load/store unit; 0: as long as it takes. */
     uint32_t conflict_interval_cycles;
+    uint32_t matrix_cycles; /* ldmatrix without conflict, of one matrix; 0: no time at all */
 };
 
 /* The network between the SMs of a cluster's CTAs. */
@@ -47,6 +48,11 @@ struct product_spec {
     uint32_t latency_cycles; /* of an asynchronous matrix product, beside its columns; 0: no time */
     uint32_t columns_per_cycle; /* of 64 rows, by an SM's tensor cores */
     uint32_t least_cycles;      /* what the tensor cores take beside half of the columns' time */
+};
+
+/* cp.async. */
+struct copy_spec {
+    uint32_t latency_cycles; /* the last answer to its bytes in shared memory; 0: no time at all */
 };
 
 struct coalesce_spec {
@@ -133,6 +139,7 @@ struct sm_spec {
     struct shared_spec shared;
     struct cluster_spec cluster;
     struct product_spec products;
+    struct copy_spec copies;
     struct coalesce_spec coalesce;
     struct texture_spec texture;
     struct constant_spec constant;

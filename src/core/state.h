@@ -38,6 +38,7 @@ struct sm_cta {
 };
 
 #define PRODUCT_GROUPS 8 /* that wgmma.wait_group can tell apart */
+#define COPY_GROUPS 16   /* of cp.async that may have copies under way, the one not committed too */
 
 struct sm_warp {
     const struct exec_uop_info *next; /* the instruction at exec.pc */
@@ -63,6 +64,8 @@ struct sm_warp {
     uint64_t products_ready;              /* asynchronous products so far, .. */
     uint64_t group_ready[PRODUCT_GROUPS]; /* .. by their last groups, of which `groups` have been */
     uint32_t groups;
+    uint32_t copy_groups;             /* committed */
+    uint32_t copies_out[COPY_GROUPS]; /* cp.async under way, by their group */
 };
 
 struct sm_unit {

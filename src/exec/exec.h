@@ -28,8 +28,8 @@
 struct exec_program; /* a kernel decoded for execution; immutable, shared by all warps */
 struct exec_memory;  /* the memory image of a device, see exec/memory.h */
 
-/* What an instruction says of a warp's asynchronous matrix products. */
-enum exec_products { PRODUCTS_NOTHING, PRODUCTS_COMMIT, PRODUCTS_WAIT };
+/* What an instruction says of the groups of a warp's asynchronous operations. */
+enum exec_groups { GROUPS_NOTHING, GROUPS_COMMIT, GROUPS_WAIT, GROUPS_WAIT_ALL };
 
 /* What the scoreboard and the issue logic need to know of the instruction at a pc. */
 struct exec_uop_info {
@@ -46,8 +46,8 @@ struct exec_uop_info {
     uint16_t dst[8];                   /* slots written */
     uint8_t src_pred[4], dst_pred[2];  /* predicate slots, guard included */
     uint16_t product_columns;          /* of an asynchronous matrix product; 0: it is none */
-    enum exec_products products;
-    uint8_t products_left; /* PRODUCTS_WAIT: the youngest groups, which may go on */
+    enum exec_groups products, copies;
+    uint8_t products_left, copies_left; /* GROUPS_WAIT: the youngest groups, which may go on */
     struct lowered lowered;
 };
 
@@ -59,7 +59,10 @@ enum exec_access_kind {
     ACCESS_TEXTURE,
     ACCESS_SURFACE,
     ACCESS_PREFETCH,
-    ACCESS_FENCE
+    ACCESS_FENCE,
+    ACCESS_COPY,         /* cp.async: device memory is read, shared memory written */
+    ACCESS_MATRIX_LOAD,  /* ldmatrix */
+    ACCESS_MATRIX_STORE, /* stmatrix */
 };
 
 /*
@@ -100,6 +103,9 @@ struct exec_access {
      */
     enum isa_space space;
     uint32_t mask; /* lanes that access */
+    /* COPY, MATRIX: the lanes that execute, which need not all give an address. Of a copy data[0]
+     * is where the lane's bytes go on the host, data[1] how many are read. */
+    uint32_t lanes;
     uint32_t pc;
     uint8_t bytes;     /* per element */
     uint8_t vec;       /* elements per lane */

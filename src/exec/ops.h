@@ -109,13 +109,32 @@ uop_run run_value;                                                    /* value.c
 uop_run run_alloca, run_stacksave, run_stackrestore;                  /* stack.c */
 uop_run run_redux;                                                    /* redux.c */
 uop_run run_product, run_matrix_move;                                 /* matrix.c */
-uop_run run_copy, run_mbarrier;                                       /* async.c */
+uop_run run_copy;                                                     /* copy.c */
+uop_run run_mbarrier;                                                 /* async.c */
 uop_run run_special;                                                  /* special.c */
 
 /* place.c: where the bytes lie that a lane passes in a call, in the frame `depth`. */
 uint8_t *call_place_at(const struct exec_state *state, uint32_t depth,
                        const struct call_place *side, uint32_t lane);
 
+/* What an access that begins here has in common with others; its operation fills in the rest. */
+static inline void access_begin(struct exec_access *access, const struct exec_warp *warp,
+                                enum exec_access_kind kind, enum isa_space space, uint32_t bytes)
+{
+    access->kind = kind;
+    access->space = space;
+    access->pc = warp->pc;
+    access->bytes = (uint8_t)bytes;
+    access->vec = 1;
+    access->cache_op = MOD_NONE;
+    access->is_volatile = access->non_coherent = access->contiguous = false;
+    access->frame_offset = warp->state->frames[warp->state->depth].offset;
+}
+
+/* copy.c, small_matrix.c: the second halves */
+void commit_copy(const struct exec_warp *warp, const struct exec_access *access);
+void commit_ldmatrix(const struct exec_warp *warp, const struct exec_access *access);
+void commit_stmatrix(const struct exec_warp *warp, const struct exec_access *access);
 /* tex.c: the second half of a fetch */
 int commit_texture(struct exec_warp *warp, const struct uop_memory *memory,
                    const struct exec_access *access);

@@ -18,6 +18,9 @@ static void access_complete(struct sm *sm, struct lsu_access *access, uint64_t c
         warp->pred_ready[info->dst_pred[i]] = cycle;
     }
     warp->outstanding--;
+    if (access->access.kind == ACCESS_COPY) {
+        warp->copies_out[access->copy_group]--;
+    }
     warp->loads_out -= has_result(info);
     warp->acquires_out -= info->acquires;
     warp->cta->outstanding--;
@@ -73,6 +76,18 @@ static void atomics_complete(struct sm *sm, struct sm_warp *warp, uint64_t cycle
     }
 }
 
+/* A copy's bytes are in shared memory. */
+static void copy_written(void *ctx, uint64_t arg)
+{
+    struct sm *sm = ctx;
+    struct lsu_access *access = (struct lsu_access *)(uintptr_t)arg;
+    if (sm->aborted) {
+        access_release(&sm->lsu.pool, access);
+    } else {
+        access_complete(sm, access, sm_sync(sm));
+    }
+}
+
 static void lsu_answered(struct sm *sm, struct lsu_access *access, uint64_t cycle)
 {
     if (access->pipe == PIPE_TEXTURE) {
@@ -82,6 +97,9 @@ static void lsu_answered(struct sm *sm, struct lsu_access *access, uint64_t cycl
     access->answered = true;
     if (is_atomic(access)) {
         atomics_complete(sm, access->warp, cycle);
+    } else if (access->access.kind == ACCESS_COPY) {
+        engine_at(sm->engine, (cycle + sm->spec->copies.latency_cycles) * sm->period_ps,
+                  sm->source ? sm->source - 1 : 0, copy_written, sm, (uintptr_t)access);
     } else {
         access_complete(sm, access, cycle);
     }

@@ -54,6 +54,10 @@ int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
     access->written_ps = 0;
     struct sm_warp *warp = access->warp;
     warp->outstanding++;
+    if (access->access.kind == ACCESS_COPY) {
+        access->copy_group = warp->copy_groups % COPY_GROUPS;
+        warp->copies_out[access->copy_group]++;
+    }
     warp->loads_out += has_result(access->info);
     warp->cta->outstanding++;
     warp->atomics_out += is_atomic(access);

@@ -289,14 +289,31 @@ static int find_pointers(struct exec_warp *warp, const struct uop_memory *memory
     return SONDE_OK;
 }
 
+static int commit_other(struct exec_warp *warp, const struct exec_access *access)
+{
+    switch (access->kind) {
+    case ACCESS_TEXTURE:
+        return commit_texture(warp, warp->state->uops[access->pc].memory, access);
+    case ACCESS_COPY:
+        commit_copy(warp, access);
+        return SONDE_OK;
+    case ACCESS_MATRIX_LOAD:
+        commit_ldmatrix(warp, access);
+        return SONDE_OK;
+    case ACCESS_MATRIX_STORE:
+        commit_stmatrix(warp, access);
+        return SONDE_OK;
+    default: /* a fence, a prefetch */
+        return SONDE_OK;
+    }
+}
+
 int exec_commit(struct exec_warp *warp, const struct exec_access *access)
 {
     const struct exec_state *state = warp->state;
-    if (access->kind == ACCESS_FENCE || access->kind == ACCESS_PREFETCH)
-        return SONDE_OK;
+    if (access->kind > ACCESS_REDUCTION)
+        return commit_other(warp, access);
     const struct uop_memory *memory = state->uops[access->pc].memory;
-    if (access->kind == ACCESS_TEXTURE)
-        return commit_texture(warp, memory, access);
     bool kept = access->kind == ACCESS_STORE && warp->env->stores;
     if (access->contiguous && kept && access->space == SPACE_GLOBAL && access->vec == 1)
         return keep_contiguous(warp, access);

@@ -30,7 +30,8 @@ decode_fn decode_activemask, decode_vote, decode_shfl, decode_match;           /
 decode_fn decode_redux;                                                        /* redux.c */
 decode_fn decode_product, decode_matrix_move;                                  /* matrix.c */
 decode_fn decode_small_matrix;                                                 /* small_matrix.c */
-decode_fn decode_copy, decode_mbarrier, decode_pending;                        /* async.c */
+decode_fn decode_copy, decode_copy_group;                                      /* copy.c */
+decode_fn decode_mbarrier, decode_pending;                                     /* async.c */
 decode_fn decode_bulk, decode_store_async;                                     /* bulk.c */
 decode_fn decode_tensor_copy, decode_map_field, decode_map_copy;               /* tensor.c */
 decode_fn decode_elect, decode_policy, decode_policy_range;                    /* policy.c */

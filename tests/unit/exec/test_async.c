@@ -128,7 +128,7 @@ static void what_may_reach_device_memory_at_issue_is_told_from_shared_memory(voi
         {"mbarrier.init.shared.b64 [%l0], 1;", false},
         {"mbarrier.init.b64 [%l0], 1;", true},
         {"mbarrier.test_wait.parity.b64 %p0, [%l0], 0;", true},
-        {"cp.async.ca.shared.global [%l0], [%l1], 4;", true},
+        {"cp.async.ca.shared.global [%l0], [%l1], 4;", false},
         {"cp.async.commit_group;", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

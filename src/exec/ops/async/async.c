@@ -1,8 +1,6 @@
 /*
- * cp.async and mbarrier. A copy is done at issue, which the manual allows: it may complete at any
- * time before it is waited for; so groups have nothing to wait for, and the arrival of copies at a
- * barrier is an arrival at once. None of it has timing yet. Source: PTX ISA 9.0, 9.7.9.25 and
- * 9.7.13.15.
+ * mbarrier, and the arrival of cp.async at one, before which the warp's copies are waited for. None
+ * of it has timing yet. Source: PTX ISA 9.0, 9.7.9.25 and 9.7.13.15.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -12,40 +10,11 @@
 
 struct uop_async {
     enum isa_op op;
-    struct async_place to, from;
-    uint32_t bytes;
-    bool has_value, value_is_predicate;
-    struct element value; /* count, state, parity, or size of the source */
+    struct async_place to;
+    bool has_value;
+    struct element value; /* count, state, or parity */
     struct element result;
 };
-
-/* How many bytes are read; the rest of the copy is zeros. */
-static uint32_t source_bytes(const struct exec_warp *warp, const struct uop *uop, uint32_t lane)
-{
-    const struct uop_async *a = uop->async;
-    if (a->value_is_predicate)
-        return pred_lanes(warp->state, uop, 0) >> lane & 1 ? 0 : a->bytes;
-    uint64_t bytes = a->has_value ? element_get(warp->state, &a->value, lane) : a->bytes;
-    return bytes < a->bytes ? (uint32_t)bytes : a->bytes;
-}
-
-enum exec_event run_copy(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
-                         struct exec_access *access)
-{
-    (void)access;
-    const struct uop_async *a = uop->async;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t lane = lowest_lane(rest), bytes = source_bytes(warp, uop, lane);
-        uint8_t *to = async_find(warp, &a->to, lane, a->bytes, a->bytes);
-        const uint8_t *from = to ? async_find(warp, &a->from, lane, bytes, a->bytes) : NULL;
-        if (!from && (!to || bytes > 0))
-            return EXEC_FAULT;
-        if (bytes > 0)
-            memcpy(to, from, bytes);
-        memset(to + bytes, 0, a->bytes - bytes);
-    }
-    return advance(warp);
-}
 
 /* The barrier's new word; `*result` is what the instruction gives. */
 static uint64_t operate(const struct uop_async *a, uint64_t word, uint64_t value, uint64_t *result)
@@ -122,30 +91,6 @@ static struct uop_async *begin(struct decoder *d)
     return a;
 }
 
-int decode_copy(struct decoder *d)
-{
-    const struct ptx_insn *insn = d->insn;
-    const struct ptx_operand *o = insn->operands;
-    bool sized = insn->op == OP_CP_ASYNC || insn->op == OP_CP_ASYNC_SIZE_HINT;
-    struct uop_async *a = begin(d);
-    if (!a)
-        return error_memory();
-    d->uop->run = run_copy;
-    a->bytes = (uint32_t)o[2].imm;
-    if (a->bytes != 4 && a->bytes != 8 && a->bytes != 16)
-        return decode_refuse(d, "'%s' of %u bytes is not implemented", isa_row(insn->op)->name,
-                             a->bytes);
-    int rc = async_decode_place(d, &a->to, &o[0], SPACE_SHARED);
-    if (rc == SONDE_OK)
-        rc = async_decode_place(d, &a->from, &o[1], SPACE_GLOBAL);
-    if (rc != SONDE_OK || !sized || insn->operand_count < 4)
-        return rc;
-    a->value_is_predicate = o[3].type == TYPE_pred;
-    a->has_value = !a->value_is_predicate;
-    return a->has_value ? decode_source_element(d, &a->value, &o[3], 4)
-                        : decode_pred_source(d, 0, &o[3]);
-}
-
 /* [=result] [A] [value]; a hint of time after that is not needed. */
 int decode_mbarrier(struct decoder *d)
 {
@@ -156,6 +101,8 @@ int decode_mbarrier(struct decoder *d)
     if (!a)
         return error_memory();
     d->uop->run = run_mbarrier;
+    if (insn->op == OP_CP_ASYNC_ARRIVE || insn->op == OP_CP_ASYNC_ARRIVE_NOINC)
+        d->info->copies = GROUPS_WAIT_ALL;
     int rc = SONDE_OK;
     if (at && strncmp(shape, "=P", 2) == 0)
         rc = decode_pred_dest(d, 0, &insn->operands[0]);

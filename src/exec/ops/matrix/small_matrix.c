@@ -2,8 +2,7 @@
  * ldmatrix, stmatrix and movmatrix: matrices of 8 x 8 elements of 16 bits, a register of each lane
  * for each. Lane l holds row l / 4, columns 2 (l % 4) and the next; with .trans (movmatrix: in the
  * result) rows and columns change places. Lane 8 m + r gives the address of row r of matrix m, 16
- * bytes in shared memory. Done at issue, without timing, as wmma's loads. Source: PTX
- * ISA 9.0, 9.7.14.5.15 to 17.
+ * bytes in shared memory, and reads or writes with it. Source: PTX ISA 9.0, 9.7.14.5.15 to 17.
  */
 #include <string.h>
 
@@ -33,53 +32,68 @@ static void put_lane_bits(small_matrix m, uint32_t lane, uint64_t bits, bool tra
     *element_of_lane(m, lane, 1, transposed) = (uint16_t)(bits >> 16);
 }
 
-/* Where row `row` of matrix `index` lies; NULL: the fault is set. */
-static uint8_t *row_pointer(struct exec_warp *warp, const struct uop_matrix *m, uint32_t index,
-                            uint32_t row)
+/* The rows' addresses, and in data[0] where they lie on the host. */
+static enum exec_event begin_move(struct exec_warp *warp, const struct uop_matrix *m, uint32_t mask,
+                                  struct exec_access *access, enum exec_access_kind kind)
 {
-    uint32_t lane = index * SIDE + row;
-    uint64_t base = m->has_base ? element_get(warp->state, &m->base, lane) : 0;
-    return matrix_pointer(warp, m, lane, base + m->offset, ROW_BYTES);
+    if (!mask)
+        return advance(warp);
+    access_begin(access, warp, kind, SPACE_SHARED, ROW_BYTES);
+    access->lanes = mask;
+    access->mask = UINT32_MAX >> (WARP_LANES - m->d.count * SIDE);
+    for (uint32_t lane = 0; lane < m->d.count * SIDE; lane++) {
+        uint64_t base = m->has_base ? element_get(warp->state, &m->base, lane) : 0;
+        uint8_t *row = matrix_pointer(warp, m, lane, base + m->offset, ROW_BYTES);
+        if (!row)
+            return EXEC_FAULT;
+        access->address[lane] = (base + m->offset) % EXEC_WINDOW_BYTES;
+        access->data[lane][0] = (uintptr_t)row;
+    }
+    advance(warp);
+    return EXEC_ACCESS;
+}
+
+static uint8_t *row_of(const struct exec_access *access, uint32_t index, uint32_t row)
+{
+    return (uint8_t *)(uintptr_t)access->data[index * SIDE + row][0];
 }
 
 static enum exec_event run_ldmatrix(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
                                     struct exec_access *access)
 {
-    (void)access;
-    const struct uop_matrix *m = uop->matrix;
-    small_matrix loaded[4];
-    for (uint32_t index = 0; mask && index < m->d.count; index++)
-        for (uint32_t row = 0; row < SIDE; row++) {
-            const uint8_t *from = row_pointer(warp, m, index, row);
-            if (!from)
-                return EXEC_FAULT;
-            memcpy(loaded[index][row], from, ROW_BYTES);
-        }
-    for (uint32_t rest = mask; rest; rest &= rest - 1)
-        for (uint32_t index = 0; index < m->d.count; index++)
+    return begin_move(warp, uop->matrix, mask, access, ACCESS_MATRIX_LOAD);
+}
+
+void commit_ldmatrix(const struct exec_warp *warp, const struct exec_access *access)
+{
+    const struct uop_matrix *m = warp->state->uops[access->pc].matrix;
+    for (uint32_t index = 0; index < m->d.count; index++) {
+        small_matrix loaded;
+        for (uint32_t row = 0; row < SIDE; row++)
+            memcpy(loaded[row], row_of(access, index, row), ROW_BYTES);
+        for (uint32_t rest = access->lanes; rest; rest &= rest - 1)
             element_set(warp->state, &m->d.registers[index], lowest_lane(rest),
-                        lane_bits(loaded[index], lowest_lane(rest), m->column_major));
-    return advance(warp);
+                        lane_bits(loaded, lowest_lane(rest), m->column_major));
+    }
 }
 
 static enum exec_event run_stmatrix(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
                                     struct exec_access *access)
 {
-    (void)access;
-    const struct uop_matrix *m = uop->matrix;
-    small_matrix stored;
-    for (uint32_t index = 0; mask && index < m->d.count; index++) {
+    return begin_move(warp, uop->matrix, mask, access, ACCESS_MATRIX_STORE);
+}
+
+void commit_stmatrix(const struct exec_warp *warp, const struct exec_access *access)
+{
+    const struct uop_matrix *m = warp->state->uops[access->pc].matrix;
+    for (uint32_t index = 0; index < m->d.count; index++) {
+        small_matrix stored;
         for (uint32_t lane = 0; lane < WARP_LANES; lane++)
             put_lane_bits(stored, lane, element_get(warp->state, &m->d.registers[index], lane),
                           m->column_major);
-        for (uint32_t row = 0; row < SIDE; row++) {
-            uint8_t *to = row_pointer(warp, m, index, row);
-            if (!to)
-                return EXEC_FAULT;
-            memcpy(to, stored[row], ROW_BYTES);
-        }
+        for (uint32_t row = 0; row < SIDE; row++)
+            memcpy(row_of(access, index, row), stored[row], ROW_BYTES);
     }
-    return advance(warp);
 }
 
 static enum exec_event run_movmatrix(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
@@ -110,6 +124,9 @@ int decode_small_matrix(struct decoder *d)
     }
     bool store = insn->op == OP_STMATRIX;
     d->uop->run = store ? run_stmatrix : run_ldmatrix;
+    d->info->is_load = !store;
+    d->info->is_store = store;
+    d->info->space = SPACE_SHARED;
     m->column_major = insn->mods[MODC_TRANS] != MOD_NONE;
     int rc = matrix_decode_fragment(d, &m->d, 'c', TYPE_b32, &o[store], !store);
     return rc == SONDE_OK ? matrix_decode_place(d, m, &o[!store]) : rc;

@@ -380,7 +380,7 @@ static int decode_factor(struct decoder *d, struct uop_wgmma *w, const struct pt
 int decode_wgmma_group(struct decoder *d)
 {
     bool waits = d->insn->op == OP_WGMMA_WAIT;
-    d->info->products = waits ? PRODUCTS_WAIT : PRODUCTS_COMMIT;
+    d->info->products = waits ? GROUPS_WAIT : GROUPS_COMMIT;
     d->info->products_left = waits ? (uint8_t)(d->insn->operands[0].imm & 7) : 0;
     d->uop->run = run_nop;
     return SONDE_OK;
