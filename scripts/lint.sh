@@ -31,7 +31,7 @@ warnings() { scripts/build.sh dev all; }
 circles() { scripts/circles.sh build/dev; } # of what `warnings` has built
 cpp_check() {
     cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
-        --suppressions-list=.cppcheck --error-exitcode=1 -j "$(nproc)" -I src -I include src
+        --suppressions-list=.cppcheck --error-exitcode=1 -j "$(nproc)" -I . -I src -I include src shim mpi workloads
 }
 tidy() {
     find src -name '*.c' | LC_ALL=C sort |

@@ -23,15 +23,19 @@ static VEC(struct target) targets;
 
 int capture_into(struct rt_stream *stream, struct rt_graph *graph, void *const *deps, size_t count)
 {
-    struct target target = {.stream = stream, .graph = graph, .count = count};
-    target.deps = calloc(count + 1, sizeof *target.deps);
-    if (!target.deps || vec_push(&targets, target) < 0) {
-        free(target.deps);
+    if (vec_reserve(&targets, targets.count + 1) < 0) {
+        return SHIM_NO_MEMORY;
+    }
+    struct target *target = &targets.data[targets.count];
+    *target = (struct target){.stream = stream, .graph = graph, .count = count};
+    target->deps = calloc(count + 1, sizeof *target->deps);
+    if (!target->deps) {
         return SHIM_NO_MEMORY;
     }
     for (size_t i = 0; i < count; i++) {
-        target.deps[i] = deps[i];
+        target->deps[i] = deps[i];
     }
+    targets.count++;
     return SHIM_OK;
 }
 

@@ -48,7 +48,7 @@ int node_add(void **out, void *handle, void *const *deps, size_t count,
              struct rt_node_params *params)
 {
     struct rt_graph *graph;
-    struct rt_node *node;
+    struct rt_node *node = NULL;
     int code = out && (deps || count == 0) ? graph_known(&graph, handle) : SHIM_INVALID;
     for (size_t i = 0; code == SHIM_OK && i < count; i++) {
         code = node_known(deps[i]);

@@ -82,11 +82,14 @@ int shim_link_add(struct shim_link *link, const char *name, const void *image, s
 
 static int remember(struct shim_link *link, void **image, size_t *bytes)
 {
-    struct linked *linked = calloc(1, sizeof *linked);
-    if (!linked || vec_push(&images, linked) < 0) {
-        free(linked);
+    if (vec_reserve(&images, images.count + 1) < 0) {
         return SHIM_NO_MEMORY;
     }
+    struct linked *linked = images.data[images.count] = calloc(1, sizeof *linked);
+    if (!linked) {
+        return SHIM_NO_MEMORY;
+    }
+    images.count++;
     snprintf(linked->image, sizeof linked->image, IMAGE_BEGIN "%zu\n", images.count);
     linked->texts = link->texts.data;
     linked->count = link->texts.count;

@@ -7,11 +7,15 @@
 
 struct context {
     unsigned flags;
+    struct context *older; /* of those that are destroyed */
 };
 
 static bool initialised, implicit;
 static struct context primary;
 static unsigned primary_users, created;
+/* Stacks may still hold them: their memory is not used again, so that no new one is taken for one
+ * of them. */
+static struct context *destroyed;
 static _Thread_local struct context *stack[NESTED_MAX];
 static _Thread_local unsigned depth;
 
@@ -35,6 +39,18 @@ int driver_result(int code)
                                                                                       : code;
 }
 
+static bool is_context(const void *context)
+{
+    return context == &primary || shim_handle_is(context, SHIM_CONTEXT);
+}
+
+/* The current context is one that was destroyed below another, or in another thread. */
+static bool is_stale(void)
+{
+    const struct context *top = depth > 0 ? stack[depth - 1] : &primary;
+    return top == &primary ? depth > 0 && primary_users == 0 && !implicit : !is_context(top);
+}
+
 int driver_enter(struct rt **rt)
 {
     if (!initialised) {
@@ -43,10 +59,7 @@ int driver_enter(struct rt **rt)
     if (depth == 0 && !implicit) {
         return SHIM_BAD_CONTEXT;
     }
-    if (depth > 0 && stack[depth - 1] == &primary && primary_users == 0 && !implicit) {
-        return SHIM_CONTEXT_DESTROYED;
-    }
-    return shim_device(rt);
+    return is_stale() ? SHIM_CONTEXT_DESTROYED : shim_device(rt);
 }
 
 int driver_stream(struct rt_stream **out, void *handle, bool own)
@@ -64,11 +77,6 @@ EXPORT int cuInit(unsigned flags)
     }
     initialised = shim_model() != NULL;
     return driver_result(initialised ? SHIM_OK : SHIM_NO_DEVICE);
-}
-
-static bool is_context(const void *context)
-{
-    return context == &primary || shim_handle_is(context, SHIM_CONTEXT);
 }
 
 static int push(struct context *context)
@@ -135,7 +143,8 @@ EXPORT int cuCtxDestroy_v2(void *handle)
         depth--;
     }
     shim_handle_remove(context);
-    free(context);
+    context->older = destroyed;
+    destroyed = context;
     created--;
     unused_reset();
     return driver_result(SHIM_OK);
@@ -190,6 +199,9 @@ EXPORT int cuCtxGetFlags(unsigned *flags)
 {
     if (!flags || depth == 0) {
         return driver_result(flags ? SHIM_BAD_CONTEXT : SHIM_INVALID);
+    }
+    if (is_stale()) {
+        return driver_result(SHIM_CONTEXT_DESTROYED);
     }
     *flags = stack[depth - 1]->flags;
     return driver_result(SHIM_OK);

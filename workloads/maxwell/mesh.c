@@ -92,7 +92,7 @@ static bool split_one(struct mesh *mesh)
             continue;
         }
         /* The edge's ends are the vertices opposite to the other two faces. */
-        uint32_t ends[2], found = 0;
+        uint32_t ends[2] = {0, 0}, found = 0;
         for (uint32_t k = 0; k < 4; k++) {
             if (k != walls[0] && k != walls[1]) {
                 ends[found++] = k;

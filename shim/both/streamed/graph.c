@@ -60,7 +60,7 @@ EXPORT int STREAMED(NAME(StreamEndCapture))(void *stream, void **out)
 {
     struct rt_stream *in;
     struct rt_graph *graph = NULL;
-    void *unused; /* a capture to a graph that the program has */
+    void *unused = NULL; /* a capture to a graph that the program has */
     int code = STREAM_OF(&in, stream);
     out = out ? out : &unused;
     if (code == SHIM_OK) {

@@ -208,6 +208,34 @@ static void nested(void)
     EXPECT(now == NULL);
 }
 
+/* One that goes while another is on top of it: it stays in the stack, and is no context any more,
+ * whatever is made after it. */
+static void destroyed_below(void)
+{
+    handle below, top, later, now;
+    unsigned flags;
+    address p;
+    OK(cuCtxCreate_v2(&below, 0, 0));
+    OK(cuCtxCreate_v2(&top, 0, 0));
+    OK(cuCtxDestroy_v2(below));
+    OK(cuCtxCreate_v2(&later, 4, 0));
+    EXPECT(later != below);
+    OK(cuMemAlloc_v2(&p, 64));
+    OK(cuCtxPopCurrent_v2(&now));
+    EXPECT(now == later);
+    OK(cuCtxDestroy_v2(top)); /* the current one */
+    OK(cuCtxGetCurrent(&now));
+    EXPECT(now == below);
+    GIVES(DESTROYED, cuMemAlloc_v2(&p, 64));
+    GIVES(DESTROYED, cuCtxGetFlags(&flags));
+    GIVES(BAD_CONTEXT, cuCtxDestroy_v2(below));
+    OK(cuCtxSetCurrent(later));
+    OK(cuMemAlloc_v2(&p, 64));
+    OK(cuCtxGetFlags(&flags));
+    EXPECT(flags == 4);
+    OK(cuCtxDestroy_v2(later));
+}
+
 static void primary(void)
 {
     handle context;
@@ -238,6 +266,7 @@ int main(void)
     device();
     errors();
     nested();
+    destroyed_below();
     primary();
     printf("contexts: all right\n");
 }
