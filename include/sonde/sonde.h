@@ -240,6 +240,10 @@ struct sonde_exec_options {
     const char *suppress; /* comma-separated kinds of report that are not wanted; NULL: none */
     char **report;
     size_t *reports;
+    /* Profile (timing alone): what warps waited for, by line. *profile_report in this format,
+     * "text", "json" or "html"; sonde_free() it. NULL: none. */
+    const char *profile;
+    char **profile_report;
 };
 
 /* `text`: cycles and counters, a line each. SONDE_EINPUT: the PTX, its target, or more memory than
@@ -251,8 +255,8 @@ int sonde_exec(char **text, const char *device_spec, const struct sonde_exec_opt
 
 /* The hierarchy of a dissection as text, `columns` wide (at least 40); free() it. */
 int sonde_topology(char **text, const char *json_path, int columns, int colour, int utf8);
-/* One HTML file that needs nothing else, of a dissection, a study, a sweep's table or statistics.
- */
+/* One HTML file that needs nothing else, of a dissection, a study, a sweep's table, statistics or a
+ * profile. */
 int sonde_report(char **html, const char *json_path);
 
 /* ---- workloads: whole programs that come with Sonde ---- */

@@ -90,6 +90,7 @@ static int device_create(struct device **out)
     int rc = rt_create(&device->rt, shim.model);
     rc = rc < 0 ? rc : rt_set_threads(device->rt, options()->threads);
     rc = rc < 0 ? rc : checking_begin(device->rt);
+    rc = rc < 0 ? rc : profiling_begin(device->rt, shim.model);
     if (rc < 0) {
         shim_say("%s", error_text());
         rt_destroy(device->rt);

@@ -39,6 +39,7 @@ static void read_all(void)
     o->check = text("SONDE_CHECK", NULL);
     o->suppress = text("SONDE_CHECK_SUPPRESS", NULL);
     o->functional = number("SONDE_FUNCTIONAL", 0) != 0 || o->check;
+    o->profile = o->functional ? NULL : text("SONDE_PROFILE", NULL);
     o->stats = text("SONDE_STATS", NULL);
     o->summary = number("SONDE_SUMMARY", 0) != 0;
     o->skip = number("SONDE_SKIP", 0);

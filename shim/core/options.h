@@ -12,6 +12,7 @@ struct options {
     const char
         *check; /* SONDE_CHECK: FORMAT or FORMAT:FILE of the checker's report; NULL: no check */
     const char *suppress; /* SONDE_CHECK_SUPPRESS: reports that are not wanted */
+    const char *profile;  /* SONDE_PROFILE: FORMAT or FORMAT:FILE; NULL: no profile */
     const char *stats;    /* SONDE_STATS: a file */
     bool summary;         /* SONDE_SUMMARY */
     bool has_kernels;

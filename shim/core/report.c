@@ -119,7 +119,7 @@ static struct tally *tally_of(const char *kernel)
 
 void report_done(void *ctx, const struct rt_done *launch)
 {
-    (void)ctx;
+    profiling_launched(launch, ctx);
     struct tally *tally = tally_of(rt_kernel_name(launch->kernel));
     if (!tally) {
         return;
@@ -293,6 +293,7 @@ void report_end(void)
         fflush(stdout);
         print_summary();
     }
+    profiling_end();
 }
 
 static void on_signal(int number)
@@ -371,11 +372,11 @@ void report_start(struct rt *rt)
     report.process = getpid();
     rt_set_print(rt, print_output, NULL);
     rt_set_cancel(rt, &report.cancel);
-    rt_set_done(rt, report_done, NULL);
+    rt_set_done(rt, report_done, rt);
     if (first) {
         atexit(program_ends);
     }
-    if (first && (o->summary || o->stats || o->check)) {
+    if (first && (o->summary || o->stats || o->check || o->profile)) {
         signals_watch();
     }
 }

@@ -290,6 +290,10 @@ void memory_forget_all(void);
 int checking_begin(struct rt *rt);
 void checking_reset(struct rt *rt);
 bool checking_end(struct rt *rt, bool with_leaks); /* whether anything was found */
+/* profiling.c: the profile of the process's device */
+int profiling_begin(struct rt *rt, const struct model *model);
+void profiling_launched(const struct rt_done *launch, struct rt *rt);
+void profiling_end(void);
 SHIM_SHARED void shim_check_site(struct rt *rt); /* of what is allocated or freed until .._ends() */
 SHIM_SHARED void shim_check_site_ends(struct rt *rt);
 void shim_check_refused(struct rt *rt, uint64_t address); /* a free */

@@ -161,8 +161,9 @@ static int warp_start(struct sm *sm, struct sm_cta *cta, uint32_t slot, uint32_t
     sm->warps_used |= 1ull << slot;
     cta->warps |= 1ull << slot;
     cta->live_warps++;
+    rc = sm->profile ? profile_warp_starts(sm, warp) : 0;
     warp_refresh(sm, warp);
-    return 0;
+    return rc;
 }
 
 static struct sm_cta *cta_take(struct sm *sm, const struct sm_grid *grid, uint64_t linear_id,
@@ -233,6 +234,9 @@ static void note_emptied(struct sm *sm)
 
 static void cta_release(struct sm *sm, struct sm_cta *cta)
 {
+    if (sm->profile) {
+        profile_cta_ends(sm, cta, sm_sync(sm));
+    }
     for (uint64_t warps = cta->warps; warps; warps &= warps - 1) {
         sm->warp[__builtin_ctzll(warps)].state = WARP_FREE;
     }
@@ -267,6 +271,7 @@ static void warp_atomics_forget(struct sm *sm, struct sm_warp *warp)
 void sm_abort(struct sm *sm)
 {
     sm->aborted = sm->reset = true;
+    profile_forget(sm);
     for (uint32_t i = 0; i < sm->max_warps; i++) {
         warp_atomics_forget(sm, &sm->warp[i]);
         sm->warp[i].state = WARP_FREE;

@@ -12,16 +12,6 @@
 #include "core/state.h"
 #include "util/error.h"
 
-static inline bool waits_for_lsu(const struct sm *sm, const struct sm_unit *unit)
-{
-    return (unit == &sm->unit[UNIT_LSU] || unit == &sm->unit[UNIT_TEX]) && lsu_full(&sm->lsu);
-}
-
-static inline bool unit_is_free(const struct sm *sm, const struct sm_unit *unit)
-{
-    return unit->busy_lanes < (sm->cycle + 1) * unit->lanes_per_cycle && !waits_for_lsu(sm, unit);
-}
-
 /* The first cycle in which a busy unit can start another warp. A full LSU says so itself. */
 static uint64_t unit_free_cycle(const struct sm *sm, const struct sm_unit *unit)
 {
@@ -251,6 +241,9 @@ static int issue_warp(struct sm *sm, struct sm_warp *warp)
     uint64_t ready = 0; /* when what has vanished has its result */
     sm->ready &= ~bit;
     sm->unit[warp->units[info->issue_unit]].ready_warps &= ~bit;
+    if (sm->profile) {
+        profile_issues(sm, warp, lane_count(warp->exec.active));
+    }
     if (info->is_lowered) {
         ready = issue_lowered(sm, warp, info);
     } else {
@@ -332,7 +325,7 @@ static int scheduler_cycle(struct sm *sm, uint32_t index, uint64_t *next_cycle)
         struct sm_warp *warp = &sm->warp[slot];
         const struct sm_unit *unit = &sm->unit[warp->units[warp->next->issue_unit]];
         if (warp->next->is_lowered && slots_now(warp, warp->next) == 0 &&
-            !waits_for_lsu(sm, unit)) {
+            !unit_waits_for_lsu(sm, unit)) {
             int rc = issue_warp(sm, warp);
             if (rc < 0) {
                 return rc;

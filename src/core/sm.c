@@ -118,13 +118,21 @@ static enum sm_wait what_it_waits_for(const struct sm *sm)
     return sm->lsu.requests_out ? SM_WAIT_MEMORY : SM_WAIT_BARRIER;
 }
 
+static uint64_t profiled_cycle(struct sm *sm)
+{
+    profile_cycle_begins(sm);
+    uint64_t next = issue_cycle(sm);
+    profile_cycle_ends(sm);
+    return next;
+}
+
 /* One cycle: requests go out, then instructions issue. Returns the next cycle worth a look. */
 static uint64_t run_cycle(struct sm *sm, uint64_t cycle)
 {
     sm->cycle = cycle;
     wheel_turn(sm);
     lsu_cycle(sm);
-    uint64_t next = sm->aborted ? CYCLE_NEVER : issue_cycle(sm);
+    uint64_t next = sm->aborted ? CYCLE_NEVER : sm->profile ? profiled_cycle(sm) : issue_cycle(sm);
     sm->wait = what_it_waits_for(sm);
     return sm->lsu.next_cycle < next ? sm->lsu.next_cycle : next;
 }
@@ -201,6 +209,7 @@ void sm_destroy(struct sm *sm)
         exec_warp_free(&sm->warp[i].exec);
     }
     lsu_free(sm);
+    profile_free(sm);
     exec_stores_destroy(sm->stores);
     free(sm->cta);
     free(sm->shared);

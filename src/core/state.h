@@ -14,6 +14,7 @@
 #define SONDE_CORE_STATE_H
 
 #include "core/memory/lsu.h"
+#include "core/profile.h"
 #include "core/sched/sched.h"
 #include "core/sm.h"
 #include "exec/cluster.h"
@@ -95,6 +96,7 @@ struct sm {
     uint64_t
         issued_cycle;  /* the last in which an instruction issued, or CTAs came to an empty SM */
     enum sm_wait wait; /* since then */
+    struct sm_profile *profile; /* NULL: it is not profiled */
     const struct sm_spec *spec;
     struct engine *engine;
     uint64_t period_ps;
@@ -135,6 +137,18 @@ struct sm {
     uint64_t slots; /* of a warp in the scoreboard: registers, then predicates */
 };
 
+/* What every ready warp needs of its unit. */
+static inline bool unit_waits_for_lsu(const struct sm *sm, const struct sm_unit *unit)
+{
+    return (unit == &sm->unit[UNIT_LSU] || unit == &sm->unit[UNIT_TEX]) && lsu_full(&sm->lsu);
+}
+
+static inline bool unit_is_free(const struct sm *sm, const struct sm_unit *unit)
+{
+    return unit->busy_lanes < (sm->cycle + 1) * unit->lanes_per_cycle &&
+           !unit_waits_for_lsu(sm, unit);
+}
+
 /* wake.c */
 /* Returns the first edge at or after the engine's now; `cycle` becomes at least the one before. */
 uint64_t sm_sync(struct sm *sm);
@@ -159,5 +173,16 @@ uint64_t issue_cycle(struct sm *sm); /* issue what can in sm->cycle; the next cy
 void barrier_arrive(struct sm *sm, struct sm_warp *warp);
 void barrier_exit(struct sm *sm, struct sm_warp *warp);
 void barrier_leave(struct sm *sm, struct sm_cta *cta); /* the CTA has ended */
+
+/* profile.c: of an SM that is profiled */
+int profile_warp_starts(struct sm *sm, const struct sm_warp *warp);
+void profile_cycle_begins(struct sm *sm); /* requests are out, nothing has issued */
+void profile_cycle_ends(struct sm *sm);
+void profile_issues(struct sm *sm, const struct sm_warp *warp, uint32_t lanes);
+void profile_served(struct sm *sm, const struct lsu_access *access,
+                    const struct mem_request *request);
+void profile_cta_ends(struct sm *sm, const struct sm_cta *cta, uint64_t now);
+void profile_forget(struct sm *sm); /* what was counted, and who is resident */
+void profile_free(struct sm *sm);   /* of any SM */
 
 #endif

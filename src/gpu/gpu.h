@@ -144,6 +144,16 @@ uint64_t gpu_stats_version(const struct gpu *gpu);
 void gpu_stats_since(struct gpu_stats *stats, const struct gpu_stats *before);
 void gpu_stats_add(struct gpu_stats *sum, const struct gpu_stats *more);
 
+/*
+ * Profiles: from the next launch on each SM counts what its warps wait for (core/profile.h). What
+ * was counted of a program since the last time is added to `lines`, one for each of its
+ * instructions. SONDE_ENOMEM; not while grids run apart.
+ */
+struct profile_line;
+int gpu_profile_enable(struct gpu *gpu);
+void gpu_profile_take(struct gpu *gpu, const struct exec_program *program,
+                      struct profile_line *lines, uint64_t *resident);
+
 /* Told of every CTA when it starts on an SM and when it has ended, in core cycles since the launch
  * began. NULL: nobody. */
 typedef void gpu_placed(void *ctx, uint64_t cta, uint32_t sm, uint64_t cycle, bool ends);

@@ -2,6 +2,7 @@
  * What the components have counted, added up. An SM has hundreds of counters, and most launches use
  * few SMs: the sums over SMs are kept, and brought up to date by those that have had CTAs since.
  */
+#include "core/profile.h"
 #include "gpu/state.h"
 
 #define COUNTERS(type) (sizeof(type) / sizeof(uint64_t))
@@ -110,6 +111,23 @@ void gpu_stats_since(struct gpu_stats *stats, const struct gpu_stats *before)
 void gpu_stats_add(struct gpu_stats *sum, const struct gpu_stats *more)
 {
     add_counters(sum, more, COUNTERS(struct gpu_stats));
+}
+
+int gpu_profile_enable(struct gpu *gpu)
+{
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < gpu->model->sms; i++) {
+        rc = sm_profile_enable(gpu->sm[i]);
+    }
+    return rc;
+}
+
+void gpu_profile_take(struct gpu *gpu, const struct exec_program *program,
+                      struct profile_line *lines, uint64_t *resident)
+{
+    for (uint32_t i = 0; i < gpu->model->sms; i++) {
+        sm_profile_take(gpu->sm[i], program, lines, resident);
+    }
 }
 
 void gpu_set_placed(struct gpu *gpu, gpu_placed *placed, void *ctx)

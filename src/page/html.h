@@ -18,5 +18,6 @@ void html_dissection(struct strbuf *out, const json_t *document);
 void html_study(struct strbuf *out, const json_t *document);
 void html_sweep(struct strbuf *out, const json_t *document);
 void html_statistics(struct strbuf *out, const json_t *document);
+void html_profile(struct strbuf *out, const json_t *document);
 
 #endif

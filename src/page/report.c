@@ -244,6 +244,7 @@ static const struct report {
     {"study", "Study", html_study},
     {"sonde.sweep/1", "Sweep", html_sweep},
     {"sonde.statistics/1", "Statistics", html_statistics},
+    {"sonde.profile/1", "Profile", html_profile},
 };
 
 int page_report(char **html, const json_t *document, const char *name)

@@ -410,6 +410,11 @@ const char *rt_kernel_name(const struct rt_kernel *kernel)
     return kernel->func->name;
 }
 
+const struct exec_program *rt_kernel_program(const struct rt_kernel *kernel)
+{
+    return kernel->program;
+}
+
 void rt_kernel_info(const struct rt_kernel *kernel, uint32_t *registers, uint32_t *static_shared,
                     uint32_t *local_bytes)
 {

@@ -151,6 +151,7 @@ int rt_set_carveout(struct rt *rt, uint64_t shared_bytes, uint64_t *l1_bytes_got
 /* What kernels are told of the device's attributes (CUdevice_attribute): 0, or a cudaError_t. */
 void rt_provide_attributes(struct rt *rt, int (*attribute)(int *value, int number));
 const char *rt_kernel_name(const struct rt_kernel *kernel);
+const struct exec_program *rt_kernel_program(const struct rt_kernel *kernel);
 void rt_kernel_info(const struct rt_kernel *kernel, uint32_t *registers, uint32_t *static_shared,
                     uint32_t *local_bytes);
 /* The kernel's parameters as declared (name, type, size): what a launch's arguments must fit. */

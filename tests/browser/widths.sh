@@ -12,6 +12,7 @@ cd "$work"
 "$sonde" report "$data/dissection.json" -o dissection.html
 "$sonde" exec double.ptx --grid 20 --block 128 --arg zero:10240 --arg u32:2560 --stats stats.json >log
 "$sonde" report stats.json -o statistics.html
+"$sonde" exec double.ptx --grid 20 --block 128 --arg zero:10240 --arg u32:2560 --profile=html:profile.html >log
 cat >frame.html <<'HTML'
 <!doctype html><title>waiting</title><body><iframe id="page" style="border:0;height:900px"></iframe><pre id="told"></pre>
 <script>
@@ -46,7 +47,7 @@ width 1400: fits, texts inside
 drawings are named
 alone
 END
-for page in dissection statistics; do
+for page in dissection statistics profile; do
     "$browser" --headless --no-sandbox --disable-gpu --allow-file-access-from-files --virtual-time-budget=10000 \
         --user-data-dir="$work/profile" --dump-dom "file://$work/frame.html#$page.html" 2>errors |
         sed -n '/id="told">/,/<\/pre>/p' | sed 's/.*id="told">//; s/<\/pre>.*//' >told

@@ -1,10 +1,11 @@
-/* What `sonde exec --check` asks of the checker. */
+/* What `sonde exec` asks of the checker and of the profile. */
 #include "api/exec/report.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "check/check.h"
+#include "profile/profile.h"
 #include "util/error.h"
 
 #define SITE_MAX 200
@@ -49,4 +50,23 @@ int exec_check_end(struct rt *rt, const struct sonde_exec_options *options)
         *options->reports = check_count(check);
     }
     return rc;
+}
+
+int exec_profile_begin(struct profile **out, struct rt *rt,
+                       const struct sonde_exec_options *options)
+{
+    enum profile_format format;
+    if (!profile_format_parse(&format, options->profile, strlen(options->profile))) {
+        return error_set(SONDE_EUSAGE, "'%s' is no format of a profile: text, json or html",
+                         options->profile);
+    }
+    int rc = profile_create(out, rt_model(rt));
+    return rc < 0 ? rc : gpu_profile_enable(rt_gpu(rt));
+}
+
+int exec_profile_end(const struct profile *profile, const struct sonde_exec_options *options)
+{
+    enum profile_format format = PROFILE_TEXT;
+    profile_format_parse(&format, options->profile, strlen(options->profile));
+    return profile_write(options->profile_report, profile, format);
 }

@@ -197,6 +197,7 @@ static int check_options(const struct sonde_exec_options *options)
     const char *what = options->link_count > 0 ? "linking several files"
                        : options->functional   ? "--functional"
                        : options->stats_path   ? "--stats"
+                       : options->profile      ? "--profile"
                        : options->printf_bytes ? "--printf-buffer"
                        : options->heap_bytes   ? "--heap"
                        : options->threads      ? "--threads"

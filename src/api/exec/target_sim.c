@@ -10,6 +10,7 @@
 #include "api/exec/target.h"
 #include "api/handles.h"
 #include "model/model.h"
+#include "profile/profile.h"
 #include "rt/rt.h"
 #include "statistics/statistics.h"
 #include "util/error.h"
@@ -22,6 +23,7 @@ struct sim_target {
     struct rt_module *module;
     struct statistics statistics;
     struct placements placements;
+    struct profile *profile; /* NULL: none is wanted */
     unsigned launches;
     uint64_t prints_lost; /* that a launch's costs have told of */
 };
@@ -119,6 +121,7 @@ static int load(struct sim_target *sim, const char *model_name)
     model_destroy(model);
     rc = rc < 0 ? rc : set_limits(sim);
     rc = rc == 0 && options->check ? exec_check_begin(sim->rt, options) : rc;
+    rc = rc == 0 && options->profile ? exec_profile_begin(&sim->profile, sim->rt, options) : rc;
     if (rc == SONDE_EUSAGE) {
         return rc;
     }
@@ -270,7 +273,8 @@ static int sim_launch(struct exec_target *target, const struct exec_request *req
     sim->launches++;
     statistics_add(&sim->statistics, request->kernel->name, &stats);
     describe(sim, kernel, &stats, cycles, costs);
-    return 0;
+    return sim->profile ? profile_launched(sim->profile, gpu, rt_kernel_program(kernel), &stats)
+                        : 0;
 }
 
 static int sim_finish(struct exec_target *target)
@@ -279,6 +283,10 @@ static int sim_finish(struct exec_target *target)
     const char *path = sim->options->stats_path;
     if (sim->options->check) {
         return exec_check_end(sim->rt, sim->options);
+    }
+    int rc = sim->profile ? exec_profile_end(sim->profile, sim->options) : 0;
+    if (rc < 0) {
+        return rc;
     }
     return path ? statistics_write(path, rt_model(sim->rt), &sim->statistics,
                                    sim->launches == 1 ? &sim->placements : NULL)
@@ -296,6 +304,7 @@ static void sim_close(struct exec_target *target)
     struct sim_target *sim = sim_of(target);
     statistics_free(&sim->statistics);
     placements_free(&sim->placements);
+    profile_destroy(sim->profile);
     rt_destroy(sim->rt);
     free(sim);
 }

@@ -12,13 +12,29 @@
 #define MAX_PRINTS 64
 
 static const struct option_spec options[] = {
-    {"-d", true},        {"--kernel", true},       {"--grid", true},
-    {"--block", true},   {"--shared", true},       {"--arg", true},
-    {"--then", false},   {"--print", true},        {"--functional", false},
-    {"-q", false},       {"--cooperative", false}, {"--printf-buffer", true},
-    {"--heap", true},    {"--max-cycles", true},   {"--stats", true},
-    {"--threads", true}, {"--any-target", false},  {"--check", false},
-    {"--check", true},   {"--suppress", true},     {NULL, false},
+    {"-d", true},
+    {"--kernel", true},
+    {"--grid", true},
+    {"--block", true},
+    {"--shared", true},
+    {"--arg", true},
+    {"--then", false},
+    {"--print", true},
+    {"--functional", false},
+    {"-q", false},
+    {"--cooperative", false},
+    {"--printf-buffer", true},
+    {"--heap", true},
+    {"--max-cycles", true},
+    {"--stats", true},
+    {"--threads", true},
+    {"--any-target", false},
+    {"--check", false},
+    {"--check", true},
+    {"--suppress", true},
+    {"--profile", false},
+    {"--profile", true},
+    {NULL, false},
 };
 
 struct exec_arguments {
@@ -30,7 +46,7 @@ struct exec_arguments {
     struct sonde_exec_launch launches[MAX_LAUNCHES];
     size_t launch_count;
     struct sonde_exec_options options;
-    struct check_option check;
+    struct check_option check, profile;
     bool quiet;
 };
 
@@ -175,6 +191,9 @@ static void take_option(struct exec_arguments *arguments, struct option_walk *wa
     } else if (option_is(walk, "--check")) {
         walk->failed |= !check_option_parse(&arguments->check, walk->command, walk->value);
         exec->check = arguments->check.format;
+    } else if (option_is(walk, "--profile")) {
+        walk->failed |= !profile_option_parse(&arguments->profile, walk->command, walk->value);
+        exec->profile = arguments->profile.format;
     } else if (option_is(walk, "--suppress")) {
         exec->suppress = walk->value;
     } else if (exec->print_count == MAX_PRINTS) {
@@ -267,6 +286,9 @@ int cmd_exec(int argc, char **argv)
     if (status == EXIT_DONE && arguments.options.stats_path) {
         status = cli_check_output(arguments.options.stats_path);
     }
+    if (status == EXIT_DONE && arguments.profile.path) {
+        status = cli_check_output(arguments.profile.path);
+    }
     if (status != EXIT_DONE) {
         return status;
     }
@@ -275,10 +297,11 @@ int cmd_exec(int argc, char **argv)
     bool output_failed = false;
     arguments.options.print = show_output;
     arguments.options.print_ctx = &output_failed;
-    char *text = NULL, *report = NULL;
+    char *text = NULL, *report = NULL, *profile = NULL;
     size_t reports = 0;
     arguments.options.report = &report;
     arguments.options.reports = &reports;
+    arguments.options.profile_report = &profile;
     int rc = sonde_exec(&text, arguments.device, &arguments.options);
     cli_watch_end();
     if (rc == 0 && arguments.quiet) {
@@ -289,6 +312,11 @@ int cmd_exec(int argc, char **argv)
         int held = check_option_report(&arguments.check, report, reports);
         printed = printed == EXIT_DONE ? held : printed;
         sonde_free(report);
+    }
+    if (profile) {
+        int written = report_option_write(&arguments.profile, profile);
+        printed = printed == EXIT_DONE ? written : printed;
+        sonde_free(profile);
     }
     if (output_failed && printed == EXIT_DONE) {
         cli_complain(": standard output: what the kernel printed was not written");

@@ -26,10 +26,10 @@
 #endif
 
 static const struct option_spec options[] = {
-    {"-d", true},     {"--functional", false}, {"--stats", true},      {"--kernels", true},
-    {"--skip", true}, {"--count", true},       {"--max-cycles", true}, {"--threads", true},
-    {"-q", false},    {"--check", false},      {"--check", true},      {"--suppress", true},
-    {NULL, false},
+    {"-d", true},         {"--functional", false}, {"--stats", true},      {"--kernels", true},
+    {"--skip", true},     {"--count", true},       {"--max-cycles", true}, {"--threads", true},
+    {"-q", false},        {"--check", false},      {"--check", true},      {"--suppress", true},
+    {"--profile", false}, {"--profile", true},     {NULL, false},
 };
 
 /* Beside the command in the build's folder, and where `make install` puts them. */
@@ -88,6 +88,8 @@ static void take_option(const struct option_walk *walk)
     }
     if (option_is(walk, "--check")) {
         setenv("SONDE_CHECK", walk->value ? walk->value : "text", 1);
+    } else if (option_is(walk, "--profile")) {
+        setenv("SONDE_PROFILE", walk->value ? walk->value : "text", 1);
     } else if (option_is(walk, "--functional")) {
         setenv("SONDE_FUNCTIONAL", "1", 1);
     } else if (option_is(walk, "-q")) {
@@ -107,6 +109,10 @@ static bool check_option(struct option_walk *walk)
     if (option_is(walk, "--check")) {
         return check_option_parse(&check, walk->command, walk->value) &&
                cli_check_output(check.path) == EXIT_DONE;
+    }
+    if (option_is(walk, "--profile")) {
+        return profile_option_parse(&check, walk->command, walk->value) &&
+               (!check.path || cli_check_output(check.path) == EXIT_DONE);
     }
     if (option_is(walk, "--kernels")) {
         if (regcomp(&regex, walk->value, REG_EXTENDED | REG_NOSUB) != 0) {
@@ -223,6 +229,7 @@ int cmd_run(int argc, char **argv)
     unsetenv("SONDE_FUNCTIONAL");
     unsetenv("SONDE_CHECK");
     unsetenv("SONDE_CHECK_SUPPRESS");
+    unsetenv("SONDE_PROFILE");
     setenv("SONDE_SUMMARY", "1", 1);
     option_walk_start(&walk, argc, argv);
     while (!first && option_walk_next(&walk, options)) {

@@ -115,6 +115,9 @@ static void lsu_written(void *ctx, uint64_t arg)
     if (request->mem.kind == MEM_ATOMIC) {
         sm_atomic_served(sm, &request->mem);
     }
+    if (sm->profile && !sm->aborted) {
+        profile_served(sm, access, &request->mem);
+    }
     request_release(&sm->lsu.pool, request);
     sm->lsu.requests_out--;
     if (counted) {

@@ -647,17 +647,37 @@ static void print_module(struct printer *pr, const struct ptx_module *m)
                           func_name(pr, m->funcs[i]->alias_of));
 }
 
+static void printer_free(struct printer *pr)
+{
+    map_free(&pr->taken);
+    map_free(&pr->local_taken);
+    u64_map_free(&pr->var_names);
+    u64_map_free(&pr->func_names);
+    u64_map_free(&pr->list_names);
+    arena_destroy(pr->arena);
+}
+
 int ptx_print(struct strbuf *out, const struct ptx_module *module)
 {
     struct printer pr = {.out = out, .arena = arena_create()};
     if (pr.arena == NULL)
         return error_memory();
     print_module(&pr, module);
-    map_free(&pr.taken);
-    map_free(&pr.local_taken);
-    u64_map_free(&pr.var_names);
-    u64_map_free(&pr.func_names);
-    u64_map_free(&pr.list_names);
-    arena_destroy(pr.arena);
+    printer_free(&pr);
+    return pr.failed || strbuf_failed(out) ? error_memory() : 0;
+}
+
+int ptx_print_insns(struct strbuf *out, const struct ptx_func *func,
+                    const struct ptx_insn *const *insns, uint32_t count)
+{
+    struct printer pr = {.out = out, .arena = arena_create(), .local = true};
+    if (pr.arena == NULL)
+        return error_memory();
+    if (name_locals(&pr, func) == 0) {
+        name_labels(&pr, func);
+        for (uint32_t i = 0; i < count; i++)
+            print_insn(&pr, insns[i]);
+    }
+    printer_free(&pr);
     return pr.failed || strbuf_failed(out) ? error_memory() : 0;
 }

@@ -15,4 +15,8 @@ int ptx_print(struct strbuf *out, const struct ptx_module *module);
 /* An instruction's full opcode, e.g. "ld.global.nc.v4.f32". */
 int ptx_print_opcode(struct strbuf *out, const struct ptx_insn *insn);
 
+/* These instructions of a function, with operands, a line each. 0 or SONDE_ENOMEM. */
+int ptx_print_insns(struct strbuf *out, const struct ptx_func *func,
+                    const struct ptx_insn *const *insns, uint32_t count);
+
 #endif

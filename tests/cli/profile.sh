@@ -1,0 +1,76 @@
+#!/bin/sh
+# Where the time goes: the table, sums that hold exactly, the page, and what the option refuses.
+cp "$DATA"/hot.ptx "$DATA"/double.ptx .
+seq 1 12 | sed 's/^/line /' >hot.cu
+cat >sums.py <<'PYTHON'
+import json, sys
+profile, statistics = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))
+warps = int(sys.argv[3])
+kernel, = profile["kernels"]
+total = kernel["warp_cycles"]
+# A block's first cycle is the one after its placement; its last that of the last exit, or the one before a reply.
+placed = sum((cta["end"] - cta["start"]) * warps for cta in statistics["ctas"])
+said = {
+    "over reasons": sum(kernel["warp_cycles_by_reason"].values()),
+    "over lines": sum(line["warp_cycles"] for line in kernel["lines"]),
+    "of residence": kernel["resident_warp_cycles"],
+}
+for name, cycles in said.items():
+    print(name, "holds" if cycles == total > 0 else f"{cycles} is not {total}")
+print("of placements", "holds" if 0 <= placed - total <= len(statistics["ctas"]) * warps else f"{placed} is not {total}")
+for line in kernel["lines"]:
+    if sum(line["warp_cycles_by_reason"].values()) != line["warp_cycles"]:
+        print("line", line["pc"], "does not hold")
+results = sum(kernel["warp_cycles_by_reason"][reason] for reason in
+              ["memory", "shared", "constant", "texture", "arithmetic", "sfu", "tensor"])
+print("results", "hold" if kernel["waited_for"] == results else kernel["waited_for"])
+print("instructions", "hold" if kernel["warp_instructions"] == statistics["warp_instructions"] else "differ")
+print("requests", "hold" if kernel["requests"] == statistics["transactions"] + statistics["merged_requests"] else "differ")
+PYTHON
+for model in gtx780 gtx560ti h200; do
+    for threads in 1 2; do
+        echo "# $model, $threads"
+        sonde exec hot.ptx -d sim:$model -q --grid 40 --block 256 --arg zero:40960 --arg u32:3 --any-target \
+            --threads $threads \
+            --profile=json:$model.$threads.json --stats stats.json
+        python3 sums.py $model.$threads.json stats.json 8
+    done
+    cmp $model.1.json $model.2.json
+done
+echo "# where each wait stands"
+python3 - <<'PYTHON'
+import json
+kernel, = json.load(open("gtx780.1.json"))["kernels"]
+def first(line): # but for the cycle in which it issued
+    reasons = line["warp_cycles_by_reason"]
+    return max((reason for reason in reasons if reason != "issued"), key=reasons.get, default="-")
+for line in kernel["lines"]:
+    if line.get("text", "").split(" ")[0] in ("add.u32", "sqrt.rn.f32", "bar.sync", "red.global.add.u32"):
+        print(line["line"], line["source_line"], line["source_text"], line["text"].split(" ")[0], first(line))
+print(sum(line["warp_cycles"] for line in kernel["source_lines"]) == kernel["warp_cycles"])
+PYTHON
+echo "# with and without a profile the same"
+sonde exec hot.ptx --grid 40 --block 256 --arg out:a:40960 --arg u32:3 >plain
+sonde exec hot.ptx --grid 40 --block 256 --arg out:b:40960 --arg u32:3 --profile >profiled 2>table
+cmp plain profiled && cmp a b
+awk 'length($0) > 80 { print "too wide: " $0 } END { print (NR <= 20 ? "fits" : "too long: " NR) }' table
+sed -n 3,5p table | cut -c 7-50
+echo "# two launches"
+run sonde exec double.ptx -q --block 64 --arg x=zero:1024 --arg u32:64 --then --block 64 --arg same:x --arg u32:64 --profile=json >out 2>json
+sed -n 's/^ *"launches": \([0-9]*\),$/launches \1/p' json
+echo "# pages"
+run sonde exec hot.ptx -q --block 256 --arg zero:1024 --arg u32:1 --profile=html:page.html
+run sonde report gtx780.1.json -o again.html
+grep -c '<svg class="roofline"' page.html again.html
+grep -o '<h3>[A-Za-z ]*</h3>' page.html
+grep -c 'line 5</code>' page.html
+echo "# what it refuses"
+refused() {
+    run sonde exec hot.ptx -q --block 256 --arg zero:1024 --arg u32:1 "$@"
+}
+refused --profile=yaml
+refused --profile=json:
+refused --profile=json:missing/file
+refused --profile --functional
+refused --profile --check
+refused --profile -d cuda:0 2>&1 | tail -2 | head -1

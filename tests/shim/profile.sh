@@ -1,0 +1,17 @@
+#!/bin/sh
+# profile.sh SONDE HOST FOLDER: a program under a profile: the JSON's sums hold, for each of its kernels.
+set -eu
+work=$(mktemp -d "${TMPDIR:-/tmp}/sonde-profile.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+"$1" run -q --profile=json:"$work/profile.json" -- "$2" "$3" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+python3 - "$work/profile.json" <<'PYTHON'
+import json, sys
+profile = json.load(open(sys.argv[1]))
+assert profile["schema"] == "sonde.profile/1" and profile["kernels"]
+for kernel in profile["kernels"]:
+    total = kernel["resident_warp_cycles"]
+    assert total > 0, kernel["kernel"]
+    assert sum(kernel["warp_cycles_by_reason"].values()) == total, kernel["kernel"]
+    assert sum(line["warp_cycles"] for line in kernel["lines"]) == total, kernel["kernel"]
+PYTHON
+"$1" run -q --profile -- "$2" "$3" 2>&1 >"$work/log" | grep -q 'warp cycles$'
