@@ -11,6 +11,22 @@ dissect sim:./jitter.yaml jitter.json --only l1_data
 expect jitter.json l1_data.fetch_granularity 128
 expect jitter.json l1_data.size 16384
 expect jitter.json l1_data.miss_penalty 261 3
+for cache in texture_l1:230 l2:268; do
+    dissect sim:./jitter.yaml jitter.json --only "penalty,${cache%:*}"
+    expect jitter.json "${cache%:*}.fetch_granularity" 32
+    expect jitter.json "${cache%:*}.miss_penalty" "${cache#*:}" 3
+done
+
+# A thread's own memory, kept across launches: no window continues another.
+cat >own.yaml <<'YAML'
+inherits: gtx780
+name: own
+carveout: {choices: []}
+l1_data: {size: 6 KiB, sets: 2, ways: 24, index: {kind: bits, bits: [7]}, replacement: {policy: random},
+          write: write_back, invalidate_on_launch: false}
+YAML
+dissect sim:./own.yaml own.json --only local_l1,policy
+expect own.json local_l1.ways 24
 
 # A table whose lines take no second request is no limit on requests.
 cat >mergers.yaml <<'YAML'

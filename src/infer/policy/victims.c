@@ -320,12 +320,17 @@ static int sum_joined_walk(struct victim_tally *tally, struct victim_sums *sums,
 
 /*
  * Large sets show few victims in a window. Where a launch does not disturb the cache, each window
- * continues the one before, and the ways keep their numbers. Undecided where a launch disturbs it.
+ * continues the one before, and the ways keep their numbers. Undecided where a launch disturbs it:
+ * so it does local memory, which lies elsewhere in each.
  */
 static int sum_joined(struct level *level, struct victim_tally *tally, uint32_t *holds,
                       struct victim_sums *sums)
 {
     uint64_t before = level->lab->loads;
+    const struct path_info *path = path_find(level->info->op);
+    if ((path && path->interleave > 1) || level->max_window < level->conflict.count) {
+        return lab_undecided(level->lab, "no window of this path continues another");
+    }
     for (uint32_t run = 0;
          sums->victims < limits.wanted && level->lab->loads - before < limits.max_loads; run++) {
         struct walk_plan plan =

@@ -19,8 +19,10 @@
 /* Thresholds. Fixed by: blind trials (tests/blind) and models with small caches, where a member
  * does not say that it was chosen. */
 static const struct {
-    unsigned small_bytes, first_bytes, least_units, few, max_disorder, max_unit_words;
-    double slower, by_noise_slower, clearly, by_noise, farther, alike, hit_share, by_itself, longer;
+    unsigned small_bytes, first_bytes, least_units, few, max_disorder, max_unit_words,
+        least_delayed;
+    double slower, by_noise_slower, clearly, by_noise, farther, alike, hit_share, by_itself, longer,
+        anywhere;
     uint64_t cheap_bytes, largest_cache;
 } limits = {
     .small_bytes = 1024, /* bytes: most caches hold so many */
@@ -30,6 +32,7 @@ static const struct {
     .least_units = 16,       /* fetch units in a smaller array */
     .clearly = 1.15,         /* times as long as next to all hits take: no hit */
     .by_noise = 1e-7,        /* chance: less likely is no noise */
+    .anywhere = 0.01,        /* chance: that often loads at any word begin so many units. Chosen */
     .farther =
         1.3,   /* times a hit: on a path of its own nothing as far as a plain load's is a hit */
     .few = 50, /* loads: one in so many makes no class */
@@ -42,6 +45,7 @@ static const struct {
         0.98, /* share of the loads circling in 1 KiB that are hits for certain: noise is less */
     .longer = 1.02,         /* times a load past the cache: no accident of a median. Chosen */
     .by_itself = 0.004,     /* share of the loads circling: that many are slow by themselves */
+    .least_delayed = 4,     /* loads: fewer make no class. Chosen */
     .max_unit_words = 2048, /* words: fetch units up to 8 KiB. Chosen */
 };
 enum { TINY_WORDS = 16 }; /* of the smaller circle */
@@ -366,10 +370,86 @@ static bool slow_by_itself(const struct sample *hits, const struct sample *walke
            sample_share(walked, threshold, ceiling) < 2 * of_hits + 3 * error;
 }
 
+/* A walk word by word, the latencies of hits, of the walk, and of both, and the slowest that count.
+ */
+struct classes {
+    const struct walk *walk;
+    const struct sample *hits, *walked, *both;
+    double ceiling;
+};
+
+/* The share of hits that the threshold takes for misses. */
+static double false_share(const struct level *level, const struct sample *hits)
+{
+    return sample_share(hits, level->timing.threshold, level->timing.ceiling);
+}
+
+/*
+ * Two classes may lie above a threshold, and the lower one begin fetch units no more often than
+ * loads at any word do: hits that something else delays. The threshold goes above it, where the
+ * rest still follows the same units.
+ */
+static void raise_threshold(struct level *level, struct pattern *pattern, const double *higher,
+                            size_t count, const struct classes *c)
+{
+    const struct level_timing before = level->timing;
+    for (size_t j = 0; j < count; j++) {
+        struct pattern next = {0};
+        size_t delayed = 0, begin = 0;
+        for (size_t i = 0; i < c->walk->count; i++) {
+            uint32_t cycles = c->walk->latency[i];
+            if (i % c->walk->window != 0 && cycles > before.threshold && cycles <= higher[j]) {
+                begin += walk_element(c->walk, i) % pattern->unit_words == pattern->phase;
+                delayed++;
+            }
+        }
+        if (delayed < limits.least_delayed || 2 * begin > delayed ||
+            binomial_tail(delayed, 1.0 / pattern->unit_words, begin) < limits.anywhere) {
+            continue;
+        }
+        if (set_threshold(level, higher[j], c->both, c->walked, c->ceiling) &&
+            find_unit(&next, level, c->walk, false_share(level, c->hits)) &&
+            next.unit_words == pattern->unit_words && next.phase == pattern->phase) {
+            *pattern = next;
+            return;
+        }
+        level->timing = before;
+    }
+}
+
 /*
  * Finds the lowest threshold that explains the walk: records above it lie where fetch units begin.
  * A cache with near and far parts has more than two classes, and the lower ones are all hits.
  */
+static int try_thresholds(struct level *level, struct trial *trial, const struct classes *c,
+                          double *thresholds, size_t count)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < count && !trial->found; i++) {
+        double at = above_floor(level, thresholds[i], c->walked, c->ceiling);
+        at = below_beneath(level, at, c->walked);
+        if (at < sample_quantile(c->hits, limits.hit_share) || at < level->timing.floor_cycles ||
+            at > level->timing.beneath_cycles ||
+            slow_by_itself(c->hits, c->walked, at, c->ceiling) ||
+            !set_threshold(level, at, c->both, c->walked, c->ceiling)) {
+            continue;
+        }
+        trial->apart = true;
+        trial->found = c->walk->shape.stride == CHASE_WORD_BYTES &&
+                       find_unit(&trial->pattern, level, c->walk, false_share(level, c->hits));
+        if (trial->found) {
+            raise_threshold(level, &trial->pattern, thresholds + i + 1, count - i - 1, c);
+            bool lowered = false;
+            rc = lower_threshold(level, &lowered, &trial->pattern, c->hits, c->walk);
+            if (lowered) {
+                set_threshold(level, level->timing.threshold, c->both, c->walked, c->ceiling);
+            }
+        }
+        trial->disorder = trial->disorder || (!trial->found && without_order(level, c->walk));
+    }
+    return rc;
+}
+
 static int separate(struct level *level, struct trial *trial, const struct sample *hits,
                     const struct walk *walk)
 {
@@ -382,28 +462,8 @@ static int separate(struct level *level, struct trial *trial, const struct sampl
         struct sample plain = sample_view(&both, -1, ceiling);
         double thresholds[8];
         size_t count = sample_thresholds(thresholds, 8, &plain);
-        for (size_t i = 0; rc == 0 && i < count && !trial->found; i++) {
-            thresholds[i] = above_floor(level, thresholds[i], &walked, ceiling);
-            thresholds[i] = below_beneath(level, thresholds[i], &walked);
-            if (thresholds[i] >= sample_quantile(hits, limits.hit_share) &&
-                thresholds[i] >= level->timing.floor_cycles &&
-                thresholds[i] <= level->timing.beneath_cycles &&
-                !slow_by_itself(hits, &walked, thresholds[i], ceiling) &&
-                set_threshold(level, thresholds[i], &both, &walked, ceiling)) {
-                trial->apart = true;
-                trial->found =
-                    walk->shape.stride == CHASE_WORD_BYTES &&
-                    find_unit(&trial->pattern, level, walk,
-                              sample_share(hits, level->timing.threshold, level->timing.ceiling));
-                bool lowered = false;
-                rc = trial->found ? lower_threshold(level, &lowered, &trial->pattern, hits, walk)
-                                  : 0;
-                if (lowered) {
-                    set_threshold(level, level->timing.threshold, &both, &walked, ceiling);
-                }
-                trial->disorder = trial->disorder || (!trial->found && without_order(level, walk));
-            }
-        }
+        const struct classes c = {walk, hits, &walked, &both, ceiling};
+        rc = try_thresholds(level, trial, &c, thresholds, count);
     }
     sample_free(&walked);
     sample_free(&both);
