@@ -57,6 +57,10 @@ YAML
 dissect sim:./short.yaml short.json --only outstanding
 expect short.json outstanding.loads_per_warp "no value" # 4, of which two warps do not agree
 
+grep -q '"max_requests_per_sm": \(2[0-9]\|3[012]\)' short.json || fail "more requests than the table takes"
+dissect sim:./short.yaml short.json --only constant_l15
+expect short.json constant_l15.hit_latency "not measured" # L2 is nearer than the second cache
+
 # Behind the only level, reads of page tables miss L2.
 cat >tables.yaml <<'YAML'
 inherits: m2070

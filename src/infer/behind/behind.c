@@ -32,7 +32,7 @@
  * that it was chosen. */
 static const struct {
     double hit_share, clearly, by_chance, sooner;
-    unsigned clearly_cycles, first_reads, max_line_bytes;
+    unsigned clearly_cycles, first_reads, max_line_bytes, sooner_cycles;
 } limits = {
     .hit_share = 0.98,   /* share of the loads that are hits for certain */
     .clearly = 1.03,     /* times a hit, and so many cycles more: no clock's drift, no port */
@@ -40,6 +40,7 @@ static const struct {
     .by_chance = 1e-6,   /* chance: less likely is no accident */
     .first_reads = 256,  /* records at least, in launches after the first. Chosen */
     .sooner = 0.75, /* share of a load from L2: the way there may be shorter than plain loads' */
+    .sooner_cycles = 2,     /* cycles below next to all others: not the same place. Chosen */
     .max_line_bytes = 4096, /* bytes: longer lines are not looked for. Chosen */
 };
 
@@ -119,6 +120,63 @@ static int check_slow(struct level *level, const struct sample *missed, double s
                                own, slow);
 }
 
+/* The median latency of plain loads that circle so. */
+static int sample_plain(struct level *level, double *median, struct walk_shape shape)
+{
+    struct sample plain;
+    int rc = circle_sample(level, &plain, level->info->beneath, shape);
+    *median = rc ? 0 : sample_quantile(&plain, 0.5);
+    if (rc == 0) {
+        sample_free(&plain);
+    }
+    return rc;
+}
+
+/*
+ * A second cache that keeps its lines from launch to launch, and is as far as L2, shows where loads
+ * circle through all that the path reaches: they take longer, though L2 holds as much. One that is
+ * farther than L2 makes them take less.
+ */
+static int check_all(struct level *level, const struct sample *missed)
+{
+    struct sample all;
+    const struct path_info *path = path_find(level->info->op);
+    uint64_t stride = level->front->timing.fetch_bytes, bytes = path->reach_bytes;
+    struct walk_shape shape = {.stride = stride, .count = stride ? bytes / stride : 0};
+    double plain = 0, near = level->timing.beneath_cycles;
+    if (shape.count < 2) {
+        return INFER_UNDECIDED;
+    }
+    int rc = circle_sample(level, &all, level->info->op, shape);
+    if (rc) {
+        return rc;
+    }
+    struct sample slow = sample_view(&all, clearly_above(missed), INFINITY);
+    bool longer = 2 * slow.count > all.count;
+    double soonest = sample_quantile(&slow, 0.1), median = sample_quantile(&all, 0.5);
+    double fastest = sample_quantile(missed, 1 - limits.hit_share);
+    sample_free(&all);
+    if (median < fastest - limits.sooner_cycles) {
+        return lab_undecided(level->lab,
+                             "loads that miss in front take %.0f cycles, and %.0f through all that "
+                             "the path reaches: something answers them later than L2",
+                             sample_quantile(missed, 0.5), median);
+    }
+    rc = longer ? sample_plain(level, &plain, shape) : INFER_UNDECIDED;
+    if (rc) {
+        return rc;
+    }
+    if (plain > limits.clearly * near + limits.clearly_cycles) {
+        return lab_undecided(level->lab,
+                             "loads of %llu B take %.0f cycles, fewer %.0f: of a second cache and "
+                             "L2, or of L2 and memory",
+                             (unsigned long long)bytes, soonest, sample_quantile(missed, 0.5));
+    }
+    level->result->present = true;
+    level->timing.beneath_cycles = soonest;
+    return 0;
+}
+
 /*
  * Is there a second cache? Then some loads that are read the first time take clearly longer than
  * all loads that miss only the first one: the first words of the second one's fetch units. Where
@@ -142,7 +200,14 @@ static int check_behind(struct level *level, const struct sample *missed)
             return check_slow(level, missed, median, soonest);
         }
     }
-    return circle_check_sooner(level, missed, limits.sooner);
+    rc = circle_check_sooner(level, missed, limits.sooner);
+    const struct refusal absence = level->lab->why;
+    rc = rc == INFER_UNDECIDED ? check_all(level, missed) : rc;
+    if (rc == SONDE_ENOTRECORDED) { /* nobody walked so far */
+        level->lab->why = absence;
+        rc = INFER_UNDECIDED;
+    }
+    return rc;
 }
 
 /* Noise of the path was seen before, in many more hits than the reference has. */

@@ -120,7 +120,8 @@ static int fly(struct lab *lab, struct flown *out, struct ground *ground,
     return rc;
 }
 
-/* *best: the shape that moves most. */
+/* *best: the shape that moves most. Undecided where a shape is refused, and none of those before
+ * moves less than another: more lines under way may move more. */
 static int measure_latencies(struct lab *lab, struct ground *ground, size_t *best)
 {
     struct memory_result *m = &lab->out->memory;
@@ -130,7 +131,7 @@ static int measure_latencies(struct lab *lab, struct ground *ground, size_t *bes
         ground->next = (SHAPES - 1 - i) * limits.first_bytes;
         int rc = fly(lab, &f, ground, &shapes[i], "load", limits.latency_turns, 0);
         if (rc) {
-            return i > 0 && lab_soft(rc) ? 0 : rc;
+            return lab_soft(rc) && i > *best + 1 ? 0 : rc;
         }
         struct loaded_latency *point = &m->loaded[m->loaded_count++];
         *point =

@@ -27,13 +27,14 @@
 /* Thresholds. Fixed by: blind trials of outstanding loads (tests/blind/outstanding.c). */
 static const struct {
     double jump_share, merger_jump_share, slack, steady_share;
-    unsigned most_full, most_loads;
+    unsigned most_full, most_loads, outside;
 } limits = {
     .jump_share = 0.25,        /* share of a single load's time: a jump */
     .merger_jump_share = 0.08, /* the same, where lines are shared */
     .slack = 0.02,             /* share of a count by which rays may differ */
     .steady_share =
         0.8,         /* share of throughput times latency: a single load may be one of the slower */
+    .outside = 40,   /* cycles of a load before it has a place, and after. Chosen */
     .most_full = 4,  /* loads of a thread where all lanes load */
     .most_loads = 8, /* loads of a warp, on rays: 8 x 32 instructions reach far enough */
 };
@@ -381,7 +382,8 @@ static double most_at_once(const struct study *s)
 
 /*
  * By Little's law: answers come in a steady stream, so many a cycle, each after no less than a
- * single load's time. That far beyond the first filling it holds of any structure, full or not.
+ * single load's time. That far beyond the first filling it holds of any structure, full or not. Of
+ * that time a load has a place for less: it is issued before, and written back after.
  */
 static int steady_requests(struct study *s, double *requests)
 {
@@ -394,7 +396,8 @@ static int steady_requests(struct study *s, double *requests)
     bool steady = full > 2 * s->yard.one_cycles && each > 0;
     *requests =
         rc == 0 && steady
-            ? floor(limits.steady_share * (s->yard.one_cycles - s->yard.overhead_cycles) / each)
+            ? fmax(1, floor(limits.steady_share *
+                            (s->yard.one_cycles - s->yard.overhead_cycles - limits.outside) / each))
             : 1;
     return rc;
 }

@@ -16,6 +16,7 @@ struct toy {
     double latency_cycles, bytes_per_cycle, hz, begin_ns; /* hz 0: no timer */
     uint64_t l2_bytes, flush_needed;
     uint32_t sms;
+    uint64_t most_threads; /* 0: no block is refused */
     struct traceset *set;
 };
 
@@ -30,6 +31,10 @@ static uint64_t number(const struct trace_request *r, const char *name, uint64_t
 static int answer_flight(const struct toy *toy, struct trace *trace)
 {
     const struct trace_request *r = &trace->request;
+    if (toy->most_threads && number(r, "threads", 32) > toy->most_threads) {
+        trace->status = SONDE_EUNSUPPORTED;
+        return 0;
+    }
     uint64_t warps = number(r, "blocks", toy->sms) * number(r, "threads", 32) / 32;
     double turns = (double)number(r, "turns", 16);
     double requests = (double)(warps * number(r, "loads", 1)), bytes = requests * 128 * turns;
@@ -129,6 +134,17 @@ static void without_a_timer_bytes_a_cycle_are_told(void **state)
     assert_non_null(strstr(result.memory.read_bandwidth.reason, "400 bytes a cycle"));
 }
 
+static void a_refused_block_leaves_no_bandwidth(void **state)
+{
+    (void)state;
+    struct toy toy = plain;
+    toy.most_threads = 512;
+    assert_int_equal(run(&toy, memory_dissect, true), INFER_UNDECIDED);
+    memory_refuse(&result, &(struct refusal){.reason = "refused"});
+    assert_true(result.memory.loaded_count > 0);
+    assert_string_equal(result.memory.read_bandwidth.reason, "refused");
+}
+
 static void without_the_size_of_l2_bandwidth_is_not_measured(void **state)
 {
     (void)state;
@@ -174,6 +190,7 @@ int main(void)
         cmocka_unit_test(bandwidths_are_those_of_the_memory),
         cmocka_unit_test(latency_grows_once_the_memory_is_busy),
         cmocka_unit_test(without_a_timer_bytes_a_cycle_are_told),
+        cmocka_unit_test(a_refused_block_leaves_no_bandwidth),
         cmocka_unit_test(without_the_size_of_l2_bandwidth_is_not_measured),
         cmocka_unit_test(the_gap_of_copies_closes_at_the_size_of_l2),
         cmocka_unit_test(a_larger_flush_is_tried_where_a_small_one_displaces_nothing),
