@@ -147,7 +147,8 @@ struct sonde_study_options {
     int quick;           /* only the first size of each kernel; programs at their quick sizes */
     uint32_t jobs;       /* programs that run at a time, each a process, on each rank of an MPI job;
                             0: one after the other, in this process */
-    int resume;          /* with jobs: take over what `folder` holds of an earlier run */
+    int resume;          /* take over what `folder` holds of an earlier run: with jobs its programs,
+                            and its kernels */
     int without_set_aside; /* nothing of the kernels that are set aside */
     const char *folder; /* figures go there (CSV, and drawn by gnuplot where it is); NULL: none */
     uint64_t seed;

@@ -58,6 +58,7 @@ static int prepare(struct study *study, const struct sonde_study_options *option
     bool programs = options->quick && study->program_count > 0;
     rc = rc < 0 || !programs ? rc : study_quick(study);
     rc = rc < 0 ? rc : study_kernels(study, options->kernels, options->quick && !programs);
+    rc = rc < 0 ? rc : study_keep_kernels(study, options->folder, options->resume != 0);
     return rc < 0 || !options->without_set_aside ? rc : study_leave_set_aside(study);
 }
 
@@ -77,6 +78,13 @@ static int run_points(bool *idle, struct study *study, struct study_bench *bench
         return error_set(SONDE_EIO, "cannot find this program's own file");
     }
     return study_run_points(idle, study, bench, &how);
+}
+
+/* Launches, also those before an interrupt. */
+static int tell_kernels(struct sonde_study *study, struct study_bench *bench, const char *folder)
+{
+    int rc = kernel_table(&study->kernels, bench);
+    return rc < 0 || !folder ? rc : study_kernel_files(bench, folder);
 }
 
 int sonde_study(struct sonde_study **out, const char *name,
@@ -103,12 +111,11 @@ int sonde_study(struct sonde_study **out, const char *name,
     if (rc == 0 && options->folder) {
         rc = study_figures(&study->notes, study->rows, bench, options->folder);
         rc = rc < 0 ? rc : study_program_files(bench, options->folder);
-        rc = rc < 0 ? rc : study_kernel_files(bench, options->folder);
     }
-    int told = bench ? kernel_table(&study->kernels, bench) : 0;
+    int told = bench ? tell_kernels(study, bench, options->folder) : 0;
     rc = rc < 0 ? rc : told;
     study_bench_destroy(bench);
-    if (rc < 0 && (!study->rows || study_done(study->rows) == 0)) {
+    if (rc < 0 && (!study->rows || (study_done(study->rows) == 0 && !study->kernels.text))) {
         sonde_study_destroy(study);
         return rc;
     }

@@ -101,6 +101,7 @@ struct ptx_insn {
     uint8_t operand_count;
     int32_t guard; /* predicate register of @p, -1 if none */
     bool guard_negate;
+    bool unrolled; /* a branch of a loop whose copies are written out (ptx/schedule/unroll.c) */
     struct ptx_operand *operands; /* operand_count of them */
     uint32_t reconverge; /* branches: pc of the immediate post-dominator, PTX_NO_PC: exit */
 };

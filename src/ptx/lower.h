@@ -22,9 +22,10 @@
 #define LOWER_PARTS 5
 
 struct lowered {
-    uint16_t slots;     /* of all units, in LOWER_ONE-ths */
-    bool folded;        /* part of the instructions that use its result: it takes no time either */
-    bool aggregated;    /* an atomic of one lane for the whole warp */
+    uint16_t slots;  /* of all units, in LOWER_ONE-ths */
+    bool folded;     /* part of the instructions that use its result: it takes no time either */
+    bool aggregated; /* an atomic of one lane for the whole warp */
+    uint8_t turns;   /* the last branch of a loop that is unrolled: times, of any number of turns */
     uint8_t part_count; /* what goes to a unit; the rest takes issue slots alone */
     struct {
         uint8_t unit; /* enum isa_unit */

@@ -11,7 +11,10 @@
  * and constants pass all stores. Of a program that faults, another instruction may be the first
  * that does.
  *
- * Left out: what the compiler moves from one block to another, and loops that it unrolls.
+ * Loops of one block that count are unrolled first, four times, as the compiler does
+ * (ptx/schedule/unroll.c): the loads of four turns are then under way together.
+ *
+ * Left out: what the compiler moves from one block to another.
  */
 #ifndef SONDE_PTX_SCHEDULE_H
 #define SONDE_PTX_SCHEDULE_H

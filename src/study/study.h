@@ -99,9 +99,10 @@ struct study {
     size_t untested_count;
     struct study_row *rows;
     size_t row_count;
-    const char *only;    /* as given to study_select */
-    const char *kernels; /* as given to study_kernels */
-    bool quick;
+    const char *only;          /* as given to study_select */
+    const char *kernels;       /* as given to study_kernels */
+    const char *kernel_folder; /* as given to study_keep_kernels */
+    bool quick, resume;
 };
 
 /* The shipped studies; NULL past the last. */
@@ -135,6 +136,11 @@ int study_quick(struct study *study);
  * first size of each. SONDE_EUSAGE: the study has no kernels, or none of that name.
  */
 int study_kernels(struct study *study, const char *names, bool quick);
+/*
+ * Each launch of a kernel is kept in FOLDER/kernels.jsonl as soon as it has ended; `resume`: what
+ * is there of the same model and version is taken over. SONDE_EUSAGE: to resume without a folder.
+ */
+int study_keep_kernels(struct study *study, const char *folder, bool resume);
 /* No rows of kernels that are set aside. SONDE_EUSAGE: there are no others. */
 int study_leave_set_aside(struct study *study);
 

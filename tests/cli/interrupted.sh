@@ -59,6 +59,20 @@ grep -c '"verdict": "ok"' study/study.json | sed 's/^[1-9][0-9]*$/some/'
 grep -c '"verdict": "not reached"' study/study.json | sed 's/^[1-9][0-9]*$/some/'
 echo "$(grep -c '"id"' study/study.json) rows"
 ls study
+echo "# launches of kernels: those that have ended are kept, and taken over"
+(until grep -q chase_l1 launches/kernels.jsonl 2>/dev/null; do sleep 0.05; done && : >begun) &
+begun=begun
+interrupt TERM 0x4000 sonde study h200 --kernels chase_l1,chase_far --only results -o launches >table
+rm begun
+begun=large.yaml
+tail -n 2 table
+grep -c '^chase_l1 ' table | sed 's/^[12]$/some/'
+cut -f 1,2,5 launches/kernels.tsv | sed -n '1p;2p'
+sed 's/\("cycles":\)[0-9.]*/\11000.0/' launches/kernels.jsonl >edited && cp edited launches/kernels.jsonl
+sonde study h200 --quick --kernels chase_l1 --only results -o launches --resume | grep '^chase_l1 '
+sonde study h200 --quick --kernels chase_l1 --only results --resume
+echo "status $?"
+rm edited
 interrupt INT 0x2 sonde exec "$DATA/two_kernels.ptx" --kernel spin
 interrupt INT 0x2 sonde exec "$DATA/two_kernels.ptx" --kernel spin --functional
 ls -A

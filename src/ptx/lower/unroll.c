@@ -156,6 +156,7 @@ static void unroll_loop(struct lower *l, const struct loop *loop, uint32_t times
             share(&l->out[pc], times);
     }
     lower_add(l, loop->block->last, ISA_UNIT_COUNT, count_bases(l, loop) * LOWER_ONE / times);
+    l->out[loop->block->last].turns = loop->constant ? 0 : (uint8_t)times;
 }
 
 void lower_unroll(struct lower *l)
@@ -166,6 +167,10 @@ void lower_unroll(struct lower *l)
         if (l->blocks[b].header != b || last->op != OP_BRA || last->guard < 0 ||
             last->operands[0].target != loop.block->first)
             continue;
+        if (last->unrolled) {
+            lower_add(l, loop.block->last, ISA_UNIT_COUNT, count_bases(l, &loop) * LOWER_ONE);
+            continue;
+        }
         loop.counter = find_counter(l, loop.block, &loop.constant);
         if (loop.counter < 0 || is_epilogue(l, &loop))
             continue;

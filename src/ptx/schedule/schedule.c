@@ -223,10 +223,20 @@ static int drop_results(struct ptx_func *f)
     return 0;
 }
 
-static int schedule_func(struct ptx_func *f, enum lowering generation)
+static int unroll(struct ptx_func *f, struct arena *arena, enum lowering generation)
+{
+    struct lowered *lowered = calloc((size_t)f->insn_count + 1, sizeof *lowered);
+    int rc = lowered ? ptx_lower(lowered, f, generation) : error_memory();
+    rc = rc < 0 ? rc : schedule_unroll(f, arena, lowered);
+    free(lowered);
+    return rc;
+}
+
+static int schedule_func(struct ptx_func *f, struct arena *arena, enum lowering generation)
 {
     struct schedule s = {.func = f};
     int rc = drop_results(f);
+    rc = rc < 0 ? rc : unroll(f, arena, generation);
     rc = rc < 0 ? rc : prepare(&s, generation);
     if (rc == 0)
         schedule_weigh(&s.window);
@@ -247,7 +257,7 @@ int ptx_schedule(struct ptx_module *module, enum lowering generation)
         struct ptx_func *f = module->funcs[i];
         if (f->has_body && !f->alias_of && f->insn_count > 0 && f->insn_count <= most.insns &&
             (uint64_t)f->block_count * f->reg_count <= most.entries)
-            rc = schedule_func(f, generation);
+            rc = schedule_func(f, module->arena, generation);
     }
     return rc;
 }

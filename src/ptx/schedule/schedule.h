@@ -48,6 +48,10 @@ bool schedule_is_wall(const struct ptx_insn *insn); /* nothing passes it */
 uint32_t schedule_latency(const struct window *w, uint32_t pc);
 int schedule_depend(struct window *w);
 
+/* unroll.c: before windows are made. `lowered` of the function as it is; blocks are built anew. */
+struct arena;
+int schedule_unroll(struct ptx_func *func, struct arena *arena, const struct lowered *lowered);
+
 /* pressure.c */
 void schedule_weigh(struct window *w); /* once a function */
 void schedule_enter(struct window *w);

@@ -68,6 +68,9 @@ double kernel_value(const struct kernel_pair *pairs, size_t count, enum kernel_v
 /* |predicted - measured| / measured; 1 of what was not run to its end. */
 double kernel_error(double predicted, double measured);
 
+/* Whether the card moved more than L2 holds. */
+bool kernel_is_large(const struct kernel_counts *measured);
+
 /* All that has been compared so far. */
 size_t kernel_pairs(const struct kernel_pair **out, struct study_bench *bench);
 /* Launches that were compared elsewhere, in place of any simulated here; they have no `why`. */

@@ -11,6 +11,7 @@
 
 #include "model/model.h"
 #include "study/kernels/compare.h"
+#include "study/kernels/journal.h"
 #include "study/program/program.h"
 #include "util/container/strbuf.h"
 #include "util/error.h"
@@ -26,6 +27,7 @@ struct kernel_runs {
     double launch_cycles;
     struct kernel_pair *pairs;
     size_t count;
+    struct kernel_journal journal;
     bool given; /* by kernel_give(): nothing is simulated */
 };
 
@@ -36,6 +38,7 @@ static void free_runs(struct kernel_runs *runs)
     }
     free(runs->pairs);
     model_destroy(runs->model);
+    kernel_journal_close(&runs->journal);
     free(runs);
 }
 
@@ -52,10 +55,13 @@ static bool is_wanted(const struct study *study, const struct kernel_row *row)
     return !study->kernels;
 }
 
-static int run_pair(struct kernel_pair *pair, struct study_bench *bench,
-                    const struct kernel_runs *runs)
+static int run_pair(struct kernel_pair *pair, struct study_bench *bench, struct kernel_runs *runs)
 {
     char what[96];
+    if (kernel_journal_find(&runs->journal, pair)) {
+        pair->predicted.counts.cycles += pair->why ? 0 : runs->launch_cycles;
+        return 0;
+    }
     uint64_t patience = (uint64_t)pair->measured.cycles * PATIENCE + PATIENCE_CYCLES;
     snprintf(what, sizeof(what), "%s %" PRIu64, pair->row->name, pair->size);
     study_bench_running(bench, study_bench_study(bench)->devices[runs->role].name, what);
@@ -64,8 +70,9 @@ static int run_pair(struct kernel_pair *pair, struct study_bench *bench,
     if (rc < 0 && rc != SONDE_EINTERRUPTED && rc != SONDE_ENOMEM) {
         pair->why = strdup(error_text());
         pair->predicted = (struct kernel_prediction){0};
-        return pair->why ? 0 : error_memory();
+        return pair->why ? kernel_journal_add(&runs->journal, pair) : error_memory();
     }
+    rc = rc < 0 ? rc : kernel_journal_add(&runs->journal, pair);
     pair->predicted.counts.cycles += runs->launch_cycles;
     return rc;
 }
@@ -89,6 +96,20 @@ static int measure_launching(struct kernel_runs *runs, struct study_bench *bench
     return rc;
 }
 
+/* Begins with the model, and with what an earlier run has left. */
+static int begin_runs(struct kernel_runs *runs, const struct study *study)
+{
+    char *model = NULL;
+    runs->pairs = calloc(kernel_row_count * KERNEL_SIZES, sizeof(*runs->pairs));
+    int rc =
+        runs->pairs ? program_model(&runs->model, &study->devices[runs->role]) : error_memory();
+    rc = rc < 0 ? rc : model_show(&model, runs->model);
+    rc = rc < 0 ? rc
+                : kernel_journal_open(&runs->journal, study->kernel_folder, study->resume, model);
+    free(model);
+    return rc;
+}
+
 static int open_runs(struct kernel_runs **out, struct study_bench *bench, size_t role)
 {
     struct kernel_runs **slot = study_bench_kernels(bench, free_runs);
@@ -98,9 +119,7 @@ static int open_runs(struct kernel_runs **out, struct study_bench *bench, size_t
             return error_memory();
         }
         runs->role = role;
-        runs->pairs = calloc(kernel_row_count * KERNEL_SIZES, sizeof(*runs->pairs));
-        int rc = runs->pairs ? program_model(&runs->model, &study_bench_study(bench)->devices[role])
-                             : error_memory();
+        int rc = begin_runs(runs, study_bench_study(bench));
         rc = rc < 0 ? rc : measure_launching(runs, bench);
         if (rc < 0) {
             free_runs(runs);
@@ -122,9 +141,9 @@ static bool has_run(const struct kernel_runs *runs, const struct kernel_row *row
     return false;
 }
 
-/* All launches of a kernel that have not run yet. */
+/* All launches of a kernel that have not run yet; `large`: of those that DRAM moves much for. */
 static int run_row(struct kernel_runs *runs, struct study_bench *bench,
-                   const struct kernel_row *row)
+                   const struct kernel_row *row, bool large)
 {
     bool quick = study_bench_study(bench)->quick;
     int rc = 0;
@@ -137,6 +156,9 @@ static int run_row(struct kernel_runs *runs, struct study_bench *bench,
                                    .quick = s == 0,
                                    .set_aside = kernel_is_set_aside(row->name)};
         rc = kernel_recorded(&pair.measured, row->name, pair.size);
+        if (rc == 0 && large && !kernel_is_large(&pair.measured)) {
+            continue;
+        }
         rc = rc < 0 ? rc : run_pair(&pair, bench, runs);
         if (rc == 0) {
             runs->pairs[runs->count++] = pair;
@@ -146,7 +168,7 @@ static int run_row(struct kernel_runs *runs, struct study_bench *bench,
 }
 
 static int run_selected(struct kernel_runs *runs, struct study_bench *bench,
-                        const struct kernel_selection *selection)
+                        const struct kernel_selection *selection, bool large)
 {
     int rc = 0;
     for (size_t i = 0; rc == 0 && !runs->given && i < kernel_row_count; i++) {
@@ -154,7 +176,7 @@ static int run_selected(struct kernel_runs *runs, struct study_bench *bench,
         if (kernel_is_set_aside(row->name) == selection->set_aside &&
             (selection->class < 0 || (int)row->class == selection->class) &&
             is_wanted(study_bench_study(bench), row)) {
-            rc = run_row(runs, bench, row);
+            rc = run_row(runs, bench, row, large);
         }
     }
     return rc;
@@ -209,7 +231,8 @@ int measure_kernels(struct study_bench *bench, struct study_value *value, size_t
     if (rc < 0 || !runs) {
         return rc;
     }
-    rc = run_selected(runs, bench, &selection);
+    bool large = which == KERNEL_L2_SECTORS || which == KERNEL_DRAM_BYTES;
+    rc = run_selected(runs, bench, &selection, large);
     if (rc < 0) {
         return rc;
     }
@@ -254,6 +277,15 @@ int study_kernels(struct study *study, const char *names, bool quick)
         }
     }
     return error_set(SONDE_EUSAGE, "%s has no kernel '%s'", study->name, names);
+}
+
+int study_keep_kernels(struct study *study, const char *folder, bool resume)
+{
+    study->kernel_folder = folder;
+    study->resume = resume;
+    return resume && !folder
+               ? error_set(SONDE_EUSAGE, "--resume goes on with what a folder holds: -o names it")
+               : 0;
 }
 
 int study_leave_set_aside(struct study *study)

@@ -15,6 +15,11 @@ double kernel_error(double predicted, double measured)
     return measured > 0 ? fabs(predicted - measured) / measured : predicted > 0;
 }
 
+bool kernel_is_large(const struct kernel_counts *measured)
+{
+    return measured->dram_bytes > L2_BYTES;
+}
+
 static bool is_selected(const struct kernel_pair *pair, const struct kernel_selection *selection)
 {
     return pair->set_aside == selection->set_aside &&
@@ -25,7 +30,7 @@ static bool is_selected(const struct kernel_pair *pair, const struct kernel_sele
 static double pair_error(const struct kernel_pair *pair, enum kernel_value value)
 {
     const struct kernel_counts *here = &pair->predicted.counts, *there = &pair->measured;
-    bool large = there->dram_bytes > L2_BYTES;
+    bool large = kernel_is_large(there);
     switch (value) {
     case KERNEL_MAPE:
         return kernel_error(here->cycles, there->cycles);

@@ -193,6 +193,51 @@ static void adds_are_dealt_out_to_two_pipes(void **state)
     ptx_module_destroy(m);
 }
 
+/* Most loads of global memory that one block has before what first needs one. */
+static uint32_t most_loads_ahead(const struct ptx_func *f)
+{
+    uint32_t most = 0;
+    for (uint32_t b = 0; b < f->block_count; b++) {
+        uint32_t count = 0;
+        for (uint32_t pc = f->blocks[b].first;
+             pc <= f->blocks[b].last && f->insns[pc].op != OP_FMA_F32; pc++)
+            count += f->insns[pc].op == OP_LD && f->insns[pc].space[0] == SPACE_GLOBAL;
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+/* A sum over a row, with something in its body, and how it counts. */
+static uint32_t loads_of_a_loop(const char *body, const char *step, const char *test)
+{
+    struct strbuf text = {0};
+    strbuf_printf(
+        &text,
+        "mov.u32 %%r2, %%tid.x;\nld.global.u32 %%r3, [%%rd1];\nmov.f32 %%f0, 0f00000000;\n"
+        "L:\nmul.wide.u32 %%rd2, %%r2, 4;\nadd.s64 %%rd3, %%rd1, %%rd2;\n"
+        "ld.global.f32 %%f1, [%%rd3];\n%sfma.rn.f32 %%f0, %%f1, %%f1, %%f0;\n%s\n%s\n"
+        "@%%p1 bra L;\nst.global.f32 [%%rd1], %%f0;\nret;\n",
+        body, step, test);
+    struct ptx_module *m = schedule(strbuf_text(&text));
+    uint32_t most = most_loads_ahead(m->funcs[0]);
+    strbuf_free(&text);
+    ptx_module_destroy(m);
+    return most;
+}
+
+static void a_loop_that_counts_loads_for_four_turns(void **state)
+{
+    (void)state;
+    const char *up = "add.s32 %r2, %r2, 32;", *less = "setp.lt.u32 %p1, %r2, %r3;";
+    assert_int_equal(loads_of_a_loop("", up, less), 4);
+    assert_int_equal(loads_of_a_loop("", "add.s32 %r2, %r2, -1;", "setp.ne.s32 %p1, %r2, 0;"), 4);
+    assert_int_equal(loads_of_a_loop("", "shl.b32 %r2, %r2, 1;", less), 1); /* counts otherwise */
+    assert_int_equal(loads_of_a_loop("", up, "setp.lt.u32 %p1, %r3, %r2;"), 1);
+    assert_int_equal(loads_of_a_loop("bar.sync 0;\n", up, less), 1);
+    assert_int_equal(loads_of_a_loop("@%p2 add.s32 %r4, %r4, 1;\n", up, less), 1);
+    assert_int_equal(loads_of_a_loop("selp.s32 %r4, 1, 2, %p1;\n", up, less), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +246,7 @@ int main(void)
         cmocka_unit_test(the_carry_flag_keeps_its_order),
         cmocka_unit_test(registers_bound_how_far_loads_go),
         cmocka_unit_test(an_atomic_without_users_is_a_reduction),
+        cmocka_unit_test(a_loop_that_counts_loads_for_four_turns),
         cmocka_unit_test(adds_are_dealt_out_to_two_pipes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
