@@ -3,7 +3,7 @@
  * turns, each until it waits at a barrier, exits, or has used up its slice (so that a warp that
  * spins on a value that another warp writes does not spin for ever). The CTAs of a cluster, and all
  * of a cooperative launch, may wait for each other: they are in flight together and take turns too.
- * Memory is accessed at once. %clock counts the instructions that the CTA has executed. Left out:
+ * Memory is accessed at once. %clock goes on with the instructions that the CTA has executed. Left out:
  * CTAs of other launches that wait for each other.
  */
 #include <assert.h>
@@ -23,6 +23,10 @@
 #include "util/error.h"
 
 #define SLICE_INSNS 4096
+/* What %clock and %globaltimer count an instruction of a warp as: about what one takes that waits
+ * for the last, so that programs that wait by a clock wait no longer than on a GPU. */
+#define INSN_CYCLES 16
+#define INSN_NS 8
 #define BLOCK_MAX_THREADS 1024
 #define SHARED_LIMIT_BYTES (4u << 20)
 
@@ -122,8 +126,8 @@ static int account(struct runner *r, struct exec_warp *warp, uint64_t insns, uin
     struct exec_run_options *options = r->options;
     options->warp_insns += insns;
     options->thread_insns += lanes;
-    r->env.clock += insns + warp->slept_ns;
-    r->env.globaltimer_ns += insns + warp->slept_ns;
+    r->env.clock += insns * INSN_CYCLES + warp->slept_ns;
+    r->env.globaltimer_ns += insns * INSN_NS + warp->slept_ns;
     warp->slept_ns = 0;
     options->stopped = true;
     if (options->interrupt && *options->interrupt)
@@ -187,7 +191,7 @@ static inline int run_slice(struct runner *r, struct exec_warp *warp, enum exec_
         limit = options->max_warp_insns - options->warp_insns;
     int rc = SONDE_OK;
     do {
-        r->env.clock = start + insns++;
+        r->env.clock = start + INSN_CYCLES * insns++;
         lanes += count_lanes(warp->active);
         *event = observed ? observe_one(r, warp, &rc) : run_one(r, warp, &rc);
     } while (*event == EXEC_DONE && rc == SONDE_OK && insns < limit && !warp->slept_ns);

@@ -20,6 +20,8 @@
  * A barrier of the block counts warps: the warp has come when all its lanes have, at this
  * instruction or at others with the same barrier.
  *
+ * A warp on the stack becomes one of these when it would hang otherwise (patient_back()).
+ *
  * Left out: paths in different calls of functions share frames, so that a path that spins inside a
  * function only gives way to lanes that are in the same call; the sum of a barrier that reduces
  * (bar.red) knows only the lanes of the path that came last.
@@ -213,6 +215,31 @@ static enum diverge_barrier independent_barrier(struct exec_warp *warp, uint32_t
     stack->at_barrier = 0;
     return AT_BARRIER_ARRIVES;
 }
+
+/*
+ * Lanes on the stack that wait for others of their warp. A path that has branched backwards so
+ * often while others wait for it, to one place or to several, either is in a very long loop or
+ * waits for one of them; a GPU before Volta would hang. The program is to end: from here on the
+ * warp's lanes are independent, each giving way at every branch backwards.
+ */
+#define PATIENCE 65536
+#define PATIENCE_WITH_LOOPS (1u << 20)
+
+static void patient_back(struct exec_warp *warp)
+{
+    struct diverge_state *stack = warp->state->diverge;
+    if (stack->spin_depth != stack->count) {
+        stack->spin_depth = stack->count;
+        stack->backwards = stack->spins = 0;
+    }
+    stack->spins = stack->spin_pc == warp->pc ? stack->spins + 1 : 0;
+    stack->spin_pc = warp->pc;
+    bool long_enough = ++stack->backwards >= PATIENCE_WITH_LOOPS || stack->spins >= PATIENCE;
+    if (long_enough && stack->count > 1 && give_way(warp))
+        warp->state->diverge_ops = &diverge_independent;
+}
+
+const struct diverge_ops diverge_stack = {DIVERGE_STACK_OPS, .back = patient_back};
 
 const struct diverge_ops diverge_independent = {DIVERGE_STACK_OPS, .back = independent_back,
                                                 .sync = independent_sync,

@@ -14,7 +14,8 @@
  * lanes and by the calls in progress.
  *
  * There is no forward progress between lanes of one warp: a spin lock that one lane holds while
- * another lane of its warp waits for it never ends, as on GPUs before Volta. independent.c adds it.
+ * another lane of its warp waits for it never ends on GPUs before Volta. independent.c adds it, and
+ * comes to the aid of a warp that has waited for very long.
  * Source: W. Fung et al., Dynamic Warp Formation and Scheduling for Efficient GPU Control Flow,
  * MICRO 2007, section 2.
  */
@@ -75,7 +76,7 @@ int stack_reset(struct exec_warp *warp, uint32_t lanes, uint32_t pc)
     state->diverge->count = 0;
     warp->live = lanes;
     warp->done = false;
-    state->diverge->backwards = state->diverge->turn = 0;
+    state->diverge->backwards = state->diverge->turn = state->diverge->spin_depth = 0;
     state->diverge->at_barrier = state->diverge->come = 0;
     struct entry all = {.pc = pc, .reconverge = PTX_NO_PC, .lanes = lanes};
     int rc = stack_push(state->diverge, all);
@@ -163,5 +164,3 @@ void stack_exit(struct exec_warp *warp, uint32_t lanes)
     warp->live &= ~lanes;
     stack_resume(warp);
 }
-
-const struct diverge_ops diverge_stack = {DIVERGE_STACK_OPS};

@@ -27,6 +27,8 @@ struct diverge_state {
     /* independent.c: the lanes that wait at a barrier of the block, at which, and those of them for
      * which the warp has come to it already */
     uint32_t backwards, turn, at_barrier, barrier, come;
+    /* the last branch backwards: where to, the stack's depth, and how often in a row */
+    uint32_t spin_pc, spin_depth, spins;
 };
 
 int stack_push(struct diverge_state *stack, struct entry entry);

@@ -1,6 +1,6 @@
 /*
  * Independent thread scheduling: programs whose lanes wait for each other end, with the results
- * that any order of lanes gives; on the SIMT stack they do not end.
+ * that any order of lanes gives; on the SIMT stack they end only after a long wait.
  */
 #include "support/exec_device.h"
 
@@ -16,14 +16,19 @@ static const char *const spin_lock =
                   "st.volatile.global.u32 [%l1], %r2; membar.gl;\n"
                   "atom.global.exch.b32 %r3, [%l0], 0;\n" STORE32("%r2"));
 
-static int try_run(struct device *dev, const char *text, uint32_t yield_after)
+static int try_run_for(struct device *dev, const char *text, uint32_t yield_after, uint64_t insns)
 {
     device_open(dev, text, "k");
     dev->launch.yield_after = yield_after;
-    dev->options.max_warp_insns = 400000;
+    dev->options.max_warp_insns = insns;
     uint64_t out = device_alloc(dev, 64 * 8);
     device_arg_u64(dev, out);
     return device_try_run(dev, 1, 64);
+}
+
+static int try_run(struct device *dev, const char *text, uint32_t yield_after)
+{
+    return try_run_for(dev, text, yield_after, 400000);
 }
 
 static uint64_t *results(const struct device *dev)
@@ -50,11 +55,38 @@ static void lanes_of_a_warp_pass_a_spin_lock_one_after_the_other(void **state)
     }
 }
 
-static void on_the_stack_the_same_lock_never_opens(void **state)
+/* A GPU would hang; a program is to end, and the stack's order is kept for very long before. */
+static void on_the_stack_the_same_lock_opens_after_a_long_wait(void **state)
 {
     (void)state;
     struct device dev;
-    assert_int_equal(try_run(&dev, spin_lock, 0), SONDE_EFAULT);
+    uint64_t sum = 0;
+    assert_int_equal(try_run_for(&dev, spin_lock, 0, 190000), SONDE_EFAULT);
+    device_close(&dev);
+    assert_int_equal(try_run_for(&dev, spin_lock, 0, 2000000), SONDE_OK);
+    for (uint32_t t = 0; t < 64; t++)
+        sum += results(&dev)[t];
+    assert_int_equal(sum, 64 * 65 / 2);
+    device_close(&dev);
+}
+
+/* A loop that is merely long: lanes that wait for another one's are not let go before it ends. */
+static void on_the_stack_a_long_loop_inside_a_longer_one_keeps_its_order(void **state)
+{
+    (void)state;
+    struct device dev;
+    const char *text =
+        KERNEL(LOCKS, "mov.u64 %l0, lock; mov.u32 %r1, 0; setp.ne.u32 %p0, %t, 0;\n"
+                      "@%p0 bra JOIN;\n"
+                      "OUTER: mov.u32 %r2, 0;\n"
+                      "INNER: add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 60000; @%p1 bra INNER;\n"
+                      "add.u32 %r1, %r1, 1; setp.eq.u32 %p2, %r1, 1; @%p2 bra LATER;\n"
+                      "setp.lt.u32 %p1, %r1, 3; @%p1 bra OUTER; bra STORE;\n"
+                      "LATER: bra OUTER;\n"
+                      "STORE: st.volatile.global.u32 [%l0], %r1;\n"
+                      "JOIN: ld.volatile.global.u32 %r3, [%l0];\n" STORE32("%r3"));
+    assert_int_equal(try_run_for(&dev, text, 0, 4000000), SONDE_OK);
+    assert_int_equal(results(&dev)[1], 3);
     device_close(&dev);
 }
 
@@ -311,7 +343,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lanes_of_a_warp_pass_a_spin_lock_one_after_the_other),
-        cmocka_unit_test(on_the_stack_the_same_lock_never_opens),
+        cmocka_unit_test(on_the_stack_the_same_lock_opens_after_a_long_wait),
+        cmocka_unit_test(on_the_stack_a_long_loop_inside_a_longer_one_keeps_its_order),
         cmocka_unit_test(a_lock_inside_a_function_opens),
         cmocka_unit_test(lanes_hand_a_token_on_in_any_order),
         cmocka_unit_test(both_sides_of_a_branch_make_progress),
