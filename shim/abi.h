@@ -46,6 +46,17 @@ struct abi_copy3d { /* cudaMemcpy3DParms */
     struct abi_extent extent;
     int kind;
 };
+struct abi_copy3d_peer { /* cudaMemcpy3DPeerParms */
+    void *src_array;
+    struct abi_pos src_pos;
+    struct abi_pitched src;
+    int src_device;
+    void *dst_array;
+    struct abi_pos dst_pos;
+    struct abi_pitched dst;
+    int dst_device;
+    struct abi_extent extent;
+};
 
 struct abi_resource_desc { /* cudaResourceDesc */
     int type;              /* 0 array, 1 mipmap, 2 linear, 3 pitched */
@@ -72,6 +83,11 @@ struct abi_texture_desc { /* cudaTextureDesc */
     int mipmap_filter;
     float bias, least, most;
     int no_trilinear, seamless;
+};
+struct abi_view_desc { /* cudaResourceViewDesc, CUDA_RESOURCE_VIEW_DESC */
+    int format;
+    size_t width, height, depth;
+    unsigned first_level, last_level, first_layer, last_layer, reserved[16];
 };
 struct abi_resource_desc_driver { /* CUDA_RESOURCE_DESC */
     int type;

@@ -286,11 +286,23 @@ int shim_module_load_file(struct shim_module **out, const char *path, bool lazy)
     return code;
 }
 
+/* All that its functions call has to be there, as for a driver's compiler. */
+static int text_load(struct shim_module *module, struct rt *rt, const struct shim_text *text)
+{
+    int rc = rt_module_load(rt, &module->rt, module->name, text->text, text->length);
+    const char *undefined = rc == 0 ? rt_module_undefined(module->rt) : NULL;
+    if (undefined) {
+        rc = error_set(SONDE_EINPUT, "function '%s' is called but defined nowhere", undefined);
+        rt_module_unload(rt, module->rt);
+        module->rt = NULL;
+    }
+    return rc;
+}
+
 static int texts_load(struct shim_module *module, struct rt *rt)
 {
     if (module->texts.count == 1) {
-        return rt_module_load(rt, &module->rt, module->name, module->texts.data[0].text,
-                              module->texts.data[0].length);
+        return text_load(module, rt, &module->texts.data[0]);
     }
     struct rt_link *link;
     int rc = rt_link_create(rt, &link);

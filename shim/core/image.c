@@ -213,6 +213,51 @@ static int resource_image(struct rt *rt, struct rt_image **image,
     return code;
 }
 
+/* The formats of a view, by their numbers: each with 1, 2 and 4 channels. */
+static bool view_format(struct texel_format *out, int number)
+{
+    static const struct {
+        enum texel_kind kind;
+        uint8_t bits;
+    } rows[] = {{TEXEL_UNSIGNED, 8},  {TEXEL_SIGNED, 8},  {TEXEL_UNSIGNED, 16}, {TEXEL_SIGNED, 16},
+                {TEXEL_UNSIGNED, 32}, {TEXEL_SIGNED, 32}, {TEXEL_FLOAT, 16},    {TEXEL_FLOAT, 32}};
+    unsigned row = (unsigned)(number - 1) / 3;
+    if (number < 1 || row >= sizeof rows / sizeof *rows) {
+        return false;
+    }
+    *out = (struct texel_format){.kind = rows[row].kind,
+                                 .bits = rows[row].bits,
+                                 .channels = (uint8_t)(1u << (number - 1) % 3)};
+    return true;
+}
+
+/* Views in another format, of all levels and layers. */
+static int view_apply(struct rt *rt, struct rt_image **image, const struct abi_view_desc *as)
+{
+    struct texel_format format = rt_image_spec(*image)->format;
+    if (!as) {
+        return SHIM_OK;
+    }
+    bool whole = as->first_level == 0 && as->first_layer == 0 &&
+                 (as->last_level == 0 || as->last_level + 1 >= rt_image_spec(*image)->levels);
+    if (!whole || (as->format != 0 && !view_format(&format, as->format))) {
+        shim_say(
+            "textures that see some levels or layers, or compressed texels, are not supported");
+        return SHIM_NOT_SUPPORTED;
+    }
+    return shim_code(rt_image_as(rt, image, *image, format));
+}
+
+/* What an H200 refuses, but for memory at half its alignment, where allocations begin here. */
+bool shim_texture_aligned(const struct shim_resource *resource)
+{
+    int pitch = 32;
+    shim_attribute(&pitch, 51);
+    bool linear = resource->type == 2 || resource->type == 3;
+    return !linear || (resource->address % RT_ALIGN_BYTES == 0 &&
+                       (resource->type == 2 || resource->pitch % (size_t)pitch == 0));
+}
+
 int shim_texture_create(uint64_t *handle, const struct shim_resource *resource,
                         const struct texture_view *view)
 {
@@ -223,6 +268,7 @@ int shim_texture_create(uint64_t *handle, const struct shim_resource *resource,
         return code;
     }
     code = resource_image(rt, &image, resource);
+    code = code == SHIM_OK ? view_apply(rt, &image, resource->as) : code;
     if (code == SHIM_OK) {
         code = shim_code(rt_texture_object(rt, handle, image, view));
     }

@@ -29,6 +29,7 @@ SHIM_SHARED int shim_mipmap_create(void **out, struct texel_format format, size_
                                    size_t height, size_t depth, unsigned levels, unsigned flags);
 SHIM_SHARED int shim_mipmap_destroy(void *mipmap);
 SHIM_SHARED int shim_mipmap_level(void **array, void *mipmap, unsigned level);
+struct abi_view_desc;
 /* What an object is made on, both libraries' descriptions brought into one. */
 struct shim_resource {
     int type;     /* 0 array, 1 mipmap, 2 linear, 3 pitched */
@@ -36,9 +37,12 @@ struct shim_resource {
     uint64_t address;
     struct texel_format format;
     size_t bytes, width, height, pitch;
+    const struct abi_view_desc *as; /* of an array or mipmap: how it is seen; NULL: as it is */
 };
 SHIM_SHARED int shim_texture_create(uint64_t *handle, const struct shim_resource *resource,
                                     const struct texture_view *view);
+/* Whether an object may be made of it. A reference is bound to anything. */
+SHIM_SHARED bool shim_texture_aligned(const struct shim_resource *resource);
 SHIM_SHARED int shim_texture_destroy(uint64_t handle);
 SHIM_SHARED int shim_surface_create(uint64_t *handle, const struct shim_resource *resource);
 SHIM_SHARED int shim_surface_destroy(uint64_t handle);

@@ -2,6 +2,7 @@
  * Linkers. The texts are held against each other when linking completes, and linked once more where
  * the result is loaded: an image is a line of text that stands for them.
  */
+#define _GNU_SOURCE /* memmem() */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +75,8 @@ int shim_link_add(struct shim_link *link, const char *name, const void *image, s
     code = shim_enter(&rt);
     if (code == SHIM_OK) {
         int rc = rt_link_add(link->link, name ? name : "input of a linker", text.text, text.length);
-        code = shim_code(rc) == SHIM_OK ? SHIM_OK : SHIM_BAD_PTX;
+        bool is_ptx = memmem(text.text, text.length, ".version", strlen(".version")) != NULL;
+        code = shim_code(rc) == SHIM_OK ? SHIM_OK : is_ptx ? SHIM_BAD_PTX : SHIM_BAD_IMAGE;
         shim_leave(rt);
     }
     return code;

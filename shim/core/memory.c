@@ -56,6 +56,7 @@ static struct shim_range *range_of(uint64_t address)
 static void range_remove(struct shim_range *range)
 {
     size_t at = (size_t)(range - ranges.data);
+    hints_forget(range->address, range->bytes);
     memmove(range, range + 1, (ranges.count - at - 1) * sizeof *range);
     ranges.count--;
 }
@@ -74,6 +75,7 @@ static struct shim_range *registered(const void *host)
 void memory_forget_all(void)
 {
     vec_clear(&ranges);
+    hints_forget_all();
 }
 
 int shim_memory_take(uint64_t *address, uint64_t bytes, enum shim_memory kind, unsigned flags)

@@ -266,6 +266,23 @@ SHIM_SHARED uint64_t shim_pitched(size_t *pitch, uint64_t width_bytes, uint64_t 
                                   uint64_t depth);
 SHIM_SHARED int shim_memory_forget(uint64_t address);
 
+/* hints.c: what programs say of managed memory, by the numbers that they say it with. `place` is a
+ * device or, -1, the host. */
+enum shim_hint {
+    SHIM_HINT_READ_MOSTLY = 1,
+    SHIM_HINT_NOT_READ_MOSTLY,
+    SHIM_HINT_PREFERRED,
+    SHIM_HINT_NOT_PREFERRED,
+    SHIM_HINT_ACCESSED,
+    SHIM_HINT_NOT_ACCESSED,
+    SHIM_HINT_PREFETCHED, /* cudaMemPrefetchAsync() */
+};
+SHIM_SHARED int shim_hint(uint64_t address, uint64_t bytes, enum shim_hint what, int place);
+SHIM_SHARED int shim_hint_place(int *place, int type, int id); /* of a cudaMemLocation */
+/* cudaMemRangeGetAttributes() */
+SHIM_SHARED int shim_hints_of(void **data, const size_t *sizes, const int *attributes, size_t count,
+                              uint64_t address, uint64_t bytes);
+
 /* copy.c: one end by its address, whatever kind it is. */
 SHIM_SHARED void shim_end(struct rt *rt, struct rt_end *end, const void *address);
 SHIM_SHARED int shim_copy(struct rt_stream *stream, struct rt_copy *copy);
@@ -273,18 +290,24 @@ SHIM_SHARED int shim_copy_linear(struct rt_stream *stream, void *dst, const void
                                  uint64_t bytes, bool waits);
 SHIM_SHARED int shim_memset(struct rt_stream *stream, const struct rt_memset *set, bool waits);
 
+/* limits.c: by cudaLimit's numbers. */
+SHIM_SHARED int shim_limit_set(int number, size_t value);
+SHIM_SHARED int shim_limit_get(size_t *value, int number);
+
 /* device.c: properties. */
 SHIM_SHARED int shim_attribute(int *value, int attribute); /* CU_DEVICE_ATTRIBUTE_... */
 SHIM_SHARED uint64_t shim_total_memory(void);
 SHIM_SHARED void shim_uuid(unsigned char uuid[16]);
 #define SHIM_DRIVER_VERSION 13000
 
-/* The device goes: handle.c, code.c, memory.c */
+/* The device goes: handle.c, code.c, memory.c, hints.c */
 bool device_is_there(void); /* without making one */
 bool device_is_gone(void);  /* that of the call which this thread is in */
 void handles_clear(void);
 void code_forget_all(void);
 void memory_forget_all(void);
+void hints_forget(uint64_t begin, uint64_t bytes);
+void hints_forget_all(void);
 
 /* checking.c: nothing where `sonde run` was not asked to check. */
 int checking_begin(struct rt *rt);

@@ -177,13 +177,47 @@ EXPORT int cuCtxSetCurrent(void *context)
     return driver_result(context ? push(context) : SHIM_OK);
 }
 
+static void *current(void)
+{
+    return depth > 0 ? stack[depth - 1] : implicit ? &primary : NULL;
+}
+
 EXPORT int cuCtxGetCurrent(void **context)
 {
     if (!context || !initialised) {
         return driver_result(context ? SHIM_NOT_INITIALISED : SHIM_INVALID);
     }
-    *context = depth > 0 ? stack[depth - 1] : implicit ? &primary : NULL;
+    *context = current();
     return driver_result(SHIM_OK);
+}
+
+/* Streams belong to the device, and so to whichever context asks. */
+EXPORT int cuStreamGetCtx(void *stream, void **context)
+{
+    struct rt_stream *in;
+    int code = context ? driver_stream(&in, stream, false) : SHIM_INVALID;
+    if (code == SHIM_OK) {
+        *context = current();
+    }
+    return driver_result(code);
+}
+
+EXPORT int cuStreamGetCtx_ptsz(void *stream, void **context)
+{
+    return cuStreamGetCtx(stream, context);
+}
+
+EXPORT int cuStreamGetCtx_v2(void *stream, void **context, void **green)
+{
+    if (green) {
+        *green = NULL; /* there are none */
+    }
+    return cuStreamGetCtx(stream, context);
+}
+
+EXPORT int cuStreamGetCtx_v2_ptsz(void *stream, void **context, void **green)
+{
+    return cuStreamGetCtx_v2(stream, context, green);
 }
 
 EXPORT int cuCtxGetDevice(int *device)
@@ -309,40 +343,21 @@ EXPORT int cuCtxGetStreamPriorityRange(int *least, int *greatest)
     return driver_result(code);
 }
 
-static size_t own_limits[7] = {[0] = 1024, [3] = 2, [4] = 2048, [5] = 64};
-
 EXPORT int cuCtxSetLimit(int limit, size_t value)
 {
     struct rt *rt;
     int code = driver_enter(&rt);
-    if (code != SHIM_OK || limit < 0 || limit > 6) {
-        return driver_result(code == SHIM_OK ? SHIM_INVALID : code);
-    }
-    if (limit != 1 && limit != 2) {
-        own_limits[limit] = value;
-        return driver_result(SHIM_OK);
-    }
-    rt_lock(rt);
-    code = shim_code(rt_set_limit(rt, limit == 1 ? RT_LIMIT_PRINTF_FIFO : RT_LIMIT_MALLOC_HEAP,
-                                  value < 4096 ? 4096 : value));
-    rt_unlock(rt);
-    return driver_result(code);
+    return driver_result(code == SHIM_OK ? shim_limit_set(limit, value) : code);
 }
 
 EXPORT int cuCtxGetLimit(size_t *value, int limit)
 {
     struct rt *rt;
     int code = value ? driver_enter(&rt) : SHIM_INVALID;
-    if (code != SHIM_OK || limit < 0 || limit > 6) {
-        return driver_result(code == SHIM_OK ? 215 : code);
+    if (code == SHIM_OK && shim_limit_get(value, limit) != SHIM_OK) {
+        code = 215; /* no such limit */
     }
-    *value = own_limits[limit];
-    if (limit == 1 || limit == 2) {
-        rt_lock(rt);
-        *value = rt_get_limit(rt, limit == 1 ? RT_LIMIT_PRINTF_FIFO : RT_LIMIT_MALLOC_HEAP);
-        rt_unlock(rt);
-    }
-    return driver_result(SHIM_OK);
+    return driver_result(code);
 }
 
 static int cache_config;
@@ -360,4 +375,35 @@ EXPORT int cuCtxGetCacheConfig(int *config)
     }
     *config = cache_config;
     return driver_result(SHIM_OK);
+}
+
+/* How wide banks of shared memory are: asked for by old programs, and no longer to be chosen. */
+EXPORT int cuCtxGetSharedMemConfig(int *config)
+{
+    if (!config) {
+        return driver_result(SHIM_INVALID);
+    }
+    *config = 1; /* 4 bytes */
+    return driver_result(SHIM_OK);
+}
+
+EXPORT int cuCtxSetSharedMemConfig(int config)
+{
+    return driver_result(config < 0 || config > 2 ? SHIM_INVALID : SHIM_OK);
+}
+
+/* Names of before there was a second form; their parameters are the same. */
+EXPORT int cuDevicePrimaryCtxRelease(int device)
+{
+    return cuDevicePrimaryCtxRelease_v2(device);
+}
+
+EXPORT int cuDevicePrimaryCtxReset(int device)
+{
+    return cuDevicePrimaryCtxReset_v2(device);
+}
+
+EXPORT int cuDevicePrimaryCtxSetFlags(int device, unsigned flags)
+{
+    return cuDevicePrimaryCtxSetFlags_v2(device, flags);
 }

@@ -197,12 +197,37 @@ EXPORT int cuPointerGetAttributes(unsigned count, const int *attributes, void **
     return driver_result(code);
 }
 
+static int advise(uint64_t address, size_t bytes, int advice, int place)
+{
+    struct rt *rt;
+    int code = advice > SHIM_HINT_NOT_ACCESSED ? SHIM_INVALID : driver_enter(&rt);
+    return code == SHIM_OK ? shim_hint(address, bytes, (enum shim_hint)advice, place) : code;
+}
+
 EXPORT int cuMemAdvise(uint64_t address, size_t bytes, int advice, int device)
 {
-    struct shim_range range;
-    (void)bytes, (void)device;
-    return driver_result(advice >= 1 && advice <= 6 && shim_memory_find(&range, address) &&
-                                 range.kind == SHIM_MEMORY_MANAGED
-                             ? SHIM_OK
-                             : SHIM_INVALID);
+    return driver_result(advise(address, bytes, advice, device));
+}
+
+EXPORT int cuMemAdvise_v2(uint64_t address, size_t bytes, int advice, struct abi_location where)
+{
+    int place = 0;
+    bool anywhere = advice <= SHIM_HINT_NOT_READ_MOSTLY || advice == SHIM_HINT_NOT_PREFERRED;
+    int code = anywhere ? SHIM_OK : shim_hint_place(&place, where.type, where.id);
+    return driver_result(code == SHIM_OK ? advise(address, bytes, advice, place) : code);
+}
+
+EXPORT int cuMemRangeGetAttributes(void **data, size_t *sizes, const int *attributes, size_t count,
+                                   uint64_t address, size_t bytes)
+{
+    struct rt *rt;
+    int code = driver_enter(&rt);
+    return driver_result(
+        code == SHIM_OK ? shim_hints_of(data, sizes, attributes, count, address, bytes) : code);
+}
+
+EXPORT int cuMemRangeGetAttribute(void *data, size_t size, int attribute, uint64_t address,
+                                  size_t bytes)
+{
+    return cuMemRangeGetAttributes(&data, &size, &attribute, 1, address, bytes);
 }

@@ -111,21 +111,19 @@ static int resource_of(struct shim_resource *out, const struct abi_resource_desc
 }
 
 EXPORT int cuTexObjectCreate(uint64_t *out, const struct abi_resource_desc_driver *resource,
-                             const struct abi_texture_desc_driver *texture, const void *view_desc)
+                             const struct abi_texture_desc_driver *texture,
+                             const struct abi_view_desc *as)
 {
     static const enum texture_address modes[] = {TEXTURE_WRAP, TEXTURE_CLAMP, TEXTURE_MIRROR,
                                                  TEXTURE_BORDER};
     struct shim_resource from;
     struct rt *rt;
     int code = out && resource && texture ? driver_enter(&rt) : SHIM_INVALID;
-    if (code == SHIM_OK && view_desc) {
-        shim_say("textures with a view of another format are not supported");
-        code = SHIM_NOT_SUPPORTED;
-    }
     code = code == SHIM_OK ? resource_of(&from, resource) : code;
-    if (code != SHIM_OK) {
-        return driver_result(code);
+    if (code != SHIM_OK || !shim_texture_aligned(&from)) {
+        return driver_result(code == SHIM_OK ? SHIM_INVALID : code);
     }
+    from.as = as;
     struct texture_view view = {.linear = texture->filter == 1,
                                 .normalized = (texture->flags & 2) != 0,
                                 .as_integer = (texture->flags & 1) != 0,

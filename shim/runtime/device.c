@@ -234,62 +234,14 @@ EXPORT int cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
     return last(code);
 }
 
-/* Limits by their numbers: stack, buffer of printf, heap, depth and count of device-side launches,
- * granularity of fetches, persisting L2. */
-static struct {
-    size_t stack, depth, pending, fetch, persisting;
-} limits = {.stack = 1024, .depth = 2, .pending = 2048, .fetch = 64};
-
-static int own_limit(size_t **limit, int number)
-{
-    size_t *const places[] = {
-        &limits.stack,     NULL, NULL, &limits.depth, &limits.pending, &limits.fetch,
-        &limits.persisting};
-    bool known = number >= 0 && number < (int)(sizeof places / sizeof *places);
-    *limit = known ? places[number] : NULL;
-    return known ? SHIM_OK : SHIM_INVALID;
-}
-
-#define LARGEST_STACK (512u << 10) /* local memory of a thread, since compute capability 2.0 */
-
 EXPORT int cudaDeviceSetLimit(int number, size_t value)
 {
-    struct rt *rt;
-    size_t *own;
-    int code = own_limit(&own, number);
-    if (own == &limits.stack && value > LARGEST_STACK) {
-        code = SHIM_INVALID;
-    }
-    if (code != SHIM_OK || own) {
-        if (own && code == SHIM_OK) {
-            *own = value;
-        }
-        return last(code);
-    }
-    code = shim_enter(&rt);
-    if (code == SHIM_OK) {
-        enum rt_limit limit = number == 1 ? RT_LIMIT_PRINTF_FIFO : RT_LIMIT_MALLOC_HEAP;
-        code = shim_code(rt_set_limit(rt, limit, value < 4096 ? 4096 : value));
-        shim_leave(rt);
-    }
-    return last(code);
+    return last(shim_limit_set(number, value));
 }
 
 EXPORT int cudaDeviceGetLimit(size_t *value, int number)
 {
-    struct rt *rt;
-    size_t *own;
-    int code = value ? own_limit(&own, number) : SHIM_INVALID;
-    if (code == SHIM_OK && own) {
-        *value = *own;
-        return last(code);
-    }
-    code = code == SHIM_OK ? shim_enter(&rt) : code;
-    if (code == SHIM_OK) {
-        *value = rt_get_limit(rt, number == 1 ? RT_LIMIT_PRINTF_FIFO : RT_LIMIT_MALLOC_HEAP);
-        shim_leave(rt);
-    }
-    return last(code);
+    return last(shim_limit_get(value, number));
 }
 
 static int cache_config;
@@ -379,3 +331,26 @@ EXPORT int cudaCtxResetPersistingL2Cache(void)
 {
     return last(SHIM_OK);
 }
+
+/* Names of before contexts were the process's. */
+#if SHIM_RUNTIME < 13
+EXPORT int cudaThreadSetLimit(int number, size_t value)
+{
+    return cudaDeviceSetLimit(number, value);
+}
+
+EXPORT int cudaThreadGetLimit(size_t *value, int number)
+{
+    return cudaDeviceGetLimit(value, number);
+}
+
+EXPORT int cudaThreadSetCacheConfig(int config)
+{
+    return cudaDeviceSetCacheConfig(config);
+}
+
+EXPORT int cudaThreadGetCacheConfig(int *config)
+{
+    return cudaDeviceGetCacheConfig(config);
+}
+#endif

@@ -168,46 +168,47 @@ EXPORT int cudaGetSymbolSize(size_t *out, const void *host)
     return last(code);
 }
 
-/* Where managed memory is makes no difference: it is on both sides at once. */
-static int managed_check(const void *pointer)
+static int advise(const void *pointer, size_t bytes, int advice, int place)
 {
-    struct shim_range range;
-    return shim_memory_find(&range, (uintptr_t)pointer) && range.kind == SHIM_MEMORY_MANAGED
-               ? SHIM_OK
-               : SHIM_INVALID;
+    return last(advice > SHIM_HINT_NOT_ACCESSED
+                    ? SHIM_INVALID
+                    : shim_hint((uintptr_t)pointer, bytes, (enum shim_hint)advice, place));
+}
+
+static int advise_at(const void *pointer, size_t bytes, int advice, struct abi_location where)
+{
+    int place = 0;
+    bool anywhere = advice <= SHIM_HINT_NOT_READ_MOSTLY || advice == SHIM_HINT_NOT_PREFERRED;
+    int code = anywhere ? SHIM_OK : shim_hint_place(&place, where.type, where.id);
+    return code == SHIM_OK ? advise(pointer, bytes, advice, place) : last(code);
 }
 
 #if SHIM_RUNTIME >= 13
 EXPORT int cudaMemAdvise(const void *pointer, size_t bytes, int advice, struct abi_location where)
 {
-    (void)bytes, (void)where;
-    return last(advice < 1 || advice > 6 ? SHIM_INVALID : managed_check(pointer));
+    return advise_at(pointer, bytes, advice, where);
 }
 #else
 EXPORT int cudaMemAdvise(const void *pointer, size_t bytes, int advice, int device)
 {
-    (void)bytes, (void)device;
-    return last(advice < 1 || advice > 6 ? SHIM_INVALID : managed_check(pointer));
+    return advise(pointer, bytes, advice, device);
 }
 
 EXPORT int cudaMemAdvise_v2(const void *pointer, size_t bytes, int advice,
                             struct abi_location where)
 {
-    (void)where;
-    return cudaMemAdvise(pointer, bytes, advice, 0);
+    return advise_at(pointer, bytes, advice, where);
 }
 #endif
 
-EXPORT int cudaMemRangeGetAttribute(void *data, size_t bytes, int attribute, const void *pointer,
-                                    size_t count)
+EXPORT int cudaMemRangeGetAttributes(void **data, size_t *sizes, const int *attributes,
+                                     size_t count, const void *pointer, size_t bytes)
 {
-    (void)count;
-    int code = data && bytes ? managed_check(pointer) : SHIM_INVALID;
-    if (code == SHIM_OK) {
-        memset(data, 0, bytes);
-        if (attribute >= 2 && bytes >= sizeof(int)) {
-            *(int *)data = attribute == 4 ? 0 : -2;
-        }
-    }
-    return last(code);
+    return last(shim_hints_of(data, sizes, attributes, count, (uintptr_t)pointer, bytes));
+}
+
+EXPORT int cudaMemRangeGetAttribute(void *data, size_t size, int attribute, const void *pointer,
+                                    size_t bytes)
+{
+    return cudaMemRangeGetAttributes(&data, &size, &attribute, 1, pointer, bytes);
 }

@@ -164,18 +164,17 @@ void view_of(struct texture_view *out, const struct abi_texture_desc *desc)
 }
 
 EXPORT int cudaCreateTextureObject(uint64_t *out, const struct abi_resource_desc *resource,
-                                   const struct abi_texture_desc *texture, const void *view_desc)
+                                   const struct abi_texture_desc *texture,
+                                   const struct abi_view_desc *as)
 {
     struct shim_resource from;
     struct texture_view view;
     if (!out || !resource || !texture) {
         return last(SHIM_INVALID);
     }
-    if (view_desc) {
-        shim_say("textures with a view of another format are not supported");
-        return last(SHIM_NOT_SUPPORTED);
-    }
     int code = resource_of(&from, resource);
+    from.as = as;
+    code = code == SHIM_OK && !shim_texture_aligned(&from) ? SHIM_INVALID : code;
     view_of(&view, texture);
     code = code == SHIM_OK ? shim_texture_create(out, &from, &view) : code;
     if (code == SHIM_OK) {

@@ -3,8 +3,8 @@
  * turns, each until it waits at a barrier, exits, or has used up its slice (so that a warp that
  * spins on a value that another warp writes does not spin for ever). The CTAs of a cluster, and all
  * of a cooperative launch, may wait for each other: they are in flight together and take turns too.
- * Memory is accessed at once. %clock goes on with the instructions that the CTA has executed. Left out:
- * CTAs of other launches that wait for each other.
+ * Memory is accessed at once. %clock goes on with the instructions that the CTA has executed. Left
+ * out: CTAs of other launches that wait for each other.
  */
 #include <assert.h>
 #include <inttypes.h>

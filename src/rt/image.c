@@ -228,6 +228,47 @@ int rt_image_level(struct rt *rt, struct rt_image **out, struct rt_image *image,
     return 0;
 }
 
+#define ALL_LEVELS UINT32_MAX /* of an image that is another one's, in another format */
+
+static bool same_format(const struct texel_format *a, const struct texel_format *b)
+{
+    return a->kind == b->kind && a->bits == b->bits && a->channels == b->channels;
+}
+
+int rt_image_as(struct rt *rt, struct rt_image **out, struct rt_image *image,
+                struct texel_format format)
+{
+    const struct texel_format *has = &image->image.spec.format;
+    *out = image;
+    if (image->image.gone || has->bits * has->channels != format.bits * format.channels) {
+        return error_set(SONDE_EINPUT, image->image.gone
+                                           ? "the image was destroyed"
+                                           : "texels of another size than the image's");
+    }
+    if (same_format(has, &format)) {
+        return 0;
+    }
+    for (struct rt_image *known = rt->images; known; known = known->next) {
+        if (known->whole == image && known->level == ALL_LEVELS &&
+            same_format(&known->image.spec.format, &format)) {
+            *out = known;
+            return 0;
+        }
+    }
+    struct rt_image *own = calloc(1, sizeof *own);
+    if (!own) {
+        return error_memory();
+    }
+    own->image = image->image;
+    own->image.spec.format = format;
+    own->whole = image;
+    own->level = ALL_LEVELS;
+    own->next = rt->images;
+    rt->images = own;
+    *out = own;
+    return 0;
+}
+
 const struct image_spec *rt_image_spec(const struct rt_image *image)
 {
     return &image->image.spec;

@@ -217,6 +217,31 @@ int module_create(struct rt *rt, struct rt_module **out, struct ptx_module *ptx)
     return 0;
 }
 
+static const char *undefined_in(const struct ptx_func *func)
+{
+    for (uint32_t i = 0; i < func->insn_count; i++) {
+        const struct ptx_operand *callee = func->insns[i].operands;
+        if (func->insns[i].op != OP_CALL || callee->kind != OPERAND_FUNC) {
+            continue;
+        }
+        const struct ptx_func *means = callee->func;
+        if (!means->has_body && !means->alias_of && !means->is_prototype &&
+            !exec_is_system_call(means->name)) {
+            return means->name;
+        }
+    }
+    return NULL;
+}
+
+const char *rt_module_undefined(const struct rt_module *module)
+{
+    const char *name = NULL;
+    for (uint32_t i = 0; !name && i < module->ptx->func_count; i++) {
+        name = undefined_in(module->ptx->funcs[i]);
+    }
+    return name;
+}
+
 int rt_module_load(struct rt *rt, struct rt_module **out, const char *file, const char *ptx,
                    size_t length)
 {

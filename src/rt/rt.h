@@ -44,6 +44,9 @@ int rt_module_load(struct rt *rt, struct rt_module **out, const char *file, cons
  */
 int rt_module_check_target(const struct rt_module *module);
 void rt_module_unload(struct rt *rt, struct rt_module *module);
+/* A function that the module calls and that nobody defines, which is an error when a kernel with
+ * the call is asked for; NULL: there is none. */
+const char *rt_module_undefined(const struct rt_module *module);
 /*
  * A linker, as cuLinkCreate() and its like: PTX texts are added, and completed into one module.
  * Mistakes in a text are told when it is added; what is undefined, defined twice or differs between
@@ -109,6 +112,9 @@ int rt_image_create(struct rt *rt, struct rt_image **out, const struct image_spe
 int rt_image_destroy(struct rt *rt, struct rt_image *image);
 /* One level as an image of its own, which goes with the whole; of an image of one level itself. */
 int rt_image_level(struct rt *rt, struct rt_image **out, struct rt_image *image, uint32_t level);
+/* The whole image, its texels read as if they had another format of the same size. */
+int rt_image_as(struct rt *rt, struct rt_image **out, struct rt_image *image,
+                struct texel_format format);
 const struct image_spec *rt_image_spec(const struct rt_image *image);
 /*
  * Texels of an array from or to the host, from (x, y, z) on; z counts slices of depth, or layers

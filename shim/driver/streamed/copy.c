@@ -147,6 +147,17 @@ EXPORT int STREAMED(cuMemcpy3DAsync_v2)(const struct abi_copy3d_driver *params, 
     return driver_result(space(params, stream, false));
 }
 
+/* There is one device: whose contexts the ends are in makes no difference. */
+EXPORT int STREAMED_BLOCKING(cuMemcpy3DPeer)(const struct abi_copy3d_driver *params)
+{
+    return driver_result(space(params, NULL, true));
+}
+
+EXPORT int STREAMED(cuMemcpy3DPeerAsync)(const struct abi_copy3d_driver *params, void *stream)
+{
+    return driver_result(space(params, stream, false));
+}
+
 static int array_linear(void *array, size_t offset, uint64_t address, size_t bytes, bool host,
                         bool to, void *stream, bool waits)
 {

@@ -147,6 +147,32 @@ EXPORT int STREAMED(cudaMemcpy3DAsync)(const struct abi_copy3d *params, void *st
     return last(space(params, stream, false));
 }
 
+static int peer_space(const struct abi_copy3d_peer *peers, void *stream, bool waits)
+{
+    if (!peers || peers->src_device || peers->dst_device) {
+        return peers ? SHIM_BAD_DEVICE : SHIM_INVALID;
+    }
+    struct abi_copy3d params = {.src_array = peers->src_array,
+                                .src_pos = peers->src_pos,
+                                .src = peers->src,
+                                .dst_array = peers->dst_array,
+                                .dst_pos = peers->dst_pos,
+                                .dst = peers->dst,
+                                .extent = peers->extent,
+                                .kind = ABI_DEVICE_TO_DEVICE};
+    return space(&params, stream, waits);
+}
+
+EXPORT int STREAMED_BLOCKING(cudaMemcpy3DPeer)(const struct abi_copy3d_peer *params)
+{
+    return last(peer_space(params, NULL, true));
+}
+
+EXPORT int STREAMED(cudaMemcpy3DPeerAsync)(const struct abi_copy3d_peer *params, void *stream)
+{
+    return last(peer_space(params, stream, false));
+}
+
 static int to_array(void *array, size_t x, size_t y, const void *src, size_t pitch, size_t width,
                     size_t height, int kind, void *stream, bool waits)
 {
@@ -259,6 +285,55 @@ EXPORT int STREAMED_BLOCKING(cudaMemcpy2DArrayToArray)(void *dst, size_t dst_x, 
     int code = array_bytes(&params);
     return last(code == SHIM_OK ? space(&params, NULL, true) : code);
 }
+
+/* Bytes in rows of both arrays, which may be of different length. */
+EXPORT int STREAMED_BLOCKING(cudaMemcpyArrayToArray)(void *dst, size_t dst_x, size_t dst_y,
+                                                     void *src, size_t src_x, size_t src_y,
+                                                     size_t bytes, int kind)
+{
+    uint64_t dst_row, src_row;
+    int code = array_row_bytes(&dst_row, dst);
+    code = code == SHIM_OK ? array_row_bytes(&src_row, src) : code;
+    while (code == SHIM_OK && bytes > 0) {
+        if (dst_x >= dst_row || src_x >= src_row) {
+            return last(SHIM_INVALID);
+        }
+        size_t part = dst_row - dst_x < bytes ? dst_row - dst_x : bytes;
+        part = src_row - src_x < part ? src_row - src_x : part;
+        code = STREAMED_BLOCKING(cudaMemcpy2DArrayToArray)(dst, dst_x, dst_y, src, src_x, src_y,
+                                                           part, 1, kind);
+        dst_x += part;
+        src_x += part;
+        bytes -= part;
+        if (dst_x == dst_row) {
+            dst_x = 0;
+            dst_y++;
+        }
+        if (src_x == src_row) {
+            src_x = 0;
+            src_y++;
+        }
+    }
+    return last(code);
+}
+
+#ifndef SHIM_PER_THREAD
+#if SHIM_RUNTIME >= 13
+/* Several at once, each as if it stood alone. */
+EXPORT int cudaMemcpyBatchAsync(void *const *dsts, const void *const *srcs, const size_t *sizes,
+                                size_t count, const void *attributes, const size_t *firsts,
+                                size_t attribute_count, void *stream)
+{
+    int code = dsts && srcs && sizes && count && attributes && firsts && attribute_count && stream
+                   ? SHIM_OK
+                   : SHIM_INVALID;
+    for (size_t i = 0; code == SHIM_OK && i < count; i++) {
+        code = linear(dsts[i], srcs[i], sizes[i], 4, stream, false);
+    }
+    return last(code);
+}
+#endif
+#endif
 
 static int set(void *dst, size_t pitch, int value, size_t width, size_t height, void *stream)
 {

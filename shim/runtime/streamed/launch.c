@@ -53,3 +53,24 @@ EXPORT int STREAMED(cudaLaunchKernelExC)(const struct abi_launch_config *config,
     }
     return last(code == SHIM_OK ? launch(&request, config->stream) : code);
 }
+
+#if SHIM_RUNTIME < 13 && !defined SHIM_PER_THREAD
+struct multi_launch { /* cudaLaunchParams */
+    const void *host;
+    struct abi_dim3 grid, block;
+    void **args;
+    size_t shared_bytes;
+    void *stream;
+};
+
+/* One launch for each device, of which there is one. */
+EXPORT int cudaLaunchCooperativeKernelMultiDevice(const struct multi_launch *launches,
+                                                  unsigned count, unsigned flags)
+{
+    if (!launches || count != 1 || flags > 3) {
+        return last(SHIM_INVALID);
+    }
+    return cudaLaunchCooperativeKernel(launches->host, launches->grid, launches->block,
+                                       launches->args, launches->shared_bytes, launches->stream);
+}
+#endif

@@ -1,39 +1,39 @@
 /* What of memory happens in a stream. */
 #include "shim/runtime/runtime.h"
 
-static int prefetch(const void *pointer, size_t bytes, void *stream)
+static int prefetch(const void *pointer, size_t bytes, int place, void *stream)
 {
-    struct shim_range range;
     struct rt_stream *in;
     int code = stream_of(&in, stream, OWN_STREAM);
-    if (code != SHIM_OK) {
-        return code;
-    }
-    bool managed = bytes > 0 && shim_memory_find(&range, (uintptr_t)pointer) &&
-                   range.kind == SHIM_MEMORY_MANAGED;
-    return managed ? SHIM_OK : SHIM_INVALID;
+    return last(code == SHIM_OK ? shim_hint((uintptr_t)pointer, bytes, SHIM_HINT_PREFETCHED, place)
+                                : code);
+}
+
+static int prefetch_to(const void *pointer, size_t bytes, struct abi_location to, unsigned flags,
+                       void *stream)
+{
+    int place;
+    int code = flags ? SHIM_INVALID : shim_hint_place(&place, to.type, to.id);
+    return code == SHIM_OK ? prefetch(pointer, bytes, place, stream) : last(code);
 }
 
 #if SHIM_RUNTIME >= 13
 EXPORT int STREAMED(cudaMemPrefetchAsync)(const void *pointer, size_t bytes, struct abi_location to,
                                           unsigned flags, void *stream)
 {
-    (void)to, (void)flags;
-    return last(prefetch(pointer, bytes, stream));
+    return prefetch_to(pointer, bytes, to, flags, stream);
 }
 #else
 EXPORT int STREAMED(cudaMemPrefetchAsync)(const void *pointer, size_t bytes, int device,
                                           void *stream)
 {
-    (void)device;
-    return last(prefetch(pointer, bytes, stream));
+    return prefetch(pointer, bytes, device, stream);
 }
 
 EXPORT int STREAMED(cudaMemPrefetchAsync_v2)(const void *pointer, size_t bytes,
                                              struct abi_location to, unsigned flags, void *stream)
 {
-    (void)to, (void)flags;
-    return last(prefetch(pointer, bytes, stream));
+    return prefetch_to(pointer, bytes, to, flags, stream);
 }
 #endif
 

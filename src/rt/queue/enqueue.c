@@ -104,6 +104,28 @@ int rt_enqueue_callback(struct rt_stream *stream, void (*fn)(void *ctx, int stat
     return rc;
 }
 
+int rt_enqueue_value(struct rt_stream *stream, const struct rt_value *value)
+{
+    struct rt_op *op = NULL;
+    int rc = stream_enter(stream);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = value_check(stream->rt, value);
+    if (rc == 0 && stream->capture) {
+        rc = capture_spoil(stream, "told to write a value, or to wait for one");
+    }
+    if (rc == 0 && !(op = op_create(stream, OP_VALUE))) {
+        rc = SONDE_ENOMEM;
+    }
+    if (rc == 0) {
+        op->value = *value;
+        rc = stream_put(stream, op);
+    }
+    queue_leave(stream->rt);
+    return rc;
+}
+
 int rt_enqueue_alloc(struct rt_stream *stream, struct rt_pool *pool, uint64_t *address,
                      uint64_t bytes)
 {

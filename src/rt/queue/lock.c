@@ -99,6 +99,17 @@ void queue_yield(struct queue *queue)
     pthread_mutex_unlock(&queue->mutex);
 }
 
+void queue_pause(struct queue *queue, const struct timespec *pause)
+{
+    pthread_mutex_lock(&queue->mutex);
+    uint32_t depth = give(queue);
+    pthread_mutex_unlock(&queue->mutex);
+    nanosleep(pause, NULL);
+    pthread_mutex_lock(&queue->mutex);
+    take(queue, depth);
+    pthread_mutex_unlock(&queue->mutex);
+}
+
 void queue_wait_change(struct queue *queue)
 {
     pthread_mutex_lock(&queue->mutex);

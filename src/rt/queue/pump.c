@@ -18,6 +18,10 @@
 /* How far a launch without timing goes before others have their turn. */
 #define SLICE_WARP_INSNS (1u << 18)
 
+/* Of begin(): the operation waits for a word of memory, and holds up nothing but what follows it.
+ */
+#define VALUE_LATER 2
+
 enum step { STEP_DONE, STEP_PAUSED, STEP_NOTHING };
 
 /* ---- ends ---- */
@@ -316,7 +320,23 @@ static void give_memory(struct queue *queue, uint64_t address)
     }
 }
 
-/* 0: it has begun, and may be gone; GPU_LATER: it waits for the GPU. */
+/* What is done to a word of memory takes no time; what waits for it ends when it is seen. */
+static int begin_value(struct queue *queue, struct rt_op *op)
+{
+    uint64_t end_ps = op->begin_ps;
+    if (!value_perform(&op->value)) {
+        return VALUE_LATER;
+    }
+    if (op->value.what != RT_VALUE_WRITE) {
+        uint64_t now_ps = queue->grids > 0 ? gpu_now_ps(queue->rt->gpu) : queue->now_ps;
+        end_ps = now_ps > end_ps ? now_ps : end_ps;
+    }
+    op_unready(op);
+    finish(queue, op, end_ps);
+    return 0;
+}
+
+/* 0: it has begun, and may be gone; GPU_LATER: it waits for the GPU; VALUE_LATER. */
 static int begin(struct queue *queue, struct rt_op *op)
 {
     if (vec_reserve(&queue->running, queue->running.count + 1) < 0) {
@@ -338,6 +358,8 @@ static int begin(struct queue *queue, struct rt_op *op)
         op_unready(op);
         give_memory(queue, op->address);
         break;
+    case OP_VALUE:
+        return begin_value(queue, op);
     case OP_GRAPH_BEGIN:
         op_unready(op);
         graph_begins(op->exec);
@@ -361,6 +383,7 @@ static int begin(struct queue *queue, struct rt_op *op)
 static bool begin_one(struct queue *queue)
 {
     bool gpu_full = false;
+    queue->awaits_value = false;
     for (struct rt_op *op = queue->ready; op; op = op->ready_next) {
         if (queue->rt->fault_code < 0) {
             drop(queue, op);
@@ -378,7 +401,8 @@ static bool begin_one(struct queue *queue)
         if (rc <= 0) {
             return true;
         }
-        gpu_full = true;
+        queue->awaits_value |= rc == VALUE_LATER;
+        gpu_full |= rc == GPU_LATER;
     }
     return false;
 }
@@ -432,7 +456,7 @@ static enum step advance(struct queue *queue, uint64_t until_ps)
         bool done = end_first(queue, ENGINE_NEVER) || run_functional(queue);
         return done ? STEP_DONE : STEP_NOTHING;
     }
-    if (run_functional(queue) && until_ps == ENGINE_NEVER) {
+    if ((run_functional(queue) || queue->awaits_value) && until_ps == ENGINE_NEVER) {
         until_ps = gpu_now_ps(rt->gpu) + POLL_CYCLES * rt->model->core_period_ps;
     }
     if (end_first(queue, gpu_now_ps(rt->gpu))) {
@@ -478,7 +502,12 @@ int queue_wait(struct queue *queue, queue_met *met, const void *ctx, uint64_t se
             queue_yield(queue);
         }
         queue->pumping = false;
-        if (done == STEP_NOTHING && !met(ctx, seq)) {
+        if (done == STEP_NOTHING && queue->awaits_value) {
+            if (queue->finishes) { /* nobody is left who would write it */
+                queue_give_up(queue, error_set(SONDE_EINTERRUPTED, "the program has ended"));
+            }
+            value_wait(queue);
+        } else if (done == STEP_NOTHING && !met(ctx, seq)) {
             return error_set(SONDE_EINTERNAL, "the queue waits for what cannot come");
         }
     }

@@ -99,6 +99,23 @@ struct rt_memset {
 };
 int rt_enqueue_memset(struct rt_stream *stream, const struct rt_memset *set);
 
+/* A word of memory that is written, or waited for: until it is at least the value (where words wrap
+ * around: until the difference is not negative), equal to it, has one of its bits, or has a bit
+ * that is 0 in both. */
+enum rt_value_what {
+    RT_VALUE_WRITE,
+    RT_VALUE_WAIT_GEQ,
+    RT_VALUE_WAIT_EQ,
+    RT_VALUE_WAIT_AND,
+    RT_VALUE_WAIT_NOR
+};
+struct rt_value {
+    enum rt_value_what what;
+    uint64_t address, value;
+    uint32_t bytes; /* 4 or 8 */
+};
+int rt_enqueue_value(struct rt_stream *stream, const struct rt_value *value);
+
 /* fn(ctx) runs on the thread that waits or polls, without the lock; not after a fault. A function
  * of this header that is called from it gives SONDE_EUSAGE, except rt_lock() and what asks for
  * nothing but properties. */

@@ -7,7 +7,7 @@
  *     what is asked      enqueue.c, event.c, instance.c (graphs' launches), stream.c
  *     makes it happen    watch.c, pump.c
  *     what there is      op.c, load.c, graph.c, capture.c, params.c, pool.c
- *     what copies do     copy.c, and take: link.c
+ *     what copies do     copy.c, and take: link.c; words of memory: value.c
  *     one at a time      lock.c
  *     how it ends        end.c, budget.c
  *
@@ -20,6 +20,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "rt/queue/queue.h"
 #include "rt/state.h"
@@ -33,6 +34,7 @@ enum op_kind {
     OP_CALLBACK,
     OP_RECORD,
     OP_FREE,
+    OP_VALUE,
     OP_GRAPH_BEGIN, /* of a graph's launch */
     OP_GRAPH_END,
     OP_CONDITION /* decides what is run of a node's graphs */
@@ -82,6 +84,7 @@ struct rt_op {
         struct op_host host;
         struct rt_event *event;
         uint64_t address;
+        struct rt_value value;
         struct rt_graph_exec *exec;
         struct {
             struct rt_node *node;
@@ -151,6 +154,7 @@ struct queue {
     uint32_t grids;                   /* on the GPU */
     uint32_t functional;              /* launches that run without timing */
     bool cooperative;                 /* one of them */
+    bool awaits_value;                /* an operation could begin, but for a word of memory */
     VEC(uint64_t) frees;              /* memory to be freed when no grid is on the GPU */
     VEC(uint64_t) leaving;            /* memory whose free waits in a stream */
     VEC(struct condition) conditions; /* by handle */
@@ -174,6 +178,8 @@ int queue_enter(struct rt *rt); /* locks; SONDE_EUSAGE: in a host function, noth
 void queue_leave(struct rt *rt);
 /* Gives everything that this thread holds to others that want it, and comes back. */
 void queue_yield(struct queue *queue);
+/* The same, and sleeps before it comes back. */
+void queue_pause(struct queue *queue, const struct timespec *pause);
 /* Until another thread has made work progress, or stops to. */
 void queue_wait_change(struct queue *queue);
 /* Without the lock. */
@@ -288,6 +294,11 @@ int copy_stage(struct op_copy *op); /* reads the source */
 int copy_perform(struct rt *rt, const struct rt_copy *copy);
 int memset_check(struct rt *rt, const struct rt_memset *set);
 int memset_perform(struct rt *rt, const struct rt_memset *set);
+
+/* value.c */
+int value_check(struct rt *rt, const struct rt_value *value);
+bool value_perform(const struct rt_value *value); /* false: it is not what is waited for */
+void value_wait(struct queue *queue);             /* a moment, without the lock */
 
 /* link.c */
 enum link_way { LINK_TO_DEVICE, LINK_FROM_DEVICE, LINK_NONE };

@@ -135,12 +135,18 @@ static void limits(void)
     OK(cuCtxSetLimit(STACK, 4096));
     OK(cuCtxGetLimit(&value, STACK));
     EXPECT(value == 4096);
+    OK(cuCtxSetLimit(STACK, 4097)); /* as an H200 does */
+    OK(cuCtxGetLimit(&value, STACK));
+    EXPECT(value == 4112);
+    OK(cuCtxSetLimit(HEAP, 16 << 20));
+    OK(cuCtxGetLimit(&value, HEAP));
+    EXPECT(value == 16 << 20);
     OK(cuCtxSetLimit(HEAP, 1 << 20));
     OK(cuCtxGetLimit(&value, HEAP));
-    EXPECT(value == 1 << 20);
-    OK(cuCtxSetLimit(PRINTF, 1)); /* at least a page */
+    EXPECT(value == 4 << 20);
+    OK(cuCtxSetLimit(PRINTF, 1));
     OK(cuCtxGetLimit(&value, PRINTF));
-    EXPECT(value == 4096);
+    EXPECT(value == 512 << 10);
     OK(cuCtxGetLimit(&value, DEPTH));
     EXPECT(value == 2);
     GIVES(INVALID, cuCtxSetLimit(7, 1));

@@ -15,6 +15,7 @@ int main(int argc, char **argv)
 {
     static char more[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
                          ".visible .entry other(.param .u64 p) { ret; }\n";
+    static char junk[] = "no code", broken[] = ".version 7.0\n.target sm_70\nnonsense;\n";
     handle none = argc == 2 ? begin(argv, NULL) : NULL, link, module;
     void *image;
     size_t bytes;
@@ -38,6 +39,12 @@ int main(int argc, char **argv)
     OK(cuLinkAddFile_v2(link, PTX, path_of(argv, "caller.ptx"), 0, NULL, NULL));
     int code = cuLinkComplete(link, &image, &bytes); /* twice() is nowhere */
     EXPECT(code != 0);
+    OK(cuLinkDestroy(link));
+    OK(cuLinkCreate_v2(0, NULL, NULL, &link));
+    GIVES(200, cuLinkAddData_v2(link, PTX, junk, sizeof junk, "junk", 0, NULL, NULL));
+    OK(cuLinkDestroy(link));
+    OK(cuLinkCreate_v2(0, NULL, NULL, &link));
+    GIVES(218, cuLinkAddData_v2(link, PTX, broken, sizeof broken, "broken", 0, NULL, NULL));
     OK(cuLinkDestroy(link));
     return none != NULL;
 }

@@ -57,6 +57,10 @@ static void libraries(char **argv, const char *text)
     OK(cuMemFree_v2(p));
 }
 
+static const char calls_nobody[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n.extern .func nobody ();\n"
+    ".visible .entry k() { call nobody, (); ret; }\n";
+
 int main(int argc, char **argv)
 {
     handle module = argc == 2 ? begin(argv, "kernels.ptx") : NULL, again, none;
@@ -68,6 +72,7 @@ int main(int argc, char **argv)
     address variable, out = take(8);
     GIVES(301, cuModuleLoad(&none, path_of(argv, "nothing.ptx")));
     GIVES(200, cuModuleLoadData(&none, "this is no code"));
+    GIVES(218, cuModuleLoadData(&none, calls_nobody));
     OK(cuModuleLoadDataEx(&again, text, 2, options, values));
     OK(cuModuleGetGlobal_v2(&variable, &bytes, again, "table"));
     EXPECT(bytes == 16);

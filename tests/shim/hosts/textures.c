@@ -29,6 +29,7 @@ int cuTexRefDestroy(handle);
 int cuSurfRefSetArray(handle, handle, unsigned);
 
 enum {
+    FORMAT_UNSIGNED = 0x03,
     FORMAT_INT = 0x0a,
     FORMAT_FLOAT = 0x20,
     HOST = 1,
@@ -103,6 +104,59 @@ static void over_linear(handle fetch_linear)
     void *args[] = {&texture, &out};
     OK(launch(fetch_linear, 1, 32, NULL, args));
     EXPECT(word(out, 7) == 1 && word(out, 8) == 77 && word(out, 15) == 77 && word(out, 16) == 1);
+    OK(cuTexObjectDestroy(texture));
+}
+
+/* An array of integers whose bits are read as floats. */
+static void seen_as_floats(handle fetch)
+{
+    handle array;
+    uint64_t texture;
+    float host[32], step = 1;
+    address out = take(32);
+    struct abi_array_desc desc = {8, 4, FORMAT_UNSIGNED, 1};
+    for (int i = 0; i < 32; i++) {
+        host[i] = 0.25f * (float)i;
+    }
+    OK(cuArrayCreate_v2(&array, &desc));
+    copy_array(array, host, 1);
+    struct abi_resource_desc_driver resource = {.type = 0, .handle = array};
+    struct abi_texture_desc_driver view = {.address = {CLAMP, CLAMP}};
+    struct abi_view_desc as = {.format = 22, .width = 8, .height = 4};
+    OK(cuTexObjectCreate(&texture, &resource, &view, &as));
+    void *args[] = {&texture, &out, &step};
+    OK(cuLaunchKernel(fetch, 1, 1, 1, 8, 4, 1, 0, NULL, args, NULL));
+    EXPECT(at(out, 0) == 0 && at(out, 13) == 3.25f && at(out, 31) == 7.75f);
+    OK(cuTexObjectDestroy(texture));
+    as.format = 24; /* four of them: larger texels */
+    GIVES(1, cuTexObjectCreate(&texture, &resource, &view, &as));
+    as.format = 25; /* compressed blocks */
+    GIVES(801, cuTexObjectCreate(&texture, &resource, &view, &as));
+    OK(cuArrayDestroy(array));
+}
+
+/* Linear memory that an H200 refuses. */
+static void misaligned(void)
+{
+    uint64_t texture;
+    address from = take(1024);
+    struct abi_resource_desc_driver resource = {
+        .type = 2,
+        .linear = {.ptr = from + 128, .format = FORMAT_INT, .channels = 1, .bytes = 256}};
+    struct abi_texture_desc_driver view = {.flags = 1};
+    GIVES(1, cuTexObjectCreate(&texture, &resource, &view, NULL));
+    resource.linear.ptr = from + 256;
+    OK(cuTexObjectCreate(&texture, &resource, &view, NULL));
+    OK(cuTexObjectDestroy(texture));
+    resource.type = 3;
+    resource.pitched.ptr = from;
+    resource.pitched.format = FORMAT_INT;
+    resource.pitched.channels = 1;
+    resource.pitched.width = resource.pitched.height = 4;
+    resource.pitched.pitch = 48;
+    GIVES(1, cuTexObjectCreate(&texture, &resource, &view, NULL));
+    resource.pitched.pitch = 64;
+    OK(cuTexObjectCreate(&texture, &resource, &view, NULL));
     OK(cuTexObjectDestroy(texture));
 }
 
@@ -197,6 +251,8 @@ int main(int argc, char **argv)
     handle module = argc == 2 ? begin(argv, "kernels.ptx") : NULL;
     over_array(function(module, "fetch"));
     over_linear(function(module, "fetch_linear"));
+    seen_as_floats(function(module, "fetch"));
+    misaligned();
     surface(function(module, "paint"));
     references();
     return 0;
