@@ -132,10 +132,12 @@ int sm_launch(struct sm *sm, const struct sm_grid *grid, bool beside)
 static int warp_start(struct sm *sm, struct sm_cta *cta, uint32_t slot, uint32_t index)
 {
     struct sm_warp *warp = &sm->warp[slot];
+    bool bulk = sm->spec->bulk.latency_cycles > 0;
     warp->env = (struct exec_env){.smid = sm->id,
                                   .nsmid = sm->sm_count,
                                   .warpid = slot,
                                   .nwarpid = sm->max_warps,
+                                  .transfers = bulk ? &sm->async.bulk.issued : NULL,
                                   .stores = sm->keeps_stores ? sm->stores : NULL};
     int rc = exec_warp_init(&warp->exec, &cta->exec, index * WARP_LANES, &warp->env);
     if (rc < 0) {
@@ -153,8 +155,9 @@ static int warp_start(struct sm *sm, struct sm_cta *cta, uint32_t slot, uint32_t
     warp->next_issue = sm->cycle + 1;
     warp->part = 0;
     warp->products_ready = 0;
-    warp->groups = warp->copy_groups = 0;
-    memset(warp->copies_out, 0, sizeof warp->copies_out);
+    warp->groups = 0;
+    memset(&warp->copies, 0, sizeof warp->copies);
+    memset(&warp->bulk, 0, sizeof warp->bulk);
     warp->outstanding = warp->loads_out = warp->atomics_out = warp->acquires_out = 0;
     warp->atomics = NULL;
     sm->warp_start[slot] = sm->warps_started++;
@@ -277,6 +280,8 @@ void sm_abort(struct sm *sm)
         sm->warp[i].state = WARP_FREE;
     }
     lsu_reset(sm);
+    bulk_reset(sm);
+    wait_reset(sm);
     for (uint32_t i = 0; i < sm->spec->max_ctas; i++) {
         sm->cta[i].used = false;
     }

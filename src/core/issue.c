@@ -104,6 +104,8 @@ static bool is_over_at_issue(const struct sm *sm, const struct exec_access *acce
     switch (access->kind) {
     case ACCESS_COPY:
         return sm->spec->copies.latency_cycles == 0;
+    case ACCESS_WAIT:
+        return sm->spec->mbarrier.latency_cycles == 0;
     case ACCESS_MATRIX_LOAD:
     case ACCESS_MATRIX_STORE:
         return sm->spec->shared.matrix_cycles == 0;
@@ -122,6 +124,9 @@ static int issue_access(struct sm *sm, struct sm_warp *warp, const struct exec_u
     if (is_over_at_issue(sm, &spare->access)) {
         set_results(warp, info, sm->cycle + latency);
         return exec_commit(&warp->exec, &spare->access);
+    }
+    if (spare->access.kind == ACCESS_WAIT) {
+        return wait_begin(sm, warp, info);
     }
     sm->stats.space[spare->access.space]++;
     sm->stats.space_lanes[spare->access.space] += lanes;
@@ -211,6 +216,7 @@ static void note_products(struct sm *sm, struct sm_warp *warp, const struct exec
         uint32_t least = spec->least_cycles + columns / 2;
         *free = start + (columns > least ? columns : least);
         warp->products_ready = start + spec->latency_cycles + columns;
+        warp->next_issue = start > warp->next_issue ? start : warp->next_issue;
     } else if (info->products == GROUPS_COMMIT) {
         warp->group_ready[warp->groups++ % PRODUCT_GROUPS] = warp->products_ready;
     } else if (info->products == GROUPS_WAIT && warp->groups > info->products_left) {
@@ -218,6 +224,45 @@ static void note_products(struct sm *sm, struct sm_warp *warp, const struct exec
         uint64_t ready = warp->group_ready[last % PRODUCT_GROUPS];
         warp->next_issue = ready > warp->next_issue ? ready : warp->next_issue;
     }
+}
+
+/*
+ * What an asynchronous instruction takes besides. Returns the cycles from its issue to its results,
+ * of which it knows better than its unit, 0: it does not.
+ */
+static uint64_t note_async(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info)
+{
+    const struct mbarrier_spec *mbarrier = &sm->spec->mbarrier;
+    if (sm->spec->products.latency_cycles && (info->product_columns || info->products)) {
+        note_products(sm, warp, info);
+    }
+    warp->copies.committed += info->copies == GROUPS_COMMIT;
+    warp->bulk.committed += info->bulk == GROUPS_COMMIT;
+    if (!info->is_mbarrier || mbarrier->latency_cycles == 0) {
+        return 0;
+    }
+    if (mbarrier->interval_cycles > 1) {
+        struct sm_unit *unit = &sm->unit[UNIT_LSU];
+        unit_occupy(unit, sm->cycle,
+                    (uint64_t)(mbarrier->interval_cycles - 1) * unit->lanes_per_cycle);
+    }
+    bool tells_state = info->dst_count > 0 && mbarrier->arrive_cycles > 0;
+    return tells_state ? mbarrier->arrive_cycles : mbarrier->latency_cycles;
+}
+
+/* After the issue: copies have begun, barriers may have changed. */
+static int async_issued(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info)
+{
+    if (info->is_bulk && sm->async.bulk.issued.list.count > 0) {
+        return bulk_issue(sm, warp);
+    }
+    if (info->is_mbarrier) {
+        wait_look(sm);
+        if (info->is_remote) {
+            wait_look_elsewhere(sm, warp, sm->spec->cluster.arrive_cycles);
+        }
+    }
+    return 0;
 }
 
 static void count_issue(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info,
@@ -231,6 +276,18 @@ static void count_issue(struct sm *sm, struct sm_warp *warp, const struct exec_u
     sm->stats.lanes[lanes]++;
     warp->cta->counts.warp_insns++;
     warp->cta->counts.thread_insns += lanes;
+}
+
+/* It has executed, from `pc` on for `active` lanes, and has its results after `latency`. */
+static int issue_done(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info,
+                      uint64_t latency, uint32_t pc, uint32_t active)
+{
+    set_results(warp, info, sm->cycle + latency);
+    if (info->is_branch && warp->exec.pc == pc + 1 && warp->exec.active == active &&
+        sm->spec->fall_through_cycles) {
+        warp->next_issue = sm->cycle + sm->spec->fall_through_cycles;
+    }
+    return info->is_async ? async_issued(sm, warp, info) : 0;
 }
 
 static int issue_warp(struct sm *sm, struct sm_warp *warp)
@@ -262,14 +319,15 @@ static int issue_warp(struct sm *sm, struct sm_warp *warp)
         warp->env.globaltimer_ns = sm->cycle * sm->period_ps / 1000;
         latency = info->reads_clock ? sm->spec->clock_read_cycles : latency;
     }
-    if (sm->spec->products.latency_cycles && (info->product_columns || info->products)) {
-        note_products(sm, warp, info);
+    uint32_t pc = warp->exec.pc, active = warp->exec.active;
+    if (info->is_async) {
+        uint64_t known = note_async(sm, warp, info);
+        latency = known ? known : latency;
     }
-    warp->copy_groups += info->copies == GROUPS_COMMIT;
     int rc = 0;
     switch (exec_issue(&warp->exec, &sm->lsu.spare->access)) {
     case EXEC_DONE:
-        set_results(warp, info, sm->cycle + latency);
+        rc = issue_done(sm, warp, info, latency, pc, active);
         break;
     case EXEC_ACCESS:
         rc = issue_access(sm, warp, info, lanes, latency);

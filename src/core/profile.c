@@ -201,11 +201,14 @@ static enum stall of_producer(const struct exec_uop_info *info)
 /* Why a warp did not issue its next instruction at once after this one. */
 static enum stall of_predecessor(const struct tracked *tracked, const struct exec_uop_info *info)
 {
-    if (info->is_barrier || info->unit == UNIT_BARRIER) {
+    if (info->is_barrier || info->unit == UNIT_BARRIER || info->is_mbarrier) {
         return STALL_BARRIER;
     }
-    if (info->products == GROUPS_WAIT) {
+    if (info->products == GROUPS_WAIT || info->product_columns > 0) {
         return STALL_TENSOR;
+    }
+    if (info->is_bulk) {
+        return STALL_DISPATCH;
     }
     return tracked->slept ? STALL_SLEEP : STALL_BRANCH;
 }

@@ -33,25 +33,6 @@ uint64_t warp_operands_ready(const struct sm_warp *warp, const struct exec_uop_i
 }
 
 /*
- * Does an instruction wait for copies of the warp? Groups lie in a ring, copy_groups being the one
- * that is not committed: a wait leaves that one and some before it alone, and a commit waits until
- * the next one's place is free.
- */
-static bool copies_wait(const struct sm_warp *warp, const struct exec_uop_info *info)
-{
-    uint32_t first = info->copies == GROUPS_WAIT_ALL ? 0 : info->copies_left + 1u;
-    if (info->copies == GROUPS_COMMIT) {
-        first = COPY_GROUPS - 1;
-    }
-    for (uint32_t i = first; i < COPY_GROUPS; i++) {
-        if (warp->copies_out[(warp->copy_groups - i) % COPY_GROUPS]) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/*
  * What accesses of the warp an instruction waits for. A fence or a release: all, since they order
  * everything before them. A barrier makes the CTA's accesses visible to the CTA: loads and stores
  * have taken effect in the order of the LSU's queue, so only atomics, which take effect at their
@@ -63,11 +44,12 @@ static bool copies_wait(const struct sm_warp *warp, const struct exec_uop_info *
 static bool must_drain(const struct sm *sm, const struct sm_warp *warp,
                        const struct exec_uop_info *info)
 {
+    if (info->is_async && (async_groups_wait(&warp->copies, info->copies, info->copies_left) ||
+                           async_groups_wait(&warp->bulk, info->bulk, info->bulk_left))) {
+        return true;
+    }
     if (warp->outstanding == 0) {
         return false;
-    }
-    if (info->copies && copies_wait(warp, info)) {
-        return true;
     }
     bool accesses = info->is_load || info->is_store || info->is_atomic;
     if (accesses &&

@@ -189,6 +189,7 @@ int sm_create(struct sm **out, const struct sm_setup *setup)
     sm->cta = calloc(setup->spec->max_ctas, sizeof *sm->cta);
     rc = sm->cta ? page_shift(&sm->translation.page_shift, setup->host.page_bytes) : error_memory();
     sm->banks = setup->spec->shared;
+    bulk_init(sm);
     if (rc == 0) {
         rc = lsu_init(sm);
     }
@@ -208,6 +209,8 @@ void sm_destroy(struct sm *sm)
     for (uint32_t i = 0; i < sm->max_warps; i++) {
         exec_warp_free(&sm->warp[i].exec);
     }
+    bulk_free(sm);
+    wait_reset(sm);
     lsu_free(sm);
     profile_free(sm);
     exec_stores_destroy(sm->stores);

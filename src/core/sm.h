@@ -49,6 +49,9 @@ struct sm_host {
     /* A phase of the cluster's barrier is over: to be told to all its CTAs (sm_cluster_go()). */
     void (*cluster_phase)(void *ctx, struct exec_cluster *cluster);
     void *ctx;
+    /* Barriers in shared memory of its CTAs may have changed: to be told to its SMs but this one
+     * (sm_barriers_changed()). NULL: there are no clusters. */
+    void (*cluster_barriers)(void *ctx, struct exec_cluster *cluster, uint32_t sm, uint32_t cycles);
 };
 
 struct sm_setup {
@@ -101,6 +104,8 @@ int sm_cta_start(struct sm *sm, const struct sm_grid *grid, uint64_t linear_id,
 /* Warps of the cluster's CTA of this rank, which is on this SM, that waited for the end of a phase
  * go on. */
 void sm_cluster_go(struct sm *sm, struct exec_cluster *cluster, uint32_t rank);
+/* Barriers in its shared memory have changed: who waits there learns of it after so many cycles. */
+void sm_barriers_changed(struct sm *sm, uint32_t cycles);
 
 /*
  * Between launches: stores to device memory are kept back from now on (exec/stores.h), and seen by

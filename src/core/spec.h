@@ -42,6 +42,8 @@ struct cluster_spec {
     uint32_t latency_cycles;  /* of an access to another CTA's shared memory */
     uint32_t barrier_cycles;  /* the last arrival to waiting warps that go on */
     uint32_t bytes_per_cycle; /* of an SM; 0: no limit */
+    uint32_t async_cycles;    /* of what counts on a barrier there, from issue to that */
+    uint32_t arrive_cycles;   /* an arrival at a barrier there to who waits */
 };
 
 struct product_spec {
@@ -53,6 +55,24 @@ struct product_spec {
 /* cp.async. */
 struct copy_spec {
     uint32_t latency_cycles; /* the last answer to its bytes in shared memory; 0: no time at all */
+    uint32_t l1_cycles;      /* the same of .ca, which goes through L1; 0: latency_cycles */
+};
+
+/* The engine of bulk copies, see async/bulk.c. */
+struct bulk_spec {
+    uint32_t latency_cycles;                    /* issue to the first request; 0: no time at all */
+    uint32_t issue_cycles, tensor_issue_cycles; /* a copy into shared memory holds its warp */
+    uint32_t requests;                          /* on their way, 0: no limit */
+    uint32_t write_bytes;                       /* a cycle, out of shared memory; 0: no limit */
+    uint32_t write_latency_cycles;
+};
+
+/* Barriers in shared memory. */
+struct mbarrier_spec {
+    uint32_t latency_cycles;  /* issue, or the end of the phase, to the result; 0: no time at all */
+    uint32_t arrive_cycles;   /* issue of an arrival to its state; 0: as latency */
+    uint32_t interval_cycles; /* for so long an instruction keeps the load/store unit */
+    uint32_t limit_cycles;    /* of a wait */
 };
 
 struct coalesce_spec {
@@ -128,6 +148,7 @@ struct sm_spec {
     uint32_t yield_after; /* INDEPENDENT: backward branches before a path yields */
     uint32_t fetch_group; /* two_level: warps of a scheduler in a group, 0: 8 */
     struct unit_spec unit[ISA_UNIT_COUNT];
+    uint32_t fall_through_cycles; /* a branch that no lane takes; 0: as one that is taken */
     uint32_t clock_read_cycles;   /* latency of reading %clock */
     uint32_t lsu_queue_entries;   /* warp memory instructions waiting at the load/store unit */
     uint32_t lsu_cycles;          /* address path from issue to the first cache lookup */
@@ -140,6 +161,8 @@ struct sm_spec {
     struct cluster_spec cluster;
     struct product_spec products;
     struct copy_spec copies;
+    struct bulk_spec bulk;
+    struct mbarrier_spec mbarrier;
     struct coalesce_spec coalesce;
     struct texture_spec texture;
     struct constant_spec constant;

@@ -13,6 +13,7 @@
 #ifndef SONDE_CORE_STATE_H
 #define SONDE_CORE_STATE_H
 
+#include "core/async/async.h"
 #include "core/memory/lsu.h"
 #include "core/profile.h"
 #include "core/sched/sched.h"
@@ -39,7 +40,6 @@ struct sm_cta {
 };
 
 #define PRODUCT_GROUPS 8 /* that wgmma.wait_group can tell apart */
-#define COPY_GROUPS 16   /* of cp.async that may have copies under way, the one not committed too */
 
 struct sm_warp {
     const struct exec_uop_info *next; /* the instruction at exec.pc */
@@ -65,8 +65,7 @@ struct sm_warp {
     uint64_t products_ready;              /* asynchronous products so far, .. */
     uint64_t group_ready[PRODUCT_GROUPS]; /* .. by their last groups, of which `groups` have been */
     uint32_t groups;
-    uint32_t copy_groups;             /* committed */
-    uint32_t copies_out[COPY_GROUPS]; /* cp.async under way, by their group */
+    struct async_groups copies, bulk; /* of cp.async, of bulk copies to device memory */
 };
 
 struct sm_unit {
@@ -102,6 +101,7 @@ struct sm {
     uint64_t period_ps;
     uint32_t source;
     struct lsu lsu;
+    struct sm_async async;
     struct texture_fifo texture;
     struct sm_unit unit[SUB_CORES_MAX * ISA_UNIT_COUNT]; /* the SM's own, then other sub-cores' */
     uint8_t unit_place[SUB_CORES_MAX][ISA_UNIT_COUNT];

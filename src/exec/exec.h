@@ -27,6 +27,7 @@
 
 struct exec_program; /* a kernel decoded for execution; immutable, shared by all warps */
 struct exec_memory;  /* the memory image of a device, see exec/memory.h */
+struct exec_transfers;
 
 /* What an instruction says of the groups of a warp's asynchronous operations. */
 enum exec_groups { GROUPS_NOTHING, GROUPS_COMMIT, GROUPS_WAIT, GROUPS_WAIT_ALL };
@@ -46,8 +47,12 @@ struct exec_uop_info {
     uint16_t dst[8];                   /* slots written */
     uint8_t src_pred[4], dst_pred[2];  /* predicate slots, guard included */
     uint16_t product_columns;          /* of an asynchronous matrix product; 0: it is none */
-    enum exec_groups products, copies;
-    uint8_t products_left, copies_left; /* GROUPS_WAIT: the youngest groups, which may go on */
+    bool is_async;                     /* one of those below */
+    enum exec_groups products, copies, bulk;
+    /* GROUPS_WAIT: the youngest groups, which may go on. */
+    uint8_t products_left, copies_left, bulk_left;
+    bool is_bulk;                /* copies that env->transfers is told of */
+    bool is_mbarrier, is_remote; /* is_remote: perhaps of another CTA's */
     struct lowered lowered;
 };
 
@@ -63,6 +68,7 @@ enum exec_access_kind {
     ACCESS_COPY,         /* cp.async: device memory is read, shared memory written */
     ACCESS_MATRIX_LOAD,  /* ldmatrix */
     ACCESS_MATRIX_STORE, /* stmatrix */
+    ACCESS_WAIT          /* mbarrier.try_wait: see exec_wait_is_over() */
 };
 
 /*
@@ -103,8 +109,9 @@ struct exec_access {
      */
     enum isa_space space;
     uint32_t mask; /* lanes that access */
-    /* COPY, MATRIX: the lanes that execute, which need not all give an address. Of a copy data[0]
-     * is where the lane's bytes go on the host, data[1] how many are read. */
+    /* COPY, MATRIX, WAIT: the lanes that execute, which need not all give an address. Of a copy
+     * data[0] is where the lane's bytes go on the host, data[1] how many are read; of a wait
+     * data[0] where the barrier lies, data[1] the phase that is to be over. */
     uint32_t lanes;
     uint32_t pc;
     uint8_t bytes;     /* per element */
@@ -236,6 +243,8 @@ struct exec_env {
     uint64_t clock; /* core cycles, for %clock and %clock64 */
     uint64_t globaltimer_ns;
     uint32_t smid, nsmid, warpid, nwarpid;
+    struct exec_transfers
+        *transfers;             /* exec/ops/async/transfer.h; NULL: nobody gives copies time */
     struct exec_stores *stores; /* exec/stores.h: stores to device memory wait there. NULL: they
                                    are seen by all at once */
 };
@@ -300,6 +309,10 @@ enum exec_event exec_issue(struct exec_warp *warp, struct exec_access *access);
 
 /* Perform the access on memory and write results to registers. SONDE_EFAULT on a bad address. */
 int exec_commit(struct exec_warp *warp, const struct exec_access *access);
+
+/* Whether all lanes of an ACCESS_WAIT would find their phase over. A commit gives each what it
+ * finds then, over or not. */
+bool exec_wait_is_over(const struct exec_access *access);
 
 /* The result of a barrier reduction: the count, or 0 and 1. */
 void exec_barrier_result(struct exec_warp *warp, uint32_t value);

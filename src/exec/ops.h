@@ -135,6 +135,7 @@ static inline void access_begin(struct exec_access *access, const struct exec_wa
 void commit_copy(const struct exec_warp *warp, const struct exec_access *access);
 void commit_ldmatrix(const struct exec_warp *warp, const struct exec_access *access);
 void commit_stmatrix(const struct exec_warp *warp, const struct exec_access *access);
+void commit_wait(const struct exec_warp *warp, const struct exec_access *access); /* async.c */
 /* tex.c: the second half of a fetch */
 int commit_texture(struct exec_warp *warp, const struct uop_memory *memory,
                    const struct exec_access *access);

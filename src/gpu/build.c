@@ -138,6 +138,7 @@ static int sms_create(struct gpu *gpu)
                                           .page_bytes = model->vm.page_bytes,
                                           .cta_done = gpu_cta_done,
                                           .cluster_phase = gpu_cluster_phase,
+                                          .cluster_barriers = gpu_cluster_barriers,
                                           .fault = gpu_fault,
                                           .ctx = gpu}};
         int rc = sm_create(&gpu->sm[i], &setup);

@@ -156,3 +156,14 @@ void gpu_cluster_phase(void *ctx, struct exec_cluster *exec)
         }
     }
 }
+
+void gpu_cluster_barriers(void *ctx, struct exec_cluster *exec, uint32_t sm, uint32_t cycles)
+{
+    const struct gpu *gpu = ctx;
+    const struct gpu_cluster *cluster = exec->owner;
+    for (uint32_t rank = 0; rank < exec->size; rank++) {
+        if (exec->member[rank].state == CLUSTER_CTA_RUNS && cluster->sm[rank] != sm) {
+            sm_barriers_changed(gpu->sm[cluster->sm[rank]], cycles);
+        }
+    }
+}

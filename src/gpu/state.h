@@ -342,6 +342,7 @@ int gpu_cluster_begin(struct gpu_grid *grid, uint64_t id, const uint32_t *sm);
 struct exec_cluster *gpu_cluster_find(const struct gpu_grid *grid, uint64_t order);
 void gpu_clusters_sweep(struct gpu_grid *grid, bool all);        /* forgets those that have ended */
 void gpu_cluster_phase(void *ctx, struct exec_cluster *cluster); /* what an SM reports */
+void gpu_cluster_barriers(void *ctx, struct exec_cluster *exec, uint32_t sm, uint32_t cycles);
 
 /* distribute.c */
 int gpu_distribute(struct gpu *gpu); /* as many CTAs as fit at once */

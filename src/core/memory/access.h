@@ -53,7 +53,7 @@ struct lsu_access {
     uint64_t written_ps;                /* the next answer may be written back from here on */
     const struct mem_port *port;
     enum pipe pipe;
-    uint8_t copy_group; /* of a cp.async: its place in warp->copies_out */
+    uint8_t copy_group; /* of a cp.async: its place in warp->copies */
     bool started, bypass, answered;
     bool performed;         /* an atomic: on the memory image */
     uint32_t unserved_left; /* an atomic: requests that L2 has not performed */

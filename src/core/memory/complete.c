@@ -19,7 +19,7 @@ static void access_complete(struct sm *sm, struct lsu_access *access, uint64_t c
     }
     warp->outstanding--;
     if (access->access.kind == ACCESS_COPY) {
-        warp->copies_out[access->copy_group]--;
+        warp->copies.out[access->copy_group]--;
     }
     warp->loads_out -= has_result(info);
     warp->acquires_out -= info->acquires;
@@ -88,6 +88,11 @@ static void copy_written(void *ctx, uint64_t arg)
     }
 }
 
+static uint32_t copy_cycles(const struct copy_spec *spec, const struct lsu_access *access)
+{
+    return access->bypass || spec->l1_cycles == 0 ? spec->latency_cycles : spec->l1_cycles;
+}
+
 static void lsu_answered(struct sm *sm, struct lsu_access *access, uint64_t cycle)
 {
     if (access->pipe == PIPE_TEXTURE) {
@@ -98,7 +103,7 @@ static void lsu_answered(struct sm *sm, struct lsu_access *access, uint64_t cycl
     if (is_atomic(access)) {
         atomics_complete(sm, access->warp, cycle);
     } else if (access->access.kind == ACCESS_COPY) {
-        engine_at(sm->engine, (cycle + sm->spec->copies.latency_cycles) * sm->period_ps,
+        engine_at(sm->engine, (cycle + copy_cycles(&sm->spec->copies, access)) * sm->period_ps,
                   sm->source ? sm->source - 1 : 0, copy_written, sm, (uintptr_t)access);
     } else {
         access_complete(sm, access, cycle);

@@ -34,13 +34,22 @@ static uint32_t lookup_cycles(const struct sm *sm, const struct exec_access *acc
     return sm->lsu.queue[pipe].lookup_cycles;
 }
 
-int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
+int lsu_replace_spare(struct sm *sm)
 {
-    struct lsu_queue *queue = &sm->lsu.queue[pipe];
     struct lsu_access *access = sm->lsu.spare;
     int rc = spare_provide(sm); /* before this one is anybody else's */
     if (rc < 0) {
         sm->lsu.spare = access;
+    }
+    return rc;
+}
+
+int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
+{
+    struct lsu_queue *queue = &sm->lsu.queue[pipe];
+    struct lsu_access *access = sm->lsu.spare;
+    int rc = lsu_replace_spare(sm);
+    if (rc < 0) {
         return rc;
     }
     access->next = NULL;
@@ -55,8 +64,8 @@ int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
     struct sm_warp *warp = access->warp;
     warp->outstanding++;
     if (access->access.kind == ACCESS_COPY) {
-        access->copy_group = warp->copy_groups % COPY_GROUPS;
-        warp->copies_out[access->copy_group]++;
+        access->copy_group = warp->copies.committed % ASYNC_GROUPS;
+        warp->copies.out[access->copy_group]++;
     }
     warp->loads_out += has_result(access->info);
     warp->cta->outstanding++;

@@ -76,6 +76,7 @@ struct translation {
 int lsu_init(struct sm *sm);
 void lsu_reset(struct sm *sm);
 void lsu_free(struct sm *sm);
+int lsu_replace_spare(struct sm *sm);                 /* lsu.spare is somebody's: provide another */
 int lsu_enqueue_spare(struct sm *sm, enum pipe pipe); /* queue lsu.spare and provide another */
 void lsu_cycle(struct sm *sm);                        /* at most one transaction of each queue */
 

@@ -303,6 +303,9 @@ static int commit_other(struct exec_warp *warp, const struct exec_access *access
     case ACCESS_MATRIX_STORE:
         commit_stmatrix(warp, access);
         return SONDE_OK;
+    case ACCESS_WAIT:
+        commit_wait(warp, access);
+        return SONDE_OK;
     default: /* a fence, a prefetch */
         return SONDE_OK;
     }

@@ -80,7 +80,7 @@ static decode_fn *const table[OP_COUNT] = {
     [OP_BULK_IN] = decode_bulk, [OP_BULK_ACROSS] = decode_bulk, [OP_BULK_OUT] = decode_bulk,
     [OP_BULK_RED_ACROSS] = decode_bulk, [OP_BULK_RED] = decode_bulk,
     [OP_BULK_RED_HALF] = decode_bulk, [OP_BULK_PREFETCH] = decode_nop,
-    [OP_BULK_COMMIT] = decode_nop, [OP_BULK_WAIT] = decode_nop,
+    [OP_BULK_COMMIT] = decode_copy_group, [OP_BULK_WAIT] = decode_copy_group,
     [OP_TENSOR_IN] = decode_tensor_copy, [OP_TENSOR_OUT] = decode_tensor_copy,
     [OP_TENSOR_RED] = decode_tensor_copy, [OP_TENSOR_PREFETCH] = decode_nop,
     [OP_MAP_ADDRESS] = decode_map_field, [OP_MAP_FIELD] = decode_map_field,

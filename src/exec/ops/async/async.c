@@ -1,6 +1,6 @@
 /*
- * mbarrier, and the arrival of cp.async at one, before which the warp's copies are waited for. None
- * of it has timing yet. Source: PTX ISA 9.0, 9.7.9.25 and 9.7.13.15.
+ * mbarrier, and the arrival of cp.async at one, before which the warp's copies are waited for.
+ * Source: PTX ISA 9.0, 9.7.9.25 and 9.7.13.15.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -43,16 +43,61 @@ static uint64_t operate(const struct uop_async *a, uint64_t word, uint64_t value
     case OP_CP_ASYNC_ARRIVE_NOINC:
         return mbarrier_arrive(word, 1, 0);
     case OP_MBARRIER_TEST:
-    case OP_MBARRIER_TRY:
         *result = mbarrier_phase(word) != mbarrier_phase(value);
         return word;
     case OP_MBARRIER_TEST_PARITY:
-    case OP_MBARRIER_TRY_PARITY:
         *result = mbarrier_phase(word) != (value & 1);
         return word;
     default: /* cp.async.mbarrier.arrive: one more is expected, and has come */
         return word;
     }
+}
+
+/* Lanes whose phase is over. */
+static uint32_t lanes_over(const struct exec_access *access)
+{
+    uint32_t over = 0;
+    for (uint32_t rest = access->lanes; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        uint64_t word;
+        memcpy(&word, (const uint8_t *)(uintptr_t)access->data[lane][0], 8);
+        over |= (uint32_t)(mbarrier_phase(word) != access->data[lane][1]) << lane;
+    }
+    return over;
+}
+
+bool exec_wait_is_over(const struct exec_access *access)
+{
+    return lanes_over(access) == access->lanes;
+}
+
+void commit_wait(const struct exec_warp *warp, const struct exec_access *access)
+{
+    const struct uop *uop = &warp->state->uops[access->pc];
+    if (uop->pred_dst[0] != PRED_SINK)
+        pred_write(warp->state, uop->pred_dst[0], lanes_over(access), access->lanes);
+}
+
+/* A wait that may last: how long is for whoever commits it. */
+static enum exec_event run_try_wait(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                                    struct exec_access *access)
+{
+    const struct uop_async *a = uop->async;
+    if (!mask)
+        return advance(warp);
+    access_begin(access, warp, ACCESS_WAIT, SPACE_SHARED, 8);
+    access->mask = access->lanes = mask;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        uint64_t value = element_get(warp->state, &a->value, lane);
+        const uint8_t *at = async_find(warp, &a->to, lane, 8, 8);
+        if (!at)
+            return EXEC_FAULT;
+        access->data[lane][0] = (uintptr_t)at;
+        access->data[lane][1] = a->op == OP_MBARRIER_TRY ? mbarrier_phase(value) : value & 1;
+    }
+    advance(warp);
+    return EXEC_ACCESS;
 }
 
 enum exec_event run_mbarrier(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
@@ -100,7 +145,11 @@ int decode_mbarrier(struct decoder *d)
     struct uop_async *a = begin(d);
     if (!a)
         return error_memory();
-    d->uop->run = run_mbarrier;
+    bool tries = insn->op == OP_MBARRIER_TRY || insn->op == OP_MBARRIER_TRY_PARITY;
+    d->uop->run = tries ? run_try_wait : run_mbarrier;
+    d->info->is_async = d->info->is_mbarrier = true;
+    d->info->is_remote =
+        insn->space[0] == SPACE_SHARED_CLUSTER || isa_space_base(insn->space[0]) != SPACE_SHARED;
     if (insn->op == OP_CP_ASYNC_ARRIVE || insn->op == OP_CP_ASYNC_ARRIVE_NOINC)
         d->info->copies = GROUPS_WAIT_ALL;
     int rc = SONDE_OK;

@@ -1,14 +1,15 @@
 /*
  * Bulk copies and reductions of bytes in a row, between global memory and shared memory of the
- * cluster's CTAs; st.async and red.async, which write into another CTA's shared memory. All are
- * done when they issue, as cp.async is: a barrier that counts their bytes has them at once, and
- * groups have nothing to wait for. Source: PTX ISA 9.0, 9.7.9.12, 9.7.9.25.4 and 9.7.13.7.
+ * cluster's CTAs; st.async and red.async, which write into another CTA's shared memory. All move
+ * their bytes when they issue; when barriers count them is said by transfer.h. Source: PTX
+ * ISA 9.0, 9.7.9.12, 9.7.9.25.4 and 9.7.13.7.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "exec/fault.h"
 #include "exec/ops/async/place.h"
+#include "exec/ops/async/transfer.h"
 #include "util/error.h"
 
 #define UNIT_BYTES 16 /* sizes and addresses are multiples of it */
@@ -45,9 +46,19 @@ static bool transfer(struct exec_warp *warp, const struct uop_async *a, uint32_t
         reduce(to, from, bytes, a);
     else
         memmove(to, from, bytes);
-    if (barrier)
-        mbarrier_count(barrier, bytes);
-    return true;
+    return !barrier || transfer_count(warp, barrier, bytes);
+}
+
+/* What it is, and the device memory that it reads or writes. */
+static bool tell_transfer(struct exec_warp *warp, const struct uop_async *a, uint32_t lane,
+                          const uint8_t *from, uint32_t bytes)
+{
+    if (!a->has_barrier)
+        return transfer_begin(warp, TRANSFER_OUT, false) &&
+               transfer_piece(warp, async_address(warp, &a->to, lane), bytes);
+    bool in = a->from.space == SPACE_GLOBAL;
+    return transfer_begin(warp, in ? TRANSFER_IN : TRANSFER_ACROSS, false) &&
+           (!in || transfer_piece(warp, (uintptr_t)from, bytes));
 }
 
 static bool bulk_lane(struct exec_warp *warp, const struct uop_async *a, uint32_t lane)
@@ -59,7 +70,7 @@ static bool bulk_lane(struct exec_warp *warp, const struct uop_async *a, uint32_
         return false;
     }
     const uint8_t *from = async_find(warp, &a->from, lane, bytes, UNIT_BYTES);
-    if (!from)
+    if (!from || !tell_transfer(warp, a, lane, from, bytes))
         return false;
     if (!a->has_ctas)
         return transfer(warp, a, lane, -1, from, bytes);
@@ -94,14 +105,15 @@ static bool store_lane(struct exec_warp *warp, const struct uop_async *a, uint32
         value = a->combine ? a->combine(old, value, 0) : value;
         memcpy(to + (size_t)i * a->element_bytes, &value, a->element_bytes);
     }
-    mbarrier_count(barrier, bytes);
-    return true;
+    return transfer_count(warp, barrier, bytes);
 }
 
 static enum exec_event run_store(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
                                  struct exec_access *access)
 {
     (void)access;
+    if (mask && !transfer_begin(warp, TRANSFER_ACROSS, false))
+        return EXEC_FAULT;
     for (uint32_t rest = mask; rest; rest &= rest - 1)
         if (!store_lane(warp, uop->async, lowest_lane(rest)))
             return EXEC_FAULT;
@@ -115,6 +127,7 @@ static struct uop_async *begin(struct decoder *d, uop_run *run)
         return NULL;
     d->uop->async = a;
     d->uop->run = run;
+    d->info->is_async = d->info->is_bulk = true;
     return a;
 }
 

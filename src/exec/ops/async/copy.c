@@ -100,13 +100,30 @@ int decode_copy(struct decoder *d)
 /* Without timing copies are over when they issue, and there is nothing to wait for. */
 int decode_copy_group(struct decoder *d)
 {
+    const struct ptx_insn *insn = d->insn;
+    struct exec_uop_info *info = d->info;
+    uint64_t left = insn->operand_count ? insn->operands[0].imm : 0;
+    uint8_t most = left < UINT8_MAX ? (uint8_t)left : UINT8_MAX;
     d->uop->run = run_nop;
-    d->info->copies = d->insn->op == OP_CP_ASYNC_COMMIT ? GROUPS_COMMIT
-                      : d->insn->op == OP_CP_ASYNC_WAIT ? GROUPS_WAIT
-                                                        : GROUPS_WAIT_ALL;
-    if (d->insn->op == OP_CP_ASYNC_WAIT) {
-        uint64_t left = d->insn->operands[0].imm;
-        d->info->copies_left = left < UINT8_MAX ? (uint8_t)left : UINT8_MAX;
+    info->is_async = true;
+    switch (insn->op) {
+    case OP_BULK_COMMIT:
+        info->bulk = GROUPS_COMMIT;
+        break;
+    case OP_BULK_WAIT:
+        info->bulk = GROUPS_WAIT;
+        info->bulk_left = most;
+        break;
+    case OP_CP_ASYNC_COMMIT:
+        info->copies = GROUPS_COMMIT;
+        break;
+    case OP_CP_ASYNC_WAIT:
+        info->copies = GROUPS_WAIT;
+        info->copies_left = most;
+        break;
+    default:
+        info->copies = GROUPS_WAIT_ALL;
+        break;
     }
     return SONDE_OK;
 }

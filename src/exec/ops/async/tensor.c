@@ -11,9 +11,9 @@
  * What lies outside of the tensor is filled with zeros or NaNs, and not written. Measured on an
  * H200 (tests/vectors/async): a box begins at a multiple of 16 bytes of its row, and, where it is
  * written to the tensor, at no negative coordinate, else the kernel faults; a store writes the 16
- * bytes that hold a row's last element whole; the NaN is 0x7ff7 in each 16 bits. All is done when
- * it issues, like the bulk copies (bulk.c). Left out: interleaved layouts, which fault. Source: PTX
- * ISA 9.0, 5.5, 9.7.9.25.5, 9.7.9.26, 9.7.9.27.
+ * bytes that hold a row's last element whole; the NaN is 0x7ff7 in each 16 bits. Bytes move
+ * when it issues, like those of the bulk copies (bulk.c). Left out: interleaved layouts, which
+ * fault. Source: PTX ISA 9.0, 5.5, 9.7.9.25.5, 9.7.9.26, 9.7.9.27.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -22,6 +22,7 @@
 #include "exec/fault.h"
 #include "exec/memory/image.h"
 #include "exec/ops/async/place.h"
+#include "exec/ops/async/transfer.h"
 #include "isa/tensor/tensor_map.h"
 #include "util/error.h"
 
@@ -52,6 +53,7 @@ struct job {
     uint64_t shared_address; /* of the first byte, for the swizzle */
     uint8_t *shared;
     lane_atom *combine;
+    bool tells; /* somebody gives it time, and has not been told of its rows */
 };
 
 /* The bytes of a map that lies at a generic address, or in parameters. */
@@ -134,6 +136,17 @@ static void move_piece(const struct job *job, uint8_t *shared, uint8_t *global, 
     }
 }
 
+/* What of a row at `address` is read or written. */
+static bool tell_row(const struct job *job, uint64_t address)
+{
+    uint32_t bytes = tensor_type_bytes(job->map.type);
+    int64_t first = job->at[0] > 0 ? job->at[0] : 0;
+    int64_t end = (int64_t)job->at[0] + job->row_elements;
+    end = end < (int64_t)job->width ? end : (int64_t)job->width;
+    return end <= first || transfer_piece(job->warp, address + (uint64_t)first * bytes,
+                                          (uint32_t)(end - first) * bytes);
+}
+
 /* A row at `row` of shared memory; `at` its coordinates. False: the fault is set. */
 static bool move_row(const struct job *job, uint64_t row, const int64_t at[TENSOR_RANK_MAX])
 {
@@ -150,6 +163,8 @@ static bool move_row(const struct job *job, uint64_t row, const int64_t at[TENSO
                   "a row of the tensor, at 0x%" PRIx64 ", is out of bounds", address);
         return false;
     }
+    if (inside && job->tells && !tell_row(job, address))
+        return false;
     for (uint32_t first = 0; first < job->row_elements; first += elements) {
         uint32_t left = job->row_elements - first;
         uint64_t linear = (row * job->row_elements + first) * bytes;
@@ -223,9 +238,7 @@ static bool move_box(struct job *job, int rank)
     if (!t->into_shared)
         return true;
     uint8_t *barrier = async_find_in(job->warp, &t->barrier, job->lane, rank, 8, 8);
-    if (barrier)
-        mbarrier_count(barrier, bytes);
-    return barrier != NULL;
+    return barrier && transfer_count(job->warp, barrier, bytes);
 }
 
 /* Elements by the map's type, which the program has only at run time. */
@@ -293,12 +306,13 @@ static bool prepare(struct job *job)
 static bool copy_lane(struct exec_warp *warp, const struct uop_tensor *t, uint32_t lane)
 {
     struct job job = {.warp = warp, .t = t, .lane = lane};
-    if (!prepare(&job))
+    if (!prepare(&job) || !transfer_begin(warp, t->into_shared ? TRANSFER_IN : TRANSFER_OUT, true))
         return false;
+    job.tells = warp->env->transfers != NULL;
     if (!t->has_ctas)
         return move_box(&job, -1);
     uint32_t ctas = (uint32_t)element_get(warp->state, &t->ctas, lane) & 0xffff;
-    for (; ctas; ctas &= ctas - 1)
+    for (; ctas; ctas &= ctas - 1, job.tells = false)
         if (!move_box(&job, __builtin_ctz(ctas)))
             return false;
     return true;
@@ -321,6 +335,7 @@ static struct uop_tensor *begin(struct decoder *d, uop_run *run)
         return NULL;
     d->uop->tensor = t;
     d->uop->run = run;
+    d->info->is_async = d->info->is_bulk = run == run_copy_tensor;
     return t;
 }
 

@@ -380,6 +380,7 @@ static int decode_factor(struct decoder *d, struct uop_wgmma *w, const struct pt
 int decode_wgmma_group(struct decoder *d)
 {
     bool waits = d->insn->op == OP_WGMMA_WAIT;
+    d->info->is_async = true;
     d->info->products = waits ? GROUPS_WAIT : GROUPS_COMMIT;
     d->info->products_left = waits ? (uint8_t)(d->insn->operands[0].imm & 7) : 0;
     d->uop->run = run_nop;
@@ -406,6 +407,7 @@ int decode_wgmma(struct decoder *d)
     w->sparse = sparse;
     w->saturate = insn->mods[MODC_SATFINITE] != MOD_NONE;
     w->sum = wgmma_sum_choose();
+    d->info->is_async = true;
     d->info->product_columns = w->mnk.n;
     int rc = decode_result(d, w, &o[0]);
     if (rc == SONDE_OK)

@@ -1,0 +1,131 @@
+/*
+ * Warps that wait at barriers in shared memory (mbarrier.try_wait). The wait is an access whose
+ * result comes when the phase is over or the time limit has passed; the warp sleeps until then,
+ * and costs nothing. Whatever changes barriers calls wait_look(). Limits of all warps share one
+ * event, the first one's.
+ */
+#include "core/state.h"
+
+static void result_is_there(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info,
+                            uint64_t cycle)
+{
+    for (uint32_t i = 0; i < info->dst_pred_count; i++) {
+        warp->pred_ready[info->dst_pred[i]] = cycle;
+    }
+    warp->next_issue = sm->cycle;
+}
+
+static void wake(struct sm *sm, uint32_t slot)
+{
+    struct sm_warp *warp = &sm->warp[slot];
+    struct lsu_access *access = sm->async.waits.access[slot];
+    sm->async.waits.slots &= ~(1ull << slot);
+    int rc = exec_commit(&warp->exec, &access->access);
+    uint64_t cycle = sm_sync(sm) + sm->spec->mbarrier.latency_cycles;
+    result_is_there(sm, warp, access->info, cycle);
+    access_release(&sm->lsu.pool, access);
+    if (rc < 0) {
+        sm_fault(sm, rc);
+        return;
+    }
+    warp_refresh(sm, warp);
+    sm_wake(sm, cycle);
+}
+
+static void limit_passed(void *ctx, uint64_t arg);
+
+/* The event for the first deadline is on its way. */
+static void note_limit(struct sm *sm)
+{
+    struct async_waits *waits = &sm->async.waits;
+    uint64_t first = CYCLE_NEVER;
+    for (uint64_t slots = waits->slots; slots; slots &= slots - 1) {
+        uint64_t deadline = waits->deadline[__builtin_ctzll(slots)];
+        first = deadline < first ? deadline : first;
+    }
+    if (first != CYCLE_NEVER && waits->limit_cycle == 0) {
+        waits->limit_cycle = first;
+        engine_at(sm->engine, first * sm->period_ps, sm->source ? sm->source - 1 : 0, limit_passed,
+                  sm, first);
+    }
+}
+
+static void limit_passed(void *ctx, uint64_t arg)
+{
+    struct sm *sm = ctx;
+    struct async_waits *waits = &sm->async.waits;
+    if (arg != waits->limit_cycle) {
+        return; /* of a launch that was stopped */
+    }
+    waits->limit_cycle = 0;
+    for (uint64_t slots = waits->slots; slots; slots &= slots - 1) {
+        uint32_t slot = (uint32_t)__builtin_ctzll(slots);
+        if (waits->deadline[slot] <= arg) {
+            wake(sm, slot);
+        }
+    }
+    note_limit(sm);
+}
+
+int wait_begin(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info)
+{
+    struct async_waits *waits = &sm->async.waits;
+    struct lsu_access *access = sm->lsu.spare;
+    if (exec_wait_is_over(&access->access)) {
+        result_is_there(sm, warp, info, sm->cycle + sm->spec->mbarrier.latency_cycles);
+        return exec_commit(&warp->exec, &access->access);
+    }
+    int rc = lsu_replace_spare(sm);
+    if (rc < 0) {
+        return rc;
+    }
+    access->info = info;
+    waits->slots |= 1ull << warp->slot;
+    waits->access[warp->slot] = access;
+    waits->deadline[warp->slot] = sm->cycle + sm->spec->mbarrier.limit_cycles;
+    warp->next_issue = CYCLE_NEVER;
+    note_limit(sm);
+    return 0;
+}
+
+void wait_look(struct sm *sm)
+{
+    for (uint64_t slots = sm->async.waits.slots; slots; slots &= slots - 1) {
+        uint32_t slot = (uint32_t)__builtin_ctzll(slots);
+        if (exec_wait_is_over(&sm->async.waits.access[slot]->access)) {
+            wake(sm, slot);
+        }
+    }
+}
+
+static void look_later(void *ctx, uint64_t arg)
+{
+    struct sm *sm = ctx;
+    (void)arg;
+    if (!sm->aborted) {
+        wait_look(sm);
+    }
+}
+
+void sm_barriers_changed(struct sm *sm, uint32_t cycles)
+{
+    engine_at(sm->engine, (sm_sync(sm) + cycles) * sm->period_ps, sm->source ? sm->source - 1 : 0,
+              look_later, sm, 0);
+}
+
+void wait_look_elsewhere(struct sm *sm, const struct sm_warp *warp, uint32_t cycles)
+{
+    struct exec_cluster *cluster = warp->cta->exec.cluster;
+    if (cluster && cluster->size > 1 && sm->host.cluster_barriers) {
+        sm->host.cluster_barriers(sm->host.ctx, cluster, sm->id, cycles);
+    }
+}
+
+void wait_reset(struct sm *sm)
+{
+    struct async_waits *waits = &sm->async.waits;
+    for (; waits->slots; waits->slots &= waits->slots - 1) {
+        access_release(&sm->lsu.pool, waits->access[__builtin_ctzll(waits->slots)]);
+    }
+    waits->limit_cycle = 0;
+}

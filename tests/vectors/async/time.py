@@ -1,0 +1,352 @@
+#!/usr/bin/env python3
+"""Writes time.ptx and time_cases.inc: kernels that time asynchronous instructions by %clock.
+
+Every kernel does what it measures three times, and a thread stores the cycles of each time. `in` is a buffer that the
+first time has brought into L2; `map` is a tensor map where the case names one (time.c).
+"""
+
+TIMES = 3
+HEAD = """.version 8.6
+.target sm_90a
+.address_size 64
+.extern .shared .align 1024 .b8 dyn[];
+"""
+ENTRY = """.visible .entry %s(.param .u64 p_in, .param .u64 p_out, .param .align 64 .b8 map[128])
+{
+    .reg .b32 %%r<64>, %%t, %%bar, %%s, %%w, %%phase, %%i, %%c0, %%c1, %%x<300>;
+    .reg .f32 %%f<300>;
+    .reg .f64 %%g<16>;
+    .reg .b64 %%in, %%out, %%a, %%map, %%st, %%d<16>;
+    .reg .pred %%p, %%q, %%p0, %%last;
+    .shared .align 8 .b64 bars[8];
+    ld.param.u64 %%in, [p_in];
+    ld.param.u64 %%out, [p_out];
+    mov.u64 %%map, map;
+    cvta.param.u64 %%map, %%map;
+    mov.u32 %%t, %%tid.x;
+    mov.u32 %%bar, bars;
+    mov.u32 %%s, dyn;
+    shr.u32 %%w, %%t, 5;
+    setp.eq.u32 %%p0, %%t, 0;
+    mov.u32 %%phase, 0;
+    mov.u32 %%i, 0;
+"""
+lines = []
+cases = []
+
+
+def emit(text):
+    lines.append(text)
+
+
+def case(name, body, threads=32, before="", count=None, shared=65536, cluster=1, grid=0, tensor="", who="%p0"):
+    """`count`: arrivals of barrier 0. `who`: the predicate of the thread that stores."""
+    emit(ENTRY % name)
+    for k in range(8):
+        emit(f"    @%p0 mbarrier.init.shared.b64 [%bar+{8 * k}], {count if count else 1};")
+    emit("    fence.mbarrier_init.release.cluster;")
+    emit("    fence.proxy.async;")
+    emit("    bar.sync 0;")
+    emit(before)
+    if cluster > 1:
+        emit("    barrier.cluster.arrive.aligned;\n    barrier.cluster.wait.aligned;")
+    emit("AGAIN:")
+    emit("    bar.sync 0;" if cluster == 1 else "    barrier.cluster.arrive.aligned;\n    barrier.cluster.wait.aligned;")
+    emit(body.rstrip("\n"))
+    emit("    sub.u32 %c1, %c1, %c0;")
+    emit("    mul.wide.u32 %st, %i, 4;\n    add.u64 %st, %st, %out;")
+    emit(f"    @{who} st.global.u32 [%st], %c1;")
+    emit("    xor.b32 %phase, %phase, 1;")
+    emit("    add.u32 %i, %i, 1;")
+    emit(f"    setp.lt.u32 %last, %i, {TIMES};\n    @%last bra AGAIN;")
+    if cluster > 1:
+        emit("    barrier.cluster.arrive.aligned;\n    barrier.cluster.wait.aligned;")
+    emit("    ret;\n}")
+    cases.append((name, threads, shared, cluster, grid or cluster, tensor))
+
+
+CLOCK0 = "    mov.u32 %c0, %clock;\n"
+CLOCK1 = "    mov.u32 %c1, %clock;\n"
+
+
+def use(*registers):
+    """Nothing after it issues before they are there: a store to shared memory that the next clock follows."""
+    text = ""
+    for register in registers:
+        text += f"    st.volatile.shared.u32 [%bar+56], {register};\n"
+    return text
+
+
+def wait(bar="%bar", at=0, phase="%phase", label="W"):
+    return (f"{label}:\n    mbarrier.try_wait.parity.shared.b64 %q, [{bar}+{at}], {phase};\n"
+            f"    @!%q bra {label};\n")
+
+
+# ---- cp.async ----
+def copies():
+    for cop, size in (("ca", 4), ("ca", 8), ("ca", 16), ("cg", 16)):
+        place = (f"    mul.wide.u32 %a, %t, {size};\n    add.u64 %a, %a, %in;\n"
+                 f"    mad.lo.u32 %r0, %t, {size}, %s;\n")
+        for n in (1, 4, 16):
+            body = CLOCK0
+            for k in range(n):
+                body += f"    cp.async.{cop}.shared.global [%r0+{k * size * 32}], [%a+{k * size * 32}], {size};\n"
+            body += "    cp.async.commit_group;\n    cp.async.wait_group 0;\n" + CLOCK1
+            case(f"copy_{cop}_{size}_{n}", body, before=place)
+    place = ("    mul.wide.u32 %a, %t, 16;\n    add.u64 %a, %a, %in;\n    mad.lo.u32 %r0, %t, 16, %s;\n")
+    for warps in (4, 8):
+        for n in (1, 4):
+            body = CLOCK0
+            for k in range(n):
+                step = k * 16 * 32 * warps
+                body += f"    cp.async.cg.shared.global [%r0+{step}], [%a+{step}], 16;\n"
+            body += "    cp.async.commit_group;\n    cp.async.wait_group 0;\n    bar.sync 0;\n" + CLOCK1
+            case(f"copy_cg_16_{n}_warps_{warps}", body, before=place, threads=32 * warps)
+    for cop in ("ca", "cg"):
+        body = CLOCK0 + f"    ld.global.{cop}.v4.u32 {{%r1, %r2, %r3, %r4}}, [%a];\n" + use("%r4") + CLOCK1
+        case(f"load_{cop}_16_1", body, before=place)
+        body = CLOCK0 + f"    ld.global.{cop}.u32 %r1, [%a];\n" + use("%r1") + CLOCK1
+        case(f"load_{cop}_4_1", body, before=place)
+    case("load_shared_4", CLOCK0 + "    ld.volatile.shared.u32 %r1, [%r0];\n" + use("%r1") + CLOCK1, before=place)
+    case("load_shared_16", CLOCK0 + "    ld.volatile.shared.v4.u32 {%r1, %r2, %r3, %r4}, [%r0];\n" + use("%r4") + CLOCK1,
+         before=place)
+    # each lane a line of its own
+    body = (CLOCK0 + "    cp.async.cg.shared.global [%r0], [%a], 16;\n    cp.async.commit_group;\n"
+            "    cp.async.wait_group 0;\n" + CLOCK1)
+    case("copy_cg_16_lines", body, before="    mul.wide.u32 %a, %t, 128;\n    add.u64 %a, %a, %in;\n"
+         "    mad.lo.u32 %r0, %t, 16, %s;\n")
+    case("clock", CLOCK0 + CLOCK1)
+    # an arrival of copies
+    body = (CLOCK0 + "    cp.async.cg.shared.global [%r0], [%a], 16;\n"
+            "    cp.async.mbarrier.arrive.noinc.shared.b64 [%bar];\n" + wait() + CLOCK1)
+    case("copy_arrive", body, before=place, count=32)
+
+
+# ---- bulk ----
+def bulk():
+    copy = ("    @%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+            "[%s+{to}], [%in+{at}], {size}, [%bar];\n")
+    for size, counts in ((16, (1, 2, 4, 8, 16, 32)), (64, (1, 8)), (256, (1, 2, 4, 8, 16)), (1024, (1, 2, 4, 8, 16)),
+                         (2048, (1, 2, 8)), (4096, (1, 2, 4, 8)), (8192, (1, 2, 4)), (16384, (1, 2)), (32768, (1,))):
+        for n in counts:
+            body = CLOCK0 + f"    @%p0 mbarrier.arrive.expect_tx.shared.b64 %st, [%bar], {size * n};\n"
+            for k in range(n):
+                body += copy.format(to=k * size, at=k * size, size=size)
+            case(f"bulk_{size}_{n}", body + wait() + CLOCK1)
+            if size in (16, 4096):
+                case(f"bulk_issue_{size}_{n}", body + CLOCK1 + wait())
+    for grid in (16, 66, 132):
+        for size in (4096, 32768):
+            body = CLOCK0 + f"    @%p0 mbarrier.arrive.expect_tx.shared.b64 %st, [%bar], {size};\n"
+            body += copy.format(to=0, at=0, size=size)
+            case(f"bulk_{size}_1_ctas_{grid}", body + wait() + CLOCK1, grid=grid,
+                 before=f"    mov.u32 %r0, %ctaid.x;\n    mul.wide.u32 %a, %r0, {size};\n    add.u64 %in, %in, %a;\n")
+    # several threads, one copy each
+    for n in (4, 32):
+        body = (CLOCK0 + "    @%p0 mbarrier.arrive.expect_tx.shared.b64 %st, [%bar], " + str(n * 256) + ";\n"
+                "    bar.warp.sync -1;\n"
+                "    @%p cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r0], [%a], 256, [%bar];\n")
+        case(f"bulk_256_lanes_{n}", body + wait() + CLOCK1,
+             before=f"    setp.lt.u32 %p, %t, {n};\n    mul.wide.u32 %a, %t, 256;\n    add.u64 %a, %a, %in;\n"
+             "    mad.lo.u32 %r0, %t, 256, %s;\n")
+    out = ("    @%p0 cp.async.bulk.global.shared::cta.bulk_group [%in+{at}], [%s+{at}], {size};\n")
+    for size in (16, 256, 1024, 4096, 16384):
+        for how in (".read", ""):
+            body = CLOCK0 + out.format(at=0, size=size) + "    cp.async.bulk.commit_group;\n"
+            body += f"    cp.async.bulk.wait_group{how} 0;\n" + CLOCK1
+            case(f"bulk_out_{size}{how.replace('.', '_')}", body)
+    red = "    @%p0 cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%in], [%s], {size};\n"
+    for size in (16, 1024, 4096):
+        case(f"bulk_add_{size}", CLOCK0 + red.format(size=size) + "    cp.async.bulk.commit_group;\n"
+             "    cp.async.bulk.wait_group 0;\n" + CLOCK1)
+
+
+# ---- tensors ----
+def tensors():
+    boxes = {  # name: (rank, bytes)
+        "r1_256": (1, 512), "r2_64x8": (2, 1024), "r2_64x64": (2, 8192), "r2_16x64_w32": (2, 2048),
+        "r2_32x64_w64": (2, 4096), "r2_64x64_w128": (2, 8192), "r2_64x128_w128": (2, 16384),
+        "r2_64x256_w128": (2, 32768), "r2_8x64": (2, 1024), "r2_32x32": (2, 2048), "r2_16x16": (2, 512),
+        "r2_256x32": (2, 16384), "r3_16x16x16": (3, 8192), "r4_8x8x8x8": (4, 8192), "r5_8x4x4x4x4": (5, 4096)}
+    for name, (rank, size) in boxes.items():
+        at = ", ".join(["%r63"] * rank)
+        for n in (1, 2) if size <= 16384 else (1,):
+            body = CLOCK0 + f"    @%p0 mbarrier.arrive.expect_tx.shared.b64 %st, [%bar], {size * n};\n"
+            for k in range(n):
+                body += (f"    @%p0 cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile"
+                         f".mbarrier::complete_tx::bytes [%s+{k * size}], [%map, {{{at}}}], [%bar];\n")
+            case(f"tensor_{name}_{n}", body + wait() + CLOCK1, before="    mov.u32 %r63, 0;\n", tensor=name)
+    for name in ("r2_64x64_w128", "r2_64x8"):
+        for how in (".read", ""):
+            body = (CLOCK0 + "    @%p0 cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group "
+                    "[%map, {%r63, %r63}], [%s];\n    cp.async.bulk.commit_group;\n"
+                    f"    cp.async.bulk.wait_group{how} 0;\n" + CLOCK1)
+            case(f"tensor_out_{name}{how.replace('.', '_')}", body, before="    mov.u32 %r63, 0;\n", tensor=name)
+
+
+# ---- barriers ----
+def barriers():
+    arrive = "    mbarrier.arrive.shared.b64 %st, [%bar];\n"
+    case("barrier_1", CLOCK0 + "    @%p0 mbarrier.arrive.shared.b64 %st, [%bar];\n" + wait() + CLOCK1)
+    for warps in (1, 2, 4, 8, 16):
+        case(f"barrier_warps_{warps}", CLOCK0 + arrive + wait() + CLOCK1, threads=32 * warps, count=32 * warps)
+        case(f"barrier_leaders_{warps}", CLOCK0 + "    @%p mbarrier.arrive.shared.b64 %st, [%bar];\n" + wait() + CLOCK1,
+             threads=32 * warps, count=warps,
+             before="    and.b32 %r0, %t, 31;\n    setp.eq.u32 %p, %r0, 0;\n")
+        case(f"bar_sync_{warps}", CLOCK0 + "    bar.sync 0;\n" + CLOCK1, threads=32 * warps)
+    over = "    @%p0 mbarrier.arrive.shared.b64 %st, [%bar];\n" + wait()
+    case("try_over", over + "    bar.sync 0;\n" + CLOCK0 + wait(label="V") + CLOCK1)
+    case("test_over", over + "    bar.sync 0;\n" + CLOCK0 + "    mbarrier.test_wait.parity.shared.b64 %q, [%bar], %phase;\n"
+         "    selp.u32 %r1, 1, 0, %q;\n" + use("%r1") + CLOCK1)
+    case("test_not_over", CLOCK0 + "    mbarrier.test_wait.parity.shared.b64 %q, [%bar], 0;\n"
+         "    selp.u32 %r1, 1, 0, %q;\n" + use("%r1") + CLOCK1)
+    case("try_limit", CLOCK0 + "    mbarrier.try_wait.parity.shared.b64 %q, [%bar], 0;\n"
+         "    selp.u32 %r1, 1, 0, %q;\n" + use("%r1") + CLOCK1)
+    for limit in (1000, 100000):
+        case(f"try_limit_{limit}", CLOCK0 + f"    mbarrier.try_wait.parity.shared.b64 %q, [%bar], 0, {limit};\n"
+             "    selp.u32 %r1, 1, 0, %q;\n" + use("%r1") + CLOCK1)
+    case("arrive_state", CLOCK0 + "    @%p0 mbarrier.arrive.shared.b64 %st, [%bar];\n    cvt.u32.u64 %r1, %st;\n" +
+         use("%r1") + CLOCK1)
+    case("arrive_issue", CLOCK0 + arrive * 8 + CLOCK1, count=1 << 12)
+    # Two warps: 0 arrives at barrier 0 and waits at 1, the other the other way round, 16 times.
+    body = "    setp.ne.u32 %q, %w, 0;\n" + CLOCK0 + "    @%q bra OTHER;\n"
+    for k in range(16):
+        body += "    @%p0 mbarrier.arrive.shared.b64 %st, [%bar];\n" + wait(at=8, phase=str(k & 1), label=f"A{k}")
+    body += "    bra DONE;\nOTHER:\n"
+    for k in range(16):
+        body += wait(at=0, phase=str(k & 1), label=f"B{k}") + "    @%p mbarrier.arrive.shared.b64 %st, [%bar+8];\n"
+    body += "DONE:\n" + CLOCK1
+    case("ping_pong", body, threads=64, before="    setp.eq.u32 %p, %t, 32;\n")
+    # A warp sleeps in try_wait while another computes for a while: from the arrival's issue to the wake.
+    body = ("    setp.ne.u32 %q, %w, 0;\n    @%q bra OTHER;\n" + "    nanosleep.u32 2000;\n" + CLOCK0 +
+            "    @%p0 mbarrier.arrive.shared.b64 %st, [%bar];\n    @%p0 st.shared.u32 [%bar+48], %c0;\n    bra DONE;\n"
+            "OTHER:\n" + wait() + CLOCK1 + "DONE:\n    bar.sync 0;\n    ld.shared.u32 %c0, [%bar+48];\n")
+    case("wake", body, threads=64, who="%p", before="    setp.eq.u32 %p, %t, 32;\n")
+
+
+# ---- matrices ----
+def matrices():
+    regs = {1: "{%r1}", 2: "{%r1, %r2}", 4: "{%r1, %r2, %r3, %r4}"}
+    row = "    and.b32 %r0, %t, 31;\n    mad.lo.u32 %r0, %r0, {stride}, %s;\n"
+    for x in (1, 2, 4):
+        for stride in (16, 128):
+            load = f"    ldmatrix.sync.aligned.m8n8.x{x}.shared.b16 {regs[x]}, [%r0];\n"
+            case(f"ldmatrix_x{x}_{stride}", CLOCK0 + load + use("%r1") + CLOCK1, before=row.format(stride=stride))
+            for n, warps in ((16, 1), (16, 4), (16, 8)):
+                body = CLOCK0
+                for k in range(n):
+                    names = ", ".join(f"%x{k * x + j}" for j in range(x))
+                    body += f"    ldmatrix.sync.aligned.m8n8.x{x}.shared.b16 {{{names}}}, [%r0+{k * 16}];\n"
+                body += "".join(f"    xor.b32 %x0, %x0, %x{k}; \n" for k in range(1, n * x)) + use("%x0")
+                case(f"ldmatrix_x{x}_{stride}_{n}_warps_{warps}", body + CLOCK1, threads=32 * warps,
+                     before=row.format(stride=stride))
+        store = f"    stmatrix.sync.aligned.m8n8.x{x}.shared.b16 [%r0], {regs[x]};\n"
+        load = "    ld.volatile.shared.u32 %r5, [%r0];\n"
+        body = "".join(f"    mov.u32 %r{k}, %t;\n" for k in (1, 2, 3, 4))
+        case(f"stmatrix_x{x}", body + CLOCK0 + store + load + use("%r5") + CLOCK1, before=row.format(stride=16))
+        case(f"stmatrix_x{x}_16", body + CLOCK0 + store * 16 + load + use("%r5") + CLOCK1, before=row.format(stride=16))
+    # ---- a chain of products in registers
+    for name, mnk, types, d, a, b in (
+            ("f16", "m16n8k16", "f32.f16.f16.f32", 4, 4, 2), ("f16k8", "m16n8k8", "f32.f16.f16.f32", 4, 2, 1),
+            ("bf16", "m16n8k16", "f32.bf16.bf16.f32", 4, 4, 2), ("half", "m16n8k16", "f16.f16.f16.f16", 2, 4, 2),
+            ("tf32", "m16n8k8", "f32.tf32.tf32.f32", 4, 4, 2), ("tf32k4", "m16n8k4", "f32.tf32.tf32.f32", 4, 2, 1),
+            ("s8", "m16n8k32", "s32.s8.s8.s32", 4, 4, 2)):
+        bits = name in ("half", "s8")
+        reg = "%x" if bits else "%f"
+
+        def mma(at, n_d=d, n_a=a, n_b=b, r=reg, k=mnk, t=types):
+            ds = "{" + ", ".join(f"{r}{at + j}" for j in range(n_d)) + "}"
+            as_ = "{" + ", ".join(f"%r{10 + j}" for j in range(n_a)) + "}"
+            bs = "{" + ", ".join(f"%r{20 + j}" for j in range(n_b)) + "}"
+            return f"    mma.sync.aligned.{k}.row.col.{t} {ds}, {as_}, {bs}, {ds};\n"
+        zero = "".join(f"    mov.u32 %r{k}, 0;\n" for k in list(range(10, 14)) + [20, 21])
+        zero += "".join(f"    mov.b32 {reg}{k}, %r10;\n" for k in range(64))
+        last = "    xor.b32 %r1, %x0, %x4;\n" if bits else "    add.f32 %f0, %f0, %f4;\n    mov.b32 %r1, %f0;\n"
+        case(f"mma_{name}_chain", CLOCK0 + mma(0) * 16 + last + use("%r1") + CLOCK1, before=zero)
+
+
+# ---- clusters ----
+def clusters():
+    rank = ("    mov.u32 %r0, %cluster_ctarank;\n    xor.b32 %r1, %r0, 1;\n    mapa.shared::cluster.u32 %r2, %bar, %r1;\n"
+            "    mapa.shared::cluster.u32 %r3, %s, %r1;\n    mov.u32 %r7, 0;\n    mov.u64 %d0, 0;\n"
+            "    setp.eq.u32 %p, %r0, 0;\n    and.pred %p, %p, %p0;\n")
+    load = "    ld.shared::cluster.u32 %r4, [%r3];\n" + use("%r4")
+    case("cluster_load", CLOCK0 + load + CLOCK1, before=rank, cluster=2, who="%p")
+    send = {"st_4": ("    @%p0 st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r3], %r7, [%r2];\n", 4),
+            "st_8": ("    @%p0 st.async.shared::cluster.mbarrier::complete_tx::bytes.u64 [%r3], %d0, [%r2];\n", 8),
+            "st_16": ("    @%p0 st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.u32 [%r3], {%r7, %r7, %r7, %r7}, "
+                      "[%r2];\n", 16),
+            "red_4": ("    @%p0 red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r3], %r7, "
+                      "[%r2];\n", 4),
+            "bulk_16": ("    @%p0 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r3], [%s], 16, "
+                        "[%r2];\n", 16),
+            "bulk_4096": ("    @%p0 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r3], [%s], 4096, "
+                          "[%r2];\n", 4096),
+            "arrive": ("    @%p0 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r2];\n", 0)}
+    for name, (text, size) in send.items():
+        # CTA 0 sends, CTA 1 answers: 8 round trips.
+        body = "    setp.eq.u32 %q, %r0, 1;\n"
+        expect = f"    @%p0 mbarrier.arrive.expect_tx.shared.b64 %st, [%bar], {size};\n" if size else ""
+        body += CLOCK0 + "    @%q bra OTHER;\n"
+        for k in range(8):
+            body += expect + text + wait(phase=str(k & 1), label=f"A{k}")
+        body += "    bra DONE;\nOTHER:\n"
+        for k in range(8):
+            body += expect + wait(phase=str(k & 1), label=f"B{k}") + text
+        body += "DONE:\n" + CLOCK1
+        case(f"cluster_{name}", body, before=rank, cluster=2, who="%p")
+    for lanes, kind in ((32, "u32"), (32, "v4")):
+        text = ("    st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r5], %r7, [%r2];\n" if kind == "u32" else
+                "    st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.u32 [%r5], {%r7, %r7, %r7, %r7}, [%r2];\n")
+        size = 4 if kind == "u32" else 16
+        expect = f"    @%p0 mbarrier.arrive.expect_tx.shared.b64 %st, [%bar], {size * lanes};\n"
+        body = "    setp.eq.u32 %q, %r0, 1;\n" + CLOCK0 + "    @%q bra OTHER;\n"
+        for k in range(8):
+            body += expect + text + wait(phase=str(k & 1), label=f"A{k}")
+        body += "    bra DONE;\nOTHER:\n"
+        for k in range(8):
+            body += expect + wait(phase=str(k & 1), label=f"B{k}") + text
+        body += "DONE:\n" + CLOCK1
+        case(f"cluster_st_warp_{kind}", body, before=rank + f"    mad.lo.u32 %r5, %t, {size}, %r3;\n", cluster=2, who="%p")
+    case("cluster_barrier", CLOCK0 + "    barrier.cluster.arrive.aligned;\n    barrier.cluster.wait.aligned;\n" + CLOCK1,
+         cluster=2)
+
+
+# ---- wgmma ----
+def products():
+    desc = ("    shr.u32 %r0, %s, 4;\n    and.b32 %r0, %r0, 16383;\n    cvt.u64.u32 %d0, %r0;\n"
+            "    or.b64 %d0, %d0, 0x4000004000010000;\n")
+    for n in (8, 16, 32, 64, 128, 192, 256):
+        for types, k in (("f32.f16.f16", 16), ("f32.tf32.tf32", 8), ("f32.e4m3.e4m3", 32)):
+            for count in (1, 4, 16):
+                if types != "f32.f16.f16" and (count == 4 or n not in (8, 64, 256)):
+                    continue
+                names = ", ".join(f"%f{j}" for j in range(n // 2))
+                tail = ", 1, 1, 0, 0" if "f16.f16" in types else ", 1, 1"
+                one = (f"    wgmma.mma_async.sync.aligned.m64n{n}k{k}.{types} {{{names}}}, %d0, %d0, %p{tail};\n")
+                body = (CLOCK0 + "    wgmma.fence.sync.aligned;\n" + one * count +
+                        "    wgmma.commit_group.sync.aligned;\n    wgmma.wait_group.sync.aligned 0;\n" + CLOCK1)
+                zero = "".join(f"    mov.b32 %f{j}, 0f00000000;\n" for j in range(n // 2))
+                keep = "".join(f"    add.f32 %f0, %f0, %f{j};\n" for j in range(1, n // 2))
+                short = types.split(".")[1]
+                case(f"wgmma_n{n}_{short}_{count}", body + keep + "    mov.b32 %r1, %f0;\n" + use("%r1"),
+                     before=desc + zero + "    setp.ne.u32 %p, %s, 0;\n", threads=128)
+                if count == 16 and n in (64, 256) and k == 16:
+                    case(f"wgmma_n{n}_{short}_{count}_groups_2", body + keep + "    mov.b32 %r1, %f0;\n" + use("%r1"),
+                         before=desc + zero + "    setp.ne.u32 %p, %s, 0;\n", threads=256)
+
+
+copies()
+bulk()
+tensors()
+barriers()
+matrices()
+clusters()
+products()
+with open("time.ptx", "w", encoding="ascii") as f:
+    f.write(HEAD + "\n".join(line for line in lines if line) + "\n")
+with open("time_cases.inc", "w", encoding="ascii") as f:
+    f.write("/* time.py writes it: CASE(name, threads, shared, cluster, grid, tensor). */\n")
+    for c in cases:
+        f.write('CASE("%s", %d, %d, %d, %d, "%s")\n' % c)
+print(len(cases), "cases")
