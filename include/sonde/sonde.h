@@ -214,7 +214,7 @@ struct sonde_exec_options {
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes;
     /* One specification a parameter: "u32:7", "f32:1.5", "zero:BYTES", "A=random:f32:1024",
-     * "same:A", "out:PATH:BYTES"; docs/man/sonde.1 has them all. */
+     * "same:A", "out:PATH:BYTES"; docs/man/sonde-exec.1 has them all. */
     const char *const *args;
     size_t arg_count;
     int functional; /* no timing */
@@ -245,6 +245,10 @@ struct sonde_exec_options {
      * "text", "json" or "html"; sonde_free() it. NULL: none. */
     const char *profile;
     char **profile_report;
+    /* A time line in the Chrome trace format goes to this file; NULL: nowhere. */
+    const char *timeline_path;
+    int cold;    /* caches and TLBs are emptied before each timed launch */
+    int summary; /* behind each timed launch's counters what they say of it, for people */
 };
 
 /* `text`: cycles and counters, a line each. SONDE_EINPUT: the PTX, its target, or more memory than

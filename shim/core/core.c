@@ -228,6 +228,7 @@ int shim_reset(void)
     }
     rt_close(rt);
     checking_reset(rt);
+    profiling_reset();
     atomic_store(&in_use->gone, true);
     handles_clear();
     code_forget_all();

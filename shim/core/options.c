@@ -40,7 +40,9 @@ static void read_all(void)
     o->suppress = text("SONDE_CHECK_SUPPRESS", NULL);
     o->functional = number("SONDE_FUNCTIONAL", 0) != 0 || o->check;
     o->profile = o->functional ? NULL : text("SONDE_PROFILE", NULL);
+    o->timeline = o->functional ? NULL : text("SONDE_TIMELINE", NULL);
     o->stats = text("SONDE_STATS", NULL);
+    o->cold = number("SONDE_COLD", 0) != 0;
     o->summary = number("SONDE_SUMMARY", 0) != 0;
     o->skip = number("SONDE_SKIP", 0);
     o->count = number("SONDE_COUNT", 0);

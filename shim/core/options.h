@@ -1,4 +1,4 @@
-/* What `sonde run` hands to the libraries through the environment (docs/man/sonde.1). */
+/* What `sonde run` hands to the libraries through the environment (docs/man/sonde-run.1). */
 #ifndef SONDE_SHIM_CORE_OPTIONS_H
 #define SONDE_SHIM_CORE_OPTIONS_H
 
@@ -13,7 +13,9 @@ struct options {
         *check; /* SONDE_CHECK: FORMAT or FORMAT:FILE of the checker's report; NULL: no check */
     const char *suppress; /* SONDE_CHECK_SUPPRESS: reports that are not wanted */
     const char *profile;  /* SONDE_PROFILE: FORMAT or FORMAT:FILE; NULL: no profile */
+    const char *timeline; /* SONDE_TIMELINE: a file */
     const char *stats;    /* SONDE_STATS: a file */
+    bool cold;            /* SONDE_COLD */
     bool summary;         /* SONDE_SUMMARY */
     bool has_kernels;
     regex_t kernels;     /* SONDE_KERNELS: whose launches count as chosen */

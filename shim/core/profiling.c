@@ -5,8 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "model/model.h"
 #include "profile/profile.h"
+#include "profile/timeline.h"
 #include "shim/core/options.h"
 #include "shim/core/shim.h"
 #include "util/error.h"
@@ -14,9 +17,56 @@
 
 static struct profile *profile;
 static bool failed;
+static struct timeline *timeline;
+static pid_t process; /* whose time line it is: a child has a device of its own */
+
+static void note_copy(void *ctx, const struct rt_copied *copy)
+{
+    (void)ctx;
+    if (timeline) {
+        timeline_slice(timeline, &(struct timeline_slice){.name = copy->way,
+                                                          .category = "copy",
+                                                          .stream_id = copy->stream_id,
+                                                          .begin_ps = copy->begin_ps,
+                                                          .end_ps = copy->end_ps,
+                                                          .bytes = copy->bytes});
+    }
+}
+
+static void note_launch(const struct rt_done *launch)
+{
+    timeline_slice(timeline,
+                   &(struct timeline_slice){.name = rt_kernel_name(launch->kernel),
+                                            .category = "kernel",
+                                            .stream_id = launch->stream_id,
+                                            .begin_ps = launch->begin_ps,
+                                            .end_ps = launch->end_ps,
+                                            .cycles = launch->cycles,
+                                            .status = launch->status == 0 ? NULL : "failed"});
+}
+
+static int timeline_begin(struct rt *rt, const struct model *model)
+{
+    int rc = 0;
+    if (!timeline && process == 0) {
+        process = getpid();
+        rc = timeline_open(&timeline, options()->timeline, model);
+    }
+    if (rc == 0 && timeline && process == getpid()) {
+        timeline_attach(timeline, rt_gpu(rt));
+        rt_set_copied(rt, note_copy, NULL);
+    }
+    return rc;
+}
 
 int profiling_begin(struct rt *rt, const struct model *model)
 {
+    if (options()->timeline) {
+        int opened = timeline_begin(rt, model);
+        if (opened < 0) {
+            return opened;
+        }
+    }
     if (!options()->profile) {
         return 0;
     }
@@ -26,14 +76,29 @@ int profiling_begin(struct rt *rt, const struct model *model)
 
 void profiling_launched(const struct rt_done *launch, struct rt *rt)
 {
+    if (timeline && process == getpid() && !launch->functional) {
+        note_launch(launch);
+    }
     if (profile && !launch->functional && launch->status == 0 && !failed) {
         failed = profile_launched(profile, rt_gpu(rt), rt_kernel_program(launch->kernel),
                                   &launch->stats) < 0;
     }
 }
 
+void profiling_reset(void)
+{
+    if (timeline && process == getpid()) {
+        timeline_attach(timeline, NULL);
+    }
+}
+
 void profiling_end(void)
 {
+    if (timeline && process == getpid() && timeline_close(timeline) < 0) {
+        shim_say("%s", error_text());
+    }
+    timeline = NULL;
+
     const char *spec = options()->profile;
     enum profile_format format;
     char *text;

@@ -124,6 +124,9 @@ void report_done(void *ctx, const struct rt_done *launch)
     if (!tally) {
         return;
     }
+    if (launch->status == SONDE_EINTERRUPTED && report.interrupted && options()->summary) {
+        shim_say("%s: %s", tally->name, error_text());
+    }
     if (launch->functional) {
         tally->functional++;
         tally->warp_insns += launch->warp_insns;
@@ -372,11 +375,15 @@ void report_start(struct rt *rt)
     report.process = getpid();
     rt_set_print(rt, print_output, NULL);
     rt_set_cancel(rt, &report.cancel);
+    rt_tell_when_cancelled(rt);
+    if (o->cold) {
+        rt_set_cold(rt);
+    }
     rt_set_done(rt, report_done, rt);
     if (first) {
         atexit(program_ends);
     }
-    if (first && (o->summary || o->stats || o->check || o->profile)) {
+    if (first && (o->summary || o->stats || o->check || o->profile || o->timeline)) {
         signals_watch();
     }
 }

@@ -316,6 +316,7 @@ bool checking_end(struct rt *rt, bool with_leaks); /* whether anything was found
 /* profiling.c: the profile of the process's device */
 int profiling_begin(struct rt *rt, const struct model *model);
 void profiling_launched(const struct rt_done *launch, struct rt *rt);
+void profiling_reset(void); /* the device goes */
 void profiling_end(void);
 SHIM_SHARED void shim_check_site(struct rt *rt); /* of what is allocated or freed until .._ends() */
 SHIM_SHARED void shim_check_site_ends(struct rt *rt);

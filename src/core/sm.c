@@ -277,6 +277,11 @@ uint32_t sm_requests_out(const struct sm *sm)
     return sm->lsu.requests_out;
 }
 
+uint32_t sm_resident_warps(const struct sm *sm)
+{
+    return (uint32_t)__builtin_popcountll(sm->warps_used);
+}
+
 const struct sm_stats *sm_stats(const struct sm *sm)
 {
     return &sm->stats;

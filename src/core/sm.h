@@ -127,6 +127,7 @@ void sm_abort(struct sm *sm);
 
 /* The number of requests whose replies have not arrived. */
 uint32_t sm_requests_out(const struct sm *sm);
+uint32_t sm_resident_warps(const struct sm *sm);
 
 /* When no event is pending and CTAs have not ended: sets the error to the place where a warp waits.
  * Returns false if no warp waits. */

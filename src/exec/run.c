@@ -120,6 +120,29 @@ static int start_cta(struct runner *r, uint64_t order, uint64_t place)
     return rc;
 }
 
+/* Where the warps of all CTAs in flight are, behind the error. */
+static int tell_positions(const struct exec_run *run, int code)
+{
+    struct positions *positions = calloc(1, sizeof *positions);
+    for (uint64_t i = 0; positions && i < run->places; i++) {
+        const struct runner *r = run->flight[i];
+        for (uint64_t rest = r->barriers.alive; rest; rest &= rest - 1) {
+            uint32_t w = (uint32_t)__builtin_ctzll(rest);
+            const struct exec_warp *warp = &r->warp[w];
+            bool waits = !(r->ready >> w & 1);
+            char why[POSITION_WHY_MAX] = "is running";
+            if (waits && warp->barrier_kind == BARRIER_CLUSTER_WAIT)
+                snprintf(why, sizeof why, "waits at the barrier of its cluster");
+            else if (waits)
+                snprintf(why, sizeof why, "waits at barrier %u", warp->barrier_id);
+            positions_add(positions, warp, w, waits && warp->pc > 0 ? warp->pc - 1 : warp->pc, why);
+        }
+    }
+    code = positions ? positions_tell(positions, code) : code;
+    free(positions);
+    return code;
+}
+
 /* Account for a finished slice; an error when a limit is reached. */
 static int account(struct runner *r, struct exec_warp *warp, uint64_t insns, uint64_t lanes)
 {
@@ -130,8 +153,10 @@ static int account(struct runner *r, struct exec_warp *warp, uint64_t insns, uin
     r->env.globaltimer_ns += insns * INSN_NS + warp->slept_ns;
     warp->slept_ns = 0;
     options->stopped = true;
-    if (options->interrupt && *options->interrupt)
-        return error_set(SONDE_EINTERRUPTED, "interrupted");
+    if (options->interrupt && *options->interrupt) {
+        int rc = error_set(SONDE_EINTERRUPTED, "interrupted");
+        return options->tells ? tell_positions(r->run, rc) : rc;
+    }
     if (options->max_warp_insns && options->warp_insns >= options->max_warp_insns)
         return error_set(SONDE_EFAULT,
                          "kernel '%s' was stopped after %" PRIu64 " warp instructions",
@@ -199,29 +224,6 @@ static inline int run_slice(struct runner *r, struct exec_warp *warp, enum exec_
     if (rc != SONDE_OK)
         return rc;
     return *event == EXEC_FAULT ? SONDE_EFAULT : account(r, warp, insns, lanes);
-}
-
-/* Where the warps of all CTAs in flight are, behind the error. */
-static int tell_positions(const struct exec_run *run, int code)
-{
-    struct positions *positions = calloc(1, sizeof *positions);
-    for (uint64_t i = 0; positions && i < run->places; i++) {
-        const struct runner *r = run->flight[i];
-        for (uint64_t rest = r->barriers.alive; rest; rest &= rest - 1) {
-            uint32_t w = (uint32_t)__builtin_ctzll(rest);
-            const struct exec_warp *warp = &r->warp[w];
-            bool waits = !(r->ready >> w & 1);
-            char why[POSITION_WHY_MAX] = "is running";
-            if (waits && warp->barrier_kind == BARRIER_CLUSTER_WAIT)
-                snprintf(why, sizeof why, "waits at the barrier of its cluster");
-            else if (waits)
-                snprintf(why, sizeof why, "waits at barrier %u", warp->barrier_id);
-            positions_add(positions, warp, w, waits && warp->pc > 0 ? warp->pc - 1 : warp->pc, why);
-        }
-    }
-    code = positions ? positions_tell(positions, code) : code;
-    free(positions);
-    return code;
 }
 
 static int deadlock(const struct runner *r)

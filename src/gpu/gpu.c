@@ -33,6 +33,52 @@ int gpu_create(struct gpu **out, const struct model *model, struct exec_memory *
     return 0;
 }
 
+void gpu_empty_caches(struct gpu *gpu)
+{
+    for (uint32_t i = 0; i < gpu->model->sms; i++) {
+        struct mem_cache *const caches[] = {gpu->l1[i], gpu->readonly[i].texture,
+                                            gpu->readonly[i].constant,
+                                            gpu->readonly[i].constant_l15};
+        for (size_t k = 0; k < sizeof caches / sizeof *caches; k++) {
+            if (caches[k]) {
+                mem_cache_invalidate(caches[k]);
+            }
+        }
+    }
+    for (uint32_t i = 0; gpu->constant_l15 && i < gpu->model->clusters; i++) {
+        mem_cache_invalidate(gpu->constant_l15[i]);
+    }
+    for (uint32_t i = 0; i < gpu->model->l2_slices; i++) {
+        mem_cache_invalidate(gpu->l2[i]);
+    }
+    gpu_forget_translations(gpu);
+}
+
+void gpu_tell_when_cancelled(struct gpu *gpu)
+{
+    gpu->tells_cancelled = true;
+}
+
+void gpu_set_sampler(struct gpu *gpu, void (*sample)(void *ctx, uint64_t now_ps), void *ctx,
+                     uint64_t interval_ps)
+{
+    gpu->sample = sample;
+    gpu->sample_ctx = ctx;
+    gpu->sample_interval_ps = interval_ps;
+    if (gpu->next_sample_ps < gpu_now_ps(gpu)) {
+        gpu->next_sample_ps = gpu_now_ps(gpu);
+    }
+}
+
+uint64_t gpu_resident_warps(const struct gpu *gpu)
+{
+    uint64_t warps = 0;
+    for (uint32_t i = 0; i < gpu->model->sms; i++) {
+        warps += sm_resident_warps(gpu->sm[i]);
+    }
+    return warps;
+}
+
 void gpu_destroy(struct gpu *gpu)
 {
     if (!gpu) {

@@ -39,6 +39,8 @@ uint32_t gpu_carveout(const struct gpu *gpu);
 
 /* Launches stop with SONDE_EINTERRUPTED soon after *cancel becomes non-zero; NULL: never. */
 void gpu_set_cancel(struct gpu *gpu, const volatile int *cancel);
+/* The error of such a stop tells where the warps are (exec/positions.h). */
+void gpu_tell_when_cancelled(struct gpu *gpu);
 
 /*
  * Host threads that a launch may use from now on, 1 to TEAM_THREADS_MAX; what is simulated is the
@@ -75,6 +77,11 @@ void gpu_abandon(struct gpu *gpu);           /* all grids end where they are */
 bool gpu_grid_is_over(const struct gpu_grid *grid);
 void gpu_grid_end(struct gpu_grid *grid, struct gpu_grid_result *result);
 uint64_t gpu_now_ps(const struct gpu *gpu);
+/* Calls `sample` while grids run, each time that so much time has gone by, between two steps of the
+ * machine; what is simulated is the same. NULL: nobody. */
+void gpu_set_sampler(struct gpu *gpu, void (*sample)(void *ctx, uint64_t now_ps), void *ctx,
+                     uint64_t interval_ps);
+uint64_t gpu_resident_warps(const struct gpu *gpu);
 bool gpu_is_idle(const struct gpu *gpu);
 /* From a system call: gpu_run() returns in the next step. */
 void gpu_return_soon(struct gpu *gpu);
@@ -100,6 +107,10 @@ uint64_t gpu_resident_ctas(const struct gpu *gpu, const struct exec_launch *laun
 /* A host copy that passes through L2 (physical contiguous pieces are found by translate). One that
  * happens while grids are on the GPU leaves L2 as it is. */
 void gpu_host_copy(struct gpu *gpu, uint64_t vaddr, uint64_t bytes, bool to_device);
+
+/* Caches and TLBs forget all they hold; dirty lines are written back at no time. Only between
+ * launches. */
+void gpu_empty_caches(struct gpu *gpu);
 
 /* Pages have been unmapped: the TLBs forget all they know. Only between launches. */
 void gpu_forget_translations(struct gpu *gpu);

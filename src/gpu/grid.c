@@ -160,7 +160,11 @@ int gpu_check_time(const struct gpu *gpu, uint64_t now_ps)
             return gpu_tell_positions(gpu, SONDE_EFAULT);
         }
     }
-    return gpu_cancelled(gpu) ? error_set(SONDE_EINTERRUPTED, "interrupted") : 0;
+    if (!gpu_cancelled(gpu)) {
+        return 0;
+    }
+    int rc = error_set(SONDE_EINTERRUPTED, "interrupted");
+    return gpu->tells_cancelled ? gpu_tell_positions(gpu, rc) : rc;
 }
 
 bool gpu_pauses(const struct gpu *gpu)

@@ -179,7 +179,7 @@ static void join_the_last(struct gpu *gpu)
     }
 }
 
-int gpu_run(struct gpu *gpu, uint64_t until_ps)
+static int run_until(struct gpu *gpu, uint64_t until_ps)
 {
     if (!gpu->grids) {
         return 0;
@@ -200,6 +200,20 @@ int gpu_run(struct gpu *gpu, uint64_t until_ps)
         stop(gpu, rc);
     }
     return rc;
+}
+
+int gpu_run(struct gpu *gpu, uint64_t until_ps)
+{
+    int rc = 0;
+    while (gpu->sample && gpu->next_sample_ps < until_ps) {
+        rc = run_until(gpu, gpu->next_sample_ps);
+        if (rc < 0 || !gpu->reached) {
+            return rc;
+        }
+        gpu->next_sample_ps += gpu->sample_interval_ps;
+        gpu->sample(gpu->sample_ctx, gpu->next_sample_ps - gpu->sample_interval_ps);
+    }
+    return run_until(gpu, until_ps);
 }
 
 bool gpu_has_reached(const struct gpu *gpu)

@@ -207,11 +207,15 @@ struct gpu {
     uint64_t l1_reads_before, l1_hits_before; /* of L1s that a carve-out has replaced */
 
     const volatile int *cancel;
+    bool tells_cancelled;
     uint64_t launches, cycles;
     uint64_t stats_version;
     uint32_t threads;  /* of the host */
     struct team *team; /* NULL: not made yet */
 
+    void (*sample)(void *ctx, uint64_t now_ps); /* NULL: nobody */
+    void *sample_ctx;
+    uint64_t sample_interval_ps, next_sample_ps;
     gpu_placed *placed;
     void *placed_ctx;
 

@@ -172,7 +172,7 @@ static int cooperative_prepare(struct rt *rt, struct exec_launch *launch)
 
 static int launch_functional(struct rt *rt, const struct exec_launch *launch)
 {
-    struct exec_run_options options = {.interrupt = rt->cancel};
+    struct exec_run_options options = {.interrupt = rt->cancel, .tells = rt->tells_cancelled};
     int rc = exec_run_launch_with(launch, &options);
     rt->warp_insns += options.warp_insns;
     rt->thread_insns += options.thread_insns;
@@ -251,6 +251,13 @@ int launch_ended(struct rt *rt, const struct rt_kernel *kernel, int rc)
     return rc < 0 && rc != SONDE_EFAULT ? error_prefix(rc, "%s", kernel->func->name) : rc;
 }
 
+void launch_cool(struct rt *rt)
+{
+    if (rt->cold && gpu_is_idle(rt->gpu)) {
+        gpu_empty_caches(rt->gpu);
+    }
+}
+
 int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *launch,
               uint64_t *cycles)
 {
@@ -269,6 +276,7 @@ int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *l
     rc = launch_prepare(rt, &run, kernel, launch, params, false);
     if (rc == 0) {
         rt->launches++;
+        launch_cool(rt);
         rc = launch->functional ? launch_functional(rt, &run)
                                 : gpu_launch(rt->gpu, &run, launch->max_cycles, cycles);
     }

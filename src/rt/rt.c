@@ -98,6 +98,17 @@ int rt_set_threads(struct rt *rt, uint32_t threads)
     return gpu_set_threads(rt->gpu, threads);
 }
 
+void rt_tell_when_cancelled(struct rt *rt)
+{
+    rt->tells_cancelled = true;
+    gpu_tell_when_cancelled(rt->gpu);
+}
+
+void rt_set_cold(struct rt *rt)
+{
+    rt->cold = true;
+}
+
 void rt_set_cancel(struct rt *rt, const volatile int *cancel)
 {
     rt->cancel = cancel;

@@ -73,6 +73,7 @@ struct rt {
     uint64_t launches;
     uint64_t warp_insns, thread_insns; /* of functional launches */
     const volatile int *cancel;
+    bool tells_cancelled, cold;
     struct rt_image *images;           /* all that were created */
     VEC(struct exec_texture) textures; /* by handle; of no image: given back */
     VEC(const struct exec_image *) surfaces;
@@ -116,6 +117,7 @@ bool carveout_that_holds(const struct model *model, uint64_t shared_bytes, uint3
  * launch.c. A launch step by step: checks, arguments (the caller's to free), what the driver
  * provides before it begins, and what its end does to the context.
  */
+void launch_cool(struct rt *rt); /* before a timed one */
 int launch_check(struct rt *rt, const struct rt_kernel *kernel, const struct rt_launch *launch);
 int launch_pack(uint8_t **out, const struct ptx_func *func, const struct rt_launch *launch);
 /* `shares`: others may come to the GPU while it is there; GPU_LATER: what it needs cannot be

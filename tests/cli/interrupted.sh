@@ -27,7 +27,7 @@ interrupt() {
     kill -s "$signal" "$pid"
     wait "$pid"
     echo "status $?"
-    sed 's/^sonde: .*interrupted/sonde: interrupted/' stderr
+    sed 's/^sonde: .*interrupted/sonde: interrupted/; s/at [^ ]*\(two_kernels.ptx\):[0-9]*: [a-z ]*;/at \1:N: ..;/' stderr
 }
 interrupt INT 0x2 sonde dissect -d sim:large.yaml --record rec.sonde --json result.json
 sonde infer rec.sonde -v >table

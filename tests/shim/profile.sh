@@ -1,5 +1,6 @@
 #!/bin/sh
-# profile.sh SONDE HOST FOLDER: a program under a profile: the JSON's sums hold, for each of its kernels.
+# profile.sh SONDE HOST FOLDER: a program under a profile: the JSON's sums hold, for each of its kernels. And with a time
+# line: its kernels and copies are there, those of a stream one after the other.
 set -eu
 work=$(mktemp -d "${TMPDIR:-/tmp}/sonde-profile.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -13,5 +14,20 @@ for kernel in profile["kernels"]:
     assert total > 0, kernel["kernel"]
     assert sum(kernel["warp_cycles_by_reason"].values()) == total, kernel["kernel"]
     assert sum(line["warp_cycles"] for line in kernel["lines"]) == total, kernel["kernel"]
+PYTHON
+"$1" run -q --timeline "$work/line.json" -- "$2" "$3" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+python3 - "$work/line.json" <<'PYTHON'
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+slices = [event for event in events if event["ph"] == "X"]
+assert {event["cat"] for event in slices} == {"kernel", "copy"}
+assert all(event["args"]["bytes"] > 0 for event in slices if event["cat"] == "copy")
+assert all(event["args"]["cycles"] > 0 for event in slices if event["cat"] == "kernel")
+streams = {event["tid"] for event in slices}
+assert len(streams) > 1
+for stream in streams:
+    own = sorted((event["ts"], event["ts"] + event["dur"]) for event in slices if event["tid"] == stream)
+    for (_, end), (begin, _) in zip(own, own[1:]):
+        assert begin >= end - 1e-6, (stream, end, begin)
 PYTHON
 "$1" run -q --profile -- "$2" "$3" 2>&1 >"$work/log" | grep -q 'warp cycles$'

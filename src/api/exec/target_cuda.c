@@ -194,14 +194,17 @@ static const struct exec_target_ops ops = {
 /* What only a simulator does must not be passed over in silence. */
 static int check_options(const struct sonde_exec_options *options)
 {
-    const char *what = options->link_count > 0 ? "linking several files"
-                       : options->functional   ? "--functional"
-                       : options->stats_path   ? "--stats"
-                       : options->profile      ? "--profile"
-                       : options->printf_bytes ? "--printf-buffer"
-                       : options->heap_bytes   ? "--heap"
-                       : options->threads      ? "--threads"
-                                               : NULL;
+    const char *what = options->link_count > 0  ? "linking several files"
+                       : options->functional    ? "--functional"
+                       : options->stats_path    ? "--stats"
+                       : options->profile       ? "--profile"
+                       : options->timeline_path ? "--timeline"
+                       : options->cold          ? "--cold"
+                       : options->summary       ? "--summary"
+                       : options->printf_bytes  ? "--printf-buffer"
+                       : options->heap_bytes    ? "--heap"
+                       : options->threads       ? "--threads"
+                                                : NULL;
     return what ? error_set(SONDE_EUSAGE, "%s is for simulated devices", what) : 0;
 }
 

@@ -7,10 +7,13 @@
 #include <string.h>
 
 #include "api/exec/report.h"
+#include "api/exec/summary.h"
 #include "api/exec/target.h"
 #include "api/handles.h"
 #include "model/model.h"
 #include "profile/profile.h"
+#include "profile/timeline.h"
+#include "rt/queue/queue.h"
 #include "rt/rt.h"
 #include "statistics/statistics.h"
 #include "util/error.h"
@@ -23,7 +26,8 @@ struct sim_target {
     struct rt_module *module;
     struct statistics statistics;
     struct placements placements;
-    struct profile *profile; /* NULL: none is wanted */
+    struct profile *profile;   /* NULL: none is wanted */
+    struct timeline *timeline; /* the same */
     unsigned launches;
     uint64_t prints_lost; /* that a launch's costs have told of */
 };
@@ -122,6 +126,9 @@ static int load(struct sim_target *sim, const char *model_name)
     rc = rc < 0 ? rc : set_limits(sim);
     rc = rc == 0 && options->check ? exec_check_begin(sim->rt, options) : rc;
     rc = rc == 0 && options->profile ? exec_profile_begin(&sim->profile, sim->rt, options) : rc;
+    if (rc == 0 && options->timeline_path) {
+        rc = timeline_open(&sim->timeline, options->timeline_path, rt_model(sim->rt));
+    }
     if (rc == SONDE_EUSAGE) {
         return rc;
     }
@@ -135,7 +142,14 @@ static int load(struct sim_target *sim, const char *model_name)
     if (rc < 0) {
         return error_set(rc, "%s; --any-target runs it all the same", error_text());
     }
+    if (sim->timeline) {
+        timeline_attach(sim->timeline, rt_gpu(sim->rt));
+    }
     rt_set_cancel(sim->rt, options->watch.cancel);
+    rt_tell_when_cancelled(sim->rt);
+    if (options->cold) {
+        rt_set_cold(sim->rt);
+    }
     rt_set_print(sim->rt, options->print, options->print_ctx);
     return 0;
 }
@@ -235,6 +249,22 @@ static void describe(struct sim_target *sim, const struct rt_kernel *kernel,
     }
 }
 
+static void note_launch(struct sim_target *sim, const char *name, uint64_t begin_ps,
+                        uint64_t cycles, int rc)
+{
+    uint64_t end_ps = begin_ps + cycles * rt_model(sim->rt)->core_period_ps;
+    uint64_t now_ps = gpu_now_ps(rt_gpu(sim->rt));
+    timeline_slice(sim->timeline,
+                   &(struct timeline_slice){.name = name,
+                                            .category = "kernel",
+                                            .begin_ps = begin_ps,
+                                            .end_ps = rc == 0 ? end_ps : now_ps,
+                                            .cycles = rc == 0 ? cycles : 0,
+                                            .status = rc == 0                    ? NULL
+                                                      : rc == SONDE_EINTERRUPTED ? "interrupted"
+                                                                                 : "failed"});
+}
+
 static int sim_launch(struct exec_target *target, const struct exec_request *request,
                       struct strbuf *costs)
 {
@@ -256,10 +286,19 @@ static int sim_launch(struct exec_target *target, const struct exec_request *req
     memcpy(launch.block, request->block, sizeof(launch.block));
     bool placed = options->stats_path && sim->launches == 0;
     gpu_stats(gpu, &before);
-    if (placed) {
-        gpu_set_placed(gpu, placements_note, &sim->placements);
+    struct warp_time time = {
+        .warps =
+            (launch.block[0] * launch.block[1] * launch.block[2] + WARP_LANES - 1) / WARP_LANES,
+        .next = placed ? placements_note : NULL,
+        .next_ctx = &sim->placements};
+    if (placed || options->summary) {
+        gpu_set_placed(gpu, warp_time_note, &time);
     }
+    uint64_t begin_ps = gpu_now_ps(gpu);
     int rc = rt_launch(sim->rt, kernel, &launch, &cycles);
+    if (sim->timeline) {
+        note_launch(sim, request->kernel->name, begin_ps, cycles, rc);
+    }
     gpu_set_placed(gpu, NULL, NULL);
     if (rc == SONDE_EFAULT && options->check) {
         rt_recover(sim->rt); /* the report tells of it */
@@ -273,6 +312,11 @@ static int sim_launch(struct exec_target *target, const struct exec_request *req
     sim->launches++;
     statistics_add(&sim->statistics, request->kernel->name, &stats);
     describe(sim, kernel, &stats, cycles, costs);
+    if (options->summary && is_timed(options)) {
+        uint32_t blocks = 0, threads = launch.block[0] * launch.block[1] * launch.block[2];
+        (void)rt_occupancy(sim->rt, &blocks, kernel, threads, launch.dynamic_shared_bytes);
+        exec_summary(costs, rt_model(sim->rt), &stats, &time, cycles, blocks);
+    }
     return sim->profile ? profile_launched(sim->profile, gpu, rt_kernel_program(kernel), &stats)
                         : 0;
 }
@@ -284,7 +328,9 @@ static int sim_finish(struct exec_target *target)
     if (sim->options->check) {
         return exec_check_end(sim->rt, sim->options);
     }
-    int rc = sim->profile ? exec_profile_end(sim->profile, sim->options) : 0;
+    int rc = timeline_close(sim->timeline);
+    sim->timeline = NULL;
+    rc = rc == 0 && sim->profile ? exec_profile_end(sim->profile, sim->options) : rc;
     if (rc < 0) {
         return rc;
     }
@@ -305,6 +351,7 @@ static void sim_close(struct exec_target *target)
     statistics_free(&sim->statistics);
     placements_free(&sim->placements);
     profile_destroy(sim->profile);
+    (void)timeline_close(sim->timeline); /* what went before is the error */
     rt_destroy(sim->rt);
     free(sim);
 }

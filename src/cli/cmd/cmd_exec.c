@@ -34,6 +34,9 @@ static const struct option_spec options[] = {
     {"--suppress", true},
     {"--profile", false},
     {"--profile", true},
+    {"--timeline", true},
+    {"--cold", false},
+    {"--summary", false},
     {NULL, false},
 };
 
@@ -194,6 +197,12 @@ static void take_option(struct exec_arguments *arguments, struct option_walk *wa
     } else if (option_is(walk, "--profile")) {
         walk->failed |= !profile_option_parse(&arguments->profile, walk->command, walk->value);
         exec->profile = arguments->profile.format;
+    } else if (option_is(walk, "--cold")) {
+        exec->cold = 1;
+    } else if (option_is(walk, "--summary")) {
+        exec->summary = 1;
+    } else if (option_is(walk, "--timeline")) {
+        exec->timeline_path = walk->value;
     } else if (option_is(walk, "--suppress")) {
         exec->suppress = walk->value;
     } else if (exec->print_count == MAX_PRINTS) {
@@ -285,6 +294,9 @@ int cmd_exec(int argc, char **argv)
     int status = check_outputs(&arguments);
     if (status == EXIT_DONE && arguments.options.stats_path) {
         status = cli_check_output(arguments.options.stats_path);
+    }
+    if (status == EXIT_DONE) {
+        status = cli_check_output(arguments.options.timeline_path);
     }
     if (status == EXIT_DONE && arguments.profile.path) {
         status = cli_check_output(arguments.profile.path);

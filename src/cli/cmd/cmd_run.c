@@ -29,7 +29,8 @@ static const struct option_spec options[] = {
     {"-d", true},         {"--functional", false}, {"--stats", true},      {"--kernels", true},
     {"--skip", true},     {"--count", true},       {"--max-cycles", true}, {"--threads", true},
     {"-q", false},        {"--check", false},      {"--check", true},      {"--suppress", true},
-    {"--profile", false}, {"--profile", true},     {NULL, false},
+    {"--profile", false}, {"--profile", true},     {"--timeline", true},   {"--cold", false},
+    {NULL, false},
 };
 
 /* Beside the command in the build's folder, and where `make install` puts them. */
@@ -76,10 +77,11 @@ static void take_option(const struct option_walk *walk)
     static const struct {
         const char *option, *variable;
     } variables[] = {
-        {"-d", "SONDE_DEVICE"},         {"--stats", "SONDE_STATS"},
-        {"--kernels", "SONDE_KERNELS"}, {"--skip", "SONDE_SKIP"},
-        {"--count", "SONDE_COUNT"},     {"--max-cycles", "SONDE_MAX_CYCLES"},
-        {"--threads", "SONDE_THREADS"}, {"--suppress", "SONDE_CHECK_SUPPRESS"},
+        {"-d", "SONDE_DEVICE"},           {"--stats", "SONDE_STATS"},
+        {"--kernels", "SONDE_KERNELS"},   {"--skip", "SONDE_SKIP"},
+        {"--count", "SONDE_COUNT"},       {"--max-cycles", "SONDE_MAX_CYCLES"},
+        {"--threads", "SONDE_THREADS"},   {"--suppress", "SONDE_CHECK_SUPPRESS"},
+        {"--timeline", "SONDE_TIMELINE"},
     };
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         if (option_is(walk, variables[i].option)) {
@@ -90,6 +92,8 @@ static void take_option(const struct option_walk *walk)
         setenv("SONDE_CHECK", walk->value ? walk->value : "text", 1);
     } else if (option_is(walk, "--profile")) {
         setenv("SONDE_PROFILE", walk->value ? walk->value : "text", 1);
+    } else if (option_is(walk, "--cold")) {
+        setenv("SONDE_COLD", "1", 1);
     } else if (option_is(walk, "--functional")) {
         setenv("SONDE_FUNCTIONAL", "1", 1);
     } else if (option_is(walk, "-q")) {
@@ -113,6 +117,9 @@ static bool check_option(struct option_walk *walk)
     if (option_is(walk, "--profile")) {
         return profile_option_parse(&check, walk->command, walk->value) &&
                (!check.path || cli_check_output(check.path) == EXIT_DONE);
+    }
+    if (option_is(walk, "--timeline")) {
+        return cli_check_output(walk->value) == EXIT_DONE;
     }
     if (option_is(walk, "--kernels")) {
         if (regcomp(&regex, walk->value, REG_EXTENDED | REG_NOSUB) != 0) {
@@ -230,6 +237,8 @@ int cmd_run(int argc, char **argv)
     unsetenv("SONDE_CHECK");
     unsetenv("SONDE_CHECK_SUPPRESS");
     unsetenv("SONDE_PROFILE");
+    unsetenv("SONDE_TIMELINE");
+    unsetenv("SONDE_COLD");
     setenv("SONDE_SUMMARY", "1", 1);
     option_walk_start(&walk, argc, argv);
     while (!first && option_walk_next(&walk, options)) {

@@ -108,10 +108,27 @@ static void collect_grids(struct queue *queue, int status)
     }
 }
 
+static void tell_copied(struct queue *queue, const struct rt_op *op)
+{
+    static const char *const ways[2][2] = {{"host to host", "host to device"},
+                                           {"device to host", "device to device"}};
+    const struct rt_copy *copy = &op->copy.copy;
+    bool from = copy->src.kind != RT_END_HOST, to = copy->dst.kind != RT_END_HOST;
+    if (queue->copied) {
+        struct rt_copied told = {.stream_id = op->stream->id,
+                                 .bytes = copy->width_bytes * copy->height * copy->depth,
+                                 .begin_ps = op->begin_ps,
+                                 .end_ps = op->end_ps,
+                                 .way = ways[from][to]};
+        queue->copied(queue->copied_ctx, &told);
+    }
+}
+
 static int perform(struct queue *queue, struct rt_op *op)
 {
     struct rt *rt = queue->rt;
     if (op->kind == OP_COPY) {
+        tell_copied(queue, op);
         return copy_perform(rt, &op->copy.copy);
     }
     if (op->kind == OP_MEMSET) {
@@ -173,6 +190,7 @@ static int begin_copy(struct queue *queue, struct rt_op *op)
     if (free_ps) {
         *free_ps = end_ps;
     }
+    op->begin_ps = begin_ps;
     return run_on(queue, op, end_ps);
 }
 
@@ -245,7 +263,8 @@ static bool run_functional(struct queue *queue)
 static int begin_functional(struct queue *queue, struct rt_op *op)
 {
     struct op_launch *l = &op->launch;
-    l->options = (struct exec_run_options){.interrupt = queue->rt->cancel};
+    l->options = (struct exec_run_options){.interrupt = queue->rt->cancel,
+                                           .tells = queue->rt->tells_cancelled};
     int rc = exec_run_begin(&l->functional, &l->run, &l->options);
     if (rc < 0) {
         return launch_ended(queue->rt, l->kernel, rc);
@@ -280,6 +299,7 @@ static int begin_launch(struct queue *queue, struct rt_op *op)
                                        .shares = true,
                                        .not_before_ps = op->begin_ps,
                                        .max_cycles = l->launch.max_cycles};
+    launch_cool(rt);
     rc = note_before(queue, l);
     if (rc == 0) {
         rc = gpu_grid_begin(rt->gpu, &l->grid, &l->run, &options);

@@ -154,6 +154,13 @@ struct rt_done {
     bool shared;            /* another grid was on the GPU in this time */
 };
 void rt_set_done(struct rt *rt, void (*done)(void *ctx, const struct rt_done *launch), void *ctx);
+/* The same of every copy of a stream; `way` says between what. */
+struct rt_copied {
+    uint64_t stream_id, bytes, begin_ps, end_ps;
+    const char *way;
+};
+void rt_set_copied(struct rt *rt, void (*copied)(void *ctx, const struct rt_copied *copy),
+                   void *ctx);
 
 /* Memory in the order of a stream. An address is known at once. */
 int rt_pool_create(struct rt *rt, struct rt_pool **out);

@@ -161,6 +161,8 @@ struct queue {
     struct rt_pool *pools, *default_pool;
     void (*done)(void *ctx, const struct rt_done *launch);
     void *done_ctx;
+    void (*copied)(void *ctx, const struct rt_copied *copy);
+    void *copied_ctx;
     struct gpu_stats
         stats; /* as of this version: gathering them takes as long as an empty launch */
     uint64_t stats_version;

@@ -260,3 +260,10 @@ void rt_set_done(struct rt *rt, void (*done)(void *ctx, const struct rt_done *la
     rt->queue->done = done;
     rt->queue->done_ctx = ctx;
 }
+
+void rt_set_copied(struct rt *rt, void (*copied)(void *ctx, const struct rt_copied *copy),
+                   void *ctx)
+{
+    rt->queue->copied = copied;
+    rt->queue->copied_ctx = ctx;
+}
