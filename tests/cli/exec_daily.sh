@@ -48,6 +48,8 @@ printf '\001\002\003\004\005\006\007\010' >texels
 printf 'surface becomes!' >surface
 quiet --kernel texels --block 4 --arg print:u32:4 --arg texture:u8:4x2:texels,integer --arg surface:u32:4:surface
 od -A n -t u4 surface
+quiet --kernel texels --block 4 --arg print:u32:4 --arg texture:u8x2:4x1:texels,integer --arg surface:u32:4:surface
+quiet --kernel texels --block 2 --arg print:u32:2 --arg texture:u8x4:2x1:texels,integer --arg surface:u32:4:surface
 quiet --kernel texels --block 4 --arg print:u32:4 --arg texture:u8:4x3:texels --arg surface:u32:4:surface
 quiet --kernel texels --block 4 --arg print:u32:4 --arg texture:u8:4x2:texels,smooth --arg surface:u32:4:surface
 quiet --kernel texels --block 4 --arg print:u32:4 --arg texture:u8x3:4x2:texels --arg surface:u32:4:surface

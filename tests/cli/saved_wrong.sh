@@ -15,6 +15,8 @@ change zero_fetch.json "for c in caches: c['fetch_granularity'] = {'value': 0}"
 sonde export zero_fetch.json --format sonde | grep -A 6 '^l2:' | grep 'sector:'
 change zero_page.json "for t in tlbs: t['page'] = {'value': 0}"
 run sonde export zero_page.json --format sonde
+change flat.json "d['shared_memory']['conflict_latency'] = {k: d['shared_memory']['latency']['value'] for k in ('2', '32')}"
+sonde export flat.json --format sonde | grep -c 'conflict_latency:'
 echo "# texts"
 change texts.json "d['date'] = 'today\n-gpgpu_n_mem 77\x1b[31m'
 d['device']['name'] = 'a<\ufffe>'

@@ -71,6 +71,10 @@ variables: {n: {from: 1, to: 60, step: 1}}
 YAML
 run sonde sweep group.yaml -o group -j 16 -q
 grep -v '"status":"ok"' group/points.jsonl
+echo "# a model of one's own beside the plan, and one that is not there"
+printf 'sweep: own\nmodels: [own.yaml, none.yaml]\nrun: {workload: vectoradd, size: 1024}\ncolumns: [cycles]\n' >beside.yaml
+run sonde sweep beside.yaml -o beside -q
+cut -d, -f1-3 beside/table.csv
 echo "# drawings and fronts"
 run sonde sweep --plot x=n y=cycles by=model where="program == 'matmul' && l2.slices == 6" one | sed 's/, data only.*/, .svg, .png/'
 cat one/cycles_over_n.csv

@@ -430,6 +430,7 @@ static void assert_spanning(uint32_t front, uint32_t sets, uint32_t ways, uint32
         assert_int_equal(tlb->set_count, sets);
     } else {
         assert_int_equal(tlb->set_count, 0);
+        assert_string_equal(tlb->policy.name, "");
     }
 }
 

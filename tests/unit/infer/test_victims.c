@@ -114,12 +114,26 @@ static void without_noise_every_window_counts(void **state)
     assert_true(straight > 2 * worst(&d));
 }
 
+/* Nothing is measured of it: there is no source to ask. */
+static void of_a_cache_without_a_known_set_nothing_is_told(void **state)
+{
+    (void)state;
+    struct lab lab = {.out = &dissection};
+    struct level_info info = {.id = "made_up", .op = "ca"};
+    struct level level = {.lab = &lab, .info = &info, .conflict = {.count = 1}};
+    struct policy_result out = {0};
+    assert_int_equal(victims_measure(&level, &out), INFER_UNDECIDED);
+    assert_string_equal(lab.why.reason, "no set is known");
+    assert_string_equal(out.name, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_come_out_with_and_without_names),
         cmocka_unit_test(windows_whose_names_changed_do_not_move_the_shares),
         cmocka_unit_test(without_noise_every_window_counts),
+        cmocka_unit_test(of_a_cache_without_a_known_set_nothing_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

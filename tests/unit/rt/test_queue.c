@@ -602,6 +602,8 @@ static void functional_launches_keep_the_order(void **state)
         .grid = {1, 1, 1}, .block = {32, 1, 1}, .args = args, .arg_count = 2, .functional = true};
     struct rt_memset one = {data, 0, 1, 4, 32, 1};
     struct rt_copy up = copy_of(out, data, sizeof out, false);
+    struct told told = {0};
+    rt_set_done(rt, tell, &told);
     assert_int_equal(rt_enqueue_memset(null_stream, &one), 0);
     assert_int_equal(rt_enqueue_launch(null_stream, scale, &launch), 0); /* 4 */
     launch_scale(null_stream, data, 10);                                 /* 41, timed */
@@ -610,6 +612,8 @@ static void functional_launches_keep_the_order(void **state)
     assert_int_equal(rt_enqueue_copy(null_stream, &up), 0);
     assert_int_equal(rt_sync(rt), 0);
     assert_int_equal(out[7], 83);
+    assert_int_equal(told.count, 3); /* those without timing are told of too, and take none */
+    assert_true(told.end_ps[0] == told.begin_ps[0] && told.end_ps[1] > told.begin_ps[1]);
 }
 
 static void events_tell_what_they_are_not(void **state)
