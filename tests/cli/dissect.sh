@@ -2,8 +2,9 @@
 # Where a dissection's output goes, and what else is printed (nothing). What is measured is the matter
 # of tests/roundtrip.
 cp "$SOURCE/tests/models/tiny.yaml" .
-tiny="-d sim:tiny.yaml"
-brief="$tiny --only l1_data" # where it does not matter what is measured
+live="-d sim:tiny.yaml"
+tiny="-d replay:whole.sonde"  # what was simulated once, where
+brief="-d replay:brief.sonde" # it does not matter what is measured
 is_json() {
     /usr/bin/python3 "$SOURCE/tests/roundtrip/validate.py" "$SOURCE/docs/dissection.schema.json" "$1" &&
         echo "$1 is valid"
@@ -12,7 +13,7 @@ is_json() {
 run sonde dissect --experiments
 
 echo "# a table, without colours or progress when piped"
-sonde dissect $tiny -v >table 2>stderr
+sonde dissect $live -v --record whole.sonde >table 2>stderr
 echo "status $?"
 wc -c <stderr
 grep -c "$(printf '\033')" table
@@ -28,7 +29,7 @@ is_json doc.json
 echo "# --json FILE and the table; -q: no table"
 sonde dissect $tiny -v --json file.json | grep -c '^  ways'
 is_json file.json
-run sonde dissect $brief --json=quiet.json -q
+run sonde dissect $live --only l1_data --json=quiet.json -q --record brief.sonde
 is_json quiet.json
 
 echo "# -v: with the evidence"
@@ -36,7 +37,7 @@ sonde dissect $brief -v | grep -c '^evidence$'
 sonde dissect $brief | grep -c '^evidence$'
 
 echo "# -o: a folder, made with its parents, with all of it; again into the same one"
-run sonde dissect $brief -o a/b -q
+run sonde dissect $live --only l1_data -o a/b -q
 ls a/b
 run sonde dissect $brief -o a/b -q
 is_json a/b/dissection.json
@@ -70,7 +71,7 @@ on_terminal() {
     progress=$(grep -c '\[[#.]*\] *[0-9]* %' terminal)
     echo "bold: $([ "$bold" -gt 0 ] && echo yes || echo no), progress: $([ "$progress" -gt 0 ] && echo yes || echo no)"
 }
-on_terminal "sonde dissect $brief"
+on_terminal "sonde dissect $live --only l1_data"
 on_terminal "NO_COLOR=1 sonde dissect $brief"
 on_terminal "NO_COLOR= sonde dissect $brief"
 on_terminal "sonde dissect $brief 2>/dev/null"

@@ -2,7 +2,8 @@
 # Output that cannot be written: status 1, the reason, whatever stood there before still there, and no
 # part of a file beside it.
 cp "$SOURCE/tests/models/tiny.yaml" .
-tiny="-d sim:tiny.yaml --only l1_data" # enough for more than 1 KiB of each output
+sonde dissect -d sim:tiny.yaml --only l1_data -q --record tiny.sonde
+tiny="-d replay:tiny.sonde" # enough for more than 1 KiB of each output, and no simulation each time
 echo "# a full disk"
 for option in --json --record; do
     run sonde dissect $tiny -q $option /dev/full

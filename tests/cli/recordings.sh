@@ -1,11 +1,10 @@
 #!/bin/sh
 # Recordings: made, read in both ways, and every way in which one can be wrong.
 cp "$SOURCE/tests/models/tiny.yaml" .
-sonde dissect -d sim:tiny.yaml -q --record rec.sonde
 body() {
     sed 1,2d
 }
-sonde dissect -d sim:tiny.yaml -v | body >live
+sonde dissect -d sim:tiny.yaml -v --record rec.sonde | body >live
 sonde infer rec.sonde -v | body | cmp live && echo "infer: as live"
 sonde infer - -v <rec.sonde | body | cmp live && echo "infer from standard input: as live"
 sonde dissect -d replay:rec.sonde -v | body | cmp live && echo "replay: as live"
@@ -26,7 +25,9 @@ echo "# cut short, at every length up to the header and at some beyond"
 size=$(wc -c <rec.sonde)
 for length in $(seq 0 70) 100 500 1000 $((size / 2)) $((size - 100)) $((size - 1)); do
     head -c "$length" rec.sonde >cut.sonde
-    for command in "infer cut.sonde" "dissect -d replay:cut.sonde"; do
+    replay="dissect -d replay:cut.sonde" # the same reader: at some lengths
+    [ $((length % 16)) -eq 0 ] || replay=
+    for command in "infer cut.sonde" ${replay:+"$replay"}; do
         sonde $command >out 2>&1
         status=$?
         [ $status -eq 4 ] || echo "$length bytes, sonde $command: status $status"
