@@ -370,6 +370,12 @@ static bool needs_hopper(const struct opcode *o)
     return strncmp(row->name, "wgmma.", strlen("wgmma.")) == 0;
 }
 
+/* What only targets of one architecture or family have: sm_90a, sm_100f. */
+static bool needs_letter(const struct opcode *o)
+{
+    return strncmp(isa_row(o->op)->name, "tensormap.replace.", strlen("tensormap.replace.")) == 0;
+}
+
 /* Up to 16 bytes a thread; 32 for global memory from sm_100 on. */
 static bool vector_fits(const struct parser *p, const struct opcode *o)
 {
@@ -446,6 +452,8 @@ static int check_combination(struct parser *p, const struct opcode *o, const str
                             isa_type_info(o->tuple.s)->text, s->text);
     if (needs_hopper(o) && (p->module->target_sm != 90 || p->module->target_suffix != 'a'))
         return parser_error(p, loc, "'%s' needs .target sm_90a", s->text);
+    if (needs_letter(o) && !p->module->target_suffix)
+        return parser_error(p, loc, "'%s' needs a .target with a letter, as sm_90a", s->text);
     if (needs_sync(p, o))
         return parser_error(p, loc, "'%s' needs .sync in PTX 6.4 and later for sm_70 and later",
                             s->text);
