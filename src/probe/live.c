@@ -104,6 +104,26 @@ static double touches_of(const struct trace_request *complete)
                                              : 0;
 }
 
+/* Lines that a copy or a stream reads or writes: each launch all of them. */
+static double lines_of(const struct probe_live *live, const struct trace_request *complete)
+{
+    enum { LINE = 128, WARP = 32 };
+    uint64_t sms = live->device->info.sms;
+    if (strcmp(complete->probe, "copy") == 0) {
+        return 2.0 * (double)request_number(complete, "runs", 1) *
+               (double)request_number(complete, "bytes", 0) / LINE;
+    }
+    if (strcmp(complete->probe, "flight") != 0) {
+        return 0;
+    }
+    double warps = (double)request_number(complete, "blocks", sms ? sms : 1) *
+                   (double)request_number(complete, "threads", WARP) / WARP;
+    return (double)request_number(complete, "repeats", 1) *
+           (warps * (double)request_number(complete, "loads", 1) *
+                (double)request_number(complete, "turns", 1) +
+            (double)request_number(complete, "flush_bytes", 0) / LINE);
+}
+
 /* Ordered loads, at least: the window may be the probe's to choose. */
 static double ordered_of(const struct trace_request *complete)
 {
@@ -117,9 +137,10 @@ static int check_work(const struct probe_live *live, const struct trace_request 
 {
     enum { FEW_LOADS = 20000, KEPT_FOR_THEM = 8, POOLS = 500 }; /* so many pools are asked for */
     double touches = touches_of(complete), expected = (double)live->device->work;
+    double dear = touches * live->touch_work + lines_of(live, complete) * live->line_work;
     double all = (double)(live->work_limit - live->work_begin);
     double limit = (double)live->work_begin + live->allowed * all;
-    expected += touches * live->touch_work;
+    expected += dear;
     bool is_dear =
         request_number(complete, "pool", 0) > 0 && touches * live->touch_work > all / POOLS;
     limit -= touches + ordered_of(complete) > FEW_LOADS ? all / KEPT_FOR_THEM : 0;
@@ -127,10 +148,10 @@ static int check_work(const struct probe_live *live, const struct trace_request 
         return SONDE_OK;
     }
     double left = limit - (double)live->device->work, us = 1e6;
-    return touches > 0
+    return dear > 0
                ? error_set(SONDE_EUNSUPPORTED,
                            "simulating this takes too long: about %.1f s, of %.1f that are left",
-                           touches * live->touch_work / us, left > 0 ? left / us : 0)
+                           dear / us, left > 0 ? left / us : 0)
                : error_set(SONDE_EUNSUPPORTED, "the dissection has been simulated for long enough");
 }
 
@@ -138,7 +159,8 @@ static int check_work(const struct probe_live *live, const struct trace_request 
 static int run_probe(struct probe_live *live, struct trace *trace,
                      const struct trace_request *complete)
 {
-    double touches = touches_of(complete);
+    enum { MANY_LINES = 4096 }; /* of fewer, launches cost more than the lines */
+    double touches = touches_of(complete), lines = lines_of(live, complete);
     uint64_t before = live->device->work;
     int rc = check_work(live, complete);
     if (rc < 0) {
@@ -147,6 +169,9 @@ static int run_probe(struct probe_live *live, struct trace *trace,
     rc = runners[probe_find(complete->probe) - probe_at(0)](live, trace, complete);
     if (touches > 4 * ordered_of(complete) && live->device->work > before) {
         live->touch_work = (double)(live->device->work - before) / touches;
+    }
+    if (lines > MANY_LINES && live->device->work > before) {
+        live->line_work = (double)(live->device->work - before) / lines;
     }
     return rc;
 }

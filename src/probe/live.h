@@ -44,6 +44,7 @@ struct probe_live {
     uint64_t work_begin, work_limit; /* of the device's work; 0: none */
     double allowed;                  /* share of that which may be done by now */
     uint32_t touch_threads;          /* a block of so many was too large; 0: none was */
+    double line_work;  /* what a line of a copy or a stream cost when that was last done */
     double touch_work; /* what reading a place beforehand cost when that was last done */
 };
 

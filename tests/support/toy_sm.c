@@ -25,6 +25,7 @@ struct toy_sm {
 /* What one launch looks like. */
 struct shape {
     uint32_t threads, loads, more, merge, share, common, lanes;
+    bool usual; /* distance of lines */
 };
 
 /* An entry: until when it is taken, for which line, and how many merged. */
@@ -99,6 +100,7 @@ static double instruction(struct run *run, const struct shape *s, uint32_t warp,
 {
     const struct toy_sm_config *c = run->config;
     double done = run->now;
+    double slower = warp >= c->slow_warp && s->usual ? c->slower_cycles : 0;
     uint64_t before = UINT64_MAX;
     struct entry *held = NULL;
     if (c->structure == TOY_PRT) {
@@ -110,7 +112,7 @@ static double instruction(struct run *run, const struct shape *s, uint32_t warp,
         uint64_t number = (uint64_t)first * s->lanes + lane;
         uint64_t line = number / s->merge * LOADS + load;
         if (line != before || c->lanes_merge_there) {
-            done = fmax(done, request(run, line));
+            done = fmax(done, request(run, line) + slower);
         }
         before = line;
     }
@@ -204,7 +206,8 @@ static int answer(void *ctx, struct trace *trace)
                           .merge = number(r, "merge", 1),
                           .share = number(r, "share", 1),
                           .common = number(r, "common", WARP),
-                          .lanes = number(r, "lanes", WARP)};
+                          .lanes = number(r, "lanes", WARP),
+                          .usual = number(r, "stride", 128) == 128};
         double exact = simulate(&toy->config, &s);
         for (uint32_t k = 0; k < runs; k++) {
             toy->launches++;

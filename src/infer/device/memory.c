@@ -21,15 +21,16 @@
 
 /* Thresholds. Fixed by: an H200 (a run of 43 us read 3.8e12 B/s, one of 390 us 4.46e12). */
 static const struct {
-    double least_ns, fast_rate;
+    double least_ns, fast_rate, dear_lines;
     unsigned line_bytes, latency_turns, least_turns;
     uint64_t first_bytes;
 } limits = {
-    .least_ns = 50000.0,               /* ns: a timer may tick once a microsecond */
-    .fast_rate = 500e9,                /* bytes a second: faster memories are given longer */
-    .line_bytes = 128,                 /* bytes that a request moves */
-    .latency_turns = 3,                /* turns of a run for latencies. Chosen */
-    .least_turns = 8,                  /* turns of a run for bandwidth. Chosen */
+    .least_ns = 50000.0,   /* ns: a timer may tick once a microsecond */
+    .fast_rate = 500e9,    /* bytes a second: faster memories are given longer */
+    .dear_lines = 1 << 18, /* lines of a run where loads are dear: as exact as more. Chosen */
+    .line_bytes = 128,     /* bytes that a request moves */
+    .latency_turns = 3,    /* turns of a run for latencies. Chosen */
+    .least_turns = 8,      /* turns of a run for bandwidth. Chosen */
     .first_bytes = UINT64_C(32) << 20, /* bytes of streamed memory: 256 Ki lines. Chosen */
 };
 
@@ -157,6 +158,9 @@ static uint64_t enough_turns(const struct lab *lab, const struct loaded_latency 
     if (rate > 0) {
         turns = ceil(limits.least_ns * fmax(1, rate / limits.fast_rate) / 1e9 * rate / turn_bytes);
     }
+    if (lab->options->max_cache_loads) {
+        most = fmin(most, limits.dear_lines / point->requests);
+    }
     turns = fmax(limits.least_turns, fmin(turns, most));
     return (uint64_t)turns;
 }
@@ -191,7 +195,8 @@ static int measure_bandwidth(struct lab *lab, struct attribute *out, struct grou
     uint64_t more = enough_turns(lab, point);
     uint64_t full = (uint64_t)((double)least_bytes / (requests * limits.line_bytes)) + 1;
     more = more > full ? more : full;
-    bool is_slow = point->bytes_per_second > 0 && point->bytes_per_second <= limits.fast_rate;
+    bool is_slow = point->bytes_per_second > 0 &&
+                   (point->bytes_per_second <= limits.fast_rate || lab->options->max_cache_loads);
     uint64_t first = !is_slow ? more : full > limits.latency_turns ? full : limits.latency_turns;
     if (requests * limits.line_bytes * (double)more > 8.0 * (double)ground->l2_bytes) {
         ground->next = 0;

@@ -20,11 +20,13 @@
 
 /* Thresholds. Fixed by: blind trials of outstanding loads (tests/blind/outstanding.c). */
 static const struct {
-    double jumps_late, suspect, step_share;
-    unsigned step_cycles;
+    double jumps_late, suspect, step_share, as_high;
+    unsigned step_cycles, elsewhere;
 } limits = {
     .jumps_late = 2.2,  /* times a single load: later jumps are not the first filling */
     .suspect = 1.4,     /* round trips before a jump: it may be the second filling. Chosen */
+    .elsewhere = 3,     /* times as far apart: lines of other sets. Chosen */
+    .as_high = 0.5,     /* share of what makes a jump, elsewhere. Chosen */
     .step_share = 0.06, /* share of a single load's time that a step exceeds its neighbours by, */
     .step_cycles = 8,   /* and so many cycles. Both fixed by shared models with short round trips */
 };
@@ -147,6 +149,22 @@ static bool jumps(const struct ray_result *r, const struct yardstick *yard, stru
     return high.cycles - low.cycles - more * turn_cycles(r, yard, low) >= yard->jump_cycles;
 }
 
+/*
+ * A line may be slow by itself: it misses L2, or translation. What is full is as full when lines
+ * lie elsewhere.
+ */
+static int confirm_elsewhere(struct lab *lab, struct ray_result *r, const struct yardstick *yard,
+                             uint32_t x)
+{
+    struct yardstick other = *yard;
+    double low = 0, high = 0;
+    other.line_bytes = limits.elsewhere * yard->line_bytes;
+    int rc = ray_measure(lab, &low, &other, &r->ray, x, 1);
+    rc = rc ? rc : ray_measure(lab, &high, &other, &r->ray, x + 1, 1);
+    r->jumped = rc != 0 || high - low >= limits.as_high * yard->jump_cycles;
+    return lab_soft(rc) ? 0 : rc; /* not recorded: the jump stands */
+}
+
 /* Both sides of a jump once more, more often. */
 static int confirm(struct lab *lab, struct ray_result *r, const struct yardstick *yard, uint32_t x)
 {
@@ -154,7 +172,7 @@ static int confirm(struct lab *lab, struct ray_result *r, const struct yardstick
     int rc = ray_measure(lab, &low.cycles, yard, &r->ray, low.x, 1);
     rc = rc ? rc : ray_measure(lab, &high.cycles, yard, &r->ray, high.x, 1);
     r->jumped = rc == 0 && jumps(r, yard, low, high);
-    return rc;
+    return r->jumped ? confirm_elsewhere(lab, r, yard, x) : rc;
 }
 
 /* The first jump between two points: found if the time still jumps where they are neighbours. */

@@ -125,6 +125,18 @@ static void what_never_fills_has_a_lower_bound(void **state)
     assert_true(o->mergers_least >= 31);
 }
 
+/* From the fifth warp on loads take a round trip more: they miss L2. Elsewhere they do not. */
+static void lines_that_are_slow_by_themselves_fill_nothing(void **state)
+{
+    (void)state;
+    struct toy_sm_config config = plain;
+    config.slow_warp = 4;
+    config.slower_cycles = 300;
+    const struct outstanding_result *o = dissect(&config);
+    assert_string_equal(o->structure, "");
+    assert_int_equal(o->entries.status, ATTRIBUTE_NOT_MEASURED);
+}
+
 static void turns_that_cost_much_hide_a_table_and_make_none(void **state)
 {
     (void)state;
@@ -279,6 +291,7 @@ int main(void)
         cmocka_unit_test(a_limit_counts_each_request),
         cmocka_unit_test(a_limit_beyond_one_load_a_thread_is_found_with_more),
         cmocka_unit_test(what_never_fills_has_a_lower_bound),
+        cmocka_unit_test(lines_that_are_slow_by_themselves_fill_nothing),
         cmocka_unit_test(turns_that_cost_much_hide_a_table_and_make_none),
         cmocka_unit_test(lanes_may_count_as_mergers),
         cmocka_unit_test(a_source_without_the_probe_leaves_reasons),

@@ -489,6 +489,29 @@ static void what_would_take_too_long_is_refused_before_it_is_done(void **state)
     assert_int_equal(measure_touched(bench, UINT64_C(2) << 20), 0);
 }
 
+static int measure_copied(struct bench *bench, uint64_t bytes)
+{
+    struct trace_request request;
+    const struct trace *trace;
+    trace_request_init(&request, "copy");
+    assert_int_equal(trace_request_set_u64(&request, "bytes", bytes), 0);
+    assert_int_equal(trace_get(&bench->source, &trace, &request), 0);
+    return trace->status;
+}
+
+/* Each copy is twice as long as that before. */
+static void a_copy_that_would_take_too_long_is_refused(void **state)
+{
+    struct bench *bench = *state;
+    assert_int_equal(measure_copied(bench, UINT64_C(1) << 19), 0);
+    uint64_t work = bench->device->work;
+    assert_true(work > 0);
+    probe_live_limit(bench->live, 8 * work);
+    assert_int_equal(measure_copied(bench, UINT64_C(64) << 20), SONDE_EUNSUPPORTED);
+    assert_int_equal(bench->device->work, work);
+    assert_int_equal(measure_copied(bench, UINT64_C(1) << 20), 0);
+}
+
 #define ON_BENCH(test) cmocka_unit_test_setup_teardown(test, bench_up, bench_down)
 #define ON_KEPLER(test) cmocka_unit_test_setup_teardown(test, kepler_up, bench_down)
 
@@ -541,6 +564,7 @@ int main(void)
         ON_BENCH(the_same_measurements_twice_are_the_same_bytes),
         ON_BENCH(loads_of_every_path_are_work),
         ON_BENCH(what_would_take_too_long_is_refused_before_it_is_done),
+        ON_BENCH(a_copy_that_would_take_too_long_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
