@@ -26,7 +26,7 @@ static const struct {
     uint64_t first_stride;
     unsigned search_pages, near_cycles, close_cycles, table_cycles, table_reads;
     double least_excess, hit_quantile, share_quiet, share_noisy, near_hits, low_quantile, close,
-        data_share, stray, more, apart, same, sure, unexplained, many, table_share;
+        data_share, stray, more, apart, same, sure, unchecked, unexplained, many, table_share;
 } limits = {
     .first_stride = UINT64_C(2) << 20, /* bytes from page to page of the first walks */
     .search_pages = 4096,              /* pages of a walk; beyond, their distance grows */
@@ -47,6 +47,9 @@ static const struct {
     .apart = 1.2, /* times the noise: how far a level's misses are from hits */
     .same = 0.6,  /* share of the elements that are slow again */
     .sure = 0.8,  /* confidence of a policy that holds the sets up */
+    .unchecked =
+        0.45, /* confidence until the sets add up: pages beside each other may share a set
+                 before all entries are taken. Of drawn machines less than half were right */
     .unexplained = 0.85,  /* confidence where no policy fits the sets */
     .many = 0.15,         /* share of all elements: no accident, whichever they are */
     .table_cycles = 2,    /* cycles by which a multiple of a miss of L2 is met. Chosen */
@@ -297,13 +300,6 @@ static int stretch(struct tlb_lab *tl, const struct tlb_level *level)
     return rc;
 }
 
-/* Until the sets add up. Behind noise a page that misses now and then passes for one that fits,
- * and the edge lies too far out: less than half of these were right in blind trials. */
-static double unchecked(const struct tlb_lab *tl)
-{
-    return tl->noisy ? 0.45 : 0.85;
-}
-
 static bool is_sure_rule(const struct policy_result *policy)
 {
     bool is = strcmp(policy->name, "none") == 0 || policy_named(policy->name) != POLICY_COUNT;
@@ -333,7 +329,7 @@ static int structure(struct tlb_lab *tl, struct tlb_result *out, struct tlb_leve
         level->by_counting = true;
         out->policy = (struct policy_result){0};
         out->sets = (struct attribute){0};
-        out->entries.confidence = out->coverage.confidence = unchecked(tl);
+        out->entries.confidence = out->coverage.confidence = limits.unchecked;
         rc = tlb_sets(tl, out, level, in_front);
         rc = rc ? rc : tlb_policy(tl, out, level, in_front);
     }
@@ -347,12 +343,12 @@ static int structure(struct tlb_lab *tl, struct tlb_result *out, struct tlb_leve
 
 #define HIDDEN_SETS "the level before holds as many pages, and hides which of these share a set"
 
-static void set_entries(const struct tlb_lab *tl, struct tlb_result *out,
-                        const struct tlb_level *level, size_t entries, const char *id)
+static void set_entries(struct tlb_result *out, const struct tlb_level *level, size_t entries,
+                        const char *id)
 {
     double bytes = (double)entries * (double)level->page;
-    attribute_set(&out->entries, (double)entries, "entries", unchecked(tl), id);
-    attribute_set(&out->coverage, bytes, "B", unchecked(tl), id);
+    attribute_set(&out->entries, (double)entries, "entries", limits.unchecked, id);
+    attribute_set(&out->coverage, bytes, "B", limits.unchecked, id);
 }
 
 /* Sets that do not add up to as many entries as several lines a page show are none. */
@@ -364,7 +360,7 @@ static int take_spread(struct tlb_lab *tl, struct tlb_result *out, const struct 
                  "chase op=cg over several lines a page, more than the level before holds: %zu "
                  "pages of %llu KiB fit, one more does not",
                  entries, (unsigned long long)level->page / 1024);
-    set_entries(tl, out, level, entries, id);
+    set_entries(out, level, entries, id);
     out->sets = (struct attribute){0};
     out->set_count = out->step_count = 0;
     out->policy = (struct policy_result){0};
@@ -409,7 +405,7 @@ static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
                  level->fits <= level->in_front ? entries : level->fits,
                  (unsigned long long)level->page / 1024);
     attribute_set(&out->page, (double)level->page, "B", 0.95, id);
-    set_entries(tl, out, level, level->fits <= level->in_front ? entries : level->fits, id);
+    set_entries(out, level, level->fits <= level->in_front ? entries : level->fits, id);
     rc = stretch(tl, level);
     rc = rc ? rc : tlb_scope(tl, out, level);
     if (rc || level->fits <= level->in_front) {

@@ -509,9 +509,22 @@ static void pages_of_4_kib_are_reached(void **state)
     assert_value(&tlb->miss_penalty, SECOND);
 }
 
+/* Lines of the later pages lie in the upper halves of these. */
+static void a_page_of_two_blocks_is_no_smaller_behind_many(void **state)
+{
+    (void)state;
+    struct gpu gpu = {.level = {{.sets = 1, .ways = 15, .page_bytes = 8192},
+                                {.sets = 5, .ways = 13, .page_bytes = 8192}}};
+    const struct tlb_result *tlb = dissect(&gpu, 1);
+    assert_value(&found.tlbs[0].page, 8192);
+    assert_value(&tlb->page, 8192);
+    assert_value(&tlb->entries, 65);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_page_of_two_blocks_is_no_smaller_behind_many),
         cmocka_unit_test(a_level_that_draws_its_victims_is_found_whole),
         cmocka_unit_test(a_bias_shows_in_the_shares),
         cmocka_unit_test(behind_a_level_that_draws_a_rule_shows),
