@@ -412,10 +412,6 @@ static inline double lane_exp2(double a)
     double r = 1 + lane_exp2_fraction(limited - whole);
     return a != a ? a : r * lane_power_of_two(n < -1000 ? -1000 : n > 1000 ? 1000 : n);
 }
-static inline float lane_ex2_f32(float a)
-{
-    return lane_nan_f32((float)lane_exp2((double)a));
-}
 
 /* log2 of a positive normal double: mantissa in [sqrt(1/2), sqrt(2)), series of atanh. */
 static inline double lane_log2(double a)
@@ -511,6 +507,11 @@ static inline float lane_sqrt_approx(float a)
 {
     float scale = lane_small_scale(a);
     return lane_nan_f32(lane_mufu(mufu_sqrt, a * scale) * (scale > 1 ? 0x1p-12f : 1));
+}
+static inline float lane_ex2_f32(float a)
+{
+    float scale = a < -126 ? 0.5f : 1, r = lane_mufu(mufu_ex2, a * scale);
+    return lane_nan_f32(scale < 1 ? r * r : r);
 }
 /* Not scaled down: the reciprocal is 0 for divisors beyond 2^126. */
 static inline float lane_div_approx(float a, float b)
