@@ -89,6 +89,10 @@ void order_leave(struct watched_cta *cta, uint64_t warps, uint32_t barrier, bool
     for (uint32_t i = 0; all && i < cta->warp_count; i++)
         if (cta->gone >> i & 1)
             from->seen[i] = EVER;
+    /* Who has waited has done nothing since it came: all of its accesses are older than this time.
+     */
+    for (uint64_t rest = warps; rest; rest &= rest - 1)
+        from->seen[__builtin_ctzll(rest)] = cta->time - 1;
     for (uint64_t rest = warps; rest; rest &= rest - 1) {
         uint32_t warp = (uint32_t)__builtin_ctzll(rest);
         take_over(cta, warp, from);

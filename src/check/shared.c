@@ -241,32 +241,57 @@ static bool store_series(struct watched_cta *cta, uint32_t first, const struct c
     return good;
 }
 
+/* Who reads what: lanes that read one place one after the other are one. */
+struct readers {
+    uint32_t count, granule[WARP_LANES], record[WARP_LANES];
+};
+
+static void readers_find(struct readers *r, const struct exec_access *access, uint32_t mask,
+                         const struct calm *c)
+{
+    uint64_t last = UINT64_MAX;
+    uint32_t me = c->me;
+    r->count = 0;
+    if (mask == UINT32_MAX && memcmp(access->address, access->address + WARP_LANES / 2,
+                                     sizeof access->address / 2) == 0) {
+        mask = UINT16_MAX; /* both halves read the same */
+        me |= SEVERAL;
+    }
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        if (r->count > 0 && access->address[lane] == last) {
+            r->record[r->count - 1] |= SEVERAL;
+            continue;
+        }
+        last = access->address[lane];
+        r->granule[r->count] = (uint32_t)(last >> c->shift);
+        r->record[r->count++] = me | lane;
+    }
+}
+
+/* Written up to what is ordered, and not atomically since: nearly always. */
+static inline uint32_t is_settled(const struct watched_cta *cta, const struct calm *c,
+                                  uint32_t granule)
+{
+    return (cta->writes[granule] >= cta->begin) & (cta->writes[granule] <= c->limit) &
+           (cta->atomics[granule] <= c->limit);
+}
+
 /* Loads of any granules. */
 static bool load_any(struct watched_cta *cta, const struct exec_access *access, uint32_t mask,
                      const struct calm *c)
 {
-    uint64_t last = UINT64_MAX;
+    struct readers r;
     uint32_t good = 1;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t lane = lowest_lane(rest);
-        if (access->address[lane] == last)
-            continue;
-        last = access->address[lane];
-        for (uint32_t i = (uint32_t)(last >> c->shift), end = i + c->each; i < end; i++)
-            good &= is_calm(c, cta->writes[i], lane) & is_calm(c, cta->atomics[i], lane) &
-                    is_written(cta, i);
-    }
-    last = UINT64_MAX;
-    bool again = false; /* two lanes of a broadcast say that there are several */
-    for (uint32_t rest = good ? mask : 0; rest; rest &= rest - 1) {
-        uint32_t lane = lowest_lane(rest);
-        if (again && access->address[lane] == last)
-            continue;
-        again = access->address[lane] == last;
-        last = access->address[lane];
-        for (uint32_t i = (uint32_t)(last >> c->shift), end = i + c->each; i < end; i++)
-            note_read(cta, i, c->me | lane, c->limit, access->pc);
-    }
+    readers_find(&r, access, mask, c);
+    for (uint32_t k = 0; k < r.count; k++)
+        for (uint32_t i = r.granule[k], end = i + c->each; i < end; i++)
+            if (!is_settled(cta, c, i))
+                good &= is_calm(c, cta->writes[i], r.record[k] & 31) &
+                        is_calm(c, cta->atomics[i], r.record[k] & 31) & is_written(cta, i);
+    for (uint32_t k = 0; good && k < r.count; k++)
+        for (uint32_t i = r.granule[k], end = i + c->each; i < end; i++)
+            note_read(cta, i, r.record[k], c->limit, access->pc);
     return good;
 }
 

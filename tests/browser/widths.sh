@@ -13,6 +13,22 @@ cd "$work"
 "$sonde" exec double.ptx --grid 20 --block 128 --arg zero:10240 --arg u32:2560 --stats stats.json >log
 "$sonde" report stats.json -o statistics.html
 "$sonde" exec double.ptx --grid 20 --block 128 --arg zero:10240 --arg u32:2560 --profile=html:profile.html >log
+cat >sweep.yaml <<'YAML'
+sweep: widths
+run: {workload: vectoradd, size: 64}
+models: [gtx780]
+parameters: {l2.hit_latency: [100 cycles, 200 cycles]}
+columns: [cycles, caches.l2.hit_rate]
+YAML
+"$sonde" sweep sweep.yaml -o swept -q
+"$sonde" report swept/table.json -o sweep.html
+cat >study.json <<'JSON'
+[{"id": "t1.row", "what": "a row with a text that is long enough to be broken over several lines of a narrow window",
+  "published": 128, "measured": 128, "unit": "B", "tolerance": 0, "ok": true, "verdict": "ok", "basis": "input"},
+ {"id": "t1.other", "what": "one that does not hold", "published": 1.5e6, "measured": null, "unit": "B/s", "tolerance": 0.1,
+  "ok": false, "verdict": "FAIL", "basis": "prediction"}]
+JSON
+"$sonde" report study.json -o study.html
 cat >frame.html <<'HTML'
 <!doctype html><title>waiting</title><body><iframe id="page" style="border:0;height:900px"></iframe><pre id="told"></pre>
 <script>
@@ -47,7 +63,7 @@ width 1400: fits, texts inside
 drawings are named
 alone
 END
-for page in dissection statistics profile; do
+for page in dissection statistics profile sweep study; do
     "$browser" --headless --no-sandbox --disable-gpu --allow-file-access-from-files --virtual-time-budget=10000 \
         --user-data-dir="$work/profile" --dump-dom "file://$work/frame.html#$page.html" 2>errors |
         sed -n '/id="told">/,/<\/pre>/p' | sed 's/.*id="told">//; s/<\/pre>.*//' >told

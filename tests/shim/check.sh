@@ -1,0 +1,33 @@
+#!/bin/sh
+# check.sh SONDE HOST FOLDER: a program under the memory checker: what is found, as text, JSON and JUnit XML.
+set -eu
+work=$(mktemp -d "${TMPDIR:-/tmp}/sonde-checked.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+# checked STATUS OPTION ARGUMENT...
+checked() {
+    wanted=$1
+    option=$2
+    shift 2
+    status=0
+    "$sonde" run -q "$option" -- "$@" >"$work/out" 2>"$work/err" || status=$?
+    [ "$status" -eq "$wanted" ] || { echo "$option: status $status"; cat "$work/out" "$work/err"; exit 1; }
+}
+sonde=$1
+host=$2
+folder=$3
+checked 0 --check "$host" "$folder"
+grep -q '^==check== nothing found$' "$work/err"
+checked 1 --check "$host" "$folder" more
+grep -q "out of bounds: load of 4 bytes in global memory in kernel 'double_words'" "$work/err"
+grep -q 'double.ptx:19' "$work/err"
+grep -q '0 bytes behind the 128 bytes of allocation 1, made by cuMemAlloc_v2' "$work/err"
+checked 1 --check=json:"$work/report.json" "$host" "$folder" more
+checked 1 --check=junit:"$work/report.xml" "$host" "$folder" more
+python3 - "$work" <<'PYTHON'
+import json, sys, xml.etree.ElementTree
+report = json.load(open(sys.argv[1] + "/report.json"))
+kinds = [(each["kind"], each["kernel"], each["line"], each["count"]) for each in report["reports"]]
+assert kinds == [("out-of-bounds", "double_words", 19, 32), ("out-of-bounds", "double_words", 21, 32)], kinds
+suite = xml.etree.ElementTree.parse(sys.argv[1] + "/report.xml").getroot()
+assert (suite.tag, suite.get("tests"), suite.get("failures")) == ("testsuite", "2", "2"), suite.attrib
+PYTHON
