@@ -84,7 +84,7 @@ struct cache_spec {
     uint32_t fill_cycles;           /* reply arriving to data forwarded */
     uint32_t accesses_per_cycle;    /* tag lookups a cycle; 0: unlimited */
     uint32_t data_bytes_per_cycle;  /* data port width; 0: unlimited */
-    uint32_t write_bytes_per_cycle; /* the same of writes, whole sectors of 32 B; 0: as reads */
+    uint32_t write_bytes_per_cycle; /* the same of writes of parts of sectors; 0: as reads */
     uint32_t atomic_passes;         /* in 16 cycles, see mem_request.passes; 0: unlimited */
     enum miss_kind miss;
     uint32_t mshr_entries; /* lines that may be pending, at least 1 */

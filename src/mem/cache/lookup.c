@@ -39,6 +39,15 @@ static inline void next_piece(struct piece *piece, const struct mem_cache *cache
     piece->slot = tags_find(&cache->tags, piece->set, line);
 }
 
+#define PASS_CYCLES 16u
+
+/* What a pass over the data array takes; 0: less than a cycle. */
+static inline uint64_t pass_time(const struct mem_cache *cache)
+{
+    uint32_t passes = cache->spec->atomic_passes;
+    return passes ? PASS_CYCLES * cache->clock->period_ps / passes : 0;
+}
+
 /* The end of the data port's work for `bytes` that are ready at `ready_ps`. */
 static uint64_t pass_port(struct mem_cache *cache, uint64_t ready_ps, uint32_t bytes,
                           uint32_t width)
@@ -48,31 +57,34 @@ static uint64_t pass_port(struct mem_cache *cache, uint64_t ready_ps, uint32_t b
     }
     uint64_t period_ps = cache->clock->period_ps;
     uint64_t cycles = bytes <= width ? 1 : (bytes + width - 1) / width;
-    uint64_t start_ps = timeline_reserve(&cache->data_port, ready_ps, cycles * period_ps);
+    uint64_t busy_ps = cycles * period_ps, pass_ps = pass_time(cache);
+    busy_ps = busy_ps < pass_ps ? pass_ps : busy_ps;
+    uint64_t start_ps = timeline_reserve(&cache->data_port, ready_ps, busy_ps);
     return start_ps + (cycles - 1) * period_ps;
 }
 
-#define ATOMIC_CYCLES 16u
 #define WRITE_SECTOR_BYTES 32u
 
-/* What is done to the data of a request whose line is there: reads pass the port; writes may take
- * longer, by whole sectors; atomics one pass after the other. */
+/* What is done to the data of a request whose line is there: reads pass the port; writes of
+ * parts of sectors may take longer, by whole sectors; atomics one pass after the other. */
 static uint64_t pass_data(struct mem_cache *cache, const struct mem_request *request,
                           uint32_t offset, uint32_t bytes, uint64_t ready_ps)
 {
     const struct cache_spec *spec = cache->spec;
     if (request->kind == MEM_ATOMIC && spec->atomic_passes > 0) {
         uint64_t passes = request->passes ? request->passes : 1;
-        uint64_t busy_ps = passes * ATOMIC_CYCLES * cache->clock->period_ps / spec->atomic_passes;
+        uint64_t busy_ps = passes * PASS_CYCLES * cache->clock->period_ps / spec->atomic_passes;
         return timeline_reserve(&cache->atomics, ready_ps, busy_ps) + busy_ps -
                cache->clock->period_ps;
     }
     if (request->kind == MEM_WRITE && spec->write_bytes_per_cycle > 0) {
         uint32_t last = (offset + bytes - 1) / WRITE_SECTOR_BYTES;
         uint32_t sectors = last - offset / WRITE_SECTOR_BYTES + 1;
-        bool whole = request->sectors == 0 || request->sectors > sectors;
-        bytes = (whole ? sectors : request->sectors) * WRITE_SECTOR_BYTES;
-        return pass_port(cache, ready_ps, bytes, spec->write_bytes_per_cycle);
+        bool all = request->sectors == 0 || request->sectors >= sectors;
+        bool covers = all && offset % WRITE_SECTOR_BYTES == 0 && bytes % WRITE_SECTOR_BYTES == 0;
+        bytes = (all ? sectors : request->sectors) * WRITE_SECTOR_BYTES;
+        return pass_port(cache, ready_ps, bytes,
+                         covers ? spec->data_bytes_per_cycle : spec->write_bytes_per_cycle);
     }
     return pass_port(cache, ready_ps, bytes, spec->data_bytes_per_cycle);
 }
