@@ -317,13 +317,13 @@ static void clock_read(struct cuda *cuda, const struct clocked *clocked)
 }
 
 static int start_kernel(struct cuda *cuda, struct device_kernel *kernel,
-                        const struct device_launch *launch)
+                        const struct device_launch *launch, cu_stream stream)
 {
     void *args[DEVICE_MAX_ARGS];
     memcpy(args, launch->args, sizeof(args)); /* the driver reads them; its type has no const */
     cu_result result = cuda->api.launch(
         kernel->function, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
-        launch->block[1], launch->block[2], launch->dynamic_shared_bytes, NULL, args, NULL);
+        launch->block[1], launch->block[2], launch->dynamic_shared_bytes, stream, args, NULL);
     return cuda_check(cuda, result, "cuLaunchKernel");
 }
 
@@ -340,12 +340,43 @@ static int cuda_launch(struct device *device, struct device_kernel *kernel,
         device->launch_us = 0;
         clock_begin(cuda, &clocked);
     }
-    rc = rc < 0 ? rc : start_kernel(cuda, kernel, launch);
+    rc = rc < 0 ? rc : start_kernel(cuda, kernel, launch, NULL);
     if (rc == SONDE_OK) {
         clock_end(cuda, &clocked);
         rc = cuda_check(cuda, cuda->api.context_synchronize(), "the kernel");
     }
     clock_read(cuda, &clocked);
+    return rc;
+}
+
+#define NON_BLOCKING 1 /* CU_STREAM_NON_BLOCKING */
+
+static int cuda_launch_together(struct device *device, struct device_kernel *const *kernels,
+                                const struct device_launch *launches, uint32_t count)
+{
+    struct cuda *cuda = cuda_of(device);
+    const struct cuda_api *api = &cuda->api;
+    cu_stream streams[DEVICE_MAX_TOGETHER] = {NULL};
+    if (!api->stream_create || !api->stream_destroy) {
+        return error_set(SONDE_EUNSUPPORTED, "the driver has no streams");
+    }
+    int rc = cuda_enter(cuda);
+    for (uint32_t i = 0; i < count && rc == SONDE_OK; i++) {
+        rc = allow_dynamic_shared(cuda, kernels[i], launches[i].dynamic_shared_bytes);
+        rc = rc < 0 ? rc
+                    : cuda_check(cuda, api->stream_create(&streams[i], NON_BLOCKING), "a stream");
+    }
+    bool begun = rc == SONDE_OK;
+    for (uint32_t i = 0; i < count && rc == SONDE_OK; i++) {
+        rc = start_kernel(cuda, kernels[i], &launches[i], streams[i]);
+    }
+    if (begun) {
+        int ended = cuda_check(cuda, api->context_synchronize(), "kernels beside each other");
+        rc = rc < 0 ? rc : ended;
+    }
+    for (uint32_t i = 0; i < count && streams[i]; i++) {
+        api->stream_destroy(streams[i]);
+    }
     return rc;
 }
 
@@ -386,6 +417,7 @@ static const struct device_ops cuda_ops = {
     .set_shared_bank_bytes = cuda_set_shared_bank_bytes,
     .set_carveout = cuda_set_carveout,
     .launch = cuda_launch,
+    .launch_together = cuda_launch_together,
 };
 
 /* ---- opening and listing ---- */

@@ -57,6 +57,8 @@ struct cu_uuid {
     X(device_uuid, "cuDeviceGetUuid_v2", (struct cu_uuid * uuid, cu_device device))                \
     X(module_global, "cuModuleGetGlobal_v2",                                                       \
       (cu_pointer * address, size_t * bytes, cu_module module, const char *name))                  \
+    X(stream_create, "cuStreamCreate", (cu_stream * stream, unsigned flags))                       \
+    X(stream_destroy, "cuStreamDestroy_v2", (cu_stream stream))                                    \
     X(event_create, "cuEventCreate", (cu_event * event, unsigned flags))                           \
     X(event_destroy, "cuEventDestroy_v2", (cu_event event))                                        \
     X(event_record, "cuEventRecord", (cu_event event, cu_stream stream))                           \

@@ -245,3 +245,16 @@ int device_launch(struct device *device, struct device_kernel *kernel,
     }
     return device->ops->launch(device, kernel, launch);
 }
+
+int device_launch_together(struct device *device, struct device_kernel *const *kernels,
+                           const struct device_launch *launches, uint32_t count)
+{
+    if (!device->ops->launch_together) {
+        return unsupported(device, "run kernels beside each other");
+    }
+    if (count > DEVICE_MAX_TOGETHER) {
+        return error_set(SONDE_EUSAGE, "%u kernels beside each other; %d are the most", count,
+                         DEVICE_MAX_TOGETHER);
+    }
+    return device->ops->launch_together(device, kernels, launches, count);
+}

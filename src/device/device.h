@@ -88,6 +88,8 @@ struct device_ops {
     int (*set_carveout)(struct device *device, struct device_kernel *kernel, uint64_t shared_bytes);
     int (*launch)(struct device *device, struct device_kernel *kernel,
                   const struct device_launch *launch);
+    int (*launch_together)(struct device *device, struct device_kernel *const *kernels,
+                           const struct device_launch *launches, uint32_t count);
 };
 
 struct device {
@@ -173,5 +175,10 @@ int device_set_shared_bank_bytes(struct device *device, struct device_kernel *ke
 int device_set_carveout(struct device *device, struct device_kernel *kernel, uint64_t shared_bytes);
 int device_launch(struct device *device, struct device_kernel *kernel,
                   const struct device_launch *launch);
+/* Several at once, each in a stream of its own: beside each other, if the device can. Those that
+ * wait for each other give up after a time of their own. */
+#define DEVICE_MAX_TOGETHER 8
+int device_launch_together(struct device *device, struct device_kernel *const *kernels,
+                           const struct device_launch *launches, uint32_t count);
 
 #endif

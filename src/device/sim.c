@@ -13,7 +13,7 @@
 #include "device/backend.h"
 #include "model/model.h"
 #include "ptx/ir.h"
-#include "rt/rt.h"
+#include "rt/queue/queue.h"
 #include "util/error.h"
 #include "util/text/suggest.h"
 
@@ -365,21 +365,9 @@ static uint64_t work_of(struct rt *rt, const struct model *model)
            1000;
 }
 
-static int sim_launch(struct device *device, struct device_kernel *kernel,
-                      const struct device_launch *launch)
+static struct rt_launch launch_of(const struct device_launch *launch)
 {
-    struct sim *sim = sim_of(device);
-    int rc = check_args(kernel, launch);
-    if (rc == SONDE_OK) {
-        rc = apply_carveout(sim, kernel);
-    }
-    if (rc == SONDE_OK) {
-        rc = rt_set_shared_bank_bytes(sim->rt, kernel->bank_bytes);
-    }
-    if (rc < 0) {
-        return rc;
-    }
-    struct rt_launch run = {
+    return (struct rt_launch){
         .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
         .block = {launch->block[0], launch->block[1], launch->block[2]},
         .dynamic_shared_bytes = launch->dynamic_shared_bytes,
@@ -387,11 +375,60 @@ static int sim_launch(struct device *device, struct device_kernel *kernel,
         .arg_count = launch->arg_count,
         .functional = launch->untimed,
     };
+}
+
+/* What a kernel's launch asks of the device before it. */
+static int prepare(struct sim *sim, const struct device_kernel *kernel,
+                   const struct device_launch *launch)
+{
+    int rc = check_args(kernel, launch);
+    if (rc == SONDE_OK) {
+        rc = apply_carveout(sim, kernel);
+    }
+    if (rc == SONDE_OK) {
+        rc = rt_set_shared_bank_bytes(sim->rt, kernel->bank_bytes);
+    }
+    return rc;
+}
+
+static int sim_launch(struct device *device, struct device_kernel *kernel,
+                      const struct device_launch *launch)
+{
+    struct sim *sim = sim_of(device);
+    struct rt_launch run = launch_of(launch);
+    int rc = prepare(sim, kernel, launch);
+    if (rc < 0) {
+        return rc;
+    }
     uint64_t cycles;
     rt_set_cancel(sim->rt, device->cancel);
     rc = rt_launch(sim->rt, kernel->kernel, &run, &cycles);
     device->work = work_of(sim->rt, sim->model);
     rt_recover(sim->rt); /* one probe's fault does not cost the others their measurements */
+    return rc;
+}
+
+static int sim_launch_together(struct device *device, struct device_kernel *const *kernels,
+                               const struct device_launch *launches, uint32_t count)
+{
+    struct sim *sim = sim_of(device);
+    struct rt_stream *streams[DEVICE_MAX_TOGETHER] = {NULL};
+    int rc = SONDE_OK;
+    rt_set_cancel(sim->rt, device->cancel);
+    rt_set_watchdog(sim->rt, 0); /* nothing runs but when it is waited for */
+    for (uint32_t i = 0; i < count && rc == SONDE_OK; i++) {
+        struct rt_launch run = launch_of(&launches[i]);
+        rc = prepare(sim, kernels[i], &launches[i]);
+        rc = rc < 0 ? rc : rt_stream_create(sim->rt, &streams[i], RT_STREAM_NONBLOCKING, 0);
+        rc = rc < 0 ? rc : rt_enqueue_launch(streams[i], kernels[i]->kernel, &run);
+    }
+    int ended = rt_sync(sim->rt);
+    rc = rc < 0 ? rc : ended;
+    for (uint32_t i = 0; i < count && streams[i]; i++) {
+        rt_stream_destroy(streams[i]);
+    }
+    device->work = work_of(sim->rt, sim->model);
+    rt_recover(sim->rt);
     return rc;
 }
 
@@ -418,6 +455,7 @@ static const struct device_ops sim_ops = {
     .set_shared_bank_bytes = sim_set_shared_bank_bytes,
     .set_carveout = sim_set_carveout,
     .launch = sim_launch,
+    .launch_together = sim_launch_together,
 };
 
 const char *sim_meant(const char *name)

@@ -153,6 +153,22 @@ int call_run(struct probe_live *live, struct device_kernel *kernel, struct call 
     return device_launch(live->device, kernel, &call->launch);
 }
 
+int call_run_together(struct probe_live *live, struct device_kernel *const *kernels,
+                      struct call *calls, uint32_t count)
+{
+    struct device_launch launches[DEVICE_MAX_TOGETHER];
+    if (live->device->cancel && *live->device->cancel) {
+        return error_set(SONDE_EINTERRUPTED, "the measurement was interrupted");
+    }
+    for (uint32_t i = 0; i < count && i < DEVICE_MAX_TOGETHER; i++) {
+        launches[i] = calls[i].launch;
+        for (uint32_t k = 0; k < launches[i].arg_count; k++) {
+            launches[i].args[k] = &calls[i].values[k];
+        }
+    }
+    return device_launch_together(live->device, kernels, launches, count);
+}
+
 int call_run_touching(struct probe_live *live, struct device_kernel *kernel, struct call *call)
 {
     uint32_t *threads = &call->launch.block[0], asked = *threads;

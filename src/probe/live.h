@@ -69,8 +69,11 @@ void call_u64(struct call *call, uint64_t value);
 void call_u32(struct call *call, uint32_t value);
 /* Launches, unless the device's cancel flag is up (SONDE_EINTERRUPTED). */
 int call_run(struct probe_live *live, struct device_kernel *kernel, struct call *call);
-/* The same with fewer threads where so many want more registers than an SM has: for kernels whose
- * threads share out what a block touches. */
+/* Several at once, which may wait for each other (device_launch_together()). */
+int call_run_together(struct probe_live *live, struct device_kernel *const *kernels,
+                      struct call *calls, uint32_t count);
+/* The same as call_run() with fewer threads where so many want more registers than an SM has: for
+ * kernels whose threads share out what a block touches. */
 int call_run_touching(struct probe_live *live, struct device_kernel *kernel, struct call *call);
 
 /*
@@ -155,6 +158,7 @@ int average_run(struct probe_live *live, struct trace *trace, const struct trace
 int overhead_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int clock_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int peers_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
+int beside_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int scope_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int evict_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int residents_run(struct probe_live *live, struct trace *trace,
