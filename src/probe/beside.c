@@ -9,7 +9,7 @@
 #include "util/error.h"
 
 enum {
-    BLOCKS_AN_SM = 2,
+    BLOCKS_AN_SM = 6,
     MOST_BLOCKS = 4096,
     MOST_KERNELS = 8,
     PATIENCE = 20000,

@@ -30,3 +30,4 @@ model alone 6 1
 echo "one kernel at a time: $(size alone)"
 echo "replayed: $(sonde infer of6.rec --only beside --json again.json -q >/dev/null && size_of again.json)"
 echo "by default: $(sonde infer of6.rec --only constant_l15 --json default.json -q >/dev/null && size_of default.json)"
+echo "an H200: $(sonde infer "$DATA/beside_h200.sonde" --only beside --json h200.json -q >/dev/null && size_of h200.json)"
