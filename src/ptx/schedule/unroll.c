@@ -7,14 +7,14 @@
  *     @!(n - i > 3s)  bra two
  *     body x 4; @(n - i > 3s) bra four      labelled `four`
  *     two:  @!(i < n) bra done;  @!(n - i > s) bra one;  body x 2;  @!(i < n) bra done
- *     one:  body
+ *     one:  body;  @(i < n) bra body
  *     done:
  *
  * Which loops and how often is lower/unroll.c's rule. What steps by a constant is not stepped
  * between copies: each adds its own multiple, which is part of the displacement where an address
- * is all that it serves. A counter that wraps around at the end of its type is not looked for, as
- * ptxas does not. Left out: loops with a constant number of turns, and those with anything
- * guarded, convergent or ordered in them.
+ * is all that it serves. The last test finds a counter that has wrapped around at the end of its
+ * type, which ptxas does not look for. Left out: loops with a constant number of turns, and those
+ * with anything guarded, convergent or ordered in them.
  */
 #include <string.h>
 
@@ -504,11 +504,11 @@ static void land(struct unroller *u, uint32_t branch)
         u->out[branch].operands[0].target = u->out_count;
 }
 
-/* != may be stepped over: then the loop goes on. */
+/* The counter may step over != or wrap around: then the loop goes on. */
 static void emit_rest(struct unroller *u, uint32_t begin)
 {
     int64_t by = u->step[u->counter].by;
-    if (u->test->mods[MODC_CMP] != MOD_CMP_ne || by == 1 || by == -1)
+    if (u->test->mods[MODC_CMP] == MOD_CMP_ne && (by == 1 || by == -1))
         return;
     uint32_t back = emit_branch(u, emit_test(u), false);
     if (!u->failed)

@@ -166,10 +166,42 @@ static void an_unrolled_loop_computes_what_the_loop_does(void **state)
     model_destroy(other);
 }
 
+/* The counter passes the bound, wraps around and comes back to it after some 131 000 turns. */
+static void a_counter_that_wraps_around_counts_on(void **state)
+{
+    (void)state;
+    static const char text[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".visible .entry k(.param .u64 out)\n{\n"
+        ".reg .b32 %r<32>; .reg .b64 %rd<8>; .reg .pred %p<8>;\n"
+        "ld.param.u64 %rd0, [out]; mov.u32 %r3, %tid.x; ld.global.u32 %r4, [%rd0+2048];\n"
+        "mul.wide.u32 %rd1, %r3, 4; add.u64 %rd1, %rd1, %rd0;\n"
+        "mov.u32 %r10, 0; mov.u32 %r12, 0;\n"
+        "add.s32 %r22, %r4, 1861122494; add.s32 %r20, %r4, 1861021428;\n" /* %r4: 0x11111111 */
+        "L: ld.global.u32 %r11, [%rd1+1024]; add.u32 %r10, %r10, 1; add.u32 %r12, %r12, %r11;\n"
+        "add.s32 %r20, %r20, 32767; setp.lt.s32 %p0, %r20, %r22;\n"
+        "@%p0 bra L;\n"
+        "st.global.u32 [%rd1], %r10; st.global.u32 [%rd1+512], %r20;\n"
+        "st.global.u32 [%rd1+1536], %r12;\nret;\n}\n";
+    static uint32_t plain[BYTES / 4], unrolled[BYTES / 4];
+    struct model *model = NULL, *other = NULL;
+    assert_int_equal(model_load(&model, "gtx780"), 0);
+    assert_int_equal(model_load(&other, "gtx780"), 0);
+    other->sm.lowering = LOWERING_HOPPER;
+    other->sm.reorder = true;
+    run(plain, model, text, true);
+    run(unrolled, other, text, true);
+    assert_in_range(plain[0], 100000, 200000);
+    assert_memory_equal(plain, unrolled, BYTES);
+    model_destroy(model);
+    model_destroy(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_unrolled_loop_computes_what_the_loop_does),
+        cmocka_unit_test(a_counter_that_wraps_around_counts_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
