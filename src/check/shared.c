@@ -277,6 +277,13 @@ static inline uint32_t is_settled(const struct watched_cta *cta, const struct ca
            (cta->atomics[granule] <= c->limit);
 }
 
+/* The same of what a load reads; of several lanes only some may have made the record. */
+static inline uint32_t is_calm_for(const struct calm *c, uint32_t record, uint32_t reader)
+{
+    return (record <= c->limit) |
+           ((((record ^ reader) & c->own) == 0) & ((reader & c->own & SEVERAL) == 0));
+}
+
 /* Loads of any granules. */
 static bool load_any(struct watched_cta *cta, const struct exec_access *access, uint32_t mask,
                      const struct calm *c)
@@ -287,8 +294,8 @@ static bool load_any(struct watched_cta *cta, const struct exec_access *access, 
     for (uint32_t k = 0; k < r.count; k++)
         for (uint32_t i = r.granule[k], end = i + c->each; i < end; i++)
             if (!is_settled(cta, c, i))
-                good &= is_calm(c, cta->writes[i], r.record[k] & 31) &
-                        is_calm(c, cta->atomics[i], r.record[k] & 31) & is_written(cta, i);
+                good &= is_calm_for(c, cta->writes[i], r.record[k]) &
+                        is_calm_for(c, cta->atomics[i], r.record[k]) & is_written(cta, i);
     for (uint32_t k = 0; good && k < r.count; k++)
         for (uint32_t i = r.granule[k], end = i + c->each; i < end; i++)
             note_read(cta, i, r.record[k], c->limit, access->pc);
@@ -401,8 +408,8 @@ static void check_races(struct watched_cta *cta, struct exec_warp *warp,
         }
         /* Those of this very instruction have been looked at, and the same value harms nobody. */
         uint32_t from = bad & 31;
-        bool own = (bad ^ mine) >> WARP_SHIFT == 0 && did[0] == 'w' && done >> from & 1 &&
-                   access->address[from] == last;
+        bool own = kind == ACCESS_STORE && (bad ^ mine) >> WARP_SHIFT == 0 && did[0] == 'w' &&
+                   done >> from & 1 && access->address[from] == last;
         done |= 1u << lane;
         if (bad && !own && !writes_same(access, cta->cta, lane))
             report_race(cta, warp, access, lane, bad, did, pc);
