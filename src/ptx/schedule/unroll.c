@@ -107,7 +107,7 @@ static int64_t step_of(const struct ptx_insn *insn)
 {
     uint64_t imm = insn->operands[2].imm;
     int64_t by = bytes_of(insn) == 4 ? (int32_t)(uint32_t)imm : (int64_t)imm;
-    return insn->op == OP_SUB ? -by : by;
+    return insn->op == OP_SUB ? (int64_t) - (uint64_t)by : by;
 }
 
 static uint32_t count_writes(const struct unroller *u, int32_t reg)
@@ -278,6 +278,12 @@ static struct ptx_insn *emit(struct unroller *u, const struct ptx_insn *insn)
     return copy;
 }
 
+/* So many steps, which may wrap around as the register does. */
+static int64_t times_step(const struct step *step, uint32_t times)
+{
+    return (int64_t)((uint64_t)step->by * times);
+}
+
 /* x + constant, in a register of its own or in place; by a step's example. */
 static void emit_add(struct unroller *u, const struct step *step, int32_t to, int64_t by)
 {
@@ -306,7 +312,7 @@ static int32_t stepped(struct unroller *u, struct step *step, uint32_t steps)
         return step->reg;
     if (step->copy[steps] < 0) {
         step->copy[steps] = new_register(u, step->reg);
-        emit_add(u, step, step->copy[steps], step->by * steps);
+        emit_add(u, step, step->copy[steps], times_step(step, steps));
     }
     return step->copy[steps];
 }
@@ -327,7 +333,7 @@ static void rename_read(struct unroller *u, struct ptx_operand *o, uint32_t pc, 
     }
     uint32_t steps = copy + (pc > step->pc);
     if (address && bytes_of(&u->func->insns[step->pc]) == 8)
-        o->imm += (uint64_t)(step->by * steps);
+        o->imm += (uint64_t)times_step(step, steps);
     else
         o->reg = stepped(u, step, steps);
 }
@@ -389,7 +395,7 @@ static void emit_turns(struct unroller *u, uint32_t times)
                 emit_insn(u, pc, copy, times);
         }
     for (uint32_t i = 0; i < u->step_count; i++)
-        emit_add(u, &u->step[i], u->step[i].reg, u->step[i].by * times);
+        emit_add(u, &u->step[i], u->step[i].reg, times_step(&u->step[i], times));
 }
 
 /* ---- what decides ---- */

@@ -89,7 +89,10 @@ static void loop(struct strbuf *text, int number)
             strbuf_printf(text, "add.s%d %s, %s, %" PRId64 ";\n", bits, counter, counter, by);
         else
             statement(text, wide);
-    strbuf_printf(text, "add.s64 %%rd4, %%rd4, 4;\n");
+    /* Two steps of the second one leave 64 bits. */
+    strbuf_printf(text,
+                  "add.s64 %%rd4, %%rd4, 4;\n"
+                  "xor.b64 %%rd3, %%rd3, %%rd5; add.s64 %%rd5, %%rd5, -7046029254386353131;\n");
     if (any(3))
         strbuf_printf(text, "setp.%s.%s%d %%p%d, %s, %s;\n", compare, sign, bits, 4 + number,
                       counter, wide ? "%rd7" : "%r22");
@@ -107,7 +110,8 @@ static char *program(uint64_t seed)
                          ".visible .entry k(.param .u64 out)\n{\n"
                          ".reg .b32 %%r<32>; .reg .b64 %%rd<8>; .reg .pred %%p<8>;\n"
                          "ld.param.u64 %%rd0, [out]; mov.u32 %%r3, %%tid.x;\n"
-                         "mul.wide.u32 %%rd1, %%r3, 64; add.u64 %%rd1, %%rd1, %%rd0;\n");
+                         "mul.wide.u32 %%rd1, %%r3, 64; add.u64 %%rd1, %%rd1, %%rd0;\n"
+                         "mov.u64 %%rd3, 0; mov.u64 %%rd5, 1;\n");
     for (int i = 10; i < 16; i++)
         strbuf_printf(&text, "mad.lo.u32 %%r%d, %%r3, %d, %d;\n", i, i * 7 + 1, i * 31);
     for (int i = 0; i < LOOPS; i++)
@@ -116,6 +120,7 @@ static char *program(uint64_t seed)
         strbuf_printf(&text, "st.global.u32 [%%rd1+%d], %%r%d;\n", 4 * i, 10 + i);
     strbuf_printf(&text,
                   "st.global.u32 [%%rd1+24], %%r20;\nst.global.u64 [%%rd1+32], %%rd6;\n"
+                  "st.global.u64 [%%rd1+48], %%rd3;\nst.global.u64 [%%rd1+56], %%rd5;\n"
                   "sub.u64 %%rd4, %%rd4, %%rd1;\nst.global.u64 [%%rd1+40], %%rd4;\nret;\n}\n");
     return strbuf_take(&text);
 }
