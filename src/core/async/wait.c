@@ -2,9 +2,12 @@
  * Warps that wait at barriers in shared memory (mbarrier.try_wait). The wait is an access whose
  * result comes when the phase is over or the time limit has passed; the warp sleeps until then,
  * and costs nothing. Whatever changes barriers calls wait_look(). Limits of all warps share one
- * event, the first one's.
+ * event, which comes near to the first one in steps: what is still to come when nobody waits any
+ * longer is soon over, and holds up no launch after this one.
  */
 #include "core/state.h"
+
+#define STEP_CYCLES 128
 
 static void result_is_there(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info,
                             uint64_t cycle)
@@ -34,8 +37,8 @@ static void wake(struct sm *sm, uint32_t slot)
 
 static void limit_passed(void *ctx, uint64_t arg);
 
-/* The event for the first deadline is on its way. */
-static void note_limit(struct sm *sm)
+/* The event for the first deadline, or a step towards it, is on its way. */
+static void note_limit(struct sm *sm, uint64_t cycle)
 {
     struct async_waits *waits = &sm->async.waits;
     uint64_t first = CYCLE_NEVER;
@@ -44,6 +47,7 @@ static void note_limit(struct sm *sm)
         first = deadline < first ? deadline : first;
     }
     if (first != CYCLE_NEVER && waits->limit_cycle == 0) {
+        first = first < cycle + STEP_CYCLES ? first : cycle + STEP_CYCLES;
         waits->limit_cycle = first;
         engine_at(sm->engine, first * sm->period_ps, sm->source ? sm->source - 1 : 0, limit_passed,
                   sm, first);
@@ -64,7 +68,7 @@ static void limit_passed(void *ctx, uint64_t arg)
             wake(sm, slot);
         }
     }
-    note_limit(sm);
+    note_limit(sm, arg);
 }
 
 int wait_begin(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info)
@@ -84,7 +88,7 @@ int wait_begin(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *
     waits->access[warp->slot] = access;
     waits->deadline[warp->slot] = sm->cycle + sm->spec->mbarrier.limit_cycles;
     warp->next_issue = CYCLE_NEVER;
-    note_limit(sm);
+    note_limit(sm, sm->cycle);
     return 0;
 }
 

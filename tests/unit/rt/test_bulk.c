@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpu/gpu.h"
+#include "model/model.h"
 #include "rt/rt.h"
 #include "util/error.h"
 
@@ -181,6 +183,8 @@ static void who_waits_sleeps_until_the_phase_is_over(void **state)
     open_model(&usual, true);
     assert_in_range(cycles("sleep", 1), 3000, 6000);
     assert_int_equal(rounds, 1);
+    /* What is left of the limit holds up no launch after this one. */
+    assert_in_range(gpu_now_ps(rt_gpu(rt)) / model->core_period_ps, 3000, 10000);
     close_model();
     open_model(&impatient, true);
     assert_in_range(cycles("sleep", 1), 3000, 6000);
