@@ -62,7 +62,7 @@ ls study
 echo "# launches of kernels: those that have ended are kept, and taken over"
 (until grep -q chase_l1 launches/kernels.jsonl 2>/dev/null; do sleep 0.05; done && : >begun) &
 begun=begun
-interrupt TERM 0x4000 sonde study h200 --kernels chase_l1,chase_far --only results -o launches >table
+interrupt TERM 0x4000 sonde study h200 --kernels chase --only results -o launches >table
 rm begun
 begun=large.yaml
 tail -n 2 table

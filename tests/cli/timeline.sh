@@ -66,6 +66,11 @@ python3 check.py stopped.json
 stop() {
     sonde exec endless.ptx -q --arg zero:1024 --timeline "$2" 2>/dev/null &
     until [ -s "$2" ] && [ "$(wc -c <"$2")" -gt 100000 ]; do sleep 0.05; done
+    # Between two writes: a page of one that is killed may be missing.
+    if [ "$1" = KILL ]; then
+        kill -s STOP $!
+        until grep -q '^State:.T' "/proc/$!/status"; do sleep 0.01; done
+    fi
     kill -s "$1" $!
     wait $! 2>/dev/null
     echo "status $?"

@@ -192,6 +192,112 @@ static int run(void)
     return 0;
 }
 
+/* Bytes go on in the next row of both arrays, whose rows are of different length. */
+static void copy_arrays(void)
+{
+    FUNCTION(int, cudaMallocArray, void **, const int *, size_t, size_t, unsigned);
+    FUNCTION(int, cudaFreeArray, void *);
+    FUNCTION(int, cudaMemcpy2DToArray, void *, size_t, size_t, const void *, size_t, size_t, size_t,
+             int);
+    FUNCTION(int, cudaMemcpy2DFromArray, void *, size_t, const void *, size_t, size_t, size_t,
+             size_t, int);
+    FUNCTION(int, cudaMemcpyArrayToArray, void *, size_t, size_t, const void *, size_t, size_t,
+             size_t, int);
+    static const int bytes_each[5] = {8, 0, 0, 0, 1}; /* cudaChannelFormatDesc: unsigned */
+    uint8_t from[4 * 8], to[3 * 12] = {0};
+    void *narrow, *wide;
+    for (uint8_t i = 0; i < sizeof from; i++) {
+        from[i] = i + 1;
+    }
+    EXPECT(cudaMallocArray.call(&narrow, bytes_each, 8, 4, 0) == 0);
+    EXPECT(cudaMallocArray.call(&wide, bytes_each, 12, 3, 0) == 0);
+    EXPECT(cudaMemcpy2DToArray.call(narrow, 0, 0, from, 8, 8, 4, ABI_HOST_TO_DEVICE) == 0);
+    EXPECT(cudaMemcpy2DToArray.call(wide, 0, 0, to, 12, 12, 3, ABI_HOST_TO_DEVICE) == 0);
+    EXPECT(cudaMemcpyArrayToArray.call(wide, 5, 0, narrow, 3, 1, 20, ABI_DEVICE_TO_DEVICE) == 0);
+    EXPECT(cudaMemcpy2DFromArray.call(to, 12, wide, 0, 0, 12, 3, ABI_DEVICE_TO_HOST) == 0);
+    for (size_t i = 0; i < sizeof to; i++) {
+        EXPECT(to[i] == (i >= 5 && i < 25 ? from[i - 5 + 11] : 0));
+    }
+    EXPECT(cudaMemcpyArrayToArray.call(wide, 12, 0, narrow, 0, 0, 1, ABI_DEVICE_TO_DEVICE) == 1);
+    EXPECT(cudaMemcpyArrayToArray.call(wide, 0, 0, narrow, 0, 3, 9, ABI_DEVICE_TO_DEVICE) == 1);
+    EXPECT(cudaFreeArray.call(narrow) == 0 && cudaFreeArray.call(wide) == 0);
+}
+
+/* Release 13: several copies in a call, which takes no default stream. */
+static void copy_batches(void *stream)
+{
+    FUNCTION(int, cudaMalloc, void **, size_t);
+    FUNCTION(int, cudaFree, void *);
+    FUNCTION(int, cudaStreamSynchronize, void *);
+    FUNCTION(int, cudaMemcpyBatchAsync, void *const *, const void *const *, const size_t *, size_t,
+             const void *, const size_t *, size_t, void *);
+    static const int in_stream_order[6] = {1}; /* cudaMemcpyAttributes */
+    uint32_t from[2][8], to[2][8] = {{0}};
+    void *there[2], *here[2] = {to[0], to[1]};
+    const void *sources[2] = {from[0], from[1]};
+    const size_t sizes[2] = {32, 12}, firsts[1] = {0};
+    for (uint32_t i = 0; i < 16; i++) {
+        from[i / 8][i % 8] = 100 + i;
+    }
+    EXPECT(cudaMalloc.call(&there[0], 32) == 0 && cudaMalloc.call(&there[1], 32) == 0);
+    EXPECT(cudaMemcpyBatchAsync.call(there, sources, sizes, 2, in_stream_order, firsts, 1,
+                                     stream) == 0);
+    EXPECT(cudaMemcpyBatchAsync.call(here, (const void *const *)there, sizes, 2, in_stream_order,
+                                     firsts, 1, stream) == 0);
+    EXPECT(cudaStreamSynchronize.call(stream) == 0);
+    EXPECT(memcmp(to[0], from[0], 32) == 0 && memcmp(to[1], from[1], 12) == 0 && to[1][3] == 0);
+    EXPECT(cudaMemcpyBatchAsync.call(there, sources, sizes, 2, in_stream_order, firsts, 1, NULL) ==
+           1);
+    EXPECT(cudaFree.call(there[0]) == 0 && cudaFree.call(there[1]) == 0);
+}
+
+/* Before release 13: a launch for each device, of which there is one. */
+static void launch_on_all(void *stream)
+{
+    FUNCTION(int, cudaMalloc, void **, size_t);
+    FUNCTION(int, cudaFree, void *);
+    FUNCTION(int, cudaMemcpy, void *, const void *, size_t, int);
+    FUNCTION(int, cudaStreamSynchronize, void *);
+    FUNCTION(int, cudaLaunchCooperativeKernelMultiDevice, const void *, unsigned, unsigned);
+    uint32_t values[40], count = 33;
+    void *device, *args[] = {&device, &count};
+    struct { /* cudaLaunchParams */
+        const void *kernel;
+        struct abi_dim3 grid, block;
+        void **args;
+        size_t shared_bytes;
+        void *stream;
+    } launch = {&scale_here, {1, 1, 1}, {40, 1, 1}, args, 0, stream};
+    for (uint32_t i = 0; i < 40; i++) {
+        values[i] = i;
+    }
+    EXPECT(cudaMalloc.call(&device, sizeof values) == 0);
+    EXPECT(cudaMemcpy.call(device, values, sizeof values, ABI_HOST_TO_DEVICE) == 0);
+    EXPECT(cudaLaunchCooperativeKernelMultiDevice.call(&launch, 1, 0) == 0);
+    EXPECT(cudaStreamSynchronize.call(stream) == 0);
+    EXPECT(cudaMemcpy.call(values, device, sizeof values, ABI_DEVICE_TO_HOST) == 0);
+    for (uint32_t i = 0; i < 40; i++) {
+        EXPECT(values[i] == (i < count ? 5 * i : i)); /* the factor is what run() has set */
+    }
+    EXPECT(cudaLaunchCooperativeKernelMultiDevice.call(&launch, 2, 0) == 1);
+    EXPECT(cudaFree.call(device) == 0);
+}
+
+static void run_others(void)
+{
+    FUNCTION(int, cudaStreamCreate, void **);
+    FUNCTION(int, cudaStreamDestroy, void *);
+    void *stream;
+    EXPECT(cudaStreamCreate.call(&stream) == 0);
+    copy_arrays();
+    if (strcmp(soname, "libcudart.so.13") == 0) {
+        copy_batches(stream);
+    } else {
+        launch_on_all(stream);
+    }
+    EXPECT(cudaStreamDestroy.call(stream) == 0);
+}
+
 /* Runs until somebody ends it; faults where it reads nothing. */
 static int run_forever(bool reads, bool waits)
 {
@@ -232,6 +338,9 @@ int main(int argc, char **argv)
     bool forever = strcmp(what, "forever") == 0, fault = strcmp(what, "fault") == 0;
     bool leaves = strcmp(what, "leave") == 0;
     int code = forever || fault || leaves ? run_forever(!fault, !leaves) : run();
+    if (code == 0 && argc == 2) {
+        run_others();
+    }
     if (code != 0) {
         printf("error %d\n", code);
     } else if (argc == 2 && strcmp(soname, "libcudart.so.11.0") == 0) {

@@ -15,8 +15,8 @@ int value_check(struct rt *rt, const struct rt_value *value)
     if ((value->bytes != 4 && value->bytes != 8) || value->address % value->bytes != 0) {
         return error_set(SONDE_EINPUT, "a word of memory has 4 or 8 bytes, and is aligned");
     }
-    if (!exec_memory_in_range(rt->memory, value->address, value->bytes)) {
-        return error_set(SONDE_EINPUT, "0x%llx is no memory of the device",
+    if (!exec_memory_valid(rt->memory, value->address, value->bytes)) {
+        return error_set(SONDE_EINPUT, "0x%llx is no memory that is allocated",
                          (unsigned long long)value->address);
     }
     return 0;

@@ -85,6 +85,10 @@ static void several_at_once(address words)
 static void refused(address words)
 {
     handle graph;
+    address gone = take(1);
+    OK(cuMemFree_v2(gone));
+    GIVES(INVALID, cuStreamWriteValue32_v2(first, gone, 1, 0));
+    GIVES(INVALID, cuStreamWaitValue32(first, gone, 1, EQ));
     GIVES(INVALID, cuStreamWaitValue32(first, words + 2, 1, EQ));
     GIVES(INVALID, cuStreamWaitValue32(first, words, 1, 4));
     GIVES(INVALID, cuStreamWriteValue32_v2(first, 16, 1, 0));
