@@ -29,7 +29,8 @@ struct timeline {
     struct gpu *gpu;
     struct gpu_stats before;
     uint64_t interval_ps, sampled_ps, samples;
-    VEC(uint64_t) streams; /* that have a name in the file */
+    uint64_t begin_ps, last_ps; /* in the file: where the GPU's time begins; the latest event */
+    VEC(uint64_t) streams;      /* that have a name in the file */
 };
 
 static void write_all(struct timeline *timeline, const char *data, size_t bytes)
@@ -74,6 +75,14 @@ static struct strbuf *event(struct timeline *timeline)
 static double microseconds(uint64_t ps)
 {
     return (double)ps * 1e-6;
+}
+
+/* When that is in the file. */
+static double time_of(struct timeline *timeline, uint64_t gpu_ps)
+{
+    uint64_t ps = timeline->begin_ps + gpu_ps;
+    timeline->last_ps = ps > timeline->last_ps ? ps : timeline->last_ps;
+    return microseconds(ps);
 }
 
 static void put_string(struct strbuf *out, const char *text)
@@ -145,7 +154,7 @@ static void put_counter(struct timeline *timeline, const char *name, uint64_t at
     strbuf_printf(event(timeline),
                   "{\"ph\":\"C\",\"name\":\"%s\",\"pid\":1,\"tid\":0,\"ts\":%.6f,\"args\":{\"%s\":"
                   "%.6g}}",
-                  name, microseconds(at_ps), series, value);
+                  name, time_of(timeline, at_ps), series, value);
 }
 
 static double percent(uint64_t part, uint64_t whole)
@@ -194,6 +203,7 @@ void timeline_attach(struct timeline *timeline, struct gpu *gpu)
 {
     timeline->gpu = gpu;
     if (gpu) {
+        timeline->begin_ps = timeline->last_ps; /* a GPU that was reset begins at 0 */
         gpu_stats(gpu, &timeline->before);
         timeline->sampled_ps = gpu_now_ps(gpu);
         gpu_set_sampler(gpu, sample, timeline, timeline->interval_ps);
@@ -220,11 +230,12 @@ void timeline_slice(struct timeline *timeline, const struct timeline_slice *slic
 {
     name_stream(timeline, slice->stream_id);
     struct strbuf *out = event(timeline);
+    (void)time_of(timeline, slice->end_ps); /* nothing of another GPU is before it */
     strbuf_append(out, "{\"ph\":\"X\",\"name\":");
     put_string(out, slice->name);
     strbuf_printf(
         out, ",\"cat\":\"%s\",\"pid\":1,\"tid\":%" PRIu64 ",\"ts\":%.6f,\"dur\":%.6f,\"args\":{",
-        slice->category, slice->stream_id + 1, microseconds(slice->begin_ps),
+        slice->category, slice->stream_id + 1, time_of(timeline, slice->begin_ps),
         microseconds(slice->end_ps - slice->begin_ps));
     const char *between = "";
     if (slice->cycles) {

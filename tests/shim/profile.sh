@@ -1,6 +1,7 @@
 #!/bin/sh
 # profile.sh SONDE HOST FOLDER: a program under a profile: the JSON's sums hold, for each of its kernels. And with a time
-# line: its kernels and copies are there, those of a stream one after the other.
+# line: its kernels and copies are there, those of a stream one after the other,
+# also where the device was reset.
 set -eu
 work=$(mktemp -d "${TMPDIR:-/tmp}/sonde-profile.XXXXXX")
 trap 'rm -rf "$work"' EXIT

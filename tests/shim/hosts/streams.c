@@ -1,4 +1,7 @@
-/* Streams: order in one, between two by an event, by a callback, a flag that another one sets. */
+/*
+ * Streams: order in one, between two by an event, by a callback, a flag that another one sets. Once
+ * more, after a reset.
+ */
 #include "host.h"
 
 int cuStreamCreateWithPriority(handle *, unsigned, int);
@@ -13,6 +16,7 @@ int cuEventCreate(handle *, unsigned);
 int cuEventRecord(handle, handle);
 int cuMemsetD32Async(address, unsigned, size_t, handle);
 int cuCtxGetStreamPriorityRange(int *, int *);
+int cuDevicePrimaryCtxReset_v2(int);
 
 static handle called_with;
 static int host_calls;
@@ -28,9 +32,8 @@ static void on_host(void *ctx)
     host_calls += *(int *)ctx;
 }
 
-int main(int argc, char **argv)
+static void streams(handle module)
 {
-    handle module = argc == 2 ? begin(argv, "kernels.ptx") : NULL;
     handle scale = function(module, "scale"), wait_for = function(module, "wait_for");
     handle a, b, event;
     int least, greatest, priority, status = -1, two = 2, n = 100, factor = 3;
@@ -68,5 +71,13 @@ int main(int argc, char **argv)
     EXPECT(word(seen, 0) == 7);
     OK(cuStreamDestroy_v2(a));
     OK(cuStreamDestroy_v2(b));
+}
+
+int main(int argc, char **argv)
+{
+    streams(argc == 2 ? begin(argv, "kernels.ptx") : NULL);
+    OK(cuDevicePrimaryCtxReset_v2(0));
+    host_calls = 0;
+    streams(begin(argv, "kernels.ptx"));
     return 0;
 }
