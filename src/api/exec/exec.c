@@ -453,6 +453,9 @@ int sonde_exec(char **text, const char *device_spec, const struct sonde_exec_opt
                          "'%s': the memory checker runs on simulated devices, sim:NAME",
                          device_spec);
     }
+    if (options->timeline_path && strcmp(options->timeline_path, "-") == 0) {
+        return error_set(SONDE_EUSAGE, "a time line goes to a file: it is written in place");
+    }
     if (options->timeline_path && (options->functional || options->check)) {
         return error_set(SONDE_EUSAGE, "a time line is of timed launches");
     }
