@@ -61,26 +61,28 @@ static int widen_scoreboard(struct sm *sm, uint64_t slots)
     return 0;
 }
 
-/* More shared memory a CTA slot than those that are resident have. */
+/* More shared memory a CTA slot than those that are resident have. These stay where they are: warps
+ * that wait at barriers, and copies under way, know the place. */
 static int widen_shared(struct sm *sm, uint64_t stride)
 {
     uint64_t capacity = stride * sm->spec->max_ctas + 1;
     uint8_t *wider = malloc(capacity);
-    if (!wider) {
+    if (!wider || vec_push(&sm->shared_before, sm->shared) < 0) {
+        free(wider);
         return error_memory();
     }
-    for (uint32_t i = 0; i < sm->spec->max_ctas; i++) {
-        struct exec_cta *cta = &sm->cta[i].exec;
-        if (sm->cta[i].used) {
-            memcpy(wider + i * stride, cta->shared, cta->shared_bytes);
-            cta->shared = wider + i * stride;
-        }
-    }
-    free(sm->shared);
     sm->shared = wider;
     sm->shared_stride = stride;
     sm->shared_capacity = capacity;
     return 0;
+}
+
+void shared_before_free(struct sm *sm)
+{
+    for (size_t i = 0; i < sm->shared_before.count; i++) {
+        free(sm->shared_before.data[i]);
+    }
+    vec_free(&sm->shared_before);
 }
 
 /* CTA slots and warps that are in use keep what they have. */
@@ -96,6 +98,7 @@ static int launch_beside(struct sm *sm, const struct sm_grid *grid, uint64_t slo
 static int launch_alone(struct sm *sm, const struct sm_grid *grid, uint64_t slots, uint64_t fit)
 {
     assert(sm->cta_count == 0 && sm->lsu.requests_out == 0);
+    shared_before_free(sm);
     uint64_t scoreboard_bytes = slots * sizeof(uint64_t) * sm->max_warps;
     uint64_t stride = shared_stride(&grid->needs);
     int rc = reserve((void **)&sm->scoreboard, &sm->scoreboard_capacity, scoreboard_bytes);

@@ -215,6 +215,7 @@ void sm_destroy(struct sm *sm)
     profile_free(sm);
     exec_stores_destroy(sm->stores);
     free(sm->cta);
+    shared_before_free(sm);
     free(sm->shared);
     free(sm->scoreboard);
     free(sm);

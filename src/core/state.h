@@ -130,12 +130,15 @@ struct sm {
     struct sm_cta *cta; /* max_ctas of them */
     uint8_t *shared;    /* shared memory of the CTA slots, one after the other */
     uint64_t shared_stride, shared_capacity;
-    uint64_t *scoreboard; /* all warps' ready cycles */
+    VEC(uint8_t *) shared_before; /* what it was for CTAs that may still be resident */
+    uint64_t *scoreboard;         /* all warps' ready cycles */
     uint64_t scoreboard_capacity;
     struct exec_stores *stores; /* NULL: none are kept back */
     bool keeps_stores;
     uint64_t slots; /* of a warp in the scoreboard: registers, then predicates */
 };
+
+void shared_before_free(struct sm *sm); /* cta.c: no CTA is resident */
 
 /* What every ready warp needs of its unit. */
 static inline bool unit_waits_for_lsu(const struct sm *sm, const struct sm_unit *unit)

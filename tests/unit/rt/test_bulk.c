@@ -11,6 +11,7 @@
 
 #include "gpu/gpu.h"
 #include "model/model.h"
+#include "rt/queue/queue.h"
 #include "rt/rt.h"
 #include "util/error.h"
 
@@ -63,13 +64,16 @@ static const struct times usual = {20, 30, 40, 100000, 300};
 static const char text[] = ".version 8.6\n.target sm_90a\n.address_size 64\n" KERNEL(
     "little", "", WARM EXPECT(16) START IN(16, 0) WAIT END READ)
     KERNEL("large", "", WARM EXPECT(16384) START IN(16384, 0) WAIT END READ)
-        KERNEL("both", "", WARM EXPECT(32) START IN(16, 0) IN(16, 16) WAIT END READ)
-            KERNEL("nobody", "", EXPECT(16) START IN(16, 0) END)
-                KERNEL("out", "", START OUT(16, 131072) GROUPS(0) END)
-                    KERNEL("out_large", "", START OUT(4096, 131072) GROUPS(0) END) KERNEL(
-                        "out_older", "", START OUT(16, 131072) OUT(4096, 262144) GROUPS(1) END)
-                        KERNEL("sleep", "", SLEEP)
-                            KERNEL("across", ".reqnctapercluster 2, 1, 1", ACROSS);
+        KERNEL("both", "", WARM EXPECT(32) START IN(16, 0) IN(16, 16) WAIT END READ) KERNEL(
+            "nobody", "",
+            EXPECT(16) START IN(16, 0) END) KERNEL("out", "", START OUT(16, 131072) GROUPS(0) END)
+            KERNEL("out_large", "", START OUT(4096, 131072) GROUPS(0) END) KERNEL(
+                "out_older", "", START OUT(16, 131072) OUT(4096, 262144) GROUPS(1) END)
+                KERNEL("sleep", "",
+                       SLEEP) ".visible .entry plain(.param .u64 out)\n{\n.shared .align 1024 .b8 "
+                              "s[8192]; .reg .b32 %r<2>; mov.u32 %r0, s; st.shared.u32 [%r0], 0; "
+                              "nanosleep.u32 300; ret;\n}\n" KERNEL(
+                                  "across", ".reqnctapercluster 2, 1, 1", ACROSS);
 
 static struct model *model;
 static struct rt *rt;
@@ -191,6 +195,37 @@ static void who_waits_sleeps_until_the_phase_is_over(void **state)
     assert_in_range(rounds, 5, 9);
 }
 
+/* Another kernel comes to the SM of one that sleeps, and wants more shared memory. */
+static void who_comes_beside_a_warp_that_waits_does_not_move_its_barrier(void **state)
+{
+    (void)state;
+    struct rt_stream *stream[2];
+    struct rt_kernel *kernel[2];
+    uint32_t words[3];
+    uint64_t elsewhere;
+    const void *args[2] = {&out, &elsewhere};
+    open_model(&usual, true);
+    elsewhere = out + BUFFER_BYTES / 2;
+    uint64_t left;
+    assert_int_equal(rt_set_carveout(rt, 200u << 10, &left), 0);
+    assert_int_equal(rt_kernel_get(module, &kernel[0], "sleep"), 0);
+    assert_int_equal(rt_kernel_get(module, &kernel[1], "plain"), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(rt_stream_create(rt, &stream[i], RT_STREAM_NONBLOCKING, 0), 0);
+    for (int i = 0; i < 3; i++) { /* the third comes while the first sleeps */
+        struct rt_launch request = {.grid = {i ? 2 * model->sms : 1, 1, 1},
+                                    .block = {64, 1, 1},
+                                    .dynamic_shared_bytes = i == 2 ? 26000 : 0,
+                                    .args = &args[i > 0],
+                                    .arg_count = 1};
+        assert_int_equal(rt_enqueue_launch(stream[i > 0], kernel[i > 0], &request), 0);
+    }
+    assert_int_equal(rt_sync(rt), 0);
+    assert_int_equal(rt_copy_from_device(rt, words, out, sizeof words), 0);
+    assert_in_range(words[0], 3000, 6000);
+    assert_int_equal(words[2], 1); /* woken by the arrival */
+}
+
 static void st_async_crosses_the_cluster(void **state)
 {
     (void)state;
@@ -220,6 +255,8 @@ int main(void)
         cmocka_unit_test_teardown(engine_and_issue_take_their_time, teardown),
         cmocka_unit_test_teardown(copies_to_memory_hold_their_groups, teardown),
         cmocka_unit_test_teardown(who_waits_sleeps_until_the_phase_is_over, teardown),
+        cmocka_unit_test_teardown(who_comes_beside_a_warp_that_waits_does_not_move_its_barrier,
+                                  teardown),
         cmocka_unit_test_teardown(st_async_crosses_the_cluster, teardown),
         cmocka_unit_test_teardown(without_their_latencies_copies_are_over_when_they_issue,
                                   teardown),
