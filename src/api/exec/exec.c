@@ -462,6 +462,9 @@ int sonde_exec(char **text, const char *device_spec, const struct sonde_exec_opt
     if (options->profile && (options->functional || options->check)) {
         return error_set(SONDE_EUSAGE, "a profile is of timed launches");
     }
+    if (options->summary && (options->functional || options->check)) {
+        return error_set(SONDE_EUSAGE, "a summary is of timed launches");
+    }
     if (options->stats_path && (options->functional || options->check)) {
         return error_set(SONDE_EUSAGE, "statistics are of timed launches; --functional has none");
     }
