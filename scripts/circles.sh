@@ -1,15 +1,15 @@
 #!/bin/sh
-# circles.sh BUILD [ROOT]: the files of a room do not need each other in a circle.
+# circles.sh [BUILD [ROOT]]: the files of a room do not need each other in a circle.
 #
 # A file needs another one of its room when it uses a symbol that the other one defines. What each defines
-# and uses is read from the object files that the build folder BUILD holds for src/<room>/. Calls
+# and uses is read from the object files that the build folder BUILD (build/dev) holds for src/<room>/. Calls
 # through a table or a pointer are no need: that is how a circle is broken.
 #
 # scripts/circles.txt lists the circles that are allowed, with the reason. An entry must still be true: a
 # file in it that is in no circle any more is a violation too. Prints each violation; status 1 when there is
 # one.
 set -eu
-build=$(cd "$1" && pwd)
+build=$(cd "${1:-build/dev}" && pwd)
 root=${2:-$(cd "$(dirname "$0")/.." && pwd)}
 cd "$root"
 work=$(mktemp -d)
