@@ -10,6 +10,7 @@
 #include "util/error.h"
 
 enum { THREADS = 256, ELEMENT = 8, RUNS_MAX = 64 };
+#define PIECE (UINT64_C(4) << 20) /* bytes that the host copies at a time */
 
 struct copy {
     uint64_t count, blocks, flush_bytes, runs;
@@ -40,15 +41,24 @@ static int launch(struct probe_live *live, const struct copy *copy)
     return call_run(live, copy->kernel, &call);
 }
 
+static int flush(struct probe_live *live, const struct copy *copy, const void *dummy)
+{
+    int rc = 0;
+    for (uint64_t at = 0; at < copy->flush_bytes && rc == 0; at += PIECE) {
+        uint64_t left = copy->flush_bytes - at;
+        rc = device_copy_to(live->device, live->flush.address + at, dummy,
+                            left < PIECE ? left : PIECE);
+    }
+    return rc;
+}
+
 /* The mean over the blocks, of the second of two launches. */
 static int measure_once(struct probe_live *live, const struct copy *copy, const void *dummy,
                         uint32_t *words, double *cycles)
 {
     double sum = 0;
     int rc = launch(live, copy);
-    if (rc == 0 && copy->flush_bytes) {
-        rc = device_copy_to(live->device, live->flush.address, dummy, copy->flush_bytes);
-    }
+    rc = rc < 0 ? rc : flush(live, copy, dummy);
     rc = rc < 0 ? rc : launch(live, copy);
     rc = rc < 0 ? rc : device_copy_from(live->device, words, live->out.address, copy->blocks * 4);
     for (uint64_t i = 0; i < copy->blocks && rc == 0; i++) {
@@ -72,7 +82,7 @@ int copy_run(struct probe_live *live, struct trace *trace, const struct trace_re
         return rc;
     }
     uint32_t *words = malloc(copy.blocks * 4);
-    void *dummy = calloc(1, copy.flush_bytes + 1);
+    void *dummy = calloc(1, copy.flush_bytes < PIECE ? copy.flush_bytes + 1 : PIECE);
     rc = words && dummy ? SONDE_OK : error_memory();
     for (uint64_t i = 0; words && dummy && i < copy.runs && rc == 0; i++) {
         rc = measure_once(live, &copy, dummy, words, &cycles[i]);

@@ -80,6 +80,17 @@ static void *host_pointer(uint64_t address)
     return (void *)(uintptr_t)address;
 }
 
+/*
+ * Of so many bytes a host has whole pages. Zeros need none: memory that was never written reads as
+ * zero as well.
+ */
+enum { LARGE_BYTES = 1 << 20 };
+
+static bool is_large_and_zero(const char *bytes, uint64_t count)
+{
+    return count >= LARGE_BYTES && bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
+}
+
 int rt_copy_to_device(struct rt *rt, uint64_t dst, const void *src, uint64_t bytes)
 {
     if (bytes == 0) {
@@ -87,7 +98,11 @@ int rt_copy_to_device(struct rt *rt, uint64_t dst, const void *src, uint64_t byt
     }
     int rc = range_check(rt, "a copy to the device", dst, bytes);
     if (rc == 0) {
-        memcpy(host_pointer(dst), src, bytes);
+        if (is_large_and_zero(src, bytes)) {
+            exec_memory_discard(rt->memory, dst, bytes);
+        } else {
+            memcpy(host_pointer(dst), src, bytes);
+        }
         checking_written(rt, dst, bytes);
         gpu_host_copy(rt->gpu, dst, bytes, true);
     }
@@ -114,7 +129,11 @@ int rt_memset(struct rt *rt, uint64_t dst, uint8_t value, uint64_t bytes)
     }
     int rc = range_check(rt, "a memset", dst, bytes);
     if (rc == 0) {
-        memset(host_pointer(dst), value, bytes);
+        if (value == 0 && bytes >= LARGE_BYTES) {
+            exec_memory_discard(rt->memory, dst, bytes);
+        } else {
+            memset(host_pointer(dst), value, bytes);
+        }
         checking_written(rt, dst, bytes);
         gpu_host_copy(rt->gpu, dst, bytes, true);
     }

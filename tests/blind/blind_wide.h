@@ -6,6 +6,7 @@
 #define SONDE_TESTS_BLIND_WIDE_H
 
 #include "blind.h"
+#include "device/device.h"
 
 /* ---- draw_wide.c, draw_wide_caches.c, draw_changed.c ---- */
 
@@ -41,6 +42,15 @@ enum { BLIND_CLASSES = 4 };
 /* By the size of L2: to 256 KiB, 2 MiB, 8 MiB, above. */
 unsigned blind_class(const struct model *model);
 const char *blind_class_name(unsigned which);
+
+/* What each experiment took, told as it ends: infer_options' progress. */
+struct blind_spending {
+    const struct device *device;
+    char what[64]; /* the experiment under way */
+    uint64_t work; /* the device's before it */
+    double seconds;
+};
+void blind_spend(void *spending, double fraction, const char *what);
 
 /* What a trial left: all 0: not made. */
 struct blind_score {

@@ -1,10 +1,11 @@
 /*
  * What trials took and how machines of each size fared: seconds of processor time and memory of
- * each trial's own process.
+ * each trial's own process, and of each experiment within one.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "blind.h"
 #include "blind_wide.h"
@@ -26,6 +27,22 @@ const char *blind_class_name(unsigned which)
     static const char *const names[BLIND_CLASSES] = {"L2 to 256 KiB", "L2 to 2 MiB", "L2 to 8 MiB",
                                                      "L2 above 8 MiB"};
     return names[which];
+}
+
+void blind_spend(void *spending, double fraction, const char *what)
+{
+    struct blind_spending *s = spending;
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    double seconds = (double)used.ru_utime.tv_sec + (double)used.ru_utime.tv_usec / 1e6;
+    (void)fraction;
+    if (s->what[0]) {
+        printf("cost %s: %.2f s, work %llu, peak %ld MiB\n", s->what, seconds - s->seconds,
+               (unsigned long long)(s->device->work - s->work), used.ru_maxrss / 1024);
+    }
+    snprintf(s->what, sizeof(s->what), "%s", what);
+    s->work = s->device->work;
+    s->seconds = seconds;
 }
 
 static int compare(const void *a, const void *b)

@@ -67,14 +67,17 @@ static int write_model(char path[256], const char *yaml)
 }
 
 static int infer_as_json(json_t **out, const struct blind_kind *kind, struct trace_source *source,
-                         struct probe_live *live, const struct device *device)
+                         struct probe_live *live, struct device *device, bool loud)
 {
     static struct dissection result;
+    struct blind_spending spending = {.device = device};
     struct trace_device none = {.sms = 1};
     struct report_subject subject = {.version = "", .device_spec = "", .device = &none, .date = ""};
     struct infer_options options = {.seed = 1,
                                     .skip = kind->skip,
                                     .cancel = &overdue,
+                                    .progress = loud ? blind_spend : NULL,
+                                    .progress_ctx = &spending,
                                     .max_window = probe_live_max_window(live),
                                     .max_footprint_bytes = probe_live_max_footprint(live),
                                     .max_cache_loads = PROBE_CACHE_LOADS,
@@ -82,6 +85,9 @@ static int infer_as_json(json_t **out, const struct blind_kind *kind, struct tra
                                         probe_mapped_limit(device->info.memory_bytes)};
     char *text = NULL;
     int rc = infer_dissect(&result, source, &options);
+    if (loud) {
+        blind_spend(&spending, 1, "");
+    }
     rc = rc < 0 ? rc : report_json(&text, &result, &subject);
     rc = rc < 0 ? rc : json_from_text(out, text, strlen(text), "dissection");
     free(text);
@@ -89,7 +95,7 @@ static int infer_as_json(json_t **out, const struct blind_kind *kind, struct tra
 }
 
 static int dissect_device(json_t **out, const struct blind_kind *kind, struct device *device,
-                          const struct blind_noise *noise, uint64_t seed)
+                          const struct blind_noise *noise, uint64_t seed, bool loud)
 {
     struct traceset *set = NULL;
     struct probe_live *live = NULL;
@@ -103,7 +109,7 @@ static int dissect_device(json_t **out, const struct blind_kind *kind, struct de
         noisy = noise ? noise_source_create(source, noise, seed) : NULL;
         rc = noise && !noisy ? error_memory() : 0;
         source = noisy ? noise_source_get(noisy) : source;
-        rc = rc < 0 ? rc : infer_as_json(out, kind, &source, live, device);
+        rc = rc < 0 ? rc : infer_as_json(out, kind, &source, live, device, loud);
     }
     noise_source_destroy(noisy);
     probe_live_destroy(live);
@@ -120,7 +126,7 @@ static void limit_time(unsigned seconds)
 }
 
 static int dissect(json_t **out, const struct blind_kind *kind, const char *path,
-                   const struct blind_noise *noise, uint64_t seed)
+                   const struct blind_noise *noise, uint64_t seed, bool loud)
 {
     char spec[300];
     struct device *device = NULL;
@@ -128,7 +134,7 @@ static int dissect(json_t **out, const struct blind_kind *kind, const char *path
     limit_time(kind->seconds);
     int rc = device_open(&device, spec);
     if (rc == 0) {
-        rc = dissect_device(out, kind, device, noise, seed);
+        rc = dissect_device(out, kind, device, noise, seed, loud);
         device_close(device);
     }
     limit_time(0);
@@ -159,7 +165,7 @@ unsigned blind_trial(struct blind_tally *tally, const struct blind_kind *kind, u
         printf("%s\n", hierarchy.yaml);
     }
     int rc = write_model(path, hierarchy.yaml);
-    rc = rc < 0 ? rc : dissect(&dissection, kind, path, with_noise ? &noise : NULL, seed);
+    rc = rc < 0 ? rc : dissect(&dissection, kind, path, with_noise ? &noise : NULL, seed, loud);
     tally->trials++;
     if (rc < 0) {
         printf("WRONG seed %llu%s: no dissection (limit %u s): %s\n", (unsigned long long)seed,
