@@ -44,6 +44,7 @@ static void read_all(void)
     o->stats = text("SONDE_STATS", NULL);
     o->cold = number("SONDE_COLD", 0) != 0;
     o->summary = number("SONDE_SUMMARY", 0) != 0;
+    o->details = number("SONDE_SUMMARY", 0) == 2;
     o->skip = number("SONDE_SKIP", 0);
     o->count = number("SONDE_COUNT", 0);
     o->max_cycles = number("SONDE_MAX_CYCLES", 0);

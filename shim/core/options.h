@@ -17,6 +17,7 @@ struct options {
     const char *stats;    /* SONDE_STATS: a file */
     bool cold;            /* SONDE_COLD */
     bool summary;         /* SONDE_SUMMARY */
+    bool details;         /* SONDE_SUMMARY=2: more of each kernel that was timed */
     bool has_kernels;
     regex_t kernels;     /* SONDE_KERNELS: whose launches count as chosen */
     uint64_t skip;       /* SONDE_SKIP: of those, so many are passed over */

@@ -20,6 +20,7 @@
 #include "shim/core/options.h"
 #include "shim/core/shim.h"
 #include "statistics/statistics.h"
+#include "statistics/summary.h"
 #include "util/container/vec.h"
 #include "util/error.h"
 
@@ -218,6 +219,16 @@ static int by_time(const void *a, const void *b)
     return x->ps != y->ps ? (x->ps < y->ps ? 1 : -1) : strcmp(x->name, y->name);
 }
 
+/* What all timed launches of a kernel did together, as `sonde exec --summary` has it of one. */
+static void print_details(const struct tally *tally)
+{
+    struct strbuf out = {0};
+    statistics_summary(&out, shim_model(), &tally->stats, tally->stats.cycles, 0);
+    fprintf(stderr, "==sonde== %s, %" PRIu64 " launch%s\n%s", tally->name, tally->timed,
+            tally->timed == 1 ? "" : "es", strbuf_text(&out));
+    strbuf_free(&out);
+}
+
 static void print_copies(void)
 {
     static const char *const ways[] = {"on the device", "to the device", "from the device",
@@ -258,6 +269,11 @@ static void print_summary(void)
             }
         }
         print_row(&all, all.ps);
+    }
+    for (size_t i = 0; options()->details && i < report.kernels.count; i++) {
+        if (report.kernels.data[i].timed > 0) {
+            print_details(&report.kernels.data[i]);
+        }
     }
     for (size_t i = 0; i < report.kernels.count; i++) {
         const struct tally *tally = &report.kernels.data[i];

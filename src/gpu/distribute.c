@@ -44,12 +44,14 @@ static struct gpu_grid *head(const struct gpu *gpu)
     return grid;
 }
 
-static void tell_placed(const struct gpu *gpu, const struct gpu_grid *grid, uint64_t cta,
-                        uint32_t sm, bool ends, uint64_t at_ps)
+static void note_placed(struct gpu *gpu, const struct gpu_grid *grid, uint64_t cta, uint32_t sm,
+                        bool ends, uint64_t at_ps)
 {
+    uint64_t spent_ps = at_ps > grid->start_ps ? at_ps - grid->start_ps : 0;
+    uint64_t cycle = spent_ps / gpu->clock.period_ps;
+    gpu->resident_warp_cycles += (ends ? cycle : -cycle) * grid->sm.needs.warps;
     if (gpu->placed) {
-        uint64_t spent_ps = at_ps > grid->start_ps ? at_ps - grid->start_ps : 0;
-        gpu->placed(gpu->placed_ctx, cta, sm, spent_ps / gpu->clock.period_ps, ends);
+        gpu->placed(gpu->placed_ctx, cta, sm, cycle, ends);
     }
 }
 
@@ -94,7 +96,7 @@ static int place(struct gpu *gpu, struct gpu_grid *grid, uint32_t sm, uint64_t s
 {
     uint64_t order = grid->cta_next++;
     uint64_t cta = cluster_linear_cta(grid->sm.launch, order);
-    tell_placed(gpu, grid, cta, sm, false, start_ps);
+    note_placed(gpu, grid, cta, sm, false, start_ps);
     gpu->boundary[sm].counts = true;
     if (now) {
         int rc = gpu_sm_prepare(gpu, &grid->place[sm]);
@@ -206,7 +208,7 @@ void gpu_cta_ended(struct gpu *gpu, const struct gpu_cta_end *end)
     grid->counts.warp_insns += end->counts.warp_insns;
     grid->counts.thread_insns += end->counts.thread_insns;
     grid->last_end_ps = end->at_ps > grid->last_end_ps ? end->at_ps : grid->last_end_ps;
-    tell_placed(gpu, grid, end->cta, end->sm, true, end->at_ps);
+    note_placed(gpu, grid, end->cta, end->sm, true, end->at_ps);
     occupancy_give(&gpu->room[end->sm], &grid->sm.needs);
     if (grid->has_clusters) {
         gpu_clusters_sweep(grid, false);

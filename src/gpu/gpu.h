@@ -147,6 +147,7 @@ struct gpu_stats {
     uint64_t tlb_l1_reads, tlb_l1_hits, tlb_l2_reads, tlb_l2_hits;
     uint64_t walks, walk_reads; /* the reads are among l2_reads */
     uint64_t window_switches;
+    uint64_t resident_warp_cycles; /* the cycles of CTAs on SMs, each as often as it has warps */
 };
 void gpu_stats(const struct gpu *gpu, struct gpu_stats *out);
 /* While this number is the same, so are the statistics. */

@@ -208,7 +208,7 @@ struct gpu {
 
     const volatile int *cancel;
     bool tells_cancelled;
-    uint64_t launches, cycles;
+    uint64_t launches, cycles, resident_warp_cycles;
     uint64_t stats_version;
     uint32_t threads;  /* of the host */
     struct team *team; /* NULL: not made yet */

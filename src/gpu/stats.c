@@ -86,6 +86,7 @@ void gpu_stats(const struct gpu *gpu, struct gpu_stats *out)
 {
     *out = (struct gpu_stats){.launches = gpu->launches,
                               .cycles = gpu->cycles,
+                              .resident_warp_cycles = gpu->resident_warp_cycles,
                               .l1_reads = gpu->l1_reads_before,
                               .l1_hits = gpu->l1_hits_before};
     add_sm_stats(gpu, out);

@@ -10,3 +10,8 @@ run sonde run -q -- ./absent
 run sonde run -q -- ./plain
 run sonde run -q -- .
 run sonde run -q
+echo "# what is asked of timed kernels where none is timed"
+run sonde run --functional --summary -- true
+run sonde run --functional --cold -- true
+run sonde run --check --profile -- true
+run sonde run --timeline line.json --functional -- true

@@ -108,6 +108,7 @@ echo "# what it refuses"
 run sonde exec hot.ptx -q --block 256 --arg zero:1024 --arg u32:1 --timeline missing/file
 run sonde exec hot.ptx -q --block 256 --arg zero:1024 --arg u32:1 --timeline t.json --functional
 run sonde exec hot.ptx -q --block 256 --arg zero:1024 --arg u32:1 --summary --functional
+run sonde exec hot.ptx -q --block 256 --arg zero:1024 --arg u32:1 --cold --functional
 run sonde exec hot.ptx -q --block 256 --arg zero:1024 --arg u32:1 --timeline -
 if [ -w /dev/full ]; then
     run sonde exec hot.ptx -q --block 256 --arg zero:1024 --arg u32:1 --timeline /dev/full

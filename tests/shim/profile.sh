@@ -32,3 +32,17 @@ for stream in streams:
         assert begin >= end - 1e-6, (stream, end, begin)
 PYTHON
 "$1" run -q --profile -- "$2" "$3" 2>&1 >"$work/log" | grep -q 'warp cycles$'
+"$1" run --summary -- "$2" "$3" 2>"$work/summary" >"$work/log"
+python3 - "$work/summary" <<'PYTHON'
+import re, sys
+text = open(sys.argv[1]).read()
+rows = {row[-1]: row for row in map(str.split, text.splitlines()) if row and row[0].endswith("%")}
+parts = re.split(r"^==sonde== (\w+), (\d+) launch(?:es)?\n", text, flags=re.M)[1:]
+told = dict(zip(parts[0::3], zip(parts[1::3], parts[2::3])))
+assert told.keys() == rows.keys() - {"(all)"} and len(told) > 1, (told, rows)
+for name, (launches, lines) in told.items():
+    assert int(launches) == int(rows[name][3]), name
+    cycles = int(re.search(r"^time .* (\d+) cycles", lines, re.M)[1])
+    assert cycles > 0 and str(cycles) in rows[name], (name, cycles, rows[name])
+    assert 0 < float(re.search(r"^occupancy +([0-9.]+) %", lines, re.M)[1]) < 100, name
+PYTHON

@@ -465,6 +465,9 @@ int sonde_exec(char **text, const char *device_spec, const struct sonde_exec_opt
     if (options->summary && (options->functional || options->check)) {
         return error_set(SONDE_EUSAGE, "a summary is of timed launches");
     }
+    if (options->cold && (options->functional || options->check)) {
+        return error_set(SONDE_EUSAGE, "empty caches are of timed launches");
+    }
     if (options->stats_path && (options->functional || options->check)) {
         return error_set(SONDE_EUSAGE, "statistics are of timed launches; --functional has none");
     }

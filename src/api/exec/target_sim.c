@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "api/exec/report.h"
-#include "api/exec/summary.h"
 #include "api/exec/target.h"
 #include "api/handles.h"
 #include "model/model.h"
@@ -16,6 +15,7 @@
 #include "rt/queue/queue.h"
 #include "rt/rt.h"
 #include "statistics/statistics.h"
+#include "statistics/summary.h"
 #include "util/error.h"
 #include "util/fileio.h"
 
@@ -286,13 +286,8 @@ static int sim_launch(struct exec_target *target, const struct exec_request *req
     memcpy(launch.block, request->block, sizeof(launch.block));
     bool placed = options->stats_path && sim->launches == 0;
     gpu_stats(gpu, &before);
-    struct warp_time time = {
-        .warps =
-            (launch.block[0] * launch.block[1] * launch.block[2] + WARP_LANES - 1) / WARP_LANES,
-        .next = placed ? placements_note : NULL,
-        .next_ctx = &sim->placements};
-    if (placed || options->summary) {
-        gpu_set_placed(gpu, warp_time_note, &time);
+    if (placed) {
+        gpu_set_placed(gpu, placements_note, &sim->placements);
     }
     uint64_t begin_ps = gpu_now_ps(gpu);
     int rc = rt_launch(sim->rt, kernel, &launch, &cycles);
@@ -315,7 +310,8 @@ static int sim_launch(struct exec_target *target, const struct exec_request *req
     if (options->summary && is_timed(options)) {
         uint32_t blocks = 0, threads = launch.block[0] * launch.block[1] * launch.block[2];
         (void)rt_occupancy(sim->rt, &blocks, kernel, threads, launch.dynamic_shared_bytes);
-        exec_summary(costs, rt_model(sim->rt), &stats, &time, cycles, blocks);
+        statistics_summary(costs, rt_model(sim->rt), &stats, cycles,
+                           blocks * ((threads + WARP_LANES - 1) / WARP_LANES));
     }
     return sim->profile ? profile_launched(sim->profile, gpu, rt_kernel_program(kernel), &stats)
                         : 0;

@@ -30,7 +30,7 @@ static const struct option_spec options[] = {
     {"--skip", true},     {"--count", true},       {"--max-cycles", true}, {"--threads", true},
     {"-q", false},        {"--check", false},      {"--check", true},      {"--suppress", true},
     {"--profile", false}, {"--profile", true},     {"--timeline", true},   {"--cold", false},
-    {NULL, false},
+    {"--summary", false}, {NULL, false},
 };
 
 /* Beside the command in the build's folder, and where `make install` puts them. */
@@ -98,7 +98,34 @@ static void take_option(const struct option_walk *walk)
         setenv("SONDE_FUNCTIONAL", "1", 1);
     } else if (option_is(walk, "-q")) {
         setenv("SONDE_SUMMARY", "0", 1);
+    } else if (option_is(walk, "--summary")) {
+        setenv("SONDE_SUMMARY", "2", 1);
     }
+}
+
+/* What is asked of timed kernels, where none is timed. */
+static bool nothing_timed(const char *command)
+{
+    static const struct {
+        const char *variable, *value, *what;
+    } timed[] = {
+        {"SONDE_TIMELINE", NULL, "a time line is"},
+        {"SONDE_PROFILE", NULL, "a profile is"},
+        {"SONDE_SUMMARY", "2", "a summary is"},
+        {"SONDE_COLD", NULL, "empty caches are"},
+    };
+    const char *untimed = getenv("SONDE_CHECK") ? "--check" : "--functional";
+    if (!getenv("SONDE_CHECK") && !getenv("SONDE_FUNCTIONAL")) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof timed / sizeof *timed; i++) {
+        const char *value = getenv(timed[i].variable);
+        if (value && (!timed[i].value || strcmp(value, timed[i].value) == 0)) {
+            cli_usage(command, "%s of timed launches; %s has none", timed[i].what, untimed);
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool check_option(struct option_walk *walk)
@@ -255,6 +282,9 @@ int cmd_run(int argc, char **argv)
     }
     if (!first) {
         return cli_usage(argv[0], "which program");
+    }
+    if (nothing_timed(argv[0])) {
+        return EXIT_USAGE;
     }
     const char *stats = getenv("SONDE_STATS");
     int status = check_device();

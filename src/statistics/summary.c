@@ -1,23 +1,13 @@
-/* What the counters of a launch say of it: time, work, occupancy, caches, memory, waits. */
+/* What the counters of launches say of them: time, work, occupancy, caches, memory, waits. */
+#include "statistics/summary.h"
+
 #include <inttypes.h>
 
-#include "api/exec/summary.h"
 #include "model/model.h"
-#include "rt/queue/queue.h"
-#include "rt/rt.h"
 
 static double percent(double part, double whole)
 {
     return whole > 0 ? 100 * part / whole : 0;
-}
-
-void warp_time_note(void *ctx, uint64_t cta, uint32_t sm, uint64_t cycle, bool ends)
-{
-    struct warp_time *time = ctx;
-    time->cycles += (ends ? cycle : -cycle) * time->warps;
-    if (time->next) {
-        time->next(time->next_ctx, cta, sm, cycle, ends);
-    }
 }
 
 static void put_time(struct strbuf *out, const struct model *model, uint64_t cycles)
@@ -45,13 +35,17 @@ static void put_work(struct strbuf *out, const struct model *model, const struct
 }
 
 static void put_occupancy(struct strbuf *out, const struct model *model,
-                          const struct warp_time *time, uint64_t cycles, uint32_t blocks)
+                          const struct gpu_stats *stats, uint64_t cycles, uint32_t possible_warps)
 {
     double places = (double)model->sm.max_warps;
-    strbuf_printf(out,
-                  "occupancy         %.1f %% of the GPU's warps, %.1f %% of an SM's possible\n",
-                  percent((double)time->cycles, places * model->sms * (double)cycles),
-                  percent((double)blocks * time->warps, places));
+    strbuf_printf(
+        out, "occupancy         %.1f %% of the GPU's warps",
+        percent((double)stats->resident_warp_cycles, places * model->sms * (double)cycles));
+    if (possible_warps > 0) {
+        strbuf_printf(out, ", %.1f %% of an SM's possible",
+                      percent((double)possible_warps, places));
+    }
+    strbuf_append(out, "\n");
 }
 
 static void put_hits(struct strbuf *out, const char *name, uint64_t hits, uint64_t reads)
@@ -111,12 +105,12 @@ static void put_waits(struct strbuf *out, const struct gpu_stats *stats)
     strbuf_append(out, "\n");
 }
 
-void exec_summary(struct strbuf *out, const struct model *model, const struct gpu_stats *stats,
-                  const struct warp_time *time, uint64_t cycles, uint32_t blocks)
+void statistics_summary(struct strbuf *out, const struct model *model,
+                        const struct gpu_stats *stats, uint64_t cycles, uint32_t possible_warps)
 {
     put_time(out, model, cycles);
     put_work(out, model, stats, cycles);
-    put_occupancy(out, model, time, cycles, blocks);
+    put_occupancy(out, model, stats, cycles, possible_warps);
     put_memory(out, model, stats, cycles);
     put_waits(out, stats);
 }
