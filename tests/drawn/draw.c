@@ -123,7 +123,8 @@ static void registers(struct drawn *d)
     strbuf_append(d->out,
                   "    .reg .b16 %h<4>;\n    .reg .b32 %w<8>, %x<12>, %c<4>, %b<4>;\n"
                   "    .reg .b64 %d<8>, %z<4>;\n    .reg .f32 %f<8>;\n    .reg .f64 %e<4>;\n"
-                  "    .reg .pred %p<4>, %q0;\n");
+                  "    .reg .pred %p<4>, %q0;\n"
+                  "    .reg .b32 %yw<8>;\n    .reg .f32 %yf<8>;\n    .reg .f64 %ye<8>;\n");
 }
 
 static void fill_registers(struct drawn *d)
@@ -132,9 +133,11 @@ static void fill_registers(struct drawn *d)
         strbuf_printf(d->out, "    mad.lo.u32 %%w%u, %%a, %u, %u;\n", i,
                       (uint32_t)rng_u64(&d->rng) | 1,
                       (uint32_t)rng_u64(&d->rng) >> drawn_below(d, 32));
-        strbuf_printf(d->out,
-                      i < 3 ? "    mov.f32 %%f%u, %%b;\n" : "    cvt.rn.f32.s32 %%f%u, %%w%u;\n", i,
-                      i);
+        if (i < 3) { /* no two alike: of like operands an assembler may know the result */
+            strbuf_printf(d->out, "    mul.rn.f32 %%f%u, %%b, 0f3F%X00000;\n", i, 8 + 2 * i);
+        } else {
+            strbuf_printf(d->out, "    cvt.rn.f32.s32 %%f%u, %%w%u;\n", i, i);
+        }
         strbuf_printf(d->out, "    mul.wide.u32 %%d%u, %%w%u, %u;\n", i, i,
                       (uint32_t)rng_u64(&d->rng));
     }
@@ -207,15 +210,19 @@ static void end_kernel(struct drawn *d)
                       "    st.global.b64 [%%out+%u], %%d%u;\n",
                       4 * i, i, 32 + 4 * i, i, 64 + 8 * i, i);
     }
-    strbuf_printf(d->out, "    @%%p%u exit;\n", drawn_below(d, 4));
     for (uint32_t i = 0; i < 4; i++) {
-        strbuf_printf(
-            d->out,
-            "    selp.b32 %%x0, 1, 2, %%p%u;\n    st.global.b32 [%%out+%u], %%x0;\n"
-            "    st.global.b16 [%%out+%u], %%h%u;\n    testp.notanumber.f64 %%q0, %%e%u;\n"
-            "    selp.f64 %%e%u, 0d7FF8000000000000, %%e%u, %%q0;\n    st.global.f64 [%%out+%u], "
-            "%%e%u;\n",
-            i, 128 + 4 * i, 144 + 2 * i, i, i, i, i, 160 + 8 * i, i);
+        strbuf_printf(d->out,
+                      "    selp.b32 %%x0, 1, 2, %%p%u;\n    st.global.b32 [%%out+%u], %%x0;\n"
+                      "    st.global.b16 [%%out+%u], %%h%u;\n",
+                      i, 128 + 4 * i, 144 + 2 * i, i);
+    }
+    strbuf_append(d->out, "    @%p3 exit;\n");
+    for (uint32_t i = 0; i < 4; i++) {
+        strbuf_printf(d->out,
+                      "    testp.notanumber.f64 %%q0, %%e%u;\n"
+                      "    selp.f64 %%e%u, 0d7FF8000000000000, %%e%u, %%q0;\n"
+                      "    st.global.f64 [%%out+%u], %%e%u;\n",
+                      i, i, i, 160 + 8 * i, i);
     }
     strbuf_append(d->out, "    ret;\n}\n");
 }

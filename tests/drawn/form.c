@@ -122,10 +122,31 @@ static bool narrow(enum fill fill, uint32_t *mask, uint32_t *minus)
     }
 }
 
+/*
+ * What an assembler does not keep to: a product of matrices that it makes of several writes the
+ * first's results before it has read the others' operands; testp under a guard that is false writes
+ * its predicate; the least of a NaN and itself is that NaN.
+ */
+static bool results_come_apart(const struct form *form)
+{
+    return begins(form->text, (const char *const[]){"wmma.mma", NULL});
+}
+
+static bool may_be_guarded(const struct form *form)
+{
+    return !strpbrk(form->assembly, ";{") && !is_collective(form) &&
+           !begins(form->text, (const char *const[]){"testp", NULL});
+}
+
+static bool wants_unlike(const struct form *form)
+{
+    return begins(form->text, (const char *const[]){"min", "max", NULL});
+}
+
 /* The registers of a form's operands, results all different ones. False: there are not as many. */
 static bool choose(struct drawn *d, const struct form *form, char names[FORM_OPERANDS][16])
 {
-    uint32_t start = drawn_below(d, 8), used[128] = {0}, temporaries = 2;
+    uint32_t start = drawn_below(d, 8), used[128] = {0}, temporaries = 2, last = UINT32_MAX;
     for (int i = 0; i < form->operand_count; i++) {
         const struct form_operand *operand = &form->operands[i];
         const struct class *class = class_of(operand);
@@ -135,8 +156,12 @@ static bool choose(struct drawn *d, const struct form *form, char names[FORM_OPE
                 return false;
             }
             index = (start + used[(size_t) class->name]) % class->count;
+        } else if (wants_unlike(form)) {
+            index = index == last ? (index + 1) % class->count : index;
+            last = index;
         }
-        snprintf(names[i], 16, "%%%c%u", class->name, index);
+        snprintf(names[i], 16, "%%%s%c%u", operand->result && results_come_apart(form) ? "y" : "",
+                 class->name, index);
         if (!operand->result && narrow(form_kinds[operand->kind].fill, &mask, &minus) &&
             temporaries < 12) {
             strbuf_printf(d->out, "    and.b32 %%x%u, %s, %u;\n    sub.u32 %%x%u, %%x%u, %u;\n",
@@ -151,7 +176,7 @@ static void write_form(struct drawn *d, const struct form *form, char names[FORM
 {
     const char *at = form->assembly;
     strbuf_append(d->out, "    ");
-    if (!strpbrk(at, ";{") && !is_collective(form) && drawn_below(d, 4) == 0) {
+    if (may_be_guarded(form) && drawn_below(d, 4) == 0) {
         strbuf_printf(d->out, "@%s%%p%u ", drawn_below(d, 2) ? "!" : "", drawn_below(d, 4));
     }
     while (*at) {
@@ -165,6 +190,12 @@ static void write_form(struct drawn *d, const struct form *form, char names[FORM
         }
     }
     strbuf_append(d->out, ";\n");
+    for (int i = 0; results_come_apart(form) && i < form->operand_count; i++) {
+        if (form->operands[i].result) {
+            strbuf_printf(d->out, "    mov.%s %%%s, %s;\n", class_of(&form->operands[i])->type,
+                          names[i] + 2, names[i]);
+        }
+    }
 }
 
 /* A form that may stand here; after some tries none. */

@@ -256,6 +256,16 @@ static void differences_of_bytes_and_halves_do_not_borrow(void **state)
     assert_int_equal(lane_sum_bytes(0xffffffff), 4 * 255);
 }
 
+/* As an H200 has it: found by kernels drawn from seeds (tests/drawn). */
+static void ex2_of_what_is_nearly_nothing_is_one(void **state)
+{
+    (void)state;
+    assert_true(lane_ex2_f32(-0x1.2p-24f) == 1);
+    assert_true(lane_ex2_f32(-0x1p-100f) == 1);
+    assert_true(lane_ex2_f32(0x1p-100f) == 1);
+    assert_true(lane_ex2_f32(-0x1p-20f) < 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -267,6 +277,7 @@ int main(void)
         cmocka_unit_test(bit_fields_follow_the_manual),
         cmocka_unit_test(conversions_truncate_extend_and_saturate),
         cmocka_unit_test(minimum_and_maximum_prefer_numbers_and_order_zeros),
+        cmocka_unit_test(ex2_of_what_is_nearly_nothing_is_one),
         cmocka_unit_test(selection_takes_the_third_operand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
