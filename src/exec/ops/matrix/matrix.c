@@ -19,28 +19,19 @@
 #include <string.h>
 
 #include "exec/fault.h"
-#include "exec/lane/float_format.h"
 #include "exec/memory/image.h"
 #include "exec/observe.h"
 #include "exec/ops/decoders.h"
 #include "exec/ops/matrix/matrix.h"
-#include "exec/ops/matrix/tensor_sum.h"
 #include "isa/fragment.h"
 #include "isa/lane_math.h"
 #include "util/error.h"
 
 #define SIDE 32 /* of the largest matrix */
 
-/* f32 and f64, and f16 as an addend; integers; narrow floats as operands. */
-union number {
-    double real;
-    int64_t whole;
-    struct tensor_part part;
-};
-
-/* a and c by rows, b by columns: what is multiplied lies side by side. */
+/* Of f64: a and c by rows, b by columns. */
 struct matrix {
-    union number at[SIDE][SIDE];
+    double at[SIDE][SIDE];
 };
 
 static uint32_t element_bytes(enum isa_type type)
@@ -78,117 +69,47 @@ static void place(uint32_t *row, uint32_t *column, const struct fragment *f, str
     }
 }
 
-static union number widen(const struct fragment *f, uint64_t bits)
-{
-    const struct float_format *format = format_of_type(f->type);
-    if (format && f->matrix != 'c') {
-        uint32_t code = (uint32_t)bits & (format->sign * 2 - 1);
-        if (format == &format_tf32)
-            code = (uint32_t)bits >> 13;
-        return (union number){.part = tensor_part(format, code)};
-    }
-    switch (f->type) {
-    case TYPE_f16:
-        return (union number){.real = format_widen(&format_f16, (uint32_t)bits & 0xffff)};
-    case TYPE_f32:
-        return (union number){.real = (double)lane_float((uint32_t)bits)};
-    case TYPE_f64:
-        return (union number){.real = lane_double(bits)};
-    case TYPE_u8:
-        return (union number){.whole = (uint8_t)bits};
-    case TYPE_s8:
-        return (union number){.whole = (int8_t)bits};
-    default:
-        return (union number){.whole = (int32_t)bits};
-    }
-}
-
-static uint64_t narrow(enum isa_type type, union number v, bool saturate)
-{
-    switch (type) {
-    case TYPE_f16:
-        return tensor_round_f16(v.real);
-    case TYPE_f32:
-        return lane_bits_f32(tensor_cut_f32(v.real));
-    case TYPE_f64:
-        return lane_bits_f64(v.real);
-    default:
-        return (uint32_t)(saturate ? lane_clamp_s32(v.whole) : (int32_t)(uint32_t)v.whole);
-    }
-}
-
 static void gather(struct matrix *out, const struct exec_state *state, const struct fragment *f,
                    struct isa_mnk mnk)
 {
-    uint32_t bits = element_bytes(f->type) * 8, row, column;
-    for (uint32_t r = f->count; r-- > 0;) /* of copies the first counts */
+    uint32_t row, column;
+    for (uint32_t r = 0; r < f->count; r++)
         for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
-            uint64_t value = element_get(state, &f->registers[r], lane);
-            for (uint32_t i = 0; i < elements_in(f); i++) {
-                place(&row, &column, f, mnk, lane, r, i);
-                bool by_column = f->matrix == 'b';
-                out->at[by_column ? column : row][by_column ? row : column] =
-                    widen(f, value >> i * bits);
-            }
+            bool by_column = f->matrix == 'b';
+            place(&row, &column, f, mnk, lane, r, 0);
+            out->at[by_column ? column : row][by_column ? row : column] =
+                lane_double(element_get(state, &f->registers[r], lane));
         }
 }
 
-/* The sum of narrow floats: what one step leaves is cut to f32 before the next. */
-static double tensor_sums(const union number *a, const union number *b, double sum,
-                          const struct uop_matrix *m)
+/* One fused multiply-add after the other. */
+static double one_sum(const double *a, const double *b, double sum, uint32_t count)
 {
-    struct tensor_part row[SIDE], column[SIDE];
-    for (uint32_t k = 0; k < m->mnk.k; k++) {
-        row[k] = a[k].part;
-        column[k] = b[k].part;
-    }
-    for (uint32_t k = 0; k < m->mnk.k; k += m->block) {
-        uint32_t left = m->mnk.k - k;
-        int32_t lowest = k > 0 || m->c.type != TYPE_f16 ? -126 : format_f16.min_exponent;
-        sum = tensor_sum(k > 0 ? (double)tensor_cut_f32(sum) : sum, lowest, row + k, column + k,
-                         left < m->block ? left : m->block);
-    }
+    for (uint32_t k = 0; k < count; k++)
+        sum = lane_nan3_f64(fma(a[k], b[k], sum), a[k], b[k], sum);
     return sum;
 }
 
-static union number one_sum(const union number *a, const union number *b, union number sum,
-                            const struct uop_matrix *m)
+static void scatter(struct exec_state *state, const struct uop_matrix *m, const struct matrix *a,
+                    const struct matrix *b, const struct matrix *c, uint32_t mask)
 {
-    if (format_of_type(m->a.type))
-        return (union number){.real = tensor_sums(a, b, sum.real, m)};
-    for (uint32_t k = 0; k < m->mnk.k; k++) {
-        if (m->c.type == TYPE_s32)
-            sum.whole += a[k].whole * b[k].whole;
-        else
-            sum.real =
-                lane_nan3_f64(fma(a[k].real, b[k].real, sum.real), a[k].real, b[k].real, sum.real);
-    }
-    return sum;
-}
-
-static void multiply(struct matrix *d, const struct matrix *a, const struct matrix *b,
-                     const struct matrix *c, const struct uop_matrix *m)
-{
-    for (uint32_t i = 0; i < m->mnk.m; i++)
-        for (uint32_t j = 0; j < m->mnk.n; j++)
-            d->at[i][j] = one_sum(a->at[i], b->at[j], c->at[i][j], m);
-}
-
-static void scatter(struct exec_state *state, const struct uop_matrix *m, const struct matrix *d,
-                    uint32_t mask)
-{
-    const struct fragment *f = &m->d;
-    uint32_t bits = element_bytes(f->type) * 8, row, column;
-    for (uint32_t r = 0; r < f->count; r++)
+    uint32_t row, column;
+    for (uint32_t r = 0; r < m->d.count; r++)
         for (uint32_t rest = mask; rest; rest &= rest - 1) {
             uint32_t lane = lowest_lane(rest);
-            uint64_t value = 0;
-            for (uint32_t i = 0; i < elements_in(f); i++) {
-                place(&row, &column, f, m->mnk, lane, r, i);
-                value |= narrow(f->type, d->at[row][column], m->saturate) << i * bits;
-            }
-            element_set(state, &f->registers[r], lane, value);
+            place(&row, &column, &m->d, m->mnk, lane, r, 0);
+            double sum = one_sum(a->at[row], b->at[column], c->at[row][column], m->mnk.k);
+            element_set(state, &m->d.registers[r], lane, lane_bits_f64(sum));
         }
+}
+
+static void double_product(struct exec_state *state, const struct uop_matrix *m, uint32_t mask)
+{
+    struct matrix a, b, c;
+    gather(&a, state, &m->a, m->mnk);
+    gather(&b, state, &m->b, m->mnk);
+    gather(&c, state, &m->c, m->mnk);
+    scatter(state, m, &a, &b, &c, mask);
 }
 
 enum exec_event run_product(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
@@ -196,14 +117,21 @@ enum exec_event run_product(struct exec_warp *warp, const struct uop *uop, uint3
 {
     (void)access;
     const struct uop_matrix *m = uop->matrix;
-    struct matrix a = {0}, b = {0}, c = {0}, d;
+    struct product_operands o;
     if (!mask)
         return advance(warp);
-    gather(&a, warp->state, &m->a, m->mnk);
-    gather(&b, warp->state, &m->b, m->mnk);
-    gather(&c, warp->state, &m->c, m->mnk);
-    multiply(&d, &a, &b, &c, m);
-    scatter(warp->state, m, &d, mask);
+    if (!m->product.loops) {
+        double_product(warp->state, m, mask);
+        return advance(warp);
+    }
+    const struct product *p = &m->product;
+    product_gather_a(&o, warp->state, p, m->a.registers);
+    product_gather_b(&o, warp->state, p, m->b.registers);
+    product_gather_sums(&o, warp->state, p, m->c.registers, m->c.count);
+    if (p->sparse)
+        product_places(&o, warp->state, &m->metadata, p, m->selector);
+    product_run(p, &o);
+    product_scatter_sums(&o, warp->state, p, m->d.registers, m->d.count, mask);
     return advance(warp);
 }
 
@@ -323,7 +251,11 @@ int decode_product(struct decoder *d)
         return decode_refuse(d, "'%s' that rounds other than .rn is not implemented",
                              isa_row(insn->op)->name);
     d->uop->run = run_product;
-    m->block = a == TYPE_tf32 ? (insn->op == OP_MMA ? 8 : 4) : 16;
+    if (a != TYPE_f64)
+        product_of_types(&m->product, m->mnk, a, b, insn->tuple.d, false);
+    m->product.block = a == TYPE_tf32 ? (insn->op == OP_MMA ? 8 : 4) : 16;
+    m->product.saturate = m->saturate;
+    m->product.c_half = insn->tuple.s == TYPE_f16;
     int rc = matrix_decode_fragment(d, &m->d, 'c', insn->tuple.d, &o[0], true);
     if (rc == SONDE_OK)
         rc = matrix_decode_fragment(d, &m->a, 'a', a, &o[1], false);

@@ -6,6 +6,7 @@
 #define SONDE_EXEC_OPS_MATRIX_H
 
 #include "exec/ops/decoders.h"
+#include "exec/ops/matrix/product.h"
 #include "isa/fragment.h"
 
 #define MATRIX_REGISTERS 16 /* of the largest fragment */
@@ -21,7 +22,9 @@ struct uop_matrix {
     struct fragment d, a, b, c;
     struct isa_mnk mnk;
     bool saturate, column_major;
-    uint32_t block;       /* how many products of narrow floats are added up at once */
+    struct product product; /* loops NULL: of f64 */
+    struct element metadata;
+    uint32_t selector;
     enum isa_space space; /* of a load or store; SPACE_NONE: generic */
     bool has_base, has_stride;
     struct element base, stride;
@@ -37,5 +40,22 @@ int matrix_decode_place(struct decoder *d, struct uop_matrix *m, const struct pt
 /* The host's view of `bytes` at an address of m->space, aligned to them; NULL: the fault is set. */
 uint8_t *matrix_pointer(struct exec_warp *warp, const struct uop_matrix *m, uint32_t lane,
                         uint64_t address, uint32_t bytes);
+
+/* product_operands.c: a product of these types, not yet how many sums are made at once; its
+ * operands and sums in registers of 32 bits. */
+void product_of_types(struct product *p, struct isa_mnk mnk, enum isa_type a, enum isa_type b,
+                      enum isa_type d, bool sparse);
+void product_gather_a(struct product_operands *o, const struct exec_state *state,
+                      const struct product *p, const struct element *registers);
+void product_gather_b(struct product_operands *o, const struct exec_state *state,
+                      const struct product *p, const struct element *registers);
+void product_gather_sums(struct product_operands *o, const struct exec_state *state,
+                         const struct product *p, const struct element *registers, uint32_t count);
+void product_scatter_sums(const struct product_operands *o, struct exec_state *state,
+                          const struct product *p, const struct element *registers, uint32_t count,
+                          uint32_t mask);
+/* Which elements sparse a has. */
+void product_places(struct product_operands *o, const struct exec_state *state,
+                    const struct element *metadata, const struct product *p, uint32_t selector);
 
 #endif

@@ -6,12 +6,8 @@
 
 #include "isa/lane_math.h"
 
-#define PART_BITS 10 /* behind the point of an operand's mantissa */
 #define ADDEND_BITS 23
-#define SUM_BITS 25         /* behind the point of the largest exponent */
-#define EXPONENT_LIMIT 2000 /* above: a special operand; below its negative: all are zero */
-#define ZERO_EXPONENT (-4096)
-#define SPECIAL_EXPONENT 16384 /* mantissa +1, -1: an infinity; 0: a NaN */
+#define SUM_BITS 25 /* behind the point of the largest exponent */
 
 struct tensor_part tensor_part(const struct float_format *format, uint32_t code)
 {
@@ -20,21 +16,21 @@ struct tensor_part tensor_part(const struct float_format *format, uint32_t code)
     bool finite = format == &format_e4m3;
     if (finite ? magnitude == format->nan : magnitude >= format->infinity)
         return (struct tensor_part){!finite && magnitude == format->infinity ? sign : 0,
-                                    SPECIAL_EXPONENT};
+                                    TENSOR_SPECIAL};
     if (magnitude == 0)
-        return (struct tensor_part){0, ZERO_EXPONENT};
+        return (struct tensor_part){0, TENSOR_ZERO};
     uint32_t one = 1u << format->mantissa_bits, fraction = magnitude & (one - 1);
-    int32_t mantissa =
-        (int32_t)((field ? fraction | one : fraction) << (PART_BITS - format->mantissa_bits));
+    int32_t mantissa = (int32_t)((field ? fraction | one : fraction)
+                                 << (TENSOR_PART_BITS - format->mantissa_bits));
     return (struct tensor_part){sign * mantissa,
                                 format->min_exponent + (int)(field ? field - 1 : 0)};
 }
 
 static double part_value(const struct tensor_part *part)
 {
-    if (part->exponent == SPECIAL_EXPONENT)
+    if (part->exponent == TENSOR_SPECIAL)
         return part->mantissa ? part->mantissa * (double)INFINITY : (double)NAN;
-    return ldexp(part->mantissa, part->exponent - PART_BITS);
+    return ldexp(part->mantissa, part->exponent - TENSOR_PART_BITS);
 }
 
 /* With an infinity or a NaN among them only which of these comes out counts. */
@@ -47,7 +43,7 @@ static double special_sum(double c, const struct tensor_part *a, const struct te
 }
 
 /* The exponent of an addend, and its mantissa with ADDEND_BITS behind the point. */
-int32_t tensor_split(int32_t *mantissa, double c, int32_t lowest)
+static int32_t tensor_split(int32_t *mantissa, double c, int32_t lowest)
 {
     uint32_t bits = lane_bits_f32((float)c), field = bits >> 23 & 0xff, fraction = bits & 0x7fffff;
     int32_t magnitude = (int32_t)(field ? fraction | 0x800000 : fraction);
@@ -58,8 +54,8 @@ int32_t tensor_split(int32_t *mantissa, double c, int32_t lowest)
     }
     *mantissa = bits >> 31 ? -magnitude : magnitude;
     if (field == 0xff)
-        return SPECIAL_EXPONENT;
-    return magnitude == 0 ? ZERO_EXPONENT : exponent;
+        return TENSOR_SPECIAL;
+    return magnitude == 0 ? TENSOR_ZERO : exponent;
 }
 
 /* mantissa x 2^up / 2^down, cut toward zero. */
@@ -78,13 +74,13 @@ double tensor_sum(double c, int32_t lowest, const struct tensor_part *a,
         int32_t exponent = a[k].exponent + b[k].exponent;
         top = exponent > top ? exponent : top;
     }
-    if (top > EXPONENT_LIMIT)
+    if (top > TENSOR_LIMIT)
         return special_sum(c, a, b, count);
-    if (top < -EXPONENT_LIMIT)
+    if (top < -TENSOR_LIMIT)
         return 0;
     int64_t sum = aligned(addend, SUM_BITS - ADDEND_BITS, top - addend_exponent);
     for (uint32_t k = 0; k < count; k++)
-        sum += aligned(a[k].mantissa * b[k].mantissa, SUM_BITS - 2 * PART_BITS,
+        sum += aligned(a[k].mantissa * b[k].mantissa, SUM_BITS - 2 * TENSOR_PART_BITS,
                        top - a[k].exponent - b[k].exponent);
     return (double)sum * lane_power_of_two(top - SUM_BITS);
 }

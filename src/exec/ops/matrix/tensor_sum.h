@@ -15,7 +15,13 @@
 
 #include "exec/lane/float_format.h"
 
-/* mantissa x 2^(exponent - 10); or zero, an infinity, a NaN, see tensor_sum.c. */
+#define TENSOR_PART_BITS 10 /* behind the point of an operand's mantissa */
+#define TENSOR_LIMIT 2000 /* exponents above: a special operand; below its negative: all are zero  \
+                           */
+#define TENSOR_ZERO (-4096)
+#define TENSOR_SPECIAL 16384 /* mantissa +1, -1: an infinity; 0: a NaN */
+
+/* mantissa x 2^(exponent - 10), or one of those above. */
 struct tensor_part {
     int32_t mantissa, exponent;
 };
@@ -28,8 +34,6 @@ struct tensor_part tensor_part(const struct float_format *format, uint32_t code)
  */
 double tensor_sum(double c, int32_t lowest, const struct tensor_part *a,
                   const struct tensor_part *b, uint32_t count);
-/* An addend's exponent, and its mantissa with 23 bits behind the point. */
-int32_t tensor_split(int32_t *mantissa, double c, int32_t lowest);
 float tensor_cut_f32(double sum);
 uint32_t tensor_round_f16(double sum); /* its code */
 

@@ -22,39 +22,25 @@
  * tensor_sum.h, with 25 bits below the largest exponent; of 8-bit floats with 13, and an f32 result
  * of theirs is cut to 13 bits behind the point. Integers are exact. Source: PTX ISA 9.0, 9.7.15.
  */
-#include <math.h>
 #include <string.h>
 
 #include "exec/fault.h"
-#include "exec/lane/float_format.h"
 #include "exec/ops/decoders.h"
-#include "exec/ops/matrix/tensor_sum.h"
-#include "exec/ops/matrix/wgmma_sum.h"
+#include "exec/ops/matrix/matrix.h"
+#include "exec/ops/matrix/product.h"
 #include "isa/fragment.h"
-#include "isa/lane_math.h"
 #include "util/error.h"
 
 #define WARP_ROWS 16
 #define STEP_BYTES 32 /* of a row of a, in one instruction */
 #define D_REGISTERS 128
 #define PIECE_BYTES 16
-#define SPECIAL 2000 /* exponents above are infinities and NaNs */
 
 struct uop_wgmma {
-    struct isa_mnk mnk;
-    enum isa_type d_type, a_type, b_type; /* a of b1: TYPE_NONE */
-    const struct float_format *a_format, *b_format;
-    bool sparse, a_in_registers, saturate, negative, a_transposed, b_transposed;
+    struct product product; /* of one warp */
+    bool a_in_registers, a_transposed, b_transposed;
     uint32_t selector, count; /* count: registers of d */
     struct element d[D_REGISTERS], a[4], b, metadata;
-    wgmma_sum_fn *sum;
-};
-
-/* The operands of one warp, as bytes: rows of a, columns of b, each along k. */
-struct operands {
-    _Alignas(16) uint8_t a[WARP_ROWS][STEP_BYTES];
-    _Alignas(16) uint8_t b[WGMMA_COLUMNS][2 * STEP_BYTES];
-    uint8_t place[WARP_ROWS][WGMMA_PRODUCTS]; /* which element of b's column belongs to a's */
 };
 
 /* ---- shared memory ---- */
@@ -111,7 +97,7 @@ static bool gather(struct exec_warp *warp, uint8_t *out, uint32_t pitch, uint64_
     return true;
 }
 
-static void gather_registers(struct operands *o, const struct exec_state *state,
+static void gather_registers(struct product_operands *o, const struct exec_state *state,
                              const struct uop_wgmma *w)
 {
     for (uint32_t r = 0; r < 4; r++)
@@ -121,195 +107,21 @@ static void gather_registers(struct operands *o, const struct exec_state *state,
         }
 }
 
-/* ---- sparse a: of each four elements two are there (tf32: of two, one) ---- */
-
-static void find_places(struct operands *o, const struct exec_state *state,
-                        const struct uop_wgmma *w)
-{
-    bool bytes = isa_type_info(w->a_type)->bytes == 1, words = w->a_type == TYPE_tf32;
-    for (uint32_t row = 0; row < WARP_ROWS; row++)
-        for (uint32_t group = 0; group < (bytes ? 16u : 8u); group++) {
-            /* Of bytes a lane has eight groups of a row, else four of two rows. */
-            uint32_t lane = row % 8 * 4, shift = group % 8 * 4;
-            lane += bytes ? group / 8 * 2 + row / 8 : w->selector * 2 + group / 4;
-            shift = bytes ? shift : row / 8 * 16 + group % 4 * 4;
-            uint32_t code = (uint32_t)element_get(state, &w->metadata, lane) >> shift & 15;
-            if (words) {
-                o->place[row][group] = (uint8_t)(group * 2 + (code == 14));
-                continue;
-            }
-            o->place[row][group * 2] = (uint8_t)(group * 4 + (code & 3));
-            o->place[row][group * 2 + 1] = (uint8_t)(group * 4 + (code >> 2));
-        }
-}
-
-static void dense_places(struct operands *o, uint32_t count)
-{
-    for (uint32_t row = 0; row < WARP_ROWS; row++)
-        for (uint32_t k = 0; k < count; k++)
-            o->place[row][k] = (uint8_t)k;
-}
-
-/* ---- sums ---- */
-
-static struct tensor_part part_at(const struct float_format *format, const uint8_t *line,
-                                  uint32_t index)
-{
-    uint32_t word = 0;
-    if (format == &format_tf32) {
-        memcpy(&word, line + (size_t)index * 4, 4);
-        word >>= 13;
-    } else if (format->sign == 0x80) {
-        word = line[index];
-    } else {
-        memcpy(&word, line + (size_t)index * 2, 2);
-    }
-    return tensor_part(format, word);
-}
-
-/* The number that a register's bits stand for, and its parts. */
-static double addend_at(int32_t *mantissa, int32_t *exponent, const struct uop_wgmma *w,
-                        uint32_t bits)
-{
-    bool half = w->d_type == TYPE_f16;
-    double value = half ? format_widen(&format_f16, bits & 0xffff) : (double)lane_float(bits);
-    *exponent = tensor_split(mantissa, value, half ? format_f16.min_exponent : -126);
-    return value;
-}
-
-/* The register, the lane and the half of it that hold an element of d. */
-static uint32_t d_bits(const struct exec_state *state, const struct uop_wgmma *w, uint32_t row,
-                       uint32_t column)
-{
-    uint32_t lane = row % 8 * 4 + column % 8 / 2;
-    uint32_t index = column / 8 * 4 + row / 8 * 2 + column % 2;
-    if (w->d_type != TYPE_f16)
-        return (uint32_t)element_get(state, &w->d[index], lane);
-    return (uint32_t)element_get(state, &w->d[index / 2], lane) >> index % 2 * 16 & 0xffff;
-}
-
-static void put_d(struct exec_state *state, const struct uop_wgmma *w, uint32_t row,
-                  uint32_t column, uint32_t bits)
-{
-    uint32_t lane = row % 8 * 4 + column % 8 / 2;
-    uint32_t index = column / 8 * 4 + row / 8 * 2 + column % 2;
-    if (w->d_type == TYPE_f16) {
-        uint32_t old = (uint32_t)element_get(state, &w->d[index / 2], lane);
-        bits = index % 2 ? (old & 0xffff) | bits << 16 : (old & 0xffff0000) | bits;
-        index /= 2;
-    }
-    element_set(state, &w->d[index], lane, bits);
-}
-
-static uint32_t rounded(const struct uop_wgmma *w, double sum)
-{
-    if (w->d_type == TYPE_f16)
-        return tensor_round_f16(sum);
-    uint32_t bits = lane_bits_f32(tensor_cut_f32(sum));
-    bool short_sum = w->a_format->sign == 0x80 && (bits & 0x7f800000) != 0x7f800000;
-    return short_sum ? bits & ~0x3ffu : bits;
-}
-
-/* A sum with an infinity or a NaN: which of these it is does not depend on what is cut. */
-static double special_sum(const struct uop_wgmma *w, const struct operands *o, uint32_t row,
-                          uint32_t column, double addend)
-{
-    struct tensor_part a[WGMMA_PRODUCTS], b[WGMMA_PRODUCTS];
-    uint32_t count = STEP_BYTES / isa_type_info(w->a_type)->bytes;
-    for (uint32_t k = 0; k < count; k++) {
-        a[k] = part_at(w->a_format, o->a[row], k);
-        a[k].mantissa = w->negative ? -a[k].mantissa : a[k].mantissa;
-        b[k] = part_at(w->b_format, o->b[column], o->place[row][k]);
-    }
-    return tensor_sum(addend, -126, a, b, count);
-}
-
-static void float_row(struct exec_state *state, const struct uop_wgmma *w, const struct operands *o,
-                      struct wgmma_row *r, const struct wgmma_parts *b, uint32_t row, bool adds)
-{
-    double addend[WGMMA_COLUMNS];
-    const uint32_t columns = r->columns;
-    for (uint32_t k = 0; k < r->count; k++) {
-        struct tensor_part part = part_at(w->a_format, o->a[row], k);
-        r->mantissa[k] = w->negative ? -part.mantissa : part.mantissa;
-        r->exponent[k] = part.exponent;
-        r->b[k] = &b[o->place[row][k]];
-    }
-    for (uint32_t j = 0; j < columns; j++)
-        addend[j] =
-            addend_at(&r->c.mantissa[j], &r->c.exponent[j], w, adds ? d_bits(state, w, row, j) : 0);
-    w->sum(r);
-    for (uint32_t j = 0; j < columns; j++) {
-        double sum = r->top[j] > SPECIAL ? special_sum(w, o, row, j, addend[j]) : r->sum[j];
-        put_d(state, w, row, j, rounded(w, sum));
-    }
-}
-
-static void float_product(struct exec_state *state, const struct uop_wgmma *w,
-                          const struct operands *o, bool adds)
-{
-    struct wgmma_parts b[WGMMA_DEPTH];
-    struct wgmma_row r = {
-        .columns = w->mnk.n,
-        .count = STEP_BYTES / isa_type_info(w->a_type)->bytes,
-        .bits = w->a_format->sign == 0x80 ? 13 : 25,
-    };
-    for (uint32_t k = 0; k < w->mnk.k; k++)
-        for (uint32_t j = 0; j < w->mnk.n; j++) {
-            struct tensor_part part = part_at(w->b_format, o->b[j], k);
-            b[k].mantissa[j] = part.mantissa;
-            b[k].exponent[j] = part.exponent;
-        }
-    for (uint32_t row = 0; row < WARP_ROWS; row++)
-        float_row(state, w, o, &r, b, row, adds);
-}
-
-static int32_t byte_at(enum isa_type type, uint8_t byte)
-{
-    return type == TYPE_s8 ? (int8_t)byte : byte;
-}
-
-static int64_t whole_sum(const struct uop_wgmma *w, const struct operands *o, uint32_t row,
-                         uint32_t column)
-{
-    int32_t sum = 0;
-    for (uint32_t k = 0; k < STEP_BYTES; k++) {
-        uint8_t a = o->a[row][k], b = o->b[column][o->place[row][k]];
-        sum += w->a_type == TYPE_NONE ? __builtin_popcount(a & b)
-                                      : byte_at(w->a_type, a) * byte_at(w->b_type, b);
-    }
-    return sum;
-}
-
-static void whole_product(struct exec_state *state, const struct uop_wgmma *w,
-                          const struct operands *o, bool adds)
-{
-    for (uint32_t row = 0; row < WARP_ROWS; row++)
-        for (uint32_t j = 0; j < w->mnk.n; j++) {
-            int64_t sum = whole_sum(w, o, row, j);
-            sum += adds ? (int32_t)d_bits(state, w, row, j) : 0;
-            put_d(state, w, row, j,
-                  (uint32_t)(w->saturate ? lane_clamp_s32(sum) : (int32_t)(uint32_t)sum));
-        }
-}
-
-static bool read_operands(struct exec_warp *warp, const struct uop_wgmma *w, struct operands *o,
-                          uint32_t lane)
+static bool read_operands(struct exec_warp *warp, const struct uop_wgmma *w,
+                          struct product_operands *o, uint32_t lane)
 {
     const struct exec_state *state = warp->state;
     uint32_t first = state->first_thread / WARP_LANES % 4 * WARP_ROWS;
-    uint32_t bytes = STEP_BYTES * (w->sparse ? 2 : 1);
+    uint32_t bytes = STEP_BYTES * (w->product.sparse ? 2 : 1);
     if (w->a_in_registers)
         gather_registers(o, state, w);
     else if (!gather(warp, o->a[0], STEP_BYTES, element_get(state, &w->a[0], lane), first,
                      WARP_ROWS, STEP_BYTES, w->a_transposed))
         return false;
-    if (w->sparse)
-        find_places(o, state, w);
-    else
-        dense_places(o, STEP_BYTES);
-    return gather(warp, o->b[0], sizeof o->b[0], element_get(state, &w->b, lane), 0, w->mnk.n,
-                  bytes, w->b_transposed);
+    if (w->product.sparse)
+        product_places(o, state, &w->metadata, &w->product, w->selector);
+    return gather(warp, o->b[0], sizeof o->b[0], element_get(state, &w->b, lane), 0,
+                  w->product.mnk.n, bytes, w->b_transposed);
 }
 
 static enum exec_event run_wgmma(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
@@ -317,17 +129,19 @@ static enum exec_event run_wgmma(struct exec_warp *warp, const struct uop *uop, 
 {
     (void)access;
     const struct uop_wgmma *w = uop->wgmma;
-    struct operands o;
+    struct product_operands o;
     if (!mask)
         return advance(warp);
     uint32_t lane = lowest_lane(mask);
     bool adds = pred_lanes(warp->state, uop, 0) >> lane & 1;
     if (!read_operands(warp, w, &o, lane))
         return EXEC_FAULT;
-    if (w->a_format)
-        float_product(warp->state, w, &o, adds);
+    if (adds)
+        product_gather_sums(&o, warp->state, &w->product, w->d, w->count);
     else
-        whole_product(warp->state, w, &o, adds);
+        memset(o.d, 0, sizeof o.d[0] * w->product.mnk.m * w->product.mnk.n);
+    product_run(&w->product, &o);
+    product_scatter_sums(&o, warp->state, &w->product, w->d, w->count, UINT32_MAX);
     return advance(warp);
 }
 
@@ -359,7 +173,7 @@ static int decode_switches(struct decoder *d, struct uop_wgmma *w, const struct 
                             d->insn->loc.line, d->insn->loc.column, "'%s': got %d, expected %s",
                             isa_row(d->insn->op)->name, value, i < 2 ? "1 or -1" : "0 or 1");
     }
-    w->negative = o[0].imm != o[1].imm;
+    w->product.negative = o[0].imm != o[1].imm;
     w->a_transposed = count == 4 && o[2].imm;
     w->b_transposed = count > 2 && o[count - 1].imm;
     return SONDE_OK;
@@ -398,17 +212,15 @@ int decode_wgmma(struct decoder *d)
         return error_memory();
     d->uop->wgmma = w;
     d->uop->run = run_wgmma;
-    w->mnk = isa_wgmma_mnk((enum isa_mod)insn->mods[MODC_WG]);
-    w->d_type = insn->tuple.d;
-    w->a_type = bits ? TYPE_NONE : insn->types[1];
-    w->b_type = bits ? TYPE_NONE : insn->types[2];
-    w->a_format = format_of_type(w->a_type);
-    w->b_format = format_of_type(w->b_type);
-    w->sparse = sparse;
-    w->saturate = insn->mods[MODC_SATFINITE] != MOD_NONE;
-    w->sum = wgmma_sum_choose();
+    struct isa_mnk mnk = isa_wgmma_mnk((enum isa_mod)insn->mods[MODC_WG]);
+    mnk.m = WARP_ROWS;
+    product_of_types(&w->product, mnk, bits ? TYPE_NONE : insn->types[1],
+                     bits ? TYPE_NONE : insn->types[2], insn->tuple.d, sparse);
+    w->product.block = w->product.terms;
+    w->product.short_sum = w->product.a_format && w->product.element_bits == 8;
+    w->product.saturate = insn->mods[MODC_SATFINITE] != MOD_NONE;
     d->info->is_async = true;
-    d->info->product_columns = w->mnk.n;
+    d->info->product_columns = mnk.n;
     int rc = decode_result(d, w, &o[0]);
     if (rc == SONDE_OK)
         rc = decode_factor(d, w, &o[1]);

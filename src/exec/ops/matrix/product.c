@@ -1,0 +1,189 @@
+/*
+ * See product.h. Sums of floats follow tensor_sum.h, by loops over many at once (product_loops.h);
+ * a row with a special or a subnormal sum is done again one by one. With more products than are
+ * added up at once what a step leaves is cut to f32 before the next. Of wgmma's 8-bit floats 13
+ * bits are kept below the largest exponent, and an f32 result is cut to 13 behind the point.
+ * Integers are exact.
+ */
+#include "exec/ops/matrix/product.h"
+
+#include <string.h>
+
+#include "exec/ops/matrix/tensor_sum.h"
+#include "isa/lane_math.h"
+
+#define LONG_SUM 25
+#define SHORT_SUM 13
+#define SHORT_MASK 0x3ffu /* what a short sum leaves out of f32 */
+#define TERMS_MAX 256     /* of integers: bits */
+
+struct parts {
+    _Alignas(32) int32_t mantissa[PRODUCT_DEPTH * PRODUCT_COLUMNS];
+    _Alignas(32) int32_t exponent[PRODUCT_DEPTH * PRODUCT_COLUMNS];
+};
+
+/* ---- floats ---- */
+
+static void codes_of_line(uint32_t *codes, const uint8_t *line, uint32_t bits, uint32_t count)
+{
+    if (bits == 32) {
+        memcpy(codes, line, (size_t)count * 4);
+        for (uint32_t k = 0; k < count; k++)
+            codes[k] >>= 13; /* tf32 */
+    } else if (bits == 16) {
+        for (uint32_t k = 0; k < count; k++)
+            codes[k] = line[2 * k] | (uint32_t)line[2 * k + 1] << 8;
+    } else {
+        for (uint32_t k = 0; k < count; k++)
+            codes[k] = line[k];
+    }
+}
+
+static uint32_t rounded_up(uint32_t count)
+{
+    return (count + PRODUCT_LANES - 1) / PRODUCT_LANES * PRODUCT_LANES;
+}
+
+/* b's parts by rows, n apart. */
+static void split_b(struct parts *b, const struct product *p, const struct product_operands *o)
+{
+    uint32_t codes[PRODUCT_DEPTH] = {0};
+    int32_t mantissa[PRODUCT_DEPTH], exponent[PRODUCT_DEPTH];
+    const uint32_t n = p->mnk.n;
+    for (uint32_t j = 0; j < n; j++) {
+        codes_of_line(codes, o->b[j], p->element_bits, p->mnk.k);
+        p->loops->parts(mantissa, exponent, p->b_format, codes, rounded_up(p->mnk.k));
+        for (uint32_t k = 0; k < p->mnk.k; k++) {
+            b->mantissa[k * n + j] = mantissa[k];
+            b->exponent[k * n + j] = exponent[k];
+        }
+    }
+}
+
+static double value_of(uint32_t code, bool half)
+{
+    return half ? format_widen(&format_f16, code & 0xffff) : (double)lane_float(code);
+}
+
+/* One sum by the rule, whatever its operands are. */
+static double exact_sum(const struct product_row *r, uint32_t column, uint32_t code, bool half)
+{
+    struct tensor_part a[PRODUCT_TERMS], b[PRODUCT_TERMS];
+    for (uint32_t k = 0; k < r->count; k++) {
+        a[k] = (struct tensor_part){r->mantissa[k], r->exponent[k]};
+        b[k] = (struct tensor_part){r->b_mantissa[k][column], r->b_exponent[k][column]};
+    }
+    return tensor_sum(value_of(code, half), half ? format_f16.min_exponent : -126, a, b, r->count);
+}
+
+static void codes_one_by_one(uint32_t *codes, const struct product_row *r, bool half, bool to_half)
+{
+    for (uint32_t j = 0; j < r->columns; j++) {
+        double sum = r->top[j] > TENSOR_LIMIT ? exact_sum(r, j, codes[j], half) : r->sum[j];
+        codes[j] = to_half ? tensor_round_f16(sum) : lane_bits_f32(tensor_cut_f32(sum));
+    }
+}
+
+static void cut_short(uint32_t *codes, uint32_t count)
+{
+    for (uint32_t j = 0; j < count; j++)
+        if ((codes[j] & 0x7f800000) != 0x7f800000)
+            codes[j] &= ~SHORT_MASK;
+}
+
+static void float_row(const struct product *p, struct product_operands *o, struct product_row *r,
+                      const struct parts *b, uint32_t row)
+{
+    uint32_t codes[PRODUCT_DEPTH] = {0}, *d = &o->d[(size_t)row * p->mnk.n];
+    int32_t mantissa[PRODUCT_DEPTH], exponent[PRODUCT_DEPTH];
+    codes_of_line(codes, o->a[row], p->element_bits, p->terms);
+    p->loops->parts(mantissa, exponent, p->a_format, codes, rounded_up(p->terms));
+    for (uint32_t first = 0; first < p->terms; first += p->block) {
+        bool half = p->c_half && first == 0, last = first + p->block >= p->terms;
+        r->count = last ? p->terms - first : p->block;
+        for (uint32_t k = 0; k < r->count; k++) {
+            uint32_t at = p->sparse ? o->place[row][first + k] : first + k;
+            r->mantissa[k] = p->negative ? -mantissa[first + k] : mantissa[first + k];
+            r->exponent[k] = exponent[first + k];
+            r->b_mantissa[k] = &b->mantissa[(size_t)at * p->mnk.n];
+            r->b_exponent[k] = &b->exponent[(size_t)at * p->mnk.n];
+        }
+        p->loops->addends(r, d, half);
+        p->loops->sums(r);
+        if (!p->loops->codes(d, r, p->half && last))
+            codes_one_by_one(d, r, half, p->half && last);
+    }
+    if (p->short_sum && !p->half)
+        cut_short(d, p->mnk.n);
+}
+
+static void float_product(const struct product *p, struct product_operands *o)
+{
+    struct parts b;
+    struct product_row r = {.columns = p->mnk.n, .bits = p->short_sum ? SHORT_SUM : LONG_SUM};
+    split_b(&b, p, o);
+    for (uint32_t row = 0; row < p->mnk.m; row++)
+        float_row(p, o, &r, &b, row);
+}
+
+/* ---- integers ---- */
+
+static void widen_line(int16_t *out, const uint8_t *line, uint32_t bits, bool is_signed,
+                       uint32_t count)
+{
+    for (uint32_t k = 0; bits == 8 && k < count; k++)
+        out[k] = is_signed ? (int8_t)line[k] : line[k];
+    for (uint32_t k = 0; bits == 4 && k < count; k++) {
+        int16_t code = line[k / 2] >> k % 2 * 4 & 15;
+        out[k] = is_signed && code > 7 ? (int16_t)(code - 16) : code;
+    }
+}
+
+static int32_t bits_sum(const struct product *p, const uint8_t *a, const uint8_t *b)
+{
+    int32_t sum = 0;
+    for (uint32_t k = 0; k < p->mnk.k / 8u; k++)
+        sum += __builtin_popcount(p->exclusive ? a[k] ^ b[k] : a[k] & b[k]);
+    return sum;
+}
+
+static void add_whole(const struct product *p, uint32_t *d, int32_t products)
+{
+    int64_t sum = (int64_t)(int32_t)*d + products;
+    *d = (uint32_t)(p->saturate ? lane_clamp_s32(sum) : (int32_t)(uint32_t)sum);
+}
+
+/* A row of a as long as a column of b: zeros where a sparse one has nothing. */
+static void spread_line(int16_t *out, const struct product *p, const struct product_operands *o,
+                        uint32_t row)
+{
+    int16_t there[TERMS_MAX];
+    widen_line(p->sparse ? there : out, o->a[row], p->element_bits, p->a_signed, p->terms);
+    for (uint32_t k = 0; p->sparse && k < p->mnk.k; k++)
+        out[k] = 0;
+    for (uint32_t k = 0; p->sparse && k < p->terms; k++)
+        out[o->place[row][k]] = there[k];
+}
+
+static void whole_product(const struct product *p, struct product_operands *o)
+{
+    int16_t a[PRODUCT_ROWS][TERMS_MAX / 2] = {0}, b[TERMS_MAX / 2];
+    const uint32_t n = p->mnk.n;
+    for (uint32_t row = 0; p->element_bits > 1 && row < p->mnk.m; row++)
+        spread_line(a[row], p, o, row);
+    for (uint32_t j = 0; j < n; j++) {
+        widen_line(b, o->b[j], p->element_bits, p->b_signed, p->mnk.k);
+        for (uint32_t row = 0; row < p->mnk.m; row++)
+            add_whole(p, &o->d[(size_t)row * n + j],
+                      p->element_bits == 1 ? bits_sum(p, o->a[row], o->b[j])
+                                           : p->loops->dot(a[row], b, p->mnk.k));
+    }
+}
+
+void product_run(const struct product *p, struct product_operands *o)
+{
+    if (p->a_format)
+        float_product(p, o);
+    else
+        whole_product(p, o);
+}

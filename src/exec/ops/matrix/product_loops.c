@@ -1,0 +1,14 @@
+/* Loops of products for any processor, and the choice. */
+#define LOOP_TARGET
+#define LOOP_TABLE loops_portable
+#define LOOP_LINKAGE static
+#include "exec/ops/matrix/product_loops.inc"
+
+const struct product_loops *product_loops_choose(void)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+    if (product_loops_avx2.parts && __builtin_cpu_supports("avx2"))
+        return &product_loops_avx2;
+#endif
+    return &loops_portable;
+}

@@ -1,0 +1,48 @@
+/*
+ * The loops of a product of narrow numbers (product.c), each over many elements at once: operands'
+ * codes as mantissas and exponents, sums of a row eight columns at a time, sums as codes. The rule
+ * is that of tensor_sum.h with the number of bits kept as a parameter; what is special or subnormal
+ * is left to it.
+ */
+#ifndef SONDE_EXEC_PRODUCT_LOOPS_H
+#define SONDE_EXEC_PRODUCT_LOOPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "exec/lane/float_format.h"
+
+#define PRODUCT_COLUMNS 256
+#define PRODUCT_DEPTH 64 /* of b, in elements of floats; a row of a has half of it at most */
+#define PRODUCT_TERMS 32 /* of a sum of floats */
+#define PRODUCT_LANES 8  /* columns come in such numbers */
+
+struct product_row {
+    uint32_t columns, count;                                  /* products of each sum */
+    int32_t bits;                                             /* kept below the largest exponent */
+    int32_t mantissa[PRODUCT_TERMS], exponent[PRODUCT_TERMS]; /* a's */
+    const int32_t *b_mantissa[PRODUCT_TERMS],
+        *b_exponent[PRODUCT_TERMS]; /* the row of b for each */
+    _Alignas(32) int32_t c_mantissa[PRODUCT_COLUMNS];
+    _Alignas(32) int32_t c_exponent[PRODUCT_COLUMNS];
+    _Alignas(32) int32_t top[PRODUCT_COLUMNS]; /* out: the largest exponent .. */
+    _Alignas(32) double sum[PRODUCT_COLUMNS];  /* .. and the sum, unless it is a special one's */
+};
+
+struct product_loops {
+    /* What codes stand for; see tensor_part() for special ones. */
+    void (*parts)(int32_t *mantissa, int32_t *exponent, const struct float_format *format,
+                  const uint32_t *codes, uint32_t count);
+    /* The row's addends, codes of f32 or f16. */
+    void (*addends)(struct product_row *row, const uint32_t *codes, bool half);
+    void (*sums)(struct product_row *row);
+    /* The row's sums as codes. False: some are special or subnormal, and it has done nothing. */
+    bool (*codes)(uint32_t *codes, const struct product_row *row, bool half);
+    /* Sums of `terms` (a multiple of 16) products of small integers. */
+    int32_t (*dot)(const int16_t *a, const int16_t *b, uint32_t terms);
+};
+
+extern const struct product_loops product_loops_avx2; /* parts NULL: not for this processor */
+const struct product_loops *product_loops_choose(void);
+
+#endif

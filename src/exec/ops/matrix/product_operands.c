@@ -1,0 +1,151 @@
+/*
+ * Between a warp's registers and the rows and columns of a product. With g = lane / 4, t = lane % 4
+ * a register of four bytes holds
+ *
+ *     a:  row g + 8 (r mod m/8)     bytes 4 t + 16 (r div m/8) of it
+ *     b:  column g + 8 (r div K)    bytes 4 t + 16 (r mod K),     K = bytes of a column / 16
+ *     c:  row g + 8 (s mod m/8)     columns 2 t + i + 8 (s div m/8),  s counts pairs of elements
+ *
+ * whatever the elements are; fragments of wmma's f16 hold everything more than once. Of sparse a
+ * four bits tell for each group (four elements, two of tf32, eight of four bits) which are there:
+ *
+ *     groups of a row   lane                     bits of it
+ *     4                 4 g + selector           16 (row / 8) + 4 group
+ *     8, of 16 bits     4 g + 2 selector + group / 4   16 (row / 8) + 4 (group % 4)
+ *     8, of fewer       4 g + 2 selector + row / 8     4 group
+ *     16                4 g + 2 (group / 8) + row / 8  4 (group % 8)
+ *
+ * Source: PTX ISA 9.0, 9.7.14; recordings of an H200 (tests/vectors).
+ */
+#include <string.h>
+
+#include "exec/lane/float_format.h"
+#include "exec/ops/matrix/matrix.h"
+#include "exec/ops/matrix/product.h"
+
+#define WORD_LANES 4 /* lanes that share a row */
+#define WORD_ROW 16  /* bytes of a row in one register */
+
+void product_of_types(struct product *p, struct isa_mnk mnk, enum isa_type a, enum isa_type b,
+                      enum isa_type d, bool sparse)
+{
+    *p = (struct product){
+        .mnk = mnk,
+        .a_format = a == TYPE_NONE ? NULL : format_of_type(a),
+        .b_format = b == TYPE_NONE ? NULL : format_of_type(b),
+        .element_bits = a == TYPE_NONE ? 1u : isa_type_info(a)->bytes * 8u,
+        .a_signed = a == TYPE_s8,
+        .b_signed = b == TYPE_s8,
+        .half = d == TYPE_f16,
+        .c_half = d == TYPE_f16,
+        .sparse = sparse,
+        .terms = sparse ? mnk.k / 2u : mnk.k,
+        .loops = product_loops_choose(),
+    };
+    p->block = p->terms;
+}
+
+static const lane_word *words_of(const struct exec_state *state, const struct element *element)
+{
+    return lanes_at(state, element->ref);
+}
+
+void product_gather_a(struct product_operands *o, const struct exec_state *state,
+                      const struct product *p, const struct element *registers)
+{
+    uint32_t blocks = p->mnk.m / 8u, count = blocks * (p->terms * p->element_bits / 8 / WORD_ROW);
+    for (uint32_t r = 0; r < count; r++) {
+        const lane_word *words = words_of(state, &registers[r]);
+        for (uint32_t lane = 0; lane < WARP_LANES; lane++)
+            memcpy(&o->a[lane / WORD_LANES + 8 * (r % blocks)]
+                        [lane % WORD_LANES * 4 + WORD_ROW * (r / blocks)],
+                   &words[lane], 4);
+    }
+}
+
+void product_gather_b(struct product_operands *o, const struct exec_state *state,
+                      const struct product *p, const struct element *registers)
+{
+    uint32_t blocks = p->mnk.k * p->element_bits / 8 / WORD_ROW, count = blocks * (p->mnk.n / 8u);
+    for (uint32_t r = 0; r < count; r++) {
+        const lane_word *words = words_of(state, &registers[r]);
+        for (uint32_t lane = 0; lane < WARP_LANES; lane++)
+            memcpy(&o->b[lane / WORD_LANES + 8 * (r / blocks)]
+                        [lane % WORD_LANES * 4 + WORD_ROW * (r % blocks)],
+                   &words[lane], 4);
+    }
+}
+
+/* Where the first element of a lane's pair lies in d. */
+static uint32_t pair_at(const struct product *p, uint32_t pair, uint32_t lane)
+{
+    uint32_t blocks = p->mnk.m / 8u, row = lane / WORD_LANES + 8 * (pair % blocks);
+    return row * p->mnk.n + 2 * (lane % WORD_LANES) + 8 * (pair / blocks);
+}
+
+void product_gather_sums(struct product_operands *o, const struct exec_state *state,
+                         const struct product *p, const struct element *registers, uint32_t count)
+{
+    for (uint32_t r = 0; r < count; r++) {
+        const lane_word *words = words_of(state, &registers[r]);
+        for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
+            uint32_t *at = &o->d[pair_at(p, p->c_half ? r : r / 2, lane)];
+            if (p->c_half) {
+                at[0] = words[lane] & 0xffff;
+                at[1] = words[lane] >> 16;
+            } else {
+                at[r % 2] = words[lane];
+            }
+        }
+    }
+}
+
+void product_scatter_sums(const struct product_operands *o, struct exec_state *state,
+                          const struct product *p, const struct element *registers, uint32_t count,
+                          uint32_t mask)
+{
+    for (uint32_t r = 0; r < count; r++)
+        for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
+            const uint32_t *at = &o->d[pair_at(p, p->half ? r : r / 2, lane)];
+            if (mask >> lane & 1)
+                element_set(state, &registers[r], lane, p->half ? at[0] | at[1] << 16 : at[r % 2]);
+        }
+}
+
+/* The two that are there of each group. */
+static void places_of_group(uint8_t *place, const struct product *p, uint32_t group, uint32_t code)
+{
+    if (p->element_bits == 32) {
+        place[group] = (uint8_t)(group * 2 + (code == 14));
+    } else if (p->element_bits == 4) {
+        for (uint32_t i = 0; i < 2; i++) {
+            place[group * 4 + i] = (uint8_t)(group * 8 + (code & 3) * 2 + i);
+            place[group * 4 + 2 + i] = (uint8_t)(group * 8 + (code >> 2) * 2 + i);
+        }
+    } else {
+        place[group * 2] = (uint8_t)(group * 4 + (code & 3));
+        place[group * 2 + 1] = (uint8_t)(group * 4 + (code >> 2));
+    }
+}
+
+void product_places(struct product_operands *o, const struct exec_state *state,
+                    const struct element *metadata, const struct product *p, uint32_t selector)
+{
+    uint32_t wide = p->element_bits >= 16, length = p->element_bits == 32 ? 2 : 4;
+    length = p->element_bits == 4 ? 8 : length;
+    uint32_t groups = p->mnk.k / length;
+    const lane_word *words = words_of(state, metadata);
+    for (uint32_t row = 0; row < p->mnk.m; row++)
+        for (uint32_t group = 0; group < groups; group++) {
+            uint32_t lane = row % 8 * 4, shift = group % 8 * 4;
+            if (groups == 4)
+                lane += selector;
+            else if (groups == 16)
+                lane += group / 8 * 2 + row / 8;
+            else
+                lane += selector * 2 + (wide ? group / 4 : row / 8);
+            if (wide)
+                shift = row / 8 * 16 + group % 4 * 4;
+            places_of_group(o->place[row], p, group, words[lane] >> shift & 15);
+        }
+}
