@@ -157,7 +157,7 @@ void forms_free(struct form_list *forms)
 
 void form_module_head(struct strbuf *out)
 {
-    strbuf_append(out, ".version 8.0\n.target sm_90\n.address_size 64\n");
+    strbuf_append(out, ".version 8.8\n.target sm_90\n.address_size 64\n");
 }
 
 void form_kernel(struct strbuf *out, const struct form *form, size_t number, uint32_t lanes)

@@ -2,8 +2,10 @@
  * Asynchronous instructions to the bit. `async FOLDER` runs the kernels of FOLDER/kernels.ptx on
  * operands that follow from the name of each case, and prints a line a case: the name and a hash of
  * all that the kernel left. `async FOLDER RECORDED` holds them against such lines instead: it
- * prints what differs, and fails if anything does. On a GPU it is linked with the vendor's library,
- * on a simulated one it runs under `sonde run`.
+ * prints what differs, and fails if anything does. `async FOLDER RECORDED SEED ROUNDS` (RECORDED
+ * may be -) runs each product, reduction and atomic instead on ROUNDS times 128 lanes that follow
+ * from SEED, and takes one hash of them all. On a GPU it is linked with the vendor's library, on a
+ * simulated one it runs under `sonde run`.
  */
 #include "async.h"
 
@@ -38,11 +40,28 @@ static uint64_t hash(const uint8_t *bytes, size_t count)
     return h;
 }
 
+/* Many rounds of other operands are one case. */
+static struct {
+    unsigned seed, count, now;
+    uint64_t sum;
+} rounds;
+
 /* What a case left in `out`. */
 static void result(const char *name, size_t bytes)
 {
     char line[200];
-    snprintf(line, sizeof line, "%s %016llx", name, (unsigned long long)hash(out, bytes));
+    uint64_t sum = hash(out, bytes);
+    if (rounds.count > 0) {
+        sum = rounds.sum = (rounds.now ? rounds.sum * 31 : 0) ^ sum;
+        if (rounds.now + 1 < rounds.count) {
+            return;
+        }
+        snprintf(line, sizeof line, "%s.%u.%u %016llx", name, rounds.seed, rounds.count,
+                 (unsigned long long)sum);
+        lines_judge(&recorded, line);
+        return;
+    }
+    snprintf(line, sizeof line, "%s %016llx", name, (unsigned long long)sum);
     lines_judge(&recorded, line);
 }
 
@@ -117,7 +136,7 @@ static void multiply(const struct product *p, const char *name, int mode, unsign
     OK(cuMemcpyHtoD_v2(input, in, D_AT + bytes));
     run(p->name, 1, 32768, args);
     OK(cuMemcpyDtoH_v2(out, output, bytes));
-    snprintf(full, sizeof full, "%s.%d.%u", name, mode, seed);
+    snprintf(full, sizeof full, rounds.count ? "%s" : "%s.%d.%u", name, mode, seed);
     result(full, bytes);
 }
 
@@ -272,7 +291,7 @@ static void combine(const char *kernel, unsigned mode, bool atomic)
     type[strcspn(type, "x")] = '\0';
     bool f64 = strcmp(type, "f64") == 0, real = strchr(type, 'f') && !f64;
     size_t half = atomic ? 8192 : 32768;
-    draw_from((atomic ? 41 : 21) + mode);
+    draw_from((atomic ? 41 : 21) + (rounds.count ? rounds.seed * 1000 + rounds.now : mode));
     if (real) {
         fill(in, 2 * half, type, (int)mode);
     }
@@ -292,20 +311,50 @@ static void combine(const char *kernel, unsigned mode, bool atomic)
     if (atomic) {
         OK(cuMemcpyDtoH_v2(out + 2048, output, 2048));
     }
-    snprintf(name, sizeof name, "%s.%u", kernel, mode);
+    snprintf(name, sizeof name, rounds.count ? "%s" : "%s.%u", kernel, mode);
     result(name, 4096);
+}
+
+/* The modes of operands take turns. */
+static void many_rounds(void)
+{
+    static const unsigned a[5] = {0, 128, 256, 0, 0};
+    for (size_t i = 0; i < product_count; i++) {
+        const struct product *p = &all_products[i];
+        const unsigned b[5] = {4096, 128, p->sparse ? 512 : 256, 0, 0};
+        for (unsigned r = 0; r < rounds.count && strncmp(p->name, "lay", 3) != 0; r++) {
+            rounds.now = r;
+            multiply(p, p->name, (int)(r % 6), rounds.seed * 1000 + r, a, b);
+        }
+    }
+    for (size_t i = 0; i < reduction_count; i++) {
+        for (rounds.now = 0; rounds.now < rounds.count; rounds.now++) {
+            combine(all_reductions[i], rounds.now % 4, false);
+        }
+    }
+    for (size_t i = 0; i < atomic_count; i++) {
+        for (rounds.now = 0; rounds.now < rounds.count; rounds.now++) {
+            combine(all_atomics[i], rounds.now % 4, true);
+        }
+    }
 }
 
 int main(int argc, char **argv)
 {
-    EXPECT(argc == 2 || argc == 3);
+    EXPECT(argc == 2 || argc == 3 || argc == 5);
     in = malloc(1 << 20);
     out = malloc(1 << 20);
-    EXPECT(in && out && lines_read(&recorded, argc == 3 ? argv[2] : NULL));
+    EXPECT(in && out && lines_read(&recorded, argc >= 3 && strcmp(argv[2], "-") ? argv[2] : NULL));
     module = begin(argv, "kernels.ptx");
     input = take(1 << 18);
     output = take(1 << 18);
     tensor = take(1 << 18);
+    if (argc == 5) {
+        rounds.seed = (unsigned)strtoul(argv[3], NULL, 10);
+        rounds.count = (unsigned)strtoul(argv[4], NULL, 10);
+        many_rounds();
+        return lines_end(&recorded);
+    }
     products();
     reset_tensor();
     swizzles();

@@ -291,9 +291,18 @@ static void attention(unsigned n)
     start("attention", n / 32, 1, 128, shared, args);
     start("attention", n / 32, 1, 128, shared, args);
     check("attention", out, count, 4e-3);
+    static uint32_t maps[3][32] __attribute__((aligned(64)));
     for (int i = 0; i < 3; i++) {
+        OK(cuTensorMapEncodeTiled(maps[i], 6, 2, at[i], (uint64_t[]){DEPTH, n},
+                                  (uint64_t[]){DEPTH * 2}, (uint32_t[]){64, 64}, (uint32_t[]){1, 1},
+                                  0, 3, 0, 0));
         free(values[i]);
     }
+    void *mapped[] = {&out, maps[0], maps[1], maps[2], &n};
+    OK(cuMemsetD32_v2(out, 0, count));
+    start("attention_wgmma", n / 64, 1, 160, 40960, mapped);
+    start("attention_wgmma", n / 64, 1, 160, 40960, mapped);
+    check("attention_wgmma", out, count, 4e-3);
 }
 
 int main(int argc, char **argv)

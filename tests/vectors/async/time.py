@@ -336,6 +336,277 @@ def products():
                          before=desc + zero + "    setp.ne.u32 %p, %s, 0;\n", threads=256)
 
 
+# ---- held out: shapes, sizes and counts that no parameter of the model was set by; their names begin with held_ ----
+def held_copies():
+    for cop, size, n in (("ca", 4, 2), ("ca", 8, 8), ("ca", 16, 2), ("cg", 16, 2), ("cg", 16, 8), ("cg", 16, 12)):
+        body = CLOCK0
+        for k in range(n):
+            body += f"    cp.async.{cop}.shared.global [%r0+{k * size * 32}], [%a+{k * size * 32}], {size};\n"
+        case(f"held_copy_{cop}_{size}_{n}", body + "    cp.async.wait_all;\n" + CLOCK1,
+             before=f"    mul.wide.u32 %a, %t, {size};\n    add.u64 %a, %a, %in;\n    mad.lo.u32 %r0, %t, {size}, %s;\n")
+    for warps, n in ((2, 2), (2, 8), (3, 4), (16, 1), (16, 2)):
+        body = CLOCK0
+        for k in range(n):
+            step = k * 16 * 32 * warps
+            body += f"    cp.async.cg.shared.global [%r0+{step}], [%a+{step}], 16;\n"
+        body += "    cp.async.commit_group;\n    cp.async.wait_group 0;\n    bar.sync 0;\n" + CLOCK1
+        case(f"held_copy_cg_16_{n}_warps_{warps}", body, threads=32 * warps,
+             before="    mul.wide.u32 %a, %t, 16;\n    add.u64 %a, %a, %in;\n    mad.lo.u32 %r0, %t, 16, %s;\n")
+    # every lane its own row of a matrix of 1024 bytes a row, as tiles are fetched: 4 lanes a row
+    for warps in (1, 4):
+        body = CLOCK0 + "".join(f"    cp.async.cg.shared.global [%r0+{k * 512 * warps}], [%a+{k * 8192 * warps}], 16;\n"
+                                for k in range(4))
+        body += "    cp.async.commit_group;\n    cp.async.wait_group 0;\n    bar.sync 0;\n" + CLOCK1
+        case(f"held_copy_tile_warps_{warps}", body, threads=32 * warps,
+             before="    shr.u32 %r1, %t, 2;\n    mul.wide.u32 %a, %r1, 1024;\n    add.u64 %a, %a, %in;\n"
+             "    and.b32 %r1, %t, 3;\n    mul.wide.u32 %d0, %r1, 16;\n    add.u64 %a, %a, %d0;\n"
+             "    mad.lo.u32 %r0, %t, 16, %s;\n")
+    # a ring of groups: one is fetched while the one before is waited for
+    for stages in (2, 3, 4):
+        body = CLOCK0
+        for k in range(12):
+            body += f"    cp.async.cg.shared.global [%r0+{k % stages * 2048}], [%a+{k * 2048}], 16;\n    cp.async.commit_group;\n"
+            if k >= stages - 1:
+                body += f"    cp.async.wait_group {stages - 1};\n    bar.sync 0;\n"
+        body += "    cp.async.wait_group 0;\n    bar.sync 0;\n" + CLOCK1
+        case(f"held_copy_ring_{stages}", body, threads=128,
+             before="    mul.wide.u32 %a, %t, 16;\n    add.u64 %a, %a, %in;\n    mad.lo.u32 %r0, %t, 16, %s;\n")
+    for n in (1, 3):
+        body = CLOCK0
+        for k in range(n):
+            body += f"    cp.async.cg.shared.global [%r0+{k * 512}], [%a+{k * 512}], 16;\n"
+        body += "    cp.async.mbarrier.arrive.noinc.shared.b64 [%bar];\n" + wait() + CLOCK1
+        case(f"held_copy_barrier_{n}", body, count=32,
+             before="    mul.wide.u32 %a, %t, 16;\n    add.u64 %a, %a, %in;\n    mad.lo.u32 %r0, %t, 16, %s;\n")
+        body = body.replace(CLOCK0, "").replace("    cp.async.mbarrier", CLOCK0 + "    cp.async.mbarrier").replace(CLOCK1, "")
+        case(f"held_copy_barrier_issue_{n}", body.replace("[%bar];\n", "[%bar];\n" + CLOCK1, 1), count=32,
+             before="    mul.wide.u32 %a, %t, 16;\n    add.u64 %a, %a, %in;\n    mad.lo.u32 %r0, %t, 16, %s;\n")
+
+
+def held_bulk():
+    copy = ("    @%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+            "[%s+{to}], [%in+{at}], {size}, [%bar];\n")
+
+    def body_of(size, n):
+        text = CLOCK0 + f"    @%p0 mbarrier.arrive.expect_tx.shared.b64 %st, [%bar], {size * n};\n"
+        return text + "".join(copy.format(to=k * size, at=k * size, size=size) for k in range(n))
+    for size, n in ((32, 3), (128, 4), (512, 1), (512, 3), (512, 6), (1536, 2), (3072, 1), (3072, 3), (6144, 1), (6144, 3),
+                    (12288, 1), (12288, 2), (24576, 1), (24576, 2), (49152, 1)):
+        case(f"held_bulk_{size}_{n}", body_of(size, n) + wait() + CLOCK1)
+    case("held_bulk_issue_512_6", body_of(512, 6) + CLOCK1 + wait())
+    for grid, size in ((33, 8192), (99, 8192), (99, 16384), (132, 2048), (132, 16384), (264, 8192)):
+        case(f"held_bulk_{size}_1_ctas_{grid}", body_of(size, 1) + wait() + CLOCK1, grid=grid,
+             before=f"    mov.u32 %r0, %ctaid.x;\n    mul.wide.u32 %a, %r0, {size};\n    add.u64 %in, %in, %a;\n")
+    for n, size in ((8, 512), (16, 128), (32, 1024)):
+        body = (CLOCK0 + "    @%p0 mbarrier.arrive.expect_tx.shared.b64 %st, [%bar], " + str(n * size) + ";\n"
+                "    bar.warp.sync -1;\n    @%p cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                f"[%r0], [%a], {size}, [%bar];\n")
+        case(f"held_bulk_{size}_lanes_{n}", body + wait() + CLOCK1,
+             before=f"    setp.lt.u32 %p, %t, {n};\n    mul.wide.u32 %a, %t, {size};\n    add.u64 %a, %a, %in;\n"
+             f"    mad.lo.u32 %r0, %t, {size}, %s;\n")
+    for size in (64, 512, 2048, 8192, 32768):
+        body = CLOCK0 + f"    @%p0 cp.async.bulk.global.shared::cta.bulk_group [%in], [%s], {size};\n"
+        case(f"held_bulk_out_{size}", body + "    cp.async.bulk.commit_group;\n    cp.async.bulk.wait_group 0;\n" + CLOCK1)
+    for kind, size in (("add.s32", 256), ("add.s32", 2048), ("add.noftz.f16", 1024), ("min.u64", 1024)):
+        body = CLOCK0 + f"    @%p0 cp.reduce.async.bulk.global.shared::cta.bulk_group.{kind} [%in], [%s], {size};\n"
+        case(f"held_bulk_{kind.replace('.', '_')}_{size}",
+             body + "    cp.async.bulk.commit_group;\n    cp.async.bulk.wait_group 0;\n" + CLOCK1)
+
+
+def held_tensors():
+    boxes = {"r1_128": (1, 256), "r2_32x64": (2, 4096), "r2_64x32_w128": (2, 4096), "r2_128x64": (2, 16384),
+             "r2_16x32_w32": (2, 1024), "r2_32x128_w64": (2, 8192), "r2_8x16": (2, 256), "r3_32x8x8": (3, 4096),
+             "r3_64x8x4_w128": (3, 4096), "r4_16x8x4x4": (4, 4096), "r5_16x4x2x2x2": (5, 1024)}
+    for name, (rank, size) in boxes.items():
+        at = ", ".join(["%r63"] * rank)
+        for n in (1, 3):
+            body = CLOCK0 + f"    @%p0 mbarrier.arrive.expect_tx.shared.b64 %st, [%bar], {size * n};\n"
+            for k in range(n):
+                body += (f"    @%p0 cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile"
+                         f".mbarrier::complete_tx::bytes [%s+{k * size}], [%map, {{{at}}}], [%bar];\n")
+            case(f"held_tensor_{name}_{n}", body + wait() + CLOCK1, before="    mov.u32 %r63, 0;\n", tensor=name)
+    for name in ("r2_32x64_w64", "r2_64x128_w128"):
+        body = (CLOCK0 + "    @%p0 cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%map, {%r63, %r63}], [%s];\n"
+                "    cp.async.bulk.commit_group;\n    cp.async.bulk.wait_group 0;\n" + CLOCK1)
+        case(f"held_tensor_out_{name}", body, before="    mov.u32 %r63, 0;\n", tensor=name)
+    # all SMs fetch a box: the same one
+    body = (CLOCK0 + "    @%p0 mbarrier.arrive.expect_tx.shared.b64 %st, [%bar], 8192;\n"
+            "    @%p0 cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%s], "
+            "[%map, {%r63, %r63}], [%bar];\n")
+    case("held_tensor_r2_64x64_w128_ctas_132", body + wait() + CLOCK1, before="    mov.u32 %r63, 0;\n", grid=132,
+         tensor="r2_64x64_w128")
+
+
+def held_barriers():
+    arrive = "    mbarrier.arrive.shared.b64 %st, [%bar];\n"
+    for warps in (3, 6, 12):
+        case(f"held_barrier_warps_{warps}", CLOCK0 + arrive + wait() + CLOCK1, threads=32 * warps, count=32 * warps)
+        case(f"held_bar_sync_{warps}", CLOCK0 + "    bar.sync 0;\n" + CLOCK1, threads=32 * warps)
+    case("held_bar_sync_4_twice", CLOCK0 + "    bar.sync 0;\n" * 8 + CLOCK1, threads=128)
+    # a token goes round four warps, eight times
+    body = "    setp.ne.u32 %q, %w, 0;\n" + CLOCK0 + "    @%q bra OTHER;\n"
+    pass_on = "    @%p mbarrier.arrive.shared.b64 %st, [%r2];\n"
+    for k in range(8):
+        body += pass_on + wait(bar="%r1", phase=str(k & 1), label=f"A{k}")
+    body += "    bra DONE;\nOTHER:\n"
+    for k in range(8):
+        body += wait(bar="%r1", phase=str(k & 1), label=f"B{k}") + pass_on
+    case("held_token_4", body + "DONE:\n" + CLOCK1, threads=128,
+         before="    and.b32 %r0, %t, 31;\n    setp.eq.u32 %p, %r0, 0;\n    mad.lo.u32 %r1, %w, 8, %bar;\n"
+         "    add.u32 %r2, %w, 1;\n    and.b32 %r2, %r2, 3;\n    mad.lo.u32 %r2, %r2, 8, %bar;\n")
+
+
+def held_matrices():
+    row = "    and.b32 %r0, %t, 31;\n    mad.lo.u32 %r0, %r0, {stride}, %s;\n"
+    for x, stride, n, warps, trans in ((1, 32, 4, 1, ""), (2, 144, 4, 2, ""), (4, 144, 8, 1, ""), (4, 144, 8, 4, ""),
+                                       (4, 144, 4, 8, ".trans"), (4, 64, 4, 2, ""), (2, 32, 8, 3, ".trans")):
+        body = CLOCK0
+        for k in range(n):
+            names = ", ".join(f"%x{k * x + j}" for j in range(x))
+            body += f"    ldmatrix.sync.aligned.m8n8.x{x}{trans}.shared.b16 {{{names}}}, [%r0+{k * 16}];\n"
+        body += "".join(f"    xor.b32 %x0, %x0, %x{k}; \n" for k in range(1, n * x)) + use("%x0")
+        case(f"held_ldmatrix_x{x}{trans.replace('.', '_')}_{stride}_{n}_warps_{warps}", body + CLOCK1, threads=32 * warps,
+             before=row.format(stride=stride))
+    for x, n, warps in ((2, 4, 1), (4, 4, 1), (4, 4, 4)):
+        names = {2: "{%r1, %r2}", 4: "{%r1, %r2, %r3, %r4}"}[x]
+        body = "".join(f"    mov.u32 %r{k}, %t;\n" for k in (1, 2, 3, 4)) + CLOCK0
+        body += "".join(f"    stmatrix.sync.aligned.m8n8.x{x}.shared.b16 [%r0+{k * 16}], {names};\n" for k in range(n))
+        case(f"held_stmatrix_x{x}_{n}_warps_{warps}", body + "    ld.volatile.shared.u32 %r5, [%r0];\n" + use("%r5") + CLOCK1,
+             threads=32 * warps, before=row.format(stride=144))
+    for name, mnk, types, d, a, b in (
+            ("f16", "m16n8k16", "f32.f16.f16.f32", 4, 4, 2), ("f16k8", "m16n8k8", "f32.f16.f16.f32", 4, 2, 1),
+            ("tf32", "m16n8k8", "f32.tf32.tf32.f32", 4, 4, 2), ("s8", "m16n8k32", "s32.s8.s8.s32", 4, 4, 2),
+            ("e4m3", "m16n8k32", "f32.e4m3.e4m3.f32", 4, 4, 2), ("f64", "m8n8k4", "f64.f64.f64.f64", 2, 1, 1)):
+        wide, bits = name == "f64", name == "s8"
+        reg = "%g" if wide else "%x" if bits else "%f"
+        zero = "".join(f"    mov.u32 %r{k}, 0;\n" for k in list(range(10, 14)) + [20, 21])
+        zero += "".join(f"    mov.b64 %g{k}, 0d0000000000000000;\n" if wide else f"    mov.b32 {reg}{k}, %r10;\n"
+                        for k in range(16))
+        for chains, warps in ((1, 1), (2, 1), (4, 1), (4, 4), (4, 8)):
+            body = CLOCK0
+            for k in range(8):
+                for c in range(chains):
+                    ds = "{" + ", ".join(f"{reg}{c * d + j}" for j in range(d)) + "}"
+                    as_ = "{" + ", ".join(f"%g{12 + j}" if wide else f"%r{10 + j}" for j in range(a)) + "}"
+                    bs = "{" + ", ".join(f"%g{14 + j}" if wide else f"%r{20 + j}" for j in range(b)) + "}"
+                    body += f"    mma.sync.aligned.{mnk}.row.col.{types} {ds}, {as_}, {bs}, {ds};\n"
+            for c in range(1, chains):
+                body += (f"    add.f64 %g0, %g0, %g{c * d};\n" if wide else f"    xor.b32 %x0, %x0, %x{c * d};\n" if bits
+                         else f"    add.f32 %f0, %f0, %f{c * d};\n")
+            last = "    cvt.rzi.u32.f64 %r1, %g0;\n" if wide else "    mov.b32 %r1, %x0;\n" if bits else \
+                "    mov.b32 %r1, %f0;\n"
+            case(f"held_mma_{name}_chains_{chains}_warps_{warps}", body + last + use("%r1") + CLOCK1, before=zero,
+                 threads=32 * warps)
+    # fragments through memory
+    for name, kind, ld in (("a.sync.aligned.row", "f16", 40), ("b.sync.aligned.row", "f16", 72), ("b.sync.aligned.col", "f16", 72),
+                           ("c.sync.aligned.row", "f32", 68)):
+        reg = "%f" if kind == "f32" else "%x"
+        for space, at in (("shared", "%s"), ("global", "%in")):
+            for n in (1, 4):
+                body = CLOCK0
+                for k in range(n):
+                    names = ", ".join(f"{reg}{k * 8 + j}" for j in range(8))
+                    body += f"    wmma.load.{name}.m16n16k16.{space}.{kind} {{{names}}}, [{at}+{k * 2048}], {ld};\n"
+                last = "    add.f32 %f0, %f0, %f{};\n" if kind == "f32" else "    xor.b32 %x0, %x0, %x{};\n"
+                body += "".join(last.format(k) for k in range(1, n * 8))
+                body += ("    mov.b32 %x0, %f0;\n" if kind == "f32" else "") + use("%x0")
+                case(f"held_wmma_{name[0]}_{name[-3:]}_{space}_{n}", body + CLOCK1)
+    for space, at in (("shared", "%s"), ("global", "%in")):
+        names = ", ".join(f"%f{j}" for j in range(8))
+        body = "".join(f"    mov.f32 %f{j}, 0f00000000;\n" for j in range(8)) + CLOCK0
+        for k in range(4):
+            body += f"    wmma.store.d.sync.aligned.row.m16n16k16.{space}.f32 [{at}+{k * 1024}], {{{names}}}, 68;\n"
+        body += f"    ld.volatile.{space}.u32 %r5, [{at}];\n" + use("%r5")
+        case(f"held_wmma_store_{space}_4", body + CLOCK1)
+
+
+def held_clusters():
+    rank = ("    mov.u32 %r0, %cluster_ctarank;\n    xor.b32 %r1, %r0, {other};\n    mapa.shared::cluster.u32 %r2, %bar, %r1;\n"
+            "    mapa.shared::cluster.u32 %r3, %s, %r1;\n    mov.u32 %r7, 0;\n    setp.eq.u32 %p, %r0, 0;\n"
+            "    and.pred %p, %p, %p0;\n    mad.lo.u32 %r5, %t, 4, %r3;\n")
+    for size, other in ((4, 3), (8, 7), (8, 1)):
+        case(f"held_cluster_load_{size}_{other}", CLOCK0 + "    ld.shared::cluster.u32 %r4, [%r3];\n" + use("%r4") + CLOCK1,
+             before=rank.format(other=other), cluster=size, who="%p")
+    for n, vec in ((8, 1), (8, 4)):
+        names = [", ".join(f"%x{k * vec + j}" for j in range(vec)) for k in range(n)]
+        body = CLOCK0 + "".join(f"    ld.shared::cluster.{'v4.' if vec == 4 else ''}u32 {{{v}}}, [%r5+{k * 512}];\n" if vec == 4
+                                else f"    ld.shared::cluster.u32 {v}, [%r5+{k * 128}];\n" for k, v in enumerate(names))
+        body += "".join(f"    xor.b32 %x0, %x0, %x{k};\n" for k in range(1, n * vec)) + use("%x0")
+        before = rank.format(other=1).replace("%t, 4, %r3", f"%t, {4 * vec}, %r3")
+        case(f"held_cluster_loads_{n}_v{vec}", body + CLOCK1, before=before, cluster=2, who="%p")
+        case(f"held_cluster_loads_{n}_v{vec}_warps_8", body + CLOCK1, before=before, cluster=2, who="%p", threads=256)
+    for name, text in (("atom", "    atom.shared::cluster.add.u32 %r4, [%r5], %r7;\n"),
+                       ("atom_one", "    atom.shared::cluster.add.u32 %r4, [%r3], %r7;\n")):
+        case(f"held_cluster_{name}", CLOCK0 + text + use("%r4") + CLOCK1, before=rank.format(other=1), cluster=2, who="%p")
+    for size in (4, 8):
+        case(f"held_cluster_barrier_{size}", CLOCK0 + "    barrier.cluster.arrive.aligned;\n"
+             "    barrier.cluster.wait.aligned;\n" + CLOCK1, cluster=size)
+    case("held_cluster_barrier_2_warps_8", CLOCK0 + "    barrier.cluster.arrive.aligned;\n    barrier.cluster.wait.aligned;\n" +
+         CLOCK1, cluster=2, threads=256)
+    for n in (1024, 16384):
+        text = (f"    @%p0 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r3], [%s], {n}, [%r2];\n")
+        expect = f"    @%p0 mbarrier.arrive.expect_tx.shared.b64 %st, [%bar], {n};\n"
+        body = "    setp.eq.u32 %q, %r0, 1;\n" + CLOCK0 + "    @%q bra OTHER;\n"
+        for k in range(8):
+            body += expect + text + wait(phase=str(k & 1), label=f"A{k}")
+        body += "    bra DONE;\nOTHER:\n"
+        for k in range(8):
+            body += expect + wait(phase=str(k & 1), label=f"B{k}") + text
+        case(f"held_cluster_bulk_{n}", body + "DONE:\n" + CLOCK1, before=rank.format(other=1), cluster=2, who="%p")
+
+
+def held_products():
+    desc = ("    shr.u32 %r0, %s, 4;\n    and.b32 %r0, %r0, 16383;\n    cvt.u64.u32 %d0, %r0;\n"
+            "    or.b64 %d0, %d0, 0x4000004000010000;\n")
+    for n, types, k, count, groups, where in (
+            (24, "f32.f16.f16", 16, 2, 1, "s"), (48, "f32.f16.f16", 16, 8, 1, "s"), (96, "f32.f16.f16", 16, 8, 1, "s"),
+            (160, "f32.f16.f16", 16, 3, 1, "s"), (224, "f32.f16.f16", 16, 8, 1, "s"), (64, "f32.f16.f16", 16, 8, 1, "r"),
+            (128, "f32.f16.f16", 16, 4, 1, "r"), (256, "f32.f16.f16", 16, 2, 1, "r"), (128, "f32.bf16.bf16", 16, 8, 1, "s"),
+            (128, "f32.e5m2.e5m2", 32, 8, 1, "s"), (128, "f32.tf32.tf32", 8, 8, 1, "s"), (32, "f32.f16.f16", 16, 8, 2, "s"),
+            (128, "f32.f16.f16", 16, 8, 2, "s"), (64, "f32.f16.f16", 16, 8, 3, "s"), (96, "f32.f16.f16", 16, 4, 4, "s")):
+        names = ", ".join(f"%f{j}" for j in range(n // 2))
+        half = "f16" in types
+        tail = (", 1, 1, 0, 0" if where == "s" else ", 1, 1, 0") if half else ", 1, 1"
+        a = "%d0" if where == "s" else "{%r10, %r11, %r12, %r13}"
+        one = f"    wgmma.mma_async.sync.aligned.m64n{n}k{k}.{types} {{{names}}}, {a}, %d0, %p{tail};\n"
+        body = (CLOCK0 + "    wgmma.fence.sync.aligned;\n" + one * count +
+                "    wgmma.commit_group.sync.aligned;\n    wgmma.wait_group.sync.aligned 0;\n" + CLOCK1)
+        zero = "".join(f"    mov.b32 %f{j}, 0f00000000;\n" for j in range(n // 2))
+        zero += "".join(f"    mov.u32 %r{j}, 0;\n" for j in range(10, 14))
+        keep = "".join(f"    add.f32 %f0, %f0, %f{j};\n" for j in range(1, n // 2)) + "    mov.b32 %r1, %f0;\n" + use("%r1")
+        case(f"held_wgmma_n{n}_{types.split('.')[1]}_{count}_{where}_groups_{groups}", body + keep,
+             before=desc + zero + "    setp.ne.u32 %p, %s, 0;\n", threads=128 * groups)
+
+
+def held_rings():
+    """A warp fetches boxes of 64 x 64, four multiply: as matrix products do."""
+    for stages, n in ((2, 8), (3, 12)):
+        body = CLOCK0 + "    setp.ge.u32 %q, %t, 128;\n    @%q bra FETCH;\n"
+        for k in range(n):
+            at = k % stages
+            body += wait(at=8 * at, phase=str(k // stages & 1), label=f"A{k}")
+            body += f"    add.u64 %d1, %d0, {at * 512};\n    wgmma.fence.sync.aligned;\n"
+            names = ", ".join(f"%f{j}" for j in range(32))
+            body += 4 * (f"    wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {{{names}}}, %d1, %d1, %p, 1, 1, 0, 0;\n")
+            body += "    wgmma.commit_group.sync.aligned;\n    wgmma.wait_group.sync.aligned 0;\n"
+            body += f"    @%p0 mbarrier.arrive.shared.b64 %st, [%bar+{32 + 8 * at}];\n"
+        body += "    bra DONE;\nFETCH:\n    setp.ne.u32 %q, %t, 128;\n    @%q bra DONE;\n"
+        for k in range(n):
+            at = k % stages
+            if k >= stages:
+                body += wait(at=32 + 8 * at, phase=str(k // stages - 1 & 1), label=f"B{k}")
+            body += f"    mbarrier.arrive.expect_tx.shared.b64 %st, [%bar+{8 * at}], 8192;\n"
+            body += ("    cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                     f"[%s+{at * 8192}], [%map, {{%r63, %r63}}], [%bar+{8 * at}];\n")
+        body += "DONE:\n    bar.sync 0;\n" + CLOCK1
+        keep = "".join(f"    add.f32 %f0, %f0, %f{j};\n" for j in range(1, 32)) + "    mov.b32 %r1, %f0;\n" + use("%r1")
+        case(f"held_ring_{stages}_{n}", body + keep, threads=160, tensor="r2_64x64_w128",
+             before="    mov.u32 %r63, 0;\n    shr.u32 %r0, %s, 4;\n    and.b32 %r0, %r0, 16383;\n"
+             "    cvt.u64.u32 %d0, %r0;\n    or.b64 %d0, %d0, 0x4000004000010000;\n" +
+             "".join(f"    mov.b32 %f{j}, 0f00000000;\n" for j in range(32)) +
+             "    setp.ne.u32 %p, %s, 0;\n")
+
+
 copies()
 bulk()
 tensors()
@@ -343,6 +614,14 @@ barriers()
 matrices()
 clusters()
 products()
+held_copies()
+held_bulk()
+held_tensors()
+held_barriers()
+held_matrices()
+held_clusters()
+held_products()
+held_rings()
 with open("time.ptx", "w", encoding="ascii") as f:
     f.write(HEAD + "\n".join(line for line in lines if line) + "\n")
 with open("time_cases.inc", "w", encoding="ascii") as f:
