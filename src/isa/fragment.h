@@ -29,12 +29,4 @@ bool isa_is_wgmma(struct isa_mnk mnk, enum isa_type d, enum isa_type a, enum isa
 uint32_t isa_fragment(enum isa_type *reg, bool is_wmma, enum isa_mod shape, char matrix,
                       enum isa_type element, enum isa_type a_type);
 
-/*
- * Where element `index` of lane `lane` lies in its matrix; elements count through the registers in
- * order, low bits first. The layout of mma is the manual's; that of wmma is not published, ours
- * puts together what mma would use. False for mma.m8n8k4 of f16, whose layout is another one.
- */
-bool isa_fragment_place(uint32_t *row, uint32_t *column, bool is_wmma, enum isa_mod shape,
-                        char matrix, enum isa_type element, uint32_t lane, uint32_t index);
-
 #endif

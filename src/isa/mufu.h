@@ -113,15 +113,16 @@ static inline uint32_t mufu_sqrt(uint32_t bits)
     return is_nan ? MUFU_NAN : r;
 }
 
-/* The operand becomes a whole number of 2^-23, cut; of a negative one that number's complement,
- * unless nothing is left of it. */
+/* The operand becomes a whole number of 2^-23, cut; of a negative one that number's complement, or
+ * where none of the bits below 1 is set, its negation. */
 static inline uint32_t mufu_ex2(uint32_t bits)
 {
     uint32_t exponent = bits >> 23 & 0xff, mantissa = (bits & 0x7fffff) | 1u << 23;
     uint32_t left = exponent > 127 ? exponent - 127 : 0,
              right = exponent < 127 ? 127 - exponent : 0;
     uint32_t size = right < 32 ? mantissa << (left & 7) >> right : 0;
-    int32_t number = (int32_t)(bits >> 31 && size ? ~size : size), whole = number >> 23;
+    uint32_t negative = size & 0x7fffff ? ~size : 0 - size;
+    int32_t number = (int32_t)(bits >> 31 ? negative : size), whole = number >> 23;
     uint32_t r = ((uint32_t)(whole + 127) << 23) + mufu_ex2_part((uint32_t)number & 0x7fffff);
     bool is_far = exponent > 134; /* 256 and above */
     r = whole < -126 || (is_far && bits >> 31) ? 0 : r;

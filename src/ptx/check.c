@@ -114,6 +114,8 @@ static bool compatible(enum isa_type type, enum isa_type reg, bool relaxed)
         return want->kind == have->kind;
     if (want->kind == KIND_OPAQUE || have->kind == KIND_OPAQUE)
         return false;
+    if ((type == TYPE_e4m3x2 || type == TYPE_e5m2x2) && have->kind != KIND_BITS)
+        return false;
     bool want_float = want->kind == KIND_FLOAT, have_float = have->kind == KIND_FLOAT;
     bool has_bits = want->kind == KIND_BITS || have->kind == KIND_BITS;
     if (!has_bits && (has_no_registers(type) || type == TYPE_f16x2 || reg == TYPE_f16x2) &&
@@ -252,6 +254,64 @@ static int check_vector(struct ptx_operand *out, struct parser *p, const struct 
     return check_elements_alike(p, raw);
 }
 
+static bool is_surface(const struct opcode *o)
+{
+    enum isa_shape shape = isa_row(o->op)->shape;
+    return shape == SHAPE_SURFACE_LOAD || shape == SHAPE_SURFACE_STORE ||
+           shape == SHAPE_SURFACE_RED || o->op == OP_SUQ;
+}
+
+/* The first register's type that is a number's, or TYPE_NONE. */
+static enum isa_type number_of(const struct parser *p, const struct raw_operand *raw)
+{
+    for (uint32_t i = 0; i < raw->count && raw->kind == RAW_VECTOR; i++) {
+        const struct raw_operand *element = &p->raws->data[raw->first + i];
+        if (element->kind == RAW_REG && isa_type_info(element->type)->kind != KIND_BITS)
+            return element->type;
+    }
+    return TYPE_NONE;
+}
+
+/* Of texels and of vector atomics: floats, integers and .f16x2 do not share a vector. */
+static int check_one_kind(struct parser *p, const struct raw_operand *raw)
+{
+    enum isa_type first = number_of(p, raw);
+    for (uint32_t i = 0; i < raw->count && first != TYPE_NONE; i++) {
+        const struct raw_operand *element = &p->raws->data[raw->first + i];
+        enum isa_type now = element->kind == RAW_REG ? element->type : first;
+        bool bits = isa_type_info(now)->kind == KIND_BITS;
+        bool floats = isa_type_info(now)->kind == KIND_FLOAT;
+        if (!bits && ((now == TYPE_f16x2) != (first == TYPE_f16x2) ||
+                      floats != (isa_type_info(first)->kind == KIND_FLOAT)))
+            return parser_error(p, element->loc, "a vector of .%s and .%s registers",
+                                isa_type_info(first)->text, isa_type_info(now)->text);
+    }
+    return 0;
+}
+
+/* What vector atomics take: halves in any registers of their size, .f32 also in integers. */
+static enum isa_type atomic_element(const struct parser *p, const struct raw_operand *raw,
+                                    enum isa_type type)
+{
+    enum isa_type first = number_of(p, raw);
+    enum isa_type_kind kind = first == TYPE_NONE ? KIND_FLOAT : isa_type_info(first)->kind;
+    if (type == TYPE_f32)
+        return kind == KIND_UNSIGNED || kind == KIND_SIGNED ? TYPE_u32 : type;
+    return isa_type_info(type)->bytes == 2 ? TYPE_b16 : TYPE_b32;
+}
+
+/* A vector of the instruction's type. */
+static int check_values(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                        const struct opcode *o, const struct spec *spec)
+{
+    enum isa_shape shape = isa_row(o->op)->shape;
+    bool atomic = shape == SHAPE_VECTOR_ATOM || shape == SHAPE_VECTOR_RED;
+    enum isa_type type = atomic ? atomic_element(p, raw, o->tuple.d) : o->tuple.d;
+    int code = check_vector(out, p, raw, o->vec, type, spec);
+    bool texels = isa_row(o->op)->unit == UNIT_TEX && !is_surface(o);
+    return code == 0 && (atomic || texels) ? check_one_kind(p, raw) : code;
+}
+
 int check_argument_value(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
                          uint32_t vec, enum isa_type type)
 {
@@ -376,13 +436,23 @@ static bool wide_address_fits(const struct ptx_module *m)
     return m->address_size == 64 || m->version_major * 10 + m->version_minor < 23;
 }
 
+/* What came after 32-bit programs had gone takes 32-bit addresses of global memory all the same. */
+static bool takes_narrow_addresses(const struct ptx_insn *insn)
+{
+    const char *name = isa_row(insn->op)->name;
+    return strncmp(name, "cp.", 3) == 0 || strncmp(name, "st.async", 8) == 0 ||
+           strncmp(name, "red.async", 9) == 0 || insn->op == OP_FENCE_MAP_ACQUIRE ||
+           insn->op == OP_LDMATRIX || insn->op == OP_STMATRIX;
+}
+
 static int check_address_register(struct parser *p, const struct raw_operand *raw,
-                                  enum isa_space space)
+                                  const struct ptx_insn *insn, enum isa_space space)
 {
     const struct isa_type_info *info = isa_type_info(raw->type);
     bool number =
         info->kind == KIND_BITS || info->kind == KIND_UNSIGNED || info->kind == KIND_SIGNED;
-    if (number && info->bytes == 4 && !narrow_address_fits(p, space))
+    if (number && info->bytes == 4 && !narrow_address_fits(p, space) &&
+        !takes_narrow_addresses(insn))
         return parser_error(p, raw->loc, "got a 32-bit address, expected one of 64 bits");
     if (number && (info->bytes == 4 || (info->bytes == 8 && wide_address_fits(p->module))))
         return 0;
@@ -440,7 +510,7 @@ static int check_address(struct ptx_operand *out, struct parser *p, const struct
     out->has_reg = true;
     out->reg = raw->reg;
     out->type = raw->type;
-    return check_address_register(p, raw, space);
+    return check_address_register(p, raw, insn, space);
 }
 
 /* cvta, isspacep: a value, or a variable's address. */
@@ -448,7 +518,8 @@ static int check_address_value(struct ptx_operand *out, struct parser *p,
                                const struct raw_operand *raw, const struct ptx_insn *insn,
                                const struct opcode *o)
 {
-    if (raw->kind == RAW_SYMBOL && raw->symbol->kind == SYMBOL_VAR && insn->op != OP_ISSPACEP) {
+    if (raw->kind == RAW_SYMBOL && raw->symbol->kind == SYMBOL_VAR && insn->op != OP_ISSPACEP &&
+        insn->op != OP_CVTA_TO) {
         int code = check_var_space(p, raw, raw->symbol->var, insn->space[0]);
         return code < 0 ? code
                         : check_symbol_value(out, p, raw,
@@ -458,13 +529,6 @@ static int check_address_value(struct ptx_operand *out, struct parser *p,
     if (insn->op == OP_ISSPACEP && raw->kind == RAW_REG && isa_type_info(raw->type)->bytes == 4)
         type = TYPE_u32;
     return check_value(out, p, raw, type, false);
-}
-
-static bool is_surface(const struct opcode *o)
-{
-    enum isa_shape shape = isa_row(o->op)->shape;
-    return shape == SHAPE_SURFACE_LOAD || shape == SHAPE_SURFACE_STORE ||
-           shape == SHAPE_SURFACE_RED || o->op == OP_SUQ;
 }
 
 /* What a sampler knows may be asked of a sampler alone. */
@@ -707,7 +771,7 @@ static int check_one(struct ptx_operand *out, struct parser *p, const struct raw
     if (spec_is(spec, "VD") && raw->kind == RAW_SINK && spec->sink)
         return check_result(out, p, raw, o->tuple.d, false, true);
     if (spec_is(spec, "VD") && (o->vec > 1 || raw->kind == RAW_VECTOR))
-        return check_vector(out, p, raw, o->vec, o->tuple.d, spec);
+        return check_values(out, p, raw, o, spec);
     if (spec_is(spec, "P|P"))
         return check_pair(out, p, raw, TYPE_pred, spec->sink);
     if (spec_is(spec, "D|P"))
@@ -751,6 +815,24 @@ static int check_copy_and_arrival(const struct ptx_insn *insn, struct parser *p,
     return 0;
 }
 
+/* Bulk copies move 16 bytes at a time, up to 2^20 - 16. */
+static int check_bulk_bytes(const struct ptx_insn *insn, struct parser *p,
+                            const struct raw_operand *raws)
+{
+    enum isa_shape shape = isa_row(insn->op)->shape;
+    if (shape != SHAPE_BULK_IN && shape != SHAPE_BULK_OUT && shape != SHAPE_BULK_PREFETCH)
+        return 0;
+    int at = shape == SHAPE_BULK_PREFETCH ? 1 : 2;
+    const struct ptx_operand *bytes = &insn->operands[at];
+    if (bytes->kind == OPERAND_REG && bytes->type == TYPE_f16x2)
+        return mismatch(p, &raws[at], bytes->type, TYPE_u32);
+    if (bytes->kind == OPERAND_IMM && (bytes->imm % 16 != 0 || bytes->imm >= 1 << 20))
+        return parser_error(p, raws[at].loc,
+                            "a copy of %llu bytes, expected a multiple of 16 below 2^20",
+                            (unsigned long long)bytes->imm);
+    return 0;
+}
+
 /* Instructions that the vendor's assembler gives integer registers only, where others take any of
  * the size; of those on halves and bytes also no constants. */
 static int check_integers(const struct ptx_insn *insn, struct parser *p,
@@ -758,8 +840,7 @@ static int check_integers(const struct ptx_insn *insn, struct parser *p,
 {
     const struct isa_row *row = isa_row(insn->op);
     bool video = row->shape == SHAPE_VIDEO || row->shape == SHAPE_VIDEO_TWO;
-    bool integers = video || row->shape == SHAPE_MASK || row->shape == SHAPE_REDUX ||
-                    row->shape == SHAPE_MATCH || row->shape == SHAPE_MATCH_ALL;
+    bool integers = video || row->shape == SHAPE_MASK || row->shape == SHAPE_REDUX;
     char lanes = row->name[strcspn(row->name, ".") - 1];
     bool parity =
         row->shape == SHAPE_MBARRIER_TEST_PARITY || row->shape == SHAPE_MBARRIER_TRY_PARITY;
@@ -792,5 +873,7 @@ int check_operands(struct ptx_insn *insn, struct parser *p, const struct opcode 
             return code;
     }
     int code = check_integers(insn, p, raws);
+    if (code == 0)
+        code = check_bulk_bytes(insn, p, raws);
     return code < 0 ? code : check_copy_and_arrival(insn, p, raws);
 }

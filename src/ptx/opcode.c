@@ -267,13 +267,17 @@ static bool is_one_of(const char *list, const struct part *part)
     return list_has(list, strlen(list), part);
 }
 
-/* Leaves out what is said twice, of the modifiers of which the vendor's assembler allows it. */
+/*
+ * Leaves out what is said twice, of the modifiers of which the vendor's assembler allows it, and
+ * the layout of small matrices, which it takes anywhere and which changes nothing in its code.
+ */
 static void drop_repeated(struct spelling *s)
 {
     static const char may_repeat[] = "NaN approx cc relu sat satfinite shiftamt sync uni";
+    bool small = is_one_of("ldmatrix stmatrix movmatrix", &s->parts[0]);
     int count = 1;
     for (int i = 1; i < s->count; i++) {
-        bool repeated = false;
+        bool repeated = small && is_one_of("row col", &s->parts[i]);
         for (int k = 1; k < i && is_one_of(may_repeat, &s->parts[i]); k++)
             repeated = repeated || same_part(&s->parts[k], &s->parts[i]);
         if (!repeated)
@@ -290,9 +294,9 @@ static void remove_part(struct spelling *s, int at)
 
 /*
  * A row whose parts stand in another order. Words of its name keep their place at the front up to
- * the first that is a modifier to the vendor's assembler (mul.lo, but cvt.s32.sat.f32); those after
- * it are taken out of `rest`, whose other parts must then fit the pattern in any order. Returns the
- * number of the name's words, 0 if it does not fit.
+ * the first that is a modifier to the vendor's assembler (mul.lo, but cvt.s32.sat.f32; of fences
+ * all but proxy); those after it are taken out of `rest`, whose other parts must then fit the
+ * pattern in any order. Returns the number of the name's words, 0 if it does not fit.
  */
 static int match_shuffled(struct opcode *out, enum isa_op op, struct spelling rest)
 {
@@ -300,12 +304,13 @@ static int match_shuffled(struct opcode *out, enum isa_op op, struct spelling re
         "sat relu approx ftz sync aligned cc shiftamt rni rzi rmi rpi rna "
         "clamp wrap any all m8n8 trans add";
     const char *name = isa_row(op)->name;
-    bool in_place = true;
+    bool in_place = true, is_fence = strncmp(name, "fence.", strlen("fence.")) == 0;
     int words = 0, fixed = 0;
     for (; *name != '\0'; words++) {
         struct part word = {name, strcspn(name, ".")};
         int at = fixed;
-        in_place = in_place && (words == 0 || !is_one_of(movable, &word));
+        bool moves = is_fence ? !is_one_of("proxy", &word) : is_one_of(movable, &word);
+        in_place = in_place && (words == 0 || !moves);
         while (!in_place && at < rest.count && !same_part(&rest.parts[at], &word))
             at++;
         if (at >= rest.count || !same_part(&rest.parts[at], &word))
@@ -373,7 +378,8 @@ static bool needs_hopper(const struct opcode *o)
 /* What only targets of one architecture or family have: sm_90a, sm_100f. */
 static bool needs_letter(const struct opcode *o)
 {
-    return strncmp(isa_row(o->op)->name, "tensormap.replace.", strlen("tensormap.replace.")) == 0;
+    return o->op == OP_SETMAXNREG_INC || o->op == OP_SETMAXNREG_DEC ||
+           strncmp(isa_row(o->op)->name, "tensormap.replace.", strlen("tensormap.replace.")) == 0;
 }
 
 /* Up to 16 bytes a thread; 32 for global memory from sm_100 on. */

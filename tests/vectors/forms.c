@@ -40,12 +40,20 @@ static int kind_find(const char *name, size_t length)
     return -1;
 }
 
+/* What stands before a form that is not for PTX 8.0 and sm_90. */
+#define OLD "sm_60: "
+
+bool form_is_old(const struct form *form)
+{
+    return strncmp(form->text, OLD, strlen(OLD)) == 0;
+}
+
 /* Names the operands %v0.. and notes their kinds. */
 static bool read_operands(struct form *form)
 {
     struct strbuf out = {0};
     int slices[64] = {0};
-    for (const char *at = form->text; *at;) {
+    for (const char *at = form->text + (form_is_old(form) ? strlen(OLD) : 0); *at;) {
         if (*at != '<' && *at != '>') {
             strbuf_append_char(&out, *at++);
             continue;
@@ -155,9 +163,10 @@ void forms_free(struct form_list *forms)
     vec_free(forms);
 }
 
-void form_module_head(struct strbuf *out)
+void form_module_head(struct strbuf *out, const struct form *first)
 {
-    strbuf_append(out, ".version 8.8\n.target sm_90\n.address_size 64\n");
+    strbuf_printf(out, ".version %s\n.address_size 64\n",
+                  form_is_old(first) ? "5.0\n.target sm_60" : "8.8\n.target sm_90");
 }
 
 void form_kernel(struct strbuf *out, const struct form *form, size_t number, uint32_t lanes)
@@ -167,7 +176,7 @@ void form_kernel(struct strbuf *out, const struct form *form, size_t number, uin
                   "{\n    .reg .b32 %%t<3>, %%i, %%s;\n    .reg .b64 %%in, %%out, %%g, %%at;\n",
                   number);
     if (strstr(form->text, "%s"))
-        strbuf_printf(out, "    .shared .align 8 .b8 room[%d];\n", 128 * FORM_SCRATCH_BYTES);
+        strbuf_printf(out, "    .shared .align 16 .b8 room[%d];\n", 128 * FORM_SCRATCH_BYTES);
     for (int i = 0; i < form->operand_count; i++) {
         const struct kind *kind = &form_kinds[form->operands[i].kind];
         strbuf_printf(out, "    .reg .%s %%v%d;\n", kind->reg, i);

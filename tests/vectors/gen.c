@@ -111,7 +111,7 @@ static int load_forms(struct bench *b, struct device_module **out, const struct 
                       size_t count)
 {
     struct strbuf text = {0};
-    form_module_head(&text);
+    form_module_head(&text, forms);
     for (size_t i = 0; i < count; i++)
         form_kernel(&text, &forms[i], i, b->lanes);
     int rc = strbuf_failed(&text)
@@ -136,12 +136,22 @@ static int run_alone(struct bench *b, const struct form *form, form_done *done, 
     return rc;
 }
 
+/* How many forms from `at` on make a module. */
+static size_t module_forms(const struct form_list *forms, size_t at)
+{
+    size_t count = 1;
+    while (count < MODULE_FORMS && at + count < forms->count &&
+           form_is_old(&forms->data[at + count]) == form_is_old(&forms->data[at]))
+        count++;
+    return count;
+}
+
 static int run_all(struct bench *b, const struct form_list *forms, form_done *done, void *ctx)
 {
     int rc = SONDE_OK;
-    for (size_t at = 0; rc == SONDE_OK && at < forms->count; at += MODULE_FORMS) {
-        size_t count = forms->count - at < MODULE_FORMS ? forms->count - at : MODULE_FORMS;
+    for (size_t at = 0, count; rc == SONDE_OK && at < forms->count; at += count) {
         struct device_module *module;
+        count = module_forms(forms, at);
         if (load_forms(b, &module, &forms->data[at], count) < 0) {
             for (size_t i = 0; rc == SONDE_OK && i < count; i++)
                 rc = run_alone(b, &forms->data[at + i], done, ctx);
@@ -525,7 +535,7 @@ static int write_kernels(const struct options *o, const struct form_list *forms)
     for (size_t i = 0; rc == SONDE_OK && i < forms->count; i++) {
         char path[4096];
         struct strbuf text = {0};
-        form_module_head(&text);
+        form_module_head(&text, &forms->data[i]);
         strbuf_printf(&text, "// %s\n", forms->data[i].text);
         form_kernel(&text, &forms->data[i], i, o->lanes);
         snprintf(path, sizeof path, "%s/k%04zu.ptx", o->ptx, i);

@@ -248,6 +248,16 @@ static void selection_takes_the_third_operand(void **state)
     assert_int_equal(lane_SLCT_u32_f32(1, 2, -0.0f, 0), 1);
 }
 
+/* On an H200 only what is cut of a negative operand makes its power smaller. */
+static void powers_of_negative_whole_numbers_are_exact(void **state)
+{
+    (void)state;
+    assert_int_equal(mufu_ex2(lane_bits_f32(-1)), lane_bits_f32(0.5f));
+    assert_int_equal(mufu_ex2(lane_bits_f32(-100)), lane_bits_f32(0x1p-100f));
+    assert_int_equal(mufu_ex2(0xa4800015), lane_bits_f32(1)); /* -2^-54 */
+    assert_int_equal(mufu_ex2(lane_bits_f32(-0x1p-23f)), 0x3f7ffffe);
+}
+
 static void differences_of_bytes_and_halves_do_not_borrow(void **state)
 {
     (void)state;
@@ -269,6 +279,7 @@ static void ex2_of_what_is_nearly_nothing_is_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(powers_of_negative_whole_numbers_are_exact),
         cmocka_unit_test(differences_of_bytes_and_halves_do_not_borrow),
         cmocka_unit_test(every_expression_takes_every_extreme),
         cmocka_unit_test(integer_arithmetic_wraps),

@@ -45,18 +45,18 @@ static uint32_t elements_in(const struct fragment *f)
     return bytes < 4 ? 4 / bytes : 1;
 }
 
-/* Where element i of register r of a lane lies in the matrix. */
-static void place(uint32_t *row, uint32_t *column, const struct fragment *f, struct isa_mnk mnk,
-                  uint32_t lane, uint32_t r, uint32_t i)
+/* See place(): of a product that is not transposed. */
+static void place_upright(uint32_t *row, uint32_t *column, const struct fragment *f, char matrix,
+                          struct isa_mnk mnk, uint32_t lane, uint32_t r, uint32_t i)
 {
     uint32_t g = lane / 4, t = lane % 4, e = elements_in(f), rows = mnk.m / 8u;
-    uint32_t blocks = mnk.k / (4 * e);
-    if (f->matrix == 'a') {
+    uint32_t blocks = mnk.k / (4 * e), halves = rows > 1 ? 2 : 1;
+    if (matrix == 'a') {
         assert(rows > 0 && blocks > 0); /* the table of shapes has no smaller ones */
         r %= rows * blocks;
-        *row = g + 8 * (r % rows);
-        *column = e * t + i + 4 * e * (r / rows);
-    } else if (f->matrix == 'b') {
+        *row = g + 8 * (r % halves) + 16 * (r / (halves * blocks));
+        *column = e * t + i + 4 * e * (r / halves % blocks);
+    } else if (matrix == 'b') {
         assert(blocks > 0 && mnk.n >= 8);
         r %= blocks * (mnk.n / 8u);
         *row = e * t + i + 4 * e * (r % blocks);
@@ -67,6 +67,32 @@ static void place(uint32_t *row, uint32_t *column, const struct fragment *f, str
         *row = g + 8 * (pair % rows);
         *column = 2 * t + (r * e + i) % 2 + 8 * (pair / rows);
     }
+}
+
+/* The product of 8 rows and 32 columns is that of 32 and 8, transposed. */
+static bool is_turned(struct isa_mnk mnk)
+{
+    return mnk.n > 2 * mnk.m;
+}
+
+static struct isa_mnk upright(struct isa_mnk mnk)
+{
+    return is_turned(mnk) ? (struct isa_mnk){mnk.n, mnk.m, mnk.k} : mnk;
+}
+
+/*
+ * Where element i of register r of a lane lies in the matrix. Registers go through 16 rows, then
+ * along k, then to the next 16 rows.
+ */
+static void place(uint32_t *row, uint32_t *column, const struct fragment *f, struct isa_mnk mnk,
+                  uint32_t lane, uint32_t r, uint32_t i)
+{
+    if (!is_turned(mnk)) {
+        place_upright(row, column, f, f->matrix, mnk, lane, r, i);
+        return;
+    }
+    char matrix = f->matrix == 'c' ? 'c' : f->matrix == 'a' ? 'b' : 'a';
+    place_upright(column, row, f, matrix, upright(mnk), lane, r, i);
 }
 
 static void gather(struct matrix *out, const struct exec_state *state, const struct fragment *f,
@@ -251,6 +277,8 @@ int decode_product(struct decoder *d)
         return decode_refuse(d, "'%s' that rounds other than .rn is not implemented",
                              isa_row(insn->op)->name);
     d->uop->run = run_product;
+    bool turned = is_turned(m->mnk); /* then a and b are of one type */
+    m->mnk = upright(m->mnk);
     if (a != TYPE_f64)
         product_of_types(&m->product, m->mnk, a, b, insn->tuple.d, false);
     m->product.block = a == TYPE_tf32 ? (insn->op == OP_MMA ? 8 : 4) : 16;
@@ -258,9 +286,9 @@ int decode_product(struct decoder *d)
     m->product.c_half = insn->tuple.s == TYPE_f16;
     int rc = matrix_decode_fragment(d, &m->d, 'c', insn->tuple.d, &o[0], true);
     if (rc == SONDE_OK)
-        rc = matrix_decode_fragment(d, &m->a, 'a', a, &o[1], false);
+        rc = matrix_decode_fragment(d, &m->a, 'a', a, &o[turned ? 2 : 1], false);
     if (rc == SONDE_OK)
-        rc = matrix_decode_fragment(d, &m->b, 'b', b, &o[2], false);
+        rc = matrix_decode_fragment(d, &m->b, 'b', b, &o[turned ? 1 : 2], false);
     return rc == SONDE_OK ? matrix_decode_fragment(d, &m->c, 'c', insn->tuple.s, &o[3], false) : rc;
 }
 

@@ -91,6 +91,20 @@ static void cut_short(uint32_t *codes, uint32_t count)
             codes[j] &= ~SHORT_MASK;
 }
 
+/* Where one of addend and result is f16 the sum is one of f32, and the result is rounded once more.
+ */
+static void widen_addends(const struct product *p, uint32_t *d)
+{
+    for (uint32_t j = 0; j < p->mnk.n && p->c_half && !p->half; j++)
+        d[j] = lane_bits_f32((float)format_widen(&format_f16, d[j] & 0xffff));
+}
+
+static void narrow_results(const struct product *p, uint32_t *d)
+{
+    for (uint32_t j = 0; j < p->mnk.n && p->half && !p->c_half; j++)
+        d[j] = format_narrow(&format_f16, (double)lane_float(d[j]), ROUND_NEAREST, false);
+}
+
 static void float_row(const struct product *p, struct product_operands *o, struct product_row *r,
                       const struct parts *b, uint32_t row)
 {
@@ -98,8 +112,10 @@ static void float_row(const struct product *p, struct product_operands *o, struc
     int32_t mantissa[PRODUCT_DEPTH], exponent[PRODUCT_DEPTH];
     codes_of_line(codes, o->a[row], p->element_bits, p->terms);
     p->loops->parts(mantissa, exponent, p->a_format, codes, rounded_up(p->terms));
+    bool halves = p->half && p->c_half;
+    widen_addends(p, d);
     for (uint32_t first = 0; first < p->terms; first += p->block) {
-        bool half = p->c_half && first == 0, last = first + p->block >= p->terms;
+        bool half = halves && first == 0, last = first + p->block >= p->terms;
         r->count = last ? p->terms - first : p->block;
         for (uint32_t k = 0; k < r->count; k++) {
             uint32_t at = p->sparse ? o->place[row][first + k] : first + k;
@@ -110,9 +126,10 @@ static void float_row(const struct product *p, struct product_operands *o, struc
         }
         p->loops->addends(r, d, half);
         p->loops->sums(r);
-        if (!p->loops->codes(d, r, p->half && last))
-            codes_one_by_one(d, r, half, p->half && last);
+        if (!p->loops->codes(d, r, halves && last))
+            codes_one_by_one(d, r, half, halves && last);
     }
+    narrow_results(p, d);
     if (p->short_sum && !p->half)
         cut_short(d, p->mnk.n);
 }

@@ -2,7 +2,7 @@
  * Between a warp's registers and the rows and columns of a product. With g = lane / 4, t = lane % 4
  * a register of four bytes holds
  *
- *     a:  row g + 8 (r mod m/8)     bytes 4 t + 16 (r div m/8) of it
+ *     a:  row g + 8 (r mod 2)       bytes 4 t + 16 (r div 2) of it, of each 16 rows (r of 8 rows)
  *     b:  column g + 8 (r div K)    bytes 4 t + 16 (r mod K),     K = bytes of a column / 16
  *     c:  row g + 8 (s mod m/8)     columns 2 t + i + 8 (s div m/8),  s counts pairs of elements
  *
@@ -53,12 +53,14 @@ static const lane_word *words_of(const struct exec_state *state, const struct el
 void product_gather_a(struct product_operands *o, const struct exec_state *state,
                       const struct product *p, const struct element *registers)
 {
-    uint32_t blocks = p->mnk.m / 8u, count = blocks * (p->terms * p->element_bits / 8 / WORD_ROW);
-    for (uint32_t r = 0; r < count; r++) {
+    uint32_t blocks = p->mnk.m / 8u, along = p->terms * p->element_bits / 8 / WORD_ROW;
+    uint32_t halves = blocks > 1 ? 2 : 1;
+    for (uint32_t r = 0; r < blocks * along; r++) {
         const lane_word *words = words_of(state, &registers[r]);
+        uint32_t row = 8 * (r % halves) + 16 * (r / (halves * along));
         for (uint32_t lane = 0; lane < WARP_LANES; lane++)
-            memcpy(&o->a[lane / WORD_LANES + 8 * (r % blocks)]
-                        [lane % WORD_LANES * 4 + WORD_ROW * (r / blocks)],
+            memcpy(&o->a[lane / WORD_LANES + row]
+                        [lane % WORD_LANES * 4 + WORD_ROW * (r / halves % along)],
                    &words[lane], 4);
     }
 }
