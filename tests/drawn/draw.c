@@ -234,7 +234,7 @@ struct drawn_size drawn_module(struct strbuf *out, const struct drawn_forms *for
     rng_seed(&d.rng, seed);
     struct drawn_size size = {.grid = 1 + drawn_below(&d, 5),
                               .block = 32 * (1 + drawn_below(&d, 4))};
-    form_module_head(out);
+    form_module_head(out, false);
     strbuf_append(out, ".const .align 8 .b32 table[64] = {");
     for (uint32_t i = 0; i < 64; i++) {
         strbuf_printf(out, "%s%u", i ? ", " : "", (uint32_t)rng_u64(&d.rng) >> drawn_below(&d, 32));

@@ -51,7 +51,7 @@ DECLARATIONS = ["%s_%%d" % t for t in TYPES]
 
 # What stays: its class, what the line of the difference has, why.
 KNOWN = [
-    ("base registers of 8 or 16 bits", r"got a base register of type \.[bus](8|16),",
+    ("base registers of 8 or 16 bits", r"got a base register of type \.[bus](8|16),|bulk\.tensor.*type \.[bus](8|16), expected \.b64",
      "ptxas warns of a conflict with .address_size; how it widens signed ones is not published"),
     ("a function's name as a number", r"\bcallee\b.*expected a register or constant",
      "what the number is, and of which size, is not said; no compiler writes it"),

@@ -40,7 +40,7 @@ static int kind_find(const char *name, size_t length)
     return -1;
 }
 
-/* What stands before a form that is not for PTX 8.0 and sm_90. */
+/* What stands before a form that is not for PTX 8.8 and sm_90. */
 #define OLD "sm_60: "
 
 bool form_is_old(const struct form *form)
@@ -163,10 +163,10 @@ void forms_free(struct form_list *forms)
     vec_free(forms);
 }
 
-void form_module_head(struct strbuf *out, const struct form *first)
+void form_module_head(struct strbuf *out, bool old)
 {
     strbuf_printf(out, ".version %s\n.address_size 64\n",
-                  form_is_old(first) ? "5.0\n.target sm_60" : "8.8\n.target sm_90");
+                  old ? "5.0\n.target sm_60" : "8.8\n.target sm_90");
 }
 
 void form_kernel(struct strbuf *out, const struct form *form, size_t number, uint32_t lanes)

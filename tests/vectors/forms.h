@@ -72,8 +72,8 @@ void forms_free(struct form_list *forms);
 
 /* Kernel k<number> of `lanes` threads: (u64 operands, u64 results, u64 scratch). */
 void form_kernel(struct strbuf *out, const struct form *form, size_t number, uint32_t lanes);
-/* What stands before kernels of forms like `first`. */
-void form_module_head(struct strbuf *out, const struct form *first);
+/* What stands before kernels, of old forms or others. */
+void form_module_head(struct strbuf *out, bool old);
 /* Is the form for PTX 5.0 and sm_60, before what a warp does had `.sync`? */
 bool form_is_old(const struct form *form);
 

@@ -111,7 +111,7 @@ static int load_forms(struct bench *b, struct device_module **out, const struct 
                       size_t count)
 {
     struct strbuf text = {0};
-    form_module_head(&text, forms);
+    form_module_head(&text, form_is_old(forms));
     for (size_t i = 0; i < count; i++)
         form_kernel(&text, &forms[i], i, b->lanes);
     int rc = strbuf_failed(&text)
@@ -535,7 +535,7 @@ static int write_kernels(const struct options *o, const struct form_list *forms)
     for (size_t i = 0; rc == SONDE_OK && i < forms->count; i++) {
         char path[4096];
         struct strbuf text = {0};
-        form_module_head(&text, &forms->data[i]);
+        form_module_head(&text, form_is_old(&forms->data[i]));
         strbuf_printf(&text, "// %s\n", forms->data[i].text);
         form_kernel(&text, &forms->data[i], i, o->lanes);
         snprintf(path, sizeof path, "%s/k%04zu.ptx", o->ptx, i);
