@@ -102,6 +102,7 @@ class Tree:
         for name, old, new in (("cmake/SondeRoom.cmake", "} STATIC $", "} SHARED $"),
                                ("cmake/SondeCompiler.cmake", "PRESET hidden", "PRESET default"),
                                ("shim/CMakeLists.txt", "$<LINK_LIBRARY:WHOLE_ARCHIVE,sonde_rt>", "sonde_rt"),
+                               ("cmake/SondePackage.cmake", "sonde_static ALL", "sonde_static"),
                                ("shim/CMakeLists.txt", "LINKER:-z,defs", "")):
             path = os.path.join(self.top, name)
             with open(path, encoding="utf-8") as file:
