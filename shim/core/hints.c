@@ -168,15 +168,15 @@ static struct hint common(uint64_t begin, uint64_t bytes)
     return covered == bytes ? out : nothing;
 }
 
-/* The devices, the host before them, and places that hold none. */
+/* The devices, the host behind them as an H200's driver has it, and places that hold none. */
 static void list_accessors(int *out, size_t room, const struct hint *hint)
 {
     size_t count = 0;
-    if (hint->by_host) {
-        out[count++] = HOST;
-    }
-    if (hint->by_device && count < room) {
+    if (hint->by_device) {
         out[count++] = 0;
+    }
+    if (hint->by_host && count < room) {
+        out[count++] = HOST;
     }
     while (count < room) {
         out[count++] = NOWHERE;

@@ -185,7 +185,7 @@ static void *current(void)
 EXPORT int cuCtxGetCurrent(void **context)
 {
     if (!context || !initialised) {
-        return driver_result(context ? SHIM_NOT_INITIALISED : SHIM_INVALID);
+        return driver_result(initialised ? SHIM_INVALID : SHIM_NOT_INITIALISED);
     }
     *context = current();
     return driver_result(SHIM_OK);

@@ -22,7 +22,7 @@ EXPORT int cuDriverGetVersion(int *version)
 EXPORT int cuDeviceGetCount(int *count)
 {
     if (!count || !driver_initialised()) {
-        return driver_result(count ? SHIM_NOT_INITIALISED : SHIM_INVALID);
+        return driver_result(driver_initialised() ? SHIM_INVALID : SHIM_NOT_INITIALISED);
     }
     *count = 1;
     return driver_result(SHIM_OK);

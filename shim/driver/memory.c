@@ -214,7 +214,7 @@ EXPORT int cuMemAdvise_v2(uint64_t address, size_t bytes, int advice, struct abi
     int place = 0;
     bool anywhere = advice <= SHIM_HINT_NOT_READ_MOSTLY || advice == SHIM_HINT_NOT_PREFERRED;
     int code = anywhere ? SHIM_OK : shim_hint_place(&place, where.type, where.id);
-    return driver_result(code == SHIM_OK ? advise(address, bytes, advice, place) : code);
+    return driver_result(code == SHIM_OK ? advise(address, bytes, advice, place) : SHIM_INVALID);
 }
 
 EXPORT int cuMemRangeGetAttributes(void **data, size_t *sizes, const int *attributes, size_t count,

@@ -79,10 +79,24 @@ EXPORT int STREAMED(cuStreamBatchMemOp_v2)(void *stream, unsigned count, const u
     return driver_result(code);
 }
 
+/* Those without _v2 need a parameter of the driver's module that it does not have as it comes. */
 EXPORT int STREAMED(cuStreamBatchMemOp)(void *stream, unsigned count, const union batch_op *ops,
                                         unsigned flags)
 {
-    return STREAMED(cuStreamBatchMemOp_v2)(stream, count, ops, flags);
+    (void)stream;
+    (void)count;
+    (void)ops;
+    (void)flags;
+    return driver_result(SHIM_NOT_SUPPORTED);
+}
+
+static int refuse(void *stream, uint64_t address, uint64_t value, unsigned flags)
+{
+    (void)stream;
+    (void)address;
+    (void)value;
+    (void)flags;
+    return driver_result(SHIM_NOT_SUPPORTED);
 }
 
 #define WORDS(bits, type)                                                                          \
@@ -97,7 +111,7 @@ EXPORT int STREAMED(cuStreamBatchMemOp)(void *stream, unsigned count, const unio
     EXPORT int STREAMED(cuStreamWaitValue##bits)(void *stream, uint64_t address, type value,       \
                                                  unsigned flags)                                   \
     {                                                                                              \
-        return STREAMED(cuStreamWaitValue##bits##_v2)(stream, address, value, flags);              \
+        return refuse(stream, address, value, flags);                                              \
     }                                                                                              \
     EXPORT int STREAMED(cuStreamWriteValue##bits##_v2)(void *stream, uint64_t address, type value, \
                                                        unsigned flags)                             \
@@ -110,7 +124,7 @@ EXPORT int STREAMED(cuStreamBatchMemOp)(void *stream, unsigned count, const unio
     EXPORT int STREAMED(cuStreamWriteValue##bits)(void *stream, uint64_t address, type value,      \
                                                   unsigned flags)                                  \
     {                                                                                              \
-        return STREAMED(cuStreamWriteValue##bits##_v2)(stream, address, value, flags);             \
+        return refuse(stream, address, value, flags);                                              \
     }
 WORDS(32, uint32_t)
 WORDS(64, uint64_t)

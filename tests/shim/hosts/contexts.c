@@ -55,11 +55,11 @@ static void before_anything(void)
     handle context;
     address p;
     GIVES(INVALID, cuInit(1));
-    GIVES(INVALID, cuDeviceGetCount(NULL));
+    GIVES(NOT_INITIALISED, cuDeviceGetCount(NULL));
     GIVES(NOT_INITIALISED, cuDeviceGetCount(&count));
     GIVES(NOT_INITIALISED, cuDeviceGet(&device, 0));
     GIVES(NOT_INITIALISED, cuCtxGetCurrent(&context));
-    GIVES(INVALID, cuCtxGetCurrent(NULL));
+    GIVES(NOT_INITIALISED, cuCtxGetCurrent(NULL));
     GIVES(NOT_INITIALISED, cuCtxCreate_v2(&context, 0, 0));
     GIVES(NOT_INITIALISED, cuDevicePrimaryCtxRetain(&context, 0));
     GIVES(NOT_INITIALISED, cuMemAlloc_v2(&p, 4));

@@ -57,7 +57,7 @@ int main(int argc, char **argv)
     void *data[] = {by, &last};
     const size_t sizes[] = {sizeof by, sizeof last};
     OK(cuMemRangeGetAttributes(data, sizes, attributes, 2, p, HALF));
-    EXPECT(by[0] == HOST && by[1] == 0 && by[2] == NOWHERE && last == 0);
+    EXPECT(by[0] == 0 && by[1] == HOST && by[2] == NOWHERE && last == 0);
     EXPECT(of(LAST_PREFETCH, p + HALF, HALF) == HOST);
     OK(cuMemAdvise(p, BYTES, UNSET_ACCESSED, HOST));
     OK(cuMemRangeGetAttributes(data, sizes, attributes, 1, p, BYTES));
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
     GIVES(INVALID, cuMemAdvise(plain, 64, SET_READ_MOSTLY, 0));
     GIVES(INVALID, cuMemAdvise(p, 2 * BYTES, SET_READ_MOSTLY, 0));
     GIVES(INVALID, cuMemAdvise(p, BYTES, 7, 0));
-    GIVES(BAD_DEVICE, cuMemAdvise_v2(p, BYTES, SET_PREFERRED, other));
+    GIVES(INVALID, cuMemAdvise_v2(p, BYTES, SET_PREFERRED, other));
     GIVES(BAD_DEVICE, cuMemPrefetchAsync(p, BYTES, 3, NULL));
     GIVES(INVALID, cuMemRangeGetAttribute(&last, 3, READ_MOSTLY, p, BYTES));
     GIVES(INVALID, cuMemRangeGetAttribute(&last, sizeof last, 20, p, BYTES));
