@@ -87,23 +87,9 @@ int saved_read(json_t **out, const char *path)
     return 0;
 }
 
-const json_t *saved_by_id(const json_t *array, const char *id)
-{
-    size_t i;
-    json_t *element;
-    json_array_foreach(array, i, element)
-    {
-        const char *its = json_string_value(json_object_get(element, "id"));
-        if (its && strcmp(its, id) == 0) {
-            return element;
-        }
-    }
-    return NULL;
-}
-
 static const json_t *present(const json_t *root, const char *list, const char *id)
 {
-    const json_t *found = saved_by_id(json_object_get(root, list), id);
+    const json_t *found = json_find_id(json_object_get(root, list), id);
     return json_is_true(json_object_get(found, "present")) ? found : NULL;
 }
 

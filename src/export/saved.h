@@ -15,8 +15,6 @@
  * SONDE_EINPUT: it is no dissection, with the reason. */
 int saved_read(json_t **out, const char *path);
 
-/* The element of an array of objects whose "id" is `id`; NULL: none, or no array. Borrowed. */
-const json_t *saved_by_id(const json_t *array, const char *id);
 /* A cache or a TLB that is present; NULL: it is not there, or not known to be. */
 const json_t *saved_cache(const json_t *root, const char *id);
 const json_t *saved_tlb(const json_t *root, const char *id);

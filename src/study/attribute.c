@@ -8,21 +8,8 @@
 #include <string.h>
 
 #include "study/bench.h"
+#include "util/glue/json_glue.h"
 #include "util/glue/yaml_glue.h"
-
-static json_t *element_with_id(json_t *array, const char *id)
-{
-    size_t i;
-    json_t *element;
-    json_array_foreach(array, i, element)
-    {
-        const char *name = json_string_value(json_object_get(element, "id"));
-        if (name && strcmp(name, id) == 0) {
-            return element;
-        }
-    }
-    return NULL;
-}
 
 /* NULL with the reason, also where something on the way was not measured. */
 static json_t *follow(json_t *root, const char *path, struct study_value *why)
@@ -32,7 +19,7 @@ static json_t *follow(json_t *root, const char *path, struct study_value *why)
         char name[64];
         size_t length = strcspn(word, ".");
         snprintf(name, sizeof(name), "%.*s", (int)length, word);
-        json_t *next = json_is_array(at) ? element_with_id(at, name) : json_object_get(at, name);
+        json_t *next = json_is_array(at) ? json_find_id(at, name) : json_object_get(at, name);
         json_t *reason = json_object_get(at, "reason");
         if (!next) {
             value_nothing(why, "%s",

@@ -13,6 +13,7 @@
 
 #include "blind.h"
 #include "support/expected_latency.h"
+#include "util/glue/json_glue.h"
 
 #define LATENCY_SHARE 0.02
 
@@ -99,20 +100,6 @@ void judge_other(struct judge *j, unsigned score, double confidence, bool right,
     }
 }
 
-static json_t *find_cache(json_t *root, const char *id)
-{
-    size_t i;
-    json_t *cache;
-    json_array_foreach(json_object_get(root, "caches"), i, cache)
-    {
-        const char *name = json_string_value(json_object_get(cache, "id"));
-        if (name && strcmp(name, id) == 0) {
-            return cache;
-        }
-    }
-    return NULL;
-}
-
 static void judge_structure(struct judge *j, json_t *cache, const struct seen_cache *seen)
 {
     const struct cache_spec *spec = seen->spec;
@@ -132,7 +119,7 @@ static void judge_structure(struct judge *j, json_t *cache, const struct seen_ca
 
 static void judge_cache(struct judge *j, const struct seen_cache *seen, json_t *root)
 {
-    json_t *cache = find_cache(root, seen->id);
+    json_t *cache = json_find_id(json_object_get(root, "caches"), seen->id);
     json_t *present = json_object_get(cache, "present");
     bool right = present && json_is_true(present) == seen->there;
     j->owner = seen->owner;

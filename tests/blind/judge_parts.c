@@ -15,6 +15,7 @@
 
 #include "blind.h"
 #include "support/expected_latency.h"
+#include "util/glue/json_glue.h"
 
 #define PROBABILITY_ERROR 0.03
 #define SERIAL_LEAST (1.0 / 9)
@@ -216,13 +217,7 @@ void judge_policy(struct judge *j, json_t *owner, const struct cache_spec *spec,
 static void judge_tlb(struct judge *j, json_t *root, const char *id, unsigned owner,
                       const struct cache_spec *spec, double penalty, double hit)
 {
-    json_t *tlb = NULL, *each;
-    size_t i;
-    json_array_foreach(json_object_get(root, "tlbs"), i, each)
-    {
-        const char *name = json_string_value(json_object_get(each, "id"));
-        tlb = name && strcmp(name, id) == 0 ? each : tlb;
-    }
+    json_t *tlb = json_find_id(json_object_get(root, "tlbs"), id);
     bool there = spec->enabled, said = json_is_true(json_object_get(tlb, "present"));
     double entries = (double)truth_lines(spec);
     j->owner = owner;

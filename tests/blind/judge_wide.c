@@ -15,6 +15,7 @@
 #include "blind.h"
 #include "blind_wide.h"
 #include "support/expected_latency.h"
+#include "util/glue/json_glue.h"
 
 struct wide {
     struct judge judge;
@@ -33,20 +34,6 @@ struct seen {
     bool coarse; /* only every 128th byte is reached: no line, no sets, no index */
 };
 
-static json_t *find(json_t *list, const char *id)
-{
-    size_t i;
-    json_t *each;
-    json_array_foreach(list, i, each)
-    {
-        const char *name = json_string_value(json_object_get(each, "id"));
-        if (name && strcmp(name, id) == 0) {
-            return each;
-        }
-    }
-    return NULL;
-}
-
 static double number(json_t *owner, const char *name)
 {
     return json_number_value(json_object_get(json_object_get(owner, name), "value"));
@@ -56,7 +43,8 @@ static double number(json_t *owner, const char *name)
 static void carve(struct wide *w)
 {
     const struct carveout_spec *carveout = &w->model->carveout;
-    double asked = number(find(json_object_get(w->root, "caches"), "l1_data"), "carveout_shared");
+    double asked =
+        number(json_find_id(json_object_get(w->root, "caches"), "l1_data"), "carveout_shared");
     uint32_t best = carveout->initial;
     uint64_t shared;
     w->l1 = w->model->l1_data;
@@ -108,7 +96,7 @@ static void judge_structure(struct wide *w, json_t *cache, const struct seen *s)
 static void judge_cache(struct wide *w, const struct seen *s)
 {
     struct judge *j = &w->judge;
-    json_t *cache = find(json_object_get(w->root, "caches"), s->id);
+    json_t *cache = json_find_id(json_object_get(w->root, "caches"), s->id);
     bool there = s->spec->enabled, said = json_is_true(json_object_get(cache, "present"));
     const char *status = json_string_value(json_object_get(cache, "status"));
     bool absent = cache && !said && status && strcmp(status, "absent") == 0;
@@ -137,7 +125,7 @@ static void judge_cache(struct wide *w, const struct seen *s)
 static void judge_sharing(struct wide *w, const char *id, unsigned owner, bool there,
                           const char *with)
 {
-    json_t *cache = find(json_object_get(w->root, "caches"), id);
+    json_t *cache = json_find_id(json_object_get(w->root, "caches"), id);
     json_t *list = json_object_get(cache, "shared_with"), *each;
     bool found = false;
     size_t i;
@@ -302,7 +290,7 @@ static void judge_tlb(struct wide *w, const char *id, unsigned owner, const stru
     static const char *const scopes[] = {"sm", "cluster", "gpu"};
     struct judge *j = &w->judge;
     const struct cache_spec *spec = of ? &of->entries : NULL;
-    json_t *tlb = find(json_object_get(w->root, "tlbs"), id);
+    json_t *tlb = json_find_id(json_object_get(w->root, "tlbs"), id);
     bool there = of != NULL, said = json_is_true(json_object_get(tlb, "present"));
     const char *scope = json_string_value(json_object_get(tlb, "scope"));
     j->owner = owner;

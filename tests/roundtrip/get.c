@@ -7,19 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static json_t *find_by_id(json_t *list, const char *id)
-{
-    size_t i;
-    json_t *entry;
-    json_array_foreach(list, i, entry)
-    {
-        const char *name = json_string_value(json_object_get(entry, "id"));
-        if (name && strcmp(name, id) == 0) {
-            return entry;
-        }
-    }
-    return NULL;
-}
+#include "util/glue/json_glue.h"
 
 static json_t *find_owner(json_t *root, const char *id)
 {
@@ -27,8 +15,8 @@ static json_t *find_owner(json_t *root, const char *id)
     if (strcmp(id, "at_least") == 0) {
         return json_object_get(outstanding, id);
     }
-    json_t *cache = find_by_id(json_object_get(root, "caches"), id);
-    json_t *tlb = find_by_id(json_object_get(root, "tlbs"), id);
+    json_t *cache = json_find_id(json_object_get(root, "caches"), id);
+    json_t *tlb = json_find_id(json_object_get(root, "tlbs"), id);
     return cache ? cache : tlb ? tlb : json_object_get(root, id);
 }
 

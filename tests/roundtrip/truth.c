@@ -14,6 +14,7 @@
 #include "model/model.h"
 #include "support/expected_latency.h"
 #include "util/error.h"
+#include "util/glue/json_glue.h"
 
 #define HIT_TOLERANCE_CYCLES 3  /* of the issue that this tests */
 #define MISS_TOLERANCE_CYCLES 5 /* DRAM's clock is another: roundings */
@@ -29,16 +30,7 @@ struct check {
 
 static json_t *find_cache(json_t *root, const char *id)
 {
-    size_t i;
-    json_t *cache;
-    json_array_foreach(json_object_get(root, "caches"), i, cache)
-    {
-        const char *name = json_string_value(json_object_get(cache, "id"));
-        if (name && strcmp(name, id) == 0) {
-            return cache;
-        }
-    }
-    return NULL;
+    return json_find_id(json_object_get(root, "caches"), id);
 }
 
 static bool is_measured(json_t *attribute)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "export/sonde/model_text.h"
+#include "util/glue/json_glue.h"
 
 /* What of a cache's geometry is known: the size is lines of all sets. */
 struct geometry {
@@ -222,7 +223,7 @@ static void hit_line(struct model_text *t, const json_t *cache, const char *what
 /* Whether a cache was looked for and shown not to exist. */
 static bool is_absent(const json_t *root, const char *id)
 {
-    const json_t *cache = saved_by_id(json_object_get(root, "caches"), id);
+    const json_t *cache = json_find_id(json_object_get(root, "caches"), id);
     return cache && json_is_false(json_object_get(cache, "present")) &&
            strcmp(saved_text(cache, "status", "absent"), "absent") == 0;
 }

@@ -15,6 +15,7 @@
 #include "export/sonde/model_text.h"
 #include "export/writers.h"
 #include "util/error.h"
+#include "util/glue/json_glue.h"
 
 /* Letters, digits and - _ . of the device's name; the model's name may have no others. */
 static void model_name(char *name, size_t size, const char *device)
@@ -188,7 +189,7 @@ static void sm_section(struct model_text *t, const struct latency_plan *plan)
 {
     const json_t *l1 = saved_cache(t->root, "l1_data");
     model_line(t, 0, "", "sm:");
-    const json_t *any = saved_by_id(json_object_get(t->root, "caches"), "l1_data");
+    const json_t *any = json_find_id(json_object_get(t->root, "caches"), "l1_data");
     if (l1 || (any && strcmp(saved_text(any, "status", "absent"), "absent") == 0)) {
         model_line(t, 1, "measured", "l1_caches_global: %s", l1 ? "true" : "false");
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "export/sonde/model_text.h"
+#include "util/glue/json_glue.h"
 
 #define MOST_RESIDUES 256 /* of the map of unequal sets */
 
@@ -110,7 +111,7 @@ static void entry_lines(struct model_text *t, const json_t *tlb, const struct ca
 static bool is_absent(const json_t *root, const char *id)
 {
     const json_t *tlbs = json_object_get(root, "tlbs");
-    const json_t *tlb = saved_by_id(tlbs, id), *first = saved_by_id(tlbs, "l1_tlb");
+    const json_t *tlb = json_find_id(tlbs, id), *first = json_find_id(tlbs, "l1_tlb");
     return json_is_false(json_object_get(tlb, "present")) ||
            json_is_false(json_object_get(first, "present"));
 }

@@ -34,6 +34,20 @@ int json_append(json_t *array, json_t *value)
     return json_array_append_new(array, value) < 0 ? error_memory() : SONDE_OK;
 }
 
+json_t *json_find_id(const json_t *array, const char *id)
+{
+    size_t i;
+    json_t *element;
+    json_array_foreach(array, i, element)
+    {
+        const char *its = json_string_value(json_object_get(element, "id"));
+        if (its && strcmp(its, id) == 0) {
+            return element;
+        }
+    }
+    return NULL;
+}
+
 /*
  * The length of the valid UTF-8 sequence at `p`, 0 when there is none. Overlong forms, surrogates
  * and values beyond U+10FFFF are not valid (RFC 3629, section 4).

@@ -31,6 +31,9 @@ int json_append(json_t *array, json_t *value);
 json_t *json_put_object(json_t *object, const char *key);
 json_t *json_put_array(json_t *object, const char *key);
 
+/* The object of an array whose "id" is `id`, borrowed; NULL: none, or no array. */
+json_t *json_find_id(const json_t *array, const char *id);
+
 /* The document as text with a newline at its end (free() it). */
 int json_to_text(char **text, const json_t *value);
 /* Writes it to a file, "-" for standard output, atomically. */
