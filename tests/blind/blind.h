@@ -25,6 +25,10 @@ struct blind_hierarchy {
 
 /* The same hierarchy for the same seed. False: the drawing was refused, with the error's text. */
 bool blind_draw(struct blind_hierarchy *out, uint64_t seed);
+
+/* The simulator takes models from files: `yaml` becomes one, which is the caller's to unlink; on
+ * failure no path is left, or that of a part. NULL is a failure. */
+int blind_write_model(char path[256], const char *yaml);
 void blind_forget(struct blind_hierarchy *hierarchy);
 
 struct geometry {

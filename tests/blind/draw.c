@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "blind.h"
 #include "util/error.h"
@@ -258,4 +259,19 @@ void blind_draw_noise(struct blind_noise *out, uint64_t seed)
     *out = (struct blind_noise){.jitter_cycles = (double)draw_below(&rng, 12),
                                 .outlier_share = rng_double(&rng) * 0.002,
                                 .drift = rng_double(&rng) * 0.01};
+}
+
+int blind_write_model(char path[256], const char *yaml)
+{
+    const char *folder = getenv("TMPDIR");
+    int length =
+        snprintf(path, 256, "%s/sonde-blind-XXXXXX.yaml", folder && folder[0] ? folder : "/tmp");
+    int file = yaml && length < 256 ? mkstemps(path, 5) : -1;
+    if (file < 0) {
+        path[0] = '\0';
+        return error_set(SONDE_EIO, "cannot write a model");
+    }
+    ssize_t written = write(file, yaml, strlen(yaml));
+    close(file);
+    return written == (ssize_t)strlen(yaml) ? 0 : error_set(SONDE_EIO, "cannot write %s", path);
 }

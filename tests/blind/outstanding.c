@@ -246,21 +246,6 @@ static int dissect(struct dissection *out, const char *path, const struct blind_
     return rc;
 }
 
-static int write_model(char path[256], const char *yaml)
-{
-    const char *folder = getenv("TMPDIR");
-    int length =
-        snprintf(path, 256, "%s/sonde-blind-XXXXXX.yaml", folder && folder[0] ? folder : "/tmp");
-    int file = yaml && length < 256 ? mkstemps(path, 5) : -1;
-    if (file < 0) {
-        path[0] = '\0';
-        return error_set(SONDE_EIO, "cannot write a model");
-    }
-    ssize_t written = write(file, yaml, strlen(yaml));
-    close(file);
-    return written == (ssize_t)strlen(yaml) ? 0 : error_set(SONDE_EIO, "cannot write %s", path);
-}
-
 static void trial(struct tally *tally, uint64_t seed, bool with_noise, bool loud)
 {
     static struct dissection result;
@@ -270,7 +255,7 @@ static void trial(struct tally *tally, uint64_t seed, bool with_noise, bool loud
     draw_sm(&sm, seed);
     blind_draw_noise(&noise, seed);
     char *yaml = model_of(&sm);
-    int rc = write_model(path, yaml);
+    int rc = blind_write_model(path, yaml);
     rc = rc < 0 ? rc : dissect(&result, path, with_noise ? &noise : NULL, seed);
     struct scorer judge = {.tally = tally, .seed = seed, .loud = loud};
     tally->trials++;

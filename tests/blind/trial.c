@@ -49,23 +49,6 @@ static void on_alarm(int number)
     overdue = 1;
 }
 
-/* The simulator takes models from files. */
-static int write_model(char path[256], const char *yaml)
-{
-    const char *folder = getenv("TMPDIR");
-    int length =
-        snprintf(path, 256, "%s/sonde-blind-XXXXXX.yaml", folder && folder[0] ? folder : "/tmp");
-    int file = length < 256 ? mkstemps(path, 5) : -1;
-    if (file < 0) {
-        int rc = error_set(SONDE_EIO, "cannot write %s", path);
-        path[0] = '\0';
-        return rc;
-    }
-    ssize_t written = write(file, yaml, strlen(yaml));
-    close(file);
-    return written == (ssize_t)strlen(yaml) ? 0 : error_set(SONDE_EIO, "cannot write %s", path);
-}
-
 static int infer_as_json(json_t **out, const struct blind_kind *kind, struct trace_source *source,
                          struct probe_live *live, struct device *device, bool loud)
 {
@@ -164,7 +147,7 @@ unsigned blind_trial(struct blind_tally *tally, const struct blind_kind *kind, u
     if (loud) {
         printf("%s\n", hierarchy.yaml);
     }
-    int rc = write_model(path, hierarchy.yaml);
+    int rc = blind_write_model(path, hierarchy.yaml);
     rc = rc < 0 ? rc : dissect(&dissection, kind, path, with_noise ? &noise : NULL, seed, loud);
     tally->trials++;
     if (rc < 0) {
