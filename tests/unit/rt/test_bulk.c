@@ -1,19 +1,11 @@
 /* Bulk copies and barriers in shared memory with timing: copies are requests of an engine, barriers
  * count their bytes when these are there, and who waits sleeps. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/rt_bench.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "gpu/gpu.h"
-#include "model/model.h"
 #include "rt/queue/queue.h"
-#include "rt/rt.h"
-#include "util/error.h"
 
 #define BUFFER_BYTES (1u << 20)
 
@@ -75,50 +67,24 @@ static const char text[] = ".version 8.6\n.target sm_90a\n.address_size 64\n" KE
                               "nanosleep.u32 300; ret;\n}\n" KERNEL(
                                   "across", ".reqnctapercluster 2, 1, 1", ACROSS);
 
-static struct model *model;
-static struct rt *rt;
-static struct rt_module *module;
-static uint64_t out;
+static struct rt_bench bench;
 static uint32_t value, rounds; /* of the last launch */
 
 static void open_model(const struct times *t, bool timed)
 {
-    static uint32_t words[BUFFER_BYTES / 4];
     char yaml[512];
     snprintf(yaml, sizeof yaml,
              "inherits: h200\nsm: {bulk: {latency: %u cycles, issue_latency: %u cycles, "
              "write_latency: %u cycles, write_bytes: 32}, mbarrier: {latency: %u cycles, "
              "wait_limit: %u cycles}, cluster: {async_latency: %u cycles}}\n",
              timed ? t->latency : 0, t->issue, t->write, timed ? 40u : 0, t->wait_limit, t->across);
-    assert_int_equal(model_parse(&model, "bulk.yaml", yaml, strlen(yaml)), 0);
-    assert_int_equal(rt_create(&rt, model), 0);
-    if (rt_module_load(rt, &module, "bulk.ptx", text, strlen(text)) < 0)
-        fail_msg("%s", error_text());
-    assert_int_equal(rt_mem_alloc(rt, &out, BUFFER_BYTES), 0);
-    for (uint32_t i = 0; i < BUFFER_BYTES / 4; i++)
-        words[i] = i;
-    assert_int_equal(rt_copy_to_device(rt, out, words, sizeof words), 0);
-}
-
-static void close_model(void)
-{
-    rt_destroy(rt);
-    model_destroy(model);
-    rt = NULL;
-    model = NULL;
+    rt_bench_open(&bench, yaml, text, BUFFER_BYTES);
 }
 
 static uint32_t cycles(const char *name, uint32_t ctas)
 {
-    struct rt_kernel *kernel;
     uint32_t words[3];
-    const void *args[] = {&out};
-    struct rt_launch request = {
-        .grid = {ctas, 1, 1}, .block = {64, 1, 1}, .args = args, .arg_count = 1};
-    assert_int_equal(rt_kernel_get(module, &kernel, name), 0);
-    if (rt_launch(rt, kernel, &request, NULL) < 0)
-        fail_msg("%s: %s", name, error_text());
-    assert_int_equal(rt_copy_from_device(rt, words, out, sizeof words), 0);
+    rt_bench_run(&bench, words, sizeof words, name, ctas, 64);
     value = words[1];
     rounds = words[2];
     return words[0];
@@ -127,7 +93,7 @@ static uint32_t cycles(const char *name, uint32_t ctas)
 static int teardown(void **state)
 {
     (void)state;
-    close_model();
+    rt_bench_close(&bench);
     return 0;
 }
 
@@ -136,7 +102,7 @@ static int longer(const char *name, uint32_t ctas, struct times changed)
 {
     open_model(&usual, true);
     uint32_t before = cycles(name, ctas);
-    close_model();
+    rt_bench_close(&bench);
     open_model(&changed, true);
     return (int)cycles(name, ctas) - (int)before;
 }
@@ -160,9 +126,9 @@ static void engine_and_issue_take_their_time(void **state)
     later.latency += 100;
     slower.issue += 100;
     assert_int_equal(longer("little", 1, later), 100);
-    close_model();
+    rt_bench_close(&bench);
     assert_int_equal(longer("both", 1, slower), 100);
-    close_model();
+    rt_bench_close(&bench);
     assert_int_equal(longer("nobody", 1, slower), 100);
 }
 
@@ -172,7 +138,7 @@ static void copies_to_memory_hold_their_groups(void **state)
     struct times later = usual;
     later.write += 100;
     assert_int_equal(longer("out", 1, later), 100);
-    close_model();
+    rt_bench_close(&bench);
     open_model(&usual, true);
     uint32_t one = cycles("out", 1);
     assert_in_range(cycles("out_large", 1), one + 4080 / 32 - 4, one + 4080 / 32 + 4);
@@ -188,8 +154,8 @@ static void who_waits_sleeps_until_the_phase_is_over(void **state)
     assert_in_range(cycles("sleep", 1), 3000, 6000);
     assert_int_equal(rounds, 1);
     /* What is left of the limit holds up no launch after this one. */
-    assert_in_range(gpu_now_ps(rt_gpu(rt)) / model->core_period_ps, 3000, 10000);
-    close_model();
+    assert_in_range(gpu_now_ps(rt_gpu(bench.rt)) / bench.model->core_period_ps, 3000, 10000);
+    rt_bench_close(&bench);
     open_model(&impatient, true);
     assert_in_range(cycles("sleep", 1), 3000, 6000);
     assert_in_range(rounds, 5, 9);
@@ -203,25 +169,25 @@ static void who_comes_beside_a_warp_that_waits_does_not_move_its_barrier(void **
     struct rt_kernel *kernel[2];
     uint32_t words[3];
     uint64_t elsewhere;
-    const void *args[2] = {&out, &elsewhere};
+    const void *args[2] = {&bench.out, &elsewhere};
     open_model(&usual, true);
-    elsewhere = out + BUFFER_BYTES / 2;
+    elsewhere = bench.out + BUFFER_BYTES / 2;
     uint64_t left;
-    assert_int_equal(rt_set_carveout(rt, 200u << 10, &left), 0);
-    assert_int_equal(rt_kernel_get(module, &kernel[0], "sleep"), 0);
-    assert_int_equal(rt_kernel_get(module, &kernel[1], "plain"), 0);
+    assert_int_equal(rt_set_carveout(bench.rt, 200u << 10, &left), 0);
+    assert_int_equal(rt_kernel_get(bench.module, &kernel[0], "sleep"), 0);
+    assert_int_equal(rt_kernel_get(bench.module, &kernel[1], "plain"), 0);
     for (int i = 0; i < 2; i++)
-        assert_int_equal(rt_stream_create(rt, &stream[i], RT_STREAM_NONBLOCKING, 0), 0);
+        assert_int_equal(rt_stream_create(bench.rt, &stream[i], RT_STREAM_NONBLOCKING, 0), 0);
     for (int i = 0; i < 3; i++) { /* the third comes while the first sleeps */
-        struct rt_launch request = {.grid = {i ? 2 * model->sms : 1, 1, 1},
+        struct rt_launch request = {.grid = {i ? 2 * bench.model->sms : 1, 1, 1},
                                     .block = {64, 1, 1},
                                     .dynamic_shared_bytes = i == 2 ? 26000 : 0,
                                     .args = &args[i > 0],
                                     .arg_count = 1};
         assert_int_equal(rt_enqueue_launch(stream[i > 0], kernel[i > 0], &request), 0);
     }
-    assert_int_equal(rt_sync(rt), 0);
-    assert_int_equal(rt_copy_from_device(rt, words, out, sizeof words), 0);
+    assert_int_equal(rt_sync(bench.rt), 0);
+    assert_int_equal(rt_copy_from_device(bench.rt, words, bench.out, sizeof words), 0);
     assert_in_range(words[0], 3000, 6000);
     assert_int_equal(words[2], 1); /* woken by the arrival */
 }

@@ -1,15 +1,6 @@
 /* cp.async and ldmatrix with timing: copies are requests that their groups are waited for, matrices
  * are accesses to banks. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <string.h>
-
-#include "rt/rt.h"
-#include "util/error.h"
+#include "support/rt_bench.h"
 
 #define BUFFER_BYTES (1u << 20)
 #define COPY_LATENCY 100
@@ -50,36 +41,18 @@ static const char text[] = ".version 8.0\n.target sm_90a\n.address_size 64\n" KE
                             KERNEL("four", "", MATRIX(4, "{%r4, %r6, %r7, %r8}", "%r0"))
                                 KERNEL("conflict", THERE, MATRIX(1, "{%r4}", "%r10"));
 
-static struct model *model;
-static struct rt *rt;
-static struct rt_module *module;
-static uint64_t out;
+static struct rt_bench bench;
 
 static void open_model(const char *yaml)
 {
-    static uint32_t words[BUFFER_BYTES / 4];
-    assert_int_equal(model_parse(&model, "copies.yaml", yaml, strlen(yaml)), 0);
-    assert_int_equal(rt_create(&rt, model), 0);
-    if (rt_module_load(rt, &module, "copies.ptx", text, strlen(text)) < 0)
-        fail_msg("%s", error_text());
-    assert_int_equal(rt_mem_alloc(rt, &out, BUFFER_BYTES), 0);
-    for (uint32_t i = 0; i < BUFFER_BYTES / 4; i++)
-        words[i] = i;
-    assert_int_equal(rt_copy_to_device(rt, out, words, sizeof words), 0);
+    rt_bench_open(&bench, yaml, text, BUFFER_BYTES);
 }
 
 /* Of one warp; what lane 1 finds in shared memory must be what it has copied, if it has. */
 static uint32_t cycles(const char *name, bool copies)
 {
-    struct rt_kernel *kernel;
     uint32_t words[8];
-    const void *args[] = {&out};
-    struct rt_launch request = {
-        .grid = {1, 1, 1}, .block = {32, 1, 1}, .args = args, .arg_count = 1};
-    assert_int_equal(rt_kernel_get(module, &kernel, name), 0);
-    if (rt_launch(rt, kernel, &request, NULL) < 0)
-        fail_msg("%s: %s", name, error_text());
-    assert_int_equal(rt_copy_from_device(rt, words, out, sizeof words), 0);
+    rt_bench_run(&bench, words, sizeof words, name, 1, 32);
     assert_int_equal(words[5], copies ? (65536 + 16) / 4 : 0);
     return words[0];
 }
@@ -87,10 +60,7 @@ static uint32_t cycles(const char *name, bool copies)
 static int teardown(void **state)
 {
     (void)state;
-    rt_destroy(rt);
-    model_destroy(model);
-    rt = NULL;
-    model = NULL;
+    rt_bench_close(&bench);
     return 0;
 }
 

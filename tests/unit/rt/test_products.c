@@ -1,15 +1,6 @@
 /* Asynchronous matrix products with timing: they run beside their warp, and groups are waited for.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <string.h>
-
-#include "rt/rt.h"
-#include "util/error.h"
+#include "support/rt_bench.h"
 
 #define MODEL                                                                                      \
     "inherits: h200\nsm: {wgmma: {latency: 100 cycles, columns_per_cycle: "                        \
@@ -35,41 +26,24 @@ static const char text[] = ".version 8.0\n.target sm_90a\n.address_size 64\n" KE
     KERNEL("one", PRODUCT COMMIT WAIT(0)) KERNEL("two", PRODUCT PRODUCT COMMIT WAIT(0))
         KERNEL("older", PRODUCT COMMIT PRODUCT COMMIT WAIT(1)) KERNEL("nobody", PRODUCT COMMIT);
 
-static struct model *model;
-static struct rt *rt;
-static struct rt_module *module;
-static uint64_t out;
+static struct rt_bench bench;
 
 static void open_model(const char *yaml)
 {
-    assert_int_equal(model_parse(&model, "products.yaml", yaml, strlen(yaml)), 0);
-    assert_int_equal(rt_create(&rt, model), 0);
-    if (rt_module_load(rt, &module, "products.ptx", text, strlen(text)) < 0)
-        fail_msg("%s", error_text());
-    assert_int_equal(rt_mem_alloc(rt, &out, 64), 0);
+    rt_bench_open(&bench, yaml, text, 64);
 }
 
 static uint32_t cycles(const char *name)
 {
-    struct rt_kernel *kernel;
     uint32_t words[2];
-    const void *args[] = {&out};
-    struct rt_launch request = {
-        .grid = {1, 1, 1}, .block = {128, 1, 1}, .args = args, .arg_count = 1};
-    assert_int_equal(rt_kernel_get(module, &kernel, name), 0);
-    if (rt_launch(rt, kernel, &request, NULL) < 0)
-        fail_msg("%s: %s", name, error_text());
-    assert_int_equal(rt_copy_from_device(rt, words, out, sizeof words), 0);
+    rt_bench_run(&bench, words, sizeof words, name, 1, 128);
     return words[0];
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    rt_destroy(rt);
-    model_destroy(model);
-    rt = NULL;
-    model = NULL;
+    rt_bench_close(&bench);
     return 0;
 }
 
