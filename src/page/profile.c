@@ -21,6 +21,8 @@ enum {
     TOP = 16,
     BOTTOM = 48,
     BAR_WIDTH = 120,
+    NAME_WIDTH = 28, /* of a level, with air */
+    LEVELS_MAX = 16,
 };
 
 static double number(const json_t *object, const char *key)
@@ -146,29 +148,62 @@ static void put_ceiling(struct strbuf *out, const struct plane *plane, const jso
     strbuf_printf(out, " %s</text>\n", rate_text(text, sizeof text, rate));
 }
 
+struct point {
+    const json_t *level;
+    double intensity, x, y;
+    size_t named; /* the point whose name this one shares: the first one that is near, or itself */
+};
+
 /* The kernel over the bytes of each level. */
+static size_t place_points(struct point points[LEVELS_MAX], const struct plane *plane,
+                           const json_t *levels, double operations, double rate)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < json_array_size(levels) && count < LEVELS_MAX; i++) {
+        struct point *point = &points[count];
+        point->level = json_array_get(levels, i);
+        point->intensity = share(operations, number(point->level, "bytes"));
+        point->x = place_x(plane, fmin(fmax(point->intensity, plane->x_from), plane->x_to));
+        point->y = place_y(plane, fmin(fmax(rate, plane->y_from), plane->y_to));
+        point->named = 0;
+        while (point->named < count && (points[point->named].named != point->named ||
+                                        fabs(points[point->named].x - point->x) >= NAME_WIDTH)) {
+            point->named++;
+        }
+        count += point->intensity > 0 && rate > 0;
+    }
+    return count;
+}
+
 static void put_points(struct strbuf *out, const struct plane *plane, const json_t *roofline,
                        double operations)
 {
-    const json_t *levels = json_object_get(roofline, "levels");
+    struct point points[LEVELS_MAX];
     double rate = share(operations, number(roofline, "seconds"));
-    for (size_t i = 0; i < json_array_size(levels); i++) {
-        const json_t *level = json_array_get(levels, i);
-        double x = share(operations, number(level, "bytes"));
-        if (x <= 0 || rate <= 0) {
+    size_t count =
+        place_points(points, plane, json_object_get(roofline, "levels"), operations, rate);
+    for (size_t i = 0; i < count; i++) {
+        char intensity[QUANTITY_BYTES], speed[QUANTITY_BYTES];
+        strbuf_printf(out, "<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"><title>",
+                      points[i].x, points[i].y);
+        svg_escape(out, saved_text(points[i].level, "level", "?"));
+        strbuf_printf(out, ": %s operations a byte, %s</title></circle>",
+                      quantity(intensity, points[i].intensity, ""),
+                      rate_text(speed, sizeof speed, rate));
+        if (points[i].named != i) {
+            strbuf_append(out, "\n");
             continue;
         }
-        x = fmin(fmax(x, plane->x_from), plane->x_to);
-        double at_x = place_x(plane, x);
-        double at_y = place_y(plane, fmin(fmax(rate, plane->y_from), plane->y_to));
-        char intensity[QUANTITY_BYTES], speed[QUANTITY_BYTES];
-        strbuf_printf(out, "<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"><title>", at_x,
-                      at_y);
-        svg_escape(out, saved_text(level, "level", "?"));
-        strbuf_printf(out, ": %s operations a byte, %s</title></circle>",
-                      quantity(intensity, x, ""), rate_text(speed, sizeof speed, rate));
-        strbuf_printf(out, "<text class=\"tick middle\" x=\"%.1f\" y=\"%.1f\">", at_x, at_y + 18);
-        svg_escape(out, saved_text(level, "level", "?"));
+        strbuf_printf(out, "<text class=\"tick middle\" x=\"%.1f\" y=\"%.1f\">", points[i].x,
+                      points[i].y + 18);
+        const char *between = "";
+        for (size_t k = count; k-- > i;) { /* the nearest level first */
+            if (points[k].named == i) {
+                strbuf_append(out, between);
+                svg_escape(out, saved_text(points[k].level, "level", "?"));
+                between = ", ";
+            }
+        }
         strbuf_append(out, "</text>\n");
     }
 }

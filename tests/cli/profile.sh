@@ -64,6 +64,9 @@ run sonde report gtx780.1.json -o again.html
 grep -c '<svg class="roofline"' page.html again.html
 grep -o '<h3>[A-Za-z ]*</h3>' page.html
 grep -c 'line 5</code>' page.html
+# Points that lie on each other have one name.
+sonde exec hot.ptx -d sim:gtx560ti --any-target -q --block 256 --arg zero:1024 --arg u32:1 --profile=html:near.html
+grep -o '>l[12, l]*</text>' near.html
 echo "# what it refuses"
 refused() {
     run sonde exec hot.ptx -q --block 256 --arg zero:1024 --arg u32:1 "$@"
