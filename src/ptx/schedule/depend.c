@@ -33,7 +33,7 @@ struct read {
     uint32_t node, next;
 };
 
-struct builder {
+struct graph_builder {
     struct window *w;
     struct access *accesses;
     struct read *pool;
@@ -217,7 +217,7 @@ static bool grow_edges(struct window *w)
     return true;
 }
 
-static void add_edge(struct builder *b, uint32_t from, uint32_t cycles)
+static void add_edge(struct graph_builder *b, uint32_t from, uint32_t cycles)
 {
     struct window *w = b->w;
     if (from == NO_NODE || from == b->node || b->failed)
@@ -267,7 +267,7 @@ uint32_t schedule_latency(const struct window *w, uint32_t pc)
 
 static void depend_on_writer(void *ctx, int32_t reg, enum reg_access access)
 {
-    struct builder *b = ctx;
+    struct graph_builder *b = ctx;
     struct window *w = b->w;
     uint32_t writer = w->last_write[reg];
     if (writer == NO_NODE)
@@ -277,7 +277,7 @@ static void depend_on_writer(void *ctx, int32_t reg, enum reg_access access)
 
 static void depend_on_readers(void *ctx, int32_t reg, enum reg_access access)
 {
-    struct builder *b = ctx;
+    struct graph_builder *b = ctx;
     if (access != REG_WRITE)
         return;
     for (uint32_t i = b->w->reads[reg]; i != NO_NODE; i = b->pool[i].next)
@@ -286,7 +286,7 @@ static void depend_on_readers(void *ctx, int32_t reg, enum reg_access access)
 
 static void note_write(void *ctx, int32_t reg, enum reg_access access)
 {
-    struct builder *b = ctx;
+    struct graph_builder *b = ctx;
     if (access == REG_WRITE) {
         b->w->last_write[reg] = b->node;
         b->w->reads[reg] = NO_NODE;
@@ -295,7 +295,7 @@ static void note_write(void *ctx, int32_t reg, enum reg_access access)
 
 static void note_read(void *ctx, int32_t reg, enum reg_access access)
 {
-    struct builder *b = ctx;
+    struct graph_builder *b = ctx;
     if (access != REG_READ || b->failed)
         return;
     if (b->pool_count == b->pool_room) {
@@ -314,12 +314,12 @@ static void note_read(void *ctx, int32_t reg, enum reg_access access)
 
 static void forget(void *ctx, int32_t reg, enum reg_access access)
 {
-    struct builder *b = ctx;
+    struct graph_builder *b = ctx;
     (void)access;
     b->w->last_write[reg] = b->w->reads[reg] = NO_NODE;
 }
 
-static void depend_on_memory(struct builder *b)
+static void depend_on_memory(struct graph_builder *b)
 {
     struct access a = describe(b->w, b->node);
     if (a.kind == ACCESS_NOT || a.kind == ACCESS_CONSTANT)
@@ -330,7 +330,7 @@ static void depend_on_memory(struct builder *b)
     b->accesses[b->access_count++] = a;
 }
 
-static void depend_on_order(struct builder *b, const struct ptx_insn *insn)
+static void depend_on_order(struct graph_builder *b, const struct ptx_insn *insn)
 {
     if (uses_carry(insn->op)) {
         add_edge(b, b->last_carry, DEFAULT_LATENCY);
@@ -345,7 +345,7 @@ static void depend_on_order(struct builder *b, const struct ptx_insn *insn)
 int schedule_depend(struct window *w)
 {
     const struct ptx_insn *insns = &w->func->insns[w->first];
-    struct builder b = {.w = w, .last_carry = NO_NODE, .last_convergent = NO_NODE};
+    struct graph_builder b = {.w = w, .last_carry = NO_NODE, .last_convergent = NO_NODE};
     b.accesses = calloc(w->count, sizeof *b.accesses);
     b.failed = !b.accesses;
     w->edge_count = 0;
