@@ -6,6 +6,7 @@ function take(name) { if (name !~ /^(|struct|union|enum)$/ && name != own) has[f
 FNR == 1 { file++; name_of[file] = FILENAME; in_enum = 0 }
 /^#define _/ { alone[file] = 1 }                # asks a header for something
 /^#include ".*api\.def"/ { alone[file] = 1 } # declares all functions of a library, as of one type
+/^#include ".*\.inc"/ { alone[file] = 1 }     # is made of macros
 /^#undef / { ended[file, $2] = 1 }
 /^#define / { split($2, word, "("); take(word[1]) }
 /^static |^typedef / {
