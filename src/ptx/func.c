@@ -105,7 +105,7 @@ static int parse_directive(bool *found, struct ptx_func *func, struct parser *p)
         return 0;
     }
     if (parser_accept_dot(p, "pragma"))
-        return parser_pragma(p);
+        return parser_pragma(&func->nounroll, p);
     if (parser_accept_dot(p, "abi_preserve") || parser_accept_dot(p, "abi_preserve_control"))
         return parse_count(&ignored, p);
     if (func->is_entry) {
@@ -298,6 +298,7 @@ static int parse_label(struct parser *p)
     if (parser_accept_dot(p, "callprototype"))
         return parse_prototype(p, symbol);
     p->builder->label_at_end = true;
+    p->builder->nounroll = false; /* it stood in the block before */
     return 0;
 }
 
@@ -343,7 +344,7 @@ static int parse_statement(struct parser *p)
     if (parser_accept_dot(p, "loc"))
         return parse_loc(p);
     if (parser_accept_dot(p, "pragma"))
-        return parser_pragma(p);
+        return parser_pragma(&p->builder->nounroll, p);
     if (var_starts(p))
         return var_parse(p, LINK_INTERNAL, p->token.loc);
     return parser_expected(p, "an instruction, a label, a declaration or '}'");

@@ -302,6 +302,8 @@ int insn_parse(struct parser *p)
         return code;
     if (!parser_at(p, ';'))
         return parser_expected(p, "';' after the instruction");
+    insn.nounroll = p->builder->nounroll;
+    p->builder->nounroll = false;
     if (vec_push(&p->builder->insns, insn) < 0)
         return parser_memory(p);
     p->builder->label_at_end = false;

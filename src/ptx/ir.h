@@ -101,6 +101,7 @@ struct ptx_insn {
     uint8_t operand_count;
     int32_t guard; /* predicate register of @p, -1 if none */
     bool guard_negate;
+    bool nounroll; /* the pragma stands in its block, before it */
     bool unrolled; /* a branch of a loop whose copies are written out (ptx/schedule/unroll.c) */
     struct ptx_operand *operands; /* operand_count of them */
     uint32_t reconverge; /* branches: pc of the immediate post-dominator, PTX_NO_PC: exit */
@@ -159,6 +160,7 @@ struct ptx_func {
     struct ptx_loc loc;
     enum ptx_linkage linkage;
     bool is_entry, noreturn, has_body;
+    bool nounroll; /* no loop of it is unrolled */
     struct ptx_var *params; /* entry: .param space, offset laid out by natural alignment */
     uint32_t param_count;
     struct ptx_var *returns;
@@ -189,6 +191,7 @@ struct ptx_module {
     int version_major, version_minor;
     int target_sm;         /* 75 for sm_75 */
     char target_suffix;    /* 'a' or 'f' behind it, or 0 */
+    bool nounroll;         /* no loop of any function is unrolled */
     int address_size;      /* 32 or 64 */
     struct ptx_var **vars; /* module scope, in order */
     uint32_t var_count;

@@ -197,7 +197,7 @@ static int parse_top_level(struct parser *p)
     if (parser_accept_dot(p, "alias"))
         return parse_alias(p);
     if (parser_accept_dot(p, "pragma"))
-        return parser_pragma(p);
+        return parser_pragma(&p->module->nounroll, p);
     return parse_declaration(p);
 }
 
@@ -268,9 +268,12 @@ static int index_rows(struct parser *p)
 
 static int analyse_module(struct parser *p)
 {
-    for (uint32_t i = 0; i < p->module->func_count; i++)
-        if (p->module->funcs[i]->has_body && func_analyse(p->module->funcs[i], p->arena) < 0)
+    for (uint32_t i = 0; i < p->module->func_count; i++) {
+        struct ptx_func *func = p->module->funcs[i];
+        func->nounroll |= p->module->nounroll;
+        if (func->has_body && func_analyse(func, p->arena) < 0)
             return parser_memory(p);
+    }
     return 0;
 }
 

@@ -78,6 +78,7 @@ struct builder {
     VEC(struct ptx_var *) locals;
     struct u64_map_list ranges; /* to be freed */
     bool label_at_end;
+    bool nounroll; /* of the block at hand, for its next instruction */
 };
 
 /* A complete opcode, matched against a row: what does not depend on operands. */
@@ -179,7 +180,7 @@ int var_parse_param(struct ptx_var *out, struct parser *p, bool is_entry);
 int init_parse(struct parser *p, struct ptx_var *var, const uint64_t *dims, uint32_t dim_count);
 
 /* pragma.c */
-int parser_pragma(struct parser *p);
+int parser_pragma(bool *nounroll, struct parser *p);
 
 /* func.c: functions and their statements */
 int func_parse(struct parser *p, enum ptx_linkage linkage, bool is_entry, struct ptx_loc loc);

@@ -159,13 +159,23 @@ static void unroll_loop(struct lower *l, const struct loop *loop, uint32_t times
     l->out[loop->block->last].turns = loop->constant ? 0 : (uint8_t)times;
 }
 
+/* .pragma "nounroll", of the function or in the loop's block. */
+static bool is_forbidden(const struct ptx_func *func, const struct ptx_block *block)
+{
+    bool forbidden = func->nounroll;
+    for (uint32_t pc = block->first; pc <= block->last; pc++)
+        forbidden |= func->insns[pc].nounroll;
+    return forbidden;
+}
+
 void lower_unroll(struct lower *l)
 {
     for (uint32_t b = 0; b < l->func->block_count; b++) {
         struct loop loop = {.block = &l->func->blocks[b]};
         const struct ptx_insn *last = &l->func->insns[loop.block->last];
         if (l->blocks[b].header != b || last->op != OP_BRA || last->guard < 0 ||
-            last->operands[0].target != loop.block->first)
+            last->operands[0].target != loop.block->first ||
+            is_forbidden(l->func, loop.block))
             continue;
         if (last->unrolled) {
             lower_add(l, loop.block->last, ISA_UNIT_COUNT, count_bases(l, &loop) * LOWER_ONE);

@@ -96,26 +96,42 @@ static void sequences_take_their_units(void **state)
     bench_free(&b);
 }
 
-static void an_unrolled_loop_counts_once_in_four_turns(void **state)
+/* What 40 turns more of a loop issue, with texts before its label and in its block. */
+static uint64_t issued_by_40_turns(const char *before, const char *in_block)
 {
-    (void)state;
-    static const char body[] = "mov.u32 %r5, 0;\nmov.u32 %r6, 1;\n"
-                               "L:\nmad.lo.s32 %r6, %r6, %r6, %r9;\nadd.s32 %r5, %r5, 1;\n"
-                               "setp.lt.s32 %p1, %r5, %r10;\n@%p1 bra L;\n"
-                               "st.global.u32 [%rd0], %r6;\n";
     uint64_t issued[2];
     for (uint32_t i = 0; i < 2; i++) {
         char text[512];
         (void)snprintf(text, sizeof text,
-                       "ld.volatile.global.u32 %%r10, [%%rd0+64];\nadd.s32 %%r10, %%r10, %u;\n%s",
-                       i ? 80u : 40u, body);
+                       "ld.volatile.global.u32 %%r10, [%%rd0+64];\nadd.s32 %%r10, %%r10, %u;\n"
+                       "mov.u32 %%r5, 0;\nmov.u32 %%r6, 1;\n%s\n"
+                       "L:\nmad.lo.s32 %%r6, %%r6, %%r6, %%r9;\n%s\nadd.s32 %%r5, %%r5, 1;\n"
+                       "setp.lt.s32 %%p1, %%r5, %%r10;\n@%%p1 bra L;\n"
+                       "st.global.u32 [%%rd0], %%r6;\n",
+                       i ? 80u : 40u, before, in_block);
         bench_defaults(&b);
         b.spec.lowering = LOWERING_HOPPER;
         assert_true(bench_run(&b, text, 1, 1));
         issued[i] = b.stats.machine_insns;
         bench_free(&b);
     }
-    assert_int_equal(issued[1] - issued[0], 40 + 3 * 10);
+    return issued[1] - issued[0];
+}
+
+static void an_unrolled_loop_counts_once_in_four_turns(void **state)
+{
+    (void)state;
+    assert_int_equal(issued_by_40_turns("", ""), 40 + 3 * 10);
+}
+
+/* ptxas 13.0 heeds the pragma anywhere in the block that the loop jumps to, and there alone. */
+static void a_loop_with_the_pragma_is_not_unrolled(void **state)
+{
+    (void)state;
+    static const char pragma[] = ".pragma \"nounroll\";";
+    assert_int_equal(issued_by_40_turns("", pragma), 4 * 40);
+    assert_int_equal(issued_by_40_turns(pragma, ""), 40 + 3 * 10);
+    assert_int_equal(issued_by_40_turns("", ".pragma \"other\";"), 40 + 3 * 10);
 }
 
 static void a_sub_core_has_its_share_of_the_lanes(void **state)
@@ -177,6 +193,7 @@ int main(void)
         cmocka_unit_test(a_folded_instruction_waits_for_a_load_without_a_slot),
         cmocka_unit_test(sequences_take_their_units),
         cmocka_unit_test(an_unrolled_loop_counts_once_in_four_turns),
+        cmocka_unit_test(a_loop_with_the_pragma_is_not_unrolled),
         cmocka_unit_test(a_sub_core_has_its_share_of_the_lanes),
         cmocka_unit_test(sub_cores_do_not_compete_for_what_each_has),
         cmocka_unit_test(more_sub_cores_than_schedulers_are_refused),
