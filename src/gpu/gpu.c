@@ -129,6 +129,11 @@ uint32_t gpu_carveout(const struct gpu *gpu)
     return gpu->wanted_carveout;
 }
 
+uint32_t gpu_carveout_in_force(const struct gpu *gpu)
+{
+    return gpu->carveout;
+}
+
 int gpu_set_threads(struct gpu *gpu, uint32_t threads)
 {
     if (threads == 0 || threads > TEAM_THREADS_MAX) {

@@ -36,6 +36,8 @@ void gpu_destroy(struct gpu *gpu);
  * empty L1s. */
 int gpu_set_carveout(struct gpu *gpu, uint32_t choice);
 uint32_t gpu_carveout(const struct gpu *gpu);
+/* That of the grids that are on the GPU. */
+uint32_t gpu_carveout_in_force(const struct gpu *gpu);
 
 /* Launches stop with SONDE_EINTERRUPTED soon after *cancel becomes non-zero; NULL: never. */
 void gpu_set_cancel(struct gpu *gpu, const volatile int *cancel);

@@ -68,6 +68,7 @@ struct carveout_spec {
     struct carveout_choice choice[MODEL_MAX_CARVEOUTS];
     uint32_t initial;
     bool follows_preference; /* a kernel's preference selects a choice; else it is ignored */
+    bool follows_occupancy;  /* without one, shared memory keeps no block from an SM */
 };
 
 /* The way to the host. */

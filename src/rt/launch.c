@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check/check.h"
+#include "core/occupancy.h"
 #include "rt/state.h"
 #include "util/error.h"
 
@@ -126,21 +127,29 @@ int launch_shared_check(const struct rt *rt, const struct rt_kernel *kernel,
     return 0;
 }
 
-/*
- * A launch runs with the preferred carve-out if its blocks fit, else with the nearest that holds
- * one block: hardware would not refuse a launch over a preference.
- */
-static int carveout_choose(struct rt *rt, uint64_t shared_bytes)
+/* A launch that has no preference takes what is in force if it finds others there: it may then run
+ * beside them. */
+static bool stays_beside(const struct rt *rt, const struct rt_launch *launch, uint64_t shared_bytes)
 {
-    const struct model *model = rt->model;
-    if (model->carveout.count == 0) {
+    const struct carveout_spec *carveout = &rt->model->carveout;
+    uint32_t now = gpu_carveout_in_force(rt->gpu);
+    return carveout->follows_occupancy && !rt->prefers_carveout && !launch->cooperative &&
+           !gpu_is_idle(rt->gpu) && carveout->choice[now].shared_bytes >= shared_bytes;
+}
+
+static int carveout_choose(struct rt *rt, const struct rt_kernel *kernel,
+                           const struct rt_launch *launch)
+{
+    if (rt->model->carveout.count == 0) {
         return 0;
     }
-    uint32_t choice = rt->preferred_carveout;
-    if (model->carveout.choice[choice].shared_bytes < shared_bytes) {
-        carveout_that_holds(model, shared_bytes, &choice);
-    }
-    return gpu_set_carveout(rt->gpu, choice);
+    const uint32_t *block = launch->block;
+    struct cta_needs needs;
+    occupancy_needs(&needs, &rt->model->sm, block[0] * block[1] * block[2],
+                    exec_program_register_count(kernel->program), shared_bytes_of(kernel, launch));
+    bool stays = stays_beside(rt, launch, needs.shared_bytes);
+    return gpu_set_carveout(rt->gpu,
+                            stays ? gpu_carveout_in_force(rt->gpu) : carveout_for(rt, &needs));
 }
 
 /*
@@ -206,7 +215,7 @@ int launch_prepare(struct rt *rt, struct exec_launch *run, struct rt_kernel *ker
         rc = launch_shared_check(rt, kernel, launch);
     }
     if (rc == 0) {
-        rc = carveout_choose(rt, shared_bytes_of(kernel, launch));
+        rc = carveout_choose(rt, kernel, launch);
     }
     if (rc < 0) {
         return rc;

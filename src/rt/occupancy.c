@@ -21,6 +21,34 @@ bool carveout_that_holds(const struct model *model, uint64_t shared_bytes, uint3
     return found;
 }
 
+/*
+ * The preferred choice if a block fits, else the nearest that holds one: hardware would not refuse
+ * a launch over a preference. Where none was given and the driver cares for occupancy, a larger one
+ * if more blocks fit an SM with it.
+ */
+uint32_t carveout_for(const struct rt *rt, const struct cta_needs *needs)
+{
+    const struct carveout_spec *carveout = &rt->model->carveout;
+    const struct sm_spec *sm = &rt->model->sm;
+    uint32_t choice = rt->preferred_carveout;
+    if (carveout->choice[choice].shared_bytes < needs->shared_bytes) {
+        carveout_that_holds(rt->model, needs->shared_bytes, &choice);
+    }
+    const char *limit;
+    uint64_t bytes = carveout->choice[choice].shared_bytes;
+    uint32_t most = occupancy_ctas(sm, needs, bytes, &limit);
+    bool may_grow = carveout->follows_occupancy && !rt->prefers_carveout;
+    for (uint32_t i = 0; may_grow && i < carveout->count; i++) {
+        uint64_t other = carveout->choice[i].shared_bytes;
+        uint32_t fit = other > bytes ? occupancy_ctas(sm, needs, other, &limit) : 0;
+        if (fit > most || (fit == most && other < carveout->choice[choice].shared_bytes)) {
+            most = fit;
+            choice = i;
+        }
+    }
+    return choice;
+}
+
 static uint32_t blocks_of(const struct rt *rt, const struct rt_kernel *kernel, uint32_t threads,
                           uint64_t dynamic_shared_bytes)
 {
@@ -30,17 +58,13 @@ static uint32_t blocks_of(const struct rt *rt, const struct rt_kernel *kernel, u
     if (model->driver.shared_per_block_bytes && shared > model->driver.shared_per_block_bytes) {
         return 0;
     }
-    if (model->carveout.count > 0) {
-        uint32_t choice = rt->preferred_carveout;
-        if (model->carveout.choice[choice].shared_bytes < shared) {
-            carveout_that_holds(model, shared, &choice);
-        }
-        sm_shared = model->carveout.choice[choice].shared_bytes;
-    }
     struct cta_needs needs;
     const char *limit;
     occupancy_needs(&needs, &model->sm, threads, exec_program_register_count(kernel->program),
                     shared);
+    if (model->carveout.count > 0) {
+        sm_shared = model->carveout.choice[carveout_for(rt, &needs)].shared_bytes;
+    }
     return occupancy_ctas(&model->sm, &needs, sm_shared, &limit);
 }
 

@@ -144,6 +144,7 @@ int rt_set_carveout(struct rt *rt, uint64_t shared_bytes, uint64_t *l1_bytes_got
                              rt->model->name, (unsigned long long)shared_bytes);
         }
         rt->preferred_carveout = choice;
+        rt->prefers_carveout = true;
     }
     if (l1_bytes_got) {
         struct cache_spec l1 = rt->model->l1_data;

@@ -70,6 +70,7 @@ struct rt {
     struct vmem vmem;
     struct rt_module *modules;
     uint32_t preferred_carveout;
+    bool prefers_carveout; /* it was asked for */
     uint64_t launches;
     uint64_t warp_insns, thread_insns; /* of functional launches */
     const volatile int *cancel;
@@ -103,6 +104,8 @@ struct rt_module {
     struct rt_kernel *kernels; /* those that have been asked for */
 };
 
+struct cta_needs;
+
 struct rt_kernel {
     struct rt_kernel *next;
     struct rt_module *module;
@@ -112,6 +115,8 @@ struct rt_kernel {
 
 /* occupancy.c: the choice with the least shared memory that is at least this much */
 bool carveout_that_holds(const struct model *model, uint64_t shared_bytes, uint32_t *choice);
+/* the choice that a launch of such blocks gets on an idle GPU, where the model has any */
+uint32_t carveout_for(const struct rt *rt, const struct cta_needs *needs);
 
 /*
  * launch.c. A launch step by step: checks, arguments (the caller's to free), what the driver

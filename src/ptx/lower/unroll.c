@@ -174,8 +174,7 @@ void lower_unroll(struct lower *l)
         struct loop loop = {.block = &l->func->blocks[b]};
         const struct ptx_insn *last = &l->func->insns[loop.block->last];
         if (l->blocks[b].header != b || last->op != OP_BRA || last->guard < 0 ||
-            last->operands[0].target != loop.block->first ||
-            is_forbidden(l->func, loop.block))
+            last->operands[0].target != loop.block->first || is_forbidden(l->func, loop.block))
             continue;
         if (last->unrolled) {
             lower_add(l, loop.block->last, ISA_UNIT_COUNT, count_bases(l, &loop) * LOWER_ONE);
