@@ -118,10 +118,55 @@ static void plan_l2(struct latency_plan *plan, const struct model_text *t, doubl
     plan->reply = both - both / 2;
 }
 
-static void plan_memory(struct latency_plan *plan, const struct model_text *t, double l2_hit)
+/* The mean of an op's kinds of access that go to memory; false: it has less than two. */
+static bool mean_of_kinds(double *mean, const json_t *kinds, const char *op)
+{
+    double sum = 0;
+    size_t i, count = 0;
+    json_t *row;
+    json_array_foreach(kinds, i, row)
+    {
+        struct saved_value value;
+        if (strcmp(saved_text(row, "pattern", ""), "P4") == 0 &&
+            strcmp(saved_text(row, "op", ""), op) == 0 && saved_value(&value, row, "latency")) {
+            sum += value.value;
+            count++;
+        }
+    }
+    *mean = count ? sum / (double)count : 0;
+    return count > 1;
+}
+
+/*
+ * What memory takes. Of several parts lines are near or far, and a median between two humps lies
+ * where chance puts it: then the mean of the kinds of access, of the op that takes longest, whose
+ * rows of DRAM are closed.
+ */
+static bool memory_latency(double *cycles, struct latency_plan *plan, const struct model_text *t)
 {
     struct saved_value memory;
-    if (saved_value(&memory, json_object_get(t->root, "memory"), "latency")) {
+    if (!saved_value(&memory, json_object_get(t->root, "memory"), "latency")) {
+        return false;
+    }
+    *cycles = memory.value;
+    const json_t *kinds = json_object_get(t->root, "latency_patterns");
+    size_t i;
+    json_t *row;
+    json_array_foreach(kinds, i, row)
+    {
+        double mean;
+        if (t->base->l2_parts.count > 1 && mean_of_kinds(&mean, kinds, saved_text(row, "op", "")) &&
+            mean > *cycles) {
+            *cycles = plan->memory_of_kinds = mean;
+        }
+    }
+    return true;
+}
+
+static void plan_memory(struct latency_plan *plan, const struct model_text *t, double l2_hit)
+{
+    double memory;
+    if (memory_latency(&memory, plan, t)) {
         const struct cache_spec *l2 = &t->base->l2;
         /* Half of the lines cross, where there are two parts. */
         const struct l2_parts_spec *parts = &t->base->l2_parts;
@@ -129,7 +174,7 @@ static void plan_memory(struct latency_plan *plan, const struct model_text *t, d
             (parts->count - 1.0) / parts->count *
             (2 * parts->crossing_cycles + parts->copy_cycles + l2->miss_cycles + l2->fill_cycles);
         plan->dram_fixed =
-            rest(memory.value - across - l2_hit + l2->hit_cycles,
+            rest(memory - across - l2_hit + l2->hit_cycles,
                  l2->miss_cycles + l2->fill_cycles + dram_own(t->base, core_period(t)));
     }
 }

@@ -47,6 +47,7 @@ struct latency_plan {
     uint32_t request, reply;               /* of the network */
     uint32_t l1_hit, l1_through;           /* on a miss: miss and fill together */
     uint32_t dram_fixed;
+    double memory_of_kinds; /* what it follows from, where kinds of access tell; else 0 */
     bool texture_by_l1;
     uint32_t texture_address, texture_filter, texture_fifo;
     uint32_t constant_address, constant_l1_hit, constant_l15_hit, constant_l15_through;
