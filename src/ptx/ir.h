@@ -160,7 +160,7 @@ struct ptx_func {
     struct ptx_loc loc;
     enum ptx_linkage linkage;
     bool is_entry, noreturn, has_body;
-    bool nounroll; /* no loop of it is unrolled */
+    bool nounroll;          /* no loop of it is unrolled */
     struct ptx_var *params; /* entry: .param space, offset laid out by natural alignment */
     uint32_t param_count;
     struct ptx_var *returns;
