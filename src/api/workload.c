@@ -10,6 +10,7 @@
 #include "statistics/statistics.h"
 #include "util/container/strbuf.h"
 #include "util/error.h"
+#include "util/progress.h"
 #include "util/text/suggest.h"
 #include "workloads/workload.h"
 
@@ -98,7 +99,11 @@ static int run_on(char **text, struct rt *rt, const struct workload *workload,
         return rc;
     }
     gpu_set_placed(rt_gpu(rt), residents_note, &residents);
+    const struct progress progress = {options->watch.progress, options->watch.ctx};
     rt_set_cancel(rt, options->watch.cancel);
+    if (progress.report) {
+        rt_set_progress(rt, &progress);
+    }
     rc = options->threads ? rt_set_threads(rt, options->threads) : 0;
     rc = rc == SONDE_EINPUT ? SONDE_EUSAGE : rc;
     rc = rc ? rc : workload_run_with(&run, rt, workload, &settings);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -14,6 +15,14 @@
 /* A signal handler can reach nothing but a global. */
 static volatile int interrupted;
 static bool line_is_shown;
+static struct timespec watch_began, line_shown; /* for a person: nothing is made of these times */
+
+static double seconds_since(const struct timespec *then)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - then->tv_sec) + 1e-9 * (double)(now.tv_nsec - then->tv_nsec);
+}
 
 static void on_interrupt(int number)
 {
@@ -24,9 +33,15 @@ static void on_interrupt(int number)
 static void show(void *ctx, double fraction, const char *what)
 {
     (void)ctx;
+    if (line_is_shown && seconds_since(&line_shown) < 0.1) {
+        return;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &line_shown);
+    unsigned seconds = (unsigned)seconds_since(&watch_began);
     int filled = fraction < 0 ? 0 : fraction > 1 ? 20 : (int)(fraction * 20);
-    fprintf(stderr, "\r\033[K[%.*s%.*s] %3d %%  %s", filled, "####################", 20 - filled,
-            "....................", (int)(fraction * 100), what);
+    fprintf(stderr, "\r\033[K[%.*s%.*s] %3d %% %3u:%02u  %s", filled, "####################",
+            20 - filled, "....................", (int)(fraction * 100), seconds / 60, seconds % 60,
+            what);
     fflush(stderr);
     line_is_shown = true;
 }
@@ -39,6 +54,7 @@ bool cli_terminal_moves(void)
 
 struct sonde_watch cli_watch(bool quiet)
 {
+    clock_gettime(CLOCK_MONOTONIC, &watch_began);
     signal(SIGINT, on_interrupt);
     signal(SIGTERM, on_interrupt);
     signal(SIGQUIT, on_interrupt);

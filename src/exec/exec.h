@@ -326,6 +326,7 @@ struct exec_run_options {
     uint64_t max_warp_insns;           /* SONDE_EFAULT after so many; 0: no limit */
     const volatile int *interrupt;     /* SONDE_EINTERRUPTED soon after it becomes true */
     bool tells;                        /* an interrupt's error says where the warps are */
+    const struct progress *progress;   /* told of now and then; NULL: nobody listens */
     uint64_t warp_insns, thread_insns; /* out: executed so far */
     bool stopped;                      /* out: by one of the limits */
 };

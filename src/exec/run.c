@@ -21,6 +21,7 @@
 #include "exec/positions.h"
 #include "exec/program.h"
 #include "util/error.h"
+#include "util/progress.h"
 
 #define SLICE_INSNS 4096
 /* What %clock and %globaltimer count an instruction of a warp as: about what one takes that waits
@@ -28,6 +29,7 @@
 #define INSN_CYCLES 16
 #define INSN_NS 8
 #define BLOCK_MAX_THREADS 1024
+#define ROUNDS_PER_REPORT 64
 #define SHARED_LIMIT_BYTES (4u << 20)
 
 struct exec_run;
@@ -82,7 +84,7 @@ static int check_launch(const struct exec_launch *launch)
 struct exec_run {
     const struct exec_launch *launch;
     struct exec_run_options *options;
-    uint64_t ctas, begun;
+    uint64_t ctas, begun, rounds;
     struct runner **flight; /* of `places` */
     uint64_t places;
     uint32_t cluster_size;
@@ -463,12 +465,23 @@ static int start_next(struct exec_run *run)
     return rc;
 }
 
+static void tell_progress(const struct exec_run *run)
+{
+    char what[128];
+    uint64_t ended = run->begun > run->places ? run->begun - run->places : 0;
+    snprintf(what, sizeof what, "%" PRIu64 " of %" PRIu64 " blocks, %" PRIu64 " warp instructions",
+             ended, run->ctas, run->options->warp_insns);
+    progress_report(run->options->progress, (double)ended / (double)run->ctas, what);
+}
+
 /* A turn of each CTA in flight, or the next ones when all have ended. */
 static int run_round(struct exec_run *run, bool *alive)
 {
     const struct runner *last = NULL;
     bool moves = false;
     int rc = SONDE_OK;
+    if (run->options->progress && ++run->rounds % ROUNDS_PER_REPORT == 0)
+        tell_progress(run);
     for (uint64_t i = 0; rc == SONDE_OK && i < run->places; i++) {
         struct runner *r = run->flight[i];
         if (!r->barriers.alive)

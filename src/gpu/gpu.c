@@ -54,6 +54,11 @@ void gpu_empty_caches(struct gpu *gpu)
     gpu_forget_translations(gpu);
 }
 
+void gpu_set_progress(struct gpu *gpu, const struct progress *progress)
+{
+    gpu->progress = progress;
+}
+
 void gpu_tell_when_cancelled(struct gpu *gpu)
 {
     gpu->tells_cancelled = true;

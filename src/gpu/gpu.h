@@ -43,6 +43,9 @@ uint32_t gpu_carveout_in_force(const struct gpu *gpu);
 void gpu_set_cancel(struct gpu *gpu, const volatile int *cancel);
 /* The error of such a stop tells where the warps are (exec/positions.h). */
 void gpu_tell_when_cancelled(struct gpu *gpu);
+/* Told of now and then while grids run; borrowed. NULL: nobody listens. */
+struct progress;
+void gpu_set_progress(struct gpu *gpu, const struct progress *progress);
 
 /*
  * Host threads that a launch may use from now on, 1 to TEAM_THREADS_MAX; what is simulated is the

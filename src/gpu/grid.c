@@ -2,11 +2,16 @@
  * Grids: what a launch needs, the grids that are on the GPU in their order, and what is counted
  * when one is over.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "exec/positions.h"
 #include "gpu/state.h"
 #include "util/error.h"
+#include "util/progress.h"
+
+#define POLLS_PER_REPORT 16
 
 static int shape_check(uint64_t *cta_count, uint64_t *threads, const struct exec_launch *launch)
 {
@@ -149,8 +154,25 @@ int gpu_tell_positions(const struct gpu *gpu, int code)
     return code;
 }
 
-int gpu_check_time(const struct gpu *gpu, uint64_t now_ps)
+static void tell_progress(const struct gpu *gpu, uint64_t now_ps)
 {
+    char what[128];
+    uint64_t ended = 0, all = 0, first_ps = now_ps;
+    for (const struct gpu_grid *grid = gpu->grids; grid; grid = grid->next) {
+        ended += grid->cta_ended;
+        all += grid->cta_count;
+        first_ps = grid->start_ps < first_ps ? grid->start_ps : first_ps;
+    }
+    snprintf(what, sizeof what, "%" PRIu64 " of %" PRIu64 " blocks, %" PRIu64 " cycles", ended, all,
+             (now_ps - first_ps) / gpu->clock.period_ps);
+    progress_report(gpu->progress, all ? (double)ended / (double)all : 0, what);
+}
+
+int gpu_check_time(struct gpu *gpu, uint64_t now_ps)
+{
+    if (gpu->progress && ++gpu->polls % POLLS_PER_REPORT == 0) {
+        tell_progress(gpu, now_ps);
+    }
     for (const struct gpu_grid *grid = gpu->grids; grid; grid = grid->next) {
         uint64_t cycles =
             now_ps > grid->start_ps ? (now_ps - grid->start_ps) / gpu->clock.period_ps : 0;

@@ -208,6 +208,8 @@ struct gpu {
 
     const volatile int *cancel;
     bool tells_cancelled;
+    const struct progress *progress;
+    uint64_t polls;
     uint64_t launches, cycles, resident_warp_cycles;
     uint64_t stats_version;
     uint32_t threads;  /* of the host */
@@ -331,8 +333,9 @@ void gpu_grid_over(struct gpu *gpu, struct gpu_grid *grid, uint64_t at_ps);
 bool gpu_cancelled(const struct gpu *gpu);
 /* Where all warps are, behind the error that is set; `code`. */
 int gpu_tell_positions(const struct gpu *gpu, int code);
-int gpu_check_time(const struct gpu *gpu, uint64_t now_ps); /* cancelled, or beyond max_cycles */
-bool gpu_pauses(const struct gpu *gpu);                     /* gpu_run() returns */
+/* Cancelled, or beyond max_cycles; tells how far the grids are. */
+int gpu_check_time(struct gpu *gpu, uint64_t now_ps);
+bool gpu_pauses(const struct gpu *gpu); /* gpu_run() returns */
 
 /*
  * cluster.c. gpu_cluster_take() finds room for the next cluster on SMs of one of the model's

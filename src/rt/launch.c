@@ -181,7 +181,8 @@ static int cooperative_prepare(struct rt *rt, struct exec_launch *launch)
 
 static int launch_functional(struct rt *rt, const struct exec_launch *launch)
 {
-    struct exec_run_options options = {.interrupt = rt->cancel, .tells = rt->tells_cancelled};
+    struct exec_run_options options = {
+        .interrupt = rt->cancel, .tells = rt->tells_cancelled, .progress = rt->progress};
     int rc = exec_run_launch_with(launch, &options);
     rt->warp_insns += options.warp_insns;
     rt->thread_insns += options.thread_insns;

@@ -98,6 +98,12 @@ int rt_set_threads(struct rt *rt, uint32_t threads)
     return gpu_set_threads(rt->gpu, threads);
 }
 
+void rt_set_progress(struct rt *rt, const struct progress *progress)
+{
+    rt->progress = progress;
+    gpu_set_progress(rt->gpu, progress);
+}
+
 void rt_tell_when_cancelled(struct rt *rt)
 {
     rt->tells_cancelled = true;

@@ -167,6 +167,9 @@ const struct ptx_var *rt_kernel_param(const struct rt_kernel *kernel, uint32_t i
 int rt_set_threads(struct rt *rt, uint32_t threads);
 /* Launches stop with SONDE_EINTERRUPTED when *cancel becomes non-zero; NULL: never. */
 void rt_set_cancel(struct rt *rt, const volatile int *cancel);
+/* Told of now and then while launches run; borrowed. NULL: nobody listens. */
+struct progress;
+void rt_set_progress(struct rt *rt, const struct progress *progress);
 /* The error of such a stop tells where the warps are. */
 void rt_tell_when_cancelled(struct rt *rt);
 /* Caches and TLBs are emptied before each launch that finds the GPU idle. */

@@ -74,6 +74,7 @@ struct rt {
     uint64_t launches;
     uint64_t warp_insns, thread_insns; /* of functional launches */
     const volatile int *cancel;
+    const struct progress *progress;
     bool tells_cancelled, cold;
     struct rt_image *images;           /* all that were created */
     VEC(struct exec_texture) textures; /* by handle; of no image: given back */

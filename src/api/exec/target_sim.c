@@ -18,11 +18,13 @@
 #include "statistics/summary.h"
 #include "util/error.h"
 #include "util/fileio.h"
+#include "util/progress.h"
 
 struct sim_target {
     struct exec_target target;
     const struct sonde_exec_options *options;
     struct rt *rt;
+    struct progress progress;
     struct rt_module *module;
     struct statistics statistics;
     struct placements placements;
@@ -147,6 +149,10 @@ static int load(struct sim_target *sim, const char *model_name)
     }
     rt_set_cancel(sim->rt, options->watch.cancel);
     rt_tell_when_cancelled(sim->rt);
+    sim->progress = (struct progress){options->watch.progress, options->watch.ctx};
+    if (options->watch.progress) {
+        rt_set_progress(sim->rt, &sim->progress);
+    }
     if (options->cold) {
         rt_set_cold(sim->rt);
     }

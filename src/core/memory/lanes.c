@@ -19,7 +19,7 @@
 #include "core/state.h"
 
 /* NO_SPACE: a port's. NO_PLACE: for a request. HEAD_WAITS: for a place, or for an atomic. */
-enum progress { GO_ON, NO_SPACE, NO_PLACE, HEAD_WAITS, FAILED };
+enum part_step { GO_ON, NO_SPACE, NO_PLACE, HEAD_WAITS, FAILED };
 
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
@@ -88,7 +88,7 @@ void lanes_end(struct sm *sm, const struct lsu_access *access, uint64_t cycle)
     tell_waiting(sm, cycle);
 }
 
-static enum progress no_place(struct sm *sm, struct lsu_access *access, enum progress progress)
+static enum part_step no_place(struct sm *sm, struct lsu_access *access, enum part_step progress)
 {
     sm->stats.pending_stalls += !access->stalled;
     access->stalled = true;
@@ -120,7 +120,7 @@ static void lane_leave(struct sm *sm, struct lsu_lane *lane)
     }
 }
 
-static enum progress lane_send(struct sm *sm, struct lsu_lane *lane)
+static enum part_step lane_send(struct sm *sm, struct lsu_lane *lane)
 {
     struct pending *pending = &sm->lsu.pending;
     struct lsu_access *access = lane->access;
@@ -149,7 +149,7 @@ static enum progress lane_send(struct sm *sm, struct lsu_lane *lane)
 }
 
 /* The head takes effect and moves into a free lane. */
-static enum progress lane_start(struct sm *sm, struct lsu_queue *queue)
+static enum part_step lane_start(struct sm *sm, struct lsu_queue *queue)
 {
     struct lsu_lanes *lanes = &sm->lsu.lanes;
     struct pending *pending = &sm->lsu.pending;
@@ -174,10 +174,10 @@ static enum progress lane_start(struct sm *sm, struct lsu_queue *queue)
     return lane_send(sm, lane);
 }
 
-static enum progress lanes_go_on(struct sm *sm)
+static enum part_step lanes_go_on(struct sm *sm)
 {
     struct lsu_lanes *lanes = &sm->lsu.lanes;
-    enum progress progress = GO_ON;
+    enum part_step progress = GO_ON;
     for (uint32_t i = 0; i < lanes->busy && progress == GO_ON; i++) {
         if (lanes->lane[i].access && lanes->lane[i].next_cycle <= sm->cycle) {
             progress = lane_send(sm, &lanes->lane[i]);
@@ -188,7 +188,7 @@ static enum progress lanes_go_on(struct sm *sm)
 
 /* The next cycle with work that no reply announces. */
 static uint64_t lanes_next_cycle(const struct sm *sm, const struct lsu_queue *queue,
-                                 enum progress progress)
+                                 enum part_step progress)
 {
     const struct lsu_lanes *lanes = &sm->lsu.lanes;
     uint32_t retry = sm->spec->pending.retry_cycles;
@@ -213,7 +213,7 @@ void lanes_cycle(struct sm *sm)
     struct lsu_queue *queue = &sm->lsu.queue[PIPE_LSU];
     struct lsu_lanes *lanes = &sm->lsu.lanes;
     lanes_retire(lanes, sm->cycle);
-    enum progress progress = lanes_go_on(sm);
+    enum part_step progress = lanes_go_on(sm);
     while (progress == GO_ON && queue->head && lanes->busy < lanes->most &&
            queue->head->lookup_cycle <= sm->cycle) {
         progress = lane_start(sm, queue);

@@ -264,7 +264,8 @@ static int begin_functional(struct queue *queue, struct rt_op *op)
 {
     struct op_launch *l = &op->launch;
     l->options = (struct exec_run_options){.interrupt = queue->rt->cancel,
-                                           .tells = queue->rt->tells_cancelled};
+                                           .tells = queue->rt->tells_cancelled,
+                                           .progress = queue->rt->progress};
     int rc = exec_run_begin(&l->functional, &l->run, &l->options);
     if (rc < 0) {
         return launch_ended(queue->rt, l->kernel, rc);
