@@ -4,6 +4,7 @@
  * masks, reasons, distributions, evidence) is the table's, table.c. A line's confidence is the
  * least of its values'.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +25,17 @@ static void take(char *text, size_t size, const struct attribute *attribute, dou
     }
 }
 
+/* Bytes, of which no one reads five digits: 29.42 MiB, not 30122 KiB. */
+static void take_size(char *text, size_t size, const struct attribute *attribute, double *least)
+{
+    take(text, size, attribute, least);
+    double kib = attribute->value / 1024;
+    if (attribute->status == ATTRIBUTE_MEASURED && kib >= 10000 && fmod(kib, 1024) != 0) {
+        snprintf(text, size, kib < 1048576 ? "%.4g MiB" : "%.4g GiB",
+                 kib < 1048576 ? kib / 1024 : kib / 1048576);
+    }
+}
+
 static void take_cycles(char *text, size_t size, const struct attribute *attribute, double *least)
 {
     take(text, size, attribute, least);
@@ -36,7 +48,7 @@ static void cache_line(struct strbuf *out, const struct cache_result *cache)
 {
     char size[32], line[32], sets[32], ways[32], shape[72], hit[32], miss[32], trust[16];
     double least = 2;
-    take(size, sizeof(size), &cache->size, &least);
+    take_size(size, sizeof(size), &cache->size, &least);
     take(line, sizeof(line), &cache->line, &least);
     take(sets, sizeof(sets), &cache->sets, &least);
     take(ways, sizeof(ways), &cache->ways, &least);
@@ -46,30 +58,46 @@ static void cache_line(struct strbuf *out, const struct cache_result *cache)
     if (policy->name[0] && policy->confidence < least) {
         least = policy->confidence;
     }
-    snprintf(shape, sizeof(shape), "%s x %s", sets, ways);
+    bool shaped =
+        cache->sets.status == ATTRIBUTE_MEASURED || cache->ways.status == ATTRIBUTE_MEASURED;
+    snprintf(shape, sizeof(shape), shaped ? "%s x %s" : "-", sets, ways);
     snprintf(trust, sizeof(trust), least > 1 ? "-" : "%.2f", least);
-    strbuf_printf(out, "  %-12.12s %-9.9s %-6.6s %-11.11s %-10.10s %-6.6s %-6.6s %-5s %s\n",
+    strbuf_printf(out, "  %-12.12s %-9.9s %-5.5s %-11.11s %-10.10s %-6.6s %-6.6s %-4s %s\n",
                   cache->id, size, line, shape, policy->name[0] ? policy->name : "-", hit, miss,
                   trust, cache->scope);
 }
 
 static void cache_lines(struct strbuf *out, const struct dissection *d)
 {
-    strbuf_printf(out, "  %-12s %-9s %-6s %-11s %-10s %-6s %-6s %-5s %s\n", "cache", "size", "line",
-                  "sets x ways", "policy", "hit", "miss +", "conf.", "per");
+    strbuf_printf(out, "  %-12s %-9s %-5s %-11s %-10s %-6s %-6s %-4s %s\n", "cache", "size", "line",
+                  "sets x ways", "policy", "hit", "miss +", "conf", "per");
     for (size_t i = 0; i < d->cache_count; i++) {
         if (d->caches[i].present) {
             cache_line(out, &d->caches[i]);
         }
     }
     if (d->memory_latency.status == ATTRIBUTE_MEASURED) {
-        strbuf_printf(out, "  %-52s %-6.4g %-6s %.2f\n", "memory", d->memory_latency.value, "",
+        strbuf_printf(out, "  %-51s %-6.4g %-6s %.2f\n", "memory", d->memory_latency.value, "",
                       d->memory_latency.confidence);
     }
     for (size_t i = 0; i < d->cache_count; i++) {
         if (!d->caches[i].present && d->caches[i].absence.status == ATTRIBUTE_ABSENT) {
             strbuf_printf(out, "  %-12.12s not there\n", d->caches[i].id);
         }
+    }
+    strbuf_append(out, "\n");
+}
+
+/* Items behind a name, with commas, as many in a line as there is room for. */
+static void wrapped(struct strbuf *out, char items[][80], size_t count)
+{
+    size_t column = 15;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(items[i]);
+        bool breaks = i > 0 && column + 2 + length > WIDTH;
+        strbuf_append(out, i == 0 ? "" : breaks ? ",\n               " : ", ");
+        strbuf_append(out, items[i]);
+        column = (breaks || i == 0 ? 15 : column + 2) + length;
     }
     strbuf_append(out, "\n");
 }
@@ -85,14 +113,21 @@ static void tlb_lines(struct strbuf *out, const struct dissection *d)
             continue;
         }
         take(page, sizeof(page), &tlb->page, &least);
-        take(coverage, sizeof(coverage), &tlb->coverage, &least);
+        take_size(coverage, sizeof(coverage), &tlb->coverage, &least);
         take_cycles(entries, sizeof(entries), &tlb->entries, &least);
         take_cycles(sets, sizeof(sets), &tlb->sets, &least);
         take_cycles(miss, sizeof(miss), &tlb->miss_penalty, &least);
-        strbuf_printf(out, "  %-12.12s %s of %s pages, %s entries, %s sets, %s, +%s", tlb->id,
-                      coverage, page, entries, sets,
-                      tlb->policy.name[0] ? tlb->policy.name : "policy unknown", miss);
-        strbuf_printf(out, tlb->scope[0] ? ", per %s\n" : "\n", tlb->scope);
+        char items[5][80] = {"", "", "", "", ""};
+        snprintf(items[0], sizeof(items[0]), "%s of %s pages", coverage, page);
+        snprintf(items[1], sizeof(items[1]), "%s entries", entries);
+        snprintf(items[2], sizeof(items[2]), "%s %s", sets,
+                 strcmp(sets, "1") == 0 ? "set" : "sets");
+        snprintf(items[3], sizeof(items[3]), "%.48s",
+                 tlb->policy.name[0] ? tlb->policy.name : "policy unknown");
+        snprintf(items[4], sizeof(items[4]), tlb->scope[0] ? "+%s, per %.24s" : "+%s", miss,
+                 tlb->scope);
+        strbuf_printf(out, "  %-12.12s ", tlb->id);
+        wrapped(out, items, 5);
         any = true;
     }
     strbuf_append(out, any ? "\n" : "");

@@ -73,8 +73,8 @@ static void a_line_of_a_cache_has_the_least_confidence_of_its_values(void **stat
     d.memory_latency = measured(372, "cycles", 0.5);
     char *text = summary();
     expect_line(text,
-                "  l2           1.5 MiB   128 B  768 x 16    lru        230    142    0.93  gpu");
-    expect_line(text, "  memory                                               372           0.50");
+                "  l2           1.5 MiB   128 B 768 x 16    lru        230    142    0.93 gpu");
+    expect_line(text, "  memory                                              372           0.50");
     expect_line(text, "  l1_data      not there");
     assert_null(strstr(text, "l1_other"));
     free(text);
@@ -82,7 +82,7 @@ static void a_line_of_a_cache_has_the_least_confidence_of_its_values(void **stat
     cache->ways = (struct attribute){0};
     text = summary();
     expect_line(text,
-                "  l2           1.5 MiB   128 B  768 x -     lru        230    142    0.25  gpu");
+                "  l2           1.5 MiB   128 B 768 x -     lru        230    142    0.25 gpu");
     free(text);
 }
 
@@ -143,7 +143,7 @@ static void levels_of_translation_that_are_there_have_a_line(void **state)
     tlb->miss_penalty = measured(6, "cycles", 0.5);
     strcpy(d.tlbs[1].id, "l2_tlb");
     char *text = summary();
-    expect_line(text, "  l1_tlb       32 MiB of 2 MiB pages, 16 entries, 1 sets, lru, +6, per gpu");
+    expect_line(text, "  l1_tlb       32 MiB of 2 MiB pages, 16 entries, 1 set, lru, +6, per gpu");
     assert_null(strstr(text, "l2_tlb"));
     free(text);
     tlb->policy.name[0] = tlb->scope[0] = '\0';
@@ -151,6 +151,36 @@ static void levels_of_translation_that_are_there_have_a_line(void **state)
     text = summary();
     expect_line(text,
                 "  l1_tlb       32 MiB of 2 MiB pages, 16 entries, - sets, policy unknown, +6");
+    free(text);
+}
+
+/* As an H200 has them: no line is wider than a terminal, sizes are as people write them. */
+static void long_values_stay_within_80_columns(void **state)
+{
+    (void)state;
+    struct tlb_result *tlb = &d.tlbs[0];
+    struct cache_result *cache = &d.caches[0];
+    d.cache_count = d.tlb_count = 1;
+    strcpy(cache->id, "constant_l15");
+    strcpy(cache->scope, "cluster");
+    cache->present = true;
+    cache->size = measured(30122 * 1024, "B", 0.9);
+    cache->hit_latency = measured(100, "cycles", 0.9);
+    cache->miss_penalty = measured(295.5, "cycles", 0.88);
+    strcpy(tlb->id, "l2_tlb");
+    strcpy(tlb->scope, "cluster");
+    tlb->present = true;
+    tlb->page = measured(33554432, "B", 0.5);
+    tlb->coverage = measured(68719476736, "B", 0.5);
+    tlb->entries = measured(2048, "entries", 0.5);
+    tlb->sets = measured(256, "1", 0.5);
+    tlb->miss_penalty = measured(95, "cycles", 0.5);
+    char *text = summary();
+    expect_line(text, "  constant_l15 29.42 MiB -     -           -          100    295.5  0.88 "
+                      "cluster");
+    expect_line(text, "  l2_tlb       64 GiB of 32 MiB pages, 2048 entries, 256 sets, policy "
+                      "unknown,");
+    expect_line(text, "               +95, per cluster");
     free(text);
 }
 
@@ -214,6 +244,7 @@ int main(void)
         TEST(a_line_of_a_cache_has_the_least_confidence_of_its_values),
         TEST(kinds_of_access_fill_lines_and_break_none),
         TEST(levels_of_translation_that_are_there_have_a_line),
+        TEST(long_values_stay_within_80_columns),
         TEST(shared_memory_and_what_is_in_flight_have_a_line),
         TEST(instructions_stand_three_beside_each_other),
     };
