@@ -267,13 +267,15 @@ static void differences_of_bytes_and_halves_do_not_borrow(void **state)
 }
 
 /* As an H200 has it: found by kernels drawn from seeds (tests/drawn). */
-static void ex2_of_what_is_nearly_nothing_is_one(void **state)
+static void ex2_of_whole_numbers_and_next_to_nothing_is_a_power(void **state)
 {
     (void)state;
     assert_true(lane_ex2_f32(-0x1.2p-24f) == 1);
     assert_true(lane_ex2_f32(-0x1p-100f) == 1);
     assert_true(lane_ex2_f32(0x1p-100f) == 1);
     assert_true(lane_ex2_f32(-0x1p-20f) < 1);
+    assert_true(lane_ex2_f32(-6) == 0x1p-6f);
+    assert_true(lane_ex2_f32(-1) == 0.5f && lane_ex2_f32(7) == 128);
 }
 
 int main(void)
@@ -288,7 +290,7 @@ int main(void)
         cmocka_unit_test(bit_fields_follow_the_manual),
         cmocka_unit_test(conversions_truncate_extend_and_saturate),
         cmocka_unit_test(minimum_and_maximum_prefer_numbers_and_order_zeros),
-        cmocka_unit_test(ex2_of_what_is_nearly_nothing_is_one),
+        cmocka_unit_test(ex2_of_whole_numbers_and_next_to_nothing_is_a_power),
         cmocka_unit_test(selection_takes_the_third_operand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
