@@ -169,6 +169,7 @@ struct sm_spec {
     enum readonly_path readonly;
     uint32_t const_hit_cycles; /* ld.param, which always hits; ld.const without a constant cache */
     uint32_t local_hit_cycles; /* local memory that has no place in device memory */
+    bool local_contiguous;     /* each thread's local memory in one piece, not by words in turn */
     bool l1_caches_global;     /* false on Kepler: global loads go straight to L2 */
 };
 

@@ -86,25 +86,30 @@ static uint32_t global_lanes(struct sm *sm, const struct exec_access *access)
  * (recursion) wraps around, as does a slot beyond those that the launch needs by itself.
  *
  *     | warp slot | word of the thread, < local_words | lane | byte of the word |
+ *
+ * With local_contiguous lane and word change places: a thread's bytes lie one after the other.
  */
 static uint64_t local_layout(const struct sm *sm, uint32_t slot, uint32_t lane, uint64_t offset)
 {
     uint64_t word = offset / LOCAL_WORD_BYTES % sm->local_words;
-    return sm->local_address +
-           ((slot % sm->local_slots * sm->local_words + word) * WARP_LANES + lane) *
-               LOCAL_WORD_BYTES +
-           offset % LOCAL_WORD_BYTES;
+    slot %= sm->local_slots;
+    uint64_t place = sm->spec->local_contiguous
+                         ? ((uint64_t)slot * WARP_LANES + lane) * sm->local_words + word
+                         : (slot * sm->local_words + word) * WARP_LANES + lane;
+    return sm->local_address + place * LOCAL_WORD_BYTES + offset % LOCAL_WORD_BYTES;
 }
 
-/* Elements of 8 and 16 bytes lie in two and four words, which are coalesced one after the other. */
+/* Elements of 8 and 16 bytes lie in two and four words, which are coalesced one after the other;
+ * in one piece where each thread's memory is. */
 static uint32_t local_transactions(struct sm *sm, struct lsu_access *access)
 {
     const struct exec_access *a = &access->access;
     uint32_t lane_bytes = (uint32_t)a->bytes * a->vec, count = 0;
     struct exec_access words = {.kind = a->kind, .mask = a->mask, .vec = 1};
-    for (uint32_t at = 0; at < lane_bytes; at += LOCAL_WORD_BYTES) {
+    uint32_t piece = sm->spec->local_contiguous ? lane_bytes : LOCAL_WORD_BYTES;
+    for (uint32_t at = 0; at < lane_bytes; at += piece) {
         uint32_t left = lane_bytes - at;
-        words.bytes = (uint8_t)(left < LOCAL_WORD_BYTES ? left : LOCAL_WORD_BYTES);
+        words.bytes = (uint8_t)(left < piece ? left : piece);
         for (uint32_t m = a->mask; m; m &= m - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(m);
             words.address[lane] = local_layout(sm, access->warp->slot, lane, a->address[lane] + at);

@@ -285,6 +285,26 @@ static void a_lane_of_a_wide_element_takes_one_word_of_each_line(void **state)
     bench_free(&b);
 }
 
+/* 64 bytes a thread: two of them in a line of 128, whatever the offset and the element. */
+static void local_memory_may_be_one_piece_for_each_thread(void **state)
+{
+    static const char *const loads[] = {"ld.local.u32 %r2, [%rd7+20];\n",
+                                        "ld.local.v4.u32 {%r10, %r11, %r12, %r13}, [%rd7+16];\n"};
+    (void)state;
+    for (size_t k = 0; k < sizeof loads / sizeof *loads; k++) {
+        char body[512];
+        snprintf(body, sizeof body, "%s%sst.global.u32 [%%rd0], %%r2;\n", LOCAL, loads[k]);
+        start_local(64);
+        b.spec.local_contiguous = true;
+        run(body, 32);
+        assert_int_equal(count_port(BENCH_L1, MEM_READ), 16);
+        for (uint32_t i = 0; i < 16; i++) {
+            assert_in_range(b.log[i].address, LOCAL_AT + i * 128, LOCAL_AT + i * 128 + 127);
+        }
+        bench_free(&b);
+    }
+}
+
 static void lanes_at_different_places_of_local_memory_do_not_share_lines(void **state)
 {
     (void)state;
@@ -346,6 +366,7 @@ int main(void)
         cmocka_unit_test(a_texture_unit_that_holds_one_access_serves_many_warps),
         cmocka_unit_test(local_memory_is_interleaved_by_words_and_goes_to_l1),
         cmocka_unit_test(a_lane_of_a_wide_element_takes_one_word_of_each_line),
+        cmocka_unit_test(local_memory_may_be_one_piece_for_each_thread),
         cmocka_unit_test(lanes_at_different_places_of_local_memory_do_not_share_lines),
         cmocka_unit_test(a_local_load_costs_what_a_global_hit_costs),
         cmocka_unit_test(local_memory_without_a_place_takes_its_fixed_time),
