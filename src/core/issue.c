@@ -273,6 +273,7 @@ static void count_issue(struct sm *sm, struct sm_warp *warp, const struct exec_u
     }
     sm->stats.unit_insns[info->unit]++;
     sm->stats.unit_lanes[info->unit] += lanes;
+    sm->stats.division_lanes += info->is_division ? lanes : 0;
     sm->stats.lanes[lanes]++;
     warp->cta->counts.warp_insns++;
     warp->cta->counts.thread_insns += lanes;

@@ -40,6 +40,7 @@ static inline uint64_t sm_latency_begin(uint32_t place)
 struct sm_stats {
     uint64_t unit_insns[ISA_UNIT_COUNT]; /* warp instructions by the unit they go to */
     uint64_t unit_lanes[ISA_UNIT_COUNT]; /* thread instructions, likewise */
+    uint64_t division_lanes;             /* of those, divisions of floating-point numbers */
     uint64_t lowered_insns;              /* warp instructions that a lowering counts otherwise: */
     uint64_t machine_insns;              /* what they have issued */
     uint64_t unit_parts[ISA_UNIT_COUNT]; /* to which units, in LOWER_ONE-ths */

@@ -39,6 +39,7 @@ struct exec_uop_info {
     bool is_lowered;    /* `lowered` says what it issues; else one slot of `unit` */
     bool is_load, is_store, is_atomic, is_branch, is_barrier, is_exit, is_fence, reads_clock;
     bool is_return;          /* from a function, to its caller */
+    bool is_division;        /* of floating-point numbers */
     bool acquires, releases; /* of memory order: later accesses wait for it; it for earlier ones */
     enum isa_space space;    /* of a memory access, SPACE_NONE: generic */
     uint8_t src_count, dst_count;

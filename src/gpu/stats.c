@@ -37,6 +37,7 @@ static void add_memory_stats(const struct gpu *gpu, struct gpu_stats *out)
         out->dram_row_hits += stats->row_hits;
         out->dram_row_misses += stats->row_misses;
         out->dram_busy_ps += stats->busy_ps;
+        out->dram_sending_ps += stats->sending_ps;
         out->dram_pending_ps += stats->pending_ps;
     }
     mem_noc_stats(&out->noc, gpu->noc);

@@ -153,6 +153,7 @@ static void put_instructions(json_t *root, const struct gpu_stats *stats)
 {
     put_units(root, "warp_instructions_by_unit", stats->sm.unit_insns);
     put_units(root, "thread_instructions_by_unit", stats->sm.unit_lanes);
+    json_put_u64(root, "thread_divisions", stats->sm.division_lanes);
     put_spaces(root, "accesses_by_space", stats->sm.space);
     put_spaces(root, "thread_accesses_by_space", stats->sm.space_lanes);
     json_t *lanes = json_put_array(root, "warp_instructions_by_active_lanes");
@@ -228,6 +229,9 @@ static void put_memory(json_t *root, const struct model *model, const struct gpu
     json_put_u64(dram, "row_misses", stats->dram_row_misses);
     json_put_double(dram, "utilization", ratio(stats->dram_busy_ps, time_ps));
     json_put_double(dram, "efficiency", ratio(stats->dram_busy_ps, stats->dram_pending_ps));
+    json_put_double(dram, "sending", ratio(stats->dram_sending_ps, time_ps));
+    json_put_double(dram, "sending_of_pending",
+                    ratio(stats->dram_sending_ps, stats->dram_pending_ps));
 }
 
 static void put_latencies(json_t *root, const struct gpu_stats *stats)

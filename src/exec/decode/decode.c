@@ -19,6 +19,8 @@ static void note_kind(struct exec_uop_info *info, const struct ptx_insn *insn)
 {
     const struct isa_row *row = isa_row(insn->op);
     info->unit = row->unit;
+    info->is_division =
+        (row->unit == UNIT_FDIV || row->unit == UNIT_SFU) && strncmp(row->name, "div", 3) == 0;
     info->is_barrier = row->unit == UNIT_BARRIER;
     info->is_fence = row->unit == UNIT_FENCE;
     info->is_branch = row->unit == UNIT_BRANCH;

@@ -106,6 +106,7 @@ struct mem_dram {
     uint64_t now;                 /* no command before */
     uint64_t refresh;             /* when the next is due, UINT64_MAX: never */
     uint64_t pending_until_ps;    /* counted as pending so far */
+    uint64_t sent_until;          /* data were on a bus, as far as counted; clock */
 
     uint32_t count;
     struct dram_entry *entries, *free;  /* queue_entries of them */

@@ -235,6 +235,18 @@ static void count_pending(struct mem_dram *dram, const struct dram_entry *entry,
     }
 }
 
+/* A burst that ends then. Those of other subchannels may pass at the same time. */
+static void count_data(struct mem_dram *dram, uint64_t end)
+{
+    uint64_t from = latest(end - dram->timing.burst, dram->sent_until);
+    dram->stats.busy_ps +=
+        clock_cycles_to_ps(&dram->clock, dram->timing.burst) / dram->timing.subchannels;
+    if (end > from) {
+        dram->stats.sending_ps += clock_cycles_to_ps(&dram->clock, end - from);
+        dram->sent_until = end;
+    }
+}
+
 /* The last of the entry's data are on their way: reply, and make place. */
 static void finish(struct mem_dram *dram, struct dram_entry *entry, uint64_t end)
 {
@@ -281,8 +293,7 @@ static void give_next(struct mem_dram *dram)
     uint64_t end = dram_give(dram, entry, next.kind, next.clock);
     entry->activated = entry->activated || next.kind == MEM_DRAM_ACTIVATE;
     if (dram_is_column(next.kind)) {
-        dram->stats.busy_ps +=
-            clock_cycles_to_ps(&dram->clock, dram->timing.burst) / dram->timing.subchannels;
+        count_data(dram, end);
         entry->bursts--;
         entry->reads -= entry->reads > 0;
         bank->hits -= entry->bursts == 0;

@@ -579,6 +579,7 @@ static void busy_and_pending_time_are_those_of_the_data_and_of_the_requests(void
             probe_alone(c.engine, c.port, MEM_READ, i * 12345 * 1024, 32, NULL);
             rig_wait(c.engine, 1000);
             assert_int_equal(stats->busy_ps, i * (burst_of(&spec) * CLOCK_PS / subchannels));
+            assert_int_equal(stats->sending_ps, i * burst_of(&spec) * CLOCK_PS);
         }
         uint64_t alone = spec.t_rcd + spec.t_cl + burst_of(&spec), other = alone + spec.t_rp;
         assert_in_range(stats->pending_ps, 3 * alone * CLOCK_PS, 3 * other * CLOCK_PS);
@@ -590,6 +591,8 @@ static void busy_and_pending_time_are_those_of_the_data_and_of_the_requests(void
         assert_true(busy <= pending);
         assert_true(pending <= (double)(engine_now_ps(c.engine) - start_ps));
         assert_true(busy >= pending * 0.98);
+        double sending = (double)(stats->sending_ps - before.sending_ps);
+        assert_true(busy <= sending && sending <= pending);
         assert_int_equal(stats->reads, 20003);
         assert_int_equal(stats->row_hits + stats->row_misses, 20003);
         channel_close(&c);

@@ -258,8 +258,11 @@ static void check_memory(const json_t *root, const struct gpu_stats *s, const st
         {"dram.row_misses", (double)s->dram_row_misses},
         {"dram.utilization", share(s->dram_busy_ps, time_ps)},
         {"dram.efficiency", share(s->dram_busy_ps, s->dram_pending_ps)},
+        {"dram.sending", share(s->dram_sending_ps, time_ps)},
+        {"dram.sending_of_pending", share(s->dram_sending_ps, s->dram_pending_ps)},
+        {"thread_divisions", (double)s->sm.division_lanes},
     };
-    hold(root, values, 6);
+    hold(root, values, 9);
 }
 
 /* By the definition: each place holds the latencies from `from` to `to`, and they follow each
