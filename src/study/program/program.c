@@ -24,7 +24,7 @@ struct program_runs {
     struct study_value why;
 };
 
-/* Where an instruction of a unit is counted. */
+/* Where an instruction of a unit is counted; divisions apart, which are arithmetic. */
 static const enum program_class class_of_unit[ISA_UNIT_COUNT] = {
     [UNIT_FDIV] = PROGRAM_SFU,       [UNIT_SFU] = PROGRAM_SFU,
     [UNIT_LSU] = PROGRAM_MEMORY,     [UNIT_TEX] = PROGRAM_MEMORY,
@@ -87,6 +87,8 @@ void program_read(struct program_result *out, const struct gpu_stats *total,
     for (int unit = 0; unit < ISA_UNIT_COUNT; unit++) {
         out->classes[class_of_unit[unit]] += total->sm.unit_lanes[unit];
     }
+    out->classes[PROGRAM_SFU] -= total->sm.division_lanes;
+    out->classes[PROGRAM_ALU] += total->sm.division_lanes;
     for (int space = 0; space < SPACE_COUNT; space++) {
         out->spaces[space_of((enum isa_space)space)] += total->sm.space_lanes[space];
     }
@@ -101,8 +103,8 @@ void program_read(struct program_result *out, const struct gpu_stats *total,
     }
     memcpy(out->lanes, total->sm.lanes, sizeof(out->lanes));
     uint64_t time_ps = total->cycles * model->core_period_ps * model->dram.channels;
-    out->dram_utilization = ratio(total->dram_busy_ps, time_ps);
-    out->dram_efficiency = ratio(total->dram_busy_ps, total->dram_pending_ps);
+    out->dram_utilization = ratio(total->dram_sending_ps, time_ps);
+    out->dram_efficiency = ratio(total->dram_sending_ps, total->dram_pending_ps);
     out->latency = mean_latency(&total->sm);
     out->reply_stalls = ratio(total->noc.replies.stalled_cycles * model->noc.flits.period_ps,
                               total->cycles * model->core_period_ps * model->l2_slices);
