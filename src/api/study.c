@@ -69,9 +69,9 @@ static int run_points(bool *idle, struct study *study, struct study_bench *bench
     char own[PATH_MAX] = "";
     const struct study_points how = {.program = own,
                                      .folder = options->folder,
-                                     .jobs = options->jobs,
+                                     .jobs = options->jobs ? options->jobs : 1,
                                      .resume = options->resume != 0};
-    if (options->jobs == 0) {
+    if (options->jobs == 0 && !study_is_spread()) {
         return 0;
     }
     if (readlink("/proc/self/exe", own, sizeof own - 1) < 0) {

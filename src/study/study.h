@@ -173,6 +173,8 @@ struct study_points {
     unsigned jobs;
     bool resume;
 };
+/* Whether it runs on the ranks of an MPI job: all of them call study_run_points(). */
+bool study_is_spread(void);
 int study_run_points(bool *idle, struct study *study, struct study_bench *bench,
                      const struct study_points *how);
 

@@ -11,7 +11,7 @@
 #include "util/error.h"
 
 /* What launchers say to a rank: Open MPI, MPICH and Slurm's PMI, PMIx. */
-static bool is_launched(void)
+bool sweep_ranks_launched(void)
 {
     return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("PMIX_RANK");
 }
@@ -39,7 +39,7 @@ static void *load(void)
 int sweep_ranks_open(struct sweep_ranks **out)
 {
     *out = NULL;
-    if (!is_launched()) {
+    if (!sweep_ranks_launched()) {
         return 0;
     }
     void *module = load();

@@ -1,6 +1,6 @@
 #!/bin/sh
 # mpi.sh SONDE: a sweep over two MPI ranks gives the table of one process, byte for byte, also when a rank was killed
-# three times meanwhile and the sweep resumed.
+# three times meanwhile and the sweep resumed; a study's programs run on two ranks as well.
 set -u
 sonde=$(readlink -f "$1")
 work=$(mktemp -d "${TMPDIR:-/tmp}/sonde-mpi.XXXXXX") || exit 1
@@ -37,6 +37,9 @@ lines() {
 "$sonde" sweep plan.yaml -o alone -q || fail "one process"
 mpirun -n 2 "$sonde" sweep plan.yaml -o two -q || fail "two ranks"
 cmp alone/table.csv two/table.csv && cmp alone/table.json two/table.json || fail "two ranks give another table"
+# A study's programs are spread, too; one rank tells the rows, without a word about processes.
+mpirun -n 2 "$sonde" study bakhoda2009 --only table1.nqu,table1.sto >study.txt || fail "a study on two ranks"
+grep -c concurrent study.txt | grep -qx 2 || { cat study.txt && fail "rows of a study on two ranks"; }
 for victim in 1 0 1; do
     before=$(lines)
     mpirun -n 2 "$sonde" sweep plan.yaml -o killed --resume -q >/dev/null 2>&1 &

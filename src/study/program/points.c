@@ -5,7 +5,9 @@
  * leave are what the rows then find.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 #include "gpu/gpu.h"
 #include "model/model.h"
 #include "study/program/program.h"
+#include "sweep/ranks.h"
 #include "sweep/sweep.h"
 #include "util/container/strbuf.h"
 #include "util/error.h"
@@ -178,6 +181,7 @@ static void read_statistics(struct gpu_stats *out, const json_t *root)
     }
     out->noc.replies.stalled_cycles =
         number(json_object_get(network, "replies"), "port_stall_cycles");
+    out->sm.division_lanes = number(root, "thread_divisions");
     read_latencies(&out->sm, json_object_get(root, "access_latency_cycles"));
 }
 
@@ -192,8 +196,8 @@ static bool read_result(struct program_result *out, const json_t *root,
     read_statistics(&stats, root);
     program_read(out, &stats, model);
     const json_t *dram = json_object_get(root, "dram");
-    out->dram_utilization = json_number_value(json_object_get(dram, "utilization"));
-    out->dram_efficiency = json_number_value(json_object_get(dram, "efficiency"));
+    out->dram_utilization = json_number_value(json_object_get(dram, "sending"));
+    out->dram_efficiency = json_number_value(json_object_get(dram, "sending_of_pending"));
     out->most_ctas = (uint32_t)number(root, "most_ctas_of_an_sm");
     model_destroy(model);
     return true;
@@ -253,16 +257,28 @@ static int has_no_quotes(const char *path)
                : 0;
 }
 
+/* Points run in folders of their own. */
+static int absolute(char *out, const char *folder)
+{
+    return realpath(folder, out) ? 0 : error_set(SONDE_EIO, "%s: %s", folder, strerror(errno));
+}
+
+bool study_is_spread(void)
+{
+    return sweep_ranks_launched();
+}
+
 int study_run_points(bool *idle, struct study *study, struct study_bench *bench,
                      const struct study_points *how)
 {
-    char scratch[FILE_SCRATCH_MAX] = "";
-    struct points points = {.bench = bench, .study = study, .how = how, .folder = how->folder};
+    char scratch[PATH_MAX] = "";
+    struct points points = {.bench = bench, .study = study, .how = how, .folder = scratch};
     *idle = false;
     int rc = has_no_quotes(how->program);
-    if (rc == 0 && !how->folder) {
+    if (rc == 0 && how->folder) {
+        rc = absolute(scratch, how->folder);
+    } else if (rc == 0) {
         rc = file_make_scratch(scratch, "sonde-study");
-        points.folder = scratch;
     }
     rc = rc < 0 ? rc : has_no_quotes(points.folder);
     rc = rc < 0 ? rc : list_programs(study, bench, how->folder != NULL);
