@@ -18,26 +18,31 @@
 #define SIDE_MAX 4096
 
 struct atoms {
-    float *x, *y, *z2, *charge;
+    float x[ATOMS], y[ATOMS], z2[ATOMS], charge[ATOMS];
 };
+
+/* What the kernel takes. */
+struct points {
+    uint64_t plane;
+    uint32_t side;
+    float spacing;
+};
+
+static void scatter(float *out, struct workbench *bench, float low, float high)
+{
+    for (int i = 0; i < ATOMS; i++) {
+        out[i] = low + (high - low) * (float)rng_double(&bench->rng);
+    }
+}
 
 static int place(struct atoms *atoms, struct workbench *bench)
 {
     float extent = (float)bench->size * SPACING;
-    atoms->x = workbench_floats(bench, ATOMS, 0, extent);
-    atoms->y = workbench_floats(bench, ATOMS, 0, extent);
-    atoms->z2 = workbench_floats(bench, ATOMS, 0.1f, 4);
-    atoms->charge = workbench_floats(bench, ATOMS, -1, 1);
-    return atoms->x && atoms->y && atoms->z2 && atoms->charge ? 0 : SONDE_ENOMEM;
-}
-
-static int send(struct workbench *bench, const struct atoms *atoms)
-{
-    int rc = workbench_symbol(bench, "atom_x", atoms->x, ATOMS * sizeof(float));
-    rc = rc < 0 ? rc : workbench_symbol(bench, "atom_y", atoms->y, ATOMS * sizeof(float));
-    rc = rc < 0 ? rc : workbench_symbol(bench, "atom_z2", atoms->z2, ATOMS * sizeof(float));
-    return rc < 0 ? rc
-                  : workbench_symbol(bench, "atom_charge", atoms->charge, ATOMS * sizeof(float));
+    scatter(atoms->x, bench, 0, extent);
+    scatter(atoms->y, bench, 0, extent);
+    scatter(atoms->z2, bench, 0.1f, 4);
+    scatter(atoms->charge, bench, -1, 1);
+    return workbench_symbol(bench, "atoms", atoms, sizeof *atoms);
 }
 
 static int check(const float *got, const struct atoms *atoms, uint32_t side)
@@ -61,8 +66,7 @@ int workload_coulomb(struct workbench *bench)
 {
     uint32_t side = bench->size;
     struct atoms atoms;
-    uint64_t at;
-    float spacing = SPACING;
+    struct points points = {.side = side, .spacing = SPACING};
     if (side % TILE || side > SIDE_MAX) {
         return error_set(SONDE_EINPUT, "side %u is no multiple of %d up to %d", side, TILE,
                          SIDE_MAX);
@@ -70,10 +74,9 @@ int workload_coulomb(struct workbench *bench)
     size_t bytes = (size_t)side * side * sizeof(float);
     float *plane = workbench_array(bench, (size_t)side * side, sizeof *plane);
     int rc = plane ? place(&atoms, bench) : SONDE_ENOMEM;
-    rc = rc < 0 ? rc : send(bench, &atoms);
-    rc = rc < 0 ? rc : workbench_upload(bench, &at, NULL, bytes);
+    rc = rc < 0 ? rc : workbench_upload(bench, &points.plane, NULL, bytes);
     struct workbench_shape shape = {{side / TILE, side / BLOCK_Y, 1}, {BLOCK_X, BLOCK_Y, 1}};
-    rc = rc < 0 ? rc : WORKBENCH_LAUNCH(bench, "coulomb", shape, &at, &side, &spacing);
-    rc = rc < 0 ? rc : workbench_download(bench, plane, at, bytes);
+    rc = rc < 0 ? rc : WORKBENCH_LAUNCH(bench, "coulomb", shape, &points);
+    rc = rc < 0 ? rc : workbench_download(bench, plane, points.plane, bytes);
     return rc < 0 ? rc : check(plane, &atoms, side);
 }

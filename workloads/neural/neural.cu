@@ -1,7 +1,7 @@
 // A net that recognises digits, of the shape of Simard, Steinkraus and Platt (ICDAR 2003): 29 x 29 inputs, 6 maps of 13 x 13
 // by windows of 5 x 5, 50 maps of 5 x 5 by windows on all six, 100 neurons, 10 outputs. A launch a layer, a thread a neuron,
 // a block a map of one digit - which in the last two layers is one thread. Weights, inputs and outputs are in global
-// memory; loops are left as loops, as the compilers of 2009 left them.
+// memory; loops are left as loops, as the compilers of 2009 left them, with addresses that move on by a weight.
 
 #define SIDE 29
 #define FIRST_SIDE 13
@@ -23,12 +23,12 @@ extern "C" __global__ void neural_first(float *out, const float *in, const float
     unsigned map = blockIdx.x, digit = blockIdx.y, x = threadIdx.x, y = threadIdx.y;
     const float *weight = weights + map * (1 + WINDOW * WINDOW);
     const float *from = in + digit * SIDE * SIDE + 2 * y * SIDE + 2 * x;
-    float sum = weight[0];
+    float sum = *weight++;
 #pragma unroll 1
-    for (unsigned row = 0; row < WINDOW; row++)
+    for (unsigned row = 0; row < WINDOW; row++, from += SIDE, weight += WINDOW)
 #pragma unroll 1
         for (unsigned column = 0; column < WINDOW; column++)
-            sum += weight[1 + row * WINDOW + column] * from[row * SIDE + column];
+            sum += weight[column] * from[column];
     out[((digit * FIRST_MAPS + map) * FIRST_SIDE + y) * FIRST_SIDE + x] = squashed(sum);
 }
 
@@ -36,25 +36,25 @@ extern "C" __global__ void neural_second(float *out, const float *in, const floa
 {
     unsigned map = blockIdx.x, digit = blockIdx.y, x = threadIdx.x, y = threadIdx.y;
     const float *weight = weights + map * (1 + FIRST_MAPS * WINDOW * WINDOW);
-    float sum = weight[0];
+    float sum = *weight++;
 #pragma unroll 1
     for (unsigned input = 0; input < FIRST_MAPS; input++) {
         const float *from = in + (digit * FIRST_MAPS + input) * FIRST_SIDE * FIRST_SIDE + 2 * y * FIRST_SIDE + 2 * x;
 #pragma unroll 1
-        for (unsigned row = 0; row < WINDOW; row++)
+        for (unsigned row = 0; row < WINDOW; row++, from += FIRST_SIDE, weight += WINDOW)
 #pragma unroll 1
             for (unsigned column = 0; column < WINDOW; column++)
-                sum += weight[1 + (input * WINDOW + row) * WINDOW + column] * from[row * FIRST_SIDE + column];
+                sum += weight[column] * from[column];
     }
     out[((digit * SECOND_MAPS + map) * SECOND_SIDE + y) * SECOND_SIDE + x] = squashed(sum);
 }
 
 __device__ static float neuron(const float *in, const float *weight, unsigned inputs)
 {
-    float sum = weight[0];
+    float sum = *weight++;
 #pragma unroll 1
     for (unsigned i = 0; i < inputs; i++)
-        sum += weight[1 + i] * in[i];
+        sum += weight[i] * in[i];
     return sum;
 }
 

@@ -1,10 +1,13 @@
 // MD5 (RFC 1321) of every window of 20 bytes of a file, as a store that looks for known pieces of it computes: a thread
-// hashes the four windows that begin in its word. A block's words and each thread's padded message lie in shared
-// memory, of which a core has room for one block. The 64 steps are unrolled.
+// hashes the four windows that begin in its word. A block's words, each thread's padded message and all hashes lie in
+// shared memory, so that a block writes its hashes one beside the other; it takes nearly all of a core's 16 KiB. The 64
+// steps are unrolled. The last two words of a message are its length, which is the same for all.
 
 #define BLOCK 128
 #define WINDOW 20
-#define MESSAGE 16
+#define MESSAGE 14 // words that lie in shared memory
+#define HASH 4     // words
+#define WORD(i) ((i) == 14 ? 8 * WINDOW : (i) == 15 ? 0 : message[(i) * BLOCK])
 
 __device__ static unsigned rotated(unsigned value, unsigned by)
 {
@@ -15,7 +18,7 @@ __device__ static unsigned rotated(unsigned value, unsigned by)
 #define G(b, c, d) (c ^ (d & (b ^ c)))
 #define H(b, c, d) (b ^ c ^ d)
 #define I(b, c, d) (c ^ (b | ~d))
-#define STEP(f, a, b, c, d, word, constant, by) a = b + rotated(a + f(b, c, d) + message[(word) * BLOCK] + constant, by)
+#define STEP(f, a, b, c, d, word, constant, by) a = b + rotated(a + f(b, c, d) + WORD(word) + constant, by)
 #define ROUND(f, k0, k1, k2, k3, w0, w1, w2, w3, s0, s1, s2, s3)                                                       \
     STEP(f, a, b, c, d, w0, k0, s0);                                                                                   \
     STEP(f, d, a, b, c, w1, k1, s1);                                                                                   \
@@ -44,9 +47,10 @@ __device__ static uint4 md5(const unsigned *message)
     return make_uint4(a + 0x67452301, b + 0xefcdab89, c + 0x98badcfe, d + 0x10325476);
 }
 
-extern "C" __global__ void storegpu(uint4 *hashes, const unsigned *file)
+extern "C" __global__ void storegpu(unsigned *out, const unsigned *file)
 {
-    __shared__ unsigned words[BLOCK + WINDOW / 4], messages[MESSAGE * BLOCK];
+    // Word w of hash 4 t + s is at [4 s + w][t]; rows are a word longer, for the banks.
+    __shared__ unsigned words[BLOCK + WINDOW / 4], messages[MESSAGE * BLOCK], hashes[4 * HASH][BLOCK + 1];
     unsigned thread = threadIdx.x, at = blockIdx.x * BLOCK + thread;
     unsigned *message = messages + thread;
     words[thread] = file[at];
@@ -54,12 +58,20 @@ extern "C" __global__ void storegpu(uint4 *hashes, const unsigned *file)
         words[BLOCK + thread] = file[at + BLOCK];
     __syncthreads();
     for (unsigned i = WINDOW / 4; i < MESSAGE; i++)
-        message[i * BLOCK] = i == WINDOW / 4 ? 0x80 : i == 14 ? 8 * WINDOW : 0;
+        message[i * BLOCK] = i == WINDOW / 4 ? 0x80 : 0;
     // Left as a loop: a hash is long enough.
 #pragma unroll 1
     for (unsigned shift = 0; shift < 4; shift++) {
         for (unsigned i = 0; i < WINDOW / 4; i++)
             message[i * BLOCK] = __funnelshift_r(words[thread + i], words[thread + i + 1], 8 * shift);
-        hashes[4 * at + shift] = md5(message);
+        uint4 hash = md5(message);
+        hashes[HASH * shift][thread] = hash.x;
+        hashes[HASH * shift + 1][thread] = hash.y;
+        hashes[HASH * shift + 2][thread] = hash.z;
+        hashes[HASH * shift + 3][thread] = hash.w;
     }
+    __syncthreads();
+    out += blockIdx.x * 4 * HASH * BLOCK;
+    for (unsigned i = thread; i < 4 * HASH * BLOCK; i += BLOCK)
+        out[i] = hashes[i % (4 * HASH)][i / (4 * HASH)];
 }
