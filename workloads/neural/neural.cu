@@ -15,7 +15,7 @@
 // 1.7159 tanh(2x/3)
 __device__ static float squashed(float x)
 {
-    return 1.7159f * (1 - 2 / (1 + expf(1.3333333f * x)));
+    return 1.7159f * (1 - 2 / (1 + __expf(1.3333333f * x)));
 }
 
 extern "C" __global__ void neural_first(float *out, const float *in, const float *weights)
