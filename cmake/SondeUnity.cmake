@@ -1,4 +1,4 @@
-# Several sources become one for the compiler, which then reads the headers once: that saves nearly half of its time. A dev
+# Several sources become one for the compiler, which then reads the headers once: that saves more than a third of its time. A dev
 # build compiles each file by itself, and so shows what one lacks; unity.awk says which go together.
 #
 # sonde_unity_sources(PREFIX SOURCE...): makes groups of them, by names that begin with PREFIX, in whatever targets they are.
