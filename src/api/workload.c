@@ -107,6 +107,7 @@ static int run_on(char **text, struct rt *rt, const struct workload *workload,
     rc = options->threads ? rt_set_threads(rt, options->threads) : 0;
     rc = rc == SONDE_EINPUT ? SONDE_EUSAGE : rc;
     rc = rc ? rc : workload_run_with(&run, rt, workload, &settings);
+    rt_set_progress(rt, NULL);
     gpu_set_placed(rt_gpu(rt), NULL, NULL);
     statistics.most_ctas = residents.most;
     residents_free(&residents);

@@ -15,6 +15,7 @@
 /* A signal handler can reach nothing but a global. */
 static volatile int interrupted;
 static bool line_is_shown;
+static char work_shown[256];
 static struct timespec watch_began, line_shown; /* for a person: nothing is made of these times */
 
 static double seconds_since(const struct timespec *then)
@@ -30,12 +31,26 @@ static void on_interrupt(int number)
     signal(number, SIG_DFL);
 }
 
+/* The same but for numbers: the same work, further on. */
+static bool is_the_same_work(const char *what, const char *shown)
+{
+    static const char digits[] = "0123456789";
+    for (;; what++, shown++) {
+        what += strspn(what, digits);
+        shown += strspn(shown, digits);
+        if (*what != *shown || !*what) {
+            return *what == *shown;
+        }
+    }
+}
+
 static void show(void *ctx, double fraction, const char *what)
 {
     (void)ctx;
-    if (line_is_shown && seconds_since(&line_shown) < 0.1) {
+    if (line_is_shown && seconds_since(&line_shown) < 0.1 && is_the_same_work(what, work_shown)) {
         return;
     }
+    snprintf(work_shown, sizeof work_shown, "%s", what);
     clock_gettime(CLOCK_MONOTONIC, &line_shown);
     unsigned seconds = (unsigned)seconds_since(&watch_began);
     int filled = fraction < 0 ? 0 : fraction > 1 ? 20 : (int)(fraction * 20);

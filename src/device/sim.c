@@ -314,6 +314,11 @@ static int apply_carveout(struct sim *sim, const struct device_kernel *kernel)
         return SONDE_OK;
     }
     uint64_t wanted = kernel->shared_bytes;
+    if (wanted == NO_PREFERENCE && carveout->follows_occupancy) {
+        rt_drop_carveout(sim->rt);
+        sim->carved_bytes = NO_PREFERENCE;
+        return SONDE_OK;
+    }
     if (wanted == NO_PREFERENCE) {
         wanted = carveout->choice[carveout->initial].shared_bytes;
     }

@@ -48,8 +48,11 @@ static void note_placed(struct gpu *gpu, const struct gpu_grid *grid, uint64_t c
                         bool ends, uint64_t at_ps)
 {
     uint64_t spent_ps = at_ps > grid->start_ps ? at_ps - grid->start_ps : 0;
-    uint64_t cycle = spent_ps / gpu->clock.period_ps;
-    gpu->resident_warp_cycles += (ends ? cycle : -cycle) * grid->sm.needs.warps;
+    uint64_t cycle = spent_ps / gpu->clock.period_ps, now = at_ps / gpu->clock.period_ps;
+    uint64_t warps = grid->sm.needs.warps;
+    gpu->resident_warp_cycles += (ends ? now : -now) * warps;
+    gpu->resident_warps += ends ? -warps : warps;
+    gpu->placed_cycle = now > gpu->placed_cycle ? now : gpu->placed_cycle;
     if (gpu->placed) {
         gpu->placed(gpu->placed_ctx, cta, sm, cycle, ends);
     }

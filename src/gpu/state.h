@@ -210,7 +210,11 @@ struct gpu {
     bool tells_cancelled;
     const struct progress *progress;
     uint64_t polls;
-    uint64_t launches, cycles, resident_warp_cycles;
+    uint64_t launches, cycles;
+    uint64_t
+        resident_warp_cycles; /* of CTAs that have ended, less the cycles when the others began */
+    uint64_t resident_warps;  /* of CTAs that have begun and not ended */
+    uint64_t placed_cycle;    /* the last one in which a CTA began or ended */
     uint64_t stats_version;
     uint32_t threads;  /* of the host */
     struct team *team; /* NULL: not made yet */
@@ -350,6 +354,9 @@ struct exec_cluster *gpu_cluster_find(const struct gpu_grid *grid, uint64_t orde
 void gpu_clusters_sweep(struct gpu_grid *grid, bool all);        /* forgets those that have ended */
 void gpu_cluster_phase(void *ctx, struct exec_cluster *cluster); /* what an SM reports */
 void gpu_cluster_barriers(void *ctx, struct exec_cluster *exec, uint32_t sm, uint32_t cycles);
+
+/* stats.c */
+void gpu_stats_drop_resident(struct gpu *gpu); /* CTAs that will not end any more */
 
 /* distribute.c */
 int gpu_distribute(struct gpu *gpu); /* as many CTAs as fit at once */

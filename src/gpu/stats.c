@@ -83,11 +83,25 @@ static void add_sm_stats(const struct gpu *gpu, struct gpu_stats *out)
     out->machine_insns = out->warp_insns - out->sm.lowered_insns + out->sm.machine_insns;
 }
 
+/* CTAs that have not ended count until now. */
+static uint64_t resident_warp_cycles(const struct gpu *gpu)
+{
+    uint64_t now = engine_now_ps(gpu->engine) / gpu->clock.period_ps;
+    now = now > gpu->placed_cycle ? now : gpu->placed_cycle;
+    return gpu->resident_warp_cycles + gpu->resident_warps * now;
+}
+
+void gpu_stats_drop_resident(struct gpu *gpu)
+{
+    gpu->resident_warp_cycles = resident_warp_cycles(gpu);
+    gpu->resident_warps = 0;
+}
+
 void gpu_stats(const struct gpu *gpu, struct gpu_stats *out)
 {
     *out = (struct gpu_stats){.launches = gpu->launches,
                               .cycles = gpu->cycles,
-                              .resident_warp_cycles = gpu->resident_warp_cycles,
+                              .resident_warp_cycles = resident_warp_cycles(gpu),
                               .l1_reads = gpu->l1_reads_before,
                               .l1_hits = gpu->l1_hits_before};
     add_sm_stats(gpu, out);

@@ -192,8 +192,9 @@ struct mem_dram_stats {
     uint64_t read_bytes, written_bytes;
     uint64_t row_hits, row_misses; /* a miss is a request for which a row was activated */
     uint64_t busy_ps;              /* the data bus carried data: its subchannels' mean */
-    uint64_t sending_ps;           /* that of any subchannel did */
-    uint64_t pending_ps;           /* a request waited or was being served */
+    uint64_t sending_ps; /* that of any subchannel did; where a write's data pass before those of a
+                            read that was sent first, the read's alone are counted */
+    uint64_t pending_ps; /* a request waited or was being served */
 };
 int mem_dram_create(struct mem_dram **out, const struct dram_spec *spec, struct engine *engine,
                     const struct engine_clock *core_clock, uint32_t source); /* one channel */

@@ -40,7 +40,10 @@ uint32_t carveout_for(const struct rt *rt, const struct cta_needs *needs)
     bool may_grow = carveout->follows_occupancy && !rt->prefers_carveout;
     for (uint32_t i = 0; may_grow && i < carveout->count; i++) {
         uint64_t other = carveout->choice[i].shared_bytes;
-        uint32_t fit = other > bytes ? occupancy_ctas(sm, needs, other, &limit) : 0;
+        if (other <= bytes) {
+            continue;
+        }
+        uint32_t fit = occupancy_ctas(sm, needs, other, &limit);
         if (fit > most || (fit == most && other < carveout->choice[choice].shared_bytes)) {
             most = fit;
             choice = i;

@@ -140,6 +140,12 @@ int rt_mem_free(struct rt *rt, uint64_t address)
                                                           : queue_give_later(rt, address);
 }
 
+void rt_drop_carveout(struct rt *rt)
+{
+    rt->preferred_carveout = rt->model->carveout.initial;
+    rt->prefers_carveout = false;
+}
+
 int rt_set_carveout(struct rt *rt, uint64_t shared_bytes, uint64_t *l1_bytes_got)
 {
     const struct carveout_spec *carveout = &rt->model->carveout;

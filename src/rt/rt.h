@@ -154,6 +154,8 @@ int rt_set_shared_bank_bytes(struct rt *rt, uint32_t bytes);
 
 /* Prefer this much shared memory per SM (bytes); the nearest choice of the model that holds it. */
 int rt_set_carveout(struct rt *rt, uint64_t shared_bytes, uint64_t *l1_bytes_got);
+/* No preference, as before the first. */
+void rt_drop_carveout(struct rt *rt);
 /* What kernels are told of the device's attributes (CUdevice_attribute): 0, or a cudaError_t. */
 void rt_provide_attributes(struct rt *rt, int (*attribute)(int *value, int number));
 const char *rt_kernel_name(const struct rt_kernel *kernel);

@@ -23,7 +23,7 @@ refused machine 209 "code=compute_30"
 status=0
 "$sonde" run -d cuda:0 -- "$host" >"$work/out" 2>"$work/err" || status=$?
 [ "$status" = 2 ] || fail "a real device: exit status $status"
-"$sonde" run --stats "$work/stats.json" -- "$host" libcudart.so.13 forever >"$work/out" 2>"$work/err" &
+"$sonde" run --summary --stats "$work/stats.json" -- "$host" libcudart.so.13 forever >"$work/out" 2>"$work/err" &
 pid=$!
 # Its program catches SIGTERM (bit 0x4000 of SigCgt), and has spent a tenth of a second, which only a kernel takes.
 tenth=$(($(getconf CLK_TCK) / 10))
@@ -44,6 +44,7 @@ status=0
 wait $pid || status=$?
 [ "$status" = 143 ] || fail "interrupted: exit status $status"
 grep -q "interrupted" "$work/err" || fail "interrupted: no summary"
+grep -Eq "occupancy  *([0-9]{1,2}\.[0-9]|100\.0) %" "$work/err" || fail "interrupted: no share of the GPU's warps"
 [ -s "$work/stats.json" ] || fail "interrupted: no statistics"
 # Statistics that cannot be written are told, and in the exit status.
 status=0

@@ -190,12 +190,15 @@ static bool read_result(struct program_result *out, const json_t *root,
 {
     struct gpu_stats stats;
     struct model *model = NULL;
+    const json_t *dram = json_object_get(root, "dram");
+    if (!json_object_get(dram, "sending") || !json_object_get(root, "thread_divisions")) {
+        return false; /* of a version that did not count them */
+    }
     if (program_model(&model, role) < 0) {
         return false;
     }
     read_statistics(&stats, root);
     program_read(out, &stats, model);
-    const json_t *dram = json_object_get(root, "dram");
     out->dram_utilization = json_number_value(json_object_get(dram, "sending"));
     out->dram_efficiency = json_number_value(json_object_get(dram, "sending_of_pending"));
     out->most_ctas = (uint32_t)number(root, "most_ctas_of_an_sm");

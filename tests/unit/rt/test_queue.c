@@ -763,6 +763,8 @@ static void shared_memory_bounds_no_occupancy_unless_a_carve_out_is_preferred(vo
     assert_int_equal(shared_of_launch(4224), 8 << 10);
     assert_int_equal(rt_occupancy(rt, &blocks, spin, 64, 4224), 0);
     assert_int_equal(blocks, 1);
+    rt_drop_carveout(rt);
+    assert_int_equal(shared_of_launch(4224), 132 << 10);
 }
 
 /* The second needs more to have all its blocks beside each other, but one fits what is there. */

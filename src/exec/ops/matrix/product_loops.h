@@ -26,7 +26,7 @@ struct product_row {
     _Alignas(32) int32_t c_mantissa[PRODUCT_COLUMNS];
     _Alignas(32) int32_t c_exponent[PRODUCT_COLUMNS];
     _Alignas(32) int32_t top[PRODUCT_COLUMNS]; /* out: the largest exponent .. */
-    _Alignas(32) double sum[PRODUCT_COLUMNS];  /* .. and the sum, unless it is a special one's */
+    _Alignas(64) double sum[PRODUCT_COLUMNS];  /* .. and the sum, unless it is a special one's */
 };
 
 struct product_loops {
