@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "infer/experiments.h"
+#include "infer/policy/policy.h"
 #include "infer/result.h"
 #include "infer/select.h"
 #include "util/error.h"
@@ -191,6 +192,7 @@ static int dissect_level(struct lab *lab, struct level_summary *summary, struct 
     lab->options = &options;
     lab->level_loads = loads_of_level(lab, level.outermost);
     int rc = run_experiments(&level, selected);
+    policy_doubt_choice(&result->policy, level.conflict.count ? level.conflict.count - 1 : 0);
     lab->options = whole;
     const struct refusal nothing = {ATTRIBUTE_ABSENT, NOT_APPLICABLE};
     result_refuse(result, ALL_YIELDS, result->present ? &nothing : &result->absence);

@@ -137,13 +137,15 @@ static int check_work(const struct probe_live *live, const struct trace_request 
 {
     enum { FEW_LOADS = 20000, KEPT_FOR_THEM = 8, POOLS = 500 }; /* so many pools are asked for */
     double touches = touches_of(complete), expected = (double)live->device->work;
-    double dear = touches * live->touch_work + lines_of(live, complete) * live->line_work;
+    double ordered = ordered_of(complete);
+    double dear = touches * live->touch_work + lines_of(live, complete) * live->line_work +
+                  (ordered > FEW_LOADS ? ordered * live->order_work : 0);
     double all = (double)(live->work_limit - live->work_begin);
     double limit = (double)live->work_begin + live->allowed * all;
     expected += dear;
     bool is_dear =
         request_number(complete, "pool", 0) > 0 && touches * live->touch_work > all / POOLS;
-    limit -= touches + ordered_of(complete) > FEW_LOADS ? all / KEPT_FOR_THEM : 0;
+    limit -= touches + ordered > FEW_LOADS ? all / KEPT_FOR_THEM : 0;
     if (live->work_limit == 0 || (expected < limit && !is_dear)) {
         return SONDE_OK;
     }
@@ -161,14 +163,18 @@ static int run_probe(struct probe_live *live, struct trace *trace,
 {
     enum { MANY_LINES = 4096 }; /* of fewer, launches cost more than the lines */
     double touches = touches_of(complete), lines = lines_of(live, complete);
+    double ordered = ordered_of(complete);
     uint64_t before = live->device->work;
     int rc = check_work(live, complete);
     if (rc < 0) {
         return rc;
     }
     rc = runners[probe_find(complete->probe) - probe_at(0)](live, trace, complete);
-    if (touches > 4 * ordered_of(complete) && live->device->work > before) {
+    if (touches > 4 * ordered && live->device->work > before) {
         live->touch_work = (double)(live->device->work - before) / touches;
+    }
+    if (ordered > MANY_LINES && ordered > 4 * touches && live->device->work > before) {
+        live->order_work = (double)(live->device->work - before) / ordered;
     }
     if (lines > MANY_LINES && live->device->work > before) {
         live->line_work = (double)(live->device->work - before) / lines;

@@ -46,6 +46,7 @@ struct probe_live {
     uint32_t touch_threads;          /* a block of so many was too large; 0: none was */
     double line_work;  /* what a line of a copy or a stream cost when that was last done */
     double touch_work; /* what reading a place beforehand cost when that was last done */
+    double order_work; /* what an ordered load cost when many were last done */
 };
 
 /* ---- kernels.c ---- */

@@ -60,6 +60,8 @@ struct blind_noise {
     double row_cycles, row_from;    /* loads slower than row_from take up to so many more */
 };
 void blind_draw_noise(struct blind_noise *out, uint64_t seed);
+/* What it adds to the median of loads that take so long, strays and drift aside. */
+double blind_noise_median(const struct blind_noise *noise, double cycles);
 
 /* A source that answers with noise what `inner` answers without. */
 struct noise_source;

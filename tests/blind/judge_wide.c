@@ -19,6 +19,7 @@
 
 struct wide {
     struct judge judge;
+    const struct blind_noise *noise; /* NULL: none */
     const struct model *model;
     json_t *root;
     struct cache_spec l1; /* as carved */
@@ -37,6 +38,12 @@ struct seen {
 static double number(json_t *owner, const char *name)
 {
     return json_number_value(json_object_get(json_object_get(owner, name), "value"));
+}
+
+/* The median of loads that take so long without noise. */
+static double heard(const struct wide *w, double cycles)
+{
+    return w->noise ? cycles + blind_noise_median(w->noise, cycles) : cycles;
 }
 
 /* The division of L1 and shared memory that holds what the dissection asked for. */
@@ -112,9 +119,9 @@ static void judge_cache(struct wide *w, const struct seen *s)
     }
     judge_structure(w, cache, s);
     if (!w->flits) {
-        judge_value(j, cache, SCORE_hit_latency, s->hit + j->added_cycles,
+        judge_value(j, cache, SCORE_hit_latency, heard(w, s->hit),
                     judge_tolerance(s->hit) + s->hit_spread, there);
-        judge_value(j, cache, SCORE_miss_penalty, s->miss - s->hit,
+        judge_value(j, cache, SCORE_miss_penalty, heard(w, s->miss) - heard(w, s->hit),
                     judge_tolerance(s->miss) + s->hit_spread + s->miss_spread, there);
     }
     if (s->count) {
@@ -145,6 +152,14 @@ static void judge_sharing(struct wide *w, const char *id, unsigned owner, bool t
 }
 
 /* ---- the paths ---- */
+
+/* What lies behind the caches in front of L2, from their side: L2, or memory where there is none.
+ */
+static double way_behind(const struct model *model, uint32_t bytes)
+{
+    return model->l2.enabled ? l2_way_cycles(model, bytes)
+                             : network_cycles(model, bytes) + dram_cycles(model, bytes);
+}
 
 /* Between two loads of a walk: what timing one takes where a scheduler issues one at a time. */
 static double issue_spread(const struct model *model)
@@ -178,13 +193,15 @@ static void judge_l1(struct wide *w)
     bool global = model->sm.l1_caches_global && w->l1.enabled;
     double spread = issue_spread(model);
     struct cache_spec none = {.enabled = false}, l1 = w->l1;
+    uint32_t bytes = model->l1_data.sector_bytes;
     struct seen data = {.id = "l1_data",
                         .owner = OWNER_l1_data,
                         .slices = 1,
                         .count = model->sms,
                         .spec = global ? &l1 : &none,
                         .hit = l1_hit_cycles(model),
-                        .miss = l1_miss_cycles(model),
+                        .miss = l1_miss_cycles(model) - l2_way_cycles(model, bytes) +
+                                way_behind(model, bytes),
                         .hit_spread = spread,
                         .miss_spread = slice_spread(model)};
     judge_cache(w, &data);
@@ -206,13 +223,15 @@ static void judge_l1(struct wide *w)
 static void judge_texture(struct wide *w)
 {
     const struct model *model = w->model;
+    uint32_t bytes = model->texture_l1.sector_bytes;
+    double missing = way_behind(model, bytes) - l2_way_cycles(model, bytes);
     struct seen texture = {.id = "texture_l1",
                            .owner = OWNER_texture_l1,
                            .slices = 1,
                            .count = model->sms,
                            .spec = &model->texture_l1,
                            .hit = texture_hit_cycles(model),
-                           .miss = texture_miss_cycles(model),
+                           .miss = texture_miss_cycles(model) + missing,
                            .hit_spread = issue_spread(model),
                            .miss_spread = slice_spread(model)};
     bool new_enough = model->driver.compute_major > 3 ||
@@ -233,7 +252,7 @@ static void judge_constants(struct wide *w)
     const struct model *model = w->model;
     const struct cache_spec *l1 = &model->constant_l1, *l15 = &model->constant_l15;
     double past = model->sm.constant.address_cycles + l1->miss_cycles + l1->fill_cycles;
-    double way = l2_way_cycles(model, l15->enabled ? l15->sector_bytes : l1->sector_bytes);
+    double way = way_behind(model, l15->enabled ? l15->sector_bytes : l1->sector_bytes);
     bool of_cluster = l15->enabled && model->constant_l15_scope == TLB_PER_CLUSTER;
     double back = of_cluster ? model->constant_l15_return_cycles : 0, spread = issue_spread(model);
     struct seen first = {.id = "constant_l1",
@@ -276,8 +295,7 @@ static void judge_l2(struct wide *w)
     judge_cache(w, &l2);
     w->judge.owner = OWNER_memory;
     if (!w->flits) {
-        judge_value(&w->judge, json_object_get(w->root, "memory"), SCORE_latency,
-                    l2.miss + w->judge.added_cycles,
+        judge_value(&w->judge, json_object_get(w->root, "memory"), SCORE_latency, heard(w, l2.miss),
                     judge_tolerance(l2.miss) + l2.hit_spread + l2.miss_spread, true);
     }
 }
@@ -309,7 +327,8 @@ static void judge_tlb(struct wide *w, const char *id, unsigned owner, const stru
     judge_value(j, tlb, SCORE_page, there ? spec->line_bytes : NAN, 0, there);
     judge_value(j, tlb, SCORE_entries, entries, 0, there);
     judge_value(j, tlb, SCORE_sets, there ? spec->sets : NAN, 0, there);
-    judge_value(j, tlb, SCORE_miss_penalty, there ? (least + most) / 2 : NAN,
+    double hit = l2_hit_cycles(w->model), penalty = (least + most) / 2;
+    judge_value(j, tlb, SCORE_miss_penalty, there ? heard(w, hit + penalty) - heard(w, hit) : NAN,
                 judge_tolerance((least + most) / 2) + (most - least) / 2 +
                     0.02 * l2_hit_cycles(w->model),
                 there);
@@ -349,11 +368,6 @@ static void judge_translation(struct wide *w)
 
 /* ---- loads in flight ---- */
 
-static void judge_count(struct wide *w, json_t *object, unsigned score, double truth, bool can)
-{
-    judge_value(&w->judge, object, score, can ? truth : NAN, 0, can);
-}
-
 /*
  * A structure shows if what fills it leaves in less than a round trip: the last answer of those
  * before is then awaited.
@@ -386,19 +400,18 @@ static void judge_outstanding(struct wide *w)
                 given ? structure : "unknown");
     judge_value(&w->judge, o, SCORE_entries, table || pending ? entries : NAN, 0, shows);
     if (table && shows) {
-        judge_count(w, o, SCORE_mergers, l1->mshr_mergers, true);
+        judge_value(&w->judge, o, SCORE_mergers, l1->mshr_mergers, 0, true);
     }
-    judge_count(w, o, SCORE_loads_per_warp, own,
+    judge_value(&w->judge, o, SCORE_loads_per_warp, own > 0 ? own : NAN, 0,
                 own > 0 && own < 12 && (!shows || entries > 2 * own));
 }
 
 void blind_judge_wide(struct blind_tally *tally, const struct blind_hierarchy *hierarchy,
                       const struct blind_noise *noise, json_t *dissection, uint64_t seed, bool loud)
 {
-    struct wide w = {.model = hierarchy->model, .root = dissection};
+    struct wide w = {.model = hierarchy->model, .root = dissection, .noise = noise};
     struct judge *j = &w.judge;
     *j = (struct judge){.tally = tally, .seed = seed, .noisy = noise != NULL, .loud = loud};
-    j->added_cycles = noise ? noise->jitter_cycles / 8 + noise->hump_share * noise->hump_cycles : 0;
     j->added_to_sums =
         noise ? noise->jitter_cycles / 4 + noise->hump_share * noise->hump_cycles : 0;
     w.flits = w.model->noc.kind == NOC_FLITS;

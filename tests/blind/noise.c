@@ -22,19 +22,23 @@ struct noise_source {
 };
 
 /* A second hump, other work's bursts, and banks whose rows are open or not: the wider draw's. */
-static double further_noise(struct noise_source *s, double cycles, double loads)
+static double further_noise(const struct blind_noise *n, struct rng *rng, double cycles,
+                            double loads, bool busy)
 {
-    const struct blind_noise *n = &s->noise;
     if (n->hump_share <= 0) {
         return 0;
     }
     double more = loads > 1 ? loads * n->hump_share * n->hump_cycles
-                            : (rng_double(&s->rng) < n->hump_share) * n->hump_cycles;
-    bool busy = (double)(s->loads / 4096 * UINT64_C(2654435761) % 1000) < 1000 * n->busy_share;
+                            : (rng_double(rng) < n->hump_share) * n->hump_cycles;
     if (busy && loads <= 1) {
-        more += rng_double(&s->rng) * n->busy_cycles;
+        more += rng_double(rng) * n->busy_cycles;
     }
-    return cycles > n->row_from && loads <= 1 ? more + rng_double(&s->rng) * n->row_cycles : more;
+    return cycles > n->row_from && loads <= 1 ? more + rng_double(rng) * n->row_cycles : more;
+}
+
+static bool is_busy(const struct noise_source *s)
+{
+    return (double)(s->loads / 4096 * UINT64_C(2654435761) % 1000) < 1000 * s->noise.busy_share;
 }
 
 static double noisy(struct noise_source *s, double cycles, double loads)
@@ -44,7 +48,7 @@ static double noisy(struct noise_source *s, double cycles, double loads)
     cycles *= 1 + n->drift * sin((double)s->loads / DRIFT_LOADS);
     double u = rng_double(&s->rng);
     cycles += loads > 1 ? loads * n->jitter_cycles / 4 : u * u * u * n->jitter_cycles;
-    cycles += further_noise(s, cycles, loads);
+    cycles += further_noise(n, &s->rng, cycles, loads, is_busy(s));
     if (rng_double(&s->rng) < n->outlier_share * loads) {
         cycles += 20 * exp(rng_double(&s->rng) * 5.5); /* 20 to 5000 */
     }
@@ -171,4 +175,25 @@ void blind_draw_wide_noise(struct blind_noise *out, uint64_t seed)
                                 .busy_share = rng_double(&rng) * 0.1,
                                 .row_cycles = (double)draw_below(&rng, 40),
                                 .row_from = 350 + (double)draw_below(&rng, 300)};
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double blind_noise_median(const struct blind_noise *noise, double cycles)
+{
+    enum { DRAWS = 20001 };
+    static double drawn[DRAWS];
+    struct rng rng;
+    rng_seed(&rng, 1);
+    for (size_t i = 0; i < DRAWS; i++) {
+        double u = rng_double(&rng), more = u * u * u * noise->jitter_cycles;
+        bool busy = rng_double(&rng) < noise->busy_share;
+        drawn[i] = more + further_noise(noise, &rng, cycles + more, 1, busy);
+    }
+    qsort(drawn, DRAWS, sizeof(*drawn), compare);
+    return drawn[DRAWS / 2];
 }

@@ -34,6 +34,18 @@ void policy_order_free(struct policy_order *order)
     free(order->unheard);
 }
 
+static void shuffle(uint32_t *line, uint32_t *ring, size_t count, struct rng *rng)
+{
+    for (size_t i = count; i-- > 1;) {
+        size_t j = (size_t)rng_below(rng, i + 1);
+        uint32_t swapped_line = line[i], swapped_offset = ring[i];
+        line[i] = line[j];
+        ring[i] = ring[j];
+        line[j] = swapped_line;
+        ring[j] = swapped_offset;
+    }
+}
+
 static void draw(struct policy_order *order, const struct policy_pool *pool, struct rng *rng)
 {
     for (size_t i = 0; i < pool->wash_count; i++) {
@@ -45,13 +57,9 @@ static void draw(struct policy_order *order, const struct policy_pool *pool, str
         line[i] = (uint32_t)(i % pool->count);
         ring[i] = pool->line[i % pool->count] + (uint32_t)(i / pool->count) * 4;
     }
-    for (size_t i = pool->count * pool->words; i-- > 1;) {
-        size_t j = (size_t)rng_below(rng, i + 1);
-        uint32_t swapped_line = line[i], swapped_offset = ring[i];
-        line[i] = line[j];
-        ring[i] = ring[j];
-        line[j] = swapped_line;
-        ring[j] = swapped_offset;
+    size_t all = pool->count * pool->words, part = pool->in_turn ? pool->count : all;
+    for (size_t from = 0; from < all; from += part) {
+        shuffle(line + from, ring + from, part, rng);
     }
 }
 

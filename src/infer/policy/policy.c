@@ -110,6 +110,8 @@ static void narrow(struct policy_result *out, const struct policy_result *more)
 /*
  * In a large set nearly every read hits when there is one line more than ways, and policies that
  * differ in their misses look alike. Where several policies are left, twice as many lines are read.
+ * Where no other lines of the set are known, its own are read in turn: then the line that was read
+ * first of all misses in each turn.
  */
 static int break_ties(struct level *level, const struct policy_pool *pool, bool from_empty)
 {
@@ -122,13 +124,11 @@ static int break_ties(struct level *level, const struct policy_pool *pool, bool 
     }
     memcpy(lines, level->conflict.offsets, own * sizeof *lines);
     size_t count = own + policy_find_others(lines + own, level, own);
-    if (count == own) {
-        return 0;
-    }
     struct policy_pool mixed = *pool;
     mixed.line = lines;
     mixed.count = count;
     mixed.wash_count = 0; /* its lines are among these */
+    mixed.in_turn = count == own;
     int rc = match_orders(level, &matched, &more, &mixed, from_empty);
     if (rc == 0 && matched) {
         narrow(out, &more);

@@ -39,6 +39,7 @@ struct policy_pool {
     size_t count;
     const uint32_t *wash; /* others, read first in each round; borrowed */
     size_t wash_count;
+    bool in_turn; /* no line comes again before all others have been read */
 };
 
 /* Walks the plan. Notes of each record whether it hit, and whether a cache in front kept it from
@@ -72,5 +73,8 @@ struct policy_case {
 /* Fills `out` and returns true when a policy predicts the orders. */
 bool policy_match(const struct policy_case *of, struct policy_result *out,
                   const struct policy_order orders[POLICY_ORDERS]);
+/* Rules that few ways make alike are so. Where more could tell them apart and did not, that one of
+ * them is right is less sure. */
+void policy_doubt_choice(struct policy_result *out, size_t ways);
 
 #endif

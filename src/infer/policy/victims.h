@@ -38,7 +38,8 @@ struct victim_sums {
     bool cold;         /* one tally for all windows, ways in the order of a cold fill */
     bool noisy;        /* a slow hit may pass for a miss, which swaps the numbers of two ways */
     double x, degrees; /* chi square of equal shares, and its degrees of freedom */
-    double seen, expected, variance;  /* victims of the likeliest way right after one of it */
+    double seen, expected, variance; /* victims of the likeliest way right after one of it */
+    double again, expected_again, variance_again; /* the same of all ways, each after itself */
     uint64_t victims, stretches;      /* victims tested; stretches added to the groups */
     uint64_t gap[INFER_MAX_WAYS + 1]; /* victims by how many lines of the walk lie between the line
                                        * that came in and the line evicted */

@@ -13,7 +13,7 @@
 
 /* Thresholds. Fixed by: blind trials (tests/blind). */
 static const struct {
-    double doubt, alike_by_chance, favoured;
+    double doubt, alike_by_chance, favoured, assumed;
     unsigned few_a_way, much, left_out;
 } limits = {
     .doubt = 1e-4,           /* probability below which chance is ruled out */
@@ -21,7 +21,9 @@ static const struct {
     .few_a_way = 20,         /* victims a way and window that sorted shares need */
     .much = 6,               /* standard deviations that chance does not reach */
     .left_out = 4,           /* one group in so many, on either side of the mean, is left out */
-    .favoured = 3.0,         /* times as likely as another way: a bias that a test must detect */
+    .assumed = 0.8,  /* confidence where the ways after the likeliest are equal by assumption: blind
+                        trials of wide machines, 12 of 16 sets of translation right */
+    .favoured = 3.0, /* times as likely as another way: a bias that a test must detect */
 };
 
 /* P(chi square of so many degrees of freedom > x), by Wilson and Hilferty's approximation. */
@@ -38,25 +40,30 @@ static int compare_counts(const void *a, const void *b)
     return order_u64(y, x);
 }
 
-/* Adds how often the likeliest way was the victim twice in succession, and how often independent
- * draws would make it so. */
+/* Adds how often the likeliest way was the victim twice in succession, and any way, and how often
+ * independent draws would make it so. */
 static void sum_dependence(struct victim_sums *sums, const struct victim_tally *tally)
 {
     size_t ways = tally->ways, likeliest = 0;
+    double n = (double)tally->pairs;
     for (size_t i = 0; i < ways; i++) {
         likeliest = tally->count[i] > tally->count[likeliest] ? i : likeliest;
     }
-    double row = 0, column = 0, n = (double)tally->pairs;
-    for (size_t i = 0; i < ways; i++) {
-        row += (double)tally->pair[likeliest * ways + i];
-        column += (double)tally->pair[i * ways + likeliest];
+    for (size_t way = 0; way < ways && n >= 2; way++) {
+        double row = 0, column = 0, seen = (double)tally->pair[way * ways + way];
+        for (size_t i = 0; i < ways; i++) {
+            row += (double)tally->pair[way * ways + i];
+            column += (double)tally->pair[i * ways + way];
+        }
+        double expected = row * column / n;
+        double variance = row * column * (n - row) * (n - column) / (n * n * (n - 1));
+        sums->again += seen;
+        sums->expected_again += expected;
+        sums->variance_again += variance;
+        sums->seen += way == likeliest ? seen : 0;
+        sums->expected += way == likeliest ? expected : 0;
+        sums->variance += way == likeliest ? variance : 0;
     }
-    if (n < 2) {
-        return;
-    }
-    sums->seen += (double)tally->pair[likeliest * ways + likeliest];
-    sums->expected += row * column / n;
-    sums->variance += row * column * (n - row) * (n - column) / (n * n * (n - 1));
 }
 
 void victims_test(struct victim_sums *sums, const struct victim_tally *tally)
@@ -198,6 +205,11 @@ static bool rest_is_alike(const struct victim_sums *sums)
     return degrees <= 0 || chi_square_tail(x, degrees) > limits.alike_by_chance;
 }
 
+static bool too_few_to_sort(const struct victim_sums *sums, size_t ways)
+{
+    return (double)sums->victims / (double)sums->stretches / (double)ways < limits.few_a_way;
+}
+
 /*
  * Writes the shares, sorted by size where the numbers of the ways do not last. Sorting makes equal
  * shares look unequal, so the ways after the likeliest get equal shares unless a test rules that
@@ -208,7 +220,7 @@ static void write_shares(struct policy_result *out, const struct victim_sums *su
                          bool biased)
 {
     double total = (double)sums->victims, w = (double)ways, sum = 0;
-    bool few = total / (double)sums->stretches / w < limits.few_a_way;
+    bool few = too_few_to_sort(sums, ways);
     out->probability_count = ways;
     if (sums->cold || (biased && !few && !rest_is_alike(sums))) {
         for (size_t i = 0; i < ways; i++) {
@@ -245,14 +257,24 @@ static bool asks_for_use(const struct victim_sums *sums, size_t ways)
     return x > w + limits.much * sqrt(2 * w) + limits.much * limits.much;
 }
 
+/* Probability that chance makes so great a difference. */
+static double by_chance(double seen, double expected, double variance)
+{
+    double z = variance > 0 ? (seen - expected) / sqrt(variance) : 0;
+    return erfc(fabs(z) / sqrt(2));
+}
+
 int victims_judge(struct level *level, struct policy_result *out, const struct victim_sums *sums,
                   size_t ways)
 {
     double uniform = ways > 1 ? chi_square_tail(sums->x, sums->degrees) : 1;
-    double z = sums->variance > 0 ? (sums->seen - sums->expected) / sqrt(sums->variance) : 0;
-    double independent = erfc(fabs(z) / sqrt(2));
+    double independent = by_chance(sums->seen, sums->expected, sums->variance);
     bool testable = sums->expected >= 5;
     bool biased = uniform < limits.doubt, serial = testable && independent < limits.doubt;
+    if (biased && !serial) { /* of several ways that are as likely one may be that which does not */
+        double any = by_chance(sums->again, sums->expected_again, sums->variance_again);
+        serial = testable && sums->again < sums->expected_again && any < limits.doubt;
+    }
     if (uniform > 1 - limits.doubt || (ways == 2 && serial && !biased)) {
         return lab_undecided(level->lab, "shares of victims are more equal than chance makes them: "
                                          "a rule, but none that is known here");
@@ -277,6 +299,10 @@ int victims_judge(struct level *level, struct policy_result *out, const struct v
                  sums->cold ? "ways numbered by cold fill"
                             : "in each window ways ordered by their share",
                  uniform, sums->seen, sums->expected, independent);
-    out->confidence = !sure ? 0.5 : biased && uniform > 1e-8 ? 0.85 : 0.95;
+    bool assumed = biased && ways > 2 && !sums->cold && too_few_to_sort(sums, ways);
+    out->confidence = !sure                      ? 0.5
+                      : assumed                  ? limits.assumed
+                      : biased && uniform > 1e-8 ? 0.85
+                                                 : 0.95;
     return 0;
 }

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/policy/policy.h"
 #include "infer/policy/rule.h"
 
 /* Thresholds. Fixed by: blind trials of translation alone (--only tlbs), and an H200 (a miss of 10
@@ -459,6 +460,7 @@ static int dissect_levels(struct tlb_lab *tl, struct search *search)
         rc = rc == 0 && i > 0 && costs_as_tables(tl, &level) ? refuse_tables(tl, &level) : rc;
         if (rc == 0) { /* what no page explains is no level */
             rc = measure_level(tl, out, &level, search, in_front);
+            policy_doubt_choice(&out->policy, level.set_count > 0 ? level.set_count - 1 : 0);
             in_front = level.fits;
             front_page = level.page;
             search->before = search->median;

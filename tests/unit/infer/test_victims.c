@@ -115,6 +115,35 @@ static void without_noise_every_window_counts(void **state)
 }
 
 /* Nothing is measured of it: there is no source to ask. */
+/* Three of twelve ways go as often; one of them never twice in succession, as evenly spaced misses
+ * take it. */
+static void one_of_several_favourites_is_not_drawn(void **state)
+{
+    (void)state;
+    for (int spaced = 0; spaced < 2; spaced++) {
+        uint64_t count[12] = {0}, pair[144] = {0};
+        struct victim_tally tally = {.ways = 12, .count = count, .pair = pair};
+        struct victim_sums sums = {.cold = true};
+        struct lab lab = {.out = &dissection};
+        struct level_info info = {.id = "made_up", .op = "ca"};
+        struct level level = {.lab = &lab, .info = &info};
+        struct policy_result out = {0};
+        struct rng rng;
+        size_t before = SIZE_MAX;
+        rng_seed(&rng, 5);
+        for (size_t i = 0; i < 8000; i++) {
+            size_t drawn = rng_below(&rng, 18), way = drawn < 12 ? drawn : drawn % 3;
+            way = spaced && way == 2 ? rng_below(&rng, 12) : way;
+            victims_count(&tally, spaced && i % 6 == 0 ? 2 : way, &before);
+        }
+        victims_share(&sums, &tally, NULL);
+        victims_test(&sums, &tally);
+        assert_int_equal(victims_judge(&level, &out, &sums, 12), 0);
+        assert_string_equal(out.name, "biased");
+        assert_int_equal(out.serial, spaced ? SERIAL_YES : SERIAL_NO);
+    }
+}
+
 static void of_a_cache_without_a_known_set_nothing_is_told(void **state)
 {
     (void)state;
@@ -133,6 +162,7 @@ int main(void)
         cmocka_unit_test(shares_come_out_with_and_without_names),
         cmocka_unit_test(windows_whose_names_changed_do_not_move_the_shares),
         cmocka_unit_test(without_noise_every_window_counts),
+        cmocka_unit_test(one_of_several_favourites_is_not_drawn),
         cmocka_unit_test(of_a_cache_without_a_known_set_nothing_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -512,6 +512,27 @@ static void a_copy_that_would_take_too_long_is_refused(void **state)
     assert_int_equal(measure_copied(bench, UINT64_C(1) << 20), 0);
 }
 
+static int measure_warmed(struct bench *bench, uint64_t warm)
+{
+    struct trace_request request;
+    const struct trace *trace;
+    trace_request_init(&request, "chase");
+    assert_int_equal(trace_request_set_u64(&request, "warm", warm), 0);
+    assert_int_equal(trace_get(&bench->source, &trace, &request), 0);
+    return trace->status;
+}
+
+/* What many ordered loads take is known from those before. */
+static void a_walk_longer_than_what_is_left_is_refused(void **state)
+{
+    struct bench *bench = *state;
+    assert_int_equal(measure_warmed(bench, 16384), 0);
+    uint64_t work = bench->device->work;
+    probe_live_limit(bench->live, 4 * work);
+    assert_int_equal(measure_warmed(bench, 1000000), SONDE_EUNSUPPORTED);
+    assert_int_equal(bench->device->work, work);
+}
+
 #define ON_BENCH(test) cmocka_unit_test_setup_teardown(test, bench_up, bench_down)
 #define ON_KEPLER(test) cmocka_unit_test_setup_teardown(test, kepler_up, bench_down)
 
@@ -565,6 +586,7 @@ int main(void)
         ON_BENCH(loads_of_every_path_are_work),
         ON_BENCH(what_would_take_too_long_is_refused_before_it_is_done),
         ON_BENCH(a_copy_that_would_take_too_long_is_refused),
+        ON_BENCH(a_walk_longer_than_what_is_left_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
