@@ -124,8 +124,8 @@ static bool narrow(enum fill fill, uint32_t *mask, uint32_t *minus)
 
 /*
  * What an assembler does not keep to: a product of matrices that it makes of several writes the
- * first's results before it has read the others' operands; testp and set under a guard that is false
- * write their results; the least of a NaN and itself is that NaN.
+ * first's results before it has read the others' operands; testp and set under a guard that is
+ * false write their results; the least of a NaN and itself is that NaN.
  */
 static bool results_come_apart(const struct form *form)
 {

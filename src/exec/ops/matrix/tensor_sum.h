@@ -16,8 +16,7 @@
 #include "exec/lane/float_format.h"
 
 #define TENSOR_PART_BITS 10 /* behind the point of an operand's mantissa */
-#define TENSOR_LIMIT 2000 /* exponents above: a special operand; below its negative: all are zero  \
-                           */
+#define TENSOR_LIMIT 2000   /* exponents above: a special one; below its negative: all zeros */
 #define TENSOR_ZERO (-4096)
 #define TENSOR_SPECIAL 16384 /* mantissa +1, -1: an infinity; 0: a NaN */
 
