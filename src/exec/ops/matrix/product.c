@@ -174,11 +174,15 @@ static void add_whole(const struct product *p, uint32_t *d, int32_t products)
 static void spread_line(int16_t *out, const struct product *p, const struct product_operands *o,
                         uint32_t row)
 {
-    int16_t there[TERMS_MAX];
-    widen_line(p->sparse ? there : out, o->a[row], p->element_bits, p->a_signed, p->terms);
-    for (uint32_t k = 0; p->sparse && k < p->mnk.k; k++)
+    if (!p->sparse) {
+        widen_line(out, o->a[row], p->element_bits, p->a_signed, p->terms);
+        return;
+    }
+    int16_t there[TERMS_MAX] = {0};
+    widen_line(there, o->a[row], p->element_bits, p->a_signed, p->terms);
+    for (uint32_t k = 0; k < p->mnk.k; k++)
         out[k] = 0;
-    for (uint32_t k = 0; p->sparse && k < p->terms; k++)
+    for (uint32_t k = 0; k < p->terms; k++)
         out[o->place[row][k]] = there[k];
 }
 
