@@ -233,6 +233,14 @@ int check_value(struct ptx_operand *out, struct parser *p, const struct raw_oper
 int check_argument_value(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
                          uint32_t vec, enum isa_type type);
 
+/* check_together.c: tells that an operand has a type where another was expected */
+int check_mismatch(struct parser *p, const struct raw_operand *raw, enum isa_type have,
+                   enum isa_type want);
+/* Registers of fragment `which` (A, B, C or D), 0 if the product does not exist. */
+uint32_t check_fragment_registers(enum isa_type *reg, const struct opcode *o, char which);
+/* The operands of an instruction among each other. */
+int check_together(const struct ptx_insn *insn, struct parser *p, const struct raw_operand *raws);
+
 /* insn.c */
 int insn_parse(struct parser *p);
 

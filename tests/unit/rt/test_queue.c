@@ -726,62 +726,7 @@ static void occupancy_is_the_models(void **state)
     assert_int_equal(threads, 100);
 }
 
-static int setup_h200(void **state)
-{
-    (void)state;
-    return build("h200");
-}
-
-static uint64_t shared_of_launch(uint64_t dynamic_shared_bytes)
-{
-    struct rt_stream *stream = stream_of(0, 0);
-    uint32_t times = 10;
-    const void *args[] = {&times};
-    struct rt_launch launch = {.grid = {1, 1, 1},
-                               .block = {64, 1, 1},
-                               .dynamic_shared_bytes = dynamic_shared_bytes,
-                               .args = args,
-                               .arg_count = 1};
-    assert_int_equal(rt_enqueue_launch(stream, spin, &launch), 0);
-    assert_int_equal(rt_stream_sync(stream), 0);
-    return model->carveout.choice[gpu_carveout_in_force(rt_gpu(rt))].shared_bytes;
-}
-
-/* Blocks of 64 threads: 32 fit an SM. */
-static void shared_memory_bounds_no_occupancy_unless_a_carve_out_is_preferred(void **state)
-{
-    (void)state;
-    uint32_t blocks;
-    uint64_t l1_bytes;
-    assert_int_equal(shared_of_launch(0), 8 << 10);
-    assert_int_equal(shared_of_launch(1024), 32 << 10);
-    assert_int_equal(shared_of_launch(4224), 132 << 10);
-    assert_int_equal(shared_of_launch(100000), 196 << 10);
-    assert_int_equal(rt_occupancy(rt, &blocks, spin, 64, 4224), 0);
-    assert_int_equal(blocks, 32);
-    assert_int_equal(rt_set_carveout(rt, 8 << 10, &l1_bytes), 0);
-    assert_int_equal(shared_of_launch(4224), 8 << 10);
-    assert_int_equal(rt_occupancy(rt, &blocks, spin, 64, 4224), 0);
-    assert_int_equal(blocks, 1);
-    rt_drop_carveout(rt);
-    assert_int_equal(shared_of_launch(4224), 132 << 10);
-}
-
-/* The second needs more to have all its blocks beside each other, but one fits what is there. */
-static void who_finds_others_there_takes_their_carve_out(void **state)
-{
-    (void)state;
-    struct rt_stream *stream = stream_of(RT_STREAM_NONBLOCKING, 0);
-    launch_spin(stream, 2, 100000);
-    assert_int_equal(rt_stream_query(stream), RT_BUSY);
-    assert_int_equal(shared_of_launch(4224), 8 << 10);
-    assert_int_equal(rt_stream_query(stream), RT_BUSY);
-    assert_int_equal(rt_stream_sync(stream), 0);
-    assert_int_equal(shared_of_launch(4224), 132 << 10);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-#define TEST_H200(name) cmocka_unit_test_setup_teardown(name, setup_h200, teardown)
 
 int main(void)
 {
@@ -812,8 +757,6 @@ int main(void)
         TEST(pools_give_the_same_memory_again),
         TEST(memory_that_is_freed_while_a_kernel_runs_goes_afterwards),
         TEST(occupancy_is_the_models),
-        TEST_H200(shared_memory_bounds_no_occupancy_unless_a_carve_out_is_preferred),
-        TEST_H200(who_finds_others_there_takes_their_carve_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
