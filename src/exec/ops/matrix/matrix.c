@@ -154,8 +154,6 @@ enum exec_event run_product(struct exec_warp *warp, const struct uop *uop, uint3
     product_gather_a(&o, warp->state, p, m->a.registers);
     product_gather_b(&o, warp->state, p, m->b.registers);
     product_gather_sums(&o, warp->state, p, m->c.registers, m->c.count);
-    if (p->sparse)
-        product_places(&o, warp->state, &m->metadata, p, m->selector);
     product_run(p, &o);
     product_scatter_sums(&o, warp->state, p, m->d.registers, m->d.count, mask);
     return advance(warp);
@@ -258,7 +256,6 @@ struct uop_matrix *matrix_begin(struct decoder *d)
         return NULL;
     d->uop->matrix = m;
     m->mnk = isa_mnk((enum isa_mod)d->insn->mods[MODC_MNK]);
-    m->saturate = d->insn->mods[MODC_SATFINITE] != MOD_NONE;
     return m;
 }
 
@@ -282,7 +279,7 @@ int decode_product(struct decoder *d)
     if (a != TYPE_f64)
         product_of_types(&m->product, m->mnk, a, b, insn->tuple.d, false);
     m->product.block = a == TYPE_tf32 ? (insn->op == OP_MMA ? 8 : 4) : 16;
-    m->product.saturate = m->saturate;
+    m->product.saturate = insn->mods[MODC_SATFINITE] != MOD_NONE;
     m->product.c_half = insn->tuple.s == TYPE_f16;
     int rc = matrix_decode_fragment(d, &m->d, 'c', insn->tuple.d, &o[0], true);
     if (rc == SONDE_OK)

@@ -21,12 +21,9 @@ struct fragment {
 struct uop_matrix {
     struct fragment d, a, b, c;
     struct isa_mnk mnk;
-    bool saturate, column_major;
     struct product product; /* loops NULL: of f64 */
-    struct element metadata;
-    uint32_t selector;
-    enum isa_space space; /* of a load or store; SPACE_NONE: generic */
-    bool has_base, has_stride;
+    enum isa_space space;   /* of a load or store; SPACE_NONE: generic */
+    bool column_major, has_base, has_stride;
     struct element base, stride;
     uint64_t offset;
 };

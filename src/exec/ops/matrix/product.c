@@ -15,7 +15,6 @@
 #define LONG_SUM 25
 #define SHORT_SUM 13
 #define SHORT_MASK 0x3ffu /* what a short sum leaves out of f32 */
-#define TERMS_MAX 256     /* of integers: bits */
 
 struct parts {
     _Alignas(32) int32_t mantissa[PRODUCT_DEPTH * PRODUCT_COLUMNS];
@@ -145,23 +144,26 @@ static void float_product(const struct product *p, struct product_operands *o)
 
 /* ---- integers ---- */
 
-static void widen_line(int16_t *out, const uint8_t *line, uint32_t bits, bool is_signed,
-                       uint32_t count)
+static void widen_line(int16_t *out, const uint8_t *line, bool is_signed, uint32_t count)
 {
-    for (uint32_t k = 0; bits == 8 && k < count; k++)
+    for (uint32_t k = 0; k < count; k++)
         out[k] = is_signed ? (int8_t)line[k] : line[k];
-    for (uint32_t k = 0; bits == 4 && k < count; k++) {
-        int16_t code = line[k / 2] >> k % 2 * 4 & 15;
-        out[k] = is_signed && code > 7 ? (int16_t)(code - 16) : code;
-    }
 }
 
-static int32_t bits_sum(const struct product *p, const uint8_t *a, const uint8_t *b)
+/* A row of a as long as a column of b: zeros where a sparse one has nothing. */
+static void spread_line(int16_t *out, const struct product *p, const struct product_operands *o,
+                        uint32_t row)
 {
-    int32_t sum = 0;
-    for (uint32_t k = 0; k < p->mnk.k / 8u; k++)
-        sum += __builtin_popcount(p->exclusive ? a[k] ^ b[k] : a[k] & b[k]);
-    return sum;
+    if (!p->sparse) {
+        widen_line(out, o->a[row], p->a_signed, p->terms);
+        return;
+    }
+    int16_t there[PRODUCT_PLACES] = {0};
+    widen_line(there, o->a[row], p->a_signed, p->terms);
+    for (uint32_t k = 0; k < p->mnk.k; k++)
+        out[k] = 0;
+    for (uint32_t k = 0; k < p->terms; k++)
+        out[o->place[row][k]] = there[k];
 }
 
 static void add_whole(const struct product *p, uint32_t *d, int32_t products)
@@ -170,41 +172,42 @@ static void add_whole(const struct product *p, uint32_t *d, int32_t products)
     *d = (uint32_t)(p->saturate ? lane_clamp_s32(sum) : (int32_t)(uint32_t)sum);
 }
 
-/* A row of a as long as a column of b: zeros where a sparse one has nothing. */
-static void spread_line(int16_t *out, const struct product *p, const struct product_operands *o,
-                        uint32_t row)
-{
-    if (!p->sparse) {
-        widen_line(out, o->a[row], p->element_bits, p->a_signed, p->terms);
-        return;
-    }
-    int16_t there[TERMS_MAX] = {0};
-    widen_line(there, o->a[row], p->element_bits, p->a_signed, p->terms);
-    for (uint32_t k = 0; k < p->mnk.k; k++)
-        out[k] = 0;
-    for (uint32_t k = 0; k < p->terms; k++)
-        out[o->place[row][k]] = there[k];
-}
-
+/* Of integers of 8 bits. */
 static void whole_product(const struct product *p, struct product_operands *o)
 {
-    int16_t a[PRODUCT_ROWS][TERMS_MAX / 2] = {0}, b[TERMS_MAX / 2];
+    int16_t a[PRODUCT_ROWS][PRODUCT_DEPTH] = {0}, b[PRODUCT_DEPTH];
     const uint32_t n = p->mnk.n;
-    for (uint32_t row = 0; p->element_bits > 1 && row < p->mnk.m; row++)
+    for (uint32_t row = 0; row < p->mnk.m; row++)
         spread_line(a[row], p, o, row);
     for (uint32_t j = 0; j < n; j++) {
-        widen_line(b, o->b[j], p->element_bits, p->b_signed, p->mnk.k);
+        widen_line(b, o->b[j], p->b_signed, p->mnk.k);
         for (uint32_t row = 0; row < p->mnk.m; row++)
-            add_whole(p, &o->d[(size_t)row * n + j],
-                      p->element_bits == 1 ? bits_sum(p, o->a[row], o->b[j])
-                                           : p->loops->dot(a[row], b, p->mnk.k));
+            add_whole(p, &o->d[(size_t)row * n + j], p->loops->dot(a[row], b, p->mnk.k));
     }
+}
+
+static int32_t bits_sum(const uint8_t *a, const uint8_t *b, uint32_t bytes)
+{
+    int32_t sum = 0;
+    for (uint32_t k = 0; k < bytes; k++)
+        sum += __builtin_popcount(a[k] & b[k]);
+    return sum;
+}
+
+static void bits_product(const struct product *p, struct product_operands *o)
+{
+    for (uint32_t row = 0; row < p->mnk.m; row++)
+        for (uint32_t j = 0; j < p->mnk.n; j++)
+            add_whole(p, &o->d[(size_t)row * p->mnk.n + j],
+                      bits_sum(o->a[row], o->b[j], p->mnk.k / 8u));
 }
 
 void product_run(const struct product *p, struct product_operands *o)
 {
     if (p->a_format)
         float_product(p, o);
+    else if (p->element_bits == 1)
+        bits_product(p, o);
     else
         whole_product(p, o);
 }

@@ -13,7 +13,7 @@
 #include "exec/lane/float_format.h"
 
 #define PRODUCT_COLUMNS 256
-#define PRODUCT_DEPTH 64 /* of b, in elements of floats; a row of a has half of it at most */
+#define PRODUCT_DEPTH 64 /* of b, in elements wider than a bit; a row of a has half at most */
 #define PRODUCT_TERMS 32 /* of a sum of floats */
 #define PRODUCT_LANES 8  /* columns come in such numbers */
 

@@ -7,8 +7,7 @@
  * its two offsets, in 64 bits:
  *
  *     63 62     51 49      45 32     29 16     13 0
- *     | swizzle | | base | | S / 16 | | L / 16 | | start / 16 |     swizzle 1: 128, 2: 64, 3: 32
- * bytes
+ *     | swizzle | | base | | S / 16 | | L / 16 | | start / 16 |  swizzle 1, 2, 3: 128, 64, 32 bytes
  *
  *     a row's elements side by side (K)      row / 8 * S + row % 8 * width + piece * 16
  *       not swizzled                         row / 8 * S + row % 8 * 16 + piece * L
@@ -97,16 +96,6 @@ static bool gather(struct exec_warp *warp, uint8_t *out, uint32_t pitch, uint64_
     return true;
 }
 
-static void gather_registers(struct product_operands *o, const struct exec_state *state,
-                             const struct uop_wgmma *w)
-{
-    for (uint32_t r = 0; r < 4; r++)
-        for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
-            uint32_t word = (uint32_t)element_get(state, &w->a[r], lane);
-            memcpy(&o->a[lane / 4 + 8 * (r % 2)][lane % 4 * 4 + 16 * (r / 2)], &word, 4);
-        }
-}
-
 static bool read_operands(struct exec_warp *warp, const struct uop_wgmma *w,
                           struct product_operands *o, uint32_t lane)
 {
@@ -114,7 +103,7 @@ static bool read_operands(struct exec_warp *warp, const struct uop_wgmma *w,
     uint32_t first = state->first_thread / WARP_LANES % 4 * WARP_ROWS;
     uint32_t bytes = STEP_BYTES * (w->product.sparse ? 2 : 1);
     if (w->a_in_registers)
-        gather_registers(o, state, w);
+        product_gather_a(o, state, &w->product, w->a);
     else if (!gather(warp, o->a[0], STEP_BYTES, element_get(state, &w->a[0], lane), first,
                      WARP_ROWS, STEP_BYTES, w->a_transposed))
         return false;
@@ -216,7 +205,6 @@ int decode_wgmma(struct decoder *d)
     mnk.m = WARP_ROWS;
     product_of_types(&w->product, mnk, bits ? TYPE_NONE : insn->types[1],
                      bits ? TYPE_NONE : insn->types[2], insn->tuple.d, sparse);
-    w->product.block = w->product.terms;
     w->product.short_sum = w->product.a_format && w->product.element_bits == 8;
     w->product.saturate = insn->mods[MODC_SATFINITE] != MOD_NONE;
     d->info->is_async = true;
