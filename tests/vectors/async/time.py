@@ -225,26 +225,40 @@ def barriers():
 
 
 # ---- matrices ----
+MATRIX_ROW = "    and.b32 %r0, %t, 31;\n    mad.lo.u32 %r0, %r0, {stride}, %s;\n"
+
+
+def braces(register, first, count):
+    return "{" + ", ".join(f"{register}{first + k}" for k in range(count)) + "}"
+
+
+def ldmatrix_chain(prefix, x, stride, n, warps, trans=""):
+    """n loads of x matrices by each of so many warps, and the xor of all that they gave."""
+    body = CLOCK0
+    for k in range(n):
+        body += f"    ldmatrix.sync.aligned.m8n8.x{x}{trans}.shared.b16 {braces('%x', k * x, x)}, [%r0+{k * 16}];\n"
+    body += "".join(f"    xor.b32 %x0, %x0, %x{k}; \n" for k in range(1, n * x)) + use("%x0")
+    case(f"{prefix}_x{x}{trans.replace('.', '_')}_{stride}_{n}_warps_{warps}", body + CLOCK1, threads=32 * warps,
+         before=MATRIX_ROW.format(stride=stride))
+
+
+def product(mnk, types, d, a, b):
+    """mma with d also as the addend."""
+    return f"    mma.sync.aligned.{mnk}.row.col.{types} {d}, {a}, {b}, {d};\n"
+
+
 def matrices():
-    regs = {1: "{%r1}", 2: "{%r1, %r2}", 4: "{%r1, %r2, %r3, %r4}"}
-    row = "    and.b32 %r0, %t, 31;\n    mad.lo.u32 %r0, %r0, {stride}, %s;\n"
     for x in (1, 2, 4):
         for stride in (16, 128):
-            load = f"    ldmatrix.sync.aligned.m8n8.x{x}.shared.b16 {regs[x]}, [%r0];\n"
-            case(f"ldmatrix_x{x}_{stride}", CLOCK0 + load + use("%r1") + CLOCK1, before=row.format(stride=stride))
-            for n, warps in ((16, 1), (16, 4), (16, 8)):
-                body = CLOCK0
-                for k in range(n):
-                    names = ", ".join(f"%x{k * x + j}" for j in range(x))
-                    body += f"    ldmatrix.sync.aligned.m8n8.x{x}.shared.b16 {{{names}}}, [%r0+{k * 16}];\n"
-                body += "".join(f"    xor.b32 %x0, %x0, %x{k}; \n" for k in range(1, n * x)) + use("%x0")
-                case(f"ldmatrix_x{x}_{stride}_{n}_warps_{warps}", body + CLOCK1, threads=32 * warps,
-                     before=row.format(stride=stride))
-        store = f"    stmatrix.sync.aligned.m8n8.x{x}.shared.b16 [%r0], {regs[x]};\n"
+            load = f"    ldmatrix.sync.aligned.m8n8.x{x}.shared.b16 {braces('%r', 1, x)}, [%r0];\n"
+            case(f"ldmatrix_x{x}_{stride}", CLOCK0 + load + use("%r1") + CLOCK1, before=MATRIX_ROW.format(stride=stride))
+            for warps in (1, 4, 8):
+                ldmatrix_chain("ldmatrix", x, stride, 16, warps)
+        store = f"    stmatrix.sync.aligned.m8n8.x{x}.shared.b16 [%r0], {braces('%r', 1, x)};\n"
         load = "    ld.volatile.shared.u32 %r5, [%r0];\n"
         body = "".join(f"    mov.u32 %r{k}, %t;\n" for k in (1, 2, 3, 4))
-        case(f"stmatrix_x{x}", body + CLOCK0 + store + load + use("%r5") + CLOCK1, before=row.format(stride=16))
-        case(f"stmatrix_x{x}_16", body + CLOCK0 + store * 16 + load + use("%r5") + CLOCK1, before=row.format(stride=16))
+        case(f"stmatrix_x{x}", body + CLOCK0 + store + load + use("%r5") + CLOCK1, before=MATRIX_ROW.format(stride=16))
+        case(f"stmatrix_x{x}_16", body + CLOCK0 + store * 16 + load + use("%r5") + CLOCK1, before=MATRIX_ROW.format(stride=16))
     # ---- a chain of products in registers
     for name, mnk, types, d, a, b in (
             ("f16", "m16n8k16", "f32.f16.f16.f32", 4, 4, 2), ("f16k8", "m16n8k8", "f32.f16.f16.f32", 4, 2, 1),
@@ -253,16 +267,11 @@ def matrices():
             ("s8", "m16n8k32", "s32.s8.s8.s32", 4, 4, 2)):
         bits = name in ("half", "s8")
         reg = "%x" if bits else "%f"
-
-        def mma(at, n_d=d, n_a=a, n_b=b, r=reg, k=mnk, t=types):
-            ds = "{" + ", ".join(f"{r}{at + j}" for j in range(n_d)) + "}"
-            as_ = "{" + ", ".join(f"%r{10 + j}" for j in range(n_a)) + "}"
-            bs = "{" + ", ".join(f"%r{20 + j}" for j in range(n_b)) + "}"
-            return f"    mma.sync.aligned.{k}.row.col.{t} {ds}, {as_}, {bs}, {ds};\n"
+        mma = product(mnk, types, braces(reg, 0, d), braces("%r", 10, a), braces("%r", 20, b))
         zero = "".join(f"    mov.u32 %r{k}, 0;\n" for k in list(range(10, 14)) + [20, 21])
         zero += "".join(f"    mov.b32 {reg}{k}, %r10;\n" for k in range(64))
         last = "    xor.b32 %r1, %x0, %x4;\n" if bits else "    add.f32 %f0, %f0, %f4;\n    mov.b32 %r1, %f0;\n"
-        case(f"mma_{name}_chain", CLOCK0 + mma(0) * 16 + last + use("%r1") + CLOCK1, before=zero)
+        case(f"mma_{name}_chain", CLOCK0 + mma * 16 + last + use("%r1") + CLOCK1, before=zero)
 
 
 # ---- clusters ----
@@ -321,9 +330,9 @@ def products():
             for count in (1, 4, 16):
                 if types != "f32.f16.f16" and (count == 4 or n not in (8, 64, 256)):
                     continue
-                names = ", ".join(f"%f{j}" for j in range(n // 2))
+                names = braces("%f", 0, n // 2)
                 tail = ", 1, 1, 0, 0" if "f16.f16" in types else ", 1, 1"
-                one = (f"    wgmma.mma_async.sync.aligned.m64n{n}k{k}.{types} {{{names}}}, %d0, %d0, %p{tail};\n")
+                one = (f"    wgmma.mma_async.sync.aligned.m64n{n}k{k}.{types} {names}, %d0, %d0, %p{tail};\n")
                 body = (CLOCK0 + "    wgmma.fence.sync.aligned;\n" + one * count +
                         "    wgmma.commit_group.sync.aligned;\n    wgmma.wait_group.sync.aligned 0;\n" + CLOCK1)
                 zero = "".join(f"    mov.b32 %f{j}, 0f00000000;\n" for j in range(n // 2))
@@ -457,22 +466,14 @@ def held_barriers():
 
 
 def held_matrices():
-    row = "    and.b32 %r0, %t, 31;\n    mad.lo.u32 %r0, %r0, {stride}, %s;\n"
     for x, stride, n, warps, trans in ((1, 32, 4, 1, ""), (2, 144, 4, 2, ""), (4, 144, 8, 1, ""), (4, 144, 8, 4, ""),
                                        (4, 144, 4, 8, ".trans"), (4, 64, 4, 2, ""), (2, 32, 8, 3, ".trans")):
-        body = CLOCK0
-        for k in range(n):
-            names = ", ".join(f"%x{k * x + j}" for j in range(x))
-            body += f"    ldmatrix.sync.aligned.m8n8.x{x}{trans}.shared.b16 {{{names}}}, [%r0+{k * 16}];\n"
-        body += "".join(f"    xor.b32 %x0, %x0, %x{k}; \n" for k in range(1, n * x)) + use("%x0")
-        case(f"held_ldmatrix_x{x}{trans.replace('.', '_')}_{stride}_{n}_warps_{warps}", body + CLOCK1, threads=32 * warps,
-             before=row.format(stride=stride))
+        ldmatrix_chain("held_ldmatrix", x, stride, n, warps, trans)
     for x, n, warps in ((2, 4, 1), (4, 4, 1), (4, 4, 4)):
-        names = {2: "{%r1, %r2}", 4: "{%r1, %r2, %r3, %r4}"}[x]
         body = "".join(f"    mov.u32 %r{k}, %t;\n" for k in (1, 2, 3, 4)) + CLOCK0
-        body += "".join(f"    stmatrix.sync.aligned.m8n8.x{x}.shared.b16 [%r0+{k * 16}], {names};\n" for k in range(n))
+        body += "".join(f"    stmatrix.sync.aligned.m8n8.x{x}.shared.b16 [%r0+{k * 16}], {braces('%r', 1, x)};\n" for k in range(n))
         case(f"held_stmatrix_x{x}_{n}_warps_{warps}", body + "    ld.volatile.shared.u32 %r5, [%r0];\n" + use("%r5") + CLOCK1,
-             threads=32 * warps, before=row.format(stride=144))
+             threads=32 * warps, before=MATRIX_ROW.format(stride=144))
     for name, mnk, types, d, a, b in (
             ("f16", "m16n8k16", "f32.f16.f16.f32", 4, 4, 2), ("f16k8", "m16n8k8", "f32.f16.f16.f32", 4, 2, 1),
             ("tf32", "m16n8k8", "f32.tf32.tf32.f32", 4, 4, 2), ("s8", "m16n8k32", "s32.s8.s8.s32", 4, 4, 2),
@@ -486,10 +487,8 @@ def held_matrices():
             body = CLOCK0
             for k in range(8):
                 for c in range(chains):
-                    ds = "{" + ", ".join(f"{reg}{c * d + j}" for j in range(d)) + "}"
-                    as_ = "{" + ", ".join(f"%g{12 + j}" if wide else f"%r{10 + j}" for j in range(a)) + "}"
-                    bs = "{" + ", ".join(f"%g{14 + j}" if wide else f"%r{20 + j}" for j in range(b)) + "}"
-                    body += f"    mma.sync.aligned.{mnk}.row.col.{types} {ds}, {as_}, {bs}, {ds};\n"
+                    body += product(mnk, types, braces(reg, c * d, d), braces("%g", 12, a) if wide else braces("%r", 10, a),
+                                    braces("%g", 14, b) if wide else braces("%r", 20, b))
             for c in range(1, chains):
                 body += (f"    add.f64 %g0, %g0, %g{c * d};\n" if wide else f"    xor.b32 %x0, %x0, %x{c * d};\n" if bits
                          else f"    add.f32 %f0, %f0, %f{c * d};\n")
@@ -505,17 +504,17 @@ def held_matrices():
             for n in (1, 4):
                 body = CLOCK0
                 for k in range(n):
-                    names = ", ".join(f"{reg}{k * 8 + j}" for j in range(8))
-                    body += f"    wmma.load.{name}.m16n16k16.{space}.{kind} {{{names}}}, [{at}+{k * 2048}], {ld};\n"
+                    names = braces(reg, k * 8, 8)
+                    body += f"    wmma.load.{name}.m16n16k16.{space}.{kind} {names}, [{at}+{k * 2048}], {ld};\n"
                 last = "    add.f32 %f0, %f0, %f{};\n" if kind == "f32" else "    xor.b32 %x0, %x0, %x{};\n"
                 body += "".join(last.format(k) for k in range(1, n * 8))
                 body += ("    mov.b32 %x0, %f0;\n" if kind == "f32" else "") + use("%x0")
                 case(f"held_wmma_{name[0]}_{name[-3:]}_{space}_{n}", body + CLOCK1)
     for space, at in (("shared", "%s"), ("global", "%in")):
-        names = ", ".join(f"%f{j}" for j in range(8))
+        names = braces("%f", 0, 8)
         body = "".join(f"    mov.f32 %f{j}, 0f00000000;\n" for j in range(8)) + CLOCK0
         for k in range(4):
-            body += f"    wmma.store.d.sync.aligned.row.m16n16k16.{space}.f32 [{at}+{k * 1024}], {{{names}}}, 68;\n"
+            body += f"    wmma.store.d.sync.aligned.row.m16n16k16.{space}.f32 [{at}+{k * 1024}], {names}, 68;\n"
         body += f"    ld.volatile.{space}.u32 %r5, [{at}];\n" + use("%r5")
         case(f"held_wmma_store_{space}_4", body + CLOCK1)
 
@@ -564,11 +563,11 @@ def held_products():
             (128, "f32.f16.f16", 16, 4, 1, "r"), (256, "f32.f16.f16", 16, 2, 1, "r"), (128, "f32.bf16.bf16", 16, 8, 1, "s"),
             (128, "f32.e5m2.e5m2", 32, 8, 1, "s"), (128, "f32.tf32.tf32", 8, 8, 1, "s"), (32, "f32.f16.f16", 16, 8, 2, "s"),
             (128, "f32.f16.f16", 16, 8, 2, "s"), (64, "f32.f16.f16", 16, 8, 3, "s"), (96, "f32.f16.f16", 16, 4, 4, "s")):
-        names = ", ".join(f"%f{j}" for j in range(n // 2))
+        names = braces("%f", 0, n // 2)
         half = "f16" in types
         tail = (", 1, 1, 0, 0" if where == "s" else ", 1, 1, 0") if half else ", 1, 1"
         a = "%d0" if where == "s" else "{%r10, %r11, %r12, %r13}"
-        one = f"    wgmma.mma_async.sync.aligned.m64n{n}k{k}.{types} {{{names}}}, {a}, %d0, %p{tail};\n"
+        one = f"    wgmma.mma_async.sync.aligned.m64n{n}k{k}.{types} {names}, {a}, %d0, %p{tail};\n"
         body = (CLOCK0 + "    wgmma.fence.sync.aligned;\n" + one * count +
                 "    wgmma.commit_group.sync.aligned;\n    wgmma.wait_group.sync.aligned 0;\n" + CLOCK1)
         zero = "".join(f"    mov.b32 %f{j}, 0f00000000;\n" for j in range(n // 2))
@@ -586,8 +585,8 @@ def held_rings():
             at = k % stages
             body += wait(at=8 * at, phase=str(k // stages & 1), label=f"A{k}")
             body += f"    add.u64 %d1, %d0, {at * 512};\n    wgmma.fence.sync.aligned;\n"
-            names = ", ".join(f"%f{j}" for j in range(32))
-            body += 4 * (f"    wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {{{names}}}, %d1, %d1, %p, 1, 1, 0, 0;\n")
+            names = braces("%f", 0, 32)
+            body += 4 * (f"    wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {names}, %d1, %d1, %p, 1, 1, 0, 0;\n")
             body += "    wgmma.commit_group.sync.aligned;\n    wgmma.wait_group.sync.aligned 0;\n"
             body += f"    @%p0 mbarrier.arrive.shared.b64 %st, [%bar+{32 + 8 * at}];\n"
         body += "    bra DONE;\nFETCH:\n    setp.ne.u32 %q, %t, 128;\n    @%q bra DONE;\n"
