@@ -7,17 +7,50 @@
 #include "core/memory/banks.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 /* The rows asked of each bank in one pass group. */
 struct tally {
+    uint64_t asked; /* a bit for each bank with a row */
     uint8_t count[BANKS_MAX];
     uint64_t row[BANKS_MAX][WARP_LANES];
     uint32_t worst;
 };
 
+/* How an address falls into word, bank and row. */
+struct layout {
+    uint32_t word_bytes, banks;
+    uint32_t row_words;                        /* of all banks together */
+    uint32_t word_shift, bank_mask, row_shift; /* the same, where all are powers of two */
+    bool shifts;
+};
+
+static bool is_power(uint32_t number)
+{
+    return (number & (number - 1)) == 0;
+}
+
+static struct layout layout_of(const struct shared_spec *spec)
+{
+    uint32_t word_bytes = spec->word_bytes ? spec->word_bytes : spec->bank_bytes;
+    uint32_t row_words = spec->banks * (spec->bank_bytes / word_bytes);
+    return (struct layout){.word_bytes = word_bytes,
+                           .banks = spec->banks,
+                           .row_words = row_words,
+                           .word_shift = (uint32_t)__builtin_ctz(word_bytes),
+                           .bank_mask = spec->banks - 1,
+                           .row_shift = (uint32_t)__builtin_ctz(row_words),
+                           .shifts = is_power(word_bytes) && is_power(spec->banks) &&
+                                     is_power(row_words)};
+}
+
 static void tally_row(struct tally *tally, uint32_t bank, uint64_t row, bool broadcast)
 {
+    if (!(tally->asked >> bank & 1)) {
+        tally->asked |= UINT64_C(1) << bank;
+        tally->row[bank][0] = row;
+        tally->count[bank] = 1;
+        return;
+    }
     uint32_t count = tally->count[bank];
     for (uint32_t i = 0; broadcast && i < count; i++) {
         if (tally->row[bank][i] == row) {
@@ -33,21 +66,53 @@ static void tally_row(struct tally *tally, uint32_t bank, uint64_t row, bool bro
     }
 }
 
-static uint32_t group_passes(const struct shared_spec *spec, const struct exec_access *access,
+static void tally_lane(struct tally *tally, const struct layout *layout, uint64_t first,
+                       uint64_t last, bool broadcast)
+{
+    if (layout->shifts) {
+        uint64_t end = last >> layout->word_shift;
+        for (uint64_t word = first >> layout->word_shift; word <= end; word++) {
+            tally_row(tally, (uint32_t)word & layout->bank_mask, word >> layout->row_shift,
+                      broadcast);
+        }
+        return;
+    }
+    for (uint64_t word = first / layout->word_bytes; word <= last / layout->word_bytes; word++) {
+        tally_row(tally, (uint32_t)(word % layout->banks), word / layout->row_words, broadcast);
+    }
+}
+
+/* Whether all bytes lie in one row, which every bank then delivers in one pass. */
+static bool in_one_row(const struct layout *layout, const struct exec_access *access,
+                       uint32_t lanes, uint32_t lane_bytes)
+{
+    uint64_t first = access->address[__builtin_ctz(lanes)], apart = 0;
+    if (lanes == UINT32_MAX) {
+        for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
+            uint64_t address = access->address[lane];
+            apart |= (address ^ first) | ((address + lane_bytes - 1) ^ first);
+        }
+    }
+    for (uint32_t rest = lanes == UINT32_MAX ? 0 : lanes; rest; rest &= rest - 1) {
+        uint64_t address = access->address[__builtin_ctz(rest)];
+        apart |= (address ^ first) | ((address + lane_bytes - 1) ^ first);
+    }
+    return layout->shifts && apart >> layout->word_shift >> layout->row_shift == 0;
+}
+
+static uint32_t group_passes(const struct layout *layout, const struct exec_access *access,
                              uint32_t lanes, uint32_t lane_bytes)
 {
-    struct tally tally;
-    memset(tally.count, 0, sizeof tally.count);
-    tally.worst = 0;
     bool broadcast = access->kind != ACCESS_ATOMIC && access->kind != ACCESS_REDUCTION;
-    uint32_t word_bytes = spec->word_bytes ? spec->word_bytes : spec->bank_bytes;
-    uint64_t row_words = (uint64_t)spec->banks * (spec->bank_bytes / word_bytes);
+    if (lanes == 0 || (broadcast && in_one_row(layout, access, lanes, lane_bytes))) {
+        return lanes != 0;
+    }
+    struct tally tally;
+    tally.asked = 0;
+    tally.worst = 1;
     for (; lanes; lanes &= lanes - 1) {
         uint64_t first = access->address[__builtin_ctz(lanes)];
-        uint64_t last_word = (first + lane_bytes - 1) / word_bytes;
-        for (uint64_t word = first / word_bytes; word <= last_word; word++) {
-            tally_row(&tally, (uint32_t)(word % spec->banks), word / row_words, broadcast);
-        }
+        tally_lane(&tally, layout, first, first + lane_bytes - 1, broadcast);
     }
     return tally.worst;
 }
@@ -62,10 +127,11 @@ uint32_t banks_passes(const struct shared_spec *spec, const struct exec_access *
     if (group == 0) {
         group = 1;
     }
+    const struct layout layout = layout_of(spec);
     uint32_t passes = 0;
     for (uint32_t first = 0; first < WARP_LANES; first += group) {
         uint32_t lanes = group >= WARP_LANES ? UINT32_MAX : (1u << group) - 1;
-        passes += group_passes(spec, access, access->mask & lanes << first, lane_bytes);
+        passes += group_passes(&layout, access, access->mask & lanes << first, lane_bytes);
     }
     return passes;
 }

@@ -1,6 +1,7 @@
 /* Bank conflicts, against the rule that a stride of s words over n banks meets gcd(s, n)-fold. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
@@ -89,6 +90,68 @@ static void atomics_on_one_word_are_served_one_by_one(void **state)
     assert_int_equal(banks_passes(&fermi, &access), 32);
 }
 
+/* The rule word by word: the most different rows that any bank is asked for, group after group. */
+static uint32_t by_the_rule(const struct shared_spec *spec, const struct exec_access *access)
+{
+    uint32_t word = spec->word_bytes ? spec->word_bytes : spec->bank_bytes, passes = 0;
+    uint32_t bytes = (uint32_t)access->bytes * access->vec;
+    uint32_t row = spec->banks * spec->bank_bytes, group = row / bytes ? row / bytes : 1;
+    for (uint32_t first = 0; first < WARP_LANES; first += group) {
+        uint32_t worst = 0;
+        for (uint32_t bank = 0; bank < spec->banks; bank++) {
+            uint64_t rows[WARP_LANES];
+            uint32_t count = 0;
+            for (uint32_t lane = first; lane < first + group && lane < WARP_LANES; lane++) {
+                uint64_t low = access->address[lane] / word,
+                         high = (access->address[lane] + bytes - 1) / word;
+                for (uint64_t w = low; access->mask >> lane & 1 && w <= high; w++) {
+                    uint32_t at = 0;
+                    while (at < count && rows[at] != w * word / row) {
+                        at++;
+                    }
+                    if (w % spec->banks == bank && at == count) {
+                        rows[count++] = w * word / row;
+                    }
+                }
+            }
+            worst = count > worst ? count : worst;
+        }
+        passes += worst;
+    }
+    return passes;
+}
+
+static void any_layout_is_counted_by_the_rule(void **state)
+{
+    (void)state;
+    const struct shared_spec specs[] = {{.banks = 32, .bank_bytes = 4},
+                                        {.banks = 32, .bank_bytes = 8},
+                                        {.banks = 32, .bank_bytes = 8, .word_bytes = 4},
+                                        {.banks = 16, .bank_bytes = 4},
+                                        {.banks = 64, .bank_bytes = 4},
+                                        {.banks = 24, .bank_bytes = 4},
+                                        {.banks = 32, .bank_bytes = 12},
+                                        {.banks = 1, .bank_bytes = 4}};
+    uint64_t random = 19;
+    for (uint32_t trial = 0; trial < 4000; trial++) {
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+        const struct shared_spec *spec = &specs[trial % 8];
+        uint32_t span = 1u << (random >> 60); /* few words or many */
+        struct exec_access access =
+            strided(random >> 58 & 3 ? 0 : 4, 4 << (random >> 56 & 1), random >> 55 & 1 ? 1 : 2);
+        uint32_t bytes = (uint32_t)access.bytes * access.vec;
+        access.mask = random >> 52 & 1 ? UINT32_MAX : (uint32_t)(random >> 16) | 1;
+        for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
+            random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+            access.address[lane] =
+                (access.address[lane] + (random >> 40) % span * 4) / bytes * bytes;
+        }
+        uint32_t wanted = by_the_rule(spec, &access);
+        bool alone = (access.mask & (access.mask - 1)) == 0;
+        assert_int_equal(banks_passes(spec, &access), alone ? 1 : wanted);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -98,6 +161,7 @@ int main(void)
         cmocka_unit_test(wide_accesses_go_in_groups_of_lanes),
         cmocka_unit_test(inactive_lanes_do_not_count),
         cmocka_unit_test(atomics_on_one_word_are_served_one_by_one),
+        cmocka_unit_test(any_layout_is_counted_by_the_rule),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
