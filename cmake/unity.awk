@@ -12,9 +12,13 @@ FNR == 1 { file++; name_of[file] = FILENAME; in_enum = 0 }
 /^static |^typedef / {
     text = $0
     if (text ~ /\(\*[a-z_0-9]+\)\(/) { sub(/.*\(\*/, "", text); sub(/\).*/, "", text) }
-    sub(/ *[[(=;{].*/, "", text)
-    sub(/.*[ *]/, "", text)
-    take(text)
+    # Names behind commas, too: none of those in an initialiser or between parentheses.
+    sub(/ *= *\{.*/, "", text)
+    gsub(/ *=[^,;]*/, "", text)
+    sub(/ *[({;].*/, "", text)
+    gsub(/\[[^]]*\]/, "", text)
+    names = split(text, part, ",")
+    for (i = 1; i <= names; i++) { sub(/.*[ *]/, "", part[i]); take(part[i]) }
 }
 /^} [A-Za-z_]/ { text = $2; sub(/[[;=].*/, "", text); take(text) }
 /^(static )?(const )?(struct|union|enum) [a-z_0-9]+ \{/ { text = $0; sub(/ \{.*/, "", text); sub(/.* /, "", text); take(text) }

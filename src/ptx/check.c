@@ -601,12 +601,27 @@ static uint32_t tensor_rank(const struct opcode *o)
     return (uint32_t)(o->mods[MODC_DIM] - MOD_DIM_1d) + 1;
 }
 
+/* ptxas takes coordinates in registers of two halves beside one in bits only. */
+static int check_halves(struct parser *p, const struct raw_operand *raw)
+{
+    const struct raw_operand *halves = NULL;
+    for (uint32_t i = 0; i < raw->count; i++) {
+        const struct raw_operand *element = &p->raws->data[raw->first + i];
+        if (element->kind == RAW_REG && element->type == TYPE_b32)
+            return 0;
+        if (element->kind == RAW_REG && element->type == TYPE_f16x2)
+            halves = element;
+    }
+    return halves ? parser_error(p, halves->loc, "got an operand of type .f16x2, expected .s32")
+                  : 0;
+}
+
 /* [map, {coordinates}]: the map is an object in memory, by its address. */
 static int check_tensor(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
                         const struct opcode *o)
 {
     uint32_t rank = tensor_rank(o);
-    if (raw->kind != RAW_FETCH || raw->sampler || raw->symbol != NULL || raw->reg < 0)
+    if (raw->kind != RAW_FETCH || raw->bare || raw->sampler || raw->symbol != NULL || raw->reg < 0)
         return parser_error(p, raw->loc, "expected [tensor map, {coordinates}]");
     if (raw->count != rank)
         return parser_error(p, raw->loc, "got %u coordinates, expected %u", raw->count, rank);
@@ -621,7 +636,7 @@ static int check_tensor(struct ptx_operand *out, struct parser *p, const struct 
     int code = check_value(&elems[0], p, &map, TYPE_b64, false);
     for (uint32_t i = 0; i < rank && code == 0; i++)
         code = check_value(&elems[i + 1], p, &p->raws->data[raw->first + i], TYPE_s32, false);
-    return code;
+    return code < 0 ? code : check_halves(p, raw);
 }
 
 static int check_extra(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,

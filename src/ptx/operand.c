@@ -160,11 +160,12 @@ static int parse_coordinates(struct raw_operand *out, struct parser *p)
     }
     out->first = (uint32_t)p->raws->count;
     out->count = 0;
+    out->bare = code == 0 && list.kind != RAW_VECTOR;
     if (code == 0 && out->sampler)
         code = push_element(out, p, sampler);
     for (uint32_t i = 0; code == 0 && list.kind == RAW_VECTOR && i < list.count; i++)
         code = push_element(out, p, p->raws->data[list.first + i]);
-    if (code == 0 && list.kind != RAW_VECTOR)
+    if (code == 0 && out->bare)
         code = push_element(out, p, list);
     if (code < 0)
         return code;

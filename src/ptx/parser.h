@@ -209,6 +209,7 @@ struct raw_operand {
     bool negate;
     bool indexed; /* RAW_SYMBOL: written as name[n] */
     bool sampler; /* RAW_FETCH: the first of elems is a sampler */
+    bool bare;    /* RAW_FETCH: its only coordinate has no braces */
     int32_t reg;
     enum isa_type type;
     enum isa_sreg sreg;

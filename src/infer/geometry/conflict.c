@@ -364,8 +364,8 @@ static int by_groups(struct level *level, struct ring *out)
     return rc;
 }
 
-/* Lines that miss together are too few where a window does not hold the lines twice. */
-static int by_company(struct level *level, struct ring *out)
+/* Co-misses are too few where a window does not hold the lines twice. */
+static int by_co_misses(struct level *level, struct ring *out)
 {
     if (2 * level->fit.count > level->max_window) {
         return settles_slowly(level) ? by_any_spacing(level, out) : 0;
@@ -380,14 +380,14 @@ static const struct {
 } finders[] = {
     {by_first_misses, "they are those that missed"},
     {by_spacing, "they are equally spaced"},
-    {by_company, "they miss together"},
+    {by_co_misses, "they miss together"},
     {by_misses, "they are those that missed"},
     {by_spacing, "they are equally spaced"},
     {by_any_spacing, "they are equally spaced"},
     {by_groups, "found by group testing"},
 };
 /* From the first of some on, up to the last. */
-enum { QUICK, COMPANY = 2, EASY, EASY_END = 5, SPACED_END, ALL_END };
+enum { QUICK, CO_MISSES = 2, EASY, EASY_END = 5, SPACED_END, ALL_END };
 
 static int find_ring(struct level *level, struct ring *ring, const char **how, size_t first,
                      size_t end)
@@ -474,9 +474,9 @@ int level_ways(struct level *level)
         uint64_t stride;
         size_t from, end;
     } tries[] = {
-        {0, QUICK, EASY},    {limits.common_multiple, QUICK, COMPANY},
-        {0, EASY, EASY_END}, {limits.common_multiple, EASY, SPACED_END},
-        {0, COMPANY, EASY},  {0, EASY, ALL_END},
+        {0, QUICK, EASY},     {limits.common_multiple, QUICK, CO_MISSES},
+        {0, EASY, EASY_END},  {limits.common_multiple, EASY, SPACED_END},
+        {0, CO_MISSES, EASY}, {0, EASY, ALL_END},
     };
     enum { TRIES = sizeof tries / sizeof *tries, QUICK_TRIES = 2 };
     uint64_t first = level->fit.stride;
@@ -494,7 +494,7 @@ int level_ways(struct level *level)
     rc = INFER_UNDECIDED;
     uint64_t start = level->lab->loads;
     for (size_t i = slow ? 0 : QUICK_TRIES; i < count && rc == INFER_UNDECIDED; i++) {
-        if (slow && i > QUICK_TRIES && tries[i].from == COMPANY) {
+        if (slow && i > QUICK_TRIES && tries[i].from == CO_MISSES) {
             continue; /* it was tried */
         }
         if (level->lab->loads - start > limits.ways_budget) {

@@ -113,11 +113,11 @@ static int claim(const struct eviction_set *eviction, struct set_map *map, size_
 }
 
 /*
- * The home of a class. Behind another cache one that does not hold as many lines as the conflicting
- * set may have lines of its own among those that keep the cache in front busy: then others do that.
+ * A class's eviction set. Behind another cache a set of fewer lines than the conflicting set has
+ * may have lines of its own among the fillers: then other fillers are taken.
  */
-static int find_home(struct eviction_set *eviction, struct level *level, const struct set_map *map,
-                     size_t class)
+static int find_eviction_set(struct eviction_set *eviction, struct level *level,
+                             const struct set_map *map, size_t class)
 {
     int rc = INFER_UNDECIDED;
     bool whole = false;
@@ -149,7 +149,7 @@ static int partition(const struct eviction_set *first, struct set_map *map, uint
         struct eviction_set eviction;
         size_t class = map->sets++;
         map->class_of[i] = (uint16_t) class;
-        rc = find_home(&eviction, level, map, class);
+        rc = find_eviction_set(&eviction, level, map, class);
         rc = rc ? rc : claim(&eviction, map, class);
         if (rc == 0 && level->lab->loads - start > limits.load_budget) {
             rc = lab_undecided(level->lab, "a map of %u residues takes more than %d loads", period,

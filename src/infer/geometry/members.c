@@ -197,7 +197,7 @@ int eviction_set_of_class(struct eviction_set *out, struct level *level, const s
     return 0;
 }
 
-/* Witnesses first, then the lines asked about. */
+/* The eviction set first, then the lines asked about. */
 static void fill_walk(const struct eviction_set *eviction, uint32_t *ring, uint32_t *group,
                       const uint32_t *lines, size_t count)
 {
