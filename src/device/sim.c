@@ -46,6 +46,25 @@ static struct sim *sim_of(struct device *device)
     return (struct sim *)device;
 }
 
+/* The most shared memory that a launch can get: of the division in force where that is fixed. */
+static uint64_t shared_available(const struct model *model)
+{
+    const struct carveout_spec *carveout = &model->carveout;
+    uint64_t most = model->sm.shared.size_bytes;
+    for (uint32_t i = 0; carveout->follows_preference && i < carveout->count; i++) {
+        uint64_t shared = carveout->choice[i].shared_bytes;
+        most = shared > most ? shared : most;
+    }
+    return most;
+}
+
+/* A limit on launches is no claim: a driver that names one grants it. */
+static uint64_t shared_granted(const struct model *model)
+{
+    uint64_t claimed = model->driver.shared_per_block_bytes, most = shared_available(model);
+    return claimed < most ? claimed : most;
+}
+
 static void describe(struct device_info *info, const struct model *model)
 {
     const struct driver_spec *driver = &model->driver;
@@ -61,7 +80,7 @@ static void describe(struct device_info *info, const struct model *model)
         .memory_bytes = model->vm.memory_bytes,
         .l2_bytes_reported = driver->l2_bytes,
         .shared_per_sm_bytes = driver->shared_per_sm_bytes,
-        .shared_per_block_bytes = driver->shared_per_block_bytes,
+        .shared_per_block_bytes = shared_granted(model),
         .max_threads_per_block = max_threads,
     };
     snprintf(info->name, sizeof(info->name), "%s",
@@ -277,18 +296,6 @@ static int sim_set_shared_bank_bytes(struct device *device, struct device_kernel
         kernel->bank_bytes = bytes;
     }
     return rc;
-}
-
-/* The most shared memory that a launch can get: of the division in force where that is fixed. */
-static uint64_t shared_available(const struct model *model)
-{
-    const struct carveout_spec *carveout = &model->carveout;
-    uint64_t most = model->sm.shared.size_bytes;
-    for (uint32_t i = 0; carveout->follows_preference && i < carveout->count; i++) {
-        uint64_t shared = carveout->choice[i].shared_bytes;
-        most = shared > most ? shared : most;
-    }
-    return most;
 }
 
 static int sim_set_carveout(struct device *device, struct device_kernel *kernel,

@@ -172,6 +172,17 @@ static void it_tells_what_the_models_driver_says(void **state)
     device_close(device);
 }
 
+static void a_block_is_promised_no_more_shared_memory_than_there_is(void **state)
+{
+    (void)state;
+    struct device *device = open_device("sim:" SONDE_SOURCE_DIR "/tests/models/small_shared.yaml");
+    assert_int_equal(device->info.shared_per_block_bytes, 16 << 10);
+    device_close(device);
+    device = open_device("sim:gtx560ti"); /* another division has so much */
+    assert_int_equal(device->info.shared_per_block_bytes, 48 << 10);
+    device_close(device);
+}
+
 static void arguments_must_fit_the_kernel(void **state)
 {
     (void)state;
@@ -294,6 +305,7 @@ int main(void)
         cmocka_unit_test(vectors_are_added_on_every_shipped_model),
         cmocka_unit_test(an_untimed_launch_writes_memory_and_leaves_caches_alone),
         cmocka_unit_test(it_tells_what_the_models_driver_says),
+        cmocka_unit_test(a_block_is_promised_no_more_shared_memory_than_there_is),
         cmocka_unit_test(arguments_must_fit_the_kernel),
         cmocka_unit_test(a_kernel_that_leaves_its_memory_faults_and_the_device_lives_on),
         cmocka_unit_test(bad_ptx_is_refused_with_its_place),
