@@ -36,6 +36,8 @@ struct mem_request {
         sectors;     /* of 32 bytes that a write touches of those from first to last byte; 0: all */
     uint32_t passes; /* of an atomic: in each sector of 32 bytes those lanes are done at once
                         that want different words; the passes of all sectors. 0: one */
+    uint64_t written[2]; /* of a write: the bytes written of the aligned 128 in which its first byte
+                            and its last one lie, a bit each; both 0: all from first to last */
     enum mem_kind kind;
     enum mem_level served_at;
     bool bypass;   /* do not look up or allocate in the L1 (.cg) */
@@ -81,7 +83,8 @@ struct mem_port {
  *   miss            the fetch leaves after miss_cycles, its data goes on after fill_cycles
  *   bypass          leaves at once; its reply goes past the cache
  *   write through   leaves after miss_cycles; the level below acknowledges it
- *   write back      acknowledged after hit_cycles; sectors written in part are fetched if absent
+ *   write back      acknowledged after hit_cycles; sectors written in part are fetched if absent,
+ *                   or kept as they are (partial_lines)
  *   atomic          at the L1: a bypass; below it: a write that also reads
  *
  * Obstacles: lookups (accesses_per_cycle, in order of arrival; what cannot proceed blocks those
@@ -93,7 +96,8 @@ struct mem_cache_stats {
     uint64_t reads, read_hits, read_pending_hits;
     uint64_t writes, write_hits, atomics, bypasses;
     uint64_t fetches;               /* requests for sectors sent downstream */
-    uint64_t evictions, writebacks; /* lines; writebacks are the dirty ones among them */
+    uint64_t evictions, writebacks; /* lines; writebacks are the dirty ones among them, and those
+                                       that were written back and stayed */
     uint64_t mshr_full_stalls;      /* requests that found the miss structure full */
 };
 

@@ -85,7 +85,12 @@ struct cache_spec {
     uint32_t accesses_per_cycle;    /* tag lookups a cycle; 0: unlimited */
     uint32_t data_bytes_per_cycle;  /* data port width; 0: unlimited */
     uint32_t write_bytes_per_cycle; /* the same of writes of parts of sectors; 0: as reads */
-    uint32_t atomic_passes;         /* in 16 cycles, see mem_request.passes; 0: unlimited */
+    uint32_t written_bytes; /* WRITE_BACK: pieces in which written data are kept and sent on, a
+                               divisor of sector_bytes; 0: sector_bytes */
+    uint32_t dirty_lines;   /* WRITE_BACK: that may be dirty at a time; 0: all */
+    uint32_t partial_lines; /* WRITE_BACK: that may hold pieces written in part, which are not
+                               fetched; 0: they are fetched when written */
+    uint32_t atomic_passes; /* in 16 cycles, see mem_request.passes; 0: unlimited */
     enum miss_kind miss;
     uint32_t mshr_entries; /* lines that may be pending, at least 1 */
     uint32_t mshr_mergers; /* further requests (or lanes) per pending line */

@@ -107,6 +107,41 @@ void coalesce_halve(struct transaction *list, uint32_t count)
     }
 }
 
+enum { CHUNK_BYTES = 128, HALF_BYTES = 64 };
+
+/* Bytes [first, end) of half a chunk, which begins at `half`: a bit each. */
+static uint64_t half_bytes(uint64_t half, uint64_t first, uint64_t end)
+{
+    first = first > half ? first - half : 0;
+    end = end > half ? end - half : 0;
+    end = end < HALF_BYTES ? end : HALF_BYTES;
+    return first < end ? (UINT64_MAX >> (HALF_BYTES - (end - first))) << first : 0;
+}
+
+void coalesce_written(uint64_t written[2], const struct transaction *t,
+                      const struct exec_access *access)
+{
+    uint64_t chunk = t->address & ~(uint64_t)(CHUNK_BYTES - 1);
+    uint32_t lane_bytes = (uint32_t)access->bytes * access->vec;
+    written[0] = written[1] = 0;
+    if (t->lanes <= 1 || access->contiguous || t->address + t->bytes > chunk + CHUNK_BYTES) {
+        return;
+    }
+    for (uint32_t lanes = access->mask; lanes; lanes &= lanes - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(lanes);
+        uint64_t first = access->address[lane], end = first + lane_bytes;
+        if (access->space == SPACE_NONE && access->lane_space[lane] != SPACE_GLOBAL) {
+            continue;
+        }
+        written[0] |= half_bytes(chunk, first, end);
+        written[1] |= half_bytes(chunk + HALF_BYTES, first, end);
+    }
+    int count = __builtin_popcountll(written[0]) + __builtin_popcountll(written[1]);
+    if ((uint32_t)count == t->bytes) {
+        written[0] = written[1] = 0;
+    }
+}
+
 /* How many lanes before this one want the same word. */
 static uint32_t lanes_before(const struct exec_access *access, uint32_t lane)
 {

@@ -43,6 +43,14 @@ void coalesce_passes(struct transaction *list, uint32_t count, const struct exec
                      bool alone);
 
 /*
+ * Which bytes of the aligned 128 around a store's transaction its lanes write: see
+ * mem_request.written. Zeros where they write all between the first and the last, and where it does
+ * not lie in such 128. Lanes of other passes count too, where they write there.
+ */
+void coalesce_written(uint64_t written[2], const struct transaction *t,
+                      const struct exec_access *access);
+
+/*
  * The rules of compute capability 1.2 and 1.3 (CUDA C Programming Guide, appendix G): segments of
  * 32 bytes for elements of one, of 64 for those of two; a read whose bytes lie in one half of its
  * segment asks for that half, and so on down to 32 bytes.

@@ -124,6 +124,10 @@ int lsu_send(struct sm *sm, struct lsu_access *access)
                                             .reply = access->completion->reply,
                                             .ctx = sm,
                                             .arg = (uintptr_t)request}};
+    bool global = access->access.space == SPACE_GLOBAL || access->access.space == SPACE_NONE;
+    if (access->access.kind == ACCESS_STORE && global) {
+        coalesce_written(request->mem.written, t, &access->access);
+    }
     const struct mem_port *port = access->port;
     access->sent++;
     access->replies_left++;

@@ -19,6 +19,10 @@ int mem_cache_check(const struct cache_spec *spec)
     if (rc < 0) {
         return rc;
     }
+    rc = written_check(spec);
+    if (rc < 0) {
+        return rc;
+    }
     if (!miss_ops_of(spec->miss)) {
         return error_set(SONDE_EINPUT, "miss structure: unknown kind %d", (int)spec->miss);
     }
@@ -43,6 +47,10 @@ static int cache_build(struct mem_cache *cache)
     }
     cache->miss_ops = miss_ops_of(cache->spec->miss);
     rc = cache->miss_ops->create(&cache->misses, cache->spec);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = written_init(&cache->written, cache->spec, cache->tags.lines);
     if (rc < 0) {
         return rc;
     }
@@ -86,6 +94,7 @@ void mem_cache_destroy(struct mem_cache *cache)
 {
     if (cache) {
         tags_free(&cache->tags);
+        written_free(&cache->written);
         if (cache->misses) {
             cache->miss_ops->destroy(cache->misses);
         }
@@ -208,7 +217,8 @@ bool mem_cache_hit_now(struct mem_cache *cache, uint64_t address, uint64_t arriv
                        uint64_t *ready_ps)
 {
     const struct cache_spec *spec = cache->spec;
-    if (!spec->enabled || spec->sector_bytes != spec->line_bytes || cache->in.count) {
+    bool sectored = cache->tags.sector_bytes != spec->line_bytes || cache->written.most_partial;
+    if (!spec->enabled || sectored || cache->in.count) {
         return false;
     }
     uint64_t now_ps = engine_now_ps(cache->engine);

@@ -4,20 +4,13 @@
  * victim may still be hit until then. To the replacement policy a read of other sectors of a line
  * that is there is a hit (measured on an H200: docs/h200.md).
  *
- * Left out: byte masks (a sector written in part is fetched first), the replacement policy's view
- * of requests that merge with a pending line (the fill counts once), a lookup's cost for fills,
- * bank conflicts of the data array.
+ * Left out: byte masks where the cache keeps no parts of sectors (written.c; others fetch a sector
+ * that is written in part first, and take a request to write all from its first to its last byte),
+ * the replacement policy's view of requests that merge with a pending line (the fill counts once),
+ * a lookup's cost for fills, bank conflicts of the data array.
  */
 #include "mem/cache/state.h"
 #include "util/error.h"
-
-/* The part of a request that lies in one line. */
-struct piece {
-    uint64_t line;          /* its set is that of its first byte: a line lies in one set */
-    uint32_t offset, bytes; /* in the line */
-    uint32_t set, slot;
-    uint64_t sectors;
-};
 
 static inline void next_piece(struct piece *piece, const struct mem_cache *cache,
                               const struct mem_request *request)
@@ -110,94 +103,16 @@ static void complete_piece(struct mem_cache *cache, struct mem_request *request,
     }
 }
 
-/* A request of the cache's own, for `sectors`; vaddr, paddr and sm are the caller's to fill in. */
-static struct own_request *own_take(struct mem_cache *cache, enum mem_kind kind,
-                                    engine_handler *reply, struct miss_line *line, uint32_t bytes,
-                                    uint64_t sectors)
-{
-    struct own_request *own = pool_take(&cache->own);
-    if (!own) {
-        engine_fail(cache->engine, SONDE_ENOMEM);
-        return NULL;
-    }
-    own->cache = cache;
-    own->line = line;
-    own->sectors = sectors;
-    own->request.sm = 0;
-    own->request.lanes = 0;
-    own->request.passes = 0;
-    own->request.sectors = 0;
-    own->request.bytes = bytes;
-    own->request.kind = kind;
-    own->request.served_at = MEM_AT_NONE;
-    own->request.bypass = false;
-    own->request.constant = false;
-    own->request.inner = false;
-    own->request.issued_ps = engine_now_ps(cache->engine);
-    own->request.reply = reply;
-    own->request.outlet = NULL;
-    own->request.ctx = own;
-    own->request.arg = 0;
-    return own;
-}
-
-static void on_written_back(void *ctx, uint64_t arg)
-{
-    struct own_request *own = ctx;
-    (void)arg;
-    pool_put(&own->cache->own, own);
-}
-
-/* The first run of adjoining bits: its first bit, its length. */
-static uint32_t next_run(uint32_t *length, uint64_t bits)
-{
-    uint32_t first = 0;
-    while (!(bits >> first & 1)) {
-        first++;
-    }
-    *length = 0;
-    while (first + *length < 64 && (bits >> (first + *length) & 1)) {
-        ++*length;
-    }
-    return first;
-}
-
-static uint64_t run_mask(uint32_t first, uint32_t length)
-{
-    return (UINT64_MAX >> (64 - length)) << first;
-}
-
-/* Dirty sectors of a line that has left go downstream, each run of neighbours as one write. */
-static void write_back(struct mem_cache *cache, const struct tag_line *line, uint64_t physical,
-                       uint64_t leave_ps)
-{
-    uint64_t base = line->line * cache->spec->line_bytes;
-    uint32_t sector_bytes = cache->spec->sector_bytes, length;
-    cache->stats.writebacks += line->dirty != 0;
-    for (uint64_t left = line->dirty; left;) {
-        uint32_t first = next_run(&length, left);
-        left &= ~run_mask(first, length);
-        struct own_request *own = own_take(cache, MEM_WRITE, on_written_back, NULL,
-                                           length * sector_bytes, run_mask(first, length));
-        if (!own) {
-            return;
-        }
-        uint64_t offset = (uint64_t)first * sector_bytes;
-        own->request.vaddr = base + offset;
-        own->request.paddr = (cache->tags.physical ? physical : base) + offset;
-        cache_send_out(cache, &own->request, leave_ps);
-    }
-}
-
 static uint32_t make_room(struct mem_cache *cache, uint32_t set, uint64_t line, uint64_t physical,
                           uint64_t now_ps)
 {
     struct tag_line evicted;
     uint64_t evicted_physical;
     uint32_t slot = tags_allocate(&cache->tags, set, line, physical, &evicted, &evicted_physical);
-    if (evicted.valid) {
+    if (tag_line_is_there(&evicted)) {
         cache->stats.evictions++;
-        write_back(cache, &evicted, evicted_physical, now_ps);
+        written_forget(&cache->written, slot);
+        own_write_back(cache, &evicted, evicted_physical, now_ps);
     }
     return slot;
 }
@@ -294,6 +209,31 @@ static bool lookup_miss(struct mem_cache *cache, struct mem_request *request,
     return true;
 }
 
+/* Sectors that are absent, and what else a miss fetches with them. */
+static uint64_t fetch_whole(const struct mem_cache *cache, uint64_t missing)
+{
+    uint32_t together = cache->spec->sector_bytes / cache->tags.sector_bytes;
+    if (together == 1 || !missing) {
+        return missing;
+    }
+    uint64_t whole = 0, group = UINT64_MAX >> (64 - together);
+    for (; group; group = together < 64 ? group << together : 0) {
+        whole |= missing & group ? group : 0;
+    }
+    return whole;
+}
+
+/* What a request wants of its line and is not there. */
+static uint64_t sectors_missing(const struct mem_cache *cache, const struct mem_request *request,
+                                const struct piece *piece, const struct tag_line *slot)
+{
+    uint64_t there = slot ? slot->valid : 0, missing = piece->sectors & ~there;
+    if (request->kind == MEM_WRITE) {
+        missing &= ~tags_sectors_covered(&cache->tags, piece->offset, piece->bytes);
+    }
+    return fetch_whole(cache, missing) & ~there;
+}
+
 /* Reads, and writes and atomics of a cache that keeps them. */
 static bool lookup_kept(struct mem_cache *cache, struct mem_request *request, uint64_t edge_ps)
 {
@@ -301,12 +241,11 @@ static bool lookup_kept(struct mem_cache *cache, struct mem_request *request, ui
     next_piece(&piece, cache, request);
     struct tag_line *slot = piece.slot == TAGS_NONE ? NULL : &cache->tags.slot[piece.slot];
     bool writes = request->kind == MEM_WRITE || request->kind == MEM_ATOMIC;
-    uint64_t missing = slot ? piece.sectors & ~slot->valid : piece.sectors;
-    bool hit = missing == 0;
-    if (request->kind == MEM_WRITE) {
-        missing &= ~tags_sectors_covered(&cache->tags, piece.offset, piece.bytes);
-    }
-    if ((missing || !slot) && cache->out.head) {
+    bool keeps_parts = request->kind == MEM_WRITE && cache->written.most_partial > 0;
+    uint64_t missing = keeps_parts ? 0 : sectors_missing(cache, request, &piece, slot);
+    bool hit = slot && (piece.sectors & ~slot->valid) == 0;
+    bool may_clean = writes && written_has_limits(&cache->written);
+    if ((missing || !slot || may_clean) && cache->out.head) {
         return false; /* it may have to send downstream, where others wait */
     }
     if (missing) {
@@ -323,9 +262,14 @@ static bool lookup_kept(struct mem_cache *cache, struct mem_request *request, ui
             make_room(cache, piece.set, piece.line, line_physical(request, &piece), edge_ps);
         slot = &cache->tags.slot[piece.slot];
     }
-    if (writes) {
+    if (keeps_parts) {
+        written_store(cache, request, &piece);
+    } else if (writes) {
         slot->valid |= piece.sectors;
         slot->dirty |= piece.sectors;
+    }
+    if (writes) {
+        written_changed(cache, piece.slot, edge_ps);
     }
     count_access(cache, request, hit, false);
     piece_placed(request, &piece);
@@ -343,7 +287,8 @@ static void evict_line(struct mem_cache *cache, const struct piece *piece, uint6
         uint64_t physical = cache->tags.physical ? cache->tags.physical[piece->slot] : 0;
         struct tag_line dropped = tags_drop(&cache->tags, piece->set, piece->slot);
         cache->stats.evictions++;
-        write_back(cache, &dropped, physical, edge_ps);
+        written_forget(&cache->written, piece->slot);
+        own_write_back(cache, &dropped, physical, edge_ps);
     }
 }
 
@@ -434,6 +379,9 @@ static void on_fill(void *ctx, uint64_t arg)
         fill.slot->valid |= own->sectors;
     }
     cache->miss_ops->arrive(cache->misses, pending, own->sectors, on_served, &fill);
+    if (fill.slot) {
+        written_changed(cache, (uint32_t)(fill.slot - cache->tags.slot), edge_ps);
+    }
     pool_put(&cache->own, own);
     cache->resume(cache);
 }
@@ -442,11 +390,11 @@ static void fetch_sectors(struct mem_cache *cache, const struct mem_request *req
                           const struct piece *piece, struct miss_line *line, uint64_t sectors,
                           uint64_t leave_ps)
 {
-    uint32_t sector_bytes = cache->spec->sector_bytes, length;
+    uint32_t sector_bytes = cache->tags.sector_bytes, length;
     while (sectors) {
-        uint32_t first = next_run(&length, sectors);
+        uint32_t first = own_next_run(&length, sectors);
         struct own_request *own = own_take(cache, MEM_READ, on_fill, line, length * sector_bytes,
-                                           run_mask(first, length));
+                                           own_run_mask(first, length));
         if (!own) {
             return;
         }
@@ -472,6 +420,7 @@ void mem_cache_invalidate(struct mem_cache *cache)
         }
         for (uint32_t slot = tags->first[set]; slot < tags->first[set + 1]; slot++) {
             cache->stats.writebacks += tags->slot[slot].dirty != 0;
+            written_forget(&cache->written, slot);
             tags->slot[slot] = (struct tag_line){0};
         }
         tags->held -= tags->filled[set];
@@ -492,6 +441,7 @@ void mem_cache_drop(struct mem_cache *cache, uint64_t address)
     cache->miss_ops->discard(cache->misses, line);
     if (slot != TAGS_NONE) {
         cache->stats.evictions++;
+        written_forget(&cache->written, slot);
         cache->stats.writebacks += tags_drop(tags, set, slot).dirty != 0;
     }
 }
@@ -513,8 +463,9 @@ void mem_cache_touch(struct mem_cache *cache, uint64_t address, uint64_t bytes, 
             struct tag_line evicted;
             uint64_t evicted_physical;
             slot = tags_allocate(tags, set, line, address - offset, &evicted, &evicted_physical);
-            cache->stats.evictions += evicted.valid != 0;
+            cache->stats.evictions += tag_line_is_there(&evicted);
             cache->stats.writebacks += evicted.dirty != 0;
+            written_forget(&cache->written, slot);
         } else {
             tags_use(tags, set, slot);
         }
@@ -522,6 +473,7 @@ void mem_cache_touch(struct mem_cache *cache, uint64_t address, uint64_t bytes, 
         if (dirty && cache->spec->write == WRITE_BACK) {
             tags->slot[slot].dirty |= sectors;
         }
+        written_changed_at_once(cache, slot);
     }
 }
 

@@ -12,6 +12,7 @@
 
 #include "mem/cache/miss/miss.h"
 #include "mem/cache/tags.h"
+#include "mem/cache/written.h"
 #include "mem/pool.h"
 #include "mem/queue.h"
 #include "mem/timeline.h"
@@ -26,6 +27,7 @@ struct mem_cache {
     struct mem_cache_stats stats;
 
     struct tags tags;
+    struct written written;
     const struct miss_ops *miss_ops;
     struct miss_table *misses;
     struct timeline data_port;
@@ -43,6 +45,14 @@ struct mem_cache {
     struct pool own;         /* struct own_request */
 };
 
+/* The part of a request that lies in one line. */
+struct piece {
+    uint64_t line;          /* its set is that of its first byte: a line lies in one set */
+    uint32_t offset, bytes; /* in the line */
+    uint32_t set, slot;
+    uint64_t sectors;
+};
+
 /* A request that the cache itself makes: a fetch of sectors, or (line == NULL) a write-back. */
 struct own_request {
     struct mem_request request;
@@ -56,6 +66,19 @@ struct own_request {
  * downstream.
  */
 bool cache_lookup(struct mem_cache *cache, struct mem_request *request, uint64_t edge_ps);
+
+/* own.c: a request of the cache's own, for `sectors`; vaddr, paddr and sm are the caller's to fill
+ * in. NULL: the engine was told that there is no memory. */
+struct own_request *own_take(struct mem_cache *cache, enum mem_kind kind, engine_handler *reply,
+                             struct miss_line *line, uint32_t bytes, uint64_t sectors);
+/* Of what a line that has left, or is to be clean, holds that memory does not, at `leave_ps`: whole
+ * sectors are written, each run of neighbours as one, sectors that are known in part are read
+ * first. `physical`: where the line lies, for caches that know lines by virtual addresses. */
+void own_write_back(struct mem_cache *cache, const struct tag_line *line, uint64_t physical,
+                    uint64_t leave_ps);
+/* The first run of adjoining bits of `bits`, not 0: its first bit, its length; and its mask. */
+uint32_t own_next_run(uint32_t *length, uint64_t bits);
+uint64_t own_run_mask(uint32_t first, uint32_t length);
 
 /* send.c: send downstream at `leave_ps`, behind those that wait already. */
 void cache_send_out(struct mem_cache *cache, struct mem_request *request, uint64_t leave_ps);

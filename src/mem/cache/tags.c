@@ -130,6 +130,8 @@ static int tags_allocate_arrays(struct tags *tags)
 int tags_init(struct tags *tags, const struct cache_spec *spec)
 {
     *tags = (struct tags){.spec = spec, .sets = spec->sets, .line_shift = -1};
+    bool finer = spec->write == WRITE_BACK && spec->written_bytes > 0;
+    tags->sector_bytes = finer ? spec->written_bytes : spec->sector_bytes;
     for (int shift = 0; shift < 32; shift++) {
         if (spec->line_bytes == UINT32_C(1) << shift) {
             tags->line_shift = shift;
@@ -169,7 +171,7 @@ uint32_t tags_set(const struct tags *tags, uint64_t address)
 
 static inline bool slot_holds(const struct tags *tags, uint32_t slot, uint64_t line)
 {
-    return tags->slot[slot].line == line && tags->slot[slot].valid != 0;
+    return tags->slot[slot].line == line && tag_line_is_there(&tags->slot[slot]);
 }
 
 /* Compilers unroll loops of 16 and fewer before they would vectorise them. */
@@ -249,12 +251,12 @@ static uint32_t victim_of_part(struct tags *tags, uint32_t set)
     uint32_t ways = set_ways(tags, set), first = tags->first[set], way = 0;
     for (uint32_t i = 0; i < ways; i++) {
         way = ops->victim(&tags->replacement, set_state(tags, set), ways);
-        if (tags->slot[first + way].valid) {
+        if (tag_line_is_there(&tags->slot[first + way])) {
             return way;
         }
         ops->on_fill(set_state(tags, set), ways, way);
     }
-    for (way = 0; !tags->slot[first + way].valid;) {
+    for (way = 0; !tag_line_is_there(&tags->slot[first + way]);) {
         way++;
     }
     return way;
@@ -286,7 +288,7 @@ static uint32_t take_empty(struct tags *tags, uint32_t set, struct tag_line *evi
         *evicted = tags_drop(tags, giver, slot);
         way = giver == set ? given : 0;
     }
-    while (tags->slot[first + way].valid) {
+    while (tag_line_is_there(&tags->slot[first + way])) {
         way++;
     }
     tags->filled[set]++;
@@ -337,7 +339,7 @@ static uint64_t sector_range(uint32_t first, uint32_t end)
 
 uint64_t tags_sectors_touched(const struct tags *tags, uint32_t offset, uint32_t bytes)
 {
-    uint32_t sector_bytes = tags->spec->sector_bytes;
+    uint32_t sector_bytes = tags->sector_bytes;
     if (sector_bytes == tags->spec->line_bytes) {
         return 1;
     }
@@ -346,7 +348,7 @@ uint64_t tags_sectors_touched(const struct tags *tags, uint32_t offset, uint32_t
 
 uint64_t tags_sectors_covered(const struct tags *tags, uint32_t offset, uint32_t bytes)
 {
-    uint32_t sector_bytes = tags->spec->sector_bytes;
+    uint32_t sector_bytes = tags->sector_bytes;
     return sector_range((offset + sector_bytes - 1) / sector_bytes,
                         (offset + bytes) / sector_bytes);
 }

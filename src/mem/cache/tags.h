@@ -25,12 +25,20 @@
 
 struct tag_line {
     uint64_t line;         /* its number */
-    uint64_t valid, dirty; /* sectors, bit 0 the lowest address; valid == 0: empty */
+    uint64_t valid, dirty; /* sectors, bit 0 the lowest address; dirty and not valid: known in part
+                              (written.c). None of either: empty */
 };
+
+static inline bool tag_line_is_there(const struct tag_line *line)
+{
+    return (line->valid | line->dirty) != 0;
+}
 
 struct tags {
     const struct cache_spec *spec;
-    int line_shift;       /* log2 of line_bytes, or -1 */
+    uint32_t
+        sector_bytes; /* what a bit of valid and dirty stands for: at most what a miss fetches */
+    int line_shift;   /* log2 of line_bytes, or -1 */
     uint32_t index_shift; /* plain adjoining index bits: set = (address >> shift) & mask */
     uint32_t index_mask;
     bool index_plain;

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "core/memory/coalesce.h"
@@ -209,6 +210,34 @@ static void a_write_tells_which_sectors_it_touches(void **state)
     assert_int_equal(out[1].sectors, 1);
 }
 
+static void a_store_tells_which_bytes_it_writes_where_not_all_are(void **state)
+{
+    (void)state;
+    uint64_t written[2];
+    struct exec_access access = strided(0x1000, 4, 4);
+    access.kind = ACCESS_STORE;
+    assert_int_equal(coalesce(out, &access, 128, 32, 32), 1);
+    coalesce_written(written, &out[0], &access);
+    assert_true(written[0] == 0 && written[1] == 0); /* all from first to last */
+    access.mask = 0xfff0fff0;
+    assert_int_equal(coalesce(out, &access, 128, 32, 32), 1);
+    coalesce_written(written, &out[0], &access);
+    assert_true(written[0] == UINT64_C(0xffffffffffff0000));
+    assert_true(written[1] == UINT64_C(0xffffffffffff0000));
+    access = strided(0x1040, 8, 2);
+    access.kind = ACCESS_STORE;
+    assert_int_equal(coalesce(out, &access, 128, 32, 32), 3);
+    coalesce_written(written, &out[0], &access);
+    assert_true(written[0] == 0 && written[1] == UINT64_C(0x0303030303030303));
+    coalesce_written(written, &out[2], &access);
+    assert_true(written[0] == UINT64_C(0x0303030303030303) && written[1] == 0);
+    access.space = SPACE_NONE; /* lanes in other spaces write elsewhere */
+    memset(access.lane_space, SPACE_SHARED, sizeof access.lane_space);
+    access.lane_space[0] = access.lane_space[1] = SPACE_GLOBAL;
+    coalesce_written(written, &out[0], &access);
+    assert_true(written[0] == 0 && written[1] == 0x0303);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +253,7 @@ int main(void)
         cmocka_unit_test(an_element_across_segments_is_split),
         cmocka_unit_test(lanes_of_an_atomic_that_share_a_word_take_turns),
         cmocka_unit_test(a_write_tells_which_sectors_it_touches),
+        cmocka_unit_test(a_store_tells_which_bytes_it_writes_where_not_all_are),
         cmocka_unit_test(halving_asks_for_the_part_of_a_segment_that_is_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
