@@ -121,6 +121,8 @@ int sonde_experiments(char **text);
 
 /* The probes with their parameters, for people. */
 int sonde_probe_list(char **text);
+/* One of them, or all (NULL), with the columns that it returns. SONDE_EUSAGE: there is none. */
+int sonde_probe_describe(char **text, const char *name);
 
 /* Run one probe; `settings` are "key=value" texts. Result: CSV with a header line. */
 int sonde_probe(char **csv, struct sonde_device *device, const char *name,
@@ -132,6 +134,9 @@ int sonde_model_list(char **text);
 int sonde_model_show(char **yaml, const char *name); /* name or path; every parameter written out */
 int sonde_model_check(const char *path); /* SONDE_EINPUT with all that is wrong, a line each */
 int sonde_model_params(char **text);     /* every parameter: unit, default, range, meaning */
+/* Those of a section ("l2", "sm.lsu"), or the one of that path; NULL: all. SONDE_EUSAGE: there is
+ * none. */
+int sonde_model_params_of(char **text, const char *section);
 
 /* ---- studies: what a paper prints beside what is measured ---- */
 
@@ -157,6 +162,9 @@ struct sonde_study_options {
 
 /* The shipped studies, one a line with its title; their names alone, "a, b". */
 int sonde_study_list(char **text);
+/* A study's rows: what each is, its published value, unit and tolerance. SONDE_EUSAGE: no such
+ * study. */
+int sonde_study_describe(char **text, const char *name);
 void sonde_study_names(char *out, size_t size);
 /*
  * SONDE_EUSAGE: no such study, row or role. A row that fails is no error. When the work ends early,

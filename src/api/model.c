@@ -48,5 +48,10 @@ int sonde_model_check(const char *path)
 
 int sonde_model_params(char **text)
 {
-    return model_params_text(text);
+    return sonde_model_params_of(text, NULL);
+}
+
+int sonde_model_params_of(char **text, const char *section)
+{
+    return model_params_text(text, section);
 }

@@ -11,16 +11,37 @@
 #include "util/container/strbuf.h"
 #include "util/text/units.h"
 
+static void write_probe(struct strbuf *out, const struct probe_info *probe)
+{
+    strbuf_printf(out, "%s\n    %s\n", probe->name, probe->doc);
+    for (size_t i = 0; i < probe->param_count; i++) {
+        const struct probe_param_info *param = &probe->params[i];
+        strbuf_printf(out, "    %-12s default %-8s %-24s %s\n", param->name,
+                      param->def[0] ? param->def : "-", param->range, param->doc);
+    }
+    strbuf_append(out, "    columns, their units, how many values:\n");
+    for (size_t i = 0; i < probe->column_count; i++) {
+        const struct probe_column_info *column = &probe->columns[i];
+        strbuf_printf(out, "    %-12s %-9s [%s] %s\n", column->name, column->unit, column->count,
+                      column->doc);
+    }
+}
+
 int sonde_probe_list(char **text)
 {
+    return sonde_probe_describe(text, NULL);
+}
+
+int sonde_probe_describe(char **text, const char *name)
+{
     struct strbuf out = {0};
+    if (name && !probe_find(name)) {
+        return probe_unknown(name);
+    }
     for (size_t i = 0; i < probe_count(); i++) {
-        const struct probe_info *probe = probe_at(i);
-        strbuf_printf(&out, "%s%s\n    %s\n", i ? "\n" : "", probe->name, probe->doc);
-        for (size_t k = 0; k < probe->param_count; k++) {
-            const struct probe_param_info *param = &probe->params[k];
-            strbuf_printf(&out, "    %-12s default %-8s %-24s %s\n", param->name,
-                          param->def[0] ? param->def : "-", param->range, param->doc);
+        if (!name || probe_at(i) == probe_find(name)) {
+            strbuf_append(&out, i && !name ? "\n" : "");
+            write_probe(&out, probe_at(i));
         }
     }
     *text = strbuf_take(&out);

@@ -37,6 +37,18 @@ int sonde_study_list(char **text)
     return *text ? 0 : error_memory();
 }
 
+int sonde_study_describe(char **text, const char *name)
+{
+    struct study *study;
+    int rc = study_load(&study, name);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = study_describe(text, study);
+    study_destroy(study);
+    return rc;
+}
+
 void sonde_study_names(char *out, size_t size)
 {
     size_t used = 0;

@@ -134,7 +134,11 @@ void model_carve(struct cache_spec *l1, uint64_t *shared_bytes, const struct mod
 int model_show(char **yaml, const struct model *model);
 /* Every parameter with unit, default, range and meaning, for people and as JSON. free() the text.
  */
-int model_params_text(char **text);
+/*
+ * What a file may say, for people: of a section ("l2", "sm.lsu") or a single path, or all (NULL).
+ * SONDE_EUSAGE: there is none of that name; the nearest one.
+ */
+int model_params_text(char **text, const char *section);
 int model_params_json(char **text);
 
 /* The shipped models, in the order of their names. Texts end with a zero byte. */

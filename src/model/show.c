@@ -2,6 +2,7 @@
  * A model written out as YAML, and the list of all parameters. Both walk the table; the nesting of
  * the YAML comes from the dots in the paths.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +10,10 @@
 #include "util/error.h"
 #include "util/glue/json_glue.h"
 #include "util/container/strbuf.h"
+#include "util/text/suggest.h"
 
 #define LINE_WIDTH 96
+#define PATH_BYTES 96 /* of a parameter, "sm.lsu.latency" */
 
 /* Text in lines of at most LINE_WIDTH, each after `lead`. */
 static void write_wrapped(struct strbuf *out, const char *lead, const char *text)
@@ -118,31 +121,89 @@ static void write_type(struct strbuf *out, const struct param *param)
     }
 }
 
-int model_params_text(char **text)
+static void write_param(struct strbuf *out, const struct param *param)
+{
+    strbuf_printf(out, "%s\n    ", param->path);
+    write_type(out, param);
+    if (param->min) {
+        strbuf_printf(out, ", %s to %s", param->min, param->max);
+    }
+    strbuf_printf(out, "; default %s\n", !param->def ? "[]" : *param->def ? param->def : "\"\"");
+    write_wrapped(out, "    ", param->doc);
+    for (const struct param_word *word = param->words; word && word->word; word++) {
+        strbuf_printf(out, "      %s: %s\n", word->word, word->doc);
+    }
+}
+
+/* What a file says of itself, and no parameter of the machine. */
+static const struct {
+    const char *path, *text;
+} file_words[] = {
+    {"schema", "schema\n    text; default: " MODEL_SCHEMA "\n"
+               "    the version of model files; another one is refused\n"},
+    {"inherits", "inherits\n    text; default: nothing\n    the shipped model from which "
+                 "this one starts: what a file does not say is as there\n"},
+};
+#define FILE_WORD_COUNT (sizeof(file_words) / sizeof(file_words[0]))
+
+/* Whether `path` is `section` or lies in it; all do where there is none. */
+static bool is_in_section(const char *path, const char *section)
+{
+    size_t length = section ? strlen(section) : 0;
+    return !section ||
+           (strncmp(path, section, length) == 0 && (path[length] == '.' || path[length] == '\0'));
+}
+
+/* Names the nearest of all paths and of the sections that they lie in. */
+static int unknown_section(const char *section)
+{
+    struct suggest suggest = suggest_begin(section);
+    const char *nearest = "";
+    int length = 0;
+    for (size_t i = 0; i < param_count(); i++) {
+        const char *path = param_at(i)->path;
+        for (size_t end = 1; path[end - 1]; end++) {
+            char head[PATH_BYTES];
+            unsigned distance = suggest.distance;
+            if (path[end] && path[end] != '.') {
+                continue;
+            }
+            snprintf(head, sizeof(head), "%.*s", (int)end, path);
+            suggest_offer(&suggest, head);
+            if (suggest.distance < distance) {
+                nearest = path;
+                length = (int)end;
+            }
+        }
+    }
+    bool near = suggest_best(&suggest) != NULL;
+    return error_set(SONDE_EUSAGE, "models have no section or parameter '%s'%s%.*s%s", section,
+                     near ? "; did you mean '" : "", near ? length : 0, nearest, near ? "'?" : "");
+}
+
+int model_params_text(char **text, const char *section)
 {
     struct strbuf out = {0};
     for (size_t i = 0; i < param_count(); i++) {
-        const struct param *param = param_at(i);
-        strbuf_printf(&out, "%s\n    ", param->path);
-        write_type(&out, param);
-        if (param->min) {
-            strbuf_printf(&out, ", %s to %s", param->min, param->max);
-        }
-        strbuf_printf(&out, "; default %s\n",
-                      !param->def   ? "[]"
-                      : *param->def ? param->def
-                                    : "\"\"");
-        write_wrapped(&out, "    ", param->doc);
-        for (const struct param_word *word = param->words; word && word->word; word++) {
-            strbuf_printf(&out, "      %s: %s\n", word->word, word->doc);
+        if (is_in_section(param_at(i)->path, section)) {
+            write_param(&out, param_at(i));
         }
     }
-    strbuf_append(&out, "schema\n    text; default: " MODEL_SCHEMA "\n"
-                        "    the version of model files; another one is refused\n");
-    strbuf_append(&out, "inherits\n    text; default: nothing\n    the shipped model from which "
-                        "this one starts: what a file does not say is as there\n");
+    for (size_t i = 0; i < FILE_WORD_COUNT; i++) {
+        if (is_in_section(file_words[i].path, section)) {
+            strbuf_append(&out, file_words[i].text);
+        }
+    }
     *text = strbuf_take(&out);
-    return *text ? SONDE_OK : error_memory();
+    if (!*text) {
+        return error_memory();
+    }
+    if (**text == '\0') {
+        free(*text);
+        *text = NULL;
+        return unknown_section(section);
+    }
+    return SONDE_OK;
 }
 
 static int words_to_json(json_t *object, const struct param *param)

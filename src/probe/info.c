@@ -32,6 +32,11 @@ static const char instruction_kinds[] =
 #define PROBE_END(name) };
 #include "probe/probes.def"
 
+#define COLUMN(name, type, unit, count, doc) {#name, #type, unit, count, doc},
+#define PROBE(name, doc) static const struct probe_column_info name##_columns[] = {
+#define PROBE_END(name) };
+#include "probe/probes.def"
+
 #define WORD(name, def, choices, doc) {choices, 0, 0},
 #define UINT(name, def, min, max, doc) {NULL, UINT64_C(min), UINT64_C(max)},
 #define PROBE(name, doc) static const struct rule name##_rules[] = {
@@ -41,7 +46,9 @@ static const char instruction_kinds[] =
 
 static const struct probe_info probes[] = {
 #define PROBE(name, doc)                                                                           \
-    {#name, doc, name##_params, sizeof(name##_params) / sizeof(name##_params[0])},
+    {#name,          doc,                                                                          \
+     name##_params,  sizeof(name##_params) / sizeof(name##_params[0]),                             \
+     name##_columns, sizeof(name##_columns) / sizeof(name##_columns[0])},
 #include "probe/probes.def"
 };
 
@@ -70,7 +77,7 @@ const struct probe_info *probe_find(const char *name)
     return NULL;
 }
 
-static int unknown_probe(const char *name)
+int probe_unknown(const char *name)
 {
     struct suggest suggest = suggest_begin(name);
     for (size_t i = 0; i < probe_count(); i++) {
@@ -167,7 +174,7 @@ int probe_request_complete(struct trace_request *request)
 {
     const struct probe_info *probe = probe_find(request->probe);
     if (!probe) {
-        return unknown_probe(request->probe);
+        return probe_unknown(request->probe);
     }
     int rc = check_names(probe, request);
     for (size_t i = 0; rc == 0 && i < probe->param_count; i++) {

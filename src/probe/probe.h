@@ -46,15 +46,26 @@ struct probe_param_info {
     const char *name, *def, *range, *doc;
 };
 
+/* A column of the probe's traces. */
+struct probe_column_info {
+    const char *name, *type; /* "u32" or "f64" */
+    const char *unit;
+    const char *count; /* how many values, for people: "windows x window" */
+    const char *doc;
+};
+
 struct probe_info {
     const char *name, *doc;
     const struct probe_param_info *params;
     size_t param_count;
+    const struct probe_column_info *columns;
+    size_t column_count;
 };
 
 size_t probe_count(void);
 const struct probe_info *probe_at(size_t i);
 const struct probe_info *probe_find(const char *name); /* NULL: none */
+int probe_unknown(const char *name); /* SONDE_EUSAGE: there is none of that name; the nearest one */
 
 /* Fill defaults, check names and ranges: SONDE_EUSAGE with the reason and the nearest name. */
 int probe_request_complete(struct trace_request *request);

@@ -167,6 +167,15 @@ static void put_counts(struct strbuf *out, const struct study *study)
     }
 }
 
+static void put_untested(struct strbuf *out, const struct study *study)
+{
+    for (size_t i = 0; i < study->untested_count; i++) {
+        const struct study_untested *untested = &study->untested[i];
+        strbuf_printf(out, "not testable: %s: %s: %s\n", untested->id, untested->what,
+                      untested->why);
+    }
+}
+
 int study_table(char **text, const struct study *study)
 {
     struct strbuf out = {0};
@@ -178,10 +187,8 @@ int study_table(char **text, const struct study *study)
             rc = put_row(&out, study, &study->rows[i]);
         }
     }
-    for (size_t i = 0; !study->only && i < study->untested_count; i++) {
-        const struct study_untested *untested = &study->untested[i];
-        strbuf_printf(&out, "not testable: %s: %s: %s\n", untested->id, untested->what,
-                      untested->why);
+    if (!study->only) {
+        put_untested(&out, study);
     }
     put_counts(&out, study);
     *text = strbuf_take(&out);
@@ -272,4 +279,20 @@ int study_json(char **text, const struct study *study)
     rc = rc < 0 ? rc : json_to_text(text, array);
     json_decref(array);
     return rc;
+}
+
+int study_describe(char **text, const struct study *study)
+{
+    struct strbuf out = {0};
+    strbuf_printf(&out, "%s: %s\n", study->name, study->title);
+    for (size_t i = 0; i < study->row_count; i++) {
+        const struct study_row *row = &study->rows[i];
+        strbuf_printf(&out, "%s\n    %s\n    published ", row->id, row->what);
+        value_print(&out, &row->published);
+        strbuf_printf(&out, "%s%s; tolerance %s; %s\n", *row->unit ? " " : "", row->unit,
+                      row->tolerance.text, basis_text(study, row));
+    }
+    put_untested(&out, study);
+    *text = strbuf_take(&out);
+    return *text ? 0 : error_memory();
 }

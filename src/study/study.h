@@ -157,6 +157,8 @@ size_t study_failures(const struct study *study);
 
 int study_table(char **text, const struct study *study);
 int study_json(char **text, const struct study *study);
+/* What each row is, before any is measured: published value, unit, tolerance, basis. */
+int study_describe(char **text, const struct study *study);
 
 /* ---- figure.c ---- */
 

@@ -4,6 +4,9 @@ run sonde model list
 sonde model params >params
 echo "status $?"
 grep -A 2 '^l1_data.size' params
+sonde model params dram | head -3
+run sonde model params dram.channel
+run sonde model params dram more
 for name in $(sonde model list | cut -d ' ' -f 1); do
     run sonde model check "$name"
     sonde model show "$name" >shown.yaml

@@ -3,6 +3,8 @@
 cp "$SOURCE/tests/models/tiny.yaml" .
 tiny="-d sim:tiny.yaml"
 sonde probe --list | grep '^[a-z]'
+run sonde probe --list clock
+run sonde probe --list clok
 # The ring closes: 512 B by 128 B are visited in order, whatever the unit.
 sonde probe chase $tiny --set bytes=512 --set stride=128 --set window=8 | cut -d , -f 1,3
 sonde probe chase $tiny --set bytes='0.5 KiB' --set stride=128 --set window=8 >a

@@ -1,6 +1,7 @@
 #!/bin/sh
 # sonde study: usage, selection, tables, files, and the status of rows that fail.
 run sonde study --list
+sonde study --list mei2014 | head -4
 run sonde study
 run sonde study mei2104
 run sonde study lashgar

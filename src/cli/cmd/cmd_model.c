@@ -41,8 +41,8 @@ int cmd_model(int argc, char **argv)
         int rc = sonde_model_list(&text);
         return cli_print_text(rc, text);
     }
-    if (count == 1 && strcmp(words[0], "params") == 0) {
-        int rc = sonde_model_params(&text);
+    if (count >= 1 && strcmp(words[0], "params") == 0) {
+        int rc = sonde_model_params_of(&text, words[1]);
         return cli_print_text(rc, text);
     }
     if (count == 2 && strcmp(words[0], "show") == 0) {
@@ -52,5 +52,5 @@ int cmd_model(int argc, char **argv)
     if (count == 2 && strcmp(words[0], "check") == 0) {
         return check(words[1]);
     }
-    return cli_usage(argv[0], "one of: list, show NAME, check FILE, params");
+    return cli_usage(argv[0], "one of: list, show NAME, check FILE, params [SECTION]");
 }

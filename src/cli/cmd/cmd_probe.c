@@ -58,7 +58,7 @@ int cmd_probe(int argc, char **argv)
     }
     char *text = NULL;
     if (arguments.list) {
-        int rc = sonde_probe_list(&text);
+        int rc = sonde_probe_describe(&text, arguments.name);
         return cli_print_text(rc, text);
     }
     status = cli_check_output(arguments.csv);

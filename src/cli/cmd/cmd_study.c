@@ -198,7 +198,8 @@ int cmd_study(int argc, char **argv)
     int status = parse(&arguments, argc, argv);
     if (status == EXIT_DONE && arguments.list) {
         char *text = NULL;
-        int rc = sonde_study_list(&text);
+        int rc =
+            arguments.name ? sonde_study_describe(&text, arguments.name) : sonde_study_list(&text);
         status = cli_print_text(rc, text);
     } else if (status == EXIT_DONE) {
         status = measure(&arguments);

@@ -217,13 +217,35 @@ static void the_list_of_parameters_names_each_with_its_range(void **state)
 {
     (void)state;
     char *text;
-    assert_int_equal(model_params_text(&text), 0);
+    assert_int_equal(model_params_text(&text, NULL), 0);
     for (size_t i = 0; i < param_count(); i++) {
         assert_non_null(strstr(text, param_at(i)->path));
     }
     assert_non_null(strstr(text, "l1_data.line\n    bytes, 4 B to 64 KiB; default 128 B\n"
                                  "    what one tag covers\n"));
     free(text);
+}
+
+static void a_section_has_its_parameters_alone(void **state)
+{
+    (void)state;
+    char *text;
+    assert_int_equal(model_params_text(&text, "sm.lsu"), 0);
+    assert_int_equal(strncmp(text, "sm.lsu.queue\n", 13), 0);
+    assert_non_null(strstr(text, "\nsm.lsu.latency\n"));
+    assert_null(strstr(text, "\nsm.loads_per_warp\n"));
+    free(text);
+    assert_int_equal(model_params_text(&text, "inherits"), 0);
+    assert_int_equal(strncmp(text, "inherits\n", 9), 0);
+    free(text);
+    assert_int_equal(model_params_text(&text, "sm.lsu.latency"), 0);
+    assert_null(strstr(text, "\nsm."));
+    free(text);
+    assert_int_equal(model_params_text(&text, "sm.ls"), SONDE_EUSAGE);
+    assert_non_null(strstr(error_text(), "did you mean 'sm.lsu'?"));
+    assert_int_equal(model_params_text(&text, ""), SONDE_EUSAGE);
+    assert_int_equal(model_params_text(&text, "colour"), SONDE_EUSAGE);
+    assert_null(strstr(error_text(), "did you mean"));
 }
 
 static void the_json_list_says_the_same(void **state)
@@ -260,6 +282,7 @@ int main(void)
         cmocka_unit_test(the_gtx560ti_has_the_published_structure),
         cmocka_unit_test(the_gtx780_has_the_published_structure),
         cmocka_unit_test(the_list_of_parameters_names_each_with_its_range),
+        cmocka_unit_test(a_section_has_its_parameters_alone),
         cmocka_unit_test(the_json_list_says_the_same),
         cmocka_unit_test(the_list_as_json_has_units_and_bounds),
     };

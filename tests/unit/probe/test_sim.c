@@ -522,6 +522,31 @@ static int measure_warmed(struct bench *bench, uint64_t warm)
     return trace->status;
 }
 
+/* The columns that `probe --list` tells are those that come, but for the one of mapped pages. */
+static void every_probe_returns_the_columns_that_it_lists(void **state)
+{
+    struct bench *bench = *state;
+    for (size_t i = 0; i < probe_count(); i++) {
+        const struct probe_info *probe = probe_at(i);
+        struct trace_request request;
+        const struct trace *trace;
+        size_t column = 0;
+        trace_request_init(&request, probe->name);
+        assert_int_equal(trace_get(&bench->source, &trace, &request), 0);
+        assert_int_equal(trace->status, 0);
+        for (size_t k = 0; k < probe->column_count; k++) {
+            if (strcmp(probe->columns[k].name, "page_bytes") == 0) {
+                continue;
+            }
+            assert_true(column < trace->column_count);
+            const struct trace_column *found = &trace->columns[column++];
+            assert_string_equal(found->name, probe->columns[k].name);
+            assert_string_equal(found->type == TRACE_U32 ? "u32" : "f64", probe->columns[k].type);
+        }
+        assert_int_equal(column, trace->column_count);
+    }
+}
+
 /* What many ordered loads take is known from those before. */
 static void a_walk_longer_than_what_is_left_is_refused(void **state)
 {
@@ -587,6 +612,7 @@ int main(void)
         ON_BENCH(what_would_take_too_long_is_refused_before_it_is_done),
         ON_BENCH(a_copy_that_would_take_too_long_is_refused),
         ON_BENCH(a_walk_longer_than_what_is_left_is_refused),
+        ON_KEPLER(every_probe_returns_the_columns_that_it_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
