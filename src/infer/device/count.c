@@ -24,7 +24,7 @@
 
 /* Thresholds. Fixed by: an H200, where a member does not say that it was chosen. */
 static const struct {
-    unsigned owners, most_places, again, aside, few, repeats, many;
+    unsigned owners, most_places, again, aside, few, repeats, many, scattered;
     double beyond, decides, all, a_part;
     uint64_t apart, wide, spread;
 } limits = {
@@ -37,6 +37,7 @@ static const struct {
     .beyond = 1.5,     /* times a hit, that a miss takes at least: L2 is farther away. Chosen */
     .decides = 0.8,    /* share of the lines that decides. Chosen */
     .many = 32,        /* elements of a part of the outermost cache */
+    .scattered = 8,    /* lines of the cache, of which one is walked where the sets are hashed */
     .apart = 512,      /* bytes, where no line is known. Chosen */
     .wide = 4224,      /* bytes, where no line is known and the path reaches all of memory */
     .all = 0.9,        /* share of many: all are found */
@@ -131,24 +132,34 @@ static int look(struct counting *c, uint32_t owner, uint32_t from, uint32_t coun
     return 0;
 }
 
+/* Some SMs against one owner, with other lines as long as some of an SM's are found and some not.
+ */
+static int look_again(struct counting *c, uint32_t owner, uint32_t from, uint32_t count)
+{
+    bool doubt = true;
+    int rc = 0;
+    for (unsigned repeat = 0;
+         (rc == 0 || rc == INFER_UNDECIDED) && doubt && repeat < limits.repeats; repeat++) {
+        rc = look(c, owner, from, count);
+        doubt = rc != 0;
+        for (uint32_t k = 0; rc == 0 && k < count; k++) {
+            doubt = doubt || c->finding[from + k] == DOUBT;
+        }
+    }
+    return rc || !doubt
+               ? rc
+               : lab_undecided(c->lab, "an SM finds some of the lines of SM %u, time and again",
+                               owner);
+}
+
 /* All SMs against one owner. */
 static int look_all(struct counting *c, uint32_t owner)
 {
     int rc = c->sms ? 0 : look(c, owner, 0, c->places - 1);
+    rc = rc == INFER_UNDECIDED && c->sms ? 0 : rc; /* a few of its lines had no place */
     for (uint32_t from = 0; rc == 0 && from < c->sms; from += c->places - 1) {
         uint32_t count = c->sms - from < c->places - 1 ? c->sms - from : c->places - 1;
-        bool doubt = true;
-        for (unsigned repeat = 0; rc == 0 && doubt && repeat < limits.repeats; repeat++) {
-            rc = look(c, owner, from, count);
-            doubt = false;
-            for (uint32_t k = 0; rc == 0 && k < count; k++) {
-                doubt = doubt || c->finding[from + k] == DOUBT;
-            }
-        }
-        if (rc == 0 && doubt) {
-            rc = lab_undecided(c->lab, "an SM finds some of the lines of SM %u, time and again",
-                               owner);
-        }
+        rc = look_again(c, owner, from, count);
     }
     return rc;
 }
@@ -236,20 +247,35 @@ static int count_one(struct counting *c, struct cache_result *result)
     return rc;
 }
 
+/*
+ * Lines that find a place whichever sets they fall into: of a cache whose sets are known by their
+ * number alone the first lines that fit say little. 0: it is not such a cache.
+ */
+static uint64_t scattered_lines(const struct counting *c, const struct cache_result *result)
+{
+    const struct attribute *sets = &result->sets, *ways = &result->ways;
+    bool is_counted = sets->status == ATTRIBUTE_MEASURED && ways->status == ATTRIBUTE_MEASURED;
+    bool is_hashed = !c->of->info->beneath[0] && c->of->map.sets == 0 && c->of->fit.count;
+    return is_counted && is_hashed ? (uint64_t)(sets->value * ways->value) / limits.scattered : 0;
+}
+
 /* Lines apart, half as many as fit (of few, all), in parts for as many SMs as they are enough for.
  */
-static int plan_parts(struct counting *c)
+static int plan_parts(struct counting *c, const struct cache_result *result)
 {
     const struct level_summary *of = c->of;
     uint64_t reach = c->path->reach_bytes, most = c->lab->options->max_footprint_bytes;
     uint64_t unit =
         of->line.bytes > of->timing.fetch_bytes ? of->line.bytes : of->timing.fetch_bytes;
-    uint64_t step = of->fit.count ? of->fit.stride : reach ? limits.apart : limits.wide;
+    uint64_t scattered = scattered_lines(c, result);
+    uint64_t step = of->fit.count && !scattered ? of->fit.stride
+                    : reach                     ? limits.apart
+                                                : limits.wide;
     bool outermost = !of->info->beneath[0];
     c->stride = unit > step ? (unit + step - 1) / step * step : step;
     uint64_t room = reach ? reach : most < limits.spread ? most : limits.spread;
     uint64_t lines = of->fit.count ? of->fit.count * of->fit.stride / c->stride : UINT64_MAX;
-    lines /= lines >= limits.few ? 2 : 1;
+    lines = scattered ? scattered : lines / (lines >= limits.few ? 2 : 1);
     lines = lines < room / c->stride ? lines : room / c->stride;
     c->again = outermost && lines >= 4 * (limits.many + limits.aside) ? limits.many
                : lines >= 4 * (limits.again + limits.aside)           ? limits.again
@@ -288,7 +314,7 @@ static int prepare(struct counting *c, const struct cache_result *result)
     if (of->info->beneath[0] && !of->fit.count && !is_reached) {
         return lab_undecided(c->lab, "how much fits is not known");
     }
-    return plan_parts(c);
+    return plan_parts(c, result);
 }
 
 static int count_level(struct lab *lab, size_t i)

@@ -6,6 +6,7 @@
  * and ways are not given.
  */
 #include "infer/geometry/geometry.h"
+#include "infer/geometry/rows.h"
 #include "infer/fit/fit.h"
 
 #include <stdio.h>
@@ -84,9 +85,26 @@ static void report(struct level *level, size_t sets, size_t ways, bool even, con
     }
 }
 
+/*
+ * Uneven filling is what a hash of slices makes of sets that are alike: the rows of its lines tell
+ * how many there are. Not where two conflicting sets had different ways.
+ */
+static int find_rows(struct level *level, size_t ways_before, const char *check)
+{
+    size_t ways = level->conflict.count - 1;
+    bool alike = ways == ways_before && ways > 1;
+    int rc = alike ? level_rows(level) : INFER_UNDECIDED;
+    if (rc && lab_soft(rc)) {
+        report(level, level->fit.count / ways, ways, false, check);
+        rc = 0;
+    }
+    return rc;
+}
+
 int level_sets_hashed(struct level *level)
 {
     uint64_t line = level->line.bytes;
+    size_t ways_before = level->conflict.count - 1;
     if (line != level->fit.stride) {
         int rc = level_refine_edge(level);
         rc = rc ? rc : level_refine_ways(level);
@@ -97,17 +115,17 @@ int level_sets_hashed(struct level *level)
     size_t lines = level->fit.count, ways = level->conflict.count - 1, sets = lines / ways;
     level->size_bytes = lines * line;
     if (sets == 0 || lines % ways != 0) {
-        report(level, sets, ways, false, "the lines that fit are no multiple of the ways");
-        return 0;
+        return find_rows(level, ways_before, "the lines that fit are no multiple of the ways");
     }
     size_t bad = 0;
     int rc = check_shifts(level, &bad, sets, lines);
+    if (rc == 0 && bad) {
+        return find_rows(level, ways_before, "arrays that begin elsewhere have another edge");
+    }
     if (rc == 0) {
         report(
-            level, sets, ways, bad == 0,
-            bad ? "arrays that begin elsewhere have another edge"
-                : "nothing predicts the set of a line; arrays that begin elsewhere have the same "
-                  "edge");
+            level, sets, ways, true,
+            "nothing predicts the set of a line; arrays that begin elsewhere have the same edge");
     }
     return rc;
 }

@@ -1,0 +1,189 @@
+/*
+ * More lines of the conflicting set: the lines after it are asked one after the other (members.c)
+ * until a few are found, or until they are seen to come in rows a long way apart; then only the
+ * places where a row should be are asked, farther and farther away, which tells the distance of the
+ * rows to a line. Everything between the rows was asked and is not in the set. Each row is a
+ * prediction: rows that are no rows have lines there as seldom as elsewhere.
+ */
+#include "infer/geometry/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/experiments.h"
+#include "infer/geometry/members.h"
+#include "util/error.h"
+
+#define MOST_LINES 48
+
+/* Thresholds. Fixed by: blind trials (tests/blind --draw wide). */
+static const struct {
+    uint32_t batch, enough, apart, nearest, window, seen_rows, windows, between;
+    uint64_t loads, bytes;
+    double share, sure;
+} limits = {
+    .batch = 256,    /* lines that are asked at once */
+    .enough = 14,    /* lines of a set, where they need not be predicted */
+    .apart = 6,      /* times what a row spans: the next row is farther away */
+    .nearest = 64,   /* lines: what a row spans at least, for that */
+    .window = 192,   /* lines to each side of where a row is expected, at least */
+    .seen_rows = 10, /* rows with a line of the set, after which the distance is known */
+    .between = 6,  /* parts of the distance that are asked: all rows there are empty once in e^6 */
+    .windows = 40, /* rows that are asked */
+    .loads = 3000000,             /* loads that all this may take */
+    .bytes = UINT64_C(512) << 20, /* bytes that lines are taken from */
+    .share = 0.5,                 /* share of what is likely: fewer decide nothing */
+    .sure = 0.93, /* confidence where one number of sets alone is likely. Blind trials */
+};
+
+struct rows {
+    struct level *level;
+    struct eviction_set set;
+    uint32_t lines[MOST_LINES]; /* of the set; none is before the first one */
+    size_t count;
+    uint32_t next, limit; /* the line that is asked next, and where they end */
+    uint64_t start;
+};
+
+static bool is_spent(const struct rows *r)
+{
+    return r->level->lab->loads - r->start > limits.loads;
+}
+
+/* Asks lines [from, to), and adds those of the set. */
+static int ask(struct rows *r, uint32_t from, uint32_t to)
+{
+    uint32_t lines[2 * MOST_LINES + 512], found[2 * MOST_LINES + 512];
+    int rc = 0;
+    while (rc == 0 && from < to && !is_spent(r) && r->count < MOST_LINES) {
+        size_t count = 0, in = 0;
+        for (; count < limits.batch && from + count < to; count++) {
+            lines[count] = from + (uint32_t)count;
+        }
+        rc = eviction_set_members(&r->set, found, &in, lines, count);
+        for (size_t i = 0; rc == 0 && i < in && r->count < MOST_LINES; i++) {
+            r->lines[r->count++] = found[i];
+        }
+        from += (uint32_t)count;
+    }
+    return rc;
+}
+
+/* The first line of the second row, if rows are seen to be far apart. */
+static size_t second_row(const struct rows *r)
+{
+    for (size_t i = 1; i < r->count; i++) {
+        uint32_t span = r->lines[i - 1] - r->lines[0];
+        span = span < limits.nearest ? limits.nearest : span;
+        if (r->lines[i] - r->lines[i - 1] > limits.apart * span) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+/* Lines one after the other, up to enough of them or to the end of the second row. */
+static int scan(struct rows *r)
+{
+    int rc = 0;
+    while (rc == 0 && r->count < limits.enough && second_row(r) == 0 && r->next < r->limit &&
+           !is_spent(r)) {
+        uint32_t to = r->limit - r->next > limits.batch ? r->next + limits.batch : r->limit;
+        rc = ask(r, r->next, to);
+        r->next = to;
+    }
+    size_t second = second_row(r);
+    if (rc == 0 && second) {
+        uint32_t row = r->lines[second] - r->lines[0], end = r->lines[second] + limits.window;
+        end = row / 4 < limits.window ? r->lines[second] + row / 4 : end;
+        rc = r->next < end && end < r->limit ? ask(r, r->next, end) : 0;
+    }
+    return rc;
+}
+
+/* Where a row should be: `window` lines to each side. */
+static int ask_around(struct rows *r, double at, uint32_t window)
+{
+    return at + window < r->limit ? ask(r, (uint32_t)at - window, (uint32_t)at + window) : 0;
+}
+
+/*
+ * A row has none of the set's lines as often as not, so the second one that has may be the third or
+ * the sixth one there is: parts of the distance are asked as well.
+ */
+static int ask_between(struct rows *r, double distance, uint32_t window)
+{
+    static const uint8_t parts[] = {2, 3, 5};
+    int rc = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        for (uint32_t k = 0; rc == 0 && k < limits.between; k++) {
+            double row = 1 + k + (double)(1 + k % (parts[i] - 1U)) / parts[i];
+            rc = ask_around(r, r->lines[0] + row * distance, window);
+        }
+    }
+    return rc;
+}
+
+/* Rows ever farther away, where the distance so far puts them. */
+static int predict(struct rows *r)
+{
+    size_t second = second_row(r);
+    double distance = (double)r->lines[second] - r->lines[0];
+    uint32_t seen = 2, row = 2, window = limits.window;
+    window = window > distance / 4 ? (uint32_t)(distance / 4) : window;
+    int rc = 0;
+    for (uint32_t tries = 0; rc == 0 && tries < limits.windows && seen < limits.seen_rows;
+         tries++) {
+        size_t before = r->count;
+        rc = ask_around(r, r->lines[0] + row * distance, window);
+        if (r->count > before) {
+            distance = ((double)r->lines[r->count - 1] - r->lines[0]) / row;
+            seen++;
+        }
+        row += r->count > before && seen > 4 ? row / 2 : 1;
+    }
+    return rc ? rc : ask_between(r, distance, window);
+}
+
+static int report(struct level *level, const struct rows *r, const struct row_fit *fit)
+{
+    char id[24];
+    struct cache_result *result = level->result;
+    double ways = (double)r->set.ways, confidence = limits.sure * fit->share;
+    lab_evidence(
+        level->lab, id, level->info->id,
+        "chase op=%s: lines walked past %zu that fill a set: %zu that share it lie in every "
+        "%u-th row of %u lines, up to line %u; a row has about one, so there are %llu sets",
+        level->info->op, r->set.ways, r->count, fit->period, fit->width, r->lines[r->count - 1],
+        (unsigned long long)fit->sets);
+    level->size_bytes = (uint64_t)ways * fit->sets * level->line.bytes;
+    attribute_set(&result->sets, (double)fit->sets, "1", confidence, id);
+    attribute_set(&result->ways, ways, "1", limits.sure, id);
+    attribute_set(&result->size, (double)level->size_bytes, "B", confidence, id);
+    return 0;
+}
+
+int level_rows(struct level *level)
+{
+    struct rows *r = calloc(1, sizeof *r);
+    struct row_fit fit;
+    if (!r) {
+        return error_memory();
+    }
+    uint64_t bytes = level->lab->options->max_footprint_bytes;
+    bytes = bytes < limits.bytes ? bytes : limits.bytes;
+    *r = (struct rows){
+        .level = level, .limit = (uint32_t)(bytes / level->line.bytes), .start = level->lab->loads};
+    int rc = eviction_set_of_conflict(&r->set, level);
+    r->lines[r->count++] = r->set.member[r->set.ways - 1];
+    r->next = r->lines[0] + 1;
+    rc = rc ? rc : scan(r);
+    rc = rc || second_row(r) == 0 ? rc : predict(r);
+    if (rc == 0 && rows_fit(&fit, r->lines, r->count) && fit.share >= limits.share) {
+        rc = report(level, r, &fit);
+    } else if (rc == 0) {
+        rc = lab_undecided(level->lab, "%zu lines of a set lie in no rows", r->count);
+    }
+    free(r);
+    return rc;
+}

@@ -1,0 +1,37 @@
+/*
+ * Rows of a hashed cache. Where a cache has several slices, each with its own sets, a row is as
+ * many lines beside each other as there are slices, one of the sets of each; which line of the row
+ * is in which slice is hashed, and so one line of a row on average shares a set:
+ *
+ *     | . . x . | . . . . | . x x . |      x: lines of one set, rows of 4 lines,
+ *       row 0     row 100   row 200        100 sets in each slice: 400 in all
+ */
+#ifndef SONDE_INFER_ROWS_H
+#define SONDE_INFER_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct level;
+
+struct row_fit {
+    uint32_t width;  /* lines of a row */
+    uint32_t period; /* rows after which a set comes again */
+    uint64_t sets;   /* width * period: lines from a row to the next one of the same set */
+    double share;    /* of what is likely, of all numbers of sets: 0 to 1 */
+};
+
+/*
+ * The rows of lines (ascending) that share a set. False: none that are likely; so it is where lines
+ * share a set by chance.
+ */
+bool rows_fit(struct row_fit *out, const uint32_t *lines, size_t count);
+
+/*
+ * Finds more lines of the conflicting set, and the rows that they lie in: sets and size. The ways
+ * are those of the conflicting set. INFER_UNDECIDED where there are no rows.
+ */
+int level_rows(struct level *level);
+
+#endif

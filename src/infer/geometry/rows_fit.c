@@ -1,0 +1,110 @@
+/*
+ * Which rows do lines of one set lie in? Width and beginning of a row are tried one by one; the
+ * period is then the greatest common divisor of the rows' distances. By chance n lines lie in
+ * every P-th row with a probability of P^-(n-1), so the longest period is the likeliest, by that
+ * much. What several widths explain alike is shared among the numbers of sets that they make.
+ */
+#include "infer/geometry/rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Thresholds. Fixed by: drawn rows (unit.infer.rows). */
+static const struct {
+    size_t least_lines;
+    uint32_t most_width, least_period;
+    double chance;
+} limits = {
+    .least_lines = 5,  /* lines: fewer lie in rows by chance */
+    .most_width = 512, /* lines of a row: more slices are not looked for */
+    .least_period = 8, /* rows: a shorter period needs no rows to be found (index.c) */
+    .chance = 1e-4,    /* chance that lines lie so regularly, over all widths that are tried */
+};
+
+static uint32_t divisor_of(uint32_t a, uint32_t b)
+{
+    while (b) {
+        uint32_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The period of the rows of a width that begin `phase` lines early; 0: all lie in one row. */
+static uint32_t period_of(const uint32_t *lines, size_t count, uint32_t width, uint32_t phase)
+{
+    uint32_t first = (lines[0] + phase) / width, period = 0;
+    for (size_t i = 1; i < count && period != 1; i++) {
+        period = divisor_of((lines[i] + phase) / width - first, period);
+    }
+    return period;
+}
+
+/* One number of sets, and how likely it is beside others: the logarithm. */
+struct candidate {
+    struct row_fit fit;
+    double weight;
+};
+
+static double join(double a, double b)
+{
+    double most = fmax(a, b);
+    return most + log1p(exp(fmin(a, b) - most));
+}
+
+static void add_candidate(struct candidate *all, size_t *count, size_t room, uint32_t width,
+                          uint32_t period, double weight)
+{
+    uint64_t sets = (uint64_t)width * period;
+    size_t at = 0, least = 0;
+    while (at < *count && all[at].fit.sets != sets) {
+        least = all[at].weight < all[least].weight ? at : least;
+        at++;
+    }
+    if (at < *count) {
+        all[at].weight = join(all[at].weight, weight);
+        return;
+    }
+    at = *count < room ? (*count)++ : least;
+    if (at + 1 == *count || all[at].weight < weight) {
+        all[at] = (struct candidate){{.width = width, .period = period, .sets = sets}, weight};
+    }
+}
+
+static size_t collect(struct candidate *all, size_t room, const uint32_t *lines, size_t count)
+{
+    size_t found = 0;
+    for (uint32_t width = 1; width <= limits.most_width; width++) {
+        double tried = log((double)width * width);
+        for (uint32_t phase = 0; phase < width; phase++) {
+            uint32_t period = period_of(lines, count, width, phase);
+            if (period >= limits.least_period) {
+                double weight = (double)(count - 1) * log(period) - tried;
+                add_candidate(all, &found, room, width, period, weight);
+            }
+        }
+    }
+    return found;
+}
+
+bool rows_fit(struct row_fit *out, const uint32_t *lines, size_t count)
+{
+    struct candidate all[64];
+    double sum = 0; /* that they lie anywhere has a weight of 1 */
+    size_t best = 0;
+    if (count < limits.least_lines) {
+        return false;
+    }
+    size_t found = collect(all, sizeof all / sizeof *all, lines, count);
+    for (size_t i = 0; i < found; i++) {
+        sum = join(sum, all[i].weight);
+        best = all[i].weight > all[best].weight ? i : best;
+    }
+    if (found == 0 || all[best].weight < -log(limits.chance)) {
+        return false;
+    }
+    *out = all[best].fit;
+    out->share = exp(all[best].weight - sum);
+    return true;
+}

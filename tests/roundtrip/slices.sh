@@ -1,0 +1,27 @@
+#!/bin/sh
+# Slices chosen by a hash fill sets unevenly: ways, sets and count are told all the same.
+for shape in 20:4:112:2240 10:2:1228:12280 80:2:256:20480; do
+    slices=${shape%%:*} rest=${shape#*:}
+    ways=${rest%%:*} rest=${rest#*:}
+    sets=${rest%%:*} all=${rest#*:}
+    cat >slices.yaml <<YAML
+name: slices
+sms: 5
+l1_data: {size: 16 KiB, line: 128 B, sector: 32 B, sets: 16, ways: 8}
+l2:
+  slices: $slices
+  slice_index: {kind: hash, unit: 128 B, seed: $slices}
+  size: $((sets * ways * 128)) B
+  line: 128 B
+  sector: 32 B
+  sets: $sets
+  ways: $ways
+  index: {kind: modulo, unit: $((slices * 128)) B}
+dram: {channels: 1}
+YAML
+    dissect sim:./slices.yaml slices.json --only l2,count
+    expect slices.json l2.ways "$ways"
+    expect slices.json l2.sets "$all"
+    expect slices.json l2.size $((all * ways * 128))
+    expect slices.json l2.count 1
+done
