@@ -42,6 +42,9 @@ static void read_all(void)
     o->profile = o->functional ? NULL : text("SONDE_PROFILE", NULL);
     o->timeline = o->functional ? NULL : text("SONDE_TIMELINE", NULL);
     o->stats = text("SONDE_STATS", NULL);
+    const char *sample = o->functional ? NULL : text("SONDE_SAMPLE", NULL);
+    o->sample = sample ? strtod(sample, NULL) : 0;
+    o->seed = number("SONDE_SEED", 1);
     o->cold = number("SONDE_COLD", 0) != 0;
     o->summary = number("SONDE_SUMMARY", 0) != 0;
     o->details = number("SONDE_SUMMARY", 0) == 2;

@@ -16,6 +16,8 @@ struct options {
     const char *timeline; /* SONDE_TIMELINE: a file */
     const char *stats;    /* SONDE_STATS: a file */
     bool cold;            /* SONDE_COLD */
+    double sample;        /* SONDE_SAMPLE: the error that is asked for; 0: no samples */
+    uint64_t seed;        /* SONDE_SEED: of what is drawn */
     bool summary;         /* SONDE_SUMMARY */
     bool details;         /* SONDE_SUMMARY=2: more of each kernel that was timed */
     bool has_kernels;

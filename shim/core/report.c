@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "model/model.h"
+#include "sample/sampler.h"
 #include "shim/core/options.h"
 #include "shim/core/shim.h"
 #include "statistics/statistics.h"
@@ -127,6 +128,10 @@ void report_done(void *ctx, const struct rt_done *launch)
     }
     if (launch->status == SONDE_EINTERRUPTED && report.interrupted && options()->summary) {
         shim_say("%s: %s", tally->name, error_text());
+    }
+    if (launch->estimated) {
+        report.timed_cycles += launch->cycles;
+        return;
     }
     if (launch->functional) {
         tally->functional++;
@@ -241,6 +246,38 @@ static void print_copies(void)
     }
 }
 
+static void print_total(const struct sampler_total *total, const char *name)
+{
+    double half = total->cycles > 0 ? 50 * (total->high - total->low) / total->cycles : 0;
+    fprintf(stderr,
+            "==sonde== sampled: %" PRIu64 " of %" PRIu64
+            " launches simulated, %.0f cycles (%.0f to %.0f, +-%.2f%%)  %s\n",
+            total->timed, total->launches, total->cycles, total->low, total->high, half, name);
+    if (total->whole > 0) {
+        fprintf(stderr,
+                "==sonde== sampled: of these %" PRIu64
+                " cannot be sampled and were all simulated  %s\n",
+                total->whole, name);
+    }
+}
+
+/* The table before tells of the launches that were simulated. */
+static void print_sampling(void)
+{
+    const struct sampler *sampler = report.statistics.sampler;
+    struct sampler_total total;
+    for (size_t i = 0; i < sampler_kernels(sampler); i++) {
+        char *name = readable(sampler_kernel(sampler, i, &total));
+        print_total(&total, name ? name : "");
+        free(name);
+    }
+    sampler_all(sampler, &total);
+    print_total(&total, "(all)");
+    fprintf(stderr,
+            "==sonde== sampled: 95%% confidence, error asked for %.4g%%, seed %" PRIu64 "\n",
+            100 * sampler_spec(sampler)->error, sampler_spec(sampler)->seed);
+}
+
 static void print_summary(void)
 {
     const struct model *m = shim_model();
@@ -283,6 +320,9 @@ static void print_summary(void)
                     " warp instructions  %s\n",
                     tally->functional, tally->warp_insns, tally->name);
         }
+    }
+    if (report.statistics.sampler) {
+        print_sampling();
     }
     print_copies();
     fprintf(stderr, "==sonde== calls: %" PRIu64 ", launches: %" PRIu64 "\n", report.calls,
@@ -394,6 +434,13 @@ void report_start(struct rt *rt)
     rt_tell_when_cancelled(rt);
     if (o->cold) {
         rt_set_cold(rt);
+    }
+    if (o->sample > 0) {
+        struct sampler_spec spec = {.error = o->sample, .seed = o->seed};
+        if (rt_sample(rt, &spec) < 0) {
+            shim_say("no samples: %s", error_text());
+        }
+        report.statistics.sampler = rt_sampler(rt);
     }
     rt_set_done(rt, report_done, rt);
     if (first) {

@@ -159,10 +159,14 @@ void gpu_set_cancel(struct gpu *gpu, const volatile int *cancel)
 /* Line by line: the slice may change with every line. */
 void gpu_host_copy(struct gpu *gpu, uint64_t vaddr, uint64_t bytes, bool to_device)
 {
-    const struct model *model = gpu->model;
-    if (!model->copies_allocate_in_l2 || gpu->grids) {
-        return;
+    if (gpu->model->copies_allocate_in_l2 && !gpu->grids) {
+        gpu_touch_l2(gpu, vaddr, bytes, to_device);
     }
+}
+
+void gpu_touch_l2(struct gpu *gpu, uint64_t vaddr, uint64_t bytes, bool writes)
+{
+    const struct model *model = gpu->model;
     gpu->stats_version++;
     uint64_t line_bytes = model->l2.line_bytes;
     for (uint64_t at = vaddr, next; at < vaddr + bytes; at = next) {
@@ -173,8 +177,8 @@ void gpu_host_copy(struct gpu *gpu, uint64_t vaddr, uint64_t bytes, bool to_devi
             continue;
         }
         uint64_t key = model->l2.address == ADDRESS_VIRTUAL ? at : paddr;
-        mem_cache_touch(gpu->l2[gpu_home_slice(gpu, paddr)], key, end - at, to_device);
-        if (to_device && model->l2_parts.count > 1) {
+        mem_cache_touch(gpu->l2[gpu_home_slice(gpu, paddr)], key, end - at, writes);
+        if (writes && model->l2_parts.count > 1) {
             gpu_drop_copies(gpu, at, paddr);
         }
     }

@@ -113,6 +113,9 @@ uint64_t gpu_resident_ctas(const struct gpu *gpu, const struct exec_launch *laun
  * happens while grids are on the GPU leaves L2 as it is. */
 void gpu_host_copy(struct gpu *gpu, uint64_t vaddr, uint64_t bytes, bool to_device);
 
+/* L2 as if the bytes had been read or written last, at no time. Only between launches. */
+void gpu_touch_l2(struct gpu *gpu, uint64_t vaddr, uint64_t bytes, bool writes);
+
 /* Caches and TLBs forget all they hold; dirty lines are written back at no time. Only between
  * launches. */
 void gpu_empty_caches(struct gpu *gpu);

@@ -7,6 +7,7 @@
 
 #include "check/check.h"
 #include "core/occupancy.h"
+#include "rt/sampling.h"
 #include "rt/state.h"
 #include "util/error.h"
 
@@ -268,6 +269,28 @@ void launch_cool(struct rt *rt)
     }
 }
 
+static int launch_timed(struct rt *rt, struct rt_kernel *kernel, struct exec_launch *run,
+                        uint64_t max_cycles, uint64_t *cycles)
+{
+    struct sampling sampling;
+    uint64_t spent = 0;
+    int rc = sampling_begin(rt, &sampling, kernel, run, true);
+    if (rc < 0) {
+        return rc;
+    }
+    if (sampling.what == SAMPLING_ESTIMATES) {
+        spent = sampling.estimated_cycles;
+    } else {
+        rc = gpu_launch(rt->gpu, run, max_cycles, &spent);
+        int noted = sampling_end(rt, &sampling, kernel, spent);
+        rc = rc == 0 ? noted : rc;
+    }
+    if (cycles) {
+        *cycles = spent;
+    }
+    return rc;
+}
+
 int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *launch,
               uint64_t *cycles)
 {
@@ -288,7 +311,7 @@ int rt_launch(struct rt *rt, struct rt_kernel *kernel, const struct rt_launch *l
         rt->launches++;
         launch_cool(rt);
         rc = launch->functional ? launch_functional(rt, &run)
-                                : gpu_launch(rt->gpu, &run, launch->max_cycles, cycles);
+                                : launch_timed(rt, kernel, &run, launch->max_cycles, cycles);
     }
     free(params);
     rc = launch_ended(rt, kernel, rc);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "check/check.h"
+#include "rt/sampling.h"
 #include "rt/state.h"
 #include "util/error.h"
 
@@ -69,6 +70,7 @@ void rt_destroy(struct rt *rt)
         return;
     }
     queue_destroy(rt);
+    sampling_destroy(rt);
     while (rt->modules) {
         rt_module_unload(rt, rt->modules);
     }

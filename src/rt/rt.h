@@ -179,6 +179,16 @@ void rt_set_cold(struct rt *rt);
 struct gpu *rt_gpu(struct rt *rt);
 
 /*
+ * From now on timed launches that did alike are simulated in part, and the others estimated
+ * (docs/adr/0014); what they do to memory is the same. Before the first launch. rt_sampler() says
+ * what was simulated, and tells totals with intervals; NULL where it was not asked for.
+ */
+struct sampler;
+struct sampler_spec;
+int rt_sample(struct rt *rt, const struct sampler_spec *spec);
+const struct sampler *rt_sampler(const struct rt *rt);
+
+/*
  * The memory checker (check/check.h) looks at all launches without timing from now on; to be asked
  * for before anything is allocated. Freed addresses are not given out again as long as there are
  * others, and allocations lie apart. rt_check() is NULL where it was not asked for.

@@ -91,10 +91,12 @@ struct rt {
     uint64_t heap_address;
     uint64_t grid_workspace; /* of cooperative launches; 0: none yet */
     struct queue *queue;
-    struct check *check; /* NULL: nobody checks */
-    int fault_code;      /* of the first error that sticks; 0: none */
-    bool fault_told;     /* to the host: from then on it is an earlier one */
-    char *fault;         /* its text */
+    struct check *check;     /* NULL: nobody checks */
+    struct sampler *sampler; /* NULL: every launch is simulated as a whole */
+    struct trail *trail;     /* of the launch that is sampled */
+    int fault_code;          /* of the first error that sticks; 0: none */
+    bool fault_told;         /* to the host: from then on it is an earlier one */
+    char *fault;             /* its text */
 };
 
 struct rt_module {
@@ -112,6 +114,7 @@ struct rt_kernel {
     struct rt_module *module;
     const struct ptx_func *func;
     struct exec_program *program;
+    enum { KERNEL_NOT_LOOKED_AT, KERNEL_SAMPLED, KERNEL_NOT_SAMPLED } sampled;
 };
 
 /* occupancy.c: the choice with the least shared memory that is at least this much */

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sample/sampler.h"
 #include "util/error.h"
 #include "util/glue/json_glue.h"
 
@@ -295,6 +296,39 @@ static void put_kernels(json_t *root, const struct model *model,
     }
 }
 
+static void put_total(json_t *root, const struct sampler_total *total)
+{
+    json_put_u64(root, "launches", total->launches);
+    json_put_u64(root, "simulated_launches", total->timed);
+    json_put_u64(root, "unsampled_launches", total->whole);
+    json_put_u64(root, "strata", total->strata);
+    json_t *cycles = json_put_object(root, "cycles");
+    json_put_double(cycles, "estimate", total->cycles);
+    json_put_double(cycles, "low", total->low);
+    json_put_double(cycles, "high", total->high);
+    json_put_double(root, "simulated_cycles", total->timed_cycles);
+    json_put_u64(root, "warp_instructions", total->warp_insns);
+}
+
+/* What stands elsewhere in the document is of the launches that were simulated. */
+static void put_sampling(json_t *root, const struct sampler *sampler)
+{
+    struct sampler_total total;
+    json_t *sampling = json_put_object(root, "sampling");
+    json_put_double(sampling, "error", sampler_spec(sampler)->error);
+    json_put_double(sampling, "confidence", SAMPLER_CONFIDENCE);
+    json_put_u64(sampling, "seed", sampler_spec(sampler)->seed);
+    sampler_all(sampler, &total);
+    put_total(sampling, &total);
+    json_t *list = json_put_array(sampling, "kernels");
+    for (size_t i = 0; i < sampler_kernels(sampler); i++) {
+        json_t *kernel = json_object();
+        json_put_string(kernel, "kernel", sampler_kernel(sampler, i, &total));
+        put_total(kernel, &total);
+        json_append(list, kernel);
+    }
+}
+
 int statistics_write(const char *path, const struct model *model,
                      const struct statistics *statistics, const struct placements *placements)
 {
@@ -309,6 +343,10 @@ int statistics_write(const char *path, const struct model *model,
     json_put_u64(root, "sms", model->sms);
     if (statistics->most_ctas) {
         json_put_u64(root, "most_ctas_of_an_sm", statistics->most_ctas);
+    }
+    json_object_set_new(root, "sampled", json_boolean(statistics->sampler));
+    if (statistics->sampler) {
+        put_sampling(root, statistics->sampler);
     }
     put_counts(root, model, &total);
     put_kernels(root, model, statistics);

@@ -42,8 +42,9 @@ struct statistics_kernel {
 struct statistics {
     struct statistics_kernel *kernels; /* in the order of their first launch */
     size_t count, capacity;
-    bool failed;        /* memory was out */
-    uint32_t most_ctas; /* that an SM held at a time; 0: nobody has counted */
+    bool failed;                   /* memory was out */
+    uint32_t most_ctas;            /* that an SM held at a time; 0: nobody has counted */
+    const struct sampler *sampler; /* not NULL: only some launches were timed (sample/sampler.h) */
 };
 
 /* What one launch has counted, as gpu_stats_since() gives it. `statistics` is a struct statistics:

@@ -15,3 +15,8 @@ run sonde run --functional --summary -- true
 run sonde run --functional --cold -- true
 run sonde run --check --profile -- true
 run sonde run --timeline line.json --functional -- true
+run sonde run --functional --sample -- true
+echo "# errors that cannot be asked for"
+run sonde run --sample=0.5% -- true
+run sonde run --sample=much -- true
+run sonde run --sample=120% -- true

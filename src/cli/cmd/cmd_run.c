@@ -25,12 +25,16 @@
 #define SONDE_SHIM_RELATIVE "../lib/sonde"
 #endif
 
+#define SAMPLE_DEFAULT 0.03 /* half an interval, of the total */
+#define SAMPLE_LEAST 0.011  /* caches are right to about 1 % (sample/sampler.c) */
+
 static const struct option_spec options[] = {
     {"-d", true},         {"--functional", false}, {"--stats", true},      {"--kernels", true},
     {"--skip", true},     {"--count", true},       {"--max-cycles", true}, {"--threads", true},
     {"-q", false},        {"--check", false},      {"--check", true},      {"--suppress", true},
     {"--profile", false}, {"--profile", true},     {"--timeline", true},   {"--cold", false},
-    {"--summary", false}, {NULL, false},
+    {"--summary", false}, {"--sample", false},     {"--sample", true},     {"--seed", true},
+    {NULL, false},
 };
 
 /* Beside the command in the build's folder, and where `make install` puts them. */
@@ -72,6 +76,32 @@ static void put_front(const char *name, const char *value, char separator)
     free(text);
 }
 
+/* A share, or per cent of it: 0.03, 3%. */
+static bool sample_parse(double *share, const struct option_walk *walk)
+{
+    char *end;
+    *share = strtod(walk->value, &end);
+    bool percent = end != walk->value && *end == '%';
+    *share = percent ? *share / 100 : *share;
+    if (end == walk->value || end[percent] != '\0' || !(*share >= SAMPLE_LEAST && *share < 1)) {
+        cli_usage(walk->command, "--sample: '%s' is no error of %g%% or more, such as 3%%",
+                  walk->value, 100 * SAMPLE_LEAST);
+        return false;
+    }
+    return true;
+}
+
+static void take_sample(const struct option_walk *walk)
+{
+    char text[32];
+    double share = SAMPLE_DEFAULT;
+    if (walk->value) {
+        sample_parse(&share, walk);
+    }
+    snprintf(text, sizeof text, "%.9g", share);
+    setenv("SONDE_SAMPLE", text, 1);
+}
+
 static void take_option(const struct option_walk *walk)
 {
     static const struct {
@@ -81,7 +111,7 @@ static void take_option(const struct option_walk *walk)
         {"--kernels", "SONDE_KERNELS"},   {"--skip", "SONDE_SKIP"},
         {"--count", "SONDE_COUNT"},       {"--max-cycles", "SONDE_MAX_CYCLES"},
         {"--threads", "SONDE_THREADS"},   {"--suppress", "SONDE_CHECK_SUPPRESS"},
-        {"--timeline", "SONDE_TIMELINE"},
+        {"--timeline", "SONDE_TIMELINE"}, {"--seed", "SONDE_SEED"},
     };
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         if (option_is(walk, variables[i].option)) {
@@ -92,6 +122,8 @@ static void take_option(const struct option_walk *walk)
         setenv("SONDE_CHECK", walk->value ? walk->value : "text", 1);
     } else if (option_is(walk, "--profile")) {
         setenv("SONDE_PROFILE", walk->value ? walk->value : "text", 1);
+    } else if (option_is(walk, "--sample")) {
+        take_sample(walk);
     } else if (option_is(walk, "--cold")) {
         setenv("SONDE_COLD", "1", 1);
     } else if (option_is(walk, "--functional")) {
@@ -109,10 +141,9 @@ static bool nothing_timed(const char *command)
     static const struct {
         const char *variable, *value, *what;
     } timed[] = {
-        {"SONDE_TIMELINE", NULL, "a time line is"},
-        {"SONDE_PROFILE", NULL, "a profile is"},
-        {"SONDE_SUMMARY", "2", "a summary is"},
-        {"SONDE_COLD", NULL, "empty caches are"},
+        {"SONDE_TIMELINE", NULL, "a time line is"}, {"SONDE_PROFILE", NULL, "a profile is"},
+        {"SONDE_SUMMARY", "2", "a summary is"},     {"SONDE_COLD", NULL, "empty caches are"},
+        {"SONDE_SAMPLE", NULL, "samples are"},
     };
     const char *untimed = getenv("SONDE_CHECK") ? "--check" : "--functional";
     if (!getenv("SONDE_CHECK") && !getenv("SONDE_FUNCTIONAL")) {
@@ -133,10 +164,15 @@ static bool check_option(struct option_walk *walk)
     uint64_t number;
     regex_t regex;
     if (option_is(walk, "--skip") || option_is(walk, "--count") ||
-        option_is(walk, "--max-cycles") || option_is(walk, "--threads")) {
+        option_is(walk, "--max-cycles") || option_is(walk, "--threads") ||
+        option_is(walk, "--seed")) {
         return option_u64(walk, &number);
     }
     struct check_option check;
+    double share;
+    if (option_is(walk, "--sample")) {
+        return !walk->value || sample_parse(&share, walk);
+    }
     if (option_is(walk, "--check")) {
         return check_option_parse(&check, walk->command, walk->value) &&
                cli_check_output(check.path) == EXIT_DONE;
@@ -266,6 +302,7 @@ int cmd_run(int argc, char **argv)
     unsetenv("SONDE_PROFILE");
     unsetenv("SONDE_TIMELINE");
     unsetenv("SONDE_COLD");
+    unsetenv("SONDE_SAMPLE");
     setenv("SONDE_SUMMARY", "1", 1);
     option_walk_start(&walk, argc, argv);
     while (!first && option_walk_next(&walk, options)) {

@@ -62,12 +62,17 @@ static void tell_done(struct queue *queue, const struct rt_op *op, uint64_t warp
                       uint64_t thread_insns)
 {
     const struct op_launch *l = &op->launch;
+    uint64_t cycles = (l->result.end_ps - l->result.begin_ps) / queue->rt->model->core_period_ps;
+    if (sampling_end(queue->rt, &l->sampling, l->kernel, cycles) < 0) {
+        context_spoil(queue->rt, error_memory());
+    }
     if (!queue->done) {
         return;
     }
     struct rt_done done = {.kernel = l->kernel,
                            .stream_id = op->stream->id,
                            .functional = l->launch.functional,
+                           .estimated = l->sampling.what == SAMPLING_ESTIMATES,
                            .status = l->status,
                            .begin_ps = l->result.begin_ps,
                            .end_ps = l->result.end_ps,
@@ -81,7 +86,11 @@ static void tell_done(struct queue *queue, const struct rt_op *op, uint64_t warp
         gpu_stats_since(&done.stats, l->before);
         done.warp_insns = l->result.warp_insns;
         done.thread_insns = l->result.thread_insns;
-        done.cycles = (done.end_ps - done.begin_ps) / queue->rt->model->core_period_ps;
+        done.cycles = cycles;
+    } else if (done.estimated) {
+        done.warp_insns = l->sampling.warp_insns;
+        done.thread_insns = l->sampling.thread_insns;
+        done.cycles = cycles;
     }
     queue->done(queue->done_ctx, &done);
 }
@@ -134,6 +143,7 @@ static int perform(struct queue *queue, struct rt_op *op)
     if (op->kind == OP_MEMSET) {
         return memset_perform(rt, &op->memset);
     }
+    queue->estimated = queue->estimated && op->launch.sampling.what != SAMPLING_ESTIMATES;
     int rc = launch_ended(rt, op->launch.kernel, 0);
     tell_done(queue, op, 0, 0);
     return rc;
@@ -281,13 +291,36 @@ static int begin_functional(struct queue *queue, struct rt_op *op)
     return 0;
 }
 
+/* Neither beside others nor before others that may come beside it. */
+static bool is_alone(const struct queue *queue, const struct rt_op *op)
+{
+    bool alone = queue->grids == 0 && queue->functional == 0 && !queue->finishes;
+    for (const struct rt_op *other = queue->ready; alone && other; other = other->ready_next) {
+        alone = other == op || other->kind != OP_LAUNCH;
+    }
+    return alone;
+}
+
+/* It has happened; the time that it would take goes by. */
+static int begin_estimated(struct queue *queue, struct rt_op *op)
+{
+    struct op_launch *l = &op->launch;
+    uint64_t period_ps = queue->rt->model->core_period_ps;
+    uint64_t begin_ps = (op->begin_ps + period_ps - 1) / period_ps * period_ps;
+    uint64_t end_ps = begin_ps + l->sampling.estimated_cycles * period_ps;
+    l->result = (struct gpu_grid_result){.begin_ps = begin_ps, .end_ps = end_ps};
+    queue->rt->launches++;
+    queue->estimated = true;
+    return run_on(queue, op, end_ps);
+}
+
 /* GPU_LATER: not beside those that are on the GPU. */
 static int begin_launch(struct queue *queue, struct rt_op *op)
 {
     struct rt *rt = queue->rt;
     struct op_launch *l = &op->launch;
     bool timed = !l->launch.functional;
-    if ((timed && queue->grids >= rt->model->concurrent_grids) ||
+    if ((timed && (queue->grids >= rt->model->concurrent_grids || queue->estimated)) ||
         (l->launch.cooperative && queue->cooperative)) {
         return GPU_LATER;
     }
@@ -301,7 +334,11 @@ static int begin_launch(struct queue *queue, struct rt_op *op)
                                        .not_before_ps = op->begin_ps,
                                        .max_cycles = l->launch.max_cycles};
     launch_cool(rt);
-    rc = note_before(queue, l);
+    rc = sampling_begin(rt, &l->sampling, l->kernel, &l->run, is_alone(queue, op));
+    if (rc == 0 && l->sampling.what == SAMPLING_ESTIMATES) {
+        return begin_estimated(queue, op);
+    }
+    rc = rc == 0 ? note_before(queue, l) : rc;
     if (rc == 0) {
         rc = gpu_grid_begin(rt->gpu, &l->grid, &l->run, &options);
     }

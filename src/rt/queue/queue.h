@@ -146,7 +146,8 @@ struct rt_done {
     uint64_t stream_id;
     uint32_t grid[3], block[3];
     bool functional;
-    int status; /* 0, SONDE_EFAULT, SONDE_EINTERRUPTED, ... */
+    bool estimated; /* not simulated: times and cycles by others' (rt_sample()), no statistics */
+    int status;     /* 0, SONDE_EFAULT, SONDE_EINTERRUPTED, ... */
     uint64_t begin_ps, end_ps;
     uint64_t cycles;                   /* 0: functional */
     uint64_t warp_insns, thread_insns; /* its own, of the blocks that have ended */

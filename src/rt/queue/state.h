@@ -23,6 +23,7 @@
 #include <time.h>
 
 #include "rt/queue/queue.h"
+#include "rt/sampling.h"
 #include "rt/state.h"
 
 enum op_kind {
@@ -53,6 +54,7 @@ struct op_launch {
     struct device_work *device; /* what its threads have put in: device.c; NULL: nothing */
     void (*device_free)(struct device_work *device);
     int status;
+    struct sampling sampling;
 };
 
 struct op_copy {
@@ -154,6 +156,7 @@ struct queue {
     uint32_t grids;                   /* on the GPU */
     uint32_t functional;              /* launches that run without timing */
     bool cooperative;                 /* one of them */
+    bool estimated;                   /* a launch goes by whose time is an estimate */
     bool awaits_value;                /* an operation could begin, but for a word of memory */
     VEC(uint64_t) frees;              /* memory to be freed when no grid is on the GPU */
     VEC(uint64_t) leaving;            /* memory whose free waits in a stream */

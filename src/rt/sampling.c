@@ -1,0 +1,175 @@
+/*
+ * Launches that are sampled (docs/adr/0014). A launch is first executed without timing and counted.
+ * The sampler then knows launches that did alike, and says whether it is to be simulated: if so,
+ * memory is put back as it was, L2 is brought to what the launches before have left, and the launch
+ * happens with timing; else what was executed stays, and its time is an estimate.
+ *
+ * Left as they are, with timing: launches beside which others may run; kernels that read clocks,
+ * call the driver or reach memory when they issue; those whose blocks wait for each other, or that
+ * fault, which is found by executing them.
+ */
+#include "rt/sampling.h"
+
+#include <string.h>
+
+#include "exec/program.h"
+#include "rt/state.h"
+#include "sample/sampler.h"
+#include "sample/trail.h"
+#include "util/error.h"
+#include "util/hash.h"
+
+static const struct {
+    uint64_t slice_insns; /* warp instructions between two looks at how far a launch is */
+    uint64_t block_insns; /* of one block, after which it is taken to wait for another */
+} limits = {.slice_insns = 1u << 18, .block_insns = 1u << 24};
+
+static bool may_be_taken_back(const struct exec_program *program)
+{
+    if (exec_program_acts_at_issue(program)) {
+        return false;
+    }
+    for (uint32_t pc = 0; pc < exec_program_length(program); pc++) {
+        if (exec_uop_info(program, pc)->reads_clock) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_sampled(struct rt_kernel *kernel)
+{
+    if (kernel->sampled == KERNEL_NOT_LOOKED_AT) {
+        kernel->sampled = may_be_taken_back(kernel->program) ? KERNEL_SAMPLED : KERNEL_NOT_SAMPLED;
+    }
+    return kernel->sampled == KERNEL_SAMPLED;
+}
+
+/* What launches of one stratum have in common beside their counts. */
+static uint64_t shape_of(const struct rt_kernel *kernel, const struct exec_launch *run)
+{
+    uint64_t hash = hash_bytes(HASH_BEGIN, &kernel->program, sizeof(kernel->program));
+    hash = hash_bytes(hash, run->block, sizeof run->block);
+    hash = hash_bytes(hash, run->cluster, sizeof run->cluster);
+    return hash_bytes(hash, &run->dynamic_shared_bytes, sizeof run->dynamic_shared_bytes);
+}
+
+/* 0: it has ended; EXEC_RUN_MORE: it will not. */
+static int execute(struct exec_launch *run, struct rt *rt, struct exec_run_options *options)
+{
+    struct exec_run *execution;
+    run->observer = trail_begin(rt->trail);
+    int rc = exec_run_begin(&execution, run, options);
+    uint64_t ctas = 0, since = 0;
+    while (rc == 0) {
+        rc = exec_run_some(execution, limits.slice_insns);
+        if (rc != EXEC_RUN_MORE || trail_failed(rt->trail)) {
+            break;
+        }
+        if (trail_ctas(rt->trail) != ctas) {
+            ctas = trail_ctas(rt->trail);
+            since = options->warp_insns;
+        }
+        rc = options->warp_insns - since > limits.block_insns ? EXEC_RUN_MORE : 0;
+    }
+    if (execution) {
+        exec_run_end(execution);
+    }
+    run->observer = NULL;
+    return rc == 0 && trail_failed(rt->trail) ? EXEC_RUN_MORE : rc;
+}
+
+static void touch_l2(void *ctx, uint64_t address, bool dirty)
+{
+    gpu_touch_l2(ctx, address, TRAIL_LINE_BYTES, dirty);
+}
+
+static void take_back(struct rt *rt)
+{
+    trail_take_back(rt->trail, touch_l2, rt->gpu);
+}
+
+static int decide(struct rt *rt, struct sampling *sampling, const struct rt_kernel *kernel,
+                  const struct exec_launch *run, const struct exec_run_options *options)
+{
+    struct trail_counts counts;
+    trail_counts(rt->trail, &counts);
+    struct sampler_launch launch = {.kernel = rt_kernel_name(kernel),
+                                    .shape = shape_of(kernel, run),
+                                    .ctas = counts.ctas,
+                                    .warp_insns = options->warp_insns,
+                                    .thread_insns = options->thread_insns,
+                                    .accesses = counts.accesses,
+                                    .sectors = counts.sectors,
+                                    .lines = counts.lines,
+                                    .missing = counts.missing,
+                                    .visits = counts.visits,
+                                    .passes = counts.passes,
+                                    .blocks = counts.blocks,
+                                    .length = counts.length};
+    bool timed;
+    int rc =
+        sampler_see(rt->sampler, &launch, &sampling->ticket, &timed, &sampling->estimated_cycles);
+    if (rc < 0) {
+        return rc;
+    }
+    sampling->what = timed ? SAMPLING_MEASURES : SAMPLING_ESTIMATES;
+    sampling->warp_insns = options->warp_insns;
+    sampling->thread_insns = options->thread_insns;
+    if (timed) {
+        take_back(rt);
+    } else {
+        trail_keep(rt->trail);
+    }
+    return 0;
+}
+
+int sampling_begin(struct rt *rt, struct sampling *sampling, struct rt_kernel *kernel,
+                   struct exec_launch *run, bool alone)
+{
+    *sampling = (struct sampling){.what = rt->sampler ? SAMPLING_WHOLE : SAMPLING_NOT};
+    if (!rt->sampler || !alone || !is_sampled(kernel)) {
+        return 0;
+    }
+    struct exec_run_options options = {.interrupt = rt->cancel};
+    int rc = execute(run, rt, &options);
+    if (rc == 0) {
+        return decide(rt, sampling, kernel, run, &options);
+    }
+    take_back(rt);
+    if (rc == SONDE_EINTERRUPTED || rc == SONDE_ENOMEM) {
+        return rc;
+    }
+    kernel->sampled = KERNEL_NOT_SAMPLED;
+    return 0;
+}
+
+int sampling_end(struct rt *rt, const struct sampling *sampling, const struct rt_kernel *kernel,
+                 uint64_t cycles)
+{
+    if (sampling->what == SAMPLING_MEASURES) {
+        sampler_measured(rt->sampler, sampling->ticket, cycles);
+    }
+    return sampling->what == SAMPLING_WHOLE
+               ? sampler_whole(rt->sampler, rt_kernel_name(kernel), cycles)
+               : 0;
+}
+
+int rt_sample(struct rt *rt, const struct sampler_spec *spec)
+{
+    const struct cache_spec *l2 = &rt->model->l2;
+    uint64_t l2_bytes = l2->enabled ? l2->size_bytes * rt->model->l2_slices : 0;
+    int rc = trail_create(&rt->trail, rt->memory, l2_bytes);
+    return rc < 0 ? rc : sampler_create(&rt->sampler, spec);
+}
+
+const struct sampler *rt_sampler(const struct rt *rt)
+{
+    return rt->sampler;
+}
+
+void sampling_destroy(struct rt *rt)
+{
+    trail_destroy(rt->trail);
+    sampler_destroy(rt->sampler);
+}

@@ -1,0 +1,511 @@
+/*
+ * Stamps and what is needed to take a launch back. A word for each line of the whole range, of
+ * which the host's kernel provides what is used:
+ *
+ *     31                        2 1     0
+ *     | stamp of the last block | dirty | saved |
+ *
+ * A block has one stamp; lines of one block keep no order. `saved`: the launch on its way has
+ * written the line, and what was there is kept.
+ *
+ * Left out: textures' texels, which only count as accesses; what instructions do without an access
+ * or a call of touches(), for which the caller does not ask.
+ */
+#include "sample/trail.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "exec/memory/memory.h"
+#include "exec/ops.h"
+#include "exec/program.h"
+#include "util/container/vec.h"
+#include "util/error.h"
+
+#define LINE_SHIFT 7
+#define SAVED 1u
+#define DIRTY 2u
+#define STAMP_SHIFT 2
+#define SHARED_BANKS 32
+#define LINES_WORTH 4
+
+static const struct {
+    uint32_t stamp_most;       /* of 30 bits */
+    uint32_t shared_looked_at; /* one of so many accesses: their banks take long to count */
+    uint64_t recent_shares;    /* lines that are remembered, in parts of what the cache holds */
+} limits = {.stamp_most = (1u << 30) - 2, .shared_looked_at = 8, .recent_shares = LINES_WORTH};
+
+struct touched {
+    uint64_t line;
+    uint32_t before;
+};
+
+/* A launch that was kept. */
+struct epoch {
+    uint32_t stamp;
+    uint64_t lines; /* touched before it, by all */
+};
+
+struct trail {
+    struct exec_observer observer;
+    const struct exec_memory *memory;
+    uint64_t base, line_count, cache_lines;
+    uint32_t *line;
+    uint32_t stamp, first, warmed; /* of this block; this launch's; when the caches were right */
+    uint32_t gone;                 /* what was touched before is out of the cache */
+    size_t oldest;                 /* the epoch with that stamp */
+    VEC(struct epoch) epochs;
+    uint64_t all_lines;
+    VEC(struct touched) touched;
+    VEC(uint64_t) saved; /* lines, whose bytes lie in the same order in: */
+    uint8_t *bytes;
+    size_t bytes_capacity;
+    VEC(uint64_t) recent;
+    struct trail_counts counts;
+    uint64_t shared_seen;
+    uint8_t *watch;
+    uint64_t *blocks;
+    uint32_t length;
+    bool failed;
+};
+
+static struct trail *trail_of(const struct exec_warp *warp)
+{
+    return warp->cta->observed;
+}
+
+/* ---- lines ---- */
+
+static void save(struct trail *t, uint64_t line)
+{
+    size_t count = t->saved.count;
+    if (vec_push(&t->saved, line) < 0 ||
+        vec_grow((void **)&t->bytes, &t->bytes_capacity, count + 1, TRAIL_LINE_BYTES) < 0) {
+        t->failed = true;
+        return;
+    }
+    memcpy(t->bytes + count * TRAIL_LINE_BYTES,
+           (const uint8_t *)(uintptr_t)(t->base + (line << LINE_SHIFT)), TRAIL_LINE_BYTES);
+}
+
+/* The block has not touched the line yet, or the launch has not written it. */
+static void touch_anew(struct trail *t, uint64_t line, bool writes)
+{
+    uint32_t entry = t->line[line], stamp = entry >> STAMP_SHIFT;
+    if (stamp != t->stamp) {
+        t->counts.visits++;
+    }
+    if (stamp < t->first) {
+        t->counts.missing += stamp < t->gone;
+        if (vec_push(&t->touched, (struct touched){line, entry}) < 0) {
+            t->failed = true;
+        }
+        /* What has left the cache since is clean; what it holds it knows to be dirty. */
+        entry = stamp > t->warmed && stamp >= t->gone ? entry & DIRTY : 0;
+    }
+    if (writes && !(entry & SAVED)) {
+        save(t, line);
+        entry |= SAVED | DIRTY;
+    }
+    t->line[line] = t->stamp << STAMP_SHIFT | (entry & (SAVED | DIRTY));
+}
+
+static inline void touch(struct trail *t, uint64_t line, bool writes)
+{
+    if (line >= t->line_count) {
+        return; /* of the host's */
+    }
+    uint32_t entry = t->line[line];
+    if (entry >> STAMP_SHIFT != t->stamp || (writes && !(entry & SAVED))) {
+        touch_anew(t, line, writes);
+    }
+}
+
+static void touch_range(struct trail *t, uint64_t address, uint64_t bytes, bool writes)
+{
+    uint64_t last = (address + bytes - 1 - t->base) >> LINE_SHIFT;
+    for (uint64_t line = (address - t->base) >> LINE_SHIFT; line <= last; line++) {
+        touch(t, line, writes);
+    }
+}
+
+/* ---- what is observed ---- */
+
+static void global_access(struct trail *t, const struct exec_access *access, uint32_t mask)
+{
+    bool writes = access->kind == ACCESS_STORE || access->kind == ACCESS_ATOMIC ||
+                  access->kind == ACCESS_REDUCTION;
+    uint64_t bytes = (uint64_t)access->bytes * access->vec;
+    t->counts.accesses++;
+    if (access->contiguous) {
+        uint64_t first = access->address[0], end = access->address[WARP_LANES - 1] + bytes;
+        t->counts.sectors += (end - 1) / 32 - first / 32 + 1;
+        touch_range(t, first, end - first, writes);
+        return;
+    }
+    uint64_t line_before = UINT64_MAX, sector_before = UINT64_MAX;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint64_t address = access->address[lowest_lane(rest)];
+        uint64_t line = (address - t->base) >> LINE_SHIFT, sector = address >> 5;
+        t->counts.sectors += sector != sector_before;
+        sector_before = sector;
+        if (line != line_before) {
+            line_before = line;
+            touch(t, line, writes);
+        }
+        if ((address & (TRAIL_LINE_BYTES - 1)) + bytes > TRAIL_LINE_BYTES) {
+            touch(t, line + 1, writes);
+        }
+    }
+}
+
+/* As often as the bank that is asked most, for different words. */
+static uint32_t passes_of(const struct exec_access *access)
+{
+    uint32_t used[SHARED_BANKS] = {0}, most = 0;
+    uint64_t word[SHARED_BANKS];
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        uint64_t at = access->address[lowest_lane(rest)] / 4;
+        uint32_t bank = (uint32_t)(at % SHARED_BANKS);
+        if (used[bank] && word[bank] == at) {
+            continue;
+        }
+        word[bank] = at;
+        used[bank]++;
+        most = used[bank] > most ? used[bank] : most;
+    }
+    return most;
+}
+
+static void accesses(struct exec_warp *warp, const struct exec_access *access)
+{
+    struct trail *t = trail_of(warp);
+    if (access->kind > ACCESS_REDUCTION && access->kind != ACCESS_COPY) {
+        t->counts.accesses += access->kind == ACCESS_TEXTURE;
+        return;
+    }
+    if (access->space == SPACE_GLOBAL || access->space == SPACE_CONST) {
+        global_access(t, access, access->mask);
+    } else if (access->space == SPACE_SHARED) {
+        if (t->shared_seen++ % limits.shared_looked_at == 0) {
+            t->counts.passes += (uint64_t)passes_of(access) * limits.shared_looked_at;
+        }
+    } else if (access->space == SPACE_NONE) {
+        uint32_t mask = 0;
+        for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+            if (access->lane_space[lowest_lane(rest)] == SPACE_GLOBAL) {
+                mask |= rest & -rest;
+            }
+        }
+        if (mask) {
+            global_access(t, access, mask);
+        }
+    }
+}
+
+static void touches(struct exec_warp *warp, uint32_t lane, uint64_t address, uint64_t bytes,
+                    bool writes)
+{
+    (void)lane;
+    if (generic_space(address) == SPACE_GLOBAL) {
+        touch_range(trail_of(warp), address, bytes, writes);
+    }
+}
+
+static void refused(struct exec_warp *warp, const struct exec_access *access, uint32_t lane,
+                    enum isa_space space, uint64_t bytes)
+{
+    (void)access;
+    (void)lane;
+    (void)space;
+    (void)bytes;
+    trail_of(warp)->failed = true;
+}
+
+static void issues(struct exec_warp *warp, uint32_t mask)
+{
+    (void)mask;
+    trail_of(warp)->blocks[warp->pc]++;
+}
+
+/* Heads of basic blocks: where branches lead, and what follows one. */
+static void watch_heads(struct trail *t, const struct exec_program *program)
+{
+    t->watch[0] = 1;
+    for (uint32_t pc = 0; pc + 1 < program->length; pc++) {
+        const struct exec_uop_info *info = &program->infos[pc];
+        if (info->is_branch || info->is_return || info->is_exit) {
+            t->watch[pc + 1] = 1;
+        }
+        if (info->is_branch && program->uops[pc].target < program->length) {
+            t->watch[program->uops[pc].target] = 1;
+        }
+    }
+}
+
+static void *begins(void *ctx, const struct exec_launch *launch, const uint8_t **watch)
+{
+    struct trail *t = ctx;
+    uint32_t length = exec_program_length(launch->program);
+    free(t->watch);
+    free(t->blocks);
+    t->watch = calloc(length, 1);
+    t->blocks = calloc(length, sizeof *t->blocks);
+    t->length = length;
+    if (!t->watch || !t->blocks) {
+        return NULL;
+    }
+    watch_heads(t, launch->program);
+    *watch = t->watch;
+    return t;
+}
+
+static void ends(void *launch)
+{
+    (void)launch;
+}
+
+static int cta_begins(void *launch, struct exec_cta *cta, struct exec_warp *const *warps,
+                      uint32_t warp_count)
+{
+    struct trail *t = launch;
+    (void)warps;
+    (void)warp_count;
+    cta->observed = t;
+    t->counts.ctas++;
+    if (t->stamp < limits.stamp_most) {
+        t->stamp++;
+    } else {
+        t->failed = true;
+    }
+    return 0;
+}
+
+static void cta_ends(void *launch, struct exec_cta *cta)
+{
+    (void)launch;
+    (void)cta;
+}
+
+static void arrives(struct exec_warp *warp)
+{
+    (void)warp;
+}
+
+static void released(struct exec_warp *warp, uint64_t warps, bool by_exit)
+{
+    (void)warp;
+    (void)warps;
+    (void)by_exit;
+}
+
+/* ---- a launch ---- */
+
+const struct exec_observer *trail_begin(struct trail *t)
+{
+    vec_clear(&t->touched);
+    vec_clear(&t->saved);
+    t->counts = (struct trail_counts){0};
+    t->failed = false;
+    t->first = t->stamp + 1;
+    uint64_t kept = t->all_lines > t->cache_lines ? t->all_lines - t->cache_lines : 0;
+    while (t->oldest + 1 < t->epochs.count && t->epochs.data[t->oldest + 1].lines <= kept) {
+        t->oldest++;
+    }
+    t->gone = kept > 0 && t->epochs.count > 0 ? t->epochs.data[t->oldest].stamp : 1;
+    return &t->observer;
+}
+
+bool trail_failed(const struct trail *t)
+{
+    return t->failed;
+}
+
+uint64_t trail_ctas(const struct trail *t)
+{
+    return t->counts.ctas;
+}
+
+void trail_counts(const struct trail *t, struct trail_counts *out)
+{
+    *out = t->counts;
+    out->lines = t->touched.count;
+    out->blocks = t->blocks;
+    out->length = t->length;
+}
+
+static void forget_saved(struct trail *t)
+{
+    for (size_t i = 0; i < t->saved.count; i++) {
+        t->line[t->saved.data[i]] &= ~SAVED;
+    }
+}
+
+static int by_stamp(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Of what is remembered, only what was touched last. */
+static void forget_old(struct trail *t)
+{
+    size_t most = (size_t)(t->cache_lines * limits.recent_shares), kept = 0;
+    if (t->recent.count <= 2 * most) {
+        return;
+    }
+    uint32_t *stamps = malloc(t->recent.count * sizeof *stamps);
+    if (!stamps) {
+        return;
+    }
+    for (size_t i = 0; i < t->recent.count; i++) {
+        stamps[i] = t->line[t->recent.data[i]] >> STAMP_SHIFT;
+    }
+    qsort(stamps, t->recent.count, sizeof *stamps, by_stamp);
+    uint32_t least = stamps[t->recent.count - most];
+    free(stamps);
+    for (size_t i = 0; i < t->recent.count; i++) {
+        if (t->line[t->recent.data[i]] >> STAMP_SHIFT >= least) {
+            t->recent.data[kept++] = t->recent.data[i];
+        }
+    }
+    t->recent.count = kept;
+}
+
+static void note_epoch(struct trail *t)
+{
+    if (vec_push(&t->epochs, (struct epoch){t->first, t->all_lines}) < 0) {
+        t->epochs.count = t->oldest = 0;
+    }
+    t->all_lines += t->touched.count;
+}
+
+void trail_keep(struct trail *t)
+{
+    forget_saved(t);
+    note_epoch(t);
+    for (size_t i = 0; i < t->touched.count; i++) {
+        /* What is remembered already has an entry. */
+        if (t->touched.data[i].before >> STAMP_SHIFT <= t->warmed &&
+            vec_push(&t->recent, t->touched.data[i].line) < 0) {
+            vec_clear(&t->recent);
+        }
+    }
+    forget_old(t);
+}
+
+/* ---- caches ---- */
+
+struct recent_line {
+    uint64_t line;
+    uint32_t entry;
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct recent_line *x = a, *y = b;
+    if (x->entry >> STAMP_SHIFT != y->entry >> STAMP_SHIFT) {
+        return x->entry < y->entry ? -1 : 1;
+    }
+    return x->line < y->line ? -1 : x->line > y->line;
+}
+
+/* Lines that launches without timing have touched since the caches were right. */
+static void warm(struct trail *t, trail_touch *touch_line, void *ctx)
+{
+    size_t count = 0;
+    struct recent_line *list = malloc((t->recent.count + 1) * sizeof *list);
+    for (size_t i = 0; list && i < t->recent.count; i++) {
+        uint64_t line = t->recent.data[i];
+        if (t->line[line] >> STAMP_SHIFT > t->warmed) {
+            list[count++] = (struct recent_line){line, t->line[line]};
+        }
+    }
+    if (list && count > 0) {
+        qsort(list, count, sizeof *list, by_time);
+    }
+    size_t most = (size_t)(2 * t->cache_lines), from = count > most ? count - most : 0;
+    for (size_t i = from; i < count; i++) {
+        touch_line(ctx, t->base + (list[i].line << LINE_SHIFT), list[i].entry & DIRTY);
+    }
+    free(list);
+    vec_clear(&t->recent);
+}
+
+static void swap_entries(struct trail *t)
+{
+    for (size_t i = 0; i < t->touched.count; i++) {
+        struct touched *touched = &t->touched.data[i];
+        uint32_t now = t->line[touched->line];
+        t->line[touched->line] = touched->before;
+        touched->before = now;
+    }
+}
+
+void trail_take_back(struct trail *t, trail_touch *touch_line, void *ctx)
+{
+    forget_saved(t);
+    for (size_t i = 0; i < t->saved.count; i++) {
+        memcpy((uint8_t *)(uintptr_t)(t->base + (t->saved.data[i] << LINE_SHIFT)),
+               t->bytes + i * TRAIL_LINE_BYTES, TRAIL_LINE_BYTES);
+    }
+    swap_entries(t);
+    warm(t, touch_line, ctx);
+    swap_entries(t);
+    t->warmed = t->stamp;
+    note_epoch(t);
+}
+
+/* ---- as an object ---- */
+
+int trail_create(struct trail **out, const struct exec_memory *memory, uint64_t cache_bytes)
+{
+    struct trail *t = calloc(1, sizeof *t);
+    *out = t;
+    if (!t) {
+        return error_memory();
+    }
+    t->memory = memory;
+    t->base = exec_memory_base(memory);
+    t->line_count = exec_memory_range_bytes(memory) >> LINE_SHIFT;
+    t->cache_lines = cache_bytes / TRAIL_LINE_BYTES + 1;
+    t->observer = (struct exec_observer){.ctx = t,
+                                         .begins = begins,
+                                         .ends = ends,
+                                         .cta_begins = cta_begins,
+                                         .cta_ends = cta_ends,
+                                         .issues = issues,
+                                         .accesses = accesses,
+                                         .refused = refused,
+                                         .touches = touches,
+                                         .arrives = arrives,
+                                         .released = released};
+    void *range = mmap(NULL, t->line_count * sizeof *t->line, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    t->line = range == MAP_FAILED ? NULL : range;
+    if (!t->line) {
+        trail_destroy(t);
+        *out = NULL;
+        return error_memory();
+    }
+    return 0;
+}
+
+void trail_destroy(struct trail *t)
+{
+    if (!t) {
+        return;
+    }
+    if (t->line) {
+        munmap(t->line, t->line_count * sizeof *t->line);
+    }
+    vec_free(&t->epochs);
+    vec_free(&t->touched);
+    vec_free(&t->saved);
+    vec_free(&t->recent);
+    free(t->bytes);
+    free(t->watch);
+    free(t->blocks);
+    free(t);
+}
