@@ -93,6 +93,7 @@ int shim_launch_fill(struct rt *rt, struct rt_launch *out, struct rt_kernel **ke
     }
     out->cluster_non_portable = shim_function_setting(function, SHIM_SET_CLUSTER_NON_PORTABLE) > 0;
     out->functional = !report_wants_timing(shim_function_name(function));
+    out->max_cycles = options()->max_cycles; /* who never ends by itself is stopped */
     return SHIM_OK;
 }
 

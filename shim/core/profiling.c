@@ -79,9 +79,14 @@ void profiling_launched(const struct rt_done *launch, struct rt *rt)
     if (timeline && process == getpid() && !launch->functional) {
         note_launch(launch);
     }
-    if (profile && !launch->functional && launch->status == 0 && !failed) {
-        failed = profile_launched(profile, rt_gpu(rt), rt_kernel_program(launch->kernel),
-                                  &launch->stats) < 0;
+    if (profile && !launch->functional && !failed) {
+        failed =
+            profile_launched(profile, rt_gpu(rt),
+                             &(struct profile_launch){.program = rt_kernel_program(launch->kernel),
+                                                      .grid = launch->grid,
+                                                      .block = launch->block,
+                                                      .stats = &launch->stats,
+                                                      .faulted = launch->status < 0}) < 0;
     }
 }
 

@@ -37,7 +37,8 @@ static int find(const struct workload **out, const char *name)
     const char *near = suggest_best(&suggest);
     return *out ? 0
                 : error_set(SONDE_EUSAGE,
-                            near ? "no workload '%s'; did you mean '%s'?" : "no workload '%s'",
+                            near ? "no workload '%s'; did you mean '%s'?"
+                                 : "no workload '%s'; sonde workload --list names them",
                             name, near);
 }
 

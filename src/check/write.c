@@ -9,6 +9,7 @@
 #include "util/container/strbuf.h"
 #include "util/error.h"
 #include "util/glue/json_glue.h"
+#include "util/text/printable.h"
 
 #define MARK "==check== "
 
@@ -25,14 +26,23 @@ bool check_format_parse(enum check_format *format, const char *name, size_t leng
 
 /* ---- for people ---- */
 
+static void write_place(struct strbuf *out, const char *mark, const struct finding *f)
+{
+    strbuf_printf(out, "%s  at ", mark);
+    printable_append_name(out, f->file);
+    strbuf_printf(out, ":%d:%d", f->line, f->column);
+    if (f->source) {
+        strbuf_append(out, " (");
+        printable_append_name(out, f->source);
+        strbuf_printf(out, ":%" PRIu32 ")", f->source_line);
+    }
+    strbuf_append(out, "\n");
+}
+
 static void write_lines(struct strbuf *out, const char *mark, const struct finding *f)
 {
     if (f->file)
-        strbuf_printf(out, "%s  at %s:%d:%d", mark, f->file, f->line, f->column);
-    if (f->file && f->source)
-        strbuf_printf(out, " (%s:%" PRIu32 ")", f->source, f->source_line);
-    if (f->file)
-        strbuf_append(out, "\n");
+        write_place(out, mark, f);
     if (f->has_thread)
         strbuf_printf(out, "%s  by thread (%u,%u,%u) of block (%u,%u,%u)\n", mark, f->thread[0],
                       f->thread[1], f->thread[2], f->block[0], f->block[1], f->block[2]);

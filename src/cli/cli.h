@@ -58,6 +58,12 @@ int cli_print(const char *text);
 /* Whether a result can be written to `path` (NULL and "-" can), as far as can be told beforehand.
  * Returns EXIT_DONE, or EXIT_NOT_HELD after saying why not. */
 int cli_check_output(const char *path);
+/* Files that options name; NULL: none. True after a usage error that was printed: two are one file,
+ * of which only what is written last would stay. */
+struct cli_output {
+    const char *option, *path;
+};
+bool cli_same_outputs(const char *command, const struct cli_output *outputs, size_t count);
 
 /* Prints and frees a text that the library handed out with result `rc`. */
 int cli_print_text(int rc, char *text);

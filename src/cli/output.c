@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "util/fileio.h"
 
 static int cannot_write(const char *path, int error)
 {
@@ -51,4 +52,18 @@ int cli_check_output(const char *path)
         return cannot_write(path, EISDIR);
     }
     return access(path, W_OK) != 0 ? cannot_write(path, errno) : EXIT_DONE;
+}
+
+bool cli_same_outputs(const char *command, const struct cli_output *outputs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; outputs[i].path && k < i; k++) {
+            if (outputs[k].path && file_is_same(outputs[i].path, outputs[k].path)) {
+                cli_usage(command, "%s and %s write the same file", outputs[k].option,
+                          outputs[i].option);
+                return true;
+            }
+        }
+    }
+    return false;
 }

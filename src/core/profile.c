@@ -76,7 +76,7 @@ int sm_profile_enable(struct sm *sm)
     return sm->profile ? 0 : error_memory();
 }
 
-void profile_forget(struct sm *sm)
+static void forget(struct sm *sm)
 {
     struct sm_profile *profile = sm->profile;
     for (struct table *next, *table = profile ? profile->tables : NULL; table; table = next) {
@@ -90,7 +90,7 @@ void profile_forget(struct sm *sm)
 
 void profile_free(struct sm *sm)
 {
-    profile_forget(sm);
+    forget(sm);
     if (sm->profile) {
         free(sm->profile->producer);
     }
@@ -380,6 +380,39 @@ void profile_cta_ends(struct sm *sm, const struct sm_cta *cta, uint64_t now)
         struct tracked *tracked = &profile->warp[__builtin_ctzll(warps)];
         count(tracked, tracked->last, STALL_ENDED, now);
         tracked->table->resident += now - tracked->start;
+        tracked->table->warps--;
+    }
+}
+
+/* Up to `now`, in the middle of whatever the warp does. */
+static void count_to_the_stop(const struct sm *sm, const struct sm_warp *warp,
+                              struct tracked *tracked, uint64_t now)
+{
+    uint32_t pc = warp->exec.done ? tracked->last : next_pc(warp);
+    if (tracked->ready) {
+        count(tracked, pc, tracked->reason, now);
+    } else if (warp->state == WARP_RUNNING) {
+        count_wait(sm, warp, tracked, pc);
+        count(tracked, pc, STALL_DRAIN, now);
+    } else if (tracked->last != NO_PC) {
+        count(tracked, tracked->last, warp->state == WARP_EXITED ? STALL_ENDED : STALL_BARRIER,
+              now);
+    }
+}
+
+void profile_stops(struct sm *sm)
+{
+    struct sm_profile *profile = sm->profile;
+    uint64_t now = profile ? sm->cycle : 0;
+    for (uint64_t warps = profile ? sm->warps_used : 0; warps; warps &= warps - 1) {
+        uint64_t since = profile->warp[__builtin_ctzll(warps)].since;
+        now = since > now ? since : now;
+    }
+    for (uint64_t warps = profile ? sm->warps_used : 0; warps; warps &= warps - 1) {
+        uint32_t slot = (uint32_t)__builtin_ctzll(warps);
+        struct tracked *tracked = &profile->warp[slot];
+        count_to_the_stop(sm, &sm->warp[slot], tracked, now);
+        tracked->table->resident += tracked->since - tracked->start;
         tracked->table->warps--;
     }
 }

@@ -185,7 +185,7 @@ void profile_issues(struct sm *sm, const struct sm_warp *warp, uint32_t lanes);
 void profile_served(struct sm *sm, const struct lsu_access *access,
                     const struct mem_request *request);
 void profile_cta_ends(struct sm *sm, const struct sm_cta *cta, uint64_t now);
-void profile_forget(struct sm *sm); /* what was counted, and who is resident */
-void profile_free(struct sm *sm);   /* of any SM */
+void profile_stops(struct sm *sm); /* nothing goes on: who is resident leaves as it is */
+void profile_free(struct sm *sm);  /* of any SM */
 
 #endif

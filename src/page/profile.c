@@ -417,6 +417,9 @@ void html_profile(struct strbuf *out, const json_t *document)
         char launches[QUANTITY_BYTES], cycles[QUANTITY_BYTES];
         strbuf_append(out, "<section><h2>");
         svg_escape(out, saved_text(kernel, "kernel", "?"));
+        if (number(kernel, "variant") > 1) {
+            strbuf_printf(out, " (code %.0f of this name)", number(kernel, "variant"));
+        }
         strbuf_printf(out, "</h2><p>%s launch%s, %s, %.2f warp instructions a cycle</p>\n",
                       quantity(launches, number(kernel, "launches"), ""),
                       number(kernel, "launches") == 1 ? "" : "es",

@@ -9,6 +9,7 @@
 #include "ptx/print/print.h"
 #include "util/error.h"
 #include "util/fileio.h"
+#include "util/hash.h"
 #include "util/text/printable.h"
 
 #define SOURCE_LIMIT_BYTES (16u << 20)
@@ -35,6 +36,9 @@ void profile_destroy(struct profile *profile)
         arena_destroy(profile->arena);
         for (size_t i = 0; i < profile->sources.count; i++) {
             free(profile->sources.data[i].text);
+        }
+        for (size_t i = 0; i < profile->kernels.count; i++) {
+            vec_free(&profile->kernels.data[i]->shapes);
         }
         vec_free(&profile->sources);
         vec_free(&profile->kernels);
@@ -146,8 +150,39 @@ static int describe_function(struct profile *profile, struct profile_insn *out,
     return rc;
 }
 
+static uint64_t hash_operands(uint64_t hash, const struct ptx_operand *operands, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ptx_operand *o = &operands[i];
+        const uint64_t words[] = {o->kind,          o->type, o->negate, o->has_reg,
+                                  (uint64_t)o->reg, o->imm,  o->target, o->count};
+        bool has_elements = o->kind == OPERAND_VECTOR || o->kind == OPERAND_PAIR;
+        hash = hash_bytes(hash, words, sizeof words);
+        hash = has_elements ? hash_operands(hash, o->elems, o->count) : hash;
+    }
+    return hash;
+}
+
+/* Of the instructions and their lines: modules may have kernels of one name. */
+static uint64_t hash_code(const struct exec_program *program)
+{
+    uint64_t hash = HASH_BEGIN;
+    for (uint32_t pc = 0; pc < program->length; pc++) {
+        const struct ptx_insn *insn = program->insns[pc];
+        const uint64_t words[] = {insn ? insn->op : 0, insn ? (uint64_t)insn->loc.line : 0,
+                                  insn ? (uint64_t)insn->guard : 0};
+        hash = hash_bytes(hash, words, sizeof words);
+        if (insn) {
+            hash = hash_bytes(hash, insn->mods, sizeof insn->mods);
+            hash = hash_bytes(hash, insn->types, sizeof insn->types);
+            hash = hash_operands(hash, insn->operands, insn->operand_count);
+        }
+    }
+    return hash;
+}
+
 static int kernel_create(struct profile_kernel **out, struct profile *profile,
-                         const struct exec_program *program)
+                         const struct exec_program *program, uint64_t code)
 {
     struct arena *arena = profile->arena;
     struct profile_kernel *kernel = arena_alloc(arena, sizeof *kernel);
@@ -158,6 +193,8 @@ static int kernel_create(struct profile_kernel **out, struct profile *profile,
         .name = arena_strdup(arena, program->functions[0]->func->name),
         .file = arena_strdup(arena, fault_file(program, 0)),
         .length = program->length,
+        .code = code,
+        .variant = 1,
         .insns = arena_array(arena, program->length, sizeof *kernel->insns),
         .lines = arena_array(arena, program->length, sizeof *kernel->lines)};
     if (!kernel->name || !kernel->file || !kernel->insns || !kernel->lines) {
@@ -165,6 +202,9 @@ static int kernel_create(struct profile_kernel **out, struct profile *profile,
     }
     memset(kernel->insns, 0, program->length * sizeof *kernel->insns);
     memset(kernel->lines, 0, program->length * sizeof *kernel->lines);
+    for (size_t i = 0; i < profile->kernels.count; i++) {
+        kernel->variant += strcmp(profile->kernels.data[i]->name, kernel->name) == 0;
+    }
     int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < program->function_count; i++) {
         rc = describe_function(profile, kernel->insns, program, program->functions[i]);
@@ -177,11 +217,11 @@ static int kernel_create(struct profile_kernel **out, struct profile *profile,
 }
 
 static struct profile_kernel *find(const struct profile *profile,
-                                   const struct exec_program *program)
+                                   const struct exec_program *program, uint64_t code)
 {
     for (size_t i = 0; i < profile->kernels.count; i++) {
         struct profile_kernel *kernel = profile->kernels.data[i];
-        if (kernel->length == program->length &&
+        if (kernel->length == program->length && kernel->code == code &&
             strcmp(kernel->name, program->functions[0]->func->name) == 0 &&
             strcmp(kernel->file, fault_file(program, 0)) == 0) {
             return kernel;
@@ -190,15 +230,33 @@ static struct profile_kernel *find(const struct profile *profile,
     return NULL;
 }
 
-int profile_launched(struct profile *profile, struct gpu *gpu, const struct exec_program *program,
-                     const struct gpu_stats *stats)
+static int add_shape(struct profile_kernel *kernel, const struct profile_launch *launch)
 {
-    struct profile_kernel *kernel = find(profile, program);
-    int rc = kernel ? 0 : kernel_create(&kernel, profile, program);
+    struct profile_shape shape = {.launches = 1};
+    memcpy(shape.grid, launch->grid, sizeof shape.grid);
+    memcpy(shape.block, launch->block, sizeof shape.block);
+    for (size_t i = 0; i < kernel->shapes.count; i++) {
+        struct profile_shape *known = &kernel->shapes.data[i];
+        if (memcmp(known->grid, shape.grid, sizeof shape.grid) == 0 &&
+            memcmp(known->block, shape.block, sizeof shape.block) == 0) {
+            known->launches++;
+            return 0;
+        }
+    }
+    return vec_push(&kernel->shapes, shape) < 0 ? error_memory() : 0;
+}
+
+int profile_launched(struct profile *profile, struct gpu *gpu, const struct profile_launch *launch)
+{
+    uint64_t code = hash_code(launch->program);
+    struct profile_kernel *kernel = find(profile, launch->program, code);
+    int rc = kernel ? 0 : kernel_create(&kernel, profile, launch->program, code);
+    rc = rc < 0 ? rc : add_shape(kernel, launch);
     if (rc == 0) {
-        gpu_profile_take(gpu, program, kernel->lines, &kernel->resident);
-        gpu_stats_add(&kernel->stats, stats);
+        gpu_profile_take(gpu, launch->program, kernel->lines, &kernel->resident);
+        gpu_stats_add(&kernel->stats, launch->stats);
         kernel->launches++;
+        kernel->faults += launch->faulted;
     }
     return rc;
 }

@@ -106,6 +106,14 @@ static int put_sources(json_t *object, const struct profile_kernel *kernel)
     return rc < 0 ? error_memory() : 0;
 }
 
+static void put_size(json_t *object, const char *key, const uint32_t size[3])
+{
+    json_t *list = json_put_array(object, key);
+    for (int i = 0; i < 3; i++) {
+        json_append(list, json_integer(size[i]));
+    }
+}
+
 static int put_kernel(json_t *kernels, const struct profile *profile,
                       const struct profile_kernel *kernel)
 {
@@ -114,7 +122,18 @@ static int put_kernel(json_t *kernels, const struct profile *profile,
     profile_sum(&sum, kernel);
     json_put_string(object, "kernel", kernel->name);
     json_put_string(object, "file", kernel->file);
+    json_put_u64(object, "variant", kernel->variant);
     json_put_u64(object, "launches", kernel->launches);
+    json_put_u64(object, "stopped", kernel->faults);
+    json_t *shapes = json_put_array(object, "sizes");
+    for (size_t i = 0; i < kernel->shapes.count; i++) {
+        const struct profile_shape *shape = &kernel->shapes.data[i];
+        json_t *one = json_object();
+        put_size(one, "grid", shape->grid);
+        put_size(one, "block", shape->block);
+        json_put_u64(one, "launches", shape->launches);
+        json_append(shapes, one);
+    }
     json_put_u64(object, "cycles", kernel->stats.cycles);
     json_put_u64(object, "resident_warp_cycles", kernel->resident);
     put_counts(object, &sum, true);

@@ -10,6 +10,7 @@
 #define SONDE_PROFILE_PROFILE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "gpu/gpu.h"
 
@@ -20,9 +21,16 @@ struct exec_program;
 int profile_create(struct profile **out, const struct model *model);
 void profile_destroy(struct profile *profile); /* NULL is allowed */
 
-/* A launch of the program has ended, which has counted `stats`. Launches of a kernel are added. */
-int profile_launched(struct profile *profile, struct gpu *gpu, const struct exec_program *program,
-                     const struct gpu_stats *stats);
+struct profile_launch {
+    const struct exec_program *program;
+    const uint32_t *grid, *block; /* three each */
+    const struct gpu_stats *stats;
+    bool faulted; /* or was stopped: the profile is that up to there */
+};
+
+/* A launch has ended. Launches of the same code under the same name are added; other code of that
+ * name, of another module, stands by itself. */
+int profile_launched(struct profile *profile, struct gpu *gpu, const struct profile_launch *launch);
 
 enum profile_format { PROFILE_TEXT, PROFILE_JSON, PROFILE_HTML };
 /* "text", "json" or "html", `length` bytes of `name`. */

@@ -23,9 +23,18 @@ struct profile_insn {
     uint32_t each; /* operations of a thread */
 };
 
+struct profile_shape {
+    uint32_t grid[3], block[3];
+    uint64_t launches;
+};
+
 struct profile_kernel {
     const char *name, *file;
     uint32_t length;
+    uint64_t code;    /* a hash of the instructions */
+    uint32_t variant; /* 1; 2 ..: other code of the same name */
+    uint64_t faults;  /* launches among them that did not end by themselves */
+    VEC(struct profile_shape) shapes;
     struct profile_insn *insns;
     struct profile_line *lines;
     uint64_t launches, resident;

@@ -102,9 +102,22 @@ static void put_kernel(struct strbuf *out, const struct profile_kernel *kernel)
     profile_sum(&sum, kernel);
     uint64_t all = profile_line_cycles(&sum);
     size_t count = order_reasons(reason, &sum);
-    strbuf_printf(out, "%s: %" PRIu64 " launch%s, %" PRIu64 " cycles, %" PRIu64 " warp cycles\n",
-                  kernel->name, kernel->launches, kernel->launches == 1 ? "" : "es",
-                  kernel->stats.cycles, all);
+    strbuf_append(out, kernel->name);
+    if (kernel->variant > 1) {
+        strbuf_printf(out, " (code %" PRIu32 " of this name, %s)", kernel->variant,
+                      base_name(kernel->file));
+    }
+    strbuf_printf(out, ": %" PRIu64 " launch%s", kernel->launches,
+                  kernel->launches == 1 ? "" : "es");
+    if (kernel->shapes.count > 1) {
+        strbuf_printf(out, " of %zu sizes", kernel->shapes.count);
+    }
+    strbuf_printf(out, ", %" PRIu64 " cycles, %" PRIu64 " warp cycles\n", kernel->stats.cycles,
+                  all);
+    if (kernel->faults) {
+        strbuf_printf(out, "up to where %s\n",
+                      kernel->launches == 1 ? "it was stopped" : "the last was stopped");
+    }
     for (size_t i = 0; i < count && i < REASONS; i++) {
         strbuf_printf(out, "%s%s %.1f%%", i ? ", " : "", stall_name((enum stall)reason[i].pc),
                       percent(reason[i].cycles, all));

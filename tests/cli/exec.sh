@@ -170,3 +170,14 @@ echo '.version 6.0
 .visible .entry k() { ret; }' >huge.ptx
 run sonde exec huge.ptx
 run sonde probe chase --set bytes=3584MiB --set stride=1MiB
+echo "# reports and buffers that would overwrite each other; an end of line in a name"
+cp "$DATA"/double.ptx 'two
+lines.ptx'
+ln -s same.json link.json; : >same.json
+run sonde exec double.ptx --arg zero:4 --arg u32:1 --stats same.json --timeline link.json
+run sonde exec double.ptx --arg out:x:4 --arg u32:1 --profile=json:./x
+run sonde run --stats same.json --timeline same.json -- true
+run sonde exec 'two
+lines.ptx' --arg zero:1 --arg u32:1 --check -q
+run sonde run -- 'two
+lines'

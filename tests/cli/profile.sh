@@ -58,6 +58,48 @@ sed -n 3,5p table | cut -c 7-50
 echo "# two launches"
 run sonde exec double.ptx -q --block 64 --arg x=zero:1024 --arg u32:64 --then --block 64 --arg same:x --arg u32:64 --profile=json >out 2>json
 sed -n 's/^ *"launches": \([0-9]*\),$/launches \1/p' json
+echo "# launches of two sizes; one that faults, one that is stopped: up to there, and the sums hold"
+sonde exec double.ptx -q --block 64 --arg x=zero:1024 --arg u32:64 --then --block 32 --arg same:x --arg u32:32 --profile >out 2>table
+grep -o '^double.* sizes' table
+cat >stopped.py <<'PYTHON'
+import json, sys
+kernel, = json.load(open(sys.argv[1]))["kernels"]
+total = kernel["resident_warp_cycles"]
+print("stopped", kernel["stopped"], "of", kernel["launches"], [s["block"][0] for s in kernel["sizes"]],
+      total > 0 and sum(kernel["warp_cycles_by_reason"].values()) == total
+      and sum(line["warp_cycles"] for line in kernel["lines"]) == total)
+PYTHON
+cat >stopped.ptx <<'PTX'
+.version 3.0
+.target sm_20
+.address_size 64
+.visible .entry k(.param .u64 a, .param .u64 to)
+{
+    .reg .u64 %a, %to;
+    .reg .u32 %v, %i, %t;
+    .reg .pred %p;
+    ld.param.u64 %a, [a];
+    ld.param.u64 %to, [to];
+    mov.u32 %t, %tid.x;
+    setp.ge.u32 %p, %t, 32;
+    @%p bra wait;
+again:
+    ld.global.u32 %v, [%a];
+    add.u32 %i, %i, 1;
+    setp.lt.u32 %p, %i, 50;
+    @%p bra again;
+    st.global.u32 [%to], %v;
+    ret;
+wait:
+    bar.sync 0;
+    ret;
+}
+PTX
+run sonde exec stopped.ptx -q --block 96 --arg zero:4 --arg u64:64 --profile=json:fault.json
+python3 stopped.py fault.json
+run sonde exec stopped.ptx -q --block 96 --arg zero:4 --arg zero:4 --max-cycles 5000 --profile=json:limit.json
+python3 stopped.py limit.json
+run sonde exec stopped.ptx -q --block 96 --arg zero:4 --arg u64:64 --profile
 echo "# pages"
 run sonde exec hot.ptx -q --block 256 --arg zero:1024 --arg u32:1 --profile=html:page.html
 run sonde report gtx780.1.json -o again.html

@@ -46,3 +46,13 @@ for name, (launches, lines) in told.items():
     assert cycles > 0 and str(cycles) in rows[name], (name, cycles, rows[name])
     assert 0 < float(re.search(r"^occupancy +([0-9.]+) %", lines, re.M)[1]) < 100, name
 PYTHON
+# Kernels of one name stand apart where their code differs; what is stopped is told up to there.
+same=$(dirname "$2")/shim_host_names
+"$1" run -q --max-cycles 20000 --profile=json:"$work/same.json" -- "$same" "$3" endless >"$work/log" 2>&1 && { cat "$work/log"; exit 1; }
+grep -q 'stopped after 20000 cycles' "$work/log"
+grep -q '2 warps at .*: .*; warp 0 of CTA (0,0,0)' "$work/log"
+python3 - "$work/same.json" <<'PYTHON'
+import json, sys
+told = [(k["kernel"], k["variant"], k["launches"], len(k["sizes"]), k["stopped"]) for k in json.load(open(sys.argv[1]))["kernels"]]
+assert told == [("same", 1, 2, 2, 0), ("same", 2, 1, 1, 0), ("endless", 1, 1, 1, 1)], told
+PYTHON

@@ -271,6 +271,18 @@ static void note_launch(struct sim_target *sim, const char *name, uint64_t begin
                                                                                  : "failed"});
 }
 
+/* What was counted before the launch failed is told; its error stays the one that is reported. */
+static void profile_to_the_fault(struct sim_target *sim, struct gpu *gpu,
+                                 const struct profile_launch *launch, int code)
+{
+    char *error = strdup(error_text());
+    if (profile_launched(sim->profile, gpu, launch) == 0) {
+        exec_profile_end(sim->profile, sim->options);
+    }
+    error_set_lines(code, error ? error : "memory is out");
+    free(error);
+}
+
 static int sim_launch(struct exec_target *target, const struct exec_request *request,
                       struct strbuf *costs)
 {
@@ -301,6 +313,16 @@ static int sim_launch(struct exec_target *target, const struct exec_request *req
         note_launch(sim, request->kernel->name, begin_ps, cycles, rc);
     }
     gpu_set_placed(gpu, NULL, NULL);
+    gpu_stats(gpu, &stats);
+    gpu_stats_since(&stats, &before);
+    struct profile_launch profiled = {.program = rt_kernel_program(kernel),
+                                      .grid = launch.grid,
+                                      .block = launch.block,
+                                      .stats = &stats,
+                                      .faulted = rc < 0};
+    if (rc < 0 && sim->profile) {
+        profile_to_the_fault(sim, gpu, &profiled, rc);
+    }
     if (rc == SONDE_EFAULT && options->check) {
         rt_recover(sim->rt); /* the report tells of it */
         return 0;
@@ -308,8 +330,6 @@ static int sim_launch(struct exec_target *target, const struct exec_request *req
     if (rc < 0) {
         return rc;
     }
-    gpu_stats(gpu, &stats);
-    gpu_stats_since(&stats, &before);
     sim->launches++;
     statistics_add(&sim->statistics, request->kernel->name, &stats);
     describe(sim, kernel, &stats, cycles, costs);
@@ -319,8 +339,7 @@ static int sim_launch(struct exec_target *target, const struct exec_request *req
         statistics_summary(costs, rt_model(sim->rt), &stats, cycles,
                            blocks * ((threads + WARP_LANES - 1) / WARP_LANES));
     }
-    return sim->profile ? profile_launched(sim->profile, gpu, rt_kernel_program(kernel), &stats)
-                        : 0;
+    return sim->profile ? profile_launched(sim->profile, gpu, &profiled) : 0;
 }
 
 static int sim_finish(struct exec_target *target)

@@ -10,6 +10,7 @@
 #define MAX_FILES 64
 #define MAX_LAUNCHES 64
 #define MAX_PRINTS 64
+#define REPORTS 4 /* --stats, --timeline, --profile, --check */
 
 static const struct option_spec options[] = {
     {"-d", true},
@@ -212,10 +213,20 @@ static void take_option(struct exec_arguments *arguments, struct option_walk *wa
     }
 }
 
-/* Buffers that are written to files afterwards: [NAME=]out:PATH:BYTES and [NAME=]inout:PATH. */
+/* Reports, and buffers that are written to files: [NAME=]out:PATH:BYTES and [NAME=]inout:PATH. */
 static int check_outputs(const struct exec_arguments *arguments)
 {
+    struct cli_output outputs[MAX_ARGS + REPORTS] = {
+        {"--stats", arguments->options.stats_path},
+        {"--timeline", arguments->options.timeline_path},
+        {"--profile", arguments->profile.path},
+        {"--check", arguments->check.path},
+    };
+    char *paths[MAX_ARGS] = {0};
     int status = EXIT_DONE;
+    for (size_t i = 0; i < REPORTS && status == EXIT_DONE; i++) {
+        status = cli_check_output(outputs[i].path);
+    }
     for (size_t i = 0; i < arguments->arg_count && status == EXIT_DONE; i++) {
         const char *spec = arguments->args[i];
         const char *colon = strchr(spec, ':');
@@ -228,9 +239,15 @@ static int check_outputs(const struct exec_arguments *arguments)
             continue;
         }
         /* What is no specification at all is told by its own error. */
-        char *path = end > colon + 1 ? strndup(colon + 1, (size_t)(end - colon - 1)) : NULL;
-        status = cli_check_output(path);
-        free(path);
+        paths[i] = end > colon + 1 ? strndup(colon + 1, (size_t)(end - colon - 1)) : NULL;
+        outputs[REPORTS + i] = (struct cli_output){spec, paths[i]};
+        status = cli_check_output(paths[i]);
+    }
+    if (status == EXIT_DONE && cli_same_outputs("exec", outputs, REPORTS + arguments->arg_count)) {
+        status = EXIT_USAGE;
+    }
+    for (size_t i = 0; i < arguments->arg_count; i++) {
+        free(paths[i]);
     }
     return status;
 }
@@ -292,15 +309,6 @@ int cmd_exec(int argc, char **argv)
         return EXIT_USAGE;
     }
     int status = check_outputs(&arguments);
-    if (status == EXIT_DONE && arguments.options.stats_path) {
-        status = cli_check_output(arguments.options.stats_path);
-    }
-    if (status == EXIT_DONE) {
-        status = cli_check_output(arguments.options.timeline_path);
-    }
-    if (status == EXIT_DONE && arguments.profile.path) {
-        status = cli_check_output(arguments.profile.path);
-    }
     if (status != EXIT_DONE) {
         return status;
     }

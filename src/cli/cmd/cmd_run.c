@@ -159,6 +159,18 @@ static bool nothing_timed(const char *command)
     return false;
 }
 
+static bool same_outputs(const char *command)
+{
+    const char *check = getenv("SONDE_CHECK"), *profile = getenv("SONDE_PROFILE");
+    const struct cli_output outputs[] = {
+        {"--stats", getenv("SONDE_STATS")},
+        {"--timeline", getenv("SONDE_TIMELINE")},
+        {"--check", check && strchr(check, ':') ? strchr(check, ':') + 1 : NULL},
+        {"--profile", profile && strchr(profile, ':') ? strchr(profile, ':') + 1 : NULL},
+    };
+    return cli_same_outputs(command, outputs, sizeof outputs / sizeof *outputs);
+}
+
 static bool check_option(struct option_walk *walk)
 {
     uint64_t number;
@@ -251,8 +263,9 @@ static int start(char **argv)
     if (child == 0) {
         sigprocmask(SIG_SETMASK, &before, NULL);
         execvp(argv[0], argv);
-        fprintf(stderr, "sonde: %s: %s\n", argv[0], strerror(errno));
-        _exit(errno == ENOENT ? 127 : 126);
+        int failed = errno;
+        cli_complain(": %s: %s", argv[0], strerror(failed));
+        _exit(failed == ENOENT ? 127 : 126);
     }
     close(ends[1]);
     if (child < 0) {
@@ -324,6 +337,9 @@ int cmd_run(int argc, char **argv)
         return EXIT_USAGE;
     }
     const char *stats = getenv("SONDE_STATS");
+    if (same_outputs(argv[0])) {
+        return EXIT_USAGE;
+    }
     int status = check_device();
     status = status == EXIT_DONE ? cli_check_output(stats) : status;
     status = status == EXIT_DONE ? find_libraries(libraries) : status;
