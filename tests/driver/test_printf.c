@@ -59,9 +59,16 @@ IN_BOTH_MODES(every_format_prints_as_on_the_host)
 
 static int count_of(const char *text, const char *part)
 {
+    /* strstr() under the sanitizers measures all that is left of the text at each call. */
+    size_t length = strlen(part), left = strlen(text);
     int count = 0;
-    for (const char *at = text; (at = strstr(at, part)); at += strlen(part))
-        count++;
+    while (left >= length) {
+        bool here = memcmp(text, part, length) == 0;
+        size_t step = here ? length : 1;
+        count += here;
+        text += step;
+        left -= step;
+    }
     return count;
 }
 

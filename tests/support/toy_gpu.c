@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/unchecked.h"
 #include "util/error.h"
 #include "util/rng.h"
 
@@ -74,7 +75,7 @@ static void cache_empty(struct cache *cache)
 /* The sets of lines by residue. Those of the first set alone look like a modulus of 4. */
 static const uint8_t toy_map[8] = {0, 3, 3, 1, 0, 2, 2, 1}, toy_permutation[5] = {4, 2, 0, 3, 1};
 
-static uint32_t set_of(const struct toy_cache *c, uint64_t line)
+UNCHECKED static uint32_t set_of(const struct toy_cache *c, uint64_t line)
 {
     switch (c->index) {
     case TOY_XOR: {
@@ -121,7 +122,7 @@ static uint32_t plru_victim(const struct set *set)
     return way;
 }
 
-static void mark_used(struct cache *cache, struct set *set, uint32_t way, bool fill)
+UNCHECKED static void mark_used(struct cache *cache, struct set *set, uint32_t way, bool fill)
 {
     uint64_t *age = &set->age[way];
     cache->clock++;
@@ -172,7 +173,7 @@ static uint32_t srrip_victim(struct set *set)
     }
 }
 
-static uint32_t oldest_of(const struct set *set)
+UNCHECKED static uint32_t oldest_of(const struct set *set)
 {
     uint32_t oldest = 0;
     uint64_t least = set->age[0];
@@ -205,7 +206,7 @@ static uint32_t victim_of(struct cache *cache, struct set *set, struct rng *rng)
 }
 
 /* Reads through the cache: was the sector there? Afterwards it is. */
-static bool cache_read(struct cache *cache, uint64_t address, struct rng *rng)
+UNCHECKED static bool cache_read(struct cache *cache, uint64_t address, struct rng *rng)
 {
     const struct toy_cache *c = cache->config;
     if (!c->present) {
@@ -248,7 +249,7 @@ static uint32_t add_noise(struct toy_gpu *toy, double cycles)
 }
 
 /* Did the page hit? Now it is the latest of its set. */
-static bool translate(struct tlb *tlb, const struct toy_tlb *config, uint64_t address)
+UNCHECKED static bool translate(struct tlb *tlb, const struct toy_tlb *config, uint64_t address)
 {
     uint64_t page = address / config->page_bytes;
     uint32_t set = (uint32_t)(page % config->sets), at = 0;

@@ -14,6 +14,7 @@
 #include "infer/experiments.h"
 #include "infer/level.h"
 #include "support/toy_source.h"
+#include "support/unchecked.h"
 #include "trace/pool.h"
 #include "util/error.h"
 #include "util/rng.h"
@@ -30,7 +31,7 @@ struct toy {
     struct traceset *set;
 };
 
-static bool read_line(struct toy *toy, uint32_t offset)
+UNCHECKED static bool read_line(struct toy *toy, uint32_t offset)
 {
     uint32_t line = offset / toy->line, oldest = 0;
     uint64_t hash = (line + 1) * UINT64_C(0xd1342543de82ef95);

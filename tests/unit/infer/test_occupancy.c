@@ -17,6 +17,7 @@
 #include "infer/experiments.h"
 #include "infer/level.h"
 #include "infer/large/occupancy.h"
+#include "support/unchecked.h"
 #include "trace/pool.h"
 #include "util/error.h"
 #include "util/rng.h"
@@ -37,7 +38,7 @@ struct toy {
     struct traceset *set;
 };
 
-static uint64_t hash_of(uint32_t line, uint64_t salt)
+UNCHECKED static uint64_t hash_of(uint32_t line, uint64_t salt)
 {
     uint64_t z = (line + salt) * UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -45,7 +46,7 @@ static uint64_t hash_of(uint32_t line, uint64_t salt)
     return (z ^ z >> 31) >> 16;
 }
 
-static bool read_set(struct toy *toy, uint32_t part, uint32_t line)
+UNCHECKED static bool read_set(struct toy *toy, uint32_t part, uint32_t line)
 {
     uint64_t set = hash_of(line, 77) % toy->sets;
     if (toy->uneven && hash_of(line, 5) % 2) {
