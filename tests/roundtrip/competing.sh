@@ -84,6 +84,32 @@ tlbs = {t["id"]: t for t in json.load(open("scope.json"))["tlbs"]}
 assert tlbs["l1_tlb"]["scope"] == "sm" and tlbs["l2_tlb"]["scope"] == "gpu", tlbs
 PY
 
+# What was walked twice stays under this policy: SM 0 finds it with nobody's help, which is no sharing. And a first level that
+# serves several SMs may spare one of them what the level behind is asked by another.
+cat >late.yaml <<'YAML'
+inherits: gtx560ti
+name: late
+tlb_l1: {scope: sm, sets: 5, ways: 4, replacement: {policy: lru_late}}
+YAML
+cat >several.yaml <<'YAML'
+inherits: gtx560ti
+name: several
+sms: 8
+clusters: 2
+cluster_of: [0, 1, 1, 0, 1, 0, 0, 0]
+tlb_l1: {scope: cluster, page: 64 KiB, sets: 1, ways: 70}
+tlb_l2: {scope: gpu, page: 64 KiB, sets: 218, ways: 1, ways_per_set: [], index: {kind: modulo}}
+vm: {page: 64 KiB}
+YAML
+for scopes in late:sm:gpu several:cluster:gpu; do
+    dissect "sim:./${scopes%%:*}.yaml" scope.json --only tlbs
+    python3 - "${scopes#*:}" <<'PY' || fail "the scopes are not ${scopes#*:}"
+import json, sys
+tlbs = {t["id"]: t for t in json.load(open("scope.json"))["tlbs"]}
+assert [tlbs["l1_tlb"]["scope"], tlbs["l2_tlb"]["scope"]] == sys.argv[1].split(":"), tlbs
+PY
+done
+
 # Pages so short that walks miss translation before they miss L2.
 cat >pages.yaml <<'YAML'
 inherits: gtx480

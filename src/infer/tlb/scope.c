@@ -4,6 +4,10 @@
  * `scope`). If it finds them translated, both ask the same level. What that looks like is seen with
  * the SM itself in the other's place, and what it looks like when nobody walks in between.
  *
+ * Under some policies pages that were walked again stay for long, and SM 0 finds them with nobody's
+ * help. So that is asked once more, after the others; if it is so, each SM is tried with pages of
+ * its own, which nobody has walked before.
+ *
  * All of the SMs that were tried sharing it makes the level the GPU's, none an SM's own, some that
  * of a cluster, whatever that is: two SMs or sixteen.
  */
@@ -17,13 +21,15 @@
 
 #define AGAIN 24 /* pages that are walked again, at most */
 #define REPEATS 3
+#define SCOPE_OTHERS 48 /* SMs that are tried in all */
 /* Thresholds. Fixed by: an H200: 48 SMs, both levels. */
 static const struct {
-    unsigned skipped, neighbours, others;
+    unsigned skipped, neighbours, others, itself;
 } limits = {
     .skipped = 2,     /* first records of each run: their instructions may come late */
     .neighbours = 16, /* SMs of the next numbers that are tried */
-    .others = 48,     /* SMs that are tried in all */
+    .others = SCOPE_OTHERS,
+    .itself = 2, /* rings of pages that SM 0 takes by itself */
 };
 #define NOBODY UINT32_MAX
 
@@ -32,8 +38,11 @@ struct scope {
     const struct tlb_level *level;
     struct tlb_ring ring;
     size_t again;
-    uint32_t *turned; /* the ring from another page on; owned */
-    uint32_t sms;     /* as the device tells, once measured */
+    uint32_t *turned;     /* the ring from another page on; owned */
+    uint32_t sms;         /* as the device tells, once measured */
+    uint32_t round;       /* repeats of the whole */
+    bool fresh;           /* other pages each time */
+    size_t shift, shifts; /* rings that lie before the one in use, and that memory has */
 };
 
 /* Pages that are walked again, of a level or a ring of so many. */
@@ -58,9 +67,12 @@ static size_t first_page(const struct scope *s, uint32_t run)
 
 static void turn_ring(struct scope *s, size_t first)
 {
+    uint64_t ring_units = s->ring.count * (s->level->page / TLB_UNIT_BYTES);
+    uint32_t from = (uint32_t)(s->shift * ring_units);
     for (size_t i = 0; i < s->ring.count; i++) {
-        s->turned[i] = s->ring.unit[(first + i) % s->ring.count];
+        s->turned[i] = from + s->ring.unit[(first + i) % s->ring.count];
     }
+    s->shift = s->fresh ? s->shift % (s->shifts - 1) + 1 : 0; /* never those of before */
 }
 
 static int build_request(struct trace_request *request, const struct scope *s, uint32_t other,
@@ -87,7 +99,7 @@ static int measure(struct scope *s, double *median, uint32_t other)
         const struct trace *trace;
         size_t count, one;
         turn_ring(s, first_page(s, run));
-        int rc = build_request(&request, s, other, run);
+        int rc = build_request(&request, s, other, s->round * REPEATS + run);
         rc = rc ? rc : lab_measure(s->tl->lab, &trace, &request);
         if (rc) {
             return rc;
@@ -132,30 +144,59 @@ static bool finds(const struct scope *s, double median, double alone, double own
     return alone - median > half && (s->level->in_front > 0 || median - own < half);
 }
 
-static int try_others(struct scope *s, struct tlb_result *out, double alone, double own)
+/* What was seen of SM 0 and each of those that were tried. */
+enum seen { NO_SUCH_SM, SHARES_NOT, SHARES };
+
+static int try_one(struct scope *s, enum seen *seen, uint32_t k, double alone, double own)
 {
-    uint32_t sms = s->sms, tried = 0, sharing = 0;
-    uint32_t count = sms - 1 < limits.others ? sms - 1 : limits.others;
-    char list[100] = "", id[24];
-    for (uint32_t k = 0; k < count; k++) {
-        double median = 0;
-        uint32_t sm = other_sm(sms, k);
-        int rc = measure(s, &median, sm);
-        if (rc == INFER_UNDECIDED) {
-            continue; /* there is no such SM, though there are numbers for it */
-        }
-        if (rc) {
-            return rc;
-        }
-        tried++;
-        if (finds(s, median, alone, own)) {
-            size_t at = strlen(list);
-            snprintf(list + at, sizeof list - at, "%s%u", sharing ? ", " : "", sm);
-            sharing++;
-        }
+    double median = 0;
+    int rc = measure(s, &median, other_sm(s->sms, k));
+    if (rc == INFER_UNDECIDED) {
+        *seen = NO_SUCH_SM; /* though there are numbers for it */
+        return 0;
     }
-    if (tried == 0) {
-        return lab_undecided(s->tl->lab, "no other SM took part");
+    *seen = finds(s, median, alone, own) ? SHARES : SHARES_NOT;
+    return rc;
+}
+
+/*
+ * Where some share and some do not, the latter may have a first level that serves several of them,
+ * and has kept what another one walked: each walks pages of its own, that nobody has walked before.
+ */
+static int try_afresh(struct scope *s, enum seen *seen, uint32_t k, double alone, double own)
+{
+    enum seen now = *seen;
+    s->fresh = true;
+    s->shift = 1 + k;
+    s->round++;
+    int rc = try_one(s, &now, k, alone, own);
+    s->fresh = false;
+    s->shift = 0;
+    s->round--;
+    *seen = rc == 0 && now == SHARES ? SHARES : *seen;
+    return lab_soft(rc) ? 0 : rc;
+}
+
+static uint32_t count_seen(const enum seen *seen, uint32_t count, enum seen which)
+{
+    uint32_t sum = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        sum += seen[k] == which;
+    }
+    return sum;
+}
+
+static void report(const struct scope *s, struct tlb_result *out, const enum seen *seen,
+                   uint32_t count)
+{
+    uint32_t sharing = count_seen(seen, count, SHARES);
+    uint32_t tried = sharing + count_seen(seen, count, SHARES_NOT);
+    char list[100] = "", id[24];
+    for (uint32_t k = 0; k < count && sharing < tried; k++) {
+        size_t at = strlen(list);
+        if (seen[k] == SHARES) {
+            snprintf(list + at, sizeof list - at, "%s%u", at ? ", " : ": ", other_sm(s->sms, k));
+        }
     }
     snprintf(out->scope, sizeof out->scope, "%s",
              sharing == tried ? "gpu"
@@ -163,28 +204,84 @@ static int try_others(struct scope *s, struct tlb_result *out, double alone, dou
                               : "cluster");
     lab_evidence(s->tl->lab, id, out->id,
                  "scope: SM 0 finds translated what another SM walked, of %u that were tried with "
-                 "%u%s%s",
-                 tried, sharing, sharing && sharing < tried ? ": " : "",
-                 sharing && sharing < tried ? list : "");
+                 "%u%s",
+                 tried, sharing, list);
     snprintf(out->scope_evidence, sizeof out->scope_evidence, "%s", id);
-    return 0;
+}
+
+static int try_others(struct scope *s, uint32_t *sharing, struct tlb_result *out, double alone,
+                      double own)
+{
+    enum seen seen[SCOPE_OTHERS] = {NO_SUCH_SM};
+    uint32_t count = s->sms - 1 < limits.others ? s->sms - 1 : limits.others;
+    int rc = 0;
+    if (s->fresh && count + limits.itself >= s->shifts) { /* pages that nobody has walked end */
+        count = s->shifts > limits.itself + 1 ? (uint32_t)s->shifts - limits.itself - 1 : 0;
+    }
+    for (uint32_t k = 0; rc == 0 && k < count; k++) {
+        rc = try_one(s, &seen[k], k, alone, own);
+    }
+    *sharing = count_seen(seen, count, SHARES);
+    bool mixed = *sharing && count_seen(seen, count, SHARES_NOT);
+    for (uint32_t k = 0; rc == 0 && mixed && s->level->in_front && s->shifts > 2 && k < count;
+         k++) {
+        rc = seen[k] == SHARES_NOT ? try_afresh(s, &seen[k], k, alone, own) : 0;
+    }
+    if (rc == 0 && count_seen(seen, count, NO_SUCH_SM) == count) {
+        return lab_undecided(s->tl->lab, "no other SM took part");
+    }
+    if (rc == 0) {
+        report(s, out, seen, count);
+    }
+    return rc;
+}
+
+/* What the SM takes without another's walk, and after its own. */
+static int measure_itself(struct scope *s, double *alone, double *own)
+{
+    int rc = measure(s, alone, NOBODY);
+    rc = rc ? rc : measure(s, own, 0);
+    return rc || *alone - *own >= 0.5 * s->level->penalty
+               ? rc
+               : lab_undecided(s->tl->lab, "what an SM walked itself it does not find again");
+}
+
+/* Does the SM find by now, with nobody's help, what it did not find at first? */
+static int check_itself(struct scope *s, bool *finds, double alone)
+{
+    double now = alone;
+    s->round++;
+    int rc = measure(s, &now, NOBODY);
+    *finds = rc == 0 && alone - now > 0.5 * s->level->penalty;
+    if (rc && lab_soft(rc)) { /* an older recording */
+        s->tl->lab->why.reason[0] = '\0';
+        rc = 0;
+    }
+    return rc;
 }
 
 static int find_scope(struct scope *s, struct tlb_result *out)
 {
     double alone = 0, own = 0;
-    int rc = measure(s, &alone, NOBODY);
-    rc = rc ? rc : measure(s, &own, 0);
-    if (rc) {
-        return rc;
-    }
-    if (alone - own < 0.5 * s->level->penalty) {
-        return lab_undecided(s->tl->lab, "what an SM walked itself it does not find again");
-    }
-    if (s->sms < 2) {
+    uint32_t sharing = 0;
+    bool finds = false;
+    int rc = measure_itself(s, &alone, &own);
+    if (rc == 0 && s->sms < 2) {
         return lab_undecided(s->tl->lab, "there is a single SM");
     }
-    return try_others(s, out, alone, own);
+    rc = rc ? rc : try_others(s, &sharing, out, alone, own);
+    rc = rc || sharing == 0 ? rc : check_itself(s, &finds, alone);
+    if (rc || !finds) {
+        return rc;
+    }
+    out->scope[0] = '\0';
+    s->fresh = true;
+    s->shift = 1;
+    rc = s->shifts > 1
+             ? measure_itself(s, &alone, &own)
+             : lab_undecided(s->tl->lab, "an SM finds with nobody's help what it did not find at "
+                                         "first, and there is no memory for other pages");
+    return rc ? rc : try_others(s, &sharing, out, alone, own);
 }
 
 int tlb_scope(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level)
@@ -198,6 +295,7 @@ int tlb_scope(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level
                  ? tlb_ring_of_pages(&s.ring, level->page, pages, 0)
                  : lab_undecided(tl->lab, "there is no memory for more pages than it holds");
     if (rc == 0) {
+        s.shifts = s.ring.count ? most / s.ring.count : 0;
         s.turned = calloc(s.ring.count + 1, sizeof *s.turned);
         rc = s.turned ? find_scope(&s, out) : error_memory();
     }
