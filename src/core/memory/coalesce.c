@@ -53,22 +53,45 @@ static bool coalesce_one(struct transaction *out, const struct exec_access *acce
     return (first & (segment_bytes - 1)) + bytes <= segment_bytes;
 }
 
-uint32_t coalesce(struct transaction *out, const struct exec_access *access, uint32_t segment_bytes,
-                  uint32_t sector_bytes, uint32_t lanes_per_pass)
+/* 32 lanes, each behind the one before, of which none crosses a segment: pass by pass, the segments
+ * from the first byte to the last. */
+static uint32_t coalesce_series(struct transaction *out, const struct exec_access *access,
+                                uint32_t segment_bytes, uint32_t lanes_per_pass)
 {
-    if (access->mask && (access->mask & (access->mask - 1)) == 0 &&
-        coalesce_one(out, access, segment_bytes)) {
-        if (access->kind != ACCESS_STORE) {
-            round_to_sectors(out, sector_bytes);
+    uint64_t mask = ~((uint64_t)segment_bytes - 1);
+    uint32_t lane_bytes = (uint32_t)access->bytes * access->vec, count = 0;
+    for (uint32_t lane = 0; lane < WARP_LANES; lane += lanes_per_pass) {
+        uint32_t lanes = WARP_LANES - lane < lanes_per_pass ? WARP_LANES - lane : lanes_per_pass;
+        uint64_t first = access->address[0] + (uint64_t)lane * lane_bytes;
+        uint64_t last = first + (uint64_t)lanes * lane_bytes, end;
+        for (; first < last; first = end) {
+            end = (first & mask) + segment_bytes;
+            end = end < last ? end : last;
+            out[count++] = (struct transaction){.address = first,
+                                                .bytes = (uint32_t)(end - first),
+                                                .lanes = (uint32_t)(end - first) / lane_bytes,
+                                                .sectors = sectors_of(mask, first, end)};
         }
-        return 1;
     }
+    return count;
+}
+
+static bool is_series(const struct exec_access *access, uint32_t segment_bytes)
+{
+    uint32_t lane_bytes = (uint32_t)access->bytes * access->vec;
+    return access->contiguous && access->mask == UINT32_MAX && lane_bytes <= segment_bytes &&
+           (lane_bytes & (lane_bytes - 1)) == 0 && (access->address[0] & (lane_bytes - 1)) == 0;
+}
+
+static uint32_t coalesce_lanes(struct transaction *out, const struct exec_access *access,
+                               uint32_t segment_bytes, uint32_t lanes_per_pass)
+{
     uint64_t mask = ~((uint64_t)segment_bytes - 1);
     uint32_t lane_bytes = (uint32_t)access->bytes * access->vec;
     uint32_t count = 0, pass_first = 0, pass = 0;
     for (uint32_t lanes = access->mask; lanes; lanes &= lanes - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-        if (lane / lanes_per_pass != pass) {
+        if (lane >= (pass + 1) * lanes_per_pass) {
             pass = lane / lanes_per_pass;
             pass_first = count;
         }
@@ -81,6 +104,22 @@ uint32_t coalesce(struct transaction *out, const struct exec_access *access, uin
             count = add(out, pass_first, count, border, mask, border, end);
         }
     }
+    return count;
+}
+
+uint32_t coalesce(struct transaction *out, const struct exec_access *access, uint32_t segment_bytes,
+                  uint32_t sector_bytes, uint32_t lanes_per_pass)
+{
+    if (access->mask && (access->mask & (access->mask - 1)) == 0 &&
+        coalesce_one(out, access, segment_bytes)) {
+        if (access->kind != ACCESS_STORE) {
+            round_to_sectors(out, sector_bytes);
+        }
+        return 1;
+    }
+    uint32_t count = is_series(access, segment_bytes)
+                         ? coalesce_series(out, access, segment_bytes, lanes_per_pass)
+                         : coalesce_lanes(out, access, segment_bytes, lanes_per_pass);
     bool write = access->kind == ACCESS_STORE;
     for (uint32_t i = 0; i < count && !write; i++) {
         round_to_sectors(&out[i], sector_bytes);

@@ -115,7 +115,10 @@ static void load_plain(const struct exec_state *state, const struct uop_memory *
                        const struct exec_access *access, uint8_t *const pointers[WARP_LANES])
 {
     void *lanes = frame_lanes(state, access, memory->elements[0].ref);
-    if (memory->bytes == 4)
+    if (memory->bytes == 4 && access->mask == UINT32_MAX)
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            memcpy((lane_word *)lanes + i, pointers[i], 4);
+    else if (memory->bytes == 4)
         for (uint32_t rest = access->mask; rest; rest &= rest - 1)
             memcpy((lane_word *)lanes + lowest_lane(rest), pointers[lowest_lane(rest)], 4);
     else
@@ -235,8 +238,12 @@ static int keep_stores(const struct exec_warp *warp, const struct exec_access *a
 static int keep_contiguous(const struct exec_warp *warp, const struct exec_access *access)
 {
     uint8_t bytes[WARP_LANES * 16];
-    for (uint32_t i = 0; i < WARP_LANES; i++)
-        memcpy(bytes + (size_t)i * access->bytes, access->data[i], access->bytes);
+    if (access->bytes == 4)
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            memcpy(bytes + (size_t)i * 4, access->data[i], 4);
+    else
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            memcpy(bytes + (size_t)i * access->bytes, access->data[i], access->bytes);
     return exec_stores_put(warp->env->stores, access->address[0], bytes,
                            WARP_LANES * access->bytes);
 }
@@ -263,10 +270,28 @@ static bool all_shared(const struct exec_warp *warp, const struct exec_access *a
 {
     const struct exec_cta *cta = warp->cta;
     uint64_t bytes = (uint64_t)access->bytes * access->vec, outside = 0;
-    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+    for (uint32_t i = 0; access->mask == UINT32_MAX && i < WARP_LANES; i++) {
+        outside |= access->address[i] + bytes > cta->shared_bytes;
+        pointers[i] = cta->shared + access->address[i];
+    }
+    for (uint32_t rest = access->mask == UINT32_MAX ? 0 : access->mask; rest; rest &= rest - 1) {
         uint32_t lane = lowest_lane(rest);
         outside |= access->address[lane] + bytes > cta->shared_bytes;
         pointers[lane] = cta->shared + access->address[lane];
+    }
+    return !outside;
+}
+
+/* The same of device memory, whose addresses are the host's. */
+static bool all_global(const struct exec_warp *warp, const struct exec_access *access,
+                       uint8_t *pointers[WARP_LANES])
+{
+    const struct exec_memory *image = warp->cta->launch->memory;
+    uint64_t bytes = (uint64_t)access->bytes * access->vec, outside = 0;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        outside |= !image_in_range(image, access->address[lane], bytes);
+        pointers[lane] = (uint8_t *)(uintptr_t)access->address[lane];
     }
     return !outside;
 }
@@ -277,6 +302,8 @@ static int find_pointers(struct exec_warp *warp, const struct uop_memory *memory
     /* An address without a register is the same in all lanes, but for local memory. */
     bool uniform = !memory->has_base && access->space != SPACE_LOCAL;
     if (access->space == SPACE_SHARED && !uniform && all_shared(warp, access, pointers))
+        return SONDE_OK;
+    if (access->space == SPACE_GLOBAL && all_global(warp, access, pointers))
         return SONDE_OK;
     uint8_t *first = host_pointer(warp, access, lowest_lane(access->mask));
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
@@ -328,7 +355,7 @@ int exec_commit(struct exec_warp *warp, const struct exec_access *access)
         return rc;
     switch (access->kind) {
     case ACCESS_LOAD:
-        if (warp->env->stores)
+        if (warp->env->stores && !exec_stores_empty(warp->env->stores))
             look_into_stores(warp, access, pointers, scratch);
         if (memory->vec == 1 && memory->bytes == memory->elements[0].register_bytes)
             load_plain(state, memory, access, pointers);

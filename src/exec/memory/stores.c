@@ -145,6 +145,21 @@ bool exec_stores_may_hold(const struct exec_stores *stores, uint64_t address, ui
     return address < stores->high && address + count > stores->low;
 }
 
+/* Copies the bytes that `which` names of 64, a run of neighbours at a time. */
+static void copy_runs(uint8_t *to, const uint8_t *from, uint64_t which)
+{
+    while (which) {
+        uint32_t first = (uint32_t)__builtin_ctzll(which);
+        uint64_t gaps = ~(which >> first);
+        uint32_t length = gaps ? (uint32_t)__builtin_ctzll(gaps) : 64;
+        if (length == 4)
+            memcpy(to + first, from + first, 4);
+        else
+            memcpy(to + first, from + first, length);
+        which &= ~bits(first, length);
+    }
+}
+
 /* Copies those bytes of [first, first + count) of the block that were stored. */
 static void copy_stored(uint8_t *to, const struct block *block, uint32_t first, uint32_t count)
 {
@@ -152,9 +167,12 @@ static void copy_stored(uint8_t *to, const struct block *block, uint32_t first, 
         memcpy(to, block->bytes, BLOCK_BYTES);
         return;
     }
-    for (uint32_t i = first; i < first + count; i++)
-        if (block->stored[i / 64] >> i % 64 & 1)
-            to[i - first] = block->bytes[i];
+    for (uint32_t word = first / 64; word * 64 < first + count; word++) {
+        uint32_t low = word * 64 > first ? 0 : first % 64;
+        uint32_t left = first + count - word * 64, high = left < 64 ? left : 64;
+        copy_runs(to + word * 64 - first, block->bytes + word * 64,
+                  block->stored[word] & bits(low, high - low));
+    }
 }
 
 void exec_stores_patch(const struct exec_stores *stores, uint64_t address, void *bytes,

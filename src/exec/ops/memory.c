@@ -47,6 +47,8 @@ static bool is_contiguous(const struct exec_access *access, uint64_t bytes)
     if (access->mask != UINT32_MAX)
         return false;
     uint64_t bits = 0, expected = access->address[0];
+    if (access->address[1] != expected + bytes)
+        return false;
     for (uint32_t i = 0; i < WARP_LANES; i++, expected += bytes)
         bits |= access->address[i] ^ expected;
     return bits == 0;
@@ -121,6 +123,48 @@ static bool lane_valid(const struct exec_warp *warp, enum isa_space space, uint6
     return address <= size && bytes <= size - address;
 }
 
+/* Addresses from `low` to `low + size`; of device memory those of the allocation last found. */
+static bool likely_region(uint64_t *low, uint64_t *size, const struct exec_warp *warp,
+                          enum isa_space space)
+{
+    const struct exec_memory *image = warp->cta->launch->memory;
+    *low = 0;
+    switch (space) {
+    case SPACE_SHARED:
+        *size = warp->cta->shared_bytes;
+        return true;
+    case SPACE_GLOBAL:
+    case SPACE_CONST:
+        if (warp->state->extents[warp->pc % EXTENT_HINTS] >= image->count)
+            return false;
+        const struct extent *extent =
+            &image->extents[warp->state->extents[warp->pc % EXTENT_HINTS]];
+        *low = extent->start;
+        *size = extent->end - extent->start;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Whether all 32 lanes are aligned and in one region, without a branch a lane. (Neither a region's
+ * size nor an offset within it has the top bit; an offset beyond it has, or makes the difference
+ * have it.) */
+static bool all_likely(const struct exec_warp *warp, const struct exec_access *access,
+                       uint64_t bytes)
+{
+    uint64_t low, size, bits = 0, outside = 0;
+    if (access->mask != UINT32_MAX || !likely_region(&low, &size, warp, access->space) ||
+        size < bytes)
+        return false;
+    for (uint32_t i = 0; i < WARP_LANES; i++) {
+        uint64_t offset = access->address[i] - low;
+        bits |= access->address[i];
+        outside |= offset | (size - bytes - offset);
+    }
+    return outside >> 63 == 0 && (bits & (bytes - 1)) == 0;
+}
+
 static bool all_valid(const struct exec_warp *warp, const struct exec_access *access,
                       uint64_t bytes)
 {
@@ -128,6 +172,8 @@ static bool all_valid(const struct exec_warp *warp, const struct exec_access *ac
     uint64_t low = access->address[first], high = low, bits = low;
     if (access->space == SPACE_NONE || access->space == SPACE_SHARED_CLUSTER)
         return false; /* lane by lane */
+    if (!access->contiguous && all_likely(warp, access, bytes))
+        return true;
     if (access->contiguous)
         high += (WARP_LANES - 1) * bytes;
     else
