@@ -26,6 +26,8 @@ enum { SHORT_RUN = 8 };
 
 /* Events of one time go by source, then by sequence: the two share a word. */
 #define SEQUENCE_BITS 44
+/* An argument with higher bits than these is an address, not a time or a number. */
+#define POINTER_BITS_LOW 40
 
 struct event_key {
     uint64_t time_ps;
@@ -398,6 +400,22 @@ void engine_at(struct engine *engine, uint64_t time_ps, uint32_t source, engine_
     }
 }
 
+/* What the next events of the run will touch comes into the host's caches meanwhile. */
+static inline void expect_next(const struct engine *engine)
+{
+    const struct key_list *run = &engine->run;
+    if (engine->run_at + 1 < run->count) {
+        __builtin_prefetch(&engine->calls[run->keys[engine->run_at + 1].slot]);
+    }
+    if (engine->run_at < run->count) {
+        const struct event_call *call = &engine->calls[run->keys[engine->run_at].slot];
+        __builtin_prefetch(call->ctx);
+        if (call->arg >> POINTER_BITS_LOW) {
+            __builtin_prefetch((const void *)(uintptr_t)call->arg);
+        }
+    }
+}
+
 bool engine_step(struct engine *engine)
 {
     engine = engine->root;
@@ -408,6 +426,7 @@ bool engine_step(struct engine *engine)
     engine->now_ps = top.time_ps;
     /* A copy: the handler may schedule, which may reuse the slot or move the array. */
     struct event_call call = engine->calls[top.slot];
+    expect_next(engine);
     call.handler(call.ctx, call.arg);
     return true;
 }
