@@ -75,7 +75,8 @@ struct dram_busy {
     struct dram_entry *next;
     enum mem_dram_command_kind kind;
     uint32_t subchannel, group;
-    uint64_t own; /* clock */
+    uint64_t own;           /* clock */
+    uint64_t arrive, order; /* of `next` */
 };
 
 /* A command for an entry (a refresh: for none), and the clock at which it may be given. */

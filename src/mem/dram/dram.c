@@ -334,26 +334,41 @@ static const struct dram_entry *oldest_of_all(const struct mem_dram *dram)
     return oldest;
 }
 
+/* Of two banks' next commands at one clock: is_better(), by what is at hand. */
+static bool goes_first(const struct mem_dram *dram, const struct dram_busy *a,
+                       const struct dram_busy *b)
+{
+    bool column = dram_is_column(a->kind), older = a->order < b->order;
+    if (column == dram_is_column(b->kind)) {
+        return older;
+    }
+    const struct dram_busy *late = older ? b : a;
+    return dram_may_not_overtake(dram, late->next, older ? a->next : b->next) ? older : column;
+}
+
 static struct dram_choice choose(struct mem_dram *dram)
 {
-    struct dram_choice best = {.clock = UINT64_MAX};
+    uint64_t best_clock = UINT64_MAX;
+    const struct dram_busy *best = NULL;
     bool in_order = dram->sched->in_order && dram->busy_count > 0;
     const struct dram_entry *oldest = in_order ? oldest_of_all(dram) : NULL;
     for (uint32_t i = 0; i < dram->busy_count; i++) {
         struct dram_busy *busy = &dram->busy[i];
-        if (busy->next->arrive > dram->now) {
+        if (busy->arrive > dram->now) {
             dram_look(dram, busy->bank); /* another one may have come */
         }
-        if (busy->own > best.clock ||
+        if (busy->own > best_clock ||
             (in_order && busy->next != oldest && dram_is_column(busy->kind))) {
             continue;
         }
-        struct dram_choice choice = {busy->next, busy->kind, dram_earliest(dram, busy)};
-        if (choice.clock <= best.clock && (!best.entry || is_better(dram, &choice, &best))) {
-            best = choice;
+        uint64_t clock = dram_earliest(dram, busy);
+        if (!best || clock < best_clock || (clock == best_clock && goes_first(dram, busy, best))) {
+            best_clock = clock;
+            best = busy;
         }
     }
-    return best;
+    return best ? (struct dram_choice){best->next, best->kind, best_clock}
+                : (struct dram_choice){.clock = UINT64_MAX};
 }
 
 static void on_command(void *ctx, uint64_t arg);

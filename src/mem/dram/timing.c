@@ -71,7 +71,8 @@ void dram_look(struct mem_dram *dram, struct dram_bank *bank)
     struct dram_busy *busy = &dram->busy[bank->place];
     struct dram_entry *next = dram->sched->next(dram, bank);
     busy->next = next;
-    busy->own = next->arrive;
+    busy->own = busy->arrive = next->arrive;
+    busy->order = next->order;
     if (bank->row == next->row) {
         busy->kind = dram_writes_next(next) ? MEM_DRAM_WRITE : MEM_DRAM_READ;
         dram_hold(&busy->own, bank->column);
