@@ -63,6 +63,7 @@ static bool must_drain(const struct sm *sm, const struct sm_warp *warp,
 
 static void make_ready(struct sm *sm, struct sm_warp *warp)
 {
+    __builtin_prefetch(warp->exec.state);
     sm->ready |= 1ull << warp->slot;
     sm->unit[warp->units[warp->next->issue_unit]].ready_warps |= 1ull << warp->slot;
 }
