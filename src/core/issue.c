@@ -15,7 +15,8 @@
 /* The first cycle in which a busy unit can start another warp. A full LSU says so itself. */
 static uint64_t unit_free_cycle(const struct sm *sm, const struct sm_unit *unit)
 {
-    uint64_t cycle = unit->busy_lanes / unit->lanes_per_cycle;
+    uint64_t cycle = unit->lanes_shift == UNIT_NO_SHIFT ? unit->busy_lanes / unit->lanes_per_cycle
+                                                        : unit->busy_lanes >> unit->lanes_shift;
     return cycle > sm->cycle ? cycle : CYCLE_NEVER;
 }
 

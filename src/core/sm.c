@@ -81,6 +81,9 @@ static void units_init(struct sm *sm)
             sm->unit_place[part][i] = (uint8_t)place;
             sm->unit[place].latency_cycles = sm->spec->unit[i].latency_cycles;
             sm->unit[place].lanes_per_cycle = sm->spec->unit[i].lanes_per_cycle;
+            uint32_t lanes = sm->spec->unit[i].lanes_per_cycle;
+            sm->unit[place].lanes_shift =
+                lanes & (lanes - 1) ? UNIT_NO_SHIFT : (uint32_t)__builtin_ctz(lanes);
             sm->unit[place].warp_lanes = unit_is_shared(i) ? WARP_LANES : WARP_LANES * parts;
         }
     }

@@ -68,8 +68,11 @@ struct sm_warp {
     struct async_groups copies, bulk; /* of cp.async, of bulk copies to device memory */
 };
 
+#define UNIT_NO_SHIFT UINT32_MAX
+
 struct sm_unit {
     uint32_t latency_cycles, lanes_per_cycle;
+    uint32_t lanes_shift; /* of which lanes_per_cycle is the power of two; UNIT_NO_SHIFT: none */
     uint32_t warp_lanes;  /* that a warp takes: 32, of a sub-core's unit times their number */
     uint64_t busy_lanes;  /* free again at this time, counted in lanes_per_cycle-ths of a cycle */
     uint64_t ready_warps; /* of `ready`: those whose next instruction goes here */

@@ -110,20 +110,62 @@ static void load_element(const struct exec_state *state, const struct uop_memory
     }
 }
 
-/* One 32-bit or 64-bit element without extension: what most loads are. */
-static void load_plain(const struct exec_state *state, const struct uop_memory *memory,
-                       const struct exec_access *access, uint8_t *const pointers[WARP_LANES])
+/* Whether all 32 lanes have one place. */
+static bool is_one_place(uint8_t *const pointers[WARP_LANES], uint32_t mask)
 {
-    void *lanes = frame_lanes(state, access, memory->elements[0].ref);
-    if (memory->bytes == 4 && access->mask == UINT32_MAX)
+    if (mask != UINT32_MAX || pointers[0] != pointers[WARP_LANES - 1])
+        return false;
+    uintptr_t apart = 0;
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        apart |= (uintptr_t)pointers[i] ^ (uintptr_t)pointers[0];
+    return apart == 0;
+}
+
+/* One value for all lanes. */
+static void spread(void *lanes, const uint8_t *from, uint32_t bytes)
+{
+    uint64_t value = read_value(from, bytes);
+    if (bytes == 4)
         for (uint32_t i = 0; i < WARP_LANES; i++)
-            memcpy((lane_word *)lanes + i, pointers[i], 4);
-    else if (memory->bytes == 4)
-        for (uint32_t rest = access->mask; rest; rest &= rest - 1)
-            memcpy((lane_word *)lanes + lowest_lane(rest), pointers[lowest_lane(rest)], 4);
+            ((lane_word *)lanes)[i] = (uint32_t)value;
     else
-        for (uint32_t rest = access->mask; rest; rest &= rest - 1)
-            memcpy((lane_dword *)lanes + lowest_lane(rest), pointers[lowest_lane(rest)], 8);
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            ((lane_dword *)lanes)[i] = value;
+}
+
+/* Elements of 32 or 64 bits without extension, `at` bytes behind the pointers: what most loads are.
+ */
+static void load_plain(void *lanes, uint32_t bytes, uint32_t mask, uint32_t at,
+                       uint8_t *const pointers[WARP_LANES])
+{
+    if (bytes == 4 && mask == UINT32_MAX)
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            memcpy((lane_word *)lanes + i, pointers[i] + at, 4);
+    else if (bytes == 4)
+        for (uint32_t rest = mask; rest; rest &= rest - 1)
+            memcpy((lane_word *)lanes + lowest_lane(rest), pointers[lowest_lane(rest)] + at, 4);
+    else
+        for (uint32_t rest = mask; rest; rest &= rest - 1)
+            memcpy((lane_dword *)lanes + lowest_lane(rest), pointers[lowest_lane(rest)] + at, 8);
+}
+
+static void load_elements(const struct exec_state *state, const struct uop_memory *memory,
+                          const struct exec_access *access, uint8_t *const pointers[WARP_LANES])
+{
+    uint32_t bytes = memory->bytes;
+    bool one = is_one_place(pointers, access->mask);
+    for (uint32_t k = 0; k < memory->vec; k++) {
+        const struct element *element = &memory->elements[k];
+        if (element->register_bytes != bytes) { /* 4 or 8, or 0 */
+            load_element(state, memory, access, k, pointers);
+            continue;
+        }
+        void *lanes = frame_lanes(state, access, element->ref);
+        if (one)
+            spread(lanes, pointers[0] + k * bytes, bytes);
+        else
+            load_plain(lanes, bytes, access->mask, k * bytes, pointers);
+    }
 }
 
 static void store_lanes(const struct exec_access *access, uint8_t *const pointers[WARP_LANES])
@@ -357,11 +399,7 @@ int exec_commit(struct exec_warp *warp, const struct exec_access *access)
     case ACCESS_LOAD:
         if (warp->env->stores && !exec_stores_empty(warp->env->stores))
             look_into_stores(warp, access, pointers, scratch);
-        if (memory->vec == 1 && memory->bytes == memory->elements[0].register_bytes)
-            load_plain(state, memory, access, pointers);
-        else
-            for (uint32_t k = 0; k < memory->vec; k++)
-                load_element(state, memory, access, k, pointers);
+        load_elements(state, memory, access, pointers);
         break;
     case ACCESS_STORE:
         if (kept)
