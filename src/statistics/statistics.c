@@ -8,6 +8,7 @@
  *
  * A list stands where a figure of theirs has bars: active lanes (Fig. 7), memory accesses by space
  * (Fig. 5), units (Fig. 4). Latencies are in places that grow with their size (core/sm_stats.h).
+ * docs/statistics.schema.json describes every member.
  */
 #include "statistics/statistics.h"
 

@@ -1,0 +1,43 @@
+#!/bin/sh
+# Files of --stats are what docs/statistics.schema.json says, which describes each member; a document with a member
+# too many, without one, or with a hit rate above one is not.
+cp "$DATA/double.ptx" .
+sonde exec double.ptx -q --block 32 --arg zero:256 --arg u32:3 --stats launch.json
+sonde exec double.ptx -q --grid 20 --block 128 --arg zero:10240 --arg u32:2560 -d sim:h200 --stats h200.json
+sonde workload bfs -q --size 300 --stats program.json
+python3 - "$SOURCE/docs/statistics.schema.json" launch.json h200.json program.json <<'PY'
+import copy, json, sys
+import jsonschema
+
+schema = json.load(open(sys.argv[1]))
+jsonschema.Draft7Validator.check_schema(schema)
+validator = jsonschema.Draft7Validator(schema)
+
+
+def told(what, document):
+    errors = list(validator.iter_errors(document))
+    print("%s: %s" % (what, "valid" if not errors else errors[0].message[:90]))
+
+
+def described(path, node):
+    for name, member in node.get("properties", {}).items():
+        if "description" not in member and "$ref" not in member and "const" not in member:
+            print("%s.%s has no description" % (path, name))
+        described(path + "." + name, member)
+        described(path + "." + name, member.get("items", {}))
+
+
+for name in sys.argv[2:]:
+    document = json.load(open(name))
+    told(name, document)
+described("", schema)
+more = copy.deepcopy(document)
+more["dram"]["colour"] = 1
+told("a member too many", more)
+less = copy.deepcopy(document)
+del less["kernels"][0]["sm_cycles"]
+told("a member too few", less)
+above = copy.deepcopy(document)
+above["caches"]["l2"]["hit_rate"] = 1.5
+told("a rate above one", above)
+PY
