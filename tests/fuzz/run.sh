@@ -8,6 +8,7 @@ corpus=$2
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/sonde-fuzz.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/new"
+export TMPDIR="$scratch" # for what a target writes
 set -- "$scratch/new"
 if [ -d "$corpus" ]; then set -- "$@" "$corpus"; fi
 dictionary="$corpus.dict"
@@ -19,7 +20,11 @@ case $target in
 *fuzz_exec_grammar) runs=200 ;;
 *fuzz_exec | *fuzz_ptx) runs=2000 ;;
 *fuzz_ptx_link | *fuzz_model) runs=6000 ;;
+*fuzz_cli) runs=4000 ;;
+*fuzz_api_saved) runs=1000 ;;
 esac
+quiet=0
+case $target in *fuzz_cli) quiet=3 ;; esac # what commands print
 "$target" -seed=1 -runs="${FUZZ_RUNS:-$runs}" -max_total_time="${FUZZ_SECONDS:-0}" -timeout=50 \
-    -rss_limit_mb=1024 -max_len=65536 -verbosity=0 -print_final_stats=1 \
+    -rss_limit_mb=1024 -max_len=65536 -verbosity=0 -close_fd_mask=$quiet -print_final_stats=1 \
     -artifact_prefix="${FUZZ_ARTIFACTS:-$scratch/}" "$@"
