@@ -10,10 +10,29 @@
 #include "sonde/sonde.h"
 #include "util/error.h"
 
-/* What launchers say to a rank: Open MPI, MPICH and Slurm's PMI, PMIx. */
+/* How launchers tell a rank that it is one, and of how many: Open MPI, and those that speak PMI
+ * (MPICH, Slurm). One alone of the two has been left over from elsewhere. */
+static const struct {
+    const char *rank, *size;
+} told[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMI_RANK", "PMI_SIZE"}};
+
+static bool is_several(const char *size)
+{
+    return strtoul(size, NULL, 10) > 1;
+}
+
 bool sweep_ranks_launched(void)
 {
-    return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("PMIX_RANK");
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+        const char *size = getenv(told[i].size);
+        if (size && getenv(told[i].rank)) {
+            return is_several(size);
+        }
+    }
+    /* PMIx tells no size; Slurm does. */
+    const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
+    bool of_pmix = getenv("PMIX_RANK") && getenv("PMIX_NAMESPACE");
+    return of_pmix && (!tasks || is_several(tasks));
 }
 
 /* The module lies beside the command where it was built, and in lib/sonde where it is installed. */

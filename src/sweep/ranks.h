@@ -24,7 +24,7 @@ struct sweep_ranks {
 
 #define SWEEP_RANKS_SYMBOL "sonde_ranks"
 
-/* Whether a launcher such as mpirun has started this process. */
+/* Whether a launcher such as mpirun has started this process as one of several ranks. */
 bool sweep_ranks_launched(void);
 /* NULL in *out: not under a launcher. SONDE_EDEVICE: under one, but the module is not there. */
 int sweep_ranks_open(struct sweep_ranks **out);
