@@ -9,10 +9,9 @@
 
 #include "sweep/ranks.h"
 
-static const char *const variables[] = {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
-                                        "PMI_RANK",             "PMI_SIZE",
-                                        "PMIX_RANK",            "PMIX_NAMESPACE",
-                                        "SLURM_STEP_NUM_TASKS"};
+static const char *const variables[] = {
+    "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "PMIX_RANK",
+    "PMIX_NAMESPACE",       "SLURM_STEP_NUM_TASKS"};
 #define VARIABLES (sizeof variables / sizeof *variables)
 
 /* NULL: not set. In the order of `variables`. */
