@@ -45,7 +45,7 @@ struct fake {
     size_t textures, mapped;
     /* What a test breaks. */
     uint64_t memory_limit; /* 0: none */
-    bool refuse_launch, refuse_carveout, refuse_paths, lie;
+    bool refuse_launch, refuse_carveout, refuse_paths, refuse_texture_end, lie;
     uint32_t clock; /* where the cycle counter stands */
 };
 
@@ -208,14 +208,16 @@ static uint32_t fake_step(struct fake *fake, const struct fake_call *call, const
 }
 
 /* args: elements, out, touch_bytes, touch_stride, start, warm, preroll, window, scale; then the
- * texture's handle, or (local) the ring and its length */
+ * texture's handle, or (local) the ring and its length; then what is read beside it: address or
+ * texture, bytes, stride */
 static void fake_chase(struct fake *fake, const struct fake_call *call)
 {
     static uint32_t local[4096];
     uint64_t elements = call->args[0], window = call->args[7];
     uint32_t offset = (uint32_t)call->args[4];
     bool is_local = strcmp(call->load, "ld.local.ca") == 0;
-    assert_int_equal(call->arg_count, is_local ? 11 : call->load[0] == 't' ? 10 : 9);
+    uint32_t own = is_local ? 11 : call->load[0] == 't' ? 10 : 9;
+    assert_true(call->arg_count == own || call->arg_count == own + 3);
     for (uint64_t i = 0; is_local && i < call->args[10]; i++) {
         uint64_t at = fake_load(fake, call->args[9] + i * 4) + call->args[0];
         local[at / 4] = fake_load(fake, call->args[9] + (i + 1) % call->args[10] * 4);
@@ -403,7 +405,9 @@ static int fake_texture_destroy(struct device *device, uint64_t handle)
 {
     assert_int_equal(handle, 7000 + fake_of(device)->textures);
     fake_of(device)->textures--;
-    return 0;
+    return fake_of(device)->refuse_texture_end
+               ? error_set(SONDE_EDEVICE, "the texture cannot be destroyed")
+               : 0;
 }
 
 static int fake_set_bank_bytes(struct device *device, struct device_kernel *kernel, uint32_t bytes)

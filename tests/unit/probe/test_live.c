@@ -324,6 +324,26 @@ static void mapped_memory_is_another_buffer_and_tells_its_page(void **state)
     assert_int_equal(bench->fake->call_count, calls + 1);
 }
 
+/* A texture is made for the walk, or for what is read beside it: none is left, and one that stays
+ * is a refusal. */
+static void a_texture_that_cannot_be_destroyed_is_a_refusal(void **state)
+{
+    struct bench *bench = *state;
+    static const char *const texts[] = {
+        "chase bytes=1024 op=tex window=8",
+        "chase bytes=1024 op=cg other=tex other_bytes=4096 window=8"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assert_int_equal(ask(bench, texts[i])->status, 0);
+        assert_int_equal(bench->fake->textures, 0);
+        assert_int_equal(last_call(bench)->arg_count, i == 0 ? 10 : 12);
+        char text[100];
+        snprintf(text, sizeof text, "%s run=1", texts[i]);
+        bench->fake->refuse_texture_end = true;
+        assert_int_equal(ask(bench, text)->status, SONDE_EDEVICE);
+        bench->fake->refuse_texture_end = false;
+    }
+}
+
 static void a_window_tells_what_it_took(void **state)
 {
     size_t count;
@@ -594,6 +614,7 @@ int main(void)
         ON_BENCH(read_only_loads_need_a_gpu_that_has_them),
         ON_BENCH(values_count_units_of_the_scale),
         ON_BENCH(mapped_memory_is_another_buffer_and_tells_its_page),
+        ON_BENCH(a_texture_that_cannot_be_destroyed_is_a_refusal),
         ON_BENCH(a_window_tells_what_it_took),
         ON_BENCH(flush_does_not_ask_the_driver_how_large_l2_is),
         ON_BENCH(shared_times_whole_turns_of_its_loop),

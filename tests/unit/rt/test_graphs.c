@@ -135,6 +135,47 @@ static void nodes_wait_for_what_they_depend_on(void **state)
     rt_graph_exec_destroy(exec);
 }
 
+static uint64_t launch_end_ps, copy_begin_ps;
+
+static void see_launch(void *ctx, const struct rt_done *launch)
+{
+    (void)ctx;
+    launch_end_ps = launch->end_ps;
+}
+
+static void see_copy(void *ctx, const struct rt_copied *copy)
+{
+    (void)ctx;
+    copy_begin_ps = copy->begin_ps;
+}
+
+/* The body of a condition begins, in simulated time too, when what the condition waits for has
+ * ended. */
+static void a_conditions_body_begins_after_what_is_before_it(void **state)
+{
+    (void)state;
+    struct rt_graph *graph;
+    struct rt_graph_exec *exec;
+    uint32_t three = 3;
+    rt_set_done(rt, see_launch, NULL);
+    rt_set_copied(rt, see_copy, NULL);
+    assert_int_equal(rt_graph_create(rt, &graph), 0);
+    struct rt_node *start = add(graph, fill(2), NULL, NULL);
+    struct rt_node *launch = add(graph, scale_by(&three), start, NULL);
+    struct rt_node_params branch = {
+        .kind = RT_NODE_CONDITION, .when = RT_CONDITION_IF, .body_count = 1};
+    assert_int_equal(rt_condition_create(rt, &branch.condition, 1, true), 0);
+    struct rt_node *condition = add(graph, branch, launch, NULL);
+    struct rt_graph *body = rt_node_params(condition)->bodies[0];
+    add(body, (struct rt_node_params){.kind = RT_NODE_COPY, .copy = copy_up()}, NULL, NULL);
+    assert_int_equal(rt_graph_instantiate(&exec, graph), 0);
+    check_launch(exec, 2 * 3 + 1);
+    assert_true(launch_end_ps > 0);
+    assert_true(copy_begin_ps >= launch_end_ps);
+    rt_graph_exec_destroy(exec);
+    rt_graph_destroy(graph);
+}
+
 static int calls;
 
 static void count_call(void *ctx)
@@ -258,6 +299,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(nodes_wait_for_what_they_depend_on, setup, teardown),
         cmocka_unit_test_setup_teardown(a_child_runs_as_a_whole_in_its_place, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_conditions_body_begins_after_what_is_before_it, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(what_is_captured_runs_when_it_is_launched, setup, teardown),
         cmocka_unit_test_setup_teardown(a_capture_is_spoilt_by_what_it_cannot_hold, setup,
                                         teardown),
