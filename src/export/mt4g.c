@@ -76,20 +76,30 @@ static int put_cache(json_t *parent, const char *key, const json_t *root, const 
     return rc < 0 ? rc : put_shared_with(object, cache);
 }
 
+/* Of a GPU that does not tell it there is none. */
+static int put_capability(json_t *general, const json_t *device)
+{
+    uint64_t major = saved_plain_u64(device, "compute_major", UINT64_MAX);
+    uint64_t minor = saved_plain_u64(device, "compute_minor", UINT64_MAX);
+    if (major == UINT64_MAX || minor == UINT64_MAX) {
+        return 0;
+    }
+    json_t *capability = json_put_object(general, "computeCapability");
+    int rc = capability ? 0 : error_memory();
+    rc = rc < 0 ? rc : json_put_u64(capability, "major", major);
+    return rc < 0 ? rc : json_put_u64(capability, "minor", minor);
+}
+
 static int put_general(json_t *document, const json_t *device)
 {
     json_t *general = json_put_object(document, "general");
     json_t *clock = general ? json_put_object(general, "clockRate") : NULL;
-    json_t *capability = clock ? json_put_object(general, "computeCapability") : NULL;
-    int rc = capability ? 0 : error_memory();
+    int rc = clock ? 0 : error_memory();
     rc = rc < 0 ? rc : json_put_string(general, "name", saved_text(device, "name", ""));
     rc = rc < 0 ? rc : json_put_string(general, "vendor", "NVIDIA");
     rc = rc < 0 ? rc : json_put_string(clock, "unit", "kHz");
     rc = rc < 0 ? rc : json_put_u64(clock, "value", saved_plain_u64(device, "clock_hz", 0) / 1000);
-    rc = rc < 0 ? rc
-                : json_put_u64(capability, "major", saved_plain_u64(device, "compute_major", 0));
-    return rc < 0 ? rc
-                  : json_put_u64(capability, "minor", saved_plain_u64(device, "compute_minor", 0));
+    return rc < 0 ? rc : put_capability(general, device);
 }
 
 static int put_compute(json_t *document, const json_t *device)

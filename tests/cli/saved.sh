@@ -24,6 +24,10 @@ lstopo-no-graphics --input out.hwloc --if xml --of console | grep -c 'PU L#'
 echo "# keys as mt4g's"
 /usr/bin/python3 -c 'import json; m = json.load(open("out.mt4g"))["memory"]
 print(sorted(m), m["texture"]["size"]["size"], m["texture"]["lineSize"], m["l2"]["latency"]["p50"])'
+/usr/bin/python3 -c 'import json; d = json.load(open("a.json")); del d["device"]["compute_major"]; json.dump(d, open("untold.json", "w"))'
+sonde export untold.json --format mt4g -o untold.mt4g
+/usr/bin/python3 -c 'import json
+for name in "out", "untold": print(name, json.load(open(name + ".mt4g"))["general"].get("computeCapability"))'
 sonde export a.json --format sonde --base gtx560ti | sed -n '3,13p;/^l2:/,/^noc/p'
 run sonde export a.json --format sonde --base ./nothing.yaml
 echo "# over a base of one's own: found from wherever the model lies"
