@@ -26,8 +26,6 @@ enum { SHORT_RUN = 8 };
 
 /* Events of one time go by source, then by sequence: the two share a word. */
 #define SEQUENCE_BITS 44
-/* An argument with higher bits than these is an address, not a time or a number. */
-#define POINTER_BITS_LOW 40
 
 struct event_key {
     uint64_t time_ps;
@@ -68,7 +66,7 @@ struct engine {
 };
 
 /* Grows all three arrays or none. */
-static int engine_reserve(struct engine *engine, uint32_t capacity)
+__attribute__((noinline, cold)) static int engine_reserve(struct engine *engine, uint32_t capacity)
 {
     struct event_key *heap = malloc(capacity * sizeof *heap);
     struct event_call *calls = malloc(capacity * sizeof *calls);
@@ -254,8 +252,17 @@ static bool key_list_reserve(struct key_list *list, uint32_t capacity)
     return true;
 }
 
+/* What seldom happens stays out of the way of what every event passes. */
+#define SELDOM __attribute__((noinline, cold))
+
+SELDOM static bool bucket_grow(struct engine *engine, struct key_list *bucket)
+{
+    uint32_t capacity = bucket->capacity ? bucket->capacity * 2 : 16;
+    return key_list_reserve(&engine->room, capacity) && key_list_reserve(bucket, capacity);
+}
+
 /* False: it belongs into the heap, or memory is out and it may as well. */
-static bool ring_put(struct engine *engine, struct event_key key)
+static inline bool ring_put(struct engine *engine, struct event_key key)
 {
     uint64_t stretch = key.time_ps >> BUCKET_SHIFT, now = engine->now_ps >> BUCKET_SHIFT;
     engine->poured = now > engine->poured ? now : engine->poured;
@@ -265,11 +272,8 @@ static bool ring_put(struct engine *engine, struct event_key key)
         return false;
     }
     struct key_list *bucket = &engine->ring[stretch % RING];
-    if (bucket->count == bucket->capacity) {
-        uint32_t capacity = bucket->capacity ? bucket->capacity * 2 : 16;
-        if (!key_list_reserve(&engine->room, capacity) || !key_list_reserve(bucket, capacity)) {
-            return false;
-        }
+    if (bucket->count == bucket->capacity && !bucket_grow(engine, bucket)) {
+        return false;
     }
     bucket->keys[bucket->count++] = key;
     engine->filled[stretch % RING / 64] |= UINT64_C(1) << stretch % 64;
@@ -343,7 +347,7 @@ static void sort_keys(struct event_key *keys, struct event_key *room, uint32_t c
 }
 
 /* The first bucket is due: the run, which is empty, gets its events. */
-static void pour(struct engine *engine)
+__attribute__((noinline)) static void pour(struct engine *engine)
 {
     uint64_t stretch = engine->first;
     struct key_list *bucket = &engine->ring[stretch % RING], empty = engine->run;
@@ -357,27 +361,35 @@ static void pour(struct engine *engine)
     engine->first = next_filled(engine);
 }
 
-static inline struct event_key heap_take(struct engine *engine)
+__attribute__((noinline)) static void heap_drop_first(struct engine *engine)
 {
-    struct event_key top = engine->heap[0];
     uint32_t last = --engine->heap_count;
     if (last > 0) {
         heap_sift_down(engine->heap, last, engine->heap[last]);
     }
-    return top;
 }
 
-/* Takes the earliest event out; there is one. */
-static inline struct event_key take_first(struct engine *engine)
+/* Takes the earliest event out, which is the run's or the heap's, as run_first() says. */
+static inline struct event_key take(struct engine *engine, bool from_run)
 {
-    struct event_key top =
-        run_first(engine) ? engine->run.keys[engine->run_at++] : heap_take(engine);
+    struct event_key top;
+    if (from_run) {
+        top = engine->run.keys[engine->run_at++];
+    } else {
+        top = engine->heap[0];
+        heap_drop_first(engine);
+    }
     engine->free_slots[--engine->count] = top.slot;
     if (engine->run_at == engine->run.count && engine->count > engine->heap_count &&
         (engine->heap_count == 0 || engine->heap[0].time_ps >> BUCKET_SHIFT >= engine->first)) {
         pour(engine);
     }
     return top;
+}
+
+static struct event_key take_first(struct engine *engine)
+{
+    return take(engine, run_first(engine));
 }
 
 void engine_at(struct engine *engine, uint64_t time_ps, uint32_t source, engine_handler *handler,
@@ -400,20 +412,13 @@ void engine_at(struct engine *engine, uint64_t time_ps, uint32_t source, engine_
     }
 }
 
-/* What the next events of the run will touch comes into the host's caches meanwhile. */
-static inline void expect_next(const struct engine *engine)
+static inline void run_event(struct engine *engine, bool from_run)
 {
-    const struct key_list *run = &engine->run;
-    if (engine->run_at + 1 < run->count) {
-        __builtin_prefetch(&engine->calls[run->keys[engine->run_at + 1].slot]);
-    }
-    if (engine->run_at < run->count) {
-        const struct event_call *call = &engine->calls[run->keys[engine->run_at].slot];
-        __builtin_prefetch(call->ctx);
-        if (call->arg >> POINTER_BITS_LOW) {
-            __builtin_prefetch((const void *)(uintptr_t)call->arg);
-        }
-    }
+    struct event_key top = take(engine, from_run);
+    engine->now_ps = top.time_ps;
+    /* A copy: the handler may schedule, which may reuse the slot or move the array. */
+    struct event_call call = engine->calls[top.slot];
+    call.handler(call.ctx, call.arg);
 }
 
 bool engine_step(struct engine *engine)
@@ -422,13 +427,22 @@ bool engine_step(struct engine *engine)
     if (engine->count == 0 || engine->error < 0) {
         return false;
     }
-    struct event_key top = take_first(engine);
-    engine->now_ps = top.time_ps;
-    /* A copy: the handler may schedule, which may reuse the slot or move the array. */
-    struct event_call call = engine->calls[top.slot];
-    expect_next(engine);
-    call.handler(call.ctx, call.arg);
+    run_event(engine, run_first(engine));
     return true;
+}
+
+/* All events earlier than `limit_ps`. */
+static inline void run_earlier(struct engine *engine, uint64_t limit_ps)
+{
+    while (engine->count > 0 && engine->error >= 0) {
+        bool from_run = run_first(engine);
+        const struct event_key *first =
+            from_run ? &engine->run.keys[engine->run_at] : &engine->heap[0];
+        if (first->time_ps >= limit_ps) {
+            return;
+        }
+        run_event(engine, from_run);
+    }
 }
 
 void engine_run(struct engine *engine, uint64_t until_ps)
@@ -451,8 +465,7 @@ void engine_run_before(struct engine *engine, uint64_t limit_ps)
 {
     engine = engine->root;
     engine->limit_ps = limit_ps;
-    while (engine->count > 0 && first_ps(engine) < limit_ps && engine_step(engine)) {
-    }
+    run_earlier(engine, limit_ps);
     engine->limit_ps = ENGINE_NEVER;
 }
 
