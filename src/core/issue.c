@@ -20,13 +20,14 @@ static uint64_t unit_free_cycle(const struct sm *sm, const struct sm_unit *unit)
     return cycle > sm->cycle ? cycle : CYCLE_NEVER;
 }
 
-static void unit_occupy(struct sm_unit *unit, uint64_t cycle, uint64_t lanes)
+static inline void unit_occupy(struct sm_unit *unit, uint64_t cycle, uint64_t lanes)
 {
     uint64_t start = cycle * unit->lanes_per_cycle;
     unit->busy_lanes = (unit->busy_lanes > start ? unit->busy_lanes : start) + lanes;
 }
 
-static void set_results(struct sm_warp *warp, const struct exec_uop_info *info, uint64_t cycle)
+static inline void set_results(struct sm_warp *warp, const struct exec_uop_info *info,
+                               uint64_t cycle)
 {
     for (uint32_t i = 0; i < info->dst_count; i++) {
         warp->slot_ready[info->dst[i]] = cycle;
@@ -37,7 +38,7 @@ static void set_results(struct sm_warp *warp, const struct exec_uop_info *info, 
 }
 
 /* The two common cases first: without a machine instruction for it, counting bits is a call. */
-static uint32_t lane_count(uint32_t lanes)
+static inline uint32_t lane_count(uint32_t lanes)
 {
     if (lanes == UINT32_MAX) {
         return WARP_LANES;
@@ -266,8 +267,8 @@ static int async_issued(struct sm *sm, struct sm_warp *warp, const struct exec_u
     return 0;
 }
 
-static void count_issue(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info,
-                        uint32_t lanes)
+static inline void count_issue(struct sm *sm, struct sm_warp *warp,
+                               const struct exec_uop_info *info, uint32_t lanes)
 {
     if (sm->cycle != sm->issued_cycle) {
         note_issue_cycle(sm);
@@ -292,14 +293,59 @@ static int issue_done(struct sm *sm, struct sm_warp *warp, const struct exec_uop
     return info->is_async ? async_issued(sm, warp, info) : 0;
 }
 
-static int issue_warp(struct sm *sm, struct sm_warp *warp)
+/* What an instruction was whose results are not simply there after its unit's latency. */
+static int issue_ended(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info,
+                       enum exec_event event, uint32_t lanes, uint64_t latency)
 {
-    const struct exec_uop_info *info = warp->next;
-    struct sm_unit *unit = &sm->unit[warp->units[info->unit]];
-    uint64_t bit = 1ull << warp->slot;
+    int rc = 0;
+    switch (event) {
+    case EXEC_DONE:
+        break;
+    case EXEC_ACCESS:
+        rc = issue_access(sm, warp, info, lanes, latency);
+        break;
+    case EXEC_BARRIER:
+        set_results(warp, info, sm->cycle + latency);
+        barrier_arrive(sm, warp);
+        return 0;
+    case EXEC_EXIT:
+        warp_exit(sm, warp);
+        return 0;
+    case EXEC_FAULT:
+        return SONDE_EFAULT;
+    }
+    if (warp->exec.slept_ns) {
+        warp->next_issue = sm->cycle + warp->exec.slept_ns * UINT64_C(1000) / sm->period_ps;
+        warp->exec.slept_ns = 0;
+    }
+    if (rc == 0) {
+        warp_refresh(sm, warp);
+    }
+    return rc;
+}
+
+/* An instruction that is no more than its unit's, of an SM that is not profiled. */
+static inline int issue_plain(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info,
+                              struct sm_unit *unit)
+{
+    uint32_t lanes = lane_count(warp->exec.active);
+    unit_occupy(unit, sm->cycle, unit->warp_lanes);
+    count_issue(sm, warp, info, lanes);
+    warp->next_issue = sm->cycle;
+    enum exec_event event = exec_issue(&warp->exec, &sm->lsu.spare->access);
+    if (event != EXEC_DONE || warp->exec.slept_ns) {
+        return issue_ended(sm, warp, info, event, lanes, unit->latency_cycles);
+    }
+    set_results(warp, info, sm->cycle + unit->latency_cycles);
+    warp_refresh(sm, warp);
+    return 0;
+}
+
+__attribute__((noinline)) static int issue_other(struct sm *sm, struct sm_warp *warp,
+                                                 const struct exec_uop_info *info,
+                                                 struct sm_unit *unit)
+{
     uint64_t ready = 0; /* when what has vanished has its result */
-    sm->ready &= ~bit;
-    sm->unit[warp->units[info->issue_unit]].ready_warps &= ~bit;
     if (sm->profile) {
         profile_issues(sm, warp, lane_count(warp->exec.active));
     }
@@ -326,32 +372,20 @@ static int issue_warp(struct sm *sm, struct sm_warp *warp)
         uint64_t known = note_async(sm, warp, info);
         latency = known ? known : latency;
     }
-    int rc = 0;
-    switch (exec_issue(&warp->exec, &sm->lsu.spare->access)) {
-    case EXEC_DONE:
-        rc = issue_done(sm, warp, info, latency, pc, active);
-        break;
-    case EXEC_ACCESS:
-        rc = issue_access(sm, warp, info, lanes, latency);
-        break;
-    case EXEC_BARRIER:
-        set_results(warp, info, sm->cycle + latency);
-        barrier_arrive(sm, warp);
-        return 0;
-    case EXEC_EXIT:
-        warp_exit(sm, warp);
-        return 0;
-    case EXEC_FAULT:
-        return SONDE_EFAULT;
-    }
-    if (warp->exec.slept_ns) {
-        warp->next_issue = sm->cycle + warp->exec.slept_ns * UINT64_C(1000) / sm->period_ps;
-        warp->exec.slept_ns = 0;
-    }
-    if (rc == 0) {
-        warp_refresh(sm, warp);
-    }
-    return rc;
+    enum exec_event event = exec_issue(&warp->exec, &sm->lsu.spare->access);
+    int rc = event == EXEC_DONE ? issue_done(sm, warp, info, latency, pc, active) : 0;
+    return rc < 0 ? rc : issue_ended(sm, warp, info, event, lanes, latency);
+}
+
+static inline int issue_warp(struct sm *sm, struct sm_warp *warp)
+{
+    const struct exec_uop_info *info = warp->next;
+    struct sm_unit *unit = &sm->unit[warp->units[info->unit]];
+    uint64_t bit = 1ull << warp->slot;
+    sm->ready &= ~bit;
+    sm->unit[warp->units[info->issue_unit]].ready_warps &= ~bit;
+    return info->is_plain && !sm->profile ? issue_plain(sm, warp, info, unit)
+                                          : issue_other(sm, warp, info, unit);
 }
 
 /* How long one issue holds its scheduler: the interval, or until all its registers are read. */
@@ -402,12 +436,12 @@ static int scheduler_cycle(struct sm *sm, uint32_t index, uint64_t *next_cycle)
         }
         state->last = slot;
         state->next_cycle = sm->cycle + issue_cycles(sm, warp->next);
-        for (uint32_t i = 0; i < sm->spec->issue_per_scheduler; i++) {
+        for (uint32_t left = sm->spec->issue_per_scheduler; left > 0; left--) {
             int rc = issue_warp(sm, warp);
             if (rc < 0) {
                 return rc;
             }
-            if (!(sm->ready >> slot & 1) ||
+            if (left == 1 || !(sm->ready >> slot & 1) ||
                 !unit_is_free(sm, &sm->unit[warp->units[warp->next->issue_unit]])) {
                 break;
             }

@@ -13,7 +13,7 @@ static inline uint64_t latest(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-uint64_t warp_operands_ready(const struct sm_warp *warp, const struct exec_uop_info *info)
+static inline uint64_t operands_ready(const struct sm_warp *warp, const struct exec_uop_info *info)
 {
     const uint64_t *slot = warp->slot_ready, *pred = warp->pred_ready;
     uint64_t cycle = warp->next_issue;
@@ -30,6 +30,11 @@ uint64_t warp_operands_ready(const struct sm_warp *warp, const struct exec_uop_i
         cycle = latest(cycle, pred[info->dst_pred[i]]);
     }
     return cycle;
+}
+
+uint64_t warp_operands_ready(const struct sm_warp *warp, const struct exec_uop_info *info)
+{
+    return operands_ready(warp, info);
 }
 
 /*
@@ -88,7 +93,7 @@ void warp_refresh(struct sm *sm, struct sm_warp *warp)
 {
     const struct exec_uop_info *info = &warp->program[warp->exec.pc];
     warp->next = info;
-    warp->ready_cycle = warp_operands_ready(warp, info);
+    warp->ready_cycle = operands_ready(warp, info);
     warp->blocked = warp->ready_cycle == CYCLE_NEVER || must_drain(sm, warp, info);
     if (warp->blocked) {
         return;

@@ -133,8 +133,12 @@ static uint64_t profiled_cycle(struct sm *sm)
 static uint64_t run_cycle(struct sm *sm, uint64_t cycle)
 {
     sm->cycle = cycle;
-    wheel_turn(sm);
-    lsu_cycle(sm);
+    if (sm->wheel[cycle % WHEEL_CYCLES]) {
+        wheel_turn(sm);
+    }
+    if (sm->lsu.next_cycle <= cycle) {
+        lsu_cycle(sm);
+    }
     uint64_t next = sm->aborted ? CYCLE_NEVER : sm->profile ? profiled_cycle(sm) : issue_cycle(sm);
     sm->wait = what_it_waits_for(sm);
     return sm->lsu.next_cycle < next ? sm->lsu.next_cycle : next;

@@ -36,6 +36,7 @@ enum exec_groups { GROUPS_NOTHING, GROUPS_COMMIT, GROUPS_WAIT, GROUPS_WAIT_ALL }
 struct exec_uop_info {
     enum isa_unit unit;
     uint8_t issue_unit; /* that must be free for it to issue; `unit` where not lowered */
+    bool is_plain;      /* the issue logic has nothing to do for it but to take its unit */
     bool is_lowered;    /* `lowered` says what it issues; else one slot of `unit` */
     bool is_load, is_store, is_atomic, is_branch, is_barrier, is_exit, is_fence, reads_clock;
     bool is_return;          /* from a function, to its caller */

@@ -189,6 +189,16 @@ static int lower_functions(struct exec_program *program, enum lowering lowering)
     return SONDE_OK;
 }
 
+/* Decided once instead of at every issue. */
+static void note_plain(struct exec_program *program)
+{
+    for (uint32_t pc = 0; pc < program->length; pc++) {
+        struct exec_uop_info *info = &program->infos[pc];
+        info->is_plain = !info->is_lowered && !info->is_branch && !info->is_async &&
+                         !info->reads_clock && info->unit != UNIT_SPECIAL;
+    }
+}
+
 static int decode_program(struct decoder *d, struct ptx_func *kernel)
 {
     struct exec_program *program = d->program;
@@ -213,6 +223,7 @@ static int decode_program(struct decoder *d, struct ptx_func *kernel)
         rc = lower_functions(program, d->resolver->lowering);
     if (rc != SONDE_OK)
         return rc;
+    note_plain(program);
     program->local_limit_bytes = program->functions[0]->local_bytes + LOCAL_CALL_BYTES;
     for (uint32_t i = 1; i < program->function_count; i++)
         program->local_limit_bytes += program->functions[i]->local_bytes;
