@@ -1,6 +1,7 @@
 /*
  * blind [--seed TEXT] [--count N] [--noisy|--noise-free|--mix] [--jobs N] [--replay SEED]
  * [--curve FILE.svg] [--figures] [--gate N] [--require|--known] [--loud] [--draw KIND]
+ * [--write DIR]
  *
  * Dissects N random hierarchies (default 20), each without and with noise (--mix: one or
  * the other in turn), and prints what was not right, the shares, and the reliability curve: of the
@@ -13,8 +14,10 @@
  *
  * KIND is `narrow` (default: small hierarchies, which gate.def is computed from), `wide` (machines
  * of every size) or `changed` (one parameter of a shipped model): DRAW.md. Of the last two it
- * prints also what each trial took.
+ * prints also what each trial took. --write dissects nothing: DIR gets each trial's machine as
+ * SEED.yaml.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +44,7 @@ static const struct {
 };
 
 struct options {
-    const char *seed_text, *curve;
+    const char *seed_text, *curve, *folder;
     const struct blind_kind *kind;
     uint64_t count, jobs, replay, gate;
     bool mode[MODES], mix, has_replay, figures, require, known, loud;
@@ -318,6 +321,8 @@ static bool parse(struct options *options, int argc, char **argv)
             options->kind = blind_kind_find(argv[i]);
         } else if (strcmp(argv[i - 1], "--curve") == 0) {
             options->curve = argv[i];
+        } else if (strcmp(argv[i - 1], "--write") == 0) {
+            options->folder = argv[i];
         } else if (!parse_number(options, argv[i - 1], argv[i])) {
             return false;
         }
@@ -336,6 +341,28 @@ static int replay(const struct options *options)
     return 0;
 }
 
+/* The machines alone: a line each, the file's name. */
+static int write_machines(const struct options *options)
+{
+    for (uint64_t i = 0; i < options->count; i++) {
+        struct blind_hierarchy hierarchy;
+        char path[512];
+        uint64_t seed = trial_seed(hash_text(options->seed_text), i);
+        bool drawn = options->kind->draw(&hierarchy, seed);
+        snprintf(path, sizeof(path), "%s/%llu.yaml", options->folder, (unsigned long long)seed);
+        FILE *file = drawn ? fopen(path, "w") : NULL;
+        bool written = file && fputs(hierarchy.yaml, file) >= 0;
+        written = file && fclose(file) == 0 && written;
+        blind_forget(&hierarchy);
+        if (!written) {
+            fprintf(stderr, "blind: %s: %s\n", path, drawn ? strerror(errno) : "not drawn");
+            return 1;
+        }
+        printf("%s\n", path);
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
@@ -344,12 +371,16 @@ int main(int argc, char **argv)
     if (!parse(&options, argc, argv)) {
         fprintf(stderr, "usage: blind [--seed TEXT] [--count N] [--noisy|--noise-free|--mix] "
                         "[--jobs N] [--replay SEED] [--curve FILE.svg] [--figures] [--gate N] "
-                        "[--require|--known] [--loud] [--draw narrow|wide|changed]\n");
+                        "[--require|--known] [--loud] [--draw narrow|wide|changed] "
+                        "[--write DIR]\n");
         return 2;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (options.has_replay) {
         return replay(&options);
+    }
+    if (options.folder) {
+        return write_machines(&options);
     }
     if (!outcome_create(&outcome, &options)) {
         fprintf(stderr, "blind: no memory\n");
