@@ -239,6 +239,12 @@ static void mark(void *ctx, int32_t reg, enum reg_access access)
         fact->divergent = wake->changed = true;
 }
 
+/* What a warp votes is the same in all lanes. */
+static bool gives_same(const struct ptx_insn *insn)
+{
+    return insn->op == OP_VOTE || insn->op == OP_VOTE_BALLOT || insn->op == OP_REDUX;
+}
+
 static void mark_merged(void *ctx, int32_t reg, enum reg_access access)
 {
     struct wake *wake = ctx;
@@ -274,7 +280,7 @@ static void find_divergent(struct lower *l)
             struct wake read = {.l = l, .changed = gives_difference(insn)};
             struct wake wrote = {.l = l};
             insn_visit_regs(f, insn, spread, &read);
-            if (read.changed)
+            if (read.changed && !gives_same(insn))
                 insn_visit_regs(f, insn, mark, &wrote);
             changed |= wrote.changed;
             changed |= spread_from_branch(l, pc);

@@ -13,6 +13,7 @@
  *     setp      + and.pred          the third operand of ISETP
  *     mul.f32   + add.f32           FFMA, where no rounding is written
  *     min, max  + selp              both write under a predicate
+ *     any       + selp, the other one's last use   it writes the result under the predicate
  *     mov, cvta, cvt.u64.u32        nothing: registers are named anew; a zero is a register
  *     neg.f32, abs.f32              a modifier of the operand
  */
@@ -143,17 +144,24 @@ static bool constant_operand(const struct lower *l, const struct ptx_insn *insn)
     return lower_constant(l, &insn->operands[insn->operand_count - 1], &value);
 }
 
-/* The address of a variable in shared memory is the same in all lanes: an address takes it beside a
- * register. */
-static bool adds_shared_base(const struct lower *l, const struct ptx_insn *insn)
+/* The address of a variable in shared or constant memory is the same in all lanes: an address takes
+ * it beside a register. */
+static bool is_base(const struct ptx_insn *def)
+{
+    return def && def->op == OP_MOV && def->operands[1].kind == OPERAND_VAR &&
+           def->operands[1].var &&
+           (def->operands[1].var->space == SPACE_SHARED ||
+            def->operands[1].var->space == SPACE_CONST);
+}
+
+static bool adds_base(const struct lower *l, const struct ptx_insn *insn)
 {
     bool found = false;
     for (uint32_t i = 1; i <= 2; i++) {
         const struct ptx_insn *def = lower_def(l, &insn->operands[i]);
         if (adds_operand(l, def))
             return false;
-        found |= def && def->op == OP_MOV && def->operands[1].kind == OPERAND_VAR &&
-                 def->operands[1].var && def->operands[1].var->space == SPACE_SHARED;
+        found |= is_base(def);
     }
     return found;
 }
@@ -164,7 +172,7 @@ static bool folds_add(const struct lower *l, const struct ptx_insn *insn)
     uint64_t value;
     if (lower_constant(l, &insn->operands[2], &value) && value == 0)
         return true;
-    if ((constant_operand(l, insn) || adds_shared_base(l, insn)) &&
+    if ((constant_operand(l, insn) || adds_base(l, insn)) &&
         lower_all_uses(l, insn, uses_as_address))
         return true;
     return lower_used_once(l, insn) &&
@@ -254,7 +262,15 @@ static bool uses_wide_as_low(const struct lower *l, const struct ptx_insn *user,
     return uses_in_add64(l, user, reg);
 }
 
-/* Widening and narrowing of integers. */
+static bool uses_low(const struct lower *l, const struct ptx_insn *user, int32_t reg)
+{
+    (void)l;
+    (void)reg;
+    return user->op == OP_CVT;
+}
+
+/* Widening and narrowing of integers. An add takes in a sign (LEA.HI.X.SX32); for several it is
+ * made once. */
 static bool folds_cvt(const struct lower *l, const struct ptx_insn *insn)
 {
     const struct isa_type_info *d = isa_type_info(insn->tuple.d), *s = isa_type_info(insn->tuple.s);
@@ -262,7 +278,9 @@ static bool folds_cvt(const struct lower *l, const struct ptx_insn *insn)
     if (d->bytes == 8 && s->bytes == 4 && l->regs[insn->operands[0].reg].defs > 1)
         return false;
     if (d->bytes == 8 && s->bytes == 4)
-        return s->kind != KIND_SIGNED || lower_all_uses(l, insn, uses_wide_as_low);
+        return s->kind != KIND_SIGNED ||
+               (lower_all_uses(l, insn, uses_wide_as_low) &&
+                (lower_used_once(l, insn) || lower_all_uses(l, insn, uses_low)));
     if (d->bytes <= s->bytes && s->bytes >= 4)
         return true;
     return def && def->op == OP_LD; /* a load widens what it reads */
@@ -292,6 +310,63 @@ static bool folds_choice(const struct lower *l, const struct ptx_insn *insn)
     return true;
 }
 
+/* One instruction of one register. */
+static bool can_be_guarded(const struct lower *l, const struct ptx_insn *insn)
+{
+    if (l->folded[lower_pc(l, insn)] || insn->op == OP_SELP || is_wide(insn))
+        return false;
+    switch (isa_row(insn->op)->unit) {
+    case UNIT_ALU:
+    case UNIT_SHIFT:
+    case UNIT_IMUL:
+    case UNIT_FP32:
+        return true;
+    case UNIT_LSU:
+        return (insn->op == OP_LD || insn->op == OP_LD_NC) && insn->operands[0].kind == OPERAND_REG;
+    default:
+        return false;
+    }
+}
+
+/* Nothing reads the register behind `pc`, in whose block it was made: the result may take its
+ * place. */
+static bool ends_at(const struct lower *l, const struct ptx_operand *o, uint32_t pc)
+{
+    const struct ptx_insn *def = lower_def(l, o);
+    uint64_t value;
+    if (!def || l->folded[lower_pc(l, def)] || l->block_of[lower_pc(l, def)] != l->block_of[pc] ||
+        lower_constant(l, o, &value))
+        return false;
+    const struct reg_fact *fact = &l->regs[o->reg];
+    for (uint32_t i = 0; i < fact->uses; i++) {
+        uint32_t use = l->use[fact->first + i];
+        if (use > pc || l->block_of[use] != l->block_of[pc])
+            return false;
+    }
+    return true;
+}
+
+/* Of what is selected one is made for nothing else: it is made under the predicate, in the place of
+ * the other, which nothing else needs. Of 64 bits two selections stay. */
+static bool folds_selection(const struct lower *l, const struct ptx_insn *insn)
+{
+    uint32_t pc = lower_pc(l, insn);
+    if (isa_type_info(insn->tuple.s)->bytes > 4 || insn->operands[0].kind != OPERAND_REG)
+        return false;
+    for (uint32_t i = 1; i <= 2; i++) {
+        const struct ptx_insn *def = lower_def(l, &insn->operands[i]);
+        const struct ptx_operand *other = &insn->operands[3 - i];
+        const struct ptx_insn *beside = lower_def(l, other);
+        if (!def || !lower_used_once(l, def) || !can_be_guarded(l, def) || !is_plain(l, def) ||
+            l->block_of[lower_pc(l, def)] != l->block_of[pc] || other->kind != OPERAND_REG)
+            continue;
+        if (other->reg == insn->operands[0].reg ||
+            (ends_at(l, other, pc) && beside && is_plain(l, beside)))
+            return true;
+    }
+    return false;
+}
+
 /* The register was given the same constant in a block above, and nothing has changed it since. */
 static bool holds_already(const struct lower *l, const struct ptx_insn *insn)
 {
@@ -319,7 +394,8 @@ static bool folds_mov(const struct lower *l, const struct ptx_insn *insn)
         return false;
     case OPERAND_VAR:
     case OPERAND_FUNC:
-        return source->var && source->var->space == SPACE_PARAM;
+        return source->var &&
+               (source->var->space == SPACE_PARAM || source->var->space == SPACE_CONST);
     case OPERAND_IMM:
         return reg >= 0 && (l->regs[reg].defs == 1 || holds_already(l, insn));
     default:
@@ -363,7 +439,7 @@ static bool folds(const struct lower *l, const struct ptx_insn *insn)
     case OP_XOR_PRED:
         return folds_predicate(l, insn);
     case OP_SELP:
-        return folds_choice(l, insn);
+        return folds_choice(l, insn) || folds_selection(l, insn);
     case OP_NEG_F32:
     case OP_ABS_F32:
     case OP_NEG_F64:
@@ -377,13 +453,13 @@ static bool folds(const struct lower *l, const struct ptx_insn *insn)
 static bool uses_near(const struct lower *l, const struct ptx_insn *user, int32_t reg)
 {
     enum isa_space space = user->space[0];
-    return uses_as_address(l, user, reg) &&
-           (space == SPACE_LOCAL || space == SPACE_SHARED || space == SPACE_SHARED_CTA);
+    return uses_as_address(l, user, reg) && (space == SPACE_LOCAL || space == SPACE_SHARED ||
+                                             space == SPACE_SHARED_CTA || space == SPACE_CONST);
 }
 
 /*
- * An add of 64 bits that has taken in a wide product is one multiply-add. Addresses of local and
- * shared memory have 32 bits, and so has what a constant masks to as many.
+ * An add of 64 bits that has taken in a wide product is one multiply-add. Addresses of local,
+ * shared and constant memory have 32 bits, and so has what a constant masks to as many.
  */
 static void note_wide_add(struct lower *l, uint32_t pc)
 {

@@ -140,10 +140,62 @@ static void place_data(struct lower *l)
         bool global = insn->space[0] == SPACE_GLOBAL || insn->space[0] == SPACE_NONE;
         const struct ptx_operand *data = &insn->operands[insn->operand_count - 1];
         if ((insn->op != OP_ST && !global) || data->kind == OPERAND_ADDR ||
-            insn->op == OP_ATOM_CAS || !lower_constant(l, data, &value) || value == had)
+            insn->op == OP_ATOM_CAS || l->out[pc].aggregated || !lower_constant(l, data, &value) ||
+            value == had)
             continue;
         had = value;
         lower_add(l, pc, UNIT_ALU, LOWER_ONE);
+    }
+}
+
+/* An instruction has room for one constant, zero aside: another one is moved to a register. */
+static void place_second_constants(struct lower *l, struct places *have)
+{
+    for (uint32_t pc = 0; pc < l->func->insn_count; pc++) {
+        const struct ptx_insn *insn = &l->func->insns[pc];
+        uint32_t constants = 0;
+        if (l->dead[pc] || l->folded[pc] || isa_row(insn->op)->unit != UNIT_FP32 ||
+            insn->operand_count != 4)
+            continue;
+        for (uint32_t i = 1; i < insn->operand_count; i++) {
+            uint64_t value;
+            constants += lower_constant(l, &insn->operands[i], &value) && value != 0;
+        }
+        have->count = 0;
+        if (constants > 1)
+            need_at(l, have, pc, constants - 1);
+    }
+}
+
+/* An instruction above has the same constant, in a block that this one's follows. */
+static bool constant_is_there(const struct lower *l, uint32_t at, uint64_t wanted)
+{
+    for (uint32_t pc = at; pc-- > 0;) {
+        const struct ptx_insn *insn = &l->func->insns[pc];
+        for (uint32_t i = 1; isa_row(insn->op)->unit == UNIT_FP64 && i < insn->operand_count; i++) {
+            uint64_t value;
+            if (!l->dead[pc] && lower_constant(l, &insn->operands[i], &value) && value == wanted)
+                return lower_dominates(l, l->block_of[pc], l->block_of[at]);
+        }
+    }
+    return false;
+}
+
+/* A constant of 64 bits is an operand where its lower half is zero; else it is moved to two
+ * registers. */
+static void place_wide_constants(struct lower *l, struct places *have)
+{
+    for (uint32_t pc = 0; pc < l->func->insn_count; pc++) {
+        const struct ptx_insn *insn = &l->func->insns[pc];
+        if (l->dead[pc] || l->folded[pc] || isa_row(insn->op)->unit != UNIT_FP64)
+            continue;
+        for (uint32_t i = 1; i < insn->operand_count; i++) {
+            uint64_t value;
+            have->count = 0;
+            if (lower_constant(l, &insn->operands[i], &value) && (uint32_t)value != 0 &&
+                !constant_is_there(l, pc, value))
+                need_at(l, have, pc, 2);
+        }
     }
 }
 
@@ -153,6 +205,47 @@ static bool reaches_global(const struct ptx_insn *insn)
         if (insn->operands[i].kind == OPERAND_ADDR)
             return insn->space[0] == SPACE_GLOBAL || insn->space[0] == SPACE_NONE;
     return false;
+}
+
+/* x += constant, or what a parameter gives a pointer. */
+static bool is_plain_pointer(const struct lower *l, int32_t reg, bool *steps)
+{
+    for (uint32_t pc = 0; pc < l->func->insn_count; pc++) {
+        const struct ptx_insn *insn = &l->func->insns[pc];
+        if (l->dead[pc] || lower_result(insn) != reg)
+            continue;
+        bool step = insn->op == OP_ADD && insn->operands[1].kind == OPERAND_REG &&
+                    insn->operands[1].reg == reg && insn->operands[2].kind == OPERAND_IMM;
+        *steps |= step;
+        if (!step && insn->op != OP_CVTA_TO && insn->op != OP_MOV && insn->op != OP_LD)
+            return false;
+    }
+    return true;
+}
+
+/* A pointer that all lanes have in common and that a loop steps lies in uniform registers: an
+ * access takes it from two others, to which it is moved in each turn, once a block. */
+static void place_pointers(struct lower *l)
+{
+    for (uint32_t pc = 0; pc < l->func->insn_count; pc++) {
+        const struct ptx_insn *insn = &l->func->insns[pc];
+        const struct ptx_operand *address = NULL;
+        for (uint32_t i = 0; i < insn->operand_count; i++)
+            if (insn->operands[i].kind == OPERAND_ADDR && insn->operands[i].has_reg)
+                address = &insn->operands[i];
+        if (l->dead[pc] || !address || !reaches_global(insn) ||
+            l->blocks[l->block_of[pc]].header == NOWHERE)
+            continue;
+        bool steps = false, had = false;
+        for (uint32_t at = l->func->blocks[l->block_of[pc]].first; at < pc; at++)
+            for (uint32_t i = 0; i < l->func->insns[at].operand_count; i++)
+                had |= l->func->insns[at].operands[i].kind == OPERAND_ADDR &&
+                       l->func->insns[at].operands[i].reg == address->reg;
+        if (had || l->regs[address->reg].divergent || !is_plain_pointer(l, address->reg, &steps))
+            continue;
+        if (steps)
+            lower_add(l, pc, UNIT_ALU, 2 * LOWER_ONE);
+    }
 }
 
 static void place_descriptor(struct lower *l, struct places *have)
@@ -174,6 +267,9 @@ int lower_place(struct lower *l)
     place_sregs(l, &have);
     place_shared(l, &have);
     place_descriptor(l, &have);
+    place_pointers(l);
+    place_second_constants(l, &have);
+    place_wide_constants(l, &have);
     place_data(l);
     if (l->func->is_entry && l->func->insn_count > 0)
         lower_add(l, 0, ISA_UNIT_COUNT, LOWER_ONE);

@@ -1,7 +1,17 @@
 /* An instruction's own slots: rows of isa/lowering.def, else by the width of the operation. */
 #include "ptx/lower/lower.h"
 
-enum when { WHEN_ANY, WHEN_FTZ, WHEN_NO_FTZ, WHEN_AGAIN, WHEN_UNIFORM, WHEN_UNIFORM_DEAD };
+enum when {
+    WHEN_ANY,
+    WHEN_FTZ,
+    WHEN_NO_FTZ,
+    WHEN_AGAIN,
+    WHEN_UNIFORM,
+    WHEN_UNIFORM_DEAD,
+    WHEN_COUNTED,
+    WHEN_COUNTED_DEAD,
+    WHEN_SCANNED
+};
 
 struct row {
     uint16_t generation, op, type;
@@ -47,6 +57,25 @@ static bool is_at_one_place(const struct lower *l, const struct ptx_insn *insn)
     return false;
 }
 
+static bool has_result(const struct lower *l, const struct ptx_insn *insn)
+{
+    return lower_result(insn) >= 0 && l->regs[lower_result(insn)].uses > 0;
+}
+
+/* What an atomic adds is a constant: the number of lanes tells the sum. */
+static bool adds_constant(const struct lower *l, const struct ptx_insn *insn)
+{
+    uint64_t value;
+    return lower_constant(l, &insn->operands[insn->operand_count - 1], &value);
+}
+
+/* What it adds is each lane's own: what a lane finds is the sum of those before it. */
+static bool adds_own_value(const struct lower *l, const struct ptx_insn *insn)
+{
+    const struct ptx_operand *data = &insn->operands[insn->operand_count - 1];
+    return data->kind == OPERAND_REG && l->regs[data->reg].divergent;
+}
+
 static bool holds(const struct lower *l, const struct ptx_insn *insn, enum when when)
 {
     switch (when) {
@@ -59,8 +88,13 @@ static bool holds(const struct lower *l, const struct ptx_insn *insn, enum when 
     case WHEN_UNIFORM:
         return is_at_one_place(l, insn);
     case WHEN_UNIFORM_DEAD:
-        return is_at_one_place(l, insn) &&
-               (lower_result(insn) < 0 || l->regs[lower_result(insn)].uses == 0);
+        return is_at_one_place(l, insn) && !has_result(l, insn);
+    case WHEN_COUNTED:
+        return is_at_one_place(l, insn) && adds_constant(l, insn);
+    case WHEN_COUNTED_DEAD:
+        return is_at_one_place(l, insn) && adds_constant(l, insn) && !has_result(l, insn);
+    case WHEN_SCANNED:
+        return is_at_one_place(l, insn) && adds_own_value(l, insn) && has_result(l, insn);
     default:
         return true;
     }
@@ -115,12 +149,31 @@ static void add_own(struct lower *l, uint32_t pc)
     }
     for (uint32_t i = 0; i < LOWER_PARTS; i++)
         lower_add(l, pc, row->on[i].unit, row->on[i].slots * LOWER_ONE);
-    l->out[pc].aggregated = row->when == WHEN_UNIFORM || row->when == WHEN_UNIFORM_DEAD;
+    l->out[pc].aggregated = row->when >= WHEN_UNIFORM;
+}
+
+/* Elements of one and two bytes travel in words: they are taken apart, and put together. */
+static void add_packing(struct lower *l, uint32_t pc)
+{
+    const struct ptx_insn *insn = &l->func->insns[pc];
+    bool store = insn->op == OP_ST;
+    if ((!store && insn->op != OP_LD && insn->op != OP_LD_NC) || insn->operand_count < 2)
+        return;
+    const struct ptx_operand *data = &insn->operands[store ? insn->operand_count - 1 : 0];
+    if (data->kind != OPERAND_VECTOR)
+        return;
+    uint32_t bytes = isa_type_info(insn->tuple.s)->bytes;
+    if (bytes == 1)
+        lower_add(l, pc, UNIT_ALU, (data->count - store) * LOWER_ONE);
+    else if (bytes == 2)
+        lower_add(l, pc, UNIT_ALU, data->count / 2 * LOWER_ONE);
 }
 
 void lower_table(struct lower *l)
 {
     for (uint32_t pc = 0; pc < l->func->insn_count; pc++)
-        if (!l->dead[pc] && !l->folded[pc] && l->out[pc].slots == 0)
+        if (!l->dead[pc] && !l->folded[pc] && l->out[pc].slots == 0) {
             add_own(l, pc);
+            add_packing(l, pc);
+        }
 }
