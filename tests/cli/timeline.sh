@@ -34,6 +34,15 @@ for event in events: # of a counter they rise
     if event["ph"] == "C":
         assert event["ts"] > times.get(event["name"], -1), event
         times[event["name"]] = event["ts"]
+ends = {}
+for event in events: # slices of a track lie behind each other
+    if event["ph"] == "X":
+        assert event["ts"] >= ends.get(event["tid"], 0) - 1e-6, event
+        ends[event["tid"]] = event["ts"] + event["dur"]
+for event in events:
+    if event["ph"] == "M":
+        assert event["name"] in ("process_name", "thread_name", "thread_sort_index", "process_sort_index"), event
+        assert event["args"], event
 named = {event["tid"] for event in events if event["ph"] == "M" and event["name"] == "thread_name"}
 assert all(event["tid"] in named for event in events if event["ph"] == "X")
 print(document["displayTimeUnit"], "counters:", ", ".join(sorted(times)))
@@ -50,6 +59,36 @@ for threads in 1 2; do
     python3 check.py $threads.json
 done
 cmp 1.json 2.json
+echo "# what is not the format is found"
+python3 - <<'PYTHON'
+import copy, json, subprocess
+document = json.load(open("1.json"))
+def first(events, phase, n=0):
+    return [event for event in events if event["ph"] == phase][n]
+wrong = {
+    "a phase": lambda e: first(e, "X").update(ph="Q"),
+    "a time below zero": lambda e: first(e, "X").update(ts=-1),
+    "a length below zero": lambda e: first(e, "X").update(dur=-1),
+    "slices over each other": lambda e: first(e, "X", 1).update(ts=first(e, "X")["ts"]),
+    "a track that is no number": lambda e: first(e, "X").update(tid="one"),
+    "a track without a name": lambda e: first(e, "X").update(tid=4711),
+    "no name": lambda e: first(e, "C").update(name=""),
+    "a counter that goes back": lambda e: first(e, "C", -1).update(ts=0),
+    "a counter without a value": lambda e: first(e, "C").update(args={}),
+    "a share above all": lambda e: first(e, "C").update(args={"percent": 101}),
+    "a name without a text": lambda e: first(e, "M").update(args={}),
+}
+for what, spoil in wrong.items():
+    spoilt = copy.deepcopy(document)
+    spoil(spoilt["traceEvents"])
+    json.dump(spoilt, open("spoilt.json", "w"))
+    if subprocess.run(["python3", "check.py", "spoilt.json"], capture_output=True).returncode == 0:
+        print("not found:", what)
+open("cut.json", "w").write(open("1.json").read()[:-40])
+if subprocess.run(["python3", "check.py", "cut.json"], capture_output=True).returncode == 0:
+    print("not found: an end that is missing")
+print(len(wrong) + 1, "tried")
+PYTHON
 python3 - <<'PYTHON'
 import json
 events = json.load(open("1.json"))["traceEvents"]
