@@ -43,6 +43,12 @@ void report_head(struct strbuf *out, const struct report_subject *subject,
                  const struct report_style *style);
 void report_value(char *text, size_t size, const struct attribute *attribute);
 
+/* table.c: bytes, of which no one reads five digits: 29.42 MiB, not 30122 KiB */
+void report_size(char *text, size_t size, const struct attribute *attribute);
+
+/* drawing.c: boxes, in at most 80 columns; nothing where nothing was found */
+void report_drawing(struct strbuf *out, const struct dissection *dissection, uint32_t sms);
+
 /* table_sm.c: the numbers; what is varied, and what has no value */
 void report_sm(struct strbuf *out, const struct sm_result *sm);
 void report_sm_curves(struct strbuf *out, const struct sm_result *sm);

@@ -1,10 +1,9 @@
 /*
- * What a dissection found, on one screen of 80 columns: a line a cache and a level of translation,
- * the latencies, shared memory, what may be in flight. All else (the confidence of each value,
- * masks, reasons, distributions, evidence) is the table's, table.c. A line's confidence is the
- * least of its values'.
+ * What a dissection found, on one screen of 80 columns: the hierarchy drawn, a line a cache and a
+ * level of translation, the latencies, shared memory, what may be in flight. All else (the
+ * confidence of each value, masks, reasons, distributions, evidence) is the table's, table.c. A
+ * line's confidence is the least of its values'.
  */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,14 +24,11 @@ static void take(char *text, size_t size, const struct attribute *attribute, dou
     }
 }
 
-/* Bytes, of which no one reads five digits: 29.42 MiB, not 30122 KiB. */
 static void take_size(char *text, size_t size, const struct attribute *attribute, double *least)
 {
     take(text, size, attribute, least);
-    double kib = attribute->value / 1024;
-    if (attribute->status == ATTRIBUTE_MEASURED && kib >= 10000 && fmod(kib, 1024) != 0) {
-        snprintf(text, size, kib < 1048576 ? "%.4g MiB" : "%.4g GiB",
-                 kib < 1048576 ? kib / 1024 : kib / 1048576);
+    if (attribute->status == ATTRIBUTE_MEASURED) {
+        report_size(text, size, attribute);
     }
 }
 
@@ -173,6 +169,7 @@ int report_summary(char **text, const struct dissection *dissection,
 {
     struct strbuf out = {0};
     report_head(&out, subject, style);
+    report_drawing(&out, dissection, subject->device->sms);
     cache_lines(&out, dissection);
     tlb_lines(&out, dissection);
     pattern_lines(&out, dissection);

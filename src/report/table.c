@@ -2,6 +2,7 @@
  * The dissection as a table for a terminal: attributes down, caches across, each value with its
  * confidence; below it the latency classes and, when asked for, the evidence.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,6 +42,16 @@ void report_value(char *text, size_t size, const struct attribute *attribute)
         snprintf(text, size, "%.6g", value);
     } else {
         snprintf(text, size, "%.6g %s", value, attribute->unit);
+    }
+}
+
+void report_size(char *text, size_t size, const struct attribute *attribute)
+{
+    double kib = attribute->value / 1024;
+    report_value(text, size, attribute);
+    if (kib >= 10000 && fmod(kib, 1024) != 0) {
+        snprintf(text, size, kib < 1048576 ? "%.4g MiB" : "%.4g GiB",
+                 kib < 1048576 ? kib / 1024 : kib / 1048576);
     }
 }
 

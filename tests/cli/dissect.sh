@@ -64,6 +64,11 @@ sonde dissect $tiny -v --only readonly_l1,capacity --skip l2 | columns
 sonde dissect $tiny --only l2 --json - | grep -c 'not asked for' | sed 's/[1-9][0-9]*/many/'
 run sonde dissect $tiny --only l3
 
+echo "# the first screen begins with a drawing, and has 40 lines of 80 columns at most"
+sonde dissect -d "replay:$SOURCE/tests/infer/h200/dissection.sonde" 2>/dev/null >screen
+sed -n '/^  +/,/^$/p' screen
+awk 'length($0) > 80 { print "too wide: " $0 } END { print (NR <= 40 ? "fits" : "too long: " NR) }' screen
+sonde dissect $tiny --only memory | grep -c '^  +'
 echo "# a terminal has colours and progress, unless NO_COLOR or -q say otherwise"
 on_terminal() {
     TERM=xterm script -qec "$1" /dev/null </dev/null >terminal
