@@ -10,27 +10,37 @@ static const struct {
     {MOD_MNK_m8n8k4, {8, 8, 4}},       {MOD_MNK_m16n8k4, {16, 8, 4}},
     {MOD_MNK_m16n8k8, {16, 8, 8}},     {MOD_MNK_m16n8k16, {16, 8, 16}},
     {MOD_MNK_m8n8k16, {8, 8, 16}},     {MOD_MNK_m16n8k32, {16, 8, 32}},
+    {MOD_MNK_m8n8k32, {8, 8, 32}},     {MOD_MNK_m16n8k64, {16, 8, 64}},
+    {MOD_MNK_m16n8k128, {16, 8, 128}}, {MOD_MNK_m8n8k128, {8, 8, 128}},
+    {MOD_MNK_m16n8k256, {16, 8, 256}},
 };
 
 static const struct {
-    bool is_wmma;
+    enum isa_product kind;
     enum isa_type a;
     enum isa_mod shapes[4]; /* MOD_NONE ends them */
 } products[] = {
-    {true, TYPE_f16, {MOD_MNK_m16n16k16, MOD_MNK_m8n32k16, MOD_MNK_m32n8k16}},
-    {true, TYPE_bf16, {MOD_MNK_m16n16k16, MOD_MNK_m8n32k16, MOD_MNK_m32n8k16}},
-    {true, TYPE_u8, {MOD_MNK_m16n16k16, MOD_MNK_m8n32k16, MOD_MNK_m32n8k16}},
-    {true, TYPE_s8, {MOD_MNK_m16n16k16, MOD_MNK_m8n32k16, MOD_MNK_m32n8k16}},
-    {true, TYPE_tf32, {MOD_MNK_m16n16k8}},
-    {true, TYPE_f64, {MOD_MNK_m8n8k4}},
-    {false, TYPE_f16, {MOD_MNK_m8n8k4, MOD_MNK_m16n8k8, MOD_MNK_m16n8k16}},
-    {false, TYPE_bf16, {MOD_MNK_m16n8k8, MOD_MNK_m16n8k16}},
-    {false, TYPE_tf32, {MOD_MNK_m16n8k4, MOD_MNK_m16n8k8}},
-    {false, TYPE_f64, {MOD_MNK_m8n8k4, MOD_MNK_m16n8k4, MOD_MNK_m16n8k8, MOD_MNK_m16n8k16}},
-    {false, TYPE_u8, {MOD_MNK_m8n8k16, MOD_MNK_m16n8k16, MOD_MNK_m16n8k32}},
-    {false, TYPE_s8, {MOD_MNK_m8n8k16, MOD_MNK_m16n8k16, MOD_MNK_m16n8k32}},
-    {false, TYPE_e4m3, {MOD_MNK_m16n8k16, MOD_MNK_m16n8k32}},
-    {false, TYPE_e5m2, {MOD_MNK_m16n8k16, MOD_MNK_m16n8k32}},
+    {ISA_WMMA, TYPE_f16, {MOD_MNK_m16n16k16, MOD_MNK_m8n32k16, MOD_MNK_m32n8k16}},
+    {ISA_WMMA, TYPE_bf16, {MOD_MNK_m16n16k16, MOD_MNK_m8n32k16, MOD_MNK_m32n8k16}},
+    {ISA_WMMA, TYPE_u8, {MOD_MNK_m16n16k16, MOD_MNK_m8n32k16, MOD_MNK_m32n8k16}},
+    {ISA_WMMA, TYPE_s8, {MOD_MNK_m16n16k16, MOD_MNK_m8n32k16, MOD_MNK_m32n8k16}},
+    {ISA_WMMA, TYPE_tf32, {MOD_MNK_m16n16k8}},
+    {ISA_WMMA, TYPE_f64, {MOD_MNK_m8n8k4}},
+    {ISA_MMA, TYPE_f16, {MOD_MNK_m8n8k4, MOD_MNK_m16n8k8, MOD_MNK_m16n8k16}},
+    {ISA_MMA, TYPE_bf16, {MOD_MNK_m16n8k8, MOD_MNK_m16n8k16}},
+    {ISA_MMA, TYPE_tf32, {MOD_MNK_m16n8k4, MOD_MNK_m16n8k8}},
+    {ISA_MMA, TYPE_f64, {MOD_MNK_m8n8k4, MOD_MNK_m16n8k4, MOD_MNK_m16n8k8, MOD_MNK_m16n8k16}},
+    {ISA_MMA, TYPE_u8, {MOD_MNK_m8n8k16, MOD_MNK_m16n8k16, MOD_MNK_m16n8k32}},
+    {ISA_MMA, TYPE_s8, {MOD_MNK_m8n8k16, MOD_MNK_m16n8k16, MOD_MNK_m16n8k32}},
+    {ISA_MMA, TYPE_e4m3, {MOD_MNK_m16n8k16, MOD_MNK_m16n8k32}},
+    {ISA_MMA, TYPE_e5m2, {MOD_MNK_m16n8k16, MOD_MNK_m16n8k32}},
+    {ISA_MMA_SPARSE, TYPE_f16, {MOD_MNK_m16n8k16, MOD_MNK_m16n8k32}},
+    {ISA_MMA_SPARSE, TYPE_bf16, {MOD_MNK_m16n8k16, MOD_MNK_m16n8k32}},
+    {ISA_MMA_SPARSE, TYPE_tf32, {MOD_MNK_m16n8k8, MOD_MNK_m16n8k16}},
+    {ISA_MMA_SPARSE, TYPE_u8, {MOD_MNK_m16n8k32, MOD_MNK_m16n8k64}},
+    {ISA_MMA_SPARSE, TYPE_s8, {MOD_MNK_m16n8k32, MOD_MNK_m16n8k64}},
+    {ISA_MMA_SPARSE, TYPE_e4m3, {MOD_MNK_m16n8k64}},
+    {ISA_MMA_SPARSE, TYPE_e5m2, {MOD_MNK_m16n8k64}},
 };
 
 struct isa_mnk isa_mnk(enum isa_mod shape)
@@ -68,10 +78,10 @@ bool isa_is_wgmma(struct isa_mnk mnk, enum isa_type d, enum isa_type a, enum isa
     return a == b && (a == TYPE_f16 || (d == TYPE_f32 && (a == TYPE_bf16 || a == TYPE_tf32)));
 }
 
-static bool is_product(bool is_wmma, enum isa_mod shape, enum isa_type a)
+static bool is_product(enum isa_product kind, enum isa_mod shape, enum isa_type a)
 {
     for (size_t i = 0; i < sizeof products / sizeof products[0]; i++)
-        for (int s = 0; s < 4 && products[i].is_wmma == is_wmma && products[i].a == a; s++)
+        for (int s = 0; s < 4 && products[i].kind == kind && products[i].a == a; s++)
             if (products[i].shapes[s] == shape && shape != MOD_NONE)
                 return true;
     return false;
@@ -114,20 +124,51 @@ static enum isa_type register_type(enum isa_type element)
     }
 }
 
-uint32_t isa_fragment(enum isa_type *reg, bool is_wmma, enum isa_mod shape, char matrix,
+uint32_t isa_fragment(enum isa_type *reg, enum isa_product kind, enum isa_mod shape, char matrix,
                       enum isa_type element, enum isa_type a_type)
 {
     struct isa_mnk mnk = isa_mnk(shape);
-    if (!is_product(is_wmma, shape, a_type) || (matrix == 'c' && !accumulates(element, a_type)))
+    bool small = a_type == TYPE_e4m3 || a_type == TYPE_e5m2;
+    if (kind == ISA_MMA_SPARSE && small && matrix == 'c' && element != TYPE_f32)
+        return 0; /* not of sm_90 */
+    if (!is_product(kind, shape, a_type) || (matrix == 'c' && !accumulates(element, a_type)))
         return 0;
-    uint32_t elements = matrix == 'a'   ? (uint32_t)mnk.m * mnk.k
+    uint32_t elements = matrix == 'a'   ? (uint32_t)mnk.m * mnk.k / (kind == ISA_MMA_SPARSE ? 2 : 1)
                         : matrix == 'b' ? (uint32_t)mnk.k * mnk.n
                                         : (uint32_t)mnk.m * mnk.n;
     *reg = register_type(element);
-    if (is_wmma && element == TYPE_f16 && matrix != 'c')
+    if (kind == ISA_WMMA && element == TYPE_f16 && matrix != 'c')
         return 8;
-    if (!is_wmma && shape == MOD_MNK_m8n8k4 && a_type == TYPE_f16)
+    if (kind == ISA_MMA && shape == MOD_MNK_m8n8k4 && a_type == TYPE_f16)
         return matrix != 'c' ? 2 : element == TYPE_f16 ? 4 : 8;
     uint32_t bytes = isa_type_info(element)->bytes;
     return elements * bytes / (32u * isa_type_info(*reg)->bytes);
+}
+
+uint32_t isa_packed_fragment(enum isa_type *reg, enum isa_product kind, enum isa_mod shape,
+                             char matrix, uint32_t bits)
+{
+    static const struct {
+        enum isa_product kind;
+        uint32_t bits;
+        enum isa_mod shapes[3];
+    } packed[] = {
+        {ISA_MMA, 4, {MOD_MNK_m8n8k32, MOD_MNK_m16n8k32, MOD_MNK_m16n8k64}},
+        {ISA_MMA, 1, {MOD_MNK_m8n8k128, MOD_MNK_m16n8k128, MOD_MNK_m16n8k256}},
+        {ISA_WMMA, 4, {MOD_MNK_m8n8k32}},
+        {ISA_WMMA, 1, {MOD_MNK_m8n8k128}},
+        {ISA_MMA_SPARSE, 4, {MOD_MNK_m16n8k64, MOD_MNK_m16n8k128}},
+    };
+    struct isa_mnk mnk = isa_mnk(shape);
+    bool found = false;
+    for (size_t i = 0; i < sizeof packed / sizeof packed[0]; i++)
+        for (int s = 0; s < 3 && packed[i].kind == kind && packed[i].bits == bits; s++)
+            found = found || (packed[i].shapes[s] == shape && shape != MOD_NONE);
+    if (!found)
+        return 0;
+    *reg = matrix == 'c' ? TYPE_s32 : TYPE_b32;
+    if (matrix == 'c')
+        return mnk.m * mnk.n / 32u;
+    uint32_t there = kind == ISA_MMA_SPARSE && matrix == 'a' ? 2 : 1;
+    return (matrix == 'a' ? mnk.m : mnk.n) * mnk.k * bits / (32u * 32u * there);
 }

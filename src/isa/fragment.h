@@ -21,12 +21,18 @@ struct isa_mnk isa_wgmma_mnk(enum isa_mod shape);
 bool isa_is_wgmma(struct isa_mnk mnk, enum isa_type d, enum isa_type a, enum isa_type b,
                   bool sparse);
 
+/* Whose fragments: mma's, wmma's, or those of mma with a sparse a. */
+enum isa_product { ISA_MMA, ISA_WMMA, ISA_MMA_SPARSE };
+
 /*
  * Registers of fragment `matrix` ('a', 'b', or 'c' for both c and d) whose elements are `element`,
  * in a product whose a has elements of type `a_type`; 0 if there is no such product. *reg is the
- * type of a register.
+ * type of a register. Of a sparse a half of the elements are there.
  */
-uint32_t isa_fragment(enum isa_type *reg, bool is_wmma, enum isa_mod shape, char matrix,
+uint32_t isa_fragment(enum isa_type *reg, enum isa_product kind, enum isa_mod shape, char matrix,
                       enum isa_type element, enum isa_type a_type);
+/* The same where a and b have integers of `bits`, 4 or 1, and c and d s32. */
+uint32_t isa_packed_fragment(enum isa_type *reg, enum isa_product kind, enum isa_mod shape,
+                             char matrix, uint32_t bits);
 
 #endif

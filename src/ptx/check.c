@@ -133,8 +133,11 @@ static bool compatible(enum isa_type type, enum isa_type reg, bool relaxed)
 static int set_register(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
                         enum isa_type type, bool relaxed)
 {
-    *out = (struct ptx_operand){
-        .kind = OPERAND_REG, .type = raw->type, .reg = raw->reg, .negate = raw->negate};
+    *out = (struct ptx_operand){.kind = OPERAND_REG,
+                                .type = raw->type,
+                                .reg = raw->reg,
+                                .negate = raw->negate,
+                                .selector = raw->selector};
     return compatible(type, raw->type, relaxed) ? 0 : check_mismatch(p, raw, raw->type, type);
 }
 
@@ -152,7 +155,7 @@ static int set_constant(struct ptx_operand *out, struct parser *p, const struct 
 int check_value(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
                 enum isa_type type, bool relaxed)
 {
-    if (raw->kind == RAW_REG && raw->negate && type != TYPE_pred)
+    if (raw->kind == RAW_REG && raw->negate && !raw->minus && type != TYPE_pred)
         return parser_error(p, raw->loc, "'!' negates predicates only");
     if (raw->kind == RAW_REG)
         return set_register(out, p, raw, type, relaxed);

@@ -21,22 +21,43 @@ static enum isa_type factor_type(enum isa_type sum, enum isa_mod shape)
     return shape == MOD_MNK_m16n16k8 ? TYPE_tf32 : TYPE_f16;
 }
 
+static enum isa_product product_kind(enum isa_op op)
+{
+    if (isa_row(op)->shape == SHAPE_PRODUCT_SPARSE)
+        return ISA_MMA_SPARSE;
+    return op == OP_MMA || op == OP_MMA_4 || op == OP_MMA_1 ? ISA_MMA : ISA_WMMA;
+}
+
 uint32_t check_fragment_registers(enum isa_type *reg, const struct opcode *o, char which)
 {
     enum isa_mod shape = (enum isa_mod)o->mods[MODC_MNK];
     enum isa_type s = o->tuple.s;
-    if (isa_row(o->op)->shape != SHAPE_PRODUCT)
-        return which == 'A'   ? isa_fragment(reg, true, shape, 'a', s, s)
-               : which == 'B' ? isa_fragment(reg, true, shape, 'b', s, s)
-                              : isa_fragment(reg, true, shape, 'c', s, factor_type(s, shape));
+    enum isa_shape operands = isa_row(o->op)->shape;
+    enum isa_product kind = product_kind(o->op);
+    bool packed = o->mods[MODC_X4] != MOD_NONE || o->mods[MODC_B1A] != MOD_NONE;
+    bool sums = which == 'C' || which == 'D';
+    if (shape == MOD_MNK_m8n8k32 || shape == MOD_MNK_m8n8k128)
+        packed = packed || (sums && s == TYPE_s32);
+    if (packed) {
+        bool bits = o->mods[MODC_B1A] != MOD_NONE || (sums && shape == MOD_MNK_m8n8k128);
+        return isa_packed_fragment(reg, kind, shape,
+                                   sums           ? 'c'
+                                   : which == 'A' ? 'a'
+                                                  : 'b',
+                                   bits ? 1 : 4);
+    }
+    if (operands != SHAPE_PRODUCT && operands != SHAPE_PRODUCT_SPARSE)
+        return which == 'A'   ? isa_fragment(reg, ISA_WMMA, shape, 'a', s, s)
+               : which == 'B' ? isa_fragment(reg, ISA_WMMA, shape, 'b', s, s)
+                              : isa_fragment(reg, ISA_WMMA, shape, 'c', s, factor_type(s, shape));
     bool halves = o->op == OP_WMMA_MMA_F16; /* the types of a and b are not written */
     enum isa_type a = halves ? TYPE_f16 : o->types[1], b = halves ? TYPE_f16 : o->types[2];
     if (isa_type_info(a)->bytes != isa_type_info(b)->bytes || (o->op == OP_WMMA_MMA && a != b))
         return 0;
-    return which == 'A'   ? isa_fragment(reg, o->op != OP_MMA, shape, 'a', a, a)
-           : which == 'B' ? isa_fragment(reg, o->op != OP_MMA, shape, 'b', b, b)
-           : which == 'C' ? isa_fragment(reg, o->op != OP_MMA, shape, 'c', s, a)
-                          : isa_fragment(reg, o->op != OP_MMA, shape, 'c', o->tuple.d, a);
+    return which == 'A'   ? isa_fragment(reg, kind, shape, 'a', a, a)
+           : which == 'B' ? isa_fragment(reg, kind, shape, 'b', b, b)
+           : which == 'C' ? isa_fragment(reg, kind, shape, 'c', s, a)
+                          : isa_fragment(reg, kind, shape, 'c', o->tuple.d, a);
 }
 
 /* cp.async moves 4, 8 or 16 bytes, past L1 only 16; an arrival elsewhere has no state to give. */
@@ -101,10 +122,73 @@ static int check_integers(const struct ptx_insn *insn, struct parser *p,
     return 0;
 }
 
+/* Digits of a mask: ascending from the last, each once, below `count`. */
+static bool is_mask(uint16_t selector, uint32_t count)
+{
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < ptx_selector_count(selector); i++) {
+        uint32_t digit = ptx_selector_digit(selector, i);
+        if (digit >= count || (i > 0 && digit <= last))
+            return false;
+        last = digit;
+    }
+    return true;
+}
+
+/* One byte or half of a word; of words of `elements` parts, as many as they have, of a and b. */
+static bool is_part(uint16_t selector, uint32_t elements, bool result)
+{
+    uint32_t count = ptx_selector_count(selector);
+    bool halves = ptx_selector_is_halves(selector);
+    if (selector == 0)
+        return true;
+    if (elements == 1)
+        return count == 1 && ptx_selector_digit(selector, 0) < (halves ? 2 : 4);
+    if (halves != (elements == 2))
+        return false;
+    if (result)
+        return is_mask(selector, elements);
+    for (uint32_t i = 0; i < count; i++)
+        if (ptx_selector_digit(selector, i) >= 2 * elements)
+            return false;
+    return count == elements;
+}
+
+/* Selectors: 9.7.17. */
+static int check_video(const struct ptx_insn *insn, struct parser *p,
+                       const struct raw_operand *raws)
+{
+    enum isa_shape shape = isa_row(insn->op)->shape;
+    const char *name = isa_row(insn->op)->name;
+    uint32_t elements = strchr(name, '2') ? 2 : strchr(name, '4') ? 4 : 1;
+    if (shape != SHAPE_VIDEO && shape != SHAPE_VIDEO_TWO && shape != SHAPE_VMAD)
+        return 0;
+    int minuses = 0;
+    for (int i = 0; i < insn->operand_count; i++) {
+        bool none =
+            i == 3 || (i == 0 && (shape == SHAPE_VMAD || (shape == SHAPE_VIDEO && elements == 1)));
+        if (raws[i].selector && (none || !is_part(raws[i].selector, elements, i == 0)))
+            return parser_error(p, raws[i].loc, "this selector is none of '%s'", name);
+        minuses += raws[i].minus;
+        if (minuses > 1)
+            return parser_error(p, raws[i].loc, "'%s' negates one operand at most", name);
+        if (raws[i].minus && (shape != SHAPE_VMAD || insn->mods[MODC_PO] != MOD_NONE))
+            return parser_error(p, raws[i].loc, "'%s' negates nothing", name);
+    }
+    bool merges = shape == SHAPE_VIDEO_TWO && insn->operand_count == 4;
+    if (shape == SHAPE_VIDEO_TWO && merges != (raws[0].selector != 0))
+        return parser_error(p, raws[0].loc,
+                            merges ? "a third operand, where the whole result is written"
+                                   : "a part of the result needs a third operand");
+    return 0;
+}
+
 int check_together(const struct ptx_insn *insn, struct parser *p, const struct raw_operand *raws)
 {
     int code = check_integers(insn, p, raws);
     if (code == 0)
         code = check_bulk_bytes(insn, p, raws);
+    if (code == 0)
+        code = check_video(insn, p, raws);
     return code < 0 ? code : check_copy_and_arrival(insn, p, raws);
 }

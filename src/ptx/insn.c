@@ -239,19 +239,43 @@ static int check_barrier(const struct ptx_insn *insn, struct parser *p,
     return 0;
 }
 
+static bool is_video(const struct opcode *o)
+{
+    enum isa_shape shape = isa_row(o->op)->shape;
+    return shape == SHAPE_VIDEO || shape == SHAPE_VIDEO_TWO || shape == SHAPE_VMAD;
+}
+
+/* May one of these rows have .b0, .h1 or - at its operands? */
+static bool takes_selectors(const struct opcode *o)
+{
+    while (o != NULL && !is_video(o))
+        o = o->next;
+    return o != NULL;
+}
+
+static bool admits(const struct opcode *o, const struct raw_operand *raws, int count)
+{
+    bool selected = false;
+    for (int i = 0; i < count; i++)
+        selected = selected || raws[i].selector || raws[i].minus;
+    return check_operand_count(o, count) == 0 && (!selected || is_video(o));
+}
+
 static int parse_plain(struct ptx_insn *insn, struct parser *p, const struct opcode *opcode,
                        const char *name)
 {
     struct raw_operand raws[PTX_MAX_OPERANDS] = {0};
     struct ptx_loc loc = p->token.loc;
     int count;
+    p->video = takes_selectors(opcode);
     int code = parse_operands(raws, &count, p);
+    p->video = false;
     if (code < 0)
         return code;
     if (!parser_at(p, ';'))
         return parser_expected(p, "',' or ';' after an operand");
     const struct opcode *chosen = opcode;
-    while (chosen != NULL && check_operand_count(chosen, count) != 0)
+    while (chosen != NULL && !admits(chosen, raws, count))
         chosen = chosen->next;
     if (chosen == NULL)
         return parser_error(p, loc, "got %d operands for '%s', expected %s", count, name,

@@ -59,6 +59,7 @@ struct ptx_operand {
     enum ptx_operand_kind kind;
     enum isa_type type; /* of the register, constant or special register */
     bool negate;        /* !p, or -a where an instruction allows it */
+    uint16_t selector;  /* bytes or halves of a video operand (ptx_selector_*); 0: none written */
     bool has_reg;       /* OPERAND_ADDR: a base register is there */
     int32_t reg;        /* virtual register number */
     uint64_t imm; /* constant bits (a predicate: 0 or 1), or an address's byte offset (signed) */
@@ -72,6 +73,28 @@ struct ptx_operand {
         struct ptx_operand *elems;         /* VECTOR, PAIR, FETCH */
     };
 };
+
+/*
+ * .b0 .h1 .b3210 behind an operand, in 16 bits: digit i, counted from the last one written, which
+ * is for the lowest element of the result.
+ *
+ *     15       14      12  11     9  8     6  5     3  2     0
+ *     halves | digits    | digit 3 | digit 2 | digit 1 | digit 0
+ */
+static inline uint32_t ptx_selector_count(uint16_t selector)
+{
+    return selector >> 12 & 7;
+}
+
+static inline uint32_t ptx_selector_digit(uint16_t selector, uint32_t i)
+{
+    return selector >> 3 * i & 7;
+}
+
+static inline bool ptx_selector_is_halves(uint16_t selector)
+{
+    return selector >> 15;
+}
 
 /*
  * A variable in an ADDR without a state space in the instruction is accessed in its own.

@@ -417,11 +417,33 @@ static bool hint_fits(const struct opcode *o)
 }
 
 /* The oldest product of halves alone takes its matrices in any layout. */
-static bool product_layout_fits(const struct opcode *o)
+static bool is_oldest_product(const struct opcode *o)
 {
-    bool any = o->mods[MODC_MNK] == MOD_MNK_m8n8k4 && o->types[1] == TYPE_f16;
-    return any ||
-           (o->mods[MODC_LAYOUT] == MOD_LAYOUT_row && o->mods[MODC_BLAYOUT] == MOD_BLAYOUT_col);
+    return o->op == OP_MMA && o->mods[MODC_MNK] == MOD_MNK_m8n8k4 && o->types[1] == TYPE_f16;
+}
+
+/* mma, and wmma of what is narrower than a byte. */
+static bool wants_row_col(enum isa_op op)
+{
+    return op == OP_MMA || op == OP_MMA_4 || op == OP_MMA_1 || op == OP_WMMA_4 || op == OP_WMMA_1 ||
+           isa_row(op)->shape == SHAPE_PRODUCT_SPARSE;
+}
+
+static int check_product(struct parser *p, struct ptx_loc loc, const struct opcode *o,
+                         const char *text)
+{
+    bool row_col =
+        o->mods[MODC_LAYOUT] == MOD_LAYOUT_row && o->mods[MODC_BLAYOUT] == MOD_BLAYOUT_col;
+    if (!wants_row_col(o->op))
+        return 0;
+    if (!row_col && !is_oldest_product(o))
+        return parser_error(p, loc, "'%s': expected .row.col", text);
+    if ((o->mods[MODC_RND] != MOD_NONE && o->tuple.s != TYPE_f64) ||
+        (o->mods[MODC_SATFINITE] != MOD_NONE && o->tuple.s != TYPE_s32))
+        return parser_error(p, loc, "'%s': rounding is for .f64, .satfinite for .s32", text);
+    if (o->tuple.d != o->tuple.s && !is_oldest_product(o))
+        return parser_error(p, loc, "'%s': addend and result are of one type", text);
+    return 0;
 }
 
 /* "Deprecated in 6.0, not supported from sm_70 on by PTX 6.4 and later": 9.7.9.5, 9.7.13.8. */
@@ -483,11 +505,9 @@ static int check_combination(struct parser *p, const struct opcode *o, const str
         return parser_error(p, loc, "'%s': .sat has nothing to clamp", s->text);
     if (o->mods[MODC_HINT] != MOD_NONE && !hint_fits(o))
         return parser_error(p, loc, "'%s': .L2::cache_hint is for global memory only", s->text);
-    if (o->op == OP_MMA && !product_layout_fits(o))
-        return parser_error(p, loc, "'%s': expected .row.col", s->text);
-    if (o->op == OP_MMA && ((o->mods[MODC_RND] != MOD_NONE && o->tuple.s != TYPE_f64) ||
-                            (o->mods[MODC_SATFINITE] != MOD_NONE && o->tuple.s != TYPE_s32)))
-        return parser_error(p, loc, "'%s': rounding is for .f64, .satfinite for .s32", s->text);
+    int product = check_product(p, loc, o, s->text);
+    if (product < 0)
+        return product;
     if (o->space[0] != SPACE_NONE && !space_has_qualifiers(o))
         return parser_error(p, loc, "'%s': .%s memory has none of these qualifiers", s->text,
                             isa_space_text(o->space[0]));

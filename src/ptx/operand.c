@@ -25,9 +25,27 @@ static int element_number(const struct token *token)
 /* .b0 .h1 .b3210: the bytes or halves that a video instruction takes. */
 static bool is_selector(const struct token *token)
 {
-    return token->kind == TOKEN_DOT && token->length >= 2 && token->length <= 5 &&
-           (token->text[0] == 'b' || token->text[0] == 'h') && token->text[1] >= '0' &&
-           token->text[1] <= '7';
+    bool is = token->kind == TOKEN_DOT && token->length >= 2 && token->length <= 5 &&
+              (token->text[0] == 'b' || token->text[0] == 'h');
+    for (size_t i = 1; is && i < token->length; i++)
+        is = token->text[i] >= '0' && token->text[i] <= '7';
+    return is;
+}
+
+static int parse_selector(struct raw_operand *out, struct parser *p)
+{
+    const char *text = p->token.text;
+    uint32_t count = (uint32_t)p->token.length - 1, bits = text[0] == 'h';
+    if (!p->video)
+        return parser_error(p, p->token.loc, "selector '.%.*s' is for video instructions only",
+                            (int)p->token.length, text);
+    bits = bits << 3 | count;
+    bits <<= 3 * (4 - count);
+    for (uint32_t i = 1; i <= count; i++)
+        bits = bits << 3 | (uint32_t)(text[i] - '0');
+    out->selector = (uint16_t)bits;
+    parser_advance(p);
+    return 0;
 }
 
 /* All elements of a vector register, whose first is `reg`. */
@@ -52,10 +70,7 @@ static int parse_register(struct raw_operand *out, struct parser *p, const struc
     parser_advance(p);
     *out = (struct raw_operand){.kind = RAW_REG, .loc = out->loc, .reg = reg, .type = symbol->type};
     if (symbol->vec <= 1)
-        return is_selector(&p->token)
-                   ? parser_unsupported(p, p->token.loc, "selector '.%.*s' is not implemented",
-                                        (int)p->token.length, p->token.text)
-                   : 0;
+        return is_selector(&p->token) ? parse_selector(out, p) : 0;
     int element = element_number(&p->token);
     if (element < 0)
         return whole_vector(out, p, symbol, reg);
@@ -261,6 +276,7 @@ static int parse_vector(struct raw_operand *out, struct parser *p)
 /* A register behind ! or -, where the parser cannot mean a constant. */
 static int parse_negated(struct raw_operand *out, struct parser *p)
 {
+    bool minus = parser_at(p, '-');
     parser_advance(p);
     int code = parse_name(out, p);
     if (code < 0)
@@ -268,6 +284,7 @@ static int parse_negated(struct raw_operand *out, struct parser *p)
     if (out->kind != RAW_REG)
         return parser_error(p, out->loc, "only a register can be negated here");
     out->negate = true;
+    out->minus = minus;
     return 0;
 }
 
@@ -282,7 +299,8 @@ int operand_parse(struct raw_operand *out, struct parser *p)
     } else if (parser_accept(p, '_')) {
         out->kind = RAW_SINK;
         code = 0;
-    } else if (parser_at(p, '!') && parser_peek(p)->kind == TOKEN_NAME) {
+    } else if ((parser_at(p, '!') || (p->video && parser_at(p, '-'))) &&
+               parser_peek(p)->kind == TOKEN_NAME) {
         return parse_negated(out, p);
     } else if (p->token.kind == TOKEN_NAME) {
         code = parse_name(out, p);

@@ -109,6 +109,7 @@ struct parser {
     int expr_depth;
     struct ptx_source source; /* of the instructions behind a .loc */
     struct u64_map files;     /* names by their numbers */
+    bool video;               /* operands may have .b0, .h1 and - */
     int open_braces;          /* { of a vector or an initialiser that are open, for recovery */
     VEC(struct ptx_var *) vars;
     VEC(struct ptx_func *) funcs;
@@ -207,9 +208,11 @@ struct raw_operand {
     } kind;
     struct ptx_loc loc;
     bool negate;
-    bool indexed; /* RAW_SYMBOL: written as name[n] */
-    bool sampler; /* RAW_FETCH: the first of elems is a sampler */
-    bool bare;    /* RAW_FETCH: its only coordinate has no braces */
+    bool minus;        /* it was negated by - */
+    uint16_t selector; /* as struct ptx_operand has it */
+    bool indexed;      /* RAW_SYMBOL: written as name[n] */
+    bool sampler;      /* RAW_FETCH: the first of elems is a sampler */
+    bool bare;         /* RAW_FETCH: its only coordinate has no braces */
     int32_t reg;
     enum isa_type type;
     enum isa_sreg sreg;

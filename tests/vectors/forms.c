@@ -27,10 +27,14 @@ const struct kind form_kinds[] = {
     {"lowf", "f32", "f32", 4, FILL_LOWF},    {"lowd", "f64", "f64", 8, FILL_LOWD},
     {"expf", "f32", "f32", 4, FILL_EXPONENT}, {"angle", "f32", "f32", 4, FILL_ANGLE},
     {"halves", "b32", "b32", 4, FILL_HALVES}, {"bhalves", "b32", "b32", 4, FILL_BHALVES},
-    {"tf32", "b32", "b32", 4, FILL_TF32},
+    {"tf32", "b32", "b32", 4, FILL_TF32},     {"e4m3x4", "b32", "b32", 4, FILL_E4M3},
+    {"e5m2x4", "b32", "b32", 4, FILL_E5M2},   {"chosen", "b32", "b32", 4, FILL_CHOSEN},
+    {"chosenof2", "b32", "b32", 4, FILL_ONE_OF_TWO},
 };
 /* clang-format on */
 const size_t form_kind_count = sizeof form_kinds / sizeof *form_kinds;
+
+#define FORM_TEXT 768 /* characters of a form, at most */
 
 static int kind_find(const char *name, size_t length)
 {
@@ -96,7 +100,7 @@ struct choices {
 static int expand(struct form_list *out, const char *done, const char *rest,
                   const struct choices *choices, double ulps, double absolute)
 {
-    char text[512];
+    char text[FORM_TEXT];
     snprintf(text, sizeof text, "%s", done);
     size_t length = strlen(text);
     for (; *rest && *rest != '('; rest++) {
@@ -129,7 +133,7 @@ int forms_read(struct form_list *out, const char *name, const char *text)
     int line = 0;
     while (*text) {
         size_t length = strcspn(text, "\n");
-        char buffer[512] = "";
+        char buffer[FORM_TEXT] = "";
         line++;
         if (length > 0 && length < sizeof buffer && text[0] != '#') {
             memcpy(buffer, text, length);

@@ -40,7 +40,11 @@ enum fill {
     FILL_ANGLE,
     FILL_HALVES,
     FILL_BHALVES,
-    FILL_TF32
+    FILL_TF32,
+    FILL_E4M3,
+    FILL_E5M2,
+    FILL_CHOSEN, /* metadata of sparse matrices: two of each four, in order */
+    FILL_ONE_OF_TWO
 };
 
 struct kind {
@@ -87,5 +91,7 @@ enum form_draw { DRAW_UNIFORM, DRAW_HARD };
  */
 int form_operands(uint64_t **out, enum form_draw draw, uint64_t seed, uint32_t lanes);
 size_t form_operand_bytes(uint32_t lanes);
+/* Of the first `kinds` kinds: kinds that are new come last, and change nothing of older ones. */
+size_t form_kinds_bytes(size_t kinds, uint32_t lanes);
 
 #endif

@@ -29,6 +29,7 @@
 #define MODULE_FORMS 64
 #define BLOCK 128
 #define DEFAULT_LANES 1024
+#define KINDS_AT_FIRST 37 /* of operands, when recordings did not tell how many */
 #define FILE_LIMIT (UINT64_C(1) << 30)
 
 struct options {
@@ -240,8 +241,9 @@ static int collect(struct strbuf *payload, const struct options *o, const char *
         rc = run_all(&b, forms, record_form, &r);
     if (rc == SONDE_OK) {
         strbuf_printf(payload,
-                      "sonde-vectors 1 seed %" PRIu64 " lanes %u %soperands %016" PRIx64 "\n",
-                      o->seed, o->lanes, o->draw == DRAW_HARD ? "draw hard " : "",
+                      "sonde-vectors 1 seed %" PRIu64 " lanes %u %skinds %zu operands %016" PRIx64
+                      "\n",
+                      o->seed, o->lanes, o->draw == DRAW_HARD ? "draw hard " : "", form_kind_count,
                       checksum(operands, form_operand_bytes(o->lanes)));
         strbuf_append(payload, strbuf_text(&r.lines));
         strbuf_append(payload, "\n");
@@ -452,40 +454,52 @@ static int read_lines(struct form_list *forms, char **at, const char *path)
     return SONDE_OK;
 }
 
+struct head {
+    uint64_t seed, sum;
+    uint32_t lanes;
+    enum form_draw draw;
+    size_t kinds; /* of operands there were, which the sum covers */
+};
+
 /* The line at a recording's head; NULL when it is none, else what follows. */
-static char *read_head(uint64_t *seed, uint32_t *lanes, enum form_draw *draw, uint64_t *sum,
-                       char *payload)
+static char *read_head(struct head *head, char *payload)
 {
     char *end = strchr(payload, '\n'), drawn[8] = "uniform";
-    if (!end ||
-        (sscanf(payload, "sonde-vectors 1 seed %" SCNu64 " lanes %u operands %" SCNx64, seed, lanes,
-                sum) != 3 &&
-         sscanf(payload, "sonde-vectors 1 seed %" SCNu64 " lanes %u draw %7s operands %" SCNx64,
-                seed, lanes, drawn, sum) != 4))
+    int used = 0;
+    *head = (struct head){.kinds = KINDS_AT_FIRST};
+    if (!end || sscanf(payload, "sonde-vectors 1 seed %" SCNu64 " lanes %u%n", &head->seed,
+                       &head->lanes, &used) != 2)
         return NULL;
-    *draw = strcmp(drawn, "hard") == 0 ? DRAW_HARD : DRAW_UNIFORM;
-    return *lanes > 0 && *lanes <= 65536 && *lanes % BLOCK == 0 ? end + 1 : NULL;
+    const char *rest = payload + used;
+    used = 0;
+    if (sscanf(rest, " draw %7s%n", drawn, &used) == 1)
+        rest += used;
+    used = 0;
+    if (sscanf(rest, " kinds %zu%n", &head->kinds, &used) == 1)
+        rest += used;
+    if (sscanf(rest, " operands %" SCNx64, &head->sum) != 1 || head->kinds > form_kind_count)
+        return NULL;
+    head->draw = strcmp(drawn, "hard") == 0 ? DRAW_HARD : DRAW_UNIFORM;
+    return head->lanes > 0 && head->lanes <= 65536 && head->lanes % BLOCK == 0 ? end + 1 : NULL;
 }
 
 static int check_payload(const struct options *o, char *payload, size_t bytes)
 {
-    uint64_t seed, sum;
-    uint32_t lanes;
-    enum form_draw draw;
+    struct head head;
     struct form_list forms = {0};
     struct bench b = {0};
     uint64_t *operands = NULL;
-    char *at = read_head(&seed, &lanes, &draw, &sum, payload);
+    char *at = read_head(&head, payload);
     if (!at)
         return error_set(SONDE_EINPUT, "%s: not a recording of this version", o->check);
     int rc = read_lines(&forms, &at, o->check);
     if (rc == SONDE_OK)
-        rc = form_operands(&operands, draw, seed, lanes);
-    if (rc == SONDE_OK && checksum(operands, form_operand_bytes(lanes)) != sum)
+        rc = form_operands(&operands, head.draw, head.seed, head.lanes);
+    if (rc == SONDE_OK && checksum(operands, form_kinds_bytes(head.kinds, head.lanes)) != head.sum)
         rc = error_set(SONDE_EINPUT, "%s: made with other operands than seed %" PRIu64 " gives now",
-                       o->check, seed);
+                       o->check, head.seed);
     if (rc == SONDE_OK)
-        rc = bench_open(&b, o->device, operands, lanes);
+        rc = bench_open(&b, o->device, operands, head.lanes);
     struct checking c = {.options = o, .operands = operands, .results = at, .end = payload + bytes};
     char *known = NULL;
     size_t known_bytes = 0;

@@ -15,7 +15,8 @@ struct shape {
     uint32_t exponent_bits, mantissa_bits;
 };
 static const struct shape f16_shape = {5, 10}, bf16_shape = {8, 7}, f32_shape = {8, 23},
-                          f64_shape = {11, 52}, tf32_shape = {8, 10};
+                          f64_shape = {11, 52}, tf32_shape = {8, 10}, e4m3_shape = {4, 3},
+                          e5m2_shape = {5, 2};
 
 static uint64_t ones(uint32_t bits)
 {
@@ -355,6 +356,14 @@ static uint64_t matrix_pair(struct rng *rng, const struct rng *theme, const stru
     return high << bits | low;
 }
 
+static uint64_t four_elements(struct rng *rng, const struct rng *theme, const struct shape *s)
+{
+    uint64_t codes = 0;
+    for (int i = 0; i < 4; i++)
+        codes = codes << 8 | matrix_element(rng, *theme, s);
+    return codes;
+}
+
 /* f32 near multiples of a step: integers for 2^x, eighths of a turn for angles. */
 static uint64_t near_multiple(struct rng *rng, double step, int range)
 {
@@ -408,6 +417,12 @@ bool hard_operand(uint64_t *out, const struct hard_place *at, struct rng *rng)
         return true;
     case FILL_BHALVES:
         *out = matrix_pair(rng, &warp, &bf16_shape, at->slice);
+        return true;
+    case FILL_E4M3:
+        *out = four_elements(rng, &warp, &e4m3_shape);
+        return true;
+    case FILL_E5M2:
+        *out = four_elements(rng, &warp, &e5m2_shape);
         return true;
     case FILL_TF32:
         *out = matrix_element(rng, warp, &tf32_shape) << 13;

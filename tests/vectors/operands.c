@@ -94,6 +94,31 @@ static uint64_t random_clamp(struct rng *rng)
     return rng_below(rng, 4) ? usual[rng_below(rng, 8)] : rng_u64(rng) & 0x1f1f;
 }
 
+/* Four codes of 8 bits: of any exponent or of common size, now and then what is special. */
+static uint64_t four_codes(struct rng *rng, uint32_t exponent_bits, uint32_t mantissa_bits)
+{
+    uint64_t codes = 0, bias = (UINT64_C(1) << (exponent_bits - 1)) - 1;
+    bool near = rng_below(rng, 2);
+    for (int i = 0; i < 4; i++) {
+        uint64_t exponent = near ? bias - 2 + rng_below(rng, 5) : rng_below(rng, 2 * bias + 1);
+        if (rng_below(rng, 1000) == 0)
+            exponent = 2 * bias + 1;
+        codes = codes << 8 | rng_below(rng, 2) << 7 | exponent << mantissa_bits |
+                (rng_u64(rng) & ((1u << mantissa_bits) - 1));
+    }
+    return codes;
+}
+
+/* Which elements of a sparse matrix are there: two of each four in ascending order, one of two. */
+static uint64_t random_metadata(struct rng *rng, bool one_of_two)
+{
+    static const uint8_t pairs[] = {4, 8, 9, 12, 13, 14};
+    uint64_t word = 0;
+    for (int i = 0; i < 8; i++)
+        word = word << 4 | (one_of_two ? 4 + 10 * rng_below(rng, 2) : pairs[rng_below(rng, 6)]);
+    return word;
+}
+
 static uint64_t random_value(struct rng *rng, enum fill fill)
 {
     switch (fill) {
@@ -139,6 +164,13 @@ static uint64_t random_value(struct rng *rng, enum fill fill)
         return two_halves(rng, 5, 10);
     case FILL_BHALVES:
         return two_halves(rng, 8, 7);
+    case FILL_E4M3:
+        return four_codes(rng, 4, 3);
+    case FILL_E5M2:
+        return four_codes(rng, 5, 2);
+    case FILL_CHOSEN:
+    case FILL_ONE_OF_TWO:
+        return random_metadata(rng, fill == FILL_ONE_OF_TWO);
     default:
         return f32_bits(between(rng, -8, 8)) & ~UINT64_C(0x1fff);
     }
@@ -188,9 +220,14 @@ static uint32_t corner_number(uint32_t slice, uint32_t i)
     }
 }
 
+size_t form_kinds_bytes(size_t kinds, uint32_t lanes)
+{
+    return kinds * FORM_SLICES * lanes * sizeof(uint64_t);
+}
+
 size_t form_operand_bytes(uint32_t lanes)
 {
-    return form_kind_count * FORM_SLICES * lanes * sizeof(uint64_t);
+    return form_kinds_bytes(form_kind_count, lanes);
 }
 
 /* One operand of a kind in all lanes; `near` are the operand's before, NULL for the first. */

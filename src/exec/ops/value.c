@@ -108,6 +108,7 @@ static value_fn *const functions[OP_COUNT] = {
     [OP_VADD4] = value_video, [OP_VSUB4] = value_video, [OP_VAVRG4] = value_video,
     [OP_VABSDIFF4] = value_video, [OP_VMIN4] = value_video, [OP_VMAX4] = value_video,
     [OP_VSET2] = value_video, [OP_VSET4] = value_video,
+    [OP_VMAD] = value_vmad,
     [OP_VADD] = value_video_word, [OP_VADD_OP] = value_video_word,
     [OP_VSUB] = value_video_word, [OP_VSUB_OP] = value_video_word,
     [OP_VABSDIFF] = value_video_word, [OP_VABSDIFF_OP] = value_video_word,

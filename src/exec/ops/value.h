@@ -30,7 +30,7 @@ value_fn value_convert, value_convert_pair, value_convert_fp8, value_widen_fp8, 
 /* integer.c */
 value_fn value_pair, value_testp, value_dp2a, value_fns, value_szext;
 /* video.c */
-value_fn value_video, value_video_word;
+value_fn value_video, value_video_word, value_vmad;
 
 bool compare_holds(enum isa_mod cmp, double a, double b);
 

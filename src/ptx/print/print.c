@@ -225,13 +225,22 @@ static void print_address(struct printer *pr, const struct ptx_operand *o)
     strbuf_append(pr->out, "]");
 }
 
+static void print_selector(struct strbuf *out, uint16_t selector)
+{
+    if (selector)
+        strbuf_append(out, ptx_selector_is_halves(selector) ? ".h" : ".b");
+    for (uint32_t i = ptx_selector_count(selector); i-- > 0;)
+        strbuf_printf(out, "%u", ptx_selector_digit(selector, i));
+}
+
 static void print_operand(struct printer *pr, const struct ptx_operand *o)
 {
     if (o->negate)
-        strbuf_append(pr->out, "!");
+        strbuf_append(pr->out, o->type == TYPE_pred ? "!" : "-");
     switch (o->kind) {
     case OPERAND_REG:
         strbuf_append(pr->out, pr->reg_names[o->reg]);
+        print_selector(pr->out, o->selector);
         break;
     case OPERAND_IMM:
         print_constant(pr->out, o->imm, o->type);

@@ -405,13 +405,62 @@ static void what_has_no_row_yet_is_unsupported_by_name(void **state)
     }
 }
 
+static int one_insn(const char *text)
+{
+    struct strbuf all = {0};
+    strbuf_printf(&all, HEADER ".entry k()\n{\n.reg .b32 %%r<8>;\n%s\n}\n", text);
+    int code = code_of(strbuf_text(&all));
+    strbuf_free(&all);
+    return code;
+}
+
+static void video_operands_have_selectors_and_signs(void **state)
+{
+    (void)state;
+    static const char *const good[] = {
+        "vadd.u32.s32.u32 %r0, %r1.b3, %r2.h1;",
+        "vadd.u32.s32.u32.sat %r0.h1, %r1, %r2, %r3;",
+        "vadd.s32.s32.s32.max %r0, %r1.b0, %r2, %r3;",
+        "vset.s32.u32.gt %r0.b1, %r1.b1, %r2.h1, %r3;",
+        "vmad.s32.s32.s32.sat.shr7 %r0, -%r1.b3, %r2.h0, %r3;",
+        "vmad.u32.u32.u32.po %r0, %r1, %r2.b1, %r3;",
+        "vadd2.u32.u32.u32 %r0.h0, %r1.h32, %r2.h01, %r3;",
+        "vadd4.u32.u32.u32 %r0.b320, %r1.b7654, %r2.b0123, %r3;",
+        "vabsdiff4.u32.u32.u32.add %r0, %r1.b3210, %r2, %r3;",
+    };
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        if (one_insn(good[i]) != 0)
+            fail_msg("%s: %s", good[i], error_text());
+    static const struct {
+        const char *text, *message;
+    } bad[] = {
+        {"add.u32 %r0, %r1.b3, %r2;", "'.b3' is for video instructions only"},
+        {"vadd.u32.u32.u32 %r0, %r1.h2, %r2;", "this selector is none of 'vadd'"},
+        {"vadd.u32.u32.u32 %r0, %r1.b10, %r2;", "this selector is none of 'vadd'"},
+        {"vadd.u32.u32.u32.add %r0.b1, %r1, %r2, %r3;", "this selector is none of 'vadd'"},
+        {"vadd.u32.u32.u32 %r0.b1, %r1, %r2;", "needs a third operand"},
+        {"vadd.u32.u32.u32 %r0, %r1, %r2, %r3;", "where the whole result is written"},
+        {"vadd.u32.u32.u32 %r0, -%r1, %r2;", "negates nothing"},
+        {"vmad.u32.u32.u32.po %r0, -%r1, %r2, %r3;", "negates nothing"},
+        {"vmad.s32.s32.s32 %r0, -%r1, %r2, -%r3;", "negates one operand at most"},
+        {"vmad.u32.u32.u32 %r0.b1, %r1, %r2, %r3;", "this selector is none of 'vmad'"},
+        {"vadd2.u32.u32.u32 %r0, %r1.h3, %r2, %r3;", "this selector is none of 'vadd2'"},
+        {"vadd2.u32.u32.u32 %r0, %r1.b32, %r2, %r3;", "this selector is none of 'vadd2'"},
+        {"vadd4.u32.u32.u32 %r0.b012, %r1, %r2, %r3;", "this selector is none of 'vadd4'"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(one_insn(bad[i].text), SONDE_EINPUT);
+        if (strstr(error_text(), bad[i].message) == NULL)
+            fail_msg("%s: %s", bad[i].text, error_text());
+    }
+}
+
 static void operands_not_implemented_are_unsupported_by_name(void **state)
 {
     (void)state;
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"vadd4.u32.u32.u32 %r0, %r1.b3210, %r2, %r3;", "selector '.b3210' is not implemented"},
         {"tex.1d.v4.u32.s32 {%r0, %r1, %r2, %r3}|%p0, [%d0, {%r4}];",
          "a predicate beside a vector is not implemented"},
     };
@@ -501,6 +550,7 @@ int main(void)
         cmocka_unit_test(several_mistakes_are_reported_in_one_run),
         cmocka_unit_test(reporting_ends_after_twenty_mistakes),
         cmocka_unit_test(what_has_no_row_yet_is_unsupported_by_name),
+        cmocka_unit_test(video_operands_have_selectors_and_signs),
         cmocka_unit_test(operands_not_implemented_are_unsupported_by_name),
         cmocka_unit_test(bad_input_outweighs_what_is_unsupported),
         cmocka_unit_test(quoted_input_cannot_act_on_a_terminal),

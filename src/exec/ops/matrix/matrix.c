@@ -10,8 +10,8 @@
  * and wmma's fragments of f16 hold every element more than once, of which the first counts. Sums of
  * f64 are one fused multiply-add after the other. Sums of narrower floats are the H200's
  * (tensor_sum.h), of 16 products at once (of tf32 8, in wmma 4). Saturated results clamp. Loads and
- * stores are done at issue and have no timing yet. mma.m8n8k4 of f16, four products at once, is
- * refused. Source: PTX ISA 9.0, 9.7.14.
+ * stores are done at issue and have no timing yet. mma.m8n8k4 of f16, four products at once, is in
+ * quads.c. Source: PTX ISA 9.0, 9.7.14.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -154,6 +154,8 @@ enum exec_event run_product(struct exec_warp *warp, const struct uop *uop, uint3
     product_gather_a(&o, warp->state, p, m->a.registers);
     product_gather_b(&o, warp->state, p, m->b.registers);
     product_gather_sums(&o, warp->state, p, m->c.registers, m->c.count);
+    if (p->sparse)
+        product_places(&o, warp->state, &m->metadata, p, m->selector);
     product_run(p, &o);
     product_scatter_sums(&o, warp->state, p, m->d.registers, m->d.count, mask);
     return advance(warp);
@@ -192,7 +194,7 @@ static bool move_lane(struct exec_warp *warp, const struct uop_matrix *m, uint32
     uint32_t rows = f->matrix == 'b' ? m->mnk.k : m->mnk.m;
     uint64_t stride = m->column_major ? rows : columns;
     if (m->has_stride)
-        stride = (uint32_t)element_get(state, &m->stride, lane);
+        stride = (uint32_t)element_get(state, &m->stride, lane) / m->packed;
     for (uint32_t r = 0; r < f->count; r++) {
         uint64_t value = load ? 0 : element_get(state, &f->registers[r], lane);
         for (uint32_t i = 0; i < elements_in(f); i++) {
@@ -229,64 +231,70 @@ enum exec_event run_matrix_move(struct exec_warp *warp, const struct uop *uop, u
     return advance(warp);
 }
 
-int matrix_decode_fragment(struct decoder *d, struct fragment *f, char matrix, enum isa_type type,
-                           const struct ptx_operand *operand, bool result)
+/* What is multiplied, and how many products are added up at once. */
+static void choose_product(struct uop_matrix *m, const struct ptx_insn *insn)
 {
-    uint32_t count = operand->kind == OPERAND_VECTOR ? operand->count : 1;
-    int rc = SONDE_OK;
-    f->matrix = matrix;
-    f->type = type;
-    f->count = count;
-    if (count > MATRIX_REGISTERS)
-        return decode_refuse(d, "'%s' with a fragment of %u registers is not implemented",
-                             isa_row(d->insn->op)->name, count);
-    for (uint32_t i = 0; rc == SONDE_OK && i < count; i++) {
-        const struct ptx_operand *one =
-            operand->kind == OPERAND_VECTOR ? &operand->elems[i] : operand;
-        rc = result ? decode_dest_element(d, &f->registers[i], one)
-                    : decode_source_element(d, &f->registers[i], one, type == TYPE_f64 ? 8 : 4);
-    }
-    return rc;
+    bool sparse = isa_row(insn->op)->shape == SHAPE_PRODUCT_SPARSE;
+    bool halves = insn->op == OP_WMMA_MMA_F16, nibbles = insn->mods[MODC_X4] != MOD_NONE;
+    bool packed = nibbles || insn->mods[MODC_B1A] != MOD_NONE;
+    bool wmma = halves || insn->op == OP_WMMA_MMA;
+    enum isa_type a = packed ? TYPE_NONE : halves ? TYPE_f16 : insn->types[1];
+    enum isa_type b = packed ? TYPE_NONE : halves ? TYPE_f16 : insn->types[2];
+    struct product *p = &m->product;
+    m->mnk = upright(m->mnk);
+    if (a == TYPE_f64)
+        return;
+    product_of_types(p, m->mnk, a, b, insn->tuple.d, sparse);
+    p->block = a == TYPE_tf32 ? (wmma ? 4 : 8) : 16;
+    p->pairwise = p->a_format && p->element_bits == 8;
+    if (p->pairwise)
+        p->block = p->terms / 2;
+    if (nibbles)
+        p->element_bits = 4;
+    p->a_signed |= insn->mods[MODC_X4] == MOD_X4_s4;
+    p->b_signed |= insn->mods[MODC_Y4] == MOD_Y4_s4;
+    p->exclusive = insn->mods[MODC_ATOM] == MOD_ATOM_xor;
+    p->saturate = insn->mods[MODC_SATFINITE] != MOD_NONE;
+    p->c_half = insn->tuple.s == TYPE_f16;
 }
 
-struct uop_matrix *matrix_begin(struct decoder *d)
+/* The lanes of a group of four that tell are one, two, or all of them. */
+static int decode_sparse(struct decoder *d, struct uop_matrix *m, const struct ptx_operand *o)
 {
-    struct uop_matrix *m = arena_alloc(d->arena, sizeof *m);
-    if (!m)
-        return NULL;
-    d->uop->matrix = m;
-    m->mnk = isa_mnk((enum isa_mod)d->insn->mods[MODC_MNK]);
-    return m;
+    uint32_t bits = m->product.element_bits, row = m->product.mnk.k * bits / 16;
+    uint32_t choices = bits >= 16 ? (row == 16 ? 4 : 2) : (row == 16 ? 2 : 1);
+    if (o[1].imm >= choices)
+        return error_at(SONDE_EINPUT, decode_file(d->module, d->function->func), d->insn->loc.line,
+                        d->insn->loc.column, "'%s': the selector is %llu, expected 0 to %u",
+                        isa_row(d->insn->op)->name, (unsigned long long)o[1].imm, choices - 1);
+    m->selector = (uint32_t)o[1].imm;
+    return decode_source_element(d, &m->metadata, &o[0], 4);
 }
 
 int decode_product(struct decoder *d)
 {
     const struct ptx_insn *insn = d->insn;
     const struct ptx_operand *o = insn->operands;
-    bool halves = insn->op == OP_WMMA_MMA_F16;
-    enum isa_type a = halves ? TYPE_f16 : insn->types[1], b = halves ? TYPE_f16 : insn->types[2];
     struct uop_matrix *m = matrix_begin(d);
     if (!m)
         return error_memory();
-    if (insn->op == OP_MMA && insn->mods[MODC_MNK] == MOD_MNK_m8n8k4 && a == TYPE_f16)
-        return decode_refuse(d, "'%s.m8n8k4' of .f16 is not implemented", isa_row(insn->op)->name);
+    if (insn->op == OP_MMA && insn->mods[MODC_MNK] == MOD_MNK_m8n8k4 && insn->types[1] == TYPE_f16)
+        return decode_quads(d, m);
     if (insn->mods[MODC_RND] != MOD_NONE && insn->mods[MODC_RND] != MOD_RND_rn)
         return decode_refuse(d, "'%s' that rounds other than .rn is not implemented",
                              isa_row(insn->op)->name);
     d->uop->run = run_product;
     bool turned = is_turned(m->mnk); /* then a and b are of one type */
-    m->mnk = upright(m->mnk);
-    if (a != TYPE_f64)
-        product_of_types(&m->product, m->mnk, a, b, insn->tuple.d, false);
-    m->product.block = a == TYPE_tf32 ? (insn->op == OP_MMA ? 8 : 4) : 16;
-    m->product.saturate = insn->mods[MODC_SATFINITE] != MOD_NONE;
-    m->product.c_half = insn->tuple.s == TYPE_f16;
+    choose_product(m, insn);
+    enum isa_type a = m->product.loops ? TYPE_b32 : TYPE_f64;
     int rc = matrix_decode_fragment(d, &m->d, 'c', insn->tuple.d, &o[0], true);
     if (rc == SONDE_OK)
         rc = matrix_decode_fragment(d, &m->a, 'a', a, &o[turned ? 2 : 1], false);
     if (rc == SONDE_OK)
-        rc = matrix_decode_fragment(d, &m->b, 'b', b, &o[turned ? 1 : 2], false);
-    return rc == SONDE_OK ? matrix_decode_fragment(d, &m->c, 'c', insn->tuple.s, &o[3], false) : rc;
+        rc = matrix_decode_fragment(d, &m->b, 'b', a, &o[turned ? 1 : 2], false);
+    if (rc == SONDE_OK)
+        rc = matrix_decode_fragment(d, &m->c, 'c', insn->tuple.s, &o[3], false);
+    return rc == SONDE_OK && m->product.sparse ? decode_sparse(d, m, &o[4]) : rc;
 }
 
 int matrix_decode_place(struct decoder *d, struct uop_matrix *m, const struct ptx_operand *address)
@@ -313,13 +321,16 @@ int decode_matrix_move(struct decoder *d)
     const struct ptx_insn *insn = d->insn;
     const struct ptx_operand *o = insn->operands;
     bool store = insn->op == OP_WMMA_STORE;
-    char matrix = insn->op == OP_WMMA_LOAD_A ? 'a' : insn->op == OP_WMMA_LOAD_B ? 'b' : 'c';
+    enum isa_shape shape = isa_row(insn->op)->shape;
+    char matrix = shape == SHAPE_WMMA_LOAD_A ? 'a' : shape == SHAPE_WMMA_LOAD_B ? 'b' : 'c';
     struct uop_matrix *m = matrix_begin(d);
     if (!m)
         return error_memory();
     d->uop->run = run_matrix_move;
     d->uop->option = !store;
     m->column_major = insn->mods[MODC_LAYOUT] == MOD_LAYOUT_col;
+    m->packed = insn->mods[MODC_X4] != MOD_NONE ? 8 : insn->mods[MODC_B1A] != MOD_NONE ? 32 : 1;
+    m->mnk.k = (uint16_t)(m->mnk.k / m->packed); /* words of their row */
     int rc = matrix_decode_fragment(d, &m->d, matrix, insn->tuple.s, &o[store], !store);
     if (rc == SONDE_OK)
         rc = matrix_decode_place(d, m, &o[!store]);

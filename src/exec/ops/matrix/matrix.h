@@ -21,10 +21,13 @@ struct fragment {
 struct uop_matrix {
     struct fragment d, a, b, c;
     struct isa_mnk mnk;
-    struct product product; /* loops NULL: of f64 */
-    enum isa_space space;   /* of a load or store; SPACE_NONE: generic */
-    bool column_major, has_base, has_stride;
+    struct product product;  /* loops NULL: of f64 */
+    struct element metadata; /* which elements of a sparse a are there .. */
+    uint32_t selector;       /* .. and whose lanes tell */
+    enum isa_space space;    /* of a load or store; SPACE_NONE: generic */
+    bool column_major, row_major, has_base, has_stride; /* row_major: b of mma.m8n8k4 */
     struct element base, stride;
+    uint32_t packed; /* elements narrower than a byte: how many a word has, else 1 */
     uint64_t offset;
 };
 
@@ -54,5 +57,8 @@ void product_scatter_sums(const struct product_operands *o, struct exec_state *s
 /* Which elements sparse a has. */
 void product_places(struct product_operands *o, const struct exec_state *state,
                     const struct element *metadata, const struct product *p, uint32_t selector);
+
+/* quads.c: mma.m8n8k4 of f16. */
+int decode_quads(struct decoder *d, struct uop_matrix *m);
 
 #endif

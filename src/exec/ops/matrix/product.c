@@ -2,7 +2,10 @@
  * See product.h. Sums of floats follow tensor_sum.h, by loops over many at once (product_loops.h);
  * a row with a special or a subnormal sum is done again one by one. With more products than are
  * added up at once what a step leaves is cut to f32 before the next. Of wgmma's 8-bit floats 13
- * bits are kept below the largest exponent, and an f32 result is cut to 13 behind the point.
+ * bits are kept below the largest exponent, and an f32 result is cut to 13 behind the point. sm_90
+ * has no mma of 8-bit floats: its assembler makes two products of halves of one, the first of the
+ * two lower bytes of every four of a row, from zero, the second of the upper ones onto it; the
+ * addend comes last, by an ordinary addition.
  * Integers are exact.
  */
 #include "exec/ops/matrix/product.h"
@@ -12,8 +15,10 @@
 #include "exec/ops/matrix/tensor_sum.h"
 #include "isa/lane_math.h"
 
+#define WHOLE_DEPTH 128 /* of b, in integers of 4 bits */
 #define LONG_SUM 25
 #define SHORT_SUM 13
+#define HALF_NAN 0x7fffu
 #define SHORT_MASK 0x3ffu /* what a short sum leaves out of f32 */
 
 struct parts {
@@ -38,6 +43,18 @@ static void codes_of_line(uint32_t *codes, const uint8_t *line, uint32_t bits, u
     }
 }
 
+/* What codes stand for. Halves made of 8-bit floats have no subnormal numbers of e4m3. */
+static void split_codes(int32_t *mantissa, int32_t *exponent, const struct product *p,
+                        const struct float_format *format, uint32_t *codes, uint32_t count)
+{
+    for (uint32_t k = 0; p->pairwise && k < count; k++) {
+        double value = format_widen(format, codes[k]);
+        codes[k] =
+            value == value ? format_narrow(&format_f16, value, ROUND_NEAREST, false) : HALF_NAN;
+    }
+    p->loops->parts(mantissa, exponent, p->pairwise ? &format_f16 : format, codes, count);
+}
+
 static uint32_t rounded_up(uint32_t count)
 {
     return (count + PRODUCT_LANES - 1) / PRODUCT_LANES * PRODUCT_LANES;
@@ -51,7 +68,7 @@ static void split_b(struct parts *b, const struct product *p, const struct produ
     const uint32_t n = p->mnk.n;
     for (uint32_t j = 0; j < n; j++) {
         codes_of_line(codes, o->b[j], p->element_bits, p->mnk.k);
-        p->loops->parts(mantissa, exponent, p->b_format, codes, rounded_up(p->mnk.k));
+        split_codes(mantissa, exponent, p, p->b_format, codes, rounded_up(p->mnk.k));
         for (uint32_t k = 0; k < p->mnk.k; k++) {
             b->mantissa[k * n + j] = mantissa[k];
             b->exponent[k * n + j] = exponent[k];
@@ -104,22 +121,48 @@ static void narrow_results(const struct product *p, uint32_t *d)
         d[j] = format_narrow(&format_f16, (double)lane_float(d[j]), ROUND_NEAREST, false);
 }
 
+/* c of a pairwise product, by add.rn of f32 or f16. */
+static void add_last(const struct product *p, uint32_t *d, const uint32_t *c)
+{
+    for (uint32_t j = 0; j < p->mnk.n; j++) {
+        double sum = value_of(d[j], p->half) + value_of(c[j], p->c_half);
+        if (p->half)
+            d[j] = sum == sum ? format_narrow(&format_f16, sum, ROUND_NEAREST, false) : HALF_NAN;
+        else
+            d[j] = lane_bits_f32(lane_nan_f32((float)sum));
+    }
+}
+
+/* The place among a row's products of product k of a step. */
+static uint32_t term_of(const struct product *p, uint32_t step, uint32_t k)
+{
+    return p->pairwise ? k / 2 * 4 + step * 2 + k % 2 : step * p->block + k;
+}
+
 static void float_row(const struct product *p, struct product_operands *o, struct product_row *r,
                       const struct parts *b, uint32_t row)
 {
     uint32_t codes[PRODUCT_DEPTH] = {0}, *d = &o->d[(size_t)row * p->mnk.n];
     int32_t mantissa[PRODUCT_DEPTH], exponent[PRODUCT_DEPTH];
     codes_of_line(codes, o->a[row], p->element_bits, p->terms);
-    p->loops->parts(mantissa, exponent, p->a_format, codes, rounded_up(p->terms));
+    split_codes(mantissa, exponent, p, p->a_format, codes, rounded_up(p->terms));
     bool halves = p->half && p->c_half;
-    widen_addends(p, d);
+    uint32_t addends[PRODUCT_COLUMNS];
+    if (p->pairwise) {
+        memcpy(addends, d, p->mnk.n * sizeof *d);
+        memset(d, 0, p->mnk.n * sizeof *d);
+    } else {
+        widen_addends(p, d);
+    }
     for (uint32_t first = 0; first < p->terms; first += p->block) {
-        bool half = halves && first == 0, last = first + p->block >= p->terms;
-        r->count = last ? p->terms - first : p->block;
+        bool half = halves && (first == 0 || p->pairwise);
+        bool last = first + p->block >= p->terms || p->pairwise;
+        r->count = p->terms - first < p->block ? p->terms - first : p->block;
         for (uint32_t k = 0; k < r->count; k++) {
-            uint32_t at = p->sparse ? o->place[row][first + k] : first + k;
-            r->mantissa[k] = p->negative ? -mantissa[first + k] : mantissa[first + k];
-            r->exponent[k] = exponent[first + k];
+            uint32_t term = term_of(p, first / p->block, k);
+            uint32_t at = p->sparse ? o->place[row][term] : term;
+            r->mantissa[k] = p->negative ? -mantissa[term] : mantissa[term];
+            r->exponent[k] = exponent[term];
             r->b_mantissa[k] = &b->mantissa[(size_t)at * p->mnk.n];
             r->b_exponent[k] = &b->exponent[(size_t)at * p->mnk.n];
         }
@@ -128,7 +171,10 @@ static void float_row(const struct product *p, struct product_operands *o, struc
         if (!p->loops->codes(d, r, halves && last))
             codes_one_by_one(d, r, half, halves && last);
     }
-    narrow_results(p, d);
+    if (p->pairwise)
+        add_last(p, d, addends);
+    else
+        narrow_results(p, d);
     if (p->short_sum && !p->half)
         cut_short(d, p->mnk.n);
 }
@@ -144,10 +190,15 @@ static void float_product(const struct product *p, struct product_operands *o)
 
 /* ---- integers ---- */
 
-static void widen_line(int16_t *out, const uint8_t *line, bool is_signed, uint32_t count)
+static void widen_line(int16_t *out, const uint8_t *line, uint32_t bits, bool is_signed,
+                       uint32_t count)
 {
-    for (uint32_t k = 0; k < count; k++)
+    for (uint32_t k = 0; bits == 8 && k < count; k++)
         out[k] = is_signed ? (int8_t)line[k] : line[k];
+    for (uint32_t k = 0; bits == 4 && k < count; k++) {
+        int16_t code = line[k / 2] >> k % 2 * 4 & 15;
+        out[k] = is_signed && code > 7 ? (int16_t)(code - 16) : code;
+    }
 }
 
 /* A row of a as long as a column of b: zeros where a sparse one has nothing. */
@@ -155,11 +206,11 @@ static void spread_line(int16_t *out, const struct product *p, const struct prod
                         uint32_t row)
 {
     if (!p->sparse) {
-        widen_line(out, o->a[row], p->a_signed, p->terms);
+        widen_line(out, o->a[row], p->element_bits, p->a_signed, p->terms);
         return;
     }
     int16_t there[PRODUCT_PLACES] = {0};
-    widen_line(there, o->a[row], p->a_signed, p->terms);
+    widen_line(there, o->a[row], p->element_bits, p->a_signed, p->terms);
     for (uint32_t k = 0; k < p->mnk.k; k++)
         out[k] = 0;
     for (uint32_t k = 0; k < p->terms; k++)
@@ -172,25 +223,25 @@ static void add_whole(const struct product *p, uint32_t *d, int32_t products)
     *d = (uint32_t)(p->saturate ? lane_clamp_s32(sum) : (int32_t)(uint32_t)sum);
 }
 
-/* Of integers of 8 bits. */
+/* Of integers of 8 and 4 bits. */
 static void whole_product(const struct product *p, struct product_operands *o)
 {
-    int16_t a[PRODUCT_ROWS][PRODUCT_DEPTH] = {0}, b[PRODUCT_DEPTH];
+    int16_t a[PRODUCT_ROWS][WHOLE_DEPTH], b[WHOLE_DEPTH];
     const uint32_t n = p->mnk.n;
     for (uint32_t row = 0; row < p->mnk.m; row++)
         spread_line(a[row], p, o, row);
     for (uint32_t j = 0; j < n; j++) {
-        widen_line(b, o->b[j], p->b_signed, p->mnk.k);
+        widen_line(b, o->b[j], p->element_bits, p->b_signed, p->mnk.k);
         for (uint32_t row = 0; row < p->mnk.m; row++)
             add_whole(p, &o->d[(size_t)row * n + j], p->loops->dot(a[row], b, p->mnk.k));
     }
 }
 
-static int32_t bits_sum(const uint8_t *a, const uint8_t *b, uint32_t bytes)
+static int32_t bits_sum(const uint8_t *a, const uint8_t *b, uint32_t bytes, bool exclusive)
 {
     int32_t sum = 0;
     for (uint32_t k = 0; k < bytes; k++)
-        sum += __builtin_popcount(a[k] & b[k]);
+        sum += __builtin_popcount(exclusive ? a[k] ^ b[k] : a[k] & b[k]);
     return sum;
 }
 
@@ -199,7 +250,7 @@ static void bits_product(const struct product *p, struct product_operands *o)
     for (uint32_t row = 0; row < p->mnk.m; row++)
         for (uint32_t j = 0; j < p->mnk.n; j++)
             add_whole(p, &o->d[(size_t)row * p->mnk.n + j],
-                      bits_sum(o->a[row], o->b[j], p->mnk.k / 8u));
+                      bits_sum(o->a[row], o->b[j], p->mnk.k / 8u, p->exclusive));
 }
 
 void product_run(const struct product *p, struct product_operands *o)

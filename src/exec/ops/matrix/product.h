@@ -11,18 +11,19 @@
 
 #define PRODUCT_ROWS 32
 #define PRODUCT_A_BYTES 32 /* of a row in one instruction; of a column of b where a is dense */
-#define PRODUCT_PLACES 32  /* elements of a's row, where it is sparse */
+#define PRODUCT_PLACES 64  /* elements of a's row, where it is sparse */
 
 struct product {
     struct isa_mnk mnk;                             /* of one warp; k counts b's elements */
     const struct float_format *a_format, *b_format; /* NULL: integers */
-    uint32_t element_bits;                          /* of a and b: 1, 8, 16, 32 */
-    bool a_signed, b_signed;                        /* integers */
+    uint32_t element_bits;                          /* of a and b: 1, 4, 8, 16, 32 */
+    bool a_signed, b_signed, exclusive;             /* integers; exclusive: of bits, xor for and */
     bool sparse, negative, saturate;
     bool half, c_half; /* d and c are f16 */
     uint32_t terms;    /* products of a sum: k, or half of it where a is sparse */
     uint32_t block;    /* of floats: so many are added up at once */
     bool short_sum;    /* of floats: fewer bits are kept, as of wgmma's 8-bit floats */
+    bool pairwise;     /* of mma's 8-bit floats: see product.c */
     const struct product_loops *loops;
 };
 

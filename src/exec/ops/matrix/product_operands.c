@@ -7,11 +7,13 @@
  *     c:  row g + 8 (s mod m/8)     columns 2 t + i + 8 (s div m/8),  s counts pairs of elements
  *
  * whatever the elements are; fragments of wmma's f16 hold everything more than once. Of sparse a
- * four bits tell for each group (four elements, two of tf32) which are there:
+ * four bits tell for each group (four elements, two of tf32, eight of four bits) which are there:
  *
- *     elements   groups of a row   lane                            bits of it
- *     16, 32 bits       8          4 g + 2 selector + group / 4    16 (row / 8) + 4 (group % 4)
- *     8 bits           16          4 g + 2 (group / 8) + row / 8   4 (group % 8)
+ *     groups of a row   lane                            bits of it
+ *     4                 4 g + selector                  16 (row / 8) + 4 group
+ *     8, of 16 bits up  4 g + 2 selector + group / 4    16 (row / 8) + 4 (group % 4)
+ *     8, of fewer       4 g + 2 selector + row / 8      4 group
+ *     16                4 g + 2 (group / 8) + row / 8   4 (group % 8)
  *
  * Source: PTX ISA 9.0, 9.7.14; recordings of an H200 (tests/vectors).
  */
@@ -117,6 +119,11 @@ static void places_of_group(uint8_t *place, const struct product *p, uint32_t gr
 {
     if (p->element_bits == 32) {
         place[group] = (uint8_t)(group * 2 + (code == 14));
+    } else if (p->element_bits == 4) { /* pairs of elements */
+        for (uint32_t i = 0; i < 2; i++) {
+            place[group * 4 + i] = (uint8_t)(group * 8 + (code & 3) * 2 + i);
+            place[group * 4 + 2 + i] = (uint8_t)(group * 8 + (code >> 2) * 2 + i);
+        }
     } else {
         place[group * 2] = (uint8_t)(group * 4 + (code & 3));
         place[group * 2 + 1] = (uint8_t)(group * 4 + (code >> 2));
@@ -127,12 +134,18 @@ void product_places(struct product_operands *o, const struct exec_state *state,
                     const struct element *metadata, const struct product *p, uint32_t selector)
 {
     bool wide = p->element_bits >= 16;
-    uint32_t groups = wide ? 8 : 16;
+    uint32_t length = p->element_bits == 32 ? 2 : p->element_bits == 4 ? 8 : 4;
+    uint32_t groups = p->mnk.k / length;
     const lane_word *words = words_of(state, metadata);
     for (uint32_t row = 0; row < p->mnk.m; row++)
         for (uint32_t group = 0; group < groups; group++) {
             uint32_t lane = row % 8 * 4, shift = group % 8 * 4;
-            lane += wide ? selector * 2 + group / 4 : group / 8 * 2 + row / 8;
+            if (groups == 4)
+                lane += selector;
+            else if (groups == 16)
+                lane += group / 8 * 2 + row / 8;
+            else
+                lane += selector * 2 + (wide ? group / 4 : row / 8);
             if (wide)
                 shift = row / 8 * 16 + group % 4 * 4;
             places_of_group(o->place[row], p, group, words[lane] >> shift & 15);

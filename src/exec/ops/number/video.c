@@ -1,10 +1,18 @@
 /*
  * Video instructions: on whole words, with an optional second operation on c, and on bytes or
  * halves side by side. Operands are widened as their types say, so that the first operation cannot
- * overflow; then comes saturation to the range of the result's type. Selectors and masks of bytes
- * are not parsed. Source: PTX ISA 9.0, 9.7.17.
+ * overflow; then comes saturation to the range of the result's type or of the part of it that is
+ * written. vmad multiplies and adds.
+ *
+ * sm_90 has none of these; what its assembler makes of them is not always the manual's, and is
+ * followed here: a part of the result is saturated as an unsigned number (negative ones become the
+ * largest), .h1 of it has the result's own upper half, vmad takes its factors for signed words once
+ * they are extended, and c too, and shifts a product of unsigned ones as 64 bits without a sign.
+ * Source: PTX ISA 9.0, 9.7.17; recordings of an H200
+ * (tests/vectors/matrix.txt).
  */
 #include "exec/ops/value.h"
+#include "isa/lane_math.h"
 
 enum video_op {
     VIDEO_ADD,
@@ -103,21 +111,70 @@ static int64_t video_saturate(int64_t r, uint32_t bits, bool is_signed)
     return r < low ? low : r > high ? high : r;
 }
 
-/* Elements side by side; .add sums them up and adds c. */
+/* Element i of an operand: what its selector names of the elements of a, then of b. */
+static int64_t video_chosen(const struct ptx_insn *insn, const uint64_t *v, uint32_t operand,
+                            uint32_t i, enum isa_type type)
+{
+    uint32_t bits = video[insn->op].bits, count = 32 / bits;
+    uint16_t selector = insn->operands[operand].selector;
+    uint32_t at = selector ? ptx_selector_digit(selector, i) : (operand - 1) * count + i;
+    return video_element((uint32_t)v[at / count], at % count * bits, bits, type);
+}
+
+static bool video_is_written(uint16_t mask, uint32_t i)
+{
+    bool written = mask == 0;
+    for (uint32_t k = 0; k < ptx_selector_count(mask); k++)
+        written = written || ptx_selector_digit(mask, k) == i;
+    return written;
+}
+
+/* Elements side by side; .add sums them up and adds c; what a mask leaves out is c's. */
 uint64_t value_video(const struct ptx_insn *insn, const uint64_t v[VALUE_SOURCES])
 {
     enum isa_type d, a, b;
     uint32_t bits = video[insn->op].bits, packed = 0, sum = (uint32_t)v[2];
     video_types(insn, &d, &a, &b);
-    for (uint32_t at = 0; at < 32; at += bits) {
-        int64_t r = video_result(insn, video_element((uint32_t)v[0], at, bits, a),
-                                 video_element((uint32_t)v[1], at, bits, b));
+    for (uint32_t i = 0; i < 32 / bits; i++) {
+        uint32_t field = UINT32_MAX >> (32 - bits) << i * bits;
+        int64_t r =
+            video_result(insn, video_chosen(insn, v, 1, i, a), video_chosen(insn, v, 2, i, b));
         if (insn->mods[MODC_SAT] != MOD_NONE)
             r = video_saturate(r, bits, d == TYPE_s32);
-        packed |= ((uint32_t)r & (UINT32_MAX >> (32 - bits))) << at;
-        sum += (uint32_t)r;
+        bool written = video_is_written(insn->operands[0].selector, i);
+        packed |= (written ? (uint32_t)r << i * bits : (uint32_t)v[2]) & field;
+        sum += written ? (uint32_t)r : 0;
     }
     return insn->mods[MODC_ATOM] == MOD_ATOM_add ? sum : packed;
+}
+
+static uint32_t part_bits(uint16_t selector)
+{
+    return selector == 0 ? 32 : ptx_selector_is_halves(selector) ? 16 : 8;
+}
+
+/* The largest value of a part. */
+static uint32_t part_most(uint16_t selector, enum isa_type type)
+{
+    return UINT32_MAX >> (32 - part_bits(selector) + (type == TYPE_s32));
+}
+
+/* The byte, half or word of an operand that a word instruction takes. */
+static int64_t video_part(const struct ptx_insn *insn, const uint64_t *v, uint32_t operand,
+                          enum isa_type type)
+{
+    uint16_t selector = insn->operands[operand].selector;
+    uint32_t bits = part_bits(selector);
+    return video_element((uint32_t)v[operand - 1], ptx_selector_digit(selector, 0) * bits, bits,
+                         type);
+}
+
+static uint32_t video_merge(uint16_t selector, uint32_t part, uint32_t c)
+{
+    uint32_t bits = part_bits(selector), at = ptx_selector_digit(selector, 0) * bits;
+    uint32_t field = UINT32_MAX >> (32 - bits) << at;
+    bool upper_half = bits == 16 && at == 16;
+    return (c & ~field) | ((upper_half ? part : part << at) & field);
 }
 
 /* A whole word, and what a second operation makes of it and c: of the result's type, without
@@ -125,11 +182,19 @@ uint64_t value_video(const struct ptx_insn *insn, const uint64_t v[VALUE_SOURCES
 uint64_t value_video_word(const struct ptx_insn *insn, const uint64_t v[VALUE_SOURCES])
 {
     enum isa_type d, a, b;
+    uint16_t part = insn->operands[0].selector;
     video_types(insn, &d, &a, &b);
-    int64_t r = video_result(insn, video_element((uint32_t)v[0], 0, 32, a),
-                             video_element((uint32_t)v[1], 0, 32, b));
-    if (insn->mods[MODC_SAT] != MOD_NONE)
+    int64_t r = video_result(insn, video_part(insn, v, 1, a), video_part(insn, v, 2, b));
+    bool saturates = insn->mods[MODC_SAT] != MOD_NONE;
+    if (part) {
+        if (saturates && (r < 0 || r > part_most(part, d)))
+            r = part_most(part, d);
+        return video_merge(part, (uint32_t)r, (uint32_t)v[2]);
+    }
+    if (saturates)
         r = video_saturate(r, 32, d == TYPE_s32);
+    if (video[insn->op].op == VIDEO_SET && (a == TYPE_s32 || b == TYPE_s32))
+        d = TYPE_s32;
     int64_t word = video_element((uint32_t)r, 0, 32, d),
             c = video_element((uint32_t)v[2], 0, 32, d);
     switch (insn->mods[MODC_ATOM]) {
@@ -142,4 +207,27 @@ uint64_t value_video_word(const struct ptx_insn *insn, const uint64_t v[VALUE_SO
     default:
         return (uint32_t)word;
     }
+}
+
+/* The product and c, to which a one comes: with .po, or as the end of a negation. */
+uint64_t value_vmad(const struct ptx_insn *insn, const uint64_t v[VALUE_SOURCES])
+{
+    const struct ptx_operand *o = insn->operands;
+    enum isa_type a = insn->types[1], b = insn->types[2];
+    bool turned = o[1].negate != o[2].negate, c_turned = !turned && o[3].negate;
+    bool is_signed = a == TYPE_s32 || b == TYPE_s32 || turned || o[3].negate;
+    lane_s128 sum =
+        (lane_s128)(int32_t)video_part(insn, v, 1, a) * (int32_t)video_part(insn, v, 2, b);
+    uint32_t c = c_turned ? ~(uint32_t)v[2] : (uint32_t)v[2];
+    if (turned)
+        sum = -sum - 1;
+    sum += (int32_t)c;
+    sum += turned || c_turned || insn->mods[MODC_PO] != MOD_NONE;
+    uint32_t shift = insn->mods[MODC_SCALE] == MOD_SCALE_shr7 ? 7 : 15;
+    if (insn->mods[MODC_SCALE] != MOD_NONE)
+        sum = is_signed ? sum >> shift : (lane_s128)((uint64_t)sum >> shift);
+    int64_t low = is_signed ? INT32_MIN : 0, high = is_signed ? INT32_MAX : UINT32_MAX;
+    if (insn->mods[MODC_SAT] != MOD_NONE)
+        sum = sum < low ? low : sum > high ? high : sum;
+    return (uint32_t)sum;
 }
