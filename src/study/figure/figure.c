@@ -30,14 +30,8 @@ static const char *label(const char *axis)
 static int write_csv(const struct figure *figure, const struct plot *plot, const char *folder)
 {
     struct strbuf csv = {0};
-    strbuf_printf(&csv, "%s", label(figure->x));
-    for (const char *at = figure->columns; at;) {
-        at += *at == '>' || *at == '*' || *at == '=';
-        size_t length = strcspn(at, "|");
-        strbuf_printf(&csv, ",%.*s", (int)length, at);
-        at = at[length] ? at + length + 1 : NULL;
-    }
-    strbuf_printf(&csv, "\n%s", strbuf_text(&plot->csv));
+    plot_header(&csv, label(figure->x), figure->columns);
+    strbuf_append(&csv, strbuf_text(&plot->csv));
     int rc = strbuf_failed(&csv) ? error_memory()
                                  : gnuplot_write(folder, figure->id, "csv", strbuf_text(&csv));
     strbuf_free(&csv);
@@ -49,7 +43,8 @@ static bool is_bars(const struct figure *figure)
     return strcmp(figure->style, "bars") == 0 || strcmp(figure->style, "stacked") == 0;
 }
 
-/* Columns as bars, by the names in the first one; the key of stacked ones in their order. */
+/* Columns as bars, by the names in the first one. The key lies above, so that the names of 16
+ * programs have room beside each other. */
 static void write_bars(struct strbuf *script, const struct figure *figure)
 {
     bool stacked = strcmp(figure->style, "stacked") == 0;
@@ -57,13 +52,14 @@ static void write_bars(struct strbuf *script, const struct figure *figure)
     for (const char *at = strchr(figure->columns, '|'); at; at = strchr(at + 1, '|')) {
         columns++;
     }
-    strbuf_printf(
-        script,
-        "set style data histograms\nset style histogram %s\nset boxwidth 0.9 relative\n"
-        "set style fill solid 0.8 border -1\nset key outside right %s\nset yrange [0:%s]\n"
-        "plot for [i=2:%zu] '%s.csv' using i:xtic(1)\n",
-        stacked ? "rowstacked" : "clustered gap 1", stacked ? "invert" : "", stacked ? "1" : "*",
-        columns, figure->id);
+    strbuf_printf(script,
+                  "set style data histograms\nset style histogram %s\nset boxwidth 0.9 relative\n"
+                  "set style fill solid 0.8 border -1\nset key tmargin center horizontal maxrows "
+                  "3\nset xtics scale 0\n"
+                  "set yrange [0:%s]\n"
+                  "plot for [i=2:%zu] '%s.csv' using i:xtic(1)\n",
+                  stacked ? "rowstacked" : "clustered gap 1", stacked ? "1" : "*", columns,
+                  figure->id);
 }
 
 /* The columns in one drawing. */
@@ -127,6 +123,10 @@ static int make_figure(const struct figure *figure, struct plot *plot, struct st
     if (plot->points == 0) {
         strbuf_printf(notes, "%s: no figure: %s\n", figure->id, plot->why);
         return 0;
+    }
+    if (plot->missing > 0) {
+        strbuf_printf(notes, "%s: %zu of %zu values are missing; the last: %s\n", figure->id,
+                      plot->missing, plot->missing + plot->points, plot->why);
     }
     rc = write_csv(figure, plot, folder);
     rc = rc < 0 ? rc : draw(figure, folder, &failed);

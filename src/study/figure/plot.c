@@ -21,6 +21,7 @@ void plot_value(struct plot *plot, const struct study_value *value)
         strbuf_printf(&plot->csv, "%.10g", value->number);
         plot->points++;
     } else {
+        plot->missing++;
         snprintf(plot->why, sizeof(plot->why), "%s", value->reason);
     }
 }
@@ -35,4 +36,29 @@ void plot_published(struct plot *plot, const char *id)
             strbuf_printf(&plot->csv, "%.10g", row->published.number);
         }
     }
+}
+
+/* `length` bytes as one field. */
+static void put_field(struct strbuf *csv, const char *text, size_t length)
+{
+    bool quoted = memchr(text, ',', length) || memchr(text, '"', length);
+    strbuf_append(csv, quoted ? "\"" : "");
+    for (size_t i = 0; i < length; i++) {
+        strbuf_append(csv, text[i] == '"' ? "\"" : "");
+        strbuf_append_char(csv, text[i]);
+    }
+    strbuf_append(csv, quoted ? "\"" : "");
+}
+
+void plot_header(struct strbuf *csv, const char *x, const char *columns)
+{
+    put_field(csv, x, strlen(x));
+    for (const char *at = columns; at;) {
+        at += *at == '>' || *at == '*' || *at == '=';
+        size_t length = strcspn(at, "|");
+        strbuf_append(csv, ",");
+        put_field(csv, at, length);
+        at = at[length] ? at + length + 1 : NULL;
+    }
+    strbuf_append(csv, "\n");
 }

@@ -11,8 +11,8 @@ struct plot {
     struct study_bench *bench;
     const struct study *study;
     struct strbuf csv;
-    size_t points;
-    char why[200];
+    size_t points, missing; /* numbers, and places without one */
+    char why[200];          /* of the last that is missing */
 };
 
 /* The device in a role of the paper. */
@@ -22,6 +22,10 @@ void plot_value(struct plot *plot, const struct study_value *value);
 
 /* Another column: the number that a row prints; empty where `id` is NULL or prints none. */
 void plot_published(struct plot *plot, const char *id);
+
+/* The first line of a figure's CSV: a name for each column of figures.def, quoted where it must be
+ * (RFC 4180). */
+void plot_header(struct strbuf *csv, const char *x, const char *columns);
 
 /* figure/mei.c */
 int figure_spectrum(struct plot *plot);
