@@ -169,8 +169,15 @@ static int add_condition(void **out, void *graph, void *const *deps, size_t coun
                                     .condition = from->handle,
                                     .when = (enum rt_condition)from->kind,
                                     .body_count = from->size};
-    int code = from->kind >= 0 && from->kind <= 2 ? node_add(out, graph, deps, count, &params)
-                                                  : SHIM_INVALID;
+    int code = from->kind >= 0 && from->kind <= 2 ? SHIM_OK : SHIM_INVALID;
+#ifndef SHIM_RUNTIME
+    const unsigned most[] = {2, 1, UINT32_MAX};
+    if (code == SHIM_OK && (from->size == 0 || from->size > most[from->kind])) {
+        code = SHIM_INVALID;
+    }
+    code = code == SHIM_OK && !from->context ? SHIM_BAD_CONTEXT : code;
+#endif
+    code = code == SHIM_OK ? node_add(out, graph, deps, count, &params) : code;
     if (code != SHIM_OK) {
         return code;
     }
@@ -252,8 +259,9 @@ EXPORT int cudaGraphConditionalHandleCreate(uint64_t *out, void *graph, unsigned
 EXPORT int cuGraphConditionalHandleCreate(uint64_t *out, void *graph, void *context, unsigned value,
                                           unsigned flags)
 {
-    (void)context;
-    return RESULT(handle_create(out, graph, value, flags));
+    struct rt_graph *known;
+    bool asked = out && flags <= 1 && graph_known(&known, graph) == SHIM_OK;
+    return RESULT(asked && !context ? SHIM_BAD_CONTEXT : handle_create(out, graph, value, flags));
 }
 #endif
 

@@ -92,11 +92,20 @@ EXPORT int cuTexRefCreate(void **out)
     return driver_result(code);
 }
 
+/* What the driver says of a reference that is no more. */
+static int gone(const void *handle)
+{
+    return handle ? SHIM_CONTEXT_DESTROYED : SHIM_BAD_HANDLE;
+}
+
 EXPORT int cuTexRefDestroy(void *handle)
 {
     struct texref *texref = handle;
-    if (!shim_handle_is(texref, SHIM_REFERENCE) || texref->module) {
-        return driver_result(SHIM_INVALID);
+    if (!shim_handle_is(texref, SHIM_REFERENCE)) {
+        return driver_result(gone(handle));
+    }
+    if (texref->module) {
+        return driver_result(SHIM_OK); /* it goes with its module */
     }
     shim_handle_remove(texref);
     for (size_t i = 0; i < references.count; i++) {
@@ -118,8 +127,10 @@ static int find(struct texref **out, void *handle)
     if (code != SHIM_OK) {
         return code;
     }
-    bool known = shim_handle_is(handle, SHIM_REFERENCE) &&
-                 (!(*out)->module || shim_handle_is((*out)->module, SHIM_MODULE));
+    if (!shim_handle_is(handle, SHIM_REFERENCE)) {
+        return gone(handle);
+    }
+    bool known = !(*out)->module || shim_handle_is((*out)->module, SHIM_MODULE);
     return known ? SHIM_OK : SHIM_INVALID;
 }
 

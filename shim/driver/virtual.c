@@ -28,6 +28,8 @@ struct mapping {
 
 struct reservation {
     uint64_t address, bytes;
+    uint64_t
+        taken; /* where the memory behind them begins: at an alignment above a granule before */
 };
 
 static VEC(struct reservation) reservations;
@@ -47,17 +49,21 @@ EXPORT int cuMemAddressReserve(uint64_t *out, size_t bytes, size_t align, uint64
                                unsigned long long flags)
 {
     struct rt *rt;
-    uint64_t address;
+    uint64_t taken, more = align > GRANULE ? align - GRANULE : 0;
     (void)wanted;
-    int code = out && bytes && bytes % GRANULE == 0 && flags == 0 && align <= GRANULE
-                   ? driver_enter(&rt)
-                   : SHIM_INVALID;
-    code = code == SHIM_OK ? shim_memory_take(&address, bytes, SHIM_MEMORY_DEVICE, 0) : code;
+    bool power = (align & (align - 1)) == 0;
+    int code = out && bytes && bytes % GRANULE == 0 && flags == 0 && power ? driver_enter(&rt)
+                                                                           : SHIM_INVALID;
+    if (code == SHIM_OK && bytes > UINT64_MAX - more) {
+        code = SHIM_NO_MEMORY;
+    }
+    code = code == SHIM_OK ? shim_memory_take(&taken, bytes + more, SHIM_MEMORY_DEVICE, 0) : code;
     if (code != SHIM_OK) {
         return driver_result(code);
     }
-    if (vec_push(&reservations, (struct reservation){address, bytes}) < 0) {
-        shim_memory_give(address, false);
+    uint64_t address = more ? (taken + align - 1) & ~(uint64_t)(align - 1) : taken;
+    if (vec_push(&reservations, (struct reservation){address, bytes, taken}) < 0) {
+        shim_memory_give(taken, false);
         return driver_result(SHIM_NO_MEMORY);
     }
     *out = address;
@@ -73,9 +79,10 @@ EXPORT int cuMemAddressFree(uint64_t address, size_t bytes)
                     return driver_result(SHIM_INVALID);
                 }
             }
+            uint64_t taken = reservations.data[i].taken;
             reservations.data[i] = vec_last(&reservations);
             reservations.count--;
-            return driver_result(shim_memory_give(address, false));
+            return driver_result(shim_memory_give(taken, false));
         }
     }
     return driver_result(SHIM_INVALID);

@@ -43,6 +43,7 @@ int cuThreadExchangeStreamCaptureMode(int *);
 int cuMemcpyDtoHAsync_v2(void *, address, size_t, handle);
 
 int cuGraphAddNode_v2(handle *, handle, const handle *, const void *, size_t, struct abi_node *);
+int cuCtxGetCurrent(handle *);
 int cuGraphConditionalHandleCreate(uint64_t *, handle, handle, unsigned, unsigned);
 int cuGraphNodeSetEnabled(handle, handle, unsigned);
 int cuGraphNodeGetEnabled(handle, handle, unsigned *);
@@ -184,9 +185,11 @@ static handle add_kernel(handle graph, handle *deps, size_t count, handle kernel
 static handle add_condition(handle graph, handle *deps, size_t count, uint64_t condition, int kind,
                             unsigned size, handle *body)
 {
-    handle node;
-    struct abi_node params = {.type = 13,
-                              .conditional = {.handle = condition, .kind = kind, .size = size}};
+    handle node, context;
+    OK(cuCtxGetCurrent(&context));
+    struct abi_node params = {
+        .type = 13,
+        .conditional = {.handle = condition, .kind = kind, .size = size, .context = context}};
     OK(cuGraphAddNode_v2(&node, graph, deps, NULL, count, &params));
     memcpy(body, params.conditional.graphs, size * sizeof *body);
     return node;
@@ -196,21 +199,25 @@ static handle add_condition(handle graph, handle *deps, size_t count, uint64_t c
 static void conditions(void)
 {
     enum { IF, WHILE, SWITCH };
-    handle module, graph, exec, loop, body, inner[2], node;
+    handle module, graph, exec, loop, body, inner[2], node, context;
+    OK(cuCtxGetCurrent(&context));
     uint64_t condition, branch, choice;
     address left = p, turns = p + 4, last = p + 8, behind = p + 12, chosen = p + 16;
     OK(cuModuleLoadData(&module, deciding));
     handle decide = function(module, "decide"), bump = function(module, "bump");
     OK(cuGraphCreate(&graph, 0));
-    GIVES(1, cuGraphConditionalHandleCreate(&condition, graph, NULL, 1, 2));
-    OK(cuGraphConditionalHandleCreate(&condition, graph, NULL, 1, 1));
-    OK(cuGraphConditionalHandleCreate(&branch, graph, NULL, 0, 0));
-    OK(cuGraphConditionalHandleCreate(&choice, graph, NULL, 2, 1));
+    GIVES(1, cuGraphConditionalHandleCreate(&condition, graph, context, 1, 2));
+    GIVES(201, cuGraphConditionalHandleCreate(&condition, graph, NULL, 1, 1));
+    OK(cuGraphConditionalHandleCreate(&condition, graph, context, 1, 1));
+    OK(cuGraphConditionalHandleCreate(&branch, graph, context, 0, 0));
+    OK(cuGraphConditionalHandleCreate(&choice, graph, context, 2, 1));
     struct abi_node wrong = {.type = 13,
                              .conditional = {.handle = condition, .kind = WHILE, .size = 2}};
     GIVES(1, cuGraphAddNode_v2(&node, graph, NULL, NULL, 0, &wrong));
-    loop = add_condition(graph, NULL, 0, condition, WHILE, 1, &body);
     wrong.conditional.size = 1;
+    GIVES(201, cuGraphAddNode_v2(&node, graph, NULL, NULL, 0, &wrong));
+    wrong.conditional.context = context;
+    loop = add_condition(graph, NULL, 0, condition, WHILE, 1, &body);
     GIVES(1, cuGraphAddNode_v2(&node, graph, NULL, NULL, 0, &wrong)); /* a node has it */
     void *turn[] = {&turns}, *once[] = {&behind}, *no[] = {&last}, *third[] = {&chosen};
     void *loops[] = {&condition, &left}, *branches[] = {&branch, &last};

@@ -231,7 +231,9 @@ static void references(void)
     OK(cuLaunchKernel(function(module, "fetch"), 1, 1, 1, 8, 4, 1, 0, NULL, args, NULL));
     EXPECT(at(out, 13) == 3);
     GIVES(1, cuTexRefGetArray(&found, texture));
-    GIVES(1, cuTexRefDestroy(texture)); /* is its module's */
+    OK(cuTexRefDestroy(texture)); /* stays its module's */
+    OK(cuTexRefSetFlags(texture, 0));
+    GIVES(400, cuTexRefDestroy(NULL));
     OK(cuModuleGetSurfRef(&surface, module, "surf"));
     OK(cuSurfRefSetArray(surface, array, 0));
     OK(cuLaunchKernel(function(module, "paint"), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
@@ -240,7 +242,8 @@ static void references(void)
     OK(cuTexRefCreate(&same));
     OK(cuTexRefSetFlags(same, 2));
     OK(cuTexRefDestroy(same));
-    GIVES(1, cuTexRefSetFlags(same, 2));
+    GIVES(709, cuTexRefDestroy(same));
+    GIVES(709, cuTexRefSetFlags(same, 2));
     OK(cuModuleUnload(module));
     GIVES(1, cuTexRefSetFlags(texture, 2));
     OK(cuArrayDestroy(array));

@@ -63,7 +63,13 @@ static void reserving(struct place *place)
     GIVES(INVALID, cuMemGetAllocationGranularity(&granule, NULL, 0));
     GIVES(INVALID, cuMemAddressReserve(&base, GRANULE + 4096, 0, 0, 0));
     GIVES(INVALID, cuMemAddressReserve(&base, 0, 0, 0, 0));
-    GIVES(INVALID, cuMemAddressReserve(&base, GRANULE, 2 * GRANULE, 0, 0));
+    GIVES(INVALID, cuMemAddressReserve(&base, GRANULE, 3 * GRANULE, 0, 0));
+    GIVES(INVALID, cuMemAddressReserve(&base, GRANULE, 3, 0, 0));
+    OK(cuMemAddressReserve(&base, GRANULE, 16 * GRANULE, 0, 0));
+    EXPECT(base % (16 * GRANULE) == 0);
+    GIVES(INVALID, cuMemAddressFree(base, 2 * GRANULE));
+    OK(cuMemAddressFree(base, GRANULE));
+    GIVES(INVALID, cuMemAddressFree(base, GRANULE));
     GIVES(INVALID, cuMemAddressReserve(&base, GRANULE, 0, 0, 1));
     OK(cuMemAddressReserve(&base, 3 * GRANULE, 0, 0, 0));
     GIVES(INVALID, cuMemCreate(&place->memory, GRANULE - 1, &props, 0));
