@@ -120,6 +120,8 @@ struct exec_access {
     uint8_t vec;       /* elements per lane */
     uint16_t cache_op; /* enum isa_mod of class COP, MOD_NONE: default */
     bool is_volatile, non_coherent;
+    bool done;                      /* on the memory image already: exec_commit() does nothing */
+    uint64_t apart;                 /* of one that is done: the bits in which addresses differ */
     bool contiguous;                /* all 32 lanes, each element behind the one before */
     uint32_t frame_offset;          /* private: the call frame whose registers take the result */
     uint64_t address[WARP_LANES];   /* device virtual addresses; shared/local: window offset */

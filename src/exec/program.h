@@ -15,6 +15,7 @@
 
 #include "exec/exec.h"
 #include "exec/lane/lanes.h"
+#include "exec/memory/direct.h"
 #include "exec/state.h"
 
 #define REF_BASE_SHIFT 30
@@ -164,6 +165,7 @@ struct exec_program {
     const struct ptx_insn **insns; /* of each pc; NULL for the uop that leaves */
     struct exec_uop_info *infos;
     uint32_t length;
+    direct_shared_fn *direct_shared;  /* the best for this host */
     struct exec_function **functions; /* [0] is the kernel */
     uint32_t function_count;
     struct exec_function **by_index; /* of the module's functions: what a code address means */

@@ -88,5 +88,9 @@ enum exec_event exec_issue(struct exec_warp *warp, struct exec_access *access)
     const struct exec_state *state = warp->state;
     const struct uop *uop = &state->uops[warp->pc];
     uint32_t mask = warp->active & (state->preds[uop->guard] ^ uop->guard_flip);
+    access->done = false;
+    if (uop->run == run_memory && uop->memory->space == SPACE_SHARED && mask == UINT32_MAX &&
+        state->program->direct_shared(warp, uop, access))
+        return EXEC_ACCESS;
     return uop->run(warp, uop, mask, access);
 }

@@ -100,6 +100,14 @@ static bool in_one_row(const struct layout *layout, const struct exec_access *ac
     return layout->shifts && apart >> layout->word_shift >> layout->row_shift == 0;
 }
 
+/* The same of an access that knows in which bits its addresses differ, aligned as they are. */
+static bool is_in_one_row(const struct layout *layout, const struct exec_access *access,
+                          uint32_t lane_bytes)
+{
+    uint64_t apart = access->apart | (lane_bytes - 1);
+    return access->done && layout->shifts && apart >> layout->word_shift >> layout->row_shift == 0;
+}
+
 static uint32_t group_passes(const struct layout *layout, const struct exec_access *access,
                              uint32_t lanes, uint32_t lane_bytes)
 {
@@ -129,6 +137,9 @@ uint32_t banks_passes(const struct shared_spec *spec, const struct exec_access *
     }
     const struct layout layout = layout_of(spec);
     uint32_t passes = 0;
+    if (is_in_one_row(&layout, access, lane_bytes)) {
+        return group >= WARP_LANES ? 1 : (WARP_LANES + group - 1) / group;
+    }
     for (uint32_t first = 0; first < WARP_LANES; first += group) {
         uint32_t lanes = group >= WARP_LANES ? UINT32_MAX : (1u << group) - 1;
         passes += group_passes(&layout, access, access->mask & lanes << first, lane_bytes);

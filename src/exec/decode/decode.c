@@ -242,6 +242,7 @@ int exec_program_create(struct exec_program **out, const struct ptx_module *modu
     }
     program->arena = arena;
     program->module = module;
+    program->direct_shared = direct_shared();
     struct decoder d = {.program = program,
                         .arena = arena,
                         .module = module,

@@ -383,6 +383,8 @@ static int commit_other(struct exec_warp *warp, const struct exec_access *access
 int exec_commit(struct exec_warp *warp, const struct exec_access *access)
 {
     const struct exec_state *state = warp->state;
+    if (access->done)
+        return SONDE_OK;
     if (access->kind > ACCESS_REDUCTION)
         return commit_other(warp, access);
     const struct uop_memory *memory = state->uops[access->pc].memory;

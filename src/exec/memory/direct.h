@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct exec_access;
 struct exec_warp;
 struct uop;
 
@@ -19,6 +20,16 @@ struct uop;
  * True: it is done and the warp has advanced.
  */
 typedef bool direct_fn(struct exec_warp *warp, const struct uop *uop, uint32_t mask);
+
+/*
+ * With timing: a load or store of shared memory by all 32 lanes, which takes effect when it is
+ * issued, so that nothing of it need be kept but what the banks are asked for. `access` is filled
+ * in, and done. False: it was left alone, nothing has changed.
+ */
+typedef bool direct_shared_fn(struct exec_warp *warp, const struct uop *uop,
+                              struct exec_access *access);
+extern direct_shared_fn *const direct_shared_portable, *const direct_shared_avx2;
+direct_shared_fn *direct_shared(void); /* the best for this host */
 
 /* The same source for any processor and for AVX2 (NULL where the compiler cannot). */
 extern direct_fn *const direct_portable, *const direct_avx2;

@@ -149,6 +149,11 @@ static void any_layout_is_counted_by_the_rule(void **state)
         uint32_t wanted = by_the_rule(spec, &access);
         bool alone = (access.mask & (access.mask - 1)) == 0;
         assert_int_equal(banks_passes(spec, &access), alone ? 1 : wanted);
+        access.done = access.mask == UINT32_MAX;
+        for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
+            access.apart |= access.address[lane] ^ access.address[0];
+        }
+        assert_int_equal(banks_passes(spec, &access), alone ? 1 : wanted);
     }
 }
 

@@ -73,8 +73,27 @@ static void write_kernel(char *text, size_t size, const struct shape *shape)
              bits, loaded, dump);
 }
 
-/* One warp by hand: `direct` NULL issues and commits everything. */
-static void run_warp(struct outcome *outcome, struct device *dev, direct_fn *direct)
+/* Issued and done at once; it says in which bits the addresses differ. */
+static bool run_shared(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                       struct exec_access *access, direct_shared_fn *shared)
+{
+    if (!shared || uop->run != run_memory || uop->memory->space != SPACE_SHARED ||
+        mask != UINT32_MAX || !shared(warp, uop, access))
+        return false;
+    uint64_t apart = 0;
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        apart |= access->address[i] ^ access->address[0];
+    assert_true(access->done);
+    assert_true(access->apart == apart);
+    assert_int_equal(access->kind, uop->memory->kind);
+    assert_int_equal(access->mask, UINT32_MAX);
+    assert_int_equal(exec_commit(warp, access), 0);
+    return true;
+}
+
+/* One warp by hand: `direct` NULL issues and commits everything, but for what `shared` does. */
+static void run_warp(struct outcome *outcome, struct device *dev, direct_fn *direct,
+                     direct_shared_fn *shared)
 {
     struct exec_env env = {0};
     struct exec_cta cta = {
@@ -85,19 +104,22 @@ static void run_warp(struct outcome *outcome, struct device *dev, direct_fn *dir
     do {
         const struct uop *uop = &warp.state->uops[warp.pc];
         uint32_t mask = warp.active & (warp.state->preds[uop->guard] ^ uop->guard_flip);
-        if (direct && uop->run == run_memory && direct(&warp, uop, mask)) {
+        if ((direct && uop->run == run_memory && direct(&warp, uop, mask)) ||
+            run_shared(&warp, uop, mask, &access, shared)) {
             outcome->direct++;
             outcome->event = EXEC_DONE;
             continue;
         }
-        outcome->event = exec_issue(&warp, &access);
+        access.done = false;
+        outcome->event = uop->run(&warp, uop, mask, &access);
         if (outcome->event == EXEC_ACCESS)
             assert_int_equal(exec_commit(&warp, &access), 0);
     } while (outcome->event != EXEC_EXIT && outcome->event != EXEC_FAULT);
     exec_warp_free(&warp);
 }
 
-static void run_kernel(struct outcome *outcome, const char *text, uint32_t mask, direct_fn *direct)
+static void run_kernel(struct outcome *outcome, const char *text, uint32_t mask, direct_fn *direct,
+                       direct_shared_fn *shared)
 {
     struct device dev;
     memset(outcome, 0, sizeof *outcome);
@@ -107,23 +129,25 @@ static void run_kernel(struct outcome *outcome, const char *text, uint32_t mask,
     device_arg_u64(&dev, data);
     device_arg_u64(&dev, out);
     device_arg_u32(&dev, mask);
-    run_warp(outcome, &dev, direct);
+    run_warp(outcome, &dev, direct, shared);
     memcpy(outcome->data, device_pointer(data), DATA_BYTES);
     memcpy(outcome->out, device_pointer(out), sizeof outcome->out);
     device_close(&dev);
 }
 
-static void compare(const struct shape *shape, direct_fn *direct)
+static void compare(const struct shape *shape, direct_fn *direct, direct_shared_fn *shared)
 {
     static struct outcome ordinary, quick;
     char text[4096];
     write_kernel(text, sizeof text, shape);
-    run_kernel(&ordinary, text, shape->mask, NULL);
-    run_kernel(&quick, text, shape->mask, direct);
+    run_kernel(&ordinary, text, shape->mask, NULL, NULL);
+    run_kernel(&quick, text, shape->mask, direct, shared);
     assert_int_equal(ordinary.event, EXEC_EXIT);
     assert_int_equal(quick.event, EXEC_EXIT);
-    /* The parameters, the store, the load, what is written out. */
-    assert_true(quick.direct >= 3 + 2 + shape->vec);
+    /* The parameters, the store, the load, what is written out; with timing the store and the load.
+     */
+    bool all_shared = strcmp(spaces[shape->space], ".shared") == 0 && shape->mask == UINT32_MAX;
+    assert_true(quick.direct >= (direct ? 3 + 2 + shape->vec : all_shared ? 2 : 0));
     if (memcmp(ordinary.data, quick.data, DATA_BYTES) != 0 ||
         memcmp(ordinary.shared, quick.shared, DATA_BYTES) != 0 ||
         memcmp(ordinary.out, quick.out, sizeof ordinary.out) != 0)
@@ -131,7 +155,7 @@ static void compare(const struct shape *shape, direct_fn *direct)
                  patterns[shape->pattern].name, spaces[shape->space], shape->mask);
 }
 
-static void compare_all(direct_fn *direct)
+static void compare_all(direct_fn *direct, direct_shared_fn *shared)
 {
     struct shape shape;
     for (shape.bytes = 4; shape.bytes <= 8; shape.bytes *= 2)
@@ -141,20 +165,27 @@ static void compare_all(direct_fn *direct)
                 for (shape.space = 0; shape.space < sizeof spaces / sizeof *spaces; shape.space++)
                     for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
                         shape.mask = masks[i];
-                        compare(&shape, direct);
+                        compare(&shape, direct, shared);
                     }
 }
 
 static void direct_accesses_give_what_issue_and_commit_give(void **state)
 {
     (void)state;
-    compare_all(direct_portable);
+    compare_all(direct_portable, NULL);
+}
+
+static void shared_accesses_with_timing_give_it_too(void **state)
+{
+    (void)state;
+    compare_all(NULL, direct_shared_portable);
+    compare_all(NULL, direct_shared());
 }
 
 static void so_they_do_on_this_processor(void **state)
 {
     (void)state;
-    compare_all(direct_access());
+    compare_all(direct_access(), NULL);
 }
 
 #define FAULT_KERNEL(address)                                                                      \
@@ -176,7 +207,7 @@ static void a_bad_address_in_one_lane_is_a_fault_and_nothing_is_written(void **s
     static struct outcome outcome;
     static const uint8_t zeros[DATA_BYTES];
     for (int i = 0; i < 6; i++) {
-        run_kernel(&outcome, kernels[i / 2], sets[i % 2], direct_access());
+        run_kernel(&outcome, kernels[i / 2], sets[i % 2], direct_access(), NULL);
         assert_int_equal(outcome.event, EXEC_FAULT);
         assert_memory_equal(outcome.data, zeros, DATA_BYTES);
     }
@@ -187,7 +218,7 @@ static void lanes_that_do_not_access_may_hold_any_address(void **state)
     (void)state;
     static struct outcome outcome;
     run_kernel(&outcome, FAULT_KERNEL("mad.wide.u32 %a, %i, 136, %d;\n"), 0x7fffffff,
-               direct_access());
+               direct_access(), NULL);
     assert_int_equal(outcome.event, EXEC_EXIT);
     assert_int_equal(outcome.data[30 * 136], 30);
 }
@@ -196,6 +227,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(direct_accesses_give_what_issue_and_commit_give),
+        cmocka_unit_test(shared_accesses_with_timing_give_it_too),
         cmocka_unit_test(so_they_do_on_this_processor),
         cmocka_unit_test(a_bad_address_in_one_lane_is_a_fault_and_nothing_is_written),
         cmocka_unit_test(lanes_that_do_not_access_may_hold_any_address),
