@@ -25,3 +25,25 @@ YAML
     expect slices.json l2.size $((all * ways * 128))
     expect slices.json l2.count 1
 done
+
+# Larger than ordered walks of all its parts go: the lines of crowded sets in one long walk tell as much.
+cat >slices.yaml <<YAML
+name: slices
+sms: 2
+l1_data: {size: 16 KiB, line: 128 B, sector: 32 B, sets: 16, ways: 8}
+l2:
+  slices: 6
+  slice_index: {kind: hash, unit: 128 B, seed: 9820}
+  size: $((455 * 24 * 128)) B
+  line: 128 B
+  sector: 128 B
+  sets: 455
+  ways: 24
+  index: {kind: modulo, unit: 768 B}
+dram: {channels: 1}
+YAML
+dissect sim:./slices.yaml slices.json --only l2,penalty,crowd
+expect slices.json l2.ways 24
+expect slices.json l2.line 128
+expect slices.json l2.sets 2730
+grep -q '"name": "lru"' slices.json || fail "the policy is not told"

@@ -423,10 +423,28 @@ static int find_ring(struct level *level, struct ring *ring, const char **how, s
     return lab_undecided(level->lab, "no smallest set of conflicting addresses shows");
 }
 
+/* Takes the ring over as the level's conflicting set. */
+static void keep_conflict(struct level *level, struct ring *ring, const char *how,
+                          double confidence)
+{
+    char id[24];
+    sort_u32(ring->offsets, ring->count);
+    free(level->conflict.offsets);
+    level->conflict.offsets = ring->offsets;
+    level->conflict.count = ring->count;
+    lab_evidence(level->lab, id, level->info->id,
+                 "chase op=%s: %zu addresses (%u, %u, ... %u) do not fit together, and fit without "
+                 "any one of them; %s",
+                 level->info->op, ring->count, ring->offsets[0], ring->offsets[1],
+                 ring->offsets[ring->count - 1], how);
+    attribute_set(&level->result->ways, (double)(ring->count - 1), "1", confidence, id);
+}
+
 static int find_conflict(struct level *level, size_t first, size_t end, double confidence)
 {
     struct ring ring = {0};
     const char *how = "";
+    char text[120];
     int rc = find_ring(level, &ring, &how, first, end);
     if (rc) {
         free(ring.offsets);
@@ -436,20 +454,49 @@ static int find_conflict(struct level *level, size_t first, size_t end, double c
         free(ring.offsets);
         return lab_undecided(level->lab, "no smallest conflicting set");
     }
-    sort_u32(ring.offsets, ring.count);
-    free(level->conflict.offsets);
-    level->conflict.offsets = ring.offsets;
-    level->conflict.count = ring.count;
-    char id[24];
-    lab_evidence(level->lab, id, level->info->id,
-                 "chase op=%s: %zu addresses (%u, %u, ... %u) do not fit together, and fit without "
-                 "any one of them; "
-                 "%s among the %zu at stride %llu of which one is too many",
-                 level->info->op, ring.count, ring.offsets[0], ring.offsets[1],
-                 ring.offsets[ring.count - 1], how, level->fit.count + 1,
-                 (unsigned long long)level->fit.stride);
-    attribute_set(&level->result->ways, (double)(ring.count - 1), "1", confidence, id);
+    snprintf(text, sizeof text, "%s among the %zu at stride %llu of which one is too many", how,
+             level->fit.count + 1, (unsigned long long)level->fit.stride);
+    keep_conflict(level, &ring, text, confidence);
     return 0;
+}
+
+/* The shortest beginning of the ring that does not fit: its last element is in the set. */
+static int cut_ring(struct level *level, struct ring *ring)
+{
+    size_t fits = 0, fails = ring->count;
+    int rc = 0;
+    while (rc == 0 && fails - fits > 1) {
+        enum fit_verdict verdict = FIT_UNKNOWN;
+        size_t middle = fits + (fails - fits) / 2;
+        rc = groups_verdict(level, &verdict, ring->offsets, middle);
+        *(verdict == FIT_NO ? &fails : &fits) = middle;
+    }
+    ring->count = fails;
+    return rc;
+}
+
+int level_conflict_among(struct level *level, const uint32_t *offsets, size_t count,
+                         double confidence)
+{
+    struct ring ring = {.offsets = malloc((count + 1) * sizeof *offsets), .count = count};
+    enum fit_verdict verdict = FIT_UNKNOWN;
+    bool minimal = false;
+    if (!ring.offsets) {
+        return error_memory();
+    }
+    memcpy(ring.offsets, offsets, count * sizeof *offsets);
+    int rc = groups_verdict(level, &verdict, ring.offsets, ring.count);
+    if (rc == 0 && verdict == FIT_NO) {
+        rc = cut_ring(level, &ring);
+        rc = rc ? rc : ring_reduce(level, &ring);
+        rc = rc || ring.count < 2 ? rc : ring_is_minimal(level, &minimal, &ring);
+    }
+    if (rc == 0 && minimal) {
+        keep_conflict(level, &ring, "found among lines that missed", confidence);
+        return 0;
+    }
+    free(ring.offsets);
+    return rc ? rc : lab_undecided(level->lab, "no smallest set of lines that miss shows");
 }
 
 /*

@@ -17,6 +17,9 @@ int level_find_edge(struct level *level, uint64_t stride, size_t fits);
 int level_refine_edge(struct level *level);
 /* conflict.c: the conflict in steps of the line, if it is found easily. */
 int level_refine_ways(struct level *level);
+/* The conflict among these addresses, of which some sets have too many. */
+int level_conflict_among(struct level *level, const uint32_t *offsets, size_t count,
+                         double confidence);
 /* line.c: of a cache that no other hides. */
 int level_line(struct level *level);
 /* sets_hashed.c: of an index whose map is not known. */

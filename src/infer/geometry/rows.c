@@ -83,10 +83,10 @@ static size_t second_row(const struct rows *r)
 }
 
 /* Lines one after the other, up to enough of them or to the end of the second row. */
-static int scan(struct rows *r)
+static int scan(struct rows *r, size_t enough)
 {
     int rc = 0;
-    while (rc == 0 && r->count < limits.enough && second_row(r) == 0 && r->next < r->limit &&
+    while (rc == 0 && r->count < enough && second_row(r) == 0 && r->next < r->limit &&
            !is_spent(r)) {
         uint32_t to = r->limit - r->next > limits.batch ? r->next + limits.batch : r->limit;
         rc = ask(r, r->next, to);
@@ -177,9 +177,14 @@ int level_rows(struct level *level)
     int rc = eviction_set_of_conflict(&r->set, level);
     r->lines[r->count++] = r->set.member[r->set.ways - 1];
     r->next = r->lines[0] + 1;
-    rc = rc ? rc : scan(r);
+    rc = rc ? rc : scan(r, limits.enough);
     rc = rc || second_row(r) == 0 ? rc : predict(r);
-    if (rc == 0 && rows_fit(&fit, r->lines, r->count) && fit.share >= limits.share) {
+    bool fits = rc == 0 && rows_fit(&fit, r->lines, r->count);
+    if (rc == 0 && !fits && second_row(r) == 0) { /* short periods take more lines */
+        rc = scan(r, MOST_LINES);
+        fits = rc == 0 && rows_fit(&fit, r->lines, r->count);
+    }
+    if (fits && fit.share >= limits.share) {
         rc = report(level, r, &fit);
     } else if (rc == 0) {
         rc = lab_undecided(level->lab, "%zu lines of a set lie in no rows", r->count);

@@ -12,11 +12,12 @@
 
 /* Thresholds. Fixed by: the curves of the shipped models and of an H200. */
 static const struct {
-    unsigned sweep_stride, dear_bytes;
+    unsigned sweep_stride, dear_bytes, window;
     double large_misses, all_miss;
 } limits = {
     .sweep_stride = 128,  /* bytes from load to load */
     .dear_bytes = 262144, /* bytes: a walk of more is done for two windows only */
+    .window = 128,        /* loads of a window */
     .large_misses =
         0.03,         /* share of the loads: with fewer a large array fits, noise beside. H200 */
     .all_miss = 0.95, /* share of the loads, noise beside: farther on the curve is flat */
@@ -37,7 +38,12 @@ static int sweep_point(struct level *level, struct capacity_step *step, uint64_t
         level_plan(level, (struct walk_shape){.stride = stride, .count = (size_t)(bytes / stride)});
     plan.touch = plan.shape.count > 512;
     plan.warm = plan.touch ? 0 : plan.shape.count;
-    plan.window = level->max_window < 128 ? level->max_window : 128;
+    uint32_t window = limits.window;
+    if (level->large && level->lab->options->max_cache_loads) { /* each window touches all */
+        window *= windows;
+        windows = 1;
+    }
+    plan.window = level->max_window < window ? level->max_window : window;
     plan.windows = windows;
     plan.spread = true;
     struct walk walk;

@@ -24,6 +24,7 @@
 
 #include "infer/ask/sort.h"
 #include "infer/experiments.h"
+#include "infer/large/large.h"
 #include "trace/pool.h"
 #include "util/error.h"
 
@@ -287,10 +288,22 @@ static int tell_late(struct level *level)
     return rc;
 }
 
+int large_policy(struct level *level)
+{
+    struct policy_result *policy = &level->result->policy;
+    *policy = (struct policy_result){.confidence = 0};
+    int rc = level_policy(level);
+    rc = rc ? rc : tell_late(level);
+    if (rc && lab_soft(rc)) {
+        policy->refusal = lab_refusal(level->lab);
+        rc = 0;
+    }
+    return rc;
+}
+
 /* A set is known, and a line more: that is all that the policy needs (policy.c). */
 static int find_policy(struct level *level, const struct hunt *h)
 {
-    struct policy_result *policy = &level->result->policy;
     size_t count = h->kept_count + 1;
     uint32_t *conflict = malloc(count * sizeof *conflict);
     if (!conflict) {
@@ -304,16 +317,10 @@ static int find_policy(struct level *level, const struct hunt *h)
     sort_u32(conflict, count);
     level->conflict.offsets = conflict;
     level->conflict.count = count;
-    *policy = (struct policy_result){.confidence = 0};
-    int rc = level_policy(level);
-    rc = rc ? rc : tell_late(level);
+    int rc = large_policy(level);
     level->conflict.offsets = NULL;
     level->conflict.count = 0;
     free(conflict);
-    if (rc && lab_soft(rc)) {
-        policy->refusal = lab_refusal(level->lab);
-        rc = 0;
-    }
     return rc;
 }
 

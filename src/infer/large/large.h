@@ -1,0 +1,10 @@
+/* Caches that are too large for ordered walks of whole arrays: what their experiments share. */
+#ifndef SONDE_INFER_LARGE_H
+#define SONDE_INFER_LARGE_H
+
+struct level;
+
+/* evict.c: the policy of the conflicting set; where it is not told, the result has the reason. */
+int large_policy(struct level *level);
+
+#endif
