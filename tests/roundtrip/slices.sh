@@ -47,3 +47,27 @@ expect slices.json l2.ways 24
 expect slices.json l2.line 128
 expect slices.json l2.sets 2730
 grep -q '"name": "lru"' slices.json || fail "the policy is not told"
+
+# Slices in turn, and sets hashed in each: lines come in rows here, too, but not one in a row. Nothing is told rather than that.
+cat >slices.yaml <<YAML
+name: slices
+sms: 2
+l1_data: {size: 16 KiB, line: 128 B, sector: 32 B, sets: 16, ways: 8}
+l2:
+  slices: 8
+  slice_index: {kind: modulo, unit: 128 B}
+  size: $((4 * 20 * 128)) B
+  line: 128 B
+  sector: 32 B
+  sets: 4
+  ways: 20
+  index: {kind: hash, seed: 52743}
+dram: {channels: 1}
+YAML
+dissect sim:./slices.yaml slices.json --only l2,sets
+python3 - <<'PY' || fail "sets or size are told that rest on rows without lines"
+import json
+l2 = [c for c in json.load(open("slices.json"))["caches"] if c["id"] == "l2"][0]
+for name, true in ("sets", 32), ("size", 81920):
+    assert l2[name].get("value") in (None, true), l2[name]
+PY

@@ -20,7 +20,8 @@
 static const struct {
     uint32_t batch, enough, apart, nearest, window, seen_rows, windows, between;
     uint64_t loads, bytes;
-    double share, sure;
+    double share, sure, seen;
+    uint32_t between_rows;
 } limits = {
     .batch = 256,    /* lines that are asked at once */
     .enough = 14,    /* lines of a set, where they need not be predicted */
@@ -32,6 +33,8 @@ static const struct {
     .windows = 40, /* rows that are asked */
     .loads = 3000000,             /* loads that all this may take */
     .bytes = UINT64_C(512) << 20, /* bytes that lines are taken from */
+    .seen = 0.5,                  /* lines for each row, at least: one is expected */
+    .between_rows = 3,            /* lines between rows that are asked alone */
     .share = 0.5,                 /* share of what is likely: fewer decide nothing */
     .sure = 0.93, /* confidence where one number of sets alone is likely. Blind trials */
 };
@@ -42,6 +45,7 @@ struct rows {
     uint32_t lines[MOST_LINES]; /* of the set; none is before the first one */
     size_t count;
     uint32_t next, limit; /* the line that is asked next, and where they end */
+    uint32_t rows;        /* that were asked one by one */
     uint64_t start;
 };
 
@@ -136,6 +140,7 @@ static int predict(struct rows *r)
          tries++) {
         size_t before = r->count;
         rc = ask_around(r, r->lines[0] + row * distance, window);
+        r->rows++;
         if (r->count > before) {
             distance = ((double)r->lines[r->count - 1] - r->lines[0]) / row;
             seen++;
@@ -143,6 +148,32 @@ static int predict(struct rows *r)
         row += r->count > before && seen > 4 ? row / 2 : 1;
     }
     return rc ? rc : ask_between(r, distance, window);
+}
+
+/*
+ * As many lines as rows: fewer, and the sets of a row are hashed once more. And a line between two
+ * rows must not be in the set when it is asked alone: where it is, whatever lies in another page
+ * is, and it is translation that misses.
+ */
+static int confirm(struct rows *r, const struct row_fit *fit)
+{
+    double seen = (double)r->count - 1, rows = (double)(r->next - r->lines[0]) / (double)fit->sets;
+    int rc = 0;
+    if (seen < limits.seen * (rows + r->rows)) {
+        return lab_undecided(r->level->lab, "%.0f lines of a set in %.0f rows of %u", seen,
+                             rows + r->rows, fit->width);
+    }
+    for (uint32_t i = 1; rc == 0 && i <= limits.between_rows && i < r->count; i++) {
+        uint32_t line = r->lines[i] + (uint32_t)(fit->sets / 2);
+        bool in = false;
+        rc = fit->sets > 2 * (uint64_t)fit->width && line < r->limit
+                 ? eviction_set_any(&r->set, &in, &line, 1)
+                 : 0;
+        if (rc == 0 && in) {
+            rc = lab_undecided(r->level->lab, "a line between the rows of a set is in it as well");
+        }
+    }
+    return rc;
 }
 
 static int report(struct level *level, const struct rows *r, const struct row_fit *fit)
@@ -185,7 +216,8 @@ int level_rows(struct level *level)
         fits = rc == 0 && rows_fit(&fit, r->lines, r->count);
     }
     if (fits && fit.share >= limits.share) {
-        rc = report(level, r, &fit);
+        rc = confirm(r, &fit);
+        rc = rc ? rc : report(level, r, &fit);
     } else if (rc == 0) {
         rc = lab_undecided(level->lab, "%zu lines of a set lie in no rows", r->count);
     }

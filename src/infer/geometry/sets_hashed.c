@@ -73,8 +73,8 @@ static void report(struct level *level, size_t sets, size_t ways, bool even, con
                  level->info->op, level->fit.count, (unsigned long long)level->line.bytes, ways,
                  sets, check);
     double doubt = level->fit.certain ? 0 : 0.1;
-    attribute_set(&r->size, (double)level->size_bytes, "B", (even ? 0.88 : 0.5) - doubt, id);
     if (even) {
+        attribute_set(&r->size, (double)level->size_bytes, "B", 0.88 - doubt, id);
         attribute_set(&r->sets, (double)sets, "1", 0.88 - doubt, id);
         r->ways.confidence = 0.88 - doubt;
     } else {
@@ -82,6 +82,7 @@ static void report(struct level *level, size_t sets, size_t ways, bool even, con
         snprintf(reason, sizeof reason, "sets differ, or are filled unevenly: %s", check);
         attribute_refuse(&r->sets, "1", reason);
         attribute_refuse(&r->ways, "1", reason);
+        attribute_refuse(&r->size, "B", reason); /* what fits from offset 0 on: 1 of 25 was right */
     }
 }
 
