@@ -269,6 +269,24 @@ static void readers_find(struct readers *r, const struct exec_access *access, ui
     }
 }
 
+/* Lanes of a half that all read one place, as rows of a tile are read. */
+static bool is_half_alike(const struct exec_access *access, uint32_t first)
+{
+    return memcmp(access->address + first, access->address + first + 1,
+                  (WARP_LANES / 2 - 1) * sizeof *access->address) == 0;
+}
+
+static void readers_of_halves(struct readers *r, const struct exec_access *access,
+                              const struct calm *c)
+{
+    r->count = 2;
+    for (uint32_t half = 0; half < 2; half++) {
+        uint32_t lane = half * WARP_LANES / 2;
+        r->granule[half] = (uint32_t)(access->address[lane] >> c->shift);
+        r->record[half] = c->me | lane | SEVERAL;
+    }
+}
+
 /* Written up to what is ordered, and not atomically since: nearly always. */
 static inline uint32_t is_settled(const struct watched_cta *cta, const struct calm *c,
                                   uint32_t granule)
@@ -284,13 +302,54 @@ static inline uint32_t is_calm_for(const struct calm *c, uint32_t record, uint32
            ((((record ^ reader) & c->own) == 0) & ((reader & c->own & SEVERAL) == 0));
 }
 
+/* Whether both halves read the same granules, one behind the other, as columns of a tile are read.
+ */
+static bool halves_in_a_row(const struct exec_access *access, const struct calm *c)
+{
+    uint64_t apart = 0, first = access->address[0];
+    if (access->address[1] - first != UINT64_C(1) << c->shift)
+        return false;
+    for (uint32_t i = 0; i < WARP_LANES / 2; i++)
+        apart |= (access->address[i] - first) ^ ((uint64_t)i << c->shift);
+    return c->each == 1 && apart == 0 &&
+           memcmp(access->address, access->address + WARP_LANES / 2, sizeof access->address / 2) ==
+               0;
+}
+
+/* note_read() of those, without a branch. False where one is not settled. */
+static bool load_row(struct watched_cta *cta, uint32_t first, const struct calm *c, uint32_t pc)
+{
+    const uint32_t *writes = cta->writes + first, *atomics = cta->atomics + first;
+    uint32_t *restrict reads = cta->reads + first, *restrict more = cta->more_reads + first;
+    uint32_t *restrict pcs = cta->read_pcs + first;
+    uint32_t limit = c->limit, begin = cta->begin, me = c->me | SEVERAL, good = UINT32_MAX;
+    for (uint32_t i = 0; i < WARP_LANES / 2; i++)
+        good &= -(uint32_t)((writes[i] >= begin) & (writes[i] <= limit) & (atomics[i] <= limit));
+    for (uint32_t i = 0; good && i < WARP_LANES / 2; i++) {
+        uint32_t read = reads[i], other = more[i], mine = me | i;
+        uint32_t own = -(uint32_t)(warp_of(read) == warp_of(me) || read <= limit);
+        uint32_t second = -(uint32_t)(warp_of(other) == warp_of(me) || other <= limit) & ~own;
+        reads[i] = (own & mine) | (~own & read);
+        pcs[i] = (own & pc) | (~own & pcs[i]);
+        more[i] = (second & mine) | (~second & other);
+    }
+    return good;
+}
+
 /* Loads of any granules. */
 static bool load_any(struct watched_cta *cta, const struct exec_access *access, uint32_t mask,
                      const struct calm *c)
 {
     struct readers r;
     uint32_t good = 1;
-    readers_find(&r, access, mask, c);
+    if (mask == UINT32_MAX && halves_in_a_row(access, c) &&
+        load_row(cta, (uint32_t)(access->address[0] >> c->shift), c, access->pc))
+        return true;
+    if (mask == UINT32_MAX && is_half_alike(access, 0) && is_half_alike(access, WARP_LANES / 2) &&
+        access->address[0] != access->address[WARP_LANES - 1])
+        readers_of_halves(&r, access, c);
+    else
+        readers_find(&r, access, mask, c);
     for (uint32_t k = 0; k < r.count; k++)
         for (uint32_t i = r.granule[k], end = i + c->each; i < end; i++)
             if (!is_settled(cta, c, i))

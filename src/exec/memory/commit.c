@@ -358,6 +358,25 @@ static int find_pointers(struct exec_warp *warp, const struct uop_memory *memory
     return SONDE_OK;
 }
 
+/* Words of shared memory for all 32 lanes, the most frequent of loads that are not contiguous: true
+ * if it was that, and is done. */
+static bool load_shared_words(const struct exec_warp *warp, const struct uop_memory *memory,
+                              const struct exec_access *access)
+{
+    const struct exec_cta *cta = warp->cta;
+    uint64_t outside = 0;
+    if (access->kind != ACCESS_LOAD || access->space != SPACE_SHARED ||
+        access->mask != UINT32_MAX || memory->vec != 1 || memory->bytes != 4 ||
+        memory->elements[0].register_bytes != 4)
+        return false;
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        outside |= access->address[i] + 4 > cta->shared_bytes;
+    lane_word *lanes = frame_lanes(warp->state, access, memory->elements[0].ref);
+    for (uint32_t i = 0; !outside && i < WARP_LANES; i++)
+        memcpy(lanes + i, cta->shared + access->address[i], 4);
+    return !outside;
+}
+
 static int commit_other(struct exec_warp *warp, const struct exec_access *access)
 {
     switch (access->kind) {
@@ -392,6 +411,8 @@ int exec_commit(struct exec_warp *warp, const struct exec_access *access)
     if (access->contiguous && kept && access->space == SPACE_GLOBAL && access->vec == 1)
         return keep_contiguous(warp, access);
     if (access->contiguous && commit_contiguous(warp, memory, access))
+        return SONDE_OK;
+    if (load_shared_words(warp, memory, access))
         return SONDE_OK;
     uint8_t *pointers[WARP_LANES], scratch[WARP_LANES][ELEMENTS_BYTES];
     int rc = find_pointers(warp, memory, access, pointers);
