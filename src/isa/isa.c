@@ -100,7 +100,8 @@ static const char *const later_words[] = {
 
 static bool text_is(const char *known, const char *text, size_t length)
 {
-    return strncmp(known, text, length) == 0 && known[length] == '\0';
+    char first = length ? text[0] : '\0'; /* which most do not share */
+    return known[0] == first && strncmp(known, text, length) == 0 && known[length] == '\0';
 }
 
 const struct isa_type_info *isa_type_info(enum isa_type type)
@@ -201,7 +202,7 @@ enum isa_op isa_op_find(const char *name, size_t length)
 enum isa_op isa_op_next(enum isa_op op)
 {
     for (int i = (int)op + 1; i < OP_COUNT; i++)
-        if (strcmp(rows[i].name, rows[op].name) == 0)
+        if (rows[i].name[0] == rows[op].name[0] && strcmp(rows[i].name, rows[op].name) == 0)
             return (enum isa_op)i;
     return OP_NONE;
 }

@@ -46,7 +46,8 @@ struct item {
 
 static bool word_is(const char *word, const char *text, size_t length)
 {
-    return strncmp(word, text, length) == 0 && word[length] == '\0';
+    char first = length ? text[0] : '\0'; /* which most do not share */
+    return word[0] == first && strncmp(word, text, length) == 0 && word[length] == '\0';
 }
 
 /* `text` is one of the words of `list`. */

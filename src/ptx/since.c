@@ -27,6 +27,8 @@ static const char *find_part(const char *from, const char *word, size_t length)
 
 static bool applies(const struct since *row, const char *opcode)
 {
+    if (row->word[0] != '*' && row->word[0] != opcode[0])
+        return false;
     size_t length = strcspn(opcode, ".");
     if (row->word[0] != '*' &&
         (strlen(row->word) != length || strncmp(row->word, opcode, length) != 0))
