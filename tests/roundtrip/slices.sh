@@ -65,6 +65,7 @@ l2:
 dram: {channels: 1}
 YAML
 dissect sim:./slices.yaml slices.json --only l2,sets
+expect slices.json l2.ways 20
 python3 - <<'PY' || fail "sets or size are told that rest on rows without lines"
 import json
 l2 = [c for c in json.load(open("slices.json"))["caches"] if c["id"] == "l2"][0]

@@ -9,6 +9,7 @@
 #include "infer/geometry/rows.h"
 #include "infer/fit/fit.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,8 +18,11 @@
 /* Thresholds. Fixed by: blind trials (tests/blind). */
 static const struct {
     unsigned shifts;
+    double unconfirmed;
 } limits = {
-    .shifts = 16, /* beginnings of an array that are tried */
+    .shifts = 16,       /* beginnings of an array that are tried */
+    .unconfirmed = 0.8, /* confidence of ways beside a number of sets that is not known; of 25 such
+                           caches 24 had sets that are alike */
 };
 
 /* The array that begins `first` lines on must fit; with the line `extra` lines after its end it
@@ -94,9 +98,14 @@ static int find_rows(struct level *level, size_t ways_before, const char *check)
 {
     size_t ways = level->conflict.count - 1;
     bool alike = ways == ways_before && ways > 1;
+    struct attribute told = level->result->ways;
     int rc = alike ? level_rows(level) : INFER_UNDECIDED;
     if (rc && lab_soft(rc)) {
         report(level, level->fit.count / ways, ways, false, check);
+        if (alike) { /* two sets of as many ways, or one: sets that differ are rarer than hashes */
+            told.confidence = fmin(told.confidence, limits.unconfirmed);
+            level->result->ways = told;
+        }
         rc = 0;
     }
     return rc;
