@@ -42,7 +42,7 @@ static decode_fn *const table[OP_COUNT] = {
     [OP_BARRIER_RED_POPC] = decode_barrier, [OP_BARRIER_RED_POPC_COUNT] = decode_barrier,
     [OP_BRA] = decode_branch, [OP_BRX_IDX] = decode_switch, [OP_CALL] = decode_call,
     [OP_RET] = decode_ret, [OP_EXIT] = decode_exit, [OP_TRAP] = decode_trap,
-    [OP_BRKPT] = decode_nop,
+    [OP_BRKPT] = decode_nop, [OP_PMEVENT] = decode_nop, [OP_PMEVENT_MASK] = decode_nop,
     [OP_BAR_SYNC] = decode_barrier, [OP_BAR_ARRIVE] = decode_barrier,
     [OP_BAR_CTA_ARRIVE] = decode_barrier, [OP_BARRIER_SYNC] = decode_barrier,
     [OP_BARRIER_ARRIVE] = decode_barrier, [OP_BARRIER_CTA_ARRIVE] = decode_barrier,
