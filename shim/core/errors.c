@@ -5,12 +5,15 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "shim/core/shim.h"
+#include "util/clock.h"
 #include "util/container/map.h"
 #include "util/error.h"
+#include "util/progress.h"
 
 static const struct {
     int code;
@@ -42,8 +45,56 @@ const char *shim_error_text(int code)
     return NULL;
 }
 
+/* The line of a kernel that runs for longer than a second, on a terminal. */
+static struct {
+    bool shown, running;
+    uint64_t began_ns, told_ns;
+} line_of_progress;
+
+void shim_progress_ends(void)
+{
+    if (line_of_progress.shown) {
+        ssize_t written = write(STDERR_FILENO, "\r\033[K", 4);
+        (void)written;
+    }
+    line_of_progress.shown = line_of_progress.running = false;
+}
+
+/* How far the blocks are; what is left, if they go on as fast as so far. */
+static void show_progress(void *ctx, double fraction, const char *what)
+{
+    const uint64_t second_ns = UINT64_C(1000000000);
+    uint64_t now_ns = time_monotonic_ns();
+    (void)ctx;
+    if (!line_of_progress.running) {
+        line_of_progress.running = true;
+        line_of_progress.began_ns = line_of_progress.told_ns = now_ns;
+    }
+    if (now_ns - line_of_progress.told_ns < second_ns) {
+        return;
+    }
+    line_of_progress.told_ns = now_ns;
+    double seconds = (double)(now_ns - line_of_progress.began_ns) / (double)second_ns;
+    char left[48] = "";
+    if (fraction > 0) {
+        snprintf(left, sizeof left, ", about %.0f s left", seconds * (1 - fraction) / fraction);
+    }
+    fprintf(stderr, "\r\033[Ksonde: %s, %.0f s%s", what, seconds, left);
+    fflush(stderr);
+    line_of_progress.shown = true;
+}
+
+const struct progress *shim_progress(void)
+{
+    static const struct progress shown = {.report = show_progress};
+    const char *term = getenv("TERM");
+    bool moves = term && term[0] && strcmp(term, "dumb") != 0;
+    return moves && isatty(STDERR_FILENO) ? &shown : NULL;
+}
+
 void shim_say(const char *fmt, ...)
 {
+    shim_progress_ends();
     char line[ERROR_TEXT_MAX + 64] = "sonde: ";
     size_t used = strlen(line);
     va_list args;

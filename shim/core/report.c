@@ -121,6 +121,7 @@ static struct tally *tally_of(const char *kernel)
 
 void report_done(void *ctx, const struct rt_done *launch)
 {
+    shim_progress_ends();
     profiling_launched(launch, ctx);
     struct tally *tally = tally_of(rt_kernel_name(launch->kernel));
     if (!tally) {
@@ -420,6 +421,7 @@ static void program_ends(void);
 static void print_output(void *ctx, const char *text, size_t bytes)
 {
     (void)ctx;
+    shim_progress_ends();
     fwrite(text, 1, bytes, stdout);
     fflush(stdout);
 }
@@ -432,6 +434,9 @@ void report_start(struct rt *rt)
     rt_set_print(rt, print_output, NULL);
     rt_set_cancel(rt, &report.cancel);
     rt_tell_when_cancelled(rt);
+    if (o->summary) {
+        rt_set_progress(rt, shim_progress());
+    }
     if (o->cold) {
         rt_set_cold(rt);
     }

@@ -323,6 +323,11 @@ SHIM_SHARED void shim_check_site_ends(struct rt *rt);
 void shim_check_refused(struct rt *rt, uint64_t address); /* a free */
 void shim_check_written(struct rt *rt, uint64_t address, uint64_t bytes);
 
+/* errors.c: how far a kernel is, for a person at a terminal; NULL: there is none */
+struct progress;
+const struct progress *shim_progress(void);
+void shim_progress_ends(void); /* before anything else is printed, and when the kernel has ended */
+
 /* report.c */
 uint64_t report_calls(void); /* that have ended */
 void report_start(struct rt *rt);

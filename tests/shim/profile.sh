@@ -56,3 +56,7 @@ import json, sys
 told = [(k["kernel"], k["variant"], k["launches"], len(k["sizes"]), k["stopped"]) for k in json.load(open(sys.argv[1]))["kernels"]]
 assert told == [("same", 1, 2, 2, 0), ("same", 2, 1, 1, 0), ("endless", 1, 1, 1, 1)], told
 PYTHON
+# On a terminal one sees how far a kernel of more than a second is; nothing of it where there is none.
+TERM=xterm script -qec "'$1' run --max-cycles 500000000 -- '$same' '$3' endless" /dev/null </dev/null >"$work/terminal" || true
+grep -q 'sonde: 0 of 1 blocks, [0-9]* cycles, [1-9][0-9]* s' "$work/terminal"
+! grep -q 'of 1 blocks' "$work/log"
