@@ -152,6 +152,30 @@ static void registers_bound_how_far_loads_go(void **state)
     assert_in_range(loads_ahead("ld.shared.f32", 32, "%r9", 1), 8, 12);
 }
 
+/* Thirty values that a loop leaves alone; its own eight loads are under way together even so. */
+static void what_a_block_does_not_touch_does_not_bound_it(void **state)
+{
+    (void)state;
+    struct strbuf body = {0};
+    for (int i = 0; i < 30; i++)
+        strbuf_printf(&body, "ld.global.u32 %%r%d, [%%rd1+%d];\n", 100 + i, 4 * i);
+    strbuf_append(&body, "mov.f32 %f0, 0f00000000;\nL:\n");
+    for (int i = 1; i <= 8; i += 2)
+        strbuf_printf(&body,
+                      "ld.global.f32 %%f%d, [%%rd1+%d];\nld.global.f32 %%f%d, [%%rd1+%d];\n"
+                      "fma.rn.f32 %%f%d, %%f%d, %%f%d, %%f%d;\n",
+                      i, 512 * i, i + 1, 512 * i + 512, i + 10, i, i + 1, i == 1 ? 0 : i + 8);
+    strbuf_append(&body, "mov.f32 %f0, %f17;\nadd.s64 %rd1, %rd1, 4;\n"
+                         "setp.lt.u64 %p1, %rd1, %rd2;\n@%p1 bra L;\n");
+    for (int i = 0; i < 30; i++)
+        strbuf_printf(&body, "st.global.u32 [%%rd1+%d], %%r%d;\n", 4 * i, 100 + i);
+    strbuf_append(&body, "st.global.f32 [%rd1], %f0;\nret;");
+    struct ptx_module *m = schedule(strbuf_text(&body));
+    assert_true(place(m, OP_LD, "%f8") < place(m, OP_FMA_F32, "%f11"));
+    ptx_module_destroy(m);
+    strbuf_free(&body);
+}
+
 static enum isa_unit unit_of(const struct ptx_module *m, uint32_t pc)
 {
     static struct lowered lowered[64];
@@ -245,6 +269,7 @@ int main(void)
         cmocka_unit_test(a_load_passes_only_stores_that_it_cannot_meet),
         cmocka_unit_test(the_carry_flag_keeps_its_order),
         cmocka_unit_test(registers_bound_how_far_loads_go),
+        cmocka_unit_test(what_a_block_does_not_touch_does_not_bound_it),
         cmocka_unit_test(an_atomic_without_users_is_a_reduction),
         cmocka_unit_test(a_loop_that_counts_loads_for_four_turns),
         cmocka_unit_test(adds_are_dealt_out_to_two_pipes),
