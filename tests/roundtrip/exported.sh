@@ -21,6 +21,12 @@ closes m2070
 # Over a base of another generation: nothing that was measured may come from it.
 closes gtx560ti-48k --base gtx780
 
+# Of whatever base a model comes: of one whose L1's data are fewer than its tags reach, of one with routers for its own SMs alone.
+for base in a100 gh100 bakhoda2009 8600gts; do
+    "$SONDE" export told.json --format sonde --base "$base" -o "over.$base.yaml" || fail "over $base: no model"
+    "$SONDE" model check "over.$base.yaml" >check || fail "over $base: $(cat check)"
+done
+
 # A model made wrong on purpose does not close.
 sed -i '/^constant_l1:/,/^constant_l15:/ { s/size: 2048 B/size: 1024 B/; s/ways: 4 /ways: 2 / }' again.yaml
 dissect sim:./again.yaml wrong.json --only constant_l1

@@ -205,6 +205,9 @@ static void begin_cache(struct model_text *t, const char *section, const json_t 
     model_line(t, 1, "", "enabled: true");
     if (g.is_known) {
         geometry_lines(t, cache, &g, 1, false);
+        if (!g.data && strcmp(section, "l1_data") == 0 && t->base->l1_data.data_bytes) {
+            model_line(t, 1, "all that its tags reach", "data: 0 B");
+        }
     } else {
         model_line(t, 1, "", "# its geometry was not measured: that of the base");
     }
@@ -414,6 +417,19 @@ static void distance_line(struct model_text *t, const json_t *l2)
     strbuf_free(&list);
 }
 
+/* Classes of hits differ by more than what copies take. */
+static bool classes_lie_apart(const struct model_text *t, const json_t *l2)
+{
+    const json_t *classes = json_object_get(l2, "hit_latencies");
+    size_t count = json_array_size(classes);
+    if (t->base->l2_parts.count < 2 || count < 2) {
+        return false;
+    }
+    double first = json_number_value(json_object_get(json_array_get(classes, 0), "median"));
+    double last = json_number_value(json_object_get(json_array_get(classes, count - 1), "median"));
+    return last - first > 2.0 * t->base->l2_parts.copy_cycles;
+}
+
 /* The slices that the model has then. */
 static uint64_t l2_section(struct model_text *t)
 {
@@ -427,6 +443,10 @@ static uint64_t l2_section(struct model_text *t)
     geometry_read(&g, l2, t->base->l2.line_bytes);
     if (!l2 || !g.is_known) {
         model_line(t, 0, "", "# The geometry of L2 was not measured: that of the base.");
+        if (l2 && classes_lie_apart(t, l2)) {
+            model_line(t, 0, "", "l2:");
+            distance_line(t, l2);
+        }
         return t->base->l2_slices;
     }
     if (part_lines(t, l2, &g)) {
@@ -439,6 +459,7 @@ static uint64_t l2_section(struct model_text *t)
     model_line(t, 0, "", "l2:");
     if (t->base->l2_parts.count > 1) {
         model_line(t, 1, "not found", "parts: 1");
+        model_line(t, 1, "", "part_of_cluster: []");
     }
     if (t->base->l2_parts.slice_cycles.count) {
         model_line(t, 1, "", "slice_latency: []");
@@ -471,10 +492,16 @@ bool model_has_choices(const struct model_text *t)
     return measured_choice(&g, t) >= 0;
 }
 
+/* What shared memory leaves of the sum is whole lines, which the tags reach. */
+static bool leaves_data(const struct geometry *g, uint64_t sum, uint64_t shared)
+{
+    return shared < sum && (sum - shared) % g->line == 0 && sum - shared <= g->lines * g->line;
+}
+
 /*
- * One division of L1 and shared memory was measured. Where the base has it among others, all have
- * the measured tags, and L1's data are what shared memory leaves of the sum. Else it is the only
- * one.
+ * One division of L1 and shared memory was measured. Where the base has it among others, all that
+ * fit have the measured tags, and L1's data are what shared memory leaves of the sum. Else it is
+ * the only one.
  */
 void model_carveout(struct model_text *t)
 {
@@ -486,16 +513,22 @@ void model_carveout(struct model_text *t)
         return;
     }
     uint64_t sum = carveout->choice[measured].shared_bytes + g.data, whole = g.lines * g.line;
+    int initial = 0;
+    for (int i = 0; i < measured; i++) {
+        initial += leaves_data(&g, sum, carveout->choice[i].shared_bytes);
+    }
     model_line(t, 0, "", "carveout:");
-    model_line(t, 1, "the one that was measured", "initial: %d", measured);
+    model_line(t, 1, "the one that was measured", "initial: %d", initial);
     model_line(t, 1, "the base's; data: what shared memory leaves", "choices:");
     for (uint32_t i = 0; i < carveout->count; i++) {
         uint64_t shared = carveout->choice[i].shared_bytes;
-        uint64_t data = shared < sum ? (sum - shared) / g.line * g.line : 0;
+        if (!leaves_data(&g, sum, shared)) {
+            continue;
+        }
         model_line(t, 2, (int)i == measured ? "measured" : "",
                    "- {shared: %" PRIu64 " B, l1: %" PRIu64 " B, sets: %" PRIu64 ", ways: %" PRIu64
                    ", data: %" PRIu64 " B}",
-                   shared, whole, g.sets, g.ways, data > whole ? whole : data);
+                   shared, whole, g.sets, g.ways, sum - shared);
     }
 }
 

@@ -129,15 +129,18 @@ static void shared_lines(struct model_text *t)
         model_line(t, 2, "", "word: %.0f B", value.value);
         model_line(t, 2, "", "word_selectable: %s", widest > 1 ? "true" : "false");
     }
-    if (saved_value(&value, shared, "latency")) {
-        /* Of many accesses in a row: nothing is added to them. */
-        model_line(t, 2, model_measured(comment, &value), "latency: %.0f cycles", value.value);
-    }
     const json_t *conflicts = json_object_get(shared, "conflict_latency");
     double two = json_number_value(json_object_get(conflicts, "2"));
     double one = saved_value(&value, shared, "latency") ? value.value : 0;
     double many = json_number_value(json_object_get(conflicts, "32"));
-    double each = many > one ? (many - one) / 31 : two - one;
+    /* Where banks are fewer than lanes no access is without conflict: two ways are the least. */
+    bool never_alone = two > 0 && !json_object_get(conflicts, "1");
+    double each = many > one ? (many - one) / (never_alone ? 30 : 31) : two - one;
+    if (one > 0) {
+        /* Of many accesses in a row: nothing is added to them. */
+        double alone = never_alone && many > one && one > each ? one - each : one;
+        model_line(t, 2, model_measured(comment, &value), "latency: %.0f cycles", alone);
+    }
     if (each > 0) {
         model_line(t, 2, "measured: the slope over the degree", "conflict_latency: %.0f cycles",
                    each);
@@ -226,6 +229,9 @@ static void network_section(struct model_text *t, const struct latency_plan *pla
         model_sum(comment, "a load that hits L2:", &value);
     }
     model_line(t, 0, "", "noc:");
+    if (t->base->noc.kind == NOC_FLITS) {
+        model_line(t, 1, "the base's routers have places for its own SMs alone", "kind: links");
+    }
     model_line(t, 1, comment, "request_latency: %" PRIu32 " cycles", plan->request);
     model_line(t, 1, "the other half", "reply_latency: %" PRIu32 " cycles", plan->reply);
 }

@@ -75,6 +75,37 @@ static void equal_lines(struct model_text *t, const json_t *tlb, const char *com
     }
 }
 
+static enum tlb_scope scope_of(const json_t *tlb, enum tlb_scope otherwise)
+{
+    static const char *const names[] = {
+#define TLB_SCOPE(id, text, doc) [TLB_PER_##id] = (text),
+#include "mem/tlb/scope.def"
+#undef TLB_SCOPE
+    };
+    const char *scope = saved_text(tlb, "scope", "");
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(names[i], scope) == 0) {
+            return (enum tlb_scope)i;
+        }
+    }
+    return otherwise;
+}
+
+/* A second TLB serves no fewer SMs than the first, whatever was told of it or stands in the base.
+ */
+static void scope_line(struct model_text *t, const json_t *tlb)
+{
+    const json_t *first = saved_tlb(t->root, "l1_tlb");
+    const char *scope = saved_text(tlb, "scope", "");
+    if (first && tlb != first &&
+        scope_of(tlb, t->base->tlb_l2.scope) < scope_of(first, t->base->tlb_l1.scope)) {
+        model_line(t, 1, "as the first: it serves no fewer", "scope: %s",
+                   saved_text(first, "scope", ""));
+    } else if (*scope) {
+        model_line(t, 1, "measured", "scope: %s", scope);
+    }
+}
+
 static void entry_lines(struct model_text *t, const json_t *tlb, const struct cache_spec *base)
 {
     struct saved_value value;
@@ -83,10 +114,7 @@ static void entry_lines(struct model_text *t, const json_t *tlb, const struct ca
     if (saved_u64(&page, tlb, "page") && saved_value(&value, tlb, "page")) {
         model_line(t, 1, model_measured(comment, &value), "page: %" PRIu64 " B", page);
     }
-    const char *scope = saved_text(tlb, "scope", "");
-    if (*scope) {
-        model_line(t, 1, "measured", "scope: %s", scope);
-    }
+    scope_line(t, tlb);
     if (saved_value(&value, tlb, "entries")) {
         model_measured(comment, &value);
     }
