@@ -254,6 +254,12 @@ static void print_total(const struct sampler_total *total, const char *name)
             "==sonde== sampled: %" PRIu64 " of %" PRIu64
             " launches simulated, %.0f cycles (%.0f to %.0f, +-%.2f%%)  %s\n",
             total->timed, total->launches, total->cycles, total->low, total->high, half, name);
+    if (total->inside > 0) {
+        fprintf(stderr,
+                "==sonde== sampled: of %" PRIu64 " launches not all blocks were simulated, %" PRIu64
+                " were left out  %s\n",
+                total->inside, total->skipped, name);
+    }
     if (total->whole > 0) {
         fprintf(stderr,
                 "==sonde== sampled: of these %" PRIu64

@@ -331,6 +331,7 @@ struct exec_run_options {
     const volatile int *interrupt;     /* SONDE_EINTERRUPTED soon after it becomes true */
     bool tells;                        /* an interrupt's error says where the warps are */
     const struct progress *progress;   /* told of now and then; NULL: nobody listens */
+    uint64_t first, count;             /* of the launch's blocks only these; count 0: all */
     uint64_t warp_insns, thread_insns; /* out: executed so far */
     bool stopped;                      /* out: by one of the limits */
 };

@@ -12,6 +12,9 @@
 
 struct exec_observer {
     void *ctx;
+    /* Of accesses to a block's own shared memory it sees one of so many, and none to parameters and
+     * constants; 0: all. */
+    uint32_t shared_seen_of;
     /* What the members below get as `launch`; NULL: no memory for it. `*watch` is one byte for each
      * pc of the program, borrowed until the end: not 0, where issues() is wanted. */
     void *(*begins)(void *ctx, const struct exec_launch *launch, const uint8_t **watch);

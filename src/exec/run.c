@@ -47,6 +47,7 @@ struct runner {
     uint64_t ready; /* warps that can issue */
     direct_fn *direct;
     const struct exec_observer *observer; /* NULL: nobody observes */
+    uint32_t shared_accesses;             /* of which it sees some */
     const uint8_t *watch;                 /* what it wants to see, by pc */
     const struct exec_run *run;
 };
@@ -192,6 +193,17 @@ static inline enum exec_event run_one(struct runner *r, struct exec_warp *warp, 
     return EXEC_DONE;
 }
 
+/* Whether the observer passes over this access. */
+static bool is_passed_over(struct runner *r, const struct uop *uop)
+{
+    if (!r->observer->shared_seen_of || uop->run != run_memory)
+        return false;
+    enum isa_space space = uop->memory->space;
+    if (space == SPACE_SHARED)
+        return ++r->shared_accesses % r->observer->shared_seen_of != 0;
+    return space == SPACE_PARAM || space == SPACE_CONST;
+}
+
 /* The same with everything told before it happens. */
 static enum exec_event observe_one(struct runner *r, struct exec_warp *warp, int *rc)
 {
@@ -200,6 +212,8 @@ static enum exec_event observe_one(struct runner *r, struct exec_warp *warp, int
     uint32_t mask = warp->active & (state->preds[uop->guard] ^ uop->guard_flip);
     if (r->watch[warp->pc])
         r->observer->issues(warp, mask);
+    if (is_passed_over(r, uop) && r->direct(warp, uop, mask))
+        return EXEC_DONE;
     enum exec_event event = uop->run(warp, uop, mask, &r->access);
     if (event != EXEC_ACCESS)
         return event;
@@ -426,7 +440,8 @@ int exec_run_begin(struct exec_run **out, const struct exec_launch *launch,
         return error_memory();
     run->launch = launch;
     run->options = options;
-    run->ctas = ctas * grid[2];
+    run->ctas = options->count ? options->first + options->count : ctas * grid[2];
+    run->begun = options->first;
     run->cluster_size = cluster_size(launch);
     run->places = launch->cooperative ? run->ctas : run->cluster_size;
     assert(run->places > 0);

@@ -94,6 +94,18 @@ static void on_cta_start(void *ctx, uint64_t order)
     }
 }
 
+/* Somebody else has executed the grid's next CTAs. */
+static void skip_some(const struct gpu *gpu, struct gpu_grid *grid, uint64_t at_ps)
+{
+    if (grid->skips && grid->cta_next < grid->cta_count) {
+        uint64_t spent_ps = at_ps > grid->start_ps ? at_ps - grid->start_ps : 0;
+        uint64_t count =
+            grid->skips->skip(grid->skips->ctx, grid->cta_next, spent_ps / gpu->clock.period_ps);
+        grid->cta_next += count;
+        grid->cta_ended += count;
+    }
+}
+
 /* The grid's next CTA goes to an SM where its room has been taken, now or later. */
 static int place(struct gpu *gpu, struct gpu_grid *grid, uint32_t sm, uint64_t start_ps, bool now)
 {
@@ -140,6 +152,7 @@ static int place_next(struct gpu *gpu, struct gpu_grid *grid, uint64_t start_ps,
             return 0;
         }
         occupancy_take(&gpu->room[sm[0]], &grid->sm.needs);
+        skip_some(gpu, grid, start_ps);
     }
     int rc = place_cluster(gpu, grid, sm, start_ps, now);
     return rc < 0 ? rc : 1;
@@ -188,6 +201,7 @@ static void fill_again(struct gpu *gpu, uint32_t sm, uint64_t start_ps)
     struct gpu_grid *grid = head(gpu);
     while (grid && grid->cluster_size == 1 && fits(gpu, sm, grid)) {
         occupancy_take(&gpu->room[sm], &grid->sm.needs);
+        skip_some(gpu, grid, start_ps);
         int rc = place_cluster(gpu, grid, &sm,
                                start_ps > grid->start_ps ? start_ps : grid->start_ps, false);
         if (rc < 0) {
@@ -208,6 +222,9 @@ void gpu_cta_ended(struct gpu *gpu, const struct gpu_cta_end *end)
 {
     struct gpu_grid *grid = end->grid;
     grid->cta_ended++;
+    if (grid->skips) {
+        grid->skips->ended(grid->skips->ctx, end->cta);
+    }
     grid->counts.warp_insns += end->counts.warp_insns;
     grid->counts.thread_insns += end->counts.thread_insns;
     grid->last_end_ps = end->at_ps > grid->last_end_ps ? end->at_ps : grid->last_end_ps;

@@ -61,13 +61,26 @@ int gpu_set_threads(struct gpu *gpu, uint32_t threads);
  * gpu_run() lets time go on until a grid is over, the next event is at `until_ps` or later, or a
  * pause is wanted. An error (SONDE_EFAULT, SONDE_EINTERRUPTED...) is the end of all grids.
  */
+/*
+ * Who leaves out blocks of a grid, which he has executed himself when he says so: skip() is asked
+ * before a block is handed out, in their order, and gives how many are left out from it on, never
+ * all that are left; ended() is told of the others' ends. Only of grids without clusters. Cycles
+ * are since the grid's begin.
+ */
+struct gpu_skips {
+    uint64_t (*skip)(void *ctx, uint64_t next, uint64_t cycle);
+    void (*ended)(void *ctx, uint64_t block);
+    void *ctx;
+};
+
 #define GPU_LATER 1
 struct gpu_grid;
 struct gpu_grid_options {
-    int priority;           /* lower numbers go first */
-    bool shares;            /* others may come to the GPU while it is there */
-    uint64_t not_before_ps; /* it begins then, or now */
-    uint64_t max_cycles;    /* SONDE_EFAULT soon after so many; 0: never */
+    int priority;                  /* lower numbers go first */
+    bool shares;                   /* others may come to the GPU while it is there */
+    uint64_t not_before_ps;        /* it begins then, or now */
+    uint64_t max_cycles;           /* SONDE_EFAULT soon after so many; 0: never */
+    const struct gpu_skips *skips; /* borrowed; NULL: nobody */
 };
 struct gpu_grid_result {
     uint64_t begin_ps, end_ps;
@@ -113,7 +126,8 @@ uint64_t gpu_resident_ctas(const struct gpu *gpu, const struct exec_launch *laun
  * happens while grids are on the GPU leaves L2 as it is. */
 void gpu_host_copy(struct gpu *gpu, uint64_t vaddr, uint64_t bytes, bool to_device);
 
-/* L2 as if the bytes had been read or written last, at no time. Only between launches. */
+/* L2 as if the bytes had been read or written last, at no time. Between launches, or while
+ * skip() is asked. */
 void gpu_touch_l2(struct gpu *gpu, uint64_t vaddr, uint64_t bytes, bool writes);
 
 /* Caches and TLBs forget all they hold; dirty lines are written back at no time. Only between

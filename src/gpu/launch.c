@@ -88,6 +88,7 @@ int gpu_grid_begin(struct gpu *gpu, struct gpu_grid **out, const struct exec_lau
     }
     grid->priority = options->priority;
     grid->max_cycles = options->max_cycles;
+    grid->skips = options->skips;
     if (!gpu->running && options->not_before_ps > engine_now_ps(gpu->engine)) {
         engine_advance(gpu->engine, options->not_before_ps);
     }

@@ -82,6 +82,7 @@ struct gpu_grid {
     int priority;
     uint64_t max_cycles;
     uint64_t cta_count, cta_next, cta_ended; /* CTAs are counted in the order of their clusters */
+    const struct gpu_skips *skips;
     uint32_t cluster_size;
     bool has_clusters; /* of several CTAs, or its program uses them */
     struct gpu_cluster *clusters;

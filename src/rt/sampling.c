@@ -10,10 +10,12 @@
  */
 #include "rt/sampling.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "exec/program.h"
 #include "rt/state.h"
+#include "sample/inside.h"
 #include "sample/sampler.h"
 #include "sample/trail.h"
 #include "util/error.h"
@@ -55,11 +57,13 @@ static uint64_t shape_of(const struct rt_kernel *kernel, const struct exec_launc
 }
 
 /* 0: it has ended; EXEC_RUN_MORE: it will not. */
-static int execute(struct exec_launch *run, struct rt *rt, struct exec_run_options *options)
+static int execute(const struct exec_launch *launch, struct rt *rt,
+                   struct exec_run_options *options)
 {
     struct exec_run *execution;
-    run->observer = trail_begin(rt->trail);
-    int rc = exec_run_begin(&execution, run, options);
+    struct exec_launch run = *launch; /* whose other blocks may be on the GPU */
+    run.observer = trail_begin(rt->trail);
+    int rc = exec_run_begin(&execution, &run, options);
     uint64_t ctas = 0, since = 0;
     while (rc == 0) {
         rc = exec_run_some(execution, limits.slice_insns);
@@ -75,7 +79,6 @@ static int execute(struct exec_launch *run, struct rt *rt, struct exec_run_optio
     if (execution) {
         exec_run_end(execution);
     }
-    run->observer = NULL;
     return rc == 0 && trail_failed(rt->trail) ? EXEC_RUN_MORE : rc;
 }
 
@@ -88,6 +91,94 @@ static void take_back(struct rt *rt)
 {
     trail_take_back(rt->trail, touch_l2, rt->gpu);
 }
+
+/* ---- inside of a launch ---- */
+
+struct sampling_inside {
+    struct inside *inside;
+    struct rt *rt;
+    const struct exec_launch *run;
+    struct gpu_skips skips;
+};
+
+/* Blocks that are left out are executed, and L2 is brought to what they leave. */
+static uint64_t skip(void *ctx, uint64_t next, uint64_t cycle)
+{
+    struct sampling_inside *in = ctx;
+    uint64_t count = inside_next(in->inside, next, cycle);
+    if (count == 0) {
+        return 0;
+    }
+    struct exec_run_options options = {.interrupt = in->rt->cancel, .first = next, .count = count};
+    if (execute(in->run, in->rt, &options) == 0) {
+        trail_keep(in->rt->trail);
+        trail_warm(in->rt->trail, touch_l2, in->rt->gpu);
+        return count;
+    }
+    take_back(in->rt);
+    inside_refuse(in->inside);
+    return 0;
+}
+
+static void block_ended(void *ctx, uint64_t block)
+{
+    const struct sampling_inside *in = ctx;
+    inside_ended(in->inside, block);
+}
+
+void sampling_forget(struct sampling *sampling)
+{
+    if (sampling->inside) {
+        inside_destroy(sampling->inside->inside);
+        free(sampling->inside);
+        sampling->inside = NULL;
+        sampling->skips = NULL;
+    }
+}
+
+static bool blocks_go_in_order(const struct exec_launch *run)
+{
+    return !run->cooperative && run->cluster[0] * run->cluster[1] * run->cluster[2] <= 1;
+}
+
+static int look_inside(struct rt *rt, struct sampling *sampling, const struct exec_launch *run,
+                       const struct trail_counts *counts)
+{
+    const char *limit;
+    uint64_t resident = gpu_resident_ctas(rt->gpu, run, &limit);
+    struct inside *inside = NULL;
+    if (!blocks_go_in_order(run) || resident == 0) {
+        return 0;
+    }
+    int rc = inside_create(&inside, counts->each, counts->ctas, resident,
+                           sampler_spec(rt->sampler)->error);
+    if (!inside) {
+        return rc;
+    }
+    struct sampling_inside *in = sampling->inside = calloc(1, sizeof *in);
+    if (!in) {
+        inside_destroy(inside);
+        return error_memory();
+    }
+    *in = (struct sampling_inside){.inside = inside,
+                                   .rt = rt,
+                                   .run = run,
+                                   .skips = {.skip = skip, .ended = block_ended, .ctx = in}};
+    sampling->skips = &in->skips;
+    return 0;
+}
+
+uint64_t sampling_skipped(const struct sampling *sampling)
+{
+    double cycles = 0, half;
+    uint64_t skipped;
+    if (sampling->inside) {
+        inside_result(sampling->inside->inside, &cycles, &half, &skipped);
+    }
+    return (uint64_t)(cycles + 0.5);
+}
+
+/* ---- whole launches ---- */
 
 static int decide(struct rt *rt, struct sampling *sampling, const struct rt_kernel *kernel,
                   const struct exec_launch *run, const struct exec_run_options *options)
@@ -116,12 +207,13 @@ static int decide(struct rt *rt, struct sampling *sampling, const struct rt_kern
     sampling->what = timed ? SAMPLING_MEASURES : SAMPLING_ESTIMATES;
     sampling->warp_insns = options->warp_insns;
     sampling->thread_insns = options->thread_insns;
-    if (timed) {
-        take_back(rt);
-    } else {
+    if (!timed) {
         trail_keep(rt->trail);
+        return 0;
     }
-    return 0;
+    rc = look_inside(rt, sampling, run, &counts);
+    take_back(rt);
+    return rc;
 }
 
 int sampling_begin(struct rt *rt, struct sampling *sampling, struct rt_kernel *kernel,
@@ -144,12 +236,18 @@ int sampling_begin(struct rt *rt, struct sampling *sampling, struct rt_kernel *k
     return 0;
 }
 
-int sampling_end(struct rt *rt, const struct sampling *sampling, const struct rt_kernel *kernel,
+int sampling_end(struct rt *rt, struct sampling *sampling, const struct rt_kernel *kernel,
                  uint64_t cycles)
 {
     if (sampling->what == SAMPLING_MEASURES) {
-        sampler_measured(rt->sampler, sampling->ticket, cycles);
+        struct sampler_measure measure = {.cycles = (double)cycles};
+        if (sampling->inside) {
+            inside_result(sampling->inside->inside, &measure.skipped_cycles, &measure.half,
+                          &measure.skipped);
+        }
+        sampler_measured(rt->sampler, sampling->ticket, &measure);
     }
+    sampling_forget(sampling);
     return sampling->what == SAMPLING_WHOLE
                ? sampler_whole(rt->sampler, rt_kernel_name(kernel), cycles)
                : 0;

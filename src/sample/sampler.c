@@ -25,32 +25,26 @@
 #include <string.h>
 
 #include "sample/student.h"
+#include "sample/terms.h"
 #include "util/container/vec.h"
 #include "util/error.h"
 #include "util/rng.h"
 
 static const struct {
-    double insn, sector, missing, pass; /* cycles of whichever part of the GPU it keeps busy */
-    double apart;                       /* share of the cost by which launches may differ */
-    double blocks_apart;                /* the same of basic blocks' counts */
-    double unseen;  /* share of an estimate that is uncertain whatever was timed */
-    uint64_t first; /* launches of a stratum that are all timed */
+    double apart;        /* share of the cost by which launches may differ */
+    double blocks_apart; /* the same of basic blocks' counts */
+    double unseen;       /* share of an estimate that is uncertain whatever was timed */
+    uint64_t first;      /* launches of a stratum that are all timed */
     double growth_least,
         growth_most; /* from one timed launch to the next: factor of their places */
     double drift;    /* von Neumann's ratio below which r drifts; 2: by chance */
-} rule = {.insn = 1,
-          .sector = 1,
-          .missing = 8,
-          .pass = 1,
-          .apart = 0.05,
+} rule = {.apart = 0.05,
           .blocks_apart = 0.05,
           .unseen = 0.01,
           .first = 3,
           .growth_least = 1.2,
           .growth_most = 1.8,
           .drift = 1};
-
-enum { TERMS = 4 };
 
 struct member {
     double x, ratio; /* ratio 0: not timed */
@@ -59,7 +53,7 @@ struct member {
 struct stratum {
     size_t kernel;
     uint64_t shape;
-    double term[TERMS], size;
+    double term[TERM_COUNT], size;
     uint64_t *blocks;
     uint32_t length;
     VEC(struct member) members;
@@ -68,6 +62,9 @@ struct stratum {
     double ratio_sum, ratio_squares;
     double x_left, x_left_squares; /* of those that are not timed */
     double cycles;                 /* of those that are */
+    double inside;                 /* of these cycles, uncertain for what was skipped */
+    double skipped_cycles;
+    uint64_t blocks_skipped, launches_inside;
 };
 
 struct kernel {
@@ -86,18 +83,15 @@ struct sampler {
 };
 
 struct part {
-    double cycles, variance; /* variance: the square of half the interval */
-    double estimated;
+    double cycles, variance;  /* variance: the square of half the interval */
+    double estimated, inside; /* inside: a half, as variance is a square */
 };
 
 /* ---- strata ---- */
 
-static void terms_of(double term[TERMS], double *size, const struct sampler_launch *launch)
+static void terms_of(double term[TERM_COUNT], double *size, const struct sampler_launch *launch)
 {
-    term[0] = rule.insn * (double)launch->warp_insns;
-    term[1] = rule.sector * (double)launch->sectors;
-    term[2] = rule.missing * (double)launch->missing;
-    term[3] = rule.pass * (double)launch->passes;
+    terms_weigh(term, launch->warp_insns, launch->sectors, launch->missing, launch->passes);
     *size = term[0] + term[1] + term[2] + term[3];
 }
 
@@ -111,18 +105,18 @@ static double block_distance(const struct stratum *s, const struct sampler_launc
     return all > 0 ? 2 * apart / all : 0;
 }
 
-static double term_distance(const struct stratum *s, const double term[TERMS], double size)
+static double term_distance(const struct stratum *s, const double term[TERM_COUNT], double size)
 {
     double apart = 0;
-    for (int i = 0; i < TERMS; i++) {
+    for (int i = 0; i < TERM_COUNT; i++) {
         apart += fabs(s->term[i] - term[i]);
     }
     return 2 * apart / (s->size + size);
 }
 
 static struct stratum *stratum_find(struct sampler *sampler, size_t kernel,
-                                    const struct sampler_launch *launch, const double term[TERMS],
-                                    double size)
+                                    const struct sampler_launch *launch,
+                                    const double term[TERM_COUNT], double size)
 {
     struct stratum *best = NULL;
     double least = rule.apart;
@@ -141,8 +135,8 @@ static struct stratum *stratum_find(struct sampler *sampler, size_t kernel,
 }
 
 static struct stratum *stratum_add(struct sampler *sampler, size_t kernel,
-                                   const struct sampler_launch *launch, const double term[TERMS],
-                                   double size)
+                                   const struct sampler_launch *launch,
+                                   const double term[TERM_COUNT], double size)
 {
     struct stratum s = {
         .kernel = kernel, .shape = launch->shape, .size = size, .length = launch->length};
@@ -236,6 +230,10 @@ static void add_by_neighbours(struct part *part, const struct stratum *s)
 
 static void add_stratum(struct part *part, const struct stratum *s)
 {
+    if (s->inside > 0) {
+        /* What is wrong with one launch may be so with all that are like it. */
+        part->inside += s->inside * (s->cycles + mean_ratio(s) * s->x_left) / s->cycles;
+    }
     if (drifts(s)) {
         add_by_neighbours(part, s);
         return;
@@ -267,12 +265,15 @@ static void total_of(const struct sampler *sampler, size_t kernel, struct sample
             out->strata++;
             out->launches += s->members.count;
             out->timed += s->timed;
-            out->timed_cycles += s->cycles;
+            out->timed_cycles += s->cycles - s->skipped_cycles;
+            out->skipped += s->blocks_skipped;
+            out->inside += s->launches_inside;
         }
     }
-    double unseen = rule.unseen * part.estimated, half = sqrt(part.variance + unseen * unseen);
+    double unseen = rule.unseen * part.estimated,
+           half = sqrt(part.variance + unseen * unseen + part.inside * part.inside);
     out->cycles = part.cycles;
-    out->low = fmax(part.cycles - half, out->timed_cycles);
+    out->low = part.cycles - half;
     out->high = part.cycles + half;
 }
 
@@ -308,7 +309,7 @@ static bool wanted(struct sampler *sampler, struct stratum *s, double x)
 int sampler_see(struct sampler *sampler, const struct sampler_launch *launch, uint64_t *ticket,
                 bool *timed, uint64_t *cycles)
 {
-    double term[TERMS], size;
+    double term[TERM_COUNT], size;
     size_t kernel = kernel_find(sampler, launch->kernel);
     if (kernel == SIZE_MAX) {
         return error_memory();
@@ -330,18 +331,24 @@ int sampler_see(struct sampler *sampler, const struct sampler_launch *launch, ui
     return 0;
 }
 
-void sampler_measured(struct sampler *sampler, uint64_t ticket, uint64_t cycles)
+void sampler_measured(struct sampler *sampler, uint64_t ticket,
+                      const struct sampler_measure *measure)
 {
+    double cycles = measure->cycles;
     struct stratum *s = &sampler->strata.data[ticket >> 32];
     struct member *m = &s->members.data[ticket & UINT32_MAX];
-    m->ratio = (double)cycles / m->x;
+    m->ratio = cycles / m->x;
     s->timed++;
     s->ratio_sum += m->ratio;
     s->ratio_squares += m->ratio * m->ratio;
     s->x_left -= m->x;
     s->x_left_squares -= m->x * m->x;
-    s->cycles += (double)cycles;
-    sampler->cycles += (double)cycles;
+    s->cycles += cycles;
+    s->inside += measure->half;
+    s->skipped_cycles += measure->skipped_cycles;
+    s->blocks_skipped += measure->skipped;
+    s->launches_inside += measure->skipped > 0;
+    sampler->cycles += cycles;
 }
 
 int sampler_whole(struct sampler *sampler, const char *kernel, uint64_t cycles)

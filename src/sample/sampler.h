@@ -41,9 +41,17 @@ struct sampler_total {
     uint64_t launches, timed; /* timed: simulated, for whatever reason */
     uint64_t whole;           /* of these: because they cannot be sampled */
     uint32_t strata;
+    uint64_t inside;  /* of the timed: those of whose blocks not all were simulated */
+    uint64_t skipped; /* blocks of these */
     double cycles, low, high;
-    double timed_cycles;
+    double timed_cycles; /* that were simulated */
     uint64_t warp_insns; /* of launches that functional execution has counted */
+};
+
+/* Cycles of a launch, of which those of `skipped` blocks are estimated, with half an interval. */
+struct sampler_measure {
+    double cycles, skipped_cycles, half;
+    uint64_t skipped;
 };
 
 int sampler_create(struct sampler **out, const struct sampler_spec *spec); /* SONDE_ENOMEM */
@@ -57,7 +65,8 @@ const struct sampler_spec *sampler_spec(const struct sampler *sampler);
  */
 int sampler_see(struct sampler *sampler, const struct sampler_launch *launch, uint64_t *ticket,
                 bool *timed, uint64_t *cycles);
-void sampler_measured(struct sampler *sampler, uint64_t ticket, uint64_t cycles);
+void sampler_measured(struct sampler *sampler, uint64_t ticket,
+                      const struct sampler_measure *measure);
 /* A launch that was simulated and says nothing of others. */
 int sampler_whole(struct sampler *sampler, const char *kernel, uint64_t cycles);
 

@@ -20,6 +20,8 @@
 #include "exec/memory/memory.h"
 #include "exec/ops.h"
 #include "exec/program.h"
+#include "sample/inside.h"
+#include "sample/terms.h"
 #include "util/container/vec.h"
 #include "util/error.h"
 
@@ -31,10 +33,10 @@
 #define LINES_WORTH 4
 
 static const struct {
-    uint32_t stamp_most;       /* of 30 bits */
-    uint32_t shared_looked_at; /* one of so many accesses: their banks take long to count */
-    uint64_t recent_shares;    /* lines that are remembered, in parts of what the cache holds */
-} limits = {.stamp_most = (1u << 30) - 2, .shared_looked_at = 8, .recent_shares = LINES_WORTH};
+    uint32_t stamp_most;     /* of 30 bits */
+    uint32_t shared_seen_of; /* accesses, one: their banks take long to count */
+    uint64_t recent_shares;  /* lines that are remembered, in parts of what the cache holds */
+} limits = {.stamp_most = (1u << 30) - 2, .shared_seen_of = 8, .recent_shares = LINES_WORTH};
 
 struct touched {
     uint64_t line;
@@ -63,10 +65,14 @@ struct trail {
     size_t bytes_capacity;
     VEC(uint64_t) recent;
     struct trail_counts counts;
-    uint64_t shared_seen;
     uint8_t *watch;
     uint64_t *blocks;
+    uint32_t *block_insns; /* of the basic block that begins there */
     uint32_t length;
+    uint64_t insns;
+    struct trail_counts before; /* this block of threads */
+    uint64_t insns_before;
+    VEC(struct inside_block) each;
     bool failed;
 };
 
@@ -160,15 +166,17 @@ static void global_access(struct trail *t, const struct exec_access *access, uin
     }
 }
 
-/* As often as the bank that is asked most, for different words. */
+/* As often as the bank that is asked most, for different words; atomics on one word wait for each
+ * other too. */
 static uint32_t passes_of(const struct exec_access *access)
 {
+    bool atomic = access->kind == ACCESS_ATOMIC || access->kind == ACCESS_REDUCTION;
     uint32_t used[SHARED_BANKS] = {0}, most = 0;
     uint64_t word[SHARED_BANKS];
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         uint64_t at = access->address[lowest_lane(rest)] / 4;
         uint32_t bank = (uint32_t)(at % SHARED_BANKS);
-        if (used[bank] && word[bank] == at) {
+        if (used[bank] && word[bank] == at && !atomic) {
             continue;
         }
         word[bank] = at;
@@ -188,9 +196,7 @@ static void accesses(struct exec_warp *warp, const struct exec_access *access)
     if (access->space == SPACE_GLOBAL || access->space == SPACE_CONST) {
         global_access(t, access, access->mask);
     } else if (access->space == SPACE_SHARED) {
-        if (t->shared_seen++ % limits.shared_looked_at == 0) {
-            t->counts.passes += (uint64_t)passes_of(access) * limits.shared_looked_at;
-        }
+        t->counts.passes += (uint64_t)passes_of(access) * limits.shared_seen_of;
     } else if (access->space == SPACE_NONE) {
         uint32_t mask = 0;
         for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
@@ -226,7 +232,9 @@ static void refused(struct exec_warp *warp, const struct exec_access *access, ui
 static void issues(struct exec_warp *warp, uint32_t mask)
 {
     (void)mask;
-    trail_of(warp)->blocks[warp->pc]++;
+    struct trail *t = trail_of(warp);
+    t->blocks[warp->pc]++;
+    t->insns += t->block_insns[warp->pc];
 }
 
 /* Heads of basic blocks: where branches lead, and what follows one. */
@@ -242,6 +250,9 @@ static void watch_heads(struct trail *t, const struct exec_program *program)
             t->watch[program->uops[pc].target] = 1;
         }
     }
+    for (uint32_t pc = program->length, insns = 0; pc-- > 0; insns = t->watch[pc] ? 0 : insns) {
+        t->block_insns[pc] = ++insns;
+    }
 }
 
 static void *begins(void *ctx, const struct exec_launch *launch, const uint8_t **watch)
@@ -250,10 +261,12 @@ static void *begins(void *ctx, const struct exec_launch *launch, const uint8_t *
     uint32_t length = exec_program_length(launch->program);
     free(t->watch);
     free(t->blocks);
+    free(t->block_insns);
     t->watch = calloc(length, 1);
     t->blocks = calloc(length, sizeof *t->blocks);
+    t->block_insns = calloc(length, sizeof *t->block_insns);
     t->length = length;
-    if (!t->watch || !t->blocks) {
+    if (!t->watch || !t->blocks || !t->block_insns) {
         return NULL;
     }
     watch_heads(t, launch->program);
@@ -274,6 +287,8 @@ static int cta_begins(void *launch, struct exec_cta *cta, struct exec_warp *cons
     (void)warp_count;
     cta->observed = t;
     t->counts.ctas++;
+    t->before = t->counts;
+    t->insns_before = t->insns;
     if (t->stamp < limits.stamp_most) {
         t->stamp++;
     } else {
@@ -282,10 +297,21 @@ static int cta_begins(void *launch, struct exec_cta *cta, struct exec_warp *cons
     return 0;
 }
 
+/* Of blocks in flight together the counts are mixed; nobody asks for them. */
 static void cta_ends(void *launch, struct exec_cta *cta)
 {
-    (void)launch;
+    struct trail *t = launch;
+    struct inside_block block;
+    double term[TERM_COUNT];
     (void)cta;
+    terms_weigh(term, t->insns - t->insns_before, t->counts.sectors - t->before.sectors,
+                t->counts.missing - t->before.missing, t->counts.passes - t->before.passes);
+    for (int i = 0; i < TERM_COUNT; i++) {
+        block.term[i] = (float)term[i];
+    }
+    if (vec_push(&t->each, block) < 0) {
+        t->failed = true;
+    }
 }
 
 static void arrives(struct exec_warp *warp)
@@ -306,7 +332,9 @@ const struct exec_observer *trail_begin(struct trail *t)
 {
     vec_clear(&t->touched);
     vec_clear(&t->saved);
+    vec_clear(&t->each);
     t->counts = (struct trail_counts){0};
+    t->insns = 0;
     t->failed = false;
     t->first = t->stamp + 1;
     uint64_t kept = t->all_lines > t->cache_lines ? t->all_lines - t->cache_lines : 0;
@@ -333,6 +361,7 @@ void trail_counts(const struct trail *t, struct trail_counts *out)
     out->lines = t->touched.count;
     out->blocks = t->blocks;
     out->length = t->length;
+    out->each = t->each.data;
 }
 
 static void forget_saved(struct trail *t)
@@ -433,6 +462,12 @@ static void warm(struct trail *t, trail_touch *touch_line, void *ctx)
     vec_clear(&t->recent);
 }
 
+void trail_warm(struct trail *t, trail_touch *touch_line, void *ctx)
+{
+    warm(t, touch_line, ctx);
+    t->warmed = t->stamp;
+}
+
 static void swap_entries(struct trail *t)
 {
     for (size_t i = 0; i < t->touched.count; i++) {
@@ -471,6 +506,7 @@ int trail_create(struct trail **out, const struct exec_memory *memory, uint64_t 
     t->line_count = exec_memory_range_bytes(memory) >> LINE_SHIFT;
     t->cache_lines = cache_bytes / TRAIL_LINE_BYTES + 1;
     t->observer = (struct exec_observer){.ctx = t,
+                                         .shared_seen_of = limits.shared_seen_of,
                                          .begins = begins,
                                          .ends = ends,
                                          .cta_begins = cta_begins,
@@ -507,5 +543,7 @@ void trail_destroy(struct trail *t)
     free(t->bytes);
     free(t->watch);
     free(t->blocks);
+    free(t->block_insns);
+    vec_free(&t->each);
     free(t);
 }

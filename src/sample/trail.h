@@ -16,6 +16,7 @@
 #define TRAIL_LINE_BYTES 128
 
 struct trail;
+struct inside_block;
 
 /* What a launch did. */
 struct trail_counts {
@@ -29,6 +30,7 @@ struct trail_counts {
     const uint64_t *blocks; /* how often each instruction was come to by a branch or behind one;
                                the trail's until the next begin */
     uint32_t length;        /* of blocks */
+    const struct inside_block *each; /* what each of the ctas cost, in the order of their begins */
 };
 
 /* `cache_bytes`: of the last cache before DRAM. SONDE_ENOMEM where the address space for stamps
@@ -51,5 +53,7 @@ void trail_keep(struct trail *trail);
  */
 typedef void trail_touch(void *ctx, uint64_t address, bool dirty);
 void trail_take_back(struct trail *trail, trail_touch *touch, void *ctx);
+/* The same calls alone, of what was kept up to now. */
+void trail_warm(struct trail *trail, trail_touch *touch, void *ctx);
 
 #endif

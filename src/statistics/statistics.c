@@ -302,6 +302,8 @@ static void put_total(json_t *root, const struct sampler_total *total)
     json_put_u64(root, "launches", total->launches);
     json_put_u64(root, "simulated_launches", total->timed);
     json_put_u64(root, "unsampled_launches", total->whole);
+    json_put_u64(root, "launches_in_part", total->inside);
+    json_put_u64(root, "blocks_left_out", total->skipped);
     json_put_u64(root, "strata", total->strata);
     json_t *cycles = json_put_object(root, "cycles");
     json_put_double(cycles, "estimate", total->cycles);

@@ -74,6 +74,7 @@ static void payload_free(struct rt_op *op)
     if (op->kind == OP_LAUNCH) {
         free(op->launch.params);
         free(op->launch.before);
+        sampling_forget(&op->launch.sampling);
         if (op->launch.device) {
             op->launch.device_free(op->launch.device);
         }

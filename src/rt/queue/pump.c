@@ -58,10 +58,10 @@ static const struct gpu_stats *stats_now(struct queue *queue)
     return &queue->stats;
 }
 
-static void tell_done(struct queue *queue, const struct rt_op *op, uint64_t warp_insns,
+static void tell_done(struct queue *queue, struct rt_op *op, uint64_t warp_insns,
                       uint64_t thread_insns)
 {
-    const struct op_launch *l = &op->launch;
+    struct op_launch *l = &op->launch;
     uint64_t cycles = (l->result.end_ps - l->result.begin_ps) / queue->rt->model->core_period_ps;
     if (sampling_end(queue->rt, &l->sampling, l->kernel, cycles) < 0) {
         context_spoil(queue->rt, error_memory());
@@ -99,6 +99,7 @@ static void take_over_grid(struct queue *queue, struct rt_op *op, int status)
 {
     struct op_launch *l = &op->launch;
     gpu_grid_end(l->grid, &l->result);
+    l->result.end_ps += sampling_skipped(&l->sampling) * queue->rt->model->core_period_ps;
     l->grid = NULL;
     l->status = status;
     op->end_ps = l->result.end_ps;
@@ -329,16 +330,17 @@ static int begin_launch(struct queue *queue, struct rt_op *op)
     if (rc != 0 || !timed) {
         return rc != 0 ? rc : begin_functional(queue, op);
     }
-    struct gpu_grid_options options = {.priority = op->stream->priority,
-                                       .shares = true,
-                                       .not_before_ps = op->begin_ps,
-                                       .max_cycles = l->launch.max_cycles};
     launch_cool(rt);
     rc = sampling_begin(rt, &l->sampling, l->kernel, &l->run, is_alone(queue, op));
     if (rc == 0 && l->sampling.what == SAMPLING_ESTIMATES) {
         return begin_estimated(queue, op);
     }
     rc = rc == 0 ? note_before(queue, l) : rc;
+    struct gpu_grid_options options = {.priority = op->stream->priority,
+                                       .shares = true,
+                                       .not_before_ps = op->begin_ps,
+                                       .max_cycles = l->launch.max_cycles,
+                                       .skips = l->sampling.skips};
     if (rc == 0) {
         rc = gpu_grid_begin(rt->gpu, &l->grid, &l->run, &options);
     }

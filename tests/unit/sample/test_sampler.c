@@ -52,7 +52,8 @@ static void launch(struct sampler *sampler, struct outcome *outcome, const char 
     bool timed;
     assert_int_equal(sampler_see(sampler, &one, &ticket, &timed, &estimate), 0);
     if (timed) {
-        sampler_measured(sampler, ticket, simulated);
+        const struct sampler_measure measure = {.cycles = (double)simulated};
+        sampler_measured(sampler, ticket, &measure);
     }
     outcome->all += (double)simulated;
 }
