@@ -28,6 +28,18 @@ static enum isa_product product_kind(enum isa_op op)
     return op == OP_MMA || op == OP_MMA_4 || op == OP_MMA_1 ? ISA_MMA : ISA_WMMA;
 }
 
+static bool is_small_float(enum isa_type type)
+{
+    return type == TYPE_e4m3 || type == TYPE_e5m2;
+}
+
+/* Factors are of one type; mma also has integers of 8 bits of both signs, and both floats of 8. */
+static bool go_together(enum isa_type a, enum isa_type b, bool mixes)
+{
+    bool bytes = isa_type_info(a)->bytes == 1 && isa_type_info(b)->bytes == 1;
+    return a == b || (mixes && bytes && is_small_float(a) == is_small_float(b));
+}
+
 uint32_t check_fragment_registers(enum isa_type *reg, const struct opcode *o, char which)
 {
     enum isa_mod shape = (enum isa_mod)o->mods[MODC_MNK];
@@ -39,6 +51,9 @@ uint32_t check_fragment_registers(enum isa_type *reg, const struct opcode *o, ch
     if (shape == MOD_MNK_m8n8k32 || shape == MOD_MNK_m8n8k128)
         packed = packed || (sums && s == TYPE_s32);
     if (packed) {
+        if (o->op == OP_WMMA_4 &&
+            (o->mods[MODC_X4] == MOD_X4_s4) != (o->mods[MODC_Y4] == MOD_Y4_s4))
+            return 0;
         bool bits = o->mods[MODC_B1A] != MOD_NONE || (sums && shape == MOD_MNK_m8n8k128);
         return isa_packed_fragment(reg, kind, shape,
                                    sums           ? 'c'
@@ -52,7 +67,7 @@ uint32_t check_fragment_registers(enum isa_type *reg, const struct opcode *o, ch
                               : isa_fragment(reg, ISA_WMMA, shape, 'c', s, factor_type(s, shape));
     bool halves = o->op == OP_WMMA_MMA_F16; /* the types of a and b are not written */
     enum isa_type a = halves ? TYPE_f16 : o->types[1], b = halves ? TYPE_f16 : o->types[2];
-    if (isa_type_info(a)->bytes != isa_type_info(b)->bytes || (o->op == OP_WMMA_MMA && a != b))
+    if (!go_together(a, b, kind != ISA_WMMA))
         return 0;
     return which == 'A'   ? isa_fragment(reg, kind, shape, 'a', a, a)
            : which == 'B' ? isa_fragment(reg, kind, shape, 'b', b, b)
@@ -122,6 +137,22 @@ static int check_integers(const struct ptx_insn *insn, struct parser *p,
     return 0;
 }
 
+/* What tells which elements of a sparse matrix are there is not the same in all lanes; events are
+ * numbered from 0 to 15, and have a bit each in a mask. */
+static int check_constants(const struct ptx_insn *insn, struct parser *p,
+                           const struct raw_operand *raws)
+{
+    enum isa_shape shape = isa_row(insn->op)->shape;
+    int metadata = shape == SHAPE_PRODUCT_SPARSE ? 4 : shape == SHAPE_WGMMA_SPARSE ? 3 : -1;
+    if (metadata >= 0 && insn->operands[metadata].kind == OPERAND_IMM)
+        return parser_error(p, raws[metadata].loc, "got a constant, expected a register");
+    uint64_t most = insn->op == OP_PMEVENT ? 15 : insn->op == OP_PMEVENT_MASK ? 0xffff : UINT64_MAX;
+    if (most < UINT64_MAX && insn->operands[0].imm > most)
+        return parser_error(p, raws[0].loc, "event %llu, expected 0 to %llu",
+                            (unsigned long long)insn->operands[0].imm, (unsigned long long)most);
+    return 0;
+}
+
 /* Digits of a mask: ascending from the last, each once, below `count`. */
 static bool is_mask(uint16_t selector, uint32_t count)
 {
@@ -188,6 +219,8 @@ int check_together(const struct ptx_insn *insn, struct parser *p, const struct r
     int code = check_integers(insn, p, raws);
     if (code == 0)
         code = check_bulk_bytes(insn, p, raws);
+    if (code == 0)
+        code = check_constants(insn, p, raws);
     if (code == 0)
         code = check_video(insn, p, raws);
     return code < 0 ? code : check_copy_and_arrival(insn, p, raws);

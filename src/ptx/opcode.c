@@ -430,11 +430,23 @@ static bool wants_row_col(enum isa_op op)
            isa_row(op)->shape == SHAPE_PRODUCT_SPARSE;
 }
 
+/* wmma's loads of what is narrower than a byte have the rows of a, the columns of b in a row. */
+static bool load_layout_fits(const struct opcode *o)
+{
+    enum isa_shape shape = isa_row(o->op)->shape;
+    if (o->mods[MODC_X4] == MOD_NONE && o->mods[MODC_B1A] == MOD_NONE)
+        return true;
+    return !(shape == SHAPE_WMMA_LOAD_A && o->mods[MODC_LAYOUT] == MOD_LAYOUT_col) &&
+           !(shape == SHAPE_WMMA_LOAD_B && o->mods[MODC_LAYOUT] == MOD_LAYOUT_row);
+}
+
 static int check_product(struct parser *p, struct ptx_loc loc, const struct opcode *o,
                          const char *text)
 {
     bool row_col =
         o->mods[MODC_LAYOUT] == MOD_LAYOUT_row && o->mods[MODC_BLAYOUT] == MOD_BLAYOUT_col;
+    if (!load_layout_fits(o))
+        return parser_error(p, loc, "'%s': expected .row of a, .col of b", text);
     if (!wants_row_col(o->op))
         return 0;
     if (!row_col && !is_oldest_product(o))

@@ -133,7 +133,9 @@ static void put_operand(struct strbuf *out, const char *spec, const struct isa_t
         }
         strbuf_append(out, "}");
     } else if (strncmp(spec, "#u32", 4) == 0) {
-        strbuf_append(out, isa_row(op)->unit == UNIT_LSU && op != OP_DISCARD ? "16" : "128");
+        strbuf_append(out, op == OP_PMEVENT                                    ? "7"
+                           : isa_row(op)->unit == UNIT_LSU && op != OP_DISCARD ? "16"
+                                                                               : "128");
     } else if (strcmp(spec, "[B]") == 0) {
         strbuf_append(out, "[%u64_2+8]");
     } else if (strncmp(spec, "u32/P", 5) == 0) {
