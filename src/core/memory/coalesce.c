@@ -163,7 +163,8 @@ void coalesce_written(uint64_t written[2], const struct transaction *t,
     uint64_t chunk = t->address & ~(uint64_t)(CHUNK_BYTES - 1);
     uint32_t lane_bytes = (uint32_t)access->bytes * access->vec;
     written[0] = written[1] = 0;
-    if (t->lanes <= 1 || access->contiguous || t->address + t->bytes > chunk + CHUNK_BYTES) {
+    uint64_t behind = t->address + t->bytes;
+    if (t->lanes <= 1 || access->contiguous || behind > chunk + CHUNK_BYTES) {
         return;
     }
     for (uint32_t lanes = access->mask; lanes; lanes &= lanes - 1) {
@@ -172,6 +173,8 @@ void coalesce_written(uint64_t written[2], const struct transaction *t,
         if (access->space == SPACE_NONE && access->lane_space[lane] != SPACE_GLOBAL) {
             continue;
         }
+        first = first > t->address ? first : t->address;
+        end = end < behind ? end : behind;
         written[0] |= half_bytes(chunk, first, end);
         written[1] |= half_bytes(chunk + HALF_BYTES, first, end);
     }

@@ -45,7 +45,7 @@ void coalesce_passes(struct transaction *list, uint32_t count, const struct exec
 /*
  * Which bytes of the aligned 128 around a store's transaction its lanes write: see
  * mem_request.written. Zeros where they write all between the first and the last, and where it does
- * not lie in such 128. Lanes of other passes count too, where they write there.
+ * not lie in such 128. Lanes of other passes count too, where they write between these.
  */
 void coalesce_written(uint64_t written[2], const struct transaction *t,
                       const struct exec_access *access);

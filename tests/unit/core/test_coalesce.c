@@ -238,6 +238,26 @@ static void a_store_tells_which_bytes_it_writes_where_not_all_are(void **state)
     assert_true(written[0] == 0 && written[1] == 0x0303);
 }
 
+/* Four bytes at both ends of a sector, and 24 bytes of the next: as many as the first is long. */
+static void what_other_transactions_write_does_not_fill_a_store_s_gaps(void **state)
+{
+    (void)state;
+    uint64_t written[2];
+    struct exec_access access = strided(0x1000, 4, 4);
+    access.kind = ACCESS_STORE;
+    access.mask = 0xff;
+    access.address[1] = 0x101c;
+    for (uint32_t lane = 2; lane < 8; lane++) {
+        access.address[lane] = 0x1020 + (lane - 2) * 4;
+    }
+    assert_int_equal(coalesce(out, &access, 32, 32, 32), 2);
+    assert_int_equal(out[0].bytes, 32);
+    coalesce_written(written, &out[0], &access);
+    assert_true(written[0] == UINT64_C(0xf000000f) && written[1] == 0);
+    coalesce_written(written, &out[1], &access);
+    assert_true(written[0] == 0 && written[1] == 0); /* all from first to last */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +274,7 @@ int main(void)
         cmocka_unit_test(lanes_of_an_atomic_that_share_a_word_take_turns),
         cmocka_unit_test(a_write_tells_which_sectors_it_touches),
         cmocka_unit_test(a_store_tells_which_bytes_it_writes_where_not_all_are),
+        cmocka_unit_test(what_other_transactions_write_does_not_fill_a_store_s_gaps),
         cmocka_unit_test(halving_asks_for_the_part_of_a_segment_that_is_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
