@@ -5,7 +5,7 @@ cp "$DATA/double.ptx" .
 sonde exec double.ptx -q --block 32 --arg zero:256 --arg u32:3 --stats launch.json
 sonde exec double.ptx -q --grid 20 --block 128 --arg zero:10240 --arg u32:2560 -d sim:h200 --stats h200.json
 sonde workload bfs -q --size 300 --stats program.json
-python3 - "$SOURCE/docs/statistics.schema.json" launch.json h200.json program.json <<'PY'
+/usr/bin/python3 - "$SOURCE/docs/statistics.schema.json" launch.json h200.json program.json <<'PY'
 import copy, json, sys
 import jsonschema
 
