@@ -23,11 +23,6 @@ function(sonde_room name)
         add_library(${target} STATIC ${sources})
         sonde_unity_sources("" ${sources})
         sonde_unity(${target})
-        # Rooms that simulate or measure read nothing from outside: the fuzz targets of command lines replace what would run
-        # them, so they are built as fast as can be, and without the sanitizers, which are three quarters of the time.
-        if(SONDE_FUZZ AND name MATCHES "^(check|device|gpu|infer|probe|rt|sample)$")
-            target_compile_options(${target} PRIVATE -O0 -g0 -fno-sanitize=all)
-        endif()
         set_property(GLOBAL APPEND PROPERTY SONDE_ROOM_ARCHIVES ${target})
         set(scope PUBLIC)
     else()
