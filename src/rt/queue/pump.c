@@ -99,10 +99,14 @@ static void take_over_grid(struct queue *queue, struct rt_op *op, int status)
 {
     struct op_launch *l = &op->launch;
     gpu_grid_end(l->grid, &l->result);
-    l->result.end_ps += sampling_skipped(&l->sampling) * queue->rt->model->core_period_ps;
+    uint64_t skipped = sampling_skipped(&l->sampling);
+    l->result.end_ps += skipped * queue->rt->model->core_period_ps;
     l->grid = NULL;
     l->status = status;
     op->end_ps = l->result.end_ps;
+    if (skipped > 0 && op->end_ps > queue->estimated_ps) {
+        queue->estimated_ps = op->end_ps;
+    }
     queue->grids--;
     queue->cooperative = queue->cooperative && !l->launch.cooperative;
 }
@@ -292,12 +296,25 @@ static int begin_functional(struct queue *queue, struct rt_op *op)
     return 0;
 }
 
+/* It is a launch, or launches wait for its end, with which time has not come up yet. */
+static bool brings_launches(const struct rt_op *op)
+{
+    bool brings = op->kind == OP_LAUNCH;
+    for (size_t i = 0; !brings && i < op->followers.count; i++) {
+        brings = op->followers.data[i]->kind == OP_LAUNCH;
+    }
+    return brings;
+}
+
 /* Neither beside others nor before others that may come beside it. */
 static bool is_alone(const struct queue *queue, const struct rt_op *op)
 {
     bool alone = queue->grids == 0 && queue->functional == 0 && !queue->finishes;
     for (const struct rt_op *other = queue->ready; alone && other; other = other->ready_next) {
-        alone = other == op || other->kind != OP_LAUNCH;
+        alone = other == op || !brings_launches(other);
+    }
+    for (size_t i = 0; alone && i < queue->running.count; i++) {
+        alone = !brings_launches(queue->running.data[i]);
     }
     return alone;
 }
@@ -312,6 +329,7 @@ static int begin_estimated(struct queue *queue, struct rt_op *op)
     l->result = (struct gpu_grid_result){.begin_ps = begin_ps, .end_ps = end_ps};
     queue->rt->launches++;
     queue->estimated = true;
+    queue->estimated_ps = end_ps;
     return run_on(queue, op, end_ps);
 }
 
@@ -324,6 +342,9 @@ static int begin_launch(struct queue *queue, struct rt_op *op)
     if ((timed && (queue->grids >= rt->model->concurrent_grids || queue->estimated)) ||
         (l->launch.cooperative && queue->cooperative)) {
         return GPU_LATER;
+    }
+    if (timed && op->begin_ps < queue->estimated_ps) {
+        op->begin_ps = queue->estimated_ps; /* the GPU's own time stood still meanwhile */
     }
     int rc = launch_prepare(rt, &l->run, l->kernel, &l->launch, l->params, true);
     l->run.services = &rt->queued_services;

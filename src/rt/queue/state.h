@@ -157,6 +157,7 @@ struct queue {
     uint32_t functional;              /* launches that run without timing */
     bool cooperative;                 /* one of them */
     bool estimated;                   /* a launch goes by whose time is an estimate */
+    uint64_t estimated_ps;            /* the end of the last of these; no timed launch before it */
     bool awaits_value;                /* an operation could begin, but for a word of memory */
     VEC(uint64_t) frees;              /* memory to be freed when no grid is on the GPU */
     VEC(uint64_t) leaving;            /* memory whose free waits in a stream */

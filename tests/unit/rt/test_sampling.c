@@ -209,6 +209,45 @@ static void launches_beside_others_are_simulated(void **state)
     assert_int_equal(word(flag), 10 * 128);
 }
 
+#define STREAMS 3
+
+static void add_time(void *ctx, const struct rt_done *launch)
+{
+    *(uint64_t *)ctx += launch->end_ps - launch->begin_ps;
+}
+
+/* As many launches in each stream, all of which may be on the GPU together; what they take, added
+ * up, in cycles. */
+static double run_streams(void)
+{
+    struct rt_stream *stream[STREAMS];
+    uint64_t ps = 0;
+    rt_set_done(rt, add_time, &ps);
+    for (int k = 0; k < STREAMS; k++) {
+        assert_int_equal(rt_stream_create(rt, &stream[k], RT_STREAM_NONBLOCKING, 0), 0);
+    }
+    for (uint32_t i = 0; i < 60; i++) {
+        for (int k = 0; k < STREAMS; k++) {
+            assert_int_equal(put(stream[k], mix, data + 4096 * (uint64_t)k, 8, i), 0);
+        }
+    }
+    assert_int_equal(rt_sync(rt), 0);
+    return (double)ps / (double)model->core_period_ps;
+}
+
+static void streams_beside_each_other_take_what_they_take_without_samples(void **state)
+{
+    struct sampler_total total;
+    (void)state;
+    (void)run_streams();
+    sampler_all(rt_sampler(rt), &total);
+    assert_int_equal(total.launches, 60 * STREAMS);
+    assert_int_equal(teardown(NULL), 0);
+    assert_int_equal(setup(NULL), 0);
+    double cycles = run_streams();
+    assert_true(fabs(total.cycles - cycles) <= 0.02 * cycles);
+}
+
 static void a_fault_is_that_of_the_timed_launch(void **state)
 {
     (void)state;
@@ -247,6 +286,7 @@ int main(void)
         SAMPLED(kernels_that_read_clocks_are_simulated),
         SAMPLED(kernels_whose_blocks_wait_for_each_other_are_simulated),
         SAMPLED(launches_beside_others_are_simulated),
+        SAMPLED(streams_beside_each_other_take_what_they_take_without_samples),
         SAMPLED(a_fault_is_that_of_the_timed_launch),
         SAMPLED(a_launch_that_waits_for_its_end_is_sampled_too),
     };
