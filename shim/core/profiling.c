@@ -79,7 +79,7 @@ void profiling_launched(const struct rt_done *launch, struct rt *rt)
     if (timeline && process == getpid() && !launch->functional) {
         note_launch(launch);
     }
-    if (profile && !launch->functional && !failed) {
+    if (profile && !launch->functional && !launch->estimated && !failed) {
         failed =
             profile_launched(profile, rt_gpu(rt),
                              &(struct profile_launch){.program = rt_kernel_program(launch->kernel),

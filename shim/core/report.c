@@ -28,7 +28,7 @@
 /* All launches of a kernel. */
 struct tally {
     char *name; /* as people read it */
-    uint64_t timed, functional;
+    uint64_t timed, functional, estimated;
     uint64_t ps, least_ps, most_ps;
     uint64_t warp_insns; /* of functional launches */
     struct gpu_stats stats;
@@ -131,6 +131,7 @@ void report_done(void *ctx, const struct rt_done *launch)
         shim_say("%s: %s", tally->name, error_text());
     }
     if (launch->estimated) {
+        tally->estimated++;
         report.timed_cycles += launch->cycles;
         return;
     }
@@ -295,6 +296,7 @@ static void print_summary(void)
         const struct tally *tally = &report.kernels.data[i];
         all.timed += tally->timed;
         all.functional += tally->functional;
+        all.estimated += tally->estimated;
         all.warp_insns += tally->warp_insns;
         all.ps += tally->ps;
         all.least_ps = tally->least_ps < all.least_ps ? tally->least_ps : all.least_ps;
@@ -333,7 +335,7 @@ static void print_summary(void)
     }
     print_copies();
     fprintf(stderr, "==sonde== calls: %" PRIu64 ", launches: %" PRIu64 "\n", report.calls,
-            all.timed + all.functional);
+            all.timed + all.functional + all.estimated);
     free(all.name);
 }
 
