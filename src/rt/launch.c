@@ -282,7 +282,7 @@ static int launch_timed(struct rt *rt, struct rt_kernel *kernel, struct exec_lau
         spent = sampling.estimated_cycles;
     } else {
         rc = gpu_launch(rt->gpu, run, max_cycles, &spent);
-        int noted = sampling_end(rt, &sampling, kernel, spent);
+        int noted = sampling_end(rt, &sampling, kernel, spent, rc);
         rc = rc == 0 ? noted : rc;
     }
     if (cycles) {

@@ -237,9 +237,11 @@ int sampling_begin(struct rt *rt, struct sampling *sampling, struct rt_kernel *k
 }
 
 int sampling_end(struct rt *rt, struct sampling *sampling, const struct rt_kernel *kernel,
-                 uint64_t cycles)
+                 uint64_t cycles, int status)
 {
-    if (sampling->what == SAMPLING_MEASURES) {
+    if (sampling->what == SAMPLING_MEASURES && status < 0) {
+        sampler_stopped(rt->sampler, sampling->ticket, (double)cycles);
+    } else if (sampling->what == SAMPLING_MEASURES) {
         struct sampler_measure measure = {.cycles = (double)cycles};
         if (sampling->inside) {
             inside_result(sampling->inside->inside, &measure.skipped_cycles, &measure.half,

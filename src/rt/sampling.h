@@ -31,9 +31,10 @@ int sampling_begin(struct rt *rt, struct sampling *sampling, struct rt_kernel *k
                    struct exec_launch *run, bool alone);
 /* It has been simulated: what was left out would have taken so many cycles more. */
 uint64_t sampling_skipped(const struct sampling *sampling);
-/* It has ended with timing after so many cycles, those included; SONDE_ENOMEM. */
+/* It has ended with timing after so many cycles, those included; `status`: 0, or why it was stopped
+ * there. SONDE_ENOMEM. */
 int sampling_end(struct rt *rt, struct sampling *sampling, const struct rt_kernel *kernel,
-                 uint64_t cycles);
+                 uint64_t cycles, int status);
 void sampling_forget(struct sampling *sampling); /* what it owns goes */
 void sampling_destroy(struct rt *rt);
 

@@ -47,7 +47,7 @@ static const struct {
           .drift = 1};
 
 struct member {
-    double x, ratio; /* ratio 0: not timed */
+    double x, ratio; /* ratio 0: not timed; x 0: stopped */
 };
 
 struct stratum {
@@ -57,8 +57,8 @@ struct stratum {
     uint64_t *blocks;
     uint32_t length;
     VEC(struct member) members;
-    uint64_t timed;
-    double next; /* the place of the launch that is timed in any case */
+    uint64_t timed, stopped; /* stopped: begun with timing, of which nothing was learned */
+    double next;             /* the place of the launch that is timed in any case */
     double ratio_sum, ratio_squares;
     double x_left, x_left_squares; /* of those that are not timed */
     double cycles;                 /* of those that are */
@@ -187,7 +187,10 @@ static double spread(const struct stratum *s) /* s^2 */
 static double half_squared(const struct stratum *s, double x)
 {
     double n = (double)s->timed, left = s->x_left + x;
-    double t = s->timed > 1 ? student_95(n - 1) : 0;
+    if (s->timed < 2) {
+        return 0;
+    }
+    double t = student_95(n - 1);
     return t * t * spread(s) * (left * left / n + s->x_left_squares + x * x);
 }
 
@@ -264,7 +267,7 @@ static void total_of(const struct sampler *sampler, size_t kernel, struct sample
             add_stratum(&part, s);
             out->strata++;
             out->launches += s->members.count;
-            out->timed += s->timed;
+            out->timed += s->timed + s->stopped;
             out->timed_cycles += s->cycles - s->skipped_cycles;
             out->skipped += s->blocks_skipped;
             out->inside += s->launches_inside;
@@ -348,6 +351,18 @@ void sampler_measured(struct sampler *sampler, uint64_t ticket,
     s->skipped_cycles += measure->skipped_cycles;
     s->blocks_skipped += measure->skipped;
     s->launches_inside += measure->skipped > 0;
+    sampler->cycles += cycles;
+}
+
+void sampler_stopped(struct sampler *sampler, uint64_t ticket, double cycles)
+{
+    struct stratum *s = &sampler->strata.data[ticket >> 32];
+    struct member *m = &s->members.data[ticket & UINT32_MAX];
+    s->stopped++;
+    s->x_left -= m->x;
+    s->x_left_squares -= m->x * m->x;
+    m->x = 0;
+    s->cycles += cycles;
     sampler->cycles += cycles;
 }
 

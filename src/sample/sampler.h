@@ -67,6 +67,9 @@ int sampler_see(struct sampler *sampler, const struct sampler_launch *launch, ui
                 bool *timed, uint64_t *cycles);
 void sampler_measured(struct sampler *sampler, uint64_t ticket,
                       const struct sampler_measure *measure);
+/* In place of sampler_measured(): it was stopped after so many cycles, which are counted, and say
+ * nothing of others. */
+void sampler_stopped(struct sampler *sampler, uint64_t ticket, double cycles);
 /* A launch that was simulated and says nothing of others. */
 int sampler_whole(struct sampler *sampler, const char *kernel, uint64_t cycles);
 

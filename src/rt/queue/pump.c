@@ -63,7 +63,7 @@ static void tell_done(struct queue *queue, struct rt_op *op, uint64_t warp_insns
 {
     struct op_launch *l = &op->launch;
     uint64_t cycles = (l->result.end_ps - l->result.begin_ps) / queue->rt->model->core_period_ps;
-    if (sampling_end(queue->rt, &l->sampling, l->kernel, cycles) < 0) {
+    if (sampling_end(queue->rt, &l->sampling, l->kernel, cycles, l->status) < 0) {
         context_spoil(queue->rt, error_memory());
     }
     if (!queue->done) {

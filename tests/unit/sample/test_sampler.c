@@ -183,6 +183,56 @@ static void launches_that_are_whole_are_counted_as_they_are(void **state)
     sampler_destroy(sampler);
 }
 
+/* One launch of 10000 instructions that is stopped after so many cycles. */
+static void stop_one(struct sampler *sampler, double cycles)
+{
+    const uint64_t blocks[2] = {1000, 1000};
+    const struct sampler_launch one = {.kernel = "same",
+                                       .ctas = 10,
+                                       .warp_insns = 10000,
+                                       .thread_insns = 320000,
+                                       .blocks = blocks,
+                                       .length = 2};
+    uint64_t ticket, estimate;
+    bool timed = false;
+    for (int i = 0; i < 100 && !timed; i++) {
+        assert_int_equal(sampler_see(sampler, &one, &ticket, &timed, &estimate), 0);
+    }
+    assert_true(timed);
+    sampler_stopped(sampler, ticket, cycles);
+}
+
+static void a_launch_that_was_stopped_says_nothing_of_others(void **state)
+{
+    (void)state;
+    struct outcome outcome = {0};
+    struct sampler *sampler = sampler_of(1);
+    struct sampler_total before, after;
+    for (int i = 0; i < 100; i++) {
+        launch(sampler, &outcome, "same", 10000, 5000);
+    }
+    sampler_all(sampler, &before);
+    stop_one(sampler, 7);
+    sampler_all(sampler, &after);
+    double seen = (double)(after.launches - before.launches - 1) * 5000 + 7;
+    assert_true(fabs(after.cycles - before.cycles - seen) < 1);
+    assert_int_equal(after.timed, before.timed + 1);
+    sampler_destroy(sampler);
+}
+
+static void a_program_whose_first_launch_was_stopped_has_its_cycles(void **state)
+{
+    (void)state;
+    struct sampler_total total;
+    struct sampler *sampler = sampler_of(1);
+    stop_one(sampler, 7);
+    sampler_all(sampler, &total);
+    assert_int_equal(total.launches, 1);
+    assert_int_equal(total.timed, 1);
+    assert_true(total.cycles == 7 && total.low == 7 && total.high == 7);
+    sampler_destroy(sampler);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +242,8 @@ int main(void)
         cmocka_unit_test(intervals_hold_of_times_that_spread),
         cmocka_unit_test(intervals_hold_of_times_that_drift),
         cmocka_unit_test(the_same_seed_draws_the_same),
+        cmocka_unit_test(a_launch_that_was_stopped_says_nothing_of_others),
+        cmocka_unit_test(a_program_whose_first_launch_was_stopped_has_its_cycles),
         cmocka_unit_test(launches_that_are_whole_are_counted_as_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
