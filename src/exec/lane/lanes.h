@@ -10,6 +10,7 @@
 #ifndef SONDE_EXEC_LANES_H
 #define SONDE_EXEC_LANES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,6 +48,7 @@ extern const struct lane_table lanes_portable;
 extern const struct lane_table lanes_avx2; /* of count 0 where the compiler cannot */
 
 const struct lane_table *lanes_table(void); /* the best for this host */
+bool lanes_have_avx2(void); /* the host has what the files *_avx2.c are compiled for */
 
 /*
  * The loop for `op` with result type d and operation type s; TYPE_NONE matches any. NULL if the row

@@ -1,10 +1,10 @@
 /*
- * The lane loops for x86-64 processors with AVX2 and FMA (2013 and later). Only the instruction
- * selection differs: contraction of a * b + c stays off, so results are those of the portable
- * loops.
+ * The lane loops for x86-64 processors with AVX2, BMI and FMA (2013 and later). Only the
+ * instruction selection differs: contraction of a * b + c stays off, so results are those of the
+ * portable loops.
  */
 #if defined(__x86_64__) && defined(__GNUC__)
-#define LANE_TARGET __attribute__((target("avx2,fma,bmi,bmi2,lzcnt,popcnt")))
+#define LANE_TARGET __attribute__((target("avx2,fma,bmi,bmi2,popcnt")))
 #define LANE_TABLE lanes_avx2
 #define LANE_TABLE_NAME "avx2"
 #include "exec/lane/lanes.inc"

@@ -7,21 +7,12 @@
 direct_fn *const direct_portable = access_portable;
 direct_shared_fn *const direct_shared_portable = shared_portable;
 
-static bool has_avx2(void)
-{
-#if defined(__x86_64__) && defined(__GNUC__)
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
-#else
-    return false;
-#endif
-}
-
 direct_fn *direct_access(void)
 {
-    return direct_avx2 && has_avx2() ? direct_avx2 : direct_portable;
+    return direct_avx2 && lanes_have_avx2() ? direct_avx2 : direct_portable;
 }
 
 direct_shared_fn *direct_shared(void)
 {
-    return direct_shared_avx2 && has_avx2() ? direct_shared_avx2 : direct_shared_portable;
+    return direct_shared_avx2 && lanes_have_avx2() ? direct_shared_avx2 : direct_shared_portable;
 }

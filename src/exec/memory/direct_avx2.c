@@ -1,7 +1,7 @@
 /* Direct loads and stores for x86-64 processors with AVX2, where comparing 64-bit lanes is cheap.
  */
 #if defined(__x86_64__) && defined(__GNUC__)
-#define DIRECT_TARGET __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt")))
+#define DIRECT_TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))
 #define DIRECT_NAME access_avx2
 #define DIRECT_SHARED_NAME shared_avx2
 #include "exec/memory/direct.inc"
