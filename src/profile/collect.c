@@ -33,13 +33,13 @@ int profile_create(struct profile **out, const struct model *model)
 void profile_destroy(struct profile *profile)
 {
     if (profile) {
-        arena_destroy(profile->arena);
         for (size_t i = 0; i < profile->sources.count; i++) {
             free(profile->sources.data[i].text);
         }
         for (size_t i = 0; i < profile->kernels.count; i++) {
             vec_free(&profile->kernels.data[i]->shapes);
         }
+        arena_destroy(profile->arena); /* where the kernels lie */
         vec_free(&profile->sources);
         vec_free(&profile->kernels);
         free(profile);
