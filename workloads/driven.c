@@ -69,7 +69,8 @@ static void texture_destroy(struct workbench *bench, const struct workbench_text
 static int launch(struct workbench *bench, const struct workbench_call *call, uint64_t *cycles,
                   uint64_t *ns)
 {
-    struct device_launch launch = {.arg_count = call->arg_count};
+    struct device_launch launch = {.dynamic_shared_bytes = call->shared,
+                                   .arg_count = call->arg_count};
     struct device_kernel *kernel;
     if (call->arg_count > DEVICE_MAX_ARGS) {
         return error_set(SONDE_EINTERNAL, "%s has %u parameters, a launch %d at most", call->kernel,

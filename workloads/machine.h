@@ -16,6 +16,7 @@ struct workbench_texture {
 struct workbench_call {
     const char *kernel;
     struct workbench_shape shape;
+    uint32_t shared;         /* bytes of dynamic shared memory */
     const void *const *args; /* one pointer a parameter */
     uint32_t arg_count;
 };

@@ -10,7 +10,7 @@ static int load(struct workbench *bench, const char *name, const char *ptx, size
     struct rt_module *module = NULL;
     int rc = rt_module_load(bench->rt, &module, name, ptx, bytes);
     bench->module = module;
-    return rc;
+    return rc == 0 && bench->check_target ? rt_module_check_target(module) : rc;
 }
 
 static void unload(struct workbench *bench)
@@ -90,6 +90,7 @@ static int launch(struct workbench *bench, const struct workbench_call *call, ui
 {
     struct rt_launch launch = {.args = call->args,
                                .arg_count = call->arg_count,
+                               .dynamic_shared_bytes = call->shared,
                                .functional = bench->settings->functional};
     struct rt_kernel *code;
     memcpy(launch.grid, call->shape.grid, sizeof launch.grid);

@@ -20,7 +20,8 @@ extern const struct embedded_file workload_embedded[];
 #define PTX_LIMIT_BYTES (1u << 20)
 #define PATH_MAX_BYTES 1024
 
-#define WORKLOAD(name, small, full, knows) {#name, small, full, WORKLOAD_##knows, workload_##name},
+#define WORKLOAD(name, small, full, knows, target)                                                 \
+    {#name, small, full, WORKLOAD_##knows, #target, workload_##name},
 const struct workload workloads[] = {
 #include "workloads/workloads.def"
 };
@@ -35,6 +36,17 @@ const struct workload *workload_find(const char *name)
         }
     }
     return NULL;
+}
+
+/* The oldest target of nvcc 13, which stands for any: studies run it on models of any age. */
+static bool runs_anywhere(const struct workload *workload)
+{
+    return strcmp(workload->target, "sm_75") == 0;
+}
+
+const char *workload_model(const struct workload *workload)
+{
+    return runs_anywhere(workload) ? "gtx780" : "h200";
 }
 
 static int load_file(struct workbench *bench, const char *folder, const char *name)
@@ -95,6 +107,7 @@ static int run_on(struct workbench *bench, const struct workload *workload,
         return rc;
     }
     bench->settings = settings;
+    bench->check_target = !runs_anywhere(workload);
     bench->buffers = buffers;
     bench->textures = textures;
     bench->size = settings->size ? settings->size : workload->small_size;
@@ -214,9 +227,9 @@ int workbench_texture(struct workbench *bench, uint64_t *handle, const struct im
 }
 
 int workbench_launch(struct workbench *bench, const char *kernel, struct workbench_shape shape,
-                     const void *const *args, uint32_t arg_count)
+                     uint32_t shared, const void *const *args, uint32_t arg_count)
 {
-    const struct workbench_call call = {kernel, shape, args, arg_count};
+    const struct workbench_call call = {kernel, shape, shared, args, arg_count};
     uint64_t cycles = 0, ns = 0;
     int rc = bench->machine->launch(bench, &call, &cycles, &ns);
     bench->launch_ns += ns;

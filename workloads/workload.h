@@ -40,6 +40,7 @@ struct workbench {
     struct rt *rt;                           /* on the simulator */
     struct device *device;                   /* through a driver; one of them is NULL */
     void *module;
+    bool check_target;   /* the module's target is held against the simulated device */
     struct arena *arena; /* the host's arrays, until the run has ended */
     struct rng rng;
     const struct workload_settings *settings; /* during the run */
@@ -58,22 +59,26 @@ enum { WORKLOAD_PLAIN = 0, WORKLOAD_BLOCK = 1, WORKLOAD_DEPTH = 2 };
 struct workload {
     const char *name;
     uint32_t small_size, full_size;
-    uint32_t knows; /* settings besides the size: WORKLOAD_BLOCK, WORKLOAD_DEPTH */
+    uint32_t knows;     /* settings besides the size: WORKLOAD_BLOCK, WORKLOAD_DEPTH */
+    const char *target; /* of its PTX: sm_75 ... */
     int (*run)(struct workbench *bench);
 };
 
-#define WORKLOAD(name, small, full, knows) int workload_##name(struct workbench *bench);
+#define WORKLOAD(name, small, full, knows, target) int workload_##name(struct workbench *bench);
 #include "workloads/workloads.def"
 #undef WORKLOAD
 
 extern const struct workload workloads[];
 extern const uint32_t workload_count;
 const struct workload *workload_find(const char *name); /* NULL: no such workload */
+/* The model that runs it where nothing else is said: one of the age of its instructions. */
+const char *workload_model(const struct workload *workload);
 
 /*
  * Run a workload of `size` on `rt`, functionally or timed; its PTX is read below `folder`.
  * `*result` receives the counts (its pointers mean nothing any more). A result that differs from
- * the host's is SONDE_EINTERNAL with the element in the text.
+ * the host's is SONDE_EINTERNAL with the element in the text; a target that the model does not have
+ * is SONDE_EINPUT, but for sm_75 (ADR 0009).
  */
 int workload_run(struct workbench *result, struct rt *rt, const struct workload *workload,
                  const char *folder, uint32_t size, bool functional);
@@ -104,11 +109,15 @@ int workbench_texture(struct workbench *bench, uint64_t *handle, const struct im
 struct workbench_shape {
     uint32_t grid[3], block[3];
 };
+/* `shared`: bytes of dynamic shared memory of a CTA, up to what the device lets a launch ask for. A
+ * pointer a parameter; clusters are as the kernel says. */
 int workbench_launch(struct workbench *bench, const char *kernel, struct workbench_shape shape,
-                     const void *const *args, uint32_t arg_count);
-#define WORKBENCH_LAUNCH(bench, kernel, shape, ...)                                                \
-    workbench_launch((bench), (kernel), (shape), (const void *const[]){__VA_ARGS__},               \
+                     uint32_t shared, const void *const *args, uint32_t arg_count);
+#define WORKBENCH_LAUNCH_SHARED(bench, kernel, shape, shared, ...)                                 \
+    workbench_launch((bench), (kernel), (shape), (shared), (const void *const[]){__VA_ARGS__},     \
                      sizeof((const void *const[]){__VA_ARGS__}) / sizeof(void *))
+#define WORKBENCH_LAUNCH(bench, kernel, shape, ...)                                                \
+    WORKBENCH_LAUNCH_SHARED(bench, kernel, shape, 0, __VA_ARGS__)
 
 /* Both compare all elements; `relative` 0 wants equal bits of the value. */
 int workbench_expect_floats(const float *got, const double *wanted, size_t count, double relative,

@@ -284,10 +284,12 @@ struct sonde_workload_options {
     struct sonde_watch watch;
 };
 
-/* The workloads with their sizes, a line each. */
+/* The workloads with their sizes, targets and devices, a line each. */
 int sonde_workload_list(char **text);
-/* `text`: launches, cycles and instructions; on cuda:N launches and their time. A result that
- * differs from the host's is SONDE_EINTERNAL with the element. */
+/* `device_spec`: NULL is the workload's own, a model that has its target. SONDE_EINPUT for a target
+ * that the model does not have, but for sm_75. `text`: launches, cycles and instructions; on cuda:N
+ * launches and their time. A result that differs from the host's is SONDE_EINTERNAL with the
+ * element. */
 int sonde_workload(char **text, const char *device_spec,
                    const struct sonde_workload_options *options);
 

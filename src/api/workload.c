@@ -1,5 +1,6 @@
 /* Workloads on a simulated device, or through the driver on a real GPU. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "api/handles.h"
@@ -19,9 +20,11 @@ int sonde_workload_list(char **text)
     struct strbuf out = {0};
     for (uint32_t i = 0; i < workload_count; i++) {
         const struct workload *workload = &workloads[i];
-        strbuf_printf(&out, "%-14s size %u (full %u)%s%s\n", workload->name, workload->small_size,
-                      workload->full_size, workload->knows & WORKLOAD_BLOCK ? ", block" : "",
-                      workload->knows & WORKLOAD_DEPTH ? ", depth" : "");
+        strbuf_printf(&out, "%-18s size %u (full %u)%s%s, %s, sim:%s\n", workload->name,
+                      workload->small_size, workload->full_size,
+                      workload->knows & WORKLOAD_BLOCK ? ", block" : "",
+                      workload->knows & WORKLOAD_DEPTH ? ", depth" : "", workload->target,
+                      workload_model(workload));
     }
     *text = strbuf_take(&out);
     return *text ? 0 : error_memory();
@@ -158,7 +161,12 @@ int sonde_workload(char **text, const char *device_spec,
     if (options->stats_path && options->functional) {
         return error_set(SONDE_EUSAGE, "statistics are of timed launches; --functional has none");
     }
+    char own[64];
     int rc = find(&workload, options->name);
+    if (rc == 0 && !device_spec) {
+        snprintf(own, sizeof own, "sim:%s", workload_model(workload));
+        device_spec = own;
+    }
     if (rc == 0 && begins(device_spec, "cuda:")) {
         return run_driven(text, device_spec, workload, options);
     }

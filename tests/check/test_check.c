@@ -183,7 +183,7 @@ static void workloads_give_no_report(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < workload_count; i++) {
-        struct rt *rt = device("gtx780");
+        struct rt *rt = device(workload_model(&workloads[i]));
         struct workbench counts;
         if (races_on_purpose(workloads[i].name))
             check_suppress(rt_check(rt), "block-race");

@@ -104,3 +104,5 @@ mistake 's/^run.*/run: {workload: bfs, kernel: k}/'
 run sonde workload nbdy
 run sonde workload vectoradd --size 100 --depth 3
 run sonde workload vectoradd --size 100
+run sonde workload split_k --size 32 --functional
+run sonde workload matmul_wgmma --functional -d sim:a100

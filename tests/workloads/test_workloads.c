@@ -19,15 +19,23 @@
 #include "graph.h"
 #include "workload.h"
 
-static int with_rt(void **state)
+static struct rt *rt_of(const char *name)
 {
     struct model *model = NULL;
     struct rt *rt = NULL;
-    int rc = model_load(&model, "gtx780");
+    int rc = model_load(&model, name);
     rc = rc < 0 ? rc : rt_create(&rt, model);
     model_destroy(model);
-    *state = rt;
-    return rc;
+    if (rc < 0) {
+        fail_msg("%s", error_text());
+    }
+    return rt;
+}
+
+static int with_rt(void **state)
+{
+    *state = rt_of("gtx780");
+    return 0;
 }
 
 static int without_rt(void **state)
@@ -36,12 +44,43 @@ static int without_rt(void **state)
     return 0;
 }
 
-static void run_all(struct rt *rt, bool functional)
+/* Each on the model that it is for, all of a model on one device. */
+struct machines {
+    struct rt *old, *today;
+};
+
+static int with_machines(void **state)
+{
+    static struct machines machines;
+    machines = (struct machines){rt_of("gtx780"), rt_of("h200")};
+    *state = &machines;
+    return 0;
+}
+
+static int without_machines(void **state)
+{
+    struct machines *machines = *state;
+    rt_destroy(machines->old);
+    rt_destroy(machines->today);
+    return 0;
+}
+
+static struct rt *machine_for(const struct machines *machines, const struct workload *workload)
+{
+    const char *model = workload_model(workload);
+    if (strcmp(model, "gtx780") == 0) {
+        return machines->old;
+    }
+    assert_string_equal(model, "h200");
+    return machines->today;
+}
+
+static void run_all(const struct machines *machines, bool functional)
 {
     for (uint32_t i = 0; i < workload_count; i++) {
         struct workbench counts;
-        int rc = workload_run(&counts, rt, &workloads[i], SONDE_WORKLOADS_DIR,
-                              workloads[i].small_size, functional);
+        int rc = workload_run(&counts, machine_for(machines, &workloads[i]), &workloads[i],
+                              SONDE_WORKLOADS_DIR, workloads[i].small_size, functional);
         if (rc < 0) {
             fail_msg("%s", error_text());
         }
@@ -68,10 +107,16 @@ static void write_without_last_store(const char *folder, const char *name)
     size_t bytes;
     snprintf(path, sizeof path, "%s/%s/%s.ptx", SONDE_WORKLOADS_DIR, name, name);
     assert_int_equal(file_read_all(&text, &bytes, path, 1u << 20), 0);
-    for (char *at = text; (at = strstr(at, "st.global")); at++) {
-        last = at;
+    /* One that stores fragments or adds has no other. */
+    const char *const stores[] = {"st.global", "wmma.store.d", "red.global", "atom.global"};
+    for (size_t i = 0; !last && i < sizeof stores / sizeof *stores; i++) {
+        for (char *at = text; (at = strstr(at, stores[i])); at++) {
+            last = at;
+        }
     }
-    assert_non_null(last);
+    if (!last) {
+        fail_msg("%s stores nothing", name);
+    }
     while (*last != ';') {
         *last++ = ' ';
     }
@@ -94,8 +139,8 @@ static void a_kernel_that_leaves_out_its_last_store_is_found_wrong(void **state)
     for (uint32_t i = 0; i < workload_count; i++) {
         struct workbench counts;
         write_without_last_store(folder, workloads[i].name);
-        int rc =
-            workload_run(&counts, *state, &workloads[i], folder, workloads[i].small_size, true);
+        int rc = workload_run(&counts, machine_for(*state, &workloads[i]), &workloads[i], folder,
+                              workloads[i].small_size, true);
         snprintf(path, sizeof path, "%s/%s/%s.ptx", folder, workloads[i].name, workloads[i].name);
         unlink(path);
         *strrchr(path, '/') = '\0';
@@ -171,6 +216,28 @@ static void a_size_that_a_workload_cannot_take_is_refused(void **state)
     assert_int_equal(rc, SONDE_EINPUT);
     assert_string_equal(error_text(), "workload frontier: 64 vertices in CTAs of 1025 threads: "
                                       "268435456 and 1024 at most");
+}
+
+/* All but sm_75, which studies run on machines of any age. */
+static void a_target_that_the_model_does_not_have_is_refused(void **state)
+{
+    uint32_t refused = 0;
+    for (uint32_t i = 0; i < workload_count; i++) {
+        const struct workload *workload = &workloads[i];
+        struct workbench counts;
+        char wanted[256];
+        if (strcmp(workload->target, "sm_75") != 0) {
+            int rc = workload_run(&counts, *state, workload, NULL, workload->small_size, true);
+            assert_int_equal(rc, SONDE_EINPUT);
+            snprintf(wanted, sizeof wanted,
+                     "workload %s: %s.ptx: its .target is %s, and gtx780 has compute capability "
+                     "3.5 (sm_35)",
+                     workload->name, workload->name, workload->target);
+            assert_string_equal(error_text(), wanted);
+            refused++;
+        }
+    }
+    assert_true(refused > 0);
 }
 
 /* Of all sizes, the last warp of a launch partly filled or alone; a vertex by itself, too. */
@@ -288,12 +355,14 @@ static void a_setting_that_a_workload_does_not_know_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_workload_is_right_in_functional_mode, with_rt,
-                                        without_rt),
-        cmocka_unit_test_setup_teardown(every_workload_is_right_on_the_timed_gpu, with_rt,
-                                        without_rt),
+        cmocka_unit_test_setup_teardown(every_workload_is_right_in_functional_mode, with_machines,
+                                        without_machines),
+        cmocka_unit_test_setup_teardown(every_workload_is_right_on_the_timed_gpu, with_machines,
+                                        without_machines),
         cmocka_unit_test_setup_teardown(a_kernel_that_leaves_out_its_last_store_is_found_wrong,
-                                        with_rt, without_rt),
+                                        with_machines, without_machines),
+        cmocka_unit_test_setup_teardown(a_target_that_the_model_does_not_have_is_refused, with_rt,
+                                        without_rt),
         cmocka_unit_test_setup_teardown(both_modes_execute_the_same_instructions, with_rt,
                                         without_rt),
         cmocka_unit_test_setup_teardown(threads_are_counted_by_unit_and_space, with_rt, without_rt),

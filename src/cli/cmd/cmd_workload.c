@@ -59,7 +59,7 @@ int cmd_workload(int argc, char **argv)
         {"-d", true},      {"--size", true},    {"--block", true},       {"--depth", true},
         {"--stats", true}, {"--threads", true}, {"--functional", false}, {"--list", false},
         {"-q", false},     {NULL, false}};
-    struct request request = {.device = "sim:gtx780"};
+    struct request request = {.device = NULL}; /* the workload's own */
     struct option_walk walk;
     char *text = NULL;
     option_walk_start(&walk, argc, argv);
