@@ -121,7 +121,7 @@ static void drain(struct gpu *gpu, int rc)
 static void stop(struct gpu *gpu, int rc)
 {
     gpu->spoilt |= rc < 0;
-    uint64_t stop_ps = engine_now_ps(gpu->engine);
+    uint64_t stop_ps = gpu_now_ps(gpu);
     gpu_stats_drop_resident(gpu);
     while (gpu->grids) {
         gpu_grid_over(gpu, gpu->grids, stop_ps);

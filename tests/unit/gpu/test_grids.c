@@ -234,6 +234,18 @@ static void one_that_never_ends_is_stopped_and_takes_the_others_with_it(void **s
     check_words(0, 300 * 256, 3);
 }
 
+static void one_that_never_ends_nor_asks_memory_is_told_with_its_cycles(void **state)
+{
+    (void)state;
+    build("gtx780", 1);
+    prepare(&first, "stuck", 0, 2, 32, 1);
+    struct gpu_grid_options options = {.shares = true, .max_cycles = 3000};
+    assert_int_equal(gpu_grid_begin(g.gpu, &first.grid, &first.launch, &options), 0);
+    assert_int_equal(gpu_run(g.gpu, ENGINE_NEVER), SONDE_EFAULT);
+    gpu_grid_end(first.grid, &first.result);
+    assert_in_range(cycles_of(&first), 2900, 4000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +255,8 @@ int main(void)
         cmocka_unit_test_teardown(the_grid_of_higher_priority_takes_the_places_that_become_free,
                                   teardown),
         cmocka_unit_test_teardown(one_that_never_ends_is_stopped_and_takes_the_others_with_it,
+                                  teardown),
+        cmocka_unit_test_teardown(one_that_never_ends_nor_asks_memory_is_told_with_its_cycles,
                                   teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
