@@ -16,6 +16,7 @@
 #define LABEL_WIDTH 26
 #define CELL_WIDTH 24
 #define COLUMNS 3 /* caches beside each other */
+#define SCREEN_COLUMNS 80
 
 struct pen {
     struct strbuf out;
@@ -92,15 +93,19 @@ void report_head(struct strbuf *out, const struct report_subject *subject,
 {
     const struct trace_device *device = subject->device;
     struct pen pen = {.style = style};
-    char clock[32];
+    char clock[32], taken[48];
     units_format(clock, sizeof(clock), device->clock_hz, UNIT_HZ);
+    int taken_length = snprintf(taken, sizeof taken, "dissected in %.1f s", subject->seconds);
     strbuf_append(out, paint(&pen, "\033[1m"));
     printable_append_name(out, subject->device_spec);
-    strbuf_printf(out, "%s\n  ", paint(&pen, "\033[0m"));
+    strbuf_printf(out, "%s\n", paint(&pen, "\033[0m"));
+    size_t line = out->length;
+    strbuf_append(out, "  ");
     printable_append_name(out, device->name);
     strbuf_printf(out, ", %u SMs, %s, driver ", device->sms, clock);
     printable_append_name(out, device->driver);
-    strbuf_printf(out, "; dissected in %.1f s\n\n", subject->seconds);
+    bool fits = out->length - line + 2 + (size_t)taken_length <= SCREEN_COLUMNS;
+    strbuf_printf(out, "%s%s\n\n", fits ? "; " : "\n  ", taken);
 }
 
 /* A cell of what is no number; "" when it is not known. */

@@ -237,6 +237,23 @@ static void instructions_stand_three_beside_each_other(void **state)
     free(text);
 }
 
+static void a_long_name_leaves_the_time_a_line_of_its_own(void **state)
+{
+    (void)state;
+    const struct trace_device device = {.name = "NVIDIA A100-SXM4-40GB",
+                                        .driver = "sonde 0.1.0",
+                                        .sms = 108,
+                                        .clock_hz = 1410000000};
+    const struct report_subject subject = {
+        .version = "v", .device_spec = "sim:x", .device = &device, .date = "today", .seconds = 3.1};
+    const struct report_style plain = {0};
+    char *text;
+    assert_int_equal(report_summary(&text, &d, &subject, &plain), 0);
+    expect_line(text, "  NVIDIA A100-SXM4-40GB, 108 SMs, 1.41 GHz, driver sonde 0.1.0");
+    expect_line(text, "  dissected in 3.1 s");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +262,7 @@ int main(void)
         TEST(kinds_of_access_fill_lines_and_break_none),
         TEST(levels_of_translation_that_are_there_have_a_line),
         TEST(long_values_stay_within_80_columns),
+        TEST(a_long_name_leaves_the_time_a_line_of_its_own),
         TEST(shared_memory_and_what_is_in_flight_have_a_line),
         TEST(instructions_stand_three_beside_each_other),
     };
