@@ -231,7 +231,9 @@ void html_sweep(struct strbuf *out, const json_t *document)
 
 void html_statistics(struct strbuf *out, const json_t *document)
 {
-    strbuf_append(out, "<section><h2>All launches</h2><div class=\"scroll\">\n");
+    bool sampled = json_is_true(json_object_get(document, "sampled"));
+    strbuf_printf(out, "<section><h2>%s</h2><div class=\"scroll\">\n",
+                  sampled ? "Launches that were simulated (sampling: of all)" : "All launches");
     html_value(out, document, NULL);
     strbuf_append(out, "</div></section>\n");
 }

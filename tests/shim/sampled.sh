@@ -1,11 +1,13 @@
 #!/bin/sh
 # sampled.sh SONDE HOST SCHEMA: what is told of a program of 40 launches of which samples are taken: the summary has
-# all launches, the profile those that were simulated, and the statistics the members that the schema describes.
+# all launches, the profile and the page those that were simulated, and the statistics the members that the schema describes.
 set -eu
 work=$(mktemp -d "${TMPDIR:-/tmp}/sonde-sampled.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 "$1" run --sample --stats "$work/stats.json" --profile=json:"$work/profile.json" -- "$2" 2>"$work/summary" ||
     { cat "$work/summary"; exit 1; }
+"$1" report "$work/stats.json" -o "$work/page.html"
+grep -q '<h2>Launches that were simulated' "$work/page.html" || { echo "the page has simulated launches as all"; exit 1; }
 python3 - "$work" "$3" <<'PYTHON'
 import json, sys
 folder, schema = sys.argv[1], json.load(open(sys.argv[2]))
