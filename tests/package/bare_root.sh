@@ -23,9 +23,12 @@ package=$(find "$work/cpack" -maxdepth 1 -name 'sonde_*.deb')
 dpkg-deb -f "$package" Package Depends
 
 echo "# what it depends on, as if nothing were installed"
-apt-get -o Dir::State::status="$work/status" -o Dir::Cache::archives="$work/apt" -o Debug::NoLocking=1 \
-    -o APT::Sandbox::User=root -qq -y --no-install-recommends --download-only install "$package" dash libc-bin >"$work/log" 2>&1 ||
-    { tail -3 "$work/log"; skip "the archive cannot be reached"; }
+download() {
+    apt-get -o Dir::State::status="$work/status" -o Dir::Cache::archives="$work/apt" -o Debug::NoLocking=1 \
+        -o APT::Sandbox::User=root -qq -y --no-install-recommends --download-only install "$@" >"$work/log" 2>&1
+}
+download dash libc-bin || { tail -3 "$work/log"; skip "the archive cannot be reached"; }
+download "$package" || { tail -3 "$work/log"; exit 1; } # it depends on what there is not
 ls "$work/apt" | sed -n 's/_.*\.deb$//p' | tr '\n' ' '
 echo
 for one in "$work"/apt/*.deb; do dpkg-deb -x "$one" "$work/root"; done
