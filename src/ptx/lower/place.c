@@ -6,6 +6,7 @@
  */
 #include "ptx/lower/lower.h"
 #include "util/container/arena.h"
+#include "util/container/map.h"
 #include "util/error.h"
 
 #define SHARED_ADDRESS_SLOTS 3 /* S2UR, UMOV, ULEA */
@@ -167,36 +168,48 @@ static void place_second_constants(struct lower *l, struct places *have)
     }
 }
 
-/* An instruction above has the same constant, in a block that this one's follows. */
-static bool constant_is_there(const struct lower *l, uint32_t at, uint64_t wanted)
+/* Of an instruction that is there: where each of its constants was seen last. */
+static int note_constants(const struct lower *l, struct u64_map *last, uint32_t pc)
 {
-    for (uint32_t pc = at; pc-- > 0;) {
-        const struct ptx_insn *insn = &l->func->insns[pc];
-        for (uint32_t i = 1; isa_row(insn->op)->unit == UNIT_FP64 && i < insn->operand_count; i++) {
-            uint64_t value;
-            if (!l->dead[pc] && lower_constant(l, &insn->operands[i], &value) && value == wanted)
-                return lower_dominates(l, l->block_of[pc], l->block_of[at]);
-        }
+    const struct ptx_insn *insn = &l->func->insns[pc];
+    int rc = 0;
+    for (uint32_t i = 1; rc == 0 && i < insn->operand_count; i++) {
+        uint64_t value;
+        if (lower_constant(l, &insn->operands[i], &value))
+            rc = u64_map_put(last, value, pc);
     }
-    return false;
+    return rc;
+}
+
+/* The last instruction above with the same constant is in a block that this one's follows. */
+static bool constant_is_there(const struct lower *l, const struct u64_map *last, uint32_t at,
+                              uint64_t wanted)
+{
+    uint64_t pc;
+    return u64_map_get(&pc, last, wanted) && lower_dominates(l, l->block_of[pc], l->block_of[at]);
 }
 
 /* A constant of 64 bits is an operand where its lower half is zero; else it is moved to two
  * registers. */
-static void place_wide_constants(struct lower *l, struct places *have)
+static int place_wide_constants(struct lower *l, struct places *have)
 {
-    for (uint32_t pc = 0; pc < l->func->insn_count; pc++) {
+    struct u64_map last = {0};
+    int rc = 0;
+    for (uint32_t pc = 0; rc == 0 && pc < l->func->insn_count; pc++) {
         const struct ptx_insn *insn = &l->func->insns[pc];
-        if (l->dead[pc] || l->folded[pc] || isa_row(insn->op)->unit != UNIT_FP64)
+        if (l->dead[pc] || isa_row(insn->op)->unit != UNIT_FP64)
             continue;
-        for (uint32_t i = 1; i < insn->operand_count; i++) {
+        for (uint32_t i = 1; !l->folded[pc] && i < insn->operand_count; i++) {
             uint64_t value;
             have->count = 0;
             if (lower_constant(l, &insn->operands[i], &value) && (uint32_t)value != 0 &&
-                !constant_is_there(l, pc, value))
+                !constant_is_there(l, &last, pc, value))
                 need_at(l, have, pc, 2);
         }
+        rc = note_constants(l, &last, pc);
     }
+    u64_map_free(&last);
+    return rc;
 }
 
 static bool reaches_global(const struct ptx_insn *insn)
@@ -207,45 +220,56 @@ static bool reaches_global(const struct ptx_insn *insn)
     return false;
 }
 
-/* x += constant, or what a parameter gives a pointer. */
-static bool is_plain_pointer(const struct lower *l, int32_t reg, bool *steps)
+/* Of a register: whether it is made by x += constant, by something that is not plain for a pointer
+ * (x += constant, or what a parameter gives), and the block in which it was an address last. */
+struct pointer {
+    bool steps, other;
+    uint32_t block;
+};
+
+static void find_pointers(const struct lower *l, struct pointer *pointers)
 {
+    for (uint32_t reg = 0; reg < l->func->reg_count; reg++)
+        pointers[reg] = (struct pointer){.block = NOWHERE};
     for (uint32_t pc = 0; pc < l->func->insn_count; pc++) {
         const struct ptx_insn *insn = &l->func->insns[pc];
-        if (l->dead[pc] || lower_result(insn) != reg)
+        int32_t reg = lower_result(insn);
+        if (l->dead[pc] || reg < 0)
             continue;
         bool step = insn->op == OP_ADD && insn->operands[1].kind == OPERAND_REG &&
                     insn->operands[1].reg == reg && insn->operands[2].kind == OPERAND_IMM;
-        *steps |= step;
-        if (!step && insn->op != OP_CVTA_TO && insn->op != OP_MOV && insn->op != OP_LD)
-            return false;
+        pointers[reg].steps |= step;
+        pointers[reg].other |=
+            !step && insn->op != OP_CVTA_TO && insn->op != OP_MOV && insn->op != OP_LD;
     }
-    return true;
 }
 
 /* A pointer that all lanes have in common and that a loop steps lies in uniform registers: an
  * access takes it from two others, to which it is moved in each turn, once a block. */
-static void place_pointers(struct lower *l)
+static int place_pointers(struct lower *l)
 {
+    struct pointer *pointers =
+        arena_array(l->arena, (size_t)l->func->reg_count + 1, sizeof *pointers);
+    if (!pointers)
+        return error_memory();
+    find_pointers(l, pointers);
     for (uint32_t pc = 0; pc < l->func->insn_count; pc++) {
         const struct ptx_insn *insn = &l->func->insns[pc];
-        const struct ptx_operand *address = NULL;
+        uint32_t block = l->block_of[pc];
+        struct pointer *pointer = NULL;
         for (uint32_t i = 0; i < insn->operand_count; i++)
             if (insn->operands[i].kind == OPERAND_ADDR && insn->operands[i].has_reg)
-                address = &insn->operands[i];
-        if (l->dead[pc] || !address || !reaches_global(insn) ||
-            l->blocks[l->block_of[pc]].header == NOWHERE)
-            continue;
-        bool steps = false, had = false;
-        for (uint32_t at = l->func->blocks[l->block_of[pc]].first; at < pc; at++)
-            for (uint32_t i = 0; i < l->func->insns[at].operand_count; i++)
-                had |= l->func->insns[at].operands[i].kind == OPERAND_ADDR &&
-                       l->func->insns[at].operands[i].reg == address->reg;
-        if (had || l->regs[address->reg].divergent || !is_plain_pointer(l, address->reg, &steps))
-            continue;
-        if (steps)
+                pointer = &pointers[insn->operands[i].reg];
+        bool had = pointer && pointer->block == block;
+        for (uint32_t i = 0; i < insn->operand_count; i++)
+            if (insn->operands[i].kind == OPERAND_ADDR && insn->operands[i].has_reg)
+                pointers[insn->operands[i].reg].block = block;
+        bool plain = pointer && !pointer->other && !l->regs[pointer - pointers].divergent;
+        if (plain && pointer->steps && !had && !l->dead[pc] && reaches_global(insn) &&
+            l->blocks[block].header != NOWHERE)
             lower_add(l, pc, UNIT_ALU, 2 * LOWER_ONE);
     }
+    return 0;
 }
 
 static void place_descriptor(struct lower *l, struct places *have)
@@ -267,9 +291,11 @@ int lower_place(struct lower *l)
     place_sregs(l, &have);
     place_shared(l, &have);
     place_descriptor(l, &have);
-    place_pointers(l);
+    int rc = place_pointers(l);
     place_second_constants(l, &have);
-    place_wide_constants(l, &have);
+    rc = rc < 0 ? rc : place_wide_constants(l, &have);
+    if (rc < 0)
+        return rc;
     place_data(l);
     if (l->func->is_entry && l->func->insn_count > 0)
         lower_add(l, 0, ISA_UNIT_COUNT, LOWER_ONE);
