@@ -1,5 +1,8 @@
-/* Grant and accept, over the list of requests: routers are small and few of their inputs ask in a
- * cycle, so lists beat matrices. */
+/*
+ * Grant and accept. Round-robin choice at a router of up to 64 inputs and outputs is a rotation and
+ * a count of zeros over masks; all else goes over the list of requests, few of which there are in a
+ * cycle.
+ */
 #include "mem/noc/allocator.h"
 
 #include <stdlib.h>
@@ -8,8 +11,9 @@
 #include "util/error.h"
 
 int allocator_init(struct allocator *allocator, enum noc_allocator kind, uint32_t inputs,
-                   uint32_t outputs, uint32_t iterations)
+                   uint32_t outputs, uint32_t iterations, bool rising)
 {
+    enum { MASK_BITS = 64 };
     *allocator = (struct allocator){
         .kind = kind, .inputs = inputs, .outputs = outputs, .iterations = iterations};
     rng_seed(&allocator->rng, 1);
@@ -17,7 +21,13 @@ int allocator_init(struct allocator *allocator, enum noc_allocator kind, uint32_
     allocator->match = calloc(inputs, sizeof *allocator->match);
     allocator->grant = calloc(outputs, sizeof *allocator->grant);
     allocator->accept = calloc(inputs, sizeof *allocator->accept);
-    bool whole = allocator->request && allocator->match && allocator->grant && allocator->accept;
+    allocator->asked = calloc(inputs, sizeof *allocator->asked);
+    allocator->wanted = calloc(outputs, sizeof *allocator->wanted);
+    allocator->granted = calloc(inputs, sizeof *allocator->granted);
+    allocator->masks =
+        rising && kind == NOC_ALLOCATOR_ISLIP && inputs <= MASK_BITS && outputs <= MASK_BITS;
+    bool whole = allocator->request && allocator->match && allocator->grant && allocator->accept &&
+                 allocator->asked && allocator->wanted && allocator->granted;
     return whole ? 0 : error_memory();
 }
 
@@ -27,6 +37,9 @@ void allocator_free(struct allocator *allocator)
     free(allocator->match);
     free(allocator->grant);
     free(allocator->accept);
+    free(allocator->asked);
+    free(allocator->wanted);
+    free(allocator->granted);
 }
 
 /* `candidate` of `count` asks `side`, which prefers those from `pointer` on. */
@@ -55,8 +68,8 @@ static uint16_t behind(uint32_t index, uint32_t count)
     return (uint16_t)(index + 1 == count ? 0 : index + 1);
 }
 
-static void take(struct allocator *allocator, struct allocator_pointers *pointers, uint32_t input,
-                 uint32_t output, bool first)
+static inline void take(struct allocator *allocator, struct allocator_pointers *pointers,
+                        uint32_t input, uint32_t output, bool first)
 {
     allocator->match[allocator->matches++] =
         (struct allocator_pair){.input = (uint16_t)input, .output = (uint16_t)output};
@@ -65,6 +78,8 @@ static void take(struct allocator *allocator, struct allocator_pointers *pointer
         pointers->accept[input] = behind(output, allocator->outputs);
     }
 }
+
+/* ---- lists ---- */
 
 /* Drops the requests of matched inputs and for matched outputs. */
 static void keep_unmatched(struct allocator *allocator)
@@ -105,9 +120,9 @@ static void iterate(struct allocator *allocator, struct allocator_pointers *poin
     }
 }
 
-void allocator_run(struct allocator *allocator, struct allocator_pointers *pointers)
+__attribute__((noinline)) static void run_by_list(struct allocator *allocator,
+                                                  struct allocator_pointers *pointers)
 {
-    allocator->matches = 0;
     if (allocator->requests == 1) {
         take(allocator, pointers, allocator->request[0].input, allocator->request[0].output, true);
         allocator->requests = 0;
@@ -122,4 +137,89 @@ void allocator_run(struct allocator *allocator, struct allocator_pointers *point
         allocator->accept[allocator->match[i].input].matched = false;
     }
     allocator->requests = 0;
+}
+
+/* ---- masks ---- */
+
+static inline uint32_t lowest(uint64_t set)
+{
+    return (uint32_t)__builtin_ctzll(set);
+}
+
+/* The first of a set that is not empty, from `pointer` on and then from the start. */
+static inline uint32_t first_from(uint64_t set, uint32_t pointer)
+{
+    uint64_t behind_pointer = set >> pointer << pointer;
+    return lowest(behind_pointer ? behind_pointer : set);
+}
+
+/* Each output that is asked for grants one input. */
+static void grant_by_masks(struct allocator *allocator, const struct allocator_pointers *pointers)
+{
+    uint64_t outputs = 0;
+    for (uint64_t inputs = allocator->asking; inputs; inputs &= inputs - 1) {
+        uint32_t input = lowest(inputs);
+        outputs |= allocator->asked[input];
+        for (uint64_t asked = allocator->asked[input]; asked; asked &= asked - 1) {
+            allocator->wanted[lowest(asked)] |= UINT64_C(1) << input;
+        }
+    }
+    for (; outputs; outputs &= outputs - 1) {
+        uint32_t output = lowest(outputs);
+        uint32_t input = first_from(allocator->wanted[output], pointers->grant[output]);
+        allocator->wanted[output] = 0;
+        allocator->granted[input] |= UINT64_C(1) << output;
+    }
+}
+
+static void iterate_by_masks(struct allocator *allocator, struct allocator_pointers *pointers,
+                             bool first)
+{
+    uint64_t matched = 0, left = 0;
+    grant_by_masks(allocator, pointers);
+    for (uint64_t inputs = allocator->asking; inputs; inputs &= inputs - 1) {
+        uint32_t input = lowest(inputs);
+        if (allocator->granted[input]) {
+            uint32_t output = first_from(allocator->granted[input], pointers->accept[input]);
+            allocator->granted[input] = 0;
+            allocator->asked[input] = 0;
+            matched |= UINT64_C(1) << output;
+            take(allocator, pointers, input, output, first);
+        }
+    }
+    for (uint64_t inputs = allocator->asking; inputs; inputs &= inputs - 1) {
+        uint32_t input = lowest(inputs);
+        allocator->asked[input] &= ~matched;
+        left |= allocator->asked[input] ? UINT64_C(1) << input : 0;
+    }
+    allocator->asking = left;
+}
+
+/* Apart, so that the common case, one that asks alone, saves no registers. */
+__attribute__((noinline)) static void run_by_masks(struct allocator *allocator,
+                                                   struct allocator_pointers *pointers)
+{
+    for (uint32_t i = 0; i < allocator->iterations && allocator->asking; i++) {
+        iterate_by_masks(allocator, pointers, i == 0);
+    }
+    for (; allocator->asking; allocator->asking &= allocator->asking - 1) {
+        allocator->asked[lowest(allocator->asking)] = 0;
+    }
+}
+
+void allocator_run(struct allocator *allocator, struct allocator_pointers *pointers)
+{
+    uint64_t inputs = allocator->asking;
+    allocator->matches = 0;
+    if (!allocator->masks) {
+        run_by_list(allocator, pointers);
+    } else if (inputs & (inputs - 1)) {
+        run_by_masks(allocator, pointers);
+    } else if (inputs) {
+        uint32_t input = lowest(inputs);
+        uint64_t outputs = allocator->asked[input];
+        allocator->asked[input] = 0;
+        allocator->asking = 0;
+        take(allocator, pointers, input, first_from(outputs, pointers->accept[input]), true);
+    }
 }

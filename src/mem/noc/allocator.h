@@ -27,10 +27,14 @@ struct allocator_pointers {
 /* One for all routers of a network: room to work in. */
 struct allocator {
     enum noc_allocator kind;
+    bool masks; /* requests are kept as masks, see allocator_init() */
     uint32_t inputs, outputs, iterations;
     uint32_t requests, matches;
     struct allocator_pair *request; /* room for inputs x outputs */
-    struct allocator_pair *match;   /* room for inputs */
+    uint64_t asking;                /* masks: inputs that ask */
+    uint64_t *asked;              /* masks: by input, the outputs; zero of those that do not ask */
+    uint64_t *wanted, *granted;   /* masks: by output, inputs; by input, outputs; room, zero */
+    struct allocator_pair *match; /* room for inputs */
     struct allocator_side {
         uint32_t round;      /* in which it was last chosen for */
         uint16_t candidates; /* seen in this round */
@@ -42,15 +46,37 @@ struct allocator {
     struct rng rng;
 };
 
-/* SONDE_ENOMEM. To be freed also after an error. */
+/*
+ * `rising`: requests of a cycle come in rising order of their inputs. Then iSLIP of up to 64 inputs
+ * and outputs works on masks; matches are the same, in the same order. SONDE_ENOMEM. To be freed
+ * also after an error.
+ */
 int allocator_init(struct allocator *allocator, enum noc_allocator kind, uint32_t inputs,
-                   uint32_t outputs, uint32_t iterations);
+                   uint32_t outputs, uint32_t iterations, bool rising);
 void allocator_free(struct allocator *allocator);
+
+/* One that works on masks: `input` asks for each output of a set, which is not empty. */
+static inline void allocator_request_all(struct allocator *allocator, uint32_t input,
+                                         uint64_t outputs)
+{
+    allocator->asked[input] |= outputs;
+    allocator->asking |= UINT64_C(1) << input;
+}
 
 static inline void allocator_request(struct allocator *allocator, uint32_t input, uint32_t output)
 {
+    if (allocator->masks) {
+        allocator_request_all(allocator, input, UINT64_C(1) << output);
+        return;
+    }
     allocator->request[allocator->requests++] =
         (struct allocator_pair){.input = (uint16_t)input, .output = (uint16_t)output};
+}
+
+/* Whether there is something to run for. */
+static inline bool allocator_asked(const struct allocator *allocator)
+{
+    return (allocator->asking | allocator->requests) != 0;
 }
 
 /* Fills `match` from the requests made since the last call, and forgets these. */

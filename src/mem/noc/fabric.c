@@ -1,12 +1,15 @@
 /*
- * One cycle of the network. Nodes send first, then every router that holds a flit looks at its
- * inputs: those with a packet's first flit at the front find its way and ask for a virtual channel,
- * those that have one and a credit ask for the crossbar.
+ * One cycle of the network. Nodes send first, then every router at which something can happen looks
+ * at the inputs that may get on: those with a packet's first flit at the front ask for a virtual
+ * channel, those that have one and a credit ask for the crossbar. When a step takes a known time,
+ * the input is put down for the cycle of the next one, and nobody looks at it in between.
  */
 #include <assert.h>
 #include <stddef.h>
 
 #include "mem/noc/fabric_state.h"
+
+static const uint64_t ALL_BITS = UINT64_MAX;
 
 /* ---- flits and credits ---- */
 
@@ -20,6 +23,16 @@ static void clear_bit(uint64_t *words, uint32_t i)
     words[i / WORD_BITS] &= ~(UINT64_C(1) << i % WORD_BITS);
 }
 
+static bool none(const uint64_t *words, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (words[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void credit_push(struct credit_line *line, struct credit credit)
 {
     assert(line->count < line->capacity);
@@ -28,22 +41,63 @@ static void credit_push(struct credit_line *line, struct credit credit)
 }
 
 /* The input has something to look at from the next time on. */
-static void wake(struct fabric *fabric, uint32_t router, uint32_t local)
+static inline void wake(struct fabric *fabric, uint32_t router, uint32_t local)
 {
     set_bit(&fabric->eager[router * fabric->words], local);
     set_bit(fabric->busy_routers, router);
 }
 
-static void give_credits(struct fabric *fabric, uint32_t index, uint32_t count)
+/* The input has something to look at in cycle `when`, or is looked at in vain before. */
+static inline void wake_at(struct fabric *fabric, uint32_t router, uint32_t local, uint64_t when)
 {
-    struct output *output = &fabric->output[index];
-    if (output->credits == 0 && output->taken) {
-        uint32_t first = output->router * fabric->ports * fabric->channels;
-        if (fabric->input[first + output->holder].count) {
-            wake(fabric, output->router, output->holder);
+    uint64_t cycle = fabric->cycle;
+    if (when <= cycle) {
+        wake(fabric, router, local);
+        return;
+    }
+    uint32_t turn = (uint32_t)(when < cycle + AHEAD ? when : cycle + AHEAD - 1) % AHEAD;
+    set_bit(&fabric->later[(turn * fabric->routers + router) * fabric->words], local);
+    set_bit(&fabric->due_routers[turn * fabric->router_words], router);
+}
+
+/* Those put down for one turn may get on. */
+static void wake_due(struct fabric *fabric, uint32_t turn)
+{
+    uint64_t *due = &fabric->due_routers[turn * fabric->router_words];
+    for (uint32_t i = 0; i < fabric->router_words; i++) {
+        fabric->busy_routers[i] |= due[i];
+        for (; due[i]; due[i] &= due[i] - 1) {
+            uint32_t router = i * WORD_BITS + (uint32_t)__builtin_ctzll(due[i]);
+            uint64_t *later = &fabric->later[(turn * fabric->routers + router) * fabric->words];
+            for (uint32_t word = 0; word < fabric->words; word++) {
+                if (later[word]) {
+                    fabric->eager[router * fabric->words + word] |= later[word];
+                    later[word] = 0;
+                }
+            }
         }
     }
+}
+
+/* A new cycle. When some were left out, all are looked at: each is put down again if need be. */
+static void begin_cycle(struct fabric *fabric, uint64_t cycle)
+{
+    bool next = cycle == fabric->cycle + 1;
+    fabric->cycle = cycle;
+    for (uint32_t i = 0; !next && i < AHEAD; i++) {
+        wake_due(fabric, i);
+    }
+    wake_due(fabric, cycle % AHEAD);
+}
+
+static inline void give_credits(struct fabric *fabric, uint32_t index, uint32_t count)
+{
+    struct output *output = &fabric->output[index];
     output->credits += count;
+    if (output->starved) {
+        output->starved = false;
+        wake(fabric, output->router, output->holder);
+    }
 }
 
 static void credits_return(struct fabric *fabric, struct credit_line *line, uint64_t cycle)
@@ -65,8 +119,27 @@ static const struct flit *front(const struct input *in)
     return &in->ring[in->head];
 }
 
+/*
+ * Another flit is at the front of a buffer, to be looked at from `cycle` on. The way of a packet
+ * depends on nothing, so that it is found at once; the time that takes passes all the same.
+ */
+static inline void come_to_front(struct fabric *fabric, uint32_t router, uint32_t local,
+                                 struct input *in, uint64_t cycle)
+{
+    const struct flit *flit = front(in);
+    uint64_t when = flit->ready_cycle > cycle ? flit->ready_cycle : cycle;
+    if (in->stage == STAGE_IDLE) {
+        in->way = fabric->way[router * fabric->nodes + flit->packet->to];
+        in->stage = STAGE_ROUTED;
+        when += fabric->spec->routing_cycles;
+    }
+    in->ready_cycle = when;
+    wake_at(fabric, router, local, when);
+}
+
 /* Puts a flit into a router's buffer, where there is room: a credit was taken for it. */
-static void buffer_push(struct fabric *fabric, uint32_t router, uint32_t local, struct flit flit)
+static inline void buffer_push(struct fabric *fabric, uint32_t router, uint32_t local,
+                               struct flit flit)
 {
     struct input *in = &fabric->input[router * fabric->ports * fabric->channels + local];
     uint32_t size = fabric->spec->buffer_flits;
@@ -74,15 +147,21 @@ static void buffer_push(struct fabric *fabric, uint32_t router, uint32_t local, 
     assert(in->count < size);
     in->ring[i >= size ? i - size : i] = flit;
     if (in->count++ == 0) {
-        wake(fabric, router, local);
+        come_to_front(fabric, router, local, in, 0);
     }
 }
 
-static void buffer_pop(struct fabric *fabric, uint32_t router, uint32_t local, struct input *in)
+static inline void buffer_pop(struct fabric *fabric, uint32_t router, uint32_t local,
+                              struct input *in)
 {
     in->head = in->head + 1 == fabric->spec->buffer_flits ? 0 : in->head + 1;
-    if (--in->count == 0) {
-        clear_bit(&fabric->eager[router * fabric->words], local);
+    in->count--;
+    if (in->count && in->stage == STAGE_ACTIVE && front(in)->ready_cycle <= fabric->cycle + 1) {
+        return; /* the packet's next flit may follow at once: the input stays eager */
+    }
+    clear_bit(&fabric->eager[router * fabric->words], local);
+    if (in->count) {
+        come_to_front(fabric, router, local, in, fabric->cycle + 1);
     }
 }
 
@@ -164,30 +243,35 @@ static void node_tick(struct fabric *fabric, uint32_t node, uint64_t cycle)
 
 /* ---- routers ---- */
 
-/* The first flit of a packet stands at the front: where to. */
-static void route(struct fabric *fabric, uint32_t router, struct input *in, const struct flit *flit)
-{
-    struct topology_way way = fabric->way[router * fabric->nodes + flit->packet->to];
-    bool to_node = fabric->channel[router * fabric->ports + way.port].end.kind == END_NODE;
-    uint32_t count = to_node ? fabric->channels : fabric->channels / fabric->classes;
-    in->way_port = way.port;
-    in->way_first = (uint16_t)(way.port * fabric->channels + (to_node ? 0 : way.class * count));
-    in->way_count = (uint16_t)count;
-}
-
-/* Asks for each virtual channel that is free; sleeps when there is none. */
-static void request_channels(struct fabric *fabric, uint32_t router, uint32_t first, uint32_t local,
+/* Asks for each virtual channel on its way that is free; false when there is none. */
+static bool ask_for_channels(struct fabric *fabric, uint32_t router, uint32_t local,
                              const struct input *in)
 {
-    uint32_t before = fabric->vc_allocator.requests;
-    for (uint32_t i = in->way_first; i < in->way_first + (uint32_t)in->way_count; i++) {
-        if (!fabric->output[first + i].taken) {
-            allocator_request(&fabric->vc_allocator, local, i);
+    const uint64_t *untaken = &fabric->untaken[router * fabric->words];
+    struct allocator *allocator = &fabric->vc_allocator;
+    if (allocator->masks) { /* `words` is 1 */
+        uint64_t free = *untaken & ALL_BITS >> (WORD_BITS - in->way.count) << in->way.first;
+        if (free) {
+            allocator_request_all(allocator, local, free);
+        }
+        return free != 0;
+    }
+    uint32_t before = allocator->requests;
+    for (uint32_t i = in->way.first; i < in->way.first + (uint32_t)in->way.count; i++) {
+        if (untaken[i / WORD_BITS] >> i % WORD_BITS & 1) {
+            allocator_request(allocator, local, i);
         }
     }
-    if (fabric->vc_allocator.requests == before) {
+    return allocator->requests != before;
+}
+
+/* Asks for a virtual channel; sleeps when there is none. */
+static void request_channels(struct fabric *fabric, uint32_t router, uint32_t local,
+                             const struct input *in)
+{
+    if (!ask_for_channels(fabric, router, local, in)) {
         clear_bit(&fabric->eager[router * fabric->words], local);
-        set_bit(&fabric->waiting[(router * fabric->ports + in->way_port) * fabric->words], local);
+        set_bit(&fabric->waiting[(router * fabric->ports + in->way.port) * fabric->words], local);
     }
 }
 
@@ -196,20 +280,26 @@ static void wake_waiting(struct fabric *fabric, uint32_t router, uint32_t port)
 {
     uint64_t *waiting = &fabric->waiting[(router * fabric->ports + port) * fabric->words];
     for (uint32_t word = 0; word < fabric->words; word++) {
-        fabric->eager[router * fabric->words + word] |= waiting[word];
-        waiting[word] = 0;
+        if (waiting[word]) {
+            fabric->eager[router * fabric->words + word] |= waiting[word];
+            waiting[word] = 0;
+        }
     }
 }
 
 /*
  * On behalf of one of its channels, in turn, a crossbar input asks for each output that they want.
  */
-static void ask_for_crossbar(struct fabric *fabric, uint32_t router, uint32_t local,
-                             const struct input *in)
+static inline void ask_for_crossbar(struct fabric *fabric, uint32_t router, uint32_t local,
+                                    const struct input *in)
 {
-    uint16_t *chosen = &fabric->chosen[in->slot * fabric->ports + in->way_port];
+    if (fabric->slot_each) {
+        allocator_request(&fabric->switch_allocator, local, in->way.port);
+        return;
+    }
+    uint16_t *chosen = &fabric->chosen[in->slot * fabric->ports + in->way.port];
     if (*chosen == NO_INPUT) {
-        allocator_request(&fabric->switch_allocator, in->slot, in->way_port);
+        allocator_request(&fabric->switch_allocator, in->slot, in->way.port);
         fabric->asked[fabric->asked_count++] = chosen;
     } else {
         uint32_t turn = fabric->turn[router * crossbar_inputs(fabric) + in->slot];
@@ -222,36 +312,32 @@ static void ask_for_crossbar(struct fabric *fabric, uint32_t router, uint32_t lo
     *chosen = (uint16_t)local;
 }
 
-/* Asks for the crossbar when a flit can go; sleeps when only a credit is missing. */
-static void ask_if_it_may_leave(struct fabric *fabric, uint32_t router, uint32_t first,
-                                uint32_t local, const struct input *in, uint64_t cycle)
+/* A flit can go: asks for the crossbar, or sleeps when a credit is missing. */
+static inline void ask_if_it_may_leave(struct fabric *fabric, uint32_t router, uint32_t first,
+                                       uint32_t local, const struct input *in)
 {
-    if (fabric->output[first + in->output].credits == 0) {
+    struct output *output = &fabric->output[first + in->output];
+    if (output->credits == 0) {
         clear_bit(&fabric->eager[router * fabric->words], local);
-    } else if (in->ready_cycle <= cycle && front(in)->ready_cycle <= cycle) {
+        output->starved = true;
+    } else {
         ask_for_crossbar(fabric, router, local, in);
     }
 }
 
 /* What an input with a flit does in a cycle, but for what allocators decide. */
-static void look_at_input(struct fabric *fabric, uint32_t router, uint32_t first, uint32_t local,
-                          uint64_t cycle)
+static inline void look_at_input(struct fabric *fabric, uint32_t router, uint32_t first,
+                                 uint32_t local, uint64_t cycle)
 {
     struct input *in = &fabric->input[first + local];
-    if (in->stage == STAGE_ACTIVE) {
-        ask_if_it_may_leave(fabric, router, first, local, in, cycle);
-        return;
-    }
-    if (in->stage == STAGE_IDLE) {
-        if (front(in)->ready_cycle > cycle) {
-            return;
-        }
-        route(fabric, router, in, front(in));
-        in->stage = STAGE_ROUTED;
-        in->ready_cycle = cycle + fabric->spec->routing_cycles;
-    }
-    if (in->ready_cycle <= cycle) {
-        request_channels(fabric, router, first, local, in);
+    assert(in->count && in->stage != STAGE_IDLE);
+    if (in->ready_cycle > cycle) {
+        clear_bit(&fabric->eager[router * fabric->words], local);
+        wake_at(fabric, router, local, in->ready_cycle);
+    } else if (in->stage == STAGE_ACTIVE) {
+        ask_if_it_may_leave(fabric, router, first, local, in);
+    } else {
+        request_channels(fabric, router, local, in);
     }
 }
 
@@ -263,10 +349,15 @@ static void grant_channels(struct fabric *fabric, uint32_t router, uint32_t firs
         struct input *in = &fabric->input[first + local];
         in->output = allocator->match[i].output;
         in->stage = STAGE_ACTIVE;
-        in->ready_cycle = cycle + fabric->spec->vc_cycles;
-        fabric->output[first + in->output].taken = true;
+        clear_bit(&fabric->untaken[router * fabric->words], in->output);
         fabric->output[first + in->output].holder = (uint16_t)local;
-        ask_if_it_may_leave(fabric, router, first, local, in, cycle);
+        if (fabric->spec->vc_cycles == 0) {
+            ask_if_it_may_leave(fabric, router, first, local, in);
+        } else {
+            in->ready_cycle = cycle + fabric->spec->vc_cycles;
+            clear_bit(&fabric->eager[router * fabric->words], local);
+            wake_at(fabric, router, local, in->ready_cycle);
+        }
     }
 }
 
@@ -288,15 +379,15 @@ static void deliver(struct fabric *fabric, uint32_t node, uint32_t output, const
 }
 
 /* The flit at the front of input `local` passes the crossbar. */
-static void leave(struct fabric *fabric, uint32_t router, uint32_t first, uint32_t local,
-                  uint64_t cycle)
+static inline void leave(struct fabric *fabric, uint32_t router, uint32_t first, uint32_t local,
+                         uint64_t cycle)
 {
     struct input *in = &fabric->input[first + local];
     struct flit flit = *front(in);
     struct output *output = &fabric->output[first + in->output];
-    const struct channel *channel = &fabric->channel[router * fabric->ports + in->way_port];
+    struct way way = in->way;
+    const struct channel *channel = &fabric->channel[router * fabric->ports + way.port];
     output->credits--;
-    buffer_pop(fabric, router, local, in);
     credit_push(&fabric->hop_credits,
                 (struct credit){.cycle = cycle + fabric->spec->link_cycles + 1,
                                 .output = in->credit_to,
@@ -304,16 +395,17 @@ static void leave(struct fabric *fabric, uint32_t router, uint32_t first, uint32
     if (flit.tail) {
         flit.packet->routers++;
         in->stage = STAGE_IDLE;
-        output->taken = false;
-        wake_waiting(fabric, router, in->way_port);
+        set_bit(&fabric->untaken[router * fabric->words], in->output);
+        wake_waiting(fabric, router, way.port);
     }
+    buffer_pop(fabric, router, local, in);
     if (channel->end.kind == END_NODE) {
         deliver(fabric, channel->end.index, first + in->output, &flit, cycle);
         return;
     }
     flit.ready_cycle = cycle + fabric->spec->switch_cycles + fabric->spec->link_cycles;
     buffer_push(fabric, channel->end.index,
-                channel->first_local + in->output - in->way_port * fabric->channels, flit);
+                channel->first_local + in->output - way.port * fabric->channels, flit);
 }
 
 static void allocate_crossbar(struct fabric *fabric, uint32_t router, uint32_t first,
@@ -324,6 +416,10 @@ static void allocate_crossbar(struct fabric *fabric, uint32_t router, uint32_t f
     allocator_run(allocator, &fabric->switch_pointers[router]);
     for (uint32_t i = 0; i < allocator->matches; i++) {
         struct allocator_pair match = allocator->match[i];
+        if (fabric->slot_each) {
+            leave(fabric, router, first, match.input, cycle);
+            continue;
+        }
         uint32_t local = fabric->chosen[match.input * fabric->ports + match.output];
         uint32_t channel = fabric->input[first + local].channel;
         fabric->turn[router * inputs + match.input] =
@@ -346,26 +442,22 @@ static void router_tick(struct fabric *fabric, uint32_t router, uint64_t cycle)
             look_at_input(fabric, router, first, local, cycle);
         }
     }
-    if (fabric->vc_allocator.requests) {
+    if (allocator_asked(&fabric->vc_allocator)) {
         allocator_run(&fabric->vc_allocator, &fabric->vc_pointers[router]);
         grant_channels(fabric, router, first, cycle);
     }
-    if (fabric->switch_allocator.requests) {
+    if (allocator_asked(&fabric->switch_allocator)) {
         allocate_crossbar(fabric, router, first, cycle);
     }
-    uint64_t left = 0;
-    for (uint32_t word = 0; word < fabric->words; word++) {
-        left |= eager[word];
-    }
-    if (left == 0) {
+    if (none(eager, fabric->words)) {
         clear_bit(fabric->busy_routers, router);
     }
 }
 
 /* Calls `tick` for each of `count` members of a set, in order; it may take members out and add
  * others, which wait for the next cycle or not as their number falls. */
-static void each_busy(struct fabric *fabric, const uint64_t *set, uint32_t count, uint64_t cycle,
-                      void (*tick)(struct fabric *, uint32_t, uint64_t))
+static inline void each_busy(struct fabric *fabric, const uint64_t *set, uint32_t count,
+                             uint64_t cycle, void (*tick)(struct fabric *, uint32_t, uint64_t))
 {
     for (uint32_t word = 0; word * WORD_BITS < count; word++) {
         for (uint64_t bits = set[word]; bits; bits &= bits - 1) {
@@ -376,6 +468,7 @@ static void each_busy(struct fabric *fabric, const uint64_t *set, uint32_t count
 
 bool fabric_tick(struct fabric *fabric, uint64_t cycle)
 {
+    begin_cycle(fabric, cycle);
     credits_return(fabric, &fabric->hop_credits, cycle);
     credits_return(fabric, &fabric->node_credits, cycle);
     each_busy(fabric, fabric->busy_nodes, fabric->nodes, cycle, node_tick);

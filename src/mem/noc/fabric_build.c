@@ -153,6 +153,16 @@ static void number(struct fabric *fabric)
     }
 }
 
+/* Towards a node all virtual channels may be taken, else those of the class. */
+static struct way way_of(const struct fabric *fabric, uint32_t router, struct topology_way way)
+{
+    const struct channel *channel = &fabric->channel[router * fabric->ports + way.port];
+    bool to_node = channel->end.kind == END_NODE;
+    uint32_t count = to_node ? fabric->channels : fabric->channels / fabric->classes;
+    uint32_t first = way.port * fabric->channels + (to_node ? 0 : way.class * count);
+    return (struct way){.port = way.port, .first = (uint16_t)first, .count = (uint16_t)count};
+}
+
 static void wire(struct fabric *fabric, const struct topology_ops *ops, const uint16_t *place,
                  const uint32_t *node_at)
 {
@@ -161,7 +171,8 @@ static void wire(struct fabric *fabric, const struct topology_ops *ops, const ui
             wire_port(fabric, ops, node_at, router, port);
         }
         for (uint32_t i = 0; i < fabric->nodes; i++) {
-            fabric->way[router * fabric->nodes + i] = ops->route(fabric->spec, router, place[i]);
+            fabric->way[router * fabric->nodes + i] =
+                way_of(fabric, router, ops->route(fabric->spec, router, place[i]));
         }
     }
     for (uint32_t i = 0; i < fabric->nodes; i++) {
@@ -202,8 +213,12 @@ static bool arrays_create(struct fabric *fabric)
     fabric->channel = calloc(ports, sizeof *fabric->channel);
     fabric->way = calloc((size_t)fabric->routers * fabric->nodes, sizeof *fabric->way);
     fabric->eager = calloc((size_t)fabric->routers * fabric->words, sizeof(uint64_t));
+    fabric->later = calloc((size_t)AHEAD * fabric->routers * fabric->words, sizeof(uint64_t));
     fabric->waiting = calloc((size_t)ports * fabric->words, sizeof(uint64_t));
-    fabric->busy_routers = calloc(fabric->routers / WORD_BITS + 1, sizeof(uint64_t));
+    fabric->untaken = malloc((size_t)fabric->routers * fabric->words * sizeof(uint64_t));
+    fabric->router_words = fabric->routers / WORD_BITS + 1;
+    fabric->due_routers = calloc((size_t)AHEAD * fabric->router_words, sizeof(uint64_t));
+    fabric->busy_routers = calloc(fabric->router_words, sizeof(uint64_t));
     fabric->busy_nodes = calloc(fabric->nodes / WORD_BITS + 1, sizeof(uint64_t));
     fabric->vc_pointers = calloc(fabric->routers, sizeof *fabric->vc_pointers);
     fabric->switch_pointers = calloc(fabric->routers, sizeof *fabric->switch_pointers);
@@ -212,10 +227,10 @@ static bool arrays_create(struct fabric *fabric)
     fabric->chosen = malloc((size_t)inputs * fabric->ports * sizeof(uint16_t));
     fabric->asked = calloc((size_t)inputs * fabric->ports, sizeof *fabric->asked);
     return fabric->node && fabric->owed_room && fabric->input && fabric->flit && fabric->output &&
-           fabric->channel && fabric->way && fabric->eager && fabric->waiting &&
-           fabric->busy_routers && fabric->busy_nodes && fabric->vc_pointers &&
-           fabric->switch_pointers && fabric->pointer_room && fabric->turn && fabric->chosen &&
-           fabric->asked;
+           fabric->channel && fabric->way && fabric->eager && fabric->later && fabric->waiting &&
+           fabric->untaken && fabric->due_routers && fabric->busy_routers && fabric->busy_nodes &&
+           fabric->vc_pointers && fabric->switch_pointers && fabric->pointer_room && fabric->turn &&
+           fabric->chosen && fabric->asked;
 }
 
 static int parts_create(struct fabric *fabric)
@@ -224,14 +239,18 @@ static int parts_create(struct fabric *fabric)
     uint32_t vcs = fabric->ports * fabric->channels;
     uint32_t buffers = (fabric->routers * fabric->ports + fabric->nodes) * fabric->channels;
     int rc = arrays_create(fabric) ? 0 : error_memory();
+    bool rising = spec->vc_cycles > 0 && (spec->input_speedup == 1 || fabric->slot_each);
     if (rc == 0) {
+        memset(fabric->untaken, 0xff,
+               (size_t)fabric->routers * fabric->words * sizeof *fabric->untaken);
         memset(fabric->chosen, 0xff,
                (size_t)crossbar_inputs(fabric) * fabric->ports * sizeof *fabric->chosen);
-        rc = allocator_init(&fabric->vc_allocator, spec->vc_allocator, vcs, vcs, spec->iterations);
+        rc = allocator_init(&fabric->vc_allocator, spec->vc_allocator, vcs, vcs, spec->iterations,
+                            true);
     }
     if (rc == 0) {
         rc = allocator_init(&fabric->switch_allocator, spec->switch_allocator,
-                            crossbar_inputs(fabric), fabric->ports, spec->iterations);
+                            crossbar_inputs(fabric), fabric->ports, spec->iterations, rising);
     }
     if (rc == 0) {
         rc = credit_line_init(&fabric->hop_credits, buffers * spec->buffer_flits);
@@ -258,6 +277,7 @@ int fabric_create(struct fabric **out, const struct noc_flits_spec *spec, const 
                               .ports = shape.ports,
                               .channels = spec->virtual_channels,
                               .classes = shape.classes,
+                              .slot_each = spec->input_speedup == spec->virtual_channels,
                               .arrived = arrived,
                               .ctx = ctx};
     uint32_t *node_at = NULL;
@@ -290,7 +310,10 @@ void fabric_destroy(struct fabric *fabric)
                             fabric->channel,
                             fabric->way,
                             fabric->eager,
+                            fabric->later,
                             fabric->waiting,
+                            fabric->untaken,
+                            fabric->due_routers,
                             fabric->busy_routers,
                             fabric->busy_nodes,
                             fabric->vc_pointers,

@@ -11,7 +11,12 @@
 #include "mem/noc/fabric.h"
 #include "mem/noc/topology/topology.h"
 
-enum { WORD_BITS = 64, MAX_PORT_CHANNELS = 16384, MAX_PLACES = 65536 };
+enum {
+    WORD_BITS = 64,
+    AHEAD = 8 /* cycles for which inputs are put down; a power of 2 */,
+    MAX_PORT_CHANNELS = 16384,
+    MAX_PLACES = 65536
+};
 
 struct flit {
     uint64_t ready_cycle; /* stands in the buffer from then on */
@@ -19,26 +24,31 @@ struct flit {
     bool tail;
 };
 
-/* What the packet at the front of a buffer has got so far. */
+/* What the packet at the front of a buffer has got so far; IDLE: there is none. */
 enum stage { STAGE_IDLE, STAGE_ROUTED, STAGE_ACTIVE };
+
+/* Of a router to a node: the output port, and the outputs that a packet may take there. */
+struct way {
+    uint16_t port, first, count;
+};
 
 struct input {
     struct flit *ring;
     uint32_t head, count;
     enum stage stage;
-    uint16_t slot;                           /* crossbar input that serves it */
-    uint16_t channel;                        /* its number at its port */
-    uint16_t way_port, way_first, way_count; /* output port, the outputs allowed there */
-    uint16_t output;                         /* of this router, once ACTIVE */
-    uint64_t ready_cycle;                    /* the next stage may begin */
-    uint32_t credit_to;                      /* the output that sends here */
+    uint16_t slot;    /* crossbar input that serves it */
+    uint16_t channel; /* its number at its port */
+    struct way way;
+    uint16_t output;      /* of this router, once ACTIVE */
+    uint64_t ready_cycle; /* the next step may be taken */
+    uint32_t credit_to;   /* the output that sends here */
 };
 
 struct output {
     uint32_t credits;
     uint32_t router;
-    uint16_t holder; /* the router's input whose packet has it, when taken */
-    bool taken;
+    uint16_t holder; /* the router's input whose packet has it, or had it last */
+    bool starved;    /* the holder sleeps until a credit comes */
 };
 
 /* Where an output port leads to. */
@@ -82,10 +92,17 @@ struct fabric {
     struct input *input;
     struct flit *flit; /* buffer_flits for each input */
     struct output *output;
-    struct channel *channel;  /* by router and port */
-    struct topology_way *way; /* by router and node */
-    uint64_t *eager;          /* by router: `words` words, a bit for each input that may get on */
-    uint64_t *waiting; /* by router and output port: inputs that wait for a virtual channel there */
+    struct channel *channel; /* by router and port */
+    struct way *way;         /* by router and node */
+    uint64_t cycle;          /* the last that ran or is running */
+    /* An input with a flit is in one of: `eager`, by router, `words` words of bits, it may get on;
+     * `later`, by cycle mod AHEAD and router, it may from that cycle on; `waiting`, by router and
+     * output port, for a virtual channel there; or its output is starved. */
+    uint64_t *eager, *later, *waiting;
+    uint64_t *untaken;     /* by router, `words` words: outputs that no packet has */
+    uint64_t *due_routers; /* by cycle mod AHEAD: those with inputs in `later` */
+    uint32_t router_words; /* of a set of routers */
+    bool slot_each;        /* each virtual channel has a crossbar input for itself */
     uint64_t *busy_routers, *busy_nodes;
     struct allocator vc_allocator, switch_allocator;
     struct allocator_pointers *vc_pointers, *switch_pointers; /* by router */
