@@ -8,6 +8,8 @@
 #include "page/svg.h"
 #include "util/container/strbuf.h"
 
+#define BAR_WIDTH 120 /* of a page's pixels */
+
 static const char style[] =
     ":root{color-scheme:light dark;--ink:#1b1f24;--soft:#59636e;--back:#fff;--line:#c6ccd2;"
     "--memory:#fdf3dc;--cache:#e3f3e4;--tlb:#dff1f5;--shared:#f3e5f5;--group:#f4f5f7;--accent:#"
@@ -34,7 +36,7 @@ static const char style[] =
     ".scroll{overflow-x:auto}table{border-collapse:collapse;width:100%}"
     "th,td{text-align:left;vertical-align:top;padding:4px 10px 4px 0;border-bottom:1px solid "
     "var(--line)}"
-    "th{font-weight:600}td.number{text-align:right;font-variant-numeric:tabular-nums}\n"
+    "th{font-weight:600}th.number,td.number{text-align:right;font-variant-numeric:tabular-nums}\n"
     "details summary{cursor:pointer}summary:focus-visible{outline:2px solid var(--accent)}"
     "details p{max-width:70ch}small{color:var(--soft)}.bad{color:var(--bad);font-weight:600}\n"
     ".halo{paint-order:stroke;stroke:var(--back);stroke-width:4px}.roof{stroke:var(--accent);"
@@ -145,4 +147,13 @@ void html_value(struct strbuf *out, const json_t *value, const json_t *evidence)
     } else {
         put_scalar(out, value, "");
     }
+}
+
+void html_bar(struct strbuf *out, double part)
+{
+    strbuf_printf(
+        out,
+        "<svg class=\"bar\" viewBox=\"0 0 %d 10\" width=\"%d\" height=\"10\" role=\"img\" "
+        "aria-label=\"%.1f %%\"><rect x=\"0\" y=\"0\" width=\"%.1f\" height=\"10\"/></svg>",
+        BAR_WIDTH, BAR_WIDTH, 100 * part, part * BAR_WIDTH);
 }

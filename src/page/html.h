@@ -9,6 +9,9 @@ struct strbuf;
 void html_begin(struct strbuf *out, const char *title, const char *subtitle);
 void html_end(struct strbuf *out);
 
+/* A bar that is `part` (0 to 1) of its width. */
+void html_bar(struct strbuf *out, double part);
+
 /* Any value of JSON: a scalar as text, a quantity with its confidence and, on demand, its evidence,
  * an object as rows of names and values, an array as a list. */
 void html_value(struct strbuf *out, const json_t *value, const json_t *evidence);

@@ -20,7 +20,6 @@ enum {
     RIGHT = 20,
     TOP = 16,
     BOTTOM = 48,
-    BAR_WIDTH = 120,
     NAME_WIDTH = 28, /* of a level, with air */
     LEVELS_MAX = 16,
 };
@@ -258,15 +257,6 @@ static void put_roofline(struct strbuf *out, const json_t *roofline)
 
 /* ---- what was waited for ---- */
 
-static void put_bar(struct strbuf *out, double part)
-{
-    strbuf_printf(
-        out,
-        "<svg class=\"bar\" viewBox=\"0 0 %d 10\" width=\"%d\" height=\"10\" role=\"img\" "
-        "aria-label=\"%.1f %%\"><rect x=\"0\" y=\"0\" width=\"%.1f\" height=\"10\"/></svg>",
-        BAR_WIDTH, BAR_WIDTH, 100 * part, part * BAR_WIDTH);
-}
-
 static void put_reasons(struct strbuf *out, const json_t *kernel, const json_t *reasons)
 {
     double all = number(kernel, "warp_cycles");
@@ -283,7 +273,7 @@ static void put_reasons(struct strbuf *out, const json_t *kernel, const json_t *
             strbuf_append(out, "<tr><th scope=\"row\">");
             svg_escape(out, name);
             strbuf_printf(out, "</th><td class=\"number\">%.1f %%</td><td>", 100 * part);
-            put_bar(out, part);
+            html_bar(out, part);
             strbuf_append(out, "</td><td>");
             svg_escape(out, saved_text(reasons, name, ""));
             strbuf_append(out, "</td></tr>\n");
@@ -361,7 +351,7 @@ static void put_line(struct strbuf *out, const json_t *line, const json_t *befor
     char text[QUANTITY_BYTES];
     strbuf_printf(out, "<tr%s><td class=\"number\">%.1f %%</td><td>",
                   part >= 0.1 ? " class=\"hot\"" : "", 100 * part);
-    put_bar(out, part);
+    html_bar(out, part);
     strbuf_append(out, "</td><td>");
     put_line_reasons(out, line);
     strbuf_printf(out, "</td><td class=\"number\">%s</td><td>",

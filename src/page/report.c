@@ -197,7 +197,7 @@ static void put_rows(struct strbuf *out, const json_t *rows, const char *const *
         for (const char *const *column = columns; *column; column++) {
             const json_t *value = json_object_get(row, *column);
             bool is_bad =
-                json_is_string(value) && (strcmp(json_string_value(value), "fail") == 0 ||
+                json_is_string(value) && (strcmp(json_string_value(value), "FAIL") == 0 ||
                                           strcmp(json_string_value(value), "failed") == 0 ||
                                           strcmp(json_string_value(value), "crashed") == 0);
             strbuf_printf(out, "<td class=\"%s%s\">", json_is_number(value) ? "number" : "",
@@ -227,15 +227,6 @@ void html_sweep(struct strbuf *out, const json_t *document)
     strbuf_append(out, "<section><h2>Points</h2>\n");
     put_rows(out, json_object_get(document, "rows"), columns);
     strbuf_append(out, "</section>\n");
-}
-
-void html_statistics(struct strbuf *out, const json_t *document)
-{
-    bool sampled = json_is_true(json_object_get(document, "sampled"));
-    strbuf_printf(out, "<section><h2>%s</h2><div class=\"scroll\">\n",
-                  sampled ? "Launches that were simulated (sampling: of all)" : "All launches");
-    html_value(out, document, NULL);
-    strbuf_append(out, "</div></section>\n");
 }
 
 static const struct report {

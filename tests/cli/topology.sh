@@ -44,8 +44,12 @@ sonde sweep plan.yaml -o sweep -q
 page sweep sweep/table.json "&lt;plan&gt; &amp; co"
 sonde workload vectoradd --stats stats.json -q
 page statistics stats.json "warp_instructions"
+page statistics stats.json "What SMs did"
+page statistics stats.json "<th scope=\"row\">l2</th>"
 sonde study lashgar2015 --only m2070.f1.rise --json study.json -q
 page study study.json "verdict"
+echo '[{"id": "a.b", "verdict": "FAIL"}]' >fails.json
+page study fails.json 'class="bad"'
 echo '{"schema": "other/1"}' >other.json
 run sonde report other.json -o page.html
 run sonde report missing.json -o page.html

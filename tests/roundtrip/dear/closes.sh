@@ -12,6 +12,7 @@ if [ "${1:-}" = --one ]; then
     shift
     sonde=$1 out=$2 model=$3
     name=$(basename "$model" .yaml)
+    # shellcheck disable=SC3045  # dash, bash and busybox have it
     ulimit -t "${LIMIT:-300}"
     one=$out/$name.1.json two=$out/$name.2.json line=$out/$name.line
     row() {
