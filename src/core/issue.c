@@ -46,20 +46,37 @@ static inline uint32_t lane_count(uint32_t lanes)
     return (lanes & (lanes - 1)) == 0 ? lanes != 0 : (uint32_t)__builtin_popcount(lanes);
 }
 
+/* Of all accesses that a fragment is. */
+static uint32_t pieces_passes(const struct sm *sm, const struct exec_access *access,
+                              uint32_t *count)
+{
+    struct exec_access piece;
+    uint32_t passes = 0;
+    for (uint32_t k = 0; k < access->pieces; k++) {
+        exec_access_piece(&piece, access, k);
+        passes += banks_passes(&sm->banks, &piece);
+    }
+    *count = access->pieces;
+    return passes;
+}
+
 /* Shared memory is in order and on the spot, so its accesses take effect at issue. */
 static uint64_t shared_result_cycle(struct sm *sm, const struct exec_access *access)
 {
     const struct shared_spec *spec = &sm->spec->shared;
     bool alone = (access->mask & (access->mask - 1)) == 0; /* there is a lane */
     bool matrix = access->kind == ACCESS_MATRIX_LOAD || access->kind == ACCESS_MATRIX_STORE;
-    uint32_t passes = alone ? 1 : banks_passes(&sm->banks, access);
-    uint64_t further = passes > 1 ? passes - 1 : 0, extra = further * spec->conflict_cycles;
+    uint32_t count = 1;
+    uint32_t passes = is_fragment(access) ? pieces_passes(sm, access, &count)
+                      : alone             ? 1
+                                          : banks_passes(&sm->banks, access);
+    uint64_t further = passes > count ? passes - count : 0, extra = further * spec->conflict_cycles;
     uint64_t busy =
         spec->conflict_interval_cycles ? further * spec->conflict_interval_cycles : extra;
     struct sm_unit *unit = &sm->unit[UNIT_LSU];
     unit_occupy(unit, sm->cycle, busy * unit->lanes_per_cycle);
-    sm->stats.shared_accesses++;
-    sm->stats.shared_conflicts += passes - 1;
+    sm->stats.shared_accesses += count;
+    sm->stats.shared_conflicts += passes - count;
     return sm->cycle + (matrix ? spec->matrix_cycles : spec->latency_cycles) + extra;
 }
 
@@ -129,6 +146,10 @@ static int issue_access(struct sm *sm, struct sm_warp *warp, const struct exec_u
     }
     if (spare->access.kind == ACCESS_WAIT) {
         return wait_begin(sm, warp, info);
+    }
+    if (is_fragment(&spare->access) && !info->is_lowered) {
+        struct sm_unit *unit = &sm->unit[UNIT_LSU];
+        unit_occupy(unit, sm->cycle, (uint64_t)unit->warp_lanes * (spare->access.pieces - 1u));
     }
     sm->stats.space[spare->access.space]++;
     sm->stats.space_lanes[spare->access.space] += lanes;

@@ -23,6 +23,7 @@
 #include "ptx/lower.h"
 
 #define WARP_LANES 32
+#define EXEC_PIECES_MAX 16     /* a fragment of bytes, each in a row of its own */
 #define EXEC_MAX_SLOTS_READ 32 /* a matrix product of f64 reads so many */
 
 struct exec_program; /* a kernel decoded for execution; immutable, shared by all warps */
@@ -39,6 +40,7 @@ struct exec_uop_info {
     bool is_plain;      /* the issue logic has nothing to do for it but to take its unit */
     bool is_lowered;    /* `lowered` says what it issues; else one slot of `unit` */
     bool is_load, is_store, is_atomic, is_branch, is_barrier, is_exit, is_fence, reads_clock;
+    bool is_fragment;        /* a load or store of a matrix fragment: ACCESS_FRAGMENT_LOAD, STORE */
     bool is_return;          /* from a function, to its caller */
     bool is_division;        /* of floating-point numbers */
     bool acquires, releases; /* of memory order: later accesses wait for it; it for earlier ones */
@@ -67,10 +69,12 @@ enum exec_access_kind {
     ACCESS_SURFACE,
     ACCESS_PREFETCH,
     ACCESS_FENCE,
-    ACCESS_COPY,         /* cp.async: device memory is read, shared memory written */
-    ACCESS_MATRIX_LOAD,  /* ldmatrix */
-    ACCESS_MATRIX_STORE, /* stmatrix */
-    ACCESS_WAIT          /* mbarrier.try_wait: see exec_wait_is_over() */
+    ACCESS_COPY,          /* cp.async: device memory is read, shared memory written */
+    ACCESS_MATRIX_LOAD,   /* ldmatrix */
+    ACCESS_MATRIX_STORE,  /* stmatrix */
+    ACCESS_WAIT,          /* mbarrier.try_wait: see exec_wait_is_over() */
+    ACCESS_FRAGMENT_LOAD, /* wmma.load, wmma.store: several accesses, see exec_access_piece() */
+    ACCESS_FRAGMENT_STORE
 };
 
 /*
@@ -128,6 +132,13 @@ struct exec_access {
     uint64_t data[WARP_LANES][2];   /* store and atomic operands (up to 16 bytes a lane) */
     uint64_t data2[WARP_LANES];     /* second atomic operand (cas) */
     uint8_t lane_space[WARP_LANES]; /* enum isa_space, when space is NONE */
+    /* FRAGMENT: how many accesses it is, of `bytes` a lane each, and how far behind `address` each
+     * of them lies in all lanes; bytes from a row or column of the matrix to the next. Of a store
+     * the registers are in data, data2 and data3. */
+    uint8_t pieces;
+    uint64_t piece_offset[EXEC_PIECES_MAX];
+    uint64_t stride_bytes;
+    uint64_t data3[WARP_LANES];
 };
 
 enum exec_event {
@@ -310,6 +321,10 @@ void exec_warp_free(struct exec_warp *warp);
 
 /* Executes one instruction of a warp that is not done. EXEC_ACCESS alone fills `access`. */
 enum exec_event exec_issue(struct exec_warp *warp, struct exec_access *access);
+
+/* The accesses that a matrix fragment is moved by: piece k < access->pieces as an ordinary load or
+ * store, but for its data, which it has none of. */
+void exec_access_piece(struct exec_access *piece, const struct exec_access *access, uint32_t k);
 
 /* Perform the access on memory and write results to registers. SONDE_EFAULT on a bad address. */
 int exec_commit(struct exec_warp *warp, const struct exec_access *access);

@@ -108,7 +108,7 @@ uop_run run_texture;                                                  /* tex.c *
 uop_run run_value;                                                    /* value.c */
 uop_run run_alloca, run_stacksave, run_stackrestore;                  /* stack.c */
 uop_run run_redux;                                                    /* redux.c */
-uop_run run_product, run_matrix_move;                                 /* matrix.c */
+uop_run run_product;                                                  /* matrix.c */
 uop_run run_copy;                                                     /* copy.c */
 uop_run run_mbarrier;                                                 /* async.c */
 uop_run run_special;                                                  /* special.c */
@@ -131,6 +131,8 @@ static inline void access_begin(struct exec_access *access, const struct exec_wa
     access->frame_offset = warp->state->frames[warp->state->depth].offset;
 }
 
+/* fragment_move.c: the second half of wmma.load and wmma.store */
+int commit_fragment(struct exec_warp *warp, const struct exec_access *access);
 /* copy.c, small_matrix.c: the second halves */
 void commit_copy(const struct exec_warp *warp, const struct exec_access *access);
 void commit_ldmatrix(const struct exec_warp *warp, const struct exec_access *access);

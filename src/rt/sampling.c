@@ -32,7 +32,8 @@ static bool may_be_taken_back(const struct exec_program *program)
         return false;
     }
     for (uint32_t pc = 0; pc < exec_program_length(program); pc++) {
-        if (exec_uop_info(program, pc)->reads_clock) {
+        const struct exec_uop_info *info = exec_uop_info(program, pc);
+        if (info->reads_clock || info->is_fragment) {
             return false;
         }
     }

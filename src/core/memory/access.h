@@ -74,6 +74,12 @@ static inline bool is_atomic(const struct lsu_access *access)
     return access->access.kind == ACCESS_ATOMIC || access->access.kind == ACCESS_REDUCTION;
 }
 
+/* Of a matrix: it is several accesses. */
+static inline bool is_fragment(const struct exec_access *access)
+{
+    return access->kind == ACCESS_FRAGMENT_LOAD || access->kind == ACCESS_FRAGMENT_STORE;
+}
+
 /* An access that waits for memory leaves something in a register: it counts among a warp's loads.
  */
 static inline bool has_result(const struct exec_uop_info *info)

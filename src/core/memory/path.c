@@ -9,6 +9,8 @@
  *     constant            the constant cache; one request for each different address: lanes that
  *                         agree share it (broadcast), others are served one after the other
  *
+ * The loads and stores that a matrix fragment is become requests one after the other.
+ *
  * Kernel parameters, and spaces for which the model has no cache, take a fixed time and never come
  * here. Source: CUDA C Programming Guide 6.0, section 5.3.2 and appendix G. Leaves out: constant
  * memory reached by a generic address goes as global memory does; lanes of a generic access with
@@ -139,6 +141,28 @@ static uint32_t constant_transactions(struct lsu_access *access)
     return count;
 }
 
+/* One after the other of the accesses that a fragment is. */
+static uint32_t fragment_segments(struct lsu_access *access, uint32_t lanes,
+                                  const struct coalesce_spec *spec)
+{
+    struct exec_access piece;
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < access->access.pieces; k++) {
+        exec_access_piece(&piece, &access->access, k);
+        piece.mask = lanes;
+        struct transaction *list = access->transaction + count;
+        uint32_t segment =
+            spec->halving ? coalesce_segment(&piece, spec->segment_bytes) : spec->segment_bytes;
+        uint32_t sector = spec->halving ? COALESCE_SECTOR_BYTES : spec->sector_bytes;
+        uint32_t own = coalesce(list, &piece, segment, sector, spec->lanes_per_pass);
+        if (spec->halving && piece.kind != ACCESS_STORE) {
+            coalesce_halve(list, own);
+        }
+        count += own;
+    }
+    return count;
+}
+
 static uint32_t segments(struct lsu_access *access, uint32_t lanes, uint32_t segment_bytes,
                          uint32_t sector_bytes, uint32_t lanes_per_pass)
 {
@@ -186,6 +210,8 @@ void path_prepare(struct sm *sm, struct lsu_access *access)
         choose_l1(sm, access);
         if (access->access.space == SPACE_LOCAL) {
             access->count = local_transactions(sm, access);
+        } else if (is_fragment(&access->access)) {
+            access->count = fragment_segments(access, global_lanes(sm, &access->access), coalesce);
         } else if (coalesce->halving) {
             access->count = halved_segments(access, global_lanes(sm, &access->access), coalesce);
         } else {

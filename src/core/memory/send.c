@@ -22,6 +22,9 @@ static bool ranges_overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_
 /* Does a lane of `access` touch bytes that an unperformed atomic of the same lane will change? */
 static bool waits_for_atomic(const struct sm_warp *warp, const struct exec_access *access)
 {
+    if (is_fragment(access)) {
+        return warp->atomics != NULL; /* its bytes are not looked at one by one */
+    }
     for (const struct lsu_access *atomic = warp->atomics; atomic; atomic = atomic->next_atomic) {
         const struct exec_access *other = &atomic->access;
         for (uint32_t m = access->mask & other->mask; m; m &= m - 1) {
@@ -64,6 +67,7 @@ static enum mem_kind request_kind(const struct lsu_access *access)
 {
     switch (access->access.kind) {
     case ACCESS_STORE:
+    case ACCESS_FRAGMENT_STORE:
         return MEM_WRITE;
     case ACCESS_ATOMIC:
     case ACCESS_REDUCTION:
@@ -98,6 +102,27 @@ void lsu_nudge(struct sm *sm, uint64_t cycle)
     }
 }
 
+/* See coalesce_written(). Of the accesses that a fragment is, the transaction is that one's which
+ * has a lane at its first byte. */
+static void written_by(uint64_t written[2], const struct transaction *t,
+                       const struct exec_access *access)
+{
+    if (!is_fragment(access)) {
+        coalesce_written(written, t, access);
+        return;
+    }
+    struct exec_access piece;
+    for (uint32_t k = 0; k < access->pieces; k++) {
+        exec_access_piece(&piece, access, k);
+        for (uint32_t m = piece.mask; m; m &= m - 1) {
+            if (piece.address[__builtin_ctz(m)] == t->address) {
+                coalesce_written(written, t, &piece);
+                return;
+            }
+        }
+    }
+}
+
 int lsu_send(struct sm *sm, struct lsu_access *access)
 {
     const struct transaction *t = &access->transaction[access->sent];
@@ -125,8 +150,8 @@ int lsu_send(struct sm *sm, struct lsu_access *access)
                                             .ctx = sm,
                                             .arg = (uintptr_t)request}};
     bool global = access->access.space == SPACE_GLOBAL || access->access.space == SPACE_NONE;
-    if (access->access.kind == ACCESS_STORE && global) {
-        coalesce_written(request->mem.written, t, &access->access);
+    if (request->mem.kind == MEM_WRITE && global) {
+        written_by(request->mem.written, t, &access->access);
     }
     const struct mem_port *port = access->port;
     access->sent++;

@@ -157,7 +157,8 @@ static void order_at_issue(struct exec_program *program)
 {
     bool any = false;
     for (uint32_t pc = 0; pc < program->length; pc++)
-        if (program->insns[pc] && acts_at_issue(program->insns[pc]))
+        if (program->insns[pc] && !program->infos[pc].is_fragment &&
+            acts_at_issue(program->insns[pc]))
             any = program->infos[pc].releases = true;
     for (uint32_t pc = 0; any && pc < program->length; pc++)
         if (program->infos[pc].is_barrier)

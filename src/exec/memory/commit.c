@@ -394,6 +394,9 @@ static int commit_other(struct exec_warp *warp, const struct exec_access *access
     case ACCESS_WAIT:
         commit_wait(warp, access);
         return SONDE_OK;
+    case ACCESS_FRAGMENT_LOAD:
+    case ACCESS_FRAGMENT_STORE:
+        return commit_fragment(warp, access);
     default: /* a fence, a prefetch */
         return SONDE_OK;
     }

@@ -115,14 +115,14 @@ static void what_may_reach_device_memory_at_issue_is_told_from_shared_memory(voi
     } cases[] = {
         {"wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 " FRAGMENT "[%l0];", false},
         {"wmma.load.a.sync.aligned.row.m16n16k16.f16 " FRAGMENT "[s];", false},
-        {"wmma.load.a.sync.aligned.row.m16n16k16.f16 " FRAGMENT "[%l0];", true},
-        {"wmma.load.a.sync.aligned.row.m16n16k16.global.f16 " FRAGMENT "[%l0];", true},
+        {"wmma.load.a.sync.aligned.row.m16n16k16.f16 " FRAGMENT "[%l0];", false},
+        {"wmma.load.a.sync.aligned.row.m16n16k16.global.f16 " FRAGMENT "[%l0];", false},
         {"wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%l0], {%f0, %f1, %f2, %f3, %f4, "
          "%f5, %f6, %f7};",
          false},
         {"wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%l0], {%f0, %f1, %f2, %f3, %f4, "
          "%f5, %f6, %f7};",
-         true},
+         false},
         {"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r0}, [%l0];", false},
         {"ldmatrix.sync.aligned.m8n8.x1.b16 {%r0}, [%l0];", true},
         {"mbarrier.init.shared.b64 [%l0], 1;", false},

@@ -61,6 +61,13 @@ static const struct program programs[] = {
             "st.global.u32 [%rd2], %r8;\nst.global.u8 [%rd2+3], %r5;\n"
             "EVEN:\nadd.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 4;\n@%p1 bra LOOP;\n",
      64, 192},
+    {"fragments of matrices, read back transposed",
+     THREAD "shr.u32 %r4, %r1, 5;\nmul.wide.u32 %rd2, %r4, 512;\nadd.u64 %rd2, %rd2, %rd0;\n"
+            "mad.lo.u32 %r10, %r1, 131074, 65536;\nadd.u32 %r11, %r10, 7;\n"
+            "wmma.store.d.sync.aligned.row.m16n16k16.global.f16 [%rd2], {%r10, %r11, %r10, %r11};\n"
+            "wmma.load.c.sync.aligned.col.m16n16k16.global.f16 {%r14, %r15, %r16, %r17}, [%rd2];\n"
+            "st.global.u32 [%rd1+1048576], %r14;\n",
+     40, 64},
 };
 #define PROGRAMS (sizeof programs / sizeof programs[0])
 
@@ -156,6 +163,19 @@ static void litmus_programs_end_as_they_must(void **state)
     }
 }
 
+/* Lane 4 g + t loads columns 2 t and 2 t + 1 of row g, which lane 8 t + g / 2 and the fourth behind
+ * it have stored as columns. */
+static void a_warp_reads_the_fragment_that_it_has_just_stored(void **state)
+{
+    (void)state;
+    static struct outcome out;
+    assert_true(run(&out, "gtx780", &programs[PROGRAMS - 1], 2));
+    for (uint32_t i = 0; i < 40 * 64; i++) {
+        uint32_t low = i / 32 * 64 + i % 4 * 16 + i % 32 / 4;
+        assert_int_equal(out.memory[262144 + i], low | (low + 8) << 16);
+    }
+}
+
 /* A thread sees its own stores at once, of any width and overlapping, also before memory has them.
  */
 static void a_thread_reads_what_it_has_just_stored(void **state)
@@ -190,9 +210,7 @@ static void a_thread_reads_what_it_has_just_stored(void **state)
  * launch run in one piece (exec.h, exec_program_acts_at_issue); everything else is the same.
  */
 #define NEVER(instruction) "setp.ne.u32 %p7, %r1, %r1;\n@!%p7 bra DONE;\n" instruction "\nDONE:\n"
-#define AT_ISSUE                                                                                   \
-    "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 "                                           \
-    "{%r10, %r11, %r12, %r13, %r14, %r15, %r16, %r17}, [%rd0];"
+#define AT_ISSUE "ldmatrix.sync.aligned.m8n8.x1.b16 {%r10}, [%rd0];"
 #define PAGES                                                                                      \
     THREAD "mul.wide.u32 %rd2, %r1, 131072;\nadd.u64 %rd2, %rd2, %rd0;\n"                          \
            "ld.global.u32 %r4, [%rd2+131008];\nst.global.u32 [%rd0+4194300], %r4;\n"
@@ -279,6 +297,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_depends_on_the_number_of_threads),
         cmocka_unit_test(litmus_programs_end_as_they_must),
+        cmocka_unit_test(a_warp_reads_the_fragment_that_it_has_just_stored),
         cmocka_unit_test(a_thread_reads_what_it_has_just_stored),
         cmocka_unit_test(where_nothing_is_full_windows_change_no_time),
         cmocka_unit_test(the_first_fault_is_told_on_any_number_of_threads),

@@ -1,5 +1,5 @@
 /*
- * Matrix products of a warp: mma, wmma and wmma's loads and stores. A fragment lies in registers as
+ * Matrix products of a warp: mma and wmma. A fragment lies in registers as
  * recordings of an H200 show and the manual's figures of mma say. With g = lane / 4, t = lane % 4
  * and e elements in a register, register r and element i of it are
  *
@@ -10,8 +10,8 @@
  * and wmma's fragments of f16 hold every element more than once, of which the first counts. Sums of
  * f64 are one fused multiply-add after the other. Sums of narrower floats are the H200's
  * (tensor_sum.h), of 16 products at once (of tf32 8, in wmma 4). Saturated results clamp. Loads and
- * stores are done at issue and have no timing yet. mma.m8n8k4 of f16, four products at once, is in
- * quads.c. Source: PTX ISA 9.0, 9.7.14.
+ * stores are in fragment_move.c; mma.m8n8k4 of f16, four products at once, is in quads.c. Source:
+ * PTX ISA 9.0, 9.7.14.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -34,18 +34,7 @@ struct matrix {
     double at[SIDE][SIDE];
 };
 
-static uint32_t element_bytes(enum isa_type type)
-{
-    return isa_type_info(type)->bytes;
-}
-
-static uint32_t elements_in(const struct fragment *f)
-{
-    uint32_t bytes = element_bytes(f->type);
-    return bytes < 4 ? 4 / bytes : 1;
-}
-
-/* See place(): of a product that is not transposed. */
+/* See matrix_place(): of a product that is not transposed. */
 static void place_upright(uint32_t *row, uint32_t *column, const struct fragment *f, char matrix,
                           struct isa_mnk mnk, uint32_t lane, uint32_t r, uint32_t i)
 {
@@ -84,7 +73,7 @@ static struct isa_mnk upright(struct isa_mnk mnk)
  * Where element i of register r of a lane lies in the matrix. Registers go through 16 rows, then
  * along k, then to the next 16 rows.
  */
-static void place(uint32_t *row, uint32_t *column, const struct fragment *f, struct isa_mnk mnk,
+void matrix_place(uint32_t *row, uint32_t *column, const struct fragment *f, struct isa_mnk mnk,
                   uint32_t lane, uint32_t r, uint32_t i)
 {
     if (!is_turned(mnk)) {
@@ -102,7 +91,7 @@ static void gather(struct matrix *out, const struct exec_state *state, const str
     for (uint32_t r = 0; r < f->count; r++)
         for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
             bool by_column = f->matrix == 'b';
-            place(&row, &column, f, mnk, lane, r, 0);
+            matrix_place(&row, &column, f, mnk, lane, r, 0);
             out->at[by_column ? column : row][by_column ? row : column] =
                 lane_double(element_get(state, &f->registers[r], lane));
         }
@@ -123,7 +112,7 @@ static void scatter(struct exec_state *state, const struct uop_matrix *m, const 
     for (uint32_t r = 0; r < m->d.count; r++)
         for (uint32_t rest = mask; rest; rest &= rest - 1) {
             uint32_t lane = lowest_lane(rest);
-            place(&row, &column, &m->d, m->mnk, lane, r, 0);
+            matrix_place(&row, &column, &m->d, m->mnk, lane, r, 0);
             double sum = one_sum(a->at[row], b->at[column], c->at[row][column], m->mnk.k);
             element_set(state, &m->d.registers[r], lane, lane_bits_f64(sum));
         }
@@ -182,53 +171,6 @@ uint8_t *matrix_pointer(struct exec_warp *warp, const struct uop_matrix *m, uint
               "matrix element of %u bytes at 0x%" PRIx64 " is misaligned or out of bounds", bytes,
               address);
     return NULL;
-}
-
-static bool move_lane(struct exec_warp *warp, const struct uop_matrix *m, uint32_t lane, bool load)
-{
-    const struct fragment *f = &m->d;
-    const struct exec_state *state = warp->state;
-    uint32_t bytes = element_bytes(f->type), row, column;
-    uint64_t base = m->offset + (m->has_base ? element_get(state, &m->base, lane) : 0);
-    uint32_t columns = f->matrix == 'a' ? m->mnk.k : m->mnk.n;
-    uint32_t rows = f->matrix == 'b' ? m->mnk.k : m->mnk.m;
-    uint64_t stride = m->column_major ? rows : columns;
-    if (m->has_stride)
-        stride = (uint32_t)element_get(state, &m->stride, lane) / m->packed;
-    for (uint32_t r = 0; r < f->count; r++) {
-        uint64_t value = load ? 0 : element_get(state, &f->registers[r], lane);
-        for (uint32_t i = 0; i < elements_in(f); i++) {
-            place(&row, &column, f, m->mnk, lane, r, i);
-            uint64_t index = m->column_major ? column * stride + row : row * stride + column;
-            uint64_t part = value >> i * bytes * 8;
-            uint8_t *at = matrix_pointer(warp, m, lane, base + index * bytes, bytes);
-            if (!at)
-                return false;
-            if (!load) {
-                memcpy(at, &part, bytes);
-                if (warp->cta->launch->observer)
-                    warp->cta->launch->observer->touches(warp, lane, base + index * bytes, bytes,
-                                                         true);
-                continue;
-            }
-            part = 0;
-            memcpy(&part, at, bytes);
-            value |= part << i * bytes * 8;
-        }
-        if (load)
-            element_set(state, &f->registers[r], lane, value);
-    }
-    return true;
-}
-
-enum exec_event run_matrix_move(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
-                                struct exec_access *access)
-{
-    (void)access;
-    for (uint32_t rest = mask; rest; rest &= rest - 1)
-        if (!move_lane(warp, uop->matrix, lowest_lane(rest), uop->option))
-            return EXEC_FAULT;
-    return advance(warp);
 }
 
 /* What is multiplied, and how many products are added up at once. */
@@ -314,29 +256,4 @@ int matrix_decode_place(struct decoder *d, struct uop_matrix *m, const struct pt
     struct ptx_operand base = {.kind = OPERAND_REG, .reg = address->reg, .type = address->type};
     m->has_base = true;
     return decode_source_element(d, &m->base, &base, 0);
-}
-
-int decode_matrix_move(struct decoder *d)
-{
-    const struct ptx_insn *insn = d->insn;
-    const struct ptx_operand *o = insn->operands;
-    bool store = insn->op == OP_WMMA_STORE;
-    enum isa_shape shape = isa_row(insn->op)->shape;
-    char matrix = shape == SHAPE_WMMA_LOAD_A ? 'a' : shape == SHAPE_WMMA_LOAD_B ? 'b' : 'c';
-    struct uop_matrix *m = matrix_begin(d);
-    if (!m)
-        return error_memory();
-    d->uop->run = run_matrix_move;
-    d->uop->option = !store;
-    m->column_major = insn->mods[MODC_LAYOUT] == MOD_LAYOUT_col;
-    m->packed = insn->mods[MODC_X4] != MOD_NONE ? 8 : insn->mods[MODC_B1A] != MOD_NONE ? 32 : 1;
-    m->mnk.k = (uint16_t)(m->mnk.k / m->packed); /* words of their row */
-    int rc = matrix_decode_fragment(d, &m->d, matrix, insn->tuple.s, &o[store], !store);
-    if (rc == SONDE_OK)
-        rc = matrix_decode_place(d, m, &o[!store]);
-    if (rc == SONDE_OK && insn->operand_count > 2) {
-        m->has_stride = true;
-        rc = decode_source_element(d, &m->stride, &o[2], 4);
-    }
-    return rc;
 }

@@ -18,6 +18,18 @@ struct fragment {
     struct element registers[MATRIX_REGISTERS];
 };
 
+static inline uint32_t element_bytes(enum isa_type type)
+{
+    return isa_type_info(type)->bytes;
+}
+
+/* Of a register. */
+static inline uint32_t elements_in(const struct fragment *f)
+{
+    uint32_t bytes = element_bytes(f->type);
+    return bytes < 4 ? 4 / bytes : 1;
+}
+
 struct uop_matrix {
     struct fragment d, a, b, c;
     struct isa_mnk mnk;
@@ -37,6 +49,10 @@ int matrix_decode_fragment(struct decoder *d, struct fragment *f, char matrix, e
                            const struct ptx_operand *operand, bool result);
 /* The address operand: base register and offset. */
 int matrix_decode_place(struct decoder *d, struct uop_matrix *m, const struct ptx_operand *address);
+/* Where element i of register r of a lane lies in the matrix. Registers go through 16 rows, then
+ * along k, then to the next 16 rows. */
+void matrix_place(uint32_t *row, uint32_t *column, const struct fragment *f, struct isa_mnk mnk,
+                  uint32_t lane, uint32_t r, uint32_t i);
 /* The host's view of `bytes` at an address of m->space, aligned to them; NULL: the fault is set. */
 uint8_t *matrix_pointer(struct exec_warp *warp, const struct uop_matrix *m, uint32_t lane,
                         uint64_t address, uint32_t bytes);
