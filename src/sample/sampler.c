@@ -141,15 +141,16 @@ static struct stratum *stratum_add(struct sampler *sampler, size_t kernel,
     struct stratum s = {
         .kernel = kernel, .shape = launch->shape, .size = size, .length = launch->length};
     memcpy(s.term, term, sizeof s.term);
-    s.blocks = malloc((launch->length + 1) * sizeof *s.blocks);
-    if (!s.blocks || vec_push(&sampler->strata, s) < 0) {
-        free(s.blocks);
+    uint64_t *blocks = malloc((launch->length + 1) * sizeof *blocks);
+    if (!blocks || vec_push(&sampler->strata, s) < 0) {
+        free(blocks);
         error_memory();
         return NULL;
     }
     if (launch->length > 0) {
-        memcpy(s.blocks, launch->blocks, launch->length * sizeof *s.blocks);
+        memcpy(blocks, launch->blocks, launch->length * sizeof *blocks);
     }
+    vec_last(&sampler->strata).blocks = blocks;
     return &vec_last(&sampler->strata);
 }
 

@@ -24,10 +24,6 @@
 #define DEPTH 4
 #define QUADS 4
 
-struct quads {
-    float a[QUADS][SIDE][DEPTH], b[QUADS][SIDE][DEPTH];
-};
-
 static float half_value(uint64_t word, uint32_t i)
 {
     return (float)format_widen(&format_f16, (uint32_t)(word >> i % 2 * 16) & 0xffff);
@@ -91,19 +87,19 @@ static enum exec_event run_quads(struct exec_warp *warp, const struct uop *uop, 
     (void)access;
     const struct uop_matrix *m = uop->matrix;
     struct exec_state *state = warp->state;
-    struct quads q;
+    float a[QUADS][SIDE][DEPTH], b[QUADS][SIDE][DEPTH];
     float sums[WARP_LANES][SIDE];
     bool half = m->d.type == TYPE_f16;
     uint32_t row, column;
     if (!mask)
         return advance(warp);
-    gather(q.a, state, &m->a, !m->column_major);
-    gather(q.b, state, &m->b, !m->row_major);
+    gather(a, state, &m->a, !m->column_major);
+    gather(b, state, &m->b, !m->row_major);
     for (uint32_t lane = 0; lane < WARP_LANES; lane++)
         for (uint32_t i = 0; i < SIDE; i++) {
             place(&row, &column, lane, i, half);
             uint32_t quad = lane / 4 % QUADS;
-            sums[lane][i] = one_sum(q.a[quad][row], q.b[quad][column],
+            sums[lane][i] = one_sum(a[quad][row], b[quad][column],
                                     addend(state, &m->c, lane, row, column), half);
         }
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
