@@ -9,8 +9,8 @@
  *
  * Halves that lie the other way are loaded as if the matrix were transposed, and lanes exchange
  * them afterwards (MOVM); narrower elements are moved one by one. Source: what ptxas 13.0 makes of
- * them for sm_90. Registers and memory are those of the access: data[0], data[1], data2, data3 of a
- * lane are the first to fourth 8 bytes that it stores.
+ * them for sm_90. data[0], data[1], data2, data3 of a lane are the first to fourth 8 bytes that it
+ * stores. Leaves out: of a and b in .shared it makes one ldmatrix, but for bytes that lie across.
  */
 #include <string.h>
 
