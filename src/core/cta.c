@@ -205,6 +205,7 @@ int sm_cta_start(struct sm *sm, const struct sm_grid *grid, uint64_t linear_id,
 {
     const struct cta_needs *needs = &grid->needs;
     assert(sm->cta_count < sm->spec->max_ctas);
+    repeat_moved(sm);
     sm_sync(sm);
     if (sm->cta_count == 0) {
         sm->issued_cycle = sm->cycle;

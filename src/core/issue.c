@@ -142,7 +142,7 @@ static int issue_access(struct sm *sm, struct sm_warp *warp, const struct exec_u
     enum pipe pipe;
     if (is_over_at_issue(sm, &spare->access)) {
         set_results(warp, info, sm->cycle + latency);
-        return exec_commit(&warp->exec, &spare->access);
+        return access_commit(sm, warp, &spare->access);
     }
     if (spare->access.kind == ACCESS_WAIT) {
         return wait_begin(sm, warp, info);
@@ -155,7 +155,7 @@ static int issue_access(struct sm *sm, struct sm_warp *warp, const struct exec_u
     sm->stats.space_lanes[spare->access.space] += lanes;
     if (access_cycles_known(sm, &spare->access, &cycle, &pipe)) {
         set_results(warp, info, cycle);
-        return exec_commit(&warp->exec, &spare->access);
+        return access_commit(sm, warp, &spare->access);
     }
     set_results(warp, info, CYCLE_NEVER);
     spare->warp = warp;
@@ -345,7 +345,7 @@ static int issue_ended(struct sm *sm, struct sm_warp *warp, const struct exec_uo
     return rc;
 }
 
-/* An instruction that is no more than its unit's, of an SM that is not profiled. */
+/* An instruction that is no more than its unit's, of an SM at which nobody looks. */
 static inline int issue_plain(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info,
                               struct sm_unit *unit)
 {
@@ -394,6 +394,9 @@ __attribute__((noinline)) static int issue_other(struct sm *sm, struct sm_warp *
         latency = known ? known : latency;
     }
     enum exec_event event = exec_issue(&warp->exec, &sm->lsu.spare->access);
+    if (sm->repeats) {
+        repeat_issued(sm, warp, info, event);
+    }
     int rc = event == EXEC_DONE ? issue_done(sm, warp, info, latency, pc, active) : 0;
     return rc < 0 ? rc : issue_ended(sm, warp, info, event, lanes, latency);
 }
@@ -405,8 +408,8 @@ static inline int issue_warp(struct sm *sm, struct sm_warp *warp)
     uint64_t bit = 1ull << warp->slot;
     sm->ready &= ~bit;
     sm->unit[warp->units[info->issue_unit]].ready_warps &= ~bit;
-    return info->is_plain && !sm->profile ? issue_plain(sm, warp, info, unit)
-                                          : issue_other(sm, warp, info, unit);
+    return info->is_plain && !sm->looked_at ? issue_plain(sm, warp, info, unit)
+                                            : issue_other(sm, warp, info, unit);
 }
 
 /* How long one issue holds its scheduler: the interval, or until all its registers are read. */

@@ -73,6 +73,7 @@ int sm_profile_enable(struct sm *sm)
     if (!sm->profile) {
         sm->profile = calloc(1, sizeof *sm->profile);
     }
+    note_looked_at(sm);
     return sm->profile ? 0 : error_memory();
 }
 
@@ -96,6 +97,7 @@ void profile_free(struct sm *sm)
     }
     free(sm->profile);
     sm->profile = NULL;
+    note_looked_at(sm);
 }
 
 static struct table *table_of(struct sm_profile *profile, const struct exec_program *program)

@@ -220,6 +220,7 @@ void sm_destroy(struct sm *sm)
     wait_reset(sm);
     lsu_free(sm);
     profile_free(sm);
+    free(sm->repeats_room);
     exec_stores_destroy(sm->stores);
     free(sm->cta);
     shared_before_free(sm);

@@ -132,6 +132,20 @@ uint32_t sm_resident_warps(const struct sm *sm);
 /* When no event is pending and CTAs have not ended: sets the error to the place where a warp waits.
  * Returns false if no warp waits. */
 bool sm_report_stall(struct sm *sm);
+/*
+ * Do its warps repeat themselves (core/repeat.h)? Asked from sm_repeats_begin() to
+ * sm_repeats_end(); stores that were kept back have been published before. Each warp is looked at
+ * at most at `visits` of its branches. False: bulk copies are on their way, or memory is out.
+ *
+ * NOT: something has changed or begun, or a warp was looked at often enough. OPEN: not known yet.
+ * ALL: each warp that runs has come back to a state in which it was, those that wait have no access
+ * on its way, and none of them has changed memory.
+ */
+enum sm_repeats_state { SM_REPEATS_NOT, SM_REPEATS_OPEN, SM_REPEATS_ALL };
+bool sm_repeats_begin(struct sm *sm, uint32_t visits);
+void sm_repeats_end(struct sm *sm);
+enum sm_repeats_state sm_repeats_state(const struct sm *sm);
+
 /* Where its warps are, and what each waits for (exec/positions.h). */
 struct positions;
 void sm_positions(const struct sm *sm, struct positions *positions);

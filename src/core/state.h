@@ -16,6 +16,7 @@
 #include "core/async/async.h"
 #include "core/memory/lsu.h"
 #include "core/profile.h"
+#include "core/repeat.h"
 #include "core/sched/sched.h"
 #include "core/sm.h"
 #include "exec/cluster.h"
@@ -99,6 +100,8 @@ struct sm {
         issued_cycle;  /* the last in which an instruction issued, or CTAs came to an empty SM */
     enum sm_wait wait; /* since then */
     struct sm_profile *profile; /* NULL: it is not profiled */
+    struct sm_repeats *repeats; /* NULL: nobody asks whether warps repeat themselves */
+    bool looked_at;             /* one of the two is not NULL */
     const struct sm_spec *spec;
     struct engine *engine;
     uint64_t period_ps;
@@ -138,7 +141,8 @@ struct sm {
     uint64_t scoreboard_capacity;
     struct exec_stores *stores; /* NULL: none are kept back */
     bool keeps_stores;
-    uint64_t slots; /* of a warp in the scoreboard: registers, then predicates */
+    uint64_t slots;                  /* of a warp in the scoreboard: registers, then predicates */
+    struct sm_repeats *repeats_room; /* NULL: not made yet */
 };
 
 void shared_before_free(struct sm *sm); /* cta.c: no CTA is resident */
@@ -153,6 +157,22 @@ static inline bool unit_is_free(const struct sm *sm, const struct sm_unit *unit)
 {
     return unit->busy_lanes < (sm->cycle + 1) * unit->lanes_per_cycle &&
            !unit_waits_for_lsu(sm, unit);
+}
+
+/* sm->profile or sm->repeats has changed. */
+static inline void note_looked_at(struct sm *sm)
+{
+    sm->looked_at = sm->profile || sm->repeats;
+}
+
+/* Every access of an SM takes effect here. */
+static inline int access_commit(struct sm *sm, struct sm_warp *warp,
+                                const struct exec_access *access)
+{
+    if (sm->repeats) {
+        repeat_commits(sm, warp, access);
+    }
+    return exec_commit(&warp->exec, access);
 }
 
 /* wake.c */

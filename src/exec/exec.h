@@ -51,7 +51,8 @@ struct exec_uop_info {
     uint16_t dst[8];                   /* slots written */
     uint8_t src_pred[4], dst_pred[2];  /* predicate slots, guard included */
     uint16_t product_columns;          /* of an asynchronous matrix product; 0: it is none */
-    bool is_async;                     /* one of those below */
+    bool is_outward; /* reaches memory, or the driver, when it issues and not by an access */
+    bool is_async;   /* one of those below */
     enum exec_groups products, copies, bulk;
     /* GROUPS_WAIT: the youngest groups, which may go on. */
     uint8_t products_left, copies_left, bulk_left;

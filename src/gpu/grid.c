@@ -182,8 +182,10 @@ int gpu_check_time(struct gpu *gpu, uint64_t now_ps)
             return gpu_tell_positions(gpu, SONDE_EFAULT);
         }
     }
+    bool asks = gpu->is_only_grid && gpu->grids && now_ps >= gpu->endless.next_ps;
     if (!gpu_cancelled(gpu)) {
-        return 0;
+        int rc = asks ? gpu_endless_check(gpu, now_ps) : 0;
+        return rc < 0 ? gpu_tell_positions(gpu, rc) : 0;
     }
     int rc = error_set(SONDE_EINTERRUPTED, "interrupted");
     return gpu->tells_cancelled ? gpu_tell_positions(gpu, rc) : rc;

@@ -243,10 +243,12 @@ int gpu_launch(struct gpu *gpu, const struct exec_launch *launch, uint64_t max_c
         return rc;
     }
     gpu->is_only_grid = true;
+    gpu_endless_begin(gpu, grid);
     while (rc == 0 && !gpu_grid_is_over(grid)) {
         rc = gpu_run(gpu, ENGINE_NEVER);
     }
     gpu->is_only_grid = false;
+    gpu_endless_end(gpu);
     struct gpu_grid_result result;
     gpu_grid_end(grid, &result);
     if (cycles) {

@@ -167,6 +167,13 @@ struct gpu_sm_sums {
     struct sm_stats before[]; /* what of each SM is in the sum */
 };
 
+/* Looking for an endless kernel: endless.c. */
+struct gpu_endless {
+    uint64_t next_ps, wait_ps; /* the next question or look; between two looks */
+    uint32_t visits;           /* of a warp in the next look */
+    bool looks;
+};
+
 struct gpu {
     const struct model *model;
     struct gpu_sm_sums *sums;
@@ -233,6 +240,7 @@ struct gpu {
     bool spoilt;                 /* the last one ended with an error */
     bool running;                /* the first of them has begun */
     bool is_only_grid;           /* no other can come beside it */
+    struct gpu_endless endless;  /* of the only grid */
     bool grid_is_over;           /* one has ended since gpu_run() was called */
     bool asked;                  /* gpu_return_soon() was called since then */
     bool reached;                /* it has come to its `until_ps` */
@@ -338,9 +346,15 @@ void gpu_grid_over(struct gpu *gpu, struct gpu_grid *grid, uint64_t at_ps);
 bool gpu_cancelled(const struct gpu *gpu);
 /* Where all warps are, behind the error that is set; `code`. */
 int gpu_tell_positions(const struct gpu *gpu, int code);
-/* Cancelled, or beyond max_cycles; tells how far the grids are. */
+/* Cancelled, endless, or beyond max_cycles; tells how far the grids are. */
 int gpu_check_time(struct gpu *gpu, uint64_t now_ps);
 bool gpu_pauses(const struct gpu *gpu); /* gpu_run() returns */
+
+/* endless.c. Of the only grid, from its begin on; the time of a question has come: SONDE_EFAULT,
+ * the kernel will never end. */
+void gpu_endless_begin(struct gpu *gpu, const struct gpu_grid *grid);
+void gpu_endless_end(struct gpu *gpu);
+int gpu_endless_check(struct gpu *gpu, uint64_t now_ps);
 
 /*
  * cluster.c. gpu_cluster_take() finds room for the next cluster on SMs of one of the model's

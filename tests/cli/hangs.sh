@@ -63,3 +63,198 @@ shown() {
 shown --kernel counts --functional
 shown --kernel spins --grid 8 --arg zero:4 --max-cycles 20000
 sonde exec hang.ptx --kernel spins --block 64 --arg zero:4 --max-cycles 200000 2>&1 | grep -c blocks,
+
+cat >endless.ptx <<'PTX'
+.version 7.0
+.target sm_35
+.address_size 64
+.visible .entry itself()
+{
+again:
+    bra again;
+}
+// word 0 becomes 1 by nobody
+.visible .entry flag(.param .u64 place)
+{
+    .reg .pred %p;
+    .reg .b32 %v;
+    .reg .b64 %d;
+    ld.param.u64 %d, [place];
+look:
+    ld.volatile.global.u32 %v, [%d];
+    setp.eq.u32 %p, %v, 0;
+    @%p bra look;
+    ret;
+}
+// one warp of two comes to the barrier, the other waits for a word of shared memory; it stores what is there
+.visible .entry inside(.param .u64 place)
+{
+    .reg .pred %p;
+    .reg .b32 %v;
+    .shared .align 4 .b32 word[2];
+    mov.u32 %v, %tid.x;
+    setp.ge.u32 %p, %v, 32;
+    @%p bra over;
+look:
+    st.volatile.shared.u32 [word+4], 0;
+    ld.volatile.shared.u32 %v, [word];
+    setp.eq.u32 %p, %v, 0;
+    @%p bra look;
+over:
+    bar.sync 0;
+    ret;
+}
+// each thread takes the lock, and lets it go where `gives` is 1
+.visible .entry lock(.param .u64 place, .param .u32 gives)
+{
+    .reg .pred %p;
+    .reg .b32 %v, %g, %n;
+    .reg .b64 %d;
+    ld.param.u64 %d, [place];
+    ld.param.u32 %g, [gives];
+    mov.u32 %n, 0;
+try:
+    atom.global.cas.b32 %v, [%d], 0, 1;
+    setp.ne.u32 %p, %v, 0;
+    @%p bra try;
+work:
+    add.u32 %n, %n, 1;
+    setp.lt.u32 %p, %n, 20000;
+    @%p bra work;
+    setp.eq.u32 %p, %g, 0;
+    @%p bra out;
+    membar.gl;
+    st.volatile.global.u32 [%d], 0;
+out:
+    ret;
+}
+// block 0 waits for block 1, which counts for long: in a register, by the clock, or not at all and never comes
+.visible .entry late(.param .u64 place, .param .u32 how)
+{
+    .reg .pred %p;
+    .reg .b32 %v, %n, %h;
+    .reg .b64 %d, %t, %s;
+    ld.param.u64 %d, [place];
+    ld.param.u32 %h, [how];
+    mov.u32 %v, %ctaid.x;
+    mov.u32 %n, 0;
+    setp.ne.u32 %p, %v, 0;
+    @%p bra other;
+look:
+    ld.volatile.global.u32 %v, [%d];
+    setp.eq.u32 %p, %v, 0;
+    @%p bra look;
+    ret;
+other:
+    setp.eq.u32 %p, %h, 0;
+    @!%p bra clock;
+count:
+    add.u32 %n, %n, 1;
+    setp.lt.u32 %p, %n, 100000;
+    @%p bra count;
+    bra give;
+clock:
+    mov.u64 %s, %clock64;
+more:
+    mov.u64 %t, %clock64;
+    sub.u64 %t, %t, %s;
+    setp.lt.u64 %p, %t, 3000000;
+    @%p bra more;
+give:
+    st.volatile.global.u32 [%d], 1;
+    ret;
+}
+// all blocks wait until the last one comes
+.visible .entry last(.param .u64 place)
+{
+    .reg .pred %p;
+    .reg .b32 %v, %n;
+    .reg .b64 %d;
+    ld.param.u64 %d, [place];
+    mov.u32 %n, %nctaid.x;
+    mov.u32 %v, %ntid.x;
+    mul.lo.u32 %n, %n, %v;
+    atom.global.add.u32 %v, [%d], 1;
+look:
+    ld.volatile.global.u32 %v, [%d];
+    setp.lt.u32 %p, %v, %n;
+    @%p bra look;
+    ret;
+}
+// four whose registers are the same each time they branch, and which end: what they count is elsewhere
+.visible .entry by_atomics(.param .u64 place)
+{
+    .reg .pred %p;
+    .reg .b32 %v;
+    .reg .b64 %d;
+    ld.param.u64 %d, [place];
+next:
+    atom.global.add.u32 %v, [%d], 1;
+    setp.lt.u32 %p, %v, 8000;
+    mov.u32 %v, 0;
+    @%p bra next;
+    ret;
+}
+.visible .entry in_shared()
+{
+    .reg .pred %p;
+    .reg .b32 %v;
+    .shared .align 4 .b32 word;
+next:
+    ld.shared.u32 %v, [word];
+    add.u32 %v, %v, 1;
+    st.shared.u32 [word], %v;
+    setp.lt.u32 %p, %v, 40000;
+    mov.u32 %v, 0;
+    @%p bra next;
+    ret;
+}
+.visible .entry in_local()
+{
+    .reg .pred %p;
+    .reg .b32 %v;
+    .local .align 4 .b32 word;
+next:
+    ld.local.u32 %v, [word];
+    add.u32 %v, %v, 1;
+    st.local.u32 [word], %v;
+    setp.lt.u32 %p, %v, 40000;
+    mov.u32 %v, 0;
+    @%p bra next;
+    ret;
+}
+.visible .entry by_clock()
+{
+    .reg .pred %p;
+    .reg .b64 %t;
+next:
+    mov.u64 %t, %clock64;
+    setp.lt.u64 %p, %t, 3000000;
+    mov.u64 %t, 0;
+    @%p bra next;
+    ret;
+}
+PTX
+endless() {
+    echo "# $*"
+    run sonde exec endless.ptx -q "$@" --max-cycles 20000000
+}
+echo "# endless kernels are told as such"
+endless --kernel itself --block 64
+endless --kernel flag --block 64 --arg zero:4
+endless --kernel inside --block 64 --arg zero:4
+endless --kernel lock --grid 2 --arg zero:4 --arg u32:0
+endless --kernel last --shared 32768 --block 32 --grid 14 --arg zero:4
+endless --kernel last --shared 32768 --block 32 --grid 14 --threads 2 --arg zero:4
+endless --kernel lock --block 64 -d sim:v100 --arg zero:4 --arg u32:0
+echo "# those that end are not, nor those of which it cannot be told"
+endless --kernel late --grid 2 --arg zero:4 --arg u32:0
+endless --kernel late --grid 2 --arg zero:4 --arg u32:1
+endless --kernel lock --grid 6 --arg zero:4 --arg u32:1
+endless --kernel last --shared 32768 --block 32 --grid 12 --arg zero:4
+endless --kernel by_atomics --arg zero:4
+for block in 1 32; do
+    endless --kernel in_shared --block $block
+    endless --kernel in_local --block $block
+done
+endless --kernel by_clock

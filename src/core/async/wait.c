@@ -23,7 +23,7 @@ static void wake(struct sm *sm, uint32_t slot)
     struct sm_warp *warp = &sm->warp[slot];
     struct lsu_access *access = sm->async.waits.access[slot];
     sm->async.waits.slots &= ~(1ull << slot);
-    int rc = exec_commit(&warp->exec, &access->access);
+    int rc = access_commit(sm, warp, &access->access);
     uint64_t cycle = sm_sync(sm) + sm->spec->mbarrier.latency_cycles;
     result_is_there(sm, warp, access->info, cycle);
     access_release(&sm->lsu.pool, access);
@@ -77,7 +77,7 @@ int wait_begin(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *
     struct lsu_access *access = sm->lsu.spare;
     if (exec_wait_is_over(&access->access)) {
         result_is_there(sm, warp, info, sm->cycle + sm->spec->mbarrier.latency_cycles);
-        return exec_commit(&warp->exec, &access->access);
+        return access_commit(sm, warp, &access->access);
     }
     int rc = lsu_replace_spare(sm);
     if (rc < 0) {

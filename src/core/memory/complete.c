@@ -39,7 +39,7 @@ static void atomics_perform(struct sm *sm, struct sm_warp *warp)
 {
     for (struct lsu_access *access = warp->atomics; access && access->unserved_left == 0;
          access = access->next_atomic) {
-        int rc = access->performed ? 0 : exec_commit(&warp->exec, &access->access);
+        int rc = access->performed ? 0 : access_commit(sm, warp, &access->access);
         access->performed = true;
         if (rc < 0) {
             sm_fault(sm, rc);

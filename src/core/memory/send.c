@@ -55,7 +55,7 @@ bool lsu_start(struct sm *sm, struct lsu_access *access, int *rc)
     } else if (warp->atomics && waits_for_atomic(warp, &access->access)) {
         return false;
     } else {
-        *rc = exec_commit(&warp->exec, &access->access);
+        *rc = access_commit(sm, warp, &access->access);
     }
     path_prepare(sm, access);
     access->unserved_left = access->count;

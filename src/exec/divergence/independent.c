@@ -222,9 +222,6 @@ static enum diverge_barrier independent_barrier(struct exec_warp *warp, uint32_t
  * waits for one of them; a GPU before Volta would hang. The program is to end: from here on the
  * warp's lanes are independent, each giving way at every branch backwards.
  */
-#define PATIENCE 65536
-#define PATIENCE_WITH_LOOPS (1u << 20)
-
 static void patient_back(struct exec_warp *warp)
 {
     struct diverge_state *stack = warp->state->diverge;
@@ -234,7 +231,8 @@ static void patient_back(struct exec_warp *warp)
     }
     stack->spins = stack->spin_pc == warp->pc ? stack->spins + 1 : 0;
     stack->spin_pc = warp->pc;
-    bool long_enough = ++stack->backwards >= PATIENCE_WITH_LOOPS || stack->spins >= PATIENCE;
+    bool long_enough =
+        ++stack->backwards >= DIVERGE_PATIENCE_WITH_LOOPS || stack->spins >= DIVERGE_PATIENCE;
     if (long_enough && stack->count > 1 && give_way(warp))
         warp->state->diverge_ops = &diverge_independent;
 }

@@ -31,6 +31,11 @@ struct diverge_state {
     uint32_t spin_pc, spin_depth, spins;
 };
 
+/* Branches backwards in a row, and in all, after which lanes of the stack that keep others of their
+ * warp waiting become independent: see independent.c. */
+#define DIVERGE_PATIENCE 65536
+#define DIVERGE_PATIENCE_WITH_LOOPS (1u << 20)
+
 int stack_push(struct diverge_state *stack, struct entry entry);
 /* Make the top entry the running one. Entries without lanes are gone, their calls with them. */
 void stack_resume(struct exec_warp *warp);

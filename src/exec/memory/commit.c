@@ -11,6 +11,7 @@
 #include "exec/fault.h"
 #include "exec/memory/image.h"
 #include "exec/ops.h"
+#include "exec/repeat.h"
 #include "exec/memory/stores.h"
 #include "util/error.h"
 
@@ -440,4 +441,56 @@ int exec_commit(struct exec_warp *warp, const struct exec_access *access)
         break;
     }
     return SONDE_OK;
+}
+
+/* Whether what a lane stores, or its atomic leaves there, differs from what is there. */
+static bool lane_changes(const struct exec_warp *warp, const struct exec_access *access,
+                         uint32_t lane)
+{
+    const struct uop_memory *memory = warp->state->uops[access->pc].memory;
+    uint32_t space = access->space == SPACE_NONE ? access->lane_space[lane] : access->space;
+    uint32_t bytes = (uint32_t)access->bytes * access->vec;
+    uint8_t before[ELEMENTS_BYTES], after[ELEMENTS_BYTES];
+    const uint8_t *at = host_pointer(warp, access, lane), *data = (uint8_t *)access->data[lane];
+    if (!at || bytes > sizeof access->data[lane])
+        return true;
+    memcpy(before, at, bytes);
+    if (access->kind == ACCESS_STORE) {
+        if (has_stored(warp, access, lane, bytes))
+            exec_stores_patch(warp->env->stores, access->address[lane], before, bytes);
+        return space != SPACE_LOCAL && memcmp(before, data, bytes) != 0;
+    }
+    for (uint32_t k = 0; k < access->vec; k++) {
+        uint32_t from = k * memory->bytes;
+        uint64_t second = access->vec > 1 ? 0 : access->data2[lane];
+        uint64_t value =
+            access->vec > 1 ? read_value(data + from, memory->bytes) : access->data[lane][0];
+        uint64_t old = read_value(before + from, memory->bytes);
+        write_value(after + from, memory->combine(old, value, second), memory->bytes);
+    }
+    return space == SPACE_LOCAL || memcmp(before, after, bytes) != 0 ||
+           has_stored(warp, access, lane, bytes);
+}
+
+bool exec_access_changes(const struct exec_warp *warp, const struct exec_access *access)
+{
+    switch (access->kind) {
+    case ACCESS_LOAD:
+    case ACCESS_TEXTURE:
+    case ACCESS_PREFETCH:
+    case ACCESS_FENCE:
+    case ACCESS_MATRIX_LOAD:
+    case ACCESS_WAIT:
+        return false;
+    case ACCESS_STORE:
+    case ACCESS_ATOMIC:
+    case ACCESS_REDUCTION:
+        break;
+    default:
+        return true;
+    }
+    bool changes = access->done || warp->state->program->infos[access->pc].is_fragment;
+    for (uint32_t rest = access->mask; !changes && rest; rest &= rest - 1)
+        changes = lane_changes(warp, access, lowest_lane(rest));
+    return changes;
 }

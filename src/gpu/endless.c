@@ -1,0 +1,122 @@
+/*
+ * Tells a kernel that will never end, because all its warps do the same again and again: they spin
+ * on a flag or a lock that nobody is left to change, or simply branch to where they are. (One in
+ * which nothing is pending at all, gpu_deadlock() tells.)
+ *
+ * Now and then the SMs look at what their warps do for a while (core/repeat.h). The kernel is
+ * endless when in one such time
+ *
+ *   - no CTA has begun or ended, or is about to, and no warp has come to a barrier;
+ *   - no store, atomic or other operation has changed a byte that another warp may read, and none
+ *     that could is on its way;
+ *   - no clock was read, and no driver was called;
+ *   - each warp that does not wait at a barrier has come back to a state in which it was.
+ *
+ * Memory then is what it was, and what a warp does next depends on its own state and on memory
+ * alone: however long each access takes, all do for ever what they did. Blocks that wait for room
+ * on the GPU never get it. Nothing is told of a warp that counts in a register, or that looks at a
+ * clock: it may end.
+ *
+ * Asked only where nobody else could change memory: for the one grid of gpu_launch(). Left out:
+ * clusters of several CTAs; launches of which blocks are skipped.
+ *
+ * To look costs; so a look comes late, ends with the first thing that speaks against an endless
+ * kernel, and the next one comes after twice the time, with twice the patience.
+ */
+#include <inttypes.h>
+
+#include "gpu/state.h"
+#include "util/error.h"
+
+static const struct {
+    uint64_t first_cycles; /* to the first look: most launches have ended */
+    uint32_t first_visits; /* branches of a warp in it: a loop of a few, some 0.1 % of the time */
+    uint64_t step_cycles;  /* from one question to the SMs to the next, while they look */
+} endless = {.first_cycles = UINT64_C(1) << 20, .first_visits = 16, .step_cycles = 4096};
+
+void gpu_endless_begin(struct gpu *gpu, const struct gpu_grid *grid)
+{
+    uint64_t first_ps = endless.first_cycles * gpu->clock.period_ps;
+    bool asks = grid->cluster_size == 1 && !grid->skips;
+    gpu->endless = (struct gpu_endless){.wait_ps = first_ps, .visits = endless.first_visits};
+    gpu->endless.next_ps = asks ? grid->start_ps + first_ps : ENGINE_NEVER;
+}
+
+void gpu_endless_end(struct gpu *gpu)
+{
+    for (uint32_t i = 0; i < gpu->model->sms; i++) {
+        sm_repeats_end(gpu->sm[i]);
+    }
+    gpu->endless.looks = false;
+    gpu->endless.next_ps = ENGINE_NEVER;
+}
+
+/* All CTAs that have a place are there. */
+static bool all_are_resident(const struct gpu *gpu)
+{
+    const struct gpu_grid *grid = gpu->grids;
+    uint64_t warps = 0;
+    for (uint32_t i = 0; i < gpu->model->sms; i++) {
+        warps += sm_resident_warps(gpu->sm[i]);
+    }
+    return warps == (grid->cta_next - grid->cta_ended) * grid->sm.needs.warps;
+}
+
+static bool look(struct gpu *gpu)
+{
+    bool looks = all_are_resident(gpu);
+    for (uint32_t i = 0; looks && i < gpu->model->sms; i++) {
+        looks = sm_repeats_begin(gpu->sm[i], gpu->endless.visits);
+    }
+    return looks;
+}
+
+static enum sm_repeats_state ask(const struct gpu *gpu)
+{
+    enum sm_repeats_state all = all_are_resident(gpu) ? SM_REPEATS_ALL : SM_REPEATS_NOT;
+    for (uint32_t i = 0; all != SM_REPEATS_NOT && i < gpu->model->sms; i++) {
+        enum sm_repeats_state one = sm_repeats_state(gpu->sm[i]);
+        all = one < all ? one : all;
+    }
+    return all;
+}
+
+static int tell(const struct gpu *gpu)
+{
+    const struct gpu_grid *grid = gpu->grids;
+    uint64_t waiting = grid->cta_count - grid->cta_next;
+    const char *what = "no progress: the kernel's warps repeat what they did, and nobody is left "
+                       "who could change the memory that they read";
+    if (waiting > 0) {
+        error_set(SONDE_EFAULT,
+                  "%s; %" PRIu64 " of %" PRIu64 " blocks wait for room, which none of those on the "
+                  "GPU will give",
+                  what, waiting, grid->cta_count);
+    } else {
+        error_set(SONDE_EFAULT, "%s", what);
+    }
+    return SONDE_EFAULT;
+}
+
+int gpu_endless_check(struct gpu *gpu, uint64_t now_ps)
+{
+    struct gpu_endless *state = &gpu->endless;
+    if (!state->looks && look(gpu)) {
+        state->looks = true;
+    } else {
+        switch (state->looks ? ask(gpu) : SM_REPEATS_NOT) {
+        case SM_REPEATS_ALL:
+            return tell(gpu);
+        case SM_REPEATS_OPEN:
+            break;
+        case SM_REPEATS_NOT:
+            gpu_endless_end(gpu);
+            state->wait_ps *= 2;
+            state->visits = state->visits < UINT32_MAX / 4 ? state->visits * 2 : state->visits;
+            state->next_ps = now_ps + state->wait_ps;
+            return 0;
+        }
+    }
+    state->next_ps = now_ps + endless.step_cycles * gpu->clock.period_ps;
+    return 0;
+}
