@@ -27,6 +27,39 @@ for base in a100 gh100 bakhoda2009 8600gts; do
     "$SONDE" model check "over.$base.yaml" >check || fail "over $base: $(cat check)"
 done
 
+# What cannot be is not made of what was told: sets are not counted by a size that is not sure, and a walk that is shorter than one
+# read of L2 has no reads, whatever the kinds of access seem to say (sim:v100's L2, sim:a100's walk).
+python3 - told.json <<'EOF' || fail "no doubtful dissection"
+import json, sys
+told = json.load(open(sys.argv[1]))
+def put(owner, key, value, confidence):
+    owner[key] = dict(owner[key], value=value, confidence=confidence)
+l2 = next(one for one in told["caches"] if one["id"] == "l2")
+l2["sets"] = {"status": "not measured", "reason": "the test's"}
+l2["set_index"] = {"kind": "unknown", "status": "not measured", "reason": "the test's"}
+l2.pop("ways_per_set", None)
+json.dump(told, open("sure.json", "w"))
+put(l2, "size", l2["size"]["value"] * 5 // 8, 0.4)
+json.dump(told, open("unsure.json", "w"))
+for one in told["tlbs"]:
+    if one["id"] == "l1_tlb":
+        put(one, "miss_penalty", 8, 0.95)
+    elif one["id"] == "l2_tlb":
+        one["present"] = False
+for row in told["latency_patterns"]:
+    if row["pattern"] in ("P1", "P3", "P4", "P5"):
+        put(row, "latency", {"P1": 200, "P3": 208, "P4": 290, "P5": 390}[row["pattern"]], 0.9)
+json.dump(told, open("short.json", "w"))
+EOF
+for told in sure unsure short; do
+    "$SONDE" export $told.json --format sonde -o $told.yaml && "$SONDE" model check $told.yaml >check || fail "$told: no model"
+done
+kept='^# The geometry of L2 was not measured'
+grep -q "$kept" unsure.yaml || fail "sets counted by a size that is not sure"
+! grep "$kept" sure.yaml || fail "no sets, though the size is sure"
+sed -n '/^walker:/,/^[a-v]/p' short.yaml >walk
+grep -q 'levels: 0$' walk && grep -q 'latency: [1-9]' walk || fail "reads in a walk of 8 cycles: $(cat walk)"
+
 # A model made wrong on purpose does not close.
 sed -i '/^constant_l1:/,/^constant_l15:/ { s/size: 2048 B/size: 1024 B/; s/ways: 4 /ways: 2 / }' again.yaml
 dissect sim:./again.yaml wrong.json --only constant_l1

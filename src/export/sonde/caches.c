@@ -18,6 +18,14 @@ struct geometry {
     bool is_known;
 };
 
+/* Thresholds. Fixed by: the sizes of sim:a100 and sim:v100. */
+static const struct {
+    double sure_size;
+} limits = {
+    .sure_size = 0.5, /* confidence of a size that sets are counted by: an edge between samples, of
+                         hashed sets that are filled unevenly, has less */
+};
+
 static bool is_power_of_two(uint64_t n)
 {
     return n && !(n & (n - 1));
@@ -47,9 +55,11 @@ static void geometry_read(struct geometry *g, const json_t *cache, uint64_t line
         return;
     }
     g->ways_per_set = NULL;
-    if (!has_sets && has_size && has_ways && g->line && g->ways) {
+    struct saved_value told = {0};
+    bool is_sure = saved_value(&told, cache, "size") && told.confidence >= limits.sure_size;
+    if (!has_sets && has_size && is_sure && has_ways && g->line && g->ways) {
         g->sets = size / (g->line * g->ways);
-    } else if (!has_ways && has_size && has_sets && g->line && g->sets) {
+    } else if (!has_ways && has_size && is_sure && has_sets && g->line && g->sets) {
         g->ways = size / (g->line * g->sets);
     }
     g->lines = g->sets * g->ways;

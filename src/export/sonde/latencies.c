@@ -321,17 +321,14 @@ static void plan_translation(struct latency_plan *plan, const struct model_text 
         plan->tlb_l1_miss = plan->tlb_l1_fill = (uint32_t)first.value / 3;
     }
     plan->tlb_l2_hit = rest(first.value, plan->tlb_l1_miss + plan->tlb_l1_fill);
-    double reads = (double)plan->walker_levels * t->base->l2.hit_cycles;
-    if (saved_value(&second, saved_tlb(t->root, "l2_tlb"), "miss_penalty")) {
-        double walk = second.value + plan->tlb_l2_hit - l2->miss_cycles - l2->fill_cycles;
-        while (plan->walker_levels > 1 && walk < reads) {
-            reads -= t->base->l2.hit_cycles;
-            plan->walker_levels--;
-        }
-        plan->walker = rest(walk, reads);
-    } else {
-        plan->walker = rest(plan->tlb_l2_hit, reads);
+    bool has_second = saved_value(&second, saved_tlb(t->root, "l2_tlb"), "miss_penalty");
+    double walk = plan->tlb_l2_hit;
+    walk += has_second ? second.value - l2->miss_cycles - l2->fill_cycles : 0;
+    /* Reads that L2 alone would take longer for were no reads. */
+    while (plan->walker_levels > 0 && walk < (double)plan->walker_levels * t->base->l2.hit_cycles) {
+        plan->walker_levels--;
     }
+    plan->walker = rest(walk, (double)plan->walker_levels * t->base->l2.hit_cycles);
 }
 
 void latencies_plan(struct latency_plan *plan, const struct model_text *t)
