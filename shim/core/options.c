@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "shim/core/shim.h"
+#include "util/text/units.h"
 
 static struct options read_options;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -43,7 +44,9 @@ static void read_all(void)
     o->timeline = o->functional ? NULL : text("SONDE_TIMELINE", NULL);
     o->stats = text("SONDE_STATS", NULL);
     const char *sample = o->functional ? NULL : text("SONDE_SAMPLE", NULL);
-    o->sample = sample ? strtod(sample, NULL) : 0;
+    if (!sample || units_parse_double(&o->sample, sample, UNIT_FRACTION) < 0) {
+        o->sample = 0; /* the program's locale has no say */
+    }
     o->seed = number("SONDE_SEED", 1);
     o->cold = number("SONDE_COLD", 0) != 0;
     o->summary = number("SONDE_SUMMARY", 0) != 0;

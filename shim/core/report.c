@@ -24,6 +24,7 @@
 #include "statistics/summary.h"
 #include "util/container/vec.h"
 #include "util/error.h"
+#include "util/text/plain.h"
 
 /* All launches of a kernel. */
 struct tally {
@@ -339,7 +340,7 @@ static void print_summary(void)
     free(all.name);
 }
 
-void report_end(void)
+static void write_all(void)
 {
     const struct options *o = options();
     if (report.ended || report.process != getpid()) {
@@ -362,6 +363,13 @@ void report_end(void)
         print_summary();
     }
     profiling_end();
+}
+
+void report_end(void)
+{
+    locale_t before = plain_begin();
+    write_all();
+    plain_end(before);
 }
 
 static void on_signal(int number)

@@ -159,6 +159,15 @@ static int try_one(struct scope *s, enum seen *seen, uint32_t k, double alone, d
     return rc;
 }
 
+static uint32_t count_seen(const enum seen *seen, uint32_t count, enum seen which)
+{
+    uint32_t sum = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        sum += seen[k] == which;
+    }
+    return sum;
+}
+
 /*
  * Where some share and some do not, the latter may have a first level that serves several of them,
  * and has kept what another one walked: each walks pages of its own, that nobody has walked before.
@@ -177,13 +186,22 @@ static int try_afresh(struct scope *s, enum seen *seen, uint32_t k, double alone
     return lab_soft(rc) ? 0 : rc;
 }
 
-static uint32_t count_seen(const enum seen *seen, uint32_t count, enum seen which)
+/* All that seemed not to share. Where such pages end before one of them is confirmed, nothing tells
+ * a cluster from the GPU. */
+static int try_rest_afresh(struct scope *s, enum seen *seen, uint32_t count, double alone,
+                           double own)
 {
-    uint32_t sum = 0;
-    for (uint32_t k = 0; k < count; k++) {
-        sum += seen[k] == which;
+    uint32_t unasked = 0;
+    int rc = 0;
+    for (uint32_t k = 0; rc == 0 && k < count; k++) {
+        bool ended = 1 + k >= s->shifts;
+        unasked += seen[k] == SHARES_NOT && ended;
+        rc = seen[k] == SHARES_NOT && !ended ? try_afresh(s, &seen[k], k, alone, own) : 0;
     }
-    return sum;
+    return rc || unasked == 0 || count_seen(seen, count, SHARES_NOT) > unasked
+               ? rc
+               : lab_undecided(s->tl->lab, "some SMs seem not to share it, and there is no memory "
+                                           "for pages to ask them again");
 }
 
 static void report(const struct scope *s, struct tlb_result *out, const enum seen *seen,
@@ -223,9 +241,8 @@ static int try_others(struct scope *s, uint32_t *sharing, struct tlb_result *out
     }
     *sharing = count_seen(seen, count, SHARES);
     bool mixed = *sharing && count_seen(seen, count, SHARES_NOT);
-    for (uint32_t k = 0; rc == 0 && mixed && s->level->in_front && s->shifts > 2 && k < count;
-         k++) {
-        rc = seen[k] == SHARES_NOT ? try_afresh(s, &seen[k], k, alone, own) : 0;
+    if (rc == 0 && mixed && s->level->in_front && s->shifts > 2) {
+        rc = try_rest_afresh(s, seen, count, alone, own);
     }
     if (rc == 0 && count_seen(seen, count, NO_SUCH_SM) == count) {
         return lab_undecided(s->tl->lab, "no other SM took part");

@@ -8,6 +8,7 @@
 
 #include "util/error.h"
 #include "util/container/vec.h"
+#include "util/text/plain.h"
 
 /* Room for `more` bytes and the terminating zero. */
 static int strbuf_reserve(struct strbuf *buf, size_t more)
@@ -43,24 +44,31 @@ int strbuf_append_char(struct strbuf *buf, char c)
     return strbuf_append_n(buf, &c, 1);
 }
 
+static int append_formatted(struct strbuf *buf, const char *fmt, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, fmt, args);
+    if (length < 0) {
+        buf->failed = true;
+        error_memory();
+    } else if (strbuf_reserve(buf, (size_t)length) == SONDE_OK) {
+        vsnprintf(buf->text + buf->length, (size_t)length + 1, fmt, again);
+        buf->length += (size_t)length;
+    }
+    va_end(again);
+    return buf->failed ? SONDE_ENOMEM : SONDE_OK;
+}
+
 int strbuf_printf(struct strbuf *buf, const char *fmt, ...)
 {
     va_list args;
+    locale_t before = plain_begin();
     va_start(args, fmt);
-    int length = vsnprintf(NULL, 0, fmt, args);
+    int rc = append_formatted(buf, fmt, args);
     va_end(args);
-    if (length < 0) {
-        buf->failed = true;
-        return error_memory();
-    }
-    if (strbuf_reserve(buf, (size_t)length) < 0) {
-        return SONDE_ENOMEM;
-    }
-    va_start(args, fmt);
-    vsnprintf(buf->text + buf->length, (size_t)length + 1, fmt, args);
-    va_end(args);
-    buf->length += (size_t)length;
-    return SONDE_OK;
+    plain_end(before);
+    return rc;
 }
 
 const char *strbuf_text(const struct strbuf *buf)

@@ -13,6 +13,7 @@
 #include "util/error.h"
 #include "util/fileio.h"
 #include "util/container/strbuf.h"
+#include "util/text/plain.h"
 
 #define JSON_DEPTH_MAX 64
 
@@ -160,12 +161,14 @@ static void write_string(struct strbuf *buf, const char *text)
 static void write_real(struct strbuf *buf, double value)
 {
     char text[40];
+    locale_t before = plain_begin();
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, sizeof(text), "%.*g", digits, value);
         if (strtod(text, NULL) == value) {
             break;
         }
     }
+    plain_end(before);
     strbuf_append(buf, text);
     if (!strpbrk(text, ".e")) {
         strbuf_append(buf, ".0");
