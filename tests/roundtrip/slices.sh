@@ -72,3 +72,9 @@ l2 = [c for c in json.load(open("slices.json"))["caches"] if c["id"] == "l2"][0]
 for name, true in ("sets", 32), ("size", 81920):
     assert l2[name].get("value") in (None, true), l2[name]
 PY
+
+# Near and far parts, and a size at which one window of a walk shows too few misses: sim:h200's L2 is there.
+dissect sim:h200 h200.json --only reference
+expect h200.json l2.fetch_granularity 64
+python3 -c 'import json, sys; sys.exit(not [c for c in json.load(open("h200.json"))["caches"] if c["id"] == "l2"][0]["present"])' ||
+    fail "sim:h200 has no L2"

@@ -513,8 +513,7 @@ static int walk_array(struct level *level, struct walk *walk, uint64_t bytes, ui
         level_plan(level, (struct walk_shape){.stride = stride, .count = (size_t)(bytes / stride)});
     plan.touch = true;
     plan.window = level->max_window < 2048 ? level->max_window : 2048;
-    bool is_dear = bytes > limits.cheap_bytes && level->lab->options->max_cache_loads;
-    plan.windows = is_dear ? 1 : bytes > UINT64_C(1) << 20 ? 2 : 4;
+    plan.windows = bytes > UINT64_C(1) << 20 ? 2 : 4;
     plan.spread = true;
     return walk_run(level->lab, walk, &plan);
 }
