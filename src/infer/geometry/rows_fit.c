@@ -17,7 +17,7 @@ static const struct {
 } limits = {
     .least_lines = 5,  /* lines: fewer lie in rows by chance */
     .most_width = 512, /* lines of a row: more slices are not looked for */
-    .least_period = 2, /* rows: lines of a single set are in every one */
+    .least_period = 8, /* rows: a shorter period needs no rows to be found (index.c) */
     .chance = 1e-4,    /* chance that lines lie so regularly, over all widths that are tried */
 };
 
