@@ -7,6 +7,13 @@ for recording in "$WHOLE"/*.sonde; do
 done
 "$SONDE" infer "$WHOLE/gtx560ti.sonde" | sed 1,3d >screen
 diff -u - screen <<'SCREEN' || fail "the screen of gtx560ti"
+  +- 8 SMs, each -------------------------------------------------------------+
+  | [l1_data = local_l1 16 KiB] [texture_l1 12 KiB] [constant_l1 2 KiB]       |
+  | [constant_l15 32 KiB] [shared memory]                                     |
+  +- GPU ---------------------------------------------------------------------+
+  | [l2 512 KiB] [l1_tlb] [l2_tlb] [memory]                                   |
+  +---------------------------------------------------------------------------+
+
   cache        size      line  sets x ways policy     hit    miss + conf per
   l1_data      16 KiB    128 B 32 x 4      biased     116    261    0.93 sm
   texture_l1   12 KiB    32 B  4 x 96      lru        240    230    0.93 sm
