@@ -435,8 +435,8 @@ static bool classes_lie_apart(const struct model_text *t, const json_t *l2)
     if (t->base->l2_parts.count < 2 || count < 2) {
         return false;
     }
-    double first = json_number_value(json_object_get(json_array_get(classes, 0), "median"));
-    double last = json_number_value(json_object_get(json_array_get(classes, count - 1), "median"));
+    double first = json_number_value(json_object_get(json_array_get(classes, 0), "cycles"));
+    double last = json_number_value(json_object_get(json_array_get(classes, count - 1), "cycles"));
     return last - first > 2.0 * t->base->l2_parts.copy_cycles;
 }
 
