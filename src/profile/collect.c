@@ -160,8 +160,8 @@ static uint64_t hash_operands(uint64_t hash, const struct ptx_operand *operands,
             o->kind == OPERAND_VECTOR || o->kind == OPERAND_PAIR || o->kind == OPERAND_FETCH;
         bool has_var = (o->kind == OPERAND_VAR || o->kind == OPERAND_ADDR) && o->var;
         uint64_t sreg = o->kind == OPERAND_SREG ? (uint64_t)o->sreg : 0;
-        hash = hash_bytes(hash, words, sizeof words);
-        hash = hash_bytes(hash, &sreg, sizeof sreg);
+        hash = hash_words(hash, words, sizeof words / sizeof *words);
+        hash = hash_words(hash, &sreg, 1);
         hash = hash_bytes(hash, &o->selector, sizeof o->selector);
         hash = has_var ? hash_bytes(hash, o->var->name, strlen(o->var->name)) : hash;
         hash = has_elements ? hash_operands(hash, o->elems, o->count) : hash;
@@ -177,7 +177,7 @@ static uint64_t hash_code(const struct exec_program *program)
         const struct ptx_insn *insn = program->insns[pc];
         const uint64_t words[] = {insn ? insn->op : 0, insn ? (uint64_t)insn->loc.line : 0,
                                   insn ? (uint64_t)insn->guard : 0, insn && insn->guard_negate};
-        hash = hash_bytes(hash, words, sizeof words);
+        hash = hash_words(hash, words, sizeof words / sizeof *words);
         if (insn) {
             hash = hash_bytes(hash, insn->mods, sizeof insn->mods);
             hash = hash_bytes(hash, insn->space, sizeof insn->space);

@@ -17,4 +17,14 @@ static inline uint64_t hash_bytes(uint64_t hash, const void *data, size_t size_b
     return hash;
 }
 
+/* The same for numbers, each taken as a whole. */
+static inline uint64_t hash_words(uint64_t hash, const uint64_t *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        hash = (hash ^ words[i]) * UINT64_C(0x100000001b3);
+        hash ^= hash >> 32; /* a product's upper half reaches the lower one */
+    }
+    return hash;
+}
+
 #endif

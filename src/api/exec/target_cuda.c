@@ -9,6 +9,7 @@
 #include "api/exec/target.h"
 #include "api/handles.h"
 #include "device/device.h"
+#include "util/container/vec.h"
 #include "util/error.h"
 #include "util/fileio.h"
 
@@ -19,6 +20,7 @@ struct cuda_target {
     struct device *device;
     struct device_module *module;
     struct ptx_module *text;
+    struct VEC_FIELDS(uint64_t) buffers; /* addresses, freed at the end */
 };
 
 static struct cuda_target *cuda_of(struct exec_target *target)
@@ -76,7 +78,13 @@ static int cuda_kernel(struct exec_target *target, struct exec_kernel *out, cons
 
 static int cuda_alloc(struct exec_target *target, uint64_t *address, uint64_t bytes)
 {
-    return device_mem_alloc(cuda_of(target)->device, address, bytes);
+    struct cuda_target *cuda = cuda_of(target);
+    int rc = device_mem_alloc(cuda->device, address, bytes);
+    if (rc == 0 && vec_push(&cuda->buffers, *address) < 0) {
+        device_mem_free(cuda->device, *address);
+        return error_memory();
+    }
+    return rc;
 }
 
 static int cuda_clear(struct device *device, uint64_t address, uint64_t bytes)
@@ -165,6 +173,10 @@ static bool cuda_full(const struct exec_target *target)
 static void cuda_close(struct exec_target *target)
 {
     struct cuda_target *cuda = cuda_of(target);
+    for (size_t i = 0; i < cuda->buffers.count; i++) {
+        device_mem_free(cuda->device, cuda->buffers.data[i]);
+    }
+    vec_free(&cuda->buffers);
     if (cuda->module) {
         device_module_unload(cuda->device, cuda->module);
     }
