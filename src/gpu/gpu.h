@@ -54,14 +54,6 @@ void gpu_set_progress(struct gpu *gpu, const struct progress *progress);
 int gpu_set_threads(struct gpu *gpu, uint32_t threads);
 
 /*
- * Grids. One is on the GPU from gpu_grid_begin(), which borrows `launch`, until it is over, and
- * then the caller's to end. GPU_LATER: beside those that are on the GPU it cannot be, only after
- * them. SONDE_EINPUT: its CTA can never fit an SM.
- *
- * gpu_run() lets time go on until a grid is over, the next event is at `until_ps` or later, or a
- * pause is wanted. An error (SONDE_EFAULT, SONDE_EINTERRUPTED...) is the end of all grids.
- */
-/*
  * Who leaves out blocks of a grid, which he has executed himself when he says so: skip() is asked
  * before a block is handed out, in their order, and gives how many are left out from it on, never
  * all that are left; ended() is told of the others' ends. Only of grids without clusters. Cycles
@@ -73,6 +65,14 @@ struct gpu_skips {
     void *ctx;
 };
 
+/*
+ * Grids. One is on the GPU from gpu_grid_begin(), which borrows `launch`, until it is over, and
+ * then the caller's to end. GPU_LATER: beside those that are on the GPU it cannot be, only after
+ * them. SONDE_EINPUT: its CTA can never fit an SM.
+ *
+ * gpu_run() lets time go on until a grid is over, the next event is at `until_ps` or later, or a
+ * pause is wanted. An error (SONDE_EFAULT, SONDE_EINTERRUPTED...) is the end of all grids.
+ */
 #define GPU_LATER 1
 struct gpu_grid;
 struct gpu_grid_options {
