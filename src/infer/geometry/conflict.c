@@ -412,7 +412,7 @@ static int find_ring(struct level *level, struct ring *ring, const char **how, s
             rc = ring_reduce(level, ring);
             rc = rc ? rc : ring_is_minimal(level, &minimal, ring);
         }
-        if (rc == 0 && minimal) {
+        if (rc == 0 && minimal && ring->count > 1) { /* one address conflicts with nothing */
             *how = finders[i].how;
             return 0;
         }

@@ -94,9 +94,8 @@ static void report(struct level *level, size_t sets, size_t ways, bool even, con
  * Uneven filling is what a hash of slices makes of sets that are alike: the rows of its lines tell
  * how many there are. Not where two conflicting sets had different ways.
  */
-static int find_rows(struct level *level, size_t ways_before, const char *check)
+static int find_rows(struct level *level, size_t ways, size_t ways_before, const char *check)
 {
-    size_t ways = level->conflict.count - 1;
     bool alike = ways == ways_before && ways > 1;
     struct attribute told = level->result->ways;
     int rc = alike ? level_rows(level) : INFER_UNDECIDED;
@@ -125,12 +124,13 @@ int level_sets_hashed(struct level *level)
     size_t lines = level->fit.count, ways = level->conflict.count - 1, sets = lines / ways;
     level->size_bytes = lines * line;
     if (sets == 0 || lines % ways != 0) {
-        return find_rows(level, ways_before, "the lines that fit are no multiple of the ways");
+        return find_rows(level, ways, ways_before,
+                         "the lines that fit are no multiple of the ways");
     }
     size_t bad = 0;
     int rc = check_shifts(level, &bad, sets, lines);
     if (rc == 0 && bad) {
-        return find_rows(level, ways_before, "arrays that begin elsewhere have another edge");
+        return find_rows(level, ways, ways_before, "arrays that begin elsewhere have another edge");
     }
     if (rc == 0) {
         report(
