@@ -441,19 +441,21 @@ static bool takes_narrow_addresses(const struct ptx_insn *insn)
            insn->op == OP_LDMATRIX || insn->op == OP_STMATRIX;
 }
 
-static int check_address_register(struct parser *p, const struct raw_operand *raw,
-                                  const struct ptx_insn *insn, enum isa_space space)
+static int check_address_register(struct ptx_operand *out, struct parser *p,
+                                  const struct raw_operand *raw, const struct ptx_insn *insn,
+                                  enum isa_space space)
 {
     const struct isa_type_info *info = isa_type_info(raw->type);
     bool number =
         info->kind == KIND_BITS || info->kind == KIND_UNSIGNED || info->kind == KIND_SIGNED;
-    if (number && info->bytes == 4 && !narrow_address_fits(p, space) &&
-        !takes_narrow_addresses(insn))
+    bool fits = narrow_address_fits(p, space) || takes_narrow_addresses(insn);
+    if (number && info->bytes == 4 && !fits)
         return parser_error(p, raw->loc, "got a 32-bit address, expected one of 64 bits");
+    if (number && info->bytes < 4)
+        return builder_widen(out, p, fits ? 4 : 8);
     if (number && (info->bytes == 4 || (info->bytes == 8 && wide_address_fits(p->module))))
         return 0;
-    return parser_error(p, raw->loc,
-                        "got a base register of type .%s, expected a 32- or 64-bit integer",
+    return parser_error(p, raw->loc, "got a base register of type .%s, expected an integer",
                         info->text);
 }
 
@@ -506,7 +508,7 @@ static int check_address(struct ptx_operand *out, struct parser *p, const struct
     out->has_reg = true;
     out->reg = raw->reg;
     out->type = raw->type;
-    return check_address_register(p, raw, insn, space);
+    return check_address_register(out, p, raw, insn, space);
 }
 
 /* cvta, isspacep: a value, or a variable's address. */

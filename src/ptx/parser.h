@@ -162,6 +162,12 @@ bool scope_find_reg(struct symbol **symbol, int32_t *reg, struct parser *p, cons
 /* `vec` registers in consecutive numbers, the elements of a vector register if more than one. */
 int builder_add_reg(int32_t *reg, struct parser *p, const char *name, enum isa_type type,
                     uint8_t vec);
+/*
+ * A base register of 8 or 16 bits: instructions that widen it to `bytes`, 4 or 8, are added in
+ * front of the one at hand, and *base is what they give. ptxas 13 extends it by its sign to 32
+ * bits, and these by zeros.
+ */
+int builder_widen(struct ptx_operand *base, struct parser *p, uint32_t bytes);
 
 /* expr.c: constant expressions */
 struct constant {

@@ -193,6 +193,43 @@ int builder_add_reg(int32_t *reg, struct parser *p, const char *name, enum isa_t
     return 0;
 }
 
+/* cvt.TO.FROM of *reg into a register of its own, which *reg is from then on. */
+static int widen_to(int32_t *reg, struct parser *p, enum isa_type to, enum isa_type from)
+{
+    struct ptx_operand *operands = arena_array(p->arena, 2, sizeof *operands);
+    struct ptx_insn insn = {.op = OP_CVT,
+                            .loc = p->token.loc,
+                            .source = p->source,
+                            .types = {to, from},
+                            .type_count = 2,
+                            .tuple = {.d = to, .s = from},
+                            .vec = 1,
+                            .operand_count = 2,
+                            .guard = -1,
+                            .operands = operands,
+                            .reconverge = PTX_NO_PC};
+    if (operands == NULL)
+        return parser_memory(p);
+    operands[1] = (struct ptx_operand){.kind = OPERAND_REG, .type = from, .reg = *reg};
+    int code = builder_add_reg(reg, p, "%base", to, 1);
+    if (code < 0)
+        return code;
+    operands[0] = (struct ptx_operand){.kind = OPERAND_REG, .type = to, .reg = *reg};
+    return vec_push(&p->builder->insns, insn) < 0 ? parser_memory(p) : 0;
+}
+
+int builder_widen(struct ptx_operand *base, struct parser *p, uint32_t bytes)
+{
+    bool byte = isa_type_info(base->type)->bytes == 1;
+    bool is_signed = isa_type_info(base->type)->kind == KIND_SIGNED;
+    enum isa_type from = byte ? (is_signed ? TYPE_s8 : TYPE_u8) : (is_signed ? TYPE_s16 : TYPE_u16);
+    int code = widen_to(&base->reg, p, is_signed ? TYPE_s32 : TYPE_u32, from);
+    if (code == 0 && bytes == 8)
+        code = widen_to(&base->reg, p, TYPE_u64, TYPE_u32);
+    base->type = bytes == 8 ? TYPE_u64 : TYPE_u32;
+    return code;
+}
+
 static bool range_member(int32_t *reg, struct parser *p, struct symbol *range, uint64_t number,
                          const char *name, size_t length)
 {

@@ -51,8 +51,8 @@ DECLARATIONS = ["%s_%%d" % t for t in TYPES]
 
 # What stays: its class, what the line of the difference has, why.
 KNOWN = [
-    ("base registers of 8 or 16 bits", r"got a base register of type \.[bus](8|16),|bulk\.tensor.*type \.[bus](8|16), expected \.b64",
-     "ptxas warns of a conflict with .address_size; how it widens signed ones is not published"),
+    ("tensor maps by less than 64 bits", r"bulk\.tensor.*type \.[bus](8|16|32), expected \.b64",
+     "the upper word of the address that ptxas gives them is that of a register it never writes"),
     ("a function's name as a number", r"\bcallee\b.*expected a register or constant",
      "what the number is, and of which size, is not said; no compiler writes it"),
     ("operands more than the form has", r"got \d operands for '(atom|v[a-z]+)', expected fewer",

@@ -45,16 +45,16 @@ uint32_t tlb_place(uint64_t stride, size_t i, size_t turn)
     return (uint32_t)(start + (line + turn) % TLB_LINES);
 }
 
-/* The other half of the `2 * companion` bytes that the place is in: a page that has both is hit. */
-static uint32_t place_beside(uint32_t unit, uint64_t companion)
+/* The other half of the `2 * distance` bytes that the place is in: a page that has both is hit. */
+static uint32_t place_beside(uint32_t unit, uint64_t distance)
 {
-    uint64_t units = companion / TLB_UNIT_BYTES;
+    uint64_t units = distance / TLB_UNIT_BYTES;
     return (uint32_t)(unit / units % 2 ? unit - units : unit + units);
 }
 
-int tlb_ring_of_pages(struct tlb_ring *out, uint64_t stride, size_t pages, uint64_t companion)
+int tlb_ring_of_pages(struct tlb_ring *out, uint64_t stride, size_t pages, uint64_t distance)
 {
-    size_t each = companion ? 2 : 1;
+    size_t each = distance ? 2 : 1;
     out->count = pages * each;
     out->unit = malloc(out->count * sizeof *out->unit);
     if (!out->unit) {
@@ -63,9 +63,9 @@ int tlb_ring_of_pages(struct tlb_ring *out, uint64_t stride, size_t pages, uint6
     for (size_t i = 0; i < pages; i++) {
         uint32_t unit = tlb_place(stride, i, 0);
         out->unit[each * i] = unit;
-        if (companion) {
-            out->unit[2 * i + 1] = companion < TLB_LEAST_PAGE ? tlb_place(stride, i, TLB_LINES / 2)
-                                                              : place_beside(unit, companion);
+        if (distance) {
+            out->unit[2 * i + 1] = distance < TLB_LEAST_PAGE ? tlb_place(stride, i, TLB_LINES / 2)
+                                                             : place_beside(unit, distance);
         }
     }
     return 0;

@@ -15,16 +15,16 @@
 
 /* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
 static const struct {
-    unsigned pages, blocks, least_cycles, companion_lines;
-    double share, companion_share;
+    unsigned pages, blocks, least_cycles, second_lines;
+    double share, second_share;
 } limits = {
     .pages = 4,         /* pages of the walk: every level of translation holds so few */
     .blocks = 16,       /* blocks of 4 KiB of a page that are used: 64 KiB */
     .least_cycles = 20, /* cycles: less is not missing data */
     .share =
         0.1, /* share of the loads: more than noise; where a line is long most find it just read */
-    .companion_lines = 3,   /* lines from an element to its companion */
-    .companion_share = 0.2, /* share of the slow elements: so many may be slow for their data */
+    .second_lines = 3,   /* lines from an element to its second line */
+    .second_share = 0.2, /* share of the slow elements: so many may be slow for their data */
 };
 
 /* So many lines, or the fewest more that fill blocks of all pages. */
@@ -61,8 +61,8 @@ int tlb_learn_data(struct tlb_lab *tl, size_t lines, bool *learnt)
     return *learnt ? tlb_measure_data(tl, 2 * lines) : 0;
 }
 
-int tlb_ask_companions(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
-                       uint64_t stride, size_t pages)
+int tlb_ask_second_lines(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
+                         uint64_t stride, size_t pages)
 {
     struct tlb_ring ring = {.count = 2 * pages};
     struct tlb_view view;
@@ -73,7 +73,7 @@ int tlb_ask_companions(struct tlb_lab *tl, bool *data, const struct tlb_level *l
         return error_memory();
     }
     for (size_t i = 0; i < ring.count; i++) {
-        ring.unit[i] = tlb_place(stride, i / 2, i % 2 * limits.companion_lines);
+        ring.unit[i] = tlb_place(stride, i / 2, i % 2 * limits.second_lines);
     }
     int rc = tlb_view(tl, &view, &ring, level, 1);
     free(ring.unit);
@@ -86,6 +86,6 @@ int tlb_ask_companions(struct tlb_lab *tl, bool *data, const struct tlb_level *l
         second += i % 2 == 1 && view.excess[i] > tl->data_cycles / 2;
     }
     tlb_view_free(&view);
-    *data = first < 2 || (double)second > limits.companion_share * (double)first;
+    *data = first < 2 || (double)second > limits.second_share * (double)first;
     return 0;
 }

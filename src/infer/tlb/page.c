@@ -2,7 +2,7 @@
  * How much memory one entry of a level translates. In a walk that is too long for the level, an
  * element misses when its page was not that of the element before it. So while elements lie closer
  * together than a page only some of them miss, and at a page's distance all do. From there
- * downwards a companion is put behind each element, at half the distance, a quarter and so on,
+ * downwards a second line is put behind each element, at half the distance, a quarter and so on,
  * until it hits: then it shares its element's page.
  *
  * This asks nothing of how pages are dealt out to sets. A page is taken for a power of two.
@@ -13,22 +13,22 @@
 
 /* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
 static const struct {
-    double all_share, companion_share;
+    double all_share, second_share;
     unsigned front_times;
 } limits = {
-    .all_share = 0.7,       /* share of the elements: they all miss */
-    .companion_share = 0.5, /* share of the elements' share: the companions miss too */
+    .all_share = 0.7,    /* share of the elements: they all miss */
+    .second_share = 0.5, /* share of the elements' share: the second lines miss too */
     .front_times = 2, /* times the entries in front: a walk of so many elements finds none there */
 };
 
-static int slow_shares(struct tlb_lab *tl, double *elements, double *companions,
+static int slow_shares(struct tlb_lab *tl, double *elements, double *second_share,
                        const struct tlb_level *level, uint64_t stride, size_t count,
-                       uint64_t companion)
+                       uint64_t distance)
 {
     struct tlb_ring ring;
     struct tlb_view view;
-    size_t slow[2] = {0, 0}, each = companion ? 2 : 1;
-    int rc = tlb_ring_of_pages(&ring, stride, count, companion);
+    size_t slow[2] = {0, 0}, each = distance ? 2 : 1;
+    int rc = tlb_ring_of_pages(&ring, stride, count, distance);
     rc = rc ? rc : tlb_view(tl, &view, &ring, level, 1);
     free(ring.unit);
     if (rc) {
@@ -39,7 +39,7 @@ static int slow_shares(struct tlb_lab *tl, double *elements, double *companions,
     }
     tlb_view_free(&view);
     *elements = (double)slow[0] / (double)count;
-    *companions = (double)slow[1] / (double)count;
+    *second_share = (double)slow[1] / (double)count;
     return 0;
 }
 
@@ -101,7 +101,7 @@ static int lengthen(struct tlb_lab *tl, const struct tlb_level *level, uint64_t 
 /* `page` comes in as the stride of a walk of `reach` bytes that shows misses. */
 int tlb_page(struct tlb_lab *tl, struct tlb_level *level, uint64_t reach)
 {
-    double share, companions = 0;
+    double share, second_share = 0;
     uint64_t longer = reach, stride = level->page;
     int rc = lengthen(tl, level, &longer, &share);
     if (rc == INFER_UNDECIDED) {
@@ -119,14 +119,14 @@ int tlb_page(struct tlb_lab *tl, struct tlb_level *level, uint64_t reach)
     uint64_t page = stride;
     while (page >= TLB_LEAST_PAGE) {
         size_t count = elements_of(tl, level, longer, stride);
-        rc = slow_shares(tl, &share, &companions, level, stride, count, page / 2);
+        rc = slow_shares(tl, &share, &second_share, level, stride, count, page / 2);
         if (rc) {
             return rc;
         }
         if (!tl->lines_differ && share < limits.all_share / 2) {
             return lab_undecided(tl->lab, "pages that missed do so no longer");
         }
-        if (companions < limits.companion_share * share) {
+        if (second_share < limits.second_share * share) {
             level->page = page;
             return 0;
         }

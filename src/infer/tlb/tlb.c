@@ -175,7 +175,7 @@ static int look(struct tlb_lab *tl, struct search *search, bool *found, const st
     if (rc == 0 && !tl->lines_differ && first.data_share > limits.data_share) {
         bool data;
         trial.like_data = true;
-        rc = tlb_ask_companions(tl, &data, &trial, search->stride, ring->count);
+        rc = tlb_ask_second_lines(tl, &data, &trial, search->stride, ring->count);
         if (rc == 0 && !data) {
             first = *search;
             rc = look_twice(tl, &first, found, ring, &trial);

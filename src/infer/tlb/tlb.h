@@ -111,19 +111,19 @@ int tlb_records(struct tlb_lab *tl, double *excess, const struct tlb_ring *ring,
                 uint64_t warm_passes, uint32_t window, uint32_t windows);
 
 /*
- * A line in each of so many pages; with `companion`, at each page's turn another, so many bytes
- * farther; where these are less than 4 KiB, in the same 4 KiB. The ring's units are free()d by its
- * maker.
+ * A line in each of so many pages; with `distance`, at each page's turn a second line, so many
+ * bytes farther; where these are less than 4 KiB, in the same 4 KiB. The ring's units are free()d
+ * by its maker.
  */
-int tlb_ring_of_pages(struct tlb_ring *out, uint64_t stride, size_t pages, uint64_t companion);
+int tlb_ring_of_pages(struct tlb_ring *out, uint64_t stride, size_t pages, uint64_t distance);
 
 /* tlb/data.c: fills data_cycles. */
 int tlb_measure_data(struct tlb_lab *tl, size_t lines);
 /* Before a walk of so many lines: were fewer than twice as many tried and all held, tries these. */
 int tlb_learn_data(struct tlb_lab *tl, size_t lines, bool *learnt);
 /* In a walk that is slow: is it so too where another line of the same page came just before? */
-int tlb_ask_companions(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
-                       uint64_t stride, size_t pages);
+int tlb_ask_second_lines(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
+                         uint64_t stride, size_t pages);
 
 /* Pages from the first on that memory holds while a level's sets and policy are sought. */
 size_t tlb_pages_held(const struct tlb_lab *tl, const struct tlb_level *level);

@@ -101,6 +101,31 @@ static void a_32_bit_register_is_a_shared_address(void **state)
           want_neighbour);
 }
 
+static uint64_t want_narrow(uint32_t t)
+{
+    (void)t;
+    return 4 + 60 * 100 + 60 * 10000 + 5 * 1000000;
+}
+
+/* Word i of the room holds i; 0xf0 is -16 by a signed register, 240 by any other. */
+static void a_base_register_of_8_or_16_bits_is_extended_by_its_own_sign(void **state)
+{
+    (void)state;
+    check(KERNEL("",
+                 ".shared .align 4 .b32 room[64]; .reg .s8 %sb; .reg .u8 %ub; .reg .b8 %bb;\n"
+                 ".reg .s16 %sh; .reg .pred %never;\n"
+                 "mov.u32 %r9, room; mad.lo.u32 %r8, %t, 4, %r9; st.shared.u32 [%r8], %t;\n"
+                 "mov.u32 %r0, 0xf0; st.global.u32 [%out], %r0; bar.sync 0;\n"
+                 "ld.global.s8 %sb, [%out]; ld.global.u8 %ub, [%out]; ld.global.b8 %bb, [%out];\n"
+                 "mov.s16 %sh, -12; setp.ne.u32 %never, %r0, 0xf0; ld.shared.u32 %r1, [%sb+32];\n"
+                 "ld.shared.u32 %r2, [%ub];\n"
+                 "ld.shared.u32 %r3, [%bb]; ld.shared.u32 %r4, [%sh+32];\n"
+                 "@%never ld.shared.u32 %r4, [%sh];\n"
+                 "mad.lo.u32 %r1, %r2, 100, %r1; mad.lo.u32 %r1, %r3, 10000, %r1;\n"
+                 "mad.lo.u32 %r1, %r4, 1000000, %r1;\n" STORE32("%r1")),
+          want_narrow);
+}
+
 static void dynamic_shared_memory_lies_behind_the_static(void **state)
 {
     (void)state;
@@ -365,6 +390,8 @@ static void an_access_outside_of_any_allocation_names_its_neighbour(void **state
           "test.ptx:", "kernel 'k': global load of 4 bytes at 0x");
     fault(KERNEL("", "mov.u64 %l0, 0; st.u32 [%l0], 1;"),
           "global store of 4 bytes at 0x0 is out of bounds", "lane 0");
+    fault(KERNEL("", ".reg .s16 %sh; mov.s16 %sh, -12; ld.global.u32 %r0, [%sh];"),
+          "global load of 4 bytes at 0xfffffff4 is out of bounds", "lane 0");
 }
 
 static void a_misaligned_access_is_told_apart(void **state)
@@ -451,6 +478,7 @@ int main(void)
         cmocka_unit_test(a_variable_named_without_a_space_is_accessed_in_its_own),
         cmocka_unit_test(shared_memory_carries_values_between_warps),
         cmocka_unit_test(a_32_bit_register_is_a_shared_address),
+        cmocka_unit_test(a_base_register_of_8_or_16_bits_is_extended_by_its_own_sign),
         cmocka_unit_test(dynamic_shared_memory_lies_behind_the_static),
         cmocka_unit_test(reserved_shared_memory_is_nobody_elses),
         cmocka_unit_test(local_memory_is_of_each_thread),
