@@ -15,48 +15,11 @@
 #include "util/container/strbuf.h"
 #include "util/error.h"
 #include "util/fileio.h"
-#include "util/hash.h"
-#include "util/glue/yaml_glue.h"
 
 #define JOURNAL_LIMIT_BYTES ((size_t)4 << 30)
 
 const char *const sweep_status_names[POINT_STATUSES] = {"open",   "ok",      "refused",
                                                         "failed", "crashed", "limit"};
-
-/* With the zero, which parts texts. */
-static void hash_text(uint64_t *hash, const char *text)
-{
-    *hash = hash_bytes(*hash, text, strlen(text) + 1);
-}
-
-static void hash_node(uint64_t *hash, const struct yaml_node *node)
-{
-    hash_text(hash, node->key ? node->key : "");
-    hash_text(hash, node->text ? node->text : "");
-    for (const struct yaml_node *child = node->first; child; child = child->next) {
-        hash_node(hash, child);
-    }
-    hash_text(hash, ".");
-}
-
-uint64_t sweep_point_key(const struct sweep_spec *spec, const struct sweep_point *point)
-{
-    uint64_t hash = HASH_BEGIN;
-    char seed[24];
-    hash_node(&hash, spec->run_node);
-    for (size_t i = 0; i < spec->axis_count; i++) {
-        hash_text(&hash, spec->axis[i].name);
-        hash_text(&hash, spec->axis[i].text[point->value[i]]);
-    }
-    for (size_t i = 0; i < spec->column_count; i++) {
-        hash_text(&hash, spec->column[i].name);
-        hash_text(&hash, spec->column[i].expression ? spec->column[i].expression : "");
-    }
-    snprintf(seed, sizeof seed, "%" PRIu64, spec->seed);
-    hash_text(&hash, seed);
-    hash_text(&hash, SONDE_VERSION);
-    return hash;
-}
 
 static enum sweep_status status_of(const json_t *line)
 {
@@ -114,23 +77,31 @@ static int read_lines(struct sweep_journal *journal, const struct u64_map *keys,
     return rc;
 }
 
-static int find_old(struct sweep_journal *journal, const struct sweep_spec *spec,
-                    const struct sweep_points *points, struct sweep_outcome *outcomes,
-                    size_t *stale)
+/* Points that one key stands for are one and the same: what the last of them has, all have. */
+static int find_old(struct sweep_journal *journal, const uint64_t *point_keys, size_t count,
+                    struct sweep_outcome *outcomes, size_t *stale)
 {
     struct u64_map keys = {0};
     int rc = 0;
-    for (size_t i = 0; rc == 0 && i < points->count; i++) {
-        rc = u64_map_put(&keys, sweep_point_key(spec, &points->point[i]), i);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        rc = u64_map_put(&keys, point_keys[i], i);
     }
     rc = rc ? rc : read_lines(journal, &keys, outcomes, stale);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        uint64_t last = i;
+        u64_map_get(&last, &keys, point_keys[i]);
+        if (last != i) {
+            outcomes[i] = outcomes[last];
+            json_incref(outcomes[i].line);
+        }
+    }
     u64_map_free(&keys);
     return rc;
 }
 
 int sweep_journal_open(struct sweep_journal *out, const char *folder, bool resume,
-                       const struct sweep_spec *spec, const struct sweep_points *points,
-                       struct sweep_outcome *outcomes, size_t *stale)
+                       const uint64_t *keys, size_t count, struct sweep_outcome *outcomes,
+                       size_t *stale)
 {
     struct strbuf path = {0};
     *stale = 0;
@@ -151,7 +122,7 @@ int sweep_journal_open(struct sweep_journal *out, const char *folder, bool resum
             SONDE_EUSAGE,
             "%s holds a sweep already: --resume goes on with it, or name another folder", folder);
     }
-    return find_old(out, spec, points, outcomes, stale);
+    return find_old(out, keys, count, outcomes, stale);
 }
 
 int sweep_journal_add(struct sweep_journal *journal, const json_t *line)

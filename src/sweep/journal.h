@@ -27,9 +27,6 @@ struct sweep_outcome {
         *line; /* {"key", "status", "reason", "seconds", "host", "model_hash", "values"}; owned */
 };
 
-/* Identifies a point by all that its outcome depends on: its settings and what is run. */
-uint64_t sweep_point_key(const struct sweep_spec *spec, const struct sweep_point *point);
-
 struct sweep_journal {
     int file;
     char *path; /* owned */
@@ -37,12 +34,12 @@ struct sweep_journal {
 
 /*
  * Opens the journal of a folder. `resume`: outcomes of earlier runs are filled in where their keys
- * are those of points, and *stale counts the others. Else a journal that is there is refused
+ * are those of the `count` points (point/key.h), and *stale counts the others. Else a journal that is there is refused
  * (SONDE_EUSAGE), and so is, always, one that another sweep has open.
  */
 int sweep_journal_open(struct sweep_journal *out, const char *folder, bool resume,
-                       const struct sweep_spec *spec, const struct sweep_points *points,
-                       struct sweep_outcome *outcomes, size_t *stale);
+                       const uint64_t *keys, size_t count, struct sweep_outcome *outcomes,
+                       size_t *stale);
 /* Appends a line and waits until it is on the disk. */
 int sweep_journal_add(struct sweep_journal *journal, const json_t *line);
 void sweep_journal_close(struct sweep_journal *journal);

@@ -4,17 +4,20 @@
  */
 #include "sweep/run.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sonde/sonde.h"
+#include "sweep/point/key.h"
 #include "sweep/spec/kinds.h"
 #include "util/clock.h"
 #include "util/container/strbuf.h"
 #include "util/error.h"
 #include "util/fileio.h"
+#include "util/glue/json_glue.h"
 
 #define SPEC_LIMIT_BYTES ((size_t)1 << 20)
 #define RANK_JOBS_MAX 4096
@@ -24,6 +27,7 @@ struct sweep {
     struct sweep_spec spec;
     struct sweep_points points;
     struct sweep_outcome *outcomes; /* by point */
+    uint64_t *keys;                 /* by point */
     size_t *order;                  /* the open points, the dearest first */
     size_t open, next, ended;       /* of `order`: its length, dealt out, come back */
     double cost, cost_ended;        /* of the open points */
@@ -96,7 +100,10 @@ static int note(struct sweep *sweep, size_t point, json_t *line)
     sweep->ended++;
     sweep->cost_ended += sweep->points.point[point].cost;
     tell(sweep);
-    return sweep_journal_add(&sweep->journal, line);
+    char key[20];
+    snprintf(key, sizeof key, "%016" PRIx64, sweep->keys[point]);
+    int rc = json_put_string(line, "key", key);
+    return rc ? rc : sweep_journal_add(&sweep->journal, line);
 }
 
 static int work_here(struct sweep *sweep, bool *any)
@@ -204,9 +211,10 @@ static int prepare(struct sweep *sweep, struct sweep_summary *out, const char *t
         return error_memory();
     }
     int rc = file_make_folder(request->folder);
+    rc = rc ? rc : sweep_keys(&sweep->keys, &sweep->spec, &sweep->points);
     rc = rc ? rc
-            : sweep_journal_open(&sweep->journal, request->folder, request->resume, &sweep->spec,
-                                 &sweep->points, sweep->outcomes, &out->stale);
+            : sweep_journal_open(&sweep->journal, request->folder, request->resume, sweep->keys,
+                                 sweep->points.count, sweep->outcomes, &out->stale);
     rc = rc ? rc : copy_spec(sweep, text, bytes);
     rc = rc ? rc : plan(sweep);
     out->resumed = sweep->points.count - sweep->open;
@@ -220,6 +228,9 @@ static int finish(struct sweep *sweep, struct sweep_summary *out, int rc)
     out->points = sweep->points.count;
     for (size_t i = 0; i < sweep->points.count; i++) {
         out->counts[sweep->outcomes[i].status]++;
+        if (sweep->request->ended) {
+            sweep->request->ended(sweep->request->ctx, i, sweep->outcomes[i].status);
+        }
     }
     if (rc < 0 && rc != SONDE_EINTERRUPTED) {
         return rc;
@@ -305,6 +316,7 @@ static void clear(struct sweep *sweep)
         sweep_journal_close(&sweep->journal);
     }
     free(sweep->outcomes);
+    free(sweep->keys);
     free(sweep->order);
     free(sweep->points.point);
     if (sweep->spec.arena) {

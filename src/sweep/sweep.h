@@ -20,6 +20,9 @@ struct sweep_request {
     bool resume, retry;  /* go on with the journal that is there; try again what did not end well */
     struct progress progress;
     const volatile int *cancel; /* NULL: never */
+    /* What became of each point is told here, by rank 0; NULL: to nobody. */
+    void (*ended)(void *ctx, size_t point, enum sweep_status status);
+    void *ctx;
 };
 
 struct sweep_summary {

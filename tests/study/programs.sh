@@ -46,6 +46,24 @@ grep -qv '"status":"ok"' "$scratch/points/points.jsonl" && status=1
 # shellcheck disable=SC2086
 "$sonde" study bakhoda2009 -q $few --json "$scratch/again.json" -j 2 -o "$scratch/points" --resume
 cmp "$scratch/here.json" "$scratch/again.json" || status=1
+# Without --resume what is there is not written over, and the reason is told.
+# shellcheck disable=SC2086
+"$sonde" study bakhoda2009 -q $few -j 2 -o "$scratch/points" 2>"$scratch/told" && status=1
+grep -q "holds a sweep already" "$scratch/told" || { cat "$scratch/told" && status=1; }
+# A folder that was carried elsewhere is taken over: nothing runs again. With another model the point does.
+printf 'inherits: bakhoda2009\nsms: 1\nclusters: 1\nnoc: {kind: perfect, request_latency: 0 cycles, reply_latency: 0 cycles}\n' >"$scratch/one.yaml"
+cps="--only table1.cp -d one=sim:$scratch/one.yaml"
+# shellcheck disable=SC2086
+"$sonde" study bakhoda2009 -q $cps --json "$scratch/cp.json" -j 1 -o "$scratch/carried" || status=1
+mv "$scratch/carried" "$scratch/elsewhere"
+# shellcheck disable=SC2086
+"$sonde" study bakhoda2009 -q $cps --json "$scratch/again.json" -j 1 -o "$scratch/elsewhere" --resume || status=1
+cmp "$scratch/cp.json" "$scratch/again.json" || status=1
+[ "$(wc -l <"$scratch/elsewhere/points.jsonl")" -eq 1 ] || { echo "a carried point ran again" && status=1; }
+echo "sm: {max_ctas: 4}" >>"$scratch/one.yaml"
+# shellcheck disable=SC2086
+"$sonde" study bakhoda2009 $cps -j 1 -o "$scratch/elsewhere" --resume >"$scratch/table" && status=1
+failed_rows "$scratch/table" | grep -qx table1.cp.concurrent || { cat "$scratch/table" && status=1; }
 "$sonde" study bakhoda2009 --only fig16.lps.quarter --size lps=100x2 -j 2 -d "quarter=sim:$scratch/none.yaml" >"$scratch/table" 2>&1
 grep -q "none.yaml" "$scratch/table" || { cat "$scratch/table" && status=1; }
 exit "$status"

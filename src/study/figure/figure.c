@@ -43,31 +43,12 @@ static bool is_bars(const struct figure *figure)
     return strcmp(figure->style, "bars") == 0 || strcmp(figure->style, "stacked") == 0;
 }
 
-/* Columns as bars, by the names in the first one. The key lies above, so that the names of 16
- * programs have room beside each other. */
-static void write_bars(struct strbuf *script, const struct figure *figure)
-{
-    bool stacked = strcmp(figure->style, "stacked") == 0;
-    size_t columns = 2;
-    for (const char *at = strchr(figure->columns, '|'); at; at = strchr(at + 1, '|')) {
-        columns++;
-    }
-    strbuf_printf(script,
-                  "set style data histograms\nset style histogram %s\nset boxwidth 0.9 relative\n"
-                  "set style fill solid 0.8 border -1\nset key tmargin center horizontal maxrows "
-                  "3\nset xtics scale 0\n"
-                  "set yrange [0:%s]\n"
-                  "plot for [i=2:%zu] '%s.csv' using i:xtic(1)\n",
-                  stacked ? "rowstacked" : "clustered gap 1", stacked ? "1" : "*", columns,
-                  figure->id);
-}
-
 /* The columns in one drawing. */
-static void write_plot(struct strbuf *script, const struct figure *figure)
+static void write_plot(struct strbuf *script, const struct figure *figure, size_t rows)
 {
     size_t column = 2;
     if (is_bars(figure)) {
-        write_bars(script, figure);
+        plot_bars(script, figure->id, figure->columns, strcmp(figure->style, "stacked") == 0, rows);
         return;
     }
     for (const char *at = figure->columns; at; column++) {
@@ -82,7 +63,7 @@ static void write_plot(struct strbuf *script, const struct figure *figure)
     strbuf_append(script, "\n");
 }
 
-static int draw(const struct figure *figure, const char *folder, int *failed)
+static int draw(const struct figure *figure, size_t rows, const char *folder, int *failed)
 {
     struct strbuf script = {0};
     strbuf_printf(&script,
@@ -100,13 +81,22 @@ static int draw(const struct figure *figure, const char *folder, int *failed)
     }
     for (size_t i = 0; i < GNUPLOT_FORMATS; i++) {
         gnuplot_put_output(&script, figure->id, i);
-        write_plot(&script, figure);
+        write_plot(&script, figure, rows);
     }
     int rc = strbuf_failed(&script)
                  ? error_memory()
                  : gnuplot_draw(folder, figure->id, strbuf_text(&script), failed);
     strbuf_free(&script);
     return rc;
+}
+
+static size_t count_rows(const struct plot *plot)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < plot->csv.length; i++) {
+        rows += plot->csv.text[i] == '\n';
+    }
+    return rows;
 }
 
 static int make_figure(const struct figure *figure, struct plot *plot, struct strbuf *notes,
@@ -129,7 +119,7 @@ static int make_figure(const struct figure *figure, struct plot *plot, struct st
                       plot->missing, plot->missing + plot->points, plot->why);
     }
     rc = write_csv(figure, plot, folder);
-    rc = rc < 0 ? rc : draw(figure, folder, &failed);
+    rc = rc < 0 ? rc : draw(figure, count_rows(plot), folder, &failed);
     if (failed != 0) {
         strbuf_printf(notes, "%s: data only: %s\n", figure->id,
                       failed == GNUPLOT_MISSING ? "gnuplot is not installed" : "gnuplot failed");

@@ -62,3 +62,19 @@ void plot_header(struct strbuf *csv, const char *x, const char *columns)
     }
     strbuf_append(csv, "\n");
 }
+
+void plot_bars(struct strbuf *script, const char *id, const char *columns, bool stacked,
+               size_t rows)
+{
+    size_t count = 2;
+    for (const char *at = strchr(columns, '|'); at; at = strchr(at + 1, '|')) {
+        count++;
+    }
+    strbuf_printf(script,
+                  "set style data histograms\nset style histogram %s\nset boxwidth 0.9 relative\n"
+                  "set style fill solid 0.8 border -1\nset key tmargin center horizontal maxrows "
+                  "3\nset xtics scale 0\n"
+                  "set xrange [-1:%zu]\nset yrange [0:%s]\n"
+                  "plot for [i=2:%zu] '%s.csv' using i:xtic(1)\n",
+                  stacked ? "rowstacked" : "clustered gap 1", rows, stacked ? "1" : "*", count, id);
+}

@@ -26,6 +26,13 @@ void plot_published(struct plot *plot, const char *id);
 /* The first line of a figure's CSV: a name for each column of figures.def, quoted where it must be
  * (RFC 4180). */
 void plot_header(struct strbuf *csv, const char *x, const char *columns);
+/*
+ * The columns of ID.csv as bars, `stacked` or beside each other, in groups named by the first one.
+ * The key lies above, so that the names of 16 groups have room beside each other; each of the
+ * `rows` has its place also where it has no bar.
+ */
+void plot_bars(struct strbuf *script, const char *id, const char *columns, bool stacked,
+               size_t rows);
 
 /* figure/mei.c */
 int figure_spectrum(struct plot *plot);

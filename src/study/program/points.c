@@ -16,6 +16,7 @@
 #include "gpu/gpu.h"
 #include "model/model.h"
 #include "study/program/program.h"
+#include "sweep/point/key.h"
 #include "sweep/ranks.h"
 #include "sweep/sweep.h"
 #include "util/container/strbuf.h"
@@ -24,13 +25,18 @@
 #include "util/glue/json_glue.h"
 
 #define STATISTICS_LIMIT_BYTES ((size_t)64 << 20)
+#define POINTS_MAX 4096
 
 struct points {
     struct study_bench *bench;
     const struct study *study;
     const struct study_points *how;
     const char *folder;
-    struct strbuf commands, costs;
+    struct strbuf commands, names, costs;
+    struct pair {
+        size_t role, program;
+        bool ended_well;
+    } pair[POINTS_MAX]; /* by point */
     size_t count;
 };
 
@@ -74,6 +80,23 @@ static void put_device(struct strbuf *out, const struct points *points,
     }
 }
 
+/* What a point is known by when a study goes on, wherever its files lie by then: the program, its
+ * settings and all that the model says. */
+static int put_name(struct points *points, const struct study_role *role,
+                    const struct study_program *program)
+{
+    struct model *model = NULL;
+    int rc = program_model(&model, role);
+    if (rc < 0) {
+        return rc;
+    }
+    strbuf_printf(&points->names, "%s'%s.%s %s %" PRIu32 " %" PRIu32 " %" PRIu32 " %016" PRIx64 "'",
+                  points->count ? ", " : "", role->name, program->name, program->workload,
+                  program->size, program->block, program->depth, sweep_model_hash(model));
+    model_destroy(model);
+    return 0;
+}
+
 static int add_point(void *ctx, size_t role_index, size_t program_index)
 {
     struct points *points = ctx;
@@ -85,6 +108,14 @@ static int add_point(void *ctx, size_t role_index, size_t program_index)
     } settings[] = {
         {"--size", program->size}, {"--block", program->block}, {"--depth", program->depth}};
     struct strbuf *out = &points->commands;
+    int rc =
+        points->count < POINTS_MAX
+            ? put_name(points, role, program)
+            : error_set(SONDE_EINPUT, "a study has at most %d programs on devices", POINTS_MAX);
+    if (rc < 0) {
+        return rc;
+    }
+    points->pair[points->count] = (struct pair){.role = role_index, .program = program_index};
     strbuf_printf(out, "    - \"'%s' workload '%s' -q -d ", points->how->program,
                   program->workload);
     put_device(out, points, role);
@@ -100,14 +131,23 @@ static int add_point(void *ctx, size_t role_index, size_t program_index)
     return role->model ? write_model(points, role) : 0;
 }
 
+static void note_ended(void *ctx, size_t point, enum sweep_status status)
+{
+    struct points *points = ctx;
+    points->pair[point].ended_well = status == POINT_OK;
+}
+
 static int run_sweep(bool *idle, struct points *points, const char *path)
 {
     struct strbuf spec = {0};
     struct sweep_summary summary;
-    strbuf_printf(&spec,
-                  "sweep: %s\nrun: {command: [sh, -c, \"${what}\"]}\ncolumns: [done]\n"
-                  "variables:\n  what:\n%s  price: [%s]\nzip: [[what, price]]\ncost: price\n",
-                  points->study->name, strbuf_text(&points->commands), strbuf_text(&points->costs));
+    strbuf_printf(
+        &spec,
+        "sweep: %s\nrun: {command: [sh, -c, \"${what}\"]}\ncolumns: [done]\n"
+        "variables:\n  what:\n%s  point: [%s]\n  price: [%s]\nzip: [[what, point, price]]\n"
+        "known_by: [point]\ncost: price\n",
+        points->study->name, strbuf_text(&points->commands), strbuf_text(&points->names),
+        strbuf_text(&points->costs));
     int rc = strbuf_failed(&spec)
                  ? error_memory()
                  : file_write_all(path, strbuf_text(&spec), strlen(strbuf_text(&spec)));
@@ -121,6 +161,8 @@ static int run_sweep(bool *idle, struct points *points, const char *path)
         .retry = points->how->resume,
         .progress = study_bench_watch(points->bench),
         .cancel = study_bench_cancel(points->bench),
+        .ended = note_ended,
+        .ctx = points,
     };
     rc = rc < 0 ? rc : sweep_run(&summary, &request);
     *idle = rc == 0 && summary.rank != 0;
@@ -206,9 +248,23 @@ static bool read_result(struct program_result *out, const json_t *root,
     return true;
 }
 
+/* Statistics that an earlier run of something else has left are no point's. */
+static bool has_ended_well(const struct points *points, size_t role, size_t program)
+{
+    for (size_t i = 0; i < points->count; i++) {
+        if (points->pair[i].role == role && points->pair[i].program == program) {
+            return points->pair[i].ended_well;
+        }
+    }
+    return false;
+}
+
 static bool find_result(void *ctx, struct program_result *out, size_t role, size_t program)
 {
     struct points *points = ctx;
+    if (!has_ended_well(points, role, program)) {
+        return false;
+    }
     struct strbuf path = {0};
     json_t *root = NULL;
     strbuf_printf(&path, "%s/%s.%s.json", points->folder, points->study->devices[role].name,
@@ -218,7 +274,6 @@ static bool find_result(void *ctx, struct program_result *out, size_t role, size
                  read_result(out, root, &points->study->devices[role]);
     json_decref(root);
     strbuf_free(&path);
-    error_clear();
     return found;
 }
 
@@ -271,11 +326,25 @@ bool study_is_spread(void)
     return sweep_ranks_launched();
 }
 
+/* Takes over what the points have left; what cannot be read is run where it is asked for. */
+static int settle(struct points *points, int rc)
+{
+    char why[ERROR_TEXT_MAX];
+    snprintf(why, sizeof why, "%s", error_text());
+    program_settle(points->bench, find_result, points);
+    error_clear();
+    return rc < 0 ? error_set(rc, "%s", why) : rc;
+}
+
 int study_run_points(bool *idle, struct study *study, struct study_bench *bench,
                      const struct study_points *how)
 {
     char scratch[PATH_MAX] = "";
-    struct points points = {.bench = bench, .study = study, .how = how, .folder = scratch};
+    struct points *points = calloc(1, sizeof *points);
+    if (!points) {
+        return error_memory();
+    }
+    *points = (struct points){.bench = bench, .study = study, .how = how, .folder = scratch};
     *idle = false;
     int rc = has_no_quotes(how->program);
     if (rc == 0 && how->folder) {
@@ -283,14 +352,16 @@ int study_run_points(bool *idle, struct study *study, struct study_bench *bench,
     } else if (rc == 0) {
         rc = file_make_scratch(scratch, "sonde-study");
     }
-    rc = rc < 0 ? rc : has_no_quotes(points.folder);
+    rc = rc < 0 ? rc : has_no_quotes(points->folder);
     rc = rc < 0 ? rc : list_programs(study, bench, how->folder != NULL);
-    rc = rc < 0 ? rc : run_in(idle, &points);
-    program_settle(bench, find_result, &points);
+    rc = rc < 0 ? rc : run_in(idle, points);
+    rc = settle(points, rc);
     if (!how->folder) {
         remove_folder(scratch);
     }
-    strbuf_free(&points.commands);
-    strbuf_free(&points.costs);
+    strbuf_free(&points->commands);
+    strbuf_free(&points->names);
+    strbuf_free(&points->costs);
+    free(points);
     return rc;
 }

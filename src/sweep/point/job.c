@@ -15,12 +15,12 @@
 
 #include "model/model.h"
 #include "sweep/point/flat.h"
+#include "sweep/point/key.h"
 #include "util/clock.h"
 #include "util/container/arena.h"
 #include "util/container/strbuf.h"
 #include "util/error.h"
 #include "util/fileio.h"
-#include "util/hash.h"
 #include "util/glue/json_glue.h"
 
 #define RESULT_LIMIT_BYTES ((size_t)256 << 20)
@@ -65,21 +65,20 @@ static void write_group(struct strbuf *out, const struct sweep_spec *spec,
     }
 }
 
-/* The model that a point runs on. A path in it is as seen from the specification's folder. */
+/* The model that a point runs on. */
 static int write_model_text(char **out, const char *base, const struct sweep_spec *spec,
                             const struct sweep_point *point)
 {
     struct strbuf text = {0};
-    const char *dot = strrchr(base, '.');
-    bool is_path = strchr(base, '/') || (dot && dot[1] == 'y');
-    char *folder = is_path && *base != '/' ? realpath(spec->folder, NULL) : NULL;
-    if (is_path && *base != '/' && !folder) {
-        return error_set(SONDE_EINPUT, "%s: %s", spec->folder, strerror(errno));
+    char *path;
+    int rc = sweep_model_path(&path, spec, base);
+    if (rc < 0) {
+        return rc;
     }
-    strbuf_printf(&text, "inherits: %s%s%s\n", folder ? folder : "", folder ? "/" : "", base);
+    strbuf_printf(&text, "inherits: %s\n", path);
     write_group(&text, spec, point, "", 0);
     strbuf_append(&text, "\n");
-    free(folder);
+    free(path);
     *out = strbuf_take(&text);
     return *out ? 0 : error_memory();
 }
@@ -115,20 +114,6 @@ static int refuse(struct sweep_work *work, int rc)
     return 0;
 }
 
-static void note_hash(struct sweep_work *work, const struct model *model)
-{
-    char *text;
-    if (model_show(&text, model) < 0) {
-        error_clear();
-        return;
-    }
-    const char *first = strstr(text, "\nsms:"); /* behind the name, which is a scratch file's */
-    first = first ? first : text;
-    uint64_t hash = hash_bytes(HASH_BEGIN, first, strlen(first));
-    snprintf(work->model_hash, sizeof work->model_hash, "%016" PRIx64, hash);
-    free(text);
-}
-
 static int make_model(struct sweep_work *work)
 {
     char *text = NULL;
@@ -148,7 +133,7 @@ static int make_model(struct sweep_work *work)
         rc = refuse(work, model_load(&model, path));
     }
     if (model) {
-        note_hash(work, model);
+        snprintf(work->model_hash, sizeof work->model_hash, "%016" PRIx64, sweep_model_hash(model));
     }
     model_destroy(model);
     return rc;
@@ -286,13 +271,11 @@ static int judge(json_t **values, struct sweep_work *work, int wait_status)
 int sweep_work_line(json_t **line, struct sweep_work *work, int wait_status)
 {
     json_t *values = NULL;
-    char key[20], host[256] = "";
+    char host[256] = "";
     uint64_t now = time_monotonic_ns();
     int rc = work->status == POINT_OPEN ? judge(&values, work, wait_status) : 0;
-    snprintf(key, sizeof key, "%016" PRIx64, sweep_point_key(work->job.spec, work->job.point));
     gethostname(host, sizeof host - 1);
     *line = json_object();
-    rc = rc ? rc : json_put_string(*line, "key", key);
     rc = rc ? rc : json_put_string(*line, "status", sweep_status_names[work->status]);
     rc = rc || !work->reason[0] ? rc : json_put_string(*line, "reason", work->reason);
     double seconds = work->began_ns ? (double)(now - work->began_ns) * 1e-9 : 0;

@@ -26,7 +26,7 @@ struct sweep_work {
  * is refused is no error: then child is 0 and the status says so. */
 int sweep_work_begin(struct sweep_work *work, const struct sweep_spec *spec,
                      const struct sweep_point *point, const char *program);
-/* The journal's line after the process ended with this status of waitpid(). */
+/* The journal's line, but for its key, after the process ended with this status of waitpid(). */
 int sweep_work_line(json_t **line, struct sweep_work *work, int wait_status);
 /* Ends the process, if it runs, and removes the scratch folder. */
 void sweep_work_clear(struct sweep_work *work);

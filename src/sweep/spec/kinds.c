@@ -108,6 +108,7 @@ static int put_command(struct sweep_job *job, const char *name, const char *resu
 
 static int put_key(struct sweep_job *job)
 {
+    job->what = job->argv.count;
     return put_list(job, NULL, yaml_get(job->spec->run_node, job->spec->run->key));
 }
 
@@ -168,11 +169,11 @@ static const char *const dissect_options[] = {"only", "skip", NULL};
 static const char *const no_options[] = {NULL};
 
 static const struct sweep_kind_row rows[] = {
-    {"workload", workload_options, run_columns, make_workload, true},
-    {"exec", exec_options, run_columns, make_exec, true},
-    {"program", program_options, run_columns, make_program, true},
-    {"dissect", dissect_options, dissect_columns, make_dissect, true},
-    {"command", no_options, all_columns, make_command, false},
+    {"workload", workload_options, run_columns, make_workload, true, false},
+    {"exec", exec_options, run_columns, make_exec, true, true},
+    {"program", program_options, run_columns, make_program, true, true},
+    {"dissect", dissect_options, dissect_columns, make_dissect, true, false},
+    {"command", no_options, all_columns, make_command, false, true},
 };
 #define ROWS (sizeof rows / sizeof *rows)
 

@@ -21,6 +21,7 @@ struct sweep_job {
     const char *model;   /* path of the point's model */
     const char *result;  /* path where the result goes */
     struct sweep_argv argv;
+    size_t what; /* the first word of what the row's own key names */
     bool result_on_stdout;
 };
 
@@ -30,6 +31,7 @@ struct sweep_kind_row {
     const char *const *columns;            /* patterns; ended by NULL */
     int (*command)(struct sweep_job *job); /* fills argv */
     bool models;                           /* needs a model */
+    bool runs_file;                        /* what its key names may be a file */
 };
 
 /* The row whose key the mapping has; SONDE_EINPUT where it has none, or a key of no meaning. */

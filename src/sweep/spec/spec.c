@@ -15,9 +15,9 @@
 #include "util/text/suggest.h"
 #include "util/text/units.h"
 
-static const char *const spec_keys[] = {"sweep",      "doc",       "run",   "models",
-                                        "parameters", "variables", "zip",   "where",
-                                        "columns",    "cost",      "limit", "seed"};
+static const char *const spec_keys[] = {"sweep",     "doc",  "run",     "models",  "parameters",
+                                        "variables", "zip",  "where",   "columns", "cost",
+                                        "limit",     "seed", "known_by"};
 #define SPEC_KEYS (sizeof spec_keys / sizeof *spec_keys)
 
 static int check_keys(const struct yaml_node *node, const char *const *keys, size_t count)
@@ -251,6 +251,27 @@ static int zip_group(struct sweep_spec *spec, const struct yaml_node *group)
     return 0;
 }
 
+/* Names of variables. */
+static int read_known_by(struct sweep_spec *spec, const struct yaml_node *node)
+{
+    if (node && (node->kind != YAML_SEQUENCE || node->child_count == 0)) {
+        return yaml_error(SONDE_EINPUT, node, "'known_by' is a list of names of variables");
+    }
+    for (const struct yaml_node *name = node ? node->first : NULL; name; name = name->next) {
+        bool found = false;
+        for (size_t i = 0; name->text && i < spec->axis_count; i++) {
+            found = found || (spec->axis[i].kind == AXIS_VARIABLE &&
+                              strcmp(spec->axis[i].name, name->text) == 0);
+        }
+        if (!found) {
+            return yaml_error(SONDE_EINPUT, name, "no variable is named '%s'",
+                              name->text ? name->text : "");
+        }
+    }
+    spec->known_by = node;
+    return 0;
+}
+
 static int read_columns(struct sweep_spec *spec, const struct yaml_node *node)
 {
     size_t count = 0;
@@ -321,6 +342,7 @@ static int read_spec(struct sweep_spec *spec, const struct yaml_node *root)
         rc = zip_group(spec, group);
     }
     spec->where = yaml_get(root, "where");
+    rc = rc ? rc : read_known_by(spec, yaml_get(root, "known_by"));
     return rc ? rc : read_columns(spec, yaml_get(root, "columns"));
 }
 

@@ -44,8 +44,9 @@ struct sweep_spec {
     const struct yaml_node *run_node;
     struct sweep_axis axis[SWEEP_AXES_MAX];
     size_t axis_count;
-    const struct yaml_node *where; /* expressions, or NULL */
-    const char *cost;              /* NULL: all points cost the same */
+    const struct yaml_node *where;    /* expressions, or NULL */
+    const struct yaml_node *known_by; /* variables that tell points apart, or NULL: all there is */
+    const char *cost;                 /* NULL: all points cost the same */
     struct sweep_column *column;
     size_t column_count;
     double limit_s; /* a point's wall clock; 0: none */

@@ -69,9 +69,22 @@ static void each_figure_has_as_many_names_as_columns(void **state)
     }
 }
 
+/* gnuplot ends an axis that it sizes itself at the last bar, and draws the names behind it outside.
+ */
+static void a_row_without_bars_has_its_place(void **state)
+{
+    (void)state;
+    struct strbuf script = {0};
+    plot_bars(&script, "fig12", "FIFO|OoO128", false, 16);
+    assert_non_null(strstr(strbuf_text(&script), "\nset xrange [-1:16]\n"));
+    assert_non_null(strstr(strbuf_text(&script), "plot for [i=2:3] 'fig12.csv'"));
+    strbuf_free(&script);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_row_without_bars_has_its_place),
         cmocka_unit_test(a_header_names_each_column),
         cmocka_unit_test(a_name_with_a_comma_or_a_quote_is_one_field),
         cmocka_unit_test(each_figure_has_as_many_names_as_columns),

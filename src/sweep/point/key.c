@@ -1,0 +1,229 @@
+/* Keys of points. See key.h. */
+#include "sweep/point/key.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/model.h"
+#include "sweep/spec/kinds.h"
+#include "util/container/arena.h"
+#include "util/container/strbuf.h"
+#include "util/container/vec.h"
+#include "util/error.h"
+#include "util/fileio.h"
+#include "util/glue/yaml_glue.h"
+#include "util/hash.h"
+
+#define FILE_LIMIT_BYTES ((size_t)1 << 30)
+
+struct known_file {
+    char *path; /* in the specification's arena */
+    uint64_t hash;
+};
+
+struct keys {
+    const struct sweep_spec *spec;
+    uint64_t *models; /* by value of the axis `model` */
+    struct known_files VEC_FIELDS(struct known_file) files;
+};
+
+/* With the zero, which parts texts. */
+static void hash_text(uint64_t *hash, const char *text)
+{
+    *hash = hash_bytes(*hash, text, strlen(text) + 1);
+}
+
+static void hash_number(uint64_t *hash, uint64_t number)
+{
+    *hash = hash_bytes(*hash, &number, sizeof number);
+}
+
+static const char *last_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+uint64_t sweep_model_hash(const struct model *model)
+{
+    char *text;
+    if (model_show(&text, model) < 0) {
+        error_clear();
+        return 0;
+    }
+    const char *first = strstr(text, "\nsms:"); /* behind the name, which may be a scratch file's */
+    first = first ? first : text;
+    uint64_t hash = hash_bytes(HASH_BEGIN, first, strlen(first));
+    free(text);
+    return hash;
+}
+
+int sweep_model_path(char **out, const struct sweep_spec *spec, const char *name)
+{
+    struct strbuf path = {0};
+    const char *dot = strrchr(name, '.');
+    bool is_path = strchr(name, '/') || (dot && dot[1] == 'y');
+    char *folder = is_path && *name != '/' ? realpath(spec->folder, NULL) : NULL;
+    if (is_path && *name != '/' && !folder) {
+        return error_set(SONDE_EINPUT, "%s: %s", spec->folder, strerror(errno));
+    }
+    strbuf_printf(&path, "%s%s%s", folder ? folder : "", folder ? "/" : "", name);
+    free(folder);
+    *out = strbuf_take(&path);
+    return *out ? 0 : error_memory();
+}
+
+/* The models that points begin with; their parameters are axes of their own. */
+static int hash_models(struct keys *keys, const struct sweep_axis *axis)
+{
+    keys->models = calloc(axis->count, sizeof *keys->models);
+    if (!keys->models) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < axis->count; i++) {
+        struct model *model = NULL;
+        char *path;
+        int rc = sweep_model_path(&path, keys->spec, axis->text[i]);
+        if (rc < 0) {
+            return rc;
+        }
+        rc = model_load(&model, path);
+        free(path);
+        keys->models[i] = model ? sweep_model_hash(model) : 0;
+        model_destroy(model);
+        if (rc == SONDE_ENOMEM) {
+            return rc;
+        }
+        error_clear();
+    }
+    return 0;
+}
+
+/* What a file contains; 0: it cannot be read. A program is not read again for each point. */
+static int hash_file(uint64_t *hash, struct keys *keys, const char *word)
+{
+    struct arena *arena = keys->spec->arena;
+    char *text = NULL;
+    size_t size = 0;
+    for (size_t i = 0; i < keys->files.count; i++) {
+        if (strcmp(keys->files.data[i].path, word) == 0) {
+            *hash = keys->files.data[i].hash;
+            return 0;
+        }
+    }
+    char *path = *word == '/' ? arena_strdup(arena, word)
+                              : arena_printf(arena, "%s/%s", keys->spec->folder, word);
+    struct known_file known = {.path = arena_strdup(arena, word)};
+    if (!path || !known.path) {
+        return error_memory();
+    }
+    int rc = file_read_all(&text, &size, path, FILE_LIMIT_BYTES);
+    known.hash = rc == 0 ? hash_bytes(HASH_BEGIN, text, size) : 0;
+    free(text);
+    if (rc == SONDE_ENOMEM) {
+        return rc;
+    }
+    error_clear();
+    *hash = known.hash;
+    return vec_push(&keys->files, known) < 0 ? error_memory() : 0;
+}
+
+/* A word without a slash is a command of the host's, unless it is PTX. */
+static bool is_file(const struct sweep_job *job, size_t word)
+{
+    const struct sweep_kind_row *row = job->spec->run;
+    return row->runs_file && word == job->what &&
+           (strchr(job->argv.data[word], '/') || strcmp(row->key, "exec") == 0);
+}
+
+static int hash_argv(uint64_t *hash, struct keys *keys, const struct sweep_job *job)
+{
+    for (size_t i = 0; i < job->argv.count && job->argv.data[i]; i++) {
+        const char *word = job->argv.data[i];
+        uint64_t content = 0;
+        if (!is_file(job, i)) {
+            hash_text(hash, word);
+            continue;
+        }
+        int rc = hash_file(&content, keys, word);
+        if (rc < 0) {
+            return rc;
+        }
+        hash_text(hash, last_name(word));
+        hash_number(hash, content);
+    }
+    return 0;
+}
+
+/* The command line, with words in place of what lies elsewhere each time. */
+static int hash_command(uint64_t *hash, struct keys *keys, const struct sweep_point *point)
+{
+    struct sweep_job job = {.arena = arena_create(),
+                            .spec = keys->spec,
+                            .point = point,
+                            .program = "sonde",
+                            .model = "model",
+                            .result = "result"};
+    int rc = job.arena ? sweep_command(&job) : error_memory();
+    rc = rc ? rc : hash_argv(hash, keys, &job);
+    vec_free(&job.argv);
+    arena_destroy(job.arena);
+    return rc;
+}
+
+static void hash_axes(uint64_t *hash, const struct keys *keys, const struct sweep_point *point)
+{
+    for (size_t i = 0; i < keys->spec->axis_count; i++) {
+        const struct sweep_axis *axis = &keys->spec->axis[i];
+        const char *text = axis->text[point->value[i]];
+        hash_text(hash, axis->name);
+        hash_text(hash, axis->kind == AXIS_MODEL ? last_name(text) : text);
+        if (axis->kind == AXIS_MODEL) {
+            hash_number(hash, keys->models[point->value[i]]);
+        }
+    }
+}
+
+static int make_key(uint64_t *hash, struct keys *keys, const struct sweep_point *point)
+{
+    const struct sweep_spec *spec = keys->spec;
+    int rc = 0;
+    *hash = HASH_BEGIN;
+    if (spec->known_by) {
+        hash_text(hash, spec->name);
+        for (const struct yaml_node *name = spec->known_by->first; name; name = name->next) {
+            hash_text(hash, name->text);
+            hash_text(hash, sweep_setting(spec, point, name->text));
+        }
+    } else {
+        hash_axes(hash, keys, point);
+        rc = hash_command(hash, keys, point);
+    }
+    for (size_t i = 0; i < spec->column_count; i++) {
+        hash_text(hash, spec->column[i].name);
+        hash_text(hash, spec->column[i].expression ? spec->column[i].expression : "");
+    }
+    hash_number(hash, spec->seed);
+    hash_text(hash, SONDE_VERSION);
+    return rc;
+}
+
+int sweep_keys(uint64_t **out, const struct sweep_spec *spec, const struct sweep_points *points)
+{
+    struct keys keys = {.spec = spec};
+    int rc = 0;
+    *out = calloc(points->count, sizeof **out);
+    if (!*out) {
+        return error_memory();
+    }
+    for (size_t i = 0; rc == 0 && !spec->known_by && i < spec->axis_count; i++) {
+        rc = spec->axis[i].kind == AXIS_MODEL ? hash_models(&keys, &spec->axis[i]) : 0;
+    }
+    for (size_t i = 0; rc == 0 && i < points->count; i++) {
+        rc = make_key(&(*out)[i], &keys, &points->point[i]);
+    }
+    free(keys.models);
+    vec_free(&keys.files);
+    return rc;
+}
