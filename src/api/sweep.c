@@ -32,6 +32,11 @@ static char *tell(const struct sweep_summary *summary, const char *folder)
     if (summary->stale > 0) {
         strbuf_printf(&out, "; the journal has %zu of other points", summary->stale);
     }
+    if (summary->ranks > 1) {
+        strbuf_printf(&out, "\n%u ranks: %.1f %% of their time idle, %zu messages, %zu bytes",
+                      summary->ranks, 100 * summary->idle_share, summary->messages,
+                      summary->message_bytes);
+    }
     strbuf_printf(&out, "\n%s/table.csv, %s/table.json\n", folder, folder);
     return strbuf_take(&out);
 }

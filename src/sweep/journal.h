@@ -34,8 +34,8 @@ struct sweep_journal {
 
 /*
  * Opens the journal of a folder. `resume`: outcomes of earlier runs are filled in where their keys
- * are those of the `count` points (point/key.h), and *stale counts the others. Else a journal that is there is refused
- * (SONDE_EUSAGE), and so is, always, one that another sweep has open.
+ * are those of the `count` points (point/key.h), and *stale counts the others. Else a journal that
+ * is there is refused (SONDE_EUSAGE), and so is, always, one that another sweep has open.
  */
 int sweep_journal_open(struct sweep_journal *out, const char *folder, bool resume,
                        const uint64_t *keys, size_t count, struct sweep_outcome *outcomes,

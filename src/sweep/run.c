@@ -36,6 +36,8 @@ struct sweep {
     struct sweep_pool *pool;
     struct sweep_ranks *ranks; /* NULL: this process alone */
     size_t stopped;            /* places of other ranks that were told to stop */
+    double seconds;            /* of the points that have ended, together */
+    size_t messages, bytes;    /* that came from other ranks, and went there */
 };
 
 static const struct sweep *sorted; /* qsort() takes no context */
@@ -99,6 +101,7 @@ static int note(struct sweep *sweep, size_t point, json_t *line)
     outcome->line = line;
     sweep->ended++;
     sweep->cost_ended += sweep->points.point[point].cost;
+    sweep->seconds += json_number_value(json_object_get(line, "seconds"));
     tell(sweep);
     char key[20];
     snprintf(key, sizeof key, "%016" PRIx64, sweep->keys[point]);
@@ -132,6 +135,8 @@ static int answer_want(struct sweep *sweep, int to)
     } else {
         sweep->stopped++;
     }
+    sweep->messages++;
+    sweep->bytes += strlen(text);
     return sweep->ranks->send(to, text, strlen(text));
 }
 
@@ -161,6 +166,8 @@ static int work_elsewhere(struct sweep *sweep, bool *any)
             break;
         }
         *any = true;
+        sweep->messages++;
+        sweep->bytes += bytes;
         if (strcmp(text, RUN_WANT) == 0) {
             rc = answer_want(sweep, from) ? error_set(SONDE_EDEVICE, "MPI cannot send") : 0;
         } else {
@@ -184,7 +191,7 @@ static int deal_out(struct sweep *sweep)
         }
         rc = work_here(sweep, &any);
         rc = rc ? rc : work_elsewhere(sweep, &any);
-        sweep_pause(&idle, any);
+        sweep_pause(&idle, any, sweep->pool);
     }
     return rc;
 }
@@ -221,6 +228,16 @@ static int prepare(struct sweep *sweep, struct sweep_summary *out, const char *t
     return rc ? rc
               : sweep_pool_create(&sweep->pool, &sweep->spec, &sweep->points, request->program,
                                   request->jobs, request->cancel);
+}
+
+/* What the machinery took beside the points. */
+static void note_work(struct sweep_summary *out, const struct sweep *sweep)
+{
+    double seconds = (double)(time_monotonic_ns() - sweep->began_ns) * 1e-9;
+    double places = (double)out->ranks * sweep->request->jobs;
+    out->idle_share = sweep->ended && seconds > 0 ? 1 - sweep->seconds / (seconds * places) : 0;
+    out->messages = sweep->messages;
+    out->message_bytes = sweep->bytes;
 }
 
 static int finish(struct sweep *sweep, struct sweep_summary *out, int rc)
@@ -287,7 +304,9 @@ static int run_rank_0(struct sweep *sweep, struct sweep_summary *out)
     rc = rc ? rc : prepare(sweep, out, text, bytes);
     rc = share(sweep, &text, &bytes, rc);
     if (rc == 0) {
-        rc = finish(sweep, out, deal_out(sweep));
+        rc = deal_out(sweep);
+        note_work(out, sweep);
+        rc = finish(sweep, out, rc);
     }
     free(text);
     return rc;

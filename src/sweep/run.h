@@ -16,8 +16,9 @@
 #define RUN_WANT "want"
 #define RUN_STOP "stop"
 
-/* Sleeps a little where nothing has happened; longer, up to some ms, the longer nothing does. */
-void sweep_pause(unsigned *idle, bool happened);
+/* Waits a little where nothing has happened, until a point ends; longer, up to some ms, the longer
+ * nothing does. */
+void sweep_pause(unsigned *idle, bool happened, const struct sweep_pool *pool);
 
 /* A rank that works until rank 0 has no more points. */
 int sweep_worker(const struct sweep_spec *spec, const struct sweep_points *points,

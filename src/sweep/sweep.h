@@ -29,7 +29,9 @@ struct sweep_summary {
     size_t points, counts[POINT_STATUSES]; /* of the points by status; POINT_OPEN: not reached */
     size_t resumed, stale;                 /* outcomes taken over; those of no point any more */
     unsigned ranks;
-    int rank; /* of this process: all but rank 0 have nothing to tell */
+    double idle_share;              /* of the time of all places: without a point's process */
+    size_t messages, message_bytes; /* between rank 0 and the others, while points were dealt out */
+    int rank;                       /* of this process: all but rank 0 have nothing to tell */
 };
 
 /*

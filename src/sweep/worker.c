@@ -3,20 +3,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "sonde/sonde.h"
 #include "sweep/run.h"
 #include "util/container/strbuf.h"
 #include "util/error.h"
 
-void sweep_pause(unsigned *idle, bool happened)
+void sweep_pause(unsigned *idle, bool happened, const struct sweep_pool *pool)
 {
-    enum { SHORTEST_US = 100, LONGEST_US = 5000 };
+    /* MPI cannot be waited for beside processes: so it is asked so often that an answer costs
+     * little beside the start of a process. */
+    enum { SHORTEST_US = 100, LONGEST_US = 2000 };
     unsigned next = *idle < SHORTEST_US ? SHORTEST_US : 2 * *idle;
     *idle = happened ? 0 : next > LONGEST_US ? LONGEST_US : next;
     if (*idle > 0) {
-        nanosleep(&(struct timespec){.tv_nsec = *idle * 1000L}, NULL);
+        sweep_pool_wait(pool, *idle);
     }
 }
 
@@ -84,7 +85,7 @@ int sweep_worker(const struct sweep_spec *spec, const struct sweep_points *point
         }
         free(from >= 0 ? text : NULL);
         rc = rc ? rc : send_ended(pool, ranks, &any);
-        sweep_pause(&idle, from >= 0 || any);
+        sweep_pause(&idle, from >= 0 || any, pool);
     }
     sweep_pool_destroy(pool);
     return rc;

@@ -58,6 +58,8 @@ run sonde sweep known.yaml -o known
 sed -i 's:/here/:/there/:g' known.yaml
 run sonde sweep known.yaml -o known --resume
 echo "# mistakes"
+sed 's/one, two/one, one/' known.yaml >same.yaml
+run sonde sweep same.yaml -o same
 sed -i 's/known_by.*/known_by: [place]/' known.yaml
 run sonde sweep known.yaml --list
 sed -i 's/known_by.*/known_by: point/' known.yaml

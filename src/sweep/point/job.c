@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,7 +71,7 @@ static int write_model_text(char **out, const char *base, const struct sweep_spe
                             const struct sweep_point *point)
 {
     struct strbuf text = {0};
-    char *path;
+    char *path = NULL;
     int rc = sweep_model_path(&path, spec, base);
     if (rc < 0) {
         return rc;
@@ -191,6 +192,7 @@ static int spawn(struct sweep_work *work)
         error_set(SONDE_EINPUT, "cannot run %s: %s", job->argv.data[0], strerror(failed));
         return refuse(work, SONDE_EINPUT);
     }
+    work->watch = (int)syscall(SYS_pidfd_open, work->child, 0);
     return 0;
 }
 
@@ -299,6 +301,9 @@ void sweep_work_clear(struct sweep_work *work)
         kill(-work->child, SIGKILL);
         waitpid(work->child, NULL, 0);
     }
+    if (work->watch >= 0) {
+        close(work->watch);
+    }
     char path[sizeof work->folder + 16];
     for (size_t i = 0; work->folder[0] && i < sizeof scratch_files / sizeof *scratch_files; i++) {
         snprintf(path, sizeof path, "%s/%s", work->folder, scratch_files[i]);
@@ -309,5 +314,5 @@ void sweep_work_clear(struct sweep_work *work)
     }
     vec_free(&work->job.argv);
     arena_destroy(work->job.arena);
-    *work = (struct sweep_work){0};
+    *work = (struct sweep_work){.watch = -1};
 }

@@ -16,6 +16,7 @@ struct sweep_work {
     struct sweep_job job;
     uint64_t began_ns;
     pid_t child; /* 0: it never began */
+    int watch;   /* a descriptor that can be read once the child has ended; -1: none */
     bool past_limit;
     enum sweep_status status; /* where it never began */
     char reason[1024];

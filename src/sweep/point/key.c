@@ -8,6 +8,7 @@
 #include "model/model.h"
 #include "sweep/spec/kinds.h"
 #include "util/container/arena.h"
+#include "util/container/map.h"
 #include "util/container/strbuf.h"
 #include "util/container/vec.h"
 #include "util/error.h"
@@ -83,7 +84,7 @@ static int hash_models(struct keys *keys, const struct sweep_axis *axis)
     }
     for (size_t i = 0; i < axis->count; i++) {
         struct model *model = NULL;
-        char *path;
+        char *path = NULL;
         int rc = sweep_model_path(&path, keys->spec, axis->text[i]);
         if (rc < 0) {
             return rc;
@@ -179,7 +180,7 @@ static void hash_axes(uint64_t *hash, const struct keys *keys, const struct swee
         const char *text = axis->text[point->value[i]];
         hash_text(hash, axis->name);
         hash_text(hash, axis->kind == AXIS_MODEL ? last_name(text) : text);
-        if (axis->kind == AXIS_MODEL) {
+        if (axis->kind == AXIS_MODEL && keys->models) {
             hash_number(hash, keys->models[point->value[i]]);
         }
     }
@@ -209,6 +210,23 @@ static int make_key(uint64_t *hash, struct keys *keys, const struct sweep_point 
     return rc;
 }
 
+/* Points that names do not tell apart would take over each other's outcomes. */
+static int check_apart(const uint64_t *keys, const struct sweep_spec *spec, size_t count)
+{
+    struct u64_map seen = {0};
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        uint64_t other;
+        if (u64_map_get(&other, &seen, keys[i])) {
+            rc = yaml_error(SONDE_EINPUT, spec->known_by,
+                            "points %zu and %zu are known by the same values", (size_t)other, i);
+        }
+        rc = rc ? rc : u64_map_put(&seen, keys[i], i);
+    }
+    u64_map_free(&seen);
+    return rc;
+}
+
 int sweep_keys(uint64_t **out, const struct sweep_spec *spec, const struct sweep_points *points)
 {
     struct keys keys = {.spec = spec};
@@ -217,12 +235,13 @@ int sweep_keys(uint64_t **out, const struct sweep_spec *spec, const struct sweep
     if (!*out) {
         return error_memory();
     }
-    for (size_t i = 0; rc == 0 && !spec->known_by && i < spec->axis_count; i++) {
-        rc = spec->axis[i].kind == AXIS_MODEL ? hash_models(&keys, &spec->axis[i]) : 0;
+    if (!spec->known_by && spec->axis_count > 0 && spec->axis[0].kind == AXIS_MODEL) {
+        rc = hash_models(&keys, &spec->axis[0]); /* `models` is the first axis where it is one */
     }
     for (size_t i = 0; rc == 0 && i < points->count; i++) {
         rc = make_key(&(*out)[i], &keys, &points->point[i]);
     }
+    rc = rc || !spec->known_by ? rc : check_apart(*out, spec, points->count);
     free(keys.models);
     vec_free(&keys.files);
     return rc;

@@ -1,11 +1,14 @@
 /* Processes of points on this host. See pool.h. */
+#define _GNU_SOURCE /* ppoll() */
 #include "sweep/point/pool.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "sonde/sonde.h"
 #include "sweep/point/job.h"
@@ -17,6 +20,7 @@ struct sweep_pool {
     const struct sweep_points *points;
     const char *program;
     struct sweep_work **work; /* by slot; NULL: free */
+    struct pollfd *watch;     /* room for `jobs` */
     size_t jobs, running;
     const volatile int *cancel;
 };
@@ -33,7 +37,8 @@ int sweep_pool_create(struct sweep_pool **out, const struct sweep_spec *spec,
     *pool = (struct sweep_pool){
         .spec = spec, .points = points, .program = program, .jobs = jobs, .cancel = cancel};
     pool->work = calloc(jobs, sizeof(struct sweep_work *));
-    return pool->work ? 0 : error_memory();
+    pool->watch = calloc(jobs, sizeof *pool->watch);
+    return pool->work && pool->watch ? 0 : error_memory();
 }
 
 bool sweep_pool_has_room(const struct sweep_pool *pool)
@@ -57,9 +62,25 @@ int sweep_pool_begin(struct sweep_pool *pool, size_t point)
         return error_memory();
     }
     pool->work[slot] = work;
+    work->watch = -1;
     pool->running++;
     work->point = point;
     return sweep_work_begin(work, pool->spec, &pool->points->point[point], pool->program);
+}
+
+/* Where the kernel has no descriptors of processes (before Linux 5.3) the time alone passes. */
+void sweep_pool_wait(const struct sweep_pool *pool, unsigned microseconds)
+{
+    nfds_t count = 0;
+    for (size_t slot = 0; slot < pool->jobs; slot++) {
+        const struct sweep_work *work = pool->work[slot];
+        if (work && work->watch >= 0) {
+            pool->watch[count++] = (struct pollfd){.fd = work->watch, .events = POLLIN};
+        }
+    }
+    const struct timespec time = {.tv_sec = microseconds / 1000000,
+                                  .tv_nsec = microseconds % 1000000 * 1000L};
+    ppoll(pool->watch, count, &time, NULL);
 }
 
 static void free_slot(struct sweep_pool *pool, size_t slot)
@@ -120,6 +141,7 @@ void sweep_pool_destroy(struct sweep_pool *pool)
     }
     if (pool) {
         free(pool->work);
+        free(pool->watch);
     }
     free(pool);
 }

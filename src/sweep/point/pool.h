@@ -21,6 +21,8 @@ bool sweep_pool_has_room(const struct sweep_pool *pool);
 size_t sweep_pool_running(const struct sweep_pool *pool);
 /* Begins a point. A point that cannot begin (no such machine) ends at once, as any other. */
 int sweep_pool_begin(struct sweep_pool *pool, size_t point);
+/* Waits until a process of a point has ended, or so long. */
+void sweep_pool_wait(const struct sweep_pool *pool, unsigned microseconds);
 /* A point that has ended: its index, and its journal line (the caller's). False: none has. Looks at
  * limits too. Negative: the work cannot go on. SONDE_EINTERRUPTED: a point was ended by a signal
  * while the sweep was told to end. The signal went to the whole process group, which a process
