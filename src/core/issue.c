@@ -151,8 +151,9 @@ static int issue_access(struct sm *sm, struct sm_warp *warp, const struct exec_u
         struct sm_unit *unit = &sm->unit[UNIT_LSU];
         unit_occupy(unit, sm->cycle, (uint64_t)unit->warp_lanes * (spare->access.pieces - 1u));
     }
-    sm->stats.space[spare->access.space]++;
-    sm->stats.space_lanes[spare->access.space] += lanes;
+    enum isa_space space = spare->access.kind == ACCESS_TEXTURE ? SPACE_TEX : spare->access.space;
+    sm->stats.space[space]++;
+    sm->stats.space_lanes[space] += lanes;
     if (access_cycles_known(sm, &spare->access, &cycle, &pipe)) {
         set_results(warp, info, cycle);
         return access_commit(sm, warp, &spare->access);

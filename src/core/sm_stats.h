@@ -45,7 +45,7 @@ struct sm_stats {
     uint64_t machine_insns;              /* what they have issued */
     uint64_t unit_parts[ISA_UNIT_COUNT]; /* to which units, in LOWER_ONE-ths */
     uint64_t lanes[33];                  /* warp instructions by their active lanes */
-    uint64_t space[SPACE_COUNT];         /* warp accesses to memory by state space */
+    uint64_t space[SPACE_COUNT];         /* warp accesses to memory by state space; fetches: tex */
     uint64_t space_lanes[SPACE_COUNT];   /* of how many threads */
     uint64_t issue_cycles;               /* in which an instruction issued */
     uint64_t wait_cycles[SM_WAIT_COUNT]; /* in which none did, with a CTA resident */

@@ -46,6 +46,9 @@ grep -qv '"status":"ok"' "$scratch/points/points.jsonl" && status=1
 # shellcheck disable=SC2086
 "$sonde" study bakhoda2009 -q $few --json "$scratch/again.json" -j 2 -o "$scratch/points" --resume
 cmp "$scratch/here.json" "$scratch/again.json" || status=1
+# Figure 5 has the texture accesses of the program that is a suffix tree in texture memory: where it ran as a point.
+"$sonde" workload mummer --size 50 -q -d sim:bakhoda2009 --stats "$scratch/mum.json" || status=1
+grep -q '"tex": [1-9]' "$scratch/mum.json" || { echo "no texture access in mummer" && status=1; }
 # Without --resume what is there is not written over, and the reason is told.
 # shellcheck disable=SC2086
 "$sonde" study bakhoda2009 -q $few -j 2 -o "$scratch/points" 2>"$scratch/told" && status=1

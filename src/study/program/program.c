@@ -92,11 +92,6 @@ void program_read(struct program_result *out, const struct gpu_stats *total,
     for (int space = 0; space < SPACE_COUNT; space++) {
         out->spaces[space_of((enum isa_space)space)] += total->sm.space_lanes[space];
     }
-    /* A fetch names no space. */
-    uint64_t fetches = total->sm.unit_lanes[UNIT_TEX], none = total->sm.space_lanes[SPACE_NONE];
-    fetches = fetches < none ? fetches : none;
-    out->spaces[PROGRAM_GLOBAL] -= fetches;
-    out->spaces[PROGRAM_TEXTURE] += fetches;
     out->sm_cycles = total->sm.issue_cycles;
     for (int wait = 0; wait < SM_WAIT_COUNT; wait++) {
         out->sm_cycles += total->sm.wait_cycles[wait];

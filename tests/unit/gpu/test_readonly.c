@@ -130,6 +130,20 @@ static void keplers_read_only_loads_share_the_texture_cache(void **state)
     gpu_bench_free(&g);
 }
 
+/* Its texels lie in global memory; the program sees a space of their own. */
+static void a_fetch_is_counted_as_an_access_of_texture_memory(void **state)
+{
+    struct gpu_stats stats;
+    (void)state;
+    build("gtx780");
+    assert_true(gpu_bench_run(&g, HANDLE "mov.u32 %r8, 0;\n" FETCH FETCH, 1, 32));
+    gpu_stats(g.gpu, &stats);
+    assert_int_equal(stats.sm.space[SPACE_TEX], 2);
+    assert_int_equal(stats.sm.space_lanes[SPACE_TEX], 64);
+    assert_int_equal(stats.sm.space[SPACE_GLOBAL], 0);
+    gpu_bench_free(&g);
+}
+
 static void fermis_read_only_loads_are_global_loads(void **state)
 {
     (void)state;
@@ -294,6 +308,7 @@ static void a_texture_unit_may_look_in_l1(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_fetch_is_counted_as_an_access_of_texture_memory),
         cmocka_unit_test(a_texture_fetch_costs_what_table_5_prints),
         cmocka_unit_test(texture_sets_are_chosen_by_bits_7_and_8_and_hold_96_lines),
         cmocka_unit_test(keplers_read_only_loads_share_the_texture_cache),
