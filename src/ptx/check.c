@@ -210,23 +210,6 @@ static struct ptx_operand *new_elems(struct ptx_operand *out, struct parser *p,
     return out->elems;
 }
 
-/* Wider registers than the type's are possible, but then all of one size. */
-static int check_elements_alike(struct parser *p, const struct raw_operand *raw)
-{
-    uint32_t bytes = 0;
-    for (uint32_t i = 0; i < raw->count; i++) {
-        const struct raw_operand *element = &p->raws->data[raw->first + i];
-        uint32_t now = isa_type_info(element->type)->bytes;
-        if (element->kind != RAW_REG || now == bytes)
-            continue;
-        if (bytes != 0)
-            return parser_error(p, element->loc, "a vector of registers of %u and %u bytes", bytes,
-                                now);
-        bytes = now;
-    }
-    return 0;
-}
-
 /* {a, b, ..}: `count` elements of `type`, written or read. */
 static int check_vector(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
                         uint32_t count, enum isa_type type, const struct spec *spec)
@@ -247,7 +230,7 @@ static int check_vector(struct ptx_operand *out, struct parser *p, const struct 
         if (code < 0)
             return code;
     }
-    return check_elements_alike(p, raw);
+    return check_elements(p, raw);
 }
 
 static bool is_surface(const struct opcode *o)
@@ -257,39 +240,11 @@ static bool is_surface(const struct opcode *o)
            shape == SHAPE_SURFACE_RED || o->op == OP_SUQ;
 }
 
-/* The first register's type that is a number's, or TYPE_NONE. */
-static enum isa_type number_of(const struct parser *p, const struct raw_operand *raw)
-{
-    for (uint32_t i = 0; i < raw->count && raw->kind == RAW_VECTOR; i++) {
-        const struct raw_operand *element = &p->raws->data[raw->first + i];
-        if (element->kind == RAW_REG && isa_type_info(element->type)->kind != KIND_BITS)
-            return element->type;
-    }
-    return TYPE_NONE;
-}
-
-/* Of texels and of vector atomics: floats, integers and .f16x2 do not share a vector. */
-static int check_one_kind(struct parser *p, const struct raw_operand *raw)
-{
-    enum isa_type first = number_of(p, raw);
-    for (uint32_t i = 0; i < raw->count && first != TYPE_NONE; i++) {
-        const struct raw_operand *element = &p->raws->data[raw->first + i];
-        enum isa_type now = element->kind == RAW_REG ? element->type : first;
-        bool bits = isa_type_info(now)->kind == KIND_BITS;
-        bool floats = isa_type_info(now)->kind == KIND_FLOAT;
-        if (!bits && ((now == TYPE_f16x2) != (first == TYPE_f16x2) ||
-                      floats != (isa_type_info(first)->kind == KIND_FLOAT)))
-            return parser_error(p, element->loc, "a vector of .%s and .%s registers",
-                                isa_type_info(first)->text, isa_type_info(now)->text);
-    }
-    return 0;
-}
-
 /* What vector atomics take: halves in any registers of their size, .f32 also in integers. */
 static enum isa_type atomic_element(const struct parser *p, const struct raw_operand *raw,
                                     enum isa_type type)
 {
-    enum isa_type first = number_of(p, raw);
+    enum isa_type first = check_number_of(p, raw);
     enum isa_type_kind kind = first == TYPE_NONE ? KIND_FLOAT : isa_type_info(first)->kind;
     if (type == TYPE_f32)
         return kind == KIND_UNSIGNED || kind == KIND_SIGNED ? TYPE_u32 : type;
@@ -303,17 +258,15 @@ static int check_values(struct ptx_operand *out, struct parser *p, const struct 
     enum isa_shape shape = isa_row(o->op)->shape;
     bool atomic = shape == SHAPE_VECTOR_ATOM || shape == SHAPE_VECTOR_RED;
     enum isa_type type = atomic ? atomic_element(p, raw, o->tuple.d) : o->tuple.d;
-    int code = check_vector(out, p, raw, o->vec, type, spec);
-    bool texels = isa_row(o->op)->unit == UNIT_TEX && !is_surface(o);
-    return code == 0 && (atomic || texels) ? check_one_kind(p, raw) : code;
+    return check_vector(out, p, raw, o->vec, type, spec);
 }
 
 int check_argument_value(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
                          uint32_t vec, enum isa_type type)
 {
-    static const struct spec argument = {.kind = "", .relaxed = true};
+    static const struct spec argument = {.kind = ""};
     return vec > 1 ? check_vector(out, p, raw, vec, type, &argument)
-                   : check_value(out, p, raw, type, true);
+                   : check_value(out, p, raw, type, false);
 }
 
 /* p|q, or p alone. */
@@ -364,13 +317,6 @@ static int check_mov_vector(struct ptx_operand *out, struct parser *p,
     return check_vector(out, p, raw, raw->count, share, &strict);
 }
 
-/* A 32-bit address reaches .shared, .local, .param and .const; global memory of a 64-bit module is
- * larger. */
-static bool narrow_address_fits(const struct parser *p, enum isa_space space)
-{
-    return p->module->address_size == 32 || (space != SPACE_GLOBAL && space != SPACE_NONE);
-}
-
 /* The address of a variable or function as a value. */
 static int check_symbol_value(struct ptx_operand *out, struct parser *p,
                               const struct raw_operand *raw, enum isa_type type)
@@ -381,8 +327,8 @@ static int check_symbol_value(struct ptx_operand *out, struct parser *p,
         return parser_error(p, raw->loc, "the address of a label is not a value");
     if (info->kind == KIND_FLOAT || (info->bytes != 4 && info->bytes != 8))
         return parser_error(p, raw->loc, "an address does not fit type .%s", info->text);
-    if (info->bytes == 4 &&
-        !narrow_address_fits(p, symbol->kind == SYMBOL_VAR ? symbol->var->space : SPACE_GLOBAL))
+    if (info->bytes == 4 && !check_narrow_address_fits(
+                                p, symbol->kind == SYMBOL_VAR ? symbol->var->space : SPACE_GLOBAL))
         return parser_error(p, raw->loc, "a 64-bit address does not fit type .%s", info->text);
     *out = (struct ptx_operand){.type = type, .reg = -1, .imm = raw->offset};
     if (symbol->kind == SYMBOL_VAR) {
@@ -423,40 +369,6 @@ static int check_var_space(struct parser *p, const struct raw_operand *raw,
         return 0;
     return parser_error(p, raw->loc, "'%s' is in .%s, the instruction accesses .%s", var->name,
                         isa_space_text(var->space), isa_space_text(space));
-}
-
-/* Before .address_size came with PTX 2.3 a module's addresses were as wide as its registers said.
- */
-static bool wide_address_fits(const struct ptx_module *m)
-{
-    return m->address_size == 64 || m->version_major * 10 + m->version_minor < 23;
-}
-
-/* What came after 32-bit programs had gone takes 32-bit addresses of global memory all the same. */
-static bool takes_narrow_addresses(const struct ptx_insn *insn)
-{
-    const char *name = isa_row(insn->op)->name;
-    return strncmp(name, "cp.", 3) == 0 || strncmp(name, "st.async", 8) == 0 ||
-           strncmp(name, "red.async", 9) == 0 || insn->op == OP_FENCE_MAP_ACQUIRE ||
-           insn->op == OP_LDMATRIX || insn->op == OP_STMATRIX;
-}
-
-static int check_address_register(struct ptx_operand *out, struct parser *p,
-                                  const struct raw_operand *raw, const struct ptx_insn *insn,
-                                  enum isa_space space)
-{
-    const struct isa_type_info *info = isa_type_info(raw->type);
-    bool number =
-        info->kind == KIND_BITS || info->kind == KIND_UNSIGNED || info->kind == KIND_SIGNED;
-    bool fits = narrow_address_fits(p, space) || takes_narrow_addresses(insn);
-    if (number && info->bytes == 4 && !fits)
-        return parser_error(p, raw->loc, "got a 32-bit address, expected one of 64 bits");
-    if (number && info->bytes < 4)
-        return builder_widen(out, p, fits ? 4 : 8);
-    if (number && (info->bytes == 4 || (info->bytes == 8 && wide_address_fits(p->module))))
-        return 0;
-    return parser_error(p, raw->loc, "got a base register of type .%s, expected an integer",
-                        info->text);
 }
 
 /*
@@ -508,7 +420,7 @@ static int check_address(struct ptx_operand *out, struct parser *p, const struct
     out->has_reg = true;
     out->reg = raw->reg;
     out->type = raw->type;
-    return check_address_register(out, p, raw, insn, space);
+    return check_base(out, p, raw, insn, space);
 }
 
 /* cvta, isspacep: a value, or a variable's address. */
@@ -606,21 +518,6 @@ static uint32_t tensor_rank(const struct opcode *o)
     return (uint32_t)(o->mods[MODC_DIM] - MOD_DIM_1d) + 1;
 }
 
-/* ptxas takes coordinates in registers of two halves beside one in bits only. */
-static int check_halves(struct parser *p, const struct raw_operand *raw)
-{
-    const struct raw_operand *halves = NULL;
-    for (uint32_t i = 0; i < raw->count; i++) {
-        const struct raw_operand *element = &p->raws->data[raw->first + i];
-        if (element->kind == RAW_REG && element->type == TYPE_b32)
-            return 0;
-        if (element->kind == RAW_REG && element->type == TYPE_f16x2)
-            halves = element;
-    }
-    return halves ? parser_error(p, halves->loc, "got an operand of type .f16x2, expected .s32")
-                  : 0;
-}
-
 /* [map, {coordinates}]: the map is an object in memory, by its address. */
 static int check_tensor(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
                         const struct opcode *o)
@@ -641,7 +538,7 @@ static int check_tensor(struct ptx_operand *out, struct parser *p, const struct 
     int code = check_value(&elems[0], p, &map, TYPE_b64, false);
     for (uint32_t i = 0; i < rank && code == 0; i++)
         code = check_value(&elems[i + 1], p, &p->raws->data[raw->first + i], TYPE_s32, false);
-    return code < 0 ? code : check_halves(p, raw);
+    return code < 0 ? code : check_coordinates(p, raw);
 }
 
 static int check_extra(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
@@ -696,7 +593,8 @@ static int check_fragment(struct ptx_operand *out, struct parser *p, const struc
                                           : check_fragment_registers(&reg, o, spec->kind[1]);
     if (count == 0)
         return parser_error(p, raw->loc, "there is no matrix product of this size and these types");
-    return check_vector(out, p, raw, count, reg, spec);
+    int code = check_vector(out, p, raw, count, reg, spec);
+    return code < 0 || spec->kind[1] == 'X' ? code : check_fragment_types(p, raw, o, spec->kind[1]);
 }
 
 static enum isa_type named_type(const struct spec *spec, const struct opcode *o)
@@ -762,6 +660,9 @@ static int check_one(struct ptx_operand *out, struct parser *p, const struct raw
         return check_pair(out, p, raw, TYPE_pred, spec->sink);
     if (spec_is(spec, "D|P"))
         return check_pair(out, p, raw, o->tuple.d, false);
+    if (spec_is(spec, "b32|P") && raw->kind == RAW_PAIR &&
+        p->raws->data[raw->first].type == TYPE_f16x2)
+        return check_mismatch(p, raw, TYPE_f16x2, TYPE_b32);
     if (spec_is(spec, "b32|P"))
         return check_pair(out, p, raw, TYPE_b32, false);
     if (spec_is(spec, "!P"))
@@ -775,6 +676,9 @@ static int check_one(struct ptx_operand *out, struct parser *p, const struct raw
                          : spec_is(spec, "P")    ? TYPE_pred
                          : spec_is(spec, "VD")   ? o->tuple.d
                                                  : named_type(spec, o);
+    if (raw->kind == RAW_REG && raw->type == TYPE_f16x2 &&
+        !check_takes_halves(o, spec->kind, spec->length))
+        return check_mismatch(p, raw, raw->type, type);
     if (spec->write)
         return check_result(out, p, raw, type, spec->relaxed, spec->sink);
     if (raw->kind == RAW_SREG && isa_row(o->op)->shape == SHAPE_CVT)

@@ -13,6 +13,157 @@ int check_mismatch(struct parser *p, const struct raw_operand *raw, enum isa_typ
                         isa_type_info(have)->text, isa_type_info(want)->text);
 }
 
+/* The first register's type that is a number's, or TYPE_NONE. */
+enum isa_type check_number_of(const struct parser *p, const struct raw_operand *raw)
+{
+    for (uint32_t i = 0; i < raw->count && raw->kind == RAW_VECTOR; i++) {
+        const struct raw_operand *element = &p->raws->data[raw->first + i];
+        if (element->kind == RAW_REG && isa_type_info(element->type)->kind != KIND_BITS)
+            return element->type;
+    }
+    return TYPE_NONE;
+}
+
+/* Wider registers than the type's are possible, but then all of one size. */
+static int check_sizes(struct parser *p, const struct raw_operand *raw)
+{
+    uint32_t bytes = 0;
+    for (uint32_t i = 0; i < raw->count; i++) {
+        const struct raw_operand *element = &p->raws->data[raw->first + i];
+        uint32_t now = isa_type_info(element->type)->bytes;
+        if (element->kind != RAW_REG || now == bytes)
+            continue;
+        if (bytes != 0)
+            return parser_error(p, element->loc, "a vector of registers of %u and %u bytes", bytes,
+                                now);
+        bytes = now;
+    }
+    return 0;
+}
+
+/* Floats, integers and .f16x2 do not share a vector. */
+static int check_kinds(struct parser *p, const struct raw_operand *raw)
+{
+    enum isa_type first = check_number_of(p, raw);
+    for (uint32_t i = 0; i < raw->count && first != TYPE_NONE; i++) {
+        const struct raw_operand *element = &p->raws->data[raw->first + i];
+        enum isa_type now = element->kind == RAW_REG ? element->type : first;
+        bool bits = isa_type_info(now)->kind == KIND_BITS;
+        bool floats = isa_type_info(now)->kind == KIND_FLOAT;
+        if (!bits && ((now == TYPE_f16x2) != (first == TYPE_f16x2) ||
+                      floats != (isa_type_info(first)->kind == KIND_FLOAT)))
+            return parser_error(p, element->loc, "a vector of .%s and .%s registers",
+                                isa_type_info(first)->text, isa_type_info(now)->text);
+    }
+    return 0;
+}
+
+int check_elements(struct parser *p, const struct raw_operand *raw)
+{
+    int code = check_sizes(p, raw);
+    return code < 0 ? code : check_kinds(p, raw);
+}
+
+/* ptxas takes coordinates in registers of two halves beside one in bits only. */
+int check_coordinates(struct parser *p, const struct raw_operand *raw)
+{
+    const struct raw_operand *halves = NULL;
+    for (uint32_t i = 0; i < raw->count; i++) {
+        const struct raw_operand *element = &p->raws->data[raw->first + i];
+        if (element->kind == RAW_REG && element->type == TYPE_b32)
+            return 0;
+        if (element->kind == RAW_REG && element->type == TYPE_f16x2)
+            halves = element;
+    }
+    return halves ? parser_error(p, halves->loc, "got an operand of type .f16x2, expected .s32")
+                  : 0;
+}
+
+/*
+ * ptxas has counts, masks and lengths in registers of numbers or bits; among what a type of the
+ * instruction stands for, also the results of those named here.
+ */
+bool check_takes_halves(const struct opcode *o, const char *kind, size_t length)
+{
+    static const char *const counting[] = {"popc", "clz", "bfind", "dp2a", "dp4a"};
+    const struct isa_row *row = isa_row(o->op);
+    bool fixed = isa_type_find(kind, length) != TYPE_NONE;
+    if (row->shape == SHAPE_DP2A && length == 1)
+        return true;
+    for (size_t i = 0; i < sizeof counting / sizeof *counting && length == 1 && *kind == 'D'; i++)
+        fixed = fixed || strncmp(row->name, counting[i], strlen(counting[i])) == 0;
+    bool lane = (strncmp(row->name, "shfl", strlen("shfl")) == 0 && strncmp(kind, "u32", 3) == 0) ||
+                strcmp(row->name, "prmt") == 0;
+    switch (row->shape) {
+    case SHAPE_VIDEO:
+    case SHAPE_VIDEO_TWO:
+    case SHAPE_VMAD:
+    case SHAPE_CVT_PACK:
+    case SHAPE_CVT_PACK_C:
+    case SHAPE_PRODUCT_SPARSE:
+    case SHAPE_WGMMA_SPARSE:
+    case SHAPE_FNS:
+    case SHAPE_BAR_RED_POPC:
+    case SHAPE_BAR_RED_POPC_COUNT:
+        return true;
+    default:
+        return !fixed || lane;
+    }
+}
+
+/* A 32-bit address reaches .shared, .local, .param and .const; global memory of a 64-bit module is
+ * larger. */
+bool check_narrow_address_fits(const struct parser *p, enum isa_space space)
+{
+    return p->module->address_size == 32 || (space != SPACE_GLOBAL && space != SPACE_NONE);
+}
+
+/* Before .address_size came with PTX 2.3 a module's addresses were as wide as its registers said.
+ */
+static bool wide_address_fits(const struct ptx_module *m)
+{
+    return m->address_size == 64 || m->version_major * 10 + m->version_minor < 23;
+}
+
+/* What came after 32-bit programs had gone takes 32-bit addresses of global memory all the same. */
+static bool takes_narrow_addresses(const struct ptx_insn *insn)
+{
+    const char *name = isa_row(insn->op)->name;
+    return strncmp(name, "cp.", 3) == 0 || strncmp(name, "st.async", 8) == 0 ||
+           strncmp(name, "red.async", 9) == 0 || insn->op == OP_FENCE_MAP_ACQUIRE ||
+           insn->op == OP_LDMATRIX || insn->op == OP_STMATRIX;
+}
+
+/* Not so the places of fragments and tensor maps, and where st.async writes: its barrier's may be.
+ */
+static bool takes_any_width(const struct ptx_insn *insn, enum isa_space space)
+{
+    static const char *const without[] = {"tensormap.",         "wmma.",    "createpolicy.",
+                                          "prefetch.tensormap", "st.async", "red.async"};
+    size_t count = sizeof without / sizeof *without - (space == SPACE_SHARED ? 2 : 0);
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(isa_row(insn->op)->name, without[i], strlen(without[i])) == 0)
+            return false;
+    return true;
+}
+
+int check_base(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+               const struct ptx_insn *insn, enum isa_space space)
+{
+    const struct isa_type_info *info = isa_type_info(raw->type);
+    bool number =
+        info->kind == KIND_BITS || info->kind == KIND_UNSIGNED || info->kind == KIND_SIGNED;
+    bool fits = check_narrow_address_fits(p, space) || takes_narrow_addresses(insn);
+    if (number && info->bytes == 4 && !fits)
+        return parser_error(p, raw->loc, "got a 32-bit address, expected one of 64 bits");
+    if (number && info->bytes < 4 && takes_any_width(insn, space))
+        return builder_widen(out, p, fits ? 4 : 8);
+    if (number && (info->bytes == 4 || (info->bytes == 8 && wide_address_fits(p->module))))
+        return 0;
+    return parser_error(p, raw->loc, "got a base register of type .%s, expected %s", info->text,
+                        number ? "a 32- or 64-bit integer" : "an integer");
+}
+
 /* What c and d of wmma.load and wmma.store belong to: the product that has such sums. */
 static enum isa_type factor_type(enum isa_type sum, enum isa_mod shape)
 {
@@ -69,10 +220,42 @@ uint32_t check_fragment_registers(enum isa_type *reg, const struct opcode *o, ch
     enum isa_type a = halves ? TYPE_f16 : o->types[1], b = halves ? TYPE_f16 : o->types[2];
     if (!go_together(a, b, kind != ISA_WMMA))
         return 0;
-    return which == 'A'   ? isa_fragment(reg, kind, shape, 'a', a, a)
-           : which == 'B' ? isa_fragment(reg, kind, shape, 'b', b, b)
-           : which == 'C' ? isa_fragment(reg, kind, shape, 'c', s, a)
-                          : isa_fragment(reg, kind, shape, 'c', o->tuple.d, a);
+    uint32_t count = which == 'A'   ? isa_fragment(reg, kind, shape, 'a', a, a)
+                     : which == 'B' ? isa_fragment(reg, kind, shape, 'b', b, b)
+                     : which == 'C' ? isa_fragment(reg, kind, shape, 'c', s, a)
+                                    : isa_fragment(reg, kind, shape, 'c', o->tuple.d, a);
+    if (!sums && kind != ISA_WMMA && isa_type_info(a)->kind != KIND_FLOAT)
+        *reg = TYPE_b32;
+    return count;
+}
+
+/* bf16 and tf32 lie in .b32 alone; what integers lie in is no float's, but for factors of mma. */
+int check_fragment_types(struct parser *p, const struct raw_operand *raw, const struct opcode *o,
+                         char which)
+{
+    bool sums = which == 'C' || which == 'D';
+    bool mma = strncmp(isa_row(o->op)->name, "mma", strlen("mma")) == 0;
+    bool packed = o->mods[MODC_X4] != MOD_NONE || o->mods[MODC_B1A] != MOD_NONE;
+    bool product =
+        isa_row(o->op)->shape == SHAPE_PRODUCT || isa_row(o->op)->shape == SHAPE_PRODUCT_SPARSE;
+    enum isa_type type = sums || !product || o->op == OP_WMMA_MMA_F16 ? o->tuple.s : o->types[1];
+    bool bits = !packed && !sums && (type == TYPE_bf16 || type == TYPE_tf32);
+    bool integers = (packed && product) || isa_type_info(type)->kind == KIND_SIGNED ||
+                    isa_type_info(type)->kind == KIND_UNSIGNED;
+    for (uint32_t i = 0; i < raw->count; i++) /* one of bits makes bits of all */
+        if (p->raws->data[raw->first + i].type == TYPE_b32)
+            return 0;
+    for (uint32_t i = 0; i < raw->count; i++) {
+        const struct raw_operand *element = &p->raws->data[raw->first + i];
+        if (element->kind != RAW_REG)
+            continue;
+        bool is_float = isa_type_info(element->type)->kind == KIND_FLOAT;
+        if (bits)
+            return check_mismatch(p, element, element->type, TYPE_b32);
+        if (integers && is_float && (sums || !mma))
+            return check_mismatch(p, element, element->type, sums ? TYPE_s32 : TYPE_b32);
+    }
+    return 0;
 }
 
 /* cp.async moves 4, 8 or 16 bytes, past L1 only 16; an arrival elsewhere has no state to give. */
@@ -125,7 +308,8 @@ static int check_integers(const struct ptx_insn *insn, struct parser *p,
         row->shape == SHAPE_MBARRIER_TEST_PARITY || row->shape == SHAPE_MBARRIER_TRY_PARITY;
     for (uint32_t i = 0; i < insn->operand_count; i++) {
         const struct ptx_operand *o = &insn->operands[i];
-        if (integers && o->kind == OPERAND_REG && isa_type_info(o->type)->kind == KIND_FLOAT)
+        if (integers && o->kind == OPERAND_REG && isa_type_info(o->type)->kind == KIND_FLOAT &&
+            !(video && o->type == TYPE_f16x2))
             return parser_error(p, raws[i].loc, "got a register of type .%s, expected an integer",
                                 isa_type_info(o->type)->text);
         if (video && (lanes == '2' || lanes == '4') && o->kind == OPERAND_IMM)
@@ -137,6 +321,26 @@ static int check_integers(const struct ptx_insn *insn, struct parser *p,
     return 0;
 }
 
+/*
+ * The highest selector of mma.sp: of four lanes, those of the lane, or of the pair, with it give
+ * the metadata; where all four do, 0 is the only one. ptxas takes 3 for all 16-bit factors.
+ */
+static uint32_t most_selector(const struct ptx_insn *insn)
+{
+    uint32_t k = isa_mnk((enum isa_mod)insn->mods[MODC_MNK]).k;
+    if (insn->mods[MODC_X4] != MOD_NONE)
+        return k == 64 ? 1 : 0;
+    switch (insn->types[1]) {
+    case TYPE_f16:
+    case TYPE_bf16:
+        return 3;
+    case TYPE_tf32:
+        return k == 8 ? 3 : 1;
+    default:
+        return k == 32 ? 1 : 0;
+    }
+}
+
 /* What tells which elements of a sparse matrix are there is not the same in all lanes; events are
  * numbered from 0 to 15, and have a bit each in a mask. */
 static int check_constants(const struct ptx_insn *insn, struct parser *p,
@@ -146,6 +350,9 @@ static int check_constants(const struct ptx_insn *insn, struct parser *p,
     int metadata = shape == SHAPE_PRODUCT_SPARSE ? 4 : shape == SHAPE_WGMMA_SPARSE ? 3 : -1;
     if (metadata >= 0 && insn->operands[metadata].kind == OPERAND_IMM)
         return parser_error(p, raws[metadata].loc, "got a constant, expected a register");
+    if (shape == SHAPE_PRODUCT_SPARSE && insn->operands[5].imm > most_selector(insn))
+        return parser_error(p, raws[5].loc, "selector %llu, expected 0 to %u",
+                            (unsigned long long)insn->operands[5].imm, most_selector(insn));
     uint64_t most = insn->op == OP_PMEVENT ? 15 : insn->op == OP_PMEVENT_MASK ? 0xffff : UINT64_MAX;
     if (most < UINT64_MAX && insn->operands[0].imm > most)
         return parser_error(p, raws[0].loc, "event %llu, expected 0 to %llu",
@@ -203,6 +410,8 @@ static int check_video(const struct ptx_insn *insn, struct parser *p,
         minuses += raws[i].minus;
         if (minuses > 1)
             return parser_error(p, raws[i].loc, "'%s' negates one operand at most", name);
+        if (raws[i].minus && insn->operands[i].type == TYPE_f16x2)
+            return check_mismatch(p, &raws[i], TYPE_f16x2, TYPE_b32);
         if (raws[i].minus && (shape != SHAPE_VMAD || insn->mods[MODC_PO] != MOD_NONE))
             return parser_error(p, raws[i].loc, "'%s' negates nothing", name);
     }

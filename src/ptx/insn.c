@@ -69,8 +69,11 @@ static int parse_indexed_branch(struct ptx_insn *insn, struct parser *p)
 {
     struct raw_operand index;
     int code = new_operands(insn, p, 2);
-    if (code < 0 || (code = operand_parse(&index, p)) < 0 ||
-        (code = check_value(&insn->operands[0], p, &index, TYPE_u32, false)) < 0 ||
+    if (code < 0 || (code = operand_parse(&index, p)) < 0)
+        return code;
+    if (index.kind == RAW_REG && index.type == TYPE_f16x2)
+        return check_mismatch(p, &index, index.type, TYPE_u32);
+    if ((code = check_value(&insn->operands[0], p, &index, TYPE_u32, false)) < 0 ||
         (code = parser_require(p, ',', "','")) < 0)
         return code;
     return parse_list_name(&insn->operands[1], p, false);

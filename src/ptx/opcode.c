@@ -302,7 +302,7 @@ static void remove_part(struct spelling *s, int at)
 static int match_shuffled(struct opcode *out, enum isa_op op, struct spelling rest)
 {
     static const char movable[] =
-        "sat relu approx ftz sync aligned cc shiftamt rni rzi rmi rpi rna "
+        "sat relu approx ftz sync aligned sp cc shiftamt rni rzi rmi rpi rna "
         "clamp wrap any all m8n8 trans add";
     const char *name = isa_row(op)->name;
     bool in_place = true, is_fence = strncmp(name, "fence.", strlen("fence.")) == 0;
@@ -440,13 +440,31 @@ static bool load_layout_fits(const struct opcode *o)
            !(shape == SHAPE_WMMA_LOAD_B && o->mods[MODC_LAYOUT] == MOD_LAYOUT_row);
 }
 
-static int check_product(struct parser *p, struct ptx_loc loc, const struct opcode *o,
-                         const char *text)
+/* Products of packed numbers: the sums' type stands first and last, as it does of others. */
+static bool sums_stand_around(const struct opcode *o, const struct spelling *s)
 {
+    enum isa_shape shape = isa_row(o->op)->shape;
+    int factors = 0;
+    if ((o->mods[MODC_X4] == MOD_NONE && o->mods[MODC_B1A] == MOD_NONE) ||
+        (shape != SHAPE_PRODUCT && shape != SHAPE_PRODUCT_SPARSE))
+        return true;
+    for (int i = 0, sums = 0; i < s->count; i++) {
+        sums += is_one_of("s32", &s->parts[i]);
+        factors += sums == 1 && is_one_of("s4 u4 b1", &s->parts[i]);
+    }
+    return factors == 2;
+}
+
+static int check_product(struct parser *p, struct ptx_loc loc, const struct opcode *o,
+                         const struct spelling *s)
+{
+    const char *text = s->text;
     bool row_col =
         o->mods[MODC_LAYOUT] == MOD_LAYOUT_row && o->mods[MODC_BLAYOUT] == MOD_BLAYOUT_col;
     if (!load_layout_fits(o))
         return parser_error(p, loc, "'%s': expected .row of a, .col of b", text);
+    if (!sums_stand_around(o, s))
+        return parser_error(p, loc, "'%s': expected types of result, a, b, addend", text);
     if (!wants_row_col(o->op))
         return 0;
     if (!row_col && !is_oldest_product(o))
@@ -518,7 +536,7 @@ static int check_combination(struct parser *p, const struct opcode *o, const str
         return parser_error(p, loc, "'%s': .sat has nothing to clamp", s->text);
     if (o->mods[MODC_HINT] != MOD_NONE && !hint_fits(o))
         return parser_error(p, loc, "'%s': .L2::cache_hint is for global memory only", s->text);
-    int product = check_product(p, loc, o, s->text);
+    int product = check_product(p, loc, o, s);
     if (product < 0)
         return product;
     if (o->space[0] != SPACE_NONE && !space_has_qualifiers(o))

@@ -247,6 +247,19 @@ int check_argument_value(struct ptx_operand *out, struct parser *p, const struct
 int check_mismatch(struct parser *p, const struct raw_operand *raw, enum isa_type have,
                    enum isa_type want);
 /* Registers of fragment `which` (A, B, C or D), 0 if the product does not exist. */
+/* The type of the first register of a vector that is a number's, or TYPE_NONE. */
+enum isa_type check_number_of(const struct parser *p, const struct raw_operand *raw);
+/* Registers of a vector go together. */
+int check_elements(struct parser *p, const struct raw_operand *raw);
+int check_coordinates(struct parser *p, const struct raw_operand *raw);
+/* May an operand of this kind of shapes.def lie in a register of type .f16x2? */
+bool check_takes_halves(const struct opcode *o, const char *kind, size_t length);
+bool check_narrow_address_fits(const struct parser *p, enum isa_space space);
+/* The base register of an address. */
+int check_base(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+               const struct ptx_insn *insn, enum isa_space space);
+int check_fragment_types(struct parser *p, const struct raw_operand *raw, const struct opcode *o,
+                         char which);
 uint32_t check_fragment_registers(enum isa_type *reg, const struct opcode *o, char which);
 /* The operands of an instruction among each other. */
 int check_together(const struct ptx_insn *insn, struct parser *p, const struct raw_operand *raws);
