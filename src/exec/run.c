@@ -178,6 +178,14 @@ static uint32_t count_lanes(uint32_t mask)
     return ((mask + (mask >> 4)) & 0x0f0f0f0f) * 0x01010101u >> 24;
 }
 
+/* The access has happened. A wait whose phase is not over gives the other warps their turn. */
+static int commit_now(struct runner *r, struct exec_warp *warp)
+{
+    if (r->access.kind == ACCESS_WAIT && !exec_wait_is_over(&r->access))
+        warp->slept_ns = INSN_NS;
+    return exec_commit(warp, &r->access);
+}
+
 /* Issue, and commit what there is to commit. DONE or what the issue said. */
 static inline enum exec_event run_one(struct runner *r, struct exec_warp *warp, int *rc)
 {
@@ -189,7 +197,7 @@ static inline enum exec_event run_one(struct runner *r, struct exec_warp *warp, 
     enum exec_event event = uop->run(warp, uop, mask, &r->access);
     if (event != EXEC_ACCESS)
         return event;
-    *rc = exec_commit(warp, &r->access);
+    *rc = commit_now(r, warp);
     return EXEC_DONE;
 }
 
@@ -218,7 +226,7 @@ static enum exec_event observe_one(struct runner *r, struct exec_warp *warp, int
     if (event != EXEC_ACCESS)
         return event;
     r->observer->accesses(warp, &r->access);
-    *rc = exec_commit(warp, &r->access);
+    *rc = commit_now(r, warp);
     return EXEC_DONE;
 }
 

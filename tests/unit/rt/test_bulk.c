@@ -214,6 +214,22 @@ static void without_their_latencies_copies_are_over_when_they_issue(void **state
     assert_in_range(rounds, 10, 10000);
 }
 
+/* The warp that waits has its turn first; the other one needs one slice to get to its arrival. */
+static void without_timing_who_waits_lets_the_others_have_their_turn(void **state)
+{
+    (void)state;
+    struct rt_kernel *kernel;
+    uint32_t words[3];
+    const void *args[] = {&bench.out};
+    open_model(&usual, true);
+    struct rt_launch request = {
+        .grid = {1, 1, 1}, .block = {64, 1, 1}, .args = args, .arg_count = 1, .functional = true};
+    assert_int_equal(rt_kernel_get(bench.module, &kernel, "sleep"), 0);
+    assert_int_equal(rt_launch(bench.rt, kernel, &request, NULL), 0);
+    assert_int_equal(rt_copy_from_device(bench.rt, words, bench.out, sizeof words), 0);
+    assert_in_range(words[2], 2, 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +241,8 @@ int main(void)
                                   teardown),
         cmocka_unit_test_teardown(st_async_crosses_the_cluster, teardown),
         cmocka_unit_test_teardown(without_their_latencies_copies_are_over_when_they_issue,
+                                  teardown),
+        cmocka_unit_test_teardown(without_timing_who_waits_lets_the_others_have_their_turn,
                                   teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
