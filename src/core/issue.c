@@ -211,6 +211,21 @@ static uint64_t issue_lowered(struct sm *sm, struct sm_warp *warp, const struct 
     return slots == 0 && operands != CYCLE_NEVER && operands > sm->cycle ? operands - sm->cycle : 0;
 }
 
+/*
+ * An instruction whose warp issues nothing beside it (APART in isa/lowering.def): its unit's
+ * latency is that of all its machine instructions. For rare operands it calls a subroutine, during
+ * which other warps issue. Returns the cycles from now to its results.
+ */
+static uint64_t issue_apart(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info,
+                            uint64_t issued, uint64_t latency)
+{
+    const struct lowered_rare *rare = &info->lowered.rare[exec_operands(&warp->exec)];
+    uint64_t cycles = issued > latency ? issued : latency;
+    sm->stats.machine_insns += rare->slots;
+    sm->scheduler[warp->scheduler].next_cycle += (uint64_t)rare->slots * sm->issue_interval;
+    return cycles + rare->stalls + (uint64_t)rare->jumps * sm->unit[UNIT_BRANCH].latency_cycles;
+}
+
 /* A short body was predicated instead, or the jump leads to the next instruction. */
 static bool stands_for_no_branch(const struct exec_uop_info *info)
 {
@@ -382,8 +397,11 @@ __attribute__((noinline)) static int issue_other(struct sm *sm, struct sm_warp *
     if (info->is_lowered) {
         latency = info->lowered.folded ? ready : ready + latency;
     }
-    warp->next_issue =
-        info->is_branch && !stands_for_no_branch(info) ? sm->cycle + latency : sm->cycle;
+    if (info->is_lowered && info->lowered.apart) {
+        latency = issue_apart(sm, warp, info, ready, unit->latency_cycles);
+    }
+    bool alone = info->lowered.apart || (info->is_branch && !stands_for_no_branch(info));
+    warp->next_issue = alone ? sm->cycle + latency : sm->cycle;
     if (info->unit == UNIT_SPECIAL || info->reads_clock) {
         warp->env.clock = sm->cycle;
         warp->env.globaltimer_ns = sm->cycle * sm->period_ps / 1000;
@@ -394,9 +412,7 @@ __attribute__((noinline)) static int issue_other(struct sm *sm, struct sm_warp *
         uint64_t known = note_async(sm, warp, info);
         latency = known ? known : latency;
     }
-    struct exec_access *access = &sm->lsu.spare->access;
-    enum exec_event event =
-        sm->repeats ? exec_issue_apart(&warp->exec, access) : exec_issue(&warp->exec, access);
+    enum exec_event event = exec_issue(&warp->exec, &sm->lsu.spare->access);
     if (sm->repeats) {
         repeat_issued(sm, warp, info, event);
     }

@@ -21,11 +21,23 @@
 #define LOWER_ONE 16u
 #define LOWER_PARTS 5
 
+/* Operands for which an instruction runs a subroutine besides: zeros, infinities, NaNs and, of
+ * roots, negative numbers; numbers so small that they are scaled first. */
+enum lower_operands { LOWER_USUAL, LOWER_SPECIAL, LOWER_SMALL, LOWER_OPERANDS };
+
+struct lowered_rare {
+    uint16_t slots;  /* machine instructions; 0: nothing is known of such operands */
+    uint16_t stalls; /* cycles that the warp waits between them */
+    uint8_t jumps;   /* that are taken among them */
+};
+
 struct lowered {
     uint16_t slots;  /* of all units, in LOWER_ONE-ths */
     bool folded;     /* part of the instructions that use its result: it takes no time either */
     bool aggregated; /* an atomic of one lane for the whole warp */
-    uint8_t turns;   /* the last branch of a loop that is unrolled: times, of any number of turns */
+    bool apart;      /* its warp issues nothing until it is over */
+    struct lowered_rare rare[LOWER_OPERANDS];
+    uint8_t turns; /* the last branch of a loop that is unrolled: times, of any number of turns */
     uint8_t part_count; /* what goes to a unit; the rest takes issue slots alone */
     struct {
         uint8_t unit; /* enum isa_unit */

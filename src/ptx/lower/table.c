@@ -21,6 +21,8 @@ struct row {
     } on[LOWER_PARTS];
 };
 
+enum { UNIT_ALONE = ISA_UNIT_COUNT };
+
 static const struct row rows[] = {
 #define ON(unit, n)                                                                                \
     {                                                                                              \
@@ -28,6 +30,24 @@ static const struct row rows[] = {
     }
 #define LOWERING(g, op, type, when, ...)                                                           \
     {LOWERING_##g, OP_##op, TYPE_##type, WHEN_##when, {__VA_ARGS__}},
+#include "isa/lowering.def"
+};
+
+/* Instructions whose warp issues nothing beside them. */
+static const struct {
+    uint16_t generation, op;
+} apart[] = {
+#define APART(g, op) {LOWERING_##g, OP_##op},
+#include "isa/lowering.def"
+};
+
+static const struct {
+    uint16_t generation, op;
+    enum lower_operands operands;
+    struct lowered_rare rare;
+} rare[] = {
+#define RARE(g, op, operands, slots, stalls, jumps)                                                \
+    {LOWERING_##g, OP_##op, LOWER_##operands, {slots, stalls, jumps}},
 #include "isa/lowering.def"
 };
 
@@ -138,6 +158,17 @@ static bool is_wide_integer(const struct ptx_insn *insn)
            (unit == UNIT_ALU || unit == UNIT_SHIFT);
 }
 
+static void add_rare(struct lower *l, uint32_t pc)
+{
+    const struct ptx_insn *insn = &l->func->insns[pc];
+    for (uint32_t i = 0; i < sizeof apart / sizeof *apart; i++)
+        if (apart[i].generation == l->generation && apart[i].op == insn->op)
+            l->out[pc].apart = true;
+    for (uint32_t i = 0; i < sizeof rare / sizeof *rare; i++)
+        if (rare[i].generation == l->generation && rare[i].op == insn->op)
+            l->out[pc].rare[rare[i].operands] = rare[i].rare;
+}
+
 static void add_own(struct lower *l, uint32_t pc)
 {
     const struct ptx_insn *insn = &l->func->insns[pc];
@@ -174,6 +205,7 @@ void lower_table(struct lower *l)
     for (uint32_t pc = 0; pc < l->func->insn_count; pc++)
         if (!l->dead[pc] && !l->folded[pc] && l->out[pc].slots == 0) {
             add_own(l, pc);
+            add_rare(l, pc);
             add_packing(l, pc);
         }
 }

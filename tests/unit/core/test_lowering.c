@@ -96,6 +96,86 @@ static void sequences_take_their_units(void **state)
     bench_free(&b);
 }
 
+/* Of two instructions on two numbers, given as bits, between two clocks. */
+static uint32_t cycles_of_two(const char *insn, const char *x, const char *y)
+{
+    static const char two[] = "I %r5, %r9, %r10;\nI %r6, %r9, %r10;\n", before[] = STRETCH("");
+    char text[1024], *end = text + sizeof text;
+    const char *clock = strchr(before, '\n') + 1;
+    char *at = text + snprintf(text, sizeof text, "mov.b32 %%r9, %s;\nmov.b32 %%r10, %s;\n", x, y);
+    at += snprintf(at, (size_t)(end - at), "%.*s", (int)(clock - before), before);
+    for (const char *c = two; *c; c++) {
+        at += *c == 'I' ? snprintf(at, (size_t)(end - at), "%s", insn)
+                        : snprintf(at, (size_t)(end - at), "%c", *c);
+    }
+    (void)snprintf(at, (size_t)(end - at), "%s%s", clock, KEEP("%r5", "%r6", "%r9", "%r10"));
+    bench_defaults(&b);
+    b.spec.unit[UNIT_FDIV].latency_cycles = 60;
+    b.spec.unit[UNIT_BRANCH].latency_cycles = 20;
+    return measure(text, LOWERING_HOPPER, 1);
+}
+
+/* Neither needs the other's result. */
+static void a_division_lets_its_warp_issue_nothing_until_it_is_over(void **state)
+{
+    (void)state;
+    /* clock 0, divisions 1 and 61, store 121, clock 122 */
+    assert_int_equal(cycles_of_two("div.rn.f32", "0x40400000", "0x40000000"), 122);
+    assert_true(cycles_of_two("div.approx.f32", "0x40400000", "0x40000000") < 122);
+}
+
+static void a_division_of_zero_calls_a_subroutine(void **state)
+{
+    (void)state;
+    uint32_t usual = cycles_of_two("div.rn.f32", "0x40400000", "0x40000000");
+    uint64_t issued = b.stats.machine_insns;
+    uint32_t jumps = 4 * 20;
+    assert_int_equal(cycles_of_two("div.rn.f32", "0", "0x40000000"), usual + 2 * (143 + jumps));
+    assert_int_equal(b.stats.machine_insns, issued + 2 * 36);
+    /* infinity below; a subnormal number above */
+    assert_int_equal(cycles_of_two("div.rn.f32", "0x40400000", "0xff800000"),
+                     usual + 2 * (143 + jumps));
+    assert_int_equal(cycles_of_two("div.rn.f32", "0x00000001", "0x40000000"),
+                     usual + 2 * (302 + jumps));
+}
+
+static void lanes_that_do_not_execute_call_no_subroutine(void **state)
+{
+    (void)state;
+    static const char guarded[] = "setp.eq.u32 %p1, %r9, 1;\n@%p1 div.rn.f32";
+    uint32_t usual = cycles_of_two(guarded, "0x40400000", "0x40000000");
+    assert_int_equal(cycles_of_two(guarded, "0", "0x40000000"), usual);
+}
+
+/* The bounds that ptxas's code compares with: 2^-101 for roots, 2^126 for reciprocals. */
+static void roots_and_reciprocals_are_scaled_beyond_their_bounds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *insn, *of;
+        uint64_t more;
+    } cases[] = {
+        {"sqrt", "0x3f800000", 0}, {"sqrt", "0x0d000000", 0},  {"sqrt", "0x0cffffff", 28},
+        {"sqrt", "0", 10},         {"sqrt", "0xbf800000", 10}, {"rcp", "0x3f800000", 0},
+        {"rcp", "0xfe7fffff", 0},  {"rcp", "0xfe800000", 21},  {"rcp", "0x007fffff", 21},
+        {"rcp", "0x80000000", 14},
+    };
+    uint64_t usual = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[256];
+        (void)snprintf(text, sizeof text,
+                       "mov.b32 %%r9, %s;\n%s.rn.f32 %%r5, %%r9;\nst.global.u32 [%%rd0], %%r5;\n",
+                       cases[i].of, cases[i].insn);
+        bench_defaults(&b);
+        b.spec.lowering = LOWERING_HOPPER;
+        assert_true(bench_run(&b, text, 1, 1));
+        bool first = i == 0 || strcmp(cases[i].insn, cases[i - 1].insn) != 0;
+        usual = first ? b.stats.machine_insns : usual;
+        assert_int_equal(b.stats.machine_insns, usual + cases[i].more);
+        bench_free(&b);
+    }
+}
+
 /* What 40 turns more of a loop issue, with texts before its label and in its block. */
 static uint64_t issued_by_40_turns(const char *before, const char *in_block)
 {
@@ -192,6 +272,10 @@ int main(void)
         cmocka_unit_test(what_folds_takes_no_time),
         cmocka_unit_test(a_folded_instruction_waits_for_a_load_without_a_slot),
         cmocka_unit_test(sequences_take_their_units),
+        cmocka_unit_test(a_division_lets_its_warp_issue_nothing_until_it_is_over),
+        cmocka_unit_test(a_division_of_zero_calls_a_subroutine),
+        cmocka_unit_test(lanes_that_do_not_execute_call_no_subroutine),
+        cmocka_unit_test(roots_and_reciprocals_are_scaled_beyond_their_bounds),
         cmocka_unit_test(an_unrolled_loop_counts_once_in_four_turns),
         cmocka_unit_test(a_loop_with_the_pragma_is_not_unrolled),
         cmocka_unit_test(a_sub_core_has_its_share_of_the_lanes),
