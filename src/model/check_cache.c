@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "mem/mem.h"
@@ -217,6 +218,25 @@ static void check_probabilities(const struct subject *subject, const struct cach
     }
 }
 
+/* What the cache itself refuses, told of the key that its text begins with, else of the size. */
+static void complain_of_cache(const struct subject *subject)
+{
+    char key[48];
+    const char *text = error_text();
+    size_t length = strcspn(text, ":");
+    bool named = strncmp(text, "written", strlen("written")) == 0 && text[length] == ':' &&
+                 length < sizeof key;
+    if (!named) {
+        complain(subject, "size", "%s", text);
+        return;
+    }
+    memcpy(key, text, length);
+    key[length] = '\0';
+    char *rest = strdup(text + length + strspn(text + length, ": "));
+    complain(subject, key, "%s", rest ? rest : "out of memory");
+    free(rest);
+}
+
 void check_cache(const struct subject *subject, const struct cache_spec *cache)
 {
     unsigned before = subject->reader->problem_count;
@@ -232,7 +252,7 @@ void check_cache(const struct subject *subject, const struct cache_spec *cache)
     check_index(&index, &cache->index, cache->sets, cache->line_bytes, "sets");
     check_probabilities(subject, cache);
     if (subject->reader->problem_count == before && mem_cache_check(cache) < 0) {
-        complain(subject, "size", "%s", error_text());
+        complain_of_cache(subject);
     }
 }
 

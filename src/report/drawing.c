@@ -29,7 +29,8 @@ static void rule(struct strbuf *out, const char *title)
 static void end_line(struct box *box)
 {
     if (box->column > 0) {
-        strbuf_printf(box->out, "%*s |\n", (int)(INSIDE - box->column), "");
+        int left = box->column < INSIDE ? (int)(INSIDE - box->column) : 0;
+        strbuf_printf(box->out, "%*s |\n", left, "");
     }
     box->column = 0;
 }

@@ -168,10 +168,10 @@ static void copy_stored(uint8_t *to, const struct block *block, uint32_t first, 
         return;
     }
     for (uint32_t word = first / 64; word * 64 < first + count; word++) {
-        uint32_t low = word * 64 > first ? 0 : first % 64;
+        uint32_t low = word * 64 > first ? 0 : first % 64, from = word * 64 + low;
         uint32_t left = first + count - word * 64, high = left < 64 ? left : 64;
-        copy_runs(to + word * 64 - first, block->bytes + word * 64,
-                  block->stored[word] & bits(low, high - low));
+        copy_runs(to + (from - first), block->bytes + from,
+                  block->stored[word] >> low & bits(0, high - low));
     }
 }
 

@@ -309,19 +309,25 @@ static void give_next(struct mem_dram *dram)
     }
 }
 
-/* The command that comes first; of equals that of an open row, then that of the oldest. */
+/* Of two commands at one clock: that of an open row comes first, then that of the older entry. */
+static inline bool wins_tie(const struct mem_dram *dram, enum mem_dram_command_kind a,
+                            const struct dram_entry *of_a, enum mem_dram_command_kind b,
+                            const struct dram_entry *of_b, bool older)
+{
+    bool column = dram_is_column(a);
+    if (column == dram_is_column(b)) {
+        return older;
+    }
+    return dram_may_not_overtake(dram, older ? of_b : of_a, older ? of_a : of_b) ? older : column;
+}
+
+/* Does the command come first? */
 static bool is_better(const struct mem_dram *dram, const struct dram_choice *a,
                       const struct dram_choice *b)
 {
-    if (a->clock != b->clock) {
-        return a->clock < b->clock;
-    }
-    bool column = dram_is_column(a->kind), older = a->entry->order < b->entry->order;
-    if (column == dram_is_column(b->kind)) {
-        return older;
-    }
-    const struct dram_entry *late = older ? b->entry : a->entry;
-    return dram_may_not_overtake(dram, late, older ? a->entry : b->entry) ? older : column;
+    return a->clock != b->clock ? a->clock < b->clock
+                                : wins_tie(dram, a->kind, a->entry, b->kind, b->entry,
+                                           a->entry->order < b->entry->order);
 }
 
 static const struct dram_entry *oldest_of_all(const struct mem_dram *dram)
@@ -332,18 +338,6 @@ static const struct dram_entry *oldest_of_all(const struct mem_dram *dram)
         oldest = dram_is_older(entry, oldest) ? entry : oldest;
     }
     return oldest;
-}
-
-/* Of two banks' next commands at one clock: is_better(), by what is at hand. */
-static bool goes_first(const struct mem_dram *dram, const struct dram_busy *a,
-                       const struct dram_busy *b)
-{
-    bool column = dram_is_column(a->kind), older = a->order < b->order;
-    if (column == dram_is_column(b->kind)) {
-        return older;
-    }
-    const struct dram_busy *late = older ? b : a;
-    return dram_may_not_overtake(dram, late->next, older ? a->next : b->next) ? older : column;
 }
 
 static struct dram_choice choose(struct mem_dram *dram)
@@ -362,7 +356,9 @@ static struct dram_choice choose(struct mem_dram *dram)
             continue;
         }
         uint64_t clock = dram_earliest(dram, busy);
-        if (!best || clock < best_clock || (clock == best_clock && goes_first(dram, busy, best))) {
+        if (!best || clock < best_clock ||
+            (clock == best_clock && wins_tie(dram, busy->kind, busy->next, best->kind, best->next,
+                                             busy->order < best->order))) {
             best_clock = clock;
             best = busy;
         }

@@ -322,6 +322,10 @@ static void what_cannot_be_built_is_refused_with_the_reason(void **state)
     assert_int_equal(fabric_check(&spec, 36), SONDE_EINPUT);
     spec = of(NOC_TOPOLOGY_BUTTERFLY, 1000, 9);
     assert_int_equal(fabric_check(&spec, 36), SONDE_EINPUT);
+    spec = of(NOC_TOPOLOGY_BUTTERFLY, 4, 8); /* 65536 places; seven stages have 16384 */
+    assert_int_equal(fabric_check(&spec, 36), SONDE_EINPUT);
+    spec = of(NOC_TOPOLOGY_BUTTERFLY, 4, 7);
+    assert_int_equal(fabric_check(&spec, 36), SONDE_OK);
     spec = of(NOC_TOPOLOGY_MESH, 6, 6);
     spec.buffer_flits = 0;
     assert_int_equal(fabric_check(&spec, 36), SONDE_EINPUT);

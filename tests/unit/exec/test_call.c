@@ -166,6 +166,32 @@ static void local_variables_are_of_each_call(void **state)
           want_sum);
 }
 
+#define PICK                                                                                       \
+    ".func (.param .b32 ret) pick (.param .align 8 .b8 a[16], .param .align 4 .b8 b[12])\n"        \
+    "{ .reg .b32 %r<5>; .reg .b64 %l<4>; mov.b64 %l1, a; mov.b64 %l2, b; ld.param.u32 %r1, [a];\n" \
+    "mul.wide.u32 %l3, %r1, 4; add.u64 %l1, %l1, %l3; add.u64 %l2, %l2, %l3;\n"                    \
+    "ld.local.u32 %r2, [%l1+4]; ld.local.u32 %r3, [%l2]; mad.lo.u32 %r4, %r3, 1000, %r2;\n"        \
+    "st.param.b32 [ret], %r4; ret; }\n"
+
+static uint32_t want_picked(uint32_t t)
+{
+    return (t + 20 + t % 3) * 1000 + 10 + t % 3;
+}
+
+/* Element t % 3 of each of two arrays: an index that is not constant needs an address. */
+static void the_addresses_of_a_functions_parameters_reach_each_of_them(void **state)
+{
+    (void)state;
+    check(KERNEL(PICK, "rem.u32 %r1, %t, 3; add.u32 %r2, %t, 20; add.u32 %r3, %t, 21;\n"
+                       "add.u32 %r4, %t, 22;\n"
+                       "{ .param .align 8 .b8 x[16]; .param .align 4 .b8 y[12]; .param .b32 z;\n"
+                       "st.param.b32 [x], %r1; st.param.b32 [x+4], 10; st.param.b32 [x+8], 11;\n"
+                       "st.param.b32 [x+12], 12; st.param.b32 [y], %r2;\n"
+                       "st.param.b32 [y+4], %r3; st.param.b32 [y+8], %r4;\n"
+                       "call (z), pick, (x, y); ld.param.b32 %r0, [z]; }\n" STORE32("%r0")),
+          want_picked);
+}
+
 static void endless_recursion_is_a_fault(void **state)
 {
     (void)state;
@@ -249,6 +275,7 @@ int main(void)
         cmocka_unit_test(a_result_in_a_register_lasts_until_the_function_returns),
         cmocka_unit_test(recursion_diverges_and_comes_back),
         cmocka_unit_test(local_variables_are_of_each_call),
+        cmocka_unit_test(the_addresses_of_a_functions_parameters_reach_each_of_them),
         cmocka_unit_test(endless_recursion_is_a_fault),
         cmocka_unit_test(a_call_by_pointer_reaches_every_lanes_function),
         cmocka_unit_test(a_call_by_a_wild_pointer_is_a_fault),

@@ -242,6 +242,18 @@ static void a_model_must_fit_the_host(void **state)
                 "that are simulated");
 }
 
+static void what_of_written_data_cannot_be_is_told_of_its_own_key(void **state)
+{
+    (void)state;
+    refuse_text(
+        "l2: {write: write_back, written: {piece: 7 B}}\n",
+        "m.yaml:1:42: l2.written.piece: 7 bytes do not divide a sector of 128, or a line of "
+        "128 bytes has more than 64 of them");
+    refuse_text("l2:\n  line: 256 B\n  sector: 64 B\n  size: 512 KiB\n"
+                "  write: write_back\n  written: {partial_lines: 5}\n",
+                "m.yaml:6:28: l2.written.partial_lines: lines are to be of 128 bytes, not 256");
+}
+
 static void a_cache_that_is_off_is_not_checked(void **state)
 {
     (void)state;
@@ -266,6 +278,7 @@ int main(void)
         cmocka_unit_test(misshapen_choices_are_refused),
         cmocka_unit_test(the_machine_must_hold_together),
         cmocka_unit_test(a_model_must_fit_the_host),
+        cmocka_unit_test(what_of_written_data_cannot_be_is_told_of_its_own_key),
         cmocka_unit_test(a_cache_that_is_off_is_not_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
