@@ -126,6 +126,9 @@ const char *blind_owner_name(unsigned owner);
 const char *blind_score_name(unsigned score);
 
 void blind_add(struct blind_tally *sum, const struct blind_tally *more);
+/* Every count with a name of its own, such as `right.l2.size`. */
+void blind_each_count(struct blind_tally *tally,
+                      void (*visit)(void *ctx, const char *name, uint64_t *count), void *ctx);
 void blind_totals(const struct blind_tally *t, uint64_t *right, uint64_t *wrong, uint64_t *missing);
 /* Right of what can be told; 0 when there is none. */
 double blind_share(const struct blind_tally *t);

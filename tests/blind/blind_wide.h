@@ -57,6 +57,9 @@ struct blind_score {
     uint32_t all, right, surely_wrong, failed;
     uint32_t class_of, milliseconds, kilobytes;
 };
+/* Adds a trial up, and notes its score. */
+void blind_add_trial(struct blind_tally *tally, struct blind_score *score,
+                     const struct blind_tally *own);
 void blind_print_cost(const struct blind_score *scores, uint64_t count, uint64_t stride);
 
 #endif

@@ -45,6 +45,18 @@ void blind_spend(void *spending, double fraction, const char *what)
     s->seconds = seconds;
 }
 
+void blind_add_trial(struct blind_tally *tally, struct blind_score *score,
+                     const struct blind_tally *own)
+{
+    uint64_t right, wrong, missing;
+    blind_totals(own, &right, &wrong, &missing);
+    score->all = (uint32_t)(right + wrong + missing);
+    score->right = (uint32_t)right;
+    score->surely_wrong = (uint32_t)own->surely_wrong;
+    score->failed = own->failed + own->died > 0;
+    blind_add(tally, own);
+}
+
 static int compare(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;

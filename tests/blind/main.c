@@ -1,7 +1,7 @@
 /*
  * blind [--seed TEXT] [--count N] [--noisy|--noise-free|--mix] [--jobs N] [--replay SEED]
  * [--curve FILE.svg] [--figures] [--gate N] [--require|--known] [--loud] [--draw KIND]
- * [--write DIR]
+ * [--write DIR] [--sweep DIR [--resume]]
  *
  * Dissects N random hierarchies (default 20), each without and with noise (--mix: one or
  * the other in turn), and prints what was not right, the shares, and the reliability curve: of the
@@ -16,6 +16,10 @@
  * of every size) or `changed` (one parameter of a shipped model): DRAW.md. Of the last two it
  * prints also what each trial took. --write dissects nothing: DIR gets each trial's machine as
  * SEED.yaml.
+ *
+ * --sweep makes each trial a point of a sweep (spread.h), N at a time with --jobs, under mpirun on
+ * each rank: DIR gets table and journal, from which --resume goes on. --trial I --point FILE is
+ * such a point.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -28,8 +32,7 @@
 
 #include "blind.h"
 #include "blind_wide.h"
-
-enum { NOISE_FREE, NOISY, MODES };
+#include "spread.h"
 
 enum { DRAWN, KNOWN, GATES };
 
@@ -45,9 +48,11 @@ static const struct {
 
 struct options {
     const char *seed_text, *curve, *folder;
+    const char *spread; /* the folder of a sweep whose points are the trials */
+    const char *point;  /* one trial's file */
     const struct blind_kind *kind;
-    uint64_t count, jobs, replay, gate;
-    bool mode[MODES], mix, has_replay, figures, require, known, loud;
+    uint64_t count, jobs, replay, gate, trial;
+    bool mode[MODES], mix, has_replay, figures, require, known, loud, resume;
 };
 
 /* What a run leaves in memory that its processes share: a tally a job and a mode, and each trial's
@@ -74,18 +79,6 @@ static uint64_t trial_seed(uint64_t base, uint64_t i)
     return rng_splitmix64(&state) >> 24;
 }
 
-static void add_trial(struct blind_tally *tally, struct blind_score *score,
-                      const struct blind_tally *own)
-{
-    uint64_t right, wrong, missing;
-    blind_totals(own, &right, &wrong, &missing);
-    score->all = (uint32_t)(right + wrong + missing);
-    score->right = (uint32_t)right;
-    score->surely_wrong = (uint32_t)own->surely_wrong;
-    score->failed = own->failed + own->died > 0;
-    blind_add(tally, own);
-}
-
 /* In a process of its own, which may die: then nothing of the trial is right, and the others go on.
  */
 static void one_trial(struct blind_tally *tally, struct blind_score *score,
@@ -98,7 +91,7 @@ static void one_trial(struct blind_tally *tally, struct blind_score *score,
     pid_t child = fork();
     if (child == 0) {
         score->class_of = blind_trial(&own, options->kind, seed, noisy, options->loud);
-        add_trial(tally, score, &own);
+        blind_add_trial(tally, score, &own);
         fflush(NULL);
         _exit(0);
     }
@@ -107,7 +100,7 @@ static void one_trial(struct blind_tally *tally, struct blind_score *score,
     if (!ended) {
         blind_trial_died(&own, options->kind, seed, noisy,
                          WIFSIGNALED(status) ? WTERMSIG(status) : 0);
-        add_trial(tally, score, &own);
+        blind_add_trial(tally, score, &own);
     }
     struct timeval user = used.ru_utime, system = used.ru_stime;
     score->milliseconds = (uint32_t)((user.tv_sec + system.tv_sec) * 1000 +
@@ -271,9 +264,10 @@ static int finish(const struct blind_tally sum[MODES], const struct outcome *out
 
 static bool parse_flag(struct options *options, const char *word)
 {
-    bool *flags[] = {&options->mix, &options->figures, &options->require, &options->known,
-                     &options->loud};
-    static const char *const names[] = {"--mix", "--figures", "--require", "--known", "--loud"};
+    bool *flags[] = {&options->mix,   &options->figures, &options->require,
+                     &options->known, &options->loud,    &options->resume};
+    static const char *const names[] = {"--mix",   "--figures", "--require",
+                                        "--known", "--loud",    "--resume"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strcmp(word, names[i]) == 0) {
             *flags[i] = true;
@@ -288,8 +282,9 @@ static bool parse_flag(struct options *options, const char *word)
 
 static bool parse_number(struct options *options, const char *word, const char *value)
 {
-    uint64_t *numbers[] = {&options->count, &options->jobs, &options->replay, &options->gate};
-    static const char *const names[] = {"--count", "--jobs", "--replay", "--gate"};
+    uint64_t *numbers[] = {&options->count, &options->jobs, &options->replay, &options->gate,
+                           &options->trial};
+    static const char *const names[] = {"--count", "--jobs", "--replay", "--gate", "--trial"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strcmp(word, names[i]) == 0) {
             char *end;
@@ -323,11 +318,16 @@ static bool parse(struct options *options, int argc, char **argv)
             options->curve = argv[i];
         } else if (strcmp(argv[i - 1], "--write") == 0) {
             options->folder = argv[i];
+        } else if (strcmp(argv[i - 1], "--sweep") == 0) {
+            options->spread = argv[i];
+        } else if (strcmp(argv[i - 1], "--point") == 0) {
+            options->point = argv[i];
         } else if (!parse_number(options, argv[i - 1], argv[i])) {
             return false;
         }
     }
-    return options->kind && options->jobs >= 1 && options->jobs <= 256 && options->count <= 1000000;
+    return options->kind && options->jobs >= 1 && options->jobs <= 256 && options->count >= 1 &&
+           options->count <= 1000000;
 }
 
 static int replay(const struct options *options)
@@ -363,16 +363,61 @@ static int write_machines(const struct options *options)
     return 0;
 }
 
+static uint64_t seed_of(const char *seed_text, uint64_t trial)
+{
+    return trial_seed(hash_text(seed_text), trial);
+}
+
+/* 1: done; 0: another rank tells; negative: not done. */
+static int work_as_sweep(struct blind_tally sum[MODES], const struct outcome *outcome,
+                         const struct options *options)
+{
+    const struct blind_spread how = {
+        .folder = options->spread,
+        .seed_text = options->seed_text,
+        .kind = options->kind,
+        .count = options->count,
+        .jobs = options->jobs,
+        .mode = {options->mode[NOISE_FREE], options->mode[NOISY]},
+        .mix = options->mix,
+        .resume = options->resume,
+        .seed_of = seed_of,
+    };
+    return blind_spread(sum, outcome->scores, &how);
+}
+
+/* Makes the trials, and tells. The exit status. */
+static int make_trials(const struct options *options)
+{
+    struct blind_tally sum[MODES] = {0};
+    struct outcome outcome;
+    if (!outcome_create(&outcome, options)) {
+        fprintf(stderr, "blind: no memory\n");
+        return 1;
+    }
+    int done = 1, status = 0;
+    if (options->spread) {
+        done = work_as_sweep(sum, &outcome, options);
+    } else {
+        printf("seed %s\n", options->seed_text);
+        done = work_in_jobs(sum, &outcome, options) ? 1 : -1;
+        fputs(done < 0 ? "blind: a job died\n" : "", stderr);
+    }
+    if (done > 0 || !options->spread) {
+        status = finish(sum, &outcome, options);
+    }
+    munmap(outcome.tallies, outcome.bytes);
+    return done < 0 ? 1 : status;
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
-    struct blind_tally sum[MODES] = {0};
-    struct outcome outcome;
     if (!parse(&options, argc, argv)) {
         fprintf(stderr, "usage: blind [--seed TEXT] [--count N] [--noisy|--noise-free|--mix] "
                         "[--jobs N] [--replay SEED] [--curve FILE.svg] [--figures] [--gate N] "
                         "[--require|--known] [--loud] [--draw narrow|wide|changed] "
-                        "[--write DIR]\n");
+                        "[--write DIR] [--sweep DIR [--resume]]\n");
         return 2;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -382,16 +427,9 @@ int main(int argc, char **argv)
     if (options.folder) {
         return write_machines(&options);
     }
-    if (!outcome_create(&outcome, &options)) {
-        fprintf(stderr, "blind: no memory\n");
-        return 1;
+    if (options.point) {
+        return blind_point(options.kind, seed_of(options.seed_text, options.trial),
+                           !options.mode[NOISE_FREE], options.point);
     }
-    printf("seed %s\n", options.seed_text);
-    bool whole = work_in_jobs(sum, &outcome, &options);
-    if (!whole) {
-        fprintf(stderr, "blind: a job died\n");
-    }
-    int status = finish(sum, &outcome, &options);
-    munmap(outcome.tallies, outcome.bytes);
-    return whole ? status : 1;
+    return make_trials(&options);
 }

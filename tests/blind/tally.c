@@ -39,6 +39,57 @@ void blind_add(struct blind_tally *sum, const struct blind_tally *more)
     }
 }
 
+struct each {
+    void (*visit)(void *ctx, const char *name, uint64_t *count);
+    void *ctx;
+};
+
+static void each_score(const struct each *each, const char *what, uint64_t counts[OWNERS][SCORES])
+{
+    char name[80];
+    for (unsigned owner = 0; owner < OWNERS; owner++) {
+        for (unsigned score = 0; score < SCORES; score++) {
+            snprintf(name, sizeof(name), "%s.%s.%s", what, blind_owner_name(owner),
+                     blind_score_name(score));
+            each->visit(each->ctx, name, &counts[owner][score]);
+        }
+    }
+}
+
+void blind_each_count(struct blind_tally *t,
+                      void (*visit)(void *ctx, const char *name, uint64_t *count), void *ctx)
+{
+    const struct each each = {visit, ctx};
+    const struct {
+        const char *name;
+        uint64_t *count;
+    } single[] = {{"trials", &t->trials},
+                  {"failed", &t->failed},
+                  {"died", &t->died},
+                  {"undrawn", &t->undrawn},
+                  {"untold", &t->untold},
+                  {"told", &t->told},
+                  {"sure", &t->sure},
+                  {"surely_wrong", &t->surely_wrong},
+                  {"whole_trials", &t->whole_trials},
+                  {"square_all", &t->square_all},
+                  {"square_right", &t->square_right},
+                  {"cross", &t->cross}};
+    for (size_t i = 0; i < sizeof(single) / sizeof(single[0]); i++) {
+        visit(ctx, single[i].name, single[i].count);
+    }
+    each_score(&each, "right", t->right);
+    each_score(&each, "wrong", t->wrong);
+    each_score(&each, "missing", t->missing);
+    for (unsigned bin = 0; bin < BLIND_BINS; bin++) {
+        char name[40];
+        snprintf(name, sizeof(name), "bin_given.%u", bin);
+        visit(ctx, name, &t->bin_given[bin]);
+        snprintf(name, sizeof(name), "bin_right.%u", bin);
+        visit(ctx, name, &t->bin_right[bin]);
+    }
+}
+
 static uint64_t total(const uint64_t counts[OWNERS][SCORES])
 {
     uint64_t sum = 0;
