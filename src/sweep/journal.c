@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "sonde/sonde.h"
+#include "util/clock.h"
 #include "util/container/map.h"
 #include "util/container/strbuf.h"
 #include "util/error.h"
@@ -132,14 +133,30 @@ int sweep_journal_add(struct sweep_journal *journal, const json_t *line)
     strbuf_printf(&text, "%s\n", dumped ? dumped : "");
     int rc = dumped && !strbuf_failed(&text) ? 0 : error_memory();
     ssize_t written = rc ? 0 : write(journal->file, text.text, text.length);
-    if (rc == 0 && (written != (ssize_t)text.length || fdatasync(journal->file) != 0)) {
+    if (rc == 0 && written != (ssize_t)text.length) {
         rc = error_set(SONDE_EIO, "cannot write %s: %s", journal->path,
-                       written < 0 || written == (ssize_t)text.length ? strerror(errno)
-                                                                      : strerror(ENOSPC));
+                       strerror(written < 0 ? errno : ENOSPC));
     }
+    journal->behind = true;
     free(dumped);
     strbuf_free(&text);
     return rc;
+}
+
+/* A disk takes some ms, in which rank 0 answers nobody: so not for every line. */
+int sweep_journal_sync(struct sweep_journal *journal, bool now)
+{
+    static const uint64_t interval_ns = 200000000;
+    uint64_t time_ns = time_monotonic_ns();
+    if (!journal->behind || (!now && time_ns - journal->synced_ns < interval_ns)) {
+        return 0;
+    }
+    if (fdatasync(journal->file) != 0) {
+        return error_set(SONDE_EIO, "cannot write %s: %s", journal->path, strerror(errno));
+    }
+    journal->behind = false;
+    journal->synced_ns = time_monotonic_ns();
+    return 0;
 }
 
 void sweep_journal_close(struct sweep_journal *journal)

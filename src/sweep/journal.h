@@ -29,7 +29,9 @@ struct sweep_outcome {
 
 struct sweep_journal {
     int file;
-    char *path; /* owned */
+    char *path;  /* owned */
+    bool behind; /* lines are written that may not be on the disk */
+    uint64_t synced_ns;
 };
 
 /*
@@ -40,8 +42,10 @@ struct sweep_journal {
 int sweep_journal_open(struct sweep_journal *out, const char *folder, bool resume,
                        const uint64_t *keys, size_t count, struct sweep_outcome *outcomes,
                        size_t *stale);
-/* Appends a line and waits until it is on the disk. */
+/* Appends a line. It outlives this process at once, and the host from the next sync on. */
 int sweep_journal_add(struct sweep_journal *journal, const json_t *line);
+/* Waits until the lines are on the disk, where the last time is some time ago, or `now`. */
+int sweep_journal_sync(struct sweep_journal *journal, bool now);
 void sweep_journal_close(struct sweep_journal *journal);
 
 #endif

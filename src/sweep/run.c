@@ -191,6 +191,7 @@ static int deal_out(struct sweep *sweep)
         }
         rc = work_here(sweep, &any);
         rc = rc ? rc : work_elsewhere(sweep, &any);
+        rc = rc || any ? rc : sweep_journal_sync(&sweep->journal, false);
         sweep_pause(&idle, any, sweep->pool);
     }
     return rc;
@@ -305,6 +306,7 @@ static int run_rank_0(struct sweep *sweep, struct sweep_summary *out)
     rc = share(sweep, &text, &bytes, rc);
     if (rc == 0) {
         rc = deal_out(sweep);
+        rc = rc ? rc : sweep_journal_sync(&sweep->journal, true);
         note_work(out, sweep);
         rc = finish(sweep, out, rc);
     }
