@@ -3,6 +3,9 @@
  * at the inputs that may get on: those with a packet's first flit at the front ask for a virtual
  * channel, those that have one and a credit ask for the crossbar. When a step takes a known time,
  * the input is put down for the cycle of the next one, and nobody looks at it in between.
+ *
+ * Sets of a router's inputs are of fabric->words words. Functions that have `words` as an argument
+ * are made twice by the compiler, for the one word that most networks need and for any number.
  */
 #include <assert.h>
 #include <stddef.h>
@@ -10,6 +13,8 @@
 #include "mem/noc/fabric_state.h"
 
 static const uint64_t ALL_BITS = UINT64_MAX;
+
+#define BY_WORDS static inline __attribute__((always_inline))
 
 /* ---- flits and credits ---- */
 
@@ -23,10 +28,40 @@ static void clear_bit(uint64_t *words, uint32_t i)
     words[i / WORD_BITS] &= ~(UINT64_C(1) << i % WORD_BITS);
 }
 
-static bool none(const uint64_t *words, uint32_t count)
+/* Of sets of a router's inputs, or outputs, the one of number `set`. */
+BY_WORDS void add_local(uint64_t *sets, uint32_t set, uint32_t words, uint32_t local)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        if (words[i]) {
+    if (words == 1) {
+        sets[set] |= UINT64_C(1) << local;
+    } else {
+        set_bit(&sets[set * words], local);
+    }
+}
+
+BY_WORDS void drop_local(uint64_t *sets, uint32_t set, uint32_t words, uint32_t local)
+{
+    if (words == 1) {
+        sets[set] &= ~(UINT64_C(1) << local);
+    } else {
+        clear_bit(&sets[set * words], local);
+    }
+}
+
+/* All of one set go over to another. */
+BY_WORDS void move_locals(uint64_t *to, uint64_t *from, uint32_t words)
+{
+    for (uint32_t word = 0; word < words; word++) {
+        if (from[word]) {
+            to[word] |= from[word];
+            from[word] = 0;
+        }
+    }
+}
+
+BY_WORDS bool none(const uint64_t *set, uint32_t words)
+{
+    for (uint32_t i = 0; i < words; i++) {
+        if (set[i]) {
             return false;
         }
     }
@@ -41,73 +76,70 @@ static void credit_push(struct credit_line *line, struct credit credit)
 }
 
 /* The input has something to look at from the next time on. */
-static inline void wake(struct fabric *fabric, uint32_t router, uint32_t local)
+BY_WORDS void wake(struct fabric *fabric, uint32_t router, uint32_t local, uint32_t words)
 {
-    set_bit(&fabric->eager[router * fabric->words], local);
+    add_local(fabric->eager, router, words, local);
     set_bit(fabric->busy_routers, router);
 }
 
 /* The input has something to look at in cycle `when`, or is looked at in vain before. */
-static inline void wake_at(struct fabric *fabric, uint32_t router, uint32_t local, uint64_t when)
+BY_WORDS void wake_at(struct fabric *fabric, uint32_t router, uint32_t local, uint64_t when,
+                      uint32_t words)
 {
     uint64_t cycle = fabric->cycle;
     if (when <= cycle) {
-        wake(fabric, router, local);
+        wake(fabric, router, local, words);
         return;
     }
     uint32_t turn = (uint32_t)(when < cycle + AHEAD ? when : cycle + AHEAD - 1) % AHEAD;
-    set_bit(&fabric->later[(turn * fabric->routers + router) * fabric->words], local);
+    add_local(fabric->later, turn * fabric->routers + router, words, local);
     set_bit(&fabric->due_routers[turn * fabric->router_words], router);
 }
 
 /* Those put down for one turn may get on. */
-static void wake_due(struct fabric *fabric, uint32_t turn)
+BY_WORDS void wake_due(struct fabric *fabric, uint32_t turn, uint32_t words)
 {
     uint64_t *due = &fabric->due_routers[turn * fabric->router_words];
     for (uint32_t i = 0; i < fabric->router_words; i++) {
         fabric->busy_routers[i] |= due[i];
         for (; due[i]; due[i] &= due[i] - 1) {
             uint32_t router = i * WORD_BITS + (uint32_t)__builtin_ctzll(due[i]);
-            uint64_t *later = &fabric->later[(turn * fabric->routers + router) * fabric->words];
-            for (uint32_t word = 0; word < fabric->words; word++) {
-                if (later[word]) {
-                    fabric->eager[router * fabric->words + word] |= later[word];
-                    later[word] = 0;
-                }
-            }
+            move_locals(&fabric->eager[router * words],
+                        &fabric->later[(turn * fabric->routers + router) * words], words);
         }
     }
 }
 
 /* A new cycle. When some were left out, all are looked at: each is put down again if need be. */
-static void begin_cycle(struct fabric *fabric, uint64_t cycle)
+BY_WORDS void begin_cycle(struct fabric *fabric, uint64_t cycle, uint32_t words)
 {
     bool next = cycle == fabric->cycle + 1;
     fabric->cycle = cycle;
     for (uint32_t i = 0; !next && i < AHEAD; i++) {
-        wake_due(fabric, i);
+        wake_due(fabric, i, words);
     }
-    wake_due(fabric, cycle % AHEAD);
+    wake_due(fabric, cycle % AHEAD, words);
 }
 
-static inline void give_credits(struct fabric *fabric, uint32_t index, uint32_t count)
+BY_WORDS void give_credits(struct fabric *fabric, uint32_t index, uint32_t count, uint32_t words)
 {
     struct output *output = &fabric->output[index];
     output->credits += count;
     if (output->starved) {
         output->starved = false;
-        wake(fabric, output->router, output->holder);
+        wake(fabric, output->router, output->holder, words);
     }
 }
 
-static void credits_return(struct fabric *fabric, struct credit_line *line, uint64_t cycle)
+BY_WORDS void credits_return(struct fabric *fabric, struct credit_line *line, uint64_t cycle,
+                             uint32_t words)
 {
     while (line->count && line->ring[line->head].cycle <= cycle) {
         const struct credit *credit = &line->ring[line->head];
         if (credit->node != NOBODY && fabric->node[credit->node].blocked) {
             fabric->node[credit->node].owed[credit->output % fabric->channels]++;
         } else {
-            give_credits(fabric, credit->output, 1);
+            give_credits(fabric, credit->output, 1, words);
         }
         line->head = line->head + 1 == line->capacity ? 0 : line->head + 1;
         line->count--;
@@ -123,8 +155,8 @@ static const struct flit *front(const struct input *in)
  * Another flit is at the front of a buffer, to be looked at from `cycle` on. The way of a packet
  * depends on nothing, so that it is found at once; the time that takes passes all the same.
  */
-static inline void come_to_front(struct fabric *fabric, uint32_t router, uint32_t local,
-                                 struct input *in, uint64_t cycle)
+BY_WORDS void come_to_front(struct fabric *fabric, uint32_t router, uint32_t local,
+                            struct input *in, uint64_t cycle, uint32_t words)
 {
     const struct flit *flit = front(in);
     uint64_t when = flit->ready_cycle > cycle ? flit->ready_cycle : cycle;
@@ -134,12 +166,12 @@ static inline void come_to_front(struct fabric *fabric, uint32_t router, uint32_
         when += fabric->spec->routing_cycles;
     }
     in->ready_cycle = when;
-    wake_at(fabric, router, local, when);
+    wake_at(fabric, router, local, when, words);
 }
 
 /* Puts a flit into a router's buffer, where there is room: a credit was taken for it. */
-static inline void buffer_push(struct fabric *fabric, uint32_t router, uint32_t local,
-                               struct flit flit)
+BY_WORDS void buffer_push(struct fabric *fabric, uint32_t router, uint32_t local, struct flit flit,
+                          uint32_t words)
 {
     struct input *in = &fabric->input[router * fabric->ports * fabric->channels + local];
     uint32_t size = fabric->spec->buffer_flits;
@@ -147,21 +179,21 @@ static inline void buffer_push(struct fabric *fabric, uint32_t router, uint32_t 
     assert(in->count < size);
     in->ring[i >= size ? i - size : i] = flit;
     if (in->count++ == 0) {
-        come_to_front(fabric, router, local, in, 0);
+        come_to_front(fabric, router, local, in, 0, words);
     }
 }
 
-static inline void buffer_pop(struct fabric *fabric, uint32_t router, uint32_t local,
-                              struct input *in)
+BY_WORDS void buffer_pop(struct fabric *fabric, uint32_t router, uint32_t local, struct input *in,
+                         uint32_t words)
 {
     in->head = in->head + 1 == fabric->spec->buffer_flits ? 0 : in->head + 1;
     in->count--;
     if (in->count && in->stage == STAGE_ACTIVE && front(in)->ready_cycle <= fabric->cycle + 1) {
         return; /* the packet's next flit may follow at once: the input stays eager */
     }
-    clear_bit(&fabric->eager[router * fabric->words], local);
+    drop_local(fabric->eager, router, words, local);
     if (in->count) {
-        come_to_front(fabric, router, local, in, fabric->cycle + 1);
+        come_to_front(fabric, router, local, in, fabric->cycle + 1, words);
     }
 }
 
@@ -190,7 +222,7 @@ void fabric_block(struct fabric *fabric, uint32_t node, bool blocked)
     n->blocked = blocked;
     for (uint32_t i = 0; !blocked && i < fabric->channels; i++) {
         if (n->owed[i]) {
-            give_credits(fabric, n->first_ejection + i, n->owed[i]);
+            give_credits(fabric, n->first_ejection + i, n->owed[i], fabric->words);
             n->owed[i] = 0;
         }
     }
@@ -211,7 +243,7 @@ static uint32_t free_channel(const struct fabric *fabric, uint32_t first_output)
 }
 
 /* A node sends one flit a cycle into its router, one packet after the other. */
-static void node_tick(struct fabric *fabric, uint32_t node, uint64_t cycle)
+BY_WORDS void node_tick(struct fabric *fabric, uint32_t node, uint64_t cycle, uint32_t words)
 {
     struct node *n = &fabric->node[node];
     struct fabric_packet *packet = n->first;
@@ -232,7 +264,7 @@ static void node_tick(struct fabric *fabric, uint32_t node, uint64_t cycle)
     struct flit flit = {.ready_cycle = cycle + fabric->spec->link_cycles,
                         .packet = packet,
                         .tail = packet->entered == packet->flits};
-    buffer_push(fabric, n->entry.index, n->entry.port * fabric->channels + n->channel, flit);
+    buffer_push(fabric, n->entry.index, n->entry.port * fabric->channels + n->channel, flit, words);
     if (flit.tail) {
         n->first = packet->next;
         if (!n->first) {
@@ -244,10 +276,10 @@ static void node_tick(struct fabric *fabric, uint32_t node, uint64_t cycle)
 /* ---- routers ---- */
 
 /* Asks for each virtual channel on its way that is free; false when there is none. */
-static bool ask_for_channels(struct fabric *fabric, uint32_t router, uint32_t local,
-                             const struct input *in)
+BY_WORDS bool ask_for_channels(struct fabric *fabric, uint32_t router, uint32_t local,
+                               const struct input *in, uint32_t words)
 {
-    const uint64_t *untaken = &fabric->untaken[router * fabric->words];
+    const uint64_t *untaken = &fabric->untaken[router * words];
     struct allocator *allocator = &fabric->vc_allocator;
     if (allocator->masks) { /* `words` is 1 */
         uint64_t free = *untaken & ALL_BITS >> (WORD_BITS - in->way.count) << in->way.first;
@@ -266,25 +298,20 @@ static bool ask_for_channels(struct fabric *fabric, uint32_t router, uint32_t lo
 }
 
 /* Asks for a virtual channel; sleeps when there is none. */
-static void request_channels(struct fabric *fabric, uint32_t router, uint32_t local,
-                             const struct input *in)
+BY_WORDS void request_channels(struct fabric *fabric, uint32_t router, uint32_t local,
+                               const struct input *in, uint32_t words)
 {
-    if (!ask_for_channels(fabric, router, local, in)) {
-        clear_bit(&fabric->eager[router * fabric->words], local);
-        set_bit(&fabric->waiting[(router * fabric->ports + in->way.port) * fabric->words], local);
+    if (!ask_for_channels(fabric, router, local, in, words)) {
+        drop_local(fabric->eager, router, words, local);
+        add_local(fabric->waiting, router * fabric->ports + in->way.port, words, local);
     }
 }
 
 /* A virtual channel of the port is free: whoever waits for one may ask again. */
-static void wake_waiting(struct fabric *fabric, uint32_t router, uint32_t port)
+BY_WORDS void wake_waiting(struct fabric *fabric, uint32_t router, uint32_t port, uint32_t words)
 {
-    uint64_t *waiting = &fabric->waiting[(router * fabric->ports + port) * fabric->words];
-    for (uint32_t word = 0; word < fabric->words; word++) {
-        if (waiting[word]) {
-            fabric->eager[router * fabric->words + word] |= waiting[word];
-            waiting[word] = 0;
-        }
-    }
+    move_locals(&fabric->eager[router * words],
+                &fabric->waiting[(router * fabric->ports + port) * words], words);
 }
 
 /*
@@ -313,12 +340,12 @@ static inline void ask_for_crossbar(struct fabric *fabric, uint32_t router, uint
 }
 
 /* A flit can go: asks for the crossbar, or sleeps when a credit is missing. */
-static inline void ask_if_it_may_leave(struct fabric *fabric, uint32_t router, uint32_t first,
-                                       uint32_t local, const struct input *in)
+BY_WORDS void ask_if_it_may_leave(struct fabric *fabric, uint32_t router, uint32_t first,
+                                  uint32_t local, const struct input *in, uint32_t words)
 {
     struct output *output = &fabric->output[first + in->output];
     if (output->credits == 0) {
-        clear_bit(&fabric->eager[router * fabric->words], local);
+        drop_local(fabric->eager, router, words, local);
         output->starved = true;
     } else {
         ask_for_crossbar(fabric, router, local, in);
@@ -326,22 +353,23 @@ static inline void ask_if_it_may_leave(struct fabric *fabric, uint32_t router, u
 }
 
 /* What an input with a flit does in a cycle, but for what allocators decide. */
-static inline void look_at_input(struct fabric *fabric, uint32_t router, uint32_t first,
-                                 uint32_t local, uint64_t cycle)
+BY_WORDS void look_at_input(struct fabric *fabric, uint32_t router, uint32_t first, uint32_t local,
+                            uint64_t cycle, uint32_t words)
 {
     struct input *in = &fabric->input[first + local];
     assert(in->count && in->stage != STAGE_IDLE);
     if (in->ready_cycle > cycle) {
-        clear_bit(&fabric->eager[router * fabric->words], local);
-        wake_at(fabric, router, local, in->ready_cycle);
+        drop_local(fabric->eager, router, words, local);
+        wake_at(fabric, router, local, in->ready_cycle, words);
     } else if (in->stage == STAGE_ACTIVE) {
-        ask_if_it_may_leave(fabric, router, first, local, in);
+        ask_if_it_may_leave(fabric, router, first, local, in, words);
     } else {
-        request_channels(fabric, router, local, in);
+        request_channels(fabric, router, local, in, words);
     }
 }
 
-static void grant_channels(struct fabric *fabric, uint32_t router, uint32_t first, uint64_t cycle)
+BY_WORDS void grant_channels(struct fabric *fabric, uint32_t router, uint32_t first, uint64_t cycle,
+                             uint32_t words)
 {
     const struct allocator *allocator = &fabric->vc_allocator;
     for (uint32_t i = 0; i < allocator->matches; i++) {
@@ -349,14 +377,14 @@ static void grant_channels(struct fabric *fabric, uint32_t router, uint32_t firs
         struct input *in = &fabric->input[first + local];
         in->output = allocator->match[i].output;
         in->stage = STAGE_ACTIVE;
-        clear_bit(&fabric->untaken[router * fabric->words], in->output);
+        drop_local(fabric->untaken, router, words, in->output);
         fabric->output[first + in->output].holder = (uint16_t)local;
         if (fabric->spec->vc_cycles == 0) {
-            ask_if_it_may_leave(fabric, router, first, local, in);
+            ask_if_it_may_leave(fabric, router, first, local, in, words);
         } else {
             in->ready_cycle = cycle + fabric->spec->vc_cycles;
-            clear_bit(&fabric->eager[router * fabric->words], local);
-            wake_at(fabric, router, local, in->ready_cycle);
+            drop_local(fabric->eager, router, words, local);
+            wake_at(fabric, router, local, in->ready_cycle, words);
         }
     }
 }
@@ -379,8 +407,8 @@ static void deliver(struct fabric *fabric, uint32_t node, uint32_t output, const
 }
 
 /* The flit at the front of input `local` passes the crossbar. */
-static inline void leave(struct fabric *fabric, uint32_t router, uint32_t first, uint32_t local,
-                         uint64_t cycle)
+BY_WORDS void leave(struct fabric *fabric, uint32_t router, uint32_t first, uint32_t local,
+                    uint64_t cycle, uint32_t words)
 {
     struct input *in = &fabric->input[first + local];
     struct flit flit = *front(in);
@@ -395,36 +423,40 @@ static inline void leave(struct fabric *fabric, uint32_t router, uint32_t first,
     if (flit.tail) {
         flit.packet->routers++;
         in->stage = STAGE_IDLE;
-        set_bit(&fabric->untaken[router * fabric->words], in->output);
-        wake_waiting(fabric, router, way.port);
+        add_local(fabric->untaken, router, words, in->output);
+        wake_waiting(fabric, router, way.port, words);
     }
-    buffer_pop(fabric, router, local, in);
+    buffer_pop(fabric, router, local, in, words);
     if (channel->end.kind == END_NODE) {
         deliver(fabric, channel->end.index, first + in->output, &flit, cycle);
         return;
     }
     flit.ready_cycle = cycle + fabric->spec->switch_cycles + fabric->spec->link_cycles;
     buffer_push(fabric, channel->end.index,
-                channel->first_local + in->output - way.port * fabric->channels, flit);
+                channel->first_local + in->output - way.port * fabric->channels, flit, words);
 }
 
-static void allocate_crossbar(struct fabric *fabric, uint32_t router, uint32_t first,
-                              uint64_t cycle)
+/* The input on whose behalf a crossbar input was matched; the turn goes to the next one. */
+static inline uint32_t chosen_input(struct fabric *fabric, uint32_t router, uint32_t first,
+                                    struct allocator_pair match)
+{
+    uint32_t local = fabric->chosen[match.input * fabric->ports + match.output];
+    uint32_t channel = fabric->input[first + local].channel;
+    fabric->turn[router * crossbar_inputs(fabric) + match.input] =
+        (uint16_t)(channel + 1 == fabric->channels ? 0 : channel + 1);
+    return local;
+}
+
+BY_WORDS void allocate_crossbar(struct fabric *fabric, uint32_t router, uint32_t first,
+                                uint64_t cycle, uint32_t words)
 {
     struct allocator *allocator = &fabric->switch_allocator;
-    uint32_t inputs = crossbar_inputs(fabric);
     allocator_run(allocator, &fabric->switch_pointers[router]);
     for (uint32_t i = 0; i < allocator->matches; i++) {
         struct allocator_pair match = allocator->match[i];
-        if (fabric->slot_each) {
-            leave(fabric, router, first, match.input, cycle);
-            continue;
-        }
-        uint32_t local = fabric->chosen[match.input * fabric->ports + match.output];
-        uint32_t channel = fabric->input[first + local].channel;
-        fabric->turn[router * inputs + match.input] =
-            (uint16_t)(channel + 1 == fabric->channels ? 0 : channel + 1);
-        leave(fabric, router, first, local, cycle);
+        uint32_t local =
+            fabric->slot_each ? match.input : chosen_input(fabric, router, first, match);
+        leave(fabric, router, first, local, cycle, words);
     }
     for (uint32_t i = 0; i < fabric->asked_count; i++) {
         *fabric->asked[i] = NO_INPUT;
@@ -432,47 +464,56 @@ static void allocate_crossbar(struct fabric *fabric, uint32_t router, uint32_t f
     fabric->asked_count = 0;
 }
 
-static void router_tick(struct fabric *fabric, uint32_t router, uint64_t cycle)
+BY_WORDS void router_tick(struct fabric *fabric, uint32_t router, uint64_t cycle, uint32_t words)
 {
     uint32_t first = router * fabric->ports * fabric->channels;
-    const uint64_t *eager = &fabric->eager[router * fabric->words];
-    for (uint32_t word = 0; word < fabric->words; word++) {
+    const uint64_t *eager = &fabric->eager[router * words];
+    for (uint32_t word = 0; word < words; word++) {
         for (uint64_t bits = eager[word]; bits; bits &= bits - 1) {
             uint32_t local = word * WORD_BITS + (uint32_t)__builtin_ctzll(bits);
-            look_at_input(fabric, router, first, local, cycle);
+            look_at_input(fabric, router, first, local, cycle, words);
         }
     }
     if (allocator_asked(&fabric->vc_allocator)) {
         allocator_run(&fabric->vc_allocator, &fabric->vc_pointers[router]);
-        grant_channels(fabric, router, first, cycle);
+        grant_channels(fabric, router, first, cycle, words);
     }
     if (allocator_asked(&fabric->switch_allocator)) {
-        allocate_crossbar(fabric, router, first, cycle);
+        allocate_crossbar(fabric, router, first, cycle, words);
     }
-    if (none(eager, fabric->words)) {
+    if (none(eager, words)) {
         clear_bit(fabric->busy_routers, router);
     }
 }
 
 /* Calls `tick` for each of `count` members of a set, in order; it may take members out and add
  * others, which wait for the next cycle or not as their number falls. */
-static inline void each_busy(struct fabric *fabric, const uint64_t *set, uint32_t count,
-                             uint64_t cycle, void (*tick)(struct fabric *, uint32_t, uint64_t))
+BY_WORDS void each_busy(struct fabric *fabric, const uint64_t *set, uint32_t count, uint64_t cycle,
+                        uint32_t words, void (*tick)(struct fabric *, uint32_t, uint64_t, uint32_t))
 {
     for (uint32_t word = 0; word * WORD_BITS < count; word++) {
         for (uint64_t bits = set[word]; bits; bits &= bits - 1) {
-            tick(fabric, word * WORD_BITS + (uint32_t)__builtin_ctzll(bits), cycle);
+            tick(fabric, word * WORD_BITS + (uint32_t)__builtin_ctzll(bits), cycle, words);
         }
     }
 }
 
+BY_WORDS void tick_by_words(struct fabric *fabric, uint64_t cycle, uint32_t words)
+{
+    begin_cycle(fabric, cycle, words);
+    credits_return(fabric, &fabric->hop_credits, cycle, words);
+    credits_return(fabric, &fabric->node_credits, cycle, words);
+    each_busy(fabric, fabric->busy_nodes, fabric->nodes, cycle, words, node_tick);
+    each_busy(fabric, fabric->busy_routers, fabric->routers, cycle, words, router_tick);
+}
+
 bool fabric_tick(struct fabric *fabric, uint64_t cycle)
 {
-    begin_cycle(fabric, cycle);
-    credits_return(fabric, &fabric->hop_credits, cycle);
-    credits_return(fabric, &fabric->node_credits, cycle);
-    each_busy(fabric, fabric->busy_nodes, fabric->nodes, cycle, node_tick);
-    each_busy(fabric, fabric->busy_routers, fabric->routers, cycle, router_tick);
+    if (fabric->words == 1) {
+        tick_by_words(fabric, cycle, 1);
+    } else {
+        tick_by_words(fabric, cycle, fabric->words);
+    }
     return fabric->inside > 0;
 }
 
