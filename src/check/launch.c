@@ -90,10 +90,13 @@ static void see_program(struct check_launch *launch)
         if (!insn)
             continue;
         launch->flags[pc] = flags_of(program, pc);
-        launch->watch[pc] =
-            program->infos[pc].is_barrier || launch->flags[pc] & INSN_CALL || has_members(insn->op);
+        launch->watch[pc] = program->infos[pc].is_barrier || launch->flags[pc] & INSN_CALL ||
+                            has_members(insn->op) || copies_concern(program, pc);
+        launch->copies |= insn->op == OP_CP_ASYNC || insn->op == OP_CP_ASYNC_HINT ||
+                          insn->op == OP_CP_ASYNC_SIZE_HINT;
         launch->shared_checked &= !isa_row(insn->op)->at_issue;
     }
+    launch->shared_checked &= !launch->copies;
     launch->shift = granule_shift(program);
 }
 
@@ -180,6 +183,8 @@ struct watched_cta *cta_create(struct check_launch *launch, struct exec_cta *cta
     for (uint32_t i = 0; i < CHECK_WARPS; i++)
         if (w->local_bytes[i])
             memset(w->local[i], 0, (size_t)w->local_bytes[i] * 4);
+    if (launch->copies && !copies_begin(w))
+        return NULL;
     shared_begin(w);
     order_begin(w);
     return w;
@@ -194,6 +199,7 @@ void cta_destroy(struct watched_cta *cta)
     free(cta->write_pcs);
     free(cta->read_pcs);
     free(cta->seen_blocks);
+    copies_destroy(cta->copies);
     order_forget(&cta->places);
     u64_map_free(&cta->places);
     for (uint32_t i = 0; i < CHECK_WARPS; i++)

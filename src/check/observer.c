@@ -119,6 +119,10 @@ static void issues(struct exec_warp *warp, uint32_t mask)
         cta->launch->check->caller_mask = mask;
         return;
     }
+    if (cta->launch->copies && copies_concern(warp->state->program, warp->pc)) {
+        copies_group(cta, warp->env->warpid, exec_uop_info(warp->state->program, warp->pc), mask);
+        return;
+    }
     see_members(cta, warp, mask);
     see_barrier(cta, warp, mask);
     if (flags & INSN_WARP_SYNC && mask)
@@ -155,6 +159,8 @@ static void accesses(struct exec_warp *warp, const struct exec_access *access)
     struct watched_cta *cta = watched(warp);
     if (access->kind == ACCESS_FENCE)
         see_fence(cta, warp->env->warpid, cta->launch->flags[access->pc]);
+    if (cta->launch->copies)
+        copies_access(cta, warp, access);
     if (access->kind > ACCESS_REDUCTION)
         return;
     if (access->space != SPACE_NONE) {

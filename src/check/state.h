@@ -94,6 +94,7 @@ struct watched_cta {
     uint32_t *local[CHECK_WARPS];
     uint32_t local_bytes[CHECK_WARPS];
     struct u64_map places; /* in its shared memory */
+    struct copies *copies; /* copies.c; NULL: none was ever needed */
 };
 
 struct check_launch {
@@ -104,6 +105,7 @@ struct check_launch {
     uint64_t blocks;
     uint32_t shift;
     bool local_checked, shared_checked;
+    bool copies;     /* the program has some that it must wait for */
     bool order_lost; /* too many places order blocks: races between them are not looked for */
     struct u64_map places;
     size_t place_bytes;
@@ -194,6 +196,16 @@ void local_access(struct watched_cta *cta, struct exec_warp *warp, const struct 
                   uint32_t mask);
 void report_uninitialised(struct watched_cta *cta, struct exec_warp *warp,
                           const struct exec_access *access, uint32_t lane, const char *space);
+
+/* copies.c: cp.async. False: no memory. */
+bool copies_begin(struct watched_cta *cta);
+void copies_destroy(struct copies *copies);
+/* An instruction that makes groups, or waits for them. */
+bool copies_concern(const struct exec_program *program, uint32_t pc);
+void copies_group(struct watched_cta *cta, uint32_t warp, const struct exec_uop_info *info,
+                  uint32_t mask);
+void copies_access(struct watched_cta *cta, const struct exec_warp *warp,
+                   const struct exec_access *access);
 
 /* What an access is, in words: "load of 4 bytes from". */
 const char *access_words(const struct exec_access *access);

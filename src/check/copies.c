@@ -1,0 +1,184 @@
+/*
+ * Copies into shared memory that are not over (cp.async): what a copy writes may be read, and
+ * written, only when the thread that copies has waited for the group that the copy is in (PTX ISA
+ * 9.0, 9.7.9.25.3). Without timing its bytes are there at once, so that nothing else would tell.
+ *
+ * For each granule of shared memory there is the last copy that wrote it:
+ *
+ *     31        10 9    5 4    0
+ *     | group + 1 | warp | lane |      0: none
+ *
+ * Each lane counts the groups that it has made, and those that are over. Left out: that others may
+ * read only behind a barrier after that; copies into shared memory of other blocks; bulk copies.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/state.h"
+#include "exec/fault.h"
+#include "exec/ops.h"
+#include "exec/program.h"
+
+#define GROUP_SHIFT 10
+#define GROUP_MAX ((1u << (32 - GROUP_SHIFT)) - 2)
+#define LANE_BITS 5
+#define MATRIX_ROW_BYTES 16 /* each address of ldmatrix and stmatrix */
+
+struct copies {
+    uint32_t made[CHECK_WARPS][WARP_LANES], over[CHECK_WARPS][WARP_LANES]; /* groups */
+    uint32_t granules;
+    uint32_t *last, *pcs; /* by granule */
+};
+
+bool copies_concern(const struct exec_program *program, uint32_t pc)
+{
+    return program->infos[pc].copies != GROUPS_NOTHING;
+}
+
+void copies_destroy(struct copies *copies)
+{
+    if (!copies)
+        return;
+    free(copies->last);
+    free(copies->pcs);
+    free(copies);
+}
+
+bool copies_begin(struct watched_cta *cta)
+{
+    uint32_t granules = cta->granules;
+    struct copies *c = cta->copies;
+    if (!c && !(c = cta->copies = calloc(1, sizeof *c)))
+        return false;
+    if (granules > c->granules) {
+        free(c->last);
+        free(c->pcs);
+        c->granules = 0;
+        c->last = calloc(granules, sizeof *c->last);
+        c->pcs = calloc(granules, sizeof *c->pcs);
+        if (!c->last || !c->pcs)
+            return false;
+        c->granules = granules;
+    }
+    if (c->last)
+        memset(c->last, 0, granules * sizeof *c->last);
+    memset(c->made, 0, sizeof c->made);
+    memset(c->over, 0, sizeof c->over);
+    return true;
+}
+
+void copies_group(struct watched_cta *cta, uint32_t warp, const struct exec_uop_info *info,
+                  uint32_t mask)
+{
+    struct copies *c = cta->copies;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest), *made = &c->made[warp][lane];
+        bool all = info->copies == GROUPS_WAIT_ALL;
+        *made += (all || info->copies == GROUPS_COMMIT) && *made < GROUP_MAX;
+        uint32_t left = all ? 0 : info->copies_left;
+        if (info->copies != GROUPS_COMMIT && *made > left && *made - left > c->over[warp][lane])
+            c->over[warp][lane] = *made - left;
+    }
+}
+
+/* The granules of some bytes of shared memory, up to *end. */
+static uint32_t granules_of(const struct watched_cta *cta, uint64_t offset, uint64_t bytes,
+                            uint32_t *end)
+{
+    uint64_t first = offset >> cta->launch->shift,
+             last = (offset + bytes - 1) >> cta->launch->shift;
+    *end = bytes == 0 || first >= cta->granules ? 0
+           : last >= cta->granules              ? cta->granules
+                                                : (uint32_t)last + 1;
+    return (uint32_t)first;
+}
+
+static void copy_writes(struct watched_cta *cta, const struct exec_warp *warp,
+                        const struct exec_access *access)
+{
+    struct copies *c = cta->copies;
+    uint32_t index = warp->env->warpid;
+    for (uint32_t rest = access->lanes; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest), end;
+        uint64_t offset = access->data[lane][0] - (uintptr_t)warp->cta->shared;
+        uint32_t group = c->made[index][lane];
+        for (uint32_t i = granules_of(cta, offset, access->bytes, &end); i < end; i++) {
+            c->last[i] = (group + 1) << GROUP_SHIFT | index << LANE_BITS | lane;
+            c->pcs[i] = access->pc;
+        }
+    }
+}
+
+static void report(struct watched_cta *cta, const struct exec_warp *warp,
+                   const struct exec_access *access, uint32_t lane, uint32_t granule)
+{
+    struct check *check = cta->launch->check;
+    struct finding *f = finding_at(check, FAULT_COPY_NOT_OVER, warp, access->pc, lane, 0);
+    if (!f || f->count > 1)
+        return;
+    uint32_t record = cta->copies->last[granule], tid[3];
+    uint32_t other = record >> LANE_BITS & (CHECK_WARPS - 1);
+    const struct ptx_insn *insn = warp->state->program->insns[cta->copies->pcs[granule]];
+    bool loads = access->kind == ACCESS_LOAD || access->kind == ACCESS_MATRIX_LOAD;
+    fault_thread(tid, cta->warps[other], record & (WARP_LANES - 1));
+    f->has_address = true;
+    f->address = access->address[lane];
+    finding_text(check, &f->what, "%s shared memory", loads ? "load from" : "store to");
+    finding_text(
+        check, &f->detail,
+        "thread (%u,%u,%u) of warp %u copies to it at line %d, and has not waited for that", tid[0],
+        tid[1], tid[2], other, insn ? insn->loc.line : 0);
+}
+
+static bool is_over(const struct copies *c, uint32_t record)
+{
+    uint32_t warp = record >> LANE_BITS & (CHECK_WARPS - 1), lane = record & (WARP_LANES - 1);
+    return record == 0 || (record >> GROUP_SHIFT) - 1 < c->over[warp][lane];
+}
+
+static void others_access(struct watched_cta *cta, const struct exec_warp *warp,
+                          const struct exec_access *access, uint32_t mask, uint32_t bytes)
+{
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest), end;
+        bool shared = access->space == SPACE_SHARED ||
+                      (access->space == SPACE_NONE && access->lane_space[lane] == SPACE_SHARED);
+        if (!shared)
+            continue;
+        for (uint32_t i = granules_of(cta, access->address[lane], bytes, &end); i < end; i++)
+            if (!is_over(cta->copies, cta->copies->last[i])) {
+                report(cta, warp, access, lane, i);
+                return;
+            }
+    }
+}
+
+void copies_access(struct watched_cta *cta, const struct exec_warp *warp,
+                   const struct exec_access *access)
+{
+    struct exec_access piece;
+    switch (access->kind) {
+    case ACCESS_COPY:
+        copy_writes(cta, warp, access);
+        break;
+    case ACCESS_LOAD:
+    case ACCESS_STORE:
+    case ACCESS_ATOMIC:
+    case ACCESS_REDUCTION:
+        others_access(cta, warp, access, access->mask, (uint32_t)access->bytes * access->vec);
+        break;
+    case ACCESS_MATRIX_LOAD:
+    case ACCESS_MATRIX_STORE:
+        others_access(cta, warp, access, access->mask, MATRIX_ROW_BYTES);
+        break;
+    case ACCESS_FRAGMENT_LOAD:
+    case ACCESS_FRAGMENT_STORE:
+        for (uint32_t k = 0; k < access->pieces; k++) {
+            exec_access_piece(&piece, access, k);
+            others_access(cta, warp, &piece, piece.mask, (uint32_t)piece.bytes * piece.vec);
+        }
+        break;
+    default:
+        break;
+    }
+}
