@@ -3,7 +3,7 @@
 # within a cycle, bandwidths within five percent. Kinds of access (latency_patterns) and accesses that
 # conflict are sums of more than one parameter that was rounded: they may differ by four cycles, and a
 # rare kind may show in one walk alone.
-# whole: gtx560ti m2070 gtx560ti-48k
+# whole: gtx560ti m2070 gtx560ti-48k 8600gts
 closes() { # MODEL [OPTION]...
     model=$1
     shift
@@ -62,6 +62,61 @@ grep "$kept" -A 3 parts.yaml | grep -q '^  slice_latency: \[0, .*[^0]' || fail "
 ! grep "$kept" sure.yaml || fail "no sets, though the size is sure"
 sed -n '/^walker:/,/^[a-v]/p' short.yaml >walk
 grep -q 'levels: 0$' walk && grep -q 'latency: [1-9]' walk || fail "reads in a walk of 8 cycles: $(cat walk)"
+
+# Caches of constants and textures alone, where there is neither L2 nor memory's latency to count by; where there is no second cache
+# of constants, and where a line of the second is read from an L2 of smaller lines.
+few() { # MODEL CACHES: of few.json, which has them
+    "$SONDE" export few.json --format sonde -o few.yaml || fail "$1: no model"
+    dissect sim:./few.yaml fewer.json --only "$2"
+    "$SONDE" compare few.json fewer.json --cycles 1 >fine
+    grep -q '^[1-9][0-9] the same' fine || fail "$1: too little was compared: $(tail -n 1 fine)"
+    ! grep '^differs' fine || fail "$1: constants and textures did not come back"
+}
+whole 8600gts few.json
+few 8600gts constant_l1,texture_l1
+dissect sim:v100 few.json --only constant_l1,constant_l15
+few v100 constant_l1,constant_l15
+
+# What one base has and another has not: an L2, ways of a TLB that are not replaced alike, a second cache of constants that was not
+# shown. What is told of a cache by its size alone is kept, too.
+python3 - told.json <<'EOF' || fail "no doctored dissection"
+import json, sys
+told = json.load(open(sys.argv[1]))
+tlb = next(one for one in told["tlbs"] if one["id"] == "l1_tlb")
+ways = int(tlb["entries"]["value"] // tlb["sets"]["value"])
+shares = [0.5] + [0.5 / (ways - 1)] * (ways - 1)
+tlb["policy"] = {"name": "biased", "confidence": 0.9, "evidence": "the test's", "victim_probability": shares}
+caches = {one["id"]: one for one in told["caches"]}
+for key in ("sets", "ways", "set_index", "policy", "ways_per_set"):
+    caches["constant_l1"].pop(key, None)
+caches["constant_l1"]["size"]["value"] = 1280
+caches["constant_l15"].update({"present": False, "status": "not measured"})
+caches["constant_l15"].pop("hit_latency")
+caches["constant_l1"]["miss_penalty"]["value"] = 700
+json.dump(told, open("other.json", "w"))
+told["tlbs"] = [tlb, {"id": "l2_tlb", "present": False}]
+tlb["policy"]["name"] = "unknown"
+tlb["scope"] = "sm"
+tlb["page"]["value"] = 16 << 20
+for memory in (40, 80):
+    told["device"]["memory_bytes"] = memory << 30
+    json.dump(told, open("of%d.json" % memory, "w"))
+EOF
+"$SONDE" export other.json --format sonde --base 8600gts -o other.yaml || fail "over 8600gts: no model"
+sed -n '/^l2:/,/^noc:/p' other.yaml | grep -q 'enabled: true' || fail "the L2 that was found is not there: the base has none"
+sed -n '/^tlb_l1:/,/^tlb_l2:/p' other.yaml | grep -q 'policy: biased, victim_probability: \[0.5, ' || fail "the TLB's shares are lost"
+"$SONDE" export other.json --format sonde -o other.yaml || fail "no model"
+sed -n '/^constant_l1:/,/^constant_l15:/p' other.yaml >first
+grep -q 'size: 1280 B' first || fail "a size is lost whose sets were not told: $(cat first)"
+grep -q 'miss_latency: [1-9][0-9]' first || fail "a miss of constants that is not the base's: $(cat first)"
+sed -n '/^constant_l15:/,/^l2:/p' other.yaml | grep -q 'enabled: false' || fail "a second cache of constants that nobody saw"
+
+# A second TLB that did not show is kept where the base's translates all of memory: it cannot have shown.
+for memory in 40 80; do
+    "$SONDE" export of$memory.json --format sonde --base a100 -o of$memory.yaml || fail "over a100, $memory GiB: no model"
+done
+! grep -q '^tlb_l2:' of40.yaml || fail "a second TLB that nobody could see is taken away"
+sed -n '/^tlb_l2:/,/^walker:/p' of80.yaml | grep -q 'enabled: false' || fail "a second TLB that would have shown is there"
 
 # A model made wrong on purpose does not close.
 sed -i '/^constant_l1:/,/^constant_l15:/ { s/size: 2048 B/size: 1024 B/; s/ways: 4 /ways: 2 / }' again.yaml

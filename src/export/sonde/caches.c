@@ -16,6 +16,7 @@ struct geometry {
     uint64_t data;  /* bytes that fit, where they are less; else 0 */
     const json_t *ways_per_set;
     bool is_known;
+    bool is_guess; /* the size alone was told */
 };
 
 /* Thresholds. Fixed by: the sizes of sim:a100 and sim:v100. */
@@ -66,6 +67,32 @@ static void geometry_read(struct geometry *g, const json_t *cache, uint64_t line
     g->is_known = g->lines > 0 && g->sets <= 1048576 && g->ways <= MEM_MAX_WAYS;
     if (has_size && has_sets && has_ways && size < g->lines * g->line && size >= g->line) {
         g->data = size / g->line * g->line;
+    }
+}
+
+/* Of a size alone: as few sets as its lines can be shared out over, of the base's lines if they
+ * divide it. What a cache of the size holds is told then, if not which lines conflict. */
+static void geometry_guess(struct geometry *g, const json_t *cache)
+{
+    uint64_t size = 0, told;
+    if (g->is_known || !g->line || !saved_u64(&size, cache, "size")) {
+        return;
+    }
+    bool is_sector = !saved_u64(&told, cache, "line") && size % g->line != 0;
+    uint64_t line = is_sector ? g->sector : g->line;
+    if (size < line || size % line != 0) {
+        return;
+    }
+    uint64_t lines = size / line, sets = 1;
+    while (lines / sets > MEM_MAX_WAYS && lines % (2 * sets) == 0) {
+        sets *= 2;
+    }
+    if (lines / sets <= MEM_MAX_WAYS) {
+        g->line = line;
+        g->sets = sets;
+        g->ways = lines / sets;
+        g->lines = lines;
+        g->is_known = g->is_guess = true;
     }
 }
 
@@ -130,7 +157,7 @@ static bool index_text(struct strbuf *out, const json_t *cache, const struct geo
     return strcmp(kind, "modulo") == 0 || strcmp(kind, "none") == 0 || g->sets == 1;
 }
 
-static void replacement_line(struct model_text *t, const json_t *cache)
+void model_replacement(struct model_text *t, const json_t *cache, uint64_t ways)
 {
     const json_t *policy = json_object_get(cache, "policy");
     const char *name = saved_text(policy, "name", "unknown");
@@ -143,7 +170,7 @@ static void replacement_line(struct model_text *t, const json_t *cache)
                                 .evidence = saved_text(policy, "evidence", "")};
     char comment[MODEL_COMMENT_BYTES];
     model_measured(comment, &value);
-    bool biased = strcmp(name, "biased") == 0 && json_array_size(shares);
+    bool biased = strcmp(name, "biased") == 0 && json_array_size(shares) == ways;
     if (!biased) {
         model_line(t, 1, comment, "replacement: {policy: %s}",
                    strcmp(name, "biased") == 0 ? "random" : name);
@@ -182,9 +209,10 @@ static void geometry_lines(struct model_text *t, const json_t *cache, const stru
                saved_value(&value, cache, "fetch_granularity") ? model_measured(comment, &value)
                                                                : "not measured: the line",
                "sector: %" PRIu64 " B", g->sector);
-    model_line(t, 1, saved_value(&value, cache, "sets") ? model_measured(comment, &value) : "",
+    const char *none = g->is_guess ? "not measured: a guess, of the size" : "";
+    model_line(t, 1, saved_value(&value, cache, "sets") ? model_measured(comment, &value) : none,
                "sets: %" PRIu64, g->sets / slices);
-    model_line(t, 1, saved_value(&value, cache, "ways") ? model_measured(comment, &value) : "",
+    model_line(t, 1, saved_value(&value, cache, "ways") ? model_measured(comment, &value) : none,
                "ways: %" PRIu64, g->ways);
     if (g->ways_per_set) {
         char *list = json_dumps(g->ways_per_set, 0);
@@ -199,18 +227,20 @@ static void geometry_lines(struct model_text *t, const json_t *cache, const stru
     value =
         (struct saved_value){.confidence = json_number_value(json_object_get(found, "confidence")),
                              .evidence = saved_text(found, "evidence", "")};
+    is_told = is_told && !g->is_guess;
     model_line(t, 1, is_told ? model_measured(comment, &value) : "not measured: a guess",
                "index: %s", strbuf_text(&index));
     strbuf_free(&index);
-    replacement_line(t, cache);
+    model_replacement(t, cache, g->ways);
 }
 
-/* A cache of an SM: its section's beginning. `line_else` is its line where none was measured. */
+/* A cache of an SM: its section's beginning. `base` is the base's. */
 static void begin_cache(struct model_text *t, const char *section, const json_t *cache,
-                        uint64_t line_else)
+                        const struct cache_spec *base)
 {
     struct geometry g;
-    geometry_read(&g, cache, line_else);
+    geometry_read(&g, cache, base->line_bytes);
+    geometry_guess(&g, cache);
     model_line(t, 0, "", "%s:", section);
     model_line(t, 1, "", "enabled: true");
     if (g.is_known) {
@@ -219,7 +249,12 @@ static void begin_cache(struct model_text *t, const char *section, const json_t 
             model_line(t, 1, "all that its tags reach", "data: 0 B");
         }
     } else {
+        uint64_t fetched = 0;
         model_line(t, 1, "", "# its geometry was not measured: that of the base");
+        if (saved_u64(&fetched, cache, "fetch_granularity") && fetched != base->sector_bytes &&
+            fetched > 0 && base->line_bytes % fetched == 0) {
+            model_line(t, 1, "measured", "sector: %" PRIu64 " B", fetched);
+        }
     }
 }
 
@@ -232,6 +267,15 @@ static void hit_line(struct model_text *t, const json_t *cache, const char *what
                    cycles);
     }
 }
+
+/* What a cache adds to a miss, cut in two; the way behind it has the rest. */
+static void through_lines(struct model_text *t, const char *comment, uint32_t cycles)
+{
+    model_line(t, 1, comment, "miss_latency: %" PRIu32 " cycles", cycles - cycles / 2);
+    model_line(t, 1, "the rest of it", "fill_latency: %" PRIu32 " cycles", cycles / 2);
+}
+
+#define OF_A_MISS "of what a miss adds to L2's latency"
 
 /* Whether a cache was looked for and shown not to exist. */
 static bool is_absent(const json_t *root, const char *id)
@@ -270,11 +314,9 @@ static void l1_section(struct model_text *t, const struct latency_plan *plan)
         }
         return;
     }
-    begin_cache(t, "l1_data", any, t->base->l1_data.line_bytes);
+    begin_cache(t, "l1_data", any, &t->base->l1_data);
     hit_line(t, any, "with sm.lsu.latency", plan->l1_hit);
-    model_line(t, 1, "of what a miss adds to L2's latency", "miss_latency: %" PRIu32 " cycles",
-               plan->l1_through - plan->l1_through / 2);
-    model_line(t, 1, "the rest of it", "fill_latency: %" PRIu32 " cycles", plan->l1_through / 2);
+    through_lines(t, OF_A_MISS, plan->l1_through);
     mshr_lines(t);
 }
 
@@ -293,8 +335,12 @@ static void texture_section(struct model_text *t, const struct latency_plan *pla
         }
         return;
     }
-    begin_cache(t, "texture_l1", texture, t->base->texture_l1.line_bytes);
+    begin_cache(t, "texture_l1", texture, &t->base->texture_l1);
     hit_line(t, texture, "with sm.texture", plan->texture_fifo);
+    const struct cache_spec *base = &t->base->texture_l1;
+    if (plan->texture_through != base->miss_cycles + base->fill_cycles) {
+        through_lines(t, OF_A_MISS, plan->texture_through);
+    }
 }
 
 static void constant_sections(struct model_text *t, const struct latency_plan *plan)
@@ -302,23 +348,32 @@ static void constant_sections(struct model_text *t, const struct latency_plan *p
     const json_t *first = saved_cache(t->root, "constant_l1");
     const json_t *second = saved_cache(t->root, "constant_l15");
     if (first) {
-        begin_cache(t, "constant_l1", first, t->base->constant_l1.line_bytes);
+        begin_cache(t, "constant_l1", first, &t->base->constant_l1);
         hit_line(t, first, "with sm.constant.address_latency", plan->constant_l1_hit);
+        const struct cache_spec *base = &t->base->constant_l1;
+        if (plan->constant_l1_through != base->miss_cycles + base->fill_cycles) {
+            through_lines(t, second ? "as far as the second cache's hits have room" : OF_A_MISS,
+                          plan->constant_l1_through);
+        }
     }
     if (second) {
-        begin_cache(t, "constant_l15", second, t->base->constant_l15.line_bytes);
+        begin_cache(t, "constant_l15", second, &t->base->constant_l15);
         bool is_shared = strcmp(saved_text(second, "scope", ""), "cluster") == 0;
         if (is_shared || t->base->constant_l15_scope != TLB_PER_SM) {
             model_line(t, 1, "measured", "scope: %s", is_shared ? "cluster" : "sm");
         }
         hit_line(t, second, "with the way through constant_l1", plan->constant_l15_hit);
-        model_line(t, 1, "of what a miss adds to L2's latency", "miss_latency: %" PRIu32 " cycles",
-                   plan->constant_l15_through - plan->constant_l15_through / 2);
-        model_line(t, 1, "the rest of it", "fill_latency: %" PRIu32 " cycles",
-                   plan->constant_l15_through / 2);
+        through_lines(t, OF_A_MISS, plan->constant_l15_through);
     } else if (is_absent(t->root, "constant_l15")) {
         model_line(t, 0, "", "constant_l15:");
         model_line(t, 1, "measured", "enabled: false");
+    } else if (first && !plan->constants_have_second) {
+        model_line(t, 0, "", "constant_l15:");
+        model_line(t, 1, "not shown: misses of the first go to L2", "enabled: false");
+    } else if (first && plan->constant_l15_hit != t->base->constant_l15.hit_cycles) {
+        model_line(t, 0, "", "constant_l15:");
+        model_line(t, 1, "the base's: misses of the first come back so soon",
+                   "hit_latency: %" PRIu32 " cycles", plan->constant_l15_hit);
     }
 }
 
@@ -331,7 +386,7 @@ static uint64_t slice_count(const struct model_text *t, const json_t *l2, const 
     const json_t *index = json_object_get(l2, "set_index");
     const char *kind = saved_text(index, "kind", "unknown");
     uint64_t slices = t->base->l2_slices;
-    if (g->ways_per_set || strcmp(kind, "map") == 0) {
+    if (g->is_guess || g->ways_per_set || strcmp(kind, "map") == 0) {
         return 1;
     }
     if (strcmp(kind, "bits") == 0 || strcmp(kind, "xor") == 0) {
@@ -440,6 +495,30 @@ static bool classes_lie_apart(const struct model_text *t, const json_t *l2)
     return last - first > 2.0 * t->base->l2_parts.copy_cycles;
 }
 
+/* An L2 whose geometry is the base's: what was told beside it. */
+static void unknown_lines(struct model_text *t, const json_t *l2, const struct geometry *g)
+{
+    const struct cache_spec *base = &t->base->l2;
+    uint64_t fetched = 0;
+    model_line(t, 0, "", "# The geometry of L2 was not measured: that of the base.");
+    bool is_apart = l2 && classes_lie_apart(t, l2), is_new = l2 && !base->enabled;
+    bool has_sector = saved_u64(&fetched, l2, "fetch_granularity") && fetched == g->sector &&
+                      fetched != base->sector_bytes && base->line_bytes % fetched == 0;
+    if (!is_apart && !is_new && !has_sector) {
+        return;
+    }
+    model_line(t, 0, "", "l2:");
+    if (is_new) {
+        model_line(t, 1, "measured", "enabled: true");
+    }
+    if (has_sector) {
+        model_line(t, 1, "measured", "sector: %" PRIu64 " B", fetched);
+    }
+    if (is_apart) {
+        distance_line(t, l2);
+    }
+}
+
 /* The slices that the model has then. */
 static uint64_t l2_section(struct model_text *t)
 {
@@ -451,12 +530,11 @@ static uint64_t l2_section(struct model_text *t)
         return t->base->l2_slices;
     }
     geometry_read(&g, l2, t->base->l2.line_bytes);
+    if (l2 && !t->base->l2.enabled) {
+        geometry_guess(&g, l2); /* the base has none to keep */
+    }
     if (!l2 || !g.is_known) {
-        model_line(t, 0, "", "# The geometry of L2 was not measured: that of the base.");
-        if (l2 && classes_lie_apart(t, l2)) {
-            model_line(t, 0, "", "l2:");
-            distance_line(t, l2);
-        }
+        unknown_lines(t, l2, &g);
         return t->base->l2_slices;
     }
     if (part_lines(t, l2, &g)) {
@@ -467,6 +545,9 @@ static uint64_t l2_section(struct model_text *t)
     }
     uint64_t slices = slice_count(t, l2, &g);
     model_line(t, 0, "", "l2:");
+    if (!t->base->l2.enabled) {
+        model_line(t, 1, "measured", "enabled: true");
+    }
     if (t->base->l2_parts.count > 1) {
         model_line(t, 1, "not found", "parts: 1");
         model_line(t, 1, "", "part_of_cluster: []");

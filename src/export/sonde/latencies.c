@@ -20,6 +20,9 @@
  * on an H200 has one (ADR 0002), and a scheduler that issues two in a cycle would show none. */
 #define RECORD_SHOWS 0.5
 
+/* Cycles that a class of L2's hits may spread over and still stand for one latency: rounding. */
+#define NARROW 1.0
+
 static void plan_issue(struct issue_plan *plan, const struct model_text *t)
 {
     struct saved_value timed, untimed;
@@ -74,35 +77,6 @@ static uint32_t rest(double whole, double terms)
     return left > 0 ? (uint32_t)left : 0;
 }
 
-/* Cycles that a message of `bytes` takes beyond its first on links of a width (0: no limit). */
-static double beyond_first(uint32_t bytes, uint32_t width)
-{
-    return width ? ceil((double)bytes / width) - 1 : 0;
-}
-
-static double network_extra(const struct model *base, uint32_t data_bytes)
-{
-    const struct noc_spec *noc = &base->noc;
-    return beyond_first(noc->header_bytes, noc->request_bytes_per_cycle) +
-           beyond_first(noc->header_bytes + data_bytes, noc->reply_bytes_per_cycle);
-}
-
-/* The DRAM's own time for a lone read, in core cycles: the memory clock's next edge, activate,
- * read, transfer. */
-static double dram_own(const struct model *base, double core_period_ps)
-{
-    const struct dram_spec *dram = &base->dram;
-    double burst =
-        dram->bytes_per_cycle ? ceil((double)dram->burst_bytes / dram->bytes_per_cycle) : 0;
-    return ceil((1 + dram->t_rcd + dram->t_cl + burst) * (double)dram->period_ps / core_period_ps);
-}
-
-static double core_period(const struct model_text *t)
-{
-    uint64_t hz = saved_plain_u64(json_object_get(t->root, "device"), "clock_hz", 0);
-    return hz ? round(1e12 / (double)hz) : (double)t->base->core_period_ps;
-}
-
 /* The network: what is left of a load that hits L2, and half of it each way. */
 static void plan_l2(struct latency_plan *plan, const struct model_text *t, double l2_hit)
 {
@@ -112,8 +86,8 @@ static void plan_l2(struct latency_plan *plan, const struct model_text *t, doubl
         l2_hit = json_number_value(json_object_get(json_array_get(classes, 0), "low")) -
                  plan->issue.record_cycles;
     }
-    uint32_t both =
-        rest(l2_hit, plan->lsu + base->l2.hit_cycles + network_extra(base, base->l2.sector_bytes));
+    uint32_t both = rest(l2_hit, plan->lsu + base->l2.hit_cycles +
+                                     way_network_extra(base, way_load_bytes(base)));
     plan->request = both / 2;
     plan->reply = both - both / 2;
 }
@@ -166,17 +140,56 @@ static bool memory_latency(double *cycles, struct latency_plan *plan, const stru
 static void plan_memory(struct latency_plan *plan, const struct model_text *t, double l2_hit)
 {
     double memory;
-    if (memory_latency(&memory, plan, t)) {
-        const struct cache_spec *l2 = &t->base->l2;
-        /* Half of the lines cross, where there are two parts. */
-        const struct l2_parts_spec *parts = &t->base->l2_parts;
-        double across =
-            (parts->count - 1.0) / parts->count *
-            (2 * parts->crossing_cycles + parts->copy_cycles + l2->miss_cycles + l2->fill_cycles);
-        plan->dram_fixed =
-            rest(memory - across - l2_hit + l2->hit_cycles,
-                 l2->miss_cycles + l2->fill_cycles + dram_own(t->base, core_period(t)));
+    if (!memory_latency(&memory, plan, t)) {
+        return;
     }
+    memory -= plan->issue.record_cycles;
+    const struct model *base = t->base;
+    const struct cache_spec *l2 = &base->l2;
+    uint32_t asked = way_load_bytes(base);
+    if (!way_has_l2(t)) {
+        double network = plan->request + plan->reply + way_network_extra(base, asked);
+        plan->dram_fixed = rest(memory, plan->lsu + network + way_dram(t, asked));
+        return;
+    }
+    uint64_t fetched = l2->sector_bytes;
+    saved_u64(&fetched, saved_cache(t->root, "l2"), "fetch_granularity");
+    /* Half of the lines cross, where there are two parts. */
+    const struct l2_parts_spec *parts = &base->l2_parts;
+    double across =
+        (parts->count - 1.0) / parts->count *
+        (2 * parts->crossing_cycles + parts->copy_cycles + l2->miss_cycles + l2->fill_cycles);
+    plan->dram_fixed = rest(memory - across - l2_hit + l2->hit_cycles,
+                            l2->miss_cycles + l2->fill_cycles + way_dram(t, (uint32_t)fetched));
+}
+
+/*
+ * What a load takes that hits L2, of those that a cache's misses were. Of two parts L2 has
+ * two classes of hits, and a median of misses lies in one or the other where chance puts it: the
+ * farthest that leaves the rest something. Classes that are broad do not tell which.
+ */
+static double class_of(double whole, const struct latency_plan *plan, const struct model_text *t,
+                       double l2_hit)
+{
+    const json_t *classes = json_object_get(saved_cache(t->root, "l2"), "hit_latencies");
+    size_t i;
+    json_t *one;
+    double best = 0;
+    if (json_array_size(classes) != 2) {
+        return l2_hit; /* a median of many lies where theirs does */
+    }
+    json_array_foreach(classes, i, one)
+    {
+        double broad = json_number_value(json_object_get(one, "high")) -
+                       json_number_value(json_object_get(one, "low"));
+        double cycles =
+            json_number_value(json_object_get(one, "cycles")) - plan->issue.record_cycles;
+        if (broad > NARROW) {
+            return l2_hit;
+        }
+        best = cycles <= whole && cycles > best ? cycles : best;
+    }
+    return best > 0 ? best : l2_hit;
 }
 
 static void plan_l1(struct latency_plan *plan, const struct model_text *t, double l2_hit)
@@ -194,12 +207,10 @@ static void plan_l1(struct latency_plan *plan, const struct model_text *t, doubl
     }
     plan->l1_hit = rest(hit, plan->lsu);
     if (saved_value(&penalty, l1, "miss_penalty")) {
-        const struct model *base = t->base;
-        uint64_t fetched = base->l1_data.line_bytes;
+        uint64_t fetched = t->base->l1_data.line_bytes;
         saved_u64(&fetched, l1, "fetch_granularity");
-        double more =
-            network_extra(base, (uint32_t)fetched) - network_extra(base, base->l2.sector_bytes);
-        plan->l1_through = rest(hit + penalty.value, l2_hit + more);
+        double whole = hit + penalty.value - way_more(t, (uint32_t)fetched, true);
+        plan->l1_through = rest(whole, class_of(whole, plan, t, l2_hit));
     }
 }
 
@@ -228,47 +239,95 @@ static void plan_texture_in_l1(struct latency_plan *plan, const struct model_tex
     }
 }
 
-/* Address and filter take what the way through L2 leaves of a miss; the FIFO what a hit leaves. */
-static void plan_texture(struct latency_plan *plan, const struct model_text *t, double l2_way)
+/* Address and filter take what the way through L2 leaves of a miss; the FIFO what a hit leaves.
+ * What does not fit between the two is the cache's own. */
+static void plan_texture(struct latency_plan *plan, const struct model_text *t, double l2_hit)
 {
     const json_t *texture = saved_cache(t->root, "texture_l1");
-    const struct cache_spec *spec = &t->base->texture_l1;
     struct saved_value penalty;
     double hit;
     if (!latency(&hit, plan, texture, "hit_latency")) {
         return;
     }
     if (saved_value(&penalty, texture, "miss_penalty")) {
-        uint32_t ends = rest(hit + penalty.value, l2_way + spec->miss_cycles + spec->fill_cycles);
+        uint64_t fetched = t->base->texture_l1.sector_bytes;
+        saved_u64(&fetched, texture, "fetch_granularity");
+        double whole = hit + penalty.value - way_more(t, (uint32_t)fetched, true);
+        double way = class_of(whole + plan->lsu, plan, t, l2_hit) - plan->lsu;
+        uint32_t ends = rest(whole, way + plan->texture_through);
         ends = ends < hit ? ends : (uint32_t)hit;
         plan->texture_address = ends / 2;
         plan->texture_filter = ends - ends / 2;
+        plan->texture_through = rest(whole, way + ends);
     }
     plan->texture_fifo = rest(hit, plan->texture_address + plan->texture_filter);
 }
 
-static void plan_constants(struct latency_plan *plan, const struct model_text *t, double l2_way)
+/* What a cache of constants adds to a miss that goes on to L2, or to memory. */
+static uint32_t constants_through(const struct latency_plan *plan, const struct model_text *t,
+                                  double whole, double l2_hit)
 {
-    const struct cache_spec *l1 = &t->base->constant_l1;
+    return rest(whole, class_of(whole + plan->lsu, plan, t, l2_hit) - plan->lsu);
+}
+
+static void plan_second_constants(struct latency_plan *plan, const struct model_text *t,
+                                  const json_t *l15, double second, double l2_hit)
+{
+    const struct cache_spec *spec = &t->base->constant_l15;
+    struct saved_value penalty;
+    bool is_shared = strcmp(saved_text(l15, "scope", ""), "cluster") == 0;
+    double around = plan->constant_address + (is_shared ? t->base->constant_l15_return_cycles : 0);
+    if (second < around + plan->constant_l1_through) {
+        plan->constant_l1_through = rest(second, around);
+    }
+    around += plan->constant_l1_through;
+    plan->constant_l15_hit = rest(second, around);
+    if (saved_value(&penalty, l15, "miss_penalty")) {
+        uint64_t fetched = spec->sector_bytes;
+        saved_u64(&fetched, l15, "fetch_granularity");
+        /* What a cluster fetches takes nothing of an SM's port. */
+        double more = way_more(t, (uint32_t)fetched, !is_shared);
+        plan->constant_l15_through =
+            constants_through(plan, t, second + penalty.value - around - more, l2_hit);
+    }
+}
+
+/*
+ * No second cache was shown, and the first one's misses go to L2; where they come back too soon for
+ * that, they hit the base's second cache.
+ */
+static void plan_only_constants(struct latency_plan *plan, const struct model_text *t, double miss,
+                                double l2_hit)
+{
+    uint64_t fetched = t->base->constant_l1.sector_bytes;
+    saved_u64(&fetched, saved_cache(t->root, "constant_l1"), "fetch_granularity");
+    double whole = miss - plan->constant_address;
+    double left = whole - way_more(t, (uint32_t)fetched, true);
+    plan->constants_have_second = t->base->constant_l15.enabled && left < l2_hit - plan->lsu;
+    if (plan->constants_have_second) {
+        plan->constant_l15_hit = rest(whole, plan->constant_l1_through);
+    } else {
+        plan->constant_l1_through = constants_through(plan, t, left, l2_hit);
+    }
+}
+
+static void plan_constants(struct latency_plan *plan, const struct model_text *t, double l2_hit)
+{
+    const json_t *l1 = saved_cache(t->root, "constant_l1");
+    const json_t *l15 = saved_cache(t->root, "constant_l15");
     struct saved_value penalty;
     double first, second;
-    if (!latency(&first, plan, saved_cache(t->root, "constant_l1"), "hit_latency")) {
+    if (!latency(&first, plan, l1, "hit_latency")) {
         return;
     }
     if (first <= plan->constant_address) {
         plan->constant_address = (uint32_t)first / 2;
     }
     plan->constant_l1_hit = rest(first, plan->constant_address);
-    const json_t *l15 = saved_cache(t->root, "constant_l15");
-    double around = plan->constant_address + l1->miss_cycles + l1->fill_cycles;
     if (latency(&second, plan, l15, "hit_latency")) {
-        if (strcmp(saved_text(l15, "scope", ""), "cluster") == 0) {
-            around += t->base->constant_l15_return_cycles;
-        }
-        plan->constant_l15_hit = rest(second, around);
-        if (saved_value(&penalty, l15, "miss_penalty")) {
-            plan->constant_l15_through = rest(second + penalty.value, around + l2_way);
-        }
+        plan_second_constants(plan, t, l15, second, l2_hit);
+    } else if (saved_value(&penalty, l1, "miss_penalty")) {
+        plan_only_constants(plan, t, first + penalty.value, l2_hit);
     }
 }
 
@@ -290,18 +349,22 @@ static bool pattern_latency(double *cycles, const json_t *root, const char *patt
 }
 
 /* Reads of a walk show where the tables are in memory and not in L2: as misses, one after the
- * other. */
+ * other. Where no kinds of access were told, a walk takes what was measured, and its reads are a
+ * guess that costs what L2 misses: it has none. */
 static void plan_levels(struct latency_plan *plan, const struct model_text *t)
 {
     double near, far, l2_hit, memory;
     if (!pattern_latency(&near, t->root, "P3") || !pattern_latency(&far, t->root, "P5") ||
         !pattern_latency(&l2_hit, t->root, "P1") || !pattern_latency(&memory, t->root, "P4") ||
         memory <= l2_hit) {
+        struct saved_value walk;
+        bool is_told = saved_value(&walk, saved_tlb(t->root, "l2_tlb"), "miss_penalty");
+        plan->walker_levels = is_told ? 0 : plan->walker_levels;
         return;
     }
     double reads = round((far - near) / (memory - l2_hit)) - 1; /* one is the data's own */
-    if (reads >= 1 && reads <= WALKER_MAX_LEVELS) {
-        plan->walker_levels = (uint32_t)reads;
+    if (reads <= WALKER_MAX_LEVELS) {
+        plan->walker_levels = reads > 0 ? (uint32_t)reads : 0;
     }
     double jump;
     if (pattern_latency(&jump, t->root, "P6")) {
@@ -313,7 +376,10 @@ static void plan_translation(struct latency_plan *plan, const struct model_text 
 {
     struct saved_value first, second;
     const struct cache_spec *l2 = &t->base->tlb_l2.entries;
-    plan_levels(plan, t);
+    bool is_kept = model_keeps_second_tlb(t);
+    if (!is_kept) {
+        plan_levels(plan, t);
+    }
     if (!saved_value(&first, saved_tlb(t->root, "l1_tlb"), "miss_penalty")) {
         return;
     }
@@ -322,6 +388,9 @@ static void plan_translation(struct latency_plan *plan, const struct model_text 
     }
     plan->tlb_l2_hit = rest(first.value, plan->tlb_l1_miss + plan->tlb_l1_fill);
     bool has_second = saved_value(&second, saved_tlb(t->root, "l2_tlb"), "miss_penalty");
+    if (is_kept) {
+        return; /* nothing was walked */
+    }
     double walk = plan->tlb_l2_hit;
     walk += has_second ? second.value - l2->miss_cycles - l2->fill_cycles : 0;
     /* Reads that L2 alone would take longer for were no reads. */
@@ -329,6 +398,65 @@ static void plan_translation(struct latency_plan *plan, const struct model_text 
         plan->walker_levels--;
     }
     plan->walker = rest(walk, (double)plan->walker_levels * t->base->l2.hit_cycles);
+}
+
+/* Where L2's hits were not measured, they are what the misses of L1 leave beside the base's terms.
+ */
+static void l2_hit_of_misses(double *l2_hit, const struct latency_plan *plan,
+                             const struct model_text *t)
+{
+    const json_t *l1 = saved_cache(t->root, "l1_data");
+    struct saved_value penalty;
+    double hit;
+    uint64_t fetched = t->base->l1_data.sector_bytes;
+    saved_u64(&fetched, l1, "fetch_granularity");
+    if (hit_latency(&hit, plan, l1) && saved_value(&penalty, l1, "miss_penalty")) {
+        double left = hit + penalty.value - way_more(t, (uint32_t)fetched, true) - plan->l1_through;
+        *l2_hit = left > hit ? left : hit;
+    }
+}
+
+/*
+ * Where there is no L2 and memory was not measured, the way to it is what the misses of constants
+ * or of textures leave, the shorter of both; the network has what DRAM leaves of it.
+ */
+static void way_of_misses(double *beyond, struct latency_plan *plan, const struct model_text *t)
+{
+    const struct {
+        const char *id;
+        double terms;
+        uint32_t sector;
+    } caches[] = {
+        {"constant_l1", plan->constant_address + plan->constant_l1_through,
+         t->base->constant_l1.sector_bytes},
+        {"texture_l1", plan->texture_address + plan->texture_filter + plan->texture_through,
+         t->base->texture_l1.sector_bytes},
+    };
+    double way = 0;
+    for (size_t i = 0; i < sizeof(caches) / sizeof(*caches); i++) {
+        const json_t *cache = saved_cache(t->root, caches[i].id);
+        struct saved_value penalty;
+        double hit;
+        uint64_t fetched = caches[i].sector;
+        saved_u64(&fetched, cache, "fetch_granularity");
+        bool is_told = latency(&hit, plan, cache, "hit_latency") &&
+                       saved_value(&penalty, cache, "miss_penalty") &&
+                       (i > 0 || !saved_cache(t->root, "constant_l15"));
+        double left =
+            is_told ? hit + penalty.value - caches[i].terms - way_more(t, (uint32_t)fetched, true)
+                    : 0;
+        way = left > 0 && (way == 0 || left < way) ? left : way;
+    }
+    uint32_t asked = way_load_bytes(t->base);
+    double memory = way_network_extra(t->base, asked) + way_dram(t, asked);
+    if (way <= memory) {
+        return;
+    }
+    *beyond = way + plan->lsu;
+    uint32_t left = rest(way, memory);
+    plan->dram_fixed = plan->dram_fixed < left ? plan->dram_fixed : left;
+    plan->request = (left - plan->dram_fixed) / 2;
+    plan->reply = left - plan->dram_fixed - plan->request;
 }
 
 void latencies_plan(struct latency_plan *plan, const struct model_text *t)
@@ -344,9 +472,12 @@ void latencies_plan(struct latency_plan *plan, const struct model_text *t)
         .texture_address = base->sm.texture.address_cycles,
         .texture_filter = base->sm.texture.filter_cycles,
         .texture_fifo = base->texture_l1.hit_cycles,
+        .texture_through = base->texture_l1.miss_cycles + base->texture_l1.fill_cycles,
         .constant_address = base->sm.constant.address_cycles,
         .constant_l1_hit = base->constant_l1.hit_cycles,
+        .constant_l1_through = base->constant_l1.miss_cycles + base->constant_l1.fill_cycles,
         .constant_l15_hit = base->constant_l15.hit_cycles,
+        .constants_have_second = base->constant_l15.enabled,
         .constant_l15_through = base->constant_l15.miss_cycles + base->constant_l15.fill_cycles,
         .tlb_l1_miss = base->tlb_l1.entries.miss_cycles,
         .tlb_l1_fill = base->tlb_l1.entries.fill_cycles,
@@ -356,21 +487,23 @@ void latencies_plan(struct latency_plan *plan, const struct model_text *t)
         .window_switch = base->walker.switch_cycles,
     };
     double l2_hit = plan->lsu + plan->request + base->l2.hit_cycles + plan->reply +
-                    network_extra(base, base->l2.sector_bytes);
+                    way_network_extra(base, way_load_bytes(base));
     plan_issue(&plan->issue, t);
-    latency(&l2_hit, plan, saved_cache(t->root, "l2"), "hit_latency");
+    if (!latency(&l2_hit, plan, saved_cache(t->root, "l2"), "hit_latency")) {
+        l2_hit_of_misses(&l2_hit, plan, t);
+    }
     plan_l1(plan, t, l2_hit);
     plan_l2(plan, t, l2_hit);
     plan_memory(plan, t, l2_hit);
     /* What misses the caches of textures and constants goes where there is no L2 to memory. */
     double beyond = l2_hit;
-    if (!saved_cache(t->root, "l2")) {
-        latency(&beyond, plan, json_object_get(t->root, "memory"), "latency");
+    if (!way_has_l2(t) && !latency(&beyond, plan, json_object_get(t->root, "memory"), "latency")) {
+        way_of_misses(&beyond, plan, t);
     }
-    plan_texture(plan, t, beyond - plan->lsu);
+    plan_texture(plan, t, beyond);
     plan_texture_in_l1(plan, t);
     plan->lsu_local = path_of(plan, t, "local_l1");
     plan->lsu_readonly = path_of(plan, t, "readonly_l1");
-    plan_constants(plan, t, beyond - plan->lsu);
+    plan_constants(plan, t, beyond);
     plan_translation(plan, t);
 }

@@ -29,6 +29,34 @@ const char *model_measured(char *text, const struct saved_value *value);
 /* The same behind a sum that was measured as a whole: "230 cycles with the way there". */
 const char *model_sum(char *text, const char *what, const struct saved_value *value);
 
+/* ---- way.c: what a lone read takes behind its cache, in core cycles ---- */
+
+/* What a lone load of a word asks for. */
+uint32_t way_load_bytes(const struct model *base);
+/* What the network takes for a reply of so many bytes, and its request, beyond a cycle each. */
+double way_network_extra(const struct model *base, uint32_t data_bytes);
+/* Whether the model will have an L2: found, or the base's and not shown to be absent. */
+bool way_has_l2(const struct model_text *t);
+/* What a read of `bytes` takes more than a load's, through L2, or to memory where there is none;
+ * by_port: its reply passes the SM's port. */
+double way_more(const struct model_text *t, uint32_t bytes, bool by_port);
+/* DRAM without what its controller adds. */
+double way_dram(const struct model_text *t, uint32_t bytes);
+
+/* ---- way.c: what a lone read takes behind its cache, in core cycles ---- */
+
+/* What a lone load of a word asks for. */
+uint32_t way_load_bytes(const struct model *base);
+/* What the network takes for a reply of so many bytes, and its request, beyond a cycle each. */
+double way_network_extra(const struct model *base, uint32_t data_bytes);
+/* Whether the model will have an L2: found, or the base's and not shown to be absent. */
+bool way_has_l2(const struct model_text *t);
+/* What a read of `bytes` takes more than a load's, through L2, or to memory where there is none;
+ * by_port: its reply passes the SM's port. */
+double way_more(const struct model_text *t, uint32_t bytes, bool by_port);
+/* DRAM without what its controller adds. */
+double way_dram(const struct model_text *t, uint32_t bytes);
+
 /* ---- latencies.c: how measured latencies divide over the parameters that add up to them ---- */
 
 /*
@@ -49,8 +77,10 @@ struct latency_plan {
     uint32_t dram_fixed;
     double memory_of_kinds; /* what it follows from, where kinds of access tell; else 0 */
     bool texture_by_l1;
-    uint32_t texture_address, texture_filter, texture_fifo;
-    uint32_t constant_address, constant_l1_hit, constant_l15_hit, constant_l15_through;
+    uint32_t texture_address, texture_filter, texture_fifo, texture_through;
+    uint32_t constant_address, constant_l1_hit, constant_l1_through;
+    uint32_t constant_l15_hit, constant_l15_through;
+    bool constants_have_second; /* where none was shown: the base's, as misses come back so soon */
     uint32_t tlb_l1_miss, tlb_l1_fill, tlb_l2_hit;
     uint32_t walker, walker_levels, window_switch;
 };
@@ -67,6 +97,11 @@ void model_units(struct model_text *t, const struct latency_plan *plan);
 uint64_t model_caches(struct model_text *t, const struct latency_plan *plan);
 void model_carveout(struct model_text *t);
 bool model_has_choices(const struct model_text *t); /* that it writes several divisions */
+/* The policy that was found of a cache or a TLB with sets of so many ways. */
+void model_replacement(struct model_text *t, const json_t *cache, uint64_t ways);
+/* No second TLB showed, and the base's, which translates all of the device's memory, would not
+ * have. */
+bool model_keeps_second_tlb(const struct model_text *t);
 void model_translation(struct model_text *t, const struct latency_plan *plan);
 
 #endif

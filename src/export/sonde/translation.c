@@ -59,13 +59,16 @@ static void equal_lines(struct model_text *t, const json_t *tlb, const char *com
     }
     bool has_sets = saved_u64(&sets, tlb, "sets") && sets > 0 && entries % sets == 0;
     sets = has_sets ? sets : 1;
+    for (uint64_t n = 2; !has_sets && entries / sets > MEM_MAX_WAYS && n <= entries; n++) {
+        sets = entries % n == 0 ? n : sets;
+    }
     if (entries / sets > MEM_MAX_WAYS) {
         model_line(t, 1, "",
                    "# %" PRIu64 " entries in %" PRIu64 " sets are more ways than a set has",
                    entries, sets);
         return;
     }
-    model_line(t, 1, has_sets ? comment : "not measured: one set", "sets: %" PRIu64, sets);
+    model_line(t, 1, has_sets ? comment : "not measured: a guess", "sets: %" PRIu64, sets);
     model_line(t, 1, comment, "ways: %" PRIu64, entries / sets);
     model_line(t, 1, "", "ways_per_set: []");
     if (sets > 1 && base->sets == sets && base->index.kind != INDEX_MODULO) {
@@ -106,6 +109,20 @@ static void scope_line(struct model_text *t, const json_t *tlb)
     }
 }
 
+/* Of the largest set; 0: not known. */
+static uint64_t ways_of(const json_t *tlb)
+{
+    const json_t *list = json_object_get(tlb, "entries_per_set");
+    uint64_t ways = 0, sets = 1;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        ways = entry_count(list, i) > ways ? entry_count(list, i) : ways;
+    }
+    if (ways == 0 && saved_u64(&ways, tlb, "entries") && saved_u64(&sets, tlb, "sets") && sets) {
+        ways /= sets;
+    }
+    return ways;
+}
+
 static void entry_lines(struct model_text *t, const json_t *tlb, const struct cache_spec *base)
 {
     struct saved_value value;
@@ -124,22 +141,34 @@ static void entry_lines(struct model_text *t, const json_t *tlb, const struct ca
     } else {
         equal_lines(t, tlb, comment, base);
     }
-    const json_t *policy = json_object_get(tlb, "policy");
-    const char *name = saved_text(policy, "name", "unknown");
-    static const char *const PLAIN[] = {"lru",   "fifo",     "plru",  "nru",
-                                        "srrip", "lru_late", "random"};
-    for (size_t i = 0; i < sizeof(PLAIN) / sizeof(PLAIN[0]); i++) {
-        if (strcmp(name, PLAIN[i]) == 0) {
-            model_line(t, 1, "measured", "replacement: {policy: %s}", name);
-        }
-    }
+    model_replacement(t, tlb, ways_of(tlb));
 }
 
-/* Shown not to exist; behind a first TLB that does not exist there is none either. */
-static bool is_absent(const json_t *root, const char *id)
+bool model_keeps_second_tlb(const struct model_text *t)
 {
-    const json_t *tlbs = json_object_get(root, "tlbs");
+    const struct tlb_spec *base = &t->base->tlb_l2;
+    uint64_t entries = (uint64_t)base->entries.sets * base->entries.ways;
+    for (uint32_t set = 0; set < base->entries.unequal_count; set++) {
+        entries += base->entries.ways_per_set[set];
+    }
+    uint64_t memory = saved_plain_u64(json_object_get(t->root, "device"), "memory_bytes", 0);
+    uint64_t span = base->entries.line_bytes, page = span;
+    const json_t *first = saved_tlb(t->root, "l1_tlb");
+    saved_u64(&page, first, "page");
+    bool is_behind =
+        page > 0 && span % page == 0 && scope_of(first, t->base->tlb_l1.scope) <= base->scope;
+    return first && !saved_tlb(t->root, "l2_tlb") && base->entries.enabled && is_behind &&
+           memory > 0 && memory / span < entries;
+}
+
+/* Did not show; behind a first TLB that does not exist there is none either. */
+static bool is_absent(const struct model_text *t, const char *id)
+{
+    const json_t *tlbs = json_object_get(t->root, "tlbs");
     const json_t *tlb = json_find_id(tlbs, id), *first = json_find_id(tlbs, "l1_tlb");
+    if (strcmp(id, "l2_tlb") == 0 && model_keeps_second_tlb(t)) {
+        return false;
+    }
     return json_is_false(json_object_get(tlb, "present")) ||
            json_is_false(json_object_get(first, "present"));
 }
@@ -149,7 +178,7 @@ static bool section(struct model_text *t, const char *name, const char *id,
 {
     const json_t *tlb = saved_tlb(t->root, id);
     if (!tlb) {
-        if (is_absent(t->root, id)) {
+        if (is_absent(t, id)) {
             model_line(t, 0, "", "%s:", name);
             model_line(t, 1, "measured", "enabled: false");
         }

@@ -1,0 +1,91 @@
+/*
+ * What a lone read takes behind its cache, by the base's widths and the geometry that was measured:
+ * the way through L2, or to memory where there is none. A read of more bytes than a load's takes
+ * longer: L2 looks up line by line and its data port passes them one after the other, the reply has
+ * more bytes, memory sends more bursts.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "export/sonde/model_text.h"
+#include "util/glue/json_glue.h"
+
+/* Cycles that a message of `bytes` takes beyond its first on links of a width (0: no limit). */
+static double beyond_first(uint32_t bytes, uint32_t width)
+{
+    return width && bytes > width ? ceil((double)bytes / width) - 1 : 0;
+}
+
+uint32_t way_load_bytes(const struct model *base)
+{
+    return base->sm.coalesce.sector_bytes;
+}
+
+double way_network_extra(const struct model *base, uint32_t data_bytes)
+{
+    const struct noc_spec *noc = &base->noc;
+    return beyond_first(noc->header_bytes, noc->request_bytes_per_cycle) +
+           beyond_first(noc->header_bytes + data_bytes, noc->reply_bytes_per_cycle);
+}
+
+bool way_has_l2(const struct model_text *t)
+{
+    const json_t *any = json_find_id(json_object_get(t->root, "caches"), "l2");
+    bool is_absent = any && json_is_false(json_object_get(any, "present")) &&
+                     strcmp(saved_text(any, "status", "absent"), "absent") == 0;
+    return saved_cache(t->root, "l2") || (!is_absent && t->base->l2.enabled);
+}
+
+/* The data port of L2: its lines in turn. */
+static double l2_port(const struct model_text *t, uint32_t bytes)
+{
+    uint64_t line = t->base->l2.line_bytes;
+    uint32_t width = t->base->l2.data_bytes_per_cycle;
+    saved_u64(&line, saved_cache(t->root, "l2"), "line");
+    uint32_t piece = line && line < bytes ? (uint32_t)line : bytes;
+    double pieces = ceil((double)bytes / piece);
+    return width ? pieces * (1 + beyond_first(piece, width)) - 1 : 0;
+}
+
+double way_more(const struct model_text *t, uint32_t bytes, bool by_port)
+{
+    uint32_t load = way_load_bytes(t->base);
+    double network = by_port ? way_network_extra(t->base, bytes) : way_network_extra(t->base, 0);
+    network -= way_network_extra(t->base, load);
+    return network + (way_has_l2(t) ? l2_port(t, bytes) - l2_port(t, load)
+                                    : way_dram(t, bytes) - way_dram(t, load));
+}
+
+static uint64_t core_period_ps(const struct model_text *t)
+{
+    uint64_t hz = saved_plain_u64(json_object_get(t->root, "device"), "clock_hz", 0);
+    return hz ? (uint64_t)round(1e12 / (double)hz) : t->base->core_period_ps;
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/*
+ * Activate (where rows stay open, a miss's neighbours have opened its own), read and the transfer
+ * of all bursts, in core cycles, and what the two clocks' edges cost: in the mean of all phases
+ * half of each period, less half of the step in which phases come.
+ */
+double way_dram(const struct model_text *t, uint32_t bytes)
+{
+    const struct dram_spec *dram = &t->base->dram;
+    uint64_t core_ps = core_period_ps(t), own_ps = dram->period_ps;
+    double burst = 1 + beyond_first(dram->burst_bytes, dram->bytes_per_cycle);
+    double apart = fmax(burst, fmax(dram->t_ccd_s, dram->t_ccd_l));
+    double activate = dram->closed_page ? dram->t_rcd : 0;
+    double clocks = activate + dram->t_cl + beyond_first(bytes, dram->burst_bytes) * apart +
+                    (dram->bytes_per_cycle ? burst : 0);
+    double edges_ps = (double)(own_ps + core_ps) / 2 - (double)common_divisor(own_ps, core_ps);
+    return (clocks * (double)own_ps + edges_ps) / (double)core_ps;
+}
