@@ -125,13 +125,13 @@ static bool wide_address_fits(const struct ptx_module *m)
     return m->address_size == 64 || m->version_major * 10 + m->version_minor < 23;
 }
 
-/* What came after 32-bit programs had gone takes 32-bit addresses of global memory all the same. */
+/* wmma, and what came after 32-bit programs had gone, take 32-bit addresses of global memory. */
 static bool takes_narrow_addresses(const struct ptx_insn *insn)
 {
     const char *name = isa_row(insn->op)->name;
-    return strncmp(name, "cp.", 3) == 0 || strncmp(name, "st.async", 8) == 0 ||
-           strncmp(name, "red.async", 9) == 0 || insn->op == OP_FENCE_MAP_ACQUIRE ||
-           insn->op == OP_LDMATRIX || insn->op == OP_STMATRIX;
+    return strncmp(name, "cp.", 3) == 0 || strncmp(name, "wmma.", 5) == 0 ||
+           strncmp(name, "st.async", 8) == 0 || strncmp(name, "red.async", 9) == 0 ||
+           insn->op == OP_FENCE_MAP_ACQUIRE || insn->op == OP_LDMATRIX || insn->op == OP_STMATRIX;
 }
 
 /* Not so the places of fragments and tensor maps, and where st.async writes: its barrier's may be.

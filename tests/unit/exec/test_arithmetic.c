@@ -330,6 +330,23 @@ static uint32_t want_laneid(uint32_t t)
     return (t & 31) | ((1u << (t & 31)) - 1) << 8;
 }
 
+static uint32_t want_saturated(uint32_t t)
+{
+    (void)t;
+    return 0x7fffffffu - 0x80000000u;
+}
+
+/* 1 << 32 and -1 << 32 do not fit 33 bits; each saturates at its own end. */
+static void a_video_shift_beyond_all_bits_saturates_at_the_end_of_its_sign(void **state)
+{
+    (void)state;
+    check32(KERNEL("", "mov.u32 %r0, 1; mov.u32 %r1, -1; mov.u32 %r2, 40;\n"
+                       "vshl.s32.s32.u32.sat.clamp %r3, %r0, %r2;\n"
+                       "vshl.s32.s32.u32.sat.clamp %r4, %r1, %r2;\n"
+                       "sub.u32 %r5, %r3, %r4;\n" STORE32("%r5")),
+            want_saturated);
+}
+
 static void lane_masks_are_of_the_lane(void **state)
 {
     (void)state;
@@ -419,6 +436,7 @@ int main(void)
         cmocka_unit_test(rounding_modes_flushing_and_saturation_act_around_the_loop),
         cmocka_unit_test(ftz_flushes_and_sat_clamps),
         cmocka_unit_test(prmt_has_named_modes),
+        cmocka_unit_test(a_video_shift_beyond_all_bits_saturates_at_the_end_of_its_sign),
         cmocka_unit_test(lane_masks_are_of_the_lane),
         cmocka_unit_test(special_registers_give_the_coordinates_of_3d_blocks),
         cmocka_unit_test(clock_advances_between_two_reads),

@@ -12,6 +12,7 @@
 #include "util/error.h"
 #include "util/glue/json_glue.h"
 #include "util/rng.h"
+#include "util/text/plain.h"
 
 static void assert_text_is(json_t *value, const char *expected)
 {
@@ -146,10 +147,25 @@ static void a_hostile_depth_is_refused(void **state)
     assert_null(value);
 }
 
+/* A program's own locale of a thread is there again when the number has been written. */
+static void the_threads_locale_is_its_own_again_afterwards(void **state)
+{
+    (void)state;
+    locale_t own = duplocale(LC_GLOBAL_LOCALE), before = uselocale(own);
+    assert_non_null(own);
+    locale_t held = plain_begin();
+    assert_ptr_not_equal(uselocale((locale_t)0), own);
+    plain_end(held);
+    assert_ptr_equal(uselocale((locale_t)0), own);
+    uselocale(before);
+    freelocale(own);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_keep_their_order_and_numbers_are_short),
+        cmocka_unit_test(the_threads_locale_is_its_own_again_afterwards),
         cmocka_unit_test(every_double_reads_back_exactly),
         cmocka_unit_test(what_json_cannot_say_is_refused),
         cmocka_unit_test(bytes_that_are_no_text_are_repaired),
