@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -270,12 +271,24 @@ static int judge(json_t **values, struct sweep_work *work, int wait_status)
     return 0;
 }
 
+/* A process that can write neither its result nor why it failed leaves no other trace. */
+static void note_full_disk(struct sweep_work *work)
+{
+    struct statvfs disk;
+    size_t length = strlen(work->reason);
+    if (work->status == POINT_FAILED && statvfs(work->folder, &disk) == 0 && disk.f_bavail == 0) {
+        snprintf(work->reason + length, sizeof work->reason - length,
+                 "; no space is left where points have their files (TMPDIR)");
+    }
+}
+
 int sweep_work_line(json_t **line, struct sweep_work *work, int wait_status)
 {
     json_t *values = NULL;
     char host[256] = "";
     uint64_t now = time_monotonic_ns();
     int rc = work->status == POINT_OPEN ? judge(&values, work, wait_status) : 0;
+    note_full_disk(work);
     gethostname(host, sizeof host - 1);
     *line = json_object();
     rc = rc ? rc : json_put_string(*line, "status", sweep_status_names[work->status]);
