@@ -121,6 +121,10 @@ struct check_launch *launch_create(struct check *check, const struct exec_launch
     }
     l->tag = ++check->last_tag;
     see_program(l);
+    if (!products_watch(l)) {
+        launch_destroy(l);
+        return NULL;
+    }
     return l;
 }
 
@@ -183,7 +187,7 @@ struct watched_cta *cta_create(struct check_launch *launch, struct exec_cta *cta
     for (uint32_t i = 0; i < CHECK_WARPS; i++)
         if (w->local_bytes[i])
             memset(w->local[i], 0, (size_t)w->local_bytes[i] * 4);
-    if (launch->copies && !copies_begin(w))
+    if ((launch->copies && !copies_begin(w)) || (launch->products && !products_begin(w)))
         return NULL;
     shared_begin(w);
     order_begin(w);
@@ -200,6 +204,7 @@ void cta_destroy(struct watched_cta *cta)
     free(cta->read_pcs);
     free(cta->seen_blocks);
     copies_destroy(cta->copies);
+    free(cta->products);
     order_forget(&cta->places);
     u64_map_free(&cta->places);
     for (uint32_t i = 0; i < CHECK_WARPS; i++)

@@ -119,6 +119,8 @@ static void issues(struct exec_warp *warp, uint32_t mask)
         cta->launch->check->caller_mask = mask;
         return;
     }
+    if (flags & INSN_PRODUCT)
+        products_issue(cta, warp, mask);
     if (cta->launch->copies && copies_concern(warp->state->program, warp->pc)) {
         copies_group(cta, warp->env->warpid, exec_uop_info(warp->state->program, warp->pc), mask);
         return;

@@ -93,8 +93,9 @@ struct watched_cta {
     /* Local memory: which lanes have written a byte. */
     uint32_t *local[CHECK_WARPS];
     uint32_t local_bytes[CHECK_WARPS];
-    struct u64_map places; /* in its shared memory */
-    struct copies *copies; /* copies.c; NULL: none was ever needed */
+    struct u64_map places;     /* in its shared memory */
+    struct copies *copies;     /* copies.c; NULL: none was ever needed */
+    struct products *products; /* products.c */
 };
 
 struct check_launch {
@@ -106,6 +107,7 @@ struct check_launch {
     uint32_t shift;
     bool local_checked, shared_checked;
     bool copies;     /* the program has some that it must wait for */
+    bool products;   /* the kernel has some */
     bool order_lost; /* too many places order blocks: races between them are not looked for */
     struct u64_map places;
     size_t place_bytes;
@@ -121,6 +123,7 @@ enum {
     INSN_FENCE = 16,
     INSN_WARP_SYNC = 32,
     INSN_CALL = 64,
+    INSN_PRODUCT = 128, /* products_issue() wants to know of it */
 };
 
 struct check {
@@ -206,6 +209,11 @@ void copies_group(struct watched_cta *cta, uint32_t warp, const struct exec_uop_
                   uint32_t mask);
 void copies_access(struct watched_cta *cta, const struct exec_warp *warp,
                    const struct exec_access *access);
+
+/* products.c: wgmma. False: no memory. */
+bool products_watch(struct check_launch *launch);
+bool products_begin(struct watched_cta *cta);
+void products_issue(struct watched_cta *cta, const struct exec_warp *warp, uint32_t mask);
 
 /* What an access is, in words: "load of 4 bytes from". */
 const char *access_words(const struct exec_access *access);
