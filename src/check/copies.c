@@ -32,7 +32,9 @@ struct copies {
 
 bool copies_concern(const struct exec_program *program, uint32_t pc)
 {
-    return program->infos[pc].copies != GROUPS_NOTHING;
+    enum isa_op op = program->insns[pc] ? program->insns[pc]->op : OP_NONE;
+    return program->infos[pc].copies != GROUPS_NOTHING || op == OP_MBARRIER_TEST ||
+           op == OP_MBARRIER_TEST_PARITY;
 }
 
 void copies_destroy(struct copies *copies)
@@ -71,7 +73,9 @@ void copies_group(struct watched_cta *cta, uint32_t warp, const struct exec_uop_
                   uint32_t mask)
 {
     struct copies *c = cta->copies;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    if (info->copies == GROUPS_NOTHING)
+        bulk_waited_for_all(cta); /* a test_wait */
+    for (uint32_t rest = info->copies ? mask : 0; rest; rest &= rest - 1) {
         uint32_t lane = lowest_lane(rest), *made = &c->made[warp][lane];
         bool all = info->copies == GROUPS_WAIT_ALL;
         *made += (all || info->copies == GROUPS_COMMIT) && *made < GROUP_MAX;
@@ -139,6 +143,7 @@ static bool is_over(const struct copies *c, uint32_t record)
 static void others_access(struct watched_cta *cta, const struct exec_warp *warp,
                           const struct exec_access *access, uint32_t mask, uint32_t bytes)
 {
+    bool stores = access->kind != ACCESS_LOAD && access->kind != ACCESS_MATRIX_LOAD;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = lowest_lane(rest), end;
         bool shared = access->space == SPACE_SHARED ||
@@ -149,6 +154,8 @@ static void others_access(struct watched_cta *cta, const struct exec_warp *warp,
             if (!is_over(cta->copies, cta->copies->last[i])) {
                 report(cta, warp, access, lane, i);
                 return;
+            } else if (!bulk_access(cta, warp, access, lane, i, stores)) {
+                return;
             }
     }
 }
@@ -158,6 +165,14 @@ void copies_access(struct watched_cta *cta, const struct exec_warp *warp,
 {
     struct exec_access piece;
     switch (access->kind) {
+    case ACCESS_WAIT:
+        for (uint32_t rest = exec_wait_is_over(access) ? access->lanes : 0; rest; rest &= rest - 1)
+            bulk_waited(cta, access->data[lowest_lane(rest)][0] - (uintptr_t)warp->cta->shared);
+        break;
+    case ACCESS_FENCE:
+        if (warp->state->program->insns[access->pc]->op == OP_FENCE_PROXY_ASYNC)
+            bulk_fenced(cta);
+        break;
     case ACCESS_COPY:
         copy_writes(cta, warp, access);
         break;

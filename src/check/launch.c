@@ -93,7 +93,7 @@ static void see_program(struct check_launch *launch)
         launch->watch[pc] = program->infos[pc].is_barrier || launch->flags[pc] & INSN_CALL ||
                             has_members(insn->op) || copies_concern(program, pc);
         launch->copies |= insn->op == OP_CP_ASYNC || insn->op == OP_CP_ASYNC_HINT ||
-                          insn->op == OP_CP_ASYNC_SIZE_HINT;
+                          insn->op == OP_CP_ASYNC_SIZE_HINT || program->infos[pc].is_bulk;
         launch->shared_checked &= !isa_row(insn->op)->at_issue;
     }
     launch->shared_checked &= !launch->copies;
@@ -187,7 +187,8 @@ struct watched_cta *cta_create(struct check_launch *launch, struct exec_cta *cta
     for (uint32_t i = 0; i < CHECK_WARPS; i++)
         if (w->local_bytes[i])
             memset(w->local[i], 0, (size_t)w->local_bytes[i] * 4);
-    if ((launch->copies && !copies_begin(w)) || (launch->products && !products_begin(w)))
+    if ((launch->copies && !(copies_begin(w) && bulk_begin(w))) ||
+        (launch->products && !products_begin(w)))
         return NULL;
     shared_begin(w);
     order_begin(w);
@@ -204,6 +205,7 @@ void cta_destroy(struct watched_cta *cta)
     free(cta->read_pcs);
     free(cta->seen_blocks);
     copies_destroy(cta->copies);
+    bulk_destroy(cta->bulk);
     free(cta->products);
     order_forget(&cta->places);
     u64_map_free(&cta->places);

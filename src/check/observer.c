@@ -229,6 +229,14 @@ static void touches(struct exec_warp *warp, uint32_t lane, uint64_t address, uin
     }
 }
 
+static void moves(struct exec_warp *warp, uint32_t lane, uint64_t offset, uint64_t bytes,
+                  const uint64_t *barrier)
+{
+    struct watched_cta *cta = watched(warp);
+    if (cta->launch->copies)
+        bulk_moves(cta, warp, lane, offset, bytes, barrier);
+}
+
 /* The barrier instruction that the warp has executed last. */
 static uint32_t barrier_pc(const struct exec_warp *warp)
 {
@@ -348,6 +356,7 @@ int check_create(struct check **out, uint64_t base, uint64_t range_bytes, bool l
                                              .accesses = accesses,
                                              .refused = refused,
                                              .touches = touches,
+                                             .moves = moves,
                                              .arrives = arrives,
                                              .released = released};
     *out = check;

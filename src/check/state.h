@@ -95,6 +95,7 @@ struct watched_cta {
     uint32_t local_bytes[CHECK_WARPS];
     struct u64_map places;     /* in its shared memory */
     struct copies *copies;     /* copies.c; NULL: none was ever needed */
+    struct bulk *bulk;         /* bulk.c; where copies are */
     struct products *products; /* products.c */
 };
 
@@ -209,6 +210,17 @@ void copies_group(struct watched_cta *cta, uint32_t warp, const struct exec_uop_
                   uint32_t mask);
 void copies_access(struct watched_cta *cta, const struct exec_warp *warp,
                    const struct exec_access *access);
+
+/* bulk.c: bulk copies. bulk_access: false, where one that is not over has been reported. */
+bool bulk_begin(struct watched_cta *cta);
+void bulk_destroy(struct bulk *b);
+void bulk_moves(struct watched_cta *cta, const struct exec_warp *warp, uint32_t lane,
+                uint64_t offset, uint64_t bytes, const uint64_t *barrier);
+void bulk_waited(struct watched_cta *cta, uint64_t place);
+void bulk_waited_for_all(struct watched_cta *cta);
+void bulk_fenced(struct watched_cta *cta);
+bool bulk_access(struct watched_cta *cta, const struct exec_warp *warp,
+                 const struct exec_access *access, uint32_t lane, uint32_t granule, bool stores);
 
 /* products.c: wgmma. False: no memory. */
 bool products_watch(struct check_launch *launch);

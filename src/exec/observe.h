@@ -35,6 +35,10 @@ struct exec_observer {
      * a generic one. */
     void (*touches)(struct exec_warp *warp, uint32_t lane, uint64_t address, uint64_t bytes,
                     bool writes);
+    /* A lane's bulk copy reads bytes of its block's shared memory, or (`barrier` not NULL: its
+     * place there) writes them and has the barrier count them. NULL: not wanted. */
+    void (*moves)(struct exec_warp *warp, uint32_t lane, uint64_t offset, uint64_t bytes,
+                  const uint64_t *barrier);
     /* The warp has come to the barrier that it names; after that, these warps of its CTA have been
      * let go by it, or, `by_exit`, by the end of this warp. */
     void (*arrives)(struct exec_warp *warp);

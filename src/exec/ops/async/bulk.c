@@ -42,6 +42,8 @@ static bool transfer(struct exec_warp *warp, const struct uop_async *a, uint32_t
         to && a->has_barrier ? async_find_in(warp, &a->barrier, lane, rank, 8, 8) : NULL;
     if (!to || (a->has_barrier && !barrier))
         return false;
+    if (barrier)
+        async_tell(warp, lane, to, bytes, barrier);
     if (a->combine)
         reduce(to, from, bytes, a);
     else
@@ -72,6 +74,8 @@ static bool bulk_lane(struct exec_warp *warp, const struct uop_async *a, uint32_
     const uint8_t *from = async_find(warp, &a->from, lane, bytes, UNIT_BYTES);
     if (!from || !tell_transfer(warp, a, lane, from, bytes))
         return false;
+    if (a->from.space != SPACE_GLOBAL)
+        async_tell(warp, lane, from, bytes, NULL);
     if (!a->has_ctas)
         return transfer(warp, a, lane, -1, from, bytes);
     uint32_t ctas = (uint32_t)element_get(warp->state, &a->ctas, lane) & 0xffff;

@@ -1,5 +1,6 @@
 /* See place.h. */
 #include "exec/ops/async/place.h"
+#include "exec/observe.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -65,6 +66,16 @@ uint8_t *async_find_in(struct exec_warp *warp, const struct async_place *place, 
                   "%u bytes at 0x%" PRIx64 " of block %d of the cluster: misaligned, or not there",
                   bytes, offset, rank);
     return at;
+}
+
+void async_tell(struct exec_warp *warp, uint32_t lane, const uint8_t *shared, uint64_t bytes,
+                const uint8_t *barrier)
+{
+    const struct exec_observer *observer = warp->cta->launch->observer;
+    uint64_t offset = (uintptr_t)shared - (uintptr_t)warp->cta->shared;
+    uint64_t place = (uintptr_t)barrier - (uintptr_t)warp->cta->shared;
+    if (observer && observer->moves && offset < warp->cta->shared_bytes)
+        observer->moves(warp, lane, offset, bytes, barrier ? &place : NULL);
 }
 
 int async_decode_place(struct decoder *d, struct async_place *place,

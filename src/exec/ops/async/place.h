@@ -35,6 +35,11 @@ uint8_t *async_find(struct exec_warp *warp, const struct async_place *place, uin
 uint8_t *async_find_in(struct exec_warp *warp, const struct async_place *place, uint32_t lane,
                        int rank, uint32_t bytes, uint32_t align);
 
+/* Tells the observer, if there is one, of a bulk copy at `shared`, if that is in the lane's block:
+ * it reads there, or writes what `barrier` counts (NULL: it reads). */
+void async_tell(struct exec_warp *warp, uint32_t lane, const uint8_t *shared, uint64_t bytes,
+                const uint8_t *barrier);
+
 uint64_t mbarrier_init(uint32_t count);
 uint64_t mbarrier_arrive(uint64_t word, uint32_t count, uint32_t drop);
 uint64_t mbarrier_expect(uint64_t word, uint32_t bytes);

@@ -232,12 +232,16 @@ static bool move_box(struct job *job, int rank)
     job->shared = async_find_in(job->warp, &t->shared, job->lane, rank, bytes, PLACE_ALIGN);
     if (!job->shared)
         return false;
+    if (!t->into_shared)
+        async_tell(job->warp, job->lane, job->shared, bytes, NULL);
     job->shared_address = async_address(job->warp, &t->shared, job->lane) % EXEC_WINDOW_BYTES;
     if (!(job->map.im2col ? move_pixels(job) : move_tile(job)))
         return false;
     if (!t->into_shared)
         return true;
     uint8_t *barrier = async_find_in(job->warp, &t->barrier, job->lane, rank, 8, 8);
+    if (barrier)
+        async_tell(job->warp, job->lane, job->shared, bytes, barrier);
     return barrier && transfer_count(job->warp, barrier, bytes);
 }
 
