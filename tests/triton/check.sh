@@ -1,7 +1,7 @@
 #!/bin/sh
 # check.sh SONDE FOLDER: kernels that Triton compiled (kernels.py), run with the same arguments as on
 # an H200, must leave the same bytes: cases.tsv has the sum that cksum gave of the card's, or a file
-# of the card's and a tolerance.
+# of the card's and a tolerance. The checker finds nothing in them.
 set -eu
 sonde=$1
 folder=$2
@@ -18,6 +18,10 @@ while IFS="$tab" read -r name kernel grid block shared arguments wanted; do
         set -- "$@" --arg "$argument"
     done
     "$sonde" exec "$folder/$name.ptx" "$@"
+    if ! "$sonde" exec "$folder/$name.ptx" --check "$@" 2>"$scratch/found"; then
+        cat "$scratch/found"
+        failures=$((failures + 1))
+    fi
     count=$((count + 1))
     case $wanted in
     *.h200\ *)
