@@ -31,12 +31,14 @@
 /* Thresholds. Fixed by: blind trials of constants alone (tests/blind), where a member does not say
  * that it was chosen. */
 static const struct {
-    double hit_share, clearly, by_chance, sooner;
-    unsigned clearly_cycles, first_reads, max_line_bytes, sooner_cycles;
+    double hit_share, clearly, quiet, by_chance, sooner;
+    unsigned clearly_cycles, quiet_cycles, first_reads, max_line_bytes, sooner_cycles;
 } limits = {
     .hit_share = 0.98,   /* share of the loads that are hits for certain */
     .clearly = 1.03,     /* times a hit, and so many cycles more: no clock's drift, no port */
     .clearly_cycles = 8, /* cycles, the same */
+    .quiet = 1.01,       /* times a hit, where all hits take the same: a clock's drift. Chosen */
+    .quiet_cycles = 2,   /* cycles, the same, and by how much hits differ. Chosen */
     .by_chance = 1e-6,   /* chance: less likely is no accident */
     .first_reads = 256,  /* records at least, in launches after the first. Chosen */
     .sooner = 0.75, /* share of a load from L2: the way there may be shorter than plain loads' */
@@ -76,11 +78,12 @@ static int sample_behind(struct level *level, struct sample *out)
  * The same elements, each read the first time in a launch. L2 has them from launches before. Where
  * both caches begin a launch empty, this is the latency of L2 on this path.
  */
-static int sample_beneath(struct level *level, struct sample *out)
+static int sample_first(struct level *level, struct sample *out, const char *op)
 {
     struct walk_shape shape = shape_behind(level);
     struct walk_plan plan = level_plan(level, shape);
     struct walk walk;
+    plan.op = op;
     plan.window = (uint32_t)(shape.count < level->max_window ? shape.count : level->max_window);
     plan.windows = 2 + limits.first_reads / plan.window;
     int rc = walk_run(level->lab, &walk, &plan);
@@ -91,25 +94,62 @@ static int sample_beneath(struct level *level, struct sample *out)
     return rc;
 }
 
-/* No hit takes so long but by an accident of noise. */
+/* No hit takes so long but by an accident of noise, of which there is little where hits are alike.
+ */
 static double clearly_above(const struct sample *hits)
 {
-    return limits.clearly * sample_quantile(hits, limits.hit_share) + limits.clearly_cycles;
+    double slowest = sample_quantile(hits, limits.hit_share);
+    double spread = slowest - sample_quantile(hits, 1 - limits.hit_share);
+    return fmin(limits.clearly * slowest + limits.clearly_cycles,
+                limits.quiet * slowest + limits.quiet_cycles + spread);
+}
+
+/* More slow ones among the first reads than by noise? */
+static bool differ(const struct sample *slow, const struct sample *first)
+{
+    double by_noise = 2 * (1 - limits.hit_share) * (double)first->count;
+    return poisson_tail(by_noise, slow->count) < limits.by_chance;
+}
+
+/* Does L2 keep from launch to launch what is as large? Then plain loads of it take as long the
+ * first time in a launch as when they circle. */
+static int plain_is_kept(struct level *level, bool *kept)
+{
+    struct sample circling, first;
+    int rc = circle_sample(level, &circling, level->info->beneath, shape_behind(level));
+    if (rc) {
+        return rc;
+    }
+    double clearly = clearly_above(&circling);
+    sample_free(&circling);
+    rc = sample_first(level, &first, level->info->beneath);
+    if (rc == 0) {
+        struct sample slow = sample_view(&first, clearly, INFINITY);
+        *kept = !differ(&slow, &first);
+        sample_free(&first);
+    }
+    return rc;
 }
 
 /*
  * Are the slow loads from L2, or from memory, because launches evicted them from a small L2? Plain
- * loads from L2 take about as long as the one or the other.
+ * loads from L2 take about as long as the one or the other; where they do not say which, they are
+ * seen to be kept in L2.
  */
 static int check_slow(struct level *level, const struct sample *missed, double slow, double soonest)
 {
     int rc = circle_check_sooner(level, missed, limits.sooner);
     double own = sample_quantile(missed, 0.5), plain = level->timing.beneath_cycles;
-    if (rc == INFER_UNDECIDED && fabs(slow - plain) < fabs(own - plain)) {
+    bool near = fabs(slow - plain) < fabs(own - plain);
+    if (rc == INFER_UNDECIDED && !near) {
+        rc = plain_is_kept(level, &near);
+        rc = rc == SONDE_ENOTRECORDED || rc == 0 ? INFER_UNDECIDED : rc;
+    }
+    if (rc == INFER_UNDECIDED && near) {
         level->result->present = true;
         rc = 0;
     }
-    if (level->result->present && fabs(slow - plain) < fabs(own - plain)) {
+    if (level->result->present && near) {
         level->timing.beneath_cycles = soonest;
     }
     return rc != INFER_UNDECIDED
@@ -186,15 +226,14 @@ static int check_all(struct level *level, const struct sample *missed)
 static int check_behind(struct level *level, const struct sample *missed)
 {
     struct sample first;
-    int rc = sample_beneath(level, &first);
+    int rc = sample_first(level, &first, level->info->op);
     if (rc && !lab_soft(rc)) {
         return rc;
     }
     if (rc == 0) {
         struct sample slow = sample_view(&first, clearly_above(missed), INFINITY);
-        double by_noise = 2 * (1 - limits.hit_share) * (double)first.count;
         double median = sample_quantile(&slow, 0.5), soonest = sample_quantile(&slow, 0.1);
-        bool differs = poisson_tail(by_noise, slow.count) < limits.by_chance;
+        bool differs = differ(&slow, &first);
         sample_free(&first);
         if (differs) {
             return check_slow(level, missed, median, soonest);
