@@ -78,3 +78,23 @@ dissect sim:h200 h200.json --only reference
 expect h200.json l2.fetch_granularity 64
 python3 -c 'import json, sys; sys.exit(not [c for c in json.load(open("h200.json"))["caches"] if c["id"] == "l2"][0]["present"])' ||
     fail "sim:h200 has no L2"
+
+# Rows of a line a slice's unit holds four of: most rows have none of a set's lines, and the first that has is the seventh.
+cat >slices.yaml <<YAML
+name: slices
+sms: 2
+l1_data: {size: 16 KiB, line: 128 B, sector: 32 B, sets: 16, ways: 8}
+l2:
+  slices: 20
+  slice_index: {kind: hash, unit: 128 B, seed: 4114}
+  size: 32 KiB
+  line: 32 B
+  sector: 32 B
+  sets: 256
+  ways: 4
+  index: {kind: modulo, unit: 640 B}
+dram: {channels: 10, closed_page: true, fixed_latency: 252 cycles}
+YAML
+dissect sim:./slices.yaml slices.json --only l2
+expect slices.json l2.sets 5120
+expect slices.json l2.size 655360

@@ -7,6 +7,7 @@
  */
 #include "infer/geometry/rows.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@
 
 /* Thresholds. Fixed by: blind trials (tests/blind --draw wide). */
 static const struct {
-    uint32_t batch, enough, apart, nearest, window, seen_rows, windows, between;
+    uint32_t batch, enough, apart, nearest, window, seen_rows, windows, between, most_between;
     uint64_t loads, bytes;
     double share, sure, seen;
     uint32_t between_rows;
@@ -29,8 +30,9 @@ static const struct {
     .nearest = 64,   /* lines: what a row spans at least, for that */
     .window = 192,   /* lines to each side of where a row is expected, at least */
     .seen_rows = 10, /* rows with a line of the set, after which the distance is known */
-    .between = 6,  /* parts of the distance that are asked: all rows there are empty once in e^6 */
-    .windows = 40, /* rows that are asked */
+    .between = 6,    /* rows with a line of the set that are looked for at parts of the distance */
+    .most_between = 30,           /* rows that are asked there, at each part. Chosen */
+    .windows = 40,                /* rows that are asked */
     .loads = 3000000,             /* loads that all this may take */
     .bytes = UINT64_C(512) << 20, /* bytes that lines are taken from */
     .seen = 0.4,                  /* lines for each row, at least: one is expected */
@@ -113,14 +115,17 @@ static int ask_around(struct rows *r, double at, uint32_t window)
 
 /*
  * A row has none of the set's lines as often as not, so the second one that has may be the third or
- * the sixth one there is: parts of the distance are asked as well.
+ * the seventh one there is: parts of the distance are asked as well, the more rows the fewer of
+ * them have a line.
  */
-static int ask_between(struct rows *r, double distance, uint32_t window)
+static int ask_between(struct rows *r, double distance, uint32_t window, double filled)
 {
-    static const uint8_t parts[] = {2, 3, 5};
+    static const uint8_t parts[] = {2, 3, 5, 7};
+    uint32_t rows = (uint32_t)(limits.between / filled + 0.5);
+    rows = rows < limits.most_between ? rows : limits.most_between;
     int rc = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        for (uint32_t k = 0; rc == 0 && k < limits.between; k++) {
+        for (uint32_t k = 0; rc == 0 && k < rows; k++) {
             double row = 1 + k + (double)(1 + k % (parts[i] - 1U)) / parts[i];
             rc = ask_around(r, r->lines[0] + row * distance, window);
         }
@@ -133,11 +138,10 @@ static int predict(struct rows *r)
 {
     size_t second = second_row(r);
     double distance = (double)r->lines[second] - r->lines[0];
-    uint32_t seen = 2, row = 2, last = 1, window = limits.window;
+    uint32_t seen = 2, row = 2, last = 1, window = limits.window, tries = 0;
     window = window > distance / 4 ? (uint32_t)(distance / 4) : window;
     int rc = 0;
-    for (uint32_t tries = 0; rc == 0 && tries < limits.windows && seen < limits.seen_rows;
-         tries++) {
+    for (; rc == 0 && tries < limits.windows && seen < limits.seen_rows; tries++) {
         size_t before = r->count;
         rc = ask_around(r, r->lines[0] + row * distance, window);
         r->rows += row <= 2 * last; /* farther away it may have been missed */
@@ -148,7 +152,8 @@ static int predict(struct rows *r)
         }
         row += r->count > before && seen > 4 ? row / 2 : 1;
     }
-    return rc ? rc : ask_between(r, distance, window);
+    double filled = tries ? (double)(seen - 2) / tries : 1;
+    return rc ? rc : ask_between(r, distance, window, fmax(filled, 0.1));
 }
 
 /*
