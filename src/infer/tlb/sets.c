@@ -28,7 +28,7 @@ static const struct {
     unsigned max_more, most_sizes, most_slack, many_alike, most_loads, most_left_out, hidden;
 } limits = {
     .max_more = 80,        /* pages beyond those that fit */
-    .most_sizes = 2,       /* different sizes of sets */
+    .most_sizes = 2,       /* different sizes of sets, where these are in no order */
     .most_slack = 8,       /* pages that may fit beside the sets */
     .many_alike = 100,     /* pages, of which one may be off */
     .most_loads = 4000000, /* loads that leaving pages out may cost */
@@ -46,6 +46,7 @@ struct sets {
     size_t slack; /* pages that fit beside the sets */
     bool always;  /* what misses when a page is too many misses in every pass */
     bool *missed; /* per page, so far; owned */
+    uint32_t *of; /* per page, the set that it was found in, from 1; 0: none yet; owned */
     size_t room;
 };
 
@@ -344,6 +345,8 @@ static int add_page(struct sets *sets, bool *good, size_t pages)
     size_t fresh = 0, quiet = 0;
     rc = keep_larger(sets, view.slow, pages);
     for (size_t i = 0; i < pages; i++) {
+        bool first = view.slow[i] && !sets->missed[i];
+        sets->of[i] = first ? (uint32_t)out->set_count + 1 : sets->of[i];
         fresh += view.slow[i] && !sets->missed[i];
         quiet += !view.slow[i] && sets->missed[i];
         sets->missed[i] = sets->missed[i] || view.slow[i];
@@ -373,6 +376,29 @@ static size_t count_sizes(const struct tlb_result *out)
     return sizes;
 }
 
+/* Are the pages that fit all of sets that were found? Sets of different sizes may have as many
+ * entries as pages fit before all of them are too full. */
+static bool all_missed(const struct sets *sets)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sets->level->fits; i++) {
+        count += sets->missed[i];
+    }
+    return count == sets->level->fits;
+}
+
+/* Sets of many sizes are believed where the number of sets tells which pages are of one. */
+static bool are_in_turn(const struct sets *sets)
+{
+    size_t count = sets->out->set_count;
+    for (size_t i = count; i < sets->level->fits; i++) {
+        if (sets->of[i] != sets->of[i % count]) {
+            return false;
+        }
+    }
+    return count > 1;
+}
+
 static int page_by_page(struct sets *sets, bool *good)
 {
     const struct tlb_level *level = sets->level;
@@ -381,11 +407,12 @@ static int page_by_page(struct sets *sets, bool *good)
     sets->out->step_count = 0;
     memset(sets->missed, 0, sets->room * sizeof *sets->missed);
     for (size_t more = 1; rc == 0 && *good && more <= limits.max_more &&
-                          level->fits + more < limit && sets->entries < level->fits;
+                          level->fits + more < limit && !all_missed(sets);
          more++) {
         rc = add_page(sets, good, level->fits + more);
     }
-    *good = *good && sets->entries == level->fits && count_sizes(sets->out) <= limits.most_sizes;
+    *good = *good && all_missed(sets) && sets->entries >= level->fits &&
+            (count_sizes(sets->out) <= limits.most_sizes || are_in_turn(sets));
     return rc;
 }
 
@@ -499,7 +526,7 @@ static int find_sets(struct sets *sets)
         rc = sets->counted ? tlb_counted_sets(sets->tl, sets->out, sets->level, &sets->entries)
                            : by_leaving_out(sets);
     }
-    if (rc == 0 && sets->entries != sets->level->fits) {
+    if (rc == 0 && !good && sets->entries != sets->level->fits) {
         rc = lab_undecided(sets->tl->lab,
                            "the pages that miss together do not add up to those that fit");
     }
@@ -533,8 +560,8 @@ static void report(struct sets *sets)
     bool reliable = tlb_is_reliable(sets->tl, sets->level);
     double confidence = sets->slack ? 0.85 : sets->level->thrashes ? 0.96 : reliable ? 0.93 : 0.5;
     attribute_set(&out->sets, (double)out->set_count, "1", confidence, id);
-    attribute_set(&out->entries, (double)sets->level->fits, "entries", confidence, id);
-    attribute_set(&out->coverage, (double)sets->level->fits * (double)sets->level->page, "B",
+    attribute_set(&out->entries, (double)sets->entries, "entries", confidence, id);
+    attribute_set(&out->coverage, (double)sets->entries * (double)sets->level->page, "B",
                   confidence, id);
 }
 
@@ -543,8 +570,10 @@ int tlb_sets(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level
     struct sets sets = {.tl = tl, .out = out, .level = level, .in_front = in_front};
     sets.room = level->fits + INFER_MAX_TLB_SETS + limits.max_more + 2;
     sets.missed = calloc(sets.room, sizeof(bool));
-    int rc = sets.missed ? find_sets(&sets) : error_memory();
+    sets.of = calloc(sets.room, sizeof(uint32_t));
+    int rc = sets.missed && sets.of ? find_sets(&sets) : error_memory();
     free(sets.missed);
+    free(sets.of);
     if (rc == 0) {
         report(&sets);
     } else {
