@@ -12,7 +12,9 @@ struct walk_plan level_plan(const struct level *level, struct walk_shape shape)
                               .shape = shape,
                               .windows = 1,
                               .shared_bytes = level->info->shared_bytes,
-                              .filler = level->filler ? &level->filler->base : NULL};
+                              .filler = level->filler       ? &level->filler->base
+                                        : level->keeps_hits ? &walk_after_hits
+                                                            : NULL};
 }
 
 int level_saw(struct level *level, const struct sample *latencies)

@@ -100,6 +100,7 @@ struct level {
     uint64_t size_bytes;
     bool translated;       /* what does not fit misses a level of translation first */
     bool large;            /* too large for ordered walks */
+    bool keeps_hits;       /* lines of earlier walks stay until others are hit */
     struct filler *filler; /* behind/filler.h; NULL: walks go alone; owned */
     struct sample seen;    /* latencies for the classes of the whole device; owned */
 };

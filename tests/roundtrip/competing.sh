@@ -121,3 +121,41 @@ YAML
 dissect sim:./pages.yaml pages.json --only line,l2
 expect pages.json l2.line "not measured"
 expect pages.json l2.size "not measured"
+
+# Under lru_late lines of an earlier walk stay until others are hit: what would fit misses for good beside them.
+cat >kept.yaml <<'YAML'
+name: kept
+sms: 1
+l1_data: {size: 16 KiB, line: 128 B, sector: 32 B, sets: 16, ways: 8}
+l2:
+  slices: 8
+  slice_index: {kind: modulo, unit: 128 B}
+  size: 18 KiB
+  line: 128 B
+  sector: 32 B
+  sets: 16
+  ways: 9
+  index: {kind: modulo, unit: 1 KiB}
+  replacement: {policy: lru_late}
+dram: {channels: 1}
+YAML
+dissect sim:./kept.yaml kept.json --only l2
+expect kept.json l2.line 128
+expect kept.json l2.ways 9
+expect kept.json l2.sets 128
+grep -q '"name": "lru_late"' kept.json || fail "the policy of a cache that keeps what was hit is not told"
+
+# Sets of three sizes: six of them have as many entries as pages fit, and are not all.
+cat >unequal.yaml <<'YAML'
+inherits: gtx560ti
+name: unequal
+tlb_l1: {page: 2 MiB, scope: sm, sets: 8, ways: 7, ways_per_set: [3, 6, 6, 3, 3, 7, 7, 3], index: {kind: modulo}}
+tlb_l2: {page: 4 MiB, scope: gpu, sets: 5, ways: 12, ways_per_set: [], index: {kind: modulo}}
+vm: {page: 2 MiB}
+YAML
+dissect sim:./unequal.yaml unequal.json --only tlbs
+python3 - <<'PY' || fail "entries of sets that differ are not told"
+import json
+tlb = {t["id"]: t for t in json.load(open("unequal.json"))["tlbs"]}["l1_tlb"]
+assert tlb["entries"]["value"] == 38 and tlb["sets"]["value"] == 8, tlb
+PY

@@ -87,6 +87,13 @@ const struct path_info *path_find(const char *op);
  */
 int walk_run(struct lab *lab, struct walk *out, const struct walk_plan *plan);
 void walk_free(struct walk *walk);
+/*
+ * after_hits.c: of caches whose sets keep what was hit. Hits all lines of a plan, in a walk of its
+ * own; or walks a ring after that, as another run than without (WALK_AFTER_HITS is added).
+ */
+enum { WALK_AFTER_HITS = 1000 };
+int walk_hit_all(struct lab *lab, const struct walk_plan *plan);
+extern const struct walk_filler walk_after_hits;
 /* The latencies alone, as a sample. */
 int walk_sample(struct lab *lab, struct sample *out, const struct walk_plan *plan);
 

@@ -386,6 +386,14 @@ static void learn_settling(struct level *level, const struct fit *fit, const str
     }
 }
 
+/* Arrays beside lines of earlier walks that a cache keeps. */
+static int begin_array(struct level *level, struct walk_plan *plan)
+{
+    bool asks = level->keeps_hits && !plan->shape.ring;
+    plan->run += asks ? WALK_AFTER_HITS : 0;
+    return asks ? walk_hit_all(level->lab, plan) : 0;
+}
+
 /* One round. Its counts go into `fit` and rounds[round], its plan into `plan`. */
 static int walk_round(struct level *level, struct fit *fit, struct walk_plan *plan,
                       struct round rounds[], unsigned round, bool noisy)
@@ -394,6 +402,7 @@ static int walk_round(struct level *level, struct fit *fit, struct walk_plan *pl
     int rc = asks ? level_learn_beginning(level) : 0; /* is a long warm-up needed? */
     struct walk walk;
     plan_round(plan, level, round, noisy);
+    rc = rc ? rc : begin_array(level, plan);
     rc = rc ? rc : walk_run(level->lab, &walk, plan);
     if (rc) {
         return rc;
@@ -477,7 +486,8 @@ int fit_count_misses(struct level *level, uint32_t *misses, const struct walk_sh
     struct fit fit = {.count = shape->count, .misses = misses};
     struct round round;
     struct walk walk;
-    int rc = walk_run(level->lab, &walk, &plan);
+    int rc = begin_array(level, &plan);
+    rc = rc ? rc : walk_run(level->lab, &walk, &plan);
     if (rc == 0) {
         count_walk(&fit, &round, level, &walk,
                    slow_share(level) * (double)shape->count > limits.noisy_slow);

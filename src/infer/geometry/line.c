@@ -8,6 +8,7 @@
  * associative.
  */
 #include "infer/ask/sort.h"
+#include "infer/experiments.h"
 #include "infer/geometry/geometry.h"
 #include "infer/fit/groups.h"
 
@@ -213,9 +214,29 @@ static int find_line(struct level *level)
     return 0;
 }
 
+/* Once more, where lines of earlier walks may have kept others out (ask/after_hits.c). */
+static int find_again(struct level *level)
+{
+    const struct refusal why = level->lab->why;
+    level->keeps_hits = true;
+    int rc = level->large ? 0 : level_find_edge(level, level->fit.stride, 1);
+    rc = rc || level->large ? rc : level_ways(level);
+    rc = rc ? rc : find_line(level);
+    if (lab_soft(rc)) {
+        level->keeps_hits = false;
+        level->lab->why = why;
+        rc = INFER_UNDECIDED;
+    }
+    return rc;
+}
+
 int level_line(struct level *level)
 {
     int rc = find_line(level);
+    bool kept = level->outermost && !level->habits.begins_empty && !level->translated;
+    if (rc == INFER_UNDECIDED && kept) {
+        rc = find_again(level);
+    }
     if (lab_soft(rc)) { /* what fits was counted in steps that need not be lines */
         attribute_refuse_as(&level->result->size, "B", &level->lab->why);
     }
