@@ -50,7 +50,7 @@ enum {
 };
 #define ALL_LEVELS ((UINT32_C(1) << LEVEL_COUNT) - 1)
 
-enum experiment_kind { PATH, STRUCTURE }; /* experiments.def */
+enum experiment_kind { PATH, STRUCTURE, RECIPE }; /* experiments.def */
 
 struct experiment {
     const char *name;

@@ -1,5 +1,6 @@
 /*
- * Runs the experiments on the caches, then those on the device. What fails leaves its reason in the
+ * Runs the experiments on the caches, then published recipes, which nothing else needs, then those
+ * on the device. What fails leaves its reason in the
  * attributes concerned and in those of everything that needs it; only an error that concerns the
  * whole (memory out, interrupted, a source that breaks) ends the dissection.
  */
@@ -40,6 +41,17 @@ static uint64_t loads_of_recipe(const struct lab *lab)
     return lab->options->max_cache_loads ? lab->loads + lab->options->max_cache_loads / 8 : 0;
 }
 
+/* Of all that a source may do, what may be spent by when a recipe ends: on caches, and of copies.
+ */
+static const double recipes_share = 0.9, copy_share = 0.9;
+/* Bytes that fit: walks of so small a cache are cheap, and its recipes come in any case. Chosen. */
+static const uint64_t recipes_small = 8192;
+
+static bool is_small(const struct level *level)
+{
+    return level->fit.count && level->fit.count * level->fit.stride <= recipes_small;
+}
+
 /*
  * Of all that a source may do, the caches leave a part to what comes after, which takes far less:
  * the structure of each to the next one's, and that of the last to translation and loads in flight.
@@ -49,7 +61,10 @@ static double share_of(const struct level *level, enum experiment_kind kind)
 {
     static const double first = 0.3, each = 0.06, last = 0.75, paths = 0.05;
     double share = level->outermost ? last : first + each * (double)level->lab->level_count;
-    return kind == STRUCTURE ? share : share + paths;
+    return kind == STRUCTURE ? share
+           : kind == PATH    ? share + paths
+           : is_small(level) ? 1
+                             : recipes_share;
 }
 
 /*
@@ -74,7 +89,7 @@ static int run_one(struct level *level, size_t i)
     report_progress(lab, level, i);
     lab->why.reason[0] = '\0';
     lab->most_loads = experiment->kind == STRUCTURE ? lab->level_loads
-                      : i == EXPERIMENT_mei         ? loads_of_recipe(lab)
+                      : experiment->kind == RECIPE  ? loads_of_recipe(lab)
                                                     : 0;
     trace_allow(lab->source, share_of(level, experiment->kind));
     int rc = experiment->run(level);
@@ -101,33 +116,44 @@ static bool is_barred(struct level *level, struct refusal failed[], size_t i, ui
     return true;
 }
 
-static int run_experiments(struct level *level, uint32_t selected)
+/* A cache while it is examined: its recipes come when all the rest is done. */
+struct examination {
+    struct level level;
+    struct infer_options options; /* those of its path */
+    uint32_t selected, good;      /* bits of experiments */
+    struct refusal failed[EXPERIMENT_COUNT];
+};
+
+/* Recipes, or all other experiments. */
+static int run_experiments(struct examination *e, bool recipes)
 {
+    struct level *level = &e->level;
     struct lab *lab = level->lab;
-    uint32_t good = 0;
-    struct refusal failed[EXPERIMENT_COUNT] = {0};
     for (size_t i = 0; i < EXPERIMENT_COUNT; i++) {
+        if ((experiments[i].kind == RECIPE) != recipes) {
+            continue;
+        }
         lab->done += 1.0 / ((double)EXPERIMENT_COUNT * LEVEL_COUNT);
         bool is_good = false;
-        if (!(selected >> i & 1)) {
-            failed[i] = not_asked;
+        if (!(e->selected >> i & 1)) {
+            e->failed[i] = not_asked;
         } else if (level->same_as && experiments[i].kind == STRUCTURE) {
             is_good = true; /* taken over from the path that has shown the cache */
-        } else if (!is_barred(level, failed, i, good)) {
+        } else if (!is_barred(level, e->failed, i, e->good)) {
             int rc = run_one(level, i);
             if (rc && !lab_soft(rc)) {
                 return rc;
             }
             is_good = rc == 0;
-            failed[i] = lab_refusal(lab);
+            e->failed[i] = lab_refusal(lab);
         }
-        good |= (uint32_t)is_good << i;
+        e->good |= (uint32_t)is_good << i;
         if (!is_good) {
-            result_refuse(level->result, experiments[i].yields, &failed[i]);
+            result_refuse(level->result, experiments[i].yields, &e->failed[i]);
         }
     }
-    if (!level->result->present) {
-        level->result->absence = failed[EXPERIMENT_reference];
+    if (!recipes && !level->result->present) {
+        level->result->absence = e->failed[EXPERIMENT_reference];
     }
     return 0;
 }
@@ -173,34 +199,34 @@ static int add_seen(struct sample *seen, const struct sample *more)
 }
 
 static int dissect_level(struct lab *lab, struct level_summary *summary, struct sample *seen,
-                         const struct level_info *info, uint32_t selected)
+                         struct examination *e, const struct level_info *info)
 {
     struct cache_result *result = &lab->out->caches[lab->out->cache_count++];
     const struct path_info *path = path_find(info->op);
-    struct infer_options options = *lab->options, *whole = (struct infer_options *)lab->options;
-    uint32_t limit = options.max_window ? options.max_window : 1024;
-    if (path && path->reach_bytes && path->reach_bytes < options.max_footprint_bytes) {
-        options.max_footprint_bytes = path->reach_bytes;
+    struct infer_options *whole = (struct infer_options *)lab->options;
+    uint32_t limit = whole->max_window ? whole->max_window : 1024;
+    e->options = *whole;
+    if (path && path->reach_bytes && path->reach_bytes < whole->max_footprint_bytes) {
+        e->options.max_footprint_bytes = path->reach_bytes;
     }
-    struct level level = {.lab = lab,
-                          .info = info,
-                          .result = result,
-                          .front = find_summary(lab, info->behind),
-                          .outermost = info == &levels[LEVEL_COUNT - 1]};
-    level.max_window = info->max_window && info->max_window < limit ? info->max_window : limit;
+    e->level = (struct level){.lab = lab,
+                              .info = info,
+                              .result = result,
+                              .front = find_summary(lab, info->behind),
+                              .outermost = info == &levels[LEVEL_COUNT - 1]};
+    struct level *level = &e->level;
+    level->max_window = info->max_window && info->max_window < limit ? info->max_window : limit;
     result_name(result, info);
-    lab->options = &options;
-    lab->level_loads = loads_of_level(lab, level.outermost);
-    int rc = run_experiments(&level, selected);
-    policy_doubt_choice(&result->policy, level.conflict.count ? level.conflict.count - 1 : 0);
+    lab->options = &e->options;
+    lab->level_loads = loads_of_level(lab, level->outermost);
+    int rc = run_experiments(e, false);
+    policy_doubt_choice(&result->policy, level->conflict.count ? level->conflict.count - 1 : 0);
     lab->options = whole;
     const struct refusal nothing = {ATTRIBUTE_ABSENT, NOT_APPLICABLE};
     result_refuse(result, ALL_YIELDS, result->present ? &nothing : &result->absence);
-    result_scale(result, &level, path ? path->interleave : 1);
-    summarise(summary, &level);
-    rc = rc ? rc : add_seen(seen, &level.seen);
-    level_free(&level);
-    return rc;
+    result_scale(result, level, path ? path->interleave : 1);
+    summarise(summary, level);
+    return rc ? rc : add_seen(seen, &level->seen);
 }
 
 /* A cache that was not asked for is in the result, and says so. */
@@ -214,14 +240,14 @@ static void leave_out(struct lab *lab, struct level_summary *summary, const stru
 }
 
 static int run_levels(struct lab *lab, struct level_summary summaries[LEVEL_COUNT],
-                      const struct selection *selected)
+                      struct examination examined[LEVEL_COUNT])
 {
     struct sample seen = {0};
     int rc = 0;
     lab->levels = summaries;
     for (size_t i = 0; rc == 0 && i < LEVEL_COUNT; i++) {
-        if (selected->on_cache[i]) {
-            rc = dissect_level(lab, &summaries[i], &seen, &levels[i], selected->on_cache[i]);
+        if (examined[i].selected) {
+            rc = dissect_level(lab, &summaries[i], &seen, &examined[i], &levels[i]);
         } else {
             leave_out(lab, &summaries[i], &levels[i]);
         }
@@ -232,6 +258,46 @@ static int run_levels(struct lab *lab, struct level_summary summaries[LEVEL_COUN
         lab->out->class_count = sample_classes(lab->out->classes, INFER_MAX_LATENCIES, &seen);
     }
     sample_free(&seen);
+    return rc;
+}
+
+/* The place among the levels of the cache that a recipe was applied to. */
+static size_t level_of(const struct method_result *method)
+{
+    size_t i = 0;
+    while (i < LEVEL_COUNT && strcmp(levels[i].id, method->cache) != 0) {
+        i++;
+    }
+    return i;
+}
+
+/* By the order of the levels; of one cache in the order in which they were applied. */
+static void order_methods(struct dissection *out)
+{
+    for (size_t i = 1; i < out->method_count; i++) {
+        for (size_t k = i; k > 0 && level_of(&out->methods[k - 1]) > level_of(&out->methods[k]);
+             k--) {
+            struct method_result other = out->methods[k];
+            out->methods[k] = out->methods[k - 1];
+            out->methods[k - 1] = other;
+        }
+    }
+}
+
+/* Small caches first, whose recipes are cheap. */
+static int run_recipes(struct lab *lab, struct examination examined[LEVEL_COUNT])
+{
+    const struct infer_options *whole = lab->options;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < 2 * LEVEL_COUNT; i++) {
+        struct examination *e = &examined[i % LEVEL_COUNT];
+        if (e->selected && is_small(&e->level) == (i < LEVEL_COUNT)) {
+            lab->options = &e->options;
+            rc = run_experiments(e, true);
+        }
+    }
+    lab->options = whole;
+    order_methods(lab->out);
     return rc;
 }
 
@@ -246,6 +312,7 @@ static int run_device_experiments(struct lab *lab, uint32_t selected)
             if (lab->options->progress) {
                 lab->options->progress(lab->options->progress_ctx, lab->done, experiment->name);
             }
+            trace_allow(lab->source, i == DEVICE_EXPERIMENT_copy ? copy_share : 1);
             int rc = experiment->run(lab);
             if (rc && !lab_soft(rc)) {
                 return rc;
@@ -269,11 +336,16 @@ int infer_dissect(struct dissection *out, struct trace_source *source,
     filled.max_footprint_bytes =
         options->max_footprint_bytes ? options->max_footprint_bytes : UINT64_C(1) << 28;
     struct level_summary summaries[LEVEL_COUNT] = {0};
+    struct examination examined[LEVEL_COUNT] = {0};
     struct lab lab = {.source = source, .options = &filled, .out = out};
-    rc = rc ? rc : run_levels(&lab, summaries, &selected);
-    trace_allow(lab.source, 1);
+    for (size_t i = 0; i < LEVEL_COUNT; i++) {
+        examined[i].selected = selected.on_cache[i];
+    }
+    rc = rc ? rc : run_levels(&lab, summaries, examined);
+    rc = rc ? rc : run_recipes(&lab, examined);
     rc = rc ? rc : run_device_experiments(&lab, selected.on_device);
     for (size_t i = 0; i < LEVEL_COUNT; i++) {
+        level_free(&examined[i].level);
         free(summaries[i].conflict.offsets);
     }
     return rc;
