@@ -71,6 +71,18 @@ if wanted sim.functional.tinsn_per_s; then
     done
 fi
 
+# The same on two threads.
+if wanted sim.functional.threads2.tinsn_per_s; then
+    echo "functional mode on two host threads, best of 5"
+    rates=$("$programs/bench_functional" -t 2)
+    printf '%s\n' "$rates" | while read -r name rate; do
+        case $name in
+            mean) figure sim.functional.threads2.tinsn_per_s "$rate" tinsn/s ;;
+            *) figure "sim.functional.threads2.tinsn_per_s.$name" "$rate" tinsn/s ;;
+        esac
+    done
+fi
+
 # The timed simulator: warp instructions a second of one host thread, with links and with a mesh of routers.
 if wanted sim.timing.winsn_per_s; then
     echo "timed, each workload at its size of timing.def on sim:gtx780, best of 3"

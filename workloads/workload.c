@@ -12,6 +12,7 @@
 #include "util/glue/embed.h"
 #include "util/error.h"
 #include "util/fileio.h"
+#include "util/hash.h"
 
 extern const struct embedded_file workload_embedded[];
 
@@ -192,7 +193,11 @@ int workbench_write(struct workbench *bench, uint64_t address, const void *data,
 
 int workbench_download(struct workbench *bench, void *data, uint64_t address, size_t bytes)
 {
-    return bench->machine->copy_from(bench, data, address, bytes);
+    int rc = bench->machine->copy_from(bench, data, address, bytes);
+    if (rc == 0) {
+        bench->digest = hash_bytes(bench->digest ? bench->digest : HASH_BEGIN, data, bytes);
+    }
+    return rc;
 }
 
 int workbench_symbol(struct workbench *bench, const char *name, const void *data, size_t bytes)

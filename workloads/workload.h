@@ -52,6 +52,7 @@ struct workbench {
     uint64_t launches, launch_ns; /* the host's time within launches */
     uint64_t cycles;              /* timed launches only */
     uint64_t thread_insns;        /* functional launches only */
+    uint64_t digest;              /* of all bytes that the host has read back */
 };
 
 enum { WORKLOAD_PLAIN = 0, WORKLOAD_BLOCK = 1, WORKLOAD_DEPTH = 2 };

@@ -235,7 +235,7 @@ struct sonde_exec_options {
     uint64_t printf_bytes, heap_bytes; /* of printf's buffer and malloc's heap; 0: 1 and 8 MiB */
     /* Statistics of a timed launch go to this file as JSON; NULL: nowhere. */
     const char *stats_path;
-    uint32_t threads;    /* of the host, for a timed launch; the results are the same. 0: one */
+    uint32_t threads;    /* of the host, for a launch; the results are the same. 0: one */
     uint64_t max_cycles; /* a timed launch that takes more is a fault; 0: no limit */
     int any_target;      /* take PTX whose .target the model's compute capability does not run */
     const struct sonde_exec_launch *then; /* further launches, in order */

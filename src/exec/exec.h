@@ -29,6 +29,8 @@
 struct exec_program; /* a kernel decoded for execution; immutable, shared by all warps */
 struct exec_memory;  /* the memory image of a device, see exec/memory.h */
 struct exec_transfers;
+struct marks;
+struct team; /* util/team.h */
 
 /* What an instruction says of the groups of a warp's asynchronous operations. */
 enum exec_groups { GROUPS_NOTHING, GROUPS_COMMIT, GROUPS_WAIT, GROUPS_WAIT_ALL };
@@ -261,6 +263,7 @@ struct exec_env {
     uint32_t smid, nsmid, warpid, nwarpid;
     struct exec_transfers
         *transfers;             /* exec/ops/async/transfer.h; NULL: nobody gives copies time */
+    struct marks *marks;        /* exec/memory/marks.h; NULL: no other thread runs CTAs */
     struct exec_stores *stores; /* exec/stores.h: stores to device memory wait there. NULL: they
                                    are seen by all at once */
 };
@@ -307,6 +310,10 @@ bool exec_program_uses_heap(const struct exec_program *program);
 /* Whether it has instructions that reach device memory, or the driver, when they are issued: no
  * other warp may then execute at the same time. */
 bool exec_program_acts_at_issue(const struct exec_program *program);
+/* Whether its CTAs may be tried on several host threads: no instruction orders them or tells of
+ * their order (atomics of device memory, fences and accesses that order others, clocks, calls of
+ * the driver), and all are of kinds that exec/memory/marks.h knows. */
+bool exec_program_ctas_are_apart(const struct exec_program *program);
 /* Whether it has instructions that other CTAs of the cluster see, or that wait for them. */
 bool exec_program_uses_clusters(const struct exec_program *program);
 /* The most register slots of 4 bytes a lane in any function that is reached. */
@@ -354,6 +361,7 @@ struct exec_run_options {
     bool tells;                        /* an interrupt's error says where the warps are */
     const struct progress *progress;   /* told of now and then; NULL: nobody listens */
     uint64_t first, count;             /* of the launch's blocks only these; count 0: all */
+    struct team *team;                 /* host threads that may run CTAs; NULL: the caller alone */
     uint64_t warp_insns, thread_insns; /* out: executed so far */
     bool stopped;                      /* out: by one of the limits */
 };

@@ -13,6 +13,8 @@
 #ifndef SONDE_EXEC_PROGRAM_H
 #define SONDE_EXEC_PROGRAM_H
 
+#include <stdatomic.h>
+
 #include "exec/exec.h"
 #include "exec/lane/lanes.h"
 #include "exec/memory/direct.h"
@@ -176,6 +178,8 @@ struct exec_program {
     bool uses_heap;             /* a system call takes memory */
     bool acts_at_issue;         /* see exec_program_acts_at_issue() */
     bool uses_clusters;         /* see exec_program_uses_clusters() */
+    bool ctas_are_apart;        /* see exec_program_ctas_are_apart() */
+    atomic_bool *was_refused;   /* a launch of it could not be shared out to host threads */
 };
 
 #endif

@@ -52,6 +52,10 @@ void gpu_set_progress(struct gpu *gpu, const struct progress *progress);
  * same, to the cycle, for any number.
  */
 int gpu_set_threads(struct gpu *gpu, uint32_t threads);
+struct team;
+/* Those threads, for launches without timing; NULL: there is one. Borrowed until their number is
+ * set again. SONDE_ENOMEM, SONDE_EIO. */
+int gpu_team(struct gpu *gpu, struct team **team);
 
 /*
  * Who leaves out blocks of a grid, which he has executed himself when he says so: skip() is asked

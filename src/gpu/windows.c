@@ -58,10 +58,18 @@ uint64_t gpu_lookahead_ps(const struct gpu *gpu)
     return lookahead_ps < LOOKAHEAD_CYCLES_MIN * gpu->clock.period_ps ? 0 : lookahead_ps;
 }
 
+int gpu_team(struct gpu *gpu, struct team **team)
+{
+    int rc = gpu->threads > 1 && !gpu->team ? team_create(&gpu->team, gpu->threads) : 0;
+    *team = gpu->team;
+    return rc;
+}
+
 int gpu_part(struct gpu *gpu)
 {
     uint64_t cycles = gpu->lookahead_ps / gpu->clock.period_ps + 1;
-    int rc = gpu->threads > 1 && !gpu->team ? team_create(&gpu->team, gpu->threads) : 0;
+    struct team *team;
+    int rc = gpu_team(gpu, &team);
     for (uint32_t i = 0; rc == 0 && i < gpu->model->sms; i++) {
         rc = sm_keep_stores(gpu->sm[i], true);
     }

@@ -184,7 +184,8 @@ static int launch_functional(struct rt *rt, const struct exec_launch *launch)
 {
     struct exec_run_options options = {
         .interrupt = rt->cancel, .tells = rt->tells_cancelled, .progress = rt->progress};
-    int rc = exec_run_launch_with(launch, &options);
+    int rc = gpu_team(rt->gpu, &options.team);
+    rc = rc == 0 ? exec_run_launch_with(launch, &options) : rc;
     rt->warp_insns += options.warp_insns;
     rt->thread_insns += options.thread_insns;
     return rc;

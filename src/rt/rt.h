@@ -165,7 +165,7 @@ void rt_kernel_info(const struct rt_kernel *kernel, uint32_t *registers, uint32_
 /* The kernel's parameters as declared (name, type, size): what a launch's arguments must fit. */
 uint32_t rt_kernel_param_count(const struct rt_kernel *kernel);
 const struct ptx_var *rt_kernel_param(const struct rt_kernel *kernel, uint32_t i);
-/* Host threads that timed launches may use, see gpu_set_threads(). SONDE_EINPUT. */
+/* Host threads that launches may use, see gpu_set_threads(). SONDE_EINPUT. */
 int rt_set_threads(struct rt *rt, uint32_t threads);
 /* Launches stop with SONDE_EINTERRUPTED when *cancel becomes non-zero; NULL: never. */
 void rt_set_cancel(struct rt *rt, const volatile int *cancel);

@@ -189,6 +189,11 @@ void team_destroy(struct team *team)
     free(team);
 }
 
+uint32_t team_threads(const struct team *team)
+{
+    return team->helpers + 1;
+}
+
 void team_run(struct team *team, team_task *task, void *ctx, uint32_t count)
 {
     team->task = task;

@@ -17,6 +17,7 @@ typedef void team_task(void *ctx, uint32_t index);
 /* `threads`: the caller included, 1 to TEAM_THREADS_MAX. SONDE_ENOMEM, SONDE_EIO. */
 int team_create(struct team **out, uint32_t threads);
 void team_destroy(struct team *team);
+uint32_t team_threads(const struct team *team); /* the caller included */
 
 /*
  * task(ctx, i) once for each i < count, in any order and at the same time; returns when all are

@@ -152,6 +152,34 @@ static void a_kernel_that_leaves_out_its_last_store_is_found_wrong(void **state)
     rmdir(folder);
 }
 
+/* Launches shorter than this are not shared out to host threads (exec/run/share.c). */
+#define SHARED_THREAD_INSNS (32u * 2048u)
+
+static void functional_results_are_the_same_to_the_bit_on_any_number_of_threads(void **state)
+{
+    const struct machines *machines = *state;
+    uint32_t shared = 0;
+    for (uint32_t i = 0; i < workload_count; i++) {
+        struct rt *rt = machine_for(machines, &workloads[i]);
+        struct workbench alone = {0}, beside = {0};
+        for (uint32_t threads = 1; threads <= 4; threads *= 2) {
+            assert_int_equal(rt_set_threads(rt, threads), 0);
+            int rc = workload_run(threads == 1 ? &alone : &beside, rt, &workloads[i],
+                                  SONDE_WORKLOADS_DIR, workloads[i].small_size, true);
+            if (rc < 0) {
+                fail_msg("%u threads: %s", threads, error_text());
+            }
+            if (threads > 1 &&
+                (beside.digest != alone.digest || beside.thread_insns != alone.thread_insns)) {
+                fail_msg("%s on %u threads has other results", workloads[i].name, threads);
+            }
+        }
+        assert_int_equal(rt_set_threads(rt, 1), 0);
+        shared += alone.thread_insns / alone.launches > SHARED_THREAD_INSNS;
+    }
+    assert_true(shared > workload_count / 2);
+}
+
 static void both_modes_execute_the_same_instructions(void **state)
 {
     struct rt *rt = *state;
@@ -357,6 +385,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_workload_is_right_in_functional_mode, with_machines,
                                         without_machines),
+        cmocka_unit_test_setup_teardown(
+            functional_results_are_the_same_to_the_bit_on_any_number_of_threads, with_machines,
+            without_machines),
         cmocka_unit_test_setup_teardown(every_workload_is_right_on_the_timed_gpu, with_machines,
                                         without_machines),
         cmocka_unit_test_setup_teardown(a_kernel_that_leaves_out_its_last_store_is_found_wrong,

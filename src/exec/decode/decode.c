@@ -228,6 +228,7 @@ static int decode_program(struct decoder *d, struct ptx_func *kernel)
     if (rc != SONDE_OK)
         return rc;
     note_plain(program);
+    program->ctas_are_apart = decode_ctas_are_apart(program);
     program->local_limit_bytes = program->functions[0]->local_bytes + LOCAL_CALL_BYTES;
     for (uint32_t i = 1; i < program->function_count; i++)
         program->local_limit_bytes += program->functions[i]->local_bytes;
@@ -247,6 +248,7 @@ int exec_program_create(struct exec_program **out, const struct ptx_module *modu
     program->arena = arena;
     program->module = module;
     program->direct_shared = direct_shared();
+    program->was_refused = arena_alloc(arena, sizeof *program->was_refused);
     struct decoder d = {.program = program,
                         .arena = arena,
                         .module = module,
@@ -317,6 +319,11 @@ bool exec_program_uses_heap(const struct exec_program *program)
 bool exec_program_acts_at_issue(const struct exec_program *program)
 {
     return program->acts_at_issue;
+}
+
+bool exec_program_ctas_are_apart(const struct exec_program *program)
+{
+    return program->ctas_are_apart;
 }
 
 bool exec_program_uses_clusters(const struct exec_program *program)

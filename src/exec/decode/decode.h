@@ -87,6 +87,9 @@ int decode_function(struct decoder *d, struct exec_function **out, struct ptx_fu
  */
 int decode_reachable(struct decoder *d, const struct exec_function *function);
 
+/* apart.c: of a program that is decoded */
+bool decode_ctas_are_apart(const struct exec_program *program);
+
 /* operand.c */
 
 /*

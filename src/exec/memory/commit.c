@@ -9,6 +9,7 @@
 
 #include "exec/cluster.h"
 #include "exec/fault.h"
+#include "exec/memory/marks.h"
 #include "exec/memory/image.h"
 #include "exec/ops.h"
 #include "exec/repeat.h"
@@ -406,7 +407,7 @@ static int commit_other(struct exec_warp *warp, const struct exec_access *access
 int exec_commit(struct exec_warp *warp, const struct exec_access *access)
 {
     const struct exec_state *state = warp->state;
-    if (access->done)
+    if (access->done || (warp->env->marks && !marks_commits(warp, access)))
         return SONDE_OK;
     if (access->kind > ACCESS_REDUCTION)
         return commit_other(warp, access);

@@ -233,7 +233,9 @@ static bool run_some(struct queue *queue, struct rt_op *op)
     int rc = stops ? error_set(SONDE_EINTERRUPTED, "interrupted")
                    : exec_run_some(l->functional, SLICE_WARP_INSNS);
     if (rc == EXEC_RUN_MORE) {
-        queue_spend(queue, 0, l->options.warp_insns - insns);
+        /* Fewer than before: what was shared out to threads runs again on one. */
+        bool fewer = l->options.warp_insns < insns;
+        queue_spend(queue, 0, fewer ? 0 : l->options.warp_insns - insns);
         return false;
     }
     struct rt *rt = queue->rt;
@@ -281,7 +283,8 @@ static int begin_functional(struct queue *queue, struct rt_op *op)
     l->options = (struct exec_run_options){.interrupt = queue->rt->cancel,
                                            .tells = queue->rt->tells_cancelled,
                                            .progress = queue->rt->progress};
-    int rc = exec_run_begin(&l->functional, &l->run, &l->options);
+    int rc = gpu_team(queue->rt->gpu, &l->options.team);
+    rc = rc == 0 ? exec_run_begin(&l->functional, &l->run, &l->options) : rc;
     if (rc < 0) {
         return launch_ended(queue->rt, l->kernel, rc);
     }

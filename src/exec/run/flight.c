@@ -1,10 +1,8 @@
 /*
- * Functional mode: a launch without timing. CTAs run one after the other; the warps of a CTA take
- * turns, each until it waits at a barrier, exits, or has used up its slice (so that a warp that
- * spins on a value that another warp writes does not spin for ever). The CTAs of a cluster, and all
- * of a cooperative launch, may wait for each other: they are in flight together and take turns too.
- * Memory is accessed at once. %clock goes on with the instructions that the CTA has executed. Left
- * out: CTAs of other launches that wait for each other.
+ * CTAs on one host thread, without timing: struct flight. The warps of a CTA take turns, each until
+ * it waits at a barrier, exits, or has used up its slice (so that a warp that spins on a value that
+ * another warp writes does not spin for ever). Memory is accessed at once. %clock goes on with the
+ * instructions that the runner has executed.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -20,79 +18,14 @@
 #include "exec/ops.h"
 #include "exec/positions.h"
 #include "exec/program.h"
+#include "exec/run/run.h"
 #include "util/error.h"
-#include "util/progress.h"
 
 #define SLICE_INSNS 4096
 /* What %clock and %globaltimer count an instruction of a warp as: about what one takes that waits
  * for the last, so that programs that wait by a clock wait no longer than on a GPU. */
 #define INSN_CYCLES 16
 #define INSN_NS 8
-#define BLOCK_MAX_THREADS 1024
-#define ROUNDS_PER_REPORT 64
-#define SHARED_LIMIT_BYTES (4u << 20)
-
-struct exec_run;
-
-struct runner {
-    const struct exec_launch *launch;
-    struct exec_run_options *options;
-    struct exec_cta cta;
-    struct exec_env env;
-    struct cta_barriers barriers;
-    struct exec_access access;
-    struct exec_warp warp[CTA_WARPS_MAX];
-    struct exec_warp *warps[CTA_WARPS_MAX];
-    uint32_t warp_count;
-    uint64_t ready; /* warps that can issue */
-    direct_fn *direct;
-    const struct exec_observer *observer; /* NULL: nobody observes */
-    uint32_t shared_accesses;             /* of which it sees some */
-    const uint8_t *watch;                 /* what it wants to see, by pc */
-    const struct exec_run *run;
-};
-
-static int check_launch(const struct exec_launch *launch)
-{
-    const uint32_t *grid = launch->grid, *block = launch->block;
-    uint64_t threads = 1;
-    for (int i = 0; i < 3; i++) {
-        if (grid[i] == 0 || block[i] == 0 || block[i] > BLOCK_MAX_THREADS)
-            return error_set(SONDE_EINPUT, "grid (%u,%u,%u) of blocks (%u,%u,%u) is not possible",
-                             grid[0], grid[1], grid[2], block[0], block[1], block[2]);
-        threads *= block[i];
-    }
-    if (threads > BLOCK_MAX_THREADS)
-        return error_set(SONDE_EINPUT, "a block of %" PRIu64 " threads; at most %d are possible",
-                         threads, BLOCK_MAX_THREADS);
-    if (launch->dynamic_shared_bytes > SHARED_LIMIT_BYTES)
-        return error_set(SONDE_EINPUT, "%u bytes of dynamic shared memory; at most %u are possible",
-                         launch->dynamic_shared_bytes, SHARED_LIMIT_BYTES);
-    if (cluster_size(launch) > EXEC_CLUSTER_MAX || grid[0] % cluster_extent(launch, 0) ||
-        grid[1] % cluster_extent(launch, 1) || grid[2] % cluster_extent(launch, 2))
-        return error_set(SONDE_EINPUT, "clusters of %u CTAs do not divide the grid (%u,%u,%u)",
-                         cluster_size(launch), grid[0], grid[1], grid[2]);
-    if (launch->param_bytes < launch->program->functions[0]->func->param_bytes)
-        return error_set(SONDE_EINPUT, "%u bytes of parameters where the kernel has %u",
-                         launch->param_bytes, launch->program->functions[0]->func->param_bytes);
-    return SONDE_OK;
-}
-
-/*
- * A launch on its way. CTAs are in flight one at a time, or those of a cluster, or, of a
- * cooperative launch, all; the rest has not begun.
- */
-struct exec_run {
-    const struct exec_launch *launch;
-    struct exec_run_options *options;
-    uint64_t ctas, begun, rounds;
-    struct runner **flight; /* of `places` */
-    uint64_t places;
-    uint32_t cluster_size;
-    struct exec_cluster *
-        *clusters;  /* of the CTAs in flight; NULL: the program has no use for them */
-    void *observed; /* the observer's, of the launch */
-};
 
 /* The CTA of this number in the order of the clusters; `place` is its place among those in flight.
  */
@@ -108,27 +41,27 @@ static int start_cta(struct runner *r, uint64_t order, uint64_t place)
         memset(r->cta.shared, 0, r->cta.shared_bytes);
     cta_barriers_init(&r->barriers, r->warp_count);
     r->ready = r->barriers.alive;
+    r->turn = 0;
     int rc = SONDE_OK;
     for (uint32_t i = 0; rc == SONDE_OK && i < r->warp_count; i++)
         rc = exec_warp_init(&r->warp[i], &r->cta, i * WARP_LANES, &r->env);
-    if (rc == SONDE_OK && r->run->clusters) {
-        r->cta.cluster = r->run->clusters[place / r->run->cluster_size];
-        r->cta.cluster_rank = (uint32_t)(place % r->run->cluster_size);
+    if (rc == SONDE_OK && r->flight->clusters) {
+        r->cta.cluster = r->flight->clusters[place / r->flight->run->cluster_size];
+        r->cta.cluster_rank = (uint32_t)(place % r->flight->run->cluster_size);
         if (r->cta.cluster_rank == 0)
             cluster_reset(r->cta.cluster);
         cluster_enter(r->cta.cluster, &r->cta, r->warps, r->warp_count);
     }
     if (rc == SONDE_OK && r->observer)
-        rc = r->observer->cta_begins(r->run->observed, &r->cta, r->warps, r->warp_count);
+        rc = r->observer->cta_begins(r->flight->run->observed, &r->cta, r->warps, r->warp_count);
     return rc;
 }
 
-/* Where the warps of all CTAs in flight are, behind the error. */
-static int tell_positions(const struct exec_run *run, int code)
+/* Where the warps of the CTAs in flight are. */
+static void add_positions(struct positions *positions, const struct flight *flight)
 {
-    struct positions *positions = calloc(1, sizeof *positions);
-    for (uint64_t i = 0; positions && i < run->places; i++) {
-        const struct runner *r = run->flight[i];
+    for (uint64_t i = 0; i < flight->places; i++) {
+        const struct runner *r = flight->runner[i];
         for (uint64_t rest = r->barriers.alive; rest; rest &= rest - 1) {
             uint32_t w = (uint32_t)__builtin_ctzll(rest);
             const struct exec_warp *warp = &r->warp[w];
@@ -141,6 +74,13 @@ static int tell_positions(const struct exec_run *run, int code)
             positions_add(positions, warp, w, waits && warp->pc > 0 ? warp->pc - 1 : warp->pc, why);
         }
     }
+}
+
+int flights_tell_positions(struct flight *const *flights, uint32_t count, int code)
+{
+    struct positions *positions = calloc(1, sizeof *positions);
+    for (uint32_t i = 0; positions && i < count; i++)
+        add_positions(positions, flights[i]);
     code = positions ? positions_tell(positions, code) : code;
     free(positions);
     return code;
@@ -149,7 +89,7 @@ static int tell_positions(const struct exec_run *run, int code)
 /* Account for a finished slice; an error when a limit is reached. */
 static int account(struct runner *r, struct exec_warp *warp, uint64_t insns, uint64_t lanes)
 {
-    struct exec_run_options *options = r->options;
+    struct exec_run_options *options = r->flight->options;
     options->warp_insns += insns;
     options->thread_insns += lanes;
     r->env.clock += insns * INSN_CYCLES + warp->slept_ns;
@@ -158,7 +98,7 @@ static int account(struct runner *r, struct exec_warp *warp, uint64_t insns, uin
     options->stopped = true;
     if (options->interrupt && *options->interrupt) {
         int rc = error_set(SONDE_EINTERRUPTED, "interrupted");
-        return options->tells ? tell_positions(r->run, rc) : rc;
+        return options->tells ? flights_tell_positions(&r->flight, 1, rc) : rc;
     }
     if (options->max_warp_insns && options->warp_insns >= options->max_warp_insns)
         return error_set(SONDE_EFAULT,
@@ -235,7 +175,7 @@ static inline int run_slice(struct runner *r, struct exec_warp *warp, enum exec_
                             bool observed)
 {
     uint64_t start = r->env.clock, limit = SLICE_INSNS, lanes = 0, insns = 0;
-    const struct exec_run_options *options = r->options;
+    const struct exec_run_options *options = r->flight->options;
     if (options->max_warp_insns && options->max_warp_insns - options->warp_insns < limit)
         limit = options->max_warp_insns - options->warp_insns;
     int rc = SONDE_OK;
@@ -271,15 +211,15 @@ static int deadlock(const struct runner *r)
              "at barriers; %s",
              program->functions[0]->func->name, r->cta.ctaid[0], r->cta.ctaid[1], r->cta.ctaid[2],
              __builtin_popcountll(r->barriers.alive), where);
-    return tell_positions(r->run, SONDE_EFAULT);
+    return flights_tell_positions(&r->flight, 1, SONDE_EFAULT);
 }
 
 /* A phase of the cluster's barrier is over: warps of all its CTAs go on. */
 static void release_cluster(const struct runner *r)
 {
     struct exec_cluster *cluster = r->cta.cluster;
-    for (uint64_t i = 0; i < r->run->places; i++) {
-        struct runner *other = r->run->flight[i];
+    for (uint64_t i = 0; i < r->flight->places; i++) {
+        struct runner *other = r->flight->runner[i];
         if (other->cta.cluster != cluster || !other->barriers.alive)
             continue;
         uint64_t released = cluster_take(cluster, other->cta.cluster_rank);
@@ -324,7 +264,7 @@ static void at_exit(struct runner *r, uint32_t index)
     if (r->observer)
         r->observer->released(&r->warp[index], released, true);
     if (r->observer && !r->barriers.alive)
-        r->observer->cta_ends(r->run->observed, &r->cta);
+        r->observer->cta_ends(r->flight->run->observed, &r->cta);
     if (!r->cta.cluster)
         return;
     if (!r->barriers.alive)
@@ -333,11 +273,14 @@ static void at_exit(struct runner *r, uint32_t index)
         release_cluster(r);
 }
 
-/* A slice of each warp that can issue. */
+/* A slice of each warp that can issue. CTAs that take turns with others do not pause within. */
 static int run_turn(struct runner *r)
 {
-    for (uint64_t turn = r->ready; turn; turn &= turn - 1) {
-        uint32_t i = (uint32_t)__builtin_ctzll(turn);
+    bool alone = r->flight->places == 1;
+    for (r->turn = r->turn ? r->turn : r->ready; r->turn; r->turn &= r->turn - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(r->turn);
+        if (alone && flight_pauses(r->flight))
+            return SONDE_OK;
         enum exec_event event;
         r->env.warpid = i;
         int rc = r->observer ? run_slice(r, &r->warp[i], &event, true)
@@ -362,16 +305,16 @@ static void runner_destroy(struct runner *r)
     free(r);
 }
 
-static int runner_create(struct runner **out, const struct exec_launch *launch,
-                         struct exec_run_options *options)
+static int runner_create(struct runner **out, struct flight *flight)
 {
+    const struct exec_launch *launch = flight->run->launch;
     const uint32_t *block = launch->block;
     struct runner *r = calloc(1, sizeof *r);
     *out = r;
     if (!r)
         return error_memory();
+    r->flight = flight;
     r->launch = launch;
-    r->options = options;
     r->direct = direct_access();
     r->observer = launch->observer;
     r->warp_count = (block[0] * block[1] * block[2] + WARP_LANES - 1) / WARP_LANES;
@@ -385,92 +328,63 @@ static int runner_create(struct runner **out, const struct exec_launch *launch,
     return r->cta.shared_bytes && !r->cta.shared ? error_memory() : SONDE_OK;
 }
 
-void exec_run_end(struct exec_run *run)
+static int make_clusters(struct flight *flight)
 {
-    if (!run)
-        return;
-    for (uint64_t i = 0; run->flight && i < run->places; i++)
-        runner_destroy(run->flight[i]);
-    for (uint64_t i = 0; run->clusters && i < run->places / run->cluster_size; i++)
-        cluster_destroy(run->clusters[i]);
-    if (run->observed)
-        run->launch->observer->ends(run->observed);
-    free(run->flight);
-    free(run->clusters);
-    free(run);
-}
-
-static int make_clusters(struct exec_run *run)
-{
-    assert(run->cluster_size > 0 && run->places > 0);
-    uint64_t count = run->places / run->cluster_size;
-    if (run->cluster_size == 1 && !run->launch->program->uses_clusters)
+    uint32_t size = flight->run->cluster_size;
+    assert(size > 0 && flight->places > 0);
+    uint64_t count = flight->places / size;
+    if (size == 1 && !flight->run->launch->program->uses_clusters)
         return SONDE_OK;
-    run->clusters = calloc(count, sizeof(*run->clusters));
-    if (!run->clusters)
+    flight->clusters = calloc(count, sizeof(*flight->clusters));
+    if (!flight->clusters)
         return error_memory();
     for (uint64_t i = 0; i < count; i++)
-        if (!(run->clusters[i] = cluster_create(run->cluster_size)))
+        if (!(flight->clusters[i] = cluster_create(size)))
             return SONDE_ENOMEM;
     return SONDE_OK;
 }
 
-static int observe(struct exec_run *run)
+void flight_destroy(struct flight *flight)
 {
-    const struct exec_observer *observer = run->launch->observer;
-    const uint8_t *watch;
-    if (!observer)
-        return SONDE_OK;
-    run->observed = observer->begins(observer->ctx, run->launch, &watch);
-    if (!run->observed)
-        return error_memory();
-    for (uint64_t i = 0; i < run->places; i++) {
-        assert(run->flight[i]); /* made before */
-        run->flight[i]->watch = watch;
-    }
-    return SONDE_OK;
+    if (!flight)
+        return;
+    for (uint64_t i = 0; flight->runner && i < flight->places; i++)
+        runner_destroy(flight->runner[i]);
+    for (uint64_t i = 0; flight->clusters && i < flight->places / flight->run->cluster_size; i++)
+        cluster_destroy(flight->clusters[i]);
+    free(flight->runner);
+    free(flight->clusters);
+    free(flight);
 }
 
-int exec_run_begin(struct exec_run **out, const struct exec_launch *launch,
-                   struct exec_run_options *options)
+int flight_create(struct flight **out, struct exec_run *run, struct exec_run_options *options)
 {
-    const uint32_t *grid = launch->grid;
-    *out = NULL;
-    int rc = check_launch(launch);
-    if (rc != SONDE_OK)
-        return rc;
-    uint64_t ctas = (uint64_t)grid[0] * grid[1];
-    if (ctas > UINT32_MAX || ctas * grid[2] > UINT32_MAX)
-        return error_set(SONDE_EINPUT, "a grid of (%u,%u,%u) CTAs is too large", grid[0], grid[1],
-                         grid[2]);
-    struct exec_run *run = calloc(1, sizeof *run);
-    if (!run)
+    struct flight *flight = calloc(1, sizeof *flight);
+    *out = flight;
+    if (!flight)
         return error_memory();
-    run->launch = launch;
-    run->options = options;
-    run->ctas = options->count ? options->first + options->count : ctas * grid[2];
-    run->begun = options->first;
-    run->cluster_size = cluster_size(launch);
-    run->places = launch->cooperative ? run->ctas : run->cluster_size;
-    assert(run->places > 0);
-    run->flight = calloc(run->places, sizeof(*run->flight));
-    if (!run->flight) {
-        exec_run_end(run);
+    flight->run = run;
+    flight->options = options;
+    flight->places = run->launch->cooperative ? run->ctas : run->cluster_size;
+    assert(flight->places > 0);
+    flight->runner = calloc(flight->places, sizeof(*flight->runner));
+    if (!flight->runner)
         return error_memory();
+    int rc = make_clusters(flight);
+    for (uint64_t i = 0; rc == SONDE_OK && i < flight->places; i++)
+        rc = runner_create(&flight->runner[i], flight);
+    return rc;
+}
+
+void flight_give_up(struct flight *flight, struct exec_run_options *options)
+{
+    flight->options = options;
+    flight->pauses = NULL;
+    for (uint64_t i = 0; i < flight->places; i++) {
+        struct runner *r = flight->runner[i];
+        r->barriers.alive = r->ready = r->turn = 0;
+        r->env.marks = NULL;
     }
-    rc = make_clusters(run);
-    for (uint64_t i = 0; rc == SONDE_OK && i < run->places; i++) {
-        rc = runner_create(&run->flight[i], launch, options);
-        if (run->flight[i])
-            run->flight[i]->run = run;
-    }
-    rc = rc == SONDE_OK ? observe(run) : rc;
-    if (rc != SONDE_OK) {
-        exec_run_end(run);
-        return rc;
-    }
-    *out = run;
-    return SONDE_OK;
 }
 
 /* Other CTAs may let it go on. */
@@ -480,33 +394,24 @@ static bool waits_for_cluster(const struct runner *r)
     return cluster && cluster->member[r->cta.cluster_rank].waiting;
 }
 
-static int start_next(struct exec_run *run)
+static int start_next(struct flight *flight, bool *alive)
 {
+    struct exec_run *run = flight->run;
     int rc = SONDE_OK;
-    for (uint64_t i = 0; rc == SONDE_OK && i < run->places; i++)
-        rc = start_cta(run->flight[i], run->begun++, i);
+    flight->first = atomic_fetch_add_explicit(&run->begun, flight->places, memory_order_relaxed);
+    *alive = flight->first < run->ctas;
+    for (uint64_t i = 0; *alive && rc == SONDE_OK && i < flight->places; i++)
+        rc = start_cta(flight->runner[i], flight->first + i, i);
     return rc;
 }
 
-static void tell_progress(const struct exec_run *run)
-{
-    char what[128];
-    uint64_t ended = run->begun > run->places ? run->begun - run->places : 0;
-    snprintf(what, sizeof what, "%" PRIu64 " of %" PRIu64 " blocks, %" PRIu64 " warp instructions",
-             ended, run->ctas, run->options->warp_insns);
-    progress_report(run->options->progress, (double)ended / (double)run->ctas, what);
-}
-
-/* A turn of each CTA in flight, or the next ones when all have ended. */
-static int run_round(struct exec_run *run, bool *alive)
+int flight_round(struct flight *flight, bool *alive)
 {
     const struct runner *last = NULL;
     bool moves = false;
     int rc = SONDE_OK;
-    if (run->options->progress && ++run->rounds % ROUNDS_PER_REPORT == 0)
-        tell_progress(run);
-    for (uint64_t i = 0; rc == SONDE_OK && i < run->places; i++) {
-        struct runner *r = run->flight[i];
+    for (uint64_t i = 0; rc == SONDE_OK && i < flight->places; i++) {
+        struct runner *r = flight->runner[i];
         if (!r->barriers.alive)
             continue;
         last = r;
@@ -515,36 +420,6 @@ static int run_round(struct exec_run *run, bool *alive)
     }
     if (rc == SONDE_OK && last && !moves)
         rc = deadlock(last);
-    *alive = last || run->begun < run->ctas;
-    return rc == SONDE_OK && !last && *alive ? start_next(run) : rc;
-}
-
-int exec_run_some(struct exec_run *run, uint64_t warp_insns)
-{
-    uint64_t start = run->options->warp_insns;
-    bool alive = true;
-    while (run->options->warp_insns - start < warp_insns) {
-        int rc = run_round(run, &alive);
-        if (rc == SONDE_EFAULT && run->options->stopped)
-            return tell_positions(run, rc);
-        if (rc != SONDE_OK || !alive)
-            return rc;
-    }
-    return EXEC_RUN_MORE;
-}
-
-int exec_run_launch_with(const struct exec_launch *launch, struct exec_run_options *options)
-{
-    struct exec_run *run;
-    int rc = exec_run_begin(&run, launch, options);
-    if (run)
-        rc = exec_run_some(run, UINT64_MAX);
-    exec_run_end(run);
-    return rc;
-}
-
-int exec_run_launch(const struct exec_launch *launch)
-{
-    struct exec_run_options options = {0};
-    return exec_run_launch_with(launch, &options);
+    *alive = true;
+    return rc == SONDE_OK && !last ? start_next(flight, alive) : rc;
 }

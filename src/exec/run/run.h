@@ -1,0 +1,98 @@
+/*
+ * A launch without timing on its way, from inside: for the files of
+ * this folder: flight.c, which runs CTAs, share.c, which shares them out to host threads, and
+ * run.c. Everybody else uses exec/exec.h.
+ */
+#ifndef SONDE_EXEC_RUN_H
+#define SONDE_EXEC_RUN_H
+
+#include <stdatomic.h>
+
+#include "exec/barrier.h"
+#include "exec/exec.h"
+#include "exec/memory/direct.h"
+
+struct exec_cluster;
+struct exec_observer;
+struct flight;
+struct shares;
+struct team;
+
+/* What runs one CTA at a time. */
+struct runner {
+    struct flight *flight;
+    const struct exec_launch *launch;
+    struct exec_cta cta;
+    struct exec_env env;
+    struct cta_barriers barriers;
+    struct exec_access access;
+    struct exec_warp warp[CTA_WARPS_MAX];
+    struct exec_warp *warps[CTA_WARPS_MAX];
+    uint32_t warp_count;
+    uint64_t ready; /* warps that can issue */
+    uint64_t turn;  /* warps that still have their slice of this turn */
+    direct_fn *direct;
+    const struct exec_observer *observer; /* NULL: nobody observes */
+    uint32_t shared_accesses;             /* of which it sees some */
+    const uint8_t *watch;                 /* what it wants to see, by pc */
+};
+
+/* CTAs that run together, since they may wait for each other: one, those of a cluster, or, of a
+ * cooperative launch, all. The next ones begin when all have ended. */
+struct flight {
+    struct exec_run *run;
+    struct exec_run_options *options; /* limits and counts */
+    struct runner **runner;           /* of `places` */
+    uint64_t places, first;           /* first: the number of the first of the CTAs */
+    struct exec_cluster **clusters;   /* NULL: the program has no use for them */
+    const atomic_bool *pauses;        /* soon, where it becomes true; NULL: never */
+};
+
+struct exec_run {
+    const struct exec_launch *launch;
+    struct exec_run_options *options;
+    uint64_t ctas, rounds;
+    atomic_uint_fast64_t begun; /* CTAs, in the order of clusters; may go beyond `ctas` */
+    uint32_t cluster_size;
+    struct flight *flight; /* the one of a launch that is not shared out, else the first */
+    struct team *team;     /* NULL: it is not to be shared out */
+    struct shares *shares; /* NULL: it is not shared out yet */
+    void *observed;        /* the observer's, of the launch */
+};
+
+static inline bool flight_pauses(const struct flight *flight)
+{
+    return flight->pauses && atomic_load_explicit(flight->pauses, memory_order_relaxed);
+}
+
+/* flight.c. SONDE_ENOMEM; `*out` is then to be destroyed as well. */
+int flight_create(struct flight **out, struct exec_run *run, struct exec_run_options *options);
+void flight_destroy(struct flight *flight); /* NULL is allowed */
+/* A turn of each CTA in flight, or the next ones when all have ended; !*alive: there are none. It
+ * may pause in a CTA's turn, which goes on the next time. */
+int flight_round(struct flight *flight, bool *alive);
+/* Forgets its CTAs, which have not ended, and runs others alone, counted there. */
+void flight_give_up(struct flight *flight, struct exec_run_options *options);
+/* Where the warps of the CTAs in flight are, behind this thread's error; `code`. */
+int flights_tell_positions(struct flight *const *flights, uint32_t count, int code);
+
+/*
+ * share.c: a run's CTAs on the threads of its team. A launch first runs alone for a while, so that
+ * short ones do not pay for waking threads; rounds of all threads are as long as progress, and the
+ * caller, want to hear of it.
+ */
+struct sharing_limits {
+    uint64_t alone_warp_insns, round_warp_insns;
+};
+extern const struct sharing_limits sharing;
+
+int shares_create(struct exec_run *run);    /* into run->shares; SONDE_ENOMEM */
+void shares_destroy(struct shares *shares); /* NULL is allowed */
+/*
+ * About so many warp instructions of all threads together; !*alive: all CTAs have ended. The error
+ * is that of the lowest CTA that has one, as on one thread; CTAs behind it may have run, too. Where
+ * CTAs have met, run->team and run->shares are NULL then, and they are to run alone.
+ */
+int shares_run(struct exec_run *run, uint64_t warp_insns, bool *alive);
+
+#endif
