@@ -93,6 +93,7 @@ caches["constant_l1"]["size"]["value"] = 1280
 caches["constant_l15"].update({"present": False, "status": "not measured"})
 caches["constant_l15"].pop("hit_latency")
 caches["constant_l1"]["miss_penalty"]["value"] = 700
+told["outstanding"].update({"structure": "mshr", "entries": tlb["entries"], "lanes_count_as_mergers": True})
 json.dump(told, open("other.json", "w"))
 told["tlbs"] = [tlb, {"id": "l2_tlb", "present": False}]
 tlb["policy"]["name"] = "unknown"
@@ -106,6 +107,7 @@ EOF
 sed -n '/^l2:/,/^noc:/p' other.yaml | grep -q 'enabled: true' || fail "the L2 that was found is not there: the base has none"
 sed -n '/^tlb_l1:/,/^tlb_l2:/p' other.yaml | grep -q 'policy: biased, victim_probability: \[0.5, ' || fail "the TLB's shares are lost"
 "$SONDE" export other.json --format sonde -o other.yaml || fail "no model"
+grep -q 'miss: {entries: [0-9]*, mergers: [0-9]*, merger: lane}' other.yaml || fail "what takes a merger is lost"
 sed -n '/^constant_l1:/,/^constant_l15:/p' other.yaml >first
 grep -q 'size: 1280 B' first || fail "a size is lost whose sets were not told: $(cat first)"
 grep -q 'miss_latency: [1-9][0-9]' first || fail "a miss of constants that is not the base's: $(cat first)"

@@ -296,11 +296,16 @@ static void mshr_lines(struct model_text *t)
         return;
     }
     uint32_t joined = t->base->l1_data.mshr_mergers;
+    const char *what = "";
     if (saved_value(&mergers, outstanding, "mergers")) {
+        bool lanes = json_is_true(json_object_get(outstanding, "lanes_count_as_mergers"));
         joined = (uint32_t)mergers.value;
+        what = lanes == (t->base->l1_data.merger == MERGER_LANE) ? ""
+               : lanes                                           ? ", merger: lane"
+                                                                 : ", merger: request";
     }
     model_line(t, 1, model_measured(comment, &entries),
-               "miss: {entries: %.0f, mergers: %" PRIu32 "}", entries.value, joined);
+               "miss: {entries: %.0f, mergers: %" PRIu32 "%s}", entries.value, joined, what);
 }
 
 static void l1_section(struct model_text *t, const struct latency_plan *plan)
