@@ -138,25 +138,26 @@ static int issue_access(struct sm *sm, struct sm_warp *warp, const struct exec_u
                         uint32_t lanes, uint64_t latency)
 {
     struct lsu_access *spare = sm->lsu.spare;
+    const struct exec_access *access = &spare->detail->access;
     uint64_t cycle;
     enum pipe pipe;
-    if (is_over_at_issue(sm, &spare->access)) {
+    if (is_over_at_issue(sm, access)) {
         set_results(warp, info, sm->cycle + latency);
-        return access_commit(sm, warp, &spare->access);
+        return access_commit(sm, warp, access);
     }
-    if (spare->access.kind == ACCESS_WAIT) {
+    if (access->kind == ACCESS_WAIT) {
         return wait_begin(sm, warp, info);
     }
-    if (is_fragment(&spare->access) && !info->is_lowered) {
+    if (is_fragment(access) && !info->is_lowered) {
         struct sm_unit *unit = &sm->unit[UNIT_LSU];
-        unit_occupy(unit, sm->cycle, (uint64_t)unit->warp_lanes * (spare->access.pieces - 1u));
+        unit_occupy(unit, sm->cycle, (uint64_t)unit->warp_lanes * (access->pieces - 1u));
     }
-    enum isa_space space = spare->access.kind == ACCESS_TEXTURE ? SPACE_TEX : spare->access.space;
+    enum isa_space space = access->kind == ACCESS_TEXTURE ? SPACE_TEX : access->space;
     sm->stats.space[space]++;
     sm->stats.space_lanes[space] += lanes;
-    if (access_cycles_known(sm, &spare->access, &cycle, &pipe)) {
+    if (access_cycles_known(sm, access, &cycle, &pipe)) {
         set_results(warp, info, cycle);
-        return access_commit(sm, warp, &spare->access);
+        return access_commit(sm, warp, access);
     }
     set_results(warp, info, CYCLE_NEVER);
     spare->warp = warp;
@@ -369,7 +370,7 @@ static inline int issue_plain(struct sm *sm, struct sm_warp *warp, const struct 
     unit_occupy(unit, sm->cycle, unit->warp_lanes);
     count_issue(sm, warp, info, lanes);
     warp->next_issue = sm->cycle;
-    enum exec_event event = exec_issue(&warp->exec, &sm->lsu.spare->access);
+    enum exec_event event = exec_issue(&warp->exec, &sm->lsu.spare->detail->access);
     if (event != EXEC_DONE || warp->exec.slept_ns) {
         return issue_ended(sm, warp, info, event, lanes, unit->latency_cycles);
     }
@@ -412,7 +413,7 @@ __attribute__((noinline)) static int issue_other(struct sm *sm, struct sm_warp *
         uint64_t known = note_async(sm, warp, info);
         latency = known ? known : latency;
     }
-    enum exec_event event = exec_issue(&warp->exec, &sm->lsu.spare->access);
+    enum exec_event event = exec_issue(&warp->exec, &sm->lsu.spare->detail->access);
     if (sm->repeats) {
         repeat_issued(sm, warp, info, event);
     }

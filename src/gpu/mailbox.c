@@ -127,9 +127,20 @@ void gpu_mailbox_reply(struct gpu_mailbox *mailbox, struct mem_request *request,
 
 /* ---- between two windows ---- */
 
+/* It was last touched some windows ago, or by another thread, and is worked on in the coming one.
+ */
+static inline void expect(const struct mem_request *request)
+{
+    enum { HOST_LINE_BYTES = 64 };
+    for (size_t i = 0; i < sizeof *request; i += HOST_LINE_BYTES) {
+        __builtin_prefetch((const char *)request + i, 1);
+    }
+}
+
 void gpu_mailbox_read_replies(struct gpu_mailbox *mailbox)
 {
     for (uint32_t i = 0; i < mailbox->delivered_replies.count; i++) {
+        expect(mailbox->delivered_replies.message[i].request);
         reply_comes(mailbox, mailbox->delivered_replies.message[i].request,
                     mailbox->delivered_replies.message[i].at_ps);
     }
@@ -140,6 +151,7 @@ void gpu_mailbox_read_requests(struct gpu_mailbox *mailbox)
 {
     for (uint32_t i = 0; i < mailbox->delivered_requests.count; i++) {
         const struct gpu_message *message = &mailbox->delivered_requests.message[i];
+        expect(message->request);
         engine_at(mailbox->lower, message->at_ps, mailbox->source, on_down, mailbox,
                   (uintptr_t)message->request);
     }

@@ -29,7 +29,7 @@ struct probe {
     struct mem_request request;
     struct engine *engine;
     uint32_t replies;
-    uint64_t replied_ps;
+    uint64_t sent_ps, replied_ps;
 };
 
 static inline void probe_on_reply(void *ctx, uint64_t arg)
@@ -54,7 +54,7 @@ static inline void probe_init(struct probe *probe, struct engine *engine, enum m
 
 static inline bool probe_send(struct probe *probe, struct mem_port port)
 {
-    probe->request.issued_ps = engine_now_ps(probe->engine);
+    probe->sent_ps = engine_now_ps(probe->engine);
     return port.send(port.self, &probe->request);
 }
 

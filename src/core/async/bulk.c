@@ -162,7 +162,6 @@ static struct bulk_request *request_make(struct sm *sm, struct bulk_copy *copy,
                                       .sm = sm->id,
                                       .kind = copy->kind == TRANSFER_IN ? MEM_READ : MEM_WRITE,
                                       .bypass = true,
-                                      .issued_ps = engine_now_ps(sm->engine),
                                       .reply = bulk_reply,
                                       .ctx = sm,
                                       .arg = (uintptr_t)request}};

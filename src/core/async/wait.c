@@ -23,7 +23,7 @@ static void wake(struct sm *sm, uint32_t slot)
     struct sm_warp *warp = &sm->warp[slot];
     struct lsu_access *access = sm->async.waits.access[slot];
     sm->async.waits.slots &= ~(1ull << slot);
-    int rc = access_commit(sm, warp, &access->access);
+    int rc = access_commit(sm, warp, &access->detail->access);
     uint64_t cycle = sm_sync(sm) + sm->spec->mbarrier.latency_cycles;
     result_is_there(sm, warp, access->info, cycle);
     access_release(&sm->lsu.pool, access);
@@ -75,9 +75,9 @@ int wait_begin(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *
 {
     struct async_waits *waits = &sm->async.waits;
     struct lsu_access *access = sm->lsu.spare;
-    if (exec_wait_is_over(&access->access)) {
+    if (exec_wait_is_over(&access->detail->access)) {
         result_is_there(sm, warp, info, sm->cycle + sm->spec->mbarrier.latency_cycles);
-        return access_commit(sm, warp, &access->access);
+        return access_commit(sm, warp, &access->detail->access);
     }
     int rc = lsu_replace_spare(sm);
     if (rc < 0) {
@@ -96,7 +96,7 @@ void wait_look(struct sm *sm)
 {
     for (uint64_t slots = sm->async.waits.slots; slots; slots &= slots - 1) {
         uint32_t slot = (uint32_t)__builtin_ctzll(slots);
-        if (exec_wait_is_over(&sm->async.waits.access[slot]->access)) {
+        if (exec_wait_is_over(&sm->async.waits.access[slot]->detail->access)) {
             wake(sm, slot);
         }
     }

@@ -2,9 +2,12 @@
  * A warp's access to memory, and the requests that it becomes.
  *
  *   access   a warp memory instruction that waits for memory
+ *   detail   its addresses and data, and the transactions that it becomes: kept until these are
+ *            sent; of an atomic, which takes effect later, to the end. A warp's loads wait for
+ *            hundreds of cycles, and their details would push all else out of the host's caches.
  *   request  one of its transactions, on its way through the memory system
  *   pipe     the way that the access takes through the SM, with a queue of its own
- *   pool     accesses and requests that are not in use
+ *   pool     accesses, details and requests that are not in use
  *
  * An access carries the functions that end it. What sends requests therefore calls nothing that
  * knows of warps and CTAs.
@@ -20,6 +23,12 @@
 struct sm;
 struct sm_warp;
 struct lsu_access;
+
+struct access_detail {
+    struct exec_access access;
+    struct access_detail *next;                   /* in the pool */
+    struct transaction transaction[COALESCE_MAX]; /* last: mostly few of many */
+};
 
 /*
  * The ways of accesses that wait for memory, each with a queue of its own: the load/store unit's
@@ -58,8 +67,8 @@ struct lsu_access {
     bool performed;         /* an atomic: on the memory image */
     uint32_t unserved_left; /* an atomic: requests that L2 has not performed */
     bool stalled;           /* has found no place among what may be outstanding */
-    struct exec_access access;
-    struct transaction transaction[COALESCE_MAX]; /* last: mostly few of many */
+    enum exec_access_kind kind;
+    struct access_detail *detail; /* NULL: not needed any more */
 };
 
 struct lsu_request {
@@ -71,7 +80,7 @@ struct lsu_request {
 
 static inline bool is_atomic(const struct lsu_access *access)
 {
-    return access->access.kind == ACCESS_ATOMIC || access->access.kind == ACCESS_REDUCTION;
+    return access->kind == ACCESS_ATOMIC || access->kind == ACCESS_REDUCTION;
 }
 
 /* Of a matrix: it is several accesses. */
@@ -90,11 +99,14 @@ static inline bool has_result(const struct exec_uop_info *info)
 /* pool.c: memory is taken up to the high-water mark and kept. NULL: there is none. */
 struct access_pool {
     struct lsu_access *accesses;
+    struct access_detail *details;
     struct lsu_request *requests;
 };
 
-struct lsu_access *access_take(struct access_pool *pool);
+struct lsu_access *access_take(struct access_pool *pool); /* with a detail */
 void access_release(struct access_pool *pool, struct lsu_access *access);
+/* All its requests are sent: its detail goes, unless it is still to take effect. */
+void access_sent(struct access_pool *pool, struct lsu_access *access);
 struct lsu_request *request_take(struct access_pool *pool);
 void request_release(struct access_pool *pool, struct lsu_request *request);
 void access_pool_free(struct access_pool *pool);

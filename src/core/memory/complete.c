@@ -18,7 +18,7 @@ static void access_complete(struct sm *sm, struct lsu_access *access, uint64_t c
         warp->pred_ready[info->dst_pred[i]] = cycle;
     }
     warp->outstanding--;
-    if (access->access.kind == ACCESS_COPY) {
+    if (access->kind == ACCESS_COPY) {
         warp->copies.out[access->copy_group]--;
     }
     warp->loads_out -= has_result(info);
@@ -39,7 +39,7 @@ static void atomics_perform(struct sm *sm, struct sm_warp *warp)
 {
     for (struct lsu_access *access = warp->atomics; access && access->unserved_left == 0;
          access = access->next_atomic) {
-        int rc = access->performed ? 0 : access_commit(sm, warp, &access->access);
+        int rc = access->performed ? 0 : access_commit(sm, warp, &access->detail->access);
         access->performed = true;
         if (rc < 0) {
             sm_fault(sm, rc);
@@ -102,7 +102,7 @@ static void lsu_answered(struct sm *sm, struct lsu_access *access, uint64_t cycl
     access->answered = true;
     if (is_atomic(access)) {
         atomics_complete(sm, access->warp, cycle);
-    } else if (access->access.kind == ACCESS_COPY) {
+    } else if (access->kind == ACCESS_COPY) {
         engine_at(sm->engine, (cycle + copy_cycles(&sm->spec->copies, access)) * sm->period_ps,
                   sm->source ? sm->source - 1 : 0, copy_written, sm, (uintptr_t)access);
     } else {

@@ -10,7 +10,7 @@
 
 uint32_t texture_transactions(struct lsu_access *access, bool blocks)
 {
-    const struct exec_access *a = &access->access;
+    const struct exec_access *a = &access->detail->access;
     uint32_t count = 0;
     for (uint32_t m = a->mask; m; m &= m - 1) {
         uint64_t texels[FOOTPRINT_MAX];
@@ -22,14 +22,14 @@ uint32_t texture_transactions(struct lsu_access *access, bool blocks)
             uint64_t at = blocked ? image_blocked_address(blocked, texels[k]) : texels[k];
             uint64_t sector = at & ~(uint64_t)(COALESCE_SECTOR_BYTES - 1);
             uint32_t i = count;
-            while (i > 0 && access->transaction[i - 1].address != sector) {
+            while (i > 0 && access->detail->transaction[i - 1].address != sector) {
                 i--;
             }
             if (i == 0) {
-                access->transaction[count++] = (struct transaction){
+                access->detail->transaction[count++] = (struct transaction){
                     .address = sector, .bytes = COALESCE_SECTOR_BYTES, .lanes = 1};
             } else if (i <= before) {
-                access->transaction[i - 1].lanes++;
+                access->detail->transaction[i - 1].lanes++;
             }
         }
     }

@@ -113,6 +113,7 @@ static void lane_leave(struct sm *sm, struct lsu_lane *lane)
     const struct lsu_lanes *lanes = &sm->lsu.lanes;
     struct lsu_access *access = lane->access;
     lane->access = NULL;
+    access_sent(&sm->lsu.pool, access);
     lane->next_cycle = later(lane->next_cycle, lane->start_cycle + lanes->instruction_cycles);
     sm->lsu.queue[PIPE_LSU].count--;
     if (access->replies_left == 0 && !access->answered) {

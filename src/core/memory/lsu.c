@@ -55,15 +55,16 @@ int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
     access->next = NULL;
     access->next_atomic = NULL;
     access->pipe = pipe;
+    access->kind = access->detail->access.kind;
     access->issue_cycle = sm->cycle;
-    access->lookup_cycle = sm->cycle + lookup_cycles(sm, &access->access, pipe);
+    access->lookup_cycle = sm->cycle + lookup_cycles(sm, &access->detail->access, pipe);
     access->count = access->sent = access->replies_left = 0;
     access->started = access->answered = access->performed = false;
     access->stalled = false;
     access->written_ps = 0;
     struct sm_warp *warp = access->warp;
     warp->outstanding++;
-    if (access->access.kind == ACCESS_COPY) {
+    if (access->kind == ACCESS_COPY) {
         access->copy_group = warp->copies.committed % ASYNC_GROUPS;
         warp->copies.out[access->copy_group]++;
     }
@@ -98,6 +99,7 @@ static void head_leave(struct sm *sm, struct lsu_queue *queue)
 {
     struct lsu_access *head = queue->head;
     head_pop(sm, queue);
+    access_sent(&sm->lsu.pool, head);
     if (head->pipe == PIPE_TEXTURE) {
         texture_enter(sm, head);
         return;
@@ -199,7 +201,9 @@ void lsu_free(struct sm *sm)
 {
     struct lsu *lsu = &sm->lsu;
     lsu_reset(sm);
-    free(lsu->spare);
+    if (lsu->spare) {
+        access_release(&lsu->pool, lsu->spare);
+    }
     merge_free(sm);
     access_pool_free(&lsu->pool);
 }

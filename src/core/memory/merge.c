@@ -44,7 +44,7 @@ static bool is_mergeable(const struct lsu_request *request)
 {
     const struct lsu_access *access = request->owner;
     return access->pipe == PIPE_LSU && request->mem.kind == MEM_READ &&
-           !access->access.is_volatile && !access->info->acquires;
+           !access->detail->access.is_volatile && !access->info->acquires;
 }
 
 /* The one that has this request as its own; it is in its bucket. */

@@ -53,7 +53,7 @@ bool path_choose(const struct sm *sm, const struct exec_access *access, enum pip
  */
 static void choose_l1(struct sm *sm, struct lsu_access *access)
 {
-    const struct exec_access *a = &access->access;
+    const struct exec_access *a = &access->detail->access;
     bool served = a->space == SPACE_LOCAL || sm->spec->l1_caches_global ||
                   (a->non_coherent && sm->spec->readonly == READONLY_L1);
     access->port = sm->has_l1 && served ? &sm->l1 : &sm->network;
@@ -105,7 +105,7 @@ static uint64_t local_layout(const struct sm *sm, uint32_t slot, uint32_t lane, 
  * in one piece where each thread's memory is. */
 static uint32_t local_transactions(struct sm *sm, struct lsu_access *access)
 {
-    const struct exec_access *a = &access->access;
+    const struct exec_access *a = &access->detail->access;
     uint32_t lane_bytes = (uint32_t)a->bytes * a->vec, count = 0;
     struct exec_access words = {.kind = a->kind, .mask = a->mask, .vec = 1};
     uint32_t piece = sm->spec->local_contiguous ? lane_bytes : LOCAL_WORD_BYTES;
@@ -117,7 +117,7 @@ static uint32_t local_transactions(struct sm *sm, struct lsu_access *access)
             words.address[lane] = local_layout(sm, access->warp->slot, lane, a->address[lane] + at);
         }
         const struct coalesce_spec *rule = &sm->spec->coalesce;
-        count += coalesce(access->transaction + count, &words, rule->segment_bytes,
+        count += coalesce(access->detail->transaction + count, &words, rule->segment_bytes,
                           rule->sector_bytes, rule->lanes_per_pass);
     }
     return count;
@@ -125,16 +125,16 @@ static uint32_t local_transactions(struct sm *sm, struct lsu_access *access)
 
 static uint32_t constant_transactions(struct lsu_access *access)
 {
-    const struct exec_access *a = &access->access;
+    const struct exec_access *a = &access->detail->access;
     uint32_t count = 0;
     for (uint32_t m = a->mask; m; m &= m - 1) {
         uint64_t address = a->address[__builtin_ctz(m)];
         uint32_t i = 0;
-        while (i < count && access->transaction[i].address != address) {
+        while (i < count && access->detail->transaction[i].address != address) {
             i++;
         }
         if (i == count) {
-            access->transaction[count++] = (struct transaction){
+            access->detail->transaction[count++] = (struct transaction){
                 .address = address, .bytes = (uint32_t)a->bytes * a->vec, .lanes = 1};
         }
     }
@@ -147,10 +147,10 @@ static uint32_t fragment_segments(struct lsu_access *access, uint32_t lanes,
 {
     struct exec_access piece;
     uint32_t count = 0;
-    for (uint32_t k = 0; k < access->access.pieces; k++) {
-        exec_access_piece(&piece, &access->access, k);
+    for (uint32_t k = 0; k < access->detail->access.pieces; k++) {
+        exec_access_piece(&piece, &access->detail->access, k);
         piece.mask = lanes;
-        struct transaction *list = access->transaction + count;
+        struct transaction *list = access->detail->transaction + count;
         uint32_t segment =
             spec->halving ? coalesce_segment(&piece, spec->segment_bytes) : spec->segment_bytes;
         uint32_t sector = spec->halving ? COALESCE_SECTOR_BYTES : spec->sector_bytes;
@@ -166,15 +166,15 @@ static uint32_t fragment_segments(struct lsu_access *access, uint32_t lanes,
 static uint32_t segments(struct lsu_access *access, uint32_t lanes, uint32_t segment_bytes,
                          uint32_t sector_bytes, uint32_t lanes_per_pass)
 {
-    uint32_t mask = access->access.mask;
-    access->access.mask = lanes;
-    uint32_t count =
-        coalesce(access->transaction, &access->access, segment_bytes, sector_bytes, lanes_per_pass);
+    uint32_t mask = access->detail->access.mask;
+    access->detail->access.mask = lanes;
+    uint32_t count = coalesce(access->detail->transaction, &access->detail->access, segment_bytes,
+                              sector_bytes, lanes_per_pass);
     if (is_atomic(access)) {
         bool alone = access->info->is_lowered && access->info->lowered.aggregated;
-        coalesce_passes(access->transaction, count, &access->access, alone);
+        coalesce_passes(access->detail->transaction, count, &access->detail->access, alone);
     }
-    access->access.mask = mask;
+    access->detail->access.mask = mask;
     return count;
 }
 
@@ -182,10 +182,10 @@ static uint32_t segments(struct lsu_access *access, uint32_t lanes, uint32_t seg
 static uint32_t halved_segments(struct lsu_access *access, uint32_t lanes,
                                 const struct coalesce_spec *spec)
 {
-    uint32_t segment = coalesce_segment(&access->access, spec->segment_bytes);
+    uint32_t segment = coalesce_segment(&access->detail->access, spec->segment_bytes);
     uint32_t count = segments(access, lanes, segment, COALESCE_SECTOR_BYTES, spec->lanes_per_pass);
-    if (access->access.kind != ACCESS_STORE) {
-        coalesce_halve(access->transaction, count);
+    if (access->detail->access.kind != ACCESS_STORE) {
+        coalesce_halve(access->detail->transaction, count);
     }
     return count;
 }
@@ -197,9 +197,9 @@ void path_prepare(struct sm *sm, struct lsu_access *access)
     switch (access->pipe) {
     case PIPE_TEXTURE:
         access->port = sm->has_texture ? &sm->texture_port : &sm->network;
-        access->count = access->access.kind == ACCESS_TEXTURE
+        access->count = access->detail->access.kind == ACCESS_TEXTURE
                             ? texture_transactions(access, sm->spec->texture.blocks_linear)
-                            : segments(access, access->access.mask, COALESCE_SECTOR_BYTES,
+                            : segments(access, access->detail->access.mask, COALESCE_SECTOR_BYTES,
                                        COALESCE_SECTOR_BYTES, WARP_LANES);
         break;
     case PIPE_CONSTANT:
@@ -208,15 +208,17 @@ void path_prepare(struct sm *sm, struct lsu_access *access)
         break;
     default:
         choose_l1(sm, access);
-        if (access->access.space == SPACE_LOCAL) {
+        if (access->detail->access.space == SPACE_LOCAL) {
             access->count = local_transactions(sm, access);
-        } else if (is_fragment(&access->access)) {
-            access->count = fragment_segments(access, global_lanes(sm, &access->access), coalesce);
+        } else if (is_fragment(&access->detail->access)) {
+            access->count =
+                fragment_segments(access, global_lanes(sm, &access->detail->access), coalesce);
         } else if (coalesce->halving) {
-            access->count = halved_segments(access, global_lanes(sm, &access->access), coalesce);
+            access->count =
+                halved_segments(access, global_lanes(sm, &access->detail->access), coalesce);
         } else {
             access->count =
-                segments(access, global_lanes(sm, &access->access), coalesce->segment_bytes,
+                segments(access, global_lanes(sm, &access->detail->access), coalesce->segment_bytes,
                          coalesce->sector_bytes, coalesce->lanes_per_pass);
         }
         break;

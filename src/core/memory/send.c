@@ -26,7 +26,7 @@ static bool waits_for_atomic(const struct sm_warp *warp, const struct exec_acces
         return warp->atomics != NULL; /* its bytes are not looked at one by one */
     }
     for (const struct lsu_access *atomic = warp->atomics; atomic; atomic = atomic->next_atomic) {
-        const struct exec_access *other = &atomic->access;
+        const struct exec_access *other = &atomic->detail->access;
         for (uint32_t m = access->mask & other->mask; m; m &= m - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(m);
             if (ranges_overlap(access->address[lane], (uint64_t)access->bytes * access->vec,
@@ -52,10 +52,10 @@ bool lsu_start(struct sm *sm, struct lsu_access *access, int *rc)
     struct sm_warp *warp = access->warp;
     if (is_atomic(access)) {
         atomics_append(warp, access);
-    } else if (warp->atomics && waits_for_atomic(warp, &access->access)) {
+    } else if (warp->atomics && waits_for_atomic(warp, &access->detail->access)) {
         return false;
     } else {
-        *rc = access_commit(sm, warp, &access->access);
+        *rc = access_commit(sm, warp, &access->detail->access);
     }
     path_prepare(sm, access);
     access->unserved_left = access->count;
@@ -65,7 +65,7 @@ bool lsu_start(struct sm *sm, struct lsu_access *access, int *rc)
 
 static enum mem_kind request_kind(const struct lsu_access *access)
 {
-    switch (access->access.kind) {
+    switch (access->kind) {
     case ACCESS_STORE:
     case ACCESS_FRAGMENT_STORE:
         return MEM_WRITE;
@@ -125,7 +125,7 @@ static void written_by(uint64_t written[2], const struct transaction *t,
 
 int lsu_send(struct sm *sm, struct lsu_access *access)
 {
-    const struct transaction *t = &access->transaction[access->sent];
+    const struct transaction *t = &access->detail->transaction[access->sent];
     uint64_t paddr;
     if (!translate(sm, t->address, &paddr)) {
         return error_set(SONDE_EFAULT, "no page is mapped at address 0x%llx",
@@ -139,19 +139,19 @@ int lsu_send(struct sm *sm, struct lsu_access *access)
                                     .mem = {.vaddr = t->address,
                                             .paddr = paddr,
                                             .bytes = t->bytes,
-                                            .lanes = t->lanes,
+                                            .lanes = (uint8_t)t->lanes,
                                             .sectors = (uint32_t)__builtin_popcount(t->sectors),
                                             .passes = t->passes,
                                             .sm = sm->id,
                                             .kind = request_kind(access),
                                             .bypass = access->bypass,
-                                            .issued_ps = engine_now_ps(sm->engine),
                                             .reply = access->completion->reply,
                                             .ctx = sm,
                                             .arg = (uintptr_t)request}};
-    bool global = access->access.space == SPACE_GLOBAL || access->access.space == SPACE_NONE;
+    const struct exec_access *described = &access->detail->access;
+    bool global = described->space == SPACE_GLOBAL || described->space == SPACE_NONE;
     if (request->mem.kind == MEM_WRITE && global) {
-        written_by(request->mem.written, t, &access->access);
+        written_by(request->mem.written, t, described);
     }
     const struct mem_port *port = access->port;
     access->sent++;

@@ -201,7 +201,7 @@ static bool lookup_miss(struct mem_cache *cache, struct mem_request *request,
         fetch_sectors(cache, request, piece, line, fetch, edge_ps + miss_ps);
     }
     if (placed < waiter.places) {
-        request->held.done_lanes += placed;
+        request->held.done_lanes += (uint16_t)placed;
         request->held.pieces++;
         return wait_for_misses(cache, request);
     }

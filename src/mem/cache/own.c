@@ -32,7 +32,6 @@ struct own_request *own_take(struct mem_cache *cache, enum mem_kind kind, engine
     own->request.bypass = false;
     own->request.constant = false;
     own->request.inner = false;
-    own->request.issued_ps = engine_now_ps(cache->engine);
     own->request.reply = reply;
     own->request.outlet = NULL;
     own->request.ctx = own;

@@ -156,7 +156,6 @@ static bool ask(struct mem_translator *translator, struct mem_request *request)
                                                 .bytes = 1,
                                                 .sm = request->sm,
                                                 .kind = MEM_READ,
-                                                .issued_ps = engine_now_ps(translator->engine),
                                                 .arrive_ps = request->arrive_ps,
                                                 .reply = on_translated,
                                                 .ctx = translation}};

@@ -179,7 +179,6 @@ static void walk_step(struct walk *walk, uint64_t time_ps)
             walk->read.vaddr = walk->read.paddr = base;
             walk->read.bytes = walker->spec->read_bytes;
             walk->read.arrive_ps = time_ps;
-            walk->read.issued_ps = time_ps;
             walker->stats.reads++;
             read_send(walk, 0);
             return;

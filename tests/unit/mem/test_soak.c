@@ -225,7 +225,7 @@ static uint64_t run_traffic(struct system *s, uint64_t seed)
         for (uint32_t j = 0; j < REQUESTS; j++) {
             struct probe *probe = &traffic[i].probe[j];
             assert_int_equal(probe->replies, 1);
-            assert_true(probe->replied_ps >= probe->request.issued_ps);
+            assert_true(probe->replied_ps >= probe->sent_ps);
             assert_int_not_equal(probe->request.served_at, MEM_AT_NONE);
             digest = digest * UINT64_C(6364136223846793005) + probe->replied_ps;
         }
