@@ -33,8 +33,9 @@ struct dram_bank {
     uint32_t subchannel, group;
 };
 
+/* The earliest command of each kind but a refresh. */
 struct dram_group {
-    uint64_t activate, column;
+    uint64_t earliest[MEM_DRAM_REFRESH]; /* MEM_DRAM_PRECHARGE: 0 */
 };
 
 struct dram_subchannel {
@@ -46,6 +47,7 @@ struct dram_subchannel {
     uint64_t read, write;                /* as the data bus and its turnaround allow */
     uint64_t window[DRAM_FAW_ACTIVATES]; /* the last activates, and t_faw */
     uint32_t oldest;
+    uint64_t earliest[MEM_DRAM_REFRESH]; /* of each kind, by all of these: dram_sum_up() */
 };
 
 /* What waits in the queue. Its request's arrive_ps is when it came. */
@@ -73,8 +75,9 @@ static inline bool dram_writes_next(const struct dram_entry *entry)
 struct dram_busy {
     struct dram_bank *bank;
     struct dram_entry *next;
+    const struct dram_subchannel *sub;
+    const struct dram_group *group;
     enum mem_dram_command_kind kind;
-    uint32_t subchannel, group;
     uint64_t own;           /* clock */
     uint64_t arrive, order; /* of `next` */
 };
@@ -156,25 +159,30 @@ static inline void dram_hold(uint64_t *earliest, uint64_t clock)
     *earliest = *earliest < clock ? clock : *earliest;
 }
 
-/* The earliest clock for what a bank does next: asked of all banks for each command. */
-static inline uint64_t dram_earliest(const struct mem_dram *dram, const struct dram_busy *busy)
+/* What all banks of a subchannel share, for the commands that come next. */
+static inline void dram_sum_up(const struct mem_dram *dram, struct dram_subchannel *sub)
 {
-    const struct dram_subchannel *sub = &dram->subchannels[busy->subchannel];
+    uint64_t row = *sub->row_bus, column = *sub->column_bus;
+    dram_hold(&row, dram->now);
+    dram_hold(&column, dram->now);
+    dram_hold(&column, sub->column);
+    uint64_t activate = row;
+    dram_hold(&activate, sub->activate);
+    dram_hold(&activate, sub->window[sub->oldest]);
+    sub->earliest[MEM_DRAM_PRECHARGE] = row;
+    sub->earliest[MEM_DRAM_ACTIVATE] = activate;
+    sub->earliest[MEM_DRAM_READ] = sub->earliest[MEM_DRAM_WRITE] = column;
+    dram_hold(&sub->earliest[MEM_DRAM_READ], sub->read);
+    dram_hold(&sub->earliest[MEM_DRAM_WRITE], sub->write);
+}
+
+/* The earliest clock for what a bank does next: asked of all banks for each command, when their
+ * subchannels have been summed up. */
+static inline uint64_t dram_earliest(const struct dram_busy *busy)
+{
     uint64_t clock = busy->own;
-    dram_hold(&clock, dram->now);
-    if (dram_is_column(busy->kind)) {
-        dram_hold(&clock, *sub->column_bus);
-        dram_hold(&clock, sub->column);
-        dram_hold(&clock, sub->groups[busy->group].column);
-        dram_hold(&clock, busy->kind == MEM_DRAM_WRITE ? sub->write : sub->read);
-        return clock;
-    }
-    dram_hold(&clock, *sub->row_bus);
-    if (busy->kind == MEM_DRAM_ACTIVATE) {
-        dram_hold(&clock, sub->activate);
-        dram_hold(&clock, sub->groups[busy->group].activate);
-        dram_hold(&clock, sub->window[sub->oldest]);
-    }
+    dram_hold(&clock, busy->sub->earliest[busy->kind]);
+    dram_hold(&clock, busy->group->earliest[busy->kind]);
     return clock;
 }
 

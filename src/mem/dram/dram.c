@@ -124,9 +124,10 @@ static void queue_append(struct mem_dram *dram, struct dram_entry *entry)
 {
     struct dram_bank *bank = entry->at;
     if (!bank->first) {
+        const struct dram_subchannel *sub = &dram->subchannels[bank->subchannel];
         bank->place = dram->busy_count++;
         dram->busy[bank->place] =
-            (struct dram_busy){.bank = bank, .subchannel = bank->subchannel, .group = bank->group};
+            (struct dram_busy){.bank = bank, .sub = sub, .group = &sub->groups[bank->group]};
     }
     *(bank->first ? &bank->last->next : &bank->first) = entry;
     bank->last = entry;
@@ -343,19 +344,21 @@ static const struct dram_entry *oldest_of_all(const struct mem_dram *dram)
 static struct dram_choice choose(struct mem_dram *dram)
 {
     uint64_t best_clock = UINT64_MAX;
-    const struct dram_busy *best = NULL;
+    const struct dram_busy *best = NULL, *end = dram->busy + dram->busy_count;
     bool in_order = dram->sched->in_order && dram->busy_count > 0;
     const struct dram_entry *oldest = in_order ? oldest_of_all(dram) : NULL;
-    for (uint32_t i = 0; i < dram->busy_count; i++) {
-        struct dram_busy *busy = &dram->busy[i];
+    for (uint32_t i = 0; i < dram->timing.subchannels; i++) {
+        dram_sum_up(dram, &dram->subchannels[i]);
+    }
+    for (struct dram_busy *busy = dram->busy; busy < end; busy++) {
         if (busy->arrive > dram->now) {
             dram_look(dram, busy->bank); /* another one may have come */
         }
         if (busy->own > best_clock ||
-            (in_order && busy->next != oldest && dram_is_column(busy->kind))) {
+            (oldest && busy->next != oldest && dram_is_column(busy->kind))) {
             continue;
         }
-        uint64_t clock = dram_earliest(dram, busy);
+        uint64_t clock = dram_earliest(busy);
         if (!best || clock < best_clock ||
             (clock == best_clock && wins_tie(dram, busy->kind, busy->next, best->kind, best->next,
                                              busy->order < best->order))) {
@@ -457,7 +460,8 @@ static bool changes_nothing(const struct mem_dram *dram, const struct dram_bank 
     if (next->entry->at == bank) {
         return next->entry == busy->next && next->kind == busy->kind;
     }
-    struct dram_choice other = {busy->next, busy->kind, dram_earliest(dram, busy)};
+    dram_sum_up(dram, &dram->subchannels[bank->subchannel]);
+    struct dram_choice other = {busy->next, busy->kind, dram_earliest(busy)};
     return !is_better(dram, &other, next);
 }
 

@@ -119,7 +119,7 @@ static void give_activate(struct mem_dram *dram, struct dram_subchannel *sub,
     dram_hold(&bank->precharge, clock + t->ras);
     dram_hold(&bank->activate, clock + t->rc);
     dram_hold(&sub->activate, clock + t->rrd);
-    dram_hold(&sub->groups[bank->group].activate, clock + t->rrd_l);
+    dram_hold(&sub->groups[bank->group].earliest[MEM_DRAM_ACTIVATE], clock + t->rrd_l);
     sub->window[sub->oldest] = clock + t->faw;
     sub->oldest = (sub->oldest + 1) % DRAM_FAW_ACTIVATES;
     *sub->row_bus = clock + 1;
@@ -143,7 +143,9 @@ static uint64_t give_column(struct mem_dram *dram, struct dram_subchannel *sub,
     dram_hold(&sub->write, minus(write ? end : end + t->rtw, t->wl));
     dram_hold(&bank->precharge, write ? end + t->wr : clock + t->rtp);
     dram_hold(&sub->column, clock + t->ccd_s);
-    dram_hold(&sub->groups[bank->group].column, clock + t->ccd_l);
+    struct dram_group *group = &sub->groups[bank->group];
+    dram_hold(&group->earliest[MEM_DRAM_READ], clock + t->ccd_l);
+    group->earliest[MEM_DRAM_WRITE] = group->earliest[MEM_DRAM_READ];
     *sub->column_bus = clock + 1;
     return end;
 }
