@@ -174,35 +174,64 @@ static inline bool slot_holds(const struct tags *tags, uint32_t slot, uint64_t l
     return tags->slot[slot].line == line && tag_line_is_there(&tags->slot[slot]);
 }
 
-/* Compilers unroll loops of 16 and fewer before they would vectorise them. */
-enum { BLOCK = 32 };
+/* Many ways are asked for a match first, and found by a bit each only where there is one. */
+enum { MANY = 32, BLOCK = 16, VECTOR = 4 };
+typedef uint32_t tag_vector __attribute__((vector_size(VECTOR * sizeof(uint32_t))));
 
-/* Whether one of BLOCK tags is the wanted one: a loop without an exit, for vector instructions. */
-static inline bool block_has(const uint32_t *tag, uint32_t wanted)
+/* Whether one of MANY tags is the wanted one: a loop without an exit, for vector instructions. */
+static inline bool many_have(const uint32_t *tag, uint32_t wanted)
 {
     uint32_t equal = 0;
-    for (size_t i = 0; i < BLOCK; i++) {
+    for (size_t i = 0; i < MANY; i++) {
         equal |= tag[i] == wanted ? UINT32_MAX : 0;
     }
     return equal != 0;
 }
 
+/* Which of BLOCK tags are the wanted one, bit by bit. Compilers unroll a loop of 16 before they
+ * would make vectors of it. */
+static inline uint32_t block_matches(const uint32_t *tag, uint32_t wanted)
+{
+    const tag_vector all = {wanted, wanted, wanted, wanted};
+    tag_vector bit = {1, 2, 4, 8}, found = {0};
+    for (size_t i = 0; i < BLOCK; i += VECTOR) {
+        tag_vector tags;
+        memcpy(&tags, tag + i, sizeof tags);
+        found |= (tag_vector)(tags == all) & bit;
+        bit <<= VECTOR;
+    }
+    return found[0] | found[1] | found[2] | found[3];
+}
+
+static inline uint32_t find_in_block(const struct tags *tags, uint32_t slot, uint64_t line)
+{
+    uint32_t matches = block_matches(tags->short_tag + slot, (uint32_t)line);
+    for (; matches; matches &= matches - 1) {
+        uint32_t at = slot + (uint32_t)__builtin_ctz(matches);
+        if (slot_holds(tags, at, line)) {
+            return at;
+        }
+    }
+    return TAGS_NONE;
+}
+
 uint32_t tags_find(const struct tags *tags, uint32_t set, uint64_t line)
 {
     uint32_t wanted = (uint32_t)line, slot = tags->first[set], end = tags->first[set + 1];
-    while (slot < end) {
-        uint32_t stop = end;
-        if (end - slot >= BLOCK) {
-            stop = slot + BLOCK;
-            if (!block_has(tags->short_tag + slot, wanted)) {
-                slot = stop;
-                continue;
-            }
+    while (end - slot >= BLOCK) {
+        if (end - slot >= MANY && !many_have(tags->short_tag + slot, wanted)) {
+            slot += MANY;
+            continue;
         }
-        for (; slot < stop; slot++) {
-            if (tags->short_tag[slot] == wanted && slot_holds(tags, slot, line)) {
-                return slot;
-            }
+        uint32_t found = find_in_block(tags, slot, line);
+        if (found != TAGS_NONE) {
+            return found;
+        }
+        slot += BLOCK;
+    }
+    for (; slot < end; slot++) {
+        if (tags->short_tag[slot] == wanted && slot_holds(tags, slot, line)) {
+            return slot;
         }
     }
     return TAGS_NONE;
