@@ -137,7 +137,7 @@ static void the_constant_caches_queue_obeys(void **state)
 static void the_texture_unit_obeys(void **state)
 {
     (void)state;
-    a_queue_obeys(PIPE_TEXTURE, SPACE_GLOBAL,
+    a_queue_obeys(PIPE_TEXTURE, SPACE_TEX,
                   "tex.1d.v4.u32.s32 {%%r%u, %%r5, %%r6, %%r7}, [%%rd6, {%%r1}];\n", true);
 }
 
