@@ -24,6 +24,7 @@
 #include "statistics/summary.h"
 #include "util/container/vec.h"
 #include "util/error.h"
+#include "util/hostthread.h"
 #include "util/text/plain.h"
 
 /* All launches of a kernel. */
@@ -43,7 +44,7 @@ static struct {
     int wake[2]; /* a signal's number goes through it */
     VEC(struct tally) kernels;
     struct statistics statistics;
-    uint64_t chosen, timed_cycles;
+    uint64_t chosen;
     uint64_t copies[4], copied_bytes[4]; /* bit 0: from the host, bit 1: to the host */
     uint64_t calls;
 } report;
@@ -96,8 +97,7 @@ bool report_wants_timing(const char *kernel)
         return false;
     }
     uint64_t number = __atomic_fetch_add(&report.chosen, 1, __ATOMIC_RELAXED);
-    return number >= o->skip && (o->count == 0 || number - o->skip < o->count) &&
-           (o->max_cycles == 0 || report.timed_cycles < o->max_cycles);
+    return number >= o->skip && (o->count == 0 || number - o->skip < o->count);
 }
 
 static struct tally *tally_of(const char *kernel)
@@ -133,7 +133,6 @@ void report_done(void *ctx, const struct rt_done *launch)
     }
     if (launch->estimated) {
         tally->estimated++;
-        report.timed_cycles += launch->cycles;
         return;
     }
     if (launch->functional) {
@@ -148,7 +147,6 @@ void report_done(void *ctx, const struct rt_done *launch)
     tally->most_ps = ps > tally->most_ps ? ps : tally->most_ps;
     gpu_stats_add(&tally->stats, &launch->stats);
     statistics_add(&report.statistics, rt_kernel_name(launch->kernel), &launch->stats);
-    report.timed_cycles += launch->cycles;
 }
 
 /* To `sonde run`, if it is still there: a path may have become another file's. */
@@ -389,6 +387,7 @@ static void *wait_for_signal(void *ctx)
     struct rt *rt;
     unsigned char number;
     (void)ctx;
+    hostthread_is_ours();
     while (read(report.wake[0], &number, 1) != 1) {
         if (errno != EINTR) {
             return NULL;
@@ -464,6 +463,7 @@ void report_start(struct rt *rt)
         report.statistics.sampler = rt_sampler(rt);
     }
     rt_set_done(rt, report_done, rt);
+    rt_set_timed_limit(rt, options()->max_cycles);
     if (first) {
         atexit(program_ends);
     }

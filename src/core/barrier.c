@@ -3,6 +3,7 @@
  * released warp issues again after the barrier unit's latency. At the barrier of a cluster
  * (exec/cluster.h) that is the time that the last arrival takes to be known on all its SMs.
  */
+#include "core/repeat.h"
 #include "core/state.h"
 
 static void release(struct sm *sm, struct sm_cta *cta, uint64_t indices)
@@ -34,6 +35,7 @@ void sm_cluster_go(struct sm *sm, struct exec_cluster *cluster, uint32_t rank)
         cta++;
     }
     cta->phase_cycle = go_cycle;
+    repeat_moved(sm);
     for (uint64_t waiting = cluster_take(cluster, rank); waiting; waiting &= waiting - 1) {
         struct sm_warp *warp = &sm->warp[cta->slot_of[__builtin_ctzll(waiting)]];
         warp->state = WARP_RUNNING;

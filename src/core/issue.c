@@ -413,7 +413,9 @@ __attribute__((noinline)) static int issue_other(struct sm *sm, struct sm_warp *
         uint64_t known = note_async(sm, warp, info);
         latency = known ? known : latency;
     }
-    enum exec_event event = exec_issue(&warp->exec, &sm->lsu.spare->detail->access);
+    struct exec_access *access = &sm->lsu.spare->detail->access;
+    enum exec_event event =
+        sm->repeats ? exec_issue_apart(&warp->exec, access) : exec_issue(&warp->exec, access);
     if (sm->repeats) {
         repeat_issued(sm, warp, info, event);
     }

@@ -90,8 +90,8 @@ static void visit(struct sm *sm, const struct sm_warp *warp)
 void repeat_issued(struct sm *sm, const struct sm_warp *warp, const struct exec_uop_info *info,
                    enum exec_event event)
 {
-    if (event == EXEC_BARRIER || event == EXEC_EXIT || info->reads_clock || info->is_async ||
-        info->is_outward) {
+    bool acts = (info->is_async || info->is_outward) && !info->is_test;
+    if (event == EXEC_BARRIER || event == EXEC_EXIT || info->reads_clock || acts) {
         repeat_moved(sm);
     } else if (info->is_branch && event == EXEC_DONE && warp->outstanding == 0 &&
                !(sm->repeats->found >> warp->slot & 1) && exec_warp_is_comparable(&warp->exec)) {

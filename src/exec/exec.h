@@ -60,6 +60,7 @@ struct exec_uop_info {
     uint8_t products_left, copies_left, bulk_left;
     bool is_bulk;                /* copies that env->transfers is told of */
     bool is_mbarrier, is_remote; /* is_remote: perhaps of another CTA's */
+    bool is_test;                /* of a barrier in shared memory, which it leaves as it is */
     struct lowered lowered;
 };
 
@@ -335,6 +336,9 @@ enum lower_operands exec_operands(const struct exec_warp *warp);
 
 /* Executes one instruction of a warp that is not done. EXEC_ACCESS alone fills `access`. */
 enum exec_event exec_issue(struct exec_warp *warp, struct exec_access *access);
+/* The same, with the effect of every access left to its commit: exec_issue() does what all lanes do
+ * to shared memory at once. */
+enum exec_event exec_issue_apart(struct exec_warp *warp, struct exec_access *access);
 
 /* The accesses that a matrix fragment is moved by: piece k < access->pieces as an ordinary load or
  * store, but for its data, which it has none of. */

@@ -94,3 +94,11 @@ enum exec_event exec_issue(struct exec_warp *warp, struct exec_access *access)
         return EXEC_ACCESS;
     return uop->run(warp, uop, mask, access);
 }
+
+enum exec_event exec_issue_apart(struct exec_warp *warp, struct exec_access *access)
+{
+    const struct exec_state *state = warp->state;
+    const struct uop *uop = &state->uops[warp->pc];
+    access->done = false;
+    return uop->run(warp, uop, warp->active & (state->preds[uop->guard] ^ uop->guard_flip), access);
+}

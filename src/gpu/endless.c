@@ -1,12 +1,12 @@
 /*
- * Tells a kernel that will never end, because all its warps do the same again and again: they spin
- * on a flag or a lock that nobody is left to change, or simply branch to where they are. (One in
+ * Tells kernels that will never end, because all their warps do the same again and again: they spin
+ * on a flag or a lock that nobody is left to change, or simply branch to where they are. (Those in
  * which nothing is pending at all, gpu_deadlock() tells.)
  *
- * Now and then the SMs look at what their warps do for a while (core/repeat.h). The kernel is
- * endless when in one such time
+ * Now and then the SMs look at what their warps do for a while (core/repeat.h). The grids on the
+ * GPU are endless when in one such time
  *
- *   - no CTA has begun or ended, or is about to, and no warp has come to a barrier;
+ *   - no CTA has begun or ended, or is about to, and no warp has come to a barrier or left one;
  *   - no store, atomic or other operation has changed a byte that another warp may read, and none
  *     that could is on its way;
  *   - no clock was read, and no driver was called;
@@ -15,10 +15,10 @@
  * Memory then is what it was, and what a warp does next depends on its own state and on memory
  * alone: however long each access takes, all do for ever what they did. Blocks that wait for room
  * on the GPU never get it. Nothing is told of a warp that counts in a register, or that looks at a
- * clock: it may end.
+ * clock: it may end; nor of one that stores fragments of matrices.
  *
- * Asked only where nobody else could change memory: for the one grid of gpu_launch(). Left out:
- * clusters of several CTAs; launches of which blocks are skipped.
+ * Asked only where nobody else could change memory: for the one grid of gpu_launch(), and where
+ * gpu_set_alone() says so. Left out: launches of which blocks are skipped.
  *
  * To look costs; so a look comes late, ends with the first thing that speaks against an endless
  * kernel, and the next one comes after twice the time, with twice the patience.
@@ -34,32 +34,49 @@ static const struct {
     uint64_t step_cycles;  /* from one question to the SMs to the next, while they look */
 } endless = {.first_cycles = UINT64_C(1) << 20, .first_visits = 16, .step_cycles = 4096};
 
-void gpu_endless_begin(struct gpu *gpu, const struct gpu_grid *grid)
+void gpu_endless_begin(struct gpu *gpu, uint64_t start_ps)
 {
     uint64_t first_ps = endless.first_cycles * gpu->clock.period_ps;
-    bool asks = grid->cluster_size == 1 && !grid->skips;
-    gpu->endless = (struct gpu_endless){.wait_ps = first_ps, .visits = endless.first_visits};
-    gpu->endless.next_ps = asks ? grid->start_ps + first_ps : ENGINE_NEVER;
+    gpu->endless = (struct gpu_endless){
+        .wait_ps = first_ps, .visits = endless.first_visits, .next_ps = start_ps + first_ps};
+}
+
+static void look_ends(struct gpu *gpu)
+{
+    for (uint32_t i = 0; gpu->endless.looks && i < gpu->model->sms; i++) {
+        sm_repeats_end(gpu->sm[i]);
+    }
+    gpu->endless.looks = false;
 }
 
 void gpu_endless_end(struct gpu *gpu)
 {
-    for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        sm_repeats_end(gpu->sm[i]);
-    }
-    gpu->endless.looks = false;
+    look_ends(gpu);
     gpu->endless.next_ps = ENGINE_NEVER;
 }
 
-/* All CTAs that have a place are there. */
+/* Who knows what has happened since the last gpu_run(). */
+void gpu_endless_again(struct gpu *gpu)
+{
+    if (gpu->endless.looks) {
+        look_ends(gpu);
+        gpu->endless.next_ps += gpu->endless.wait_ps;
+    }
+}
+
+/* All CTAs that have a place are there, and nothing but their warps will change memory. */
 static bool all_are_resident(const struct gpu *gpu)
 {
-    const struct gpu_grid *grid = gpu->grids;
-    uint64_t warps = 0;
-    for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        warps += sm_resident_warps(gpu->sm[i]);
+    uint64_t there = 0, placed = 0;
+    bool known = gpu->is_only_grid || (gpu->alone && gpu->alone(gpu->alone_ctx));
+    for (const struct gpu_grid *grid = gpu->grids; grid; grid = grid->next) {
+        known = known && !grid->skips;
+        placed += (grid->cta_next - grid->cta_ended) * grid->sm.needs.warps;
     }
-    return warps == (grid->cta_next - grid->cta_ended) * grid->sm.needs.warps;
+    for (uint32_t i = 0; i < gpu->model->sms; i++) {
+        there += sm_resident_warps(gpu->sm[i]);
+    }
+    return known && there == placed;
 }
 
 static bool look(struct gpu *gpu)
@@ -83,15 +100,18 @@ static enum sm_repeats_state ask(const struct gpu *gpu)
 
 static int tell(const struct gpu *gpu)
 {
-    const struct gpu_grid *grid = gpu->grids;
-    uint64_t waiting = grid->cta_count - grid->cta_next;
+    uint64_t blocks = 0, waiting = 0;
+    for (const struct gpu_grid *grid = gpu->grids; grid; grid = grid->next) {
+        blocks += grid->cta_count;
+        waiting += grid->cta_count - grid->cta_next;
+    }
     const char *what = "no progress: the kernel's warps repeat what they did, and nobody is left "
                        "who could change the memory that they read";
     if (waiting > 0) {
         error_set(SONDE_EFAULT,
                   "%s; %" PRIu64 " of %" PRIu64 " blocks wait for room, which none of those on the "
                   "GPU will give",
-                  what, waiting, grid->cta_count);
+                  what, waiting, blocks);
     } else {
         error_set(SONDE_EFAULT, "%s", what);
     }
@@ -110,7 +130,7 @@ int gpu_endless_check(struct gpu *gpu, uint64_t now_ps)
         case SM_REPEATS_OPEN:
             break;
         case SM_REPEATS_NOT:
-            gpu_endless_end(gpu);
+            look_ends(gpu);
             state->wait_ps *= 2;
             state->visits = state->visits < UINT32_MAX / 4 ? state->visits * 2 : state->visits;
             state->next_ps = now_ps + state->wait_ps;

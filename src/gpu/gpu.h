@@ -107,6 +107,12 @@ uint64_t gpu_resident_warps(const struct gpu *gpu);
 bool gpu_is_idle(const struct gpu *gpu);
 /* From a system call: gpu_run() returns in the next step. */
 void gpu_return_soon(struct gpu *gpu);
+/*
+ * Whether, as long as gpu_run() does not return, nothing but the grids on the GPU changes memory,
+ * and no other grid comes. Asked now and then of long ones: grids that will never end are told only
+ * while it says so (endless.c). NULL: it is never so.
+ */
+void gpu_set_alone(struct gpu *gpu, bool (*alone)(const void *ctx), const void *ctx);
 /* gpu_run() returns soon after *pause is not 0; it goes on when it is called again. NULL: never. */
 void gpu_set_pause(struct gpu *gpu, const atomic_uint *pause);
 

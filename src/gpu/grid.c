@@ -182,7 +182,7 @@ int gpu_check_time(struct gpu *gpu, uint64_t now_ps)
             return gpu_tell_positions(gpu, SONDE_EFAULT);
         }
     }
-    bool asks = gpu->is_only_grid && gpu->grids && now_ps >= gpu->endless.next_ps;
+    bool asks = gpu->grids && now_ps >= gpu->endless.next_ps;
     if (!gpu_cancelled(gpu)) {
         int rc = asks ? gpu_endless_check(gpu, now_ps) : 0;
         return rc < 0 ? gpu_tell_positions(gpu, rc) : 0;
@@ -199,6 +199,12 @@ bool gpu_pauses(const struct gpu *gpu)
 void gpu_return_soon(struct gpu *gpu)
 {
     gpu->asked = true;
+}
+
+void gpu_set_alone(struct gpu *gpu, bool (*alone)(const void *ctx), const void *ctx)
+{
+    gpu->alone = alone;
+    gpu->alone_ctx = ctx;
 }
 
 void gpu_set_pause(struct gpu *gpu, const atomic_uint *pause)

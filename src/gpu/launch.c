@@ -96,6 +96,9 @@ int gpu_grid_begin(struct gpu *gpu, struct gpu_grid **out, const struct exec_lau
     uint64_t start_ps = options->not_before_ps > now_ps ? options->not_before_ps : now_ps;
     grid->start_ps = grid->last_end_ps = clock_align(&gpu->clock, start_ps);
     gpu_grid_insert(gpu, grid);
+    if (!beside) {
+        gpu_endless_begin(gpu, grid->start_ps);
+    }
     if (gpu->running) {
         gpu_distribute_at(gpu, grid->start_ps);
     }
@@ -122,6 +125,7 @@ static void stop(struct gpu *gpu, int rc)
 {
     gpu->spoilt |= rc < 0;
     uint64_t stop_ps = gpu_now_ps(gpu);
+    gpu_endless_end(gpu);
     gpu_stats_drop_resident(gpu);
     while (gpu->grids) {
         gpu_grid_over(gpu, gpu->grids, stop_ps);
@@ -207,6 +211,7 @@ static int run_until(struct gpu *gpu, uint64_t until_ps)
 int gpu_run(struct gpu *gpu, uint64_t until_ps)
 {
     int rc = 0;
+    gpu_endless_again(gpu);
     while (gpu->sample && gpu->next_sample_ps < until_ps) {
         rc = run_until(gpu, gpu->next_sample_ps);
         if (rc < 0 || !gpu->reached) {
@@ -243,12 +248,10 @@ int gpu_launch(struct gpu *gpu, const struct exec_launch *launch, uint64_t max_c
         return rc;
     }
     gpu->is_only_grid = true;
-    gpu_endless_begin(gpu, grid);
     while (rc == 0 && !gpu_grid_is_over(grid)) {
         rc = gpu_run(gpu, ENGINE_NEVER);
     }
     gpu->is_only_grid = false;
-    gpu_endless_end(gpu);
     struct gpu_grid_result result;
     gpu_grid_end(grid, &result);
     if (cycles) {

@@ -167,7 +167,7 @@ struct gpu_sm_sums {
     struct sm_stats before[]; /* what of each SM is in the sum */
 };
 
-/* Looking for an endless kernel: endless.c. */
+/* Looking for endless kernels: endless.c. */
 struct gpu_endless {
     uint64_t next_ps, wait_ps; /* the next question or look; between two looks */
     uint32_t visits;           /* of a warp in the next look */
@@ -234,13 +234,15 @@ struct gpu {
     void *placed_ctx;
 
     /* The grids on the GPU. */
-    struct gpu_grid *grids;      /* in order of priority, then as they came */
-    struct sm_room *room;        /* of each SM: what the distributor has given out */
-    uint64_t period;             /* of use: between two idle times */
-    bool spoilt;                 /* the last one ended with an error */
-    bool running;                /* the first of them has begun */
-    bool is_only_grid;           /* no other can come beside it */
-    struct gpu_endless endless;  /* of the only grid */
+    struct gpu_grid *grids; /* in order of priority, then as they came */
+    struct sm_room *room;   /* of each SM: what the distributor has given out */
+    uint64_t period;        /* of use: between two idle times */
+    bool spoilt;            /* the last one ended with an error */
+    bool running;           /* the first of them has begun */
+    bool is_only_grid;      /* no other can come beside it */
+    struct gpu_endless endless;
+    bool (*alone)(const void *ctx); /* gpu_set_alone() */
+    const void *alone_ctx;
     bool grid_is_over;           /* one has ended since gpu_run() was called */
     bool asked;                  /* gpu_return_soon() was called since then */
     bool reached;                /* it has come to its `until_ps` */
@@ -350,10 +352,11 @@ int gpu_tell_positions(const struct gpu *gpu, int code);
 int gpu_check_time(struct gpu *gpu, uint64_t now_ps);
 bool gpu_pauses(const struct gpu *gpu); /* gpu_run() returns */
 
-/* endless.c. Of the only grid, from its begin on; the time of a question has come: SONDE_EFAULT,
- * the kernel will never end. */
-void gpu_endless_begin(struct gpu *gpu, const struct gpu_grid *grid);
+/* endless.c. From the begin of grids on an idle GPU to the end of the last one; gpu_run() begins
+ * anew; the time of a question has come: SONDE_EFAULT, the grids will never end. */
+void gpu_endless_begin(struct gpu *gpu, uint64_t start_ps);
 void gpu_endless_end(struct gpu *gpu);
+void gpu_endless_again(struct gpu *gpu);
 int gpu_endless_check(struct gpu *gpu, uint64_t now_ps);
 
 /*

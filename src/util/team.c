@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "util/error.h"
+#include "util/hostthread.h"
 
 #define PLACE_BITS 24
 #define PLACE_MASK ((UINT64_C(1) << PLACE_BITS) - 1)
@@ -109,6 +110,7 @@ static void *help(void *arg)
 {
     struct team *team = arg;
     uint32_t looks = 0;
+    hostthread_is_ours();
     while (!atomic_load_explicit(&team->over, memory_order_relaxed)) {
         if (run_some(team)) {
             looks = 0;

@@ -235,6 +235,112 @@ next:
     ret;
 }
 PTX
+cat >hopper.ptx <<'PTX'
+.version 8.0
+.target sm_90
+.address_size 64
+// the barrier wants two arrivals: thread 0 of warp 1 gives one, and the other after counting to `late`, 0: never
+.visible .entry arrival(.param .u32 late, .param .u32 tests)
+{
+    .reg .pred %p;
+    .reg .b32 %v, %n, %l, %t;
+    .reg .b64 %s;
+    .shared .align 8 .b64 barrier;
+    ld.param.u32 %l, [late];
+    ld.param.u32 %t, [tests];
+    mov.u32 %v, %tid.x;
+    setp.ne.u32 %p, %v, 0;
+    @%p bra made;
+    mbarrier.init.shared.b64 [barrier], 2;
+made:
+    bar.sync 0;
+    setp.lt.u32 %p, %v, 32;
+    @%p bra wait;
+    setp.ne.u32 %p, %v, 32;
+    @%p bra over;
+    mbarrier.arrive.shared.b64 %s, [barrier];
+    setp.eq.u32 %p, %l, 0;
+    @%p bra over;
+    mov.u32 %n, 0;
+count:
+    add.u32 %n, %n, 1;
+    setp.lt.u32 %p, %n, %l;
+    @%p bra count;
+    mbarrier.arrive.shared.b64 %s, [barrier];
+    bra over;
+wait:
+    setp.ne.u32 %p, %t, 0;
+    @%p bra test;
+try:
+    mbarrier.try_wait.parity.shared.b64 %p, [barrier], 0;
+    @!%p bra try;
+    bra over;
+test:
+    mbarrier.test_wait.parity.shared.b64 %p, [barrier], 0;
+    @!%p bra test;
+over:
+    ret;
+}
+// block 0 of a pair waits for a word of its shared memory, which block 1 writes after counting to `late`, 0: never
+.visible .entry pair(.param .u32 late) .reqnctapercluster 2
+{
+    .reg .pred %p;
+    .reg .b32 %v, %n, %l, %r, %a;
+    .shared .align 4 .b32 word;
+    ld.param.u32 %l, [late];
+    mov.u32 %r, %cluster_ctarank;
+    st.volatile.shared.u32 [word], 0;
+    barrier.cluster.arrive;
+    barrier.cluster.wait;
+    setp.ne.u32 %p, %r, 0;
+    @%p bra other;
+look:
+    ld.volatile.shared.u32 %v, [word];
+    setp.eq.u32 %p, %v, 0;
+    @%p bra look;
+    bra over;
+other:
+    setp.eq.u32 %p, %l, 0;
+    @%p bra over;
+    mov.u32 %n, 0;
+count:
+    add.u32 %n, %n, 1;
+    setp.lt.u32 %p, %n, %l;
+    @%p bra count;
+    mov.u32 %a, word;
+    mapa.shared::cluster.u32 %a, %a, 0;
+    st.shared::cluster.u32 [%a], 1;
+over:
+    barrier.cluster.arrive;
+    barrier.cluster.wait;
+    ret;
+}
+// all lanes store what is there, and, with `counts`, one more each time
+.visible .entry stores(.param .u32 counts)
+{
+    .reg .pred %p;
+    .reg .b32 %v, %c, %a, %x;
+    .shared .align 4 .b32 words[32];
+    ld.param.u32 %c, [counts];
+    mov.u32 %x, %tid.x;
+    shl.b32 %x, %x, 2;
+    mov.u32 %a, words;
+    add.u32 %a, %a, %x;
+    st.shared.u32 [%a], 0;
+again:
+    ld.shared.u32 %v, [%a];
+    add.u32 %v, %v, %c;
+    st.shared.u32 [%a], %v;
+    setp.lt.u32 %p, %v, 40000;
+    mov.u32 %v, 0;
+    @%p bra again;
+    ret;
+}
+PTX
+hopper() {
+    echo "# hopper $*"
+    run sonde exec hopper.ptx -q -d sim:h200 "$@" --max-cycles 20000000
+}
 endless() {
     echo "# $*"
     run sonde exec endless.ptx -q "$@" --max-cycles 20000000
@@ -247,6 +353,10 @@ endless --kernel lock --grid 2 --arg zero:4 --arg u32:0
 endless --kernel last --shared 32768 --block 32 --grid 14 --arg zero:4
 endless --kernel last --shared 32768 --block 32 --grid 14 --threads 2 --arg zero:4
 endless --kernel lock --block 64 -d sim:v100 --arg zero:4 --arg u32:0
+hopper --kernel arrival --block 64 --arg u32:0 --arg u32:0
+hopper --kernel arrival --block 64 --arg u32:0 --arg u32:1
+hopper --kernel pair --grid 4 --block 32 --arg u32:0
+hopper --kernel stores --block 32 --arg u32:0
 echo "# those that end are not, nor those of which it cannot be told"
 endless --kernel late --grid 2 --arg zero:4 --arg u32:0
 endless --kernel late --grid 2 --arg zero:4 --arg u32:1
@@ -258,3 +368,7 @@ for block in 1 32; do
     endless --kernel in_local --block $block
 done
 endless --kernel by_clock
+hopper --kernel arrival --block 64 --arg u32:100000 --arg u32:0
+hopper --kernel arrival --block 64 --arg u32:100000 --arg u32:1
+hopper --kernel pair --grid 4 --block 32 --arg u32:100000
+hopper --kernel stores --block 32 --arg u32:1

@@ -26,8 +26,9 @@ static const char text[] =
     ".visible .entry fetch(.param .u64 p) {\n.reg .u64 %a, %o; .reg .b32 %t, %v<5>;\n"
     "ld.param.u64 %a, [p]; mov.u32 %t, %tid.x; mul.wide.u32 %o, %t, 4; add.u64 %a, %a, %o;\n"
     "tex.1d.v4.u32.s32 {%v1, %v2, %v3, %v4}, [_ZN1n3refE, {%t}]; st.global.u32 [%a], %v1; ret; }\n"
-    ".visible .entry forever(.param .u64 p) {\n.reg .u64 %a; .reg .u32 %v;\n"
-    "ld.param.u64 %a, [p];\nL: ld.volatile.global.u32 %v, [%a]; bra L; }\n";
+    ".visible .entry forever(.param .u64 p) {\n.reg .u64 %a, %n; .reg .u32 %v;\n"
+    "ld.param.u64 %a, [p];\nmov.u64 %n, 0;\nL: ld.volatile.global.u32 %v, [%a];\n"
+    "add.u64 %n, %n, 1; bra L; }\n"; /* it counts: who does the same for ever is told as such */
 
 struct image {
     struct {

@@ -23,3 +23,11 @@ assert [kernel["launches"] for kernel in profile["kernels"]] == [sampling["simul
 assert profile["kernels"][0]["cycles"] == sampling["simulated_cycles"], profile["kernels"]
 assert text.splitlines()[-1].endswith(", launches: 40"), text
 PYTHON
+# --max-cycles bounds launches that were put in before any had run.
+"$1" run -q --max-cycles 3000 --stats "$work/stats.json" -- "$2"
+python3 - "$work/stats.json" <<'PYTHON'
+import json, sys
+stats = json.load(open(sys.argv[1]))
+cycles = stats["kernels"][0]["cycles"] / stats["launches"]
+assert 1 < stats["launches"] < 40 and (stats["launches"] - 1) * cycles < 3000 <= stats["launches"] * cycles, stats["launches"]
+PYTHON

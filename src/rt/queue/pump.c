@@ -63,6 +63,7 @@ static void tell_done(struct queue *queue, struct rt_op *op, uint64_t warp_insns
 {
     struct op_launch *l = &op->launch;
     uint64_t cycles = (l->result.end_ps - l->result.begin_ps) / queue->rt->model->core_period_ps;
+    queue->timed_cycles += l->launch.functional ? 0 : cycles;
     if (sampling_end(queue->rt, &l->sampling, l->kernel, cycles, l->status) < 0) {
         context_spoil(queue->rt, error_memory());
     }
@@ -341,6 +342,7 @@ static int begin_launch(struct queue *queue, struct rt_op *op)
 {
     struct rt *rt = queue->rt;
     struct op_launch *l = &op->launch;
+    l->launch.functional |= queue->timed_limit > 0 && queue->timed_cycles >= queue->timed_limit;
     bool timed = !l->launch.functional;
     if ((timed && (queue->grids >= rt->model->concurrent_grids || queue->estimated)) ||
         (l->launch.cooperative && queue->cooperative)) {
@@ -553,6 +555,8 @@ static enum step advance(struct queue *queue, uint64_t until_ps)
     }
     see_objects(queue);
     gpu_set_pause(rt->gpu, &queue->wanting);
+    gpu_set_alone(rt->gpu, queue_is_alone, queue);
+    queue->bounded = until_ps != ENGINE_NEVER;
     int rc = run_gpu(queue, &until_ps);
     if (rc < 0) {
         context_spoil(rt, rc);
@@ -580,8 +584,9 @@ int queue_wait(struct queue *queue, queue_met *met, const void *ctx, uint64_t se
             queue_wait_change(queue);
             continue;
         }
-        queue->pumping = true;
+        queue->pumping = queue->waits = true;
         enum step done = step(queue, ENGINE_NEVER);
+        queue->waits = false;
         if (done != STEP_NOTHING && atomic_load(&queue->wanting) > 0) {
             queue_yield(queue);
         }

@@ -140,6 +140,10 @@ int rt_stream_wait(struct rt_stream *stream, struct rt_event *event);
  * to be set before anything is enqueued. */
 void rt_set_watchdog(struct rt *rt, uint32_t milliseconds);
 
+/* Launches begin without timing once those that were timed have taken so many core cycles in all;
+ * 0: never. What is under way goes on (struct rt_launch, max_cycles). */
+void rt_set_timed_limit(struct rt *rt, uint64_t cycles);
+
 /* Told of every launch that has ended, in the order of their ends, with the lock held. */
 struct rt_done {
     const struct rt_kernel *kernel;

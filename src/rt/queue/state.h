@@ -5,7 +5,7 @@
  * become operations when it is launched.
  *
  *     what is asked      enqueue.c, event.c, instance.c (graphs' launches), stream.c
- *     makes it happen    watch.c, pump.c
+ *     makes it happen    watch.c, pump.c, alone.c
  *     what there is      op.c, load.c, graph.c, capture.c, params.c, pool.c
  *     what copies do     copy.c, and take: link.c; words of memory: value.c
  *     one at a time      lock.c
@@ -158,7 +158,11 @@ struct queue {
     bool cooperative;                 /* one of them */
     bool estimated;                   /* a launch goes by whose time is an estimate */
     uint64_t estimated_ps;            /* the end of the last of these; no timed launch before it */
+    bool waits;                       /* the host's thread that pumps waits for work to end */
+    bool bounded;                     /* gpu_run() returns at a time, for what is not the GPU's */
     bool awaits_value;                /* an operation could begin, but for a word of memory */
+    uint64_t timed_cycles;            /* of timed launches that have ended */
+    uint64_t timed_limit;             /* no timed launch begins after so many; 0: never */
     VEC(uint64_t) frees;              /* memory to be freed when no grid is on the GPU */
     VEC(uint64_t) leaving;            /* memory whose free waits in a stream */
     VEC(struct condition) conditions; /* by handle */
@@ -221,6 +225,10 @@ bool queue_push(struct queue *queue);
 
 /* watch.c */
 int watch_start(struct queue *queue);
+
+/* alone.c */
+/* gpu_set_alone(), of a queue: the host waits with its only thread, and no other work goes on. */
+bool queue_is_alone(const void *ctx);
 
 /* budget.c */
 /* All that runs ends, and the rest is dropped, with this error, which is set. */

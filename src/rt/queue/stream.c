@@ -261,6 +261,11 @@ void rt_set_done(struct rt *rt, void (*done)(void *ctx, const struct rt_done *la
     rt->queue->done_ctx = ctx;
 }
 
+void rt_set_timed_limit(struct rt *rt, uint64_t cycles)
+{
+    rt->queue->timed_limit = cycles;
+}
+
 void rt_set_copied(struct rt *rt, void (*copied)(void *ctx, const struct rt_copied *copy),
                    void *ctx)
 {

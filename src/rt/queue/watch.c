@@ -10,6 +10,7 @@
 
 #include "rt/queue/state.h"
 #include "util/error.h"
+#include "util/hostthread.h"
 
 /* With the mutex; false: it has to end. */
 static bool sleep_a_while(struct queue *queue)
@@ -33,6 +34,7 @@ static bool is_forgotten(const struct queue *queue, uint64_t calls)
 static void *watch(void *ctx)
 {
     struct queue *queue = ctx;
+    hostthread_is_ours();
     pthread_mutex_lock(&queue->mutex);
     for (uint64_t calls = queue->calls; sleep_a_while(queue); calls = queue->calls) {
         if (!is_forgotten(queue, calls)) {

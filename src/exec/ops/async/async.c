@@ -148,6 +148,7 @@ int decode_mbarrier(struct decoder *d)
     bool tries = insn->op == OP_MBARRIER_TRY || insn->op == OP_MBARRIER_TRY_PARITY;
     d->uop->run = tries ? run_try_wait : run_mbarrier;
     d->info->is_async = d->info->is_mbarrier = true;
+    d->info->is_test = tries || insn->op == OP_MBARRIER_TEST || insn->op == OP_MBARRIER_TEST_PARITY;
     d->info->is_remote =
         insn->space[0] == SPACE_SHARED_CLUSTER || isa_space_base(insn->space[0]) != SPACE_SHARED;
     if (insn->op == OP_CP_ASYNC_ARRIVE || insn->op == OP_CP_ASYNC_ARRIVE_NOINC)
