@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "exec/exec.h"
 #include "model/model.h"
 #include "sample/sampler.h"
 #include "shim/core/options.h"
@@ -30,6 +31,9 @@
 /* All launches of a kernel. */
 struct tally {
     char *name; /* as people read it */
+    char *kernel;
+    uint64_t code; /* exec_program_code(): modules may have kernels of one name */
+    uint64_t overlapping;
     uint64_t timed, functional, estimated;
     uint64_t ps, least_ps, most_ps;
     uint64_t warp_insns; /* of functional launches */
@@ -78,6 +82,20 @@ static char *readable(const char *name)
     return text ? text : strdup(name);
 }
 
+/* Kernels of one name whose code differs are told apart by a number; takes `name` over. */
+static char *with_variant(char *name, uint32_t variant)
+{
+    if (variant == 1) {
+        return name;
+    }
+    struct strbuf text = {0};
+    strbuf_printf(&text, "%s (code %" PRIu32 " of this name)", name, variant);
+    free(name);
+    name = strdup(strbuf_text(&text));
+    strbuf_free(&text);
+    return name;
+}
+
 static bool matches(const char *kernel)
 {
     const struct options *o = options();
@@ -100,21 +118,36 @@ bool report_wants_timing(const char *kernel)
     return number >= o->skip && (o->count == 0 || number - o->skip < o->count);
 }
 
-static struct tally *tally_of(const char *kernel)
+/* The kernels that the statistics have, and those that were not timed, in the order of their first
+ * launch. */
+static struct tally *tally_of(const struct rt_kernel *kernel)
 {
-    char *name = NULL;
-    for (size_t i = 0; i < report.statistics.count; i++) {
-        if (i < report.kernels.count && strcmp(report.statistics.kernels[i].name, kernel) == 0) {
-            return &report.kernels.data[i];
+    uint32_t variant = 1;
+    uint64_t code = exec_program_code(rt_kernel_program(kernel));
+    for (size_t i = 0; i < report.kernels.count; i++) {
+        struct tally *tally = &report.kernels.data[i];
+        if (strcmp(tally->kernel, rt_kernel_name(kernel)) == 0) {
+            if (tally->code == code) {
+                return tally;
+            }
+            variant++;
         }
     }
-    /* The statistics keep the name that the tally is found by. */
+    struct tally tally = {.name = readable(rt_kernel_name(kernel)),
+                          .kernel = strdup(rt_kernel_name(kernel)),
+                          .code = code,
+                          .least_ps = UINT64_MAX};
     struct gpu_stats none = {0};
-    statistics_add(&report.statistics, kernel, &none);
-    name = readable(kernel);
-    if (report.statistics.failed || !name ||
-        vec_push(&report.kernels, (struct tally){.name = name, .least_ps = UINT64_MAX}) < 0) {
-        free(name);
+    statistics_launched(&report.statistics, &(struct statistics_launch){
+                                                .kernel = rt_kernel_name(kernel),
+                                                .code = code,
+                                                .stats = &none,
+                                            });
+    tally.name = tally.name ? with_variant(tally.name, variant) : NULL;
+    if (report.statistics.failed || !tally.name || !tally.kernel ||
+        vec_push(&report.kernels, tally) < 0) {
+        free(tally.name);
+        free(tally.kernel);
         return NULL;
     }
     return &vec_last(&report.kernels);
@@ -124,7 +157,7 @@ void report_done(void *ctx, const struct rt_done *launch)
 {
     shim_progress_ends();
     profiling_launched(launch, ctx);
-    struct tally *tally = tally_of(rt_kernel_name(launch->kernel));
+    struct tally *tally = tally_of(launch->kernel);
     if (!tally) {
         return;
     }
@@ -146,7 +179,13 @@ void report_done(void *ctx, const struct rt_done *launch)
     tally->least_ps = ps < tally->least_ps ? ps : tally->least_ps;
     tally->most_ps = ps > tally->most_ps ? ps : tally->most_ps;
     gpu_stats_add(&tally->stats, &launch->stats);
-    statistics_add(&report.statistics, rt_kernel_name(launch->kernel), &launch->stats);
+    tally->overlapping += launch->shared;
+    statistics_launched(&report.statistics, &(struct statistics_launch){.kernel = tally->kernel,
+                                                                        .code = tally->code,
+                                                                        .grid = launch->grid,
+                                                                        .block = launch->block,
+                                                                        .overlaps = launch->shared,
+                                                                        .stats = &launch->stats});
 }
 
 /* To `sonde run`, if it is still there: a path may have become another file's. */
@@ -230,8 +269,14 @@ static void print_details(const struct tally *tally)
 {
     struct strbuf out = {0};
     statistics_summary(&out, shim_model(), &tally->stats, tally->stats.cycles, 0);
-    fprintf(stderr, "==sonde== %s, %" PRIu64 " launch%s\n%s", tally->name, tally->timed,
-            tally->timed == 1 ? "" : "es", strbuf_text(&out));
+    size_t i = statistics_find(&report.statistics, tally->kernel, tally->code);
+    size_t sizes = i < SIZE_MAX ? report.statistics.kernels[i].size_count : 0;
+    fprintf(stderr, "==sonde== %s, %" PRIu64 " launch%s", tally->name, tally->timed,
+            tally->timed == 1 ? "" : "es");
+    if (sizes > 1) {
+        fprintf(stderr, " of %zu sizes", sizes);
+    }
+    fprintf(stderr, "\n%s", strbuf_text(&out));
     strbuf_free(&out);
 }
 
@@ -275,6 +320,7 @@ static void print_sampling(void)
     struct sampler_total total;
     for (size_t i = 0; i < sampler_kernels(sampler); i++) {
         char *name = readable(sampler_kernel(sampler, i, &total));
+        name = name ? with_variant(name, total.variant) : NULL;
         print_total(&total, name ? name : "");
         free(name);
     }
@@ -296,6 +342,7 @@ static void print_summary(void)
         all.timed += tally->timed;
         all.functional += tally->functional;
         all.estimated += tally->estimated;
+        all.overlapping += tally->overlapping;
         all.warp_insns += tally->warp_insns;
         all.ps += tally->ps;
         all.least_ps = tally->least_ps < all.least_ps ? tally->least_ps : all.least_ps;
@@ -314,6 +361,13 @@ static void print_summary(void)
             }
         }
         print_row(&all, all.ps);
+    }
+    if (all.overlapping > 0) {
+        fprintf(stderr,
+                "==sonde== overlapping: %" PRIu64 " of %" PRIu64
+                " launches; time, cycles and calls are each one's own, the other columns of these "
+                "have what ran beside them too\n",
+                all.overlapping, all.timed);
     }
     for (size_t i = 0; options()->details && i < report.kernels.count; i++) {
         if (report.kernels.data[i].timed > 0) {

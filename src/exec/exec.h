@@ -319,6 +319,9 @@ bool exec_program_ctas_are_apart(const struct exec_program *program);
 bool exec_program_uses_clusters(const struct exec_program *program);
 /* The most register slots of 4 bytes a lane in any function that is reached. */
 uint32_t exec_program_slot_count(const struct exec_program *program);
+/* A hash of the instructions with their operands and lines: modules may have kernels of one name.
+ */
+uint64_t exec_program_code(const struct exec_program *program);
 /* One array for the whole program: the entry of `pc` lies pc entries behind that of 0. */
 const struct exec_uop_info *exec_uop_info(const struct exec_program *program, uint32_t pc);
 

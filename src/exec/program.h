@@ -175,11 +175,14 @@ struct exec_program {
     uint32_t shared_bytes;
     uint32_t reserved_offset;   /* of the shared memory that is the system's, see decode/layout.c */
     uint32_t local_limit_bytes; /* per thread, for recursion */
+    uint64_t code;              /* program_hash() */
     bool uses_heap;             /* a system call takes memory */
     bool acts_at_issue;         /* see exec_program_acts_at_issue() */
     bool uses_clusters;         /* see exec_program_uses_clusters() */
     bool ctas_are_apart;        /* see exec_program_ctas_are_apart() */
     atomic_bool *was_refused;   /* a launch of it could not be shared out to host threads */
 };
+
+uint64_t program_hash(const struct exec_program *program); /* code.c */
 
 #endif

@@ -213,7 +213,11 @@ static void put_run(struct strbuf *out, const json_t *stats)
 static void put_kernel_name(struct strbuf *out, const json_t *kernel)
 {
     const char *name = json_string_value(json_object_get(kernel, "kernel"));
+    json_int_t variant = json_integer_value(json_object_get(kernel, "variant"));
     svg_escape(out, name ? name : "?");
+    if (variant > 1) {
+        strbuf_printf(out, " (code %lld of this name)", (long long)variant);
+    }
 }
 
 static void put_kernels(struct strbuf *out, const json_t *kernels, double cycles)

@@ -187,6 +187,7 @@ static int decide(struct rt *rt, struct sampling *sampling, const struct rt_kern
     struct trail_counts counts;
     trail_counts(rt->trail, &counts);
     struct sampler_launch launch = {.kernel = rt_kernel_name(kernel),
+                                    .code = exec_program_code(kernel->program),
                                     .shape = shape_of(kernel, run),
                                     .ctas = counts.ctas,
                                     .warp_insns = options->warp_insns,
@@ -252,7 +253,8 @@ int sampling_end(struct rt *rt, struct sampling *sampling, const struct rt_kerne
     }
     sampling_forget(sampling);
     return sampling->what == SAMPLING_WHOLE
-               ? sampler_whole(rt->sampler, rt_kernel_name(kernel), cycles)
+               ? sampler_whole(rt->sampler, rt_kernel_name(kernel),
+                               exec_program_code(kernel->program), cycles)
                : 0;
 }
 

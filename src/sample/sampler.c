@@ -69,6 +69,8 @@ struct stratum {
 
 struct kernel {
     char *name;
+    uint64_t code;
+    uint32_t variant;
     uint64_t whole;
     double whole_cycles;
     uint64_t warp_insns;
@@ -154,14 +156,19 @@ static struct stratum *stratum_add(struct sampler *sampler, size_t kernel,
     return &vec_last(&sampler->strata);
 }
 
-static size_t kernel_find(struct sampler *sampler, const char *name)
+static size_t kernel_find(struct sampler *sampler, const char *name, uint64_t code)
 {
+    uint32_t variant = 1;
     for (size_t i = 0; i < sampler->kernels.count; i++) {
-        if (strcmp(sampler->kernels.data[i].name, name) == 0) {
+        if (strcmp(sampler->kernels.data[i].name, name) != 0) {
+            continue;
+        }
+        if (sampler->kernels.data[i].code == code) {
             return i;
         }
+        variant++;
     }
-    struct kernel kernel = {.name = strdup(name)};
+    struct kernel kernel = {.name = strdup(name), .code = code, .variant = variant};
     if (!kernel.name || vec_push(&sampler->kernels, kernel) < 0) {
         free(kernel.name);
         error_memory();
@@ -314,7 +321,7 @@ int sampler_see(struct sampler *sampler, const struct sampler_launch *launch, ui
                 bool *timed, uint64_t *cycles)
 {
     double term[TERM_COUNT], size;
-    size_t kernel = kernel_find(sampler, launch->kernel);
+    size_t kernel = kernel_find(sampler, launch->kernel, launch->code);
     if (kernel == SIZE_MAX) {
         return error_memory();
     }
@@ -367,9 +374,9 @@ void sampler_stopped(struct sampler *sampler, uint64_t ticket, double cycles)
     sampler->cycles += cycles;
 }
 
-int sampler_whole(struct sampler *sampler, const char *kernel, uint64_t cycles)
+int sampler_whole(struct sampler *sampler, const char *kernel, uint64_t code, uint64_t cycles)
 {
-    size_t i = kernel_find(sampler, kernel);
+    size_t i = kernel_find(sampler, kernel, code);
     if (i == SIZE_MAX) {
         return error_memory();
     }
@@ -422,6 +429,7 @@ size_t sampler_kernels(const struct sampler *sampler)
 const char *sampler_kernel(const struct sampler *sampler, size_t i, struct sampler_total *out)
 {
     total_of(sampler, i, out);
+    out->variant = sampler->kernels.data[i].variant;
     return sampler->kernels.data[i].name;
 }
 

@@ -28,6 +28,7 @@ struct sampler_spec {
 /* A launch, as functional execution has counted it. */
 struct sampler_launch {
     const char *kernel;
+    uint64_t code;  /* kernels of one name that differ in it are told apart */
     uint64_t shape; /* what launches of one stratum have in common: a hash */
     uint64_t ctas, warp_insns, thread_insns;
     uint64_t accesses, sectors, lines, missing, visits, passes; /* trail.h */
@@ -41,6 +42,7 @@ struct sampler_total {
     uint64_t launches, timed; /* timed: simulated, for whatever reason */
     uint64_t whole;           /* of these: because they cannot be sampled */
     uint32_t strata;
+    uint32_t variant; /* of a kernel: 1; 2 ..: other code of the same name */
     uint64_t inside;  /* of the timed: those of whose blocks not all were simulated */
     uint64_t skipped; /* blocks of these */
     double cycles, low, high;
@@ -71,7 +73,7 @@ void sampler_measured(struct sampler *sampler, uint64_t ticket,
  * nothing of others. */
 void sampler_stopped(struct sampler *sampler, uint64_t ticket, double cycles);
 /* A launch that was simulated and says nothing of others. */
-int sampler_whole(struct sampler *sampler, const char *kernel, uint64_t cycles);
+int sampler_whole(struct sampler *sampler, const char *kernel, uint64_t code, uint64_t cycles);
 
 /* All kernels, in the order of their first launch, and all together. */
 size_t sampler_kernels(const struct sampler *sampler);

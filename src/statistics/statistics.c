@@ -75,14 +75,21 @@ void residents_free(struct residents *residents)
     residents->ctas = NULL;
 }
 
-/* The kernel of that name, a new one if there is none; NULL when memory is out. */
-static struct statistics_kernel *kernel_named(struct statistics *statistics, const char *name)
+size_t statistics_find(const struct statistics *statistics, const char *kernel, uint64_t code)
 {
     for (size_t i = 0; i < statistics->count; i++) {
-        if (strcmp(statistics->kernels[i].name, name) == 0) {
-            return &statistics->kernels[i];
+        if (statistics->kernels[i].code == code &&
+            strcmp(statistics->kernels[i].name, kernel) == 0) {
+            return i;
         }
     }
+    return SIZE_MAX;
+}
+
+/* NULL when memory is out. */
+static struct statistics_kernel *kernel_new(struct statistics *statistics, const char *name,
+                                            uint64_t code)
+{
     if (statistics->count == statistics->capacity) {
         size_t capacity = statistics->capacity ? statistics->capacity * 2 : 4;
         struct statistics_kernel *list =
@@ -94,20 +101,57 @@ static struct statistics_kernel *kernel_named(struct statistics *statistics, con
         statistics->capacity = capacity;
     }
     struct statistics_kernel *kernel = &statistics->kernels[statistics->count];
-    *kernel = (struct statistics_kernel){.name = strdup(name)};
+    *kernel = (struct statistics_kernel){.name = strdup(name), .code = code, .variant = 1};
+    for (size_t i = 0; i < statistics->count; i++) {
+        kernel->variant += strcmp(statistics->kernels[i].name, name) == 0;
+    }
     statistics->count += kernel->name != NULL;
     return kernel->name ? kernel : NULL;
 }
 
+static bool size_add(struct statistics_kernel *kernel, const struct statistics_launch *launch)
+{
+    struct statistics_size size = {.launches = 1};
+    memcpy(size.grid, launch->grid, sizeof size.grid);
+    memcpy(size.block, launch->block, sizeof size.block);
+    for (size_t i = 0; i < kernel->size_count; i++) {
+        struct statistics_size *known = &kernel->sizes[i];
+        if (memcmp(known->grid, size.grid, sizeof size.grid) == 0 &&
+            memcmp(known->block, size.block, sizeof size.block) == 0) {
+            known->launches++;
+            return true;
+        }
+    }
+    if (kernel->size_count == kernel->size_capacity) {
+        size_t capacity = kernel->size_capacity ? kernel->size_capacity * 2 : 4;
+        struct statistics_size *list = realloc(kernel->sizes, capacity * sizeof *list);
+        if (!list) {
+            return false;
+        }
+        kernel->sizes = list;
+        kernel->size_capacity = capacity;
+    }
+    kernel->sizes[kernel->size_count++] = size;
+    return true;
+}
+
+void statistics_launched(struct statistics *statistics, const struct statistics_launch *launch)
+{
+    size_t i = statistics_find(statistics, launch->kernel, launch->code);
+    struct statistics_kernel *kernel = i < SIZE_MAX
+                                           ? &statistics->kernels[i]
+                                           : kernel_new(statistics, launch->kernel, launch->code);
+    if (!kernel || (launch->grid && !size_add(kernel, launch))) {
+        statistics->failed = true;
+        return;
+    }
+    gpu_stats_add(&kernel->stats, launch->stats);
+    kernel->overlapping += launch->overlaps;
+}
+
 void statistics_add(void *context, const char *name, const struct gpu_stats *launch)
 {
-    struct statistics *statistics = context;
-    struct statistics_kernel *kernel = kernel_named(statistics, name);
-    if (kernel) {
-        gpu_stats_add(&kernel->stats, launch);
-    } else {
-        statistics->failed = true;
-    }
+    statistics_launched(context, &(struct statistics_launch){.kernel = name, .stats = launch});
 }
 
 void statistics_total(struct gpu_stats *out, const struct statistics *statistics)
@@ -122,6 +166,7 @@ void statistics_free(struct statistics *statistics)
 {
     for (size_t i = 0; i < statistics->count; i++) {
         free(statistics->kernels[i].name);
+        free(statistics->kernels[i].sizes);
     }
     free(statistics->kernels);
     *statistics = (struct statistics){0};
@@ -285,6 +330,22 @@ static void put_counts(json_t *root, const struct model *model, const struct gpu
     put_latencies(root, stats);
 }
 
+static void put_sizes(json_t *root, const struct statistics_kernel *kernel)
+{
+    json_t *list = json_put_array(root, "sizes");
+    for (size_t i = 0; i < kernel->size_count; i++) {
+        const struct statistics_size *size = &kernel->sizes[i];
+        json_t *object = json_object();
+        json_t *grid = json_put_array(object, "grid"), *block = json_put_array(object, "block");
+        for (int k = 0; k < 3; k++) {
+            json_append(grid, json_integer(size->grid[k]));
+            json_append(block, json_integer(size->block[k]));
+        }
+        json_put_u64(object, "launches", size->launches);
+        json_append(list, object);
+    }
+}
+
 static void put_kernels(json_t *root, const struct model *model,
                         const struct statistics *statistics)
 {
@@ -292,6 +353,9 @@ static void put_kernels(json_t *root, const struct model *model,
     for (size_t i = 0; i < statistics->count; i++) {
         json_t *kernel = json_object();
         json_put_string(kernel, "kernel", statistics->kernels[i].name);
+        json_put_u64(kernel, "variant", statistics->kernels[i].variant);
+        json_put_u64(kernel, "overlapping_launches", statistics->kernels[i].overlapping);
+        put_sizes(kernel, &statistics->kernels[i]);
         put_counts(kernel, model, &statistics->kernels[i].stats);
         json_append(list, kernel);
     }
@@ -327,6 +391,7 @@ static void put_sampling(json_t *root, const struct sampler *sampler)
     for (size_t i = 0; i < sampler_kernels(sampler); i++) {
         json_t *kernel = json_object();
         json_put_string(kernel, "kernel", sampler_kernel(sampler, i, &total));
+        json_put_u64(kernel, "variant", total.variant);
         put_total(kernel, &total);
         json_append(list, kernel);
     }

@@ -32,10 +32,21 @@ int residents_begin(struct residents *residents, uint32_t sms);
 void residents_note(void *residents, uint64_t cta, uint32_t sm, uint64_t cycle, bool ends);
 void residents_free(struct residents *residents);
 
-/* All launches of a kernel; kernels of one name are one. */
+/* Launches of one grid and block. */
+struct statistics_size {
+    uint32_t grid[3], block[3];
+    uint64_t launches;
+};
+
+/* All launches of a kernel. Kernels of one name are told apart by their code. */
 struct statistics_kernel {
     char *name;
-    struct gpu_stats stats; /* with the number of launches */
+    uint64_t code;
+    uint32_t variant;              /* 1; 2 ..: other code of the same name */
+    struct gpu_stats stats;        /* with the number of launches */
+    struct statistics_size *sizes; /* in the order of their first launch */
+    size_t size_count, size_capacity;
+    uint64_t overlapping; /* launches beside others: what these did meanwhile is counted, too */
 };
 
 /* Zeroed: nothing yet. */
@@ -47,8 +58,20 @@ struct statistics {
     const struct sampler *sampler; /* not NULL: only some launches were timed (sample/sampler.h) */
 };
 
-/* What one launch has counted, as gpu_stats_since() gives it. `statistics` is a struct statistics:
- * the function is a workload_launched too. */
+/* A launch, with what it has counted, as gpu_stats_since() gives it; `grid` and `block` may be
+ * NULL: not known. */
+struct statistics_launch {
+    const char *kernel;
+    uint64_t code; /* exec_program_code(), or 0 where names are enough */
+    const uint32_t *grid, *block;
+    bool overlaps; /* another ran beside it */
+    const struct gpu_stats *stats;
+};
+void statistics_launched(struct statistics *statistics, const struct statistics_launch *launch);
+/* Its place among the kernels; SIZE_MAX: it has had no launch. */
+size_t statistics_find(const struct statistics *statistics, const char *kernel, uint64_t code);
+/* The same of a struct statistics, where nothing else is known of the launch: a workload_launched.
+ */
 void statistics_add(void *statistics, const char *kernel, const struct gpu_stats *launch);
 void statistics_total(struct gpu_stats *out, const struct statistics *statistics);
 void statistics_free(struct statistics *statistics);

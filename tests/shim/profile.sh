@@ -56,6 +56,30 @@ import json, sys
 told = [(k["kernel"], k["variant"], k["launches"], len(k["sizes"]), k["stopped"]) for k in json.load(open(sys.argv[1]))["kernels"]]
 assert told == [("same", 1, 2, 2, 0), ("same", 2, 1, 1, 0), *(("same", n, 1, 1, 0) for n in range(3, 8)), ("endless", 1, 1, 1, 1)], told
 PYTHON
+# So they do in the statistics and in the table, with the sizes of their launches.
+"$1" run --summary --stats "$work/stats.json" -- "$same" "$3" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+python3 - "$work/stats.json" "$work/log" <<'PYTHON'
+import json, sys
+stats, log = json.load(open(sys.argv[1])), open(sys.argv[2]).read()
+told = [(k["kernel"], k["variant"], k["launches"], [s["launches"] for s in k["sizes"]]) for k in stats["kernels"]]
+assert told == [("same", 1, 2, [1, 1])] + [("same", n, 1, [1]) for n in range(2, 8)], told
+assert stats["launches"] == 8 == sum(k["launches"] for k in stats["kernels"]), stats["launches"]
+assert "  same\n" in log and "  same (code 7 of this name)\n" in log and "==sonde== same, 2 launches of 2 sizes\n" in log, log
+PYTHON
+# Launches beside others: each one's cycles are its own, as the profile's time line has them.
+"$1" run --stats "$work/stats.json" --timeline "$work/line.json" -- "$(dirname "$2")/shim_host_endless" kernel >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+python3 - "$work/stats.json" "$work/line.json" "$work/log" <<'PYTHON'
+import collections, json, sys
+stats, line, log = json.load(open(sys.argv[1])), json.load(open(sys.argv[2])), open(sys.argv[3]).read()
+cycles = collections.Counter()
+for event in line["traceEvents"]:
+    if event.get("cat") == "kernel":
+        cycles[event["name"]] += event["args"]["cycles"]
+told = {k["kernel"]: k["cycles"] for k in stats["kernels"] if k["launches"]}
+beside = sum(k["overlapping_launches"] for k in stats["kernels"])
+assert beside > 1 and f"==sonde== overlapping: {beside} of {stats['launches']} launches" in log, (beside, log)
+assert told == {name: n for name, n in cycles.items() if n}, (told, cycles)
+PYTHON
 # On a terminal one sees how far a kernel of more than a second is; nothing of it where there is none.
 TERM=xterm script -qec "'$1' run --max-cycles 500000000 -- '$same' '$3' endless" /dev/null </dev/null >"$work/terminal" || true
 grep -q 'sonde: 0 of 1 blocks, [0-9]* cycles, [1-9][0-9]* s' "$work/terminal"

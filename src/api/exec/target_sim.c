@@ -283,6 +283,17 @@ static void profile_to_the_fault(struct sim_target *sim, struct gpu *gpu,
     free(error);
 }
 
+static void note_statistics(struct sim_target *sim, const struct exec_request *request,
+                            const struct profile_launch *launch)
+{
+    statistics_launched(&sim->statistics,
+                        &(struct statistics_launch){.kernel = request->kernel->name,
+                                                    .code = exec_program_code(launch->program),
+                                                    .grid = launch->grid,
+                                                    .block = launch->block,
+                                                    .stats = launch->stats});
+}
+
 static int sim_launch(struct exec_target *target, const struct exec_request *request,
                       struct strbuf *costs)
 {
@@ -331,7 +342,7 @@ static int sim_launch(struct exec_target *target, const struct exec_request *req
         return rc;
     }
     sim->launches++;
-    statistics_add(&sim->statistics, request->kernel->name, &stats);
+    note_statistics(sim, request, &profiled);
     describe(sim, kernel, &stats, cycles, costs);
     if (options->summary && is_timed(options)) {
         uint32_t blocks = 0, threads = launch.block[0] * launch.block[1] * launch.block[2];

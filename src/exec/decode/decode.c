@@ -264,8 +264,14 @@ int exec_program_create(struct exec_program **out, const struct ptx_module *modu
         exec_program_destroy(program);
         return rc;
     }
+    program->code = program_hash(program);
     *out = program;
     return SONDE_OK;
+}
+
+uint64_t exec_program_code(const struct exec_program *program)
+{
+    return program->code;
 }
 
 void exec_program_destroy(struct exec_program *program)

@@ -88,6 +88,8 @@ static void tell_done(struct queue *queue, struct rt_op *op, uint64_t warp_insns
         done.warp_insns = l->result.warp_insns;
         done.thread_insns = l->result.thread_insns;
         done.cycles = cycles;
+        done.stats.cycles = done.shared ? cycles : done.stats.cycles;
+        done.stats.launches = 1; /* others may have ended meanwhile */
     } else if (done.estimated) {
         done.warp_insns = l->sampling.warp_insns;
         done.thread_insns = l->sampling.thread_insns;

@@ -155,7 +155,8 @@ struct rt_done {
     uint64_t begin_ps, end_ps;
     uint64_t cycles;                   /* 0: functional */
     uint64_t warp_insns, thread_insns; /* its own, of the blocks that have ended */
-    struct gpu_stats stats; /* of the time from begin to end: other grids' too if they overlap */
+    struct gpu_stats stats; /* of the time from begin to end: other grids' too if they overlap, but
+                               for launches and cycles */
     bool shared;            /* another grid was on the GPU in this time */
 };
 void rt_set_done(struct rt *rt, void (*done)(void *ctx, const struct rt_done *launch), void *ctx);

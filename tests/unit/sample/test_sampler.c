@@ -175,7 +175,7 @@ static void launches_that_are_whole_are_counted_as_they_are(void **state)
     (void)state;
     struct sampler *sampler = sampler_of(1);
     struct sampler_total total;
-    assert_int_equal(sampler_whole(sampler, "spins", 1234), 0);
+    assert_int_equal(sampler_whole(sampler, "spins", 0, 1234), 0);
     assert_string_equal(sampler_kernel(sampler, 0, &total), "spins");
     assert_int_equal(total.whole, 1);
     assert_int_equal(total.timed, 1);
