@@ -98,6 +98,11 @@ static void put_attribute(struct strbuf *out, const json_t *attribute, const jso
     if (json_is_number(confidence)) {
         strbuf_printf(out, " <small>confidence %.2f</small>", json_number_value(confidence));
     }
+    if (json_object_get(attribute, "contradicts")) {
+        strbuf_append(out, " <span class=\"bad\">contradicts the dissection, which has ");
+        put_scalar(out, json_object_get(attribute, "contradicts"), text_of(attribute, "unit"));
+        strbuf_append(out, "</span>");
+    }
     if (*text_of(attribute, "reason")) {
         strbuf_append(out, " <small>");
         svg_escape(out, text_of(attribute, "reason"));

@@ -168,6 +168,16 @@ int json_put_shared(json_t *root, const struct dissection *dissection)
     return rc < 0 || shared->conflict_count == 0 ? rc : put_conflicts(object, shared);
 }
 
+static int put_claim(json_t *object, const char *key, const struct dissection *dissection,
+                     const struct method_result *method, const struct attribute *value)
+{
+    int rc = json_put_attribute(object, key, value);
+    const struct attribute *here = report_contradiction(dissection, method, value);
+    return rc == 0 && here
+               ? json_put_number(json_object_get(object, key), "contradicts", here->value)
+               : rc;
+}
+
 int json_put_methods(json_t *root, const struct dissection *dissection)
 {
     json_t *array = json_put_array(root, "methods");
@@ -178,10 +188,10 @@ int json_put_methods(json_t *root, const struct dissection *dissection)
         rc = json_append(array, object);
         rc = rc < 0 ? rc : json_put_string(object, "method", method->name);
         rc = rc < 0 ? rc : json_put_string(object, "cache", method->cache);
-        rc = rc < 0 ? rc : json_put_attribute(object, "size", &method->size);
-        rc = rc < 0 ? rc : json_put_attribute(object, "line", &method->line);
-        rc = rc < 0 ? rc : json_put_attribute(object, "sets", &method->sets);
-        rc = rc < 0 ? rc : json_put_attribute(object, "ways", &method->ways);
+        rc = rc < 0 ? rc : put_claim(object, "size", dissection, method, &method->size);
+        rc = rc < 0 ? rc : put_claim(object, "line", dissection, method, &method->line);
+        rc = rc < 0 ? rc : put_claim(object, "sets", dissection, method, &method->sets);
+        rc = rc < 0 ? rc : put_claim(object, "ways", dissection, method, &method->ways);
         rc = rc < 0 ? rc : json_put_attribute(object, "periodic", &method->periodic);
     }
     return rc;

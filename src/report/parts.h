@@ -26,6 +26,12 @@ int json_put_tlbs(json_t *root, const struct dissection *dissection);
 int json_put_shared(json_t *root, const struct dissection *dissection);
 int json_put_methods(json_t *root, const struct dissection *dissection);
 
+/* methods.c: what the dissection has of the same cache, if `value`, a member of `method`,
+ * contradicts it; else NULL. Sizes may differ by a line, and within the bounds of an estimate. */
+const struct attribute *report_contradiction(const struct dissection *d,
+                                             const struct method_result *method,
+                                             const struct attribute *value);
+
 /* json_patterns.c */
 int json_put_patterns(json_t *root, const struct dissection *dissection);
 

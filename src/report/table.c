@@ -457,7 +457,23 @@ static void shared_lines(struct pen *pen, const struct dissection *d)
     strbuf_append(&pen->out, "\n\n");
 }
 
-/* What published recipes make of the same caches, one line each. */
+/* "128 B (not 32 B)" where the dissection has another value. */
+static void claim_text(char *text, size_t size, const struct dissection *d,
+                       const struct method_result *m, const struct attribute *value)
+{
+    char said[48] = "-", found[48];
+    const struct attribute *here = report_contradiction(d, m, value);
+    if (value->status == ATTRIBUTE_MEASURED) {
+        report_value(said, sizeof said, value);
+    }
+    if (here) {
+        report_value(found, sizeof found, here);
+    }
+    snprintf(text, size, "%s%s%s%s", said, here ? " (not " : "", here ? found : "",
+             here ? ")" : "");
+}
+
+/* What published recipes make of the same caches, one line each, and where it contradicts. */
 static void method_lines(struct pen *pen, const struct dissection *d)
 {
     if (d->method_count == 0) {
@@ -470,10 +486,8 @@ static void method_lines(struct pen *pen, const struct dissection *d)
             {"size", &m->size}, {"line", &m->line}, {"sets", &m->sets}, {"ways", &m->ways}};
         strbuf_printf(&pen->out, "  %-10s %-12s", m->name, m->cache);
         for (size_t k = 0; k < sizeof(fields) / sizeof(*fields); k++) {
-            char value[48] = "-";
-            if (fields[k].attribute->status == ATTRIBUTE_MEASURED) {
-                report_value(value, sizeof(value), fields[k].attribute);
-            }
+            char value[112];
+            claim_text(value, sizeof value, d, m, fields[k].attribute);
             strbuf_printf(&pen->out, " %s %-12s", fields[k].name, value);
         }
         strbuf_append(&pen->out, "\n");

@@ -308,6 +308,51 @@ static void a_tlb_has_what_was_found_of_it(void **state)
     json_decref(root);
 }
 
+/* Of a size a line more or less, of an estimate what lies within its bounds, is the same. */
+static void a_method_that_contradicts_the_dissection_is_marked(void **state)
+{
+    (void)state;
+    struct cache_result *l1 = &d.caches[0], *l2 = &d.caches[1];
+    d.cache_count = d.method_count = 2;
+    *l1 = (struct cache_result){.id = "l1_data", .scope = "sm", .present = true};
+    *l2 = (struct cache_result){.id = "l2", .scope = "gpu", .present = true};
+    l1->size = measured(16384, "B");
+    l1->line = measured(128, "B");
+    l1->sets = measured(32, "1");
+    l2->size = measured(3000, "B");
+    l2->size.low = 2900;
+    l2->size.high = 3100;
+    d.methods[0] = (struct method_result){.name = "mei",
+                                          .cache = "l1_data",
+                                          .size = measured(16512, "B"),
+                                          .line = measured(32, "B"),
+                                          .sets = measured(32, "1"),
+                                          .ways = measured(4, "1")};
+    d.methods[1] = (struct method_result){
+        .name = "lashgar", .cache = "l2", .size = measured(3100, "B"), .ways = measured(4, "1")};
+    json_t *root = reported();
+    expect(root, "methods.0.line",
+           "{'value': 32, 'unit': 'B', 'confidence': 0.5, 'evidence': 'e.1', 'contradicts': 128}");
+    static const char *const same[] = {"size", "sets", "ways"};
+    for (size_t i = 0; i < 3; i++) {
+        json_t *method = json_array_get(json_object_get(root, "methods"), 0);
+        assert_null(json_object_get(json_object_get(method, same[i]), "contradicts"));
+    }
+    expect(root, "methods.1.size",
+           "{'value': 3100, 'unit': 'B', 'confidence': 0.5, 'evidence': 'e.1'}");
+    json_decref(root);
+    l2->size.high = 3099;
+    d.methods[0].size = measured(16640, "B");
+    root = reported();
+    expect(root, "methods.0.size",
+           "{'value': 16640, 'unit': 'B', 'confidence': 0.5, 'evidence': 'e.1', "
+           "'contradicts': 16384}");
+    expect(root, "methods.1.size",
+           "{'value': 3100, 'unit': 'B', 'confidence': 0.5, 'evidence': 'e.1', "
+           "'contradicts': 3000}");
+    json_decref(root);
+}
+
 static void kinds_of_access_methods_classes_and_evidence_are_lists(void **state)
 {
     (void)state;
@@ -473,6 +518,7 @@ int main(void)
         TEST(a_policy_has_its_equals_and_its_probabilities),
         TEST(a_cache_has_what_was_found_of_it),
         TEST(a_tlb_has_what_was_found_of_it),
+        TEST(a_method_that_contradicts_the_dissection_is_marked),
         TEST(kinds_of_access_methods_classes_and_evidence_are_lists),
         TEST(what_may_be_in_flight_has_sizes_or_bounds),
         TEST(an_sm_is_there_only_where_it_was_asked_for),
