@@ -180,31 +180,55 @@ static void accesses(struct exec_warp *warp, const struct exec_access *access)
     }
 }
 
-static void refused(struct exec_warp *warp, const struct exec_access *access, uint32_t lane,
-                    enum isa_space space, uint64_t bytes)
+/* What a lane must not reach: `bytes` at `address`, which must be a multiple of `align`. */
+struct wrong_place {
+    enum isa_space space;
+    uint64_t address, bytes, align;
+    const char *what;
+};
+
+static void tell_wrong(struct exec_warp *warp, uint32_t pc, uint32_t lane,
+                       const struct wrong_place *wrong)
 {
     struct watched_cta *cta = watched(warp);
     struct check *check = cta->launch->check;
-    uint64_t address = access->address[lane];
+    enum isa_space space = wrong->space;
+    uint64_t address = wrong->address;
     bool global = space == SPACE_GLOBAL || space == SPACE_CONST;
     const struct allocation *near = global ? allocation_near(check, address) : NULL;
     bool freed = near && !near->live && address - near->address < near->bytes;
-    enum fault_kind kind = address & (bytes - 1) ? FAULT_MISALIGNED
-                           : freed               ? FAULT_FREED
-                                                 : FAULT_BOUNDS;
-    struct finding *f = finding_at(check, kind, warp, access->pc, lane, near ? near->number : 0);
+    enum fault_kind kind = address & (wrong->align - 1) ? FAULT_MISALIGNED
+                           : freed                      ? FAULT_FREED
+                                                        : FAULT_BOUNDS;
+    struct finding *f = finding_at(check, kind, warp, pc, lane, near ? near->number : 0);
     if (!f || f->count > 1)
         return;
     f->has_address = true;
     f->address = address;
-    finding_text(check, &f->what, "%s of %" PRIu64 " bytes in %s memory", access_words(access),
-                 bytes, isa_space_text(space));
+    finding_text(check, &f->what, "%s of %" PRIu64 " bytes in %s memory", wrong->what, wrong->bytes,
+                 isa_space_text(space));
     if (global)
         allocation_describe(check, &f->where, near, address);
     else if (space == SPACE_SHARED)
         finding_text(check, &f->where, "the block has %u bytes", warp->cta->shared_bytes);
     else if (space == SPACE_LOCAL)
         finding_text(check, &f->where, "the thread has %u bytes", warp->state->local_top);
+}
+
+static void refused(struct exec_warp *warp, const struct exec_access *access, uint32_t lane,
+                    enum isa_space space, uint64_t bytes)
+{
+    const struct wrong_place wrong = {space, access->address[lane], bytes, bytes,
+                                      access_words(access)};
+    tell_wrong(warp, access->pc, lane, &wrong);
+}
+
+static void stops(struct exec_warp *warp, uint32_t lane, enum isa_space space, uint64_t address,
+                  uint64_t bytes, uint64_t align)
+{
+    const struct wrong_place wrong = {space, address, bytes, align, "access"};
+    tell_wrong(warp, warp->pc, lane, &wrong);
+    watched(warp)->launch->check->explained = true;
 }
 
 static void touches(struct exec_warp *warp, uint32_t lane, uint64_t address, uint64_t bytes,
@@ -355,6 +379,7 @@ int check_create(struct check **out, uint64_t base, uint64_t range_bytes, bool l
                                              .issues = issues,
                                              .accesses = accesses,
                                              .refused = refused,
+                                             .stops = stops,
                                              .touches = touches,
                                              .moves = moves,
                                              .arrives = arrives,

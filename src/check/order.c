@@ -115,14 +115,15 @@ void order_cluster(struct watched_cta *cta)
     cta->time++;
     const struct exec_cluster *cluster = cta->cta->cluster;
     struct check_launch *launch = cta->launch;
-    for (size_t i = 0; i < launch->ctas.count; i++)
-        if (launch->ctas.data[i]->cta->cluster == cluster && launch->ctas.data[i] != cta) {
-            uint32_t other = launch->ctas.data[i]->number;
-            size_t bytes = (size_t)(launch->blocks / 8 + 1);
-            if (!cta->seen_blocks && !(cta->seen_blocks = calloc(1, bytes)))
-                return;
-            cta->seen_blocks[other / 8] |= (uint8_t)(1u << other % 8);
-        }
+    for (size_t i = 0; i < launch->ctas.count; i++) {
+        const struct watched_cta *other = launch->ctas.data[i];
+        size_t bytes = (size_t)(launch->blocks / 8 + 1);
+        if (!other->cta || other == cta || other->cta->cluster != cluster)
+            continue; /* it has ended, or is of another cluster */
+        if (!cta->seen_blocks && !(cta->seen_blocks = calloc(1, bytes)))
+            return;
+        cta->seen_blocks[other->number / 8] |= (uint8_t)(1u << other->number % 8);
+    }
 }
 
 bool order_has_block(const struct watched_cta *cta, uint32_t block)

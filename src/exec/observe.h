@@ -31,6 +31,10 @@ struct exec_observer {
     /* A lane that accesses what it must not: it is left out, the launch goes on. */
     void (*refused)(struct exec_warp *warp, const struct exec_access *access, uint32_t lane,
                     enum isa_space space, uint64_t bytes);
+    /* An instruction that reaches memory without an access cannot do so there: `bytes` at
+     * `address`, which must be a multiple of `align`. The launch faults. NULL: he need not know. */
+    void (*stops)(struct exec_warp *warp, uint32_t lane, enum isa_space space, uint64_t address,
+                  uint64_t bytes, uint64_t align);
     /* Bytes that an instruction reads or writes when it is issued, without an access. `address` is
      * a generic one. */
     void (*touches)(struct exec_warp *warp, uint32_t lane, uint64_t address, uint64_t bytes,

@@ -8,6 +8,7 @@
 #include "exec/cluster.h"
 #include "exec/fault.h"
 #include "exec/memory/image.h"
+#include "exec/observe.h"
 #include "util/error.h"
 
 #define COUNT_BITS 20
@@ -22,6 +23,17 @@ uint64_t async_address(const struct exec_warp *warp, const struct async_place *p
     bool narrow =
         place->space == SPACE_SHARED && place->has_base && place->base.register_bytes == 4;
     return narrow ? (uint32_t)(base + place->offset) : base + place->offset;
+}
+
+static void tell_observer(struct exec_warp *warp, uint32_t lane, bool shared, uint64_t address,
+                          uint32_t bytes, uint32_t align)
+{
+    const struct exec_observer *observer = warp->cta->launch->observer;
+    enum isa_space space = !shared                       ? SPACE_GLOBAL
+                           : address < EXEC_WINDOW_BYTES ? SPACE_SHARED
+                                                         : SPACE_SHARED_CLUSTER;
+    if (observer && observer->stops)
+        observer->stops(warp, lane, space, address, bytes, align);
 }
 
 uint8_t *async_find(struct exec_warp *warp, const struct async_place *place, uint32_t lane,
@@ -44,6 +56,7 @@ uint8_t *async_find(struct exec_warp *warp, const struct async_place *place, uin
         if (!shared && (bytes == 0 || image_valid(cta->launch->memory, address, bytes)))
             return (uint8_t *)(uintptr_t)address;
     }
+    tell_observer(warp, lane, shared, address, bytes, align);
     fault_set(warp, warp->pc, lane, given,
               "%s access of %u bytes at 0x%" PRIx64 " is misaligned or out of bounds",
               shared ? "shared" : "global", bytes, given);
@@ -61,6 +74,8 @@ uint8_t *async_find_in(struct exec_warp *warp, const struct async_place *place, 
     uint8_t *at = offset % align == 0
                       ? cluster_place(warp->cta, window * EXEC_WINDOW_BYTES + offset, bytes)
                       : NULL;
+    if (!at)
+        tell_observer(warp, lane, true, window * EXEC_WINDOW_BYTES + offset, bytes, align);
     if (!at)
         fault_set(warp, warp->pc, lane, given,
                   "%u bytes at 0x%" PRIx64 " of block %d of the cluster: misaligned, or not there",

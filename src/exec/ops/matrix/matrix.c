@@ -21,6 +21,7 @@
 #include "exec/fault.h"
 #include "exec/memory/image.h"
 #include "exec/observe.h"
+#include "exec/observe.h"
 #include "exec/ops/decoders.h"
 #include "exec/ops/matrix/matrix.h"
 #include "isa/fragment.h"
@@ -167,6 +168,9 @@ uint8_t *matrix_pointer(struct exec_warp *warp, const struct uop_matrix *m, uint
         if (space != SPACE_SHARED && image_valid(cta->launch->memory, address, bytes))
             return (uint8_t *)(uintptr_t)address;
     }
+    if (cta->launch->observer && cta->launch->observer->stops)
+        cta->launch->observer->stops(
+            warp, lane, space == SPACE_SHARED ? SPACE_SHARED : SPACE_GLOBAL, address, bytes, bytes);
     fault_set(warp, warp->pc, lane, address,
               "matrix element of %u bytes at 0x%" PRIx64 " is misaligned or out of bounds", bytes,
               address);
