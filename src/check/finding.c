@@ -7,6 +7,7 @@
 #include "check/state.h"
 #include "exec/fault.h"
 #include "exec/program.h"
+#include "util/container/strbuf.h"
 #include "util/error.h"
 
 #define FINDINGS_MAX 1000
@@ -53,6 +54,17 @@ static struct finding *find(struct check *check, enum fault_kind kind, const voi
     return NULL;
 }
 
+static int unknown_kind(const char *what, int length)
+{
+    struct strbuf kinds = {0};
+    for (int i = 0; i < FAULT_KINDS; i++)
+        strbuf_printf(&kinds, "%s%s", i ? ", " : "", faults[i].key);
+    int rc = error_set(SONDE_EINPUT, "'%.*s' is no kind of report; there are: %s", length, what,
+                       strbuf_text(&kinds));
+    strbuf_free(&kinds);
+    return rc;
+}
+
 static int suppress_one(struct check *check, const char *what, size_t length)
 {
     const char *colon = memchr(what, ':', length);
@@ -63,7 +75,7 @@ static int suppress_one(struct check *check, const char *what, size_t length)
         if (strlen(faults[i].key) == key && memcmp(faults[i].key, what, key) == 0)
             kind = i;
     if (kind == FAULT_KINDS)
-        return error_set(SONDE_EINPUT, "'%.*s' is no kind of report", (int)key, what);
+        return unknown_kind(what, (int)key);
     s.kind = (enum fault_kind)kind;
     s.kernel = colon ? strndup(colon + 1, length - key - 1) : NULL;
     if ((colon && !s.kernel) || vec_push(&check->suppressions, s) < 0) {

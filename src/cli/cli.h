@@ -65,6 +65,12 @@ struct cli_output {
 };
 bool cli_same_outputs(const char *command, const struct cli_output *outputs, size_t count);
 
+/* True after a usage error that was printed: the file is read, and one of these would take its
+ * place.
+ */
+bool cli_overwrites(const char *command, const char *input, const struct cli_output *outputs,
+                    size_t count);
+
 /* Prints and frees a text that the library handed out with result `rc`. */
 int cli_print_text(int rc, char *text);
 

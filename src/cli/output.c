@@ -54,6 +54,19 @@ int cli_check_output(const char *path)
     return access(path, W_OK) != 0 ? cannot_write(path, errno) : EXIT_DONE;
 }
 
+bool cli_overwrites(const char *command, const char *input, const struct cli_output *outputs,
+                    size_t count)
+{
+    for (size_t i = 0; input && i < count; i++) {
+        const char *path = outputs[i].path;
+        if (path && strcmp(path, "-") != 0 && file_is_same(input, path)) {
+            cli_usage(command, "%s would write over %s, which is read", outputs[i].option, input);
+            return true;
+        }
+    }
+    return false;
+}
+
 bool cli_same_outputs(const char *command, const struct cli_output *outputs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

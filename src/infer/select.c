@@ -92,7 +92,9 @@ static int parse_list(struct named *out, const char *list)
     while (list && *list) {
         size_t length = strcspn(list, ",");
         if (!add_name(out, list, length)) {
-            return error_set(SONDE_EUSAGE, "there is no experiment or cache '%.*s'",
+            return error_set(SONDE_EUSAGE,
+                             "there is no experiment or cache '%.*s'; sonde dissect --experiments "
+                             "tells",
                              (int)(length > 60 ? 60 : length), list);
         }
         list += length + (list[length] == ',');

@@ -85,7 +85,8 @@ int probe_unknown(const char *name)
     }
     const char *near = suggest_best(&suggest);
     return error_set(SONDE_EUSAGE, "there is no probe '%s'%s%s%s", name,
-                     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+                     near ? "; did you mean '" : "", near ? near : "",
+                     near ? "'?" : "; sonde probe --list tells");
 }
 
 static int unknown_param(const struct probe_info *probe, const char *name)

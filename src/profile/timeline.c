@@ -21,6 +21,7 @@
 #define END "\n]}\n"
 
 struct timeline {
+    char *path;
     int fd, error; /* error: errno of the first write that failed */
     off_t at;      /* where the next event goes; the document's end is there now */
     struct strbuf pending;
@@ -119,6 +120,7 @@ int timeline_open(struct timeline **out, const char *path, const struct model *m
         free(timeline);
         return rc;
     }
+    timeline->path = strdup(path);
     strbuf_append(&timeline->pending, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
     name_track(timeline, "process_name", 0,
                model->driver.device_name[0] ? model->driver.device_name : model->name);
@@ -140,10 +142,14 @@ int timeline_close(struct timeline *timeline)
     if (close(timeline->fd) != 0 && error == 0) {
         error = errno;
     }
+    int rc = error ? error_set(SONDE_EIO, "cannot write %s: %s",
+                               timeline->path ? timeline->path : "the time line", strerror(error))
+                   : 0;
     vec_free(&timeline->streams);
     strbuf_free(&timeline->pending);
+    free(timeline->path);
     free(timeline);
-    return error ? error_set(SONDE_EIO, "the time line: %s", strerror(error)) : 0;
+    return rc;
 }
 
 /* ---- counters ---- */

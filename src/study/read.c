@@ -263,7 +263,8 @@ int study_select(struct study *study, const char *only)
     for (const char *word = only; word;) {
         size_t length = strcspn(word, ",");
         if (!select_word(study, word, length)) {
-            return error_set(SONDE_EUSAGE, "%s has no row '%.*s'", study->name, (int)length, word);
+            return error_set(SONDE_EUSAGE, "%s has no row '%.*s'; sonde study --list %s tells",
+                             study->name, (int)length, word, study->name);
         }
         word = word[length] ? word + length + 1 : NULL;
     }

@@ -109,3 +109,20 @@ run sonde dissect -d "cuda:$escape"
 run sonde dissect --json "absent/$escape"
 run sonde model check "$escape"
 run sonde "$(printf %09999d 0)" 2>&1 | cut -c 1-40
+echo "# what is read is not written over"
+cp "$DATA/dissection.json" kept.json
+cp "$SOURCE/examples/saxpy.ptx" .
+for command in "report kept.json -o ./kept.json" "export --format hwloc kept.json -o kept.json" \
+    "compare kept.json $DATA/dissection.json --json kept.json" "infer kept.json --json kept.json" \
+    "dissect -d replay:kept.json --record kept.json" "exec saxpy.ptx --stats saxpy.ptx" "exec saxpy.ptx --timeline saxpy.ptx"; do
+    run sonde $command 2>&1 | sed "s#$DATA#DATA#"
+done
+cmp kept.json "$DATA/dissection.json"
+cmp saxpy.ptx "$SOURCE/examples/saxpy.ptx"
+echo "# what there is, is told"
+run sonde dissect --only nosuch
+run sonde probe zzzzz
+run sonde study mei2014 --only nosuch
+run sonde exec saxpy.ptx --suppress nosuch --check
+run sonde run --threads 0 -- true
+run sonde run --threads 257 -- true

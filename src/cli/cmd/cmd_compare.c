@@ -50,6 +50,11 @@ int cmd_compare(int argc, char **argv)
     if (!read_request(&request, argc, argv)) {
         return EXIT_USAGE;
     }
+    const struct cli_output json = {"--json", request.json};
+    if (cli_overwrites(argv[0], request.files[0], &json, 1) ||
+        cli_overwrites(argv[0], request.files[1], &json, 1)) {
+        return EXIT_USAGE;
+    }
     int status = cli_check_output(request.json);
     if (status != EXIT_DONE) {
         return status;

@@ -77,6 +77,13 @@ static int check_record(const char *command, const struct dissect_arguments *arg
     if (record && arguments->json && file_is_same(record, arguments->json)) {
         return cli_usage(command, "--json and --record name the same file");
     }
+    const char *colon = strchr(arguments->device, ':');
+    bool replays = colon && strncmp(arguments->device, "replay:", 7) == 0;
+    const char *input = replays ? colon + 1 : arguments->file;
+    const struct cli_output outputs[] = {{"--json", arguments->json}, {"--record", record}};
+    if (cli_overwrites(command, input, outputs, sizeof outputs / sizeof *outputs)) {
+        return EXIT_USAGE;
+    }
     return EXIT_DONE;
 }
 

@@ -243,7 +243,10 @@ static int check_outputs(const struct exec_arguments *arguments)
         outputs[REPORTS + i] = (struct cli_output){spec, paths[i]};
         status = cli_check_output(paths[i]);
     }
-    if (status == EXIT_DONE && cli_same_outputs("exec", outputs, REPORTS + arguments->arg_count)) {
+    size_t count = REPORTS + arguments->arg_count;
+    if (status == EXIT_DONE &&
+        (cli_same_outputs("exec", outputs, count) ||
+         cli_overwrites("exec", arguments->options.ptx_path, outputs, count))) {
         status = EXIT_USAGE;
     }
     for (size_t i = 0; i < arguments->arg_count; i++) {

@@ -49,6 +49,11 @@ int cmd_export(int argc, char **argv)
         int rc = sonde_export_formats(&text);
         return cli_print_text(rc, text);
     }
+    const struct cli_output out = {"-o", request.out};
+    if (cli_overwrites(argv[0], request.file, &out, 1) ||
+        cli_overwrites(argv[0], request.base, &out, 1)) {
+        return EXIT_USAGE;
+    }
     int status = cli_check_output(request.out);
     if (status != EXIT_DONE) {
         return status;

@@ -25,6 +25,9 @@ int cmd_report(int argc, char **argv)
         return cli_usage(argv[0], file ? "-o FILE.html: where the page goes (- for standard output)"
                                        : "which file");
     }
+    if (cli_overwrites(argv[0], file, &(struct cli_output){"-o", out}, 1)) {
+        return EXIT_USAGE;
+    }
     int status = cli_check_output(out);
     if (status != EXIT_DONE) {
         return status;

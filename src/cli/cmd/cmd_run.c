@@ -26,6 +26,7 @@
 #endif
 
 #define SAMPLE_DEFAULT 0.03 /* half an interval, of the total */
+#define THREADS_MAX 256     /* of the host */
 #define SAMPLE_LEAST 0.011  /* caches are right to about 1 % (sample/sampler.c) */
 
 static const struct option_spec options[] = {
@@ -176,9 +177,16 @@ static bool check_option(struct option_walk *walk)
     uint64_t number;
     regex_t regex;
     if (option_is(walk, "--skip") || option_is(walk, "--count") ||
-        option_is(walk, "--max-cycles") || option_is(walk, "--threads") ||
-        option_is(walk, "--seed")) {
+        option_is(walk, "--max-cycles") || option_is(walk, "--seed")) {
         return option_u64(walk, &number);
+    }
+    if (option_is(walk, "--threads")) {
+        bool fits = option_u64(walk, &number) && number > 0 && number <= THREADS_MAX;
+        if (!fits && !walk->failed) {
+            cli_usage(walk->command, "--threads: '%s' is not 1 to %d host threads", walk->value,
+                      THREADS_MAX);
+        }
+        return fits;
     }
     struct check_option check;
     double share;
