@@ -17,6 +17,7 @@ struct exec_memory {
     uint64_t base, range_bytes;
     struct extent *extents; /* sorted by address, disjoint */
     size_t count, capacity;
+    uint64_t changes;       /* of the table: allocations that came or went */
     atomic_size_t last_hit; /* a hint: any value is right, so host threads may race on it */
 };
 

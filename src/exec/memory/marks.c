@@ -77,8 +77,12 @@ bool marks_meets(const struct marks *one, const struct marks *other)
 bool marks_ask(struct marks *marks, size_t extent, uint8_t role)
 {
     unsigned char was = MARKS_NONE;
+    if (marks->is_over)
+        return false;
     if (!atomic_compare_exchange_strong(&marks->roles->role[extent], &was, role) && was != role) {
         atomic_store(&marks->roles->refused, true);
+        marks->is_over = true;
+        memset(marks->known, MARKS_NONE, marks->roles->count);
         return false;
     }
     marks->known[extent] = role;

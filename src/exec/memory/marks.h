@@ -33,8 +33,9 @@ struct marks_roles {
 struct marks {
     struct marks_roles *roles;
     const struct exec_memory *image;
-    uint8_t *known;    /* what this thread has asked for, of each allocation: a role */
-    uint64_t base;     /* where the first allocation begins, down to a word of `written` */
+    uint8_t *known; /* what this thread has asked for, of each allocation: a role */
+    bool is_over;   /* it was refused: what it works with since may be wrong, and is not stored */
+    uint64_t base;  /* where the first allocation begins, down to a word of `written` */
     uint64_t *written; /* a bit a word of 4 bytes; mapped, zero where nothing was written */
     uint8_t *touched;  /* whether anything was written, of each MARKS_PAGE_WORDS words */
     size_t pages, mapped_bytes;
@@ -42,7 +43,8 @@ struct marks {
 
 #define MARKS_PAGE_WORDS 32768u /* 4 KiB of bits */
 
-/* The image's allocations stay as they are until the end. SONDE_ENOMEM. */
+/* Both are of the image's allocations as they are now: of no use when some have come or gone.
+ * SONDE_ENOMEM. */
 int marks_roles_create(struct marks_roles **out, const struct exec_memory *image);
 /* Borrows the roles. SONDE_ENOMEM: also where the host has no room for so many bits. */
 int marks_create(struct marks **out, struct marks_roles *roles, const struct exec_memory *image);

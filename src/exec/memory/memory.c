@@ -191,6 +191,7 @@ int exec_memory_map(struct exec_memory *memory, uint64_t address, uint64_t bytes
             (memory->count - at) * sizeof *memory->extents);
     memory->extents[at] = (struct extent){address, address + bytes};
     memory->count++;
+    memory->changes++;
     return SONDE_OK;
 }
 
@@ -219,6 +220,7 @@ int exec_memory_unmap(struct exec_memory *memory, uint64_t address)
         return error_set(SONDE_EINPUT, "no allocation starts at 0x%" PRIx64, address);
     discard(memory->extents[at].start, memory->extents[at].end);
     memory->count--;
+    memory->changes++;
     memmove(&memory->extents[at], &memory->extents[at + 1],
             (memory->count - at) * sizeof *memory->extents);
     return SONDE_OK;

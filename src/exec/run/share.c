@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exec/memory/image.h"
 #include "exec/memory/marks.h"
 #include "exec/program.h"
 #include "exec/run/run.h"
@@ -33,6 +34,7 @@ struct shares {
     struct share *share;
     uint32_t count;
     struct marks_roles *roles;
+    uint64_t changes;                  /* of the image, when `roles` were made */
     uint64_t first;                    /* CTA that was shared out */
     uint64_t before, threads_before;   /* warp and thread instructions until then */
     uint64_t round_warp_insns;         /* of each share */
@@ -65,6 +67,7 @@ static int make_shares(struct exec_run *run)
     run->shares = shares;
     if (!shares)
         return error_memory();
+    shares->changes = run->launch->memory->changes;
     shares->first = atomic_load(&run->begun);
     shares->before = run->options->warp_insns;
     shares->threads_before = run->options->thread_insns;
@@ -203,6 +206,9 @@ int shares_run(struct exec_run *run, uint64_t warp_insns, bool *alive)
 {
     struct shares *shares = run->shares;
     bool faulty;
+    /* Between two slices the host may have taken memory or given some back. */
+    if (run->launch->memory->changes != shares->changes)
+        return go_alone(run);
     shares->round_warp_insns = warp_insns / shares->count + 1;
     do {
         atomic_store(&shares->pauses, false);

@@ -202,6 +202,53 @@ static void a_launch_whose_ctas_read_from_others_runs_again_alone(void **state)
     device_close(&dev);
 }
 
+/* Threads store at odd places, whose numbers they store in a second allocation and read back. A
+ * load that is refused leaves an even one in the register. */
+static void nothing_is_stored_where_a_refused_load_would_have_told(void **state)
+{
+    (void)state;
+    struct device dev;
+    uint64_t words = open_with_words(&dev, NUMBERS UNEVEN_LOOP
+                                     "mov.u32 %n, 1;\nor.b32 %s, %i, 1;\n"
+                                     "mad.wide.u32 %q, %i, 4, %a;\nadd.u64 %q, %q, 159744;\n"
+                                     "st.global.u32 [%q], %s;\nand.b32 %s, %i, 0xfffffffe;\n"
+                                     "ld.global.u32 %s, [%q];\n"
+                                     "mad.wide.u32 %q, %s, 4, %a;\nst.global.u32 [%q], %n;");
+    assert_int_equal(device_alloc(&dev, CTAS * 64 * 4), words + 159744);
+    same_on_all(&dev, words, ALONE);
+    device_close(&dev);
+}
+
+/* Allocations in front of the others, between two slices. */
+static void allocations_may_come_while_a_launch_is_shared_out(void **state)
+{
+    (void)state;
+    static struct outcome alone;
+    struct team *team;
+    struct exec_run *run;
+    struct device dev;
+    uint64_t words = open_with_words(&dev, NUMBERS UNEVEN_LOOP
+                                     "mad.wide.u32 %q, %i, 4, %a;\nst.global.u32 [%q], %r;");
+    run_on(&alone, &dev, words, 1, UINT64_MAX);
+    memset(device_pointer(words), 0, sizeof alone.word);
+    assert_int_equal(team_create(&team, 2), SONDE_OK);
+    dev.options.team = team;
+    dev.options.warp_insns = dev.options.thread_insns = 0;
+    assert_int_equal(exec_run_begin(&run, &dev.launch, &dev.options), SONDE_OK);
+    assert_int_equal(exec_run_some(run, 10000), EXEC_RUN_MORE);
+    assert_non_null(run->shares);
+    for (uint64_t i = 0; i < 8; i++)
+        assert_int_equal(exec_memory_map(dev.memory, exec_memory_base(dev.memory) + i * 4096, 4096),
+                         SONDE_OK);
+    assert_int_equal(exec_run_some(run, UINT64_MAX), SONDE_OK);
+    assert_null(run->shares); /* the marks are of the allocations before */
+    assert_int_equal(dev.options.warp_insns, alone.warp_insns);
+    assert_memory_equal(device_pointer(words), alone.word, sizeof alone.word);
+    exec_run_end(run);
+    team_destroy(team);
+    device_close(&dev);
+}
+
 #ifndef __SANITIZE_THREAD__ /* which finds this program's race */
 /* All store to the first word. One thread leaves the last CTA's. On a busy host one of them may do
  * it all. */
@@ -343,6 +390,8 @@ int main(void)
         cmocka_unit_test(turns_of_a_ctas_warps_are_those_of_one_thread),
         cmocka_unit_test(a_launch_that_reads_what_it_writes_runs_again_alone),
         cmocka_unit_test(a_launch_whose_ctas_read_from_others_runs_again_alone),
+        cmocka_unit_test(nothing_is_stored_where_a_refused_load_would_have_told),
+        cmocka_unit_test(allocations_may_come_while_a_launch_is_shared_out),
 #ifndef __SANITIZE_THREAD__
         cmocka_unit_test(a_launch_that_writes_one_place_twice_runs_again_alone),
 #endif
