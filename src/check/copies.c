@@ -9,7 +9,8 @@
  *     | group + 1 | warp | lane |      0: none
  *
  * Each lane counts the groups that it has made, and those that are over. Left out: that others may
- * read only behind a barrier after that; copies into shared memory of other blocks; bulk copies.
+ * read only behind a barrier after that; copies into shared memory of other blocks; bulk copies;
+ * copies of a lane that has made GROUP_MAX groups, which are no longer told apart.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,8 @@ void copies_group(struct watched_cta *cta, uint32_t warp, const struct exec_uop_
         uint32_t left = all ? 0 : info->copies_left;
         if (info->copies != GROUPS_COMMIT && *made > left && *made - left > c->over[warp][lane])
             c->over[warp][lane] = *made - left;
+        if (*made == GROUP_MAX)
+            c->over[warp][lane] = GROUP_MAX;
     }
 }
 
@@ -107,7 +110,8 @@ static void copy_writes(struct watched_cta *cta, const struct exec_warp *warp,
         uint64_t offset = access->data[lane][0] - (uintptr_t)warp->cta->shared;
         uint32_t group = c->made[index][lane];
         for (uint32_t i = granules_of(cta, offset, access->bytes, &end); i < end; i++) {
-            c->last[i] = (group + 1) << GROUP_SHIFT | index << LANE_BITS | lane;
+            c->last[i] =
+                group == GROUP_MAX ? 0 : (group + 1) << GROUP_SHIFT | index << LANE_BITS | lane;
             c->pcs[i] = access->pc;
         }
     }

@@ -95,8 +95,8 @@ static void see_barrier(struct watched_cta *cta, struct exec_warp *warp, uint32_
     bool too_many = count > whole, odd = count % WARP_LANES != 0;
     if (id < CTA_BARRIERS && !odd && !too_many && had == count)
         return;
-    check->explained |= id >= CTA_BARRIERS || odd || too_many;
     struct finding *f = finding_at(check, FAULT_BARRIER_COUNT, warp, warp->pc, lane, 0);
+    check->explained |= f && (id >= CTA_BARRIERS || odd || too_many);
     if (!f || f->count > 1)
         return;
     finding_text(check, &f->what, "barrier %" PRIu32 " for %" PRIu32 " threads", id, count);
@@ -187,7 +187,8 @@ struct wrong_place {
     const char *what;
 };
 
-static void tell_wrong(struct exec_warp *warp, uint32_t pc, uint32_t lane,
+/* False: it is suppressed, or there is no place for it. */
+static bool tell_wrong(struct exec_warp *warp, uint32_t pc, uint32_t lane,
                        const struct wrong_place *wrong)
 {
     struct watched_cta *cta = watched(warp);
@@ -202,7 +203,7 @@ static void tell_wrong(struct exec_warp *warp, uint32_t pc, uint32_t lane,
                                                         : FAULT_BOUNDS;
     struct finding *f = finding_at(check, kind, warp, pc, lane, near ? near->number : 0);
     if (!f || f->count > 1)
-        return;
+        return f != NULL;
     f->has_address = true;
     f->address = address;
     finding_text(check, &f->what, "%s of %" PRIu64 " bytes in %s memory", wrong->what, wrong->bytes,
@@ -213,6 +214,7 @@ static void tell_wrong(struct exec_warp *warp, uint32_t pc, uint32_t lane,
         finding_text(check, &f->where, "the block has %u bytes", warp->cta->shared_bytes);
     else if (space == SPACE_LOCAL)
         finding_text(check, &f->where, "the thread has %u bytes", warp->state->local_top);
+    return true;
 }
 
 static void refused(struct exec_warp *warp, const struct exec_access *access, uint32_t lane,
@@ -227,8 +229,8 @@ static void stops(struct exec_warp *warp, uint32_t lane, enum isa_space space, u
                   uint64_t bytes, uint64_t align)
 {
     const struct wrong_place wrong = {space, address, bytes, align, "access"};
-    tell_wrong(warp, warp->pc, lane, &wrong);
-    watched(warp)->launch->check->explained = true;
+    /* What is not told says nothing of why the launch ends: the fault is told then. */
+    watched(warp)->launch->check->explained |= tell_wrong(warp, warp->pc, lane, &wrong);
 }
 
 static void touches(struct exec_warp *warp, uint32_t lane, uint64_t address, uint64_t bytes,

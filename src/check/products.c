@@ -152,7 +152,9 @@ void products_issue(struct watched_cta *cta, const struct exec_warp *warp, uint3
     const struct exec_program *program = cta->launch->launch->program;
     const struct exec_uop_info *info = exec_uop_info(program, warp->pc);
     struct under_way *u = &cta->products->warp[warp->env->warpid];
-    for (uint32_t i = 0; mask && i < u->count; i++) {
+    if (!mask)
+        return; /* guarded off: it multiplies, commits and waits for nothing */
+    for (uint32_t i = 0; i < u->count; i++) {
         const struct ptx_insn *product = program->insns[u->product[i].pc];
         if (uses(program, warp->pc, is_of_product, &product->operands[0])) {
             report(cta, warp, mask, u->product[i].pc);

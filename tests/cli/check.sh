@@ -1,7 +1,7 @@
 #!/bin/sh
 # The memory checker: reports on standard error or in a file, and the exit status that they make.
 K=$SOURCE/tests/check/kernels
-cp "$K/global.ptx" "$K/heap.ptx" .
+cp "$K/global.ptx" "$K/heap.ptx" "$K/async.ptx" "$K/barriers.ptx" .
 head -c 1024 /dev/zero >data
 wrong() {
     run sonde exec global.ptx -q --kernel "$1" --block 32 --arg file:data --arg zero:1024 "$2"
@@ -14,6 +14,8 @@ cat report.xml
 echo "# what is not wanted, and what there is not"
 run sonde exec global.ptx -q --kernel wrong_misaligned_word --block 32 --arg file:data --arg zero:1024 --check --suppress misaligned
 run sonde exec global.ptx -q --kernel wrong_misaligned_word --block 32 --arg file:data --arg zero:1024 --check --suppress '*:another'
+run sonde exec async.ptx -q -d sim:h200 --kernel wrong_copy_behind_the_block --block 32 --arg file:data --arg zero:1024 --check --suppress out-of-bounds
+run sonde exec barriers.ptx -q -d sim:v100 --kernel wrong_barrier_with_odd_count --block 64 --arg file:data --arg zero:1024 --check --suppress barrier-count
 wrong wrong_misaligned_word --check=yaml
 wrong wrong_misaligned_word --check=json:
 run sonde exec global.ptx -q --kernel wrong_misaligned_word --block 32 --arg file:data --arg zero:1024 --check --suppress nothing

@@ -1,6 +1,5 @@
 /* See place.h. */
 #include "exec/ops/async/place.h"
-#include "exec/observe.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -21,7 +21,6 @@
 #include "exec/fault.h"
 #include "exec/memory/image.h"
 #include "exec/observe.h"
-#include "exec/observe.h"
 #include "exec/ops/decoders.h"
 #include "exec/ops/matrix/matrix.h"
 #include "isa/fragment.h"
