@@ -31,3 +31,9 @@ rm -r small/out
 mount -o remount,size=4k small && echo full >small/filler
 TMPDIR=$work/small "$sonde" sweep plan.yaml -o files -q
 grep -q ",failed,.*no space is left where points have their files" files/table.csv || { head -3 files/table.csv && fail "why points failed"; }
+umount small && mount -t tmpfs -o size=0 tmpfs small || fail "no file system without a bound"
+sed 's/\[echo, .*\]/[sh, -c, "exit ${n}"]/' plan.yaml >fails.yaml
+TMPDIR=$work/small "$sonde" sweep fails.yaml -o unbounded -q
+grep -q ",failed," unbounded/table.csv || fail "points that fail"
+grep -m 1 "no space is left" unbounded/table.csv && fail "a file system without a bound is told as full"
+exit 0

@@ -276,7 +276,8 @@ static void note_full_disk(struct sweep_work *work)
 {
     struct statvfs disk;
     size_t length = strlen(work->reason);
-    if (work->status == POINT_FAILED && statvfs(work->folder, &disk) == 0 && disk.f_bavail == 0) {
+    if (work->status == POINT_FAILED && statvfs(work->folder, &disk) == 0 && disk.f_blocks > 0 &&
+        disk.f_bavail == 0) { /* 0 blocks: without a bound */
         snprintf(work->reason + length, sizeof work->reason - length,
                  "; no space is left where points have their files (TMPDIR)");
     }
