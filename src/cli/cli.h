@@ -71,6 +71,9 @@ bool cli_same_outputs(const char *command, const struct cli_output *outputs, siz
 bool cli_overwrites(const char *command, const char *input, const struct cli_output *outputs,
                     size_t count);
 
+/* The file that a device is read from, of a model or a recording, within its name; NULL: none. */
+const char *cli_device_file(const char *device);
+
 /* Prints and frees a text that the library handed out with result `rc`. */
 int cli_print_text(int rc, char *text);
 

@@ -54,6 +54,15 @@ int cli_check_output(const char *path)
     return access(path, W_OK) != 0 ? cannot_write(path, errno) : EXIT_DONE;
 }
 
+const char *cli_device_file(const char *device)
+{
+    const char *colon = strchr(device, ':'), *dot = strrchr(device, '.');
+    bool is_path =
+        strchr(device, '/') || (dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0));
+    bool replays = strncmp(device, "replay:", 7) == 0;
+    return replays || (strncmp(device, "sim:", 4) == 0 && is_path) ? colon + 1 : NULL;
+}
+
 bool cli_overwrites(const char *command, const char *input, const struct cli_output *outputs,
                     size_t count)
 {

@@ -112,13 +112,18 @@ run sonde "$(printf %09999d 0)" 2>&1 | cut -c 1-40
 echo "# what is read is not written over"
 cp "$DATA/dissection.json" kept.json
 cp "$SOURCE/examples/saxpy.ptx" .
+echo ".version 8.0 .target sm_35 .address_size 64" >linked.ptx
+sonde model show gtx780 >model.yaml
+cp model.yaml model.before
 for command in "report kept.json -o ./kept.json" "export --format hwloc kept.json -o kept.json" \
     "compare kept.json $DATA/dissection.json --json kept.json" "infer kept.json --json kept.json" \
-    "dissect -d replay:kept.json --record kept.json" "exec saxpy.ptx --stats saxpy.ptx" "exec saxpy.ptx --timeline saxpy.ptx"; do
+    "dissect -d replay:kept.json --record kept.json" "exec saxpy.ptx --stats saxpy.ptx" "exec saxpy.ptx --timeline saxpy.ptx" \
+    "exec saxpy.ptx linked.ptx --stats linked.ptx" "exec saxpy.ptx -d sim:model.yaml --stats model.yaml" "dissect -d sim:model.yaml --json model.yaml"; do
     run sonde $command 2>&1 | sed "s#$DATA#DATA#"
 done
 cmp kept.json "$DATA/dissection.json"
 cmp saxpy.ptx "$SOURCE/examples/saxpy.ptx"
+cmp model.yaml model.before
 echo "# what there is, is told"
 run sonde dissect --only nosuch
 run sonde probe zzzzz

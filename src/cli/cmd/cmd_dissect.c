@@ -77,9 +77,7 @@ static int check_record(const char *command, const struct dissect_arguments *arg
     if (record && arguments->json && file_is_same(record, arguments->json)) {
         return cli_usage(command, "--json and --record name the same file");
     }
-    const char *colon = strchr(arguments->device, ':');
-    bool replays = colon && strncmp(arguments->device, "replay:", 7) == 0;
-    const char *input = replays ? colon + 1 : arguments->file;
+    const char *input = arguments->file ? arguments->file : cli_device_file(arguments->device);
     const struct cli_output outputs[] = {{"--json", arguments->json}, {"--record", record}};
     if (cli_overwrites(command, input, outputs, sizeof outputs / sizeof *outputs)) {
         return EXIT_USAGE;

@@ -213,6 +213,19 @@ static void take_option(struct exec_arguments *arguments, struct option_walk *wa
     }
 }
 
+/* PTX files and the model; what --arg reads may be written back. */
+static bool overwrites(const struct exec_arguments *arguments, const struct cli_output *outputs,
+                       size_t count)
+{
+    const struct sonde_exec_options *exec = &arguments->options;
+    bool found = cli_overwrites("exec", exec->ptx_path, outputs, count) ||
+                 cli_overwrites("exec", cli_device_file(arguments->device), outputs, count);
+    for (size_t i = 0; !found && i < exec->link_count; i++) {
+        found = cli_overwrites("exec", arguments->links[i], outputs, count);
+    }
+    return found;
+}
+
 /* Reports, and buffers that are written to files: [NAME=]out:PATH:BYTES and [NAME=]inout:PATH. */
 static int check_outputs(const struct exec_arguments *arguments)
 {
@@ -245,8 +258,7 @@ static int check_outputs(const struct exec_arguments *arguments)
     }
     size_t count = REPORTS + arguments->arg_count;
     if (status == EXIT_DONE &&
-        (cli_same_outputs("exec", outputs, count) ||
-         cli_overwrites("exec", arguments->options.ptx_path, outputs, count))) {
+        (cli_same_outputs("exec", outputs, count) || overwrites(arguments, outputs, count))) {
         status = EXIT_USAGE;
     }
     for (size_t i = 0; i < arguments->arg_count; i++) {
