@@ -41,19 +41,23 @@ static int check_sizes(struct parser *p, const struct raw_operand *raw)
     return 0;
 }
 
-/* Floats, integers and .f16x2 do not share a vector. */
+/* Floats, integers and .f16x2 do not share a vector, but for what lies on both sides of bits: ptxas
+ * holds each register against the one in front of it. */
 static int check_kinds(struct parser *p, const struct raw_operand *raw)
 {
-    enum isa_type first = check_number_of(p, raw);
-    for (uint32_t i = 0; i < raw->count && first != TYPE_NONE; i++) {
+    enum isa_type before = TYPE_NONE;
+    for (uint32_t i = 0; i < raw->count; i++) {
         const struct raw_operand *element = &p->raws->data[raw->first + i];
-        enum isa_type now = element->kind == RAW_REG ? element->type : first;
-        bool bits = isa_type_info(now)->kind == KIND_BITS;
-        bool floats = isa_type_info(now)->kind == KIND_FLOAT;
-        if (!bits && ((now == TYPE_f16x2) != (first == TYPE_f16x2) ||
-                      floats != (isa_type_info(first)->kind == KIND_FLOAT)))
+        enum isa_type now = element->kind == RAW_REG ? element->type : before;
+        if (now != TYPE_NONE && isa_type_info(now)->kind == KIND_BITS)
+            now = TYPE_NONE;
+        bool both = now != TYPE_NONE && before != TYPE_NONE;
+        if (both && ((now == TYPE_f16x2) != (before == TYPE_f16x2) ||
+                     (isa_type_info(now)->kind == KIND_FLOAT) !=
+                         (isa_type_info(before)->kind == KIND_FLOAT)))
             return parser_error(p, element->loc, "a vector of .%s and .%s registers",
-                                isa_type_info(first)->text, isa_type_info(now)->text);
+                                isa_type_info(before)->text, isa_type_info(now)->text);
+        before = now;
     }
     return 0;
 }
