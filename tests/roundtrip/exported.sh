@@ -58,7 +58,7 @@ done
 kept='^# The geometry of L2 was not measured'
 grep -q "$kept" unsure.yaml || fail "sets counted by a size that is not sure"
 "$SONDE" export unsure.json --format sonde --base gh100 -o parts.yaml || fail "over a base of two parts: no model"
-grep "$kept" -A 3 parts.yaml | grep -q '^  slice_latency: \[0, .*[^0]' || fail "classes of L2's hits are lost where its geometry is the base's"
+sed -n "/$kept/,/^noc:/p" parts.yaml | grep -q '^  slice_latency: \[0, .*[^0]' || fail "classes of L2's hits are lost where its geometry is the base's"
 ! grep "$kept" sure.yaml || fail "no sets, though the size is sure"
 sed -n '/^walker:/,/^[a-v]/p' short.yaml >walk
 grep -q 'levels: 0$' walk && grep -q 'latency: [1-9]' walk || fail "reads in a walk of 8 cycles: $(cat walk)"

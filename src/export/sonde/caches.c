@@ -3,6 +3,7 @@
  * with what follows from it; a cache whose geometry is not known keeps the base's.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,9 +23,11 @@ struct geometry {
 /* Thresholds. Fixed by: the sizes of sim:a100 and sim:v100. */
 static const struct {
     double sure_size;
+    double half_share; /* from a half */
 } limits = {
     .sure_size = 0.5, /* confidence of a size that sets are counted by: an edge between samples, of
                          hashed sets that are filled unevenly, has less */
+    .half_share = 0.05, /* of some thousand lines, shared out by a hash: sim:a100 has 0.009 */
 };
 
 static bool is_power_of_two(uint64_t n)
@@ -460,10 +463,9 @@ static bool part_lines(struct model_text *t, const json_t *l2, const struct geom
 
 /* How far each slice of a part lies: the classes of hits, each spread over its share of slices.
  * What copies take more widens the classes as well. */
-static void distance_line(struct model_text *t, const json_t *l2)
+static void distance_line(struct model_text *t, const json_t *l2, const struct parts_plan *parts)
 {
     const json_t *classes = json_object_get(l2, "hit_latencies");
-    const struct l2_parts_spec *parts = &t->base->l2_parts;
     uint64_t slices = t->base->l2_slices / parts->count, done = 0;
     double share = 0, nearest = 0;
     struct strbuf list = {0};
@@ -487,29 +489,99 @@ static void distance_line(struct model_text *t, const json_t *l2)
     strbuf_free(&list);
 }
 
-/* Classes of hits differ by more than what copies take. */
-static bool classes_lie_apart(const struct model_text *t, const json_t *l2)
+/* From the first class of hits to the last; 0: there are less than two. */
+static double classes_span(const json_t *l2)
 {
     const json_t *classes = json_object_get(l2, "hit_latencies");
     size_t count = json_array_size(classes);
-    if (t->base->l2_parts.count < 2 || count < 2) {
-        return false;
+    if (count < 2) {
+        return 0;
     }
-    double first = json_number_value(json_object_get(json_array_get(classes, 0), "cycles"));
-    double last = json_number_value(json_object_get(json_array_get(classes, count - 1), "cycles"));
-    return last - first > 2.0 * t->base->l2_parts.copy_cycles;
+    return json_number_value(json_object_get(json_array_get(classes, count - 1), "cycles")) -
+           json_number_value(json_object_get(json_array_get(classes, 0), "cycles"));
+}
+
+/* Classes of hits differ by more than what copies take, where the base has parts or the model. */
+static bool classes_lie_apart(const struct model_text *t, const json_t *l2,
+                              const struct parts_plan *parts)
+{
+    bool any_parts = parts->count > 1 || t->base->l2_parts.count > 1;
+    return any_parts && classes_span(l2) > 2.0 * parts->copy_cycles;
+}
+
+/* Whether the base's L2, which has one part, can be cut into so many: its slices are shared out by
+ * a hash, which does not mind how many there are. */
+static bool can_be_cut(const struct model_text *t, uint64_t count)
+{
+    const struct model *base = t->base;
+    const struct cache_spec *l2 = &base->l2;
+    return l2->enabled && l2->write == WRITE_BACK && l2->mshr_entries >= 2 &&
+           l2->mshr_mergers >= 1 && base->l2_slice_index.kind == INDEX_HASH &&
+           base->l2_parts.index.kind == INDEX_HASH && base->l2_slices % count == 0 &&
+           base->l2_parts.slice_cycles.count == 0 && count <= model_clusters(t);
+}
+
+/* Two classes of equal shares are lines at home and copies; of others none says which they are, and
+ * slices that lie apart bring them about as well. */
+static uint32_t copy_cycles(const json_t *l2)
+{
+    const json_t *classes = json_object_get(l2, "hit_latencies");
+    double share = json_number_value(json_object_get(json_array_get(classes, 0), "share"));
+    bool are_halves = json_array_size(classes) == 2 && fabs(share - 0.5) <= limits.half_share;
+    return are_halves ? (uint32_t)(classes_span(l2) + 0.5) : 0;
+}
+
+void model_parts(struct parts_plan *parts, const struct model_text *t)
+{
+    const json_t *l2 = saved_cache(t->root, "l2");
+    const struct l2_parts_spec *base = &t->base->l2_parts;
+    struct geometry g;
+    uint64_t count;
+    *parts = (struct parts_plan){.count = base->count, .copy_cycles = base->copy_cycles};
+    geometry_read(&g, l2, t->base->l2.line_bytes);
+    if (!saved_u64(&count, l2, "count")) {
+        return;
+    }
+    if (count == 1) {
+        *parts = (struct parts_plan){.count = 1};
+    } else if (base->count == 1 && !g.is_known && can_be_cut(t, count)) {
+        parts->count = (uint32_t)count;
+        parts->copy_cycles = copy_cycles(l2);
+    }
+}
+
+/* One part, where the base has several. */
+static void single_lines(struct model_text *t, const char *comment)
+{
+    if (t->base->l2_parts.count > 1) {
+        model_line(t, 1, comment, "parts: 1");
+        model_line(t, 1, "", "part_of_cluster: []");
+    }
+}
+
+/* Several, where the base has one: which of them is near to an SM was not written down. */
+static void cut_lines(struct model_text *t, const struct parts_plan *parts)
+{
+    model_line(t, 1, "measured", "parts: %" PRIu32, parts->count);
+    model_line(t, 1, "not measured: in turn", "part_of_cluster: []");
+    model_line(t, 1,
+               parts->copy_cycles ? "measured: two classes of hits, l2.hit_latencies"
+                                  : "not told apart from how far slices lie",
+               "copy_latency: %" PRIu32 " cycles", parts->copy_cycles);
 }
 
 /* An L2 whose geometry is the base's: what was told beside it. */
-static void unknown_lines(struct model_text *t, const json_t *l2, const struct geometry *g)
+static void unknown_lines(struct model_text *t, const json_t *l2, const struct geometry *g,
+                          const struct parts_plan *parts)
 {
     const struct cache_spec *base = &t->base->l2;
     uint64_t fetched = 0;
+    uint32_t base_parts = t->base->l2_parts.count;
     model_line(t, 0, "", "# The geometry of L2 was not measured: that of the base.");
-    bool is_apart = l2 && classes_lie_apart(t, l2), is_new = l2 && !base->enabled;
+    bool is_apart = l2 && classes_lie_apart(t, l2, parts), is_new = l2 && !base->enabled;
     bool has_sector = saved_u64(&fetched, l2, "fetch_granularity") && fetched == g->sector &&
                       fetched != base->sector_bytes && base->line_bytes % fetched == 0;
-    if (!is_apart && !is_new && !has_sector) {
+    if (!is_apart && !is_new && !has_sector && parts->count == base_parts) {
         return;
     }
     model_line(t, 0, "", "l2:");
@@ -519,15 +591,23 @@ static void unknown_lines(struct model_text *t, const json_t *l2, const struct g
     if (has_sector) {
         model_line(t, 1, "measured", "sector: %" PRIu64 " B", fetched);
     }
+    if (parts->count > base_parts) {
+        cut_lines(t, parts);
+    } else if (parts->count < base_parts) {
+        single_lines(t, "measured");
+    }
     if (is_apart) {
-        distance_line(t, l2);
+        distance_line(t, l2, parts);
+    } else if (t->base->l2_parts.slice_cycles.count && parts->count != base_parts) {
+        model_line(t, 1, "", "slice_latency: []");
     }
 }
 
 /* The slices that the model has then. */
-static uint64_t l2_section(struct model_text *t)
+static uint64_t l2_section(struct model_text *t, const struct latency_plan *plan)
 {
     const json_t *l2 = saved_cache(t->root, "l2");
+    const struct parts_plan *parts = &plan->parts;
     struct geometry g;
     if (is_absent(t->root, "l2")) {
         model_line(t, 0, "", "l2:");
@@ -539,12 +619,12 @@ static uint64_t l2_section(struct model_text *t)
         geometry_guess(&g, l2); /* the base has none to keep */
     }
     if (!l2 || !g.is_known) {
-        unknown_lines(t, l2, &g);
+        unknown_lines(t, l2, &g, parts);
         return t->base->l2_slices;
     }
     if (part_lines(t, l2, &g)) {
         if (json_array_size(json_object_get(l2, "hit_latencies"))) {
-            distance_line(t, l2);
+            distance_line(t, l2, parts);
         }
         return t->base->l2_slices;
     }
@@ -553,10 +633,7 @@ static uint64_t l2_section(struct model_text *t)
     if (!t->base->l2.enabled) {
         model_line(t, 1, "measured", "enabled: true");
     }
-    if (t->base->l2_parts.count > 1) {
-        model_line(t, 1, "not found", "parts: 1");
-        model_line(t, 1, "", "part_of_cluster: []");
-    }
+    single_lines(t, "not found");
     if (t->base->l2_parts.slice_cycles.count) {
         model_line(t, 1, "", "slice_latency: []");
     }
@@ -633,5 +710,5 @@ uint64_t model_caches(struct model_text *t, const struct latency_plan *plan)
     l1_section(t, plan);
     texture_section(t, plan);
     constant_sections(t, plan);
-    return l2_section(t);
+    return l2_section(t, plan);
 }

@@ -23,6 +23,21 @@
 /* Cycles that a class of L2's hits may spread over and still stand for one latency: rounding. */
 #define NARROW 1.0
 
+/* Of timed hits as of untimed ones, which have no median: the mean of their classes, if told. */
+static double mean_of_classes(const json_t *cache, double otherwise)
+{
+    size_t i;
+    json_t *one;
+    double sum = 0, shares = 0;
+    json_array_foreach(json_object_get(cache, "hit_latencies"), i, one)
+    {
+        double share = json_number_value(json_object_get(one, "share"));
+        sum += share * json_number_value(json_object_get(one, "cycles"));
+        shares += share;
+    }
+    return shares > 0 ? sum / shares : otherwise;
+}
+
 static void plan_issue(struct issue_plan *plan, const struct model_text *t)
 {
     struct saved_value timed, untimed;
@@ -33,7 +48,7 @@ static void plan_issue(struct issue_plan *plan, const struct model_text *t)
                                 .interval = sm->issue_interval ? sm->issue_interval : 1};
     if (saved_value(&timed, cache, "hit_latency") &&
         saved_value(&untimed, cache, "load_to_use_latency")) {
-        double record = timed.value - untimed.value;
+        double record = mean_of_classes(cache, timed.value) - untimed.value;
         plan->is_measured = true;
         if (record < RECORD_SHOWS) {
             plan->per_scheduler = plan->per_scheduler > 1 ? plan->per_scheduler : 2;
@@ -82,7 +97,7 @@ static void plan_l2(struct latency_plan *plan, const struct model_text *t, doubl
 {
     const struct model *base = t->base;
     const json_t *classes = json_object_get(saved_cache(t->root, "l2"), "hit_latencies");
-    if (base->l2_parts.count > 1 && json_array_size(classes)) {
+    if ((plan->parts.count > 1 || base->l2_parts.count > 1) && json_array_size(classes)) {
         l2_hit = json_number_value(json_object_get(json_array_get(classes, 0), "low")) -
                  plan->issue.record_cycles;
     }
@@ -129,7 +144,7 @@ static bool memory_latency(double *cycles, struct latency_plan *plan, const stru
     json_array_foreach(kinds, i, row)
     {
         double mean;
-        if (t->base->l2_parts.count > 1 && mean_of_kinds(&mean, kinds, saved_text(row, "op", "")) &&
+        if (plan->parts.count > 1 && mean_of_kinds(&mean, kinds, saved_text(row, "op", "")) &&
             mean > *cycles) {
             *cycles = plan->memory_of_kinds = mean;
         }
@@ -155,10 +170,10 @@ static void plan_memory(struct latency_plan *plan, const struct model_text *t, d
     uint64_t fetched = l2->sector_bytes;
     saved_u64(&fetched, saved_cache(t->root, "l2"), "fetch_granularity");
     /* Half of the lines cross, where there are two parts. */
-    const struct l2_parts_spec *parts = &base->l2_parts;
-    double across =
-        (parts->count - 1.0) / parts->count *
-        (2 * parts->crossing_cycles + parts->copy_cycles + l2->miss_cycles + l2->fill_cycles);
+    const struct parts_plan *parts = &plan->parts;
+    double across = (parts->count - 1.0) / parts->count *
+                    (2 * base->l2_parts.crossing_cycles + parts->copy_cycles + l2->miss_cycles +
+                     l2->fill_cycles);
     plan->dram_fixed = rest(memory - across - l2_hit + l2->hit_cycles,
                             l2->miss_cycles + l2->fill_cycles + way_dram(t, (uint32_t)fetched));
 }
@@ -489,6 +504,7 @@ void latencies_plan(struct latency_plan *plan, const struct model_text *t)
     double l2_hit = plan->lsu + plan->request + base->l2.hit_cycles + plan->reply +
                     way_network_extra(base, way_load_bytes(base));
     plan_issue(&plan->issue, t);
+    model_parts(&plan->parts, t);
     if (!latency(&l2_hit, plan, saved_cache(t->root, "l2"), "hit_latency")) {
         l2_hit_of_misses(&l2_hit, plan, t);
     }

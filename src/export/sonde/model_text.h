@@ -29,19 +29,8 @@ const char *model_measured(char *text, const struct saved_value *value);
 /* The same behind a sum that was measured as a whole: "230 cycles with the way there". */
 const char *model_sum(char *text, const char *what, const struct saved_value *value);
 
-/* ---- way.c: what a lone read takes behind its cache, in core cycles ---- */
-
-/* What a lone load of a word asks for. */
-uint32_t way_load_bytes(const struct model *base);
-/* What the network takes for a reply of so many bytes, and its request, beyond a cycle each. */
-double way_network_extra(const struct model *base, uint32_t data_bytes);
-/* Whether the model will have an L2: found, or the base's and not shown to be absent. */
-bool way_has_l2(const struct model_text *t);
-/* What a read of `bytes` takes more than a load's, through L2, or to memory where there is none;
- * by_port: its reply passes the SM's port. */
-double way_more(const struct model_text *t, uint32_t bytes, bool by_port);
-/* DRAM without what its controller adds. */
-double way_dram(const struct model_text *t, uint32_t bytes);
+/* The clusters that the model will have. */
+uint64_t model_clusters(const struct model_text *t);
 
 /* ---- way.c: what a lone read takes behind its cache, in core cycles ---- */
 
@@ -69,8 +58,14 @@ struct issue_plan {
     uint32_t record_cycles;
 };
 
+/* L2's parts that the model will have, where its geometry is the base's, and what copies take. */
+struct parts_plan {
+    uint32_t count, copy_cycles;
+};
+
 struct latency_plan {
     struct issue_plan issue;
+    struct parts_plan parts;
     uint32_t lsu, lsu_local, lsu_readonly; /* of local and read-only loads; 0: as others */
     uint32_t request, reply;               /* of the network */
     uint32_t l1_hit, l1_through;           /* on a miss: miss and fill together */
@@ -93,6 +88,8 @@ void latencies_plan(struct latency_plan *plan, const struct model_text *t);
 /* Of the section `sm`: schedulers, what they issue, units. */
 void model_units(struct model_text *t, const struct latency_plan *plan);
 
+/* Of the base, with what was told of them. */
+void model_parts(struct parts_plan *parts, const struct model_text *t);
 /* Returns the slices of L2 that it has written, or the base has. */
 uint64_t model_caches(struct model_text *t, const struct latency_plan *plan);
 void model_carveout(struct model_text *t);

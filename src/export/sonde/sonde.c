@@ -66,13 +66,13 @@ static void head(struct model_text *t)
     model_line(t, 0, "", "name: \"%s\"", *name ? name : "dissected");
     model_line(t, 0, "", "doc: \"%s, as dissected\"", doc);
     uint64_t sms = saved_plain_u64(device, "sms", t->base->sms);
-    uint64_t clusters = t->base->clusters < sms ? t->base->clusters : sms;
+    uint64_t clusters = model_clusters(t), told;
     const json_t *second = saved_cache(t->root, "constant_l15");
     bool is_told = strcmp(saved_text(second, "scope", ""), "cluster") == 0 &&
-                   saved_u64(&clusters, second, "count");
+                   saved_u64(&told, second, "count");
     model_line(t, 0, "the driver's word", "sms: %" PRIu64, sms);
     model_line(t, 0, is_told ? "as many as second constant caches" : "as the base, if so many fit",
-               "clusters: %" PRIu64, clusters < sms ? clusters : sms);
+               "clusters: %" PRIu64, clusters);
     if (t->base->cluster_of.count && (sms != t->base->sms || clusters != t->base->clusters)) {
         model_line(t, 0, "which SMs they have was not measured", "cluster_of: []");
     }
