@@ -64,11 +64,17 @@ void gpu_endless_again(struct gpu *gpu)
     }
 }
 
-/* All CTAs that have a place are there, and nothing but their warps will change memory. */
+/* Nothing but warps on the GPU will change memory. To ask the host takes tens of microseconds. */
+static bool is_alone(const struct gpu *gpu)
+{
+    return gpu->is_only_grid || (gpu->alone && gpu->alone(gpu->alone_ctx));
+}
+
+/* All CTAs that have a place are there. */
 static bool all_are_resident(const struct gpu *gpu)
 {
     uint64_t there = 0, placed = 0;
-    bool known = gpu->is_only_grid || (gpu->alone && gpu->alone(gpu->alone_ctx));
+    bool known = true;
     for (const struct gpu_grid *grid = gpu->grids; grid; grid = grid->next) {
         known = known && !grid->skips;
         placed += (grid->cta_next - grid->cta_ended) * grid->sm.needs.warps;
@@ -81,7 +87,7 @@ static bool all_are_resident(const struct gpu *gpu)
 
 static bool look(struct gpu *gpu)
 {
-    bool looks = all_are_resident(gpu);
+    bool looks = all_are_resident(gpu) && is_alone(gpu);
     for (uint32_t i = 0; looks && i < gpu->model->sms; i++) {
         looks = sm_repeats_begin(gpu->sm[i], gpu->endless.visits);
     }
@@ -95,7 +101,7 @@ static enum sm_repeats_state ask(const struct gpu *gpu)
         enum sm_repeats_state one = sm_repeats_state(gpu->sm[i]);
         all = one < all ? one : all;
     }
-    return all;
+    return all != SM_REPEATS_ALL || is_alone(gpu) ? all : SM_REPEATS_NOT;
 }
 
 static int tell(const struct gpu *gpu)

@@ -191,9 +191,11 @@ int gpu_check_time(struct gpu *gpu, uint64_t now_ps)
     return gpu->tells_cancelled ? gpu_tell_positions(gpu, rc) : rc;
 }
 
+/* Not while the grids are to be stopped: gpu_check_time() ends them first, and tells them. */
 bool gpu_pauses(const struct gpu *gpu)
 {
-    return gpu->grid_is_over || (gpu->pause && atomic_load(gpu->pause) > 0);
+    bool wanted = gpu->pause && atomic_load(gpu->pause) > 0;
+    return gpu->grid_is_over || (wanted && !gpu_cancelled(gpu));
 }
 
 void gpu_return_soon(struct gpu *gpu)
