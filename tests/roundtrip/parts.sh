@@ -41,3 +41,7 @@ EOF
 "$SONDE" export three.json --format sonde --base v100 -o three.yaml || fail "three classes: no model"
 grep -q '^  copy_latency: 0 cycles' three.yaml || fail "three classes: copies, which nobody told: $(grep copy_latency three.yaml)"
 grep -Eq '^  slice_latency: \[(0, ){8}(5, ){4}(9, ){3}9\]' three.yaml || fail "three classes: $(grep slice_latency three.yaml)"
+
+# Over a base of as many parts that has more clusters: which of them a part is near to is not the base's word on these.
+"$SONDE" export two.json --format sonde --base gh100 -o fewer.yaml || fail "over a base of two parts and more clusters: no model"
+grep -q '^  part_of_cluster: \[\]' fewer.yaml || fail "the base's clusters: $(grep part_of_cluster fewer.yaml)"

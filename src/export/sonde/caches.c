@@ -431,6 +431,19 @@ static void slice_lines(struct model_text *t, const json_t *l2, const struct geo
     }
 }
 
+/* Which clusters a part is near to is the base's word on its own number of them. */
+static bool forgets_clusters(const struct model_text *t)
+{
+    return t->base->l2_parts.of_cluster.count && model_clusters(t) != t->base->clusters;
+}
+
+static void near_line(struct model_text *t)
+{
+    if (forgets_clusters(t)) {
+        model_line(t, 1, "not measured: in turn", "part_of_cluster: []");
+    }
+}
+
 /*
  * L2 as the parts that were found, each of the measured geometry: the base's slices are kept, and
  * each takes its share of the sets, within what the measurement leaves open. False: the base has no
@@ -456,6 +469,7 @@ static bool part_lines(struct model_text *t, const json_t *l2, const struct geom
     part.data = 0;
     model_line(t, 0, "", "l2:");
     model_line(t, 1, "measured", "parts: %" PRIu64, count);
+    near_line(t);
     model_line(t, 1, "the base's, which share the sets", "slices: %" PRIu64, slices * count);
     geometry_lines(t, l2, &part, slices, true);
     return true;
@@ -581,7 +595,8 @@ static void unknown_lines(struct model_text *t, const json_t *l2, const struct g
     bool is_apart = l2 && classes_lie_apart(t, l2, parts), is_new = l2 && !base->enabled;
     bool has_sector = saved_u64(&fetched, l2, "fetch_granularity") && fetched == g->sector &&
                       fetched != base->sector_bytes && base->line_bytes % fetched == 0;
-    if (!is_apart && !is_new && !has_sector && parts->count == base_parts) {
+    bool is_kept = parts->count == base_parts && !forgets_clusters(t);
+    if (!is_apart && !is_new && !has_sector && is_kept) {
         return;
     }
     model_line(t, 0, "", "l2:");
@@ -595,6 +610,8 @@ static void unknown_lines(struct model_text *t, const json_t *l2, const struct g
         cut_lines(t, parts);
     } else if (parts->count < base_parts) {
         single_lines(t, "measured");
+    } else {
+        near_line(t);
     }
     if (is_apart) {
         distance_line(t, l2, parts);
