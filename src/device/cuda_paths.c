@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "device/cuda.h"
+#include "util/divisor.h"
 #include "util/error.h"
 
 static int lacks(struct cuda *cuda, const char *call)
@@ -81,11 +82,6 @@ static bool is_cancelled(const struct cuda *cuda)
     return cuda->device.cancel && *cuda->device.cancel;
 }
 
-static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
-{
-    return b == 0 ? a : greatest_common_divisor(b, a % b);
-}
-
 /*
  * Pages that are created one after the other often lie one after the other in physical memory, and
  * hardware may translate such neighbours with one entry. So the pages of an extension are
@@ -95,7 +91,7 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 static uint64_t dealing_step(uint64_t pages)
 {
     uint64_t step = pages - pages * 3 / 8;
-    while (greatest_common_divisor(step, pages) != 1) {
+    while (common_divisor(step, pages) != 1) {
         step++;
     }
     return step;

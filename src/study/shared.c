@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "study/bench.h"
+#include "util/divisor.h"
 #include "util/error.h"
 #include "util/glue/yaml_glue.h"
 
@@ -65,21 +66,11 @@ static int measure_degree(struct study_bench *bench, struct study_value *value, 
     return 0;
 }
 
-static double common_divisor(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return (double)a;
-}
-
 /* Whether a stride obeys the rule. `other` are the ways in the 4-byte mode. */
 static bool obeys(const char *rule, uint64_t stride, double ways, double other)
 {
     if (strcmp(rule, "gcd_rule") == 0) {
-        return ways == common_divisor(stride, MOST_WAYS);
+        return ways == (double)common_divisor(stride, MOST_WAYS);
     }
     if (stride % 2 != 0) {
         return false;

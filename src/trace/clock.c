@@ -7,19 +7,10 @@
 #include <math.h>
 
 #include "trace/trace.h"
+#include "util/divisor.h"
 
 /* No timer known is coarser, in nanoseconds. */
 #define COARSEST_STEP_NS 1024
-
-static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
-{
-    while (b != 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 bool trace_clock_hz(const struct trace *trace, double *hz, double *error_hz)
 {
@@ -37,7 +28,7 @@ bool trace_clock_hz(const struct trace *trace, double *hz, double *error_hz)
         }
         all_cycles += cycles[i];
         all_ns += ns[i];
-        step_ns = greatest_common_divisor(step_ns, (uint64_t)ns[i]);
+        step_ns = common_divisor(step_ns, (uint64_t)ns[i]);
     }
     if (all_ns == 0) {
         return false;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "export/sonde/model_text.h"
+#include "util/divisor.h"
 #include "util/glue/json_glue.h"
 
 /* Cycles that a message of `bytes` takes beyond its first on links of a width (0: no limit). */
@@ -60,16 +61,6 @@ static uint64_t core_period_ps(const struct model_text *t)
 {
     uint64_t hz = saved_plain_u64(json_object_get(t->root, "device"), "clock_hz", 0);
     return hz ? (uint64_t)round(1e12 / (double)hz) : t->base->core_period_ps;
-}
-
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
 }
 
 /*

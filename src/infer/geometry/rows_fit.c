@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "util/divisor.h"
+
 /* Thresholds. Fixed by: drawn rows (unit.infer.rows). */
 static const struct {
     size_t least_lines;
@@ -21,22 +23,12 @@ static const struct {
     .chance = 1e-4,    /* chance that lines lie so regularly, over all widths that are tried */
 };
 
-static uint32_t divisor_of(uint32_t a, uint32_t b)
-{
-    while (b) {
-        uint32_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* The period of the rows of a width that begin `phase` lines early; 0: all lie in one row. */
 static uint32_t period_of(const uint32_t *lines, size_t count, uint32_t width, uint32_t phase)
 {
     uint32_t first = (lines[0] + phase) / width, period = 0;
     for (size_t i = 1; i < count && period != 1; i++) {
-        period = divisor_of((lines[i] + phase) / width - first, period);
+        period = (uint32_t)common_divisor((lines[i] + phase) / width - first, period);
     }
     return period;
 }

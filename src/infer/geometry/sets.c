@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/divisor.h"
 #include "util/error.h"
 
 /* Thresholds. Fixed by: blind trials (tests/blind), and an H200 (512 of 512 fillings). */
@@ -102,16 +103,6 @@ static bool can_draw(const struct level *level)
 struct order {
     uint32_t line, step, count;
 };
-
-static uint32_t common_divisor(uint32_t a, uint32_t b)
-{
-    while (b) {
-        uint32_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 /* One after the other; with `rng`, where there is memory for that, all over what may be drawn. */
 static struct order choose_order(const struct level *level, struct rng *rng)
