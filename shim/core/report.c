@@ -122,28 +122,26 @@ bool report_wants_timing(const char *kernel)
  * launch. */
 static struct tally *tally_of(const struct rt_kernel *kernel)
 {
-    uint32_t variant = 1;
+    const char *name = rt_kernel_name(kernel);
     uint64_t code = exec_program_code(rt_kernel_program(kernel));
     for (size_t i = 0; i < report.kernels.count; i++) {
         struct tally *tally = &report.kernels.data[i];
-        if (strcmp(tally->kernel, rt_kernel_name(kernel)) == 0) {
-            if (tally->code == code) {
-                return tally;
-            }
-            variant++;
+        if (tally->code == code && strcmp(tally->kernel, name) == 0) {
+            return tally;
         }
     }
-    struct tally tally = {.name = readable(rt_kernel_name(kernel)),
-                          .kernel = strdup(rt_kernel_name(kernel)),
-                          .code = code,
-                          .least_ps = UINT64_MAX};
     struct gpu_stats none = {0};
     statistics_launched(&report.statistics, &(struct statistics_launch){
-                                                .kernel = rt_kernel_name(kernel),
+                                                .kernel = name,
                                                 .code = code,
                                                 .stats = &none,
                                             });
-    tally.name = tally.name ? with_variant(tally.name, variant) : NULL;
+    struct tally tally = {
+        .name = readable(name), .kernel = strdup(name), .code = code, .least_ps = UINT64_MAX};
+    size_t place = statistics_find(&report.statistics, name, code);
+    if (tally.name && place < SIZE_MAX) {
+        tally.name = with_variant(tally.name, report.statistics.kernels[place].variant);
+    }
     if (report.statistics.failed || !tally.name || !tally.kernel ||
         vec_push(&report.kernels, tally) < 0) {
         free(tally.name);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "export/saved.h"
 #include "page/quantity.h"
 #include "page/svg.h"
 #include "util/container/strbuf.h"
@@ -161,4 +162,13 @@ void html_bar(struct strbuf *out, double part)
         "<svg class=\"bar\" viewBox=\"0 0 %d 10\" width=\"%d\" height=\"10\" role=\"img\" "
         "aria-label=\"%.1f %%\"><rect x=\"0\" y=\"0\" width=\"%.1f\" height=\"10\"/></svg>",
         BAR_WIDTH, BAR_WIDTH, 100 * part, part * BAR_WIDTH);
+}
+
+void html_kernel_name(struct strbuf *out, const json_t *kernel)
+{
+    double variant = json_number_value(json_object_get(kernel, "variant"));
+    svg_escape(out, saved_text(kernel, "kernel", "?"));
+    if (variant > 1) {
+        strbuf_printf(out, " (code %.0f of this name)", variant);
+    }
 }

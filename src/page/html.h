@@ -12,6 +12,9 @@ void html_end(struct strbuf *out);
 /* A bar that is `part` (0 to 1) of its width. */
 void html_bar(struct strbuf *out, double part);
 
+/* Of an object with "kernel" and, where there are several of that name, "variant". */
+void html_kernel_name(struct strbuf *out, const json_t *kernel);
+
 /* Any value of JSON: a scalar as text, a quantity with its confidence and, on demand, its evidence,
  * an object as rows of names and values, an array as a list. */
 void html_value(struct strbuf *out, const json_t *value, const json_t *evidence);

@@ -406,10 +406,7 @@ void html_profile(struct strbuf *out, const json_t *document)
         const json_t *kernel = json_array_get(kernels, i);
         char launches[QUANTITY_BYTES], cycles[QUANTITY_BYTES];
         strbuf_append(out, "<section><h2>");
-        svg_escape(out, saved_text(kernel, "kernel", "?"));
-        if (number(kernel, "variant") > 1) {
-            strbuf_printf(out, " (code %.0f of this name)", number(kernel, "variant"));
-        }
+        html_kernel_name(out, kernel);
         strbuf_printf(out, "</h2><p>%s launch%s, %s, %.2f warp instructions a cycle</p>\n",
                       quantity(launches, number(kernel, "launches"), ""),
                       number(kernel, "launches") == 1 ? "" : "es",

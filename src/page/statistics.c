@@ -53,9 +53,12 @@ static void put_cell(struct strbuf *out, double value)
     strbuf_append(out, "</td>");
 }
 
-static void put_percent(struct strbuf *out, double part)
+/* A row's last two cells: a share as a number and as a bar. */
+static void end_row(struct strbuf *out, double part)
 {
-    strbuf_printf(out, "<td class=\"number\">%.1f %%</td>", 100 * part);
+    strbuf_printf(out, "<td class=\"number\">%.1f %%</td><td>", 100 * part);
+    html_bar(out, part);
+    strbuf_append(out, "</td></tr>\n");
 }
 
 /* A row of a table of shares: name, count, share, bar. */
@@ -65,10 +68,7 @@ static void put_share(struct strbuf *out, const char *name, double count, double
     svg_escape(out, name);
     strbuf_append(out, "</th>");
     put_cell(out, count);
-    put_percent(out, share(count, all));
-    strbuf_append(out, "<td>");
-    html_bar(out, share(count, all));
-    strbuf_append(out, "</td></tr>\n");
+    end_row(out, share(count, all));
 }
 
 static double sum_of(const json_t *counts)
@@ -157,10 +157,7 @@ static void put_caches(struct strbuf *out, const json_t *caches)
             strbuf_append(out, "</th>");
             put_cell(out, number(cache, "reads"));
             put_cell(out, number(cache, "hits"));
-            put_percent(out, number(cache, "hit_rate"));
-            strbuf_append(out, "<td>");
-            html_bar(out, number(cache, "hit_rate"));
-            strbuf_append(out, "</td></tr>\n");
+            end_row(out, number(cache, "hit_rate"));
         }
     }
     end_table(out);
@@ -210,16 +207,6 @@ static void put_run(struct strbuf *out, const json_t *stats)
     put_latencies(out, json_object_get(stats, "access_latency_cycles"));
 }
 
-static void put_kernel_name(struct strbuf *out, const json_t *kernel)
-{
-    const char *name = json_string_value(json_object_get(kernel, "kernel"));
-    json_int_t variant = json_integer_value(json_object_get(kernel, "variant"));
-    svg_escape(out, name ? name : "?");
-    if (variant > 1) {
-        strbuf_printf(out, " (code %lld of this name)", (long long)variant);
-    }
-}
-
 static void put_kernels(struct strbuf *out, const json_t *kernels, double cycles)
 {
     static const char *const columns[] = {"kernel", "launches", "IPC", "warp instructions",
@@ -228,21 +215,18 @@ static void put_kernels(struct strbuf *out, const json_t *kernels, double cycles
     for (size_t i = 0; i < json_array_size(kernels); i++) {
         const json_t *kernel = json_array_get(kernels, i);
         strbuf_append(out, "<tr><th scope=\"row\">");
-        put_kernel_name(out, kernel);
+        html_kernel_name(out, kernel);
         strbuf_append(out, "</th>");
         put_cell(out, number(kernel, "launches"));
         put_cell(out, number(kernel, "ipc"));
         put_cell(out, number(kernel, "warp_instructions"));
         put_cell(out, number(kernel, "cycles"));
-        put_percent(out, share(number(kernel, "cycles"), cycles));
-        strbuf_append(out, "<td>");
-        html_bar(out, share(number(kernel, "cycles"), cycles));
-        strbuf_append(out, "</td></tr>\n");
+        end_row(out, share(number(kernel, "cycles"), cycles));
     }
     end_table(out);
     for (size_t i = 0; i < json_array_size(kernels); i++) {
         strbuf_append(out, "<details><summary>");
-        put_kernel_name(out, json_array_get(kernels, i));
+        html_kernel_name(out, json_array_get(kernels, i));
         strbuf_append(out, "</summary>\n");
         put_run(out, json_array_get(kernels, i));
         strbuf_append(out, "</details>\n");
