@@ -150,28 +150,29 @@ static void same_on_all(struct device *dev, uint64_t words, enum expected expect
     }
 }
 
+static void check(const char *body, enum expected expected)
+{
+    struct device dev;
+    uint64_t words = open_with_words(&dev, body);
+    same_on_all(&dev, words, expected);
+    device_close(&dev);
+}
+
 static void memory_and_counts_are_those_of_one_thread(void **state)
 {
     (void)state;
-    struct device dev;
-    uint64_t words = open_with_words(&dev, NUMBERS UNEVEN_LOOP
-                                     "mad.wide.u32 %q, %i, 4, %a;\nst.global.u32 [%q], %r;");
-    same_on_all(&dev, words, SHARED);
-    device_close(&dev);
+    check(NUMBERS UNEVEN_LOOP "mad.wide.u32 %q, %i, 4, %a;\nst.global.u32 [%q], %r;", SHARED);
 }
 
 /* Warps of a CTA meet at barriers, and what they leave in shared memory shows their turns. */
 static void turns_of_a_ctas_warps_are_those_of_one_thread(void **state)
 {
     (void)state;
-    struct device dev;
-    uint64_t words = open_with_words(&dev, NUMBERS UNEVEN_LOOP
-                                     "st.shared.u32 [m], %i;\natom.shared.exch.b32 %s, [m+4], %i;\n"
-                                     "bar.sync 0;\nld.shared.u32 %n, [m];\nadd.u32 %r, %r, %n;\n"
-                                     "xor.b32 %r, %r, %s;\n"
-                                     "mad.wide.u32 %q, %i, 4, %a;\nst.global.u32 [%q], %r;");
-    same_on_all(&dev, words, SHARED);
-    device_close(&dev);
+    check(NUMBERS UNEVEN_LOOP "st.shared.u32 [m], %i;\natom.shared.exch.b32 %s, [m+4], %i;\n"
+                              "bar.sync 0;\nld.shared.u32 %n, [m];\nadd.u32 %r, %r, %n;\n"
+                              "xor.b32 %r, %r, %s;\n"
+                              "mad.wide.u32 %q, %i, 4, %a;\nst.global.u32 [%q], %r;",
+          SHARED);
 }
 
 /* Each CTA doubles words of its own: it reads what it writes, as other CTAs might. */
@@ -192,14 +193,11 @@ static void a_launch_that_reads_what_it_writes_runs_again_alone(void **state)
 static void a_launch_whose_ctas_read_from_others_runs_again_alone(void **state)
 {
     (void)state;
-    struct device dev;
-    uint64_t words = open_with_words(&dev, NUMBERS UNEVEN_LOOP
-                                     "sub.u32 %s, %i, 64;\nmax.s32 %s, %s, 0;\n"
-                                     "mad.wide.u32 %q, %s, 4, %a;\nld.global.u32 %u, [%q];\n"
-                                     "add.u32 %r, %r, %u;\nand.b32 %s, %i, 0xfffffffe;\n"
-                                     "mad.wide.u32 %q, %s, 4, %a;\nst.global.u32 [%q+4], %r;");
-    same_on_all(&dev, words, ALONE);
-    device_close(&dev);
+    check(NUMBERS UNEVEN_LOOP "sub.u32 %s, %i, 64;\nmax.s32 %s, %s, 0;\n"
+                              "mad.wide.u32 %q, %s, 4, %a;\nld.global.u32 %u, [%q];\n"
+                              "add.u32 %r, %r, %u;\nand.b32 %s, %i, 0xfffffffe;\n"
+                              "mad.wide.u32 %q, %s, 4, %a;\nst.global.u32 [%q+4], %r;",
+          ALONE);
 }
 
 /* Threads store at odd places, whose numbers they store in a second allocation and read back. A
@@ -255,12 +253,9 @@ static void allocations_may_come_while_a_launch_is_shared_out(void **state)
 static void a_launch_that_writes_one_place_twice_runs_again_alone(void **state)
 {
     (void)state;
-    struct device dev;
-    uint64_t words = open_with_words(&dev, NUMBERS UNEVEN_LOOP
-                                     "mad.wide.u32 %q, %i, 4, %a;\n"
-                                     "st.global.u32 [%q+4], %r;\nst.global.u32 [%a], %n;");
-    same_on_all(&dev, words, EITHER);
-    device_close(&dev);
+    check(NUMBERS UNEVEN_LOOP "mad.wide.u32 %q, %i, 4, %a;\n"
+                              "st.global.u32 [%q+4], %r;\nst.global.u32 [%a], %n;",
+          EITHER);
 }
 #endif
 
@@ -279,23 +274,17 @@ static void stores_beside_each_other_do_not_meet(void **state)
     };
     for (size_t i = 0; i < sizeof stores / sizeof *stores; i++) {
         char body[2048];
-        struct device dev;
         snprintf(body, sizeof body, "%s%s", NUMBERS UNEVEN_LOOP, stores[i]);
-        uint64_t words = open_with_words(&dev, body);
-        same_on_all(&dev, words, SHARED);
-        device_close(&dev);
+        check(body, SHARED);
     }
 }
 
 static void ctas_that_are_together_run_on_one_thread(void **state)
 {
     (void)state;
-    struct device dev;
-    uint64_t words = open_with_words(
-        &dev, NUMBERS UNEVEN_LOOP "atom.global.add.u32 %s, [%a], 1;\nmad.wide.u32 %q, %i, 4, %a;\n"
-                                  "st.global.u32 [%q+4], %s;");
-    same_on_all(&dev, words, ALONE);
-    device_close(&dev);
+    check(NUMBERS UNEVEN_LOOP "atom.global.add.u32 %s, [%a], 1;\nmad.wide.u32 %q, %i, 4, %a;\n"
+                              "st.global.u32 [%q+4], %s;",
+          ALONE);
 }
 
 static void clusters_stay_together(void **state)
