@@ -209,20 +209,6 @@ next:
     @%p bra next;
     ret;
 }
-.visible .entry in_local()
-{
-    .reg .pred %p;
-    .reg .b32 %v;
-    .local .align 4 .b32 word;
-next:
-    ld.local.u32 %v, [word];
-    add.u32 %v, %v, 1;
-    st.local.u32 [word], %v;
-    setp.lt.u32 %p, %v, 40000;
-    mov.u32 %v, 0;
-    @%p bra next;
-    ret;
-}
 .visible .entry by_clock()
 {
     .reg .pred %p;
@@ -235,6 +221,9 @@ next:
     ret;
 }
 PTX
+# in_local() is in_shared() with a word of local memory
+sed -n '/entry in_shared/,/^}/ { s/shared/local/; p; }' endless.ptx >local.ptx
+cat local.ptx >>endless.ptx
 cat >hopper.ptx <<'PTX'
 .version 8.0
 .target sm_90

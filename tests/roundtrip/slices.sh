@@ -1,14 +1,22 @@
 #!/bin/sh
+# An L2 of many slices, chosen by a hash or in turn: what is told of its sets is right, or nothing.
+slices() { # SMS DRAM EXPERIMENTS, the parameters of L2 on standard input
+    {
+        printf 'name: slices\nsms: %s\n' "$1"
+        echo 'l1_data: {size: 16 KiB, line: 128 B, sector: 32 B, sets: 16, ways: 8}'
+        echo 'l2:'
+        cat
+        echo "dram: {$2}"
+    } >slices.yaml
+    dissect sim:./slices.yaml slices.json --only "$3"
+}
+
 # Slices chosen by a hash fill sets unevenly: ways, sets and count are told all the same.
 for shape in 20:4:112:2240 10:2:1228:12280 80:2:256:20480; do
     slices=${shape%%:*} rest=${shape#*:}
     ways=${rest%%:*} rest=${rest#*:}
     sets=${rest%%:*} all=${rest#*:}
-    cat >slices.yaml <<YAML
-name: slices
-sms: 5
-l1_data: {size: 16 KiB, line: 128 B, sector: 32 B, sets: 16, ways: 8}
-l2:
+    slices 5 'channels: 1' l2,count <<YAML
   slices: $slices
   slice_index: {kind: hash, unit: 128 B, seed: $slices}
   size: $((sets * ways * 128)) B
@@ -17,9 +25,7 @@ l2:
   sets: $sets
   ways: $ways
   index: {kind: modulo, unit: $((slices * 128)) B}
-dram: {channels: 1}
 YAML
-    dissect sim:./slices.yaml slices.json --only l2,count
     expect slices.json l2.ways "$ways"
     expect slices.json l2.sets "$all"
     expect slices.json l2.size $((all * ways * 128))
@@ -27,11 +33,7 @@ YAML
 done
 
 # Larger than ordered walks of all its parts go: the lines of crowded sets in one long walk tell as much.
-cat >slices.yaml <<YAML
-name: slices
-sms: 2
-l1_data: {size: 16 KiB, line: 128 B, sector: 32 B, sets: 16, ways: 8}
-l2:
+slices 2 'channels: 1' l2,penalty,crowd <<YAML
   slices: 6
   slice_index: {kind: hash, unit: 128 B, seed: 9820}
   size: $((455 * 24 * 128)) B
@@ -40,20 +42,14 @@ l2:
   sets: 455
   ways: 24
   index: {kind: modulo, unit: 768 B}
-dram: {channels: 1}
 YAML
-dissect sim:./slices.yaml slices.json --only l2,penalty,crowd
 expect slices.json l2.ways 24
 expect slices.json l2.line 128
 expect slices.json l2.sets 2730
 grep -q '"name": "lru"' slices.json || fail "the policy is not told"
 
 # Slices in turn, and sets hashed in each: lines come in rows here, too, but not one in a row. Nothing is told rather than that.
-cat >slices.yaml <<YAML
-name: slices
-sms: 2
-l1_data: {size: 16 KiB, line: 128 B, sector: 32 B, sets: 16, ways: 8}
-l2:
+slices 2 'channels: 1' l2,sets <<YAML
   slices: 8
   slice_index: {kind: modulo, unit: 128 B}
   size: $((4 * 20 * 128)) B
@@ -62,9 +58,7 @@ l2:
   sets: 4
   ways: 20
   index: {kind: hash, seed: 52743}
-dram: {channels: 1}
 YAML
-dissect sim:./slices.yaml slices.json --only l2,sets
 expect slices.json l2.ways 20
 python3 - <<'PY' || fail "sets or size are told that rest on rows without lines"
 import json
@@ -80,11 +74,7 @@ python3 -c 'import json, sys; sys.exit(not [c for c in json.load(open("h200.json
     fail "sim:h200 has no L2"
 
 # Rows of a line a slice's unit holds four of: most rows have none of a set's lines, and the first that has is the seventh.
-cat >slices.yaml <<YAML
-name: slices
-sms: 2
-l1_data: {size: 16 KiB, line: 128 B, sector: 32 B, sets: 16, ways: 8}
-l2:
+slices 2 'channels: 10, closed_page: true, fixed_latency: 252 cycles' l2 <<YAML
   slices: 20
   slice_index: {kind: hash, unit: 128 B, seed: 4114}
   size: 32 KiB
@@ -93,8 +83,6 @@ l2:
   sets: 256
   ways: 4
   index: {kind: modulo, unit: 640 B}
-dram: {channels: 10, closed_page: true, fixed_latency: 252 cycles}
 YAML
-dissect sim:./slices.yaml slices.json --only l2
 expect slices.json l2.sets 5120
 expect slices.json l2.size 655360

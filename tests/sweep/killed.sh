@@ -22,11 +22,10 @@ cat >plan.yaml <<YAML
 sweep: plan
 run: {workload: matmul, size: "\${n}"}
 models: [gtx780, gtx280]
-parameters: {sm.lsu.latency: {from: 10, to: $((points / 8 + 9)), step: 1}}
+parameters: {sm.lsu.latency: {from: 10 cycles, to: $((points / 8 + 9)) cycles, step: 1 cycles}}
 variables: {n: [32, 64, 96, 128]}
 cost: n * n * n
 YAML
-sed -i 's/from: 10, to: \([0-9]*\), step: 1/from: 10 cycles, to: \1 cycles, step: 1 cycles/' plan.yaml
 # Whether a process is rank $1 of this test's job, by its environment.
 is_rank() {
     tr '\0' '\n' 2>/dev/null <"$2/environ" | grep -qx "OMPI_COMM_WORLD_RANK=$1"
