@@ -5,6 +5,8 @@
 #ifndef SONDE_TESTS_BLIND_WIDE_H
 #define SONDE_TESTS_BLIND_WIDE_H
 
+#include <sys/resource.h>
+
 #include "blind.h"
 #include "device/device.h"
 
@@ -57,6 +59,8 @@ struct blind_score {
     uint32_t all, right, surely_wrong, failed;
     uint32_t class_of, milliseconds, kilobytes;
 };
+/* Of processor time, user and system; at least 1. */
+uint32_t blind_milliseconds(const struct rusage *used);
 /* Adds a trial up, and notes its score. */
 void blind_add_trial(struct blind_tally *tally, struct blind_score *score,
                      const struct blind_tally *own);

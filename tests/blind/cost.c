@@ -45,6 +45,13 @@ void blind_spend(void *spending, double fraction, const char *what)
     s->seconds = seconds;
 }
 
+uint32_t blind_milliseconds(const struct rusage *used)
+{
+    struct timeval user = used->ru_utime, system = used->ru_stime;
+    return (uint32_t)((user.tv_sec + system.tv_sec) * 1000 +
+                      (user.tv_usec + system.tv_usec) / 1000 + 1);
+}
+
 void blind_add_trial(struct blind_tally *tally, struct blind_score *score,
                      const struct blind_tally *own)
 {

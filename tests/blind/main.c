@@ -102,9 +102,7 @@ static void one_trial(struct blind_tally *tally, struct blind_score *score,
                          WIFSIGNALED(status) ? WTERMSIG(status) : 0);
         blind_add_trial(tally, score, &own);
     }
-    struct timeval user = used.ru_utime, system = used.ru_stime;
-    score->milliseconds = (uint32_t)((user.tv_sec + system.tv_sec) * 1000 +
-                                     (user.tv_usec + system.tv_usec) / 1000 + 1);
+    score->milliseconds = blind_milliseconds(&used);
     score->kilobytes = (uint32_t)used.ru_maxrss;
     if (options->kind->judge != blind_judge) {
         printf("seed %llu%s: %.1f s, %u MiB, %u of %u\n", (unsigned long long)seed,
