@@ -8,14 +8,13 @@ static uint64_t hash_operands(uint64_t hash, const struct ptx_operand *operands,
 {
     for (uint32_t i = 0; i < count; i++) {
         const struct ptx_operand *o = &operands[i];
-        const uint64_t words[] = {o->kind,          o->type, o->negate, o->has_reg,
-                                  (uint64_t)o->reg, o->imm,  o->target, o->count};
+        uint64_t sreg = o->kind == OPERAND_SREG ? (uint64_t)o->sreg : 0;
+        const uint64_t words[] = {o->kind, o->type,   o->negate, o->has_reg, (uint64_t)o->reg,
+                                  o->imm,  o->target, o->count,  sreg};
         bool has_elements =
             o->kind == OPERAND_VECTOR || o->kind == OPERAND_PAIR || o->kind == OPERAND_FETCH;
         bool has_var = (o->kind == OPERAND_VAR || o->kind == OPERAND_ADDR) && o->var;
-        uint64_t sreg = o->kind == OPERAND_SREG ? (uint64_t)o->sreg : 0;
         hash = hash_words(hash, words, sizeof words / sizeof *words);
-        hash = hash_words(hash, &sreg, 1);
         hash = hash_bytes(hash, &o->selector, sizeof o->selector);
         hash = has_var ? hash_bytes(hash, o->var->name, strlen(o->var->name)) : hash;
         hash = has_elements ? hash_operands(hash, o->elems, o->count) : hash;

@@ -10,13 +10,7 @@
 #include "exec/divergence/stack.h"
 #include "exec/program.h"
 #include "exec/state.h"
-
-/* A bijection of the hash for each word: states that differ in one word alone never meet. */
-static inline uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 32;
-}
+#include "util/hash.h"
 
 /* `bytes`: a multiple of 4. */
 static uint64_t mix_bytes(uint64_t hash, const uint8_t *from, size_t bytes)
@@ -25,19 +19,19 @@ static uint64_t mix_bytes(uint64_t hash, const uint8_t *from, size_t bytes)
     size_t at = 0;
     for (; at + sizeof word <= bytes; at += sizeof word) {
         memcpy(&word, from + at, sizeof word);
-        hash = mix(hash, word);
+        hash = hash_word(hash, word);
     }
     if (at < bytes) {
         uint32_t half;
         memcpy(&half, from + at, sizeof half);
-        hash = mix(hash, half);
+        hash = hash_word(hash, half);
     }
     return hash;
 }
 
 static uint64_t mix_pair(uint64_t hash, uint32_t a, uint32_t b)
 {
-    return mix(hash, (uint64_t)a << 32 | b);
+    return hash_word(hash, (uint64_t)a << 32 | b);
 }
 
 /*
@@ -59,7 +53,7 @@ static uint64_t mix_divergence(uint64_t hash, const struct diverge_state *stack)
         hash = mix_pair(hash, e->pc, e->reconverge);
         hash = mix_pair(hash, e->lanes, e->depth);
         hash = mix_pair(hash, e->level, place_in_waiting(stack, i));
-        hash = mix(hash, e->is_call);
+        hash = hash_word(hash, e->is_call);
     }
     hash = mix_pair(hash, stack->count, stack->at_barrier);
     hash = mix_pair(hash, stack->barrier, stack->come);
@@ -76,7 +70,7 @@ static uint64_t mix_patience(uint64_t hash, const struct exec_state *state)
 {
     const struct diverge_state *stack = state->diverge;
     if (state->diverge_ops != &diverge_stack)
-        return mix(hash, stack->backwards);
+        return hash_word(hash, stack->backwards);
     if (stack->spin_depth <= 1)
         return hash;
     return mix_pair(hash, at_most(stack->backwards, DIVERGE_PATIENCE_WITH_LOOPS),
@@ -87,10 +81,10 @@ static uint64_t mix_calls(uint64_t hash, const struct exec_state *state)
 {
     for (uint32_t i = 0; i <= state->depth; i++) {
         const struct exec_frame *frame = &state->frames[i];
-        hash = mix(hash, (uintptr_t)frame->function);
-        hash = mix(hash, (uintptr_t)frame->call);
+        hash = hash_word(hash, (uintptr_t)frame->function);
+        hash = hash_word(hash, (uintptr_t)frame->call);
         hash = mix_pair(hash, frame->offset, frame->local_base);
-        hash = mix(hash, frame->dynamic_bytes);
+        hash = hash_word(hash, frame->dynamic_bytes);
     }
     return hash;
 }
@@ -109,7 +103,7 @@ uint64_t exec_warp_fingerprint(const struct exec_warp *warp)
     hash = mix_pair(hash, warp->live, state->reconverge);
     hash = mix_pair(hash, state->carry, state->cluster_waits);
     hash = mix_calls(hash, state);
-    hash = mix(hash, (uintptr_t)state->diverge_ops);
+    hash = hash_word(hash, (uintptr_t)state->diverge_ops);
     hash = mix_divergence(hash, state->diverge);
     hash = mix_patience(hash, state);
     hash = mix_bytes(hash, (const uint8_t *)state->device_error, sizeof state->device_error);

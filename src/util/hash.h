@@ -1,4 +1,7 @@
-/* FNV-1a, 64 bits: for tables and for knowing things again, where nobody forges what is hashed. */
+/*
+ * Hashes of 64 bits, for tables and for knowing things again, where nobody forges what is hashed.
+ * Of bytes it is FNV-1a.
+ */
 #ifndef SONDE_UTIL_HASH_H
 #define SONDE_UTIL_HASH_H
 
@@ -17,12 +20,18 @@ static inline uint64_t hash_bytes(uint64_t hash, const void *data, size_t size_b
     return hash;
 }
 
-/* The same for numbers, each taken as a whole. */
+/* Goes on with a number, taken as a whole. A bijection of the hash for each number: sequences that
+ * differ in one of them alone never meet. */
+static inline uint64_t hash_word(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32; /* a product's upper half reaches the lower one */
+}
+
 static inline uint64_t hash_words(uint64_t hash, const uint64_t *words, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        hash = (hash ^ words[i]) * UINT64_C(0x100000001b3);
-        hash ^= hash >> 32; /* a product's upper half reaches the lower one */
+        hash = hash_word(hash, words[i]);
     }
     return hash;
 }
