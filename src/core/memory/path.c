@@ -141,66 +141,66 @@ static uint32_t constant_transactions(struct lsu_access *access)
     return count;
 }
 
+/* Of an access or a piece of one; `alone`: of an atomic one lane does it for all. `halving` is how
+ * the first generations did it. */
+static uint32_t segments(struct transaction *list, const struct exec_access *access,
+                         const struct coalesce_spec *spec, bool alone)
+{
+    uint32_t segment =
+        spec->halving ? coalesce_segment(access, spec->segment_bytes) : spec->segment_bytes;
+    uint32_t sector = spec->halving ? COALESCE_SECTOR_BYTES : spec->sector_bytes;
+    uint32_t count = coalesce(list, access, segment, sector, spec->lanes_per_pass);
+    if (access->kind == ACCESS_ATOMIC || access->kind == ACCESS_REDUCTION) {
+        coalesce_passes(list, count, access, alone);
+    }
+    if (spec->halving && access->kind != ACCESS_STORE) {
+        coalesce_halve(list, count);
+    }
+    return count;
+}
+
 /* One after the other of the accesses that a fragment is. */
-static uint32_t fragment_segments(struct lsu_access *access, uint32_t lanes,
+static uint32_t fragment_segments(struct access_detail *detail, uint32_t lanes,
                                   const struct coalesce_spec *spec)
 {
     struct exec_access piece;
     uint32_t count = 0;
-    for (uint32_t k = 0; k < access->detail->access.pieces; k++) {
-        exec_access_piece(&piece, &access->detail->access, k);
+    for (uint32_t k = 0; k < detail->access.pieces; k++) {
+        exec_access_piece(&piece, &detail->access, k);
         piece.mask = lanes;
-        struct transaction *list = access->detail->transaction + count;
-        uint32_t segment =
-            spec->halving ? coalesce_segment(&piece, spec->segment_bytes) : spec->segment_bytes;
-        uint32_t sector = spec->halving ? COALESCE_SECTOR_BYTES : spec->sector_bytes;
-        uint32_t own = coalesce(list, &piece, segment, sector, spec->lanes_per_pass);
-        if (spec->halving && piece.kind != ACCESS_STORE) {
-            coalesce_halve(list, own);
-        }
-        count += own;
+        count += segments(detail->transaction + count, &piece, spec, false);
     }
     return count;
 }
 
-static uint32_t segments(struct lsu_access *access, uint32_t lanes, uint32_t segment_bytes,
-                         uint32_t sector_bytes, uint32_t lanes_per_pass)
+static uint32_t global_transactions(struct sm *sm, struct lsu_access *access)
 {
-    uint32_t mask = access->detail->access.mask;
-    access->detail->access.mask = lanes;
-    uint32_t count = coalesce(access->detail->transaction, &access->detail->access, segment_bytes,
-                              sector_bytes, lanes_per_pass);
-    if (is_atomic(access)) {
-        bool alone = access->info->is_lowered && access->info->lowered.aggregated;
-        coalesce_passes(access->detail->transaction, count, &access->detail->access, alone);
+    struct access_detail *detail = access->detail;
+    const struct exec_uop_info *info = access->info;
+    uint32_t mask = detail->access.mask, lanes = global_lanes(sm, &detail->access);
+    if (is_fragment(&detail->access)) {
+        return fragment_segments(detail, lanes, &sm->spec->coalesce);
     }
-    access->detail->access.mask = mask;
-    return count;
-}
-
-/* As the first generations did it, where the model says so. */
-static uint32_t halved_segments(struct lsu_access *access, uint32_t lanes,
-                                const struct coalesce_spec *spec)
-{
-    uint32_t segment = coalesce_segment(&access->detail->access, spec->segment_bytes);
-    uint32_t count = segments(access, lanes, segment, COALESCE_SECTOR_BYTES, spec->lanes_per_pass);
-    if (access->detail->access.kind != ACCESS_STORE) {
-        coalesce_halve(access->detail->transaction, count);
-    }
+    detail->access.mask = lanes;
+    uint32_t count = segments(detail->transaction, &detail->access, &sm->spec->coalesce,
+                              info->is_lowered && info->lowered.aggregated);
+    detail->access.mask = mask;
     return count;
 }
 
 void path_prepare(struct sm *sm, struct lsu_access *access)
 {
-    const struct coalesce_spec *coalesce = &sm->spec->coalesce;
+    static const struct coalesce_spec by_sectors = {.segment_bytes = COALESCE_SECTOR_BYTES,
+                                                    .sector_bytes = COALESCE_SECTOR_BYTES,
+                                                    .lanes_per_pass = WARP_LANES};
+    struct access_detail *detail = access->detail;
     access->bypass = false;
     switch (access->pipe) {
     case PIPE_TEXTURE:
         access->port = sm->has_texture ? &sm->texture_port : &sm->network;
-        access->count = access->detail->access.kind == ACCESS_TEXTURE
+        access->count = access->kind == ACCESS_TEXTURE
                             ? texture_transactions(access, sm->spec->texture.blocks_linear)
-                            : segments(access, access->detail->access.mask, COALESCE_SECTOR_BYTES,
-                                       COALESCE_SECTOR_BYTES, WARP_LANES);
+                            : segments(detail->transaction, &detail->access, &by_sectors, false);
         break;
     case PIPE_CONSTANT:
         access->port = &sm->constant_port;
@@ -208,19 +208,8 @@ void path_prepare(struct sm *sm, struct lsu_access *access)
         break;
     default:
         choose_l1(sm, access);
-        if (access->detail->access.space == SPACE_LOCAL) {
-            access->count = local_transactions(sm, access);
-        } else if (is_fragment(&access->detail->access)) {
-            access->count =
-                fragment_segments(access, global_lanes(sm, &access->detail->access), coalesce);
-        } else if (coalesce->halving) {
-            access->count =
-                halved_segments(access, global_lanes(sm, &access->detail->access), coalesce);
-        } else {
-            access->count =
-                segments(access, global_lanes(sm, &access->detail->access), coalesce->segment_bytes,
-                         coalesce->sector_bytes, coalesce->lanes_per_pass);
-        }
+        access->count = detail->access.space == SPACE_LOCAL ? local_transactions(sm, access)
+                                                            : global_transactions(sm, access);
         break;
     }
 }
