@@ -117,6 +117,12 @@ uop_run run_special;                                                  /* special
 uint8_t *call_place_at(const struct exec_state *state, uint32_t depth,
                        const struct call_place *side, uint32_t lane);
 
+/* The lanes that execute the instruction at which the warp is. */
+static inline uint32_t guarded_lanes(const struct exec_warp *warp, const struct uop *uop)
+{
+    return warp->active & (warp->state->preds[uop->guard] ^ uop->guard_flip);
+}
+
 /* What an access that begins here has in common with others; its operation fills in the rest. */
 static inline void access_begin(struct exec_access *access, const struct exec_warp *warp,
                                 enum exec_access_kind kind, enum isa_space space, uint32_t bytes)

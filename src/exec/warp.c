@@ -87,7 +87,7 @@ enum exec_event exec_issue(struct exec_warp *warp, struct exec_access *access)
 {
     const struct exec_state *state = warp->state;
     const struct uop *uop = &state->uops[warp->pc];
-    uint32_t mask = warp->active & (state->preds[uop->guard] ^ uop->guard_flip);
+    uint32_t mask = guarded_lanes(warp, uop);
     access->done = false;
     if (uop->run == run_memory && uop->memory->space == SPACE_SHARED && mask == UINT32_MAX &&
         state->program->direct_shared(warp, uop, access))
@@ -97,8 +97,7 @@ enum exec_event exec_issue(struct exec_warp *warp, struct exec_access *access)
 
 enum exec_event exec_issue_apart(struct exec_warp *warp, struct exec_access *access)
 {
-    const struct exec_state *state = warp->state;
-    const struct uop *uop = &state->uops[warp->pc];
+    const struct uop *uop = &warp->state->uops[warp->pc];
     access->done = false;
-    return uop->run(warp, uop, warp->active & (state->preds[uop->guard] ^ uop->guard_flip), access);
+    return uop->run(warp, uop, guarded_lanes(warp, uop), access);
 }

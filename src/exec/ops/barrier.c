@@ -22,7 +22,7 @@ enum exec_event run_barrier(struct exec_warp *warp, const struct uop *uop, uint3
         enum diverge_barrier next = state->diverge_ops->barrier(warp, id);
         if (next != AT_BARRIER_ARRIVES)
             return next == AT_BARRIER_PASSED ? advance(warp) : EXEC_DONE;
-        mask = warp->active & (state->preds[uop->guard] ^ uop->guard_flip);
+        mask = guarded_lanes(warp, uop);
     }
     warp->barrier_id = id;
     warp->barrier_threads = ((const lane_word *)lanes_at(state, uop->source[1]))[lane];

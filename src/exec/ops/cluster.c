@@ -1,6 +1,6 @@
 /*
  * What CTAs of a cluster do to each other, as a warp sees it: addresses of their shared memory, and
- * the barrier of the cluster, at which the caller (exec/run.c, or a timing core) lets the warp go
+ * the barrier of the cluster, at which the caller (exec/run, or a timing core) lets the warp go
  * on. Source: PTX ISA 9.0, 9.7.9.23, 9.7.9.24 and 9.7.13.4.
  */
 #include "exec/cluster.h"
@@ -23,7 +23,7 @@ static bool lets_others_go(struct exec_warp *warp, const struct uop *uop, uint32
         uint32_t others = warp->live & ~state->cluster_waits;
         if (others && !state->diverge_ops->sync(warp, others))
             return true;
-        *mask = warp->active & (state->preds[uop->guard] ^ uop->guard_flip);
+        *mask = guarded_lanes(warp, uop);
     }
     state->cluster_waits &= ~*mask;
     return false;

@@ -46,7 +46,7 @@ enum lower_operands exec_operands(const struct exec_warp *warp)
     enum isa_op op = state->program->insns[warp->pc]->op;
     const lane_word *a = lanes_at(state, uop->source[0]), *b = lanes_at(state, uop->source[1]);
     enum lower_operands found = LOWER_USUAL;
-    uint32_t mask = warp->active & (state->preds[uop->guard] ^ uop->guard_flip);
+    uint32_t mask = guarded_lanes(warp, uop);
     for (; mask && found != LOWER_SMALL; mask &= mask - 1) {
         uint32_t lane = lowest_lane(mask);
         if (op == OP_DIV_F32)

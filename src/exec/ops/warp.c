@@ -19,7 +19,7 @@ bool warp_together(struct exec_warp *warp, const lane_word *members, uint32_t *m
     if (!(named & ~warp->active))
         return true;
     bool here = ops->sync(warp, named);
-    *mask = warp->active & (warp->state->preds[uop->guard] ^ uop->guard_flip);
+    *mask = guarded_lanes(warp, uop);
     return here;
 }
 

@@ -129,9 +129,8 @@ static int commit_now(struct runner *r, struct exec_warp *warp)
 /* Issue, and commit what there is to commit. DONE or what the issue said. */
 static inline enum exec_event run_one(struct runner *r, struct exec_warp *warp, int *rc)
 {
-    const struct exec_state *state = warp->state;
-    const struct uop *uop = &state->uops[warp->pc];
-    uint32_t mask = warp->active & (state->preds[uop->guard] ^ uop->guard_flip);
+    const struct uop *uop = &warp->state->uops[warp->pc];
+    uint32_t mask = guarded_lanes(warp, uop);
     if (uop->run == run_memory && r->direct(warp, uop, mask))
         return EXEC_DONE;
     enum exec_event event = uop->run(warp, uop, mask, &r->access);
@@ -155,9 +154,8 @@ static bool is_passed_over(struct runner *r, const struct uop *uop)
 /* The same with everything told before it happens. */
 static enum exec_event observe_one(struct runner *r, struct exec_warp *warp, int *rc)
 {
-    const struct exec_state *state = warp->state;
-    const struct uop *uop = &state->uops[warp->pc];
-    uint32_t mask = warp->active & (state->preds[uop->guard] ^ uop->guard_flip);
+    const struct uop *uop = &warp->state->uops[warp->pc];
+    uint32_t mask = guarded_lanes(warp, uop);
     if (r->watch[warp->pc])
         r->observer->issues(warp, mask);
     if (is_passed_over(r, uop) && r->direct(warp, uop, mask))
