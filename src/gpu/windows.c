@@ -28,9 +28,9 @@
  * flit-level network has such a lookahead: it knows of a reply when it leaves the last router.
  *
  * Leaves out: launches of one CTA; programs that call the driver or reach device memory at issue
- * (printf, malloc, mbarriers); clusters of several CTAs, which reach each other's shared
- * memory; an L1 behind a translator, which asks memory before every lookup. They run as one group,
- * on one thread.
+ * (printf, malloc, bulk copies); clusters of several CTAs, which reach each other's shared memory;
+ * an L1 behind a translator, which asks memory before every lookup. They run as one group, on one
+ * thread.
  */
 #include "gpu/state.h"
 
