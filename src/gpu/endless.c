@@ -15,7 +15,7 @@
  * Memory then is what it was, and what a warp does next depends on its own state and on memory
  * alone: however long each access takes, all do for ever what they did. Blocks that wait for room
  * on the GPU never get it. Nothing is told of a warp that counts in a register, or that looks at a
- * clock: it may end; nor of one that stores fragments of matrices.
+ * clock: it may end; nor of one that loads or stores fragments of matrices.
  *
  * Asked only where nobody else could change memory: for the one grid of gpu_launch(), and where
  * gpu_set_alone() says so. Left out: launches of which blocks are skipped.

@@ -246,7 +246,6 @@ int check_argument_value(struct ptx_operand *out, struct parser *p, const struct
 /* check_together.c: tells that an operand has a type where another was expected */
 int check_mismatch(struct parser *p, const struct raw_operand *raw, enum isa_type have,
                    enum isa_type want);
-/* Registers of fragment `which` (A, B, C or D), 0 if the product does not exist. */
 /* The type of the first register of a vector that is a number's, or TYPE_NONE. */
 enum isa_type check_number_of(const struct parser *p, const struct raw_operand *raw);
 /* Registers of a vector go together. */
@@ -260,6 +259,7 @@ int check_base(struct ptx_operand *out, struct parser *p, const struct raw_opera
                const struct ptx_insn *insn, enum isa_space space);
 int check_fragment_types(struct parser *p, const struct raw_operand *raw, const struct opcode *o,
                          char which);
+/* Registers of fragment `which` (A, B, C or D), 0 if the product does not exist. */
 uint32_t check_fragment_registers(enum isa_type *reg, const struct opcode *o, char which);
 /* The operands of an instruction among each other. */
 int check_together(const struct ptx_insn *insn, struct parser *p, const struct raw_operand *raws);

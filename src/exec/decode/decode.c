@@ -156,13 +156,14 @@ static bool acts_at_issue(const struct ptx_insn *insn)
 static void order_at_issue(struct exec_program *program)
 {
     bool any = false;
-    for (uint32_t pc = 0; pc < program->length; pc++)
-        if (program->insns[pc] && isa_row(program->insns[pc]->op)->at_issue)
-            program->infos[pc].is_outward = true;
-    for (uint32_t pc = 0; pc < program->length; pc++)
-        if (program->insns[pc] && !program->infos[pc].is_fragment &&
-            acts_at_issue(program->insns[pc]))
-            any = program->infos[pc].releases = program->infos[pc].is_outward = true;
+    for (uint32_t pc = 0; pc < program->length; pc++) {
+        const struct ptx_insn *insn = program->insns[pc];
+        struct exec_uop_info *info = &program->infos[pc];
+        bool acts = insn && !info->is_fragment && acts_at_issue(insn);
+        info->is_outward = acts || (insn && isa_row(insn->op)->at_issue);
+        info->releases |= acts;
+        any |= acts;
+    }
     for (uint32_t pc = 0; any && pc < program->length; pc++)
         if (program->infos[pc].is_barrier)
             program->infos[pc].releases = true;

@@ -28,7 +28,8 @@ decode_fn decode_barrier, decode_warp_sync;                                    /
 decode_fn decode_cluster_barrier, decode_mapa, decode_rank;                    /* cluster.c */
 decode_fn decode_activemask, decode_vote, decode_shfl, decode_match;           /* warp.c */
 decode_fn decode_redux;                                                        /* redux.c */
-decode_fn decode_product, decode_matrix_move;                                  /* matrix.c */
+decode_fn decode_product;                                                      /* matrix.c */
+decode_fn decode_matrix_move;                                                  /* fragment_move.c */
 decode_fn decode_small_matrix;                                                 /* small_matrix.c */
 decode_fn decode_copy, decode_copy_group;                                      /* copy.c */
 decode_fn decode_mbarrier, decode_pending;                                     /* async.c */

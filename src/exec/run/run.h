@@ -1,7 +1,7 @@
 /*
- * A launch without timing on its way, from inside: for the files of
- * this folder: flight.c, which runs CTAs, share.c, which shares them out to host threads, and
- * run.c. Everybody else uses exec/exec.h.
+ * A launch without timing on its way, from inside. For the files of this folder: flight.c, which
+ * runs CTAs, share.c, which shares them out to host threads, and run.c. Everybody else uses
+ * exec/exec.h.
  */
 #ifndef SONDE_EXEC_RUN_H
 #define SONDE_EXEC_RUN_H

@@ -1,7 +1,7 @@
 /*
- * Matrix products of a warp: mma and wmma. A fragment lies in registers as
- * recordings of an H200 show and the manual's figures of mma say. With g = lane / 4, t = lane % 4
- * and e elements in a register, register r and element i of it are
+ * Matrix products of a warp: mma and wmma. A fragment lies in registers as recordings of an H200
+ * show and the manual's figures of mma say. With g = lane / 4, t = lane % 4 and e elements in a
+ * register, register r and element i of it are
  *
  *     a:  row g + 8 (r mod m/8)        column e t + i + 4 e (r div m/8)
  *     b:  row e t + i + 4 e (r mod K)  column g + 8 (r div K),  K = k / (4 e)
@@ -69,10 +69,6 @@ static struct isa_mnk upright(struct isa_mnk mnk)
     return is_turned(mnk) ? (struct isa_mnk){mnk.n, mnk.m, mnk.k} : mnk;
 }
 
-/*
- * Where element i of register r of a lane lies in the matrix. Registers go through 16 rows, then
- * along k, then to the next 16 rows.
- */
 void matrix_place(uint32_t *row, uint32_t *column, const struct fragment *f, struct isa_mnk mnk,
                   uint32_t lane, uint32_t r, uint32_t i)
 {
