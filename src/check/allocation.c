@@ -88,9 +88,8 @@ static char *heap_site(const struct check *check)
     if (!warp)
         return NULL;
     const struct exec_program *program = warp->state->program;
-    const struct ptx_insn *insn = program->insns[warp->pc];
     snprintf(text, sizeof text, "kernel '%s' at %s:%d", program->functions[0]->func->name,
-             fault_file(program, warp->pc), insn ? insn->loc.line : 0);
+             fault_file(program, warp->pc), insn_line(program, warp->pc));
     return strdup(text);
 }
 

@@ -18,7 +18,7 @@
 #define BARRIERS 64 /* of a block; waits for more count for all of them */
 
 struct bulk {
-    uint32_t granules, now, fenced, all_waited;
+    uint32_t now, fenced, all_waited;
     uint32_t *begun, *barriers,
         *pcs; /* of copies, by granule: time (0: none), place of the barrier */
     uint32_t *stored, *store_pcs;
@@ -48,19 +48,12 @@ bool bulk_begin(struct watched_cta *cta)
     if (!b)
         return false;
     size_t count = (size_t)cta->granules + 1;
-    b->granules = cta->granules;
     b->begun = calloc(count, sizeof *b->begun);
     b->barriers = calloc(count, sizeof *b->barriers);
     b->pcs = calloc(count, sizeof *b->pcs);
     b->stored = calloc(count, sizeof *b->stored);
     b->store_pcs = calloc(count, sizeof *b->store_pcs);
     return b->begun && b->barriers && b->pcs && b->stored && b->store_pcs;
-}
-
-static int line_of(const struct exec_warp *warp, uint32_t pc)
-{
-    const struct ptx_insn *insn = warp->cta->launch->program->insns[pc];
-    return insn ? insn->loc.line : 0;
 }
 
 static void report_copy_out(struct watched_cta *cta, const struct exec_warp *warp, uint32_t lane,
@@ -74,20 +67,18 @@ static void report_copy_out(struct watched_cta *cta, const struct exec_warp *war
     f->address = offset;
     finding_text(check, &f->what, "bulk copy from shared memory");
     finding_text(check, &f->detail, "it is written at line %d, with no fence.proxy.async between",
-                 line_of(warp, cta->bulk->store_pcs[granule]));
+                 insn_line(warp->state->program, cta->bulk->store_pcs[granule]));
 }
 
 void bulk_moves(struct watched_cta *cta, const struct exec_warp *warp, uint32_t lane,
                 uint64_t offset, uint64_t bytes, const uint64_t *barrier)
 {
     struct bulk *b = cta->bulk;
-    uint32_t shift = cta->launch->shift;
+    uint32_t end;
     b->now++;
-    for (uint64_t i = offset >> shift; bytes && i <= (offset + bytes - 1) >> shift; i++) {
-        if (i >= b->granules)
-            return;
+    for (uint32_t i = shared_granules(cta, offset, bytes, &end); i < end; i++) {
         if (!barrier && b->stored[i] > b->fenced) {
-            report_copy_out(cta, warp, lane, offset, (uint32_t)i);
+            report_copy_out(cta, warp, lane, offset, i);
             return;
         }
         if (barrier) {
@@ -148,7 +139,7 @@ bool bulk_access(struct watched_cta *cta, const struct exec_warp *warp,
         finding_text(check, &f->what, "%s shared memory", stores ? "store to" : "load from");
         finding_text(check, &f->detail,
                      "a bulk copy to it begins at line %d, and nobody has waited at its barrier",
-                     line_of(warp, b->pcs[granule]));
+                     insn_line(warp->state->program, b->pcs[granule]));
         return false;
     }
     if (stores) {

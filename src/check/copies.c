@@ -9,8 +9,8 @@
  *     | group + 1 | warp | lane |      0: none
  *
  * Each lane counts the groups that it has made, and those that are over. Left out: that others may
- * read only behind a barrier after that; copies into shared memory of other blocks; bulk copies;
- * copies of a lane that has made GROUP_MAX groups, which are no longer told apart.
+ * read only behind a barrier after that; copies into shared memory of other blocks; bulk copies
+ * (bulk.c); copies of a lane that has made GROUP_MAX groups, which are no longer told apart.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -88,18 +88,6 @@ void copies_group(struct watched_cta *cta, uint32_t warp, const struct exec_uop_
     }
 }
 
-/* The granules of some bytes of shared memory, up to *end. */
-static uint32_t granules_of(const struct watched_cta *cta, uint64_t offset, uint64_t bytes,
-                            uint32_t *end)
-{
-    uint64_t first = offset >> cta->launch->shift,
-             last = (offset + bytes - 1) >> cta->launch->shift;
-    *end = bytes == 0 || first >= cta->granules ? 0
-           : last >= cta->granules              ? cta->granules
-                                                : (uint32_t)last + 1;
-    return (uint32_t)first;
-}
-
 static void copy_writes(struct watched_cta *cta, const struct exec_warp *warp,
                         const struct exec_access *access)
 {
@@ -109,7 +97,7 @@ static void copy_writes(struct watched_cta *cta, const struct exec_warp *warp,
         uint32_t lane = lowest_lane(rest), end;
         uint64_t offset = access->data[lane][0] - (uintptr_t)warp->cta->shared;
         uint32_t group = c->made[index][lane];
-        for (uint32_t i = granules_of(cta, offset, access->bytes, &end); i < end; i++) {
+        for (uint32_t i = shared_granules(cta, offset, access->bytes, &end); i < end; i++) {
             c->last[i] =
                 group == GROUP_MAX ? 0 : (group + 1) << GROUP_SHIFT | index << LANE_BITS | lane;
             c->pcs[i] = access->pc;
@@ -118,7 +106,7 @@ static void copy_writes(struct watched_cta *cta, const struct exec_warp *warp,
 }
 
 static void report(struct watched_cta *cta, const struct exec_warp *warp,
-                   const struct exec_access *access, uint32_t lane, uint32_t granule)
+                   const struct exec_access *access, uint32_t lane, uint32_t granule, bool stores)
 {
     struct check *check = cta->launch->check;
     struct finding *f = finding_at(check, FAULT_COPY_NOT_OVER, warp, access->pc, lane, 0);
@@ -126,16 +114,14 @@ static void report(struct watched_cta *cta, const struct exec_warp *warp,
         return;
     uint32_t record = cta->copies->last[granule], tid[3];
     uint32_t other = record >> LANE_BITS & (CHECK_WARPS - 1);
-    const struct ptx_insn *insn = warp->state->program->insns[cta->copies->pcs[granule]];
-    bool loads = access->kind == ACCESS_LOAD || access->kind == ACCESS_MATRIX_LOAD;
     fault_thread(tid, cta->warps[other], record & (WARP_LANES - 1));
     f->has_address = true;
     f->address = access->address[lane];
-    finding_text(check, &f->what, "%s shared memory", loads ? "load from" : "store to");
+    finding_text(check, &f->what, "%s shared memory", stores ? "store to" : "load from");
     finding_text(
         check, &f->detail,
         "thread (%u,%u,%u) of warp %u copies to it at line %d, and has not waited for that", tid[0],
-        tid[1], tid[2], other, insn ? insn->loc.line : 0);
+        tid[1], tid[2], other, insn_line(warp->state->program, cta->copies->pcs[granule]));
 }
 
 static bool is_over(const struct copies *c, uint32_t record)
@@ -154,9 +140,9 @@ static void others_access(struct watched_cta *cta, const struct exec_warp *warp,
                       (access->space == SPACE_NONE && access->lane_space[lane] == SPACE_SHARED);
         if (!shared)
             continue;
-        for (uint32_t i = granules_of(cta, access->address[lane], bytes, &end); i < end; i++)
+        for (uint32_t i = shared_granules(cta, access->address[lane], bytes, &end); i < end; i++)
             if (!is_over(cta->copies, cta->copies->last[i])) {
-                report(cta, warp, access, lane, i);
+                report(cta, warp, access, lane, i, stores);
                 return;
             } else if (!bulk_access(cta, warp, access, lane, i, stores)) {
                 return;

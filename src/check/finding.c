@@ -21,6 +21,12 @@ static const struct {
 #undef FAULT
 };
 
+int insn_line(const struct exec_program *program, uint32_t pc)
+{
+    const struct ptx_insn *insn = program->insns[pc];
+    return insn ? insn->loc.line : 0;
+}
+
 const char *fault_name(enum fault_kind kind)
 {
     return faults[kind].name;

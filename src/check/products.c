@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "check/state.h"
+#include "exec/ops.h"
 #include "exec/program.h"
 
 #define UNDER_WAY 64 /* of a warp; of more the oldest are forgotten */
@@ -116,7 +117,7 @@ static void report(struct watched_cta *cta, const struct exec_warp *warp, uint32
                    uint32_t product_pc)
 {
     struct check *check = cta->launch->check;
-    uint32_t lane = (uint32_t)__builtin_ctz(mask);
+    uint32_t lane = lowest_lane(mask);
     struct finding *f = finding_at(check, FAULT_PRODUCT_NOT_OVER, warp, warp->pc, lane, 0);
     if (!f || f->count > 1)
         return;

@@ -78,11 +78,22 @@ void shared_begin(struct watched_cta *cta)
     cta->begin = (cta->time - 1) << TIME_SHIFT;
 }
 
+uint32_t shared_granules(const struct watched_cta *cta, uint64_t offset, uint64_t bytes,
+                         uint32_t *end)
+{
+    uint64_t first = offset >> cta->launch->shift,
+             last = (offset + bytes - 1) >> cta->launch->shift;
+    *end = bytes == 0 || first >= cta->granules ? 0
+           : last >= cta->granules              ? cta->granules
+                                                : (uint32_t)last + 1;
+    return (uint32_t)first;
+}
+
 void shared_touched(struct watched_cta *cta, uint64_t offset, uint64_t bytes)
 {
-    uint32_t shift = cta->launch->shift;
-    for (uint64_t i = offset >> shift; bytes && i <= (offset + bytes - 1) >> shift; i++)
-        if (i < cta->granules && cta->writes[i] < cta->begin)
+    uint32_t end;
+    for (uint32_t i = shared_granules(cta, offset, bytes, &end); i < end; i++)
+        if (cta->writes[i] < cta->begin)
             cta->writes[i] = cta->begin;
 }
 
@@ -95,8 +106,7 @@ static void report_race(struct watched_cta *cta, struct exec_warp *warp,
     if (!f || f->count > 1)
         return;
     uint32_t other = warp_of(record), tid[3];
-    const struct ptx_insn *insn = warp->state->program->insns[pc];
-    int line = insn ? insn->loc.line : 0;
+    int line = insn_line(warp->state->program, pc);
     f->has_address = true;
     f->address = access->address[lane];
     finding_text(check, &f->what, "%s of %u bytes in shared memory", access_words(access),

@@ -158,6 +158,8 @@ struct finding *finding_of_host(struct check *check, enum fault_kind kind, uint3
 void finding_text(struct check *check, char **text, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void findings_free(struct check *check);
+/* The line of PTX that an instruction stands in; 0: of none. */
+int insn_line(const struct exec_program *program, uint32_t pc);
 const char *fault_name(enum fault_kind kind);
 const char *fault_key(enum fault_kind kind);
 
@@ -192,6 +194,9 @@ void global_access(struct watched_cta *cta, struct exec_warp *warp,
 void shared_access(struct watched_cta *cta, struct exec_warp *warp,
                    const struct exec_access *access, uint32_t mask);
 void shared_begin(struct watched_cta *cta); /* time goes on to a new block's */
+/* The granules of some bytes of shared memory, from the first, which it returns, up to *end. */
+uint32_t shared_granules(const struct watched_cta *cta, uint64_t offset, uint64_t bytes,
+                         uint32_t *end);
 /* An instruction has written there when it was issued. */
 void shared_touched(struct watched_cta *cta, uint64_t offset, uint64_t bytes);
 void local_touched(struct watched_cta *cta, const struct exec_warp *warp, uint32_t lane,
@@ -204,7 +209,7 @@ void report_uninitialised(struct watched_cta *cta, struct exec_warp *warp,
 /* copies.c: cp.async. False: no memory. */
 bool copies_begin(struct watched_cta *cta);
 void copies_destroy(struct copies *copies);
-/* An instruction that makes groups, or waits for them. */
+/* An instruction that makes groups, or waits for them, or for a barrier that counts bulk copies. */
 bool copies_concern(const struct exec_program *program, uint32_t pc);
 void copies_group(struct watched_cta *cta, uint32_t warp, const struct exec_uop_info *info,
                   uint32_t mask);
