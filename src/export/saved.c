@@ -112,6 +112,11 @@ bool saved_shares(const json_t *root, const char *id, const char *other)
     return false;
 }
 
+bool saved_is_of_cluster(const json_t *cache)
+{
+    return strcmp(saved_text(cache, "scope", ""), "cluster") == 0;
+}
+
 const json_t *saved_tlb(const json_t *root, const char *id)
 {
     return present(root, "tlbs", id);

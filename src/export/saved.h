@@ -22,6 +22,9 @@ const json_t *saved_tlb(const json_t *root, const char *id);
 /* Whether the cache `id` was found to be the same as `other`. */
 bool saved_shares(const json_t *root, const char *id, const char *other);
 
+/* Whether a cache was found to serve a cluster of SMs; false also where `cache` is NULL. */
+bool saved_is_of_cluster(const json_t *cache);
+
 /* An attribute that was measured, as a number. */
 struct saved_value {
     double value;

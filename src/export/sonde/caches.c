@@ -366,7 +366,7 @@ static void constant_sections(struct model_text *t, const struct latency_plan *p
     }
     if (second) {
         begin_cache(t, "constant_l15", second, &t->base->constant_l15);
-        bool is_shared = strcmp(saved_text(second, "scope", ""), "cluster") == 0;
+        bool is_shared = saved_is_of_cluster(second);
         if (is_shared || t->base->constant_l15_scope != TLB_PER_SM) {
             model_line(t, 1, "measured", "scope: %s", is_shared ? "cluster" : "sm");
         }

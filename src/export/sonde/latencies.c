@@ -85,6 +85,14 @@ static bool hit_latency(double *cycles, const struct latency_plan *plan, const j
     return is_there;
 }
 
+/* What a miss of a cache fetches, and `otherwise` where that was not measured. */
+static uint32_t fetched_bytes(const json_t *cache, uint32_t otherwise)
+{
+    uint64_t bytes = otherwise;
+    saved_u64(&bytes, cache, "fetch_granularity");
+    return (uint32_t)bytes;
+}
+
 /* A term that may not be negative. */
 static uint32_t rest(double whole, double terms)
 {
@@ -167,15 +175,14 @@ static void plan_memory(struct latency_plan *plan, const struct model_text *t, d
         plan->dram_fixed = rest(memory, plan->lsu + network + way_dram(t, asked));
         return;
     }
-    uint64_t fetched = l2->sector_bytes;
-    saved_u64(&fetched, saved_cache(t->root, "l2"), "fetch_granularity");
+    uint32_t fetched = fetched_bytes(saved_cache(t->root, "l2"), l2->sector_bytes);
     /* Half of the lines cross, where there are two parts. */
     const struct parts_plan *parts = &plan->parts;
     double across = (parts->count - 1.0) / parts->count *
                     (2 * base->l2_parts.crossing_cycles + parts->copy_cycles + l2->miss_cycles +
                      l2->fill_cycles);
     plan->dram_fixed = rest(memory - across - l2_hit + l2->hit_cycles,
-                            l2->miss_cycles + l2->fill_cycles + way_dram(t, (uint32_t)fetched));
+                            l2->miss_cycles + l2->fill_cycles + way_dram(t, fetched));
 }
 
 /*
@@ -222,9 +229,8 @@ static void plan_l1(struct latency_plan *plan, const struct model_text *t, doubl
     }
     plan->l1_hit = rest(hit, plan->lsu);
     if (saved_value(&penalty, l1, "miss_penalty")) {
-        uint64_t fetched = t->base->l1_data.line_bytes;
-        saved_u64(&fetched, l1, "fetch_granularity");
-        double whole = hit + penalty.value - way_more(t, (uint32_t)fetched, true);
+        uint32_t fetched = fetched_bytes(l1, t->base->l1_data.line_bytes);
+        double whole = hit + penalty.value - way_more(t, fetched, true);
         plan->l1_through = rest(whole, class_of(whole, plan, t, l2_hit));
     }
 }
@@ -265,9 +271,8 @@ static void plan_texture(struct latency_plan *plan, const struct model_text *t, 
         return;
     }
     if (saved_value(&penalty, texture, "miss_penalty")) {
-        uint64_t fetched = t->base->texture_l1.sector_bytes;
-        saved_u64(&fetched, texture, "fetch_granularity");
-        double whole = hit + penalty.value - way_more(t, (uint32_t)fetched, true);
+        uint32_t fetched = fetched_bytes(texture, t->base->texture_l1.sector_bytes);
+        double whole = hit + penalty.value - way_more(t, fetched, true);
         double way = class_of(whole + plan->lsu, plan, t, l2_hit) - plan->lsu;
         uint32_t ends = rest(whole, way + plan->texture_through);
         ends = ends < hit ? ends : (uint32_t)hit;
@@ -288,9 +293,8 @@ static uint32_t constants_through(const struct latency_plan *plan, const struct 
 static void plan_second_constants(struct latency_plan *plan, const struct model_text *t,
                                   const json_t *l15, double second, double l2_hit)
 {
-    const struct cache_spec *spec = &t->base->constant_l15;
     struct saved_value penalty;
-    bool is_shared = strcmp(saved_text(l15, "scope", ""), "cluster") == 0;
+    bool is_shared = saved_is_of_cluster(l15);
     double around = plan->constant_address + (is_shared ? t->base->constant_l15_return_cycles : 0);
     if (second < around + plan->constant_l1_through) {
         plan->constant_l1_through = rest(second, around);
@@ -298,10 +302,9 @@ static void plan_second_constants(struct latency_plan *plan, const struct model_
     around += plan->constant_l1_through;
     plan->constant_l15_hit = rest(second, around);
     if (saved_value(&penalty, l15, "miss_penalty")) {
-        uint64_t fetched = spec->sector_bytes;
-        saved_u64(&fetched, l15, "fetch_granularity");
+        uint32_t fetched = fetched_bytes(l15, t->base->constant_l15.sector_bytes);
         /* What a cluster fetches takes nothing of an SM's port. */
-        double more = way_more(t, (uint32_t)fetched, !is_shared);
+        double more = way_more(t, fetched, !is_shared);
         plan->constant_l15_through =
             constants_through(plan, t, second + penalty.value - around - more, l2_hit);
     }
@@ -314,10 +317,10 @@ static void plan_second_constants(struct latency_plan *plan, const struct model_
 static void plan_only_constants(struct latency_plan *plan, const struct model_text *t, double miss,
                                 double l2_hit)
 {
-    uint64_t fetched = t->base->constant_l1.sector_bytes;
-    saved_u64(&fetched, saved_cache(t->root, "constant_l1"), "fetch_granularity");
+    uint32_t fetched =
+        fetched_bytes(saved_cache(t->root, "constant_l1"), t->base->constant_l1.sector_bytes);
     double whole = miss - plan->constant_address;
-    double left = whole - way_more(t, (uint32_t)fetched, true);
+    double left = whole - way_more(t, fetched, true);
     plan->constants_have_second = t->base->constant_l15.enabled && left < l2_hit - plan->lsu;
     if (plan->constants_have_second) {
         plan->constant_l15_hit = rest(whole, plan->constant_l1_through);
@@ -423,10 +426,9 @@ static void l2_hit_of_misses(double *l2_hit, const struct latency_plan *plan,
     const json_t *l1 = saved_cache(t->root, "l1_data");
     struct saved_value penalty;
     double hit;
-    uint64_t fetched = t->base->l1_data.sector_bytes;
-    saved_u64(&fetched, l1, "fetch_granularity");
+    uint32_t fetched = fetched_bytes(l1, t->base->l1_data.sector_bytes);
     if (hit_latency(&hit, plan, l1) && saved_value(&penalty, l1, "miss_penalty")) {
-        double left = hit + penalty.value - way_more(t, (uint32_t)fetched, true) - plan->l1_through;
+        double left = hit + penalty.value - way_more(t, fetched, true) - plan->l1_through;
         *l2_hit = left > hit ? left : hit;
     }
 }
@@ -452,14 +454,12 @@ static void way_of_misses(double *beyond, struct latency_plan *plan, const struc
         const json_t *cache = saved_cache(t->root, caches[i].id);
         struct saved_value penalty;
         double hit;
-        uint64_t fetched = caches[i].sector;
-        saved_u64(&fetched, cache, "fetch_granularity");
+        uint32_t fetched = fetched_bytes(cache, caches[i].sector);
         bool is_told = latency(&hit, plan, cache, "hit_latency") &&
                        saved_value(&penalty, cache, "miss_penalty") &&
                        (i > 0 || !saved_cache(t->root, "constant_l15"));
         double left =
-            is_told ? hit + penalty.value - caches[i].terms - way_more(t, (uint32_t)fetched, true)
-                    : 0;
+            is_told ? hit + penalty.value - caches[i].terms - way_more(t, fetched, true) : 0;
         way = left > 0 && (way == 0 || left < way) ? left : way;
     }
     uint32_t asked = way_load_bytes(t->base);

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define COMMENT_COLUMN 40
 #define LINE_BYTES 65536 /* a list of a thousand sets fits */
@@ -50,7 +49,7 @@ uint64_t model_clusters(const struct model_text *t)
     const json_t *second = saved_cache(t->root, "constant_l15");
     uint64_t sms = saved_plain_u64(json_object_get(t->root, "device"), "sms", t->base->sms);
     uint64_t clusters = t->base->clusters;
-    if (strcmp(saved_text(second, "scope", ""), "cluster") == 0) {
+    if (saved_is_of_cluster(second)) {
         saved_u64(&clusters, second, "count");
     }
     return clusters < sms ? clusters : sms;

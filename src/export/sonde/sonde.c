@@ -68,8 +68,7 @@ static void head(struct model_text *t)
     uint64_t sms = saved_plain_u64(device, "sms", t->base->sms);
     uint64_t clusters = model_clusters(t), told;
     const json_t *second = saved_cache(t->root, "constant_l15");
-    bool is_told = strcmp(saved_text(second, "scope", ""), "cluster") == 0 &&
-                   saved_u64(&told, second, "count");
+    bool is_told = saved_is_of_cluster(second) && saved_u64(&told, second, "count");
     model_line(t, 0, "the driver's word", "sms: %" PRIu64, sms);
     model_line(t, 0, is_told ? "as many as second constant caches" : "as the base, if so many fit",
                "clusters: %" PRIu64, clusters);
