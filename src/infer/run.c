@@ -1,8 +1,8 @@
 /*
  * Runs the experiments on the caches, then published recipes, which nothing else needs, then those
- * on the device. What fails leaves its reason in the
- * attributes concerned and in those of everything that needs it; only an error that concerns the
- * whole (memory out, interrupted, a source that breaks) ends the dissection.
+ * on the device. What fails leaves its reason in the attributes concerned and in those of
+ * everything that needs it; only an error that concerns the whole (memory out, interrupted, a
+ * source that breaks) ends the dissection.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,7 +203,7 @@ static int dissect_level(struct lab *lab, struct level_summary *summary, struct 
 {
     struct cache_result *result = &lab->out->caches[lab->out->cache_count++];
     const struct path_info *path = path_find(info->op);
-    struct infer_options *whole = (struct infer_options *)lab->options;
+    const struct infer_options *whole = lab->options;
     uint32_t limit = whole->max_window ? whole->max_window : 1024;
     e->options = *whole;
     if (path && path->reach_bytes && path->reach_bytes < whole->max_footprint_bytes) {
