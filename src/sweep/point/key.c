@@ -130,12 +130,11 @@ static int hash_file(uint64_t *hash, struct keys *keys, const char *word)
     return vec_push(&keys->files, known) < 0 ? error_memory() : 0;
 }
 
-/* A word without a slash is a command of the host's, unless it is PTX. */
 static bool is_file(const struct sweep_job *job, size_t word)
 {
-    const struct sweep_kind_row *row = job->spec->run;
-    return row->runs_file && word == job->what &&
-           (strchr(job->argv.data[word], '/') || strcmp(row->key, "exec") == 0);
+    enum sweep_file file = job->spec->run->file;
+    return word == job->what &&
+           (file == ALWAYS_FILE || (file == FILE_BY_SLASH && strchr(job->argv.data[word], '/')));
 }
 
 static int hash_argv(uint64_t *hash, struct keys *keys, const struct sweep_job *job)

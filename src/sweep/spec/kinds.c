@@ -169,11 +169,11 @@ static const char *const dissect_options[] = {"only", "skip", NULL};
 static const char *const no_options[] = {NULL};
 
 static const struct sweep_kind_row rows[] = {
-    {"workload", workload_options, run_columns, make_workload, true, false},
-    {"exec", exec_options, run_columns, make_exec, true, true},
-    {"program", program_options, run_columns, make_program, true, true},
-    {"dissect", dissect_options, dissect_columns, make_dissect, true, false},
-    {"command", no_options, all_columns, make_command, false, true},
+    {"workload", workload_options, run_columns, make_workload, true, NO_FILE},
+    {"exec", exec_options, run_columns, make_exec, true, ALWAYS_FILE},
+    {"program", program_options, run_columns, make_program, true, FILE_BY_SLASH},
+    {"dissect", dissect_options, dissect_columns, make_dissect, true, NO_FILE},
+    {"command", no_options, all_columns, make_command, false, FILE_BY_SLASH},
 };
 #define ROWS (sizeof rows / sizeof *rows)
 

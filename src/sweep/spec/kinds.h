@@ -25,13 +25,17 @@ struct sweep_job {
     bool result_on_stdout;
 };
 
+/* Whether the first word that a row's key names is a file: a word without a slash may be a command
+ * of the host's. */
+enum sweep_file { NO_FILE, FILE_BY_SLASH, ALWAYS_FILE };
+
 struct sweep_kind_row {
     const char *key;
     const char *const *options;            /* other keys of `run`; ended by NULL */
     const char *const *columns;            /* patterns; ended by NULL */
     int (*command)(struct sweep_job *job); /* fills argv */
     bool models;                           /* needs a model */
-    bool runs_file;                        /* what its key names may be a file */
+    enum sweep_file file;                  /* of what its key names */
 };
 
 /* The row whose key the mapping has; SONDE_EINPUT where it has none, or a key of no meaning. */
