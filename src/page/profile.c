@@ -12,6 +12,7 @@
 #include "page/quantity.h"
 #include "page/svg.h"
 #include "util/container/strbuf.h"
+#include "util/fileio.h"
 
 enum {
     WIDTH = 640,
@@ -323,12 +324,6 @@ static void put_hits(struct strbuf *out, const json_t *line)
     }
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* Where it differs from that of the line before. */
 static void put_source(struct strbuf *out, const json_t *line, const json_t *before)
 {
@@ -337,7 +332,7 @@ static void put_source(struct strbuf *out, const json_t *line, const json_t *bef
                 number(line, "source_line") == number(before, "source_line");
     if (*source && !same) {
         strbuf_append(out, "<small>");
-        svg_escape(out, base_name(source));
+        svg_escape(out, file_last_name(source));
         strbuf_printf(out, ":%.0f</small> <code>", number(line, "source_line"));
         svg_escape(out, saved_text(line, "source_text", ""));
         strbuf_append(out, "</code>");

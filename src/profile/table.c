@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "profile/state.h"
+#include "util/fileio.h"
 
 #define ROWS 16
 #define REASONS 5
@@ -43,22 +44,16 @@ static size_t order_reasons(struct row out[STALL_COUNT], const struct profile_li
     return count;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* "kernel.cu:12" where .loc says so, else the PTX's; its end, if it is too long. */
 static void put_place(struct strbuf *out, const struct profile_insn *insn)
 {
     char text[256];
     if (insn->source) {
-        snprintf(text, sizeof text, "%s:%" PRIu32, base_name(insn->source), insn->source_line);
+        snprintf(text, sizeof text, "%s:%" PRIu32, file_last_name(insn->source), insn->source_line);
     } else if (insn->text) {
-        snprintf(text, sizeof text, "%s:%" PRIu32, base_name(insn->file), insn->line);
+        snprintf(text, sizeof text, "%s:%" PRIu32, file_last_name(insn->file), insn->line);
     } else {
-        snprintf(text, sizeof text, "%s", base_name(insn->file));
+        snprintf(text, sizeof text, "%s", file_last_name(insn->file));
     }
     size_t length = strlen(text);
     strbuf_printf(out, "%-*s", PLACE_WIDTH,
@@ -105,7 +100,7 @@ static void put_kernel(struct strbuf *out, const struct profile_kernel *kernel)
     strbuf_append(out, kernel->name);
     if (kernel->variant > 1) {
         strbuf_printf(out, " (code %" PRIu32 " of this name, %s)", kernel->variant,
-                      base_name(kernel->file));
+                      file_last_name(kernel->file));
     }
     strbuf_printf(out, ": %" PRIu64 " launch%s", kernel->launches,
                   kernel->launches == 1 ? "" : "es");

@@ -283,6 +283,12 @@ int file_make_scratch(char path[FILE_SCRATCH_MAX], const char *name)
     return SONDE_OK;
 }
 
+const char *file_last_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 /* Whether the folders that hold `a` and `b` are one, and their last parts have one name. */
 static bool same_place(const char *a, const char *b)
 {

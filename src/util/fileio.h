@@ -48,6 +48,9 @@ int file_make_folder(const char *path);
 #define FILE_SCRATCH_MAX 4096
 int file_make_scratch(char path[FILE_SCRATCH_MAX], const char *name);
 
+/* What follows the last slash of a path, within it. */
+const char *file_last_name(const char *path);
+
 /* Whether two paths name one file, which need not exist yet. Devices and pipes are never the same:
  * what is written to them does not replace what was there. */
 bool file_is_same(const char *a, const char *b);

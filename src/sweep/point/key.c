@@ -40,12 +40,6 @@ static void hash_number(uint64_t *hash, uint64_t number)
     *hash = hash_bytes(*hash, &number, sizeof number);
 }
 
-static const char *last_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 uint64_t sweep_model_hash(const struct model *model)
 {
     char *text;
@@ -150,7 +144,7 @@ static int hash_argv(uint64_t *hash, struct keys *keys, const struct sweep_job *
         if (rc < 0) {
             return rc;
         }
-        hash_text(hash, last_name(word));
+        hash_text(hash, file_last_name(word));
         hash_number(hash, content);
     }
     return 0;
@@ -178,7 +172,7 @@ static void hash_axes(uint64_t *hash, const struct keys *keys, const struct swee
         const struct sweep_axis *axis = &keys->spec->axis[i];
         const char *text = axis->text[point->value[i]];
         hash_text(hash, axis->name);
-        hash_text(hash, axis->kind == AXIS_MODEL ? last_name(text) : text);
+        hash_text(hash, axis->kind == AXIS_MODEL ? file_last_name(text) : text);
         if (axis->kind == AXIS_MODEL && keys->models) {
             hash_number(hash, keys->models[point->value[i]]);
         }
