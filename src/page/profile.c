@@ -13,6 +13,7 @@
 #include "page/svg.h"
 #include "util/container/strbuf.h"
 #include "util/fileio.h"
+#include "util/glue/json_glue.h"
 
 enum {
     WIDTH = 640,
@@ -24,11 +25,6 @@ enum {
     NAME_WIDTH = 28, /* of a level, with air */
     LEVELS_MAX = 16,
 };
-
-static double number(const json_t *object, const char *key)
-{
-    return json_number_value(json_object_get(object, key));
-}
 
 static double share(double part, double whole)
 {
@@ -72,7 +68,7 @@ static double highest_peak(const json_t *roofline)
     const json_t *peaks = json_object_get(roofline, "peaks");
     double most = 0;
     for (size_t i = 0; i < json_array_size(peaks); i++) {
-        most = fmax(most, number(json_array_get(peaks, i), "operations_per_second"));
+        most = fmax(most, json_number_of(json_array_get(peaks, i), "operations_per_second"));
     }
     return most;
 }
@@ -104,7 +100,7 @@ static void put_axes(struct strbuf *out, const struct plane *plane)
 static void put_slope(struct strbuf *out, const struct plane *plane, const json_t *level,
                       double most)
 {
-    double rate = number(level, "bytes_per_second");
+    double rate = json_number_of(level, "bytes_per_second");
     double x1 = fmax(plane->x_from, plane->y_from / rate), x2 = fmin(plane->x_to, most / rate);
     char text[QUANTITY_BYTES];
     if (x2 <= x1) {
@@ -124,11 +120,11 @@ static void put_slope(struct strbuf *out, const struct plane *plane, const json_
 static void put_ceiling(struct strbuf *out, const struct plane *plane, const json_t *peaks,
                         size_t first, double fastest)
 {
-    double rate = number(json_array_get(peaks, first), "operations_per_second");
+    double rate = json_number_of(json_array_get(peaks, first), "operations_per_second");
     double x1 = fmax(plane->x_from, fastest > 0 ? rate / fastest : 0), y = place_y(plane, rate);
     char text[QUANTITY_BYTES];
     for (size_t i = 0; i < first; i++) {
-        if (number(json_array_get(peaks, i), "operations_per_second") == rate) {
+        if (json_number_of(json_array_get(peaks, i), "operations_per_second") == rate) {
             return;
         }
     }
@@ -140,7 +136,7 @@ static void put_ceiling(struct strbuf *out, const struct plane *plane, const jso
     strbuf_printf(out, "<text class=\"tick end halo\" x=\"%d\" y=\"%.1f\">", WIDTH - RIGHT, y + 12);
     for (size_t i = first; i < json_array_size(peaks); i++) {
         const json_t *peak = json_array_get(peaks, i);
-        if (number(peak, "operations_per_second") == rate) {
+        if (json_number_of(peak, "operations_per_second") == rate) {
             strbuf_append(out, i > first ? ", " : "");
             svg_escape(out, saved_text(peak, "operations", "?"));
         }
@@ -162,7 +158,7 @@ static size_t place_points(struct point points[LEVELS_MAX], const struct plane *
     for (size_t i = 0; i < json_array_size(levels) && count < LEVELS_MAX; i++) {
         struct point *point = &points[count];
         point->level = json_array_get(levels, i);
-        point->intensity = share(operations, number(point->level, "bytes"));
+        point->intensity = share(operations, json_number_of(point->level, "bytes"));
         point->x = place_x(plane, fmin(fmax(point->intensity, plane->x_from), plane->x_to));
         point->y = place_y(plane, fmin(fmax(rate, plane->y_from), plane->y_to));
         point->named = 0;
@@ -179,7 +175,7 @@ static void put_points(struct strbuf *out, const struct plane *plane, const json
                        double operations)
 {
     struct point points[LEVELS_MAX];
-    double rate = share(operations, number(roofline, "seconds"));
+    double rate = share(operations, json_number_of(roofline, "seconds"));
     size_t count =
         place_points(points, plane, json_object_get(roofline, "levels"), operations, rate);
     for (size_t i = 0; i < count; i++) {
@@ -247,7 +243,7 @@ static void put_roofline(struct strbuf *out, const json_t *roofline)
     put_axes(out, &plane);
     for (size_t i = 0; i < json_array_size(levels); i++) {
         put_slope(out, &plane, json_array_get(levels, i), most);
-        fastest = fmax(fastest, number(json_array_get(levels, i), "bytes_per_second"));
+        fastest = fmax(fastest, json_number_of(json_array_get(levels, i), "bytes_per_second"));
     }
     for (size_t i = 0; i < json_array_size(peaks); i++) {
         put_ceiling(out, &plane, peaks, i, fastest);
@@ -260,7 +256,7 @@ static void put_roofline(struct strbuf *out, const json_t *roofline)
 
 static void put_reasons(struct strbuf *out, const json_t *kernel, const json_t *reasons)
 {
-    double all = number(kernel, "warp_cycles");
+    double all = json_number_of(kernel, "warp_cycles");
     const char *name;
     json_t *cycles;
     strbuf_append(out,
@@ -289,7 +285,7 @@ static void put_reasons(struct strbuf *out, const json_t *kernel, const json_t *
 static void put_line_reasons(struct strbuf *out, const json_t *line)
 {
     const json_t *stalls = json_object_get(line, "warp_cycles_by_reason");
-    double all = number(line, "warp_cycles"), below = INFINITY;
+    double all = json_number_of(line, "warp_cycles"), below = INFINITY;
     for (int i = 0; i < 3; i++) {
         const char *name, *best = NULL;
         json_t *cycles;
@@ -314,8 +310,8 @@ static void put_line_reasons(struct strbuf *out, const json_t *line)
 
 static void put_hits(struct strbuf *out, const json_t *line)
 {
-    double requests = number(line, "requests"), l1 = number(line, "l1_hits"),
-           l2 = number(line, "l2_hits"), dram = number(line, "dram");
+    double requests = json_number_of(line, "requests"), l1 = json_number_of(line, "l1_hits"),
+           l2 = json_number_of(line, "l2_hits"), dram = json_number_of(line, "dram");
     if (requests > 0) {
         strbuf_printf(out, "L1 %.0f %%", 100 * share(l1, requests));
         if (l2 + dram > 0) {
@@ -329,11 +325,11 @@ static void put_source(struct strbuf *out, const json_t *line, const json_t *bef
 {
     const char *source = saved_text(line, "source", "");
     bool same = strcmp(source, saved_text(before, "source", "")) == 0 &&
-                number(line, "source_line") == number(before, "source_line");
+                json_number_of(line, "source_line") == json_number_of(before, "source_line");
     if (*source && !same) {
         strbuf_append(out, "<small>");
         svg_escape(out, file_last_name(source));
-        strbuf_printf(out, ":%.0f</small> <code>", number(line, "source_line"));
+        strbuf_printf(out, ":%.0f</small> <code>", json_number_of(line, "source_line"));
         svg_escape(out, saved_text(line, "source_text", ""));
         strbuf_append(out, "</code>");
     }
@@ -342,7 +338,7 @@ static void put_source(struct strbuf *out, const json_t *line, const json_t *bef
 static void put_line(struct strbuf *out, const json_t *line, const json_t *before, double all,
                      bool has_sources)
 {
-    double part = share(number(line, "warp_cycles"), all);
+    double part = share(json_number_of(line, "warp_cycles"), all);
     char text[QUANTITY_BYTES];
     strbuf_printf(out, "<tr%s><td class=\"number\">%.1f %%</td><td>",
                   part >= 0.1 ? " class=\"hot\"" : "", 100 * part);
@@ -350,9 +346,10 @@ static void put_line(struct strbuf *out, const json_t *line, const json_t *befor
     strbuf_append(out, "</td><td>");
     put_line_reasons(out, line);
     strbuf_printf(out, "</td><td class=\"number\">%s</td><td>",
-                  quantity(text, number(line, "warp_instructions"), ""));
+                  quantity(text, json_number_of(line, "warp_instructions"), ""));
     put_hits(out, line);
-    strbuf_printf(out, "</td><td class=\"number\">%.0f</td><td><code>", number(line, "line"));
+    strbuf_printf(out, "</td><td class=\"number\">%.0f</td><td><code>",
+                  json_number_of(line, "line"));
     svg_escape(out, saved_text(line, "text", "(end)"));
     strbuf_append(out, "</code></td>");
     if (has_sources) {
@@ -367,7 +364,7 @@ static void put_listing(struct strbuf *out, const json_t *kernel)
 {
     const json_t *lines = json_object_get(kernel, "lines");
     bool has_sources = json_object_get(kernel, "source_lines") != NULL;
-    double all = number(kernel, "warp_cycles");
+    double all = json_number_of(kernel, "warp_cycles");
     strbuf_printf(
         out,
         "<h3>Listing</h3><p>Cycles count at the instruction that waits.</p><div "
@@ -386,7 +383,7 @@ static void put_listing(struct strbuf *out, const json_t *kernel)
             strbuf_append(out, "</th></tr>\n");
             function = own;
         }
-        if (json_object_get(line, "text") || number(line, "warp_cycles") > 0) {
+        if (json_object_get(line, "text") || json_number_of(line, "warp_cycles") > 0) {
             put_line(out, line, i ? json_array_get(lines, i - 1) : NULL, all, has_sources);
         }
     }
@@ -402,11 +399,12 @@ void html_profile(struct strbuf *out, const json_t *document)
         char launches[QUANTITY_BYTES], cycles[QUANTITY_BYTES];
         strbuf_append(out, "<section><h2>");
         html_kernel_name(out, kernel);
-        strbuf_printf(out, "</h2><p>%s launch%s, %s, %.2f warp instructions a cycle</p>\n",
-                      quantity(launches, number(kernel, "launches"), ""),
-                      number(kernel, "launches") == 1 ? "" : "es",
-                      quantity(cycles, number(kernel, "cycles"), "cycles"),
-                      share(number(kernel, "warp_instructions"), number(kernel, "cycles")));
+        strbuf_printf(
+            out, "</h2><p>%s launch%s, %s, %.2f warp instructions a cycle</p>\n",
+            quantity(launches, json_number_of(kernel, "launches"), ""),
+            json_number_of(kernel, "launches") == 1 ? "" : "es",
+            quantity(cycles, json_number_of(kernel, "cycles"), "cycles"),
+            share(json_number_of(kernel, "warp_instructions"), json_number_of(kernel, "cycles")));
         put_reasons(out, kernel, reasons);
         put_roofline(out, json_object_get(kernel, "roofline"));
         put_listing(out, kernel);

@@ -15,13 +15,9 @@
 #include "util/container/strbuf.h"
 #include "util/container/vec.h"
 #include "util/error.h"
+#include "util/glue/json_glue.h"
 
 struct points VEC_FIELDS(struct chart_point);
-
-static double number(const json_t *object, const char *key)
-{
-    return json_number_value(json_object_get(object, key));
-}
 
 /* Points of an array of objects, by two of their members; those that are numbers in both. */
 static void collect(struct points *out, const json_t *array, const char *x, const char *y)
@@ -31,7 +27,8 @@ static void collect(struct points *out, const json_t *array, const char *x, cons
         const json_t *element = json_array_get(array, i);
         if (json_is_number(json_object_get(element, x)) &&
             json_is_number(json_object_get(element, y))) {
-            (void)vec_push(out, (struct chart_point){number(element, x), number(element, y)});
+            (void)vec_push(
+                out, (struct chart_point){json_number_of(element, x), json_number_of(element, y)});
         }
     }
 }

@@ -6,11 +6,7 @@
 #include "page/html.h"
 #include "page/svg.h"
 #include "util/container/strbuf.h"
-
-static double number(const json_t *object, const char *key)
-{
-    return json_number_value(json_object_get(object, key));
-}
+#include "util/glue/json_glue.h"
 
 static double share(double part, double whole)
 {
@@ -128,16 +124,16 @@ static void put_latencies(struct strbuf *out, const json_t *places)
     static const char *const columns[] = {"cycles", "loads", "share", "", NULL};
     double all = 0;
     for (size_t i = 0; i < json_array_size(places); i++) {
-        all += number(json_array_get(places, i), "count");
+        all += json_number_of(json_array_get(places, i), "count");
     }
     if (all > 0) {
         begin_table(out, "Latency of loads", columns);
         for (size_t i = 0; i < json_array_size(places); i++) {
             const json_t *place = json_array_get(places, i);
             char name[64];
-            snprintf(name, sizeof(name), "%.0f to %.0f", number(place, "from"),
-                     number(place, "to"));
-            put_share(out, name, number(place, "count"), all);
+            snprintf(name, sizeof(name), "%.0f to %.0f", json_number_of(place, "from"),
+                     json_number_of(place, "to"));
+            put_share(out, name, json_number_of(place, "count"), all);
         }
         end_table(out);
     }
@@ -155,9 +151,9 @@ static void put_caches(struct strbuf *out, const json_t *caches)
             strbuf_append(out, "<tr><th scope=\"row\">");
             svg_escape(out, name);
             strbuf_append(out, "</th>");
-            put_cell(out, number(cache, "reads"));
-            put_cell(out, number(cache, "hits"));
-            end_row(out, number(cache, "hit_rate"));
+            put_cell(out, json_number_of(cache, "reads"));
+            put_cell(out, json_number_of(cache, "hits"));
+            end_row(out, json_number_of(cache, "hit_rate"));
         }
     }
     end_table(out);
@@ -174,21 +170,22 @@ static void put_counts(struct strbuf *out, const json_t *stats)
 {
     const json_t *dram = json_object_get(stats, "dram");
     strbuf_append(out, "<div class=\"scroll\"><table>\n");
-    put_named(out, "cycles", number(stats, "cycles"), "of the core clock");
-    put_named(out, "IPC", number(stats, "ipc"), "thread instructions a cycle, of the whole GPU");
-    put_named(out, "launches", number(stats, "launches"), "");
-    put_named(out, "blocks", number(stats, "cta_count"), "");
-    put_named(out, "warp instructions", number(stats, "warp_instructions"), "of PTX");
-    put_named(out, "machine instructions", number(stats, "machine_instructions"),
+    put_named(out, "cycles", json_number_of(stats, "cycles"), "of the core clock");
+    put_named(out, "IPC", json_number_of(stats, "ipc"),
+              "thread instructions a cycle, of the whole GPU");
+    put_named(out, "launches", json_number_of(stats, "launches"), "");
+    put_named(out, "blocks", json_number_of(stats, "cta_count"), "");
+    put_named(out, "warp instructions", json_number_of(stats, "warp_instructions"), "of PTX");
+    put_named(out, "machine instructions", json_number_of(stats, "machine_instructions"),
               "that they become");
-    put_named(out, "transactions", number(stats, "transactions"), "to L1 or the network");
-    put_named(out, "bank conflicts", number(stats, "shared_conflicts"),
+    put_named(out, "transactions", json_number_of(stats, "transactions"), "to L1 or the network");
+    put_named(out, "bank conflicts", json_number_of(stats, "shared_conflicts"),
               "further passes of shared-memory accesses");
-    put_named(out, "DRAM reads", number(dram, "reads"), "bursts");
-    put_named(out, "DRAM writes", number(dram, "writes"), "bursts");
-    put_named(out, "DRAM utilization", 100 * number(dram, "utilization"),
+    put_named(out, "DRAM reads", json_number_of(dram, "reads"), "bursts");
+    put_named(out, "DRAM writes", json_number_of(dram, "writes"), "bursts");
+    put_named(out, "DRAM utilization", 100 * json_number_of(dram, "utilization"),
               "% of the time with data on the pins");
-    put_named(out, "DRAM efficiency", 100 * number(dram, "efficiency"),
+    put_named(out, "DRAM efficiency", 100 * json_number_of(dram, "efficiency"),
               "% of the time with a request waiting");
     strbuf_append(out, "</table></div>\n");
 }
@@ -217,11 +214,11 @@ static void put_kernels(struct strbuf *out, const json_t *kernels, double cycles
         strbuf_append(out, "<tr><th scope=\"row\">");
         html_kernel_name(out, kernel);
         strbuf_append(out, "</th>");
-        put_cell(out, number(kernel, "launches"));
-        put_cell(out, number(kernel, "ipc"));
-        put_cell(out, number(kernel, "warp_instructions"));
-        put_cell(out, number(kernel, "cycles"));
-        end_row(out, share(number(kernel, "cycles"), cycles));
+        put_cell(out, json_number_of(kernel, "launches"));
+        put_cell(out, json_number_of(kernel, "ipc"));
+        put_cell(out, json_number_of(kernel, "warp_instructions"));
+        put_cell(out, json_number_of(kernel, "cycles"));
+        end_row(out, share(json_number_of(kernel, "cycles"), cycles));
     }
     end_table(out);
     for (size_t i = 0; i < json_array_size(kernels); i++) {
@@ -246,7 +243,7 @@ void html_statistics(struct strbuf *out, const json_t *document)
                   sampled ? "Launches that were simulated" : "All launches");
     put_run(out, document);
     if (json_array_size(kernels) > 0) {
-        put_kernels(out, kernels, number(document, "cycles"));
+        put_kernels(out, kernels, json_number_of(document, "cycles"));
     }
     strbuf_append(out, "</section>\n<section><h2>Every value</h2><details><summary>as in the "
                        "file</summary><div class=\"scroll\">\n");

@@ -35,6 +35,11 @@ int json_append(json_t *array, json_t *value)
     return json_array_append_new(array, value) < 0 ? error_memory() : SONDE_OK;
 }
 
+double json_number_of(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
 json_t *json_find_id(const json_t *array, const char *id)
 {
     size_t i;

@@ -34,6 +34,9 @@ json_t *json_put_array(json_t *object, const char *key);
 /* The object of an array whose "id" is `id`, borrowed; NULL: none, or no array. */
 json_t *json_find_id(const json_t *array, const char *id);
 
+/* A number of an object; 0: none, or no object. */
+double json_number_of(const json_t *object, const char *key);
+
 /* The document as text with a newline at its end (free() it). */
 int json_to_text(char **text, const json_t *value);
 /* Writes it to a file, "-" for standard output, atomically. */
