@@ -242,6 +242,10 @@ static int check_schema(const struct yaml_node *root)
     }
     const char *text = schema->kind == YAML_SCALAR ? schema->text : "";
     bool of_models = strncmp(text, MODEL_SCHEMA, strcspn(MODEL_SCHEMA, "/") + 1) == 0;
+    if (strncmp(text, "sonde.dissection/", strlen("sonde.dissection/")) == 0) {
+        return yaml_error(SONDE_EINPUT, schema,
+                          "schema: this is a dissection, of which sonde export makes a model");
+    }
     return yaml_error(SONDE_EINPUT, schema, "schema: %s%.40s%s, this Sonde reads %s",
                       of_models ? "the file is '" : "expected a version of models, not '", text,
                       "'", MODEL_SCHEMA);

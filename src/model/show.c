@@ -178,7 +178,8 @@ static int unknown_section(const char *section)
     }
     bool near = suggest_best(&suggest) != NULL;
     return error_set(SONDE_EUSAGE, "models have no section or parameter '%s'%s%.*s%s", section,
-                     near ? "; did you mean '" : "", near ? length : 0, nearest, near ? "'?" : "");
+                     near ? "; did you mean '" : "; sonde model params lists them",
+                     near ? length : 0, nearest, near ? "'?" : "");
 }
 
 int model_params_text(char **text, const char *section)

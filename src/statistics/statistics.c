@@ -18,6 +18,7 @@
 #include "sample/sampler.h"
 #include "util/error.h"
 #include "util/glue/json_glue.h"
+#include "util/hash.h"
 
 void placements_note(void *context, uint64_t cta, uint32_t sm, uint64_t cycle, bool ends)
 {
@@ -109,18 +110,36 @@ static struct statistics_kernel *kernel_new(struct statistics *statistics, const
     return kernel->name ? kernel : NULL;
 }
 
+static uint64_t size_hash(const struct statistics_size *size)
+{
+    return hash_bytes(hash_bytes(HASH_BEGIN, size->grid, sizeof size->grid), size->block,
+                      sizeof size->block);
+}
+
+/* Counts a launch of a size that is known. `hashed`: the place plus 1 of the last of its hash. */
+static bool size_count(struct statistics_kernel *kernel, const struct statistics_size *size,
+                       uint64_t hashed)
+{
+    for (size_t i = hashed; i > 0; i = kernel->sizes[i - 1].alike) {
+        struct statistics_size *known = &kernel->sizes[i - 1];
+        if (memcmp(known->grid, size->grid, sizeof size->grid) == 0 &&
+            memcmp(known->block, size->block, sizeof size->block) == 0) {
+            known->launches++;
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool size_add(struct statistics_kernel *kernel, const struct statistics_launch *launch)
 {
     struct statistics_size size = {.launches = 1};
     memcpy(size.grid, launch->grid, sizeof size.grid);
     memcpy(size.block, launch->block, sizeof size.block);
-    for (size_t i = 0; i < kernel->size_count; i++) {
-        struct statistics_size *known = &kernel->sizes[i];
-        if (memcmp(known->grid, size.grid, sizeof size.grid) == 0 &&
-            memcmp(known->block, size.block, sizeof size.block) == 0) {
-            known->launches++;
-            return true;
-        }
+    uint64_t hash = size_hash(&size), hashed = 0;
+    u64_map_get(&hashed, &kernel->size_places, hash);
+    if (size_count(kernel, &size, hashed)) {
+        return true;
     }
     if (kernel->size_count == kernel->size_capacity) {
         size_t capacity = kernel->size_capacity ? kernel->size_capacity * 2 : 4;
@@ -131,8 +150,9 @@ static bool size_add(struct statistics_kernel *kernel, const struct statistics_l
         kernel->sizes = list;
         kernel->size_capacity = capacity;
     }
+    size.alike = hashed;
     kernel->sizes[kernel->size_count++] = size;
-    return true;
+    return u64_map_put(&kernel->size_places, hash, kernel->size_count) == 0;
 }
 
 void statistics_launched(struct statistics *statistics, const struct statistics_launch *launch)
@@ -167,6 +187,7 @@ void statistics_free(struct statistics *statistics)
     for (size_t i = 0; i < statistics->count; i++) {
         free(statistics->kernels[i].name);
         free(statistics->kernels[i].sizes);
+        u64_map_free(&statistics->kernels[i].size_places);
     }
     free(statistics->kernels);
     *statistics = (struct statistics){0};

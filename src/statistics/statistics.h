@@ -6,6 +6,7 @@
 #define SONDE_STATISTICS_STATISTICS_H
 
 #include "gpu/gpu.h"
+#include "util/container/map.h"
 
 struct placement {
     uint64_t cta, start_cycle, end_cycle;
@@ -36,6 +37,7 @@ void residents_free(struct residents *residents);
 struct statistics_size {
     uint32_t grid[3], block[3];
     uint64_t launches;
+    size_t alike; /* place plus 1 of the one before with the same hash; 0: none */
 };
 
 /* All launches of a kernel. Kernels of one name are told apart by their code. */
@@ -46,6 +48,7 @@ struct statistics_kernel {
     struct gpu_stats stats;        /* with the number of launches */
     struct statistics_size *sizes; /* in the order of their first launch */
     size_t size_count, size_capacity;
+    struct u64_map size_places; /* by hash, the place of the last plus 1 */
     uint64_t overlapping; /* launches beside others: what these did meanwhile is counted, too */
 };
 

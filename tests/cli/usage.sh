@@ -121,10 +121,20 @@ for command in "report kept.json -o ./kept.json" "export --format hwloc kept.jso
     "exec saxpy.ptx linked.ptx --stats linked.ptx" "exec saxpy.ptx -d sim:model.yaml --stats model.yaml" "dissect -d sim:model.yaml --json model.yaml"; do
     run sonde $command 2>&1 | sed "s#$DATA#DATA#"
 done
+head -c 64 /dev/zero >data.bin
+for arg in file:data.bin name=file:data.bin inout:data.bin texture:f32:16:data.bin texture:f32:16:data.bin,linear surface:u8:8x8:data.bin; do
+    run sonde exec saxpy.ptx --arg "$arg" --stats ./data.bin
+done
+head -c 64 /dev/zero | cmp - data.bin
 cmp kept.json "$DATA/dissection.json"
 cmp saxpy.ptx "$SOURCE/examples/saxpy.ptx"
 cmp model.yaml model.before
 echo "# what there is, is told"
+run sonde model check "$DATA/dissection.json" 2>&1 | sed "s#$DATA#DATA#"
+run sonde model params qwertyuiop
+run sonde model params l2.hit_latncy
+run sonde exec saxpy.ptx --arg zero:4 --arg zero:4 --arg bytes:1024 --arg u32:1
+run sonde exec saxpy.ptx --arg zero:4 --arg zero:4 --arg bytes:1,-1 --arg u32:1
 run sonde dissect --only nosuch
 run sonde probe zzzzz
 run sonde study mei2014 --only nosuch

@@ -172,7 +172,11 @@ static int fill_list(struct exec_arg *arg, char *list)
         }
         const char *wrong = element_parse(element(arg, i), arg->type, list);
         if (wrong) {
-            return bad_argument(arg->spec, wrong);
+            return bad_argument(arg->spec,
+                                arg->form == ARG_BYTES
+                                    ? "expected bytes of 0 to 255 each, as in bytes:1,2; "
+                                      "a buffer is zero:BYTES"
+                                    : wrong);
         }
         list = comma;
     }

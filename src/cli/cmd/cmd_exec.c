@@ -213,9 +213,51 @@ static void take_option(struct exec_arguments *arguments, struct option_walk *wa
     }
 }
 
-/* PTX files and the model; what --arg reads may be written back. */
-static bool overwrites(const struct exec_arguments *arguments, const struct cli_output *outputs,
-                       size_t count)
+/* The file of [NAME=]KIND:..., NULL: none, or what is no specification, whose own error tells it.
+ */
+struct argument_file {
+    char *path;
+    bool written; /* at the end; it may be the one that another argument reads */
+};
+
+static struct argument_file file_of(const char *spec)
+{
+    static const struct {
+        const char *kind;
+        bool written;
+        int skipped; /* parts in front of the path */
+        char end;    /* the last of these is behind it; 0: nothing is */
+    } kinds[] = {{"file:", false, 0, 0},
+                 {"out:", true, 0, ':'},
+                 {"inout:", true, 0, 0},
+                 {"texture:", false, 2, ','},
+                 {"surface:", true, 2, 0}};
+    const char *colon = strchr(spec, ':'), *equals = strchr(spec, '=');
+    const char *kind = equals && colon && equals < colon ? equals + 1 : spec;
+    for (size_t i = 0; colon && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (strncmp(kind, kinds[i].kind, strlen(kinds[i].kind)) != 0) {
+            continue;
+        }
+        const char *path = colon + 1, *end;
+        for (int k = 0; path && k < kinds[i].skipped; k++) {
+            path = strchr(path, ':');
+            path += path != NULL;
+        }
+        if (!path) {
+            break;
+        }
+        end = kinds[i].end == ':' ? strrchr(path, ':')
+                                  : path + strcspn(path, kinds[i].end ? "," : "");
+        return (struct argument_file){
+            end && end > path ? strndup(path, (size_t)(end - path)) : NULL, kinds[i].written};
+    }
+    return (struct argument_file){0};
+}
+
+/* PTX files, the model, what arguments read: no report takes their place. What one argument reads
+ * another may write. */
+static bool overwrites(const struct exec_arguments *arguments, const struct argument_file *files,
+                       const struct cli_output *outputs, size_t count)
 {
     const struct sonde_exec_options *exec = &arguments->options;
     bool found = cli_overwrites("exec", exec->ptx_path, outputs, count) ||
@@ -223,10 +265,13 @@ static bool overwrites(const struct exec_arguments *arguments, const struct cli_
     for (size_t i = 0; !found && i < exec->link_count; i++) {
         found = cli_overwrites("exec", arguments->links[i], outputs, count);
     }
+    for (size_t i = 0; !found && i < arguments->arg_count; i++) {
+        found = cli_overwrites("exec", files[i].path, outputs, REPORTS);
+    }
     return found;
 }
 
-/* Reports, and buffers that are written to files: [NAME=]out:PATH:BYTES and [NAME=]inout:PATH. */
+/* Reports, and files that arguments are written to. */
 static int check_outputs(const struct exec_arguments *arguments)
 {
     struct cli_output outputs[MAX_ARGS + REPORTS] = {
@@ -235,34 +280,25 @@ static int check_outputs(const struct exec_arguments *arguments)
         {"--profile", arguments->profile.path},
         {"--check", arguments->check.path},
     };
-    char *paths[MAX_ARGS] = {0};
+    struct argument_file files[MAX_ARGS] = {0};
     int status = EXIT_DONE;
     for (size_t i = 0; i < REPORTS && status == EXIT_DONE; i++) {
         status = cli_check_output(outputs[i].path);
     }
     for (size_t i = 0; i < arguments->arg_count && status == EXIT_DONE; i++) {
-        const char *spec = arguments->args[i];
-        const char *colon = strchr(spec, ':');
-        const char *equals = strchr(spec, '=');
-        const char *kind = equals && equals < colon ? equals + 1 : spec;
-        const char *end = spec + strlen(spec);
-        if (strncmp(kind, "out:", 4) == 0) {
-            end = strrchr(spec, ':');
-        } else if (strncmp(kind, "inout:", 6) != 0) {
-            continue;
+        files[i] = file_of(arguments->args[i]);
+        if (files[i].written) {
+            outputs[REPORTS + i] = (struct cli_output){arguments->args[i], files[i].path};
+            status = cli_check_output(files[i].path);
         }
-        /* What is no specification at all is told by its own error. */
-        paths[i] = end > colon + 1 ? strndup(colon + 1, (size_t)(end - colon - 1)) : NULL;
-        outputs[REPORTS + i] = (struct cli_output){spec, paths[i]};
-        status = cli_check_output(paths[i]);
     }
     size_t count = REPORTS + arguments->arg_count;
-    if (status == EXIT_DONE &&
-        (cli_same_outputs("exec", outputs, count) || overwrites(arguments, outputs, count))) {
+    if (status == EXIT_DONE && (cli_same_outputs("exec", outputs, count) ||
+                                overwrites(arguments, files, outputs, count))) {
         status = EXIT_USAGE;
     }
     for (size_t i = 0; i < arguments->arg_count; i++) {
-        free(paths[i]);
+        free(files[i].path);
     }
     return status;
 }

@@ -66,6 +66,30 @@ static void many_kernels_keep_their_order(void **state)
 }
 
 /* Mangled names are long and begin alike. */
+static void sizes_of_launches_are_counted_each_in_the_order_of_their_first(void **state)
+{
+    (void)state;
+    enum { SIZES = 100000 };
+    struct statistics statistics = {0};
+    const struct gpu_stats stats = launch_of(1, 32);
+    for (uint32_t i = 0; i < 2 * SIZES; i++) {
+        uint32_t k = i % SIZES;
+        const uint32_t grid[3] = {k + 1, 1, 1 + k % 2}, block[3] = {32 << k % 3, 1, 1};
+        const struct statistics_launch launch = {
+            .kernel = "walk", .grid = grid, .block = block, .stats = &stats};
+        statistics_launched(&statistics, &launch);
+    }
+    assert_false(statistics.failed);
+    assert_int_equal(statistics.kernels[0].size_count, SIZES);
+    for (uint32_t i = 0; i < SIZES; i++) {
+        const struct statistics_size *size = &statistics.kernels[0].sizes[i];
+        assert_int_equal(size->grid[0], i + 1);
+        assert_int_equal(size->block[0], 32 << i % 3);
+        assert_int_equal(size->launches, 2);
+    }
+    statistics_free(&statistics);
+}
+
 static void names_differ_at_their_ends(void **state)
 {
     (void)state;
@@ -369,6 +393,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launches_of_one_kernel_are_one),
         cmocka_unit_test(many_kernels_keep_their_order),
+        cmocka_unit_test(sizes_of_launches_are_counted_each_in_the_order_of_their_first),
         cmocka_unit_test(names_differ_at_their_ends),
         cmocka_unit_test(the_file_has_the_sum_and_each_kernel),
         cmocka_unit_test(each_counter_stands_under_its_name),
