@@ -475,52 +475,12 @@ static bool part_lines(struct model_text *t, const json_t *l2, const struct geom
     return true;
 }
 
-/* How far each slice of a part lies: the classes of hits, each spread over its share of slices.
- * What copies take more widens the classes as well. */
-static void distance_line(struct model_text *t, const json_t *l2, const struct parts_plan *parts)
-{
-    const json_t *classes = json_object_get(l2, "hit_latencies");
-    uint64_t slices = t->base->l2_slices / parts->count, done = 0;
-    double share = 0, nearest = 0;
-    struct strbuf list = {0};
-    for (size_t i = 0; i < json_array_size(classes); i++) {
-        const json_t *one = json_array_get(classes, i);
-        double low = json_number_value(json_object_get(one, "low"));
-        double high = json_number_value(json_object_get(one, "high")) - parts->copy_cycles;
-        share += json_number_value(json_object_get(one, "share"));
-        nearest = i == 0 ? low : nearest;
-        uint64_t until =
-            i + 1 == json_array_size(classes) ? slices : (uint64_t)(share * slices + 0.5);
-        for (uint64_t k = done; k < until && k < slices; k++) {
-            double along = until - done > 1 ? (double)(k - done) / (double)(until - done - 1) : 0.5;
-            double more = low + along * (high > low ? high - low : 0) - nearest;
-            strbuf_printf(&list, "%s%.0f", k ? ", " : "", more > 0 ? more : 0);
-        }
-        done = until > done ? until : done;
-    }
-    model_line(t, 1, "measured: the classes of hits, l2.hit_latencies", "slice_latency: [%s]",
-               strbuf_text(&list));
-    strbuf_free(&list);
-}
-
-/* From the first class of hits to the last; 0: there are less than two. */
-static double classes_span(const json_t *l2)
-{
-    const json_t *classes = json_object_get(l2, "hit_latencies");
-    size_t count = json_array_size(classes);
-    if (count < 2) {
-        return 0;
-    }
-    return json_number_value(json_object_get(json_array_get(classes, count - 1), "cycles")) -
-           json_number_value(json_object_get(json_array_get(classes, 0), "cycles"));
-}
-
 /* Classes of hits differ by more than what copies take, where the base has parts or the model. */
 static bool classes_lie_apart(const struct model_text *t, const json_t *l2,
                               const struct parts_plan *parts)
 {
     bool any_parts = parts->count > 1 || t->base->l2_parts.count > 1;
-    return any_parts && classes_span(l2) > 2.0 * parts->copy_cycles;
+    return any_parts && class_span(l2) > 2.0 * parts->copy_cycles;
 }
 
 /* Whether the base's L2, which has one part, can be cut into so many: its slices are shared out by
@@ -542,7 +502,7 @@ static uint32_t copy_cycles(const json_t *l2)
     const json_t *classes = json_object_get(l2, "hit_latencies");
     double share = json_number_value(json_object_get(json_array_get(classes, 0), "share"));
     bool are_halves = json_array_size(classes) == 2 && fabs(share - 0.5) <= limits.half_share;
-    return are_halves ? (uint32_t)(classes_span(l2) + 0.5) : 0;
+    return are_halves ? (uint32_t)(class_span(l2) + 0.5) : 0;
 }
 
 void model_parts(struct parts_plan *parts, const struct model_text *t)
@@ -614,7 +574,7 @@ static void unknown_lines(struct model_text *t, const json_t *l2, const struct g
         near_line(t);
     }
     if (is_apart) {
-        distance_line(t, l2, parts);
+        model_distances(t, l2, parts);
     } else if (t->base->l2_parts.slice_cycles.count && parts->count != base_parts) {
         model_line(t, 1, "", "slice_latency: []");
     }
@@ -641,7 +601,7 @@ static uint64_t l2_section(struct model_text *t, const struct latency_plan *plan
     }
     if (part_lines(t, l2, &g)) {
         if (json_array_size(json_object_get(l2, "hit_latencies"))) {
-            distance_line(t, l2, parts);
+            model_distances(t, l2, parts);
         }
         return t->base->l2_slices;
     }

@@ -23,21 +23,6 @@
 /* Cycles that a class of L2's hits may spread over and still stand for one latency: rounding. */
 #define NARROW 1.0
 
-/* Of timed hits as of untimed ones, which have no median: the mean of their classes, if told. */
-static double mean_of_classes(const json_t *cache, double otherwise)
-{
-    size_t i;
-    json_t *one;
-    double sum = 0, shares = 0;
-    json_array_foreach(json_object_get(cache, "hit_latencies"), i, one)
-    {
-        double share = json_number_value(json_object_get(one, "share"));
-        sum += share * json_number_value(json_object_get(one, "cycles"));
-        shares += share;
-    }
-    return shares > 0 ? sum / shares : otherwise;
-}
-
 static void plan_issue(struct issue_plan *plan, const struct model_text *t)
 {
     struct saved_value timed, untimed;
@@ -48,7 +33,7 @@ static void plan_issue(struct issue_plan *plan, const struct model_text *t)
                                 .interval = sm->issue_interval ? sm->issue_interval : 1};
     if (saved_value(&timed, cache, "hit_latency") &&
         saved_value(&untimed, cache, "load_to_use_latency")) {
-        double record = mean_of_classes(cache, timed.value) - untimed.value;
+        double record = class_mean(cache, timed.value) - untimed.value;
         plan->is_measured = true;
         if (record < RECORD_SHOWS) {
             plan->per_scheduler = plan->per_scheduler > 1 ? plan->per_scheduler : 2;
@@ -104,10 +89,10 @@ static uint32_t rest(double whole, double terms)
 static void plan_l2(struct latency_plan *plan, const struct model_text *t, double l2_hit)
 {
     const struct model *base = t->base;
-    const json_t *classes = json_object_get(saved_cache(t->root, "l2"), "hit_latencies");
-    if ((plan->parts.count > 1 || base->l2_parts.count > 1) && json_array_size(classes)) {
-        l2_hit = json_number_value(json_object_get(json_array_get(classes, 0), "low")) -
-                 plan->issue.record_cycles;
+    const json_t *l2 = saved_cache(t->root, "l2");
+    bool any_parts = plan->parts.count > 1 || base->l2_parts.count > 1;
+    if (any_parts && json_array_size(json_object_get(l2, "hit_latencies"))) {
+        l2_hit = class_nearest(t, l2, &plan->parts) - plan->issue.record_cycles;
     }
     uint32_t both = rest(l2_hit, plan->lsu + base->l2.hit_cycles +
                                      way_network_extra(base, way_load_bytes(base)));
@@ -115,74 +100,32 @@ static void plan_l2(struct latency_plan *plan, const struct model_text *t, doubl
     plan->reply = both - both / 2;
 }
 
-/* The mean of an op's kinds of access that go to memory; false: it has less than two. */
-static bool mean_of_kinds(double *mean, const json_t *kinds, const char *op)
-{
-    double sum = 0;
-    size_t i, count = 0;
-    json_t *row;
-    json_array_foreach(kinds, i, row)
-    {
-        struct saved_value value;
-        if (strcmp(saved_text(row, "pattern", ""), "P4") == 0 &&
-            strcmp(saved_text(row, "op", ""), op) == 0 && saved_value(&value, row, "latency")) {
-            sum += value.value;
-            count++;
-        }
-    }
-    *mean = count ? sum / (double)count : 0;
-    return count > 1;
-}
-
-/*
- * What memory takes. Of several parts lines are near or far, and a median between two humps lies
- * where chance puts it: then the mean of the kinds of access, of the op that takes longest, whose
- * rows of DRAM are closed.
- */
-static bool memory_latency(double *cycles, struct latency_plan *plan, const struct model_text *t)
+static void plan_memory(struct latency_plan *plan, const struct model_text *t, double l2_hit)
 {
     struct saved_value memory;
     if (!saved_value(&memory, json_object_get(t->root, "memory"), "latency")) {
-        return false;
-    }
-    *cycles = memory.value;
-    const json_t *kinds = json_object_get(t->root, "latency_patterns");
-    size_t i;
-    json_t *row;
-    json_array_foreach(kinds, i, row)
-    {
-        double mean;
-        if (plan->parts.count > 1 && mean_of_kinds(&mean, kinds, saved_text(row, "op", "")) &&
-            mean > *cycles) {
-            *cycles = plan->memory_of_kinds = mean;
-        }
-    }
-    return true;
-}
-
-static void plan_memory(struct latency_plan *plan, const struct model_text *t, double l2_hit)
-{
-    double memory;
-    if (!memory_latency(&memory, plan, t)) {
         return;
     }
-    memory -= plan->issue.record_cycles;
     const struct model *base = t->base;
     const struct cache_spec *l2 = &base->l2;
+    double whole = memory.value - plan->issue.record_cycles;
     uint32_t asked = way_load_bytes(base);
     if (!way_has_l2(t)) {
         double network = plan->request + plan->reply + way_network_extra(base, asked);
-        plan->dram_fixed = rest(memory, plan->lsu + network + way_dram(t, asked));
+        plan->dram_fixed = rest(whole, plan->lsu + network + way_dram(t, asked));
         return;
     }
     uint32_t fetched = fetched_bytes(saved_cache(t->root, "l2"), l2->sector_bytes);
     /* Half of the lines cross, where there are two parts. */
     const struct parts_plan *parts = &plan->parts;
-    double across = (parts->count - 1.0) / parts->count *
-                    (2 * base->l2_parts.crossing_cycles + parts->copy_cycles + l2->miss_cycles +
-                     l2->fill_cycles);
-    plan->dram_fixed = rest(memory - across - l2_hit + l2->hit_cycles,
-                            l2->miss_cycles + l2->fill_cycles + way_dram(t, fetched));
+    double across =
+        2 * base->l2_parts.crossing_cycles + parts->copy_cycles + l2->miss_cycles + l2->fill_cycles;
+    double beyond = whole - l2_hit - (parts->count - 1.0) / parts->count * across;
+    if (parts->count > 1) {
+        plan->memory_of_kinds = kinds_beyond_l2(&beyond, t, parts, across);
+    }
+    plan->dram_fixed =
+        rest(beyond + l2->hit_cycles, l2->miss_cycles + l2->fill_cycles + way_dram(t, fetched));
 }
 
 /*
@@ -505,6 +448,7 @@ void latencies_plan(struct latency_plan *plan, const struct model_text *t)
                     way_network_extra(base, way_load_bytes(base));
     plan_issue(&plan->issue, t);
     model_parts(&plan->parts, t);
+    plan->parts.record_cycles = plan->issue.record_cycles;
     if (!latency(&l2_hit, plan, saved_cache(t->root, "l2"), "hit_latency")) {
         l2_hit_of_misses(&l2_hit, plan, t);
     }

@@ -58,9 +58,9 @@ struct issue_plan {
     uint32_t record_cycles;
 };
 
-/* L2's parts that the model will have, where its geometry is the base's, and what copies take. */
+/* L2's parts that the model will have, what copies take, and the record of a timed hit. */
 struct parts_plan {
-    uint32_t count, copy_cycles;
+    uint32_t count, copy_cycles, record_cycles;
 };
 
 struct latency_plan {
@@ -70,7 +70,7 @@ struct latency_plan {
     uint32_t request, reply;               /* of the network */
     uint32_t l1_hit, l1_through;           /* on a miss: miss and fill together */
     uint32_t dram_fixed;
-    double memory_of_kinds; /* what it follows from, where kinds of access tell; else 0 */
+    bool memory_of_kinds; /* it follows from kinds of access, near and far ones */
     bool texture_by_l1;
     uint32_t texture_address, texture_filter, texture_fifo, texture_through;
     uint32_t constant_address, constant_l1_hit, constant_l1_through;
@@ -82,6 +82,21 @@ struct latency_plan {
 /* Starts from the base's values; what was measured changes them. What no whole number of cycles
  * from 0 on can bring about stays as near as it can. */
 void latencies_plan(struct latency_plan *plan, const struct model_text *t);
+
+/* ---- classes.c: L2's hits and memory's loads, where they are near and far ---- */
+
+/* From the first class of a cache's hits to the last; 0: there are less than two. */
+double class_span(const json_t *cache);
+/* Of timed hits as of untimed ones, which have no median: the mean of their classes, if told. */
+double class_mean(const json_t *cache, double otherwise);
+/* The hit of the nearest slice, with what its record adds. */
+double class_nearest(const struct model_text *t, const json_t *l2, const struct parts_plan *parts);
+/* The line `slice_latency`: how far each slice of a part lies, from the classes of hits. */
+void model_distances(struct model_text *t, const json_t *l2, const struct parts_plan *parts);
+/* What memory takes beyond a hit in L2, from the kinds of access that go there; `across`: what a
+ * line of another part takes more. False: they do not tell, and *cycles is as it was. */
+bool kinds_beyond_l2(double *cycles, const struct model_text *t, const struct parts_plan *parts,
+                     double across);
 
 /* ---- units.c, caches.c and translation.c: sections, or what they end with ---- */
 

@@ -244,10 +244,9 @@ static void memory_section(struct model_text *t, const struct latency_plan *plan
     if (saved_value(&value, json_object_get(t->root, "memory"), "latency")) {
         model_sum(comment, "a load that misses L2:", &value);
     }
-    if (plan->memory_of_kinds > 0) {
+    if (plan->memory_of_kinds) {
         snprintf(comment, sizeof(comment),
-                 "a load that misses L2: %g, the mean of near and far lines",
-                 plan->memory_of_kinds);
+                 "what near and far lines take, the mean of kinds of access");
     }
     model_line(t, 0, "", "dram:");
     if (slices % dram->channels != 0) {

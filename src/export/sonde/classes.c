@@ -1,0 +1,193 @@
+/*
+ * Hits of an L2 whose slices lie near and far, and loads from memory behind one of several parts. A
+ * class of hits is told by its median and the 5 and 95 % quantiles; it is taken for even between
+ * two ends, of lines at home and, in the other half, of copies, which take longer.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "export/sonde/model_text.h"
+
+/* Fixed by: sample_classes(), and the chains of tests/infer/h200. */
+static const struct {
+    double outside, apart;
+} limits = {
+    .outside = 0.05, /* share of a class that its quantiles leave out at either end */
+    .apart = 0.05,   /* of two shares of about a thousand lines: three standard deviations */
+};
+
+static double number(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+static const json_t *classes_of(const json_t *cache)
+{
+    return json_object_get(cache, "hit_latencies");
+}
+
+double class_span(const json_t *cache)
+{
+    const json_t *classes = classes_of(cache);
+    size_t count = json_array_size(classes);
+    return count < 2 ? 0
+                     : number(json_array_get(classes, count - 1), "cycles") -
+                           number(json_array_get(classes, 0), "cycles");
+}
+
+double class_mean(const json_t *cache, double otherwise)
+{
+    size_t i;
+    json_t *one;
+    double sum = 0, shares = 0;
+    json_array_foreach(classes_of(cache), i, one)
+    {
+        sum += number(one, "share") * number(one, "cycles");
+        shares += number(one, "share");
+    }
+    return shares > 0 ? sum / shares : otherwise;
+}
+
+/* A class's lines at home: from `begin` on, over `width`. Its copies lie `copy` farther; where they
+ * are farther than the class is broad they are another class. */
+struct ends {
+    double begin, width;
+};
+
+static struct ends class_ends(const json_t *one, double copy)
+{
+    double low = number(one, "low"), spread = fmax(0, number(one, "high") - low);
+    copy = copy <= spread ? copy : 0;
+    /* Up to the quantile there are lines at home alone: half of what the share is of all. */
+    double width = (spread - copy) / (1 - 4 * limits.outside);
+    if (copy >= 2 * limits.outside * width) {
+        return (struct ends){.begin = low - 2 * limits.outside * width, .width = width};
+    }
+    width = spread / (1 - 2 * limits.outside);
+    return (struct ends){.begin = low - limits.outside * width - copy / 2, .width = width};
+}
+
+/* The mean of hits: of untimed ones and what a record adds, where they were told, else of classes.
+ */
+static double hit_mean(const json_t *cache, uint32_t record)
+{
+    struct saved_value untimed;
+    bool is_told = saved_value(&untimed, cache, "load_to_use_latency");
+    return is_told ? untimed.value + record : class_mean(cache, 0);
+}
+
+/* The share of a class. Of two, the one that gives the mean of untimed hits, which is compared. */
+static double class_share(const json_t *cache, size_t i, uint32_t record)
+{
+    const json_t *classes = classes_of(cache);
+    double told = number(json_array_get(classes, i), "share");
+    if (json_array_size(classes) != 2) {
+        return told;
+    }
+    double near = number(json_array_get(classes, 0), "cycles"), span = class_span(cache);
+    double far_share = (hit_mean(cache, record) - near) / span;
+    if (span <= 0 || fabs(far_share - (i ? told : 1 - told)) > limits.apart) {
+        return told;
+    }
+    return i ? far_share : 1 - far_share;
+}
+
+/* Slices of a part that the classes are shared out over. */
+static uint64_t slices_of(const struct model_text *t, const struct parts_plan *parts)
+{
+    return t->base->l2_slices / parts->count;
+}
+
+/* The first slice beyond those of the first `i` classes, whose share that is. */
+static uint64_t slices_until(const json_t *classes, size_t i, double share, uint64_t slices)
+{
+    uint64_t until = (uint64_t)(share * (double)slices + 0.5);
+    return i == json_array_size(classes) || until > slices ? slices : until;
+}
+
+double class_nearest(const struct model_text *t, const json_t *l2, const struct parts_plan *parts)
+{
+    const json_t *classes = classes_of(l2), *first = json_array_get(classes, 0);
+    struct ends ends = class_ends(first, parts->copy_cycles);
+    uint64_t own =
+        slices_until(classes, 1, class_share(l2, 0, parts->record_cycles), slices_of(t, parts));
+    return round(ends.begin + ends.width / 2 / (double)(own ? own : 1));
+}
+
+void model_distances(struct model_text *t, const json_t *l2, const struct parts_plan *parts)
+{
+    const json_t *classes = classes_of(l2);
+    uint64_t slices = slices_of(t, parts), done = 0;
+    double share = 0, nearest = class_nearest(t, l2, parts);
+    struct strbuf list = {0};
+    for (size_t i = 0; i < json_array_size(classes); i++) {
+        const json_t *one = json_array_get(classes, i);
+        struct ends ends = class_ends(one, parts->copy_cycles);
+        share += class_share(l2, i, parts->record_cycles);
+        uint64_t until = slices_until(classes, i + 1, share, slices);
+        for (uint64_t k = done; k < until; k++) {
+            double along = ((double)(k - done) + 0.5) / (double)(until - done);
+            double more = ends.begin + along * ends.width - nearest;
+            strbuf_printf(&list, "%s%.0f", k ? ", " : "", more > 0.5 ? more : 0);
+        }
+        done = until > done ? until : done;
+    }
+    model_line(t, 1, "measured: the classes of hits, l2.hit_latencies", "slice_latency: [%s]",
+               strbuf_text(&list));
+    strbuf_free(&list);
+}
+
+/* Loads of an op from memory, by their kinds. */
+struct kinds {
+    double nearest, sum, loads; /* the sum without what far ones take more */
+    size_t count;
+};
+
+/* The kinds of access of an op that go to memory and hit the TLB. What lies farther than crossing
+ * explains has waited for something else. */
+static struct kinds kinds_of(const json_t *rows, const char *op, double span, double across)
+{
+    struct kinds kinds = {0};
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row)
+    {
+        struct saved_value value;
+        if (strcmp(saved_text(row, "pattern", ""), "P4") != 0 ||
+            strcmp(saved_text(row, "op", ""), op) != 0 || !saved_value(&value, row, "latency")) {
+            continue;
+        }
+        double loads = number(row, "loads");
+        kinds.nearest = kinds.count == 0 ? value.value : kinds.nearest; /* they come in order */
+        double more = value.value - kinds.nearest;
+        if (more > 2 * across) {
+            continue;
+        }
+        kinds.sum += loads * (value.value - (more > (span + across) / 2 ? across : 0));
+        kinds.loads += loads;
+        kinds.count++;
+    }
+    return kinds;
+}
+
+bool kinds_beyond_l2(double *cycles, const struct model_text *t, const struct parts_plan *parts,
+                     double across)
+{
+    const json_t *l2 = saved_cache(t->root, "l2");
+    const json_t *rows = json_object_get(t->root, "latency_patterns");
+    struct kinds most = {0};
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row)
+    {
+        struct kinds kinds = kinds_of(rows, saved_text(row, "op", ""), class_span(l2), across);
+        most = kinds.count > 1 && kinds.loads > most.loads ? kinds : most;
+    }
+    double hit = hit_mean(l2, parts->record_cycles);
+    if (most.loads <= 0 || hit <= 0) {
+        return false;
+    }
+    /* Half of the hits were copies. */
+    *cycles = most.sum / most.loads - (hit - parts->copy_cycles / 2.0);
+    return true;
+}
