@@ -112,6 +112,16 @@ if wanted sim.timing.mesh.winsn_per_s; then
     figure sim.timing.mesh.winsn_per_s "$(printf '%s\n' "$rates" | sed -n 's/^weighted //p')" winsn/s
 fi
 
+# What host threads' hand-overs depend on.
+if wanted host.core_round_trip_ns; then
+    echo "a word from one of two of the host's cores to the other and back, best of 2000"
+    if [ "$(nproc)" -ge 2 ]; then
+        figure host.core_round_trip_ns "$("$programs/bench_round_trip")" ns
+    else
+        echo "host.core_round_trip_ns is not measured: there is one processor only"
+    fi
+fi
+
 # How much faster two host threads are than one, run in turns; the statistics of all runs are equal, or it ends.
 if wanted sim.threads2.speedup; then
     echo "one and two host threads in turns on sim:gtx780, best of 5"
