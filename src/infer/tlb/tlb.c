@@ -25,16 +25,17 @@
  * cycles). */
 static const struct {
     uint64_t first_stride;
-    unsigned search_pages, near_cycles, close_cycles, table_cycles, table_reads;
+    unsigned search_pages, inside_run, near_cycles, close_cycles, table_cycles, table_reads;
     double least_excess, hit_quantile, share_quiet, share_noisy, near_hits, low_quantile, close,
         data_share, stray, more, apart, same, sure, unchecked, unexplained, many, table_share;
 } limits = {
     .first_stride = UINT64_C(2) << 20, /* bytes from page to page of the first walks */
     .search_pages = 4096,              /* pages of a walk; beyond, their distance grows */
-    .least_excess = 1.5,               /* cycles: less is no level's miss */
-    .hit_quantile = 0.98,              /* quantile of the hits' excess that counts as noise */
-    .share_quiet = 0.01,               /* share of the elements that must be slow */
-    .share_noisy = 0.03,               /* the same with noise, or where lines differ */
+    .inside_run = 500000, /* requests: more than all others; probes count to a million. Chosen */
+    .least_excess = 1.5,  /* cycles: less is no level's miss */
+    .hit_quantile = 0.98, /* quantile of the hits' excess that counts as noise */
+    .share_quiet = 0.01,  /* share of the elements that must be slow */
+    .share_noisy = 0.03,  /* the same with noise, or where lines differ */
     .near_hits = 0.4, /* part of the way from hits to the cheapest misses: the threshold, for misses
                          differ */
     .near_cycles = 10,   /* cycles above the hits, the same at most */
@@ -273,6 +274,66 @@ static int find_page(struct tlb_lab *tl, struct search *search, struct tlb_level
 }
 
 /*
+ * Does a walk inside the pages of the first level that showed take longer than among few? The level
+ * holds these pages; then what misses is another one, of smaller pages, which did not show by
+ * itself: in walks over the longer pages both missed at once. `stride` becomes the least at which
+ * it shows; 0: none does. Its requests are numbered apart, so that all others stay those of
+ * recordings.
+ */
+static int look_inside(struct tlb_lab *tl, const struct search *start, const struct search *outer,
+                       const struct tlb_level *level, uint64_t *stride)
+{
+    size_t count = outer->pages * 2 < limits.search_pages ? outer->pages * 2 : limits.search_pages;
+    const uint32_t run = tl->run;
+    bool found = true;
+    int rc = 0;
+    *stride = 0;
+    tl->run += limits.inside_run;
+    for (uint64_t at = level->page / 2; rc == 0 && found && at >= TLB_LEAST_PAGE; at /= 2) {
+        struct search inner = *start;
+        struct tlb_level within = {0};
+        inner.stride = at;
+        inner.reach = at * count;
+        inner.noise = outer->noise;
+        rc = walk_reach(tl, &inner, &found, &within);
+        *stride = rc == 0 && found ? at : *stride;
+    }
+    tl->run = run;
+    if (rc && lab_soft(rc)) { /* an older recording */
+        tl->lab->why.reason[0] = '\0';
+        rc = 0;
+    }
+    return rc;
+}
+
+/* The first level and its page: of the smallest pages that show. */
+static int find_first(struct tlb_lab *tl, struct search *search, struct tlb_level *level)
+{
+    const struct search start = *search;
+    uint64_t inside = 0;
+    int rc = find_page(tl, search, level);
+    while (rc == 0) {
+        rc = look_inside(tl, &start, search, level, &inside);
+        if (rc || inside == 0) {
+            return rc;
+        }
+        struct search outer = *search;
+        struct tlb_level longer = *level;
+        *search = start;
+        search->stride = search->reach = inside;
+        search->noise = outer.noise;
+        rc = find_page(tl, search, level);
+        if (rc == INFER_UNDECIDED || (rc == 0 && level->page >= longer.page)) {
+            tl->lab->why.reason[0] = '\0';
+            *search = outer;
+            *level = longer;
+            return 0;
+        }
+    }
+    return rc;
+}
+
+/*
  * Where L2 is too small for the lines of a walk (tlb/data.c), a load that takes longer than missing
  * data alone may have missed both: the two add up, and what is left for the translation is open.
  * Behind noise the second level's penalty is the difference of two medians among loads that miss
@@ -456,7 +517,7 @@ static int dissect_levels(struct tlb_lab *tl, struct search *search)
         tlb_refuse(lab->out, &(struct refusal){0});
         level.in_front = in_front;
         level.front_page = front_page;
-        rc = find_page(tl, search, &level);
+        rc = i == 0 ? find_first(tl, search, &level) : find_page(tl, search, &level);
         rc = rc == 0 && i > 0 && costs_as_tables(tl, &level) ? refuse_tables(tl, &level) : rc;
         if (rc == 0) { /* what no page explains is no level */
             rc = measure_level(tl, out, &level, search, in_front);

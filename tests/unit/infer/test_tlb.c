@@ -453,6 +453,32 @@ static void a_second_level_of_fewer_and_longer_entries_shows(void **state)
     assert_spanning(34, 1, 32, MOST_HELD, true);
 }
 
+/*
+ * A miss of the first level costs little, and in a walk over the second one's pages both miss at
+ * once: the first level shows inside these pages alone.
+ */
+static void a_cheap_first_level_of_shorter_entries_shows(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t front, front_kib, back;
+    } pairs[] = {{34, 64, 32}, {32, 64, 32}, {40, 256, 20}, {24, 1024, 32}, {60, 16, 24}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        uint64_t front_page = (uint64_t)pairs[i].front_kib << 10;
+        struct gpu gpu = {
+            .first = 6,
+            .level = {{.sets = 1, .ways = pairs[i].front, .page_bytes = front_page},
+                      {.sets = 1, .ways = pairs[i].back, .page_bytes = UINT64_C(2) << 20}}};
+        const struct tlb_result *tlb = dissect(&gpu, 1);
+        assert_value(&found.tlbs[0].page, (double)front_page);
+        assert_value(&found.tlbs[0].entries, pairs[i].front);
+        assert_value(&found.tlbs[0].miss_penalty, 6);
+        assert_value(&tlb->page, 2097152);
+        assert_value(&tlb->entries, pairs[i].back);
+        assert_value(&tlb->miss_penalty, SECOND);
+    }
+}
+
 /* L2 is small, so what missing data costs is known; a miss of the level costs the same. */
 static void a_miss_that_costs_as_much_as_missing_data_shows(void **state)
 {
@@ -535,6 +561,7 @@ int main(void)
         cmocka_unit_test(a_set_larger_than_others_is_no_set_alike),
         cmocka_unit_test(entries_of_the_second_level_may_span_more),
         cmocka_unit_test(a_second_level_of_fewer_and_longer_entries_shows),
+        cmocka_unit_test(a_cheap_first_level_of_shorter_entries_shows),
         cmocka_unit_test(a_miss_that_costs_as_much_as_missing_data_shows),
         cmocka_unit_test(lines_that_differ_are_no_strays),
         cmocka_unit_test(behind_large_first_levels_of_their_own_all_share_the_second),
