@@ -78,6 +78,17 @@ constant_l15: {size: 8 KiB, line: 128 B, sector: 32 B, sets: 8, ways: 8, index: 
 YAML
 second near 8192 128 8 8 nru bits 0
 
+# Two ways of which one is a victim three times as often, in twice whose size half of the units hit.
+copy halves <<'YAML'
+constant_l1: {size: 2 KiB, line: 32 B, sector: 32 B, sets: 32, ways: 2, index: {kind: bits, bits: [5, 6, 7, 8, 9]}, replacement: {policy: nru}}
+constant_l15: {size: 32 KiB, line: 64 B, sector: 32 B, sets: 256, ways: 2, index: {kind: bits, bits: [6, 7, 8, 9, 10, 11, 12, 13]},
+  replacement: {policy: biased, seed: 57313, victim_probability: [1/4, 3/4]}}
+YAML
+expect halves.json constant_l15.fetch_granularity 32
+expect halves.json constant_l15.size 32768
+expect halves.json constant_l15.sets 256
+expect halves.json constant_l15.ways 2
+
 # None, and an L2 so small that launches drive out what is read first.
 copy none <<'YAML'
 constant_l15: {enabled: false}

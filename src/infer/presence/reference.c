@@ -19,10 +19,10 @@
 /* Thresholds. Fixed by: blind trials (tests/blind) and models with small caches, where a member
  * does not say that it was chosen. */
 static const struct {
-    unsigned small_bytes, first_bytes, least_units, few, max_disorder, max_unit_words,
-        least_delayed;
-    double slower, by_noise_slower, clearly, by_noise, farther, alike, hit_share, by_itself, longer,
-        anywhere;
+    unsigned small_bytes, first_bytes, least_units, few, records, max_disorder, max_unit_words,
+        least_delayed, many;
+    double covered, drawn, slower, by_noise_slower, clearly, by_noise, farther, alike, hit_share,
+        by_itself, longer, anywhere;
     uint64_t cheap_bytes, largest_cache;
 } limits = {
     .small_bytes = 1024, /* bytes: most caches hold so many */
@@ -36,6 +36,11 @@ static const struct {
     .farther =
         1.3,   /* times a hit: on a path of its own nothing as far as a plain load's is a hit */
     .few = 50, /* loads: one in so many makes no class */
+    .records = 2048, /* loads of a window. Chosen */
+    .covered = 0.5,  /* share of the units that miss where they begin */
+    .drawn =
+        0.35,   /* the same of many: a cache that draws its victims keeps half of twice its size */
+    .many = 64, /* misses. Chosen */
     .cheap_bytes =
         UINT64_C(4) << 20, /* bytes: a larger array is dear to lay out word by word. Chosen */
     .max_disorder = 3,     /* arrays whose latencies do not follow the addresses. Chosen */
@@ -239,7 +244,8 @@ static bool find_unit(struct pattern *out, const struct level *level, const stru
         for (uint32_t unit = limits.max_unit_words; unit >= 2 && !found; unit--) {
             if ((uint64_t)unit * 4 <= walk->window) {
                 *out = try_unit(missed, misses, walk, unit, histogram);
-                found = out->on_phase >= 1 - noise && out->covered >= 0.5;
+                double covered = misses < limits.many ? limits.covered : limits.drawn;
+                found = out->on_phase >= 1 - noise && out->covered >= covered;
             }
         }
     }
@@ -507,13 +513,17 @@ static void finish(struct level *level, const struct pattern *pattern, const str
                   level->timing.evidence);
 }
 
+/* All of the array is touched before each window: of a large one as seldom as can be where loads
+ * are dear. */
 static int walk_array(struct level *level, struct walk *walk, uint64_t bytes, uint64_t stride)
 {
     struct walk_plan plan =
         level_plan(level, (struct walk_shape){.stride = stride, .count = (size_t)(bytes / stride)});
+    bool dear = bytes > limits.cheap_bytes && level->lab->options->max_cache_loads;
+    uint32_t window = dear ? 2 * limits.records : limits.records;
     plan.touch = true;
-    plan.window = level->max_window < 2048 ? level->max_window : 2048;
-    plan.windows = bytes > UINT64_C(1) << 20 ? 2 : 4;
+    plan.window = level->max_window < window ? level->max_window : window;
+    plan.windows = dear ? 1 : bytes > UINT64_C(1) << 20 ? 2 : 4;
     plan.spread = true;
     return walk_run(level->lab, walk, &plan);
 }
