@@ -86,3 +86,30 @@ slices 2 'channels: 10, closed_page: true, fixed_latency: 252 cycles' l2 <<YAML
 YAML
 expect slices.json l2.sets 5120
 expect slices.json l2.size 655360
+
+# Two parts, and more than can be read to the end: a hit in the farther part takes 58 cycles more than one in the nearer, and is not memory's,
+# whose lines take 26 cycles fewer or more than 394 by their part.
+cat >slices.yaml <<YAML
+name: slices
+sms: 2
+clusters: 2
+l1_data: {size: 16 KiB, line: 128 B, sector: 32 B, sets: 16, ways: 8}
+l2:
+  slices: 16
+  slice_index: {kind: hash, unit: 128 B, seed: 44603}
+  parts: 2
+  crossing: {latency: 26 cycles}
+  part_index: {kind: hash, unit: 4096 B, seed: 18355}
+  size: 2 MiB
+  line: 128 B
+  sector: 32 B
+  sets: 1024
+  ways: 16
+  index: {kind: hash, seed: 25519}
+  hit_latency: 91 cycles
+noc: {request_latency: 62 cycles, reply_latency: 62 cycles}
+dram: {channels: 16, closed_page: true, fixed_latency: 196 cycles}
+YAML
+dissect sim:./slices.yaml slices.json --only penalty --skip l1_data,texture_l1,readonly_l1,local_l1,constant_l1,constant_l15
+expect slices.json memory.latency 394 32
+expect slices.json l2.miss_penalty 136 32

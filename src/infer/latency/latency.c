@@ -16,9 +16,6 @@
 
 #include "util/error.h"
 
-#define PLACES 32
-#define PLACE_LINES 24
-
 /* Thresholds. Chosen, where a member does not say what fixed it. */
 static const struct {
     uint64_t far_bytes;
@@ -223,27 +220,6 @@ static int sample_far(struct level *level, struct sample *out, char what[64])
     return walk_sample(level->lab, out, &plan);
 }
 
-/*
- * The same where so much cannot be read: a few lines beside each other in each of many places, none
- * of them read before in this walk. Whichever the cache holds from elsewhere are hits, and do not
- * count.
- */
-static int sample_places(struct level *level, struct sample *out, char what[64])
-{
-    uint64_t limit = level->lab->options->max_footprint_bytes, bytes = limits.far_bytes;
-    bytes = bytes < limit ? bytes : limit;
-    uint32_t ring[PLACES * PLACE_LINES], apart = (uint32_t)(bytes / PLACES);
-    size_t count = sizeof ring / sizeof *ring;
-    for (size_t i = 0; i < count; i++) {
-        ring[i] = (uint32_t)(i / PLACE_LINES) * apart + (uint32_t)(i % PLACE_LINES) * 128;
-    }
-    struct walk_plan plan = level_plan(level, (struct walk_shape){.ring = ring, .count = count});
-    plan.window = level->max_window < count ? level->max_window : (uint32_t)count;
-    plan.windows = 1;
-    snprintf(what, 64, "lines in %d places of %llu MiB", PLACES, (unsigned long long)bytes >> 20);
-    return walk_sample(level->lab, out, &plan);
-}
-
 /* Latencies among which misses are; `what` says of what. */
 static int sample_misses(struct level *level, struct sample *out, char what[64])
 {
@@ -261,12 +237,11 @@ static int sample_misses(struct level *level, struct sample *out, char what[64])
         snprintf(what, 64, "three times as many elements as fit");
         return sample_walk(level, out, shape, 0);
     }
-    if (level->large) {
-        int rc = sample_far(level, out, what);
-        return lab_soft(rc) ? sample_places(level, out, what) : rc;
+    int rc = level->large ? sample_far(level, out, what) : INFER_UNDECIDED;
+    if (lab_soft(rc)) {
+        snprintf(what, 64, "the reference walk");
     }
-    snprintf(what, 64, "the reference walk");
-    return 0;
+    return lab_soft(rc) ? 0 : rc;
 }
 
 static double median_of_misses(const struct level *level, const struct sample *all, size_t *count)
