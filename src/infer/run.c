@@ -43,7 +43,7 @@ static uint64_t loads_of_recipe(const struct lab *lab)
 
 /* Of all that a source may do, what may be spent by when a recipe ends: on caches, and of copies.
  */
-static const double recipes_share = 0.9, copy_share = 0.9;
+static const double recipes_share = 0.75, copy_share = 0.9;
 /* Bytes that fit: walks of so small a cache are cheap, and its recipes come in any case. Chosen. */
 static const uint64_t recipes_small = 8192;
 
@@ -59,7 +59,7 @@ static bool is_small(const struct level *level)
  */
 static double share_of(const struct level *level, enum experiment_kind kind)
 {
-    static const double first = 0.3, each = 0.06, last = 0.75, paths = 0.05;
+    static const double first = 0.3, each = 0.06, last = 0.7, paths = 0.05;
     double share = level->outermost ? last : first + each * (double)level->lab->level_count;
     return kind == STRUCTURE ? share
            : kind == PATH    ? share + paths
