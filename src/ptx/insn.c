@@ -281,8 +281,8 @@ static int parse_plain(struct ptx_insn *insn, struct parser *p, const struct opc
     while (chosen != NULL && !admits(chosen, raws, count))
         chosen = chosen->next;
     if (chosen == NULL)
-        return parser_error(p, loc, "got %d operands for '%s', expected %s", count, name,
-                            check_operand_count(opcode, count) < 0 ? "more" : "fewer");
+        return parser_misfit(p, loc, "got %d operands for '%s', expected %s", count, name,
+                             check_operand_count(opcode, count) < 0 ? "more" : "fewer");
     fill(insn, chosen);
     code = check_operands(insn, p, chosen, raws, count);
     return code < 0 ? code : check_barrier(insn, p, raws);

@@ -207,6 +207,9 @@ struct ptx_func {
     bool explicit_cluster, is_prototype; /* is_prototype: a .callprototype */
     struct ptx_func *alias_of;           /* .alias name, aliasee */
     const char *file; /* after linking: the part's that it comes from, else NULL */
+    /* ptx_parse_late(): the first instruction that is not implemented, with its place; it and those
+     * like it are missing in `insns`. NULL: there is none. */
+    const char *refusal;
 };
 
 struct ptx_module {
@@ -232,6 +235,9 @@ struct ptx_module {
  * by name.
  */
 int ptx_parse(struct ptx_module **out, const char *file, const char *text, size_t length);
+/* The same for a module that is to be run: an instruction that is not implemented refuses the
+ * function that holds it (ptx_func.refusal) when it is decoded, not the module. */
+int ptx_parse_late(struct ptx_module **out, const char *file, const char *text, size_t length);
 void ptx_module_destroy(struct ptx_module *module);
 
 /*

@@ -288,9 +288,11 @@ static void resolve_sources(const struct parser *p)
         }
 }
 
-static int parse_text(struct ptx_module *module, const char *file, const char *text, size_t length)
+static int parse_text(struct ptx_module *module, const char *file, const char *text, size_t length,
+                      bool late)
 {
-    struct parser p = {.module = module, .arena = module->arena, .diags = {.file = file}};
+    struct parser p = {
+        .module = module, .arena = module->arena, .diags = {.file = file}, .late = late};
     lexer_init(&p.lexer, text, length);
     if (scope_open(&p) == 0) {
         p.root = p.scope;
@@ -310,7 +312,8 @@ static int parse_text(struct ptx_module *module, const char *file, const char *t
     return diag_finish(&p.diags);
 }
 
-int ptx_parse(struct ptx_module **out, const char *file, const char *text, size_t length)
+static int parse(struct ptx_module **out, const char *file, const char *text, size_t length,
+                 bool late)
 {
     *out = NULL;
     while (length > 0 && text[length - 1] == '\0') /* fat binaries pad with NULs */
@@ -328,12 +331,22 @@ int ptx_parse(struct ptx_module **out, const char *file, const char *text, size_
     module->arena = arena;
     module->file = name;
     module->address_size = 32; /* what the manual says when the directive is missing */
-    int code = parse_text(module, name, text, length);
+    int code = parse_text(module, name, text, length, late);
     if (code < 0)
         ptx_module_destroy(module);
     else
         *out = module;
     return code;
+}
+
+int ptx_parse(struct ptx_module **out, const char *file, const char *text, size_t length)
+{
+    return parse(out, file, text, length, false);
+}
+
+int ptx_parse_late(struct ptx_module **out, const char *file, const char *text, size_t length)
+{
+    return parse(out, file, text, length, true);
 }
 
 void ptx_module_destroy(struct ptx_module *module)

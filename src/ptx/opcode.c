@@ -614,15 +614,15 @@ static int report_mismatch(struct parser *p, const struct spelling *s, struct pt
         (fine < s->count && isa_modifier_later(s->parts[fine].text, s->parts[fine].length)))
         return parser_unsupported(p, loc, "instruction '%s' is not implemented", s->text);
     if (best == OP_NONE)
-        return parser_error(p, loc, "got instruction '%s', expected a modifier behind '%.*s'",
-                            s->text, (int)word->length, word->text);
+        return parser_misfit(p, loc, "got instruction '%s', expected a modifier behind '%.*s'",
+                             s->text, (int)word->length, word->text);
     if (fine < s->count)
-        return parser_error(p, loc, "got '.%.*s' in '%s', expected %s%s",
-                            (int)s->parts[fine].length, s->parts[fine].text, s->text,
-                            isa_row(best)->name, isa_row(best)->pattern);
-    return parser_error(p, loc,
-                        "'%s' lacks a modifier or has types that do not go together, expected %s%s",
-                        s->text, isa_row(best)->name, isa_row(best)->pattern);
+        return parser_misfit(p, loc, "got '.%.*s' in '%s', expected %s%s",
+                             (int)s->parts[fine].length, s->parts[fine].text, s->text,
+                             isa_row(best)->name, isa_row(best)->pattern);
+    return parser_misfit(
+        p, loc, "'%s' lacks a modifier or has types that do not go together, expected %s%s",
+        s->text, isa_row(best)->name, isa_row(best)->pattern);
 }
 
 /* Reads the opcode's tokens: a name and all that follows it with a dot. */

@@ -44,11 +44,29 @@ const struct token *parser_peek(struct parser *p)
     return &p->ahead;
 }
 
+/* The text that a diagnostic would have is kept until the function is to be run. */
+static void refuse_function(struct parser *p, int code, struct ptx_loc loc, const char *fmt,
+                            va_list args)
+{
+    struct diags own = {.file = p->diags.file};
+    struct ptx_func *func = p->builder->func;
+    if (func->refusal != NULL)
+        return;
+    diag_add(&own, code, loc, fmt, args);
+    func->refusal = arena_strdup(p->arena, strbuf_text(&own.text));
+    if (strbuf_failed(&own.text) || func->refusal == NULL)
+        parser_memory(p);
+    strbuf_free(&own.text);
+}
+
 void parser_report(struct parser *p, int code, struct ptx_loc loc, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    diag_add(&p->diags, code, loc, fmt, args);
+    if (code == SONDE_EUNSUPPORTED && p->late && p->builder != NULL)
+        refuse_function(p, code, loc, fmt, args);
+    else
+        diag_add(&p->diags, code, loc, fmt, args);
     va_end(args);
 }
 

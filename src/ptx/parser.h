@@ -109,6 +109,7 @@ struct parser {
     int expr_depth;
     struct ptx_source source; /* of the instructions behind a .loc */
     struct u64_map files;     /* names by their numbers */
+    bool late;                /* what is not implemented refuses its function alone */
     bool video;               /* operands may have .b0, .h1 and - */
     int open_braces;          /* { of a vector or an initialiser that are open, for recovery */
     VEC(struct ptx_var *) vars;
@@ -125,6 +126,12 @@ void parser_report(struct parser *p, int code, struct ptx_loc loc, const char *f
 #define parser_error(p, ...) (parser_report((p), SONDE_EINPUT, __VA_ARGS__), SONDE_EINPUT)
 #define parser_unsupported(p, ...)                                                                 \
     (parser_report((p), SONDE_EUNSUPPORTED, __VA_ARGS__), SONDE_EUNSUPPORTED)
+/* A form that no row has: an error, but in a module for sm_100 or later, which has forms that are
+ * not implemented. */
+#define PARSER_KNOWN_SM 99
+#define parser_misfit(p, ...)                                                                      \
+    ((p)->module->target_sm > PARSER_KNOWN_SM ? parser_unsupported((p), __VA_ARGS__)               \
+                                              : parser_error((p), __VA_ARGS__))
 void parser_report_token(struct parser *p, const char *what);
 /* "got 'token', expected WHAT" at the current token */
 static inline int parser_expected(struct parser *p, const char *what)

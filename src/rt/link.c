@@ -46,7 +46,7 @@ int rt_link_add(struct rt_link *link, const char *file, const char *ptx, size_t 
     if (is_device_runtime(ptx, length)) {
         return 0;
     }
-    int rc = ptx_parse(&part, file, ptx, length);
+    int rc = ptx_parse_late(&part, file, ptx, length);
     if (rc == 0 && vec_push(&link->parts, part) < 0) {
         ptx_module_destroy(part);
         rc = error_memory();

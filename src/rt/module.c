@@ -248,7 +248,7 @@ int rt_module_load(struct rt *rt, struct rt_module **out, const char *file, cons
     struct ptx_module *parsed;
     *out = NULL;
     int rc = context_check(rt);
-    rc = rc < 0 ? rc : ptx_parse(&parsed, file, ptx, length);
+    rc = rc < 0 ? rc : ptx_parse_late(&parsed, file, ptx, length);
     return rc < 0 ? rc : module_create(rt, out, parsed);
 }
 

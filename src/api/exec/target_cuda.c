@@ -229,7 +229,7 @@ static int load(struct cuda_target *cuda, const char *device_spec, const char *p
     if (rc < 0) {
         return rc;
     }
-    rc = ptx_parse(&cuda->text, path, ptx, size);
+    rc = ptx_parse_late(&cuda->text, path, ptx, size);
     rc = rc < 0 ? api_read_result(rc) : device_open(&cuda->device, device_spec);
     rc = rc < 0 ? rc : device_module_load(cuda->device, &cuda->module, path, ptx, size);
     free(ptx);

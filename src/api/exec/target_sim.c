@@ -105,7 +105,7 @@ static bool has_narrow_pointers(const char *path)
     if (file_read_all(&ptx, &size, path, PTX_LIMIT_BYTES) < 0) {
         return false;
     }
-    bool narrow = ptx_parse(&module, path, ptx, size) == 0;
+    bool narrow = ptx_parse_late(&module, path, ptx, size) == 0;
     if (narrow) {
         narrow = module->address_size == 32;
         ptx_module_destroy(module);

@@ -70,6 +70,8 @@ static int decode_body(struct decoder *d, struct exec_function *function)
 {
     struct exec_program *program = d->program;
     const struct ptx_func *func = function->func;
+    if (func->refusal)
+        return error_set_lines(SONDE_EUNSUPPORTED, func->refusal);
     d->function = function;
     function->first_pc = program->length;
     function->exit_pc = function->first_pc + func->insn_count;

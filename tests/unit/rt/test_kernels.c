@@ -350,6 +350,50 @@ static void unloading_gives_the_variables_back(void **state)
     }
 }
 
+/* Modules hold kernels for other GPUs, and functions that nobody calls. */
+static void what_is_not_implemented_refuses_the_kernel_that_reaches_it_alone(void **state)
+{
+    (void)state;
+    static const char *const forms[][2] = {
+        {".version 8.0\n.target sm_90\n", "multimem.ld_reduce.global.add.f32 %f0, [%d0];"},
+        {".version 8.6\n.target sm_100a\n", "tcgen05.fence::before_thread_sync;"},
+        {".version 8.8\n.target sm_100a\n",
+         "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r1, %r2}, [%r0];"},
+        {".version 8.8\n.target sm_100\n", "min.f32 %f0, %f1, %f2, %f3;"},
+    };
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        char text[1024], place[96];
+        struct rt_kernel *kernel;
+        (void)snprintf(text, sizeof text,
+                       "%s.address_size 64\n.func late()\n{ .reg .b64 %%d<2>; .reg .b32 %%r<4>; "
+                       ".reg .f32 %%f<4>;\n%s\nret; }\n.visible .entry good() { ret; }\n"
+                       ".visible .entry reaches() { call late; ret; }\n",
+                       forms[i][0], forms[i][1]);
+        struct rt_module *module = load(text);
+        kernel_of(module, "good");
+        assert_int_equal(rt_kernel_get(module, &kernel, "reaches"), SONDE_EUNSUPPORTED);
+        (void)snprintf(place, sizeof place, "test.ptx:6:");
+        assert_non_null(strstr(error_text(), place));
+        (void)snprintf(place, sizeof place, "%.*s", (int)strcspn(forms[i][1], ". "), forms[i][1]);
+        assert_non_null(strstr(error_text(), place));
+        rt_module_unload(rt, module);
+    }
+}
+
+/* A mistake is one in any kernel of the module, as a driver has it. */
+static void what_is_no_instruction_refuses_the_module(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {HEAD ".entry k() { frobnicate.u32; ret; }\n",
+                                        HEAD ".entry k() { bar.sync.u77 0; ret; }\n"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct rt_module *module;
+        assert_int_equal(rt_module_load(rt, &module, "test.ptx", wrong[i], strlen(wrong[i])),
+                         SONDE_EINPUT);
+        assert_non_null(strstr(error_text(), "test.ptx:4:"));
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -366,6 +410,8 @@ int main(void)
         TEST(an_endless_kernel_can_be_interrupted_in_both_modes),
         TEST(faults_name_kernel_and_address_and_spoil_the_context),
         TEST(bad_modules_and_names_are_refused),
+        TEST(what_is_not_implemented_refuses_the_kernel_that_reaches_it_alone),
+        TEST(what_is_no_instruction_refuses_the_module),
         TEST(unloading_gives_the_variables_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
