@@ -108,7 +108,6 @@ void checking_reset(struct rt *rt)
     earlier = rt_check(rt) ? rt_check_detach(rt) : earlier;
 }
 
-/* Whether anything was found. */
 bool checking_end(struct rt *rt, bool with_leaks)
 {
     struct check *check = rt ? rt_check(rt) : earlier;
@@ -116,7 +115,7 @@ bool checking_end(struct rt *rt, bool with_leaks)
     enum check_format format;
     char *text;
     if (!check) {
-        return false;
+        return true;
     }
     size_t length = colon ? (size_t)(colon - options()->check) : strlen(options()->check);
     if (!check_format_parse(&format, options()->check, length)) {
@@ -127,13 +126,15 @@ bool checking_end(struct rt *rt, bool with_leaks)
     }
     if (check_write(&text, check, format) < 0) {
         shim_say("%s", error_text());
-        return true;
+        return false;
     }
+    bool told = true;
     if (!colon) {
         fputs(text, stderr);
     } else if (file_write_all(colon + 1, text, strlen(text)) < 0) {
         shim_say("%s", error_text());
+        told = false;
     }
     free(text);
-    return check_count(check) > 0;
+    return told && check_count(check) == 0;
 }

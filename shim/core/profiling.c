@@ -97,32 +97,39 @@ void profiling_reset(void)
     }
 }
 
-void profiling_end(void)
+static bool write_profile(void)
 {
-    if (timeline && process == getpid() && timeline_close(timeline) < 0) {
-        shim_say("%s", error_text());
-    }
-    timeline = NULL;
-
-    const char *spec = options()->profile;
+    const char *spec = options()->profile, *colon = strchr(spec, ':');
     enum profile_format format;
     char *text;
-    if (!profile || !spec) {
-        return;
-    }
-    const char *colon = strchr(spec, ':');
     size_t length = colon ? (size_t)(colon - spec) : strlen(spec);
     if (!profile_format_parse(&format, spec, length)) {
         format = PROFILE_TEXT;
     }
     if (failed || profile_write(&text, profile, format) < 0) {
         shim_say("%s", failed ? "the profile is not complete: memory is out" : error_text());
-        return;
+        return false;
     }
+    int rc = 0;
     if (!colon) {
         fputs(text, stderr);
-    } else if (file_write_all(colon + 1, text, strlen(text)) < 0) {
+    } else {
+        rc = file_write_all(colon + 1, text, strlen(text));
+    }
+    if (rc < 0) {
         shim_say("%s", error_text());
     }
     free(text);
+    return rc == 0;
+}
+
+bool profiling_end(void)
+{
+    bool written = true;
+    if (timeline && process == getpid() && timeline_close(timeline) < 0) {
+        shim_say("%s", error_text());
+        written = false;
+    }
+    timeline = NULL;
+    return (!profile || !options()->profile || write_profile()) && written;
 }

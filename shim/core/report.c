@@ -186,8 +186,9 @@ void report_done(void *ctx, const struct rt_done *launch)
                                                                         .stats = &launch->stats});
 }
 
-/* To `sonde run`, if it is still there: a path may have become another file's. */
-static void tell_status(void)
+/* To `sonde run`, if it is still there (a path may have become another file's): D, there is a
+ * device, F, something has failed. */
+static void tell(char what)
 {
     const char *status = options()->status, *path = status ? strchr(status, ':') : NULL;
     int fd = path ? open(path + 1, O_WRONLY | O_NONBLOCK | O_CLOEXEC) : -1;
@@ -195,7 +196,7 @@ static void tell_status(void)
     if (fd >= 0) {
         if (fstat(fd, &file) == 0 && S_ISFIFO(file.st_mode) &&
             file.st_ino == strtoull(status, NULL, 10)) {
-            ssize_t written = write(fd, "F", 1);
+            ssize_t written = write(fd, &what, 1);
             (void)written;
         }
         close(fd);
@@ -210,7 +211,7 @@ void report_fault(const char *text)
     report.faulted = true;
     shim_say("kernel fault: %s", text);
     if (report.process == getpid()) {
-        tell_status();
+        tell('F');
     }
 }
 
@@ -399,20 +400,22 @@ static void write_all(void)
     report.ended = true;
     if (o->stats && statistics_write(o->stats, shim_model(), &report.statistics, NULL) < 0) {
         shim_say("%s", error_text());
-        tell_status();
+        tell('F');
     }
     struct rt *rt = NULL;
     if (o->check && device_is_there() && shim_device(&rt) != SHIM_OK) {
         rt = NULL;
     }
-    if (o->check && checking_end(rt, !report.interrupted && !report.faulted)) {
-        tell_status();
+    if (o->check && !checking_end(rt, !report.interrupted && !report.faulted)) {
+        tell('F');
     }
     if (o->summary) {
         fflush(stdout);
         print_summary();
     }
-    profiling_end();
+    if (!profiling_end()) {
+        tell('F');
+    }
 }
 
 void report_end(void)
@@ -517,6 +520,7 @@ void report_start(struct rt *rt)
     rt_set_done(rt, report_done, rt);
     rt_set_timed_limit(rt, options()->max_cycles);
     if (first) {
+        tell('D');
         atexit(program_ends);
     }
     if (first && (o->summary || o->stats || o->check || o->profile || o->timeline)) {

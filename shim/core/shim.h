@@ -312,12 +312,12 @@ void hints_forget_all(void);
 /* checking.c: nothing where `sonde run` was not asked to check. */
 int checking_begin(struct rt *rt);
 void checking_reset(struct rt *rt);
-bool checking_end(struct rt *rt, bool with_leaks); /* whether anything was found */
+bool checking_end(struct rt *rt, bool with_leaks); /* whether nothing was found, and that told */
 /* profiling.c: the profile of the process's device */
 int profiling_begin(struct rt *rt, const struct model *model);
 void profiling_launched(const struct rt_done *launch, struct rt *rt);
-void profiling_reset(void); /* the device goes */
-void profiling_end(void);
+void profiling_reset(void);                      /* the device goes */
+bool profiling_end(void);                        /* whether all was written */
 SHIM_SHARED void shim_check_site(struct rt *rt); /* of what is allocated or freed until .._ends() */
 SHIM_SHARED void shim_check_site_ends(struct rt *rt);
 void shim_check_refused(struct rt *rt, uint64_t address); /* a free */

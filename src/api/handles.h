@@ -26,6 +26,9 @@ struct sonde_dissection {
 
 /* The result of reading an input file: one that cannot be read is bad input, not failed output. */
 int api_read_result(int rc);
+/* The same of a JSON document at `path`: that it is a recording is told with what makes one of it.
+ */
+int api_read_document_result(int rc, const char *path);
 
 /* What a report and a recording say of a device. */
 void api_describe_device(struct trace_device *out, const struct device_info *info);

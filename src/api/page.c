@@ -18,7 +18,7 @@ int sonde_topology(char **text, const char *json_path, int columns, int colour, 
         return error_set(SONDE_EUSAGE, "a drawing has %d columns or more", LEAST_COLUMNS);
     }
     const struct topology_style style = {.columns = columns, .colour = colour, .utf8 = utf8};
-    int rc = api_read_result(saved_read(&document, json_path));
+    int rc = api_read_document_result(saved_read(&document, json_path), json_path);
     rc = rc ? rc : page_topology(text, document, &style);
     json_decref(document);
     return rc;
@@ -28,7 +28,8 @@ int sonde_report(char **html, const char *json_path)
 {
     json_t *document = NULL;
     *html = NULL;
-    int rc = api_read_result(json_from_file(&document, json_path, DOCUMENT_LIMIT_BYTES));
+    int rc = api_read_document_result(json_from_file(&document, json_path, DOCUMENT_LIMIT_BYTES),
+                                      json_path);
     rc = rc ? rc : page_report(html, document, json_path);
     json_decref(document);
     return rc;

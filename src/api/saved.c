@@ -20,7 +20,7 @@ int sonde_export_formats(char **text)
 int sonde_export(char **text, const char *path, const char *format, const char *base)
 {
     const struct export_options options = {.base = base};
-    return api_read_result(export_file(text, path, format, &options));
+    return api_read_document_result(export_file(text, path, format, &options), path);
 }
 
 int sonde_compare(char **text, size_t *differences, const char *a, const char *b,
@@ -33,5 +33,5 @@ int sonde_compare(char **text, size_t *differences, const char *a, const char *b
     struct compare_result result;
     int rc = compare_files(text, &result, a, b, &how);
     *differences = result.different + result.one_sided;
-    return api_read_result(rc);
+    return api_read_document_result(api_read_document_result(rc, a), b);
 }

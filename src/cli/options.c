@@ -104,7 +104,8 @@ bool option_u64(struct option_walk *walk, uint64_t *value)
     unsigned long long number = strtoull(walk->value, &end, 0);
     /* strtoull() passes blanks over, and takes a minus behind them. */
     if (errno || walk->value[0] < '0' || walk->value[0] > '9' || *end) {
-        cli_usage(walk->command, "%s: '%s' is not a whole number", walk->name, walk->value);
+        cli_usage(walk->command, "%s: '%s' is %s", walk->name, walk->value,
+                  errno == ERANGE ? "too large" : "not a whole number");
         return fail(walk);
     }
     *value = number;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "model/param.h"
 #include "util/container/arena.h"
@@ -224,7 +225,10 @@ static int unknown_builtin(int code, const char *name)
         strbuf_printf(&list, "%s%s", i ? ", " : "", model_builtin_name(i));
     }
     const char *near = suggest_best(&suggest);
-    if (near) {
+    struct stat file;
+    if (stat(name, &file) == 0 && S_ISREG(file.st_mode)) {
+        error_set(code, "no shipped model '%.60s'; the file of that name is ./%.60s", name, name);
+    } else if (near) {
         error_set(code, "no shipped model '%.60s'; did you mean '%s'?", name, near);
     } else {
         error_set(code, "no shipped model '%.60s'; there are: %s", name, strbuf_text(&list));

@@ -225,7 +225,7 @@ int study_load(struct study **out, const char *name)
         suggest_offer(&suggest, study_name(i));
     }
     const char *best = suggest_best(&suggest);
-    return best ? error_set(SONDE_EUSAGE, "there is no study '%s'; did you mean '%s'", name, best)
+    return best ? error_set(SONDE_EUSAGE, "there is no study '%s'; did you mean '%s'?", name, best)
                 : unknown_study(name);
 }
 

@@ -358,7 +358,8 @@ static int check_header(const unsigned char *bytes, size_t size)
                          RECORDING_HEADER_BYTES);
     }
     if (memcmp(bytes, RECORDING_MAGIC, 8) != 0) {
-        return error_set(SONDE_EINPUT, "byte 0: no recording of Sonde");
+        return error_set(SONDE_EINPUT, "byte 0: no recording of Sonde%s",
+                         bytes[0] == '{' ? "; of a dissection's JSON nothing is inferred" : "");
     }
     uint64_t version = recording_get_u64(bytes + 8), payload_bytes = recording_get_u64(bytes + 16);
     uint64_t frame_bytes = recording_get_u64(bytes + 24);

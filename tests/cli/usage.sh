@@ -131,6 +131,17 @@ cmp saxpy.ptx "$SOURCE/examples/saxpy.ptx"
 cmp model.yaml model.before
 echo "# what there is, is told"
 run sonde model check "$DATA/dissection.json" 2>&1 | sed "s#$DATA#DATA#"
+printf 'SONDEREC and more' >r.sonde
+for command in "report r.sonde -o page.html" "topology r.sonde" "export r.sonde --format sonde" "compare $DATA/dissection.json r.sonde" "compare r.sonde r.sonde"; do
+    run sonde $command
+done
+run sonde infer "$DATA/dissection.json" 2>&1 | sed "s#$DATA#DATA#"
+run sonde export "$DATA/dissection.json" --format hwloc --base gtx480
+run sonde exec saxpy.ptx -d sim:linked.ptx
+run sonde exec saxpy.ptx --max-cycles 99999999999999999999
+run sonde exec saxpy.ptx --arg x=iota:f32:8 --arg zero:32 --arg f32:1 --arg u32:8 --block 8 -q --print 0:f32:2 --print 1 --print x:f32:1
+run sonde exec saxpy.ptx --arg x=iota:f32:8 --arg zero:32 --arg f32:1 --arg u32:8 --print 2
+run sonde study mei2017
 run sonde model params qwertyuiop
 run sonde model params l2.hit_latncy
 run sonde exec saxpy.ptx --arg zero:4 --arg zero:4 --arg bytes:1024 --arg u32:1

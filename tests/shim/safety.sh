@@ -51,6 +51,12 @@ status=0
 "$sonde" run -q --stats /dev/full -- "$host" libcudart.so.13 >"$work/out" 2>"$work/err" || status=$?
 [ "$status" = 1 ] || fail "statistics on a full disk: exit status $status"
 grep -q "cannot write /dev/full" "$work/err" || fail "statistics on a full disk: not told"
+for report in --profile=json:/dev/full --profile=html:/dev/full --timeline=/dev/full --check=json:/dev/full; do
+    status=0
+    "$sonde" run -q "$report" -- "$host" libcudart.so.13 >"$work/out" 2>"$work/err" || status=$?
+    [ "$status" = 1 ] || fail "$report: exit status $status"
+    grep -q "cannot write /dev/full" "$work/err" || fail "$report: not told"
+done
 # A process ends though its kernel does not.
 for mode in --functional --threads=1; do
     "$sonde" run -q "$mode" -- "$host" libcudart.so.13 leave >"$work/out" 2>"$work/err" || fail "leave $mode: fails"

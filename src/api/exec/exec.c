@@ -365,8 +365,11 @@ static int print_argument(struct run *run, size_t i)
 
 static const struct bound *named(const struct run *run, const char *name)
 {
+    uint64_t number;
+    bool numbered = !element_parse(&number, TYPE_u64, name);
     for (size_t i = 0; i < run->bound_count; i++) {
-        if (strcmp(run->bound[i].arg.name, name) == 0) {
+        const struct exec_arg *arg = &run->bound[i].arg;
+        if (numbered ? i == number && arg->form == ARG_BUFFER : strcmp(arg->name, name) == 0) {
             return &run->bound[i];
         }
     }
@@ -383,7 +386,8 @@ static int print_option(struct run *run, const char *text, bool only_check)
     }
     const struct bound *bound = named(run, print.name);
     if (!bound) {
-        return error_set(SONDE_EUSAGE, "--print %s: no argument is a buffer with that name", text);
+        return error_set(SONDE_EUSAGE, "--print %s: no argument is a buffer of that name or number",
+                         text);
     }
     enum isa_type type = print.typed ? print.type : bound->arg.type;
     uint64_t held = bound->arg.bytes / isa_type_info(type)->bytes;
@@ -441,6 +445,29 @@ static void run_free(struct run *run)
     }
 }
 
+/* What is asked of timed launches, where none is timed. */
+static int check_timed(const struct sonde_exec_options *options)
+{
+    const struct {
+        bool asked;
+        const char *what;
+    } timed[] = {
+        {options->timeline_path != NULL, "a time line is"},
+        {options->profile != NULL, "a profile is"},
+        {options->summary, "a summary is"},
+        {options->cold, "empty caches are"},
+        {options->stats_path != NULL, "statistics are"},
+        {options->max_cycles > 0, "a bound of cycles is"},
+    };
+    for (size_t i = 0; i < sizeof(timed) / sizeof(timed[0]); i++) {
+        if (timed[i].asked && (options->functional || options->check)) {
+            return error_set(SONDE_EUSAGE, "%s of timed launches; %s has none", timed[i].what,
+                             options->check ? "--check" : "--functional");
+        }
+    }
+    return SONDE_OK;
+}
+
 int sonde_exec(char **text, const char *device_spec, const struct sonde_exec_options *options)
 {
     struct run run = {.options = options};
@@ -456,22 +483,11 @@ int sonde_exec(char **text, const char *device_spec, const struct sonde_exec_opt
     if (options->timeline_path && strcmp(options->timeline_path, "-") == 0) {
         return error_set(SONDE_EUSAGE, "a time line goes to a file: it is written in place");
     }
-    if (options->timeline_path && (options->functional || options->check)) {
-        return error_set(SONDE_EUSAGE, "a time line is of timed launches");
+    int rc = check_timed(options);
+    if (rc < 0) {
+        return rc;
     }
-    if (options->profile && (options->functional || options->check)) {
-        return error_set(SONDE_EUSAGE, "a profile is of timed launches");
-    }
-    if (options->summary && (options->functional || options->check)) {
-        return error_set(SONDE_EUSAGE, "a summary is of timed launches");
-    }
-    if (options->cold && (options->functional || options->check)) {
-        return error_set(SONDE_EUSAGE, "empty caches are of timed launches");
-    }
-    if (options->stats_path && (options->functional || options->check)) {
-        return error_set(SONDE_EUSAGE, "statistics are of timed launches; --functional has none");
-    }
-    int rc = open_target(&run, device_spec);
+    rc = open_target(&run, device_spec);
     rc = rc < 0 ? rc : prepare_all(&run);
     rc = rc < 0 ? rc : print_options(&run, true);
     rc = rc < 0 ? rc : launch_all(&run, &costs);

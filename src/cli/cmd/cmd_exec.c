@@ -359,6 +359,9 @@ int cmd_exec(int argc, char **argv)
     if (!take_arguments(&arguments, argc, argv)) {
         return EXIT_USAGE;
     }
+    if (arguments.options.suppress && !arguments.options.check) {
+        return cli_usage("exec", "--suppress is of --check's reports");
+    }
     int status = check_outputs(&arguments);
     if (status != EXIT_DONE) {
         return status;

@@ -35,6 +35,10 @@ static bool read_request(struct request *request, int argc, char **argv)
         cli_usage(argv[0], request->file ? "which --format (--list names them)" : "which file");
         return false;
     }
+    if (!walk.failed && request->base && request->format && strcmp(request->format, "sonde") != 0) {
+        cli_usage(argv[0], "--base is of --format sonde; %s has none", request->format);
+        return false;
+    }
     return !walk.failed;
 }
 

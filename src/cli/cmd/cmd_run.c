@@ -142,9 +142,12 @@ static bool nothing_timed(const char *command)
     static const struct {
         const char *variable, *value, *what;
     } timed[] = {
-        {"SONDE_TIMELINE", NULL, "a time line is"}, {"SONDE_PROFILE", NULL, "a profile is"},
-        {"SONDE_SUMMARY", "2", "a summary is"},     {"SONDE_COLD", NULL, "empty caches are"},
+        {"SONDE_TIMELINE", NULL, "a time line is"},
+        {"SONDE_PROFILE", NULL, "a profile is"},
+        {"SONDE_SUMMARY", "2", "a summary is"},
+        {"SONDE_COLD", NULL, "empty caches are"},
         {"SONDE_SAMPLE", NULL, "samples are"},
+        {"SONDE_MAX_CYCLES", NULL, "a bound of cycles is"},
     };
     const char *untimed = getenv("SONDE_CHECK") ? "--check" : "--functional";
     if (!getenv("SONDE_CHECK") && !getenv("SONDE_FUNCTIONAL")) {
@@ -176,9 +179,15 @@ static bool check_option(struct option_walk *walk)
 {
     uint64_t number;
     regex_t regex;
-    if (option_is(walk, "--skip") || option_is(walk, "--count") ||
-        option_is(walk, "--max-cycles") || option_is(walk, "--seed")) {
+    if (option_is(walk, "--skip") || option_is(walk, "--seed")) {
         return option_u64(walk, &number);
+    }
+    if (option_is(walk, "--count") || option_is(walk, "--max-cycles")) {
+        bool fits = option_u64(walk, &number) && number > 0;
+        if (!fits && !walk->failed) {
+            cli_usage(walk->command, "%s: 0 is too little", walk->name);
+        }
+        return fits;
     }
     if (option_is(walk, "--threads")) {
         bool fits = option_u64(walk, &number) && number > 0 && number <= THREADS_MAX;
@@ -235,9 +244,9 @@ static int child_status(pid_t child, const sigset_t *signals)
 }
 
 /*
- * A pipe by which the program's library tells of a kernel's fault, and of statistics that could not
- * be written. It is found by its path: an open file would be closed by many who start programs, and
- * its number then be another file's.
+ * A pipe by which the program's library tells of a device (D), of a kernel's fault and of reports
+ * that could not be written (F). It is found by its path: an open file would be closed by many who
+ * start programs, and its number then be another file's.
  */
 static int status_pipe(int ends[2])
 {
@@ -253,6 +262,31 @@ static int status_pipe(int ends[2])
         setenv("SONDE_STATUS", path, 1);
     }
     return EXIT_DONE;
+}
+
+static void read_told(int fd, bool *failed, bool *used)
+{
+    char told;
+    *failed = *used = false;
+    while (read(fd, &told, 1) == 1) {
+        *failed |= told == 'F';
+        *used |= told == 'D';
+    }
+}
+
+/* Reports that were asked for and are not there. */
+static void tell_unused(const char *program)
+{
+    static const char *const reports[] = {"SONDE_STATS", "SONDE_TIMELINE", "SONDE_PROFILE",
+                                          "SONDE_CHECK"};
+    const char *summary = getenv("SONDE_SUMMARY");
+    bool asked = summary && strcmp(summary, "2") == 0;
+    for (size_t i = 0; i < sizeof reports / sizeof *reports; i++) {
+        asked |= getenv(reports[i]) != NULL;
+    }
+    if (asked) {
+        cli_complain(": %s has used no device: there is nothing to report", program);
+    }
 }
 
 static int start(char **argv)
@@ -285,9 +319,12 @@ static int start(char **argv)
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
     int status = child_status(child, &signals);
-    char told;
-    bool failed = read(ends[0], &told, 1) == 1;
+    bool failed, used;
+    read_told(ends[0], &failed, &used);
     close(ends[0]);
+    if (!used) {
+        tell_unused(argv[0]);
+    }
     return failed ? EXIT_NOT_HELD : status;
 }
 
@@ -324,6 +361,7 @@ int cmd_run(int argc, char **argv)
     unsetenv("SONDE_TIMELINE");
     unsetenv("SONDE_COLD");
     unsetenv("SONDE_SAMPLE");
+    unsetenv("SONDE_MAX_CYCLES");
     setenv("SONDE_SUMMARY", "1", 1);
     option_walk_start(&walk, argc, argv);
     while (!first && option_walk_next(&walk, options)) {
@@ -343,6 +381,9 @@ int cmd_run(int argc, char **argv)
     }
     if (nothing_timed(argv[0])) {
         return EXIT_USAGE;
+    }
+    if (getenv("SONDE_CHECK_SUPPRESS") && !getenv("SONDE_CHECK")) {
+        return cli_usage(argv[0], "--suppress is of --check's reports");
     }
     const char *stats = getenv("SONDE_STATS");
     if (same_outputs(argv[0])) {
