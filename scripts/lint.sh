@@ -75,7 +75,7 @@ step circles circles
 step cppcheck cpp_check
 tidy_database
 step clang-tidy tidy
-step "clang-tidy, the driver" tidy_shim shim/core shim/both shim/driver --
+step "clang-tidy, the driver" tidy_shim shim/core shim/both shim/driver shim/linked --
 step "clang-tidy, the runtime" tidy_shim shim/both shim/runtime -- -DSHIM_RUNTIME=13 -Ibuild/dev/shim/runtime13
 step "clang-tidy, mpi" tidy_mpi
 if [ "$status" -eq 0 ]; then echo "lint: nothing found"; else echo "lint: SOMETHING FOUND"; fi

@@ -1,9 +1,12 @@
 /* The device, errors, and where entry points are. */
+#define _GNU_SOURCE /* dladdr() */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "model/model.h"
 #include "shim/driver/driver.h"
+#include "util/fileio.h"
 
 static int device_check(int device)
 {
@@ -148,17 +151,21 @@ EXPORT int cuGetErrorName(int error, const char **text)
 }
 
 /*
- * A runtime that is linked into a program asks for tables that only the vendor's driver has. The
- * program ends soon after, so this is the place to say why.
+ * A runtime that is linked into a program or a library asks for tables that only the vendor's
+ * driver has. Most programs end soon after, so this is the place to say why; a library may go on
+ * without (libnvrtc does).
  */
 EXPORT int cuGetExportTable(const void **table, const void *id)
 {
+    Dl_info asker;
     (void)id;
     if (table) {
         *table = NULL;
     }
-    shim_say("a CUDA runtime that is linked into the program (or into a library such as cuBLAS) "
-             "asks for private tables of the vendor's driver: link with nvcc -cudart shared");
+    bool known = dladdr(__builtin_return_address(0), &asker) && asker.dli_fname;
+    shim_say("%s holds a CUDA runtime of its own, which asks for private tables of the vendor's "
+             "driver: if it fails now, link it with nvcc -cudart shared",
+             known ? file_last_name(asker.dli_fname) : "the program");
     return SHIM_NOT_SUPPORTED;
 }
 

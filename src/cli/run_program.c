@@ -25,7 +25,8 @@ struct elf {
 };
 
 struct findings {
-    bool device_code, static_runtime, path;
+    bool device_code, path;
+    bool linked_runtime;     /* shim/linked finds its functions */
     const char *runtime;     /* libcudart.so.N */
     const char *unsupported; /* a library of machine code */
 };
@@ -98,7 +99,7 @@ static void see_symbols(struct findings *found, const struct elf *elf, const Elf
     for (size_t i = 0; i < section->sh_size / sizeof *symbols; i++) {
         const char *name = text_at(elf, &elf->sections[section->sh_link], symbols[i].st_name);
         if (symbols[i].st_shndx != SHN_UNDEF && strcmp(name, "cudaGetExportTable") == 0) {
-            found->static_runtime = true;
+            found->linked_runtime = true;
         }
     }
 }
@@ -121,10 +122,10 @@ static void see_file(struct findings *found, const struct elf *elf)
 
 static int judge(const struct findings *found, const char *program)
 {
-    if (found->static_runtime || (found->device_code && !found->runtime)) {
+    if (found->device_code && !found->runtime && !found->linked_runtime) {
         cli_complain(
-            ": %s has CUDA's runtime linked into it, which asks its driver for tables that "
-            "are closed to others; link it with: nvcc -cudart shared",
+            ": %s has CUDA's runtime linked into it and no symbols that tell where: do not "
+            "strip it, or link it with nvcc -cudart shared",
             program);
         return EXIT_INPUT;
     }
@@ -157,12 +158,12 @@ static int open_program(const char *program)
     return -1;
 }
 
-int run_program_check(const char *program, const char *folder, char **preload)
+int run_program_check(const char *program, char runtime[NAME_MAX + 1])
 {
     struct findings found = {0};
     struct stat status;
     struct elf elf = {0};
-    *preload = NULL;
+    *runtime = '\0';
     int fd = open_program(program);
     if (fd < 0 || fstat(fd, &status) != 0 || status.st_size <= 0) {
         if (fd >= 0) {
@@ -183,11 +184,7 @@ int run_program_check(const char *program, const char *folder, char **preload)
         code = judge(&found, program);
     }
     if (code == EXIT_DONE && found.path && found.runtime) {
-        size_t bytes = strlen(folder) + strlen(found.runtime) + 2;
-        *preload = malloc(bytes);
-        if (*preload) {
-            snprintf(*preload, bytes, "%s/%s", folder, found.runtime);
-        }
+        snprintf(runtime, NAME_MAX + 1, "%s", found.runtime);
     }
     munmap(map, elf.bytes);
     return code;

@@ -2,10 +2,12 @@
 #ifndef SONDE_CLI_RUN_PROGRAM_H
 #define SONDE_CLI_RUN_PROGRAM_H
 
+#include <limits.h>
+
 /*
- * EXIT_DONE, or EXIT_INPUT after saying why it cannot. `*preload`: libraries of `folder` that the
- * program would look for elsewhere (free() it); NULL: none.
+ * EXIT_DONE, or EXIT_INPUT after saying why it cannot. `runtime`: the file's name of the runtime's
+ * library if the program would look for it elsewhere than where LD_LIBRARY_PATH says; "": none.
  */
-int run_program_check(const char *program, const char *folder, char **preload);
+int run_program_check(const char *program, char runtime[NAME_MAX + 1]);
 
 #endif

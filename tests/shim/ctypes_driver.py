@@ -1,5 +1,7 @@
 """The driver by its C interface alone, as Python's own bindings use it: PTX from a text, a launch."""
 import ctypes
+import os
+import tempfile
 
 PTX = b"""
 .version 6.0
@@ -37,3 +39,14 @@ check(cuda.cuMemcpyDtoH_v2(out, pointer, ctypes.sizeof(out)))
 assert count.value == 1 and list(out) == [i * i for i in range(64)], list(out)
 assert cuda.cuMemAlloc_v2(ctypes.byref(pointer), ctypes.c_size_t(1 << 50)) == 2
 assert cuda.cuCtxDestroy_v2(context) == 0
+
+
+# Who asks for the tables that only the vendor's driver has is named: here the library that calls for Python.
+with tempfile.TemporaryFile() as said:
+    before = os.dup(2)
+    os.dup2(said.fileno(), 2)
+    assert cuda.cuGetExportTable(ctypes.byref(context), None) == 801 and not context.value
+    os.dup2(before, 2)
+    said.seek(0)
+    text = said.read().decode()
+assert text.startswith("sonde: lib") and ".so" in text.split()[1] and "private tables" in text, text

@@ -73,10 +73,18 @@ static struct {
 static void *library;
 static const char *soname;
 
+#ifdef LINKED_RELEASE
+void *linked_function(const char *name); /* of a runtime in this program (linked_runtime.c) */
+#endif
+
 /* Each name is bound to the node that is called like its library. */
 static void *name(const char *symbol)
 {
+#ifdef LINKED_RELEASE
+    void *found = linked_function(symbol);
+#else
     void *found = dlvsym(library, symbol, soname);
+#endif
     if (!found) {
         printf("%s: no %s in the node of that name\n", soname, symbol);
         exit(3);

@@ -77,6 +77,15 @@ static void put_front(const char *name, const char *value, char separator)
     free(text);
 }
 
+static void put_preload(const char *folder, const char *name)
+{
+    char path[PATH_MAX + NAME_MAX + 2];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (*name && access(path, R_OK) == 0) {
+        put_front("LD_PRELOAD", path, ':');
+    }
+}
+
 /* A share, or per cent of it: 0.03, 3%. */
 static bool sample_parse(double *share, const struct option_walk *walk)
 {
@@ -351,7 +360,7 @@ static int check_device(void)
 
 int cmd_run(int argc, char **argv)
 {
-    char libraries[PATH_MAX];
+    char libraries[PATH_MAX], runtime[NAME_MAX + 1];
     struct option_walk walk;
     int first = 0;
     unsetenv("SONDE_FUNCTIONAL");
@@ -392,15 +401,14 @@ int cmd_run(int argc, char **argv)
     int status = check_device();
     status = status == EXIT_DONE ? cli_check_output(stats) : status;
     status = status == EXIT_DONE ? find_libraries(libraries) : status;
-    char *preload = NULL;
-    status = status == EXIT_DONE ? run_program_check(argv[first], libraries, &preload) : status;
+    status = status == EXIT_DONE ? run_program_check(argv[first], runtime) : status;
     if (status != EXIT_DONE) {
         return status;
     }
     put_front("LD_LIBRARY_PATH", libraries, ':');
-    if (preload) {
-        put_front("LD_PRELOAD", preload, ':');
-        free(preload);
-    }
+    put_preload(libraries, runtime);
+    put_preload(libraries, "libsonde-linked.so");
+    /* A program under the address sanitizer ends when a library is in front of the sanitizer's. */
+    put_front("ASAN_OPTIONS", "verify_asan_link_order=0", ':');
     return start(argv + first);
 }
