@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "util/container/map.h"
 #include "util/container/strbuf.h"
 #include "util/error.h"
 #include "util/glue/json_glue.h"
@@ -58,6 +59,39 @@ static int tidy(json_t *value)
     return rc;
 }
 
+/* Elements of a list are found by their ids: no two have the same. */
+static int check_ids(const char *name, const json_t *list)
+{
+    struct map ids = {0};
+    size_t i;
+    json_t *element;
+    int rc = 0;
+    json_array_foreach(list, i, element)
+    {
+        const char *id = json_string_value(json_object_get(element, "id"));
+        if (rc < 0 || !id) {
+            continue;
+        }
+        rc = map_find(&ids, id)
+                 ? error_set(SONDE_EINPUT, "no dissection: two of \"%s\" are '%s'", name, id)
+                 : map_put(&ids, id, element);
+    }
+    map_free(&ids);
+    return rc;
+}
+
+static int check_all_ids(json_t *root)
+{
+    const char *name;
+    json_t *list;
+    int rc = 0;
+    json_object_foreach(root, name, list)
+    {
+        rc = rc < 0 ? rc : check_ids(name, list);
+    }
+    return rc;
+}
+
 int saved_read(json_t **out, const char *path)
 {
     json_t *root = NULL;
@@ -77,6 +111,7 @@ int saved_read(json_t **out, const char *path)
             error_set(SONDE_EINPUT, "%s: no dissection: \"caches\" or \"device\" is missing", path);
     } else {
         rc = tidy(root);
+        rc = rc < 0 ? rc : check_all_ids(root);
         rc = rc < 0 ? error_prefix(rc, "%s", path) : 0;
     }
     if (rc < 0) {

@@ -28,7 +28,11 @@ sonde export texts.json --format hwloc -o out.xml
 change name.json "caches[0]['x\"y\n'] = {'value': 1}"
 run sonde export name.json --format hwloc
 echo "# too many"
-change many.json "d['tlbs'] = tlbs * 1000"
+change twice.json "d['tlbs'] = tlbs * 2"
+run sonde compare twice.json twice.json
+run sonde export twice.json --format sonde
+run sonde topology twice.json
+change many.json "d['tlbs'] = [dict(t, id='%s-%d' % (t['id'], i)) for i in range(1000) for t in tlbs]"
 run sonde compare many.json many.json
 run sonde export many.json --format hwloc
 change members.json "caches[0].update({'k%d' % i: {'value': i} for i in range(20000)})"
