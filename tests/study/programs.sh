@@ -49,6 +49,11 @@ cmp "$scratch/here.json" "$scratch/again.json" || status=1
 # Figure 5 has the texture accesses of the program that is a suffix tree in texture memory: where it ran as a point.
 "$sonde" workload mummer --size 50 -q -d sim:bakhoda2009 --stats "$scratch/mum.json" || status=1
 grep -q '"tex": [1-9]' "$scratch/mum.json" || { echo "no texture access in mummer" && status=1; }
+# One thread of NQU does most of the work (Bakhoda et al. 2009, section 2.4): most instructions have one active lane.
+"$sonde" workload nqueens --size 10 -q -d sim:bakhoda2009 --stats "$scratch/nqu.json" || status=1
+tr -d '\n ' <"$scratch/nqu.json" | sed 's/.*"warp_instructions_by_active_lanes":\[\([0-9,]*\)\].*/\1/' |
+    awk -F, '{ for (i = 1; i <= NF; i++) all += $i; print $2 " of " all; exit NF != 33 || $2 <= all / 2 }' >"$scratch/lanes" ||
+    { echo "nqueens, instructions with one lane: $(cat "$scratch/lanes")" && status=1; }
 # Without --resume what is there is not written over, and the reason is told.
 # shellcheck disable=SC2086
 "$sonde" study bakhoda2009 -q $few -j 2 -o "$scratch/points" 2>"$scratch/told" && status=1
