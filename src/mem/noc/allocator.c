@@ -63,19 +63,13 @@ static inline void offer(struct allocator *allocator, struct allocator_side *sid
     side->distance = distance;
 }
 
-static uint16_t behind(uint32_t index, uint32_t count)
-{
-    return (uint16_t)(index + 1 == count ? 0 : index + 1);
-}
-
 static inline void take(struct allocator *allocator, struct allocator_pointers *pointers,
                         uint32_t input, uint32_t output, bool first)
 {
     allocator->match[allocator->matches++] =
         (struct allocator_pair){.input = (uint16_t)input, .output = (uint16_t)output};
     if (first) {
-        pointers->grant[output] = behind(input, allocator->inputs);
-        pointers->accept[input] = behind(output, allocator->outputs);
+        allocator_pass(allocator, pointers, input, output);
     }
 }
 
@@ -146,13 +140,6 @@ static inline uint32_t lowest(uint64_t set)
     return (uint32_t)__builtin_ctzll(set);
 }
 
-/* The first of a set that is not empty, from `pointer` on and then from the start. */
-static inline uint32_t first_from(uint64_t set, uint32_t pointer)
-{
-    uint64_t behind_pointer = set >> pointer << pointer;
-    return lowest(behind_pointer ? behind_pointer : set);
-}
-
 /* Each output that is asked for grants one input. */
 static void grant_by_masks(struct allocator *allocator, const struct allocator_pointers *pointers)
 {
@@ -166,7 +153,7 @@ static void grant_by_masks(struct allocator *allocator, const struct allocator_p
     }
     for (; outputs; outputs &= outputs - 1) {
         uint32_t output = lowest(outputs);
-        uint32_t input = first_from(allocator->wanted[output], pointers->grant[output]);
+        uint32_t input = allocator_first_from(allocator->wanted[output], pointers->grant[output]);
         allocator->wanted[output] = 0;
         allocator->granted[input] |= UINT64_C(1) << output;
     }
@@ -180,7 +167,8 @@ static void iterate_by_masks(struct allocator *allocator, struct allocator_point
     for (uint64_t inputs = allocator->asking; inputs; inputs &= inputs - 1) {
         uint32_t input = lowest(inputs);
         if (allocator->granted[input]) {
-            uint32_t output = first_from(allocator->granted[input], pointers->accept[input]);
+            uint32_t output =
+                allocator_first_from(allocator->granted[input], pointers->accept[input]);
             allocator->granted[input] = 0;
             allocator->asked[input] = 0;
             matched |= UINT64_C(1) << output;
@@ -220,6 +208,7 @@ void allocator_run(struct allocator *allocator, struct allocator_pointers *point
         uint64_t outputs = allocator->asked[input];
         allocator->asked[input] = 0;
         allocator->asking = 0;
-        take(allocator, pointers, input, first_from(outputs, pointers->accept[input]), true);
+        uint32_t output = allocator_give_alone(allocator, pointers, input, outputs);
+        take(allocator, pointers, input, output, false);
     }
 }

@@ -79,6 +79,33 @@ static inline bool allocator_asked(const struct allocator *allocator)
     return (allocator->asking | allocator->requests) != 0;
 }
 
+/* The first of a set that is not empty, from `pointer` on and then from the start. */
+static inline uint32_t allocator_first_from(uint64_t set, uint32_t pointer)
+{
+    uint64_t behind_pointer = set >> pointer << pointer;
+    return (uint32_t)__builtin_ctzll(behind_pointer ? behind_pointer : set);
+}
+
+/* `input` gets `output` in the first iteration: either prefers the next one from now on. */
+static inline void allocator_pass(const struct allocator *allocator,
+                                  struct allocator_pointers *pointers, uint32_t input,
+                                  uint32_t output)
+{
+    pointers->grant[output] = (uint16_t)(input + 1 == allocator->inputs ? 0 : input + 1);
+    pointers->accept[input] = (uint16_t)(output + 1 == allocator->outputs ? 0 : output + 1);
+}
+
+/* What one that works on masks gives to an input that alone asks, for each output of a set that is
+ * not empty; nothing need be requested. */
+static inline uint32_t allocator_give_alone(const struct allocator *allocator,
+                                            struct allocator_pointers *pointers, uint32_t input,
+                                            uint64_t outputs)
+{
+    uint32_t output = allocator_first_from(outputs, pointers->accept[input]);
+    allocator_pass(allocator, pointers, input, output);
+    return output;
+}
+
 /* Fills `match` from the requests made since the last call, and forgets these. */
 void allocator_run(struct allocator *allocator, struct allocator_pointers *pointers);
 

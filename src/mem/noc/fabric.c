@@ -368,6 +368,26 @@ BY_WORDS void look_at_input(struct fabric *fabric, uint32_t router, uint32_t fir
     }
 }
 
+/* The packet at the front of `local` has the virtual channel `output`. */
+BY_WORDS void hold_channel(struct fabric *fabric, uint32_t router, uint32_t first, uint32_t local,
+                           uint32_t output, uint32_t words)
+{
+    struct input *in = &fabric->input[first + local];
+    in->output = (uint16_t)output;
+    in->stage = STAGE_ACTIVE;
+    drop_local(fabric->untaken, router, words, output);
+    fabric->output[first + output].holder = (uint16_t)local;
+}
+
+/* Until the allocation of its virtual channel has taken its time. */
+BY_WORDS void put_down(struct fabric *fabric, uint32_t router, uint32_t local, struct input *in,
+                       uint64_t cycle, uint32_t words)
+{
+    in->ready_cycle = cycle + fabric->spec->vc_cycles;
+    drop_local(fabric->eager, router, words, local);
+    wake_at(fabric, router, local, in->ready_cycle, words);
+}
+
 BY_WORDS void grant_channels(struct fabric *fabric, uint32_t router, uint32_t first, uint64_t cycle,
                              uint32_t words)
 {
@@ -375,16 +395,11 @@ BY_WORDS void grant_channels(struct fabric *fabric, uint32_t router, uint32_t fi
     for (uint32_t i = 0; i < allocator->matches; i++) {
         uint32_t local = allocator->match[i].input;
         struct input *in = &fabric->input[first + local];
-        in->output = allocator->match[i].output;
-        in->stage = STAGE_ACTIVE;
-        drop_local(fabric->untaken, router, words, in->output);
-        fabric->output[first + in->output].holder = (uint16_t)local;
+        hold_channel(fabric, router, first, local, allocator->match[i].output, words);
         if (fabric->spec->vc_cycles == 0) {
             ask_if_it_may_leave(fabric, router, first, local, in, words);
         } else {
-            in->ready_cycle = cycle + fabric->spec->vc_cycles;
-            drop_local(fabric->eager, router, words, local);
-            wake_at(fabric, router, local, in->ready_cycle, words);
+            put_down(fabric, router, local, in, cycle, words);
         }
     }
 }
@@ -436,14 +451,19 @@ BY_WORDS void leave(struct fabric *fabric, uint32_t router, uint32_t first, uint
                 channel->first_local + in->output - way.port * fabric->channels, flit, words);
 }
 
-/* The input on whose behalf a crossbar input was matched; the turn goes to the next one. */
+/* The turn at a crossbar input goes to the virtual channel behind this one. */
+static inline void pass_turn(struct fabric *fabric, uint32_t router, const struct input *in)
+{
+    fabric->turn[router * crossbar_inputs(fabric) + in->slot] =
+        (uint16_t)(in->channel + 1U == fabric->channels ? 0 : in->channel + 1);
+}
+
+/* The input on whose behalf a crossbar input was matched. */
 static inline uint32_t chosen_input(struct fabric *fabric, uint32_t router, uint32_t first,
                                     struct allocator_pair match)
 {
     uint32_t local = fabric->chosen[match.input * fabric->ports + match.output];
-    uint32_t channel = fabric->input[first + local].channel;
-    fabric->turn[router * crossbar_inputs(fabric) + match.input] =
-        (uint16_t)(channel + 1 == fabric->channels ? 0 : channel + 1);
+    pass_turn(fabric, router, &fabric->input[first + local]);
     return local;
 }
 
@@ -464,10 +484,71 @@ BY_WORDS void allocate_crossbar(struct fabric *fabric, uint32_t router, uint32_t
     fabric->asked_count = 0;
 }
 
+/* Asks for a virtual channel where nobody else does. */
+static inline void take_channel_alone(struct fabric *fabric, uint32_t router, uint32_t first,
+                                      uint32_t local, struct input *in, uint64_t cycle)
+{
+    uint64_t free = fabric->untaken[router] & ALL_BITS >> (WORD_BITS - in->way.count)
+                                                              << in->way.first;
+    if (!free) {
+        drop_local(fabric->eager, router, 1, local);
+        add_local(fabric->waiting, router * fabric->ports + in->way.port, 1, local);
+        return;
+    }
+    uint32_t output =
+        allocator_give_alone(&fabric->vc_allocator, &fabric->vc_pointers[router], local, free);
+    hold_channel(fabric, router, first, local, output, 1);
+    put_down(fabric, router, local, in, cycle, 1);
+}
+
+/* Passes the crossbar where nobody else does. */
+static inline void leave_alone(struct fabric *fabric, uint32_t router, uint32_t first,
+                               uint32_t local, struct input *in, uint64_t cycle)
+{
+    struct output *output = &fabric->output[first + in->output];
+    if (output->credits == 0) {
+        drop_local(fabric->eager, router, 1, local);
+        output->starved = true;
+        return;
+    }
+    if (!fabric->slot_each) {
+        pass_turn(fabric, router, in);
+    }
+    allocator_pass(&fabric->switch_allocator, &fabric->switch_pointers[router],
+                   fabric->slot_each ? local : in->slot, in->way.port);
+    leave(fabric, router, first, local, cycle, 1);
+}
+
+/*
+ * The only input of a router that may get on: nobody contends, and what the allocators would
+ * decide is known. Sets are of one word, virtual channels are allocated by masks and that takes
+ * time.
+ */
+static inline void tick_alone(struct fabric *fabric, uint32_t router, uint32_t first,
+                              uint32_t local, uint64_t cycle)
+{
+    struct input *in = &fabric->input[first + local];
+    if (in->ready_cycle > cycle) {
+        drop_local(fabric->eager, router, 1, local);
+        wake_at(fabric, router, local, in->ready_cycle, 1);
+    } else if (in->stage == STAGE_ACTIVE) {
+        leave_alone(fabric, router, first, local, in, cycle);
+    } else {
+        take_channel_alone(fabric, router, first, local, in, cycle);
+    }
+    if (fabric->eager[router] == 0) {
+        clear_bit(fabric->busy_routers, router);
+    }
+}
+
 BY_WORDS void router_tick(struct fabric *fabric, uint32_t router, uint64_t cycle, uint32_t words)
 {
     uint32_t first = router * fabric->ports * fabric->channels;
     const uint64_t *eager = &fabric->eager[router * words];
+    if (words == 1 && fabric->alone_known && *eager && !(*eager & (*eager - 1))) {
+        tick_alone(fabric, router, first, (uint32_t)__builtin_ctzll(*eager), cycle);
+        return;
+    }
     for (uint32_t word = 0; word < words; word++) {
         for (uint64_t bits = eager[word]; bits; bits &= bits - 1) {
             uint32_t local = word * WORD_BITS + (uint32_t)__builtin_ctzll(bits);

@@ -247,6 +247,7 @@ static int parts_create(struct fabric *fabric)
                (size_t)crossbar_inputs(fabric) * fabric->ports * sizeof *fabric->chosen);
         rc = allocator_init(&fabric->vc_allocator, spec->vc_allocator, vcs, vcs, spec->iterations,
                             true);
+        fabric->alone_known = fabric->vc_allocator.masks && spec->vc_cycles > 0;
     }
     if (rc == 0) {
         rc = allocator_init(&fabric->switch_allocator, spec->switch_allocator,

@@ -103,6 +103,7 @@ struct fabric {
     uint64_t *due_routers; /* by cycle mod AHEAD: those with inputs in `later` */
     uint32_t router_words; /* of a set of routers */
     bool slot_each;        /* each virtual channel has a crossbar input for itself */
+    bool alone_known; /* what an input gets that asks alone is known without running allocators */
     uint64_t *busy_routers, *busy_nodes;
     struct allocator vc_allocator, switch_allocator;
     struct allocator_pointers *vc_pointers, *switch_pointers; /* by router */
