@@ -45,6 +45,24 @@ on there
 echo "# another kernel: all points"
 sed -i 's/mov.u32 %a, %tid.x;/&\n    add.u32 %a, %a, 1;/' there/kernel.ptx
 on there
+echo "# a script and inputs that arguments name: by what they contain"
+mkdir script
+cat >script/plan.yaml <<'YAML'
+sweep: script
+run: {command: [sh, ./x.sh, ./in, "--more=more", "file:../far", "${n}"]}
+variables: {n: [1, 2]}
+columns: [a]
+YAML
+echo 'echo "{\"a\": $(cat "$1" more ../far | wc -c)}"' >script/x.sh
+echo one >script/in && echo two >script/more && echo three >far
+run sonde sweep script/plan.yaml -o script/out
+for file in script/x.sh script/in script/more far; do
+    run sonde sweep script/plan.yaml -o script/out --resume
+    echo "# changed: $file"
+    echo >>"$file"
+    run sonde sweep script/plan.yaml -o script/out --resume
+done
+cut -d, -f1-4 script/out/table.csv
 echo "# known by a variable of its own, where a command names places"
 cat >known.yaml <<'YAML'
 sweep: known

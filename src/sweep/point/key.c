@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "model/model.h"
 #include "sweep/spec/kinds.h"
@@ -95,6 +96,12 @@ static int hash_models(struct keys *keys, const struct sweep_axis *axis)
     return 0;
 }
 
+/* Where points see a file that a word names. NULL: no memory. */
+static const char *path_from(const struct keys *keys, const char *word)
+{
+    return *word == '/' ? word : arena_printf(keys->spec->arena, "%s/%s", keys->spec->folder, word);
+}
+
 /* What a file contains; 0: it cannot be read. A program is not read again for each point. */
 static int hash_file(uint64_t *hash, struct keys *keys, const char *word)
 {
@@ -107,8 +114,7 @@ static int hash_file(uint64_t *hash, struct keys *keys, const char *word)
             return 0;
         }
     }
-    char *path = *word == '/' ? arena_strdup(arena, word)
-                              : arena_printf(arena, "%s/%s", keys->spec->folder, word);
+    const char *path = path_from(keys, word);
     struct known_file known = {.path = arena_strdup(arena, word)};
     if (!path || !known.path) {
         return error_memory();
@@ -131,20 +137,44 @@ static bool is_file(const struct sweep_job *job, size_t word)
            (file == ALWAYS_FILE || (file == FILE_BY_SLASH && strchr(job->argv.data[word], '/')));
 }
 
+/* The part of an argument that names a file which is there: all of it, or what stands behind its
+ * first `=` or `:` (--in=F, file:F). NULL: none does. */
+static int find_named_file(const char **out, const struct keys *keys, const char *word)
+{
+    const char *part[] = {word, strchr(word, '='), strchr(word, ':')};
+    *out = NULL;
+    for (size_t i = 0; i < sizeof part / sizeof *part && !*out; i++) {
+        struct stat status;
+        const char *name = part[i] && i > 0 ? part[i] + 1 : part[i];
+        const char *path = name && *name ? path_from(keys, name) : "";
+        if (!path) {
+            return error_memory();
+        }
+        *out = *path && stat(path, &status) == 0 && S_ISREG(status.st_mode) ? name : NULL;
+    }
+    return 0;
+}
+
 static int hash_argv(uint64_t *hash, struct keys *keys, const struct sweep_job *job)
 {
+    bool may_name = job->spec->run->file != NO_FILE;
     for (size_t i = 0; i < job->argv.count && job->argv.data[i]; i++) {
-        const char *word = job->argv.data[i];
+        const char *word = job->argv.data[i], *file = is_file(job, i) ? word : NULL;
         uint64_t content = 0;
-        if (!is_file(job, i)) {
-            hash_text(hash, word);
-            continue;
-        }
-        int rc = hash_file(&content, keys, word);
+        int rc = may_name && i > job->what ? find_named_file(&file, keys, word) : 0;
         if (rc < 0) {
             return rc;
         }
-        hash_text(hash, file_last_name(word));
+        if (!file) {
+            hash_text(hash, word);
+            continue;
+        }
+        rc = hash_file(&content, keys, file);
+        if (rc < 0) {
+            return rc;
+        }
+        *hash = hash_bytes(*hash, word, (size_t)(file - word));
+        hash_text(hash, file_last_name(file));
         hash_number(hash, content);
     }
     return 0;
