@@ -19,6 +19,15 @@ const struct lane_table *lanes_table(void)
     return lanes_avx2.count && lanes_have_avx2() ? &lanes_avx2 : &lanes_portable;
 }
 
+/* What runs for an entry of the table. */
+static lane_fn *loop_of(const struct lane_table *table, const struct lane_entry *entry)
+{
+    for (const struct lane_entry *own = table->special; own && own->op != OP_COUNT; own++)
+        if (own->op == entry->op && own->d == entry->d && own->s == entry->s)
+            return own->fn;
+    return entry->fn;
+}
+
 lane_fn *lanes_find(const struct lane_table *table, enum isa_op op, enum isa_type d,
                     enum isa_type s, const struct lane_entry **found)
 {
@@ -36,7 +45,7 @@ lane_fn *lanes_find(const struct lane_table *table, enum isa_op op, enum isa_typ
             continue;
         if (found)
             *found = entry;
-        return entry->fn;
+        return loop_of(table, entry);
     }
     return NULL;
 }

@@ -42,10 +42,14 @@ struct lane_table {
     size_t count;
     const struct lane_compare_entry *compares;
     size_t compare_count;
+    /* What runs instead of some of the entries, with the same bits; ended by OP_COUNT. NULL: none.
+     */
+    const struct lane_entry *special;
 };
 
 extern const struct lane_table lanes_portable;
-extern const struct lane_table lanes_avx2; /* of count 0 where the compiler cannot */
+extern const struct lane_entry lanes_special_avx2[]; /* special_avx2.c */
+extern const struct lane_table lanes_avx2;           /* of count 0 where the compiler cannot */
 
 const struct lane_table *lanes_table(void); /* the best for this host */
 bool lanes_have_avx2(void); /* the host has what the files *_avx2.c are compiled for */

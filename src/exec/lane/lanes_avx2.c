@@ -7,6 +7,7 @@
 #define LANE_TARGET __attribute__((target("avx2,fma,bmi,bmi2,popcnt")))
 #define LANE_TABLE lanes_avx2
 #define LANE_TABLE_NAME "avx2"
+#define LANE_SPECIAL lanes_special_avx2
 #include "exec/lane/lanes.inc"
 #else
 #include "exec/lane/lanes.h"

@@ -2,4 +2,5 @@
 #define LANE_TARGET
 #define LANE_TABLE lanes_portable
 #define LANE_TABLE_NAME "portable"
+#define LANE_SPECIAL NULL
 #include "exec/lane/lanes.inc"

@@ -65,21 +65,28 @@ static void need_a_host_that_tells(void)
 
 static const uint32_t masks[] = {UINT32_MAX, 0x55555555, 1};
 
+static void entry_leaves_upper_halves_clear(const struct lane_entry *entry)
+{
+    static _Alignas(64) uint64_t operand[5][WARP_LANES];
+    for (size_t m = 0; m < sizeof masks / sizeof *masks; m++) {
+        clear_upper_halves();
+        entry->fn(operand[0], operand[1], operand[2], operand[3], operand[4], masks[m]);
+        if (upper_halves_in_use()) {
+            fail_msg("operation %d, mask %08x", (int)entry->op, masks[m]);
+        }
+    }
+}
+
 static void lane_loops_leave_upper_halves_clear(void **state)
 {
     (void)state;
     need_a_host_that_tells();
     static _Alignas(64) uint64_t operand[5][WARP_LANES];
     for (size_t i = 0; i < lanes_avx2.count; i++) {
-        for (size_t m = 0; m < sizeof masks / sizeof *masks; m++) {
-            clear_upper_halves();
-            lanes_avx2.entries[i].fn(operand[0], operand[1], operand[2], operand[3], operand[4],
-                                     masks[m]);
-            if (upper_halves_in_use()) {
-                fail_msg("loop %zu, operation %d, mask %08x", i, (int)lanes_avx2.entries[i].op,
-                         masks[m]);
-            }
-        }
+        entry_leaves_upper_halves_clear(&lanes_avx2.entries[i]);
+    }
+    for (const struct lane_entry *own = lanes_avx2.special; own->op != OP_COUNT; own++) {
+        entry_leaves_upper_halves_clear(own);
     }
     for (size_t i = 0; i < lanes_avx2.compare_count; i++) {
         clear_upper_halves();

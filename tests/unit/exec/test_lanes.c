@@ -122,9 +122,12 @@ static void portable_and_avx2_loops_give_the_same_bits(void **state)
     rng_seed(&rng, 1);
     assert_int_equal(lanes_portable.count, lanes_avx2.count);
     for (size_t n = 0; n < lanes_portable.count; n++) {
-        const struct lane_entry *p = &lanes_portable.entries[n], *v = &lanes_avx2.entries[n];
+        const struct lane_entry *p = &lanes_portable.entries[n], avx2 = lanes_avx2.entries[n];
+        const struct lane_entry *v = &(struct lane_entry){
+            avx2.op, avx2.d, avx2.s, lanes_find(&lanes_avx2, avx2.op, avx2.d, avx2.s, NULL)};
         assert_int_equal(p->op, v->op);
-        for (int round = 0; round < 20; round++) {
+        int rounds = v->fn != avx2.fn ? 20000 : 20;
+        for (int round = 0; round < rounds; round++) {
             struct operands a, b;
             uint32_t mask = round == 0 ? UINT32_MAX : (uint32_t)rng_u64(&rng) | 1;
             fill(&a, &rng);
