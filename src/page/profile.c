@@ -24,7 +24,12 @@ enum {
     BOTTOM = 48,
     NAME_WIDTH = 28, /* of a level, with air */
     LEVELS_MAX = 16,
+    TEXT_HEIGHT = 10,
+    SLOPE_AIR = 4, /* between a slope and its name */
 };
+
+/* Where along a slope its name begins. */
+static const double SLOPE_FOOT = 0.1, SLOPE_MIDDLE = 0.5;
 
 static double share(double part, double whole)
 {
@@ -44,6 +49,22 @@ static const char *rate_text(char *out, size_t size, double rate)
     }
     snprintf(out, size, "%.3g %.*sop/s", rate, i > 0 ? 1 : 0, prefixes + i);
     return out;
+}
+
+/* Of the levels, in bytes a second. */
+struct rates {
+    double fastest, slowest;
+};
+
+static struct rates rates_of(const json_t *levels)
+{
+    struct rates rates = {0, INFINITY};
+    for (size_t i = 0; i < json_array_size(levels); i++) {
+        double rate = json_number_of(json_array_get(levels, i), "bytes_per_second");
+        rates.fastest = fmax(rates.fastest, rate);
+        rates.slowest = rate > 0 ? fmin(rates.slowest, rate) : rates.slowest;
+    }
+    return rates;
 }
 
 /* Both axes are logarithmic: operations a byte, and operations a second. */
@@ -96,9 +117,12 @@ static void put_axes(struct strbuf *out, const struct plane *plane)
                   (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8);
 }
 
-/* A slope up to the highest peak, with its name along its foot. */
+/*
+ * A slope up to the highest peak, with its name along it: over the first one, below the last one,
+ * where no other line is, and on the others.
+ */
 static void put_slope(struct strbuf *out, const struct plane *plane, const json_t *level,
-                      double most)
+                      double most, const struct rates *rates)
 {
     double rate = json_number_of(level, "bytes_per_second");
     double x1 = fmax(plane->x_from, plane->y_from / rate), x2 = fmin(plane->x_to, most / rate);
@@ -106,12 +130,19 @@ static void put_slope(struct strbuf *out, const struct plane *plane, const json_
     if (x2 <= x1) {
         return;
     }
+    double from_x = place_x(plane, x1), from_y = place_y(plane, x1 * rate);
+    double to_x = place_x(plane, x2), to_y = place_y(plane, x2 * rate);
     strbuf_printf(out, "<line class=\"roof\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>",
-                  place_x(plane, x1), place_y(plane, x1 * rate), place_x(plane, x2),
-                  place_y(plane, x2 * rate));
-    double middle = pow(10, log10(x1) * 0.9 + log10(x2) * 0.1);
-    strbuf_printf(out, "<text class=\"tick halo\" x=\"%.1f\" y=\"%.1f\">",
-                  place_x(plane, middle) + 4, place_y(plane, middle * rate) + 8);
+                  from_x, from_y, to_x, to_y);
+    bool fastest = rate == rates->fastest, slowest = rate == rates->slowest;
+    double along = fastest || slowest ? SLOPE_FOOT : SLOPE_MIDDLE;
+    double angle = atan2(to_y - from_y, to_x - from_x) * 180 / M_PI;
+    strbuf_printf(
+        out, "<text class=\"tick halo\" transform=\"translate(%.1f %.1f) rotate(%.1f)\" y=\"%d\">",
+        from_x + along * (to_x - from_x), from_y + along * (to_y - from_y), angle,
+        fastest   ? -SLOPE_AIR
+        : slowest ? SLOPE_AIR + TEXT_HEIGHT
+                  : TEXT_HEIGHT / 2);
     svg_escape(out, saved_text(level, "level", "?"));
     strbuf_printf(out, " %s</text>\n", quantity(text, rate, "B/s"));
 }
@@ -224,7 +255,8 @@ static void put_roofline(struct strbuf *out, const json_t *roofline)
 {
     const json_t *levels = json_object_get(roofline, "levels"),
                  *peaks = json_object_get(roofline, "peaks");
-    double most = highest_peak(roofline), fastest = 0;
+    double most = highest_peak(roofline);
+    const struct rates rates = rates_of(levels);
     const char *which;
     double operations = most_operations(roofline, &which);
     if (most <= 0 || json_array_size(levels) == 0) {
@@ -242,11 +274,10 @@ static void put_roofline(struct strbuf *out, const json_t *roofline)
                   WIDTH, HEIGHT);
     put_axes(out, &plane);
     for (size_t i = 0; i < json_array_size(levels); i++) {
-        put_slope(out, &plane, json_array_get(levels, i), most);
-        fastest = fmax(fastest, json_number_of(json_array_get(levels, i), "bytes_per_second"));
+        put_slope(out, &plane, json_array_get(levels, i), most, &rates);
     }
     for (size_t i = 0; i < json_array_size(peaks); i++) {
-        put_ceiling(out, &plane, peaks, i, fastest);
+        put_ceiling(out, &plane, peaks, i, rates.fastest);
     }
     put_points(out, &plane, roofline, operations);
     strbuf_append(out, "</svg>\n");
@@ -303,7 +334,7 @@ static void put_line_reasons(struct strbuf *out, const json_t *line)
         }
         strbuf_append(out, i ? ", " : "");
         svg_escape(out, best);
-        strbuf_printf(out, " %.0f %%", 100 * share(most, all));
+        strbuf_printf(out, "&#160;%.0f&#160;%%", 100 * share(most, all));
         below = most;
     }
 }
@@ -313,9 +344,9 @@ static void put_hits(struct strbuf *out, const json_t *line)
     double requests = json_number_of(line, "requests"), l1 = json_number_of(line, "l1_hits"),
            l2 = json_number_of(line, "l2_hits"), dram = json_number_of(line, "dram");
     if (requests > 0) {
-        strbuf_printf(out, "L1 %.0f %%", 100 * share(l1, requests));
+        strbuf_printf(out, "L1&#160;%.0f&#160;%%", 100 * share(l1, requests));
         if (l2 + dram > 0) {
-            strbuf_printf(out, ", L2 %.0f %%", 100 * share(l2, l2 + dram));
+            strbuf_printf(out, ", L2&#160;%.0f&#160;%%", 100 * share(l2, l2 + dram));
         }
     }
 }

@@ -22,6 +22,7 @@ enum {
     CHART_TOP = 30,
     CHART_BOTTOM = 46,
     CHART_TICKS = 5,
+    TICK_HALF = 28, /* of a tick's text, "512 KiB" */
 };
 
 void svg_escape(struct strbuf *out, const char *text)
@@ -164,9 +165,11 @@ static void put_y_ticks(struct strbuf *out, const struct frame *frame)
 static void put_x_tick(struct strbuf *out, const struct frame *frame, double x)
 {
     char text[QUANTITY_BYTES];
-    strbuf_printf(out, "<text class=\"tick middle\" x=\"%.1f\" y=\"%d\">%s</text>\n",
-                  place_x(frame, x), CHART_HEIGHT - CHART_BOTTOM + 16,
-                  quantity(text, x, frame->chart->x_unit));
+    double at = place_x(frame, x);
+    bool at_end = at + TICK_HALF > CHART_WIDTH; /* it would leave the drawing */
+    strbuf_printf(out, "<text class=\"tick %s\" x=\"%.1f\" y=\"%d\">%s</text>\n",
+                  at_end ? "end" : "middle", at_end ? CHART_WIDTH - 1 : at,
+                  CHART_HEIGHT - CHART_BOTTOM + 16, quantity(text, x, frame->chart->x_unit));
 }
 
 static void put_x_ticks(struct strbuf *out, const struct frame *frame)

@@ -7,12 +7,15 @@ sonde=$2
 data=$3
 work=$(mktemp -d "${TMPDIR:-/tmp}/sonde-browser.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-cp "$data"/double.ptx "$work"
+cp "$data"/double.ptx "$data"/hot.ptx "$work"
 cd "$work"
 "$sonde" report "$data/dissection.json" -o dissection.html
 "$sonde" exec double.ptx --grid 20 --block 128 --arg zero:10240 --arg u32:2560 --stats stats.json >log
 "$sonde" report stats.json -o statistics.html
 "$sonde" exec double.ptx --grid 20 --block 128 --arg zero:10240 --arg u32:2560 --profile=html:profile.html >log
+"$sonde" exec hot.ptx --grid 16 --block 256 --arg iota:u32:16384 --arg u32:20 --profile=html:hot.html -q
+"$sonde" dissect -d sim:gtx780 --effort quick -q --json gtx780.json
+"$sonde" report gtx780.json -o gtx780.html
 cat >sweep.yaml <<'YAML'
 sweep: widths
 run: {workload: vectoradd, size: 64}
@@ -48,6 +51,13 @@ frame.onload = () => {
         const lost = [...page.querySelectorAll('svg')].filter(leaves).length;
         told.push(`width ${width}: ${wide ? 'TOO WIDE' : 'fits'}, ${lost ? lost + ' DRAWINGS LOSE TEXT' : 'texts inside'}`);
     }
+    frame.style.width = '700px';
+    const broken = [...page.querySelectorAll('td.number')].filter(cell => {
+        const range = page.createRange();
+        range.selectNodeContents(cell);
+        return new Set([...range.getClientRects()].map(at => Math.round(at.top))).size > 1;
+    }).length;
+    told.push(broken ? `${broken} NUMBERS ARE BROKEN` : 'numbers are whole');
     const named = [...page.querySelectorAll('svg')].every(svg => svg.querySelector('title') || svg.getAttribute('aria-label'));
     told.push(named ? 'drawings are named' : 'A DRAWING HAS NO NAME');
     told.push(page.querySelectorAll('script, link[href], img[src^=http]').length ? 'FETCHES SOMETHING' : 'alone');
@@ -60,10 +70,11 @@ cat >wanted <<'END'
 width 360: fits, texts inside
 width 800: fits, texts inside
 width 1400: fits, texts inside
+numbers are whole
 drawings are named
 alone
 END
-for page in dissection statistics profile sweep study; do
+for page in dissection statistics profile sweep study gtx780 hot; do
     "$browser" --headless --no-sandbox --disable-gpu --allow-file-access-from-files --virtual-time-budget=10000 \
         --user-data-dir="$work/profile" --dump-dom "file://$work/frame.html#$page.html" 2>errors |
         sed -n '/id="told">/,/<\/pre>/p' | sed 's/.*id="told">//; s/<\/pre>.*//' >told
