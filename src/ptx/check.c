@@ -210,6 +210,19 @@ static struct ptx_operand *new_elems(struct ptx_operand *out, struct parser *p,
     return out->elems;
 }
 
+/* Element `at` of the list of raw operands, which is one of vector `raw`. */
+static int check_element(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
+                         uint32_t at, enum isa_type type, bool integers, const struct spec *spec)
+{
+    struct raw_operand element = p->raws->data[at];
+    element.type = check_element_type(p, raw, &element, type, integers);
+    int code = spec->write ? check_result(out, p, &element, type, spec->relaxed, true)
+                           : check_value(out, p, &element, type, spec->relaxed);
+    if (out->kind == OPERAND_REG)
+        out->type = p->raws->data[at].type;
+    return code;
+}
+
 /* {a, b, ..}: `count` elements of `type`, written or read. */
 static int check_vector(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
                         uint32_t count, enum isa_type type, const struct spec *spec)
@@ -223,10 +236,9 @@ static int check_vector(struct ptx_operand *out, struct parser *p, const struct 
     if (elems == NULL)
         return SONDE_ENOMEM;
     out->type = type;
+    bool integers = spec_is(spec, "VD") || (spec->kind[0] == 'F' && type == TYPE_f64);
     for (uint32_t i = 0; i < count; i++) {
-        const struct raw_operand *element = &p->raws->data[raw->first + i];
-        int code = spec->write ? check_result(&elems[i], p, element, type, spec->relaxed, true)
-                               : check_value(&elems[i], p, element, type, spec->relaxed);
+        int code = check_element(&elems[i], p, raw, raw->first + i, type, integers, spec);
         if (code < 0)
             return code;
     }
@@ -240,15 +252,10 @@ static bool is_surface(const struct opcode *o)
            shape == SHAPE_SURFACE_RED || o->op == OP_SUQ;
 }
 
-/* What vector atomics take: halves in any registers of their size, .f32 also in integers. */
-static enum isa_type atomic_element(const struct parser *p, const struct raw_operand *raw,
-                                    enum isa_type type)
+/* What vector atomics take: halves in any registers of their size. */
+static enum isa_type atomic_element(enum isa_type type)
 {
-    enum isa_type first = check_number_of(p, raw);
-    enum isa_type_kind kind = first == TYPE_NONE ? KIND_FLOAT : isa_type_info(first)->kind;
-    if (type == TYPE_f32)
-        return kind == KIND_UNSIGNED || kind == KIND_SIGNED ? TYPE_u32 : type;
-    return isa_type_info(type)->bytes == 2 ? TYPE_b16 : TYPE_b32;
+    return type == TYPE_f32 ? type : isa_type_info(type)->bytes == 2 ? TYPE_b16 : TYPE_b32;
 }
 
 /* A vector of the instruction's type. */
@@ -257,7 +264,7 @@ static int check_values(struct ptx_operand *out, struct parser *p, const struct 
 {
     enum isa_shape shape = isa_row(o->op)->shape;
     bool atomic = shape == SHAPE_VECTOR_ATOM || shape == SHAPE_VECTOR_RED;
-    enum isa_type type = atomic ? atomic_element(p, raw, o->tuple.d) : o->tuple.d;
+    enum isa_type type = atomic ? atomic_element(o->tuple.d) : o->tuple.d;
     return check_vector(out, p, raw, o->vec, type, spec);
 }
 
@@ -489,6 +496,7 @@ static uint32_t coordinate_count(bool *layer, const struct opcode *o)
 static int check_fetch(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
                        const struct opcode *o)
 {
+    static const struct spec coordinate = {.kind = ""};
     bool layer;
     uint32_t count = coordinate_count(&layer, o), samplers = raw->sampler ? 1 : 0;
     if (raw->kind != RAW_FETCH)
@@ -507,10 +515,15 @@ static int check_fetch(struct ptx_operand *out, struct parser *p, const struct r
         code = check_handle(&elems[1], p, &p->raws->data[raw->first], TYPE_samplerref);
     for (uint32_t i = 0; i < count && code == 0; i++) {
         enum isa_type type = layer && i == 0 ? TYPE_u32 : is_surface(o) ? TYPE_s32 : o->tuple.s;
-        const struct raw_operand *element = &p->raws->data[raw->first + samplers + i];
-        code = check_value(&elems[samplers + i + 1], p, element, type, false);
+        uint32_t at = raw->first + samplers + i;
+        struct ptx_operand *elem = &elems[samplers + i + 1];
+        code = layer && i == 0 ? check_value(elem, p, &p->raws->data[at], type, false)
+                               : check_element(elem, p, raw, at, type, true, &coordinate);
     }
-    return code;
+    struct raw_operand places = *raw; /* but for the layer's number */
+    places.first += samplers + layer;
+    places.count -= samplers + layer;
+    return code < 0 ? code : check_elements(p, &places);
 }
 
 static uint32_t tensor_rank(const struct opcode *o)
@@ -522,6 +535,7 @@ static uint32_t tensor_rank(const struct opcode *o)
 static int check_tensor(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
                         const struct opcode *o)
 {
+    static const struct spec coordinate = {.kind = ""};
     uint32_t rank = tensor_rank(o);
     if (raw->kind != RAW_FETCH || raw->bare || raw->sampler || raw->symbol != NULL || raw->reg < 0)
         return parser_error(p, raw->loc, "expected [tensor map, {coordinates}]");
@@ -537,8 +551,17 @@ static int check_tensor(struct ptx_operand *out, struct parser *p, const struct 
         return SONDE_ENOMEM;
     int code = check_value(&elems[0], p, &map, TYPE_b64, false);
     for (uint32_t i = 0; i < rank && code == 0; i++)
-        code = check_value(&elems[i + 1], p, &p->raws->data[raw->first + i], TYPE_s32, false);
-    return code < 0 ? code : check_coordinates(p, raw);
+        code = check_element(&elems[i + 1], p, raw, raw->first + i, TYPE_s32, false, &coordinate);
+    code = code < 0 ? code : check_coordinates(p, raw);
+    return code < 0 ? code : check_elements(p, raw);
+}
+
+/* 64 bits that are no number: a policy, a state, a descriptor. */
+static int check_word(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw)
+{
+    return raw->kind == RAW_REG && raw->type == TYPE_f64
+               ? check_mismatch(p, raw, TYPE_f64, TYPE_b64)
+               : check_value(out, p, raw, TYPE_b64, false);
 }
 
 static int check_extra(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
@@ -550,7 +573,7 @@ static int check_extra(struct ptx_operand *out, struct parser *p, const struct r
     case EXTRA_CTAS:
         return check_value(out, p, raw, TYPE_u16, false);
     default:
-        return check_value(out, p, raw, TYPE_b64, false);
+        return check_word(out, p, raw);
     }
 }
 
@@ -564,7 +587,7 @@ static int check_wgmma(struct ptx_operand *out, struct parser *p, const struct r
     if (!isa_is_wgmma(mnk, d, a, o->op == OP_WGMMA_BITS ? TYPE_NONE : o->types[2], sparse))
         return parser_error(p, raw->loc, "there is no matrix product of this size and these types");
     if (spec->kind[1] == 'Q' && raw->kind != RAW_VECTOR)
-        return check_value(out, p, raw, TYPE_b64, false);
+        return check_word(out, p, raw);
     return spec->kind[1] == 'Q' ? check_vector(out, p, raw, 4, TYPE_b32, spec)
                                 : check_vector(out, p, raw, mnk.n / (d == TYPE_f16 ? 4u : 2u),
                                                d == TYPE_f16 ? TYPE_b32 : d, spec);
@@ -597,8 +620,20 @@ static int check_fragment(struct ptx_operand *out, struct parser *p, const struc
     return code < 0 || spec->kind[1] == 'X' ? code : check_fragment_types(p, raw, o, spec->kind[1]);
 }
 
-static enum isa_type named_type(const struct spec *spec, const struct opcode *o)
+/* set puts bf16 into any register of its size but .f16, two of them into any of theirs. */
+static enum isa_type set_type(const struct opcode *o, const struct raw_operand *raw)
 {
+    enum isa_type bits = o->tuple.d == TYPE_bf16x2 ? TYPE_b32 : TYPE_b16;
+    bool brain = o->tuple.d == TYPE_bf16x2 || (o->tuple.d == TYPE_bf16 && raw->type != TYPE_f16);
+    return brain ? bits : o->tuple.d;
+}
+
+static enum isa_type named_type(const struct spec *spec, const struct opcode *o,
+                                const struct raw_operand *raw)
+{
+    enum isa_shape shape = isa_row(o->op)->shape;
+    if (spec->write && (shape == SHAPE_SET || shape == SHAPE_SET_BOOL))
+        return set_type(o, raw);
     if (spec_is(spec, "D"))
         return o->tuple.d;
     if (spec_is(spec, "S"))
@@ -611,6 +646,13 @@ static int check_bracketed(struct ptx_operand *out, struct parser *p, const stru
                            const struct spec *spec, const struct ptx_insn *insn,
                            const struct opcode *o)
 {
+    enum isa_shape shape = isa_row(o->op)->shape;
+    struct raw_operand bare = *raw;
+    if ((shape == SHAPE_TENSOR_IN || shape == SHAPE_TENSOR_OUT) && raw->kind == RAW_REG &&
+        !raw->negate && !spec_is(spec, "[M]")) {
+        bare.kind = RAW_ADDRESS; /* ptxas makes the same code of it */
+        raw = &bare;
+    }
     if (spec_is(spec, "[B]"))
         return check_address(out, p, raw, insn, insn->space[1]);
     if (spec_is(spec, "[H]"))
@@ -675,10 +717,13 @@ static int check_one(struct ptx_operand *out, struct parser *p, const struct raw
                          : spec_is(spec, "#s32") ? TYPE_s32
                          : spec_is(spec, "P")    ? TYPE_pred
                          : spec_is(spec, "VD")   ? o->tuple.d
-                                                 : named_type(spec, o);
+                                                 : named_type(spec, o, raw);
     if (raw->kind == RAW_REG && raw->type == TYPE_f16x2 &&
         !check_takes_halves(o, spec->kind, spec->length))
         return check_mismatch(p, raw, raw->type, type);
+    bool word = spec_is(spec, "b64") || o->op == OP_POLICY_CVT;
+    if (word && raw->kind == RAW_REG && raw->type == TYPE_f64)
+        return check_mismatch(p, raw, TYPE_f64, TYPE_b64);
     if (spec->write)
         return check_result(out, p, raw, type, spec->relaxed, spec->sink);
     if (raw->kind == RAW_SREG && isa_row(o->op)->shape == SHAPE_CVT)

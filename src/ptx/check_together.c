@@ -41,22 +41,31 @@ static int check_sizes(struct parser *p, const struct raw_operand *raw)
     return 0;
 }
 
+/* What an element says that it is: a number of a kind, or TYPE_NONE. */
+static enum isa_type kind_type(const struct raw_operand *element, enum isa_type before)
+{
+    if (element->kind == RAW_CONST)
+        return element->constant.is_float ? TYPE_f32 : TYPE_s32;
+    if (element->kind != RAW_REG)
+        return before;
+    return isa_type_info(element->type)->kind == KIND_BITS ? TYPE_NONE : element->type;
+}
+
 /* Floats, integers and .f16x2 do not share a vector, but for what lies on both sides of bits: ptxas
- * holds each register against the one in front of it. */
+ * holds each register or constant against what is in front of it. */
 static int check_kinds(struct parser *p, const struct raw_operand *raw)
 {
     enum isa_type before = TYPE_NONE;
     for (uint32_t i = 0; i < raw->count; i++) {
         const struct raw_operand *element = &p->raws->data[raw->first + i];
-        enum isa_type now = element->kind == RAW_REG ? element->type : before;
-        if (now != TYPE_NONE && isa_type_info(now)->kind == KIND_BITS)
-            now = TYPE_NONE;
+        enum isa_type now = kind_type(element, before);
         bool both = now != TYPE_NONE && before != TYPE_NONE;
         if (both && ((now == TYPE_f16x2) != (before == TYPE_f16x2) ||
                      (isa_type_info(now)->kind == KIND_FLOAT) !=
                          (isa_type_info(before)->kind == KIND_FLOAT)))
-            return parser_error(p, element->loc, "a vector of .%s and .%s registers",
-                                isa_type_info(before)->text, isa_type_info(now)->text);
+            return parser_error(p, element->loc, "a vector of .%s and .%s %s",
+                                isa_type_info(before)->text, isa_type_info(now)->text,
+                                element->kind == RAW_CONST ? "values" : "registers");
         before = now;
     }
     return 0;
@@ -66,6 +75,29 @@ int check_elements(struct parser *p, const struct raw_operand *raw)
 {
     int code = check_sizes(p, raw);
     return code < 0 ? code : check_kinds(p, raw);
+}
+
+static enum isa_type bits_of(uint32_t bytes)
+{
+    return bytes == 1 ? TYPE_b8 : bytes == 2 ? TYPE_b16 : bytes == 4 ? TYPE_b32 : TYPE_b64;
+}
+
+enum isa_type check_element_type(const struct parser *p, const struct raw_operand *raw,
+                                 const struct raw_operand *element, enum isa_type type,
+                                 bool integers)
+{
+    const struct isa_type_info *have = isa_type_info(element->type), *want = isa_type_info(type);
+    if (element->kind != RAW_REG || have->kind == KIND_PRED || have->bytes > 8)
+        return element->type;
+    for (uint32_t i = 0; i < raw->count; i++) {
+        const struct raw_operand *other = &p->raws->data[raw->first + i];
+        if (other->kind == RAW_REG && isa_type_info(other->type)->kind == KIND_BITS)
+            return bits_of(have->bytes);
+    }
+    bool is_integer = have->kind == KIND_SIGNED || have->kind == KIND_UNSIGNED;
+    bool is_float = want->kind == KIND_FLOAT && type != TYPE_f16x2 && type != TYPE_bf16x2;
+    return integers && is_integer && is_float && have->bytes == want->bytes ? bits_of(have->bytes)
+                                                                            : element->type;
 }
 
 /* ptxas takes coordinates in registers of two halves beside one in bits only. */
@@ -158,9 +190,10 @@ int check_base(struct ptx_operand *out, struct parser *p, const struct raw_opera
     bool number =
         info->kind == KIND_BITS || info->kind == KIND_UNSIGNED || info->kind == KIND_SIGNED;
     bool fits = check_narrow_address_fits(p, space) || takes_narrow_addresses(insn);
+    bool barrier = isa_row(insn->op)->shape == SHAPE_BULK_IN && out == &insn->operands[3];
     if (number && info->bytes == 4 && !fits)
         return parser_error(p, raw->loc, "got a 32-bit address, expected one of 64 bits");
-    if (number && info->bytes < 4 && takes_any_width(insn, space))
+    if (number && info->bytes < 4 && takes_any_width(insn, space) && !barrier)
         return builder_widen(out, p, fits ? 4 : 8);
     if (number && (info->bytes == 4 || (info->bytes == 8 && wide_address_fits(p->module))))
         return 0;
@@ -307,13 +340,14 @@ static int check_integers(const struct ptx_insn *insn, struct parser *p,
     const struct isa_row *row = isa_row(insn->op);
     bool video = row->shape == SHAPE_VIDEO || row->shape == SHAPE_VIDEO_TWO;
     bool integers = video || row->shape == SHAPE_MASK || row->shape == SHAPE_REDUX;
+    bool compares = strncmp(row->name, "vset", strlen("vset")) == 0; /* it gives 0 or 1 */
     char lanes = row->name[strcspn(row->name, ".") - 1];
     bool parity =
         row->shape == SHAPE_MBARRIER_TEST_PARITY || row->shape == SHAPE_MBARRIER_TRY_PARITY;
     for (uint32_t i = 0; i < insn->operand_count; i++) {
         const struct ptx_operand *o = &insn->operands[i];
         if (integers && o->kind == OPERAND_REG && isa_type_info(o->type)->kind == KIND_FLOAT &&
-            !(video && o->type == TYPE_f16x2))
+            !(video && o->type == TYPE_f16x2 && !(compares && (i == 0 || i == 3))))
             return parser_error(p, raws[i].loc, "got a register of type .%s, expected an integer",
                                 isa_type_info(o->type)->text);
         if (video && (lanes == '2' || lanes == '4') && o->kind == OPERAND_IMM)

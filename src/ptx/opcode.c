@@ -268,17 +268,27 @@ static bool is_one_of(const char *list, const struct part *part)
     return list_has(list, strlen(list), part);
 }
 
+static bool is_brain_widened(const struct spelling *s)
+{
+    return s->count > 2 && is_one_of("cvt", &s->parts[0]) &&
+           is_one_of("bf16", &s->parts[s->count - 1]) &&
+           is_one_of("f32 f64", &s->parts[s->count - 2]);
+}
+
 /*
  * Leaves out what is said twice, of the modifiers of which the vendor's assembler allows it, and
- * the layout of small matrices, which it takes anywhere and which changes nothing in its code.
+ * what it takes and makes nothing of: the layout of small matrices, the rounding of bf16 to what
+ * holds all of it.
  */
 static void drop_repeated(struct spelling *s)
 {
     static const char may_repeat[] = "NaN approx cc relu sat satfinite shiftamt sync uni";
     bool small = is_one_of("ldmatrix stmatrix movmatrix", &s->parts[0]);
+    bool exact = is_brain_widened(s);
     int count = 1;
     for (int i = 1; i < s->count; i++) {
-        bool repeated = small && is_one_of("row col", &s->parts[i]);
+        bool repeated = (small && is_one_of("row col", &s->parts[i])) ||
+                        (exact && is_one_of("rn rz rm rp", &s->parts[i]));
         for (int k = 1; k < i && is_one_of(may_repeat, &s->parts[i]); k++)
             repeated = repeated || same_part(&s->parts[k], &s->parts[i]);
         if (!repeated)
@@ -440,6 +450,18 @@ static bool load_layout_fits(const struct opcode *o)
            !(shape == SHAPE_WMMA_LOAD_B && o->mods[MODC_LAYOUT] == MOD_LAYOUT_row);
 }
 
+/* .popc stands behind what it counts the bits of: .xor, .and. */
+static bool counts_after(const struct spelling *s)
+{
+    bool has = false;
+    for (int i = 0; i < s->count; i++) {
+        if (is_one_of("popc", &s->parts[i]) && !has)
+            return false;
+        has = has || is_one_of("xor and", &s->parts[i]);
+    }
+    return true;
+}
+
 /* Products of packed numbers: the sums' type stands first and last, as it does of others. */
 static bool sums_stand_around(const struct opcode *o, const struct spelling *s)
 {
@@ -452,7 +474,7 @@ static bool sums_stand_around(const struct opcode *o, const struct spelling *s)
         sums += is_one_of("s32", &s->parts[i]);
         factors += sums == 1 && is_one_of("s4 u4 b1", &s->parts[i]);
     }
-    return factors == 2;
+    return factors == 2 && counts_after(s);
 }
 
 static int check_product(struct parser *p, struct ptx_loc loc, const struct opcode *o,

@@ -257,6 +257,14 @@ int check_mismatch(struct parser *p, const struct raw_operand *raw, enum isa_typ
 enum isa_type check_number_of(const struct parser *p, const struct raw_operand *raw);
 /* Registers of a vector go together. */
 int check_elements(struct parser *p, const struct raw_operand *raw);
+/*
+ * The type that a register counts as beside the others of its vector `raw`: bits where one of them
+ * is declared so, and where an integer stands for a float of its size, which loads, texels and
+ * their coordinates, and f64 of matrices take (`integers`).
+ */
+enum isa_type check_element_type(const struct parser *p, const struct raw_operand *raw,
+                                 const struct raw_operand *element, enum isa_type type,
+                                 bool integers);
 int check_coordinates(struct parser *p, const struct raw_operand *raw);
 /* May an operand of this kind of shapes.def lie in a register of type .f16x2? */
 bool check_takes_halves(const struct opcode *o, const char *kind, size_t length);

@@ -64,6 +64,13 @@ KNOWN = [
     ("tests that are not named", r"got '\.f\d+' in 'testp\.f\d+'", "which test is meant is not said"),
     ("ptxas dies", r"\tdied\t", "a store to a kernel's parameters"),
     ("predicates in vectors of bits", r"%pred_.*got an operand of type .pred", "a predicate has no bits"),
+    ("halves as predicates", r"of type \.f16x2, expected \.pred", "a predicate has no bits"),
+    ("numbers of floats as addresses", r"[\]}], (0[fd][0-9A-F]+|\d\.\d)[\t,].*expected an address in brackets",
+     "which address is meant is not said"),
+    ("constants of another kind in vectors", r"\{.*(a floating-point|an integer) constant, expected a value",
+     "which bits are meant is not said"),
+    ("what becomes bf16 without rounding", r"(cvt|set)\S*\.bf16\.b?f16 .*types that do not go together",
+     "not in the manual; no compiler writes it"),
     ("what ptxas says of another instruction", r"Illegal modifier .* for instruction 'mov'",
      "at -O0, of div in a module of many: alone it is taken"),
 ]
