@@ -43,7 +43,7 @@ static uint64_t loads_of_recipe(const struct lab *lab)
 
 /* Of all that a source may do, what may be spent by when a recipe ends: on caches, and of copies.
  */
-static const double recipes_share = 0.75, copy_share = 0.9;
+static const double recipes_share = 0.6, copy_share = 0.9;
 /* Bytes that fit: walks of so small a cache are cheap, and its recipes come in any case. Chosen. */
 static const uint64_t recipes_small = 8192;
 
