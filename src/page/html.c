@@ -46,7 +46,10 @@ static const char style[] =
     "rect{fill:var(--accent)}h3{margin:20px 0 4px;font-size:16px}code{font-size:13px;white-space:"
     "pre}"
     "tr.hot td{background:var(--memory)}.listing td{padding-top:1px;padding-bottom:1px}\n"
-    "@media print{body{max-width:none}details{break-inside:avoid}svg,table{break-inside:avoid}}\n";
+    "@media print{body{max-width:none;padding:0;font-size:12px}.scroll{overflow:visible}"
+    "code{font-size:10px;white-space:pre-wrap}th,td{padding-right:6px}"
+    ".charts{grid-template-columns:1fr 1fr}svg.hierarchy{min-width:0}"
+    "details,svg,tr{break-inside:avoid}}\n";
 
 void html_begin(struct strbuf *out, const char *title, const char *subtitle)
 {

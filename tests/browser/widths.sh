@@ -45,6 +45,14 @@ function leaves(svg) { // does a text leave the drawing that it is in?
 }
 frame.onload = () => {
     const page = frame.contentDocument, told = [];
+    if (location.hash.endsWith('-paper.html')) { // A4 without its margins: nobody can scroll there
+        frame.style.width = '718px';
+        const cut = [...page.querySelectorAll('.scroll')].filter(box => !box.closest('details:not([open])') && box.scrollWidth > 719).length;
+        told.push(page.documentElement.scrollWidth > 719 ? 'PAPER IS TOO NARROW' : 'fits on paper');
+        told.push(cut ? `${cut} TABLES ARE CUT OFF` : 'tables are whole');
+        document.getElementById('told').textContent = told.join('\n');
+        return;
+    }
     for (const width of [360, 800, 1400]) {
         frame.style.width = width + 'px';
         const wide = page.documentElement.scrollWidth > width;
@@ -74,11 +82,18 @@ numbers are whole
 drawings are named
 alone
 END
-for page in dissection statistics profile sweep study gtx780 hot; do
+shown() { # PAGE: what is told of it
     "$browser" --headless --no-sandbox --disable-gpu --allow-file-access-from-files --virtual-time-budget=10000 \
-        --user-data-dir="$work/profile" --dump-dom "file://$work/frame.html#$page.html" 2>errors |
-        sed -n '/id="told">/,/<\/pre>/p' | sed 's/.*id="told">//; s/<\/pre>.*//' >told
+        --user-data-dir="$work/profile" --dump-dom "file://$work/frame.html#$1.html" 2>errors |
+        sed -n '/id="told">/,/<\/pre>/p' | sed 's/.*id="told">//; s/<\/pre>.*//'
+}
+printf 'fits on paper\ntables are whole\n' >wanted-paper
+for page in dissection statistics profile sweep study gtx780 hot; do
+    shown "$page" >told
     diff wanted told || { echo "$page.html"; tail -3 errors; exit 1; }
     grep -q 'prefers-color-scheme: *dark' "$page.html" || { echo "$page.html: no colours for dark screens"; exit 1; }
     grep -q '@media print' "$page.html" || { echo "$page.html: nothing said of paper"; exit 1; }
+    sed 's/@media print/@media all/' "$page.html" >"$page-paper.html"
+    shown "$page-paper" >told
+    diff wanted-paper told || { echo "$page.html on paper"; exit 1; }
 done
