@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "infer/experiments.h"
+#include "infer/outcomes.h"
 #include "infer/policy/policy.h"
 #include "infer/result.h"
 #include "infer/select.h"
@@ -301,12 +302,16 @@ static int run_recipes(struct lab *lab, struct examination examined[LEVEL_COUNT]
     return rc;
 }
 
-/* As run_experiments(): what fails leaves its reason. */
-static int run_device_experiments(struct lab *lab, uint32_t selected)
+/* Those that are always run, or those that are named. As run_experiments(): what fails leaves its
+ * reason. */
+static int run_device_experiments(struct lab *lab, uint32_t selected, bool named)
 {
     for (size_t i = 0; i < DEVICE_EXPERIMENT_COUNT; i++) {
         const struct device_experiment *experiment = &device_experiments[i];
         struct refusal why = not_asked;
+        if ((experiment->when == NAMED) != named) {
+            continue;
+        }
         if (selected >> i & 1) {
             lab->why.reason[0] = '\0';
             if (lab->options->progress) {
@@ -343,7 +348,9 @@ int infer_dissect(struct dissection *out, struct trace_source *source,
     }
     rc = rc ? rc : run_levels(&lab, summaries, examined);
     rc = rc ? rc : run_recipes(&lab, examined);
-    rc = rc ? rc : run_device_experiments(&lab, selected.on_device);
+    rc = rc ? rc : run_device_experiments(&lab, selected.on_device, false);
+    outcomes_apply(out); /* of what blind trials run */
+    rc = rc ? rc : run_device_experiments(&lab, selected.on_device, true);
     for (size_t i = 0; i < LEVEL_COUNT; i++) {
         level_free(&examined[i].level);
         free(summaries[i].conflict.offsets);
