@@ -35,8 +35,11 @@ static void codes_of_line(uint32_t *codes, const uint8_t *line, uint32_t bits, u
         for (uint32_t k = 0; k < count; k++)
             codes[k] >>= 13; /* tf32 */
     } else if (bits == 16) {
-        for (uint32_t k = 0; k < count; k++)
-            codes[k] = line[2 * k] | (uint32_t)line[2 * k + 1] << 8;
+        for (uint32_t k = 0; k < count; k++) {
+            uint16_t code;
+            memcpy(&code, line + 2 * (size_t)k, 2);
+            codes[k] = code;
+        }
     } else {
         for (uint32_t k = 0; k < count; k++)
             codes[k] = line[k];
@@ -74,6 +77,16 @@ static void split_b(struct parts *b, const struct product *p, const struct produ
             b->exponent[k * n + j] = exponent[k];
         }
     }
+}
+
+/* a's parts by rows, `stride` apart. */
+static void split_a(struct parts *a, const struct product *p, const struct product_operands *o,
+                    uint32_t stride)
+{
+    uint32_t codes[PRODUCT_ROWS * PRODUCT_TERMS] = {0};
+    for (uint32_t row = 0; row < p->mnk.m; row++)
+        codes_of_line(&codes[(size_t)row * stride], o->a[row], p->element_bits, p->terms);
+    split_codes(a->mantissa, a->exponent, p, p->a_format, codes, stride * p->mnk.m);
 }
 
 static double value_of(uint32_t code, bool half)
@@ -139,13 +152,26 @@ static uint32_t term_of(const struct product *p, uint32_t step, uint32_t k)
     return p->pairwise ? k / 2 * 4 + step * 2 + k % 2 : step * p->block + k;
 }
 
-static void float_row(const struct product *p, struct product_operands *o, struct product_row *r,
-                      const struct parts *b, uint32_t row)
+/* The products of the row that a step adds up: a's parts, and where b's are. */
+static void step_terms(const struct product *p, const struct product_operands *o,
+                       struct product_row *r, const struct parts *a, const struct parts *b,
+                       uint32_t row, uint32_t first)
 {
-    uint32_t codes[PRODUCT_DEPTH] = {0}, *d = &o->d[(size_t)row * p->mnk.n];
-    int32_t mantissa[PRODUCT_DEPTH], exponent[PRODUCT_DEPTH];
-    codes_of_line(codes, o->a[row], p->element_bits, p->terms);
-    split_codes(mantissa, exponent, p, p->a_format, codes, rounded_up(p->terms));
+    const size_t begin = (size_t)row * rounded_up(p->terms);
+    for (uint32_t k = 0; k < r->count; k++) {
+        uint32_t term = term_of(p, first / p->block, k);
+        uint32_t at = p->sparse ? o->place[row][term] : term;
+        r->mantissa[k] = p->negative ? -a->mantissa[begin + term] : a->mantissa[begin + term];
+        r->exponent[k] = a->exponent[begin + term];
+        r->b_mantissa[k] = &b->mantissa[(size_t)at * p->mnk.n];
+        r->b_exponent[k] = &b->exponent[(size_t)at * p->mnk.n];
+    }
+}
+
+static void float_row(const struct product *p, struct product_operands *o, struct product_row *r,
+                      const struct parts *a, const struct parts *b, uint32_t row)
+{
+    uint32_t *d = &o->d[(size_t)row * p->mnk.n];
     bool halves = p->half && p->c_half;
     uint32_t addends[PRODUCT_COLUMNS];
     if (p->pairwise) {
@@ -158,18 +184,11 @@ static void float_row(const struct product *p, struct product_operands *o, struc
         bool half = halves && (first == 0 || p->pairwise);
         bool last = first + p->block >= p->terms || p->pairwise;
         r->count = p->terms - first < p->block ? p->terms - first : p->block;
-        for (uint32_t k = 0; k < r->count; k++) {
-            uint32_t term = term_of(p, first / p->block, k);
-            uint32_t at = p->sparse ? o->place[row][term] : term;
-            r->mantissa[k] = p->negative ? -mantissa[term] : mantissa[term];
-            r->exponent[k] = exponent[term];
-            r->b_mantissa[k] = &b->mantissa[(size_t)at * p->mnk.n];
-            r->b_exponent[k] = &b->exponent[(size_t)at * p->mnk.n];
-        }
-        p->loops->addends(r, d, half);
-        p->loops->sums(r);
-        if (!p->loops->codes(d, r, halves && last))
+        step_terms(p, o, r, a, b, row, first);
+        if (!p->loops->whole_row(d, r, half, halves && last)) {
+            p->loops->sums(r, d, half);
             codes_one_by_one(d, r, half, halves && last);
+        }
     }
     if (p->pairwise)
         add_last(p, d, addends);
@@ -181,11 +200,12 @@ static void float_row(const struct product *p, struct product_operands *o, struc
 
 static void float_product(const struct product *p, struct product_operands *o)
 {
-    struct parts b;
+    struct parts a, b;
     struct product_row r = {.columns = p->mnk.n, .bits = p->short_sum ? SHORT_SUM : LONG_SUM};
+    split_a(&a, p, o, rounded_up(p->terms));
     split_b(&b, p, o);
     for (uint32_t row = 0; row < p->mnk.m; row++)
-        float_row(p, o, &r, &b, row);
+        float_row(p, o, &r, &a, &b, row);
 }
 
 /* ---- integers ---- */

@@ -22,10 +22,8 @@ struct product_row {
     int32_t bits;                                             /* kept below the largest exponent */
     int32_t mantissa[PRODUCT_TERMS], exponent[PRODUCT_TERMS]; /* a's */
     const int32_t *b_mantissa[PRODUCT_TERMS],
-        *b_exponent[PRODUCT_TERMS]; /* the row of b for each */
-    _Alignas(32) int32_t c_mantissa[PRODUCT_COLUMNS];
-    _Alignas(32) int32_t c_exponent[PRODUCT_COLUMNS];
-    _Alignas(32) int32_t top[PRODUCT_COLUMNS]; /* out: the largest exponent .. */
+        *b_exponent[PRODUCT_TERMS];            /* the row of b for each */
+    _Alignas(32) int32_t top[PRODUCT_COLUMNS]; /* of sums(): the largest exponent .. */
     _Alignas(64) double sum[PRODUCT_COLUMNS];  /* .. and the sum, unless it is a special one's */
 };
 
@@ -33,11 +31,11 @@ struct product_loops {
     /* What codes stand for; see tensor_part() for special ones. */
     void (*parts)(int32_t *mantissa, int32_t *exponent, const struct float_format *format,
                   const uint32_t *codes, uint32_t count);
-    /* The row's addends, codes of f32 or f16. */
-    void (*addends)(struct product_row *row, const uint32_t *codes, bool half);
-    void (*sums)(struct product_row *row);
-    /* The row's sums as codes. False: some are special or subnormal, and it has done nothing. */
-    bool (*codes)(uint32_t *codes, const struct product_row *row, bool half);
+    /* `codes` are the row's addends, of f32 or f16 (half). */
+    void (*sums)(struct product_row *row, const uint32_t *codes, bool half);
+    /* Their sums in their place, of f32 or f16 (to_half). False: some are special or subnormal, and
+     * it has done nothing. */
+    bool (*whole_row)(uint32_t *codes, const struct product_row *row, bool half, bool to_half);
     /* Sums of `terms` (a multiple of 16) products of small integers. */
     int32_t (*dot)(const int16_t *a, const int16_t *b, uint32_t terms);
 };

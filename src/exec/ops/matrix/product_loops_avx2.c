@@ -1,8 +1,12 @@
 /* Loops of products for x86-64 processors with AVX2. */
 #if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+
 #define LOOP_TARGET __attribute__((target("avx2")))
 #define LOOP_TABLE product_loops_avx2
 #define LOOP_LINKAGE
+#define LOOP_MAX(a, b) ((ints)_mm256_max_epi32((__m256i)(a), (__m256i)(b)))
+#define LOOP_SHIFT(value, far) ((ints)_mm256_srlv_epi32((__m256i)(value), (__m256i)(far)))
 #include "exec/ops/matrix/product_loops.inc"
 #else
 #include "exec/ops/matrix/product_loops.h"

@@ -106,12 +106,20 @@ void product_scatter_sums(const struct product_operands *o, struct exec_state *s
                           const struct product *p, const struct element *registers, uint32_t count,
                           uint32_t mask)
 {
-    for (uint32_t r = 0; r < count; r++)
+    for (uint32_t r = 0; r < count; r++) {
+        uint32_t values[WARP_LANES];
         for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
             const uint32_t *at = &o->d[pair_at(p, p->half ? r : r / 2, lane)];
-            if (mask >> lane & 1)
-                element_set(state, &registers[r], lane, p->half ? at[0] | at[1] << 16 : at[r % 2]);
+            values[lane] = p->half ? at[0] | at[1] << 16 : at[r % 2];
         }
+        if (mask == UINT32_MAX && registers[r].register_bytes != 8) {
+            memcpy(lanes_at(state, registers[r].ref), values, sizeof values);
+            continue;
+        }
+        for (uint32_t lane = 0; lane < WARP_LANES; lane++)
+            if (mask >> lane & 1)
+                element_set(state, &registers[r], lane, values[lane]);
+    }
 }
 
 /* The one or two that are there of a group. */
