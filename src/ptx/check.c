@@ -634,6 +634,8 @@ static enum isa_type named_type(const struct spec *spec, const struct opcode *o,
     enum isa_shape shape = isa_row(o->op)->shape;
     if (spec->write && (shape == SHAPE_SET || shape == SHAPE_SET_BOOL))
         return set_type(o, raw);
+    if (spec_is(spec, "u32") && (shape == SHAPE_SHFL || shape == SHAPE_SHFL_ACTIVE))
+        return TYPE_b32;
     if (spec_is(spec, "D"))
         return o->tuple.d;
     if (spec_is(spec, "S"))
@@ -648,8 +650,9 @@ static int check_bracketed(struct ptx_operand *out, struct parser *p, const stru
 {
     enum isa_shape shape = isa_row(o->op)->shape;
     struct raw_operand bare = *raw;
-    if ((shape == SHAPE_TENSOR_IN || shape == SHAPE_TENSOR_OUT) && raw->kind == RAW_REG &&
-        !raw->negate && !spec_is(spec, "[M]")) {
+    bool named = raw->kind == RAW_SYMBOL && raw->symbol->kind == SYMBOL_VAR;
+    if ((shape == SHAPE_TENSOR_IN || shape == SHAPE_TENSOR_OUT) && !spec_is(spec, "[M]") &&
+        ((raw->kind == RAW_REG && !raw->negate) || named)) {
         bare.kind = RAW_ADDRESS; /* ptxas makes the same code of it */
         raw = &bare;
     }
@@ -669,6 +672,25 @@ static int check_bracketed(struct ptx_operand *out, struct parser *p, const stru
     if (spec_is(spec, "[T]"))
         return check_fetch(out, p, raw, o);
     return check_address(out, p, raw, insn, insn->space[0]); /* [A], [N] */
+}
+
+/* Masks and results that are .b32, policies and states that are .b64, lie in no float's register.
+ */
+static bool is_no_number(const struct spec *spec, const struct opcode *o)
+{
+    enum isa_shape shape = isa_row(o->op)->shape;
+    bool any = shape == SHAPE_PRODUCT_SPARSE || shape == SHAPE_WGMMA_SPARSE ||
+               (shape == SHAPE_CVT_PACK_C && !spec->write);
+    return spec_is(spec, "b64") || (spec_is(spec, "b32") && !any) || o->op == OP_POLICY_CVT;
+}
+
+/* cvt reads wider registers and writes them, but of bf16. */
+static bool is_relaxed(const struct spec *spec, const struct opcode *o)
+{
+    bool brain = o->tuple.d == TYPE_bf16 || o->tuple.s == TYPE_bf16;
+    bool number = isa_type_info(o->tuple.d)->kind != KIND_FLOAT ||
+                  isa_type_info(o->tuple.s)->kind != KIND_FLOAT;
+    return spec->relaxed && !(isa_row(o->op)->shape == SHAPE_CVT && brain && number);
 }
 
 static int check_one(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
@@ -702,9 +724,9 @@ static int check_one(struct ptx_operand *out, struct parser *p, const struct raw
         return check_pair(out, p, raw, TYPE_pred, spec->sink);
     if (spec_is(spec, "D|P"))
         return check_pair(out, p, raw, o->tuple.d, false);
-    if (spec_is(spec, "b32|P") && raw->kind == RAW_PAIR &&
-        p->raws->data[raw->first].type == TYPE_f16x2)
-        return check_mismatch(p, raw, TYPE_f16x2, TYPE_b32);
+    enum isa_type first = raw->kind == RAW_PAIR ? p->raws->data[raw->first].type : TYPE_NONE;
+    if (spec_is(spec, "b32|P") && (first == TYPE_f16x2 || first == TYPE_f32))
+        return check_mismatch(p, raw, first, TYPE_b32);
     if (spec_is(spec, "b32|P"))
         return check_pair(out, p, raw, TYPE_b32, false);
     if (spec_is(spec, "!P"))
@@ -721,14 +743,15 @@ static int check_one(struct ptx_operand *out, struct parser *p, const struct raw
     if (raw->kind == RAW_REG && raw->type == TYPE_f16x2 &&
         !check_takes_halves(o, spec->kind, spec->length))
         return check_mismatch(p, raw, raw->type, type);
-    bool word = spec_is(spec, "b64") || o->op == OP_POLICY_CVT;
-    if (word && raw->kind == RAW_REG && raw->type == TYPE_f64)
-        return check_mismatch(p, raw, TYPE_f64, TYPE_b64);
+    if (raw->kind == RAW_REG && isa_type_info(raw->type)->kind == KIND_FLOAT &&
+        raw->type != TYPE_f16x2 && is_no_number(spec, o))
+        return check_mismatch(p, raw, raw->type, type);
     if (spec->write)
-        return check_result(out, p, raw, type, spec->relaxed, spec->sink);
-    if (raw->kind == RAW_SREG && isa_row(o->op)->shape == SHAPE_CVT)
+        return check_result(out, p, raw, type, is_relaxed(spec, o), spec->sink);
+    if (raw->kind == RAW_SREG && isa_row(o->op)->shape == SHAPE_CVT &&
+        isa_type_info(o->tuple.d)->kind != KIND_FLOAT)
         return check_sreg(out, p, raw, type, true);
-    return check_value(out, p, raw, type, spec->relaxed);
+    return check_value(out, p, raw, type, is_relaxed(spec, o));
 }
 
 int check_operands(struct ptx_insn *insn, struct parser *p, const struct opcode *opcode,

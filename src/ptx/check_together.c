@@ -166,6 +166,7 @@ static bool takes_narrow_addresses(const struct ptx_insn *insn)
 {
     const char *name = isa_row(insn->op)->name;
     return strncmp(name, "cp.", 3) == 0 || strncmp(name, "wmma.", 5) == 0 ||
+           strncmp(name, "tensormap.", 10) == 0 || insn->op == OP_PREFETCH_MAP ||
            strncmp(name, "st.async", 8) == 0 || strncmp(name, "red.async", 9) == 0 ||
            insn->op == OP_FENCE_MAP_ACQUIRE || insn->op == OP_LDMATRIX || insn->op == OP_STMATRIX;
 }
@@ -174,13 +175,13 @@ static bool takes_narrow_addresses(const struct ptx_insn *insn)
  */
 static bool takes_any_width(const struct ptx_insn *insn, enum isa_space space)
 {
-    static const char *const without[] = {"tensormap.",         "wmma.",    "createpolicy.",
-                                          "prefetch.tensormap", "st.async", "red.async"};
+    static const char *const without[] = {"tensormap.replace.", "wmma.", "createpolicy.",
+                                          "st.async", "red.async"};
     size_t count = sizeof without / sizeof *without - (space == SPACE_SHARED ? 2 : 0);
     for (size_t i = 0; i < count; i++)
         if (strncmp(isa_row(insn->op)->name, without[i], strlen(without[i])) == 0)
             return false;
-    return true;
+    return insn->op != OP_PREFETCH_MAP;
 }
 
 int check_base(struct ptx_operand *out, struct parser *p, const struct raw_operand *raw,
@@ -190,7 +191,8 @@ int check_base(struct ptx_operand *out, struct parser *p, const struct raw_opera
     bool number =
         info->kind == KIND_BITS || info->kind == KIND_UNSIGNED || info->kind == KIND_SIGNED;
     bool fits = check_narrow_address_fits(p, space) || takes_narrow_addresses(insn);
-    bool barrier = isa_row(insn->op)->shape == SHAPE_BULK_IN && out == &insn->operands[3];
+    bool barrier = isa_row(insn->op)->shape == SHAPE_BULK_IN && out == &insn->operands[3] &&
+                   strncmp(isa_row(insn->op)->name, "cp.async", strlen("cp.async")) == 0;
     if (number && info->bytes == 4 && !fits)
         return parser_error(p, raw->loc, "got a 32-bit address, expected one of 64 bits");
     if (number && info->bytes < 4 && takes_any_width(insn, space) && !barrier)
@@ -338,7 +340,8 @@ static int check_integers(const struct ptx_insn *insn, struct parser *p,
                           const struct raw_operand *raws)
 {
     const struct isa_row *row = isa_row(insn->op);
-    bool video = row->shape == SHAPE_VIDEO || row->shape == SHAPE_VIDEO_TWO;
+    bool video = row->shape == SHAPE_VIDEO || row->shape == SHAPE_VIDEO_TWO ||
+                 insn->op == OP_VABSDIFF4_U || insn->op == OP_VABSDIFF4_SUM;
     bool integers = video || row->shape == SHAPE_MASK || row->shape == SHAPE_REDUX;
     bool compares = strncmp(row->name, "vset", strlen("vset")) == 0; /* it gives 0 or 1 */
     char lanes = row->name[strcspn(row->name, ".") - 1];

@@ -270,9 +270,10 @@ static bool is_one_of(const char *list, const struct part *part)
 
 static bool is_brain_widened(const struct spelling *s)
 {
-    return s->count > 2 && is_one_of("cvt", &s->parts[0]) &&
-           is_one_of("bf16", &s->parts[s->count - 1]) &&
-           is_one_of("f32 f64", &s->parts[s->count - 2]);
+    bool wide = false;
+    for (int i = 1; i < s->count; i++)
+        wide = wide || is_one_of("f32 f64", &s->parts[i]);
+    return wide && is_one_of("cvt", &s->parts[0]) && is_one_of("bf16", &s->parts[s->count - 1]);
 }
 
 /*
@@ -313,7 +314,7 @@ static int match_shuffled(struct opcode *out, enum isa_op op, struct spelling re
 {
     static const char movable[] =
         "sat relu approx ftz sync aligned sp cc shiftamt rni rzi rmi rpi rna "
-        "clamp wrap any all m8n8 trans add";
+        "clamp wrap any all m8n8 trans add noComplete noinc L2 sp::ordered_metadata";
     const char *name = isa_row(op)->name;
     bool in_place = true, is_fence = strncmp(name, "fence.", strlen("fence.")) == 0;
     int words = 0, fixed = 0;

@@ -51,7 +51,7 @@ DECLARATIONS = ["%s_%%d" % t for t in TYPES]
 
 # What stays: its class, what the line of the difference has, why.
 KNOWN = [
-    ("tensor maps by less than 64 bits", r"bulk\.tensor.*type \.[bus](8|16|32), expected \.b64",
+    ("tensor maps by less than 64 bits", r"bulk\.\S*tensor.*type \.([bus](8|16|32)|f32|f16x2), expected \.b64",
      "the upper word of the address that ptxas gives them is that of a register it never writes"),
     ("a function's name as a number", r"\bcallee\b.*expected a register or constant",
      "what the number is, and of which size, is not said; no compiler writes it"),
@@ -59,11 +59,15 @@ KNOWN = [
      r"got \d operands for '(atom|v[a-z]+)', expected fewer|a third operand, where the whole result is written",
      "a fourth operand without .cas or a second operation: what it does is not said"),
     ("st.async without its barrier", r"got 2 operands for '(st|red).async'", "nothing would wait for it"),
-    ("vectors longer than what is read", r"suld.*got a vector of", "what the rest gets is not said"),
-    ("a vector as one operand", r"(max|min|mul|add|sub|fma)\S*x2 .*\{.*expected a register", "which element is meant is not said"),
+    ("vectors longer than what is read", r"(suld|sust).*got a vector of", "what the rest gets is not said"),
+    ("a vector as one operand", r"(max|min|mul|add|sub|fma|set)\S*x2 .*(\{|%v\d).*expected a register", "which element is meant is not said"),
     ("tests that are not named", r"got '\.f\d+' in 'testp\.f\d+'", "which test is meant is not said"),
     ("ptxas dies", r"\tdied\t", "a store to a kernel's parameters"),
     ("predicates in vectors of bits", r"%pred_.*got an operand of type .pred", "a predicate has no bits"),
+    ("barriers of no threads", r"a barrier of 0 threads", "how many wait is not said"),
+    ("offsets without braces", r"tld4.*expected a vector", "which of the two is meant is not said"),
+    ("pairs of halves in wider registers", r"cvt\S*\.f16x2.*of type \.b64", "not in the manual; no compiler writes it"),
+    ("scopes of bulk copies", r"cp\.async\.bulk\S*\.(cta|cluster|gpu|sys)\..*not implemented", "not in the manual"),
     ("halves as predicates", r"of type \.f16x2, expected \.pred", "a predicate has no bits"),
     ("numbers of floats as addresses", r"[\]}], (0[fd][0-9A-F]+|\d\.\d)[\t,].*expected an address in brackets",
      "which address is meant is not said"),
