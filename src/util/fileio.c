@@ -15,6 +15,8 @@
 
 #include "util/error.h"
 
+#define MOST_LINKS 40 /* symbolic links from one to the next: as many as Linux follows */
+
 static int io_error(const char *what, const char *path)
 {
     return errno == ENOMEM ? error_memory()
@@ -92,6 +94,42 @@ static char *join(const char *a, const char *b)
     return text;
 }
 
+/* What the symbolic link at `path` names, as seen from where it lies; NULL: it is none. */
+static char *read_link(const char *path)
+{
+    char to[FILE_SCRATCH_MAX];
+    ssize_t length = readlink(path, to, sizeof to - 1);
+    if (length < 0) {
+        return NULL;
+    }
+    to[length] = '\0';
+    const char *slash = to[0] == '/' ? NULL : strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : join("", "");
+    char *target = folder ? join(folder, to) : NULL;
+    free(folder);
+    return target;
+}
+
+/*
+ * Where what is written to `path` comes to lie: symbolic links are followed, also to what is not
+ * there yet. Owned; NULL: there is no memory.
+ */
+static char *resolve(const char *path)
+{
+    char *resolved = realpath(path, NULL);
+    if (resolved) {
+        return resolved;
+    }
+    char *at = join(path, ""), *target = at ? read_link(at) : NULL;
+    for (int links = 0; target && links < MOST_LINKS; links++) {
+        free(at);
+        at = target;
+        target = read_link(at);
+    }
+    free(target);
+    return at;
+}
+
 /* mkstemp makes the file private; a result gets the mode that any new file would get. */
 static void set_usual_mode(int fd)
 {
@@ -136,8 +174,7 @@ int file_writer_open(struct file_writer *writer, const char *path)
         return SONDE_OK;
     }
     /* A symbolic link is followed: the file that it names is replaced, not the link. */
-    char *resolved = realpath(path, NULL);
-    writer->path = resolved ? resolved : join(path, "");
+    writer->path = resolve(path);
     if (!writer->path) {
         return error_memory();
     }
@@ -316,5 +353,9 @@ bool file_is_same(const char *a, const char *b)
     if (has_left && has_right) {
         return S_ISREG(left.st_mode) && left.st_dev == right.st_dev && left.st_ino == right.st_ino;
     }
-    return !has_left && !has_right && same_place(a, b);
+    char *to_a = resolve(a), *to_b = resolve(b);
+    bool same = !has_left && !has_right && to_a && to_b && same_place(to_a, to_b);
+    free(to_a);
+    free(to_b);
+    return same;
 }

@@ -234,6 +234,32 @@ static void two_paths_to_one_file_are_known(void **state)
     assert_false(file_is_same("/dev/null", "/dev/null"));
 }
 
+/* What they name comes to be, and they stay. */
+static void links_to_what_is_not_there_are_followed(void **state)
+{
+    (void)state;
+    struct file_writer writer;
+    struct stat status;
+    assert_int_equal(file_make_folder("x"), 0);
+    assert_int_equal(symlink("../new", "x/link"), 0);
+    assert_int_equal(symlink("x/link", "again"), 0);
+    assert_true(file_is_same("x/link", "new"));
+    assert_true(file_is_same("again", "x/link"));
+    assert_false(file_is_same("again", "newer"));
+    assert_int_equal(file_writer_open(&writer, "again"), 0);
+    assert_int_equal(file_writer_write(&writer, "n", 1), 0);
+    assert_int_equal(file_writer_commit(&writer), 0);
+    assert_int_equal(lstat("again", &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_int_equal(lstat("new", &status), 0);
+    assert_true(S_ISREG(status.st_mode));
+    assert_int_equal(status.st_size, 1);
+    /* Links in a circle name nothing. */
+    assert_int_equal(symlink("right", "left"), 0);
+    assert_int_equal(symlink("left", "right"), 0);
+    assert_false(file_is_same("left", "newer"));
+}
+
 /* In TMPDIR, which is taken as it is, and in /tmp without one. */
 static void scratch_folders_are_made_where_tmpdir_says(void **state)
 {
@@ -280,6 +306,7 @@ int main(void)
         IN_FOLDER(a_new_file_has_the_usual_mode),
         IN_FOLDER(folders_are_made_with_their_parents),
         IN_FOLDER(two_paths_to_one_file_are_known),
+        IN_FOLDER(links_to_what_is_not_there_are_followed),
         IN_FOLDER(scratch_folders_are_made_where_tmpdir_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
