@@ -2,6 +2,16 @@
 #define DIRECT_TARGET
 #define DIRECT_NAME access_portable
 #define DIRECT_SHARED_NAME shared_portable
+#include "exec/ops.h"
+
+/* Words of `memory` at 32 addresses, each base + offset. False: one is beyond `last`, or no
+ * multiple of 4. */
+static inline bool direct_words(lane_word *lanes, const uint8_t *memory, const lane_word *base,
+                                uint32_t offset, uint32_t last)
+{
+    (void)lanes, (void)memory, (void)base, (void)offset, (void)last;
+    return false; /* no faster here than any other addresses */
+}
 #include "exec/memory/direct.inc"
 
 direct_fn *const direct_portable = access_portable;
