@@ -40,7 +40,7 @@ static const struct {
     double drift;    /* von Neumann's ratio below which r drifts; 2: by chance */
 } rule = {.apart = 0.05,
           .blocks_apart = 0.05,
-          .unseen = 0.01,
+          .unseen = 0.02,
           .first = 3,
           .growth_least = 1.2,
           .growth_most = 1.8,
