@@ -132,6 +132,19 @@ static bool results_come_apart(const struct form *form)
     return begins(form->text, (const char *const[]){"wmma.mma", NULL});
 }
 
+/*
+ * What the same instruction leaves depends on its neighbours, as the assembler knows or takes it to
+ * be: the bits above a comparison's 16, which it takes for zeros; a NaN's bits behind neg; the
+ * reciprocal of a reciprocal, which is the value itself.
+ */
+static bool depends_on_neighbours(const struct form *form)
+{
+    return (begins(form->text, (const char *const[]){"set.", NULL}) &&
+            strstr(form->text, "f16.")) ||
+           (begins(form->text, (const char *const[]){"neg.", NULL}) && strstr(form->text, "f16")) ||
+           begins(form->text, (const char *const[]){"rcp.approx.", NULL});
+}
+
 static bool may_be_guarded(const struct form *form)
 {
     return !strpbrk(form->assembly, ";{") && !is_collective(form) &&
@@ -210,7 +223,8 @@ void drawn_form(struct drawn *d)
         bool elsewhere = (is_collective(form) && !d->together) ||
                          (d->in_function && (strstr(form->text, "%g") || strstr(form->text, "%s") ||
                                              strstr(form->text, "%u")));
-        bool exact = form->ulps == 0 && form->absolute == 0 && !may_contract(form);
+        bool exact = form->ulps == 0 && form->absolute == 0 && !may_contract(form) &&
+                     !depends_on_neighbours(form);
         if (exact && !elsewhere && choose(d, form, names)) {
             write_form(d, form, names);
             return;
