@@ -6,8 +6,9 @@
  *
  * For each granule of shared memory there are the last bulk copy into it and the last store, each
  * with a time that every event counts on. Left out: who has waited, or fenced, and whether the
- * others know of it: anybody counts for all; a test_wait counts as a wait for every barrier; copies
- * into other blocks; wgmma, which reads shared memory in the same way.
+ * others know of it: anybody counts for all; a test_wait counts as a wait for every barrier; phases
+ * of one parity are one; copies into other blocks; wgmma, which reads shared memory in the same
+ * way.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,29 +16,35 @@
 #include "check/state.h"
 #include "exec/program.h"
 
-#define BARRIERS 64 /* of a block; waits for more count for all of them */
+#define PHASES 128 /* two of each barrier of a block; waits for more count for all of them */
 
 struct bulk {
     uint32_t now, fenced, all_waited;
-    uint32_t *begun, *barriers,
-        *pcs; /* of copies, by granule: time (0: none), place of the barrier */
+    uint32_t *begun, *phases, *pcs; /* of copies, by granule: time (0: none), key of the phase */
     uint32_t *stored, *store_pcs;
+    uint8_t *ready; /* barriers that are initialised, by the granule where they begin */
     uint32_t count;
     struct {
-        uint64_t place;
-        uint32_t time;
-    } waited[BARRIERS];
+        uint32_t phase, time;
+    } waited[PHASES];
 };
+
+/* Shared memory has fewer than 2^31 bytes. */
+static uint32_t key_of(const struct exec_phase *phase)
+{
+    return (uint32_t)phase->place << 1 | (phase->parity & 1);
+}
 
 void bulk_destroy(struct bulk *b)
 {
     if (!b)
         return;
     free(b->begun);
-    free(b->barriers);
+    free(b->phases);
     free(b->pcs);
     free(b->stored);
     free(b->store_pcs);
+    free(b->ready);
     free(b);
 }
 
@@ -49,11 +56,12 @@ bool bulk_begin(struct watched_cta *cta)
         return false;
     size_t count = (size_t)cta->granules + 1;
     b->begun = calloc(count, sizeof *b->begun);
-    b->barriers = calloc(count, sizeof *b->barriers);
+    b->phases = calloc(count, sizeof *b->phases);
     b->pcs = calloc(count, sizeof *b->pcs);
     b->stored = calloc(count, sizeof *b->stored);
     b->store_pcs = calloc(count, sizeof *b->store_pcs);
-    return b->begun && b->barriers && b->pcs && b->stored && b->store_pcs;
+    b->ready = calloc(count, 1);
+    return b->begun && b->phases && b->pcs && b->stored && b->store_pcs && b->ready;
 }
 
 static void report_copy_out(struct watched_cta *cta, const struct exec_warp *warp, uint32_t lane,
@@ -70,12 +78,35 @@ static void report_copy_out(struct watched_cta *cta, const struct exec_warp *war
                  insn_line(warp->state->program, cta->bulk->store_pcs[granule]));
 }
 
+void bulk_barrier(struct watched_cta *cta, const struct exec_warp *warp, uint32_t lane,
+                  uint64_t offset, enum exec_barrier_use use)
+{
+    struct check *check = cta->launch->check;
+    uint32_t end, first = shared_granules(cta, offset, 1, &end);
+    if (first >= end)
+        return;
+    uint8_t *ready = &cta->bulk->ready[first];
+    if (use != BARRIER_USE)
+        *ready = use == BARRIER_INIT;
+    if (use != BARRIER_USE || *ready)
+        return;
+    struct finding *f = finding_at(check, FAULT_UNINITIALISED, warp, warp->pc, lane, 0);
+    if (!f || f->count > 1)
+        return;
+    f->has_address = true;
+    f->address = offset;
+    finding_text(check, &f->what, "mbarrier in shared memory");
+    finding_text(check, &f->detail, "there is no mbarrier.init before, or an mbarrier.inval");
+}
+
 void bulk_moves(struct watched_cta *cta, const struct exec_warp *warp, uint32_t lane,
-                uint64_t offset, uint64_t bytes, const uint64_t *barrier)
+                uint64_t offset, uint64_t bytes, const struct exec_phase *barrier)
 {
     struct bulk *b = cta->bulk;
     uint32_t end;
     b->now++;
+    if (barrier && barrier->place < warp->cta->shared_bytes)
+        bulk_barrier(cta, warp, lane, barrier->place, BARRIER_USE);
     for (uint32_t i = shared_granules(cta, offset, bytes, &end); i < end; i++) {
         if (!barrier && b->stored[i] > b->fenced) {
             report_copy_out(cta, warp, lane, offset, i);
@@ -83,26 +114,26 @@ void bulk_moves(struct watched_cta *cta, const struct exec_warp *warp, uint32_t 
         }
         if (barrier) {
             b->begun[i] = b->now;
-            b->barriers[i] = (uint32_t)*barrier;
+            b->phases[i] = key_of(barrier);
             b->pcs[i] = warp->pc;
             b->stored[i] = 0;
         }
     }
 }
 
-void bulk_waited(struct watched_cta *cta, uint64_t place)
+void bulk_waited(struct watched_cta *cta, const struct exec_phase *phase)
 {
     struct bulk *b = cta->bulk;
-    uint32_t i = 0;
+    uint32_t i = 0, key = key_of(phase);
     b->now++;
-    while (i < b->count && b->waited[i].place != place)
+    while (i < b->count && b->waited[i].phase != key)
         i++;
-    if (i == BARRIERS) {
+    if (i == PHASES) {
         b->all_waited = b->now;
         return;
     }
     b->count += i == b->count;
-    b->waited[i].place = place;
+    b->waited[i].phase = key;
     b->waited[i].time = b->now;
 }
 
@@ -121,7 +152,7 @@ static bool is_over(const struct bulk *b, uint32_t granule)
     uint32_t begun = b->begun[granule];
     bool over = begun <= b->all_waited;
     for (uint32_t i = 0; !over && i < b->count; i++)
-        over = b->waited[i].place == b->barriers[granule] && b->waited[i].time > begun;
+        over = b->waited[i].phase == b->phases[granule] && b->waited[i].time > begun;
     return over;
 }
 
@@ -137,9 +168,11 @@ bool bulk_access(struct watched_cta *cta, const struct exec_warp *warp,
         f->has_address = true;
         f->address = access->address[lane];
         finding_text(check, &f->what, "%s shared memory", stores ? "store to" : "load from");
-        finding_text(check, &f->detail,
-                     "a bulk copy to it begins at line %d, and nobody has waited at its barrier",
-                     insn_line(warp->state->program, b->pcs[granule]));
+        finding_text(
+            check, &f->detail,
+            "a bulk copy to it begins at line %d, and nobody has waited at its barrier for "
+            "the end of its phase",
+            insn_line(warp->state->program, b->pcs[granule]));
         return false;
     }
     if (stores) {

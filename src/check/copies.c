@@ -156,8 +156,13 @@ void copies_access(struct watched_cta *cta, const struct exec_warp *warp,
     struct exec_access piece;
     switch (access->kind) {
     case ACCESS_WAIT:
-        for (uint32_t rest = exec_wait_is_over(access) ? access->lanes : 0; rest; rest &= rest - 1)
-            bulk_waited(cta, access->data[lowest_lane(rest)][0] - (uintptr_t)warp->cta->shared);
+        for (uint32_t rest = exec_wait_is_over(access) ? access->lanes : 0; rest;
+             rest &= rest - 1) {
+            const uint64_t *data = access->data[lowest_lane(rest)];
+            const struct exec_phase phase = {data[0] - (uintptr_t)warp->cta->shared,
+                                             (uint32_t)data[1]};
+            bulk_waited(cta, &phase);
+        }
         break;
     case ACCESS_FENCE:
         if (warp->state->program->insns[access->pc]->op == OP_FENCE_PROXY_ASYNC)

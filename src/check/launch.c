@@ -92,8 +92,9 @@ static void see_program(struct check_launch *launch)
         launch->flags[pc] = flags_of(program, pc);
         launch->watch[pc] = program->infos[pc].is_barrier || launch->flags[pc] & INSN_CALL ||
                             has_members(insn->op) || copies_concern(program, pc);
-        launch->copies |= insn->op == OP_CP_ASYNC || insn->op == OP_CP_ASYNC_HINT ||
-                          insn->op == OP_CP_ASYNC_SIZE_HINT || program->infos[pc].is_bulk;
+        launch->copies |= program->infos[pc].is_mbarrier || insn->op == OP_CP_ASYNC ||
+                          insn->op == OP_CP_ASYNC_HINT || insn->op == OP_CP_ASYNC_SIZE_HINT ||
+                          program->infos[pc].is_bulk;
         launch->shared_checked &= !isa_row(insn->op)->at_issue;
     }
     launch->shared_checked &= !launch->copies;

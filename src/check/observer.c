@@ -206,8 +206,11 @@ static bool tell_wrong(struct exec_warp *warp, uint32_t pc, uint32_t lane,
         return f != NULL;
     f->has_address = true;
     f->address = address;
-    finding_text(check, &f->what, "%s of %" PRIu64 " bytes in %s memory", wrong->what, wrong->bytes,
-                 isa_space_text(space));
+    if (wrong->bytes > 0)
+        finding_text(check, &f->what, "%s of %" PRIu64 " bytes in %s memory", wrong->what,
+                     wrong->bytes, isa_space_text(space));
+    else
+        finding_text(check, &f->what, "address in %s memory", isa_space_text(space));
     if (global)
         allocation_describe(check, &f->where, near, address);
     else if (space == SPACE_SHARED)
@@ -256,11 +259,18 @@ static void touches(struct exec_warp *warp, uint32_t lane, uint64_t address, uin
 }
 
 static void moves(struct exec_warp *warp, uint32_t lane, uint64_t offset, uint64_t bytes,
-                  const uint64_t *barrier)
+                  const struct exec_phase *barrier)
 {
     struct watched_cta *cta = watched(warp);
     if (cta->launch->copies)
         bulk_moves(cta, warp, lane, offset, bytes, barrier);
+}
+
+static void acts(struct exec_warp *warp, uint32_t lane, uint64_t offset, enum exec_barrier_use use)
+{
+    struct watched_cta *cta = watched(warp);
+    if (cta->launch->copies)
+        bulk_barrier(cta, warp, lane, offset, use);
 }
 
 /* The barrier instruction that the warp has executed last. */
@@ -384,6 +394,7 @@ int check_create(struct check **out, uint64_t base, uint64_t range_bytes, bool l
                                              .stops = stops,
                                              .touches = touches,
                                              .moves = moves,
+                                             .acts = acts,
                                              .arrives = arrives,
                                              .released = released};
     *out = check;

@@ -220,8 +220,11 @@ void copies_access(struct watched_cta *cta, const struct exec_warp *warp,
 bool bulk_begin(struct watched_cta *cta);
 void bulk_destroy(struct bulk *b);
 void bulk_moves(struct watched_cta *cta, const struct exec_warp *warp, uint32_t lane,
-                uint64_t offset, uint64_t bytes, const uint64_t *barrier);
-void bulk_waited(struct watched_cta *cta, uint64_t place);
+                uint64_t offset, uint64_t bytes, const struct exec_phase *barrier);
+void bulk_waited(struct watched_cta *cta, const struct exec_phase *phase);
+/* An mbarrier instruction; those at one that is not initialised are reported. */
+void bulk_barrier(struct watched_cta *cta, const struct exec_warp *warp, uint32_t lane,
+                  uint64_t offset, enum exec_barrier_use use);
 void bulk_waited_for_all(struct watched_cta *cta);
 void bulk_fenced(struct watched_cta *cta);
 bool bulk_access(struct watched_cta *cta, const struct exec_warp *warp,

@@ -10,6 +10,15 @@
 
 #include "exec/exec.h"
 
+/* A barrier of asynchronous copies: where it lies in the block's shared memory, and the parity of
+ * its phase. */
+struct exec_phase {
+    uint64_t place;
+    uint32_t parity;
+};
+
+enum exec_barrier_use { BARRIER_INIT, BARRIER_INVALIDATE, BARRIER_USE };
+
 struct exec_observer {
     void *ctx;
     /* Of accesses to a block's own shared memory it sees one of so many, and none to parameters and
@@ -31,18 +40,22 @@ struct exec_observer {
     /* A lane that accesses what it must not: it is left out, the launch goes on. */
     void (*refused)(struct exec_warp *warp, const struct exec_access *access, uint32_t lane,
                     enum isa_space space, uint64_t bytes);
-    /* An instruction that reaches memory without an access cannot do so there: `bytes` at
-     * `address`, which must be a multiple of `align`. The launch faults. NULL: he need not know. */
+    /* An instruction that reaches memory without an access cannot do so there: `bytes` (0: it only
+     * names the place) at `address`, which must be a multiple of `align`. The launch faults. NULL:
+     * he need not know. */
     void (*stops)(struct exec_warp *warp, uint32_t lane, enum isa_space space, uint64_t address,
                   uint64_t bytes, uint64_t align);
     /* Bytes that an instruction reads or writes when it is issued, without an access. `address` is
      * a generic one. */
     void (*touches)(struct exec_warp *warp, uint32_t lane, uint64_t address, uint64_t bytes,
                     bool writes);
-    /* A lane's bulk copy reads bytes of its block's shared memory, or (`barrier` not NULL: its
-     * place there) writes them and has the barrier count them. NULL: not wanted. */
+    /* A lane's bulk copy reads bytes of its block's shared memory, or (`barrier` not NULL) writes
+     * them and has the barrier count them. NULL: not wanted. */
     void (*moves)(struct exec_warp *warp, uint32_t lane, uint64_t offset, uint64_t bytes,
-                  const uint64_t *barrier);
+                  const struct exec_phase *barrier);
+    /* A lane's mbarrier instruction acts on a barrier there in its block's shared memory. NULL: not
+     * wanted. */
+    void (*acts)(struct exec_warp *warp, uint32_t lane, uint64_t offset, enum exec_barrier_use use);
     /* The warp has come to the barrier that it names; after that, these warps of its CTA have been
      * let go by it, or, `by_exit`, by the end of this warp. */
     void (*arrives)(struct exec_warp *warp);

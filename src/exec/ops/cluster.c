@@ -6,6 +6,7 @@
 #include "exec/cluster.h"
 
 #include "exec/fault.h"
+#include "exec/observe.h"
 #include "exec/ops/decoders.h"
 #include "util/error.h"
 
@@ -68,8 +69,12 @@ static uint64_t source_address(const struct exec_warp *warp, const struct uop *u
 static bool rank_known(struct exec_warp *warp, uint32_t lane, uint64_t rank, const char *what)
 {
     uint32_t size = cluster_size(warp->cta->launch);
+    const struct exec_observer *observer = warp->cta->launch->observer;
     if (rank < size)
         return true;
+    if (observer && observer->stops)
+        observer->stops(warp, lane, SPACE_SHARED_CLUSTER,
+                        (EXEC_CLUSTER_FIRST + rank) * EXEC_WINDOW_BYTES, 0, 1);
     fault_set(warp, warp->pc, lane, rank, "%s block %llu of a cluster of %u", what,
               (unsigned long long)rank, size);
     return false;

@@ -93,6 +93,7 @@ static enum exec_event run_try_wait(struct exec_warp *warp, const struct uop *uo
         const uint8_t *at = async_find(warp, &a->to, lane, 8, 8);
         if (!at)
             return EXEC_FAULT;
+        async_tell_barrier(warp, lane, at, a->op);
         access->data[lane][0] = (uintptr_t)at;
         access->data[lane][1] = a->op == OP_MBARRIER_TRY ? mbarrier_phase(value) : value & 1;
     }
@@ -113,6 +114,7 @@ enum exec_event run_mbarrier(struct exec_warp *warp, const struct uop *uop, uint
         uint64_t word, result, value = a->has_value ? element_get(state, &a->value, lane) : 0;
         if (!at)
             return EXEC_FAULT;
+        async_tell_barrier(warp, lane, at, a->op);
         memcpy(&word, at, 8);
         word = operate(a, word, value, &result);
         memcpy(at, &word, 8);

@@ -87,9 +87,27 @@ void async_tell(struct exec_warp *warp, uint32_t lane, const uint8_t *shared, ui
 {
     const struct exec_observer *observer = warp->cta->launch->observer;
     uint64_t offset = (uintptr_t)shared - (uintptr_t)warp->cta->shared;
-    uint64_t place = (uintptr_t)barrier - (uintptr_t)warp->cta->shared;
-    if (observer && observer->moves && offset < warp->cta->shared_bytes)
-        observer->moves(warp, lane, offset, bytes, barrier ? &place : NULL);
+    if (!observer || !observer->moves || offset >= warp->cta->shared_bytes)
+        return;
+    struct exec_phase phase = {0};
+    if (barrier) {
+        uint64_t word;
+        memcpy(&word, barrier, sizeof word);
+        phase.place = (uintptr_t)barrier - (uintptr_t)warp->cta->shared;
+        phase.parity = mbarrier_phase(word);
+    }
+    observer->moves(warp, lane, offset, bytes, barrier ? &phase : NULL);
+}
+
+void async_tell_barrier(struct exec_warp *warp, uint32_t lane, const uint8_t *barrier, uint32_t op)
+{
+    const struct exec_observer *observer = warp->cta->launch->observer;
+    uint64_t offset = (uintptr_t)barrier - (uintptr_t)warp->cta->shared;
+    enum exec_barrier_use use = op == OP_MBARRIER_INIT    ? BARRIER_INIT
+                                : op == OP_MBARRIER_INVAL ? BARRIER_INVALIDATE
+                                                          : BARRIER_USE;
+    if (observer && observer->acts && offset < warp->cta->shared_bytes)
+        observer->acts(warp, lane, offset, use);
 }
 
 int async_decode_place(struct decoder *d, struct async_place *place,

@@ -40,6 +40,9 @@ uint8_t *async_find_in(struct exec_warp *warp, const struct async_place *place, 
 void async_tell(struct exec_warp *warp, uint32_t lane, const uint8_t *shared, uint64_t bytes,
                 const uint8_t *barrier);
 
+/* The same of an instruction of type `op` at a barrier. */
+void async_tell_barrier(struct exec_warp *warp, uint32_t lane, const uint8_t *barrier, uint32_t op);
+
 uint64_t mbarrier_init(uint32_t count);
 uint64_t mbarrier_arrive(uint64_t word, uint32_t count, uint32_t drop);
 uint64_t mbarrier_expect(uint64_t word, uint32_t bytes);
