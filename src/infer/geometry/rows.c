@@ -21,7 +21,7 @@
 static const struct {
     uint32_t batch, enough, apart, nearest, window, seen_rows, windows, between, most_between;
     uint64_t loads, bytes;
-    double share, sure, seen;
+    double share, sure, seen, two;
     uint32_t between_rows;
 } limits = {
     .batch = 256,    /* lines that are asked at once */
@@ -36,9 +36,11 @@ static const struct {
     .loads = 3000000,             /* loads that all this may take */
     .bytes = UINT64_C(512) << 20, /* bytes that lines are taken from */
     .seen = 0.4,                  /* lines for each row, at least: one is expected */
-    .between_rows = 3,            /* lines between rows that are asked alone */
-    .share = 0.5,                 /* share of what is likely: fewer decide nothing */
-    .sure = 0.93, /* confidence where one number of sets alone is likely. Blind trials */
+    .two = 0.2,        /* chance, before rows are counted, that a row has two: of L2s in parts
+                          that are drawn. Chosen */
+    .between_rows = 3, /* lines between rows that are asked alone */
+    .share = 0.5,      /* share of what is likely: fewer decide nothing */
+    .sure = 0.93,      /* confidence where one number of sets alone is likely. Blind trials */
 };
 
 struct rows {
@@ -46,8 +48,9 @@ struct rows {
     struct eviction_set set;
     uint32_t lines[MOST_LINES]; /* of the set; none is before the first one */
     size_t count;
-    uint32_t next, limit; /* the line that is asked next, and where they end */
-    uint32_t rows;        /* that were asked one by one */
+    uint32_t next, limit;   /* the line that is asked next, and where they end */
+    size_t scanned;         /* lines of the first rows, which were asked as a whole */
+    uint32_t rows, in_rows; /* that were asked one by one, and the lines found there */
     uint64_t start;
 };
 
@@ -144,7 +147,10 @@ static int predict(struct rows *r)
     for (; rc == 0 && tries < limits.windows && seen < limits.seen_rows; tries++) {
         size_t before = r->count;
         rc = ask_around(r, r->lines[0] + row * distance, window);
-        r->rows += row <= 2 * last; /* farther away it may have been missed */
+        if (row <= 2 * last) { /* farther away it may have been missed */
+            r->rows++;
+            r->in_rows += (uint32_t)(r->count - before);
+        }
         if (r->count > before) {
             distance = ((double)r->lines[r->count - 1] - r->lines[0]) / row;
             last = row;
@@ -154,6 +160,21 @@ static int predict(struct rows *r)
     }
     double filled = tries ? (double)(seen - 2) / tries : 1;
     return rc ? rc : ask_between(r, distance, window, fmax(filled, 0.1));
+}
+
+/*
+ * A row has one line of a set in each of its slices' share. Where L2 has two parts, and each keeps
+ * the other's lines as well, a part has half of the slices that a row goes over, and its sets two
+ * lines of each row. By Poisson's law, for lines are hashed: k lines in n rows are 2^k exp(-n)
+ * times as likely. *sure becomes the chance that the answer is right.
+ */
+static uint32_t lines_per_row(const struct rows *r, const struct row_fit *fit, double *sure)
+{
+    double rows = (double)(r->next - r->lines[0]) / (double)fit->sets + r->rows;
+    double lines = (double)r->scanned - 1 + r->in_rows;
+    double odds = limits.two / (1 - limits.two) * exp(lines * log(2) - rows);
+    *sure = fmax(odds, 1) / (1 + odds);
+    return odds > 1 && fit->sets % 2 == 0 ? 2 : 1;
 }
 
 /*
@@ -186,15 +207,18 @@ static int report(struct level *level, const struct rows *r, const struct row_fi
 {
     char id[24];
     struct cache_result *result = level->result;
-    double ways = (double)r->set.ways, confidence = limits.sure * fit->share;
+    double ways = (double)r->set.ways, sure = 1;
+    uint32_t each = lines_per_row(r, fit, &sure);
+    uint64_t sets = fit->sets / each;
+    double confidence = limits.sure * fit->share * sure;
     lab_evidence(
         level->lab, id, level->info->id,
         "chase op=%s: lines walked past %zu that fill a set: %zu that share it lie in every "
-        "%u-th row of %u lines, up to line %u; a row has about one, so there are %llu sets",
+        "%u-th row of %u lines, up to line %u; a row has about %u, so there are %llu sets",
         level->info->op, r->set.ways, r->count, fit->period, fit->width, r->lines[r->count - 1],
-        (unsigned long long)fit->sets);
-    level->size_bytes = (uint64_t)ways * fit->sets * level->line.bytes;
-    attribute_set(&result->sets, (double)fit->sets, "1", confidence, id);
+        each, (unsigned long long)sets);
+    level->size_bytes = (uint64_t)ways * sets * level->line.bytes;
+    attribute_set(&result->sets, (double)sets, "1", confidence, id);
     attribute_set(&result->ways, ways, "1", limits.sure, id);
     attribute_set(&result->size, (double)level->size_bytes, "B", confidence, id);
     return 0;
@@ -215,10 +239,12 @@ int level_rows(struct level *level)
     r->lines[r->count++] = r->set.member[r->set.ways - 1];
     r->next = r->lines[0] + 1;
     rc = rc ? rc : scan(r, limits.enough);
+    r->scanned = r->count;
     rc = rc || second_row(r) == 0 ? rc : predict(r);
     bool fits = rc == 0 && rows_fit(&fit, r->lines, r->count);
     if (rc == 0 && !fits && second_row(r) == 0) { /* short periods take more lines */
         rc = scan(r, MOST_LINES);
+        r->scanned = r->count;
         fits = rc == 0 && rows_fit(&fit, r->lines, r->count);
     }
     if (fits && fit.share >= limits.share) {
