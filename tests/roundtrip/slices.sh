@@ -113,3 +113,54 @@ YAML
 dissect sim:./slices.yaml slices.json --only penalty --skip l1_data,texture_l1,readonly_l1,local_l1,constant_l1,constant_l15
 expect slices.json memory.latency 394 32
 expect slices.json l2.miss_penalty 136 32
+
+# Two parts of two slices each, of which each part keeps the other's lines as well: a row of four lines has two of each set.
+cat >slices.yaml <<YAML
+name: slices
+sms: 2
+clusters: 2
+l1_data: {size: 16 KiB, line: 128 B, sector: 32 B, sets: 16, ways: 8}
+l2:
+  slices: 4
+  slice_index: {kind: hash, unit: 256 B, seed: 806}
+  parts: 2
+  crossing: {latency: 107 cycles}
+  part_index: {kind: hash, unit: 4096 B, seed: 7418}
+  size: 32 KiB
+  line: 256 B
+  sector: 32 B
+  sets: 32
+  ways: 4
+  index: {kind: modulo, unit: 1024 B}
+dram: {channels: 2, closed_page: true, fixed_latency: 200 cycles}
+YAML
+dissect sim:./slices.yaml slices.json --only l2
+expect slices.json l2.ways 4
+expect slices.json l2.sets 64
+expect slices.json l2.size 65536
+
+# Pages of 8 KiB and ten entries: what misses L2 wide apart misses translation as well, and takes 16 cycles more than memory.
+cat >slices.yaml <<YAML
+name: slices
+sms: 2
+l1_data: {size: 16 KiB, line: 128 B, sector: 32 B, sets: 16, ways: 8}
+l2:
+  slices: 24
+  slice_index: {kind: hash, unit: 128 B, seed: 59417}
+  size: 96 KiB
+  line: 128 B
+  sector: 32 B
+  sets: 8
+  ways: 96
+  index: {kind: modulo, unit: 3072 B}
+  replacement: {policy: nru, seed: 57700}
+  hit_latency: 28 cycles
+noc: {request_latency: 80 cycles, reply_latency: 80 cycles}
+dram: {channels: 12, closed_page: true, fixed_latency: 196 cycles}
+tlb_l1: {enabled: true, page: 8 KiB, scope: cluster, sets: 1, ways: 10, hit_latency: 0 cycles, miss_latency: 7 cycles, fill_latency: 7 cycles}
+tlb_l2: {enabled: true, page: 8 KiB, scope: cluster, sets: 12, ways: 4, hit_latency: 39 cycles, miss_latency: 5 cycles, fill_latency: 9 cycles}
+walker: {levels: 0, latency: 188 cycles}
+vm: {page: 4 KiB, memory: 8 GiB}
+YAML
+dissect sim:./slices.yaml slices.json --only penalty --skip l1_data,texture_l1,readonly_l1,local_l1,constant_l1,constant_l15
+expect slices.json memory.latency 398 3

@@ -19,13 +19,15 @@
 /* Thresholds. Chosen, where a member does not say what fixed it. */
 static const struct {
     uint64_t far_bytes;
-    double translated, sure, unsure, broad, even;
+    double translated, sure, unsure, broad, even, agree, on_top;
     unsigned few, again;
 } limits = {
     .sure = 0.93,   /* confidence of a miss whose median is told by many loads */
     .unsure = 0.85, /* the same, where another dissection may find another */
     .broad = 0.15,  /* share of a miss that its middle quarter spreads over: by an H200, where ten
                        dissections agree on L1's (0.09) and not on L2's (0.26) */
+    .agree = 0.03,  /* share of a miss by which two walks differ that agree */
+    .on_top = 0.85, /* times a miss: what it takes at least without that of translation */
     .even = 0.02,   /* share of a hit that the middle half of the hits spreads over */
     .again = 2,     /* samples more, where it is not so */
     .few = 16,      /* misses: the walk of the reference tells as much */
@@ -288,6 +290,27 @@ static double trust_median(const struct level *level, const struct sample *slow)
     return level->translated ? limits.translated : narrow ? limits.sure : limits.unsure;
 }
 
+/*
+ * The walk of the reference goes word by word through what is far larger than the outermost cache,
+ * and so misses translation at few of its loads. A walk wide apart may miss it at each: then its
+ * misses take a little longer, or what seems to miss are hits whose translation does. Two walks
+ * that disagree leave the value unsure.
+ */
+static void hold_against_reference(const struct level *level, double *miss, double *sure,
+                                   char what[64])
+{
+    double reference = level->timing.miss_cycles;
+    bool asks = level->outermost && !level->large && !level->translated;
+    if (!asks || fabs(reference - *miss) <= limits.agree * *miss) {
+        return;
+    }
+    *sure = fmin(*sure, limits.unsure);
+    if (reference > limits.on_top * *miss) {
+        *miss = reference;
+        snprintf(what, 64, "the reference walk, for others disagree");
+    }
+}
+
 /* What a miss takes. For the outermost cache that is the memory's latency. */
 int level_penalty(struct level *level)
 {
@@ -306,6 +329,7 @@ int level_penalty(struct level *level)
     if (slow.count < limits.few) {
         snprintf(what, sizeof what, "the reference walk");
     }
+    hold_against_reference(level, &miss, &sure, what);
     rc = slow.count ? level_saw(level, &slow) : 0;
     sample_free(&all);
     if (rc) {
