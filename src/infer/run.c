@@ -28,12 +28,16 @@ static void report_progress(struct lab *lab, const struct level *level, size_t e
 /*
  * Structure may take walk after walk where many ways draw their victims. Where loads are dear,
  * caches together leave that at some number of them, and each but the last at two thirds of what is
- * left; their latencies, and what concerns the device as a whole, come still.
+ * left, though never at less than a small cache takes; their latencies, and what concerns the
+ * device as a whole, come still.
  */
 static uint64_t loads_of_level(const struct lab *lab, bool last)
 {
+    static const uint64_t least_share = 16; /* of all loads, one in so many. Blind trials */
     uint64_t all = lab->options->max_cache_loads, left = all > lab->loads ? all - lab->loads : 1;
-    return all == 0 ? 0 : last ? all : lab->loads + (2 * left + 2) / 3;
+    uint64_t most = last ? all : lab->loads + (2 * left + 2) / 3;
+    uint64_t least = lab->loads + all / least_share;
+    return all == 0 ? 0 : most > least ? most : least;
 }
 
 /* A published recipe walks a large cache through again and again, for what is known by then. */
@@ -45,6 +49,8 @@ static uint64_t loads_of_recipe(const struct lab *lab)
 /* Of all that a source may do, what may be spent by when a recipe ends: on caches, and of copies.
  */
 static const double recipes_share = 0.6, copy_share = 0.9;
+/* By when caches are counted: many SMs of an L2 in parts ask each other many times. Chosen. */
+static const double count_share = 0.85;
 /* Bytes that fit: walks of so small a cache are cheap, and its recipes come in any case. Chosen. */
 static const uint64_t recipes_small = 8192;
 
@@ -317,7 +323,9 @@ static int run_device_experiments(struct lab *lab, uint32_t selected, bool named
             if (lab->options->progress) {
                 lab->options->progress(lab->options->progress_ctx, lab->done, experiment->name);
             }
-            trace_allow(lab->source, i == DEVICE_EXPERIMENT_copy ? copy_share : 1);
+            trace_allow(lab->source, i == DEVICE_EXPERIMENT_copy    ? copy_share
+                                     : i == DEVICE_EXPERIMENT_count ? count_share
+                                                                    : 1);
             int rc = experiment->run(lab);
             if (rc && !lab_soft(rc)) {
                 return rc;
