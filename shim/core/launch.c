@@ -7,9 +7,25 @@
 
 #include "model/model.h"
 #include "ptx/ir.h"
+#include "shim/abi.h"
 #include "shim/core/options.h"
 #include "shim/core/shim.h"
 #include "util/error.h"
+
+void shim_launch_attributes(struct shim_launch *launch, const struct abi_attribute *attributes,
+                            unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const struct abi_attribute *attribute = &attributes[i];
+        if (attribute->id == ABI_ATTRIBUTE_COOPERATIVE) {
+            launch->cooperative = attribute->value.number != 0;
+        } else if (attribute->id == ABI_ATTRIBUTE_CLUSTER) {
+            launch->cluster[0] = attribute->value.cluster.x;
+            launch->cluster[1] = attribute->value.cluster.y;
+            launch->cluster[2] = attribute->value.cluster.z;
+        }
+    }
+}
 
 static int args_fill(const void **pointers, const struct rt_kernel *kernel,
                      const struct shim_launch *launch)

@@ -233,6 +233,10 @@ struct shim_launch {
 SHIM_SHARED int shim_launch_fill(struct rt *rt, struct rt_launch *out, struct rt_kernel **kernel,
                                  const void **pointers, const struct shim_launch *launch);
 SHIM_SHARED int shim_launch(struct rt_stream *stream, const struct shim_launch *launch);
+/* What the attributes of a launch's configuration ask for; others are passed over. */
+struct abi_attribute;
+SHIM_SHARED void shim_launch_attributes(struct shim_launch *launch,
+                                        const struct abi_attribute *attributes, unsigned count);
 #define SHIM_PARAMS_MAX 1024
 
 /* memory.c: what an address is. */

@@ -150,14 +150,10 @@ EXPORT int cudaOccupancyMaxActiveClusters(int *clusters, const void *host,
     if (code != SHIM_OK) {
         return last(code);
     }
-    unsigned threads = config->block.x * config->block.y * config->block.z, size = 1;
-    for (unsigned i = 0; i < config->attribute_count; i++) {
-        const struct abi_attribute *attribute = &config->attributes[i];
-        if (attribute->id == ABI_ATTRIBUTE_CLUSTER) {
-            size = attribute->value.cluster.x * attribute->value.cluster.y *
-                   attribute->value.cluster.z;
-        }
-    }
+    unsigned threads = config->block.x * config->block.y * config->block.z;
+    struct shim_launch asked = {.cluster = {1, 1, 1}};
+    shim_launch_attributes(&asked, config->attributes, config->attribute_count);
+    uint32_t size = asked.cluster[0] * asked.cluster[1] * asked.cluster[2];
     code = shim_occupancy(&blocks, function, threads, config->shared_bytes);
     *clusters = code == SHIM_OK && size ? blocks * (int)shim_model()->sms / (int)size : 0;
     return last(code);

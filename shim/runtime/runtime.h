@@ -9,19 +9,7 @@
 
 #include "shim/abi.h"
 #include "shim/core/shim.h"
-
-#define EXPORT __attribute__((visibility("default")))
-
-#ifdef SHIM_PER_THREAD
-#define WITH_SUFFIX(name, suffix) name##suffix
-#define STREAMED(name) WITH_SUFFIX(name, _ptsz)
-#define STREAMED_BLOCKING(name) WITH_SUFFIX(name, _ptds)
-#define OWN_STREAM true
-#else
-#define STREAMED(name) name
-#define STREAMED_BLOCKING(name) name
-#define OWN_STREAM false
-#endif
+#include "shim/core/streamed.h"
 
 /* error.c */
 int last(int code);

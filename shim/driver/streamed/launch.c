@@ -66,15 +66,6 @@ EXPORT int STREAMED(cuLaunchKernelEx)(const struct abi_launch_config_driver *con
     struct shim_launch request = {.grid = {config->grid[0], config->grid[1], config->grid[2]},
                                   .block = {config->block[0], config->block[1], config->block[2]},
                                   .dynamic_shared_bytes = config->shared_bytes};
-    for (unsigned i = 0; i < config->attribute_count; i++) {
-        const struct abi_attribute *attribute = &config->attributes[i];
-        if (attribute->id == ABI_ATTRIBUTE_COOPERATIVE) {
-            request.cooperative = attribute->value.number != 0;
-        } else if (attribute->id == ABI_ATTRIBUTE_CLUSTER) {
-            request.cluster[0] = attribute->value.cluster.x;
-            request.cluster[1] = attribute->value.cluster.y;
-            request.cluster[2] = attribute->value.cluster.z;
-        }
-    }
+    shim_launch_attributes(&request, config->attributes, config->attribute_count);
     return driver_result(launch(&request, function, config->stream, args, extra));
 }

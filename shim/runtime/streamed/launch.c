@@ -41,16 +41,7 @@ EXPORT int STREAMED(cudaLaunchKernelExC)(const struct abi_launch_config *config,
         return last(SHIM_INVALID);
     }
     int code = launch_of(&request, host, config->grid, config->block, args, config->shared_bytes);
-    for (unsigned i = 0; i < config->attribute_count; i++) {
-        const struct abi_attribute *attribute = &config->attributes[i];
-        if (attribute->id == ABI_ATTRIBUTE_COOPERATIVE) {
-            request.cooperative = attribute->value.number != 0;
-        } else if (attribute->id == ABI_ATTRIBUTE_CLUSTER) {
-            request.cluster[0] = attribute->value.cluster.x;
-            request.cluster[1] = attribute->value.cluster.y;
-            request.cluster[2] = attribute->value.cluster.z;
-        }
-    }
+    shim_launch_attributes(&request, config->attributes, config->attribute_count);
     return last(code == SHIM_OK ? launch(&request, config->stream) : code);
 }
 

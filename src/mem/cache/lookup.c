@@ -446,6 +446,24 @@ void mem_cache_drop(struct mem_cache *cache, uint64_t address)
     }
 }
 
+/* The part of some bytes that lies in the first of their lines. */
+struct line_part {
+    uint64_t line, sectors;
+    uint32_t set, bytes;
+};
+
+static struct line_part first_line(const struct mem_cache *cache, uint64_t address, uint64_t bytes)
+{
+    const struct tags *tags = &cache->tags;
+    uint64_t line = tags_line(tags, address), start = line * cache->spec->line_bytes;
+    uint32_t offset = (uint32_t)(address - start), left = cache->spec->line_bytes - offset;
+    uint32_t here = bytes < left ? (uint32_t)bytes : left;
+    return (struct line_part){.line = line,
+                              .sectors = tags_sectors_touched(tags, offset, here),
+                              .set = tags_set(tags, start),
+                              .bytes = here};
+}
+
 void mem_cache_touch(struct mem_cache *cache, uint64_t address, uint64_t bytes, bool dirty)
 {
     if (!cache->spec->enabled) {
@@ -453,25 +471,23 @@ void mem_cache_touch(struct mem_cache *cache, uint64_t address, uint64_t bytes, 
     }
     struct tags *tags = &cache->tags;
     for (uint32_t step; bytes > 0; address += step, bytes -= step) {
-        uint64_t line = tags_line(tags, address);
-        uint32_t offset = (uint32_t)(address - line * cache->spec->line_bytes);
-        step = cache->spec->line_bytes - offset;
-        step = bytes < step ? (uint32_t)bytes : step;
-        uint64_t sectors = tags_sectors_touched(tags, offset, step);
-        uint32_t set = tags_set(tags, address - offset), slot = tags_find(tags, set, line);
+        const struct line_part part = first_line(cache, address, bytes);
+        step = part.bytes;
+        uint32_t set = part.set, slot = tags_find(tags, set, part.line);
         if (slot == TAGS_NONE) {
             struct tag_line evicted;
             uint64_t evicted_physical;
-            slot = tags_allocate(tags, set, line, address - offset, &evicted, &evicted_physical);
+            slot = tags_allocate(tags, set, part.line, part.line * cache->spec->line_bytes,
+                                 &evicted, &evicted_physical);
             cache->stats.evictions += tag_line_is_there(&evicted);
             cache->stats.writebacks += evicted.dirty != 0;
             written_forget(&cache->written, slot);
         } else {
             tags_use(tags, set, slot);
         }
-        tags->slot[slot].valid |= sectors;
+        tags->slot[slot].valid |= part.sectors;
         if (dirty && cache->spec->write == WRITE_BACK) {
-            tags->slot[slot].dirty |= sectors;
+            tags->slot[slot].dirty |= part.sectors;
         }
         written_changed_at_once(cache, slot);
     }
@@ -484,13 +500,10 @@ bool mem_cache_holds(const struct mem_cache *cache, uint64_t address, uint64_t b
     }
     const struct tags *tags = &cache->tags;
     for (uint32_t step; bytes > 0; address += step, bytes -= step) {
-        uint64_t line = tags_line(tags, address);
-        uint32_t offset = (uint32_t)(address - line * cache->spec->line_bytes);
-        step = cache->spec->line_bytes - offset;
-        step = bytes < step ? (uint32_t)bytes : step;
-        uint64_t sectors = tags_sectors_touched(tags, offset, step);
-        uint32_t slot = tags_find(tags, tags_set(tags, address - offset), line);
-        if (slot == TAGS_NONE || (sectors & ~tags->slot[slot].valid)) {
+        const struct line_part part = first_line(cache, address, bytes);
+        step = part.bytes;
+        uint32_t slot = tags_find(tags, part.set, part.line);
+        if (slot == TAGS_NONE || (part.sectors & ~tags->slot[slot].valid)) {
             return false;
         }
     }
