@@ -185,8 +185,11 @@ int engine_error(const struct engine *engine)
     return engine->root->error;
 }
 
-static void heap_push(struct engine *engine, struct event_key key)
+/* Out of line, so that engine_at() has no registers to save for it. */
+__attribute__((noinline)) static void heap_push(struct engine *engine, uint64_t time_ps,
+                                                uint64_t order, uint32_t slot)
 {
+    struct event_key key = {.time_ps = time_ps, .order = order, .slot = slot};
     struct event_key *heap = engine->heap;
     uint32_t i = engine->heap_count++;
     while (i > 0) {
@@ -255,30 +258,36 @@ static bool key_list_reserve(struct key_list *list, uint32_t capacity)
 /* What seldom happens stays out of the way of what every event passes. */
 #define SELDOM __attribute__((noinline, cold))
 
-SELDOM static bool bucket_grow(struct engine *engine, struct key_list *bucket)
+static inline void bucket_add(struct engine *engine, uint64_t stretch, struct event_key key)
 {
-    uint32_t capacity = bucket->capacity ? bucket->capacity * 2 : 16;
-    return key_list_reserve(&engine->room, capacity) && key_list_reserve(bucket, capacity);
-}
-
-/* False: it belongs into the heap, or memory is out and it may as well. */
-static inline bool ring_put(struct engine *engine, struct event_key key)
-{
-    uint64_t stretch = key.time_ps >> BUCKET_SHIFT, now = engine->now_ps >> BUCKET_SHIFT;
-    engine->poured = now > engine->poured ? now : engine->poured;
-    bool runs = engine->run_at < engine->run.count;
-    uint64_t at_work = runs ? engine->poured : engine->heap[0].time_ps >> BUCKET_SHIFT;
-    if (stretch <= at_work || stretch - engine->poured >= RING) {
-        return false;
-    }
     struct key_list *bucket = &engine->ring[stretch % RING];
-    if (bucket->count == bucket->capacity && !bucket_grow(engine, bucket)) {
-        return false;
-    }
     bucket->keys[bucket->count++] = key;
     engine->filled[stretch % RING / 64] |= UINT64_C(1) << stretch % 64;
     engine->first = stretch < engine->first ? stretch : engine->first;
-    return true;
+}
+
+/* Where memory is out the heap does as well. */
+SELDOM static void bucket_grow(struct engine *engine, uint64_t time_ps, uint64_t order,
+                               uint32_t slot)
+{
+    struct key_list *bucket = &engine->ring[(time_ps >> BUCKET_SHIFT) % RING];
+    uint32_t capacity = bucket->capacity ? bucket->capacity * 2 : 16;
+    if (!key_list_reserve(&engine->room, capacity) || !key_list_reserve(bucket, capacity)) {
+        heap_push(engine, time_ps, order, slot);
+        return;
+    }
+    struct event_key key = {.time_ps = time_ps, .order = order, .slot = slot};
+    bucket_add(engine, time_ps >> BUCKET_SHIFT, key);
+}
+
+/* An event of that stretch belongs into the ring, not into the heap; there are more than a few. */
+static inline bool is_for_ring(struct engine *engine, uint64_t stretch)
+{
+    uint64_t now = engine->now_ps >> BUCKET_SHIFT;
+    engine->poured = now > engine->poured ? now : engine->poured;
+    bool runs = engine->run_at < engine->run.count;
+    uint64_t at_work = runs ? engine->poured : engine->heap[0].time_ps >> BUCKET_SHIFT;
+    return stretch > at_work && stretch - engine->poured < RING;
 }
 
 /* The first stretch after `first`, which is empty, whose bucket is not; UINT64_MAX: none. */
@@ -313,15 +322,17 @@ static void sort_short(struct event_key *keys, uint32_t count)
 static void merge(struct event_key *to, const struct event_key *from, uint32_t middle,
                   uint32_t count)
 {
-    uint32_t a = 0, b = middle, at = 0;
-    while (a < middle && b < count) {
-        uint32_t second = key_before(&from[b], &from[a]);
-        to[at++] = from[second ? b : a];
+    const struct event_key *a = from, *a_end = from + middle, *b = a_end, *b_end = from + count;
+    while (a < a_end && b < b_end) {
+        bool second = key_before(b, a);
+        const struct event_key *first = second ? b : a;
+        *to++ = *first;
         b += second;
-        a += 1 - second;
+        a += !second;
     }
-    uint32_t left = a < middle ? a : b;
-    memcpy(&to[at], &from[left], (count - at) * sizeof *to);
+    memcpy(to, a, (size_t)((const char *)a_end - (const char *)a));
+    to += a_end - a;
+    memcpy(to, b, (size_t)((const char *)b_end - (const char *)b));
 }
 
 /* `room`: for as many. */
@@ -392,24 +403,42 @@ static struct event_key take_first(struct engine *engine)
     return take(engine, run_first(engine));
 }
 
+/* engine_at() when there is no place. */
+SELDOM static void engine_at_more(struct engine *engine, uint64_t time_ps, uint32_t source,
+                                  engine_handler *handler, void *ctx, uint64_t arg)
+{
+    if (engine_reserve(engine, engine->capacity * 2) < 0) {
+        engine_fail(engine, SONDE_ENOMEM);
+        return;
+    }
+    engine_at(engine, time_ps, source, handler, ctx, arg);
+}
+
 void engine_at(struct engine *engine, uint64_t time_ps, uint32_t source, engine_handler *handler,
                void *ctx, uint64_t arg)
 {
     engine = engine->root;
     assert(time_ps >= engine->now_ps && time_ps != ENGINE_NEVER);
     assert(source <= ENGINE_SOURCE_MAX);
-    if (engine->count == engine->capacity && engine_reserve(engine, engine->capacity * 2) < 0) {
-        engine_fail(engine, SONDE_ENOMEM);
+    if (engine->count == engine->capacity) {
+        engine_at_more(engine, time_ps, source, handler, ctx, arg);
         return;
     }
     uint32_t slot = engine->free_slots[engine->count++];
     engine->calls[slot] = (struct event_call){.handler = handler, .ctx = ctx, .arg = arg};
-    struct event_key key = {.time_ps = time_ps,
-                            .order = (uint64_t)source << SEQUENCE_BITS | engine->sequence++,
-                            .slot = slot};
-    if (engine->count <= FEW_EVENTS || !ring_put(engine, key)) {
-        heap_push(engine, key);
+    uint64_t order = (uint64_t)source << SEQUENCE_BITS | engine->sequence++;
+    uint64_t stretch = time_ps >> BUCKET_SHIFT;
+    if (engine->count <= FEW_EVENTS || !is_for_ring(engine, stretch)) {
+        heap_push(engine, time_ps, order, slot);
+        return;
     }
+    const struct key_list *bucket = &engine->ring[stretch % RING];
+    if (bucket->count == bucket->capacity) {
+        bucket_grow(engine, time_ps, order, slot);
+        return;
+    }
+    struct event_key key = {.time_ps = time_ps, .order = order, .slot = slot};
+    bucket_add(engine, stretch, key);
 }
 
 static inline void run_event(struct engine *engine, bool from_run)

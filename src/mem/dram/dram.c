@@ -341,9 +341,19 @@ static const struct dram_entry *oldest_of_all(const struct mem_dram *dram)
     return oldest;
 }
 
+/* Most ties are of commands of one kind, which their order decides. */
+static inline bool comes_first(const struct mem_dram *dram, const struct dram_busy *busy,
+                               const struct dram_busy *best)
+{
+    bool older = busy->order < best->order;
+    return busy->kind == best->kind
+               ? older
+               : wins_tie(dram, busy->kind, busy->next, best->kind, best->next, older);
+}
+
 static struct dram_choice choose(struct mem_dram *dram)
 {
-    uint64_t best_clock = UINT64_MAX;
+    uint64_t best_clock = UINT64_MAX, now = dram->now;
     const struct dram_busy *best = NULL, *end = dram->busy + dram->busy_count;
     bool in_order = dram->sched->in_order && dram->busy_count > 0;
     const struct dram_entry *oldest = in_order ? oldest_of_all(dram) : NULL;
@@ -351,7 +361,7 @@ static struct dram_choice choose(struct mem_dram *dram)
         dram_sum_up(dram, &dram->subchannels[i]);
     }
     for (struct dram_busy *busy = dram->busy; busy < end; busy++) {
-        if (busy->arrive > dram->now) {
+        if (busy->arrive > now) {
             dram_look(dram, busy->bank); /* another one may have come */
         }
         if (busy->own > best_clock ||
@@ -359,9 +369,7 @@ static struct dram_choice choose(struct mem_dram *dram)
             continue;
         }
         uint64_t clock = dram_earliest(busy);
-        if (!best || clock < best_clock ||
-            (clock == best_clock && wins_tie(dram, busy->kind, busy->next, best->kind, best->next,
-                                             busy->order < best->order))) {
+        if (clock < best_clock || (clock == best_clock && best && comes_first(dram, busy, best))) {
             best_clock = clock;
             best = busy;
         }
