@@ -82,6 +82,16 @@ void shim_check_refused(struct rt *rt, uint64_t address)
     }
 }
 
+void shim_check_copy_refused(struct rt *rt, uint64_t address, uint64_t bytes)
+{
+    struct check *check = rt_check(rt);
+    if (check) {
+        shim_check_site(rt);
+        check_copy_refused(check, "a copy", address, bytes);
+        shim_check_site_ends(rt);
+    }
+}
+
 void shim_check_written(struct rt *rt, uint64_t address, uint64_t bytes)
 {
     if (rt_check(rt)) {

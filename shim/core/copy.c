@@ -28,7 +28,10 @@ int shim_copy(struct rt_stream *stream, struct rt_copy *copy)
     if (code != SHIM_OK || copy->width_bytes == 0 || copy->height == 0 || copy->depth == 0) {
         return code;
     }
+    struct rt *rt = rt_stream_rt(stream);
+    shim_check_site(rt);
     code = shim_code(rt_enqueue_copy(stream, copy));
+    shim_check_site_ends(rt);
     if (code == SHIM_OK) {
         int way = (copy->dst.kind == RT_END_HOST) * 2 + (copy->src.kind == RT_END_HOST);
         report_copy(copy->width_bytes * copy->height * copy->depth, way);
@@ -57,6 +60,9 @@ int shim_memset(struct rt_stream *stream, const struct rt_memset *set, bool wait
         device.address = range.address + (set->address - range.host);
     }
     int code = capture_code(stream, waits);
+    struct rt *rt = rt_stream_rt(stream);
+    shim_check_site(rt);
     code = code == SHIM_OK ? shim_code(rt_enqueue_memset(stream, &device)) : code;
+    shim_check_site_ends(rt);
     return code == SHIM_OK && waits ? shim_code(rt_stream_sync(stream)) : code;
 }

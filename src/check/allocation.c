@@ -156,6 +156,22 @@ void check_free_refused(struct check *check, uint64_t address)
     allocation_describe(check, &f->where, near, address);
 }
 
+void check_copy_refused(struct check *check, const char *what, uint64_t address, uint64_t bytes)
+{
+    struct allocation *near = allocation_near(check, address);
+    bool freed = near && !near->live && address - near->address < near->bytes;
+    struct finding *f =
+        finding_of_host(check, freed ? FAULT_FREED : FAULT_BOUNDS, near ? near->number : 0);
+    if (!f || f->count > 1)
+        return;
+    f->has_address = true;
+    f->address = address;
+    finding_text(check, &f->what, "%s of %" PRIu64 " bytes", what, bytes);
+    if (check->site)
+        finding_text(check, &f->detail, "called by %s", check->site);
+    allocation_describe(check, &f->where, near, address);
+}
+
 void check_written(struct check *check, uint64_t address, uint64_t bytes)
 {
     if (address - check->base < check->range_bytes)

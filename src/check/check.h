@@ -58,6 +58,9 @@ void check_allocated(struct check *check, uint64_t address, uint64_t bytes, enum
 void check_freed(struct check *check, uint64_t address);
 /* A free that was refused: of what was freed before, or of no allocation. */
 void check_free_refused(struct check *check, uint64_t address);
+/* A copy or memset ("a copy") that was refused: it leaves its allocation, or goes to freed memory.
+ */
+void check_copy_refused(struct check *check, const char *what, uint64_t address, uint64_t bytes);
 /* The device's heap, whose bytes are out of bounds but for what kernels take of it. */
 void check_heap(struct check *check, uint64_t address, uint64_t bytes);
 bool check_is_live(const struct check *check,

@@ -47,6 +47,13 @@ void checking_freed(struct rt *rt, uint64_t address, int rc)
     }
 }
 
+void checking_refused(struct rt *rt, const char *what, uint64_t address, uint64_t bytes)
+{
+    if (rt->check) {
+        check_copy_refused(rt->check, what, address, bytes);
+    }
+}
+
 void checking_site(struct rt *rt, const char *site)
 {
     if (rt->check) {

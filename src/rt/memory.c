@@ -70,6 +70,7 @@ static int range_check(struct rt *rt, const char *what, uint64_t address, uint64
     }
     char near[256];
     exec_memory_describe(rt->memory, address, near, sizeof near);
+    checking_refused(rt, what, address, bytes);
     return error_set(SONDE_EINPUT, "%s of %llu bytes at address 0x%llx leaves its allocation: %s",
                      what, (unsigned long long)bytes, (unsigned long long)address, near);
 }

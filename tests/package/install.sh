@@ -24,6 +24,12 @@ echo "# and on the static one"
 # shellcheck disable=SC2046
 cc -Wall -Werror "$examples/dissect.c" $(pkg-config --cflags sonde) "$lib/libsonde.a" \
     $(pkg-config --static --libs yaml-0.1 jansson libzstd) -lm -ldl -pthread -o "$root/static"
+# shellcheck disable=SC2046
+cc -Wall -Werror "$examples/dissect.c" $(pkg-config --cflags --libs sonde) -o "$root/shared_dissect"
+# shellcheck disable=SC2046
+cc -Wall -Werror "$examples/saxpy.c" $(pkg-config --cflags sonde) -Wl,-Bstatic $(pkg-config --libs sonde) -Wl,-Bdynamic \
+    $(pkg-config --static --libs sonde | sed 's/-lsonde//') -o "$root/static_saxpy"
+(cd "$examples" && "$root/static_saxpy") | cmp - "$root/shared.out"
 "$root/static" sim:gtx560ti l1_data,reference 2>/dev/null | grep -q '^  l1_data'
 
 echo "# nothing is visible but the header's functions"
@@ -40,6 +46,7 @@ echo "# the command beside its libraries"
 bash -n "$root/share/bash-completion/completions/sonde"
 test -s "$root/share/zsh/site-functions/_sonde"
 test -e "$root/share/man/man1/sonde.1"
+if command -v mandoc >/dev/null && mandoc -T lint -W warning "$root"/share/man/man1/*.1 | grep .; then exit 1; fi
 command -v man >/dev/null || exit 0
 for page in "$root"/share/man/man1/*.1; do
     if man --warnings -l "$page" 2>&1 >/dev/null | grep .; then exit 1; fi

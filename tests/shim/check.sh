@@ -23,6 +23,20 @@ grep -q 'double.ptx:19' "$work/err"
 grep -q '0 bytes behind the 128 bytes of allocation 1, made by cuMemAlloc_v2' "$work/err"
 checked 1 --check=json:"$work/report.json" "$host" "$folder" more
 checked 1 --check=junit:"$work/report.xml" "$host" "$folder" more
+# what the host does wrong: WHAT KIND WHERE
+wrong() {
+    checked 1 --check "$host" "$folder" "$1"
+    grep -q "^==check== $2" "$work/err" || { echo "$1:"; cat "$work/err"; exit 1; }
+    grep -q "$3" "$work/err" || { echo "$1: not where:"; cat "$work/err"; exit 1; }
+    grep -q 'of the 128 bytes of allocation 1, made by cuMemAlloc_v2, call 7' "$work/err"
+}
+wrong twice 'double free: free' 'called by cuMemFree_v2, call 14'
+wrong middle 'free of what is no allocation: free' 'byte 16 of the 128 bytes'
+wrong leak 'leak: 128 bytes were not freed' 'byte 0 of'
+wrong copy 'out of bounds: a copy of 256 bytes' 'called by cuMemcpyHtoD_v2, call 13'
+wrong late 'use after free: a copy of 128 bytes' 'freed by cuMemFree_v2, call 13'
+wrong freed "use after free: load of 4 bytes in global memory in kernel 'double_words'" 'double.ptx:19:5'
+checked 0 --check "$host" "$folder" running
 python3 - "$work" <<'PYTHON'
 import json, sys, xml.etree.ElementTree
 report = json.load(open(sys.argv[1] + "/report.json"))

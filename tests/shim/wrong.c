@@ -1,15 +1,78 @@
-/* Doubles 32 words, or, with a second argument, 64 words of an allocation of 32: check.sh. */
+/*
+ * Doubles 32 words, and with a second argument does one thing wrong: check.sh. What it does is
+ * refused as by a driver, or goes on.
+ */
 #include "hosts/host.h"
+
+#define WORDS 32
+
+static void free_it(address words)
+{
+    OK(cuMemFree_v2(words));
+}
+
+static void free_twice(address words)
+{
+    OK(cuMemFree_v2(words));
+    GIVES(1, cuMemFree_v2(words));
+}
+
+static void free_its_middle(address words)
+{
+    GIVES(1, cuMemFree_v2(words + 16));
+    OK(cuMemFree_v2(words));
+}
+
+static void free_nothing(address words)
+{
+    (void)words;
+}
+
+static void copy_too_much(address words)
+{
+    uint32_t host[2 * WORDS] = {0};
+    GIVES(1, cuMemcpyHtoD_v2(words, host, sizeof host));
+    GIVES(1, cuMemcpyDtoH_v2(host, words, sizeof host));
+    GIVES(1, cuMemsetD32_v2(words, 0, 2 * WORDS));
+    OK(cuMemFree_v2(words));
+}
+
+static void copy_what_was_freed(address words)
+{
+    uint32_t host[WORDS] = {0};
+    OK(cuMemFree_v2(words));
+    GIVES(1, cuMemcpyHtoD_v2(words, host, sizeof host));
+}
 
 int main(int argc, char **argv)
 {
+    static const struct {
+        const char *name;
+        void (*end)(address words);
+    } ends[] = {{"twice", free_twice},   {"middle", free_its_middle},   {"leak", free_nothing},
+                {"copy", copy_too_much}, {"late", copy_what_was_freed}, {"", free_it}};
     handle kernel = function(begin(argv, "double.ptx"), "double_words");
-    unsigned count = argc > 2 ? 64 : 32;
-    address words = take(32);
+    const char *what = argc > 2 ? argv[2] : "";
+    unsigned count = strcmp(what, "more") == 0 ? 2 * WORDS : WORDS;
+    address words = take(WORDS);
     void *args[] = {&words, &count};
+    size_t i = 0;
     OK(launch(kernel, 1, 64, NULL, args));
+    if (strcmp(what, "running") == 0) {
+        OK(cuMemFree_v2(words)); /* it waits for the kernel */
+        return 0;
+    }
     OK(cuCtxSynchronize());
-    EXPECT(word(words, 31) == 2);
-    OK(cuMemFree_v2(words));
+    EXPECT(word(words, WORDS - 1) == 2);
+    if (strcmp(what, "freed") == 0) {
+        OK(cuMemFree_v2(words));
+        OK(launch(kernel, 1, 64, NULL, args));
+        OK(cuCtxSynchronize());
+        return 0;
+    }
+    while (strcmp(ends[i].name, what) != 0 && ends[i].name[0]) {
+        i++;
+    }
+    ends[i].end(words);
     return 0;
 }

@@ -22,7 +22,11 @@ static int device_side(uint64_t address, size_t bytes)
     if (code != SHIM_OK || bytes == 0) {
         return code;
     }
-    return shim_memory_find(&range, address) ? SHIM_OK : SHIM_INVALID;
+    if (shim_memory_find(&range, address)) {
+        return SHIM_OK;
+    }
+    shim_check_copy_refused(rt, address, bytes);
+    return SHIM_INVALID;
 }
 
 static void *at(uint64_t address)
