@@ -49,8 +49,9 @@ static uint64_t loads_of_recipe(const struct lab *lab)
 /* Of all that a source may do, what may be spent by when a recipe ends: on caches, and of copies.
  */
 static const double recipes_share = 0.6, copy_share = 0.9;
-/* By when caches are counted: many SMs of an L2 in parts ask each other many times. Chosen. */
-static const double count_share = 0.85;
+/* By when paths are compared and caches are counted: a large cache is filled again and again, many
+ * SMs of an L2 in parts ask each other many times. Chosen. */
+static const double sharing_share = 0.8, count_share = 0.85;
 /* Bytes that fit: walks of so small a cache are cheap, and its recipes come in any case. Chosen. */
 static const uint64_t recipes_small = 8192;
 
@@ -308,6 +309,14 @@ static int run_recipes(struct lab *lab, struct examination examined[LEVEL_COUNT]
     return rc;
 }
 
+static double share_of_device(size_t experiment)
+{
+    return experiment == DEVICE_EXPERIMENT_sharing ? sharing_share
+           : experiment == DEVICE_EXPERIMENT_count ? count_share
+           : experiment == DEVICE_EXPERIMENT_copy  ? copy_share
+                                                   : 1;
+}
+
 /* Those that are always run, or those that are named. As run_experiments(): what fails leaves its
  * reason. */
 static int run_device_experiments(struct lab *lab, uint32_t selected, bool named)
@@ -323,9 +332,7 @@ static int run_device_experiments(struct lab *lab, uint32_t selected, bool named
             if (lab->options->progress) {
                 lab->options->progress(lab->options->progress_ctx, lab->done, experiment->name);
             }
-            trace_allow(lab->source, i == DEVICE_EXPERIMENT_copy    ? copy_share
-                                     : i == DEVICE_EXPERIMENT_count ? count_share
-                                                                    : 1);
+            trace_allow(lab->source, share_of_device(i));
             int rc = experiment->run(lab);
             if (rc && !lab_soft(rc)) {
                 return rc;

@@ -550,6 +550,8 @@ int tlb_dissect(struct lab *lab)
         rc = dissect_levels(&tl, &search);
     } else if (lab->out->tlb_count == 0) {
         snprintf(lab->out->tlbs[lab->out->tlb_count++].id, sizeof lab->out->tlbs[0].id, "l1_tlb");
+        const struct refusal why = lab_refusal(lab);
+        tlb_refuse(lab->out, &why);
     }
     tlb_lab_end(&tl);
     return rc == INFER_UNDECIDED ? 0 : rc;

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,13 +49,13 @@ enum { SMS = 3 };
 
 struct gpu {
     struct tlb level[2];
-    struct tlb other[SMS]; /* first levels of the other SMs, where each has its own */
-    bool own_first;
-    struct data *data; /* NULL: all lines are held */
-    uint32_t first;    /* what a miss of the first level costs, cycles; 0: FIRST */
-    uint32_t far;      /* what lines whose number has odd parity take longer, cycles */
-    double strays;     /* of the records: longer than any miss, for no reason */
-    uint32_t window;   /* records of a launch; 0: WINDOW */
+    struct tlb other[SMS];   /* first levels of the other SMs, where each has its own */
+    bool own_first, refuses; /* refuses: whatever is asked */
+    struct data *data;       /* NULL: all lines are held */
+    uint32_t first;          /* what a miss of the first level costs, cycles; 0: FIRST */
+    uint32_t far;            /* what lines whose number has odd parity take longer, cycles */
+    double strays;           /* of the records: longer than any miss, for no reason */
+    uint32_t window;         /* records of a launch; 0: WINDOW */
     struct rng rng;
     struct traceset *set;
 };
@@ -224,6 +225,11 @@ static int scope(struct gpu *gpu, struct trace *trace)
 
 static int answer(void *gpu, struct trace *trace)
 {
+    if (((struct gpu *)gpu)->refuses) {
+        trace->status = SONDE_EUNSUPPORTED;
+        snprintf(trace->reason, sizeof trace->reason, "nothing is walked here");
+        return 0;
+    }
     if (((struct gpu *)gpu)->own_first && strcmp(trace->request.probe, "scope") == 0) {
         return scope(gpu, trace);
     }
@@ -547,9 +553,22 @@ static void a_page_of_two_blocks_is_no_smaller_behind_many(void **state)
     assert_value(&tlb->entries, 65);
 }
 
+/* Before any level is sought: the reason is the device's, and no other. */
+static void what_the_device_refuses_says_why(void **state)
+{
+    (void)state;
+    struct gpu gpu = {.level = {{.sets = 1, .ways = 16}}, .refuses = true};
+    const struct tlb_result *tlb = dissect(&gpu, 0);
+    assert_false(tlb->present);
+    assert_int_equal(tlb->page.status, ATTRIBUTE_NOT_MEASURED);
+    assert_non_null(strstr(tlb->page.reason, "nothing is walked here"));
+    assert_non_null(strstr(tlb->policy.refusal.reason, "nothing is walked here"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_the_device_refuses_says_why),
         cmocka_unit_test(a_page_of_two_blocks_is_no_smaller_behind_many),
         cmocka_unit_test(a_level_that_draws_its_victims_is_found_whole),
         cmocka_unit_test(a_bias_shows_in_the_shares),
