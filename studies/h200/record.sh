@@ -4,21 +4,10 @@
 #   check  what each launch leaves in its buffers
 #   time   launches between two events, the least of five, with L2 emptied and warm
 #   ncu    counters. It empties the caches before each of its passes, leaves the clocks alone, and its cycles hold the launch.
+# record.sh --metrics prints the counters and does nothing else.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 out=$1
-cuda=${CUDA:-/usr/local/cuda}
-record=${RECORD:-$out/../record.$$}
-if [ ! -x "$record" ]; then
-    gcc -O2 -I"$here/../../src" -I"$cuda/include" -o "$record" "$here/record.c" "$here/../../src/study/kernels/plan.c" \
-        "$here/../../src/study/kernels/fill.c" -L"$cuda/lib64/stubs" -lcuda -lm || exit 1
-fi
-{
-    date -u '+%Y-%m-%dT%H:%M:%SZ'
-    nvidia-smi --query-gpu=name,driver_version,clocks.max.sm,clocks.max.mem,clocks.sm,clocks.mem --format=csv,noheader
-    ncu --version | tail -n 1
-} >"$out/device.txt"
-timeout 60 "$record" check "$here/kernels" >"$out/check.tsv" || echo "check: status $?"
 
 base=sm__cycles_elapsed.max,sm__cycles_elapsed.avg.per_second,sm__cycles_active.avg,gpu__time_duration.sum
 base=$base,smsp__inst_executed.sum,smsp__thread_inst_executed.sum,dram__bytes_read.sum,dram__bytes_write.sum
@@ -31,6 +20,23 @@ more=$more,dram__cycles_elapsed.avg.per_second,lts__cycles_elapsed.avg.per_secon
 most=$more,sm__inst_executed_pipe_alu.sum,sm__inst_executed_pipe_fma.sum,sm__inst_executed_pipe_fp64.sum
 most=$most,sm__inst_executed_pipe_lsu.sum,sm__inst_executed_pipe_xu.sum,sm__inst_executed_pipe_uniform.sum
 most=$most,sm__inst_executed_pipe_cbu.sum,sm__inst_executed_pipe_adu.sum
+if [ "$out" = --metrics ]; then
+    echo "$most"
+    exit 0
+fi
+
+cuda=${CUDA:-/usr/local/cuda}
+record=${RECORD:-$out/../record.$$}
+if [ ! -x "$record" ]; then
+    gcc -O2 -I"$here/../../src" -I"$cuda/include" -o "$record" "$here/record.c" "$here/../../src/study/kernels/plan.c" \
+        "$here/../../src/study/kernels/fill.c" -L"$cuda/lib64/stubs" -lcuda -lm || exit 1
+fi
+{
+    date -u '+%Y-%m-%dT%H:%M:%SZ'
+    nvidia-smi --query-gpu=name,driver_version,clocks.max.sm,clocks.max.mem,clocks.sm,clocks.mem --format=csv,noheader
+    ncu --version | tail -n 1
+} >"$out/device.txt"
+timeout 60 "$record" check "$here/kernels" >"$out/check.tsv" || echo "check: status $?"
 
 # profile METRICS FILE ARGUMENT...
 profile() {

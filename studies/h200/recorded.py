@@ -55,6 +55,18 @@ def number(text):
     return str(int(value)) if value == int(value) else f"{value:.6g}"
 
 
+def workload(path):
+    """All launches of a workload as one line: sums, but for rates and registers, which are the most. No times, no results."""
+    _, name, size, _ = os.path.basename(path).split(".")
+    launches = read_counters(path)
+    line = ["workload_" + name, size]
+    for column, metric in COLUMNS:
+        values = [float(launch[metric].replace(",", "")) for launch in launches]
+        most = column in ("clock_hz", "warps_active", "registers")
+        line.append(number(str(max(values) if most else sum(values))))
+    return line + ["-", "-", "0", "0"]
+
+
 def main():
     folder = sys.argv[1]
     launches = read_tsv(os.path.join(folder, "check.tsv"))
@@ -79,6 +91,8 @@ def main():
         key = tuple(row[:2])
         values = [number(counters[key][metric]) for _, metric in COLUMNS]
         print("\t".join(list(key) + values + times[key] + row[2:]))
+    for path in sorted(glob.glob(os.path.join(folder, "workload.*.csv"))):
+        print("\t".join(workload(path)))
 
 
 main()

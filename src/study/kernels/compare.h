@@ -31,9 +31,17 @@ enum kernel_share { SHARE_ISSUE, SHARE_UNIT, SHARE_RESULT, SHARE_MEMORY, SHARE_B
  */
 struct kernel_prediction {
     struct kernel_counts counts;
+    double launches;
     double shares[SHARES];
 };
 struct model;
+struct rt;
+/* The workloads (programs.def): rows without a plan. */
+extern const struct kernel_row kernel_programs[];
+extern const size_t kernel_program_count;
+/* A workload, timed; the cycles of all its launches. An error where its results are wrong. */
+int kernel_run_program(uint64_t *cycles, uint64_t *launches, struct rt *rt, const char *name,
+                       uint64_t size);
 int kernel_predict(struct kernel_prediction *out, const struct model *model,
                    const struct kernel_row *row, uint64_t size, uint64_t max_cycles,
                    const volatile int *cancel);
@@ -50,11 +58,13 @@ struct kernel_pair {
 
 /* Numbers of several pairs. NAN: there is none to make it of. */
 struct kernel_selection {
-    int class; /* or -1: all */
+    int class; /* or -1: all but the workloads */
     bool set_aside;
 };
 enum kernel_value {
     KERNEL_MAPE,
+    KERNEL_MEDIAN, /* of the errors of cycles */
+    KERNEL_MOST,   /* the largest */
     KERNEL_CORRELATION,
     KERNEL_INSTRUCTIONS,
     KERNEL_INSTRUCTIONS_MOST,

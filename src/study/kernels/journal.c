@@ -32,6 +32,7 @@ static const struct {
     {"l1_loads", offsetof(struct kernel_prediction, counts.l1_loads)},
     {"l1_hits", offsetof(struct kernel_prediction, counts.l1_hits)},
     {"about", offsetof(struct kernel_prediction, counts.result.about)},
+    {"launches", offsetof(struct kernel_prediction, launches)},
     {"issue", offsetof(struct kernel_prediction, shares[SHARE_ISSUE])},
     {"unit", offsetof(struct kernel_prediction, shares[SHARE_UNIT])},
     {"result", offsetof(struct kernel_prediction, shares[SHARE_RESULT])},
@@ -121,6 +122,9 @@ bool kernel_journal_find(const struct kernel_journal *journal, struct kernel_pai
         for (size_t n = 0; n < NUMBERS; n++) {
             double value = json_number_value(json_object_get(line, numbers[n].name));
             memcpy((char *)&pair->predicted + numbers[n].offset, &value, sizeof(value));
+        }
+        if (!why && pair->predicted.launches < 1) {
+            pair->predicted.launches = 1; /* written before workloads were kernels, too */
         }
         pair->predicted.counts.result.exact = exact ? strtoull(exact, NULL, 16) : 0;
         return true;

@@ -14,7 +14,14 @@
 #define KERNEL_SIZES 3
 #define KERNEL_ARGS 8
 
-enum kernel_class { KERNEL_MEMORY, KERNEL_COMPUTE, KERNEL_LATENCY, KERNEL_ATOMICS, KERNEL_CLASSES };
+enum kernel_class {
+    KERNEL_MEMORY,
+    KERNEL_COMPUTE,
+    KERNEL_LATENCY,
+    KERNEL_ATOMICS,
+    KERNEL_ASYNCHRONOUS, /* workloads (programs.def); not among "all" kernels */
+    KERNEL_CLASSES
+};
 
 enum kernel_fill {
     FILL_ZERO,
@@ -63,6 +70,7 @@ struct kernel_row {
     const char *name, *file, *entry;
     enum kernel_class class;
     uint64_t sizes[KERNEL_SIZES]; /* 0 behind the last */
+    /* NULL: a workload of this name, which has a host program of its own and no file */
     void (*plan)(struct kernel_plan *p, uint64_t n);
 };
 

@@ -55,11 +55,16 @@ static bool is_wanted(const struct study *study, const struct kernel_row *row)
     return !study->kernels;
 }
 
+static void add_launching(struct kernel_pair *pair, const struct kernel_runs *runs)
+{
+    pair->predicted.counts.cycles += pair->predicted.launches * runs->launch_cycles;
+}
+
 static int run_pair(struct kernel_pair *pair, struct study_bench *bench, struct kernel_runs *runs)
 {
     char what[96];
     if (kernel_journal_find(&runs->journal, pair)) {
-        pair->predicted.counts.cycles += pair->why ? 0 : runs->launch_cycles;
+        add_launching(pair, runs);
         return 0;
     }
     uint64_t patience = (uint64_t)pair->measured.cycles * PATIENCE + PATIENCE_CYCLES;
@@ -73,7 +78,7 @@ static int run_pair(struct kernel_pair *pair, struct study_bench *bench, struct 
         return pair->why ? kernel_journal_add(&runs->journal, pair) : error_memory();
     }
     rc = rc < 0 ? rc : kernel_journal_add(&runs->journal, pair);
-    pair->predicted.counts.cycles += runs->launch_cycles;
+    add_launching(pair, runs);
     return rc;
 }
 
@@ -100,7 +105,8 @@ static int measure_launching(struct kernel_runs *runs, struct study_bench *bench
 static int begin_runs(struct kernel_runs *runs, const struct study *study)
 {
     char *model = NULL;
-    runs->pairs = calloc(kernel_row_count * KERNEL_SIZES, sizeof(*runs->pairs));
+    runs->pairs =
+        calloc((kernel_row_count + kernel_program_count) * KERNEL_SIZES, sizeof(*runs->pairs));
     int rc =
         runs->pairs ? program_model(&runs->model, &study->devices[runs->role]) : error_memory();
     rc = rc < 0 ? rc : model_show(&model, runs->model);
@@ -141,6 +147,11 @@ static bool has_run(const struct kernel_runs *runs, const struct kernel_row *row
     return false;
 }
 
+static bool is_set_aside(const struct kernel_row *row)
+{
+    return row->class != KERNEL_ASYNCHRONOUS && kernel_is_set_aside(row->name);
+}
+
 /* All launches of a kernel that have not run yet; `large`: of those that DRAM moves much for. */
 static int run_row(struct kernel_runs *runs, struct study_bench *bench,
                    const struct kernel_row *row, bool large)
@@ -151,10 +162,8 @@ static int run_row(struct kernel_runs *runs, struct study_bench *bench,
         if (has_run(runs, row, row->sizes[s])) {
             continue;
         }
-        struct kernel_pair pair = {.row = row,
-                                   .size = row->sizes[s],
-                                   .quick = s == 0,
-                                   .set_aside = kernel_is_set_aside(row->name)};
+        struct kernel_pair pair = {
+            .row = row, .size = row->sizes[s], .quick = s == 0, .set_aside = is_set_aside(row)};
         rc = kernel_recorded(&pair.measured, row->name, pair.size);
         if (rc == 0 && large && !kernel_is_large(&pair.measured)) {
             continue;
@@ -170,10 +179,13 @@ static int run_row(struct kernel_runs *runs, struct study_bench *bench,
 static int run_selected(struct kernel_runs *runs, struct study_bench *bench,
                         const struct kernel_selection *selection, bool large)
 {
+    bool programs = selection->class == KERNEL_ASYNCHRONOUS;
+    const struct kernel_row *rows = programs ? kernel_programs : kernel_rows;
+    size_t count = programs ? kernel_program_count : kernel_row_count;
     int rc = 0;
-    for (size_t i = 0; rc == 0 && !runs->given && i < kernel_row_count; i++) {
-        const struct kernel_row *row = &kernel_rows[i];
-        if (kernel_is_set_aside(row->name) == selection->set_aside &&
+    for (size_t i = 0; rc == 0 && !runs->given && i < count; i++) {
+        const struct kernel_row *row = &rows[i];
+        if (is_set_aside(row) == selection->set_aside &&
             (selection->class < 0 || (int)row->class == selection->class) &&
             is_wanted(study_bench_study(bench), row)) {
             rc = run_row(runs, bench, row, large);
@@ -202,6 +214,8 @@ static int read_value(enum kernel_value *out, const struct yaml_node *node)
 {
     static const char *const words[KERNEL_VALUES] = {
         [KERNEL_MAPE] = "mape",
+        [KERNEL_MEDIAN] = "median",
+        [KERNEL_MOST] = "most",
         [KERNEL_CORRELATION] = "correlation",
         [KERNEL_INSTRUCTIONS] = "instructions",
         [KERNEL_INSTRUCTIONS_MOST] = "instructions_most",
@@ -271,8 +285,9 @@ int study_kernels(struct study *study, const char *names, bool quick)
     if (!has && (names || quick)) {
         return error_set(SONDE_EUSAGE, "%s runs no kernels", study->name);
     }
-    for (size_t i = 0; i < kernel_row_count; i++) {
-        if (is_wanted(study, &kernel_rows[i])) {
+    for (size_t i = 0; i < kernel_row_count + kernel_program_count; i++) {
+        if (is_wanted(study, i < kernel_row_count ? &kernel_rows[i]
+                                                  : &kernel_programs[i - kernel_row_count])) {
             return 0;
         }
     }

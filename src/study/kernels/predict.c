@@ -123,21 +123,28 @@ int kernel_predict(struct kernel_prediction *out, const struct model *model,
     struct model cold = *model;
     struct side side = {0};
     struct rt_kernel *kernel = NULL;
-    uint64_t cycles = 0;
+    uint64_t cycles = 0, launches = 1;
     cold.copies_allocate_in_l2 = false;
     *out = (struct kernel_prediction){0};
-    kernel_plan(&side.plan, row, size);
+    if (row->plan) {
+        kernel_plan(&side.plan, row, size);
+    }
     int rc = rt_create(&side.rt, &cold);
     if (rc < 0) {
         return rc;
     }
     rt_set_cancel(side.rt, cancel);
-    rc = load(&side, &kernel, row);
-    rc = rc < 0 ? rc : fill_buffers(&side);
-    rc = rc < 0 ? rc : launch(&side, kernel, max_cycles, &cycles);
+    if (row->plan) {
+        rc = load(&side, &kernel, row);
+        rc = rc < 0 ? rc : fill_buffers(&side);
+        rc = rc < 0 ? rc : launch(&side, kernel, max_cycles, &cycles);
+    } else {
+        rc = kernel_run_program(&cycles, &launches, side.rt, row->entry, size);
+    }
     if (rc == 0) {
         read_stats(out, side.rt);
         out->counts.cycles = (double)cycles;
+        out->launches = (double)launches;
         rc = check_buffers(&out->counts.result, &side);
     }
     free(side.host);

@@ -23,7 +23,8 @@ bool kernel_is_large(const struct kernel_counts *measured)
 static bool is_selected(const struct kernel_pair *pair, const struct kernel_selection *selection)
 {
     return pair->set_aside == selection->set_aside &&
-           (selection->class < 0 || (int)pair->row->class == selection->class);
+           (selection->class < 0 ? pair->row->class != KERNEL_ASYNCHRONOUS
+                                 : (int)pair->row->class == selection->class);
 }
 
 /* The error of a value that is a list's; negative: the pair has none. */
@@ -33,6 +34,8 @@ static double pair_error(const struct kernel_pair *pair, enum kernel_value value
     bool large = kernel_is_large(there);
     switch (value) {
     case KERNEL_MAPE:
+    case KERNEL_MEDIAN:
+    case KERNEL_MOST:
         return kernel_error(here->cycles, there->cycles);
     case KERNEL_INSTRUCTIONS:
     case KERNEL_INSTRUCTIONS_MOST:
@@ -59,9 +62,10 @@ static double summary(const double *errors, size_t count, enum kernel_value valu
     for (size_t i = 0; i < count; i++) {
         sum += errors[i];
     }
-    return value == KERNEL_MAPE                ? sum / (double)count
-           : value == KERNEL_INSTRUCTIONS_MOST ? errors[count - 1]
-                                               : (errors[(count - 1) / 2] + errors[count / 2]) / 2;
+    bool most = value == KERNEL_INSTRUCTIONS_MOST || value == KERNEL_MOST;
+    return value == KERNEL_MAPE ? sum / (double)count
+           : most               ? errors[count - 1]
+                                : (errors[(count - 1) / 2] + errors[count / 2]) / 2;
 }
 
 /* Pearson's, of the logarithms. */

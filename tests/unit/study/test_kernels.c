@@ -16,6 +16,7 @@
 #include "study/kernels/kernels.h"
 #include "study/study.h"
 #include "util/error.h"
+#include "workloads/workload.h"
 
 static void every_launch_is_recorded_and_can_be_made(void **state)
 {
@@ -37,6 +38,22 @@ static void every_launch_is_recorded_and_can_be_made(void **state)
             assert_string_not_equal(kernel_rows[k].name, row->name);
         }
     }
+}
+
+static void every_workload_of_the_study_is_recorded_and_is_one(void **state)
+{
+    (void)state;
+    struct kernel_counts counts;
+    for (size_t i = 0; i < kernel_program_count; i++) {
+        const struct kernel_row *row = &kernel_programs[i];
+        assert_non_null(workload_find(row->entry));
+        for (int s = 0; s < KERNEL_SIZES && row->sizes[s]; s++) {
+            assert_int_equal(kernel_recorded(&counts, row->name, row->sizes[s]), 0);
+            assert_true(counts.cycles > 1000 && counts.warp_insns > 0);
+            assert_true(s == 0 || row->sizes[s] > row->sizes[s - 1]);
+        }
+    }
+    assert_int_equal(kernel_program_count, 9);
 }
 
 /* Known names: a change of the hash would set others aside, after their predictions were seen. */
@@ -256,8 +273,29 @@ static void what_a_row_asks_of_kernels_is_checked(void **state)
  */
 struct change {
     double memory, all, insns, one_insns, l2, dram; /* so much more, as a share */
+    double programs, one_program;
     bool flat, wrong;                               /* the same cycles everywhere; other results */
 };
+
+/* The workloads are not set aside; their rows are seen where kernels are not. */
+static size_t recorded_programs(struct kernel_pair *pairs, const struct change *change, bool aside)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < kernel_program_count; i++) {
+        const struct kernel_row *row = &kernel_programs[i];
+        for (int s = 0; s < KERNEL_SIZES && row->sizes[s]; s++) {
+            struct kernel_pair *pair = &pairs[count++];
+            *pair = (struct kernel_pair){.row = row, .size = row->sizes[s]};
+            assert_int_equal(kernel_recorded(&pair->measured, row->name, pair->size), 0);
+            pair->predicted.counts = pair->measured;
+            bool first = i == 0 && s == 0 && !aside;
+            pair->predicted.counts.cycles *=
+                1 + (aside ? 0 : change->programs) + (first ? change->one_program : 0);
+            pair->predicted.counts.result.exact += change->wrong && change->programs != 0;
+        }
+    }
+    return count;
+}
 
 static size_t recorded_pairs(struct kernel_pair *pairs, const struct change *change, bool aside)
 {
@@ -283,12 +321,12 @@ static size_t recorded_pairs(struct kernel_pair *pairs, const struct change *cha
             }
         }
     }
-    return count;
+    return count + recorded_programs(pairs + count, change, aside);
 }
 
 static void expect_failing(const char *rows, const struct change *change, bool aside)
 {
-    static struct kernel_pair pairs[KERNEL_SIZES * 128];
+    static struct kernel_pair pairs[KERNEL_SIZES * 160];
     struct study *study = NULL;
     struct study_bench *bench = NULL;
     size_t failing = 0, named = 1;
@@ -327,6 +365,10 @@ static void each_row_fails_where_it_should_and_nowhere_else(void **state)
     FAILS("sectors.l2", false, .l2 = 0.06);
     FAILS("bytes.dram", false, .dram = -0.06);
     FAILS("results", false, .wrong = true);
+    FAILS("asynchronous.median", false, .programs = 0.16);
+    FAILS("asynchronous.most", false, .one_program = 0.26);
+    FAILS("asynchronous.median asynchronous.most", false, .programs = -0.26);
+    FAILS("results asynchronous.results", false, .wrong = true, .programs = 0.01);
     FAILS("mape.memory.set_aside", true, .memory = 0.12);
     FAILS("mape.memory.set_aside mape.all.set_aside", true, .all = 0.21);
     FAILS("mape.memory.set_aside mape.all.set_aside correlation.set_aside", true, .flat = true);
@@ -364,6 +406,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_launch_is_recorded_and_can_be_made),
+        cmocka_unit_test(every_workload_of_the_study_is_recorded_and_is_one),
         cmocka_unit_test(about_a_third_is_set_aside_and_always_the_same),
         cmocka_unit_test(a_ring_visits_every_place_once),
         cmocka_unit_test(buffers_hold_what_they_are_filled_with),
