@@ -129,20 +129,22 @@ def compile_case(case):
                           options={"num_warps": warps, "num_stages": stages})
 
 
-def write_case(folder, case, table):
-    fn, _, _, grid, warps, _, arguments = case
+def write_case(folder, case, table, name=None):
+    fn, _, _, grid, _, _, arguments = case
     compiled = compile_case(case)
     ptx = re.sub(r"(?m)^\s*\.(loc|file)\b.*\n", "", compiled.asm["ptx"])
     ptx = re.sub(r"(?s)\n\t?\.section.*", "\n", ptx)
-    name = fn.__name__
+    name = name or fn.__name__
     open(f"{folder}/{name}.ptx", "w").write(ptx)
     meta = compiled.metadata
     entry = re.search(r"\.entry (\w+)\((.*?)\)", ptx, re.S)
     missing = entry.group(2).count(".param") - len(arguments.split())
-    scratch = getattr(meta, "global_scratch_size", 0) * grid[0] * grid[1]
+    grid = tuple(grid) + (1,) * (3 - len(grid))
+    scratch = getattr(meta, "global_scratch_size", 0) * grid[0] * grid[1] * grid[2]
+    threads = int(re.search(r"\.(?:reqntid|maxntid) (\d+)", ptx).group(1))  # more than `warps` where some are specialised
     for i in range(missing):
         arguments += f" zero:{scratch}" if i == 0 and scratch else " u64:0"
-    table.write(f"{name}\t{entry.group(1)}\t{grid[0]},{grid[1]}\t{warps * 32}\t{meta.shared}\t{arguments}\n")
+    table.write(f"{name}\t{entry.group(1)}\t{','.join(map(str, grid))}\t{threads}\t{meta.shared}\t{arguments}\n")
 
 
 def check_vectors():
