@@ -92,6 +92,7 @@ static value_fn *const functions[OP_COUNT] = {
     [OP_SET_HALF] = value_half_set, [OP_SET_HALF_BOOL] = value_half_set,
     [OP_CVT_INT_F16] = value_convert, [OP_CVT_F16_INT] = value_convert,
     [OP_CVT_F16_INTEGRAL] = value_convert, [OP_CVT_F16_F16] = value_convert,
+    [OP_CVT_BF16_BF16] = value_convert, [OP_CVT_FROM_BF16] = value_convert,
     [OP_CVT_F16_OTHER] = value_convert, [OP_CVT_FROM_F16] = value_convert,
     [OP_CVT_TO_F16] = value_convert, [OP_CVT_TO_BF16] = value_convert,
     [OP_CVT_HALF_RELU] = value_convert, [OP_CVT_TF32_RNA] = value_convert,
