@@ -21,7 +21,7 @@ int kernel_run_program(uint64_t *cycles, uint64_t *launches, struct rt *rt, cons
 {
     const struct workload *workload = workload_find(name);
     const struct workload_settings settings = {.size = (uint32_t)size};
-    struct workbench counts;
+    struct workbench counts = {0};
     int rc = workload ? workload_run_with(&counts, rt, workload, &settings)
                       : error_set(SONDE_EINTERNAL, "there is no workload '%s'", name);
     if (rc == 0) {
