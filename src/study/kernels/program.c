@@ -9,7 +9,8 @@
 #include "workloads/workload.h"
 
 #define LIST(...) __VA_ARGS__
-#define PROGRAM(name, sizes) {"workload_" #name, NULL, #name, KERNEL_ASYNCHRONOUS, {LIST sizes}, NULL},
+#define PROGRAM(name, sizes)                                                                       \
+    {"workload_" #name, NULL, #name, KERNEL_ASYNCHRONOUS, {LIST sizes}, NULL},
 const struct kernel_row kernel_programs[] = {
 #include "study/kernels/programs.def"
 };
