@@ -14,10 +14,12 @@
 /* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
 static const struct {
     double all_share, second_share;
-    unsigned front_times;
+    unsigned front_times, longest;
 } limits = {
     .all_share = 0.7,    /* share of the elements: they all miss */
     .second_share = 0.5, /* share of the elements' share: the second lines miss too */
+    .longest =
+        3, /* times the walk that shows the level: beyond, what misses is also data. Chosen */
     .front_times = 2, /* times the entries in front: a walk of so many elements finds none there */
 };
 
@@ -71,17 +73,17 @@ static int widen(struct tlb_lab *tl, const struct tlb_level *level, uint64_t *st
 }
 
 /*
- * As many elements as were walked, twice and three times as many: a policy that draws its victims
- * lets some hit in a walk that is hardly too long. The longer walks may be the first whose lines L2
- * does not hold.
+ * `from` to `to` times as many elements as were walked: a policy that draws its victims lets some
+ * hit in a walk that is hardly too long. The longer walks may be the first whose lines L2 does not
+ * hold.
  */
 static int lengthen(struct tlb_lab *tl, const struct tlb_level *level, uint64_t *reach,
-                    double *share)
+                    double *share, uint64_t from, uint64_t to)
 {
     uint64_t first = *reach;
     double none;
     *share = 0;
-    for (uint64_t times = 1; !tl->lines_differ && times <= 3 && *share < limits.all_share;
+    for (uint64_t times = from; !tl->lines_differ && times <= to && *share < limits.all_share;
          times++) {
         if (times * first > tl->limit_bytes) {
             break;
@@ -103,10 +105,18 @@ int tlb_page(struct tlb_lab *tl, struct tlb_level *level, uint64_t reach)
 {
     double share, second_share = 0;
     uint64_t longer = reach, stride = level->page;
-    int rc = lengthen(tl, level, &longer, &share);
+    /* Behind another level pages may be so long that few of many elements miss: a walk that is
+     * longer has more lines than L2 holds before all do. */
+    const uint64_t first = level->in_front ? 1 : limits.longest;
+    int rc = lengthen(tl, level, &longer, &share, 1, first);
     if (rc == INFER_UNDECIDED) {
         longer = reach;
         rc = widen(tl, level, &stride, longer, &share);
+    }
+    if (rc == INFER_UNDECIDED && first < limits.longest) {
+        stride = level->page;
+        longer = reach;
+        rc = lengthen(tl, level, &longer, &share, first + 1, limits.longest);
     }
     if (rc == INFER_UNDECIDED) {
         longer = reach < tl->limit_bytes / 2 ? 2 * reach : tl->limit_bytes;

@@ -41,6 +41,7 @@ struct tlb {
 enum { LINE_BYTES = 128, MOST_HELD = 4096, DATA = 270 };
 struct data {
     uint32_t lines, next;
+    bool far_apart; /* lines of the first 16 MiB are all held */
     uint64_t held[MOST_HELD];
     bool here[(UINT64_C(1) << 30) / LINE_BYTES];
 };
@@ -134,7 +135,7 @@ static uint64_t page_of(const struct tlb *tlb, uint64_t address)
 
 static bool holds_data(struct data *data, uint64_t line)
 {
-    bool here = data->here[line];
+    bool here = data->here[line] || (data->far_apart && line < (16u << 20) / LINE_BYTES);
     if (!here) {
         uint64_t *oldest = &data->held[data->next++ % data->lines];
         data->here[*oldest] = false;
@@ -485,6 +486,28 @@ static void a_cheap_first_level_of_shorter_entries_shows(void **state)
     }
 }
 
+/*
+ * One in 32 elements misses the second level, as far apart as the first one's pages. Three times as
+ * many all do, for L2 holds no line in rows so far apart: that is no miss of translation.
+ */
+static void pages_far_longer_than_those_in_front_show_in_short_walks(void **state)
+{
+    (void)state;
+    static struct data data; /* large */
+    memset(&data, 0, sizeof data);
+    data.lines = 2200;
+    data.far_apart = true;
+    struct gpu gpu = {.first = 6,
+                      .level = {{.sets = 1, .ways = 19, .page_bytes = UINT64_C(32) << 10},
+                                {.sets = 1, .ways = 36, .page_bytes = UINT64_C(1) << 20}},
+                      .data = &data};
+    const struct tlb_result *tlb = dissect(&gpu, 1);
+    assert_value(&found.tlbs[0].page, 32768);
+    assert_value(&tlb->page, 1048576);
+    assert_value(&tlb->entries, 36);
+    assert_value(&tlb->miss_penalty, SECOND);
+}
+
 /* L2 is small, so what missing data costs is known; a miss of the level costs the same. */
 static void a_miss_that_costs_as_much_as_missing_data_shows(void **state)
 {
@@ -581,6 +604,7 @@ int main(void)
         cmocka_unit_test(entries_of_the_second_level_may_span_more),
         cmocka_unit_test(a_second_level_of_fewer_and_longer_entries_shows),
         cmocka_unit_test(a_cheap_first_level_of_shorter_entries_shows),
+        cmocka_unit_test(pages_far_longer_than_those_in_front_show_in_short_walks),
         cmocka_unit_test(a_miss_that_costs_as_much_as_missing_data_shows),
         cmocka_unit_test(lines_that_differ_are_no_strays),
         cmocka_unit_test(behind_large_first_levels_of_their_own_all_share_the_second),
