@@ -6,6 +6,7 @@
 #define DIRECT_SHARED_NAME shared_avx2
 #include <immintrin.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "exec/ops.h"
 
@@ -18,6 +19,11 @@ DIRECT_TARGET static inline __m256i eight_words(const uint8_t *memory, __m256i a
     __m256i gaps = _mm256_xor_si256(behind, steps);
     if (_mm256_testz_si256(gaps, gaps))
         return _mm256_loadu_si256((const __m256i *)(const void *)(memory + first));
+    if (_mm256_testz_si256(behind, behind)) {
+        int32_t word;
+        memcpy(&word, memory + first, sizeof word);
+        return _mm256_set1_epi32(word);
+    }
     return _mm256_i32gather_epi32((const int *)(const void *)memory, address, 1);
 }
 

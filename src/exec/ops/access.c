@@ -151,6 +151,20 @@ static int decode_values(struct decoder *d, struct uop_memory *memory,
     return rc;
 }
 
+/* Plain words between registers of their width and memory. */
+static bool is_direct(const struct uop_memory *memory)
+{
+    if (memory->kind == ACCESS_STORE &&
+        (memory->space == SPACE_PARAM || memory->space == SPACE_CONST))
+        return false;
+    if (memory->bytes < 4)
+        return false;
+    for (uint32_t k = 0; k < memory->vec; k++)
+        if (memory->elements[k].register_bytes != memory->bytes)
+            return false;
+    return true;
+}
+
 static int decode_transfer(struct decoder *d, enum exec_access_kind kind,
                            const struct ptx_operand *address, const struct ptx_operand *value)
 {
@@ -167,6 +181,7 @@ static int decode_transfer(struct decoder *d, enum exec_access_kind kind,
         rc = decode_param_access(d, memory, &done, address);
     if (rc == SONDE_OK && !done)
         rc = decode_address(d, memory, address);
+    memory->is_direct = rc == SONDE_OK && !done && is_direct(memory);
     return rc;
 }
 
