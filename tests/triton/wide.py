@@ -1,6 +1,6 @@
-"""More kernels of our own in Triton, in the manner of its tutorials and beyond: wide.py DIR [PART/ALL]
+"""More kernels of our own in Triton, in the manner of its tutorials and beyond: wide.py DIR [PART/ALL [NAME...]]
 
-Writes what kernels.py writes (every ALLth case from PART on, into DIR/cases.PART.tsv), and uses its write_case(). One
+Writes what kernels.py writes (every ALLth case from PART on, of these kernels, into DIR/cases.PART.tsv), and uses its write_case(). One
 kernel may be several cases.
 """
 import sys
@@ -42,8 +42,8 @@ def matmul(a, b, c, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexp
     pb = b + depth[:, None] * n + columns[None, :]
     total = tl.zeros((BM, BN), dtype=ACC)
     for step in range(0, tl.cdiv(k, BK)):
-        x = tl.load(pa, mask=depth[None, :] < k - step * BK, other=0)
-        y = tl.load(pb, mask=depth[:, None] < k - step * BK, other=0)
+        x = tl.load(pa, mask=depth[None, :] < k - step * BK, other=0.0)
+        y = tl.load(pb, mask=depth[:, None] < k - step * BK, other=0.0)
         total = tl.dot(x, y, total, out_dtype=ACC)
         pa += BK
         pb += BK * n
@@ -492,7 +492,7 @@ def volatile_flags(x, flags, out, n, BLOCK: tl.constexpr):
     while tl.atomic_add(flags, 0, sem="acquire") < tl.num_programs(0):
         pass
     other = (pid + 1) % tl.num_programs(0)
-    tl.store(out + pid * BLOCK + at, tl.load(x + other * BLOCK + at, cache_modifier=".cg", volatile=True))
+    tl.store(out + pid * BLOCK + at, tl.load(x + other * BLOCK + at, volatile=True))
 
 
 @triton.jit
@@ -585,7 +585,7 @@ CASES = [
      "random:f32:1024:122 zero:1024 out:@:1024 zero:2048 zero:2048 zero:1024 zero:1024 zero:4096 s32:1024"),
     (gathers, "*fp32 *i32 *fp32 i32", {"R": 16, "C": 128}, (1, 1), 4, 3, "random:f32:2048:123 random:s32:2048:124 out:@:8192 s32:0"),
     (cross_entropy, "*fp32 *i32 *fp32 *fp32 i32 fp32", {"BLOCK": 512}, (4, 1), 4, 3,
-     "random:f32:5000:125 random:u32:4:126 zero:16 out:@:20000 s32:1250 f32:0.1"),
+     "random:f32:5000:125 data:s32:3,700,1249,12 zero:16 out:@:20000 s32:1250 f32:0.1"),
     (welford, "*fp32 *fp32 *fp32 i32", {"BLOCK": 1024}, (4, 1), 4, 3, "random:f32:3600:127 zero:16 out:@:16 s32:900"),
     (convolve, "*fp16 *fp16 *fp16 i32 i32", {"C": 32, "F": 64, "BM": 64}, (4, 1), 4, 3,
      "random:f16:10368:128 random:f16:18432:129 out:@:32768 s32:18 s32:18"),
@@ -597,14 +597,14 @@ CASES = [
 ]
 
 
-def main(folder, share):
+def main(folder, share, names):
     part, every = (int(number) for number in share.split("/"))
     seen = {}
     with open(f"{folder}/cases.{part}.tsv", "w", encoding="utf-8") as table:
         for at, case in enumerate(CASES):
             name = case[0].__name__
             seen[name] = seen.get(name, 0) + 1
-            if at % every != part:
+            if at % every != part or (names and name not in names):
                 continue
             try:
                 kernels.write_case(folder, case, table, f"{name}_{seen[name]}")
@@ -614,4 +614,4 @@ def main(folder, share):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "0/1")
+    main(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "0/1", sys.argv[3:])
