@@ -224,7 +224,8 @@ static uint64_t issue_apart(struct sm *sm, struct sm_warp *warp, const struct ex
     uint64_t cycles = issued > latency ? issued : latency;
     sm->stats.machine_insns += rare->slots;
     sm->scheduler[warp->scheduler].next_cycle += (uint64_t)rare->slots * sm->issue_interval;
-    return cycles + rare->stalls + (uint64_t)rare->jumps * sm->unit[UNIT_BRANCH].latency_cycles;
+    return cycles + info->lowered.stall_cycles + rare->stalls +
+           (uint64_t)rare->jumps * sm->unit[UNIT_BRANCH].latency_cycles;
 }
 
 /* A short body was predicated instead, or the jump leads to the next instruction. */
@@ -402,7 +403,7 @@ __attribute__((noinline)) static int issue_other(struct sm *sm, struct sm_warp *
         latency = issue_apart(sm, warp, info, ready, unit->latency_cycles);
     }
     bool alone = info->lowered.apart || (info->is_branch && !stands_for_no_branch(info));
-    warp->next_issue = alone ? sm->cycle + latency : sm->cycle;
+    warp->next_issue = sm->cycle + (alone ? latency : info->lowered.stall_cycles);
     if (info->unit == UNIT_SPECIAL || info->reads_clock) {
         warp->env.clock = sm->cycle;
         warp->env.globaltimer_ns = sm->cycle * sm->period_ps / 1000;

@@ -34,10 +34,16 @@ static const struct row rows[] = {
 };
 
 /* Instructions whose warp issues nothing beside them. */
-static const struct {
-    uint16_t generation, op;
+static const struct kept {
+    uint16_t generation, op, type, cycles;
 } apart[] = {
-#define APART(g, op) {LOWERING_##g, OP_##op},
+#define APART(g, op, type, more) {LOWERING_##g, OP_##op, TYPE_##type, more},
+#include "isa/lowering.def"
+};
+
+/* Instructions whose warp issues the next one later. */
+static const struct kept stalls[] = {
+#define STALLS(g, op, type, cycles) {LOWERING_##g, OP_##op, TYPE_##type, cycles},
 #include "isa/lowering.def"
 };
 
@@ -158,12 +164,27 @@ static bool is_wide_integer(const struct ptx_insn *insn)
            (unit == UNIT_ALU || unit == UNIT_SHIFT);
 }
 
+static const struct kept *find_kept(const struct kept *table, size_t count, const struct lower *l,
+                                    const struct ptx_insn *insn)
+{
+    for (size_t i = 0; i < count; i++)
+        if (table[i].generation == l->generation && table[i].op == insn->op &&
+            (table[i].type == TYPE_NONE || table[i].type == insn->tuple.s))
+            return &table[i];
+    return NULL;
+}
+
 static void add_rare(struct lower *l, uint32_t pc)
 {
     const struct ptx_insn *insn = &l->func->insns[pc];
-    for (uint32_t i = 0; i < sizeof apart / sizeof *apart; i++)
-        if (apart[i].generation == l->generation && apart[i].op == insn->op)
-            l->out[pc].apart = true;
+    const struct kept *alone = find_kept(apart, sizeof apart / sizeof *apart, l, insn);
+    const struct kept *slow = isa_row(insn->op)->unit == UNIT_IDIV && divides_again(l, insn)
+                                  ? NULL
+                                  : find_kept(stalls, sizeof stalls / sizeof *stalls, l, insn);
+    l->out[pc].apart = alone != NULL;
+    l->out[pc].stall_cycles = alone != NULL  ? alone->cycles
+                              : slow != NULL ? slow->cycles
+                                             : (uint16_t)0;
     for (uint32_t i = 0; i < sizeof rare / sizeof *rare; i++)
         if (rare[i].generation == l->generation && rare[i].op == insn->op)
             l->out[pc].rare[rare[i].operands] = rare[i].rare;

@@ -90,7 +90,7 @@ static void sequences_take_their_units(void **state)
     bench_defaults(&b);
     b.spec.lowering = LOWERING_HOPPER;
     assert_true(bench_run(&b, body, 1, 1));
-    assert_int_equal(b.stats.unit_parts[UNIT_SFU], LOWER_ONE);
+    assert_int_equal(b.stats.unit_parts[UNIT_SFU], 3 * LOWER_ONE);
     assert_int_equal(b.stats.unit_parts[UNIT_IMUL], 7 * LOWER_ONE);
     assert_int_equal(b.stats.unit_insns[UNIT_IDIV], 1); /* PTX is counted as before */
     bench_free(&b);
@@ -122,6 +122,24 @@ static void a_division_lets_its_warp_issue_nothing_until_it_is_over(void **state
     /* clock 0, divisions 1 and 61, store 121, clock 122 */
     assert_int_equal(cycles_of_two("div.rn.f32", "0x40400000", "0x40000000"), 122);
     assert_true(cycles_of_two("div.approx.f32", "0x40400000", "0x40000000") < 122);
+}
+
+/* Integer divisions overlap as far as the compiler's code does; of 16 and 64 bits not at all. */
+static void independent_integer_divisions_are_as_far_apart_as_their_code(void **state)
+{
+    (void)state;
+    uint32_t two = cycles_of_two("div.u32", "1000003", "7");
+    b.spec.lowering = LOWERING_HOPPER;
+    /* clock 0, divisions 1 and 44 */
+    assert_true(two >= 1 + 43 + b.spec.unit[UNIT_IDIV].latency_cycles);
+    assert_true(two < 1 + 2 * (43 + b.spec.unit[UNIT_IDIV].latency_cycles));
+    static const char wide[] =
+        STRETCH("div.u64 %rd5, %rd9, %rd1;\ndiv.u64 %rd6, %rd9, %rd2;\n") KEEP_WIDE("%rd5", "%rd6");
+    static const char one[] = STRETCH("div.u64 %rd5, %rd9, %rd1;\n") KEEP_WIDE("%rd5", "%rd5");
+    bench_defaults(&b);
+    uint32_t alone = measure(one, LOWERING_HOPPER, 1);
+    bench_defaults(&b);
+    assert_true(measure(wide, LOWERING_HOPPER, 1) >= 2 * alone - 10);
 }
 
 static void a_division_of_zero_calls_a_subroutine(void **state)
@@ -273,6 +291,7 @@ int main(void)
         cmocka_unit_test(a_folded_instruction_waits_for_a_load_without_a_slot),
         cmocka_unit_test(sequences_take_their_units),
         cmocka_unit_test(a_division_lets_its_warp_issue_nothing_until_it_is_over),
+        cmocka_unit_test(independent_integer_divisions_are_as_far_apart_as_their_code),
         cmocka_unit_test(a_division_of_zero_calls_a_subroutine),
         cmocka_unit_test(lanes_that_do_not_execute_call_no_subroutine),
         cmocka_unit_test(roots_and_reciprocals_are_scaled_beyond_their_bounds),
