@@ -108,6 +108,7 @@ static void device(void)
     EXPECT(id == 0);
     OK(cuDeviceGetByPCIBusId(&id, "00:00.0"));
     GIVES(BAD_DEVICE, cuDeviceGetByPCIBusId(&id, "0000:03:00.0"));
+    id = 1;
     OK(cuDeviceCanAccessPeer(&id, 0, 0));
     EXPECT(id == 0);
     GIVES(BAD_DEVICE, cuDeviceCanAccessPeer(&id, 0, 1));
