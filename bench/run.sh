@@ -112,6 +112,20 @@ if wanted sim.timing.mesh.winsn_per_s; then
     figure sim.timing.mesh.winsn_per_s "$(printf '%s\n' "$rates" | sed -n 's/^weighted //p')" winsn/s
 fi
 
+# The largest model: the same programs, and what comes on top of any, as seconds and memory of a launch of one warp.
+if wanted sim.h200.winsn_per_s; then
+    echo "timed, each workload at its size of timing.def on sim:h200, best of 3"
+    rates=$("$programs/bench_timing" -m h200)
+    figure sim.h200.winsn_per_s "$(printf '%s\n' "$rates" | sed -n 's/^mean //p')" winsn/s
+    figure sim.h200.weighted.winsn_per_s "$(printf '%s\n' "$rates" | sed -n 's/^weighted //p')" winsn/s
+fi
+if wanted sim.h200.start_s || wanted sim.h200.start_mb; then
+    echo "one warp on sim:h200, median of 9"
+    result=$("$programs/bench_measure" 9 "$sonde" exec -d sim:h200 bench/start.ptx)
+    figure sim.h200.start_s "${result% *}" s
+    figure sim.h200.start_mb "${result#* }" MiB
+fi
+
 # What host threads' hand-overs depend on.
 if wanted host.core_round_trip_ns; then
     echo "a word from one of two of the host's cores to the other and back, best of 2000"
