@@ -23,6 +23,7 @@ void api_describe_device(struct trace_device *out, const struct device_info *inf
         .clock_hz = info->clock_hz,
         .memory_bytes = info->memory_bytes,
         .l2_bytes_reported = info->l2_bytes_reported,
+        .memory_bandwidth_reported = info->memory_bandwidth_reported,
         .shared_per_sm_bytes = info->shared_per_sm_bytes,
         .shared_per_block_bytes = info->shared_per_block_bytes,
     };

@@ -93,6 +93,9 @@ static int describe(struct device_info *info, const struct cuda_api *api, cu_dev
     info->clock_hz = (uint64_t)attribute(api, handle, CU_CLOCK_RATE) * 1000;
     info->memory_bytes = memory_bytes;
     info->l2_bytes_reported = (uint64_t)attribute(api, handle, CU_L2_CACHE_SIZE);
+    info->memory_bandwidth_reported = (uint64_t)attribute(api, handle, CU_MEMORY_CLOCK_RATE) *
+                                      (1000 / 4) *
+                                      (uint64_t)attribute(api, handle, CU_GLOBAL_MEMORY_BUS_WIDTH);
     info->shared_per_sm_bytes = (uint64_t)attribute(api, handle, CU_MAX_SHARED_PER_SM);
     int opt_in = attribute(api, handle, CU_MAX_SHARED_PER_BLOCK_OPTIN);
     info->shared_per_block_bytes =

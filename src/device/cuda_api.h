@@ -191,6 +191,8 @@ enum {
     CU_MAX_SHARED_PER_BLOCK = 8,
     CU_CLOCK_RATE = 13, /* kHz */
     CU_MULTIPROCESSOR_COUNT = 16,
+    CU_MEMORY_CLOCK_RATE = 36,       /* kHz */
+    CU_GLOBAL_MEMORY_BUS_WIDTH = 37, /* bits */
     CU_L2_CACHE_SIZE = 38,
     CU_COMPUTE_MAJOR = 75,
     CU_COMPUTE_MINOR = 76,

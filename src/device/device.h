@@ -30,6 +30,8 @@ struct device_info {
     uint64_t memory_bytes;
     uint64_t l2_bytes_reported;
     uint64_t shared_per_sm_bytes, shared_per_block_bytes; /* opt-in maximum per block */
+    uint64_t memory_bandwidth_reported; /* bytes a second: the memory clock's both edges on all of
+                                           the bus; 0: not told */
     uint32_t max_threads_per_block;
     char uuid[40]; /* empty if none */
 };

@@ -34,6 +34,7 @@ static void describe(struct device_info *info, const struct trace_device *from)
         .clock_hz = from->clock_hz,
         .memory_bytes = from->memory_bytes,
         .l2_bytes_reported = from->l2_bytes_reported,
+        .memory_bandwidth_reported = from->memory_bandwidth_reported,
         .shared_per_sm_bytes = from->shared_per_sm_bytes,
         .shared_per_block_bytes = from->shared_per_block_bytes,
     };

@@ -79,6 +79,7 @@ static void describe(struct device_info *info, const struct model *model)
             driver->clock_hz ? driver->clock_hz : UINT64_C(1000000000000) / model->core_period_ps,
         .memory_bytes = model->vm.memory_bytes,
         .l2_bytes_reported = driver->l2_bytes,
+        .memory_bandwidth_reported = driver->memory_clock_hz / 4 * driver->memory_bus_bits,
         .shared_per_sm_bytes = driver->shared_per_sm_bytes,
         .shared_per_block_bytes = shared_granted(model),
         .max_threads_per_block = max_threads,

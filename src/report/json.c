@@ -103,8 +103,12 @@ static int put_device(json_t *root, const struct report_subject *subject)
     rc = rc < 0 ? rc : json_put_u64(object, "memory_bytes", device->memory_bytes);
     rc = rc < 0 ? rc : json_put_u64(object, "l2_bytes_reported", device->l2_bytes_reported);
     rc = rc < 0 ? rc : json_put_u64(object, "shared_per_sm_bytes", device->shared_per_sm_bytes);
-    return rc < 0 ? rc
-                  : json_put_u64(object, "shared_per_block_bytes", device->shared_per_block_bytes);
+    rc = rc < 0 ? rc
+                : json_put_u64(object, "shared_per_block_bytes", device->shared_per_block_bytes);
+    return rc < 0 || !device->memory_bandwidth_reported
+               ? rc
+               : json_put_u64(object, "memory_bandwidth_reported",
+                              device->memory_bandwidth_reported);
 }
 
 static int put_memory(json_t *root, const struct dissection *dissection)

@@ -228,9 +228,16 @@ static int take_device(struct trace_device *device, const json_t *root)
                 : member_number(&number, object, #member,                                          \
                                 sizeof(device->member) == 4 ? UINT32_MAX : INT64_MAX);             \
     device->member = number;
-    RECORDING_DEVICE_FIELDS(TEXT, NUMBER)
+#define OPTIONAL(member)                                                                           \
+    number = 0;                                                                                    \
+    rc = rc < 0 || !json_object_get(object, #member)                                               \
+             ? rc                                                                                  \
+             : member_number(&number, object, #member, INT64_MAX);                                 \
+    device->member = number;
+    RECORDING_DEVICE_FIELDS(TEXT, NUMBER, OPTIONAL)
 #undef TEXT
 #undef NUMBER
+#undef OPTIONAL
     return rc < 0 ? error_prefix(rc, "device") : SONDE_OK;
 }
 

@@ -24,11 +24,13 @@
 #define RECORDING_PAYLOAD_MAX ((size_t)256 << 20)
 #define RECORDING_INDEX_MAX ((size_t)16 << 20)
 
-/* The device's description as rows: member, and whether it is text (T) or a number (N). */
+/* The device's description as rows: member, and whether it is text (T), a number (N), or one that
+ * may be missing (O). */
 /* clang-format off */
-#define RECORDING_DEVICE_FIELDS(T, N)                                                              \
+#define RECORDING_DEVICE_FIELDS(T, N, O)                                                           \
     T(name) T(driver) T(kind) N(sms) N(compute_major) N(compute_minor) N(clock_hz)                 \
-    N(memory_bytes) N(l2_bytes_reported) N(shared_per_sm_bytes) N(shared_per_block_bytes)
+    N(memory_bytes) N(l2_bytes_reported) N(shared_per_sm_bytes) N(shared_per_block_bytes)          \
+    O(memory_bandwidth_reported)
 /* clang-format on */
 
 /* The members that describe types and codings in the index. */

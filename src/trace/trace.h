@@ -98,6 +98,7 @@ struct trace_device { /* printed with a recording; infer has no access to it */
     uint32_t sms, compute_major, compute_minor;
     uint64_t clock_hz, memory_bytes, l2_bytes_reported;
     uint64_t shared_per_sm_bytes, shared_per_block_bytes;
+    uint64_t memory_bandwidth_reported; /* bytes a second; 0: not told, as of older recordings */
 };
 
 struct trace_kernel {

@@ -117,9 +117,12 @@ static int put_device(json_t *root, const struct trace_device *device)
     int rc = object ? SONDE_OK : error_memory();
 #define TEXT(member) rc = rc < 0 ? rc : json_put_string(object, #member, device->member);
 #define NUMBER(member) rc = rc < 0 ? rc : json_put_u64(object, #member, device->member);
-    RECORDING_DEVICE_FIELDS(TEXT, NUMBER)
+#define OPTIONAL(member)                                                                           \
+    rc = rc < 0 || !device->member ? rc : json_put_u64(object, #member, device->member);
+    RECORDING_DEVICE_FIELDS(TEXT, NUMBER, OPTIONAL)
 #undef TEXT
 #undef NUMBER
+#undef OPTIONAL
     return rc;
 }
 

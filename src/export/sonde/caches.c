@@ -555,11 +555,12 @@ static void unknown_lines(struct model_text *t, const json_t *l2, const struct g
     bool is_apart = l2 && classes_lie_apart(t, l2, parts), is_new = l2 && !base->enabled;
     bool has_sector = saved_u64(&fetched, l2, "fetch_granularity") && fetched == g->sector &&
                       fetched != base->sector_bytes && base->line_bytes % fetched == 0;
-    bool is_kept = parts->count == base_parts && !forgets_clusters(t);
+    bool is_kept = parts->count == base_parts && !forgets_clusters(t) && !t->bandwidth.is_open;
     if (!is_apart && !is_new && !has_sector && is_kept) {
         return;
     }
     model_line(t, 0, "", "l2:");
+    model_open_l2(t);
     if (is_new) {
         model_line(t, 1, "measured", "enabled: true");
     }
@@ -600,6 +601,7 @@ static uint64_t l2_section(struct model_text *t, const struct latency_plan *plan
         return t->base->l2_slices;
     }
     if (part_lines(t, l2, &g)) {
+        model_open_l2(t);
         if (json_array_size(json_object_get(l2, "hit_latencies"))) {
             model_distances(t, l2, parts);
         }
@@ -614,6 +616,7 @@ static uint64_t l2_section(struct model_text *t, const struct latency_plan *plan
     if (t->base->l2_parts.slice_cycles.count) {
         model_line(t, 1, "", "slice_latency: []");
     }
+    model_open_l2(t);
     slice_lines(t, l2, &g, slices);
     geometry_lines(t, l2, &g, slices, t->base->l2.index.kind == INDEX_HASH);
     return slices;

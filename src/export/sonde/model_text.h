@@ -12,12 +12,22 @@
 #include "model/model.h"
 #include "util/container/strbuf.h"
 
+/* What a bandwidth that was measured or told changes of the base; 0, false: nothing. */
+struct bandwidth_plan {
+    bool has_clock; /* DRAM's, and its times */
+    bool has_rows;  /* whether DRAM's stay open */
+    uint32_t request_width, reply_width;
+    bool is_open; /* ports and L2 have no limit, and `lanes` accesses send at a time */
+    uint32_t lanes;
+};
+
 struct model_text {
     struct strbuf out;
-    const json_t *root;       /* the dissection */
-    const struct model *base; /* what was not measured */
-    char *base_path;          /* of a base that is a file; NULL: a shipped model */
-    const char *source;       /* the dissection's file, for messages */
+    const json_t *root;              /* the dissection */
+    const struct model *base;        /* what was not measured */
+    struct bandwidth_plan bandwidth; /* of the base as it was; `base` has it */
+    char *base_path;                 /* of a base that is a file; NULL: a shipped model */
+    const char *source;              /* the dissection's file, for messages */
 };
 
 /* "key: value" at a depth (of two blanks each), and behind it the comment; "": none. */
@@ -36,6 +46,10 @@ uint64_t model_clusters(const struct model_text *t);
 
 /* What a lone load of a word asks for. */
 uint32_t way_load_bytes(const struct model *base);
+/* What warps ask for at once, in bytes; whether that is the base's line, of which L1 fetches
+ * sectors. */
+uint32_t way_segment(const json_t *root, const struct model *base);
+bool way_is_by_line(const json_t *root, const struct model *base);
 /* What the network takes for a reply of so many bytes, and its request, beyond a cycle each. */
 double way_network_extra(const struct model *base, uint32_t data_bytes);
 /* Whether the model will have an L2: found, or the base's and not shown to be absent. */
@@ -45,6 +59,14 @@ bool way_has_l2(const struct model_text *t);
 double way_more(const struct model_text *t, uint32_t bytes, bool by_port);
 /* DRAM without what its controller adds. */
 double way_dram(const struct model_text *t, uint32_t bytes);
+
+/* ---- bandwidth.c: what the base's memory and network cannot move ---- */
+
+/* Changes the base as far as the dissection's bandwidths need it, and says what was changed. */
+void model_take_bandwidth(struct bandwidth_plan *plan, struct model *base, const json_t *root);
+void model_port_lines(struct model_text *t);  /* of the section `noc` */
+void model_open_l2(struct model_text *t);     /* of the section `l2` */
+void model_clock_lines(struct model_text *t); /* of the section `dram` */
 
 /* ---- latencies.c: how measured latencies divide over the parameters that add up to them ---- */
 

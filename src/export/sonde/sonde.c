@@ -94,15 +94,19 @@ static void readonly_line(struct model_text *t)
 static void lsu_line(struct model_text *t, const struct latency_plan *plan)
 {
     const struct sm_spec *sm = &t->base->sm;
+    char lanes[40] = "";
+    if (t->bandwidth.is_open) {
+        snprintf(lanes, sizeof(lanes), "parallel: %" PRIu32 ", ", t->bandwidth.lanes);
+    }
     if (!plan->lsu_local && !plan->lsu_readonly && !sm->lsu_local_cycles &&
         !sm->lsu_readonly_cycles) {
-        model_line(t, 1, "", "lsu: {latency: %" PRIu32 " cycles}", plan->lsu);
+        model_line(t, 1, "", "lsu: {%slatency: %" PRIu32 " cycles}", lanes, plan->lsu);
         return;
     }
     model_line(t, 1, "with l1_data: hits of each kind of load",
-               "lsu: {latency: %" PRIu32 " cycles, local_latency: %" PRIu32
+               "lsu: {%slatency: %" PRIu32 " cycles, local_latency: %" PRIu32
                " cycles, readonly_latency: %" PRIu32 " cycles}",
-               plan->lsu, plan->lsu_local, plan->lsu_readonly);
+               lanes, plan->lsu, plan->lsu_local, plan->lsu_readonly);
 }
 
 static void shared_lines(struct model_text *t)
@@ -148,18 +152,17 @@ static void shared_lines(struct model_text *t)
 
 static void coalesce_line(struct model_text *t, const json_t *l1)
 {
-    uint64_t segment = 0, line = 0;
-    const struct coalesce_spec *rule = &t->base->sm.coalesce;
-    bool by_line = saved_u64(&segment, l1, "fetch_granularity") && saved_u64(&line, l1, "line") &&
-                   segment < line && rule->segment_bytes == line;
-    if (by_line) {
+    uint64_t sector = t->base->sm.coalesce.sector_bytes;
+    uint32_t segment = way_segment(t->root, t->base);
+    uint64_t told = 0;
+    if (way_is_by_line(t->root, t->base)) {
+        saved_u64(&sector, l1, "fetch_granularity");
         model_line(t, 1, "the base's: a line, of which a miss fetches sectors",
-                   "coalesce: {segment: %" PRIu64 " B, sector: %" PRIu64 " B}", line, segment);
-    } else if (saved_u64(&segment, l1 ? l1 : saved_cache(t->root, "l2"), "fetch_granularity") &&
-               segment >= 32) {
-        uint64_t sector = t->base->sm.coalesce.sector_bytes;
+                   "coalesce: {segment: %" PRIu32 " B, sector: %" PRIu64 " B}", segment, sector);
+    } else if (saved_u64(&told, l1 ? l1 : saved_cache(t->root, "l2"), "fetch_granularity") &&
+               told >= 32) {
         model_line(t, 1, "what a miss fetches",
-                   "coalesce: {segment: %" PRIu64 " B, sector: %" PRIu64 " B}", segment,
+                   "coalesce: {segment: %" PRIu32 " B, sector: %" PRIu64 " B}", segment,
                    sector < segment ? sector : segment);
     }
 }
@@ -233,6 +236,7 @@ static void network_section(struct model_text *t, const struct latency_plan *pla
     }
     model_line(t, 1, comment, "request_latency: %" PRIu32 " cycles", plan->request);
     model_line(t, 1, "the other half", "reply_latency: %" PRIu32 " cycles", plan->reply);
+    model_port_lines(t);
 }
 
 /* Channels divide the slices; fewer of them have more subchannels, for the same bandwidth. */
@@ -256,6 +260,7 @@ static void memory_section(struct model_text *t, const struct latency_plan *plan
         model_line(t, 1, "as much bandwidth as the base has", "subchannels: %" PRIu64,
                    (all + slices - 1) / slices);
     }
+    model_clock_lines(t);
     model_line(t, 1, comment, "fixed_latency: %" PRIu32 " cycles", plan->dram_fixed);
 }
 
@@ -331,6 +336,7 @@ int export_sonde(char **text, const json_t *root, const char *source,
         return error_prefix(rc, "the base");
     }
     struct model_text t = {.root = root, .base = base, .source = source};
+    model_take_bandwidth(&t.bandwidth, base, root);
     if (options->base && strcmp(options->base, base->name) != 0) {
         t.base_path = realpath(options->base, NULL); /* holds wherever the model is put */
     }

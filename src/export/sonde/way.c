@@ -22,6 +22,24 @@ uint32_t way_load_bytes(const struct model *base)
     return base->sm.coalesce.sector_bytes;
 }
 
+bool way_is_by_line(const json_t *root, const struct model *base)
+{
+    const json_t *l1 = saved_cache(root, "l1_data");
+    uint64_t segment = 0, line = 0;
+    return saved_u64(&segment, l1, "fetch_granularity") && saved_u64(&line, l1, "line") &&
+           segment < line && base->sm.coalesce.segment_bytes == line;
+}
+
+uint32_t way_segment(const json_t *root, const struct model *base)
+{
+    const json_t *l1 = saved_cache(root, "l1_data");
+    uint64_t segment = 0;
+    bool is_told = saved_u64(&segment, l1 ? l1 : saved_cache(root, "l2"), "fetch_granularity") &&
+                   segment >= 32;
+    return way_is_by_line(root, base) || !is_told ? base->sm.coalesce.segment_bytes
+                                                  : (uint32_t)segment;
+}
+
 double way_network_extra(const struct model *base, uint32_t data_bytes)
 {
     const struct noc_spec *noc = &base->noc;

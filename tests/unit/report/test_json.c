@@ -38,7 +38,8 @@ static json_t *reported(void)
                                                .memory_bytes = 12,
                                                .l2_bytes_reported = 13,
                                                .shared_per_sm_bytes = 14,
-                                               .shared_per_block_bytes = 15};
+                                               .shared_per_block_bytes = 15,
+                                               .memory_bandwidth_reported = 16};
     static const struct report_subject subject = {
         .version = "v", .device_spec = "sim:x", .device = &device, .date = "today", .seconds = 1.5};
     char *text = NULL;
@@ -105,7 +106,8 @@ static void the_device_and_the_run_are_named(void **state)
     expect(root, "device",
            "{'spec': 'sim:x', 'name': 'GPU', 'kind': 'sim', 'driver': 'drv', 'sms': 2, "
            "'clock_hz': 11, 'compute_major': 3, 'compute_minor': 5, 'memory_bytes': 12, "
-           "'l2_bytes_reported': 13, 'shared_per_sm_bytes': 14, 'shared_per_block_bytes': 15}");
+           "'l2_bytes_reported': 13, 'shared_per_sm_bytes': 14, 'shared_per_block_bytes': 15, "
+           "'memory_bandwidth_reported': 16}");
     json_decref(root);
 }
 

@@ -29,7 +29,8 @@ static struct traceset *sample_set(void)
                                     .memory_bytes = UINT64_C(3) << 30,
                                     .l2_bytes_reported = 1572864,
                                     .shared_per_sm_bytes = 49152,
-                                    .shared_per_block_bytes = 49152};
+                                    .shared_per_block_bytes = 49152,
+                                    .memory_bandwidth_reported = 208000000000};
     strcpy(device->name, "sample");
     strcpy(device->driver, "sonde 0");
     strcpy(device->kind, "sim");

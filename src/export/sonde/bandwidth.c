@@ -1,0 +1,218 @@
+/*
+ * Bandwidths that the base does not have. DRAM's follows from the driver's word, its memory clock
+ * and bus, where what was measured is within reach of that: the base's clock is changed and times
+ * in nanoseconds are kept. An SM's ports are as wide as what all of them moved together needs. Both
+ * go into the base before latencies are divided over it, since a lone load passes them as well.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "export/sonde/model_text.h"
+
+/* Chosen; made with sim:k20 over gtx780. */
+static const struct {
+    double least_share, same, noise, lanes_each, same_cycles, most_activate;
+    uint32_t most_lanes, queue;
+} limits = {
+    .least_share = 0.4,  /* of what the bus has: streams reach that, or the driver's word is none */
+    .same = 0.02,        /* of a bandwidth: the base's own */
+    .noise = 0.03,       /* of a bandwidth that was measured; ports pass that much less */
+    .lanes_each = 4,     /* accesses that send, for each request that leaves in a cycle */
+    .same_cycles = 2,    /* of two medians of lone loads */
+    .most_activate = 64, /* cycles of DRAM's clock: more is something else */
+    .most_lanes = 64,    /* sm.lsu.parallel's own limit */
+    .queue = 64,         /* messages that leave in a cycle */
+};
+
+#define OPEN "what may be outstanding leaves before the first reply"
+
+/* Times of DRAM in cycles of its clock that data sheets have in nanoseconds. */
+#define DRAM_TIMES(T)                                                                              \
+    T(t_cl)                                                                                        \
+    T(t_rcd)                                                                                       \
+    T(t_rp)                                                                                        \
+    T(t_ras)                                                                                       \
+    T(t_rc) T(t_rrd) T(t_rrd_l) T(t_faw) T(t_rtp) T(t_wr) T(t_wtr) T(t_refi) T(t_rfc)
+
+static double measured(const json_t *root, const char *key)
+{
+    struct saved_value value;
+    return saved_value(&value, json_object_get(root, "memory"), key) ? value.value : 0;
+}
+
+static double clock_hz(const struct model *base, const json_t *root)
+{
+    const json_t *device = json_object_get(root, "device");
+    return (double)saved_plain_u64(device, "clock_hz", 1000000000000 / base->core_period_ps);
+}
+
+static double bus_of(const struct dram_spec *dram)
+{
+    double parts = (double)dram->channels * (dram->subchannels ? dram->subchannels : 1);
+    return parts * dram->bytes_per_cycle * 1e12 / (double)dram->period_ps;
+}
+
+static bool take_clock(struct dram_spec *dram, const json_t *root)
+{
+    const json_t *device = json_object_get(root, "device");
+    double told = (double)saved_plain_u64(device, "memory_bandwidth_reported", 0);
+    double most = fmax(measured(root, "read_bandwidth"), measured(root, "write_bandwidth"));
+    double ratio = told > 0 ? bus_of(dram) / told : 0; /* of the periods */
+    if (most > told || most < limits.least_share * told || ratio <= 0 ||
+        fabs(ratio - 1) < limits.same) {
+        return false;
+    }
+#define SCALE(time) dram->time = (uint32_t)fmax(dram->time > 0, round(dram->time / ratio));
+    DRAM_TIMES(SCALE)
+#undef SCALE
+    dram->period_ps = (uint64_t)round((double)dram->period_ps * ratio);
+    return true;
+}
+
+/*
+ * Whether rows of DRAM stay open: a walk through lines near one another finds them open, where they
+ * do (memory's latency), and kinds of access in lines far apart do not; where they are closed both
+ * take the same. Of lines in several parts neither says it.
+ */
+static bool take_rows(struct model *base, const json_t *root)
+{
+    struct dram_spec *dram = &base->dram;
+    struct saved_value memory, far;
+    double least = 0;
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(root, "latency_patterns"), i, row)
+    {
+        bool is_lone = strcmp(saved_text(row, "pattern", ""), "P4") == 0 &&
+                       strcmp(saved_text(row, "op", ""), "cg") == 0 &&
+                       saved_value(&far, row, "latency");
+        least = !is_lone     ? least
+                : least == 0 ? far.value
+                             : -1; /* several kinds are something else */
+    }
+    if (base->l2_parts.count > 1 || least <= 0 ||
+        !saved_value(&memory, json_object_get(root, "memory"), "latency")) {
+        return false;
+    }
+    double more = least - memory.value;
+    bool is_closed = fabs(more) <= limits.same_cycles, was_closed = dram->closed_page;
+    double activate = more / clock_hz(base, root) * 1e12 / (double)dram->period_ps;
+    if (is_closed == was_closed || (!is_closed && (more < 0 || activate > limits.most_activate))) {
+        return false;
+    }
+    dram->closed_page = is_closed;
+    if (!is_closed) { /* another row was open: precharge and activate */
+        dram->t_rcd = (uint32_t)round(activate / 2);
+        dram->t_rp = (uint32_t)fmax(0, round(activate - dram->t_rcd));
+    }
+    return true;
+}
+
+/* As wide as a port has to be for `rate` bytes a second through all SMs, in messages of a header
+ * and `bytes`; 0: no wider than it is. */
+static uint32_t width_for(double rate, const struct model *base, const json_t *root, uint32_t bytes,
+                          uint32_t width)
+{
+    const json_t *device = json_object_get(root, "device");
+    double sms = (double)saved_plain_u64(device, "sms", base->sms);
+    double hz = clock_hz(base, root);
+    double each = (1 - limits.noise) * rate / (sms * hz); /* bytes a cycle of an SM */
+    double message = base->noc.header_bytes + bytes;
+    double cycles = each > 0 ? floor(bytes / each) : 0;
+    double wide = cycles >= 1 ? ceil(message / cycles) : 0;
+    return width > 0 && wide > width && wide < UINT32_MAX ? (uint32_t)wide : 0;
+}
+
+/*
+ * A limit on requests shows itself only if so many leave before the first reply is back: more than
+ * one a cycle, from one SM, and as many answers of L2. Nothing else bounds them then. Several
+ * accesses send at a time, four times as many as requests leave, since each begins with a pause.
+ */
+static void open_way(struct bandwidth_plan *plan, struct model *base, const json_t *root)
+{
+    const json_t *outstanding = json_object_get(root, "outstanding");
+    struct saved_value entries, hit;
+    if (strcmp(saved_text(outstanding, "structure", ""), "request_limit") != 0 ||
+        !saved_value(&entries, outstanding, "entries") ||
+        !saved_value(&hit, saved_cache(root, "l2"), "hit_latency") || entries.value <= hit.value) {
+        return;
+    }
+    double rate = entries.value / hit.value;
+    plan->lanes = 1;
+    while (plan->lanes < limits.most_lanes && plan->lanes < limits.lanes_each * rate) {
+        plan->lanes *= 2;
+    }
+    plan->is_open = base->sm.lanes.parallel < plan->lanes;
+    if (plan->is_open) {
+        base->noc.request_bytes_per_cycle = base->noc.reply_bytes_per_cycle = 0;
+        base->l2.accesses_per_cycle = base->l2.data_bytes_per_cycle = 0;
+    }
+}
+
+void model_take_bandwidth(struct bandwidth_plan *plan, struct model *base, const json_t *root)
+{
+    struct noc_spec *noc = &base->noc;
+    uint32_t bytes = way_segment(root, base);
+    *plan = (struct bandwidth_plan){.has_clock = take_clock(&base->dram, root)};
+    plan->has_rows = take_rows(base, root);
+    open_way(plan, base, root);
+    plan->request_width = width_for(measured(root, "write_bandwidth"), base, root, bytes,
+                                    noc->request_bytes_per_cycle);
+    plan->reply_width =
+        width_for(measured(root, "read_bandwidth"), base, root, bytes, noc->reply_bytes_per_cycle);
+    noc->request_bytes_per_cycle =
+        plan->request_width ? plan->request_width : noc->request_bytes_per_cycle;
+    noc->reply_bytes_per_cycle = plan->reply_width ? plan->reply_width : noc->reply_bytes_per_cycle;
+}
+
+void model_port_lines(struct model_text *t)
+{
+    const struct bandwidth_plan *plan = &t->bandwidth;
+    if (plan->is_open) {
+        model_line(t, 1, OPEN, "request_width: 0 B/cycle");
+        model_line(t, 1, OPEN, "reply_width: 0 B/cycle");
+        model_line(t, 1, OPEN, "queue: %u", limits.queue);
+    }
+    if (plan->request_width) {
+        model_line(t, 1, "what all SMs wrote has to pass", "request_width: %" PRIu32 " B/cycle",
+                   plan->request_width);
+    }
+    if (plan->reply_width) {
+        model_line(t, 1, "what all SMs read has to pass", "reply_width: %" PRIu32 " B/cycle",
+                   plan->reply_width);
+    }
+}
+
+void model_open_l2(struct model_text *t)
+{
+    if (t->bandwidth.is_open) {
+        model_line(t, 1, OPEN, "accesses_per_cycle: 0");
+        model_line(t, 1, OPEN, "data_width: 0 B/cycle");
+    }
+}
+
+void model_clock_lines(struct model_text *t)
+{
+    const struct dram_spec *dram = &t->base->dram;
+    if (t->bandwidth.has_rows) {
+        model_line(t, 1, "measured: lines near one another, and far apart", "closed_page: %s",
+                   dram->closed_page ? "true" : "false");
+    }
+    if (t->bandwidth.has_rows && !t->bandwidth.has_clock) {
+        model_line(t, 1, "the same, half of it", "t_rcd: %" PRIu32 " cycles", dram->t_rcd);
+        model_line(t, 1, "the other half", "t_rp: %" PRIu32 " cycles", dram->t_rp);
+    }
+    if (!t->bandwidth.has_clock) {
+        return;
+    }
+    model_line(t, 1, "the driver's word: bandwidth of the bus", "clock: %.0f kHz",
+               1e9 / (double)dram->period_ps);
+    model_line(t, 1, "", "# times as the base's, in nanoseconds");
+#define LINE(time)                                                                                 \
+    if (dram->time > 0) {                                                                          \
+        model_line(t, 1, "", #time ": %" PRIu32 " cycles", dram->time);                            \
+    }
+    DRAM_TIMES(LINE)
+#undef LINE
+}

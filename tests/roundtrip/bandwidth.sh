@@ -1,0 +1,39 @@
+#!/bin/sh
+# Bandwidths that a base does not have come back: of sim:k20 over gtx780, whose memory is faster by a third and whose ports are narrower.
+# So does a limit on requests that only shows where they all leave before the first reply. A driver's word that is none changes nothing.
+# whole: k20
+whole k20 told.json
+"$SONDE" export told.json --format sonde -o again.yaml || fail "no model"
+dissect sim:./again.yaml again.json --only memory,outstanding
+expect again.json outstanding.entries 1362
+expect again.json outstanding.loads_per_warp 3
+# What is read a second depends on what a whole dissection has left in L2; closes.sh compares that.
+key=memory.write_bandwidth
+echo "$("$GET" told.json $key) $("$GET" again.json $key)" | awk '{ exit !($1 > 1e11 && $2 > 0.95 * $1 && $2 < 1.05 * $1) }' ||
+    fail "$key: $("$GET" told.json $key) and $("$GET" again.json $key)"
+dram() { # of a model's text
+    sed -n '/^dram:/,/^[a-z]*:/p' "$1" | grep -v '^dram:'
+}
+dram again.yaml | grep -q '^  clock: 1083[0-9]* kHz' || fail "another clock of DRAM: $(dram again.yaml)"
+for word in 1000000000 100000000000 900000000000 288384000000; do # less than was moved; far more; the base's own
+    sed "s/\"memory_bandwidth_reported\": [0-9]*/\"memory_bandwidth_reported\": $word/" told.json >lie.json
+    grep -q "reported\": $word" lie.json || fail "no driver that says $word"
+    "$SONDE" export lie.json --format sonde -o lie.yaml || fail "no model of a driver that says $word"
+    ! dram lie.yaml | grep -q clock || fail "a driver that says $word is believed"
+done
+
+# Lines far apart that take 40 cycles more than lines near one another find another row open in their bank: precharge and activate.
+python3 - told.json <<'EOF' || fail "no dissection of open rows"
+import json, sys
+told = json.load(open(sys.argv[1]))
+for row in told["latency_patterns"]:
+    if row["pattern"] == "P4" and row["op"] == "cg":
+        row["latency"]["value"] = told["memory"]["latency"]["value"] + 40
+json.dump(told, open("rows.json", "w"))
+EOF
+"$SONDE" export rows.json --format sonde -o rows.yaml || fail "no model of open rows"
+"$SONDE" model check rows.yaml >check || fail "open rows: $(cat check)"
+dram rows.yaml | grep -q 'closed_page: false' || fail "rows that stay open are closed"
+! dram again.yaml | grep -q 'closed_page' || fail "closed rows as the base's are written"
+dram rows.yaml | awk '/t_rcd|t_rp/ { sum += $2 } END { exit !(sum > 0.98 * 40 / 706 * 1083 && sum < 1.02 * 40 / 706 * 1083) }' ||
+    fail "a conflict of rows takes something else: $(dram rows.yaml)"
