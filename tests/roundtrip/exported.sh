@@ -42,6 +42,9 @@ json.dump(told, open("sure.json", "w"))
 put(l2, "size", l2["size"]["value"] * 5 // 8, 0.4)
 l2["hit_latencies"] = [{"cycles": 264, "low": 256, "high": 272, "share": 0.5}, {"cycles": 297, "low": 286, "high": 308, "share": 0.5}]
 json.dump(told, open("unsure.json", "w"))
+put(l2, "ways", l2["ways"]["value"] // 2, 0.8)
+json.dump(told, open("ways.json", "w"))
+put(l2, "ways", l2["ways"]["value"] * 2, 0.8)
 for one in told["tlbs"]:
     if one["id"] == "l1_tlb":
         put(one, "miss_penalty", 8, 0.95)
@@ -52,13 +55,14 @@ for row in told["latency_patterns"]:
         put(row, "latency", {"P1": 200, "P3": 208, "P4": 290, "P5": 390}[row["pattern"]], 0.9)
 json.dump(told, open("short.json", "w"))
 EOF
-for told in sure unsure short; do
+for told in sure unsure ways short; do
     "$SONDE" export $told.json --format sonde -o $told.yaml && "$SONDE" model check $told.yaml >check || fail "$told: no model"
 done
 kept='^# The geometry of L2 was not measured'
 grep -q "$kept" unsure.yaml || fail "sets counted by a size that is not sure"
 "$SONDE" export unsure.json --format sonde --base gh100 -o parts.yaml || fail "over a base of two parts: no model"
 sed -n "/$kept/,/^noc:/p" parts.yaml | grep -q '^  slice_latency: \[0, .*[^0]' || fail "classes of L2's hits are lost where its geometry is the base's"
+sed -n '/^l2:/,/^noc:/p' ways.yaml | grep -q '^  ways: 8 .*measured' || fail "ways of L2 that were told are the base's"
 ! grep "$kept" sure.yaml || fail "no sets, though the size is sure"
 sed -n '/^walker:/,/^[a-v]/p' short.yaml >walk
 grep -q 'levels: 0$' walk && grep -q 'latency: [1-9]' walk || fail "reads in a walk of 8 cycles: $(cat walk)"

@@ -18,6 +18,7 @@ struct geometry {
     const json_t *ways_per_set;
     bool is_known;
     bool is_guess; /* the size alone was told */
+    bool is_ways;  /* the ways alone: as many lines as the base */
 };
 
 /* Thresholds. Fixed by: the sizes of sim:a100 and sim:v100. */
@@ -97,6 +98,24 @@ static void geometry_guess(struct geometry *g, const json_t *cache)
         g->lines = lines;
         g->is_known = g->is_guess = true;
     }
+}
+
+/* Of ways alone: as many sets of them as the base's lines fill, the same in each of its slices.
+ * Whom a full set evicts, and when it is full, is told then, if not how much the cache holds. A
+ * base that hashes is kept. */
+static void geometry_of_ways(struct geometry *g, const json_t *cache, const struct cache_spec *base,
+                             uint64_t slices)
+{
+    uint64_t ways, lines = (uint64_t)base->sets * base->ways * slices;
+    if (g->is_known || !g->line || !saved_u64(&ways, cache, "ways") || ways == 0 ||
+        ways > MEM_MAX_WAYS || base->unequal_count || lines < ways * slices || ways == base->ways ||
+        base->index.kind == INDEX_HASH) {
+        return;
+    }
+    g->ways = ways;
+    g->sets = lines / (ways * slices) * slices;
+    g->lines = g->sets * ways;
+    g->is_known = g->is_ways = true;
 }
 
 /* A list of set bits' masks; bits where each mask is one bit. */
@@ -198,8 +217,10 @@ static void geometry_lines(struct model_text *t, const json_t *cache, const stru
 {
     char comment[MODEL_COMMENT_BYTES] = "";
     struct saved_value value;
-    model_line(t, 1, saved_value(&value, cache, "size") ? model_measured(comment, &value) : "",
-               "size: %" PRIu64 " B", g->lines * g->line / slices);
+    const char *size = g->is_ways ? "not measured: as the base's lines" : "";
+    bool has_size = !g->is_ways && saved_value(&value, cache, "size");
+    model_line(t, 1, has_size ? model_measured(comment, &value) : size, "size: %" PRIu64 " B",
+               g->lines * g->line / slices);
     if (g->data && slices == 1) {
         model_line(t, 1, "measured: fits, though its tags reach farther", "data: %" PRIu64 " B",
                    g->data);
@@ -244,6 +265,7 @@ static void begin_cache(struct model_text *t, const char *section, const json_t 
     struct geometry g;
     geometry_read(&g, cache, base->line_bytes);
     geometry_guess(&g, cache);
+    geometry_of_ways(&g, cache, base, 1);
     model_line(t, 0, "", "%s:", section);
     model_line(t, 1, "", "enabled: true");
     if (g.is_known) {
@@ -595,6 +617,8 @@ static uint64_t l2_section(struct model_text *t, const struct latency_plan *plan
     geometry_read(&g, l2, t->base->l2.line_bytes);
     if (l2 && !t->base->l2.enabled) {
         geometry_guess(&g, l2); /* the base has none to keep */
+    } else if (l2 && t->base->l2_parts.count == 1 && parts->count == 1) {
+        geometry_of_ways(&g, l2, &t->base->l2, t->base->l2_slices);
     }
     if (!l2 || !g.is_known) {
         unknown_lines(t, l2, &g, parts);
