@@ -86,9 +86,11 @@ void shim_check_copy_refused(struct rt *rt, uint64_t address, uint64_t bytes)
 {
     struct check *check = rt_check(rt);
     if (check) {
+        rt_lock(rt);
         shim_check_site(rt);
         check_copy_refused(check, "a copy", address, bytes);
         shim_check_site_ends(rt);
+        rt_unlock(rt);
     }
 }
 

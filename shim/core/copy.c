@@ -22,16 +22,31 @@ static int capture_code(struct rt_stream *stream, bool waits)
                                         : SHIM_CAPTURE_INVALID;
 }
 
+/* With a checker what is refused is told with who asked for it: `copy`, or else `set`. Beforehand,
+ * and with the lock, for the copy itself may wait for kernels of its own and others' calls. */
+static int checked(struct rt_stream *stream, const struct rt_copy *copy,
+                   const struct rt_memset *set)
+{
+    struct rt *rt = rt_stream_rt(stream);
+    if (!rt_check(rt) || rt_in_host_function()) {
+        return SHIM_OK;
+    }
+    rt_lock(rt);
+    shim_check_site(rt);
+    int code = shim_code(copy ? rt_copy_check(rt, copy) : rt_memset_check(rt, set));
+    shim_check_site_ends(rt);
+    rt_unlock(rt);
+    return code;
+}
+
 int shim_copy(struct rt_stream *stream, struct rt_copy *copy)
 {
     int code = capture_code(stream, copy->waits);
     if (code != SHIM_OK || copy->width_bytes == 0 || copy->height == 0 || copy->depth == 0) {
         return code;
     }
-    struct rt *rt = rt_stream_rt(stream);
-    shim_check_site(rt);
-    code = shim_code(rt_enqueue_copy(stream, copy));
-    shim_check_site_ends(rt);
+    code = checked(stream, copy, NULL);
+    code = code == SHIM_OK ? shim_code(rt_enqueue_copy(stream, copy)) : code;
     if (code == SHIM_OK) {
         int way = (copy->dst.kind == RT_END_HOST) * 2 + (copy->src.kind == RT_END_HOST);
         report_copy(copy->width_bytes * copy->height * copy->depth, way);
@@ -60,9 +75,7 @@ int shim_memset(struct rt_stream *stream, const struct rt_memset *set, bool wait
         device.address = range.address + (set->address - range.host);
     }
     int code = capture_code(stream, waits);
-    struct rt *rt = rt_stream_rt(stream);
-    shim_check_site(rt);
+    code = code == SHIM_OK ? checked(stream, NULL, &device) : code;
     code = code == SHIM_OK ? shim_code(rt_enqueue_memset(stream, &device)) : code;
-    shim_check_site_ends(rt);
     return code == SHIM_OK && waits ? shim_code(rt_stream_sync(stream)) : code;
 }

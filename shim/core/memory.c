@@ -152,12 +152,12 @@ int shim_memory_give(uint64_t address, bool host)
     if (code == SHIM_INVALID || (code == -1 && !rt_owns(rt, address))) {
         shim_check_refused(rt, address);
     }
-    shim_leave(rt);
     if (code == -1) { /* of a pool, or nothing of ours */
         code = rt_owns(rt, address) ? shim_code(rt_enqueue_free(rt_stream_default(rt), address))
                                     : SHIM_INVALID;
     }
     shim_check_site_ends(rt);
+    shim_leave(rt);
     return code;
 }
 

@@ -37,6 +37,7 @@ wrong copy 'out of bounds: a copy of 256 bytes' 'called by cuMemcpyHtoD_v2, call
 wrong late 'use after free: a copy of 128 bytes' 'freed by cuMemFree_v2, call 13'
 wrong freed "use after free: load of 4 bytes in global memory in kernel 'double_words'" 'double.ptx:19:5'
 checked 0 --check "$host" "$folder" running
+checked 0 --check "$host" "$folder" threads
 python3 - "$work" <<'PYTHON'
 import json, sys, xml.etree.ElementTree
 report = json.load(open(sys.argv[1] + "/report.json"))

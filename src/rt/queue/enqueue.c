@@ -73,6 +73,22 @@ int rt_enqueue_copy(struct rt_stream *stream, const struct rt_copy *copy)
     return rc;
 }
 
+int rt_copy_check(struct rt *rt, const struct rt_copy *copy)
+{
+    rt_lock(rt);
+    int rc = copy_check(rt, copy);
+    rt_unlock(rt);
+    return rc;
+}
+
+int rt_memset_check(struct rt *rt, const struct rt_memset *set)
+{
+    rt_lock(rt);
+    int rc = memset_check(rt, set);
+    rt_unlock(rt);
+    return rc;
+}
+
 int rt_enqueue_memset(struct rt_stream *stream, const struct rt_memset *set)
 {
     struct rt_node_params params = {.kind = RT_NODE_MEMSET, .memset = *set};

@@ -90,6 +90,8 @@ struct rt_copy {
  * call waits as with `waits`.
  */
 int rt_enqueue_copy(struct rt_stream *stream, const struct rt_copy *copy);
+/* What rt_enqueue_copy() would refuse it for; nothing is put into a stream. */
+int rt_copy_check(struct rt *rt, const struct rt_copy *copy);
 
 struct rt_memset {
     uint64_t address;
@@ -98,6 +100,7 @@ struct rt_memset {
     uint64_t width, height;        /* elements, rows */
 };
 int rt_enqueue_memset(struct rt_stream *stream, const struct rt_memset *set);
+int rt_memset_check(struct rt *rt, const struct rt_memset *set); /* as rt_copy_check() */
 
 /* A word of memory that is written, or waited for: until it is at least the value (where words wrap
  * around: until the difference is not negative), equal to it, has one of its bits, or has a bit
