@@ -77,12 +77,14 @@ static void put_front(const char *name, const char *value, char separator)
     free(text);
 }
 
+/* A space ends a name in LD_PRELOAD: below such a folder the library is found by LD_LIBRARY_PATH,
+ * in which a space is nothing special. */
 static void put_preload(const char *folder, const char *name)
 {
     char path[PATH_MAX + NAME_MAX + 2];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     if (*name && access(path, R_OK) == 0) {
-        put_front("LD_PRELOAD", path, ':');
+        put_front("LD_PRELOAD", strchr(path, ' ') ? name : path, ':');
     }
 }
 
