@@ -78,7 +78,8 @@ void copies_group(struct watched_cta *cta, uint32_t warp, const struct exec_uop_
         bulk_waited_for_all(cta); /* a test_wait */
     for (uint32_t rest = info->copies ? mask : 0; rest; rest &= rest - 1) {
         uint32_t lane = lowest_lane(rest), *made = &c->made[warp][lane];
-        bool all = info->copies == GROUPS_WAIT_ALL;
+        /* Whoever waits at the barrier has waited for the copies: at the arrival they count so. */
+        bool all = info->copies == GROUPS_WAIT_ALL || info->copies == GROUPS_ARRIVE;
         *made += (all || info->copies == GROUPS_COMMIT) && *made < GROUP_MAX;
         uint32_t left = all ? 0 : info->copies_left;
         if (info->copies != GROUPS_COMMIT && *made > left && *made - left > c->over[warp][lane])

@@ -135,12 +135,13 @@ int sm_launch(struct sm *sm, const struct sm_grid *grid, bool beside)
 static int warp_start(struct sm *sm, struct sm_cta *cta, uint32_t slot, uint32_t index)
 {
     struct sm_warp *warp = &sm->warp[slot];
-    bool bulk = sm->spec->bulk.latency_cycles > 0;
+    bool bulk = sm->spec->bulk.latency_cycles > 0, copies = sm->spec->copies.latency_cycles > 0;
     warp->env = (struct exec_env){.smid = sm->id,
                                   .nsmid = sm->sm_count,
                                   .warpid = slot,
                                   .nwarpid = sm->max_warps,
                                   .transfers = bulk ? &sm->async.bulk.issued : NULL,
+                                  .copies = copies ? &sm->async.bulk.issued : NULL,
                                   .stores = sm->keeps_stores ? sm->stores : NULL};
     int rc = exec_warp_init(&warp->exec, &cta->exec, index * WARP_LANES, &warp->env);
     if (rc < 0) {
@@ -161,6 +162,7 @@ static int warp_start(struct sm *sm, struct sm_cta *cta, uint32_t slot, uint32_t
     warp->groups = 0;
     memset(&warp->copies, 0, sizeof warp->copies);
     memset(&warp->bulk, 0, sizeof warp->bulk);
+    warp->arrivals = (struct copies_arrivals){0};
     warp->outstanding = warp->loads_out = warp->atomics_out = warp->acquires_out = 0;
     warp->atomics = NULL;
     sm->warp_start[slot] = sm->warps_started++;
@@ -281,6 +283,7 @@ void sm_abort(struct sm *sm)
     profile_stops(sm);
     for (uint32_t i = 0; i < sm->max_warps; i++) {
         warp_atomics_forget(sm, &sm->warp[i]);
+        copies_forget(sm, &sm->warp[i]);
         sm->warp[i].state = WARP_FREE;
     }
     lsu_reset(sm);

@@ -298,6 +298,12 @@ static int async_issued(struct sm *sm, struct sm_warp *warp, const struct exec_u
         return bulk_issue(sm, warp);
     }
     if (info->is_mbarrier) {
+        int rc = info->copies == GROUPS_ARRIVE && sm->spec->copies.latency_cycles
+                     ? copies_arrive(sm, warp)
+                     : 0;
+        if (rc < 0) {
+            return rc;
+        }
         wait_look(sm);
         if (info->is_remote) {
             wait_look_elsewhere(sm, warp, sm->spec->cluster.arrive_cycles);

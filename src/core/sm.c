@@ -215,6 +215,7 @@ void sm_destroy(struct sm *sm)
     }
     for (uint32_t i = 0; i < sm->max_warps; i++) {
         exec_warp_free(&sm->warp[i].exec);
+        copies_forget(sm, &sm->warp[i]);
     }
     bulk_free(sm);
     wait_reset(sm);

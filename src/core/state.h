@@ -67,6 +67,7 @@ struct sm_warp {
     uint64_t group_ready[PRODUCT_GROUPS]; /* .. by their last groups, of which `groups` have been */
     uint32_t groups;
     struct async_groups copies, bulk; /* of cp.async, of bulk copies to device memory */
+    struct copies_arrivals arrivals;
 };
 
 #define UNIT_NO_SHIFT UINT32_MAX

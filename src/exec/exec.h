@@ -32,8 +32,11 @@ struct exec_transfers;
 struct marks;
 struct team; /* util/team.h */
 
-/* What an instruction says of the groups of a warp's asynchronous operations. */
-enum exec_groups { GROUPS_NOTHING, GROUPS_COMMIT, GROUPS_WAIT, GROUPS_WAIT_ALL };
+/*
+ * What an instruction says of the groups of a warp's asynchronous operations. GROUPS_ARRIVE: it
+ * waits for nothing, but arrives at a barrier when all before it are over.
+ */
+enum exec_groups { GROUPS_NOTHING, GROUPS_COMMIT, GROUPS_WAIT, GROUPS_WAIT_ALL, GROUPS_ARRIVE };
 
 /* What the scoreboard and the issue logic need to know of the instruction at a pc. */
 struct exec_uop_info {
@@ -263,7 +266,8 @@ struct exec_env {
     uint64_t globaltimer_ns;
     uint32_t smid, nsmid, warpid, nwarpid;
     struct exec_transfers
-        *transfers;             /* exec/ops/async/transfer.h; NULL: nobody gives copies time */
+        *transfers,             /* exec/ops/async/transfer.h; NULL: nobody gives copies time */
+        *copies;                /* the same for arrivals of cp.async */
     struct marks *marks;        /* exec/memory/marks.h; NULL: no other thread runs CTAs */
     struct exec_stores *stores; /* exec/stores.h: stores to device memory wait there. NULL: they
                                    are seen by all at once */

@@ -20,6 +20,12 @@ struct async_groups {
     uint32_t out[ASYNC_GROUPS]; /* copies under way */
 };
 
+/* Arrivals of a warp at barriers that come when its copies up to then are over, oldest first. */
+struct copies_arrivals {
+    uint32_t epoch;         /* of copies that issue now: arrivals have ended the earlier ones */
+    struct bulk_copy *head; /* those that have not come */
+};
+
 /*
  * Does an instruction wait for copies? A wait leaves the group that is not committed and some
  * before it alone, and a commit waits until the next group's place is free.
@@ -28,6 +34,9 @@ static inline bool async_groups_wait(const struct async_groups *groups, enum exe
                                      uint32_t left)
 {
     uint32_t first = what == GROUPS_WAIT_ALL ? 0 : left + 1u;
+    if (what == GROUPS_ARRIVE) {
+        return false;
+    }
     if (what == GROUPS_COMMIT) {
         first = ASYNC_GROUPS - 1;
     }
@@ -71,6 +80,13 @@ void bulk_free(struct sm *sm);
 
 /* bulk.c */
 int bulk_issue(struct sm *sm, struct sm_warp *warp); /* what the warp's instruction has noted */
+
+/* arrive.c */
+/* What the warp's cp.async.mbarrier.arrive has noted: it comes when the copies are over.
+ * SONDE_ENOMEM. */
+int copies_arrive(struct sm *sm, struct sm_warp *warp);
+void copies_over(struct sm *sm, struct sm_warp *warp, uint32_t epoch); /* one copy of that epoch */
+void copies_forget(struct sm *sm, struct sm_warp *warp);
 
 /* wait.c */
 /* The access that the spare describes: its result is there, or the warp sleeps. SONDE_ENOMEM. */

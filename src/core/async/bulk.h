@@ -16,6 +16,7 @@ struct bulk_copy {
     struct sm_warp *warp;
     enum transfer_kind kind;
     uint32_t group;         /* OUT: its place in warp->bulk */
+    uint32_t epoch;         /* of arrivals alone (arrive.c), which wait for it and those before */
     uint64_t start_cycle;   /* of the first request */
     uint32_t piece, offset; /* what is sent next */
     uint32_t replies_left;  /* of those sent, and one while not all are sent */

@@ -62,7 +62,8 @@ struct lsu_access {
     uint64_t written_ps;                /* the next answer may be written back from here on */
     const struct mem_port *port;
     enum pipe pipe;
-    uint8_t copy_group; /* of a cp.async: its place in warp->copies */
+    uint8_t copy_group;  /* of a cp.async: its place in warp->copies */
+    uint32_t copy_epoch; /* likewise: see async/arrive.c */
     bool started, bypass, answered;
     bool performed;         /* an atomic: on the memory image */
     uint32_t unserved_left; /* an atomic: requests that L2 has not performed */

@@ -20,6 +20,7 @@ static void access_complete(struct sm *sm, struct lsu_access *access, uint64_t c
     warp->outstanding--;
     if (access->kind == ACCESS_COPY) {
         warp->copies.out[access->copy_group]--;
+        copies_over(sm, warp, access->copy_epoch);
     }
     warp->loads_out -= has_result(info);
     warp->acquires_out -= info->acquires;

@@ -65,6 +65,7 @@ int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
     struct sm_warp *warp = access->warp;
     warp->outstanding++;
     if (access->kind == ACCESS_COPY) {
+        access->copy_epoch = warp->arrivals.epoch;
         access->copy_group = warp->copies.committed % ASYNC_GROUPS;
         warp->copies.out[access->copy_group]++;
     }

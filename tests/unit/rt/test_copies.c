@@ -1,5 +1,5 @@
-/* cp.async and ldmatrix with timing: copies are requests that their groups are waited for, matrices
- * are accesses to banks. */
+/* cp.async and ldmatrix with timing: copies are requests that their groups are waited for, or that
+ * arrive at a barrier; matrices are accesses to banks. */
 #include "support/rt_bench.h"
 
 #define BUFFER_BYTES (1u << 20)
@@ -25,21 +25,36 @@
 #define THERE "st.volatile.shared.u32 [%r1+2048], %r10;\n"
 #define COPY "cp.async.cg.shared.global [%r0], [%l0+65536], 16;\n"
 #define FAR "cp.async.cg.shared.global [%r1], [%l0+524288], 16;\n"
+#define FAR_TOO "cp.async.cg.shared.global [%r1], [%l0+786432], 16;\n"
 #define COMMIT "cp.async.commit_group;\n"
 #define WAIT(n) "cp.async.wait_group " #n ";\n"
+/* A barrier of all lanes at the end of s. */
+#define BARRIER                                                                                    \
+    WARM ".reg .pred %p<4>; .reg .b32 %bar; add.u32 %bar, %r0, 8000; mad.lo.u32 %bar, %r9, -16, "  \
+         "%bar;\nsetp.eq.u32 %p0, %r9, 0; @%p0 mbarrier.init.shared.b64 [%bar], 32;\n"
+#define ARRIVE "cp.async.mbarrier.arrive.noinc.shared.b64 [%bar];\n"
+#define ONE_MORE                                                                                   \
+    "cp.async.mbarrier.arrive.shared.b64 [%bar]; mbarrier.arrive.shared.b64 %l1, [%bar];\n"
+#define UNTIL                                                                                      \
+    "TRY: mbarrier.try_wait.parity.shared.b64 %p1, [%bar], 0; @!%p1 bra TRY;\n"                    \
+    "ld.shared.u32 %r4, [%r0];\n"
 #define MATRIX(x, registers, address)                                                              \
     "ldmatrix.sync.aligned.m8n8.x" #x ".shared.b16 " registers ", [" address "];\n"
 
 static const char text[] = ".version 8.0\n.target sm_90a\n.address_size 64\n" KERNEL(
     "load", WARM, "ld.global.cg.u32 %r4, [%l0+65536];\n") KERNEL("copy", WARM, COPY COMMIT WAIT(0))
-    KERNEL("all", WARM, COPY "cp.async.wait_all;\n") KERNEL("nobody", WARM, COPY COMMIT)
-        KERNEL("open", WARM, COMMIT COPY WAIT(0))
-            KERNEL("older", WARM, COPY COMMIT FAR COMMIT WAIT(1))
-                KERNEL("both", WARM, COPY COMMIT FAR COMMIT WAIT(0))
-                    KERNEL("many", WARM, COPY COMMIT COPY COMMIT COPY COMMIT COPY COMMIT WAIT(0))
-                        KERNEL("one", "", MATRIX(1, "{%r4}", "%r0"))
-                            KERNEL("four", "", MATRIX(4, "{%r4, %r6, %r7, %r8}", "%r0"))
-                                KERNEL("conflict", THERE, MATRIX(1, "{%r4}", "%r10"));
+    KERNEL("all", WARM, COPY "cp.async.wait_all;\n") KERNEL("nobody", WARM, COPY COMMIT) KERNEL(
+        "open", WARM, COMMIT COPY WAIT(0)) KERNEL("older", WARM, COPY COMMIT FAR COMMIT WAIT(1))
+        KERNEL("both", WARM, COPY COMMIT FAR COMMIT WAIT(0))
+            KERNEL("many", WARM, COPY COMMIT COPY COMMIT COPY COMMIT COPY COMMIT WAIT(0))
+                KERNEL("arrive", BARRIER, COPY ARRIVE) KERNEL("until", BARRIER, COPY ARRIVE UNTIL)
+                    KERNEL("until_older", BARRIER, COPY ARRIVE FAR UNTIL)
+                        KERNEL("until_both", BARRIER, COPY FAR_TOO ARRIVE UNTIL)
+                            KERNEL("one_more", BARRIER, COPY ONE_MORE UNTIL)
+                                KERNEL("before", BARRIER, ARRIVE COPY UNTIL)
+                                    KERNEL("one", "", MATRIX(1, "{%r4}", "%r0"))
+                                        KERNEL("four", "", MATRIX(4, "{%r4, %r6, %r7, %r8}", "%r0"))
+                                            KERNEL("conflict", THERE, MATRIX(1, "{%r4}", "%r10"));
 
 static struct rt_bench bench;
 
@@ -85,6 +100,20 @@ static void a_wait_leaves_younger_groups_and_open_ones_alone(void **state)
     assert_in_range(cycles("open", true), 1, 60);
 }
 
+/* Each instruction, and the wait at the barrier, may take its own time besides. */
+static void copies_arrive_when_they_are_over_beside_their_warp(void **state)
+{
+    (void)state;
+    open_model(MODEL("100", "0"));
+    uint32_t copy = cycles("copy", true), until = cycles("until", true);
+    assert_in_range(cycles("arrive", true), 1, 60);
+    assert_in_range(until, copy, copy + 120);
+    assert_in_range(cycles("until_older", true), until, until + 16);
+    assert_in_range(cycles("until_both", true), until + 100, UINT32_MAX);
+    assert_in_range(cycles("one_more", true), until, until + 60);
+    assert_in_range(cycles("before", true), 1, copy - 100);
+}
+
 static void without_a_latency_a_copy_is_over_when_it_issues(void **state)
 {
     (void)state;
@@ -115,6 +144,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_copy_takes_a_load_and_its_way_into_shared_memory, teardown),
         cmocka_unit_test_teardown(a_wait_leaves_younger_groups_and_open_ones_alone, teardown),
+        cmocka_unit_test_teardown(copies_arrive_when_they_are_over_beside_their_warp, teardown),
         cmocka_unit_test_teardown(without_a_latency_a_copy_is_over_when_it_issues, teardown),
         cmocka_unit_test_teardown(matrices_are_ways_of_a_conflict, teardown),
         cmocka_unit_test_teardown(without_a_latency_matrices_have_no_conflicts, teardown),

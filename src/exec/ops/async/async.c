@@ -1,17 +1,19 @@
 /*
- * mbarrier, and the arrival of cp.async at one, before which the warp's copies are waited for.
+ * mbarrier, and the arrival of cp.async at one, which comes when the warp's copies are over.
  * Source: PTX ISA 9.0, 9.7.9.25 and 9.7.13.15.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "exec/ops/async/place.h"
+#include "exec/ops/async/transfer.h"
 #include "util/error.h"
 
 struct uop_async {
     enum isa_op op;
     struct async_place to;
     bool has_value;
+    bool arrives_later;   /* when the copies before it are over */
     struct element value; /* count, state, or parity */
     struct element result;
 };
@@ -40,15 +42,15 @@ static uint64_t operate(const struct uop_async *a, uint64_t word, uint64_t value
         return mbarrier_arrive(mbarrier_expect(word, (uint32_t)value), 1, 0);
     case OP_MBARRIER_DROP_EXPECT_TX:
         return mbarrier_arrive(mbarrier_expect(word, (uint32_t)value), 1, 1);
-    case OP_CP_ASYNC_ARRIVE_NOINC:
-        return mbarrier_arrive(word, 1, 0);
+    case OP_CP_ASYNC_ARRIVE:
+        return mbarrier_await(word);
     case OP_MBARRIER_TEST:
         *result = mbarrier_phase(word) != mbarrier_phase(value);
         return word;
     case OP_MBARRIER_TEST_PARITY:
         *result = mbarrier_phase(word) != (value & 1);
         return word;
-    default: /* cp.async.mbarrier.arrive: one more is expected, and has come */
+    default: /* cp.async.mbarrier.arrive.noinc */
         return word;
     }
 }
@@ -118,6 +120,8 @@ enum exec_event run_mbarrier(struct exec_warp *warp, const struct uop *uop, uint
         memcpy(&word, at, 8);
         word = operate(a, word, value, &result);
         memcpy(at, &word, 8);
+        if (a->arrives_later && !transfer_copies_arrive(warp, at))
+            return EXEC_FAULT;
         if (a->result.register_bytes)
             element_set(state, &a->result, lane, result);
         holds |= (uint32_t)(result & 1) << lane;
@@ -153,8 +157,9 @@ int decode_mbarrier(struct decoder *d)
     d->info->is_test = tries || insn->op == OP_MBARRIER_TEST || insn->op == OP_MBARRIER_TEST_PARITY;
     d->info->is_remote =
         insn->space[0] == SPACE_SHARED_CLUSTER || isa_space_base(insn->space[0]) != SPACE_SHARED;
-    if (insn->op == OP_CP_ASYNC_ARRIVE || insn->op == OP_CP_ASYNC_ARRIVE_NOINC)
-        d->info->copies = GROUPS_WAIT_ALL;
+    a->arrives_later = insn->op == OP_CP_ASYNC_ARRIVE || insn->op == OP_CP_ASYNC_ARRIVE_NOINC;
+    if (a->arrives_later)
+        d->info->copies = GROUPS_ARRIVE;
     int rc = SONDE_OK;
     if (at && strncmp(shape, "=P", 2) == 0)
         rc = decode_pred_dest(d, 0, &insn->operands[0]);

@@ -161,6 +161,11 @@ uint64_t mbarrier_arrive(uint64_t word, uint32_t count, uint32_t drop)
     return settle((word & ~counts) | expected << COUNT_BITS | pending);
 }
 
+uint64_t mbarrier_await(uint64_t word)
+{
+    return (word & ~(uint64_t)COUNT_MASK) | ((word + 1) & COUNT_MASK);
+}
+
 uint64_t mbarrier_expect(uint64_t word, uint32_t bytes)
 {
     return add_bytes(word, bytes);
@@ -186,5 +191,13 @@ void mbarrier_count(uint8_t *barrier, uint32_t bytes)
     uint64_t word;
     memcpy(&word, barrier, sizeof word);
     word = mbarrier_complete(word, bytes);
+    memcpy(barrier, &word, sizeof word);
+}
+
+void mbarrier_come(uint8_t *barrier, uint32_t threads)
+{
+    uint64_t word;
+    memcpy(&word, barrier, sizeof word);
+    word = mbarrier_arrive(word, threads, 0);
     memcpy(barrier, &word, sizeof word);
 }

@@ -45,11 +45,13 @@ void async_tell_barrier(struct exec_warp *warp, uint32_t lane, const uint8_t *ba
 
 uint64_t mbarrier_init(uint32_t count);
 uint64_t mbarrier_arrive(uint64_t word, uint32_t count, uint32_t drop);
+uint64_t mbarrier_await(uint64_t word); /* one more arrival is pending in this phase */
 uint64_t mbarrier_expect(uint64_t word, uint32_t bytes);
 uint64_t mbarrier_complete(uint64_t word, uint32_t bytes);
 uint32_t mbarrier_phase(uint64_t word);
 uint32_t mbarrier_pending(uint64_t word);
-/* Bytes have arrived for the barrier that lies there. */
+/* Bytes have arrived for the barrier that lies there; threads have arrived at it. */
 void mbarrier_count(uint8_t *barrier, uint32_t bytes);
+void mbarrier_come(uint8_t *barrier, uint32_t threads);
 
 #endif

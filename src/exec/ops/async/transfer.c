@@ -20,7 +20,10 @@ void transfers_free(struct exec_transfers *transfers)
 
 void transfer_arrive(const struct transfer_arrival *arrival)
 {
-    mbarrier_count(arrival->barrier, arrival->bytes);
+    if (arrival->threads > 0)
+        mbarrier_come(arrival->barrier, arrival->threads);
+    else
+        mbarrier_count(arrival->barrier, arrival->bytes);
 }
 
 static bool pushed(int rc)
@@ -59,4 +62,19 @@ bool transfer_count(const struct exec_warp *warp, uint8_t *barrier, uint32_t byt
     if (transfer->kind == TRANSFER_ACROSS)
         transfer->bytes += bytes;
     return pushed(vec_push(&transfers->arrivals, arrival));
+}
+
+bool transfer_copies_arrive(const struct exec_warp *warp, uint8_t *barrier)
+{
+    struct exec_transfers *copies = warp->env->copies;
+    struct transfer_arrival arrival = {.barrier = barrier, .threads = 1};
+    if (!copies) {
+        transfer_arrive(&arrival);
+        return true;
+    }
+    if (copies->arrivals.count > 0 && vec_last(&copies->arrivals).barrier == barrier) {
+        vec_last(&copies->arrivals).threads++;
+        return true;
+    }
+    return pushed(vec_push(&copies->arrivals, arrival));
 }

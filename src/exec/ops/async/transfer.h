@@ -22,10 +22,10 @@ struct transfer_piece {
     uint32_t bytes;
 };
 
-/* A barrier, and the bytes that it counts. */
+/* A barrier, and the bytes that it counts; threads, where copies of cp.async arrive. */
 struct transfer_arrival {
     uint8_t *barrier;
-    uint32_t bytes;
+    uint32_t bytes, threads;
 };
 
 /* One copy: so many of the pieces and arrivals, in order. */
@@ -44,7 +44,7 @@ struct exec_transfers {
 void transfers_clear(struct exec_transfers *transfers);
 void transfers_free(struct exec_transfers *transfers);
 
-/* The barrier counts the bytes. */
+/* The barrier counts the bytes or the threads. */
 void transfer_arrive(const struct transfer_arrival *arrival);
 
 /*
@@ -55,5 +55,12 @@ void transfer_arrive(const struct transfer_arrival *arrival);
 bool transfer_begin(const struct exec_warp *warp, enum transfer_kind kind, bool is_tensor);
 bool transfer_piece(const struct exec_warp *warp, uint64_t address, uint32_t bytes);
 bool transfer_count(const struct exec_warp *warp, uint8_t *barrier, uint32_t bytes);
+
+/*
+ * cp.async.mbarrier.arrive of one lane. If the warp's env->copies is not NULL the arrival is noted
+ * among its arrivals, for whoever knows when the warp's copies are over; else the lane arrives at
+ * once. False: memory is out, the error set.
+ */
+bool transfer_copies_arrive(const struct exec_warp *warp, uint8_t *barrier);
 
 #endif
